@@ -49,11 +49,7 @@ class Error : public std::exception {
   mutable std::string rendered_;
 };
 
-/// What can say where it came from: an IR node.  Specialised by ir/.
-template <class T>
-const Span& span_of(const T& thing) {
-  return thing.span();
-}
+/// What can say where it came from; ir/ adds the overloads for nodes, found by argument-dependent lookup.
 inline const Span& span_of(const Span& span) { return span; }
 
 namespace error_detail {

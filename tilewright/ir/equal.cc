@@ -1,0 +1,156 @@
+// Structural equality up to renaming, driven by field tables, with the path of the first difference.
+#include <cmath>
+#include <unordered_map>
+
+#include "tilewright/ir/expr.h"
+#include "tilewright/ir/field.h"
+#include "tilewright/ir/identity.h"
+#include "tilewright/ir/services.h"
+
+namespace tilewright::ir {
+namespace {
+
+// What the fields around a node say of variables met in it.
+enum class Mode { kUse, kDef, kDefRec };
+
+class Comparer {
+ public:
+  explicit Comparer(const EqualOptions& options) : options_(options) {}
+
+  bool nodes(const Object* a, const Object* b, Mode mode) {
+    if (a == b && (!a || !has_bound_identity(a))) return true;
+    if (!a || !b) return fail(a, b, a ? "only the left has a node here" : "only the right has a node here");
+    if (a->kind != b->kind)
+      return fail(a, b, fmt::format("{} against {}", info_of(*a)->name, info_of(*b)->name));
+    if (has_identity(a->kind)) return identities(a, b, mode);
+    if (const auto* var = ref_of(a).as<GlobalVarNode>())
+      return var->name_hint == ref_of(b).as<GlobalVarNode>()->name_hint || fail(a, b, "another function");
+    return all_fields(a, b, mode);
+  }
+
+  std::optional<Mismatch> mismatch;
+
+ private:
+  static ObjectRef ref_of(const Object* object) { return ObjectRef(object); }
+  bool has_bound_identity(const Object* a) const { return has_identity(a->kind) && to_b_.count(a); }
+
+  // Variables and buffers: the two must correspond, one to one.
+  bool identities(const Object* a, const Object* b, Mode mode) {
+    auto in_a = to_b_.find(a);
+    auto in_b = to_a_.find(b);
+    if (in_a != to_b_.end() || in_b != to_a_.end()) {
+      if (in_a != to_b_.end() && in_b != to_a_.end() && in_a->second == b) return true;
+      return fail(a, b, "another variable");
+    }
+    const bool defines = mode != Mode::kUse;
+    if (!defines && !options_.map_free_vars && a != b) return fail(a, b, "different free variables");
+    to_b_[a] = b;
+    to_a_[b] = a;
+    // a variable's own fields: dtype, and for a buffer its pointer and shape
+    return all_fields(a, b, mode);
+  }
+
+  static Mode inner_mode(Mode outer, Role role) {
+    if (role == Role::kDefRec || outer == Mode::kDefRec) return Mode::kDefRec;
+    return role == Role::kDef ? Mode::kDef : Mode::kUse;
+  }
+
+  bool all_fields(const Object* a, const Object* b, Mode mode) {
+    for (const FieldInfo& field : info_of(*a)->fields) {
+      if (field.role == Role::kIgnore) continue;
+      if (!one_field(field, a, b, inner_mode(mode, field.role))) {
+        prepend(std::string(field.name));
+        return false;
+      }
+    }
+    return true;
+  }
+
+  bool one_field(const FieldInfo& field, const Object* a, const Object* b, Mode mode) {
+    switch (field.type) {
+      case FieldType::kNode: return nodes(field.node(a, 0), field.node(b, 0), mode);
+      case FieldType::kNodeList: return lists(field, a, b, mode);
+      case FieldType::kAttrs:
+        return attrs(std::get<AttrMap>(field.get(a)), std::get<AttrMap>(field.get(b)), a, b);
+      case FieldType::kTensor:
+        return same_contents(std::get<runtime::Tensor>(field.get(a)), std::get<runtime::Tensor>(field.get(b))) ||
+               fail(a, b, "different constants");
+      case FieldType::kFloat: {
+        const double x = std::get<double>(field.get(a)), y = std::get<double>(field.get(b));
+        // -0.0 and 0.0 differ, a NaN equals itself: programs, not numbers, are compared
+        return (x == y && std::signbit(x) == std::signbit(y)) || (std::isnan(x) && std::isnan(y)) ||
+               fail(a, b, fmt::format("{} against {}", x, y));
+      }
+      case FieldType::kInt:
+      case FieldType::kBool:
+      case FieldType::kString:
+      case FieldType::kDType:
+      case FieldType::kEnum:
+      case FieldType::kIntList:
+      case FieldType::kStringList: return same_plain(field.get(a), field.get(b)) || fail(a, b, "different values");
+      case FieldType::kSpan: return true;
+    }
+    return false;
+  }
+
+  static bool same_plain(const FieldValue& a, const FieldValue& b) {
+    if (auto* value = std::get_if<int64_t>(&a)) return *value == std::get<int64_t>(b);
+    if (auto* value = std::get_if<bool>(&a)) return *value == std::get<bool>(b);
+    if (auto* value = std::get_if<std::string>(&a)) return *value == std::get<std::string>(b);
+    if (auto* value = std::get_if<DataType>(&a)) return *value == std::get<DataType>(b);
+    if (auto* value = std::get_if<std::vector<int64_t>>(&a)) return *value == std::get<std::vector<int64_t>>(b);
+    if (auto* value = std::get_if<std::vector<std::string>>(&a)) return *value == std::get<std::vector<std::string>>(b);
+    return false;
+  }
+
+  bool lists(const FieldInfo& field, const Object* a, const Object* b, Mode mode) {
+    const size_t num_a = field.num_nodes(a), num_b = field.num_nodes(b);
+    if (num_a != num_b) return fail(a, b, fmt::format("{} against {} {}", num_a, num_b, field.name));
+    for (size_t n = 0; n < num_a; ++n) {
+      if (!nodes(field.node(a, n), field.node(b, n), mode)) {
+        prepend(fmt::format("[{}]", n));
+        return false;
+      }
+    }
+    return true;
+  }
+
+  bool attrs(const AttrMap& a, const AttrMap& b, const Object* owner_a, const Object* owner_b) {
+    auto in_b = b.begin();
+    for (const auto& [key, value] : a) {
+      if (in_b == b.end() || in_b->first != key) return fail(owner_a, owner_b, fmt::format("attribute \"{}\"", key));
+      if (!nodes(value.get(), in_b->second.get(), Mode::kUse)) {
+        prepend(fmt::format("[\"{}\"]", key));
+        return false;
+      }
+      ++in_b;
+    }
+    return in_b == b.end() || fail(owner_a, owner_b, fmt::format("attribute \"{}\"", in_b->first));
+  }
+
+  bool fail(const Object* a, const Object* b, std::string reason) {
+    mismatch = Mismatch{"", ObjectRef(a), ObjectRef(b), std::move(reason)};
+    return false;
+  }
+  void prepend(const std::string& step) {
+    std::string& path = mismatch->path;
+    path = path.empty() || path[0] == '[' ? step + path : step + "." + path;
+  }
+
+  const EqualOptions& options_;
+  std::unordered_map<const Object*, const Object*> to_b_, to_a_;
+};
+
+}  // namespace
+
+std::optional<Mismatch> first_mismatch(const ObjectRef& a, const ObjectRef& b, const EqualOptions& options) {
+  Comparer comparer(options);
+  if (comparer.nodes(a.get(), b.get(), Mode::kUse)) return std::nullopt;
+  return std::move(comparer.mismatch);
+}
+
+bool structural_equal(const ObjectRef& a, const ObjectRef& b, const EqualOptions& options) {
+  return !first_mismatch(a, b, options).has_value();
+}
+
+}  // namespace tilewright::ir

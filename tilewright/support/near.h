@@ -1,0 +1,14 @@
+// "did you mean": the names nearest to a misspelt one.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tilewright {
+
+/// The at most three of `names` within edit distance max(2, size / 3) of `wrong`, nearest first.
+std::vector<std::string> nearest_names(std::string_view wrong, const std::vector<std::string_view>& names);
+/// "did you mean a, b or c?", or "the names are ..." with at most twelve of them when none is near.
+std::string nearest_names_text(std::string_view wrong, const std::vector<std::string_view>& names);
+
+}  // namespace tilewright

@@ -1,0 +1,53 @@
+// Tensor expressions: what a tensor is computed from.  te/compute.h builds them, te/create_prim_func.h lowers them.
+#pragma once
+#include "tilewright/tir/tir.h"
+
+namespace tilewright::te {
+using namespace tir;
+
+struct TeOperationNode : Object, Group<Kind::kTeOperationBegin, Kind::kTeOperationEnd> {
+  using Object::Object;
+  using Group::classof;
+  std::string name;
+};
+using Operation = Ref<TeOperationNode>;
+
+/// One output of an operation.  Identity is (op, value_index).
+struct TeTensorNode final : Node<TeTensorNode, Object, Kind::kTeTensor> {
+  Operation op;
+  int64_t value_index = 0;
+  std::vector<PrimExpr> shape;
+  DataType dtype;
+  static constexpr auto fields() {
+    return std::tuple{field<&TeTensorNode::op>("op", "what computes it"),
+                      field<&TeTensorNode::value_index>("value_index", "which output of op"),
+                      field<&TeTensorNode::shape>("shape", "extent of each dimension"),
+                      field<&TeTensorNode::dtype>("dtype", "element type")};
+  }
+};
+
+/// te.placeholder(shape, dtype, name)
+struct TePlaceholderNode final : Node<TePlaceholderNode, TeOperationNode, Kind::kTePlaceholder> {
+  std::vector<PrimExpr> shape;
+  DataType dtype;
+  static constexpr auto fields() {
+    return std::tuple{field<&TePlaceholderNode::name>("name", "for printing only", Role::kIgnore),
+                      field<&TePlaceholderNode::shape>("shape", "extent of each dimension"),
+                      field<&TePlaceholderNode::dtype>("dtype", "element type")};
+  }
+};
+
+/// te.compute(shape, lambda i, j: ...)
+struct TeComputeNode final : Node<TeComputeNode, TeOperationNode, Kind::kTeCompute> {
+  std::vector<IterVar> axis;
+  std::vector<PrimExpr> body;
+  AttrMap attrs;
+  static constexpr auto fields() {
+    return std::tuple{field<&TeComputeNode::name>("name", "for printing only", Role::kIgnore),
+                      field<&TeComputeNode::axis>("axis", "one per output dimension", Role::kDef),
+                      field<&TeComputeNode::body>("body", "one expression per output; Reduce only at the top"),
+                      field<&TeComputeNode::attrs>("attrs", "copied to the block")};
+  }
+};
+
+}  // namespace tilewright::te

@@ -1,0 +1,122 @@
+#include "tilewright/tir/op.h"
+
+#include "tilewright/support/near.h"
+
+namespace tilewright::tir {
+
+constexpr Effect kP = Effect::kPure;
+constexpr Effect kO = Effect::kOpaque;
+
+constinit const BuiltinOp kBuiltinOps[] = {
+    // math, lane by lane
+    {"exp", 1, kP, true, "e to the x"},
+    {"exp2", 1, kP, true, "2 to the x"},
+    {"exp10", 1, kP, true, "10 to the x"},
+    {"log", 1, kP, true, "natural logarithm"},
+    {"log2", 1, kP, true, "logarithm to base 2"},
+    {"log10", 1, kP, true, "logarithm to base 10"},
+    {"log1p", 1, kP, true, "log(1 + x)"},
+    {"sqrt", 1, kP, true, "square root"},
+    {"rsqrt", 1, kP, true, "1 / sqrt(x)"},
+    {"sin", 1, kP, true, "sine"},
+    {"cos", 1, kP, true, "cosine"},
+    {"tan", 1, kP, true, "tangent"},
+    {"asin", 1, kP, true, "inverse sine"},
+    {"acos", 1, kP, true, "inverse cosine"},
+    {"atan", 1, kP, true, "inverse tangent"},
+    {"sinh", 1, kP, true, "hyperbolic sine"},
+    {"cosh", 1, kP, true, "hyperbolic cosine"},
+    {"tanh", 1, kP, true, "hyperbolic tangent"},
+    {"asinh", 1, kP, true, "inverse hyperbolic sine"},
+    {"acosh", 1, kP, true, "inverse hyperbolic cosine"},
+    {"atanh", 1, kP, true, "inverse hyperbolic tangent"},
+    {"sigmoid", 1, kP, true, "1 / (1 + exp(-x))"},
+    {"erf", 1, kP, true, "error function"},
+    {"floor", 1, kP, true, "largest integer <= x"},
+    {"ceil", 1, kP, true, "smallest integer >= x"},
+    {"trunc", 1, kP, true, "towards zero"},
+    {"round", 1, kP, true, "to nearest, ties to even"},
+    {"nearbyint", 1, kP, true, "to nearest, ties to even"},
+    {"fabs", 1, kP, true, "absolute value of a float"},
+    {"abs", 1, kP, true, "absolute value"},
+    {"isnan", 1, kP, false, "bool: x is NaN"},
+    {"isinf", 1, kP, false, "bool: x is infinite"},
+    {"isfinite", 1, kP, false, "bool: x is neither"},
+    {"popcount", 1, kP, true, "number of one bits"},
+    {"clz", 1, kP, false, "leading zero bits, int32"},
+    {"pow", 2, kP, true, "x to the y"},
+    {"atan2", 2, kP, true, "angle of (y, x)"},
+    {"fmod", 2, kP, true, "remainder with the sign of x"},
+    {"hypot", 2, kP, true, "sqrt(x * x + y * y)"},
+    {"copysign", 2, kP, true, "magnitude of x, sign of y"},
+    {"nextafter", 2, kP, true, "next value after x towards y"},
+    {"ldexp", 2, kP, true, "x * 2 ** y"},
+    {"fma", 3, kP, true, "x * y + z, rounded once"},
+    {"bitwise_and", 2, kP, true, "x & y"},
+    {"bitwise_or", 2, kP, true, "x | y"},
+    {"bitwise_xor", 2, kP, true, "x ^ y"},
+    {"bitwise_not", 1, kP, true, "~x"},
+    {"shift_left", 2, kP, true, "x << y"},
+    {"shift_right", 2, kP, true, "x >> y, arithmetic for signed x"},
+    {"q_multiply_shift", 4, kP, true, "(x * y) >> (q + s) with rounding, fixed point"},
+    // control and constants
+    {"if_then_else", 3, kP, false, "the second or third argument; only the chosen one is evaluated"},
+    {"likely", 1, kP, true, "the condition is usually true"},
+    {"assume", 1, Effect::kReadsState, false, "the condition holds; the compiler may rely on it"},
+    {"undef", 0, Effect::kReadsState, false, "any value"},
+    {"reinterpret", 1, kP, false, "the bits of x as another dtype of equal size"},
+    {"vscale", 0, kP, false, "how many times a scalable vector is its minimum, int32"},
+    {"large_uint_imm", 2, kP, false, "an unsigned literal above 2**63, from its low and high 32 bits"},
+    {"isnullptr", 1, kP, false, "bool: the pointer is null"},
+    {"ret", 1, Effect::kControl, false, "return from the function"},
+    {"break_loop", 0, Effect::kControl, false, "leave the innermost loop"},
+    {"continue_loop", 0, Effect::kControl, false, "next turn of the innermost loop"},
+    // memory and calls
+    {"address_of", 1, kP, false, "pointer to a buffer element"},
+    {"tvm_access_ptr", 5, Effect::kReadsState, false, "pointer into a buffer: type, data, offset, extent, access mask"},
+    {"prefetch", -1, kO, false, "bring a cache line: buffer element, read or write (0/1), locality 0..3"},
+    {"call_extern", -1, kO, false, "call a C function: name, arguments"},
+    {"call_pure_extern", -1, kP, false, "call a C function without side effect: name, arguments"},
+    {"call_packed", -1, kO, false, "call a function of the run-time registry: name, arguments"},
+    {"call_cpacked", -1, kO, false, "as call_packed, with the C convention"},
+    {"call_llvm_intrin", -1, kO, false, "call an LLVM intrinsic: name, arguments"},
+    {"call_llvm_pure_intrin", -1, kP, false, "call an LLVM intrinsic without side effect"},
+    {"tvm_stack_alloca", 2, kO, false, "argument memory: kind, count"},
+    {"tvm_storage_sync", -1, kO, false, "barrier: \"shared\", \"warp\" or \"global\""},
+    {"tvm_thread_allreduce", -1, kO, false, "reduce over the threads of a block"},
+    {"tvm_warp_shuffle", 5, kO, false, "value of another lane"},
+    {"tvm_thread_invariant", 1, kP, true, "the value is the same in all threads"},
+    {"vectorlow", 1, kP, false, "the first half of the lanes"},
+    {"vectorhigh", 1, kP, false, "the second half of the lanes"},
+    {"vectorcombine", 2, kP, false, "both arguments' lanes"},
+    {"dp4a", 3, kP, false, "dot product of four int8 pairs added to int32"},
+    {"start_profile_intrinsic", 1, kO, false, "begin of a measured range"},
+    {"end_profile_intrinsic", 1, kO, false, "end of a measured range"},
+};
+constinit const size_t kNumBuiltinOps = sizeof(kBuiltinOps) / sizeof(*kBuiltinOps);
+
+const BuiltinOp* find_builtin(std::string_view name) {
+  if (name.starts_with("tir.")) name.remove_prefix(4);
+  for (const BuiltinOp& op : kBuiltinOps) {
+    if (op.name == name) return &op;
+  }
+  return nullptr;
+}
+
+Op find_op(std::string_view name) {
+  const BuiltinOp* builtin = find_builtin(name);
+  if (!builtin) {
+    std::vector<std::string_view> names;
+    for (const BuiltinOp& op : kBuiltinOps) names.push_back(op.name);
+    throw UserError("there is no TIR operator \"{}\"", name).help("{}", nearest_names_text(name, names));
+  }
+  return OpNode::make("tir." + std::string(builtin->name));
+}
+
+bool is_pure(const Expr& op) {
+  const auto* node = op.as<OpNode>();
+  const BuiltinOp* builtin = node ? find_builtin(node->name) : nullptr;
+  return builtin && builtin->effect == Effect::kPure;
+}
+
+}  // namespace tilewright::tir

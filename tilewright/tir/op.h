@@ -1,0 +1,31 @@
+// The operators that tir::Call may name: math functions, control, memory and machine access.
+#pragma once
+#include <cstddef>
+
+#include "tilewright/ir/expr.h"
+
+namespace tilewright::tir {
+using namespace ir;
+
+/// What a call does beyond computing its result.
+enum class Effect : uint8_t { kPure, kReadsState, kUpdatesState, kOpaque, kControl };
+
+struct BuiltinOp {
+  std::string_view name;     // "exp": T.exp in script, "tir.exp" as Op
+  int8_t num_args;           // -1: any number
+  Effect effect;
+  bool elementwise;          // the result has the dtype of the first argument, lane by lane
+  std::string_view doc;
+};
+
+extern const BuiltinOp kBuiltinOps[];
+extern const size_t kNumBuiltinOps;
+
+/// The operator called `name` ("tir.exp" or "exp"), or null.
+const BuiltinOp* find_builtin(std::string_view name);
+/// The Op node of that name; raises UserError with the nearest names if there is none.
+Op find_op(std::string_view name);
+/// Whether evaluating `op` twice, or not at all, is the same.
+bool is_pure(const Expr& op);
+
+}  // namespace tilewright::tir
