@@ -1,0 +1,110 @@
+// Plain structs with a field table as options: of passes, operators, rules.  The same `field<>` table as for nodes gives
+// the schema with docs and defaults, and the conversion from and to attributes.
+//   struct Options { int64_t max_copies = 64; static constexpr auto fields() {...} };
+//   Options options = from_attrs<Options>(attrs, "pass unroll");
+// Members may be bool, int64_t, double, std::string, DataType, std::optional<int64_t>, std::vector<int64_t>,
+// std::vector<std::string>, ObjectRef or a Ref of a node.
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tilewright/ir/expr.h"
+
+namespace tilewright::ir {
+
+struct OptionInfo {
+  std::string name, doc, type;
+  ObjectRef default_value;  // null: none
+};
+
+namespace options_detail {
+// Conversions of one value; raise UserError "<what>: option \"name\" must be ..., but is ...".
+void read(const ObjectRef& value, std::string_view what, std::string_view name, bool* out);
+void read(const ObjectRef& value, std::string_view what, std::string_view name, int64_t* out);
+void read(const ObjectRef& value, std::string_view what, std::string_view name, double* out);
+void read(const ObjectRef& value, std::string_view what, std::string_view name, std::string* out);
+void read(const ObjectRef& value, std::string_view what, std::string_view name, DataType* out);
+void read(const ObjectRef& value, std::string_view what, std::string_view name, std::optional<int64_t>* out);
+void read(const ObjectRef& value, std::string_view what, std::string_view name, std::vector<int64_t>* out);
+void read(const ObjectRef& value, std::string_view what, std::string_view name, std::vector<std::string>* out);
+[[noreturn]] void wrong_node(const ObjectRef& value, std::string_view what, std::string_view name);
+template <class N>
+void read(const ObjectRef& value, std::string_view what, std::string_view name, Ref<N>* out) {
+  if constexpr (!std::is_same_v<N, Object>) {
+    if (value && !N::classof(*value)) wrong_node(value, what, name);
+  }
+  *out = Ref<N>(static_cast<const N*>(value.get()));
+}
+ObjectRef write(bool value);
+ObjectRef write(int64_t value);
+ObjectRef write(double value);
+ObjectRef write(const std::string& value);
+ObjectRef write(DataType value);
+ObjectRef write(const std::optional<int64_t>& value);  // null for none
+ObjectRef write(const std::vector<int64_t>& value);
+ObjectRef write(const std::vector<std::string>& value);
+template <class N>
+ObjectRef write(const Ref<N>& value) {
+  return value;
+}
+constexpr std::string_view type_name(const bool*) { return "bool"; }
+constexpr std::string_view type_name(const int64_t*) { return "int"; }
+constexpr std::string_view type_name(const double*) { return "float"; }
+constexpr std::string_view type_name(const std::string*) { return "str"; }
+constexpr std::string_view type_name(const DataType*) { return "dtype"; }
+constexpr std::string_view type_name(const std::optional<int64_t>*) { return "int | None"; }
+constexpr std::string_view type_name(const std::vector<int64_t>*) { return "list[int]"; }
+constexpr std::string_view type_name(const std::vector<std::string>*) { return "list[str]"; }
+template <class N>
+constexpr std::string_view type_name(const Ref<N>*) {
+  return "node";
+}
+/// Raises UserError for the first key of `attrs` that is not among `names`, with the nearest.
+void refuse_unknown(const AttrMap& attrs, std::string_view what, const std::vector<std::string_view>& names);
+}  // namespace options_detail
+
+/// The struct with the values of `attrs` over its defaults.  `what` opens error texts: "pass unroll".
+/// Raises UserError for an unknown key or a value of the wrong type.
+template <class S>
+S from_attrs(const AttrMap& attrs, std::string_view what) {
+  S result;
+  std::apply(
+      [&](auto... f) {
+        options_detail::refuse_unknown(attrs, what, {f.name...});
+        ((attrs.contains(f.name) ? options_detail::read(attrs.get(f.name), what, f.name, &(result.*decltype(f)::member))
+                                 : void()),
+         ...);
+      },
+      S::fields());
+  return result;
+}
+
+/// Every field of `options`; a none is left out.
+template <class S>
+AttrMap to_attrs(const S& options) {
+  AttrMap attrs;
+  auto put = [&](auto f) {
+    ObjectRef value = options_detail::write(options.*decltype(f)::member);
+    if (value) attrs.set(std::string(f.name), value);
+  };
+  std::apply([&](auto... f) { (put(f), ...); }, S::fields());
+  return attrs;
+}
+
+/// The schema: name, doc, type and default of each field.
+template <class S>
+std::vector<OptionInfo> option_schema() {
+  std::vector<OptionInfo> schema;
+  const S defaults{};
+  auto add = [&](auto f) {
+    const auto& value = defaults.*decltype(f)::member;
+    schema.push_back({std::string(f.name), std::string(f.doc), std::string(options_detail::type_name(&value)),
+                      options_detail::write(value)});
+  };
+  std::apply([&](auto... f) { (add(f), ...); }, S::fields());
+  return schema;
+}
+
+}  // namespace tilewright::ir
