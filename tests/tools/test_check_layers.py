@@ -1,0 +1,61 @@
+"""tools/check_layers.py: which include is refused, and with which words."""
+
+import check_layers
+
+
+def write(root, name, text):
+    file = root / "tilewright" / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+
+
+def tree(root, files):
+    write(root, "layers.txt", "# bottom to top\nsupport\nir\ncodegen\nfrontend\ncli\npython\n")
+    for name, text in files.items():
+        write(root, name, text)
+    return check_layers.check(root)
+
+
+def test_include_of_a_lower_layer_passes(tmp_path):
+    assert tree(tmp_path, {"ir/node.h": '#include "tilewright/support/ref.h"\n#include <vector>\n'}) == []
+
+
+def test_include_of_a_higher_layer_is_refused(tmp_path):
+    problems = tree(tmp_path, {"support/ref.h": '#pragma once\n#include "tilewright/ir/node.h"\n'})
+    assert problems == [
+        "tilewright/support/ref.h:2: includes tilewright/ir/node.h, but layer support is below ir"
+    ]
+
+
+def test_llvm_is_allowed_only_in_codegen_llvm(tmp_path):
+    files = {
+        "codegen/llvm/emit.cc": "#include <llvm/IR/Module.h>\n",
+        "codegen/c.cc": '#include "llvm/IR/Module.h"\n',
+    }
+    assert tree(tmp_path, files) == [
+        "tilewright/codegen/c.cc:1: includes llvm/IR/Module.h, but LLVM headers may be included only below tilewright/codegen/llvm"
+    ]
+
+
+def test_protobuf_is_allowed_only_in_the_onnx_importer(tmp_path):
+    files = {"frontend/onnx/read.cc": '#include "onnx.pb.h"\n', "cli/main.cc": '#include "onnx.pb.h"\n'}
+    assert tree(tmp_path, files) == [
+        "tilewright/cli/main.cc:1: includes onnx.pb.h, but protobuf headers may be included only below tilewright/frontend/onnx"
+    ]
+
+
+def test_unknown_layer_is_named(tmp_path):
+    assert tree(tmp_path, {"ir/node.h": '#include "tilewright/magic/wand.h"\n'}) == [
+        "tilewright/ir/node.h:1: includes tilewright/magic/wand.h, but there is no layer magic in tilewright/layers.txt"
+    ]
+
+
+def test_folder_that_is_no_layer_is_named(tmp_path):
+    assert tree(tmp_path, {"magic/wand.h": ""}) == [
+        "tilewright/magic/wand.h: folder magic is not in tilewright/layers.txt"
+    ]
+
+
+def test_this_repository_passes():
+    root = check_layers.Path(check_layers.__file__).resolve().parent.parent
+    assert check_layers.check(root) == []

@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# Configures and builds one preset of CMakePresets.json.   tools/build.sh [preset] [ninja targets...]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+preset=${1:-release}
+shift || true
+case $preset in
+  release) folder=build ;;
+  asan-ubsan) folder=build-asan ;;
+  *) folder=build-$preset ;;
+esac
+# the same cache entries serve every clone of the repository
+export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
+export CCACHE_DIR=${CCACHE_DIR:-$HOME/.cache/ccache}
+
+python=$PWD/.venv/bin/python
+[ -x "$python" ] || python=$(command -v python3)
+cmake=$(command -v /usr/bin/cmake || command -v cmake)
+# configure again only if it never was; ninja does so by itself when a CMakeLists.txt changes
+if [ ! -e "$folder/build.ninja" ]; then
+  "$cmake" --preset "$preset" -DPython_EXECUTABLE="$python" >"/tmp/tilewright-configure.$$" 2>&1 || { cat "/tmp/tilewright-configure.$$" >&2; exit 1; }
+  rm -f "/tmp/tilewright-configure.$$"
+fi
+exec ninja -C "$folder" -j "${JOBS:-$(nproc)}" "$@"

@@ -1,0 +1,75 @@
+"""Checks that C++ includes only point downwards.
+
+A file of layer L may include headers of L and of the layers before it in tilewright/layers.txt.  Heavy libraries are kept
+to one place: LLVM to codegen/llvm, protobuf and generated ONNX classes to frontend/onnx, Python and nanobind to python.
+Prints one line per violation; exit code 1 if there are any.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
+# library -> (header pattern, the only folder that may include it)
+CONFINED = {
+    "LLVM": (re.compile(r"^(llvm|llvm-c|lld)/"), "codegen/llvm"),
+    "protobuf": (re.compile(r"^google/protobuf/|\.pb\.h$"), "frontend/onnx"),
+    "Python": (re.compile(r"^(nanobind/|Python\.h$)"), "python"),
+    "the command-line parser": (re.compile(r"^CLI/"), "cli"),
+}
+
+
+def read_layers(root: Path) -> list[str]:
+    """The names in tilewright/layers.txt, bottom to top."""
+    lines = (root / "tilewright" / "layers.txt").read_text().splitlines()
+    return [line.strip() for line in lines if line.strip() and not line.startswith("#")]
+
+
+def check_include(header: str, layer: str, folder: str, layers: list[str]) -> str:
+    """'' if a file of `layer`, which lies in tilewright/`folder`, may include `header`, else the reason it may not."""
+    for library, (pattern, home) in CONFINED.items():
+        if pattern.search(header) and not (folder == home or folder.startswith(home + "/")):
+            return f"{library} headers may be included only below tilewright/{home}"
+    if not header.startswith("tilewright/"):
+        return ""
+    target = header.split("/")[1]
+    if target not in layers:
+        # headers of the whole library, such as tilewright/c_api.h, belong to its users
+        return "" if target.endswith(".h") else f"there is no layer {target} in tilewright/layers.txt"
+    if layers.index(target) > layers.index(layer):
+        return f"layer {layer} is below {target}"
+    return ""
+
+
+def check(root: Path) -> list[str]:
+    """One line per violation below `root`/tilewright."""
+    layers = read_layers(root)
+    problems = []
+    for file in sorted((root / "tilewright").rglob("*")):
+        if file.suffix not in (".h", ".cc", ".inc", ".c"):
+            continue
+        parts = file.relative_to(root / "tilewright").parts
+        if len(parts) < 2:
+            continue
+        layer, folder = parts[0], "/".join(parts[:-1])
+        if layer not in layers:
+            problems.append(f"{file.relative_to(root)}: folder {layer} is not in tilewright/layers.txt")
+            continue
+        text = file.read_text()
+        for match in INCLUDE.finditer(text):
+            reason = check_include(match[1], layer, folder, layers)
+            if reason:
+                line = text.count("\n", 0, match.start(1)) + 1
+                problems.append(f"{file.relative_to(root)}:{line}: includes {match[1]}, but {reason}")
+    return problems
+
+
+def main() -> int:
+    root = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parent.parent
+    problems = check(root)
+    print("\n".join(problems) if problems else "layers: every include points downwards")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,290 @@
+"""Runs the checks and tests in stages, one line each, and stops at the first stage that fails.
+
+python tools/ci.py              all stages, in the order below
+python tools/ci.py cpp python   only these, in the order below
+The output of a stage is in build/ci/STAGE.log; the end of it is printed if the stage fails.
+"""
+
+import dataclasses
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree
+from collections.abc import Callable
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+LOGS = ROOT / "build" / "ci"
+SANITIZER_RUNTIME = "libclang_rt.asan-x86_64.so"
+# pytest's exit code when a selection holds no test
+NO_TESTS = 5
+
+
+@dataclasses.dataclass
+class Counts:
+    """Test cases by outcome."""
+
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+
+    def __add__(self, other: "Counts") -> "Counts":
+        return Counts(self.passed + other.passed, self.failed + other.failed, self.skipped + other.skipped)
+
+
+@dataclasses.dataclass
+class Stage:
+    """One line of the report: commands that run one after the other."""
+
+    name: str
+    title: str
+    commands: Callable[[], list["Command"]]
+    limit_s: int
+
+
+@dataclasses.dataclass
+class Command:
+    words: list[str]
+    env: dict[str, str] = dataclasses.field(default_factory=dict)
+    is_pytest: bool = False
+
+
+def tracked(*patterns: str) -> list[str]:
+    listed = subprocess.run(
+        ["git", "ls-files", *patterns], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
+    return [name for name in listed.splitlines() if (ROOT / name).exists()]
+
+
+def environment(build: str) -> dict[str, str]:
+    """What makes `import tilewright` and the command line come from a build folder."""
+    return {
+        "PYTHONPATH": str(ROOT / build / "python"),
+        "PATH": f"{ROOT / build / 'bin'}:{os.environ['PATH']}",
+    }
+
+
+def pytest(label: str, *words: str, build: str = "build", env: dict[str, str] | None = None) -> Command:
+    results = f"--junitxml={LOGS / label}.xml"
+    return Command(
+        [sys.executable, "-m", "pytest", "-q", results, *words],
+        environment(build) | (env or {}),
+        is_pytest=True,
+    )
+
+
+def ctest(label: str, build: str, *words: str) -> Command:
+    # each GoogleTest program writes its cases, ctest alone would count programs
+    env = {"GTEST_OUTPUT": f"xml:{LOGS}/{label}-gtest/"}
+    shutil.rmtree(LOGS / f"{label}-gtest", ignore_errors=True)
+    return Command(
+        ["ctest", "--test-dir", build, "--output-on-failure", "--no-tests=ignore", *words],
+        environment(build) | env,
+    )
+
+
+def format_commands() -> list[Command]:
+    sources = tracked("*.cc", "*.h", "*.c")
+    return [
+        Command(["clang-format-19", "--dry-run", "--Werror", *sources]),
+        Command([sys.executable, "-m", "ruff", "format", "--check", "."]),
+        Command([sys.executable, "-m", "ruff", "check", "."]),
+        Command(
+            [
+                sys.executable,
+                "-m",
+                "codespell_lib",
+                *tracked("*.cc", "*.h", "*.py", "*.md", "*.txt", "*.toml"),
+            ]
+        ),
+    ]
+
+
+def layout_commands() -> list[Command]:
+    return [
+        Command([sys.executable, f"tools/{tool}.py"])
+        for tool in ("check_layers", "check_sizes", "error_inventory")
+    ]
+
+
+def python_commands() -> list[Command]:
+    slow_folders = [f"--ignore=tests/{folder}" for folder in ("models", "fuzz", "examples", "install")]
+    return [pytest("python", "-n", "2", "-m", "not slow", *slow_folders, "tests")]
+
+
+def sanitizer_commands() -> list[Command]:
+    """The C++ tests and the fast Python tests under address and undefined behaviour sanitizers."""
+    find_runtime = ["clang++-19", f"-print-file-name={SANITIZER_RUNTIME}"]
+    runtime = subprocess.run(find_runtime, capture_output=True, text=True, check=True).stdout.strip()
+    # Python itself is not instrumented, so its runtime has to be loaded first, and its own leaks are not ours
+    env = {"ASAN_OPTIONS": "detect_leaks=0:detect_odr_violation=0", "UBSAN_OPTIONS": "print_stacktrace=1"}
+    folders = [f"--ignore=tests/{folder}" for folder in ("models", "fuzz", "examples", "install", "tools")]
+    python = pytest(
+        "sanitizers",
+        "-n",
+        "2",
+        "-m",
+        "not slow and not peers",
+        *folders,
+        "tests",
+        build="build-asan",
+        env=env,
+    )
+    python.env["LD_PRELOAD"] = runtime
+    return [
+        Command(["tools/build.sh", "asan-ubsan"]),
+        ctest("sanitizers-cpp", "build-asan"),
+        python,
+    ]
+
+
+def threads_commands() -> list[Command]:
+    """The layers that start threads, under the thread sanitizer."""
+    tests = [folder for folder in ("runtime", "tune") if list((ROOT / "tests" / folder).glob("*_test.cc"))]
+    if not tests:
+        return []
+    return [
+        Command(["tools/build.sh", "tsan", *[f"{name}_test" for name in tests]]),
+        ctest("threads", "build-tsan", "-R", "^(" + "|".join(tests) + ")$"),
+    ]
+
+
+def example_commands() -> list[Command]:
+    return [
+        pytest("doctests", "--doctest-modules", "python"),
+        pytest("examples", "tests/examples", "tests/install"),
+    ]
+
+
+def slow_commands() -> list[Command]:
+    """Everything marked slow, and the fuzzers twice: with a fixed seed and with a fresh one."""
+    fresh = str(random.SystemRandom().randrange(1 << 32))
+    print(f"    fresh fuzz seed: TILEWRIGHT_FUZZ_SEED={fresh}", flush=True)
+    return [
+        pytest("slow", "-n", "2", "-m", "slow", "--ignore=tests/fuzz", "tests"),
+        pytest("fuzz-fixed", "-n", "2", "tests/fuzz", env={"TILEWRIGHT_FUZZ_SEED": "0"}),
+        pytest("fuzz-fresh", "-n", "2", "tests/fuzz", env={"TILEWRIGHT_FUZZ_SEED": fresh}),
+    ]
+
+
+STAGES = [
+    Stage("format", "formatters and linters", format_commands, 120),
+    Stage("layout", "layers, sizes, error inventory", layout_commands, 120),
+    Stage("build", "build, warnings are errors", lambda: [Command(["tools/build.sh", "release"])], 1200),
+    Stage("cpp", "C++ tests", lambda: [ctest("cpp", "build", "-j2")], 600),
+    Stage("python", "fast Python tests", python_commands, 900),
+    Stage("sanitizers", "address and undefined behaviour sanitizers", sanitizer_commands, 1800),
+    Stage("threads", "thread sanitizer", threads_commands, 600),
+    Stage("examples", "examples, doctests, install", example_commands, 600),
+    Stage("models", "models", lambda: [pytest("models", "tests/models")], 600),
+    Stage("slow", "slow tests and fuzzers", slow_commands, 900),
+    Stage("tidy", "clang-tidy on changed files", lambda: [Command([sys.executable, "tools/tidy.py"])], 900),
+]
+
+
+def run_command(command: Command, log, limit_s: float) -> str:
+    """'' if the command succeeded, else why not.  Its whole process group ends with it."""
+    log.write(f"$ {' '.join(command.words)[:400]}\n")
+    log.flush()
+    env = os.environ | command.env
+    process = subprocess.Popen(
+        command.words,
+        cwd=ROOT,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        stdout=log,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    )
+    try:
+        code = process.wait(timeout=limit_s)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        return f"did not end within its stage's {limit_s:.0f} s"
+    except KeyboardInterrupt:
+        os.killpg(process.pid, signal.SIGKILL)
+        raise
+    if code == 0 or (command.is_pytest and code == NO_TESTS):
+        return ""
+    return f"exit code {code}"
+
+
+def read_counts(file: Path) -> Counts:
+    """Adds up the suites of one JUnit XML file; pytest's and GoogleTest's forms."""
+    counts = Counts()
+    for suite in xml.etree.ElementTree.parse(file).getroot().iter("testsuite"):
+        number = {
+            key: int(suite.get(key, 0)) for key in ("tests", "failures", "errors", "skipped", "disabled")
+        }
+        failed = number["failures"] + number["errors"]
+        skipped = number["skipped"] + number["disabled"]
+        counts += Counts(number["tests"] - failed - skipped, failed, skipped)
+    return counts
+
+
+def collect_counts(since: float) -> Counts:
+    counts = Counts()
+    for file in LOGS.rglob("*.xml"):
+        if file.stat().st_mtime >= since:
+            counts += read_counts(file)
+    return counts
+
+
+def run_stage(stage: Stage) -> tuple[bool, Counts]:
+    start, started_at = time.monotonic(), time.time() - 1
+    log_file = LOGS / f"{stage.name}.log"
+    for old in LOGS.rglob("*.xml"):
+        old.unlink()
+    failure = ""
+    with log_file.open("w") as log:
+        for command in stage.commands():
+            failure = run_command(command, log, stage.limit_s - (time.monotonic() - start))
+            if failure:
+                break
+    counts = collect_counts(started_at)
+    number = f"{counts.passed} passed" if counts.passed or counts.skipped else ""
+    if counts.skipped:
+        number += f", {counts.skipped} skipped"
+    if counts.failed:
+        number += f", {counts.failed} failed"
+    verdict = "FAILED" if failure else "ok"
+    print(f"{stage.title:<45}{verdict:<8}{time.monotonic() - start:7.1f} s  {number}", flush=True)
+    if failure:
+        tail = log_file.read_text(errors="replace").splitlines()[-80:]
+        print("\n".join(f"    {line}" for line in tail))
+        print(f"    {stage.name}: {failure}; all of it is in {log_file.relative_to(ROOT)}", flush=True)
+        counts.failed = max(counts.failed, 1)
+    return not failure, counts
+
+
+def main() -> int:
+    wanted = sys.argv[1:]
+    unknown = sorted(set(wanted) - {stage.name for stage in STAGES})
+    if unknown:
+        print(
+            f"ci: unknown stage {unknown[0]}; there are {' '.join(stage.name for stage in STAGES)}",
+            file=sys.stderr,
+        )
+        return 2
+    LOGS.mkdir(parents=True, exist_ok=True)
+    start = time.monotonic()
+    total, ok = Counts(), True
+    for stage in STAGES:
+        if wanted and stage.name not in wanted:
+            continue
+        ok, counts = run_stage(stage)
+        total += counts
+        if not ok:
+            break
+    print(f"total {time.monotonic() - start:.0f} s")
+    print(f"{total.passed} passed, {total.failed} failed, {total.skipped} skipped")
+    return 0 if ok else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
