@@ -255,7 +255,7 @@ def run_stage(stage: Stage) -> tuple[bool, Counts]:
     verdict = "FAILED" if failure else "ok"
     print(f"{stage.title:<45}{verdict:<8}{time.monotonic() - start:7.1f} s  {number}", flush=True)
     if failure:
-        tail = log_file.read_text(errors="replace").splitlines()[-80:]
+        tail = log_file.read_text(errors="replace").splitlines()[-40:]
         print("\n".join(f"    {line}" for line in tail))
         print(f"    {stage.name}: {failure}; all of it is in {log_file.relative_to(ROOT)}", flush=True)
         counts.failed = max(counts.failed, 1)

@@ -42,7 +42,7 @@ install_requirements() {
   stamp=.venv/.installed-${file%.txt}-$(sha256sum <"$file" | cut -c1-16)
   [ -e "$stamp" ] && return
   echo "setup: pip install -r $file"
-  .venv/bin/python -m pip install --quiet --disable-pip-version-check -r "$file" </dev/null
+  .venv/bin/python -m pip install -qq --disable-pip-version-check -r "$file" </dev/null
   rm -f .venv/.installed-"${file%.txt}"-*
   touch "$stamp"
 }
