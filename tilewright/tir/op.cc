@@ -90,6 +90,11 @@ constinit const BuiltinOp kBuiltinOps[] = {
     {"vectorhigh", 1, kP, false, "the second half of the lanes"},
     {"vectorcombine", 2, kP, false, "both arguments' lanes"},
     {"dp4a", 3, kP, false, "dot product of four int8 pairs added to int32"},
+    // what lowering makes of arguments, errors and parallel loops
+    {"peek", 2, Effect::kReadsState, false, "the value in memory at pointer + byte offset"},
+    {"poke", 3, Effect::kUpdatesState, false, "puts a value into memory: pointer, byte offset, value"},
+    {"raise_error", -1, Effect::kControl, false, "reports an error and returns -1: kind, printf format, its values"},
+    {"call_parallel", -1, kO, false, "runs a lowered function over ranges of 0 .. extent-1: its name, extent, grain, arguments"},
     {"start_profile_intrinsic", 1, kO, false, "begin of a measured range"},
     {"end_profile_intrinsic", 1, kO, false, "end of a measured range"},
 };
