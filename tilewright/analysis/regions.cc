@@ -1,0 +1,266 @@
+#include "tilewright/analysis/regions.h"
+
+#include "tilewright/analysis/index_range.h"
+#include "tilewright/ir/rewrite.h"
+#include "tilewright/ir/walk.h"
+#include "tilewright/tir/builder.h"
+
+namespace tilewright::analysis {
+namespace {
+
+using Box = std::vector<IndexRange>;  // one per dimension
+
+IndexRange whole_dimension(const Buffer& buffer, size_t dim) {
+  const PrimExpr& extent = buffer->shape[dim];
+  return {make_const_int(extent->dtype, 0), extent - 1};
+}
+
+Box whole_buffer(const Buffer& buffer) {
+  Box box;
+  for (size_t dim = 0; dim < buffer->shape.size(); ++dim) box.push_back(whole_dimension(buffer, dim));
+  return box;
+}
+
+// The boxes touched so far, one per buffer.
+struct Touched {
+  std::vector<std::pair<Buffer, Box>> boxes;
+
+  void add(const Buffer& buffer, Box box) {
+    for (auto& [seen, united] : boxes) {
+      if (seen != buffer) continue;
+      for (size_t dim = 0; dim < box.size(); ++dim) united[dim] = hull(united[dim], box[dim]);
+      return;
+    }
+    boxes.emplace_back(buffer, std::move(box));
+  }
+
+  std::vector<BufferRegion> regions() const {
+    std::vector<BufferRegion> result;
+    for (const auto& [buffer, box] : boxes) {
+      std::vector<Range> region;
+      for (const IndexRange& range : box) region.push_back(make_range(range.min, range.width + 1));
+      result.push_back(BufferRegionNode::make(buffer, std::move(region)));
+    }
+    return result;
+  }
+};
+
+class Collector {
+ public:
+  Collector(const Stmt& root, std::span<const Buffer> known) {
+    for (const Buffer& buffer : known) by_data_.emplace(buffer->data.get(), buffer);
+    survey(root);
+  }
+
+  AccessRegions collect(const Stmt& root) {
+    const auto* block = root.as<BlockNode>();
+    if (!block) {
+      visit(root);
+      return {reads_.regions(), writes_.regions()};
+    }
+    if (block->init) visit(block->init);
+    std::unordered_set<const BufferNode*> initialised;
+    for (const auto& [buffer, box] : writes_.boxes) initialised.insert(buffer.get());
+    visit(block->body);
+    std::erase_if(reads_.boxes, [&](auto& entry) { return initialised.contains(entry.first.get()); });
+    return {reads_.regions(), writes_.regions()};
+  }
+
+ private:
+  // Before anything is bounded: what is allocated, viewed and written inside.
+  void survey(const Stmt& root) {
+    auto appears = [&](const Buffer& buffer) { by_data_.try_emplace(buffer->data.get(), buffer); };
+    auto allocated = [&](const Buffer& buffer) {
+      inner_.insert(buffer.get());
+      scope_.unstable.insert(buffer.get());
+      by_data_[buffer->data.get()] = buffer;
+    };
+    auto block = [&](const BlockNode* block) {
+      for (const Buffer& buffer : block->alloc_buffers) allocated(buffer);
+      for (const MatchBufferRegion& match : block->match_buffers) {
+        views_[match->buffer.get()] = match->source;
+        by_data_[match->buffer->data.get()] = match->buffer;
+        scope_.unstable.insert(match->buffer.get());
+      }
+      for (const BufferRegion& write : block->writes) scope_.unstable.insert(write->buffer.get());
+    };
+    walk(
+        root, [&](const BlockNode* node) { block(node); }, [&](const AllocBufferNode* node) { allocated(node->buffer); },
+        [&](const DeclBufferNode* node) {
+          declared_.insert(node->buffer.get());
+          scope_.unstable.insert(node->buffer.get());
+        },
+        [&](const BufferLoadNode* node) {
+          if (!declared_.contains(node->buffer.get()) && !views_.contains(node->buffer.get())) appears(node->buffer);
+        },
+        [&](const BufferStoreNode* node) {
+          scope_.unstable.insert(node->buffer.get());
+          if (!declared_.contains(node->buffer.get()) && !views_.contains(node->buffer.get())) appears(node->buffer);
+        },
+        [&](const BufferRegionNode* node) {
+          if (!declared_.contains(node->buffer.get()) && !views_.contains(node->buffer.get())) appears(node->buffer);
+        });
+  }
+
+  void visit(const ObjectRef& root) { visit(root.get()); }
+  void visit(const Object* root) {
+    walk(
+        root,
+        [&](const ForNode* loop) {
+          scope_.add_loop(loop->loop_var.get(), loop->min, loop->extent);
+          return true;
+        },
+        [&](const AttrStmtNode* attr) { return visit_attr(attr); },
+        [&](const LetStmtNode* let) { return bind(let->var, let->value); },
+        [&](const LetNode* let) { return bind(let->var, let->value); },
+        [&](const BlockRealizeNode* realize) { return visit_realize(realize); },
+        [&](const BufferLoadNode* load) {
+          touch(&reads_, load->buffer, box_of(load->buffer, load->indices));
+          return true;
+        },
+        [&](const BufferStoreNode* store) {
+          visit(store->value);
+          for (const PrimExpr& index : store->indices) visit(index);
+          if (store->predicate) visit(store->predicate);
+          touch(&writes_, store->buffer, box_of(store->buffer, store->indices));
+          return false;
+        },
+        [&](const AllocBufferNode* alloc) { return visit(alloc->body), false; },
+        [&](const DeclBufferNode* decl) { return visit(decl->body), false; },
+        [&](const tir::CallNode* call) { return visit_call(call); },
+        [&](const tir::VarNode* var) {
+          touch_all(var, true, true);
+          return false;
+        });
+  }
+
+  bool visit_attr(const AttrStmtNode* attr) {
+    if (const auto* thread = attr->node.as<IterVarNode>(); thread && attr->attr_key == "thread_extent")
+      scope_.add_loop(thread->var.get(), make_const_int(attr->value->dtype, 0), attr->value);
+    visit(attr->value);
+    visit(attr->body);
+    return false;
+  }
+
+  bool bind(const tir::Var& var, const PrimExpr& value) {
+    scope_.domains[var.get()] = value->dtype.is_integral() ? index_range(value, scope_) : std::nullopt;
+    return true;
+  }
+
+  bool visit_realize(const BlockRealizeNode* realize) {
+    for (const PrimExpr& value : realize->iter_values) visit(value);
+    if (realize->predicate) visit(realize->predicate);
+    const BlockNode* block = realize->block.get();
+    for (size_t n = 0; n < block->iter_vars.size(); ++n)
+      scope_.domains[block->iter_vars[n]->var.get()] = index_range(realize->iter_values[n], scope_);
+    for (const BufferRegion& region : block->reads) touch(&reads_, region->buffer, box_of(region));
+    for (const BufferRegion& region : block->writes) touch(&writes_, region->buffer, box_of(region));
+    return false;
+  }
+
+  bool visit_call(const tir::CallNode* call) {
+    const auto* op = call->op.as<OpNode>();
+    if (!op) return true;
+    if (op->name == "tir.prefetch") return false;  // a hint reads nothing
+    if (op->name == "tir.address_of") {
+      if (const auto* load = call->args[0].as<BufferLoadNode>()) {
+        touch(&reads_, load->buffer, whole_buffer(load->buffer));
+        touch(&writes_, load->buffer, whole_buffer(load->buffer));
+        for (const PrimExpr& index : load->indices) visit(index);
+      }
+      return false;
+    }
+    if (op->name != "tir.tvm_access_ptr" || call->args.size() != 5) return true;
+    int64_t mask = 3;
+    as_const_int(call->args[4], &mask);
+    if (const auto* data = call->args[1].as<tir::VarNode>()) touch_all(data, mask & 1, mask & 2);
+    visit(call->args[2]);
+    visit(call->args[3]);
+    return false;
+  }
+
+  // A pointer is passed on: everything behind it may be touched.
+  void touch_all(const tir::VarNode* data, bool is_read, bool is_written) {
+    auto found = by_data_.find(data);
+    if (found == by_data_.end()) return;
+    if (is_read) touch(&reads_, found->second, whole_buffer(found->second));
+    if (is_written) touch(&writes_, found->second, whole_buffer(found->second));
+  }
+
+  // Counts for the buffer itself, or for what it views; buffers allocated inside do not count.
+  void touch(Touched* touched, const Buffer& buffer, Box box) {
+    if (inner_.contains(buffer.get())) return;
+    if (declared_.contains(buffer.get())) {
+      auto found = by_data_.find(buffer->data.get());
+      if (found != by_data_.end()) touch(touched, found->second, whole_buffer(found->second));
+      return;
+    }
+    auto view = views_.find(buffer.get());
+    if (view == views_.end()) return touched->add(buffer, std::move(box));
+    touch(touched, view->second->buffer, through_view(buffer, view->second, box));
+  }
+
+  // An element [i, j] of a view is element [min + i, min + j] of the region's last dimensions if the extents agree.
+  Box through_view(const Buffer& view, const BufferRegion& source, const Box& box) {
+    Box region = box_of(source);
+    if (view->shape.size() > region.size()) return region;
+    const size_t leading = region.size() - view->shape.size();
+    for (size_t dim = 0; dim < region.size(); ++dim) {
+      const PrimExpr expected = dim < leading ? make_const_int(source->region[dim]->extent->dtype, 1) : view->shape[dim - leading];
+      if (const_difference(expected, source->region[dim]->extent) != 0) return region;
+    }
+    for (size_t dim = 0; dim < box.size(); ++dim) {
+      if (!starts_at_point(source->region[leading + dim])) continue;
+      IndexRange& outer = region[leading + dim];
+      outer = {outer.min + box[dim].min, box[dim].width};
+    }
+    return region;
+  }
+  bool starts_at_point(const Range& range) {
+    const std::optional<IndexRange> min = index_range(range->min, scope_);
+    return min && min->is_point();
+  }
+
+  Box box_of(const Buffer& buffer, const std::vector<PrimExpr>& indices) {
+    Box box;
+    for (size_t dim = 0; dim < indices.size(); ++dim)
+      box.push_back(index_range(indices[dim], scope_).value_or(whole_dimension(buffer, dim)));
+    return box;
+  }
+  Box box_of(const BufferRegion& region) {
+    Box box;
+    for (size_t dim = 0; dim < region->region.size(); ++dim) {
+      const Range& range = region->region[dim];
+      const auto min = index_range(range->min, scope_), extent = index_range(range->extent, scope_);
+      if (min && extent) box.push_back({min->min, min->width + (extent->max() - 1)});
+      else box.push_back(whole_dimension(region->buffer, dim));
+    }
+    return box;
+  }
+
+  IndexScope scope_;
+  std::unordered_set<const BufferNode*> inner_, declared_;             // allocated, declared inside
+  std::unordered_map<const BufferNode*, BufferRegion> views_;          // match_buffers made inside
+  std::unordered_map<const tir::VarNode*, Buffer> by_data_;            // which buffer a pointer belongs to
+  Touched reads_, writes_;
+};
+
+}  // namespace
+
+AccessRegions access_regions(const Stmt& stmt, std::span<const Buffer> known) {
+  return Collector(stmt, known).collect(stmt);
+}
+
+bool region_covers(const BufferRegion& outer, const BufferRegion& inner) {
+  for (size_t dim = 0; dim < inner->region.size(); ++dim) {
+    const Range &a = outer->region[dim], &b = inner->region[dim];
+    const bool is_whole = is_zero(a->min) && const_difference(a->extent, outer->buffer->shape[dim]) == 0;
+    if (is_whole) continue;
+    const auto start = const_difference(a->min, b->min);
+    const auto end = const_difference(b->min + b->extent, a->min + a->extent);
+    if (!start || !end || *start < 0 || *end < 0) return false;
+  }
+  return true;
+}
+
+}  // namespace tilewright::analysis
