@@ -1,0 +1,60 @@
+// Sets of integers that an expression, or a buffer access, may take while some of its variables run over their domains.
+#pragma once
+#include <optional>
+#include <unordered_map>
+
+#include "tilewright/arith/analyzer.h"
+
+namespace tilewright::arith {
+
+/// All integers from min to max, both included; a null side has no bound.  Empty if max < min.
+struct Interval {
+  PrimExpr min, max;
+  bool is_bounded() const { return min && max; }
+  static Interval everything() { return {}; }
+  static Interval point(PrimExpr value) { return {value, value}; }
+  static Interval of(const Range& range);
+};
+
+/// The variables to be eliminated and the values they take.  A domain may use variables that have none.
+using Domains = std::unordered_map<const VarNode*, Interval>;
+/// One Range per dimension of a buffer, as in tir::BufferRegion.
+using Region = std::vector<Range>;
+/// The same where a dimension may be unbounded.
+using IntervalRegion = std::vector<Interval>;
+
+/// Every value of `expr` while the variables of `domains` run; min and max do not use those variables.
+Interval eval_interval(const PrimExpr& expr, const Domains& domains, Analyzer& analyzer);
+
+/// The smallest interval found that holds both.  Where neither order of two ends is proved the end is a min() or max().
+Interval hull(const Interval& a, const Interval& b, Analyzer& analyzer);
+/// An interval that holds what is in both.
+Interval intersect(const Interval& a, const Interval& b, Analyzer& analyzer);
+/// True only if every value of `inner` is in `outer`.
+bool covers(const Interval& outer, const Interval& inner, Analyzer& analyzer);
+/// True only if no integer is in both.
+bool are_disjoint(const Interval& a, const Interval& b, Analyzer& analyzer);
+/// True only if the set has no value.
+bool is_empty(const Interval& set, Analyzer& analyzer);
+/// max - min + 1 simplified; nothing if unbounded.
+std::optional<PrimExpr> extent(const Interval& set, Analyzer& analyzer);
+
+/// All elements that `region` touches while the variables of `domains` run, dimension by dimension.
+/// Conditions under which the access is made may be assumed in `analyzer`; bounds on the variables found there count.
+IntervalRegion eval_region(const Region& region, const Domains& domains, Analyzer& analyzer);
+IntervalRegion hull(const IntervalRegion& a, const IntervalRegion& b, Analyzer& analyzer);
+IntervalRegion intersect(const IntervalRegion& a, const IntervalRegion& b, Analyzer& analyzer);
+/// True only if every element of `inner` is in `outer`.
+bool covers(const IntervalRegion& outer, const IntervalRegion& inner, Analyzer& analyzer);
+bool covers(const Region& outer, const Region& inner, Analyzer& analyzer);
+/// True only if the two have no element in common.
+bool are_disjoint(const IntervalRegion& a, const IntervalRegion& b, Analyzer& analyzer);
+
+IntervalRegion to_intervals(const Region& region);
+/// The set as ranges, cut to a buffer of `shape`; an unbounded side becomes the buffer's.
+Region to_region(const IntervalRegion& region, const std::vector<PrimExpr>& shape, Analyzer& analyzer);
+
+/// The domains of loop variables given as ranges.
+Domains domains_of(const std::vector<std::pair<Var, Range>>& ranges);
+
+}  // namespace tilewright::arith
