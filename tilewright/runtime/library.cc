@@ -1,0 +1,88 @@
+// Modules over compiled code: symbols of a shared library or of a JIT, as kernel_abi.h describes them.
+#include <dlfcn.h>
+
+#include <filesystem>
+#include <map>
+
+#include "tilewright/runtime/elf_check.h"
+#include "tilewright/runtime/host.h"
+#include "tilewright/runtime/module.h"
+#include "tilewright/support/error.h"
+
+namespace tilewright::runtime {
+namespace {
+
+class SymbolModule final : public ModuleObject {
+ public:
+  explicit SymbolModule(SymbolSource source) : ModuleObject(source.name), source_(std::move(source)) {
+    check_version();
+    if (void* host = source_.lookup(TILEWRIGHT_HOST_SYMBOL)) *static_cast<const TilewrightHost**>(host) = host_services();
+    if (const void* names = source_.lookup(TILEWRIGHT_NAMES_SYMBOL)) split_names(static_cast<const char*>(names));
+  }
+
+  std::string kind() const override { return source_.kind; }
+  std::vector<std::string> names() const override { return names_; }
+
+  Function find(std::string_view function_name) const override {
+    std::lock_guard lock(mutex_);
+    if (auto known = functions_.find(function_name); known != functions_.end()) return known->second;
+    const std::string name(function_name);
+    void* address = source_.lookup(TILEWRIGHT_KERNEL_PREFIX + name);
+    if (!address) return Function();
+    Function function = Function::from_kernel(name, reinterpret_cast<TilewrightKernel>(address), nullptr, source_.owner);
+    functions_.emplace(name, function);
+    return function;
+  }
+
+  std::span<const std::byte> blob() const override {
+    const void* data = source_.lookup(TILEWRIGHT_BLOB_SYMBOL);
+    const void* size = source_.lookup(TILEWRIGHT_BLOB_SIZE_SYMBOL);
+    if (!data || !size) return {};
+    return {static_cast<const std::byte*>(data), *static_cast<const uint64_t*>(size)};
+  }
+
+ private:
+  void check_version() const {
+    const void* version = source_.lookup(TILEWRIGHT_ABI_VERSION_SYMBOL);
+    if (!version) {
+      throw UserError("{} was not compiled by tilewright: it has no symbol {}", name, TILEWRIGHT_ABI_VERSION_SYMBOL);
+    }
+    const uint32_t found = *static_cast<const uint32_t*>(version);
+    if (found != TILEWRIGHT_KERNEL_ABI_VERSION) {
+      throw UserError("{} has kernel ABI version {}, this runtime has {}", name, found, TILEWRIGHT_KERNEL_ABI_VERSION)
+          .help("compile the model again with the tilewright you run it with");
+    }
+  }
+
+  void split_names(std::string_view text) {
+    for (size_t end; (end = text.find('\n')) != std::string_view::npos; text.remove_prefix(end + 1)) {
+      names_.emplace_back(text.substr(0, end));
+    }
+  }
+
+  SymbolSource source_;
+  std::vector<std::string> names_;
+  mutable std::mutex mutex_;
+  mutable std::map<std::string, Function, std::less<>> functions_;
+};
+
+}  // namespace
+
+Module Module::from_symbols(SymbolSource source) {
+  return Module(Ref<ModuleObject>(new SymbolModule(std::move(source))));
+}
+
+Module Module::load(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) throw UserError("cannot load {}: there is no such file", path);
+  check_shared_library(path);
+  // with a directory in it, so that the loader does not search its own paths for the name
+  const std::string absolute = std::filesystem::absolute(path, error).string();
+  void* handle = dlopen(absolute.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!handle) throw UserError("cannot load {}: {}", path, dlerror());
+  std::shared_ptr<const void> owner(handle, [](const void* opened) { dlclose(const_cast<void*>(opened)); });
+  auto lookup = [handle](const std::string& symbol) { return dlsym(handle, symbol.c_str()); };
+  return from_symbols({path, "library", lookup, std::move(owner)});
+}
+
+}  // namespace tilewright::runtime

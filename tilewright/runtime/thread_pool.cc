@@ -1,0 +1,268 @@
+// How it works: a loop is a Job on its caller's stack, listed while it has iterations nobody has claimed.  Workers look
+// for a listed job under the mutex, join it, and claim ranges from its counter.  The caller claims ranges as well, then
+// takes the job off the list and waits for those who joined.  Workers without a job spin for some microseconds, as the
+// next kernel usually follows at once, then sleep until the epoch changes.
+#include "tilewright/runtime/thread_pool.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "tilewright/runtime/cpu_count.h"
+#include "tilewright/runtime/error_state.h"
+#include "tilewright/support/error.h"
+
+namespace tilewright::runtime {
+namespace {
+
+constexpr int kMaxThreads = 1024;
+constexpr int kSpins = 1500;  // about 20 to 60 us
+constexpr int64_t kRangesPerThread = 4;
+
+void pause_cpu() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+struct Job {
+  Job(TilewrightParallelBody body, void* closure, int64_t extent, int64_t range, int max_threads)
+      : body(body), closure(closure), extent(extent), range(range), max_threads(max_threads) {}
+  TilewrightParallelBody body;
+  void* closure;
+  int64_t extent;
+  int64_t range;    // iterations claimed at once
+  int max_threads;  // including the caller
+  std::atomic<int64_t> next{0};
+  std::atomic<int> num_inside{0};  // workers that joined and have not left
+  int num_joined = 0;              // ever; guarded by the pool's mutex
+  std::mutex error_mutex;
+  std::exception_ptr error;
+  std::atomic<bool> failed{false};
+
+  bool has_work() const { return next.load(std::memory_order_relaxed) < extent; }
+};
+
+// The number set by set_num_threads; 0 is the default.  A worker has that of the job it is in.
+thread_local int thread_limit = 0;
+
+void fail(Job& job) {
+  std::exception_ptr error = take_current_error();
+  std::lock_guard lock(job.error_mutex);
+  if (!job.failed.load(std::memory_order_relaxed)) job.error = std::move(error);
+  job.failed.store(true, std::memory_order_relaxed);
+  job.next.store(job.extent, std::memory_order_relaxed);  // nothing more is begun
+}
+
+void work_on(Job& job) {
+  for (;;) {
+    // a failed job is set to its end; the additions of latecomers stay beyond it and far from overflow
+    if (!job.has_work()) return;
+    const int64_t begin = job.next.fetch_add(job.range, std::memory_order_relaxed);
+    if (begin >= job.extent || job.failed.load(std::memory_order_relaxed)) return;
+    const int64_t end = job.extent - begin < job.range ? job.extent : begin + job.range;
+    if (job.body(job.closure, begin, end) != 0) fail(job);
+  }
+}
+
+class Pool {
+ public:
+  void run(Job& job) {
+    publish(job);
+    work_on(job);
+    withdraw(job);
+    wait_until_alone(job);
+  }
+
+ private:
+  void publish(Job& job) {
+    const int64_t num_ranges = (job.extent - 1) / job.range + 1;
+    const int num_helpers = static_cast<int>(std::min<int64_t>(job.max_threads, num_ranges)) - 1;
+    int num_workers = 0;
+    {
+      std::lock_guard lock(mutex_);
+      jobs_.push_back(&job);
+      while (num_workers_ < num_helpers && start_worker()) ++num_workers_;
+      num_workers = num_workers_;
+    }
+    epoch_.fetch_add(1, std::memory_order_seq_cst);
+    if (num_helpers >= num_workers) return epoch_.notify_all();
+    for (int n = 0; n < num_helpers; ++n) epoch_.notify_one();
+  }
+
+  void withdraw(Job& job) {
+    std::lock_guard lock(mutex_);
+    jobs_.erase(std::find(jobs_.begin(), jobs_.end(), &job));
+  }
+
+  // Nobody can join any more; those inside finish the range they have.
+  void wait_until_alone(Job& job) {
+    for (int n = 0; n < kSpins; ++n) {
+      if (job.num_inside.load(std::memory_order_acquire) == 0) return;
+      pause_cpu();
+    }
+    for (;;) {
+      // before the look at the job, so that a departure between the two is not missed
+      const uint32_t seen = departures_.load(std::memory_order_seq_cst);
+      if (job.num_inside.load(std::memory_order_acquire) == 0) return;
+      departures_.wait(seen, std::memory_order_seq_cst);
+    }
+  }
+
+  // Returns whether the system gave us a thread.  Signals are for the threads of the program.
+  bool start_worker() {
+    sigset_t all, previous;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &previous);
+    bool is_started = true;
+    try {
+      std::thread([this] { serve(); }).detach();
+    } catch (const std::system_error&) {
+      is_started = false;
+    }
+    pthread_sigmask(SIG_SETMASK, &previous, nullptr);
+    return is_started;
+  }
+
+  // The oldest job that lacks threads: an outer loop before the loops inside it.
+  Job* join_job() {
+    std::lock_guard lock(mutex_);
+    for (Job* job : jobs_) {
+      if (!job->has_work() || job->num_joined + 1 >= job->max_threads) continue;
+      ++job->num_joined;
+      job->num_inside.fetch_add(1, std::memory_order_relaxed);
+      return job;
+    }
+    return nullptr;
+  }
+
+  // The last touch of a job is its count: the caller's stack may go right after.
+  void leave_job(Job& job) {
+    job.num_inside.fetch_sub(1, std::memory_order_release);
+    departures_.fetch_add(1, std::memory_order_seq_cst);
+    departures_.notify_all();
+  }
+
+  [[noreturn]] void serve() {
+    for (;;) {
+      // before the look at the list, so that a job listed between the two is not missed
+      const uint32_t seen = epoch_.load(std::memory_order_seq_cst);
+      if (Job* job = join_job()) {
+        thread_limit = job->max_threads;
+        work_on(*job);
+        leave_job(*job);
+      } else {
+        wait_for_epoch_after(seen);
+      }
+    }
+  }
+
+  void wait_for_epoch_after(uint32_t seen) {
+    for (int n = 0; n < kSpins; ++n) {
+      if (epoch_.load(std::memory_order_relaxed) != seen) return;
+      pause_cpu();
+    }
+    epoch_.wait(seen, std::memory_order_seq_cst);
+  }
+
+  std::mutex mutex_;
+  std::vector<Job*> jobs_;                 // guarded by mutex_
+  int num_workers_ = 0;                    // guarded by mutex_
+  std::atomic<uint32_t> epoch_{0};         // counts published jobs
+  std::atomic<uint32_t> departures_{0};    // counts workers that left a job
+};
+
+// One per process, by intent: loops of all libraries share the CPUs.  Never destroyed, as workers never end.
+std::atomic<Pool*> current_pool{nullptr};
+std::atomic<Pool*> pool_of_parent{nullptr};
+
+// A child has none of the workers, and perhaps a locked mutex: it starts over.
+void forget_pool_in_child() { pool_of_parent.store(current_pool.exchange(nullptr)); }
+
+Pool& pool() {
+  if (Pool* existing = current_pool.load(std::memory_order_acquire)) return *existing;
+  static const int registered = pthread_atfork(nullptr, nullptr, forget_pool_in_child);
+  (void)registered;
+  Pool* existing = nullptr;
+  auto created = std::make_unique<Pool>();
+  if (!current_pool.compare_exchange_strong(existing, created.get(), std::memory_order_acq_rel)) return *existing;
+  return *created.release();
+}
+
+int read_default() {
+  const char* text = std::getenv("TILEWRIGHT_NUM_THREADS");
+  if (!text || !*text) return count_usable_cpus();
+  const std::string_view digits = text;
+  int count = 0;
+  auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), count);
+  if (error != std::errc() || end != digits.data() + digits.size() || count < 1 || count > kMaxThreads) {
+    throw UserError("TILEWRIGHT_NUM_THREADS is \"{}\", expected a number from 1 to {}", text, kMaxThreads);
+  }
+  return count;
+}
+
+// Ranges small enough to even out threads of different speed, large enough to be worth a claim.
+int64_t range_length(int64_t extent, int64_t grain, int num_threads) {
+  const int64_t even = (extent - 1) / (num_threads * kRangesPerThread) + 1;
+  return std::max({even, grain, int64_t{1}});
+}
+
+int32_t run(TilewrightParallelBody body, void* closure, int64_t extent, int64_t grain) {
+  const int threads = num_threads();
+  constexpr int64_t kMaxShared = int64_t{1} << 60;  // keeps the counter of claims far from overflow
+  const int64_t range = range_length(extent, grain, threads);
+  if (threads == 1 || extent <= range || extent > kMaxShared) return body(closure, 0, extent);
+  Job job(body, closure, extent, range, threads);
+  pool().run(job);
+  if (!job.failed.load(std::memory_order_relaxed)) return 0;
+  set_current_error(job.error);
+  return -1;
+}
+
+}  // namespace
+
+int default_num_threads() {
+  static const int count = read_default();
+  return count;
+}
+
+int num_threads() { return thread_limit > 0 ? thread_limit : default_num_threads(); }
+
+void set_num_threads(int count) {
+  if (count < 0 || count > kMaxThreads) {
+    throw UserError("the number of threads is {}, expected 1 to {}, or 0 for the default", count, kMaxThreads);
+  }
+  thread_limit = count;
+}
+
+ThreadScope::ThreadScope(int count) : previous_(thread_limit) { set_num_threads(count); }
+ThreadScope::~ThreadScope() { thread_limit = previous_; }
+
+int32_t parallel_for(TilewrightParallelBody body, void* closure, int64_t extent, int64_t grain) noexcept {
+  if (extent <= 0) return 0;
+  try {
+    return run(body, closure, extent, grain);
+  } catch (...) {
+    set_current_error(std::current_exception());
+    return -1;
+  }
+}
+
+namespace thread_pool_detail {
+void raise() { raise_current_error("a parallel loop"); }
+void keep_exception() noexcept { set_current_error(std::current_exception()); }
+}  // namespace thread_pool_detail
+
+}  // namespace tilewright::runtime
