@@ -1,0 +1,16 @@
+// The parts of the extension module, each in its own file.
+#pragma once
+#include <nanobind/nanobind.h>
+
+namespace tilewright::python {
+
+void bind_errors(nanobind::module_& m);
+void bind_nodes(nanobind::module_& m);
+void bind_runtime(nanobind::module_& m);
+void bind_script(nanobind::module_& m);
+void bind_schedule(nanobind::module_& m);
+void bind_te(nanobind::module_& m);
+void bind_relax(nanobind::module_& m);
+void bind_driver(nanobind::module_& m);
+
+}  // namespace tilewright::python

@@ -1,0 +1,109 @@
+// Between Python and IR: every Ref<T> crosses as the Python object of its node, plain Python values become literals.
+#pragma once
+#include <nanobind/nanobind.h>
+
+#include "tilewright/ir/field.h"
+
+namespace tilewright::python {
+namespace nb = nanobind;
+
+/// What a Python node object holds.
+struct PyNode {
+  explicit PyNode(ir::ObjectRef ref) : ref(std::move(ref)) {}
+  PyNode(const PyNode&) = delete;
+  PyNode& operator=(const PyNode&) = delete;
+  ~PyNode();  // forgets the object among the living ones
+  ir::ObjectRef ref;
+};
+
+/// The Python object of `node`: the one that is alive, else a new one of the class registered for its kind.
+nb::object to_python(const ir::ObjectRef& node);
+/// An attribute as Python sees it: IntImm, FloatImm, StringImm, Array and Dict become int/bool, float, str, list, dict.
+nb::object attr_to_python(const ir::ObjectRef& value);
+
+/// The node behind a Python value: a node itself, None (null), bool, int, float, str, list/tuple (Array), dict (Dict),
+/// numpy scalars.  Ints become IntImm of `int_dtype`, floats FloatImm float32.
+/// Raises UserError for anything else.
+ir::ObjectRef from_python(nb::handle value, DataType int_dtype = kInt32);
+/// True if `value` is a node or something from_python takes.
+bool is_node_like(nb::handle value);
+
+nb::object field_to_python(const ir::FieldInfo& field, const ir::FieldValue& value);
+ir::FieldValue field_from_python(const ir::FieldInfo& field, nb::handle value);
+ir::AttrMap attrs_from_python(nb::handle dict);
+nb::dict attrs_to_python(const ir::AttrMap& attrs);
+
+}  // namespace tilewright::python
+
+namespace nanobind::detail {
+
+/// Ref<T> <-> the Python object of the node.
+template <class T>
+struct type_caster<tilewright::Ref<T>> {
+  using Value = tilewright::Ref<T>;
+  static constexpr auto Name = const_name("Object");
+  template <class>
+  using Cast = Value;
+  template <class>
+  static constexpr bool can_cast() {
+    return true;
+  }
+  Value value;
+
+  bool from_python(handle source, uint8_t, cleanup_list*) noexcept {
+    try {
+      if (!tilewright::python::is_node_like(source)) return false;
+      tilewright::ir::ObjectRef node = tilewright::python::from_python(source);
+      if constexpr (!std::is_same_v<T, tilewright::ir::Object>) {
+        if (node && !T::classof(*node)) return false;
+      }
+      value = Value(static_cast<const T*>(node.get()));
+      return true;
+    } catch (...) {
+      return false;
+    }
+  }
+  static handle from_cpp(const Value& node, rv_policy, cleanup_list*) noexcept {
+    try {
+      return tilewright::python::to_python(tilewright::ir::ObjectRef(node)).release();
+    } catch (python_error& error) {
+      error.restore();
+      return {};
+    } catch (const std::exception& error) {
+      PyErr_SetString(PyExc_RuntimeError, error.what());
+      return {};
+    }
+  }
+  operator Value() { return value; }
+  operator Value&() { return value; }
+};
+
+/// DataType <-> its text.
+template <>
+struct type_caster<tilewright::DataType> {
+  using Value = tilewright::DataType;
+  static constexpr auto Name = const_name("str");
+  template <class>
+  using Cast = Value;
+  template <class>
+  static constexpr bool can_cast() {
+    return true;
+  }
+  Value value;
+  bool from_python(handle source, uint8_t, cleanup_list*) noexcept {
+    try {
+      return Value::try_parse(str(source).c_str(), &value);  // also numpy dtypes
+    } catch (...) {
+      PyErr_Clear();
+      return false;
+    }
+  }
+  static handle from_cpp(const Value& dtype, rv_policy, cleanup_list*) noexcept {
+    const std::string text = dtype.str();
+    return PyUnicode_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size()));
+  }
+  operator Value() { return value; }
+  operator Value&() { return value; }
+};
+
+}  // namespace nanobind::detail

@@ -1,0 +1,16 @@
+// The extension module tilewright._core.
+#include "tilewright/python/bindings.h"
+
+NB_MODULE(_core, m) {
+  using namespace tilewright::python;
+  m.doc() = "The compiled part of tilewright; use the public packages instead.";
+  nanobind::set_leak_warnings(false);  // nodes held by module globals at exit are no leak
+  bind_errors(m);
+  bind_nodes(m);
+  bind_runtime(m);
+  bind_script(m);
+  bind_schedule(m);
+  bind_te(m);
+  bind_relax(m);
+  bind_driver(m);
+}

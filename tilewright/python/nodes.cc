@@ -1,0 +1,177 @@
+// Node classes: Python makes them from these tables (python/tilewright/ir/_nodes.py); here is what their methods call.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "tilewright/ir/module.h"
+#include "tilewright/ir/services.h"
+#include "tilewright/ir/target.h"
+#include "tilewright/python/bindings.h"
+#include "tilewright/python/convert.h"
+#include "tilewright/python/runtime_values.h"
+#include "tilewright/tir/builder.h"
+#include "tilewright/tir/op.h"
+
+namespace tilewright::python {
+namespace {
+
+struct GroupInfo {
+  const char* name;
+  ir::Kind begin, end;
+};
+constexpr GroupInfo kGroups[] = {
+#define GROUP_BEGIN(Name) {#Name, ir::Kind::k##Name##Begin, ir::Kind::k##Name##End},
+#include "tilewright/ir/nodes.inc"
+};
+
+// The innermost group around `kind`, or "" : the Python base class.
+std::string base_of(ir::Kind begin, ir::Kind end) {
+  const GroupInfo* innermost = nullptr;
+  for (const GroupInfo& group : kGroups) {
+    if (group.begin < begin && end < group.end && (!innermost || group.begin > innermost->begin)) innermost = &group;
+  }
+  return innermost ? innermost->name : "";
+}
+
+// [(kind name, base class name, [(field, doc, role is ignored)])] and [(group, base)]
+nb::list node_table() {
+  nb::list table;
+  for (size_t n = 0; n < static_cast<size_t>(ir::Kind::kCount); ++n) {
+    const ir::NodeInfo* info = ir::node_info(static_cast<ir::Kind>(n));
+    if (!info) continue;
+    nb::list fields;
+    for (const ir::FieldInfo& field : info->fields)
+      fields.append(nb::make_tuple(nb::str(field.name.data(), field.name.size()), nb::str(field.doc.data(), field.doc.size())));
+    table.append(nb::make_tuple(nb::str(info->name.data(), info->name.size()), base_of(info->kind, info->kind), fields));
+  }
+  return table;
+}
+
+nb::list group_table() {
+  nb::list table;
+  for (const GroupInfo& group : kGroups) table.append(nb::make_tuple(group.name, base_of(group.begin, group.end)));
+  return table;
+}
+
+nb::object get_field(const PyNode& self, size_t index) {
+  const ir::FieldInfo& field = ir::info_of(*self.ref)->fields[index];
+  return field_to_python(field, field.get(self.ref.get()));
+}
+
+// A node from field values in table order; missing trailing ones keep their defaults.
+ir::ObjectRef make_node(const std::string& kind_name, nb::dict values) {
+  const ir::NodeInfo* info = ir::find_node_info(kind_name);
+  if (!info) throw InternalError("there is no node kind {}", kind_name);
+  ir::Object* object = info->create();
+  ir::ObjectRef owner(object);
+  for (const ir::FieldInfo& field : info->fields) {
+    nb::str key(field.name.data(), field.name.size());
+    if (values.contains(key)) field.set(object, field_from_python(field, values[key]));
+  }
+  if (info->verify) info->verify(object);
+  return owner;
+}
+
+ir::ObjectRef with_fields(const ir::ObjectRef& node, nb::dict values) {
+  const ir::NodeInfo* info = ir::info_of(*node);
+  ir::Object* object = info->clone(node.get());
+  ir::ObjectRef owner(object);
+  for (const ir::FieldInfo& field : info->fields) {
+    nb::str key(field.name.data(), field.name.size());
+    if (values.contains(key)) field.set(object, field_from_python(field, values[key]));
+  }
+  if (info->verify) info->verify(object);
+  return owner;
+}
+
+tir::PrimExpr prim(nb::handle value, DataType int_dtype = kInt32) {
+  ir::ObjectRef node = from_python(value, int_dtype);
+  if (!node || !ir::PrimExprNode::classof(*node))
+    throw UserError("expected a scalar expression, but found a Python {}", Py_TYPE(value.ptr())->tp_name);
+  return ir::ref_as<ir::PrimExprNode>(node);
+}
+
+ir::ObjectRef binary(const std::string& kind_name, nb::handle a, nb::handle b) {
+  const ir::NodeInfo* info = ir::find_node_info("tir." + kind_name);
+  if (!info) throw InternalError("there is no binary node {}", kind_name);
+  return tir::binary(info->kind, prim(a), prim(b));
+}
+
+void bind_expressions(nb::module_& m) {
+  m.def("binary", &binary);
+  m.def("logical_not", [](nb::handle a) { return tir::logical_not(prim(a)); });
+  m.def("negate", [](nb::handle a) { return -prim(a); });
+  m.def("cast", [](DataType dtype, nb::handle value) { return tir::cast(dtype, prim(value)); });
+  m.def("select", [](nb::handle c, nb::handle t, nb::handle f) { return tir::select(prim(c), prim(t), prim(f)); });
+  m.def("const", [](nb::handle value, DataType dtype) { return tir::cast(dtype, prim(value, kInt64)); });
+  m.def("make_const", [](DataType dtype, double value) { return tir::make_const(dtype, value); });
+  m.def("call_op", [](DataType dtype, const std::string& name, nb::list args) {
+    std::vector<tir::PrimExpr> converted;
+    for (nb::handle arg : args) converted.push_back(prim(arg));
+    return tir::call(dtype, name, std::move(converted));
+  });
+  m.def("builtin_ops", [] {
+    nb::list table;
+    for (size_t n = 0; n < tir::kNumBuiltinOps; ++n) {
+      const tir::BuiltinOp& op = tir::kBuiltinOps[n];
+      table.append(nb::make_tuple(std::string(op.name), op.num_args, op.elementwise, std::string(op.doc)));
+    }
+    return table;
+  });
+  m.def("load_buffer", [](const tir::Buffer& buffer, nb::list indices) {
+    std::vector<tir::PrimExpr> converted;
+    for (nb::handle index : indices) converted.push_back(prim(index));
+    return tir::load(buffer, std::move(converted));
+  });
+  m.def("make_var", [](const std::string& name, DataType dtype) { return tir::make_var(name, dtype); });
+  m.def("make_buffer", [](const std::string& name, nb::list shape, DataType dtype, const std::string& scope) {
+    std::vector<tir::PrimExpr> extents;
+    for (nb::handle extent : shape) extents.push_back(prim(extent));
+    return tir::make_buffer(name, std::move(extents), dtype, scope);
+  });
+  m.def("min_value", &tir::min_value);
+  m.def("max_value", &tir::max_value);
+}
+
+void bind_modules(nb::module_& m) {
+  m.def("module_with_function", [](const ir::IRModule& module, const std::string& name, const ir::BaseFunc& func) {
+    return ir::with_function(module, name, func);
+  });
+  m.def("module_without_function", &ir::without_function);
+  m.def("module_lookup", [](const ir::IRModule& module, const std::string& name) { return module->lookup(name); });
+  m.def("function_with_attr", [](const ir::BaseFunc& func, const std::string& key, nb::handle value) {
+    return ir::with_attr(func, key, from_python(value));
+  });
+  m.def("parse_target", [](const std::string& text) { return ir::parse_target(text); });
+  m.def("target_str", [](const ir::Target& target) { return target->str(); });
+}
+
+}  // namespace
+
+void bind_nodes(nb::module_& m) {
+  nb::class_<PyNode>(m, "Object", nb::is_weak_referenceable(), "A node of the IR: immutable, shared, compared by structure with structural_equal.");
+  m.def("node_table", &node_table);
+  m.def("group_table", &group_table);
+  m.def("register_node_class", &register_node_class);
+  m.def("get_field", &get_field);
+  m.def("make_node", &make_node);
+  m.def("with_fields", &with_fields);
+  m.def("structural_equal", [](const ir::ObjectRef& a, const ir::ObjectRef& b, bool map_free_vars) {
+    return ir::structural_equal(a, b, {map_free_vars});
+  });
+  // (path, reason, left node, right node), or None when equal
+  m.def("first_mismatch", [](const ir::ObjectRef& a, const ir::ObjectRef& b, bool map_free_vars) -> nb::object {
+    auto mismatch = ir::first_mismatch(a, b, {map_free_vars});
+    if (!mismatch) return nb::none();
+    return nb::make_tuple(mismatch->path, mismatch->reason, to_python(mismatch->a), to_python(mismatch->b));
+  });
+  m.def("structural_hash", [](const ir::ObjectRef& node) { return ir::structural_hash(node).hex(); });
+  m.def("repr", &ir::repr);
+  m.def("save_json", &ir::save_json);
+  m.def("load_json", [](const std::string& text) { return ir::load_json(text); });
+  m.def("same_as", [](const ir::ObjectRef& a, const ir::ObjectRef& b) { return a == b; });
+  bind_expressions(m);
+  bind_modules(m);
+}
+
+}  // namespace tilewright::python

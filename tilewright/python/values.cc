@@ -1,0 +1,140 @@
+#include "tilewright/python/values.h"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "tilewright/python/convert.h"
+#include "tilewright/python/runtime_values.h"
+#include "tilewright/support/error.h"
+
+namespace tilewright::python {
+namespace {
+
+using runtime::Value;
+using runtime::ValueKind;
+
+// A Python callable as packed function.  The object is given back under the interpreter lock.
+class PythonFunction final : public runtime::FunctionObject {
+ public:
+  PythonFunction(std::string name, nb::object body) : FunctionObject(std::move(name)), body_(std::move(body)) {}
+  ~PythonFunction() override {
+    nb::gil_scoped_acquire lock;
+    body_.reset();
+  }
+  Value call(runtime::Args args) const override {
+    nb::gil_scoped_acquire lock;
+    nb::list converted;
+    for (const Value& arg : args) converted.append(value_to_python(arg));
+    return value_from_python(body_(*nb::tuple(converted)));
+  }
+  const nb::object& body() const { return body_; }
+
+ private:
+  nb::object body_;
+};
+
+std::vector<Value> values_of(nb::handle sequence) {
+  std::vector<Value> values;
+  for (nb::handle item : sequence) values.push_back(value_from_python(item));
+  return values;
+}
+
+}  // namespace
+
+runtime::Function function_from_callable(const std::string& name, nb::object body) {
+  if (nb::isinstance<runtime::Function>(body)) return nb::cast<runtime::Function>(body);
+  if (!PyCallable_Check(body.ptr())) throw UserError("function \"{}\": a Python {} cannot be called", name, Py_TYPE(body.ptr())->tp_name);
+  return runtime::Function(Ref<runtime::FunctionObject>(new PythonFunction(name, std::move(body))));
+}
+
+Value value_from_python(nb::handle value) {
+  PyObject* object = value.ptr();
+  if (nb::isinstance<runtime::Tensor>(value)) return Value(nb::cast<runtime::Tensor&>(value));
+  if (value.is_none()) return {};
+  if (PyBool_Check(object)) return Value(object == Py_True);
+  if (PyLong_Check(object)) return Value(nb::cast<int64_t>(value));
+  if (PyFloat_Check(object)) return Value(PyFloat_AsDouble(object));
+  if (PyUnicode_Check(object)) return Value(nb::cast<std::string>(value));
+  if (PyBytes_Check(object)) return Value::bytes(std::string(PyBytes_AsString(object), static_cast<size_t>(PyBytes_Size(object))));
+  if (PyTuple_Check(object) || PyList_Check(object)) return Value::tuple(values_of(value));
+  if (nb::isinstance<runtime::Function>(value)) return Value(nb::cast<runtime::Function&>(value));
+  if (nb::isinstance<runtime::Module>(value)) return Value(nb::cast<runtime::Module&>(value));
+  if (nb::isinstance<runtime::Device>(value)) return Value(nb::cast<runtime::Device&>(value));
+  if (nb::hasattr(value, "__dlpack__")) return Value(tensor_from_python(value));
+  if (PyCallable_Check(object)) return Value(function_from_callable("callable", nb::borrow(value)));
+  if (PyIndex_Check(object)) return Value(nb::cast<int64_t>(nb::steal(PyNumber_Index(object))));
+  throw UserError("a Python {} cannot be passed to a compiled function", Py_TYPE(object)->tp_name)
+      .help("pass tensors, numpy arrays, numbers, strings or tuples of them");
+}
+
+nb::object value_to_python(const Value& value) {
+  switch (value.kind()) {
+    case ValueKind::kNone: return nb::none();
+    case ValueKind::kInt: return nb::int_(value.int_payload());
+    case ValueKind::kBool: return nb::bool_(value.int_payload() != 0);
+    case ValueKind::kFloat: return nb::float_(value.float_payload());
+    case ValueKind::kPointer: return nb::steal(PyLong_FromVoidPtr(value.as_pointer()));
+    case ValueKind::kDtype: return nb::cast(value.as_dtype());
+    case ValueKind::kDevice: return nb::cast(value.as_device());
+    case ValueKind::kString: return nb::cast(value.as_string());
+    case ValueKind::kBytes: return nb::bytes(value.as_bytes().data(), value.as_bytes().size());
+    case ValueKind::kShape: return nb::tuple(nb::cast(std::vector<int64_t>(value.as_shape())));
+    case ValueKind::kTensor: return nb::cast(value.as_tensor());
+    case ValueKind::kTuple: {
+      nb::list items;
+      for (const Value& item : value.as_tuple()) items.append(value_to_python(item));
+      return nb::tuple(items);
+    }
+    case ValueKind::kFunction: {
+      const runtime::Function function = value.as_function();
+      if (const auto* python = dynamic_cast<const PythonFunction*>(function.object())) return python->body();
+      return nb::cast(function);
+    }
+    case ValueKind::kModule: return nb::cast(value.as_module());
+    case ValueKind::kObject: break;
+  }
+  throw Unsupported("a result of kind {} has no Python form", value.type_str());
+}
+
+nb::object call_function(const runtime::Function& function, const nb::args& args) {
+  constexpr size_t kInline = 16;
+  Value inline_values[kInline];
+  std::vector<Value> more;
+  Value* values = inline_values;
+  if (args.size() > kInline) {
+    more.resize(args.size());
+    values = more.data();
+  }
+  for (size_t n = 0; n < args.size(); ++n) values[n] = value_from_python(args[n]);
+  Value result;
+  {
+    nb::gil_scoped_release unlocked;
+    result = function.call({values, args.size()});
+  }
+  return value_to_python(result);
+}
+
+void bind_functions(nb::module_& m) {
+  nb::class_<runtime::Function>(m, "Function", "A function of compiled code or of the registry; call it with tensors, numbers and strings.")
+      .def("__call__", [](const runtime::Function& self, nb::args args) { return call_function(self, args); })
+      .def_prop_ro("name", &runtime::Function::name);
+  m.def("convert_function", &function_from_callable);
+  m.def("register_func", [](const std::string& name, nb::object body, bool override_) {
+    runtime::register_function(name, function_from_callable(name, std::move(body)), override_);
+  });
+  m.def("get_global_func", [](const std::string& name) { return value_to_python(Value(runtime::get_function(name))); });
+  m.def("find_global_func", [](const std::string& name) { return value_to_python(Value(runtime::find_function(name))); });
+  m.def("remove_global_func", [](const std::string& name) { return runtime::remove_function(name); });
+  m.def("list_global_func_names", &runtime::list_functions);
+  nb::class_<runtime::Module>(m, "Module", "Functions by name, of a library or of the just-in-time compiler.")
+      .def("__getitem__", &runtime::Module::get_function)
+      .def("get_function", &runtime::Module::get_function)
+      .def("find_function", [](const runtime::Module& self, const std::string& name) { return value_to_python(Value(self.find_function(name))); })
+      .def_prop_ro("function_names", &runtime::Module::list_functions)
+      .def_prop_ro("imports", &runtime::Module::imports)
+      .def_prop_ro("kind", &runtime::Module::kind)
+      .def("import_module", &runtime::Module::import_module);
+  m.def("load_module", &runtime::Module::load);
+}
+
+}  // namespace tilewright::python
