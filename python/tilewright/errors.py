@@ -1,0 +1,18 @@
+"""The three kinds of error: whose fault it is, is their type."""
+
+from . import _core
+
+
+class UserError(ValueError):
+    """Your program, file or argument is wrong; the text says what, where and what to do next."""
+
+
+class Unsupported(NotImplementedError):
+    """What you ask is right, but tilewright cannot do it; the text says what it can."""
+
+
+class InternalError(RuntimeError):
+    """A bug of tilewright; please report it with the script that shows it."""
+
+
+_core.set_exceptions(UserError, Unsupported, InternalError)

@@ -1,0 +1,90 @@
+"""Python classes of all IR nodes, made from the field tables of the C++ structs.
+
+A class gets a read-only property for each field, a constructor that takes the fields as keywords, and the methods that
+`methods_for` gives it (nanobind classes have one base, so methods are copied instead of inherited from mix-ins).
+"""
+
+from .. import _core
+
+#: class by full kind name ("tir.For") and by group name ("Stmt")
+classes: dict[str, type] = {}
+
+
+def _property(index: int, name: str, doc: str) -> property:
+    return property(lambda self: _core.get_field(self, index), doc=doc)
+
+
+def _constructor(kind: str, field_names: list[str]):
+    def new(cls, *args, **kwargs):
+        if len(args) > len(field_names):
+            raise TypeError(f"{kind} has {len(field_names)} fields, but {len(args)} values are given")
+        values = dict(zip(field_names, args, strict=False))
+        for name, value in kwargs.items():
+            if name not in field_names:
+                raise TypeError(f'{kind} has no field "{name}"; its fields are {", ".join(field_names)}')
+            values[name] = value
+        return _core.make_node(kind, values)
+
+    return new
+
+
+def methods_for(*names: str):
+    """A decorator: copies the members of the decorated class into the node or group classes `names`."""
+
+    def copy(source: type) -> type:
+        for name in names:
+            for key, value in vars(source).items():
+                if key not in ("__dict__", "__weakref__", "__module__", "__qualname__"):
+                    setattr(classes[name], key, value)
+        return source
+
+    return copy
+
+
+def _common(node_class: type) -> None:
+    """What every node can do."""
+
+    def same_as(self, other) -> bool:
+        """True if `other` is the very same node."""
+        return _core.same_as(self, other)
+
+    def replace(self, **fields):
+        """A copy of this node with the given fields changed."""
+        return _core.with_fields(self, fields)
+
+    node_class.same_as = same_as
+    node_class.replace = replace
+    node_class.__repr__ = lambda self: _core.repr(self)
+    node_class.__init__ = lambda self, *args, **kwargs: None
+
+
+def _make_classes() -> None:
+    _common(_core.Object)
+    groups = dict(_core.group_table())
+
+    def group(name: str) -> type:
+        if not name:
+            return _core.Object
+        if name not in classes:
+            classes[name] = type(name, (group(groups[name]),), {"__slots__": (), "__module__": "tilewright.ir"})
+        return classes[name]
+
+    for name in groups:
+        group(name)
+    for kind, base, fields in _core.node_table():
+        layer, short = kind.split(".")
+        members = {
+            "__slots__": (),
+            "__module__": f"tilewright.{layer}",
+            "__doc__": f"{short}({', '.join(name for name, _ in fields)})\n\n"
+            + "\n".join(f"{name}: {doc}" for name, doc in fields),
+            "__new__": _constructor(kind, [name for name, _ in fields]),
+            "fields": tuple(name for name, _ in fields),
+        }
+        for index, (name, doc) in enumerate(fields):
+            members[name] = _property(index, name, doc)
+        classes[kind] = type(short, (group(base),), members)
+        _core.register_node_class(kind, classes[kind])
+
+
+_make_classes()

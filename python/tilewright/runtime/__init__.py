@@ -1,0 +1,84 @@
+"""Running programs: tensors, devices, functions, modules, the virtual machine."""
+
+import atexit
+
+from .. import _core, errors  # noqa: F401 - errors sets the exception classes
+from .._core import Device, Function, Tensor, empty, load_module, tensor
+from .module import Module
+from .vm import Executable, VirtualMachine, time_evaluator
+
+for _class in (Device, Function, Tensor):
+    _class.__module__ = "tilewright.runtime"
+
+
+def device(name: str, index: int = 0) -> Device:
+    """The device called `name` ("cpu", "cuda", "opencl", "metal", also "cpu:0") with number `index`.
+
+    Raises UserError for an unknown name.
+    """
+    return Device(name if ":" in str(name) else f"{name}:{index}")
+
+
+def cpu(index: int = 0) -> Device:
+    """The CPU."""
+    return device("cpu", index)
+
+
+def cuda(index: int = 0) -> Device:
+    """An NVIDIA GPU."""
+    return device("cuda", index)
+
+
+def opencl(index: int = 0) -> Device:
+    """An OpenCL device."""
+    return device("opencl", index)
+
+
+def metal(index: int = 0) -> Device:
+    """An Apple GPU."""
+    return device("metal", index)
+
+
+from_dlpack = _core.from_dlpack
+
+_registered: set[str] = set()
+
+
+@atexit.register
+def _forget_python_functions() -> None:
+    """Python bodies must not outlive the interpreter."""
+    for name in _registered:
+        _core.remove_global_func(name)
+
+
+def register_func(name_or_func, func=None, override: bool = False):
+    """Registers a Python function under a name, for `call_dps_packed`, `call_packed` and other languages.
+
+    name_or_func  the name; or the function itself, which is then registered under its __name__
+    func          the function; left out when used as a decorator
+    override      replace a function of that name; default False
+    Returns       the function, or a decorator
+    Raises        UserError if the name is taken and override is False
+    >>> @tilewright.register_func("env.relu", override=True)
+    ... def relu(x, out): ...
+    """
+    if callable(name_or_func):
+        func, name_or_func = name_or_func, name_or_func.__name__
+
+    def register(body):
+        _core.register_func(name_or_func, body, override)
+        _registered.add(name_or_func)
+        return body
+
+    return register if func is None else register(func)
+
+
+def get_global_func(name: str, allow_missing: bool = False):
+    """The registered function `name`; None if there is none and allow_missing, else UserError with near names."""
+    return _core.find_global_func(name) if allow_missing else _core.get_global_func(name)
+
+
+__all__ = [
+    "Device", "Executable", "Function", "Module", "Tensor", "VirtualMachine", "cpu", "cuda", "device", "empty",
+    "from_dlpack", "get_global_func", "load_module", "metal", "opencl", "register_func", "tensor", "time_evaluator",
+]  # fmt: skip

@@ -1,0 +1,28 @@
+"""What script names stand for when Python evaluates them: annotations such as `T.Buffer((8, 8), "float32")`.
+
+The parser reads the source text itself, so these only need to exist, be called and be subscripted.
+"""
+
+
+class Annotation:
+    """A name of the script language, perhaps with arguments; only the parser gives it a meaning."""
+
+    __slots__ = ("_text",)
+
+    def __init__(self, text: str):
+        self._text = text
+
+    def __call__(self, *args, **kwargs):
+        shown = [repr(arg) for arg in args] + [f"{key}={value!r}" for key, value in kwargs.items()]
+        return Annotation(f"{self._text}({', '.join(shown)})")
+
+    def __getitem__(self, item):
+        return Annotation(f"{self._text}[{item!r}]")
+
+    def __getattr__(self, name: str):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return Annotation(f"{self._text}.{name}")
+
+    def __repr__(self) -> str:
+        return self._text

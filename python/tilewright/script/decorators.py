@@ -1,0 +1,38 @@
+"""@ir_module, @T.prim_func, @R.function."""
+
+import inspect
+
+from .source import parse_object
+
+
+def _is_class_body(frame) -> bool:
+    """True while the body of a class runs: its functions are parsed with the class."""
+    return "__qualname__" in frame.f_locals and "__module__" in frame.f_locals
+
+
+def _decorator(definition, frame, check_well_formed: bool):
+    if inspect.isfunction(definition) and _is_class_body(frame):
+        return definition
+    return parse_object(definition, frame, check_well_formed)
+
+
+def _make(name: str, what: str):
+    def decorate(definition=None, *, check_well_formed: bool = True, private: bool = False, **options):
+        frame = inspect.currentframe().f_back
+        if definition is not None:
+            return _decorator(definition, frame, check_well_formed)
+        return lambda later: _decorator(later, inspect.currentframe().f_back, check_well_formed)
+
+    decorate.__name__ = decorate.__qualname__ = name
+    decorate.__doc__ = f"""{what}
+
+    check_well_formed  refuse programs that are consistent but cannot be meant; default True
+    private            without a global symbol, so that passes may remove it; default False
+    Raises             UserError with a caret on the line that is wrong
+    """
+    return decorate
+
+
+ir_module = _make("ir_module", "The IRModule that the decorated class describes.")
+prim_func = _make("prim_func", "The PrimFunc that the decorated function describes.")
+function = _make("function", "The relax Function that the decorated function describes.")

@@ -1,0 +1,12 @@
+"""I: the names of modules in scripts."""
+
+from .annotation import Annotation as _Annotation
+from .decorators import ir_module
+
+__all__ = ["ir_module"]
+
+
+def __getattr__(name: str):
+    if name.startswith("__"):
+        raise AttributeError(name)
+    return _Annotation(f"I.{name}")

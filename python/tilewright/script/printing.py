@@ -1,0 +1,50 @@
+"""Programs as text."""
+
+import sys
+
+from .. import _core
+from ..ir.module import unwrapped
+
+#: dialect of script() when none is given; compat sets it to the era of the programs it has read
+default_dialect = "native"
+
+
+def to_script(program, dialect: str | None = None, show_meta: bool = False, underline=(), width: int = 110) -> str:
+    """`program` (module, function, statement or expression) as TVMScript.
+
+    dialect    "native", "2022", "0.23" or "0.27"; default native
+    show_meta  print large constants in full, so that the text parses back; default False
+    underline  nodes to mark with ^^^^ below their text; default none
+    width      columns before lines are wrapped; default 110
+    """
+    return _core.print_script(unwrapped(program), dialect or default_dialect, show_meta, list(underline), width)
+
+
+def show(program, style: str | None = None, **options) -> None:
+    """Prints the script of `program`: as HTML in a notebook, in colour on a terminal, else plain.
+
+    style    a pygments style; default "default"
+    options  as for to_script
+    """
+    text = to_script(program, **{k: v for k, v in options.items() if k not in ("black_format",)})
+    if "IPython" in sys.modules and _in_notebook():
+        from IPython.display import Code, display
+
+        display(Code(text, language="python"))
+        return
+    print(_coloured(text, style or "default") if sys.stdout.isatty() else text)
+
+
+def _in_notebook() -> bool:
+    shell = sys.modules["IPython"].get_ipython()
+    return shell is not None and type(shell).__name__ == "ZMQInteractiveShell"
+
+
+def _coloured(text: str, style: str) -> str:
+    try:
+        from pygments import highlight
+        from pygments.formatters import Terminal256Formatter
+        from pygments.lexers import PythonLexer
+    except ImportError:
+        return text
+    return highlight(text, PythonLexer(), Terminal256Formatter(style=style)).rstrip("\n")

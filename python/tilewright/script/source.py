@@ -1,0 +1,128 @@
+"""From a Python function or class, or from text, to a program: finds the source and resolves captured names."""
+
+import inspect
+import linecache
+import sys
+import textwrap
+
+from .. import _core
+from ..errors import UserError
+from ..ir.module import IRModule, unwrapped, wrapped
+
+
+def parse(text: str, extra_vars: dict | None = None, filename: str = "<script>", check_well_formed: bool = True):
+    """The IRModule, PrimFunc or relax Function that `text` defines.
+
+    text               TVMScript source, decorators included
+    extra_vars         Python values that the text may use; default none
+    check_well_formed  refuse programs that are consistent but cannot be meant; default True
+    Raises             UserError with a caret on the line that is wrong
+    """
+    return _parse(text, filename, 1, 0, extra_vars or {}, check_well_formed)
+
+
+def parse_object(definition, frame, check_well_formed: bool = True):
+    """The program that the decorated Python function or class `definition` defines, with the names of `frame`."""
+    filename, first_line, lines = _source_of(definition)
+    text = "".join(lines)
+    dedented = textwrap.dedent(text)
+    removed = len(lines[0]) - len(lines[0].lstrip())
+    names = _visible_names(definition, frame)
+    return _parse(dedented, filename, first_line, removed, names, check_well_formed)
+
+
+def _source_of(definition) -> tuple[str, int, list[str]]:
+    try:
+        lines, first_line = inspect.getsourcelines(definition)
+        filename = inspect.getsourcefile(definition) or "<unknown>"
+    except (OSError, TypeError):
+        filename, first_line, lines = _class_source(definition)
+    return filename, max(first_line, 1), lines
+
+
+def _class_source(definition) -> tuple[str, int, list[str]]:
+    """The lines of a class whose module is no file (a notebook cell, exec with linecache): found by its functions."""
+    for member in vars(definition).values() if isinstance(definition, type) else [definition]:
+        code = getattr(member, "__code__", None)
+        if code is None:
+            continue
+        lines = linecache.getlines(code.co_filename)
+        if not lines:
+            continue
+        if not isinstance(definition, type):
+            return code.co_filename, code.co_firstlineno, inspect.getblock(lines[code.co_firstlineno - 1 :])
+        start = _class_start(lines, definition.__name__, code.co_firstlineno)
+        if start is not None:
+            return code.co_filename, start + 1, inspect.getblock(lines[start:])
+    raise UserError(
+        f"the source of {definition.__qualname__} cannot be found\n"
+        "help: define it in a file or a notebook cell, or pass its text to tilewright.script.parse"
+    )
+
+
+def _class_start(lines: list[str], name: str, member_line: int) -> int | None:
+    """Index of the first decorator or the class line above `member_line`."""
+    for index in range(min(member_line, len(lines)) - 1, -1, -1):
+        words = lines[index].split("(")[0].split(":")[0].split()
+        if words[:2] == ["class", name]:
+            while index > 0 and lines[index - 1].lstrip().startswith("@"):
+                index -= 1
+            return index
+    return None
+
+
+def _visible_names(definition, frame) -> dict:
+    """Python names in the scope of `definition`: globals, then enclosing functions' locals, then closure cells."""
+    names: dict = {}
+    frames = []
+    while frame is not None:
+        frames.append(frame)
+        if frame.f_code.co_name == "<module>":
+            break
+        frame = frame.f_back
+    if frames:
+        names.update(frames[0].f_globals)
+        for outer in reversed(_enclosing(frames)):
+            names.update(outer.f_locals)
+    for function in [definition] if inspect.isfunction(definition) else _functions_of(definition):
+        names.update(getattr(function, "__globals__", {}) if not frames else {})
+        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=False):
+            try:
+                names[name] = cell.cell_contents
+            except ValueError:  # not bound yet: the name of the class itself
+                continue
+    return names
+
+
+def _enclosing(frames: list) -> list:
+    """The frames of the same file: lexical scopes, as far as frames can tell."""
+    first = frames[0].f_code.co_filename
+    return [frame for frame in frames if frame.f_code.co_filename == first]
+
+
+def _functions_of(definition) -> list:
+    return [member for member in vars(definition).values() if inspect.isfunction(member)]
+
+
+def _parse(text, filename, first_line, removed, names, check_well_formed):
+    def resolve(expression: str, scope: dict):
+        """The Python value of `expression`; raises NameError if a name of it is unknown."""
+        return unwrapped(eval(expression, {**names, "__builtins__": __builtins__}, scope))  # noqa: S307 - the user's own code
+
+    return wrapped(_core.parse(text, filename, first_line, removed, resolve, _aliases(names), check_well_formed))
+
+
+def _aliases(names: dict) -> list[tuple[str, str]]:
+    """Names that stand for the script modules: [("T", "tvm.script.tir"), ...]."""
+    known = {sys.modules.get(f"tilewright.script.{name}"): f"tvm.script.{name}" for name in ("tir", "relax", "ir")}
+    known.pop(None, None)
+    found = []
+    for name, value in names.items():
+        if inspect.ismodule(value):
+            target = known.get(value) or known.get(getattr(value, "__tilewright_module__", None))
+            if target:
+                found.append((name, target))
+    return found
+
+
+__all__ = ["IRModule", "parse", "parse_object"]

@@ -1,0 +1,342 @@
+"""Loop programs: expressions with Python operators, math functions, buffers, statements.
+
+Every node class of TIR is here under its own name (For, Block, BufferStore, ...); see help(tilewright.tir.For).
+"""
+
+from .. import _core
+from ..ir._nodes import classes, methods_for
+
+_PrimExpr = classes["PrimExpr"]
+
+for _kind, _class in list(classes.items()):
+    if _kind.startswith("tir."):
+        globals()[_kind[4:]] = _class
+del _kind, _class
+
+IntImm = classes["ir.IntImm"]
+FloatImm = classes["ir.FloatImm"]
+StringImm = classes["ir.StringImm"]
+PrimExpr = _PrimExpr
+Stmt = classes["Stmt"]
+Range = classes["ir.Range"]
+
+
+class _Comparison:
+    """Mixed into the result of `==` and `!=`: usable as an expression and as a truth value."""
+
+
+def _operator(kind: str, swapped: bool = False):
+    def apply(self, other):
+        try:
+            return _core.binary(kind, other, self) if swapped else _core.binary(kind, self, other)
+        except TypeError:
+            return NotImplemented
+
+    return apply
+
+
+def _divide(a, b):
+    """a / b: true division of floats; integers refuse, as their division has two meanings."""
+    dtypes = [str(getattr(x, "dtype", type(x).__name__)) for x in (a, b)]
+    if all(name.startswith(("int", "uint")) for name in dtypes):
+        from ..errors import UserError
+
+        raise UserError(
+            f"/ of integers ({dtypes[0]} and {dtypes[1]}) is ambiguous\nhelp: write // (floor) or tir.truncdiv(a, b)"
+        )
+    return _core.binary("Div", a, b)
+
+
+@methods_for("PrimExpr")
+class _Operators:
+    __add__ = _operator("Add")
+    __radd__ = _operator("Add", swapped=True)
+    __sub__ = _operator("Sub")
+    __rsub__ = _operator("Sub", swapped=True)
+    __mul__ = _operator("Mul")
+    __rmul__ = _operator("Mul", swapped=True)
+    __floordiv__ = _operator("FloorDiv")
+    __rfloordiv__ = _operator("FloorDiv", swapped=True)
+    __mod__ = _operator("FloorMod")
+    __rmod__ = _operator("FloorMod", swapped=True)
+    __lt__ = _operator("LT")
+    __le__ = _operator("LE")
+    __gt__ = _operator("GT")
+    __ge__ = _operator("GE")
+    __eq__ = _operator("EQ")
+    __ne__ = _operator("NE")
+
+    def __truediv__(self, other):
+        return _divide(self, other)
+
+    def __rtruediv__(self, other):
+        return _divide(other, self)
+
+    def __neg__(self):
+        return _core.negate(self)
+
+    def __and__(self, other):
+        return _bitwise("bitwise_and", self, other)
+
+    def __or__(self, other):
+        return _bitwise("bitwise_or", self, other)
+
+    def __xor__(self, other):
+        return _bitwise("bitwise_xor", self, other)
+
+    def __invert__(self):
+        return _core.logical_not(self) if self.dtype == "bool" else _core.call_op(self.dtype, "bitwise_not", [self])
+
+    def __lshift__(self, other):
+        return _bitwise("shift_left", self, other)
+
+    def __rshift__(self, other):
+        return _bitwise("shift_right", self, other)
+
+    def __hash__(self) -> int:
+        return object.__hash__(self)
+
+    def __bool__(self) -> bool:
+        kind = type(self).__name__
+        if kind == "IntImm":
+            return self.value != 0
+        if kind in ("EQ", "NE"):
+            same = self.a.same_as(self.b) or _core.structural_equal(self.a, self.b, False)
+            return same if kind == "EQ" else not same
+        from ..errors import UserError
+
+        raise UserError(
+            f"the value of {self} is known only when the program runs, so Python cannot branch on it\n"
+            "help: use tir.all(...), tir.any(...), tir.if_then_else(...), or an if statement inside the script"
+        )
+
+    def astype(self, dtype: str):
+        """This value converted to `dtype`."""
+        return _core.cast(dtype, self)
+
+    def equal(self, other):
+        """The expression self == other."""
+        return _core.binary("EQ", self, other)
+
+    def __str__(self) -> str:
+        from ..script import to_script
+
+        return to_script(self)
+
+
+@methods_for("ir.IntImm")
+class _IntImm:
+    def __int__(self) -> int:
+        return self.value
+
+    def __index__(self) -> int:
+        return self.value
+
+    def __hash__(self) -> int:
+        return object.__hash__(self)
+
+
+@methods_for("ir.FloatImm")
+class _FloatImm:
+    def __float__(self) -> float:
+        return self.value
+
+
+@methods_for("ir.StringImm")
+class _StringImm:
+    def __str__(self) -> str:
+        return self.value
+
+
+@methods_for("tir.Buffer")
+class _Buffer:
+    def __getitem__(self, indices):
+        return _core.load_buffer(self, list(indices) if isinstance(indices, tuple) else [indices])
+
+    @property
+    def scope(self) -> str:
+        """The storage scope: "global", "shared", "local", ..."""
+        annotation = self.data.type_annotation
+        return annotation.storage_scope if annotation is not None and annotation.storage_scope else "global"
+
+
+for _name in ("Stmt", "tir.Buffer", "tir.BufferRegion", "tir.IterVar"):
+
+    def _script(self, **options) -> str:
+        """The node as TVMScript."""
+        from ..script import to_script
+
+        return to_script(self, **options)
+
+    classes[_name].script = _script
+    classes[_name].__str__ = _script
+
+
+def _bitwise(name: str, a, b):
+    if a.dtype == "bool":
+        return _core.binary({"bitwise_and": "And", "bitwise_or": "Or"}.get(name, "NE"), a, b)
+    return _core.call_op(a.dtype, name, [a, _core.cast(a.dtype, b)])
+
+
+def _var_new(cls, name="v", dtype="int32", span=None):
+    if isinstance(dtype, classes["Type"]):
+        if isinstance(dtype, classes["ir.PrimType"]):
+            return _core.make_var(name, dtype.dtype)
+        return _core.make_node("tir.Var", {"name_hint": name, "dtype": "handle", "type_annotation": dtype})
+    return _core.make_var(name, dtype)
+
+
+Var = classes["tir.Var"]
+Var.__new__ = _var_new
+Var.name = property(lambda self: self.name_hint, doc="for printing only")
+
+
+def SizeVar(name="n", dtype="int32"):  # noqa: N802 - a class to its users
+    """A variable for an extent."""
+    return _core.make_var(name, dtype)
+
+
+def decl_buffer(shape, dtype="float32", name="buffer", scope="global"):
+    """A new buffer with its own pointer.
+
+    shape  ints or expressions, one per dimension
+    dtype  element type; default float32
+    """
+    return _core.make_buffer(name, list(shape), dtype, scope)
+
+
+def const(value, dtype: str | None = None):
+    """`value` as a literal: of `dtype`, or int32 / float32 / bool as Python's type says."""
+    if dtype is None:
+        dtype = "bool" if isinstance(value, bool) else "int32" if isinstance(value, int) else "float32"
+    return _core.const(value, dtype)
+
+
+def min(a, b):
+    """The smaller of a and b."""
+    return _core.binary("Min", a, b)
+
+
+def max(a, b):
+    """The larger of a and b."""
+    return _core.binary("Max", a, b)
+
+
+def floordiv(a, b):
+    """a // b, rounded down."""
+    return _core.binary("FloorDiv", a, b)
+
+
+def floormod(a, b):
+    """a % b with the sign of b."""
+    return _core.binary("FloorMod", a, b)
+
+
+indexdiv, indexmod = floordiv, floormod
+
+
+def truncdiv(a, b):
+    """a / b rounded towards zero."""
+    return _core.binary("Div", a, b)
+
+
+def truncmod(a, b):
+    """The remainder that belongs to truncdiv."""
+    return _core.binary("Mod", a, b)
+
+
+def ceildiv(a, b):
+    """a / b rounded up."""
+    return _core.binary("FloorDiv", a + b - 1, b)
+
+
+def div(a, b):
+    """a / b of floats, truncdiv of integers."""
+    return _core.binary("Div", a, b)
+
+
+def all(*conditions):
+    """Whether all conditions hold."""
+    return _fold("And", conditions)
+
+
+def any(*conditions):
+    """Whether one of the conditions holds."""
+    return _fold("Or", conditions)
+
+
+def _fold(kind, conditions):
+    if not conditions:
+        from ..errors import UserError
+
+        raise UserError("all() and any() need at least one condition")
+    result = conditions[0]
+    for condition in conditions[1:]:
+        result = _core.binary(kind, result, condition)
+    return result
+
+
+def if_then_else(condition, true_value, false_value):
+    """true_value where condition holds, else false_value; only the chosen one is evaluated."""
+    true_value, false_value = const_like(true_value, false_value), const_like(false_value, true_value)
+    return _core.call_op(true_value.dtype, "if_then_else", [condition, true_value, false_value])
+
+
+def const_like(value, other):
+    """`value` as expression; a Python number takes the dtype of `other`."""
+    if isinstance(value, _PrimExpr):
+        return value
+    return const(value, other.dtype if isinstance(other, _PrimExpr) else None)
+
+
+def min_value(dtype: str):
+    """The smallest value of dtype; -inf for floats."""
+    return _core.min_value(dtype)
+
+
+def max_value(dtype: str):
+    """The largest value of dtype; inf for floats."""
+    return _core.max_value(dtype)
+
+
+infinity = max_value
+
+
+def call_extern(dtype: str, name: str, *args):
+    """A call of the C function `name`."""
+    return _core.call_op(dtype, "call_extern", [name, *args])
+
+
+def call_intrin(dtype: str, name: str, *args):
+    """A call of the operator `name`, e.g. "tir.exp"."""
+    return _core.call_op(dtype, name, list(args))
+
+
+def call_packed(*args):
+    """A call of a registered function: name, arguments."""
+    return _core.call_op("int32", "call_packed", list(args))
+
+
+def reinterpret(dtype: str, value):
+    """The bits of value as dtype."""
+    return _core.call_op(dtype, "reinterpret", [value])
+
+
+def _math_function(name: str, num_args: int, elementwise: bool, doc: str):
+    result_dtype = {"isnan": "bool", "isinf": "bool", "isfinite": "bool", "clz": "int32"}.get(name)
+
+    def function(*args):
+        if len(args) != num_args:
+            raise TypeError(f"{name} takes {num_args} argument{'s' * (num_args != 1)}, not {len(args)}")
+        first = next((x for x in args if isinstance(x, _PrimExpr)), const(args[0]))
+        args = [x if isinstance(x, _PrimExpr) else const(x, first.dtype) for x in args]
+        return _core.call_op(result_dtype or first.dtype, name, args)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"{doc[0].upper()}{doc[1:]}, as an expression of the argument's dtype."
+    return function
+
+
+for _op_name, _num_args, _elementwise, _doc in _core.builtin_ops():
+    if (_elementwise or _op_name in ("isnan", "isinf", "isfinite", "clz")) and _op_name not in globals():
+        globals()[_op_name] = _math_function(_op_name, _num_args, _elementwise, _doc)
