@@ -100,7 +100,7 @@ ir::ObjectRef binary(const std::string& kind_name, nb::handle a, nb::handle b) {
 void bind_expressions(nb::module_& m) {
   m.def("binary", &binary);
   m.def("logical_not", [](nb::handle a) { return tir::logical_not(prim(a)); });
-  m.def("negate", [](nb::handle a) { return -prim(a); });
+  m.def("negate", [](nb::handle a) { return tir::operator-(prim(a)); });
   m.def("cast", [](DataType dtype, nb::handle value) { return tir::cast(dtype, prim(value)); });
   m.def("select", [](nb::handle c, nb::handle t, nb::handle f) { return tir::select(prim(c), prim(t), prim(f)); });
   m.def("const", [](nb::handle value, DataType dtype) { return tir::cast(dtype, prim(value, kInt64)); });

@@ -1,0 +1,41 @@
+"""Modules of compiled functions: look up, time, print their code, export."""
+
+from .. import _core
+
+Module = _core.Module
+Module.__module__ = "tilewright.runtime"
+
+
+def _time_evaluator(self, func_name: str, dev=None, number: int = 10, repeat: int = 1, min_repeat_ms: int = 0):
+    """A callable that runs function `func_name` on its arguments and returns the measured times.
+
+    func_name      a function of this module
+    dev            where it runs; default the CPU
+    number         runs per measurement; default 10
+    repeat         measurements; default 1
+    min_repeat_ms  at least so long a measurement, milliseconds; number grows; default 0
+    >>> lib.time_evaluator("main", tilewright.cpu())(a, b, c).mean
+    """
+    from .vm import time_evaluator
+
+    return time_evaluator(self[func_name], number=number, repeat=repeat, min_repeat_ms=min_repeat_ms)
+
+
+def _get_source(self, fmt: str = "ll") -> str:
+    """The code of this module as text: "ll" (LLVM IR), "asm", or "c" for a module of target c."""
+    return _core.module_source(self, fmt)
+
+
+def _export_library(self, path, fmt: str | None = None) -> None:
+    """Writes the module to `path`: a shared library (.so), object (.o) or C source (.c), by its ending.
+
+    Raises UserError if the path cannot be written; an existing file is replaced only by a complete one.
+    """
+    _core.export_library(self, str(path))
+
+
+Module.time_evaluator = _time_evaluator
+Module.get_source = Module.inspect_source = _get_source
+Module.export_library = _export_library
+Module.mod = property(lambda self: self, doc="this module")
+Module.__call__ = lambda self, *args: self["main"](*args)

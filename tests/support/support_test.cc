@@ -1,0 +1,93 @@
+#include <gtest/gtest.h>
+
+#include "tilewright/support/base64.h"
+#include "tilewright/support/dtype.h"
+#include "tilewright/support/error.h"
+#include "tilewright/support/hash.h"
+#include "tilewright/support/near.h"
+
+namespace tilewright {
+namespace {
+
+TEST(Error, ShowsPlaceCaretNotesAndHelp) {
+  Ref<Source> source(new Source("my_module.py", "for i in range(128):\n    B[vi] = A[vi + 1]\n", 5));
+  UserError error(Span{source, 6, 14, 6, 20}, "index {} of buffer {} may reach {}, but its extent is {}", "vi + 1", "A", 128, 128);
+  error.note(Span{source, 5, 0, 5, 20}, "i goes up to {} here", 127).help("guard the access or shorten the loop");
+  EXPECT_EQ(error.render(),
+            "error: index vi + 1 of buffer A may reach 128, but its extent is 128\n"
+            "  my_module.py:6:15\n"
+            "   6 |     B[vi] = A[vi + 1]\n"
+            "     |               ^^^^^^\n"
+            "note: i goes up to 127 here\n"
+            "   5 | for i in range(128):\n"
+            "     | ^^^^^^^^^^^^^^^^^^^^\n"
+            "help: guard the access or shorten the loop");
+}
+
+TEST(Error, CaretSkipsNonAsciiCharactersAsOneColumnEach) {
+  Ref<Source> source(new Source("f.py", "x = \"\xC3\xA9\xC3\xA9\" + y"));
+  UserError error(Span{source, 1, 13, 1, 14}, "y is unknown");
+  EXPECT_EQ(error.render(), "error: y is unknown\n  f.py:1:14\n   1 | x = \"\xC3\xA9\xC3\xA9\" + y\n     |            ^");
+}
+
+TEST(Error, InternalErrorAsksForTheScript) {
+  EXPECT_EQ(InternalError("field {} is missing", "body").render(),
+            "internal error: field body is missing\n"
+            "help: this is a bug in tilewright; please report it with the script that shows it");
+}
+
+TEST(Error, SpanBeyondTheTextStillRenders) {
+  Ref<Source> source(new Source("f.py", "a"));
+  EXPECT_EQ(UserError(Span{source, 9, 40, 9, 50}, "no such line").render(), "error: no such line\n  f.py:9:41\n   9 | \n     | ^");
+}
+
+TEST(DataType, TextRoundTrips) {
+  for (const char* text : {"bool", "int8", "uint64", "float16", "float32x4", "bfloat16", "float8_e4m3fn", "int4x8", "handle", "void",
+                           "float32xvscalex4"}) {
+    EXPECT_EQ(DataType::parse(text).str(), text);
+  }
+  EXPECT_EQ(DataType::parse("int").str(), "int32");
+}
+
+TEST(DataType, UnknownNamesAreRefused) {
+  for (const char* text : {"", "float", "int7", "float32x", "float32x0", "x4", "int99999999999", "flaot32"}) {
+    DataType result;
+    EXPECT_EQ(DataType::try_parse(text, &result), std::string_view(text) == "float") << text;
+  }
+  try {
+    DataType::parse("flaot32");
+    FAIL();
+  } catch (const UserError& error) {
+    EXPECT_EQ(error.render(),
+              "error: unknown dtype \"flaot32\"\n"
+              "help: dtypes are bool, int8..int64, uint8..uint64, float16, float32, float64, bfloat16, float8_e4m3fn, "
+              "float8_e5m2, int4, handle; append x<lanes> for a vector, e.g. \"float32x4\"");
+  }
+}
+
+TEST(Hasher, IsTheSameInEveryProcess) {
+  EXPECT_EQ(Hasher().add("tile").add(uint64_t{7}).finish().hex(), Hasher().add("tile").add(uint64_t{7}).finish().hex());
+  EXPECT_NE(Hasher().add("ab").add("c").finish(), Hasher().add("a").add("bc").finish());
+}
+
+TEST(Base64, RoundTripsEveryLength) {
+  std::string bytes;
+  for (int n = 0; n < 67; ++n) {
+    EXPECT_EQ(base64_decode(base64_encode(bytes)), bytes);
+    bytes += static_cast<char>(n * 37);
+  }
+  EXPECT_EQ(base64_encode("tile"), "dGlsZQ==");
+}
+
+TEST(Base64, RefusesWhatIsNot) {
+  for (const char* text : {"abc", "ab=c", "====", "a===", "ab!d", "ab==ab=="}) EXPECT_THROW(base64_decode(text), UserError) << text;
+}
+
+TEST(NearNames, SuggestsByEditDistance) {
+  EXPECT_EQ(nearest_names_text("flaot", {"float", "int", "bool"}), "did you mean float?");
+  EXPECT_EQ(nearest_names_text("add", {"and", "odd", "subtract"}), "did you mean and or odd?");
+  EXPECT_EQ(nearest_names_text("convolution", {"a", "b"}), "the names are a, b");
+}
+
+}  // namespace
+}  // namespace tilewright
