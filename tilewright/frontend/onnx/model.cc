@@ -1,0 +1,201 @@
+// Reads ONNX's protobuf into the plain structs of model.h, trusting nothing.
+#include "tilewright/frontend/onnx/model.h"
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "onnx.pb.h"
+#include "tilewright/frontend/onnx/tensor_data.h"
+#include "tilewright/support/error.h"
+
+namespace tilewright::frontend::onnx {
+
+const Attribute* Node::find(std::string_view attribute) const {
+  for (const Attribute& item : attributes) {
+    if (item.name == attribute) return &item;
+  }
+  return nullptr;
+}
+
+std::string Node::shown() const {
+  if (!name.empty()) return fmt::format("{} node \"{}\"", op_type, name);
+  return fmt::format("{} node that makes \"{}\"", op_type, outputs.empty() ? "" : outputs[0]);
+}
+
+namespace {
+
+Graph read_graph(const ::onnx::GraphProto& proto, const std::string& folder, std::set<std::string> outer);
+
+Attribute read_attribute(const ::onnx::AttributeProto& proto, const std::string& folder, const std::set<std::string>& visible) {
+  Attribute result;
+  result.name = proto.name();
+  using Proto = ::onnx::AttributeProto;
+  switch (proto.type()) {
+    case Proto::FLOAT: result.kind = Attribute::kFloat; result.number = proto.f(); break;
+    case Proto::INT: result.kind = Attribute::kInt; result.integer = proto.i(); break;
+    case Proto::STRING: result.kind = Attribute::kString; result.text = proto.s(); break;
+    case Proto::TENSOR: result.kind = Attribute::kTensor; result.tensor = read_tensor(proto.t(), folder, proto.name()); break;
+    case Proto::GRAPH:
+      result.kind = Attribute::kGraph;
+      result.graph = std::make_shared<const Graph>(read_graph(proto.g(), folder, visible));
+      break;
+    case Proto::FLOATS: result.kind = Attribute::kFloats; result.numbers.assign(proto.floats().begin(), proto.floats().end()); break;
+    case Proto::INTS: result.kind = Attribute::kInts; result.integers.assign(proto.ints().begin(), proto.ints().end()); break;
+    case Proto::STRINGS: result.kind = Attribute::kStrings; result.texts.assign(proto.strings().begin(), proto.strings().end()); break;
+    default: break;
+  }
+  return result;
+}
+
+Node read_node(const ::onnx::NodeProto& proto, const std::string& folder, const std::set<std::string>& visible) {
+  Node node{proto.op_type(), proto.domain() == "ai.onnx" ? "" : proto.domain(), proto.name(), {}, {}, {}};
+  node.inputs.assign(proto.input().begin(), proto.input().end());
+  node.outputs.assign(proto.output().begin(), proto.output().end());
+  for (const auto& attribute : proto.attribute()) node.attributes.push_back(read_attribute(attribute, folder, visible));
+  return node;
+}
+
+ValueInfo read_value_info(const ::onnx::ValueInfoProto& proto) {
+  ValueInfo info;
+  info.name = proto.name();
+  if (!proto.type().has_tensor_type()) return info;
+  const auto& type = proto.type().tensor_type();
+  if (type.elem_type() != 0) info.dtype = dtype_of(type.elem_type(), fmt::format("value \"{}\"", info.name));
+  info.has_shape = type.has_shape();
+  for (const auto& dim : type.shape().dim()) {
+    Dim extent;
+    if (dim.has_dim_value() && dim.dim_value() >= 0) extent.value = dim.dim_value();
+    else if (dim.has_dim_param()) extent.name = dim.dim_param();
+    info.shape.push_back(std::move(extent));
+  }
+  return info;
+}
+
+// Names a subgraph takes from outside count as inputs of the node that holds it.
+void free_names(const Graph& graph, std::set<std::string>* names) {
+  std::set<std::string> own;
+  for (const ValueInfo& input : graph.inputs) own.insert(input.name);
+  for (const auto& [name, tensor] : graph.initializers) own.insert(name);
+  for (const Node& node : graph.nodes) own.insert(node.outputs.begin(), node.outputs.end());
+  auto need = [&](const std::string& name) {
+    if (!name.empty() && !own.count(name)) names->insert(name);
+  };
+  for (const Node& node : graph.nodes) {
+    for (const std::string& input : node.inputs) need(input);
+    for (const Attribute& attribute : node.attributes) {
+      std::set<std::string> inner;
+      if (attribute.graph) free_names(*attribute.graph, &inner);
+      for (const std::string& name : inner) need(name);
+    }
+  }
+  for (const ValueInfo& output : graph.outputs) need(output.name);
+}
+
+std::set<std::string> needs_of(const Node& node) {
+  std::set<std::string> names(node.inputs.begin(), node.inputs.end());
+  names.erase("");
+  for (const Attribute& attribute : node.attributes) {
+    if (attribute.graph) free_names(*attribute.graph, &names);
+  }
+  return names;
+}
+
+// Why node `start` never became ready: follow missing inputs until a name nothing makes, or until they come round.
+[[noreturn]] void explain_stuck(const std::vector<Node>& stuck, const std::set<std::string>& known) {
+  std::map<std::string, const Node*> maker;
+  for (const Node& node : stuck) {
+    for (const std::string& output : node.outputs) maker[output] = &node;
+  }
+  for (const Node& node : stuck) {
+    for (const std::string& name : needs_of(node)) {
+      if (!known.count(name) && !maker.count(name))
+        throw UserError("{} reads \"{}\", which no node, input or initializer defines", node.shown(), name)
+            .help("the file is incomplete; check it with onnx.checker.check_model");
+    }
+  }
+  throw UserError("the graph has a cycle through {}", stuck.front().shown()).help("an ONNX graph must be acyclic");
+}
+
+std::vector<Node> sorted(std::vector<Node> nodes, std::set<std::string> known) {
+  std::vector<Node> order;
+  while (!nodes.empty()) {
+    std::vector<Node> waiting;
+    for (Node& node : nodes) {
+      bool ready = true;
+      for (const std::string& name : needs_of(node)) ready &= known.count(name) != 0;
+      if (!ready) {
+        waiting.push_back(std::move(node));
+        continue;
+      }
+      for (const std::string& output : node.outputs) {
+        if (!output.empty() && !known.insert(output).second) throw UserError("two nodes make \"{}\"; the second is the {}", output, node.shown());
+      }
+      order.push_back(std::move(node));
+    }
+    if (waiting.size() == nodes.size()) explain_stuck(waiting, known);
+    nodes = std::move(waiting);
+  }
+  return order;
+}
+
+Graph read_graph(const ::onnx::GraphProto& proto, const std::string& folder, std::set<std::string> outer) {
+  Graph graph;
+  graph.name = proto.name();
+  std::set<std::string> known = outer;
+  if (proto.sparse_initializer_size() > 0) throw Unsupported("the graph has sparse initializers").help("export them as dense tensors");
+  for (const auto& tensor : proto.initializer()) {
+    graph.initializers[tensor.name()] = read_tensor(tensor, folder, tensor.name());
+    known.insert(tensor.name());
+  }
+  for (const auto& input : proto.input()) {
+    if (!graph.initializers.count(input.name())) graph.inputs.push_back(read_value_info(input));
+    known.insert(input.name());
+  }
+  for (const auto& output : proto.output()) graph.outputs.push_back(read_value_info(output));
+  // a subgraph may use any name of the graph around it; the order check below finds what is missing
+  std::set<std::string> visible = known;
+  for (const auto& node : proto.node()) visible.insert(node.output().begin(), node.output().end());
+  for (const auto& node : proto.node()) graph.nodes.push_back(read_node(node, folder, visible));
+  graph.nodes = sorted(std::move(graph.nodes), known);
+  std::set<std::string> made = visible;
+  for (const ValueInfo& output : graph.outputs) {
+    if (!made.count(output.name)) throw UserError("graph output \"{}\" is made by no node", output.name);
+  }
+  return graph;
+}
+
+std::string read_file(const std::string& path) {
+  std::error_code problem;
+  if (!std::filesystem::exists(path, problem)) throw UserError("there is no file \"{}\"", path);
+  if (std::filesystem::is_directory(path, problem)) throw UserError("\"{}\" is a folder, expected an ONNX file", path);
+  std::ifstream file(path, std::ios::binary);
+  std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  if (!file) throw UserError("cannot read \"{}\"", path).help("check its permissions");
+  return bytes;
+}
+
+}  // namespace
+
+Model parse_model(std::string_view bytes, const std::string& folder, const std::string& shown_name) {
+  if (bytes.empty()) throw UserError("\"{}\" is empty", shown_name).help("export or download the model again");
+  ::onnx::ModelProto proto;
+  if (bytes.size() > INT32_MAX || !proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) || !proto.has_graph())
+    throw UserError("\"{}\" is not an ONNX model, or is cut short", shown_name).help("export or download the model again");
+  Model model;
+  model.ir_version = proto.ir_version();
+  model.producer = proto.producer_name();
+  for (const auto& opset : proto.opset_import())
+    model.opsets[opset.domain() == "ai.onnx" ? "" : opset.domain()] = opset.version();
+  if (!model.opsets.count("")) model.opsets[""] = 1;
+  model.graph = read_graph(proto.graph(), folder, {});
+  return model;
+}
+
+Model load_model(const std::string& path) {
+  const std::string bytes = read_file(path);
+  std::string folder = std::filesystem::path(path).parent_path().string();
+  return parse_model(bytes, folder.empty() ? "." : folder, path);
+}
+
+}  // namespace tilewright::frontend::onnx

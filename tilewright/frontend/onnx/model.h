@@ -1,0 +1,78 @@
+// An ONNX file as plain data: what the importer reads.  Only model.cc knows protobuf.
+// Source of the format: onnx.proto of the onnx package (github.com/onnx/onnx, docs/IR.md).
+#pragma once
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tilewright/runtime/tensor.h"
+
+namespace tilewright::frontend::onnx {
+
+struct Graph;
+
+/// One attribute of a node; `kind` says which member holds it.
+struct Attribute {
+  enum Kind { kFloat, kInt, kString, kTensor, kGraph, kFloats, kInts, kStrings, kOther };
+  std::string name;
+  Kind kind = kOther;
+  double number = 0;
+  int64_t integer = 0;
+  std::string text;
+  std::vector<double> numbers;
+  std::vector<int64_t> integers;
+  std::vector<std::string> texts;
+  runtime::Tensor tensor;
+  std::shared_ptr<const Graph> graph;
+};
+
+struct Node {
+  std::string op_type, domain, name;
+  std::vector<std::string> inputs, outputs;  // "" for an optional one left out
+  std::vector<Attribute> attributes;
+
+  const Attribute* find(std::string_view attribute) const;
+  /// "Conv node \"conv1\"" or, without a name, "Conv node that makes \"y\"": how messages call it.
+  std::string shown() const;
+};
+
+/// An extent: a number, or a name ("batch"), or unknown (neither).
+struct Dim {
+  int64_t value = -1;
+  std::string name;
+  bool is_known() const { return value >= 0; }
+};
+
+struct ValueInfo {
+  std::string name;
+  DataType dtype = DataType::void_();
+  bool has_shape = false;
+  std::vector<Dim> shape;
+};
+
+struct Graph {
+  std::string name;
+  std::vector<Node> nodes;                               // each after those it needs
+  std::map<std::string, runtime::Tensor> initializers;
+  std::vector<ValueInfo> inputs, outputs;                // inputs: without initializers
+};
+
+struct Model {
+  int64_t ir_version = 0;
+  std::string producer;
+  std::map<std::string, int64_t> opsets;  // version by domain; "" is ai.onnx
+  Graph graph;
+};
+
+/// The model in the file `path`; tensors kept in other files beside it are read too.
+/// Raises UserError if the file cannot be read, is not ONNX or cut short, has no graph, a cycle, a value that nothing
+/// defines, a tensor whose data does not fit its shape, or data outside its folder.
+Model load_model(const std::string& path);
+/// The same from bytes; `folder` is where external data is looked for, empty: refused.
+Model parse_model(std::string_view bytes, const std::string& folder, const std::string& shown_name);
+
+/// The dtype of an ONNX element type number; raises Unsupported with its name for what we have no dtype for.
+DataType dtype_of(int64_t element_type, const std::string& what);
+
+}  // namespace tilewright::frontend::onnx
