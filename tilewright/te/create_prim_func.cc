@@ -1,0 +1,346 @@
+#include "tilewright/te/create_prim_func.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <unordered_set>
+
+#include "tilewright/ir/rewrite.h"
+#include "tilewright/ir/walk.h"
+#include "tilewright/te/regions.h"
+#include "tilewright/tir/op.h"
+
+namespace tilewright::te {
+namespace {
+
+using TensorKey = std::pair<const Object*, int64_t>;  // operation and output number: the identity of a tensor
+
+TensorKey key_of(const TeTensorNode* tensor) { return {tensor->op.get(), tensor->value_index}; }
+
+void for_each_read(const TeComputeNode* compute, const std::function<void(const TeTensorNode*)>& visit) {
+  for (const PrimExpr& value : compute->body)
+    walk(value, [&](const ProducerLoadNode* load) { visit(load->producer.as<TeTensorNode>()); });
+}
+
+// Operations below `tensor`, producers first, each once.
+void collect_operations(const TeTensorNode* tensor, std::unordered_set<const Object*>* seen, std::vector<Operation>* order) {
+  if (!seen->insert(tensor->op.get()).second) return;
+  if (const auto* compute = tensor->op.as<TeComputeNode>())
+    for_each_read(compute, [&](const TeTensorNode* read) { collect_operations(read, seen, order); });
+  order->push_back(tensor->op);
+}
+
+class Names {
+ public:
+  // `base`, or base_1, base_2, ...: the first that is free.
+  std::string unique(const std::string& base) {
+    std::string name = base;
+    for (int n = 1; !taken_.insert(name).second; ++n) name = fmt::format("{}_{}", base, n);
+    return name;
+  }
+
+ private:
+  std::set<std::string> taken_;
+};
+
+// The loops and the axes of one block, with the map from the axes of the expression to those of the block.
+struct Axes {
+  std::vector<Var> loops;
+  std::vector<PrimExpr> extents, values;
+  std::vector<IterVar> block_axes;
+  Substitution map;
+};
+
+class Lowering {
+ public:
+  explicit Lowering(const CreateOptions& options) : options_(options) {}
+
+  PrimFunc run(const std::vector<ObjectRef>& args);
+
+ private:
+  Buffer declare(const TeTensorNode* tensor, bool is_parameter);
+  void add_parameters(const std::vector<ObjectRef>& args);
+  void require_known_variables(const std::vector<Operation>& order) const;
+  Stmt lower(const TeComputeNode* compute);
+  Stmt lower_values(const TeComputeNode* compute, Axes& axes, const std::vector<Buffer>& outputs);
+  Stmt lower_reduction(const TeComputeNode* compute, Axes& axes, const std::vector<Buffer>& outputs);
+  Stmt reduction_update(const TeComputeNode* compute, const std::vector<Buffer>& outputs, const std::vector<PrimExpr>& indices,
+                        const std::vector<PrimExpr>& source);
+  void add_axis(Axes* axes, const IterVar& axis);
+  Stmt nest(const TeComputeNode* compute, const Axes& axes, const std::vector<Buffer>& outputs,
+            const std::vector<PrimExpr>& reads, Stmt init, Stmt body);
+  PrimExpr convert(const PrimExpr& value, const Axes& axes) const;
+  PrimExpr as_index(PrimExpr value) const {
+    return options_.index_dtype.is_void() ? value : cast(options_.index_dtype, std::move(value));
+  }
+
+  const CreateOptions& options_;
+  Names names_;
+  std::map<TensorKey, Buffer> buffers_;  // looked up only, never iterated
+  std::vector<Var> params_;
+  std::vector<Buffer> param_buffers_, intermediate_;
+};
+
+Buffer Lowering::declare(const TeTensorNode* tensor, bool is_parameter) {
+  const auto* compute = tensor->op.as<TeComputeNode>();
+  std::string name = tensor->op->name;
+  if (compute && compute->body.size() > 1) name += fmt::format("_v{}", tensor->value_index);
+  std::vector<PrimExpr> shape;
+  for (const PrimExpr& extent : tensor->shape) shape.push_back(as_index(extent));
+  Buffer buffer = make_buffer(names_.unique(name), std::move(shape), tensor->dtype);
+  if (!is_parameter) intermediate_.push_back(buffer);
+  buffers_[key_of(tensor)] = buffer;
+  return buffer;
+}
+
+void Lowering::add_parameters(const std::vector<ObjectRef>& args) {
+  for (const ObjectRef& arg : args) {
+    if (const auto* tensor = arg.as<TeTensorNode>()) {
+      if (buffers_.count(key_of(tensor))) throw UserError("create_prim_func: tensor {} is given twice", tensor->op->name);
+      Buffer buffer = declare(tensor, true);
+      params_.push_back(make_var("var_" + buffer->name, DataType::handle()));
+      param_buffers_.push_back(buffer);
+    } else if (arg.as<VarNode>()) {
+      params_.push_back(ref_as<VarNode>(arg));
+      param_buffers_.push_back(nullptr);
+    } else {
+      throw UserError("create_prim_func: an argument is a {}, expected a tensor or a scalar variable",
+                      arg ? info_of(*arg)->name : "none");
+    }
+  }
+}
+
+// Every variable must be an argument, an axis, or a dimension of a parameter.
+void Lowering::require_known_variables(const std::vector<Operation>& order) const {
+  std::unordered_set<const Object*> known;
+  for (const Var& param : params_) known.insert(param.get());
+  for (const Buffer& buffer : param_buffers_) {
+    if (!buffer) continue;
+    for (const PrimExpr& extent : buffer->shape) known.insert(extent.get());
+  }
+  for (const Operation& op : order) {
+    const auto* compute = op.as<TeComputeNode>();
+    if (!compute) continue;
+    auto check = [&](const VarNode* var) {
+      if (!known.count(var))
+        throw UserError(var, "create_prim_func: {} uses variable {}, which is no argument and no dimension of one", op->name,
+                        var->name_hint)
+            .help("pass {} among the arguments", var->name_hint);
+    };
+    for (const IterVar& axis : compute->axis) {
+      walk(axis->dom, check);
+      known.insert(axis->var.get());
+    }
+    for (const PrimExpr& value : compute->body) {
+      // inner definitions (reduction axes, lets, reducers) come first on the way down
+      walk(value, [&](const ReduceNode* reduce) {
+        for (const IterVar& axis : reduce->axis) known.insert(axis->var.get());
+        for (const auto* list : {&reduce->combiner->lhs, &reduce->combiner->rhs})
+          for (const Var& var : *list) known.insert(var.get());
+      }, [&](const LetNode* let) { known.insert(let->var.get()); }, check);
+    }
+  }
+}
+
+// A use inside the block: axes become block axes, tensors buffers, and index arithmetic follows their dtype.
+PrimExpr Lowering::convert(const PrimExpr& value, const Axes& axes) const {
+  return rewrite(
+      value,
+      [&](auto& self, const ProducerLoadNode* load) -> PrimExpr {
+        auto found = buffers_.find(key_of(load->producer.as<TeTensorNode>()));
+        TILEWRIGHT_CHECK(found != buffers_.end(), "a tensor is read before it is computed");
+        return BufferLoadNode::make(found->second, self(load->indices), PrimExpr(), load->span);
+      },
+      [&](auto& self, const VarNode* var) -> PrimExpr {
+        auto found = axes.map.find(var);
+        return found == axes.map.end() ? PrimExpr(var) : ref_as<PrimExprNode>(found->second);
+      },
+      [&](auto& self, const BinaryOpNode* op) -> PrimExpr {
+        PrimExpr a = self(op->a), b = self(op->b);
+        if (a == op->a && b == op->b) return PrimExpr(op);
+        match_dtypes(&a, &b, op->span);
+        return make_binary(op->kind, a, b, op->span);
+      },
+      [&](auto& self, const SelectNode* op) -> PrimExpr {
+        PrimExpr condition = self(op->condition), a = self(op->true_value), b = self(op->false_value);
+        match_dtypes(&a, &b, op->span);
+        return SelectNode::make(condition, a, b, op->span);
+      },
+      [&](auto& self, const CallNode* op) -> PrimExpr {
+        Call changed = self.children(op);
+        if (changed.get() == op || changed->args.empty()) return changed;
+        // the dtype of an index may have grown: follow the operands
+        const auto* name = op->op.template as<OpNode>();
+        const BuiltinOp* builtin = name ? find_builtin(name->name) : nullptr;
+        if (builtin && builtin->name == "if_then_else") {
+          PrimExpr a = changed->args[1], b = changed->args[2];
+          match_dtypes(&a, &b, op->span);
+          return CallNode::make(a->dtype, op->op, std::vector<PrimExpr>{changed->args[0], a, b}, op->annotations, op->span);
+        }
+        return changed;
+      });
+}
+
+void Lowering::add_axis(Axes* axes, const IterVar& axis) {
+  PrimExpr extent = as_index(convert(axis->dom->extent, *axes));
+  PrimExpr min = as_index(convert(axis->dom->min, *axes));
+  const DataType dtype = extent->dtype;
+  Var loop_var = make_var(axis->var->name_hint, dtype);
+  Var block_var = make_var("v_" + axis->var->name_hint, dtype);
+  axes->map[axis->var.get()] = block_var;
+  axes->loops.push_back(loop_var);
+  axes->extents.push_back(extent);
+  axes->values.push_back(min + loop_var);
+  axes->block_axes.push_back(IterVarNode::make(block_var, make_range(min, extent), axis->iter_type));
+}
+
+Stmt Lowering::nest(const TeComputeNode* compute, const Axes& axes, const std::vector<Buffer>& outputs,
+                    const std::vector<PrimExpr>& reads, Stmt init, Stmt body) {
+  std::vector<IterVar> block_axes = axes.block_axes;
+  std::vector<PrimExpr> values = axes.values;
+  std::vector<Range> point;
+  for (size_t n = 0; n < compute->axis.size(); ++n)
+    point.push_back(make_range(block_axes[n]->var, make_const_int(block_axes[n]->var->dtype, 1)));
+  std::vector<BufferRegion> writes;
+  for (const Buffer& output : outputs) writes.push_back(BufferRegionNode::make(output, point));
+  if (block_axes.empty()) {  // a scalar: one axis of extent 1, so that schedules have a block to speak of
+    block_axes.push_back(IterVarNode::make(make_var("vi"), make_range(imm(0), imm(1)), IterType::kSpatial));
+    values.push_back(imm(0));
+  }
+  std::string name = outputs.size() == 1 ? outputs[0]->name : names_.unique(compute->name);
+  Block block = BlockNode::make(std::move(name), block_axes, std::vector<Buffer>{}, read_regions(reads),
+                                writes, std::vector<MatchBufferRegion>{}, compute->attrs, init, body);
+  Stmt stmt = BlockRealizeNode::make(values, PrimExpr(bool_imm(true)), block);
+  for (size_t n = axes.loops.size(); n-- > 0;) stmt = loop(axes.loops[n], axes.extents[n], stmt);
+  return stmt;
+}
+
+Stmt Lowering::lower_values(const TeComputeNode* compute, Axes& axes, const std::vector<Buffer>& outputs) {
+  std::vector<PrimExpr> values, indices;
+  for (const IterVar& axis : axes.block_axes) indices.push_back(axis->var);
+  std::vector<Stmt> stores;
+  for (size_t n = 0; n < outputs.size(); ++n) {
+    values.push_back(cast(outputs[n]->dtype, convert(compute->body[n], axes)));
+    stores.push_back(store(outputs[n], values[n], indices));
+  }
+  return nest(compute, axes, outputs, values, nullptr, seq(std::move(stores)));
+}
+
+Stmt Lowering::reduction_update(const TeComputeNode* compute, const std::vector<Buffer>& outputs,
+                                const std::vector<PrimExpr>& indices, const std::vector<PrimExpr>& source) {
+  const CommReducerNode& combiner = *compute->body[0].as<ReduceNode>()->combiner;
+  Substitution map;
+  for (size_t n = 0; n < outputs.size(); ++n) {
+    map[combiner.lhs[n].get()] = load(outputs[n], indices);
+    map[combiner.rhs[n].get()] = source[n];
+  }
+  if (outputs.size() == 1) return store(outputs[0], substitute(combiner.result[0], map), indices);
+  // all new values are computed before the first is stored
+  std::vector<Stmt> stores;
+  std::vector<Var> results;
+  for (const Buffer& output : outputs) {
+    results.push_back(make_var("v_" + output->name, output->dtype));
+    stores.push_back(store(output, results.back(), indices));
+  }
+  Stmt body = seq(std::move(stores));
+  for (size_t n = outputs.size(); n-- > 0;) body = LetStmtNode::make(substitute(combiner.result[n], map), results[n], body);
+  return body;
+}
+
+Stmt Lowering::lower_reduction(const TeComputeNode* compute, Axes& axes, const std::vector<Buffer>& outputs) {
+  const ReduceNode& reduce = *compute->body[0].as<ReduceNode>();
+  std::vector<PrimExpr> indices;
+  for (const IterVar& axis : axes.block_axes) indices.push_back(axis->var);
+  for (const IterVar& axis : reduce.axis) add_axis(&axes, axis);
+  std::vector<PrimExpr> source, reads;
+  std::vector<Stmt> inits;
+  for (size_t n = 0; n < outputs.size(); ++n) {
+    const PrimExpr& identity = reduce.combiner->identity[n];
+    PrimExpr value = cast(outputs[n]->dtype, convert(reduce.source[n], axes));
+    if (reduce.condition) {
+      PrimExpr condition = convert(reduce.condition, axes);
+      value = call(value->dtype, "tir.if_then_else", {condition, value, identity});
+    }
+    source.push_back(value);
+    PrimExpr init = reduce.init.empty() ? identity : convert(reduce.init[n], axes);
+    reads.push_back(init);
+    inits.push_back(store(outputs[n], init, indices));
+  }
+  reads.insert(reads.end(), source.begin(), source.end());
+  Stmt update = reduction_update(compute, outputs, indices, source);
+  return nest(compute, axes, outputs, reads, seq(std::move(inits)), update);
+}
+
+void require_reduction_on_top(const TeComputeNode* compute) {
+  const bool is_reduction = is<ReduceNode>(compute->body[0]);
+  for (const PrimExpr& value : compute->body) {
+    if (is<ReduceNode>(value) != is_reduction)
+      throw UserError(value, "create_prim_func: {} mixes reductions with other values", compute->name);
+    walk(value, [&](const ReduceNode* reduce) {
+      if (reduce != value.get())
+        throw UserError(reduce, "create_prim_func: a reduction is only part of the body of {}", compute->name)
+            .help("compute the reduction into a tensor of its own");
+    });
+  }
+}
+
+Stmt Lowering::lower(const TeComputeNode* compute) {
+  require_reduction_on_top(compute);
+  std::vector<Buffer> outputs;
+  std::vector<PrimExpr> shape;
+  for (const IterVar& axis : compute->axis) shape.push_back(axis->dom->extent);
+  for (size_t n = 0; n < compute->body.size(); ++n) {
+    auto found = buffers_.find({compute, static_cast<int64_t>(n)});
+    if (found != buffers_.end()) {
+      outputs.push_back(found->second);
+      continue;
+    }
+    Ref<TeTensorNode> tensor = TeTensorNode::make(Operation(compute), static_cast<int64_t>(n), shape, compute->body[n]->dtype);
+    outputs.push_back(declare(tensor.get(), false));
+  }
+  Axes axes;
+  for (const IterVar& axis : compute->axis) add_axis(&axes, axis);
+  return is<ReduceNode>(compute->body[0]) ? lower_reduction(compute, axes, outputs) : lower_values(compute, axes, outputs);
+}
+
+PrimFunc Lowering::run(const std::vector<ObjectRef>& args) {
+  add_parameters(args);
+  std::vector<Operation> order;
+  std::unordered_set<const Object*> seen;
+  for (const ObjectRef& arg : args) {
+    if (const auto* tensor = arg.as<TeTensorNode>()) collect_operations(tensor, &seen, &order);
+  }
+  require_known_variables(order);
+  std::vector<Stmt> stmts;
+  for (const Operation& op : order) {
+    if (const auto* compute = op.as<TeComputeNode>()) stmts.push_back(lower(compute));
+    else if (!buffers_.count({op.get(), 0}))
+      throw UserError("create_prim_func: placeholder {} is read, but not among the arguments", op->name);
+  }
+  if (stmts.empty()) throw UserError("create_prim_func: nothing is computed: all arguments are placeholders");
+  Block root = BlockNode::make("root", std::vector<IterVar>{}, intermediate_, std::vector<BufferRegion>{},
+                               std::vector<BufferRegion>{}, std::vector<MatchBufferRegion>{}, AttrMap{}, Stmt(), seq(stmts));
+  Stmt body = BlockRealizeNode::make(std::vector<PrimExpr>{}, PrimExpr(bool_imm(true)), root);
+  AttrMap attrs{{"tir.noalias", bool_imm(true)}};
+  if (!options_.global_symbol.empty()) attrs.set("global_symbol", string_imm(options_.global_symbol));
+  return PrimFuncNode::make(params_, param_buffers_, body, Type(), attrs);
+}
+
+}  // namespace
+
+PrimFunc create_prim_func(const std::vector<ObjectRef>& args, const CreateOptions& options) {
+  return Lowering(options).run(args);
+}
+
+std::vector<Tensor> inputs_of(const std::vector<Tensor>& outputs) {
+  std::unordered_set<const Object*> seen;
+  std::vector<Operation> order;
+  for (const Tensor& output : outputs) collect_operations(output.get(), &seen, &order);
+  std::vector<Tensor> inputs;
+  for (const Operation& op : order) {
+    if (const auto* input = op.as<TePlaceholderNode>()) inputs.push_back(Ref<TeTensorNode>(TeTensorNode::make(op, int64_t{0}, input->shape, input->dtype)));
+  }
+  return inputs;
+}
+
+}  // namespace tilewright::te

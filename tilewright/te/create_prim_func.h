@@ -1,0 +1,27 @@
+// From tensor expressions to a loop program: one block per computation, named like its tensor.
+//   C = compute((n, m), lambda i, j: sum(A[i, k] * B[k, j], axis=k))    ->
+//   for i, j, k in T.grid(n, m, l):
+//       with T.block("C"):
+//           v_i, v_j, v_k = T.axis.remap("SSR", [i, j, k])
+//           with T.init(): C[v_i, v_j] = 0
+//           C[v_i, v_j] = C[v_i, v_j] + A[v_i, v_k] * B[v_k, v_j]
+#pragma once
+#include "tilewright/te/compute.h"
+
+namespace tilewright::te {
+
+struct CreateOptions {
+  std::string global_symbol = "main";
+  DataType index_dtype = DataType::void_();  // of loops and axes; void: that of the extents
+};
+
+/// The function that computes the tensors among `args` from the placeholders among them.  args: te tensors, and scalar
+/// tir variables that shapes or bodies use, in the order of the parameters.  Tensors that are neither become
+/// intermediate buffers.
+/// Raises UserError when a placeholder is missing among args, or a reduction is not the whole body.
+PrimFunc create_prim_func(const std::vector<ObjectRef>& args, const CreateOptions& options = {});
+
+/// Every placeholder that `outputs` depend on, in order of first use.
+std::vector<Tensor> inputs_of(const std::vector<Tensor>& outputs);
+
+}  // namespace tilewright::te
