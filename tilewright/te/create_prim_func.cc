@@ -5,9 +5,9 @@
 #include <set>
 #include <unordered_set>
 
+#include "tilewright/analysis/regions.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
-#include "tilewright/te/regions.h"
 #include "tilewright/tir/op.h"
 
 namespace tilewright::te {
@@ -67,8 +67,7 @@ class Lowering {
   Stmt reduction_update(const TeComputeNode* compute, const std::vector<Buffer>& outputs, const std::vector<PrimExpr>& indices,
                         const std::vector<PrimExpr>& source);
   void add_axis(Axes* axes, const IterVar& axis);
-  Stmt nest(const TeComputeNode* compute, const Axes& axes, const std::vector<Buffer>& outputs,
-            const std::vector<PrimExpr>& reads, Stmt init, Stmt body);
+  Stmt nest(const TeComputeNode* compute, const Axes& axes, const std::vector<Buffer>& outputs, Stmt init, Stmt body);
   PrimExpr convert(const PrimExpr& value, const Axes& axes) const;
   PrimExpr as_index(PrimExpr value) const {
     return options_.index_dtype.is_void() ? value : cast(options_.index_dtype, std::move(value));
@@ -194,36 +193,33 @@ void Lowering::add_axis(Axes* axes, const IterVar& axis) {
   axes->block_axes.push_back(IterVarNode::make(block_var, make_range(min, extent), axis->iter_type));
 }
 
-Stmt Lowering::nest(const TeComputeNode* compute, const Axes& axes, const std::vector<Buffer>& outputs,
-                    const std::vector<PrimExpr>& reads, Stmt init, Stmt body) {
+Stmt Lowering::nest(const TeComputeNode* compute, const Axes& axes, const std::vector<Buffer>& outputs, Stmt init, Stmt body) {
   std::vector<IterVar> block_axes = axes.block_axes;
   std::vector<PrimExpr> values = axes.values;
-  std::vector<Range> point;
-  for (size_t n = 0; n < compute->axis.size(); ++n)
-    point.push_back(make_range(block_axes[n]->var, make_const_int(block_axes[n]->var->dtype, 1)));
-  std::vector<BufferRegion> writes;
-  for (const Buffer& output : outputs) writes.push_back(BufferRegionNode::make(output, point));
   if (block_axes.empty()) {  // a scalar: one axis of extent 1, so that schedules have a block to speak of
     block_axes.push_back(IterVarNode::make(make_var("vi"), make_range(imm(0), imm(1)), IterType::kSpatial));
     values.push_back(imm(0));
   }
   std::string name = outputs.size() == 1 ? outputs[0]->name : names_.unique(compute->name);
-  Block block = BlockNode::make(std::move(name), block_axes, std::vector<Buffer>{}, read_regions(reads),
-                                writes, std::vector<MatchBufferRegion>{}, compute->attrs, init, body);
+  Block block = BlockNode::make(std::move(name), block_axes, std::vector<Buffer>{}, std::vector<BufferRegion>{},
+                                std::vector<BufferRegion>{}, std::vector<MatchBufferRegion>{}, compute->attrs, init, body);
+  analysis::AccessRegions regions = analysis::access_regions(block);
+  block = with(block, [&](BlockNode& node) {
+    node.reads = std::move(regions.reads);
+    node.writes = std::move(regions.writes);
+  });
   Stmt stmt = BlockRealizeNode::make(values, PrimExpr(bool_imm(true)), block);
   for (size_t n = axes.loops.size(); n-- > 0;) stmt = loop(axes.loops[n], axes.extents[n], stmt);
   return stmt;
 }
 
 Stmt Lowering::lower_values(const TeComputeNode* compute, Axes& axes, const std::vector<Buffer>& outputs) {
-  std::vector<PrimExpr> values, indices;
+  std::vector<PrimExpr> indices;
   for (const IterVar& axis : axes.block_axes) indices.push_back(axis->var);
   std::vector<Stmt> stores;
-  for (size_t n = 0; n < outputs.size(); ++n) {
-    values.push_back(cast(outputs[n]->dtype, convert(compute->body[n], axes)));
-    stores.push_back(store(outputs[n], values[n], indices));
-  }
-  return nest(compute, axes, outputs, values, nullptr, seq(std::move(stores)));
+  for (size_t n = 0; n < outputs.size(); ++n)
+    stores.push_back(store(outputs[n], cast(outputs[n]->dtype, convert(compute->body[n], axes)), indices));
+  return nest(compute, axes, outputs, nullptr, seq(std::move(stores)));
 }
 
 Stmt Lowering::reduction_update(const TeComputeNode* compute, const std::vector<Buffer>& outputs,
@@ -252,7 +248,7 @@ Stmt Lowering::lower_reduction(const TeComputeNode* compute, Axes& axes, const s
   std::vector<PrimExpr> indices;
   for (const IterVar& axis : axes.block_axes) indices.push_back(axis->var);
   for (const IterVar& axis : reduce.axis) add_axis(&axes, axis);
-  std::vector<PrimExpr> source, reads;
+  std::vector<PrimExpr> source;
   std::vector<Stmt> inits;
   for (size_t n = 0; n < outputs.size(); ++n) {
     const PrimExpr& identity = reduce.combiner->identity[n];
@@ -263,12 +259,10 @@ Stmt Lowering::lower_reduction(const TeComputeNode* compute, Axes& axes, const s
     }
     source.push_back(value);
     PrimExpr init = reduce.init.empty() ? identity : convert(reduce.init[n], axes);
-    reads.push_back(init);
     inits.push_back(store(outputs[n], init, indices));
   }
-  reads.insert(reads.end(), source.begin(), source.end());
   Stmt update = reduction_update(compute, outputs, indices, source);
-  return nest(compute, axes, outputs, reads, seq(std::move(inits)), update);
+  return nest(compute, axes, outputs, seq(std::move(inits)), update);
 }
 
 void require_reduction_on_top(const TeComputeNode* compute) {
