@@ -35,6 +35,14 @@ Tensor make(Ref<Storage> storage, void* data, ShapeView shape, ShapeView strides
 
 bool is_empty(ShapeView shape) { return std::find(shape.begin(), shape.end(), 0) != shape.end(); }
 
+// The data of `base` with another description.
+Tensor make_view(const Tensor& base, void* data, ShapeView shape, ShapeView strides) {
+  auto* object = new TensorObject(base.object()->storage, data, shape, strides, base.dtype(), base.device());
+  object->read_only = base.object()->read_only;
+  object->in_arena = base.object()->in_arena;
+  return Tensor(Ref<TensorObject>(object));
+}
+
 // Row-major without gaps; a dimension of extent 1 may have any stride, and nothing has gaps when empty.
 bool is_row_major(ShapeView shape, ShapeView strides) {
   if (is_empty(shape)) return true;
@@ -238,9 +246,7 @@ void Tensor::copy_from(const Tensor& source) const {
 Tensor Tensor::reshape(ShapeView shape) const {
   const Shape resolved = resolve_shape(*this, shape);
   const Tensor base = is_contiguous() ? *this : copy();
-  Tensor view = make(base.object()->storage, base.data(), resolved, {}, dtype(), device());
-  const_cast<TensorObject*>(view.object())->read_only = base.is_read_only();
-  return view;
+  return make_view(base, base.data(), resolved, {});
 }
 
 Tensor Tensor::slice(int axis, int64_t begin, int64_t end) const {
@@ -253,9 +259,7 @@ Tensor Tensor::slice(int axis, int64_t begin, int64_t end) const {
   sliced[axis] = end - begin;
   const Shape steps = strides();
   char* data = data_as<char>() + begin * steps[axis] * dtype().num_bytes();
-  Tensor view = make(object_->storage, data, sliced, steps, dtype(), device());
-  const_cast<TensorObject*>(view.object())->read_only = is_read_only();
-  return view;
+  return make_view(*this, data, sliced, steps);
 }
 
 Tensor Tensor::transpose(std::span<const int> axes) const {
@@ -275,9 +279,7 @@ Tensor Tensor::transpose(std::span<const int> axes) const {
     permuted.push_back(shape()[axis]);
     steps.push_back(old_steps[axis]);
   }
-  Tensor view = make(object_->storage, data(), permuted, steps, dtype(), device());
-  const_cast<TensorObject*>(view.object())->read_only = is_read_only();
-  return view;
+  return make_view(*this, data(), permuted, steps);
 }
 
 std::string type_str(const Tensor& tensor) { return tensor.dtype().str() + shape_str(tensor.shape()); }

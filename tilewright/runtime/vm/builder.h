@@ -136,7 +136,6 @@ class FunctionBuilder {
   Instruction& emit(Opcode opcode, uint32_t dst, uint32_t a, uint32_t b);
   Instruction& emit_with(Opcode opcode, uint32_t dst, uint32_t a, const Operands& operands);
   void emit_jump(Opcode opcode, uint32_t condition, Label label);
-  void check_pattern(Opcode opcode, Register value, Operands head, const Operands& dims);
 
   struct Jump {
     size_t instruction;

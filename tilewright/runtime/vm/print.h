@@ -1,0 +1,14 @@
+// The executable as text, for `tilewright inspect` and for tests.
+#pragma once
+#include <string>
+
+#include "tilewright/runtime/vm/bytecode.h"
+
+namespace tilewright::runtime::vm {
+
+/// One line per instruction: `  3: r4 = arena_tensor(0, float32, i0, 7)`; the function's signature above.
+std::string to_text(const Executable& executable, const BytecodeFunction& function);
+/// All functions, with a blank line between them.
+std::string to_text(const Executable& executable);
+
+}  // namespace tilewright::runtime::vm
