@@ -1,0 +1,46 @@
+"""Old and TVM-only spellings: `import tvm` for the course's texts and for programs written for Apache TVM 0.10 to 0.27.
+
+Names only, never logic: every entry of tables.py points at something of tilewright.
+
+    python -m tilewright.compat script.py args...     runs a script that says `import tvm`
+    import tilewright.compat; tilewright.compat.install()      inside a notebook
+    pytest -p tilewright.compat.pytest                for a test suite
+"""
+
+import sys
+import types
+
+from . import classes, tables
+
+__all__ = ["install"]
+
+
+def install() -> types.ModuleType:
+    """Makes `import tvm` give tilewright under TVM's names; returns the module `tvm`.
+
+    Raises RuntimeError if Apache TVM itself has been imported already.
+    >>> tilewright.compat.install(); import tvm
+    """
+    present = sys.modules.get("tvm")
+    if present is not None:
+        if not getattr(present, "__tilewright__", False):
+            raise RuntimeError("tvm is imported already: call tilewright.compat.install() before `import tvm`")
+        return present
+    modules = {name: _module(name) for name in tables.MODULES}
+    for name, table in tables.MODULES.items():
+        modules[name].__dict__.update(table())
+    for name, module in modules.items():
+        parent, _, child = name.rpartition(".")
+        if parent:
+            modules[parent].__dict__.setdefault(child, module)
+    classes.rename()
+    sys.modules.update(modules)
+    return modules["tvm"]
+
+
+def _module(name: str) -> types.ModuleType:
+    module = types.ModuleType(name, f"tilewright under the name {name}.")
+    module.__tilewright__ = True
+    module.__path__ = []
+    module.__tilewright_module__ = tables.SCRIPT_MODULES.get(name)
+    return module

@@ -1,0 +1,156 @@
+// Bindings in order: memory for outputs, calls, branches.
+#include "tilewright/relax/vm/function_compiler.h"
+
+#include "tilewright/ir/services.h"
+#include "tilewright/ir/walk.h"
+#include "tilewright/support/error.h"
+#include "tilewright/tir/builder.h"
+
+namespace tilewright::relax::vm {
+namespace {
+
+std::vector<rt::Description> describe_params(const Function& func) {
+  std::vector<rt::Description> result;
+  for (const Var& param : func->params) result.push_back({param->name_hint, short_type(param->type)});
+  return result;
+}
+
+std::vector<rt::Description> describe_results(const Function& func) {
+  if (const auto* tuple = func->ret_type.as<TupleTypeNode>()) {
+    std::vector<rt::Description> result;
+    for (size_t n = 0; n < tuple->elements.size(); ++n) result.push_back({fmt::format("output_{}", n), short_type(tuple->elements[n])});
+    return result;
+  }
+  return {{"output", short_type(func->ret_type)}};
+}
+
+// Bytes of a tensor of constant shape; -1 for a symbolic one.
+int64_t constant_bytes(const TensorType& type) {
+  const auto* shape = type->shape.as<ShapeExprNode>();
+  if (!shape) throw Unsupported("an output of unknown shape").help("give the output's shape in out_sinfo, or bind it with R.match_cast");
+  int64_t bytes = type->dtype.num_bytes();
+  for (const PrimExpr& extent : shape->values) {
+    int64_t number;
+    if (!tir::as_const_int(extent, &number)) return -1;
+    if (__builtin_mul_overflow(bytes, number, &bytes)) throw UserError("a tensor of type {} is larger than memory", short_type(type));
+  }
+  return bytes;
+}
+
+constexpr int64_t kAlignment = 64;
+
+}  // namespace
+
+FunctionCompiler::FunctionCompiler(const IRModule& module, rt::ExecutableBuilder& executable, std::string name,
+                                   const Function& func, bool is_public)
+    : module_(module),
+      executable_(executable),
+      func_(func),
+      code_(executable, std::move(name), describe_params(func), describe_results(func), is_public),
+      liveness_(analyze_liveness(func, module)) {}
+
+rt::BytecodeFunction FunctionCompiler::compile() {
+  check_parameters();
+  load_constants();
+  plan_arena();
+  code_.ret(sequence(func_->body.as<SeqExprNode>()));
+  return code_.finish();
+}
+
+void FunctionCompiler::load_constants() {
+  walk(func_, [&](const ConstantNode* constant) {
+    if (!constants_.count(constant)) constants_[constant] = code_.constant(constant->data);
+  });
+}
+
+// Tensors of constant size get offsets in the arena; symbolic ones have memory of their own.
+void FunctionCompiler::plan_arena() {
+  std::vector<Lifetime> fixed;
+  std::vector<size_t> fixed_ids;
+  static_offset_.assign(liveness_.allocations.size(), -1);
+  for (size_t id = 0; id < liveness_.allocations.size(); ++id) {
+    const Allocation& allocation = liveness_.allocations[id];
+    const int64_t bytes = allocation.escapes ? -1 : constant_bytes(allocation.type);
+    if (bytes < 0) continue;
+    fixed.push_back({allocation.var->name_hint, bytes, allocation.first, allocation.last});
+    fixed_ids.push_back(id);
+  }
+  plan_ = plan_memory(std::move(fixed), kAlignment);
+  for (size_t n = 0; n < fixed_ids.size(); ++n) static_offset_[fixed_ids[n]] = plan_.offsets[n];
+  if (plan_.peak_bytes > 0) code_.arena(rt::imm(plan_.peak_bytes));
+}
+
+rt::Register FunctionCompiler::allocate(size_t id, const CallNode* call) {
+  const Allocation& allocation = liveness_.allocations[id];
+  const auto* shape = allocation.type->shape.as<ShapeExprNode>();
+  if (!shape) throw Unsupported(call, "an output of unknown shape").help("give the output's shape, or bind it with R.match_cast");
+  const rt::Operands dims = sizes(shape->values);
+  if (static_offset_[id] < 0) return code_.new_tensor(allocation.type->dtype, dims);
+  return code_.arena_tensor(rt::imm(static_offset_[id]), allocation.type->dtype, dims);
+}
+
+rt::Register FunctionCompiler::sequence(const SeqExprNode* seq) {
+  for (const BindingBlock& block : seq->blocks) {
+    for (const Binding& binding : block->bindings) bind(binding);
+  }
+  return value(seq->body);
+}
+
+void FunctionCompiler::bind(const Binding& binding) {
+  if (const auto* cast = ObjectRef(binding).as<MatchCastNode>()) return match_cast(cast);
+  const VarBaseNode* var = binding->var.get();
+  if (const auto* node = binding->value.as<CallNode>()) registers_[var] = call(node, var);
+  else if (const auto* node = binding->value.as<IfNode>()) registers_[var] = branch(node);
+  else registers_[var] = value(binding->value);
+}
+
+rt::Register FunctionCompiler::value(const Expr& expr) {
+  if (VarBaseNode::classof(*expr)) {
+    const auto* var = static_cast<const VarBaseNode*>(static_cast<const Object*>(expr.get()));
+    auto known = registers_.find(var);
+    if (known == registers_.end()) throw UserError(expr, "the variable {} is used before it is defined", var->name_hint);
+    return known->second;
+  }
+  if (const auto* constant = expr.as<ConstantNode>()) return constants_.at(constant);
+  if (const auto* tuple = expr.as<TupleNode>()) return code_.make_tuple(operands(tuple->elements));
+  if (const auto* item = expr.as<TupleGetItemNode>()) return code_.get_item(value(item->tuple), static_cast<uint32_t>(item->index));
+  if (const auto* shape = expr.as<ShapeExprNode>()) return code_.make_shape(sizes(shape->values));
+  if (const auto* node = expr.as<CallNode>()) return call(node, nullptr);
+  return code_.set(operand(expr));
+}
+
+rt::Operand FunctionCompiler::operand(const Expr& expr) {
+  if (const auto* prim = expr.as<PrimValueNode>()) {
+    if (const auto* real = prim->value.as<FloatImmNode>()) return rt::imm_float(real->value);
+    if (const auto* number = prim->value.as<IntImmNode>(); number && number->dtype.is_bool()) return rt::imm_bool(number->value != 0);
+    return size(prim->value);
+  }
+  if (const auto* text = expr.as<StringValueNode>()) return code_.str(text->value);
+  if (const auto* dtype = expr.as<DataTypeValueNode>()) return rt::imm_dtype(dtype->value);
+  if (is<FunctionNode>(expr) || is<GlobalVarNode>(expr) || is<ExternFuncNode>(expr))
+    throw Unsupported(expr, "a function used as a value").help("call functions of the module by name");
+  return value(expr);
+}
+
+rt::Operands FunctionCompiler::operands(const std::vector<Expr>& args, size_t first) {
+  rt::Operands result;
+  for (size_t n = first; n < args.size(); ++n) result.push_back(operand(args[n]));
+  return result;
+}
+
+rt::Register FunctionCompiler::branch(const IfNode* node) {
+  const rt::Register result = code_.new_register();
+  const rt::Label otherwise = code_.new_label(), done = code_.new_label();
+  code_.jump_if_false(value(node->cond), otherwise);
+  const auto outer = dims_;  // what one branch binds, the other does not know
+  code_.set(result, sequence(node->true_branch.as<SeqExprNode>()));
+  code_.jump(done);
+  code_.bind_label(otherwise);
+  dims_ = outer;
+  code_.set(result, sequence(node->false_branch.as<SeqExprNode>()));
+  code_.bind_label(done);
+  dims_ = outer;
+  return result;
+}
+
+}  // namespace tilewright::relax::vm

@@ -1,0 +1,55 @@
+// Shape arithmetic on int registers.
+#include "tilewright/relax/vm/function_compiler.h"
+#include "tilewright/support/error.h"
+#include "tilewright/tir/builder.h"
+#include "tilewright/tir/text.h"
+
+namespace tilewright::relax::vm {
+namespace {
+
+bool opcode_of(Kind kind, rt::Opcode* opcode) {
+  switch (kind) {
+    case Kind::kAdd: return *opcode = rt::Opcode::kAdd, true;
+    case Kind::kSub: return *opcode = rt::Opcode::kSub, true;
+    case Kind::kMul: return *opcode = rt::Opcode::kMul, true;
+    case Kind::kFloorDiv: return *opcode = rt::Opcode::kFloorDiv, true;
+    case Kind::kFloorMod: return *opcode = rt::Opcode::kFloorMod, true;
+    case Kind::kMin: return *opcode = rt::Opcode::kMin, true;
+    case Kind::kMax: return *opcode = rt::Opcode::kMax, true;
+    case Kind::kEQ: return *opcode = rt::Opcode::kEqual, true;
+    case Kind::kLT: return *opcode = rt::Opcode::kLess, true;
+    default: return false;
+  }
+}
+
+}  // namespace
+
+rt::Operand FunctionCompiler::size(const PrimExpr& extent) {
+  if (const auto* number = extent.as<IntImmNode>()) return rt::imm(number->value);
+  return int_register(extent);
+}
+
+rt::IntRegister FunctionCompiler::int_register(const PrimExpr& expr) {
+  if (const auto* number = expr.as<IntImmNode>()) return code_.set_int(number->value);
+  if (const auto* var = expr.as<tir::VarNode>()) {
+    auto known = dims_.find(var);
+    if (known != dims_.end()) return known->second;
+    throw UserError(expr, "the dimension {} is used, but no parameter or match_cast says what it is", var->name_hint)
+        .help("give it as a dimension of a parameter, or bind it with R.match_cast");
+  }
+  if (const auto* cast = expr.as<tir::CastNode>()) return int_register(cast->value);
+  const auto* binary = expr.as<tir::BinaryOpNode>();
+  rt::Opcode opcode;
+  if (!binary || !opcode_of(binary->kind, &opcode))
+    throw Unsupported(expr, "shape arithmetic with {}", tir::expr_text(expr)).help("shapes may use + - * // % min and max");
+  const rt::IntRegister a = int_register(binary->a);
+  return code_.binary(opcode, a, int_register(binary->b));
+}
+
+rt::Operands FunctionCompiler::sizes(const std::vector<PrimExpr>& extents) {
+  rt::Operands result;
+  for (const PrimExpr& extent : extents) result.push_back(size(extent));
+  return result;
+}
+
+}  // namespace tilewright::relax::vm

@@ -1,0 +1,27 @@
+// Graph functions to the virtual machine's code.
+#pragma once
+#include "tilewright/relax/memory_plan.h"
+#include "tilewright/relax/relax.h"
+#include "tilewright/runtime/vm/bytecode.h"
+
+namespace tilewright::relax {
+
+struct VmProgram {
+  runtime::vm::Executable executable;
+  /// The memory plan of each graph function, by name.
+  std::vector<std::pair<std::string, MemoryPlan>> plans;
+};
+
+/// The code of all graph functions of `module`.  They are in A-normal form and legalised: computation is call_tir,
+/// call_dps_packed and calls of other functions.  The PrimFuncs of `module` are the kernels, compiled by the driver
+/// under kernel_symbol().
+/// Raises Unsupported for an operator that was not legalised or a nested function.
+VmProgram vm_codegen(const IRModule& module);
+
+/// The name under which the kernel `name` of `module` is exported: its global_symbol, or `name`.
+std::string kernel_symbol(const IRModule& module, const std::string& name);
+
+/// "R.Tensor((n, 4), \"float32\")" in short: "float32[n, 4]", "tuple(float32[2], object)".
+std::string short_type(const Type& type);
+
+}  // namespace tilewright::relax
