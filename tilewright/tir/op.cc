@@ -118,6 +118,35 @@ Op find_op(std::string_view name) {
   return OpNode::make("tir." + std::string(builtin->name));
 }
 
+namespace {
+bool is_any_of(std::string_view name, std::initializer_list<std::string_view> names) {
+  for (const std::string_view other : names) {
+    if (name == other) return true;
+  }
+  return false;
+}
+}  // namespace
+
+bool has_leading_dtype(std::string_view name) {
+  return is_any_of(name, {"call_extern", "call_pure_extern", "call_llvm_intrin", "call_llvm_pure_intrin", "reinterpret",
+                          "vectorlow", "vectorhigh", "vectorcombine", "large_uint_imm", "undef", "peek"});
+}
+
+std::optional<DataType> result_dtype(const BuiltinOp& op, std::span<const PrimExpr> args) {
+  const std::string_view name = op.name;
+  const DataType first = args.empty() ? kInt32 : args[0]->dtype;
+  if (op.elementwise) return first;
+  if (is_any_of(name, {"isnan", "isinf", "isfinite", "isnullptr"})) return DataType::bool_(first.lanes);
+  if (name == "assume") return kBoolType;
+  if (name == "if_then_else" && args.size() == 3) return args[1]->dtype;
+  if (is_any_of(name, {"address_of", "tvm_access_ptr", "tvm_stack_alloca", "tvm_thread_allreduce"})) return DataType::handle();
+  if (name == "ret") return first;
+  if (name == "clz") return kInt32.with_lanes(first.lanes);
+  if (name == "tvm_warp_shuffle" && args.size() > 1) return args[1]->dtype;
+  if (has_leading_dtype(name)) return std::nullopt;
+  return kInt32;
+}
+
 bool is_pure(const Expr& op) {
   const auto* node = op.as<OpNode>();
   const BuiltinOp* builtin = node ? find_builtin(node->name) : nullptr;

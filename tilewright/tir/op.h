@@ -1,6 +1,8 @@
 // The operators that tir::Call may name: math functions, control, memory and machine access.
 #pragma once
 #include <cstddef>
+#include <optional>
+#include <span>
 
 #include "tilewright/ir/expr.h"
 
@@ -25,6 +27,10 @@ extern const size_t kNumBuiltinOps;
 const BuiltinOp* find_builtin(std::string_view name);
 /// The Op node of that name; raises UserError with the nearest names if there is none.
 Op find_op(std::string_view name);
+/// The dtype of a call of `op` on `args` unless another one is written; nothing if it has to be written.
+std::optional<DataType> result_dtype(const BuiltinOp& op, std::span<const PrimExpr> args);
+/// Whether scripts write the result's dtype before the arguments: T.call_extern("int32", "name", ...).
+bool has_leading_dtype(std::string_view name);
 /// Whether evaluating `op` twice, or not at all, is the same.
 bool is_pure(const Expr& op);
 
