@@ -1,0 +1,120 @@
+#include "tilewright/schedule/access.h"
+
+#include "tilewright/analysis/regions.h"
+#include "tilewright/schedule/loops.h"
+#include "tilewright/tir/builder.h"
+
+namespace tilewright::schedule {
+
+bool may_alias(const Buffer& a, const Buffer& b) { return a == b || a->data == b->data; }
+
+std::vector<Access> accesses_of(const State& state, NodeId id) {
+  const BlockNode* block = state.node(id).block();
+  const analysis::AccessRegions regions = analysis::access_regions(state.node(id).stmt);
+  std::vector<Access> accesses;
+  for (const BufferRegion& read : regions.reads) accesses.push_back({id, read->buffer, read->region, false, false});
+  for (const BufferRegion& write : regions.writes) {
+    bool is_update = block->init != nullptr;
+    for (const BufferRegion& read : regions.reads) is_update |= read->buffer == write->buffer;
+    accesses.push_back({id, write->buffer, write->region, true, is_update});
+  }
+  return accesses;
+}
+
+std::vector<Access> accesses_below(const State& state, NodeId id) {
+  if (!state.node(id).is_loop()) return accesses_of(state, id);
+  std::vector<Access> accesses;
+  for (NodeId block : state.blocks_below(id)) {
+    for (Access& access : accesses_of(state, block)) accesses.push_back(std::move(access));
+  }
+  return accesses;
+}
+
+std::vector<NodeId> loops_between(const State& state, NodeId outer, NodeId block) {
+  std::vector<NodeId> loops;
+  for (NodeId id = state.node(block).parent; id != outer && id != kNoNode; id = state.node(id).parent) {
+    if (state.node(id).is_loop()) loops.push_back(id);
+  }
+  return {loops.rbegin(), loops.rend()};
+}
+
+arith::IntervalRegion relaxed(const State& state, const Access& access, NodeId outer, arith::Analyzer& analyzer) {
+  const arith::IterRanges ranges = ranges_of(state, loops_between(state, outer, access.block));
+  for (const auto& [var, range] : ranges) analyzer.bind(var, range);
+  const PrimExpr& predicate = state.node(access.block).realize()->predicate;
+  const arith::Analyzer::Scope scope = analyzer.assume(predicate);
+  return arith::eval_region(access.region, arith::domains_of(ranges), analyzer);
+}
+
+namespace {
+
+bool touches(const std::vector<BufferRegion>& regions, const Buffer& buffer) {
+  for (const BufferRegion& region : regions) {
+    if (may_alias(region->buffer, buffer)) return true;
+  }
+  return false;
+}
+
+// Blocks of the scope of `id` on one side of it for which `matches` holds.
+template <class Matches>
+std::vector<NodeId> neighbours(const State& state, NodeId id, bool before, Matches&& matches) {
+  std::vector<NodeId> found;
+  const NodeId scope = state.scope_of(id);
+  if (scope == kNoNode) return found;
+  for (NodeId other : state.child_blocks(scope)) {
+    if (other == id || !matches(state.node(other).block())) continue;
+    if (before ? is_before(state, other, id) : is_before(state, id, other)) found.push_back(other);
+  }
+  return found;
+}
+
+}  // namespace
+
+std::vector<NodeId> producers_of(const State& state, NodeId id) {
+  const BlockNode* block = state.node(id).block();
+  return neighbours(state, id, true, [&](const BlockNode* other) {
+    for (const BufferRegion& read : block->reads) {
+      if (touches(other->writes, read->buffer)) return true;
+    }
+    return false;
+  });
+}
+
+std::vector<NodeId> consumers_of(const State& state, NodeId id) {
+  const BlockNode* block = state.node(id).block();
+  return neighbours(state, id, false, [&](const BlockNode* other) {
+    for (const BufferRegion& write : block->writes) {
+      if (touches(other->reads, write->buffer)) return true;
+    }
+    return false;
+  });
+}
+
+std::vector<NodeId> writers_of(const State& state, NodeId scope, const Buffer& buffer) {
+  std::vector<NodeId> found;
+  for (NodeId block : state.child_blocks(scope)) {
+    if (touches(state.node(block).block()->writes, buffer)) found.push_back(block);
+  }
+  return found;
+}
+
+std::vector<NodeId> readers_of(const State& state, NodeId scope, const Buffer& buffer) {
+  std::vector<NodeId> found;
+  for (NodeId block : state.child_blocks(scope)) {
+    if (touches(state.node(block).block()->reads, buffer)) found.push_back(block);
+  }
+  return found;
+}
+
+NodeId allocation_of(const State& state, const Buffer& buffer, NodeId from) {
+  for (NodeId id = from; id != kNoNode; id = state.node(id).parent) {
+    const BlockNode* block = state.node(id).block();
+    if (!block) continue;
+    for (const Buffer& allocated : block->alloc_buffers) {
+      if (may_alias(allocated, buffer)) return id;
+    }
+  }
+  return kNoNode;
+}
+
+}  // namespace tilewright::schedule

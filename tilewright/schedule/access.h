@@ -1,0 +1,41 @@
+// What blocks read and write, seen from the loops around them.
+// Regions are those that blocks declare, which the verifier has compared with their bodies.
+#pragma once
+#include "tilewright/arith/int_set.h"
+#include "tilewright/arith/iter_map.h"
+#include "tilewright/schedule/state.h"
+
+namespace tilewright::schedule {
+
+/// One region that a block declares, written with the loops around it.
+struct Access {
+  NodeId block = kNoNode;
+  Buffer buffer;
+  arith::Region region;    // block axes replaced by their bindings
+  bool is_write = false;
+  bool is_update = false;  // a write of a block that reads the same elements first: Y[i] = Y[i] + x
+};
+
+/// The accesses of a block; the implicit read of a reduction counts as update.
+std::vector<Access> accesses_of(const State& state, NodeId block);
+/// The accesses of the outermost blocks in `id`, which may itself be a block.
+std::vector<Access> accesses_below(const State& state, NodeId id);
+/// Whether two buffers may share memory.
+bool may_alias(const Buffer& a, const Buffer& b);
+
+/// All loops around `block` that are strictly inside of `outer`, outermost first.
+std::vector<NodeId> loops_between(const State& state, NodeId outer, NodeId block);
+/// The elements touched while the loops strictly inside of `outer` run.
+arith::IntervalRegion relaxed(const State& state, const Access& access, NodeId outer, arith::Analyzer& analyzer);
+
+/// The blocks of the same scope that write what `block` reads and come before it, or read what it writes and come after.
+std::vector<NodeId> producers_of(const State& state, NodeId block);
+std::vector<NodeId> consumers_of(const State& state, NodeId block);
+/// The blocks in `scope` that write / read `buffer`, in program order.
+std::vector<NodeId> writers_of(const State& state, NodeId scope, const Buffer& buffer);
+std::vector<NodeId> readers_of(const State& state, NodeId scope, const Buffer& buffer);
+
+/// The block in whose alloc_buffers `buffer` is, looking from `from` outwards; kNoNode for parameters.
+NodeId allocation_of(const State& state, const Buffer& buffer, NodeId from);
+
+}  // namespace tilewright::schedule

@@ -1,0 +1,232 @@
+// Which iterations of a nest touch the same elements.
+#include "tilewright/schedule/dependence.h"
+
+#include "tilewright/ir/walk.h"
+#include "tilewright/schedule/coverage.h"
+#include "tilewright/schedule/loops.h"
+#include "tilewright/schedule/reduction.h"
+#include "tilewright/schedule/report.h"
+#include "tilewright/tir/builder.h"
+
+namespace tilewright::schedule {
+namespace {
+
+// A box that moves with the loops: in dimension n it starts at min[n] and has width[n] elements.
+struct Tile {
+  std::vector<PrimExpr> min, width;
+};
+
+void used_vars(const PrimExpr& expr, std::unordered_map<const VarNode*, bool>* used) {
+  walk(expr, [&](const VarNode* var) { (*used)[var] = true; });
+}
+
+// The loops of which each is pinned down by the element: groups of dimensions that share loops are taken together, and
+// a group counts if (loops, place in the tile) -> element is one to one.
+std::vector<NodeId> pinned_loops(const State& state, const Tile& tile, const std::vector<NodeId>& loops,
+                                 const arith::IterRanges& ranges, arith::Analyzer& analyzer) {
+  const size_t ndim = tile.min.size();
+  std::vector<std::unordered_map<const VarNode*, bool>> used(ndim);
+  for (size_t n = 0; n < ndim; ++n) used_vars(tile.min[n], &used[n]);
+  std::vector<bool> is_done(loops.size(), false);
+  std::vector<NodeId> pinned;
+  for (size_t first = 0; first < loops.size(); ++first) {
+    if (is_done[first]) continue;
+    std::vector<bool> in_group(loops.size(), false), in_dims(ndim, false);
+    in_group[first] = true;
+    for (bool grown = true; grown;) {
+      grown = false;
+      for (size_t dim = 0; dim < ndim; ++dim) {
+        bool meets = in_dims[dim];
+        for (size_t n = 0; n < loops.size() && !meets; ++n) meets = in_group[n] && used[dim].contains(ranges[n].first.get());
+        if (!meets || in_dims[dim]) continue;
+        grown = in_dims[dim] = true;
+        for (size_t n = 0; n < loops.size(); ++n) in_group[n] = in_group[n] || used[dim].contains(ranges[n].first.get());
+      }
+    }
+    arith::IterRanges group;
+    std::vector<PrimExpr> indices;
+    for (size_t n = 0; n < loops.size(); ++n) {
+      if (in_group[n]) group.push_back(ranges[n]), is_done[n] = true;
+    }
+    for (size_t dim = 0; dim < ndim; ++dim) {
+      if (!in_dims[dim]) continue;
+      if (is_one(tile.width[dim])) {
+        indices.push_back(tile.min[dim]);
+        continue;
+      }
+      Var place = make_var("place", tile.min[dim]->dtype);
+      group.emplace_back(place, make_range(imm(0, place->dtype), cast(place->dtype, tile.width[dim])));
+      analyzer.bind(place, group.back().second);
+      indices.push_back(tile.min[dim] + place);
+    }
+    if (indices.empty() || !arith::detect_iter_map(indices, group, bool_imm(true), arith::IterMapLevel::kInjective, analyzer)) continue;
+    for (size_t n = 0; n < loops.size(); ++n) {
+      if (in_group[n]) pinned.push_back(loops[n]);
+    }
+  }
+  return pinned;
+}
+
+// The part of two moving boxes that can be compared: dimensions where they differ by a constant, united.
+Tile united(const arith::IntervalRegion& a, const arith::IntervalRegion& b, arith::Analyzer& analyzer) {
+  Tile tile;
+  for (size_t n = 0; n < a.size() && n < b.size(); ++n) {
+    if (!a[n].is_bounded() || !b[n].is_bounded()) continue;
+    const arith::ConstBounds shift = analyzer.const_bounds(analyzer.simplify(b[n].min - a[n].min));
+    const arith::ConstBounds width_a = analyzer.const_bounds(analyzer.simplify(a[n].max - a[n].min));
+    const arith::ConstBounds width_b = analyzer.const_bounds(analyzer.simplify(b[n].max - b[n].min));
+    if (!shift.is_const() || !width_a.is_bounded() || !width_b.is_bounded()) continue;
+    const int64_t low = std::min<int64_t>(0, shift.min);
+    const int64_t high = std::max(width_a.max, shift.min + width_b.max);
+    tile.min.push_back(analyzer.simplify(a[n].min + low));
+    tile.width.push_back(imm(high - low + 1));
+  }
+  return tile;
+}
+
+}  // namespace
+
+std::vector<NodeId> determined_loops(const State& state, const Access& a, const Access& b, const std::vector<NodeId>& loops) {
+  arith::Analyzer analyzer;
+  bind_loops_above(state, loops.back(), analyzer);
+  const ForNode* last = state.node(loops.back()).loop();
+  analyzer.bind(last->loop_var, make_range(last->min, last->extent));
+  const arith::IntervalRegion box_a = relaxed(state, a, loops.back(), analyzer);
+  const arith::IntervalRegion box_b = relaxed(state, b, loops.back(), analyzer);
+  if (a.buffer != b.buffer) return {};  // two views of the same memory
+  const arith::Domains all = arith::domains_of(ranges_of(state, loops));
+  auto anywhere = [&](const arith::IntervalRegion& box) {
+    arith::IntervalRegion wide;
+    for (const arith::Interval& side : box)
+      wide.push_back({side.min ? arith::eval_interval(side.min, all, analyzer).min : PrimExpr(),
+                      side.max ? arith::eval_interval(side.max, all, analyzer).max : PrimExpr()});
+    return wide;
+  };
+  if (arith::are_disjoint(anywhere(box_a), anywhere(box_b), analyzer)) return loops;
+  std::vector<NodeId> found = pinned_loops(state, united(box_a, box_b, analyzer), loops, ranges_of(state, loops), analyzer);
+  if (found.size() == loops.size() || a.block != b.block) return found;
+  // The same block: its inner loops need not be relaxed, which keeps strided accesses apart.
+  std::vector<NodeId> inner = loops;
+  for (NodeId loop : loops_between(state, loops.back(), a.block)) {
+    inner.push_back(loop);
+    const ForNode* node = state.node(loop).loop();
+    analyzer.bind(node->loop_var, make_range(node->min, node->extent));
+  }
+  const Tile tile = united(arith::to_intervals(a.region), arith::to_intervals(b.region), analyzer);
+  for (NodeId loop : pinned_loops(state, tile, inner, ranges_of(state, inner), analyzer)) {
+    const bool is_new = std::find(found.begin(), found.end(), loop) == found.end();
+    if (is_new && std::find(loops.begin(), loops.end(), loop) != loops.end()) found.push_back(loop);
+  }
+  return found;
+}
+
+// ---------------------------------------------------------------- conflicts
+
+namespace {
+
+// Calls `visit` for each pair of accesses to the same memory of which one writes; a write is also paired with itself.
+template <class Visit>
+void for_each_pair(const std::vector<Access>& accesses, Visit&& visit) {
+  for (size_t a = 0; a < accesses.size(); ++a) {
+    for (size_t b = a; b < accesses.size(); ++b) {
+      if ((accesses[a].is_write || accesses[b].is_write) && may_alias(accesses[a].buffer, accesses[b].buffer))
+        if (!visit(accesses[a], accesses[b])) return;
+    }
+  }
+}
+
+// Whether each iteration of `loop` could have a buffer of its own: nothing outside uses it, and what an iteration reads
+// it has written before.
+bool is_private(const State& state, const Buffer& buffer, NodeId loop) {
+  const NodeId owner = allocation_of(state, buffer, loop);
+  if (owner == kNoNode) return false;
+  for (const Access& access : accesses_below(state, owner)) {
+    if (!may_alias(access.buffer, buffer)) continue;
+    if (!state.is_inside(access.block, loop)) return false;
+    if (!access.is_write && !is_covered_by_earlier(state, access, loop)) return false;
+  }
+  return true;
+}
+
+bool contains(const std::vector<NodeId>& nodes, NodeId id) { return std::find(nodes.begin(), nodes.end(), id) != nodes.end(); }
+
+bool has_one_iteration(const State& state, NodeId loop) { return is_one(state.node(loop).loop()->extent); }
+
+std::string region_text(const State& state, const Access& access) {
+  const BlockNode* block = state.node(access.block).block();
+  for (const BufferRegion& region : access.is_write ? block->writes : block->reads) {
+    if (region->buffer == access.buffer) return text(region);
+  }
+  return access.buffer->name;
+}
+
+// Whether the instances of a reduction in the order of `after` begin with the one that initialises.
+bool starts_with_init(const State& state, NodeId block, const std::vector<NodeId>& loops) {
+  const BlockRealizeNode* realize = state.node(block).realize();
+  if (!realize->block->init) return true;
+  Substitution first;
+  for (NodeId id : loops) first[state.node(id).loop()->loop_var.get()] = state.node(id).loop()->min;
+  for (NodeId id : loops_between(state, loops.back(), block))
+    first[state.node(id).loop()->loop_var.get()] = state.node(id).loop()->min;
+  arith::Analyzer analyzer;
+  for (size_t n = 0; n < realize->iter_values.size(); ++n) {
+    const IterVar& axis = realize->block->iter_vars[n];
+    if (axis->iter_type != IterType::kReduce) continue;
+    if (!analyzer.can_prove_equal(substitute(realize->iter_values[n], first), axis->dom->min)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::string Conflict::str(const State& state) const {
+  const std::string& a = state.node(first.block).name;
+  const std::string& b = state.node(second.block).name;
+  const std::string& var = state.node(loop).name;
+  if (first.block == second.block && first.is_write && second.is_write)
+    return fmt::format("block {} writes {} in several iterations of loop {}", a, region_text(state, first), var);
+  const Access& write = first.is_write ? first : second;
+  const Access& other = first.is_write ? second : first;
+  return fmt::format("block {} writes {}, which block {} {} in another iteration of loop {}", write.is_write ? state.node(write.block).name : a,
+                     region_text(state, write), state.node(other.block).name.empty() ? b : state.node(other.block).name,
+                     other.is_write ? "writes" : "reads", var);
+}
+
+std::optional<Conflict> parallel_conflict(const State& state, NodeId loop) {
+  if (has_one_iteration(state, loop)) return std::nullopt;
+  std::optional<Conflict> found;
+  std::unordered_map<const VarNode*, bool> privates;
+  for_each_pair(accesses_below(state, loop), [&](const Access& a, const Access& b) {
+    // what is allocated in a block inside of the loop belongs to one iteration
+    const NodeId owner = allocation_of(state, a.buffer, a.block);
+    if (owner != kNoNode && state.is_inside(owner, loop)) return true;
+    if (contains(determined_loops(state, a, b, {loop}), loop)) return true;
+    auto [known, is_new] = privates.try_emplace(a.buffer->data.get(), false);
+    if (is_new) known->second = is_private(state, a.buffer, loop);
+    if (known->second) return true;
+    found = Conflict{a, b, loop};
+    return false;
+  });
+  return found;
+}
+
+std::optional<Conflict> order_conflict(const State& state, const std::vector<NodeId>& before, const std::vector<NodeId>& after) {
+  std::optional<Conflict> found;
+  for_each_pair(accesses_below(state, before.back()), [&](const Access& a, const Access& b) {
+    const std::vector<NodeId> determined = determined_loops(state, a, b, before);
+    auto is_free = [&](NodeId loop) { return !contains(determined, loop) && !has_one_iteration(state, loop); };
+    std::vector<NodeId> old_order, new_order;
+    std::copy_if(before.begin(), before.end(), std::back_inserter(old_order), is_free);
+    std::copy_if(after.begin(), after.end(), std::back_inserter(new_order), is_free);
+    if (old_order == new_order) return true;
+    if (a.block == b.block && is_commutative_update(state.node(a.block).block()) && starts_with_init(state, a.block, before))
+      return true;
+    size_t first = 0;
+    while (old_order[first] == new_order[first]) ++first;
+    found = Conflict{a, b, old_order[first]};
+    return false;
+  });
+  return found;
+}
+
+}  // namespace tilewright::schedule

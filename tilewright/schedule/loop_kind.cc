@@ -1,0 +1,25 @@
+#include "tilewright/schedule/loop_kind.h"
+
+#include "tilewright/schedule/dependence.h"
+#include "tilewright/schedule/report.h"
+
+namespace tilewright::schedule {
+
+void require_independent_iterations(const State& state, NodeId loop, std::string_view how) {
+  const auto conflict = parallel_conflict(state, loop);
+  if (!conflict) return;
+  UserError error = refuse(state, loop, "loop {} cannot be {}: {}", state.node(loop).name, how, conflict->str(state));
+  if (conflict->first.block == conflict->second.block && conflict->first.is_update)
+    error.help("it is a reduction; use another loop, or rfactor to give each iteration its own sum");
+  throw error;
+}
+
+void set_loop_kind(State& state, NodeId id, ForKind kind, std::string thread_tag) {
+  const ForNode* loop = state.node(id).loop();
+  if (loop->for_kind == ForKind::kThreadBinding && kind != ForKind::kThreadBinding)
+    throw refuse(state, id, "loop {} is bound to {}", state.node(id).name, loop->thread_tag);
+  if (loop->for_kind == kind && loop->thread_tag == thread_tag) return;
+  state.replace(id, with(loop, [&](ForNode& n) { n.for_kind = kind, n.thread_tag = std::move(thread_tag); }));
+}
+
+}  // namespace tilewright::schedule

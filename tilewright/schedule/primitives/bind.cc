@@ -1,0 +1,52 @@
+// bind: iterations of a loop run on the threads of a GPU.
+#include "tilewright/schedule/loop_kind.h"
+#include "tilewright/schedule/loops.h"
+#include "tilewright/schedule/primitive.h"
+#include "tilewright/schedule/report.h"
+#include "tilewright/support/near.h"
+
+namespace tilewright::schedule {
+namespace {
+
+struct Args {
+  LoopRef loop;
+  std::string thread_axis;
+  static constexpr std::string_view kRequired[] = {"thread_axis"};
+  static constexpr auto fields() {
+    return std::tuple{field<&Args::loop>("loop", "a serial loop whose iterations are independent"),
+                      field<&Args::thread_axis>("thread_axis", "\"blockIdx.x\", \"threadIdx.y\", \"vthread.z\", ...")};
+  }
+};
+
+constexpr std::string_view kThreadAxes[] = {"blockIdx.x", "blockIdx.y", "blockIdx.z", "threadIdx.x", "threadIdx.y",
+                                            "threadIdx.z", "vthread.x", "vthread.y", "vthread.z", "vthread"};
+
+void apply(State& state, const Args& args) {
+  const std::vector<std::string_view> known(std::begin(kThreadAxes), std::end(kThreadAxes));
+  if (std::find(known.begin(), known.end(), args.thread_axis) == known.end())
+    throw UserError("there is no thread axis \"{}\"", args.thread_axis).help("{}", nearest_names_text(args.thread_axis, known));
+  const NodeId id = state[args.loop];
+  if (state.node(id).loop()->for_kind != ForKind::kThreadBinding) require_plain(state, id);
+  for (NodeId outer = state.node(id).parent; outer != kNoNode; outer = state.node(outer).parent) {
+    const ForNode* loop = state.node(outer).loop();
+    if (loop && loop->for_kind == ForKind::kThreadBinding && loop->thread_tag == args.thread_axis && !args.thread_axis.starts_with("vthread"))
+      throw refuse(state, id, "loop {} is inside loop {}, which is bound to {} already", state.node(id).name,
+                   state.node(outer).name, args.thread_axis);
+  }
+  require_independent_iterations(state, id, "bound to " + args.thread_axis);
+  set_loop_kind(state, id, ForKind::kThreadBinding, args.thread_axis);
+}
+
+}  // namespace
+
+extern constinit const PrimitiveInfo bind_info = primitive<apply>("bind", R"(
+Runs the iterations of a loop on the blocks or threads of a GPU.
+
+    for i in range(n):    ->    for i in T.thread_binding(n, thread="threadIdx.x"):
+
+loop         serial and without annotations; stays valid
+thread_axis  "blockIdx.x", "threadIdx.x" (or .y, .z), "vthread.x"
+Raises       UserError if two iterations may touch the same element and one of them writes it, for an unknown axis, or
+             if a loop around is bound to the same axis.
+)");
+}  // namespace tilewright::schedule

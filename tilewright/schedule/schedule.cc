@@ -1,0 +1,136 @@
+#include "tilewright/schedule/schedule.h"
+
+#include "tilewright/support/near.h"
+
+namespace tilewright::schedule {
+namespace {
+
+// Values in the order of the table from a call's arguments.
+std::vector<ArgValue> bind_arguments(const PrimitiveInfo& primitive, std::vector<ArgValue> positional,
+                                     const std::vector<Schedule::NamedArg>& named) {
+  const std::vector<ArgInfo> infos = primitive.args();
+  std::vector<ArgValue> values;
+  std::vector<bool> given(infos.size(), false);
+  for (const ArgInfo& info : infos) values.push_back(info.default_value);
+  if (!infos.empty() && infos[0].is_variadic && !(positional.size() == 1 && positional[0].as<ArgValue::List>())) {
+    if (!positional.empty()) positional = {ArgValue(ArgValue::List(positional))};
+  }
+  if (positional.size() > infos.size())
+    throw UserError("{}: {} arguments are given, but there are {}", primitive.name, positional.size(), infos.size());
+  for (size_t n = 0; n < positional.size(); ++n) {
+    values[n] = std::move(positional[n]);
+    given[n] = true;
+  }
+  for (const auto& [name, value] : named) {
+    size_t n = 0;
+    while (n < infos.size() && infos[n].name != name) ++n;
+    if (n == infos.size()) {
+      std::vector<std::string_view> names;
+      for (const ArgInfo& info : infos) names.push_back(info.name);
+      throw UserError("{}: there is no argument \"{}\"", primitive.name, name).help("{}", nearest_names_text(name, names));
+    }
+    if (given[n]) throw UserError("{}: argument {} is given twice", primitive.name, name);
+    values[n] = value;
+    given[n] = true;
+  }
+  for (size_t n = 0; n < infos.size(); ++n) {
+    if (infos[n].is_required && !given[n])
+      throw UserError("{}: argument {} is missing", primitive.name, infos[n].name).help("{}: {}", infos[n].name, infos[n].doc);
+  }
+  return values;
+}
+
+}  // namespace
+
+Result Schedule::run_by_name(std::string_view name, std::vector<ArgValue> positional, const std::vector<NamedArg>& named) {
+  const PrimitiveInfo& primitive = find_primitive(name);
+  return run(primitive, bind_arguments(primitive, std::move(positional), named));
+}
+
+Result Schedule::run(const PrimitiveInfo& primitive, std::vector<ArgValue> args) {
+  const std::vector<ArgInfo> infos = primitive.args();
+  TILEWRIGHT_CHECK(args.size() == infos.size(), "{} takes {} arguments", primitive.name, infos.size());
+  const size_t num_handles = state_.num_handles();
+  try {
+    for (size_t n = 0; n < args.size(); ++n) {
+      blocks_by_name(infos[n], &args[n]);
+      require_alive(args[n]);
+    }
+    state_.begin_step(static_cast<int32_t>(trace_.steps.size()) + 1);
+    Instruction step{&primitive, std::move(args), {}};
+    step.result = primitive.run(state_, &step.args);
+    if (options_.verify_steps) state_.verify_tree();
+    trace_.steps.push_back(step);
+    return {std::move(step.result)};
+  } catch (Error& error) {
+    state_.drop_handles(num_handles);
+    error.add_prefix(primitive.name);
+    throw;
+  }
+}
+
+void Schedule::blocks_by_name(const ArgInfo& info, ArgValue* value) {
+  if (info.type.find("Block") == std::string_view::npos) return;
+  if (auto* list = std::get_if<ArgValue::List>(&value->data)) {
+    for (ArgValue& item : *list) blocks_by_name(info, &item);
+  } else if (const auto* name = value->as<std::string>()) {
+    *value = run_by_name("get_block", {*name}).value;
+  }
+}
+
+void Schedule::fail_stale(std::string_view kind, const std::string& handle, const TreeNode& node) const {
+  const Instruction& step = trace_.steps.at(static_cast<size_t>(node.removed_by) - 1);
+  const std::string results = step.results();
+  const bool several = results.find(',') != std::string::npos;
+  throw UserError("{} handle {} ({}) was consumed by step {}, {}{}", kind, handle, node.name, node.removed_by, step.call(),
+                  results.empty() ? "" : fmt::format("; its result{} {}", several ? "s are" : " is", results));
+}
+
+void Schedule::require_alive(LoopRef loop) const {
+  const NodeId id = state_.node_of_handle(loop);
+  if (id == kNoNode) throw UserError("{} is no loop of this schedule", handle_name(loop));
+  if (!state_.node(id).stmt) fail_stale("loop", handle_name(loop), state_.node(id));
+}
+
+void Schedule::require_alive(BlockRef block) const {
+  const NodeId id = state_.node_of_handle(block);
+  if (id == kNoNode) throw UserError("{} is no block of this schedule", handle_name(block));
+  if (!state_.node(id).stmt) fail_stale("block", handle_name(block), state_.node(id));
+}
+
+void Schedule::require_alive(const ArgValue& value) const {
+  for_each_handle(value, [&](auto handle) {
+    if constexpr (std::is_same_v<decltype(handle), ExprRef>) {
+      if (!state_.is_known(handle)) throw UserError("{} is no value of this schedule", handle_name(handle));
+    } else require_alive(handle);
+  });
+}
+
+Schedule Schedule::fork(uint64_t seed) const {
+  Schedule copy = *this;
+  copy.options_.seed = seed;
+  copy.state_.random().seed(seed);
+  return copy;
+}
+
+For Schedule::get(LoopRef loop) const {
+  require_alive(loop);
+  return ref_as<ForNode>(state_.node(state_[loop]).stmt);
+}
+
+Block Schedule::get(BlockRef block) const {
+  require_alive(block);
+  return state_.node(state_[block]).realize()->block;
+}
+
+int64_t Schedule::get(ExprRef expr) const {
+  require_alive(ArgValue(expr));
+  return state_[expr];
+}
+
+bool Schedule::is_alive(PlaceRef place) const {
+  const NodeId id = std::visit([&](auto ref) { return state_.node_of_handle(ref); }, place);
+  return id != kNoNode && state_.node(id).stmt;
+}
+
+}  // namespace tilewright::schedule

@@ -1,0 +1,97 @@
+// A module and the steps that transform it.
+//   Schedule sch(module);
+//   BlockRef block = sch.call("get_block", "Y").block();
+//   auto [i, j, k] = sch.call("get_loops", block).loops<3>();
+//   auto [j0, j1] = sch.call("split", j, Factors{None{}, int64_t{4}}).loops<2>();
+// A copy is independent, understands the same handles and shares all IR.
+#pragma once
+#include <array>
+
+#include "tilewright/schedule/trace.h"
+
+namespace tilewright::schedule {
+
+using Factors = std::vector<Factor>;
+
+/// What a primitive gave back.
+struct Result {
+  ArgValue value;
+  BlockRef block() const { return one<BlockRef>("a block"); }
+  LoopRef loop() const { return one<LoopRef>("a loop"); }
+  ExprRef expr() const { return one<ExprRef>("a value"); }
+  std::vector<BlockRef> blocks() const { return list<BlockRef>("blocks"); }
+  std::vector<LoopRef> loops() const { return list<LoopRef>("loops"); }
+  std::vector<ExprRef> exprs() const { return list<ExprRef>("values"); }
+  /// Exactly kCount loops, for structured bindings.
+  template <size_t kCount>
+  std::array<LoopRef, kCount> loops() const {
+    const std::vector<LoopRef> found = loops();
+    if (found.size() != kCount) throw UserError("{} loops are expected, but there are {}", kCount, found.size());
+    std::array<LoopRef, kCount> result;
+    std::copy(found.begin(), found.end(), result.begin());
+    return result;
+  }
+
+ private:
+  template <class T>
+  T one(std::string_view expected) const {
+    if (const T* found = value.as<T>()) return *found;
+    throw UserError("the result is not {}", expected);
+  }
+  template <class T>
+  std::vector<T> list(std::string_view expected) const {
+    const auto* items = value.as<ArgValue::List>();
+    if (!items) throw UserError("the result is not a list of {}", expected);
+    std::vector<T> found;
+    for (const ArgValue& item : *items) found.push_back(Result{item}.one<T>(expected));
+    return found;
+  }
+};
+
+class Schedule {
+ public:
+  struct Options {
+    uint64_t seed = 0;           // of what sample_* primitives draw
+    bool verify_steps = false;   // check the tree and the program after every step
+  };
+  explicit Schedule(IRModule module) : Schedule(std::move(module), Options{}) {}
+  Schedule(IRModule module, Options options) : state_(std::move(module), options.seed), options_(options) {}
+
+  /// The program as it is now.
+  IRModule module() const { return state_.module(); }
+  /// Runs `primitive` on values in the order of its table; the trace gets a step.  A block may be given by its name.
+  /// What fails leaves the schedule unchanged; its text begins with the primitive's name.
+  Result run(const PrimitiveInfo& primitive, std::vector<ArgValue> args);
+  using NamedArg = std::pair<std::string, ArgValue>;
+  /// The same by name, with arguments by position and by name as in a Python call.
+  Result run_by_name(std::string_view name, std::vector<ArgValue> positional, const std::vector<NamedArg>& named = {});
+  template <class... Args>
+  Result call(std::string_view name, Args&&... args) {
+    return run_by_name(name, {ArgValue(std::forward<Args>(args))...});
+  }
+
+  const Trace& trace() const { return trace_; }
+  const State& state() const { return state_; }
+  /// A copy whose samples are drawn from `seed`.
+  Schedule fork(uint64_t seed) const;
+
+  /// What a handle stands for now.  Raise UserError when it is stale.
+  For get(LoopRef loop) const;
+  Block get(BlockRef block) const;
+  int64_t get(ExprRef expr) const;
+  /// Whether the loop or block of a handle still exists.
+  bool is_alive(PlaceRef place) const;
+
+ private:
+  void require_alive(const ArgValue& value) const;
+  void require_alive(LoopRef loop) const;
+  void require_alive(BlockRef block) const;
+  [[noreturn]] void fail_stale(std::string_view kind, const std::string& handle, const TreeNode& node) const;
+  void blocks_by_name(const ArgInfo& info, ArgValue* value);
+
+  State state_;
+  Trace trace_;
+  Options options_;
+};
+
+}  // namespace tilewright::schedule

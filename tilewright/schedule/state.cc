@@ -1,0 +1,383 @@
+#include "tilewright/schedule/state.h"
+
+#include <functional>
+
+#include "tilewright/ir/rewrite.h"
+#include "tilewright/ir/walk.h"
+#include "tilewright/tir/builder.h"
+
+namespace tilewright::schedule {
+
+void for_each_scope_stmt(const Stmt& stmt, const std::function<void(const Stmt&)>& visit) {
+  if (!stmt) return;
+  if (is<ForNode>(stmt) || is<BlockRealizeNode>(stmt)) return visit(stmt);
+  if (const auto* list = stmt.as<SeqStmtNode>()) {
+    for (const Stmt& item : list->seq) for_each_scope_stmt(item, visit);
+  } else if (const auto* branch = stmt.as<IfThenElseNode>()) {
+    for_each_scope_stmt(branch->then_case, visit);
+    for_each_scope_stmt(branch->else_case, visit);
+  } else if (const auto* let = stmt.as<LetStmtNode>()) for_each_scope_stmt(let->body, visit);
+  else if (const auto* turn = stmt.as<WhileNode>()) for_each_scope_stmt(turn->body, visit);
+  else if (const auto* attr = stmt.as<AttrStmtNode>()) for_each_scope_stmt(attr->body, visit);
+  else if (const auto* alloc = stmt.as<AllocBufferNode>()) for_each_scope_stmt(alloc->body, visit);
+  else if (const auto* decl = stmt.as<DeclBufferNode>()) for_each_scope_stmt(decl->body, visit);
+}
+
+namespace {
+// `node` with its body replaced, `node` itself if the body is the same, null if the body has gone.
+template <class N>
+Stmt with_body(const N* node, const Stmt& body) {
+  if (!body) return nullptr;
+  if (body == node->body) return Stmt(node);
+  return with(node, [&](N& changed) { changed.body = body; });
+}
+}  // namespace
+
+Stmt replace_scope_stmt(const Stmt& stmt, const Stmt& before, const Stmt& after) {
+  if (!stmt) return stmt;
+  if (stmt == before) return after;
+  auto inside = [&](const Stmt& body) { return replace_scope_stmt(body, before, after); };
+  if (const auto* list = stmt.as<SeqStmtNode>()) {
+    std::vector<Stmt> items;
+    bool changed = false;
+    for (const Stmt& item : list->seq) {
+      items.push_back(changed ? item : inside(item));
+      changed |= items.back() != item;
+    }
+    if (!changed) return stmt;
+    std::erase(items, nullptr);
+    return items.empty() ? Stmt() : seq(std::move(items));
+  }
+  if (const auto* branch = stmt.as<IfThenElseNode>()) {
+    Stmt then_case = inside(branch->then_case), else_case = inside(branch->else_case);
+    if (then_case == branch->then_case && else_case == branch->else_case) return stmt;
+    if (!then_case && !else_case) return nullptr;
+    if (!then_case) then_case = seq({});
+    return with(branch, [&](IfThenElseNode& n) { n.then_case = then_case, n.else_case = else_case; });
+  }
+  if (const auto* let = stmt.as<LetStmtNode>()) return with_body(let, inside(let->body));
+  if (const auto* turn = stmt.as<WhileNode>()) return with_body(turn, inside(turn->body));
+  if (const auto* attr = stmt.as<AttrStmtNode>()) return with_body(attr, inside(attr->body));
+  if (const auto* alloc = stmt.as<AllocBufferNode>()) return with_body(alloc, inside(alloc->body));
+  if (const auto* decl = stmt.as<DeclBufferNode>()) return with_body(decl, inside(decl->body));
+  return stmt;
+}
+
+namespace {
+
+const Object* key_of(const Stmt& stmt) {
+  if (const auto* loop = stmt.as<ForNode>()) return loop->loop_var.get();
+  return stmt.as<BlockRealizeNode>()->block.get();
+}
+const Stmt& body_of(const Stmt& stmt) {
+  if (const auto* loop = stmt.as<ForNode>()) return loop->body;
+  return stmt.as<BlockRealizeNode>()->block->body;
+}
+const std::string& name_of(const Stmt& stmt) {
+  if (const auto* loop = stmt.as<ForNode>()) return loop->loop_var->name_hint;
+  return stmt.as<BlockRealizeNode>()->block->name_hint;
+}
+Stmt with_scope_body(const Stmt& stmt, Stmt body) {
+  if (const auto* loop = stmt.as<ForNode>()) return with(loop, [&](ForNode& n) { n.body = std::move(body); });
+  const auto* realize = stmt.as<BlockRealizeNode>();
+  return with(realize, [&](BlockRealizeNode& n) {
+    n.block = with(n.block, [&](BlockNode& block) { block.body = std::move(body); });
+  });
+}
+
+// Gives every loop and block its own node, so that each can be told from the others: a program may share statements.
+PrimFunc with_unique_scopes(const PrimFunc& func) {
+  std::unordered_map<const Object*, int> count;
+  bool is_unique = true;
+  walk(func, [&](const ForNode* loop) { is_unique &= ++count[loop->loop_var.get()] == 1; },
+       [&](const BlockNode* block) { is_unique &= ++count[block] == 1; });
+  if (is_unique) return func;
+  std::unordered_map<const Object*, int> seen;
+  return rewrite(
+      func,
+      [&](auto& self, const ForNode* loop) -> Stmt {
+        For inner = self.children(loop);
+        if (++seen[loop->loop_var.get()] == 1) return inner;
+        Var var = make_var(loop->loop_var->name_hint, loop->loop_var->dtype);
+        return with(inner, [&](ForNode& n) {
+          n.loop_var = var;
+          n.body = substitute(n.body, {{loop->loop_var.get(), var}});
+        });
+      },
+      [&](auto& self, const BlockNode* block) -> Stmt {
+        Block inner = self.children(block);
+        if (++seen[block] == 1) return inner;
+        return with(inner, [](BlockNode&) {});
+      });
+}
+
+}  // namespace
+
+State::State(IRModule module, uint64_t seed) : base_(std::move(module)), random_(seed) {
+  for (size_t n = 0; n < base_->functions.size(); ++n) {
+    Func entry{base_->global_vars[n], ref_as<PrimFuncNode>(base_->functions[n]), kNoNode, {}};
+    if (entry.func) entry.func = with_unique_scopes(entry.func);
+    funcs_.push_back(std::move(entry));
+    Func& func = funcs_.back();
+    if (!func.func || !is<BlockRealizeNode>(func.func->body)) continue;
+    std::vector<NodeId> top;
+    index_stmt(func.func->body, kNoNode, static_cast<int32_t>(n), &top);
+    func.root = top[0];
+  }
+}
+
+IRModule State::module() const {
+  bool changed = false;
+  for (size_t n = 0; n < funcs_.size(); ++n) changed |= funcs_[n].func && funcs_[n].func != base_->functions[n];
+  if (!changed) return base_;
+  return with(base_, [&](IRModuleNode& module) {
+    for (size_t n = 0; n < funcs_.size(); ++n) {
+      if (funcs_[n].func) module.functions[n] = funcs_[n].func;
+    }
+  });
+}
+
+NodeId State::add_node(int32_t func, NodeId parent, const Stmt& stmt) {
+  const auto id = static_cast<NodeId>(nodes_.size());
+  nodes_.push_back({stmt, parent, {}, func, -1, name_of(stmt)});
+  funcs_[static_cast<size_t>(func)].index[key_of(stmt)] = id;
+  return id;
+}
+
+void State::index_stmt(const Stmt& stmt, NodeId parent, int32_t func, std::vector<NodeId>* found) {
+  for_each_scope_stmt(stmt, [&](const Stmt& inner) {
+    const NodeId id = add_node(func, parent, inner);
+    found->push_back(id);
+    std::vector<NodeId> children;
+    index_stmt(body_of(inner), id, func, &children);
+    nodes_[static_cast<size_t>(id)].children = std::move(children);
+  });
+}
+
+NodeId State::scope_of(NodeId id) const {
+  for (id = node(id).parent; id != kNoNode; id = node(id).parent) {
+    if (!node(id).is_loop()) return id;
+  }
+  return kNoNode;
+}
+
+std::vector<NodeId> State::loops_above(NodeId id) const {
+  std::vector<NodeId> loops;
+  for (id = node(id).parent; id != kNoNode && node(id).is_loop(); id = node(id).parent) loops.push_back(id);
+  return {loops.rbegin(), loops.rend()};
+}
+
+std::vector<NodeId> State::blocks_below(NodeId id) const {
+  std::vector<NodeId> blocks;
+  for (NodeId child : node(id).children) {
+    if (!node(child).is_loop()) {
+      blocks.push_back(child);
+      continue;
+    }
+    for (NodeId inner : blocks_below(child)) blocks.push_back(inner);
+  }
+  return blocks;
+}
+
+bool State::is_inside(NodeId inner, NodeId outer) const {
+  for (; inner != kNoNode; inner = node(inner).parent) {
+    if (inner == outer) return true;
+  }
+  return false;
+}
+
+NodeId State::find(const Object* var_or_block, NodeId near) const {
+  const auto& index = func_of(near).index;
+  auto it = index.find(var_or_block);
+  TILEWRIGHT_CHECK(it != index.end(), "the schedule's tree does not know a loop or block");
+  return it->second;
+}
+
+// ---------------------------------------------------------------- replace
+
+struct State::Reindex {
+  int32_t func;
+  std::unordered_map<const BlockNode*, NodeId> forwarded;      // new block -> number of the old one
+  std::unordered_map<NodeId, bool> reached;                    // numbers that the new program uses
+  std::vector<std::vector<NodeId>> former_children;            // of nodes whose inside has changed
+};
+
+void State::reindex(Reindex& work, const Stmt& stmt, NodeId parent, std::vector<NodeId>* found) {
+  for_each_scope_stmt(stmt, [&](const Stmt& inner) {
+    auto& index = funcs_[static_cast<size_t>(work.func)].index;
+    const auto* realize = inner.as<BlockRealizeNode>();
+    auto known = index.find(key_of(inner));
+    NodeId id = known != index.end() ? known->second : kNoNode;
+    if (realize && id == kNoNode) {
+      auto it = work.forwarded.find(realize->block.get());
+      if (it != work.forwarded.end()) id = it->second;
+    }
+    if (id == kNoNode) {
+      id = add_node(work.func, parent, inner);
+      work.reached[id] = true;
+      std::vector<NodeId> children;
+      reindex(work, body_of(inner), id, &children);
+      nodes_[static_cast<size_t>(id)].children = std::move(children);
+      found->push_back(id);
+      return;
+    }
+    TILEWRIGHT_CHECK(!work.reached[id], "the new program uses {} twice", name_of(inner));
+    work.reached[id] = true;
+    found->push_back(id);
+    TreeNode& self = nodes_[static_cast<size_t>(id)];
+    const bool same_inside = realize ? self.block() == realize->block.get() : self.stmt == inner;
+    if (!same_inside) index.erase(key_of(self.stmt));
+    self.stmt = inner;
+    self.parent = parent;
+    self.name = name_of(inner);
+    if (same_inside) return;
+    index[key_of(inner)] = id;
+    work.former_children.push_back(std::move(self.children));
+    std::vector<NodeId> children;
+    reindex(work, body_of(inner), id, &children);
+    nodes_[static_cast<size_t>(id)].children = std::move(children);
+  });
+}
+
+void State::remove(Reindex& work, NodeId id) {
+  if (work.reached.contains(id)) return;
+  TreeNode& gone = nodes_[static_cast<size_t>(id)];
+  if (!gone.stmt) return;
+  auto& index = funcs_[static_cast<size_t>(work.func)].index;
+  auto it = index.find(key_of(gone.stmt));
+  if (it != index.end() && it->second == id) index.erase(it);
+  gone.stmt = nullptr;
+  gone.removed_by = step_;
+  gone.parent = kNoNode;
+  for (NodeId child : std::exchange(gone.children, {})) remove(work, child);
+}
+
+// Parents of `target` get the new statement, up to the function.
+void State::rebuild_path(NodeId target, Stmt before, Stmt after) {
+  const int32_t func = node(target).func;
+  auto& index = funcs_[static_cast<size_t>(func)].index;
+  for (NodeId id = node(target).parent; id != kNoNode; id = node(id).parent) {
+    TreeNode& parent = nodes_[static_cast<size_t>(id)];
+    Stmt body = replace_scope_stmt(body_of(parent.stmt), before, after);
+    TILEWRIGHT_CHECK(body && body != body_of(parent.stmt), "a statement is not where the schedule's tree has it");
+    before = parent.stmt;
+    index.erase(key_of(parent.stmt));
+    parent.stmt = with_scope_body(parent.stmt, std::move(body));
+    index[key_of(parent.stmt)] = id;
+    after = parent.stmt;
+  }
+  PrimFunc& owner = funcs_[static_cast<size_t>(func)].func;
+  owner = with(owner, [&](PrimFuncNode& n) { n.body = after; });
+}
+
+void State::replace(NodeId target, const Stmt& by, const BlockMap& forwarded) {
+  const Stmt before = node(target).stmt;
+  if (before == by) return;
+  const NodeId parent = node(target).parent;
+  Reindex work{node(target).func, {}, {}, {}};
+  for (const auto& [old_block, new_block] : forwarded) {
+    auto& index = funcs_[static_cast<size_t>(work.func)].index;
+    auto known = index.find(old_block);
+    TILEWRIGHT_CHECK(known != index.end(), "block {} is to be forwarded, but not there", old_block->name_hint);
+    work.forwarded[new_block.get()] = known->second;
+  }
+  rebuild_path(target, before, by);
+  std::vector<NodeId> found;
+  reindex(work, by, parent, &found);
+  if (parent != kNoNode) {
+    auto& siblings = nodes_[static_cast<size_t>(parent)].children;
+    auto at = std::find(siblings.begin(), siblings.end(), target);
+    at = siblings.erase(at);
+    siblings.insert(at, found.begin(), found.end());
+  } else {
+    TILEWRIGHT_CHECK(found.size() == 1, "a function keeps one root block");
+    funcs_[static_cast<size_t>(work.func)].root = found[0];
+  }
+  // What the new program does not use any more has been consumed by this step.
+  std::vector<std::vector<NodeId>> former = std::move(work.former_children);
+  remove(work, target);
+  for (const auto& children : former) {
+    for (NodeId child : children) remove(work, child);
+  }
+}
+
+void State::replace_func(NodeId root, PrimFunc func, const BlockMap& forwarded) {
+  const Stmt body = func->body;
+  const auto index = static_cast<size_t>(node(root).func);
+  replace(root, body, forwarded);
+  funcs_[index].func = std::move(func);
+}
+
+// ---------------------------------------------------------------- handles
+
+LoopRef State::new_loop_ref(NodeId id) {
+  handles_.push_back({Handle::kLoop, id});
+  return {static_cast<int32_t>(handles_.size()) - 1};
+}
+BlockRef State::new_block_ref(NodeId id) {
+  handles_.push_back({Handle::kBlock, id});
+  return {static_cast<int32_t>(handles_.size()) - 1};
+}
+ExprRef State::new_expr_ref(int64_t value) {
+  handles_.push_back({Handle::kExpr, value});
+  return {static_cast<int32_t>(handles_.size()) - 1};
+}
+
+NodeId State::lookup(int32_t id, Handle::Kind kind) const {
+  if (id < 0 || static_cast<size_t>(id) >= handles_.size()) return kNoNode;
+  const Handle& handle = handles_[static_cast<size_t>(id)];
+  return handle.kind == kind ? static_cast<NodeId>(handle.value) : kNoNode;
+}
+
+NodeId State::resolve(int32_t id, Handle::Kind kind) const {
+  const NodeId found = lookup(id, kind);
+  TILEWRIGHT_CHECK(found != kNoNode && node(found).stmt, "handle {} points at nothing", id);
+  return found;
+}
+
+NodeId State::operator[](PlaceRef ref) const {
+  return std::visit([&](auto handle) { return (*this)[handle]; }, ref);
+}
+
+bool State::is_known(ExprRef ref) const {
+  return ref.id >= 0 && static_cast<size_t>(ref.id) < handles_.size() &&
+         handles_[static_cast<size_t>(ref.id)].kind == Handle::kExpr;
+}
+
+int64_t State::operator[](ExprRef ref) const {
+  TILEWRIGHT_CHECK(is_known(ref), "handle {} is no integer", ref.id);
+  return handles_[static_cast<size_t>(ref.id)].value;
+}
+
+std::optional<int64_t> State::operator[](const Factor& factor) const {
+  if (const auto* value = std::get_if<int64_t>(&factor)) return *value;
+  if (const auto* sampled = std::get_if<ExprRef>(&factor)) return (*this)[*sampled];
+  return std::nullopt;
+}
+
+void State::verify_tree() const {
+  for (const Func& func : funcs_) {
+    if (func.root == kNoNode) continue;
+    TILEWRIGHT_CHECK(func.func->body == node(func.root).stmt, "the root of {} is not its body", func.name->name_hint);
+    size_t count = 0;
+    std::function<void(const Stmt&, NodeId)> check = [&](const Stmt& stmt, NodeId parent) {
+      std::vector<NodeId> found;
+      for_each_scope_stmt(stmt, [&](const Stmt& inner) {
+        auto it = func.index.find(key_of(inner));
+        TILEWRIGHT_CHECK(it != func.index.end(), "{} is missing in the tree", name_of(inner));
+        const TreeNode& self = node(it->second);
+        TILEWRIGHT_CHECK(self.stmt == inner && self.parent == parent, "{} is wrong in the tree", name_of(inner));
+        found.push_back(it->second);
+        ++count;
+        check(body_of(inner), it->second);
+      });
+      if (parent != kNoNode)
+        TILEWRIGHT_CHECK(found == node(parent).children, "the children of {} are wrong in the tree", node(parent).name);
+    };
+    check(func.func->body, kNoNode);
+    TILEWRIGHT_CHECK(count == func.index.size(), "the tree of {} has {} entries for {} loops and blocks",
+                     func.name->name_hint, func.index.size(), count);
+  }
+}
+
+}  // namespace tilewright::schedule
