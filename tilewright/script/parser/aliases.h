@@ -1,0 +1,22 @@
+// Which names of a program stand for the script modules: T, tir, R, relax, I and what imports make of them.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tilewright::script {
+
+class Aliases {
+ public:
+  Aliases();
+  void add(std::string name, std::string path);
+  /// The canonical path of a dotted name: "T.axis.spatial" -> "tir.axis.spatial", "relax.op.add" -> "relax.add",
+  /// "tvm.script.ir_module" -> "ir.ir_module".  Empty if its first name is none of ours.
+  std::string resolve(std::string_view dotted) const;
+  bool is_alias(std::string_view name) const;
+
+ private:
+  std::vector<std::pair<std::string, std::string>> entries_;  // later ones win
+};
+
+}  // namespace tilewright::script
