@@ -73,6 +73,7 @@ constinit const BuiltinOp kBuiltinOps[] = {
     {"continue_loop", 0, Effect::kControl, false, "next turn of the innermost loop"},
     // memory and calls
     {"address_of", 1, kP, false, "pointer to a buffer element"},
+    {"type_annotation", 0, kP, false, "names a dtype: that of the call"},
     {"tvm_access_ptr", 5, Effect::kReadsState, false, "pointer into a buffer: type, data, offset, extent, access mask"},
     {"prefetch", -1, kO, false, "bring a cache line: buffer element, read or write (0/1), locality 0..3"},
     {"call_extern", -1, kO, false, "call a C function: name, arguments"},

@@ -135,7 +135,7 @@ Value Parser::value_of_path(std::string_view path, const Expr* expr) {
     if (auto type = graph_type_of_name(*this, path.substr(6))) return *type;
   }
   const bool is_module = path.find('.') == std::string_view::npos;
-  throw UserError(span(expr), is_module ? "{} is a module, not a value" : "{} is a function, not a value", text(expr));
+  throw UserError(span(expr), "{} is a {}, not a value", text(expr), is_module ? "module" : "function");
 }
 
 Value Parser::eval_attribute(const Expr* expr) {

@@ -247,8 +247,7 @@ PrimExpr Parser::binary_node(ir::Kind kind, const Value& a, const Value& b, Plac
   auto [x, y] = unify(a, b, place);
   if (kind == ir::Kind::kDiv && !x->dtype.is_float())
     throw UserError(span(place), "/ of two integers is not exact").help("write a // b (rounds down) or T.truncdiv(a, b) (rounds towards zero)");
-  const bool is_logic = kind > ir::Kind::kCompareOpBegin && kind < ir::Kind::kCompareOpEnd;
-  if (x->dtype.is_bool() && !is_logic) {  // True + True is 2
+  if (x->dtype.is_bool() && kind >= ir::Kind::kAdd && kind <= ir::Kind::kFloorMod) {  // True + True is 2
     const DataType dtype = kInt32.with_lanes(x->dtype.lanes);
     x = CastNode::make(dtype, x);
     y = CastNode::make(dtype, y);

@@ -58,6 +58,10 @@ class Parser {
   Value graph_unary(std::string_view op, const Value& value, Place place);
   Value graph_binary(std::string_view op, const Value& a, const Value& b, Place place);
   Value subscript(const Value& base, const ast::Expr* expr);
+  /// The indices of buffer[...]; one per dimension.
+  BufferSlice eval_indices(const Buffer& buffer, const ast::Expr* subscript);
+  BufferSlice::Part eval_slice(const ast::Expr* index, const Buffer& buffer, size_t dimension);
+  Value graph_subscript(const Value& base, const ast::Expr* expr);
   /// The path behind a name of ours ("tir.axis.spatial"), or empty.
   std::string path_of(const ast::Expr* expr) const;
 
@@ -116,6 +120,10 @@ Value call_tir_function(Parser& parser, std::string_view name, Args& args);
 Value call_graph_function(Parser& parser, std::string_view name, Args& args);
 std::optional<Value> graph_type_of_name(Parser& parser, std::string_view name);
 Value call_graph_value(Parser& parser, const Value& function, Args& args);
+Value graph_attribute(Parser& parser, const Value& base, std::string_view name, Place place);
+Value call_graph_method(Parser& parser, const Value& base, std::string_view name, Args& args);
+/// `name = T.int64()` in a graph: the variable of the dimension written as the string `name`.
+Value graph_dimension(Parser& parser, std::string_view name, DataType dtype, Place place);
 /// I.name(...): module.cc
 Value call_module_function(Parser& parser, std::string_view name, Args& args);
 /// min, max, abs, len, int, float, bool, range over Python values or expressions: builtins.cc

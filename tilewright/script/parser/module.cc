@@ -1,0 +1,151 @@
+// The entry: a file's definitions, and classes of @I.ir_module.
+#include "tilewright/script/parser/relax_parser.h"
+#include "tilewright/script/parser/tir_parser.h"
+#include "tilewright/support/near.h"
+
+namespace tilewright::script {
+namespace {
+
+enum class Definition { kNone, kModule, kPrimFunc, kGraph };
+
+Definition definition_of(const Parser& parser, const ast::Stmt* stmt) {
+  for (const ast::Expr* decorator : stmt->decorators) {
+    const std::string name = ast::dotted_name(decorator->kind == ast::ExprKind::kCall ? decorator->items[0] : decorator);
+    const std::string_view last = std::string_view(name).substr(name.rfind('.') + 1);
+    if (last == "ir_module") return Definition::kModule;
+    if (last == "prim_func") return Definition::kPrimFunc;
+    if (last == "function") return Definition::kGraph;
+  }
+  return Definition::kNone;
+}
+
+PrimFunc parse_prim_func(Parser& parser, const ast::Stmt* stmt) {
+  TirState state;
+  parser.tir = &state;
+  PrimFunc func = TirParser(&parser, &state).parse_function(stmt);
+  parser.tir = nullptr;
+  return func;
+}
+
+relax::Function parse_graph(Parser& parser, const ast::Stmt* stmt) {
+  RelaxState state;
+  parser.graph = &state;
+  relax::Function func = RelaxParser(&parser, &state).parse_function(stmt);
+  parser.graph = nullptr;
+  return func;
+}
+
+// I.module_attrs({...}) and I.module_global_infos({...}) of a class's body
+void parse_module_statement(Parser& parser, const ast::Stmt* stmt, AttrMap* attrs, AttrMap* infos) {
+  if (stmt->kind == ast::StmtKind::kPass) return;
+  const ast::Expr* expr = stmt->value;
+  if (stmt->kind == ast::StmtKind::kExpr && (expr->kind == ast::ExprKind::kString || expr->kind == ast::ExprKind::kEllipsis)) return;
+  const std::string path = stmt->kind == ast::StmtKind::kExpr && expr->kind == ast::ExprKind::kCall ? parser.path_of(expr->items[0]) : "";
+  if (path != "ir.module_attrs" && path != "ir.module_global_infos")
+    throw UserError(parser.tree.span(stmt), "a module holds functions, I.module_attrs(...) and I.module_global_infos(...), not this");
+  Args args = parser.eval_args(expr, {});
+  const Arg& map = args.need(0, path == "ir.module_attrs" ? "attrs" : "global_infos");
+  args.done();
+  for (const auto& [key, value] : parser.to_attrs(map.value, map.place)) (path == "ir.module_attrs" ? attrs : infos)->set(key, value);
+}
+
+void declare_functions(Parser& parser, const ast::Stmt* module) {
+  for (const ast::Stmt* stmt : module->body) {
+    if (stmt->kind != ast::StmtKind::kFunction) continue;
+    const Definition kind = definition_of(parser, stmt);
+    if (kind != Definition::kPrimFunc && kind != Definition::kGraph)
+      throw UserError(parser.span(stmt->name_place), "function {} has no decorator", stmt->name).help("write @T.prim_func or @R.function above it");
+    const std::string name(stmt->name);
+    if (parser.global_vars.contains(name)) throw UserError(parser.span(stmt->name_place), "the module has two functions called {}", name);
+    parser.global_vars.emplace(name, ir::GlobalVarNode::make(name));
+  }
+}
+
+ir::IRModule parse_module(Parser& parser, const ast::Stmt* module) {
+  parser.module_name = module->name;
+  parser.global_vars.clear();
+  declare_functions(parser, module);
+  AttrMap attrs, infos;
+  std::map<std::string_view, ir::BaseFunc> parsed;
+  // graphs last: what they call is known then
+  for (Definition turn : {Definition::kNone, Definition::kPrimFunc, Definition::kGraph}) {
+    for (const ast::Stmt* stmt : module->body) {
+      if (stmt->kind != ast::StmtKind::kFunction) {
+        if (turn == Definition::kNone) parser.at(stmt->place, [&] { parse_module_statement(parser, stmt, &attrs, &infos); });
+        continue;
+      }
+      if (definition_of(parser, stmt) != turn) continue;
+      if (turn == Definition::kPrimFunc) parsed[stmt->name] = parse_prim_func(parser, stmt);
+      else parsed[stmt->name] = parse_graph(parser, stmt);
+    }
+  }
+  std::vector<GlobalVar> names;
+  std::vector<ir::BaseFunc> functions;
+  for (const ast::Stmt* stmt : module->body) {
+    if (stmt->kind != ast::StmtKind::kFunction) continue;
+    names.push_back(parser.global_vars.find(stmt->name)->second);
+    functions.push_back(parsed.at(stmt->name));
+  }
+  return ir::IRModuleNode::make(std::move(names), std::move(functions), std::move(attrs), std::move(infos));
+}
+
+}  // namespace
+
+// I.vdevice(target, id, memory_scope), I.dummy_global_info()
+Value call_module_function(Parser& parser, std::string_view name, Args& args) {
+  AttrMap info;
+  if (name == "dummy_global_info") {
+    args.done();
+    return ir::DictNode::make(std::move(info));
+  }
+  if (name == "vdevice") {
+    const Arg* target = args.find(0, "target");
+    const Arg* id = args.find(1, "vdevice_id");
+    const Arg* scope = args.find(2, "memory_scope");
+    args.done();
+    if (target) info.set("target", parser.to_object(target->value, target->place));
+    info.set("vdevice_id", imm(id ? parser.to_int(id->value, id->place, "vdevice_id") : 0, kInt64));
+    info.set("memory_scope", string_imm(scope ? parser.to_string(scope->value, scope->place, "memory_scope") : "global"));
+    return ir::DictNode::make(std::move(info));
+  }
+  throw UserError(args.span, "there is no function {} in I", name).help("{}", nearest_names_text(name, {"module_attrs", "module_global_infos", "vdevice", "dummy_global_info"}));
+}
+
+std::vector<std::pair<std::string, ObjectRef>> Parser::parse_file() {
+  std::vector<std::pair<std::string, ObjectRef>> result;
+  for (const ast::Stmt* stmt : tree.body) {
+    if (stmt->kind == ast::StmtKind::kImport) {
+      for (const ast::Import& import : stmt->imports) aliases.add(import.alias, import.path);
+      continue;
+    }
+    const Definition kind = definition_of(*this, stmt);
+    const bool is_class = stmt->kind == ast::StmtKind::kClass;
+    if (is_class != (kind == Definition::kModule))
+      throw UserError(tree.span(stmt), "{}", is_class ? "a class is decorated with @I.ir_module" : "@I.ir_module decorates a class, not a function");
+    module_name.clear();
+    global_vars.clear();
+    ObjectRef object;
+    if (is_class) object = parse_module(*this, stmt);
+    else if (kind == Definition::kPrimFunc) object = parse_prim_func(*this, stmt);
+    else object = parse_graph(*this, stmt);
+    result.emplace_back(std::string(stmt->name), std::move(object));
+  }
+  return result;
+}
+
+std::vector<std::pair<std::string, ObjectRef>> parse_definitions(const Ref<Source>& source, const ParseOptions& options) {
+  std::unique_ptr<ast::Tree> tree = ast::parse_program(source);
+  return Parser(tree.get(), &options).parse_file();
+}
+
+ObjectRef parse(const Ref<Source>& source, const ParseOptions& options) {
+  auto definitions = parse_definitions(source, options);
+  if (definitions.size() == 1) return definitions[0].second;
+  if (definitions.empty())
+    throw UserError("{}: there is no program in this text", source->name).help("a program is a class with @I.ir_module or a function with @T.prim_func or @R.function");
+  std::string names;
+  for (const auto& [name, object] : definitions) names += (names.empty() ? "" : ", ") + name;
+  throw UserError("{}: the text defines {} programs, expected one: {}", source->name, definitions.size(), names).help("put the functions into one class with @I.ir_module");
+}
+
+}  // namespace tilewright::script

@@ -1,0 +1,106 @@
+// Calls of the operators of tir/op.h: arguments to expressions, and the dtype of the result.
+#include "tilewright/script/builtin_dtypes.h"
+#include "tilewright/script/parser/tir_functions.h"
+
+namespace tilewright::script {
+namespace {
+
+bool is_any_of(std::string_view name, std::initializer_list<std::string_view> names) {
+  for (std::string_view other : names) {
+    if (name == other) return true;
+  }
+  return false;
+}
+
+// Operators whose operands need not have one dtype.
+bool has_mixed_operands(std::string_view name) { return is_any_of(name, {"ldexp", "q_multiply_shift", "likely", "tvm_thread_invariant"}); }
+// Operators of integers; the others take an integer literal as float32.
+bool takes_integers(std::string_view name) {
+  return is_any_of(name, {"abs", "popcount", "clz", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "shift_left", "shift_right",
+                          "q_multiply_shift", "likely", "tvm_thread_invariant", "pow", "fmod"});
+}
+
+// The result's dtype written by the user: dtype=..., or before the other arguments.
+std::optional<DataType> written_dtype(Parser& parser, const BuiltinOp& op, Args& args, size_t* first) {
+  if (const Arg* arg = args.keyword("dtype")) return parser.to_data_type(arg->value, arg->place);
+  if (!takes_dtype_first(op.name) || args.size() == 0) return std::nullopt;
+  DataType dtype;
+  const Arg& arg = args.need(0, "dtype");
+  if (!parser.as_data_type(arg.value, &dtype)) return std::nullopt;
+  *first = 1;
+  return dtype;
+}
+
+std::vector<PrimExpr> operands_of(Parser& parser, const BuiltinOp& op, const std::vector<const Arg*>& given) {
+  std::vector<PrimExpr> operands;
+  for (const Arg* arg : given) {
+    const bool as_float = op.elementwise && arg->value.get<Value::PyInt>() && !takes_integers(op.name);
+    operands.push_back(parser.to_prim(arg->value, arg->place, as_float ? std::optional(kFloat32) : std::nullopt));
+  }
+  const bool matched = (op.elementwise && !has_mixed_operands(op.name)) || op.name == "if_then_else";
+  const size_t begin = op.name == "if_then_else" ? 1 : 0;
+  if (!matched || operands.size() < begin + 2) return operands;
+  // a literal takes the dtype of any typed operand, then all are brought to one
+  size_t typed = begin;
+  while (typed < given.size() && given[typed]->value.is_number()) ++typed;
+  Value common = typed < given.size() ? given[typed]->value : given[begin]->value;
+  for (int turn = 0; turn < 2; ++turn) {
+    for (size_t n = begin; n < given.size(); ++n) {
+      auto [x, y] = parser.unify(given[n]->value, common, given[n]->place);
+      operands[n] = x;
+      common = y;
+    }
+  }
+  return operands;
+}
+
+Value type_annotation(Parser& parser, Args& args) {
+  const Arg& dtype = args.need(0, "dtype");
+  args.done();
+  return tir::CallNode::make(parser.to_data_type(dtype.value, dtype.place), ir::Expr(find_op("type_annotation")), std::vector<PrimExpr>{}, AttrMap(), args.span);
+}
+
+}  // namespace
+
+bool takes_dtype_first(std::string_view name) {
+  return is_any_of(name, {"call_extern", "call_pure_extern", "call_llvm_intrin", "call_llvm_pure_intrin", "reinterpret", "vectorlow",
+                          "vectorhigh", "vectorcombine", "large_uint_imm", "undef", "peek"});
+}
+
+std::optional<DataType> builtin_dtype(const BuiltinOp& op, std::span<const PrimExpr> operands) {
+  const std::string_view name = op.name;
+  const DataType first = operands.empty() ? kInt32 : operands[0]->dtype;
+  if (op.elementwise) return first;
+  if (is_any_of(name, {"isnan", "isinf", "isfinite", "isnullptr"})) return DataType::bool_(first.lanes);
+  if (name == "assume") return kBoolType;
+  if (name == "if_then_else" && operands.size() == 3) return operands[1]->dtype;
+  if (is_any_of(name, {"address_of", "tvm_access_ptr", "tvm_stack_alloca", "tvm_thread_allreduce"})) return DataType::handle();
+  if (name == "ret") return first;
+  if (name == "clz") return kInt32.with_lanes(first.lanes);
+  if (name == "tvm_warp_shuffle" && operands.size() > 1) return operands[1]->dtype;
+  if ((name == "vectorlow" || name == "vectorhigh") && first.lanes % 2 == 0) return first.with_lanes(first.lanes / 2);
+  if (name == "vectorcombine") return first.with_lanes(first.lanes * 2);
+  if (takes_dtype_first(name)) return std::nullopt;
+  return kInt32;
+}
+
+Value call_builtin(Parser& parser, const BuiltinOp& op, Args& args) {
+  if (op.name == "type_annotation") return type_annotation(parser, args);
+  size_t first = 0;
+  std::optional<DataType> dtype = written_dtype(parser, op, args, &first);
+  AttrMap annotations;
+  if (const Arg* arg = args.keyword("annotations")) annotations = parser.to_attrs(arg->value, arg->place);
+  std::vector<const Arg*> given = args.rest(first);
+  args.done();
+  if (op.num_args >= 0 && given.size() != static_cast<size_t>(op.num_args))
+    throw UserError(args.span, "{} takes {} argument{}, found {}", args.function, op.num_args, op.num_args == 1 ? "" : "s", given.size());
+  std::vector<PrimExpr> operands = operands_of(parser, op, given);
+  if (op.name == "if_then_else") operands[0] = parser.to_bool(given[0]->value, given[0]->place);
+  if (op.name == "address_of" && !is<BufferLoadNode>(operands[0]))
+    throw UserError(parser.span(given[0]->place), "T.address_of takes a buffer element, as in A[i], found {}", describe(given[0]->value));
+  if (!dtype) dtype = builtin_dtype(op, operands);
+  if (!dtype) throw UserError(args.span, "{}: the dtype of the result is missing", args.function).help("write it first or as dtype=\"...\"");
+  return tir::CallNode::make(*dtype, ir::Expr(find_op(op.name)), std::move(operands), std::move(annotations), args.span);
+}
+
+}  // namespace tilewright::script

@@ -1,0 +1,329 @@
+// T.float32(...), T.Cast, T.Select and the other scalar nodes; lambdas of reducers and index maps.
+#include <cmath>
+
+#include "tilewright/ir/target.h"
+#include "tilewright/script/parser/regions.h"
+#include "tilewright/script/parser/tir_functions.h"
+
+namespace tilewright::script {
+namespace {
+
+std::string name_or(const Args& args, std::string_view otherwise) { return std::string(args.hint().empty() ? otherwise : args.hint()); }
+
+// n = T.int64(): a variable that a buffer's shape, a let or a thread defines
+Value declare(Parser& parser, const tir::Var& var, Place place) {
+  if (parser.tir) {
+    parser.tir->declared.emplace_back(var, place);
+    parser.tir->fresh.insert(var.get());
+  }
+  return var;
+}
+
+// T.float32("inf")
+std::optional<double> named_float(const Value& value) {
+  const auto* text = value.get<std::string>();
+  if (!text) return std::nullopt;
+  if (*text == "inf" || *text == "infinity") return INFINITY;
+  if (*text == "-inf" || *text == "-infinity") return -INFINITY;
+  if (*text == "nan") return NAN;
+  return std::nullopt;
+}
+
+Value pointer(Parser& parser, Args& args) {
+  const Arg* dtype = args.find(0, "dtype");
+  const Arg* scope = args.find(1, "storage_scope");
+  args.keyword("is_size_var");
+  args.done();
+  if (!dtype || dtype->value.is_none()) return declare(parser, make_var(name_or(args, "p"), DataType::handle(), args.span), args.place);
+  std::string where = scope ? parser.to_string(scope->value, scope->place, "storage_scope") : "global";
+  return declare(parser, pointer_var(name_or(args, "p"), parser.to_data_type(dtype->value, dtype->place), std::move(where)), args.place);
+}
+
+PrimExpr converted(Parser& parser, DataType dtype, const Arg& arg, bool keep_same) {
+  if (arg.value.is_number()) {
+    const bool is_real = arg.value.get<double>() != nullptr;
+    if (!is_real || dtype.is_float()) return parser.to_prim(arg.value, arg.place, dtype);
+    const double value = *arg.value.get<double>();
+    if (!(std::abs(value) < 9e18)) throw UserError(parser.span(arg.place), "{} is no {}", value, dtype.str());
+    return parser.to_prim(Value(static_cast<int64_t>(value)), arg.place, dtype);  // as Python's int(): towards zero
+  }
+  if (auto special = named_float(arg.value); special && dtype.is_float()) return float_imm(*special, dtype);
+  PrimExpr value = parser.to_prim(arg.value, arg.place);
+  if (keep_same && value->dtype == dtype) return value;
+  if (value->dtype.is_scalar() && !dtype.is_scalar()) {
+    if (value->dtype != dtype.element()) value = CastNode::make(dtype.element(), value);
+    return BroadcastNode::make(value, static_cast<int64_t>(dtype.lanes));
+  }
+  const bool is_text = is<ir::StringImmNode>(value);
+  if (value->dtype.is_handle() != dtype.is_handle() || is_text || value->dtype.is_void())
+    throw UserError(parser.span(arg.place), "a value of dtype {} cannot be cast to {}", value->dtype.str(), dtype.str());
+  if (value->dtype.lanes != dtype.lanes)
+    throw UserError(parser.span(arg.place), "a value of {} lanes cannot be cast to {}", value->dtype.lanes, dtype.str());
+  return CastNode::make(dtype, value, parser.span(arg.place));
+}
+
+}  // namespace
+
+Value scalar_of_dtype(Parser& parser, DataType dtype, Args& args) {
+  if (dtype.is_handle() || dtype.is_void()) return pointer(parser, args);
+  args.keyword("is_size_var");
+  const Arg* arg = args.find(0, "expr");
+  args.done();
+  if (arg && !arg->value.is_none()) return converted(parser, dtype, *arg, true);
+  const std::string name = name_or(args, "v");
+  // `m` of a shape written with strings, e.g. T.Buffer(("m",), ...), is the same variable
+  if (parser.tir && !args.hint().empty()) {
+    if (auto known = parser.tir->dims.find(name); known != parser.tir->dims.end() && known->second->dtype == dtype) {
+      parser.tir->fresh.insert(known->second.get());
+      return known->second;
+    }
+  }
+  if (parser.graph && !args.hint().empty()) return graph_dimension(parser, name, dtype, args.place);
+  return declare(parser, make_var(name, dtype, args.span), args.place);
+}
+
+// T.Var("n", "int64"), T.var("int64")
+Value new_var(Parser& parser, Args& args) {
+  const bool is_old = args.size() == 1 && args.keywords.empty();
+  const Arg* name = is_old ? nullptr : args.find(0, "name");
+  const Arg& dtype_arg = args.need(is_old ? 0 : 1, "dtype");
+  args.done();
+  const std::string text = name ? parser.to_string(name->value, name->place, "name") : name_or(args, "v");
+  if (const auto* pointer = dtype_arg.value.node<ir::PointerTypeNode>())
+    return declare(parser, tir::VarNode::make(text, DataType::handle(), ir::Type(pointer), args.span), args.place);
+  return declare(parser, make_var(text, parser.to_data_type(dtype_arg.value, dtype_arg.place), args.span), args.place);
+}
+
+// T.Cast("float32", x): always the node
+Value cast_exact(Parser& parser, Args& args) {
+  const Arg& dtype = args.need(0, "dtype");
+  const Arg& value = args.need(1, "value");
+  args.done();
+  const DataType target = parser.to_data_type(dtype.value, dtype.place);
+  Arg typed = value;
+  if (value.value.is_number()) typed.value = parser.to_prim(value.value, value.place);
+  return converted(parser, target, typed, false);
+}
+
+// T.cast(x, "float32"): x itself if it is that already
+Value cast_value(Parser& parser, Args& args) {
+  const Arg& first = args.need(0, "value");
+  const Arg& second = args.need(1, "dtype");
+  args.done();
+  DataType dtype;
+  if (parser.as_data_type(first.value, &dtype)) return converted(parser, dtype, second, true);
+  return converted(parser, parser.to_data_type(second.value, second.place), first, true);
+}
+
+Value int_imm(Parser& parser, Args& args) {
+  const Arg& dtype = args.need(0, "dtype");
+  const Arg& value = args.need(1, "value");
+  args.done();
+  return parser.to_prim(value.value, value.place, parser.to_data_type(dtype.value, dtype.place));
+}
+
+Value float_imm_value(Parser& parser, Args& args) {
+  const Arg& dtype = args.need(0, "dtype");
+  const Arg& value = args.need(1, "value");
+  args.done();
+  const DataType type = parser.to_data_type(dtype.value, dtype.place);
+  if (!type.is_float()) throw UserError(parser.span(dtype.place), "T.FloatImm takes a float dtype, found {}", type.str());
+  return converted(parser, type, value, true);
+}
+
+Value string_imm_value(Parser& parser, Args& args) {
+  const Arg& value = args.need(0, "value");
+  args.done();
+  return parser.to_prim(parser.to_string(value.value, value.place, "value"), value.place);
+}
+
+Value two_operands(Parser& parser, ir::Kind kind, Args& args) {
+  const Arg& a = args.need(0, "a");
+  const Arg& b = args.need(1, "b");
+  args.done();
+  if (kind == ir::Kind::kAnd || kind == ir::Kind::kOr)
+    return make_binary(kind, parser.to_bool(a.value, a.place), parser.to_bool(b.value, b.place), args.span);
+  auto [x, y] = parser.unify(a.value, b.value, args.place);
+  return make_binary(kind, x, y, args.span);
+}
+
+Value ceil_divide(Parser& parser, Args& args) {
+  const Arg& a = args.need(0, "lhs");
+  const Arg& b = args.need(1, "rhs");
+  args.done();
+  if (a.value.is_number() && b.value.is_number()) {
+    Value shifted = parser.binary_op("-", parser.binary_op("+", a.value, b.value, args.place), Value(1), args.place);
+    return parser.binary_op("//", shifted, b.value, args.place);
+  }
+  auto [x, y] = parser.unify(a.value, b.value, args.place);
+  return tir::ceildiv(x, y);
+}
+
+Value select_value(Parser& parser, Args& args) {
+  const Arg& condition = args.need(0, "condition");
+  const Arg& true_value = args.need(1, "true_value");
+  const Arg& false_value = args.need(2, "false_value");
+  args.done();
+  auto [a, b] = parser.unify(true_value.value, false_value.value, args.place);
+  return SelectNode::make(parser.to_bool(condition.value, condition.place), a, b, args.span);
+}
+
+// T.Let(body, where={x: value}); several entries nest, the first outermost
+Value let_value(Parser& parser, Args& args) {
+  const Arg& body = args.need(0, "body");
+  const Arg& where = args.need(1, "where");
+  args.done();
+  const auto* map = where.value.get<Mapping>();
+  if (!map || map->items.empty()) throw UserError(parser.span(where.place), "where must be a dictionary {{variable: value}}, found {}", describe(where.value));
+  PrimExpr result = parser.to_prim(body.value, body.place);
+  for (size_t n = map->items.size(); n-- > 0;) {
+    auto var = map->items[n].first.ref<tir::VarNode>();
+    if (!var) throw UserError(parser.span(where.place), "a key of where must be a variable, found {}", describe(map->items[n].first));
+    PrimExpr value = parser.to_dtype(map->items[n].second, var->dtype, where.place, "variable " + var->name_hint);
+    if (parser.tir) parser.tir->defined.insert(var.get());
+    result = LetNode::make(value, var, result, args.span);
+  }
+  return result;
+}
+
+namespace {
+int64_t lanes_of(Parser& parser, const Arg& arg) {
+  const int64_t lanes = parser.to_int(arg.value, arg.place, "the number of lanes");
+  if (lanes < 1 || lanes > 0x7fff) throw UserError(parser.span(arg.place), "a vector of {} lanes", lanes);
+  return lanes;
+}
+}  // namespace
+
+Value ramp(Parser& parser, Args& args) {
+  const Arg& base = args.need(0, "base");
+  const Arg& stride = args.need(1, "stride");
+  const Arg& lanes = args.need(2, "lanes");
+  args.done();
+  auto [x, y] = parser.unify(base.value, stride.value, args.place);
+  return RampNode::make(x, y, lanes_of(parser, lanes), args.span);
+}
+
+Value broadcast(Parser& parser, Args& args) {
+  const Arg& value = args.need(0, "value");
+  const Arg& lanes = args.need(1, "lanes");
+  args.done();
+  return BroadcastNode::make(parser.to_prim(value.value, value.place), lanes_of(parser, lanes), args.span);
+}
+
+Value shuffle(Parser& parser, Args& args) {
+  const Arg& vectors = args.need(0, "vectors");
+  const Arg& indices = args.need(1, "indices");
+  args.done();
+  return ShuffleNode::make(parser.to_prims(vectors.value, vectors.place), parser.to_prims(indices.value, indices.place), args.span);
+}
+
+// T.BufferLoad(A, [i], predicate)
+Value buffer_load(Parser& parser, Args& args) {
+  const Arg& buffer = args.need(0, "buffer");
+  const Arg& indices = args.need(1, "indices");
+  const Arg* predicate = args.find(2, "predicate");
+  args.done();
+  auto node = buffer.value.ref<BufferNode>();
+  if (!node) throw UserError(parser.span(buffer.place), "expected a buffer, found {}", describe(buffer.value));
+  PrimExpr mask = predicate && !predicate->value.is_none() ? parser.to_prim(predicate->value, predicate->place) : PrimExpr();
+  return BufferLoadNode::make(node, parser.to_prims(indices.value, indices.place), mask, args.span);
+}
+
+std::pair<std::vector<tir::Var>, std::vector<PrimExpr>> apply_lambda(Parser& parser, const Arg& arg, const std::vector<DataType>& dtypes, std::string_view what) {
+  const auto* lambda = arg.value.get<LambdaValue>();
+  if (!lambda) throw UserError(parser.span(arg.place), "{} takes a lambda, found {}", what, describe(arg.value));
+  const std::vector<std::string_view>& names = lambda->expr->names;
+  for (std::string_view name : names) {
+    if (name.starts_with("*")) throw Unsupported(parser.span(arg.place), "{}: a lambda with a variable number of parameters", what);
+  }
+  if (names.empty()) throw UserError(parser.span(arg.place), "{}: the lambda has no parameters", what);
+  if (!dtypes.empty() && dtypes.size() != names.size())
+    throw UserError(parser.span(arg.place), "{}: the lambda has {} parameters, expected {}", what, names.size(), dtypes.size());
+  FrameGuard frame(&parser.names);
+  std::vector<tir::Var> vars;
+  for (size_t n = 0; n < names.size(); ++n) {
+    vars.push_back(make_var(std::string(names[n]), dtypes.empty() ? kInt32 : dtypes[n], parser.span(arg.place)));
+    parser.names.define(names[n], vars.back(), arg.place);
+  }
+  const ast::Expr* body = lambda->expr->items[0];
+  const Value result = parser.eval(body);
+  return {vars, parser.to_prims(result, body->place)};
+}
+
+// T.comm_reducer(lambda x, y: x + y, [T.float32(0)])
+Value comm_reducer(Parser& parser, Args& args) {
+  const Arg& combiner = args.need(0, "combiner");
+  const Arg& identity_arg = args.need(1, "identity");
+  args.done();
+  std::vector<PrimExpr> identity = parser.to_prims(identity_arg.value, identity_arg.place);
+  std::vector<DataType> dtypes;
+  for (int side = 0; side < 2; ++side) {
+    for (const PrimExpr& value : identity) dtypes.push_back(value->dtype);
+  }
+  auto [vars, result] = apply_lambda(parser, combiner, dtypes, "T.comm_reducer");
+  if (result.size() != identity.size())
+    throw UserError(parser.span(combiner.place), "T.comm_reducer: the lambda gives {} values, but {} identities are given", result.size(), identity.size());
+  const auto half = static_cast<long>(identity.size());
+  return CommReducerNode::make(std::vector<tir::Var>(vars.begin(), vars.begin() + half), std::vector<tir::Var>(vars.begin() + half, vars.end()), std::move(result), std::move(identity));
+}
+
+// T.index_map(lambda i, j: (i // 4, j, i % 4))
+Value index_map(Parser& parser, Args& args) {
+  const Arg& mapping = args.need(0, "mapping");
+  args.find(1, "inverse_index_map");
+  args.keyword("index_dtype");
+  args.done();
+  auto [vars, result] = apply_lambda(parser, mapping, {}, "T.index_map");
+  return IndexMapNode::make(std::move(vars), std::move(result));
+}
+
+// T.Range(begin, end) or T.Range(end)
+Value range_value(Parser& parser, Args& args) {
+  const Arg& first = args.need(0, "begin");
+  const Arg* second = args.find(1, "end");
+  args.done();
+  if (!second) {
+    PrimExpr extent = parser.to_prim(first.value, first.place);
+    return make_range(make_const_int(extent->dtype, 0), extent);
+  }
+  auto [begin, end] = parser.unify(first.value, second->value, args.place);
+  return is_zero(begin) ? make_range(begin, end) : make_range(begin, end - begin);
+}
+
+// T.target({"kind": "llvm", ...}) or T.target("llvm -mcpu=...")
+Value target_value(Parser& parser, Args& args) {
+  const Arg& config = args.need(0, "config");
+  const Arg* host = args.find(1, "host");
+  args.done();
+  ir::Target target;
+  if (config.value.get<Mapping>()) {
+    AttrMap attrs = parser.to_attrs(config.value, config.place);
+    std::string kind = attrs.get_string("kind", "");
+    target = ir::parse_target(kind);
+    attrs.erase("kind");
+    attrs.erase("tag");
+    std::vector<std::string> keys = target->keys;
+    if (auto given = ref_as<ir::ArrayNode>(attrs.get("keys"))) {
+      keys.clear();
+      for (const ObjectRef& key : given->items) keys.push_back(parser.to_string(key, config.place, "a key"));
+    }
+    attrs.erase("keys");
+    target = with(target, [&](ir::TargetNode& n) { n.attrs = attrs; n.keys = keys; });
+  } else {
+    target = ir::parse_target(parser.to_string(config.value, config.place, "a target"));
+  }
+  if (host && !host->value.is_none()) {
+    ir::Target host_target = host->value.ref<ir::TargetNode>();
+    if (!host_target) host_target = ir::parse_target(parser.to_string(host->value, host->place, "the host"));
+    target = with(target, [&](ir::TargetNode& n) { n.host = host_target; });
+  }
+  return target;
+}
+
+Value meta_var(Parser& parser, Args& args) {
+  const Arg& value = args.need(0, "value");
+  args.done();
+  return value.value;
+}
+
+}  // namespace tilewright::script
