@@ -118,9 +118,9 @@ class Lexer {
     const char c = peek();
     if (c == '\n') {
       ++pos_;
+      if (depth_ > 0) return;
       at_line_start_ = true;
-      if (depth_ == 0) push(TokenKind::kNewline, begin);
-      return;
+      return push(TokenKind::kNewline, begin);
     }
     if (const size_t prefix = string_prefix(); prefix != std::string_view::npos) return read_string(begin, prefix);
     if (is_name_start(c)) {

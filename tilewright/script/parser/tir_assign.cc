@@ -45,6 +45,8 @@ void TirParser::assign_value(const Expr* target, const Value& value, Place value
 }
 
 void TirParser::assign_tuple(const Expr* target, const Value& value, Place value_place) {
+  // (vi,) = T.axis.remap("S", [i]): one axis, which is no list
+  if (target->items.size() == 1 && value.node<ir::PrimExprNode>()) return assign_value(target->items[0], value, value_place);
   const Sequence& list = parser_.to_sequence(value, value_place, "what several names are assigned");
   if (list.items.size() != target->items.size())
     throw UserError(parser_.span(target), "{} names are assigned {} values", target->items.size(), list.items.size());
