@@ -192,6 +192,12 @@ Tensor Tensor::view_of(void* data, ShapeView shape, DataType dtype, std::shared_
   return make(Ref<Storage>(new ViewStorage(data, std::move(owner))), data, shape, {}, dtype, Device::cpu());
 }
 
+Tensor Tensor::view_of_const(const void* data, ShapeView shape, DataType dtype, std::shared_ptr<const void> owner) {
+  Tensor tensor = view_of(const_cast<void*>(data), shape, dtype, std::move(owner));
+  const_cast<TensorObject*>(tensor.object())->read_only = true;
+  return tensor;
+}
+
 Shape Tensor::strides() const {
   const size_t ndim = shape().size();
   if (dl().strides) return Shape(dl().strides, dl().strides + ndim);
@@ -228,12 +234,14 @@ Tensor Tensor::to(Device target) const {
   throw Unsupported("cannot copy from {} to {}", device().str(), target.str());
 }
 
-Tensor Tensor::compact() const {
-  const auto element_bytes = static_cast<size_t>(dtype().num_bytes());
-  // 12-byte and other odd vector types are aligned like their lanes
-  const size_t alignment = std::max<size_t>(1, element_bytes & (~element_bytes + 1));
-  return is_contiguous() && is_aligned(alignment) ? *this : copy();
+bool Tensor::is_kernel_ready(const DLTensor& dl) {
+  const auto element_bytes = static_cast<uintptr_t>(dl.dtype.bits * dl.dtype.lanes + 7) / 8;
+  // the largest power of two in it: 12-byte and other odd vector types are aligned like their lanes
+  const uintptr_t alignment = element_bytes & (~element_bytes + 1);
+  return !dl.strides && (reinterpret_cast<uintptr_t>(dl.data) & (alignment - 1)) == 0;
 }
+
+Tensor Tensor::compact() const { return is_kernel_ready(dl()) ? *this : copy(); }
 
 void Tensor::copy_from(const Tensor& source) const {
   if (is_read_only()) throw UserError("copy: the target {} is read-only", type_str(*this));
@@ -260,6 +268,12 @@ Tensor Tensor::slice(int axis, int64_t begin, int64_t end) const {
   const Shape steps = strides();
   char* data = data_as<char>() + begin * steps[axis] * dtype().num_bytes();
   return make_view(*this, data, sliced, steps);
+}
+
+Tensor Tensor::read_only_view() const {
+  Tensor view = make_view(*this, data(), shape(), is_contiguous() ? Shape() : strides());
+  const_cast<TensorObject*>(view.object())->read_only = true;
+  return view;
 }
 
 Tensor Tensor::transpose(std::span<const int> axes) const {

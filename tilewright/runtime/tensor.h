@@ -68,6 +68,8 @@ class Tensor {
   static Tensor copy_of(const void* data, size_t num_bytes, ShapeView shape, DataType dtype);
   /// Elements that lie at `data` already, in CPU memory that `owner` keeps alive (null: lives until the process ends).
   static Tensor view_of(void* data, ShapeView shape, DataType dtype, std::shared_ptr<const void> owner);
+  /// The same, read-only.
+  static Tensor view_of_const(const void* data, ShapeView shape, DataType dtype, std::shared_ptr<const void> owner);
 
   /// Takes over `managed` (also when it raises) without a copy; its deleter is called when the last tensor over the
   /// data has gone.  Raises UserError for a malformed description or another DLPack major version.
@@ -104,6 +106,8 @@ class Tensor {
   Tensor copy() const;
   /// The elements on `device`; this very tensor if it is there.
   Tensor to(Device device) const;
+  /// Whether kernels accept it as it is: compact, and aligned to its element size.
+  static bool is_kernel_ready(const DLTensor& dl);
   /// This tensor if compact and aligned to its element size, else copy(): what kernels accept.
   Tensor compact() const;
   /// Sets all elements to those of `source`, which has the same shape and dtype.  Raises UserError otherwise.
@@ -113,6 +117,8 @@ class Tensor {
   Tensor reshape(ShapeView shape) const;
   /// The elements begin, begin+1 .. end-1 of dimension `axis`, as a view.  Raises UserError if out of range.
   Tensor slice(int axis, int64_t begin, int64_t end) const;
+  /// This very data, through a description that refuses writing.
+  Tensor read_only_view() const;
   /// Dimensions in another order, as a view.  Raises UserError unless `axes` is a permutation.
   Tensor transpose(std::span<const int> axes) const;
 

@@ -31,7 +31,7 @@ uint32_t ExecutableBuilder::string(std::string_view text) { return intern(string
 uint32_t ExecutableBuilder::callee(std::string_view name) { return intern(callees_, executable_.callees, name); }
 
 uint32_t ExecutableBuilder::constant(Tensor tensor) {
-  executable_.constants.push_back(tensor.compact());
+  executable_.constants.push_back(tensor.compact().read_only_view());
   return static_cast<uint32_t>(executable_.constants.size() - 1);
 }
 

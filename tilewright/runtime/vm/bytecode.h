@@ -89,7 +89,7 @@ enum class Opcode : uint8_t {
   kJump = 60,
   kJumpIfZero = 61,   // if I a == 0
   kJumpIfFalse = 62,  // if R a is false: a bool, an int, or a CPU tensor of one integer or bool element
-  kReturn = 63,       // the result is R a.  Tensors of the arena in it are copied; the compiler should not need that
+  kReturn = 63,       // the result is R a.  Constants and tensors of the arena in it are copied
 };
 
 /// 16 bytes.  What dst, a and b mean depends on the opcode; with operands, b is the index of the first.
@@ -126,7 +126,7 @@ struct BytecodeFunction {
 /// Everything indices in instructions refer to.
 struct Executable {
   std::vector<BytecodeFunction> functions;  // names are unique
-  std::vector<Tensor> constants;            // CPU, compact
+  std::vector<Tensor> constants;            // CPU, compact, read-only
   std::vector<std::string> callees;         // kernels and packed functions: looked up in the module, then the registry
   std::vector<std::string> strings;
 };

@@ -1,0 +1,77 @@
+#include "tilewright/runtime/time_evaluator.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <numeric>
+
+#include "tilewright/support/error.h"
+
+namespace tilewright::runtime {
+namespace {
+
+double measure(const Function& function, Args args, int number) {
+  const auto start = std::chrono::steady_clock::now();
+  for (int n = 0; n < number; ++n) function.call(args);
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+// Calls enough for `wanted_s`, when `number` of them took `taken_s`: at most ten times as many, as short times mislead.
+int next_number(int number, double taken_s, double wanted_s) {
+  const double factor = std::clamp(wanted_s / std::max(taken_s, 1e-9) * 1.1, 1.5, 10.0);
+  return static_cast<int>(std::min(std::ceil(number * factor), 1e9));
+}
+
+TimingResult summarize(std::vector<double> results_s, int number) {
+  TimingResult result;
+  result.number = number;
+  std::vector<double> sorted = results_s;
+  std::sort(sorted.begin(), sorted.end());
+  const size_t count = sorted.size();
+  result.min_s = sorted.front();
+  result.max_s = sorted.back();
+  result.median_s = count % 2 ? sorted[count / 2] : (sorted[count / 2 - 1] + sorted[count / 2]) / 2;
+  result.mean_s = std::accumulate(sorted.begin(), sorted.end(), 0.0) / static_cast<double>(count);
+  double squares = 0;
+  for (double value : sorted) squares += (value - result.mean_s) * (value - result.mean_s);
+  result.std_s = std::sqrt(squares / static_cast<double>(count));
+  result.results_s = std::move(results_s);
+  return result;
+}
+
+}  // namespace
+
+std::string TimingResult::str() const {
+  struct Unit {
+    double scale;
+    const char* name;
+  };
+  constexpr Unit kUnits[] = {{1, "s"}, {1e3, "ms"}, {1e6, "us"}, {1e9, "ns"}};
+  const auto* unit = std::find_if(std::begin(kUnits), std::end(kUnits) - 1, [&](const Unit& u) { return mean_s * u.scale >= 1; });
+  return fmt::format("mean {0:.4f} {5}, median {1:.4f}, min {2:.4f}, max {3:.4f}, std {4:.4f}", mean_s * unit->scale,
+                     median_s * unit->scale, min_s * unit->scale, max_s * unit->scale, std_s * unit->scale,
+                     unit->name);
+}
+
+TimingResult time_evaluator(const Function& function, Args args, const TimingOptions& options) {
+  if (options.number < 1 || options.repeat < 1 || options.min_repeat_ms < 0) {
+    throw UserError("time_evaluator: number = {}, repeat = {}, min_repeat_ms = {}, expected at least 1, 1 and 0",
+                    options.number, options.repeat, options.min_repeat_ms);
+  }
+  function.call(args);
+  std::vector<double> results_s;
+  int number = options.number;
+  const double wanted_s = options.min_repeat_ms * 1e-3;
+  while (results_s.size() < static_cast<size_t>(options.repeat)) {
+    const double taken_s = measure(function, args, number);
+    if (taken_s < wanted_s && number < 1'000'000'000) {
+      number = next_number(number, taken_s, wanted_s);
+      results_s.clear();  // all measurements have the same number of calls
+    } else {
+      results_s.push_back(taken_s / number);
+    }
+  }
+  return summarize(std::move(results_s), number);
+}
+
+}  // namespace tilewright::runtime

@@ -1,0 +1,138 @@
+#include "tilewright/runtime/vm/frame.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "tilewright/runtime/device/cpu.h"
+#include "tilewright/support/error.h"
+
+namespace tilewright::runtime::vm {
+namespace {
+
+class ArenaStorage final : public Storage {
+ public:
+  explicit ArenaStorage(size_t bytes) : Storage(kCpuDevice.allocate(0, bytes)) {}
+  ~ArenaStorage() override { kCpuDevice.free(0, data); }
+};
+
+size_t longest_operand_list(const BytecodeFunction& function) {
+  size_t longest = 1;
+  for (const Instruction& instruction : function.code) longest = std::max<size_t>(longest, instruction.num_operands);
+  return longest;
+}
+
+}  // namespace
+
+Frame::Frame(const BytecodeFunction& function)
+    : num_registers_(function.num_registers),
+      num_ints_(function.num_ints),
+      registers_(new Value[num_registers_]),
+      ints_(new int64_t[num_ints_ + 1]()),
+      slots_(new Ref<TensorObject>[num_registers_]),
+      anys_(new TilewrightAny[longest_operand_list(function)]),
+      dims_(new int64_t[longest_operand_list(function)]) {
+  values_.reserve(longest_operand_list(function));
+}
+
+void Frame::start() {
+  if (num_ints_ > 0) std::memset(ints_.get(), 0, num_ints_ * sizeof(int64_t));
+}
+
+void Frame::finish() noexcept {
+  values_.clear();
+  for (size_t n = 0; n < num_registers_; ++n) registers_[n] = Value();
+  uint32_t num_arena_refs = 1;  // ours
+  size_t num_kept = 0;
+  for (uint32_t index : used_slots_) {
+    Ref<TensorObject>& slot = slots_[index];
+    auto* object = const_cast<TensorObject*>(slot.get());
+    if (object->refs.load(std::memory_order_acquire) != 1) {
+      slot = nullptr;  // it was returned, or a packed function kept it
+      continue;
+    }
+    if (object->storage == arena_) ++num_arena_refs;
+    else object->storage = nullptr;  // over an argument, which must not be kept beyond the call
+    used_slots_[num_kept++] = index;
+  }
+  used_slots_.resize(num_kept);
+  if (!arena_ || arena_->refs.load(std::memory_order_acquire) == num_arena_refs) return;
+  // somebody keeps a view of the arena: leave it to them
+  for (uint32_t index : used_slots_) slots_[index] = nullptr;
+  used_slots_.clear();
+  arena_ = nullptr;
+  arena_bytes_ = 0;
+}
+
+void Frame::reserve_arena(int64_t num_bytes) {
+  if (num_bytes < 0) throw UserError("out of memory: the tensors of this call take more than {} bytes", INT64_MAX);
+  if (arena_ && num_bytes <= arena_bytes_) return;
+  for (uint32_t index : used_slots_) slots_[index] = nullptr;
+  used_slots_.clear();
+  arena_ = nullptr;
+  arena_bytes_ = 0;
+  arena_ = Ref<Storage>(new ArenaStorage(static_cast<size_t>(std::max<int64_t>(num_bytes, 1))));
+  arena_bytes_ = num_bytes;
+}
+
+TensorObject& Frame::describe(uint32_t dst, const Ref<Storage>& storage, void* data, DataType dtype, size_t ndim) {
+  registers_[dst] = Value();
+  Ref<TensorObject>& slot = slots_[dst];
+  auto* object = const_cast<TensorObject*>(slot.get());
+  if (object && object->refs.load(std::memory_order_acquire) == 1) {
+    int64_t* shape = object->reserve_dims(ndim);
+    std::memcpy(shape, dims_.get(), ndim * sizeof(int64_t));
+    object->dl = {data, Device::cpu().to_dlpack(), static_cast<int32_t>(ndim), to_dlpack(dtype), shape, nullptr, 0};
+    if (!(object->storage == storage)) object->storage = storage;
+  } else {
+    if (!object) used_slots_.push_back(dst);
+    object = new TensorObject(storage, data, {dims_.get(), ndim}, {}, dtype, Device::cpu());
+    slot = Ref<TensorObject>(object);
+  }
+  registers_[dst] = Value(Tensor(slot));
+  return *object;
+}
+
+void Frame::make_arena_tensor(uint32_t dst, int64_t offset, DataType dtype, size_t ndim) {
+  const int64_t num_bytes = checked_num_bytes({dims_.get(), ndim}, dtype, "arena tensor");
+  if (offset < 0 || offset > arena_bytes_ || num_bytes > arena_bytes_ - offset || !arena_) {
+    throw InternalError("vm: a tensor of {} bytes at {} does not lie in the arena of {} bytes", num_bytes, offset, arena_bytes_);
+  }
+  TensorObject& object = describe(dst, arena_, static_cast<char*>(arena_->data) + offset, dtype, ndim);
+  object.in_arena = true;
+  object.read_only = false;
+}
+
+void Frame::make_reshaped(uint32_t dst, const TensorObject& base, size_t ndim) {
+  const Ref<TensorObject> kept(&base);  // `base` may be what register dst holds
+  const DataType dtype = from_dlpack(base.dl.dtype);
+  const int64_t num_bytes = checked_num_bytes({dims_.get(), ndim}, dtype, "reshape");
+  if (num_bytes != Tensor(kept).num_bytes()) {
+    throw UserError("reshape: {} has {} elements, which do not fill {}", type_str(Tensor(kept)), Tensor(kept).num_elements(),
+                    shape_str({dims_.get(), ndim}));
+  }
+  // the slot of dst itself may be the base: then its storage must survive the rewriting
+  const Ref<Storage> storage = base.storage;
+  const bool in_arena = base.in_arena, read_only = base.read_only;
+  TensorObject& object = describe(dst, storage, base.dl.data, dtype, ndim);
+  object.in_arena = in_arena;
+  object.read_only = read_only;
+}
+
+std::unique_ptr<Frame> FramePool::take(const BytecodeFunction& function) {
+  {
+    std::lock_guard lock(mutex_);
+    if (!idle_.empty()) {
+      std::unique_ptr<Frame> frame = std::move(idle_.back());
+      idle_.pop_back();
+      return frame;
+    }
+  }
+  return std::make_unique<Frame>(function);
+}
+
+void FramePool::give_back(std::unique_ptr<Frame> frame) {
+  std::lock_guard lock(mutex_);
+  if (idle_.size() < kMaxIdle) idle_.push_back(std::move(frame));
+}
+
+}  // namespace tilewright::runtime::vm

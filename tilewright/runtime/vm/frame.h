@@ -1,0 +1,67 @@
+// What one call of a bytecode function works in, kept for the next call: registers, tensor descriptions, the arena.
+#pragma once
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "tilewright/runtime/value.h"
+#include "tilewright/runtime/vm/bytecode.h"
+
+namespace tilewright::runtime::vm {
+
+class Frame {
+ public:
+  explicit Frame(const BytecodeFunction& function);
+  Frame(const Frame&) = delete;
+  Frame& operator=(const Frame&) = delete;
+
+  Value& reg(uint32_t index) { return registers_[index]; }
+  int64_t& integer(uint32_t index) { return ints_[index]; }
+  /// Scratch for the arguments of the call being made; as long as the longest operand list.
+  TilewrightAny* anys() { return anys_.get(); }
+  std::vector<Value>& values() { return values_; }
+  /// Scratch for the shape of the tensor being made.
+  int64_t* dims() { return dims_.get(); }
+
+  /// Makes the arena hold at least `num_bytes`.  Raises UserError for a negative or impossible number.
+  void reserve_arena(int64_t num_bytes);
+  /// Register `dst` = `ndim` x `dtype` tensor with shape dims() at `offset` in the arena.
+  /// Raises InternalError if it does not lie within.
+  void make_arena_tensor(uint32_t dst, int64_t offset, DataType dtype, size_t ndim);
+  /// Register `dst` = `base`, compact, with shape dims().
+  void make_reshaped(uint32_t dst, const TensorObject& base, size_t ndim);
+
+  /// Zeroes the int registers: before a call.
+  void start();
+  /// Drops all values; what others still hold of this frame's tensors or arena is left to them.
+  void finish() noexcept;
+
+ private:
+  TensorObject& describe(uint32_t dst, const Ref<Storage>& storage, void* data, DataType dtype, size_t ndim);
+
+  size_t num_registers_, num_ints_;
+  std::unique_ptr<Value[]> registers_;
+  std::unique_ptr<int64_t[]> ints_;
+  // One description per register that makes tensors, rewritten by each call unless somebody else still holds it.
+  std::unique_ptr<Ref<TensorObject>[]> slots_;
+  std::vector<uint32_t> used_slots_;
+  std::unique_ptr<TilewrightAny[]> anys_;
+  std::unique_ptr<int64_t[]> dims_;
+  std::vector<Value> values_;
+  Ref<Storage> arena_;
+  int64_t arena_bytes_ = 0;
+};
+
+/// The idle frames of one function.
+class FramePool {
+ public:
+  std::unique_ptr<Frame> take(const BytecodeFunction& function);
+  void give_back(std::unique_ptr<Frame> frame);
+
+ private:
+  static constexpr size_t kMaxIdle = 64;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Frame>> idle_;
+};
+
+}  // namespace tilewright::runtime::vm

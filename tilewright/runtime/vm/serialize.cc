@@ -1,0 +1,237 @@
+#include "tilewright/runtime/vm/serialize.h"
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+#include "tilewright/runtime/vm/byte_stream.h"
+#include "tilewright/runtime/vm/checksum.h"
+#include "tilewright/runtime/vm/verify.h"
+
+namespace tilewright::runtime::vm {
+namespace {
+
+constexpr char kMagic[4] = {'T', 'W', 'V', 'M'};
+constexpr size_t kHeaderBytes = 32;
+constexpr size_t kChecksummedFrom = 24;
+
+void write_texts(ByteWriter& out, const std::vector<std::string>& texts) {
+  out.number(static_cast<uint32_t>(texts.size()));
+  for (const std::string& text : texts) out.text(text);
+}
+
+void write_descriptions(ByteWriter& out, const std::vector<Description>& values) {
+  out.number(static_cast<uint32_t>(values.size()));
+  for (const Description& value : values) {
+    out.text(value.name);
+    out.text(value.type);
+  }
+}
+
+void write_function(ByteWriter& out, const BytecodeFunction& function) {
+  out.text(function.name);
+  out.number(static_cast<uint8_t>(function.is_public));
+  write_descriptions(out, function.parameters);
+  write_descriptions(out, function.results);
+  out.number(function.num_registers);
+  out.number(function.num_ints);
+  write_texts(out, function.int_names);
+  out.number(static_cast<uint32_t>(function.code.size()));
+  for (const Instruction& instruction : function.code) {
+    out.number(static_cast<uint8_t>(instruction.opcode));
+    out.number(instruction.num_operands);
+    out.number(instruction.dst);
+    out.number(instruction.a);
+    out.number(instruction.b);
+  }
+  out.number(static_cast<uint32_t>(function.operands.size()));
+  for (const Operand& operand : function.operands) {
+    out.number(static_cast<uint8_t>(operand.kind));
+    out.number(operand.index);
+    out.number(operand.bits);
+  }
+}
+
+std::vector<std::string> read_texts(ByteReader& in) {
+  std::vector<std::string> texts(in.count(4));
+  for (std::string& text : texts) text = in.text();
+  return texts;
+}
+
+std::vector<Description> read_descriptions(ByteReader& in) {
+  std::vector<Description> values(in.count(8));
+  for (Description& value : values) {
+    value.name = in.text();
+    value.type = in.text();
+  }
+  return values;
+}
+
+BytecodeFunction read_function(ByteReader& in) {
+  BytecodeFunction function;
+  function.name = in.text();
+  function.is_public = in.number<uint8_t>() != 0;
+  function.parameters = read_descriptions(in);
+  function.results = read_descriptions(in);
+  function.num_registers = in.number<uint32_t>();
+  function.num_ints = in.number<uint32_t>();
+  function.int_names = read_texts(in);
+  function.code.resize(in.count(15));
+  for (Instruction& instruction : function.code) {
+    instruction.opcode = static_cast<Opcode>(in.number<uint8_t>());
+    instruction.num_operands = in.number<uint16_t>();
+    instruction.dst = in.number<uint32_t>();
+    instruction.a = in.number<uint32_t>();
+    instruction.b = in.number<uint32_t>();
+  }
+  function.operands.resize(in.count(13));
+  for (Operand& operand : function.operands) {
+    operand.kind = static_cast<Operand::Kind>(in.number<uint8_t>());
+    operand.index = in.number<uint32_t>();
+    operand.bits = in.number<int64_t>();
+  }
+  return function;
+}
+
+uint64_t aligned(uint64_t offset) { return (offset + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment; }
+
+// Offsets count from the end of `code` rounded up, so that they are known while `code` is written.
+void write_constants(ByteWriter& out, const std::vector<Tensor>& constants) {
+  out.number(static_cast<uint32_t>(constants.size()));
+  uint64_t offset = 0;
+  for (const Tensor& constant : constants) {
+    out.number(constant.dtype().code);
+    out.number(constant.dtype().bits);
+    out.number(constant.dtype().lanes);
+    out.number(static_cast<uint8_t>(constant.ndim()));
+    for (int64_t extent : constant.shape()) out.number(extent);
+    out.number(offset);
+    offset = aligned(offset + static_cast<uint64_t>(constant.num_bytes()));
+  }
+}
+
+class ConstantReader {
+ public:
+  ConstantReader(std::span<const std::byte> data, const std::string& name, std::shared_ptr<const void> owner)
+      : data_(data), name_(name), owner_(std::move(owner)) {}
+
+  Tensor read(ByteReader& in) const {
+    const auto code = in.number<uint8_t>(), bits = in.number<uint8_t>();
+    const DataType dtype = DataType::make(code, bits, in.number<uint16_t>());
+    Shape shape(in.number<uint8_t>());
+    if (shape.size() > 64) throw UserError("{} is damaged: a constant has {} dimensions", name_, shape.size());
+    for (int64_t& extent : shape) extent = in.number<int64_t>();
+    const auto offset = in.number<uint64_t>();
+    if (bits == 0 || dtype.lanes == 0) throw UserError("{} is damaged: a constant has {} bits and {} lanes", name_, bits, dtype.lanes);
+    const auto num_bytes = static_cast<uint64_t>(checked_num_bytes(shape, dtype, name_));
+    if (offset % kTensorAlignment != 0 || offset > data_.size() || num_bytes > data_.size() - offset) {
+      throw UserError("{} is damaged: a constant {}{} does not fit", name_, dtype.str(), shape_str(shape));
+    }
+    const std::byte* data = data_.data() + offset;
+    if (!owner_ || reinterpret_cast<uintptr_t>(data) % kTensorAlignment != 0) {
+      return Tensor::copy_of(data, num_bytes, shape, dtype);
+    }
+    return Tensor::view_of_const(data, shape, dtype, owner_);
+  }
+
+ private:
+  std::span<const std::byte> data_;
+  const std::string& name_;
+  std::shared_ptr<const void> owner_;
+};
+
+// The bytes of `code`, once the header is sound.
+uint64_t check_header(std::span<const std::byte> bytes, const std::string& name) {
+  ByteReader in(bytes, name);
+  if (bytes.size() < kHeaderBytes || std::memcmp(bytes.data(), kMagic, sizeof kMagic) != 0) {
+    throw UserError("{} is not an executable of tilewright", name);
+  }
+  in.raw(sizeof kMagic);
+  const auto version = in.number<uint32_t>();
+  if (version != kExecutableVersion) {
+    throw UserError("{} has format version {}, this runtime reads {}", name, version, kExecutableVersion)
+        .help("compile the model again with the tilewright you run it with");
+  }
+  const auto num_bytes = in.number<uint64_t>(), sum = in.number<uint64_t>(), code_bytes = in.number<uint64_t>();
+  if (num_bytes != bytes.size()) throw UserError("{} is damaged: it has {} bytes of {}", name, bytes.size(), num_bytes);
+  if (sum != checksum(bytes.subspan(kChecksummedFrom))) {
+    throw UserError("{} is damaged: its checksum is wrong", name).help("compile or copy it again");
+  }
+  if (code_bytes > bytes.size() - kHeaderBytes) throw UserError("{} is damaged: it ends too early", name);
+  return code_bytes;
+}
+
+}  // namespace
+
+std::vector<std::byte> save(const Executable& executable) {
+  ByteWriter code;
+  write_texts(code, executable.strings);
+  write_texts(code, executable.callees);
+  code.number(static_cast<uint32_t>(executable.functions.size()));
+  for (const BytecodeFunction& function : executable.functions) write_function(code, function);
+  write_constants(code, executable.constants);
+
+  ByteWriter out;
+  out.raw(kMagic, sizeof kMagic);
+  out.number(kExecutableVersion);
+  out.number(uint64_t{0});  // size and checksum, filled in below
+  out.number(uint64_t{0});
+  out.number(static_cast<uint64_t>(code.bytes.size()));
+  out.raw(code.bytes.data(), code.bytes.size());
+  for (const Tensor& constant : executable.constants) {
+    out.align(kTensorAlignment);
+    out.raw(constant.data(), static_cast<size_t>(constant.num_bytes()));
+  }
+  out.align(kTensorAlignment);
+  ByteWriter filled;
+  filled.number(static_cast<uint64_t>(out.bytes.size()));
+  filled.number(checksum(std::span(out.bytes).subspan(kChecksummedFrom)));
+  std::memcpy(out.bytes.data() + 8, filled.bytes.data(), filled.bytes.size());
+  return std::move(out.bytes);
+}
+
+Executable load(std::span<const std::byte> bytes, const std::string& name, std::shared_ptr<const void> owner) {
+  const uint64_t code_bytes = check_header(bytes, name);
+  ByteReader in(bytes.subspan(kHeaderBytes, code_bytes), name);
+  Executable executable;
+  executable.strings = read_texts(in);
+  executable.callees = read_texts(in);
+  executable.functions.resize(in.count(30));
+  for (BytecodeFunction& function : executable.functions) function = read_function(in);
+  const uint64_t data_begin = std::min<uint64_t>(aligned(kHeaderBytes + code_bytes), bytes.size());
+  const ConstantReader constants(bytes.subspan(data_begin), name, std::move(owner));
+  for (size_t left = in.count(13); left > 0; --left) executable.constants.push_back(constants.read(in));
+  if (!in.is_at_end()) throw UserError("{} is damaged: there is more than its header says", name);
+  const std::string fault = find_fault(executable);
+  if (!fault.empty()) throw UserError("{} is damaged: {}", name, fault);
+  return executable;
+}
+
+void save_file(const Executable& executable, const std::string& path) {
+  const std::vector<std::byte> bytes = save(executable);
+  // written aside and renamed: a reader never sees half a file
+  const std::string partial = path + ".partial";
+  std::ofstream file(partial, std::ios::binary);
+  file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  file.close();
+  std::error_code error;
+  if (file) std::filesystem::rename(partial, path, error);
+  if (file && !error) return;
+  std::filesystem::remove(partial, error);
+  throw UserError("cannot write {}", path).help("check that its folder exists, is writable and has space");
+}
+
+Executable load_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  std::error_code error;
+  if (!file || std::filesystem::is_directory(path, error)) throw UserError("cannot read {}", path);
+  const auto size = static_cast<size_t>(file.tellg());
+  // in a tensor for its alignment; the constants then stay in it
+  Tensor buffer = Tensor::empty(Shape{static_cast<int64_t>(size)}, DataType::uint(8));
+  file.seekg(0);
+  file.read(buffer.data_as<char>(), static_cast<std::streamsize>(size));
+  if (!file) throw UserError("cannot read {}", path);
+  return load({buffer.data_as<std::byte>(), size}, path, std::make_shared<Tensor>(buffer));
+}
+
+}  // namespace tilewright::runtime::vm
