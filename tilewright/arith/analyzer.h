@@ -9,6 +9,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "tilewright/tir/tir.h"
 
@@ -40,15 +41,18 @@ class Analyzer {
   Analyzer(const Analyzer&) = delete;
   Analyzer& operator=(const Analyzer&) = delete;
 
-  /// From now on `var` is one of min, min + 1, ..., min + extent - 1.  The range may be symbolic; it holds at least one
+  // What is said of variables holds until the end of the innermost Scope, or as long as the analyzer lives.
+
+  /// `var` is one of min, min + 1, ..., min + extent - 1.  The range may be symbolic; it holds at least one
   /// value, since otherwise nothing is executed.  Binding a variable again replaces what was known.
   void bind(const Var& var, const Range& range);
-  /// From now on `var` stands for `value` and is replaced by it.
+  /// `var` stands for `value` and is replaced by it.
   void bind(const Var& var, PrimExpr value);
-  /// From now on `condition` holds, e.g. `n >= 0` for a symbolic extent.
+  /// `condition` holds, e.g. `n >= 0` for a symbolic extent.
   void require(const PrimExpr& condition);
 
-  /// The condition of assume() holds as long as its Scope lives.  Scopes end in the reverse order of their begin.
+  /// What is bound, required or assumed while a Scope lives is forgotten at its end.  Scopes end in the reverse order
+  /// of their begin.
   class [[nodiscard]] Scope {
    public:
     Scope(Scope&& other) noexcept : analyzer_(std::exchange(other.analyzer_, nullptr)), mark_(other.mark_) {}
@@ -61,6 +65,8 @@ class Analyzer {
     Analyzer* analyzer_;
     size_t mark_;
   };
+  Scope enter();
+  /// enter() and require(condition).
   Scope assume(const PrimExpr& condition);
 
   /// An expression of equal value and dtype that is no more complex; `expr` itself if it is already in this form.

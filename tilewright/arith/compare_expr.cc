@@ -1,0 +1,104 @@
+#include "tilewright/arith/compare_expr.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "tilewright/ir/field.h"
+#include "tilewright/ir/services.h"
+
+namespace tilewright::arith {
+namespace {
+
+constexpr int kMaxVisits = 100000;
+
+// The scalar operands of the common kinds of expression; false for other kinds.
+bool operands(const PrimExprNode* expr, std::vector<const PrimExprNode*>* found) {
+  const PrimExpr ref(expr);
+  auto all = [&](const std::vector<PrimExpr>& list) {
+    for (const PrimExpr& item : list) found->push_back(item.get());
+  };
+  if (const auto* node = ref.as<BinaryOpNode>()) return found->push_back(node->a.get()), found->push_back(node->b.get()), true;
+  switch (expr->kind) {
+    case Kind::kVar:
+    case Kind::kIntImm:
+    case Kind::kFloatImm: return true;
+    case Kind::kNot: return found->push_back(ref.as<NotNode>()->a.get()), true;
+    case Kind::kCast: return found->push_back(ref.as<CastNode>()->value.get()), true;
+    case Kind::kBufferLoad: return all(ref.as<BufferLoadNode>()->indices), !ref.as<BufferLoadNode>()->predicate;
+    case Kind::kProducerLoad: return all(ref.as<ProducerLoadNode>()->indices), true;
+    case Kind::kCall: return all(ref.as<CallNode>()->args), ref.as<CallNode>()->annotations.empty();
+    case Kind::kRamp: return found->push_back(ref.as<RampNode>()->base.get()), found->push_back(ref.as<RampNode>()->stride.get()), true;
+    case Kind::kBroadcast: return found->push_back(ref.as<BroadcastNode>()->value.get()), true;
+    case Kind::kSelect: {
+      const auto* node = ref.as<SelectNode>();
+      return all({node->condition, node->true_value, node->false_value}), true;
+    }
+    default: return false;
+  }
+}
+
+bool same_op(const Expr& a, const Expr& b) {
+  const auto *x = a.as<OpNode>(), *y = b.as<OpNode>();
+  return a == b || (x && y && x->name == y->name);
+}
+
+// Everything but the operands.
+bool same_node(const PrimExprNode* a, const PrimExprNode* b) {
+  const PrimExpr x(a), y(b);
+  switch (a->kind) {
+    case Kind::kVar: return false;  // equal only to itself
+    case Kind::kIntImm: return x.as<IntImmNode>()->value == y.as<IntImmNode>()->value;
+    case Kind::kFloatImm: return structural_equal(x, y);
+    case Kind::kBufferLoad: return x.as<BufferLoadNode>()->buffer == y.as<BufferLoadNode>()->buffer;
+    case Kind::kProducerLoad: return x.as<ProducerLoadNode>()->producer == y.as<ProducerLoadNode>()->producer;
+    case Kind::kCall: return same_op(x.as<CallNode>()->op, y.as<CallNode>()->op);
+    case Kind::kRamp: return x.as<RampNode>()->lanes == y.as<RampNode>()->lanes;
+    case Kind::kBroadcast: return x.as<BroadcastNode>()->lanes == y.as<BroadcastNode>()->lanes;
+    default: return true;
+  }
+}
+
+}  // namespace
+
+bool same_expr(const PrimExpr& a, const PrimExpr& b) {
+  std::vector<std::pair<const PrimExprNode*, const PrimExprNode*>> pending{{a.get(), b.get()}};
+  std::vector<const PrimExprNode*> x, y;
+  for (int visits = 0; !pending.empty(); ++visits) {
+    const auto [left, right] = pending.back();
+    pending.pop_back();
+    if (left == right) continue;
+    if (visits > kMaxVisits || left->kind != right->kind || left->dtype != right->dtype) return false;
+    x.clear();
+    y.clear();
+    if (!operands(left, &x) || !operands(right, &y)) {
+      if (!structural_equal(PrimExpr(left), PrimExpr(right))) return false;
+      continue;
+    }
+    if (!same_node(left, right) || x.size() != y.size()) return false;
+    for (size_t n = 0; n < x.size(); ++n) pending.emplace_back(x[n], y[n]);
+  }
+  return true;
+}
+
+int64_t cost(const PrimExpr& expr) {
+  std::vector<const PrimExprNode*> pending{expr.get()};
+  int64_t total = 0;
+  for (int visits = 0; !pending.empty() && visits < kMaxVisits; ++visits) {
+    const PrimExprNode* node = pending.back();
+    pending.pop_back();
+    switch (node->kind) {
+      case Kind::kVar:
+      case Kind::kIntImm: continue;
+      case Kind::kMul: total += 2; break;
+      case Kind::kDiv:
+      case Kind::kMod:
+      case Kind::kFloorDiv:
+      case Kind::kFloorMod: total += 5; break;
+      default: total += 1;
+    }
+    operands(node, &pending);
+  }
+  return total;
+}
+
+}  // namespace tilewright::arith

@@ -1,0 +1,169 @@
+// What an Analyzer is made of: the terms, what is known of them, and the constructors that build simplest terms.
+// One class over several files, by subject: import, export, build_*, bounds, prove, facts.
+#pragma once
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "tilewright/arith/term.h"
+
+namespace tilewright::arith {
+
+/// Thrown inside the analyzer when a coefficient leaves its dtype; the expression is then kept as it is.
+struct NotRepresentable {};
+/// Thrown inside the analyzer when a call with an effect is met: its expression may be neither dropped nor repeated.
+struct HasEffect {};
+
+inline constexpr Id kNone = UINT32_MAX;
+/// Term::value of a kOther that is one expression, known by its address only.
+inline constexpr int64_t kOpaque = INT64_MIN + 1;
+
+/// What bindings and assumptions say of one term.
+struct Knowledge {
+  ConstBounds bounds;
+  ModularSet modular;
+  Id replacement = kNone;       // for a variable that stands for a value
+  std::optional<bool> truth;    // for a condition
+};
+
+struct Analyzer::State {
+  TermTable terms;
+
+  // ---- import*.cc: expressions to simplest terms
+  Id import(const PrimExpr& expr);
+  Linear import_linear(const PrimExpr& expr);
+  Id variable(const VarNode* var);
+
+  // ---- export.cc: terms to expressions
+  PrimExpr export_term(Id id);
+
+  // ---- build_*.cc: the simplest term of a given value
+  Id constant(int64_t value, DataType dtype);
+  Id truth_value(bool value) { return constant(value, kBoolType); }
+  Id atom(Id id);  // the term, or the constant that it is known to be
+  Id sum(const Linear& form, DataType dtype);
+  Linear normalized(Linear form, DataType dtype);
+  Id product(Id a, Id b);
+  Id floor_div(Id a, Id b);
+  Id floor_mod(Id a, Id b);
+  Id trunc_div_mod(Kind kind, Id a, Id b);
+  Id min_max(bool is_min, Id a, Id b);
+  Id greater_equal_0(const Linear& form, DataType dtype);
+  Id equal_0(const Linear& form, DataType dtype);
+  Id logical_and(Id a, Id b);
+  Id logical_or(Id a, Id b);
+  Id logical_not(Id a);
+  Id select(Id condition, Id true_value, Id false_value);
+  Id other(Kind kind, DataType dtype, std::span<const Arg> args, const ObjectRef& object = nullptr, int64_t value = 0);
+
+  // ---- bounds.cc, modular.cc, prove.cc: what can be known
+  ConstBounds bounds(Id id);
+  ConstBounds bounds(const Linear& form);
+  ModularSet modular(Id id);
+  ModularSet modular(const Linear& form);
+  /// True only if form >= 0; `fuel` bounds the number of steps.
+  bool proves_ge0(const Linear& form, int fuel = kSimplifyFuel);
+  /// True only if `condition` holds: its parts are tried with more fuel than simplification spends.
+  bool proves(Id condition);
+  static constexpr int kSimplifyFuel = 24, kProofFuel = 400;
+
+  // ---- facts.cc: what is known
+  void learn(Id condition, bool truth);
+  void learn_ge0(Linear form);
+  void learn_remainder(const Linear& form);
+  void set_bounds(Id id, ConstBounds known);
+  void set_knowledge(Id id, Knowledge known);
+  const Knowledge& knowledge(Id id) const;
+  void bind_range(const VarNode* var, Id min, Id extent);
+  void bind_value(const VarNode* var, Id value);
+  void bind_equal(const VarNode* var, Id value);  // not replaced, but known to be equal
+  void forget(Id var);
+  size_t open_scope();
+  void close_scope(size_t mark);
+
+  struct Fact {
+    Linear form;  // form >= 0
+    bool is_active = true;
+  };
+  std::vector<Fact> facts;
+
+  uint32_t epoch = 1;  // names what is known now; results found in an epoch hold in it
+  int import_depth = 0;
+  int rule_nesting = 0;
+
+ private:
+  friend struct Prover;
+  Id import_node(const PrimExpr& expr);
+  Id import_sum(const PrimExpr& expr);
+  Id import_product(const BinaryOpNode* node);
+  Id import_binary(Kind kind, DataType dtype, Id a, Id b);
+  Id import_compare(Kind kind, const PrimExpr& a, const PrimExpr& b);
+  Id compare(Kind kind, const Linear& x, const Linear& y, DataType dtype);
+  Id scalar_binary(Kind kind, Id a, Id b);
+  Id import_given(Id condition, bool truth, const PrimExpr& expr);
+  Id import_logic(const BinaryOpNode* node);
+  Id import_select(const PrimExpr& condition, const PrimExpr& a, const PrimExpr& b, const ObjectRef& op);
+  Id import_call(const CallNode* call);
+  Id import_cast(const CastNode* cast);
+  Id import_let(const LetNode* let);
+  Id import_let_body(const LetNode* let, Id value);
+  Id import_other(const PrimExpr& expr);
+  Id import_vector(const PrimExpr& expr);
+  Id vector_binary(Kind kind, DataType dtype, Id a, Id b);
+  Id ramp(Id base, Id stride, int64_t lanes);
+  Id broadcast(Id value, int64_t lanes);
+  Id opaque(const PrimExpr& expr);
+  Id reconsidered(Id condition);
+  Id without_implied(Op op, Id condition, Id given);
+  bool is_opaque(Id id) const { return terms[id].op == Op::kOther && terms[id].value == kOpaque; }
+  bool mentions(Id id, Id wanted) const;
+  ObjectRef operator_named(const Expr& op);
+  Linear div_const(const Linear& form, int64_t divisor, DataType dtype);
+  Linear mod_const(const Linear& form, int64_t divisor, DataType dtype);
+  Linear symbolic_div(const Linear& form, Id divisor, bool wants_remainder, DataType dtype);
+  ConstBounds compute_bounds(Id id);
+  ConstBounds other_bounds(Id id);
+  PrimExpr make_expr(Id id);
+  PrimExpr export_sum(const Linear& form, DataType dtype);
+  PrimExpr export_scaled(Id id, int64_t factor);
+  PrimExpr export_compare(Id id, bool is_negated);
+  PrimExpr export_other(Id id);
+
+  struct Undo {
+    Id id;            // whose knowledge was changed, or kNone for a fact that was switched off
+    size_t fact;
+    Knowledge old;
+  };
+  struct ScopeMark {
+    size_t num_undo, num_facts;
+    uint32_t epoch;
+  };
+  std::unordered_map<Id, Knowledge> knowledge_;
+  std::vector<Undo> undo_;
+  std::vector<ScopeMark> scopes_;
+  uint32_t last_epoch_ = 1;
+  std::unordered_map<std::string, ObjectRef> operators_;  // one node for each operator name
+  struct Imported {
+    PrimExpr expr;  // keeps the address from being reused
+    Id id;
+    uint32_t epoch;
+  };
+  std::unordered_map<const Object*, Imported> imported_;  // shared nodes met in this call
+
+ public:
+  void end_call() { imported_.clear(); }
+};
+
+/// Everything learnt while it lives is forgotten at its end.
+class LocalScope {
+ public:
+  explicit LocalScope(Analyzer::State& state) : state_(state), mark_(state.open_scope()) {}
+  LocalScope(const LocalScope&) = delete;
+  ~LocalScope() { state_.close_scope(mark_); }
+
+ private:
+  Analyzer::State& state_;
+  size_t mark_;
+};
+
+}  // namespace tilewright::arith
