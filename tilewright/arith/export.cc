@@ -2,6 +2,7 @@
 // conditions as `a < b`.
 #include <algorithm>
 #include <cstring>
+#include <tuple>
 
 #include "tilewright/arith/state.h"
 #include "tilewright/tir/builder.h"
@@ -82,9 +83,8 @@ PrimExpr Analyzer::State::export_scaled(Id id, int64_t factor) {
 PrimExpr Analyzer::State::export_sum(const Linear& form, DataType dtype) {
   std::vector<Arg> parts = form.terms;
   int64_t constant = form.constant;
-  std::stable_sort(parts.begin(), parts.end(), [](const Arg& a, const Arg& b) {
-    if ((a.coeff > 0) != (b.coeff > 0)) return a.coeff > 0;
-    return std::abs(a.coeff) > std::abs(b.coeff);
+  std::sort(parts.begin(), parts.end(), [](const Arg& a, const Arg& b) {
+    return std::tuple(a.coeff < 0, -std::abs(a.coeff), a.id) < std::tuple(b.coeff < 0, -std::abs(b.coeff), b.id);
   });
   PrimExpr total;
   const bool starts_with_constant = !parts.empty() && parts[0].coeff < 0 && constant > 0;
