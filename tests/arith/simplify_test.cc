@@ -112,7 +112,7 @@ TEST_F(Simplify, AssumptionsEndWithTheirScope) {
     EXPECT_EQ(simple(floordiv(n, 5)), "0");
   }
   EXPECT_EQ(simple(n < 5), "n < 5");
-  auto scope = analyzer.assume(equal(floormod(n, 4), 0));
+  auto scope = analyzer.assume(equal(floormod(n, 4), imm(0)));
   EXPECT_EQ(simple(floordiv(n, 4) * 4), "n");
   EXPECT_EQ(simple(floormod(n + 3, 4)), "3");
 }

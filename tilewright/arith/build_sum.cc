@@ -19,7 +19,8 @@ Id Analyzer::State::atom(Id id) {
 }
 
 Id Analyzer::State::sum(const Linear& form, DataType dtype) {
-  const Linear simple = form.terms.size() < 2 ? form : normalized(form, dtype);
+  const bool is_one_term = form.terms.size() == 1 && std::abs(form.terms[0].coeff) == 1;
+  const Linear simple = is_one_term || form.is_const() ? form : normalized(form, dtype);
   if (!simple.is_exact) throw NotRepresentable{};
   if (simple.is_const()) return constant(simple.constant, dtype);
   if (simple.terms.size() == 1 && simple.constant == 0 && simple.terms[0].coeff == 1) return simple.terms[0].id;

@@ -40,11 +40,16 @@ bool Prover::prove(const Linear& goal, int depth) {
   if (prove_by_cases(goal, depth, &has_cases)) return true;
   if (has_cases) return false;  // a case split is exact: what it cannot prove is not true in one of the cases
   if (prove_by_factor(goal, depth)) return true;
-  // a term without bound must be eliminated in any proof; if all have bounds, any may be
-  for (const Arg& part : goal.terms) {
-    if ((state.bounds(part.id) * part.coeff).min == kNegInf) return eliminate(goal, part, depth);
-  }
-  return std::any_of(goal.terms.begin(), goal.terms.end(), [&](const Arg& part) { return eliminate(goal, part, depth); });
+  // terms without bound must be eliminated in any proof; products first, since their facts speak of their factors
+  std::vector<Arg> order = goal.terms;
+  auto is_unbounded = [&](const Arg& part) { return (state.bounds(part.id) * part.coeff).min == kNegInf; };
+  if (std::any_of(order.begin(), order.end(), is_unbounded))
+    std::erase_if(order, [&](const Arg& part) { return !is_unbounded(part); });
+  std::sort(order.begin(), order.end(), [&](const Arg& a, const Arg& b) {
+    const bool a_last = state.terms[a.id].op != Op::kProduct, b_last = state.terms[b.id].op != Op::kProduct;
+    return std::pair(a_last, a.id) < std::pair(b_last, b.id);
+  });
+  return std::any_of(order.begin(), order.end(), [&](const Arg& part) { return eliminate(goal, part, depth); });
 }
 
 // goal + k * min(a, b) >= 0, k > 0, if it holds with a and with b; max with k < 0 likewise
@@ -66,9 +71,12 @@ bool Prover::prove_by_cases(const Linear& goal, int depth, bool* has_cases) {
 bool Prover::prove_by_factor(const Linear& goal, int depth) {
   if (goal.constant != 0) return false;
   auto is_product = [&](Id id) { return state.terms[id].op == Op::kProduct; };
-  if (!is_product(goal.terms[0].id)) return false;
-  const auto candidates = state.terms.args(goal.terms[0].id);
-  for (const Arg factor : std::vector<Arg>(candidates.begin(), candidates.end())) {
+  std::vector<Arg> candidates{{goal.terms[0].id, 1}};
+  if (is_product(goal.terms[0].id)) {
+    const auto factors = state.terms.args(goal.terms[0].id);
+    candidates.assign(factors.begin(), factors.end());
+  }
+  for (const Arg factor : candidates) {
     Linear quotient;
     bool divides = true;
     for (const Arg& part : goal.terms) {

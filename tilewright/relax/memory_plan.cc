@@ -42,7 +42,9 @@ MemoryPlan plan_memory(std::vector<Lifetime> tensors, int64_t alignment) {
   plan.offsets.assign(tensors.size(), 0);
   std::vector<size_t> order(tensors.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return tensors[a].num_bytes > tensors[b].num_bytes; });
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return tensors[a].num_bytes != tensors[b].num_bytes ? tensors[a].num_bytes > tensors[b].num_bytes : a < b;
+  });
   std::vector<size_t> placed;
   for (size_t n : order) {
     std::vector<std::pair<int64_t, int64_t>> taken;

@@ -162,6 +162,10 @@ PrimExpr operator<(PrimExpr a, PrimExpr b) { return binary(Kind::kLT, std::move(
 PrimExpr operator<=(PrimExpr a, PrimExpr b) { return binary(Kind::kLE, std::move(a), std::move(b)); }
 PrimExpr operator>(PrimExpr a, PrimExpr b) { return binary(Kind::kGT, std::move(a), std::move(b)); }
 PrimExpr operator>=(PrimExpr a, PrimExpr b) { return binary(Kind::kGE, std::move(a), std::move(b)); }
+PrimExpr operator<(PrimExpr a, int64_t b) { return a < make_const_int(a->dtype, b); }
+PrimExpr operator<=(PrimExpr a, int64_t b) { return a <= make_const_int(a->dtype, b); }
+PrimExpr operator>(PrimExpr a, int64_t b) { return a > make_const_int(a->dtype, b); }
+PrimExpr operator>=(PrimExpr a, int64_t b) { return a >= make_const_int(a->dtype, b); }
 PrimExpr equal(PrimExpr a, PrimExpr b) { return binary(Kind::kEQ, std::move(a), std::move(b)); }
 PrimExpr not_equal(PrimExpr a, PrimExpr b) { return binary(Kind::kNE, std::move(a), std::move(b)); }
 PrimExpr logical_and(PrimExpr a, PrimExpr b) { return binary(Kind::kAnd, std::move(a), std::move(b)); }
