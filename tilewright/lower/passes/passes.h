@@ -1,0 +1,30 @@
+// The passes of the lowering pipelines, one file each; lower/pipeline.cc is their order.
+#pragma once
+#include "tilewright/ir/module.h"
+#include "tilewright/ir/target.h"
+#include "tilewright/tir/tir.h"
+
+namespace tilewright::lower {
+using namespace tir;
+
+/// Blocks with init  ->  the init runs where all reduce axes are at their start.
+PrimFunc lower_init(const PrimFunc& func);
+/// Blocks whose buffers are allocated inside  ->  each allocated around the smallest statement that holds its uses and
+/// the loops over which its values live.
+PrimFunc place_allocations(const PrimFunc& func);
+/// Views of match_buffer in blocks  ->  accesses of what they view.
+PrimFunc lower_match_buffer(const PrimFunc& func);
+/// Blocks  ->  loops with guards; axes are replaced by their values.
+PrimFunc lower_blocks(const PrimFunc& func);
+/// Allocations  ->  only as large as what is touched while they live.
+PrimFunc compact_buffers(const PrimFunc& func);
+/// A[i, j]  ->  A[i * stride + j]; all buffers have one dimension.
+PrimFunc flatten_buffers(const PrimFunc& func);
+/// Vectorized loops  ->  vector expressions; bodies that have no vector form become serial loops.
+PrimFunc vectorize_loops(const PrimFunc& func);
+/// Unrolled loops  ->  copies of their body.
+PrimFunc unroll_loops(const PrimFunc& func);
+/// The function  ->  lowered functions (lower/lowered.h): entry with argument checks, compute, parallel bodies.
+IRModule split_functions(const std::string& name, const PrimFunc& func);
+
+}  // namespace tilewright::lower

@@ -1,0 +1,147 @@
+// Where memory lives: every buffer allocated in a block goes to the smallest statement that holds all its uses.
+// A loop that a reduce (or opaque) axis of a using block depends on carries values from turn to turn, so the buffer is
+// placed outside it:  for k: Y[i] += ...  keeps Y outside k although all uses are inside.
+#include <unordered_map>
+#include <unordered_set>
+
+#include "tilewright/ir/rewrite.h"
+#include "tilewright/ir/walk.h"
+#include "tilewright/lower/passes/passes.h"
+#include "tilewright/tir/builder.h"
+
+namespace tilewright::lower {
+namespace {
+
+using Path = std::vector<const Object*>;  // statements from the allocating block's body downwards
+
+// Finds for each buffer of one block the common path of its uses.
+class UseFinder {
+ public:
+  explicit UseFinder(const BlockNode* owner) {
+    for (const Buffer& buffer : owner->alloc_buffers) {
+      mine_.insert(buffer.get());
+      by_pointer_[buffer->data.get()] = buffer.get();
+    }
+    visit(owner->body.get());
+    if (owner->init) visit(owner->init.get());
+  }
+
+  /// The statement around which `buffer` is allocated; null: the whole body of the block, or no use at all.
+  const Object* place(const BufferNode* buffer) const {
+    auto found = paths_.find(buffer);
+    return found == paths_.end() || found->second.empty() ? nullptr : found->second.back();
+  }
+
+ private:
+  void visit(const Object* node) {
+    if (const auto* realize = ObjectRef(node).as<BlockRealizeNode>()) return visit_block(realize);
+    const bool is_place = ObjectRef(node).as<ForNode>() || ObjectRef(node).as<IfThenElseNode>();
+    if (const auto* load = ObjectRef(node).as<BufferLoadNode>()) use(load->buffer.get());
+    if (const auto* store = ObjectRef(node).as<BufferStoreNode>()) use(store->buffer.get());
+    if (const auto* var = ObjectRef(node).as<VarNode>()) {
+      auto owner = by_pointer_.find(var);
+      if (owner != by_pointer_.end()) use(owner->second);
+    }
+    if (is_place) stack_.push_back(node);
+    for_each_child(node, this, [](void* self, const Object* child, bool) { static_cast<UseFinder*>(self)->visit(child); });
+    if (is_place) stack_.pop_back();
+  }
+
+  void visit_block(const BlockRealizeNode* realize) {
+    const size_t outer_limit = limit_;
+    const bool was_in_block = in_block_;
+    if (!in_block_) limit_ = stack_.size() + 1;
+    // loops that carry values of this block end the path above them
+    std::unordered_set<const VarNode*> carrying;
+    for (size_t n = 0; n < realize->iter_values.size(); ++n) {
+      if (realize->block->iter_vars[n]->iter_type == IterType::kSpatial) continue;
+      walk(realize->iter_values[n], [&](const VarNode* var) { carrying.insert(var); });
+    }
+    for (size_t depth = 0; depth < stack_.size() && depth < limit_; ++depth) {
+      const auto* loop = ObjectRef(stack_[depth]).as<ForNode>();
+      if (loop && carrying.count(loop->loop_var.get())) limit_ = depth;
+    }
+    in_block_ = true;
+    stack_.push_back(realize);
+    for_each_child(realize->block.get(), this,
+                   [](void* self, const Object* child, bool) { static_cast<UseFinder*>(self)->visit(child); });
+    stack_.pop_back();
+    in_block_ = was_in_block;
+    limit_ = outer_limit;
+  }
+
+  // Outside blocks nothing is known of what loops carry: the path is empty.
+  void use(const BufferNode* buffer) {
+    if (!mine_.count(buffer)) return;
+    Path path;
+    if (in_block_) path.assign(stack_.begin(), stack_.begin() + static_cast<long>(std::min(limit_, stack_.size())));
+    auto [found, is_new] = paths_.try_emplace(buffer, path);
+    if (is_new) return;
+    Path& common = found->second;
+    size_t depth = 0;
+    while (depth < common.size() && depth < path.size() && common[depth] == path[depth]) ++depth;
+    common.resize(depth);
+  }
+
+  std::unordered_set<const BufferNode*> mine_;
+  std::unordered_map<const VarNode*, const BufferNode*> by_pointer_;
+  std::unordered_map<const BufferNode*, Path> paths_;
+  Path stack_;
+  size_t limit_ = 0;       // entries of stack_ that may be places for the current block
+  bool in_block_ = false;
+};
+
+Stmt allocate_around(Stmt stmt, const std::vector<Buffer>& buffers) {
+  for (auto buffer = buffers.rbegin(); buffer != buffers.rend(); ++buffer) stmt = AllocBufferNode::make(*buffer, AttrMap(), stmt);
+  return stmt;
+}
+
+// A place is a loop: allocate around its body, where its variable is fixed.  A block: around the block.
+Stmt rebuild(const Stmt& body, const std::unordered_map<const Object*, std::vector<Buffer>>& at) {
+  auto found = [&](const Object* node) -> const std::vector<Buffer>* {
+    auto entry = at.find(node);
+    return entry == at.end() ? nullptr : &entry->second;
+  };
+  return rewrite(
+      body,
+      [&](auto& self, const ForNode* node) -> Stmt {
+        For loop = self.children(node);
+        const auto* buffers = found(node);
+        return buffers ? with(loop, [&](ForNode& changed) { changed.body = allocate_around(changed.body, *buffers); }) : loop;
+      },
+      [&](auto& self, const IfThenElseNode* node) -> Stmt {
+        Stmt stmt = self.children(node);
+        const auto* buffers = found(node);
+        return buffers ? allocate_around(stmt, *buffers) : stmt;
+      },
+      [&](auto& self, const BlockRealizeNode* node) -> Stmt {
+        Stmt stmt = self.children(node);
+        const auto* buffers = found(node);
+        return buffers ? allocate_around(stmt, *buffers) : stmt;
+      });
+}
+
+}  // namespace
+
+PrimFunc place_allocations(const PrimFunc& func) {
+  return rewrite(func, [](auto& self, const BlockNode* node) -> Stmt {
+    std::unordered_map<const Object*, std::vector<Buffer>> at;
+    std::vector<Buffer> whole_body;
+    if (!node->alloc_buffers.empty()) {
+      const UseFinder uses(node);
+      for (const Buffer& buffer : node->alloc_buffers) {
+        const Object* place = uses.place(buffer.get());
+        if (place) at[place].push_back(buffer);
+        else whole_body.push_back(buffer);
+      }
+    }
+    Stmt body = at.empty() ? node->body : rebuild(node->body, at);
+    Block placed = with(node, [&](BlockNode& changed) {
+      changed.body = allocate_around(body, whole_body);
+      changed.alloc_buffers.clear();
+    });
+    return self.children(placed.get());
+  });
+}
+
+}  // namespace tilewright::lower
