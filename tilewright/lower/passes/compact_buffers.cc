@@ -1,0 +1,199 @@
+// Memory only as large as what is touched while it lives.
+//   A = alloc((128, 128)) inside a loop over i, used as A[i * 4 + j, k] for j < 4, k < 128  ->  A = alloc((4, 128)), A[j, k]
+// The touched region is the interval hull, dimension by dimension, of all accesses, while the loops inside the
+// allocation run.  A dimension whose hull has no constant bound keeps its extent.  Buffers whose address is taken, or that
+// have strides, keep everything.
+#include <unordered_set>
+
+#include "tilewright/arith/int_set.h"
+#include "tilewright/ir/rewrite.h"
+#include "tilewright/ir/walk.h"
+#include "tilewright/lower/passes/passes.h"
+#include "tilewright/tir/builder.h"
+
+namespace tilewright::lower {
+namespace {
+
+using arith::Analyzer;
+using arith::Domains;
+using arith::Interval;
+using arith::IntervalRegion;
+
+// What is touched of one buffer inside its allocation.
+class Touched {
+ public:
+  Touched(const BufferNode* buffer, Analyzer& analyzer) : buffer_(buffer), analyzer_(analyzer) {}
+
+  /// The hull of all accesses; nothing if the buffer is used in a way that has no indices, or never.
+  std::optional<IntervalRegion> region_in(const Stmt& body) {
+    visit(body.get());
+    if (escapes_) return std::nullopt;
+    return hull_;
+  }
+
+ private:
+  void visit(const Object* node) {
+    const ObjectRef ref(node);
+    if (const auto* loop = ref.as<ForNode>()) return visit_loop(loop);
+    if (const auto* branch = ref.as<IfThenElseNode>()) return visit_branch(branch);
+    if (const auto* let = ref.as<LetStmtNode>()) return visit_let(let);
+    if (const auto* load = ref.as<BufferLoadNode>(); load && load->buffer.get() == buffer_) access(load->indices);
+    if (const auto* store = ref.as<BufferStoreNode>(); store && store->buffer.get() == buffer_) access(store->indices);
+    if (const auto* var = ref.as<VarNode>(); var && var == buffer_->data.get()) escapes_ = true;
+    if (const auto* view = ref.as<DeclBufferNode>(); view && view->buffer->data.get() == buffer_->data.get()) escapes_ = true;
+    for_each_child(node, this, [](void* self, const Object* child, bool) { static_cast<Touched*>(self)->visit(child); });
+  }
+
+  void visit_loop(const ForNode* loop) {
+    visit(loop->min.get());
+    visit(loop->extent.get());
+    const VarNode* var = loop->loop_var.get();
+    domains_[var] = {loop->min, loop->min + loop->extent - 1};
+    analyzer_.bind(loop->loop_var, make_range(loop->min, loop->extent));
+    visit(loop->body.get());
+    domains_.erase(var);
+  }
+
+  void visit_branch(const IfThenElseNode* branch) {
+    visit(branch->condition.get());
+    {
+      auto scope = analyzer_.assume(branch->condition);
+      visit(branch->then_case.get());
+    }
+    if (branch->else_case) visit(branch->else_case.get());
+  }
+
+  // A let variable has its value's range.
+  void visit_let(const LetStmtNode* let) {
+    visit(let->value.get());
+    if (let->var->dtype.is_integral()) domains_[let->var.get()] = arith::eval_interval(let->value, domains_, analyzer_);
+    visit(let->body.get());
+    domains_.erase(let->var.get());
+  }
+
+  void access(const std::vector<PrimExpr>& indices) {
+    arith::Region point;
+    for (const PrimExpr& index : indices) {
+      if (!index->dtype.is_scalar()) {
+        escapes_ = true;
+        return;
+      }
+      point.push_back(make_range(index, imm(1, index->dtype)));
+    }
+    IntervalRegion region = arith::eval_region(point, domains_, analyzer_);
+    hull_ = hull_ ? arith::hull(*hull_, region, analyzer_) : std::move(region);
+  }
+
+  const BufferNode* buffer_;
+  Analyzer& analyzer_;
+  Domains domains_;
+  std::optional<IntervalRegion> hull_;
+  bool escapes_ = false;
+};
+
+struct Compact {
+  Buffer buffer;
+  std::vector<PrimExpr> begin;  // subtracted from each index
+};
+
+class Compactor {
+ public:
+  Stmt run(const Stmt& body) {
+    return rewrite(
+        body, [&](auto& self, const ForNode* node) -> Stmt { return in_loop(self, node); },
+        [&](auto& self, const AllocBufferNode* node) -> Stmt { return allocation(self, node); },
+        [&](auto& self, const BufferLoadNode* node) -> PrimExpr {
+          BufferLoad load = self.children(node);
+          const Compact* compact = find(node->buffer.get());
+          return compact ? BufferLoad(BufferLoadNode::make(compact->buffer, moved(load->indices, *compact), load->predicate)) : load;
+        },
+        [&](auto& self, const BufferStoreNode* node) -> Stmt {
+          BufferStore store = self.children(node);
+          const Compact* compact = find(node->buffer.get());
+          return compact ? BufferStore(BufferStoreNode::make(compact->buffer, store->value, moved(store->indices, *compact), store->predicate)) : store;
+        });
+  }
+
+  Analyzer analyzer;
+
+ private:
+  template <class Self>
+  Stmt in_loop(Self& self, const ForNode* node) {
+    analyzer.bind(node->loop_var, make_range(node->min, node->extent));
+    return self.children(node);
+  }
+
+  template <class Self>
+  Stmt allocation(Self& self, const AllocBufferNode* node) {
+    const Buffer& buffer = node->buffer;
+    std::optional<IntervalRegion> touched;
+    if (buffer->strides.empty() && !buffer->shape.empty()) touched = Touched(buffer.get(), analyzer).region_in(node->body);
+    if (touched) shrink(buffer, *touched);
+    Stmt body = self(node->body);
+    const Compact* compact = find(buffer.get());
+    if (!compact && body == node->body) return Stmt(node);
+    return AllocBufferNode::make(compact ? compact->buffer : buffer, node->annotations, body);
+  }
+
+  void shrink(const Buffer& buffer, const IntervalRegion& touched) {
+    Compact compact;
+    std::vector<PrimExpr> shape;
+    bool smaller = false;
+    for (size_t axis = 0; axis < buffer->shape.size(); ++axis) {
+      const PrimExpr& whole = buffer->shape[axis];
+      int64_t most = 0;
+      if (!constant_extent(touched[axis], &most) || !is_less(most, whole)) {
+        shape.push_back(whole);
+        compact.begin.push_back(imm(0, whole->dtype));
+        continue;
+      }
+      smaller = true;
+      shape.push_back(imm(most, whole->dtype));
+      compact.begin.push_back(cast(whole->dtype, touched[axis].min));
+    }
+    if (!smaller) return;
+    compact.buffer = with(buffer, [&](BufferNode& changed) { changed.shape = std::move(shape); });
+    compacts_[buffer.get()] = std::move(compact);
+  }
+
+  bool constant_extent(const Interval& interval, int64_t* most) {
+    if (!interval.is_bounded()) return false;
+    const arith::ConstBounds bounds = analyzer.const_bounds(analyzer.simplify(interval.max - interval.min + 1));
+    *most = std::max<int64_t>(bounds.max, 1);
+    return bounds.max != arith::kPosInf;
+  }
+
+  static bool is_less(int64_t extent, const PrimExpr& whole) {
+    const auto* number = whole.as<IntImmNode>();
+    return !number || extent < number->value;
+  }
+
+  std::vector<PrimExpr> moved(const std::vector<PrimExpr>& indices, const Compact& compact) {
+    std::vector<PrimExpr> result;
+    for (size_t axis = 0; axis < indices.size(); ++axis) result.push_back(analyzer.simplify(indices[axis] - compact.begin[axis]));
+    return result;
+  }
+
+  const Compact* find(const BufferNode* buffer) const {
+    auto found = compacts_.find(buffer);
+    return found == compacts_.end() ? nullptr : &found->second;
+  }
+
+  std::unordered_map<const BufferNode*, Compact> compacts_;
+};
+
+}  // namespace
+
+PrimFunc compact_buffers(const PrimFunc& func) {
+  Compactor compactor;
+  for (const Buffer& buffer : func->buffers) {
+    if (!buffer) continue;
+    for (const PrimExpr& extent : buffer->shape) {
+      if (!is<IntImmNode>(extent)) compactor.analyzer.require(extent >= imm(0, extent->dtype));
+    }
+  }
+  Stmt body = compactor.run(func->body);
+  return body == func->body ? func : with(func, [&](PrimFuncNode& changed) { changed.body = body; });
+}
+
+}  // namespace tilewright::lower

@@ -1,0 +1,73 @@
+// A[i, j]  ->  A[i * 128 + j]: every buffer becomes one-dimensional, with strides and offset worked into the index.
+#include "tilewright/arith/analyzer.h"
+#include "tilewright/ir/rewrite.h"
+#include "tilewright/lower/passes/passes.h"
+#include "tilewright/tir/builder.h"
+
+namespace tilewright::lower {
+namespace {
+
+class Flattener {
+ public:
+  Buffer flat(const Buffer& buffer) {
+    auto [found, is_new] = flat_.try_emplace(buffer.get());
+    if (!is_new) return found->second;
+    PrimExpr num_elements = buffer->shape.empty() ? imm(1) : product(buffer->shape);
+    found->second = with(buffer, [&](BufferNode& changed) {
+      changed.shape = {analyzer.simplify(num_elements)};
+      changed.strides.clear();
+      changed.elem_offset = nullptr;
+      changed.axis_separators.clear();
+    });
+    kept_.push_back(buffer);
+    return found->second;
+  }
+
+  std::vector<PrimExpr> index(const Buffer& buffer, const std::vector<PrimExpr>& indices) {
+    PrimExpr offset = buffer->elem_offset ? buffer->elem_offset : imm(0);
+    if (!buffer->strides.empty()) {
+      for (size_t axis = 0; axis < indices.size(); ++axis) offset = offset + indices[axis] * buffer->strides[axis];
+    } else if (!indices.empty()) {
+      PrimExpr row_major = indices[0];
+      for (size_t axis = 1; axis < indices.size(); ++axis) row_major = row_major * buffer->shape[axis] + indices[axis];
+      offset = offset + row_major;
+    }
+    return {analyzer.simplify(offset)};
+  }
+
+  arith::Analyzer analyzer;
+
+ private:
+  std::unordered_map<const BufferNode*, Buffer> flat_;
+  std::vector<Buffer> kept_;  // keys of flat_ stay alive, so that addresses are not used twice
+};
+
+}  // namespace
+
+PrimFunc flatten_buffers(const PrimFunc& func) {
+  Flattener flattener;
+  Stmt body = rewrite(
+      func->body,
+      [&](auto& self, const ForNode* node) -> Stmt {
+        flattener.analyzer.bind(node->loop_var, make_range(node->min, node->extent));
+        return self.children(node);
+      },
+      [&](auto& self, const BufferLoadNode* node) -> PrimExpr {
+        std::vector<PrimExpr> indices = self(node->indices);
+        return BufferLoadNode::make(flattener.flat(node->buffer), flattener.index(node->buffer, indices), self(node->predicate));
+      },
+      [&](auto& self, const BufferStoreNode* node) -> Stmt {
+        std::vector<PrimExpr> indices = self(node->indices);
+        return BufferStoreNode::make(flattener.flat(node->buffer), self(node->value), flattener.index(node->buffer, indices), self(node->predicate));
+      },
+      [&](auto& self, const AllocBufferNode* node) -> Stmt {
+        return AllocBufferNode::make(flattener.flat(node->buffer), node->annotations, self(node->body));
+      },
+      [&](auto& self, const DeclBufferNode* node) -> Stmt {
+        return DeclBufferNode::make(flattener.flat(node->buffer), self(node->body));
+      });
+  // the parameters keep their shapes: split_functions reads them to check the arguments
+  return body == func->body ? func : with(func, [&](PrimFuncNode& changed) { changed.body = body; });
+}
+
+}  // namespace tilewright::lower
