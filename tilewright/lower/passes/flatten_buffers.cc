@@ -1,4 +1,6 @@
 // A[i, j]  ->  A[i * 128 + j]: every buffer becomes one-dimensional, with strides and offset worked into the index.
+#include <unordered_set>
+
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/lower/passes/passes.h"
@@ -9,6 +11,12 @@ namespace {
 
 class Flattener {
  public:
+  explicit Flattener(const PrimFunc& func) {
+    for (const Buffer& buffer : func->buffers) {
+      if (buffer) callers_.insert(buffer->data.get());
+    }
+  }
+
   Buffer flat(const Buffer& buffer) {
     auto [found, is_new] = flat_.try_emplace(buffer.get());
     if (!is_new) return found->second;
@@ -18,6 +26,8 @@ class Flattener {
       changed.strides.clear();
       changed.elem_offset = nullptr;
       changed.axis_separators.clear();
+      // memory of the caller is only as aligned as its elements
+      if (callers_.count(buffer->data.get())) changed.data_alignment = std::max<int64_t>(1, buffer->dtype.element().num_bytes());
     });
     kept_.push_back(buffer);
     return found->second;
@@ -39,13 +49,14 @@ class Flattener {
 
  private:
   std::unordered_map<const BufferNode*, Buffer> flat_;
+  std::unordered_set<const VarNode*> callers_;
   std::vector<Buffer> kept_;  // keys of flat_ stay alive, so that addresses are not used twice
 };
 
 }  // namespace
 
 PrimFunc flatten_buffers(const PrimFunc& func) {
-  Flattener flattener;
+  Flattener flattener(func);
   Stmt body = rewrite(
       func->body,
       [&](auto& self, const ForNode* node) -> Stmt {

@@ -1,0 +1,199 @@
+// for i in T.vectorized(4): B[i] = A[i] + x  ->  B[T.Ramp(0, 1, 4)] = A[T.Ramp(0, 1, 4)] + T.Broadcast(x, 4)
+// A body that has no vector form (conditions that differ between lanes, calls with effects, allocations) stays a serial
+// loop; its annotation "no_vector_form" says why.
+#include "tilewright/arith/analyzer.h"
+#include "tilewright/ir/rewrite.h"
+#include "tilewright/ir/walk.h"
+#include "tilewright/lower/passes/passes.h"
+#include "tilewright/tir/builder.h"
+#include "tilewright/tir/op.h"
+
+namespace tilewright::lower {
+namespace {
+
+constexpr int64_t kMaxLanes = 256;
+
+// Thrown inside this file only: the loop has no vector form.
+struct NoVectorForm {
+  std::string reason;
+};
+
+class Vectorizer {
+ public:
+  Vectorizer(const ForNode* loop, int64_t lanes) : lanes_(static_cast<int>(lanes)) {
+    vectors_[loop->loop_var.get()] = RampNode::make(loop->min, imm(1, loop->min->dtype), lanes);
+  }
+
+  Stmt stmt(const Stmt& node) {
+    if (const auto* list = node.as<SeqStmtNode>()) {
+      std::vector<Stmt> parts;
+      for (const Stmt& part : list->seq) parts.push_back(stmt(part));
+      return seq(std::move(parts));
+    }
+    if (const auto* store = node.as<BufferStoreNode>()) return vector_store(store);
+    if (const auto* loop = node.as<ForNode>()) {
+      if (is_vector(expr(loop->min)) || is_vector(expr(loop->extent))) throw NoVectorForm{"bounds of an inner loop differ between lanes"};
+      return with(loop, [&](ForNode& changed) { changed.body = stmt(loop->body); });
+    }
+    if (const auto* branch = node.as<IfThenElseNode>()) {
+      const PrimExpr condition = expr(branch->condition);
+      if (is_vector(condition)) throw NoVectorForm{"a condition differs between lanes"};
+      return IfThenElseNode::make(condition, stmt(branch->then_case), branch->else_case ? stmt(branch->else_case) : Stmt());
+    }
+    if (const auto* let = node.as<LetStmtNode>()) {
+      const PrimExpr value = expr(let->value);
+      if (!is_vector(value)) return LetStmtNode::make(value, let->var, stmt(let->body));
+      const Var var = define(let->var, value);
+      return LetStmtNode::make(value, var, stmt(let->body));
+    }
+    if (const auto* evaluate = node.as<EvaluateNode>()) {
+      if (is<IntImmNode>(evaluate->value)) return node;
+      throw NoVectorForm{"a call for its effect"};
+    }
+    throw NoVectorForm{"a statement that each lane needs for itself"};
+  }
+
+ private:
+  static bool is_vector(const PrimExpr& e) { return !e->dtype.is_scalar(); }
+
+  PrimExpr widen(const PrimExpr& e) { return is_vector(e) ? e : PrimExpr(BroadcastNode::make(e, static_cast<int64_t>(lanes_))); }
+
+  Var define(const Var& scalar, const PrimExpr& value) {
+    const Var var = make_var(scalar->name_hint, value->dtype);
+    vectors_[scalar.get()] = var;
+    return var;
+  }
+
+  PrimExpr expr(const PrimExpr& node) {
+    if (const auto* var = node.as<VarNode>()) {
+      auto vector = vectors_.find(var);
+      return vector == vectors_.end() ? node : vector->second;
+    }
+    if (IntImmNode::classof(*node) || FloatImmNode::classof(*node) || StringImmNode::classof(*node)) return node;
+    if (BinaryOpNode::classof(*node)) return binary_op(static_cast<const BinaryOpNode*>(static_cast<const Object*>(node.get())));
+    if (const auto* negated = node.as<NotNode>()) return NotNode::make(expr(negated->a));
+    if (const auto* converted = node.as<CastNode>()) {
+      const PrimExpr value = expr(converted->value);
+      return tir::cast(converted->dtype.element().with_lanes(value->dtype.lanes), value);
+    }
+    if (const auto* load = node.as<BufferLoadNode>()) return vector_load(load);
+    if (const auto* choice = node.as<SelectNode>()) {
+      const PrimExpr condition = expr(choice->condition), a = expr(choice->true_value), b = expr(choice->false_value);
+      if (!is_vector(condition) && !is_vector(a) && !is_vector(b)) return SelectNode::make(condition, a, b);
+      return SelectNode::make(widen(condition), widen(a), widen(b));
+    }
+    if (const auto* let = node.as<LetNode>()) {
+      const PrimExpr value = expr(let->value);
+      const Var var = is_vector(value) ? define(let->var, value) : let->var;
+      return LetNode::make(value, var, expr(let->body));
+    }
+    if (const auto* call = node.as<CallNode>()) return vector_call(call);
+    throw NoVectorForm{"an expression that is a vector already"};
+  }
+
+  // Ramps stay ramps under + - and multiplication by a scalar, so that accesses are seen to be contiguous.
+  PrimExpr binary_op(const BinaryOpNode* node) {
+    const PrimExpr a = expr(node->a), b = expr(node->b);
+    if (!is_vector(a) && !is_vector(b)) return tir::binary(node->kind, a, b);
+    const auto *x = a.as<RampNode>(), *y = b.as<RampNode>();
+    const Kind kind = node->kind;
+    if (kind == Kind::kAdd && x && !is_vector(b)) return RampNode::make(x->base + b, x->stride, x->lanes);
+    if (kind == Kind::kAdd && y && !is_vector(a)) return RampNode::make(a + y->base, y->stride, y->lanes);
+    if (kind == Kind::kAdd && x && y) return RampNode::make(x->base + y->base, x->stride + y->stride, x->lanes);
+    if (kind == Kind::kSub && x && !is_vector(b)) return RampNode::make(x->base - b, x->stride, x->lanes);
+    if (kind == Kind::kMul && x && !is_vector(b)) return RampNode::make(x->base * b, x->stride * b, x->lanes);
+    if (kind == Kind::kMul && y && !is_vector(a)) return RampNode::make(a * y->base, a * y->stride, y->lanes);
+    return make_binary(kind, widen(a), widen(b));
+  }
+
+  PrimExpr vector_load(const BufferLoadNode* load) {
+    if (load->predicate) throw NoVectorForm{"a predicated load"};
+    std::vector<PrimExpr> indices;
+    for (const PrimExpr& index : load->indices) indices.push_back(expr(index));
+    return BufferLoadNode::make(load->buffer, std::move(indices));
+  }
+
+  PrimExpr vector_call(const CallNode* call) {
+    std::vector<PrimExpr> args;
+    bool any_vector = false;
+    for (const PrimExpr& arg : call->args) {
+      args.push_back(expr(arg));
+      any_vector |= is_vector(args.back());
+    }
+    const auto* op = call->op.as<OpNode>();
+    const BuiltinOp* builtin = op ? find_builtin(op->name) : nullptr;
+    if (!any_vector) {
+      if (builtin && builtin->effect == Effect::kPure) return CallNode::make(call->dtype, call->op, std::move(args), call->annotations);
+      throw NoVectorForm{"a call with an effect"};
+    }
+    if (!builtin) throw NoVectorForm{"a call of a function"};
+    if (builtin->name == "if_then_else") return lanewise_choice(call, std::move(args));
+    const bool lanewise = builtin->elementwise || builtin->name == "isnan" || builtin->name == "isinf" ||
+                          builtin->name == "isfinite" || builtin->name == "reinterpret" || builtin->name == "clz";
+    if (!lanewise) throw NoVectorForm{"T." + std::string(builtin->name) + " has no vector form"};
+    for (PrimExpr& arg : args) arg = widen(arg);
+    return CallNode::make(call->dtype.element().with_lanes(lanes_), call->op, std::move(args), call->annotations);
+  }
+
+  // Only the chosen value may be computed; with a condition that differs between lanes both are, so they must be harmless.
+  PrimExpr lanewise_choice(const CallNode* call, std::vector<PrimExpr> args) {
+    if (!is_vector(args[0])) {
+      const DataType dtype = call->dtype.element().with_lanes(lanes_);
+      return CallNode::make(dtype, call->op, std::vector<PrimExpr>{args[0], widen(args[1]), widen(args[2])}, call->annotations);
+    }
+    if (may_fault(call->args[1]) || may_fault(call->args[2])) throw NoVectorForm{"a guarded access differs between lanes"};
+    return SelectNode::make(args[0], widen(args[1]), widen(args[2]));
+  }
+
+  static bool may_fault(const PrimExpr& e) {
+    bool faults = false;
+    walk(e, [&](const BufferLoadNode*) { faults = true; }, [&](const CallNode*) { faults = true; },
+         [&](const BinaryOpNode* node) {
+           const bool divides = node->kind == Kind::kDiv || node->kind == Kind::kMod || node->kind == Kind::kFloorDiv || node->kind == Kind::kFloorMod;
+           faults |= divides && node->dtype.is_integral();
+         });
+    return faults;
+  }
+
+  Stmt vector_store(const BufferStoreNode* store) {
+    if (store->predicate) throw NoVectorForm{"a predicated store"};
+    std::vector<PrimExpr> indices;
+    for (const PrimExpr& index : store->indices) indices.push_back(expr(index));
+    const PrimExpr value = expr(store->value);
+    if (!is_vector(indices.back())) {
+      if (is_vector(value)) throw NoVectorForm{"all lanes store to the same element"};
+      return BufferStoreNode::make(store->buffer, value, std::move(indices));
+    }
+    return BufferStoreNode::make(store->buffer, widen(value), std::move(indices));
+  }
+
+  int lanes_;
+  std::unordered_map<const VarNode*, PrimExpr> vectors_;
+};
+
+Stmt serial(const For& loop, std::string reason) {
+  return with(loop, [&](ForNode& changed) {
+    changed.for_kind = ForKind::kSerial;
+    changed.annotations.set("no_vector_form", string_imm(std::move(reason)));
+  });
+}
+
+}  // namespace
+
+PrimFunc vectorize_loops(const PrimFunc& func) {
+  return rewrite(func, [](auto& self, const ForNode* node) -> Stmt {
+    For loop = self.children(node);
+    if (loop->for_kind != ForKind::kVectorized) return loop;
+    const auto* extent = loop->extent.template as<IntImmNode>();
+    if (!extent) return serial(loop, "the extent is not constant");
+    if (extent->value == 1) return substitute(loop->body, {{loop->loop_var.get(), loop->min}});
+    if (extent->value < 1 || extent->value > kMaxLanes) return serial(loop, "more lanes than " + std::to_string(kMaxLanes));
+    try {
+      return Vectorizer(loop.get(), extent->value).stmt(loop->body);
+    } catch (const NoVectorForm& none) {
+      return serial(loop, none.reason);
+    }
+  });
+}
+
+}  // namespace tilewright::lower
