@@ -1,0 +1,42 @@
+#include "tilewright/lower/pipeline.h"
+
+#include "tilewright/arith/analyzer.h"
+#include "tilewright/lower/passes/passes.h"
+#include "tilewright/support/error.h"
+
+namespace tilewright::lower {
+namespace {
+tir::PrimFunc simplify(const tir::PrimFunc& func) { return arith::simplify(func); }
+}  // namespace
+
+const std::vector<Step>& cpu_steps() {
+  static const std::vector<Step> steps = {
+      {"lower_match_buffer", "views of regions become accesses of what they view", lower_match_buffer},
+      {"lower_init", "inits of reductions run at their start", lower_init},
+      {"place_allocations", "buffers are allocated where they are used", place_allocations},
+      {"lower_blocks", "blocks become loops with guards", lower_blocks},
+      {"simplify", "expressions are simplified under loop ranges", simplify},
+      {"compact_buffers", "each buffer is only as large as its touched region", compact_buffers},
+      {"flatten_buffers", "A[i, j] becomes A[i * 128 + j]", flatten_buffers},
+      {"vectorize_loops", "vectorized loops become vector expressions", vectorize_loops},
+      {"unroll_loops", "unrolled loops become copies", unroll_loops},
+      {"simplify_flat", "flat indices are simplified", simplify},
+  };
+  return steps;
+}
+
+ir::IRModule lower_for_cpu(const std::string& name, const tir::PrimFunc& func, const StepObserver& observe) {
+  tir::PrimFunc lowered = func;
+  for (const Step& step : cpu_steps()) {
+    try {
+      lowered = step.run(lowered);
+    } catch (Error& error) {
+      error.add_prefix(name);
+      throw;
+    }
+    if (observe) observe(step, lowered);
+  }
+  return split_functions(name, lowered);
+}
+
+}  // namespace tilewright::lower
