@@ -8,7 +8,6 @@
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/services.h"
 #include "tilewright/ir/walk.h"
-#include "tilewright/tir/builder.h"
 #include "tilewright/tir/text.h"
 
 namespace tilewright::relax {

@@ -5,8 +5,14 @@
 #include <vector>
 
 #include "tilewright/relax/relax.h"
+#include "tilewright/tir/builder.h"
 
 namespace tilewright::relax {
+
+// arithmetic of extents
+using tir::operator+;
+using tir::operator-;
+using tir::operator*;
 
 using Shape = std::vector<PrimExpr>;
 

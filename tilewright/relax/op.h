@@ -1,0 +1,119 @@
+// The operators of graphs.  The folder ops/ is the registry: each file defines an OpTable of one or several rows.
+//
+//   struct Attrs { DataType out_dtype = DataType::void_();  static constexpr auto fields() {...} };
+//   Type infer(const Call& call, const Attrs& attrs);                 // raises UserError that names op, argument, shapes
+//   te::Tensor lower(const LowerInput& in, const Attrs& attrs);       // or std::vector<te::Tensor> for a tuple
+//   constexpr OpInfo kOps[] = {op<infer, lower, Attrs>("relax.matmul", "x1, x2", "...", FusePattern::kOutFusable)};
+//   constinit const OpTable matmul_info = op_table(kOps);
+#pragma once
+#include <string_view>
+#include <vector>
+
+#include "tilewright/ir/options.h"
+#include "tilewright/relax/type_util.h"
+#include "tilewright/te/compute.h"
+
+namespace tilewright::relax {
+
+/// How the elements of the result depend on those of the arguments: what fusion asks.  Ordered by freedom.
+enum class FusePattern : uint8_t {
+  kElementwise,  // element i needs element i of arguments of the same shape
+  kBroadcast,    // the same, but arguments may lack dimensions
+  kInjective,    // element i needs one element of each argument: reshape, transpose, slice
+  kReduction,    // an element needs many of the argument, each used once: sum, max
+  kOutFusable,   // expensive; elementwise work on its result can be fused into it: matmul, conv
+  kTuple,        // only groups values
+  kOpaque,       // not to be fused
+};
+std::string_view pattern_name(FusePattern pattern);
+
+/// What a TE lowering gets.
+struct LowerInput {
+  const Call& call;                            // with inferred types
+  std::vector<std::vector<te::Tensor>> args;   // per argument: a tensor, the fields of a tuple, or nothing
+
+  size_t size() const { return args.size(); }
+  const te::Tensor& operator[](size_t n) const { return args.at(n).at(0); }
+  bool has(size_t n) const { return n < args.size() && !args[n].empty(); }
+  /// The extents of the result, or of its field `n` when it is a tuple.
+  const Shape& out_shape(size_t n = 0) const;
+  DataType out_dtype(size_t n = 0) const;
+  /// The values of argument `n`, a shape or a tuple of scalars.
+  Shape shape(size_t n) const;
+  /// The value of argument `n`, a scalar.
+  PrimExpr scalar(size_t n) const;
+};
+
+struct OpInfo {
+  std::string_view name;  // "relax.nn.conv2d"
+  std::string_view args;  // "data, weight"; an optional one ends in "?"; "*" at the end: any number more
+  std::string_view doc;
+  FusePattern pattern;
+  Type (*infer)(const Call& call);
+  std::vector<te::Tensor> (*lower)(const LowerInput& input);  // null: the VM runs it, or a pass replaces it
+  std::vector<OptionInfo> (*attrs)();
+  AttrMap (*complete)(const AttrMap& attrs, std::string_view what);  // all attributes, defaults put in
+  bool is_pure = true;
+};
+
+/// What one file of ops/ defines.
+struct OpTable {
+  const OpInfo* rows;
+  size_t count;
+};
+extern const OpTable* const k_ops[];
+extern const std::size_t k_ops_count;
+
+/// The operator called `name` ("relax.add" or "add"), or null.
+const OpInfo* find_op(std::string_view name);
+/// The same; raises UserError with the nearest names if there is none.
+const OpInfo& lookup_op(std::string_view name);
+/// All operators, by name.
+std::vector<const OpInfo*> all_ops();
+/// The operator of `call`, or null when its op is no known Op.
+const OpInfo* op_of(const CallNode* call);
+/// The names of the arguments, without marks.
+std::vector<std::string_view> arg_names(const OpInfo& info);
+
+/// A call of `name` with its attributes completed; without type (BlockBuilder and infer_type find it).
+/// Raises UserError for an unknown operator, a wrong number of arguments or a wrong attribute.
+Call call_op(std::string_view name, std::vector<Expr> args, AttrMap attrs = {}, Span span = {});
+
+// ---- rows
+namespace op_detail {
+std::string_view short_name(std::string_view name);
+template <auto kLower, class Attrs>
+std::vector<te::Tensor> lowered(const LowerInput& input, std::string_view what) {
+  auto result = [&] {
+    if constexpr (std::is_invocable_v<decltype(kLower), const LowerInput&>) return kLower(input);
+    else return kLower(input, from_attrs<Attrs>(input.call->attrs, what));
+  }();
+  if constexpr (std::is_same_v<decltype(result), te::Tensor>) return {std::move(result)};
+  else return result;
+}
+std::string_view what_of(const Call& call);
+}  // namespace op_detail
+
+struct NoAttrs {
+  static constexpr auto fields() { return std::tuple{}; }
+};
+
+template <auto kInfer, auto kLower, class Attrs = NoAttrs>
+constexpr OpInfo op(std::string_view name, std::string_view args, std::string_view doc, FusePattern pattern, bool is_pure = true) {
+  OpInfo info{name, args, doc, pattern, nullptr, nullptr, &option_schema<Attrs>,
+              [](const AttrMap& attrs, std::string_view what) { return to_attrs(from_attrs<Attrs>(attrs, what)); }, is_pure};
+  info.infer = [](const Call& call) -> Type {
+    if constexpr (std::is_invocable_v<decltype(kInfer), const Call&>) return kInfer(call);
+    else return kInfer(call, from_attrs<Attrs>(call->attrs, op_detail::what_of(call)));
+  };
+  if constexpr (!std::is_null_pointer_v<decltype(kLower)>)
+    info.lower = [](const LowerInput& input) { return op_detail::lowered<kLower, Attrs>(input, op_detail::what_of(input.call)); };
+  return info;
+}
+
+template <size_t N>
+constexpr OpTable op_table(const OpInfo (&rows)[N]) {
+  return {rows, N};
+}
+
+}  // namespace tilewright::relax

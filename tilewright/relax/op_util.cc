@@ -1,0 +1,152 @@
+#include "tilewright/relax/op_util.h"
+
+#include <algorithm>
+
+#include "tilewright/relax/vm_codegen.h"
+
+namespace tilewright::relax {
+
+std::string_view name_of(const Call& call) { return op_detail::what_of(call); }
+
+std::string arg_name(const Call& call, size_t n) {
+  const OpInfo* info = op_of(call.get());
+  const auto names = info ? arg_names(*info) : std::vector<std::string_view>{};
+  return n < names.size() ? std::string(names[n]) : fmt::format("{}", n);
+}
+
+void require_arg_count(const Call& call) {
+  const OpInfo* info = op_of(call.get());
+  if (!info) return;
+  const size_t most = arg_names(*info).size(), given = call->args.size();
+  const size_t optional = static_cast<size_t>(std::count(info->args.begin(), info->args.end(), '?'));
+  const bool open = info->args.ends_with('*');
+  if (given >= most - optional && (given <= most || open)) return;
+  std::string expected = fmt::format("{}", most - optional);
+  if (open) expected += " or more";
+  else if (optional) expected += fmt::format(" to {}", most);
+  fail(call, "{} argument{} given, expected {} ({})", given, given == 1 ? "" : "s", expected, info->args);
+}
+
+const TensorTypeNode* tensor_arg(const Call& call, size_t n) {
+  const Type type = type_of(call->args[n]);
+  const auto* tensor = type.as<TensorTypeNode>();
+  if (!tensor) fail(call, "{} is {}, expected a tensor", arg_name(call, n), type_text(type));
+  return tensor;
+}
+
+std::vector<const TensorTypeNode*> tensors_arg(const Call& call, size_t n) {
+  const Type type = type_of(call->args[n]);
+  const auto* tuple = type.as<TupleTypeNode>();
+  if (!tuple) fail(call, "{} is {}, expected a tuple of tensors", arg_name(call, n), type_text(type));
+  std::vector<const TensorTypeNode*> tensors;
+  for (size_t field = 0; field < tuple->elements.size(); ++field) {
+    tensors.push_back(tuple->elements[field].as<TensorTypeNode>());
+    if (!tensors.back())
+      fail(call, "{}[{}] is {}, expected a tensor", arg_name(call, n), field, type_text(tuple->elements[field]));
+  }
+  return tensors;
+}
+
+const Shape* shape_arg(const Call& call, size_t n, int64_t* ndim, Shape* storage) {
+  const Expr& arg = call->args[n];
+  const Type type = type_of(arg);
+  if (const auto* shape = type.as<ShapeTypeNode>()) {
+    *ndim = shape->ndim;
+    if (!shape->is_known) return nullptr;
+    *storage = shape->values;
+    return storage;
+  }
+  const auto* tuple = type.as<TupleTypeNode>();
+  if (!tuple) fail(call, "{} is {}, expected a shape", arg_name(call, n), type_text(type));
+  *ndim = static_cast<int64_t>(tuple->elements.size());
+  storage->clear();
+  for (const Type& element : tuple->elements) {
+    const auto* prim = element.as<PrimTypeNode>();
+    if (!prim || !prim->dtype.is_integral()) fail(call, "{} is {}, expected integers", arg_name(call, n), type_text(type));
+    if (!prim->value) return nullptr;
+    storage->push_back(as_extent(prim->value));
+  }
+  return storage;
+}
+
+const PrimTypeNode* scalar_arg(const Call& call, size_t n) {
+  const Type type = type_of(call->args[n]);
+  const auto* prim = type.as<PrimTypeNode>();
+  if (!prim) fail(call, "{} is {}, expected a scalar", arg_name(call, n), type_text(type));
+  return prim;
+}
+
+void require_ndim(const Call& call, size_t n, int64_t ndim) {
+  const TensorTypeNode* type = tensor_arg(call, n);
+  if (type->ndim >= 0 && type->ndim != ndim)
+    fail(call, "{} is {} with {} dimension{}, expected {}", arg_name(call, n), short_text(type), type->ndim, type->ndim == 1 ? "" : "s", ndim);
+}
+
+std::string short_text(const TensorTypeNode* type) { return short_type(Type(type)); }
+
+int64_t normalize_axis(const Call& call, int64_t axis, int64_t ndim) {
+  if (axis < -ndim || axis >= ndim)
+    fail(call, "axis {} is outside of a tensor with {} dimension{}", axis, ndim, ndim == 1 ? "" : "s");
+  return axis < 0 ? axis + ndim : axis;
+}
+
+std::vector<int64_t> normalize_axes(const Call& call, const std::vector<int64_t>& axes, int64_t ndim) {
+  std::vector<int64_t> result;
+  for (int64_t axis : axes) {
+    const int64_t normal = normalize_axis(call, axis, ndim);
+    if (std::find(result.begin(), result.end(), normal) != result.end()) fail(call, "axis {} is given twice", axis);
+    result.push_back(normal);
+  }
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
+DataType common_dtype(const Call& call, size_t a, size_t b) {
+  const DataType x = tensor_arg(call, a)->dtype, y = tensor_arg(call, b)->dtype;
+  if (x.is_void() || y.is_void()) return DataType::void_();
+  if (x != y)
+    throw UserError(call, "{}: {} is {}, but {} is {}", name_of(call), arg_name(call, a), x.str(), arg_name(call, b), y.str())
+        .help("cast one of them, e.g. R.astype({}, \"{}\")", arg_name(call, b), x.str());
+  return x;
+}
+
+std::optional<Shape> broadcast_shapes(const Call& call, const Shape& a, const Shape& b) {
+  const size_t ndim = std::max(a.size(), b.size());
+  Shape result(ndim);
+  bool known = true;
+  for (size_t n = 0; n < ndim; ++n) {
+    PrimExpr& out = result[ndim - 1 - n];
+    if (n >= a.size()) out = b[b.size() - 1 - n];
+    else if (n >= b.size()) out = a[a.size() - 1 - n];
+    else {
+      const PrimExpr &x = a[a.size() - 1 - n], &y = b[b.size() - 1 - n];
+      const Answer equal = equal_extents(x, y);
+      const bool x_const = is<IntImmNode>(x), y_const = is<IntImmNode>(y);
+      if (equal == Answer::kYes || tir::is_one(y)) out = x;
+      else if (tir::is_one(x)) out = y;
+      else if (equal == Answer::kNo && x_const && y_const)
+        fail(call, "the shapes {} and {} do not broadcast: {} against {} in dimension {} from the end", shape_text(a), shape_text(b),
+             x.as<IntImmNode>()->value, y.as<IntImmNode>()->value, n + 1);
+      else if (x_const) out = x;  // y must be 1 or equal: the constant wins
+      else if (y_const) out = y;
+      else known = false;
+    }
+  }
+  if (!known) return std::nullopt;
+  return result;
+}
+
+TensorType broadcast_type(const Call& call, const std::vector<size_t>& args, DataType dtype) {
+  std::optional<Shape> shape = Shape{};
+  int64_t ndim = 0;
+  for (size_t n : args) {
+    const TensorTypeNode* type = tensor_arg(call, n);
+    ndim = type->ndim < 0 || ndim < 0 ? -1 : std::max(ndim, type->ndim);
+    const Shape* mine = known_shape(type);
+    if (!mine) shape.reset();
+    else if (shape) shape = broadcast_shapes(call, *shape, *mine);
+  }
+  return shape ? tensor_type(std::move(*shape), dtype) : tensor_type_of_ndim(ndim, dtype);
+}
+
+}  // namespace tilewright::relax
