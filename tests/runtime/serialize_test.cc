@@ -103,7 +103,7 @@ TEST(Serialize, MutatedBytesNeverDoHarm) {
   const std::vector<std::byte> original = save(sample());
   std::mt19937_64 random(20240607);
   int num_loaded = 0;
-  for (int round = 0; round < 20000; ++round) {
+  for (int round = 0; round < 5000; ++round) {
     std::vector<std::byte> bytes = original;
     const int num_changes = 1 + static_cast<int>(random() % 4);
     for (int change = 0; change < num_changes; ++change) {
@@ -120,7 +120,7 @@ TEST(Serialize, MutatedBytesNeverDoHarm) {
     } catch (const Error&) {
     }
   }
-  EXPECT_GT(num_loaded, 1000);
+  EXPECT_GT(num_loaded, 250);
 }
 
 TEST(Serialize, TruncatedBytesNeverDoHarm) {
@@ -151,7 +151,7 @@ TEST(Verify, FaultsAreNamed) {
   EXPECT_EQ(fault_of([](E, F) {}), "");
   EXPECT_EQ(fault_of([](E, F f) { f.code[0].a = 900; }), "instruction 0 of \"main\" uses register 900 of 10");
   EXPECT_EQ(fault_of([](E, F f) { f.code[0].opcode = static_cast<Opcode>(200); }), "instruction 0 of \"main\" has the unknown opcode 200");
-  EXPECT_EQ(fault_of([](E, F f) { f.code[0].b = 4000; }), "instruction 0 of \"main\" uses operands 4000 to 4004 of 22");
+  EXPECT_EQ(fault_of([](E, F f) { f.code[0].b = 4000; }), "instruction 0 of \"main\" uses 5 operands from 4000 of 22");
   EXPECT_EQ(fault_of([](E, F f) { f.code[0].num_operands = 1; }), "instruction 0 of \"main\" has 1 operands");
   EXPECT_EQ(fault_of([](E, F f) { f.operands[2].bits = 5; }), "instruction 0 of \"main\" has 2 patterns for 5 dimensions");
   EXPECT_EQ(fault_of([](E, F f) { f.operands[3].index = 70; }), "instruction 0 of \"main\" uses int register 70 of 3");

@@ -8,7 +8,8 @@
      __tilewright_abi_version   const uint32_t = TILEWRIGHT_KERNEL_ABI_VERSION of the compiler
      __tilewright_host          const TilewrightHost*, null in the file; our loader fills it in before the first call
      __tilewright_names         const char[]: the names of the functions, separated and ended by '\n', then a 0
-     __tilewright_blob          const unsigned char[]: bytes of the VM executable; only in a compiled model
+     __tilewright_blob          const unsigned char[]: bytes of the VM executable; only in a compiled model.  Aligned
+                                to 64 bytes, else its constants are copied
      __tilewright_blob_size     const uint64_t: their number
 
    A host that is not ours leaves __tilewright_host null.  Then a kernel runs its parallel loops serially, takes

@@ -80,9 +80,9 @@ class FunctionVerifier {
     const size_t least = repeats ? length - 2 : length;
     const size_t count = instruction.num_operands;
     if (count < least || (count > least && !repeats)) return fmt::format("has {} operands", count);
-    if (count == 0) return {};
+    if (info.b != Field::kOperands) return {};
     if (instruction.b > function_.operands.size() || count > function_.operands.size() - instruction.b) {
-      return fmt::format("uses operands {} to {} of {}", instruction.b, instruction.b + count - 1, function_.operands.size());
+      return fmt::format("uses {} operands from {} of {}", count, instruction.b, function_.operands.size());
     }
     for (size_t n = 0; n < count; ++n) {
       const char letter = info.operands[n < least ? n : least];
@@ -111,13 +111,12 @@ class FunctionVerifier {
 
   // Numbers that must agree with each other.
   std::string check_counts(const Instruction& instruction) const {
-    const Operand* operands = function_.operands.data() + instruction.b;
     const int64_t count = instruction.num_operands;
     switch (instruction.opcode) {
       case Opcode::kCheckTensor:
       case Opcode::kCheckShape: {
         const int64_t head = instruction.opcode == Opcode::kCheckTensor ? 3 : 2;
-        const int64_t ndim = operands[head - 1].bits;
+        const int64_t ndim = function_.operands[instruction.b + head - 1].bits;
         return ndim >= -1 && std::max<int64_t>(ndim, 0) == count - head && ndim <= kMaxDims ? std::string() : fmt::format("has {} patterns for {} dimensions", count - head, ndim);
       }
       case Opcode::kArenaTensor:

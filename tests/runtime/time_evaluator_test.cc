@@ -1,0 +1,43 @@
+#include "tilewright/runtime/time_evaluator.h"
+
+#include "expect_error.h"
+
+namespace tilewright::runtime {
+namespace {
+
+TEST(TimeEvaluator, CallsAsOftenAsAsked) {
+  int num_calls = 0;
+  const Function function = Function::typed("f", [&](int64_t) { ++num_calls; });
+  const Value args[] = {7};
+  const TimingResult result = time_evaluator(function, args, {.number = 5, .repeat = 7});
+  EXPECT_EQ(num_calls, 1 + 5 * 7);
+  EXPECT_EQ(result.results_s.size(), 7u);
+  EXPECT_LE(result.min_s, result.median_s);
+  EXPECT_LE(result.median_s, result.max_s);
+  EXPECT_GE(result.std_s, 0);
+}
+
+TEST(TimeEvaluator, RepeatsUntilTheMinimumTime) {
+  const Function nothing = Function::typed("nothing", [] {});
+  const TimingResult result = time_evaluator(nothing, {}, {.number = 1, .repeat = 2, .min_repeat_ms = 5});
+  EXPECT_GE(result.results_s[0] * result.number, 5e-3);
+  EXPECT_GE(result.results_s[1] * result.number, 5e-3);
+}
+
+TEST(TimeEvaluator, TextPicksTheUnit) {
+  TimingResult result;
+  result.mean_s = 1.5e-3;
+  result.median_s = 1.25e-3;
+  EXPECT_EQ(result.str(), "mean 1.5000 ms, median 1.2500, min 0.0000, max 0.0000, std 0.0000");
+}
+
+TEST(TimeEvaluator, OptionsAndErrors) {
+  const Function nothing = Function::typed("nothing", [] {});
+  EXPECT_ERROR(time_evaluator(nothing, {}, {.number = 0}),
+               "error: time_evaluator: number = 0, repeat = 1, min_repeat_ms = 0, expected at least 1, 1 and 0");
+  const Value args[] = {7};
+  EXPECT_ERROR(time_evaluator(nothing, args), "error: nothing: got 1 arguments, expected 0");
+}
+
+}  // namespace
+}  // namespace tilewright::runtime
