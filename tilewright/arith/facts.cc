@@ -143,6 +143,8 @@ void Analyzer::State::learn(Id condition, bool truth) {
   Knowledge known = knowledge(condition);
   known.truth = truth;
   set_knowledge(condition, known);
+  const auto* op = term.kind == Kind::kCall ? term.object.as<OpNode>() : nullptr;
+  if (op && op->name == "tir.likely") return learn(terms.arg(condition, 0), truth);
   if (term.op == Op::kGE0) {
     const Linear form = terms.linear(terms.arg(condition, 0));
     return learn_ge0(truth ? form : shifted(scaled(form, -1), -1));
