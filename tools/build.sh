@@ -18,7 +18,7 @@ python=$PWD/.venv/bin/python
 cmake=$(command -v /usr/bin/cmake || command -v cmake)
 # configure again only if it never was; ninja does so by itself when a CMakeLists.txt changes
 if [ ! -e "$folder/build.ninja" ]; then
-  "$cmake" --preset "$preset" -DPython_EXECUTABLE="$python" >"/tmp/tilewright-configure.$$" 2>&1 || { cat "/tmp/tilewright-configure.$$" >&2; exit 1; }
+  "$cmake" --preset "$preset" -DPython_EXECUTABLE="$python" -DTILEWRIGHT_PYTHON=ON >"/tmp/tilewright-configure.$$" 2>&1 || { cat "/tmp/tilewright-configure.$$" >&2; exit 1; }
   rm -f "/tmp/tilewright-configure.$$"
 fi
 exec ninja -C "$folder" -j "${JOBS:-$(nproc)}" "$@"

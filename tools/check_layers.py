@@ -1,7 +1,7 @@
 """Checks that C++ includes only point downwards.
 
 A file of layer L may include headers of L and of the layers before it in tilewright/layers.txt.  Heavy libraries are kept
-to one place: LLVM to codegen/llvm, protobuf and generated ONNX classes to frontend/onnx, Python and nanobind to python.
+to one place: LLVM to codegen/llvm, Python and nanobind to python.
 Prints one line per violation; exit code 1 if there are any.
 """
 
@@ -13,7 +13,6 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
 # library -> (header pattern, the only folder that may include it)
 CONFINED = {
     "LLVM": (re.compile(r"^(llvm|llvm-c|lld)/"), "codegen/llvm"),
-    "protobuf": (re.compile(r"^google/protobuf/|\.pb\.h$"), "frontend/onnx"),
     "Python": (re.compile(r"^(nanobind/|Python\.h$)"), "python"),
     "the command-line parser": (re.compile(r"^CLI/"), "cli"),
 }

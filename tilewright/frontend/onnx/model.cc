@@ -1,12 +1,12 @@
-// Reads ONNX's protobuf into the plain structs of model.h, trusting nothing.
+// Turns ONNX's messages into the plain structs of model.h, trusting nothing.
 #include "tilewright/frontend/onnx/model.h"
 
 #include <filesystem>
 #include <fstream>
 #include <set>
 
-#include "onnx.pb.h"
 #include "tilewright/frontend/onnx/tensor_data.h"
+#include "tilewright/frontend/onnx/wire.h"
 #include "tilewright/support/error.h"
 
 namespace tilewright::frontend::onnx {
@@ -25,48 +25,49 @@ std::string Node::shown() const {
 
 namespace {
 
-Graph read_graph(const ::onnx::GraphProto& proto, const std::string& folder, std::set<std::string> outer);
+Graph read_graph(const wire::Graph& proto, const std::string& folder, std::set<std::string> outer);
 
-Attribute read_attribute(const ::onnx::AttributeProto& proto, const std::string& folder, const std::set<std::string>& visible) {
+Attribute read_attribute(const wire::Attribute& proto, const std::string& folder, const std::set<std::string>& visible) {
   Attribute result;
-  result.name = proto.name();
-  using Proto = ::onnx::AttributeProto;
-  switch (proto.type()) {
-    case Proto::FLOAT: result.kind = Attribute::kFloat; result.number = proto.f(); break;
-    case Proto::INT: result.kind = Attribute::kInt; result.integer = proto.i(); break;
-    case Proto::STRING: result.kind = Attribute::kString; result.text = proto.s(); break;
-    case Proto::TENSOR: result.kind = Attribute::kTensor; result.tensor = read_tensor(proto.t(), folder, proto.name()); break;
-    case Proto::GRAPH:
+  result.name = proto.name;
+  switch (proto.type) {
+    case wire::Attribute::kFloat: result.kind = Attribute::kFloat; result.number = proto.f; break;
+    case wire::Attribute::kInt: result.kind = Attribute::kInt; result.integer = proto.i; break;
+    case wire::Attribute::kString: result.kind = Attribute::kString; result.text = proto.s; break;
+    case wire::Attribute::kTensor: result.kind = Attribute::kTensor; result.tensor = read_tensor(proto.t, folder, result.name); break;
+    case wire::Attribute::kGraph:
+      if (!proto.g) throw UserError("attribute \"{}\" is a graph, but holds none", result.name);
       result.kind = Attribute::kGraph;
-      result.graph = std::make_shared<const Graph>(read_graph(proto.g(), folder, visible));
+      result.graph = std::make_shared<const Graph>(read_graph(*proto.g, folder, visible));
       break;
-    case Proto::FLOATS: result.kind = Attribute::kFloats; result.numbers.assign(proto.floats().begin(), proto.floats().end()); break;
-    case Proto::INTS: result.kind = Attribute::kInts; result.integers.assign(proto.ints().begin(), proto.ints().end()); break;
-    case Proto::STRINGS: result.kind = Attribute::kStrings; result.texts.assign(proto.strings().begin(), proto.strings().end()); break;
+    case wire::Attribute::kFloats: result.kind = Attribute::kFloats; result.numbers.assign(proto.floats.begin(), proto.floats.end()); break;
+    case wire::Attribute::kInts: result.kind = Attribute::kInts; result.integers = proto.ints; break;
+    case wire::Attribute::kStrings: result.kind = Attribute::kStrings; result.texts.assign(proto.strings.begin(), proto.strings.end()); break;
     default: break;
   }
   return result;
 }
 
-Node read_node(const ::onnx::NodeProto& proto, const std::string& folder, const std::set<std::string>& visible) {
-  Node node{proto.op_type(), proto.domain() == "ai.onnx" ? "" : proto.domain(), proto.name(), {}, {}, {}};
-  node.inputs.assign(proto.input().begin(), proto.input().end());
-  node.outputs.assign(proto.output().begin(), proto.output().end());
-  for (const auto& attribute : proto.attribute()) node.attributes.push_back(read_attribute(attribute, folder, visible));
+Node read_node(const wire::Node& proto, const std::string& folder, const std::set<std::string>& visible) {
+  Node node{std::string(proto.op_type), std::string(proto.domain == "ai.onnx" ? "" : proto.domain), std::string(proto.name), {}, {}, {}};
+  node.inputs.assign(proto.input.begin(), proto.input.end());
+  node.outputs.assign(proto.output.begin(), proto.output.end());
+  for (const auto& attribute : proto.attribute) node.attributes.push_back(read_attribute(attribute, folder, visible));
   return node;
 }
 
-ValueInfo read_value_info(const ::onnx::ValueInfoProto& proto) {
+ValueInfo read_value_info(const wire::ValueInfo& proto) {
   ValueInfo info;
-  info.name = proto.name();
-  if (!proto.type().has_tensor_type()) return info;
-  const auto& type = proto.type().tensor_type();
-  if (type.elem_type() != 0) info.dtype = dtype_of(type.elem_type(), fmt::format("value \"{}\"", info.name));
-  info.has_shape = type.has_shape();
-  for (const auto& dim : type.shape().dim()) {
+  info.name = proto.name;
+  if (!proto.type.tensor_type) return info;
+  const wire::TensorType& type = *proto.type.tensor_type;
+  if (type.elem_type != 0) info.dtype = dtype_of(type.elem_type, fmt::format("value \"{}\"", info.name));
+  if (!type.shape) return info;
+  info.has_shape = true;
+  for (const wire::Dimension& dim : type.shape->dim) {
     Dim extent;
-    if (dim.has_dim_value() && dim.dim_value() >= 0) extent.value = dim.dim_value();
-    else if (dim.has_dim_param()) extent.name = dim.dim_param();
+    if (dim.value && *dim.value >= 0) extent.value = *dim.value;
+    else if (dim.name) extent.name = *dim.name;
     info.shape.push_back(std::move(extent));
   }
   return info;
@@ -139,24 +140,26 @@ std::vector<Node> sorted(std::vector<Node> nodes, std::set<std::string> known) {
   return order;
 }
 
-Graph read_graph(const ::onnx::GraphProto& proto, const std::string& folder, std::set<std::string> outer) {
+Graph read_graph(const wire::Graph& proto, const std::string& folder, std::set<std::string> outer) {
   Graph graph;
-  graph.name = proto.name();
+  graph.name = proto.name;
   std::set<std::string> known = outer;
-  if (proto.sparse_initializer_size() > 0) throw Unsupported("the graph has sparse initializers").help("export them as dense tensors");
-  for (const auto& tensor : proto.initializer()) {
-    graph.initializers[tensor.name()] = read_tensor(tensor, folder, tensor.name());
-    known.insert(tensor.name());
+  if (!proto.sparse_initializer.empty()) throw Unsupported("the graph has sparse initializers").help("export them as dense tensors");
+  for (const wire::Tensor& tensor : proto.initializer) {
+    const std::string name(tensor.name);
+    graph.initializers[name] = read_tensor(tensor, folder, name);
+    known.insert(name);
   }
-  for (const auto& input : proto.input()) {
-    if (!graph.initializers.count(input.name())) graph.inputs.push_back(read_value_info(input));
-    known.insert(input.name());
+  for (const wire::ValueInfo& input : proto.input) {
+    const std::string name(input.name);
+    if (!graph.initializers.count(name)) graph.inputs.push_back(read_value_info(input));
+    known.insert(name);
   }
-  for (const auto& output : proto.output()) graph.outputs.push_back(read_value_info(output));
+  for (const wire::ValueInfo& output : proto.output) graph.outputs.push_back(read_value_info(output));
   // a subgraph may use any name of the graph around it; the order check below finds what is missing
   std::set<std::string> visible = known;
-  for (const auto& node : proto.node()) visible.insert(node.output().begin(), node.output().end());
-  for (const auto& node : proto.node()) graph.nodes.push_back(read_node(node, folder, visible));
+  for (const wire::Node& node : proto.node) visible.insert(node.output.begin(), node.output.end());
+  for (const wire::Node& node : proto.node) graph.nodes.push_back(read_node(node, folder, visible));
   graph.nodes = sorted(std::move(graph.nodes), known);
   std::set<std::string> made = visible;
   for (const ValueInfo& output : graph.outputs) {
@@ -179,16 +182,16 @@ std::string read_file(const std::string& path) {
 
 Model parse_model(std::string_view bytes, const std::string& folder, const std::string& shown_name) {
   if (bytes.empty()) throw UserError("\"{}\" is empty", shown_name).help("export or download the model again");
-  ::onnx::ModelProto proto;
-  if (bytes.size() > INT32_MAX || !proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) || !proto.has_graph())
+  wire::Model proto;
+  if (!wire::decode(bytes, proto) || !proto.graph)
     throw UserError("\"{}\" is not an ONNX model, or is cut short", shown_name).help("export or download the model again");
   Model model;
-  model.ir_version = proto.ir_version();
-  model.producer = proto.producer_name();
-  for (const auto& opset : proto.opset_import())
-    model.opsets[opset.domain() == "ai.onnx" ? "" : opset.domain()] = opset.version();
+  model.ir_version = proto.ir_version;
+  model.producer = proto.producer_name;
+  for (const wire::Opset& opset : proto.opset_import)
+    model.opsets[std::string(opset.domain == "ai.onnx" ? "" : opset.domain)] = opset.version;
   if (!model.opsets.count("")) model.opsets[""] = 1;
-  model.graph = read_graph(proto.graph(), folder, {});
+  model.graph = read_graph(*proto.graph, folder, {});
   return model;
 }
 

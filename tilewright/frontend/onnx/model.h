@@ -1,4 +1,4 @@
-// An ONNX file as plain data: what the importer reads.  Only model.cc knows protobuf.
+// An ONNX file as plain data: what the importer reads.  Only wire.h knows the file's messages.
 // Source of the format: onnx.proto of the onnx package (github.com/onnx/onnx, docs/IR.md).
 #pragma once
 #include <map>

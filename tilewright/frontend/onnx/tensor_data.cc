@@ -5,34 +5,34 @@
 #include <filesystem>
 #include <fstream>
 
-#include "onnx.pb.h"
 #include "tilewright/frontend/onnx/model.h"
+#include "tilewright/frontend/onnx/wire.h"
 #include "tilewright/support/error.h"
 
 namespace tilewright::frontend::onnx {
 
 DataType dtype_of(int64_t element_type, const std::string& what) {
-  using Proto = ::onnx::TensorProto;
+  using Proto = wire::Tensor;
   switch (element_type) {
-    case Proto::FLOAT: return kFloat32;
-    case Proto::DOUBLE: return DataType::float_(64);
-    case Proto::FLOAT16: return DataType::float_(16);
-    case Proto::BFLOAT16: return DataType::bfloat16();
-    case Proto::INT8: return DataType::int_(8);
-    case Proto::INT16: return DataType::int_(16);
-    case Proto::INT32: return kInt32;
-    case Proto::INT64: return kInt64;
-    case Proto::UINT8: return DataType::uint(8);
-    case Proto::UINT16: return DataType::uint(16);
-    case Proto::UINT32: return DataType::uint(32);
-    case Proto::UINT64: return DataType::uint(64);
-    case Proto::BOOL: return kBoolType;
-    case Proto::FLOAT8E4M3FN: return DataType::make(DataType::kFloat8E4M3FN, 8, 1);
-    case Proto::FLOAT8E5M2: return DataType::make(DataType::kFloat8E5M2, 8, 1);
+    case Proto::kFloat: return kFloat32;
+    case Proto::kDouble: return DataType::float_(64);
+    case Proto::kFloat16: return DataType::float_(16);
+    case Proto::kBfloat16: return DataType::bfloat16();
+    case Proto::kInt8: return DataType::int_(8);
+    case Proto::kInt16: return DataType::int_(16);
+    case Proto::kInt32: return kInt32;
+    case Proto::kInt64: return kInt64;
+    case Proto::kUint8: return DataType::uint(8);
+    case Proto::kUint16: return DataType::uint(16);
+    case Proto::kUint32: return DataType::uint(32);
+    case Proto::kUint64: return DataType::uint(64);
+    case Proto::kBool: return kBoolType;
+    case Proto::kFloat8E4M3FN: return DataType::make(DataType::kFloat8E4M3FN, 8, 1);
+    case Proto::kFloat8E5M2: return DataType::make(DataType::kFloat8E5M2, 8, 1);
     default: break;
   }
-  if (Proto::DataType_IsValid(static_cast<int>(element_type)) && element_type != Proto::UNDEFINED)
-    throw Unsupported("{} has element type {}", what, Proto::DataType_Name(static_cast<Proto::DataType>(element_type)));
+  if (const std::string_view name = wire::element_type_name(element_type); !name.empty())
+    throw Unsupported("{} has element type {}", what, name);
   throw UserError("{} has element type {}, which ONNX does not know", what, element_type);
 }
 
@@ -42,32 +42,32 @@ namespace {
 template <class T, class List>
 std::string packed(const List& list) {
   std::string bytes(list.size() * sizeof(T), '\0');
-  for (int n = 0; n < list.size(); ++n) {
+  for (size_t n = 0; n < list.size(); ++n) {
     const T value = static_cast<T>(list[n]);
-    std::memcpy(bytes.data() + static_cast<size_t>(n) * sizeof(T), &value, sizeof(T));
+    std::memcpy(bytes.data() + n * sizeof(T), &value, sizeof(T));
   }
   return bytes;
 }
 
-std::string typed_data(const ::onnx::TensorProto& proto) {
-  using Proto = ::onnx::TensorProto;
-  switch (proto.data_type()) {
-    case Proto::FLOAT: return packed<float>(proto.float_data());
-    case Proto::DOUBLE: return packed<double>(proto.double_data());
-    case Proto::INT64: return packed<int64_t>(proto.int64_data());
-    case Proto::UINT64: return packed<uint64_t>(proto.uint64_data());
-    case Proto::UINT32: return packed<uint32_t>(proto.uint64_data());
-    case Proto::INT32: return packed<int32_t>(proto.int32_data());
-    case Proto::INT16: return packed<int16_t>(proto.int32_data());
-    case Proto::UINT16:
-    case Proto::FLOAT16:
-    case Proto::BFLOAT16: return packed<uint16_t>(proto.int32_data());
-    case Proto::INT8: return packed<int8_t>(proto.int32_data());
-    default: return packed<uint8_t>(proto.int32_data());
+std::string typed_data(const wire::Tensor& proto) {
+  using Proto = wire::Tensor;
+  switch (proto.data_type) {
+    case Proto::kFloat: return packed<float>(proto.float_data);
+    case Proto::kDouble: return packed<double>(proto.double_data);
+    case Proto::kInt64: return packed<int64_t>(proto.int64_data);
+    case Proto::kUint64: return packed<uint64_t>(proto.uint64_data);
+    case Proto::kUint32: return packed<uint32_t>(proto.uint64_data);
+    case Proto::kInt32: return packed<int32_t>(proto.int32_data);
+    case Proto::kInt16: return packed<int16_t>(proto.int32_data);
+    case Proto::kUint16:
+    case Proto::kFloat16:
+    case Proto::kBfloat16: return packed<uint16_t>(proto.int32_data);
+    case Proto::kInt8: return packed<int8_t>(proto.int32_data);
+    default: return packed<uint8_t>(proto.int32_data);
   }
 }
 
-int64_t number_entry(const std::string& text, const std::string& key, const std::string& name) {
+int64_t number_entry(std::string_view text, const std::string& key, const std::string& name) {
   int64_t value = 0;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || value < 0)
@@ -75,13 +75,13 @@ int64_t number_entry(const std::string& text, const std::string& key, const std:
   return value;
 }
 
-std::string external_data(const ::onnx::TensorProto& proto, const std::string& folder, const std::string& name) {
+std::string external_data(const wire::Tensor& proto, const std::string& folder, const std::string& name) {
   std::string location;
   int64_t offset = 0, length = -1;
-  for (const auto& entry : proto.external_data()) {
-    if (entry.key() == "location") location = entry.value();
-    if (entry.key() == "offset") offset = number_entry(entry.value(), "offset", name);
-    if (entry.key() == "length") length = number_entry(entry.value(), "length", name);
+  for (const auto& entry : proto.external_data) {
+    if (entry.key == "location") location = entry.value;
+    if (entry.key == "offset") offset = number_entry(entry.value, "offset", name);
+    if (entry.key == "length") length = number_entry(entry.value, "length", name);
   }
   const std::filesystem::path relative(location);
   bool leaves = location.empty() || relative.is_absolute() || folder.empty();
@@ -104,13 +104,13 @@ std::string external_data(const ::onnx::TensorProto& proto, const std::string& f
 
 }  // namespace
 
-runtime::Tensor read_tensor(const ::onnx::TensorProto& proto, const std::string& folder, const std::string& name) {
-  const DataType dtype = dtype_of(proto.data_type(), fmt::format("tensor \"{}\"", name));
-  const runtime::Shape shape(proto.dims().begin(), proto.dims().end());
+runtime::Tensor read_tensor(const wire::Tensor& proto, const std::string& folder, const std::string& name) {
+  const DataType dtype = dtype_of(proto.data_type, fmt::format("tensor \"{}\"", name));
+  const runtime::Shape shape(proto.dims.begin(), proto.dims.end());
   const int64_t expected = runtime::checked_num_bytes(shape, dtype, fmt::format("tensor \"{}\"", name));
   std::string bytes;
-  if (proto.data_location() == ::onnx::TensorProto::EXTERNAL) bytes = external_data(proto, folder, name);
-  else bytes = proto.has_raw_data() ? proto.raw_data() : typed_data(proto);
+  if (proto.data_location == wire::Tensor::kExternal) bytes = external_data(proto, folder, name);
+  else bytes = proto.raw_data ? std::string(*proto.raw_data) : typed_data(proto);
   if (static_cast<int64_t>(bytes.size()) != expected)
     throw UserError("tensor \"{}\" has shape {} and dtype {}, which is {} bytes, but {} are given", name, runtime::shape_str(shape),
                     dtype.str(), expected, bytes.size())

@@ -4,14 +4,14 @@
 
 #include "tilewright/runtime/tensor.h"
 
-namespace onnx {
-class TensorProto;
-}
-
 namespace tilewright::frontend::onnx {
+
+namespace wire {
+struct Tensor;
+}
 
 /// The tensor that `proto` describes.  `folder`: where external data lies; `name` is for messages.
 /// Raises UserError when data and shape disagree or external data is missing or outside `folder`.
-runtime::Tensor read_tensor(const ::onnx::TensorProto& proto, const std::string& folder, const std::string& name);
+runtime::Tensor read_tensor(const wire::Tensor& proto, const std::string& folder, const std::string& name);
 
 }  // namespace tilewright::frontend::onnx
