@@ -133,6 +133,9 @@ struct Tree {
 /// Python's business and skipped.  Raises UserError with a caret where the text is not of the subset.
 std::unique_ptr<Tree> parse_program(Ref<Source> source);
 
+/// The expression that is all of the text.
+const Expr* parse_expression(Tree* tree);
+
 /// "a.b.c" for a chain of attributes over a name, else empty.
 std::string dotted_name(const Expr* expr);
 

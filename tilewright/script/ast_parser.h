@@ -9,6 +9,7 @@ class AstParser {
  public:
   explicit AstParser(Tree* tree) : tree_(*tree), tokens_(tokenize(tree->text)) {}
   void parse_file();
+  const Expr* parse_only_expression();
 
  private:
   // Brackets, blocks and operators may nest this deep; each level costs some frames of every later recursion.

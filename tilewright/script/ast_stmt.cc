@@ -30,6 +30,13 @@ void AstParser::parse_file() {
   }
 }
 
+const Expr* AstParser::parse_only_expression() {
+  const Expr* expr = parse_tuple_or_expr();
+  if (token().kind == TokenKind::kNewline) advance();
+  if (token().kind != TokenKind::kEnd) fail_here("the end of the expression");
+  return expr;
+}
+
 void AstParser::skip_statement() {
   while (token().kind != TokenKind::kNewline && token().kind != TokenKind::kEnd) advance();
   if (token().kind == TokenKind::kNewline) advance();
@@ -323,6 +330,8 @@ const Stmt* AstParser::parse_import() {
   end_of_line();
   return stmt;
 }
+
+const Expr* parse_expression(Tree* tree) { return AstParser(tree).parse_only_expression(); }
 
 std::unique_ptr<Tree> parse_program(Ref<Source> source) {
   auto tree = std::make_unique<Tree>(std::move(source));

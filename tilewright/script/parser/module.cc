@@ -27,11 +27,15 @@ PrimFunc parse_prim_func(Parser& parser, const ast::Stmt* stmt) {
   return func;
 }
 
+// May interrupt the parse of another graph, which calls this one.
 relax::Function parse_graph(Parser& parser, const ast::Stmt* stmt) {
   RelaxState state;
-  parser.graph = &state;
+  RelaxState* outer = std::exchange(parser.graph, &state);
+  Names outer_names = std::exchange(parser.names, Names());
+  parser.names.push();
   relax::Function func = RelaxParser(&parser, &state).parse_function(stmt);
-  parser.graph = nullptr;
+  parser.names = std::move(outer_names);
+  parser.graph = outer;
   return func;
 }
 
@@ -61,30 +65,44 @@ void declare_functions(Parser& parser, const ast::Stmt* module) {
   }
 }
 
+// Each graph function once; one that another calls before its turn is parsed then, for the type of its result.
+void parse_graphs(Parser& parser, const ast::Stmt* module) {
+  std::map<std::string_view, const ast::Stmt*> waiting;
+  for (const ast::Stmt* stmt : module->body) {
+    if (definition_of(parser, stmt) == Definition::kGraph) waiting.emplace(stmt->name, stmt);
+  }
+  parser.require = [&](std::string_view name) {
+    auto found = waiting.find(name);
+    if (found == waiting.end()) return;
+    const ast::Stmt* stmt = found->second;
+    waiting.erase(found);
+    relax::Function func = parse_graph(parser, stmt);
+    parser.parsed = ir::with_function(parser.parsed, stmt->name, func);
+  };
+  for (const ast::Stmt* stmt : module->body) parser.require(stmt->name);
+  parser.require = nullptr;
+}
+
 ir::IRModule parse_module(Parser& parser, const ast::Stmt* module) {
   parser.module_name = module->name;
   parser.global_vars.clear();
   declare_functions(parser, module);
+  parser.parsed = ir::IRModuleNode::make();
   AttrMap attrs, infos;
-  std::map<std::string_view, ir::BaseFunc> parsed;
-  // graphs last: what they call is known then
-  for (Definition turn : {Definition::kNone, Definition::kPrimFunc, Definition::kGraph}) {
-    for (const ast::Stmt* stmt : module->body) {
-      if (stmt->kind != ast::StmtKind::kFunction) {
-        if (turn == Definition::kNone) parser.at(stmt->place, [&] { parse_module_statement(parser, stmt, &attrs, &infos); });
-        continue;
-      }
-      if (definition_of(parser, stmt) != turn) continue;
-      if (turn == Definition::kPrimFunc) parsed[stmt->name] = parse_prim_func(parser, stmt);
-      else parsed[stmt->name] = parse_graph(parser, stmt);
-    }
+  for (const ast::Stmt* stmt : module->body) {
+    if (stmt->kind != ast::StmtKind::kFunction) parser.at(stmt->place, [&] { parse_module_statement(parser, stmt, &attrs, &infos); });
   }
+  for (const ast::Stmt* stmt : module->body) {
+    if (definition_of(parser, stmt) == Definition::kPrimFunc) parser.parsed = ir::with_function(parser.parsed, stmt->name, parse_prim_func(parser, stmt));
+  }
+  parse_graphs(parser, module);
+  // in the order of the text
   std::vector<GlobalVar> names;
   std::vector<ir::BaseFunc> functions;
   for (const ast::Stmt* stmt : module->body) {
     if (stmt->kind != ast::StmtKind::kFunction) continue;
-    names.push_back(parser.global_vars.find(stmt->name)->second);
-    functions.push_back(parsed.at(stmt->name));
+    names.push_back(parser.parsed->find_global_var(stmt->name));
+    functions.push_back(parser.parsed->find(stmt->name));
   }
   return ir::IRModuleNode::make(std::move(names), std::move(functions), std::move(attrs), std::move(infos));
 }
@@ -124,6 +142,7 @@ std::vector<std::pair<std::string, ObjectRef>> Parser::parse_file() {
       throw UserError(tree.span(stmt), "{}", is_class ? "a class is decorated with @I.ir_module" : "@I.ir_module decorates a class, not a function");
     module_name.clear();
     global_vars.clear();
+    parsed = nullptr;
     ObjectRef object;
     if (is_class) object = parse_module(*this, stmt);
     else if (kind == Definition::kPrimFunc) object = parse_prim_func(*this, stmt);

@@ -90,6 +90,9 @@ class Parser {
   /// Functions of the module being parsed, by name.
   std::map<std::string, GlobalVar, std::less<>> global_vars;
   std::string module_name;
+  /// What has been parsed of it; and how to parse a function before its turn, because another one calls it.
+  ir::IRModule parsed;
+  std::function<void(std::string_view name)> require;
   TirState* tir = nullptr;      // of the PrimFunc being parsed
   RelaxState* graph = nullptr;  // of the graph function being parsed
 

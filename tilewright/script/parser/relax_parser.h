@@ -1,17 +1,31 @@
-// From statements to graphs.
+// From statements to graphs.  One per function; nested functions get their own.
 #pragma once
-#include "tilewright/script/parser/parser.h"
+#include "tilewright/script/parser/relax_state.h"
 
 namespace tilewright::script {
-
-struct RelaxState {};
 
 class RelaxParser {
  public:
   RelaxParser(Parser* parser, RelaxState* state) : parser_(*parser), state_(*state) {}
-  relax::Function parse_function(const ast::Stmt* function);
+  /// @R.function as a Function; a nested one has no global symbol.  relax_func.cc
+  relax::Function parse_function(const ast::Stmt* function, bool is_nested = false);
 
  private:
+  void parse_decorators(const ast::Stmt* function, bool is_nested);
+  std::vector<relax::Var> parse_params(const ast::Stmt* function);
+  void check_dims(const relax::Function& func);
+
+  // relax_stmt.cc
+  void parse_body(const ast::Body& body);
+  void parse_statement(const ast::Stmt* stmt);
+  void parse_assign(const ast::Expr* target, const ast::Expr* value);
+  void assign(const ast::Expr* target, const Value& value, const ir::Type& annotation, Place place);
+  void parse_dataflow(const ast::Stmt* stmt);
+  void parse_if(const ast::Stmt* stmt);
+  /// One branch: its bindings and the value that `name`, its last one, gets.
+  relax::SeqExpr parse_branch(const ast::Body& body, std::string* name);
+  void parse_nested(const ast::Stmt* stmt);
+
   Parser& parser_;
   RelaxState& state_;
 };
