@@ -15,6 +15,7 @@ constexpr TargetAttr kCpuAttrs[] = {
     {"mattr", TargetAttr::kStrings, "features to add or remove, e.g. +avx512f,-amx-tile"},
     {"num-cores", TargetAttr::kInt, "threads that parallel loops may use"},
     {"opt-level", TargetAttr::kInt, "0..3, how hard LLVM tries"},
+    {"fast-math", TargetAttr::kStrings, "what floats may do besides contraction: reassoc,nnan,ninf,nsz,arcp,afn"},
     {"device", TargetAttr::kString, "kind of device, for rules"},
     {"keys", TargetAttr::kStrings, "extra keys for rules"},
 };

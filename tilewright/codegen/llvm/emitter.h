@@ -1,0 +1,160 @@
+// Turns lowered TIR (lower/lowered.h) into LLVM IR: one FunctionEmitter per function, sharing a ModuleEmitter.
+#pragma once
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Module.h>
+
+#include <optional>
+#include <unordered_map>
+
+#include "tilewright/codegen/llvm/native.h"
+#include "tilewright/ir/module.h"
+#include "tilewright/tir/tir.h"
+
+namespace tilewright::codegen {
+using namespace tir;
+
+/// The LLVM type of a value of `dtype` in a register: bool is i1, bfloat16 its 16 bits, a handle `ptr`.
+/// Raises Unsupported for types that have no arithmetic here (float8, sub-byte integers, scalable vectors).
+llvm::Type* llvm_type(llvm::LLVMContext& context, DataType dtype);
+/// The same in memory, where a bool is one byte.
+llvm::Type* llvm_memory_type(llvm::LLVMContext& context, DataType dtype);
+
+/// Position of the function pointers in TilewrightHost, after its two 32-bit fields.
+enum class HostMember { kParallelFor, kSetError, kWorkspaceAlloc, kWorkspaceFree, kCallPacked };
+
+/// One LLVM module while it is being filled.
+class ModuleEmitter {
+ public:
+  ModuleEmitter(llvm::Module& module, const NativeTarget& target) : module(module), target(target) {}
+
+  /// Declares every function of `lowered`, then defines those that have a body.
+  void emit(const IRModule& lowered);
+
+  /// The function `name` of the lowered module; raises InternalError if there is none.
+  llvm::Function* function(const std::string& name) const;
+  /// A C function of the process or of libraries.
+  llvm::FunctionCallee external(const std::string& name, llvm::Type* result, std::vector<llvm::Type*> params,
+                                bool is_variadic = false);
+  /// Address of constant text that ends with 0.
+  llvm::Constant* text(const std::string& value);
+  /// The `const TilewrightHost*` of this library, null under a foreign host; and one of its functions.
+  llvm::Value* load_host(llvm::IRBuilder<>& builder);
+  llvm::Value* host_member(llvm::IRBuilder<>& builder, llvm::Value* host, HostMember member);
+  // Functions of this module that use the host, or do without (helpers.cc)
+  /// void raise(kind, message): the current error of the host, of tvm-ffi, or nobody's.
+  llvm::Function* raise_function();
+  /// ptr alloc(i64 bytes, i64 alignment), null after an error;  void free(ptr).
+  llvm::Function* workspace_alloc_function();
+  llvm::Function* workspace_free_function();
+
+  llvm::Module& module;
+  const NativeTarget& target;
+
+ private:
+  llvm::Function* declare(const std::string& name, const PrimFuncNode* func);
+  void set_attributes(llvm::Function* function, const PrimFuncNode* func);
+  llvm::Function* helper(const char* name, llvm::Type* result, std::vector<llvm::Type*> params);
+  std::unordered_map<std::string, llvm::Function*> functions_;
+  std::unordered_map<std::string, llvm::Constant*> texts_;
+};
+
+/// Fills the body of one function.
+class FunctionEmitter {
+ public:
+  FunctionEmitter(ModuleEmitter& module, llvm::Function* function, const PrimFuncNode* func);
+  void run();
+
+ private:
+  // ---- expressions (expr.cc)
+  llvm::Value* emit(const PrimExpr& expr);
+  /// The same as part of an address: int32 and int64 arithmetic does not wrap.
+  llvm::Value* emit_index(const PrimExpr& expr);
+  llvm::Value* emit_binary(const BinaryOpNode* node);
+  llvm::Value* emit_division(const BinaryOpNode* node, llvm::Value* a, llvm::Value* b);
+  llvm::Value* emit_compare(Kind kind, DataType dtype, llvm::Value* a, llvm::Value* b);
+  llvm::Value* emit_min_max(const BinaryOpNode* node, llvm::Value* a, llvm::Value* b);
+  llvm::Value* emit_logic(const BinaryOpNode* node);
+  llvm::Value* emit_cast(DataType from, DataType to, llvm::Value* value);
+  llvm::Value* emit_ramp(const RampNode* node);
+  llvm::Value* emit_shuffle(const ShuffleNode* node);
+  llvm::Value* emit_let(const LetNode* node);
+  llvm::Value* splat(llvm::Value* value, int lanes);
+
+  // ---- memory (memory.cc)
+  llvm::Value* emit_load(const BufferLoadNode* node);
+  void emit_store(const BufferStoreNode* node);
+  llvm::Value* pointer_of(const Buffer& buffer);
+  llvm::Value* element_pointer(const Buffer& buffer, const PrimExpr& index);
+  llvm::Value* element_pointer(const Buffer& buffer, llvm::Value* index);
+  /// What the register value is in memory, and back: bool is widened to bytes.
+  llvm::Value* to_memory(llvm::Value* value, DataType dtype);
+  llvm::Value* from_memory(llvm::Value* value, DataType dtype);
+  void emit_alloc(const AllocBufferNode* node);
+  llvm::AllocaInst* entry_alloca(llvm::Type* type, uint64_t count, uint64_t alignment, const char* name);
+
+  // ---- calls (calls.cc)
+  llvm::Value* emit_call(const CallNode* node);
+  llvm::Value* emit_builtin(const CallNode* node, std::string_view name);
+  llvm::Value* emit_math(const CallNode* node, std::string_view name);
+  llvm::Value* emit_libm(const CallNode* node, std::string_view name);
+  llvm::Value* emit_integer_op(const CallNode* node, std::string_view name);
+  llvm::Value* emit_if_then_else(const CallNode* node);
+  llvm::Value* emit_extern(const CallNode* node);
+  llvm::Value* emit_intrinsic(const CallNode* node);
+  llvm::Value* emit_vector_halves(const CallNode* node, std::string_view name);
+  llvm::Value* emit_peek(const CallNode* node);
+  llvm::Value* emit_poke(const CallNode* node);
+  llvm::Value* emit_prefetch(const CallNode* node);
+  std::vector<llvm::Value*> emit_args(const CallNode* node, size_t begin);
+
+  // ---- host services (host.cc)
+  llvm::Value* emit_call_parallel(const CallNode* node);
+  llvm::Function* parallel_trampoline(llvm::Function* body, llvm::StructType* closure);
+  llvm::Value* emit_call_function(const CallNode* node, const GlobalVarNode* callee);
+  llvm::Value* emit_call_packed(const CallNode* node);
+  llvm::Value* emit_packed_args(const CallNode* node);
+  llvm::Value* read_packed_result(DataType dtype, llvm::Value* result);
+  llvm::Value* emit_raise(const CallNode* node);
+  llvm::Value* workspace_alloc(llvm::Value* bytes, uint64_t alignment);
+  void workspace_free(llvm::Value* pointer);
+  /// Leaves the function with -1 if `status` is not 0.
+  void return_if_failed(llvm::Value* status);
+  /// Frees what is allocated here and returns.
+  void emit_return(llvm::Value* status);
+
+  // ---- statements (stmt.cc)
+  void emit(const Stmt& stmt);
+  void emit_for(const ForNode* node);
+  void hint_vectorize(llvm::BranchInst* latch, bool enable);
+  void emit_while(const WhileNode* node);
+  void emit_if(const IfThenElseNode* node);
+  void emit_let_stmt(const LetStmtNode* node);
+  llvm::BasicBlock* new_block(const char* name);
+  /// Goes to `target` unless the current block has ended already.
+  void branch_to(llvm::BasicBlock* target);
+  bool has_ended() const { return builder_.GetInsertBlock()->getTerminator() != nullptr; }
+  void free_above(size_t depth);
+  llvm::Value* emit_loop_control(std::string_view name);
+  llvm::BranchInst* branch_rarely(llvm::Value* condition, llvm::BasicBlock* rare, llvm::BasicBlock* usual);
+
+  struct LoopContext {
+    llvm::BasicBlock *next, *exit;
+    size_t workspace_depth;
+  };
+
+  ModuleEmitter& module_;
+  llvm::Function* function_;
+  const PrimFuncNode* func_;
+  llvm::LLVMContext& context_;
+  llvm::IRBuilder<> builder_;
+  llvm::IntegerType *i8_, *i32_, *i64_;
+  llvm::PointerType* ptr_;
+  std::unordered_map<const VarNode*, llvm::Value*> values_;
+  std::vector<llvm::Value*> workspaces_;  // live here, innermost last
+  std::vector<LoopContext> loops_;
+  uint64_t stack_bytes_ = 0;
+  bool in_index_ = false;
+  bool has_vectors_ = false;  // the function was vectorised by a schedule
+};
+
+}  // namespace tilewright::codegen

@@ -1,0 +1,70 @@
+// Object files -> functions of this process, linked in memory by LLVM's ORC.
+#include <llvm/ExecutionEngine/Orc/ExecutionUtils.h>
+#include <llvm/ExecutionEngine/Orc/LLJIT.h>
+#include <llvm/ExecutionEngine/Orc/Shared/ExecutorSymbolDef.h>
+
+#include "tilewright/codegen/llvm/native.h"
+#include "tilewright/codegen/llvm/target.h"
+#include "tilewright/support/error.h"
+
+namespace tilewright::codegen {
+namespace {
+
+template <class T>
+T unwrap(llvm::Expected<T> value, std::string_view what) {
+  if (value) return std::move(*value);
+  throw InternalError("{}: {}", what, llvm::toString(value.takeError()));
+}
+void unwrap(llvm::Error error, std::string_view what) {
+  if (error) throw InternalError("{}: {}", what, llvm::toString(std::move(error)));
+}
+
+/// Symbols that may be missing from the process; tvm-ffi's error function is there only under its hosts.
+class MissingIsNull final : public llvm::orc::DefinitionGenerator {
+ public:
+  llvm::Error tryToGenerate(llvm::orc::LookupState&, llvm::orc::LookupKind, llvm::orc::JITDylib& library,
+                            llvm::orc::JITDylibLookupFlags, const llvm::orc::SymbolLookupSet& wanted) override {
+    llvm::orc::SymbolMap symbols;
+    for (const auto& [name, flags] : wanted) {
+      if (flags == llvm::orc::SymbolLookupFlags::WeaklyReferencedSymbol)
+        symbols[name] = {llvm::orc::ExecutorAddr(), llvm::JITSymbolFlags::Exported};
+    }
+    return symbols.empty() ? llvm::Error::success() : library.define(llvm::orc::absoluteSymbols(std::move(symbols)));
+  }
+};
+
+}  // namespace
+
+runtime::Module load_objects(const std::string& name, std::span<const std::string> objects) {
+  const HostCpu host = host_cpu();
+  ir::Target native = ir::parse_target("llvm");
+  native_target(native);  // LLVM's tables of targets
+  llvm::orc::JITTargetMachineBuilder machine((llvm::Triple(host.triple)));
+  machine.setRelocationModel(llvm::Reloc::PIC_);
+  auto jit = std::shared_ptr<llvm::orc::LLJIT>(
+      unwrap(llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(std::move(machine)).create(), "JIT"));
+  llvm::orc::JITDylib& library = jit->getMainJITDylib();
+  library.addGenerator(
+      unwrap(llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(jit->getDataLayout().getGlobalPrefix()), "JIT"));
+  library.addGenerator(std::make_unique<MissingIsNull>());
+  for (const std::string& object : objects)
+    unwrap(jit->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(object, name)), "JIT");
+  auto lookup = [jit = jit.get(), name](const std::string& symbol) -> void* {
+    llvm::Expected<llvm::orc::ExecutorAddr> address = jit->lookup(symbol);
+    if (address) return address->toPtr<void*>();
+    llvm::Error error = address.takeError();
+    if (error.isA<llvm::orc::SymbolsNotFound>()) {
+      std::string missing;
+      llvm::handleAllErrors(std::move(error), [&](const llvm::orc::SymbolsNotFound& info) {
+        for (const auto& wanted : info.getSymbols()) missing = (*wanted).str();
+      });
+      if (missing == symbol) return nullptr;
+      throw UserError("{}: there is no C function {} in this process", name, missing)
+          .help("load the library that has it first");
+    }
+    throw InternalError("JIT: {}", llvm::toString(std::move(error)));
+  };
+  return runtime::Module::from_symbols({name, "jit", lookup, jit});
+}
+
+}  // namespace tilewright::codegen

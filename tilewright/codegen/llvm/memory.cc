@@ -1,0 +1,136 @@
+// Loads, stores and allocations.  Buffers are flat here: one index, in elements of the buffer's scalar dtype.
+#include "tilewright/codegen/llvm/emitter.h"
+#include "tilewright/tir/builder.h"
+
+namespace tilewright::codegen {
+namespace {
+
+// Buffers of constant size up to this many bytes live on the stack, together at most kMaxStackBytes in a function.
+constexpr uint64_t kMaxStackBuffer = 16 << 10, kMaxStackBytes = 64 << 10;
+
+// Alignment that an access may assume: the arguments' data is aligned to its element (packed_api checks it), and what
+// LLVM can prove beyond, from the alignment of local memory, it finds itself.
+llvm::Align element_align(DataType dtype) { return llvm::Align(static_cast<uint64_t>(std::max<int64_t>(1, dtype.element().num_bytes()))); }
+
+const PrimExpr& flat_index(const Buffer& buffer, const std::vector<PrimExpr>& indices) {
+  TILEWRIGHT_CHECK(indices.size() == 1, "buffer {} was not flattened before code generation", buffer->name);
+  return indices[0];
+}
+
+}  // namespace
+
+llvm::Value* FunctionEmitter::pointer_of(const Buffer& buffer) {
+  auto found = values_.find(buffer->data.get());
+  if (found == values_.end()) throw UserError("buffer {} is used, but nothing defines its memory", buffer->name);
+  return found->second;
+}
+
+llvm::Value* FunctionEmitter::element_pointer(const Buffer& buffer, llvm::Value* index) {
+  llvm::Type* element = llvm_memory_type(context_, buffer->dtype);
+  return builder_.CreateInBoundsGEP(element, pointer_of(buffer), builder_.CreateIntCast(index, i64_, true));
+}
+
+llvm::Value* FunctionEmitter::element_pointer(const Buffer& buffer, const PrimExpr& index) {
+  return element_pointer(buffer, emit_index(index));
+}
+
+llvm::Value* FunctionEmitter::to_memory(llvm::Value* value, DataType dtype) {
+  return dtype.is_bool() ? builder_.CreateZExt(value, llvm_memory_type(context_, dtype)) : value;
+}
+
+llvm::Value* FunctionEmitter::from_memory(llvm::Value* value, DataType dtype) {
+  return dtype.is_bool() ? builder_.CreateIsNotNull(value) : value;
+}
+
+llvm::Value* FunctionEmitter::emit_load(const BufferLoadNode* node) {
+  const PrimExpr& index = flat_index(node->buffer, node->indices);
+  const DataType dtype = node->dtype;
+  llvm::Type* type = llvm_memory_type(context_, dtype);
+  const llvm::Align align = element_align(dtype);
+  if (const auto* vector = index.as<BroadcastNode>(); vector && !node->predicate) {
+    llvm::Value* pointer = element_pointer(node->buffer, vector->value);
+    llvm::Value* scalar = builder_.CreateAlignedLoad(type->getScalarType(), pointer, align);
+    return splat(from_memory(scalar, dtype.element()), dtype.lanes);
+  }
+  const auto* ramp = index.as<RampNode>();
+  llvm::Value* mask = node->predicate ? emit(node->predicate) : nullptr;
+  if (index->dtype.is_scalar() || (ramp && is_one(ramp->stride))) {
+    llvm::Value* pointer = element_pointer(node->buffer, ramp ? ramp->base : index);
+    llvm::Value* value = mask ? builder_.CreateMaskedLoad(type, pointer, align, mask, llvm::Constant::getNullValue(type))
+                              : static_cast<llvm::Value*>(builder_.CreateAlignedLoad(type, pointer, align));
+    return from_memory(value, dtype);
+  }
+  if (ramp && is_const_int(ramp->stride, -1) && !mask) {
+    llvm::Value* last = emit_index(ramp->base + (1 - ramp->lanes));
+    llvm::Value* value = builder_.CreateAlignedLoad(type, element_pointer(node->buffer, last), align);
+    return from_memory(builder_.CreateVectorReverse(value), dtype);
+  }
+  llvm::Value* lanes = element_pointer(node->buffer, emit_index(index));
+  if (mask) return from_memory(builder_.CreateMaskedGather(type, lanes, align, mask, llvm::Constant::getNullValue(type)), dtype);
+  llvm::Value* value = llvm::PoisonValue::get(type);
+  for (int lane = 0; lane < dtype.lanes; ++lane) {
+    llvm::Value* pointer = builder_.CreateExtractElement(lanes, lane);
+    value = builder_.CreateInsertElement(value, builder_.CreateAlignedLoad(type->getScalarType(), pointer, align), lane);
+  }
+  return from_memory(value, dtype);
+}
+
+void FunctionEmitter::emit_store(const BufferStoreNode* node) {
+  const PrimExpr& index = flat_index(node->buffer, node->indices);
+  const DataType dtype = node->value->dtype;
+  const llvm::Align align = element_align(dtype);
+  llvm::Value* value = to_memory(emit(node->value), dtype);
+  llvm::Value* mask = node->predicate ? emit(node->predicate) : nullptr;
+  const auto* ramp = index.as<RampNode>();
+  if (index->dtype.is_scalar() || (ramp && is_one(ramp->stride))) {
+    llvm::Value* pointer = element_pointer(node->buffer, ramp ? ramp->base : index);
+    if (mask) builder_.CreateMaskedStore(value, pointer, align, mask);
+    else builder_.CreateAlignedStore(value, pointer, align);
+    return;
+  }
+  llvm::Value* lanes = element_pointer(node->buffer, emit_index(index));
+  if (mask) {
+    builder_.CreateMaskedScatter(value, lanes, align, mask);
+    return;
+  }
+  for (int lane = 0; lane < dtype.lanes; ++lane)
+    builder_.CreateAlignedStore(builder_.CreateExtractElement(value, lane), builder_.CreateExtractElement(lanes, lane), align);
+}
+
+llvm::AllocaInst* FunctionEmitter::entry_alloca(llvm::Type* type, uint64_t count, uint64_t alignment, const char* name) {
+  llvm::IRBuilder<> entry(&function_->getEntryBlock(), function_->getEntryBlock().begin());
+  llvm::AllocaInst* memory = entry.CreateAlloca(llvm::ArrayType::get(type, count), nullptr, name);
+  memory->setAlignment(llvm::Align(alignment));
+  return memory;
+}
+
+void FunctionEmitter::emit_alloc(const AllocBufferNode* node) {
+  const Buffer& buffer = node->buffer;
+  TILEWRIGHT_CHECK(buffer->shape.size() == 1, "buffer {} was not flattened before code generation", buffer->name);
+  const uint64_t element_bytes = static_cast<uint64_t>(buffer->dtype.num_bytes());
+  const uint64_t alignment = static_cast<uint64_t>(std::max<int64_t>(64, buffer->data_alignment));
+  int64_t count;
+  const bool is_constant = as_const_int(buffer->shape[0], &count);
+  const uint64_t bytes = is_constant ? static_cast<uint64_t>(std::max<int64_t>(count, 1)) * element_bytes : 0;
+  if (is_constant && bytes <= kMaxStackBuffer && stack_bytes_ + bytes <= kMaxStackBytes) {
+    stack_bytes_ += bytes;
+    llvm::AllocaInst* memory = entry_alloca(llvm_memory_type(context_, buffer->dtype), bytes / element_bytes, alignment,
+                                            buffer->name.c_str());
+    llvm::ConstantInt* size = builder_.getInt64(bytes);
+    values_[buffer->data.get()] = memory;
+    builder_.CreateLifetimeStart(memory, size);
+    emit(node->body);
+    if (!has_ended()) builder_.CreateLifetimeEnd(memory, size);
+    return;
+  }
+  llvm::Value* total = builder_.CreateIntCast(emit_index(buffer->shape[0]), i64_, true);
+  total = builder_.CreateMul(total, builder_.getInt64(element_bytes));
+  llvm::Value* memory = workspace_alloc(total, alignment);
+  values_[buffer->data.get()] = memory;
+  workspaces_.push_back(memory);
+  emit(node->body);
+  workspaces_.pop_back();
+  if (!has_ended()) workspace_free(memory);
+}
+
+}  // namespace tilewright::codegen

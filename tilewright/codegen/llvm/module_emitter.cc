@@ -1,0 +1,75 @@
+// Declarations, attributes and constants of a module.
+#include "tilewright/codegen/llvm/emitter.h"
+#include "tilewright/lower/lowered.h"
+
+namespace tilewright::codegen {
+namespace {
+
+llvm::FunctionType* function_type(llvm::LLVMContext& context, const PrimFuncNode* func) {
+  std::vector<llvm::Type*> params;
+  for (const Var& param : func->params) params.push_back(llvm_type(context, param->dtype));
+  return llvm::FunctionType::get(llvm::Type::getInt32Ty(context), params, false);
+}
+
+}  // namespace
+
+llvm::Function* ModuleEmitter::function(const std::string& name) const {
+  auto found = functions_.find(name);
+  TILEWRIGHT_CHECK(found != functions_.end(), "the lowered module has no function {}", name);
+  return found->second;
+}
+
+llvm::FunctionCallee ModuleEmitter::external(const std::string& name, llvm::Type* result, std::vector<llvm::Type*> params,
+                                             bool is_variadic) {
+  return module.getOrInsertFunction(name, llvm::FunctionType::get(result, params, is_variadic));
+}
+
+llvm::Constant* ModuleEmitter::text(const std::string& value) {
+  llvm::Constant*& known = texts_[value];
+  if (known) return known;
+  llvm::Constant* data = llvm::ConstantDataArray::getString(module.getContext(), value);
+  auto* variable = new llvm::GlobalVariable(module, data->getType(), true, llvm::GlobalValue::PrivateLinkage, data, "text");
+  variable->setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);
+  variable->setAlignment(llvm::Align(1));
+  return known = variable;
+}
+
+void ModuleEmitter::set_attributes(llvm::Function* function, const PrimFuncNode* func) {
+  function->setDoesNotThrow();
+  function->addFnAttr("target-cpu", target.cpu);
+  function->addFnAttr("target-features", target.features);
+  function->addFnAttr("prefer-vector-width", std::to_string(target.vector_bits));
+  function->addFnAttr("min-legal-vector-width", std::to_string(target.vector_bits));
+  function->addFnAttr("no-trapping-math", "true");
+  if (!func || !func->attrs.get_bool(lower::kNoAlias, false)) return;
+  for (unsigned n = 0; n < function->arg_size(); ++n) {
+    if (function->getArg(n)->getType()->isPointerTy()) function->addParamAttr(n, llvm::Attribute::NoAlias);
+  }
+}
+
+llvm::Function* ModuleEmitter::declare(const std::string& name, const PrimFuncNode* func) {
+  const bool is_kernel = lower::is_kernel(*func);
+  auto* function = llvm::Function::Create(function_type(module.getContext(), func),
+                                          is_kernel ? llvm::Function::ExternalLinkage : llvm::Function::InternalLinkage,
+                                          name, module);
+  if (is_kernel) function->setVisibility(llvm::GlobalValue::ProtectedVisibility);
+  // a body stays a function of its own name: profiles show it, and its pointers keep their promise not to alias
+  else function->addFnAttr(llvm::Attribute::NoInline);
+  set_attributes(function, func);
+  for (unsigned n = 0; n < function->arg_size(); ++n) function->getArg(n)->setName(func->params[n]->name_hint);
+  return function;
+}
+
+void ModuleEmitter::emit(const IRModule& lowered) {
+  for (size_t n = 0; n < lowered->functions.size(); ++n) {
+    const auto* func = lowered->functions[n].as<PrimFuncNode>();
+    if (!func) throw InternalError("function {} of a lowered module is no PrimFunc", lowered->global_vars[n]->name_hint);
+    functions_[lowered->global_vars[n]->name_hint] = declare(lowered->global_vars[n]->name_hint, func);
+  }
+  for (size_t n = 0; n < lowered->functions.size(); ++n) {
+    const auto* func = lowered->functions[n].as<PrimFuncNode>();
+    FunctionEmitter(*this, function(lowered->global_vars[n]->name_hint), func).run();
+  }
+}
+
+}  // namespace tilewright::codegen

@@ -1,0 +1,141 @@
+// Lowered module -> LLVM module -> optimised -> object, assembly or IR text.
+#include "tilewright/codegen/llvm/native.h"
+
+#include <llvm/IR/DiagnosticInfo.h>
+#include <llvm/IR/DiagnosticPrinter.h>
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/raw_ostream.h>
+
+#include "tilewright/codegen/llvm/emitter.h"
+#include "tilewright/codegen/llvm/target.h"
+#include "tilewright/runtime/kernel_abi.h"
+
+namespace tilewright::codegen {
+namespace {
+
+/// An LLVM module with all it needs; nothing of it is shared with other threads.
+struct Unit {
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::TargetMachine> machine;
+  llvm::Module module;
+
+  explicit Unit(const NativeTarget& target) : machine(make_target_machine(target)), module("tilewright", context) {
+    context.setDiagnosticHandlerCallBack(&report, this);
+    module.setTargetTriple(target.triple);
+    module.setDataLayout(machine->createDataLayout());
+    module.setPICLevel(llvm::PICLevel::BigPIC);
+  }
+
+  std::string errors;  // what LLVM complained of
+
+  // warnings ("loop not vectorized") are no concern of the user's
+  static void report(const llvm::DiagnosticInfo* info, void* self) {
+    if (info->getSeverity() != llvm::DS_Error) return;
+    llvm::raw_string_ostream stream(static_cast<Unit*>(self)->errors);
+    llvm::DiagnosticPrinterRawOStream printer(stream);
+    info->print(printer);
+    stream << "\n";
+  }
+  void check() const {
+    if (!errors.empty()) throw InternalError("LLVM: {}", errors);
+  }
+};
+
+void verify(const llvm::Module& module) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  if (llvm::verifyModule(module, &stream)) throw InternalError("the LLVM IR is malformed: {}", text);
+}
+
+void optimise(Unit& unit, const NativeTarget& target) {
+  llvm::PipelineTuningOptions tuning;
+  tuning.LoopVectorization = tuning.SLPVectorization = target.opt_level >= 2;
+  tuning.LoopInterleaving = target.opt_level >= 2;
+  llvm::PassBuilder builder(unit.machine.get(), tuning);
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  static constexpr const llvm::OptimizationLevel* kLevels[] = {&llvm::OptimizationLevel::O0, &llvm::OptimizationLevel::O1,
+                                                               &llvm::OptimizationLevel::O2, &llvm::OptimizationLevel::O3};
+  const llvm::OptimizationLevel level = *kLevels[target.opt_level];
+  llvm::ModulePassManager passes = target.opt_level == 0 ? builder.buildO0DefaultPipeline(level)
+                                                         : builder.buildPerModuleDefaultPipeline(level);
+  passes.run(unit.module, modules);
+  unit.check();
+}
+
+void fill(Unit& unit, const ir::IRModule& lowered, const NativeTarget& target, bool optimised) {
+  ModuleEmitter(unit.module, target).emit(lowered);
+  verify(unit.module);
+  if (optimised) optimise(unit, target);
+}
+
+std::string write(Unit& unit, llvm::CodeGenFileType type) {
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream stream(bytes);
+  llvm::legacy::PassManager passes;
+  if (unit.machine->addPassesToEmitFile(passes, stream, nullptr, type))
+    throw Unsupported("LLVM cannot write such a file for {}", unit.module.getTargetTriple());
+  passes.run(unit.module);
+  unit.check();
+  return std::string(bytes.begin(), bytes.end());
+}
+
+llvm::GlobalVariable* exported(llvm::Module& module, const char* name, llvm::Constant* value, bool is_constant) {
+  auto* variable = new llvm::GlobalVariable(module, value->getType(), is_constant, llvm::GlobalValue::ExternalLinkage, value, name);
+  variable->setVisibility(llvm::GlobalValue::ProtectedVisibility);
+  variable->setAlignment(llvm::Align(8));
+  return variable;
+}
+
+}  // namespace
+
+std::string emit_object(const ir::IRModule& lowered, const NativeTarget& target) {
+  Unit unit(target);
+  fill(unit, lowered, target, true);
+  return write(unit, llvm::CodeGenFileType::ObjectFile);
+}
+
+std::string emit_assembly(const ir::IRModule& lowered, const NativeTarget& target) {
+  Unit unit(target);
+  fill(unit, lowered, target, true);
+  return write(unit, llvm::CodeGenFileType::AssemblyFile);
+}
+
+std::string emit_llvm_ir(const ir::IRModule& lowered, const NativeTarget& target, bool optimised) {
+  Unit unit(target);
+  fill(unit, lowered, target, optimised);
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  unit.module.print(stream, nullptr);
+  return text;
+}
+
+std::string emit_library_object(std::span<const std::string> names, std::string_view blob, const NativeTarget& target) {
+  Unit unit(target);
+  std::string lines;
+  for (const std::string& name : names) lines += name + "\n";
+  llvm::LLVMContext& context = unit.context;
+  auto* i32 = llvm::Type::getInt32Ty(context);
+  exported(unit.module, TILEWRIGHT_ABI_VERSION_SYMBOL, llvm::ConstantInt::get(i32, TILEWRIGHT_KERNEL_ABI_VERSION), true);
+  exported(unit.module, TILEWRIGHT_HOST_SYMBOL, llvm::ConstantPointerNull::get(llvm::PointerType::getUnqual(context)), false);
+  exported(unit.module, TILEWRIGHT_NAMES_SYMBOL, llvm::ConstantDataArray::getString(context, lines), true);
+  if (!blob.empty()) {
+    llvm::Constant* bytes = llvm::ConstantDataArray::getString(context, llvm::StringRef(blob.data(), blob.size()), false);
+    exported(unit.module, TILEWRIGHT_BLOB_SYMBOL, bytes, true)->setAlignment(llvm::Align(64));
+    exported(unit.module, TILEWRIGHT_BLOB_SIZE_SYMBOL, llvm::ConstantInt::get(llvm::Type::getInt64Ty(context), blob.size()), true);
+  }
+  return write(unit, llvm::CodeGenFileType::ObjectFile);
+}
+
+}  // namespace tilewright::codegen

@@ -1,0 +1,173 @@
+// Statements -> basic blocks.
+#include <llvm/IR/MDBuilder.h>
+
+#include "tilewright/codegen/llvm/emitter.h"
+#include "tilewright/ir/walk.h"
+#include "tilewright/tir/builder.h"
+
+namespace tilewright::codegen {
+
+FunctionEmitter::FunctionEmitter(ModuleEmitter& module, llvm::Function* function, const PrimFuncNode* func)
+    : module_(module), function_(function), func_(func), context_(function->getContext()), builder_(context_) {
+  i8_ = builder_.getInt8Ty();
+  i32_ = builder_.getInt32Ty();
+  i64_ = builder_.getInt64Ty();
+  ptr_ = builder_.getPtrTy();
+  llvm::FastMathFlags flags;
+  flags.setAllowContract(true);
+  for (const std::string& flag : module.target.fast_math) {
+    if (flag == "reassoc") flags.setAllowReassoc();
+    if (flag == "nnan") flags.setNoNaNs();
+    if (flag == "ninf") flags.setNoInfs();
+    if (flag == "nsz") flags.setNoSignedZeros();
+    if (flag == "arcp") flags.setAllowReciprocal();
+    if (flag == "afn") flags.setApproxFunc();
+  }
+  builder_.setFastMathFlags(flags);
+}
+
+void FunctionEmitter::run() {
+  builder_.SetInsertPoint(llvm::BasicBlock::Create(context_, "entry", function_));
+  for (size_t n = 0; n < func_->params.size(); ++n) {
+    values_[func_->params[n].get()] = function_->getArg(static_cast<unsigned>(n));
+    // a parameter with a buffer is the address of that buffer's data
+    if (func_->buffers[n]) values_[func_->buffers[n]->data.get()] = function_->getArg(static_cast<unsigned>(n));
+  }
+  walk(func_->body, [&](const RampNode*) { has_vectors_ = true; });
+  emit(func_->body);
+  if (!has_ended()) emit_return(builder_.getInt32(0));
+}
+
+llvm::BasicBlock* FunctionEmitter::new_block(const char* name) { return llvm::BasicBlock::Create(context_, name, function_); }
+
+void FunctionEmitter::branch_to(llvm::BasicBlock* target) {
+  if (!has_ended()) builder_.CreateBr(target);
+}
+
+void FunctionEmitter::free_above(size_t depth) {
+  for (size_t n = workspaces_.size(); n > depth; --n) workspace_free(workspaces_[n - 1]);
+}
+
+void FunctionEmitter::emit_return(llvm::Value* status) {
+  free_above(0);
+  builder_.CreateRet(status);
+}
+
+llvm::BranchInst* FunctionEmitter::branch_rarely(llvm::Value* condition, llvm::BasicBlock* rare, llvm::BasicBlock* usual) {
+  return builder_.CreateCondBr(condition, rare, usual, llvm::MDBuilder(context_).createBranchWeights(1, 1 << 20));
+}
+
+void FunctionEmitter::return_if_failed(llvm::Value* status) {
+  llvm::BasicBlock *failed = new_block("failed"), *next = new_block("next");
+  branch_rarely(builder_.CreateICmpNE(status, builder_.getInt32(0)), failed, next);
+  builder_.SetInsertPoint(failed);
+  emit_return(builder_.getInt32(-1));
+  builder_.SetInsertPoint(next);
+}
+
+void FunctionEmitter::emit(const Stmt& stmt) {
+  if (has_ended()) return;  // after a return, break or continue
+  const StmtNode* node = stmt.get();
+  switch (node->kind) {
+    case Kind::kBufferStore: return emit_store(static_cast<const BufferStoreNode*>(node));
+    case Kind::kFor: return emit_for(static_cast<const ForNode*>(node));
+    case Kind::kWhile: return emit_while(static_cast<const WhileNode*>(node));
+    case Kind::kIfThenElse: return emit_if(static_cast<const IfThenElseNode*>(node));
+    case Kind::kSeqStmt:
+      for (const Stmt& item : static_cast<const SeqStmtNode*>(node)->seq) emit(item);
+      return;
+    case Kind::kLetStmt: return emit_let_stmt(static_cast<const LetStmtNode*>(node));
+    case Kind::kAllocBuffer: return emit_alloc(static_cast<const AllocBufferNode*>(node));
+    case Kind::kDeclBuffer: return emit(static_cast<const DeclBufferNode*>(node)->body);
+    case Kind::kAttrStmt: return emit(static_cast<const AttrStmtNode*>(node)->body);
+    case Kind::kEvaluate: emit(static_cast<const EvaluateNode*>(node)->value); return;
+    default: throw InternalError("a {} was not lowered before code generation", info_of(*node)->name);
+  }
+}
+
+// The test stands at the bottom, so that the body is one block LLVM can turn into a vector or unrolled loop.
+void FunctionEmitter::emit_for(const ForNode* node) {
+  TILEWRIGHT_CHECK(node->for_kind != ForKind::kParallel && node->for_kind != ForKind::kThreadBinding,
+                   "loop {} was not lowered before code generation", node->loop_var->name_hint);
+  llvm::Value* begin = emit_index(node->min);
+  llvm::Value* extent = emit_index(node->extent);
+  const bool is_signed = node->loop_var->dtype.is_int();
+  llvm::Value* end = builder_.CreateAdd(begin, extent, "end", false, is_signed);
+  llvm::BasicBlock *before = builder_.GetInsertBlock(), *body = new_block("loop"), *next = new_block("next"),
+                   *exit = new_block("exit");
+  llvm::Value* zero = llvm::ConstantInt::get(extent->getType(), 0);
+  builder_.CreateCondBr(is_signed ? builder_.CreateICmpSGT(extent, zero) : builder_.CreateICmpNE(extent, zero), body, exit);
+  builder_.SetInsertPoint(body);
+  llvm::PHINode* counter = builder_.CreatePHI(begin->getType(), 2, node->loop_var->name_hint);
+  counter->addIncoming(begin, before);
+  values_[node->loop_var.get()] = counter;
+  loops_.push_back({next, exit, workspaces_.size()});
+  emit(node->body);
+  loops_.pop_back();
+  branch_to(next);
+  builder_.SetInsertPoint(next);
+  llvm::Value* following = builder_.CreateAdd(counter, llvm::ConstantInt::get(counter->getType(), 1), "", !is_signed, is_signed);
+  counter->addIncoming(following, next);
+  llvm::Value* again = is_signed ? builder_.CreateICmpSLT(following, end) : builder_.CreateICmpULT(following, end);
+  llvm::BranchInst* latch = builder_.CreateCondBr(again, body, exit);
+  if (node->for_kind == ForKind::kVectorized) hint_vectorize(latch, true);
+  else if (has_vectors_) hint_vectorize(latch, false);
+  builder_.SetInsertPoint(exit);
+}
+
+// Where a schedule has chosen vectors LLVM must not choose others: it makes shuffles out of packing loops, in seconds.
+void FunctionEmitter::hint_vectorize(llvm::BranchInst* latch, bool enable) {
+  llvm::Metadata* hint[] = {llvm::MDString::get(context_, "llvm.loop.vectorize.enable"),
+                            llvm::ConstantAsMetadata::get(builder_.getInt1(enable))};
+  llvm::MDNode* loop = llvm::MDNode::getDistinct(context_, {nullptr, llvm::MDNode::get(context_, hint)});
+  loop->replaceOperandWith(0, loop);
+  latch->setMetadata(llvm::LLVMContext::MD_loop, loop);
+}
+
+void FunctionEmitter::emit_while(const WhileNode* node) {
+  llvm::BasicBlock *test = new_block("while"), *body = new_block("body"), *exit = new_block("exit");
+  builder_.CreateBr(test);
+  builder_.SetInsertPoint(test);
+  builder_.CreateCondBr(emit(node->condition), body, exit);
+  builder_.SetInsertPoint(body);
+  loops_.push_back({test, exit, workspaces_.size()});
+  emit(node->body);
+  loops_.pop_back();
+  branch_to(test);
+  builder_.SetInsertPoint(exit);
+}
+
+llvm::Value* FunctionEmitter::emit_loop_control(std::string_view name) {
+  if (loops_.empty()) throw UserError("{} stands outside of any loop", name == "break_loop" ? "break" : "continue");
+  free_above(loops_.back().workspace_depth);
+  builder_.CreateBr(name == "break_loop" ? loops_.back().exit : loops_.back().next);
+  return nullptr;
+}
+
+void FunctionEmitter::emit_if(const IfThenElseNode* node) {
+  llvm::Value* condition = emit(node->condition);
+  llvm::BasicBlock *then_block = new_block("then"), *else_block = node->else_case ? new_block("else") : nullptr,
+                   *done = new_block("done");
+  // what only reports an error is out of the way
+  const auto* evaluate = node->then_case.as<EvaluateNode>();
+  const auto* call = evaluate ? evaluate->value.as<CallNode>() : nullptr;
+  const auto* op = call ? call->op.as<OpNode>() : nullptr;
+  if (op && op->name == "tir.raise_error") branch_rarely(condition, then_block, else_block ? else_block : done);
+  else builder_.CreateCondBr(condition, then_block, else_block ? else_block : done);
+  builder_.SetInsertPoint(then_block);
+  emit(node->then_case);
+  branch_to(done);
+  if (else_block) {
+    builder_.SetInsertPoint(else_block);
+    emit(node->else_case);
+    branch_to(done);
+  }
+  builder_.SetInsertPoint(done);
+}
+
+void FunctionEmitter::emit_let_stmt(const LetStmtNode* node) {
+  values_[node->var.get()] = emit(node->value);
+  emit(node->body);
+}
+
+}  // namespace tilewright::codegen

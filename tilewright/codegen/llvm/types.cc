@@ -1,0 +1,34 @@
+// dtypes as LLVM types.
+#include "tilewright/codegen/llvm/emitter.h"
+
+namespace tilewright::codegen {
+namespace {
+
+llvm::Type* element_type(llvm::LLVMContext& context, DataType dtype) {
+  if (dtype.is_bool()) return llvm::Type::getInt1Ty(context);
+  if (dtype.is_void()) return llvm::Type::getVoidTy(context);
+  if (dtype.is_handle()) return llvm::PointerType::getUnqual(context);
+  const bool is_whole = dtype.bits == 8 || dtype.bits == 16 || dtype.bits == 32 || dtype.bits == 64;
+  if (dtype.is_integral() && is_whole) return llvm::Type::getIntNTy(context, dtype.bits);
+  if (dtype.is_bfloat16()) return llvm::Type::getInt16Ty(context);
+  if (dtype.code == DataType::kFloat && dtype.bits == 16) return llvm::Type::getHalfTy(context);
+  if (dtype.code == DataType::kFloat && dtype.bits == 32) return llvm::Type::getFloatTy(context);
+  if (dtype.code == DataType::kFloat && dtype.bits == 64) return llvm::Type::getDoubleTy(context);
+  throw Unsupported("code for values of dtype {} cannot be made yet", dtype.element().str())
+      .help("integers of 8 to 64 bits, bool, float16, bfloat16, float32 and float64 can");
+}
+
+}  // namespace
+
+llvm::Type* llvm_type(llvm::LLVMContext& context, DataType dtype) {
+  if (dtype.is_scalable()) throw Unsupported("code for scalable vectors ({}) cannot be made yet", dtype.str());
+  llvm::Type* element = element_type(context, dtype);
+  if (dtype.lanes <= 1) return element;
+  return llvm::FixedVectorType::get(element, dtype.lanes);
+}
+
+llvm::Type* llvm_memory_type(llvm::LLVMContext& context, DataType dtype) {
+  return llvm_type(context, dtype.is_bool() ? DataType::uint(8, dtype.lanes) : dtype);
+}
+
+}  // namespace tilewright::codegen
