@@ -57,10 +57,15 @@ llvm::Value* FunctionEmitter::emit_builtin(const CallNode* node, std::string_vie
   for (const MathRow& row : kMath) {
     if (row.name == name) return emit_math(node, name);
   }
+  if (llvm::Value* value = emit_classify(node, name)) return value;
   if (is_among(name, kLibm)) return emit_libm(node, name);
   if (name == "if_then_else") return emit_if_then_else(node);
   if (name == "likely" || name == "tvm_thread_invariant") return emit(node->args[0]);
-  if (name == "reinterpret") return builder_.CreateBitCast(emit(node->args[0]), llvm_type(context_, node->dtype));
+  if (name == "reinterpret") {
+    llvm::Value* value = emit(node->args[0]);
+    if (node->dtype.is_handle() || node->args[0]->dtype.is_handle()) return emit_cast(node->args[0]->dtype, node->dtype, value);
+    return builder_.CreateBitCast(value, llvm_type(context_, node->dtype));
+  }
   if (name == "call_extern" || name == "call_pure_extern") return emit_extern(node);
   if (name == "call_llvm_intrin" || name == "call_llvm_pure_intrin") return emit_intrinsic(node);
   if (name == "call_packed" || name == "call_cpacked") return emit_call_packed(node);
@@ -100,6 +105,25 @@ llvm::Value* FunctionEmitter::emit_math(const CallNode* node, std::string_view n
     return builder_.CreateIntrinsic(llvm_type(context_, node->dtype), row.id, emit_args(node, 0));
   }
   return nullptr;
+}
+
+// What is written with operators: sigmoid, rsqrt and the tests of floats.
+llvm::Value* FunctionEmitter::emit_classify(const CallNode* node, std::string_view name) {
+  static constexpr std::string_view kNames[] = {"sigmoid", "rsqrt", "isnan", "isinf", "isfinite"};
+  if (!is_among(name, kNames)) return nullptr;
+  const PrimExpr& arg = node->args[0];
+  if (name == "sigmoid") {
+    const PrimExpr one = make_const(arg->dtype, 1);
+    return emit(div(one, one + tir::call(arg->dtype, "exp", {make_const(arg->dtype, 0) - arg})));
+  }
+  llvm::Value* x = emit(arg);
+  llvm::Type* type = x->getType();
+  if (name == "rsqrt") return builder_.CreateFDiv(llvm::ConstantFP::get(type, 1), builder_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x));
+  if (!arg->dtype.is_float()) return llvm::ConstantInt::get(llvm_type(context_, node->dtype), name == "isfinite");
+  if (name == "isnan") return builder_.CreateFCmpUNO(x, x);
+  llvm::Value* magnitude = builder_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
+  llvm::Value* infinity = llvm::ConstantFP::getInfinity(type);
+  return name == "isinf" ? builder_.CreateFCmpOEQ(magnitude, infinity) : builder_.CreateFCmpONE(magnitude, infinity);
 }
 
 // f(x) lane by lane, from the C library

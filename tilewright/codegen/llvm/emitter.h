@@ -71,6 +71,8 @@ class FunctionEmitter {
   llvm::Value* emit_index(const PrimExpr& expr);
   llvm::Value* emit_binary(const BinaryOpNode* node);
   llvm::Value* emit_division(const BinaryOpNode* node, llvm::Value* a, llvm::Value* b);
+  llvm::Value* emit_floor_division(const BinaryOpNode* node, llvm::Value* a, llvm::Value* b);
+  llvm::Value* emit_truncated(const BinaryOpNode* node, bool is_div, llvm::Value* a, llvm::Value* b);
   llvm::Value* emit_compare(Kind kind, DataType dtype, llvm::Value* a, llvm::Value* b);
   llvm::Value* emit_min_max(const BinaryOpNode* node, llvm::Value* a, llvm::Value* b);
   llvm::Value* emit_logic(const BinaryOpNode* node);
@@ -96,6 +98,7 @@ class FunctionEmitter {
   llvm::Value* emit_call(const CallNode* node);
   llvm::Value* emit_builtin(const CallNode* node, std::string_view name);
   llvm::Value* emit_math(const CallNode* node, std::string_view name);
+  llvm::Value* emit_classify(const CallNode* node, std::string_view name);
   llvm::Value* emit_libm(const CallNode* node, std::string_view name);
   llvm::Value* emit_integer_op(const CallNode* node, std::string_view name);
   llvm::Value* emit_if_then_else(const CallNode* node);
@@ -128,6 +131,7 @@ class FunctionEmitter {
   void hint_vectorize(llvm::BranchInst* latch, bool enable);
   void emit_while(const WhileNode* node);
   void emit_if(const IfThenElseNode* node);
+  void emit_assert(const AssertStmtNode* node);
   void emit_let_stmt(const LetStmtNode* node);
   llvm::BasicBlock* new_block(const char* name);
   /// Goes to `target` unless the current block has ended already.

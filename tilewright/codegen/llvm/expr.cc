@@ -1,4 +1,6 @@
 // Expressions -> LLVM values.
+#include <llvm/IR/Intrinsics.h>
+
 #include "tilewright/codegen/llvm/emitter.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/tir/builder.h"
@@ -15,6 +17,10 @@ bool is_safe_to_speculate(const PrimExpr& expr) {
   walk(expr, [&](const BufferLoadNode*) { safe = false; },
        [&](const CallNode* node) { safe &= is_pure(node->op); });
   return safe;
+}
+
+[[noreturn]] void refuse_bfloat16() {
+  throw Unsupported("code for arithmetic on bfloat16 cannot be made yet").help("cast to float32, compute, and keep float32");
 }
 
 bool is_number(const PrimExpr& expr) {
@@ -43,7 +49,7 @@ llvm::Value* FunctionEmitter::emit(const PrimExpr& expr) {
       return llvm::ConstantInt::get(llvm_type(context_, node->dtype),
                                     static_cast<uint64_t>(static_cast<const IntImmNode*>(node)->value), true);
     case Kind::kFloatImm: {
-      if (node->dtype.is_bfloat16()) throw InternalError("a bfloat16 literal was not lowered");
+      if (node->dtype.is_bfloat16()) refuse_bfloat16();
       return llvm::ConstantFP::get(llvm_type(context_, node->dtype), static_cast<const FloatImmNode*>(node)->value);
     }
     case Kind::kStringImm: return module_.text(static_cast<const StringImmNode*>(node)->value);
@@ -92,6 +98,7 @@ llvm::Value* FunctionEmitter::emit_binary(const BinaryOpNode* node) {
   llvm::Value* b = emit(node->b);
   const DataType dtype = node->a->dtype;
   const bool real = dtype.is_float();
+  if (dtype.is_bfloat16()) refuse_bfloat16();
   // signed index arithmetic does not overflow (arith/analyzer.h); data wraps, as in numpy
   const bool no_wrap = in_index_ && is_signed(dtype);
   switch (node->kind) {
@@ -105,7 +112,7 @@ llvm::Value* FunctionEmitter::emit_binary(const BinaryOpNode* node) {
     case Kind::kMin:
     case Kind::kMax: return emit_min_max(node, a, b);
     case Kind::kFloorDiv:
-    case Kind::kFloorMod: throw InternalError("a floor division was not lowered before code generation");
+    case Kind::kFloorMod: return emit_floor_division(node, a, b);
     default: return emit_compare(node->kind, dtype, a, b);
   }
 }
@@ -113,7 +120,36 @@ llvm::Value* FunctionEmitter::emit_binary(const BinaryOpNode* node) {
 // Machine division traps for x / 0 and for INT_MIN / -1.  Data may hold both: x / 0 = 0, x % 0 = 0 as numpy gives
 // (without its warning), INT_MIN / -1 wraps.
 llvm::Value* FunctionEmitter::emit_division(const BinaryOpNode* node, llvm::Value* a, llvm::Value* b) {
-  const bool is_div = node->kind == Kind::kDiv, with_sign = is_signed(node->dtype);
+  return emit_truncated(node, node->kind == Kind::kDiv, a, b);
+}
+
+// Floor division by a power of two is a shift; else the truncated quotient is one too large where the signs differ and
+// there is a remainder.
+llvm::Value* FunctionEmitter::emit_floor_division(const BinaryOpNode* node, llvm::Value* a, llvm::Value* b) {
+  const bool is_div = node->kind == Kind::kFloorDiv;
+  if (node->dtype.is_float()) {
+    llvm::Value* quotient = builder_.CreateUnaryIntrinsic(llvm::Intrinsic::floor, builder_.CreateFDiv(a, b));
+    return is_div ? quotient : builder_.CreateFSub(a, builder_.CreateFMul(quotient, b));
+  }
+  if (!is_signed(node->dtype)) return emit_truncated(node, is_div, a, b);
+  int64_t constant;
+  llvm::Type* type = a->getType();
+  if (as_const_int(node->b, &constant) && constant > 0 && (constant & (constant - 1)) == 0) {
+    const auto shift = static_cast<uint64_t>(llvm::countr_zero(static_cast<uint64_t>(constant)));
+    if (is_div) return builder_.CreateAShr(a, llvm::ConstantInt::get(type, shift));
+    return builder_.CreateAnd(a, llvm::ConstantInt::get(type, static_cast<uint64_t>(constant - 1)));
+  }
+  llvm::Value* zero = llvm::ConstantInt::get(type, 0);
+  llvm::Value* remainder = emit_truncated(node, false, a, b);
+  llvm::Value* differ = builder_.CreateICmpSLT(builder_.CreateXor(remainder, b), zero);
+  llvm::Value* adjust = builder_.CreateAnd(builder_.CreateICmpNE(remainder, zero), differ);
+  if (!is_div) return builder_.CreateSelect(adjust, builder_.CreateAdd(remainder, b), remainder);
+  llvm::Value* quotient = emit_truncated(node, true, a, b);
+  return builder_.CreateSelect(adjust, builder_.CreateSub(quotient, llvm::ConstantInt::get(type, 1)), quotient);
+}
+
+llvm::Value* FunctionEmitter::emit_truncated(const BinaryOpNode* node, bool is_div, llvm::Value* a, llvm::Value* b) {
+  const bool with_sign = is_signed(node->dtype);
   auto divide = [&](llvm::Value* divisor) {
     if (is_div) return with_sign ? builder_.CreateSDiv(a, divisor) : builder_.CreateUDiv(a, divisor);
     return with_sign ? builder_.CreateSRem(a, divisor) : builder_.CreateURem(a, divisor);
@@ -192,7 +228,7 @@ llvm::Value* FunctionEmitter::emit_logic(const BinaryOpNode* node) {
 llvm::Value* FunctionEmitter::emit_cast(DataType from, DataType to, llvm::Value* value) {
   if (from == to) return value;
   llvm::Type* type = llvm_type(context_, to);
-  if (from.is_bfloat16() || to.is_bfloat16()) throw InternalError("a bfloat16 cast was not lowered");
+  if (from.is_bfloat16() || to.is_bfloat16()) refuse_bfloat16();
   if (from.is_handle() || to.is_handle()) {
     if (from.is_handle() && to.is_integral()) return builder_.CreatePtrToInt(value, type);
     if (to.is_handle() && from.is_integral()) return builder_.CreateIntToPtr(value, type);

@@ -18,7 +18,7 @@ std::string text_of(const PrimExpr& expr, std::string_view what) {
 
 // ---- parallel loops: call_parallel("name", extent, grain, captured...)
 
-// i32 trampoline(closure, begin, end) { return body(closure->captured..., begin, end); }
+// i32 trampoline(closure, begin, end) { return body(begin, end, closure->captured...); }
 llvm::Function* FunctionEmitter::parallel_trampoline(llvm::Function* body, llvm::StructType* closure) {
   auto* type = llvm::FunctionType::get(i32_, {ptr_, i64_, i64_}, false);
   auto* function = llvm::Function::Create(type, llvm::Function::InternalLinkage, body->getName() + ".range", module_.module);
@@ -26,13 +26,11 @@ llvm::Function* FunctionEmitter::parallel_trampoline(llvm::Function* body, llvm:
   function->setAttributes(llvm::AttributeList::get(context_, llvm::AttributeList::FunctionIndex,
                                                    llvm::AttrBuilder(context_, body->getAttributes().getFnAttrs())));
   llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context_, "entry", function));
-  std::vector<llvm::Value*> args;
+  std::vector<llvm::Value*> args = {function->getArg(1), function->getArg(2)};
   for (unsigned n = 0; n < closure->getNumElements(); ++n) {
     llvm::Value* place = builder.CreateStructGEP(closure, function->getArg(0), n);
     args.push_back(builder.CreateLoad(closure->getElementType(n), place));
   }
-  args.push_back(function->getArg(1));
-  args.push_back(function->getArg(2));
   builder.CreateRet(builder.CreateCall(body, args));
   return function;
 }
@@ -65,7 +63,7 @@ llvm::Value* FunctionEmitter::emit_call_parallel(const CallNode* node) {
   result->addIncoming(status, parallel);
   result->addIncoming(serial_status, serial);
   return_if_failed(result);
-  return nullptr;
+  return builder_.getInt32(0);
 }
 
 // ---- another function of the lowered module
@@ -80,7 +78,7 @@ llvm::Value* FunctionEmitter::emit_call_function(const CallNode* node, const Glo
                       node->args[n]->dtype.str());
   }
   return_if_failed(builder_.CreateCall(function, args));
-  return nullptr;
+  return builder_.getInt32(0);
 }
 
 // ---- the registry: call_packed("name", values...)

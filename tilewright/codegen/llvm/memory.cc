@@ -1,12 +1,13 @@
 // Loads, stores and allocations.  Buffers are flat here: one index, in elements of the buffer's scalar dtype.
 #include "tilewright/codegen/llvm/emitter.h"
+#include "tilewright/lower/lowered.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::codegen {
 namespace {
 
-// Buffers of constant size up to this many bytes live on the stack, together at most kMaxStackBytes in a function.
-constexpr uint64_t kMaxStackBuffer = 16 << 10, kMaxStackBytes = 64 << 10;
+// All buffers of constant size that live on the stack of one function, together.
+constexpr uint64_t kMaxStackBytes = lower::kMaxStackBytes;
 
 // Alignment that an access may assume: the arguments' data is aligned to its element (packed_api checks it), and what
 // LLVM can prove beyond, from the alignment of local memory, it finds itself.
@@ -112,7 +113,7 @@ void FunctionEmitter::emit_alloc(const AllocBufferNode* node) {
   int64_t count;
   const bool is_constant = as_const_int(buffer->shape[0], &count);
   const uint64_t bytes = is_constant ? static_cast<uint64_t>(std::max<int64_t>(count, 1)) * element_bytes : 0;
-  if (is_constant && bytes <= kMaxStackBuffer && stack_bytes_ + bytes <= kMaxStackBytes) {
+  if (is_constant && stack_bytes_ + bytes <= kMaxStackBytes) {
     stack_bytes_ += bytes;
     llvm::AllocaInst* memory = entry_alloca(llvm_memory_type(context_, buffer->dtype), bytes / element_bytes, alignment,
                                             buffer->name.c_str());

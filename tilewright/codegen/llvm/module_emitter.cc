@@ -41,19 +41,19 @@ void ModuleEmitter::set_attributes(llvm::Function* function, const PrimFuncNode*
   function->addFnAttr("prefer-vector-width", std::to_string(target.vector_bits));
   function->addFnAttr("min-legal-vector-width", std::to_string(target.vector_bits));
   function->addFnAttr("no-trapping-math", "true");
-  if (!func || !func->attrs.get_bool(lower::kNoAlias, false)) return;
+  if (!func || !func->attrs.get_bool("tir.noalias", false)) return;
   for (unsigned n = 0; n < function->arg_size(); ++n) {
     if (function->getArg(n)->getType()->isPointerTy()) function->addParamAttr(n, llvm::Attribute::NoAlias);
   }
 }
 
 llvm::Function* ModuleEmitter::declare(const std::string& name, const PrimFuncNode* func) {
-  const bool is_kernel = lower::is_kernel(*func);
+  const bool is_entry = func->attrs.get_string(lower::kLoweredKind, "") == lower::kEntry;
   auto* function = llvm::Function::Create(function_type(module.getContext(), func),
-                                          is_kernel ? llvm::Function::ExternalLinkage : llvm::Function::InternalLinkage,
-                                          name, module);
-  if (is_kernel) function->setVisibility(llvm::GlobalValue::ProtectedVisibility);
-  // a body stays a function of its own name: profiles show it, and its pointers keep their promise not to alias
+                                          is_entry ? llvm::Function::ExternalLinkage : llvm::Function::InternalLinkage,
+                                          func->attrs.get_string("global_symbol", name), module);
+  if (is_entry) function->setVisibility(llvm::GlobalValue::ProtectedVisibility);
+  // others stay functions of their own name: profiles show them, and their pointers keep the promise not to alias
   else function->addFnAttr(llvm::Attribute::NoInline);
   set_attributes(function, func);
   for (unsigned n = 0; n < function->arg_size(); ++n) function->getArg(n)->setName(func->params[n]->name_hint);

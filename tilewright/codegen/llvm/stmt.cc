@@ -80,6 +80,7 @@ void FunctionEmitter::emit(const Stmt& stmt) {
     case Kind::kAllocBuffer: return emit_alloc(static_cast<const AllocBufferNode*>(node));
     case Kind::kDeclBuffer: return emit(static_cast<const DeclBufferNode*>(node)->body);
     case Kind::kAttrStmt: return emit(static_cast<const AttrStmtNode*>(node)->body);
+    case Kind::kAssertStmt: return emit_assert(static_cast<const AssertStmtNode*>(node));
     case Kind::kEvaluate: emit(static_cast<const EvaluateNode*>(node)->value); return;
     default: throw InternalError("a {} was not lowered before code generation", info_of(*node)->name);
   }
@@ -87,8 +88,10 @@ void FunctionEmitter::emit(const Stmt& stmt) {
 
 // The test stands at the bottom, so that the body is one block LLVM can turn into a vector or unrolled loop.
 void FunctionEmitter::emit_for(const ForNode* node) {
-  TILEWRIGHT_CHECK(node->for_kind != ForKind::kParallel && node->for_kind != ForKind::kThreadBinding,
-                   "loop {} was not lowered before code generation", node->loop_var->name_hint);
+  if (node->for_kind == ForKind::kThreadBinding)
+    throw UserError(node, "loop {} is bound to {}, which a CPU does not have", node->loop_var->name_hint, node->thread_tag)
+        .help("build for a GPU target, or use parallel instead of bind");
+  TILEWRIGHT_CHECK(node->for_kind != ForKind::kParallel, "loop {} was not lowered before code generation", node->loop_var->name_hint);
   llvm::Value* begin = emit_index(node->min);
   llvm::Value* extent = emit_index(node->extent);
   const bool is_signed = node->loop_var->dtype.is_int();
@@ -163,6 +166,15 @@ void FunctionEmitter::emit_if(const IfThenElseNode* node) {
     branch_to(done);
   }
   builder_.SetInsertPoint(done);
+}
+
+void FunctionEmitter::emit_assert(const AssertStmtNode* node) {
+  llvm::BasicBlock *failed = new_block("failed"), *next = new_block("next");
+  branch_rarely(builder_.CreateNot(emit(node->condition)), failed, next);
+  builder_.SetInsertPoint(failed);
+  builder_.CreateCall(module_.raise_function(), {module_.text("RuntimeError"), module_.text(node->message)});
+  emit_return(builder_.getInt32(-1));
+  builder_.SetInsertPoint(next);
 }
 
 void FunctionEmitter::emit_let_stmt(const LetStmtNode* node) {
