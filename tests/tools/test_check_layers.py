@@ -38,7 +38,10 @@ def test_llvm_is_allowed_only_in_codegen_llvm(tmp_path):
 
 
 def test_nanobind_is_allowed_only_in_python(tmp_path):
-    files = {"python/core.cc": "#include <nanobind/nanobind.h>\n", "cli/main.cc": "#include <nanobind/nanobind.h>\n"}
+    files = {
+        "python/core.cc": "#include <nanobind/nanobind.h>\n",
+        "cli/main.cc": "#include <nanobind/nanobind.h>\n",
+    }
     assert tree(tmp_path, files) == [
         "tilewright/cli/main.cc:1: includes nanobind/nanobind.h, but Python headers may be included only below tilewright/python"
     ]

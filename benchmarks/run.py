@@ -1,0 +1,216 @@
+"""Times the cases of cases.toml beside their peers and prints a Markdown table.
+
+python benchmarks/run.py [CASE ...] [--json FILE] [--seconds 2] [--peers numpy torch]
+
+Each number of threads runs in a process of its own, in which the peers take turns of a tenth of a second, so that whatever
+else the machine does meets all of them alike.  Reported are the median and the spread (10th to 90th percentile).
+"""
+
+import argparse
+import importlib
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import time
+import tomllib
+from pathlib import Path
+
+FOLDER = Path(__file__).resolve().parent
+ROOT = FOLDER.parent
+SLICE_S = 0.1
+PAUSE_S = 0.02
+THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "TILEWRIGHT_NUM_THREADS")
+
+
+def machine() -> dict[str, str]:
+    """What a figure depends on: processor, cores, system, commit."""
+    model = next(
+        (
+            line.split(":")[1].strip()
+            for line in Path("/proc/cpuinfo").read_text().splitlines()
+            if "model name" in line
+        ),
+        "?",
+    )
+    git = subprocess.run(
+        ["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    return {
+        "processor": model,
+        "cores": str(os.cpu_count()),
+        "system": platform.platform(),
+        "python": platform.python_version(),
+        "commit": git.stdout.strip() or "?",
+        "load": f"{os.getloadavg()[0]:.2f}",
+    }
+
+
+def inputs_of(case: dict) -> dict:
+    import numpy as np
+
+    rng = np.random.default_rng(0)
+    return {name: rng.random(shape, np.float32) for name, shape in case.get("inputs", {}).items()}
+
+
+def prepare(case: dict, adapter):
+    """A callable to be timed, or None if the adapter's library cannot do it."""
+    import numpy as np
+
+    if case["kind"] == "function":
+        rng = np.random.default_rng(0)
+        arrays = [rng.standard_normal(shape).astype(case["dtype"]) for shape in case["shapes"]]
+        return adapter.function(case["function"], arrays)
+    return adapter.model(str(ROOT / case["file"]), inputs_of(case))
+
+
+def summary(times: list[float]) -> dict[str, float]:
+    """Median and spread in microseconds."""
+    values = sorted(value * 1e6 for value in times)
+    last = len(values) - 1
+    return {
+        "median_us": statistics.median(values),
+        "p10_us": values[round(last * 0.1)],
+        "p90_us": values[round(last * 0.9)],
+        "num_calls": len(values),
+    }
+
+
+def time_in_turns(calls: dict, seconds: float) -> dict[str, dict[str, float]]:
+    """Slices of SLICE_S, peer after peer, until each has had `seconds`; a pause lets the last one's threads go to sleep."""
+    times: dict[str, list[float]] = {peer: [] for peer in calls}
+    for round_number in range(1 + max(1, round(seconds / SLICE_S))):
+        for peer, call in calls.items():
+            time.sleep(PAUSE_S)
+            call()
+            slice_end = time.perf_counter() + SLICE_S
+            while (start := time.perf_counter()) < slice_end:
+                call()
+                if round_number > 0:  # the first round warms up
+                    times[peer].append(time.perf_counter() - start)
+    return {peer: summary(values) for peer, values in times.items()}
+
+
+def seconds_of_process(code: str) -> float:
+    start = time.perf_counter()
+    subprocess.run([sys.executable, "-c", code], check=True, stdin=subprocess.DEVNULL)
+    return time.perf_counter() - start
+
+
+def measure_once(case: dict) -> dict[str, float]:
+    """Cases that need a fresh process each time, or none."""
+    if case["kind"] == "size":
+        return {"bytes": (ROOT / case["file"]).stat().st_size}
+    empty = "pass"
+    code = "import tilewright"
+    if case["kind"] == "compile":
+        empty = code
+        code += f"; tilewright.compile({str(ROOT / case['file'])!r}, target='llvm')"
+    times = [seconds_of_process(code) - seconds_of_process(empty) for _ in range(5)]
+    return summary(times)
+
+
+def load_adapters(names: list[str], num_threads: int) -> dict:
+    adapters = {}
+    for name in names:
+        try:
+            adapters[name] = importlib.import_module(f"peers.{name}")
+        except ImportError as problem:
+            print(f"  {name} is left out: {problem}", file=sys.stderr)
+            continue
+        adapters[name].set_threads(num_threads)
+    return adapters
+
+
+def run_child(names: list[str], num_threads: int, peers: list[str] | None, seconds: float) -> list[dict]:
+    """In a process that has `num_threads`: every case's results."""
+    cases = tomllib.loads((FOLDER / "cases.toml").read_text())
+    results = []
+    for name in names:
+        case = cases[name]
+        if num_threads not in case["threads"]:
+            continue
+        if "file" in case and not (ROOT / case["file"]).exists():
+            print(f"  {name} is left out: there is no {case['file']}", file=sys.stderr)
+            continue
+        if case["kind"] in ("function", "model"):
+            adapters = load_adapters(
+                [peer for peer in case["peers"] if not peers or peer in peers], num_threads
+            )
+            calls = {peer: prepare(case, adapter) for peer, adapter in adapters.items()}
+            calls = {peer: call for peer, call in calls.items() if call}
+            figures = time_in_turns(calls, seconds) if calls else {}
+        else:
+            figures = {"tilewright": measure_once(case)}
+        results.append({"case": name, "threads": num_threads, "figures": figures})
+    return results
+
+
+def cell(figure: dict[str, float] | None) -> str:
+    if not figure:
+        return "-"
+    if "bytes" in figure:
+        return f"{figure['bytes'] / 2**20:.2f} MiB"
+    return f"{figure['median_us']:.1f} ({figure['p10_us']:.1f}..{figure['p90_us']:.1f})"
+
+
+def table(results: list[dict]) -> str:
+    """Markdown: a row per case and number of threads, a column per peer, microseconds unless a unit is given."""
+    peers = list(dict.fromkeys(peer for result in results for peer in result["figures"]))
+    lines = ["| case | threads | " + " | ".join(peers) + " |", "|---|---|" + "---|" * len(peers)]
+    for result in results:
+        cells = " | ".join(cell(result["figures"].get(peer)) for peer in peers)
+        lines.append(f"| {result['case']} | {result['threads']} | {cells} |")
+    return "\n".join(lines)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("cases", nargs="*", metavar="CASE")
+    parser.add_argument(
+        "--json", type=Path, help="also write everything, with machine and commit, to this file"
+    )
+    parser.add_argument("--seconds", type=float, default=2, help="measuring time of each peer in each case")
+    parser.add_argument("--peers", nargs="+", help="only these")
+    parser.add_argument("--child", type=int, help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    cases = tomllib.loads((FOLDER / "cases.toml").read_text())
+    unknown = [name for name in args.cases if name not in cases]
+    if unknown:
+        parser.error(f"unknown case {unknown[0]}; there are {', '.join(cases)}")
+    names = args.cases or list(cases)
+    if args.child:
+        print(json.dumps(run_child(names, args.child, args.peers, args.seconds)))
+        return 0
+
+    results = []
+    for num_threads in sorted({number for name in names for number in cases[name]["threads"]}):
+        words = [
+            sys.executable,
+            __file__,
+            *names,
+            "--child",
+            str(num_threads),
+            "--seconds",
+            str(args.seconds),
+        ]
+        words += ["--peers", *args.peers] if args.peers else []
+        env = os.environ | dict.fromkeys(THREAD_VARIABLES, str(num_threads))
+        done = subprocess.run(
+            words, env=env, stdout=subprocess.PIPE, text=True, check=True, stdin=subprocess.DEVNULL
+        )
+        results += json.loads(done.stdout.splitlines()[-1])
+    where = machine()
+    print("; ".join(f"{key} {value}" for key, value in where.items()))
+    print("microseconds per call: median (10th..90th percentile)\n")
+    print(table(results))
+    if args.json:
+        args.json.parent.mkdir(parents=True, exist_ok=True)
+        args.json.write_text(json.dumps({"machine": where, "results": results}, indent=1) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
