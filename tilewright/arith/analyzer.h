@@ -16,6 +16,9 @@
 namespace tilewright::arith {
 using namespace tir;
 
+/// int32 and int64 scalars: what is analyzed as integers that do not overflow.
+constexpr bool is_index(DataType dtype) { return dtype == kInt32 || dtype == kInt64; }
+
 /// What ConstBounds says where nothing is known.
 inline constexpr int64_t kNegInf = INT64_MIN, kPosInf = INT64_MAX;
 

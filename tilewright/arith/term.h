@@ -105,8 +105,6 @@ ConstBounds hull(ConstBounds a, ConstBounds b);
 /// The values that `dtype` can hold; no bound for int32 and int64, whose overflow is excluded.
 ConstBounds bounds_of_dtype(DataType dtype);
 
-/// int32 and int64 scalars: what is analyzed as integers without overflow.
-inline bool is_index(DataType dtype) { return dtype == kInt32 || dtype == kInt64; }
 /// Whether a literal of `dtype` can hold `value`.
 inline bool fits(int64_t value, DataType dtype) {
   return dtype != kInt32 || (value >= INT32_MIN && value <= INT32_MAX);
