@@ -6,12 +6,12 @@
 
 static int num_failures = 0;
 
-#define EXPECT(condition)                                                                          \
-  do {                                                                                             \
-    if (!(condition)) {                                                                            \
+#define EXPECT(condition)                                                                              \
+  do {                                                                                                 \
+    if (!(condition)) {                                                                                \
       printf("line %d: %s is false; last error: %s\n", __LINE__, #condition, tilewright_last_error()); \
-      ++num_failures;                                                                              \
-    }                                                                                              \
+      ++num_failures;                                                                                  \
+    }                                                                                                  \
   } while (0)
 #define EXPECT_MESSAGE(text) EXPECT(strcmp(tilewright_last_error(), text) == 0)
 
@@ -123,7 +123,8 @@ static void use_process_state(void) {
   EXPECT(strlen(tilewright_version()) > 0);
   EXPECT(tilewright_register_function("c.answer", answer, NULL, 0) == 0);
   EXPECT(tilewright_register_function("c.answer", answer, NULL, 0) == -1);
-  EXPECT_MESSAGE("error: register_function: \"c.answer\" is registered already\nhelp: pass override=True to replace it");
+  EXPECT_MESSAGE(
+      "error: register_function: \"c.answer\" is registered already\nhelp: pass override=True to replace it");
   EXPECT(tilewright_register_function("c.answer", answer, NULL, 1) == 0);
 }
 

@@ -4,12 +4,12 @@
 
 #include "tilewright/support/error.h"
 
-#define EXPECT_ERROR(statement, expected)                     \
-  do {                                                        \
-    try {                                                     \
-      statement;                                              \
-      ADD_FAILURE() << "nothing was raised";                  \
-    } catch (const ::tilewright::Error& error) {              \
-      EXPECT_EQ(error.render(), expected);                    \
-    }                                                         \
+#define EXPECT_ERROR(statement, expected)        \
+  do {                                           \
+    try {                                        \
+      statement;                                 \
+      ADD_FAILURE() << "nothing was raised";     \
+    } catch (const ::tilewright::Error& error) { \
+      EXPECT_EQ(error.render(), expected);       \
+    }                                            \
   } while (false)

@@ -41,10 +41,12 @@ TEST(Value, SharesObjects) {
 }
 
 TEST(Value, TypeNames) {
-  EXPECT_EQ(Value::tuple({Value(), 1, 2.0, "s", Value::shape({5}), Tensor::empty(Shape{5, 7}, kInt32)}).type_str(),
-            "tuple(none, int, float, string, shape[5], int32[5, 7])");
+  EXPECT_EQ(
+      Value::tuple({Value(), 1, 2.0, "s", Value::shape({5}), Tensor::empty(Shape{5, 7}, kInt32)}).type_str(),
+      "tuple(none, int, float, string, shape[5], int32[5, 7])");
   EXPECT_ERROR(Value("text").as_int("argument x"), "error: argument x is a string, expected an int");
-  EXPECT_ERROR(Value(Tensor::empty(Shape{5, 7}, kInt32)).as_string(), "error: value is int32[5, 7], expected a string");
+  EXPECT_ERROR(Value(Tensor::empty(Shape{5, 7}, kInt32)).as_string(),
+               "error: value is int32[5, 7], expected a string");
 }
 
 TEST(Function, TypedConvertsAndChecks) {
@@ -53,7 +55,8 @@ TEST(Function, TypedConvertsAndChecks) {
   EXPECT_EQ(add(2, 1).as_float(), 3.0);
   EXPECT_ERROR(add(1), "error: add: got 1 arguments, expected 2");
   EXPECT_ERROR(add(1, "x"), "error: add: argument 2 is a string, expected a float");
-  const Function shape = Function::typed("shape_of", [](const Tensor& tensor) { return Shape(tensor.shape().begin(), tensor.shape().end()); });
+  const Function shape = Function::typed(
+      "shape_of", [](const Tensor& tensor) { return Shape(tensor.shape().begin(), tensor.shape().end()); });
   EXPECT_EQ(shape(Tensor::empty(Shape{5, 7}, kInt32)).as_shape(), (Shape{5, 7}));
   const Function nothing = Function::typed("nothing", [] {});
   EXPECT_TRUE(nothing().is_none());
@@ -67,13 +70,15 @@ TEST(Function, PackedSeesAllArguments) {
   EXPECT_EQ(count(1, "a", Value()).as_int(), 3);
 }
 
-extern "C" int32_t scale_kernel(void* self, const TilewrightAny* args, int32_t num_args, TilewrightAny* result) {
+extern "C" int32_t scale_kernel(void* self, const TilewrightAny* args, int32_t num_args,
+                                TilewrightAny* result) {
   if (num_args != 2 || args[0].type_index != kTilewrightDLTensor) {
     host_services()->set_error("TypeError", "scale: expected a tensor and a number");
     return -1;
   }
   const auto* tensor = static_cast<const DLTensor*>(args[0].v_ptr);
-  for (int64_t n = 0; n < tensor->shape[0]; ++n) static_cast<float*>(tensor->data)[n] *= static_cast<float>(args[1].v_float64);
+  for (int64_t n = 0; n < tensor->shape[0]; ++n)
+    static_cast<float*>(tensor->data)[n] *= static_cast<float>(args[1].v_float64);
   result->type_index = kTilewrightInt;
   result->v_int64 = tensor->shape[0];
   return 0;
@@ -89,8 +94,9 @@ TEST(Function, KernelsTakeTensorsAndReportErrors) {
   EXPECT_ERROR(scale(1), "error: scale: expected a tensor and a number");
   EXPECT_ERROR(scale(Value::shape({1}), 1), "error: a shape cannot be passed to a compiled kernel");
   const Function silent = Function::from_kernel("silent", silent_kernel, nullptr, nullptr);
-  EXPECT_ERROR(silent(), "internal error: silent failed without saying why\n"
-                         "help: this is a bug in tilewright; please report it with the script that shows it");
+  EXPECT_ERROR(silent(),
+               "internal error: silent failed without saying why\n"
+               "help: this is a bug in tilewright; please report it with the script that shows it");
 }
 
 TEST(Registry, NamesAreTakenOnce) {
@@ -98,19 +104,22 @@ TEST(Registry, NamesAreTakenOnce) {
   const Function two = Function::typed("two", [] { return 2; });
   register_function("test.registry.f", one);
   EXPECT_ERROR(register_function("test.registry.f", two),
-               "error: register_function: \"test.registry.f\" is registered already\nhelp: pass override=True to replace it");
+               "error: register_function: \"test.registry.f\" is registered already\nhelp: pass "
+               "override=True to replace it");
   EXPECT_EQ(get_function("test.registry.f")().as_int(), 1);
   const uint64_t before = registry_generation();
   register_function("test.registry.f", two, true);
   EXPECT_NE(registry_generation(), before);
   EXPECT_EQ(get_function("test.registry.f")().as_int(), 2);
-  EXPECT_ERROR(get_function("test.registry.g"),
-               "error: there is no registered function \"test.registry.g\"\nhelp: did you mean test.registry.f?");
+  EXPECT_ERROR(
+      get_function("test.registry.g"),
+      "error: there is no registered function \"test.registry.g\"\nhelp: did you mean test.registry.f?");
   EXPECT_TRUE(remove_function("test.registry.f"));
   EXPECT_FALSE(remove_function("test.registry.f"));
   EXPECT_FALSE(find_function("test.registry.f"));
   EXPECT_ERROR(register_function("", one), "error: register_function: the name is empty");
-  EXPECT_ERROR(register_function("x", Function()), "error: register_function: no function was given for \"x\"");
+  EXPECT_ERROR(register_function("x", Function()),
+               "error: register_function: no function was given for \"x\"");
 }
 
 TEST(Host, CallPackedReachesTheRegistry) {
@@ -125,7 +134,8 @@ TEST(Host, CallPackedReachesTheRegistry) {
   EXPECT_EQ(result.v_float64, 2.5);
   remove_function("test.host.sum");
   EXPECT_EQ(host_services()->call_packed("test.host.sum", &arg, 1, &result), -1);
-  EXPECT_ERROR(raise_current_error("x"), "error: there is no registered function \"test.host.sum\"\nhelp: there are none");
+  EXPECT_ERROR(raise_current_error("x"),
+               "error: there is no registered function \"test.host.sum\"\nhelp: there are none");
 }
 
 TEST(Host, ArgumentsMayNotBeKept) {
@@ -136,7 +146,8 @@ TEST(Host, ArgumentsMayNotBeKept) {
   TilewrightAny result{};
   EXPECT_EQ(host_services()->call_packed("test.host.keep", &arg, 1, &result), -1);
   EXPECT_ERROR(raise_current_error("x"),
-               "error: test.host.keep kept argument 1, a tensor that is valid only during the call\nhelp: keep a copy of it");
+               "error: test.host.keep kept argument 1, a tensor that is valid only during the call\nhelp: "
+               "keep a copy of it");
   kept = Value();
   remove_function("test.host.keep");
 }
@@ -145,7 +156,8 @@ TEST(Host, ObjectsCannotBeReturnedToKernels) {
   register_function("test.host.text", Function::typed("text", [] { return std::string("t"); }));
   TilewrightAny result{};
   EXPECT_EQ(host_services()->call_packed("test.host.text", nullptr, 0, &result), -1);
-  EXPECT_ERROR(raise_current_error("x"), "error: test.host.text returned a string, which a compiled kernel cannot take");
+  EXPECT_ERROR(raise_current_error("x"),
+               "error: test.host.text returned a string, which a compiled kernel cannot take");
   remove_function("test.host.text");
 }
 
@@ -161,11 +173,13 @@ TEST(Host, WorkspaceIsAlignedAndReused) {
   EXPECT_EQ(host->workspace_alloc(50, 1), first);
   host->workspace_free(first);
   EXPECT_EQ(host->workspace_alloc(uint64_t{1} << 60, 64), nullptr);
-  EXPECT_ERROR(raise_current_error("x"), "error: out of memory: cannot allocate 1152921504606846976 bytes on cpu:0");
+  EXPECT_ERROR(raise_current_error("x"),
+               "error: out of memory: cannot allocate 1152921504606846976 bytes on cpu:0");
 }
 
 TEST(Any, RoundTrip) {
-  for (const Value& value : {Value(), Value(7), Value(true), Value(2.5), Value("text"), Value(kFloat32), Value(Device::cpu())}) {
+  for (const Value& value :
+       {Value(), Value(7), Value(true), Value(2.5), Value("text"), Value(kFloat32), Value(Device::cpu())}) {
     EXPECT_EQ(from_any(to_any(value)).type_str(), value.type_str());
   }
   TilewrightAny small{};
@@ -176,7 +190,8 @@ TEST(Any, RoundTrip) {
   EXPECT_EQ(from_any(small).as_string(), "hi");
   TilewrightAny map{};
   map.type_index = 72;
-  EXPECT_ERROR(from_any(map), "unsupported: an object of tvm-ffi type 72 cannot be passed to a packed function");
+  EXPECT_ERROR(from_any(map),
+               "unsupported: an object of tvm-ffi type 72 cannot be passed to a packed function");
 }
 
 }  // namespace

@@ -23,7 +23,8 @@ static int32_t add_range(void* closure, int64_t begin, int64_t end) {
 
 /* add_one(x, y): y = x + 1 for compact float32 tensors */
 int32_t __tvm_ffi_add_one(void* self, const TilewrightAny* args, int32_t num_args, TilewrightAny* result) {
-  if (num_args != 2 || args[0].type_index != kTilewrightDLTensor || args[1].type_index != kTilewrightDLTensor) {
+  if (num_args != 2 || args[0].type_index != kTilewrightDLTensor ||
+      args[1].type_index != kTilewrightDLTensor) {
     __tilewright_host->set_error("TypeError", "add_one: expected two tensors");
     return -1;
   }
@@ -39,7 +40,8 @@ int32_t __tvm_ffi_fails(void* self, const TilewrightAny* args, int32_t num_args,
   return -1;
 }
 
-int32_t __tvm_ffi_first_dimension(void* self, const TilewrightAny* args, int32_t num_args, TilewrightAny* result) {
+int32_t __tvm_ffi_first_dimension(void* self, const TilewrightAny* args, int32_t num_args,
+                                  TilewrightAny* result) {
   result->type_index = kTilewrightInt;
   result->v_int64 = ((const DLTensor*)args[0].v_ptr)->shape[0];
   return 0;

@@ -11,7 +11,8 @@ using namespace tilewright::runtime::vm;
 int main(int argc, char** argv) {
   if (argc != 2) return 1;
   ExecutableBuilder builder;
-  FunctionBuilder main(builder, "main", {{"x", "float32[n, 7]"}}, {{"y", "float32[n, 7]"}, {"z", "float32[n, 7]"}});
+  FunctionBuilder main(builder, "main", {{"x", "float32[n, 7]"}},
+                       {{"y", "float32[n, 7]"}, {"z", "float32[n, 7]"}});
   const IntRegister n = main.new_int("n");
   main.check_tensor(main.parameter(0), "x", kFloat32, {bind(n), imm(7)});
   const Register y = main.new_tensor(kFloat32, {n, imm(7)}), z = main.new_tensor(kFloat32, {n, imm(7)});

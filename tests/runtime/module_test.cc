@@ -12,7 +12,9 @@ namespace {
 
 std::string temporary(const std::string& name) { return testing::TempDir() + "tilewright_" + name; }
 
-void write(const std::string& path, const std::string& bytes) { std::ofstream(path, std::ios::binary) << bytes; }
+void write(const std::string& path, const std::string& bytes) {
+  std::ofstream(path, std::ios::binary) << bytes;
+}
 
 std::string read(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -40,17 +42,19 @@ TEST(Module, FunctionsKeepTheLibrary) {
 TEST(Module, MissingFunctionNamesNearOnes) {
   const Module module = Module::load(TEST_KERNELS);
   EXPECT_FALSE(module.find_function("add_two"));
-  EXPECT_ERROR(module.get_function("ad_one"),
-               std::string("error: module ") + TEST_KERNELS + " has no function \"ad_one\"\nhelp: did you mean add_one?");
+  EXPECT_ERROR(module.get_function("ad_one"), std::string("error: module ") + TEST_KERNELS +
+                                                  " has no function \"ad_one\"\nhelp: did you mean add_one?");
 }
 
 TEST(Module, LibrariesThatAreRefused) {
   EXPECT_ERROR(Module::load("/no/such.so"), "error: cannot load /no/such.so: there is no such file");
   EXPECT_ERROR(Module::load(TEST_KERNELS_OLD),
-               std::string("error: ") + TEST_KERNELS_OLD + " has kernel ABI version 99, this runtime has 1\n" +
+               std::string("error: ") + TEST_KERNELS_OLD +
+                   " has kernel ABI version 99, this runtime has 1\n" +
                    "help: compile the model again with the tilewright you run it with");
-  EXPECT_ERROR(Module::load(TEST_KERNELS_FOREIGN), std::string("error: ") + TEST_KERNELS_FOREIGN +
-                                                       " was not compiled by tilewright: it has no symbol __tilewright_abi_version");
+  EXPECT_ERROR(Module::load(TEST_KERNELS_FOREIGN),
+               std::string("error: ") + TEST_KERNELS_FOREIGN +
+                   " was not compiled by tilewright: it has no symbol __tilewright_abi_version");
 }
 
 TEST(Module, DamagedFilesAreRefusedBeforeTheyAreMapped) {
@@ -62,7 +66,10 @@ TEST(Module, DamagedFilesAreRefusedBeforeTheyAreMapped) {
   const std::string whole = read(TEST_KERNELS);
   for (size_t bytes : {whole.size() - 1, whole.size() / 2, size_t{100}}) {
     write(path, whole.substr(0, bytes));
-    EXPECT_ERROR(Module::load(path), fmt::format("error: cannot load {}: it is truncated at {} bytes\nhelp: compile or copy it again", path, bytes));
+    EXPECT_ERROR(
+        Module::load(path),
+        fmt::format("error: cannot load {}: it is truncated at {} bytes\nhelp: compile or copy it again",
+                    path, bytes));
   }
   std::string other_machine = whole;
   other_machine[18] = 40;  // e_machine: 32-bit ARM
@@ -72,10 +79,13 @@ TEST(Module, DamagedFilesAreRefusedBeforeTheyAreMapped) {
     Module::load(path);
     ADD_FAILURE();
   } catch (const UserError& error) {
-    EXPECT_TRUE(error.text().starts_with("cannot load " + path + ": it is for another kind of CPU (ELF machine 40, this is ")) << error.text();
+    EXPECT_TRUE(error.text().starts_with("cannot load " + path +
+                                         ": it is for another kind of CPU (ELF machine 40, this is "))
+        << error.text();
   }
   std::filesystem::remove(path);
-  EXPECT_ERROR(Module::load(testing::TempDir()), "error: cannot load " + testing::TempDir() + ": it is not a shared library");
+  EXPECT_ERROR(Module::load(testing::TempDir()),
+               "error: cannot load " + testing::TempDir() + ": it is not a shared library");
 }
 
 extern "C" int32_t forty_two(void*, const TilewrightAny*, int32_t, TilewrightAny* result) {
@@ -115,7 +125,8 @@ TEST(Module, ImportsAreSearched) {
   EXPECT_EQ(first.list_functions().size(), 4u);
   EXPECT_EQ(first.imports().size(), 1u);
   EXPECT_EQ(first.imports()[0], second);
-  EXPECT_ERROR(second.import_module(first), std::string("error: import_module: module ") + TEST_KERNELS + " would import itself");
+  EXPECT_ERROR(second.import_module(first),
+               std::string("error: import_module: module ") + TEST_KERNELS + " would import itself");
   EXPECT_ERROR(first.import_module(Module()), "error: import_module: no module was given");
 }
 

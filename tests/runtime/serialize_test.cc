@@ -34,7 +34,8 @@ Executable sample() {
   const Register empty = main.constant(Tensor::zeros(Shape{0, 7}, kInt64));
   const Register closure = main.make_closure(inner_index, {});
   const Register called = main.call_closure(closure, {imm_float(2.5)});
-  main.ret(main.make_tuple({weight, main.reshape(weight, {imm(5), imm(1)}), empty, called, main.make_shape({n, imm(3)}), main.str("text")}));
+  main.ret(main.make_tuple({weight, main.reshape(weight, {imm(5), imm(1)}), empty, called,
+                            main.make_shape({n, imm(3)}), main.str("text")}));
   builder.add(main.finish());
   return builder.finish();
 }
@@ -70,17 +71,20 @@ TEST(Serialize, FilesAndConstantsInPlace) {
   EXPECT_ERROR(load_file(path), "error: cannot read " + path);
   EXPECT_ERROR(load_file(testing::TempDir()), "error: cannot read " + testing::TempDir());
   EXPECT_ERROR(save_file(sample(), "/no/such/folder/x.vm"),
-               "error: cannot write /no/such/folder/x.vm\nhelp: check that its folder exists, is writable and has space");
+               "error: cannot write /no/such/folder/x.vm\nhelp: check that its folder exists, is writable "
+               "and has space");
 }
 
 TEST(Serialize, OwnerIsKeptByConstants) {
   auto buffer = std::make_shared<Tensor>();
   {
     const std::vector<std::byte> bytes = save(sample());
-    *buffer = Tensor::copy_of(bytes.data(), bytes.size(), Shape{static_cast<int64_t>(bytes.size())}, DataType::uint(8));
+    *buffer = Tensor::copy_of(bytes.data(), bytes.size(), Shape{static_cast<int64_t>(bytes.size())},
+                              DataType::uint(8));
   }
   std::weak_ptr<Tensor> watch = buffer;
-  const std::span<const std::byte> bytes(buffer->data_as<std::byte>(), static_cast<size_t>(buffer->num_bytes()));
+  const std::span<const std::byte> bytes(buffer->data_as<std::byte>(),
+                                         static_cast<size_t>(buffer->num_bytes()));
   Executable executable = load(bytes, "sample", std::move(buffer));
   EXPECT_FALSE(watch.expired());
   executable = Executable();
@@ -93,10 +97,12 @@ TEST(Serialize, DamageIsNamed) {
   EXPECT_ERROR(load(view(bytes).first(bytes.size() - 64), "m.vm"),
                fmt::format("error: m.vm is damaged: it has {} bytes of {}", bytes.size() - 64, bytes.size()));
   bytes[100] ^= std::byte{1};
-  EXPECT_ERROR(load(bytes, "m.vm"), "error: m.vm is damaged: its checksum is wrong\nhelp: compile or copy it again");
+  EXPECT_ERROR(load(bytes, "m.vm"),
+               "error: m.vm is damaged: its checksum is wrong\nhelp: compile or copy it again");
   bytes[4] = std::byte{9};
   EXPECT_ERROR(load(bytes, "m.vm"),
-               "error: m.vm has format version 9, this runtime reads 1\nhelp: compile the model again with the tilewright you run it with");
+               "error: m.vm has format version 9, this runtime reads 1\nhelp: compile the model again with "
+               "the tilewright you run it with");
 }
 
 TEST(Serialize, MutatedBytesNeverDoHarm) {
@@ -150,23 +156,32 @@ TEST(Verify, FaultsAreNamed) {
   using F = BytecodeFunction&;
   EXPECT_EQ(fault_of([](E, F) {}), "");
   EXPECT_EQ(fault_of([](E, F f) { f.code[0].a = 900; }), "instruction 0 of \"main\" uses register 900 of 10");
-  EXPECT_EQ(fault_of([](E, F f) { f.code[0].opcode = static_cast<Opcode>(200); }), "instruction 0 of \"main\" has the unknown opcode 200");
-  EXPECT_EQ(fault_of([](E, F f) { f.code[0].b = 4000; }), "instruction 0 of \"main\" uses 5 operands from 4000 of 22");
+  EXPECT_EQ(fault_of([](E, F f) { f.code[0].opcode = static_cast<Opcode>(200); }),
+            "instruction 0 of \"main\" has the unknown opcode 200");
+  EXPECT_EQ(fault_of([](E, F f) { f.code[0].b = 4000; }),
+            "instruction 0 of \"main\" uses 5 operands from 4000 of 22");
   EXPECT_EQ(fault_of([](E, F f) { f.code[0].num_operands = 1; }), "instruction 0 of \"main\" has 1 operands");
-  EXPECT_EQ(fault_of([](E, F f) { f.operands[2].bits = 5; }), "instruction 0 of \"main\" has 2 patterns for 5 dimensions");
-  EXPECT_EQ(fault_of([](E, F f) { f.operands[3].index = 70; }), "instruction 0 of \"main\" uses int register 70 of 3");
-  EXPECT_EQ(fault_of([](E, F f) { f.operands[0].index = 70; }), "instruction 0 of \"main\" uses string 70 of 2");
-  EXPECT_EQ(fault_of([](E, F f) { f.operands[0].kind = Operand::Kind::kNone; }), "instruction 0 of \"main\" has an operand of kind 0");
-  EXPECT_EQ(fault_of([](E, F f) { f.operands[1].bits = 77; }), "instruction 0 of \"main\" has the dtype 77:0:0");
+  EXPECT_EQ(fault_of([](E, F f) { f.operands[2].bits = 5; }),
+            "instruction 0 of \"main\" has 2 patterns for 5 dimensions");
+  EXPECT_EQ(fault_of([](E, F f) { f.operands[3].index = 70; }),
+            "instruction 0 of \"main\" uses int register 70 of 3");
+  EXPECT_EQ(fault_of([](E, F f) { f.operands[0].index = 70; }),
+            "instruction 0 of \"main\" uses string 70 of 2");
+  EXPECT_EQ(fault_of([](E, F f) { f.operands[0].kind = Operand::Kind::kNone; }),
+            "instruction 0 of \"main\" has an operand of kind 0");
+  EXPECT_EQ(fault_of([](E, F f) { f.operands[1].bits = 77; }),
+            "instruction 0 of \"main\" has the dtype 77:0:0");
   EXPECT_EQ(fault_of([](E, F f) { f.code[1].b = 1; }), "instruction 1 of \"main\" jumps back to 1");
-  EXPECT_EQ(fault_of([](E, F f) { f.code[1].b = 99; }), "instruction 1 of \"main\" uses instruction 99 of 14");
+  EXPECT_EQ(fault_of([](E, F f) { f.code[1].b = 99; }),
+            "instruction 1 of \"main\" uses instruction 99 of 14");
   EXPECT_EQ(fault_of([](E, F f) { f.code.pop_back(); }), "\"main\" does not end with return");
   EXPECT_EQ(fault_of([](E, F f) { f.num_registers = 1; }), "\"main\" has 2 parameters, but 1 registers");
   EXPECT_EQ(fault_of([](E, F f) { f.num_registers = 1 << 30; }), "\"main\" has more than 1048576 registers");
   EXPECT_EQ(fault_of([](E, F f) { f.int_names.resize(9); }), "\"main\" names 9 of 3 int registers");
   EXPECT_EQ(fault_of([](E, F f) { f.name = "inner"; }), "there are two functions \"inner\"");
   EXPECT_EQ(fault_of([](E, F f) { f.name = ""; }), "a function has no name");
-  EXPECT_EQ(fault_of([](E e, F) { e.constants.pop_back(); }), "instruction 7 of \"main\" uses constant 1 of 1");
+  EXPECT_EQ(fault_of([](E e, F) { e.constants.pop_back(); }),
+            "instruction 7 of \"main\" uses constant 1 of 1");
   EXPECT_EQ(fault_of([](E e, F) { e.constants[1] = Tensor(); }), "constant 1 is not a compact tensor on cpu");
   EXPECT_EQ(fault_of([](E, F f) {
               f.code[8].num_operands = 2;

@@ -35,12 +35,14 @@ TEST(Tensor, ScalarAndEmptyTensors) {
 }
 
 TEST(Tensor, ShapesThatCannotBe) {
-  EXPECT_ERROR(Tensor::empty(Shape{5, -7}, kFloat32), "error: tensor: shape [5, -7] has the negative dimension -7");
+  EXPECT_ERROR(Tensor::empty(Shape{5, -7}, kFloat32),
+               "error: tensor: shape [5, -7] has the negative dimension -7");
   EXPECT_ERROR(Tensor::empty(Shape{int64_t{1} << 40, int64_t{1} << 40}, kFloat32),
                "error: tensor: float32[1099511627776, 1099511627776] is larger than any memory");
   EXPECT_ERROR(Tensor::empty(Shape{int64_t{1} << 50}, kFloat32),
                "error: out of memory: cannot allocate 4503599627370496 bytes on cpu:0");
-  EXPECT_ERROR(Tensor::empty(Shape{1}, DataType::void_()), "error: tensor: there are no tensors of dtype void");
+  EXPECT_ERROR(Tensor::empty(Shape{1}, DataType::void_()),
+               "error: tensor: there are no tensors of dtype void");
   EXPECT_ERROR(Tensor::empty(Shape{1}, kFloat32, Device{kDLCUDA, 1}),
                "unsupported: cannot run on device cuda:1\nhelp: this build runs on cpu");
   EXPECT_ERROR(Tensor::empty(Shape{1}, kFloat32, Device::cpu(3)),
@@ -49,8 +51,10 @@ TEST(Tensor, ShapesThatCannotBe) {
 
 TEST(Tensor, CopyOfChecksTheSize) {
   const float data[] = {1, 2, 3};
-  EXPECT_EQ(elements(Tensor::copy_of(data, sizeof data, Shape{3, 1}, kFloat32)), (std::vector<float>{1, 2, 3}));
-  EXPECT_ERROR(Tensor::copy_of(data, 8, Shape{3}, kFloat32), "error: tensor: float32[3] takes 12 bytes, got 8");
+  EXPECT_EQ(elements(Tensor::copy_of(data, sizeof data, Shape{3, 1}, kFloat32)),
+            (std::vector<float>{1, 2, 3}));
+  EXPECT_ERROR(Tensor::copy_of(data, 8, Shape{3}, kFloat32),
+               "error: tensor: float32[3] takes 12 bytes, got 8");
 }
 
 TEST(Tensor, ViewKeepsItsOwner) {
@@ -71,7 +75,8 @@ TEST(Tensor, TransposeIsAView) {
   EXPECT_FALSE(transposed.is_contiguous());
   EXPECT_EQ(elements(transposed), (std::vector<float>{0, 3, 1, 4, 2, 5}));
   const int twice[] = {1, 1};
-  EXPECT_ERROR(tensor.transpose(twice), "error: transpose: [1, 1] is not a permutation of the 2 dimensions of float32[2, 3]");
+  EXPECT_ERROR(tensor.transpose(twice),
+               "error: transpose: [1, 1] is not a permutation of the 2 dimensions of float32[2, 3]");
 }
 
 TEST(Tensor, TransposeOfUnitDimensionStaysCompact) {
@@ -94,7 +99,8 @@ TEST(Tensor, ReshapeSharesOrCopies) {
   EXPECT_EQ(tensor.reshape(Shape{3, -1}).data(), tensor.data());
   EXPECT_EQ(type_str(tensor.reshape(Shape{3, -1})), "float32[3, 4]");
   EXPECT_NE(tensor.slice(1, 0, 3).reshape(Shape{6}).data(), tensor.data());
-  EXPECT_ERROR(tensor.reshape(Shape{5, -1}), "error: reshape: float32[2, 6] has 12 elements, which do not fill [5, -1]");
+  EXPECT_ERROR(tensor.reshape(Shape{5, -1}),
+               "error: reshape: float32[2, 6] has 12 elements, which do not fill [5, -1]");
   EXPECT_ERROR(tensor.reshape(Shape{-1, -1}), "error: reshape: [-1, -1] has more than one -1");
   EXPECT_ERROR(tensor.reshape(Shape{-2}), "error: reshape: [-2] has the negative dimension -2");
 }
@@ -104,7 +110,8 @@ TEST(Tensor, CopyFromGoesBetweenLayouts) {
   const Tensor target = Tensor::zeros(Shape{2, 5}, kFloat32);
   target.slice(1, 1, 4).copy_from(source);
   EXPECT_EQ(elements(target), (std::vector<float>{0, 0, 1, 2, 0, 0, 3, 4, 5, 0}));
-  EXPECT_ERROR(target.copy_from(source), "error: copy: the source is float32[2, 3], the target float32[2, 5]");
+  EXPECT_ERROR(target.copy_from(source),
+               "error: copy: the source is float32[2, 3], the target float32[2, 5]");
 }
 
 TEST(Tensor, CompactCopiesWhatIsMisaligned) {
@@ -134,7 +141,8 @@ TEST(DLPack, VersionedCarriesReadOnly) {
   EXPECT_TRUE(tensor.is_read_only());
   EXPECT_TRUE(tensor.reshape(Shape{1, 7}).is_read_only());
   EXPECT_ERROR(tensor.copy_from(iota(Shape{7})), "error: copy: the target float32[7] is read-only");
-  EXPECT_ERROR(tensor.to_dlpack(), "error: dlpack: float32[7] is read-only, which DLPack below 1.0 cannot express");
+  EXPECT_ERROR(tensor.to_dlpack(),
+               "error: dlpack: float32[7] is read-only, which DLPack below 1.0 cannot express");
   DLManagedTensorVersioned* again = tensor.to_dlpack_versioned();
   EXPECT_EQ(again->flags, DLPACK_FLAG_BITMASK_READ_ONLY);
   again->deleter(again);
@@ -148,7 +156,9 @@ struct Lender {
   Lender() {
     managed.version = {1, 0};
     managed.manager_ctx = this;
-    managed.deleter = [](DLManagedTensorVersioned* self) { ++static_cast<Lender*>(self->manager_ctx)->num_deleted; };
+    managed.deleter = [](DLManagedTensorVersioned* self) {
+      ++static_cast<Lender*>(self->manager_ctx)->num_deleted;
+    };
     managed.dl_tensor = {data, {kDLCPU, 0}, 2, to_dlpack(kFloat32), shape, nullptr, 4};
   }
 };
@@ -163,27 +173,32 @@ TEST(DLPack, ByteOffsetIsApplied) {
 TEST(DLPack, RefusedTensorsAreGivenBack) {
   Lender lender;
   lender.managed.version.major = 2;
-  EXPECT_ERROR(Tensor::from_dlpack(&lender.managed), "error: dlpack: the tensor has version 2.0 of the protocol, expected 1.x");
+  EXPECT_ERROR(Tensor::from_dlpack(&lender.managed),
+               "error: dlpack: the tensor has version 2.0 of the protocol, expected 1.x");
   EXPECT_EQ(lender.num_deleted, 1);
   lender.managed.version.major = 1;
   lender.managed.dl_tensor.ndim = -1;
   EXPECT_ERROR(Tensor::from_dlpack(&lender.managed), "error: dlpack: a tensor of -1 dimensions");
   lender.managed.dl_tensor.ndim = 2;
   lender.shape[0] = -5;
-  EXPECT_ERROR(Tensor::from_dlpack(&lender.managed), "error: dlpack: shape [-5, 7] has the negative dimension -5");
+  EXPECT_ERROR(Tensor::from_dlpack(&lender.managed),
+               "error: dlpack: shape [-5, 7] has the negative dimension -5");
   lender.shape[0] = 5;
   lender.managed.dl_tensor.data = nullptr;
   EXPECT_ERROR(Tensor::from_dlpack(&lender.managed), "error: dlpack: a tensor [5, 7] without data");
   lender.managed.dl_tensor.shape = nullptr;
-  EXPECT_ERROR(Tensor::from_dlpack(&lender.managed), "error: dlpack: a tensor of 2 dimensions without a shape");
+  EXPECT_ERROR(Tensor::from_dlpack(&lender.managed),
+               "error: dlpack: a tensor of 2 dimensions without a shape");
   lender.managed.dl_tensor.dtype.lanes = 0;
   lender.managed.dl_tensor.shape = lender.shape;
   EXPECT_ERROR(Tensor::from_dlpack(&lender.managed), "error: dlpack: a dtype of 32 bits and 0 lanes");
   lender.managed.flags = DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED;
-  EXPECT_ERROR(Tensor::from_dlpack(&lender.managed),
-               "unsupported: dlpack: elements narrower than a byte are padded\nhelp: pass them packed, or as int8");
+  EXPECT_ERROR(
+      Tensor::from_dlpack(&lender.managed),
+      "unsupported: dlpack: elements narrower than a byte are padded\nhelp: pass them packed, or as int8");
   EXPECT_EQ(lender.num_deleted, 7);
-  EXPECT_ERROR(Tensor::from_dlpack(static_cast<DLManagedTensor*>(nullptr)), "error: dlpack: no tensor was given");
+  EXPECT_ERROR(Tensor::from_dlpack(static_cast<DLManagedTensor*>(nullptr)),
+               "error: dlpack: no tensor was given");
 }
 
 TEST(Device, Names) {
@@ -191,7 +206,8 @@ TEST(Device, Names) {
   EXPECT_EQ(Device::parse("cuda:1").str(), "cuda:1");
   EXPECT_ERROR(Device::parse("cpu:x"),
                "error: unknown device \"cpu:x\"\n"
-               "help: devices are cpu, cuda, opencl, metal, vulkan and rocm, with a number if there are several, e.g. \"cuda:1\"");
+               "help: devices are cpu, cuda, opencl, metal, vulkan and rocm, with a number if there are "
+               "several, e.g. \"cuda:1\"");
 }
 
 }  // namespace

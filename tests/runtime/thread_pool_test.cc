@@ -33,7 +33,8 @@ std::vector<int> visits(int64_t extent, int64_t grain) {
 TEST(ThreadPool, EveryIterationOnce) {
   ThreadScope threads(4);
   for (int64_t extent : {1, 2, 5, 7, 127, 1001}) {
-    for (int64_t grain : {1, 3, 50}) EXPECT_EQ(visits(extent, grain), std::vector<int>(static_cast<size_t>(extent), 1));
+    for (int64_t grain : {1, 3, 50})
+      EXPECT_EQ(visits(extent, grain), std::vector<int>(static_cast<size_t>(extent), 1));
   }
   EXPECT_TRUE(visits(0, 1).empty());
 }
@@ -122,8 +123,10 @@ TEST(ThreadPool, ErrorCodeReachesTheCaller) {
 }
 
 TEST(ThreadPool, NumberOfThreadsIsChecked) {
-  EXPECT_ERROR(set_num_threads(-1), "error: the number of threads is -1, expected 1 to 1024, or 0 for the default");
-  EXPECT_ERROR(set_num_threads(5000), "error: the number of threads is 5000, expected 1 to 1024, or 0 for the default");
+  EXPECT_ERROR(set_num_threads(-1),
+               "error: the number of threads is -1, expected 1 to 1024, or 0 for the default");
+  EXPECT_ERROR(set_num_threads(5000),
+               "error: the number of threads is 5000, expected 1 to 1024, or 0 for the default");
   EXPECT_EQ(num_threads(), default_num_threads());
 }
 

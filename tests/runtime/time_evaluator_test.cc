@@ -33,8 +33,9 @@ TEST(TimeEvaluator, TextPicksTheUnit) {
 
 TEST(TimeEvaluator, OptionsAndErrors) {
   const Function nothing = Function::typed("nothing", [] {});
-  EXPECT_ERROR(time_evaluator(nothing, {}, {.number = 0}),
-               "error: time_evaluator: number = 0, repeat = 1, min_repeat_ms = 0, expected at least 1, 1 and 0");
+  EXPECT_ERROR(
+      time_evaluator(nothing, {}, {.number = 0}),
+      "error: time_evaluator: number = 0, repeat = 1, min_repeat_ms = 0, expected at least 1, 1 and 0");
   const Value args[] = {7};
   EXPECT_ERROR(time_evaluator(nothing, args), "error: nothing: got 1 arguments, expected 0");
 }

@@ -17,7 +17,9 @@ int64_t size_of(const DLTensor* tensor) {
   for (int axis = 0; axis < tensor->ndim; ++axis) size *= tensor->shape[axis];
   return size;
 }
-float* floats(const TilewrightAny& any) { return static_cast<float*>(static_cast<DLTensor*>(any.v_ptr)->data); }
+float* floats(const TilewrightAny& any) {
+  return static_cast<float*>(static_cast<DLTensor*>(any.v_ptr)->data);
+}
 
 // add(x, number, y): y = x + number
 extern "C" int32_t add_kernel(void*, const TilewrightAny* args, int32_t num_args, TilewrightAny*) {
@@ -26,7 +28,8 @@ extern "C" int32_t add_kernel(void*, const TilewrightAny* args, int32_t num_args
     return -1;
   }
   const int64_t size = size_of(static_cast<const DLTensor*>(args[0].v_ptr));
-  for (int64_t n = 0; n < size; ++n) floats(args[2])[n] = floats(args[0])[n] + static_cast<float>(args[1].v_int64);
+  for (int64_t n = 0; n < size; ++n)
+    floats(args[2])[n] = floats(args[0])[n] + static_cast<float>(args[1].v_int64);
   return 0;
 }
 
@@ -110,7 +113,8 @@ TEST(VirtualMachine, ArgumentsAreChecked) {
   EXPECT_ERROR(vm("main", "text"), "error: main: x is a string, expected float32[n, 7]");
   EXPECT_ERROR(vm("main", tensor(Shape{5, 8}, 0)), "error: main: x is float32[5, 8], expected float32[n, 7]");
   EXPECT_ERROR(vm("main", tensor(Shape{5}, 0)), "error: main: x is float32[5], expected float32[n, 7]");
-  EXPECT_ERROR(vm("main", Tensor::zeros(Shape{5, 7}, kInt32)), "error: main: x is int32[5, 7], expected float32[n, 7]");
+  EXPECT_ERROR(vm("main", Tensor::zeros(Shape{5, 7}, kInt32)),
+               "error: main: x is int32[5, 7], expected float32[n, 7]");
 }
 
 TEST(VirtualMachine, DimensionsAgreeAcrossArguments) {
@@ -121,10 +125,12 @@ TEST(VirtualMachine, DimensionsAgreeAcrossArguments) {
     main.check_tensor_any_ndim(main.parameter(2), "z", DataType::void_());
     main.ret(main.parameter(2));
   });
-  EXPECT_EQ(vm("main", tensor(Shape{5}, 0), tensor(Shape{3, 5}, 0), tensor(Shape{1}, 7)).type_str(), "float32[1]");
+  EXPECT_EQ(vm("main", tensor(Shape{5}, 0), tensor(Shape{3, 5}, 0), tensor(Shape{1}, 7)).type_str(),
+            "float32[1]");
   EXPECT_ERROR(vm("main", tensor(Shape{5}, 0), tensor(Shape{3, 6}, 0), 1),
                "error: main: y is float32[3, 6], expected float32[3, n] with n = 5");
-  EXPECT_ERROR(vm("main", tensor(Shape{5}, 0), tensor(Shape{3, 5}, 0), Value()), "error: main: z is none, expected a tensor of any shape");
+  EXPECT_ERROR(vm("main", tensor(Shape{5}, 0), tensor(Shape{3, 5}, 0), Value()),
+               "error: main: z is none, expected a tensor of any shape");
 }
 
 TEST(VirtualMachine, StridedAndMisalignedArgumentsAreCopied) {
@@ -149,19 +155,26 @@ TEST(VirtualMachine, OtherChecks) {
   });
   const Value pair = Value::tuple({1, 2});
   EXPECT_EQ(vm("main", Value::shape({10, 5, 2}), "text", pair).as_int(), 2);
-  EXPECT_ERROR(vm("main", Value::shape({10, 5, 3}), "text", pair), "error: main: shape is shape[10, 5, 3], expected a shape [n, m, 2]");
+  EXPECT_ERROR(vm("main", Value::shape({10, 5, 3}), "text", pair),
+               "error: main: shape is shape[10, 5, 3], expected a shape [n, m, 2]");
   EXPECT_ERROR(vm("main", 3, "text", pair), "error: main: shape is an int, expected a shape [n, m, 2]");
-  EXPECT_ERROR(vm("main", Value::shape({10, 5, 2}), 7, pair), "error: main: kind is an int, expected a string");
-  EXPECT_ERROR(vm("main", Value::shape({10, 5, 2}), "text", Value::tuple({1})), "error: main: pair is a tuple of 1, expected of 2");
-  EXPECT_ERROR(vm("main", Value::shape({11, 5, 2}), "text", pair), "error: main: dimension 0 of shape is 11, which is not a multiple of 5");
-  EXPECT_ERROR(vm("main", Value::shape({14, 7, 2}), "text", pair), "error: main: dimension 1 of shape is 7, expected 5");
-  EXPECT_ERROR(vm("main", Value::shape({14, 0, 2}), "text", pair), "error: main: dimension 0 of shape is 14, which is not a multiple of 0");
+  EXPECT_ERROR(vm("main", Value::shape({10, 5, 2}), 7, pair),
+               "error: main: kind is an int, expected a string");
+  EXPECT_ERROR(vm("main", Value::shape({10, 5, 2}), "text", Value::tuple({1})),
+               "error: main: pair is a tuple of 1, expected of 2");
+  EXPECT_ERROR(vm("main", Value::shape({11, 5, 2}), "text", pair),
+               "error: main: dimension 0 of shape is 11, which is not a multiple of 5");
+  EXPECT_ERROR(vm("main", Value::shape({14, 7, 2}), "text", pair),
+               "error: main: dimension 1 of shape is 7, expected 5");
+  EXPECT_ERROR(vm("main", Value::shape({14, 0, 2}), "text", pair),
+               "error: main: dimension 0 of shape is 14, which is not a multiple of 0");
 }
 
 // main(a, b) = a op b
 int64_t arithmetic(Opcode opcode, int64_t a, int64_t b) {
   const VirtualMachine vm = machine({"a", "b"}, [&](FunctionBuilder& main) {
-    main.ret(main.set(main.binary(opcode, main.load_int(main.parameter(0)), main.load_int(main.parameter(1)))));
+    main.ret(
+        main.set(main.binary(opcode, main.load_int(main.parameter(0)), main.load_int(main.parameter(1)))));
   });
   return vm("main", a, b).as_int();
 }
@@ -188,25 +201,28 @@ TEST(VirtualMachine, ShapeArithmetic) {
 }
 
 TEST(VirtualMachine, ScalarsAndShapesFromTensors) {
-  const VirtualMachine vm = machine({"x"}, [](FunctionBuilder& main) {
-    main.ret(main.set(main.load_int(main.parameter(0))));
-  });
+  const VirtualMachine vm =
+      machine({"x"}, [](FunctionBuilder& main) { main.ret(main.set(main.load_int(main.parameter(0)))); });
   const int32_t seven = 7;
   EXPECT_EQ(vm("main", Tensor::copy_of(&seven, 4, Shape{}, kInt32)).as_int(), 7);
   const int8_t negative = -5;
   EXPECT_EQ(vm("main", Tensor::copy_of(&negative, 1, Shape{1}, DataType::int_(8))).as_int(), -5);
   EXPECT_EQ(vm("main", true).as_int(), 1);
   EXPECT_ERROR(vm("main", tensor(Shape{}, 1)), "error: main: float32[] is no single integer or bool");
-  EXPECT_ERROR(vm("main", Tensor::zeros(Shape{2}, kInt32)), "error: main: int32[2] is no single integer or bool");
+  EXPECT_ERROR(vm("main", Tensor::zeros(Shape{2}, kInt32)),
+               "error: main: int32[2] is no single integer or bool");
   EXPECT_ERROR(vm("main", "text"), "error: main: a string was given where an integer or bool is needed");
 
   const VirtualMachine shapes = machine({"x"}, [](FunctionBuilder& main) {
     const Register shape = main.tensor_to_shape(main.parameter(0));
-    main.ret(main.make_tuple({shape, main.shape_of(main.parameter(0)), main.make_shape({main.load_dim(shape, 1), imm(3)})}));
+    main.ret(main.make_tuple(
+        {shape, main.shape_of(main.parameter(0)), main.make_shape({main.load_dim(shape, 1), imm(3)})}));
   });
   const int64_t data[] = {5, 7};
-  EXPECT_EQ(shapes("main", Tensor::copy_of(data, 16, Shape{2}, kInt64)).type_str(), "tuple(shape[5, 7], shape[2], shape[7, 3])");
-  EXPECT_ERROR(shapes("main", Tensor::copy_of(data, 8, Shape{1}, kInt64)), "error: main: shape[5] has no dimension 1");
+  EXPECT_EQ(shapes("main", Tensor::copy_of(data, 16, Shape{2}, kInt64)).type_str(),
+            "tuple(shape[5, 7], shape[2], shape[7, 3])");
+  EXPECT_ERROR(shapes("main", Tensor::copy_of(data, 8, Shape{1}, kInt64)),
+               "error: main: shape[5] has no dimension 1");
   EXPECT_ERROR(shapes("main", tensor(Shape{1}, 1)), "error: main: float32[1] is no single integer or bool");
   EXPECT_ERROR(shapes("main", tensor(Shape{1, 1}, 1)), "error: main: float32[1, 1] is no shape");
 }
@@ -235,23 +251,27 @@ TEST(VirtualMachine, BranchesOnBools) {
 
 TEST(VirtualMachine, ImmediatesOfEveryKind) {
   const VirtualMachine vm = machine({}, [](FunctionBuilder& main) {
-    main.ret(main.call_packed("test.vm.types", {none(), imm(7), imm_float(2.5), imm_bool(true), main.str("text"), imm_dtype(kFloat32),
-                                                imm_device(Device::cpu()), main.set_int(9)}));
+    main.ret(
+        main.call_packed("test.vm.types", {none(), imm(7), imm_float(2.5), imm_bool(true), main.str("text"),
+                                           imm_dtype(kFloat32), imm_device(Device::cpu()), main.set_int(9)}));
   });
   register_function("test.vm.types", Function::packed("types", [](Args args) {
                       std::string types;
                       for (const Value& value : args) types += value.type_str() + " ";
-                      return Value(types + std::to_string(args[2].as_float()) + args[5].as_dtype().str() + args[6].as_device().str());
+                      return Value(types + std::to_string(args[2].as_float()) + args[5].as_dtype().str() +
+                                   args[6].as_device().str());
                     }));
   EXPECT_EQ(vm("main").as_string(), "none int float bool string dtype device int 2.500000float32cpu:0");
   remove_function("test.vm.types");
 }
 
 TEST(VirtualMachine, PackedFunctionsAreLookedUpWhenCalled) {
-  const VirtualMachine vm = machine({}, [](FunctionBuilder& main) { main.ret(main.call_packed("test.vm.late", {})); });
+  const VirtualMachine vm =
+      machine({}, [](FunctionBuilder& main) { main.ret(main.call_packed("test.vm.late", {})); });
   EXPECT_EQ(vm.missing_callees(), (std::vector<std::string>{"test.vm.late"}));
-  EXPECT_ERROR(vm("main"), "error: main: there is no function \"test.vm.late\": it is neither compiled nor registered\n"
-                           "help: register it before the call");
+  EXPECT_ERROR(vm("main"),
+               "error: main: there is no function \"test.vm.late\": it is neither compiled nor registered\n"
+               "help: register it before the call");
   register_function("test.vm.late", Function::typed("late", [] { return 1; }));
   EXPECT_TRUE(vm.missing_callees().empty());
   EXPECT_EQ(vm("main").as_int(), 1);
@@ -285,7 +305,8 @@ TEST(VirtualMachine, ErrorsOfKernelsAndPackedFunctionsPass) {
 TEST(VirtualMachine, FunctionsAndClosures) {
   ExecutableBuilder builder;
   FunctionBuilder minus(builder, "minus", {{"a", "int"}, {"b", "int"}}, {{"", "int"}}, false);
-  minus.ret(minus.set(minus.binary(Opcode::kSub, minus.load_int(minus.parameter(0)), minus.load_int(minus.parameter(1)))));
+  minus.ret(minus.set(
+      minus.binary(Opcode::kSub, minus.load_int(minus.parameter(0)), minus.load_int(minus.parameter(1)))));
   const uint32_t minus_index = builder.add(minus.finish());
   FunctionBuilder main(builder, "main", {{"x", "int"}}, {{"", "tuple"}});
   const Register direct = main.call_function(minus_index, {main.parameter(0), imm(1)});
@@ -333,13 +354,15 @@ TEST(VirtualMachine, ArenaTensorsAndConstantsAreCopiedOut) {
 }
 
 TEST(VirtualMachine, ReshapeIsAView) {
-  const VirtualMachine vm = machine({"x"}, [](FunctionBuilder& main) { main.ret(main.reshape(main.parameter(0), {imm(7), imm(5)})); });
+  const VirtualMachine vm = machine(
+      {"x"}, [](FunctionBuilder& main) { main.ret(main.reshape(main.parameter(0), {imm(7), imm(5)})); });
   const Tensor x = tensor(Shape{5, 7}, 1);
   const Value first = vm("main", x), second = vm("main", x);
   EXPECT_EQ(first.as_tensor().data(), x.data());
   EXPECT_EQ(first.type_str(), "float32[7, 5]");
   EXPECT_NE(first.as_tensor(), second.as_tensor());
-  EXPECT_ERROR(vm("main", tensor(Shape{5}, 1)), "error: reshape: float32[5] has 5 elements, which do not fill [7, 5]");
+  EXPECT_ERROR(vm("main", tensor(Shape{5}, 1)),
+               "error: reshape: float32[5] has 5 elements, which do not fill [7, 5]");
 }
 
 TEST(VirtualMachine, ArgumentsAreNotKept) {
@@ -376,7 +399,8 @@ TEST(VirtualMachine, KeptArenaTensorsStayValid) {
 
 TEST(VirtualMachine, SteadyCallsReuseTheArena) {
   static std::vector<void*> places;
-  register_function("test.vm.place", Function::typed("place", [](const Tensor& tensor) { places.push_back(tensor.data()); }));
+  register_function("test.vm.place",
+                    Function::typed("place", [](const Tensor& tensor) { places.push_back(tensor.data()); }));
   const VirtualMachine vm = machine({"n"}, [](FunctionBuilder& main) {
     const IntRegister n = main.load_int(main.parameter(0));
     main.arena(n);
@@ -384,8 +408,10 @@ TEST(VirtualMachine, SteadyCallsReuseTheArena) {
   });
   for (int64_t n : {1000, 1000, 7}) vm("main", n);
   EXPECT_EQ(places, std::vector<void*>(3, places[0]));
-  EXPECT_ERROR(vm("main", -1), "error: out of memory: the tensors of this call take more than 9223372036854775807 bytes");
-  EXPECT_ERROR(vm("main", int64_t{1} << 55), "error: out of memory: cannot allocate 36028797018963968 bytes on cpu:0");
+  EXPECT_ERROR(vm("main", -1),
+               "error: out of memory: the tensors of this call take more than 9223372036854775807 bytes");
+  EXPECT_ERROR(vm("main", int64_t{1} << 55),
+               "error: out of memory: cannot allocate 36028797018963968 bytes on cpu:0");
   EXPECT_TRUE(vm("main", 1000).is_none());
   remove_function("test.vm.place");
 }
@@ -395,8 +421,9 @@ TEST(VirtualMachine, TensorsOutsideOfTheArenaAreOurBug) {
     main.arena(imm(64));
     main.ret(main.arena_tensor(imm(64), kFloat32, {imm(5)}));
   });
-  EXPECT_ERROR(vm("main"), "internal error: vm: a tensor of 20 bytes at 64 does not lie in the arena of 64 bytes\n"
-                           "help: this is a bug in tilewright; please report it with the script that shows it");
+  EXPECT_ERROR(vm("main"),
+               "internal error: vm: a tensor of 20 bytes at 64 does not lie in the arena of 64 bytes\n"
+               "help: this is a bug in tilewright; please report it with the script that shows it");
 }
 
 TEST(VirtualMachine, ManyThreadsAtOnce) {
@@ -407,7 +434,8 @@ TEST(VirtualMachine, ManyThreadsAtOnce) {
     threads.emplace_back([&, thread] {
       for (int round = 0; round < 50; ++round) {
         const auto rows = static_cast<size_t>(1 + (thread + round) % 5);
-        const Value result = vm("main", tensor(Shape{static_cast<int64_t>(rows), 7}, static_cast<float>(thread)));
+        const Value result =
+            vm("main", tensor(Shape{static_cast<int64_t>(rows), 7}, static_cast<float>(thread)));
         if (elements(result) != std::vector<float>(rows * 7, static_cast<float>(thread + 3))) ++num_wrong;
       }
     });
@@ -457,7 +485,8 @@ TEST(VirtualMachine, ModulesWithoutModelAreRefused) {
 }
 
 TEST(Builder, MistakesAreOurBugs) {
-  const std::string bug = "\nhelp: this is a bug in tilewright; please report it with the script that shows it";
+  const std::string bug =
+      "\nhelp: this is a bug in tilewright; please report it with the script that shows it";
   ExecutableBuilder builder;
   FunctionBuilder backward(builder, "f", {}, {});
   const Label label = backward.new_label();
@@ -466,7 +495,8 @@ TEST(Builder, MistakesAreOurBugs) {
   EXPECT_ERROR(backward.finish(), "internal error: vm: function \"f\" jumps back" + bug);
   FunctionBuilder unbound(builder, "f", {}, {});
   unbound.jump(unbound.new_label());
-  EXPECT_ERROR(unbound.finish(), "internal error: vm: function \"f\" jumps to a label that is not bound" + bug);
+  EXPECT_ERROR(unbound.finish(),
+               "internal error: vm: function \"f\" jumps to a label that is not bound" + bug);
   builder.declare("g");
   EXPECT_ERROR(builder.finish(), "internal error: vm: function \"g\" is declared, but not defined" + bug);
   ExecutableBuilder other;

@@ -78,13 +78,15 @@ ShapeView shape_view(const int64_t* shape, int32_t ndim) {
 }
 
 DataType checked_dtype(DLDataType dtype) {
-  if (dtype.bits == 0 || dtype.lanes == 0) throw UserError("dtype has {} bits and {} lanes", dtype.bits, dtype.lanes);
+  if (dtype.bits == 0 || dtype.lanes == 0)
+    throw UserError("dtype has {} bits and {} lanes", dtype.bits, dtype.lanes);
   return from_dlpack(dtype);
 }
 
 const vm::BytecodeFunction& find_function(const TilewrightModule* module, const char* name) {
   required(name, "function");
-  if (!required(module, "module")->machine) throw UserError("{} has functions, but no model", module->library.name());
+  if (!required(module, "module")->machine)
+    throw UserError("{} has functions, but no model", module->library.name());
   for (const vm::BytecodeFunction& function : module->machine.executable().functions) {
     if (function.is_public && function.name == name) return function;
   }
@@ -92,8 +94,10 @@ const vm::BytecodeFunction& find_function(const TilewrightModule* module, const 
   throw InternalError("function \"{}\" was not found", name);
 }
 
-const TilewrightDescription describe(const std::vector<vm::Description>& values, int64_t index, const char* what) {
-  if (index < 0 || index >= static_cast<int64_t>(values.size())) throw UserError("there is no {} {} of {}", what, index, values.size());
+const TilewrightDescription describe(const std::vector<vm::Description>& values, int64_t index,
+                                     const char* what) {
+  if (index < 0 || index >= static_cast<int64_t>(values.size()))
+    throw UserError("there is no {} {} of {}", what, index, values.size());
   const vm::Description& value = values[static_cast<size_t>(index)];
   return {value.name.c_str(), value.type.c_str()};
 }
@@ -138,15 +142,16 @@ int32_t tilewright_set_num_threads(int32_t num_threads) {
   return guarded([&] { set_num_threads(num_threads); });
 }
 
-int32_t tilewright_tensor_create(const int64_t* shape, int32_t ndim, DLDataType dtype, TilewrightTensor** tensor) {
+int32_t tilewright_tensor_create(const int64_t* shape, int32_t ndim, DLDataType dtype,
+                                 TilewrightTensor** tensor) {
   return guarded([&] {
     required(tensor, "tensor");
     *tensor = new TilewrightTensor{Tensor::empty(shape_view(shape, ndim), checked_dtype(dtype))};
   });
 }
 
-int32_t tilewright_tensor_view(void* data, const int64_t* shape, int32_t ndim, DLDataType dtype, void (*release)(void* context),
-                               void* context, TilewrightTensor** tensor) {
+int32_t tilewright_tensor_view(void* data, const int64_t* shape, int32_t ndim, DLDataType dtype,
+                               void (*release)(void* context), void* context, TilewrightTensor** tensor) {
   return guarded([&] {
     required(tensor, "tensor");
     const ShapeView dims = shape_view(shape, ndim);
@@ -180,7 +185,9 @@ int32_t tilewright_tensor_to_dlpack(const TilewrightTensor* tensor, DLManagedTen
   });
 }
 
-const DLTensor* tilewright_tensor_info(const TilewrightTensor* tensor) { return tensor ? &tensor->tensor.dl() : nullptr; }
+const DLTensor* tilewright_tensor_info(const TilewrightTensor* tensor) {
+  return tensor ? &tensor->tensor.dl() : nullptr;
+}
 
 int32_t tilewright_tensor_read(const TilewrightTensor* tensor, void* data, uint64_t num_bytes) {
   return guarded([&] {
@@ -188,7 +195,8 @@ int32_t tilewright_tensor_read(const TilewrightTensor* tensor, void* data, uint6
     if (num_bytes != static_cast<uint64_t>(compact.num_bytes())) {
       throw UserError("{} takes {} bytes, got {}", type_str(compact), compact.num_bytes(), num_bytes);
     }
-    if (num_bytes > 0) std::copy_n(compact.data_as<char>(), num_bytes, static_cast<char*>(required(data, "data")));
+    if (num_bytes > 0)
+      std::copy_n(compact.data_as<char>(), num_bytes, static_cast<char*>(required(data, "data")));
   });
 }
 
@@ -200,15 +208,17 @@ int32_t tilewright_module_load(const char* path, TilewrightModule** module) {
     auto handle = std::make_unique<TilewrightModule>();
     handle->library = Module::load(required(path, "path"));
     if (!handle->library.blob().empty()) handle->machine = vm::VirtualMachine::from_module(handle->library);
-    handle->names = handle->machine ? handle->machine.module().object()->names() : handle->library.list_functions();
+    handle->names =
+        handle->machine ? handle->machine.module().object()->names() : handle->library.list_functions();
     *module = handle.release();
   });
 }
 
 void tilewright_module_free(TilewrightModule* module) { delete module; }
 
-int32_t tilewright_module_run(const TilewrightModule* module, const char* function, TilewrightTensor* const* args,
-                              int64_t num_args, TilewrightTensor** results, int64_t capacity, int64_t* num_results) {
+int32_t tilewright_module_run(const TilewrightModule* module, const char* function,
+                              TilewrightTensor* const* args, int64_t num_args, TilewrightTensor** results,
+                              int64_t capacity, int64_t* num_results) {
   return guarded([&] {
     const vm::BytecodeFunction& found = find_function(module, function);
     std::vector<Value> values;
@@ -217,7 +227,8 @@ int32_t tilewright_module_run(const TilewrightModule* module, const char* functi
     std::vector<Tensor> tensors;
     flatten(module->machine.invoke(found.name, values), tensors);
     const auto count = static_cast<int64_t>(tensors.size());
-    if (count > capacity) throw UserError("{} returns {} tensors, there is room for {}", found.name, count, capacity);
+    if (count > capacity)
+      throw UserError("{} returns {} tensors, there is room for {}", found.name, count, capacity);
     if (count > 0) required(results, "results");
     std::vector<std::unique_ptr<TilewrightTensor>> handles;
     for (Tensor& tensor : tensors) handles.push_back(std::make_unique<TilewrightTensor>(std::move(tensor)));
@@ -226,47 +237,64 @@ int32_t tilewright_module_run(const TilewrightModule* module, const char* functi
   });
 }
 
-int32_t tilewright_module_call(const TilewrightModule* module, const char* function, const TilewrightAny* args, int32_t num_args,
-                               TilewrightAny* result) {
+int32_t tilewright_module_call(const TilewrightModule* module, const char* function,
+                               const TilewrightAny* args, int32_t num_args, TilewrightAny* result) {
   return guarded([&] {
     const Function found = required(module, "module")->library.get_function(required(function, "function"));
     if (num_args > 0) required(args, "args");
     TilewrightAny ignored{};
     TilewrightAny* returned = result ? result : &ignored;
     *returned = TilewrightAny{};
-    if (found.object()->kernel(found.object()->self, args, num_args, returned) != 0) raise_current_error(found.name());
+    if (found.object()->kernel(found.object()->self, args, num_args, returned) != 0)
+      raise_current_error(found.name());
   });
 }
 
 int32_t tilewright_module_num_functions(const TilewrightModule* module, int64_t* count) {
-  return guarded([&] { *required(count, "count") = static_cast<int64_t>(required(module, "module")->names.size()); });
+  return guarded(
+      [&] { *required(count, "count") = static_cast<int64_t>(required(module, "module")->names.size()); });
 }
 
 int32_t tilewright_module_function_name(const TilewrightModule* module, int64_t index, const char** name) {
   return guarded([&] {
     const std::vector<std::string>& names = required(module, "module")->names;
-    if (index < 0 || index >= static_cast<int64_t>(names.size())) throw UserError("there is no function {} of {}", index, names.size());
+    if (index < 0 || index >= static_cast<int64_t>(names.size()))
+      throw UserError("there is no function {} of {}", index, names.size());
     *required(name, "name") = names[static_cast<size_t>(index)].c_str();
   });
 }
 
-int32_t tilewright_module_num_parameters(const TilewrightModule* module, const char* function, int64_t* count) {
-  return guarded([&] { *required(count, "count") = static_cast<int64_t>(find_function(module, function).parameters.size()); });
+int32_t tilewright_module_num_parameters(const TilewrightModule* module, const char* function,
+                                         int64_t* count) {
+  return guarded([&] {
+    *required(count, "count") = static_cast<int64_t>(find_function(module, function).parameters.size());
+  });
 }
 
-int32_t tilewright_module_parameter(const TilewrightModule* module, const char* function, int64_t index, TilewrightDescription* description) {
-  return guarded([&] { *required(description, "description") = describe(find_function(module, function).parameters, index, "parameter"); });
+int32_t tilewright_module_parameter(const TilewrightModule* module, const char* function, int64_t index,
+                                    TilewrightDescription* description) {
+  return guarded([&] {
+    *required(description, "description") =
+        describe(find_function(module, function).parameters, index, "parameter");
+  });
 }
 
 int32_t tilewright_module_num_results(const TilewrightModule* module, const char* function, int64_t* count) {
-  return guarded([&] { *required(count, "count") = static_cast<int64_t>(find_function(module, function).results.size()); });
+  return guarded([&] {
+    *required(count, "count") = static_cast<int64_t>(find_function(module, function).results.size());
+  });
 }
 
-int32_t tilewright_module_result(const TilewrightModule* module, const char* function, int64_t index, TilewrightDescription* description) {
-  return guarded([&] { *required(description, "description") = describe(find_function(module, function).results, index, "result"); });
+int32_t tilewright_module_result(const TilewrightModule* module, const char* function, int64_t index,
+                                 TilewrightDescription* description) {
+  return guarded([&] {
+    *required(description, "description") =
+        describe(find_function(module, function).results, index, "result");
+  });
 }
 
-int32_t tilewright_register_function(const char* name, TilewrightKernel kernel, void* self, int32_t override) {
+int32_t tilewright_register_function(const char* name, TilewrightKernel kernel, void* self,
+                                     int32_t override) {
   return guarded([&] {
     required(name, "name");
     required(reinterpret_cast<void*>(kernel), "kernel");

@@ -32,13 +32,14 @@ std::string cgroup_path(bool is_v2) {
     const size_t first = line.find(':'), second = line.find(':', first + 1);
     if (second == std::string::npos) continue;
     const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
-    if (is_v2 ? controllers == ",," : controllers.find(",cpu,") != std::string::npos) return line.substr(second + 1);
+    if (is_v2 ? controllers == ",," : controllers.find(",cpu,") != std::string::npos)
+      return line.substr(second + 1);
   }
   return {};
 }
 
-// The tightest quota from the group of this process up to the root.  Inside a container the path may name a place
-// outside of what is mounted; then only the root of the mount counts.
+// The tightest quota from the group of this process up to the root.  Inside a container the path may name a
+// place outside of what is mounted; then only the root of the mount counts.
 template <class Quota>
 int tightest_quota(const std::string& root, std::string path, Quota quota) {
   int tightest = 0;
@@ -51,11 +52,13 @@ int tightest_quota(const std::string& root, std::string path, Quota quota) {
 }
 
 int cgroup_quota() {
-  const int v2 = tightest_quota("/sys/fs/cgroup", cgroup_path(true),
-                                [](const std::string& group) { return parse_cpu_max(read_line(group + "/cpu.max")); });
+  const int v2 = tightest_quota("/sys/fs/cgroup", cgroup_path(true), [](const std::string& group) {
+    return parse_cpu_max(read_line(group + "/cpu.max"));
+  });
   if (v2 > 0) return v2;
   return tightest_quota("/sys/fs/cgroup/cpu", cgroup_path(false), [](const std::string& group) {
-    return parse_cpu_max(read_line(group + "/cpu.cfs_quota_us") + " " + read_line(group + "/cpu.cfs_period_us"));
+    return parse_cpu_max(read_line(group + "/cpu.cfs_quota_us") + " " +
+                         read_line(group + "/cpu.cfs_period_us"));
   });
 }
 

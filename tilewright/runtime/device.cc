@@ -14,9 +14,9 @@ struct Kind {
   const DeviceInterface* interface;  // null: known by name only
 };
 constexpr Kind kKinds[] = {
-    {"cpu", kDLCPU, &kCpuDevice},       {"llvm", kDLCPU, &kCpuDevice}, {"cuda", kDLCUDA, nullptr},
+    {"cpu", kDLCPU, &kCpuDevice},        {"llvm", kDLCPU, &kCpuDevice},  {"cuda", kDLCUDA, nullptr},
     {"cuda_host", kDLCUDAHost, nullptr}, {"opencl", kDLOpenCL, nullptr}, {"vulkan", kDLVulkan, nullptr},
-    {"metal", kDLMetal, nullptr},       {"rocm", kDLROCM, nullptr},
+    {"metal", kDLMetal, nullptr},        {"rocm", kDLROCM, nullptr},
 };
 
 }  // namespace
@@ -35,7 +35,9 @@ Device Device::parse(std::string_view text) {
     if (is_number && kind.name == name) return {kind.type, id};
   }
   throw UserError("unknown device \"{}\"", text)
-      .help("devices are cpu, cuda, opencl, metal, vulkan and rocm, with a number if there are several, e.g. \"cuda:1\"");
+      .help(
+          "devices are cpu, cuda, opencl, metal, vulkan and rocm, with a number if there are several, e.g. "
+          "\"cuda:1\"");
 }
 
 std::string Device::str() const {

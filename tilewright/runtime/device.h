@@ -1,4 +1,5 @@
-// Devices, and how memory on one is taken, freed and copied.  One table of functions per kind of device (device/).
+// Devices, and how memory on one is taken, freed and copied.  One table of functions per kind of device
+// (device/).
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +15,8 @@ struct Device {
   int32_t type = kDLCPU;
   int32_t id = 0;
 
-  /// The device written as "cpu", "cpu:0", "cuda:1", "opencl:0", "metal:0".  Raises UserError for anything else.
+  /// The device written as "cpu", "cpu:0", "cuda:1", "opencl:0", "metal:0".  Raises UserError for anything
+  /// else.
   static Device parse(std::string_view text);
   static constexpr Device cpu(int32_t id = 0) { return {kDLCPU, id}; }
   static Device from_dlpack(DLDevice device) { return {device.device_type, device.device_id}; }
@@ -39,7 +41,8 @@ struct DeviceInterface {
 /// Alignment in bytes of every tensor we allocate: a cache line, and a whole AVX-512 register.
 inline constexpr size_t kTensorAlignment = 64;
 
-/// The functions of `device`.  Raises Unsupported for a kind that this build cannot run on, UserError for a wrong id.
+/// The functions of `device`.  Raises Unsupported for a kind that this build cannot run on, UserError for a
+/// wrong id.
 const DeviceInterface& device_interface(Device device);
 
 }  // namespace tilewright::runtime

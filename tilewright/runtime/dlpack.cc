@@ -30,7 +30,8 @@ struct Release {
 
 void check_description(const DLTensor& tensor) {
   if (tensor.ndim < 0 || tensor.ndim > 64) throw UserError("dlpack: a tensor of {} dimensions", tensor.ndim);
-  if (tensor.ndim > 0 && !tensor.shape) throw UserError("dlpack: a tensor of {} dimensions without a shape", tensor.ndim);
+  if (tensor.ndim > 0 && !tensor.shape)
+    throw UserError("dlpack: a tensor of {} dimensions without a shape", tensor.ndim);
   if (tensor.dtype.bits == 0 || tensor.dtype.lanes == 0) {
     throw UserError("dlpack: a dtype of {} bits and {} lanes", tensor.dtype.bits, tensor.dtype.lanes);
   }
@@ -55,7 +56,8 @@ Tensor import_tensor(std::unique_ptr<Managed, Release<Managed>> managed, bool is
   return Tensor(Ref<TensorObject>(object));
 }
 
-// What we lend: the description, and a reference to the tensor.  Strides are always given, as DLPack 1.2 asks.
+// What we lend: the description, and a reference to the tensor.  Strides are always given, as DLPack 1.2
+// asks.
 template <class Managed>
 struct Loan {
   Managed managed;
@@ -81,18 +83,20 @@ Tensor Tensor::from_dlpack(DLManagedTensorVersioned* managed) {
   if (!managed) throw UserError("dlpack: no tensor was given");
   std::unique_ptr<DLManagedTensorVersioned, Release<DLManagedTensorVersioned>> owned(managed);
   if (managed->version.major != DLPACK_MAJOR_VERSION) {
-    throw UserError("dlpack: the tensor has version {}.{} of the protocol, expected {}.x", managed->version.major,
-                    managed->version.minor, DLPACK_MAJOR_VERSION);
+    throw UserError("dlpack: the tensor has version {}.{} of the protocol, expected {}.x",
+                    managed->version.major, managed->version.minor, DLPACK_MAJOR_VERSION);
   }
   if (managed->flags & DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED) {
-    throw Unsupported("dlpack: elements narrower than a byte are padded").help("pass them packed, or as int8");
+    throw Unsupported("dlpack: elements narrower than a byte are padded")
+        .help("pass them packed, or as int8");
   }
   return import_tensor(std::move(owned), (managed->flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0);
 }
 
 DLManagedTensor* Tensor::to_dlpack() const {
   // the older form cannot say that the data must not be written
-  if (is_read_only()) throw UserError("dlpack: {} is read-only, which DLPack below 1.0 cannot express", type_str(*this));
+  if (is_read_only())
+    throw UserError("dlpack: {} is read-only, which DLPack below 1.0 cannot express", type_str(*this));
   return &(new Loan<DLManagedTensor>(*this))->managed;
 }
 

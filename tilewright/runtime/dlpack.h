@@ -1,6 +1,7 @@
 /* The DLPack 1.x structures: how tensors are passed between frameworks without a copy.
    Layout facts from the DLPack specification, https://dmlc.github.io/dlpack/latest/c_api.html.  C11 and C++.
-   Whichever of this header and the official dlpack.h comes first defines the types; the other then adds nothing. */
+   Whichever of this header and the official dlpack.h comes first defines the types; the other then adds
+   nothing. */
 #pragma once
 #ifndef DLPACK_DLPACK_H_
 #define DLPACK_DLPACK_H_
@@ -47,8 +48,8 @@ typedef struct {
   uint16_t lanes;
 } DLDataType;
 
-/* A view of memory that somebody else owns.  Element 0 is at data + byte_offset; strides count elements and may be
-   null for a compact row-major tensor. */
+/* A view of memory that somebody else owns.  Element 0 is at data + byte_offset; strides count elements and
+   may be null for a compact row-major tensor. */
 typedef struct {
   void* data;
   DLDevice device;
@@ -59,7 +60,8 @@ typedef struct {
   uint64_t byte_offset;
 } DLTensor;
 
-/* A tensor lent to another framework, form before DLPack 1.0.  The borrower calls deleter(self), if not null, once. */
+/* A tensor lent to another framework, form before DLPack 1.0.  The borrower calls deleter(self), if not null,
+ * once. */
 typedef struct DLManagedTensor {
   DLTensor dl_tensor;
   void* manager_ctx;

@@ -45,7 +45,8 @@ void check_shared_library(const std::string& path) {
     throw UserError("cannot load {}: it is not a shared library", path);
   }
   if (header.e_machine != kMachine) {
-    throw UserError("cannot load {}: it is for another kind of CPU (ELF machine {}, this is {})", path, header.e_machine, kMachine)
+    throw UserError("cannot load {}: it is for another kind of CPU (ELF machine {}, this is {})", path,
+                    header.e_machine, kMachine)
         .help("compile the model with a target of this machine");
   }
   bool is_whole = header.e_phentsize == sizeof(Elf64_Phdr) &&
@@ -57,7 +58,8 @@ void check_shared_library(const std::string& path) {
                fits(segment.p_offset, segment.p_filesz, file_bytes);
   }
   if (!is_whole) {
-    throw UserError("cannot load {}: it is truncated at {} bytes", path, file_bytes).help("compile or copy it again");
+    throw UserError("cannot load {}: it is truncated at {} bytes", path, file_bytes)
+        .help("compile or copy it again");
   }
 }
 

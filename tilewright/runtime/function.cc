@@ -44,8 +44,8 @@ struct Registry {
   std::atomic<uint64_t> generation{1};
 };
 
-// One per process, by intent: compiled code finds functions by name.  Never destroyed, since functions may hold
-// Python objects, and the interpreter can be gone before static destructors run.
+// One per process, by intent: compiled code finds functions by name.  Never destroyed, since functions may
+// hold Python objects, and the interpreter can be gone before static destructors run.
 Registry& registry() {
   static Registry* instance = new Registry;
   return *instance;

@@ -1,4 +1,5 @@
-// Packed functions: anything callable with Values, from C++, Python or compiled code; and the global registry of them.
+// Packed functions: anything callable with Values, from C++, Python or compiled code; and the global registry
+// of them.
 #pragma once
 #include <functional>
 #include <memory>
@@ -16,7 +17,8 @@ namespace tilewright::runtime {
 
 using Args = std::span<const Value>;
 
-/// A callable.  Subclasses are made with Function::packed, typed and from_kernel, or written by a caller's layer.
+/// A callable.  Subclasses are made with Function::packed, typed and from_kernel, or written by a caller's
+/// layer.
 class FunctionObject : public Object {
  public:
   explicit FunctionObject(std::string name) : name(std::move(name)) {}
@@ -24,8 +26,9 @@ class FunctionObject : public Object {
   virtual Value call(Args args) const = 0;
   const char* type_name() const override { return "function"; }
 
-  const std::string name;             // for messages
-  TilewrightKernel kernel = nullptr;  // if not null, what `call` ends up calling with `self`: callers may do so directly
+  const std::string name;  // for messages
+  TilewrightKernel kernel =
+      nullptr;  // if not null, what `call` ends up calling with `self`: callers may do so directly
   void* self = nullptr;
 };
 
@@ -37,12 +40,14 @@ class Function {
   /// body: Value(Args), sees the arguments as they are.
   template <std::invocable<Args> Body>
   static Function packed(std::string name, Body body);
-  /// body: takes and returns C++ types (int64_t, double, bool, std::string, DataType, Device, Shape, Tensor, Function,
-  /// Module, Value; returns void for none).  A call with other types or another count raises a UserError.
+  /// body: takes and returns C++ types (int64_t, double, bool, std::string, DataType, Device, Shape, Tensor,
+  /// Function, Module, Value; returns void for none).  A call with other types or another count raises a
+  /// UserError.
   template <class Body>
   static Function typed(std::string name, Body body);
   /// Compiled code; `owner` keeps it loaded.
-  static Function from_kernel(std::string name, TilewrightKernel kernel, void* self, std::shared_ptr<const void> owner);
+  static Function from_kernel(std::string name, TilewrightKernel kernel, void* self,
+                              std::shared_ptr<const void> owner);
 
   explicit operator bool() const { return static_cast<bool>(object_); }
   const FunctionObject* object() const { return object_.get(); }
@@ -57,14 +62,17 @@ class Function {
       return object_->call(args);
     }
   }
-  friend bool operator==(const Function& a, const Function& b) { return a.object_ == b.object_; }  // the same object
+  friend bool operator==(const Function& a, const Function& b) {
+    return a.object_ == b.object_;
+  }  // the same object
 
  private:
   Ref<FunctionObject> object_;
 };
 
 /// Adds `function` to the registry of the process.
-/// Raises UserError if the name is taken and `override` is false, or if `function` is undefined or the name empty.
+/// Raises UserError if the name is taken and `override` is false, or if `function` is undefined or the name
+/// empty.
 void register_function(std::string_view name, Function function, bool override = false);
 /// The registered function; undefined if there is none.
 Function find_function(std::string_view name);
@@ -81,9 +89,9 @@ namespace function_detail {
 
 template <class T>
 struct Convert;
-#define TILEWRIGHT_CONVERT(Type, method) \
-  template <>                            \
-  struct Convert<Type> {                 \
+#define TILEWRIGHT_CONVERT(Type, method)                                                                 \
+  template <>                                                                                            \
+  struct Convert<Type> {                                                                                 \
     static decltype(auto) from(const Value& value, std::string_view what) { return value.method(what); } \
   }
 TILEWRIGHT_CONVERT(int64_t, as_int);
@@ -149,8 +157,8 @@ class PackedFunction final : public FunctionObject {
 
 template <std::invocable<Args> Body>
 Function Function::packed(std::string name, Body body) {
-  return Function(Ref<FunctionObject>(
-      new function_detail::PackedFunction<Body>(std::move(name), std::move(body))));
+  return Function(
+      Ref<FunctionObject>(new function_detail::PackedFunction<Body>(std::move(name), std::move(body))));
 }
 
 template <class Body>
@@ -165,9 +173,11 @@ Function Function::typed(std::string name, Body body) {
         body(function_detail::convert<std::tuple_element_t<kPosition, Params>>(name, args, kPosition)...);
         return Value();
       } else if constexpr (std::is_same_v<typename Signature::Result, Shape>) {
-        return Value::shape(body(function_detail::convert<std::tuple_element_t<kPosition, Params>>(name, args, kPosition)...));
+        return Value::shape(body(
+            function_detail::convert<std::tuple_element_t<kPosition, Params>>(name, args, kPosition)...));
       } else {
-        return Value(body(function_detail::convert<std::tuple_element_t<kPosition, Params>>(name, args, kPosition)...));
+        return Value(body(
+            function_detail::convert<std::tuple_element_t<kPosition, Params>>(name, args, kPosition)...));
       }
     }(std::make_index_sequence<kCount>());
   };

@@ -35,12 +35,14 @@ void call(const char* name, const TilewrightAny* args, int32_t num_args, Tilewri
   const Value returned = function.call(values);
   require_not_kept(name, values);
   if (returned.kind() >= ValueKind::kString) {
-    throw UserError("{} returned {}, which a compiled kernel cannot take", name, kind_with_article(returned.kind()));
+    throw UserError("{} returned {}, which a compiled kernel cannot take", name,
+                    kind_with_article(returned.kind()));
   }
   *result = to_any(returned);
 }
 
-int32_t host_call_packed(const char* name, const TilewrightAny* args, int32_t num_args, TilewrightAny* result) {
+int32_t host_call_packed(const char* name, const TilewrightAny* args, int32_t num_args,
+                         TilewrightAny* result) {
   try {
     call(name, args, num_args, result);
     return 0;
@@ -50,11 +52,14 @@ int32_t host_call_packed(const char* name, const TilewrightAny* args, int32_t nu
   }
 }
 
-constexpr TilewrightHost kHost = {TILEWRIGHT_KERNEL_ABI_VERSION, 5,
-                                  host_parallel_for, host_set_error,
-                                  [](uint64_t bytes, uint64_t alignment) -> void* { return workspace_alloc(bytes, alignment); },
-                                  [](void* pointer) { workspace_free(pointer); },
-                                  host_call_packed};
+constexpr TilewrightHost kHost = {
+    TILEWRIGHT_KERNEL_ABI_VERSION,
+    5,
+    host_parallel_for,
+    host_set_error,
+    [](uint64_t bytes, uint64_t alignment) -> void* { return workspace_alloc(bytes, alignment); },
+    [](void* pointer) { workspace_free(pointer); },
+    host_call_packed};
 
 }  // namespace
 

@@ -1,19 +1,21 @@
-/* The contract between compiled code and whoever calls it: value layout, kernel type, exported symbols, host services.
-   C11 and C++; no other file of tilewright is needed to write or to call a kernel.
+/* The contract between compiled code and whoever calls it: value layout, kernel type, exported symbols, host
+   services. C11 and C++; no other file of tilewright is needed to write or to call a kernel.
 
-   The calling convention is that of tvm-ffi 0.1 (apache-tvm-ffi), so that any of its hosts (PyTorch, JAX, Python) can
-   load a library of ours and call it.  What a compiled library exports:
+   The calling convention is that of tvm-ffi 0.1 (apache-tvm-ffi), so that any of its hosts (PyTorch, JAX,
+   Python) can load a library of ours and call it.  What a compiled library exports:
 
      __tvm_ffi_<name>           TilewrightKernel: the function <name>
      __tilewright_abi_version   const uint32_t = TILEWRIGHT_KERNEL_ABI_VERSION of the compiler
-     __tilewright_host          const TilewrightHost*, null in the file; our loader fills it in before the first call
-     __tilewright_names         const char[]: the names of the functions, separated and ended by '\n', then a 0
-     __tilewright_blob          const unsigned char[]: bytes of the VM executable; only in a compiled model.  Aligned
-                                to 64 bytes, else its constants are copied
+     __tilewright_host          const TilewrightHost*, null in the file; our loader fills it in before the
+   first call
+     __tilewright_names         const char[]: the names of the functions, separated and ended by '\n', then a
+   0
+     __tilewright_blob          const unsigned char[]: bytes of the VM executable; only in a compiled model.
+   Aligned to 64 bytes, else its constants are copied
      __tilewright_blob_size     const uint64_t: their number
 
-   A host that is not ours leaves __tilewright_host null.  Then a kernel runs its parallel loops serially, takes
-   temporary memory with malloc (aligned_alloc) and free, and reports errors through the weak symbol
+   A host that is not ours leaves __tilewright_host null.  Then a kernel runs its parallel loops serially,
+   takes temporary memory with malloc (aligned_alloc) and free, and reports errors through the weak symbol
    `void TVMFFIErrorSetRaisedFromCStr(const char* kind, const char* message)` if that is not null. */
 #pragma once
 #include "tilewright/runtime/dlpack.h"
@@ -31,25 +33,26 @@ extern "C" {
 #define TILEWRIGHT_BLOB_SYMBOL "__tilewright_blob"
 #define TILEWRIGHT_BLOB_SIZE_SYMBOL "__tilewright_blob_size"
 
-/* What a TilewrightAny holds.  Codes below kTilewrightStaticObject are plain values; from it on, `v_ptr` points to a
-   reference-counted object of tvm-ffi, which a kernel may read but neither keep nor release. */
+/* What a TilewrightAny holds.  Codes below kTilewrightStaticObject are plain values; from it on, `v_ptr`
+   points to a reference-counted object of tvm-ffi, which a kernel may read but neither keep nor release. */
 enum {
   kTilewrightNone = 0,
-  kTilewrightInt = 1,      /* v_int64 */
-  kTilewrightBool = 2,     /* v_int64, 0 or 1 */
-  kTilewrightFloat = 3,    /* v_float64 */
-  kTilewrightPointer = 4,  /* v_ptr, opaque */
-  kTilewrightDtype = 5,    /* v_dtype */
-  kTilewrightDevice = 6,   /* v_device */
-  kTilewrightDLTensor = 7, /* v_ptr is a DLTensor*; this is how our runtime passes every tensor */
-  kTilewrightRawStr = 8,   /* v_str, ends with 0; valid during the call */
-  kTilewrightBytes = 9,    /* v_ptr is a TilewrightByteArray*; valid during the call */
+  kTilewrightInt = 1,       /* v_int64 */
+  kTilewrightBool = 2,      /* v_int64, 0 or 1 */
+  kTilewrightFloat = 3,     /* v_float64 */
+  kTilewrightPointer = 4,   /* v_ptr, opaque */
+  kTilewrightDtype = 5,     /* v_dtype */
+  kTilewrightDevice = 6,    /* v_device */
+  kTilewrightDLTensor = 7,  /* v_ptr is a DLTensor*; this is how our runtime passes every tensor */
+  kTilewrightRawStr = 8,    /* v_str, ends with 0; valid during the call */
+  kTilewrightBytes = 9,     /* v_ptr is a TilewrightByteArray*; valid during the call */
   kTilewrightSmallStr = 11, /* up to 7 bytes in v_bytes, their number in `padding` */
   kTilewrightSmallBytes = 12,
   kTilewrightStaticObject = 64,
-  kTilewrightStr = 65,     /* object whose TilewrightByteArray is at v_ptr + TILEWRIGHT_OBJECT_HEADER_BYTES */
-  kTilewrightShape = 69,   /* object whose {const int64_t*, size_t} is at v_ptr + TILEWRIGHT_OBJECT_HEADER_BYTES */
-  kTilewrightTensor = 70   /* object whose DLTensor is at v_ptr + TILEWRIGHT_OBJECT_HEADER_BYTES */
+  kTilewrightStr = 65, /* object whose TilewrightByteArray is at v_ptr + TILEWRIGHT_OBJECT_HEADER_BYTES */
+  kTilewrightShape =
+      69, /* object whose {const int64_t*, size_t} is at v_ptr + TILEWRIGHT_OBJECT_HEADER_BYTES */
+  kTilewrightTensor = 70 /* object whose DLTensor is at v_ptr + TILEWRIGHT_OBJECT_HEADER_BYTES */
 };
 
 /* Every tvm-ffi object opens with {uint64 counts, int32 type_index, uint32 padding, pointer deleter}. */
@@ -77,42 +80,44 @@ typedef struct TilewrightAny {
 
 /* A compiled function.
    self       ignored by compiled code; closures of other hosts pass their state
-   args       num_args values, valid during the call.  A tensor arrives as kTilewrightDLTensor or kTilewrightTensor; a
-              kernel must check type, dtype, ndim, shape and strides itself.  From our runtime tensors are compact
-              (strides null or row-major) and data + byte_offset is aligned to the element size at least.
-   result     set to none by the caller; a kernel that returns a number stores it here
-   returns    0, or -1 after it has reported an error */
-typedef int32_t (*TilewrightKernel)(void* self, const TilewrightAny* args, int32_t num_args, TilewrightAny* result);
+   args       num_args values, valid during the call.  A tensor arrives as kTilewrightDLTensor or
+   kTilewrightTensor; a kernel must check type, dtype, ndim, shape and strides itself.  From our runtime
+   tensors are compact (strides null or row-major) and data + byte_offset is aligned to the element size at
+   least. result     set to none by the caller; a kernel that returns a number stores it here returns    0, or
+   -1 after it has reported an error */
+typedef int32_t (*TilewrightKernel)(void* self, const TilewrightAny* args, int32_t num_args,
+                                    TilewrightAny* result);
 
 /* Iterations [begin, end) of a parallel loop.  Returns 0, or -1 after it has reported an error. */
 typedef int32_t (*TilewrightParallelBody)(void* closure, int64_t begin, int64_t end);
 
-/* Services of the process that loaded the code.  The table and its functions live until the process ends.  All may be
-   called from any thread, and from inside a parallel body.  Later versions only append members. */
+/* Services of the process that loaded the code.  The table and its functions live until the process ends. All
+   may be called from any thread, and from inside a parallel body.  Later versions only append members. */
 typedef struct TilewrightHost {
   uint32_t version;     /* TILEWRIGHT_KERNEL_ABI_VERSION of the host; at least that of the library */
   uint32_t num_members; /* function pointers that follow */
 
-  /* Covers 0 .. extent-1 with calls of body on disjoint ranges, on several threads; returns when all are done.
-     extent <= 0 calls nothing.  `grain` >= 1 is the smallest number of iterations worth a call of its own (the last
-     range may be smaller).  Returns 0, or -1 if a call returned other than 0: ranges not yet begun are then skipped
-     and the error of the first failure is the current one of the calling thread. */
+  /* Covers 0 .. extent-1 with calls of body on disjoint ranges, on several threads; returns when all are
+     done. extent <= 0 calls nothing.  `grain` >= 1 is the smallest number of iterations worth a call of its
+     own (the last range may be smaller).  Returns 0, or -1 if a call returned other than 0: ranges not yet
+     begun are then skipped and the error of the first failure is the current one of the calling thread. */
   int32_t (*parallel_for)(TilewrightParallelBody body, void* closure, int64_t extent, int64_t grain);
 
   /* Makes (kind, message) the current error of this thread; both are copied.  Then return -1.
      Kinds: "ValueError", "TypeError", "IndexError", "RuntimeError", "MemoryError", "InternalError". */
   void (*set_error)(const char* kind, const char* message);
 
-  /* Temporary memory of at least `bytes` bytes, aligned to `alignment` (a power of two <= 4096), uninitialised; null
-     after reporting an error.  Cheap: freed blocks are kept per thread.  Free in reverse order, on the same thread,
-     before the kernel (or the parallel body that took it) returns. */
+  /* Temporary memory of at least `bytes` bytes, aligned to `alignment` (a power of two <= 4096),
+     uninitialised; null after reporting an error.  Cheap: freed blocks are kept per thread.  Free in reverse
+     order, on the same thread, before the kernel (or the parallel body that took it) returns. */
   void* (*workspace_alloc)(uint64_t bytes, uint64_t alignment);
   void (*workspace_free)(void* pointer);
 
-  /* Calls the packed function `name` of the global registry (functions of the same library are called directly).
-     `result` must be none on entry; it receives none, a number, a dtype, a device or a pointer; another result is an
-     error.  Returns 0 or -1 like a kernel. */
-  int32_t (*call_packed)(const char* name, const TilewrightAny* args, int32_t num_args, TilewrightAny* result);
+  /* Calls the packed function `name` of the global registry (functions of the same library are called
+     directly). `result` must be none on entry; it receives none, a number, a dtype, a device or a pointer;
+     another result is an error.  Returns 0 or -1 like a kernel. */
+  int32_t (*call_packed)(const char* name, const TilewrightAny* args, int32_t num_args,
+                         TilewrightAny* result);
 } TilewrightHost;
 
 #ifdef __cplusplus

@@ -16,8 +16,10 @@ class SymbolModule final : public ModuleObject {
  public:
   explicit SymbolModule(SymbolSource source) : ModuleObject(source.name), source_(std::move(source)) {
     check_version();
-    if (void* host = source_.lookup(TILEWRIGHT_HOST_SYMBOL)) *static_cast<const TilewrightHost**>(host) = host_services();
-    if (const void* names = source_.lookup(TILEWRIGHT_NAMES_SYMBOL)) split_names(static_cast<const char*>(names));
+    if (void* host = source_.lookup(TILEWRIGHT_HOST_SYMBOL))
+      *static_cast<const TilewrightHost**>(host) = host_services();
+    if (const void* names = source_.lookup(TILEWRIGHT_NAMES_SYMBOL))
+      split_names(static_cast<const char*>(names));
   }
 
   std::string kind() const override { return source_.kind; }
@@ -29,7 +31,8 @@ class SymbolModule final : public ModuleObject {
     const std::string name(function_name);
     void* address = source_.lookup(TILEWRIGHT_KERNEL_PREFIX + name);
     if (!address) return Function();
-    Function function = Function::from_kernel(name, reinterpret_cast<TilewrightKernel>(address), nullptr, source_.owner);
+    Function function =
+        Function::from_kernel(name, reinterpret_cast<TilewrightKernel>(address), nullptr, source_.owner);
     functions_.emplace(name, function);
     return function;
   }
@@ -45,11 +48,13 @@ class SymbolModule final : public ModuleObject {
   void check_version() const {
     const void* version = source_.lookup(TILEWRIGHT_ABI_VERSION_SYMBOL);
     if (!version) {
-      throw UserError("{} was not compiled by tilewright: it has no symbol {}", name, TILEWRIGHT_ABI_VERSION_SYMBOL);
+      throw UserError("{} was not compiled by tilewright: it has no symbol {}", name,
+                      TILEWRIGHT_ABI_VERSION_SYMBOL);
     }
     const uint32_t found = *static_cast<const uint32_t*>(version);
     if (found != TILEWRIGHT_KERNEL_ABI_VERSION) {
-      throw UserError("{} has kernel ABI version {}, this runtime has {}", name, found, TILEWRIGHT_KERNEL_ABI_VERSION)
+      throw UserError("{} has kernel ABI version {}, this runtime has {}", name, found,
+                      TILEWRIGHT_KERNEL_ABI_VERSION)
           .help("compile the model again with the tilewright you run it with");
     }
   }

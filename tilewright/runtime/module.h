@@ -1,4 +1,5 @@
-// Modules: named functions from compiled code (a shared library or a JIT) or from anything else that has names.
+// Modules: named functions from compiled code (a shared library or a JIT) or from anything else that has
+// names.
 #pragma once
 #include <functional>
 #include <memory>
@@ -37,10 +38,10 @@ class ModuleObject : public Object {
 
 /// Where compiled code is: what a JIT or an object loader gives.
 struct SymbolSource {
-  std::string name;                                // for messages
-  std::string kind;                                // "jit", "library"
-  std::function<void*(const std::string&)> lookup; // address of an exported symbol; null if there is none
-  std::shared_ptr<const void> owner;               // keeps the code
+  std::string name;                                 // for messages
+  std::string kind;                                 // "jit", "library"
+  std::function<void*(const std::string&)> lookup;  // address of an exported symbol; null if there is none
+  std::shared_ptr<const void> owner;                // keeps the code
 };
 
 class Module {
@@ -49,9 +50,11 @@ class Module {
   explicit Module(Ref<ModuleObject> object) : object_(std::move(object)) {}
 
   /// Loads a shared library made by tilewright.
-  /// Raises UserError if the file does not exist, is damaged, is no library of ours, or has another ABI version.
+  /// Raises UserError if the file does not exist, is damaged, is no library of ours, or has another ABI
+  /// version.
   static Module load(const std::string& path);
-  /// The functions of `source`, whose exports follow kernel_abi.h.  Fills in its host services.  Raises like load.
+  /// The functions of `source`, whose exports follow kernel_abi.h.  Fills in its host services.  Raises like
+  /// load.
   static Module from_symbols(SymbolSource source);
 
   explicit operator bool() const { return static_cast<bool>(object_); }
@@ -64,11 +67,14 @@ class Module {
   Function get_function(std::string_view name) const;
   /// Names of this module's functions, then of its imports.
   std::vector<std::string> list_functions() const;
-  /// Makes the functions of `other` available here.  Raises UserError if that would make a module import itself.
+  /// Makes the functions of `other` available here.  Raises UserError if that would make a module import
+  /// itself.
   void import_module(const Module& other) const;
   std::vector<Module> imports() const;
   std::span<const std::byte> blob() const { return object_->blob(); }
-  friend bool operator==(const Module& a, const Module& b) { return a.object_ == b.object_; }  // the same object
+  friend bool operator==(const Module& a, const Module& b) {
+    return a.object_ == b.object_;
+  }  // the same object
 
  private:
   bool reaches(const ModuleObject* target) const;

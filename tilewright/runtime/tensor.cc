@@ -29,7 +29,8 @@ class ViewStorage final : public Storage {
   std::shared_ptr<const void> owner_;
 };
 
-Tensor make(Ref<Storage> storage, void* data, ShapeView shape, ShapeView strides, DataType dtype, Device device) {
+Tensor make(Ref<Storage> storage, void* data, ShapeView shape, ShapeView strides, DataType dtype,
+            Device device) {
   return Tensor(Ref<TensorObject>(new TensorObject(std::move(storage), data, shape, strides, dtype, device)));
 }
 
@@ -84,7 +85,8 @@ Shape byte_strides(const Tensor& tensor) {
 }
 
 void require_cpu(const Tensor& tensor, std::string_view what) {
-  if (!tensor.device().is_cpu()) throw Unsupported("{}: the tensor is on {}, not on cpu", what, tensor.device().str());
+  if (!tensor.device().is_cpu())
+    throw Unsupported("{}: the tensor is on {}, not on cpu", what, tensor.device().str());
 }
 
 // Strides of types narrower than a byte cannot be followed: their elements share bytes.
@@ -97,10 +99,12 @@ void copy_elements(const Tensor& from, const Tensor& to) {
     return;
   }
   if (from.dtype().bits * from.dtype().lanes % 8 != 0) {
-    throw Unsupported("copy: {} is not contiguous, and its elements are narrower than a byte", type_str(from));
+    throw Unsupported("copy: {} is not contiguous, and its elements are narrower than a byte",
+                      type_str(from));
   }
-  copy_dims({from.shape(), byte_strides(from), byte_strides(to), static_cast<size_t>(from.dtype().num_bytes())}, 0,
-            static_cast<const char*>(from.data()), static_cast<char*>(to.data()));
+  copy_dims(
+      {from.shape(), byte_strides(from), byte_strides(to), static_cast<size_t>(from.dtype().num_bytes())}, 0,
+      static_cast<const char*>(from.data()), static_cast<char*>(to.data()));
 }
 
 // The shape with its -1, if any, computed.
@@ -111,26 +115,33 @@ Shape resolve_shape(const Tensor& tensor, ShapeView shape) {
   for (int64_t& extent : resolved) {
     if (extent == -1 && unknown) throw UserError("reshape: {} has more than one -1", shape_str(shape));
     if (extent < -1) throw UserError("reshape: {} has the negative dimension {}", shape_str(shape), extent);
-    if (extent == -1) unknown = &extent;
-    else if (__builtin_mul_overflow(known, extent, &known)) throw UserError("reshape: {} is too large", shape_str(shape));
+    if (extent == -1)
+      unknown = &extent;
+    else if (__builtin_mul_overflow(known, extent, &known))
+      throw UserError("reshape: {} is too large", shape_str(shape));
   }
   const int64_t count = tensor.num_elements();
-  if (unknown && known != 0 && count % known == 0) *unknown = count / known;
+  if (unknown && known != 0 && count % known == 0)
+    *unknown = count / known;
   else if (unknown || known != count) {
-    throw UserError("reshape: {} has {} elements, which do not fill {}", type_str(tensor), count, shape_str(shape));
+    throw UserError("reshape: {} has {} elements, which do not fill {}", type_str(tensor), count,
+                    shape_str(shape));
   }
   return resolved;
 }
 
 }  // namespace
 
-std::string shape_str(ShapeView shape) { return fmt::format("[{}]", fmt::join(shape.begin(), shape.end(), ", ")); }
+std::string shape_str(ShapeView shape) {
+  return fmt::format("[{}]", fmt::join(shape.begin(), shape.end(), ", "));
+}
 
 int64_t checked_num_bytes(ShapeView shape, DataType dtype, std::string_view what) {
   int64_t bits = static_cast<int64_t>(dtype.bits) * dtype.lanes;
   bool overflows = false;
   for (int64_t extent : shape) {
-    if (extent < 0) throw UserError("{}: shape {} has the negative dimension {}", what, shape_str(shape), extent);
+    if (extent < 0)
+      throw UserError("{}: shape {} has the negative dimension {}", what, shape_str(shape), extent);
     overflows |= __builtin_mul_overflow(bits, extent, &bits);
   }
   if (is_empty(shape)) return 0;
@@ -140,16 +151,21 @@ int64_t checked_num_bytes(ShapeView shape, DataType dtype, std::string_view what
   return (bits + 7) / 8;
 }
 
-TensorObject::TensorObject(Ref<Storage> storage, void* data, ShapeView shape, ShapeView strides, DataType dtype,
-                           Device device)
+TensorObject::TensorObject(Ref<Storage> storage, void* data, ShapeView shape, ShapeView strides,
+                           DataType dtype, Device device)
     : storage(std::move(storage)) {
   const size_t ndim = shape.size();
   const bool is_compact = strides.empty() || is_row_major(shape, strides);
   int64_t* dims = reserve_dims(is_compact ? ndim : 2 * ndim);
   std::copy(shape.begin(), shape.end(), dims);
   if (!is_compact) std::copy(strides.begin(), strides.end(), dims + ndim);
-  dl = {data,         device.to_dlpack(), static_cast<int32_t>(ndim), to_dlpack(dtype), dims,
-        is_compact ? nullptr : dims + ndim, 0};
+  dl = {data,
+        device.to_dlpack(),
+        static_cast<int32_t>(ndim),
+        to_dlpack(dtype),
+        dims,
+        is_compact ? nullptr : dims + ndim,
+        0};
 }
 
 int64_t* TensorObject::reserve_dims(size_t count) {
@@ -165,7 +181,8 @@ Tensor Tensor::empty(ShapeView shape, DataType dtype, Device device) {
   if (dtype.is_void()) throw UserError("tensor: there are no tensors of dtype void");
   const int64_t bytes = checked_num_bytes(shape, dtype);
   // an empty tensor still has an address of its own
-  Ref<Storage> storage(new DeviceStorage(interface, device.id, static_cast<size_t>(std::max<int64_t>(bytes, 1))));
+  Ref<Storage> storage(
+      new DeviceStorage(interface, device.id, static_cast<size_t>(std::max<int64_t>(bytes, 1))));
   void* data = storage->data;
   return make(std::move(storage), data, shape, {}, dtype, device);
 }
@@ -180,7 +197,8 @@ Tensor Tensor::zeros(ShapeView shape, DataType dtype, Device device) {
 Tensor Tensor::copy_of(const void* data, size_t num_bytes, ShapeView shape, DataType dtype) {
   const int64_t expected = checked_num_bytes(shape, dtype);
   if (num_bytes != static_cast<size_t>(expected)) {
-    throw UserError("tensor: {}{} takes {} bytes, got {}", dtype.str(), shape_str(shape), expected, num_bytes);
+    throw UserError("tensor: {}{} takes {} bytes, got {}", dtype.str(), shape_str(shape), expected,
+                    num_bytes);
   }
   Tensor tensor = empty(shape, dtype);
   if (num_bytes) std::memcpy(tensor.data(), data, num_bytes);
@@ -192,7 +210,8 @@ Tensor Tensor::view_of(void* data, ShapeView shape, DataType dtype, std::shared_
   return make(Ref<Storage>(new ViewStorage(data, std::move(owner))), data, shape, {}, dtype, Device::cpu());
 }
 
-Tensor Tensor::view_of_const(const void* data, ShapeView shape, DataType dtype, std::shared_ptr<const void> owner) {
+Tensor Tensor::view_of_const(const void* data, ShapeView shape, DataType dtype,
+                             std::shared_ptr<const void> owner) {
   Tensor tensor = view_of(const_cast<void*>(data), shape, dtype, std::move(owner));
   const_cast<TensorObject*>(tensor.object())->read_only = true;
   return tensor;
@@ -218,9 +237,7 @@ int64_t Tensor::num_elements() const {
   return count;
 }
 
-int64_t Tensor::num_bytes() const {
-  return (num_elements() * dl().dtype.bits * dl().dtype.lanes + 7) / 8;
-}
+int64_t Tensor::num_bytes() const { return (num_elements() * dl().dtype.bits * dl().dtype.lanes + 7) / 8; }
 
 Tensor Tensor::copy() const {
   Tensor result = empty(shape(), dtype(), device());
@@ -258,11 +275,14 @@ Tensor Tensor::reshape(ShapeView shape) const {
 }
 
 Tensor Tensor::slice(int axis, int64_t begin, int64_t end) const {
-  if (axis < 0 || axis >= ndim()) throw UserError("slice: axis {} of {} does not exist", axis, type_str(*this));
+  if (axis < 0 || axis >= ndim())
+    throw UserError("slice: axis {} of {} does not exist", axis, type_str(*this));
   if (begin < 0 || end < begin || end > shape()[axis]) {
-    throw UserError("slice: range {}..{} is not within dimension {} of {}", begin, end, axis, type_str(*this));
+    throw UserError("slice: range {}..{} is not within dimension {} of {}", begin, end, axis,
+                    type_str(*this));
   }
-  if (dtype().bits * dtype().lanes % 8 != 0) throw Unsupported("slice: elements of {} share bytes", type_str(*this));
+  if (dtype().bits * dtype().lanes % 8 != 0)
+    throw Unsupported("slice: elements of {} share bytes", type_str(*this));
   Shape sliced(shape().begin(), shape().end());
   sliced[axis] = end - begin;
   const Shape steps = strides();
@@ -280,8 +300,10 @@ Tensor Tensor::transpose(std::span<const int> axes) const {
   std::vector<bool> seen(static_cast<size_t>(ndim()));
   bool is_permutation = axes.size() == seen.size();
   for (int axis : axes) {
-    if (axis < 0 || axis >= ndim() || seen[axis]) is_permutation = false;
-    else seen[axis] = true;
+    if (axis < 0 || axis >= ndim() || seen[axis])
+      is_permutation = false;
+    else
+      seen[axis] = true;
   }
   if (!is_permutation) {
     throw UserError("transpose: [{}] is not a permutation of the {} dimensions of {}",

@@ -1,5 +1,6 @@
 // Tensors: a reference-counted DLTensor and the memory behind it.
-// A Tensor is a handle: copying it shares the data.  Shape, strides and dtype of one never change; its elements may.
+// A Tensor is a handle: copying it shares the data.  Shape, strides and dtype of one never change; its
+// elements may.
 #pragma once
 #include <memory>
 #include <span>
@@ -20,8 +21,8 @@ inline DataType from_dlpack(DLDataType dtype) { return DataType::make(dtype.code
 
 /// "[5, 7]"
 std::string shape_str(ShapeView shape);
-/// The product of the dimensions times the element size.  Raises UserError if a dimension is negative or the number
-/// does not fit in 63 bits; `what` opens the message.
+/// The product of the dimensions times the element size.  Raises UserError if a dimension is negative or the
+/// number does not fit in 63 bits; `what` opens the message.
 int64_t checked_num_bytes(ShapeView shape, DataType dtype, std::string_view what = "tensor");
 
 /// Memory that tensors share.  Subclasses say how it is given back.
@@ -36,14 +37,15 @@ class Storage : public RefCounted {
 class TensorObject final : public RefCounted {
  public:
   /// strides: in elements, empty when compact.  data: address of element 0 (byte_offset is always 0).
-  TensorObject(Ref<Storage> storage, void* data, ShapeView shape, ShapeView strides, DataType dtype, Device device);
+  TensorObject(Ref<Storage> storage, void* data, ShapeView shape, ShapeView strides, DataType dtype,
+               Device device);
   TensorObject(const TensorObject&) = delete;
   TensorObject& operator=(const TensorObject&) = delete;
 
   DLTensor dl;
   Ref<Storage> storage;
-  bool read_only = false;   // imported so; writing through a kernel output or copy_from is refused
-  bool in_arena = false;    // memory of a VM frame, overwritten by the next call
+  bool read_only = false;  // imported so; writing through a kernel output or copy_from is refused
+  bool in_arena = false;   // memory of a VM frame, overwritten by the next call
 
   static constexpr int kInlineDims = 12;
   /// Room for `count` numbers of shape and strides; keeps nothing.
@@ -61,18 +63,22 @@ class Tensor {
   explicit Tensor(Ref<TensorObject> object) : object_(std::move(object)) {}
 
   /// Uninitialised elements, compact, aligned to 64 bytes.
-  /// Raises UserError for a negative dimension or too large a size, Unsupported for a device we cannot run on.
+  /// Raises UserError for a negative dimension or too large a size, Unsupported for a device we cannot run
+  /// on.
   static Tensor empty(ShapeView shape, DataType dtype, Device device = Device::cpu());
   static Tensor zeros(ShapeView shape, DataType dtype, Device device = Device::cpu());
-  /// A compact copy of `num_bytes` bytes at `data`; raises UserError unless that is exactly the size of the tensor.
+  /// A compact copy of `num_bytes` bytes at `data`; raises UserError unless that is exactly the size of the
+  /// tensor.
   static Tensor copy_of(const void* data, size_t num_bytes, ShapeView shape, DataType dtype);
-  /// Elements that lie at `data` already, in CPU memory that `owner` keeps alive (null: lives until the process ends).
+  /// Elements that lie at `data` already, in CPU memory that `owner` keeps alive (null: lives until the
+  /// process ends).
   static Tensor view_of(void* data, ShapeView shape, DataType dtype, std::shared_ptr<const void> owner);
   /// The same, read-only.
-  static Tensor view_of_const(const void* data, ShapeView shape, DataType dtype, std::shared_ptr<const void> owner);
+  static Tensor view_of_const(const void* data, ShapeView shape, DataType dtype,
+                              std::shared_ptr<const void> owner);
 
-  /// Takes over `managed` (also when it raises) without a copy; its deleter is called when the last tensor over the
-  /// data has gone.  Raises UserError for a malformed description or another DLPack major version.
+  /// Takes over `managed` (also when it raises) without a copy; its deleter is called when the last tensor
+  /// over the data has gone.  Raises UserError for a malformed description or another DLPack major version.
   static Tensor from_dlpack(DLManagedTensor* managed);
   static Tensor from_dlpack(DLManagedTensorVersioned* managed);
   /// A new description of the same data, which keeps it alive until its deleter is called.  Never null.
@@ -112,8 +118,8 @@ class Tensor {
   Tensor compact() const;
   /// Sets all elements to those of `source`, which has the same shape and dtype.  Raises UserError otherwise.
   void copy_from(const Tensor& source) const;
-  /// The same elements with another shape; a view, or of a copy if this is not compact.  At most one dimension is -1
-  /// and is computed.  Raises UserError if the number of elements differs.
+  /// The same elements with another shape; a view, or of a copy if this is not compact.  At most one
+  /// dimension is -1 and is computed.  Raises UserError if the number of elements differs.
   Tensor reshape(ShapeView shape) const;
   /// The elements begin, begin+1 .. end-1 of dimension `axis`, as a view.  Raises UserError if out of range.
   Tensor slice(int axis, int64_t begin, int64_t end) const;
@@ -122,7 +128,9 @@ class Tensor {
   /// Dimensions in another order, as a view.  Raises UserError unless `axes` is a permutation.
   Tensor transpose(std::span<const int> axes) const;
 
-  friend bool operator==(const Tensor& a, const Tensor& b) { return a.object_ == b.object_; }  // the same object
+  friend bool operator==(const Tensor& a, const Tensor& b) {
+    return a.object_ == b.object_;
+  }  // the same object
 
  private:
   Ref<TensorObject> object_;

@@ -1,7 +1,8 @@
-// How it works: a loop is a Job on its caller's stack, listed while it has iterations nobody has claimed.  Workers look
-// for a listed job under the mutex, join it, and claim ranges from its counter.  The caller claims ranges as well, then
-// takes the job off the list and waits for those who joined.  Workers without a job spin for some microseconds, as the
-// next kernel usually follows at once, then sleep until the epoch changes.
+// How it works: a loop is a Job on its caller's stack, listed while it has iterations nobody has claimed.
+// Workers look for a listed job under the mutex, join it, and claim ranges from its counter.  The caller
+// claims ranges as well, then takes the job off the list and waits for those who joined.  Workers without a
+// job spin for some microseconds, as the next kernel usually follows at once, then sleep until the epoch
+// changes.
 #include "tilewright/runtime/thread_pool.h"
 
 #include <pthread.h>
@@ -178,10 +179,10 @@ class Pool {
   }
 
   std::mutex mutex_;
-  std::vector<Job*> jobs_;                 // guarded by mutex_
-  int num_workers_ = 0;                    // guarded by mutex_
-  std::atomic<uint32_t> epoch_{0};         // counts published jobs
-  std::atomic<uint32_t> departures_{0};    // counts workers that left a job
+  std::vector<Job*> jobs_;               // guarded by mutex_
+  int num_workers_ = 0;                  // guarded by mutex_
+  std::atomic<uint32_t> epoch_{0};       // counts published jobs
+  std::atomic<uint32_t> departures_{0};  // counts workers that left a job
 };
 
 // One per process, by intent: loops of all libraries share the CPUs.  Never destroyed, as workers never end.
@@ -197,7 +198,8 @@ Pool& pool() {
   (void)registered;
   Pool* existing = nullptr;
   auto created = std::make_unique<Pool>();
-  if (!current_pool.compare_exchange_strong(existing, created.get(), std::memory_order_acq_rel)) return *existing;
+  if (!current_pool.compare_exchange_strong(existing, created.get(), std::memory_order_acq_rel))
+    return *existing;
   return *created.release();
 }
 
@@ -242,7 +244,8 @@ int num_threads() { return thread_limit > 0 ? thread_limit : default_num_threads
 
 void set_num_threads(int count) {
   if (count < 0 || count > kMaxThreads) {
-    throw UserError("the number of threads is {}, expected 1 to {}, or 0 for the default", count, kMaxThreads);
+    throw UserError("the number of threads is {}, expected 1 to {}, or 0 for the default", count,
+                    kMaxThreads);
   }
   thread_limit = count;
 }

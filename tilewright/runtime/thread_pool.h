@@ -1,6 +1,7 @@
 // The thread pool of the process, which every parallel loop shares.
-// Cooperative: the caller of a loop works on it too, workers take pieces from any loop that has some left, and loops
-// inside loops are helped in the same way.  A loop always completes even if no worker has time for it.
+// Cooperative: the caller of a loop works on it too, workers take pieces from any loop that has some left,
+// and loops inside loops are helped in the same way.  A loop always completes even if no worker has time for
+// it.
 #pragma once
 #include <cstdint>
 #include <exception>
@@ -10,9 +11,9 @@
 
 namespace tilewright::runtime {
 
-/// Threads a loop may use unless set_num_threads says otherwise: TILEWRIGHT_NUM_THREADS if set, else the number of CPUs
-/// that the affinity mask and the cgroup quota of this process allow.
-/// Raises UserError if TILEWRIGHT_NUM_THREADS is not a number from 1 to 1024.
+/// Threads a loop may use unless set_num_threads says otherwise: TILEWRIGHT_NUM_THREADS if set, else the
+/// number of CPUs that the affinity mask and the cgroup quota of this process allow. Raises UserError if
+/// TILEWRIGHT_NUM_THREADS is not a number from 1 to 1024.
 int default_num_threads();
 /// Threads that loops started by the calling thread may use, itself included.
 int num_threads();
@@ -40,8 +41,9 @@ namespace thread_pool_detail {
 void keep_exception() noexcept;
 }  // namespace thread_pool_detail
 
-/// Calls body(begin, end) on disjoint ranges that cover 0 .. extent-1, each of at least `grain` iterations but for the
-/// last.  An exception in one of them is raised here once the ranges that had begun are done; others are skipped.
+/// Calls body(begin, end) on disjoint ranges that cover 0 .. extent-1, each of at least `grain` iterations
+/// but for the last.  An exception in one of them is raised here once the ranges that had begun are done;
+/// others are skipped.
 template <class Body>
   requires std::is_invocable_v<Body&, int64_t, int64_t>
 void parallel_for(int64_t extent, int64_t grain, Body&& body) {

@@ -16,7 +16,8 @@ double measure(const Function& function, Args args, int number) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// Calls enough for `wanted_s`, when `number` of them took `taken_s`: at most ten times as many, as short times mislead.
+// Calls enough for `wanted_s`, when `number` of them took `taken_s`: at most ten times as many, as short
+// times mislead.
 int next_number(int number, double taken_s, double wanted_s) {
   const double factor = std::clamp(wanted_s / std::max(taken_s, 1e-9) * 1.1, 1.5, 10.0);
   return static_cast<int>(std::min(std::ceil(number * factor), 1e9));
@@ -47,16 +48,18 @@ std::string TimingResult::str() const {
     const char* name;
   };
   constexpr Unit kUnits[] = {{1, "s"}, {1e3, "ms"}, {1e6, "us"}, {1e9, "ns"}};
-  const auto* unit = std::find_if(std::begin(kUnits), std::end(kUnits) - 1, [&](const Unit& u) { return mean_s * u.scale >= 1; });
-  return fmt::format("mean {0:.4f} {5}, median {1:.4f}, min {2:.4f}, max {3:.4f}, std {4:.4f}", mean_s * unit->scale,
-                     median_s * unit->scale, min_s * unit->scale, max_s * unit->scale, std_s * unit->scale,
-                     unit->name);
+  const auto* unit = std::find_if(std::begin(kUnits), std::end(kUnits) - 1,
+                                  [&](const Unit& u) { return mean_s * u.scale >= 1; });
+  return fmt::format("mean {0:.4f} {5}, median {1:.4f}, min {2:.4f}, max {3:.4f}, std {4:.4f}",
+                     mean_s * unit->scale, median_s * unit->scale, min_s * unit->scale, max_s * unit->scale,
+                     std_s * unit->scale, unit->name);
 }
 
 TimingResult time_evaluator(const Function& function, Args args, const TimingOptions& options) {
   if (options.number < 1 || options.repeat < 1 || options.min_repeat_ms < 0) {
-    throw UserError("time_evaluator: number = {}, repeat = {}, min_repeat_ms = {}, expected at least 1, 1 and 0",
-                    options.number, options.repeat, options.min_repeat_ms);
+    throw UserError(
+        "time_evaluator: number = {}, repeat = {}, min_repeat_ms = {}, expected at least 1, 1 and 0",
+        options.number, options.repeat, options.min_repeat_ms);
   }
   function.call(args);
   std::vector<double> results_s;

@@ -8,9 +8,9 @@
 namespace tilewright::runtime {
 
 struct TimingOptions {
-  int number = 10;         // calls per measurement, >= 1
-  int repeat = 1;          // measurements, >= 1
-  int min_repeat_ms = 0;   // `number` grows until one measurement takes at least this long; 0: as given
+  int number = 10;        // calls per measurement, >= 1
+  int repeat = 1;         // measurements, >= 1
+  int min_repeat_ms = 0;  // `number` grows until one measurement takes at least this long; 0: as given
 };
 
 /// Seconds per call, one entry per measurement.
@@ -22,8 +22,8 @@ struct TimingResult {
   std::string str() const;
 };
 
-/// Calls `function` with `args` once to warm up, then measures.  Raises UserError for options out of range, and what
-/// the function raises.
+/// Calls `function` with `args` once to warm up, then measures.  Raises UserError for options out of range,
+/// and what the function raises.
 TimingResult time_evaluator(const Function& function, Args args, const TimingOptions& options = {});
 
 }  // namespace tilewright::runtime

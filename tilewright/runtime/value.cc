@@ -7,8 +7,9 @@
 namespace tilewright::runtime {
 namespace {
 
-const char* const kArticles[] = {"none",     "an int",  "a bool",   "a float", "a pointer",  "a dtype",  "a device", "a string",
-                                 "a bytes",  "a shape", "a tensor", "a tuple", "a function", "a module", "an object"};
+const char* const kArticles[] = {"none",     "an int",   "a bool",     "a float",  "a pointer",
+                                 "a dtype",  "a device", "a string",   "a bytes",  "a shape",
+                                 "a tensor", "a tuple",  "a function", "a module", "an object"};
 
 }  // namespace
 
@@ -22,7 +23,9 @@ Value::Value(const Function& function) : Value(ValueKind::kFunction, function.ob
 Value::Value(const Module& module) : Value(ValueKind::kModule, module.object()) {}
 Value Value::bytes(std::string bytes) { return Value(ValueKind::kBytes, new StringObject(std::move(bytes))); }
 Value Value::shape(Shape shape) { return Value(ValueKind::kShape, new ShapeObject(std::move(shape))); }
-Value Value::tuple(std::vector<Value> fields) { return Value(ValueKind::kTuple, new TupleObject(std::move(fields))); }
+Value Value::tuple(std::vector<Value> fields) {
+  return Value(ValueKind::kTuple, new TupleObject(std::move(fields)));
+}
 
 Value Value::pointer(void* pointer) {
   Value value;
@@ -32,8 +35,10 @@ Value Value::pointer(void* pointer) {
 }
 
 void Value::destroy() {
-  if (kind_ == ValueKind::kTensor) delete static_cast<const TensorObject*>(payload_.object);
-  else delete static_cast<const Object*>(payload_.object);
+  if (kind_ == ValueKind::kTensor)
+    delete static_cast<const TensorObject*>(payload_.object);
+  else
+    delete static_cast<const Object*>(payload_.object);
 }
 
 void Value::mismatch(ValueKind expected, std::string_view what) const {
@@ -102,7 +107,8 @@ const std::vector<Value>& Value::as_tuple(std::string_view what) const {
 }
 
 Function Value::as_function(std::string_view what) const {
-  return Function(Ref<FunctionObject>(static_cast<const FunctionObject*>(expect(ValueKind::kFunction, what))));
+  return Function(
+      Ref<FunctionObject>(static_cast<const FunctionObject*>(expect(ValueKind::kFunction, what))));
 }
 
 Module Value::as_module(std::string_view what) const {
@@ -190,7 +196,8 @@ Value from_object(const TilewrightAny& any) {
       return Value::shape(Shape(cell->data, cell->data + cell->size));
     }
     case kTilewrightTensor: return borrow(static_cast<const DLTensor*>(behind_header(any)));
-    default: throw Unsupported("an object of tvm-ffi type {} cannot be passed to a packed function", any.type_index);
+    default:
+      throw Unsupported("an object of tvm-ffi type {} cannot be passed to a packed function", any.type_index);
   }
 }
 

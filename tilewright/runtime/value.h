@@ -71,7 +71,9 @@ class Value {
       : kind_(ValueKind::kInt) {
     payload_.integer = static_cast<int64_t>(value);
   }
-  Value(std::floating_point auto value) : kind_(ValueKind::kFloat) { payload_.number = static_cast<double>(value); }
+  Value(std::floating_point auto value) : kind_(ValueKind::kFloat) {
+    payload_.number = static_cast<double>(value);
+  }
   Value(DataType dtype) : kind_(ValueKind::kDtype) { payload_.dtype = dtype; }
   Value(Device device) : kind_(ValueKind::kDevice) { payload_.device = device; }
   Value(const char* text) : Value(std::string(text)) {}
@@ -88,7 +90,9 @@ class Value {
   static Value object(Ref<Object> object) { return Value(ValueKind::kObject, object.get()); }
 
   Value(const Value& other) : kind_(other.kind_), payload_(other.payload_) { retain(); }
-  Value(Value&& other) noexcept : kind_(other.kind_), payload_(other.payload_) { other.kind_ = ValueKind::kNone; }
+  Value(Value&& other) noexcept : kind_(other.kind_), payload_(other.payload_) {
+    other.kind_ = ValueKind::kNone;
+  }
   Value& operator=(const Value& other) {
     Value copy(other);
     swap(copy);
@@ -110,12 +114,12 @@ class Value {
   bool is_none() const { return kind_ == ValueKind::kNone; }
 
   // The content as a type.  Raises UserError "{what} is {a string}, expected {an int}".
-  int64_t as_int(std::string_view what = "value") const;      // also of a bool
-  bool as_bool(std::string_view what = "value") const;        // also of an int
-  double as_float(std::string_view what = "value") const;     // also of an int or bool
+  int64_t as_int(std::string_view what = "value") const;   // also of a bool
+  bool as_bool(std::string_view what = "value") const;     // also of an int
+  double as_float(std::string_view what = "value") const;  // also of an int or bool
   void* as_pointer(std::string_view what = "value") const;
-  DataType as_dtype(std::string_view what = "value") const;   // also of a string, parsed
-  Device as_device(std::string_view what = "value") const;    // also of a string, parsed
+  DataType as_dtype(std::string_view what = "value") const;  // also of a string, parsed
+  Device as_device(std::string_view what = "value") const;   // also of a string, parsed
   const std::string& as_string(std::string_view what = "value") const;
   const std::string& as_bytes(std::string_view what = "value") const;
   const Shape& as_shape(std::string_view what = "value") const;
@@ -164,11 +168,11 @@ class Value {
 };
 static_assert(sizeof(Value) == 16);
 
-/// `value` as a kernel sees it; borrows, so `value` must stay.  Tensors become DLTensor pointers, strings raw strings.
-/// Raises UserError for what the convention cannot carry (shape, tuple, function, module, object).
+/// `value` as a kernel sees it; borrows, so `value` must stay.  Tensors become DLTensor pointers, strings raw
+/// strings. Raises UserError for what the convention cannot carry (shape, tuple, function, module, object).
 TilewrightAny to_any(const Value& value);
-/// What a kernel or another host passed, copied.  A DLTensor becomes a view that is valid as long as the caller keeps
-/// the data; objects of tvm-ffi other than tensors, strings and shapes raise Unsupported.
+/// What a kernel or another host passed, copied.  A DLTensor becomes a view that is valid as long as the
+/// caller keeps the data; objects of tvm-ffi other than tensors, strings and shapes raise Unsupported.
 Value from_any(const TilewrightAny& any);
 
 }  // namespace tilewright::runtime

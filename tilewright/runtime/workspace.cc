@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "tilewright/runtime/device.h"
-#include "tilewright/runtime/error_state.h"
 #include "tilewright/runtime/device/cpu.h"
+#include "tilewright/runtime/error_state.h"
 #include "tilewright/support/error.h"
 
 namespace tilewright::runtime {
@@ -15,8 +15,8 @@ struct FreeCpu {
   void operator()(void* data) const { kCpuDevice.free(0, data); }
 };
 
-// Blocks below num_used_ are lent, in the order they were asked for; the others wait.  A kernel asks for the same
-// sizes in every call, so each depth of the stack soon has a block that fits.
+// Blocks below num_used_ are lent, in the order they were asked for; the others wait.  A kernel asks for the
+// same sizes in every call, so each depth of the stack soon has a block that fits.
 class Workspace {
  public:
   void* alloc(uint64_t bytes, uint64_t alignment) {
@@ -37,7 +37,8 @@ class Workspace {
     }
     ++num_used_;
     const uint64_t align = alignment > kTensorAlignment ? alignment : kTensorAlignment;
-    block.lent = reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(block.data.get()) + align - 1) / align * align);
+    block.lent =
+        reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(block.data.get()) + align - 1) / align * align);
     return block.lent;
   }
 

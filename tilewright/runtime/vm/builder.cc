@@ -8,7 +8,8 @@
 namespace tilewright::runtime::vm {
 namespace {
 
-uint32_t intern(std::map<std::string, uint32_t, std::less<>>& numbers, std::vector<std::string>& texts, std::string_view text) {
+uint32_t intern(std::map<std::string, uint32_t, std::less<>>& numbers, std::vector<std::string>& texts,
+                std::string_view text) {
   auto [entry, is_new] = numbers.try_emplace(std::string(text), static_cast<uint32_t>(texts.size()));
   if (is_new) texts.emplace_back(text);
   return entry->second;
@@ -25,10 +26,16 @@ Operand imm_float(double value) { return {Operand::Kind::kFloat, 0, std::bit_cas
 Operand imm_dtype(DataType dtype) {
   return {Operand::Kind::kDtype, 0, dtype.code | dtype.bits << 8 | static_cast<int64_t>(dtype.lanes) << 16};
 }
-Operand imm_device(Device device) { return {Operand::Kind::kDevice, static_cast<uint32_t>(device.type), device.id}; }
+Operand imm_device(Device device) {
+  return {Operand::Kind::kDevice, static_cast<uint32_t>(device.type), device.id};
+}
 
-uint32_t ExecutableBuilder::string(std::string_view text) { return intern(strings_, executable_.strings, text); }
-uint32_t ExecutableBuilder::callee(std::string_view name) { return intern(callees_, executable_.callees, name); }
+uint32_t ExecutableBuilder::string(std::string_view text) {
+  return intern(strings_, executable_.strings, text);
+}
+uint32_t ExecutableBuilder::callee(std::string_view name) {
+  return intern(callees_, executable_.callees, name);
+}
 
 uint32_t ExecutableBuilder::constant(Tensor tensor) {
   executable_.constants.push_back(tensor.compact().read_only_view());
@@ -36,29 +43,33 @@ uint32_t ExecutableBuilder::constant(Tensor tensor) {
 }
 
 uint32_t ExecutableBuilder::declare(std::string_view name) {
-  auto [entry, is_new] = functions_.try_emplace(std::string(name), static_cast<uint32_t>(executable_.functions.size()));
+  auto [entry, is_new] =
+      functions_.try_emplace(std::string(name), static_cast<uint32_t>(executable_.functions.size()));
   if (is_new) executable_.functions.emplace_back();
   return entry->second;
 }
 
 uint32_t ExecutableBuilder::add(BytecodeFunction function) {
   const uint32_t index = declare(function.name);
-  TILEWRIGHT_CHECK(executable_.functions[index].code.empty(), "vm: function \"{}\" is defined twice", function.name);
+  TILEWRIGHT_CHECK(executable_.functions[index].code.empty(), "vm: function \"{}\" is defined twice",
+                   function.name);
   executable_.functions[index] = std::move(function);
   return index;
 }
 
 Executable ExecutableBuilder::finish() {
   for (const auto& [name, index] : functions_) {
-    TILEWRIGHT_CHECK(!executable_.functions[index].code.empty(), "vm: function \"{}\" is declared, but not defined", name);
+    TILEWRIGHT_CHECK(!executable_.functions[index].code.empty(),
+                     "vm: function \"{}\" is declared, but not defined", name);
   }
   const std::string fault = find_fault(executable_);
   TILEWRIGHT_CHECK(fault.empty(), "vm: {}", fault);
   return std::move(executable_);
 }
 
-FunctionBuilder::FunctionBuilder(ExecutableBuilder& executable, std::string name, std::vector<Description> parameters,
-                                 std::vector<Description> results, bool is_public)
+FunctionBuilder::FunctionBuilder(ExecutableBuilder& executable, std::string name,
+                                 std::vector<Description> parameters, std::vector<Description> results,
+                                 bool is_public)
     : executable_(executable) {
   function_.name = std::move(name);
   function_.is_public = is_public;
@@ -77,7 +88,9 @@ IntRegister FunctionBuilder::new_int(std::string name) {
   return {function_.num_ints++};
 }
 
-Operand FunctionBuilder::str(std::string_view text) { return {Operand::Kind::kString, executable_.string(text), 0}; }
+Operand FunctionBuilder::str(std::string_view text) {
+  return {Operand::Kind::kString, executable_.string(text), 0};
+}
 
 Instruction& FunctionBuilder::emit(Opcode opcode, uint32_t dst, uint32_t a, uint32_t b) {
   return function_.code.emplace_back(Instruction{opcode, 0, 0, dst, a, b});
@@ -85,7 +98,8 @@ Instruction& FunctionBuilder::emit(Opcode opcode, uint32_t dst, uint32_t a, uint
 
 Instruction& FunctionBuilder::emit_with(Opcode opcode, uint32_t dst, uint32_t a, const Operands& operands) {
   if (operands.size() > UINT16_MAX) {
-    throw Unsupported("function \"{}\" has a tuple or call of {} values, more than {}", function_.name, operands.size(), UINT16_MAX);
+    throw Unsupported("function \"{}\" has a tuple or call of {} values, more than {}", function_.name,
+                      operands.size(), UINT16_MAX);
   }
   const auto first = static_cast<uint32_t>(function_.operands.size());
   function_.operands.insert(function_.operands.end(), operands.begin(), operands.end());
@@ -94,14 +108,17 @@ Instruction& FunctionBuilder::emit_with(Opcode opcode, uint32_t dst, uint32_t a,
   return instruction;
 }
 
-void FunctionBuilder::check_tensor(Register value, std::string_view name, DataType dtype, const Operands& dims) {
-  emit_with(Opcode::kCheckTensor, 0, value.index, joined({str(name), imm_dtype(dtype), imm(static_cast<int64_t>(dims.size()))}, dims));
+void FunctionBuilder::check_tensor(Register value, std::string_view name, DataType dtype,
+                                   const Operands& dims) {
+  emit_with(Opcode::kCheckTensor, 0, value.index,
+            joined({str(name), imm_dtype(dtype), imm(static_cast<int64_t>(dims.size()))}, dims));
 }
 void FunctionBuilder::check_tensor_any_ndim(Register value, std::string_view name, DataType dtype) {
   emit_with(Opcode::kCheckTensor, 0, value.index, {str(name), imm_dtype(dtype), imm(-1)});
 }
 void FunctionBuilder::check_shape(Register value, std::string_view name, const Operands& dims) {
-  emit_with(Opcode::kCheckShape, 0, value.index, joined({str(name), imm(static_cast<int64_t>(dims.size()))}, dims));
+  emit_with(Opcode::kCheckShape, 0, value.index,
+            joined({str(name), imm(static_cast<int64_t>(dims.size()))}, dims));
 }
 void FunctionBuilder::check_shape_any_ndim(Register value, std::string_view name) {
   emit_with(Opcode::kCheckShape, 0, value.index, {str(name), imm(-1)});
@@ -131,9 +148,12 @@ IntRegister FunctionBuilder::set_int(int64_t value) {
   set_int(result, imm(value));
   return result;
 }
-void FunctionBuilder::set_int(IntRegister into, Operand size) { emit_with(Opcode::kSetInt, into.index, 0, {size}); }
+void FunctionBuilder::set_int(IntRegister into, Operand size) {
+  emit_with(Opcode::kSetInt, into.index, 0, {size});
+}
 IntRegister FunctionBuilder::binary(Opcode opcode, IntRegister a, IntRegister b) {
-  TILEWRIGHT_CHECK(opcode >= Opcode::kAdd && opcode <= Opcode::kLess, "vm: opcode {} is not arithmetic", static_cast<int>(opcode));
+  TILEWRIGHT_CHECK(opcode >= Opcode::kAdd && opcode <= Opcode::kLess, "vm: opcode {} is not arithmetic",
+                   static_cast<int>(opcode));
   const IntRegister result = new_int();
   emit(opcode, result.index, a.index, b.index);
   return result;
@@ -222,21 +242,28 @@ Label FunctionBuilder::new_label() {
   labels_.push_back(-1);
   return {static_cast<uint32_t>(labels_.size() - 1)};
 }
-void FunctionBuilder::bind_label(Label label) { labels_[label.index] = static_cast<int64_t>(function_.code.size()); }
+void FunctionBuilder::bind_label(Label label) {
+  labels_[label.index] = static_cast<int64_t>(function_.code.size());
+}
 void FunctionBuilder::emit_jump(Opcode opcode, uint32_t condition, Label label) {
   jumps_.push_back({function_.code.size(), label.index});
   emit(opcode, 0, condition, 0);
 }
 void FunctionBuilder::jump(Label label) { emit_jump(Opcode::kJump, 0, label); }
-void FunctionBuilder::jump_if_zero(IntRegister condition, Label label) { emit_jump(Opcode::kJumpIfZero, condition.index, label); }
-void FunctionBuilder::jump_if_false(Register condition, Label label) { emit_jump(Opcode::kJumpIfFalse, condition.index, label); }
+void FunctionBuilder::jump_if_zero(IntRegister condition, Label label) {
+  emit_jump(Opcode::kJumpIfZero, condition.index, label);
+}
+void FunctionBuilder::jump_if_false(Register condition, Label label) {
+  emit_jump(Opcode::kJumpIfFalse, condition.index, label);
+}
 void FunctionBuilder::ret(Register value) { emit(Opcode::kReturn, 0, value.index, 0); }
 
 BytecodeFunction FunctionBuilder::finish() {
   for (const Jump& jump : jumps_) {
     const int64_t target = labels_[jump.label];
     TILEWRIGHT_CHECK(target >= 0, "vm: function \"{}\" jumps to a label that is not bound", function_.name);
-    TILEWRIGHT_CHECK(target > static_cast<int64_t>(jump.instruction), "vm: function \"{}\" jumps back", function_.name);
+    TILEWRIGHT_CHECK(target > static_cast<int64_t>(jump.instruction), "vm: function \"{}\" jumps back",
+                     function_.name);
     function_.code[jump.instruction].b = static_cast<uint32_t>(target);
   }
   return std::move(function_);

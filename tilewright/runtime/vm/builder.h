@@ -53,7 +53,8 @@ class ExecutableBuilder {
   uint32_t declare(std::string_view name);
   /// Defines a function, declared before or not.  Raises InternalError if it is defined already.
   uint32_t add(BytecodeFunction function);
-  /// The executable, verified.  Raises InternalError if a declared function was not defined or verification fails.
+  /// The executable, verified.  Raises InternalError if a declared function was not defined or verification
+  /// fails.
   Executable finish();
 
  private:

@@ -15,7 +15,8 @@ class ByteWriter {
  public:
   template <class Int>
   void number(Int value) {
-    for (size_t n = 0; n < sizeof(Int); ++n) bytes.push_back(static_cast<std::byte>(static_cast<uint64_t>(value) >> (8 * n) & 0xFF));
+    for (size_t n = 0; n < sizeof(Int); ++n)
+      bytes.push_back(static_cast<std::byte>(static_cast<uint64_t>(value) >> (8 * n) & 0xFF));
   }
   void text(std::string_view text) {
     number(static_cast<uint32_t>(text.size()));
@@ -53,7 +54,8 @@ class ByteReader {
   /// A number of entries that take at least `least_bytes` each: no more than what is left can hold.
   size_t count(size_t least_bytes) {
     const uint32_t count = number<uint32_t>();
-    if (count > (bytes_.size() - position_) / least_bytes) throw UserError("{} is damaged: it ends too early", name_);
+    if (count > (bytes_.size() - position_) / least_bytes)
+      throw UserError("{} is damaged: it ends too early", name_);
     return count;
   }
   bool is_at_end() const { return position_ == bytes_.size(); }

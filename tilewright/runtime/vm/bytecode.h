@@ -1,11 +1,11 @@
-// The VM executable as plain data: what relax/vm_codegen produces, save/load writes and the VirtualMachine runs.
-// Produced with ExecutableBuilder (vm/builder.h), which documents every instruction by a method.
+// The VM executable as plain data: what relax/vm_codegen produces, save/load writes and the VirtualMachine
+// runs. Produced with ExecutableBuilder (vm/builder.h), which documents every instruction by a method.
 //
-// A call of a function has registers that hold any Value (parameters first), and int registers: int64 numbers for
-// shape arithmetic, which never touch the heap.  It has one arena, memory in which the compiler has placed all tensors
-// that do not outlive the call.  Frames (registers, tensor descriptions, arena) are kept between calls, so that a call
-// whose tensors are in the arena allocates nothing.
-// Jumps only go forward: every function ends.  Numbers below marked R are registers, I int registers.
+// A call of a function has registers that hold any Value (parameters first), and int registers: int64 numbers
+// for shape arithmetic, which never touch the heap.  It has one arena, memory in which the compiler has
+// placed all tensors that do not outlive the call.  Frames (registers, tensor descriptions, arena) are kept
+// between calls, so that a call whose tensors are in the arena allocates nothing. Jumps only go forward:
+// every function ends.  Numbers below marked R are registers, I int registers.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -19,17 +19,17 @@ namespace tilewright::runtime::vm {
 /// One more argument of an instruction.
 struct Operand {
   enum class Kind : uint32_t {
-    kNone = 0,      // the value none
-    kRegister = 1,  // value of register R `index`
-    kInt = 2,       // value of int register I `index`; in a dimension pattern: the dimension must equal it
-    kBind = 3,      // dimension pattern: the dimension is stored in int register I `index`
-    kAnyDim = 4,    // dimension pattern: every extent is right
-    kImmediate = 5, // bits is an int64; in a dimension pattern: the dimension must equal it
-    kFloat = 6,     // bits is a double
-    kBool = 7,      // bits is 0 or 1
-    kString = 8,    // string `index` of the executable
-    kDtype = 9,     // bits is code | bits << 8 | lanes << 16
-    kDevice = 10,   // index is the type, bits the id
+    kNone = 0,       // the value none
+    kRegister = 1,   // value of register R `index`
+    kInt = 2,        // value of int register I `index`; in a dimension pattern: the dimension must equal it
+    kBind = 3,       // dimension pattern: the dimension is stored in int register I `index`
+    kAnyDim = 4,     // dimension pattern: every extent is right
+    kImmediate = 5,  // bits is an int64; in a dimension pattern: the dimension must equal it
+    kFloat = 6,      // bits is a double
+    kBool = 7,       // bits is 0 or 1
+    kString = 8,     // string `index` of the executable
+    kDtype = 9,      // bits is code | bits << 8 | lanes << 16
+    kDevice = 10,    // index is the type, bits the id
   };
   Kind kind = Kind::kNone;
   uint32_t index = 0;
@@ -42,35 +42,39 @@ struct Operand {
 /// a "value" operand anything but kBind and kAnyDim.
 enum class Opcode : uint8_t {
   // -- what enters: each raises a UserError that names the value and both types --
-  kCheckTensor = 0,  // R a is a tensor; args: name string, dtype (void: any), number of dims (-1: any), dimension patterns
-  kCheckShape = 1,   // R a is a shape; args: name string, number of dims (-1: any), dimension patterns
-  kCheckKind = 2,    // R a is of ValueKind dst; args: name string, number of fields of a tuple (-1: any)
-  kCheckEqual = 3,   // I a == I b', args: what string, kInt b'.  "{what} is {a}, expected {b'}"
+  kCheckTensor = 0,     // R a is a tensor; args: name string, dtype (void: any), number of dims (-1: any),
+                        // dimension patterns
+  kCheckShape = 1,      // R a is a shape; args: name string, number of dims (-1: any), dimension patterns
+  kCheckKind = 2,       // R a is of ValueKind dst; args: name string, number of fields of a tuple (-1: any)
+  kCheckEqual = 3,      // I a == I b', args: what string, kInt b'.  "{what} is {a}, expected {b'}"
   kCheckDivisible = 4,  // I a is a multiple of I b', args: what string, kInt b'
 
   // -- int registers --
-  kLoadDim = 10,    // I dst = dimension b of tensor or shape R a
-  kLoadInt = 11,    // I dst = value of R a: an int, a bool, or a CPU tensor of one integer or bool element
-  kSetInt = 12,     // I dst = args[0], a size
-  kAdd = 13,        // I dst = I a + I b; this and the next two raise UserError on overflow
+  kLoadDim = 10,  // I dst = dimension b of tensor or shape R a
+  kLoadInt = 11,  // I dst = value of R a: an int, a bool, or a CPU tensor of one integer or bool element
+  kSetInt = 12,   // I dst = args[0], a size
+  kAdd = 13,      // I dst = I a + I b; this and the next two raise UserError on overflow
   kSub = 14,
   kMul = 15,
-  kFloorDiv = 16,   // rounds down; UserError when I b is 0
-  kFloorMod = 17,   // sign of the divisor
+  kFloorDiv = 16,  // rounds down; UserError when I b is 0
+  kFloorMod = 17,  // sign of the divisor
   kMin = 18,
   kMax = 19,
-  kEqual = 20,      // 1 or 0
-  kLess = 21,       // 1 or 0
+  kEqual = 20,  // 1 or 0
+  kLess = 21,   // 1 or 0
 
   // -- memory --
-  kArena = 30,        // the arena has at least args[0] bytes (a size), aligned to 64
-  kArenaTensor = 31,  // R dst = tensor in the arena; args: offset in bytes (a size, multiple of 64), dtype, dims (sizes)
-  kNewTensor = 32,    // R dst = tensor with its own memory, which may be returned; args: dtype, dims (sizes)
-  kReshape = 33,      // R dst = compact tensor R a seen with other dims; args: dims (sizes), same number of elements
-  kConstant = 34,     // R dst = constant b
+  kArena = 30,  // the arena has at least args[0] bytes (a size), aligned to 64
+  kArenaTensor =
+      31,  // R dst = tensor in the arena; args: offset in bytes (a size, multiple of 64), dtype, dims (sizes)
+  kNewTensor = 32,  // R dst = tensor with its own memory, which may be returned; args: dtype, dims (sizes)
+  kReshape =
+      33,  // R dst = compact tensor R a seen with other dims; args: dims (sizes), same number of elements
+  kConstant = 34,  // R dst = constant b
 
   // -- calls --
-  kCallKernel = 40,    // calls callee a with the value operands args; outputs are among them; its result is dropped
+  kCallKernel =
+      40,  // calls callee a with the value operands args; outputs are among them; its result is dropped
   kCallPacked = 41,    // R dst = result of callee a with args
   kCallFunction = 42,  // R dst = result of function a of this executable with args
   kCallClosure = 43,   // R dst = result of function value R a with args
@@ -83,7 +87,7 @@ enum class Opcode : uint8_t {
   kMakeShape = 53,  // R dst = shape of args (sizes)
   kShapeOf = 54,    // R dst = shape of tensor R a
   kTensorToShape = 55,  // R dst = shape with the elements of R a, a one-dimensional CPU tensor of integers
-  kKill = 56,       // R a = none: the value is not needed any more
+  kKill = 56,           // R a = none: the value is not needed any more
 
   // -- control; b is the index of the instruction to continue with, greater than this one's --
   kJump = 60,
@@ -104,7 +108,8 @@ struct Instruction {
 };
 static_assert(sizeof(Instruction) == 16 && sizeof(Operand) == 16);
 
-/// A parameter or result as people know it.  `type` is text to show, e.g. "float32[n, 784]"; checks are instructions.
+/// A parameter or result as people know it.  `type` is text to show, e.g. "float32[n, 784]"; checks are
+/// instructions.
 struct Description {
   std::string name;
   std::string type;
@@ -113,13 +118,13 @@ struct Description {
 
 struct BytecodeFunction {
   std::string name;
-  bool is_public = true;                 // may be called by name from outside; private ones only by instructions
-  std::vector<Description> parameters;   // in registers 0 .. n-1 when the function starts
-  std::vector<Description> results;      // one, or the fields of the tuple that is returned
-  uint32_t num_registers = 0;            // >= number of parameters
+  bool is_public = true;  // may be called by name from outside; private ones only by instructions
+  std::vector<Description> parameters;  // in registers 0 .. n-1 when the function starts
+  std::vector<Description> results;     // one, or the fields of the tuple that is returned
+  uint32_t num_registers = 0;           // >= number of parameters
   uint32_t num_ints = 0;
-  std::vector<std::string> int_names;    // of the first int registers: symbolic dimensions, for messages
-  std::vector<Instruction> code;         // the last one is kReturn or kJump; every path ends in kReturn
+  std::vector<std::string> int_names;  // of the first int registers: symbolic dimensions, for messages
+  std::vector<Instruction> code;       // the last one is kReturn or kJump; every path ends in kReturn
   std::vector<Operand> operands;
 };
 
@@ -127,7 +132,8 @@ struct BytecodeFunction {
 struct Executable {
   std::vector<BytecodeFunction> functions;  // names are unique
   std::vector<Tensor> constants;            // CPU, compact, read-only
-  std::vector<std::string> callees;         // kernels and packed functions: looked up in the module, then the registry
+  std::vector<std::string>
+      callees;  // kernels and packed functions: looked up in the module, then the registry
   std::vector<std::string> strings;
 };
 

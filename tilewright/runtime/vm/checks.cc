@@ -32,7 +32,8 @@ std::string name_of_int(const BytecodeFunction& function, uint32_t index) {
 }
 
 // "[n, 7]", and in `known` what names stand for: " with n = 5"
-std::string pattern_str(const BytecodeFunction& function, Patterns patterns, Frame& frame, std::string* known) {
+std::string pattern_str(const BytecodeFunction& function, Patterns patterns, Frame& frame,
+                        std::string* known) {
   std::vector<std::string> dims, values;
   for (const Operand& pattern : patterns) {
     switch (pattern.kind) {
@@ -40,7 +41,8 @@ std::string pattern_str(const BytecodeFunction& function, Patterns patterns, Fra
       case Operand::Kind::kAnyDim: dims.push_back("any"); break;
       default: dims.push_back(name_of_int(function, pattern.index));
     }
-    if (pattern.kind == Operand::Kind::kInt) values.push_back(fmt::format("{} = {}", dims.back(), frame.integer(pattern.index)));
+    if (pattern.kind == Operand::Kind::kInt)
+      values.push_back(fmt::format("{} = {}", dims.back(), frame.integer(pattern.index)));
   }
   if (!values.empty()) *known = fmt::format(" with {}", fmt::join(values, ", "));
   return fmt::format("[{}]", fmt::join(dims, ", "));
@@ -53,19 +55,22 @@ std::string expected_shape(const BytecodeFunction& function, int64_t ndim, Patte
   return dims + known;
 }
 
-[[noreturn]] void wrong_tensor(const MachineObject& machine, const BytecodeFunction& function, const Instruction& instruction, Frame& frame) {
+[[noreturn]] void wrong_tensor(const MachineObject& machine, const BytecodeFunction& function,
+                               const Instruction& instruction, Frame& frame) {
   const Operand* operands = function.operands.data() + instruction.b;
   const DataType dtype = operand_dtype(operands[1]);
   const Patterns patterns(operands + 3, instruction.num_operands - 3u);
   const Value& value = frame.reg(instruction.a);
   throw UserError("{}: {} is {}, expected {}{}", function.name, machine.executable.strings[operands[0].index],
                   value.is(ValueKind::kTensor) ? value.type_str() : kind_with_article(value.kind()),
-                  dtype.is_void() ? "a tensor" : dtype.str(), expected_shape(function, operands[2].bits, patterns, frame));
+                  dtype.is_void() ? "a tensor" : dtype.str(),
+                  expected_shape(function, operands[2].bits, patterns, frame));
 }
 
 }  // namespace
 
-void check_tensor(const MachineObject& machine, const BytecodeFunction& function, const Instruction& instruction, Frame& frame) {
+void check_tensor(const MachineObject& machine, const BytecodeFunction& function,
+                  const Instruction& instruction, Frame& frame) {
   const Operand* operands = function.operands.data() + instruction.b;
   const DataType dtype = operand_dtype(operands[1]);
   const int64_t ndim = operands[2].bits;
@@ -76,15 +81,18 @@ void check_tensor(const MachineObject& machine, const BytecodeFunction& function
   const ShapeView shape(tensor->dl.shape, static_cast<size_t>(tensor->dl.ndim));
   const bool has_ndim = ndim < 0 || ndim == tensor->dl.ndim;
   const Patterns patterns(operands + 3, instruction.num_operands - 3u);
-  if (!has_dtype || !has_ndim || !match(shape, patterns, frame)) wrong_tensor(machine, function, instruction, frame);
+  if (!has_dtype || !has_ndim || !match(shape, patterns, frame))
+    wrong_tensor(machine, function, instruction, frame);
   if (tensor->dl.device.device_type != kDLCPU) {
-    throw UserError("{}: {} is on {}, expected on cpu:0", function.name, machine.executable.strings[operands[0].index],
+    throw UserError("{}: {} is on {}, expected on cpu:0", function.name,
+                    machine.executable.strings[operands[0].index],
                     Device::from_dlpack(tensor->dl.device).str());
   }
   if (!Tensor::is_kernel_ready(tensor->dl)) value = value.as_tensor().compact();
 }
 
-void check_shape(const MachineObject& machine, const BytecodeFunction& function, const Instruction& instruction, Frame& frame) {
+void check_shape(const MachineObject& machine, const BytecodeFunction& function,
+                 const Instruction& instruction, Frame& frame) {
   const Operand* operands = function.operands.data() + instruction.b;
   const int64_t ndim = operands[1].bits;
   const Patterns patterns(operands + 2, instruction.num_operands - 2u);
@@ -93,33 +101,40 @@ void check_shape(const MachineObject& machine, const BytecodeFunction& function,
     const Shape& shape = value.as_shape();
     if ((ndim < 0 || ndim == static_cast<int64_t>(shape.size())) && match(shape, patterns, frame)) return;
   }
-  throw UserError("{}: {} is {}, expected a shape{}", function.name, machine.executable.strings[operands[0].index],
+  throw UserError("{}: {} is {}, expected a shape{}", function.name,
+                  machine.executable.strings[operands[0].index],
                   value.is(ValueKind::kShape) ? value.type_str() : kind_with_article(value.kind()),
                   ndim < 0 ? "" : " " + expected_shape(function, ndim, patterns, frame));
 }
 
-void check_kind(const MachineObject& machine, const BytecodeFunction& function, const Instruction& instruction, Frame& frame) {
+void check_kind(const MachineObject& machine, const BytecodeFunction& function,
+                const Instruction& instruction, Frame& frame) {
   const Operand* operands = function.operands.data() + instruction.b;
   const auto kind = static_cast<ValueKind>(instruction.dst);
   const Value& value = frame.reg(instruction.a);
   const std::string& name = machine.executable.strings[operands[0].index];
   if (!value.is(kind)) {
-    throw UserError("{}: {} is {}, expected {}", function.name, name, kind_with_article(value.kind()), kind_with_article(kind));
+    throw UserError("{}: {} is {}, expected {}", function.name, name, kind_with_article(value.kind()),
+                    kind_with_article(kind));
   }
   const int64_t num_fields = operands[1].bits;
   if (kind != ValueKind::kTuple || num_fields < 0) return;
   const auto actual = static_cast<int64_t>(value.as_tuple().size());
-  if (actual != num_fields) throw UserError("{}: {} is a tuple of {}, expected of {}", function.name, name, actual, num_fields);
+  if (actual != num_fields)
+    throw UserError("{}: {} is a tuple of {}, expected of {}", function.name, name, actual, num_fields);
 }
 
-void check_equal(const MachineObject& machine, const BytecodeFunction& function, const Instruction& instruction, Frame& frame) {
+void check_equal(const MachineObject& machine, const BytecodeFunction& function,
+                 const Instruction& instruction, Frame& frame) {
   const Operand* operands = function.operands.data() + instruction.b;
   const int64_t actual = frame.integer(instruction.a), expected = frame.integer(operands[1].index);
   if (actual == expected) return;
-  throw UserError("{}: {} is {}, expected {}", function.name, machine.executable.strings[operands[0].index], actual, expected);
+  throw UserError("{}: {} is {}, expected {}", function.name, machine.executable.strings[operands[0].index],
+                  actual, expected);
 }
 
-void check_divisible(const MachineObject& machine, const BytecodeFunction& function, const Instruction& instruction, Frame& frame) {
+void check_divisible(const MachineObject& machine, const BytecodeFunction& function,
+                     const Instruction& instruction, Frame& frame) {
   const Operand* operands = function.operands.data() + instruction.b;
   const int64_t actual = frame.integer(instruction.a), divisor = frame.integer(operands[1].index);
   // INT64_MIN % -1 traps on x86

@@ -4,12 +4,17 @@
 
 namespace tilewright::runtime::vm {
 
-/// Each raises a UserError that opens with the function's name.  A tensor that is not compact or not aligned to its
-/// element size is replaced by a copy.
-void check_tensor(const MachineObject& machine, const BytecodeFunction& function, const Instruction& instruction, Frame& frame);
-void check_shape(const MachineObject& machine, const BytecodeFunction& function, const Instruction& instruction, Frame& frame);
-void check_kind(const MachineObject& machine, const BytecodeFunction& function, const Instruction& instruction, Frame& frame);
-void check_equal(const MachineObject& machine, const BytecodeFunction& function, const Instruction& instruction, Frame& frame);
-void check_divisible(const MachineObject& machine, const BytecodeFunction& function, const Instruction& instruction, Frame& frame);
+/// Each raises a UserError that opens with the function's name.  A tensor that is not compact or not aligned
+/// to its element size is replaced by a copy.
+void check_tensor(const MachineObject& machine, const BytecodeFunction& function,
+                  const Instruction& instruction, Frame& frame);
+void check_shape(const MachineObject& machine, const BytecodeFunction& function,
+                 const Instruction& instruction, Frame& frame);
+void check_kind(const MachineObject& machine, const BytecodeFunction& function,
+                const Instruction& instruction, Frame& frame);
+void check_equal(const MachineObject& machine, const BytecodeFunction& function,
+                 const Instruction& instruction, Frame& frame);
+void check_divisible(const MachineObject& machine, const BytecodeFunction& function,
+                     const Instruction& instruction, Frame& frame);
 
 }  // namespace tilewright::runtime::vm

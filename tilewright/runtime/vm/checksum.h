@@ -11,7 +11,8 @@ namespace tilewright::runtime::vm {
 inline uint64_t checksum(std::span<const std::byte> bytes) {
   // odd constants with bits all over; any would do
   constexpr uint64_t kPrime = 0x9E3779B97F4A7C15ull;
-  uint64_t lanes[4] = {0x243F6A8885A308D3ull, 0x13198A2E03707344ull, 0xA4093822299F31D0ull, 0x082EFA98EC4E6C89ull};
+  uint64_t lanes[4] = {0x243F6A8885A308D3ull, 0x13198A2E03707344ull, 0xA4093822299F31D0ull,
+                       0x082EFA98EC4E6C89ull};
   auto word_at = [](const std::byte* from, size_t size) {
     uint64_t word = 0;
     if constexpr (std::endian::native == std::endian::little) {
@@ -24,7 +25,8 @@ inline uint64_t checksum(std::span<const std::byte> bytes) {
   const std::byte* data = bytes.data();
   size_t left = bytes.size();
   for (; left >= 32; left -= 32, data += 32) {
-    for (int lane = 0; lane < 4; ++lane) lanes[lane] = std::rotl((lanes[lane] ^ word_at(data + 8 * lane, 8)) * kPrime, 29);
+    for (int lane = 0; lane < 4; ++lane)
+      lanes[lane] = std::rotl((lanes[lane] ^ word_at(data + 8 * lane, 8)) * kPrime, 29);
   }
   uint64_t sum = bytes.size() * kPrime;
   for (uint64_t lane : lanes) sum = std::rotl((sum ^ lane) * kPrime, 31);

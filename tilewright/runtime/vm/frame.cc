@@ -17,7 +17,8 @@ class ArenaStorage final : public Storage {
 
 size_t longest_operand_list(const BytecodeFunction& function) {
   size_t longest = 1;
-  for (const Instruction& instruction : function.code) longest = std::max<size_t>(longest, instruction.num_operands);
+  for (const Instruction& instruction : function.code)
+    longest = std::max<size_t>(longest, instruction.num_operands);
   return longest;
 }
 
@@ -50,8 +51,10 @@ void Frame::finish() noexcept {
       slot = nullptr;  // it was returned, or a packed function kept it
       continue;
     }
-    if (object->storage == arena_) ++num_arena_refs;
-    else object->storage = nullptr;  // over an argument, which must not be kept beyond the call
+    if (object->storage == arena_)
+      ++num_arena_refs;
+    else
+      object->storage = nullptr;  // over an argument, which must not be kept beyond the call
     used_slots_[num_kept++] = index;
   }
   used_slots_.resize(num_kept);
@@ -64,7 +67,8 @@ void Frame::finish() noexcept {
 }
 
 void Frame::reserve_arena(int64_t num_bytes) {
-  if (num_bytes < 0) throw UserError("out of memory: the tensors of this call take more than {} bytes", INT64_MAX);
+  if (num_bytes < 0)
+    throw UserError("out of memory: the tensors of this call take more than {} bytes", INT64_MAX);
   if (arena_ && num_bytes <= arena_bytes_) return;
   for (uint32_t index : used_slots_) slots_[index] = nullptr;
   used_slots_.clear();
@@ -74,14 +78,16 @@ void Frame::reserve_arena(int64_t num_bytes) {
   arena_bytes_ = num_bytes;
 }
 
-TensorObject& Frame::describe(uint32_t dst, const Ref<Storage>& storage, void* data, DataType dtype, size_t ndim) {
+TensorObject& Frame::describe(uint32_t dst, const Ref<Storage>& storage, void* data, DataType dtype,
+                              size_t ndim) {
   registers_[dst] = Value();
   Ref<TensorObject>& slot = slots_[dst];
   auto* object = const_cast<TensorObject*>(slot.get());
   if (object && object->refs.load(std::memory_order_acquire) == 1) {
     int64_t* shape = object->reserve_dims(ndim);
     std::memcpy(shape, dims_.get(), ndim * sizeof(int64_t));
-    object->dl = {data, Device::cpu().to_dlpack(), static_cast<int32_t>(ndim), to_dlpack(dtype), shape, nullptr, 0};
+    object->dl = {
+        data, Device::cpu().to_dlpack(), static_cast<int32_t>(ndim), to_dlpack(dtype), shape, nullptr, 0};
     if (!(object->storage == storage)) object->storage = storage;
   } else {
     if (!object) used_slots_.push_back(dst);
@@ -95,7 +101,8 @@ TensorObject& Frame::describe(uint32_t dst, const Ref<Storage>& storage, void* d
 void Frame::make_arena_tensor(uint32_t dst, int64_t offset, DataType dtype, size_t ndim) {
   const int64_t num_bytes = checked_num_bytes({dims_.get(), ndim}, dtype, "arena tensor");
   if (offset < 0 || offset > arena_bytes_ || num_bytes > arena_bytes_ - offset || !arena_) {
-    throw InternalError("vm: a tensor of {} bytes at {} does not lie in the arena of {} bytes", num_bytes, offset, arena_bytes_);
+    throw InternalError("vm: a tensor of {} bytes at {} does not lie in the arena of {} bytes", num_bytes,
+                        offset, arena_bytes_);
   }
   TensorObject& object = describe(dst, arena_, static_cast<char*>(arena_->data) + offset, dtype, ndim);
   object.in_arena = true;
@@ -107,8 +114,8 @@ void Frame::make_reshaped(uint32_t dst, const TensorObject& base, size_t ndim) {
   const DataType dtype = from_dlpack(base.dl.dtype);
   const int64_t num_bytes = checked_num_bytes({dims_.get(), ndim}, dtype, "reshape");
   if (num_bytes != Tensor(kept).num_bytes()) {
-    throw UserError("reshape: {} has {} elements, which do not fill {}", type_str(Tensor(kept)), Tensor(kept).num_elements(),
-                    shape_str({dims_.get(), ndim}));
+    throw UserError("reshape: {} has {} elements, which do not fill {}", type_str(Tensor(kept)),
+                    Tensor(kept).num_elements(), shape_str({dims_.get(), ndim}));
   }
   // the slot of dst itself may be the base: then its storage must survive the rewriting
   const Ref<Storage> storage = base.storage;

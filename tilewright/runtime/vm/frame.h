@@ -1,4 +1,5 @@
-// What one call of a bytecode function works in, kept for the next call: registers, tensor descriptions, the arena.
+// What one call of a bytecode function works in, kept for the next call: registers, tensor descriptions, the
+// arena.
 #pragma once
 #include <memory>
 #include <mutex>
@@ -42,7 +43,8 @@ class Frame {
   size_t num_registers_, num_ints_;
   std::unique_ptr<Value[]> registers_;
   std::unique_ptr<int64_t[]> ints_;
-  // One description per register that makes tensors, rewritten by each call unless somebody else still holds it.
+  // One description per register that makes tensors, rewritten by each call unless somebody else still holds
+  // it.
   std::unique_ptr<Ref<TensorObject>[]> slots_;
   std::vector<uint32_t> used_slots_;
   std::unique_ptr<TilewrightAny[]> anys_;

@@ -12,7 +12,8 @@ namespace tilewright::runtime::vm {
 namespace {
 
 bool is_arena_tensor(const TensorObject& tensor) { return tensor.in_arena; }
-// Memory of the machine, which must not leave it: the next call would overwrite it, or the user the constants.
+// Memory of the machine, which must not leave it: the next call would overwrite it, or the user the
+// constants.
 bool is_machine_tensor(const TensorObject& tensor) { return tensor.in_arena || tensor.read_only; }
 
 // The value with copies in the place of such tensors.
@@ -46,23 +47,29 @@ int64_t scalar_of(const TensorObject& object, std::string_view function) {
 int64_t int_of(const Value& value, std::string_view function) {
   if (value.is(ValueKind::kInt) || value.is(ValueKind::kBool)) return value.int_payload();
   if (const TensorObject* tensor = value.tensor_object()) return scalar_of(*tensor, function);
-  throw UserError("{}: {} was given where an integer or bool is needed", function, kind_with_article(value.kind()));
+  throw UserError("{}: {} was given where an integer or bool is needed", function,
+                  kind_with_article(value.kind()));
 }
 
 int64_t dimension_of(const Value& value, uint32_t axis, std::string_view function) {
   ShapeView shape;
-  if (const TensorObject* tensor = value.tensor_object()) shape = {tensor->dl.shape, static_cast<size_t>(tensor->dl.ndim)};
-  else if (value.is(ValueKind::kShape)) shape = value.as_shape();
-  else throw UserError("{}: {} has no dimensions", function, kind_with_article(value.kind()));
+  if (const TensorObject* tensor = value.tensor_object())
+    shape = {tensor->dl.shape, static_cast<size_t>(tensor->dl.ndim)};
+  else if (value.is(ValueKind::kShape))
+    shape = value.as_shape();
+  else
+    throw UserError("{}: {} has no dimensions", function, kind_with_article(value.kind()));
   if (axis >= shape.size()) throw UserError("{}: {} has no dimension {}", function, value.type_str(), axis);
   return shape[axis];
 }
 
 Value shape_from_tensor(const Value& value, std::string_view function) {
   const Tensor tensor = value.as_tensor(function).compact();
-  if (tensor.ndim() != 1 || !tensor.device().is_cpu()) throw UserError("{}: {} is no shape", function, type_str(tensor));
+  if (tensor.ndim() != 1 || !tensor.device().is_cpu())
+    throw UserError("{}: {} is no shape", function, type_str(tensor));
   Shape shape;
-  for (int64_t n = 0; n < tensor.num_elements(); ++n) shape.push_back(scalar_of(*tensor.slice(0, n, n + 1).object(), function));
+  for (int64_t n = 0; n < tensor.num_elements(); ++n)
+    shape.push_back(scalar_of(*tensor.slice(0, n, n + 1).object(), function));
   return Value::shape(std::move(shape));
 }
 
@@ -89,7 +96,8 @@ int64_t arithmetic(Opcode opcode, int64_t a, int64_t b, std::string_view functio
     case Opcode::kEqual: return a == b;
     default: return a < b;  // kLess
   }
-  if (overflows) throw UserError("{}: a shape is too large: arithmetic on {} and {} overflows", function, a, b);
+  if (overflows)
+    throw UserError("{}: a shape is too large: arithmetic on {} and {} overflows", function, a, b);
   return result;
 }
 
@@ -101,7 +109,9 @@ class Interpreter {
   Value run();
 
  private:
-  const Operand* operands(const Instruction& instruction) const { return function_.operands.data() + instruction.b; }
+  const Operand* operands(const Instruction& instruction) const {
+    return function_.operands.data() + instruction.b;
+  }
 
   int64_t size(const Operand& operand) const {
     return operand.kind == Operand::Kind::kInt ? frame_.integer(operand.index) : operand.bits;
@@ -123,7 +133,8 @@ class Interpreter {
       case Operand::Kind::kBool: return Value(operand.bits != 0);
       case Operand::Kind::kString: return machine_.strings[operand.index];
       case Operand::Kind::kDtype: return Value(operand_dtype(operand));
-      case Operand::Kind::kDevice: return Value(Device{static_cast<int32_t>(operand.index), static_cast<int32_t>(operand.bits)});
+      case Operand::Kind::kDevice:
+        return Value(Device{static_cast<int32_t>(operand.index), static_cast<int32_t>(operand.bits)});
       default: return Value();
     }
   }
@@ -183,7 +194,8 @@ void Interpreter::timed(const Callee& callee, std::span<const TilewrightAny> arg
   const auto start = std::chrono::steady_clock::now();
   call();
   const auto stop = std::chrono::steady_clock::now();
-  machine_.profiler({function_.name, callee.name(), std::chrono::duration_cast<std::chrono::nanoseconds>(stop - start).count(), args});
+  machine_.profiler({function_.name, callee.name(),
+                     std::chrono::duration_cast<std::chrono::nanoseconds>(stop - start).count(), args});
 }
 
 void Interpreter::run_kernel(const Callee& callee, const Instruction& instruction) {
@@ -195,16 +207,16 @@ void Interpreter::run_kernel(const Callee& callee, const Instruction& instructio
   for (uint32_t n = 0; n < instruction.num_operands; ++n) anys[n] = any(operands(instruction)[n]);
   TilewrightAny result{};
   int32_t status = 0;
-  timed(callee, {anys, instruction.num_operands}, [&] {
-    status = callee.kernel()(callee.self(), anys, instruction.num_operands, &result);
-  });
+  timed(callee, {anys, instruction.num_operands},
+        [&] { status = callee.kernel()(callee.self(), anys, instruction.num_operands, &result); });
   if (status != 0) raise_current_error(callee.name());
 }
 
 Value Interpreter::run_packed(const Callee& callee, const Instruction& instruction) {
   const Function target = callee.current();
   if (!target) {
-    throw UserError("{}: there is no function \"{}\": it is neither compiled nor registered", function_.name, callee.name())
+    throw UserError("{}: there is no function \"{}\": it is neither compiled nor registered", function_.name,
+                    callee.name())
         .help("register it before the call");
   }
   Value result;
@@ -227,7 +239,9 @@ Value Interpreter::run() {
       case Opcode::kCheckEqual: check_equal(machine_, function_, in, frame); break;
       case Opcode::kCheckDivisible: check_divisible(machine_, function_, in, frame); break;
 
-      case Opcode::kLoadDim: frame.integer(in.dst) = dimension_of(frame.reg(in.a), in.b, function_.name); break;
+      case Opcode::kLoadDim:
+        frame.integer(in.dst) = dimension_of(frame.reg(in.a), in.b, function_.name);
+        break;
       case Opcode::kLoadInt: frame.integer(in.dst) = int_of(frame.reg(in.a), function_.name); break;
       case Opcode::kSetInt: frame.integer(in.dst) = size(*operands(in)); break;
       case Opcode::kAdd:
@@ -239,7 +253,8 @@ Value Interpreter::run() {
       case Opcode::kMax:
       case Opcode::kEqual:
       case Opcode::kLess:
-        frame.integer(in.dst) = arithmetic(in.opcode, frame.integer(in.a), frame.integer(in.b), function_.name);
+        frame.integer(in.dst) =
+            arithmetic(in.opcode, frame.integer(in.a), frame.integer(in.b), function_.name);
         break;
 
       case Opcode::kArena: frame.reserve_arena(size(*operands(in))); break;
@@ -278,7 +293,8 @@ Value Interpreter::run() {
       }
       case Opcode::kMakeClosure: {
         std::vector<Value> captured = values(in);
-        for (Value& each : captured) each = detached(std::move(each), is_arena_tensor);  // a closure may outlive this call
+        for (Value& each : captured)
+          each = detached(std::move(each), is_arena_tensor);  // a closure may outlive this call
         frame.reg(in.dst) = Value(make_closure(machine_, in.a, std::move(captured)));
         break;
       }
@@ -288,7 +304,8 @@ Value Interpreter::run() {
       case Opcode::kGetItem: {
         const Value tuple = frame.reg(in.a);
         const std::vector<Value>& fields = tuple.as_tuple(function_.name);
-        if (in.b >= fields.size()) throw UserError("{}: a tuple of {} has no field {}", function_.name, fields.size(), in.b);
+        if (in.b >= fields.size())
+          throw UserError("{}: a tuple of {} has no field {}", function_.name, fields.size(), in.b);
         frame.reg(in.dst) = fields[in.b];
         break;
       }
@@ -302,7 +319,9 @@ Value Interpreter::run() {
         frame.reg(in.dst) = Value::shape(Shape(tensor.shape().begin(), tensor.shape().end()));
         break;
       }
-      case Opcode::kTensorToShape: frame.reg(in.dst) = shape_from_tensor(frame.reg(in.a), function_.name); break;
+      case Opcode::kTensorToShape:
+        frame.reg(in.dst) = shape_from_tensor(frame.reg(in.a), function_.name);
+        break;
       case Opcode::kKill: frame.reg(in.a) = Value(); break;
 
       case Opcode::kJump: next = code + in.b; break;

@@ -4,8 +4,8 @@
 
 namespace tilewright::runtime::vm {
 
-/// The result of `function`, whose arguments are in the first registers of `frame`.  The executable has been verified:
-/// indices are in range and jumps go forward.
+/// The result of `function`, whose arguments are in the first registers of `frame`.  The executable has been
+/// verified: indices are in range and jumps go forward.
 Value interpret(const MachineObject& machine, const BytecodeFunction& function, Frame& frame);
 
 }  // namespace tilewright::runtime::vm

@@ -50,7 +50,8 @@ thread_local int depth = 0;
 struct DepthScope {
   static constexpr int kMaxDepth = 1000;
   explicit DepthScope(const std::string& function) {
-    if (depth >= kMaxDepth) throw UserError("{}: functions call each other more than {} deep", function, kMaxDepth);
+    if (depth >= kMaxDepth)
+      throw UserError("{}: functions call each other more than {} deep", function, kMaxDepth);
     ++depth;
   }
   ~DepthScope() { --depth; }
@@ -59,7 +60,8 @@ struct DepthScope {
 [[noreturn]] void wrong_count(const BytecodeFunction& function, size_t got) {
   std::vector<std::string> names;
   for (const Description& parameter : function.parameters) names.push_back(parameter.name);
-  throw UserError("{}: got {} arguments, expected {} ({})", function.name, got, names.size(), fmt::join(names, ", "));
+  throw UserError("{}: got {} arguments, expected {} ({})", function.name, got, names.size(),
+                  fmt::join(names, ", "));
 }
 
 }  // namespace

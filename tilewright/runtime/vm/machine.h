@@ -18,7 +18,8 @@ class Callee {
   /// Compiled code that stays valid as long as the machine; null if it must be called with Values.
   TilewrightKernel kernel() const { return kernel_; }
   void* self() const { return self_; }
-  /// The function now: that of the module, or what the registry has under the name at this moment.  May be undefined.
+  /// The function now: that of the module, or what the registry has under the name at this moment.  May be
+  /// undefined.
   Function current() const;
 
  private:
@@ -27,8 +28,8 @@ class Callee {
   void* self_ = nullptr;
   bool is_from_module_ = false;
   mutable std::mutex mutex_;
-  mutable Function function_;         // guarded by mutex_ unless is_from_module_
-  mutable uint64_t generation_ = 0;   // of the registry when function_ was found
+  mutable Function function_;        // guarded by mutex_ unless is_from_module_
+  mutable uint64_t generation_ = 0;  // of the registry when function_ was found
 };
 
 class MachineObject final : public ModuleObject {

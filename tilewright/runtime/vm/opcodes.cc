@@ -65,7 +65,8 @@ bool is_allowed(char letter, Operand::Kind kind) {
     case 'n': return kind == Kind::kImmediate;
     case 'i': return kind == Kind::kInt;
     case 'z': return kind == Kind::kImmediate || kind == Kind::kInt;
-    case 'p': return kind == Kind::kImmediate || kind == Kind::kInt || kind == Kind::kBind || kind == Kind::kAnyDim;
+    case 'p':
+      return kind == Kind::kImmediate || kind == Kind::kInt || kind == Kind::kBind || kind == Kind::kAnyDim;
     default: return kind <= Kind::kDevice && kind != Kind::kBind && kind != Kind::kAnyDim;  // v
   }
 }

@@ -1,4 +1,5 @@
-// What each opcode takes, as data: the verifier, the printer and the interpreter's contract come from this table.
+// What each opcode takes, as data: the verifier, the printer and the interpreter's contract come from this
+// table.
 #pragma once
 #include <string_view>
 
@@ -25,7 +26,8 @@ struct OpcodeInfo {
   const char* name;
   Field dst, a, b;
   /// One letter per operand; the last is repeated as often as there are operands if '*' follows it.
-  /// s string, t dtype, T dtype other than void, n immediate, z size, i int register, p dimension pattern, v value
+  /// s string, t dtype, T dtype other than void, n immediate, z size, i int register, p dimension pattern, v
+  /// value
   const char* operands;
 };
 

@@ -12,7 +12,8 @@ namespace {
 
 class Printer {
  public:
-  Printer(const Executable& executable, const BytecodeFunction& function) : executable_(executable), function_(function) {}
+  Printer(const Executable& executable, const BytecodeFunction& function)
+      : executable_(executable), function_(function) {}
 
   std::string print() const {
     std::string text = fmt::format("{}{}({}) -> {}\n", function_.is_public ? "" : "private ", function_.name,
@@ -26,7 +27,8 @@ class Printer {
  private:
   static std::string describe(const std::vector<Description>& values) {
     std::vector<std::string> texts;
-    for (const Description& value : values) texts.push_back(value.name.empty() ? value.type : value.name + ": " + value.type);
+    for (const Description& value : values)
+      texts.push_back(value.name.empty() ? value.type : value.name + ": " + value.type);
     return fmt::format("{}", fmt::join(texts, ", "));
   }
 
@@ -37,9 +39,11 @@ class Printer {
       if (field != Field::kUnused && field != Field::kOperands) args.push_back(show(field, value));
     }
     if (info.dst == Field::kKind) args.push_back(show(info.dst, instruction.dst));
-    for (uint32_t n = 0; n < instruction.num_operands; ++n) args.push_back(show(function_.operands[instruction.b + n]));
+    for (uint32_t n = 0; n < instruction.num_operands; ++n)
+      args.push_back(show(function_.operands[instruction.b + n]));
     const bool has_result = info.dst == Field::kRegister || info.dst == Field::kInt;
-    return fmt::format("{}{}({})", has_result ? show(info.dst, instruction.dst) + " = " : "", info.name, fmt::join(args, ", "));
+    return fmt::format("{}{}({})", has_result ? show(info.dst, instruction.dst) + " = " : "", info.name,
+                       fmt::join(args, ", "));
   }
 
   std::string int_name(uint32_t index) const {
@@ -72,7 +76,8 @@ class Printer {
       case Operand::Kind::kBool: return operand.bits ? "true" : "false";
       case Operand::Kind::kString: return '"' + executable_.strings[operand.index] + '"';
       case Operand::Kind::kDtype: return operand_dtype(operand).str();
-      case Operand::Kind::kDevice: return Device{static_cast<int32_t>(operand.index), static_cast<int32_t>(operand.bits)}.str();
+      case Operand::Kind::kDevice:
+        return Device{static_cast<int32_t>(operand.index), static_cast<int32_t>(operand.bits)}.str();
     }
     return "";
   }

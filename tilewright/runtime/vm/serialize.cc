@@ -93,7 +93,9 @@ BytecodeFunction read_function(ByteReader& in) {
   return function;
 }
 
-uint64_t aligned(uint64_t offset) { return (offset + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment; }
+uint64_t aligned(uint64_t offset) {
+  return (offset + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment;
+}
 
 // Offsets count from the end of `code` rounded up, so that they are known while `code` is written.
 void write_constants(ByteWriter& out, const std::vector<Tensor>& constants) {
@@ -119,10 +121,12 @@ class ConstantReader {
     const auto code = in.number<uint8_t>(), bits = in.number<uint8_t>();
     const DataType dtype = DataType::make(code, bits, in.number<uint16_t>());
     Shape shape(in.number<uint8_t>());
-    if (shape.size() > 64) throw UserError("{} is damaged: a constant has {} dimensions", name_, shape.size());
+    if (shape.size() > 64)
+      throw UserError("{} is damaged: a constant has {} dimensions", name_, shape.size());
     for (int64_t& extent : shape) extent = in.number<int64_t>();
     const auto offset = in.number<uint64_t>();
-    if (bits == 0 || dtype.lanes == 0) throw UserError("{} is damaged: a constant has {} bits and {} lanes", name_, bits, dtype.lanes);
+    if (bits == 0 || dtype.lanes == 0)
+      throw UserError("{} is damaged: a constant has {} bits and {} lanes", name_, bits, dtype.lanes);
     const auto num_bytes = static_cast<uint64_t>(checked_num_bytes(shape, dtype, name_));
     if (offset % kTensorAlignment != 0 || offset > data_.size() || num_bytes > data_.size() - offset) {
       throw UserError("{} is damaged: a constant {}{} does not fit", name_, dtype.str(), shape_str(shape));
@@ -152,8 +156,10 @@ uint64_t check_header(std::span<const std::byte> bytes, const std::string& name)
     throw UserError("{} has format version {}, this runtime reads {}", name, version, kExecutableVersion)
         .help("compile the model again with the tilewright you run it with");
   }
-  const auto num_bytes = in.number<uint64_t>(), sum = in.number<uint64_t>(), code_bytes = in.number<uint64_t>();
-  if (num_bytes != bytes.size()) throw UserError("{} is damaged: it has {} bytes of {}", name, bytes.size(), num_bytes);
+  const auto num_bytes = in.number<uint64_t>(), sum = in.number<uint64_t>(),
+             code_bytes = in.number<uint64_t>();
+  if (num_bytes != bytes.size())
+    throw UserError("{} is damaged: it has {} bytes of {}", name, bytes.size(), num_bytes);
   if (sum != checksum(bytes.subspan(kChecksummedFrom))) {
     throw UserError("{} is damaged: its checksum is wrong", name).help("compile or copy it again");
   }
@@ -190,7 +196,8 @@ std::vector<std::byte> save(const Executable& executable) {
   return std::move(out.bytes);
 }
 
-Executable load(std::span<const std::byte> bytes, const std::string& name, std::shared_ptr<const void> owner) {
+Executable load(std::span<const std::byte> bytes, const std::string& name,
+                std::shared_ptr<const void> owner) {
   const uint64_t code_bytes = check_header(bytes, name);
   ByteReader in(bytes.subspan(kHeaderBytes, code_bytes), name);
   Executable executable;

@@ -1,9 +1,9 @@
-// Executables as bytes.  Little-endian, versioned, with a checksum; constants are aligned to 64 bytes so that a file
-// or a section of a library that is mapped into memory is used in place.
+// Executables as bytes.  Little-endian, versioned, with a checksum; constants are aligned to 64 bytes so that
+// a file or a section of a library that is mapped into memory is used in place.
 //
-//   header    "TWVM", u32 version, u64 number of bytes in all, u64 checksum of what follows, u64 bytes of `code`
-//   code      strings, callees, functions, descriptions of the constants (dtype, shape, offset)
-//   data      the constants, each at a multiple of 64 from the start
+//   header    "TWVM", u32 version, u64 number of bytes in all, u64 checksum of what follows, u64 bytes of
+//   `code` code      strings, callees, functions, descriptions of the constants (dtype, shape, offset) data
+//   the constants, each at a multiple of 64 from the start
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -18,10 +18,11 @@ namespace tilewright::runtime::vm {
 inline constexpr uint32_t kExecutableVersion = 1;
 
 std::vector<std::byte> save(const Executable& executable);
-/// The executable in `bytes`, which are not trusted.  With an `owner` that keeps them, constants stay where they are
-/// (if `bytes` starts at a multiple of 64), and are read-only; without, they are copied.
-/// name: what messages call the bytes.  Raises UserError if they are damaged or of another version.
-Executable load(std::span<const std::byte> bytes, const std::string& name, std::shared_ptr<const void> owner = nullptr);
+/// The executable in `bytes`, which are not trusted.  With an `owner` that keeps them, constants stay where
+/// they are (if `bytes` starts at a multiple of 64), and are read-only; without, they are copied. name: what
+/// messages call the bytes.  Raises UserError if they are damaged or of another version.
+Executable load(std::span<const std::byte> bytes, const std::string& name,
+                std::shared_ptr<const void> owner = nullptr);
 
 /// Raises UserError if the file cannot be written; then no file is left.
 void save_file(const Executable& executable, const std::string& path);

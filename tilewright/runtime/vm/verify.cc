@@ -26,11 +26,12 @@ class FunctionVerifier {
       return fmt::format("\"{}\" has more than {} registers", function_.name, kMaxRegisters);
     }
     if (function_.parameters.size() > function_.num_registers) {
-      return fmt::format("\"{}\" has {} parameters, but {} registers", function_.name, function_.parameters.size(),
-                         function_.num_registers);
+      return fmt::format("\"{}\" has {} parameters, but {} registers", function_.name,
+                         function_.parameters.size(), function_.num_registers);
     }
     if (function_.int_names.size() > function_.num_ints) {
-      return fmt::format("\"{}\" names {} of {} int registers", function_.name, function_.int_names.size(), function_.num_ints);
+      return fmt::format("\"{}\" names {} of {} int registers", function_.name, function_.int_names.size(),
+                         function_.num_ints);
     }
     if (function_.code.empty() || function_.code.back().opcode != Opcode::kReturn) {
       return fmt::format("\"{}\" does not end with return", function_.name);
@@ -47,7 +48,8 @@ class FunctionVerifier {
     const Instruction& instruction = function_.code[position];
     const OpcodeInfo* info = opcode_info(instruction.opcode);
     if (!info) return fmt::format("has the unknown opcode {}", static_cast<int>(instruction.opcode));
-    for (auto [field, value] : {std::pair(info->dst, instruction.dst), std::pair(info->a, instruction.a), std::pair(info->b, instruction.b)}) {
+    for (auto [field, value] : {std::pair(info->dst, instruction.dst), std::pair(info->a, instruction.a),
+                                std::pair(info->b, instruction.b)}) {
       std::string fault = check_field(field, value, position);
       if (!fault.empty()) return fault;
     }
@@ -66,7 +68,8 @@ class FunctionVerifier {
       case Field::kConstantIndex: return out_of_range("constant", value, executable_.constants.size());
       case Field::kCallee: return out_of_range("callee", value, executable_.callees.size());
       case Field::kFunction: return out_of_range("function", value, executable_.functions.size());
-      case Field::kKind: return out_of_range("value kind", value, static_cast<uint32_t>(ValueKind::kObject) + 1);
+      case Field::kKind:
+        return out_of_range("value kind", value, static_cast<uint32_t>(ValueKind::kObject) + 1);
       case Field::kTarget:
         if (value <= position) return fmt::format("jumps back to {}", value);
         return out_of_range("instruction", value, function_.code.size());
@@ -93,7 +96,8 @@ class FunctionVerifier {
   }
 
   std::string check_operand(char letter, const Operand& operand) const {
-    if (!is_allowed(letter, operand.kind)) return fmt::format("has an operand of kind {}", static_cast<uint32_t>(operand.kind));
+    if (!is_allowed(letter, operand.kind))
+      return fmt::format("has an operand of kind {}", static_cast<uint32_t>(operand.kind));
     switch (operand.kind) {
       case Operand::Kind::kRegister: return out_of_range("register", operand.index, function_.num_registers);
       case Operand::Kind::kInt:
@@ -103,7 +107,8 @@ class FunctionVerifier {
         const DataType dtype = operand_dtype(operand);
         if (dtype.is_void() && letter == 't') return {};
         const bool is_sound = dtype.code <= 17 && dtype.bits > 0 && dtype.lanes > 0 && !dtype.is_scalable();
-        return is_sound ? std::string() : fmt::format("has the dtype {}:{}:{}", dtype.code, dtype.bits, dtype.lanes);
+        return is_sound ? std::string()
+                        : fmt::format("has the dtype {}:{}:{}", dtype.code, dtype.bits, dtype.lanes);
       }
       default: return {};
     }
@@ -117,17 +122,24 @@ class FunctionVerifier {
       case Opcode::kCheckShape: {
         const int64_t head = instruction.opcode == Opcode::kCheckTensor ? 3 : 2;
         const int64_t ndim = function_.operands[instruction.b + head - 1].bits;
-        return ndim >= -1 && std::max<int64_t>(ndim, 0) == count - head && ndim <= kMaxDims ? std::string() : fmt::format("has {} patterns for {} dimensions", count - head, ndim);
+        return ndim >= -1 && std::max<int64_t>(ndim, 0) == count - head && ndim <= kMaxDims
+                   ? std::string()
+                   : fmt::format("has {} patterns for {} dimensions", count - head, ndim);
       }
       case Opcode::kArenaTensor:
       case Opcode::kNewTensor:
       case Opcode::kReshape:
-        return count - 2 <= kMaxDims ? std::string() : fmt::format("makes a tensor of more than {} dimensions", kMaxDims);
+        return count - 2 <= kMaxDims ? std::string()
+                                     : fmt::format("makes a tensor of more than {} dimensions", kMaxDims);
       case Opcode::kCallFunction:
       case Opcode::kMakeClosure: {
-        const auto num_parameters = static_cast<int64_t>(executable_.functions[instruction.a].parameters.size());
-        const bool fits = instruction.opcode == Opcode::kCallFunction ? count == num_parameters : count <= num_parameters;
-        return fits ? std::string() : fmt::format("gives {} arguments to \"{}\", which takes {}", count, executable_.functions[instruction.a].name, num_parameters);
+        const auto num_parameters =
+            static_cast<int64_t>(executable_.functions[instruction.a].parameters.size());
+        const bool fits =
+            instruction.opcode == Opcode::kCallFunction ? count == num_parameters : count <= num_parameters;
+        return fits ? std::string()
+                    : fmt::format("gives {} arguments to \"{}\", which takes {}", count,
+                                  executable_.functions[instruction.a].name, num_parameters);
       }
       default: return {};
     }
@@ -144,11 +156,13 @@ std::string find_fault(const Executable& executable) {
   for (const BytecodeFunction& function : executable.functions) {
     std::string fault = FunctionVerifier(executable, function).check();
     if (!fault.empty()) return fault;
-    if (!names.insert(function.name).second) return fmt::format("there are two functions \"{}\"", function.name);
+    if (!names.insert(function.name).second)
+      return fmt::format("there are two functions \"{}\"", function.name);
   }
   for (size_t n = 0; n < executable.constants.size(); ++n) {
     const Tensor& constant = executable.constants[n];
-    if (!constant || !constant.device().is_cpu() || !constant.is_contiguous()) return fmt::format("constant {} is not a compact tensor on cpu", n);
+    if (!constant || !constant.device().is_cpu() || !constant.is_contiguous())
+      return fmt::format("constant {} is not a compact tensor on cpu", n);
   }
   return {};
 }

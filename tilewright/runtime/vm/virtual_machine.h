@@ -15,18 +15,18 @@ class MachineObject;
 
 /// One call of a kernel or packed function, told to the profiler after it ended.
 struct CallRecord {
-  std::string_view function;               // the function of the executable that called
+  std::string_view function;  // the function of the executable that called
   std::string_view callee;
   int64_t duration_ns;
-  std::span<const TilewrightAny> args;     // of a compiled kernel; empty for a packed function
+  std::span<const TilewrightAny> args;  // of a compiled kernel; empty for a packed function
 };
 using Profiler = std::function<void(const CallRecord&)>;
 
 class VirtualMachine {
  public:
   VirtualMachine() = default;
-  /// kernels: where callees are looked up first; may be undefined, then only the registry is.  A callee that is in
-  /// neither is an error when it is called, not before: packed functions may be registered until then.
+  /// kernels: where callees are looked up first; may be undefined, then only the registry is.  A callee that
+  /// is in neither is an error when it is called, not before: packed functions may be registered until then.
   /// Raises InternalError if the executable is not sound (find_fault).
   VirtualMachine(Executable executable, Module kernels);
   /// The executable that a compiled model carries, with the model's kernels.
@@ -34,10 +34,10 @@ class VirtualMachine {
   static VirtualMachine from_module(const Module& model);
 
   explicit operator bool() const { return static_cast<bool>(module_); }
-  /// Calls a public function.  Raises UserError for an unknown name, a wrong number of arguments, or arguments that the
-  /// function's checks refuse; and what kernels and packed functions raise.
-  /// Tensors that are not compact or not aligned to their elements are copied first.  The result shares no memory
-  /// with the machine.
+  /// Calls a public function.  Raises UserError for an unknown name, a wrong number of arguments, or
+  /// arguments that the function's checks refuse; and what kernels and packed functions raise. Tensors that
+  /// are not compact or not aligned to their elements are copied first.  The result shares no memory with the
+  /// machine.
   Value invoke(std::string_view function, Args args) const;
   template <class... Values>
   Value operator()(std::string_view function, const Values&... values) const {
@@ -48,7 +48,8 @@ class VirtualMachine {
       return invoke(function, args);
     }
   }
-  /// A public function as a packed function, which keeps the machine alive.  Raises UserError for an unknown name.
+  /// A public function as a packed function, which keeps the machine alive.  Raises UserError for an unknown
+  /// name.
   Function get_function(std::string_view name) const;
   /// The machine as a module: its public functions by name; it imports the kernels.
   const Module& module() const { return module_; }
