@@ -1,0 +1,39 @@
+// One result per element of one tensor.  Shapes are kept; the names of the blocks are T_<function>.
+#pragma once
+#include "tilewright/te/compute.h"
+
+namespace tilewright::topi {
+using te::Shape;
+using te::Tensor;
+using tir::PrimExpr;
+
+/// The tensor of `body(x[i, ...])`, its block called `name`.
+Tensor elementwise(const Tensor& x, std::string name, const std::function<PrimExpr(PrimExpr)>& body);
+/// The TIR function `op` ("exp", "tanh", ...) of every element of a float tensor.
+Tensor math(const Tensor& x, std::string_view op);
+
+Tensor abs(const Tensor& x);
+Tensor negative(const Tensor& x);
+Tensor sign(const Tensor& x);
+Tensor square(const Tensor& x);
+Tensor relu(const Tensor& x);
+/// x where x > 0, else alpha * x
+Tensor leaky_relu(const Tensor& x, double alpha);
+/// x / 2 * (1 + erf(x / sqrt(2))).  Source: Hendrycks and Gimpel, arXiv 1606.08415
+Tensor gelu(const Tensor& x);
+/// the approximation of gelu by tanh, same source
+Tensor gelu_tanh(const Tensor& x);
+/// x * sigmoid(x)
+Tensor silu(const Tensor& x);
+/// log(1 + exp(x)), without overflow for large x
+Tensor softplus(const Tensor& x);
+/// min(max(x, low), high)
+Tensor clip(const Tensor& x, const PrimExpr& low, const PrimExpr& high);
+Tensor cast(const Tensor& x, DataType dtype);
+Tensor logical_not(const Tensor& x);
+Tensor bitwise_not(const Tensor& x);
+Tensor isnan(const Tensor& x);
+Tensor isinf(const Tensor& x);
+Tensor isfinite(const Tensor& x);
+
+}  // namespace tilewright::topi

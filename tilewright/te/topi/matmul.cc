@@ -1,0 +1,55 @@
+#include "tilewright/te/topi/matmul.h"
+
+#include "tilewright/te/topi/broadcast.h"
+
+namespace tilewright::topi {
+using namespace tir;
+namespace {
+
+// The index of `x` for the batch axes `i` of a result with `num_batch` batch dimensions.
+std::vector<PrimExpr> batch_indices(const Tensor& x, size_t own_batch, const std::vector<Var>& i, size_t num_batch) {
+  std::vector<PrimExpr> indices;
+  for (size_t n = 0; n < own_batch; ++n) {
+    const Var& axis = i[num_batch - own_batch + n];
+    indices.push_back(is_one(x.shape()[n]) ? make_const_int(axis->dtype, 0) : PrimExpr(axis));
+  }
+  return indices;
+}
+
+}  // namespace
+
+Tensor matmul(const Tensor& a, const Tensor& b, DataType out_dtype) {
+  if (out_dtype.is_void()) out_dtype = a.dtype();
+  const bool a_is_vector = a.ndim() == 1, b_is_vector = b.ndim() == 1;
+  const size_t a_batch = a_is_vector ? 0 : a.ndim() - 2, b_batch = b_is_vector ? 0 : b.ndim() - 2;
+  Shape shape = broadcast_shape({a.shape().begin(), a.shape().begin() + static_cast<long>(a_batch)},
+                                {b.shape().begin(), b.shape().begin() + static_cast<long>(b_batch)});
+  const size_t num_batch = shape.size();
+  if (!a_is_vector) shape.push_back(a.shape()[a_batch]);
+  if (!b_is_vector) shape.push_back(b.shape().back());
+  const IterVar k = te::reduce_axis(a.shape().back(), "k");
+  return te::compute(
+      shape,
+      [&](const std::vector<Var>& i) {
+        std::vector<PrimExpr> left = batch_indices(a, a_batch, i, num_batch), right = batch_indices(b, b_batch, i, num_batch);
+        if (!a_is_vector) left.push_back(i[num_batch]);
+        left.push_back(k->var);
+        right.push_back(k->var);
+        if (!b_is_vector) right.push_back(i.back());
+        return te::sum(tir::cast(out_dtype, a.at(left)) * tir::cast(out_dtype, b.at(right)), {k});
+      },
+      {.name = "matmul"});
+}
+
+Tensor dense(const Tensor& x, const Tensor& weight, DataType out_dtype) {
+  if (out_dtype.is_void()) out_dtype = x.dtype();
+  const IterVar k = te::reduce_axis(x.shape()[1], "k");
+  return te::compute(
+      {x.shape()[0], weight.shape()[0]},
+      [&](const std::vector<Var>& i) {
+        return te::sum(tir::cast(out_dtype, x(i[0], k->var)) * tir::cast(out_dtype, weight(i[1], k->var)), {k});
+      },
+      {.name = "T_dense"});
+}
+
+}  // namespace tilewright::topi

@@ -1,0 +1,23 @@
+// Pooling over spatial dimensions.  Layouts as in conv.h.
+#pragma once
+#include "tilewright/te/topi/conv.h"
+
+namespace tilewright::topi {
+
+struct PoolOptions {
+  std::vector<int64_t> pool_size, strides, padding, dilation;  // padding: before each, then after each
+  bool ceil_mode = false;
+  bool count_include_pad = false;  // of averages
+  std::string layout;
+};
+
+Tensor max_pool(const Tensor& data, const PoolOptions& options);
+Tensor avg_pool(const Tensor& data, const PoolOptions& options);
+/// Averages of nearly equal parts: part i of n covers floor(i * extent / n) .. ceil((i + 1) * extent / n) - 1.
+Tensor adaptive_avg_pool(const Tensor& data, const Shape& output_size, const std::string& layout);
+/// The extent of a pooled dimension.
+PrimExpr pool_extent(const PrimExpr& extent, int64_t pool, int64_t stride, int64_t pad, int64_t dilation, bool ceil_mode);
+/// Where D, H, W stand in `layout`.
+std::vector<size_t> spatial_dims(const std::string& layout);
+
+}  // namespace tilewright::topi

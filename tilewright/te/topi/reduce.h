@@ -1,0 +1,31 @@
+// Reductions over axes.  `axes` are in 0 .. ndim - 1, each once; none given means none reduced.
+#pragma once
+#include "tilewright/te/topi/elementwise.h"
+
+namespace tilewright::topi {
+
+using Axes = std::vector<int64_t>;
+
+/// 0, 1, ..., ndim - 1
+Axes all_axes(size_t ndim);
+Tensor sum(const Tensor& x, const Axes& axes, bool keepdims = false);
+Tensor prod(const Tensor& x, const Axes& axes, bool keepdims = false);
+Tensor max(const Tensor& x, const Axes& axes, bool keepdims = false);
+Tensor min(const Tensor& x, const Axes& axes, bool keepdims = false);
+Tensor any(const Tensor& x, const Axes& axes, bool keepdims = false);
+Tensor all(const Tensor& x, const Axes& axes, bool keepdims = false);
+Tensor mean(const Tensor& x, const Axes& axes, bool keepdims = false);
+/// The mean of the squared distances from the mean.
+Tensor variance(const Tensor& x, const Axes& axes, bool keepdims = false);
+/// The position of the largest (smallest) value; the first of equal ones; a NaN counts as the largest (smallest).
+/// Over several axes: the position in their row-major order.
+Tensor argmax(const Tensor& x, const Axes& axes, bool keepdims = false, DataType dtype = kInt64);
+Tensor argmin(const Tensor& x, const Axes& axes, bool keepdims = false, DataType dtype = kInt64);
+/// Sums of the elements up to and including each one along `axis`.
+Tensor cumsum(const Tensor& x, int64_t axis, bool exclusive = false, bool reverse = false);
+
+/// The number of elements that a reduction over `axes` combines, as `dtype`.
+PrimExpr count_of(const Tensor& x, const Axes& axes, DataType dtype);
+Shape reduced_shape(const Shape& shape, const Axes& axes, bool keepdims);
+
+}  // namespace tilewright::topi
