@@ -1,0 +1,138 @@
+// Pooling over the spatial dimensions of a layout.
+#include "tilewright/relax/op_util.h"
+#include "tilewright/te/topi/pool.h"
+#include "tilewright/tir/text.h"
+
+namespace tilewright::relax {
+namespace {
+
+template <int kSpatial>
+struct PoolAttrs {
+  std::vector<int64_t> pool_size = std::vector<int64_t>(kSpatial, 1);
+  std::vector<int64_t> strides = std::vector<int64_t>(kSpatial, 1);
+  std::vector<int64_t> padding = std::vector<int64_t>(kSpatial, 0);
+  std::vector<int64_t> dilation = std::vector<int64_t>(kSpatial, 1);
+  bool ceil_mode = false;
+  bool count_include_pad = false;
+  std::string layout = kSpatial == 1 ? "NCW" : "NCHW";
+  std::string out_layout;
+  static constexpr auto fields() {
+    return std::tuple{field<&PoolAttrs::pool_size>("pool_size", "extent of the window"),
+                      field<&PoolAttrs::strides>("strides", "step of the window"),
+                      field<&PoolAttrs::padding>("padding", "around: one number, one per dimension, or before and after each"),
+                      field<&PoolAttrs::dilation>("dilation", "distance of window elements"),
+                      field<&PoolAttrs::ceil_mode>("ceil_mode", "whether a last, partial window counts"),
+                      field<&PoolAttrs::count_include_pad>("count_include_pad", "whether averages count padding"),
+                      field<&PoolAttrs::layout>("layout", "order of dimensions, e.g. \"NCHW\""),
+                      field<&PoolAttrs::out_layout>("out_layout", "order of dimensions; empty: as layout")};
+  }
+};
+
+struct AdaptiveAttrs {
+  std::vector<int64_t> output_size;
+  std::string layout = "NCHW";
+  std::string out_layout;
+  static constexpr auto fields() {
+    return std::tuple{field<&AdaptiveAttrs::output_size>("output_size", "extents of the result; none: those of data"),
+                      field<&AdaptiveAttrs::layout>("layout", "order of dimensions, e.g. \"NCHW\""),
+                      field<&AdaptiveAttrs::out_layout>("out_layout", "order of dimensions; empty: as layout")};
+  }
+};
+
+std::vector<int64_t> per_dimension(const Call& call, std::vector<int64_t> values, size_t count, std::string_view name, int64_t least) {
+  if (values.size() == 1) values.assign(count, values[0]);
+  if (values.size() != count) fail(call, "{} has {} numbers, expected 1 or {}", name, values.size(), count);
+  for (int64_t value : values) {
+    if (value < least) fail(call, "{} is {}, expected at least {}", name, value, least);
+  }
+  return values;
+}
+
+std::vector<size_t> spatial_of(const Call& call, const std::string& layout, const std::string& out_layout, size_t count) {
+  if (!out_layout.empty() && out_layout != layout) throw Unsupported(call, "{}: out_layout \"{}\" other than layout \"{}\"", name_of(call), out_layout, layout);
+  const std::vector<size_t> spatial = topi::spatial_dims(layout);
+  if (layout.size() != count + 2 || spatial.size() != count) fail(call, "layout \"{}\" does not name {} spatial dimensions", layout, count);
+  return spatial;
+}
+
+template <int kSpatial>
+topi::PoolOptions options_of(const Call& call, const PoolAttrs<kSpatial>& attrs) {
+  topi::PoolOptions options;
+  options.pool_size = per_dimension(call, attrs.pool_size, kSpatial, "pool_size", 1);
+  options.strides = per_dimension(call, attrs.strides, kSpatial, "strides", 1);
+  options.dilation = per_dimension(call, attrs.dilation, kSpatial, "dilation", 1);
+  if (attrs.padding.size() == 2 * kSpatial) options.padding = per_dimension(call, attrs.padding, 2 * kSpatial, "padding", 0);
+  else {
+    options.padding = per_dimension(call, attrs.padding, kSpatial, "padding", 0);
+    options.padding.insert(options.padding.end(), options.padding.begin(), options.padding.begin() + kSpatial);
+  }
+  options.ceil_mode = attrs.ceil_mode;
+  options.count_include_pad = attrs.count_include_pad;
+  options.layout = attrs.layout;
+  return options;
+}
+
+template <int kSpatial>
+Type infer_pool(const Call& call, const PoolAttrs<kSpatial>& attrs) {
+  require_ndim(call, 0, kSpatial + 2);
+  const TensorTypeNode* data = tensor_arg(call, 0);
+  const std::vector<size_t> spatial = spatial_of(call, attrs.layout, attrs.out_layout, kSpatial);
+  const topi::PoolOptions options = options_of(call, attrs);
+  const Shape* shape = known_shape(data);
+  if (!shape) return tensor_type_of_ndim(kSpatial + 2, data->dtype);
+  Shape result = *shape;
+  for (size_t n = 0; n < kSpatial; ++n) {
+    PrimExpr& extent = result[spatial[n]];
+    const int64_t pad = options.padding[n] + options.padding[kSpatial + n];
+    extent = topi::pool_extent(extent, options.pool_size[n], options.strides[n], pad, options.dilation[n], options.ceil_mode);
+    if (const auto* number = extent.template as<IntImmNode>(); number && number->value < 1)
+      fail(call, "the window of {} is larger than data {} with padding {}", options.pool_size[n], shape_text(*shape), pad);
+  }
+  return tensor_type(std::move(result), data->dtype);
+}
+
+template <int kSpatial>
+te::Tensor lower_max(const LowerInput& in, const PoolAttrs<kSpatial>& attrs) {
+  return topi::max_pool(in[0], options_of(in.call, attrs));
+}
+template <int kSpatial>
+te::Tensor lower_avg(const LowerInput& in, const PoolAttrs<kSpatial>& attrs) {
+  return topi::avg_pool(in[0], options_of(in.call, attrs));
+}
+
+Shape adaptive_size(const Call& call, const AdaptiveAttrs& attrs, const Shape& data, const std::vector<size_t>& spatial) {
+  Shape size;
+  for (size_t at : spatial) size.push_back(data[at]);
+  if (attrs.output_size.empty()) return size;
+  return extents(per_dimension(call, attrs.output_size, spatial.size(), "output_size", 1));
+}
+
+Type infer_adaptive(const Call& call, const AdaptiveAttrs& attrs) {
+  require_ndim(call, 0, 4);
+  const TensorTypeNode* data = tensor_arg(call, 0);
+  const std::vector<size_t> spatial = spatial_of(call, attrs.layout, attrs.out_layout, 2);
+  const Shape* shape = known_shape(data);
+  if (!shape) return tensor_type_of_ndim(4, data->dtype);
+  Shape result = *shape;
+  const Shape size = adaptive_size(call, attrs, *shape, spatial);
+  for (size_t n = 0; n < spatial.size(); ++n) result[spatial[n]] = size[n];
+  return tensor_type(std::move(result), data->dtype);
+}
+te::Tensor lower_adaptive(const LowerInput& in, const AdaptiveAttrs& attrs) {
+  return topi::adaptive_avg_pool(in[0], adaptive_size(in.call, attrs, in[0].shape(), topi::spatial_dims(attrs.layout)), attrs.layout);
+}
+
+constexpr FusePattern kOutFusable = FusePattern::kOutFusable;
+constexpr OpInfo kOps[] = {
+    op<&infer_pool<1>, &lower_max<1>, PoolAttrs<1>>("relax.nn.max_pool1d", "data", "Largest element of each window.", kOutFusable),
+    op<&infer_pool<2>, &lower_max<2>, PoolAttrs<2>>("relax.nn.max_pool2d", "data", "Largest element of each window.", kOutFusable),
+    op<&infer_pool<1>, &lower_avg<1>, PoolAttrs<1>>("relax.nn.avg_pool1d", "data", "Mean of each window.", kOutFusable),
+    op<&infer_pool<2>, &lower_avg<2>, PoolAttrs<2>>("relax.nn.avg_pool2d", "data", "Mean of each window.", kOutFusable),
+    op<infer_adaptive, lower_adaptive, AdaptiveAttrs>("relax.nn.adaptive_avg_pool2d", "data", "Means of nearly equal parts.", kOutFusable),
+};
+
+}  // namespace
+
+extern constinit const OpTable pool_info = op_table(kOps);
+
+}  // namespace tilewright::relax
