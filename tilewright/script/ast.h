@@ -129,8 +129,8 @@ struct Tree {
   std::string_view source_of(const Expr* expr) const { return text.at(expr->place); }
 };
 
-/// The tree of a program.  Of a file's outermost statements only imports, functions and classes are read; the rest is
-/// Python's business and skipped.  Raises UserError with a caret where the text is not of the subset.
+/// The tree of a program.  Of a file's outermost statements only imports, `metadata = ...` and decorated functions and
+/// classes are read; the rest is Python's business and skipped.  Raises UserError with a caret where the text is not of the subset.
 std::unique_ptr<Tree> parse_program(Ref<Source> source);
 
 /// The expression that is all of the text.

@@ -24,6 +24,8 @@ void AstParser::parse_file() {
       if (const Stmt* definition = parse_decorated()) tree_.body.push_back(definition);
     } else if (is_word("import") || is_word("from")) {
       tree_.body.push_back(parse_import());
+    } else if (is_word("metadata") && tree_.text.at(next_token().place) == "=") {
+      tree_.body.push_back(parse_expr_statement());
     } else {
       skip_statement();
     }

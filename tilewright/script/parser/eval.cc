@@ -32,7 +32,7 @@ bool Parser::is_unknown(const Expr* expr) const {
   const Expr* root = root_of(expr);
   if (root->kind == ExprKind::kOpaque) return true;
   if (root->kind != ExprKind::kName || names.lookup(root->text)) return false;
-  if (root->text == module_name || root->text == "cls" || root->text == "meta" || root->text == "metadata") return false;
+  if (root->text == module_name || root->text == "cls") return false;
   if (global_vars.contains(root->text)) return false;
   // the longest dotted prefix decides: tvm.tir.exp is ours, tvm.target.Target is not
   const Expr* prefix = expr;
@@ -48,6 +48,8 @@ Value Parser::resolve(const Expr* expr) {
   }
   if (expr->kind == ExprKind::kOpaque) throw Unsupported(span(expr), "this expression is evaluated by Python, and there is none here");
   const Expr* root = root_of(expr);
+  if (root->kind == ExprKind::kName && (root->text == "metadata" || root->text == "meta"))
+    throw UserError(span(expr), "the text names a value of its metadata, which it does not hold").help("print the program with show_meta=True");
   unknown_name(root->kind == ExprKind::kName ? root->text : text(root), root->place);
 }
 

@@ -1,4 +1,5 @@
 // The entry: a file's definitions, and classes of @I.ir_module.
+#include "tilewright/ir/services.h"
 #include "tilewright/script/parser/relax_parser.h"
 #include "tilewright/script/parser/tir_parser.h"
 #include "tilewright/support/near.h"
@@ -31,8 +32,7 @@ PrimFunc parse_prim_func(Parser& parser, const ast::Stmt* stmt) {
 relax::Function parse_graph(Parser& parser, const ast::Stmt* stmt) {
   RelaxState state;
   RelaxState* outer = std::exchange(parser.graph, &state);
-  Names outer_names = std::exchange(parser.names, Names());
-  parser.names.push();
+  Names outer_names = std::exchange(parser.names, parser.names.outermost());
   relax::Function func = RelaxParser(&parser, &state).parse_function(stmt);
   parser.names = std::move(outer_names);
   parser.graph = outer;
@@ -129,9 +129,25 @@ Value call_module_function(Parser& parser, std::string_view name, Args& args) {
   throw UserError(args.span, "there is no function {} in I", name).help("{}", nearest_names_text(name, {"module_attrs", "module_global_infos", "vdevice", "dummy_global_info"}));
 }
 
+namespace {
+
+// metadata = tvm.ir.load_json("..."), which the printer writes below the program
+void read_metadata(Parser& parser, const ast::Stmt* stmt) {
+  const ast::Expr* call = stmt->value;
+  const bool is_load = call->kind == ast::ExprKind::kCall && call->items.size() == 2 && ast::dotted_name(call->items[0]).ends_with("load_json");
+  if (!is_load || call->items[1]->kind != ast::ExprKind::kString) return;
+  parser.at(call->place, [&] { parser.names.define("metadata", ir::load_json(call->items[1]->string), stmt->place); });
+}
+
+}  // namespace
+
 std::vector<std::pair<std::string, ObjectRef>> Parser::parse_file() {
   std::vector<std::pair<std::string, ObjectRef>> result;
   for (const ast::Stmt* stmt : tree.body) {
+    if (stmt->kind == ast::StmtKind::kAssign) read_metadata(*this, stmt);
+  }
+  for (const ast::Stmt* stmt : tree.body) {
+    if (stmt->kind == ast::StmtKind::kAssign) continue;
     if (stmt->kind == ast::StmtKind::kImport) {
       for (const ast::Import& import : stmt->imports) aliases.add(import.alias, import.path);
       continue;

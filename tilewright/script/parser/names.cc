@@ -8,6 +8,12 @@ void Names::define(std::string_view name, Value value, Place place, bool is_let)
   frames_.back()[std::string(name)] = {std::move(value), place, is_let};
 }
 
+Names Names::outermost() const {
+  Names result;
+  result.frames_.push_back(frames_.front());
+  return result;
+}
+
 const Binding* Names::lookup(std::string_view name) const {
   const std::string key(name);
   for (size_t n = frames_.size(); n-- > 0;) {

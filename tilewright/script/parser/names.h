@@ -17,7 +17,8 @@ class Names final : public Scope {
  public:
   void push() { frames_.emplace_back(); }
   void pop() { frames_.pop_back(); }
-  size_t depth() const { return frames_.size(); }
+  /// The outermost frame alone.
+  Names outermost() const;
   /// Binds `name` in the innermost frame, hiding what it meant outside.
   void define(std::string_view name, Value value, Place place, bool is_let = false);
   const Binding* lookup(std::string_view name) const;

@@ -163,6 +163,11 @@ Value Parser::subscript(const Value& base, const Expr* expr) {
   }
   if (const auto* list = base.get<Sequence>()) return element(*this, *list, expr);
   if (const auto* array = base.node<ir::ArrayNode>()) return element(*this, Sequence{{array->items.begin(), array->items.end()}, false}, expr);
+  if (const auto* dict = base.node<ir::DictNode>()) {
+    const std::string key = to_string(eval(expr->items[1]), expr->items[1]->place, "a key");
+    if (ObjectRef item = dict->items.get(key)) return item;
+    throw UserError(span(expr), "the dictionary has no key \"{}\"", key);
+  }
   if (const auto* map = base.get<Mapping>()) {
     const std::string key = to_string(eval(expr->items[1]), expr->items[1]->place, "a key");
     for (const auto& [name, item] : map->items) {

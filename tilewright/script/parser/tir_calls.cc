@@ -1,5 +1,4 @@
 // Calls of the operators of tir/op.h: arguments to expressions, and the dtype of the result.
-#include "tilewright/script/builtin_dtypes.h"
 #include "tilewright/script/parser/tir_functions.h"
 
 namespace tilewright::script {
@@ -23,7 +22,7 @@ bool takes_integers(std::string_view name) {
 // The result's dtype written by the user: dtype=..., or before the other arguments.
 std::optional<DataType> written_dtype(Parser& parser, const BuiltinOp& op, Args& args, size_t* first) {
   if (const Arg* arg = args.keyword("dtype")) return parser.to_data_type(arg->value, arg->place);
-  if (!takes_dtype_first(op.name) || args.size() == 0) return std::nullopt;
+  if (!has_leading_dtype(op.name) || args.size() == 0) return std::nullopt;
   DataType dtype;
   const Arg& arg = args.need(0, "dtype");
   if (!parser.as_data_type(arg.value, &dtype)) return std::nullopt;
@@ -62,28 +61,6 @@ Value type_annotation(Parser& parser, Args& args) {
 
 }  // namespace
 
-bool takes_dtype_first(std::string_view name) {
-  return is_any_of(name, {"call_extern", "call_pure_extern", "call_llvm_intrin", "call_llvm_pure_intrin", "reinterpret", "vectorlow",
-                          "vectorhigh", "vectorcombine", "large_uint_imm", "undef", "peek"});
-}
-
-std::optional<DataType> builtin_dtype(const BuiltinOp& op, std::span<const PrimExpr> operands) {
-  const std::string_view name = op.name;
-  const DataType first = operands.empty() ? kInt32 : operands[0]->dtype;
-  if (op.elementwise) return first;
-  if (is_any_of(name, {"isnan", "isinf", "isfinite", "isnullptr"})) return DataType::bool_(first.lanes);
-  if (name == "assume") return kBoolType;
-  if (name == "if_then_else" && operands.size() == 3) return operands[1]->dtype;
-  if (is_any_of(name, {"address_of", "tvm_access_ptr", "tvm_stack_alloca", "tvm_thread_allreduce"})) return DataType::handle();
-  if (name == "ret") return first;
-  if (name == "clz") return kInt32.with_lanes(first.lanes);
-  if (name == "tvm_warp_shuffle" && operands.size() > 1) return operands[1]->dtype;
-  if ((name == "vectorlow" || name == "vectorhigh") && first.lanes % 2 == 0) return first.with_lanes(first.lanes / 2);
-  if (name == "vectorcombine") return first.with_lanes(first.lanes * 2);
-  if (takes_dtype_first(name)) return std::nullopt;
-  return kInt32;
-}
-
 Value call_builtin(Parser& parser, const BuiltinOp& op, Args& args) {
   if (op.name == "type_annotation") return type_annotation(parser, args);
   size_t first = 0;
@@ -98,7 +75,7 @@ Value call_builtin(Parser& parser, const BuiltinOp& op, Args& args) {
   if (op.name == "if_then_else") operands[0] = parser.to_bool(given[0]->value, given[0]->place);
   if (op.name == "address_of" && !is<BufferLoadNode>(operands[0]))
     throw UserError(parser.span(given[0]->place), "T.address_of takes a buffer element, as in A[i], found {}", describe(given[0]->value));
-  if (!dtype) dtype = builtin_dtype(op, operands);
+  if (!dtype) dtype = result_dtype(op, operands);
   if (!dtype) throw UserError(args.span, "{}: the dtype of the result is missing", args.function).help("write it first or as dtype=\"...\"");
   return tir::CallNode::make(*dtype, ir::Expr(find_op(op.name)), std::move(operands), std::move(annotations), args.span);
 }

@@ -187,7 +187,16 @@ Value let_value(Parser& parser, Args& args) {
 }
 
 namespace {
+// A number, or T.vscale() * number
 int64_t lanes_of(Parser& parser, const Arg& arg) {
+  const auto is_vscale = [](const PrimExpr& expr) {
+    const auto* call = expr.as<tir::CallNode>();
+    const auto* op = call ? call->op.as<ir::OpNode>() : nullptr;
+    return op && op->name == "tir.vscale";
+  };
+  const auto* scaled = arg.value.node<MulNode>();
+  int64_t factor;
+  if (scaled && is_vscale(scaled->a) && as_const_int(scaled->b, &factor) && factor >= 1 && factor < DataType::kScalable) return factor | DataType::kScalable;
   const int64_t lanes = parser.to_int(arg.value, arg.place, "the number of lanes");
   if (lanes < 1 || lanes > 0x7fff) throw UserError(parser.span(arg.place), "a vector of {} lanes", lanes);
   return lanes;
