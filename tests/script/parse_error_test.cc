@@ -132,7 +132,7 @@ TEST(ParseError, Graphs) {
        "error: dimension k is used, but no parameter or R.match_cast defines it"},
       {"    y = R.call_tir(\"g\", (x,))\n    return y\n", "error: R.call_tir: argument out_sinfo is missing"},
       {"    y = R.call_tir(\"g\", (x,), (1, 2))\n    return y\n", "error: the shape of the output has no dtype"},
-      {"    y: R.Shape = x\n    return y\n", "error: y is annotated as R.Shape, but its value is R.Tensor((1, m), \"float32\")"},
+      {"    y: R.Shape = R.const(1.5)\n    return y\n", "error: y is annotated as R.Shape, but its value is R.Tensor((), \"float32\")"},
       {"    return R.const([[1], [2, 3]])\n", "error: the lists of a constant have different lengths"},
   };
   for (const auto& [body, expected] : cases) EXPECT_EQ(first_line(head + body), expected) << body;
