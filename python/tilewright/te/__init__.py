@@ -1,0 +1,125 @@
+"""Tensor expressions: what each element of a tensor is computed from."""
+
+from .. import _core
+from ..ir._nodes import classes, methods_for
+
+Tensor = classes["te.Tensor"]
+IterVar = classes["tir.IterVar"]
+_PrimExpr = classes["PrimExpr"]
+
+
+def placeholder(shape, dtype: str = "float32", name: str = "placeholder"):
+    """An input tensor.
+
+    shape  ints or expressions, one per dimension
+    dtype  element type; default float32
+    name   of the parameter; default "placeholder"
+    >>> A = te.placeholder((128, 128), "float32", name="A")
+    """
+    return _core.te_placeholder(_shape(shape), dtype, name)
+
+
+def compute(shape, fcompute, name: str = "compute", tag: str = "", attrs: dict | None = None):
+    """The tensor of `shape` whose element at the axes is `fcompute(*axes)`.
+
+    shape     ints or expressions, one per dimension
+    fcompute  called once with one variable per dimension; gives an expression, or a tuple of several
+    name      of the block and buffer; default "compute"
+    attrs     copied to the block; default none
+    Returns   a tensor, or a list of them if fcompute gives several
+    >>> C = te.compute((128, 128), lambda i, j: te.sum(A[i, k] * B[k, j], axis=k), name="C")
+    """
+    names = [] if fcompute.__code__.co_flags & 0x04 else list(fcompute.__code__.co_varnames[: fcompute.__code__.co_argcount])
+    tensors = _core.te_compute(_shape(shape), fcompute, name, attrs or {}, names)
+    return tensors[0] if len(tensors) == 1 else tensors
+
+
+def reduce_axis(dom, name: str = "rv"):
+    """An axis to reduce over: `dom` is (begin, end) or a Range.
+
+    >>> k = te.reduce_axis((0, 128), "k")
+    """
+    if not isinstance(dom, classes["ir.Range"]):
+        begin, end = dom
+        extent = end - begin
+        begin = begin if isinstance(begin, _PrimExpr) else _core.const(begin, getattr(extent, "dtype", "int32"))
+        dom = _core.make_node("ir.Range", {"min": begin, "extent": extent})
+    return _core.te_reduce_axis(dom, name)
+
+
+def create_prim_func(args, index_dtype: str = "void", global_symbol: str = "main"):
+    """The loop program that computes the output tensors among `args` from the placeholders among them.
+
+    args     tensors and scalar variables, in the order of the function's parameters
+    Raises   UserError if a placeholder that is used is not among args
+    >>> te.create_prim_func([A, B, C])
+    """
+    return _core.te_create_prim_func(list(args), global_symbol, index_dtype or "void")
+
+
+def var(name: str = "n", dtype: str = "int32"):
+    """A symbolic extent."""
+    return _core.make_var(name, dtype)
+
+
+size_var = var
+
+
+def _reducer(core_function, binary_kind: str | None, doc: str):
+    def reduce(expr, axis=None, where=None, init=None):
+        if axis is None or isinstance(axis, int | float | _PrimExpr):
+            if binary_kind is None or axis is None:
+                from ..errors import UserError
+
+                raise UserError("the axis to reduce over is missing\nhelp: axis=k with k = te.reduce_axis((0, n))")
+            return _core.binary(binary_kind, expr, axis)  # te.max(a, b): the larger of two values
+        axes = list(axis) if isinstance(axis, list | tuple) else [axis]
+        return core_function(expr, axes, where, init)
+
+    reduce.__doc__ = doc
+    return reduce
+
+
+sum = _reducer(_core.te_sum, None, "The sum of `expr` over `axis`, a reduce axis or a list of them.")
+prod = _reducer(_core.te_prod, None, "The product of `expr` over `axis`.")
+max = _reducer(_core.te_max, "Max", "The largest `expr` over `axis`; te.max(a, b) of two values is their maximum.")
+min = _reducer(_core.te_min, "Min", "The smallest `expr` over `axis`; te.min(a, b) of two values is their minimum.")
+any = _reducer(_core.te_any, None, "Whether `expr` holds anywhere over `axis`.")
+all = _reducer(_core.te_all, None, "Whether `expr` holds everywhere over `axis`.")
+
+
+def _shape(shape) -> list:
+    return list(shape) if isinstance(shape, list | tuple) else [shape]
+
+
+@methods_for("te.Tensor")
+class _Tensor:
+    def __getitem__(self, indices):
+        return _core.te_load(self, [_index(i) for i in (indices if isinstance(indices, tuple) else (indices,))])
+
+    def __call__(self, *indices):
+        return _core.te_load(self, [_index(i) for i in indices])
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions."""
+        return len(self.shape)
+
+    @property
+    def name(self) -> str:
+        """Name of the computation."""
+        return self.op.name
+
+
+def _index(index):
+    return index.var if isinstance(index, IterVar) else index
+
+
+def __getattr__(name: str):
+    """Math functions: te.exp(x) is tir.exp(x)."""
+    from .. import tir
+
+    found = getattr(tir, name, None)
+    if name.startswith("_") or not callable(found) or isinstance(found, type):
+        raise AttributeError(f"tilewright.te has no attribute {name!r}")
+    return found

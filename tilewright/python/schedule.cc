@@ -1,0 +1,110 @@
+// Schedules in Python.  Methods of primitives are made in python/tilewright/schedule from primitive_table().
+#include "tilewright/schedule/schedule.h"
+
+#include <nanobind/stl/string.h>
+
+#include "tilewright/python/bindings.h"
+#include "tilewright/python/convert.h"
+
+namespace tilewright::python {
+namespace {
+
+using schedule::ArgValue;
+using schedule::BlockRef;
+using schedule::ExprRef;
+using schedule::LoopRef;
+using schedule::Schedule;
+
+ArgValue arg_from_python(nb::handle value) {
+  PyObject* object = value.ptr();
+  if (value.is_none()) return {};
+  if (PyBool_Check(object)) return ArgValue(object == Py_True);
+  if (PyLong_Check(object)) return ArgValue(nb::cast<int64_t>(value));
+  if (PyFloat_Check(object)) return ArgValue(PyFloat_AsDouble(object));
+  if (PyUnicode_Check(object)) return ArgValue(nb::cast<std::string>(value));
+  if (nb::isinstance<BlockRef>(value)) return ArgValue(nb::cast<BlockRef>(value));
+  if (nb::isinstance<LoopRef>(value)) return ArgValue(nb::cast<LoopRef>(value));
+  if (nb::isinstance<ExprRef>(value)) return ArgValue(nb::cast<ExprRef>(value));
+  if (PyList_Check(object) || PyTuple_Check(object)) {
+    ArgValue::List list;
+    for (nb::handle item : value) list.push_back(arg_from_python(item));
+    return ArgValue(std::move(list));
+  }
+  return ArgValue(from_python(value));
+}
+
+nb::object arg_to_python(const ArgValue& value) {
+  if (const auto* flag = value.as<bool>()) return nb::bool_(*flag);
+  if (const auto* number = value.as<int64_t>()) return nb::int_(*number);
+  if (const auto* real = value.as<double>()) return nb::float_(*real);
+  if (const auto* text = value.as<std::string>()) return nb::cast(*text);
+  if (const auto* block = value.as<BlockRef>()) return nb::cast(*block);
+  if (const auto* loop = value.as<LoopRef>()) return nb::cast(*loop);
+  if (const auto* expr = value.as<ExprRef>()) return nb::cast(*expr);
+  if (const auto* node = value.as<ir::ObjectRef>()) return attr_to_python(*node);
+  if (const auto* list = value.as<ArgValue::List>()) {
+    nb::list items;
+    for (const ArgValue& item : *list) items.append(arg_to_python(item));
+    return items;
+  }
+  return nb::none();
+}
+
+nb::object run(Schedule& self, const std::string& name, nb::list positional, nb::dict named) {
+  std::vector<ArgValue> args;
+  for (nb::handle arg : positional) args.push_back(arg_from_python(arg));
+  std::vector<Schedule::NamedArg> named_args;
+  for (auto [key, value] : named) named_args.emplace_back(nb::cast<std::string>(key), arg_from_python(value));
+  return arg_to_python(self.run_by_name(name, std::move(args), named_args).value);
+}
+
+// [(name, doc, returns, [(argument, doc, type, default, is required, is variadic)])]
+nb::list primitive_table() {
+  nb::list table;
+  for (const schedule::PrimitiveInfo* info : schedule::all_primitives()) {
+    nb::list args;
+    for (const schedule::ArgInfo& arg : info->args())
+      args.append(nb::make_tuple(std::string(arg.name), std::string(arg.doc), std::string(arg.type), arg_to_python(arg.default_value),
+                                 arg.is_required, arg.is_variadic));
+    table.append(nb::make_tuple(std::string(info->name), std::string(info->doc), std::string(info->returns), args));
+  }
+  return table;
+}
+
+template <class Handle>
+void bind_handle(nb::module_& m, const char* name, const char* doc) {
+  nb::class_<Handle>(m, name, doc)
+      .def("__repr__", [](const Handle& self) { return schedule::handle_name(self); })
+      .def("__eq__", [](const Handle& a, const Handle& b) { return a == b; })
+      .def("__hash__", [](const Handle& self) { return self.id; });
+}
+
+}  // namespace
+
+void bind_schedule(nb::module_& m) {
+  bind_handle<BlockRef>(m, "BlockHandle", "A block of a schedule.");
+  bind_handle<LoopRef>(m, "LoopHandle", "A loop of a schedule.");
+  bind_handle<ExprRef>(m, "ExprHandle", "An integer that a schedule has sampled.");
+  nb::class_<schedule::Trace>(m, "Trace", "The steps of a schedule.")
+      .def("__str__", &schedule::Trace::str)
+      .def("__len__", [](const schedule::Trace& self) { return self.steps.size(); })
+      .def("save_json", &schedule::Trace::save_json)
+      .def("simplified", &schedule::Trace::simplified)
+      .def("apply_to", [](const schedule::Trace& self, Schedule& target) { self.apply_to(target); })
+      .def_static("load_json", [](const std::string& text) { return schedule::Trace::load_json(text); });
+  nb::class_<Schedule>(m, "Schedule")
+      .def("__init__", [](Schedule* self, const ir::IRModule& module, uint64_t seed, bool verify_steps) {
+        new (self) Schedule(module, {.seed = seed, .verify_steps = verify_steps});
+      })
+      .def("copy", [](const Schedule& self) { return Schedule(self); })
+      .def("fork", &Schedule::fork)
+      .def("module", &Schedule::module)
+      .def("run", &run)
+      .def("trace", [](const Schedule& self) { return self.trace(); })
+      .def("get", [](const Schedule& self, BlockRef block) { return self.get(block); })
+      .def("get", [](const Schedule& self, LoopRef loop) { return self.get(loop); })
+      .def("get", [](const Schedule& self, ExprRef expr) { return self.get(expr); });
+  m.def("primitive_table", &primitive_table);
+}
+
+}  // namespace tilewright::python

@@ -1,0 +1,77 @@
+// Tensor expressions in Python: bodies are Python callables.
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "tilewright/python/bindings.h"
+#include "tilewright/python/convert.h"
+#include "tilewright/support/error.h"
+#include "tilewright/te/create_prim_func.h"
+
+namespace tilewright::python {
+namespace {
+
+using te::Tensor;
+
+std::vector<tir::PrimExpr> exprs(nb::handle values) {
+  std::vector<tir::PrimExpr> result;
+  for (nb::handle value : values) {
+    ir::ObjectRef node = from_python(value);
+    if (!node || !ir::PrimExprNode::classof(*node)) throw UserError("expected integers or expressions, but found a Python {}", Py_TYPE(value.ptr())->tp_name);
+    result.push_back(ir::ref_as<ir::PrimExprNode>(node));
+  }
+  return result;
+}
+
+Tensor tensor_of(const ir::ObjectRef& node) {
+  auto tensor = ir::ref_as<te::TeTensorNode>(node);
+  if (!tensor) throw UserError("expected a te tensor, but found {}", node ? ir::info_of(*node)->name : "None");
+  return Tensor(std::move(tensor));
+}
+
+std::vector<ir::ObjectRef> compute(nb::handle shape, nb::object body, const std::string& name, nb::handle attrs,
+                                   std::vector<std::string> axis_names) {
+  te::Named named{name, attrs_from_python(attrs), std::move(axis_names)};
+  auto tensors = te::compute_many(
+      exprs(shape),
+      [&](const std::vector<tir::Var>& axes) {
+        nb::list args;
+        for (const tir::Var& axis : axes) args.append(to_python(axis));
+        nb::object result = body(*nb::tuple(args));
+        if (PyTuple_Check(result.ptr()) || PyList_Check(result.ptr())) return exprs(result);
+        return exprs(nb::make_tuple(result));
+      },
+      std::move(named));
+  return {tensors.begin(), tensors.end()};
+}
+
+using Reducer = tir::PrimExpr (*)(tir::PrimExpr, std::vector<tir::IterVar>, tir::PrimExpr, tir::PrimExpr);
+
+void bind_reducer(nb::module_& m, const char* name, Reducer reduce) {
+  m.def(name, [reduce](const tir::PrimExpr& source, std::vector<tir::IterVar> axes, const tir::PrimExpr& where, const tir::PrimExpr& init) {
+    return reduce(source, std::move(axes), where, init);
+  }, nb::arg("source"), nb::arg("axes"), nb::arg("where").none(), nb::arg("init").none());
+}
+
+}  // namespace
+
+void bind_te(nb::module_& m) {
+  m.def("te_placeholder", [](nb::handle shape, DataType dtype, const std::string& name) -> ir::ObjectRef {
+    return te::placeholder(exprs(shape), dtype, name);
+  });
+  m.def("te_compute", &compute);
+  m.def("te_reduce_axis", [](const tir::Range& dom, const std::string& name) { return te::reduce_axis(dom, name); });
+  m.def("te_load", [](const ir::ObjectRef& tensor, nb::handle indices) { return tensor_of(tensor).at(exprs(indices)); });
+  bind_reducer(m, "te_sum", &te::sum);
+  bind_reducer(m, "te_prod", &te::prod);
+  bind_reducer(m, "te_max", &te::max);
+  bind_reducer(m, "te_min", &te::min);
+  bind_reducer(m, "te_any", &te::any);
+  bind_reducer(m, "te_all", &te::all);
+  m.def("te_create_prim_func", [](nb::handle args, const std::string& symbol, DataType index_dtype) {
+    std::vector<ir::ObjectRef> nodes;
+    for (nb::handle arg : args) nodes.push_back(from_python(arg));
+    return te::create_prim_func(nodes, {symbol, index_dtype});
+  });
+}
+
+}  // namespace tilewright::python
