@@ -1,0 +1,108 @@
+// Bindings of dataflow blocks whose variables nothing uses, and functions that no public function reaches, are gone.
+#include <unordered_set>
+
+#include "tilewright/ir/walk.h"
+#include "tilewright/relax/op.h"
+#include "tilewright/relax/pass.h"
+
+namespace tilewright::relax {
+namespace {
+
+struct Options {
+  std::vector<std::string> entry_functions;
+  static constexpr auto fields() {
+    return std::tuple{field<&Options::entry_functions>("entry_functions", "kept with all they reach; none: every function with a global_symbol, and main")};
+  }
+};
+
+using Used = std::unordered_set<const Object*>;
+
+void mark(const Object* root, Used* used) {
+  walk(root, [&](const VarNode* var) { used->insert(var); }, [&](const DataflowVarNode* var) { used->insert(var); });
+}
+
+bool has_effect(const Expr& value) {
+  bool effect = false;
+  walk(value, [&](const CallNode* call) {
+    const OpInfo* info = op_of(call);
+    effect |= info ? !info->is_pure : !is<GlobalVarNode>(call->op);
+  });
+  return effect;
+}
+
+// Backwards through the blocks: what later bindings use is known when a binding is met.
+SeqExpr clean(const SeqExpr& seq) {
+  Used used;
+  mark(seq->body.get(), &used);
+  std::vector<BindingBlock> blocks;
+  bool changed = false;
+  for (size_t n = seq->blocks.size(); n-- > 0;) {
+    const BindingBlock& block = seq->blocks[n];
+    const bool is_dataflow = is<DataflowBlockNode>(block);
+    std::vector<Binding> kept;
+    for (size_t b = block->bindings.size(); b-- > 0;) {
+      const Binding& binding = block->bindings[b];
+      const bool removable = is_dataflow && is<VarBindingNode>(binding) && !used.count(binding->var.get()) && !has_effect(binding->value);
+      if (removable) continue;
+      mark(binding->value.get(), &used);
+      kept.push_back(binding);
+    }
+    std::reverse(kept.begin(), kept.end());
+    const bool same = kept.size() == block->bindings.size();
+    changed |= !same;
+    if (kept.empty()) continue;
+    if (same) blocks.push_back(block);
+    else if (is_dataflow) blocks.push_back(DataflowBlockNode::make(std::move(kept)));
+    else blocks.push_back(PlainBlockNode::make(std::move(kept)));
+  }
+  if (!changed) return seq;
+  std::reverse(blocks.begin(), blocks.end());
+  return with(seq, [&](SeqExprNode& node) { node.blocks = std::move(blocks); });
+}
+
+bool is_entry(const IRModule& module, size_t n, const Options& options) {
+  const std::string& name = module->global_vars[n]->name_hint;
+  const auto& entries = options.entry_functions;
+  if (!entries.empty()) return std::find(entries.begin(), entries.end(), name) != entries.end();
+  return name == "main" || module->functions[n]->attrs.contains("global_symbol");
+}
+
+IRModule without_unreachable(const IRModule& module, const Options& options) {
+  std::unordered_set<std::string> reached;
+  std::vector<std::string> pending;
+  auto reach = [&](const std::string& name) {
+    if (reached.insert(name).second) pending.push_back(name);
+  };
+  for (size_t n = 0; n < module->functions.size(); ++n) {
+    if (is_entry(module, n, options)) reach(module->global_vars[n]->name_hint);
+  }
+  while (!pending.empty()) {
+    const BaseFunc func = module->find(pending.back());
+    pending.pop_back();
+    walk(func, [&](const GlobalVarNode* var) { reach(var->name_hint); });
+  }
+  IRModule result = module;
+  for (const GlobalVar& var : module->global_vars) {
+    if (!reached.count(var->name_hint)) result = without_function(result, var->name_hint);
+  }
+  return result;
+}
+
+IRModule run(const IRModule& module, const Options& options, PassContext&) {
+  IRModule result = module;
+  for (size_t n = 0; n < module->functions.size(); ++n) {
+    const Function func = ref_as<FunctionNode>(module->functions[n]);
+    const SeqExpr body = func ? ref_as<SeqExprNode>(func->body) : SeqExpr();
+    if (!body) continue;
+    const SeqExpr cleaned = clean(body);
+    if (cleaned == body) continue;
+    result = with_function(result, module->global_vars[n]->name_hint, with(func, [&](FunctionNode& changed) { changed.body = cleaned; }));
+  }
+  return without_unreachable(result, options);
+}
+
+}  // namespace
+
+extern constinit const PassInfo dead_code_elimination_info = module_pass<run, Options>("dead_code_elimination", "Nothing is computed that nobody uses.");
+
+}  // namespace tilewright::relax

@@ -1,0 +1,84 @@
+// Operators become calls of loop programs made from their tensor expressions; equal programs are kept once.
+//   lv = R.add(x, y)  ->  lv = R.call_tir(cls.add, (x, y), out_sinfo=R.Tensor((4, 5), "float32"))
+// Operators that only give another shape (reshape, flatten, expand_dims, squeeze) stay: the VM makes views.  Operators
+// without a tensor expression stay too; what runs them is decided later.
+#include "tilewright/ir/rewrite.h"
+#include "tilewright/relax/block_builder.h"
+#include "tilewright/relax/liveness.h"
+#include "tilewright/relax/op.h"
+#include "tilewright/relax/pass.h"
+#include "tilewright/relax/te_call.h"
+#include "tilewright/support/error.h"
+
+namespace tilewright::relax {
+namespace {
+
+struct Options {
+  std::vector<std::string> keep;
+  static constexpr auto fields() {
+    return std::tuple{field<&Options::keep>("keep", "operators that stay as they are, e.g. [\"relax.matmul\"]")};
+  }
+};
+
+bool is_kept(const Options& options, const OpInfo& info) {
+  return std::find(options.keep.begin(), options.keep.end(), info.name) != options.keep.end();
+}
+
+// The tensors of an argument: itself, the fields of a tuple, or none of a shape or scalar.
+std::vector<Expr> tensors_of(const Expr& arg) {
+  if (const auto* tuple = arg.as<TupleNode>()) return tuple->elements;
+  const auto* typed = RelaxExprNode::classof(*arg) ? static_cast<const RelaxExprNode*>(static_cast<const Object*>(arg.get())) : nullptr;
+  if (!typed || !typed->type) return {};
+  if (is<TensorTypeNode>(typed->type)) return {arg};
+  const auto* fields = typed->type.as<TupleTypeNode>();
+  std::vector<Expr> items;
+  for (size_t n = 0; fields && n < fields->elements.size(); ++n)
+    items.push_back(TupleGetItemNode::make(arg, static_cast<int64_t>(n), fields->elements[n]));
+  return items;
+}
+
+Expr legalized(const Call& call, const OpInfo& info, BlockBuilder& builder) {
+  std::vector<Expr> inputs;
+  std::vector<te::Tensor> placeholders;
+  LowerInput input{call, {}};
+  for (const Expr& arg : call->args) {
+    std::vector<te::Tensor> tensors;
+    for (const Expr& value : tensors_of(arg)) {
+      tensors.push_back(te_placeholder(value, inputs.size()));
+      inputs.push_back(value);
+      placeholders.push_back(tensors.back());
+    }
+    input.args.push_back(std::move(tensors));
+  }
+  TeCall lowered = make_te_call(inputs, placeholders, info.lower(input));
+  const std::string_view name = info.name.substr(info.name.rfind('.') + 1);
+  const GlobalVar func = builder.add_func(lowered.func, std::string(name));
+  return with(call_tir(func, lowered, call->span), [&](CallNode& changed) { changed.type = call->type; });
+}
+
+IRModule run(const IRModule& module, const Options& options, PassContext&) {
+  BlockBuilder builder(module);
+  IRModule result = module;
+  std::vector<std::pair<std::string, Function>> changed;
+  for (size_t n = 0; n < module->functions.size(); ++n) {
+    const Function func = ref_as<FunctionNode>(module->functions[n]);
+    if (!func) continue;
+    Function legal = rewrite(func, [&](auto& self, const CallNode* node) -> Expr {
+      Call call = self.children(node);
+      const OpInfo* info = op_of(call.get());
+      if (!info || !info->lower || is_reshape_like(info->name) || is_kept(options, *info)) return call;
+      return legalized(call, *info, builder);
+    });
+    if (legal != func) changed.emplace_back(module->global_vars[n]->name_hint, std::move(legal));
+  }
+  if (changed.empty()) return module;
+  result = builder.get();
+  for (auto& [name, func] : changed) result = with_function(result, name, std::move(func));
+  return result;
+}
+
+}  // namespace
+
+extern constinit const PassInfo legalize_ops_info = module_pass<run, Options>("legalize_ops", "All computation is in loop programs, called by call_tir.");
+
+}  // namespace tilewright::relax
