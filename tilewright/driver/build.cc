@@ -55,7 +55,7 @@ void compile_all(std::vector<Kernel>& kernels, const codegen::NativeTarget& nati
   auto work = [&] {
     for (size_t n = next++; n < kernels.size(); n = next++) compile(kernels[n], native);
   };
-  const size_t num_threads = std::min<size_t>(kernels.size(), static_cast<size_t>(std::max(1, runtime::available_cpus())));
+  const size_t num_threads = std::min<size_t>(kernels.size(), static_cast<size_t>(std::max(1, runtime::count_usable_cpus())));
   std::vector<std::thread> threads;
   for (size_t n = 1; n < num_threads; ++n) threads.emplace_back(work);
   work();

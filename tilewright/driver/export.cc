@@ -114,7 +114,8 @@ void export_library(const Library& library, const std::string& path, std::string
 }
 
 void export_model(const Executable& executable, const std::string& path) {
-  export_library(executable.library, path, runtime::vm::serialize(executable.code));
+  const std::vector<std::byte> code = runtime::vm::save(executable.code);
+  export_library(executable.library, path, {reinterpret_cast<const char*>(code.data()), code.size()});
 }
 
 }  // namespace tilewright::driver
