@@ -77,7 +77,7 @@ std::string print_script(const ir::ObjectRef& node, const std::string& dialect, 
   options.dialect = dialect;
   options.show_meta = show_meta;
   options.underline = std::move(underline);
-  options.width = width;
+  options.line_width = width;
   return script::print(node, options);
 }
 

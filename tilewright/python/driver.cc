@@ -1,0 +1,108 @@
+// Building and running in Python: libraries, executables, virtual machines, timing.
+#include "tilewright/driver/build.h"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "tilewright/python/bindings.h"
+#include "tilewright/python/convert.h"
+#include "tilewright/python/values.h"
+#include "tilewright/runtime/thread_pool.h"
+#include "tilewright/runtime/time_evaluator.h"
+
+namespace tilewright::python {
+namespace {
+
+using driver::Executable;
+using driver::Library;
+using runtime::vm::VirtualMachine;
+
+nb::list times_to_python(const std::vector<driver::StageTime>& times) {
+  nb::list result;
+  for (const driver::StageTime& time : times) result.append(nb::make_tuple(time.stage, time.seconds, time.detail));
+  return result;
+}
+
+ir::PassContext context_of(int opt_level, std::vector<std::string> disabled, std::vector<std::string> required, nb::handle config) {
+  ir::PassContext context;
+  context.opt_level = opt_level;
+  context.disabled = std::move(disabled);
+  context.required = std::move(required);
+  context.config = attrs_from_python(config);
+  return context;
+}
+
+void bind_library(nb::module_& m) {
+  nb::class_<Library>(m, "Library", "Compiled loop programs.")
+      .def_ro("module", &Library::module)
+      .def_ro("names", &Library::names)
+      .def_prop_ro("times", [](const Library& self) { return times_to_python(self.times); })
+      .def("source", [](const Library& self, const std::string& format) { return self.source(format); })
+      .def("export_library", [](const Library& self, const std::string& path) { driver::export_library(self, path); });
+  m.def("build", [](const ir::IRModule& module, const ir::Target& target) {
+    nb::gil_scoped_release unlocked;
+    return driver::build(module, target);
+  });
+}
+
+void bind_executable(nb::module_& m) {
+  nb::class_<Executable>(m, "Executable", nb::dynamic_attr(), "A compiled graph module.")
+      .def_ro("library", &Executable::library)
+      .def_prop_ro("legalized", [](const Executable& self) { return self.legalized; })
+      .def_prop_ro("times", [](const Executable& self) { return times_to_python(self.times); })
+      .def_prop_ro("plans", [](const Executable& self) {
+        nb::dict plans;
+        for (const auto& [name, plan] : self.plans) plans[nb::str(name.c_str())] = plan.str();
+        return plans;
+      })
+      .def("export_library", [](const Executable& self, const std::string& path) { driver::export_model(self, path); })
+      .def("machine", &Executable::machine);
+  m.def("build_graph", [](const ir::IRModule& module, const ir::Target& target, int opt_level, std::vector<std::string> disabled,
+                          std::vector<std::string> required, nb::handle config) {
+    ir::PassContext context = context_of(opt_level, std::move(disabled), std::move(required), config);
+    nb::gil_scoped_release unlocked;
+    return driver::build_graph(module, target, context);
+  });
+}
+
+void bind_machine(nb::module_& m) {
+  nb::class_<VirtualMachine>(m, "Machine", "Runs compiled graph functions.")
+      .def("get_function", [](const VirtualMachine& self, const std::string& name) { return self.get_function(name); })
+      .def_prop_ro("function_names", [](const VirtualMachine& self) { return self.module().list_functions(); });
+  m.def("machine_of_module", [](const runtime::Module& module) { return VirtualMachine::from_module(module); });
+  m.def("set_num_threads", [](int count) { runtime::set_num_threads(count); });
+  m.def("num_threads", [] { return runtime::num_threads(); });
+}
+
+void bind_timing(nb::module_& m) {
+  nb::class_<runtime::TimingResult>(m, "TimingResult", "Measured times, in seconds per call.")
+      .def_ro("results", &runtime::TimingResult::results_s)
+      .def_ro("mean", &runtime::TimingResult::mean_s)
+      .def_ro("median", &runtime::TimingResult::median_s)
+      .def_ro("min", &runtime::TimingResult::min_s)
+      .def_ro("max", &runtime::TimingResult::max_s)
+      .def_ro("std", &runtime::TimingResult::std_s)
+      .def("__repr__", &runtime::TimingResult::str)
+      .def("__str__", &runtime::TimingResult::str);
+  m.def("time_function", [](const runtime::Function& function, nb::args args, nb::kwargs options) {
+    runtime::TimingOptions timing;
+    if (options.contains("number")) timing.number = nb::cast<int>(options["number"]);
+    if (options.contains("repeat")) timing.repeat = nb::cast<int>(options["repeat"]);
+    if (options.contains("min_repeat_ms")) timing.min_repeat_ms = nb::cast<int>(options["min_repeat_ms"]);
+    std::vector<runtime::Value> values;
+    for (nb::handle arg : args) values.push_back(value_from_python(arg));
+    nb::gil_scoped_release unlocked;
+    return runtime::time_evaluator(function, values, timing);
+  });
+}
+
+}  // namespace
+
+void bind_driver(nb::module_& m) {
+  bind_library(m);
+  bind_executable(m);
+  bind_machine(m);
+  bind_timing(m);
+}
+
+}  // namespace tilewright::python
