@@ -1,0 +1,48 @@
+"""tilewright: a machine learning compiler and runtime.
+
+    import tilewright
+    ex = tilewright.compile("model.onnx")
+    y = tilewright.VirtualMachine(ex)["main"](x)
+"""
+
+from . import errors, ir, runtime, script, target, tir, transform
+from .build import Library, build, compile  # noqa: A004 - the field's name
+from .errors import InternalError, Unsupported, UserError
+from .ir import IRModule
+from .runtime import (
+    Device,
+    Executable,
+    Module,
+    Tensor,
+    VirtualMachine,
+    cpu,
+    cuda,
+    device,
+    empty,
+    from_dlpack,
+    get_global_func,
+    load_module,
+    register_func,
+    tensor,
+)
+from .target import Target
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Device", "Executable", "IRModule", "InternalError", "Library", "Module", "Schedule", "Target", "Tensor", "Unsupported",
+    "UserError", "VirtualMachine", "build", "compile", "cpu", "cuda", "device", "empty", "errors", "from_dlpack",
+    "get_global_func", "ir", "load_module", "register_func", "relax", "runtime", "schedule", "script", "target", "te",
+    "tensor", "tir", "transform",
+]  # fmt: skip
+
+
+def __getattr__(name: str):
+    """Packages that not every program needs are loaded when they are first used."""
+    import importlib
+
+    if name == "Schedule":
+        return importlib.import_module(".schedule", __name__).Schedule
+    if name in ("compat", "frontend", "relax", "schedule", "te", "testing"):
+        return importlib.import_module(f".{name}", __name__)
+    raise AttributeError(f"module 'tilewright' has no attribute {name!r}")

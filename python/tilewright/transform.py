@@ -1,0 +1,68 @@
+"""Passes and the context in which they run."""
+
+import threading
+
+from . import _core
+from .ir.module import IRModule, unwrapped
+
+_local = threading.local()
+
+
+class PassContext:
+    """How passes run inside a `with` block.
+
+    opt_level      0..3: 0 legalise only, 1 also fold constants and drop dead code, 2 also fuse, 3 also what changes rounding; default 2
+    required_pass  names of passes that run whatever the level; default none
+    disabled_pass  names of passes that are skipped; default none
+    config         {"pass_name.option": value}; default none
+    >>> with tilewright.transform.PassContext(opt_level=0): ex = tilewright.compile(mod)
+    """
+
+    def __init__(self, opt_level: int = 2, required_pass=(), disabled_pass=(), config: dict | None = None, **unused):
+        self.opt_level = opt_level
+        self.required_pass = list(required_pass)
+        self.disabled_pass = list(disabled_pass)
+        self.config = dict(config or {})
+
+    @staticmethod
+    def current() -> "PassContext":
+        """The innermost context of this thread, or one with defaults."""
+        stack = getattr(_local, "stack", None)
+        return stack[-1] if stack else PassContext()
+
+    def __enter__(self) -> "PassContext":
+        if not hasattr(_local, "stack"):
+            _local.stack = []
+        _local.stack.append(self)
+        return self
+
+    def __exit__(self, *exception) -> None:
+        _local.stack.pop()
+
+
+class Pass:
+    """A pass: call it on a module."""
+
+    def __init__(self, name: str, options: dict):
+        self.name, self.options = name, options
+
+    def __call__(self, mod: IRModule) -> IRModule:
+        """The transformed module; `mod` itself if nothing changed."""
+        node = unwrapped(mod)
+        result = _core.relax_run_pass(self.name, node, self.options, 3)
+        return mod if result.same_as(node) else IRModule._of(result)
+
+    def __repr__(self) -> str:
+        return f"{self.name}({', '.join(f'{k}={v!r}' for k, v in self.options.items())})"
+
+
+class Sequential:
+    """Several passes, one after the other."""
+
+    def __init__(self, passes, opt_level: int = 0, name: str = "sequential"):
+        self.passes, self.name = list(passes), name
+
+    def __call__(self, mod: IRModule) -> IRModule:
+        for step in self.passes:
+            mod = step(mod)
+        return mod
