@@ -32,7 +32,7 @@ def install() -> types.ModuleType:
     for name, module in modules.items():
         parent, _, child = name.rpartition(".")
         if parent:
-            modules[parent].__dict__.setdefault(child, module)
+            modules[parent].__dict__[child] = module
     classes.rename()
     sys.modules.update(modules)
     return modules["tvm"]

@@ -18,8 +18,19 @@ def rename() -> None:
         cls.__name__ = cls.__qualname__ = name
 
 
-class OldExecutable(relax.Executable):
-    """What `relax.vm.build` of 2022 gave."""
+class OldExecutable:
+    """What `relax.vm.build` of 2022 gave: an executable under its old name."""
+
+    def __init__(self, executable):
+        self.executable = executable
+
+    @classmethod
+    def of(cls, executable) -> "OldExecutable":
+        """`executable`, showing itself under the old name."""
+        return cls(executable)
+
+    def __getattr__(self, name: str):
+        return getattr(self.executable, name)
 
 
 OldExecutable.__module__ = "tvm.relax.vm"
