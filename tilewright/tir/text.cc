@@ -58,20 +58,7 @@ std::string_view function_name(Kind kind) {
   }
 }
 
-// Written as a number of Python: two of them would be computed while they are read.
-bool is_python_number(const PrimExpr& expr) { return expr->dtype == kInt32 && is<IntImmNode>(expr); }
-
 Precedence tighter(Precedence precedence) { return static_cast<Precedence>(static_cast<int>(precedence) + 1); }
-
-bool is_function(const BinaryOpNode* op) {
-  return infix_of(op).sign.empty() || (is_python_number(op->a) && is_python_number(op->b));
-}
-
-Precedence precedence_of(const PrimExpr& expr) {
-  if (expr.as<NotNode>()) return Precedence::kNot;
-  const auto* op = expr.as<BinaryOpNode>();
-  return op && !is_function(op) ? infix_of(op).precedence : Precedence::kAtom;
-}
 
 std::string dtype_text(DataType dtype) { return quoted(dtype.str()); }
 
@@ -96,6 +83,18 @@ std::string float_text(double value, DataType dtype, bool as_double) {
   if (value == 0 && std::signbit(value)) return "-0.0";
   if (!as_double && dtype.element() == kFloat32) return fmt::format("{}", static_cast<float>(value));
   return fmt::format("{}", value);
+}
+
+// Two numbers without a type would be computed by Python, so they stand in a function.
+bool ExprWriter::is_function(const BinaryOpNode* op) const {
+  auto is_bare = [&](const PrimExpr& expr) { return expr->dtype == bare_int && is<IntImmNode>(expr); };
+  return infix_of(op).sign.empty() || (is_bare(op->a) && is_bare(op->b));
+}
+
+Precedence ExprWriter::precedence_of(const PrimExpr& expr) const {
+  if (expr.as<NotNode>()) return Precedence::kNot;
+  const auto* op = expr.as<BinaryOpNode>();
+  return op && !is_function(op) ? infix_of(op).precedence : Precedence::kAtom;
 }
 
 void ExprWriter::expr(const PrimExpr& expr, Precedence at_least) {
@@ -154,7 +153,7 @@ void ExprWriter::plain(const PrimExpr& expr) {
 }
 
 void ExprWriter::int_literal(const IntImmNode* literal) {
-  if (literal->dtype == kInt32) out += fmt::format("{}", literal->value);
+  if (literal->dtype == bare_int) out += fmt::format("{}", literal->value);
   else if (literal->dtype.is_bool()) out += fmt::format("{}.bool({})", alias, literal->value ? "True" : "False");
   else if (literal->dtype.is_uint()) out += fmt::format("{}.{}({})", alias, literal->dtype.str(), static_cast<uint64_t>(literal->value));
   else out += fmt::format("{}.{}({})", alias, literal->dtype.str(), literal->value);
@@ -175,6 +174,13 @@ void ExprWriter::binary_function(const BinaryOpNode* op, std::string_view name) 
   out += fmt::format("{}.{}(", alias, name);
   exprs({op->a, op->b});
   out += ')';
+}
+
+void ExprWriter::derived(const PrimExpr& expr) {
+  const bool kept = keeps_places;
+  keeps_places = false;
+  this->expr(expr);
+  keeps_places = kept;
 }
 
 void ExprWriter::exprs(const std::vector<PrimExpr>& list) {
@@ -199,7 +205,7 @@ void ExprWriter::indices(const std::vector<PrimExpr>& list) {
     const size_t begin = out.size();
     expr(ramp->base);
     out += ':';
-    expr(ramp->base + stride * ramp->lanes);
+    derived(ramp->base + stride * ramp->lanes);
     if (stride != 1) out += fmt::format(":{}", stride);
     if (keeps_places) places.push_back({ramp, begin, out.size()});
   }
@@ -232,7 +238,7 @@ void ExprWriter::region(const BufferRegion& region) {
     expr(range->min);
     if (is_one(range->extent)) continue;
     out += ':';
-    expr(range->min + range->extent);
+    derived(range->min + range->extent);
   }
   out += ']';
   if (keeps_places) places.push_back({region.get(), begin, out.size()});
@@ -244,6 +250,7 @@ void ExprWriter::call(const CallNode* call) {
     other(call->op.get());
     out += '(';
     exprs(call->args);
+    if (!call->dtype.is_void()) out += (call->args.empty() ? "dtype=" : ", dtype=") + dtype_text(call->dtype);
     out += ')';
     return;
   }
@@ -343,7 +350,9 @@ void ExprWriter::reduce(const ReduceNode* reduce) {
     out += alias + ".iter_var(";
     variable(axis->var.get());
     out += ", (";
-    exprs({axis->dom->min, axis->dom->min + axis->dom->extent});
+    expr(axis->dom->min);
+    out += ", ";
+    derived(axis->dom->min + axis->dom->extent);
     out += "), \"CommReduce\", \"\")";
   }
   out += "], condition=";

@@ -33,10 +33,13 @@ class ExprWriter {
   std::vector<Place> places;
   bool keeps_places = false;
   bool floats_as_doubles = false;  // 0.10000000149011612 for the float32 0.1
+  DataType bare_int = kInt32;      // the type that a number without one has
   std::string alias = "T";         // the name of the module that functions come from
 
   virtual ~ExprWriter() = default;
   void expr(const PrimExpr& expr, Precedence at_least = Precedence::kNone);
+  /// An expression that is made for the text only, e.g. the end of a range: it has no place.
+  void derived(const PrimExpr& expr);
   /// "a, b, c"
   void exprs(const std::vector<PrimExpr>& list);
   /// "i, 0:4": accesses; a Ramp of a positive constant stride is a slice.
@@ -61,6 +64,8 @@ class ExprWriter {
   void plain(const PrimExpr& expr);
   void int_literal(const IntImmNode* literal);
   void binary(const BinaryOpNode* op);
+  bool is_function(const BinaryOpNode* op) const;
+  Precedence precedence_of(const PrimExpr& expr) const;
   void binary_function(const BinaryOpNode* op, std::string_view name);
   void access(const Buffer& buffer, const std::vector<PrimExpr>& list, const PrimExpr& predicate);
   void call(const CallNode* call);

@@ -1,0 +1,63 @@
+#include "tilewright/script/printer/names.h"
+
+#include <algorithm>
+#include <array>
+
+namespace tilewright::script {
+namespace {
+
+constexpr std::array<std::string_view, 37> kKeywords = {
+    "False", "None",   "True",  "and",    "as",   "assert", "async", "await",  "break",    "class", "continue", "def",  "del",
+    "elif",  "else",   "except", "finally", "for", "from",  "global", "if",    "import",   "in",    "is",       "lambda", "nonlocal",
+    "not",   "or",     "pass",  "raise",  "return", "try",  "while", "with",   "yield",    "range", "cls"};
+
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+}  // namespace
+
+std::string identifier(std::string_view hint) {
+  std::string name;
+  for (const char c : hint) name += is_letter(c) || is_digit(c) ? c : '_';
+  if (name.empty()) return "v";
+  if (is_digit(name[0])) name.insert(0, "v");
+  if (std::find(kKeywords.begin(), kKeywords.end(), name) != kKeywords.end()) name += '_';
+  return name;
+}
+
+const std::string& Names::define(const ir::Object* node, std::string_view hint) {
+  const std::string base = identifier(hint);
+  std::string name = base;
+  if (taken_.contains(name)) {
+    int& counter = counters_[base];
+    frames_.back().counters.emplace_back(base, counter);
+    do name = base + '_' + std::to_string(++counter);
+    while (taken_.contains(name));
+  }
+  taken_.insert(name);
+  frames_.back().nodes.push_back(node);
+  frames_.back().names.push_back(name);
+  return names_[node] = name;
+}
+
+void Names::define_as(const ir::Object* node, std::string text) {
+  if (!names_.try_emplace(node, std::move(text)).second) return;
+  frames_.back().nodes.push_back(node);
+}
+
+const std::string* Names::find(const ir::Object* node) const {
+  auto found = names_.find(node);
+  return found == names_.end() ? nullptr : &found->second;
+}
+
+void Names::push() { frames_.emplace_back(); }
+
+void Names::pop() {
+  Frame& frame = frames_.back();
+  for (const ir::Object* node : frame.nodes) names_.erase(node);
+  for (const std::string& name : frame.names) taken_.erase(name);
+  for (size_t n = frame.counters.size(); n-- > 0;) counters_[frame.counters[n].first] = frame.counters[n].second;
+  frames_.pop_back();
+}
+
+}  // namespace tilewright::script

@@ -1,0 +1,42 @@
+// Names for variables: unique where they can be seen, the same for the same program.
+#pragma once
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "tilewright/ir/node.h"
+
+namespace tilewright::script {
+
+/// Names live in frames; when a frame ends its names are free again.
+class Names {
+ public:
+  /// `hint` made a Python identifier, with _1, _2, ... if it is taken or reserved.
+  const std::string& define(const ir::Object* node, std::string_view hint);
+  /// Another spelling for `node` that takes no name, e.g. `A.data`.
+  void define_as(const ir::Object* node, std::string text);
+  /// The name of `node`, or null.
+  const std::string* find(const ir::Object* node) const;
+  /// A word that nothing may be called.
+  void reserve(std::string_view word) { taken_.emplace(word); }
+
+  void push();
+  void pop();
+
+ private:
+  struct Frame {
+    std::vector<const ir::Object*> nodes;
+    std::vector<std::string> names;
+    std::vector<std::pair<std::string, int>> counters;  // their values before
+  };
+  std::unordered_map<const ir::Object*, std::string> names_;
+  std::unordered_set<std::string> taken_;
+  std::unordered_map<std::string, int> counters_;  // the last number put after a name
+  std::vector<Frame> frames_{1};
+};
+
+/// `hint` with what no identifier may hold replaced by _; "v" for an empty one; an underscore behind Python's keywords.
+std::string identifier(std::string_view hint);
+
+}  // namespace tilewright::script
