@@ -70,7 +70,7 @@ void print_fragment(Writer& writer, const ObjectRef& node) {
     if (!axis->dom) return void(writer.out += axis->thread_tag);
     return writer.other(axis->dom.get());
   }
-  const bool is_graph = is<RelaxExprNode>(node) || is<BindingNode>(node) || is<BindingBlockNode>(node);
+  const bool is_graph = is<RelaxExprNode>(node) || is<relax::BindingNode>(node) || is<relax::BindingBlockNode>(node);
   if (is_graph && !is<GlobalVarNode>(node)) return print_graph_node(writer, node.get());
   if (const auto* op = node.as<OpNode>()) return void(writer.out += op->name);
   writer.attribute(node);
