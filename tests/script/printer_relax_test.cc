@@ -24,7 +24,7 @@ constexpr std::string_view kLinear = R"(
             with R.dataflow():
                 lv0 = R.call_tir(linear, (x, w), (1, 3), dtype="float32")
                 lv1 = R.call_tir("env.relu", (lv0,), (1, 3), dtype="float32")
-                out = R.add(lv1, R.const(1.0, "float32"))
+                out = R.call_dps_packed("env.add", (lv1, R.const(1.0, "float32")), out_sinfo=R.Tensor((1, 3), dtype="float32"))
                 R.output(out)
             return out
 )";
@@ -33,11 +33,19 @@ TEST(PrintRelax, CallsOfLoopProgramsAndOperators) {
   const ir::IRModule module = ir::ref_as<ir::IRModuleNode>(parse_text(kLinear));
   EXPECT_EQ(printed(module->lookup("main")), dedent(R"(
     @R.function
-    def main(x: R.Tensor((1, 5), dtype="float32"), w: R.Tensor((3, 5), dtype="float32")) -> R.Tensor((1, 3), dtype="float32"):
+    def main(
+        x: R.Tensor((1, 5), dtype="float32"), w: R.Tensor((3, 5), dtype="float32")
+    ) -> R.Tensor((1, 3), dtype="float32"):
         with R.dataflow():
-            lv0: R.Tensor((1, 3), dtype="float32") = R.call_tir(linear, (x, w), out_sinfo=R.Tensor((1, 3), dtype="float32"))
-            lv1: R.Tensor((1, 3), dtype="float32") = R.call_dps_packed("env.relu", (lv0,), out_sinfo=R.Tensor((1, 3), dtype="float32"))
-            out: R.Tensor((1, 3), dtype="float32") = R.add(lv1, R.const(1.0, "float32"))
+            lv0: R.Tensor((1, 3), dtype="float32") = R.call_tir(
+                linear, (x, w), out_sinfo=R.Tensor((1, 3), dtype="float32")
+            )
+            lv1: R.Tensor((1, 3), dtype="float32") = R.call_dps_packed(
+                "env.relu", (lv0,), out_sinfo=R.Tensor((1, 3), dtype="float32")
+            )
+            out: R.Tensor((1, 3), dtype="float32") = R.call_dps_packed(
+                "env.add", (lv1, R.const(1.0, "float32")), out_sinfo=R.Tensor((1, 3), dtype="float32")
+            )
             R.output(out)
         return out
   )"));
@@ -47,7 +55,7 @@ TEST(PrintRelax, CallsOfLoopProgramsAndOperators) {
 TEST(PrintRelax, ModuleNamesItsFunctionsByCls) {
   const std::string text = printed(parse_text(kLinear), "0.23");
   EXPECT_NE(text.find("        cls = Module\n        with R.dataflow():\n"), std::string::npos) << text;
-  EXPECT_NE(text.find("R.call_tir(cls.linear, (x, w), out_sinfo="), std::string::npos) << text;
+  EXPECT_NE(text.find("R.call_tir(\n                cls.linear, (x, w), out_sinfo="), std::string::npos) << text;
 }
 
 TEST(PrintRelax, SymbolicDimensionsAreTextInSignatures) {
@@ -55,15 +63,19 @@ TEST(PrintRelax, SymbolicDimensionsAreTextInSignatures) {
     @R.function
     def main(x: R.Tensor(("n", 4), "float32"), s: R.Shape(["n", "m"])) -> R.Tensor(("n * 2", 4), "float32"):
         n = T.int64()
-        y = R.concat((x, x), axis=0)
+        y = R.call_pure_packed("env.concat", x, x, sinfo_args=(R.Tensor((n * 2, 4), dtype="float32"),))
         return y
   )");
   EXPECT_EQ(printed(func), dedent(R"(
     @R.function
-    def main(x: R.Tensor(("n", 4), dtype="float32"), s: R.Shape(["n", "m"])) -> R.Tensor(("n * 2", 4), dtype="float32"):
+    def main(
+        x: R.Tensor(("n", 4), dtype="float32"), s: R.Shape(["n", "m"])
+    ) -> R.Tensor(("n * 2", 4), dtype="float32"):
         n = T.int64()
         m = T.int64()
-        y: R.Tensor((n * 2, 4), dtype="float32") = R.concat((x, x), axis=0)
+        y: R.Tensor((n * 2, 4), dtype="float32") = R.call_pure_packed(
+            "env.concat", x, x, sinfo_args=(R.Tensor((n * 2, 4), dtype="float32"),)
+        )
         return y
   )"));
   expect_round_trip(func);
@@ -76,14 +88,14 @@ TEST(PrintRelax, BranchesNestedFunctionsTuplesAndCasts) {
         m = T.int64()
         a = t[0]
         if c:
-            u = R.add(x, a)
-            y = R.multiply(u, u)
+            u = R.call_pure_packed("env.add", x, a, sinfo_args=(R.Tensor((4,), dtype="float32"),))
+            y = R.call_pure_packed("env.multiply", u, u, sinfo_args=(R.Tensor((4,), dtype="float32"),))
         else:
             y = x
         z: R.Tensor((m,), "float32") = R.match_cast(y, R.Tensor((m,), "float32"))
         @R.function
         def inner(v: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
-            w = R.add(v, v)
+            w = R.call_pure_packed("env.add", v, v, sinfo_args=(R.Tensor((4,), dtype="float32"),))
             return w
         r = inner(x)
         _ = R.call_packed("env.log", r, sinfo_args=(R.Tuple,))
@@ -110,8 +122,8 @@ TEST(PrintRelax, FragmentsDeclareWhatTheyUse) {
     @R.function
     def main(x: R.Tensor((3, 4), "float32"), y: R.Tensor((3, 4), "float32")):
         with R.dataflow():
-            lv0 = R.multiply(x, y)
-            gv0 = R.add(lv0, y)
+            lv0 = R.call_pure_packed("env.multiply", x, y, sinfo_args=(R.Tensor((3, 4), dtype="float32"),))
+            gv0 = R.call_pure_packed("env.add", lv0, y, sinfo_args=(R.Tensor((3, 4), dtype="float32"),))
             R.output(gv0)
         return gv0
   )"));
@@ -120,11 +132,15 @@ TEST(PrintRelax, FragmentsDeclareWhatTheyUse) {
     x: R.Tensor((3, 4), dtype="float32")
     y: R.Tensor((3, 4), dtype="float32")
     with R.dataflow():
-        lv0: R.Tensor((3, 4), dtype="float32") = R.multiply(x, y)
-        gv0: R.Tensor((3, 4), dtype="float32") = R.add(lv0, y)
+        lv0: R.Tensor((3, 4), dtype="float32") = R.call_pure_packed(
+            "env.multiply", x, y, sinfo_args=(R.Tensor((3, 4), dtype="float32"),)
+        )
+        gv0: R.Tensor((3, 4), dtype="float32") = R.call_pure_packed(
+            "env.add", lv0, y, sinfo_args=(R.Tensor((3, 4), dtype="float32"),)
+        )
         R.output(gv0)
   )"));
-  EXPECT_EQ(print(block->bindings[0]->value), "R.multiply(x, y)");
+  EXPECT_EQ(print(block->bindings[0]->value), R"(R.call_pure_packed("env.multiply", x, y, sinfo_args=(R.Tensor((3, 4), dtype="float32"),)))");
 }
 
 std::string without_space(std::string text) {
@@ -136,6 +152,15 @@ TEST(PrintRelax, TextsOf2022) {
   EXPECT_EQ(printed(parse_text(kLinear), "2022"), dedent(R"(
     @tvm.script.ir_module
     class Module:
+        @R.function
+        def main(x: Tensor((1, 5), "float32"), w: Tensor((3, 5), "float32")) -> Tensor(None, "float32", ndim = 2):
+            # block 0
+            with R.dataflow():
+                lv0 = R.call_tir(linear, (x, w), (1, 3), dtype="float32")
+                lv1 = R.call_tir("env.relu", (lv0,), (1, 3), dtype="float32")
+                out = R.call_tir("env.add", (lv1, meta[relay.Constant][0]), (1, 3), dtype="float32")
+                R.output(out)
+            return out
         @T.prim_func
         def linear(x: T.Buffer[(1, 5), "float32"], w: T.Buffer[(3, 5), "float32"], z: T.Buffer[(1, 3), "float32"]) -> None:
             # function attr dict
@@ -150,15 +175,6 @@ TEST(PrintRelax, TextsOf2022) {
                     with T.init():
                         z[vi, vj] = T.float32(0)
                     z[vi, vj] = z[vi, vj] + x[vi, vk] * w[vj, vk]
-        @R.function
-        def main(x: Tensor((1, 5), "float32"), w: Tensor((3, 5), "float32")) -> Tensor(None, "float32", ndim = 2):
-            # block 0
-            with R.dataflow():
-                lv0 = R.call_tir(linear, (x, w), (1, 3), dtype="float32")
-                lv1 = R.call_tir("env.relu", (lv0,), (1, 3), dtype="float32")
-                out = R.add(lv1, meta[relay.Constant][0])
-                R.output(out)
-            return out
   )"));
 }
 

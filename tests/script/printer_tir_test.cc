@@ -9,7 +9,9 @@ TEST(PrintTir, MatmulRelu) {
     @I.ir_module
     class Module:
         @T.prim_func
-        def mm_relu(A: T.Buffer((5, 7), "float32"), B: T.Buffer((7, 3), "float32"), C: T.Buffer((5, 3), "float32")):
+        def mm_relu(
+            A: T.Buffer((5, 7), "float32"), B: T.Buffer((7, 3), "float32"), C: T.Buffer((5, 3), "float32")
+        ):
             T.func_attr({"tir.noalias": True})
             # with T.block("root"):
             Y = T.alloc_buffer((5, 3))
@@ -106,7 +108,7 @@ TEST(PrintTir, StatementsThatHoldForTheRest) {
         C = T.decl_buffer((4,), scope="shared")
         D = T.decl_buffer((2, 2), data=C.data)
         x: T.int32 = n * 2
-        with T.attr(D.data, "volatile_scope", 1):
+        with T.attr(C.data, "volatile_scope", 1):
             D[0, 0] = T.float32(1)
         T.attr("key", "pragma", "text")
         C[x] = D[0, 1]
@@ -126,7 +128,7 @@ TEST(PrintTir, BranchesAssertsAndEffects) {
         T.call_packed("f", A.data, n)
         T.evaluate(n)
         T.call_extern("int32", "g", p, q, T.tvm_access_ptr(T.type_annotation("float32"), A.data, 0, 128, 1))
-        A[T.Ramp(0, 1, 4)] = T.Broadcast(T.float32(0), 4)
+        A[0:4] = T.Broadcast(T.float32(0), 4)
   )");
 }
 
@@ -138,7 +140,9 @@ TEST(PrintTir, SymbolicShapesAreMatched) {
         A = T.match_buffer(a, (n, m))
         s = T.int32()
         off = T.int32()
-        B = T.match_buffer(var_B, (n, m * 2), "float16", strides=(s, 1), elem_offset=off, scope="shared", align=16, offset_factor=4)
+        B = T.match_buffer(
+            var_B, (n, m * 2), "float16", strides=(s, 1), elem_offset=off, scope="shared", align=16
+        )
         # with T.block("root"):
         for i, j in T.grid(n, m):
             with T.block("B"):
@@ -174,6 +178,7 @@ TEST(PrintTir, MatchedRegionsAndNestedBlocks) {
                 T.reads()
                 T.writes(A[vi * 4:vi * 4 + 4])
                 V = T.match_buffer(A[vi * 4:vi * 4 + 4], (4,), offset_factor=1)
+                T.evaluate(V.elem_offset)
                 for j in range(4):
                     with T.block("inner"):
                         vj = T.axis.spatial(4, j)
@@ -226,7 +231,8 @@ TEST(PrintTir, LongLinesAreBrokenAsByBlack) {
   std::string expected = R"(
     @T.prim_func
     def main(
-        LONG_a: T.Buffer((4,), "float32"), LONG_b: T.Buffer((4,), "float32")
+        LONG_a: T.Buffer((4,), "float32"),
+        LONG_b: T.Buffer((4,), "float32"),
     ):
         LONG_a[0] = (
             LONG_a[1]

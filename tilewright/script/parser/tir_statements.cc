@@ -56,7 +56,7 @@ Value launch_thread(Parser& parser, Args& args) {
   if (var->dtype != extent->dtype) extent = parser.to_dtype(extent_arg.value, var->dtype, extent_arg.place, "the extent");
   Value result = open_thread(parser, known->second, extent, args);
   parser.tir->fresh.erase(var);
-  return result;
+  return args.hint().empty() ? Value() : result;
 }
 
 // tx = T.env_thread("threadIdx.x"): named now, launched later

@@ -25,7 +25,7 @@ std::string identifier(std::string_view hint) {
   return name;
 }
 
-const std::string& Names::define(const ir::Object* node, std::string_view hint) {
+const std::string& NameTable::define(const ir::Object* node, std::string_view hint) {
   const std::string base = identifier(hint);
   std::string name = base;
   if (taken_.contains(name)) {
@@ -40,19 +40,19 @@ const std::string& Names::define(const ir::Object* node, std::string_view hint) 
   return names_[node] = name;
 }
 
-void Names::define_as(const ir::Object* node, std::string text) {
+void NameTable::define_as(const ir::Object* node, std::string text) {
   if (!names_.try_emplace(node, std::move(text)).second) return;
   frames_.back().nodes.push_back(node);
 }
 
-const std::string* Names::find(const ir::Object* node) const {
+const std::string* NameTable::find(const ir::Object* node) const {
   auto found = names_.find(node);
   return found == names_.end() ? nullptr : &found->second;
 }
 
-void Names::push() { frames_.emplace_back(); }
+void NameTable::push() { frames_.emplace_back(); }
 
-void Names::pop() {
+void NameTable::pop() {
   Frame& frame = frames_.back();
   for (const ir::Object* node : frame.nodes) names_.erase(node);
   for (const std::string& name : frame.names) taken_.erase(name);

@@ -1,4 +1,4 @@
-// Names for variables: unique where they can be seen, the same for the same program.
+// NameTable for variables: unique where they can be seen, the same for the same program.
 #pragma once
 #include <string>
 #include <unordered_map>
@@ -9,8 +9,8 @@
 
 namespace tilewright::script {
 
-/// Names live in frames; when a frame ends its names are free again.
-class Names {
+/// NameTable live in frames; when a frame ends its names are free again.
+class NameTable {
  public:
   /// `hint` made a Python identifier, with _1, _2, ... if it is taken or reserved.
   const std::string& define(const ir::Object* node, std::string_view hint);

@@ -61,7 +61,10 @@ void TirPrinter::buffer_call(const BufferNode* buffer, std::string_view function
     out += ", strides=";
     w_.shape(buffer->strides);
   }
-  if (buffer->elem_offset) {
+  const VarNode* offset = function == "match_buffer" ? free_offset(buffer) : nullptr;
+  if (offset && !w_.names.find(offset)) {
+    w_.names.define_as(offset, w_.name_of(buffer) + ".elem_offset");
+  } else if (buffer->elem_offset) {
     out += ", elem_offset=";
     w_.expr(buffer->elem_offset);
   }

@@ -13,6 +13,8 @@ struct TirSurvey {
   std::unordered_set<const tir::VarNode*> launched_again;     // their variables
 };
 TirSurvey survey(const tir::PrimFuncNode* func);
+/// The variable of `buffer`'s offset where the parser makes one by itself: T.match_buffer(..., offset_factor=4).
+const tir::VarNode* free_offset(const tir::BufferNode* buffer);
 /// True if a block is executed somewhere in `stmt`.
 bool contains_block(const tir::Stmt& stmt);
 

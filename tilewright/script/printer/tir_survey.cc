@@ -13,6 +13,12 @@ bool contains_block(const Stmt& stmt) {
   return found;
 }
 
+const VarNode* free_offset(const BufferNode* buffer) {
+  const auto* var = buffer->elem_offset.as<VarNode>();
+  const DataType dtype = buffer->shape.empty() ? kInt32 : buffer->shape[0]->dtype;
+  return var && buffer->offset_factor != 0 && var->dtype == dtype ? var : nullptr;
+}
+
 namespace {
 
 class Surveyor {
@@ -20,7 +26,7 @@ class Surveyor {
   void run(const PrimFuncNode* func) {
     for (const Var& param : func->params) defined_.insert(param.get());
     for (const Buffer& buffer : func->buffers) {
-      if (buffer) define_buffer(buffer.get());
+      if (buffer) define_view(buffer.get());
     }
     visit(func->body.get());
   }
@@ -77,11 +83,15 @@ class Surveyor {
   void define_block(const BlockNode* block) {
     for (const IterVar& axis : block->iter_vars) defined_.insert(axis->var.get());
     for (const Buffer& buffer : block->alloc_buffers) define_buffer(buffer.get());
-    for (const MatchBufferRegion& match : block->match_buffers) define_buffer(match->buffer.get());
+    for (const MatchBufferRegion& match : block->match_buffers) define_view(match->buffer.get());
   }
   void define_buffer(const BufferNode* buffer) {
     defined_.insert(buffer->data.get());
     visit_dimensions(buffer);
+  }
+  void define_view(const BufferNode* buffer) {
+    define_buffer(buffer);
+    defined_.insert(free_offset(buffer));
   }
   void visit_dimensions(const BufferNode* buffer) {
     for (const PrimExpr& extent : buffer->shape) visit(extent.get());

@@ -18,7 +18,7 @@ class Writer final : public tir::ExprWriter {
 
   const PrintOptions& options;
   const Dialect dialect;
-  Names names;
+  NameTable names;
   std::string module_name;      // of the class around, empty outside of one
   std::string function_prefix;  // what stands before the name of a called function: "cls."
   bool is_2022() const { return dialect == Dialect::kTvm2022; }
