@@ -1,105 +1,102 @@
-// Kernels: each loop program is lowered and compiled on its own, on several threads, then all are linked in memory.
+// IRModule -> lowered functions -> objects -> module.
 #include "tilewright/driver/build.h"
 
-#include <atomic>
 #include <chrono>
-#include <thread>
+#include <mutex>
 
-#include "tilewright/codegen/llvm/native.h"
+#include "tilewright/driver/compiled_module.h"
 #include "tilewright/lower/pipeline.h"
-#include "tilewright/runtime/cpu_count.h"
-#include "tilewright/script/print.h"
+#include "tilewright/runtime/thread_pool.h"
 #include "tilewright/support/error.h"
-#include "tilewright/tir/tir.h"
 
 namespace tilewright::driver {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
 struct Kernel {
   std::string name;
   tir::PrimFunc func;
-  IRModule lowered;
+  ir::IRModule lowered;
   std::string object;
-  std::exception_ptr failure;
 };
 
-std::vector<Kernel> kernels_of(const IRModule& module) {
+/// Adds what a stage took to options.times; stages of different functions end on different threads.
+class Timer {
+ public:
+  Timer(const BuildOptions& options, std::mutex& mutex, std::string stage, std::string function)
+      : times_(options.times), mutex_(mutex), stage_(std::move(stage)), function_(std::move(function)) {}
+  ~Timer() {
+    if (!times_) return;
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin_;
+    std::lock_guard lock(mutex_);
+    times_->push_back({stage_, function_, taken.count()});
+  }
+
+ private:
+  std::vector<StageTime>* times_;
+  std::mutex& mutex_;
+  std::string stage_, function_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+std::vector<Kernel> kernels_of(const ir::IRModule& module) {
   std::vector<Kernel> kernels;
   for (size_t n = 0; n < module->functions.size(); ++n) {
-    const auto func = ref_as<tir::PrimFuncNode>(module->functions[n]);
+    const tir::PrimFunc func = ir::ref_as<tir::PrimFuncNode>(module->functions[n]);
     if (!func) continue;
-    kernels.push_back({func->attrs.get_string("global_symbol", module->global_vars[n]->name_hint), func, nullptr, {}, nullptr});
-    for (size_t other = 0; other + 1 < kernels.size(); ++other) {
-      if (kernels[other].name == kernels.back().name)
-        throw UserError(func, "two functions have the global_symbol \"{}\"", kernels.back().name).help("give each function its own name");
+    std::string name = func->attrs.get_string("global_symbol", module->global_vars[n]->name_hint);
+    for (const Kernel& other : kernels) {
+      if (other.name == name) throw UserError(func, "two functions of the module have the global_symbol \"{}\"", name);
     }
+    kernels.push_back({std::move(name), func, {}, {}});
   }
   return kernels;
 }
 
-void compile(Kernel& kernel, const codegen::NativeTarget& native) {
-  try {
-    kernel.lowered = lower::lower_for_cpu(kernel.name, kernel.func);
-    kernel.object = codegen::emit_object(kernel.lowered, native);
-  } catch (...) {
-    kernel.failure = std::current_exception();
-  }
-}
-
-void compile_all(std::vector<Kernel>& kernels, const codegen::NativeTarget& native) {
-  std::atomic<size_t> next{0};
-  auto work = [&] {
-    for (size_t n = next++; n < kernels.size(); n = next++) compile(kernels[n], native);
-  };
-  const size_t num_threads = std::min<size_t>(kernels.size(), static_cast<size_t>(std::max(1, runtime::count_usable_cpus())));
-  std::vector<std::thread> threads;
-  for (size_t n = 1; n < num_threads; ++n) threads.emplace_back(work);
-  work();
-  for (std::thread& thread : threads) thread.join();
-  for (const Kernel& kernel : kernels) {
-    if (kernel.failure) std::rethrow_exception(kernel.failure);
-  }
-}
-
 }  // namespace
 
-Library build(const IRModule& module, const Target& target) {
+runtime::Module build(const ir::IRModule& module, const ir::Target& target, const BuildOptions& options) {
   if (target->kind_name != "llvm")
-    throw Unsupported("target \"{}\" has no code generator in build", target->kind_name).help("use target \"llvm\"");
-  Library library;
-  library.target = target;
+    throw Unsupported("there is no code generator for target {} yet", target->kind_name).help("use \"llvm\"");
   const codegen::NativeTarget native = codegen::native_target(target);
-  const auto start = Clock::now();
   std::vector<Kernel> kernels = kernels_of(module);
-  compile_all(kernels, native);
+  std::mutex mutex;
+  runtime::parallel_for(static_cast<int64_t>(kernels.size()), 1, [&](int64_t begin, int64_t end) {
+    for (int64_t n = begin; n < end; ++n) {
+      Kernel& kernel = kernels[static_cast<size_t>(n)];
+      {
+        Timer timer(options, mutex, "lower", kernel.name);
+        kernel.lowered = lower::lower_for_cpu(kernel.name, kernel.func);
+      }
+      Timer timer(options, mutex, "codegen", kernel.name);
+      kernel.object = codegen::emit_object(kernel.lowered, native);
+    }
+  });
+  std::vector<std::string> names, objects;
+  std::vector<ir::IRModule> lowered;
   for (Kernel& kernel : kernels) {
-    library.names.push_back(kernel.name);
-    library.lowered[kernel.name] = kernel.lowered;
-    library.objects.push_back(std::move(kernel.object));
+    names.push_back(std::move(kernel.name));
+    lowered.push_back(std::move(kernel.lowered));
+    objects.push_back(std::move(kernel.object));
   }
-  library.times.push_back({"compile", seconds_since(start), fmt::format("{} kernels", kernels.size())});
-  if (!native.is_host) return library;
-  const auto link_start = Clock::now();
-  std::vector<std::string> objects = library.objects;
-  objects.push_back(codegen::emit_library_object(library.names, {}, native));
-  library.module = codegen::load_objects("jit", objects);
-  library.times.push_back({"link", seconds_since(link_start), ""});
-  return library;
+  auto* compiled = new CompiledModule(options.name, native, std::move(names), std::move(lowered), std::move(objects), options.blob);
+  runtime::Module result{Ref<runtime::ModuleObject>(compiled)};
+  Timer timer(options, mutex, "link", "");
+  if (native.is_host) compiled->load();
+  return result;
 }
 
-std::string Library::source(std::string_view format) const {
-  const codegen::NativeTarget native = codegen::native_target(target);
+runtime::Module build(const tir::PrimFunc& func, const ir::Target& target, const BuildOptions& options) {
+  return build(ir::with_function(ir::IRModuleNode::make(), "main", func), target, options);
+}
+
+std::string get_source(const runtime::Module& module, const std::string& format) {
+  const CompiledModule* compiled = as_compiled(module);
+  if (!compiled) throw UserError("module {} has no source: it was not compiled by this process", module ? module.name() : "none");
   std::string text;
-  for (const std::string& name : names) {
-    const IRModule& code = lowered.at(name);
-    if (format == "ll") text += codegen::emit_llvm_ir(code, native);
-    else if (format == "asm" || format == "s") text += codegen::emit_assembly(code, native);
-    else if (format == "tir") text += script::print(code);
-    else throw UserError("there is no source format \"{}\"", format).help("the formats are \"ll\", \"asm\" and \"tir\"");
+  for (const ir::IRModule& lowered : compiled->lowered()) {
+    if (format == "ll") text += codegen::emit_llvm_ir(lowered, compiled->target());
+    else if (format == "asm") text += codegen::emit_assembly(lowered, compiled->target());
+    else throw UserError("there is no source of format \"{}\"", format).help("the formats are \"ll\" and \"asm\"");
   }
   return text;
 }

@@ -1,121 +1,85 @@
-// Files: objects are linked by the system's linker into a temporary file, which then takes the place of `path` at once.
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
+// Compiled modules as files.  Everything is made in a folder of its own beside the target and moved into place at the end.
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 
-#include "tilewright/codegen/llvm/native.h"
 #include "tilewright/driver/build.h"
-#include "tilewright/runtime/vm/serialize.h"
+#include "tilewright/driver/compiled_module.h"
+#include "tilewright/driver/link.h"
 #include "tilewright/support/error.h"
-
-extern char** environ;
 
 namespace tilewright::driver {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// A folder that goes when this does.
-class TemporaryFolder {
+/// A new folder beside `path`, gone with this object.
+class Workshop {
  public:
-  TemporaryFolder() {
-    std::string pattern = (fs::temp_directory_path() / "tilewright-XXXXXX").string();
-    if (!mkdtemp(pattern.data())) throw UserError("cannot make a temporary folder: {}", std::strerror(errno)).help("set TMPDIR to a folder that can be written");
-    path_ = pattern;
+  explicit Workshop(const fs::path& path) {
+    const fs::path parent = path.has_parent_path() ? path.parent_path() : fs::path(".");
+    std::string pattern = (parent / ".tilewright-XXXXXX").string();
+    if (!mkdtemp(pattern.data())) {
+      throw UserError("{} cannot be written: {}", path.string(), std::generic_category().message(errno))
+          .help("the folder must exist and be writable");
+    }
+    folder_ = pattern;
   }
-  ~TemporaryFolder() {
+  ~Workshop() {
     std::error_code ignored;
-    fs::remove_all(path_, ignored);
+    fs::remove_all(folder_, ignored);
   }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  fs::path operator/(const std::string& name) const { return path_ / name; }
+  Workshop(const Workshop&) = delete;
+  Workshop& operator=(const Workshop&) = delete;
+
+  std::string write(const std::string& name, const std::string& content) const {
+    const std::string file_name = (folder_ / name).string();
+    std::ofstream file(file_name, std::ios::binary);
+    file.write(content.data(), static_cast<std::streamsize>(content.size()));
+    file.close();
+    if (!file) throw UserError("{} cannot be written: the disk may be full", file_name);
+    return file_name;
+  }
+  std::string place(const std::string& name) const { return (folder_ / name).string(); }
+  void move_out(const std::string& file, const fs::path& target) const {
+    std::error_code error;
+    fs::rename(file, target, error);
+    if (error) throw UserError("{} cannot be written: {}", target.string(), error.message());
+  }
 
  private:
-  fs::path path_;
+  fs::path folder_;
 };
 
-void write_file(const fs::path& path, std::string_view bytes) {
-  std::ofstream file(path, std::ios::binary);
-  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  file.close();
-  if (!file) throw UserError("cannot write \"{}\": {}", path.string(), std::strerror(errno)).help("check that the folder exists and may be written, and that the disk is not full");
-}
-
-// Runs a program found in PATH; its exit status, or -1 if there is no such program.
-int run_program(const std::vector<std::string>& command) {
-  std::vector<char*> argv;
-  for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
-  argv.push_back(nullptr);
-  pid_t child;
-  if (posix_spawnp(&child, argv[0], nullptr, nullptr, argv.data(), environ) != 0) return -1;
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
-}
-
-void link(const std::vector<std::string>& objects, bool shared, const fs::path& output) {
-  static constexpr const char* kLinkers[] = {"cc", "clang-19", "gcc", "clang", "ld.lld-19", "ld.lld", "ld"};
-  for (const char* linker : kLinkers) {
-    std::vector<std::string> command{linker, shared ? "-shared" : "-r", "-o", output.string()};
-    if (!shared && std::string_view(linker).find("ld") == std::string_view::npos) command.insert(command.begin() + 1, "-nostdlib");
-    command.insert(command.end(), objects.begin(), objects.end());
-    if (shared) command.push_back("-lm");
-    const int status = run_program(command);
-    if (status == 0) return;
-    if (status > 0 && status != 127) throw UserError("the linker {} failed with status {}", linker, status).help("its own message stands above");
-  }
-  throw Unsupported("there is no linker on this machine").help("install gcc, clang or lld; or export an object file (.o) elsewhere");
-}
-
-// A sibling of `path` takes the bytes, then its name: nobody sees half a file.
-void move_into_place(const fs::path& from, const std::string& path) {
-  const fs::path target(path);
-  const fs::path beside = fs::path(path + ".tmp" + std::to_string(getpid()));
-  std::error_code problem;
-  fs::copy_file(from, beside, fs::copy_options::overwrite_existing, problem);
-  if (!problem) fs::rename(beside, target, problem);
-  if (problem) {
-    std::error_code ignored;
-    fs::remove(beside, ignored);
-    throw UserError("cannot write \"{}\": {}", path, problem.message()).help("check that the folder exists and may be written");
-  }
+std::vector<std::string> write_objects(const Workshop& workshop, const CompiledModule& module) {
+  std::vector<std::string> files;
+  for (const std::string& object : module.objects()) files.push_back(workshop.write(std::to_string(files.size()) + ".o", object));
+  return files;
 }
 
 }  // namespace
 
-void export_library(const Library& library, const std::string& path, std::string_view blob) {
-  const std::string ending = fs::path(path).extension().string();
-  const TemporaryFolder folder;
-  const fs::path output = folder / "output";
-  if (ending == ".ll" || ending == ".s") {
-    write_file(output, library.source(ending == ".ll" ? "ll" : "asm"));
-    return move_into_place(output, path);
+void export_library(const runtime::Module& module, const std::string& path) {
+  const CompiledModule* compiled = as_compiled(module);
+  if (!compiled) throw UserError("module {} cannot be exported: it was not compiled by this process", module ? module.name() : "none");
+  const fs::path target(path);
+  const std::string ending = target.extension().string();
+  const bool is_known = ending == ".so" || ending == ".o" || ending == ".a" || ending == ".ll" || ending == ".s";
+  if (!is_known) {
+    throw UserError("{} cannot be written: the ending \"{}\" names no format", path, ending)
+        .help("use .so, .o, .a, .ll or .s");
   }
-  if (ending != ".so" && ending != ".o")
-    throw UserError("cannot export to \"{}\": the ending \"{}\" is unknown", path, ending).help("end the path in .so, .o, .ll or .s");
-  std::vector<std::string> files;
-  auto add = [&](std::string_view bytes) {
-    const fs::path file = folder / fmt::format("part{}.o", files.size());
-    write_file(file, bytes);
-    files.push_back(file.string());
-  };
-  for (const std::string& object : library.objects) add(object);
-  add(codegen::emit_library_object(library.names, blob, codegen::native_target(library.target)));
-  link(files, ending == ".so", output);
-  move_into_place(output, path);
-}
-
-void export_model(const Executable& executable, const std::string& path) {
-  const std::vector<std::byte> code = runtime::vm::save(executable.code);
-  export_library(executable.library, path, {reinterpret_cast<const char*>(code.data()), code.size()});
+  std::error_code ignored;
+  if (fs::is_directory(target, ignored)) throw UserError("{} cannot be written: it is a folder", path);
+  const Workshop workshop(target);
+  std::string made = workshop.place("out" + ending);
+  if (ending == ".ll") made = workshop.write("out.ll", get_source(module, "ll"));
+  else if (ending == ".s") made = workshop.write("out.s", get_source(module, "asm"));
+  else if (ending == ".a") made = workshop.write("out.a", codegen::emit_archive(compiled->objects()));
+  else if (ending == ".so") link_shared(write_objects(workshop, *compiled), made);
+  else link_relocatable(write_objects(workshop, *compiled), made);
+  workshop.move_out(made, target);
 }
 
 }  // namespace tilewright::driver

@@ -57,6 +57,7 @@ llvm::Value* FunctionEmitter::emit_builtin(const CallNode* node, std::string_vie
   for (const MathRow& row : kMath) {
     if (row.name == name) return emit_math(node, name);
   }
+  if (llvm::Value* value = emit_polynomial(node, name)) return value;
   if (llvm::Value* value = emit_classify(node, name)) return value;
   if (is_among(name, kLibm)) return emit_libm(node, name);
   if (name == "if_then_else") return emit_if_then_else(node);

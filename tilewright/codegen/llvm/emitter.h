@@ -98,6 +98,7 @@ class FunctionEmitter {
   llvm::Value* emit_call(const CallNode* node);
   llvm::Value* emit_builtin(const CallNode* node, std::string_view name);
   llvm::Value* emit_math(const CallNode* node, std::string_view name);
+  llvm::Value* emit_polynomial(const CallNode* node, std::string_view name);
   llvm::Value* emit_classify(const CallNode* node, std::string_view name);
   llvm::Value* emit_libm(const CallNode* node, std::string_view name);
   llvm::Value* emit_integer_op(const CallNode* node, std::string_view name);

@@ -49,17 +49,27 @@ runtime::Module load_objects(const std::string& name, std::span<const std::strin
   library.addGenerator(std::make_unique<MissingIsNull>());
   for (const std::string& object : objects)
     unwrap(jit->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(object, name)), "JIT");
-  auto lookup = [jit = jit.get(), name](const std::string& symbol) -> void* {
+  // ORC gives the name of a missing function only to its reporter
+  auto missing_names = std::make_shared<std::string>();
+  jit->getExecutionSession().setErrorReporter([missing_names](llvm::Error error) {
+    llvm::handleAllErrors(
+        std::move(error),
+        [&](const llvm::orc::SymbolsNotFound& info) {
+          for (const auto& wanted : info.getSymbols()) *missing_names += (missing_names->empty() ? "" : ", ") + (*wanted).str();
+        },
+        [](const llvm::ErrorInfoBase&) {});
+  });
+  auto lookup = [jit = jit.get(), name, missing_names](const std::string& symbol) -> void* {
     llvm::Expected<llvm::orc::ExecutorAddr> address = jit->lookup(symbol);
     if (address) return address->toPtr<void*>();
     llvm::Error error = address.takeError();
     if (error.isA<llvm::orc::SymbolsNotFound>()) {
-      std::string missing;
-      llvm::handleAllErrors(std::move(error), [&](const llvm::orc::SymbolsNotFound& info) {
-        for (const auto& wanted : info.getSymbols()) missing = (*wanted).str();
-      });
-      if (missing == symbol) return nullptr;
-      throw UserError("{}: there is no C function {} in this process", name, missing)
+      llvm::consumeError(std::move(error));
+      return nullptr;
+    }
+    if (!missing_names->empty()) {
+      llvm::consumeError(std::move(error));
+      throw UserError("{}: there is no C function {} in this process", name, std::exchange(*missing_names, ""))
           .help("load the library that has it first");
     }
     throw InternalError("JIT: {}", llvm::toString(std::move(error)));

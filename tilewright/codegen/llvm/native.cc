@@ -7,6 +7,7 @@
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/MC/TargetRegistry.h>
+#include <llvm/Object/ArchiveWriter.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/raw_ostream.h>
 
@@ -136,6 +137,18 @@ std::string emit_library_object(std::span<const std::string> names, std::string_
     exported(unit.module, TILEWRIGHT_BLOB_SIZE_SYMBOL, llvm::ConstantInt::get(llvm::Type::getInt64Ty(context), blob.size()), true);
   }
   return write(unit, llvm::CodeGenFileType::ObjectFile);
+}
+
+std::string emit_archive(std::span<const std::string> objects) {
+  std::vector<llvm::NewArchiveMember> members;
+  for (const std::string& object : objects) {
+    auto& member = members.emplace_back();
+    member.Buf = llvm::MemoryBuffer::getMemBufferCopy(object, "kernels.o");
+    member.MemberName = "kernels.o";
+  }
+  auto archive = llvm::writeArchiveToBuffer(members, llvm::SymtabWritingMode::NormalSymtab, llvm::object::Archive::K_GNU, true, false);
+  if (!archive) throw InternalError("LLVM: {}", llvm::toString(archive.takeError()));
+  return (*archive)->getBuffer().str();
 }
 
 }  // namespace tilewright::codegen

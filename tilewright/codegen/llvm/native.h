@@ -35,6 +35,8 @@ std::string emit_llvm_ir(const ir::IRModule& lowered, const NativeTarget& target
 std::string emit_assembly(const ir::IRModule& lowered, const NativeTarget& target);
 /// The object with what a library exports besides kernels: version, host variable, names, blob (kernel_abi.h).
 std::string emit_library_object(std::span<const std::string> names, std::string_view blob, const NativeTarget& target);
+/// A static library of the object files.
+std::string emit_archive(std::span<const std::string> objects);
 
 /// The functions of `objects`, linked in memory; one of them comes from emit_library_object.
 runtime::Module load_objects(const std::string& name, std::span<const std::string> objects);

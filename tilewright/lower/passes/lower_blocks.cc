@@ -7,7 +7,12 @@
 namespace tilewright::lower {
 
 PrimFunc lower_blocks(const PrimFunc& func) {
-  return rewrite(func, [](auto& self, const BlockRealizeNode* node) -> Stmt {
+  // a statement that becomes several joins those around it
+  auto flatten = [](auto& self, const SeqStmtNode* node) -> Stmt {
+    std::vector<Stmt> items = self(node->seq);
+    return items == node->seq ? Stmt(node) : seq(std::move(items));
+  };
+  return rewrite(func, flatten, [](auto& self, const BlockRealizeNode* node) -> Stmt {
     const Block& block = node->block;
     TILEWRIGHT_CHECK(!block->init && block->alloc_buffers.empty() && block->match_buffers.empty(),
                      "block {} still has an init, allocations or views", block->name_hint);

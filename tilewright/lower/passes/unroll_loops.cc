@@ -28,7 +28,12 @@ Stmt fresh_copy(const Stmt& body, const Var& loop_var, const PrimExpr& value) {
 }  // namespace
 
 PrimFunc unroll_loops(const PrimFunc& func) {
-  return rewrite(func, [](auto& self, const ForNode* node) -> Stmt {
+  // a statement that becomes several joins those around it
+  auto flatten = [](auto& self, const SeqStmtNode* node) -> Stmt {
+    std::vector<Stmt> items = self(node->seq);
+    return items == node->seq ? Stmt(node) : seq(std::move(items));
+  };
+  return rewrite(func, flatten, [](auto& self, const ForNode* node) -> Stmt {
     For loop = self.children(node);
     if (loop->for_kind != ForKind::kUnrolled) return loop;
     const auto* extent = loop->extent.template as<IntImmNode>();

@@ -181,7 +181,12 @@ Stmt serial(const For& loop, std::string reason) {
 }  // namespace
 
 PrimFunc vectorize_loops(const PrimFunc& func) {
-  return rewrite(func, [](auto& self, const ForNode* node) -> Stmt {
+  // a statement that becomes several joins those around it
+  auto flatten = [](auto& self, const SeqStmtNode* node) -> Stmt {
+    std::vector<Stmt> items = self(node->seq);
+    return items == node->seq ? Stmt(node) : seq(std::move(items));
+  };
+  return rewrite(func, flatten, [](auto& self, const ForNode* node) -> Stmt {
     For loop = self.children(node);
     if (loop->for_kind != ForKind::kVectorized) return loop;
     const auto* extent = loop->extent.template as<IntImmNode>();

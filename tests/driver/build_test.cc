@@ -1,0 +1,124 @@
+// Modules of several functions, files of all formats, and what goes wrong with them.
+#include "tilewright/driver/build.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "tilewright/support/error.h"
+#include "tilewright/tir/builder.h"
+
+namespace tilewright::driver {
+namespace {
+using namespace tir;
+using runtime::Tensor;
+namespace fs = std::filesystem;
+
+// A[i] = A[i] + value, for 5 elements
+PrimFunc add(double value) {
+  Buffer a = make_buffer("A", {imm(5)}, kFloat32);
+  Var i = make_var("i");
+  Stmt body = loop(i, imm(5), store(a, load(a, {i}) + float_imm(value), {i}));
+  return PrimFuncNode::make(std::vector<Var>{make_var("a", DataType::handle())}, std::vector<Buffer>{a}, body);
+}
+
+ir::IRModule two_functions() {
+  ir::IRModule module = ir::with_function(ir::IRModuleNode::make(), "add_one", add(1));
+  return ir::with_function(module, "add_two", add(2));
+}
+
+ir::Target llvm() { return ir::parse_target("llvm"); }
+
+std::string error_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.text();
+  }
+  return "no error";
+}
+
+class Driver : public testing::Test {
+ protected:
+  Driver() {
+    std::string pattern = (fs::temp_directory_path() / "tilewright-test-XXXXXX").string();
+    folder_ = mkdtemp(pattern.data());
+  }
+  ~Driver() override { fs::remove_all(folder_); }
+  std::string at(const std::string& name) const { return (folder_ / name).string(); }
+  size_t num_files() const { return static_cast<size_t>(std::distance(fs::directory_iterator(folder_), fs::directory_iterator())); }
+  fs::path folder_;
+};
+
+TEST_F(Driver, FunctionsAreFoundByName) {
+  const runtime::Module module = build(two_functions(), llvm());
+  EXPECT_THAT(module.list_functions(), testing::ElementsAre("add_one", "add_two"));
+  Tensor x = Tensor::zeros(std::vector<int64_t>{5}, kFloat32);
+  module.get_function("add_one")(x);
+  module.get_function("add_two")(x);
+  EXPECT_EQ(x.data_as<float>()[4], 3);
+}
+
+TEST_F(Driver, SharedLibraryLoadsAndRuns) {
+  export_library(build(two_functions(), llvm(), {.name = "m", .blob = "some bytes"}), at("m.so"));
+  EXPECT_EQ(num_files(), 1u);
+  const runtime::Module module = runtime::Module::load(at("m.so"));
+  Tensor x = Tensor::zeros(std::vector<int64_t>{5}, kFloat32);
+  module.get_function("add_two")(x);
+  EXPECT_EQ(x.data_as<float>()[0], 2);
+  EXPECT_EQ(std::string(reinterpret_cast<const char*>(module.blob().data()), module.blob().size()), "some bytes");
+}
+
+TEST_F(Driver, ObjectArchiveAndTextFilesAreWritten) {
+  const runtime::Module module = build(two_functions(), llvm());
+  for (const char* name : {"m.o", "m.a", "m.ll", "m.s"}) {
+    export_library(module, at(name));
+    EXPECT_GT(fs::file_size(at(name)), 100u) << name;
+  }
+  EXPECT_EQ(num_files(), 4u);
+}
+
+TEST_F(Driver, SourceIsText) {
+  const runtime::Module module = build(two_functions(), llvm());
+  EXPECT_THAT(get_source(module, "ll"), testing::HasSubstr("define protected i32 @__tvm_ffi_add_one"));
+  EXPECT_THAT(get_source(module, "asm"), testing::HasSubstr("__tvm_ffi_add_two:"));
+  EXPECT_EQ(error_of([&] { get_source(module, "ptx"); }), "there is no source of format \"ptx\"");
+}
+
+TEST_F(Driver, StagesAreTimed) {
+  std::vector<StageTime> times;
+  build(two_functions(), llvm(), {.times = &times});
+  EXPECT_EQ(times.size(), 5u);
+  EXPECT_EQ(times.back().stage, "link");
+}
+
+TEST_F(Driver, CodeForAnotherMachineIsExportedNotRun) {
+  const runtime::Module module = build(two_functions(), ir::parse_target("llvm -mtriple=aarch64-linux-gnu"));
+  export_library(module, at("m.a"));
+  EXPECT_EQ(error_of([&] { module.get_function("add_one"); }),
+            "module was compiled for aarch64-unknown-linux-gnu, which is not this machine");
+}
+
+TEST_F(Driver, PathThatCannotBeWritten) {
+  const runtime::Module module = build(two_functions(), llvm());
+  EXPECT_EQ(error_of([&] { export_library(module, at("no/such/m.so")); }), at("no/such/m.so") + " cannot be written: No such file or directory");
+  EXPECT_EQ(error_of([&] { export_library(module, at("m.exe")); }), at("m.exe") + " cannot be written: the ending \".exe\" names no format");
+  fs::create_directory(at("d.so"));
+  EXPECT_EQ(error_of([&] { export_library(module, at("d.so")); }), at("d.so") + " cannot be written: it is a folder");
+  EXPECT_EQ(num_files(), 1u);
+}
+
+TEST_F(Driver, TargetWithoutCodeGenerator) {
+  EXPECT_EQ(error_of([] { build(add(1), ir::parse_target("cuda")); }), "there is no code generator for target cuda yet");
+}
+
+TEST_F(Driver, TwoFunctionsOfOneSymbol) {
+  ir::IRModule module;
+  const auto named = [](double value) { return ir::with_attr(add(value), "global_symbol", string_imm("f")); };
+  module = ir::with_function(ir::with_function(ir::IRModuleNode::make(), "a", named(1)), "b", named(2));
+  EXPECT_EQ(error_of([&] { build(module, llvm()); }), "two functions of the module have the global_symbol \"f\"");
+}
+
+}  // namespace
+}  // namespace tilewright::driver

@@ -1,0 +1,43 @@
+// The module that build() makes: lowered functions, their object code and, once called, their addresses.
+#pragma once
+#include <mutex>
+
+#include "tilewright/codegen/llvm/native.h"
+#include "tilewright/ir/module.h"
+#include "tilewright/runtime/module.h"
+
+namespace tilewright::driver {
+
+class CompiledModule final : public runtime::ModuleObject {
+ public:
+  CompiledModule(std::string name, codegen::NativeTarget target, std::vector<std::string> function_names,
+                 std::vector<ir::IRModule> lowered, std::vector<std::string> objects, std::string blob);
+
+  std::string kind() const override { return "jit"; }
+  /// Raises Unsupported if the code is for another machine.
+  runtime::Function find(std::string_view function_name) const override;
+  std::vector<std::string> names() const override { return function_names_; }
+  std::span<const std::byte> blob() const override;
+
+  const codegen::NativeTarget& target() const { return target_; }
+  /// One for each function.
+  const std::vector<ir::IRModule>& lowered() const { return lowered_; }
+  /// The functions' code, then what a library exports besides (kernel_abi.h).
+  const std::vector<std::string>& objects() const { return objects_; }
+  /// Links the code in memory now; raises what find would.
+  const runtime::Module& load() const;
+
+ private:
+  codegen::NativeTarget target_;
+  std::vector<std::string> function_names_;
+  std::vector<ir::IRModule> lowered_;
+  std::vector<std::string> objects_;
+  std::string blob_;
+  mutable std::mutex mutex_;
+  mutable runtime::Module loaded_;
+};
+
+/// `module` as build() made it; null if it comes from elsewhere.
+const CompiledModule* as_compiled(const runtime::Module& module);
+
+}  // namespace tilewright::driver
