@@ -1,5 +1,5 @@
 // Building and running in Python: libraries, executables, virtual machines, timing.
-#include "tilewright/driver/build.h"
+#include "tilewright/driver/build_graph.h"
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -14,12 +14,11 @@ namespace tilewright::python {
 namespace {
 
 using driver::Executable;
-using driver::Library;
 using runtime::vm::VirtualMachine;
 
 nb::list times_to_python(const std::vector<driver::StageTime>& times) {
   nb::list result;
-  for (const driver::StageTime& time : times) result.append(nb::make_tuple(time.stage, time.seconds, time.detail));
+  for (const driver::StageTime& time : times) result.append(nb::make_tuple(time.stage, time.seconds));
   return result;
 }
 
@@ -32,22 +31,15 @@ ir::PassContext context_of(int opt_level, std::vector<std::string> disabled, std
   return context;
 }
 
-void bind_library(nb::module_& m) {
-  nb::class_<Library>(m, "Library", "Compiled loop programs.")
-      .def_ro("module", &Library::module)
-      .def_ro("names", &Library::names)
-      .def_prop_ro("times", [](const Library& self) { return times_to_python(self.times); })
-      .def("source", [](const Library& self, const std::string& format) { return self.source(format); })
-      .def("export_library", [](const Library& self, const std::string& path) { driver::export_library(self, path); });
+void bind_build(nb::module_& m) {
   m.def("build", [](const ir::IRModule& module, const ir::Target& target) {
     nb::gil_scoped_release unlocked;
     return driver::build(module, target);
   });
-}
-
-void bind_executable(nb::module_& m) {
-  nb::class_<Executable>(m, "Executable", nb::dynamic_attr(), "A compiled graph module.")
-      .def_ro("library", &Executable::library)
+  m.def("module_source", &driver::get_source);
+  m.def("export_library", &driver::export_library);
+  nb::class_<Executable>(m, "Executable", "A compiled graph module.")
+      .def_ro("kernels", &Executable::kernels)
       .def_prop_ro("legalized", [](const Executable& self) { return self.legalized; })
       .def_prop_ro("times", [](const Executable& self) { return times_to_python(self.times); })
       .def_prop_ro("plans", [](const Executable& self) {
@@ -55,7 +47,6 @@ void bind_executable(nb::module_& m) {
         for (const auto& [name, plan] : self.plans) plans[nb::str(name.c_str())] = plan.str();
         return plans;
       })
-      .def("export_library", [](const Executable& self, const std::string& path) { driver::export_model(self, path); })
       .def("machine", &Executable::machine);
   m.def("build_graph", [](const ir::IRModule& module, const ir::Target& target, int opt_level, std::vector<std::string> disabled,
                           std::vector<std::string> required, nb::handle config) {
@@ -99,8 +90,7 @@ void bind_timing(nb::module_& m) {
 }  // namespace
 
 void bind_driver(nb::module_& m) {
-  bind_library(m);
-  bind_executable(m);
+  bind_build(m);
   bind_machine(m);
   bind_timing(m);
 }

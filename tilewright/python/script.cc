@@ -72,7 +72,7 @@ ir::ObjectRef parse(const std::string& text, const std::string& name, uint32_t f
 }
 
 std::string print_script(const ir::ObjectRef& node, const std::string& dialect, bool show_meta,
-                         std::vector<ir::ObjectRef> underline, int width) {
+                         std::vector<ir::ObjectRef> underline, int64_t width) {
   script::PrintOptions options;
   options.dialect = dialect;
   options.show_meta = show_meta;

@@ -22,12 +22,12 @@ def _time_evaluator(self, func_name: str, dev=None, number: int = 10, repeat: in
 
 
 def _get_source(self, fmt: str = "ll") -> str:
-    """The code of this module as text: "ll" (LLVM IR), "asm", or "c" for a module of target c."""
+    """The code of this module as text: "ll" (LLVM IR) or "asm"."""
     return _core.module_source(self, fmt)
 
 
-def _export_library(self, path, fmt: str | None = None) -> None:
-    """Writes the module to `path`: a shared library (.so), object (.o) or C source (.c), by its ending.
+def _export_library(self, path) -> None:
+    """Writes the module to `path`: a shared library (.so), object (.o), archive (.a), LLVM IR (.ll) or assembly (.s), by its ending.
 
     Raises UserError if the path cannot be written; an existing file is replaced only by a complete one.
     """
@@ -38,4 +38,12 @@ Module.time_evaluator = _time_evaluator
 Module.get_source = Module.inspect_source = _get_source
 Module.export_library = _export_library
 Module.mod = property(lambda self: self, doc="this module")
-Module.__call__ = lambda self, *args: self["main"](*args)
+
+
+def _call(self, *args):
+    """Calls the function "main", or the only one."""
+    names = self.function_names
+    return self["main" if "main" in names else names[0]](*args)
+
+
+Module.__call__ = _call

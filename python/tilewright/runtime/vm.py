@@ -7,6 +7,14 @@ Executable = _core.Executable
 Executable.__module__ = "tilewright.runtime"
 
 
+def _export_library(self, path) -> None:
+    """Writes the model, kernels and code in one, as a shared library: load_module(path) and VirtualMachine run it."""
+    _core.export_library(self.kernels, str(path))
+
+
+Executable.export_library = _export_library
+
+
 class VirtualMachine:
     """Runs the functions of a compiled graph.
 
