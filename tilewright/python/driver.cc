@@ -2,6 +2,7 @@
 #include "tilewright/driver/build_graph.h"
 
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
 #include "tilewright/python/bindings.h"

@@ -1,6 +1,7 @@
 #include "tilewright/python/values.h"
 
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
 #include "tilewright/python/convert.h"
