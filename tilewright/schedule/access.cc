@@ -38,12 +38,16 @@ std::vector<NodeId> loops_between(const State& state, NodeId outer, NodeId block
   return {loops.rbegin(), loops.rend()};
 }
 
-arith::IntervalRegion relaxed(const State& state, const Access& access, NodeId outer, arith::Analyzer& analyzer) {
+arith::IntervalRegion relaxed_unguarded(const State& state, const Access& access, NodeId outer, arith::Analyzer& analyzer) {
   const arith::IterRanges ranges = ranges_of(state, loops_between(state, outer, access.block));
   for (const auto& [var, range] : ranges) analyzer.bind(var, range);
+  return arith::eval_region(access.region, arith::domains_of(ranges), analyzer);
+}
+
+arith::IntervalRegion relaxed(const State& state, const Access& access, NodeId outer, arith::Analyzer& analyzer) {
   const PrimExpr& predicate = state.node(access.block).realize()->predicate;
   const arith::Analyzer::Scope scope = analyzer.assume(predicate);
-  return arith::eval_region(access.region, arith::domains_of(ranges), analyzer);
+  return relaxed_unguarded(state, access, outer, analyzer);
 }
 
 namespace {
@@ -90,17 +94,29 @@ std::vector<NodeId> consumers_of(const State& state, NodeId id) {
   });
 }
 
-std::vector<NodeId> writers_of(const State& state, NodeId scope, const Buffer& buffer) {
+std::vector<NodeId> blocks_beside(const State& state, NodeId scope, NodeId id) {
   std::vector<NodeId> found;
   for (NodeId block : state.child_blocks(scope)) {
+    if (block == id || id == kNoNode || !state.is_inside(id, block)) {
+      found.push_back(block);
+      continue;
+    }
+    for (NodeId inner : blocks_beside(state, block, id)) found.push_back(inner);
+  }
+  return found;
+}
+
+std::vector<NodeId> writers_of(const State& state, NodeId scope, const Buffer& buffer, NodeId id) {
+  std::vector<NodeId> found;
+  for (NodeId block : blocks_beside(state, scope, id)) {
     if (touches(state.node(block).block()->writes, buffer)) found.push_back(block);
   }
   return found;
 }
 
-std::vector<NodeId> readers_of(const State& state, NodeId scope, const Buffer& buffer) {
+std::vector<NodeId> readers_of(const State& state, NodeId scope, const Buffer& buffer, NodeId id) {
   std::vector<NodeId> found;
-  for (NodeId block : state.child_blocks(scope)) {
+  for (NodeId block : blocks_beside(state, scope, id)) {
     if (touches(state.node(block).block()->reads, buffer)) found.push_back(block);
   }
   return found;

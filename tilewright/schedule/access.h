@@ -25,15 +25,19 @@ bool may_alias(const Buffer& a, const Buffer& b);
 
 /// All loops around `block` that are strictly inside of `outer`, outermost first.
 std::vector<NodeId> loops_between(const State& state, NodeId outer, NodeId block);
-/// The elements touched while the loops strictly inside of `outer` run.
+/// The elements touched while the loops strictly inside of `outer` run, as far as the block's predicate lets it run.
 arith::IntervalRegion relaxed(const State& state, const Access& access, NodeId outer, arith::Analyzer& analyzer);
+/// The same as if the block had no predicate: bounds stay simple.
+arith::IntervalRegion relaxed_unguarded(const State& state, const Access& access, NodeId outer, arith::Analyzer& analyzer);
 
 /// The blocks of the same scope that write what `block` reads and come before it, or read what it writes and come after.
 std::vector<NodeId> producers_of(const State& state, NodeId block);
 std::vector<NodeId> consumers_of(const State& state, NodeId block);
-/// The blocks in `scope` that write / read `buffer`, in program order.
-std::vector<NodeId> writers_of(const State& state, NodeId scope, const Buffer& buffer);
-std::vector<NodeId> readers_of(const State& state, NodeId scope, const Buffer& buffer);
+/// All blocks inside of `scope` in program order; those that hold `id` are opened, so that `id` and all beside it is met.
+std::vector<NodeId> blocks_beside(const State& state, NodeId scope, NodeId id);
+/// Those of them that write / read `buffer`.
+std::vector<NodeId> writers_of(const State& state, NodeId scope, const Buffer& buffer, NodeId id = kNoNode);
+std::vector<NodeId> readers_of(const State& state, NodeId scope, const Buffer& buffer, NodeId id = kNoNode);
 
 /// The block in whose alloc_buffers `buffer` is, looking from `from` outwards; kNoNode for parameters.
 NodeId allocation_of(const State& state, const Buffer& buffer, NodeId from);

@@ -22,7 +22,7 @@ void used_vars(const PrimExpr& expr, std::unordered_map<const VarNode*, bool>* u
 
 // The loops of which each is pinned down by the element: groups of dimensions that share loops are taken together, and
 // a group counts if (loops, place in the tile) -> element is one to one.
-std::vector<NodeId> pinned_loops(const State& state, const Tile& tile, const std::vector<NodeId>& loops,
+std::vector<NodeId> pinned_loops(const Tile& tile, const std::vector<NodeId>& loops,
                                  const arith::IterRanges& ranges, arith::Analyzer& analyzer) {
   const size_t ndim = tile.min.size();
   std::vector<std::unordered_map<const VarNode*, bool>> used(ndim);
@@ -86,14 +86,8 @@ Tile united(const arith::IntervalRegion& a, const arith::IntervalRegion& b, arit
 
 }  // namespace
 
-std::vector<NodeId> determined_loops(const State& state, const Access& a, const Access& b, const std::vector<NodeId>& loops) {
-  arith::Analyzer analyzer;
-  bind_loops_above(state, loops.back(), analyzer);
-  const ForNode* last = state.node(loops.back()).loop();
-  analyzer.bind(last->loop_var, make_range(last->min, last->extent));
-  const arith::IntervalRegion box_a = relaxed(state, a, loops.back(), analyzer);
-  const arith::IntervalRegion box_b = relaxed(state, b, loops.back(), analyzer);
-  if (a.buffer != b.buffer) return {};  // two views of the same memory
+std::vector<NodeId> determined_loops(const State& state, const arith::IntervalRegion& a, const arith::IntervalRegion& b,
+                                     const std::vector<NodeId>& loops, arith::Analyzer& analyzer) {
   const arith::Domains all = arith::domains_of(ranges_of(state, loops));
   auto anywhere = [&](const arith::IntervalRegion& box) {
     arith::IntervalRegion wide;
@@ -102,18 +96,24 @@ std::vector<NodeId> determined_loops(const State& state, const Access& a, const 
                       side.max ? arith::eval_interval(side.max, all, analyzer).max : PrimExpr()});
     return wide;
   };
-  if (arith::are_disjoint(anywhere(box_a), anywhere(box_b), analyzer)) return loops;
-  std::vector<NodeId> found = pinned_loops(state, united(box_a, box_b, analyzer), loops, ranges_of(state, loops), analyzer);
+  if (arith::are_disjoint(anywhere(a), anywhere(b), analyzer)) return loops;
+  return pinned_loops(united(a, b, analyzer), loops, ranges_of(state, loops), analyzer);
+}
+
+std::vector<NodeId> determined_loops(const State& state, const Access& a, const Access& b, const std::vector<NodeId>& loops) {
+  if (a.buffer != b.buffer) return {};  // two views of the same memory
+  arith::Analyzer analyzer;
+  bind_loops_above(state, a.block, analyzer);
+  bind_loops_above(state, b.block, analyzer);
+  const arith::IntervalRegion box_a = relaxed(state, a, loops.back(), analyzer);
+  const arith::IntervalRegion box_b = relaxed(state, b, loops.back(), analyzer);
+  std::vector<NodeId> found = determined_loops(state, box_a, box_b, loops, analyzer);
   if (found.size() == loops.size() || a.block != b.block) return found;
   // The same block: its inner loops need not be relaxed, which keeps strided accesses apart.
   std::vector<NodeId> inner = loops;
-  for (NodeId loop : loops_between(state, loops.back(), a.block)) {
-    inner.push_back(loop);
-    const ForNode* node = state.node(loop).loop();
-    analyzer.bind(node->loop_var, make_range(node->min, node->extent));
-  }
+  for (NodeId loop : loops_between(state, loops.back(), a.block)) inner.push_back(loop);
   const Tile tile = united(arith::to_intervals(a.region), arith::to_intervals(b.region), analyzer);
-  for (NodeId loop : pinned_loops(state, tile, inner, ranges_of(state, inner), analyzer)) {
+  for (NodeId loop : pinned_loops(tile, inner, ranges_of(state, inner), analyzer)) {
     const bool is_new = std::find(found.begin(), found.end(), loop) == found.end();
     if (is_new && std::find(loops.begin(), loops.end(), loop) != loops.end()) found.push_back(loop);
   }
@@ -140,10 +140,12 @@ void for_each_pair(const std::vector<Access>& accesses, Visit&& visit) {
 bool is_private(const State& state, const Buffer& buffer, NodeId loop) {
   const NodeId owner = allocation_of(state, buffer, loop);
   if (owner == kNoNode) return false;
-  for (const Access& access : accesses_below(state, owner)) {
-    if (!may_alias(access.buffer, buffer)) continue;
-    if (!state.is_inside(access.block, loop)) return false;
-    if (!access.is_write && !is_covered_by_earlier(state, access, loop)) return false;
+  for (NodeId block : blocks_beside(state, owner, loop)) {
+    for (const Access& access : accesses_of(state, block)) {
+      if (!may_alias(access.buffer, buffer)) continue;
+      if (!state.is_inside(access.block, loop)) return false;
+      if (!access.is_write && !is_covered_by_earlier(state, access, loop)) return false;
+    }
   }
   return true;
 }

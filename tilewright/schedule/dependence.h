@@ -8,6 +8,10 @@ namespace tilewright::schedule {
 /// element: two instances that differ in one of them never meet.
 std::vector<NodeId> determined_loops(const State& state, const Access& a, const Access& b, const std::vector<NodeId>& loops);
 
+/// The same for two boxes of one buffer that move with the loops.
+std::vector<NodeId> determined_loops(const State& state, const arith::IntervalRegion& a, const arith::IntervalRegion& b,
+                                     const std::vector<NodeId>& loops, arith::Analyzer& analyzer);
+
 /// Two accesses to one buffer, at least one a write, that different iterations of `loop` may make to the same element.
 struct Conflict {
   Access first, second;

@@ -1,0 +1,92 @@
+#include "tilewright/schedule/block_checks.h"
+
+#include "tilewright/ir/walk.h"
+#include "tilewright/schedule/loops.h"
+#include "tilewright/schedule/reduction.h"
+#include "tilewright/schedule/report.h"
+#include "tilewright/tir/builder.h"
+
+namespace tilewright::schedule {
+
+Reason why_not_one_to_one(const State& state, NodeId id) {
+  const BlockNode* block = state.node(id).block();
+  for (const BufferRegion& write : block->writes) {
+    arith::Analyzer analyzer;
+    arith::IterRanges axes;
+    for (const IterVar& axis : block->iter_vars) {
+      analyzer.bind(axis->var, axis->dom);
+      bool is_used = false;
+      for (const Range& range : write->region) walk(range->min, [&](const VarNode* var) { is_used |= var == axis->var.get(); });
+      if (axis->iter_type == IterType::kReduce && is_used)
+        return fmt::format("block {} writes {}, which depends on reduce axis {}", block->name_hint, text(write), axis->var->name_hint);
+      if (axis->iter_type != IterType::kReduce && !is_one(analyzer.simplify(axis->dom->extent))) axes.emplace_back(axis->var, axis->dom);
+    }
+    std::vector<PrimExpr> indices;
+    for (const Range& range : write->region) {
+      if (is_one(range->extent)) {
+        indices.push_back(range->min);
+        continue;
+      }
+      Var place = make_var("place", range->min->dtype);
+      axes.emplace_back(place, make_range(imm(0, place->dtype), range->extent));
+      analyzer.bind(place, axes.back().second);
+      indices.push_back(range->min + place);
+    }
+    if (axes.empty()) continue;
+    if (!arith::detect_iter_map(indices, axes, bool_imm(true), arith::IterMapLevel::kInjective, analyzer))
+      return fmt::format("block {} may write {} for several values of its spatial axes", block->name_hint, text(write));
+  }
+  return {};
+}
+
+Reason why_not_reorderable(const State& state, NodeId id) {
+  const BlockNode* block = state.node(id).block();
+  size_t num_reduce = 0;
+  for (const IterVar& axis : block->iter_vars) {
+    if (axis->iter_type != IterType::kSpatial && axis->iter_type != IterType::kReduce)
+      return fmt::format("axis {} of block {} is neither spatial nor reduce", axis->var->name_hint, block->name_hint);
+    num_reduce += axis->iter_type == IterType::kReduce && !is_one(axis->dom->extent);
+  }
+  if (Reason reason = why_not_one_to_one(state, id); !reason.empty()) return reason;
+  for (const BufferRegion& read : block->reads) {
+    for (const BufferRegion& write : block->writes) {
+      if (may_alias(read->buffer, write->buffer))
+        return fmt::format("block {} reads {}, which it also writes", block->name_hint, read->buffer->name);
+    }
+  }
+  if (num_reduce > 0 && !block->init) return fmt::format("block {} has reduce axes, but no init", block->name_hint);
+  if (num_reduce > 1 && !is_commutative_update(block))
+    return fmt::format("the update of block {} is not known to be commutative", block->name_hint);
+  return {};
+}
+
+Reason why_not_bijective(const State& state, NodeId id, NodeId outer, std::vector<Range>* domains) {
+  const BlockRealizeNode* realize = state.node(id).realize();
+  arith::Analyzer analyzer;
+  bind_loops_above(state, id, analyzer);
+  const arith::IterRanges loops = ranges_of(state, loops_between(state, outer, id));
+  const arith::IterMap map = arith::detect_iter_map(realize->iter_values, loops, realize->predicate,
+                                                    arith::IterMapLevel::kBijective, analyzer);
+  if (!map) return fmt::format("block {} does not run once for each value of its axes ({})", state.node(id).name, map.reason);
+  for (const arith::IterSum& sum : map.indices) {
+    PrimExpr extent = imm(1, sum.base->dtype);
+    for (const arith::IterSplit& split : sum.args) extent = extent + (split.extent - 1) * split.scale;
+    domains->push_back(make_range(sum.base, analyzer.simplify(extent)));
+  }
+  return {};
+}
+
+Reason why_not_only_writer(const State& state, NodeId id) {
+  for (const BufferRegion& write : state.node(id).block()->writes) {
+    const Buffer& buffer = write->buffer;
+    const NodeId owner = allocation_of(state, buffer, state.node(id).parent);
+    if (owner == kNoNode) return fmt::format("block {} writes {}, a parameter of the function", state.node(id).name, buffer->name);
+    for (NodeId writer : writers_of(state, owner, buffer, id)) {
+      if (writer != id)
+        return fmt::format("block {} writes {} as well", state.node(writer).name, buffer->name);
+    }
+  }
+  return {};
+}
+
+}  // namespace tilewright::schedule

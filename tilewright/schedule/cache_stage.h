@@ -1,0 +1,17 @@
+// What cache_read and cache_write share: a buffer of the same shape and the block that copies a region.
+#pragma once
+#include "tilewright/schedule/access.h"
+
+namespace tilewright::schedule {
+
+/// A buffer like `buffer` in another storage scope, called A_shared and the like.
+Buffer make_cache(const Buffer& buffer, const std::string& storage_scope);
+
+/// A nest of loops around a block that copies `region` of `from` to `to`.
+struct CopyNest {
+  Block block;
+  Stmt stmt;
+};
+CopyNest make_copy(const std::string& name, const Buffer& from, const Buffer& to, const arith::IntervalRegion& region, arith::Analyzer& analyzer);
+
+}  // namespace tilewright::schedule

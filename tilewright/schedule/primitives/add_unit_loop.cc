@@ -1,0 +1,35 @@
+// add_unit_loop: a loop of one iteration around a block or loop.
+#include "tilewright/schedule/primitive.h"
+#include "tilewright/schedule/report.h"
+#include "tilewright/tir/builder.h"
+
+namespace tilewright::schedule {
+namespace {
+
+struct Args {
+  PlaceRef block_or_loop;
+  static constexpr auto fields() {
+    return std::tuple{field<&Args::block_or_loop>("block_or_loop", "what the new loop is put around")};
+  }
+};
+
+LoopRef apply(State& state, const Args& args) {
+  const NodeId id = state[args.block_or_loop];
+  const NodeId parent = state.node(id).parent;
+  if (parent == kNoNode) throw refuse(state, id, "block {} is the root", state.node(id).name);
+  const Var unit = make_var("u");
+  state.replace(id, loop(unit, imm(1), state.node(id).stmt));
+  return state.new_loop_ref(state.find(unit.get(), parent));
+}
+
+}  // namespace
+
+extern constinit const PrimitiveInfo add_unit_loop_info = primitive<apply>("add_unit_loop", R"(
+Puts a loop of one iteration around a block or loop.
+
+    body    ->    for u in range(1):
+                      body
+
+Returns  the new loop
+)");
+}  // namespace tilewright::schedule

@@ -1,0 +1,100 @@
+// cache_write: a block writes to a buffer in another storage scope, from which the result is copied.
+#include "tilewright/schedule/cache_stage.h"
+#include "tilewright/schedule/coverage.h"
+#include "tilewright/schedule/edit.h"
+#include "tilewright/schedule/loops.h"
+#include "tilewright/schedule/primitive.h"
+#include "tilewright/schedule/report.h"
+#include "tilewright/tir/builder.h"
+
+namespace tilewright::schedule {
+namespace {
+
+struct Args {
+  BlockRef block;
+  int64_t write_buffer_index = 0;
+  std::string storage_scope;
+  std::vector<BlockRef> consumer_blocks;
+  static constexpr std::string_view kRequired[] = {"write_buffer_index", "storage_scope"};
+  static constexpr auto fields() {
+    return std::tuple{
+        field<&Args::block>("block", "the only block that writes the buffer"),
+        field<&Args::write_buffer_index>("write_buffer_index", "which of the buffers it writes"),
+        field<&Args::storage_scope>("storage_scope", "of the new buffer: \"global\", \"local\", \"shared\", ..."),
+        field<&Args::consumer_blocks>("consumer_blocks", "blocks that read the new buffer instead of the old one")};
+  }
+};
+
+BlockRef apply(State& state, const Args& args) {
+  const NodeId block = state[args.block], scope = state.scope_of(block);
+  const auto& writes = state.node(block).block()->writes;
+  const std::string& name = state.node(block).name;
+  if (scope == kNoNode) throw refuse(state, block, "block {} is the root", name);
+  if (args.write_buffer_index < 0 || args.write_buffer_index >= static_cast<int64_t>(writes.size()))
+    throw refuse(state, block, "block {} writes {} buffers, there is no number {}", name, writes.size(), args.write_buffer_index);
+  const Buffer buffer = writes[static_cast<size_t>(args.write_buffer_index)]->buffer;
+  for (NodeId writer : writers_of(state, scope, buffer)) {
+    if (writer != block) throw refuse(state, writer, "block {} writes {} as well", state.node(writer).name, buffer->name);
+  }
+  for (const BufferRegion& read : state.node(block).block()->reads) {
+    if (may_alias(read->buffer, buffer)) throw refuse(state, block, "block {} reads {}, which it also writes", name, buffer->name);
+  }
+  // Readers see the result where they are: the copy is made in the innermost loop that they share with the block.
+  NodeId around = scope;
+  const std::vector<NodeId> readers = readers_of(state, scope, buffer);
+  if (!readers.empty()) {
+    around = block;
+    for (NodeId reader : readers) around = common_ancestor(state, around, reader);
+  }
+  for (NodeId reader : readers) {
+    if (!is_before(state, block, reader))
+      throw refuse(state, reader, "block {} reads {} before block {} writes it", state.node(reader).name, buffer->name, name);
+  }
+  arith::Analyzer analyzer;
+  bind_loops_above(state, block, analyzer);
+  std::optional<arith::IntervalRegion> written;
+  for (const Access& access : accesses_of(state, block)) {
+    if (access.is_write && access.buffer == buffer) written = relaxed(state, access, around, analyzer);
+  }
+  written = arith::intersect(*written, arith::to_intervals(full_region(buffer)->region), analyzer);
+  if (!surely_writes(state, block, buffer, *written, around))
+    throw refuse(state, block, "block {} may leave elements of {} unwritten, which a copy would overwrite", name, buffer->name);
+
+  const Buffer cache = make_cache(buffer, args.storage_scope);
+  const CopyNest copy = make_copy(buffer->name, cache, buffer, *written, analyzer);
+  Edit edit(state);
+  std::vector<NodeId> changed = {block};
+  for (BlockRef ref : args.consumer_blocks) {
+    if (std::find(readers.begin(), readers.end(), state[ref]) == readers.end())
+      throw refuse(state, state[ref], "block {} does not read {} beside block {}", state.node(state[ref]).name, buffer->name, name);
+    changed.push_back(state[ref]);
+  }
+  for (NodeId id : changed) {
+    const BlockRealizeNode* realize = state.node(id).realize();
+    const Block by = substitute(realize->block, {{buffer.get(), cache}});
+    edit.replace_block(id, with(realize, [&](BlockRealizeNode& n) { n.block = by; }));
+  }
+  const NodeId child = child_towards(state, around, block);
+  const Stmt with_block = edit.build(child);
+  edit.replace(child, seq({with_block, copy.stmt}));
+  edit.edit_block(scope, [&](BlockNode& n) { n.alloc_buffers.push_back(cache); });
+  edit.commit(state, scope);
+  return state.new_block_ref(state.find(copy.block.get(), scope));
+}
+
+}  // namespace
+
+extern constinit const PrimitiveInfo cache_write_info = primitive<apply>("cache_write", R"(
+Makes a block write to a buffer in another storage scope, and copies the result from there.
+
+    C[vi] = A[vi] * 2        ->        C_local[vi] = A[vi] * 2
+                                       C[v0] = C_local[v0]                       cache_write(C, 0, "local")
+
+block               the only block that writes the buffer; its handle stays
+write_buffer_index  which of the buffers it writes, in the order of T.writes
+storage_scope       of the new buffer
+consumer_blocks     blocks that read the new buffer; the others read the old one
+Returns             the block that copies
+Raises              UserError if another block writes the buffer, if the block reads it, or if it may leave elements unwritten.
+)");
+}  // namespace tilewright::schedule

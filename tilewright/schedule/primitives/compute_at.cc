@@ -1,0 +1,167 @@
+// compute_at: a producer is computed where it is used.
+#include "tilewright/schedule/axis_solver.h"
+#include "tilewright/schedule/block_checks.h"
+#include "tilewright/schedule/compute_location.h"
+#include "tilewright/schedule/coverage.h"
+#include "tilewright/schedule/edit.h"
+#include "tilewright/schedule/loops.h"
+#include "tilewright/schedule/primitive.h"
+#include "tilewright/schedule/report.h"
+#include "tilewright/tir/builder.h"
+
+namespace tilewright::schedule {
+namespace {
+
+struct Args {
+  BlockRef block;
+  LoopRef loop;
+  bool preserve_unit_loops = false;
+  int64_t index = -1;
+  static constexpr auto fields() {
+    return std::tuple{
+        field<&Args::block>("block", "a producer: all that reads its result is inside of loop"),
+        field<&Args::loop>("loop", "where it goes"),
+        field<&Args::preserve_unit_loops>("preserve_unit_loops", "make loops of extent 1 for axes that take one value"),
+        field<&Args::index>("index", "place in the body of loop: -1 last possible, -2 first possible, else the position")};
+  }
+};
+
+// All blocks that read what `block` writes; each must be inside of the loop.
+std::vector<NodeId> require_consumers_inside(const State& state, NodeId block, NodeId loop) {
+  std::vector<NodeId> consumers;
+  for (const BufferRegion& write : state.node(block).block()->writes) {
+    const NodeId owner = allocation_of(state, write->buffer, state.node(block).parent);
+    for (NodeId reader : readers_of(state, owner, write->buffer, block)) {
+      if (reader == block) continue;
+      if (!state.is_inside(reader, loop))
+        throw refuse(state, reader, "block {} reads {}, but is not inside loop {}", state.node(reader).name, write->buffer->name,
+                     state.node(loop).name);
+      consumers.push_back(reader);
+    }
+  }
+  if (consumers.empty()) throw refuse(state, block, "nothing reads what block {} writes", state.node(block).name);
+  return consumers;
+}
+
+// What the block reads must be the same at its new place.
+void require_inputs_stay(const State& state, NodeId block) {
+  for (const BufferRegion& read : state.node(block).block()->reads) {
+    for (NodeId writer : writers_of(state, state.scope_of(block), read->buffer)) {
+      if (writer != block && !is_before(state, writer, block))
+        throw refuse(state, writer, "block {} writes {}, which block {} reads, after it", state.node(writer).name,
+                     read->buffer->name, state.node(block).name);
+    }
+  }
+}
+
+// Threads that share a buffer compute together what all of them need.
+bool is_shared_by(const ForNode* loop, const std::string& scope) {
+  if (loop->for_kind != ForKind::kThreadBinding) return false;
+  const bool is_thread = loop->thread_tag.starts_with("threadIdx") || loop->thread_tag.starts_with("vthread");
+  return is_thread && (scope == "global" || scope.starts_with("shared"));
+}
+
+std::vector<AxisConstraint> required_regions(const State& state, NodeId block, NodeId loop, const std::vector<NodeId>& consumers,
+                                             arith::Analyzer& analyzer) {
+  std::vector<AxisConstraint> constraints;
+  for (const BufferRegion& write : state.node(block).block()->writes) {
+    NodeId outer = loop;
+    for (NodeId id = loop; id != kNoNode && state.node(id).is_loop(); id = state.node(id).parent) {
+      if (is_shared_by(state.node(id).loop(), write->buffer.get()->scope())) outer = state.node(id).parent;
+    }
+    std::optional<arith::IntervalRegion> needed;
+    for (NodeId consumer : consumers) {
+      for (const Access& access : accesses_of(state, consumer)) {
+        if (access.is_write || access.buffer != write->buffer) continue;
+        arith::IntervalRegion box = relaxed_unguarded(state, access, loop, analyzer);
+        if (outer != loop) {
+          const arith::Domains threads = arith::domains_of(ranges_of(state, loops_between(state, outer, state.node(loop).children.empty() ? loop : state.node(loop).children[0])));
+          for (arith::Interval& side : box) {
+            if (side.is_bounded()) side = {arith::eval_interval(side.min, threads, analyzer).min, arith::eval_interval(side.max, threads, analyzer).max};
+          }
+        }
+        needed = needed ? arith::hull(*needed, box, analyzer) : box;
+      }
+    }
+    if (!needed) continue;
+    for (size_t n = 0; n < needed->size(); ++n) constraints.push_back({write->region[n]->min, write->region[n]->extent, (*needed)[n]});
+  }
+  return constraints;
+}
+
+// Inside loops that block and loop share, the block made only a part of its result; what the consumers need must be in it.
+void require_needs_computed(const State& after, NodeId block, NodeId loop, const std::vector<NodeId>& consumers) {
+  for (NodeId consumer : consumers) {
+    for (const Access& read : accesses_of(after, consumer)) {
+      for (const BufferRegion& write : after.node(block).block()->writes) {
+        if (read.is_write || read.buffer != write->buffer) continue;
+        arith::Analyzer analyzer;
+        bind_loops_above(after, consumer, analyzer);
+        arith::IntervalRegion needed = arith::intersect(relaxed(after, read, loop, analyzer), arith::to_intervals(full_region(read.buffer)->region), analyzer);
+        if (!surely_writes(after, block, read.buffer, needed, loop))
+          throw refuse(after, consumer, "block {} reads elements of {} that block {} writes in another iteration of the loops around both",
+                       after.node(consumer).name, read.buffer->name, after.node(block).name);
+      }
+    }
+  }
+}
+
+void apply(State& state, const Args& args) {
+  const NodeId block = state[args.block], loop = state[args.loop];
+  require_same_scope(state, block, loop);
+  auto require = [&](const Reason& reason) {
+    if (!reason.empty()) throw refuse(state, block, "block {} cannot be moved: {}", state.node(block).name, reason);
+  };
+  require(why_not_only_writer(state, block));
+  require(why_not_reorderable(state, block));
+  const std::vector<NodeId> consumers = require_consumers_inside(state, block, loop);
+  if (!is_before(state, block, loop))
+    throw refuse(state, loop, "loop {} comes before block {}", state.node(loop).name, state.node(block).name);
+  require_inputs_stay(state, block);
+  const NodeId around = common_ancestor(state, block, loop);
+  std::vector<Range> domains;
+  require(why_not_bijective(state, block, around, &domains));
+
+  const BlockRealizeNode* realize = state.node(block).realize();
+  arith::Analyzer analyzer;
+  bind_loops_above(state, loop, analyzer);
+  const ForNode* target = state.node(loop).loop();
+  analyzer.bind(target->loop_var, make_range(target->min, target->extent));
+  const std::vector<IterVar>& axes = realize->block->iter_vars;
+  std::vector<arith::Interval> intervals =
+      solve_axes(axes, required_regions(state, block, loop, consumers, analyzer), AxisGoal::kTouch, analyzer);
+  for (size_t n = 0; n < axes.size(); ++n) {
+    if (axes[n]->iter_type == IterType::kReduce) intervals[n] = {};
+  }
+  const AxisNest nest = make_nest(axes, intervals, domains, args.preserve_unit_loops, analyzer);
+  Stmt stmt = BlockRealizeNode::make(nest.values, nest.predicate, realize->block);
+  for (size_t n = nest.loops.size(); n-- > 0;) stmt = tir::loop(nest.loops[n].first, nest.loops[n].second, stmt);
+  const size_t position = insert_position(state, loop, args.index, producers_of(state, block), consumers);
+  Edit edit(state);
+  edit.remove(block);
+  edit.replace(loop, with_inserted(target, position, stmt));
+  if (!state.node(around).is_loop()) return edit.commit(state, around);
+  State after = state;
+  edit.commit(after, around);
+  require_needs_computed(after, block, loop, consumers);
+  state = std::move(after);
+}
+
+}  // namespace
+
+extern constinit const PrimitiveInfo compute_at_info = primitive<apply>("compute_at", R"(
+Moves a producer into a loop of its consumer, so that each iteration computes what it needs.
+
+    for i in range(n):                      for i in range(n):
+        B[i] = A[i] * 2                         B[i] = A[i] * 2
+    for i in range(n):              ->          C[i] = B[i] + 1
+        C[i] = B[i] + 1                                                   compute_at(B, i)
+
+block                a block whose result is an intermediate buffer that nothing else writes; its handle stays
+loop                 a loop of the same scope with all consumers inside, after the block
+preserve_unit_loops  make loops of extent 1 for axes that take one value
+index                place in the body of `loop`: -1 the last possible, -2 the first possible, else the position
+Raises               UserError if a consumer is outside of `loop`, if the block's instances are not independent, or if what
+                     the block reads changes in between.
+)");
+}  // namespace tilewright::schedule

@@ -1,0 +1,188 @@
+// reverse_compute_at: a consumer is computed where its input is produced.
+#include "tilewright/schedule/axis_solver.h"
+#include "tilewright/schedule/block_checks.h"
+#include "tilewright/schedule/compute_location.h"
+#include "tilewright/schedule/coverage.h"
+#include "tilewright/schedule/dependence.h"
+#include "tilewright/schedule/edit.h"
+#include "tilewright/schedule/loops.h"
+#include "tilewright/schedule/primitive.h"
+#include "tilewright/schedule/report.h"
+#include "tilewright/tir/builder.h"
+
+namespace tilewright::schedule {
+namespace {
+
+struct Args {
+  BlockRef block;
+  LoopRef loop;
+  bool preserve_unit_loops = false;
+  int64_t index = -1;
+  static constexpr auto fields() {
+    return std::tuple{
+        field<&Args::block>("block", "a consumer of what is written inside of loop"),
+        field<&Args::loop>("loop", "where it goes"),
+        field<&Args::preserve_unit_loops>("preserve_unit_loops", "make loops of extent 1 for axes that take one value"),
+        field<&Args::index>("index", "place in the body of loop: -1 last possible, -2 first possible, else the position")};
+  }
+};
+
+// The blocks inside of the loop that write what `block` reads; all others must be done before the loop.
+std::vector<NodeId> require_producers(const State& state, NodeId block, NodeId loop) {
+  std::vector<NodeId> inside;
+  for (const BufferRegion& read : state.node(block).block()->reads) {
+    for (NodeId writer : writers_of(state, state.scope_of(block), read->buffer)) {
+      if (writer == block) continue;
+      if (state.is_inside(writer, loop)) inside.push_back(writer);
+      else if (!is_before(state, writer, loop))
+        throw refuse(state, writer, "block {} writes {}, which block {} reads, after loop {}", state.node(writer).name,
+                     read->buffer->name, state.node(block).name, state.node(loop).name);
+    }
+  }
+  if (inside.empty())
+    throw refuse(state, block, "block {} reads nothing that is written inside loop {}", state.node(block).name, state.node(loop).name);
+  return inside;
+}
+
+// What the block writes must not be used between its new place and the old one.
+void require_outputs_unused(const State& state, NodeId block, NodeId loop) {
+  for (const BufferRegion& write : state.node(block).block()->writes) {
+    for (NodeId other : state.child_blocks(state.scope_of(block))) {
+      if (other == block || is_before(state, block, other)) continue;
+      if (is_before(state, other, loop) && common_ancestor(state, other, block) == state.scope_of(block)) continue;
+      for (const Access& access : accesses_of(state, other)) {
+        if (may_alias(access.buffer, write->buffer))
+          throw refuse(state, other, "block {} {} {}, which block {} writes, before it", state.node(other).name,
+                       access.is_write ? "writes" : "reads", access.buffer->name, state.node(block).name);
+      }
+    }
+  }
+}
+
+std::vector<AxisConstraint> produced_regions(const State& state, NodeId block, NodeId loop, const std::vector<NodeId>& producers,
+                                             arith::Analyzer& analyzer) {
+  std::vector<AxisConstraint> constraints;
+  for (NodeId producer : producers) {
+    for (const Access& write : accesses_of(state, producer)) {
+      if (!write.is_write) continue;
+      const arith::IntervalRegion box = relaxed_unguarded(state, write, loop, analyzer);
+      for (const BufferRegion& read : state.node(block).block()->reads) {
+        if (read->buffer != write.buffer) continue;
+        for (size_t n = 0; n < box.size(); ++n) constraints.push_back({read->region[n]->min, read->region[n]->extent, box[n]});
+      }
+    }
+  }
+  return constraints;
+}
+
+// The schedule with the block at its new place, before it is proved right.
+State moved(const State& state, NodeId block, NodeId loop, NodeId around, const AxisNest& nest, size_t position) {
+  const BlockRealizeNode* realize = state.node(block).realize();
+  Stmt stmt = BlockRealizeNode::make(nest.values, nest.predicate, realize->block);
+  for (size_t n = nest.loops.size(); n-- > 0;) stmt = tir::loop(nest.loops[n].first, nest.loops[n].second, stmt);
+  State result = state;
+  Edit edit(state);
+  edit.remove(block);
+  edit.replace(loop, with_inserted(state.node(loop).loop(), position, stmt));
+  edit.commit(result, around);
+  return result;
+}
+
+// Each instance runs once, as before.
+void require_same_instances(const State& state, const State& after, NodeId block, NodeId loop, NodeId around,
+                            const std::vector<Range>& domains) {
+  std::vector<Range> now;
+  Reason reason = why_not_bijective(after, block, around, &now);
+  arith::Analyzer analyzer;
+  bind_loops_above(after, block, analyzer);
+  for (size_t n = 0; n < now.size() && reason.empty(); ++n) {
+    if (!analyzer.can_prove_equal(now[n]->min, domains[n]->min) || !analyzer.can_prove_equal(now[n]->extent, domains[n]->extent))
+      reason = fmt::format("axis {} would take the values [{}, {}) instead of [{}, {})", state.node(block).block()->iter_vars[n]->var->name_hint,
+                           text(now[n]->min), text(analyzer.simplify(now[n]->min + now[n]->extent)), text(domains[n]->min),
+                           text(analyzer.simplify(domains[n]->min + domains[n]->extent)));
+  }
+  if (!reason.empty())
+    throw refuse(state, block, "what loop {} produces in one iteration does not divide the work of block {}: {}",
+                 state.node(loop).name, state.node(block).name, reason);
+}
+
+// What the block reads in one iteration has been written in that iteration, and for the last time.
+void require_inputs_ready(const State& state, const State& after, NodeId block, NodeId loop, NodeId around,
+                          const std::vector<NodeId>& producers) {
+  std::vector<NodeId> chain = loops_between(after, around, loop);
+  chain.push_back(loop);
+  for (const Access& read : accesses_of(after, block)) {
+    if (read.is_write) continue;
+    for (NodeId producer : producers) {
+      for (const Access& write : accesses_of(after, producer)) {
+        if (!write.is_write || write.buffer != read.buffer) continue;
+        arith::Analyzer analyzer;
+        bind_loops_above(after, block, analyzer);
+        const arith::IntervalRegion needed = relaxed(after, read, loop, analyzer);
+        if (!surely_writes(after, producer, read.buffer, needed, loop))
+          throw refuse(state, block, "block {} would read elements of {} that one iteration of loop {} does not write",
+                       state.node(block).name, read.buffer->name, state.node(loop).name);
+        const arith::IntervalRegion written = relaxed(after, write, loop, analyzer);
+        const std::vector<NodeId> determined = determined_loops(after, written, needed, chain, analyzer);
+        for (NodeId outer : chain) {
+          if (std::find(determined.begin(), determined.end(), outer) == determined.end() && !is_one(after.node(outer).loop()->extent))
+            throw refuse(state, outer, "block {} would read elements of {} that a later iteration of loop {} writes again",
+                         state.node(block).name, read.buffer->name, state.node(outer).name);
+        }
+      }
+    }
+  }
+}
+
+void apply(State& state, const Args& args) {
+  const NodeId block = state[args.block], loop = state[args.loop];
+  require_same_scope(state, block, loop);
+  if (!is_before(state, loop, block))
+    throw refuse(state, loop, "loop {} comes after block {}", state.node(loop).name, state.node(block).name);
+  if (const Reason reason = why_not_reorderable(state, block); !reason.empty())
+    throw refuse(state, block, "block {} cannot be moved: {}", state.node(block).name, reason);
+  const std::vector<NodeId> producers = require_producers(state, block, loop);
+  require_outputs_unused(state, block, loop);
+  const NodeId around = common_ancestor(state, block, loop);
+  std::vector<Range> domains;
+  if (const Reason reason = why_not_bijective(state, block, around, &domains); !reason.empty())
+    throw refuse(state, block, "block {} cannot be moved: {}", state.node(block).name, reason);
+
+  arith::Analyzer analyzer;
+  bind_loops_above(state, loop, analyzer);
+  const ForNode* target = state.node(loop).loop();
+  analyzer.bind(target->loop_var, make_range(target->min, target->extent));
+  const std::vector<IterVar>& axes = state.node(block).block()->iter_vars;
+  const std::vector<arith::Interval> intervals =
+      solve_axes(axes, produced_regions(state, block, loop, producers, analyzer), AxisGoal::kInside, analyzer);
+  for (size_t n = 0; n < axes.size(); ++n) {
+    if (arith::is_empty(intervals[n], analyzer))
+      throw refuse(state, block, "one iteration of loop {} writes too little for any value of axis {} of block {}",
+                   state.node(loop).name, axes[n]->var->name_hint, state.node(block).name);
+  }
+  const AxisNest nest = make_nest(axes, intervals, domains, args.preserve_unit_loops, analyzer);
+  const size_t position = insert_position(state, loop, args.index, producers, consumers_of(state, block));
+  State after = moved(state, block, loop, around, nest, position);
+  require_same_instances(state, after, block, loop, around, domains);
+  require_inputs_ready(state, after, block, loop, around, producers);
+  state = std::move(after);
+}
+
+}  // namespace
+
+extern constinit const PrimitiveInfo reverse_compute_at_info = primitive<apply>("reverse_compute_at", R"(
+Moves a consumer into a loop of its producer, so that each iteration uses what it has computed.
+
+    for i in range(n):                      for i in range(n):
+        B[i] = A[i] * 2                         B[i] = A[i] * 2
+    for i in range(n):              ->          C[i] = B[i] + 1
+        C[i] = B[i] + 1                                                   reverse_compute_at(C, i)
+
+block                a block that reads what is written inside of `loop`; its handle stays
+loop                 a loop of the same scope, before the block
+preserve_unit_loops  make loops of extent 1 for axes that take one value
+index                place in the body of `loop`: -1 the last possible, -2 the first possible, else the position
+Raises               UserError if the iterations of `loop` do not divide the block's work into parts whose inputs are
+                     complete, or if another block uses what the block writes in between.
+)");
+}  // namespace tilewright::schedule
