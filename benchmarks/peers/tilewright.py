@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import onnx
+
 import tilewright
 
 from . import graphs

@@ -16,6 +16,7 @@ from pathlib import Path
 import data
 import network
 import numpy as np
+
 import tilewright
 
 MODEL = Path(__file__).with_name("fashion_mnist.onnx")

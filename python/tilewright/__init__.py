@@ -1,12 +1,12 @@
 """tilewright: a machine learning compiler and runtime.
 
-    import tilewright
-    ex = tilewright.compile("model.onnx")
-    y = tilewright.VirtualMachine(ex)["main"](x)
+import tilewright
+ex = tilewright.compile("model.onnx")
+y = tilewright.VirtualMachine(ex)["main"](x)
 """
 
 from . import errors, ir, runtime, script, target, tir, transform
-from .build import build, compile  # noqa: A004 - the field's name
+from .build import build, compile
 from .errors import InternalError, Unsupported, UserError
 from .ir import IRModule
 from .runtime import (

@@ -6,7 +6,7 @@ from .ir._nodes import classes
 _TargetNode = classes["ir.Target"]
 
 
-def Target(target, host=None):  # noqa: N802 - a class to its users
+def Target(target, host=None):
     """The target that `target` describes: text ("llvm -mcpu=native"), a dict ({"kind": "llvm"}) or a Target.
 
     host     target of the host part of a device program; default none

@@ -18,7 +18,9 @@ class PassContext:
     >>> with tilewright.transform.PassContext(opt_level=0): ex = tilewright.compile(mod)
     """
 
-    def __init__(self, opt_level: int = 2, required_pass=(), disabled_pass=(), config: dict | None = None, **unused):
+    def __init__(
+        self, opt_level: int = 2, required_pass=(), disabled_pass=(), config: dict | None = None, **unused
+    ):
         self.opt_level = opt_level
         self.required_pass = list(required_pass)
         self.disabled_pass = list(disabled_pass)

@@ -62,12 +62,12 @@ TEST(Math, SpecialValues) {
   x[0] = NAN, x[1] = INFINITY, x[2] = -INFINITY, x[3] = 0, x[4] = -1, x[5] = 1000, x[6] = 0x1p-149f;
   const std::vector<float> exp = run("exp", x), log = run("log", x), tanh = run("tanh", x), sigmoid = run("sigmoid", x), erf = run("erf", x);
   for (const auto& y : {exp, log, tanh, sigmoid, erf}) EXPECT_TRUE(std::isnan(y[0]));
-  EXPECT_EQ(exp[1], INFINITY), EXPECT_EQ(exp[2], 0), EXPECT_EQ(exp[3], 1), EXPECT_EQ(exp[5], INFINITY);
-  EXPECT_EQ(log[1], INFINITY), EXPECT_EQ(log[3], -INFINITY), EXPECT_TRUE(std::isnan(log[4])), EXPECT_TRUE(std::isnan(log[2]));
+  EXPECT_EQ(exp[1], INFINITY); EXPECT_EQ(exp[2], 0); EXPECT_EQ(exp[3], 1); EXPECT_EQ(exp[5], INFINITY);
+  EXPECT_EQ(log[1], INFINITY); EXPECT_EQ(log[3], -INFINITY); EXPECT_TRUE(std::isnan(log[4])); EXPECT_TRUE(std::isnan(log[2]));
   EXPECT_NEAR(log[6], -103.27893, 1e-5);
-  EXPECT_EQ(tanh[1], 1), EXPECT_EQ(tanh[2], -1), EXPECT_EQ(tanh[3], 0);
-  EXPECT_EQ(sigmoid[1], 1), EXPECT_EQ(sigmoid[2], 0), EXPECT_EQ(sigmoid[3], 0.5f);
-  EXPECT_EQ(erf[1], 1), EXPECT_EQ(erf[2], -1), EXPECT_EQ(erf[3], 0);
+  EXPECT_EQ(tanh[1], 1); EXPECT_EQ(tanh[2], -1); EXPECT_EQ(tanh[3], 0);
+  EXPECT_EQ(sigmoid[1], 1); EXPECT_EQ(sigmoid[2], 0); EXPECT_EQ(sigmoid[3], 0.5f);
+  EXPECT_EQ(erf[1], 1); EXPECT_EQ(erf[2], -1); EXPECT_EQ(erf[3], 0);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Building and running in Python: libraries, executables, virtual machines, timing.
 #include "tilewright/driver/build_graph.h"
+#include "tilewright/frontend/onnx/import.h"
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
@@ -91,6 +92,7 @@ void bind_timing(nb::module_& m) {
 }  // namespace
 
 void bind_driver(nb::module_& m) {
+  m.def("import_onnx", [](const std::string& path) { return frontend::onnx::import_model(frontend::onnx::load_model(path)); });
   bind_build(m);
   bind_machine(m);
   bind_timing(m);

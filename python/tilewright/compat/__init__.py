@@ -24,7 +24,9 @@ def install() -> types.ModuleType:
     present = sys.modules.get("tvm")
     if present is not None:
         if not getattr(present, "__tilewright__", False):
-            raise RuntimeError("tvm is imported already: call tilewright.compat.install() before `import tvm`")
+            raise RuntimeError(
+                "tvm is imported already: call tilewright.compat.install() before `import tvm`"
+            )
         return present
     modules = {name: _module(name) for name in tables.MODULES}
     for name, table in tables.MODULES.items():

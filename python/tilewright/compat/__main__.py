@@ -1,8 +1,8 @@
 """python -m tilewright.compat FILE.py ARGS: runs a script that says `import tvm`."""
 
-import os
 import runpy
 import sys
+from pathlib import Path
 
 from . import install
 
@@ -13,7 +13,7 @@ def main() -> None:
         raise SystemExit(0 if len(sys.argv) > 1 else 2)
     install()
     sys.argv = sys.argv[1:]
-    runpy.run_path(os.path.abspath(sys.argv[0]), run_name="__main__")
+    runpy.run_path(str(Path(sys.argv[0]).resolve()), run_name="__main__")
 
 
 main()

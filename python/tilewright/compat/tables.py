@@ -5,7 +5,8 @@ A function per module returns {name: object of tilewright}; MODULES lists them, 
 
 import tilewright as tw
 from tilewright import ir, relax, runtime, script, te, tir, transform
-from tilewright.build import build_graph, compile as compile_any
+from tilewright.build import build_graph
+from tilewright.build import compile as compile_any
 
 from . import classes, eras
 
@@ -86,7 +87,11 @@ def _relax() -> dict:
 
 
 def _relax_vm() -> dict:
-    return {"build": _old_relax_build, "VirtualMachine": tw.VirtualMachine, "Executable": classes.OldExecutable}
+    return {
+        "build": _old_relax_build,
+        "VirtualMachine": tw.VirtualMachine,
+        "Executable": classes.OldExecutable,
+    }
 
 
 def _old_relax_build(mod, target="llvm", params=None):
@@ -119,7 +124,11 @@ def _testing() -> dict:
 
 MODULES = {
     "tvm": _tvm,
-    "tvm.ir": lambda: {**_public(ir), "assert_structural_equal": ir.assert_structural_equal, "structural_equal": ir.structural_equal},
+    "tvm.ir": lambda: {
+        **_public(ir),
+        "assert_structural_equal": ir.assert_structural_equal,
+        "structural_equal": ir.structural_equal,
+    },
     "tvm.ir.module": lambda: {"IRModule": ir.IRModule},
     "tvm.ir.transform": lambda: _public(transform),
     "tvm.transform": lambda: _public(transform),

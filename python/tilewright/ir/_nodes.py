@@ -66,7 +66,9 @@ def _make_classes() -> None:
         if not name:
             return _core.Object
         if name not in classes:
-            classes[name] = type(name, (group(groups[name]),), {"__slots__": (), "__module__": "tilewright.ir"})
+            classes[name] = type(
+                name, (group(groups[name]),), {"__slots__": (), "__module__": "tilewright.ir"}
+            )
         return classes[name]
 
     for name in groups:

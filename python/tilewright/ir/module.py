@@ -29,7 +29,9 @@ class IRModule:
     __slots__ = ("__weakref__", "_node")
 
     def __init__(self, functions=None, attrs=None, global_infos=None):
-        self._node = _core.make_node("ir.IRModule", {"attrs": attrs or {}, "global_infos": global_infos or {}})
+        self._node = _core.make_node(
+            "ir.IRModule", {"attrs": attrs or {}, "global_infos": global_infos or {}}
+        )
         for name, func in (functions or {}).items():
             self[name] = func
 

@@ -57,4 +57,11 @@ def load_json(text: str):
     return wrapped(_core.load_json(text))
 
 
-__all__ = ["IRModule", "StructuralMismatch", "assert_structural_equal", "load_json", "save_json", "structural_equal"]
+__all__ = [
+    "IRModule",
+    "StructuralMismatch",
+    "assert_structural_equal",
+    "load_json",
+    "save_json",
+    "structural_equal",
+]

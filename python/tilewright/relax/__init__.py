@@ -18,12 +18,12 @@ BindingBlock = classes["BindingBlock"]
 TensorType = classes["relax.TensorType"]
 
 
-def TensorStructInfo(shape=None, dtype: str = "float32", ndim: int = -1):  # noqa: N802 - a class to its users
+def TensorStructInfo(shape=None, dtype: str = "float32", ndim: int = -1):
     """The type of a tensor: shape as ints and expressions, or None with ndim, or neither."""
     return _core.relax_tensor_type(None if shape is None else list(shape), dtype or "void", ndim)
 
 
-def Var(name: str, type=None):  # noqa: A002, N802 - the field's names
+def Var(name: str, type=None):
     """A graph variable of a type."""
     return _core.make_node("relax.Var", {"name_hint": name, "type": type})
 
@@ -37,4 +37,13 @@ def const(value, dtype: str | None = None):
     return _core.relax_constant(value)
 
 
-__all__ = ["BlockBuilder", "Executable", "TensorStructInfo", "VirtualMachine", "build", "const", "op", "transform"]
+__all__ = [
+    "BlockBuilder",
+    "Executable",
+    "TensorStructInfo",
+    "VirtualMachine",
+    "build",
+    "const",
+    "op",
+    "transform",
+]

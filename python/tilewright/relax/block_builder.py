@@ -22,7 +22,9 @@ class BlockBuilder:
         self._core = _core.BlockBuilder(unwrapped(mod) if mod is not None else None)
 
     @contextlib.contextmanager
-    def function(self, name: str, params=None, attrs: dict | None = None, pure: bool = True, private: bool = False):
+    def function(
+        self, name: str, params=None, attrs: dict | None = None, pure: bool = True, private: bool = False
+    ):
         """The scope in which the function `name` is written; params may be given here or to emit_func_output."""
         params = [params] if params is not None and not isinstance(params, list | tuple) else params
         self._core.begin_function(name, params, attrs or {}, pure, private)
@@ -59,7 +61,7 @@ class BlockBuilder:
         """A new variable bound to `expr` that is seen outside of the dataflow block."""
         return self._core.emit_output(expr, name_hint)
 
-    def emit_match_cast(self, value, type, name_hint: str = ""):  # noqa: A002 - the field's name
+    def emit_match_cast(self, value, type, name_hint: str = ""):
         """A new variable bound to `value`, which is checked to have `type` when it runs."""
         return self._core.emit_match_cast(value, type, name_hint)
 

@@ -10,7 +10,9 @@ def _factory(name: str, doc: str, options: list):
         return Pass(name, values)
 
     make.__name__ = make.__qualname__ = name
-    make.__doc__ = "\n".join([f"The pass {name}: {doc[0].lower()}{doc[1:]}", "", *(f"{n}  {d}" for n, d, _ in options)])
+    make.__doc__ = "\n".join(
+        [f"The pass {name}: {doc[0].lower()}{doc[1:]}", "", *(f"{n}  {d}" for n, d, _ in options)]
+    )
     return make
 
 

@@ -6,7 +6,9 @@ Module = _core.Module
 Module.__module__ = "tilewright.runtime"
 
 
-def _time_evaluator(self, func_name: str, dev=None, number: int = 10, repeat: int = 1, min_repeat_ms: int = 0):
+def _time_evaluator(
+    self, func_name: str, dev=None, number: int = 10, repeat: int = 1, min_repeat_ms: int = 0
+):
     """A callable that runs function `func_name` on its arguments and returns the measured times.
 
     func_name      a function of this module

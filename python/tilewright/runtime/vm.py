@@ -31,7 +31,9 @@ class VirtualMachine:
         elif isinstance(executable, _core.Module):
             self._machine = _core.machine_of_module(executable)
         else:
-            raise UserError(f"a VirtualMachine runs an Executable or a loaded module, not a Python {type(executable).__name__}")
+            raise UserError(
+                f"a VirtualMachine runs an Executable or a loaded module, not a Python {type(executable).__name__}"
+            )
         self._functions: dict = {}
 
     def __getitem__(self, name: str):
@@ -45,7 +47,9 @@ class VirtualMachine:
         """The functions that can be called."""
         return self._machine.function_names
 
-    def time_evaluator(self, func_name: str, dev=None, number: int = 10, repeat: int = 1, min_repeat_ms: int = 0):
+    def time_evaluator(
+        self, func_name: str, dev=None, number: int = 10, repeat: int = 1, min_repeat_ms: int = 0
+    ):
         """A callable that runs `func_name` and returns the measured times; see tilewright.runtime.time_evaluator."""
         return time_evaluator(self[func_name], number=number, repeat=repeat, min_repeat_ms=min_repeat_ms)
 

@@ -65,7 +65,10 @@ def _method(name: str, doc: str, returns: str, args: list):
 
     call.__name__ = name
     call.__qualname__ = f"Schedule.{name}"
-    lines = [f"    {arg}  {text}" + ("" if required else f"; default {default!r}") for arg, text, _, default, required, _ in args]
+    lines = [
+        f"    {arg}  {text}" + ("" if required else f"; default {default!r}")
+        for arg, text, _, default, required, _ in args
+    ]
     call.__doc__ = "\n".join([doc.strip(), "", *lines, f"    Returns  {returns}"])
     return call
 

@@ -1,6 +1,6 @@
 """TVMScript: decorators that turn Python source into programs, and programs back into text.
 
-    from tilewright.script import ir as I, relax as R, tir as T
+from tilewright.script import ir as I, relax as R, tir as T
 """
 
 from . import ir, relax, tir

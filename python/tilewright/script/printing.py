@@ -9,7 +9,9 @@ from ..ir.module import unwrapped
 default_dialect = "native"
 
 
-def to_script(program, dialect: str | None = None, show_meta: bool = False, underline=(), width: int = 110) -> str:
+def to_script(
+    program, dialect: str | None = None, show_meta: bool = False, underline=(), width: int = 110
+) -> str:
     """`program` (module, function, statement or expression) as TVMScript.
 
     dialect    "native", "2022", "0.23" or "0.27"; default native
@@ -17,7 +19,9 @@ def to_script(program, dialect: str | None = None, show_meta: bool = False, unde
     underline  nodes to mark with ^^^^ below their text; default none
     width      columns before lines are wrapped; default 110
     """
-    return _core.print_script(unwrapped(program), dialect or default_dialect, show_meta, list(underline), width)
+    return _core.print_script(
+        unwrapped(program), dialect or default_dialect, show_meta, list(underline), width
+    )
 
 
 def show(program, style: str | None = None, **options) -> None:

@@ -10,7 +10,9 @@ from ..errors import UserError
 from ..ir.module import IRModule, unwrapped, wrapped
 
 
-def parse(text: str, extra_vars: dict | None = None, filename: str = "<script>", check_well_formed: bool = True):
+def parse(
+    text: str, extra_vars: dict | None = None, filename: str = "<script>", check_well_formed: bool = True
+):
     """The IRModule, PrimFunc or relax Function that `text` defines.
 
     text               TVMScript source, decorators included
@@ -107,14 +109,18 @@ def _functions_of(definition) -> list:
 def _parse(text, filename, first_line, removed, names, check_well_formed):
     def resolve(expression: str, scope: dict):
         """The Python value of `expression`; raises NameError if a name of it is unknown."""
-        return unwrapped(eval(expression, {**names, "__builtins__": __builtins__}, scope))  # noqa: S307 - the user's own code
+        return unwrapped(eval(expression, {**names, "__builtins__": __builtins__}, scope))
 
-    return wrapped(_core.parse(text, filename, first_line, removed, resolve, _aliases(names), check_well_formed))
+    return wrapped(
+        _core.parse(text, filename, first_line, removed, resolve, _aliases(names), check_well_formed)
+    )
 
 
 def _aliases(names: dict) -> list[tuple[str, str]]:
     """Names that stand for the script modules: [("T", "tvm.script.tir"), ...]."""
-    known = {sys.modules.get(f"tilewright.script.{name}"): f"tvm.script.{name}" for name in ("tir", "relax", "ir")}
+    known = {
+        sys.modules.get(f"tilewright.script.{name}"): f"tvm.script.{name}" for name in ("tir", "relax", "ir")
+    }
     known.pop(None, None)
     found = []
     for name, value in names.items():

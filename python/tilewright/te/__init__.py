@@ -29,7 +29,11 @@ def compute(shape, fcompute, name: str = "compute", tag: str = "", attrs: dict |
     Returns   a tensor, or a list of them if fcompute gives several
     >>> C = te.compute((128, 128), lambda i, j: te.sum(A[i, k] * B[k, j], axis=k), name="C")
     """
-    names = [] if fcompute.__code__.co_flags & 0x04 else list(fcompute.__code__.co_varnames[: fcompute.__code__.co_argcount])
+    names = (
+        []
+        if fcompute.__code__.co_flags & 0x04
+        else list(fcompute.__code__.co_varnames[: fcompute.__code__.co_argcount])
+    )
     tensors = _core.te_compute(_shape(shape), fcompute, name, attrs or {}, names)
     return tensors[0] if len(tensors) == 1 else tensors
 
@@ -42,7 +46,9 @@ def reduce_axis(dom, name: str = "rv"):
     if not isinstance(dom, classes["ir.Range"]):
         begin, end = dom
         extent = end - begin
-        begin = begin if isinstance(begin, _PrimExpr) else _core.const(begin, getattr(extent, "dtype", "int32"))
+        begin = (
+            begin if isinstance(begin, _PrimExpr) else _core.const(begin, getattr(extent, "dtype", "int32"))
+        )
         dom = _core.make_node("ir.Range", {"min": begin, "extent": extent})
     return _core.te_reduce_axis(dom, name)
 
@@ -71,7 +77,9 @@ def _reducer(core_function, binary_kind: str | None, doc: str):
             if binary_kind is None or axis is None:
                 from ..errors import UserError
 
-                raise UserError("the axis to reduce over is missing\nhelp: axis=k with k = te.reduce_axis((0, n))")
+                raise UserError(
+                    "the axis to reduce over is missing\nhelp: axis=k with k = te.reduce_axis((0, n))"
+                )
             return _core.binary(binary_kind, expr, axis)  # te.max(a, b): the larger of two values
         axes = list(axis) if isinstance(axis, list | tuple) else [axis]
         return core_function(expr, axes, where, init)
@@ -82,8 +90,12 @@ def _reducer(core_function, binary_kind: str | None, doc: str):
 
 sum = _reducer(_core.te_sum, None, "The sum of `expr` over `axis`, a reduce axis or a list of them.")
 prod = _reducer(_core.te_prod, None, "The product of `expr` over `axis`.")
-max = _reducer(_core.te_max, "Max", "The largest `expr` over `axis`; te.max(a, b) of two values is their maximum.")
-min = _reducer(_core.te_min, "Min", "The smallest `expr` over `axis`; te.min(a, b) of two values is their minimum.")
+max = _reducer(
+    _core.te_max, "Max", "The largest `expr` over `axis`; te.max(a, b) of two values is their maximum."
+)
+min = _reducer(
+    _core.te_min, "Min", "The smallest `expr` over `axis`; te.min(a, b) of two values is their minimum."
+)
 any = _reducer(_core.te_any, None, "Whether `expr` holds anywhere over `axis`.")
 all = _reducer(_core.te_all, None, "Whether `expr` holds everywhere over `axis`.")
 
@@ -95,7 +107,9 @@ def _shape(shape) -> list:
 @methods_for("te.Tensor")
 class _Tensor:
     def __getitem__(self, indices):
-        return _core.te_load(self, [_index(i) for i in (indices if isinstance(indices, tuple) else (indices,))])
+        return _core.te_load(
+            self, [_index(i) for i in (indices if isinstance(indices, tuple) else (indices,))]
+        )
 
     def __call__(self, *indices):
         return _core.te_load(self, [_index(i) for i in indices])

@@ -85,7 +85,11 @@ class _Operators:
         return _bitwise("bitwise_xor", self, other)
 
     def __invert__(self):
-        return _core.logical_not(self) if self.dtype == "bool" else _core.call_op(self.dtype, "bitwise_not", [self])
+        return (
+            _core.logical_not(self)
+            if self.dtype == "bool"
+            else _core.call_op(self.dtype, "bitwise_not", [self])
+        )
 
     def __lshift__(self, other):
         return _bitwise("shift_left", self, other)
@@ -191,7 +195,7 @@ Var.__new__ = _var_new
 Var.name = property(lambda self: self.name_hint, doc="for printing only")
 
 
-def SizeVar(name="n", dtype="int32"):  # noqa: N802 - a class to its users
+def SizeVar(name="n", dtype="int32"):
     """A variable for an extent."""
     return _core.make_var(name, dtype)
 

@@ -1,0 +1,64 @@
+// How one ONNX operator becomes graph operators; used by the files of the importer only.
+#pragma once
+#include <optional>
+#include <unordered_map>
+
+#include "tilewright/frontend/onnx/model.h"
+#include "tilewright/relax/block_builder.h"
+#include "tilewright/relax/op.h"
+#include "tilewright/support/error.h"
+
+namespace tilewright::frontend::onnx {
+using relax::Expr;
+
+/// The state of an import.  Integer tensors that shapes are made of (Shape, Gather, Concat chains) are kept as
+/// expressions, so that a Reshape knows its result although the file computes it at run time.
+class Importer {
+ public:
+  relax::BlockBuilder builder;
+  int64_t opset = 1;
+
+  /// The value called `name`, or a null Expr for an optional input that is left out.
+  Expr value(const Node& node, size_t input) const;
+  /// The elements of input `input` if they are known now: a constant, or shape arithmetic.
+  std::optional<relax::Shape> known(const Node& node, size_t input) const;
+  /// The same; raises Unsupported if they are known only at run time.
+  relax::Shape require_known(const Node& node, size_t input) const;
+  std::vector<int64_t> require_ints(const Node& node, size_t input) const;
+
+  void define(const std::string& name, Expr value);
+  void define_known(const std::string& name, relax::Shape elements);
+  void define_constant(const std::string& name, const runtime::Tensor& data);
+  /// Binds the call and defines the node's first output with it.
+  void emit(const Node& node, std::string_view op, std::vector<Expr> args, ir::AttrMap attrs = {});
+  Expr bind(const Node& node, std::string_view op, std::vector<Expr> args, ir::AttrMap attrs = {});
+
+ private:
+  std::unordered_map<std::string, Expr> values_;
+  std::unordered_map<std::string, relax::Shape> known_;
+};
+
+using Converter = void (*)(Importer& importer, const Node& node);
+/// The converter of an ai.onnx operator, or null.
+Converter find_converter(std::string_view op_type);
+
+// attributes
+int64_t int_attr(const Node& node, std::string_view name, int64_t otherwise);
+double float_attr(const Node& node, std::string_view name, double otherwise);
+std::string string_attr(const Node& node, std::string_view name, std::string_view otherwise);
+std::vector<int64_t> ints_attr(const Node& node, std::string_view name, std::vector<int64_t> otherwise);
+ir::ObjectRef int_list(const std::vector<int64_t>& values);
+ir::ObjectRef integer(int64_t value);
+ir::ObjectRef real(double value);
+relax::Constant constant_of(const runtime::Tensor& data);
+/// The extents of a tensor; raises Unsupported when they are unknown.
+const relax::Shape& shape_of(const Node& node, const Expr& value);
+
+void convert_conv(Importer& importer, const Node& node);
+void convert_max_pool(Importer& importer, const Node& node);
+void convert_average_pool(Importer& importer, const Node& node);
+void convert_global_average_pool(Importer& importer, const Node& node);
+void convert_batch_norm(Importer& importer, const Node& node);
+void convert_gemm(Importer& importer, const Node& node);
+
+}  // namespace tilewright::frontend::onnx

@@ -1,0 +1,182 @@
+#include "tilewright/frontend/onnx/import.h"
+
+#include <fmt/ranges.h>
+
+#include <map>
+
+#include "tilewright/frontend/onnx/convert.h"
+
+namespace tilewright::frontend::onnx {
+namespace {
+
+// All operators without a conversion at once, so that nobody mends one only to meet the next.
+void refuse_unsupported(const Graph& graph) {
+  std::map<std::string, std::vector<std::string>> missing;
+  for (const Node& node : graph.nodes) {
+    const std::string op = node.domain.empty() ? node.op_type : node.domain + "::" + node.op_type;
+    if (!node.domain.empty() || !find_converter(node.op_type))
+      missing[op].push_back(node.name.empty() ? (node.outputs.empty() ? "?" : node.outputs[0]) : node.name);
+  }
+  if (missing.empty()) return;
+  std::vector<std::string> parts;
+  for (auto& [op, nodes] : missing) {
+    const size_t count = nodes.size();
+    if (nodes.size() > 4) nodes.resize(4);
+    parts.push_back(fmt::format("{} ({}{})", op, fmt::join(nodes, ", "), count > 4 ? fmt::format(", ... {} nodes", count) : ""));
+  }
+  throw Unsupported("the model uses operators that cannot be imported: {}", fmt::join(parts, "; "));
+}
+
+relax::Var make_input(const ValueInfo& info, std::map<std::string, tir::Var>* dims) {
+  if (info.dtype.is_void()) throw Unsupported("graph input \"{}\" is not a tensor, or has no dtype", info.name);
+  ir::Type type = relax::tensor_type_of_ndim(-1, info.dtype);
+  if (info.has_shape) {
+    relax::Shape extents;
+    for (size_t axis = 0; axis < info.shape.size(); ++axis) {
+      const Dim& dim = info.shape[axis];
+      if (dim.is_known()) {
+        extents.push_back(relax::extent_imm(dim.value));
+        continue;
+      }
+      const std::string name = dim.name.empty() ? fmt::format("{}_dim{}", info.name, axis) : dim.name;
+      tir::Var& var = (*dims)[name];
+      if (!var) var = tir::make_var(name, kInt64);
+      extents.push_back(var);
+    }
+    type = relax::tensor_type(std::move(extents), info.dtype);
+  }
+  return relax::VarNode::make(info.name, type);
+}
+
+}  // namespace
+
+ir::IRModule import_model(const Model& model) {
+  refuse_unsupported(model.graph);
+  Importer importer;
+  importer.opset = model.opsets.at("");
+  std::map<std::string, tir::Var> dims;
+  std::vector<relax::Var> params;
+  for (const ValueInfo& input : model.graph.inputs) params.push_back(make_input(input, &dims));
+  importer.builder.function("main", params, [&] {
+    for (const relax::Var& param : params) importer.define(param->name_hint, param);
+    for (const auto& [name, data] : model.graph.initializers) importer.define_constant(name, data);
+    std::vector<Expr> outputs;
+    importer.builder.dataflow([&] {
+      for (const Node& node : model.graph.nodes) {
+        try {
+          find_converter(node.op_type)(importer, node);
+        } catch (Error& error) {
+          error.add_prefix(node.shown());
+          throw;
+        }
+      }
+      for (const ValueInfo& output : model.graph.outputs) {
+        const Node as_input{"output", "", output.name, {output.name}, {}, {}};
+        outputs.push_back(importer.builder.emit_output(importer.value(as_input, 0)));
+      }
+    });
+    importer.builder.emit_func_output(outputs.size() == 1 ? outputs[0] : Expr(relax::TupleNode::make(outputs)));
+  });
+  return importer.builder.get();
+}
+
+// ---- Importer
+
+Expr Importer::value(const Node& node, size_t input) const {
+  if (input >= node.inputs.size() || node.inputs[input].empty()) return nullptr;
+  auto found = values_.find(node.inputs[input]);
+  if (found != values_.end()) return found->second;
+  auto elements = known_.find(node.inputs[input]);
+  if (elements == known_.end()) throw InternalError("value \"{}\" is not there", node.inputs[input]);
+  std::vector<int64_t> numbers;
+  for (const ir::PrimExpr& element : elements->second) {
+    int64_t number;
+    if (!tir::as_const_int(element, &number)) throw Unsupported("the shape value \"{}\" is used as a tensor", node.inputs[input]);
+    numbers.push_back(number);
+  }
+  const int64_t count = static_cast<int64_t>(numbers.size());
+  return constant_of(runtime::Tensor::copy_of(numbers.data(), numbers.size() * 8, std::vector<int64_t>{count}, kInt64));
+}
+
+std::optional<relax::Shape> Importer::known(const Node& node, size_t input) const {
+  if (input >= node.inputs.size()) return std::nullopt;
+  auto found = known_.find(node.inputs[input]);
+  return found == known_.end() ? std::nullopt : std::optional(found->second);
+}
+
+relax::Shape Importer::require_known(const Node& node, size_t input) const {
+  if (auto elements = known(node, input)) return *elements;
+  throw Unsupported("input \"{}\" is known only at run time", input < node.inputs.size() ? node.inputs[input] : "?");
+}
+
+std::vector<int64_t> Importer::require_ints(const Node& node, size_t input) const {
+  std::vector<int64_t> numbers;
+  for (const ir::PrimExpr& element : require_known(node, input)) {
+    if (!tir::as_const_int(element, &numbers.emplace_back()))
+      throw Unsupported("input \"{}\" depends on a dimension that is known only at run time", node.inputs[input]);
+  }
+  return numbers;
+}
+
+void Importer::define(const std::string& name, Expr value) { values_[name] = std::move(value); }
+void Importer::define_known(const std::string& name, relax::Shape elements) { known_[name] = std::move(elements); }
+
+void Importer::define_constant(const std::string& name, const runtime::Tensor& data) {
+  define(name, constant_of(data));
+  const bool is_int64 = data.dtype() == kInt64, is_int32 = data.dtype() == kInt32;
+  if (data.ndim() > 1 || !(is_int64 || is_int32) || data.num_elements() > 1024) return;
+  relax::Shape elements;
+  for (int64_t n = 0; n < data.num_elements(); ++n)
+    elements.push_back(relax::extent_imm(is_int64 ? data.data_as<int64_t>()[n] : data.data_as<int32_t>()[n]));
+  define_known(name, std::move(elements));
+}
+
+Expr Importer::bind(const Node& node, std::string_view op, std::vector<Expr> args, ir::AttrMap attrs) {
+  for (const Expr& arg : args) {
+    if (!arg) throw UserError("a required input is missing");
+  }
+  return builder.emit(relax::call_op(op, std::move(args), std::move(attrs)));
+}
+
+void Importer::emit(const Node& node, std::string_view op, std::vector<Expr> args, ir::AttrMap attrs) {
+  define(node.outputs.at(0), bind(node, op, std::move(args), std::move(attrs)));
+}
+
+// ---- attributes
+
+int64_t int_attr(const Node& node, std::string_view name, int64_t otherwise) {
+  const Attribute* attribute = node.find(name);
+  return attribute ? attribute->integer : otherwise;
+}
+double float_attr(const Node& node, std::string_view name, double otherwise) {
+  const Attribute* attribute = node.find(name);
+  return attribute ? attribute->number : otherwise;
+}
+std::string string_attr(const Node& node, std::string_view name, std::string_view otherwise) {
+  const Attribute* attribute = node.find(name);
+  return attribute ? attribute->text : std::string(otherwise);
+}
+std::vector<int64_t> ints_attr(const Node& node, std::string_view name, std::vector<int64_t> otherwise) {
+  const Attribute* attribute = node.find(name);
+  return attribute ? attribute->integers : otherwise;
+}
+ir::ObjectRef integer(int64_t value) { return ir::IntImmNode::make(kInt64, value); }
+ir::ObjectRef real(double value) { return ir::FloatImmNode::make(DataType::float_(64), value); }
+ir::ObjectRef int_list(const std::vector<int64_t>& values) {
+  std::vector<ir::ObjectRef> items;
+  for (int64_t value : values) items.push_back(integer(value));
+  return ir::ArrayNode::make(std::move(items));
+}
+
+relax::Constant constant_of(const runtime::Tensor& data) {
+  const std::vector<int64_t> extents(data.shape().begin(), data.shape().end());
+  return relax::ConstantNode::make(data.compact(), ir::Type(relax::tensor_type(relax::extents(extents), data.dtype())));
+}
+
+const relax::Shape& shape_of(const Node& node, const Expr& value) {
+  const relax::Shape* shape = value ? relax::known_shape(value) : nullptr;
+  if (!shape) throw Unsupported("the shape of input \"{}\" is unknown", node.inputs.empty() ? "" : node.inputs[0]);
+  return *shape;
+}
+
+}  // namespace tilewright::frontend::onnx
