@@ -1,6 +1,6 @@
 """Runs the checks and tests in stages, one line each, and stops at the first stage that fails.
 
-python tools/ci.py              all stages, in the order below
+python tools/ci.py              the default stages, in the order below
 python tools/ci.py cpp python   only these, in the order below
 The output of a stage is in build/ci/STAGE.log; the end of it is printed if the stage fails.
 """
@@ -44,6 +44,7 @@ class Stage:
     title: str
     commands: Callable[[], list["Command"]]
     limit_s: int
+    is_default: bool = True  # False: only when named, e.g. make test STAGES=sanitizers
 
 
 @dataclasses.dataclass
@@ -87,10 +88,12 @@ def ctest(label: str, build: str, *words: str) -> Command:
     )
 
 
+def clang_format_commands() -> list[Command]:
+    return [Command(["clang-format-19", "--dry-run", "--Werror", *tracked("*.cc", "*.h", "*.c")])]
+
+
 def format_commands() -> list[Command]:
-    sources = tracked("*.cc", "*.h", "*.c")
     return [
-        Command(["clang-format-19", "--dry-run", "--Werror", *sources]),
         Command([sys.executable, "-m", "ruff", "format", "--check", "."]),
         Command([sys.executable, "-m", "ruff", "check", "."]),
         Command(
@@ -172,17 +175,24 @@ def slow_commands() -> list[Command]:
 
 
 STAGES = [
+    Stage("clang-format", "C++ formatter", clang_format_commands, 120, False),
     Stage("format", "formatters and linters", format_commands, 120),
     Stage("layout", "layers, sizes, error inventory", layout_commands, 120),
     Stage("build", "build, warnings are errors", lambda: [Command(["tools/build.sh", "release"])], 1200),
     Stage("cpp", "C++ tests", lambda: [ctest("cpp", "build", "-j2")], 600),
     Stage("python", "fast Python tests", python_commands, 900),
-    Stage("sanitizers", "address and undefined behaviour sanitizers", sanitizer_commands, 1800),
-    Stage("threads", "thread sanitizer", threads_commands, 600),
+    Stage("sanitizers", "address and undefined behaviour sanitizers", sanitizer_commands, 1800, False),
+    Stage("threads", "thread sanitizer", threads_commands, 600, False),
     Stage("examples", "examples, doctests, install", example_commands, 600),
     Stage("models", "models", lambda: [pytest("models", "tests/models")], 600),
     Stage("slow", "slow tests and fuzzers", slow_commands, 900),
-    Stage("tidy", "clang-tidy on changed files", lambda: [Command([sys.executable, "tools/tidy.py"])], 900),
+    Stage(
+        "tidy",
+        "clang-tidy on changed files",
+        lambda: [Command([sys.executable, "tools/tidy.py"])],
+        900,
+        False,
+    ),
 ]
 
 
@@ -275,7 +285,7 @@ def main() -> int:
     start = time.monotonic()
     total, ok = Counts(), True
     for stage in STAGES:
-        if wanted and stage.name not in wanted:
+        if stage.name not in wanted and (wanted or not stage.is_default):
             continue
         ok, counts = run_stage(stage)
         total += counts

@@ -81,7 +81,7 @@ TEST_F(Driver, ObjectArchiveAndTextFilesAreWritten) {
 
 TEST_F(Driver, SourceIsText) {
   const runtime::Module module = build(two_functions(), llvm());
-  EXPECT_THAT(get_source(module, "ll"), testing::HasSubstr("define protected i32 @__tvm_ffi_add_one"));
+  EXPECT_THAT(get_source(module, "ll"), testing::HasSubstr("@__tvm_ffi_add_one"));
   EXPECT_THAT(get_source(module, "asm"), testing::HasSubstr("__tvm_ffi_add_two:"));
   EXPECT_EQ(error_of([&] { get_source(module, "ptx"); }), "there is no source of format \"ptx\"");
 }

@@ -20,7 +20,7 @@ struct StageTime {
 
 struct BuildOptions {
   std::string name = "module";  // what messages call the module
-  std::string blob;             // bytes of a VM executable to carry (relax::vm_codegen)
+  std::string blob = {};        // bytes of a VM executable to carry (relax::vm_codegen)
   std::vector<StageTime>* times = nullptr;  // filled if given
 };
 

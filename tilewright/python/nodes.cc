@@ -141,7 +141,7 @@ void bind_modules(nb::module_& m) {
   m.def("module_lookup", [](const ir::IRModule& module, const std::string& name) { return module->lookup(name); });
   m.def("function_with_attr", [](const ir::BaseFunc& func, const std::string& key, nb::handle value) {
     return ir::with_attr(func, key, from_python(value));
-  });
+  }, nb::arg("func"), nb::arg("key"), nb::arg("value").none());
   m.def("parse_target", [](const std::string& text) { return ir::parse_target(text); });
   m.def("target_str", [](const ir::Target& target) { return target->str(); });
 }

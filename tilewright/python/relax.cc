@@ -88,8 +88,9 @@ void bind_builder(nb::module_& m) {
         options.is_pure = is_pure;
         options.is_private = is_private;
         self.begin_function(name, params_of(params), std::move(options));
-      })
-      .def("emit_func_output", [](BlockBuilder& self, const ir::Expr& output, nb::handle params) { return self.emit_func_output(output, params_of(params)); })
+      }, nb::arg("name"), nb::arg("params").none(), nb::arg("attrs").none(), nb::arg("is_pure"), nb::arg("is_private"))
+      .def("emit_func_output", [](BlockBuilder& self, const ir::Expr& output, nb::handle params) { return self.emit_func_output(output, params_of(params)); },
+           nb::arg("output"), nb::arg("params").none())
       .def("end_function", &BlockBuilder::end_function)
       .def("abandon_function", &BlockBuilder::abandon_function)
       .def("begin_dataflow", &BlockBuilder::begin_dataflow)
@@ -133,7 +134,7 @@ void bind_relax(nb::module_& m) {
     relax::Shape extents;
     for (nb::handle extent : shape) extents.push_back(relax::as_extent(nb::cast<ir::PrimExpr>(extent)));
     return relax::tensor_type(std::move(extents), dtype);
-  });
+  }, nb::arg("shape").none(), nb::arg("dtype"), nb::arg("ndim"));
   m.def("relax_bind_params", [](const relax::Function& func, nb::dict params) {
     std::vector<std::pair<std::string, runtime::Tensor>> values;
     for (auto [name, value] : params) values.emplace_back(nb::cast<std::string>(name), tensor_from_python(value));

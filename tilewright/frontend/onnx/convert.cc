@@ -140,12 +140,11 @@ void slice(Importer& importer, const Node& node) {
   if (from_attrs ? node.find("axes") != nullptr : node.inputs.size() > 3 && !node.inputs[3].empty()) axes = numbers("axes", 3);
   if (!from_attrs && node.inputs.size() > 4 && !node.inputs[4].empty()) steps = importer.require_ints(node, 4);
   for (size_t n = axes.size(); n < begin.size(); ++n) axes.push_back(static_cast<int64_t>(n));
-  auto tuple = [](const std::vector<int64_t>& values) {
-    std::vector<Expr> items;
-    for (int64_t value : values) items.push_back(relax::PrimValueNode::make(relax::extent_imm(value), ir::Type(relax::prim_type(kInt64))));
-    return Expr(relax::TupleNode::make(items));
+  auto bounds = [](const std::vector<int64_t>& values) -> Expr {
+    const relax::Shape numbers = relax::extents(values);
+    return relax::ShapeExprNode::make(numbers, ir::Type(relax::shape_type(numbers)));
   };
-  importer.emit(node, "relax.strided_slice", {importer.value(node, 0), tuple(axes), tuple(begin), tuple(end), tuple(steps)});
+  importer.emit(node, "relax.strided_slice", {importer.value(node, 0), bounds(axes), bounds(begin), bounds(end), bounds(steps)});
 }
 
 struct Row {

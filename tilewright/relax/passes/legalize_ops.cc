@@ -26,7 +26,13 @@ bool is_kept(const Options& options, const OpInfo& info) {
 
 // The tensors of an argument: itself, the fields of a tuple, or none of a shape or scalar.
 std::vector<Expr> tensors_of(const Expr& arg) {
-  if (const auto* tuple = arg.as<TupleNode>()) return tuple->elements;
+  if (const auto* tuple = arg.as<TupleNode>()) {
+    std::vector<Expr> tensors;  // a tuple of scalars is an attribute
+    for (const Expr& element : tuple->elements) {
+      if (is<TensorTypeNode>(type_of(element))) tensors.push_back(element);
+    }
+    return tensors;
+  }
   const auto* typed = RelaxExprNode::classof(*arg) ? static_cast<const RelaxExprNode*>(static_cast<const Object*>(arg.get())) : nullptr;
   if (!typed || !typed->type) return {};
   if (is<TensorTypeNode>(typed->type)) return {arg};

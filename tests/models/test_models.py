@@ -1,0 +1,57 @@
+"""Trained networks of ../shared/models give the outputs that are kept beside them."""
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tilewright
+
+SHARED = Path(__file__).resolve().parents[3] / "shared"
+pytestmark = pytest.mark.skipif(not SHARED.is_dir(), reason="../shared is absent")
+
+
+def run(path, x, opt_level=2):
+    with tilewright.transform.PassContext(opt_level=opt_level):
+        vm = tilewright.VirtualMachine(tilewright.compile(path))
+    result = vm["main"](tilewright.tensor(x))
+    return [item.numpy() for item in result] if isinstance(result, tuple) else [result.numpy()]
+
+
+@pytest.mark.parametrize("opt_level", [0, 1, 2, 3])
+def test_fashion_mnist_mlp_equals_numpy_to_the_image(opt_level):
+    folder = SHARED / "data/fashion_mnist"
+    with gzip.open(folder / "t10k-images-idx3-ubyte.gz") as file:
+        x = (np.frombuffer(file.read(), np.uint8, offset=16).reshape(-1, 784) / 255).astype("float32")
+    params = np.load(folder / "fasionmnist_mlp_params.npz")
+    expected = np.maximum(x @ params["w0"].T + params["b0"], 0) @ params["w1"].T + params["b1"]
+    (logits,) = run(SHARED / "models/fashion_mnist/mlp.onnx", x, opt_level)
+    assert np.array_equal(logits.argmax(axis=1), expected.argmax(axis=1))
+
+
+def test_super_resolution():
+    folder = SHARED / "models/zoo/super_resolution_10"
+    io = np.load(folder / "io.npz")
+    arrays = {name: io[name] for name in io.files}
+    x = next(a for a in arrays.values() if a.shape[-1] == 224)
+    y = next(a for a in arrays.values() if a.shape[-1] == 672)
+    (out,) = run(folder / "model.onnx", np.ascontiguousarray(x, dtype="float32"))
+    np.testing.assert_allclose(out, y, rtol=1e-3, atol=1e-4)
+
+
+def test_vww_mobilenet():
+    folder = SHARED / "models/mlperf_tiny"
+    io = np.load(folder / "vww_io.npz")
+    for image, expected in zip(io["images_uint8"], io["output_fp32"], strict=True):
+        x = (image.reshape(1, 3, 96, 96) / 255).astype("float32")
+        (out,) = run(folder / "vww96_mobilenetv1_fp32.onnx", x)
+        np.testing.assert_allclose(out.reshape(-1), expected.reshape(-1), rtol=1e-3, atol=1e-4)
+
+
+def test_a_truncated_file_is_refused(tmp_path):
+    whole = (SHARED / "models/fashion_mnist/mlp.onnx").read_bytes()
+    path = tmp_path / "cut.onnx"
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(tilewright.UserError, match="cut.onnx"):
+        tilewright.compile(path)
