@@ -29,11 +29,11 @@ def compiled(target: str) -> Classifier:
     start = time.perf_counter()
     executable = tilewright.compile(str(MODEL), target=target)
     total_s = time.perf_counter() - start
-    for stage in executable.times:
-        print(f"  {stage.stage:<28}{stage.seconds * 1e3:9.1f} ms  {stage.detail}")
+    for stage, seconds in executable.times:
+        print(f"  {stage:<28}{seconds * 1e3:9.1f} ms")
     print(f"  {'in all':<28}{total_s * 1e3:9.1f} ms")
     machine = tilewright.relax.VirtualMachine(executable, tilewright.cpu())
-    return lambda images: np.asarray(machine["main"](images))
+    return lambda images: machine["main"](images).numpy()
 
 
 def by_numpy() -> Classifier:
