@@ -156,21 +156,30 @@ def threads_commands() -> list[Command]:
     ]
 
 
+def existing(*folders: str) -> list[str]:
+    return [folder for folder in folders if (ROOT / folder).is_dir()]
+
+
+def doctest_commands() -> list[Command]:
+    return [pytest("doctests", "--doctest-modules", "python")]
+
+
 def example_commands() -> list[Command]:
-    return [
-        pytest("doctests", "--doctest-modules", "python"),
-        pytest("examples", "tests/examples", "tests/install"),
-    ]
+    """The demo as a user runs it, and the tests of examples and installation."""
+    folders = existing("tests/examples", "tests/install")
+    demo = Command([sys.executable, "examples/fashion_mnist/demo.py"], environment("build"))
+    return [demo] + ([pytest("examples", *folders)] if folders else [])
 
 
 def slow_commands() -> list[Command]:
     """Everything marked slow, and the fuzzers twice: with a fixed seed and with a fresh one."""
     fresh = str(random.SystemRandom().randrange(1 << 32))
     print(f"    fresh fuzz seed: TILEWRIGHT_FUZZ_SEED={fresh}", flush=True)
-    return [
-        pytest("slow", "-n", "2", "-m", "slow", "--ignore=tests/fuzz", "tests"),
-        pytest("fuzz-fixed", "-n", "2", "tests/fuzz", env={"TILEWRIGHT_FUZZ_SEED": "0"}),
-        pytest("fuzz-fresh", "-n", "2", "tests/fuzz", env={"TILEWRIGHT_FUZZ_SEED": fresh}),
+    slow = pytest("slow", "-n", "2", "-m", "slow", "--ignore=tests/fuzz", "tests")
+    seeds = {"fuzz-fixed": "0", "fuzz-fresh": fresh} if existing("tests/fuzz") else {}
+    return [slow] + [
+        pytest(label, "-n", "2", "tests/fuzz", env={"TILEWRIGHT_FUZZ_SEED": seed})
+        for label, seed in seeds.items()
     ]
 
 
@@ -183,7 +192,8 @@ STAGES = [
     Stage("python", "fast Python tests", python_commands, 900),
     Stage("sanitizers", "address and undefined behaviour sanitizers", sanitizer_commands, 1800, False),
     Stage("threads", "thread sanitizer", threads_commands, 600, False),
-    Stage("examples", "examples, doctests, install", example_commands, 600),
+    Stage("doctests", "examples in docstrings", doctest_commands, 300, False),
+    Stage("examples", "the demo, examples, install", example_commands, 600),
     Stage("models", "models", lambda: [pytest("models", "tests/models")], 600),
     Stage("slow", "slow tests and fuzzers", slow_commands, 900),
     Stage(
