@@ -2,15 +2,13 @@
 #   make demo     build, compile the network that examples/fashion_mnist carries, classify the held-out pictures
 #   make test     every check and test, as CI runs them;  make test STAGES="format python"  only these
 #   make bench    benchmarks/cases.toml against numpy, torch and onnxruntime
-#   make wheel    a wheel with LLVM inside, in dist/
 #   make format   clang-format and ruff, in place
 #   make lint     linters, layer and size checks, error inventory
 #   make tidy     clang-tidy on what changed since it last passed
-#   make replay BASE=commit   compiles a corpus here and on another commit and shows what differs
 PYTHON := .venv/bin/python
 RUN := PYTHONPATH=$(CURDIR)/build/python PATH=$(CURDIR)/build/bin:$$PATH
 
-.PHONY: build demo test bench wheel format lint tidy replay clean setup setup-test
+.PHONY: build demo test bench format lint tidy clean setup setup-test
 build: setup
 	@tools/build.sh release
 
@@ -31,9 +29,6 @@ bench: setup-test
 	@tools/build.sh release --quiet
 	@$(RUN) $(PYTHON) benchmarks/run.py $(CASES)
 
-wheel: setup-test
-	@tools/build_wheel.sh
-
 format: setup-test
 	@git ls-files '*.cc' '*.h' '*.c' | xargs -r clang-format-19 -i
 	@$(PYTHON) -m ruff check --quiet --fix . || true
@@ -44,9 +39,6 @@ lint: setup-test
 
 tidy: setup-test
 	@$(PYTHON) tools/ci.py tidy
-
-replay: setup-test
-	@$(PYTHON) tools/replay.py $(BASE)
 
 clean:
 	rm -rf build build-* dist
