@@ -1,0 +1,164 @@
+// A program made ready to run: expressions and statements with variables resolved to slots of a frame.
+#pragma once
+#include <deque>
+
+#include "tilewright/analysis/interpreter.h"
+#include "tilewright/analysis/interpreter/memory.h"
+
+namespace tilewright::analysis {
+
+class Program;
+
+/// A buffer at run time.
+struct View {
+  std::shared_ptr<Memory> memory;
+  int64_t offset = 0;  // of element [0, ...], in elements of the view's dtype
+  std::vector<int64_t> shape, strides;
+};
+
+/// A range of values per dimension: what a block's T.reads or T.writes means in this iteration.
+struct Bounds {
+  int64_t min, extent;
+};
+
+enum class Signal : uint8_t { kNone, kBreak, kContinue, kReturn };
+
+/// The state of one call.
+struct Frame {
+  std::vector<Scalar> slots;
+  std::vector<View> views;
+  std::vector<Bounds> bounds;                      // of the regions of the blocks around
+  std::vector<std::shared_ptr<Memory>> pool;       // one for each allocation, used again each time it is reached
+  const Strand* strand = nullptr;
+  int speculative = 0;       // > 0: the value is not used, so only accesses outside of buffers count
+  int ignores_races = 0;     // > 0: inside the sum over a thread axis
+  Signal signal = Signal::kNone;
+  Scalar result;
+  DataType result_dtype = DataType::void_();
+  Program* program = nullptr;
+};
+
+/// Where something stands: what messages say.
+struct Site {
+  ObjectRef node;                                            // for the caret
+  std::vector<std::pair<std::string, size_t>> iterations;  // loop and axis variables around, outermost first, with slots
+  /// " at i = 1, j = 2", or nothing outside of loops.
+  std::string at(const Frame& frame) const;
+};
+using SitePtr = std::shared_ptr<const Site>;
+
+/// An expression.  Scalars of integer, bool and pointer types have as_int, of float types as_float; all have lanes.
+struct Code {
+  explicit Code(DataType dtype) : dtype(dtype) {}
+  virtual ~Code() = default;
+  virtual int64_t as_int(Frame& frame) const;
+  virtual double as_float(Frame& frame) const;
+  virtual void lanes(Frame& frame, Scalar* out) const = 0;
+  size_t num_lanes() const { return dtype.lanes; }
+  const DataType dtype;
+};
+using CodePtr = std::unique_ptr<const Code>;
+
+template <class F>
+struct IntCode final : Code {
+  IntCode(DataType dtype, F f) : Code(dtype), f(std::move(f)) {}
+  int64_t as_int(Frame& frame) const override { return f(frame); }
+  void lanes(Frame& frame, Scalar* out) const override { *out = int_scalar(f(frame)); }
+  F f;
+};
+template <class F>
+struct FloatCode final : Code {
+  FloatCode(DataType dtype, F f) : Code(dtype), f(std::move(f)) {}
+  double as_float(Frame& frame) const override { return f(frame); }
+  void lanes(Frame& frame, Scalar* out) const override { *out = float_scalar(f(frame)); }
+  F f;
+};
+template <class F>
+struct LanesCode final : Code {
+  LanesCode(DataType dtype, F f) : Code(dtype), f(std::move(f)) {}
+  void lanes(Frame& frame, Scalar* out) const override { f(frame, out); }
+  F f;
+};
+template <class F>
+CodePtr int_code(DataType dtype, F f) {
+  return std::make_unique<IntCode<F>>(dtype, std::move(f));
+}
+template <class F>
+CodePtr float_code(DataType dtype, F f) {
+  return std::make_unique<FloatCode<F>>(dtype, std::move(f));
+}
+template <class F>
+CodePtr lanes_code(DataType dtype, F f) {
+  return std::make_unique<LanesCode<F>>(dtype, std::move(f));
+}
+
+/// The lanes of `code`, which is evaluated.
+class Lanes {
+ public:
+  Lanes(const Code& code, Frame& frame) : size_(code.num_lanes()) {
+    if (size_ > kInline) many_ = std::make_unique<Scalar[]>(size_);
+    code.lanes(frame, data());
+  }
+  const Scalar& operator[](size_t n) const { return (many_ ? many_.get() : few_)[n]; }
+  size_t size() const { return size_; }
+
+ private:
+  static constexpr size_t kInline = 16;
+  Scalar* data() { return many_ ? many_.get() : few_; }
+  size_t size_;
+  Scalar few_[kInline];
+  std::unique_ptr<Scalar[]> many_;
+};
+
+struct StmtCode {
+  virtual ~StmtCode() = default;
+  virtual void run(Frame& frame) const = 0;
+};
+using StmtCodePtr = std::unique_ptr<const StmtCode>;
+template <class F>
+struct StmtFunction final : StmtCode {
+  explicit StmtFunction(F f) : f(std::move(f)) {}
+  void run(Frame& frame) const override { f(frame); }
+  F f;
+};
+template <class F>
+StmtCodePtr stmt_code(F f) {
+  return std::make_unique<StmtFunction<F>>(std::move(f));
+}
+
+/// A function that is ready to be called.
+struct FunctionCode {
+  PrimFunc func;
+  size_t num_slots = 0, num_views = 0, num_bounds = 0, num_allocations = 0;
+  std::vector<size_t> param_slots;
+  std::vector<size_t> buffer_views;  // of each parameter; meaningless where there is no buffer
+  StmtCodePtr bind;                  // checks and binds the buffers' dimensions
+  StmtCodePtr body;
+};
+
+/// What is shared by all calls of one run.
+class Program {
+ public:
+  Program(IRModule module, const InterpretOptions& options) : module(std::move(module)), options(options) {}
+  const FunctionCode& function(const PrimFunc& func);
+  const FunctionCode& function(std::string_view name, const ObjectRef& where);
+  /// A fresh frame for `code`.
+  Frame frame_of(const FunctionCode& code, const Strand* strand);
+  const Strand* new_strand(const Strand* parent, uint64_t run, int64_t iteration, const std::string* loop);
+  /// Counts a turn of a loop.
+  void step(const Site& site);
+
+  const IRModule module;
+  const InterpretOptions& options;
+  uint64_t num_runs = 0;
+  int64_t num_steps = 0;
+
+ private:
+  std::vector<std::pair<PrimFunc, std::unique_ptr<FunctionCode>>> functions_;
+  std::deque<Strand> strands_;
+};
+
+/// Compiles `func`; calls of other functions are looked up when they are run.
+std::unique_ptr<FunctionCode> compile_function(const PrimFunc& func, const InterpretOptions& options);
+
+}  // namespace tilewright::analysis

@@ -1,0 +1,223 @@
+// Loads and stores: bounds, promises of blocks, uninitialised elements, races.
+#include <algorithm>
+
+#include "tilewright/analysis/interpreter/compiler.h"
+#include "tilewright/ir/services.h"
+#include "tilewright/support/error.h"
+#include "tilewright/tir/builder.h"
+#include "tilewright/tir/text.h"
+
+namespace tilewright::analysis {
+
+std::string Access::element_text(const int64_t* index) const {
+  return fmt::format("{}[{}]", buffer->name, fmt::join(index, index + buffer->shape.size(), ", "));
+}
+
+namespace {
+
+bool lies_in(const Frame& frame, size_t first, const std::vector<int64_t>& index) {
+  for (size_t dim = 0; dim < index.size(); ++dim) {
+    const Bounds& bounds = frame.bounds[first + dim];
+    if (index[dim] < bounds.min || index[dim] >= bounds.min + bounds.extent) return false;
+  }
+  return true;
+}
+
+std::string region_values(const Frame& frame, const RegionBounds& region) {
+  std::string text = region.region->buffer->name + "[";
+  for (size_t dim = 0; dim < region.region->region.size(); ++dim) {
+    const Bounds& bounds = frame.bounds[region.first + dim];
+    text += dim ? ", " : "";
+    text += bounds.extent == 1 ? fmt::format("{}", bounds.min) : fmt::format("{}:{}", bounds.min, bounds.min + bounds.extent);
+  }
+  return text + "]";
+}
+
+// The index into the buffer behind the views between the access and the block.
+std::vector<int64_t> shifted(const Frame& frame, const RegionCheck& check, const int64_t* index, size_t ndim) {
+  std::vector<int64_t> result(index, index + ndim);
+  for (const auto& [first, outer_ndim] : check.through) {
+    std::vector<int64_t> outer(outer_ndim);
+    const size_t leading = outer_ndim - result.size();
+    for (size_t dim = 0; dim < outer_ndim; ++dim) outer[dim] = frame.bounds[first + dim].min + (dim < leading ? 0 : result[dim - leading]);
+    result = std::move(outer);
+  }
+  return result;
+}
+
+}  // namespace
+
+void Access::fail_region(const RegionCheck& check, Frame& frame, const int64_t* index) const {
+  const std::vector<int64_t> place = shifted(frame, check, index, buffer->shape.size());
+  const std::string verb = is_write ? "writes" : "reads";
+  if (check.allowed.empty())
+    throw UserError(site->node, "block {} {} {}, but its {} leaves the buffer out{}", check.block, verb, element_text(index), check.function, site->at(frame));
+  const RegionBounds& region = check.allowed.back();
+  throw UserError(site->node, "block {} {} {}[{}], but its {} says {}, here {}{}", check.block, verb, region.region->buffer->name,
+                  fmt::join(place, ", "), check.function, region_text(region.region), region_values(frame, region), site->at(frame));
+}
+
+void Access::check_regions(Frame& frame, const int64_t* index) const {
+  for (const RegionCheck& check : checks) {
+    const std::vector<int64_t> place = shifted(frame, check, index, buffer->shape.size());
+    const bool is_declared = std::any_of(check.allowed.begin(), check.allowed.end(),
+                                         [&](const RegionBounds& region) { return lies_in(frame, region.first, place); });
+    if (!is_declared) fail_region(check, frame, index);
+  }
+}
+
+void Access::fail_race(const Parting& part, bool was_write, Frame& frame, const int64_t* index) const {
+  throw UserError(site->node, "iterations {1} = {2} and {1} = {3} of a loop that may run them at the same time touch {0}: {1} = {2} {4} it, {1} = {3} {5} it{6}",
+                  element_text(index), *part.first->loop, part.first->iteration, part.second->iteration,
+                  was_write ? "writes" : "reads", is_write ? "writes" : "reads", site->at(frame));
+}
+
+char* Access::address(Frame& frame, const int64_t* index) const {
+  const View& view = frame.views[this->view];
+  const size_t ndim = view.shape.size();
+  int64_t position = view.offset;
+  for (size_t dim = 0; dim < ndim; ++dim) {
+    if (index[dim] < 0 || index[dim] >= view.shape[dim])
+      throw UserError(site->node, "{} is outside of the buffer: dimension {} has extent {}{}", element_text(index), dim, view.shape[dim], site->at(frame));
+    position += index[dim] * view.strides[dim];
+  }
+  Memory& memory = *view.memory;
+  const int64_t size = element.num_bytes() * buffer_lanes, begin = position * size;
+  if (begin < 0 || begin + size > memory.num_bytes)
+    throw UserError(site->node, "{} is outside of the memory of {}, which has {} bytes{}", element_text(index), memory.name, memory.num_bytes, site->at(frame));
+  if (frame.speculative) return memory.data + begin;
+  const InterpretOptions& options = frame.program->options;
+  if (!checks.empty()) check_regions(frame, index);
+  if (is_write) {
+    if (memory.read_only) throw UserError(site->node, "{} is written, but the argument is read only{}", element_text(index), site->at(frame));
+    memory.mark_written(begin, size);
+  } else if (options.check_uninitialised && !memory.is_written(begin, size)) {
+    throw UserError(site->node, "{} is read before anything is written to it{}", element_text(index), site->at(frame));
+  }
+  if (options.check_races && !frame.ignores_races) {
+    bool was_write = false;
+    if (const Parting part = memory.touch(begin, size, frame.strand, is_write, &was_write)) fail_race(part, was_write, frame, index);
+  }
+  return memory.data + begin;
+}
+
+// What the blocks around say of `buffer`, innermost first.
+std::vector<RegionCheck> Compiler::region_checks(const Buffer& buffer, bool is_write) {
+  std::vector<RegionCheck> checks;
+  if (!options_.check_regions) return checks;
+  const BufferNode* seen = buffer.get();
+  std::vector<std::pair<size_t, size_t>> through;
+  for (size_t n = blocks_.size(); n-- > 0;) {
+    const OpenBlock& open = blocks_[n];
+    if (auto match = open.matched.find(seen); match != open.matched.end()) {
+      const BufferRegion& source = match->second.region;
+      if (source->region.size() < seen->shape.size()) break;
+      through.emplace_back(match->second.first, source->region.size());
+      seen = source->buffer.get();
+    }
+    auto depth = depth_of_.find(seen);
+    if (depth != depth_of_.end() && depth->second > n) break;  // allocated in this block: nothing to promise further out
+    if (!open.declares_regions) continue;
+    RegionCheck check{open.block->name_hint, is_write ? "T.writes" : "T.reads", {}, through};
+    auto take = [&](const std::vector<RegionBounds>& regions) {
+      for (const RegionBounds& region : regions) {
+        if (region.region->buffer.get() == seen) check.allowed.push_back(region);
+      }
+    };
+    // what a sum has started it may read
+    if (!is_write && open.block->init) take(open.writes);
+    take(is_write ? open.writes : open.reads);
+    checks.push_back(std::move(check));
+  }
+  return checks;
+}
+
+std::shared_ptr<Access> Compiler::access(const Buffer& buffer, const std::vector<PrimExpr>& indices, bool is_write, const ObjectRef& node) {
+  auto access = std::make_shared<Access>();
+  access->buffer = buffer;
+  access->view = view_of(buffer, node);
+  access->element = buffer->dtype.element();
+  access->buffer_lanes = buffer->dtype.lanes;
+  access->indices = exprs(indices);
+  access->checks = region_checks(buffer, is_write);
+  access->is_write = is_write;
+  access->site = site(node);
+  if (buffer->dtype.bits % 8 != 0 || buffer->dtype.is_scalable())
+    throw Unsupported(node, "interpreter: buffers of dtype {}", buffer->dtype.str());
+  return access;
+}
+
+namespace {
+
+constexpr size_t kMaxDims = 16;
+
+// Calls `f(lane, index)` for each lane of the last index; other dimensions have one value.
+template <class F>
+void for_each_lane(const Access& access, const CodePtr& predicate, Frame& frame, F f) {
+  int64_t index[kMaxDims] = {};
+  const size_t ndim = access.indices.size();
+  for (size_t dim = 0; dim + 1 < ndim; ++dim) index[dim] = access.indices[dim]->as_int(frame);
+  if (ndim == 0) return f(size_t{0}, index);
+  const Lanes last(*access.indices.back(), frame);
+  std::optional<Lanes> mask;
+  if (predicate) mask.emplace(*predicate, frame);
+  for (size_t n = 0; n < last.size(); ++n) {
+    if (mask && !(*mask)[n].i) continue;
+    index[ndim - 1] = last[n].i;
+    f(n, index);
+  }
+}
+
+}  // namespace
+
+CodePtr Compiler::load(const BufferLoadNode* load) {
+  if (load->indices.size() > kMaxDims) throw Unsupported(load, "interpreter: buffers of more than {} dimensions", kMaxDims);
+  std::shared_ptr<Access> access = this->access(load->buffer, load->indices, false, ObjectRef(load));
+  const bool is_plain = load->dtype.is_scalar() && !load->predicate;
+  auto address = [access](Frame& frame) {
+    int64_t index[kMaxDims];
+    for (size_t dim = 0; dim < access->indices.size(); ++dim) index[dim] = access->indices[dim]->as_int(frame);
+    return access->address(frame, index);
+  };
+  if (is_plain && load->dtype.is_float())
+    return float_code(load->dtype, [access, address](Frame& frame) { return load_element(address(frame), access->element).f; });
+  if (is_plain && !load->dtype.is_handle())
+    return int_code(load->dtype, [access, address](Frame& frame) { return load_element(address(frame), access->element).i; });
+  if (load->dtype.is_handle()) throw Unsupported(load, "interpreter: buffers of pointers");
+  CodePtr predicate = load->predicate ? expr(load->predicate) : nullptr;
+  return lanes_code(load->dtype, [access, predicate = std::move(predicate), count = load->dtype.lanes](Frame& frame, Scalar* out) {
+    std::fill_n(out, count, Scalar());
+    const auto lanes = static_cast<size_t>(access->buffer_lanes);
+    for_each_lane(*access, predicate, frame, [&](size_t lane, const int64_t* index) {
+      const char* at = access->address(frame, index);
+      for (size_t n = 0; n < lanes; ++n) out[lane * lanes + n] = load_element(at + static_cast<int64_t>(n) * access->element.num_bytes(), access->element);
+    });
+  });
+}
+
+StmtCodePtr Compiler::store(const BufferStoreNode* store) {
+  if (store->indices.size() > kMaxDims) throw Unsupported(store, "interpreter: buffers of more than {} dimensions", kMaxDims);
+  CodePtr value = expr(store->value);
+  std::shared_ptr<Access> access = this->access(store->buffer, store->indices, true, ObjectRef(store));
+  if (store->value->dtype.is_handle()) throw Unsupported(store, "interpreter: buffers of pointers");
+  if (store->value->dtype.is_scalar() && !store->predicate) {
+    return stmt_code([access, value = std::move(value)](Frame& frame) {
+      Scalar scalar;
+      value->lanes(frame, &scalar);
+      int64_t index[kMaxDims];
+      for (size_t dim = 0; dim < access->indices.size(); ++dim) index[dim] = access->indices[dim]->as_int(frame);
+      store_element(access->address(frame, index), access->element, scalar);
+    });
+  }
+  CodePtr predicate = store->predicate ? expr(store->predicate) : nullptr;
+  return stmt_code([access, value = std::move(value), predicate = std::move(predicate)](Frame& frame) {
+    const Lanes values(*value, frame);
+    const auto lanes = static_cast<size_t>(access->buffer_lanes);
+    for_each_lane(*access, predicate, frame, [&](size_t lane, const int64_t* index) {
+      char* at = access->address(frame, index);
+      for (size_t n = 0; n < lanes; ++n) store_element(at + static_cast<int64_t>(n) * access->element.num_bytes(), access->element, values[lane * lanes + n]);
+    });
+  });
+}
+
+}  // namespace tilewright::analysis

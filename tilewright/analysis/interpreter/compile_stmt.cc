@@ -1,0 +1,219 @@
+// Statements: loops, branches, lets, allocations, views.
+#include <algorithm>
+
+#include "tilewright/analysis/interpreter/compiler.h"
+#include "tilewright/ir/services.h"
+#include "tilewright/ir/walk.h"
+#include "tilewright/support/error.h"
+#include "tilewright/tir/builder.h"
+#include "tilewright/tir/text.h"
+
+namespace tilewright::analysis {
+namespace {
+
+std::vector<int64_t> compact_strides(const std::vector<int64_t>& shape) {
+  std::vector<int64_t> strides(shape.size(), 1);
+  for (size_t dim = shape.size(); dim-- > 1;) strides[dim - 1] = strides[dim] * shape[dim];
+  return strides;
+}
+
+// The extents of a new buffer; a negative one is none.
+std::vector<int64_t> extents(Frame& frame, const std::vector<CodePtr>& codes, const Site& site, const std::string& name) {
+  std::vector<int64_t> result;
+  int64_t total = 1;
+  for (const CodePtr& code : codes) {
+    const int64_t extent = code->as_int(frame);
+    if (extent < 0) throw UserError(site.node, "buffer {} has extent {} in dimension {}{}", name, extent, result.size(), site.at(frame));
+    if (__builtin_mul_overflow(total, extent, &total) || total > (int64_t{1} << 33))
+      throw UserError(site.node, "buffer {} has more than 2^33 elements{}", name, site.at(frame));
+    result.push_back(extent);
+  }
+  return result;
+}
+
+bool is_thread_of_block(std::string_view tag) { return tag.starts_with("threadIdx"); }
+
+}  // namespace
+
+StmtCodePtr Compiler::stmt(const Stmt& stmt) {
+  if (const auto* list = stmt.as<SeqStmtNode>()) {
+    std::vector<StmtCodePtr> codes;
+    for (const Stmt& item : list->seq) codes.push_back(this->stmt(item));
+    return stmt_code([codes = std::move(codes)](Frame& frame) {
+      for (const StmtCodePtr& code : codes) {
+        code->run(frame);
+        if (frame.signal != Signal::kNone) return;
+      }
+    });
+  }
+  if (const auto* node = stmt.as<ForNode>()) return loop(node);
+  if (const auto* node = stmt.as<BlockRealizeNode>()) return block(node);
+  if (const auto* node = stmt.as<BufferStoreNode>()) return store(node);
+  if (const auto* node = stmt.as<IfThenElseNode>()) return branch(node);
+  if (const auto* node = stmt.as<WhileNode>()) return while_loop(node);
+  if (const auto* node = stmt.as<LetStmtNode>()) return let_stmt(node);
+  if (const auto* node = stmt.as<DeclBufferNode>()) return declare(node);
+  if (const auto* node = stmt.as<AttrStmtNode>()) {
+    const bool is_launch = is<IterVarNode>(node->node) && (node->attr_key == "thread_extent" || node->attr_key == "virtual_thread");
+    return is_launch ? launch(node) : this->stmt(node->body);
+  }
+  if (const auto* node = stmt.as<AllocBufferNode>()) {
+    StmtCodePtr make = allocate(node->buffer), body = this->stmt(node->body);
+    return stmt_code([make = std::move(make), body = std::move(body)](Frame& frame) {
+      make->run(frame);
+      body->run(frame);
+    });
+  }
+  if (const auto* node = stmt.as<EvaluateNode>()) {
+    return stmt_code([value = expr(node->value)](Frame& frame) { const Lanes lanes(*value, frame); });
+  }
+  if (const auto* node = stmt.as<AssertStmtNode>()) {
+    return stmt_code([condition = expr(node->condition), message = node->message, where = site(stmt)](Frame& frame) {
+      if (!condition->as_int(frame)) throw UserError(where->node, "assertion failed: {}{}", message, where->at(frame));
+    });
+  }
+  throw UserError(stmt, "a block can run only at its place, in a BlockRealize");
+}
+
+// for var in [min, min + extent): body.  Iterations of concurrent loops are strands of their own.
+StmtCodePtr Compiler::loop_code(const tir::Var& var, CodePtr min, CodePtr extent, bool is_concurrent, const ObjectRef& node, const Stmt& body) {
+  const size_t slot = new_slot(var.get());
+  iterations_.emplace_back(var->name_hint, slot);
+  SitePtr where = site(node);
+  StmtCodePtr code = stmt(body);
+  iterations_.pop_back();
+  const bool makes_strands = is_concurrent && options_.check_races;
+  return stmt_code([slot, min = std::move(min), extent = std::move(extent), code = std::move(code), where, makes_strands,
+                    name = std::make_unique<std::string>(var->name_hint)](Frame& frame) {
+    const int64_t first = min->as_int(frame), end = first + extent->as_int(frame);
+    const Strand* outer = frame.strand;
+    const uint64_t run = makes_strands ? ++frame.program->num_runs : 0;
+    for (int64_t n = first; n < end; ++n) {
+      frame.slots[slot].i = n;
+      frame.program->step(*where);
+      if (makes_strands) frame.strand = frame.program->new_strand(outer, run, n, name.get());
+      code->run(frame);
+      if (frame.signal == Signal::kNone) continue;
+      if (frame.signal == Signal::kReturn) break;
+      const bool ends = frame.signal == Signal::kBreak;
+      frame.signal = Signal::kNone;
+      if (ends) break;
+    }
+    frame.strand = outer;
+  });
+}
+
+StmtCodePtr Compiler::loop(const ForNode* loop) {
+  const bool is_concurrent = loop->for_kind == ForKind::kParallel || loop->for_kind == ForKind::kVectorized || loop->for_kind == ForKind::kThreadBinding;
+  CodePtr min = expr(loop->min), extent = expr(loop->extent);
+  thread_loops_.emplace_back(loop->loop_var.get(), loop->for_kind == ForKind::kThreadBinding && is_thread_of_block(loop->thread_tag));
+  StmtCodePtr code = loop_code(loop->loop_var, std::move(min), std::move(extent), is_concurrent, ObjectRef(loop), loop->body);
+  thread_loops_.pop_back();
+  return code;
+}
+
+// T.launch_thread: the rest runs once for each thread.
+StmtCodePtr Compiler::launch(const AttrStmtNode* attr) {
+  const auto* axis = attr->node.as<IterVarNode>();
+  if (slots_.contains(axis->var.get()) && std::find(launched_.begin(), launched_.end(), axis->thread_tag) != launched_.end())
+    return stmt(attr->body);  // the same thread again: it has its value
+  launched_.push_back(axis->thread_tag);
+  CodePtr min = int_literal(axis->var->dtype, 0), extent = expr(attr->value);
+  thread_loops_.emplace_back(axis->var.get(), is_thread_of_block(axis->thread_tag));
+  StmtCodePtr code = loop_code(axis->var, std::move(min), std::move(extent), true, ObjectRef(attr), attr->body);
+  thread_loops_.pop_back();
+  launched_.pop_back();
+  return code;
+}
+
+StmtCodePtr Compiler::branch(const IfThenElseNode* branch) {
+  return stmt_code([condition = expr(branch->condition), yes = stmt(branch->then_case),
+                    no = branch->else_case ? stmt(branch->else_case) : nullptr](Frame& frame) {
+    if (condition->as_int(frame)) yes->run(frame);
+    else if (no) no->run(frame);
+  });
+}
+
+StmtCodePtr Compiler::while_loop(const WhileNode* loop) {
+  return stmt_code([condition = expr(loop->condition), body = stmt(loop->body), where = site(ObjectRef(loop))](Frame& frame) {
+    while (condition->as_int(frame)) {
+      frame.program->step(*where);
+      body->run(frame);
+      if (frame.signal == Signal::kReturn) return;
+      const bool ends = frame.signal == Signal::kBreak;
+      frame.signal = Signal::kNone;
+      if (ends) return;
+    }
+  });
+}
+
+StmtCodePtr Compiler::let_stmt(const LetStmtNode* let) {
+  CodePtr value = expr(let->value);
+  const size_t slot = new_slot(let->var.get());
+  return stmt_code([value = std::move(value), slot, body = stmt(let->body)](Frame& frame) {
+    const Lanes lanes(*value, frame);
+    for (size_t n = 0; n < lanes.size(); ++n) frame.slots[slot + n] = lanes[n];
+    body->run(frame);
+  });
+}
+
+// Fresh memory each time it is reached.
+StmtCodePtr Compiler::allocate(const Buffer& buffer) {
+  std::vector<CodePtr> shape = exprs(buffer->shape);
+  SitePtr where = site(buffer);
+  const size_t view = new_view(buffer), data = new_slot(buffer->data.get()), allocation = num_allocations_++;
+  depth_of_[buffer.get()] = blocks_.size();
+  if (buffer->dtype.bits % 8 != 0) throw Unsupported("interpreter: buffer {} of dtype {}", buffer->name, buffer->dtype.str());
+  if (!buffer->strides.empty()) throw Unsupported("interpreter: buffer {} is allocated with strides", buffer->name);
+  return stmt_code([shape = std::move(shape), where, view, data, allocation, name = buffer->name, size = buffer->dtype.num_bytes(),
+                    unit = unit_of(buffer->data.get())](Frame& frame) {
+    View& made = frame.views[view];
+    made.shape = extents(frame, shape, *where, name);
+    made.strides = compact_strides(made.shape);
+    made.offset = 0;
+    int64_t count = 1;
+    for (const int64_t extent : made.shape) count *= extent;
+    std::shared_ptr<Memory>& memory = frame.pool[allocation];
+    if (!memory) memory = std::make_shared<Memory>();
+    memory->name = name;
+    memory->unit = unit;
+    memory->reset(count * size);
+    made.memory = memory;
+    frame.slots[data] = int_scalar(0);
+    frame.slots[data].memory = memory.get();
+  });
+}
+
+namespace {
+
+// The memory behind a pointer, shared with whoever owns it.
+std::shared_ptr<Memory> memory_of(const Scalar& pointer) { return std::shared_ptr<Memory>(std::shared_ptr<void>(), pointer.memory); }
+
+}  // namespace
+
+// A view of memory that exists: data points to it.
+StmtCodePtr Compiler::declare(const DeclBufferNode* decl) {
+  const Buffer& buffer = decl->buffer;
+  const size_t data = slot_of(buffer->data.get());
+  std::vector<CodePtr> shape = exprs(buffer->shape), strides = exprs(buffer->strides);
+  CodePtr offset = buffer->elem_offset ? expr(buffer->elem_offset) : nullptr;
+  SitePtr where = site(ObjectRef(decl));
+  const size_t view = new_view(buffer);
+  depth_of_[buffer.get()] = blocks_.size();  // blocks around do not know the view
+  StmtCodePtr body = stmt(decl->body);
+  return stmt_code([=, shape = std::move(shape), strides = std::move(strides), offset = std::move(offset), body = std::move(body),
+                    name = buffer->name, size = buffer->dtype.num_bytes()](Frame& frame) {
+    View& made = frame.views[view];
+    const Scalar& pointer = frame.slots[data];
+    if (!pointer.memory) throw UserError(where->node, "buffer {} is declared over a null pointer{}", name, where->at(frame));
+    if (pointer.i % size != 0) throw UserError(where->node, "buffer {} starts at byte {} of {}, which is no multiple of its element size {}{}", name, pointer.i, pointer.memory->name, size, where->at(frame));
+    made.memory = memory_of(pointer);
+    made.shape = extents(frame, shape, *where, name);
+    made.strides = compact_strides(made.shape);
+    for (size_t dim = 0; dim < strides.size(); ++dim) made.strides[dim] = strides[dim]->as_int(frame);
+    made.offset = pointer.i / size + (offset ? offset->as_int(frame) : 0);
+    body->run(frame);
+  });
+}
+
+}  // namespace tilewright::analysis

@@ -1,0 +1,122 @@
+// Makes FunctionCode of a PrimFunc: gives each variable a slot, each buffer a view.
+#pragma once
+#include <unordered_map>
+
+#include "tilewright/analysis/interpreter/code.h"
+
+namespace tilewright::analysis {
+
+/// A region of a block that an access must lie in, as positions in Frame::bounds.
+struct RegionBounds {
+  BufferRegion region;
+  size_t first = 0;  // of its dimensions
+};
+
+/// One enclosing block's promise about a buffer: one of `allowed` must hold the indices, after they are shifted through
+/// the views between.
+struct RegionCheck {
+  std::string block, function;  // name, "T.reads"
+  std::vector<RegionBounds> allowed;
+  std::vector<std::pair<size_t, size_t>> through;  // (first bounds of the viewed region, its number of dimensions)
+};
+
+/// An access to one element, ready to be checked and made.
+struct Access {
+  Buffer buffer;
+  size_t view = 0;
+  DataType element;  // one lane
+  int64_t buffer_lanes = 1;
+  std::vector<CodePtr> indices;
+  std::vector<RegionCheck> checks;
+  bool is_write = false;
+  SitePtr site;
+
+  /// The address of the element at `index` (one number per dimension), after all checks.
+  char* address(Frame& frame, const int64_t* index) const;
+
+ private:
+  void check_regions(Frame& frame, const int64_t* index) const;
+  [[noreturn]] void fail_region(const RegionCheck& check, Frame& frame, const int64_t* index) const;
+  [[noreturn]] void fail_race(const Parting& part, bool was_write, Frame& frame, const int64_t* index) const;
+  std::string element_text(const int64_t* index) const;
+};
+
+class Compiler {
+ public:
+  explicit Compiler(const InterpretOptions& options) : options_(options) {}
+  std::unique_ptr<FunctionCode> function(const PrimFunc& func);
+
+ private:
+  // compile_expr.cc
+  CodePtr expr(const PrimExpr& expr);
+  std::vector<CodePtr> exprs(const std::vector<PrimExpr>& list);
+  CodePtr variable(const tir::VarNode* var);
+  CodePtr int_literal(DataType dtype, int64_t value);
+  CodePtr binary(const BinaryOpNode* op);
+  CodePtr int_operator(const BinaryOpNode* op, CodePtr a, CodePtr b);
+  CodePtr vector_operator(const BinaryOpNode* op, CodePtr a, CodePtr b);
+  CodePtr cast(const CastNode* cast);
+  CodePtr select(const PrimExpr& condition, const PrimExpr& then_value, const PrimExpr& else_value, bool evaluates_both, DataType dtype);
+  CodePtr let(const LetNode* let);
+  CodePtr vector(const PrimExpr& expr);
+  // compile_access.cc
+  std::shared_ptr<Access> access(const Buffer& buffer, const std::vector<PrimExpr>& indices, bool is_write, const ObjectRef& node);
+  CodePtr load(const BufferLoadNode* load);
+  StmtCodePtr store(const BufferStoreNode* store);
+  std::vector<RegionCheck> region_checks(const Buffer& buffer, bool is_write);
+  // compile_call.cc
+  CodePtr call(const tir::CallNode* call);
+  CodePtr pointer_call(const tir::CallNode* call, std::string_view name);
+  CodePtr function_call(const tir::CallNode* call);
+  CodePtr parallel_call(const tir::CallNode* call);
+  CodePtr foreign_call(const tir::CallNode* call, std::string_view name);
+  CodePtr intrinsic_call(const tir::CallNode* call);
+  CodePtr elementwise_call(const tir::CallNode* call, std::string_view name);
+  CodePtr control_call(const tir::CallNode* call, std::string_view name);
+  // compile_stmt.cc
+  StmtCodePtr stmt(const Stmt& stmt);
+  StmtCodePtr loop(const ForNode* loop);
+  StmtCodePtr loop_code(const tir::Var& var, CodePtr min, CodePtr extent, bool is_concurrent, const ObjectRef& node, const Stmt& body);
+  StmtCodePtr launch(const AttrStmtNode* attr);
+  StmtCodePtr branch(const IfThenElseNode* branch);
+  StmtCodePtr while_loop(const WhileNode* loop);
+  StmtCodePtr let_stmt(const LetStmtNode* let);
+  StmtCodePtr allocate(const Buffer& buffer);
+  StmtCodePtr declare(const DeclBufferNode* decl);
+  StmtCodePtr bind_parameter(const Buffer& buffer, size_t param_slot, const ObjectRef& node);
+  // compile_block.cc
+  StmtCodePtr block(const BlockRealizeNode* realize);
+  StmtCodePtr axes(const BlockRealizeNode* realize);
+  StmtCodePtr regions(const BlockNode* block, std::vector<RegionBounds>* reads, std::vector<RegionBounds>* writes);
+  StmtCodePtr evaluate_region(const RegionBounds& bounds);
+  StmtCodePtr match_buffer(const MatchBufferRegionNode* match, const RegionBounds& source);
+
+  size_t new_slot(const tir::VarNode* var);
+  size_t slot_of(const tir::VarNode* var) const;
+  size_t new_view(const Buffer& buffer);
+  size_t view_of(const Buffer& buffer, const ObjectRef& where) const;
+  RegionBounds new_bounds(const BufferRegion& region);
+  /// The loops around with `node` for the caret.
+  SitePtr site(const ObjectRef& node) const;
+  /// The number of bytes that accesses to this memory have in common.
+  int64_t unit_of(const tir::VarNode* data) const;
+
+  struct OpenBlock {
+    const BlockNode* block;
+    std::vector<RegionBounds> reads, writes;
+    std::unordered_map<const BufferNode*, RegionBounds> matched;  // views made by it
+    bool declares_regions;
+  };
+  const InterpretOptions& options_;
+  std::unordered_map<const tir::VarNode*, size_t> slots_;
+  std::unordered_map<const BufferNode*, size_t> views_;
+  std::unordered_map<const tir::VarNode*, int64_t> units_;
+  std::unordered_map<const BufferNode*, size_t> depth_of_;  // how many blocks are open where it is allocated or declared
+  std::vector<OpenBlock> blocks_;
+  std::vector<std::pair<std::string, size_t>> iterations_;
+  std::vector<std::pair<const tir::VarNode*, bool>> thread_loops_;  // loop variables around that run over threads of a block
+  std::vector<std::string> launched_;
+  size_t num_slots_ = 0, num_views_ = 0, num_bounds_ = 0, num_allocations_ = 0;
+};
+
+}  // namespace tilewright::analysis

@@ -1,0 +1,77 @@
+#include "tilewright/analysis/interpreter/memory.h"
+
+#include <algorithm>
+
+namespace tilewright::analysis {
+
+Parting parting(const Strand* a, const Strand* b) {
+  if (!a || !b) return {};
+  while (a->depth > b->depth) a = a->parent;
+  while (b->depth > a->depth) b = b->parent;
+  Parting last;
+  // the outermost level at which both are in one run but in different iterations; runs of one loop that followed each
+  // other never overlap
+  for (; a && b && a != b; a = a->parent, b = b->parent) {
+    if (a->run == b->run) last = {a, b};
+    else last = {};
+  }
+  return last;
+}
+
+void Memory::reset(int64_t size) {
+  own.assign(static_cast<size_t>(size), 0);
+  data = own.data();
+  num_bytes = size;
+  written.assign(static_cast<size_t>((size + unit - 1) / unit), 0);
+  forget_touches();
+}
+
+bool Memory::is_written(int64_t begin, int64_t size) const {
+  if (written.empty()) return true;
+  for (int64_t n = begin / unit; n * unit < begin + size; ++n) {
+    if (!written[static_cast<size_t>(n)]) return false;
+  }
+  return true;
+}
+
+void Memory::mark_written(int64_t begin, int64_t size) {
+  if (written.empty()) return;
+  for (int64_t n = begin / unit; n * unit < begin + size; ++n) written[static_cast<size_t>(n)] = 1;
+}
+
+Parting Memory::touch(int64_t begin, int64_t size, const Strand* strand, bool is_write, bool* was_write) {
+  if (!strand && touches_.empty()) return {};
+  if (touches_.empty()) touches_.resize(static_cast<size_t>((num_bytes + unit - 1) / unit));
+  for (int64_t n = begin / unit; n * unit < begin + size; ++n) {
+    if (Parting found = touch_unit(&touches_[static_cast<size_t>(n)], strand, is_write, was_write)) return found;
+  }
+  return {};
+}
+
+// Why little has to be kept: of accesses that do not part, the later one parts from a future access wherever the earlier
+// one does, for the loops in which only the earlier one was have ended.
+Parting Memory::touch_unit(Touch* touch, const Strand* strand, bool is_write, bool* was_write) {
+  if (Parting found = parting(touch->writer, strand)) return *was_write = true, found;
+  if (is_write) {
+    for (const Strand* reader : touch->readers) {
+      if (Parting found = parting(reader, strand)) return *was_write = false, found;
+    }
+    touch->readers.clear();
+    touch->writer = strand;
+    return {};
+  }
+  if (!touch->readers.empty() && touch->readers.back() == strand) return {};
+  std::vector<const Strand*> kept;
+  std::vector<uint64_t> runs;
+  for (const Strand* reader : touch->readers) {
+    const Parting part = parting(reader, strand);
+    if (!part || std::find(runs.begin(), runs.end(), part.first->run) != runs.end()) continue;
+    kept.push_back(reader);
+    runs.push_back(part.first->run);
+  }
+  kept.push_back(strand);
+  touch->readers = std::move(kept);
+  return {};
+}
+
+}  // namespace tilewright::analysis

@@ -1,0 +1,57 @@
+// Memory that knows which of its elements were written, and by which iterations of parallel loops they were touched.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tilewright/analysis/interpreter/scalar.h"
+
+namespace tilewright::analysis {
+
+/// One iteration of a loop whose iterations may run at the same time, inside another such iteration or none.
+/// Two accesses may happen together if their strands part at one run of a loop.
+struct Strand {
+  const Strand* parent;
+  uint64_t run;        // which execution of the loop
+  int64_t iteration;   // the loop variable
+  int depth;
+  const std::string* loop;  // name of the loop variable
+};
+
+/// Where the strands of two accesses part, or null.
+struct Parting {
+  const Strand *first = nullptr, *second = nullptr;
+  explicit operator bool() const { return first != nullptr; }
+};
+Parting parting(const Strand* a, const Strand* b);
+
+struct Memory {
+  std::string name;
+  char* data = nullptr;
+  int64_t num_bytes = 0;
+  int64_t unit = 1;  // bytes that are followed together: the size of the smallest element seen in it
+  bool read_only = false;
+  std::vector<char> own;            // when allocated here
+  std::vector<uint8_t> written;     // by unit; empty: everything is there
+  std::shared_ptr<const void> keeps;  // the argument behind it
+
+  /// Fresh memory, nothing written.
+  void reset(int64_t size);
+  /// Whether all of [begin, begin + size) bytes were written.
+  bool is_written(int64_t begin, int64_t size) const;
+  void mark_written(int64_t begin, int64_t size);
+
+  /// Notes an access; the conflicting earlier one, if any.  `was_write` says what that one did.
+  Parting touch(int64_t begin, int64_t size, const Strand* strand, bool is_write, bool* was_write);
+  void forget_touches() { touches_.clear(); }
+
+ private:
+  struct Touch {
+    const Strand* writer = nullptr;
+    std::vector<const Strand*> readers;  // at most one that parts at each run above the last reader, and it
+  };
+  Parting touch_unit(Touch* touch, const Strand* strand, bool is_write, bool* was_write);
+  std::vector<Touch> touches_;  // by unit; empty while no parallel loop has run
+};
+
+}  // namespace tilewright::analysis

@@ -1,0 +1,202 @@
+#include "tilewright/analysis/interpreter/scalar.h"
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+#include "tilewright/support/error.h"
+#include "tilewright/tir/arithmetic.h"
+
+namespace tilewright::analysis {
+namespace {
+using ir::Kind;
+
+struct FloatFormat {
+  int exponent_bits, mantissa_bits;
+  bool has_infinity;  // float8_e4m3fn has none, and NaN only at the top
+};
+
+FloatFormat format_of(DataType dtype) {
+  switch (dtype.code) {
+    case DataType::kBFloat: return {8, 7, true};
+    case DataType::kFloat8E4M3FN: return {4, 3, false};
+    case DataType::kFloat8E5M2: return {5, 2, true};
+    default: return {5, 10, true};
+  }
+}
+
+// The bits of the nearest value of a small format.
+uint32_t encode(double value, FloatFormat format) {
+  const auto [exponent_bits, mantissa_bits, has_infinity] = format;
+  const uint32_t sign = std::signbit(value) ? 1u << (exponent_bits + mantissa_bits) : 0;
+  const uint32_t top = (1u << exponent_bits) - 1;
+  const uint32_t nan = has_infinity ? (top << mantissa_bits) | (1u << (mantissa_bits - 1)) : (1u << (exponent_bits + mantissa_bits)) - 1;
+  const uint32_t infinity = has_infinity ? top << mantissa_bits : nan;
+  const int bias = (1 << (exponent_bits - 1)) - 1;
+  if (std::isnan(value)) return sign | nan;
+  const double magnitude = std::fabs(value);
+  if (std::isinf(magnitude)) return sign | infinity;
+  int power = magnitude == 0 ? 1 - bias : std::max(std::ilogb(magnitude), 1 - bias);
+  const double scaled = std::nearbyint(std::ldexp(magnitude, mantissa_bits - power));  // with the implied one
+  auto digits = static_cast<uint64_t>(scaled);
+  if (digits >> (mantissa_bits + 1)) {
+    digits >>= 1;
+    ++power;
+  }
+  if (!(digits >> mantissa_bits)) return sign | static_cast<uint32_t>(digits);  // subnormal
+  const uint32_t bits = (static_cast<uint32_t>(power + bias) << mantissa_bits) | (static_cast<uint32_t>(digits) & ((1u << mantissa_bits) - 1));
+  const uint32_t largest = has_infinity ? infinity - 1 : nan - 1;
+  return sign | (power + bias > static_cast<int>(top) || bits > largest ? infinity : bits);
+}
+
+double decode(uint32_t bits, FloatFormat format) {
+  const auto [exponent_bits, mantissa_bits, has_infinity] = format;
+  const uint32_t top = (1u << exponent_bits) - 1, exponent = (bits >> mantissa_bits) & top, mantissa = bits & ((1u << mantissa_bits) - 1);
+  const int bias = (1 << (exponent_bits - 1)) - 1;
+  double value;
+  if (exponent == top && has_infinity) value = mantissa ? NAN : INFINITY;
+  else if (exponent == top && mantissa == (1u << mantissa_bits) - 1) value = NAN;
+  else if (exponent == 0) value = std::ldexp(static_cast<double>(mantissa), 1 - bias - mantissa_bits);
+  else value = std::ldexp(static_cast<double>(mantissa | (1u << mantissa_bits)), static_cast<int>(exponent) - bias - mantissa_bits);
+  return (bits >> (exponent_bits + mantissa_bits)) & 1 ? -value : value;
+}
+
+template <class T>
+T read(const char* address) {
+  T value;
+  std::memcpy(&value, address, sizeof(T));
+  return value;
+}
+template <class T>
+void write(char* address, T value) {
+  std::memcpy(address, &value, sizeof(T));
+}
+
+bool is_wide_uint(DataType dtype) { return dtype.is_uint() && dtype.bits == 64; }
+
+int64_t compare_ints(Kind op, int64_t a, int64_t b, DataType dtype) {
+  const bool less = is_wide_uint(dtype) ? static_cast<uint64_t>(a) < static_cast<uint64_t>(b) : a < b;
+  switch (op) {
+    case Kind::kEQ: return a == b;
+    case Kind::kNE: return a != b;
+    case Kind::kLT: return less;
+    case Kind::kLE: return less || a == b;
+    case Kind::kGT: return !less && a != b;
+    default: return !less;
+  }
+}
+
+std::optional<int64_t> divide(Kind op, int64_t a, int64_t b, DataType dtype) {
+  if (b == 0) return std::nullopt;
+  const bool is_quotient = op == Kind::kDiv || op == Kind::kFloorDiv;
+  if (is_wide_uint(dtype)) {
+    const auto x = static_cast<uint64_t>(a), y = static_cast<uint64_t>(b);
+    return static_cast<int64_t>(is_quotient ? x / y : x % y);
+  }
+  if (b == -1) return is_quotient ? tir::wrap_int(static_cast<int64_t>(-static_cast<uint64_t>(a)), dtype) : 0;
+  switch (op) {
+    case Kind::kDiv: return a / b;
+    case Kind::kMod: return a % b;
+    case Kind::kFloorDiv: return tir::floordiv_int(a, b);
+    default: return tir::floormod_int(a, b);
+  }
+}
+
+}  // namespace
+
+double round_to(double value, DataType dtype) {
+  if (dtype.code == DataType::kFloat && dtype.bits == 32) return static_cast<double>(static_cast<float>(value));
+  if (dtype.code == DataType::kFloat && dtype.bits == 64) return value;
+  return decode(encode(value, format_of(dtype)), format_of(dtype));
+}
+
+std::optional<int64_t> int_binary(Kind op, int64_t a, int64_t b, DataType dtype) {
+  if (op > Kind::kCompareOpBegin && op < Kind::kCompareOpEnd) return compare_ints(op, a, b, dtype);
+  const auto x = static_cast<uint64_t>(a), y = static_cast<uint64_t>(b);
+  switch (op) {
+    case Kind::kAdd: return tir::wrap_int(static_cast<int64_t>(x + y), dtype);
+    case Kind::kSub: return tir::wrap_int(static_cast<int64_t>(x - y), dtype);
+    case Kind::kMul: return tir::wrap_int(static_cast<int64_t>(x * y), dtype);
+    case Kind::kMin: return compare_ints(Kind::kLT, a, b, dtype) ? a : b;
+    case Kind::kMax: return compare_ints(Kind::kLT, a, b, dtype) ? b : a;
+    case Kind::kAnd: return a && b;
+    case Kind::kOr: return a || b;
+    default: return divide(op, a, b, dtype);
+  }
+}
+
+double float_binary(Kind op, double a, double b, DataType dtype) {
+  switch (op) {
+    case Kind::kAdd: return round_to(a + b, dtype);
+    case Kind::kSub: return round_to(a - b, dtype);
+    case Kind::kMul: return round_to(a * b, dtype);
+    case Kind::kDiv: return round_to(a / b, dtype);
+    case Kind::kMod: return round_to(std::fmod(a, b), dtype);
+    case Kind::kFloorDiv: return round_to(std::floor(a / b), dtype);
+    case Kind::kFloorMod: return round_to(a - std::floor(a / b) * b, dtype);
+    case Kind::kMin: return std::isnan(a) || std::isnan(b) ? NAN : std::fmin(a, b);
+    case Kind::kMax: return std::isnan(a) || std::isnan(b) ? NAN : std::fmax(a, b);
+    default: throw InternalError("kind {} is no float operator", static_cast<int>(op));
+  }
+}
+
+int64_t float_compare(Kind op, double a, double b) {
+  switch (op) {
+    case Kind::kEQ: return a == b;
+    case Kind::kNE: return a != b;
+    case Kind::kLT: return a < b;
+    case Kind::kLE: return a <= b;
+    case Kind::kGT: return a > b;
+    default: return a >= b;
+  }
+}
+
+std::optional<Scalar> convert(Scalar value, DataType from, DataType to) {
+  if (from.is_float() && to.is_float()) return float_scalar(round_to(value.f, to));
+  if (from.is_float()) {
+    if (to.is_bool()) return int_scalar(value.f != 0);
+    const double truncated = std::trunc(value.f);
+    const double low = to.is_uint() ? 0 : -std::ldexp(1.0, to.bits - 1), high = std::ldexp(1.0, to.is_uint() ? to.bits : to.bits - 1);
+    if (!(truncated >= low && truncated < high)) return std::nullopt;
+    return int_scalar(is_wide_uint(to) ? static_cast<int64_t>(static_cast<uint64_t>(truncated)) : static_cast<int64_t>(truncated));
+  }
+  if (!to.is_float()) {
+    Scalar result = value;
+    if (!to.is_handle()) result.i = tir::wrap_int(value.i, to);
+    return result;
+  }
+  // straight to the target: through double, large integers would be rounded twice
+  if (to.bits == 32) return float_scalar(is_wide_uint(from) ? static_cast<float>(static_cast<uint64_t>(value.i)) : static_cast<float>(value.i));
+  return float_scalar(round_to(is_wide_uint(from) ? static_cast<double>(static_cast<uint64_t>(value.i)) : static_cast<double>(value.i), to));
+}
+
+Scalar load_element(const char* address, DataType dtype) {
+  if (dtype.is_float()) {
+    if (dtype.bits == 64) return float_scalar(read<double>(address));
+    if (dtype.bits == 32) return float_scalar(static_cast<double>(read<float>(address)));
+    return float_scalar(decode(dtype.bits == 16 ? read<uint16_t>(address) : read<uint8_t>(address), format_of(dtype)));
+  }
+  switch (dtype.bits) {
+    case 8: return int_scalar(dtype.is_int() ? read<int8_t>(address) : read<uint8_t>(address));
+    case 16: return int_scalar(dtype.is_int() ? read<int16_t>(address) : read<uint16_t>(address));
+    case 32: return int_scalar(dtype.is_int() ? read<int32_t>(address) : static_cast<int64_t>(read<uint32_t>(address)));
+    default: return int_scalar(read<int64_t>(address));
+  }
+}
+
+void store_element(char* address, DataType dtype, Scalar value) {
+  if (dtype.is_float()) {
+    if (dtype.bits == 64) return write(address, value.f);
+    if (dtype.bits == 32) return write(address, static_cast<float>(value.f));
+    const uint32_t bits = encode(value.f, format_of(dtype));
+    return dtype.bits == 16 ? write(address, static_cast<uint16_t>(bits)) : write(address, static_cast<uint8_t>(bits));
+  }
+  switch (dtype.bits) {
+    case 8: return write(address, static_cast<uint8_t>(value.i));
+    case 16: return write(address, static_cast<uint16_t>(value.i));
+    case 32: return write(address, static_cast<uint32_t>(value.i));
+    default: return write(address, value.i);
+  }
+}
+
+}  // namespace tilewright::analysis

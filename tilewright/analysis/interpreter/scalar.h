@@ -1,0 +1,51 @@
+// Exact arithmetic on single elements, and elements in memory.
+#pragma once
+#include <optional>
+#include <string_view>
+
+#include "tilewright/ir/node.h"
+#include "tilewright/support/dtype.h"
+
+namespace tilewright::analysis {
+
+struct Memory;
+
+/// One lane of a value: an integer or bool in `i`, a float in `f`, a pointer as memory and byte offset `i`.
+struct Scalar {
+  union {
+    int64_t i = 0;
+    double f;
+  };
+  Memory* memory = nullptr;
+};
+inline Scalar int_scalar(int64_t value) {
+  Scalar scalar;
+  scalar.i = value;
+  return scalar;
+}
+inline Scalar float_scalar(double value) {
+  Scalar scalar;
+  scalar.f = value;
+  return scalar;
+}
+
+/// The nearest value of the floating-point type `dtype`, ties to even.
+double round_to(double value, DataType dtype);
+
+/// a op b over integers of `dtype`, wrapped; comparisons and logic give 0 or 1.  Nothing for a division by zero.
+std::optional<int64_t> int_binary(ir::Kind op, int64_t a, int64_t b, DataType dtype);
+/// a op b over floats of `dtype`, rounded; a NaN operand makes min and max NaN.
+double float_binary(ir::Kind op, double a, double b, DataType dtype);
+int64_t float_compare(ir::Kind op, double a, double b);
+
+/// `value` of type `from` as `to`; nothing when a float does not fit in the integer type.
+std::optional<Scalar> convert(Scalar value, DataType from, DataType to);
+
+/// The element at `address`.  `dtype` has one lane and whole bytes.
+Scalar load_element(const char* address, DataType dtype);
+void store_element(char* address, DataType dtype, Scalar value);
+
+/// The math operator `name` ("exp", "pow", "popcount") on up to four operands of `dtype`, rounded; false if there is none.
+bool math_operator(std::string_view name, const Scalar* args, size_t num_args, DataType dtype, Scalar* result);
+
+}  // namespace tilewright::analysis

@@ -1,0 +1,46 @@
+// The state of one verification; verify.h says what it checks.
+#pragma once
+#include <unordered_map>
+#include <unordered_set>
+
+#include "tilewright/analysis/corner.h"
+#include "tilewright/analysis/verify.h"
+
+namespace tilewright::analysis {
+
+class Verifier {
+ public:
+  explicit Verifier(const VerifyOptions& options) : options_(options) {}
+  void function(const PrimFunc& func);
+
+ private:
+  // verify.cc
+  void define(const VarNode* var, const ObjectRef& where);
+  void define(const BufferNode* buffer, bool with_data, const ObjectRef& where);
+  void forget(const BufferNode* buffer, bool with_data);
+  void use(const VarNode* var, const ObjectRef& where);
+  void use(const BufferNode* buffer, const ObjectRef& where);
+  void expr(const PrimExpr& expr);
+  void condition(const PrimExpr& condition, std::string_view what);
+  void stmt(const Stmt& stmt);
+  void loop(const ForNode* loop);
+  void attr(const AttrStmtNode* attr);
+  void enter_thread(const std::string& tag, const std::string& name, const ObjectRef& where);
+  // verify_block.cc
+  void block(const BlockRealizeNode* realize);
+  void axes(const BlockRealizeNode* realize);
+  void axis_range(const BlockRealizeNode* realize, const IterVar& axis, const PrimExpr& value);
+  void axis_matches_loop(const BlockRealizeNode* realize, const IterVar& axis, const PrimExpr& value);
+  void region(const BufferRegion& region, const BlockNode* block);
+  void promises(const BlockNode* block);
+  void promise(const BlockNode* block, const BufferRegion& access, const std::vector<BufferRegion>& declared, bool is_write);
+
+  const VerifyOptions& options_;
+  std::unordered_set<const VarNode*> variables_, ever_defined_;  // that can be used here; that were defined so far
+  std::unordered_set<const BufferNode*> buffers_, ever_buffers_;
+  std::vector<RangedVar> ranges_;                                // of loops and axes around, outermost first
+  std::unordered_map<const VarNode*, const ForNode*> loops_;
+  std::vector<std::pair<std::string, std::string>> threads_;     // tags and loop names around
+};
+
+}  // namespace tilewright::analysis

@@ -1,0 +1,214 @@
+// Scopes of variables and buffers, dtypes, loops.  Blocks are in verify_block.cc.
+#include "tilewright/analysis/verify.h"
+
+#include <algorithm>
+
+#include "tilewright/analysis/verifier.h"
+#include "tilewright/ir/walk.h"
+#include "tilewright/support/error.h"
+#include "tilewright/tir/builder.h"
+#include "tilewright/tir/text.h"
+
+namespace tilewright::analysis {
+namespace {
+
+bool is_thread_tag(std::string_view tag) {
+  for (std::string_view kind : {"blockIdx.", "threadIdx."}) {
+    if (tag.starts_with(kind) && tag.size() == kind.size() + 1 && tag.back() >= 'x' && tag.back() <= 'z') return true;
+  }
+  return tag.starts_with("vthread") || tag == "cthread";
+}
+
+}  // namespace
+
+void Verifier::define(const VarNode* var, const ObjectRef& where) {
+  if (!variables_.insert(var).second)
+    throw UserError(where, "variable {} is defined here, inside of its definition", var->name_hint).help("a variable is defined once; make another one");
+  ever_defined_.insert(var);
+}
+
+void Verifier::define(const BufferNode* buffer, bool with_data, const ObjectRef& where) {
+  for (const PrimExpr& extent : buffer->shape) expr(extent);
+  for (const PrimExpr& stride : buffer->strides) expr(stride);
+  expr(buffer->elem_offset);
+  if (!buffers_.insert(buffer).second) throw UserError(where, "buffer {} is defined here, inside of its definition", buffer->name);
+  ever_buffers_.insert(buffer);
+  if (!buffer->strides.empty() && buffer->strides.size() != buffer->shape.size())
+    throw UserError(where, "buffer {} has {} dimensions, but {} strides", buffer->name, buffer->shape.size(), buffer->strides.size());
+  if (with_data) variables_.insert(buffer->data.get());
+  else use(buffer->data.get(), where);
+}
+
+void Verifier::forget(const BufferNode* buffer, bool with_data) {
+  buffers_.erase(buffer);
+  if (with_data) variables_.erase(buffer->data.get());
+}
+
+void Verifier::use(const VarNode* var, const ObjectRef& where) {
+  if (variables_.contains(var)) return;
+  if (ever_defined_.contains(var)) throw UserError(where, "variable {} is used outside of the statement that defines it", var->name_hint);
+  throw UserError(where, "variable {} is used, but nothing defines it", var->name_hint);
+}
+
+void Verifier::use(const BufferNode* buffer, const ObjectRef& where) {
+  if (buffers_.contains(buffer)) return;
+  if (ever_buffers_.contains(buffer)) throw UserError(where, "buffer {} is used outside of the block or statement in which it exists", buffer->name);
+  throw UserError(where, "buffer {} is used, but nothing defines it", buffer->name).help("allocate it with T.alloc_buffer, or make it a parameter");
+}
+
+// What an expression uses must be defined; what it defines holds inside of it.
+void Verifier::expr(const PrimExpr& expr) {
+  ObjectRef where = expr;
+  walk(
+      expr,
+      [&](const VarNode* var) {
+        use(var, var->span ? ObjectRef(var) : where);
+        return false;
+      },
+      [&](const LetNode* let) {
+        this->expr(let->value);
+        define(let->var.get(), ObjectRef(let));
+        this->expr(let->body);
+        variables_.erase(let->var.get());
+        return false;
+      },
+      [&](const BufferLoadNode* load) {
+        use(load->buffer.get(), ObjectRef(load));
+        return true;
+      },
+      [&](const ReduceNode* reduce) -> bool { throw UserError(reduce, "{} belongs to a tensor expression", expr_text(PrimExpr(reduce))); },
+      [&](const ProducerLoadNode* load) -> bool { throw UserError(load, "{} belongs to a tensor expression", expr_text(PrimExpr(load))); },
+      [&](const BufferNode*) { return false; });
+}
+
+void Verifier::condition(const PrimExpr& condition, std::string_view what) {
+  expr(condition);
+  if (!condition->dtype.is_bool() || !condition->dtype.is_scalar())
+    throw UserError(condition, "the condition of {} has dtype {}, expected bool", what, condition->dtype.str());
+}
+
+void Verifier::loop(const ForNode* loop) {
+  expr(loop->min);
+  expr(loop->extent);
+  int64_t extent;
+  const bool is_constant = as_const_int(loop->extent, &extent);
+  const std::string& name = loop->loop_var->name_hint;
+  if (loop->for_kind == ForKind::kVectorized && (!is_constant || extent < 1))
+    throw UserError(loop, "vectorized loop {} has extent {}, expected a positive constant", name, expr_text(loop->extent)).help("split it by a constant and vectorize the inner loop");
+  if (loop->for_kind == ForKind::kThreadBinding) {
+    if (!is_thread_tag(loop->thread_tag))
+      throw UserError(loop, "loop {} is bound to \"{}\", which is no thread", name, loop->thread_tag).help("threads are blockIdx.x, .y, .z, threadIdx.x, .y, .z and vthread.x, .y, .z");
+    if (!is_zero(loop->min)) throw UserError(loop, "loop {} over {} starts at {}, expected 0", name, loop->thread_tag, expr_text(loop->min));
+    enter_thread(loop->thread_tag, name, ObjectRef(loop));
+  }
+  define(loop->loop_var.get(), ObjectRef(loop));
+  ranges_.emplace_back(loop->loop_var, make_range(loop->min, loop->extent));
+  loops_[loop->loop_var.get()] = loop;
+  stmt(loop->body);
+  loops_.erase(loop->loop_var.get());
+  ranges_.pop_back();
+  variables_.erase(loop->loop_var.get());
+  if (loop->for_kind == ForKind::kThreadBinding) threads_.pop_back();
+}
+
+void Verifier::enter_thread(const std::string& tag, const std::string& name, const ObjectRef& where) {
+  for (const auto& [other, other_name] : threads_) {
+    if (other == tag && !tag.starts_with("vthread"))
+      throw UserError(where, "{} is bound to loop {} already, which is around loop {}", tag, other_name, name).help("bind one of them to another thread, or fuse the two loops first");
+  }
+  threads_.emplace_back(tag, name);
+}
+
+void Verifier::attr(const AttrStmtNode* attr) {
+  expr(attr->value);
+  const auto* axis = attr->node.as<IterVarNode>();
+  const bool is_launch = axis && (attr->attr_key == "thread_extent" || attr->attr_key == "virtual_thread");
+  const bool is_new = is_launch && !variables_.contains(axis->var.get());
+  if (is_new) {
+    define(axis->var.get(), ObjectRef(attr));
+    ranges_.emplace_back(axis->var, make_range(make_const_int(axis->var->dtype, 0), attr->value));
+  }
+  stmt(attr->body);
+  if (!is_new) return;
+  ranges_.pop_back();
+  variables_.erase(axis->var.get());
+}
+
+void Verifier::stmt(const Stmt& stmt) {
+  if (const auto* list = stmt.as<SeqStmtNode>()) {
+    for (const Stmt& item : list->seq) this->stmt(item);
+  } else if (const auto* node = stmt.as<ForNode>()) {
+    loop(node);
+  } else if (const auto* node = stmt.as<BlockRealizeNode>()) {
+    block(node);
+  } else if (const auto* node = stmt.as<BufferStoreNode>()) {
+    expr(node->value);
+    for (const PrimExpr& index : node->indices) expr(index);
+    expr(node->predicate);
+    use(node->buffer.get(), ObjectRef(node));
+  } else if (const auto* node = stmt.as<IfThenElseNode>()) {
+    condition(node->condition, "if");
+    this->stmt(node->then_case);
+    if (node->else_case) this->stmt(node->else_case);
+  } else if (const auto* node = stmt.as<WhileNode>()) {
+    condition(node->condition, "while");
+    this->stmt(node->body);
+  } else if (const auto* node = stmt.as<AssertStmtNode>()) {
+    condition(node->condition, "assert");
+  } else if (const auto* node = stmt.as<EvaluateNode>()) {
+    expr(node->value);
+  } else if (const auto* node = stmt.as<LetStmtNode>()) {
+    expr(node->value);
+    if (node->var->dtype != node->value->dtype)
+      throw UserError(node, "variable {} has dtype {}, but its value has {}", node->var->name_hint, node->var->dtype.str(), node->value->dtype.str());
+    define(node->var.get(), ObjectRef(node));
+    this->stmt(node->body);
+    variables_.erase(node->var.get());
+  } else if (const auto* node = stmt.as<AttrStmtNode>()) {
+    attr(node);
+  } else if (const auto* node = stmt.as<AllocBufferNode>()) {
+    define(node->buffer.get(), true, ObjectRef(node));
+    this->stmt(node->body);
+    forget(node->buffer.get(), true);
+  } else if (const auto* node = stmt.as<DeclBufferNode>()) {
+    define(node->buffer.get(), false, ObjectRef(node));
+    this->stmt(node->body);
+    forget(node->buffer.get(), false);
+  } else {
+    throw UserError(stmt, "a block can stand only at its place, in a BlockRealize");
+  }
+}
+
+void Verifier::function(const PrimFunc& func) {
+  for (const Var& param : func->params) define(param.get(), ObjectRef(func));
+  // a variable that stands alone as a dimension, stride or offset of a parameter is defined by it
+  auto define_alone = [&](const PrimExpr& expr) {
+    const auto* var = expr.as<VarNode>();
+    if (var && variables_.insert(var).second) ever_defined_.insert(var);
+  };
+  for (const Buffer& buffer : func->buffers) {
+    if (!buffer) continue;
+    for (const PrimExpr& extent : buffer->shape) define_alone(extent);
+    for (const PrimExpr& stride : buffer->strides) define_alone(stride);
+    define_alone(buffer->elem_offset);
+  }
+  for (const Buffer& buffer : func->buffers) {
+    if (buffer) define(buffer.get(), true, ObjectRef(func));
+  }
+  stmt(func->body);
+}
+
+void verify(const PrimFunc& func, const VerifyOptions& options) { Verifier(options).function(func); }
+
+void verify(const IRModule& module, const VerifyOptions& options) {
+  for (const BaseFunc& func : module->functions) {
+    if (!is<PrimFuncNode>(func)) continue;
+    verify(ref_as<PrimFuncNode>(func), options);
+    walk(func, [&](const CallNode* call) {
+      if (const auto* callee = call->op.as<GlobalVarNode>(); callee && !module->find(callee->name_hint))
+        throw UserError(call, "function {} is called, but the module has none of that name", callee->name_hint);
+    });
+  }
+}
+
+}  // namespace tilewright::analysis
