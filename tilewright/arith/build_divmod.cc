@@ -87,7 +87,7 @@ Linear Analyzer::State::div_const(const Linear& form, int64_t divisor, DataType 
     if (op == Op::kFloorDiv && by > 0 && !__builtin_mul_overflow(by, divisor, &both) && fits(both, dtype))
       return whole + div_const(add_scaled(value, {{}, rest.constant}, by), both, dtype);
     // (x % (d * m)) // d = (x // d) % m
-    if (op == Op::kFloorMod && rest.constant == 0 && by % divisor == 0)
+    if (op == Op::kFloorMod && by > 0 && rest.constant == 0 && by % divisor == 0)
       return whole + mod_const(div_const(value, divisor, dtype), by / divisor, dtype);
   }
   if (!rest.is_exact) throw NotRepresentable{};
