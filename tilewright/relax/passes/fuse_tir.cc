@@ -1,0 +1,223 @@
+// Functions with the attribute Primitive become one loop program each: the programs they call, one after the other,
+// their intermediate results in buffers of its own.  Calls of them become call_tir.
+//   fused(x, w, b): lv = call_tir(matmul, (x, w)); gv = call_tir(add, (lv, b))   ->   call_tir(fused, (x, w, b))
+#include <algorithm>
+#include <set>
+#include <unordered_map>
+
+#include "tilewright/ir/rewrite.h"
+#include "tilewright/ir/walk.h"
+#include "tilewright/relax/liveness.h"
+#include "tilewright/relax/pass.h"
+#include "tilewright/relax/type_util.h"
+
+namespace tilewright::relax {
+namespace {
+
+using tir::Buffer;
+
+tir::Buffer buffer_for(const std::string& name, const Type& type) {
+  const auto* tensor = type.as<TensorTypeNode>();
+  const Shape* shape = known_shape(tensor);
+  return shape && !tensor->dtype.is_void() ? tir::make_buffer(name, *shape, tensor->dtype) : Buffer();
+}
+
+// Every definition inside `body` gets a new node, so that a program may be put in twice.
+void renew_definitions(const Stmt& body, Substitution* map) {
+  auto renew = [&](const tir::Var& var) { map->try_emplace(var.get(), tir::VarNode::copy(*var, [](tir::VarNode&) {})); };
+  auto renew_buffer = [&](const Buffer& buffer) {
+    renew(buffer->data);
+    map->try_emplace(buffer.get(), tir::BufferNode::copy(*buffer, [&](tir::BufferNode& node) {
+                       node.data = ref_as<tir::VarNode>(map->at(buffer->data.get()));
+                       for (PrimExpr& extent : node.shape) extent = substitute(extent, *map);
+                     }));
+  };
+  walk(body, [&](const tir::ForNode* loop) { renew(loop->loop_var); }, [&](const tir::LetStmtNode* let) { renew(let->var); },
+       [&](const tir::LetNode* let) { renew(let->var); },
+       [&](const tir::BlockNode* block) {
+         for (const tir::IterVar& axis : block->iter_vars) renew(axis->var);
+         for (const Buffer& buffer : block->alloc_buffers) renew_buffer(buffer);
+         for (const tir::MatchBufferRegion& match : block->match_buffers) renew_buffer(match->buffer);
+       });
+}
+
+class Merger {
+ public:
+  Merger(const IRModule& module, const Function& func) : module_(module), func_(func) {}
+
+  /// The loop program; null when the function is more than calls of loop programs.
+  tir::PrimFunc merge() {
+    const auto* seq = func_->body.as<SeqExprNode>();
+    if (!seq || !add_params()) return nullptr;
+    const std::vector<Expr> outputs = outputs_of(seq);
+    for (const Expr& output : outputs) outputs_.insert(output.get());
+    for (const BindingBlock& block : seq->blocks) {
+      for (const Binding& binding : block->bindings) {
+        if (!add_call(binding)) return nullptr;
+      }
+    }
+    for (const Expr& output : outputs) {
+      auto found = buffers_.find(output.get());
+      if (found == buffers_.end() || std::find(param_buffers_.begin(), param_buffers_.end(), found->second) != param_buffers_.end()) return nullptr;
+      add_param(found->second);
+    }
+    return finish();
+  }
+
+ private:
+  std::vector<Expr> outputs_of(const SeqExprNode* seq) {
+    Expr body = seq->body;
+    // a final binding of a tuple stands for its fields
+    for (const BindingBlock& block : seq->blocks) {
+      for (const Binding& binding : block->bindings) {
+        if (binding->var == ref_as<VarBaseNode>(body) && is<TupleNode>(binding->value)) body = binding->value;
+      }
+    }
+    if (const auto* tuple = body.as<TupleNode>()) return tuple->elements;
+    return {body};
+  }
+
+  void add_param(const Buffer& buffer) {
+    params_.push_back(tir::make_var("var_" + buffer->name, DataType::handle()));
+    param_buffers_.push_back(buffer);
+  }
+
+  bool add_params() {
+    for (const Var& param : func_->params) {
+      const Buffer buffer = buffer_for(param->name_hint, param->type);
+      if (!buffer) return false;
+      buffers_[param.get()] = buffer;
+      add_param(buffer);
+    }
+    return true;
+  }
+
+  bool add_call(const Binding& binding) {
+    if (is<TupleNode>(binding->value)) return outputs_.count(binding->value.as<TupleNode>()->elements[0].get()) > 0;
+    const auto* call = binding->value.as<CallNode>();
+    if (VarBaseNode::classof(*binding->value)) {  // another name
+      auto found = buffers_.find(binding->value.get());
+      if (found == buffers_.end()) return false;
+      buffers_[binding->var.get()] = found->second;
+      return true;
+    }
+    if (!call || op_name(call) != "relax.call_tir" || call->type_args.size() != 1) return false;
+    const auto* callee = call->args[0].as<GlobalVarNode>();
+    const auto* operands = call->args[1].as<TupleNode>();
+    const auto func = callee ? ref_as<tir::PrimFuncNode>(module_->find(callee->name_hint)) : tir::PrimFunc();
+    if (!func || !operands) return false;
+    std::vector<Buffer> arguments;
+    for (const Expr& operand : operands->elements) {
+      auto found = buffers_.find(operand.get());
+      if (found == buffers_.end()) return false;
+      arguments.push_back(found->second);
+    }
+    const size_t num_inputs = arguments.size();
+    if (func->buffers.size() <= num_inputs || !func->buffers[num_inputs]) return false;
+    const Buffer output = buffer_for(func->buffers[num_inputs]->name, call->type_args[0]);
+    if (!output) return false;
+    arguments.push_back(output);
+    if (!outputs_.count(binding->var.get())) intermediate_.push_back(output);
+    buffers_[binding->var.get()] = output;
+    return inline_body(func, arguments, call);
+  }
+
+  // The statements of `func` over `arguments`.
+  bool inline_body(const tir::PrimFunc& func, const std::vector<Buffer>& arguments, const CallNode* call) {
+    const auto* root = func->body.as<tir::BlockRealizeNode>();
+    if (!root || !root->block->iter_vars.empty() || root->block->init || !root->block->match_buffers.empty()) return false;
+    Substitution map;
+    size_t next_extra = 0;
+    const auto* extra = call->args.size() > 2 ? call->args[2].as<ShapeExprNode>() : nullptr;
+    for (size_t n = 0; n < func->params.size(); ++n) {
+      const Buffer& buffer = func->buffers[n];
+      if (!buffer) {
+        if (!extra || next_extra >= extra->values.size()) return false;
+        map[func->params[n].get()] = tir::cast(func->params[n]->dtype, extra->values[next_extra++]);
+        continue;
+      }
+      if (n >= arguments.size() || buffer->shape.size() != arguments[n]->shape.size() || !buffer->strides.empty()) return false;
+      map[buffer.get()] = arguments[n];
+      map[buffer->data.get()] = arguments[n]->data;
+      for (size_t axis = 0; axis < buffer->shape.size(); ++axis) {
+        const auto* var = buffer->shape[axis].as<tir::VarNode>();
+        if (var) map.try_emplace(var, tir::cast(var->dtype, arguments[n]->shape[axis]));
+      }
+    }
+    const Stmt whole = root->block->body;
+    renew_definitions(root->block, &map);
+    for (const Buffer& buffer : root->block->alloc_buffers) intermediate_.push_back(ref_as<tir::BufferNode>(map.at(buffer.get())));
+    Stmt body = substitute(whole, map);
+    body = rewrite(body, [&](auto& self, const tir::BlockNode* block) -> tir::Block {
+      tir::Block inner = self.children(block);
+      std::string name = block->name_hint;
+      for (int n = 1; !block_names_.insert(name).second; ++n) name = fmt::format("{}_{}", block->name_hint, n);
+      return name == block->name_hint ? inner : with(inner, [&](tir::BlockNode& node) { node.name_hint = name; });
+    });
+    stmts_.push_back(body);
+    return true;
+  }
+
+  tir::PrimFunc finish() {
+    tir::Block root = tir::BlockNode::make("root", std::vector<tir::IterVar>{}, intermediate_, std::vector<tir::BufferRegion>{},
+                                           std::vector<tir::BufferRegion>{}, std::vector<tir::MatchBufferRegion>{}, AttrMap{}, Stmt(), tir::seq(stmts_));
+    Stmt body = tir::BlockRealizeNode::make(std::vector<PrimExpr>{}, PrimExpr(tir::bool_imm(true)), root);
+    tir::PrimFunc func = tir::PrimFuncNode::make(params_, param_buffers_, body, Type(), AttrMap{{"tir.noalias", tir::bool_imm(true)}});
+    // the dimensions are the graph function's; the program gets its own
+    Substitution fresh;
+    for (const Var& param : func_->params)
+      walk(param->type, [&](const tir::VarNode* var) { fresh.try_emplace(var, tir::make_var(var->name_hint, var->dtype)); });
+    return substitute(func, fresh);
+  }
+
+  const IRModule& module_;
+  const Function& func_;
+  std::unordered_map<const Object*, Buffer> buffers_;
+  std::set<const Object*> outputs_;  // looked up only
+  std::vector<tir::Var> params_;
+  std::vector<Buffer> param_buffers_, intermediate_;
+  std::vector<Stmt> stmts_;
+  std::set<std::string> block_names_{"root"};
+};
+
+std::vector<Type> output_tensors(const Type& type) {
+  if (const auto* tuple = type.as<TupleTypeNode>()) return tuple->elements;
+  return {type};
+}
+
+IRModule run(const IRModule& module, const NoOptions&, PassContext&) {
+  std::set<std::string> merged;
+  IRModule result = module;
+  for (size_t n = 0; n < module->functions.size(); ++n) {
+    const Function func = ref_as<FunctionNode>(module->functions[n]);
+    if (!func || !func->attrs.get_int("Primitive", 0)) continue;
+    const tir::PrimFunc program = Merger(module, func).merge();
+    if (!program) continue;
+    const std::string& name = module->global_vars[n]->name_hint;
+    result = with_function(result, name, program);
+    merged.insert(name);
+  }
+  if (merged.empty()) return module;
+  for (size_t n = 0; n < module->functions.size(); ++n) {
+    const Function func = ref_as<FunctionNode>(result->functions[n]);
+    if (!func) continue;
+    Function changed = rewrite(func, [&](auto& self, const CallNode* node) -> Expr {
+      Call call = self.children(node);
+      const auto* callee = call->op.as<GlobalVarNode>();
+      if (!callee || !merged.count(callee->name_hint)) return call;
+      return with(call, [&](CallNode& changed) {
+        changed.op = OpNode::make("relax.call_tir");
+        changed.args = {GlobalVar(GlobalVarNode::make(callee->name_hint)), Tuple(TupleNode::make(call->args))};
+        changed.type_args = output_tensors(call->type);
+      });
+    });
+    if (changed != func) result = with_function(result, module->global_vars[n]->name_hint, changed);
+  }
+  return result;
+}
+
+}  // namespace
+
+extern constinit const PassInfo fuse_tir_info = module_pass<run>("fuse_tir", "Fused functions are one loop program each.", 2);
+
+}  // namespace tilewright::relax
