@@ -21,7 +21,7 @@ struct PrintOptions {
   std::string relax_alias = "R";
   std::string module_name = "Module";
   /// Nodes that get ^^^^ under their text.
-  std::vector<ObjectRef> underline;
+  std::vector<ObjectRef> underline = {};
 
   static constexpr auto fields() {
     using ir::field;
