@@ -6,8 +6,6 @@ namespace tilewright::schedule {
 
 /// `node` as the script printer writes it, on one line.
 std::string text(const ObjectRef& node);
-/// "i", "i and j", "i, j and k"
-std::string list_text(const std::vector<std::string>& names);
 /// Where the loop or block was written by the user; if it was not, its line in the printed program.
 Span locate(const State& state, NodeId id);
 

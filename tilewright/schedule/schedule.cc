@@ -51,6 +51,7 @@ Result Schedule::run(const PrimitiveInfo& primitive, std::vector<ArgValue> args)
   const std::vector<ArgInfo> infos = primitive.args();
   TILEWRIGHT_CHECK(args.size() == infos.size(), "{} takes {} arguments", primitive.name, infos.size());
   const size_t num_handles = state_.num_handles();
+  const auto num_steps = static_cast<long>(trace_.steps.size());
   try {
     for (size_t n = 0; n < args.size(); ++n) {
       blocks_by_name(infos[n], &args[n]);
@@ -64,6 +65,7 @@ Result Schedule::run(const PrimitiveInfo& primitive, std::vector<ArgValue> args)
     return {std::move(step.result)};
   } catch (Error& error) {
     state_.drop_handles(num_handles);
+    trace_.steps.erase(trace_.steps.begin() + num_steps, trace_.steps.end());  // a block that was looked up by name
     error.add_prefix(primitive.name);
     throw;
   }
