@@ -1,0 +1,44 @@
+// blockize: a loop nest becomes a block that works on a tile.
+#include "tilewright/schedule/blockize.h"
+
+#include "tilewright/schedule/primitive.h"
+
+namespace tilewright::schedule {
+namespace {
+
+struct Args {
+  LoopRef loop;
+  bool preserve_unit_iters = true;
+  static constexpr auto fields() {
+    return std::tuple{field<&Args::loop>("loop", "the outermost loop of the tile; it has one block inside"),
+                      field<&Args::preserve_unit_iters>("preserve_unit_iters", "give the new block axes of extent 1 too")};
+  }
+};
+
+BlockRef apply(State& state, const Args& args) {
+  const NodeId loop = state[args.loop];
+  const Blockized result = blockized(state, loop, args.preserve_unit_iters);
+  const NodeId parent = state.node(loop).parent;
+  state.replace(loop, result.outer, {{result.before, result.inner}});
+  return state.new_block_ref(state.find(result.outer->block.get(), parent));
+}
+
+}  // namespace
+
+extern constinit const PrimitiveInfo blockize_info = primitive<apply>("blockize", R"(
+Makes a block of a loop nest: its axes say which tile, the block inside works within the tile.
+
+    for i0, i1 in T.grid(8, 16):              for i0 in range(8):
+        with T.block("B"):                        with T.block("B_o"):
+            vi = i0 * 16 + i1         ->              vi_o = i0
+            B[vi] = A[vi] * 2                         for i1 in range(16):
+                                                          with T.block("B"):
+                                                              vi_i = i1
+                                                              B[vi_o * 16 + vi_i] = A[vi_o * 16 + vi_i] * 2    blockize(i1)
+
+loop                 the outermost loop of the tile, with one block and nothing else inside
+preserve_unit_iters  give the new block axes of extent 1 too
+Returns              the new block; the handle of the inner one stays
+Raises               UserError if an axis or the block's predicate mixes loops of the tile with loops outside.
+)");
+}  // namespace tilewright::schedule
