@@ -1,0 +1,256 @@
+// compute_at, reverse_compute_at and decompose_reduction; the course's schedule of a batched product.
+#include "schedule_testing.h"
+
+namespace tilewright::schedule {
+namespace {
+
+Factors by(int64_t factor) { return {None{}, factor}; }
+
+constexpr std::string_view kMmRelu = R"(
+    @T.prim_func
+    def main(A: T.Buffer((8, 7), "float32"), B: T.Buffer((7, 12), "float32"), C: T.Buffer((8, 12), "float32")):
+        Y = T.alloc_buffer((8, 12))
+        for i, j, k in T.grid(8, 12, 7):
+            with T.block("Y"):
+                vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+                with T.init():
+                    Y[vi, vj] = T.float32(0)
+                Y[vi, vj] = Y[vi, vj] + A[vi, vk] * B[vk, vj]
+        for i, j in T.grid(8, 12):
+            with T.block("C"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                C[vi, vj] = T.max(Y[vi, vj], T.float32(0))
+)";
+
+TEST(ReverseComputeAt, ReluIntoTiledMatmul) {
+  check_schedule(kMmRelu, [](Schedule& sch) {
+    const auto [i, j, k] = sch.call("get_loops", "Y").loops<3>();
+    const auto [j0, j1] = sch.call("split", j, by(4)).loops<2>();
+    sch.call("reorder", j0, k, j1);
+    sch.call("reverse_compute_at", "C", j0);
+  }, R"(
+    @T.prim_func
+    def main(A: T.Buffer((8, 7), "float32"), B: T.Buffer((7, 12), "float32"), C: T.Buffer((8, 12), "float32")):
+        Y = T.alloc_buffer((8, 12))
+        for i, j_0 in T.grid(8, 3):
+            for k, j_1 in T.grid(7, 4):
+                with T.block("Y"):
+                    vi = T.axis.spatial(8, i)
+                    vj = T.axis.spatial(12, j_0 * 4 + j_1)
+                    vk = T.axis.reduce(7, k)
+                    with T.init():
+                        Y[vi, vj] = T.float32(0)
+                    Y[vi, vj] = Y[vi, vj] + A[vi, vk] * B[vk, vj]
+            for ax0 in range(4):
+                with T.block("C"):
+                    vi = T.axis.spatial(8, i)
+                    vj = T.axis.spatial(12, j_0 * 4 + ax0)
+                    C[vi, vj] = T.max(Y[vi, vj], T.float32(0))
+  )");
+}
+
+TEST(ReverseComputeAt, UnevenTileKeepsItsGuard) {
+  check_schedule(kMmRelu, [](Schedule& sch) {
+    const auto [i, j, k] = sch.call("get_loops", "Y").loops<3>();
+    const auto [j0, j1] = sch.call("split", j, by(5)).loops<2>();
+    sch.call("reorder", j0, k, j1);
+    sch.call("reverse_compute_at", "C", j0);
+  }, R"(
+    @T.prim_func
+    def main(A: T.Buffer((8, 7), "float32"), B: T.Buffer((7, 12), "float32"), C: T.Buffer((8, 12), "float32")):
+        Y = T.alloc_buffer((8, 12))
+        for i, j_0 in T.grid(8, 3):
+            for k, j_1 in T.grid(7, 5):
+                with T.block("Y"):
+                    vi = T.axis.spatial(8, i)
+                    vj = T.axis.spatial(12, j_0 * 5 + j_1)
+                    vk = T.axis.reduce(7, k)
+                    T.where(j_0 * 5 + j_1 < 12)
+                    with T.init():
+                        Y[vi, vj] = T.float32(0)
+                    Y[vi, vj] = Y[vi, vj] + A[vi, vk] * B[vk, vj]
+            for ax0 in range(5):
+                with T.block("C"):
+                    vi = T.axis.spatial(8, i)
+                    vj = T.axis.spatial(12, j_0 * 5 + ax0)
+                    T.where(j_0 * 5 + ax0 < 12)
+                    C[vi, vj] = T.max(Y[vi, vj], T.float32(0))
+  )");
+}
+
+TEST(ReverseComputeAt, UnfinishedSumIsRefused) {
+  check_refused(kMmRelu, [](Schedule& sch) {
+    const auto [i, j, k] = sch.call("get_loops", "Y").loops<3>();
+    sch.call("reorder", k, j);
+    sch.call("reverse_compute_at", "C", j);
+  }, R"(
+    error: reverse_compute_at: what loop j produces in one iteration does not divide the work of block C: block C does not run once for each value of its axes
+  )");
+}
+
+TEST(DecomposeReduction, InitGoesBeforeTheReducingLoop) {
+  check_schedule(kMmRelu, [](Schedule& sch) {
+    const auto [i, j, k] = sch.call("get_loops", "Y").loops<3>();
+    const auto [j0, j1] = sch.call("split", j, by(4)).loops<2>();
+    sch.call("reorder", j0, k, j1);
+    sch.call("decompose_reduction", "Y", k);
+  }, R"(
+    @T.prim_func
+    def main(A: T.Buffer((8, 7), "float32"), B: T.Buffer((7, 12), "float32"), C: T.Buffer((8, 12), "float32")):
+        Y = T.alloc_buffer((8, 12))
+        for i, j_0 in T.grid(8, 3):
+            for j_1_init in range(4):
+                with T.block("Y_init"):
+                    vi = T.axis.spatial(8, i)
+                    vj = T.axis.spatial(12, j_0 * 4 + j_1_init)
+                    Y[vi, vj] = T.float32(0)
+            for k, j_1 in T.grid(7, 4):
+                with T.block("Y_update"):
+                    vi = T.axis.spatial(8, i)
+                    vj = T.axis.spatial(12, j_0 * 4 + j_1)
+                    vk = T.axis.reduce(7, k)
+                    Y[vi, vj] = Y[vi, vj] + A[vi, vk] * B[vk, vj]
+        for i, j in T.grid(8, 12):
+            with T.block("C"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                C[vi, vj] = T.max(Y[vi, vj], T.float32(0))
+  )");
+}
+
+TEST(DecomposeReduction, LoopInsideTheReductionIsRefused) {
+  check_refused(kMmRelu, [](Schedule& sch) {
+    const auto [i, j, k] = sch.call("get_loops", "Y").loops<3>();
+    const auto [k0, k1] = sch.call("split", k, by(7)).loops<2>();
+    sch.call("decompose_reduction", "Y", k1);
+  }, "");
+}
+
+TEST(Course, BatchedMatmulRelu) {
+  check_schedule(R"(
+    @T.prim_func
+    def bmm_relu(A: T.Buffer((3, 8, 16), "float32"), B: T.Buffer((3, 16, 24), "float32"), C: T.Buffer((3, 8, 24), "float32")):
+        T.func_attr({"global_symbol": "bmm_relu", "tir.noalias": True})
+        Y = T.alloc_buffer((3, 8, 24), dtype="float32")
+        for n, i, j, k in T.grid(3, 8, 24, 16):
+            with T.block("Y"):
+                vn, vi, vj, vk = T.axis.remap("SSSR", [n, i, j, k])
+                with T.init():
+                    Y[vn, vi, vj] = T.float32(0)
+                Y[vn, vi, vj] = Y[vn, vi, vj] + A[vn, vi, vk] * B[vn, vk, vj]
+        for n, i, j in T.grid(3, 8, 24):
+            with T.block("C"):
+                vn, vi, vj = T.axis.remap("SSS", [n, i, j])
+                C[vn, vi, vj] = T.max(Y[vn, vi, vj], T.float32(0))
+  )", [](Schedule& sch) {
+    const BlockRef Y = sch.call("get_block", "Y", "bmm_relu").block();
+    const BlockRef C = sch.call("get_block", "C", "bmm_relu").block();
+    const auto [b, i, j, k] = sch.call("get_loops", Y).loops<4>();
+    const auto [k0, k1] = sch.call("split", k, by(4)).loops<2>();
+    const auto [j0, j1] = sch.call("split", j, by(8)).loops<2>();
+    sch.call("reorder", b, i, j0, k0, k1, j1);
+    sch.call("reverse_compute_at", C, j0);
+    const BlockRef Y_init = sch.call("decompose_reduction", Y, k0).block();
+    sch.call("vectorize", sch.call("get_loops", Y_init).loops().back());
+    sch.call("vectorize", sch.call("get_loops", C).loops().back());
+    sch.call("parallel", b);
+    sch.call("unroll", k1);
+  }, R"(
+    @T.prim_func
+    def bmm_relu(A: T.Buffer((3, 8, 16), "float32"), B: T.Buffer((3, 16, 24), "float32"), C: T.Buffer((3, 8, 24), "float32")):
+        T.func_attr({"global_symbol": "bmm_relu", "tir.noalias": True})
+        Y = T.alloc_buffer((3, 8, 24), dtype="float32")
+        for i0 in T.parallel(3):
+            for i1, i2_0 in T.grid(8, 3):
+                for ax0_init in T.vectorized(8):
+                    with T.block("Y_init"):
+                        n, i = T.axis.remap("SS", [i0, i1])
+                        j = T.axis.spatial(24, i2_0 * 8 + ax0_init)
+                        Y[n, i, j] = T.float32(0)
+                for ax1_0 in T.serial(4):
+                    for ax1_1 in T.unroll(4):
+                        for ax0 in T.serial(8):
+                            with T.block("Y_update"):
+                                n, i = T.axis.remap("SS", [i0, i1])
+                                j = T.axis.spatial(24, i2_0 * 8 + ax0)
+                                k = T.axis.reduce(16, ax1_0 * 4 + ax1_1)
+                                Y[n, i, j] = Y[n, i, j] + A[n, i, k] * B[n, k, j]
+                for i2_1 in T.vectorized(8):
+                    with T.block("C"):
+                        n, i = T.axis.remap("SS", [i0, i1])
+                        j = T.axis.spatial(24, i2_0 * 8 + i2_1)
+                        C[n, i, j] = T.max(Y[n, i, j], T.float32(0))
+  )");
+}
+
+constexpr std::string_view kBlur = R"(
+    @T.prim_func
+    def main(A: T.Buffer((18,), "float32"), C: T.Buffer((16,), "float32")):
+        B = T.alloc_buffer((18,))
+        for i in range(18):
+            with T.block("B"):
+                vi = T.axis.spatial(18, i)
+                B[vi] = A[vi] * T.float32(2)
+        for i in range(16):
+            with T.block("C"):
+                vi = T.axis.spatial(16, i)
+                C[vi] = B[vi] + B[vi + 1] + B[vi + 2]
+)";
+
+TEST(ComputeAt, HaloIsComputedAgain) {
+  check_schedule(kBlur, [](Schedule& sch) {
+    const auto [i0, i1] = sch.call("split", sch.call("get_loops", "C").loops()[0], by(4)).loops<2>();
+    sch.call("compute_at", "B", i0);
+  }, R"(
+    @T.prim_func
+    def main(A: T.Buffer((18,), "float32"), C: T.Buffer((16,), "float32")):
+        B = T.alloc_buffer((18,))
+        for i_0 in range(4):
+            for ax0 in range(6):
+                with T.block("B"):
+                    vi = T.axis.spatial(18, i_0 * 4 + ax0)
+                    B[vi] = A[vi] * T.float32(2)
+            for i_1 in range(4):
+                with T.block("C"):
+                    vi = T.axis.spatial(16, i_0 * 4 + i_1)
+                    C[vi] = B[vi] + B[vi + 1] + B[vi + 2]
+  )");
+}
+
+TEST(ComputeAt, OneValueNeedsNoLoop) {
+  check_schedule(kMmRelu, [](Schedule& sch) {
+    sch.call("compute_at", "Y", sch.call("get_loops", "C").loops()[1]);
+  }, R"(
+    @T.prim_func
+    def main(A: T.Buffer((8, 7), "float32"), B: T.Buffer((7, 12), "float32"), C: T.Buffer((8, 12), "float32")):
+        Y = T.alloc_buffer((8, 12))
+        for i, j in T.grid(8, 12):
+            for ax0 in range(7):
+                with T.block("Y"):
+                    vi, vj, vk = T.axis.remap("SSR", [i, j, ax0])
+                    with T.init():
+                        Y[vi, vj] = T.float32(0)
+                    Y[vi, vj] = Y[vi, vj] + A[vi, vk] * B[vk, vj]
+            with T.block("C"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                C[vi, vj] = T.max(Y[vi, vj], T.float32(0))
+  )");
+}
+
+TEST(ComputeAt, HaloReadBackIsRefusedTheOtherWay) {
+  check_refused(kBlur, [](Schedule& sch) {
+    const auto [i0, i1] = sch.call("split", sch.call("get_loops", "B").loops()[0], by(6)).loops<2>();
+    sch.call("reverse_compute_at", "C", i0);
+  }, "");
+}
+
+TEST(ComputeAt, OutputIsRefused) {
+  check_refused(kBlur, [](Schedule& sch) { sch.call("compute_at", "C", sch.call("get_loops", "B").loops()[0]); }, R"(
+    error: compute_at: block C cannot be moved: block C writes C, a parameter of the function
+      f.py:9:9
+       9 |         with T.block("C"):
+         |         ^^^^^^^^^^^^^^^^^^
+  )");
+}
+
+}  // namespace
+}  // namespace tilewright::schedule

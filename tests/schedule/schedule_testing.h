@@ -1,0 +1,34 @@
+// A test of a schedule is a program, the steps, and the program after them.
+#pragma once
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+
+#include "tilewright/schedule/schedule.h"
+
+namespace tilewright::schedule {
+
+/// The text without its first line end and the indentation of its first line.
+std::string dedent(std::string_view text);
+/// The module with the function or module that `text` defines.
+IRModule module_of(std::string_view text);
+
+using Steps = std::function<void(Schedule&)>;
+
+/// Runs the steps on `before`, and checks that
+/// - the result is `after` (unless empty), and differs from `before`;
+/// - it computes the same numbers on random data;
+/// - the trace, replayed directly and from its JSON, gives the same module.
+void check_schedule(std::string_view before, const Steps& steps, std::string_view after = "");
+
+/// Runs the steps and checks the whole text of the error, and that the schedule is as before the step that failed.
+void check_refused(std::string_view before, const Steps& steps, std::string_view expected);
+
+/// Whether two modules compute the same: every function is run by the interpreter on equal random arguments.
+void expect_same_numbers(const IRModule& a, const IRModule& b, uint64_t seed = 0);
+
+/// The script of a module, for messages.
+std::string show(const IRModule& module);
+
+}  // namespace tilewright::schedule
