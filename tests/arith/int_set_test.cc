@@ -78,6 +78,26 @@ TEST_F(IntSet, Covering) {
   EXPECT_FALSE(covers(tile, Interval::everything(), analyzer));
 }
 
+TEST_F(IntSet, BoundsAreDeduced) {
+  auto bound = [&](const PrimExpr& condition) {
+    const auto set = deduce_bound(k, condition, domains, analyzer);
+    return set ? text(*set) : "none";
+  };
+  EXPECT_EQ(bound(k * 4 + j < 126), "[-inf, 30]");
+  EXPECT_EQ(bound(k * 4 - j >= 5), "[2, inf]");
+  EXPECT_EQ(bound(logical_and(k >= n, k * 2 < n + 7)), "[n, (n + 6) // 2]");
+  EXPECT_EQ(bound(equal(k, n + 1)), "[n + 1, n + 1]");
+  EXPECT_EQ(bound(equal(k, j)), "none");
+  EXPECT_EQ(bound(PrimExpr(k) * k < 9), "none");
+  EXPECT_EQ(bound(j < 4), "none");
+}
+
+TEST_F(IntSet, LongSumsAreNotDeep) {
+  PrimExpr total = k;
+  for (int count = 0; count < 5000; ++count) total = AddNode::make(total, PrimExpr(i) * (count % 7));
+  EXPECT_EQ(interval(total), "[k, k + 464845]");
+}
+
 TEST_F(IntSet, RegionsAreCutToTheBuffer) {
   analyzer.bind(k, make_range(imm(0), imm(4)));
   const Region cut = to_region({{k * 8 - 1, k * 8 + 8}, {nullptr, imm(3)}}, {imm(32), n}, analyzer);

@@ -40,8 +40,8 @@ std::string show_within(const PrimExpr& expr, int rank) {
   const Infix infix = infix_of(expr->kind);
   if (infix.rank == 0) return show(expr);
   const auto* node = expr.as<BinaryOpNode>();
-  const std::string text =
-      fmt::format("{} {} {}", show_within(node->a, infix.rank), infix.sign, show_within(node->b, infix.rank + 1));
+  const std::string text = fmt::format("{} {} {}", show_within(node->a, infix.rank), infix.sign,
+                                       show_within(node->b, infix.rank + 1));
   return infix.rank < rank ? "(" + text + ")" : text;
 }
 
@@ -59,10 +59,13 @@ std::string show(const PrimExpr& expr) {
     case Kind::kNot: return "not " + show_within(expr.as<NotNode>()->a, 3);
     case Kind::kSelect: {
       const auto* node = expr.as<SelectNode>();
-      return fmt::format("select({}, {}, {})", show(node->condition), show(node->true_value), show(node->false_value));
+      return fmt::format("select({}, {}, {})", show(node->condition), show(node->true_value),
+                         show(node->false_value));
     }
     case Kind::kCast: return fmt::format("{}({})", expr->dtype.str(), show(expr.as<CastNode>()->value));
-    case Kind::kBufferLoad: return fmt::format("{}[{}]", expr.as<BufferLoadNode>()->buffer->name, list(expr.as<BufferLoadNode>()->indices));
+    case Kind::kBufferLoad:
+      return fmt::format("{}[{}]", expr.as<BufferLoadNode>()->buffer->name,
+                         list(expr.as<BufferLoadNode>()->indices));
     case Kind::kCall: {
       const auto* node = expr.as<CallNode>();
       return fmt::format("{}({})", node->op.as<OpNode>()->name.substr(4), list(node->args));
@@ -71,7 +74,9 @@ std::string show(const PrimExpr& expr) {
       const auto* node = expr.as<RampNode>();
       return fmt::format("ramp({}, {}, {})", show(node->base), show(node->stride), node->lanes);
     }
-    case Kind::kBroadcast: return fmt::format("broadcast({}, {})", show(expr.as<BroadcastNode>()->value), expr.as<BroadcastNode>()->lanes);
+    case Kind::kBroadcast:
+      return fmt::format("broadcast({}, {})", show(expr.as<BroadcastNode>()->value),
+                         expr.as<BroadcastNode>()->lanes);
     case Kind::kLet: {
       const auto* node = expr.as<LetNode>();
       return fmt::format("(let {} = {} in {})", node->var->name_hint, show(node->value), show(node->body));
@@ -81,7 +86,10 @@ std::string show(const PrimExpr& expr) {
     case Kind::kDiv:
     case Kind::kMod: {
       const auto* node = expr.as<BinaryOpNode>();
-      const char* name = expr->kind == Kind::kMin ? "min" : expr->kind == Kind::kMax ? "max" : expr->kind == Kind::kDiv ? "truncdiv" : "truncmod";
+      const char* name = expr->kind == Kind::kMin   ? "min"
+                         : expr->kind == Kind::kMax ? "max"
+                         : expr->kind == Kind::kDiv ? "truncdiv"
+                                                    : "truncmod";
       return fmt::format("{}({}, {})", name, show(node->a), show(node->b));
     }
     default: return "?";

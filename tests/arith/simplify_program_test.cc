@@ -28,7 +28,8 @@ TEST_F(SimplifyProgram, AGuardThatAlwaysHoldsGoes) {
 }
 
 TEST_F(SimplifyProgram, AGuardThatMayFailStays) {
-  Stmt program = loop(i, imm(32), loop(j, imm(4), IfThenElseNode::make(i * 4 + j < 127, write(i * 4 + j), Stmt())));
+  Stmt program =
+      loop(i, imm(32), loop(j, imm(4), IfThenElseNode::make(i * 4 + j < 127, write(i * 4 + j), Stmt())));
   EXPECT_EQ(simplify(program), program);
 }
 
@@ -47,7 +48,8 @@ TEST_F(SimplifyProgram, ALetOfALiteralIsInlined) {
 TEST_F(SimplifyProgram, AConditionOnMemoryIsNotRemembered) {
   // if A[0] > 0: A[0] = 1; if A[0] > 0: A[1] = 1
   PrimExpr condition = load(buffer, {imm(0)}) > float_imm(0);
-  Stmt program = IfThenElseNode::make(condition, seq({write(imm(0)), IfThenElseNode::make(condition, write(imm(1)), Stmt())}), Stmt());
+  Stmt program = IfThenElseNode::make(
+      condition, seq({write(imm(0)), IfThenElseNode::make(condition, write(imm(1)), Stmt())}), Stmt());
   EXPECT_EQ(simplify(program), program);
 }
 
@@ -62,8 +64,9 @@ TEST_F(SimplifyProgram, BlockAxesAreKnown) {
   IterVar axis = IterVarNode::make(vi, make_range(imm(0), imm(128)), IterType::kSpatial);
   auto program = [&](PrimExpr index, PrimExpr predicate) {
     BufferRegion region = BufferRegionNode::make(buffer, std::vector<Range>{make_range(index, imm(1))});
-    Block block = BlockNode::make(std::string("b"), std::vector<IterVar>{axis}, std::vector<Buffer>{}, std::vector<BufferRegion>{},
-                                  std::vector<BufferRegion>{region}, std::vector<MatchBufferRegion>{}, AttrMap(), Stmt(), write(index));
+    Block block = BlockNode::make(std::string("b"), std::vector<IterVar>{axis}, std::vector<Buffer>{},
+                                  std::vector<BufferRegion>{}, std::vector<BufferRegion>{region},
+                                  std::vector<MatchBufferRegion>{}, AttrMap(), Stmt(), write(index));
     Stmt realize = BlockRealizeNode::make(std::vector<PrimExpr>{i * 4 + j}, predicate, block);
     return loop(i, imm(32), loop(j, imm(4), realize));
   };

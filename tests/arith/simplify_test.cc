@@ -70,6 +70,15 @@ TEST_F(Simplify, SymbolicExtents) {
   EXPECT_EQ(simple(floordiv(i * 4 + 3, n * 4)), "0");
 }
 
+TEST_F(Simplify, TilesOfSymbolicLoops) {
+  bind(i, floordiv(n + 3, 4)), bind(j, 4);
+  EXPECT_EQ(simple(n > 0), "True");
+  EXPECT_EQ(simple(i * 4 < n), "True");
+  EXPECT_EQ(simple(i * 4 + j < n), "i * 4 + j < n");
+  EXPECT_EQ(simple(i * 4 + j < n + 3), "True");
+  EXPECT_EQ(simple(min(i * 4 + 4, n) - i * 4 > 0), "True");
+}
+
 TEST_F(Simplify, MinAndMax) {
   bind(i, 8);
   EXPECT_EQ(simple(min(i, imm(7))), "i");
@@ -117,6 +126,91 @@ TEST_F(Simplify, AssumptionsEndWithTheirScope) {
   EXPECT_EQ(simple(floormod(n + 3, 4)), "3");
 }
 
+TEST_F(Simplify, SymbolicProductsAreFactored) {
+  EXPECT_EQ(simple((PrimExpr(i) * m + j) * n + k), "(i * m + j) * n + k");
+  EXPECT_EQ(simple(PrimExpr(i) * n + PrimExpr(j) * n), "(i + j) * n");
+  EXPECT_EQ(simple(PrimExpr(i) * n + n + 3), "(i + 1) * n + 3");
+  EXPECT_EQ(simple(PrimExpr(n) * m - PrimExpr(i) * m), "(n - i) * m");
+}
+
+// Both values of a Select are computed, so neither may come to rely on the condition when it could fail
+// elsewhere.
+TEST_F(Simplify, AccessesAreNotFreedOfTheirGuards) {
+  Buffer buffer = make_buffer("A", {n}, kInt32);
+  bind(i, 100);
+  auto clamped = [&](PrimExpr condition) {
+    return select(condition, load(buffer, {min(i, imm(7))}), imm(0));
+  };
+  EXPECT_EQ(simple(clamped(i < 8)), "select(i < 8, A[min(i, 7)], 0)");
+  EXPECT_EQ(simple(call(kInt32, "if_then_else", {i < 8, load(buffer, {min(i, imm(7))}), imm(0)})),
+            "if_then_else(i < 8, A[i], 0)");
+  EXPECT_EQ(simple(select(i > 0, floordiv(n, max(i, imm(1))), imm(0))), "select(i >= 1, n // max(i, 1), 0)");
+}
+
+TEST_F(Simplify, CallsWithEffectsAreNeitherDroppedNorRepeated) {
+  PrimExpr effect = call(kInt32, "call_extern", {string_imm("f")});
+  EXPECT_EQ(simple(MulNode::make(AddNode::make(effect, i + 1 - i), imm(0))), "(call_extern(?) + 1) * 0");
+}
+
+TEST_F(Simplify, ConstantsThatDoNotFitStay) {
+  PrimExpr large = imm(INT32_MAX);
+  EXPECT_EQ(simple(AddNode::make(AddNode::make(i, large), large)), "i + 2147483647 + 2147483647");
+  EXPECT_EQ(simple(AddNode::make(i, large) - large), "i");
+  PrimExpr huge = imm(INT64_MAX, kInt64);
+  EXPECT_EQ(simple(AddNode::make(huge, huge)), "9223372036854775807 + 9223372036854775807");
+  EXPECT_EQ(simple(floordiv(i, 0)), "i // 0");
+}
+
+TEST_F(Simplify, OtherIntegerTypesWrap) {
+  Var byte = make_var("b", DataType::uint(8));
+  EXPECT_EQ(simple(PrimExpr(byte) + 1 < PrimExpr(byte)), "b + 1 < b");
+  EXPECT_EQ(simple(cast(kInt32, byte) < 256), "True");
+}
+
+// ---- nothing is deep, long or shared enough to hang or crash
+
+TEST_F(Simplify, LongSums) {
+  PrimExpr total = i;
+  for (int count = 0; count < 20000; ++count)
+    total = AddNode::make(total, count % 2 ? PrimExpr(i) : PrimExpr(j));
+  EXPECT_EQ(simple(total), "i * 10001 + j * 10000");
+  std::vector<Var> vars;
+  total = imm(0);
+  for (int count = 0; count < 10000; ++count)
+    total = AddNode::make(total, floormod(vars.emplace_back(make_var("v")), 4));
+  EXPECT_TRUE(analyzer.can_prove(analyzer.simplify(total) >= 0));
+}
+
+TEST_F(Simplify, SharedSums) {
+  PrimExpr total = i;
+  for (int count = 0; count < 30; ++count) total = AddNode::make(total, total);
+  EXPECT_EQ(simple(total), "i * 1073741824");
+  PrimExpr nested = i;
+  for (int count = 0; count < 60; ++count)
+    nested = MinNode::make(AddNode::make(nested, nested), floordiv(nested, 3));
+  analyzer.simplify(nested);
+}
+
+TEST_F(Simplify, DeepExpressions) {
+  const std::vector<Kind> kinds = {Kind::kMin, Kind::kFloorDiv, Kind::kFloorMod, Kind::kMul, Kind::kSub};
+  for (const Kind kind : kinds) {
+    PrimExpr deep = i;
+    for (int count = 0; count < 20000; ++count) deep = make_binary(kind, imm(count % 5 + 1), deep);
+    analyzer.simplify(deep);
+    deep = i;
+    for (int count = 0; count < 20000; ++count)
+      deep = make_binary(kind, deep, count % 2 ? PrimExpr(j) : imm(count + 1));
+    analyzer.simplify(deep);
+  }
+  PrimExpr condition = i < 1;
+  for (int count = 0; count < 20000; ++count)
+    condition = AndNode::make(condition, (count % 2 ? i : j) < count + 2);
+  analyzer.simplify(condition);
+  PrimExpr choice = i;
+  for (int count = 0; count < 20000; ++count) choice = SelectNode::make(i < count, choice, j);
+  analyzer.simplify(choice);
+}
+
 TEST_F(Simplify, WhatIsSimpleStaysTheSameObject) {
   bind(i, 8), bind(j, 4);
   PrimExpr expr = i * 4 + j;
@@ -126,7 +220,8 @@ TEST_F(Simplify, WhatIsSimpleStaysTheSameObject) {
 TEST_F(Simplify, VectorsOfIndices) {
   PrimExpr lanes = RampNode::make(imm(0), imm(1), int64_t{4});
   EXPECT_EQ(simple(BroadcastNode::make(PrimExpr(i) * 4, int64_t{4}) + lanes), "ramp(i * 4, 1, 4)");
-  EXPECT_EQ(simple(floordiv(PrimExpr(RampNode::make(PrimExpr(i) * 8, imm(1), int64_t{4})), 4)), "broadcast(i * 2, 4)");
+  EXPECT_EQ(simple(floordiv(PrimExpr(RampNode::make(PrimExpr(i) * 8, imm(1), int64_t{4})), 4)),
+            "broadcast(i * 2, 4)");
 }
 
 }  // namespace tilewright::arith_test

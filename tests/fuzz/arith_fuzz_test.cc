@@ -19,6 +19,10 @@ class Generator {
  public:
   explicit Generator(Random& random) : random_(random) {
     dtype_ = random.chance(70) ? kInt32 : kInt64;
+    if (random.chance(25)) {
+      make_symbolic();
+      return;
+    }
     const int64_t count = random.between(1, 4);
     for (int64_t n = 0; n < count; ++n) {
       Domain domain{make_var(std::string(1, "ijkl"[n]), dtype_), nullptr, nullptr};
@@ -35,6 +39,7 @@ class Generator {
   }
 
   std::vector<Domain> domains;
+  PrimExpr shape_condition;  // of symbolic extents: n >= 1 and m >= 1
 
   PrimExpr integer(int depth) {
     if (depth == 0 || random_.chance(12)) return leaf();
@@ -44,7 +49,7 @@ class Generator {
       case 2: return AddNode::make(integer(depth - 1), integer(depth - 1));
       case 3: return SubNode::make(integer(depth - 1), integer(depth - 1));
       case 4:
-      case 5: return MulNode::make(integer(depth - 1), literal(random_.pick(kFactors)));
+      case 5: return MulNode::make(integer(depth - 1), factor());
       case 6: return MulNode::make(integer(depth - 1), integer(depth - 1));
       case 7:
       case 8: return FloorDivNode::make(integer(depth - 1), divisor());
@@ -53,9 +58,11 @@ class Generator {
       case 11: return MinNode::make(integer(depth - 1), integer(depth - 1));
       case 12: return MaxNode::make(integer(depth - 1), integer(depth - 1));
       case 13: return split_and_joined(integer(depth - 1));
-      case 14: return random_.chance(30) ? PrimExpr(random_.chance(50) ? PrimExpr(DivNode::make(integer(depth - 1), divisor()))
-                                                                       : PrimExpr(ModNode::make(integer(depth - 1), divisor())))
-                                         : fused();
+      case 14:
+        return random_.chance(30)
+                   ? PrimExpr(random_.chance(50) ? PrimExpr(DivNode::make(integer(depth - 1), divisor()))
+                                                 : PrimExpr(ModNode::make(integer(depth - 1), divisor())))
+                   : fused();
       default: {
         PrimExpr condition = this->condition(depth - 1), a = integer(depth - 1), b = integer(depth - 1);
         if (random_.chance(30)) return call(dtype_, "if_then_else", {condition, a, b});
@@ -97,6 +104,20 @@ class Generator {
   }
 
  private:
+  // i in [0, n) and j in [0, m): strides and divisors are often n or m
+  void make_symbolic() {
+    is_symbolic_ = true;
+    const Var n = make_var("n", dtype_), m = make_var("m", dtype_);
+    domains = {{n, nullptr, nullptr}, {m, nullptr, nullptr}};
+    domains.push_back({make_var("i", dtype_), literal(0), n});
+    domains.push_back({make_var("j", dtype_), literal(0), m});
+    shape_condition = AndNode::make(n >= 1, m >= 1);
+  }
+  PrimExpr factor() {
+    if (is_symbolic_ && random_.chance(60)) return domains[static_cast<size_t>(random_.between(0, 1))].var;
+    return literal(random_.pick(kFactors));
+  }
+
   static inline const std::vector<int64_t> kFactors = {-3, -1, 2, 2, 3, 4, 4, 5, 8, 16};
   PrimExpr literal(int64_t value) { return imm(value, dtype_); }
   PrimExpr leaf() {
@@ -104,28 +125,36 @@ class Generator {
     return literal(random_.between(-8, 16));
   }
   PrimExpr divisor() {
+    if (is_symbolic_ && random_.chance(50)) return domains[static_cast<size_t>(random_.between(0, 1))].var;
     if (random_.chance(6)) return random_.pick(domains).var;
     if (random_.chance(8)) return literal(-random_.between(1, 8));
     return literal(random_.pick(std::vector<int64_t>{1, 2, 2, 3, 4, 4, 5, 6, 8, 12, 16}));
   }
   // x // c * c + x % c, and parts of it
   PrimExpr split_and_joined(const PrimExpr& x) {
-    PrimExpr c = literal(random_.pick(std::vector<int64_t>{2, 3, 4, 8})), d = literal(random_.pick(std::vector<int64_t>{2, 3, 4}));
+    PrimExpr c = literal(random_.pick(std::vector<int64_t>{2, 3, 4, 8})),
+             d = literal(random_.pick(std::vector<int64_t>{2, 3, 4}));
     PrimExpr quotient = FloorDivNode::make(x, c), remainder = FloorModNode::make(x, c);
     if (random_.chance(40)) return AddNode::make(MulNode::make(quotient, c), remainder);
-    if (random_.chance(50)) return AddNode::make(MulNode::make(FloorModNode::make(quotient, d), c), remainder);
+    if (random_.chance(50))
+      return AddNode::make(MulNode::make(FloorModNode::make(quotient, d), c), remainder);
     return SubNode::make(x, MulNode::make(quotient, c));
+  }
+  PrimExpr stride() {
+    if (is_symbolic_ && random_.chance(70)) return domains[static_cast<size_t>(random_.between(0, 1))].var;
+    return literal(random_.pick(std::vector<int64_t>{2, 3, 4, 5, 7, 8, 12, 16}));
   }
   // i * c + j with strides that often fit the extents
   PrimExpr fused() {
     PrimExpr total = random_.pick(domains).var;
     for (int64_t n = random_.between(1, 2); n > 0; --n)
-      total = AddNode::make(MulNode::make(total, literal(random_.pick(std::vector<int64_t>{2, 3, 4, 5, 7, 8, 12, 16}))), random_.pick(domains).var);
+      total = AddNode::make(MulNode::make(total, stride()), random_.pick(domains).var);
     return total;
   }
 
   Random& random_;
   DataType dtype_;
+  bool is_symbolic_ = false;
 };
 
 std::string show(const Point& point) {
@@ -136,11 +165,14 @@ std::string show(const Point& point) {
 
 struct Case {
   explicit Case(uint64_t case_seed) : random(case_seed), generator(random) {
-    generator.bind_all(analyzer);
+    assumption = generator.shape_condition;
     if (random.chance(35)) {
-      assumption = generator.condition(2);
-      analyzer.require(assumption);
+      const PrimExpr condition = generator.condition(2);
+      assumption = assumption ? PrimExpr(AndNode::make(assumption, condition)) : condition;
     }
+    if (random.chance(50) && assumption) analyzer.require(assumption);
+    generator.bind_all(analyzer);
+    if (assumption) analyzer.require(assumption);
   }
 
   std::string where(const PrimExpr& expr) {
@@ -157,7 +189,8 @@ struct Case {
     std::vector<Point> found;
     for (int64_t n = 0; n < count; ++n) {
       auto point = generator.point();
-      if (point && (!assumption || evaluate(assumption, *point).value_or(0))) found.push_back(std::move(*point));
+      if (point && (!assumption || evaluate(assumption, *point).value_or(0)))
+        found.push_back(std::move(*point));
     }
     return found;
   }
@@ -189,7 +222,9 @@ TEST(ArithFuzz, SimplifiedExpressionsHaveEqualValues) {
     ASSERT_EQ(simple->dtype, expr->dtype);
     for (const Point& point : one.points(kPoints)) {
       const auto before = evaluate(expr, point);
-      if (before) ASSERT_EQ(before, evaluate(simple, point)) << one.where(expr) << "\n  => " << show(simple) << "\n  at" << show(point);
+      if (before)
+        ASSERT_EQ(before, evaluate(simple, point))
+            << one.where(expr) << "\n  => " << show(simple) << "\n  at" << show(point);
     }
   });
 }
@@ -213,9 +248,12 @@ TEST(ArithFuzz, BoundsAndModularSetsHoldAllValues) {
     for (const Point& point : one.points(kPoints)) {
       const auto value = evaluate(expr, point);
       if (!value) continue;
-      ASSERT_TRUE(bounds.contains(*value)) << one.where(expr) << "\n  in " << bounds.min << ", " << bounds.max << " at" << show(point);
-      const bool is_member = modular.coeff == 0 ? *value == modular.base : floormod_int(*value - modular.base, modular.coeff) == 0;
-      ASSERT_TRUE(is_member) << one.where(expr) << "\n  = " << modular.base << " mod " << modular.coeff << " at" << show(point);
+      ASSERT_TRUE(bounds.contains(*value))
+          << one.where(expr) << "\n  in " << bounds.min << ", " << bounds.max << " at" << show(point);
+      const bool is_member = modular.coeff == 0 ? *value == modular.base
+                                                : floormod_int(*value - modular.base, modular.coeff) == 0;
+      ASSERT_TRUE(is_member) << one.where(expr) << "\n  = " << modular.base << " mod " << modular.coeff
+                             << " at" << show(point);
     }
   });
 }
@@ -225,7 +263,8 @@ TEST(ArithFuzz, IntervalsHoldAllValues) {
     const PrimExpr expr = one.generator.integer(3);
     Domains domains;
     for (const Domain& domain : one.generator.domains) {
-      if (domain.min && one.random.chance(60)) domains[domain.var.get()] = Interval::of(make_range(domain.min, domain.extent));
+      if (domain.min && one.random.chance(60))
+        domains[domain.var.get()] = Interval::of(make_range(domain.min, domain.extent));
     }
     const Interval set = eval_interval(expr, domains, one.analyzer);
     for (const Point& point : one.points(kPoints)) {

@@ -1,4 +1,5 @@
-// Every rewrite rule by brute force: where the guard holds both sides are equal, and the right side costs no more.
+// Every rewrite rule by brute force: where the guard holds both sides are equal, and the right side costs no
+// more.
 #include <gtest/gtest.h>
 
 #include "fuzz.h"
@@ -34,9 +35,10 @@ TEST(ArithRules, BothSidesAreEqual) {
         if (!left) continue;
         ++checked;
         ASSERT_EQ(left, arith::evaluate(rule.right, values))
-            << name << ": " << to_string(rule) << "\n  x, y, z, w = " << values.vars[0] << ", " << values.vars[1] << ", "
-            << values.vars[2] << ", " << values.vars[3] << "  c, d, e = " << values.consts[0] << ", " << values.consts[1] << ", "
-            << values.consts[2] << "  p, q, r = " << values.conditions[0] << values.conditions[1] << values.conditions[2];
+            << name << ": " << to_string(rule) << "\n  x, y, z, w = " << values.vars[0] << ", "
+            << values.vars[1] << ", " << values.vars[2] << ", " << values.vars[3]
+            << "  c, d, e = " << values.consts[0] << ", " << values.consts[1] << ", " << values.consts[2]
+            << "  p, q, r = " << values.conditions[0] << values.conditions[1] << values.conditions[2];
       }
       EXPECT_GT(checked, wanted / 50) << "hardly ever applies: " << to_string(rule);
     }
@@ -49,7 +51,8 @@ int cost(const Pattern& pattern) {
   for (size_t n = 0; n < pattern.size; ++n) {
     const PatternNode& node = pattern.nodes[n];
     const bool is_folded = node.op >= PatternNode::kAdd && node.op <= PatternNode::kMax &&
-                           pattern.nodes[node.a].op == PatternNode::kConst && pattern.nodes[node.b].op == PatternNode::kConst;
+                           pattern.nodes[node.a].op == PatternNode::kConst &&
+                           pattern.nodes[node.b].op == PatternNode::kConst;
     const bool is_division = node.op == PatternNode::kFloorDiv || node.op == PatternNode::kFloorMod;
     if (node.op >= PatternNode::kAdd && !is_folded) total += is_division ? 3 : 1;
   }
@@ -58,7 +61,8 @@ int cost(const Pattern& pattern) {
 
 TEST(ArithRules, TheRightSideCostsNoMore) {
   for (const auto& [name, table] : kTables) {
-    for (const Rule& rule : table) EXPECT_LE(cost(rule.right), cost(rule.left)) << name << ": " << to_string(rule);
+    for (const Rule& rule : table)
+      EXPECT_LE(cost(rule.right), cost(rule.left)) << name << ": " << to_string(rule);
   }
 }
 

@@ -23,7 +23,8 @@ inline int64_t num_cases(int64_t otherwise) {
 inline uint64_t seed() {
   const char* text = std::getenv("TILEWRIGHT_FUZZ_SEED");
   if (!text) return 1;
-  const uint64_t value = std::string(text) == "fresh" ? std::random_device{}() : std::strtoull(text, nullptr, 10);
+  const uint64_t value =
+      std::string(text) == "fresh" ? std::random_device{}() : std::strtoull(text, nullptr, 10);
   std::cout << "TILEWRIGHT_FUZZ_SEED=" << value << std::endl;
   return value;
 }
@@ -32,7 +33,9 @@ class Random {
  public:
   explicit Random(uint64_t seed) : engine_(seed) {}
   /// low <= result <= high
-  int64_t between(int64_t low, int64_t high) { return low + static_cast<int64_t>(engine_() % static_cast<uint64_t>(high - low + 1)); }
+  int64_t between(int64_t low, int64_t high) {
+    return low + static_cast<int64_t>(engine_() % static_cast<uint64_t>(high - low + 1));
+  }
   bool chance(int percent) { return between(1, 100) <= percent; }
   template <class T>
   const T& pick(const std::vector<T>& items) {
@@ -45,8 +48,8 @@ class Random {
 
 using Point = std::map<const VarNode*, int64_t>;
 
-/// The value at `point`; nothing where it is undefined (division by zero).  `and`, `or` and if_then_else evaluate what
-/// they need, Select both values.
+/// The value at `point`; nothing where it is undefined (division by zero).  `and`, `or` and if_then_else
+/// evaluate what they need, Select both values.
 inline std::optional<int64_t> evaluate(const PrimExpr& expr, const Point& point) {
   if (const auto* literal = expr.as<IntImmNode>()) return literal->value;
   if (const auto* var = expr.as<VarNode>()) return point.at(var);
@@ -56,7 +59,8 @@ inline std::optional<int64_t> evaluate(const PrimExpr& expr, const Point& point)
   }
   if (const auto* node = expr.as<CastNode>()) return evaluate(node->value, point);
   if (const auto* node = expr.as<SelectNode>()) {
-    const auto condition = evaluate(node->condition, point), a = evaluate(node->true_value, point), b = evaluate(node->false_value, point);
+    const auto condition = evaluate(node->condition, point), a = evaluate(node->true_value, point),
+               b = evaluate(node->false_value, point);
     if (!condition || !a || !b) return std::nullopt;
     return *condition ? a : b;
   }

@@ -1,10 +1,9 @@
 // The analyzer as its users see it.
 #include "tilewright/arith/analyzer.h"
 
-#include "tilewright/arith/compare_expr.h"
+#include "tilewright/arith/expr_util.h"
 #include "tilewright/arith/state.h"
 #include "tilewright/ir/rewrite.h"
-#include "tilewright/ir/walk.h"
 #include "tilewright/tir/arithmetic.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/op.h"
@@ -19,12 +18,10 @@ struct Call {
 };
 
 bool has_effect(const PrimExpr& expr) {
-  bool found = false;
-  walk(expr, [&](const CallNode* call) {
-    found |= !is_pure(call->op);
-    return !found;
+  return any_node(expr, [](const Object* node) {
+    const auto* call = node->kind == Kind::kCall ? static_cast<const CallNode*>(node) : nullptr;
+    return call && !is_pure(call->op);
   });
-  return found;
 }
 
 }  // namespace

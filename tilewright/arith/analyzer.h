@@ -3,9 +3,9 @@
 //   analyzer.bind(i, make_range(imm(0), n));
 //   analyzer.simplify((i * 4 + 3) / 4)   // i
 //   analyzer.can_prove(i < n)            // true
-// Arithmetic of int32 and int64 is exact: a program whose index arithmetic overflows has no meaning, as has one that
-// divides by zero.  Other integer types wrap and are only folded.  No result holds a constant that its dtype cannot.
-// Sound before strong: `proved` is never wrong; `not proved` may be.
+// Arithmetic of int32 and int64 is exact: a program whose index arithmetic overflows has no meaning, as has
+// one that divides by zero.  Other integer types wrap and are only folded.  No result holds a constant that
+// its dtype cannot. Sound before strong: `proved` is never wrong; `not proved` may be.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -54,8 +54,8 @@ class Analyzer {
   /// `condition` holds, e.g. `n >= 0` for a symbolic extent.
   void require(const PrimExpr& condition);
 
-  /// What is bound, required or assumed while a Scope lives is forgotten at its end.  Scopes end in the reverse order
-  /// of their begin.
+  /// What is bound, required or assumed while a Scope lives is forgotten at its end.  Scopes end in the
+  /// reverse order of their begin.
   class [[nodiscard]] Scope {
    public:
     Scope(Scope&& other) noexcept : analyzer_(std::exchange(other.analyzer_, nullptr)), mark_(other.mark_) {}
@@ -72,8 +72,9 @@ class Analyzer {
   /// enter() and require(condition).
   Scope assume(const PrimExpr& condition);
 
-  /// An expression of equal value and dtype that is no more complex; `expr` itself if it is already in this form.
-  /// Equal sums, and equal expressions up to the order of commutative operands, get the same form from one analyzer.
+  /// An expression of equal value and dtype that is no more complex; `expr` itself if it is already in this
+  /// form. Equal sums, and equal expressions up to the order of commutative operands, get the same form from
+  /// one analyzer.
   PrimExpr simplify(const PrimExpr& expr);
   /// True only if `condition` (bool) holds for all values that bindings and assumptions allow.
   bool can_prove(const PrimExpr& condition);
@@ -95,8 +96,9 @@ class Analyzer {
 /// `expr` simplified when nothing is known of its variables.
 PrimExpr simplify(const PrimExpr& expr);
 
-/// The program with every expression simplified under the loop ranges, block axis domains, lets and conditions around
-/// it.  Branches that are never taken, loops that never run and lets of constants go.  The same object if nothing changes.
+/// The program with every expression simplified under the loop ranges, block axis domains, lets and
+/// conditions around it.  Branches that are never taken, loops that never run and lets of constants go.  The
+/// same object if nothing changes.
 Stmt simplify(const Stmt& stmt);
 Stmt simplify(const Stmt& stmt, Analyzer& analyzer);
 /// The same for a function; extents of its parameters' buffers are known to be >= 0.

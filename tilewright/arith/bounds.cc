@@ -16,8 +16,8 @@ int64_t floor_div_bound(int64_t a, int64_t b) {
 
 // a // b for divisors of one sign: monotone in each operand, so the corners are the extremes
 ConstBounds floor_div_by_one_sign(ConstBounds a, ConstBounds b) {
-  const int64_t corners[] = {floor_div_bound(a.min, b.min), floor_div_bound(a.min, b.max), floor_div_bound(a.max, b.min),
-                             floor_div_bound(a.max, b.max)};
+  const int64_t corners[] = {floor_div_bound(a.min, b.min), floor_div_bound(a.min, b.max),
+                             floor_div_bound(a.max, b.min), floor_div_bound(a.max, b.max)};
   return {*std::min_element(corners, corners + 4), *std::max_element(corners, corners + 4)};
 }
 
@@ -92,7 +92,8 @@ ConstBounds Analyzer::State::bounds(const Linear& form) {
     if (factor == 0) continue;
     const Linear rest = add_scaled(form, fact.form, -factor);  // form = factor * (something >= 0) + rest
     if (!rest.is_exact || !rest.is_const()) continue;
-    total = intersect(total, factor > 0 ? ConstBounds{rest.constant, kPosInf} : ConstBounds{kNegInf, rest.constant});
+    total = intersect(total,
+                      factor > 0 ? ConstBounds{rest.constant, kPosInf} : ConstBounds{kNegInf, rest.constant});
   }
   return total;
 }
@@ -134,7 +135,9 @@ ConstBounds Analyzer::State::other_bounds(Id id) {
   const Term& term = terms[id];
   if (!is_index(term.dtype)) return {};
   auto arg = [&](size_t n) { return bounds(terms.arg(id, n)); };
-  auto is_integer = [&](size_t n) { return terms[terms.arg(id, n)].dtype.is_int() || terms[terms.arg(id, n)].dtype.is_uint(); };
+  auto is_integer = [&](size_t n) {
+    return terms[terms.arg(id, n)].dtype.is_int() || terms[terms.arg(id, n)].dtype.is_uint();
+  };
   switch (term.kind) {
     case Kind::kCast: {
       const DataType from = terms[terms.arg(id, 0)].dtype;

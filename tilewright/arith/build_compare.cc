@@ -15,7 +15,8 @@ bool drop_low_part(Analyzer::State& state, const Linear& form, Linear* shorter) 
   std::vector<int64_t> bases;
   for (const Arg& part : form.terms) {
     const int64_t base = std::abs(part.coeff);
-    if (base > 1 && bases.size() < kMaxBases && std::find(bases.begin(), bases.end(), base) == bases.end()) bases.push_back(base);
+    if (base > 1 && bases.size() < kMaxBases && std::find(bases.begin(), bases.end(), base) == bases.end())
+      bases.push_back(base);
   }
   for (const int64_t base : bases) {
     Linear high, low{{}, form.constant};
@@ -55,7 +56,8 @@ Id Analyzer::State::greater_equal_0(const Linear& given, DataType dtype) {
   if (proves_ge0(form)) return truth_value(true);
   if (proves_ge0(shifted(scaled(form, -1), -1))) return truth_value(false);
   Linear simpler;
-  if (drop_low_part(*this, form, &simpler) || drop_division(terms, form, &simpler)) return greater_equal_0(simpler, dtype);
+  if (drop_low_part(*this, form, &simpler) || drop_division(terms, form, &simpler))
+    return greater_equal_0(simpler, dtype);
   // the condition and its negation share one term: a fact about one decides the other
   const Arg arg{sum(form, dtype)};
   const Id raw = terms.intern(Op::kGE0, kBoolType, {&arg, 1});

@@ -17,7 +17,8 @@ std::optional<int64_t> common_quotient(ConstBounds around, int64_t divisor) {
   return low;
 }
 
-// form = multiple + rest, where every coefficient of `multiple` is a multiple of `divisor` and 0 <= rest.constant < divisor
+// form = multiple + rest, where every coefficient of `multiple` is a multiple of `divisor` and 0 <=
+// rest.constant < divisor
 void split_multiples(const Linear& form, int64_t divisor, Linear* multiple, Linear* rest) {
   for (const Arg& part : form.terms) (part.coeff % divisor == 0 ? multiple : rest)->terms.push_back(part);
   rest->constant = floormod_int(form.constant, divisor);
@@ -29,7 +30,8 @@ std::vector<int64_t> digit_bases(const Linear& form, int64_t whole) {
   constexpr size_t kMaxBases = 12;
   std::vector<int64_t> bases;
   auto add = [&](int64_t base) {
-    if (base > 1 && base < whole && bases.size() < kMaxBases && std::find(bases.begin(), bases.end(), base) == bases.end())
+    if (base > 1 && base < whole && bases.size() < kMaxBases &&
+        std::find(bases.begin(), bases.end(), base) == bases.end())
       bases.push_back(base);
   };
   for (const Arg& part : form.terms) {
@@ -79,7 +81,8 @@ Linear Analyzer::State::div_const(const Linear& form, int64_t divisor, DataType 
   if (rest.terms.size() == 1 && rest.terms[0].coeff == 1) {
     const Id inner = rest.terms[0].id;
     const Op op = terms[inner].op;
-    const bool has_constant = (op == Op::kFloorDiv || op == Op::kFloorMod) && terms[terms.arg(inner, 1)].op == Op::kConst;
+    const bool has_constant =
+        (op == Op::kFloorDiv || op == Op::kFloorMod) && terms[terms.arg(inner, 1)].op == Op::kConst;
     const int64_t by = has_constant ? terms[terms.arg(inner, 1)].value : 0;
     const Linear value = has_constant ? terms.linear(terms.arg(inner, 0)) : Linear{};
     int64_t both;
@@ -107,8 +110,8 @@ Linear Analyzer::State::mod_const(const Linear& form, int64_t modulus, DataType 
     // k * (x % m) = k * x (mod c)  when c divides k * m
     const Term inner = term.op == Op::kFloorMod ? terms[terms.arg(part.id, 1)] : Term{};
     int64_t step;
-    if (term.op == Op::kFloorMod && inner.op == Op::kConst && !__builtin_mul_overflow(coeff, inner.value, &step) &&
-        step % modulus == 0) {
+    if (term.op == Op::kFloorMod && inner.op == Op::kConst &&
+        !__builtin_mul_overflow(coeff, inner.value, &step) && step % modulus == 0) {
       rest = add_scaled(rest, terms.linear(terms.arg(part.id, 0)), coeff);
       is_changed = true;
       continue;
@@ -125,7 +128,8 @@ Linear Analyzer::State::mod_const(const Linear& form, int64_t modulus, DataType 
   if (!rest.is_exact) throw NotRepresentable{};
   if (is_changed) return mod_const(normalized(std::move(rest), dtype), modulus, dtype);
   rest.constant = floormod_int(rest.constant, modulus);
-  if (const auto quotient = common_quotient(bounds(rest), modulus)) return shifted(rest, -*quotient * modulus);
+  if (const auto quotient = common_quotient(bounds(rest), modulus))
+    return shifted(rest, -*quotient * modulus);
   if (!facts.empty() && proves_ge0(rest) && proves_ge0(shifted(scaled(rest, -1), modulus - 1))) return rest;
   // (g * a + b) % (g * d) = g * (a % d) + b  when 0 <= b < g
   for (const int64_t base : digit_bases(rest, modulus)) {
@@ -146,12 +150,15 @@ Linear Analyzer::State::symbolic_div(const Linear& form, Id divisor, bool wants_
   if (by.terms.size() == 1 && by.constant == 0) {
     scale = by.terms[0].coeff;
     const Id base = by.terms[0].id;
-    if (terms[base].op == Op::kProduct) factors.assign(terms.args(base).begin(), terms.args(base).end());
-    else factors = {{base, 1}};
+    if (terms[base].op == Op::kProduct)
+      factors.assign(terms.args(base).begin(), terms.args(base).end());
+    else
+      factors = {{base, 1}};
   }
   for (const Arg& part : form.terms) {
     std::vector<Arg> others{{part.id, 1}};
-    if (terms[part.id].op == Op::kProduct) others.assign(terms.args(part.id).begin(), terms.args(part.id).end());
+    if (terms[part.id].op == Op::kProduct)
+      others.assign(terms.args(part.id).begin(), terms.args(part.id).end());
     bool is_multiple = !factors.empty() && part.coeff % scale == 0;
     for (const Arg& factor : factors) {
       auto it = std::find(others.begin(), others.end(), factor);
@@ -179,12 +186,15 @@ Linear Analyzer::State::symbolic_div(const Linear& form, Id divisor, bool wants_
     }
   }
   const bool is_below = rest.is_const() && rest.constant == 0;
-  const bool is_digit = is_below || (bounds(divisor).min > 0 && proves_ge0(rest) && proves_ge0(shifted(by - rest, -1)));
+  const bool is_digit =
+      is_below || (bounds(divisor).min > 0 && proves_ge0(rest) && proves_ge0(shifted(by - rest, -1)));
   if (is_digit) return wants_remainder ? rest : quotient;
   const Arg args[] = {{sum(rest, dtype)}, {divisor}};
   Id left = terms.intern(wants_remainder ? Op::kFloorMod : Op::kFloorDiv, dtype, args);
-  if (auto simpler = apply_rules(*this, kDivModRules, left)) left = *simpler;
-  else left = atom(left);
+  if (auto simpler = apply_rules(*this, kDivModRules, left))
+    left = *simpler;
+  else
+    left = atom(left);
   return wants_remainder ? terms.linear(left) : quotient + terms.linear(left);
 }
 
@@ -195,7 +205,7 @@ Id Analyzer::State::floor_div(Id a, Id b) {
   if (terms[b].op != Op::kConst) return sum(symbolic_div(form, b, false, dtype), dtype);
   const int64_t divisor = terms[b].value;
   if (divisor == 0 || divisor == INT64_MIN) throw NotRepresentable{};  // undefined: left as written
-  if (divisor < 0) {  // x // -c = -x // c
+  if (divisor < 0) {                                                   // x // -c = -x // c
     if (divisor == -1) return sum(scaled(form, -1), dtype);
     return sum(div_const(scaled(form, -1), -divisor, dtype), dtype);
   }

@@ -11,13 +11,15 @@ namespace {
 // The parts that a and b share: terms with equal coefficients.
 Linear common_parts(const Linear& a, const Linear& b) {
   Linear common;
-  std::set_intersection(a.terms.begin(), a.terms.end(), b.terms.begin(), b.terms.end(), std::back_inserter(common.terms),
-                        [](const Arg& x, const Arg& y) { return std::pair(x.id, x.coeff) < std::pair(y.id, y.coeff); });
+  std::set_intersection(
+      a.terms.begin(), a.terms.end(), b.terms.begin(), b.terms.end(), std::back_inserter(common.terms),
+      [](const Arg& x, const Arg& y) { return std::pair(x.id, x.coeff) < std::pair(y.id, y.coeff); });
   return common;
 }
 
 bool is_negative_sum(const Linear& a) {
-  return a.constant <= 0 && std::all_of(a.terms.begin(), a.terms.end(), [](const Arg& part) { return part.coeff < 0; });
+  return a.constant <= 0 &&
+         std::all_of(a.terms.begin(), a.terms.end(), [](const Arg& part) { return part.coeff < 0; });
 }
 
 }  // namespace

@@ -23,10 +23,11 @@ Id Analyzer::State::sum(const Linear& form, DataType dtype) {
   const Linear simple = is_one_term || form.is_const() ? form : normalized(form, dtype);
   if (!simple.is_exact) throw NotRepresentable{};
   if (simple.is_const()) return constant(simple.constant, dtype);
-  if (simple.terms.size() == 1 && simple.constant == 0 && simple.terms[0].coeff == 1) return simple.terms[0].id;
-  const bool all_fit = fits(simple.constant, dtype) && std::all_of(simple.terms.begin(), simple.terms.end(), [&](const Arg& part) {
-                         return fits(part.coeff, dtype);
-                       });
+  if (simple.terms.size() == 1 && simple.constant == 0 && simple.terms[0].coeff == 1)
+    return simple.terms[0].id;
+  const bool all_fit =
+      fits(simple.constant, dtype) && std::all_of(simple.terms.begin(), simple.terms.end(),
+                                                  [&](const Arg& part) { return fits(part.coeff, dtype); });
   if (!all_fit) throw NotRepresentable{};
   return atom(terms.intern(Op::kSum, dtype, simple.terms, simple.constant));
 }
@@ -76,9 +77,12 @@ bool SumRewriter::join_remainder(Arg remainder) {
   // the value under % was reduced; look for y // c with y == x (mod c)
   const Term modulus_term = state.terms[modulus];
   int64_t wanted;
-  if (modulus_term.op != Op::kConst || __builtin_mul_overflow(remainder.coeff, modulus_term.value, &wanted)) return false;
+  if (modulus_term.op != Op::kConst || __builtin_mul_overflow(remainder.coeff, modulus_term.value, &wanted))
+    return false;
   for (const Arg& part : form.terms) {
-    if (part.coeff != wanted || state.terms[part.id].op != Op::kFloorDiv || state.terms.arg(part.id, 1) != modulus) continue;
+    if (part.coeff != wanted || state.terms[part.id].op != Op::kFloorDiv ||
+        state.terms.arg(part.id, 1) != modulus)
+      continue;
     const Linear y = linear(state.terms.arg(part.id, 0));
     if (!divides(y - x, modulus_term.value)) continue;
     const Arg found = part;
@@ -101,13 +105,16 @@ bool SumRewriter::join_digits(Arg low) {
     const Id quotient = state.terms.arg(part.id, 0);
     const Term outer = state.terms[state.terms.arg(part.id, 1)];
     int64_t product;
-    if (outer.op != Op::kConst || outer.value <= 0 || __builtin_mul_overflow(outer.value, modulus.value, &product) ||
-        !fits(product, dtype))
+    if (outer.op != Op::kConst || outer.value <= 0 ||
+        __builtin_mul_overflow(outer.value, modulus.value, &product) || !fits(product, dtype))
       continue;
     Linear number = linear(value);
-    const bool is_quotient_of_value = divides(linear(state.floor_div(value, state.terms.arg(low.id, 1))) - linear(quotient), outer.value);
+    const bool is_quotient_of_value =
+        divides(linear(state.floor_div(value, state.terms.arg(low.id, 1))) - linear(quotient), outer.value);
     if (!is_quotient_of_value) {
-      if (state.terms[quotient].op != Op::kFloorDiv || state.terms.arg(quotient, 1) != state.terms.arg(low.id, 1)) continue;
+      if (state.terms[quotient].op != Op::kFloorDiv ||
+          state.terms.arg(quotient, 1) != state.terms.arg(low.id, 1))
+        continue;
       number = linear(state.terms.arg(quotient, 0));
       if (!divides(number - linear(value), modulus.value)) continue;
     }
@@ -156,7 +163,8 @@ bool SumRewriter::cancel_in_min_max(Arg choice) {
   for (const Linear& side : {a, b}) {
     for (const Arg& part : side.terms) {
       int64_t opposite;
-      if (__builtin_mul_overflow(part.coeff, -choice.coeff, &opposite) || form.coeff_of(part.id) != opposite) continue;
+      if (__builtin_mul_overflow(part.coeff, -choice.coeff, &opposite) || form.coeff_of(part.id) != opposite)
+        continue;
       if (moved.coeff_of(part.id) == 0) moved = add_scaled(moved, {{{part.id, 1}}, 0}, part.coeff);
     }
   }
@@ -175,6 +183,8 @@ bool SumRewriter::cancel_in_min_max(Arg choice) {
 }  // namespace
 
 Linear Analyzer::State::normalized(Linear form, DataType dtype) {
+  constexpr size_t kMaxTerms = 256;  // pairs are looked for in sums that people or schedules write
+  if (form.terms.size() > kMaxTerms) return form;
   constexpr int kMaxRewrites = 64;  // each removes a term or a division; the limit is for safety only
   SumRewriter rewriter{*this, dtype, form};
   auto rewrite_once = [&] {
@@ -227,8 +237,10 @@ Id Analyzer::State::product(Id a, Id b) {
   }
   std::vector<Arg> factors;
   for (const Id side : {a, b}) {
-    if (terms[side].op == Op::kProduct) factors.insert(factors.end(), terms.args(side).begin(), terms.args(side).end());
-    else factors.push_back({side, 1});
+    if (terms[side].op == Op::kProduct)
+      factors.insert(factors.end(), terms.args(side).begin(), terms.args(side).end());
+    else
+      factors.push_back({side, 1});
   }
   constexpr size_t kMaxFactors = 32;  // repeated squaring doubles them
   if (factors.size() > kMaxFactors) throw NotRepresentable{};

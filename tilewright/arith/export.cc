@@ -79,41 +79,104 @@ PrimExpr Analyzer::State::export_scaled(Id id, int64_t factor) {
   return factor == 1 ? value : PrimExpr(MulNode::make(value, literal(factor, terms[id].dtype)));
 }
 
-// Positive parts first, each sign with the largest coefficient first.
+// The factor that most products of the sum share, if two or more do: i * n + j * n is written (i + j) * n.
+Id Analyzer::State::common_factor(const Linear& form) const {
+  std::vector<Id> factors;
+  auto is_product = [&](const Arg& part) { return terms[part.id].op == Op::kProduct; };
+  if (form.terms.size() < 2 || std::none_of(form.terms.begin(), form.terms.end(), is_product)) return kNone;
+  for (const Arg& part : form.terms) {
+    if (!is_product(part)) {
+      factors.push_back(part.id);
+      continue;
+    }
+    Id last = kNone;
+    for (const Arg& factor : terms.args(part.id)) {
+      if (factor.id != last) factors.push_back(factor.id);  // ascending: a square counts once
+      last = factor.id;
+    }
+  }
+  std::sort(factors.begin(), factors.end());
+  Id best = kNone;
+  ptrdiff_t most = 1;
+  for (auto it = factors.begin(); it != factors.end();) {
+    const auto end = std::upper_bound(it, factors.end(), *it);
+    if (end - it > most) most = end - it, best = *it;
+    it = end;
+  }
+  return best;
+}
+
+// The products of the sum that hold `factor`, divided by it; the others stay in `form`.
+Linear Analyzer::State::take_multiples(Id factor, Linear* form) {
+  Linear quotient, rest{{}, form->constant};
+  for (const Arg& part : form->terms) {
+    std::vector<Arg> factors;
+    if (terms[part.id].op == Op::kProduct)
+      factors.assign(terms.args(part.id).begin(), terms.args(part.id).end());
+    const auto it =
+        std::find_if(factors.begin(), factors.end(), [&](const Arg& arg) { return arg.id == factor; });
+    if (part.id == factor) {
+      quotient.constant = part.coeff;
+    } else if (it == factors.end()) {
+      rest.terms.push_back(part);
+    } else {
+      factors.erase(it);
+      const Id other =
+          factors.size() == 1 ? factors[0].id : terms.intern(Op::kProduct, terms[part.id].dtype, factors);
+      quotient = add_scaled(quotient, {{{other, 1}}, 0}, part.coeff);
+    }
+  }
+  *form = std::move(rest);
+  return quotient;
+}
+
 PrimExpr Analyzer::State::export_sum(const Linear& form, DataType dtype) {
+  const Id factor = common_factor(form);
+  if (factor == kNone) return append_sum(nullptr, form, dtype);
+  Linear rest = form;
+  const Linear multiples = take_multiples(factor, &rest);
+  return append_sum(MulNode::make(export_sum(multiples, dtype), export_term(factor)), rest, dtype);
+}
+
+// total + form.  Positive parts first, each sign with the largest coefficient first.
+PrimExpr Analyzer::State::append_sum(PrimExpr total, const Linear& form, DataType dtype) {
   std::vector<Arg> parts = form.terms;
   int64_t constant = form.constant;
   std::sort(parts.begin(), parts.end(), [](const Arg& a, const Arg& b) {
-    return std::tuple(a.coeff < 0, -std::abs(a.coeff), a.id) < std::tuple(b.coeff < 0, -std::abs(b.coeff), b.id);
+    return std::tuple(a.coeff < 0, -std::abs(a.coeff), a.id) <
+           std::tuple(b.coeff < 0, -std::abs(b.coeff), b.id);
   });
-  PrimExpr total;
-  const bool starts_with_constant = !parts.empty() && parts[0].coeff < 0 && constant > 0;
+  const bool starts_with_constant = !total && !parts.empty() && parts[0].coeff < 0 && constant > 0;
   if (starts_with_constant) total = literal(std::exchange(constant, 0), dtype);
   for (const Arg& part : parts) {
-    Id id = part.id;
-    const Id divisor = terms[id].op == Op::kFloorDiv ? terms.arg(id, 1) : kNone;
-    // x // c + k  is written  (x + k * c) // c  where x has a constant anyway
-    if (divisor != kNone && part.coeff == 1 && constant != 0 && terms[divisor].op == Op::kConst) {
-      const Linear value = terms.linear(terms.arg(id, 0));
-      const Linear moved = add_scaled(value, {{}, constant}, terms[divisor].value);
-      if (value.constant != 0 && moved.is_exact && fits(moved.constant, dtype)) {
-        constant = 0;
-        PrimExpr quotient = FloorDivNode::make(export_sum(moved, dtype), export_term(divisor));
-        total = total ? PrimExpr(AddNode::make(total, quotient)) : quotient;
-        continue;
-      }
-    }
-    if (!total) {
-      total = part.coeff == -1 ? PrimExpr(SubNode::make(literal(0, dtype), export_term(id))) : export_scaled(id, part.coeff);
+    PrimExpr merged = export_quotient(part, &constant, dtype);
+    if (merged) {
+      total = total ? PrimExpr(AddNode::make(total, merged)) : merged;
+    } else if (!total) {
+      total = part.coeff == -1 ? PrimExpr(SubNode::make(literal(0, dtype), export_term(part.id)))
+                               : export_scaled(part.id, part.coeff);
     } else if (part.coeff > 0) {
-      total = AddNode::make(total, export_scaled(id, part.coeff));
+      total = AddNode::make(total, export_scaled(part.id, part.coeff));
     } else {
-      total = SubNode::make(total, export_scaled(id, -part.coeff));
+      total = SubNode::make(total, export_scaled(part.id, -part.coeff));
     }
   }
   if (!total) return literal(constant, dtype);
   if (constant > 0) return AddNode::make(total, literal(constant, dtype));
   return constant < 0 ? PrimExpr(SubNode::make(total, literal(-constant, dtype))) : total;
+}
+
+// x // c + k is written (x + k * c) // c where x has a constant anyway: that, and no constant left; else
+// null.
+PrimExpr Analyzer::State::export_quotient(Arg part, int64_t* constant, DataType dtype) {
+  if (part.coeff != 1 || *constant == 0 || terms[part.id].op != Op::kFloorDiv) return nullptr;
+  const Id divisor = terms.arg(part.id, 1);
+  if (terms[divisor].op != Op::kConst) return nullptr;
+  const Linear value = terms.linear(terms.arg(part.id, 0));
+  const Linear moved = add_scaled(value, {{}, *constant}, terms[divisor].value);
+  if (value.constant == 0 || !moved.is_exact || !fits(moved.constant, dtype)) return nullptr;
+  *constant = 0;
+  return FloorDivNode::make(export_sum(moved, dtype), export_term(divisor));
 }
 
 // form >= 0 with positive parts on one side and negative ones, as positive, on the other:
@@ -123,15 +186,20 @@ PrimExpr Analyzer::State::export_compare(Id id, bool is_negated) {
   const DataType dtype = terms[value].dtype;
   const Linear form = terms.linear(value);
   Linear more, less;
-  for (const Arg& part : form.terms) (part.coeff > 0 ? more : less).terms.push_back({part.id, std::abs(part.coeff)});
+  for (const Arg& part : form.terms)
+    (part.coeff > 0 ? more : less).terms.push_back({part.id, std::abs(part.coeff)});
   const int64_t constant = form.constant;
   if (terms[id].op == Op::kEQ0) {
     // more - less + k == 0
     PrimExpr left, right;
-    if (less.is_const()) left = export_sum(more, dtype), right = literal(-constant, dtype);
-    else if (more.is_const()) left = export_sum(less, dtype), right = literal(constant, dtype);
-    else if (constant >= 0) left = export_sum(shifted(more, constant), dtype), right = export_sum(less, dtype);
-    else left = export_sum(more, dtype), right = export_sum(shifted(less, -constant), dtype);
+    if (less.is_const())
+      left = export_sum(more, dtype), right = literal(-constant, dtype);
+    else if (more.is_const())
+      left = export_sum(less, dtype), right = literal(constant, dtype);
+    else if (constant >= 0)
+      left = export_sum(shifted(more, constant), dtype), right = export_sum(less, dtype);
+    else
+      left = export_sum(more, dtype), right = export_sum(shifted(less, -constant), dtype);
     return make_binary(is_negated ? Kind::kNE : Kind::kEQ, std::move(left), std::move(right));
   }
   if (less.is_const()) return GENode::make(export_sum(more, dtype), literal(-constant, dtype));

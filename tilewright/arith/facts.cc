@@ -15,12 +15,15 @@ size_t Analyzer::State::open_scope() {
 }
 
 void Analyzer::State::close_scope(size_t mark) {
-  TILEWRIGHT_CHECK(mark + 1 == scopes_.size(), "scopes of an analyzer must end in the reverse order of their begin");
+  TILEWRIGHT_CHECK(mark + 1 == scopes_.size(),
+                   "scopes of an analyzer must end in the reverse order of their begin");
   const ScopeMark& scope = scopes_.back();
   while (undo_.size() > scope.num_undo) {
     Undo& undo = undo_.back();
-    if (undo.id == kNone) facts[undo.fact].is_active = true;
-    else knowledge_[undo.id] = undo.old;
+    if (undo.id == kNone)
+      facts[undo.fact].is_active = true;
+    else
+      knowledge_[undo.id] = undo.old;
     undo_.pop_back();
   }
   facts.resize(scope.num_facts);
@@ -63,8 +66,8 @@ void Analyzer::State::forget(Id var) {
   }
   for (size_t n = 0; n < facts.size(); ++n) {
     const auto& parts = facts[n].form.terms;
-    const bool speaks_of_var =
-        std::any_of(parts.begin(), parts.end(), [&](const Arg& part) { return mentioning.count(part.id) > 0; });
+    const bool speaks_of_var = std::any_of(parts.begin(), parts.end(),
+                                           [&](const Arg& part) { return mentioning.count(part.id) > 0; });
     if (!facts[n].is_active || !speaks_of_var) continue;
     facts[n].is_active = false;
     if (!scopes_.empty()) undo_.push_back({kNone, n, {}});
@@ -107,6 +110,23 @@ void Analyzer::State::bind_equal(const VarNode* var, Id value) {
   learn_ge0(scaled(difference, -1));
 }
 
+namespace {
+// What form >= 0 says when x // c is replaced by the number that it rounds: x / c at most, (x - c + 1) / c at
+// least.
+std::optional<Linear> without_division(const TermTable& terms, const Linear& form) {
+  for (const Arg& part : form.terms) {
+    if (terms[part.id].op != Op::kFloorDiv) continue;
+    const Term& divisor = terms[terms.arg(part.id, 1)];
+    if (divisor.op != Op::kConst || divisor.value <= 0) continue;
+    const Linear value = terms.linear(terms.arg(part.id, 0));
+    const Linear rest = add_scaled(form, {{{part.id, 1}}, 0}, -part.coeff);
+    return add_scaled(scaled(rest, divisor.value), part.coeff > 0 ? value : shifted(value, 1 - divisor.value),
+                      part.coeff);
+  }
+  return std::nullopt;
+}
+}  // namespace
+
 // form >= 0 from now on
 void Analyzer::State::learn_ge0(Linear form) {
   if (!form.is_exact || form.is_const()) return;
@@ -118,6 +138,7 @@ void Analyzer::State::learn_ge0(Linear form) {
     if (part.coeff > 0) return set_bounds(part.id, {-form.constant, kPosInf});
     return set_bounds(part.id, {kNegInf, form.constant});
   }
+  if (const auto weaker = without_division(terms, form)) learn_ge0(*weaker);
   // a bound of one term from the constant bounds of the others
   facts.push_back({form, true});
   epoch = ++last_epoch_;

@@ -1,6 +1,7 @@
 // Expressions to terms, simplified on the way.
 #include <cstring>
 
+#include "tilewright/arith/expr_util.h"
 #include "tilewright/arith/state.h"
 #include "tilewright/tir/arithmetic.h"
 
@@ -48,7 +49,8 @@ Id Analyzer::State::opaque(const PrimExpr& expr) {
   return id;
 }
 
-Id Analyzer::State::other(Kind kind, DataType dtype, std::span<const Arg> args, const ObjectRef& object, int64_t value) {
+Id Analyzer::State::other(Kind kind, DataType dtype, std::span<const Arg> args, const ObjectRef& object,
+                          int64_t value) {
   return terms.intern(Op::kOther, dtype, args, value, object, kind);
 }
 
@@ -109,7 +111,8 @@ Id Analyzer::State::import_binary(Kind kind, DataType dtype, Id a, Id b) {
   const bool is_choice = kind == Kind::kMin || kind == Kind::kMax;
   if (is_choice && a == b) return a;
   const Arg args[] = {{a}, {b}};
-  return other(kind, dtype, args);
+  const Id result = other(kind, dtype, args);
+  return dtype.is_bool() && dtype.is_scalar() ? atom(result) : result;
 }
 
 // a ? b  of int32 or int64 as  form >= 0  or  form == 0
@@ -142,7 +145,8 @@ Id Analyzer::State::reconsidered(Id condition) {
   return atom(condition);
 }
 
-// The conjuncts of `condition` (for `or`: the alternatives) that `given`, to their right, does not make superfluous.
+// The conjuncts of `condition` (for `or`: the alternatives) that `given`, to their right, does not make
+// superfluous.
 Id Analyzer::State::without_implied(Op op, Id condition, Id given) {
   if (terms[condition].op == op) {
     const Id left = terms.arg(condition, 0), right = terms.arg(condition, 1);
@@ -168,17 +172,22 @@ Id Analyzer::State::import_logic(const BinaryOpNode* node) {
   const bool is_and = node->kind == Kind::kAnd;
   const Id a = import(node->a);
   if (terms[a].op == Op::kConst) return (terms[a].value != 0) == is_and ? import(node->b) : a;
-  const Id b = import_given(a, is_and, node->b);
+  // a right side that may fail must not come to rely on the left one: it may be computed ahead of it
+  const Id b = is_harmless(node->b) ? import_given(a, is_and, node->b) : import(node->b);
   if (terms[b].op == Op::kConst) return (terms[b].value != 0) == is_and ? a : b;
   const Id left = without_implied(is_and ? Op::kAnd : Op::kOr, a, b);
   return is_and ? logical_and(left, b) : logical_or(left, b);
 }
 
 // With `op` it is the call if_then_else, else a Select.
-Id Analyzer::State::import_select(const PrimExpr& condition, const PrimExpr& a, const PrimExpr& b, const ObjectRef& op) {
+Id Analyzer::State::import_select(const PrimExpr& condition, const PrimExpr& a, const PrimExpr& b,
+                                  const ObjectRef& op) {
   const Id chosen = import(condition);
   if (terms[chosen].op == Op::kConst) return import(terms[chosen].value ? a : b);
-  const Id true_value = import_given(chosen, true, a), false_value = import_given(chosen, false, b);
+  // both values of a Select are computed: where that may fail they must not come to rely on the condition
+  const bool uses_condition = op || (is_harmless(a) && is_harmless(b));
+  const Id true_value = uses_condition ? import_given(chosen, true, a) : import(a);
+  const Id false_value = uses_condition ? import_given(chosen, false, b) : import(b);
   if (true_value == false_value) return true_value;
   if (!op) return select(chosen, true_value, false_value);
   const Arg args[] = {{chosen}, {true_value}, {false_value}};

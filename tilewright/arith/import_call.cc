@@ -36,7 +36,8 @@ Id Analyzer::State::import_call(const CallNode* call) {
   std::vector<Arg> args;
   for (const PrimExpr& arg : call->args) args.push_back({import(arg)});
   if (name == "tir.likely" && args.size() == 1 && terms[args[0].id].op == Op::kConst) return args[0].id;
-  if (args.size() == 2 && is_index(call->dtype) && terms[args[0].id].op == Op::kConst && terms[args[1].id].op == Op::kConst) {
+  if (args.size() == 2 && is_index(call->dtype) && terms[args[0].id].op == Op::kConst &&
+      terms[args[1].id].op == Op::kConst) {
     const auto folded = fold_bits(name, terms[args[0].id].value, terms[args[1].id].value);
     if (folded) return constant(*folded, call->dtype);
   }
@@ -55,7 +56,9 @@ Id Analyzer::State::import_cast(const CastNode* cast) {
   if (inner.op == Op::kOther && inner.kind == Kind::kCast && is_index(from) && is_index(to)) {
     const Id original = terms.arg(value, 0);
     const ConstBounds around = bounds(original);
-    if (terms[original].dtype == to && (from == kInt64 || (around.min >= INT32_MIN && around.max <= INT32_MAX))) return original;
+    if (terms[original].dtype == to &&
+        (from == kInt64 || (around.min >= INT32_MIN && around.max <= INT32_MAX)))
+      return original;
   }
   const Arg arg{value};
   const Id id = other(Kind::kCast, to, {&arg, 1});
@@ -79,12 +82,15 @@ bool Analyzer::State::mentions(Id id, Id wanted) const {
 Id Analyzer::State::import_let_body(const LetNode* let, Id value) {
   const LocalScope scope(*this);
   const Op op = terms[value].op;
-  if (op == Op::kConst || op == Op::kVar) bind_value(let->var.get(), value);
-  else bind_equal(let->var.get(), value);
+  if (op == Op::kConst || op == Op::kVar)
+    bind_value(let->var.get(), value);
+  else
+    bind_equal(let->var.get(), value);
   return import(let->body);
 }
 
-// A let of a literal or a variable is inlined; of anything else it stays, and its bounds are known in the body.
+// A let of a literal or a variable is inlined; of anything else it stays, and its bounds are known in the
+// body.
 Id Analyzer::State::import_let(const LetNode* let) {
   const Id value = import(let->value);
   const Id var = terms.intern(Op::kVar, let->var->dtype, {}, 0, let->var);

@@ -15,8 +15,10 @@ struct Lanes {
 Lanes lanes_of(const TermTable& terms, Id id) {
   const Term& term = terms[id];
   if (term.op != Op::kOther) return {};
-  if (term.kind == Kind::kBroadcast && terms[terms.arg(id, 0)].dtype.is_scalar()) return {terms.arg(id, 0), kNone};
-  if (term.kind == Kind::kRamp && terms[terms.arg(id, 0)].dtype.is_scalar()) return {terms.arg(id, 0), terms.arg(id, 1)};
+  if (term.kind == Kind::kBroadcast && terms[terms.arg(id, 0)].dtype.is_scalar())
+    return {terms.arg(id, 0), kNone};
+  if (term.kind == Kind::kRamp && terms[terms.arg(id, 0)].dtype.is_scalar())
+    return {terms.arg(id, 0), terms.arg(id, 1)};
   return {};
 }
 
@@ -25,14 +27,16 @@ Lanes lanes_of(const TermTable& terms, Id id) {
 Id Analyzer::State::broadcast(Id value, int64_t lanes) {
   const Arg arg{value};
   const DataType element = terms[value].dtype;
-  return other(Kind::kBroadcast, element.with_lanes(static_cast<int>(lanes) * element.lanes), {&arg, 1}, nullptr, lanes);
+  return other(Kind::kBroadcast, element.with_lanes(static_cast<int>(lanes) * element.lanes), {&arg, 1},
+               nullptr, lanes);
 }
 
 Id Analyzer::State::ramp(Id base, Id stride, int64_t lanes) {
   if (terms[stride].op == Op::kConst && terms[stride].value == 0) return broadcast(base, lanes);
   const Arg args[] = {{base}, {stride}};
   const DataType element = terms[base].dtype;
-  return other(Kind::kRamp, element.with_lanes(static_cast<int>(lanes) * element.lanes), args, nullptr, lanes);
+  return other(Kind::kRamp, element.with_lanes(static_cast<int>(lanes) * element.lanes), args, nullptr,
+               lanes);
 }
 
 Id Analyzer::State::import_vector(const PrimExpr& expr) {
@@ -72,14 +76,16 @@ Id Analyzer::State::vector_binary(Kind kind, DataType dtype, Id a, Id b) {
   const Lanes x = lanes_of(terms, a), y = lanes_of(terms, b);
   const int64_t lanes = x.base != kNone ? terms[a].value : 0;
   const Arg args[] = {{a}, {b}};
-  const bool is_known = x.base != kNone && y.base != kNone && terms[b].value == lanes && is_index(terms[x.base].dtype);
+  const bool is_known =
+      x.base != kNone && y.base != kNone && terms[b].value == lanes && is_index(terms[x.base].dtype);
   if (x.is_broadcast() && y.is_broadcast() && terms[b].value == lanes)
     return broadcast(scalar_binary(kind, x.base, y.base), lanes);
   if (!is_known) return other(kind, dtype, args);
   const DataType element = terms[x.base].dtype;
   const Id zero = terms.constant(0, element);
   const Linear base_a = terms.linear(x.base), base_b = terms.linear(y.base);
-  const Linear stride_a = terms.linear(x.is_ramp() ? x.stride : zero), stride_b = terms.linear(y.is_ramp() ? y.stride : zero);
+  const Linear stride_a = terms.linear(x.is_ramp() ? x.stride : zero),
+               stride_b = terms.linear(y.is_ramp() ? y.stride : zero);
   switch (kind) {
     case Kind::kAdd: return ramp(sum(base_a + base_b, element), sum(stride_a + stride_b, element), lanes);
     case Kind::kSub: return ramp(sum(base_a - base_b, element), sum(stride_a - stride_b, element), lanes);
@@ -95,13 +101,16 @@ Id Analyzer::State::vector_binary(Kind kind, DataType dtype, Id a, Id b) {
       const Id quotient = floor_div(x.base, y.base), remainder = floor_mod(x.base, y.base);
       const bool is_div = kind == Kind::kFloorDiv;
       if (step.value % divisor.value == 0)  // every lane moves by whole quotients
-        return is_div ? ramp(quotient, constant(step.value / divisor.value, element), lanes) : broadcast(remainder, lanes);
+        return is_div ? ramp(quotient, constant(step.value / divisor.value, element), lanes)
+                      : broadcast(remainder, lanes);
       // no lane reaches the next quotient; the remainder of the base is a multiple of `unit` plus a constant
       const ConstBounds around = bounds(remainder);
       const ModularSet multiple = modular(remainder);
       const int64_t room = divisor.value - 1 - step.value * (lanes - 1);
-      const int64_t last = multiple.coeff > 1 ? divisor.value - 1 - floormod_int(divisor.value - 1 - multiple.base, multiple.coeff)
-                                              : divisor.value - 1;
+      const int64_t last =
+          multiple.coeff > 1
+              ? divisor.value - 1 - floormod_int(divisor.value - 1 - multiple.base, multiple.coeff)
+              : divisor.value - 1;
       if (step.value < 0 || (around.max > room && last > room)) break;
       return is_div ? broadcast(quotient, lanes) : ramp(remainder, x.stride, lanes);
     }
@@ -114,8 +123,10 @@ Id Analyzer::State::vector_binary(Kind kind, DataType dtype, Id a, Id b) {
       const int64_t slack = kind == Kind::kLT || kind == Kind::kGT ? -1 : 0;
       const Linear first = is_less ? base_b - base_a : base_a - base_b;
       const Linear last = add_scaled(first, is_less ? stride_b - stride_a : stride_a - stride_b, lanes - 1);
-      if (proves_ge0(shifted(first, slack)) && proves_ge0(shifted(last, slack))) return broadcast(truth_value(true), lanes);
-      const Linear not_first = shifted(scaled(first, -1), -1 - slack), not_last = shifted(scaled(last, -1), -1 - slack);
+      if (proves_ge0(shifted(first, slack)) && proves_ge0(shifted(last, slack)))
+        return broadcast(truth_value(true), lanes);
+      const Linear not_first = shifted(scaled(first, -1), -1 - slack),
+                   not_last = shifted(scaled(last, -1), -1 - slack);
       if (proves_ge0(not_first) && proves_ge0(not_last)) return broadcast(truth_value(false), lanes);
       break;
     }

@@ -1,10 +1,11 @@
-// Intervals of expressions: each operation on the ends of its operands' intervals; facts about the whole come in last.
+// Intervals of expressions: each operation on the ends of its operands' intervals; facts about the whole come
+// in last.
 #include "tilewright/arith/int_set.h"
 
 #include <algorithm>
 
+#include "tilewright/arith/expr_util.h"
 #include "tilewright/arith/state.h"
-#include "tilewright/ir/walk.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/op.h"
 
@@ -30,28 +31,55 @@ class Evaluator {
   }
 
   bool uses_domain(const PrimExpr& expr) const {
-    bool found = false;
-    walk(expr, [&](const VarNode* var) { found |= domains_.count(var) > 0; });
-    return found;
+    return any_node(expr, [&](const Object* node) {
+      return node->kind == Kind::kVar && domains_.count(static_cast<const VarNode*>(node)) > 0;
+    });
   }
 
  private:
   Interval node(const PrimExpr& expr) {
     if (is<IntImmNode>(expr)) return Interval::point(expr);
     if (const auto* var = expr.as<VarNode>()) return variable(expr, var);
+    if ((expr->kind == Kind::kAdd || expr->kind == Kind::kSub) && is_index(expr->dtype)) return sum(expr);
     if (const auto* binary = expr.as<BinaryOpNode>(); binary && is_index(expr->dtype)) {
       const Interval a = eval(binary->a), b = eval(binary->b);
       return is_point(a) && is_point(b) && a.min == binary->a && b.min == binary->b ? Interval::point(expr)
-                                                                                      : operation(expr, a, b);
+                                                                                    : operation(expr, a, b);
     }
     if (const auto* select = expr.as<SelectNode>())
       return choice(expr, select->condition, select->true_value, select->false_value);
     const auto* call = expr.as<CallNode>();
     const auto* op = call ? call->op.as<OpNode>() : nullptr;
-    if (op && op->name == "tir.if_then_else") return choice(expr, call->args[0], call->args[1], call->args[2]);
+    if (op && op->name == "tir.if_then_else")
+      return choice(expr, call->args[0], call->args[1], call->args[2]);
     if (op && op->name == "tir.likely") return eval(call->args[0]);
     if (const auto* conversion = expr.as<CastNode>()) return converted(expr, conversion);
     return uses_domain(expr) ? constants(expr) : Interval::point(expr);
+  }
+
+  // A sum of any length, without recursion along it.
+  Interval sum(const PrimExpr& expr) {
+    const PrimExpr zero = make_const_int(expr->dtype, 0);
+    Interval total{zero, zero};
+    bool is_changed = false;
+    std::vector<std::pair<PrimExpr, bool>> pending{{expr, false}};
+    while (!pending.empty()) {
+      const auto [part, is_negative] = pending.back();
+      pending.pop_back();
+      if (part->kind == Kind::kAdd || part->kind == Kind::kSub) {
+        const auto* node = part.as<BinaryOpNode>();
+        pending.emplace_back(node->b, is_negative != (part->kind == Kind::kSub));
+        pending.emplace_back(node->a, is_negative);
+        continue;
+      }
+      const Interval value = eval(part);
+      is_changed |= value.min != part || value.max != part;
+      const PrimExpr &low = is_negative ? value.max : value.min, &high = is_negative ? value.min : value.max;
+      if (!low && !high) return constants(expr);
+      const Kind kind = is_negative ? Kind::kSub : Kind::kAdd;
+      total = {both(total.min, low, kind), both(total.max, high, kind)};
+    }
+    return is_changed ? total : Interval::point(expr);
   }
 
   // The ends of a domain may use other variables with domains.
@@ -81,7 +109,8 @@ class Evaluator {
 
   Interval converted(const PrimExpr& expr, const CastNode* conversion) {
     const DataType from = conversion->value->dtype;
-    if (!is_index(expr->dtype) || !is_index(from)) return uses_domain(expr) ? constants(expr) : Interval::point(expr);
+    if (!is_index(expr->dtype) || !is_index(from))
+      return uses_domain(expr) ? constants(expr) : Interval::point(expr);
     const Interval value = eval(conversion->value);
     Interval result;
     if (value.min) result.min = cast(expr->dtype, value.min);
@@ -91,15 +120,17 @@ class Evaluator {
 
   Interval operation(const PrimExpr& expr, const Interval& a, const Interval& b) {
     switch (expr->kind) {
-      case Kind::kAdd: return {both(a.min, b.min, Kind::kAdd), both(a.max, b.max, Kind::kAdd)};
-      case Kind::kSub: return {both(a.min, b.max, Kind::kSub), both(a.max, b.min, Kind::kSub)};
-      case Kind::kMin: return {both(a.min, b.min, Kind::kMin), a.max && b.max ? min(a.max, b.max) : a.max ? a.max : b.max};
-      case Kind::kMax: return {a.min && b.min ? max(a.min, b.min) : a.min ? a.min : b.min, both(a.max, b.max, Kind::kMax)};
+      case Kind::kMin:
+        return {both(a.min, b.min, Kind::kMin), a.max && b.max ? min(a.max, b.max) : a.max ? a.max : b.max};
+      case Kind::kMax:
+        return {a.min && b.min ? max(a.min, b.min) : a.min ? a.min : b.min, both(a.max, b.max, Kind::kMax)};
       case Kind::kMul: return product(expr, a, b);
       case Kind::kFloorDiv:
         if (!is_point(b)) break;
-        if (proves(b.min > 0)) return {both(a.min, b.min, Kind::kFloorDiv), both(a.max, b.min, Kind::kFloorDiv)};
-        if (proves(b.min < 0)) return {both(a.max, b.min, Kind::kFloorDiv), both(a.min, b.min, Kind::kFloorDiv)};
+        if (proves(b.min > 0))
+          return {both(a.min, b.min, Kind::kFloorDiv), both(a.max, b.min, Kind::kFloorDiv)};
+        if (proves(b.min < 0))
+          return {both(a.max, b.min, Kind::kFloorDiv), both(a.min, b.min, Kind::kFloorDiv)};
         break;
       case Kind::kFloorMod: return remainder(expr, a, b);
       default: break;
@@ -144,7 +175,9 @@ class Evaluator {
     return result;
   }
 
-  PrimExpr both(const PrimExpr& a, const PrimExpr& b, Kind kind) { return a && b ? binary(kind, a, b) : PrimExpr(); }
+  PrimExpr both(const PrimExpr& a, const PrimExpr& b, Kind kind) {
+    return a && b ? binary(kind, a, b) : PrimExpr();
+  }
   bool proves(const PrimExpr& condition) { return analyzer_.can_prove(condition); }
 
   const Domains& domains_;
@@ -152,7 +185,8 @@ class Evaluator {
   int depth_ = 0;
 };
 
-// A fact F >= 0 whose part over the domain variables is minus (plus) that of the expression bounds it from above (below).
+// A fact F >= 0 whose part over the domain variables is minus (plus) that of the expression bounds it from
+// above (below).
 void apply_facts(const PrimExpr& expr, const Evaluator& evaluator, Analyzer& analyzer, Interval* set) {
   Analyzer::State& state = analyzer.state();
   if (!is_index(expr->dtype) || state.facts.empty()) return;
@@ -172,7 +206,8 @@ void apply_facts(const PrimExpr& expr, const Evaluator& evaluator, Analyzer& ana
     if (!fact.is_active || state.terms[fact.form.terms[0].id].dtype != expr->dtype) continue;
     for (const int64_t sign : {1, -1}) {
       const Linear rest = add_scaled(form, fact.form, sign);  // form = rest - sign * fact
-      if (!rest.is_exact || !moving(rest).is_const() || moving(fact.form).terms.size() != part.terms.size()) continue;
+      if (!rest.is_exact || !moving(rest).is_const() || moving(fact.form).terms.size() != part.terms.size())
+        continue;
       PrimExpr end;
       try {
         end = state.export_term(state.sum(rest, expr->dtype));

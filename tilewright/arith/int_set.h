@@ -1,4 +1,5 @@
-// Sets of integers that an expression, or a buffer access, may take while some of its variables run over their domains.
+// Sets of integers that an expression, or a buffer access, may take while some of its variables run over
+// their domains.
 #pragma once
 #include <optional>
 #include <unordered_map>
@@ -26,7 +27,8 @@ using IntervalRegion = std::vector<Interval>;
 /// Every value of `expr` while the variables of `domains` run; min and max do not use those variables.
 Interval eval_interval(const PrimExpr& expr, const Domains& domains, Analyzer& analyzer);
 
-/// The smallest interval found that holds both.  Where neither order of two ends is proved the end is a min() or max().
+/// The smallest interval found that holds both.  Where neither order of two ends is proved the end is a min()
+/// or max().
 Interval hull(const Interval& a, const Interval& b, Analyzer& analyzer);
 /// An interval that holds what is in both.
 Interval intersect(const Interval& a, const Interval& b, Analyzer& analyzer);
@@ -39,8 +41,14 @@ bool is_empty(const Interval& set, Analyzer& analyzer);
 /// max - min + 1 simplified; nothing if unbounded.
 std::optional<PrimExpr> extent(const Interval& set, Analyzer& analyzer);
 
+/// The values of `var` for which `condition` surely holds, whatever values the variables of `domains` take.
+/// Nothing unless it is a conjunction of comparisons that are linear in `var`.
+std::optional<Interval> deduce_bound(const Var& var, const PrimExpr& condition, const Domains& domains,
+                                     Analyzer& analyzer);
+
 /// All elements that `region` touches while the variables of `domains` run, dimension by dimension.
-/// Conditions under which the access is made may be assumed in `analyzer`; bounds on the variables found there count.
+/// Conditions under which the access is made may be assumed in `analyzer`; bounds on the variables found
+/// there count.
 IntervalRegion eval_region(const Region& region, const Domains& domains, Analyzer& analyzer);
 IntervalRegion hull(const IntervalRegion& a, const IntervalRegion& b, Analyzer& analyzer);
 IntervalRegion intersect(const IntervalRegion& a, const IntervalRegion& b, Analyzer& analyzer);

@@ -13,7 +13,8 @@ namespace {
 // Whether the digits of each mark, taken over all indices, are all of its digits, each once.
 class Coverage {
  public:
-  Coverage(const IterMap& map, IterMapLevel level, Analyzer& analyzer) : map_(map), level_(level), analyzer_(analyzer) {}
+  Coverage(const IterMap& map, IterMapLevel level, Analyzer& analyzer)
+      : map_(map), level_(level), analyzer_(analyzer) {}
 
   std::string check() {
     for (const IterSum& index : map_.indices) {
@@ -48,12 +49,14 @@ class Coverage {
       });
       const bool may_skip = level_ == IterMapLevel::kSurjective;
       if (next == digits.end() && may_skip) next = lowest_above(&digits, expected);
-      if (next == digits.end()) return fmt::format("the indices use parts of {} twice or not at all", name_of(mark));
+      if (next == digits.end())
+        return fmt::format("the indices use parts of {} twice or not at all", name_of(mark));
       expected = analyzer_.simplify(next->lower_factor * next->extent);
       digits.erase(next);
     }
     if (level_ == IterMapLevel::kSurjective) return "";
-    if (!analyzer_.can_prove_equal(expected, mark.extent)) return fmt::format("the indices do not use all of {}", name_of(mark));
+    if (!analyzer_.can_prove_equal(expected, mark.extent))
+      return fmt::format("the indices do not use all of {}", name_of(mark));
     return "";
   }
 
@@ -62,7 +65,8 @@ class Coverage {
       const bool is_lowest = std::all_of(digits->begin(), digits->end(), [&](const IterSplit& other) {
         return analyzer_.can_prove(it->lower_factor <= other.lower_factor);
       });
-      const bool is_aligned = analyzer_.can_prove(equal(floormod(it->lower_factor, expected), make_const_int(expected->dtype, 0)));
+      const bool is_aligned = analyzer_.can_prove(
+          equal(floormod(it->lower_factor, expected), make_const_int(expected->dtype, 0)));
       if (is_lowest && is_aligned && analyzer_.can_prove(it->lower_factor >= expected)) return it;
     }
     return digits->end();
@@ -76,19 +80,24 @@ class Coverage {
 
 bool uses_mark(const IterMap& map, const IterMark* wanted) {
   auto holds = [&](const IterSum& sum) {
-    return std::any_of(sum.args.begin(), sum.args.end(), [&](const IterSplit& digit) { return digit.source == wanted; });
+    return std::any_of(sum.args.begin(), sum.args.end(),
+                       [&](const IterSplit& digit) { return digit.source == wanted; });
   };
   return std::any_of(map.indices.begin(), map.indices.end(), holds) ||
-         std::any_of(map.marks.begin(), map.marks.end(), [&](const IterMark& mark) { return holds(mark.fused); });
+         std::any_of(map.marks.begin(), map.marks.end(),
+                     [&](const IterMark& mark) { return holds(mark.fused); });
 }
 
-// Different digits give different values: each stride is at least what the smaller ones can add up to, plus one.
+// Different digits give different values: each stride is at least what the smaller ones can add up to, plus
+// one.
 bool has_distinct_values(std::vector<IterSplit> digits, Analyzer& analyzer) {
   std::erase_if(digits, [](const IterSplit& digit) { return is_one(digit.extent); });
   PrimExpr reach;
   while (!digits.empty()) {
     auto next = std::find_if(digits.begin(), digits.end(), [&](const IterSplit& digit) {
-      return std::all_of(digits.begin(), digits.end(), [&](const IterSplit& other) { return analyzer.can_prove(digit.scale <= other.scale); });
+      return std::all_of(digits.begin(), digits.end(), [&](const IterSplit& other) {
+        return analyzer.can_prove(digit.scale <= other.scale);
+      });
     });
     if (next == digits.end() || !analyzer.can_prove(next->scale > 0)) return false;
     if (reach && !analyzer.can_prove(next->scale >= reach)) return false;
@@ -98,8 +107,8 @@ bool has_distinct_values(std::vector<IterSplit> digits, Analyzer& analyzer) {
   return true;
 }
 
-std::string detect(const std::vector<PrimExpr>& bindings, const PrimExpr& predicate, IterMapLevel level, IterParser* parser,
-                   IterMap* map, Analyzer& analyzer) {
+std::string detect(const std::vector<PrimExpr>& bindings, const PrimExpr& predicate, IterMapLevel level,
+                   IterParser* parser, IterMap* map, Analyzer& analyzer) {
   const bool may_leave_gaps = level == IterMapLevel::kInjective;
   try {
     if (!may_leave_gaps) parser->constrain(predicate);  // what is injective on all iterations is so on some
@@ -131,8 +140,8 @@ std::string detect(const std::vector<PrimExpr>& bindings, const PrimExpr& predic
 
 }  // namespace
 
-IterMap detect_iter_map(const std::vector<PrimExpr>& bindings, const IterRanges& ranges, const PrimExpr& predicate,
-                        IterMapLevel level, Analyzer& analyzer) {
+IterMap detect_iter_map(const std::vector<PrimExpr>& bindings, const IterRanges& ranges,
+                        const PrimExpr& predicate, IterMapLevel level, Analyzer& analyzer) {
   auto scope = analyzer.enter();
   for (const auto& [var, range] : ranges) analyzer.bind(var, range);
   IterMap map;
@@ -152,7 +161,8 @@ PrimExpr to_expr(const IterSplit& split) {
   PrimExpr value = mark.var ? PrimExpr(mark.var) - mark.min : to_expr(mark.fused);
   if (!is_one(split.lower_factor)) value = floordiv(value, split.lower_factor);
   Analyzer analyzer;
-  if (!analyzer.can_prove_equal(split.lower_factor * split.extent, mark.extent)) value = floormod(value, split.extent);
+  if (!analyzer.can_prove_equal(split.lower_factor * split.extent, mark.extent))
+    value = floormod(value, split.extent);
   return value * split.scale;
 }
 
@@ -163,8 +173,8 @@ PrimExpr to_expr(const IterSum& sum) {
   return is_zero(sum.base) ? total : total + sum.base;
 }
 
-std::vector<PrimExpr> normalize(const std::vector<PrimExpr>& bindings, const IterRanges& ranges, const PrimExpr& predicate,
-                                Analyzer& analyzer) {
+std::vector<PrimExpr> normalize(const std::vector<PrimExpr>& bindings, const IterRanges& ranges,
+                                const PrimExpr& predicate, Analyzer& analyzer) {
   auto scope = analyzer.enter();
   for (const auto& [var, range] : ranges) analyzer.bind(var, range);
   if (predicate) analyzer.require(predicate);
@@ -184,10 +194,11 @@ std::vector<PrimExpr> normalize(const std::vector<PrimExpr>& bindings, const Ite
   return results;
 }
 
-std::vector<std::pair<Var, PrimExpr>> inverse_affine_iter_map(const IterMap& map, const std::vector<PrimExpr>& outputs,
+std::vector<std::pair<Var, PrimExpr>> inverse_affine_iter_map(const IterMap& map,
+                                                              const std::vector<PrimExpr>& outputs,
                                                               Analyzer& analyzer) {
-  TILEWRIGHT_CHECK(map && outputs.size() == map.indices.size(), "the inverse of a map of {} indices from {} outputs",
-                   map.indices.size(), outputs.size());
+  TILEWRIGHT_CHECK(map && outputs.size() == map.indices.size(),
+                   "the inverse of a map of {} indices from {} outputs", map.indices.size(), outputs.size());
   std::unordered_map<const IterMark*, PrimExpr> values;
   auto add = [&](const IterSplit& digit, PrimExpr value, bool is_outermost) {
     if (!is_one(digit.scale)) value = floordiv(value, digit.scale);
@@ -205,8 +216,10 @@ std::vector<std::pair<Var, PrimExpr>> inverse_affine_iter_map(const IterMap& map
     auto known = values.find(&*mark);
     if (known == values.end()) continue;
     const PrimExpr value = known->second;
-    if (mark->var) inverse.emplace_back(mark->var, analyzer.simplify(value + mark->min));
-    else for (size_t n = 0; n < mark->fused.args.size(); ++n) add(mark->fused.args[n], value, n == 0);
+    if (mark->var)
+      inverse.emplace_back(mark->var, analyzer.simplify(value + mark->min));
+    else
+      for (size_t n = 0; n < mark->fused.args.size(); ++n) add(mark->fused.args[n], value, n == 0);
   }
   std::reverse(inverse.begin(), inverse.end());
   return inverse;

@@ -1,6 +1,7 @@
 // Quasi-affine iterator maps: how block axes are made of loops by fusing and splitting.
-// Each index is brought to the normal form  sum of ((mark // lower_factor) % extent) * scale,  plus a base, where a
-// mark is a loop variable or itself a fused sum.  From it come bijectivity, inverses and the division into tiles.
+// Each index is brought to the normal form  sum of ((mark // lower_factor) % extent) * scale,  plus a base,
+// where a mark is a loop variable or itself a fused sum.  From it come bijectivity, inverses and the division
+// into tiles.
 #pragma once
 #include <deque>
 #include <string>
@@ -23,11 +24,12 @@ struct IterSum {
   PrimExpr base;
 };
 
-/// An iterator that takes each of 0, 1, ..., extent - 1: a loop variable minus its start, or a fused sum of digits.
+/// An iterator that takes each of 0, 1, ..., extent - 1: a loop variable minus its start, or a fused sum of
+/// digits.
 struct IterMark {
-  Var var;           // null for a fused mark
-  PrimExpr min;      // first value of var
-  IterSum fused;     // when var is null: scales are in mixed radix, outermost first, base 0
+  Var var;        // null for a fused mark
+  PrimExpr min;   // first value of var
+  IterSum fused;  // when var is null: scales are in mixed radix, outermost first, base 0
   PrimExpr extent;
 };
 
@@ -42,22 +44,23 @@ using IterRanges = std::vector<std::pair<Var, Range>>;
 
 /// The normal form of some indices, or the reason why there is none.
 struct IterMap {
-  std::deque<IterMark> marks;      // owns what the splits point to
-  std::vector<IterSum> indices;    // one for each binding
-  std::string reason;              // why it failed: "index 1, i // 3, ..." ; empty on success
+  std::deque<IterMark> marks;    // owns what the splits point to
+  std::vector<IterSum> indices;  // one for each binding
+  std::string reason;            // why it failed: "index 1, i // 3, ..." ; empty on success
   explicit operator bool() const { return reason.empty(); }
 };
 
 /// The normal form of `bindings` over the loops `ranges`, where `predicate` (null: true) holds.
 /// The predicate may bound fused iterators (i * 5 + j < 127), single loops, or digits.
-IterMap detect_iter_map(const std::vector<PrimExpr>& bindings, const IterRanges& ranges, const PrimExpr& predicate,
-                        IterMapLevel level, Analyzer& analyzer);
+IterMap detect_iter_map(const std::vector<PrimExpr>& bindings, const IterRanges& ranges,
+                        const PrimExpr& predicate, IterMapLevel level, Analyzer& analyzer);
 
 /// True only if the loops (restricted by `predicate`) and the values of `bindings` correspond one to one.
 bool is_bijective(const std::vector<PrimExpr>& bindings, const IterRanges& ranges, const PrimExpr& predicate,
                   Analyzer& analyzer);
 
-/// The bindings in the simplest form that the normal form gives; a binding that has none is simplified as it is.
+/// The bindings in the simplest form that the normal form gives; a binding that has none is simplified as it
+/// is.
 std::vector<PrimExpr> normalize(const std::vector<PrimExpr>& bindings, const IterRanges& ranges,
                                 const PrimExpr& predicate, Analyzer& analyzer);
 
@@ -66,11 +69,12 @@ PrimExpr to_expr(const IterSplit& split);
 
 /// For each loop variable of a bijective map its value in terms of `outputs`, one expression per index.
 /// Nothing for variables that no index uses (loops of extent 1).
-std::vector<std::pair<Var, PrimExpr>> inverse_affine_iter_map(const IterMap& map, const std::vector<PrimExpr>& outputs,
+std::vector<std::pair<Var, PrimExpr>> inverse_affine_iter_map(const IterMap& map,
+                                                              const std::vector<PrimExpr>& outputs,
                                                               Analyzer& analyzer);
 
-/// binding = outer * inner_extent + inner, where inner uses only the inner loops and takes 0 .. inner_extent - 1,
-/// and outer uses only the outer loops and takes outer_min .. outer_min + outer_extent - 1.
+/// binding = outer * inner_extent + inner, where inner uses only the inner loops and takes 0 .. inner_extent
+/// - 1, and outer uses only the outer loops and takes outer_min .. outer_min + outer_extent - 1.
 struct DividedBinding {
   PrimExpr outer, outer_min, outer_extent;
   PrimExpr inner, inner_extent;
@@ -83,9 +87,11 @@ struct SubspaceDivision {
   explicit operator bool() const { return reason.empty(); }
 };
 
-/// Divides bindings over the loops `iters` into a part over the loops `sub_iters` (some of `iters`: one tile) and a part
-/// over the others (which tile).  Fails, with a reason, when a binding or the predicate mixes the two.
+/// Divides bindings over the loops `iters` into a part over the loops `sub_iters` (some of `iters`: one tile)
+/// and a part over the others (which tile).  Fails, with a reason, when a binding or the predicate mixes the
+/// two.
 SubspaceDivision subspace_divide(const std::vector<PrimExpr>& bindings, const IterRanges& iters,
-                                 const std::vector<Var>& sub_iters, const PrimExpr& predicate, Analyzer& analyzer);
+                                 const std::vector<Var>& sub_iters, const PrimExpr& predicate,
+                                 Analyzer& analyzer);
 
 }  // namespace tilewright::arith

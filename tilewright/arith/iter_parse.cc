@@ -1,8 +1,9 @@
 #include "tilewright/arith/iter_parse.h"
 
 #include <algorithm>
+#include <set>
 
-#include "tilewright/ir/walk.h"
+#include "tilewright/arith/expr_util.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::arith {
@@ -44,7 +45,8 @@ std::vector<PrimExpr> conjuncts(const PrimExpr& predicate) {
   return found;
 }
 
-IterParser::IterParser(const IterRanges& ranges, IterMap* map, Analyzer& analyzer) : map_(map), analyzer_(analyzer) {
+IterParser::IterParser(const IterRanges& ranges, IterMap* map, Analyzer& analyzer)
+    : map_(map), analyzer_(analyzer) {
   for (const auto& [var, range] : ranges)
     map_->marks.push_back({var, analyzer.simplify(range->min), {}, analyzer.simplify(range->extent)});
 }
@@ -57,9 +59,9 @@ const IterMark* IterParser::mark_of(const VarNode* var) const {
 }
 
 bool IterParser::uses_loops(const PrimExpr& expr) const {
-  bool found = false;
-  walk(expr, [&](const VarNode* var) { found |= mark_of(var) != nullptr; });
-  return found;
+  return any_node(expr, [&](const Object* node) {
+    return node->kind == Kind::kVar && mark_of(static_cast<const VarNode*>(node)) != nullptr;
+  });
 }
 
 bool IterParser::is_multiple(const PrimExpr& value, const PrimExpr& of) {
@@ -80,7 +82,8 @@ IterSum IterParser::parse(const PrimExpr& expr) {
     ~Depth() { --depth; }
   } guard{++depth_};
   if (depth_ > kMaxDepth) throw NotAffine{"it is nested too deeply"};
-  if (const auto* conversion = expr.as<CastNode>(); conversion && is_index(expr->dtype) && is_index(conversion->value->dtype)) {
+  if (const auto* conversion = expr.as<CastNode>();
+      conversion && is_index(expr->dtype) && is_index(conversion->value->dtype)) {
     IterSum sum = parse(conversion->value);
     for (IterSplit& digit : sum.args) digit.scale = cast(expr->dtype, digit.scale);
     sum.base = cast(expr->dtype, sum.base);
@@ -122,7 +125,8 @@ IterSum IterParser::divide(const PrimExpr& value, const PrimExpr& divisor, bool 
   IterSum sum = parse(value);
   const PrimExpr zero = make_const_int(value->dtype, 0), one = make_const_int(value->dtype, 1);
   if (!analyzer_.can_prove(divisor > 0)) throw NotAffine{"it divides by something that may not be positive"};
-  if (!is_multiple(sum.base, divisor)) throw NotAffine{"it divides a sum whose start is not a multiple of the divisor"};
+  if (!is_multiple(sum.base, divisor))
+    throw NotAffine{"it divides a sum whose start is not a multiple of the divisor"};
   const PrimExpr base = wants_remainder ? zero : analyzer_.simplify(floordiv(sum.base, divisor));
   // digits that are multiples of the divisor as a whole do not take part
   std::vector<IterSplit> whole, rest;
@@ -132,13 +136,15 @@ IterSum IterParser::divide(const PrimExpr& value, const PrimExpr& divisor, bool 
   const auto fused = fuse(std::move(rest));
   if (!fused) return result;
   if (!analyzer_.can_prove(fused->scale > 0)) throw NotAffine{"it divides a loop that runs backwards"};
-  if (!is_multiple(divisor, fused->scale)) throw NotAffine{"it divides a stride that neither divides the divisor nor is divided by it"};
+  if (!is_multiple(divisor, fused->scale))
+    throw NotAffine{"it divides a stride that neither divides the divisor nor is divided by it"};
   const PrimExpr step = analyzer_.simplify(floordiv(divisor, fused->scale));  // in units of the digit
   if (analyzer_.can_prove(fused->extent <= step)) {
     if (wants_remainder) result.args.push_back(*fused);
     return result;
   }
-  if (!is_multiple(fused->extent, step)) throw NotAffine{"it divides a loop whose extent is not a multiple of the divisor"};
+  if (!is_multiple(fused->extent, step))
+    throw NotAffine{"it divides a loop whose extent is not a multiple of the divisor"};
   IterSplit digit = *fused;
   if (wants_remainder) {
     digit.extent = step;
@@ -159,7 +165,8 @@ std::vector<IterSplit> IterParser::with_constrained_marks(std::vector<IterSplit>
     PrimExpr factor;
     bool is_whole = true;
     for (const IterSplit& wanted : mark->fused.args) {
-      auto it = std::find_if(rest.begin(), rest.end(), [&](const IterSplit& d) { return same_digit(d, wanted, analyzer_); });
+      auto it = std::find_if(rest.begin(), rest.end(),
+                             [&](const IterSplit& d) { return same_digit(d, wanted, analyzer_); });
       if (it == rest.end()) {
         is_whole = false;
         break;
@@ -191,7 +198,8 @@ std::optional<IterSplit> IterParser::fuse(std::vector<IterSplit> digits) {
   });
   if (constant_scale(*first) == INT64_MAX) {
     first = std::find_if(digits.begin(), digits.end(), [&](const IterSplit& candidate) {
-      return std::all_of(digits.begin(), digits.end(), [&](const IterSplit& d) { return is_multiple(d.scale, candidate.scale); });
+      return std::all_of(digits.begin(), digits.end(),
+                         [&](const IterSplit& d) { return is_multiple(d.scale, candidate.scale); });
     });
     if (first == digits.end()) throw NotAffine{"its strides cannot be ordered"};
   }
@@ -201,7 +209,8 @@ std::optional<IterSplit> IterParser::fuse(std::vector<IterSplit> digits) {
   const PrimExpr scale = chain[0].scale;
   while (!digits.empty()) {
     const PrimExpr expected = analyzer_.simplify(extent * scale);
-    auto next = std::find_if(digits.begin(), digits.end(), [&](const IterSplit& digit) { return equal(digit.scale, expected); });
+    auto next = std::find_if(digits.begin(), digits.end(),
+                             [&](const IterSplit& digit) { return equal(digit.scale, expected); });
     if (next == digits.end()) throw NotAffine{"its strides leave gaps or overlap"};
     IterSplit digit = *next;
     digit.scale = extent;
@@ -218,8 +227,9 @@ std::optional<IterSplit> IterParser::fuse(std::vector<IterSplit> digits) {
 const IterMark* IterParser::fused_mark(std::vector<IterSplit> digits, const PrimExpr& extent) {
   for (const IterMark& mark : map_->marks) {
     if (mark.var || mark.fused.args.size() != digits.size()) continue;
-    const bool is_same = std::equal(digits.begin(), digits.end(), mark.fused.args.begin(),
-                                    [&](const IterSplit& a, const IterSplit& b) { return same_digit(a, b, analyzer_); });
+    const bool is_same =
+        std::equal(digits.begin(), digits.end(), mark.fused.args.begin(),
+                   [&](const IterSplit& a, const IterSplit& b) { return same_digit(a, b, analyzer_); });
     if (is_same) return &mark;
   }
   IterSum sum{std::move(digits), make_const_int(extent->dtype, 0)};
@@ -233,19 +243,25 @@ void IterParser::constrain(const PrimExpr& predicate) {
   std::vector<PrimExpr> parts = conjuncts(predicate);
   // those on single loops first: fused sums are then made of the shortened loops
   auto num_loops = [&](const PrimExpr& part) {
-    size_t count = 0;
-    walk(part, [&](const VarNode* var) { count += mark_of(var) != nullptr; });
-    return count;
+    std::set<const Object*> loops;
+    any_node(part, [&](const Object* node) {
+      if (node->kind == Kind::kVar && mark_of(static_cast<const VarNode*>(node))) loops.insert(node);
+      return false;
+    });
+    return loops.size();
   };
-  const auto middle = std::partition(parts.begin(), parts.end(), [&](const PrimExpr& part) { return num_loops(part) <= 1; });
+  const auto middle =
+      std::partition(parts.begin(), parts.end(), [&](const PrimExpr& part) { return num_loops(part) <= 1; });
   for (auto part = parts.begin(); part != middle; ++part) constrain_one(*part);
   for (auto part = middle; part != parts.end(); ++part) constrain_one(*part);
 }
 
 void IterParser::constrain_one(const PrimExpr& part) {
-  if (const auto* call = part.as<CallNode>(); call && call->args.size() == 1) return constrain(call->args[0]);  // likely(...)
+  if (const auto* call = part.as<CallNode>(); call && call->args.size() == 1)
+    return constrain(call->args[0]);  // likely(...)
   const auto* compare = part.as<BinaryOpNode>();
-  if (!compare || !is_index(compare->a->dtype)) throw NotAffine{"the predicate is not a comparison of integers"};
+  if (!compare || !is_index(compare->a->dtype))
+    throw NotAffine{"the predicate is not a comparison of integers"};
   const PrimExpr &a = compare->a, &b = compare->b;
   switch (part->kind) {
     case Kind::kLT: return constrain_upper(a - b, make_const_int(a->dtype, 0));
@@ -262,17 +278,19 @@ void IterParser::constrain_upper(const PrimExpr& value, const PrimExpr& bound) {
   const auto fused = fuse(sum.args);
   if (!fused) return;  // says nothing of loops
   int64_t scale;
-  const bool is_positive = as_const_int(fused->scale, &scale) ? scale > 0 : analyzer_.can_prove(fused->scale > 0);
+  const bool is_positive =
+      as_const_int(fused->scale, &scale) ? scale > 0 : analyzer_.can_prove(fused->scale > 0);
   if (!is_positive) throw NotAffine{"the predicate bounds a loop from below"};
   // scale * digit + base < bound  =>  digit < ceil((bound - base) / scale)
   const PrimExpr limit = analyzer_.simplify(ceildiv(bound - sum.base, fused->scale));
   if (analyzer_.can_prove(fused->extent <= limit)) return;
   if (!is_one(fused->lower_factor) || !equal(fused->extent, fused->source->extent))
     throw NotAffine{"the predicate bounds a part of a loop"};
-  const bool is_part_of_another = std::any_of(map_->marks.begin(), map_->marks.end(), [&](const IterMark& mark) {
-    return std::any_of(mark.fused.args.begin(), mark.fused.args.end(),
-                       [&](const IterSplit& digit) { return digit.source == fused->source; });
-  });
+  const bool is_part_of_another =
+      std::any_of(map_->marks.begin(), map_->marks.end(), [&](const IterMark& mark) {
+        return std::any_of(mark.fused.args.begin(), mark.fused.args.end(),
+                           [&](const IterSplit& digit) { return digit.source == fused->source; });
+      });
   if (is_part_of_another) throw NotAffine{"the predicate bounds a loop and a sum of that loop"};
   const bool is_below = analyzer_.can_prove(limit <= fused->extent);
   for (IterMark& mark : map_->marks) {

@@ -16,12 +16,13 @@ class IterParser {
   /// Marks are made in `map`.  The analyzer must know the ranges and the predicate.
   IterParser(const IterRanges& ranges, IterMap* map, Analyzer& analyzer);
 
-  /// Restricts loops and fused sums by a condition on them; throws NotAffine if it is none of the known forms.
+  /// Restricts loops and fused sums by a condition on them; throws NotAffine if it is none of the known
+  /// forms.
   void constrain(const PrimExpr& predicate);
   /// `expr` as a sum of digits; throws NotAffine.
   IterSum parse(const PrimExpr& expr);
-  /// The sum of the digits (without base) as one digit, of a fused mark if there are several; no digit: nothing.
-  /// Throws NotAffine when the digits leave gaps or overlap.
+  /// The sum of the digits (without base) as one digit, of a fused mark if there are several; no digit:
+  /// nothing. Throws NotAffine when the digits leave gaps or overlap.
   std::optional<IterSplit> fuse(std::vector<IterSplit> digits);
   /// Marks whose extent a predicate has cut.
   const std::vector<const IterMark*>& constrained() const { return constrained_; }

@@ -1,6 +1,7 @@
 // Proofs of form >= 0.
-// A form whose constant bounds do not decide is reduced by facts F >= 0: if F holds a term with the same sign, then
-// |f| * form - |t| * F is free of the term, and form >= 0 if that is.  min, max and select are proved case by case.
+// A form whose constant bounds do not decide is reduced by facts F >= 0: if F holds a term with the same
+// sign, then |f| * form - |t| * F is free of the term, and form >= 0 if that is.  min, max and select are
+// proved case by case.
 #include <algorithm>
 #include <numeric>
 
@@ -40,7 +41,8 @@ bool Prover::prove(const Linear& goal, int depth) {
   if (prove_by_cases(goal, depth, &has_cases)) return true;
   if (has_cases) return false;  // a case split is exact: what it cannot prove is not true in one of the cases
   if (prove_by_factor(goal, depth)) return true;
-  // terms without bound must be eliminated in any proof; products first, since their facts speak of their factors
+  // terms without bound must be eliminated in any proof; products first, since their facts speak of their
+  // factors
   std::vector<Arg> order = goal.terms;
   auto is_unbounded = [&](const Arg& part) { return (state.bounds(part.id) * part.coeff).min == kNegInf; };
   if (std::any_of(order.begin(), order.end(), is_unbounded))
@@ -49,14 +51,16 @@ bool Prover::prove(const Linear& goal, int depth) {
     const bool a_last = state.terms[a.id].op != Op::kProduct, b_last = state.terms[b.id].op != Op::kProduct;
     return std::pair(a_last, a.id) < std::pair(b_last, b.id);
   });
-  return std::any_of(order.begin(), order.end(), [&](const Arg& part) { return eliminate(goal, part, depth); });
+  return std::any_of(order.begin(), order.end(),
+                     [&](const Arg& part) { return eliminate(goal, part, depth); });
 }
 
 // goal + k * min(a, b) >= 0, k > 0, if it holds with a and with b; max with k < 0 likewise
 bool Prover::prove_by_cases(const Linear& goal, int depth, bool* has_cases) {
   for (const Arg& part : goal.terms) {
     const Op op = state.terms[part.id].op;
-    const bool is_split = (op == Op::kMin && part.coeff > 0) || (op == Op::kMax && part.coeff < 0) || op == Op::kSelect;
+    const bool is_split =
+        (op == Op::kMin && part.coeff > 0) || (op == Op::kMax && part.coeff < 0) || op == Op::kSelect;
     if (!is_split) continue;
     *has_cases = op != Op::kSelect;  // the condition of a select is not used here
     const size_t first = op == Op::kSelect ? 1 : 0;
@@ -108,10 +112,12 @@ bool Prover::prove_by_factor(const Linear& goal, int depth) {
 }
 
 bool Prover::eliminate(const Linear& goal, Arg part, int depth) {
+  if (fuel < 0) return false;
   for (const Linear& fact : facts_about(part.id, part.coeff > 0)) {
     const int64_t in_fact = fact.coeff_of(part.id);
     const int64_t divisor = std::gcd(in_fact, part.coeff);
-    const Linear rest = add_scaled(scaled(goal, std::abs(in_fact / divisor)), fact, -std::abs(part.coeff / divisor));
+    const Linear rest =
+        add_scaled(scaled(goal, std::abs(in_fact / divisor)), fact, -std::abs(part.coeff / divisor));
     if (prove(rest, depth - 1)) return true;
     if (fuel < 0) return false;
   }
@@ -134,8 +140,10 @@ std::vector<Linear> Prover::facts_about(Id term, bool positive) {
     const Linear value = terms.linear(terms.arg(term, 0));
     const Term& divisor = terms[terms.arg(term, 1)];
     if (divisor.op == Op::kConst && divisor.value > 0) {
-      if (positive) found.push_back(shifted(add_scaled(scaled(value, -1), self, divisor.value), divisor.value - 1));
-      else found.push_back(add_scaled(value, self, -divisor.value));
+      if (positive)
+        found.push_back(shifted(add_scaled(scaled(value, -1), self, divisor.value), divisor.value - 1));
+      else
+        found.push_back(add_scaled(value, self, -divisor.value));
     }
   }
   if (op == Op::kFloorMod && !positive) {
@@ -160,10 +168,12 @@ void Prover::facts_about_product(Id product, bool positive, std::vector<Linear>*
   for (size_t n = 0; n < factors.size(); ++n) {
     std::vector<Arg> others = factors;
     others.erase(others.begin() + static_cast<ptrdiff_t>(n));
-    const Id rest = others.size() == 1 ? others[0].id : terms.intern(Op::kProduct, terms[product].dtype, others);
+    const Id rest =
+        others.size() == 1 ? others[0].id : terms.intern(Op::kProduct, terms[product].dtype, others);
     if (state.bounds(rest).min < 0) continue;
     const Id factor = factors[n].id;
-    std::vector<Linear> about = terms[factor].op == Op::kProduct ? std::vector<Linear>{} : facts_about(factor, positive);
+    std::vector<Linear> about =
+        terms[factor].op == Op::kProduct ? std::vector<Linear>{} : facts_about(factor, positive);
     const ConstBounds around = state.bounds(factor);
     const Linear self{{{factor, 1}}, 0};
     if (positive && around.min != kNegInf) about.push_back(shifted(self, -around.min));
@@ -202,7 +212,8 @@ bool Analyzer::State::proves(Id condition) {
       const Id inner = terms.arg(condition, 0);
       if (terms[inner].op != Op::kEQ0) return false;
       const Linear form = terms.linear(terms.arg(inner, 0));
-      return proves_ge0(shifted(form, -1), kProofFuel) || proves_ge0(shifted(scaled(form, -1), -1), kProofFuel);
+      return proves_ge0(shifted(form, -1), kProofFuel) ||
+             proves_ge0(shifted(scaled(form, -1), -1), kProofFuel);
     }
     default: return false;
   }

@@ -40,8 +40,10 @@ IntervalRegion intersect(const IntervalRegion& a, const IntervalRegion& b, Analy
 }
 
 bool covers(const IntervalRegion& outer, const IntervalRegion& inner, Analyzer& analyzer) {
-  TILEWRIGHT_CHECK(outer.size() == inner.size(), "regions of {} and {} dimensions", outer.size(), inner.size());
-  if (std::any_of(inner.begin(), inner.end(), [&](const Interval& set) { return is_empty(set, analyzer); })) return true;
+  TILEWRIGHT_CHECK(outer.size() == inner.size(), "regions of {} and {} dimensions", outer.size(),
+                   inner.size());
+  if (std::any_of(inner.begin(), inner.end(), [&](const Interval& set) { return is_empty(set, analyzer); }))
+    return true;
   for (size_t n = 0; n < outer.size(); ++n) {
     if (!covers(outer[n], inner[n], analyzer)) return false;
   }
@@ -67,13 +69,16 @@ IntervalRegion to_intervals(const Region& region) {
 }
 
 Region to_region(const IntervalRegion& region, const std::vector<PrimExpr>& shape, Analyzer& analyzer) {
-  TILEWRIGHT_CHECK(region.size() == shape.size(), "a region of {} dimensions of a buffer of {}", region.size(), shape.size());
+  TILEWRIGHT_CHECK(region.size() == shape.size(), "a region of {} dimensions of a buffer of {}",
+                   region.size(), shape.size());
   Region result;
   for (size_t n = 0; n < shape.size(); ++n) {
     const Interval whole{make_const_int(shape[n]->dtype, 0), shape[n] - 1};
     const Interval inside = intersect(region[n], whole, analyzer);
-    const bool is_all = analyzer.can_prove_equal(inside.min, whole.min) && analyzer.can_prove_equal(inside.max, whole.max);
-    result.push_back(is_all ? make_range(whole.min, shape[n]) : make_range(inside.min, *extent(inside, analyzer)));
+    const bool is_all =
+        analyzer.can_prove_equal(inside.min, whole.min) && analyzer.can_prove_equal(inside.max, whole.max);
+    result.push_back(is_all ? make_range(whole.min, shape[n])
+                            : make_range(inside.min, *extent(inside, analyzer)));
   }
   return result;
 }

@@ -31,7 +31,8 @@ struct Goal {
 
 class Matcher {
  public:
-  Matcher(Analyzer::State& state, const Pattern& pattern, DataType dtype) : state_(state), pattern_(pattern), dtype_(dtype) {}
+  Matcher(Analyzer::State& state, const Pattern& pattern, DataType dtype)
+      : state_(state), pattern_(pattern), dtype_(dtype) {}
 
   bool match(Id id) { return solve({goal_for(pattern_.root(), id)}); }
   bool match_in_sum(const Linear& form, int64_t scale) {
@@ -140,8 +141,10 @@ bool Matcher::solve(std::vector<Goal> goals, size_t num_postponed) {
     if (is_index(state_.terms[part.id].dtype) && state_.terms[part.id].dtype != dtype_) return false;
   }
   if (goal.parts.empty()) {
-    if (goal.may_leave_rest) rest = goal.target;
-    else if (!goal.target.is_const() || goal.target.constant != 0) return false;
+    if (goal.may_leave_rest)
+      rest = goal.target;
+    else if (!goal.target.is_const() || goal.target.constant != 0)
+      return false;
     return solve(std::move(goals));
   }
   for (size_t n = 0; n < goal.parts.size(); ++n) {
@@ -182,8 +185,8 @@ bool Matcher::solve_structured(const Goal& goal, size_t part, const std::vector<
 
 // k * x + c = target: one unknown variable and at most one unknown constant; otherwise wait for other goals.
 bool Matcher::solve_names(Goal goal, std::vector<Goal> others, size_t num_postponed) {
-  const size_t num_vars = static_cast<size_t>(
-      std::count_if(goal.parts.begin(), goal.parts.end(), [&](const auto& part) { return node(part.node).op == P::kVar; }));
+  const size_t num_vars = static_cast<size_t>(std::count_if(
+      goal.parts.begin(), goal.parts.end(), [&](const auto& part) { return node(part.node).op == P::kVar; }));
   const size_t num_consts = goal.parts.size() - num_vars;
   if (num_vars > 1 || num_consts > 1 || goal.may_leave_rest) {
     if (num_postponed > others.size()) return false;
@@ -316,7 +319,8 @@ std::optional<Id> apply_rules(Analyzer::State& state, RuleTable table, Id id) {
   return std::nullopt;
 }
 
-std::optional<Linear> apply_sum_rules(Analyzer::State& state, RuleTable table, const Linear& form, size_t n, DataType dtype) {
+std::optional<Linear> apply_sum_rules(Analyzer::State& state, RuleTable table, const Linear& form, size_t n,
+                                      DataType dtype) {
   if (state.rule_nesting >= kMaxNesting) return std::nullopt;
   const Nesting nesting(state);
   const Arg first = form.terms[n];
@@ -324,7 +328,8 @@ std::optional<Linear> apply_sum_rules(Analyzer::State& state, RuleTable table, c
     const PatternNode& root = rule.left.nodes[rule.left.root()];
     if (term_op(rule.left.nodes[root.a].op) != state.terms[first.id].op) continue;
     Matcher matcher(state, rule.left, dtype);
-    if (!matcher.match_in_sum(form, first.coeff) || !guard_holds(state, rule, matcher.bindings, dtype)) continue;
+    if (!matcher.match_in_sum(form, first.coeff) || !guard_holds(state, rule, matcher.bindings, dtype))
+      continue;
     const Id result = Builder{state, rule.right, matcher.bindings, dtype}.build();
     return add_scaled(matcher.rest, state.terms.linear(result), first.coeff);
   }

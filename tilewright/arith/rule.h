@@ -1,10 +1,12 @@
 // Rewrite rules as data:  rule(min(x, x + c), x, c >= 0).
-// A pattern is a constant array of nodes, built by the operators below at compile time and interpreted by rule.cc; so a
-// table costs nothing to compile, and tests/fuzz can print every rule and check it by brute force.
-//   x y z w   any integer             a sum in a pattern is matched up to linear arithmetic: `x + c` matches n * 2 + 7
-//   c d e     an integer constant     with x = n * 2, c = 7, and x - y matches any sum once x or y is known.
-//   p q r     any condition           min, max, == and * match in both orders, `and` and `or` as written.
-//   / and %   floor division and its remainder.  Division by zero is undefined: a rule need not care.
+// A pattern is a constant array of nodes, built by the operators below at compile time and interpreted by
+// rule.cc; so a table costs nothing to compile, and tests/fuzz can print every rule and check it by brute
+// force.
+//   x y z w   any integer             a sum in a pattern is matched up to linear arithmetic: `x + c` matches
+//   n * 2 + 7 c d e     an integer constant     with x = n * 2, c = 7, and x - y matches any sum once x or y
+//   is known. p q r     any condition           min, max, == and * match in both orders, `and` and `or` as
+//   written. / and %   floor division and its remainder.  Division by zero is undefined: a rule need not
+//   care.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -18,8 +20,24 @@ namespace tilewright::arith {
 
 struct PatternNode {
   enum Op : uint8_t {
-    kVar, kConst, kCondition, kLiteral,  // value: which one, or the literal
-    kAdd, kSub, kMul, kFloorDiv, kFloorMod, kMin, kMax, kLT, kLE, kEQ, kAnd, kOr, kNot, kSelect
+    kVar,
+    kConst,
+    kCondition,
+    kLiteral,  // value: which one, or the literal
+    kAdd,
+    kSub,
+    kMul,
+    kFloorDiv,
+    kFloorMod,
+    kMin,
+    kMax,
+    kLT,
+    kLE,
+    kEQ,
+    kAnd,
+    kOr,
+    kNot,
+    kSelect
   };
   Op op;
   uint8_t a, b, c;  // operands: places in the pattern
@@ -33,7 +51,8 @@ struct Pattern {
   constexpr Pattern() : nodes{}, size(0) {}
   constexpr Pattern(int literal) : Pattern(PatternNode::kLiteral, literal) {}
   constexpr Pattern(PatternNode::Op op, int which) : nodes{}, size(1) { nodes[0] = {op, 0, 0, 0, which}; }
-  constexpr Pattern(PatternNode::Op op, const Pattern& a, const Pattern& b, const Pattern& c) : nodes{}, size(0) {
+  constexpr Pattern(PatternNode::Op op, const Pattern& a, const Pattern& b, const Pattern& c)
+      : nodes{}, size(0) {
     const uint8_t first = add(a), second = add(b), third = add(c);
     nodes[size++] = {op, first, second, third, 0};
   }
@@ -67,9 +86,11 @@ constexpr Rule rule(const Pattern& left, const Pattern& right, const Pattern& gu
 
 /// What rules are written with.
 namespace pattern {
-inline constexpr Pattern x{PatternNode::kVar, 0}, y{PatternNode::kVar, 1}, z{PatternNode::kVar, 2}, w{PatternNode::kVar, 3};
+inline constexpr Pattern x{PatternNode::kVar, 0}, y{PatternNode::kVar, 1}, z{PatternNode::kVar, 2},
+    w{PatternNode::kVar, 3};
 inline constexpr Pattern c{PatternNode::kConst, 0}, d{PatternNode::kConst, 1}, e{PatternNode::kConst, 2};
-inline constexpr Pattern p{PatternNode::kCondition, 0}, q{PatternNode::kCondition, 1}, r{PatternNode::kCondition, 2};
+inline constexpr Pattern p{PatternNode::kCondition, 0}, q{PatternNode::kCondition, 1},
+    r{PatternNode::kCondition, 2};
 
 #define TILEWRIGHT_PATTERN_OPERATOR(name, Op) \
   constexpr Pattern name(const Pattern& a, const Pattern& b) { return {PatternNode::Op, a, b, {}}; }
@@ -96,12 +117,14 @@ constexpr Pattern operator!(const Pattern& a) { return {PatternNode::kNot, a, {}
 
 /// Every table, by the kind of term it rewrites.  Add and sub rules rewrite any two terms of a sum.
 using RuleTable = std::span<const Rule>;
-extern const RuleTable kAddRules, kSubRules, kMulRules, kDivModRules, kMinMaxRules, kCompareRules, kSelectRules, kLogicRules;
+extern const RuleTable kAddRules, kSubRules, kMulRules, kDivModRules, kMinMaxRules, kCompareRules,
+    kSelectRules, kLogicRules;
 
 /// The term that the first matching rule gives for `id`, or nothing.
 std::optional<Id> apply_rules(Analyzer::State& state, RuleTable table, Id id);
 /// `form` with one of its terms (the n-th) and others rewritten by the first matching rule, or nothing.
-std::optional<Linear> apply_sum_rules(Analyzer::State& state, RuleTable table, const Linear& form, size_t n, DataType dtype);
+std::optional<Linear> apply_sum_rules(Analyzer::State& state, RuleTable table, const Linear& form, size_t n,
+                                      DataType dtype);
 
 /// min(x, x + c) => x  when 0 <= c
 std::string to_string(const Rule& rule);

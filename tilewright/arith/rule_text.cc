@@ -13,10 +13,13 @@ std::string text(const Pattern& pattern, uint8_t place) {
   const PatternNode& node = pattern.nodes[place];
   auto operand = [&](uint8_t child) {
     const P::Op op = pattern.nodes[child].op;
-    const bool is_atomic = op < P::kAdd || op == P::kMin || op == P::kMax || op == P::kSelect || op == P::kNot;
+    const bool is_atomic =
+        op < P::kAdd || op == P::kMin || op == P::kMax || op == P::kSelect || op == P::kNot;
     return is_atomic ? text(pattern, child) : "(" + text(pattern, child) + ")";
   };
-  auto infix = [&](std::string_view sign) { return fmt::format("{} {} {}", operand(node.a), sign, operand(node.b)); };
+  auto infix = [&](std::string_view sign) {
+    return fmt::format("{} {} {}", operand(node.a), sign, operand(node.b));
+  };
   switch (node.op) {
     case P::kVar: return std::string(1, "xyzw"[node.value]);
     case P::kConst: return std::string(1, "cdef"[node.value]);
@@ -36,7 +39,8 @@ std::string text(const Pattern& pattern, uint8_t place) {
     case P::kOr: return infix("or");
     case P::kNot: return "not " + operand(node.a);
     case P::kSelect:
-      return fmt::format("select({}, {}, {})", text(pattern, node.a), text(pattern, node.b), text(pattern, node.c));
+      return fmt::format("select({}, {}, {})", text(pattern, node.a), text(pattern, node.b),
+                         text(pattern, node.c));
   }
   return "";
 }
@@ -83,7 +87,8 @@ std::optional<int64_t> value_of(const Pattern& pattern, uint8_t place, const Pat
 }  // namespace
 
 std::string to_string(const Rule& rule) {
-  std::string result = fmt::format("{} => {}", text(rule.left, rule.left.root()), text(rule.right, rule.right.root()));
+  std::string result =
+      fmt::format("{} => {}", text(rule.left, rule.left.root()), text(rule.right, rule.right.root()));
   if (!rule.guard.empty()) result += "  when " + text(rule.guard, rule.guard.root());
   return result;
 }

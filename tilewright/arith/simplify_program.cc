@@ -1,8 +1,7 @@
 // Simplification of whole programs: every expression under the loops, axes, lets and conditions around it.
 #include "tilewright/arith/analyzer.h"
-#include "tilewright/arith/compare_expr.h"
+#include "tilewright/arith/expr_util.h"
 #include "tilewright/ir/rewrite.h"
-#include "tilewright/ir/walk.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/op.h"
 
@@ -11,9 +10,10 @@ namespace {
 
 // Whether the value of `expr` may change between two statements.
 bool reads_memory(const PrimExpr& expr) {
-  bool found = false;
-  walk(expr, [&](const BufferLoadNode*) { found = true; }, [&](const CallNode* call) { found |= !is_pure(call->op); });
-  return found;
+  return any_node(expr, [](const Object* node) {
+    if (node->kind == Kind::kCall) return !is_pure(static_cast<const CallNode*>(node)->op);
+    return node->kind == Kind::kBufferLoad;
+  });
 }
 
 class Simplifier {
@@ -32,7 +32,8 @@ class Simplifier {
       case Kind::kBufferStore: return store(ref_as<BufferStoreNode>(stmt));
       case Kind::kEvaluate: return with_value(ref_as<EvaluateNode>(stmt), &EvaluateNode::value);
       case Kind::kAssertStmt: return with_value(ref_as<AssertStmtNode>(stmt), &AssertStmtNode::condition);
-      case Kind::kWhile: return with_body(ref_as<WhileNode>(with_value(ref_as<WhileNode>(stmt), &WhileNode::condition)));
+      case Kind::kWhile:
+        return with_body(ref_as<WhileNode>(with_value(ref_as<WhileNode>(stmt), &WhileNode::condition)));
       case Kind::kAllocBuffer: return with_body(ref_as<AllocBufferNode>(stmt));
       case Kind::kDeclBuffer: return with_body(ref_as<DeclBufferNode>(stmt));
       default: return stmt;
@@ -79,7 +80,7 @@ class Simplifier {
   }
 
   template <class N>
-  Stmt with_value(const Ref<N>& node, PrimExpr N::*field) {
+  Stmt with_value(const Ref<N>& node, PrimExpr N::* field) {
     PrimExpr value = (*node).*field;
     return update(&value) ? Stmt(with(node, [&](N& n) { n.*field = value; })) : Stmt(node);
   }
@@ -105,7 +106,8 @@ class Simplifier {
     is_changed |= update(&indices);
     is_changed |= update(&predicate);
     if (!is_changed) return node;
-    return with(node, [&](BufferStoreNode& n) { n.value = value, n.indices = indices, n.predicate = predicate; });
+    return with(node,
+                [&](BufferStoreNode& n) { n.value = value, n.indices = indices, n.predicate = predicate; });
   }
 
   Stmt loop(const For& node) {
@@ -117,7 +119,8 @@ class Simplifier {
     Stmt body = node->body;
     {
       auto scope = analyzer_.enter();
-      if (!reads_memory(min) && !reads_memory(extent)) analyzer_.bind(node->loop_var, make_range(min, extent));
+      if (!reads_memory(min) && !reads_memory(extent))
+        analyzer_.bind(node->loop_var, make_range(min, extent));
       is_changed |= update(&body);
     }
     if (!is_changed) return node;
@@ -143,7 +146,9 @@ class Simplifier {
       is_changed |= update(&else_case);
     }
     if (!is_changed) return node;
-    return with(node, [&](IfThenElseNode& n) { n.condition = condition, n.then_case = then_case, n.else_case = else_case; });
+    return with(node, [&](IfThenElseNode& n) {
+      n.condition = condition, n.then_case = then_case, n.else_case = else_case;
+    });
   }
 
   // An assertion holds in what follows it.
@@ -161,11 +166,13 @@ class Simplifier {
   Stmt let(const LetStmt& node) {
     PrimExpr value = node->value;
     bool is_changed = update(&value);
-    if (is<IntImmNode>(value) || is<VarNode>(value)) return stmt(substitute(node->body, {{node->var.get(), value}}));
+    if (is<IntImmNode>(value) || is<VarNode>(value))
+      return stmt(substitute(node->body, {{node->var.get(), value}}));
     Stmt body = node->body;
     {
       auto scope = analyzer_.enter();
-      if (value->dtype == node->var->dtype && !reads_memory(value) && value->dtype.is_int() && value->dtype.is_scalar())
+      if (value->dtype == node->var->dtype && !reads_memory(value) && value->dtype.is_int() &&
+          value->dtype.is_scalar())
         analyzer_.require(equal(node->var, value));
       is_changed |= update(&body);
     }
@@ -230,7 +237,8 @@ class Simplifier {
     is_changed |= update(&init);
     is_changed |= update(&body);
     if (!is_changed) return node;
-    return with(node, [&](BlockNode& n) { n.reads = reads, n.writes = writes, n.init = init, n.body = body; });
+    return with(node,
+                [&](BlockNode& n) { n.reads = reads, n.writes = writes, n.init = init, n.body = body; });
   }
 
   Analyzer& analyzer_;

@@ -1,5 +1,5 @@
-// What an Analyzer is made of: the terms, what is known of them, and the constructors that build simplest terms.
-// One class over several files, by subject: import, export, build_*, bounds, prove, facts.
+// What an Analyzer is made of: the terms, what is known of them, and the constructors that build simplest
+// terms. One class over several files, by subject: import, export, build_*, bounds, prove, facts.
 #pragma once
 #include <optional>
 #include <string>
@@ -11,7 +11,8 @@ namespace tilewright::arith {
 
 /// Thrown inside the analyzer when a coefficient leaves its dtype; the expression is then kept as it is.
 struct NotRepresentable {};
-/// Thrown inside the analyzer when a call with an effect is met: its expression may be neither dropped nor repeated.
+/// Thrown inside the analyzer when a call with an effect is met: its expression may be neither dropped nor
+/// repeated.
 struct HasEffect {};
 
 inline constexpr Id kNone = UINT32_MAX;
@@ -22,8 +23,8 @@ inline constexpr int64_t kOpaque = INT64_MIN + 1;
 struct Knowledge {
   ConstBounds bounds;
   ModularSet modular;
-  Id replacement = kNone;       // for a variable that stands for a value
-  std::optional<bool> truth;    // for a condition
+  Id replacement = kNone;     // for a variable that stands for a value
+  std::optional<bool> truth;  // for a condition
 };
 
 struct Analyzer::State {
@@ -54,7 +55,8 @@ struct Analyzer::State {
   Id logical_or(Id a, Id b);
   Id logical_not(Id a);
   Id select(Id condition, Id true_value, Id false_value);
-  Id other(Kind kind, DataType dtype, std::span<const Arg> args, const ObjectRef& object = nullptr, int64_t value = 0);
+  Id other(Kind kind, DataType dtype, std::span<const Arg> args, const ObjectRef& object = nullptr,
+           int64_t value = 0);
 
   // ---- bounds.cc, modular.cc, prove.cc: what can be known
   ConstBounds bounds(Id id);
@@ -87,6 +89,9 @@ struct Analyzer::State {
   };
   std::vector<Fact> facts;
 
+  /// Whether `wanted` is a part of `id`, or may be inside what is opaque.
+  bool mentions(Id id, Id wanted) const;
+
   uint32_t epoch = 1;  // names what is known now; results found in an epoch hold in it
   int import_depth = 0;
   int rule_nesting = 0;
@@ -116,7 +121,6 @@ struct Analyzer::State {
   Id reconsidered(Id condition);
   Id without_implied(Op op, Id condition, Id given);
   bool is_opaque(Id id) const { return terms[id].op == Op::kOther && terms[id].value == kOpaque; }
-  bool mentions(Id id, Id wanted) const;
   ObjectRef operator_named(const Expr& op);
   Linear div_const(const Linear& form, int64_t divisor, DataType dtype);
   Linear mod_const(const Linear& form, int64_t divisor, DataType dtype);
@@ -125,12 +129,16 @@ struct Analyzer::State {
   ConstBounds other_bounds(Id id);
   PrimExpr make_expr(Id id);
   PrimExpr export_sum(const Linear& form, DataType dtype);
+  PrimExpr append_sum(PrimExpr total, const Linear& form, DataType dtype);
+  PrimExpr export_quotient(Arg part, int64_t* constant, DataType dtype);
+  Id common_factor(const Linear& form) const;
+  Linear take_multiples(Id factor, Linear* form);
   PrimExpr export_scaled(Id id, int64_t factor);
   PrimExpr export_compare(Id id, bool is_negated);
   PrimExpr export_other(Id id);
 
   struct Undo {
-    Id id;            // whose knowledge was changed, or kNone for a fact that was switched off
+    Id id;  // whose knowledge was changed, or kNone for a fact that was switched off
     size_t fact;
     Knowledge old;
   };

@@ -1,9 +1,9 @@
 // Division of an iteration space into tiles: binding = outer * extent of the tile + inner.
 #include <algorithm>
 
+#include "tilewright/arith/expr_util.h"
 #include "tilewright/arith/iter_map.h"
 #include "tilewright/arith/iter_parse.h"
-#include "tilewright/ir/walk.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::arith {
@@ -54,7 +54,8 @@ class Divider {
       result.inner = analyzer_.simplify(to_expr(*inner));
       result.inner_extent = inner->extent;
     }
-    if (!is_multiple(sum.base, result.inner_extent)) throw NotAffine{"it does not start at a multiple of the tile's extent"};
+    if (!is_multiple(sum.base, result.inner_extent))
+      throw NotAffine{"it does not start at a multiple of the tile's extent"};
     result.outer_min = result.outer = analyzer_.simplify(floordiv(sum.base, result.inner_extent));
     if (auto outer = parser_.fuse(std::move(outer_digits))) {
       if (!analyzer_.can_prove_equal(outer->scale, result.inner_extent))
@@ -72,12 +73,16 @@ class Divider {
   }
   Side side_of(const VarNode* var) const {
     if (!parser_.mark_of(var)) return Side::kNone;
-    const bool is_inner = std::any_of(sub_iters_.begin(), sub_iters_.end(), [&](const Var& sub) { return sub.get() == var; });
+    const bool is_inner =
+        std::any_of(sub_iters_.begin(), sub_iters_.end(), [&](const Var& sub) { return sub.get() == var; });
     return is_inner ? Side::kInner : Side::kOuter;
   }
   Side side_of(const PrimExpr& expr) const {
     Side side = Side::kNone;
-    walk(expr, [&](const VarNode* var) { side = join(side, side_of(var)); });
+    any_node(expr, [&](const Object* node) {
+      if (node->kind == Kind::kVar) side = join(side, side_of(static_cast<const VarNode*>(node)));
+      return false;
+    });
     return side;
   }
   Side side_of(const IterMark& mark) const {
@@ -95,8 +100,9 @@ class Divider {
 
 }  // namespace
 
-SubspaceDivision subspace_divide(const std::vector<PrimExpr>& bindings, const IterRanges& iters, const std::vector<Var>& sub_iters,
-                                 const PrimExpr& predicate, Analyzer& analyzer) {
+SubspaceDivision subspace_divide(const std::vector<PrimExpr>& bindings, const IterRanges& iters,
+                                 const std::vector<Var>& sub_iters, const PrimExpr& predicate,
+                                 Analyzer& analyzer) {
   auto scope = analyzer.enter();
   for (const auto& [var, range] : iters) analyzer.bind(var, range);
   SubspaceDivision result;

@@ -18,7 +18,8 @@ uint64_t mix(uint64_t hash, uint64_t word) {
   return hash ^ (hash >> 29);
 }
 
-uint64_t hash_of(Op op, Kind kind, DataType dtype, std::span<const Arg> args, int64_t value, const Object* object) {
+uint64_t hash_of(Op op, Kind kind, DataType dtype, std::span<const Arg> args, int64_t value,
+                 const Object* object) {
   uint64_t hash = mix(static_cast<uint64_t>(op), static_cast<uint64_t>(kind));
   hash = mix(hash, (uint64_t{dtype.code} << 32) | (uint64_t{dtype.bits} << 16) | dtype.lanes);
   hash = mix(hash, static_cast<uint64_t>(value));
@@ -29,21 +30,23 @@ uint64_t hash_of(Op op, Kind kind, DataType dtype, std::span<const Arg> args, in
 
 }  // namespace
 
-Id TermTable::intern(Op op, DataType dtype, std::span<const Arg> args, int64_t value, const ObjectRef& object, Kind kind) {
+Id TermTable::intern(Op op, DataType dtype, std::span<const Arg> args, int64_t value, const ObjectRef& object,
+                     Kind kind) {
   if (terms_.size() * 2 >= slots_.size()) grow();
   const size_t mask = slots_.size() - 1;
   for (size_t slot = hash_of(op, kind, dtype, args, value, object.get()) & mask;; slot = (slot + 1) & mask) {
     if (slots_[slot] == 0) {
       const auto begin = static_cast<uint32_t>(args_.size());
       args_.insert(args_.end(), args.begin(), args.end());
-      terms_.push_back({op, kind, dtype, begin, static_cast<uint32_t>(args.size()), value, object, nullptr, 0, {}});
+      terms_.push_back(
+          {op, kind, dtype, begin, static_cast<uint32_t>(args.size()), value, object, nullptr, 0, {}});
       slots_[slot] = static_cast<Id>(terms_.size());
       return static_cast<Id>(terms_.size() - 1);
     }
     const Id id = slots_[slot] - 1;
     const Term& term = terms_[id];
-    if (term.op == op && term.kind == kind && term.dtype == dtype && term.value == value && term.object == object &&
-        same_args(this->args(id), args))
+    if (term.op == op && term.kind == kind && term.dtype == dtype && term.value == value &&
+        term.object == object && same_args(this->args(id), args))
       return id;
   }
 }
@@ -61,14 +64,16 @@ void TermTable::grow() {
 
 Linear TermTable::linear(Id id) const {
   const Term& term = terms_[id];
-  if (term.op == Op::kConst) return {{}, term.value, -Linear::kLimit <= term.value && term.value <= Linear::kLimit};
+  if (term.op == Op::kConst)
+    return {{}, term.value, -Linear::kLimit <= term.value && term.value <= Linear::kLimit};
   if (term.op != Op::kSum) return {{{id, 1}}, 0};
   const auto parts = args(id);
   return {{parts.begin(), parts.end()}, term.value};
 }
 
 int64_t Linear::coeff_of(Id id) const {
-  auto it = std::lower_bound(terms.begin(), terms.end(), id, [](const Arg& arg, Id key) { return arg.id < key; });
+  auto it =
+      std::lower_bound(terms.begin(), terms.end(), id, [](const Arg& arg, Id key) { return arg.id < key; });
   return it != terms.end() && it->id == id ? it->coeff : 0;
 }
 
@@ -146,8 +151,8 @@ ConstBounds operator+(ConstBounds a, ConstBounds b) {
 }
 
 ConstBounds operator*(ConstBounds a, ConstBounds b) {
-  const int64_t corners[] = {saturating_mul(a.min, b.min), saturating_mul(a.min, b.max), saturating_mul(a.max, b.min),
-                             saturating_mul(a.max, b.max)};
+  const int64_t corners[] = {saturating_mul(a.min, b.min), saturating_mul(a.min, b.max),
+                             saturating_mul(a.max, b.min), saturating_mul(a.max, b.max)};
   ConstBounds product{*std::min_element(corners, corners + 4), *std::max_element(corners, corners + 4)};
   if (product.min == kPosInf) product.min = kPosInf - 1;
   if (product.max == kNegInf) product.max = kNegInf + 1;
@@ -155,14 +160,17 @@ ConstBounds operator*(ConstBounds a, ConstBounds b) {
 }
 ConstBounds operator*(ConstBounds a, int64_t scale) { return a * ConstBounds{scale, scale}; }
 
-ConstBounds intersect(ConstBounds a, ConstBounds b) { return {std::max(a.min, b.min), std::min(a.max, b.max)}; }
+ConstBounds intersect(ConstBounds a, ConstBounds b) {
+  return {std::max(a.min, b.min), std::min(a.max, b.max)};
+}
 ConstBounds hull(ConstBounds a, ConstBounds b) { return {std::min(a.min, b.min), std::max(a.max, b.max)}; }
 
 ConstBounds bounds_of_dtype(DataType dtype) {
   if (!dtype.is_scalar()) return {};
   if (dtype.is_bool()) return {0, 1};
   if (dtype.is_uint() && dtype.bits < 64) return {0, (int64_t{1} << dtype.bits) - 1};
-  if (dtype.is_int() && dtype.bits < 32) return {-(int64_t{1} << (dtype.bits - 1)), (int64_t{1} << (dtype.bits - 1)) - 1};
+  if (dtype.is_int() && dtype.bits < 32)
+    return {-(int64_t{1} << (dtype.bits - 1)), (int64_t{1} << (dtype.bits - 1)) - 1};
   return {};
 }
 

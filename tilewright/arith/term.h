@@ -1,6 +1,7 @@
-// Terms: the analyzer's own form of expressions.  Each different term exists once and is named by a small number, so
-// that equality is one comparison; sums are kept flat, as coefficients of the terms they consist of.  Numbers are given
-// in the order of first sight, which makes them a deterministic order for commutative operands.
+// Terms: the analyzer's own form of expressions.  Each different term exists once and is named by a small
+// number, so that equality is one comparison; sums are kept flat, as coefficients of the terms they consist
+// of.  Numbers are given in the order of first sight, which makes them a deterministic order for commutative
+// operands.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -21,13 +22,13 @@ enum class Op : uint8_t {
   kFloorMod,  // args[0] % args[1]
   kMin,       // args in ascending order
   kMax,
-  kGE0,       // args[0] >= 0
-  kEQ0,       // args[0] == 0
-  kAnd,       // args[0] and args[1]
+  kGE0,  // args[0] >= 0
+  kEQ0,  // args[0] == 0
+  kAnd,  // args[0] and args[1]
   kOr,
   kNot,
-  kSelect,    // args: condition, value if true, value if false
-  kOther,     // an IR node of `kind` whose children are args; see import.cc
+  kSelect,  // args: condition, value if true, value if false
+  kOther,   // an IR node of `kind` whose children are args; see import.cc
 };
 
 struct Arg {
@@ -61,12 +62,12 @@ int64_t content(const Linear& a);
 
 struct Term {
   Op op;
-  Kind kind;          // of the IR node, for kOther
+  Kind kind;  // of the IR node, for kOther
   DataType dtype;
   uint32_t begin, count;  // its args
-  int64_t value;      // constant; for kOther what else belongs to its identity (lanes, bits of a float)
-  ObjectRef object;   // variable, buffer, operator; for an opaque term the expression itself
-  PrimExpr exported;  // its expression, once it has been asked for
+  int64_t value;          // constant; for kOther what else belongs to its identity (lanes, bits of a float)
+  ObjectRef object;       // variable, buffer, operator; for an opaque term the expression itself
+  PrimExpr exported;      // its expression, once it has been asked for
   uint32_t bounds_epoch = 0;
   ConstBounds bounds;
 };
@@ -81,8 +82,8 @@ class TermTable {
 
   Id constant(int64_t value, DataType dtype) { return intern(Op::kConst, dtype, {}, value); }
   /// The term with these parts, new or known.  `args` must not point into the table.
-  Id intern(Op op, DataType dtype, std::span<const Arg> args, int64_t value = 0, const ObjectRef& object = nullptr,
-            Kind kind = Kind::kCount);
+  Id intern(Op op, DataType dtype, std::span<const Arg> args, int64_t value = 0,
+            const ObjectRef& object = nullptr, Kind kind = Kind::kCount);
   /// The parts of an integer term as a sum.
   Linear linear(Id id) const;
 

@@ -1,4 +1,5 @@
-// Sums of two terms with equal coefficients.  Digits of a number (x // c * c + x % c) are joined in build_sum.cc.
+// Sums of two terms with equal coefficients.  Digits of a number (x // c * c + x % c) are joined in
+// build_sum.cc.
 #include "tilewright/arith/rule.h"
 
 namespace tilewright::arith {

@@ -1,5 +1,6 @@
-// and, or, not.  `and` and `or` match as written: their right side may be defined only where the left side asks for it.
-// What one side says of the other through bounds is used before (import.cc simplifies the right side under the left).
+// and, or, not.  `and` and `or` match as written: their right side may be defined only where the left side
+// asks for it. What one side says of the other through bounds is used before (import.cc simplifies the right
+// side under the left).
 #include "tilewright/arith/rule.h"
 
 namespace tilewright::arith {
@@ -7,8 +8,8 @@ namespace {
 using namespace pattern;
 
 constexpr Rule kTable[] = {
-    rule((p && q) && p, p && q),
-    rule((p && q) && q, p && q),
+    rule((p && q) && p, p&& q),
+    rule((p && q) && q, p&& q),
     rule((p || q) || p, p || q),
     rule((p || q) || q, p || q),
     rule(p && (p || q), p),

@@ -14,7 +14,7 @@ constexpr Rule kTable[] = {
     rule(select(x == y, y, x), x),
     rule(select(p, select(p, x, y), z), select(p, x, z)),
     rule(select(p, x, select(p, y, z)), select(p, x, z)),
-    rule(select(p, select(q, x, y), y), select(p && q, x, y)),
+    rule(select(p, select(q, x, y), y), select(p&& q, x, y)),
     rule(select(p, x, select(q, x, y)), select(p || q, x, y)),
 };
 }  // namespace

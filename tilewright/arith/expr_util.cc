@@ -1,10 +1,13 @@
-#include "tilewright/arith/compare_expr.h"
+// Iterative walks over scalar expressions, without the field tables.
+#include "tilewright/arith/expr_util.h"
 
 #include <algorithm>
+#include <unordered_set>
 #include <vector>
 
 #include "tilewright/ir/field.h"
 #include "tilewright/ir/services.h"
+#include "tilewright/ir/walk.h"
 
 namespace tilewright::arith {
 namespace {
@@ -17,17 +20,21 @@ bool operands(const PrimExprNode* expr, std::vector<const PrimExprNode*>* found)
   auto all = [&](const std::vector<PrimExpr>& list) {
     for (const PrimExpr& item : list) found->push_back(item.get());
   };
-  if (const auto* node = ref.as<BinaryOpNode>()) return found->push_back(node->a.get()), found->push_back(node->b.get()), true;
+  if (const auto* node = ref.as<BinaryOpNode>())
+    return found->push_back(node->a.get()), found->push_back(node->b.get()), true;
   switch (expr->kind) {
     case Kind::kVar:
     case Kind::kIntImm:
     case Kind::kFloatImm: return true;
     case Kind::kNot: return found->push_back(ref.as<NotNode>()->a.get()), true;
     case Kind::kCast: return found->push_back(ref.as<CastNode>()->value.get()), true;
-    case Kind::kBufferLoad: return all(ref.as<BufferLoadNode>()->indices), !ref.as<BufferLoadNode>()->predicate;
+    case Kind::kBufferLoad:
+      return all(ref.as<BufferLoadNode>()->indices), !ref.as<BufferLoadNode>()->predicate;
     case Kind::kProducerLoad: return all(ref.as<ProducerLoadNode>()->indices), true;
     case Kind::kCall: return all(ref.as<CallNode>()->args), ref.as<CallNode>()->annotations.empty();
-    case Kind::kRamp: return found->push_back(ref.as<RampNode>()->base.get()), found->push_back(ref.as<RampNode>()->stride.get()), true;
+    case Kind::kRamp:
+      return found->push_back(ref.as<RampNode>()->base.get()),
+             found->push_back(ref.as<RampNode>()->stride.get()), true;
     case Kind::kBroadcast: return found->push_back(ref.as<BroadcastNode>()->value.get()), true;
     case Kind::kSelect: {
       const auto* node = ref.as<SelectNode>();
@@ -99,6 +106,44 @@ int64_t cost(const PrimExpr& expr) {
     operands(node, &pending);
   }
   return total;
+}
+
+bool any_node(const PrimExpr& expr, const std::function<bool(const Object*)>& holds) {
+  std::vector<const PrimExprNode*> pending{expr.get()};
+  std::unordered_set<const PrimExprNode*> seen;  // of shared nodes
+  while (!pending.empty()) {
+    const PrimExprNode* node = pending.back();
+    pending.pop_back();
+    if (node->refs.load(std::memory_order_relaxed) > 1 && node->kind != Kind::kVar &&
+        !seen.insert(node).second)
+      continue;
+    if (holds(node)) return true;
+    const size_t count = pending.size();
+    if (operands(node, &pending)) continue;
+    pending.resize(count);
+    bool found = false;
+    walk(node, [&](const ExprNode* part) { found = found || holds(part); });
+    if (found) return true;
+  }
+  return false;
+}
+
+bool is_harmless(const PrimExpr& expr) {
+  std::vector<const PrimExprNode*> pending{expr.get()};
+  for (int visits = 0; !pending.empty(); ++visits) {
+    const PrimExprNode* node = pending.back();
+    pending.pop_back();
+    const bool is_division = node->kind == Kind::kDiv || node->kind == Kind::kMod ||
+                             node->kind == Kind::kFloorDiv || node->kind == Kind::kFloorMod;
+    if (is_division && node->dtype.is_integral()) {
+      const auto* divisor = PrimExpr(node).as<BinaryOpNode>()->b.as<IntImmNode>();
+      if (!divisor || divisor->value == 0) return false;
+    }
+    const bool is_known =
+        node->kind != Kind::kCall && node->kind != Kind::kBufferLoad && node->kind != Kind::kProducerLoad;
+    if (visits > kMaxVisits || !is_known || !operands(node, &pending)) return false;
+  }
+  return true;
 }
 
 }  // namespace tilewright::arith
