@@ -8,7 +8,7 @@
 PYTHON := .venv/bin/python
 RUN := PYTHONPATH=$(CURDIR)/build/python PATH=$(CURDIR)/build/bin:$$PATH
 
-.PHONY: build demo test bench format lint tidy clean setup setup-test
+.PHONY: build demo test bench wheel format lint tidy clean setup setup-test
 build: setup
 	@tools/build.sh release
 
