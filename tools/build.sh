@@ -15,7 +15,7 @@ export CCACHE_DIR=${CCACHE_DIR:-$HOME/.cache/ccache}
 
 python=$PWD/.venv/bin/python
 [ -x "$python" ] || python=$(command -v python3)
-cmake=$(command -v /usr/bin/cmake || command -v cmake)
+cmake=$(command -v cmake || echo /usr/bin/cmake)
 # configure again only if it never was; ninja does so by itself when a CMakeLists.txt changes
 if [ ! -e "$folder/build.ninja" ]; then
   "$cmake" --preset "$preset" -DPython_EXECUTABLE="$python" -DTILEWRIGHT_PYTHON=ON >"/tmp/tilewright-configure.$$" 2>&1 || { cat "/tmp/tilewright-configure.$$" >&2; exit 1; }
