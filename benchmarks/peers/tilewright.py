@@ -24,7 +24,7 @@ def set_threads(num_threads: int) -> None:
 
 def model(path: str, inputs: dict[str, np.ndarray]):
     executable = tilewright.compile(path, target="llvm")
-    machine = tilewright.relax.VirtualMachine(executable, tilewright.cpu())
+    machine = tilewright.VirtualMachine(executable)
     main = machine["main"]
     values = list((inputs or graphs.inputs_for(onnx.load(path))).values())
     return lambda: main(*values)
