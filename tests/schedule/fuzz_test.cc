@@ -94,12 +94,10 @@ class Fuzzer {
   Fuzzer(std::string_view program, uint64_t seed) : before_(module_of(program)), random_(seed), sch_(before_, {.seed = seed, .verify_steps = true}) {}
 
   void run(int num_steps) {
-    int num_done = 0;
     for (int n = 0; n < num_steps; ++n) {
       refresh();
       const Schedule last = sch_;
       if (!step()) continue;
-      ++num_done;
       try {
         expect_same_numbers(before_, sch_.module(), random_());
       } catch (const Error& error) {
