@@ -43,7 +43,8 @@ TEST(BlockInfo, BlocksAreFoundWithLoopsAndParents) {
 
 TEST(BlockInfo, SumsAndElementwiseBlocks) {
   const PrimFunc func = mm_relu();
-  const BlockPlace root = find_blocks(func->body)[0], sum = find_block(func->body, "Y"), relu = find_block(func->body, "C");
+  const BlockPlace root = find_blocks(func->body)[0], sum = find_block(func->body, "Y"),
+                   relu = find_block(func->body, "C");
   EXPECT_TRUE(is_reduction_block(sum.block()));
   EXPECT_FALSE(is_reduction_block(relu.block()));
   EXPECT_EQ(why_not_complete(sum.block(), root.block()), "axis vk is a reduce axis");
@@ -54,7 +55,8 @@ TEST(BlockInfo, SumsAndElementwiseBlocks) {
 
 TEST(BlockInfo, ProducersAndConsumers) {
   const PrimFunc func = mm_relu();
-  const BlockPlace root = find_blocks(func->body)[0], sum = find_block(func->body, "Y"), relu = find_block(func->body, "C");
+  const BlockPlace root = find_blocks(func->body)[0], sum = find_block(func->body, "Y"),
+                   relu = find_block(func->body, "C");
   ASSERT_EQ(producers_of(relu.block(), root.block()).size(), 1u);
   EXPECT_EQ(producers_of(relu.block(), root.block())[0].get(), sum.block());
   EXPECT_EQ(consumers_of(sum.block(), root.block())[0].get(), relu.block());

@@ -16,8 +16,12 @@ template <class T>
 Tensor tensor(std::vector<int64_t> shape, const std::vector<T>& values, DataType dtype) {
   return Tensor::copy_of(values.data(), values.size() * sizeof(T), shape, dtype);
 }
-Tensor floats(std::vector<int64_t> shape, const std::vector<float>& values) { return tensor(std::move(shape), values, kFloat32); }
-Tensor ints(const std::vector<int32_t>& values) { return tensor({static_cast<int64_t>(values.size())}, values, kInt32); }
+Tensor floats(std::vector<int64_t> shape, const std::vector<float>& values) {
+  return tensor(std::move(shape), values, kFloat32);
+}
+Tensor ints(const std::vector<int32_t>& values) {
+  return tensor({static_cast<int64_t>(values.size())}, values, kInt32);
+}
 
 std::vector<float> content(const Tensor& tensor) {
   const float* data = tensor.data_as<float>();
@@ -67,7 +71,8 @@ TEST(Interpret, MatmulOfSymbolicShape) {
 }
 
 TEST(Interpret, IsQuickEnoughForTests) {
-  const Tensor A = Tensor::zeros(std::vector<int64_t>{64, 64}, kFloat32), C = Tensor::empty(std::vector<int64_t>{64, 64}, kFloat32);
+  const Tensor A = Tensor::zeros(std::vector<int64_t>{64, 64}, kFloat32),
+               C = Tensor::empty(std::vector<int64_t>{64, 64}, kFloat32);
   const std::vector<Value> args{A, A, C};
   const auto start = std::chrono::steady_clock::now();
   interpret(script::parse_func(kMatmul), args);
@@ -77,11 +82,13 @@ TEST(Interpret, IsQuickEnoughForTests) {
 TEST(Interpret, ArgumentsMustFit) {
   const Tensor A = floats({2, 3}, {1, 2, 3, 4, 5, 6});
   EXPECT_EQ(fault(kMatmul, {A, A, A}),
-            "error: argument B: dimension 0 is 2, expected k = 3\n  f.py:2:1\n   2 | def main(a: T.handle, b: T.handle, c: T.handle):\n     | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^");
+            "error: argument B: dimension 0 is 2, expected k = 3\n  f.py:2:1\n   2 | def main(a: T.handle, "
+            "b: T.handle, c: T.handle):\n     | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^");
   EXPECT_EQ(fault(kMatmul, {A, A, ints({1})}), "error: argument 2 (C) holds int32, expected float32");
   EXPECT_EQ(fault(kMatmul, {A, A, floats({1}, {1})}), "error: argument 2 (C) has 1 dimensions, expected 2");
   EXPECT_EQ(fault(kMatmul, {A, A, A.slice(1, 0, 2)}),
-            "error: argument 2 (C) has gaps between its elements, but the function takes compact memory\nhelp: pass tensor.compact()");
+            "error: argument 2 (C) has gaps between its elements, but the function takes compact "
+            "memory\nhelp: pass tensor.compact()");
 }
 
 TEST(Interpret, EveryOperationRoundsToItsType) {
@@ -95,7 +102,8 @@ TEST(Interpret, EveryOperationRoundsToItsType) {
         A[1] = T.Cast("float32", T.float16(2048) + T.float16(1))
         A[2] = T.Cast("float32", T.Cast("bfloat16", T.float32(257)))
         A[3] = T.Cast("float32", T.int8(127) + T.int8(1)) + T.Cast("float32", T.uint8(3) - T.uint8(4))
-  )"), args);
+  )"),
+            args);
   EXPECT_EQ(content(out), (std::vector<float>{0, 2048, 256, -128 + 255}));
 }
 
@@ -109,7 +117,8 @@ TEST(Interpret, IntegerDivisionFollowsItsRounding) {
         A[1] = x % y
         A[2] = T.truncdiv(x, y)
         A[3] = T.truncmod(x, y)
-  )"), args);
+  )"),
+            args);
   const int32_t* found = out.data_as<int32_t>();
   EXPECT_EQ(std::vector<int32_t>(found, found + 4), (std::vector<int32_t>{-4, 1, -3, -1}));
   EXPECT_EQ(fault(R"(
@@ -117,7 +126,9 @@ TEST(Interpret, IntegerDivisionFollowsItsRounding) {
     def main(A: T.Buffer((4,), "int32"), x: T.int32):
         for i in range(4):
             A[i] = 5 // (x - i)
-  )", {out, 2}), dedented(R"(
+  )",
+                  {out, 2}),
+            dedented(R"(
     error: 5 // (x - i): 5 is divided by zero at i = 2
       f.py:4:16
        4 |         A[i] = 5 // (x - i)
@@ -135,7 +146,8 @@ TEST(Interpret, VectorsSelectsAndMathOperators) {
         A[1:8:2] = T.Shuffle([A[0:4]], [3, 2, 1, 0])
         A[0] = T.Select(A[0] > T.float32(1), T.sqrt(A[0]), T.float32(-1)) + T.if_then_else(A[2] < T.float32(0), A[100], T.float32(0))
         A.vstore([T.Ramp(4, 2, 2)], T.Broadcast(T.float32(9), 2), predicate=T.Shuffle([T.bool(True), T.bool(False)], [0, 1]))
-  )"), args);
+  )"),
+            args);
   EXPECT_EQ(content(A), (std::vector<float>{std::sqrt(8.0f), 14, 12, 12, 9, 10, 6, 8}));
 }
 
@@ -155,12 +167,14 @@ TEST(Interpret, WhileBreakLetAndReturn) {
         while A[0] < 100:
             A[0] = A[0] + 7
         T.ret(A[0] + 1)
-  )"), args);
+  )"),
+                                 args);
   EXPECT_EQ(result.as_int(), 102);
 }
 
 TEST(Interpret, BlocksOfSeveralLevelsViewsAndPredicates) {
-  const Tensor A = floats({10}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}), B = Tensor::empty(std::vector<int64_t>{10}, kFloat32);
+  const Tensor A = floats({10}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}),
+               B = Tensor::empty(std::vector<int64_t>{10}, kFloat32);
   InterpretOptions options;
   options.outputs = {1};
   const std::vector<Value> args{A, B};
@@ -184,7 +198,8 @@ TEST(Interpret, BlocksOfSeveralLevelsViewsAndPredicates) {
                         T.where(vt * 4 + j < 10)
                         V = T.match_buffer(B[vj:vj + 1], (1,))
                         V[0] = L[vj - vt * 4]
-  )"), args, options);
+  )"),
+            args, options);
   EXPECT_EQ(content(B), (std::vector<float>{0, 2, 4, 6, 8, 10, 12, 14, 16, 18}));
 }
 
@@ -217,7 +232,11 @@ TEST(Interpret, LoweredCodeWithThreadsPointersAndCalls) {
 }
 
 TEST(Interpret, ForeignFunctions) {
-  runtime::register_function("test.interpret.add", runtime::Function::typed("test.interpret.add", [](int64_t a, double b) { return static_cast<double>(a) + b; }), true);
+  runtime::register_function(
+      "test.interpret.add",
+      runtime::Function::typed("test.interpret.add",
+                               [](int64_t a, double b) { return static_cast<double>(a) + b; }),
+      true);
   InterpretOptions options;
   options.externs["fill"] = [](runtime::Args args) {
     static_cast<float*>(args[0].as_pointer())[args[1].as_int()] = 7;
@@ -252,7 +271,9 @@ TEST(InterpretFaults, ElementsThatWereNeverWritten) {
             B[i] = T.float32(1)
         for i in range(4):
             A[i] = B[i]
-  )", {A}), dedented(R"(
+  )",
+                  {A}),
+            dedented(R"(
     error: B[3] is read before anything is written to it at i = 3
       f.py:7:16
        7 |         A[i] = B[i]
@@ -265,7 +286,9 @@ TEST(InterpretFaults, ElementsThatWereNeverWritten) {
     def main(A: T.Buffer((4,), "float32")):
         for i in range(3):
             A[i] = T.float32(1)
-  )", {A}, options), "error: A[3] is never written");
+  )",
+                  {A}, options),
+            "error: A[3] is never written");
 }
 
 TEST(InterpretFaults, AccessesOutsideOfABuffer) {
@@ -275,7 +298,9 @@ TEST(InterpretFaults, AccessesOutsideOfABuffer) {
     def main(A: T.Buffer((4,), "float32")):
         for i in range(4):
             A[i] = A[i + 1]
-  )", {A}), dedented(R"(
+  )",
+                  {A}),
+            dedented(R"(
     error: A[4] is outside of the buffer: dimension 0 has extent 4 at i = 3
       f.py:4:16
        4 |         A[i] = A[i + 1]
@@ -286,7 +311,9 @@ TEST(InterpretFaults, AccessesOutsideOfABuffer) {
     def main(A: T.Buffer((4,), "float32")):
         for i in range(4):
             A[i] = T.Select(i > 0, A[i - 1], T.float32(0))
-  )", {A}), dedented(R"(
+  )",
+                  {A}),
+            dedented(R"(
     error: A[-1] is outside of the buffer: dimension 0 has extent 4 at i = 0
       f.py:4:32
        4 |         A[i] = T.Select(i > 0, A[i - 1], T.float32(0))
@@ -305,7 +332,9 @@ TEST(InterpretFaults, PromisesThatLie) {
                 T.reads(A[vi])
                 T.writes(B[vi])
                 B[vi] = A[3 - vi]
-  )", {A, B}), dedented(R"(
+  )",
+                  {A, B}),
+            dedented(R"(
     error: block B reads A[3], but its T.reads says A[vi], here A[0] at i = 0, vi = 0
       f.py:8:21
        8 |             B[vi] = A[3 - vi]
@@ -320,7 +349,9 @@ TEST(InterpretFaults, PromisesThatLie) {
                 T.reads()
                 T.writes(B[vi])
                 B[vi] = A[vi]
-  )", {A, B}), dedented(R"(
+  )",
+                  {A, B}),
+            dedented(R"(
     error: block B reads A[0], but its T.reads leaves the buffer out at i = 0, vi = 0
       f.py:8:21
        8 |             B[vi] = A[vi]
@@ -335,7 +366,9 @@ TEST(InterpretFaults, RacesOfParallelLoops) {
     def main(A: T.Buffer((4,), "float32")):
         for i in T.parallel(4):
             A[0] = A[0] + T.float32(1)
-  )", {A}), dedented(R"(
+  )",
+                  {A}),
+            dedented(R"(
     error: iterations i = 0 and i = 1 of a loop that may run them at the same time touch A[0]: i = 0 writes it, i = 1 reads it at i = 1
       f.py:4:16
        4 |         A[0] = A[0] + T.float32(1)
@@ -356,7 +389,9 @@ TEST(InterpretFaults, RacesOfParallelLoops) {
         for i in T.parallel(2):
             for j in T.vectorized(2):
                 A[i * 2] = B[i + j]
-  )", {A}), dedented(R"(
+  )",
+                  {A}),
+            dedented(R"(
     error: iterations j = 0 and j = 1 of a loop that may run them at the same time touch A[0]: j = 0 writes it, j = 1 writes it at i = 0, j = 1
       f.py:14:13
       14 |             A[i * 2] = B[i + j]
@@ -369,7 +404,9 @@ TEST(InterpretFaults, RacesOfParallelLoops) {
     def main(A: T.Buffer((4,), "float32")):
         for i in T.parallel(4):
             A[0] = A[0] + T.float32(1)
-  )", {A}, options), "no error");
+  )",
+                  {A}, options),
+            "no error");
 }
 
 TEST(InterpretFaults, AxesOutsideOfTheirDomain) {
@@ -381,7 +418,9 @@ TEST(InterpretFaults, AxesOutsideOfTheirDomain) {
             with T.block("A"):
                 vi = T.axis.spatial(4, i * 2)
                 A[vi] = T.float32(0)
-  )", {A}), dedented(R"(
+  )",
+                  {A}),
+            dedented(R"(
     error: axis vi of block A is 4, outside of its domain [0, 4) at i = 2
       f.py:5:36
        5 |             vi = T.axis.spatial(4, i * 2)
@@ -397,7 +436,9 @@ TEST(InterpretFaults, EndlessLoopsAreGivenUp) {
     def main(A: T.Buffer((1,), "float32")):
         while A[0] < T.float32(1):
             A[0] = T.float32(0)
-  )", {floats({1}, {0})}, options), dedented(R"(
+  )",
+                  {floats({1}, {0})}, options),
+            dedented(R"(
     error: the program ran for more than 1000 turns of its loops
       f.py:3:5
        3 |     while A[0] < T.float32(1):
@@ -411,7 +452,9 @@ TEST(InterpretFaults, ConversionsThatDoNotFit) {
     @T.prim_func
     def main(A: T.Buffer((1,), "int32"), x: T.float32):
         A[0] = T.Cast("int32", x)
-  )", {ints({0}), 1e20}), dedented(R"(
+  )",
+                  {ints({0}), 1e20}),
+            dedented(R"(
     error: T.Cast("int32", x): 1.0000000200408773e+20 does not fit in int32
       f.py:3:28
        3 |     A[0] = T.Cast("int32", x)

@@ -20,16 +20,20 @@ IterVar axis(const Var& var, int64_t extent, IterType type = IterType::kSpatial)
 
 Block block(std::vector<IterVar> axes, Stmt body, Stmt init = nullptr, std::vector<Buffer> allocated = {}) {
   return BlockNode::make("B", std::move(axes), std::move(allocated), std::vector<BufferRegion>{},
-                         std::vector<BufferRegion>{}, std::vector<MatchBufferRegion>{}, AttrMap{}, init, body);
+                         std::vector<BufferRegion>{}, std::vector<MatchBufferRegion>{}, AttrMap{}, init,
+                         body);
 }
 
 // what BufferRegion(..., [min, extent], ...) says, with the constructed expressions compared structurally
-void expect_region(const BufferRegion& found, const Buffer& buffer, std::vector<std::pair<PrimExpr, int64_t>> ranges) {
+void expect_region(const BufferRegion& found, const Buffer& buffer,
+                   std::vector<std::pair<PrimExpr, int64_t>> ranges) {
   EXPECT_EQ(found->buffer, buffer);
   ASSERT_EQ(found->region.size(), ranges.size());
   for (size_t dim = 0; dim < ranges.size(); ++dim) {
-    EXPECT_TRUE(structural_equal(found->region[dim]->min, ranges[dim].first)) << repr(found->region[dim]->min);
-    EXPECT_TRUE(is_const_int(found->region[dim]->extent, ranges[dim].second)) << repr(found->region[dim]->extent);
+    EXPECT_TRUE(structural_equal(found->region[dim]->min, ranges[dim].first))
+        << repr(found->region[dim]->min);
+    EXPECT_TRUE(is_const_int(found->region[dim]->extent, ranges[dim].second))
+        << repr(found->region[dim]->extent);
   }
 }
 
@@ -39,8 +43,8 @@ TEST(AccessRegions, MatmulReadsItsInputsButNotTheSumThatInitStarted) {
   const Buffer A = buffer("A", {5, 7}), B = buffer("B", {7, 3}), Y = buffer("Y", {5, 3});
   const Var vi = make_var("vi"), vj = make_var("vj"), vk = make_var("vk");
   const Stmt update = store(Y, load(Y, {vi, vj}) + load(A, {vi, vk}) * load(B, {vk, vj}), {vi, vj});
-  const AccessRegions regions = access_regions(
-      block({axis(vi, 5), axis(vj, 3), axis(vk, 7, IterType::kReduce)}, update, store(Y, float_imm(0), {vi, vj})));
+  const AccessRegions regions = access_regions(block(
+      {axis(vi, 5), axis(vj, 3), axis(vk, 7, IterType::kReduce)}, update, store(Y, float_imm(0), {vi, vj})));
   ASSERT_EQ(regions.reads.size(), 2u);
   expect_region(regions.reads[0], A, {{vi, 1}, {vk, 1}});
   expect_region(regions.reads[1], B, {{vk, 1}, {vj, 1}});
@@ -51,7 +55,8 @@ TEST(AccessRegions, MatmulReadsItsInputsButNotTheSumThatInitStarted) {
 TEST(AccessRegions, WithoutInitTheSumIsRead) {
   const Buffer Y = buffer("Y", {5});
   const Var vi = make_var("vi");
-  const AccessRegions regions = access_regions(block({axis(vi, 5)}, store(Y, load(Y, {vi}) + float_imm(1), {vi})));
+  const AccessRegions regions =
+      access_regions(block({axis(vi, 5)}, store(Y, load(Y, {vi}) + float_imm(1), {vi})));
   ASSERT_EQ(regions.reads.size(), 1u);
   expect_region(regions.reads[0], Y, {{vi, 1}});
 }
@@ -60,8 +65,8 @@ TEST(AccessRegions, LoopsInsideAreRelaxed) {
   // for j in range(4): Y[vi * 4 + j] = A[vi * 4 + j + 1]
   const Buffer A = buffer("A", {29}), Y = buffer("Y", {28});
   const Var vi = make_var("vi"), j = make_var("j");
-  const AccessRegions regions =
-      access_regions(block({axis(vi, 7)}, loop(j, imm(4), store(Y, load(A, {vi * 4 + j + 1}), {vi * 4 + j}))));
+  const AccessRegions regions = access_regions(
+      block({axis(vi, 7)}, loop(j, imm(4), store(Y, load(A, {vi * 4 + j + 1}), {vi * 4 + j}))));
   expect_region(regions.reads[0], A, {{vi * 4 + 1, 4}});
   expect_region(regions.writes[0], Y, {{vi * 4, 4}});
 }
@@ -80,8 +85,9 @@ TEST(AccessRegions, DivisionAndRemainderOfALoop) {
   // for f in range(12): Y[f // 4, f % 4] = A[(vi * 8 + f) // 4]
   const Buffer A = buffer("A", {64}), Y = buffer("Y", {3, 4});
   const Var vi = make_var("vi"), f = make_var("f");
-  const AccessRegions regions = access_regions(
-      block({axis(vi, 7)}, loop(f, imm(12), store(Y, load(A, {floordiv(vi * 8 + f, 4)}), {floordiv(f, 4), floormod(f, 4)}))));
+  const AccessRegions regions = access_regions(block(
+      {axis(vi, 7)},
+      loop(f, imm(12), store(Y, load(A, {floordiv(vi * 8 + f, 4)}), {floordiv(f, 4), floormod(f, 4)}))));
   expect_region(regions.reads[0], A, {{floordiv(vi * 8, 4), 3}});
   expect_region(regions.writes[0], Y, {{imm(0), 3}, {imm(0), 4}});
 }
@@ -111,7 +117,8 @@ TEST(AccessRegions, ANestedBlockCountsByWhatItDeclares) {
       std::vector<BufferRegion>{BufferRegionNode::make(A, std::vector<Range>{make_range(u, imm(1))})},
       std::vector<BufferRegion>{BufferRegionNode::make(Y, std::vector<Range>{make_range(u, imm(1))})},
       std::vector<MatchBufferRegion>{}, AttrMap{}, Stmt(), store(Y, load(A, {u}), {u}));
-  const Stmt realize = BlockRealizeNode::make(std::vector<PrimExpr>{vi * 3 + j}, PrimExpr(bool_imm(true)), inner);
+  const Stmt realize =
+      BlockRealizeNode::make(std::vector<PrimExpr>{vi * 3 + j}, PrimExpr(bool_imm(true)), inner);
   const AccessRegions regions = access_regions(block({axis(vi, 7)}, loop(j, imm(3), realize)));
   expect_region(regions.reads[0], A, {{vi * 3, 3}});
   expect_region(regions.writes[0], Y, {{vi * 3, 3}});
@@ -123,7 +130,8 @@ TEST(AccessRegions, BuffersAllocatedInsideAreLeftOutAndIndicesFromThemAreUnknown
   const Buffer I = make_buffer("I", {imm(7)}, kInt32), tmp = make_buffer("tmp", {imm(1)}, kInt32);
   const Var vi = make_var("vi");
   const AccessRegions regions = access_regions(
-      block({axis(vi, 7)}, seq({store(tmp, load(I, {vi}), {imm(0)}), store(Y, load(A, {load(tmp, {imm(0)})}), {vi})}),
+      block({axis(vi, 7)},
+            seq({store(tmp, load(I, {vi}), {imm(0)}), store(Y, load(A, {load(tmp, {imm(0)})}), {vi})}),
             nullptr, {tmp}));
   ASSERT_EQ(regions.reads.size(), 2u);
   expect_region(regions.reads[0], I, {{vi, 1}});
@@ -135,12 +143,12 @@ TEST(AccessRegions, AViewCountsForWhatItViews) {
   // V = T.match_buffer(A[vi * 4 : vi * 4 + 4], (4,));  Y[vi] = V[1]
   const Buffer A = buffer("A", {28}), Y = buffer("Y", {7}), V = buffer("V", {4});
   const Var vi = make_var("vi");
-  const MatchBufferRegion match =
-      MatchBufferRegionNode::make(V, BufferRegionNode::make(A, std::vector<Range>{make_range(vi * 4, imm(4))}));
-  const Block viewing =
-      BlockNode::make("B", std::vector<IterVar>{axis(vi, 7)}, std::vector<Buffer>{}, std::vector<BufferRegion>{},
-                      std::vector<BufferRegion>{}, std::vector<MatchBufferRegion>{match}, AttrMap{}, Stmt(),
-                      store(Y, load(V, {imm(1)}), {vi}));
+  const MatchBufferRegion match = MatchBufferRegionNode::make(
+      V, BufferRegionNode::make(A, std::vector<Range>{make_range(vi * 4, imm(4))}));
+  const Block viewing = BlockNode::make("B", std::vector<IterVar>{axis(vi, 7)}, std::vector<Buffer>{},
+                                        std::vector<BufferRegion>{}, std::vector<BufferRegion>{},
+                                        std::vector<MatchBufferRegion>{match}, AttrMap{}, Stmt(),
+                                        store(Y, load(V, {imm(1)}), {vi}));
   const AccessRegions regions = access_regions(viewing);
   ASSERT_EQ(regions.reads.size(), 1u);
   expect_region(regions.reads[0], A, {{vi * 4 + 1, 1}});

@@ -44,7 +44,8 @@ TEST(Verify, AcceptsSumsTilesViewsAndLoweredCode) {
                     with T.init():
                         V[0] = T.float32(0)
                     V[0] = V[0] + A[vi, vj]
-  )")), "");
+  )")),
+            "");
   EXPECT_EQ(verdict(parse_func(R"(
     @T.prim_func
     def main(A: T.Buffer((128,), "float32")):
@@ -53,7 +54,8 @@ TEST(Verify, AcceptsSumsTilesViewsAndLoweredCode) {
         D = T.decl_buffer((2, 2), data=C.data)
         for v in T.vectorized(4):
             D[v // 2, v % 2] = A[bx * 32 + v]
-  )")), "");
+  )")),
+            "");
 }
 
 TEST(Verify, AxisThatItsLoopDoesNotCover) {
@@ -64,7 +66,8 @@ TEST(Verify, AxisThatItsLoopDoesNotCover) {
             with T.block("A"):
                 vi = T.axis.spatial(128, i)
                 A[vi] = T.float32(0)
-  )"), R"(
+  )"),
+                 R"(
     error: axis vi of block A has domain [0, 128), but loop i runs over [0, 127)
       f.py:5:18
        5 |             vi = T.axis.spatial(128, i)
@@ -84,7 +87,8 @@ TEST(Verify, AxisWhoseValueLeavesItsDomain) {
             with T.block("A"):
                 vi = T.axis.spatial(128, i_0 * 7 + i_1)
                 A[vi] = T.float32(0)
-  )"), R"(
+  )"),
+                 R"(
     error: axis vi of block A has domain [0, 128), but its value i_0 * 7 + i_1 is 132 at i_0 = 18, i_1 = 6
       f.py:5:18
        5 |             vi = T.axis.spatial(128, i_0 * 7 + i_1)
@@ -103,7 +107,8 @@ TEST(Verify, RegionThatLeavesOutABuffer) {
                 T.reads()
                 T.writes(B[vi])
                 B[vi] = A[vi]
-  )"), R"(
+  )"),
+                 R"(
     error: block B reads A[vi], but its T.reads leaves the buffer out
       f.py:4:14
        4 |         with T.block("B"):
@@ -122,7 +127,8 @@ TEST(Verify, RegionThatLeavesOutAnElement) {
                 T.reads(A[0:8])
                 T.writes(B[vi])
                 B[vi] = A[vi + 1]
-  )"), R"(
+  )"),
+                 R"(
     error: block B reads A[vi + 1], but its T.reads says A[0:8]: dimension 0 is left at vi = 7
       f.py:4:14
        4 |         with T.block("B"):
@@ -134,15 +140,20 @@ TEST(Verify, RegionThatLeavesOutAnElement) {
 TEST(Verify, VariablesAndBuffersOutsideOfTheirScope) {
   const Buffer A = make_buffer("A", {imm(8)}, kFloat32), B = make_buffer("B", {imm(8)}, kFloat32);
   const Var i = make_var("i"), p = pointer_var("p", kFloat32);
-  auto func = [&](Stmt body) { return PrimFuncNode::make(std::vector<Var>{p}, std::vector<Buffer>{A}, std::move(body)); };
+  auto func = [&](Stmt body) {
+    return PrimFuncNode::make(std::vector<Var>{p}, std::vector<Buffer>{A}, std::move(body));
+  };
   EXPECT_EQ(verdict(func(store(A, float_imm(0), {i}))), "error: variable i is used, but nothing defines it");
   EXPECT_EQ(verdict(func(seq({loop(i, imm(8), store(A, float_imm(0), {i})), store(A, float_imm(1), {i})}))),
             "error: variable i is used outside of the statement that defines it");
   EXPECT_EQ(verdict(func(loop(i, imm(8), loop(i, imm(8), store(A, float_imm(0), {i}))))),
-            "error: variable i is defined here, inside of its definition\nhelp: a variable is defined once; make another one");
+            "error: variable i is defined here, inside of its definition\nhelp: a variable is defined once; "
+            "make another one");
   EXPECT_EQ(verdict(func(store(B, float_imm(0), {imm(0)}))),
-            "error: buffer B is used, but nothing defines it\nhelp: allocate it with T.alloc_buffer, or make it a parameter");
-  EXPECT_EQ(verdict(func(seq({Stmt(AllocBufferNode::make(B, AttrMap(), store(B, float_imm(0), {imm(0)}))), store(B, float_imm(0), {imm(1)})}))),
+            "error: buffer B is used, but nothing defines it\nhelp: allocate it with T.alloc_buffer, or make "
+            "it a parameter");
+  EXPECT_EQ(verdict(func(seq({Stmt(AllocBufferNode::make(B, AttrMap(), store(B, float_imm(0), {imm(0)}))),
+                              store(B, float_imm(0), {imm(1)})}))),
             "error: buffer B is used outside of the block or statement in which it exists");
 }
 
@@ -152,7 +163,8 @@ TEST(Verify, LoopsThatCannotRunAsTheySay) {
     def main(A: T.Buffer((8,), "float32"), n: T.int32):
         for i in T.vectorized(n):
             A[i] = T.float32(0)
-  )"), R"(
+  )"),
+                 R"(
     error: vectorized loop i has extent n, expected a positive constant
       f.py:3:5
        3 |     for i in T.vectorized(n):
@@ -164,7 +176,8 @@ TEST(Verify, LoopsThatCannotRunAsTheySay) {
     def main(A: T.Buffer((8,), "float32")):
         for i in T.thread_binding(8, thread="threadIdx.q"):
             A[i] = T.float32(0)
-  )"), R"(
+  )"),
+                 R"(
     error: loop i is bound to "threadIdx.q", which is no thread
       f.py:3:5
        3 |     for i in T.thread_binding(8, thread="threadIdx.q"):
@@ -177,7 +190,8 @@ TEST(Verify, LoopsThatCannotRunAsTheySay) {
         for i in T.thread_binding(8, thread="threadIdx.x"):
             for j in T.thread_binding(8, thread="threadIdx.x"):
                 A[i, j] = T.float32(0)
-  )"), R"(
+  )"),
+                 R"(
     error: threadIdx.x is bound to loop i already, which is around loop j
       f.py:4:9
        4 |         for j in T.thread_binding(8, thread="threadIdx.x"):
@@ -188,9 +202,12 @@ TEST(Verify, LoopsThatCannotRunAsTheySay) {
 
 TEST(Verify, CalledFunctionsMustExist) {
   const Var p = pointer_var("p", kFloat32);
-  const PrimExpr call = CallNode::make(DataType::void_(), Expr(GlobalVarNode::make("missing")), std::vector<PrimExpr>{});
-  const PrimFunc func = PrimFuncNode::make(std::vector<Var>{p}, std::vector<Buffer>{nullptr}, Stmt(EvaluateNode::make(call)));
-  const IRModule module = IRModuleNode::make(std::vector<GlobalVar>{GlobalVarNode::make("main")}, std::vector<BaseFunc>{func});
+  const PrimExpr call =
+      CallNode::make(DataType::void_(), Expr(GlobalVarNode::make("missing")), std::vector<PrimExpr>{});
+  const PrimFunc func =
+      PrimFuncNode::make(std::vector<Var>{p}, std::vector<Buffer>{nullptr}, Stmt(EvaluateNode::make(call)));
+  const IRModule module =
+      IRModuleNode::make(std::vector<GlobalVar>{GlobalVarNode::make("main")}, std::vector<BaseFunc>{func});
   try {
     verify(module);
     FAIL();

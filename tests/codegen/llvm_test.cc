@@ -17,14 +17,17 @@ using runtime::Tensor;
 runtime::Function compile(const PrimFunc& func) {
   const NativeTarget target = native_target(ir::parse_target("llvm"));
   const std::string names[] = {"f"};
-  const std::string objects[] = {emit_object(lower::lower_for_cpu("f", func), target), emit_library_object(names, "", target)};
+  const std::string objects[] = {emit_object(lower::lower_for_cpu("f", func), target),
+                                 emit_library_object(names, "", target)};
   return load_objects("test", objects).get_function("f");
 }
 
 PrimFunc prim_func(const std::vector<Buffer>& buffers, Stmt body) {
   std::vector<Var> params;
-  for (const Buffer& buffer : buffers) params.push_back(make_var(buffer->name + "_handle", DataType::handle()));
-  return PrimFuncNode::make(params, buffers, std::move(body), Type(), AttrMap{{"tir.noalias", bool_imm(true)}});
+  for (const Buffer& buffer : buffers)
+    params.push_back(make_var(buffer->name + "_handle", DataType::handle()));
+  return PrimFuncNode::make(params, buffers, std::move(body), Type(),
+                            AttrMap{{"tir.noalias", bool_imm(true)}});
 }
 
 template <class T>
@@ -53,7 +56,8 @@ std::vector<T> map(DataType dtype, const std::vector<T>& input, const std::funct
   const int64_t n = static_cast<int64_t>(input.size());
   Buffer a = make_buffer("A", {imm(n)}, dtype), b = make_buffer("B", {imm(n)}, dtype);
   Var i = make_var("i");
-  const runtime::Function f = compile(prim_func({a, b}, loop(i, imm(n), store(b, op(load(a, {i})), {i}), kind)));
+  const runtime::Function f =
+      compile(prim_func({a, b}, loop(i, imm(n), store(b, op(load(a, {i})), {i}), kind)));
   Tensor out = Tensor::empty(std::vector<int64_t>{n}, dtype);
   f(tensor({n}, dtype, input), out);
   return values_of<T>(out);
@@ -61,33 +65,42 @@ std::vector<T> map(DataType dtype, const std::vector<T>& input, const std::funct
 
 TEST(Llvm, AddsOne) {
   const std::vector<float> x{-2, -1, 0, 1, 2, 3, 4};
-  EXPECT_THAT(map<float>(kFloat32, x, [](PrimExpr v) { return v + float_imm(1); }), testing::ElementsAre(-1, 0, 1, 2, 3, 4, 5));
+  EXPECT_THAT(map<float>(kFloat32, x, [](PrimExpr v) { return v + float_imm(1); }),
+              testing::ElementsAre(-1, 0, 1, 2, 3, 4, 5));
 }
 
 TEST(Llvm, VectorizedLoopOfSevenLanes) {
   const std::vector<float> x{-2, -1, 0, 1, 2, 3, 4};
-  EXPECT_THAT(map<float>(kFloat32, x, [](PrimExpr v) { return v * float_imm(2); }, ForKind::kVectorized),
+  EXPECT_THAT(map<float>(
+                  kFloat32, x, [](PrimExpr v) { return v * float_imm(2); }, ForKind::kVectorized),
               testing::ElementsAre(-4, -2, 0, 2, 4, 6, 8));
 }
 
 TEST(Llvm, ParallelLoop) {
   std::vector<float> x(127), expected;
-  for (size_t n = 0; n < x.size(); ++n) x[n] = static_cast<float>(n), expected.push_back(static_cast<float>(n) + 3);
-  EXPECT_EQ(map<float>(kFloat32, x, [](PrimExpr v) { return v + float_imm(3); }, ForKind::kParallel), expected);
+  for (size_t n = 0; n < x.size(); ++n)
+    x[n] = static_cast<float>(n), expected.push_back(static_cast<float>(n) + 3);
+  EXPECT_EQ(
+      map<float>(kFloat32, x, [](PrimExpr v) { return v + float_imm(3); }, ForKind::kParallel), expected);
 }
 
 TEST(Llvm, FloorDivisionRoundsDown) {
   const std::vector<int32_t> x{-8, -7, -1, 0, 1, 7, 8};
-  EXPECT_THAT(map<int32_t>(kInt32, x, [](PrimExpr v) { return floordiv(v, 3); }), testing::ElementsAre(-3, -3, -1, 0, 0, 2, 2));
-  EXPECT_THAT(map<int32_t>(kInt32, x, [](PrimExpr v) { return floormod(v, 3); }), testing::ElementsAre(1, 2, 2, 0, 1, 1, 2));
-  EXPECT_THAT(map<int32_t>(kInt32, x, [](PrimExpr v) { return floordiv(v, 4); }), testing::ElementsAre(-2, -2, -1, 0, 0, 1, 2));
-  EXPECT_THAT(map<int32_t>(kInt32, x, [](PrimExpr v) { return floormod(v, 4); }), testing::ElementsAre(0, 1, 3, 0, 1, 3, 0));
+  EXPECT_THAT(map<int32_t>(kInt32, x, [](PrimExpr v) { return floordiv(v, 3); }),
+              testing::ElementsAre(-3, -3, -1, 0, 0, 2, 2));
+  EXPECT_THAT(map<int32_t>(kInt32, x, [](PrimExpr v) { return floormod(v, 3); }),
+              testing::ElementsAre(1, 2, 2, 0, 1, 1, 2));
+  EXPECT_THAT(map<int32_t>(kInt32, x, [](PrimExpr v) { return floordiv(v, 4); }),
+              testing::ElementsAre(-2, -2, -1, 0, 0, 1, 2));
+  EXPECT_THAT(map<int32_t>(kInt32, x, [](PrimExpr v) { return floormod(v, 4); }),
+              testing::ElementsAre(0, 1, 3, 0, 1, 3, 0));
 }
 
 TEST(Llvm, DivisionByZeroOfDataIsZeroAndDoesNotTrap) {
   const std::vector<int32_t> x{0, 1, -1, INT32_MIN, 5, -5, 7};
   const auto quotient = [](PrimExpr v) { return DivNode::make(imm(INT32_MIN), v); };
-  EXPECT_THAT(map<int32_t>(kInt32, x, quotient), testing::ElementsAre(0, INT32_MIN, INT32_MIN, 1, -429496729, 429496729, -306783378));
+  EXPECT_THAT(map<int32_t>(kInt32, x, quotient),
+              testing::ElementsAre(0, INT32_MIN, INT32_MIN, 1, -429496729, 429496729, -306783378));
 }
 
 TEST(Llvm, MaxKeepsNan) {
@@ -99,26 +112,36 @@ TEST(Llvm, MaxKeepsNan) {
 }
 
 TEST(Llvm, IntegersOfAllWidthsWrap) {
-  EXPECT_THAT(map<int8_t>(DataType::int_(8), {127, -128, 5}, [](PrimExpr v) { return v + 1; }), testing::ElementsAre(-128, -127, 6));
-  EXPECT_THAT(map<uint16_t>(DataType::uint(16), {65535, 0, 5}, [](PrimExpr v) { return v + 1; }), testing::ElementsAre(0, 1, 6));
-  EXPECT_THAT(map<int64_t>(kInt64, {int64_t{1} << 40, 0, 5}, [](PrimExpr v) { return v + 1; }), testing::ElementsAre((int64_t{1} << 40) + 1, 1, 6));
+  EXPECT_THAT(map<int8_t>(DataType::int_(8), {127, -128, 5}, [](PrimExpr v) { return v + 1; }),
+              testing::ElementsAre(-128, -127, 6));
+  EXPECT_THAT(map<uint16_t>(DataType::uint(16), {65535, 0, 5}, [](PrimExpr v) { return v + 1; }),
+              testing::ElementsAre(0, 1, 6));
+  EXPECT_THAT(map<int64_t>(kInt64, {int64_t{1} << 40, 0, 5}, [](PrimExpr v) { return v + 1; }),
+              testing::ElementsAre((int64_t{1} << 40) + 1, 1, 6));
 }
 
 TEST(Llvm, Float64AndBool) {
-  EXPECT_THAT(map<double>(DataType::float_(64), {0.5, 1e300, -2}, [](PrimExpr v) { return v * make_const(v->dtype, 2); }),
+  EXPECT_THAT(map<double>(DataType::float_(64), {0.5, 1e300, -2},
+                          [](PrimExpr v) { return v * make_const(v->dtype, 2); }),
               testing::ElementsAre(1, 2e300, -4));
-  EXPECT_THAT(map<uint8_t>(kBoolType, {0, 1, 1}, [](PrimExpr v) { return logical_not(v); }), testing::ElementsAre(1, 0, 0));
+  EXPECT_THAT(map<uint8_t>(kBoolType, {0, 1, 1}, [](PrimExpr v) { return logical_not(v); }),
+              testing::ElementsAre(1, 0, 0));
 }
 
 TEST(Llvm, MathFunctionsOfTheCLibrary) {
   const std::vector<float> x{-2.5f, -0.5f, 0, 0.5f, 2.5f};
   for (const char* name : {"exp", "tanh", "sin", "cos", "erf", "sigmoid"}) {
-    const std::vector<float> y = map<float>(kFloat32, x, [&](PrimExpr v) { return call(v->dtype, name, {v}); });
+    const std::vector<float> y =
+        map<float>(kFloat32, x, [&](PrimExpr v) { return call(v->dtype, name, {v}); });
     for (size_t n = 0; n < x.size(); ++n) {
       const double v = x[n];
       const std::string op = name;
-      const double expected = op == "exp" ? std::exp(v) : op == "tanh" ? std::tanh(v) : op == "sin" ? std::sin(v) : op == "cos" ? std::cos(v) :
-                              op == "erf" ? std::erf(v) : 1 / (1 + std::exp(-v));
+      const double expected = op == "exp"    ? std::exp(v)
+                              : op == "tanh" ? std::tanh(v)
+                              : op == "sin"  ? std::sin(v)
+                              : op == "cos"  ? std::cos(v)
+                              : op == "erf"  ? std::erf(v)
+                                             : 1 / (1 + std::exp(-v));
       EXPECT_NEAR(y[n], expected, 2e-7 * std::max(1.0, std::abs(expected))) << name << "(" << v << ")";
     }
   }
@@ -128,14 +151,21 @@ TEST(Llvm, MathFunctionsOfTheCLibrary) {
 TEST(Llvm, MatmulBlockWithInit) {
   Buffer a = make_buffer("A", {imm(5), imm(7)}, kFloat32), b = make_buffer("B", {imm(7), imm(3)}, kFloat32),
          y = make_buffer("Y", {imm(5), imm(3)}, kFloat32);
-  Var i = make_var("i"), j = make_var("j"), k = make_var("k"), vi = make_var("vi"), vj = make_var("vj"), vk = make_var("vk");
-  auto axis = [](const Var& var, int64_t extent, IterType type) { return IterVarNode::make(var, make_range(imm(0), imm(extent)), type); };
-  Block block = BlockNode::make(
-      "Y", std::vector<IterVar>{axis(vi, 5, IterType::kSpatial), axis(vj, 3, IterType::kSpatial), axis(vk, 7, IterType::kReduce)},
-      std::vector<Buffer>{}, std::vector<BufferRegion>{}, std::vector<BufferRegion>{}, std::vector<MatchBufferRegion>{}, AttrMap{},
-      store(y, float_imm(0), {vi, vj}), store(y, load(y, {vi, vj}) + load(a, {vi, vk}) * load(b, {vk, vj}), {vi, vj}));
+  Var i = make_var("i"), j = make_var("j"), k = make_var("k"), vi = make_var("vi"), vj = make_var("vj"),
+      vk = make_var("vk");
+  auto axis = [](const Var& var, int64_t extent, IterType type) {
+    return IterVarNode::make(var, make_range(imm(0), imm(extent)), type);
+  };
+  Block block =
+      BlockNode::make("Y",
+                      std::vector<IterVar>{axis(vi, 5, IterType::kSpatial), axis(vj, 3, IterType::kSpatial),
+                                           axis(vk, 7, IterType::kReduce)},
+                      std::vector<Buffer>{}, std::vector<BufferRegion>{}, std::vector<BufferRegion>{},
+                      std::vector<MatchBufferRegion>{}, AttrMap{}, store(y, float_imm(0), {vi, vj}),
+                      store(y, load(y, {vi, vj}) + load(a, {vi, vk}) * load(b, {vk, vj}), {vi, vj}));
   Stmt body = BlockRealizeNode::make(std::vector<PrimExpr>{i, j, k}, bool_imm(true), block);
-  const runtime::Function f = compile(prim_func({a, b, y}, loop(i, imm(5), loop(j, imm(3), loop(k, imm(7), body)))));
+  const runtime::Function f =
+      compile(prim_func({a, b, y}, loop(i, imm(5), loop(j, imm(3), loop(k, imm(7), body)))));
   std::vector<float> av(35), bv(21), expected(15);
   for (size_t n = 0; n < av.size(); ++n) av[n] = static_cast<float>(n % 11) - 5;
   for (size_t n = 0; n < bv.size(); ++n) bv[n] = static_cast<float>(n % 5) - 2;
@@ -150,7 +180,8 @@ TEST(Llvm, MatmulBlockWithInit) {
 TEST(Llvm, SymbolicExtentComesFromTheArgument) {
   Var n = make_var("n", kInt64), i = make_var("i", kInt64);
   Buffer a = make_buffer("A", {n}, kFloat32), b = make_buffer("B", {n}, kFloat32);
-  const runtime::Function f = compile(prim_func({a, b}, loop(i, n, store(b, load(a, {i}) + float_imm(1), {i}))));
+  const runtime::Function f =
+      compile(prim_func({a, b}, loop(i, n, store(b, load(a, {i}) + float_imm(1), {i}))));
   Tensor out = Tensor::empty(std::vector<int64_t>{5}, kFloat32);
   f(tensor<float>({5}, kFloat32, {1, 2, 3, 4, 5}), out);
   EXPECT_THAT(values_of<float>(out), testing::ElementsAre(2, 3, 4, 5, 6));
@@ -167,8 +198,10 @@ TEST(Llvm, ArgumentsAreChecked) {
   EXPECT_EQ(right.data_as<float>()[3], 1);
   EXPECT_EQ(error_of([&] { f(right, right); }), "f: 2 arguments given, expected 1 (A)");
   EXPECT_EQ(error_of([&] { f(5); }), "f: argument A is not a tensor");
-  EXPECT_EQ(error_of([&] { f(Tensor::zeros(std::vector<int64_t>{2, 4}, kFloat32)); }), "f: argument A has shape [2, 4], expected [2, 3]");
-  EXPECT_EQ(error_of([&] { f(Tensor::zeros(std::vector<int64_t>{6}, kFloat32)); }), "f: argument A has 1 dimensions, expected 2");
+  EXPECT_EQ(error_of([&] { f(Tensor::zeros(std::vector<int64_t>{2, 4}, kFloat32)); }),
+            "f: argument A has shape [2, 4], expected [2, 3]");
+  EXPECT_EQ(error_of([&] { f(Tensor::zeros(std::vector<int64_t>{6}, kFloat32)); }),
+            "f: argument A has 1 dimensions, expected 2");
   EXPECT_EQ(error_of([&] { f(Tensor::zeros(std::vector<int64_t>{2, 3}, kInt32)); }),
             "f: argument A has another dtype (code 0, 32 bits), expected float32");
 }
@@ -190,7 +223,8 @@ TEST(Llvm, LargeTemporaryIsWorkspace) {
 
 TEST(Llvm, FailedAssertIsAnError) {
   Buffer a = make_buffer("A", {imm(1)}, kInt32);
-  Stmt body = seq({AssertStmtNode::make(load(a, {imm(0)}) > imm(0), std::string("A must be positive")), store(a, imm(9), {imm(0)})});
+  Stmt body = seq({AssertStmtNode::make(load(a, {imm(0)}) > imm(0), std::string("A must be positive")),
+                   store(a, imm(9), {imm(0)})});
   const runtime::Function f = compile(prim_func({a}, body));
   Tensor x = tensor<int32_t>({1}, kInt32, {0});
   EXPECT_EQ(error_of([&] { f(x); }), "A must be positive");
@@ -199,15 +233,18 @@ TEST(Llvm, FailedAssertIsAnError) {
 
 TEST(Llvm, ExternFunctionOfTheProcess) {
   const std::vector<double> x{-1.5, 2.5};
-  EXPECT_THAT(map<double>(DataType::float_(64), x, [](PrimExpr v) {
-                return call(v->dtype, "call_pure_extern", {string_imm("fabs"), v});
-              }), testing::ElementsAre(1.5, 2.5));
+  EXPECT_THAT(
+      map<double>(DataType::float_(64), x,
+                  [](PrimExpr v) { return call(v->dtype, "call_pure_extern", {string_imm("fabs"), v}); }),
+      testing::ElementsAre(1.5, 2.5));
 }
 
 TEST(Llvm, MissingExternFunctionIsNamed) {
   Buffer a = make_buffer("A", {imm(1)}, kFloat32);
-  Stmt body = EvaluateNode::make(call(kInt32, "call_extern", {string_imm("tilewright_no_such_function"), load(a, {imm(0)})}));
-  EXPECT_EQ(error_of([&] { compile(prim_func({a}, body)); }), "test: there is no C function tilewright_no_such_function in this process");
+  Stmt body = EvaluateNode::make(
+      call(kInt32, "call_extern", {string_imm("tilewright_no_such_function"), load(a, {imm(0)})}));
+  EXPECT_EQ(error_of([&] { compile(prim_func({a}, body)); }),
+            "test: there is no C function tilewright_no_such_function in this process");
 }
 
 TEST(Llvm, UnknownCpuTripleAndFeature) {
@@ -222,22 +259,31 @@ TEST(Llvm, UnknownCpuTripleAndFeature) {
 TEST(Llvm, CodeForOtherMachines) {
   Buffer a = make_buffer("A", {imm(4)}, kFloat32);
   Var i = make_var("i");
-  const ir::IRModule lowered = lower::lower_for_cpu("f", prim_func({a}, loop(i, imm(4), store(a, float_imm(1), {i}))));
-  const auto assembly = [&](const char* target) { return emit_assembly(lowered, native_target(ir::parse_target(target))); };
+  const ir::IRModule lowered =
+      lower::lower_for_cpu("f", prim_func({a}, loop(i, imm(4), store(a, float_imm(1), {i}))));
+  const auto assembly = [&](const char* target) {
+    return emit_assembly(lowered, native_target(ir::parse_target(target)));
+  };
   EXPECT_THAT(assembly("llvm -mtriple=aarch64-linux-gnu"), testing::HasSubstr("__tvm_ffi_f"));
-  EXPECT_THAT(assembly("llvm -mtriple=riscv64-linux-gnu -mattr=+m,+a,+f,+d"), testing::HasSubstr("__tvm_ffi_f"));
+  EXPECT_THAT(assembly("llvm -mtriple=riscv64-linux-gnu -mattr=+m,+a,+f,+d"),
+              testing::HasSubstr("__tvm_ffi_f"));
 }
 
 // Accumulators of constant index become registers: no alloca is left.
 TEST(Llvm, UnrolledTileStaysInRegisters) {
-  Buffer a = make_buffer("A", {imm(64)}, kFloat32), y = make_buffer("Y", {imm(4)}, kFloat32), t = make_buffer("T", {imm(4)}, kFloat32, "local");
+  Buffer a = make_buffer("A", {imm(64)}, kFloat32), y = make_buffer("Y", {imm(4)}, kFloat32),
+         t = make_buffer("T", {imm(4)}, kFloat32, "local");
   Var k = make_var("k"), i = make_var("i"), j = make_var("j"), m = make_var("m");
-  Stmt body = seq({loop(i, imm(4), store(t, float_imm(0), {i}), ForKind::kUnrolled),
-                   loop(k, imm(16), loop(j, imm(4), store(t, load(t, {j}) + load(a, {k * 4 + j}), {j}), ForKind::kUnrolled)),
-                   loop(m, imm(4), store(y, load(t, {m}), {m}), ForKind::kUnrolled)});
-  const ir::IRModule lowered = lower::lower_for_cpu("f", prim_func({a, y}, AllocBufferNode::make(t, AttrMap{}, body)));
+  Stmt body =
+      seq({loop(i, imm(4), store(t, float_imm(0), {i}), ForKind::kUnrolled),
+           loop(k, imm(16),
+                loop(j, imm(4), store(t, load(t, {j}) + load(a, {k * 4 + j}), {j}), ForKind::kUnrolled)),
+           loop(m, imm(4), store(y, load(t, {m}), {m}), ForKind::kUnrolled)});
+  const ir::IRModule lowered =
+      lower::lower_for_cpu("f", prim_func({a, y}, AllocBufferNode::make(t, AttrMap{}, body)));
   const std::string text = emit_llvm_ir(lowered, native_target(ir::parse_target("llvm")));
-  const std::string compute = text.substr(text.find("@f_compute"), text.find("\n}", text.find("@f_compute")) - text.find("@f_compute"));
+  const std::string compute = text.substr(
+      text.find("@f_compute"), text.find("\n}", text.find("@f_compute")) - text.find("@f_compute"));
   EXPECT_THAT(compute, testing::Not(testing::HasSubstr("alloca")));
 }
 

@@ -1,4 +1,5 @@
-// The polynomials against the C library in double: the largest error in units in the last place, and special values.
+// The polynomials against the C library in double: the largest error in units in the last place, and special
+// values.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -20,21 +21,28 @@ std::vector<float> run(const char* name, const std::vector<float>& x) {
   Buffer a = make_buffer("A", {imm(kCount)}, kFloat32), b = make_buffer("B", {imm(kCount)}, kFloat32);
   Var i = make_var("i"), v = make_var("v");
   const PrimExpr at = i * 16 + v;
-  Stmt body = loop(i, imm(kCount / 16), loop(v, imm(16), store(b, call(kFloat32, name, {load(a, {at})}), {at}), ForKind::kVectorized));
-  PrimFunc func = PrimFuncNode::make(std::vector<Var>{make_var("a", DataType::handle()), make_var("b", DataType::handle())},
-                                     std::vector<Buffer>{a, b}, body);
+  Stmt body =
+      loop(i, imm(kCount / 16),
+           loop(v, imm(16), store(b, call(kFloat32, name, {load(a, {at})}), {at}), ForKind::kVectorized));
+  PrimFunc func = PrimFuncNode::make(
+      std::vector<Var>{make_var("a", DataType::handle()), make_var("b", DataType::handle())},
+      std::vector<Buffer>{a, b}, body);
   const NativeTarget target = native_target(ir::parse_target("llvm"));
   const std::string names[] = {"f"};
-  const std::string objects[] = {emit_object(lower::lower_for_cpu("f", func), target), emit_library_object(names, "", target)};
+  const std::string objects[] = {emit_object(lower::lower_for_cpu("f", func), target),
+                                 emit_library_object(names, "", target)};
   const std::vector<int64_t> shape{kCount};
-  Tensor input = Tensor::copy_of(x.data(), x.size() * sizeof(float), shape, kFloat32), output = Tensor::empty(shape, kFloat32);
+  Tensor input = Tensor::copy_of(x.data(), x.size() * sizeof(float), shape, kFloat32),
+         output = Tensor::empty(shape, kFloat32);
   load_objects("test", objects).get_function("f")(input, output);
   return {output.data_as<float>(), output.data_as<float>() + kCount};
 }
 
 double worst_error(const char* name, double low, double high, const std::function<double(double)>& exact) {
   std::vector<float> x(kCount);
-  for (int64_t n = 0; n < kCount; ++n) x[static_cast<size_t>(n)] = static_cast<float>(low + (high - low) * static_cast<double>(n) / (kCount - 1));
+  for (int64_t n = 0; n < kCount; ++n)
+    x[static_cast<size_t>(n)] =
+        static_cast<float>(low + (high - low) * static_cast<double>(n) / (kCount - 1));
   const std::vector<float> y = run(name, x);
   double worst = 0;
   for (size_t n = 0; n < x.size(); ++n) {
@@ -60,14 +68,27 @@ TEST(Math, ErrorsAreSmall) {
 TEST(Math, SpecialValues) {
   std::vector<float> x(kCount, 0);
   x[0] = NAN, x[1] = INFINITY, x[2] = -INFINITY, x[3] = 0, x[4] = -1, x[5] = 1000, x[6] = 0x1p-149f;
-  const std::vector<float> exp = run("exp", x), log = run("log", x), tanh = run("tanh", x), sigmoid = run("sigmoid", x), erf = run("erf", x);
+  const std::vector<float> exp = run("exp", x), log = run("log", x), tanh = run("tanh", x),
+                           sigmoid = run("sigmoid", x), erf = run("erf", x);
   for (const auto& y : {exp, log, tanh, sigmoid, erf}) EXPECT_TRUE(std::isnan(y[0]));
-  EXPECT_EQ(exp[1], INFINITY); EXPECT_EQ(exp[2], 0); EXPECT_EQ(exp[3], 1); EXPECT_EQ(exp[5], INFINITY);
-  EXPECT_EQ(log[1], INFINITY); EXPECT_EQ(log[3], -INFINITY); EXPECT_TRUE(std::isnan(log[4])); EXPECT_TRUE(std::isnan(log[2]));
+  EXPECT_EQ(exp[1], INFINITY);
+  EXPECT_EQ(exp[2], 0);
+  EXPECT_EQ(exp[3], 1);
+  EXPECT_EQ(exp[5], INFINITY);
+  EXPECT_EQ(log[1], INFINITY);
+  EXPECT_EQ(log[3], -INFINITY);
+  EXPECT_TRUE(std::isnan(log[4]));
+  EXPECT_TRUE(std::isnan(log[2]));
   EXPECT_NEAR(log[6], -103.27893, 1e-5);
-  EXPECT_EQ(tanh[1], 1); EXPECT_EQ(tanh[2], -1); EXPECT_EQ(tanh[3], 0);
-  EXPECT_EQ(sigmoid[1], 1); EXPECT_EQ(sigmoid[2], 0); EXPECT_EQ(sigmoid[3], 0.5f);
-  EXPECT_EQ(erf[1], 1); EXPECT_EQ(erf[2], -1); EXPECT_EQ(erf[3], 0);
+  EXPECT_EQ(tanh[1], 1);
+  EXPECT_EQ(tanh[2], -1);
+  EXPECT_EQ(tanh[3], 0);
+  EXPECT_EQ(sigmoid[1], 1);
+  EXPECT_EQ(sigmoid[2], 0);
+  EXPECT_EQ(sigmoid[3], 0.5f);
+  EXPECT_EQ(erf[1], 1);
+  EXPECT_EQ(erf[2], -1);
+  EXPECT_EQ(erf[3], 0);
 }
 
 }  // namespace

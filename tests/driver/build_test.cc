@@ -20,7 +20,8 @@ PrimFunc add(double value) {
   Buffer a = make_buffer("A", {imm(5)}, kFloat32);
   Var i = make_var("i");
   Stmt body = loop(i, imm(5), store(a, load(a, {i}) + float_imm(value), {i}));
-  return PrimFuncNode::make(std::vector<Var>{make_var("a", DataType::handle())}, std::vector<Buffer>{a}, body);
+  return PrimFuncNode::make(std::vector<Var>{make_var("a", DataType::handle())}, std::vector<Buffer>{a},
+                            body);
 }
 
 ir::IRModule two_functions() {
@@ -47,7 +48,9 @@ class Driver : public testing::Test {
   }
   ~Driver() override { fs::remove_all(folder_); }
   std::string at(const std::string& name) const { return (folder_ / name).string(); }
-  size_t num_files() const { return static_cast<size_t>(std::distance(fs::directory_iterator(folder_), fs::directory_iterator())); }
+  size_t num_files() const {
+    return static_cast<size_t>(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
+  }
   fs::path folder_;
 };
 
@@ -67,7 +70,8 @@ TEST_F(Driver, SharedLibraryLoadsAndRuns) {
   Tensor x = Tensor::zeros(std::vector<int64_t>{5}, kFloat32);
   module.get_function("add_two")(x);
   EXPECT_EQ(x.data_as<float>()[0], 2);
-  EXPECT_EQ(std::string(reinterpret_cast<const char*>(module.blob().data()), module.blob().size()), "some bytes");
+  EXPECT_EQ(std::string(reinterpret_cast<const char*>(module.blob().data()), module.blob().size()),
+            "some bytes");
 }
 
 TEST_F(Driver, ObjectArchiveAndTextFilesAreWritten) {
@@ -102,22 +106,27 @@ TEST_F(Driver, CodeForAnotherMachineIsExportedNotRun) {
 
 TEST_F(Driver, PathThatCannotBeWritten) {
   const runtime::Module module = build(two_functions(), llvm());
-  EXPECT_EQ(error_of([&] { export_library(module, at("no/such/m.so")); }), at("no/such/m.so") + " cannot be written: No such file or directory");
-  EXPECT_EQ(error_of([&] { export_library(module, at("m.exe")); }), at("m.exe") + " cannot be written: the ending \".exe\" names no format");
+  EXPECT_EQ(error_of([&] { export_library(module, at("no/such/m.so")); }),
+            at("no/such/m.so") + " cannot be written: No such file or directory");
+  EXPECT_EQ(error_of([&] { export_library(module, at("m.exe")); }),
+            at("m.exe") + " cannot be written: the ending \".exe\" names no format");
   fs::create_directory(at("d.so"));
-  EXPECT_EQ(error_of([&] { export_library(module, at("d.so")); }), at("d.so") + " cannot be written: it is a folder");
+  EXPECT_EQ(error_of([&] { export_library(module, at("d.so")); }),
+            at("d.so") + " cannot be written: it is a folder");
   EXPECT_EQ(num_files(), 1u);
 }
 
 TEST_F(Driver, TargetWithoutCodeGenerator) {
-  EXPECT_EQ(error_of([] { build(add(1), ir::parse_target("cuda")); }), "there is no code generator for target cuda yet");
+  EXPECT_EQ(error_of([] { build(add(1), ir::parse_target("cuda")); }),
+            "there is no code generator for target cuda yet");
 }
 
 TEST_F(Driver, TwoFunctionsOfOneSymbol) {
   ir::IRModule module;
   const auto named = [](double value) { return ir::with_attr(add(value), "global_symbol", string_imm("f")); };
   module = ir::with_function(ir::with_function(ir::IRModuleNode::make(), "a", named(1)), "b", named(2));
-  EXPECT_EQ(error_of([&] { build(module, llvm()); }), "two functions of the module have the global_symbol \"f\"");
+  EXPECT_EQ(error_of([&] { build(module, llvm()); }),
+            "two functions of the module have the global_symbol \"f\"");
 }
 
 }  // namespace

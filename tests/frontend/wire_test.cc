@@ -16,7 +16,9 @@ string varint(size_t value) {
   return bytes + static_cast<char>(value);
 }
 
-string field(int number, const string& payload) { return varint(number << 3 | 2) + varint(payload.size()) + payload; }
+string field(int number, const string& payload) {
+  return varint(number << 3 | 2) + varint(payload.size()) + payload;
+}
 
 TEST(Wire, ModelWithOneNode) {
   const string node = field(1, "x") + field(2, "y") + field(4, "Relu");

@@ -1,9 +1,9 @@
 #include <gtest/gtest.h>
 
+#include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/services.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/relax/relax.h"
-#include "tilewright/ir/rewrite.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::tir {
@@ -14,7 +14,8 @@ PrimFunc add_one(const char* name, int64_t n = 5) {
   Buffer a = make_buffer("A", {imm(n)}, kFloat32), b = make_buffer("B", {imm(n)}, kFloat32);
   Var i = make_var(name);
   Stmt body = loop(i, imm(n), store(b, load(a, {i}) + float_imm(1), {i}));
-  return PrimFuncNode::make(std::vector<Var>{pointer_var("a", kFloat32), pointer_var("b", kFloat32)}, std::vector<Buffer>{a, b}, body);
+  return PrimFuncNode::make(std::vector<Var>{pointer_var("a", kFloat32), pointer_var("b", kFloat32)},
+                            std::vector<Buffer>{a, b}, body);
 }
 
 TEST(Equal, NamesOfBoundVariablesDoNotCount) {
@@ -97,7 +98,8 @@ TEST(Json, RefusesOtherTexts) {
     FAIL();
   } catch (const UserError& error) {
     EXPECT_EQ(error.render(),
-              "error: load_json: the text has format 99, this tilewright reads format 1\nhelp: save it again with this version");
+              "error: load_json: the text has format 99, this tilewright reads format 1\nhelp: save it again "
+              "with this version");
   }
 }
 
@@ -114,7 +116,8 @@ TEST(Verify, StoreOfAnotherDtypeIsRefused) {
     FAIL();
   } catch (const UserError& error) {
     EXPECT_EQ(error.render(),
-              "error: buffer A holds float32, but the stored value has dtype int32\nhelp: cast the value, e.g. T.Cast(\"float32\", ...)");
+              "error: buffer A holds float32, but the stored value has dtype int32\nhelp: cast the value, "
+              "e.g. T.Cast(\"float32\", ...)");
   }
 }
 

@@ -11,9 +11,12 @@ namespace tilewright::testing {
 using relax::extent_imm;
 
 inline Expr var_like(const std::string& name, const Array& array) {
-  return relax::Var(relax::VarNode::make(name, Type(relax::tensor_type(relax::extents(array.shape), array.dtype))));
+  return relax::Var(
+      relax::VarNode::make(name, Type(relax::tensor_type(relax::extents(array.shape), array.dtype))));
 }
-inline Expr shape_expr(const std::vector<int64_t>& values) { return relax::ShapeExprNode::make(relax::extents(values)); }
+inline Expr shape_expr(const std::vector<int64_t>& values) {
+  return relax::ShapeExprNode::make(relax::extents(values));
+}
 inline Expr scalar(int64_t value) { return relax::PrimValueNode::make(extent_imm(value)); }
 inline Expr scalar(double value) { return relax::PrimValueNode::make(PrimExpr(float_imm(value))); }
 inline Expr scalars(const std::vector<int64_t>& values) {
@@ -64,7 +67,8 @@ inline std::vector<Array> run_op(std::string_view name, const std::vector<Arg>& 
     exprs.push_back(arg.is_tuple ? Expr(relax::TupleNode::make(fields)) : fields[0]);
   }
   const relax::Call call = typed_call(name, exprs, std::move(attrs));
-  const relax::TeCall lowered = relax::make_te_call(inputs, placeholders, relax::lookup_op(name).lower({call, tensors}));
+  const relax::TeCall lowered =
+      relax::make_te_call(inputs, placeholders, relax::lookup_op(name).lower({call, tensors}));
   const size_t num_inputs = arrays.size();
   for (const relax::TensorType& type : lowered.outputs)
     arrays.push_back(Array::zeros(*relax::constant_extents(*relax::known_shape(type.get())), type->dtype));

@@ -98,11 +98,14 @@ constexpr std::string_view kSum = R"(
 )";
 
 TEST(Rfactor, PartialSums) {
-  check_schedule(kSum, [](Schedule& sch) {
-    const auto [i, k] = sch.call("get_loops", "Y").loops<2>();
-    const auto [k0, k1] = sch.call("split", k, by(4)).loops<2>();
-    sch.call("rfactor", k1, 0);
-  }, R"(
+  check_schedule(
+      kSum,
+      [](Schedule& sch) {
+        const auto [i, k] = sch.call("get_loops", "Y").loops<2>();
+        const auto [k0, k1] = sch.call("split", k, by(4)).loops<2>();
+        sch.call("rfactor", k1, 0);
+      },
+      R"(
     @T.prim_func
     def main(A: T.Buffer((5, 12), "float32"), Y: T.Buffer((5,), "float32")):
         Y_rf = T.alloc_buffer((4, 5))
@@ -125,25 +128,31 @@ TEST(Rfactor, PartialSums) {
 }
 
 TEST(Rfactor, UnstartedPartialSumIsRefused) {
-  check_refused(kSum, [](Schedule& sch) {
-    const auto [i, k] = sch.call("get_loops", "Y").loops<2>();
-    const auto [k0, k1] = sch.call("split", k, Factors{int64_t{1}, int64_t{16}}).loops<2>();
-    sch.call("rfactor", k1, 0);
-  }, "");
+  check_refused(
+      kSum,
+      [](Schedule& sch) {
+        const auto [i, k] = sch.call("get_loops", "Y").loops<2>();
+        const auto [k0, k1] = sch.call("split", k, Factors{int64_t{1}, int64_t{16}}).loops<2>();
+        sch.call("rfactor", k1, 0);
+      },
+      "");
 }
 
 TEST(Blockize, TileOfAnElementwiseBlock) {
-  check_schedule(R"(
+  check_schedule(
+      R"(
     @T.prim_func
     def main(A: T.Buffer((128,), "float32"), B: T.Buffer((128,), "float32")):
         for i in range(128):
             with T.block("B"):
                 vi = T.axis.spatial(128, i)
                 B[vi] = A[vi] * T.float32(2)
-  )", [](Schedule& sch) {
-    const auto [i0, i1] = sch.call("split", sch.call("get_loops", "B").loops()[0], by(16)).loops<2>();
-    sch.call("blockize", i1);
-  }, R"(
+  )",
+      [](Schedule& sch) {
+        const auto [i0, i1] = sch.call("split", sch.call("get_loops", "B").loops()[0], by(16)).loops<2>();
+        sch.call("blockize", i1);
+      },
+      R"(
     @T.prim_func
     def main(A: T.Buffer((128,), "float32"), B: T.Buffer((128,), "float32")):
         for i_0 in range(8):
@@ -162,8 +171,10 @@ TEST(Blockize, TileOfAnElementwiseBlock) {
 
 TEST(TransformLayout, IntermediateBuffer) {
   const Var i = make_var("i"), j = make_var("j");
-  const IndexMap map = IndexMapNode::make(std::vector<Var>{i, j}, std::vector<PrimExpr>{floordiv(PrimExpr(j), 4), i, floormod(PrimExpr(j), 4)});
-  check_schedule(kTwoSteps, [&](Schedule& sch) { sch.call("transform_layout", "B", "write", 0, ObjectRef(map)); }, R"(
+  const IndexMap map = IndexMapNode::make(
+      std::vector<Var>{i, j}, std::vector<PrimExpr>{floordiv(PrimExpr(j), 4), i, floormod(PrimExpr(j), 4)});
+  check_schedule(
+      kTwoSteps, [&](Schedule& sch) { sch.call("transform_layout", "B", "write", 0, ObjectRef(map)); }, R"(
     @T.prim_func
     def main(A: T.Buffer((5, 7), "float32"), C: T.Buffer((7, 5), "float32")):
         B = T.alloc_buffer((2, 5, 4))

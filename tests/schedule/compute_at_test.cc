@@ -23,12 +23,15 @@ constexpr std::string_view kMmRelu = R"(
 )";
 
 TEST(ReverseComputeAt, ReluIntoTiledMatmul) {
-  check_schedule(kMmRelu, [](Schedule& sch) {
-    const auto [i, j, k] = sch.call("get_loops", "Y").loops<3>();
-    const auto [j0, j1] = sch.call("split", j, by(4)).loops<2>();
-    sch.call("reorder", j0, k, j1);
-    sch.call("reverse_compute_at", "C", j0);
-  }, R"(
+  check_schedule(
+      kMmRelu,
+      [](Schedule& sch) {
+        const auto [i, j, k] = sch.call("get_loops", "Y").loops<3>();
+        const auto [j0, j1] = sch.call("split", j, by(4)).loops<2>();
+        sch.call("reorder", j0, k, j1);
+        sch.call("reverse_compute_at", "C", j0);
+      },
+      R"(
     @T.prim_func
     def main(A: T.Buffer((8, 7), "float32"), B: T.Buffer((7, 12), "float32"), C: T.Buffer((8, 12), "float32")):
         Y = T.alloc_buffer((8, 12))
@@ -50,12 +53,15 @@ TEST(ReverseComputeAt, ReluIntoTiledMatmul) {
 }
 
 TEST(ReverseComputeAt, UnevenTileKeepsItsGuard) {
-  check_schedule(kMmRelu, [](Schedule& sch) {
-    const auto [i, j, k] = sch.call("get_loops", "Y").loops<3>();
-    const auto [j0, j1] = sch.call("split", j, by(5)).loops<2>();
-    sch.call("reorder", j0, k, j1);
-    sch.call("reverse_compute_at", "C", j0);
-  }, R"(
+  check_schedule(
+      kMmRelu,
+      [](Schedule& sch) {
+        const auto [i, j, k] = sch.call("get_loops", "Y").loops<3>();
+        const auto [j0, j1] = sch.call("split", j, by(5)).loops<2>();
+        sch.call("reorder", j0, k, j1);
+        sch.call("reverse_compute_at", "C", j0);
+      },
+      R"(
     @T.prim_func
     def main(A: T.Buffer((8, 7), "float32"), B: T.Buffer((7, 12), "float32"), C: T.Buffer((8, 12), "float32")):
         Y = T.alloc_buffer((8, 12))
@@ -79,22 +85,28 @@ TEST(ReverseComputeAt, UnevenTileKeepsItsGuard) {
 }
 
 TEST(ReverseComputeAt, UnfinishedSumIsRefused) {
-  check_refused(kMmRelu, [](Schedule& sch) {
-    const auto [i, j, k] = sch.call("get_loops", "Y").loops<3>();
-    sch.call("reorder", k, j);
-    sch.call("reverse_compute_at", "C", j);
-  }, R"(
+  check_refused(
+      kMmRelu,
+      [](Schedule& sch) {
+        const auto [i, j, k] = sch.call("get_loops", "Y").loops<3>();
+        sch.call("reorder", k, j);
+        sch.call("reverse_compute_at", "C", j);
+      },
+      R"(
     error: reverse_compute_at: what loop j produces in one iteration does not divide the work of block C: block C does not run once for each value of its axes
   )");
 }
 
 TEST(DecomposeReduction, InitGoesBeforeTheReducingLoop) {
-  check_schedule(kMmRelu, [](Schedule& sch) {
-    const auto [i, j, k] = sch.call("get_loops", "Y").loops<3>();
-    const auto [j0, j1] = sch.call("split", j, by(4)).loops<2>();
-    sch.call("reorder", j0, k, j1);
-    sch.call("decompose_reduction", "Y", k);
-  }, R"(
+  check_schedule(
+      kMmRelu,
+      [](Schedule& sch) {
+        const auto [i, j, k] = sch.call("get_loops", "Y").loops<3>();
+        const auto [j0, j1] = sch.call("split", j, by(4)).loops<2>();
+        sch.call("reorder", j0, k, j1);
+        sch.call("decompose_reduction", "Y", k);
+      },
+      R"(
     @T.prim_func
     def main(A: T.Buffer((8, 7), "float32"), B: T.Buffer((7, 12), "float32"), C: T.Buffer((8, 12), "float32")):
         Y = T.alloc_buffer((8, 12))
@@ -118,15 +130,19 @@ TEST(DecomposeReduction, InitGoesBeforeTheReducingLoop) {
 }
 
 TEST(DecomposeReduction, LoopInsideTheReductionIsRefused) {
-  check_refused(kMmRelu, [](Schedule& sch) {
-    const auto [i, j, k] = sch.call("get_loops", "Y").loops<3>();
-    const auto [k0, k1] = sch.call("split", k, by(7)).loops<2>();
-    sch.call("decompose_reduction", "Y", k1);
-  }, "");
+  check_refused(
+      kMmRelu,
+      [](Schedule& sch) {
+        const auto [i, j, k] = sch.call("get_loops", "Y").loops<3>();
+        const auto [k0, k1] = sch.call("split", k, by(7)).loops<2>();
+        sch.call("decompose_reduction", "Y", k1);
+      },
+      "");
 }
 
 TEST(Course, BatchedMatmulRelu) {
-  check_schedule(R"(
+  check_schedule(
+      R"(
     @T.prim_func
     def bmm_relu(A: T.Buffer((3, 8, 16), "float32"), B: T.Buffer((3, 16, 24), "float32"), C: T.Buffer((3, 8, 24), "float32")):
         T.func_attr({"global_symbol": "bmm_relu", "tir.noalias": True})
@@ -141,20 +157,22 @@ TEST(Course, BatchedMatmulRelu) {
             with T.block("C"):
                 vn, vi, vj = T.axis.remap("SSS", [n, i, j])
                 C[vn, vi, vj] = T.max(Y[vn, vi, vj], T.float32(0))
-  )", [](Schedule& sch) {
-    const BlockRef Y = sch.call("get_block", "Y", "bmm_relu").block();
-    const BlockRef C = sch.call("get_block", "C", "bmm_relu").block();
-    const auto [b, i, j, k] = sch.call("get_loops", Y).loops<4>();
-    const auto [k0, k1] = sch.call("split", k, by(4)).loops<2>();
-    const auto [j0, j1] = sch.call("split", j, by(8)).loops<2>();
-    sch.call("reorder", b, i, j0, k0, k1, j1);
-    sch.call("reverse_compute_at", C, j0);
-    const BlockRef Y_init = sch.call("decompose_reduction", Y, k0).block();
-    sch.call("vectorize", sch.call("get_loops", Y_init).loops().back());
-    sch.call("vectorize", sch.call("get_loops", C).loops().back());
-    sch.call("parallel", b);
-    sch.call("unroll", k1);
-  }, R"(
+  )",
+      [](Schedule& sch) {
+        const BlockRef Y = sch.call("get_block", "Y", "bmm_relu").block();
+        const BlockRef C = sch.call("get_block", "C", "bmm_relu").block();
+        const auto [b, i, j, k] = sch.call("get_loops", Y).loops<4>();
+        const auto [k0, k1] = sch.call("split", k, by(4)).loops<2>();
+        const auto [j0, j1] = sch.call("split", j, by(8)).loops<2>();
+        sch.call("reorder", b, i, j0, k0, k1, j1);
+        sch.call("reverse_compute_at", C, j0);
+        const BlockRef Y_init = sch.call("decompose_reduction", Y, k0).block();
+        sch.call("vectorize", sch.call("get_loops", Y_init).loops().back());
+        sch.call("vectorize", sch.call("get_loops", C).loops().back());
+        sch.call("parallel", b);
+        sch.call("unroll", k1);
+      },
+      R"(
     @T.prim_func
     def bmm_relu(A: T.Buffer((3, 8, 16), "float32"), B: T.Buffer((3, 16, 24), "float32"), C: T.Buffer((3, 8, 24), "float32")):
         T.func_attr({"global_symbol": "bmm_relu", "tir.noalias": True})
@@ -197,10 +215,13 @@ constexpr std::string_view kBlur = R"(
 )";
 
 TEST(ComputeAt, HaloIsComputedAgain) {
-  check_schedule(kBlur, [](Schedule& sch) {
-    const auto [i0, i1] = sch.call("split", sch.call("get_loops", "C").loops()[0], by(4)).loops<2>();
-    sch.call("compute_at", "B", i0);
-  }, R"(
+  check_schedule(
+      kBlur,
+      [](Schedule& sch) {
+        const auto [i0, i1] = sch.call("split", sch.call("get_loops", "C").loops()[0], by(4)).loops<2>();
+        sch.call("compute_at", "B", i0);
+      },
+      R"(
     @T.prim_func
     def main(A: T.Buffer((18,), "float32"), C: T.Buffer((16,), "float32")):
         B = T.alloc_buffer((18,))
@@ -217,9 +238,8 @@ TEST(ComputeAt, HaloIsComputedAgain) {
 }
 
 TEST(ComputeAt, OneValueNeedsNoLoop) {
-  check_schedule(kMmRelu, [](Schedule& sch) {
-    sch.call("compute_at", "Y", sch.call("get_loops", "C").loops()[1]);
-  }, R"(
+  check_schedule(
+      kMmRelu, [](Schedule& sch) { sch.call("compute_at", "Y", sch.call("get_loops", "C").loops()[1]); }, R"(
     @T.prim_func
     def main(A: T.Buffer((8, 7), "float32"), B: T.Buffer((7, 12), "float32"), C: T.Buffer((8, 12), "float32")):
         Y = T.alloc_buffer((8, 12))
@@ -237,14 +257,18 @@ TEST(ComputeAt, OneValueNeedsNoLoop) {
 }
 
 TEST(ComputeAt, HaloReadBackIsRefusedTheOtherWay) {
-  check_refused(kBlur, [](Schedule& sch) {
-    const auto [i0, i1] = sch.call("split", sch.call("get_loops", "B").loops()[0], by(6)).loops<2>();
-    sch.call("reverse_compute_at", "C", i0);
-  }, "");
+  check_refused(
+      kBlur,
+      [](Schedule& sch) {
+        const auto [i0, i1] = sch.call("split", sch.call("get_loops", "B").loops()[0], by(6)).loops<2>();
+        sch.call("reverse_compute_at", "C", i0);
+      },
+      "");
 }
 
 TEST(ComputeAt, OutputIsRefused) {
-  check_refused(kBlur, [](Schedule& sch) { sch.call("compute_at", "C", sch.call("get_loops", "B").loops()[0]); }, R"(
+  check_refused(
+      kBlur, [](Schedule& sch) { sch.call("compute_at", "C", sch.call("get_loops", "B").loops()[0]); }, R"(
     error: compute_at: block C cannot be moved: block C writes C, a parameter of the function
       f.py:9:9
        9 |         with T.block("C"):

@@ -91,7 +91,8 @@ constexpr std::string_view kPrograms[] = {
 
 class Fuzzer {
  public:
-  Fuzzer(std::string_view program, uint64_t seed) : before_(module_of(program)), random_(seed), sch_(before_, {.seed = seed, .verify_steps = true}) {}
+  Fuzzer(std::string_view program, uint64_t seed)
+      : before_(module_of(program)), random_(seed), sch_(before_, {.seed = seed, .verify_steps = true}) {}
 
   void run(int num_steps) {
     for (int n = 0; n < num_steps; ++n) {
@@ -104,7 +105,10 @@ class Fuzzer {
         ADD_FAILURE() << error.render();
       }
       if (::testing::Test::HasFailure()) {
-        std::cout << "steps:\n" << sch_.trace().simplified().str() << "before the last\n" << show(last.module()) << "after\n" << show(sch_.module());
+        std::cout << "steps:\n"
+                  << sch_.trace().simplified().str() << "before the last\n"
+                  << show(last.module()) << "after\n"
+                  << show(sch_.module());
         return;
       }
     }
@@ -133,7 +137,8 @@ class Fuzzer {
   }
   BlockRef block_ref(NodeId id) {
     NodeId scope = sch_.state().scope_of(id);
-    const BlockRef owner = sch_.state().scope_of(scope) == kNoNode ? sch_.call("get_block", "root").block() : block_ref(scope);
+    const BlockRef owner =
+        sch_.state().scope_of(scope) == kNoNode ? sch_.call("get_block", "root").block() : block_ref(scope);
     for (BlockRef block : sch_.call("get_child_blocks", owner).blocks()) {
       if (sch_.state()[block] == id) return block;
     }
@@ -144,12 +149,15 @@ class Fuzzer {
   T pick(const std::vector<T>& items) {
     return items[random_() % items.size()];
   }
-  int64_t number(int64_t low, int64_t high) { return low + static_cast<int64_t>(random_() % static_cast<uint64_t>(high - low + 1)); }
+  int64_t number(int64_t low, int64_t high) {
+    return low + static_cast<int64_t>(random_() % static_cast<uint64_t>(high - low + 1));
+  }
   Result loops_of_nest(size_t count, std::string_view name) {
     std::vector<LoopRef> nest = sch_.call("get_loops", pick(blocks_)).loops();
     if (name == "reorder") std::shuffle(nest.begin(), nest.end(), random_);
     const size_t first = nest.empty() ? 0 : random_() % nest.size();
-    std::vector<LoopRef> chosen(nest.begin() + static_cast<long>(first), nest.begin() + static_cast<long>(std::min(nest.size(), first + count)));
+    std::vector<LoopRef> chosen(nest.begin() + static_cast<long>(first),
+                                nest.begin() + static_cast<long>(std::min(nest.size(), first + count)));
     return sch_.call(name, chosen);
   }
 
@@ -157,14 +165,20 @@ class Fuzzer {
     if (loops_.empty()) return false;
     try {
       switch (random_() % 20) {
-        case 0: case 1: sch_.call("split", pick(loops_), Factors{None{}, number(1, 5)}); break;
+        case 0:
+        case 1: sch_.call("split", pick(loops_), Factors{None{}, number(1, 5)}); break;
         case 2: loops_of_nest(2, "fuse"); break;
-        case 3: case 4: loops_of_nest(static_cast<size_t>(number(2, 4)), "reorder"); break;
+        case 3:
+        case 4: loops_of_nest(static_cast<size_t>(number(2, 4)), "reorder"); break;
         case 5: sch_.call("parallel", pick(loops_)); break;
         case 6: sch_.call("vectorize", pick(loops_)); break;
         case 7: sch_.call("unroll", pick(loops_)); break;
-        case 8: case 9: sch_.call("compute_at", pick(blocks_), pick(loops_), number(0, 1) == 1, number(-2, 1)); break;
-        case 10: case 11: sch_.call("reverse_compute_at", pick(blocks_), pick(loops_), number(0, 1) == 1, number(-2, 1)); break;
+        case 8:
+        case 9: sch_.call("compute_at", pick(blocks_), pick(loops_), number(0, 1) == 1, number(-2, 1)); break;
+        case 10:
+        case 11:
+          sch_.call("reverse_compute_at", pick(blocks_), pick(loops_), number(0, 1) == 1, number(-2, 1));
+          break;
         case 12: sch_.call("compute_inline", pick(blocks_)); break;
         case 13: sch_.call("reverse_compute_inline", pick(blocks_)); break;
         case 14: sch_.call("cache_read", pick(blocks_), number(0, 2), "global"); break;

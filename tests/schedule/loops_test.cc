@@ -40,10 +40,13 @@ constexpr std::string_view kMatmul = R"(
 )";
 
 TEST(Split, NoneIsComputed) {
-  check_schedule(kDouble, [](Schedule& sch) {
-    const LoopRef i = sch.call("get_loops", "B").loops<1>()[0];
-    sch.call("split", i, factors({std::nullopt, 4}));
-  }, R"(
+  check_schedule(
+      kDouble,
+      [](Schedule& sch) {
+        const LoopRef i = sch.call("get_loops", "B").loops<1>()[0];
+        sch.call("split", i, factors({std::nullopt, 4}));
+      },
+      R"(
     @T.prim_func
     def main(A: T.Buffer((128,), "float32"), B: T.Buffer((128,), "float32")):
         for i_0, i_1 in T.grid(32, 4):
@@ -54,9 +57,12 @@ TEST(Split, NoneIsComputed) {
 }
 
 TEST(Split, UnevenExtentAddsGuard) {
-  check_schedule(kDouble127, [](Schedule& sch) {
-    sch.call("split", sch.call("get_loops", "B").loops()[0], factors({std::nullopt, 4, 8}));
-  }, R"(
+  check_schedule(
+      kDouble127,
+      [](Schedule& sch) {
+        sch.call("split", sch.call("get_loops", "B").loops()[0], factors({std::nullopt, 4, 8}));
+      },
+      R"(
     @T.prim_func
     def main(A: T.Buffer((127,), "float32"), B: T.Buffer((127,), "float32")):
         for i_0, i_1, i_2 in T.grid(4, 4, 8):
@@ -68,9 +74,9 @@ TEST(Split, UnevenExtentAddsGuard) {
 }
 
 TEST(Split, UnitLoopsKeepTheirVariables) {
-  check_schedule(kDouble, [](Schedule& sch) {
-    sch.call("split", sch.call("get_loops", "B").loops()[0], factors({1, 128}));
-  }, R"(
+  check_schedule(
+      kDouble,
+      [](Schedule& sch) { sch.call("split", sch.call("get_loops", "B").loops()[0], factors({1, 128})); }, R"(
     @T.prim_func
     def main(A: T.Buffer((128,), "float32"), B: T.Buffer((128,), "float32")):
         for i_0, i_1 in T.grid(1, 128):
@@ -81,9 +87,12 @@ TEST(Split, UnitLoopsKeepTheirVariables) {
 }
 
 TEST(Split, UnitLoopsMayLoseTheirVariables) {
-  check_schedule(kDouble, [](Schedule& sch) {
-    sch.call("split", sch.call("get_loops", "B").loops()[0], factors({1, 128}), false);
-  }, R"(
+  check_schedule(
+      kDouble,
+      [](Schedule& sch) {
+        sch.call("split", sch.call("get_loops", "B").loops()[0], factors({1, 128}), false);
+      },
+      R"(
     @T.prim_func
     def main(A: T.Buffer((128,), "float32"), B: T.Buffer((128,), "float32")):
         for i_0, i_1 in T.grid(1, 128):
@@ -94,9 +103,9 @@ TEST(Split, UnitLoopsMayLoseTheirVariables) {
 }
 
 TEST(Split, FactorsThatDoNotCoverAreRefused) {
-  check_refused(kDouble, [](Schedule& sch) {
-    sch.call("split", sch.call("get_loops", "B").loops()[0], factors({5, 5}));
-  }, R"(
+  check_refused(
+      kDouble,
+      [](Schedule& sch) { sch.call("split", sch.call("get_loops", "B").loops()[0], factors({5, 5})); }, R"(
     error: split: factors 5 * 5 = 25 do not cover loop i of extent 128
       f.py:3:5
        3 |     for i in range(128):
@@ -107,7 +116,9 @@ TEST(Split, FactorsThatDoNotCoverAreRefused) {
 
 TEST(Split, BadFactorsAreRefused) {
   auto split = [](std::vector<std::optional<int64_t>> values) {
-    return [values](Schedule& sch) { sch.call("split", sch.call("get_loops", "B").loops()[0], factors(values)); };
+    return [values](Schedule& sch) {
+      sch.call("split", sch.call("get_loops", "B").loops()[0], factors(values));
+    };
   };
   check_refused(kDouble, split({std::nullopt, std::nullopt}), R"(
     error: split: more than one factor of loop i is None
@@ -130,11 +141,14 @@ TEST(Split, BadFactorsAreRefused) {
 }
 
 TEST(Split, ParallelLoopIsRefused) {
-  check_refused(kDouble, [](Schedule& sch) {
-    const LoopRef i = sch.call("get_loops", "B").loops()[0];
-    sch.call("parallel", i);
-    sch.call("split", i, factors({2, 64}));
-  }, R"(
+  check_refused(
+      kDouble,
+      [](Schedule& sch) {
+        const LoopRef i = sch.call("get_loops", "B").loops()[0];
+        sch.call("parallel", i);
+        sch.call("split", i, factors({2, 64}));
+      },
+      R"(
     error: split: loop i is parallel
       f.py:3:5
        3 |     for i in range(128):
@@ -144,10 +158,13 @@ TEST(Split, ParallelLoopIsRefused) {
 }
 
 TEST(Fuse, TwoLoops) {
-  check_schedule(kMatmul, [](Schedule& sch) {
-    const auto [i, j, k] = sch.call("get_loops", "Y").loops<3>();
-    sch.call("fuse", i, j);
-  }, R"(
+  check_schedule(
+      kMatmul,
+      [](Schedule& sch) {
+        const auto [i, j, k] = sch.call("get_loops", "Y").loops<3>();
+        sch.call("fuse", i, j);
+      },
+      R"(
     @T.prim_func
     def main(A: T.Buffer((5, 7), "float32"), B: T.Buffer((7, 3), "float32"), Y: T.Buffer((5, 3), "float32")):
         for i_j_fused, k in T.grid(15, 7):
@@ -162,10 +179,14 @@ TEST(Fuse, TwoLoops) {
 }
 
 TEST(Fuse, UndoesSplit) {
-  check_schedule(kDouble127, [](Schedule& sch) {
-    const auto [i0, i1] = sch.call("split", sch.call("get_loops", "B").loops()[0], factors({std::nullopt, 4})).loops<2>();
-    sch.call("fuse", i0, i1);
-  }, R"(
+  check_schedule(
+      kDouble127,
+      [](Schedule& sch) {
+        const auto [i0, i1] =
+            sch.call("split", sch.call("get_loops", "B").loops()[0], factors({std::nullopt, 4})).loops<2>();
+        sch.call("fuse", i0, i1);
+      },
+      R"(
     @T.prim_func
     def main(A: T.Buffer((127,), "float32"), B: T.Buffer((127,), "float32")):
         for f in range(128):
@@ -177,7 +198,8 @@ TEST(Fuse, UndoesSplit) {
 }
 
 TEST(Fuse, LoopsOfTwoNestsAreRefused) {
-  check_refused(R"(
+  check_refused(
+      R"(
     @T.prim_func
     def main(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
         for i in range(8):
@@ -188,9 +210,11 @@ TEST(Fuse, LoopsOfTwoNestsAreRefused) {
             with T.block("B"):
                 vk = T.axis.spatial(8, k)
                 B[vk] = T.float32(2)
-  )", [](Schedule& sch) {
-    sch.call("fuse", sch.call("get_loops", "A").loops()[0], sch.call("get_loops", "B").loops()[0]);
-  }, R"(
+  )",
+      [](Schedule& sch) {
+        sch.call("fuse", sch.call("get_loops", "A").loops()[0], sch.call("get_loops", "B").loops()[0]);
+      },
+      R"(
     error: fuse: loop k is not directly inside loop i
       f.py:7:5
        7 |     for k in range(8):
@@ -200,10 +224,13 @@ TEST(Fuse, LoopsOfTwoNestsAreRefused) {
 }
 
 TEST(Reorder, ReductionMovesOut) {
-  check_schedule(kMatmul, [](Schedule& sch) {
-    const auto [i, j, k] = sch.call("get_loops", "Y").loops<3>();
-    sch.call("reorder", k, i);
-  }, R"(
+  check_schedule(
+      kMatmul,
+      [](Schedule& sch) {
+        const auto [i, j, k] = sch.call("get_loops", "Y").loops<3>();
+        sch.call("reorder", k, i);
+      },
+      R"(
     @T.prim_func
     def main(A: T.Buffer((5, 7), "float32"), B: T.Buffer((7, 3), "float32"), Y: T.Buffer((5, 3), "float32")):
         for k, j, i in T.grid(7, 3, 5):
@@ -226,10 +253,13 @@ constexpr std::string_view kWavefront = R"(
 )";
 
 TEST(Reorder, LoopCarriedDependenceIsRefused) {
-  check_refused(kWavefront, [](Schedule& sch) {
-    const auto [i, j] = sch.call("get_loops", "B").loops<2>();
-    sch.call("reorder", j, i);
-  }, R"(
+  check_refused(
+      kWavefront,
+      [](Schedule& sch) {
+        const auto [i, j] = sch.call("get_loops", "B").loops<2>();
+        sch.call("reorder", j, i);
+      },
+      R"(
     error: reorder: the order of the iterations counts: block B writes B[vi + 1, vj], which block B reads in another iteration of loop i
       f.py:4:9
        4 |         with T.block("B"):
@@ -238,7 +268,8 @@ TEST(Reorder, LoopCarriedDependenceIsRefused) {
 }
 
 TEST(Parallel, LoopCarriedDependenceIsRefused) {
-  check_refused(kWavefront, [](Schedule& sch) { sch.call("parallel", sch.call("get_loops", "B").loops()[0]); }, R"(
+  check_refused(
+      kWavefront, [](Schedule& sch) { sch.call("parallel", sch.call("get_loops", "B").loops()[0]); }, R"(
     error: parallel: loop i cannot be parallel: block B writes B[vi + 1, vj], which block B reads in another iteration of loop i
       f.py:3:5
        3 |     for i, j in T.grid(6, 7):
@@ -248,7 +279,8 @@ TEST(Parallel, LoopCarriedDependenceIsRefused) {
 }
 
 TEST(Parallel, ReductionIsRefused) {
-  check_refused(kMatmul, [](Schedule& sch) { sch.call("parallel", sch.call("get_loops", "Y").loops()[2]); }, R"(
+  check_refused(
+      kMatmul, [](Schedule& sch) { sch.call("parallel", sch.call("get_loops", "Y").loops()[2]); }, R"(
     error: parallel: loop k cannot be parallel: block Y writes Y[vi, vj] in several iterations of loop k
       f.py:3:5
        3 |     for i, j, k in T.grid(5, 3, 7):
@@ -258,20 +290,23 @@ TEST(Parallel, ReductionIsRefused) {
 }
 
 TEST(LoopKinds, ParallelUnrollVectorize) {
-  check_schedule(R"(
+  check_schedule(
+      R"(
     @T.prim_func
     def main(A: T.Buffer((4, 4), "int64"), B: T.Buffer((4, 4), "int64"), C: T.Buffer((4, 4), "int64")):
         for i, j in T.grid(4, 4):
             with T.block("C"):
                 vi, vj = T.axis.remap("SS", [i, j])
                 C[vi, vj] = A[vi, vj] + B[vi, vj]
-  )", [](Schedule& sch) {
-    const auto [i, j] = sch.call("get_loops", "C").loops<2>();
-    const auto [i0, i1] = sch.call("split", i, factors({2, 2})).loops<2>();
-    sch.call("parallel", i0);
-    sch.call("unroll", i1);
-    sch.call("vectorize", j);
-  }, R"(
+  )",
+      [](Schedule& sch) {
+        const auto [i, j] = sch.call("get_loops", "C").loops<2>();
+        const auto [i0, i1] = sch.call("split", i, factors({2, 2})).loops<2>();
+        sch.call("parallel", i0);
+        sch.call("unroll", i1);
+        sch.call("vectorize", j);
+      },
+      R"(
     @T.prim_func
     def main(A: T.Buffer((4, 4), "int64"), B: T.Buffer((4, 4), "int64"), C: T.Buffer((4, 4), "int64")):
         for i_0 in T.parallel(2):
@@ -285,11 +320,14 @@ TEST(LoopKinds, ParallelUnrollVectorize) {
 }
 
 TEST(Handles, ConsumedLoopNamesItsStep) {
-  check_refused(kDouble, [](Schedule& sch) {
-    const LoopRef i = sch.call("get_loops", "B").loops()[0];
-    sch.call("split", i, factors({std::nullopt, 4}));
-    sch.call("unroll", i);
-  }, R"(
+  check_refused(
+      kDouble,
+      [](Schedule& sch) {
+        const LoopRef i = sch.call("get_loops", "B").loops()[0];
+        sch.call("split", i, factors({std::nullopt, 4}));
+        sch.call("unroll", i);
+      },
+      R"(
     error: unroll: loop handle l1 (i) was consumed by step 3, split(l1, factors=[None, 4]); its results are l2, l3
   )");
 }

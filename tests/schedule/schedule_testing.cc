@@ -49,11 +49,16 @@ runtime::Tensor random_tensor(const Buffer& buffer, std::mt19937_64& random) {
   runtime::Tensor tensor = runtime::Tensor::zeros(shape, buffer->dtype);
   for (int64_t n = 0; n < tensor.num_elements(); ++n) {
     const auto value = static_cast<int64_t>(random() % 7) - 3;
-    if (buffer->dtype == kFloat32) tensor.data_as<float>()[n] = static_cast<float>(value);
-    else if (buffer->dtype == DataType::float_(64)) tensor.data_as<double>()[n] = static_cast<double>(value);
-    else if (buffer->dtype.bits == 64) tensor.data_as<int64_t>()[n] = value;
-    else if (buffer->dtype.bits == 32) tensor.data_as<int32_t>()[n] = static_cast<int32_t>(value);
-    else tensor.data_as<int8_t>()[n] = static_cast<int8_t>(buffer->dtype.is_int() ? value : value & 1);
+    if (buffer->dtype == kFloat32)
+      tensor.data_as<float>()[n] = static_cast<float>(value);
+    else if (buffer->dtype == DataType::float_(64))
+      tensor.data_as<double>()[n] = static_cast<double>(value);
+    else if (buffer->dtype.bits == 64)
+      tensor.data_as<int64_t>()[n] = value;
+    else if (buffer->dtype.bits == 32)
+      tensor.data_as<int32_t>()[n] = static_cast<int32_t>(value);
+    else
+      tensor.data_as<int8_t>()[n] = static_cast<int8_t>(buffer->dtype.is_int() ? value : value & 1);
   }
   return tensor;
 }
@@ -74,13 +79,16 @@ std::vector<runtime::Tensor> run(const PrimFunc& func, const std::vector<runtime
 void expect_same_numbers(const IRModule& a, const IRModule& b, uint64_t seed) {
   std::mt19937_64 random(seed);
   for (size_t n = 0; n < a->functions.size(); ++n) {
-    const PrimFunc before = ref_as<PrimFuncNode>(a->functions[n]), after = ref_as<PrimFuncNode>(b->functions[n]);
+    const PrimFunc before = ref_as<PrimFuncNode>(a->functions[n]),
+                   after = ref_as<PrimFuncNode>(b->functions[n]);
     std::vector<runtime::Tensor> inputs;
     for (const Buffer& buffer : before->buffers) inputs.push_back(random_tensor(buffer, random));
     const std::vector<runtime::Tensor> expected = run(before, inputs), found = run(after, inputs);
     for (size_t i = 0; i < expected.size(); ++i)
-      EXPECT_EQ(std::memcmp(expected[i].data(), found[i].data(), static_cast<size_t>(expected[i].num_bytes())), 0)
-          << "parameter " << before->buffers[i]->name << " differs after\n" << show(b);
+      EXPECT_EQ(
+          std::memcmp(expected[i].data(), found[i].data(), static_cast<size_t>(expected[i].num_bytes())), 0)
+          << "parameter " << before->buffers[i]->name << " differs after\n"
+          << show(b);
   }
 }
 
@@ -89,7 +97,8 @@ void expect_equal(const IRModule& found, const IRModule& expected, std::string_v
   for (size_t n = 0; n < expected->functions.size(); ++n) {
     const auto difference = first_mismatch(found->functions[n], expected->functions[n]);
     EXPECT_FALSE(difference) << what << ": " << difference->path << ": " << difference->reason << "\nfound\n"
-                             << show(found) << "\nexpected\n" << show(expected);
+                             << show(found) << "\nexpected\n"
+                             << show(expected);
     if (difference) return;
   }
 }

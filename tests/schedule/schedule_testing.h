@@ -22,7 +22,8 @@ using Steps = std::function<void(Schedule&)>;
 /// - the trace, replayed directly and from its JSON, gives the same module.
 void check_schedule(std::string_view before, const Steps& steps, std::string_view after = "");
 
-/// Runs the steps and checks the whole text of the error, and that the schedule is as before the step that failed.
+/// Runs the steps and checks the whole text of the error, and that the schedule is as before the step that
+/// failed.
 void check_refused(std::string_view before, const Steps& steps, std::string_view expected);
 
 /// Whether two modules compute the same: every function is run by the interpreter on equal random arguments.

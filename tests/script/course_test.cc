@@ -36,11 +36,16 @@ TEST(Course, EveryProgramParses) {
     for (const fs::path& file : files) {
       // excerpts of larger programs: the functions that they call are not in them
       const std::string name = file.filename();
-      if (document == std::string("000_mlc_book") && (name == "071.py" || name == "161.py" || name > "216.py")) continue;
+      if (document == std::string("000_mlc_book") &&
+          (name == "071.py" || name == "161.py" || name > "216.py"))
+        continue;
       const std::string text = read(file);
-      if (text.find("@tvm.script.ir_module") == std::string::npos && text.find("@T.prim_func") == std::string::npos) continue;
+      if (text.find("@tvm.script.ir_module") == std::string::npos &&
+          text.find("@T.prim_func") == std::string::npos)
+        continue;
       try {
-        for (const auto& [function, object] : parse_definitions(Ref<Source>(new Source(file.filename(), text)))) {
+        for (const auto& [function, object] :
+             parse_definitions(Ref<Source>(new Source(file.filename(), text)))) {
           ++programs;
           EXPECT_TRUE(object) << file;
         }

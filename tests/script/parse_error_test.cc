@@ -27,7 +27,8 @@ TEST(ParseError, UndefinedNameHasCaretAndHelp) {
       def f(Alpha: T.Buffer((16,), "float32")):
           for i in range(16):
               Alpha[i] = Alpa[i]
-  )", R"(
+  )",
+               R"(
       error: name Alpa is not defined
         f.py:4:20
          4 |         Alpha[i] = Alpa[i]
@@ -66,25 +67,32 @@ TEST(ParseError, ValueOfAnotherDtype) {
 }
 
 TEST(ParseError, BufferOutsideItsScope) {
-  EXPECT_EQ(first_line(with_body("for i in range(4):\n    B = T.decl_buffer((4,), \"float32\")\n    B[i] = 1\nB[0] = 2")), "error: name B is not defined");
+  EXPECT_EQ(first_line(with_body(
+                "for i in range(4):\n    B = T.decl_buffer((4,), \"float32\")\n    B[i] = 1\nB[0] = 2")),
+            "error: name B is not defined");
 }
 
 TEST(ParseError, Statements) {
   const std::pair<const char*, const char*> cases[] = {
-      {"for i in [1, 2]:\n    pass", "error: a loop of TIR runs over range, T.grid, T.serial, T.parallel, T.vectorized, T.unroll or T.thread_binding"},
+      {"for i in [1, 2]:\n    pass",
+       "error: a loop of TIR runs over range, T.grid, T.serial, T.parallel, T.vectorized, T.unroll or "
+       "T.thread_binding"},
       {"for i, j in T.grid(4):\n    pass", "error: 2 loop variables for 1 loop"},
-      {"for i in range(1.5):\n    pass", "error: the bounds of a loop have dtype float32, expected an integer"},
+      {"for i in range(1.5):\n    pass",
+       "error: the bounds of a loop have dtype float32, expected an integer"},
       {"for i in range(0, 8, 0):\n    pass", "error: a loop with step 0"},
       {"with T.init():\n    pass", "error: T.init stands only inside a block"},
       {"T.where(n > 0)", "error: T.where stands only inside a block"},
       {"with T.block(\"b\"):\n    T.reads()\n    T.reads()", "error: block \"b\" has T.reads twice"},
       {"with T.block(\"b\"):\n    T.writes()\n    T.writes()", "error: block \"b\" has T.writes twice"},
-      {"with T.block(\"b\"):\n    v = T.axis.remap(\"S\", [n])", "error: T.axis.remap takes loop variables, entry 0 is none"},
+      {"with T.block(\"b\"):\n    v = T.axis.remap(\"S\", [n])",
+       "error: T.axis.remap takes loop variables, entry 0 is none"},
       {"T.grid(4)", "error: T.grid is written as `for i, j in T.grid(...):`"},
       {"x = T.int32()\nA[x] = 0", "error: variable x is used, but nothing gives it a value"},
       {"A[0] = n / 2", "error: / of two integers is not exact"},
       {"if n:\n    pass", "error: a condition must be bool, found dtype int32"},
-      {"x = A[0]\nfor i in range(4):\n    x = x + 1", "error: x is assigned again inside a loop, branch or block"},
+      {"x = A[0]\nfor i in range(4):\n    x = x + 1",
+       "error: x is assigned again inside a loop, branch or block"},
       {"A[0] = A", "error: buffer A is used as a value"},
       {"A.shap", "error: buffer A has no attribute shap"},
       {"A[0:0] = 0", "error: the slice is empty"},
@@ -102,7 +110,8 @@ TEST(ParseError, Statements) {
       {"x = 'abc", "error: the string is never closed"},
       {"x = 1 +", "error: expected an expression, found the end of the line"},
       {"try:\n    pass", "error: \"try\" is not part of TVMScript"},
-      {"x = [i for i in range(3)]", "unsupported: this expression is evaluated by Python, and there is none here"},
+      {"x = [i for i in range(3)]",
+       "unsupported: this expression is evaluated by Python, and there is none here"},
   };
   for (const auto& [body, expected] : cases) EXPECT_EQ(first_line(with_body(body)), expected) << body;
 }
@@ -110,11 +119,14 @@ TEST(ParseError, Statements) {
 TEST(ParseError, Definitions) {
   EXPECT_EQ(first_line("x = 1\n"), "error: f.py: there is no program in this text");
   EXPECT_EQ(first_line("@T.prim_func\ndef f(a):\n    pass\n"), "error: parameter a has no type");
-  EXPECT_EQ(first_line("@T.prim_func\ndef f(a: T.int32, a: T.int32):\n    pass\n"), "error: two parameters are called a");
+  EXPECT_EQ(first_line("@T.prim_func\ndef f(a: T.int32, a: T.int32):\n    pass\n"),
+            "error: two parameters are called a");
   EXPECT_EQ(first_line("@T.prim_func\ndef f(a: 5):\n    pass\n"), "error: 5 is no type of a parameter");
-  EXPECT_EQ(first_line("@I.ir_module\nclass M:\n    @T.prim_func\n    def f():\n        pass\n    @T.prim_func\n    def f():\n        pass\n"),
+  EXPECT_EQ(first_line("@I.ir_module\nclass M:\n    @T.prim_func\n    def f():\n        pass\n    "
+                       "@T.prim_func\n    def f():\n        pass\n"),
             "error: the module has two functions called f");
-  EXPECT_EQ(first_line("@I.ir_module\nclass M:\n    def f():\n        pass\n"), "error: function f has no decorator");
+  EXPECT_EQ(first_line("@I.ir_module\nclass M:\n    def f():\n        pass\n"),
+            "error: function f has no decorator");
   EXPECT_EQ(first_line("@T.prim_func\ndef f():\n    pass\n@T.prim_func\ndef g():\n    pass\n"),
             "error: f.py: the text defines 2 programs, expected one: f, g");
 }
@@ -124,22 +136,27 @@ TEST(ParseError, Graphs) {
   const std::pair<const char*, const char*> cases[] = {
       {"    y = x\n", "error: function f returns nothing"},
       {"    with R.dataflow():\n        y = x\n    return x\n", "error: the dataflow block has no R.output"},
-      {"    with R.dataflow():\n        y = x\n        R.output(z)\n    return x\n", "error: z is not assigned in the dataflow block"},
+      {"    with R.dataflow():\n        y = x\n        R.output(z)\n    return x\n",
+       "error: z is not assigned in the dataflow block"},
       {"    for i in range(3):\n        pass\n    return x\n", "error: a graph has no loops"},
       {"    return x\n    y = x\n", "error: nothing can follow the return"},
       {"    return x[0]\n", "error: graph value x is no tuple"},
-      {"    k = T.int64()\n    y = R.call_dps_packed(\"g\", (x,), R.Tensor((k,), \"float32\"))\n    return y\n",
+      {"    k = T.int64()\n    y = R.call_dps_packed(\"g\", (x,), R.Tensor((k,), \"float32\"))\n    return "
+       "y\n",
        "error: dimension k is used, but no parameter or R.match_cast defines it"},
       {"    y = R.call_tir(\"g\", (x,))\n    return y\n", "error: R.call_tir: argument out_sinfo is missing"},
-      {"    y = R.call_tir(\"g\", (x,), (1, 2))\n    return y\n", "error: the shape of the output has no dtype"},
-      {"    y: R.Shape = R.const(1.5)\n    return y\n", "error: y is annotated as R.Shape, but its value is R.Tensor((), \"float32\")"},
+      {"    y = R.call_tir(\"g\", (x,), (1, 2))\n    return y\n",
+       "error: the shape of the output has no dtype"},
+      {"    y: R.Shape = R.const(1.5)\n    return y\n",
+       "error: y is annotated as R.Shape, but its value is R.Tensor((), \"float32\")"},
       {"    return R.const([[1], [2, 3]])\n", "error: the lists of a constant have different lengths"},
   };
   for (const auto& [body, expected] : cases) EXPECT_EQ(first_line(head + body), expected) << body;
 }
 
 TEST(ParseError, DeepNestingIsRefusedNotOverflowing) {
-  EXPECT_EQ(first_line(with_body("x = " + std::string(100000, '(') + "1")), "error: the program is nested more than 200 levels deep here");
+  EXPECT_EQ(first_line(with_body("x = " + std::string(100000, '(') + "1")),
+            "error: the program is nested more than 200 levels deep here");
   std::string sum = "x = n";
   for (int turn = 0; turn < 100000; ++turn) sum += " + n";
   EXPECT_EQ(first_line(with_body(sum)), "error: the expression is nested more than 500 levels deep");

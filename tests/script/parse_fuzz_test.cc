@@ -1,4 +1,5 @@
-// Damaged programs are refused with an error of the user's kind, whatever the damage: no crash, no internal error.
+// Damaged programs are refused with an error of the user's kind, whatever the damage: no crash, no internal
+// error.
 #include <random>
 
 #include "script_testing.h"
@@ -44,9 +45,51 @@ TEST(ParseFuzz, UndamagedProgramParses) { EXPECT_TRUE(parse(source_of(std::strin
 
 TEST(ParseFuzz, DamagedProgramsAreRefused) {
   std::mt19937 random(20260101);
-  const std::string_view pieces[] = {"(", ")", "[", "]", "{", "}", ":", ",", ".", "=", "\n", "    ", "\"", "'", "\\", "#", "T", "R", "1", "-1", "0.5",
-                                     "None", "True", "x", "m", "*", "**", "//", "lambda x: x", "if", "else", "for", "with", "T.int64()", "T.block(\"b\")",
-                                     "R.const(1)", "99999999999999999999", "1e400", "\"\"\"", "\xff", "...", "@", "A[0:4]", "T.Buffer", "m if x else y"};
+  const std::string_view pieces[] = {"(",
+                                     ")",
+                                     "[",
+                                     "]",
+                                     "{",
+                                     "}",
+                                     ":",
+                                     ",",
+                                     ".",
+                                     "=",
+                                     "\n",
+                                     "    ",
+                                     "\"",
+                                     "'",
+                                     "\\",
+                                     "#",
+                                     "T",
+                                     "R",
+                                     "1",
+                                     "-1",
+                                     "0.5",
+                                     "None",
+                                     "True",
+                                     "x",
+                                     "m",
+                                     "*",
+                                     "**",
+                                     "//",
+                                     "lambda x: x",
+                                     "if",
+                                     "else",
+                                     "for",
+                                     "with",
+                                     "T.int64()",
+                                     "T.block(\"b\")",
+                                     "R.const(1)",
+                                     "99999999999999999999",
+                                     "1e400",
+                                     "\"\"\"",
+                                     "\xff",
+                                     "...",
+                                     "@",
+                                     "A[0:4]",
+                                     "T.Buffer",
+                                     "m if x else y"};
   for (int turn = 0; turn < 4000; ++turn) {
     std::string text(kProgram);
     const int damages = 1 + static_cast<int>(random() % 3);

@@ -55,7 +55,8 @@ TEST(PrintRelax, CallsOfLoopProgramsAndOperators) {
 TEST(PrintRelax, ModuleNamesItsFunctionsByCls) {
   const std::string text = printed(parse_text(kLinear), "0.23");
   EXPECT_NE(text.find("        cls = Module\n        with R.dataflow():\n"), std::string::npos) << text;
-  EXPECT_NE(text.find("R.call_tir(\n                cls.linear, (x, w), out_sinfo="), std::string::npos) << text;
+  EXPECT_NE(text.find("R.call_tir(\n                cls.linear, (x, w), out_sinfo="), std::string::npos)
+      << text;
 }
 
 TEST(PrintRelax, SymbolicDimensionsAreTextInSignatures) {
@@ -106,11 +107,15 @@ TEST(PrintRelax, BranchesNestedFunctionsTuplesAndCasts) {
 
 TEST(PrintRelax, ConstantsAreShownWhenSmallOrAsked) {
   std::vector<float> values(20, 0.5f);
-  const runtime::Tensor data = runtime::Tensor::copy_of(values.data(), 80, std::vector<int64_t>{20}, kFloat32);
-  const relax::Constant large = relax::ConstantNode::make(data, ir::Type(relax::tensor_type(relax::extents({20}), kFloat32)));
+  const runtime::Tensor data =
+      runtime::Tensor::copy_of(values.data(), 80, std::vector<int64_t>{20}, kFloat32);
+  const relax::Constant large =
+      relax::ConstantNode::make(data, ir::Type(relax::tensor_type(relax::extents({20}), kFloat32)));
   EXPECT_EQ(print(large), "metadata[\"relax.expr.Constant\"][0]");
-  const runtime::Tensor few = runtime::Tensor::copy_of(values.data(), 16, std::vector<int64_t>{2, 2}, kFloat32);
-  const relax::Constant small = relax::ConstantNode::make(few, ir::Type(relax::tensor_type(relax::extents({2, 2}), kFloat32)));
+  const runtime::Tensor few =
+      runtime::Tensor::copy_of(values.data(), 16, std::vector<int64_t>{2, 2}, kFloat32);
+  const relax::Constant small =
+      relax::ConstantNode::make(few, ir::Type(relax::tensor_type(relax::extents({2, 2}), kFloat32)));
   EXPECT_EQ(print(small), "R.const([[0.5, 0.5], [0.5, 0.5]], \"float32\")");
   PrintOptions options;
   options.dialect = "0.23";
@@ -140,7 +145,8 @@ TEST(PrintRelax, FragmentsDeclareWhatTheyUse) {
         )
         R.output(gv0)
   )"));
-  EXPECT_EQ(print(block->bindings[0]->value), R"(R.call_pure_packed("env.multiply", x, y, sinfo_args=(R.Tensor((3, 4), dtype="float32"),)))");
+  EXPECT_EQ(print(block->bindings[0]->value),
+            R"(R.call_pure_packed("env.multiply", x, y, sinfo_args=(R.Tensor((3, 4), dtype="float32"),)))");
 }
 
 std::string without_space(std::string text) {
@@ -187,7 +193,8 @@ std::string course_file(const std::string& name) {
 }
 
 TEST(PrintRelax, CourseModuleOf2022PrintsAsPublished) {
-  const std::string source = course_file("004_end_to_end_old_api/008.py"), expected = course_file("004_end_to_end_old_api/016.out.txt");
+  const std::string source = course_file("004_end_to_end_old_api/008.py"),
+                    expected = course_file("004_end_to_end_old_api/016.out.txt");
   if (source.empty() || expected.empty()) GTEST_SKIP() << "the course texts are not here";
   EXPECT_EQ(without_space(printed(parse(source_of(source)), "2022")), without_space(expected));
 }

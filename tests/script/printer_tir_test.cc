@@ -59,7 +59,8 @@ TEST(PrintTir, DialectOf027) {
                 T.writes(B[vi])
                 T.sblock_attr({"k": 1})
                 B[vi] = A[vi]
-  )", "0.27");
+  )",
+                       "0.27");
 }
 
 TEST(PrintTir, AxesThatAreNoPlainLoops) {
@@ -207,10 +208,13 @@ TEST(PrintTir, RootBlockIsWrittenWhereItSaysSomething) {
 
 TEST(PrintTir, NamesAreUniqueWhereTheyAreSeen) {
   // for i: for i: A[i]; and a variable called `range`
-  const tir::Var outer = tir::make_var("i"), inner = tir::make_var("i"), word = tir::make_var("range"), odd = tir::make_var("a.b");
+  const tir::Var outer = tir::make_var("i"), inner = tir::make_var("i"), word = tir::make_var("range"),
+                 odd = tir::make_var("a.b");
   const tir::Buffer A = tir::make_buffer("T", {tir::imm(4)}, kInt32);
   const tir::Stmt body = tir::store(A, outer + inner + word + odd, {tir::imm(0)});
-  const tir::Stmt nest = tir::loop(outer, tir::imm(2), tir::loop(inner, tir::imm(3), tir::loop(word, tir::imm(2), tir::loop(odd, tir::imm(2), body))));
+  const tir::Stmt nest = tir::loop(
+      outer, tir::imm(2),
+      tir::loop(inner, tir::imm(3), tir::loop(word, tir::imm(2), tir::loop(odd, tir::imm(2), body))));
   EXPECT_EQ(printed(nest), dedent(R"(
     for i, i_1, range_, a_b in T.grid(2, 3, 2, 2):
         T_1[0] = i + i_1 + range_ + a_b
@@ -227,7 +231,8 @@ TEST(PrintTir, LongLinesAreBrokenAsByBlack) {
             if LONG_a[1] < LONG_b[2] and LONG_a[2] < T.float32(1):
                 LONG_a[0] = T.float32(0)
   )";
-  for (size_t at = program.find("LONG"); at != std::string::npos; at = program.find("LONG")) program.replace(at, 4, "long_name_of_a_buffer_that_nobody_wants");
+  for (size_t at = program.find("LONG"); at != std::string::npos; at = program.find("LONG"))
+    program.replace(at, 4, "long_name_of_a_buffer_that_nobody_wants");
   std::string expected = R"(
     @T.prim_func
     def main(
@@ -248,7 +253,8 @@ TEST(PrintTir, LongLinesAreBrokenAsByBlack) {
             ):
                 LONG_a[0] = T.float32(0)
   )";
-  for (size_t at = expected.find("LONG"); at != std::string::npos; at = expected.find("LONG")) expected.replace(at, 4, "long_name_of_a_buffer_that_nobody_wants");
+  for (size_t at = expected.find("LONG"); at != std::string::npos; at = expected.find("LONG"))
+    expected.replace(at, 4, "long_name_of_a_buffer_that_nobody_wants");
   expect_prints(program, expected);
 }
 
@@ -284,7 +290,9 @@ TEST(PrintTir, PlacesOfNodesServeErrors) {
   const auto* store = func->body.as<tir::ForNode>()->body.as<tir::BufferStoreNode>();
   const PrintedProgram program = print_with_places(func);
   const UserError error(program.find(store->indices[0].get()), "index {} of buffer A may reach 4", "i + 1");
-  EXPECT_EQ(error.render(), "error: index i + 1 of buffer A may reach 4\n  <printed>:6:11\n   6 |         A[i + 1] = T.float32(0)\n     |           ^^^^^");
+  EXPECT_EQ(error.render(),
+            "error: index i + 1 of buffer A may reach 4\n  <printed>:6:11\n   6 |         A[i + 1] = "
+            "T.float32(0)\n     |           ^^^^^");
 }
 
 TEST(PrintTir, FragmentsAreOneLineEach) {
@@ -305,7 +313,9 @@ TEST(PrintTir, RefusesUnknownOptions) {
     print(tir::imm(1), options);
     FAIL();
   } catch (const UserError& error) {
-    EXPECT_EQ(error.render(), "error: print: there is no dialect \"0.5\"\nhelp: the dialects are native, 0.23, 0.27 and 2022");
+    EXPECT_EQ(
+        error.render(),
+        "error: print: there is no dialect \"0.5\"\nhelp: the dialects are native, 0.23, 0.27 and 2022");
   }
 }
 

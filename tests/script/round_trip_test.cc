@@ -41,7 +41,8 @@ int round_trips(const std::string& text) {
 
 TEST(RoundTrip, ProgramsOfTheseTests) {
   int tried = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(std::string(TILEWRIGHT_SOURCE_DIR) + "/tests/script")) {
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::string(TILEWRIGHT_SOURCE_DIR) + "/tests/script")) {
     if (entry.path().extension() != ".cc") continue;
     SCOPED_TRACE(entry.path().filename().string());
     for (const std::string& program : raw_strings(contents(entry.path()))) tried += round_trips(program);

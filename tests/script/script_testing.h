@@ -28,7 +28,9 @@ inline std::string dedent(std::string_view text) {
   return out;
 }
 
-inline ir::ObjectRef parse_text(std::string_view text, const ParseOptions& options = {}) { return parse(source_of(dedent(text)), options); }
+inline ir::ObjectRef parse_text(std::string_view text, const ParseOptions& options = {}) {
+  return parse(source_of(dedent(text)), options);
+}
 
 inline tir::PrimFunc parse_func(std::string_view text, const ParseOptions& options = {}) {
   return ir::ref_as<tir::PrimFuncNode>(parse_text(text, options));
@@ -53,10 +55,14 @@ inline void expect_error(std::string_view program, std::string_view expected) {
 
 inline void expect_equal(const ir::ObjectRef& a, const ir::ObjectRef& b) {
   auto mismatch = ir::first_mismatch(a, b);
-  EXPECT_FALSE(mismatch) << mismatch->path << ": " << mismatch->reason << "\n" << ir::repr(mismatch->a) << "\n" << ir::repr(mismatch->b);
+  EXPECT_FALSE(mismatch) << mismatch->path << ": " << mismatch->reason << "\n"
+                         << ir::repr(mismatch->a) << "\n"
+                         << ir::repr(mismatch->b);
 }
 
 /// Both texts mean the same program.
-inline void expect_same(std::string_view a, std::string_view b) { expect_equal(parse_text(a), parse_text(b)); }
+inline void expect_same(std::string_view a, std::string_view b) {
+  expect_equal(parse_text(a), parse_text(b));
+}
 
 }  // namespace tilewright::script

@@ -13,9 +13,12 @@ BufferRegion point(const Buffer& buffer, std::vector<PrimExpr> indices) {
 IterVar axis(const Var& var, int64_t extent, IterType type = IterType::kSpatial) {
   return IterVarNode::make(var, make_range(imm(0), imm(extent)), type, std::string());
 }
-Stmt realize(std::vector<PrimExpr> values, Block block) { return BlockRealizeNode::make(std::move(values), PrimExpr(bool_imm(true)), block); }
+Stmt realize(std::vector<PrimExpr> values, Block block) {
+  return BlockRealizeNode::make(std::move(values), PrimExpr(bool_imm(true)), block);
+}
 Stmt root(std::vector<Buffer> buffers, Stmt body) {
-  return realize({}, BlockNode::make(std::string("root"), std::vector<IterVar>{}, buffers, std::vector<BufferRegion>{}, std::vector<BufferRegion>{},
+  return realize({}, BlockNode::make(std::string("root"), std::vector<IterVar>{}, buffers,
+                                     std::vector<BufferRegion>{}, std::vector<BufferRegion>{},
                                      std::vector<MatchBufferRegion>{}, AttrMap(), Stmt(), body));
 }
 PrimFunc function(std::string name, std::vector<Buffer> buffers, Stmt body) {
@@ -28,9 +31,11 @@ PrimFunc function(std::string name, std::vector<Buffer> buffers, Stmt body) {
 PrimFunc doubling() {
   Buffer a = make_buffer("A", {imm(127)}, kFloat32), c = make_buffer("C", {imm(127)}, kFloat32);
   Var i = make_var("i"), vi = make_var("vi");
-  Block block = BlockNode::make(std::string("C"), std::vector<IterVar>{axis(vi, 127)}, std::vector<Buffer>{}, std::vector<BufferRegion>{point(a, {vi})},
-                                std::vector<BufferRegion>{point(c, {vi})}, std::vector<MatchBufferRegion>{}, AttrMap(), Stmt(),
-                                store(c, MulNode::make(load(a, {vi}), PrimExpr(float_imm(2))), {vi}));
+  Block block =
+      BlockNode::make(std::string("C"), std::vector<IterVar>{axis(vi, 127)}, std::vector<Buffer>{},
+                      std::vector<BufferRegion>{point(a, {vi})}, std::vector<BufferRegion>{point(c, {vi})},
+                      std::vector<MatchBufferRegion>{}, AttrMap(), Stmt(),
+                      store(c, MulNode::make(load(a, {vi}), PrimExpr(float_imm(2))), {vi}));
   return function("double", {a, c}, root({}, loop(i, imm(127), realize({i}, block))));
 }
 
@@ -42,7 +47,8 @@ TEST(TirFunc, BlockOverOneLoop) {
               with T.block("C"):
                   vi = T.axis.spatial(127, i)
                   C[vi] = A[vi] * T.float32(2)
-  )"), doubling());
+  )"),
+               doubling());
 }
 
 TEST(TirFunc, SpellingsOfAllErasMeanTheSame) {
@@ -56,7 +62,8 @@ TEST(TirFunc, SpellingsOfAllErasMeanTheSame) {
                   T.reads(A[vi])
                   T.writes(C[vi])
                   C[vi] = A[vi] * 2.0
-  )", R"(
+  )",
+                           R"(
       from tvm.script import tirx as Tx
       @Tx.prim_func(s_tir=True)
       def double(a: Tx.handle, c: Tx.handle):
@@ -66,7 +73,8 @@ TEST(TirFunc, SpellingsOfAllErasMeanTheSame) {
               with Tx.sblock("C"):
                   vi = Tx.axis.S((0, 127), i)
                   C[vi] = 2 * A[vi] if False else A[vi] * 2
-  )", R"(
+  )",
+                           R"(
       @tvm.script.tir.prim_func
       def double(A: tir.Buffer(127), C: tir.Buffer(shape=(127,), dtype="float32")):
           for i in tir.serial(127):
@@ -81,16 +89,23 @@ TEST(TirFunc, SpellingsOfAllErasMeanTheSame) {
 }
 
 TEST(TirFunc, ReductionWithInitAndSharedBuffer) {
-  Buffer a = make_buffer("A", {imm(5), imm(7)}, kFloat32), c = make_buffer("C", {imm(5)}, kFloat32), y = make_buffer("Y", {imm(5)}, kFloat32);
-  Var i = make_var("i"), k = make_var("k"), vi = make_var("vi"), vk = make_var("vk"), i2 = make_var("i"), vi2 = make_var("vi");
+  Buffer a = make_buffer("A", {imm(5), imm(7)}, kFloat32), c = make_buffer("C", {imm(5)}, kFloat32),
+         y = make_buffer("Y", {imm(5)}, kFloat32);
+  Var i = make_var("i"), k = make_var("k"), vi = make_var("vi"), vk = make_var("vk"), i2 = make_var("i"),
+      vi2 = make_var("vi");
   Stmt sum = store(y, AddNode::make(load(y, {vi}), load(a, {vi, vk})), {vi});
-  Block reduce = BlockNode::make(std::string("Y"), std::vector<IterVar>{axis(vi, 5), axis(vk, 7, IterType::kReduce)}, std::vector<Buffer>{},
-                                 std::vector<BufferRegion>{point(a, {vi, vk})}, std::vector<BufferRegion>{point(y, {vi})}, std::vector<MatchBufferRegion>{},
-                                 AttrMap(), store(y, float_imm(0), {vi}), sum);
-  Block relu = BlockNode::make(std::string("C"), std::vector<IterVar>{axis(vi2, 5)}, std::vector<Buffer>{}, std::vector<BufferRegion>{point(y, {vi2})},
-                               std::vector<BufferRegion>{point(c, {vi2})}, std::vector<MatchBufferRegion>{}, AttrMap(), Stmt(),
-                               store(c, MaxNode::make(load(y, {vi2}), PrimExpr(float_imm(0))), {vi2}));
-  Stmt body = SeqStmtNode::make(std::vector<Stmt>{loop(i, imm(5), loop(k, imm(7), realize({i, k}, reduce))), loop(i2, imm(5), realize({i2}, relu))});
+  Block reduce =
+      BlockNode::make(std::string("Y"), std::vector<IterVar>{axis(vi, 5), axis(vk, 7, IterType::kReduce)},
+                      std::vector<Buffer>{}, std::vector<BufferRegion>{point(a, {vi, vk})},
+                      std::vector<BufferRegion>{point(y, {vi})}, std::vector<MatchBufferRegion>{}, AttrMap(),
+                      store(y, float_imm(0), {vi}), sum);
+  Block relu =
+      BlockNode::make(std::string("C"), std::vector<IterVar>{axis(vi2, 5)}, std::vector<Buffer>{},
+                      std::vector<BufferRegion>{point(y, {vi2})}, std::vector<BufferRegion>{point(c, {vi2})},
+                      std::vector<MatchBufferRegion>{}, AttrMap(), Stmt(),
+                      store(c, MaxNode::make(load(y, {vi2}), PrimExpr(float_imm(0))), {vi2}));
+  Stmt body = SeqStmtNode::make(std::vector<Stmt>{loop(i, imm(5), loop(k, imm(7), realize({i, k}, reduce))),
+                                                  loop(i2, imm(5), realize({i2}, relu))});
   expect_equal(parse_text(R"(
       @T.prim_func
       def main(A: T.Buffer((5, 7), "float32"), C: T.Buffer((5,), "float32")):
@@ -105,13 +120,15 @@ TEST(TirFunc, ReductionWithInitAndSharedBuffer) {
               with T.block("C"):
                   vi = T.axis.spatial(5, i)
                   C[vi] = max(Y[vi], 0)
-  )"), function("main", {a, c}, root({y}, body)));
+  )"),
+               function("main", {a, c}, root({y}, body)));
 }
 
 TEST(TirFunc, DimensionsAreDefinedByTheirFirstUse) {
   Var n = make_var("n", kInt64), i = make_var("i", kInt64);
   Buffer x = make_buffer("X", {imm(1), n}, kFloat32), y = make_buffer("Y", {imm(1), n}, kFloat32);
-  Stmt body = ForNode::make(imm(0, kInt64), PrimExpr(n), i, ForKind::kParallel, std::string(), AttrMap(), store(y, load(x, {imm(0), i}), {imm(0), i}));
+  Stmt body = ForNode::make(imm(0, kInt64), PrimExpr(n), i, ForKind::kParallel, std::string(), AttrMap(),
+                            store(y, load(x, {imm(0), i}), {imm(0), i}));
   const PrimFunc expected = function("copy", {x, y}, body);
   expect_equal(parse_text(R"(
       @T.prim_func
@@ -121,14 +138,16 @@ TEST(TirFunc, DimensionsAreDefinedByTheirFirstUse) {
           Y = T.match_buffer(y, (1, n), "float32")
           for i in T.parallel(n):
               Y[0, i] = X[0, i]
-  )"), expected);
+  )"),
+               expected);
   expect_equal(parse_text(R"(
       @T.prim_func
       def copy(X: T.Buffer((1, "n"), "float32"), Y: T.Buffer((1, "n"), "float32")):
           n = T.int64()
           for i in T.parallel(n):
               Y[0, i] = X[0, i]
-  )"), expected);
+  )"),
+               expected);
 }
 
 TEST(TirFunc, AxisThatItsLoopDoesNotCover) {
@@ -141,7 +160,8 @@ TEST(TirFunc, AxisThatItsLoopDoesNotCover) {
                   with T.block("C"):
                       vi = T.axis.spatial(128, i)
                       C[vi] = A[vi] * T.float32(2)
-  )", R"(
+  )",
+               R"(
       error: block axis vi has domain 128, but loop i runs over 127 values
         f.py:7:22
          7 |                 vi = T.axis.spatial(128, i)

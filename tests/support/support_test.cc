@@ -11,8 +11,10 @@ namespace {
 
 TEST(Error, ShowsPlaceCaretNotesAndHelp) {
   Ref<Source> source(new Source("my_module.py", "for i in range(128):\n    B[vi] = A[vi + 1]\n", 5));
-  UserError error(Span{source, 6, 14, 6, 20}, "index {} of buffer {} may reach {}, but its extent is {}", "vi + 1", "A", 128, 128);
-  error.note(Span{source, 5, 0, 5, 20}, "i goes up to {} here", 127).help("guard the access or shorten the loop");
+  UserError error(Span{source, 6, 14, 6, 20}, "index {} of buffer {} may reach {}, but its extent is {}",
+                  "vi + 1", "A", 128, 128);
+  error.note(Span{source, 5, 0, 5, 20}, "i goes up to {} here", 127)
+      .help("guard the access or shorten the loop");
   EXPECT_EQ(error.render(),
             "error: index vi + 1 of buffer A may reach 128, but its extent is 128\n"
             "  my_module.py:6:15\n"
@@ -27,7 +29,8 @@ TEST(Error, ShowsPlaceCaretNotesAndHelp) {
 TEST(Error, CaretSkipsNonAsciiCharactersAsOneColumnEach) {
   Ref<Source> source(new Source("f.py", "x = \"\xC3\xA9\xC3\xA9\" + y"));
   UserError error(Span{source, 1, 13, 1, 14}, "y is unknown");
-  EXPECT_EQ(error.render(), "error: y is unknown\n  f.py:1:14\n   1 | x = \"\xC3\xA9\xC3\xA9\" + y\n     |            ^");
+  EXPECT_EQ(error.render(),
+            "error: y is unknown\n  f.py:1:14\n   1 | x = \"\xC3\xA9\xC3\xA9\" + y\n     |            ^");
 }
 
 TEST(Error, InternalErrorAsksForTheScript) {
@@ -38,12 +41,13 @@ TEST(Error, InternalErrorAsksForTheScript) {
 
 TEST(Error, SpanBeyondTheTextStillRenders) {
   Ref<Source> source(new Source("f.py", "a"));
-  EXPECT_EQ(UserError(Span{source, 9, 40, 9, 50}, "no such line").render(), "error: no such line\n  f.py:9:41\n   9 | \n     | ^");
+  EXPECT_EQ(UserError(Span{source, 9, 40, 9, 50}, "no such line").render(),
+            "error: no such line\n  f.py:9:41\n   9 | \n     | ^");
 }
 
 TEST(DataType, TextRoundTrips) {
-  for (const char* text : {"bool", "int8", "uint64", "float16", "float32x4", "bfloat16", "float8_e4m3fn", "int4x8", "handle", "void",
-                           "float32xvscalex4"}) {
+  for (const char* text : {"bool", "int8", "uint64", "float16", "float32x4", "bfloat16", "float8_e4m3fn",
+                           "int4x8", "handle", "void", "float32xvscalex4"}) {
     EXPECT_EQ(DataType::parse(text).str(), text);
   }
   EXPECT_EQ(DataType::parse("int").str(), "int32");
@@ -60,13 +64,15 @@ TEST(DataType, UnknownNamesAreRefused) {
   } catch (const UserError& error) {
     EXPECT_EQ(error.render(),
               "error: unknown dtype \"flaot32\"\n"
-              "help: dtypes are bool, int8..int64, uint8..uint64, float16, float32, float64, bfloat16, float8_e4m3fn, "
+              "help: dtypes are bool, int8..int64, uint8..uint64, float16, float32, float64, bfloat16, "
+              "float8_e4m3fn, "
               "float8_e5m2, int4, handle; append x<lanes> for a vector, e.g. \"float32x4\"");
   }
 }
 
 TEST(Hasher, IsTheSameInEveryProcess) {
-  EXPECT_EQ(Hasher().add("tile").add(uint64_t{7}).finish().hex(), Hasher().add("tile").add(uint64_t{7}).finish().hex());
+  EXPECT_EQ(Hasher().add("tile").add(uint64_t{7}).finish().hex(),
+            Hasher().add("tile").add(uint64_t{7}).finish().hex());
   EXPECT_NE(Hasher().add("ab").add("c").finish(), Hasher().add("a").add("bc").finish());
 }
 
@@ -80,7 +86,8 @@ TEST(Base64, RoundTripsEveryLength) {
 }
 
 TEST(Base64, RefusesWhatIsNot) {
-  for (const char* text : {"abc", "ab=c", "====", "a===", "ab!d", "ab==ab=="}) EXPECT_THROW(base64_decode(text), UserError) << text;
+  for (const char* text : {"abc", "ab=c", "====", "a===", "ab!d", "ab==ab=="})
+    EXPECT_THROW(base64_decode(text), UserError) << text;
 }
 
 TEST(NearNames, SuggestsByEditDistance) {

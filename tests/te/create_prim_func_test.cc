@@ -23,7 +23,9 @@ std::string error_of(const std::function<void()>& action) {
 
 const BlockNode* block_named(const PrimFunc& func, std::string_view name) {
   const BlockNode* found = nullptr;
-  walk(func->body, [&](const BlockNode* block) { if (block->name_hint == name) found = block; });
+  walk(func->body, [&](const BlockNode* block) {
+    if (block->name_hint == name) found = block;
+  });
   return found;
 }
 
@@ -31,7 +33,8 @@ struct Matmul {
   Tensor a = te::placeholder(dims({5, 7}, kInt32), kFloat32, "A");
   Tensor b = te::placeholder(dims({7, 3}, kInt32), kFloat32, "B");
   IterVar k = te::reduce_axis(imm(7), "k");
-  Tensor c = te::compute(dims({5, 3}, kInt32), [&](Var i, Var j) { return te::sum(a(i, k->var) * b(k->var, j), {k}); },
+  Tensor c = te::compute(dims({5, 3}, kInt32),
+                         [&](Var i, Var j) { return te::sum(a(i, k->var) * b(k->var, j), {k}); },
                          {.name = "C", .axis_names = {"i", "j"}});
 };
 
@@ -39,28 +42,37 @@ TEST(CreatePrimFunc, MatmulIsOneReductionBlock) {
   Matmul m;
   PrimFunc func = te::create_prim_func({m.a, m.b, m.c});
 
-  Buffer A = make_buffer("A", dims({5, 7}, kInt32), kFloat32), B = make_buffer("B", dims({7, 3}, kInt32), kFloat32);
+  Buffer A = make_buffer("A", dims({5, 7}, kInt32), kFloat32),
+         B = make_buffer("B", dims({7, 3}, kInt32), kFloat32);
   Buffer C = make_buffer("C", dims({5, 3}, kInt32), kFloat32);
   Var i = make_var("i"), j = make_var("j"), k = make_var("k");
   Var vi = make_var("v_i"), vj = make_var("v_j"), vk = make_var("v_k");
-  auto axis = [](const Var& var, int64_t extent, IterType type) { return IterVarNode::make(var, make_range(imm(0), imm(extent)), type); };
+  auto axis = [](const Var& var, int64_t extent, IterType type) {
+    return IterVarNode::make(var, make_range(imm(0), imm(extent)), type);
+  };
   auto point = [](const Buffer& buffer, const Var& x, const Var& y) {
-    return BufferRegion(BufferRegionNode::make(buffer, std::vector<Range>{make_range(x, imm(1)), make_range(y, imm(1))}));
+    return BufferRegion(
+        BufferRegionNode::make(buffer, std::vector<Range>{make_range(x, imm(1)), make_range(y, imm(1))}));
   };
   Stmt init = store(C, float_imm(0), {vi, vj});
   Stmt update = store(C, load(C, {vi, vj}) + load(A, {vi, vk}) * load(B, {vk, vj}), {vi, vj});
   Block block = BlockNode::make(
-      "C", std::vector<IterVar>{axis(vi, 5, IterType::kSpatial), axis(vj, 3, IterType::kSpatial), axis(vk, 7, IterType::kReduce)},
-      std::vector<Buffer>{}, std::vector<BufferRegion>{point(A, vi, vk), point(B, vk, vj)}, std::vector<BufferRegion>{point(C, vi, vj)},
-      std::vector<MatchBufferRegion>{}, AttrMap{}, init, update);
+      "C",
+      std::vector<IterVar>{axis(vi, 5, IterType::kSpatial), axis(vj, 3, IterType::kSpatial),
+                           axis(vk, 7, IterType::kReduce)},
+      std::vector<Buffer>{}, std::vector<BufferRegion>{point(A, vi, vk), point(B, vk, vj)},
+      std::vector<BufferRegion>{point(C, vi, vj)}, std::vector<MatchBufferRegion>{}, AttrMap{}, init, update);
   Stmt body = BlockRealizeNode::make(std::vector<PrimExpr>{i, j, k}, PrimExpr(bool_imm(true)), block);
   body = loop(i, imm(5), loop(j, imm(3), loop(k, imm(7), body)));
-  Block root = BlockNode::make("root", std::vector<IterVar>{}, std::vector<Buffer>{}, std::vector<BufferRegion>{},
-                               std::vector<BufferRegion>{}, std::vector<MatchBufferRegion>{}, AttrMap{}, Stmt(), body);
-  std::vector<Var> params{make_var("var_A", DataType::handle()), make_var("var_B", DataType::handle()), make_var("var_C", DataType::handle())};
+  Block root =
+      BlockNode::make("root", std::vector<IterVar>{}, std::vector<Buffer>{}, std::vector<BufferRegion>{},
+                      std::vector<BufferRegion>{}, std::vector<MatchBufferRegion>{}, AttrMap{}, Stmt(), body);
+  std::vector<Var> params{make_var("var_A", DataType::handle()), make_var("var_B", DataType::handle()),
+                          make_var("var_C", DataType::handle())};
   PrimFunc expected = PrimFuncNode::make(
-      params, std::vector<Buffer>{A, B, C}, Stmt(BlockRealizeNode::make(std::vector<PrimExpr>{}, PrimExpr(bool_imm(true)), root)),
-      Type(), AttrMap{{"global_symbol", string_imm("main")}, {"tir.noalias", bool_imm(true)}});
+      params, std::vector<Buffer>{A, B, C},
+      Stmt(BlockRealizeNode::make(std::vector<PrimExpr>{}, PrimExpr(bool_imm(true)), root)), Type(),
+      AttrMap{{"global_symbol", string_imm("main")}, {"tir.noalias", bool_imm(true)}});
   auto mismatch = first_mismatch(func, expected);
   EXPECT_FALSE(mismatch) << mismatch->path << ": " << mismatch->reason << "\n" << repr(func);
   EXPECT_EQ(func->params[0]->name_hint, "var_A");
@@ -82,7 +94,8 @@ TEST(CreatePrimFunc, MatmulComputesTheProduct) {
 
 TEST(CreatePrimFunc, TensorsThatAreNoArgumentsAreAllocated) {
   Matmul m;
-  Tensor d = te::compute(m.c.shape(), [&](Var i, Var j) { return max(m.c(i, j), float_imm(0)); }, {.name = "D"});
+  Tensor d =
+      te::compute(m.c.shape(), [&](Var i, Var j) { return max(m.c(i, j), float_imm(0)); }, {.name = "D"});
   PrimFunc inner = te::create_prim_func({m.a, m.b, d});
   EXPECT_EQ(inner->params.size(), 3u);
   EXPECT_EQ(block_named(inner, "root")->alloc_buffers.size(), 1u);
@@ -114,7 +127,8 @@ TEST(CreatePrimFunc, SymbolicDimensionIsBoundByAParameter) {
 TEST(CreatePrimFunc, ScalarVariableIsAParameter) {
   Var s = make_var("s", kInt64);
   Tensor a = te::placeholder(dims({5}), kFloat32, "A");
-  Tensor b = te::compute(dims({5}), [&](Var i) { return a(floormod(i + s, PrimExpr(imm(5, kInt64)))); }, {.name = "B"});
+  Tensor b = te::compute(dims({5}), [&](Var i) { return a(floormod(i + s, PrimExpr(imm(5, kInt64)))); },
+                         {.name = "B"});
   Array x = Array::some({5}), y = Array::zeros({5}), two{{}, {2}, kInt64};
   Evaluator().run(te::create_prim_func({a, s, b}), {&x, &two, &y});
   EXPECT_EQ(y.data[4], x.data[1]);
@@ -135,7 +149,8 @@ TEST(CreatePrimFunc, IndirectReadIsOneElement) {
   Tensor b = te::compute(dims({5}), [&](Var i) { return a(index(i)); }, {.name = "B"});
   const BlockNode* block = block_named(te::create_prim_func({a, index, b}), "B");
   ASSERT_EQ(block->reads.size(), 2u);
-  for (const BufferRegion& read : block->reads) EXPECT_TRUE(is_const_int(read->region[0]->extent, 1)) << repr(read);
+  for (const BufferRegion& read : block->reads)
+    EXPECT_TRUE(is_const_int(read->region[0]->extent, 1)) << repr(read);
 }
 
 TEST(CreatePrimFunc, ScalarOutputHasOneUnitAxis) {
@@ -158,7 +173,9 @@ TEST(CreatePrimFunc, SeveralValuesReduceTogether) {  // argmax: the position of 
       },
       {imm(-1, kInt64), min_value(kFloat32)});
   std::vector<Tensor> out = te::compute_many(
-      dims({5}), [&](const std::vector<Var>& i) { return te::reduce(argmax, {k->var, a(i[0], k->var)}, {k}); }, {.name = "argmax"});
+      dims({5}),
+      [&](const std::vector<Var>& i) { return te::reduce(argmax, {k->var, a(i[0], k->var)}, {k}); },
+      {.name = "argmax"});
   Array x = Array::some({5, 7}), index = Array::zeros({5}, kInt64), value = Array::zeros({5});
   Evaluator().run(te::create_prim_func({a, out[0], out[1]}), {&x, &index, &value});
   for (int64_t i = 0; i < 5; ++i) {
@@ -171,7 +188,9 @@ TEST(CreatePrimFunc, SeveralValuesReduceTogether) {  // argmax: the position of 
 TEST(CreatePrimFunc, ConditionSkipsElements) {
   Tensor a = te::placeholder(dims({7}), kFloat32, "A");
   IterVar k = te::reduce_axis(imm(7, kInt64), "k");
-  Tensor b = te::compute({}, [&](const std::vector<Var>&) { return te::sum(a(k->var), {k}, PrimExpr(k->var) < PrimExpr(imm(3, kInt64))); });
+  Tensor b = te::compute({}, [&](const std::vector<Var>&) {
+    return te::sum(a(k->var), {k}, PrimExpr(k->var) < PrimExpr(imm(3, kInt64)));
+  });
   Array x{{7}, {1, 2, 4, 8, 16, 32, 64}, kFloat32};
   EXPECT_EQ(evaluate(b, {{a, x}}).data[0], 7);
 }
@@ -186,24 +205,30 @@ TEST(CreatePrimFunc, IndexDtypeIsThatOfTheOption) {
 
 TEST(CreatePrimFunc, MissingPlaceholder) {
   Matmul m;
-  EXPECT_EQ(error_of([&] { te::create_prim_func({m.a, m.c}); }), "create_prim_func: placeholder B is read, but not among the arguments");
+  EXPECT_EQ(error_of([&] { te::create_prim_func({m.a, m.c}); }),
+            "create_prim_func: placeholder B is read, but not among the arguments");
 }
 
 TEST(CreatePrimFunc, TensorGivenTwice) {
   Matmul m;
-  EXPECT_EQ(error_of([&] { te::create_prim_func({m.a, m.b, m.a, m.c}); }), "create_prim_func: tensor A is given twice");
+  EXPECT_EQ(error_of([&] { te::create_prim_func({m.a, m.b, m.a, m.c}); }),
+            "create_prim_func: tensor A is given twice");
 }
 
 TEST(CreatePrimFunc, NothingComputed) {
   Matmul m;
-  EXPECT_EQ(error_of([&] { te::create_prim_func({m.a, m.b}); }), "create_prim_func: nothing is computed: all arguments are placeholders");
+  EXPECT_EQ(error_of([&] { te::create_prim_func({m.a, m.b}); }),
+            "create_prim_func: nothing is computed: all arguments are placeholders");
 }
 
 TEST(CreatePrimFunc, ReductionInsideAnExpression) {
   Matmul m;
-  Tensor d = te::compute(dims({5}, kInt32), [&](Var i) { return te::sum(m.a(i, m.k->var), {m.k}) + float_imm(1); }, {.name = "D"});
+  Tensor d =
+      te::compute(dims({5}, kInt32), [&](Var i) { return te::sum(m.a(i, m.k->var), {m.k}) + float_imm(1); },
+                  {.name = "D"});
   EXPECT_EQ(error_of([&] { te::create_prim_func({m.a, d}); }),
-            "create_prim_func: a reduction is only part of the body of D\nhelp: compute the reduction into a tensor of its own");
+            "create_prim_func: a reduction is only part of the body of D\nhelp: compute the reduction into a "
+            "tensor of its own");
 }
 
 TEST(CreatePrimFunc, UnknownVariable) {
@@ -212,7 +237,8 @@ TEST(CreatePrimFunc, UnknownVariable) {
   Tensor b = te::compute({n}, [&](Var i) { return a(i); }, {.name = "B"});
   Tensor c = te::compute(dims({5}), [&](Var i) { return b(i); }, {.name = "C"});
   EXPECT_EQ(error_of([&] { te::create_prim_func({a, c}); }),
-            "create_prim_func: B uses variable n, which is no argument and no dimension of one\nhelp: pass n among the arguments");
+            "create_prim_func: B uses variable n, which is no argument and no dimension of one\nhelp: pass n "
+            "among the arguments");
 }
 
 TEST(Compute, WrongNumberOfIndices) {

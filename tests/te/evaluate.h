@@ -1,4 +1,5 @@
-// A small evaluator of unscheduled loop programs for numeric tests: every element is a double, rounded to its dtype.
+// A small evaluator of unscheduled loop programs for numeric tests: every element is a double, rounded to its
+// dtype.
 #pragma once
 #include <cmath>
 #include <map>
@@ -46,24 +47,27 @@ class Evaluator {
  public:
   /// Runs `func` on arrays in parameter order; scalars as arrays without dimensions.
   void run(const PrimFunc& func, const std::vector<Array*>& args) {
-    TILEWRIGHT_CHECK(args.size() == func->params.size(), "{} arguments for {} parameters", args.size(), func->params.size());
+    TILEWRIGHT_CHECK(args.size() == func->params.size(), "{} arguments for {} parameters", args.size(),
+                     func->params.size());
     for (size_t n = 0; n < args.size(); ++n) {
       const Buffer& buffer = func->buffers[n];
       if (!buffer) {
         vars_[func->params[n].get()] = args[n]->data[0];
         continue;
       }
-      TILEWRIGHT_CHECK(buffer->shape.size() == args[n]->shape.size(), "argument {} has {} dimensions", n, args[n]->shape.size());
+      TILEWRIGHT_CHECK(buffer->shape.size() == args[n]->shape.size(), "argument {} has {} dimensions", n,
+                       args[n]->shape.size());
       TILEWRIGHT_CHECK(buffer->dtype == args[n]->dtype, "argument {} is {}", n, args[n]->dtype.str());
       for (size_t axis = 0; axis < buffer->shape.size(); ++axis) {
-        if (is<VarNode>(buffer->shape[axis])) vars_[buffer->shape[axis].get()] = static_cast<double>(args[n]->shape[axis]);
+        if (is<VarNode>(buffer->shape[axis]))
+          vars_[buffer->shape[axis].get()] = static_cast<double>(args[n]->shape[axis]);
       }
       arrays_[buffer.get()] = args[n];
     }
     for (size_t n = 0; n < args.size(); ++n) {
       for (size_t axis = 0; func->buffers[n] && axis < args[n]->shape.size(); ++axis)
-        TILEWRIGHT_CHECK(integer(func->buffers[n]->shape[axis]) == args[n]->shape[axis], "argument {} dimension {} is {}", n, axis,
-                         args[n]->shape[axis]);
+        TILEWRIGHT_CHECK(integer(func->buffers[n]->shape[axis]) == args[n]->shape[axis],
+                         "argument {} dimension {} is {}", n, axis, args[n]->shape[axis]);
     }
     exec(func->body);
   }
@@ -71,7 +75,8 @@ class Evaluator {
  private:
   static double rounded(double value, DataType dtype) {
     if (dtype == kFloat32) return static_cast<float>(value);
-    if (dtype.is_integral() || dtype.is_bool()) return static_cast<double>(wrap_int(static_cast<int64_t>(value), dtype));
+    if (dtype.is_integral() || dtype.is_bool())
+      return static_cast<double>(wrap_int(static_cast<int64_t>(value), dtype));
     return value;
   }
   int64_t integer(const PrimExpr& expr) { return static_cast<int64_t>(eval(expr)); }
@@ -89,9 +94,14 @@ class Evaluator {
       TILEWRIGHT_CHECK(found != vars_.end(), "variable {} has no value", expr.as<tir::VarNode>()->name_hint);
       return found->second;
     }
-    if (const auto* node = expr.as<CastNode>()) return rounded(std::trunc(eval(node->value)) == eval(node->value) || node->dtype.is_float() ? eval(node->value) : std::trunc(eval(node->value)), node->dtype);
+    if (const auto* node = expr.as<CastNode>())
+      return rounded(std::trunc(eval(node->value)) == eval(node->value) || node->dtype.is_float()
+                         ? eval(node->value)
+                         : std::trunc(eval(node->value)),
+                     node->dtype);
     if (const auto* node = expr.as<NotNode>()) return eval(node->a) == 0;
-    if (const auto* node = expr.as<SelectNode>()) return eval(node->condition) != 0 ? eval(node->true_value) : eval(node->false_value);
+    if (const auto* node = expr.as<SelectNode>())
+      return eval(node->condition) != 0 ? eval(node->true_value) : eval(node->false_value);
     if (const auto* node = expr.as<BufferLoadNode>()) return array(node->buffer).at(integers(node->indices));
     if (const auto* node = expr.as<LetNode>()) {
       vars_[node->var.get()] = eval(node->value);
@@ -122,20 +132,44 @@ class Evaluator {
 
   double call_value(const tir::CallNode* node) {
     const std::string& name = node->op.as<OpNode>()->name;
-    if (name == "tir.if_then_else") return eval(node->args[0]) != 0 ? eval(node->args[1]) : eval(node->args[2]);
+    if (name == "tir.if_then_else")
+      return eval(node->args[0]) != 0 ? eval(node->args[1]) : eval(node->args[2]);
     using F = double (*)(double);
     static const std::map<std::string, F> kUnary = {
-        {"tir.exp", std::exp}, {"tir.log", std::log}, {"tir.sqrt", std::sqrt}, {"tir.sin", std::sin}, {"tir.cos", std::cos},
-        {"tir.tan", std::tan}, {"tir.tanh", std::tanh}, {"tir.erf", std::erf}, {"tir.floor", std::floor}, {"tir.ceil", std::ceil},
-        {"tir.trunc", std::trunc}, {"tir.round", std::nearbyint}, {"tir.nearbyint", std::nearbyint}, {"tir.fabs", std::fabs},
-        {"tir.abs", std::fabs}, {"tir.rsqrt", [](double x) { return 1 / std::sqrt(x); }},
+        {"tir.exp", std::exp},
+        {"tir.log", std::log},
+        {"tir.sqrt", std::sqrt},
+        {"tir.sin", std::sin},
+        {"tir.cos", std::cos},
+        {"tir.tan", std::tan},
+        {"tir.tanh", std::tanh},
+        {"tir.erf", std::erf},
+        {"tir.floor", std::floor},
+        {"tir.ceil", std::ceil},
+        {"tir.trunc", std::trunc},
+        {"tir.round", std::nearbyint},
+        {"tir.nearbyint", std::nearbyint},
+        {"tir.fabs", std::fabs},
+        {"tir.abs", std::fabs},
+        {"tir.rsqrt", [](double x) { return 1 / std::sqrt(x); }},
         {"tir.sigmoid", [](double x) { return 1 / (1 + std::exp(-x)); }},
-        {"tir.isnan", [](double x) { return double(std::isnan(x)); }}, {"tir.isinf", [](double x) { return double(std::isinf(x)); }},
-        {"tir.isfinite", [](double x) { return double(std::isfinite(x)); }}, {"tir.asin", std::asin}, {"tir.acos", std::acos},
-        {"tir.atan", std::atan}, {"tir.sinh", std::sinh}, {"tir.cosh", std::cosh}, {"tir.asinh", std::asinh},
-        {"tir.acosh", std::acosh}, {"tir.atanh", std::atanh}, {"tir.log2", std::log2}, {"tir.log10", std::log10},
-        {"tir.log1p", std::log1p}, {"tir.exp2", std::exp2}};
-    if (auto found = kUnary.find(name); found != kUnary.end()) return rounded(found->second(eval(node->args[0])), node->dtype);
+        {"tir.isnan", [](double x) { return double(std::isnan(x)); }},
+        {"tir.isinf", [](double x) { return double(std::isinf(x)); }},
+        {"tir.isfinite", [](double x) { return double(std::isfinite(x)); }},
+        {"tir.asin", std::asin},
+        {"tir.acos", std::acos},
+        {"tir.atan", std::atan},
+        {"tir.sinh", std::sinh},
+        {"tir.cosh", std::cosh},
+        {"tir.asinh", std::asinh},
+        {"tir.acosh", std::acosh},
+        {"tir.atanh", std::atanh},
+        {"tir.log2", std::log2},
+        {"tir.log10", std::log10},
+        {"tir.log1p", std::log1p},
+        {"tir.exp2", std::exp2}};
+    if (auto found = kUnary.find(name); found != kUnary.end())
+      return rounded(found->second(eval(node->args[0])), node->dtype);
     auto bits = [&](size_t n) { return static_cast<int64_t>(eval(node->args[n])); };
     if (name == "tir.pow") return rounded(std::pow(eval(node->args[0]), eval(node->args[1])), node->dtype);
     if (name == "tir.fmod") return rounded(std::fmod(eval(node->args[0]), eval(node->args[1])), node->dtype);
@@ -172,8 +206,10 @@ class Evaluator {
       vars_[node->var.get()] = eval(node->value);
       exec(node->body);
     } else if (const auto* node = stmt.as<IfThenElseNode>()) {
-      if (eval(node->condition) != 0) exec(node->then_case);
-      else if (node->else_case) exec(node->else_case);
+      if (eval(node->condition) != 0)
+        exec(node->then_case);
+      else if (node->else_case)
+        exec(node->else_case);
     } else if (!is<EvaluateNode>(stmt)) {
       throw InternalError("evaluate: no rule for {}", info_of(*stmt)->name);
     }

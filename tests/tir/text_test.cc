@@ -19,7 +19,8 @@ TEST(ExprText, ParenthesesStandOnlyWhereTheyAreNeeded) {
   EXPECT_EQ(expr_text(floormod(floordiv(i, 4), 3)), "i // 4 % 3");
   EXPECT_EQ(expr_text(floordiv(i, j + 4)), "i // (j + 4)");
   EXPECT_EQ(expr_text(logical_or(logical_and(i < j, j < i), equal(i, imm(3)))), "i < j and j < i or i == 3");
-  EXPECT_EQ(expr_text(logical_and(logical_or(i < j, j < i), equal(i, imm(3)))), "(i < j or j < i) and i == 3");
+  EXPECT_EQ(expr_text(logical_and(logical_or(i < j, j < i), equal(i, imm(3)))),
+            "(i < j or j < i) and i == 3");
   EXPECT_EQ(expr_text(logical_not(i < j)), "not i < j");
   EXPECT_EQ(expr_text(equal(i < j, j < i)), "(i < j) == (j < i)");
   EXPECT_EQ(expr_text(equal(logical_not(i < j), j < i)), "(not i < j) == (j < i)");
@@ -52,7 +53,8 @@ TEST(ExprText, AccessesAndVectors) {
   EXPECT_EQ(expr_text(load(A, {i, RampNode::make(imm(0), imm(2), 4)})), "A[i, 0:8:2]");
   EXPECT_EQ(expr_text(RampNode::make(j, imm(1), 4)), "T.Ramp(j, 1, 4)");
   EXPECT_EQ(expr_text(BroadcastNode::make(float_imm(2), 4)), "T.Broadcast(T.float32(2), 4)");
-  EXPECT_EQ(region_text(BufferRegionNode::make(A, std::vector<Range>{make_range(i, imm(1)), make_range(imm(0), imm(16))})),
+  EXPECT_EQ(region_text(BufferRegionNode::make(
+                A, std::vector<Range>{make_range(i, imm(1)), make_range(imm(0), imm(16))})),
             "A[i, 0:16]");
   EXPECT_EQ(indices_text({i, j + 1}), "[i, j + 1]");
 }
@@ -60,10 +62,12 @@ TEST(ExprText, AccessesAndVectors) {
 TEST(ExprText, CallsSayTheirDtypeWhereItDoesNotFollow) {
   const Buffer A = make_buffer("A", {imm(4)}, kFloat32);
   EXPECT_EQ(expr_text(call(kFloat32, "exp", {load(A, {i})})), "T.exp(A[i])");
-  EXPECT_EQ(expr_text(call(kInt32, "call_extern", {string_imm("f"), i})), "T.call_extern(\"int32\", \"f\", i)");
+  EXPECT_EQ(expr_text(call(kInt32, "call_extern", {string_imm("f"), i})),
+            "T.call_extern(\"int32\", \"f\", i)");
   EXPECT_EQ(expr_text(call(kFloat32, "if_then_else", {i < j, load(A, {i}), float_imm(0)})),
             "T.if_then_else(i < j, A[i], T.float32(0))");
-  EXPECT_EQ(expr_text(call(kFloat32, "call_packed", {string_imm("f"), i})), "T.call_packed(\"f\", i, dtype=\"float32\")");
+  EXPECT_EQ(expr_text(call(kFloat32, "call_packed", {string_imm("f"), i})),
+            "T.call_packed(\"f\", i, dtype=\"float32\")");
   EXPECT_EQ(expr_text(max(load(A, {i}), float_imm(0))), "T.max(A[i], T.float32(0))");
   EXPECT_EQ(expr_text(cast(kFloat32, i + 1)), "T.Cast(\"float32\", i + 1)");
   EXPECT_EQ(expr_text(div(i, j)), "T.truncdiv(i, j)");
@@ -75,7 +79,8 @@ TEST(ExprText, PlacesOfNodesAreKept) {
   const PrimExpr inner = j + 1;
   writer.expr(i * inner);
   for (const auto& place : writer.places) {
-    if (place.node == inner.get()) EXPECT_EQ(writer.out.substr(place.begin, place.end - place.begin), "j + 1");
+    if (place.node == inner.get())
+      EXPECT_EQ(writer.out.substr(place.begin, place.end - place.begin), "j + 1");
   }
   EXPECT_EQ(writer.out, "i * (j + 1)");
   EXPECT_EQ(writer.places.size(), 5u);

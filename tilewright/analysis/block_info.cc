@@ -59,7 +59,8 @@ std::vector<BlockPlace> children_of(const BlockNode* scope) {
 }
 
 bool mentions(const std::vector<BufferRegion>& regions, const BufferNode* buffer) {
-  return std::any_of(regions.begin(), regions.end(), [&](const BufferRegion& region) { return region->buffer.get() == buffer; });
+  return std::any_of(regions.begin(), regions.end(),
+                     [&](const BufferRegion& region) { return region->buffer.get() == buffer; });
 }
 
 // Another block of the scope that writes what `block` writes, with the buffer; or nothing.
@@ -100,15 +101,18 @@ BlockPlace find_block(const Stmt& root, std::string_view name) {
 }
 
 bool is_reduction_block(const BlockNode* block) {
-  return block->init || std::any_of(block->iter_vars.begin(), block->iter_vars.end(), [](const IterVar& axis) { return axis->iter_type == IterType::kReduce; });
+  return block->init || std::any_of(block->iter_vars.begin(), block->iter_vars.end(),
+                                    [](const IterVar& axis) { return axis->iter_type == IterType::kReduce; });
 }
 
 std::string why_not_complete(const BlockNode* block, const BlockNode* scope) {
   for (const IterVar& axis : block->iter_vars) {
-    if (axis->iter_type != IterType::kSpatial) return fmt::format("axis {} is a {} axis", axis->var->name_hint, kind_text(axis->iter_type));
+    if (axis->iter_type != IterType::kSpatial)
+      return fmt::format("axis {} is a {} axis", axis->var->name_hint, kind_text(axis->iter_type));
   }
   for (const BufferRegion& region : block->writes) {
-    if (mentions(block->reads, region->buffer.get())) return fmt::format("it reads buffer {}, which it writes", region->buffer->name);
+    if (mentions(block->reads, region->buffer.get()))
+      return fmt::format("it reads buffer {}, which it writes", region->buffer->name);
   }
   return other_writer(block, scope);
 }
@@ -117,13 +121,17 @@ std::string why_not_reduction(const BlockNode* block, const BlockNode* scope) {
   if (!block->init) return "it has no T.init";
   std::unordered_set<const Object*> reduced;
   for (const IterVar& axis : block->iter_vars) {
-    if (axis->iter_type == IterType::kReduce) reduced.insert(axis->var.get());
-    else if (axis->iter_type != IterType::kSpatial) return fmt::format("axis {} is a {} axis", axis->var->name_hint, kind_text(axis->iter_type));
+    if (axis->iter_type == IterType::kReduce)
+      reduced.insert(axis->var.get());
+    else if (axis->iter_type != IterType::kSpatial)
+      return fmt::format("axis {} is a {} axis", axis->var->name_hint, kind_text(axis->iter_type));
   }
   std::string reason;
   for (const BufferRegion& region : block->writes) {
     walk(region, [&](const tir::VarNode* var) {
-      if (reduced.contains(var)) reason = fmt::format("reduce axis {} chooses the element of {} that is written", var->name_hint, region->buffer->name);
+      if (reduced.contains(var))
+        reason = fmt::format("reduce axis {} chooses the element of {} that is written", var->name_hint,
+                             region->buffer->name);
     });
   }
   return reason.empty() ? other_writer(block, scope) : reason;
@@ -134,7 +142,8 @@ std::vector<Block> producers_of(const BlockNode* block, const BlockNode* scope) 
   for (const BlockPlace& other : children_of(scope)) {
     if (other.block() == block) continue;
     const auto& writes = other.block()->writes;
-    if (std::any_of(writes.begin(), writes.end(), [&](const BufferRegion& region) { return mentions(block->reads, region->buffer.get()); }))
+    if (std::any_of(writes.begin(), writes.end(),
+                    [&](const BufferRegion& region) { return mentions(block->reads, region->buffer.get()); }))
       result.push_back(other.realize->block);
   }
   return result;
@@ -145,7 +154,9 @@ std::vector<Block> consumers_of(const BlockNode* block, const BlockNode* scope) 
   for (const BlockPlace& other : children_of(scope)) {
     if (other.block() == block) continue;
     const auto& reads = other.block()->reads;
-    if (std::any_of(reads.begin(), reads.end(), [&](const BufferRegion& region) { return mentions(block->writes, region->buffer.get()); }))
+    if (std::any_of(reads.begin(), reads.end(), [&](const BufferRegion& region) {
+          return mentions(block->writes, region->buffer.get());
+        }))
       result.push_back(other.realize->block);
   }
   return result;

@@ -26,22 +26,24 @@ BlockPlace find_block(const Stmt& root, std::string_view name);
 /// True if the block sums up: it has an init, or a reduce axis.
 bool is_reduction_block(const BlockNode* block);
 
-/// Empty if `block`, executed inside `scope`, only computes elements of its own: all axes are spatial, it reads nothing
-/// that it writes, and no other block in `scope` writes what it writes.  Else the reason.
+/// Empty if `block`, executed inside `scope`, only computes elements of its own: all axes are spatial, it
+/// reads nothing that it writes, and no other block in `scope` writes what it writes.  Else the reason.
 std::string why_not_complete(const BlockNode* block, const BlockNode* scope);
-inline bool is_complete_block(const BlockNode* block, const BlockNode* scope) { return why_not_complete(block, scope).empty(); }
-/// Empty if `block` is a sum that starts itself: it has an init, its axes are spatial or reduce, reduce axes do not choose
-/// the element that is written, and no other block in `scope` writes that.  Else the reason.
+inline bool is_complete_block(const BlockNode* block, const BlockNode* scope) {
+  return why_not_complete(block, scope).empty();
+}
+/// Empty if `block` is a sum that starts itself: it has an init, its axes are spatial or reduce, reduce axes
+/// do not choose the element that is written, and no other block in `scope` writes that.  Else the reason.
 std::string why_not_reduction(const BlockNode* block, const BlockNode* scope);
 
-/// The blocks directly inside of `scope` (not those inside of these) that write what `block` reads, in program order,
-/// `block` itself left out.
+/// The blocks directly inside of `scope` (not those inside of these) that write what `block` reads, in
+/// program order, `block` itself left out.
 std::vector<Block> producers_of(const BlockNode* block, const BlockNode* scope);
 /// Those that read what `block` writes.
 std::vector<Block> consumers_of(const BlockNode* block, const BlockNode* scope);
 
-/// For each buffer that `func` accesses the innermost statement that holds all accesses (a loop, block, sequence, ...);
-/// a buffer of a parameter has the whole body.  T.reads and T.writes count as accesses.
+/// For each buffer that `func` accesses the innermost statement that holds all accesses (a loop, block,
+/// sequence, ...); a buffer of a parameter has the whole body.  T.reads and T.writes count as accesses.
 std::unordered_map<const BufferNode*, const StmtNode*> buffer_lcas(const PrimFunc& func);
 
 /// True if computing `expr` twice, or not at all, could be noticed: it calls something impure.

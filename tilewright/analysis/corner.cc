@@ -12,13 +12,15 @@ using Values = std::vector<std::pair<const VarNode*, int64_t>>;
 constexpr size_t kMaxVars = 10;
 
 // Goes through the corners; true as soon as one refutes.
-bool search(const PrimExpr& condition, const PrimExpr& assumption, const std::vector<RangedVar>& vars, size_t next, Values* values) {
+bool search(const PrimExpr& condition, const PrimExpr& assumption, const std::vector<RangedVar>& vars,
+            size_t next, Values* values) {
   if (next == vars.size()) {
     const auto assumed = assumption ? evaluate_at(assumption, *values) : std::optional<int64_t>(1);
     const auto holds = evaluate_at(condition, *values);
     return assumed && *assumed && holds && !*holds;
   }
-  const auto min = evaluate_at(vars[next].second->min, *values), extent = evaluate_at(vars[next].second->extent, *values);
+  const auto min = evaluate_at(vars[next].second->min, *values),
+             extent = evaluate_at(vars[next].second->extent, *values);
   if (!min || !extent || *extent <= 0) return false;
   std::vector<int64_t> ends{*min};
   if (*extent > 1 && next < kMaxVars) ends.push_back(*min + *extent - 1);
@@ -46,7 +48,9 @@ std::optional<int64_t> evaluate_at(const PrimExpr& expr, const Values& values) {
     return a && b ? fold_int(op->kind, *a, *b, op->a->dtype) : std::nullopt;
   }
   if (const auto* cast = expr.as<CastNode>()) {
-    const auto value = cast->dtype.is_integral() && cast->value->dtype.is_integral() ? evaluate_at(cast->value, values) : std::nullopt;
+    const auto value = cast->dtype.is_integral() && cast->value->dtype.is_integral()
+                           ? evaluate_at(cast->value, values)
+                           : std::nullopt;
     return value ? std::optional(wrap_int(*value, cast->dtype)) : std::nullopt;
   }
   if (const auto* negation = expr.as<NotNode>()) {
@@ -63,7 +67,8 @@ std::optional<int64_t> evaluate_at(const PrimExpr& expr, const Values& values) {
   return std::nullopt;
 }
 
-std::optional<Values> corner_against(const PrimExpr& condition, const PrimExpr& assumption, const std::vector<RangedVar>& vars) {
+std::optional<Values> corner_against(const PrimExpr& condition, const PrimExpr& assumption,
+                                     const std::vector<RangedVar>& vars) {
   Values values;
   if (search(condition, assumption, vars, 0, &values)) return values;
   return std::nullopt;
@@ -71,7 +76,8 @@ std::optional<Values> corner_against(const PrimExpr& condition, const PrimExpr& 
 
 std::string values_text(const Values& values) {
   std::string text;
-  for (const auto& [var, value] : values) text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", var->name_hint, value);
+  for (const auto& [var, value] : values)
+    text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", var->name_hint, value);
   return text;
 }
 

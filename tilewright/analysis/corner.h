@@ -13,13 +13,14 @@ using namespace tir;
 using RangedVar = std::pair<Var, Range>;
 
 /// The value of `expr` where each variable has the value given; nothing if it uses others, memory or calls.
-std::optional<int64_t> evaluate_at(const PrimExpr& expr, const std::vector<std::pair<const VarNode*, int64_t>>& values);
+std::optional<int64_t> evaluate_at(const PrimExpr& expr,
+                                   const std::vector<std::pair<const VarNode*, int64_t>>& values);
 
-/// Values for `vars`, each the first or last of its range (ranges may use variables before it), at which `assumption` (may
-/// be null) holds and `condition` does not; nothing if there are none or they cannot be evaluated.  For conditions that
-/// are linear these corners decide.
-std::optional<std::vector<std::pair<const VarNode*, int64_t>>> corner_against(const PrimExpr& condition, const PrimExpr& assumption,
-                                                                              const std::vector<RangedVar>& vars);
+/// Values for `vars`, each the first or last of its range (ranges may use variables before it), at which
+/// `assumption` (may be null) holds and `condition` does not; nothing if there are none or they cannot be
+/// evaluated.  For conditions that are linear these corners decide.
+std::optional<std::vector<std::pair<const VarNode*, int64_t>>> corner_against(
+    const PrimExpr& condition, const PrimExpr& assumption, const std::vector<RangedVar>& vars);
 
 /// "i = 3, j = 7"
 std::string values_text(const std::vector<std::pair<const VarNode*, int64_t>>& values);

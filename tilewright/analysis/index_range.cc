@@ -24,7 +24,8 @@ struct Sum {
       return;
     }
     if (const auto* sum = expr.as<AddNode>()) return add(sum->a, factor), add(sum->b, factor);
-    if (const auto* difference = expr.as<SubNode>()) return add(difference->a, factor), add(difference->b, -factor);
+    if (const auto* difference = expr.as<SubNode>())
+      return add(difference->a, factor), add(difference->b, -factor);
     const auto* product = expr.as<MulNode>();
     if (product && as_const_int(product->b, &value)) return add(product->a, factor * value);
     if (product && as_const_int(product->a, &value)) return add(product->b, factor * value);
@@ -41,8 +42,8 @@ struct Sum {
 bool is_multiple_of(const PrimExpr& expr, int64_t factor) {
   Sum sum;
   sum.add(expr, 1);
-  return sum.constant % factor == 0 &&
-         std::all_of(sum.terms.begin(), sum.terms.end(), [&](auto& term) { return term.second % factor == 0; });
+  return sum.constant % factor == 0 && std::all_of(sum.terms.begin(), sum.terms.end(),
+                                                   [&](auto& term) { return term.second % factor == 0; });
 }
 
 bool is_fixed(const PrimExpr& expr, const IndexScope& scope) {
@@ -109,11 +110,14 @@ MaybeRange binary_range(const BinaryOpNode* op, const IndexScope& scope) {
   const bool by_constant = b && b->is_point() && as_const_int(b->min, &divisor);
   switch (op->kind) {
     case Kind::kFloorMod:
-      if (by_constant && divisor > 0) return a ? remainder(*a, divisor) : constant_range(op->dtype, 0, divisor - 1);
+      if (by_constant && divisor > 0)
+        return a ? remainder(*a, divisor) : constant_range(op->dtype, 0, divisor - 1);
       return std::nullopt;
     case Kind::kFloorDiv: return a && by_constant ? divided(*a, divisor) : std::nullopt;
-    case Kind::kDiv: return a && by_constant && is_known_nonnegative(*a) ? divided(*a, divisor) : std::nullopt;
-    case Kind::kMod: return a && by_constant && is_known_nonnegative(*a) ? remainder(*a, divisor) : std::nullopt;
+    case Kind::kDiv:
+      return a && by_constant && is_known_nonnegative(*a) ? divided(*a, divisor) : std::nullopt;
+    case Kind::kMod:
+      return a && by_constant && is_known_nonnegative(*a) ? remainder(*a, divisor) : std::nullopt;
     default: break;
   }
   if (!a || !b) return std::nullopt;
@@ -121,7 +125,8 @@ MaybeRange binary_range(const BinaryOpNode* op, const IndexScope& scope) {
     case Kind::kAdd: return IndexRange{a->min + b->min, a->width + b->width};
     case Kind::kSub: return IndexRange{a->min - b->max(), a->width + b->width};
     case Kind::kMul: return product(*a, *b);
-    case Kind::kMin: case Kind::kMax: return smaller_or_larger(op->kind, *a, *b);
+    case Kind::kMin:
+    case Kind::kMax: return smaller_or_larger(op->kind, *a, *b);
     default: return std::nullopt;
   }
 }
@@ -153,7 +158,8 @@ MaybeRange call_range(const tir::CallNode* call, const IndexScope& scope) {
 MaybeRange ramp_range(const RampNode* ramp, const IndexScope& scope) {
   const MaybeRange base = index_range(ramp->base, scope), stride = index_range(ramp->stride, scope);
   int64_t step;
-  if (!base || !stride || !stride->is_point() || !as_const_int(stride->min, &step) || ramp->dtype.is_scalable())
+  if (!base || !stride || !stride->is_point() || !as_const_int(stride->min, &step) ||
+      ramp->dtype.is_scalable())
     return std::nullopt;
   const int64_t reach = step * (ramp->lanes - 1);
   const PrimExpr low = base->min + std::min<int64_t>(reach, 0);

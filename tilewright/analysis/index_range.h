@@ -27,9 +27,10 @@ struct IndexScope {
   void add_loop(const VarNode* var, const PrimExpr& min, const PrimExpr& extent);
 };
 
-/// A range that holds every value of `expr`, written without the variables of `scope`; nothing when there is none.
-/// Exact for sums of distinct variables times constants; else it may be too large, never too small.
-/// An expression without any of them is its own single value, the same object.  Vectors give the hull of their lanes.
+/// A range that holds every value of `expr`, written without the variables of `scope`; nothing when there is
+/// none. Exact for sums of distinct variables times constants; else it may be too large, never too small. An
+/// expression without any of them is its own single value, the same object.  Vectors give the hull of their
+/// lanes.
 std::optional<IndexRange> index_range(const PrimExpr& expr, const IndexScope& scope);
 
 /// The smallest range that holds both, as far as their bounds can be compared.

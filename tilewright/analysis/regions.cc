@@ -85,20 +85,24 @@ class Collector {
       for (const BufferRegion& write : block->writes) scope_.unstable.insert(write->buffer.get());
     };
     walk(
-        root, [&](const BlockNode* node) { block(node); }, [&](const AllocBufferNode* node) { allocated(node->buffer); },
+        root, [&](const BlockNode* node) { block(node); },
+        [&](const AllocBufferNode* node) { allocated(node->buffer); },
         [&](const DeclBufferNode* node) {
           declared_.insert(node->buffer.get());
           scope_.unstable.insert(node->buffer.get());
         },
         [&](const BufferLoadNode* node) {
-          if (!declared_.contains(node->buffer.get()) && !views_.contains(node->buffer.get())) appears(node->buffer);
+          if (!declared_.contains(node->buffer.get()) && !views_.contains(node->buffer.get()))
+            appears(node->buffer);
         },
         [&](const BufferStoreNode* node) {
           scope_.unstable.insert(node->buffer.get());
-          if (!declared_.contains(node->buffer.get()) && !views_.contains(node->buffer.get())) appears(node->buffer);
+          if (!declared_.contains(node->buffer.get()) && !views_.contains(node->buffer.get()))
+            appears(node->buffer);
         },
         [&](const BufferRegionNode* node) {
-          if (!declared_.contains(node->buffer.get()) && !views_.contains(node->buffer.get())) appears(node->buffer);
+          if (!declared_.contains(node->buffer.get()) && !views_.contains(node->buffer.get()))
+            appears(node->buffer);
         });
   }
 
@@ -200,13 +204,15 @@ class Collector {
     touch(touched, view->second->buffer, through_view(buffer, view->second, box));
   }
 
-  // An element [i, j] of a view is element [min + i, min + j] of the region's last dimensions if the extents agree.
+  // An element [i, j] of a view is element [min + i, min + j] of the region's last dimensions if the extents
+  // agree.
   Box through_view(const Buffer& view, const BufferRegion& source, const Box& box) {
     Box region = box_of(source);
     if (view->shape.size() > region.size()) return region;
     const size_t leading = region.size() - view->shape.size();
     for (size_t dim = 0; dim < region.size(); ++dim) {
-      const PrimExpr expected = dim < leading ? make_const_int(source->region[dim]->extent->dtype, 1) : view->shape[dim - leading];
+      const PrimExpr expected =
+          dim < leading ? make_const_int(source->region[dim]->extent->dtype, 1) : view->shape[dim - leading];
       if (const_difference(expected, source->region[dim]->extent) != 0) return region;
     }
     for (size_t dim = 0; dim < box.size(); ++dim) {
@@ -232,16 +238,18 @@ class Collector {
     for (size_t dim = 0; dim < region->region.size(); ++dim) {
       const Range& range = region->region[dim];
       const auto min = index_range(range->min, scope_), extent = index_range(range->extent, scope_);
-      if (min && extent) box.push_back({min->min, min->width + (extent->max() - 1)});
-      else box.push_back(whole_dimension(region->buffer, dim));
+      if (min && extent)
+        box.push_back({min->min, min->width + (extent->max() - 1)});
+      else
+        box.push_back(whole_dimension(region->buffer, dim));
     }
     return box;
   }
 
   IndexScope scope_;
-  std::unordered_set<const BufferNode*> inner_, declared_;             // allocated, declared inside
-  std::unordered_map<const BufferNode*, BufferRegion> views_;          // match_buffers made inside
-  std::unordered_map<const tir::VarNode*, Buffer> by_data_;            // which buffer a pointer belongs to
+  std::unordered_set<const BufferNode*> inner_, declared_;     // allocated, declared inside
+  std::unordered_map<const BufferNode*, BufferRegion> views_;  // match_buffers made inside
+  std::unordered_map<const tir::VarNode*, Buffer> by_data_;    // which buffer a pointer belongs to
   Touched reads_, writes_;
 };
 

@@ -33,14 +33,16 @@ class Verifier {
   void axis_matches_loop(const BlockRealizeNode* realize, const IterVar& axis, const PrimExpr& value);
   void region(const BufferRegion& region, const BlockNode* block);
   void promises(const BlockNode* block);
-  void promise(const BlockNode* block, const BufferRegion& access, const std::vector<BufferRegion>& declared, bool is_write);
+  void promise(const BlockNode* block, const BufferRegion& access, const std::vector<BufferRegion>& declared,
+               bool is_write);
 
   const VerifyOptions& options_;
-  std::unordered_set<const VarNode*> variables_, ever_defined_;  // that can be used here; that were defined so far
+  std::unordered_set<const VarNode*> variables_,
+      ever_defined_;  // that can be used here; that were defined so far
   std::unordered_set<const BufferNode*> buffers_, ever_buffers_;
-  std::vector<RangedVar> ranges_;                                // of loops and axes around, outermost first
+  std::vector<RangedVar> ranges_;  // of loops and axes around, outermost first
   std::unordered_map<const VarNode*, const ForNode*> loops_;
-  std::vector<std::pair<std::string, std::string>> threads_;     // tags and loop names around
+  std::vector<std::pair<std::string, std::string>> threads_;  // tags and loop names around
 };
 
 }  // namespace tilewright::analysis

@@ -14,7 +14,8 @@ namespace {
 
 bool is_thread_tag(std::string_view tag) {
   for (std::string_view kind : {"blockIdx.", "threadIdx."}) {
-    if (tag.starts_with(kind) && tag.size() == kind.size() + 1 && tag.back() >= 'x' && tag.back() <= 'z') return true;
+    if (tag.starts_with(kind) && tag.size() == kind.size() + 1 && tag.back() >= 'x' && tag.back() <= 'z')
+      return true;
   }
   return tag.starts_with("vthread") || tag == "cthread";
 }
@@ -23,7 +24,8 @@ bool is_thread_tag(std::string_view tag) {
 
 void Verifier::define(const VarNode* var, const ObjectRef& where) {
   if (!variables_.insert(var).second)
-    throw UserError(where, "variable {} is defined here, inside of its definition", var->name_hint).help("a variable is defined once; make another one");
+    throw UserError(where, "variable {} is defined here, inside of its definition", var->name_hint)
+        .help("a variable is defined once; make another one");
   ever_defined_.insert(var);
 }
 
@@ -31,12 +33,16 @@ void Verifier::define(const BufferNode* buffer, bool with_data, const ObjectRef&
   for (const PrimExpr& extent : buffer->shape) expr(extent);
   for (const PrimExpr& stride : buffer->strides) expr(stride);
   expr(buffer->elem_offset);
-  if (!buffers_.insert(buffer).second) throw UserError(where, "buffer {} is defined here, inside of its definition", buffer->name);
+  if (!buffers_.insert(buffer).second)
+    throw UserError(where, "buffer {} is defined here, inside of its definition", buffer->name);
   ever_buffers_.insert(buffer);
   if (!buffer->strides.empty() && buffer->strides.size() != buffer->shape.size())
-    throw UserError(where, "buffer {} has {} dimensions, but {} strides", buffer->name, buffer->shape.size(), buffer->strides.size());
-  if (with_data) variables_.insert(buffer->data.get());
-  else use(buffer->data.get(), where);
+    throw UserError(where, "buffer {} has {} dimensions, but {} strides", buffer->name, buffer->shape.size(),
+                    buffer->strides.size());
+  if (with_data)
+    variables_.insert(buffer->data.get());
+  else
+    use(buffer->data.get(), where);
 }
 
 void Verifier::forget(const BufferNode* buffer, bool with_data) {
@@ -46,14 +52,18 @@ void Verifier::forget(const BufferNode* buffer, bool with_data) {
 
 void Verifier::use(const VarNode* var, const ObjectRef& where) {
   if (variables_.contains(var)) return;
-  if (ever_defined_.contains(var)) throw UserError(where, "variable {} is used outside of the statement that defines it", var->name_hint);
+  if (ever_defined_.contains(var))
+    throw UserError(where, "variable {} is used outside of the statement that defines it", var->name_hint);
   throw UserError(where, "variable {} is used, but nothing defines it", var->name_hint);
 }
 
 void Verifier::use(const BufferNode* buffer, const ObjectRef& where) {
   if (buffers_.contains(buffer)) return;
-  if (ever_buffers_.contains(buffer)) throw UserError(where, "buffer {} is used outside of the block or statement in which it exists", buffer->name);
-  throw UserError(where, "buffer {} is used, but nothing defines it", buffer->name).help("allocate it with T.alloc_buffer, or make it a parameter");
+  if (ever_buffers_.contains(buffer))
+    throw UserError(where, "buffer {} is used outside of the block or statement in which it exists",
+                    buffer->name);
+  throw UserError(where, "buffer {} is used, but nothing defines it", buffer->name)
+      .help("allocate it with T.alloc_buffer, or make it a parameter");
 }
 
 // What an expression uses must be defined; what it defines holds inside of it.
@@ -76,15 +86,20 @@ void Verifier::expr(const PrimExpr& expr) {
         use(load->buffer.get(), ObjectRef(load));
         return true;
       },
-      [&](const ReduceNode* reduce) -> bool { throw UserError(reduce, "{} belongs to a tensor expression", expr_text(PrimExpr(reduce))); },
-      [&](const ProducerLoadNode* load) -> bool { throw UserError(load, "{} belongs to a tensor expression", expr_text(PrimExpr(load))); },
+      [&](const ReduceNode* reduce) -> bool {
+        throw UserError(reduce, "{} belongs to a tensor expression", expr_text(PrimExpr(reduce)));
+      },
+      [&](const ProducerLoadNode* load) -> bool {
+        throw UserError(load, "{} belongs to a tensor expression", expr_text(PrimExpr(load)));
+      },
       [&](const BufferNode*) { return false; });
 }
 
 void Verifier::condition(const PrimExpr& condition, std::string_view what) {
   expr(condition);
   if (!condition->dtype.is_bool() || !condition->dtype.is_scalar())
-    throw UserError(condition, "the condition of {} has dtype {}, expected bool", what, condition->dtype.str());
+    throw UserError(condition, "the condition of {} has dtype {}, expected bool", what,
+                    condition->dtype.str());
 }
 
 void Verifier::loop(const ForNode* loop) {
@@ -94,11 +109,16 @@ void Verifier::loop(const ForNode* loop) {
   const bool is_constant = as_const_int(loop->extent, &extent);
   const std::string& name = loop->loop_var->name_hint;
   if (loop->for_kind == ForKind::kVectorized && (!is_constant || extent < 1))
-    throw UserError(loop, "vectorized loop {} has extent {}, expected a positive constant", name, expr_text(loop->extent)).help("split it by a constant and vectorize the inner loop");
+    throw UserError(loop, "vectorized loop {} has extent {}, expected a positive constant", name,
+                    expr_text(loop->extent))
+        .help("split it by a constant and vectorize the inner loop");
   if (loop->for_kind == ForKind::kThreadBinding) {
     if (!is_thread_tag(loop->thread_tag))
-      throw UserError(loop, "loop {} is bound to \"{}\", which is no thread", name, loop->thread_tag).help("threads are blockIdx.x, .y, .z, threadIdx.x, .y, .z and vthread.x, .y, .z");
-    if (!is_zero(loop->min)) throw UserError(loop, "loop {} over {} starts at {}, expected 0", name, loop->thread_tag, expr_text(loop->min));
+      throw UserError(loop, "loop {} is bound to \"{}\", which is no thread", name, loop->thread_tag)
+          .help("threads are blockIdx.x, .y, .z, threadIdx.x, .y, .z and vthread.x, .y, .z");
+    if (!is_zero(loop->min))
+      throw UserError(loop, "loop {} over {} starts at {}, expected 0", name, loop->thread_tag,
+                      expr_text(loop->min));
     enter_thread(loop->thread_tag, name, ObjectRef(loop));
   }
   define(loop->loop_var.get(), ObjectRef(loop));
@@ -114,7 +134,8 @@ void Verifier::loop(const ForNode* loop) {
 void Verifier::enter_thread(const std::string& tag, const std::string& name, const ObjectRef& where) {
   for (const auto& [other, other_name] : threads_) {
     if (other == tag && !tag.starts_with("vthread"))
-      throw UserError(where, "{} is bound to loop {} already, which is around loop {}", tag, other_name, name).help("bind one of them to another thread, or fuse the two loops first");
+      throw UserError(where, "{} is bound to loop {} already, which is around loop {}", tag, other_name, name)
+          .help("bind one of them to another thread, or fuse the two loops first");
   }
   threads_.emplace_back(tag, name);
 }
@@ -160,7 +181,8 @@ void Verifier::stmt(const Stmt& stmt) {
   } else if (const auto* node = stmt.as<LetStmtNode>()) {
     expr(node->value);
     if (node->var->dtype != node->value->dtype)
-      throw UserError(node, "variable {} has dtype {}, but its value has {}", node->var->name_hint, node->var->dtype.str(), node->value->dtype.str());
+      throw UserError(node, "variable {} has dtype {}, but its value has {}", node->var->name_hint,
+                      node->var->dtype.str(), node->value->dtype.str());
     define(node->var.get(), ObjectRef(node));
     this->stmt(node->body);
     variables_.erase(node->var.get());
@@ -206,7 +228,8 @@ void verify(const IRModule& module, const VerifyOptions& options) {
     verify(ref_as<PrimFuncNode>(func), options);
     walk(func, [&](const CallNode* call) {
       if (const auto* callee = call->op.as<GlobalVarNode>(); callee && !module->find(callee->name_hint))
-        throw UserError(call, "function {} is called, but the module has none of that name", callee->name_hint);
+        throw UserError(call, "function {} is called, but the module has none of that name",
+                        callee->name_hint);
     });
   }
 }

@@ -7,8 +7,8 @@ namespace tilewright::analysis {
 using namespace tir;
 
 struct VerifyOptions {
-  /// A block axis that is a plain loop variable must have the loop's range.  Off for programs whose loops were cut
-  /// into parts on purpose.
+  /// A block axis that is a plain loop variable must have the loop's range.  Off for programs whose loops
+  /// were cut into parts on purpose.
   bool axes_match_loops = true;
   /// T.reads and T.writes of a block name what its body accesses.
   bool regions_cover_accesses = true;
@@ -18,10 +18,13 @@ struct VerifyOptions {
 /// - a variable that nothing defines here, or that is defined twice, one inside the other;
 /// - a buffer outside of where it exists; a region with a wrong number of dimensions;
 /// - a condition that is no bool; a stored value, an axis or a bound of a wrong dtype;
-/// - a block axis whose value can leave its domain, with loop values that show it, or whose loop has another range;
-/// - T.reads / T.writes that leave out a buffer, or an element (with axis values that show it), that the body accesses;
+/// - a block axis whose value can leave its domain, with loop values that show it, or whose loop has another
+/// range;
+/// - T.reads / T.writes that leave out a buffer, or an element (with axis values that show it), that the body
+/// accesses;
 ///   a block whose body has conditions is trusted about elements;
-/// - a vectorized loop whose extent is no positive constant; a thread loop that does not start at 0 or has an unknown
+/// - a vectorized loop whose extent is no positive constant; a thread loop that does not start at 0 or has an
+/// unknown
 ///   tag; a thread of a block bound twice, one inside the other.
 void verify(const PrimFunc& func, const VerifyOptions& options = {});
 /// Every loop program of `module`, and that called functions exist.

@@ -13,14 +13,17 @@
 namespace tilewright::analysis {
 namespace {
 
-std::string range_text(const Range& range) { return fmt::format("[{}, {})", expr_text(range->min), expr_text(range->min + range->extent)); }
+std::string range_text(const Range& range) {
+  return fmt::format("[{}, {})", expr_text(range->min), expr_text(range->min + range->extent));
+}
 
 // Conditions make accesses rarer than their region says.
 bool has_conditions(const BlockNode* block) {
   bool found = false;
   walk(
       block->body, [&](const IfThenElseNode*) { found = true; }, [&](const SelectNode*) { found = true; },
-      [&](const WhileNode*) { found = true; }, [&](const BlockRealizeNode* realize) { found = found || !is_one(realize->predicate); },
+      [&](const WhileNode*) { found = true; },
+      [&](const BlockRealizeNode* realize) { found = found || !is_one(realize->predicate); },
       [&](const CallNode* call) {
         const auto* op = call->op.as<OpNode>();
         found = found || (op && op->name == "tir.if_then_else");
@@ -28,7 +31,9 @@ bool has_conditions(const BlockNode* block) {
   return found;
 }
 
-bool is_root(const BlockNode* block) { return block->iter_vars.empty() && block->reads.empty() && block->writes.empty(); }
+bool is_root(const BlockNode* block) {
+  return block->iter_vars.empty() && block->reads.empty() && block->writes.empty();
+}
 
 }  // namespace
 
@@ -38,21 +43,31 @@ void Verifier::axis_range(const BlockRealizeNode* realize, const IterVar& axis, 
   const auto corner = corner_against(inside, realize->predicate, ranges_);
   if (!corner) return;
   const auto reached = evaluate_at(value, *corner);
-  throw UserError(axis->var->span ? ObjectRef(axis->var) : ObjectRef(realize), "axis {} of block {} has domain {}, but its value {} is {} at {}", axis->var->name_hint,
-                  realize->block->name_hint, range_text(axis->dom), expr_text(value), *reached, values_text(*corner))
-      .help("make the domain as large as the loops, or say with T.where(...) for which values the block runs");
+  throw UserError(axis->var->span ? ObjectRef(axis->var) : ObjectRef(realize),
+                  "axis {} of block {} has domain {}, but its value {} is {} at {}", axis->var->name_hint,
+                  realize->block->name_hint, range_text(axis->dom), expr_text(value), *reached,
+                  values_text(*corner))
+      .help(
+          "make the domain as large as the loops, or say with T.where(...) for which values the block runs");
 }
 
-void Verifier::axis_matches_loop(const BlockRealizeNode* realize, const IterVar& axis, const PrimExpr& value) {
+void Verifier::axis_matches_loop(const BlockRealizeNode* realize, const IterVar& axis,
+                                 const PrimExpr& value) {
   const auto* var = value.as<VarNode>();
   auto found = var ? loops_.find(var) : loops_.end();
-  if (found == loops_.end() || !options_.axes_match_loops || !is_one(realize->predicate) || axis->iter_type == IterType::kOpaque) return;
+  if (found == loops_.end() || !options_.axes_match_loops || !is_one(realize->predicate) ||
+      axis->iter_type == IterType::kOpaque)
+    return;
   const ForNode* loop = found->second;
   int64_t extent, loop_extent, min, loop_min;
-  const bool is_constant = as_const_int(axis->dom->extent, &extent) && as_const_int(loop->extent, &loop_extent) && as_const_int(axis->dom->min, &min) && as_const_int(loop->min, &loop_min);
+  const bool is_constant = as_const_int(axis->dom->extent, &extent) &&
+                           as_const_int(loop->extent, &loop_extent) && as_const_int(axis->dom->min, &min) &&
+                           as_const_int(loop->min, &loop_min);
   if (!is_constant || (extent == loop_extent && min == loop_min)) return;
-  throw UserError(axis->var->span ? ObjectRef(axis->var) : ObjectRef(realize), "axis {} of block {} has domain {}, but loop {} runs over {}", axis->var->name_hint,
-                  realize->block->name_hint, range_text(axis->dom), var->name_hint, range_text(make_range(loop->min, loop->extent)))
+  throw UserError(axis->var->span ? ObjectRef(axis->var) : ObjectRef(realize),
+                  "axis {} of block {} has domain {}, but loop {} runs over {}", axis->var->name_hint,
+                  realize->block->name_hint, range_text(axis->dom), var->name_hint,
+                  range_text(make_range(loop->min, loop->extent)))
       .note(ObjectRef(loop), "loop {} is here", var->name_hint)
       .help("give both the same extent, or say with T.where(...) for which values the block runs");
 }
@@ -64,11 +79,14 @@ void Verifier::axes(const BlockRealizeNode* realize) {
   for (size_t n = 0; n < block->iter_vars.size(); ++n) {
     const IterVar& axis = block->iter_vars[n];
     const PrimExpr& value = realize->iter_values[n];
-    if (!axis->dom) throw UserError(ObjectRef(realize), "axis {} of block {} has no domain", axis->var->name_hint, block->name_hint);
+    if (!axis->dom)
+      throw UserError(ObjectRef(realize), "axis {} of block {} has no domain", axis->var->name_hint,
+                      block->name_hint);
     expr(axis->dom->min);
     expr(axis->dom->extent);
     if (value->dtype != axis->var->dtype || axis->dom->extent->dtype != axis->var->dtype)
-      throw UserError(ObjectRef(realize), "axis {} of block {} has dtype {}, its domain {}, its value {}", axis->var->name_hint, block->name_hint, axis->var->dtype.str(),
+      throw UserError(ObjectRef(realize), "axis {} of block {} has dtype {}, its domain {}, its value {}",
+                      axis->var->name_hint, block->name_hint, axis->var->dtype.str(),
                       axis->dom->extent->dtype.str(), value->dtype.str());
     axis_matches_loop(realize, axis, value);
     axis_range(realize, axis, value);
@@ -79,8 +97,9 @@ void Verifier::axes(const BlockRealizeNode* realize) {
 void Verifier::region(const BufferRegion& region, const BlockNode* block) {
   use(region->buffer.get(), ObjectRef(block));
   if (region->region.size() != region->buffer->shape.size())
-    throw UserError(ObjectRef(block), "block {}: region {} has {} dimensions, but buffer {} has {}", block->name_hint, region_text(region), region->region.size(),
-                    region->buffer->name, region->buffer->shape.size());
+    throw UserError(ObjectRef(block), "block {}: region {} has {} dimensions, but buffer {} has {}",
+                    block->name_hint, region_text(region), region->region.size(), region->buffer->name,
+                    region->buffer->shape.size());
   for (const Range& range : region->region) {
     expr(range->min);
     expr(range->extent);
@@ -88,24 +107,28 @@ void Verifier::region(const BufferRegion& region, const BlockNode* block) {
 }
 
 // One buffer's accesses against what the block says of it.
-void Verifier::promise(const BlockNode* block, const BufferRegion& access, const std::vector<BufferRegion>& declared, bool is_write) {
+void Verifier::promise(const BlockNode* block, const BufferRegion& access,
+                       const std::vector<BufferRegion>& declared, bool is_write) {
   const std::string_view function = is_write ? "T.writes" : "T.reads", verb = is_write ? "writes" : "reads";
   std::vector<BufferRegion> same;
   for (const BufferRegion& region : declared) {
     if (region->buffer == access->buffer) same.push_back(region);
   }
   if (same.empty())
-    throw UserError(ObjectRef(block), "block {} {} {}, but its {} leaves the buffer out", block->name_hint, verb, region_text(access), function)
+    throw UserError(ObjectRef(block), "block {} {} {}, but its {} leaves the buffer out", block->name_hint,
+                    verb, region_text(access), function)
         .help("add {} to {}, or leave {} out to have it found", region_text(access), function, function);
   if (same.size() > 1 || region_covers(same[0], access) || has_conditions(block)) return;
   for (size_t dim = 0; dim < access->region.size(); ++dim) {
     const Range &said = same[0]->region[dim], &done = access->region[dim];
     if (!is_one(done->extent)) continue;  // a range may be wider than what is accessed
-    PrimExpr inside = logical_and(said->min <= done->min, done->min + done->extent <= said->min + said->extent);
+    PrimExpr inside =
+        logical_and(said->min <= done->min, done->min + done->extent <= said->min + said->extent);
     const auto corner = corner_against(inside, nullptr, ranges_);
     if (!corner) continue;
-    throw UserError(ObjectRef(block), "block {} {} {}, but its {} says {}: dimension {} is left at {}", block->name_hint, verb, region_text(access), function,
-                    region_text(same[0]), dim, values_text(*corner))
+    throw UserError(ObjectRef(block), "block {} {} {}, but its {} says {}: dimension {} is left at {}",
+                    block->name_hint, verb, region_text(access), function, region_text(same[0]), dim,
+                    values_text(*corner))
         .help("write {} there, or leave {} out to have it found", region_text(access), function);
   }
 }
@@ -115,7 +138,10 @@ void Verifier::promises(const BlockNode* block) {
   const AccessRegions found = access_regions(Stmt(block));
   for (const BufferRegion& access : found.reads) {
     // a buffer that is written may be named there only: the sum goes on with what it has
-    const bool is_update = std::any_of(block->writes.begin(), block->writes.end(), [&](const BufferRegion& region) { return region->buffer == access->buffer; }) && block->init;
+    const bool is_update =
+        std::any_of(block->writes.begin(), block->writes.end(),
+                    [&](const BufferRegion& region) { return region->buffer == access->buffer; }) &&
+        block->init;
     if (!is_update) promise(block, access, block->reads, false);
   }
   for (const BufferRegion& access : found.writes) promise(block, access, block->writes, true);
@@ -143,10 +169,12 @@ void Verifier::block(const BlockRealizeNode* realize) {
     define_alone(match->buffer->elem_offset);
     define(match->buffer.get(), true, ObjectRef(block));
     if (match->buffer->shape.size() > match->source->region.size())
-      throw UserError(ObjectRef(block), "match_buffer: view {} has {} dimensions, its region {} has {}", match->buffer->name, match->buffer->shape.size(),
-                      region_text(match->source), match->source->region.size());
+      throw UserError(ObjectRef(block), "match_buffer: view {} has {} dimensions, its region {} has {}",
+                      match->buffer->name, match->buffer->shape.size(), region_text(match->source),
+                      match->source->region.size());
   }
-  ranges_.erase(ranges_.begin(), ranges_.begin() + static_cast<ptrdiff_t>(outer.size()));  // promises hold for all axis values
+  ranges_.erase(ranges_.begin(),
+                ranges_.begin() + static_cast<ptrdiff_t>(outer.size()));  // promises hold for all axis values
   promises(block);
   if (block->init) stmt(block->init);
   stmt(block->body);

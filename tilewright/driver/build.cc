@@ -45,7 +45,8 @@ std::vector<Kernel> kernels_of(const ir::IRModule& module) {
     if (!func) continue;
     std::string name = func->attrs.get_string("global_symbol", module->global_vars[n]->name_hint);
     for (const Kernel& other : kernels) {
-      if (other.name == name) throw UserError(func, "two functions of the module have the global_symbol \"{}\"", name);
+      if (other.name == name)
+        throw UserError(func, "two functions of the module have the global_symbol \"{}\"", name);
     }
     kernels.push_back({std::move(name), func, {}, {}});
   }
@@ -78,7 +79,8 @@ runtime::Module build(const ir::IRModule& module, const ir::Target& target, cons
     lowered.push_back(std::move(kernel.lowered));
     objects.push_back(std::move(kernel.object));
   }
-  auto* compiled = new CompiledModule(options.name, native, std::move(names), std::move(lowered), std::move(objects), options.blob);
+  auto* compiled = new CompiledModule(options.name, native, std::move(names), std::move(lowered),
+                                      std::move(objects), options.blob);
   runtime::Module result{Ref<runtime::ModuleObject>(compiled)};
   Timer timer(options, mutex, "link", "");
   if (native.is_host) compiled->load();
@@ -91,12 +93,18 @@ runtime::Module build(const tir::PrimFunc& func, const ir::Target& target, const
 
 std::string get_source(const runtime::Module& module, const std::string& format) {
   const CompiledModule* compiled = as_compiled(module);
-  if (!compiled) throw UserError("module {} has no source: it was not compiled by this process", module ? module.name() : "none");
+  if (!compiled)
+    throw UserError("module {} has no source: it was not compiled by this process",
+                    module ? module.name() : "none");
   std::string text;
   for (const ir::IRModule& lowered : compiled->lowered()) {
-    if (format == "ll") text += codegen::emit_llvm_ir(lowered, compiled->target());
-    else if (format == "asm") text += codegen::emit_assembly(lowered, compiled->target());
-    else throw UserError("there is no source of format \"{}\"", format).help("the formats are \"ll\" and \"asm\"");
+    if (format == "ll")
+      text += codegen::emit_llvm_ir(lowered, compiled->target());
+    else if (format == "asm")
+      text += codegen::emit_assembly(lowered, compiled->target());
+    else
+      throw UserError("there is no source of format \"{}\"", format)
+          .help("the formats are \"ll\" and \"asm\"");
   }
   return text;
 }

@@ -19,14 +19,15 @@ struct StageTime {
 };
 
 struct BuildOptions {
-  std::string name = "module";  // what messages call the module
-  std::string blob = {};        // bytes of a VM executable to carry (relax::vm_codegen)
+  std::string name = "module";              // what messages call the module
+  std::string blob = {};                    // bytes of a VM executable to carry (relax::vm_codegen)
   std::vector<StageTime>* times = nullptr;  // filled if given
 };
 
-/// The PrimFuncs of `module` compiled for `target`, each under its global_symbol or, without one, its name.  Functions are
-/// compiled on several threads.  What is not a PrimFunc is left out.  Code for another machine can be exported, not run.
-/// Raises UserError or Unsupported with the function's name for what cannot be compiled.
+/// The PrimFuncs of `module` compiled for `target`, each under its global_symbol or, without one, its name.
+/// Functions are compiled on several threads.  What is not a PrimFunc is left out.  Code for another machine
+/// can be exported, not run. Raises UserError or Unsupported with the function's name for what cannot be
+/// compiled.
 runtime::Module build(const ir::IRModule& module, const ir::Target& target, const BuildOptions& options = {});
 /// One function, called by its global_symbol or "main".
 runtime::Module build(const tir::PrimFunc& func, const ir::Target& target, const BuildOptions& options = {});
@@ -37,7 +38,8 @@ std::string get_source(const runtime::Module& module, const std::string& format)
 
 /// Writes `module`, which build made, to `path`; the ending says as what: .so, .o, .a, .ll, .s.
 /// A .so can be loaded by runtime::Module::load and by tvm-ffi.  The file appears whole or not at all.
-/// Raises UserError if the path cannot be written, Unsupported if a .so or .o is wanted and there is no linker.
+/// Raises UserError if the path cannot be written, Unsupported if a .so or .o is wanted and there is no
+/// linker.
 void export_library(const runtime::Module& module, const std::string& path);
 
 }  // namespace tilewright::driver

@@ -10,7 +10,8 @@
 namespace tilewright::driver {
 namespace {
 
-// Programs may come from anywhere (parsed, built by hand): bring every graph function into A-normal form with types.
+// Programs may come from anywhere (parsed, built by hand): bring every graph function into A-normal form with
+// types.
 ir::IRModule normalized(const ir::IRModule& module) {
   relax::BlockBuilder builder(module);
   for (size_t n = 0; n < module->functions.size(); ++n) {
@@ -40,7 +41,8 @@ Executable build_graph(const ir::IRModule& module, const ir::Target& target, ir:
   result.plans = std::move(program.plans);
   stage("plan memory");
   const std::vector<std::byte> bytes = runtime::vm::save(result.code);
-  BuildOptions options{.name = "model", .blob = std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size())};
+  BuildOptions options{.name = "model",
+                       .blob = std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size())};
   result.kernels = build(result.legalized, target, options);
   stage("compile kernels");
   return result;

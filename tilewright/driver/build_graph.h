@@ -9,17 +9,17 @@ namespace tilewright::driver {
 
 /// A compiled graph module.
 struct Executable {
-  runtime::Module kernels;          // carries the code too: export_library makes a model of it
+  runtime::Module kernels;  // carries the code too: export_library makes a model of it
   runtime::vm::Executable code;
-  ir::IRModule legalized;           // the module after the graph passes
+  ir::IRModule legalized;                                        // the module after the graph passes
   std::vector<std::pair<std::string, relax::MemoryPlan>> plans;  // by graph function
   std::vector<StageTime> times;
   /// A machine that runs it.
   runtime::vm::VirtualMachine machine() const { return runtime::vm::VirtualMachine(code, kernels); }
 };
 
-/// The graph functions and loop programs of `module` through the default pipeline of `context`, compiled for `target`.
-/// Raises UserError for a malformed module, Unsupported for what cannot be compiled.
+/// The graph functions and loop programs of `module` through the default pipeline of `context`, compiled for
+/// `target`. Raises UserError for a malformed module, Unsupported for what cannot be compiled.
 Executable build_graph(const ir::IRModule& module, const ir::Target& target, ir::PassContext& context);
 
 }  // namespace tilewright::driver

@@ -6,10 +6,15 @@
 
 namespace tilewright::driver {
 
-CompiledModule::CompiledModule(std::string name, codegen::NativeTarget target, std::vector<std::string> function_names,
-                               std::vector<ir::IRModule> lowered, std::vector<std::string> objects, std::string blob)
-    : ModuleObject(std::move(name)), target_(std::move(target)), function_names_(std::move(function_names)),
-      lowered_(std::move(lowered)), objects_(std::move(objects)), blob_(std::move(blob)) {
+CompiledModule::CompiledModule(std::string name, codegen::NativeTarget target,
+                               std::vector<std::string> function_names, std::vector<ir::IRModule> lowered,
+                               std::vector<std::string> objects, std::string blob)
+    : ModuleObject(std::move(name)),
+      target_(std::move(target)),
+      function_names_(std::move(function_names)),
+      lowered_(std::move(lowered)),
+      objects_(std::move(objects)),
+      blob_(std::move(blob)) {
   objects_.push_back(codegen::emit_library_object(function_names_, blob_, target_));
 }
 
@@ -25,11 +30,14 @@ const runtime::Module& CompiledModule::load() const {
 }
 
 runtime::Function CompiledModule::find(std::string_view function_name) const {
-  if (std::find(function_names_.begin(), function_names_.end(), function_name) == function_names_.end()) return {};
+  if (std::find(function_names_.begin(), function_names_.end(), function_name) == function_names_.end())
+    return {};
   return load().find_function(function_name);
 }
 
-std::span<const std::byte> CompiledModule::blob() const { return std::as_bytes(std::span(blob_.data(), blob_.size())); }
+std::span<const std::byte> CompiledModule::blob() const {
+  return std::as_bytes(std::span(blob_.data(), blob_.size()));
+}
 
 const CompiledModule* as_compiled(const runtime::Module& module) {
   return module ? dynamic_cast<const CompiledModule*>(module.object()) : nullptr;

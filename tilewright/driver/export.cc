@@ -1,4 +1,5 @@
-// Compiled modules as files.  Everything is made in a folder of its own beside the target and moved into place at the end.
+// Compiled modules as files.  Everything is made in a folder of its own beside the target and moved into
+// place at the end.
 #include <unistd.h>
 
 #include <filesystem>
@@ -54,7 +55,8 @@ class Workshop {
 
 std::vector<std::string> write_objects(const Workshop& workshop, const CompiledModule& module) {
   std::vector<std::string> files;
-  for (const std::string& object : module.objects()) files.push_back(workshop.write(std::to_string(files.size()) + ".o", object));
+  for (const std::string& object : module.objects())
+    files.push_back(workshop.write(std::to_string(files.size()) + ".o", object));
   return files;
 }
 
@@ -62,10 +64,13 @@ std::vector<std::string> write_objects(const Workshop& workshop, const CompiledM
 
 void export_library(const runtime::Module& module, const std::string& path) {
   const CompiledModule* compiled = as_compiled(module);
-  if (!compiled) throw UserError("module {} cannot be exported: it was not compiled by this process", module ? module.name() : "none");
+  if (!compiled)
+    throw UserError("module {} cannot be exported: it was not compiled by this process",
+                    module ? module.name() : "none");
   const fs::path target(path);
   const std::string ending = target.extension().string();
-  const bool is_known = ending == ".so" || ending == ".o" || ending == ".a" || ending == ".ll" || ending == ".s";
+  const bool is_known =
+      ending == ".so" || ending == ".o" || ending == ".a" || ending == ".ll" || ending == ".s";
   if (!is_known) {
     throw UserError("{} cannot be written: the ending \"{}\" names no format", path, ending)
         .help("use .so, .o, .a, .ll or .s");
@@ -74,11 +79,16 @@ void export_library(const runtime::Module& module, const std::string& path) {
   if (fs::is_directory(target, ignored)) throw UserError("{} cannot be written: it is a folder", path);
   const Workshop workshop(target);
   std::string made = workshop.place("out" + ending);
-  if (ending == ".ll") made = workshop.write("out.ll", get_source(module, "ll"));
-  else if (ending == ".s") made = workshop.write("out.s", get_source(module, "asm"));
-  else if (ending == ".a") made = workshop.write("out.a", codegen::emit_archive(compiled->objects()));
-  else if (ending == ".so") link_shared(write_objects(workshop, *compiled), made);
-  else link_relocatable(write_objects(workshop, *compiled), made);
+  if (ending == ".ll")
+    made = workshop.write("out.ll", get_source(module, "ll"));
+  else if (ending == ".s")
+    made = workshop.write("out.s", get_source(module, "asm"));
+  else if (ending == ".a")
+    made = workshop.write("out.a", codegen::emit_archive(compiled->objects()));
+  else if (ending == ".so")
+    link_shared(write_objects(workshop, *compiled), made);
+  else
+    link_relocatable(write_objects(workshop, *compiled), made);
   workshop.move_out(made, target);
 }
 

@@ -53,7 +53,8 @@ void run(const std::vector<std::string>& command, const std::string& output) {
   const std::string messages = output + ".log";
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, messages.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, messages.c_str(), O_WRONLY | O_CREAT | O_TRUNC,
+                                   0600);
   posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
   pid_t child = 0;
   const int error = posix_spawn(&child, argv[0], &actions, nullptr, argv.data(), environ);
@@ -63,7 +64,9 @@ void run(const std::vector<std::string>& command, const std::string& output) {
   const std::string text = read_file(messages);
   std::error_code ignored;
   std::filesystem::remove(messages, ignored);
-  if (error != 0) throw UserError("the linker {} could not be started: {}", command[0], std::generic_category().message(error));
+  if (error != 0)
+    throw UserError("the linker {} could not be started: {}", command[0],
+                    std::generic_category().message(error));
   if (status != 0) throw UserError("the linker {} failed: {}", command[0], text);
 }
 
@@ -72,8 +75,10 @@ void run(const std::vector<std::string>& command, const std::string& output) {
 void link_shared(const std::vector<std::string>& objects, const std::string& output) {
   std::vector<std::string> command = {linker(), "-shared", "-o", output};
   // functions of the C library are found when the library is loaded
-  if (command[0].ends_with("cc")) command.push_back("-Wl,-Bsymbolic");
-  else command.insert(command.end(), {"-Bsymbolic", "--hash-style=gnu"});
+  if (command[0].ends_with("cc"))
+    command.push_back("-Wl,-Bsymbolic");
+  else
+    command.insert(command.end(), {"-Bsymbolic", "--hash-style=gnu"});
   command.insert(command.end(), objects.begin(), objects.end());
   if (command[0].ends_with("cc")) command.push_back("-lm");
   run(command, output);

@@ -73,7 +73,8 @@ class Comparer {
       case FieldType::kAttrs:
         return attrs(std::get<AttrMap>(field.get(a)), std::get<AttrMap>(field.get(b)), a, b);
       case FieldType::kTensor:
-        return same_contents(std::get<runtime::Tensor>(field.get(a)), std::get<runtime::Tensor>(field.get(b))) ||
+        return same_contents(std::get<runtime::Tensor>(field.get(a)),
+                             std::get<runtime::Tensor>(field.get(b))) ||
                fail(a, b, "different constants");
       case FieldType::kFloat: {
         const double x = std::get<double>(field.get(a)), y = std::get<double>(field.get(b));
@@ -87,7 +88,8 @@ class Comparer {
       case FieldType::kDType:
       case FieldType::kEnum:
       case FieldType::kIntList:
-      case FieldType::kStringList: return same_plain(field.get(a), field.get(b)) || fail(a, b, "different values");
+      case FieldType::kStringList:
+        return same_plain(field.get(a), field.get(b)) || fail(a, b, "different values");
       case FieldType::kSpan: return true;
     }
     return false;
@@ -98,8 +100,10 @@ class Comparer {
     if (auto* value = std::get_if<bool>(&a)) return *value == std::get<bool>(b);
     if (auto* value = std::get_if<std::string>(&a)) return *value == std::get<std::string>(b);
     if (auto* value = std::get_if<DataType>(&a)) return *value == std::get<DataType>(b);
-    if (auto* value = std::get_if<std::vector<int64_t>>(&a)) return *value == std::get<std::vector<int64_t>>(b);
-    if (auto* value = std::get_if<std::vector<std::string>>(&a)) return *value == std::get<std::vector<std::string>>(b);
+    if (auto* value = std::get_if<std::vector<int64_t>>(&a))
+      return *value == std::get<std::vector<int64_t>>(b);
+    if (auto* value = std::get_if<std::vector<std::string>>(&a))
+      return *value == std::get<std::vector<std::string>>(b);
     return false;
   }
 
@@ -118,7 +122,8 @@ class Comparer {
   bool attrs(const AttrMap& a, const AttrMap& b, const Object* owner_a, const Object* owner_b) {
     auto in_b = b.begin();
     for (const auto& [key, value] : a) {
-      if (in_b == b.end() || in_b->first != key) return fail(owner_a, owner_b, fmt::format("attribute \"{}\"", key));
+      if (in_b == b.end() || in_b->first != key)
+        return fail(owner_a, owner_b, fmt::format("attribute \"{}\"", key));
       if (!nodes(value.get(), in_b->second.get(), Mode::kUse)) {
         prepend(fmt::format("[\"{}\"]", key));
         return false;

@@ -6,15 +6,15 @@
 namespace tilewright::ir {
 
 struct TypeNode : Object, Group<Kind::kTypeBegin, Kind::kTypeEnd> {
-  using Object::Object;
   using Group::classof;
+  using Object::Object;
 };
 using Type = Ref<TypeNode>;
 
 /// Anything with a value.  `span` says where it was written.
 struct ExprNode : Object, Group<Kind::kExprBegin, Kind::kExprEnd> {
-  using Object::Object;
   using Group::classof;
+  using Object::Object;
   Span span;
 };
 using Expr = Ref<ExprNode>;
@@ -36,8 +36,8 @@ struct RelaxExprNode : ExprNode, Group<Kind::kRelaxExprBegin, Kind::kRelaxExprEn
 
 /// A statement of a loop program.
 struct StmtNode : Object, Group<Kind::kStmtBegin, Kind::kStmtEnd> {
-  using Object::Object;
   using Group::classof;
+  using Object::Object;
   Span span;
 };
 using Stmt = Ref<StmtNode>;
@@ -48,7 +48,9 @@ const Span& span_of_node(const Object& object);
 /// [items...]: a list among attributes.
 struct ArrayNode final : Node<ArrayNode, Object, Kind::kArray> {
   std::vector<ObjectRef> items;
-  static constexpr auto fields() { return std::tuple{field<&ArrayNode::items>("items", "the elements, in order")}; }
+  static constexpr auto fields() {
+    return std::tuple{field<&ArrayNode::items>("items", "the elements, in order")};
+  }
 };
 using Array = Ref<ArrayNode>;
 
@@ -112,9 +114,10 @@ using Op = Ref<OpNode>;
 struct GlobalVarNode final : Node<GlobalVarNode, RelaxExprNode, Kind::kGlobalVar> {
   std::string name_hint;
   static constexpr auto fields() {
-    return std::tuple{field<&GlobalVarNode::name_hint>("name_hint", "unique in the module; equality is by this name"),
-                      field<&GlobalVarNode::type>("type", "the function's type, if known", Role::kIgnore),
-                      field<&GlobalVarNode::span>("span", "where it was written", Role::kIgnore)};
+    return std::tuple{
+        field<&GlobalVarNode::name_hint>("name_hint", "unique in the module; equality is by this name"),
+        field<&GlobalVarNode::type>("type", "the function's type, if known", Role::kIgnore),
+        field<&GlobalVarNode::span>("span", "where it was written", Role::kIgnore)};
   }
 };
 using GlobalVar = Ref<GlobalVarNode>;
@@ -145,8 +148,9 @@ struct PointerTypeNode final : Node<PointerTypeNode, TypeNode, Kind::kPointerTyp
   Type element_type;
   std::string storage_scope;
   static constexpr auto fields() {
-    return std::tuple{field<&PointerTypeNode::element_type>("element_type", "what it points to"),
-                      field<&PointerTypeNode::storage_scope>("storage_scope", "\"global\", \"shared\", \"local\", ...")};
+    return std::tuple{
+        field<&PointerTypeNode::element_type>("element_type", "what it points to"),
+        field<&PointerTypeNode::storage_scope>("storage_scope", "\"global\", \"shared\", \"local\", ...")};
   }
 };
 using PointerType = Ref<PointerTypeNode>;

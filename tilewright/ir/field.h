@@ -8,11 +8,24 @@
 namespace tilewright::ir {
 
 enum class FieldType : uint8_t {
-  kInt, kBool, kFloat, kString, kDType, kEnum, kNode, kNodeList, kIntList, kStringList, kAttrs, kTensor, kSpan
+  kInt,
+  kBool,
+  kFloat,
+  kString,
+  kDType,
+  kEnum,
+  kNode,
+  kNodeList,
+  kIntList,
+  kStringList,
+  kAttrs,
+  kTensor,
+  kSpan
 };
 
-using FieldValue = std::variant<int64_t, bool, double, std::string, DataType, ObjectRef, std::vector<ObjectRef>,
-                                std::vector<int64_t>, std::vector<std::string>, AttrMap, runtime::Tensor, Span>;
+using FieldValue =
+    std::variant<int64_t, bool, double, std::string, DataType, ObjectRef, std::vector<ObjectRef>,
+                 std::vector<int64_t>, std::vector<std::string>, AttrMap, runtime::Tensor, Span>;
 
 struct FieldInfo {
   std::string_view name, doc;

@@ -24,18 +24,30 @@ struct IsRefList<std::vector<Ref<T>>> : std::true_type {};
 
 template <class T>
 constexpr FieldType type_of() {
-  if constexpr (std::is_same_v<T, bool>) return FieldType::kBool;
-  else if constexpr (std::is_same_v<T, int64_t>) return FieldType::kInt;
-  else if constexpr (std::is_same_v<T, double>) return FieldType::kFloat;
-  else if constexpr (std::is_same_v<T, std::string>) return FieldType::kString;
-  else if constexpr (std::is_same_v<T, DataType>) return FieldType::kDType;
-  else if constexpr (std::is_enum_v<T>) return FieldType::kEnum;
-  else if constexpr (IsRef<T>::value) return FieldType::kNode;
-  else if constexpr (IsRefList<T>::value) return FieldType::kNodeList;
-  else if constexpr (std::is_same_v<T, std::vector<int64_t>>) return FieldType::kIntList;
-  else if constexpr (std::is_same_v<T, std::vector<std::string>>) return FieldType::kStringList;
-  else if constexpr (std::is_same_v<T, AttrMap>) return FieldType::kAttrs;
-  else if constexpr (std::is_same_v<T, runtime::Tensor>) return FieldType::kTensor;
+  if constexpr (std::is_same_v<T, bool>)
+    return FieldType::kBool;
+  else if constexpr (std::is_same_v<T, int64_t>)
+    return FieldType::kInt;
+  else if constexpr (std::is_same_v<T, double>)
+    return FieldType::kFloat;
+  else if constexpr (std::is_same_v<T, std::string>)
+    return FieldType::kString;
+  else if constexpr (std::is_same_v<T, DataType>)
+    return FieldType::kDType;
+  else if constexpr (std::is_enum_v<T>)
+    return FieldType::kEnum;
+  else if constexpr (IsRef<T>::value)
+    return FieldType::kNode;
+  else if constexpr (IsRefList<T>::value)
+    return FieldType::kNodeList;
+  else if constexpr (std::is_same_v<T, std::vector<int64_t>>)
+    return FieldType::kIntList;
+  else if constexpr (std::is_same_v<T, std::vector<std::string>>)
+    return FieldType::kStringList;
+  else if constexpr (std::is_same_v<T, AttrMap>)
+    return FieldType::kAttrs;
+  else if constexpr (std::is_same_v<T, runtime::Tensor>)
+    return FieldType::kTensor;
   else {
     static_assert(std::is_same_v<T, Span>, "a field type without a FieldType");
     return FieldType::kSpan;
@@ -44,14 +56,17 @@ constexpr FieldType type_of() {
 
 template <class T>
 constexpr std::span<const std::string_view> enum_names() {
-  if constexpr (std::is_enum_v<T>) return EnumNames<T>::kNames;
-  else return {};
+  if constexpr (std::is_enum_v<T>)
+    return EnumNames<T>::kNames;
+  else
+    return {};
 }
 
 template <class T>
 T node_cast(const ObjectRef& ref, std::string_view field) {
   using N = typename T::Node;
-  if constexpr (std::is_same_v<N, Object>) return ref;
+  if constexpr (std::is_same_v<N, Object>)
+    return ref;
   else {
     if (ref && !N::classof(*ref))
       throw InternalError("field {} cannot hold a {}", field, info_of(*ref)->name);
@@ -68,36 +83,54 @@ struct Access {
   static const T& value(const Object* object) { return static_cast<const N*>(object)->*kField.member; }
 
   static FieldValue get(const Object* object) {
-    if constexpr (kType == FieldType::kEnum) return static_cast<int64_t>(value(object));
-    else if constexpr (kType == FieldType::kNode) return ObjectRef(value(object));
+    if constexpr (kType == FieldType::kEnum)
+      return static_cast<int64_t>(value(object));
+    else if constexpr (kType == FieldType::kNode)
+      return ObjectRef(value(object));
     else if constexpr (kType == FieldType::kNodeList)
       return std::vector<ObjectRef>(value(object).begin(), value(object).end());
-    else return value(object);
+    else
+      return value(object);
   }
   static void set(Object* object, FieldValue given) {
     T& target = static_cast<N*>(object)->*kField.member;
-    if constexpr (kType == FieldType::kEnum) target = static_cast<T>(std::get<int64_t>(given));
-    else if constexpr (kType == FieldType::kNode) target = node_cast<T>(std::get<ObjectRef>(given), kField.name);
+    if constexpr (kType == FieldType::kEnum)
+      target = static_cast<T>(std::get<int64_t>(given));
+    else if constexpr (kType == FieldType::kNode)
+      target = node_cast<T>(std::get<ObjectRef>(given), kField.name);
     else if constexpr (kType == FieldType::kNodeList) {
       T list;
       for (const ObjectRef& item : std::get<std::vector<ObjectRef>>(given))
         list.push_back(node_cast<typename T::value_type>(item, kField.name));
       target = std::move(list);
-    } else target = std::get<T>(std::move(given));
+    } else
+      target = std::get<T>(std::move(given));
   }
   static size_t num_nodes(const Object* object) {
-    if constexpr (kType == FieldType::kNodeList) return value(object).size();
-    else return kType == FieldType::kNode ? 1 : 0;
+    if constexpr (kType == FieldType::kNodeList)
+      return value(object).size();
+    else
+      return kType == FieldType::kNode ? 1 : 0;
   }
   static const Object* node([[maybe_unused]] const Object* object, [[maybe_unused]] size_t n) {
-    if constexpr (kType == FieldType::kNodeList) return value(object)[n].get();
-    else if constexpr (kType == FieldType::kNode) return value(object).get();
-    else return nullptr;
+    if constexpr (kType == FieldType::kNodeList)
+      return value(object)[n].get();
+    else if constexpr (kType == FieldType::kNode)
+      return value(object).get();
+    else
+      return nullptr;
   }
   static constexpr FieldInfo info() {
     constexpr bool has_nodes = kType == FieldType::kNode || kType == FieldType::kNodeList;
-    return {kField.name, kField.doc, kField.role, kType, &get, &set,
-            has_nodes ? &num_nodes : nullptr, has_nodes ? &node : nullptr, enum_names<T>()};
+    return {kField.name,
+            kField.doc,
+            kField.role,
+            kType,
+            &get,
+            &set,
+            has_nodes ? &num_nodes : nullptr,
+            has_nodes ? &node : nullptr,
+            enum_names<T>()};
   }
 };
 
@@ -132,8 +165,13 @@ void verify(Object* object) {
 
 template <class N>
 constexpr NodeInfo make_node_info(std::string_view name) {
-  NodeInfo info{name, N::kKind, field_detail::Table<N>::kFields, &field_detail::destroy<N>, &field_detail::clone<N>,
-                &field_detail::create<N>, nullptr};
+  NodeInfo info{name,
+                N::kKind,
+                field_detail::Table<N>::kFields,
+                &field_detail::destroy<N>,
+                &field_detail::clone<N>,
+                &field_detail::create<N>,
+                nullptr};
   if constexpr (requires(N& node) { node.verify(); }) info.verify = &field_detail::verify<N>;
   return info;
 }

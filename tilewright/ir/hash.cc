@@ -69,11 +69,16 @@ class ContentHasher {
   }
 
   void plain(const FieldValue& value) {
-    if (auto* number = std::get_if<int64_t>(&value)) hasher_.add(static_cast<uint64_t>(*number));
-    else if (auto* flag = std::get_if<bool>(&value)) hasher_.add(static_cast<uint64_t>(*flag));
-    else if (auto* real = std::get_if<double>(&value)) hasher_.add(bits_of(*real));
-    else if (auto* text = std::get_if<std::string>(&value)) hasher_.add(*text);
-    else if (auto* dtype = std::get_if<DataType>(&value)) hasher_.add(dtype->str());
+    if (auto* number = std::get_if<int64_t>(&value))
+      hasher_.add(static_cast<uint64_t>(*number));
+    else if (auto* flag = std::get_if<bool>(&value))
+      hasher_.add(static_cast<uint64_t>(*flag));
+    else if (auto* real = std::get_if<double>(&value))
+      hasher_.add(bits_of(*real));
+    else if (auto* text = std::get_if<std::string>(&value))
+      hasher_.add(*text);
+    else if (auto* dtype = std::get_if<DataType>(&value))
+      hasher_.add(dtype->str());
     else if (auto* ints = std::get_if<std::vector<int64_t>>(&value)) {
       hasher_.add(static_cast<uint64_t>(ints->size()));
       for (int64_t item : *ints) hasher_.add(static_cast<uint64_t>(item));
@@ -105,7 +110,8 @@ class ContentHasher {
     const runtime::Tensor compact = data.compact();
     hasher_.add(compact.dtype().str());
     for (int64_t extent : compact.shape()) hasher_.add(static_cast<uint64_t>(extent));
-    hasher_.add(std::string_view(static_cast<const char*>(compact.data()), static_cast<size_t>(compact.num_bytes())));
+    hasher_.add(
+        std::string_view(static_cast<const char*>(compact.data()), static_cast<size_t>(compact.num_bytes())));
   }
 
   Hasher hasher_;

@@ -4,10 +4,11 @@
 
 namespace tilewright::ir {
 
-/// True for nodes that are referred to from many places and are equal only to themselves or to what they correspond to.
+/// True for nodes that are referred to from many places and are equal only to themselves or to what they
+/// correspond to.
 constexpr bool has_identity(Kind kind) {
-  return kind == Kind::kVar || kind == Kind::kBuffer || kind == Kind::kRelaxVar || kind == Kind::kDataflowVar ||
-         kind == Kind::kTePlaceholder || kind == Kind::kTeCompute;
+  return kind == Kind::kVar || kind == Kind::kBuffer || kind == Kind::kRelaxVar ||
+         kind == Kind::kDataflowVar || kind == Kind::kTePlaceholder || kind == Kind::kTeCompute;
 }
 
 /// True if both tensors have equal shape, dtype and bytes.

@@ -1,5 +1,6 @@
 // Nodes as JSON: {"format": 1, "nodes": [{"kind": "tir.For", field: value, ...}, ...], "root": n}.
-// A node refers to others by their index, always a smaller one; so shared nodes stay shared and there are no cycles.
+// A node refers to others by their index, always a smaller one; so shared nodes stay shared and there are no
+// cycles.
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
@@ -44,7 +45,8 @@ class Writer {
       case FieldType::kInt: return std::get<int64_t>(value);
       case FieldType::kBool: return std::get<bool>(value);
       case FieldType::kEnum: return field.enum_names[static_cast<size_t>(std::get<int64_t>(value))];
-      case FieldType::kFloat: return fmt::format("{:a}", std::get<double>(value));  // hexadecimal: exact, inf and nan too
+      case FieldType::kFloat:
+        return fmt::format("{:a}", std::get<double>(value));  // hexadecimal: exact, inf and nan too
       case FieldType::kString: return std::get<std::string>(value);
       case FieldType::kDType: return std::get<DataType>(value).str();
       case FieldType::kIntList: return std::get<std::vector<int64_t>>(value);
@@ -63,7 +65,8 @@ class Writer {
     const runtime::Tensor data = given.compact();
     return {{"dtype", data.dtype().str()},
             {"shape", std::vector<int64_t>(data.shape().begin(), data.shape().end())},
-            {"data", base64_encode({static_cast<const char*>(data.data()), static_cast<size_t>(data.num_bytes())})}};
+            {"data",
+             base64_encode({static_cast<const char*>(data.data()), static_cast<size_t>(data.num_bytes())})}};
   }
 
   std::unordered_map<const Object*, int64_t> index_;
@@ -81,7 +84,8 @@ class Reader {
  private:
   ObjectRef read(const Json& entry) {
     const NodeInfo* info = find_node_info(entry.at("kind").get<std::string>());
-    if (!info) throw UserError("load_json: there is no node kind \"{}\"", entry.at("kind").get<std::string>());
+    if (!info)
+      throw UserError("load_json: there is no node kind \"{}\"", entry.at("kind").get<std::string>());
     Object* object = info->create();
     ObjectRef owner(object);
     for (const FieldInfo& field : info->fields) {
@@ -95,7 +99,8 @@ class Reader {
     const auto n = index.get<int64_t>();
     if (n == -1) return nullptr;
     if (n < 0 || n >= static_cast<int64_t>(nodes_.size()))
-      throw UserError("load_json: node {} refers to node {}, which does not come before it", nodes_.size(), n);
+      throw UserError("load_json: node {} refers to node {}, which does not come before it", nodes_.size(),
+                      n);
     return nodes_[static_cast<size_t>(n)];
   }
 
@@ -162,7 +167,8 @@ ObjectRef load_json(std::string_view text) {
     std::vector<ObjectRef> nodes = Reader(whole.at("nodes")).read_all();
     const auto root = whole.at("root").get<int64_t>();
     if (root == -1) return nullptr;
-    if (root < 0 || root >= static_cast<int64_t>(nodes.size())) throw UserError("load_json: root {} is not a node", root);
+    if (root < 0 || root >= static_cast<int64_t>(nodes.size()))
+      throw UserError("load_json: root {} is not a node", root);
     return nodes[static_cast<size_t>(root)];
   } catch (const Json::exception& problem) {
     throw UserError("load_json: {}", problem.what());

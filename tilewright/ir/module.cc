@@ -8,11 +8,12 @@
 namespace tilewright::ir {
 
 void IRModuleNode::verify() const {
-  TILEWRIGHT_CHECK(global_vars.size() == functions.size(), "a module has {} names and {} functions", global_vars.size(),
-                   functions.size());
+  TILEWRIGHT_CHECK(global_vars.size() == functions.size(), "a module has {} names and {} functions",
+                   global_vars.size(), functions.size());
   std::unordered_set<std::string_view> seen;
   for (const GlobalVar& var : global_vars) {
-    if (!seen.insert(var->name_hint).second) throw UserError("the module has two functions called \"{}\"", var->name_hint);
+    if (!seen.insert(var->name_hint).second)
+      throw UserError("the module has two functions called \"{}\"", var->name_hint);
   }
 }
 
@@ -71,8 +72,10 @@ BaseFunc with_attr(const BaseFunc& func, std::string key, ObjectRef value) {
   Object* copy = info_of(*func)->clone(func.get());
   BaseFunc owner(static_cast<const BaseFuncNode*>(copy));
   AttrMap& attrs = static_cast<BaseFuncNode*>(copy)->attrs;
-  if (value) attrs.set(std::move(key), std::move(value));
-  else attrs.erase(key);
+  if (value)
+    attrs.set(std::move(key), std::move(value));
+  else
+    attrs.erase(key);
   return owner;
 }
 

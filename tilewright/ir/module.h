@@ -11,10 +11,11 @@ struct IRModuleNode final : Node<IRModuleNode, Object, Kind::kIRModule> {
   AttrMap attrs;
   AttrMap global_infos;
   static constexpr auto fields() {
-    return std::tuple{field<&IRModuleNode::global_vars>("global_vars", "unique names", Role::kUse),
-                      field<&IRModuleNode::functions>("functions", "one for each name"),
-                      field<&IRModuleNode::attrs>("attrs", "module attributes"),
-                      field<&IRModuleNode::global_infos>("global_infos", "lists of virtual devices and the like")};
+    return std::tuple{
+        field<&IRModuleNode::global_vars>("global_vars", "unique names", Role::kUse),
+        field<&IRModuleNode::functions>("functions", "one for each name"),
+        field<&IRModuleNode::attrs>("attrs", "module attributes"),
+        field<&IRModuleNode::global_infos>("global_infos", "lists of virtual devices and the like")};
   }
   void verify() const;
 

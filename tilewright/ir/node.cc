@@ -57,7 +57,8 @@ const N* typed(const AttrMap& map, std::string_view key, std::string_view expect
   ObjectRef value = map.get(key);
   if (!value) return nullptr;
   const N* node = value.as<N>();
-  if (!node) throw UserError("attribute \"{}\" must be {}, but is a {}", key, expected, info_of(*value)->name);
+  if (!node)
+    throw UserError("attribute \"{}\" must be {}, but is a {}", key, expected, info_of(*value)->name);
   return node;
 }
 }  // namespace
@@ -69,8 +70,10 @@ ObjectRef AttrMap::get(std::string_view key) const {
 
 void AttrMap::set(std::string key, ObjectRef value) {
   auto it = lower_bound(entries_, key);
-  if (it != entries_.end() && it->first == key) it->second = std::move(value);
-  else entries_.insert(it, {std::move(key), std::move(value)});
+  if (it != entries_.end() && it->first == key)
+    it->second = std::move(value);
+  else
+    entries_.insert(it, {std::move(key), std::move(value)});
 }
 
 void AttrMap::erase(std::string_view key) {
@@ -106,7 +109,9 @@ std::vector<int64_t> AttrMap::get_ints(std::string_view key, std::vector<int64_t
   std::vector<int64_t> values;
   for (const ObjectRef& item : node->items) {
     const auto* integer = item.as<IntImmNode>();
-    if (!integer) throw UserError("attribute \"{}\" must be a list of integers, but holds a {}", key, info_of(*item)->name);
+    if (!integer)
+      throw UserError("attribute \"{}\" must be a list of integers, but holds a {}", key,
+                      info_of(*item)->name);
     values.push_back(integer->value);
   }
   return values;

@@ -1,6 +1,6 @@
-// IR nodes: plain immutable structs with a table of their fields (DESIGN 3).  From the table come equality, hash,
-// walk, rewrite, repr, JSON and the Python class; adding a node is its struct here, a line in nodes.inc and a line
-// in its layer's node_infos.cc.
+// IR nodes: plain immutable structs with a table of their fields (DESIGN 3).  From the table come equality,
+// hash, walk, rewrite, repr, JSON and the Python class; adding a node is its struct here, a line in nodes.inc
+// and a line in its layer's node_infos.cc.
 #pragma once
 #include <memory>
 #include <string>
@@ -29,10 +29,10 @@ enum class Kind : uint16_t {
 
 /// How a field takes part in equality, hashing and substitution.
 enum class Role : uint8_t {
-  kUse,      // a plain child
-  kDef,      // defines the variable or buffer it holds (let, loop, block axis, allocation)
-  kDefRec,   // as kDef, and unseen variables inside it (a shape `m`, `n`) are defined too: function parameters
-  kIgnore,   // name hints, spans: no part of the meaning
+  kUse,     // a plain child
+  kDef,     // defines the variable or buffer it holds (let, loop, block axis, allocation)
+  kDefRec,  // as kDef, and unseen variables inside it (a shape `m`, `n`) are defined too: function parameters
+  kIgnore,  // name hints, spans: no part of the meaning
 };
 
 struct NodeInfo;
@@ -53,7 +53,8 @@ struct Group {
   static bool classof(const Object& object) { return object.kind > kBegin && object.kind < kEnd; }
 };
 
-/// String-keyed attributes in key order.  Values are IntImm (also for bool), FloatImm, StringImm, Array, Dict or any node.
+/// String-keyed attributes in key order.  Values are IntImm (also for bool), FloatImm, StringImm, Array, Dict
+/// or any node.
 class AttrMap {
  public:
   using Entry = std::pair<std::string, ObjectRef>;
@@ -71,7 +72,8 @@ class AttrMap {
   auto begin() const { return entries_.begin(); }
   auto end() const { return entries_.end(); }
 
-  /// Typed reads: the value, or `otherwise` when the key is absent.  Raise UserError when the value has another type.
+  /// Typed reads: the value, or `otherwise` when the key is absent.  Raise UserError when the value has
+  /// another type.
   int64_t get_int(std::string_view key, int64_t otherwise) const;
   bool get_bool(std::string_view key, bool otherwise) const;
   double get_float(std::string_view key, double otherwise) const;
@@ -102,7 +104,8 @@ struct Node : Base {
   Node() : Base(kSelfKind) {}
   static bool classof(const Object& object) { return object.kind == kSelfKind; }
 
-  /// A new node from its fields in table order; trailing fields may be left out.  Runs verify() if the node has one.
+  /// A new node from its fields in table order; trailing fields may be left out.  Runs verify() if the node
+  /// has one.
   template <class... Args>
   static Ref<Self> make(Args&&... args) {
     auto node = std::make_unique<Self>();

@@ -19,11 +19,13 @@ std::string shown(const ObjectRef& value) {
   return fmt::format("a {}", info_of(*value)->name);
 }
 
-[[noreturn]] void wrong(const ObjectRef& value, std::string_view what, std::string_view name, std::string_view expected) {
+[[noreturn]] void wrong(const ObjectRef& value, std::string_view what, std::string_view name,
+                        std::string_view expected) {
   throw UserError("{}: option \"{}\" must be {}, but is {}", what, name, expected, shown(value));
 }
 
-const ArrayNode& list_of(const ObjectRef& value, std::string_view what, std::string_view name, std::string_view expected) {
+const ArrayNode& list_of(const ObjectRef& value, std::string_view what, std::string_view name,
+                         std::string_view expected) {
   const auto* list = value.as<ArrayNode>();
   if (!list) wrong(value, what, name, expected);
   return *list;
@@ -48,9 +50,12 @@ void read(const ObjectRef& value, std::string_view what, std::string_view name, 
 }
 
 void read(const ObjectRef& value, std::string_view what, std::string_view name, double* out) {
-  if (const auto* number = value.as<IntImmNode>()) *out = static_cast<double>(number->value);
-  else if (const auto* real = value.as<FloatImmNode>()) *out = real->value;
-  else wrong(value, what, name, "a number");
+  if (const auto* number = value.as<IntImmNode>())
+    *out = static_cast<double>(number->value);
+  else if (const auto* real = value.as<FloatImmNode>())
+    *out = real->value;
+  else
+    wrong(value, what, name, "a number");
 }
 
 void read(const ObjectRef& value, std::string_view what, std::string_view name, std::string* out) {
@@ -81,12 +86,15 @@ void read(const ObjectRef& value, std::string_view what, std::string_view name, 
     read(value, what, name, &out->emplace_back());
     return;
   }
-  for (const ObjectRef& item : list_of(value, what, name, "a list of integers").items) read(item, what, name, &out->emplace_back());
+  for (const ObjectRef& item : list_of(value, what, name, "a list of integers").items)
+    read(item, what, name, &out->emplace_back());
 }
 
-void read(const ObjectRef& value, std::string_view what, std::string_view name, std::vector<std::string>* out) {
+void read(const ObjectRef& value, std::string_view what, std::string_view name,
+          std::vector<std::string>* out) {
   out->clear();
-  for (const ObjectRef& item : list_of(value, what, name, "a list of strings").items) read(item, what, name, &out->emplace_back());
+  for (const ObjectRef& item : list_of(value, what, name, "a list of strings").items)
+    read(item, what, name, &out->emplace_back());
 }
 
 ObjectRef write(bool value) { return IntImmNode::make(kBoolType, static_cast<int64_t>(value)); }

@@ -1,5 +1,5 @@
-// Plain structs with a field table as options: of passes, operators, rules.  The same `field<>` table as for nodes gives
-// the schema with docs and defaults, and the conversion from and to attributes.
+// Plain structs with a field table as options: of passes, operators, rules.  The same `field<>` table as for
+// nodes gives the schema with docs and defaults, and the conversion from and to attributes.
 //   struct Options { int64_t max_copies = 64; static constexpr auto fields() {...} };
 //   Options options = from_attrs<Options>(attrs, "pass unroll");
 // Members may be bool, int64_t, double, std::string, DataType, std::optional<int64_t>, std::vector<int64_t>,
@@ -28,7 +28,8 @@ void read(const ObjectRef& value, std::string_view what, std::string_view name, 
 void read(const ObjectRef& value, std::string_view what, std::string_view name, DataType* out);
 void read(const ObjectRef& value, std::string_view what, std::string_view name, std::optional<int64_t>* out);
 void read(const ObjectRef& value, std::string_view what, std::string_view name, std::vector<int64_t>* out);
-void read(const ObjectRef& value, std::string_view what, std::string_view name, std::vector<std::string>* out);
+void read(const ObjectRef& value, std::string_view what, std::string_view name,
+          std::vector<std::string>* out);
 [[noreturn]] void wrong_node(const ObjectRef& value, std::string_view what, std::string_view name);
 template <class N>
 void read(const ObjectRef& value, std::string_view what, std::string_view name, Ref<N>* out) {
@@ -73,8 +74,9 @@ S from_attrs(const AttrMap& attrs, std::string_view what) {
   std::apply(
       [&](auto... f) {
         options_detail::refuse_unknown(attrs, what, {f.name...});
-        ((attrs.contains(f.name) ? options_detail::read(attrs.get(f.name), what, f.name, &(result.*decltype(f)::member))
-                                 : void()),
+        ((attrs.contains(f.name)
+              ? options_detail::read(attrs.get(f.name), what, f.name, &(result.*decltype(f)::member))
+              : void()),
          ...);
       },
       S::fields());

@@ -1,5 +1,6 @@
-// Passes and the context that runs them.  A pass is a free function in its own file of a registry folder; the context
-// does once what no pass should: switch off by name or level, time, verify and dump after it, add its name to errors.
+// Passes and the context that runs them.  A pass is a free function in its own file of a registry folder; the
+// context does once what no pass should: switch off by name or level, time, verify and dump after it, add its
+// name to errors.
 #pragma once
 #include <functional>
 
@@ -11,9 +12,9 @@ namespace tilewright::ir {
 class PassContext;
 
 struct PassInfo {
-  std::string_view name;   // as users disable it: "fuse_ops"
-  std::string_view doc;    // one sentence: what is true after it
-  int opt_level;           // runs when the context's level is at least this
+  std::string_view name;  // as users disable it: "fuse_ops"
+  std::string_view doc;   // one sentence: what is true after it
+  int opt_level;          // runs when the context's level is at least this
   IRModule (*run)(const IRModule& module, const AttrMap& options, PassContext& context);
   std::vector<OptionInfo> (*options)();
 };
@@ -28,14 +29,15 @@ struct PassRecord {
 /// How a pipeline runs.  One context belongs to one thread; it is passed on explicitly.
 class PassContext {
  public:
-  int opt_level = 2;                   // 0..3; what each level means stands in relax/pipeline.h
-  std::vector<std::string> disabled;   // passes that are skipped
-  std::vector<std::string> required;   // passes that run whatever the level
-  AttrMap config;                      // "pass_name.option": value; options given in the pipeline come first
+  int opt_level = 2;                  // 0..3; what each level means stands in relax/pipeline.h
+  std::vector<std::string> disabled;  // passes that are skipped
+  std::vector<std::string> required;  // passes that run whatever the level
+  AttrMap config;                     // "pass_name.option": value; options given in the pipeline come first
   std::function<void(const PassInfo&, const IRModule&)> before_pass, after_pass;
   std::function<void(const IRModule&)> verify;  // called after each pass that changed something
 
-  /// The module after `info` with `options`; the module itself when the pass is switched off or changes nothing.
+  /// The module after `info` with `options`; the module itself when the pass is switched off or changes
+  /// nothing.
   IRModule run(const PassInfo& info, const IRModule& module, const AttrMap& options = {});
   /// What ran, in order.
   const std::vector<PassRecord>& records() const { return records_; }
@@ -83,7 +85,8 @@ constexpr PassInfo function_pass(std::string_view name, std::string_view doc, in
               const Ref<F> func = ref_as<F>(module->functions[n]);
               if (!func) continue;
               Ref<F> changed = kRun(func, parsed);
-              if (changed != func) result = with_function(result, module->global_vars[n]->name_hint, std::move(changed));
+              if (changed != func)
+                result = with_function(result, module->global_vars[n]->name_hint, std::move(changed));
             }
             return result;
           },

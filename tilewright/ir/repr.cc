@@ -44,7 +44,8 @@ class Repr {
 
   void one_field(const FieldInfo& field, const Object* object) {
     const bool defines = field.role != Role::kUse;
-    if (field.type == FieldType::kNode) return node(field.node(object, 0), defines && field.role != Role::kIgnore);
+    if (field.type == FieldType::kNode)
+      return node(field.node(object, 0), defines && field.role != Role::kIgnore);
     if (field.type == FieldType::kNodeList) {
       out += '[';
       for (size_t n = 0; n < field.num_nodes(object); ++n) {
@@ -58,14 +59,22 @@ class Repr {
   }
 
   void plain(const FieldInfo& field, const FieldValue& value) {
-    if (field.type == FieldType::kEnum) out += field.enum_names[static_cast<size_t>(std::get<int64_t>(value))];
-    else if (auto* number = std::get_if<int64_t>(&value)) out += fmt::format("{}", *number);
-    else if (auto* flag = std::get_if<bool>(&value)) out += *flag ? "True" : "False";
-    else if (auto* real = std::get_if<double>(&value)) out += fmt::format("{}", *real);
-    else if (auto* text = std::get_if<std::string>(&value)) out += '"' + *text + '"';
-    else if (auto* dtype = std::get_if<DataType>(&value)) out += '"' + dtype->str() + '"';
-    else if (auto* ints = std::get_if<std::vector<int64_t>>(&value)) list(*ints, [](int64_t n) { return fmt::format("{}", n); });
-    else if (auto* texts = std::get_if<std::vector<std::string>>(&value)) list(*texts, [](const std::string& s) { return '"' + s + '"'; });
+    if (field.type == FieldType::kEnum)
+      out += field.enum_names[static_cast<size_t>(std::get<int64_t>(value))];
+    else if (auto* number = std::get_if<int64_t>(&value))
+      out += fmt::format("{}", *number);
+    else if (auto* flag = std::get_if<bool>(&value))
+      out += *flag ? "True" : "False";
+    else if (auto* real = std::get_if<double>(&value))
+      out += fmt::format("{}", *real);
+    else if (auto* text = std::get_if<std::string>(&value))
+      out += '"' + *text + '"';
+    else if (auto* dtype = std::get_if<DataType>(&value))
+      out += '"' + dtype->str() + '"';
+    else if (auto* ints = std::get_if<std::vector<int64_t>>(&value))
+      list(*ints, [](int64_t n) { return fmt::format("{}", n); });
+    else if (auto* texts = std::get_if<std::vector<std::string>>(&value))
+      list(*texts, [](const std::string& s) { return '"' + s + '"'; });
     else if (auto* attrs = std::get_if<AttrMap>(&value)) {
       out += '{';
       bool first = true;
@@ -77,7 +86,8 @@ class Repr {
       }
       out += '}';
     } else if (auto* tensor = std::get_if<runtime::Tensor>(&value)) {
-      out += *tensor ? fmt::format("<{} {}>", tensor->dtype().str(), runtime::shape_str(tensor->shape())) : "None";
+      out += *tensor ? fmt::format("<{} {}>", tensor->dtype().str(), runtime::shape_str(tensor->shape()))
+                     : "None";
     }
   }
 

@@ -1,9 +1,10 @@
-// Changing a program: rewrite(root, lambdas...) rebuilds what the lambdas change and keeps the rest, the same objects.
+// Changing a program: rewrite(root, lambdas...) rebuilds what the lambdas change and keeps the rest, the same
+// objects.
 //   rewrite(func, [&](auto& self, const ForNode* loop) -> Stmt { ... return self.children(loop); });
-// A lambda takes over its node type; `self(child)` rewrites a child, `self.children(node)` rebuilds the node from its
-// rewritten children.  Nodes no lambda takes are rebuilt from their children.
-// Definitions (Role::kDef) of variables are not offered to lambdas: replace uses, or change the defining node itself.
-// A buffer or graph variable is rebuilt where it is defined, if its shape changes, and uses follow.
+// A lambda takes over its node type; `self(child)` rewrites a child, `self.children(node)` rebuilds the node
+// from its rewritten children.  Nodes no lambda takes are rebuilt from their children. Definitions
+// (Role::kDef) of variables are not offered to lambdas: replace uses, or change the defining node itself. A
+// buffer or graph variable is rebuilt where it is defined, if its shape changes, and uses follow.
 #pragma once
 #include <unordered_map>
 
@@ -50,7 +51,8 @@ class Rewriter final : public RewriterBase {
   Ref<T> operator()(const Ref<T>& node) {
     ObjectRef result = visit(node);
     if constexpr (!std::is_same_v<T, Object>) {
-      if (result && !T::classof(*result)) throw InternalError("rewrite: a {} cannot stand here", info_of(*result)->name);
+      if (result && !T::classof(*result))
+        throw InternalError("rewrite: a {} cannot stand here", info_of(*result)->name);
     }
     return Ref<T>(static_cast<const T*>(result.get()));
   }
@@ -89,7 +91,8 @@ Ref<T> rewrite(const Ref<T>& root, Fs&&... fns) {
   return rewriter(root);
 }
 
-/// `root` with uses of variables or buffers replaced: {variable -> expression of the same dtype, buffer -> buffer}.
+/// `root` with uses of variables or buffers replaced: {variable -> expression of the same dtype, buffer ->
+/// buffer}.
 using Substitution = std::unordered_map<const Object*, ObjectRef>;
 ObjectRef substitute_object(const ObjectRef& root, const Substitution& replacements);
 template <class T>

@@ -19,13 +19,15 @@ struct Mismatch {
   std::string reason;
 };
 
-/// True if `a` and `b` are the same program up to names of bound variables.  Name hints and spans do not count.
+/// True if `a` and `b` are the same program up to names of bound variables.  Name hints and spans do not
+/// count.
 bool structural_equal(const ObjectRef& a, const ObjectRef& b, const EqualOptions& options = {});
 /// The first difference, or nothing when they are equal.
-std::optional<Mismatch> first_mismatch(const ObjectRef& a, const ObjectRef& b, const EqualOptions& options = {});
+std::optional<Mismatch> first_mismatch(const ObjectRef& a, const ObjectRef& b,
+                                       const EqualOptions& options = {});
 
-/// A 128-bit hash of the meaning of `node`: equal for structurally equal nodes, the same in every process, machine and
-/// version.  Bound variables count by position; free ones by name, dtype and order of first use.
+/// A 128-bit hash of the meaning of `node`: equal for structurally equal nodes, the same in every process,
+/// machine and version.  Bound variables count by position; free ones by name, dtype and order of first use.
 Hash128 structural_hash(const ObjectRef& node);
 
 /// "For(loop_var=i, min=0, ...)": every field, for debugging.

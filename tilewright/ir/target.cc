@@ -15,7 +15,8 @@ constexpr TargetAttr kCpuAttrs[] = {
     {"mattr", TargetAttr::kStrings, "features to add or remove, e.g. +avx512f,-amx-tile"},
     {"num-cores", TargetAttr::kInt, "threads that parallel loops may use"},
     {"opt-level", TargetAttr::kInt, "0..3, how hard LLVM tries"},
-    {"fast-math", TargetAttr::kStrings, "what floats may do besides contraction: reassoc,nnan,ninf,nsz,arcp,afn"},
+    {"fast-math", TargetAttr::kStrings,
+     "what floats may do besides contraction: reassoc,nnan,ninf,nsz,arcp,afn"},
     {"device", TargetAttr::kString, "kind of device, for rules"},
     {"keys", TargetAttr::kStrings, "extra keys for rules"},
 };
@@ -59,7 +60,8 @@ const TargetAttr& require_attr(const TargetKind& kind, std::string_view name) {
     if (kind.attrs[n].name == name) return kind.attrs[n];
     names.push_back(kind.attrs[n].name);
   }
-  throw UserError("target {} has no attribute \"{}\"", kind.name, name).help("{}", nearest_names_text(name, names));
+  throw UserError("target {} has no attribute \"{}\"", kind.name, name)
+      .help("{}", nearest_names_text(name, names));
 }
 
 ObjectRef strings(const std::vector<std::string>& values) {
@@ -74,7 +76,8 @@ ObjectRef attr_value(const TargetKind& kind, const TargetAttr& attr, const std::
   int64_t value = 0;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size())
-    throw UserError("target {}: attribute \"{}\" must be an integer, but is \"{}\"", kind.name, attr.name, text);
+    throw UserError("target {}: attribute \"{}\" must be an integer, but is \"{}\"", kind.name, attr.name,
+                    text);
   return IntImmNode::make(kInt64, value);
 }
 
@@ -97,14 +100,18 @@ Target parse_command_line(std::string_view text) {
   AttrMap attrs;
   for (size_t n = 1; n < words.size(); ++n) {
     std::string_view word = words[n];
-    if (!word.starts_with('-')) throw UserError("target {}: expected an option like -mcpu=..., but found \"{}\"", kind.name, word);
+    if (!word.starts_with('-'))
+      throw UserError("target {}: expected an option like -mcpu=..., but found \"{}\"", kind.name, word);
     while (word.starts_with('-')) word.remove_prefix(1);
     const size_t equals = word.find('=');
     const TargetAttr& attr = require_attr(kind, word.substr(0, equals));
     std::string value;
-    if (equals != std::string_view::npos) value = word.substr(equals + 1);
-    else if (n + 1 < words.size()) value = words[++n];
-    else throw UserError("target {}: option -{} has no value", kind.name, attr.name);
+    if (equals != std::string_view::npos)
+      value = word.substr(equals + 1);
+    else if (n + 1 < words.size())
+      value = words[++n];
+    else
+      throw UserError("target {}: option -{} has no value", kind.name, attr.name);
     attrs.set(std::string(attr.name), attr_value(kind, attr, value));
   }
   return make_target(kind, std::move(attrs));
@@ -121,10 +128,12 @@ Target parse_object(std::string_view text) {
     const TargetAttr& attr = require_attr(kind, key);
     if (value.is_array()) {
       std::vector<std::string> items;
-      for (const auto& item : value) items.push_back(item.is_string() ? item.get<std::string>() : item.dump());
+      for (const auto& item : value)
+        items.push_back(item.is_string() ? item.get<std::string>() : item.dump());
       attrs.set(std::string(attr.name), strings(items));
     } else {
-      attrs.set(std::string(attr.name), attr_value(kind, attr, value.is_string() ? value.get<std::string>() : value.dump()));
+      attrs.set(std::string(attr.name),
+                attr_value(kind, attr, value.is_string() ? value.get<std::string>() : value.dump()));
     }
   }
   return make_target(kind, std::move(attrs));
@@ -141,7 +150,8 @@ const TargetKind* find_target_kind(std::string_view name) {
 
 Target parse_target(std::string_view text) {
   const size_t begin = text.find_first_not_of(" \t\n");
-  if (begin == std::string_view::npos) throw UserError("the target is empty").help("write a kind, e.g. \"llvm\"");
+  if (begin == std::string_view::npos)
+    throw UserError("the target is empty").help("write a kind, e.g. \"llvm\"");
   text.remove_prefix(begin);
   if (text.starts_with('{')) return parse_object(text);
   if (text == "native") return parse_command_line("llvm -mcpu=native");
@@ -156,7 +166,8 @@ std::string TargetNode::str() const {
     if (const auto* name = value.as<StringImmNode>()) text += name->value;
     if (const auto* list = value.as<ArrayNode>()) {
       for (size_t n = 0; n < list->items.size(); ++n)
-        text += (n ? "," : "") + (list->items[n].as<StringImmNode>() ? list->items[n].as<StringImmNode>()->value : "");
+        text += (n ? "," : "") +
+                (list->items[n].as<StringImmNode>() ? list->items[n].as<StringImmNode>()->value : "");
     }
   }
   return text;

@@ -11,10 +11,11 @@ struct TargetNode final : Node<TargetNode, Object, Kind::kTarget> {
   std::vector<std::string> keys;
   Ref<TargetNode> host;
   static constexpr auto fields() {
-    return std::tuple{field<&TargetNode::kind_name>("kind_name", "\"llvm\", \"c\", \"cuda\", \"opencl\", \"metal\""),
-                      field<&TargetNode::attrs>("attrs", "\"mcpu\", \"mtriple\", \"num_cores\", ..."),
-                      field<&TargetNode::keys>("keys", "\"cpu\", \"gpu\", ...: what rules ask for"),
-                      field<&TargetNode::host>("host", "where the host part of a device program runs; may be null")};
+    return std::tuple{
+        field<&TargetNode::kind_name>("kind_name", "\"llvm\", \"c\", \"cuda\", \"opencl\", \"metal\""),
+        field<&TargetNode::attrs>("attrs", "\"mcpu\", \"mtriple\", \"num_cores\", ..."),
+        field<&TargetNode::keys>("keys", "\"cpu\", \"gpu\", ...: what rules ask for"),
+        field<&TargetNode::host>("host", "where the host part of a device program runs; may be null")};
   }
   /// "llvm -mcpu=native -num-cores=2": what parse_target reads back.
   std::string str() const;

@@ -1,16 +1,18 @@
 // Reading a program: walk(root, lambdas...) calls a lambda for each node of its parameter's type.
 //   walk(func, [&](const ForNode* loop) { ++num_loops; });
-// Parents come before children, in field order.  A lambda that returns bool says whether to go inside; void means yes.
-// Uses of variables and buffers are met as leaves; inside a buffer (its shape) one gets where it is defined.
+// Parents come before children, in field order.  A lambda that returns bool says whether to go inside; void
+// means yes. Uses of variables and buffers are met as leaves; inside a buffer (its shape) one gets where it
+// is defined.
 #pragma once
 #include "tilewright/ir/field.h"
 #include "tilewright/ir/node.h"
 
 namespace tilewright::ir {
 
-/// Calls `visit(child, goes_inside)` for each child node of `node`, in field order; attribute values included.
-/// `is_leaf_use` is true for a use of a node with identity.
-void for_each_child(const Object* node, void* context, void (*visit)(void* context, const Object* child, bool is_leaf_use));
+/// Calls `visit(child, goes_inside)` for each child node of `node`, in field order; attribute values
+/// included. `is_leaf_use` is true for a use of a node with identity.
+void for_each_child(const Object* node, void* context,
+                    void (*visit)(void* context, const Object* child, bool is_leaf_use));
 
 namespace walk_detail {
 
@@ -34,8 +36,10 @@ bool call_if(F& fn, const Object* object, bool* taken) {
   if (*taken || !Arg::Node::classof(*object)) return true;
   *taken = true;
   const auto* node = static_cast<const typename Arg::Node*>(object);
-  if constexpr (std::is_same_v<typename Arg::Result, bool>) return fn(node);
-  else return fn(node), true;
+  if constexpr (std::is_same_v<typename Arg::Result, bool>)
+    return fn(node);
+  else
+    return fn(node), true;
 }
 
 template <class... Fs>

@@ -3,24 +3,27 @@
 // One PrimFunc `f` becomes, in this order,
 //   f_body_<n>   for each outermost parallel loop: attrs "lowered_kind" = "parallel_body"
 //                params: begin, end (int64), then what the body uses: data pointers, scalars
-//   f_compute    attrs "lowered_kind" = "compute"; params: the data pointer of each buffer parameter, then scalars (symbolic
+//   f_compute    attrs "lowered_kind" = "compute"; params: the data pointer of each buffer parameter, then
+//   scalars (symbolic
 //                dimensions in order of first appearance, scalar parameters)
-//   f            attrs "lowered_kind" = "entry", "global_symbol" = "__tvm_ffi_f"; params: self (handle), args (handle, to
-//                TilewrightAny), num_args (int32), result (handle): TilewrightKernel of runtime/kernel_abi.h.  It checks the
-//                arguments with peek and raise_error and calls f_compute.
-// All of them return an int32 status: 0 at the end of the body, -1 after an error.  A call of a lowered function is
-// Call(int32, GlobalVar, args) in an Evaluate; a status other than 0 makes the caller return -1 at once.
+//   f            attrs "lowered_kind" = "entry", "global_symbol" = "__tvm_ffi_f"; params: self (handle), args
+//   (handle, to
+//                TilewrightAny), num_args (int32), result (handle): TilewrightKernel of runtime/kernel_abi.h.
+//                It checks the arguments with peek and raise_error and calls f_compute.
+// All of them return an int32 status: 0 at the end of the body, -1 after an error.  A call of a lowered
+// function is Call(int32, GlobalVar, args) in an Evaluate; a status other than 0 makes the caller return -1
+// at once.
 //
-// Statements: For (serial), While, IfThenElse, SeqStmt, LetStmt, BufferStore, AllocBuffer, DeclBuffer, Evaluate, AssertStmt is
-// gone (raise_error).  A For may carry the annotation "pragma_unroll" (bool) for the code generator.
-// Expressions: no ProducerLoad, Reduce.  Vectors are Ramp, Broadcast, Shuffle and operators on them.
-// Buffers: one dimension, no strides, elem_offset null; an access has one index (a Ramp of stride 1 is a contiguous vector).
-// `data` is a parameter, a let variable, or defined by AllocBuffer.  data_alignment says how `data` is aligned in bytes: what
-// an access may assume.  AllocBuffer with constant extent up to kMaxStackBytes goes on the stack, others to the workspace; the
-// scope "local" asks for registers.
-// Builtins that only lowered code has: peek(pointer, byte offset), poke(pointer, byte offset, value),
-// raise_error(kind, printf format, values...), call_parallel(function name, extent, grain, arguments...) of a parallel_body.
-// With attrs "tir.noalias" all pointer parameters of a function are different memory.
+// Statements: For (serial), While, IfThenElse, SeqStmt, LetStmt, BufferStore, AllocBuffer, DeclBuffer,
+// Evaluate, AssertStmt is gone (raise_error).  A For may carry the annotation "pragma_unroll" (bool) for the
+// code generator. Expressions: no ProducerLoad, Reduce.  Vectors are Ramp, Broadcast, Shuffle and operators
+// on them. Buffers: one dimension, no strides, elem_offset null; an access has one index (a Ramp of stride 1
+// is a contiguous vector). `data` is a parameter, a let variable, or defined by AllocBuffer.  data_alignment
+// says how `data` is aligned in bytes: what an access may assume.  AllocBuffer with constant extent up to
+// kMaxStackBytes goes on the stack, others to the workspace; the scope "local" asks for registers. Builtins
+// that only lowered code has: peek(pointer, byte offset), poke(pointer, byte offset, value),
+// raise_error(kind, printf format, values...), call_parallel(function name, extent, grain, arguments...) of a
+// parallel_body. With attrs "tir.noalias" all pointer parameters of a function are different memory.
 #pragma once
 #include <cstdint>
 #include <string_view>

@@ -21,6 +21,7 @@ const std::vector<Step>& cpu_steps();
 using StepObserver = std::function<void(const Step&, const tir::PrimFunc&)>;
 
 /// The lowered functions (lower/lowered.h) of `func`, which users call `name`.
-ir::IRModule lower_for_cpu(const std::string& name, const tir::PrimFunc& func, const StepObserver& observe = {});
+ir::IRModule lower_for_cpu(const std::string& name, const tir::PrimFunc& func,
+                           const StepObserver& observe = {});
 
 }  // namespace tilewright::lower

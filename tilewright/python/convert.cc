@@ -49,9 +49,11 @@ nb::object to_python(const ir::ObjectRef& node) {
 
 nb::object attr_to_python(const ir::ObjectRef& value) {
   if (const auto* number = value.as<ir::IntImmNode>())
-    return number->dtype.is_bool() ? nb::object(nb::bool_(number->value != 0)) : nb::object(nb::int_(number->value));
+    return number->dtype.is_bool() ? nb::object(nb::bool_(number->value != 0))
+                                   : nb::object(nb::int_(number->value));
   if (const auto* real = value.as<ir::FloatImmNode>()) return nb::float_(real->value);
-  if (const auto* text = value.as<ir::StringImmNode>()) return nb::str(text->value.c_str(), text->value.size());
+  if (const auto* text = value.as<ir::StringImmNode>())
+    return nb::str(text->value.c_str(), text->value.size());
   if (const auto* list = value.as<ir::ArrayNode>()) {
     nb::list items;
     for (const ir::ObjectRef& item : list->items) items.append(attr_to_python(item));
@@ -68,16 +70,18 @@ nb::dict attrs_to_python(const ir::AttrMap& attrs) {
 }
 
 bool is_node_like(nb::handle value) {
-  return value.is_none() || nb::isinstance<PyNode>(value) || PyBool_Check(value.ptr()) || PyLong_Check(value.ptr()) ||
-         PyFloat_Check(value.ptr()) || PyUnicode_Check(value.ptr()) || PyList_Check(value.ptr()) ||
-         PyTuple_Check(value.ptr()) || PyDict_Check(value.ptr()) || nb::hasattr(value, "__tilewright_node__") ||
-         PyIndex_Check(value.ptr()) || (nb::hasattr(value, "dtype") && nb::hasattr(value, "item"));
+  return value.is_none() || nb::isinstance<PyNode>(value) || PyBool_Check(value.ptr()) ||
+         PyLong_Check(value.ptr()) || PyFloat_Check(value.ptr()) || PyUnicode_Check(value.ptr()) ||
+         PyList_Check(value.ptr()) || PyTuple_Check(value.ptr()) || PyDict_Check(value.ptr()) ||
+         nb::hasattr(value, "__tilewright_node__") || PyIndex_Check(value.ptr()) ||
+         (nb::hasattr(value, "dtype") && nb::hasattr(value, "item"));
 }
 
 ir::ObjectRef from_python(nb::handle value, DataType int_dtype) {
   if (value.is_none()) return nullptr;
   if (nb::isinstance<PyNode>(value)) return nb::cast<PyNode&>(value).ref;
-  if (nb::hasattr(value, "__tilewright_node__")) return from_python(value.attr("__tilewright_node__")(), int_dtype);
+  if (nb::hasattr(value, "__tilewright_node__"))
+    return from_python(value.attr("__tilewright_node__")(), int_dtype);
   PyObject* object = value.ptr();
   if (PyBool_Check(object)) return ir::IntImmNode::make(kBoolType, static_cast<int64_t>(object == Py_True));
   if (PyLong_Check(object)) {
@@ -95,7 +99,8 @@ ir::ObjectRef from_python(nb::handle value, DataType int_dtype) {
     for (nb::handle item : value) items.push_back(from_python(item, int_dtype));
     return ir::ArrayNode::make(std::move(items));
   }
-  if (nb::hasattr(value, "item") && nb::hasattr(value, "dtype")) return from_python(value.attr("item")(), int_dtype);
+  if (nb::hasattr(value, "item") && nb::hasattr(value, "dtype"))
+    return from_python(value.attr("item")(), int_dtype);
   if (PyIndex_Check(object)) return from_python(nb::steal(PyNumber_Index(object)), int_dtype);
   throw UserError("a Python {} has no meaning in a program", Py_TYPE(object)->tp_name);
 }
@@ -103,8 +108,10 @@ ir::ObjectRef from_python(nb::handle value, DataType int_dtype) {
 ir::AttrMap attrs_from_python(nb::handle dict) {
   ir::AttrMap attrs;
   if (dict.is_none()) return attrs;
-  if (!PyDict_Check(dict.ptr())) throw UserError("attributes must be a dict, but are a {}", Py_TYPE(dict.ptr())->tp_name);
-  for (auto [key, value] : nb::borrow<nb::dict>(dict)) attrs.set(nb::cast<std::string>(key), from_python(value));
+  if (!PyDict_Check(dict.ptr()))
+    throw UserError("attributes must be a dict, but are a {}", Py_TYPE(dict.ptr())->tp_name);
+  for (auto [key, value] : nb::borrow<nb::dict>(dict))
+    attrs.set(nb::cast<std::string>(key), from_python(value));
   return attrs;
 }
 
@@ -122,7 +129,8 @@ nb::object field_to_python(const ir::FieldInfo& field, const ir::FieldValue& val
     case ir::FieldType::kNode: return to_python(std::get<ir::ObjectRef>(value));
     case ir::FieldType::kNodeList: {
       nb::list items;
-      for (const ir::ObjectRef& item : std::get<std::vector<ir::ObjectRef>>(value)) items.append(to_python(item));
+      for (const ir::ObjectRef& item : std::get<std::vector<ir::ObjectRef>>(value))
+        items.append(to_python(item));
       return items;
     }
     case ir::FieldType::kIntList: return nb::cast(std::get<std::vector<int64_t>>(value));
@@ -167,7 +175,8 @@ ir::FieldValue field_from_python(const ir::FieldInfo& field, nb::handle value) {
       default: return Span{};
     }
   } catch (const nb::cast_error&) {
-    throw UserError("argument {} ({}) cannot be a Python {}", field.name, field.doc, Py_TYPE(value.ptr())->tp_name);
+    throw UserError("argument {} ({}) cannot be a Python {}", field.name, field.doc,
+                    Py_TYPE(value.ptr())->tp_name);
   }
 }
 

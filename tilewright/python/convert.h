@@ -1,4 +1,5 @@
-// Between Python and IR: every Ref<T> crosses as the Python object of its node, plain Python values become literals.
+// Between Python and IR: every Ref<T> crosses as the Python object of its node, plain Python values become
+// literals.
 #pragma once
 #include <nanobind/nanobind.h>
 
@@ -18,12 +19,13 @@ struct PyNode {
 
 /// The Python object of `node`: the one that is alive, else a new one of the class registered for its kind.
 nb::object to_python(const ir::ObjectRef& node);
-/// An attribute as Python sees it: IntImm, FloatImm, StringImm, Array and Dict become int/bool, float, str, list, dict.
+/// An attribute as Python sees it: IntImm, FloatImm, StringImm, Array and Dict become int/bool, float, str,
+/// list, dict.
 nb::object attr_to_python(const ir::ObjectRef& value);
 
-/// The node behind a Python value: a node itself, None (null), bool, int, float, str, list/tuple (Array), dict (Dict),
-/// numpy scalars.  Ints become IntImm of `int_dtype`, floats FloatImm float32.
-/// Raises UserError for anything else.
+/// The node behind a Python value: a node itself, None (null), bool, int, float, str, list/tuple (Array),
+/// dict (Dict), numpy scalars.  Ints become IntImm of `int_dtype`, floats FloatImm float32. Raises UserError
+/// for anything else.
 ir::ObjectRef from_python(nb::handle value, DataType int_dtype = kInt32);
 /// True if `value` is a node or something from_python takes.
 bool is_node_like(nb::handle value);

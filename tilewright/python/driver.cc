@@ -24,7 +24,8 @@ nb::list times_to_python(const std::vector<driver::StageTime>& times) {
   return result;
 }
 
-ir::PassContext context_of(int opt_level, std::vector<std::string> disabled, std::vector<std::string> required, nb::handle config) {
+ir::PassContext context_of(int opt_level, std::vector<std::string> disabled,
+                           std::vector<std::string> required, nb::handle config) {
   ir::PassContext context;
   context.opt_level = opt_level;
   context.disabled = std::move(disabled);
@@ -44,25 +45,30 @@ void bind_build(nb::module_& m) {
       .def_ro("kernels", &Executable::kernels)
       .def_prop_ro("legalized", [](const Executable& self) { return self.legalized; })
       .def_prop_ro("times", [](const Executable& self) { return times_to_python(self.times); })
-      .def_prop_ro("plans", [](const Executable& self) {
-        nb::dict plans;
-        for (const auto& [name, plan] : self.plans) plans[nb::str(name.c_str())] = plan.str();
-        return plans;
-      })
+      .def_prop_ro("plans",
+                   [](const Executable& self) {
+                     nb::dict plans;
+                     for (const auto& [name, plan] : self.plans) plans[nb::str(name.c_str())] = plan.str();
+                     return plans;
+                   })
       .def("machine", &Executable::machine);
-  m.def("build_graph", [](const ir::IRModule& module, const ir::Target& target, int opt_level, std::vector<std::string> disabled,
-                          std::vector<std::string> required, nb::handle config) {
-    ir::PassContext context = context_of(opt_level, std::move(disabled), std::move(required), config);
-    nb::gil_scoped_release unlocked;
-    return driver::build_graph(module, target, context);
-  });
+  m.def("build_graph",
+        [](const ir::IRModule& module, const ir::Target& target, int opt_level,
+           std::vector<std::string> disabled, std::vector<std::string> required, nb::handle config) {
+          ir::PassContext context = context_of(opt_level, std::move(disabled), std::move(required), config);
+          nb::gil_scoped_release unlocked;
+          return driver::build_graph(module, target, context);
+        });
 }
 
 void bind_machine(nb::module_& m) {
   nb::class_<VirtualMachine>(m, "Machine", "Runs compiled graph functions.")
-      .def("get_function", [](const VirtualMachine& self, const std::string& name) { return self.get_function(name); })
-      .def_prop_ro("function_names", [](const VirtualMachine& self) { return self.module().list_functions(); });
-  m.def("machine_of_module", [](const runtime::Module& module) { return VirtualMachine::from_module(module); });
+      .def("get_function",
+           [](const VirtualMachine& self, const std::string& name) { return self.get_function(name); })
+      .def_prop_ro("function_names",
+                   [](const VirtualMachine& self) { return self.module().list_functions(); });
+  m.def("machine_of_module",
+        [](const runtime::Module& module) { return VirtualMachine::from_module(module); });
   m.def("set_num_threads", [](int count) { runtime::set_num_threads(count); });
   m.def("num_threads", [] { return runtime::num_threads(); });
 }
@@ -92,7 +98,9 @@ void bind_timing(nb::module_& m) {
 }  // namespace
 
 void bind_driver(nb::module_& m) {
-  m.def("import_onnx", [](const std::string& path) { return frontend::onnx::import_model(frontend::onnx::load_model(path)); });
+  m.def("import_onnx", [](const std::string& path) {
+    return frontend::onnx::import_model(frontend::onnx::load_model(path));
+  });
   bind_build(m);
   bind_machine(m);
   bind_timing(m);

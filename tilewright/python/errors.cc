@@ -1,4 +1,5 @@
-// The three kinds of error as Python exceptions: UserError is a ValueError, Unsupported a NotImplementedError.
+// The three kinds of error as Python exceptions: UserError is a ValueError, Unsupported a
+// NotImplementedError.
 #include "tilewright/support/error.h"
 
 #include "tilewright/python/bindings.h"

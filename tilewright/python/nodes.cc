@@ -1,4 +1,5 @@
-// Node classes: Python makes them from these tables (python/tilewright/ir/_nodes.py); here is what their methods call.
+// Node classes: Python makes them from these tables (python/tilewright/ir/_nodes.py); here is what their
+// methods call.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -28,7 +29,8 @@ constexpr GroupInfo kGroups[] = {
 std::string base_of(ir::Kind begin, ir::Kind end) {
   const GroupInfo* innermost = nullptr;
   for (const GroupInfo& group : kGroups) {
-    if (group.begin < begin && end < group.end && (!innermost || group.begin > innermost->begin)) innermost = &group;
+    if (group.begin < begin && end < group.end && (!innermost || group.begin > innermost->begin))
+      innermost = &group;
   }
   return innermost ? innermost->name : "";
 }
@@ -41,15 +43,18 @@ nb::list node_table() {
     if (!info) continue;
     nb::list fields;
     for (const ir::FieldInfo& field : info->fields)
-      fields.append(nb::make_tuple(nb::str(field.name.data(), field.name.size()), nb::str(field.doc.data(), field.doc.size())));
-    table.append(nb::make_tuple(nb::str(info->name.data(), info->name.size()), base_of(info->kind, info->kind), fields));
+      fields.append(nb::make_tuple(nb::str(field.name.data(), field.name.size()),
+                                   nb::str(field.doc.data(), field.doc.size())));
+    table.append(nb::make_tuple(nb::str(info->name.data(), info->name.size()),
+                                base_of(info->kind, info->kind), fields));
   }
   return table;
 }
 
 nb::list group_table() {
   nb::list table;
-  for (const GroupInfo& group : kGroups) table.append(nb::make_tuple(group.name, base_of(group.begin, group.end)));
+  for (const GroupInfo& group : kGroups)
+    table.append(nb::make_tuple(group.name, base_of(group.begin, group.end)));
   return table;
 }
 
@@ -102,7 +107,8 @@ void bind_expressions(nb::module_& m) {
   m.def("logical_not", [](nb::handle a) { return tir::logical_not(prim(a)); });
   m.def("negate", [](nb::handle a) { return tir::operator-(prim(a)); });
   m.def("cast", [](DataType dtype, nb::handle value) { return tir::cast(dtype, prim(value)); });
-  m.def("select", [](nb::handle c, nb::handle t, nb::handle f) { return tir::select(prim(c), prim(t), prim(f)); });
+  m.def("select",
+        [](nb::handle c, nb::handle t, nb::handle f) { return tir::select(prim(c), prim(t), prim(f)); });
   m.def("const", [](nb::handle value, DataType dtype) { return tir::cast(dtype, prim(value, kInt64)); });
   m.def("make_const", [](DataType dtype, double value) { return tir::make_const(dtype, value); });
   m.def("call_op", [](DataType dtype, const std::string& name, nb::list args) {
@@ -134,14 +140,19 @@ void bind_expressions(nb::module_& m) {
 }
 
 void bind_modules(nb::module_& m) {
-  m.def("module_with_function", [](const ir::IRModule& module, const std::string& name, const ir::BaseFunc& func) {
-    return ir::with_function(module, name, func);
-  });
+  m.def("module_with_function",
+        [](const ir::IRModule& module, const std::string& name, const ir::BaseFunc& func) {
+          return ir::with_function(module, name, func);
+        });
   m.def("module_without_function", &ir::without_function);
-  m.def("module_lookup", [](const ir::IRModule& module, const std::string& name) { return module->lookup(name); });
-  m.def("function_with_attr", [](const ir::BaseFunc& func, const std::string& key, nb::handle value) {
-    return ir::with_attr(func, key, from_python(value));
-  }, nb::arg("func"), nb::arg("key"), nb::arg("value").none());
+  m.def("module_lookup",
+        [](const ir::IRModule& module, const std::string& name) { return module->lookup(name); });
+  m.def(
+      "function_with_attr",
+      [](const ir::BaseFunc& func, const std::string& key, nb::handle value) {
+        return ir::with_attr(func, key, from_python(value));
+      },
+      nb::arg("func"), nb::arg("key"), nb::arg("value").none());
   m.def("parse_target", [](const std::string& text) { return ir::parse_target(text); });
   m.def("target_str", [](const ir::Target& target) { return target->str(); });
 }
@@ -149,7 +160,8 @@ void bind_modules(nb::module_& m) {
 }  // namespace
 
 void bind_nodes(nb::module_& m) {
-  nb::class_<PyNode>(m, "Object", nb::is_weak_referenceable(), "A node of the IR: immutable, shared, compared by structure with structural_equal.");
+  nb::class_<PyNode>(m, "Object", nb::is_weak_referenceable(),
+                     "A node of the IR: immutable, shared, compared by structure with structural_equal.");
   m.def("node_table", &node_table);
   m.def("group_table", &group_table);
   m.def("register_node_class", &register_node_class);
@@ -160,11 +172,13 @@ void bind_nodes(nb::module_& m) {
     return ir::structural_equal(a, b, {map_free_vars});
   });
   // (path, reason, left node, right node), or None when equal
-  m.def("first_mismatch", [](const ir::ObjectRef& a, const ir::ObjectRef& b, bool map_free_vars) -> nb::object {
-    auto mismatch = ir::first_mismatch(a, b, {map_free_vars});
-    if (!mismatch) return nb::none();
-    return nb::make_tuple(mismatch->path, mismatch->reason, to_python(mismatch->a), to_python(mismatch->b));
-  });
+  m.def("first_mismatch",
+        [](const ir::ObjectRef& a, const ir::ObjectRef& b, bool map_free_vars) -> nb::object {
+          auto mismatch = ir::first_mismatch(a, b, {map_free_vars});
+          if (!mismatch) return nb::none();
+          return nb::make_tuple(mismatch->path, mismatch->reason, to_python(mismatch->a),
+                                to_python(mismatch->b));
+        });
   m.def("structural_hash", [](const ir::ObjectRef& node) { return ir::structural_hash(node).hex(); });
   m.def("repr", &ir::repr);
   m.def("save_json", &ir::save_json);

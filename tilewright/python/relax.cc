@@ -22,7 +22,8 @@ nb::list op_table() {
   nb::list table;
   for (const relax::OpInfo* info : relax::all_ops()) {
     nb::list attrs;
-    for (const ir::OptionInfo& option : info->attrs()) attrs.append(nb::make_tuple(option.name, option.doc, option.type));
+    for (const ir::OptionInfo& option : info->attrs())
+      attrs.append(nb::make_tuple(option.name, option.doc, option.type));
     nb::list args;
     for (std::string_view name : relax::arg_names(*info)) args.append(nb::str(name.data(), name.size()));
     table.append(nb::make_tuple(std::string(info->name), args, std::string(info->doc), attrs));
@@ -35,7 +36,8 @@ nb::list pass_table() {
   for (size_t n = 0; n < relax::k_passes_count; ++n) {
     const ir::PassInfo& info = *relax::k_passes[n];
     nb::list options;
-    for (const ir::OptionInfo& option : info.options()) options.append(nb::make_tuple(option.name, option.doc, option.type));
+    for (const ir::OptionInfo& option : info.options())
+      options.append(nb::make_tuple(option.name, option.doc, option.type));
     table.append(nb::make_tuple(std::string(info.name), std::string(info.doc), info.opt_level, options));
   }
   return table;
@@ -45,7 +47,8 @@ std::vector<ir::Expr> exprs_of(nb::handle values) {
   std::vector<ir::Expr> result;
   for (nb::handle value : values) {
     auto expr = ir::ref_as<ir::ExprNode>(from_python(value));
-    if (!expr) throw UserError("expected a graph value, but found a Python {}", Py_TYPE(value.ptr())->tp_name);
+    if (!expr)
+      throw UserError("expected a graph value, but found a Python {}", Py_TYPE(value.ptr())->tp_name);
     result.push_back(std::move(expr));
   }
   return result;
@@ -67,7 +70,9 @@ relax::TeFunction te_function(const nb::object& body) {
     std::vector<te::Tensor> outputs;
     auto add = [&](nb::handle item) {
       auto tensor = ir::ref_as<te::TeTensorNode>(from_python(item));
-      if (!tensor) throw UserError("emit_te: the function gave a Python {}, expected te tensors", Py_TYPE(item.ptr())->tp_name);
+      if (!tensor)
+        throw UserError("emit_te: the function gave a Python {}, expected te tensors",
+                        Py_TYPE(item.ptr())->tp_name);
       outputs.emplace_back(tensor);
     };
     if (PyTuple_Check(result.ptr()) || PyList_Check(result.ptr())) {
@@ -81,29 +86,40 @@ relax::TeFunction te_function(const nb::object& body) {
 
 void bind_builder(nb::module_& m) {
   nb::class_<BlockBuilder>(m, "BlockBuilder")
-      .def("__init__", [](BlockBuilder* self, const ir::IRModule& module) { new (self) BlockBuilder(module); }, nb::arg("module").none())
-      .def("begin_function", [](BlockBuilder& self, const std::string& name, nb::handle params, nb::handle attrs, bool is_pure, bool is_private) {
-        relax::FunctionOptions options;
-        options.attrs = attrs_from_python(attrs);
-        options.is_pure = is_pure;
-        options.is_private = is_private;
-        self.begin_function(name, params_of(params), std::move(options));
-      }, nb::arg("name"), nb::arg("params").none(), nb::arg("attrs").none(), nb::arg("is_pure"), nb::arg("is_private"))
-      .def("emit_func_output", [](BlockBuilder& self, const ir::Expr& output, nb::handle params) { return self.emit_func_output(output, params_of(params)); },
-           nb::arg("output"), nb::arg("params").none())
+      .def(
+          "__init__", [](BlockBuilder* self, const ir::IRModule& module) { new (self) BlockBuilder(module); },
+          nb::arg("module").none())
+      .def(
+          "begin_function",
+          [](BlockBuilder& self, const std::string& name, nb::handle params, nb::handle attrs, bool is_pure,
+             bool is_private) {
+            relax::FunctionOptions options;
+            options.attrs = attrs_from_python(attrs);
+            options.is_pure = is_pure;
+            options.is_private = is_private;
+            self.begin_function(name, params_of(params), std::move(options));
+          },
+          nb::arg("name"), nb::arg("params").none(), nb::arg("attrs").none(), nb::arg("is_pure"),
+          nb::arg("is_private"))
+      .def(
+          "emit_func_output",
+          [](BlockBuilder& self, const ir::Expr& output, nb::handle params) {
+            return self.emit_func_output(output, params_of(params));
+          },
+          nb::arg("output"), nb::arg("params").none())
       .def("end_function", &BlockBuilder::end_function)
       .def("abandon_function", &BlockBuilder::abandon_function)
       .def("begin_dataflow", &BlockBuilder::begin_dataflow)
       .def("end_dataflow", &BlockBuilder::end_dataflow)
       .def("current_block_is_dataflow", &BlockBuilder::current_block_is_dataflow)
-      .def("emit", [](BlockBuilder& self, const ir::Expr& value, const std::string& name) { return self.emit(value, name); })
-      .def("emit_output", [](BlockBuilder& self, const ir::Expr& value, const std::string& name) { return self.emit_output(value, name); })
-      .def("emit_match_cast", [](BlockBuilder& self, const ir::Expr& value, const ir::Type& type, const std::string& name) {
-        return self.emit_match_cast(value, type, name);
-      })
-      .def("call_te", [](BlockBuilder& self, const std::string& name, nb::object body, nb::handle args) {
-        return self.call_te(name, te_function(body), exprs_of(args));
-      })
+      .def("emit", [](BlockBuilder& self, const ir::Expr& value,
+                      const std::string& name) { return self.emit(value, name); })
+      .def("emit_output", [](BlockBuilder& self, const ir::Expr& value,
+                             const std::string& name) { return self.emit_output(value, name); })
+      .def("emit_match_cast", [](BlockBuilder& self, const ir::Expr& value, const ir::Type& type,
+                                 const std::string& name) { return self.emit_match_cast(value, type, name); })
+      .def("call_te", [](BlockBuilder& self, const std::string& name, nb::object body,
+                         nb::handle args) { return self.call_te(name, te_function(body), exprs_of(args)); })
       .def("normalize", &BlockBuilder::normalize)
       .def("lookup_binding", &BlockBuilder::lookup_binding)
       .def("get", &BlockBuilder::get)
@@ -119,25 +135,32 @@ void bind_relax(nb::module_& m) {
   m.def("relax_call_op", [](const std::string& name, nb::handle args, nb::handle attrs) {
     return relax::call_op(name, exprs_of(args), attrs_from_python(attrs));
   });
-  m.def("relax_run_pass", [](const std::string& name, const ir::IRModule& module, nb::handle options, int opt_level) {
-    ir::PassContext context;
-    context.opt_level = opt_level;
-    return context.run(relax::find_pass(name), module, attrs_from_python(options));
-  });
+  m.def("relax_run_pass",
+        [](const std::string& name, const ir::IRModule& module, nb::handle options, int opt_level) {
+          ir::PassContext context;
+          context.opt_level = opt_level;
+          return context.run(relax::find_pass(name), module, attrs_from_python(options));
+        });
   m.def("relax_infer_type", [](const ir::Expr& expr) { return relax::infer_type(expr); });
   m.def("relax_constant", [](nb::handle value) -> ir::ObjectRef {
     const runtime::Tensor data = tensor_from_python(value).copy();
-    return relax::ConstantNode::make(data, ir::Type(relax::tensor_type(relax::extents({data.shape().begin(), data.shape().end()}), data.dtype())));
+    return relax::ConstantNode::make(
+        data, ir::Type(relax::tensor_type(relax::extents({data.shape().begin(), data.shape().end()}),
+                                          data.dtype())));
   });
-  m.def("relax_tensor_type", [](nb::handle shape, DataType dtype, int64_t ndim) -> ir::Type {
-    if (shape.is_none()) return relax::tensor_type_of_ndim(ndim, dtype);
-    relax::Shape extents;
-    for (nb::handle extent : shape) extents.push_back(relax::as_extent(nb::cast<ir::PrimExpr>(extent)));
-    return relax::tensor_type(std::move(extents), dtype);
-  }, nb::arg("shape").none(), nb::arg("dtype"), nb::arg("ndim"));
+  m.def(
+      "relax_tensor_type",
+      [](nb::handle shape, DataType dtype, int64_t ndim) -> ir::Type {
+        if (shape.is_none()) return relax::tensor_type_of_ndim(ndim, dtype);
+        relax::Shape extents;
+        for (nb::handle extent : shape) extents.push_back(relax::as_extent(nb::cast<ir::PrimExpr>(extent)));
+        return relax::tensor_type(std::move(extents), dtype);
+      },
+      nb::arg("shape").none(), nb::arg("dtype"), nb::arg("ndim"));
   m.def("relax_bind_params", [](const relax::Function& func, nb::dict params) {
     std::vector<std::pair<std::string, runtime::Tensor>> values;
-    for (auto [name, value] : params) values.emplace_back(nb::cast<std::string>(name), tensor_from_python(value));
+    for (auto [name, value] : params)
+      values.emplace_back(nb::cast<std::string>(name), tensor_from_python(value));
     return relax::bind_params(func, values);
   });
   bind_builder(m);

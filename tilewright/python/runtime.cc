@@ -30,17 +30,20 @@ void delete_capsule(PyObject* capsule) {
 nb::object dlpack_capsule(const Tensor& tensor, nb::kwargs options) {
   const bool versioned = options.contains("max_version") && !options["max_version"].is_none() &&
                          nb::cast<int>(options["max_version"][0]) >= 1;
-  if (versioned) return nb::steal(PyCapsule_New(tensor.to_dlpack_versioned(), kVersionedCapsule, delete_capsule));
+  if (versioned)
+    return nb::steal(PyCapsule_New(tensor.to_dlpack_versioned(), kVersionedCapsule, delete_capsule));
   return nb::steal(PyCapsule_New(tensor.to_dlpack(), kCapsule, delete_capsule));
 }
 
 Tensor tensor_from_capsule(nb::handle capsule) {
   if (PyCapsule_IsValid(capsule.ptr(), kVersionedCapsule)) {
-    auto* managed = static_cast<DLManagedTensorVersioned*>(PyCapsule_GetPointer(capsule.ptr(), kVersionedCapsule));
+    auto* managed =
+        static_cast<DLManagedTensorVersioned*>(PyCapsule_GetPointer(capsule.ptr(), kVersionedCapsule));
     PyCapsule_SetName(capsule.ptr(), "used_dltensor_versioned");
     return Tensor::from_dlpack(managed);
   }
-  if (!PyCapsule_IsValid(capsule.ptr(), kCapsule)) throw UserError("the DLPack capsule was used before, or is none");
+  if (!PyCapsule_IsValid(capsule.ptr(), kCapsule))
+    throw UserError("the DLPack capsule was used before, or is none");
   auto* managed = static_cast<DLManagedTensor*>(PyCapsule_GetPointer(capsule.ptr(), kCapsule));
   PyCapsule_SetName(capsule.ptr(), "used_dltensor");
   return Tensor::from_dlpack(managed);
@@ -56,7 +59,9 @@ Tensor tensor_from_dlpack_object(nb::handle value) {
   return tensor_from_capsule(method());
 }
 
-nb::object numpy_array(nb::handle value) { return nb::module_::import_("numpy").attr("ascontiguousarray")(value); }
+nb::object numpy_array(nb::handle value) {
+  return nb::module_::import_("numpy").attr("ascontiguousarray")(value);
+}
 
 nb::object to_numpy(nb::handle self) {
   nb::module_ numpy = nb::module_::import_("numpy");
@@ -72,43 +77,64 @@ nb::tuple shape_tuple(const Tensor& tensor) {
 std::vector<int64_t> ints_of(nb::handle shape) {
   if (PyLong_Check(shape.ptr())) return {nb::cast<int64_t>(shape)};
   std::vector<int64_t> extents;
-  for (nb::handle extent : shape) extents.push_back(nb::cast<int64_t>(nb::steal(PyNumber_Index(extent.ptr()))));
+  for (nb::handle extent : shape)
+    extents.push_back(nb::cast<int64_t>(nb::steal(PyNumber_Index(extent.ptr()))));
   return extents;
 }
 
 void bind_tensor(nb::module_& m) {
-  nb::class_<Tensor>(m, "Tensor", nb::is_weak_referenceable(), "Elements with a shape, on a device; shares memory with numpy and torch through DLPack.")
+  nb::class_<Tensor>(m, "Tensor", nb::is_weak_referenceable(),
+                     "Elements with a shape, on a device; shares memory with numpy and torch through DLPack.")
       .def_prop_ro("shape", &shape_tuple)
       .def_prop_ro("dtype", [](const Tensor& t) { return t.dtype(); })
       .def_prop_ro("ndim", &Tensor::ndim)
       .def_prop_ro("device", &Tensor::device)
       .def_prop_ro("nbytes", &Tensor::num_bytes)
       .def_prop_ro("is_contiguous", &Tensor::is_contiguous)
-      .def("numpy", [](nb::handle self) { return to_numpy(self); }, "A numpy array with a copy of the elements.")
-      .def("copy_from", [](const Tensor& self, nb::handle source) { self.copy_from(tensor_from_python(source)); })
-      .def("copy_to", [](const Tensor& self, const Tensor& target) { target.copy_from(self); return target; })
+      .def(
+          "numpy", [](nb::handle self) { return to_numpy(self); },
+          "A numpy array with a copy of the elements.")
+      .def("copy_from",
+           [](const Tensor& self, nb::handle source) { self.copy_from(tensor_from_python(source)); })
+      .def("copy_to",
+           [](const Tensor& self, const Tensor& target) {
+             target.copy_from(self);
+             return target;
+           })
       .def("reshape", [](const Tensor& self, nb::handle shape) { return self.reshape(ints_of(shape)); })
       .def("__dlpack__", [](const Tensor& self, nb::kwargs options) { return dlpack_capsule(self, options); })
-      .def("__dlpack_device__", [](const Tensor& self) { return nb::make_tuple(self.device().type, self.device().id); })
+      .def("__dlpack_device__",
+           [](const Tensor& self) { return nb::make_tuple(self.device().type, self.device().id); })
       .def("__len__", [](const Tensor& self) { return self.ndim() ? self.shape()[0] : 0; })
       .def("__str__", [](nb::handle self) { return nb::str(to_numpy(self)); })
       .def("__repr__", [](nb::handle self) {
         const auto& tensor = nb::cast<const Tensor&>(self);
-        return nb::str("Tensor(shape={}, dtype={}, device={})\n{}").attr("format")(shape_tuple(tensor), tensor.dtype().str(),
-                                                                         tensor.device().str(), nb::repr(to_numpy(self)));
+        return nb::str("Tensor(shape={}, dtype={}, device={})\n{}")
+            .attr("format")(shape_tuple(tensor), tensor.dtype().str(), tensor.device().str(),
+                            nb::repr(to_numpy(self)));
       });
-  m.def("empty", [](nb::handle shape, DataType dtype, const runtime::Device& device) {
-    return Tensor::empty(ints_of(shape), dtype, device);
-  }, nb::arg("shape"), nb::arg("dtype") = "float32", nb::arg("device") = runtime::Device::cpu());
+  m.def(
+      "empty",
+      [](nb::handle shape, DataType dtype, const runtime::Device& device) {
+        return Tensor::empty(ints_of(shape), dtype, device);
+      },
+      nb::arg("shape"), nb::arg("dtype") = "float32", nb::arg("device") = runtime::Device::cpu());
   m.def("from_dlpack", &tensor_from_python);
   // A tensor with a copy of `value` on `device`.
-  m.def("tensor", [](nb::handle value, const runtime::Device& device) { return tensor_from_python(value).copy().to(device); },
-        nb::arg("value"), nb::arg("device") = runtime::Device::cpu());
+  m.def(
+      "tensor",
+      [](nb::handle value, const runtime::Device& device) {
+        return tensor_from_python(value).copy().to(device);
+      },
+      nb::arg("value"), nb::arg("device") = runtime::Device::cpu());
 }
 
 void bind_devices(nb::module_& m) {
   nb::class_<runtime::Device>(m, "Device", "Where tensors live and programs run.")
-      .def("__init__", [](runtime::Device* self, const std::string& text) { new (self) runtime::Device(runtime::Device::parse(text)); })
+      .def("__init__",
+           [](runtime::Device* self, const std::string& text) {
+             new (self) runtime::Device(runtime::Device::parse(text));
+           })
       .def_ro("device_type", &runtime::Device::type)
       .def_ro("device_id", &runtime::Device::id)
       .def("__eq__", [](const runtime::Device& a, const runtime::Device& b) { return a == b; })

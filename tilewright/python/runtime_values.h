@@ -13,8 +13,8 @@ nb::object span_to_python(const Span& span);
 
 /// A Python Tensor over the same data.
 nb::object tensor_to_python(const runtime::Tensor& tensor);
-/// A Tensor over the data of a tilewright Tensor, a numpy array, a torch tensor or anything with __dlpack__, without a
-/// copy; Python numbers and lists are copied through numpy.  Raises UserError otherwise.
+/// A Tensor over the data of a tilewright Tensor, a numpy array, a torch tensor or anything with __dlpack__,
+/// without a copy; Python numbers and lists are copied through numpy.  Raises UserError otherwise.
 runtime::Tensor tensor_from_python(nb::handle value);
 
 }  // namespace tilewright::python

@@ -64,9 +64,10 @@ nb::list primitive_table() {
   for (const schedule::PrimitiveInfo* info : schedule::all_primitives()) {
     nb::list args;
     for (const schedule::ArgInfo& arg : info->args())
-      args.append(nb::make_tuple(std::string(arg.name), std::string(arg.doc), std::string(arg.type), arg_to_python(arg.default_value),
-                                 arg.is_required, arg.is_variadic));
-    table.append(nb::make_tuple(std::string(info->name), std::string(info->doc), std::string(info->returns), args));
+      args.append(nb::make_tuple(std::string(arg.name), std::string(arg.doc), std::string(arg.type),
+                                 arg_to_python(arg.default_value), arg.is_required, arg.is_variadic));
+    table.append(
+        nb::make_tuple(std::string(info->name), std::string(info->doc), std::string(info->returns), args));
   }
   return table;
 }
@@ -93,9 +94,10 @@ void bind_schedule(nb::module_& m) {
       .def("apply_to", [](const schedule::Trace& self, Schedule& target) { self.apply_to(target); })
       .def_static("load_json", [](const std::string& text) { return schedule::Trace::load_json(text); });
   nb::class_<Schedule>(m, "Schedule")
-      .def("__init__", [](Schedule* self, const ir::IRModule& module, uint64_t seed, bool verify_steps) {
-        new (self) Schedule(module, {.seed = seed, .verify_steps = verify_steps});
-      })
+      .def("__init__",
+           [](Schedule* self, const ir::IRModule& module, uint64_t seed, bool verify_steps) {
+             new (self) Schedule(module, {.seed = seed, .verify_steps = verify_steps});
+           })
       .def("copy", [](const Schedule& self) { return Schedule(self); })
       .def("fork", &Schedule::fork)
       .def("module", &Schedule::module)

@@ -30,7 +30,8 @@ Value script_value(nb::handle value) {
   }
   if (PyDict_Check(object)) {
     script::Mapping map;
-    for (auto [key, item] : nb::borrow<nb::dict>(value)) map.items.emplace_back(script_value(key), script_value(item));
+    for (auto [key, item] : nb::borrow<nb::dict>(value))
+      map.items.emplace_back(script_value(key), script_value(item));
     return map;
   }
   return Value(from_python(value));
@@ -46,12 +47,14 @@ nb::object python_value(const Value& value) {
   return nb::none();
 }
 
-// A callable (expression text, {name: value of the program's own names}) as the parser's resolver.  NameError: unknown.
+// A callable (expression text, {name: value of the program's own names}) as the parser's resolver. NameError:
+// unknown.
 script::Resolver make_resolver(const nb::object& resolve) {
   return [&resolve](std::string_view text, const Span&, const script::Scope& scope) -> std::optional<Value> {
     nb::dict names;
     for (std::string_view name : scope.names()) {
-      if (const Value* value = scope.find(name)) names[nb::str(name.data(), name.size())] = python_value(*value);
+      if (const Value* value = scope.find(name))
+        names[nb::str(name.data(), name.size())] = python_value(*value);
     }
     try {
       return script_value(resolve(nb::str(text.data(), text.size()), names));
@@ -62,8 +65,9 @@ script::Resolver make_resolver(const nb::object& resolve) {
   };
 }
 
-ir::ObjectRef parse(const std::string& text, const std::string& name, uint32_t first_line, uint32_t first_column,
-                    const nb::object& resolve, std::vector<std::pair<std::string, std::string>> aliases, bool check_well_formed) {
+ir::ObjectRef parse(const std::string& text, const std::string& name, uint32_t first_line,
+                    uint32_t first_column, const nb::object& resolve,
+                    std::vector<std::pair<std::string, std::string>> aliases, bool check_well_formed) {
   script::ParseOptions options;
   if (!resolve.is_none()) options.resolver = make_resolver(resolve);
   options.aliases = std::move(aliases);

@@ -16,7 +16,9 @@ std::vector<tir::PrimExpr> exprs(nb::handle values) {
   std::vector<tir::PrimExpr> result;
   for (nb::handle value : values) {
     ir::ObjectRef node = from_python(value);
-    if (!node || !ir::PrimExprNode::classof(*node)) throw UserError("expected integers or expressions, but found a Python {}", Py_TYPE(value.ptr())->tp_name);
+    if (!node || !ir::PrimExprNode::classof(*node))
+      throw UserError("expected integers or expressions, but found a Python {}",
+                      Py_TYPE(value.ptr())->tp_name);
     result.push_back(ir::ref_as<ir::PrimExprNode>(node));
   }
   return result;
@@ -24,12 +26,13 @@ std::vector<tir::PrimExpr> exprs(nb::handle values) {
 
 Tensor tensor_of(const ir::ObjectRef& node) {
   auto tensor = ir::ref_as<te::TeTensorNode>(node);
-  if (!tensor) throw UserError("expected a te tensor, but found {}", node ? ir::info_of(*node)->name : "None");
+  if (!tensor)
+    throw UserError("expected a te tensor, but found {}", node ? ir::info_of(*node)->name : "None");
   return Tensor(std::move(tensor));
 }
 
-std::vector<ir::ObjectRef> compute(nb::handle shape, nb::object body, const std::string& name, nb::handle attrs,
-                                   std::vector<std::string> axis_names) {
+std::vector<ir::ObjectRef> compute(nb::handle shape, nb::object body, const std::string& name,
+                                   nb::handle attrs, std::vector<std::string> axis_names) {
   te::Named named{name, attrs_from_python(attrs), std::move(axis_names)};
   auto tensors = te::compute_many(
       exprs(shape),
@@ -47,9 +50,11 @@ std::vector<ir::ObjectRef> compute(nb::handle shape, nb::object body, const std:
 using Reducer = tir::PrimExpr (*)(tir::PrimExpr, std::vector<tir::IterVar>, tir::PrimExpr, tir::PrimExpr);
 
 void bind_reducer(nb::module_& m, const char* name, Reducer reduce) {
-  m.def(name, [reduce](const tir::PrimExpr& source, std::vector<tir::IterVar> axes, const tir::PrimExpr& where, const tir::PrimExpr& init) {
-    return reduce(source, std::move(axes), where, init);
-  }, nb::arg("source"), nb::arg("axes"), nb::arg("where").none(), nb::arg("init").none());
+  m.def(
+      name,
+      [reduce](const tir::PrimExpr& source, std::vector<tir::IterVar> axes, const tir::PrimExpr& where,
+               const tir::PrimExpr& init) { return reduce(source, std::move(axes), where, init); },
+      nb::arg("source"), nb::arg("axes"), nb::arg("where").none(), nb::arg("init").none());
 }
 
 }  // namespace
@@ -59,8 +64,10 @@ void bind_te(nb::module_& m) {
     return te::placeholder(exprs(shape), dtype, name);
   });
   m.def("te_compute", &compute);
-  m.def("te_reduce_axis", [](const tir::Range& dom, const std::string& name) { return te::reduce_axis(dom, name); });
-  m.def("te_load", [](const ir::ObjectRef& tensor, nb::handle indices) { return tensor_of(tensor).at(exprs(indices)); });
+  m.def("te_reduce_axis",
+        [](const tir::Range& dom, const std::string& name) { return te::reduce_axis(dom, name); });
+  m.def("te_load",
+        [](const ir::ObjectRef& tensor, nb::handle indices) { return tensor_of(tensor).at(exprs(indices)); });
   bind_reducer(m, "te_sum", &te::sum);
   bind_reducer(m, "te_prod", &te::prod);
   bind_reducer(m, "te_max", &te::max);

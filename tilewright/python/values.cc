@@ -17,7 +17,8 @@ using runtime::ValueKind;
 // A Python callable as packed function.  The object is given back under the interpreter lock.
 class PythonFunction final : public runtime::FunctionObject {
  public:
-  PythonFunction(std::string name, nb::object body) : FunctionObject(std::move(name)), body_(std::move(body)) {}
+  PythonFunction(std::string name, nb::object body)
+      : FunctionObject(std::move(name)), body_(std::move(body)) {}
   ~PythonFunction() override {
     nb::gil_scoped_acquire lock;
     body_.reset();
@@ -44,7 +45,8 @@ std::vector<Value> values_of(nb::handle sequence) {
 
 runtime::Function function_from_callable(const std::string& name, nb::object body) {
   if (nb::isinstance<runtime::Function>(body)) return nb::cast<runtime::Function>(body);
-  if (!PyCallable_Check(body.ptr())) throw UserError("function \"{}\": a Python {} cannot be called", name, Py_TYPE(body.ptr())->tp_name);
+  if (!PyCallable_Check(body.ptr()))
+    throw UserError("function \"{}\": a Python {} cannot be called", name, Py_TYPE(body.ptr())->tp_name);
   return runtime::Function(Ref<runtime::FunctionObject>(new PythonFunction(name, std::move(body))));
 }
 
@@ -56,7 +58,8 @@ Value value_from_python(nb::handle value) {
   if (PyLong_Check(object)) return Value(nb::cast<int64_t>(value));
   if (PyFloat_Check(object)) return Value(PyFloat_AsDouble(object));
   if (PyUnicode_Check(object)) return Value(nb::cast<std::string>(value));
-  if (PyBytes_Check(object)) return Value::bytes(std::string(PyBytes_AsString(object), static_cast<size_t>(PyBytes_Size(object))));
+  if (PyBytes_Check(object))
+    return Value::bytes(std::string(PyBytes_AsString(object), static_cast<size_t>(PyBytes_Size(object))));
   if (PyTuple_Check(object) || PyList_Check(object)) return Value::tuple(values_of(value));
   if (nb::isinstance<runtime::Function>(value)) return Value(nb::cast<runtime::Function&>(value));
   if (nb::isinstance<runtime::Module>(value)) return Value(nb::cast<runtime::Module&>(value));
@@ -116,21 +119,28 @@ nb::object call_function(const runtime::Function& function, const nb::args& args
 }
 
 void bind_functions(nb::module_& m) {
-  nb::class_<runtime::Function>(m, "Function", "A function of compiled code or of the registry; call it with tensors, numbers and strings.")
+  nb::class_<runtime::Function>(
+      m, "Function",
+      "A function of compiled code or of the registry; call it with tensors, numbers and strings.")
       .def("__call__", [](const runtime::Function& self, nb::args args) { return call_function(self, args); })
       .def_prop_ro("name", &runtime::Function::name);
   m.def("convert_function", &function_from_callable);
   m.def("register_func", [](const std::string& name, nb::object body, bool override_) {
     runtime::register_function(name, function_from_callable(name, std::move(body)), override_);
   });
-  m.def("get_global_func", [](const std::string& name) { return value_to_python(Value(runtime::get_function(name))); });
-  m.def("find_global_func", [](const std::string& name) { return value_to_python(Value(runtime::find_function(name))); });
+  m.def("get_global_func",
+        [](const std::string& name) { return value_to_python(Value(runtime::get_function(name))); });
+  m.def("find_global_func",
+        [](const std::string& name) { return value_to_python(Value(runtime::find_function(name))); });
   m.def("remove_global_func", [](const std::string& name) { return runtime::remove_function(name); });
   m.def("list_global_func_names", &runtime::list_functions);
   nb::class_<runtime::Module>(m, "Module", "Functions by name, of a library or of the just-in-time compiler.")
       .def("__getitem__", &runtime::Module::get_function)
       .def("get_function", &runtime::Module::get_function)
-      .def("find_function", [](const runtime::Module& self, const std::string& name) { return value_to_python(Value(self.find_function(name))); })
+      .def("find_function",
+           [](const runtime::Module& self, const std::string& name) {
+             return value_to_python(Value(self.find_function(name)));
+           })
       .def_prop_ro("function_names", &runtime::Module::list_functions)
       .def_prop_ro("imports", &runtime::Module::imports)
       .def_prop_ro("kind", &runtime::Module::kind)

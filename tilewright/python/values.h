@@ -7,8 +7,8 @@
 namespace tilewright::python {
 namespace nb = nanobind;
 
-/// Python value -> Value: None, bool, int, float, str, bytes, Tensor and anything with __dlpack__, tuple and list,
-/// Function and Python callables, Module, Device.  Raises UserError for anything else.
+/// Python value -> Value: None, bool, int, float, str, bytes, Tensor and anything with __dlpack__, tuple and
+/// list, Function and Python callables, Module, Device.  Raises UserError for anything else.
 runtime::Value value_from_python(nb::handle value);
 nb::object value_to_python(const runtime::Value& value);
 /// A packed function that calls the Python callable `body`.

@@ -1,4 +1,5 @@
-// Functions, blocks, bindings and the module.  Normal form is in block_builder_normalize.cc, call_te in te_call.cc.
+// Functions, blocks, bindings and the module.  Normal form is in block_builder_normalize.cc, call_te in
+// te_call.cc.
 #include "tilewright/relax/block_builder.h"
 
 #include "tilewright/ir/field.h"
@@ -12,7 +13,8 @@ BlockBuilder::BlockBuilder(IRModule module) : base_(module ? module : IRModule(I
     global_vars_.push_back(base_->global_vars[n]);
     functions_.push_back(base_->functions[n]);
     function_index_[base_->global_vars[n]->name_hint] = n;
-    if (is<tir::PrimFuncNode>(base_->functions[n])) prim_funcs_[structural_hash(base_->functions[n])].push_back(n);
+    if (is<tir::PrimFuncNode>(base_->functions[n]))
+      prim_funcs_[structural_hash(base_->functions[n])].push_back(n);
   }
 }
 
@@ -20,13 +22,16 @@ BlockBuilder::Frame& BlockBuilder::frame(std::string_view action) {
   if (frames_.empty())
     throw UserError("{}: no function is open", action).help("open one with bb.function(name, params)");
   if (frames_.back().is_done)
-    throw UserError("{}: function {} is complete", action, frames_.back().name).help("emit before emit_func_output");
+    throw UserError("{}: function {} is complete", action, frames_.back().name)
+        .help("emit before emit_func_output");
   return frames_.back();
 }
 
 void BlockBuilder::define_params(Frame& frame, const std::vector<Var>& params) {
   for (const Var& param : params) {
-    if (!param->type) throw UserError(param, "parameter {} has no type", param->name_hint).help("give it one, e.g. R.Tensor((n, 4), \"float32\")");
+    if (!param->type)
+      throw UserError(param, "parameter {} has no type", param->name_hint)
+          .help("give it one, e.g. R.Tensor((n, 4), \"float32\")");
     collect_defined_dims(param->type, &frame.dims);
     names_.insert(param->name_hint);
   }
@@ -35,8 +40,11 @@ void BlockBuilder::define_params(Frame& frame, const std::vector<Var>& params) {
 
 // ---------------------------------------------------------------- functions
 
-void BlockBuilder::begin_function(std::string name, std::optional<std::vector<Var>> params, FunctionOptions options) {
-  if (!frames_.empty()) throw UserError("function {}: function {} is still open", name, frames_.front().name).help("close it first; functions do not nest");
+void BlockBuilder::begin_function(std::string name, std::optional<std::vector<Var>> params,
+                                  FunctionOptions options) {
+  if (!frames_.empty())
+    throw UserError("function {}: function {} is still open", name, frames_.front().name)
+        .help("close it first; functions do not nest");
   names_.clear();
   next_number_.clear();
   Frame frame;
@@ -49,10 +57,17 @@ void BlockBuilder::begin_function(std::string name, std::optional<std::vector<Va
 
 GlobalVar BlockBuilder::emit_func_output(const Expr& output, std::optional<std::vector<Var>> params) {
   Frame& open = frame("emit_func_output");
-  if (!open.is_function) throw UserError("emit_func_output: a scope inside function {} is open", frames_.front().name);
-  if (open.in_dataflow) throw UserError("emit_func_output: a dataflow block of function {} is open", open.name).help("close it first; its results leave it by emit_output");
-  if (params && open.params) throw UserError("emit_func_output: the parameters of function {} are given twice", open.name).help("give them to function or to emit_func_output");
-  if (!params && !open.params) throw UserError("emit_func_output: function {} has no parameters yet", open.name).help("give them to function or to emit_func_output; an empty list is right for none");
+  if (!open.is_function)
+    throw UserError("emit_func_output: a scope inside function {} is open", frames_.front().name);
+  if (open.in_dataflow)
+    throw UserError("emit_func_output: a dataflow block of function {} is open", open.name)
+        .help("close it first; its results leave it by emit_output");
+  if (params && open.params)
+    throw UserError("emit_func_output: the parameters of function {} are given twice", open.name)
+        .help("give them to function or to emit_func_output");
+  if (!params && !open.params)
+    throw UserError("emit_func_output: function {} has no parameters yet", open.name)
+        .help("give them to function or to emit_func_output; an empty list is right for none");
   if (params) define_params(open, *params);
   const Expr result = normalize_operand(output);
   Frame& filled = frames_.back();
@@ -60,7 +75,8 @@ GlobalVar BlockBuilder::emit_func_output(const Expr& output, std::optional<std::
   Type type = erase_unknown_dims(type_of(result), filled.dims);
   if (filled.options.ret_type) {
     if (is_subtype(type, filled.options.ret_type) == Answer::kNo)
-      throw UserError(output, "function {} returns {}, but {} is written", filled.name, type_text(type), type_text(filled.options.ret_type));
+      throw UserError(output, "function {} returns {}, but {} is written", filled.name, type_text(type),
+                      type_text(filled.options.ret_type));
     type = filled.options.ret_type;
   }
   SeqExpr body = SeqExprNode::make(std::move(filled.blocks), result, type_of(result));
@@ -77,13 +93,16 @@ GlobalVar BlockBuilder::emit_func_output(const Expr& output, std::optional<std::
 
 void BlockBuilder::end_function() {
   if (frames_.empty()) throw UserError("end_function: no function is open");
-  if (!frames_.back().is_done) throw UserError("function {} has no result", frames_.front().name).help("call emit_func_output before it is closed");
+  if (!frames_.back().is_done)
+    throw UserError("function {} has no result", frames_.front().name)
+        .help("call emit_func_output before it is closed");
   frames_.clear();
 }
 
 void BlockBuilder::abandon_function() { frames_.clear(); }
 
-void BlockBuilder::function(std::string name, std::optional<std::vector<Var>> params, const std::function<void()>& body, FunctionOptions options) {
+void BlockBuilder::function(std::string name, std::optional<std::vector<Var>> params,
+                            const std::function<void()>& body, FunctionOptions options) {
   begin_function(std::move(name), std::move(params), std::move(options));
   try {
     body();
@@ -99,15 +118,18 @@ void BlockBuilder::function(std::string name, std::optional<std::vector<Var>> pa
 // What was bound so far becomes a finished block.
 void BlockBuilder::close_block(Frame& frame) {
   if (!frame.bindings.empty()) {
-    if (frame.in_dataflow) frame.blocks.push_back(DataflowBlockNode::make(std::move(frame.bindings)));
-    else frame.blocks.push_back(PlainBlockNode::make(std::move(frame.bindings)));
+    if (frame.in_dataflow)
+      frame.blocks.push_back(DataflowBlockNode::make(std::move(frame.bindings)));
+    else
+      frame.blocks.push_back(PlainBlockNode::make(std::move(frame.bindings)));
   }
   frame.bindings.clear();
 }
 
 void BlockBuilder::begin_dataflow() {
   Frame& open = frame("dataflow");
-  if (open.in_dataflow) throw UserError("dataflow: a dataflow block is open already").help("dataflow blocks do not nest");
+  if (open.in_dataflow)
+    throw UserError("dataflow: a dataflow block is open already").help("dataflow blocks do not nest");
   close_block(open);
   open.in_dataflow = true;
 }
@@ -125,7 +147,9 @@ void BlockBuilder::dataflow(const std::function<void()>& body) {
   end_dataflow();
 }
 
-bool BlockBuilder::current_block_is_dataflow() const { return !frames_.empty() && frames_.back().in_dataflow; }
+bool BlockBuilder::current_block_is_dataflow() const {
+  return !frames_.empty() && frames_.back().in_dataflow;
+}
 
 void BlockBuilder::begin_scope(const std::vector<Var>& params) {
   Frame inner;
@@ -159,14 +183,18 @@ std::string BlockBuilder::unique_name(const std::string& base) {
   }
 }
 
-AnyVar BlockBuilder::bind(Expr value, Type type, const std::string& name_hint, bool is_output, const Span& span) {
+AnyVar BlockBuilder::bind(Expr value, Type type, const std::string& name_hint, bool is_output,
+                          const Span& span) {
   Frame& open = frames_.back();
   const bool is_inner = open.in_dataflow && !is_output;
   std::string name = unique_name(!name_hint.empty() ? name_hint : is_inner ? "lv" : "gv");
   AnyVar var;
-  if (is_inner) var = DataflowVar(DataflowVarNode::make(std::move(name), type, span));
-  else var = Var(VarNode::make(std::move(name), type, span));
-  open.bindings.push_back(with(VarBinding(VarBindingNode::make(value, var)), [&](VarBindingNode& node) { node.span = span; }));
+  if (is_inner)
+    var = DataflowVar(DataflowVarNode::make(std::move(name), type, span));
+  else
+    var = Var(VarNode::make(std::move(name), type, span));
+  open.bindings.push_back(
+      with(VarBinding(VarBindingNode::make(value, var)), [&](VarBindingNode& node) { node.span = span; }));
   values_[var.get()] = std::move(value);
   return var;
 }
@@ -178,7 +206,8 @@ AnyVar BlockBuilder::emit(const Expr& value, const std::string& name_hint) {
 }
 
 AnyVar BlockBuilder::emit_output(const Expr& value, const std::string& name_hint) {
-  if (!frame("emit_output").in_dataflow) throw UserError("emit_output: no dataflow block is open").help("outside of one, use emit");
+  if (!frame("emit_output").in_dataflow)
+    throw UserError("emit_output: no dataflow block is open").help("outside of one, use emit");
   const Expr normal = normalize(value);
   return bind(normal, type_of(normal), name_hint, true, span_of(value));
 }
@@ -191,21 +220,26 @@ AnyVar BlockBuilder::emit_match_cast(const Expr& value, const Type& pattern, con
   const bool is_inner = frames_.back().in_dataflow;
   const std::string name = unique_name(!name_hint.empty() ? name_hint : is_inner ? "lv" : "gv");
   AnyVar var;
-  if (is_inner) var = DataflowVar(DataflowVarNode::make(name, pattern));
-  else var = Var(VarNode::make(name, pattern));
-  return emit_normalized(with(MatchCast(MatchCastNode::make(normal, pattern, var)), [&](MatchCastNode& node) { node.span = span_of(value); }));
+  if (is_inner)
+    var = DataflowVar(DataflowVarNode::make(name, pattern));
+  else
+    var = Var(VarNode::make(name, pattern));
+  return emit_normalized(with(MatchCast(MatchCastNode::make(normal, pattern, var)),
+                              [&](MatchCastNode& node) { node.span = span_of(value); }));
 }
 
 AnyVar BlockBuilder::emit_normalized(const Binding& binding) {
   Frame& open = frame("emit_normalized");
-  if (const auto* cast = ObjectRef(binding).as<MatchCastNode>()) collect_defined_dims(cast->pattern, &open.dims);
+  if (const auto* cast = ObjectRef(binding).as<MatchCastNode>())
+    collect_defined_dims(cast->pattern, &open.dims);
   names_.insert(binding->var->name_hint);
   values_[binding->var.get()] = binding->value;
   open.bindings.push_back(binding);
   return binding->var;
 }
 
-AnyVar BlockBuilder::emit_te(const std::string& name, const TeFunction& func, const std::vector<Expr>& args, const std::string& name_hint) {
+AnyVar BlockBuilder::emit_te(const std::string& name, const TeFunction& func, const std::vector<Expr>& args,
+                             const std::string& name_hint) {
   frame("emit_te");
   return emit(call_te(name, func, args), name_hint);
 }
@@ -241,7 +275,8 @@ GlobalVar BlockBuilder::add_func(const BaseFunc& func, const std::string& name_h
 
 void BlockBuilder::update_func(const GlobalVar& var, BaseFunc func) {
   auto known = function_index_.find(var->name_hint);
-  if (known == function_index_.end()) throw UserError("update_func: the module has no function {}", var->name_hint);
+  if (known == function_index_.end())
+    throw UserError("update_func: the module has no function {}", var->name_hint);
   if (functions_[known->second] == func) return;
   functions_[known->second] = std::move(func);
   cached_ = nullptr;

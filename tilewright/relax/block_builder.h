@@ -40,16 +40,19 @@ class BlockBuilder {
 
   // ---- functions
   /// Opens a function.  `params` may be given here or to emit_func_output.
-  void begin_function(std::string name, std::optional<std::vector<Var>> params = {}, FunctionOptions options = {});
+  void begin_function(std::string name, std::optional<std::vector<Var>> params = {},
+                      FunctionOptions options = {});
   /// The result of the open function, which is complete with it and in the module.
-  /// Raises UserError inside a dataflow block, without or with twice given parameters, or if no function is open.
+  /// Raises UserError inside a dataflow block, without or with twice given parameters, or if no function is
+  /// open.
   GlobalVar emit_func_output(const Expr& output, std::optional<std::vector<Var>> params = {});
   /// Closes the function.  Raises UserError if it has no output yet.
   void end_function();
   /// Forgets the open function and everything in it, e.g. after an error.
   void abandon_function();
   /// begin_function, body(), end_function; abandoned if body raises.
-  void function(std::string name, std::optional<std::vector<Var>> params, const std::function<void()>& body, FunctionOptions options = {});
+  void function(std::string name, std::optional<std::vector<Var>> params, const std::function<void()>& body,
+                FunctionOptions options = {});
 
   // ---- dataflow blocks
   void begin_dataflow();
@@ -65,9 +68,11 @@ class BlockBuilder {
   AnyVar emit_match_cast(const Expr& value, const Type& pattern, const std::string& name_hint = "");
   /// Adds a binding whose value is already normal.
   AnyVar emit_normalized(const Binding& binding);
-  /// A call_tir of a loop program made from `func`, called `name` in the module.  Equal programs are kept once.
+  /// A call_tir of a loop program made from `func`, called `name` in the module.  Equal programs are kept
+  /// once.
   Call call_te(const std::string& name, const TeFunction& func, const std::vector<Expr>& args);
-  AnyVar emit_te(const std::string& name, const TeFunction& func, const std::vector<Expr>& args, const std::string& name_hint = "");
+  AnyVar emit_te(const std::string& name, const TeFunction& func, const std::vector<Expr>& args,
+                 const std::string& name_hint = "");
 
   /// `expr` in A-normal form and with its type: operands that are no leaves are bound to new variables first.
   /// The same object when nothing had to change.
@@ -85,8 +90,8 @@ class BlockBuilder {
   // ---- the module
   /// The module with all complete functions.
   IRModule get() const;
-  /// Adds `func` under `name_hint` or, if that is taken, the first free of name_hint1, ...  A loop program without
-  /// global_symbol that equals one already there is not added again.
+  /// Adds `func` under `name_hint` or, if that is taken, the first free of name_hint1, ...  A loop program
+  /// without global_symbol that equals one already there is not added again.
   GlobalVar add_func(const BaseFunc& func, const std::string& name_hint);
   /// Raises UserError if there is no function of that name.
   void update_func(const GlobalVar& var, BaseFunc func);
@@ -100,8 +105,8 @@ class BlockBuilder {
     std::string name;
     std::optional<std::vector<Var>> params;
     FunctionOptions options;
-    std::vector<BindingBlock> blocks;      // finished
-    std::vector<Binding> bindings;         // of the block being filled
+    std::vector<BindingBlock> blocks;  // finished
+    std::vector<Binding> bindings;     // of the block being filled
     bool in_dataflow = false;
     std::vector<const tir::VarNode*> dims;  // variables that shapes may use
   };
@@ -121,17 +126,18 @@ class BlockBuilder {
   const IRModuleNode* module_for_inference() const;
 
   std::vector<Frame> frames_;
-  std::set<std::string> names_;                               // of variables in the open function
-  std::map<std::string, int> next_number_;                    // by base name: where to look for a free one
-  std::unordered_map<const Object*, Expr> values_;            // variable to what it is bound to
-  std::unordered_map<const Object*, AnyVar> renamed_;         // variables whose inferred type differs from the old one
-  IRModule base_;                                             // attributes of the module
+  std::set<std::string> names_;                     // of variables in the open function
+  std::map<std::string, int> next_number_;          // by base name: where to look for a free one
+  std::unordered_map<const Object*, Expr> values_;  // variable to what it is bound to
+  std::unordered_map<const Object*, AnyVar>
+      renamed_;    // variables whose inferred type differs from the old one
+  IRModule base_;  // attributes of the module
   std::vector<GlobalVar> global_vars_;
   std::vector<BaseFunc> functions_;
   std::map<std::string, size_t, std::less<>> function_index_;
   std::map<std::string, int> next_function_number_;
-  std::map<Hash128, std::vector<size_t>> prim_funcs_;         // by content
-  mutable IRModule cached_;                                   // what get() returned; null after a change
+  std::map<Hash128, std::vector<size_t>> prim_funcs_;  // by content
+  mutable IRModule cached_;                            // what get() returned; null after a change
 };
 
 }  // namespace tilewright::relax

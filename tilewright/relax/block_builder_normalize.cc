@@ -1,4 +1,5 @@
-// A-normal form: operands of calls are leaves (variables, constants, literals, tuples of leaves), everything else is bound.
+// A-normal form: operands of calls are leaves (variables, constants, literals, tuples of leaves), everything
+// else is bound.
 #include "tilewright/relax/block_builder.h"
 #include "tilewright/relax/infer.h"
 
@@ -109,9 +110,12 @@ void BlockBuilder::normalize_binding(const Binding& binding) {
   const Expr value = cast ? normalize_operand(binding->value) : normalize(binding->value);
   const Type type = cast ? cast->pattern : type_of(value);
   AnyVar var = binding->var;
-  if (!var->type || is_subtype(type, var->type) != Answer::kYes || is_subtype(var->type, type) != Answer::kYes) {
-    if (is<DataflowVarNode>(var)) var = with(ref_as<DataflowVarNode>(var), [&](DataflowVarNode& node) { node.type = type; });
-    else var = with(ref_as<VarNode>(var), [&](VarNode& node) { node.type = type; });
+  if (!var->type || is_subtype(type, var->type) != Answer::kYes ||
+      is_subtype(var->type, type) != Answer::kYes) {
+    if (is<DataflowVarNode>(var))
+      var = with(ref_as<DataflowVarNode>(var), [&](DataflowVarNode& node) { node.type = type; });
+    else
+      var = with(ref_as<VarNode>(var), [&](VarNode& node) { node.type = type; });
     renamed_[binding->var.get()] = var;
   }
   if (value == binding->value && var == binding->var) {
@@ -142,24 +146,36 @@ Expr BlockBuilder::normalize(const Expr& expr) {
     auto renamed = renamed_.find(expr.get());
     if (renamed != renamed_.end()) return renamed->second;
     if (!static_cast<const VarBaseNode*>(static_cast<const Object*>(expr.get()))->type)
-      throw UserError(expr, "variable {} has no type", static_cast<const VarBaseNode*>(static_cast<const Object*>(expr.get()))->name_hint);
+      throw UserError(expr, "variable {} has no type",
+                      static_cast<const VarBaseNode*>(static_cast<const Object*>(expr.get()))->name_hint);
     return expr;
   }
-  if (const auto* constant = expr.as<ConstantNode>()) return constant->type ? expr : Expr(typed(Constant(constant), type_of(expr)));
-  if (const auto* shape = expr.as<ShapeExprNode>()) return shape->type ? expr : Expr(typed(ShapeExpr(shape), type_of(expr)));
-  if (const auto* prim = expr.as<PrimValueNode>()) return prim->type ? expr : Expr(typed(PrimValue(prim), type_of(expr)));
+  if (const auto* constant = expr.as<ConstantNode>())
+    return constant->type ? expr : Expr(typed(Constant(constant), type_of(expr)));
+  if (const auto* shape = expr.as<ShapeExprNode>())
+    return shape->type ? expr : Expr(typed(ShapeExpr(shape), type_of(expr)));
+  if (const auto* prim = expr.as<PrimValueNode>())
+    return prim->type ? expr : Expr(typed(PrimValue(prim), type_of(expr)));
   if (const auto* call = expr.as<CallNode>()) return normalize_call(call);
   if (const auto* tuple = expr.as<TupleNode>()) {
     bool changed = false;
     std::vector<Expr> elements = normalize_operands(tuple->elements, &changed);
     Tuple result(tuple);
-    if (changed) result = with(tuple, [&](TupleNode& node) { node.elements = std::move(elements); node.type = nullptr; });
+    if (changed)
+      result = with(tuple, [&](TupleNode& node) {
+        node.elements = std::move(elements);
+        node.type = nullptr;
+      });
     return result->type ? result : typed(result, infer_type(result));
   }
   if (const auto* item = expr.as<TupleGetItemNode>()) {
     const Expr source = normalize_operand(item->tuple);
     TupleGetItem result(item);
-    if (source != item->tuple) result = with(item, [&](TupleGetItemNode& node) { node.tuple = source; node.type = nullptr; });
+    if (source != item->tuple)
+      result = with(item, [&](TupleGetItemNode& node) {
+        node.tuple = source;
+        node.type = nullptr;
+      });
     return result->type ? result : typed(result, infer_type(result));
   }
   if (const auto* node = expr.as<IfNode>()) return normalize_if(node);
@@ -190,9 +206,12 @@ Function BlockBuilder::normalize_function(const Function& func) {
     throw;
   }
   const auto* old = func->body.as<SeqExprNode>();
-  const bool same_body = old && old->body == body->body && old->type && old->blocks.size() == body->blocks.size() &&
+  const bool same_body = old && old->body == body->body && old->type &&
+                         old->blocks.size() == body->blocks.size() &&
                          std::equal(old->blocks.begin(), old->blocks.end(), body->blocks.begin(),
-                                    [](const BindingBlock& a, const BindingBlock& b) { return a->kind == b->kind && a->bindings == b->bindings; });
+                                    [](const BindingBlock& a, const BindingBlock& b) {
+                                      return a->kind == b->kind && a->bindings == b->bindings;
+                                    });
   if (same_body && func->ret_type && func->type) return func;
   Function result = with(func, [&](FunctionNode& node) {
     if (!same_body) node.body = body;

@@ -7,7 +7,8 @@
 namespace tilewright::relax {
 namespace {
 
-// Lets plain dimensions of `pattern` stand for the extents of `given`.  Extents in function types are known by node.
+// Lets plain dimensions of `pattern` stand for the extents of `given`.  Extents in function types are known
+// by node.
 void bind_dims(const Type& pattern, const Type& given, Substitution* dims);
 
 void bind_extents(const Shape& pattern, const Shape& given, Substitution* dims) {
@@ -28,7 +29,8 @@ void bind_dims(const Type& pattern, const Type& given, Substitution* dims) {
     if (is<tir::VarNode>(prim->value) && value) dims->try_emplace(prim->value.get(), value);
   } else if (const auto* tuple = pattern.as<TupleTypeNode>()) {
     const auto& fields = given.as<TupleTypeNode>()->elements;
-    for (size_t n = 0; n < std::min(fields.size(), tuple->elements.size()); ++n) bind_dims(tuple->elements[n], fields[n], dims);
+    for (size_t n = 0; n < std::min(fields.size(), tuple->elements.size()); ++n)
+      bind_dims(tuple->elements[n], fields[n], dims);
   }
 }
 
@@ -70,7 +72,8 @@ Type callee_type(const Expr& op, const IRModuleNode* module) {
 
 std::string callee_name(const Expr& op) {
   if (const auto* global = op.as<GlobalVarNode>()) return global->name_hint;
-  if (VarBaseNode::classof(*op)) return static_cast<const VarBaseNode*>(static_cast<const Object*>(op.get()))->name_hint;
+  if (VarBaseNode::classof(*op))
+    return static_cast<const VarBaseNode*>(static_cast<const Object*>(op.get()))->name_hint;
   return "a function";
 }
 
@@ -80,12 +83,15 @@ Type infer_call(const Call& call, const IRModuleNode* module) {
     require_arg_count(call);
     return info.infer(call);
   }
-  if (!call->type_args.empty()) return call->type_args.size() == 1 ? call->type_args[0] : Type(tuple_type(call->type_args));
+  if (!call->type_args.empty())
+    return call->type_args.size() == 1 ? call->type_args[0] : Type(tuple_type(call->type_args));
   const Type callee = callee_type(call->op, module);
   if (!callee || is<ObjectTypeNode>(callee)) return object_type();
   const auto* function = callee.as<CallableTypeNode>();
-  if (!function) throw UserError(call, "{} is {}, which cannot be called", callee_name(call->op), type_text(callee));
-  return infer_result(function, arg_types(call.get()), call, fmt::format("call of {}", callee_name(call->op)));
+  if (!function)
+    throw UserError(call, "{} is {}, which cannot be called", callee_name(call->op), type_text(callee));
+  return infer_result(function, arg_types(call.get()), call,
+                      fmt::format("call of {}", callee_name(call->op)));
 }
 
 Type infer_item(const TupleGetItemNode* item) {
@@ -95,7 +101,8 @@ Type infer_item(const TupleGetItemNode* item) {
   if (!tuple) throw UserError(item, "element {} of {}, which is no tuple", item->index, type_text(type));
   const auto count = static_cast<int64_t>(tuple->elements.size());
   if (item->index < 0 || item->index >= count)
-    throw UserError(item, "element {} of a tuple with {} element{}", item->index, count, count == 1 ? "" : "s");
+    throw UserError(item, "element {} of a tuple with {} element{}", item->index, count,
+                    count == 1 ? "" : "s");
   return tuple->elements[static_cast<size_t>(item->index)];
 }
 
@@ -103,7 +110,9 @@ Type infer_if(const IfNode* node) {
   const Type cond = type_of(node->cond);
   const auto* tensor = cond.as<TensorTypeNode>();
   const auto* prim = cond.as<PrimTypeNode>();
-  const bool is_scalar = (tensor && tensor->ndim <= 0 && (tensor->dtype.is_bool() || tensor->dtype.is_void())) || (prim && prim->dtype.is_bool());
+  const bool is_scalar =
+      (tensor && tensor->ndim <= 0 && (tensor->dtype.is_bool() || tensor->dtype.is_void())) ||
+      (prim && prim->dtype.is_bool());
   if (cond && !is<ObjectTypeNode>(cond) && !is_scalar)
     throw UserError(node->cond, "the condition of an if is {}, expected a bool scalar", type_text(cond));
   return common_type(type_of(node->true_branch), type_of(node->false_branch));
@@ -111,10 +120,12 @@ Type infer_if(const IfNode* node) {
 
 }  // namespace
 
-Type infer_result(const CallableTypeNode* callee, const std::vector<Type>& args, const Expr& where, std::string_view what) {
+Type infer_result(const CallableTypeNode* callee, const std::vector<Type>& args, const Expr& where,
+                  std::string_view what) {
   if (callee->is_opaque) return callee->ret ? callee->ret : object_type();
   if (args.size() != callee->params.size())
-    throw UserError(where, "{}: {} argument{} given, expected {}", what, args.size(), args.size() == 1 ? "" : "s", callee->params.size());
+    throw UserError(where, "{}: {} argument{} given, expected {}", what, args.size(),
+                    args.size() == 1 ? "" : "s", callee->params.size());
   Substitution dims;
   std::vector<const tir::VarNode*> params;
   for (size_t n = 0; n < args.size(); ++n) {
@@ -124,7 +135,8 @@ Type infer_result(const CallableTypeNode* callee, const std::vector<Type>& args,
   for (size_t n = 0; n < args.size(); ++n) {
     const Type expected = instantiate(callee->params[n], dims, params);
     if (is_subtype(args[n], expected) == Answer::kNo)
-      throw UserError(where, "{}: argument {} is {}, expected {}", what, n, type_text(args[n]), type_text(expected));
+      throw UserError(where, "{}: argument {} is {}, expected {}", what, n, type_text(args[n]),
+                      type_text(expected));
   }
   return instantiate(callee->ret ? callee->ret : object_type(), dims, params);
 }
@@ -150,7 +162,10 @@ Type infer_type(const Expr& expr, const IRModuleNode* module) {
     return type ? type : object_type();
   }
   if (const Type type = type_of(expr)) return type;
-  if (is<PrimExprNode>(expr)) throw UserError(expr, "{} is a scalar expression, not a graph value", tir::expr_text(ref_as<PrimExprNode>(expr))).help("wrap it as R.prim_value(...)");
+  if (is<PrimExprNode>(expr))
+    throw UserError(expr, "{} is a scalar expression, not a graph value",
+                    tir::expr_text(ref_as<PrimExprNode>(expr)))
+        .help("wrap it as R.prim_value(...)");
   return object_type();
 }
 

@@ -1,12 +1,13 @@
-// Type inference of graph expressions: dtypes, shapes with symbolic dimensions, functions and calls of functions.
+// Type inference of graph expressions: dtypes, shapes with symbolic dimensions, functions and calls of
+// functions.
 #pragma once
 #include "tilewright/relax/type_util.h"
 
 namespace tilewright::relax {
 
-/// The type of `expr`, whose operands have types (variables, and what was inferred before).  `module` (may be null)
-/// says what functions the global names mean.  Never null.
-/// Raises UserError at `expr` for an operand that is not accepted, with the operator, the argument and both types.
+/// The type of `expr`, whose operands have types (variables, and what was inferred before).  `module` (may be
+/// null) says what functions the global names mean.  Never null. Raises UserError at `expr` for an operand
+/// that is not accepted, with the operator, the argument and both types.
 Type infer_type(const Expr& expr, const IRModuleNode* module = nullptr);
 
 /// R.Callable of a function's parameters and result.
@@ -14,6 +15,7 @@ CallableType function_type(const FunctionNode* func);
 
 /// The type of calling a `callee` type with `args`: its result with the dimensions that the arguments say.
 /// `what` opens error texts: "call of f".
-Type infer_result(const CallableTypeNode* callee, const std::vector<Type>& args, const Expr& where, std::string_view what);
+Type infer_result(const CallableTypeNode* callee, const std::vector<Type>& args, const Expr& where,
+                  std::string_view what);
 
 }  // namespace tilewright::relax

@@ -12,7 +12,8 @@ std::string_view op_name(const CallNode* call) {
 }
 
 bool is_reshape_like(std::string_view name) {
-  return name == "relax.reshape" || name == "relax.flatten" || name == "relax.expand_dims" || name == "relax.squeeze";
+  return name == "relax.reshape" || name == "relax.flatten" || name == "relax.expand_dims" ||
+         name == "relax.squeeze";
 }
 
 std::vector<TensorType> output_types(const CallNode* call) {
@@ -72,9 +73,12 @@ class Analysis {
   void bind(const Binding& binding) {
     ++step_;
     Ids ids;
-    if (const auto* call = binding->value.as<CallNode>()) ids = call_result(call, binding->var.get());
-    else if (const auto* branch = binding->value.as<IfNode>()) ids = either(branch);
-    else ids = use(binding->value);
+    if (const auto* call = binding->value.as<CallNode>())
+      ids = call_result(call, binding->var.get());
+    else if (const auto* branch = binding->value.as<IfNode>())
+      ids = either(branch);
+    else
+      ids = use(binding->value);
     held_[binding->var.get()] = std::move(ids);
   }
 

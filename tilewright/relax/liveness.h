@@ -1,4 +1,5 @@
-// Which tensors of a graph function need memory, and for how long: what the memory plan and the VM code generator share.
+// Which tensors of a graph function need memory, and for how long: what the memory plan and the VM code
+// generator share.
 #pragma once
 #include <unordered_map>
 
@@ -11,8 +12,8 @@ struct Allocation {
   const VarBaseNode* var = nullptr;  // the variable bound to the call
   size_t output = 0;                 // which of the call's outputs
   TensorType type;
-  int64_t first = 0, last = 0;       // steps: positions of bindings in program order, branches one after the other
-  bool escapes = false;              // returned, or seen by code that may keep it: needs memory of its own
+  int64_t first = 0, last = 0;  // steps: positions of bindings in program order, branches one after the other
+  bool escapes = false;         // returned, or seen by code that may keep it: needs memory of its own
 };
 
 struct Liveness {
@@ -22,13 +23,14 @@ struct Liveness {
   int64_t num_steps = 0;
 };
 
-/// The allocations of `func`, which is in A-normal form with call_tir and call_dps_packed for all computation.
-/// Kernels of `module` keep nothing they see; registry functions may.
+/// The allocations of `func`, which is in A-normal form with call_tir and call_dps_packed for all
+/// computation. Kernels of `module` keep nothing they see; registry functions may.
 Liveness analyze_liveness(const Function& func, const IRModule& module);
 
 /// The operator name of a call to an Op ("relax.call_tir"), else "".
 std::string_view op_name(const CallNode* call);
-/// True for operators that give the same elements another shape, without a copy: reshape, flatten, expand_dims, squeeze.
+/// True for operators that give the same elements another shape, without a copy: reshape, flatten,
+/// expand_dims, squeeze.
 bool is_reshape_like(std::string_view name);
 /// The tensor types a call_tir or call_dps_packed writes.
 std::vector<TensorType> output_types(const CallNode* call);

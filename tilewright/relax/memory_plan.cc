@@ -12,7 +12,8 @@ int64_t aligned(int64_t bytes, int64_t alignment) { return (bytes + alignment - 
 
 bool overlap(const Lifetime& a, const Lifetime& b) { return a.first <= b.last && b.first <= a.last; }
 
-// The lowest offset where `size` bytes fit between the `taken` ranges [begin, end), which are sorted by begin.
+// The lowest offset where `size` bytes fit between the `taken` ranges [begin, end), which are sorted by
+// begin.
 int64_t lowest_gap(const std::vector<std::pair<int64_t, int64_t>>& taken, int64_t size) {
   int64_t offset = 0;
   for (const auto& [begin, end] : taken) {
@@ -50,7 +51,8 @@ MemoryPlan plan_memory(std::vector<Lifetime> tensors, int64_t alignment) {
     std::vector<std::pair<int64_t, int64_t>> taken;
     for (size_t other : placed) {
       if (overlap(tensors[n], tensors[other]))
-        taken.emplace_back(plan.offsets[other], plan.offsets[other] + aligned(tensors[other].num_bytes, alignment));
+        taken.emplace_back(plan.offsets[other],
+                           plan.offsets[other] + aligned(tensors[other].num_bytes, alignment));
     }
     std::sort(taken.begin(), taken.end());
     const int64_t size = aligned(tensors[n].num_bytes, alignment);
@@ -66,10 +68,13 @@ MemoryPlan plan_memory(std::vector<Lifetime> tensors, int64_t alignment) {
 std::string MemoryPlan::str() const {
   std::string text;
   for (size_t n = 0; n < tensors.size(); ++n)
-    text += fmt::format("{:<24} {:>10} bytes at {:>10}, steps {} to {}\n", tensors[n].name, tensors[n].num_bytes, offsets[n],
-                        tensors[n].first, tensors[n].last);
-  const double gap = lower_bound_bytes ? 100.0 * static_cast<double>(peak_bytes - lower_bound_bytes) / static_cast<double>(lower_bound_bytes) : 0;
-  return text + fmt::format("peak {} bytes, lower bound {} bytes, gap {:.1f} %", peak_bytes, lower_bound_bytes, gap);
+    text += fmt::format("{:<24} {:>10} bytes at {:>10}, steps {} to {}\n", tensors[n].name,
+                        tensors[n].num_bytes, offsets[n], tensors[n].first, tensors[n].last);
+  const double gap = lower_bound_bytes ? 100.0 * static_cast<double>(peak_bytes - lower_bound_bytes) /
+                                             static_cast<double>(lower_bound_bytes)
+                                       : 0;
+  return text +
+         fmt::format("peak {} bytes, lower bound {} bytes, gap {:.1f} %", peak_bytes, lower_bound_bytes, gap);
 }
 
 }  // namespace tilewright::relax

@@ -1,4 +1,5 @@
-// Where the tensors of one call lie in its arena: offsets such that tensors alive at the same time never overlap.
+// Where the tensors of one call lie in its arena: offsets such that tensors alive at the same time never
+// overlap.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -8,16 +9,16 @@ namespace tilewright::relax {
 
 /// A tensor that needs memory from step `first` to step `last`, both included.
 struct Lifetime {
-  std::string name;       // for the report
+  std::string name;  // for the report
   int64_t num_bytes = 0;
   int64_t first = 0, last = 0;
 };
 
 struct MemoryPlan {
   std::vector<Lifetime> tensors;
-  std::vector<int64_t> offsets;     // bytes, one per tensor, multiples of `alignment`
-  int64_t peak_bytes = 0;           // size of the arena
-  int64_t lower_bound_bytes = 0;    // most bytes alive at one step: no plan can be smaller
+  std::vector<int64_t> offsets;   // bytes, one per tensor, multiples of `alignment`
+  int64_t peak_bytes = 0;         // size of the arena
+  int64_t lower_bound_bytes = 0;  // most bytes alive at one step: no plan can be smaller
   /// A line per tensor and the peak, the lower bound and the gap between them.
   std::string str() const;
 };

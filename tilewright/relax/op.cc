@@ -31,7 +31,8 @@ const TensorTypeNode* output_type(const Call& call, size_t n) {
 }  // namespace
 
 std::string_view pattern_name(FusePattern pattern) {
-  constexpr std::string_view kNames[] = {"elementwise", "broadcast", "injective", "reduction", "out_fusable", "tuple", "opaque"};
+  constexpr std::string_view kNames[] = {"elementwise", "broadcast", "injective", "reduction",
+                                         "out_fusable", "tuple",     "opaque"};
   return kNames[static_cast<size_t>(pattern)];
 }
 
@@ -46,7 +47,8 @@ const Shape& LowerInput::out_shape(size_t n) const {
 
 DataType LowerInput::out_dtype(size_t n) const {
   const TensorTypeNode* type = output_type(call, n);
-  if (!type || type->dtype.is_void()) throw Unsupported(call, "{}: the dtype of the result is unknown", op_detail::what_of(call));
+  if (!type || type->dtype.is_void())
+    throw Unsupported(call, "{}: the dtype of the result is unknown", op_detail::what_of(call));
   return type->dtype;
 }
 
@@ -54,11 +56,14 @@ Shape LowerInput::shape(size_t n) const {
   const Expr& arg = call->args.at(n);
   if (const Shape* shape = known_shape(arg)) return *shape;
   const auto* tuple = arg.as<TupleNode>();
-  if (!tuple) throw Unsupported(call, "{}: argument {} is known only at run time", op_detail::what_of(call), n);
+  if (!tuple)
+    throw Unsupported(call, "{}: argument {} is known only at run time", op_detail::what_of(call), n);
   Shape values;
   for (const Expr& element : tuple->elements) {
     const auto* prim = element.as<PrimValueNode>();
-    if (!prim) throw Unsupported(call, "{}: argument {} holds a value that is known only at run time", op_detail::what_of(call), n);
+    if (!prim)
+      throw Unsupported(call, "{}: argument {} holds a value that is known only at run time",
+                        op_detail::what_of(call), n);
     values.push_back(prim->value);
   }
   return values;
@@ -67,14 +72,18 @@ Shape LowerInput::shape(size_t n) const {
 PrimExpr LowerInput::scalar(size_t n) const {
   const Type type = type_of(call->args.at(n));
   const auto* prim = type.as<PrimTypeNode>();
-  if (!prim || !prim->value) throw Unsupported(call, "{}: argument {} is a scalar that is known only at run time", op_detail::what_of(call), n);
+  if (!prim || !prim->value)
+    throw Unsupported(call, "{}: argument {} is a scalar that is known only at run time",
+                      op_detail::what_of(call), n);
   return prim->value;
 }
 
 const OpInfo* find_op(std::string_view name) {
-  const std::string full = name.starts_with(kPrefix) ? std::string(name) : std::string(kPrefix) + std::string(name);
+  const std::string full =
+      name.starts_with(kPrefix) ? std::string(name) : std::string(kPrefix) + std::string(name);
   const auto& ops = sorted_ops();
-  auto found = std::lower_bound(ops.begin(), ops.end(), full, [](const OpInfo* op, const std::string& key) { return op->name < key; });
+  auto found = std::lower_bound(ops.begin(), ops.end(), full,
+                                [](const OpInfo* op, const std::string& key) { return op->name < key; });
   return found != ops.end() && (*found)->name == full ? *found : nullptr;
 }
 
@@ -82,7 +91,8 @@ const OpInfo& lookup_op(std::string_view name) {
   if (const OpInfo* info = find_op(name)) return *info;
   std::vector<std::string_view> names;
   for (const OpInfo* op : sorted_ops()) names.push_back(op_detail::short_name(op->name));
-  throw UserError("there is no graph operator \"{}\"", name).help("{}", nearest_names_text(op_detail::short_name(name), names));
+  throw UserError("there is no graph operator \"{}\"", name)
+      .help("{}", nearest_names_text(op_detail::short_name(name), names));
 }
 
 std::vector<const OpInfo*> all_ops() { return sorted_ops(); }

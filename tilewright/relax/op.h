@@ -1,10 +1,11 @@
-// The operators of graphs.  The folder ops/ is the registry: each file defines an OpTable of one or several rows.
+// The operators of graphs.  The folder ops/ is the registry: each file defines an OpTable of one or several
+// rows.
 //
 //   struct Attrs { DataType out_dtype = DataType::void_();  static constexpr auto fields() {...} };
-//   Type infer(const Call& call, const Attrs& attrs);                 // raises UserError that names op, argument, shapes
-//   te::Tensor lower(const LowerInput& in, const Attrs& attrs);       // or std::vector<te::Tensor> for a tuple
-//   constexpr OpInfo kOps[] = {op<infer, lower, Attrs>("relax.matmul", "x1, x2", "...", FusePattern::kOutFusable)};
-//   constinit const OpTable matmul_info = op_table(kOps);
+//   Type infer(const Call& call, const Attrs& attrs);                 // raises UserError that names op,
+//   argument, shapes te::Tensor lower(const LowerInput& in, const Attrs& attrs);       // or
+//   std::vector<te::Tensor> for a tuple constexpr OpInfo kOps[] = {op<infer, lower, Attrs>("relax.matmul",
+//   "x1, x2", "...", FusePattern::kOutFusable)}; constinit const OpTable matmul_info = op_table(kOps);
 #pragma once
 #include <string_view>
 #include <vector>
@@ -29,8 +30,8 @@ std::string_view pattern_name(FusePattern pattern);
 
 /// What a TE lowering gets.
 struct LowerInput {
-  const Call& call;                            // with inferred types
-  std::vector<std::vector<te::Tensor>> args;   // per argument: a tensor, the fields of a tuple, or nothing
+  const Call& call;                           // with inferred types
+  std::vector<std::vector<te::Tensor>> args;  // per argument: a tensor, the fields of a tuple, or nothing
 
   size_t size() const { return args.size(); }
   const te::Tensor& operator[](size_t n) const { return args.at(n).at(0); }
@@ -85,11 +86,15 @@ std::string_view short_name(std::string_view name);
 template <auto kLower, class Attrs>
 std::vector<te::Tensor> lowered(const LowerInput& input, std::string_view what) {
   auto result = [&] {
-    if constexpr (std::is_invocable_v<decltype(kLower), const LowerInput&>) return kLower(input);
-    else return kLower(input, from_attrs<Attrs>(input.call->attrs, what));
+    if constexpr (std::is_invocable_v<decltype(kLower), const LowerInput&>)
+      return kLower(input);
+    else
+      return kLower(input, from_attrs<Attrs>(input.call->attrs, what));
   }();
-  if constexpr (std::is_same_v<decltype(result), te::Tensor>) return {std::move(result)};
-  else return result;
+  if constexpr (std::is_same_v<decltype(result), te::Tensor>)
+    return {std::move(result)};
+  else
+    return result;
 }
 std::string_view what_of(const Call& call);
 }  // namespace op_detail
@@ -99,15 +104,28 @@ struct NoAttrs {
 };
 
 template <auto kInfer, auto kLower, class Attrs = NoAttrs>
-constexpr OpInfo op(std::string_view name, std::string_view args, std::string_view doc, FusePattern pattern, bool is_pure = true) {
-  OpInfo info{name, args, doc, pattern, nullptr, nullptr, &option_schema<Attrs>,
-              [](const AttrMap& attrs, std::string_view what) { return to_attrs(from_attrs<Attrs>(attrs, what)); }, is_pure};
+constexpr OpInfo op(std::string_view name, std::string_view args, std::string_view doc, FusePattern pattern,
+                    bool is_pure = true) {
+  OpInfo info{
+      name,
+      args,
+      doc,
+      pattern,
+      nullptr,
+      nullptr,
+      &option_schema<Attrs>,
+      [](const AttrMap& attrs, std::string_view what) { return to_attrs(from_attrs<Attrs>(attrs, what)); },
+      is_pure};
   info.infer = [](const Call& call) -> Type {
-    if constexpr (std::is_invocable_v<decltype(kInfer), const Call&>) return kInfer(call);
-    else return kInfer(call, from_attrs<Attrs>(call->attrs, op_detail::what_of(call)));
+    if constexpr (std::is_invocable_v<decltype(kInfer), const Call&>)
+      return kInfer(call);
+    else
+      return kInfer(call, from_attrs<Attrs>(call->attrs, op_detail::what_of(call)));
   };
   if constexpr (!std::is_null_pointer_v<decltype(kLower)>)
-    info.lower = [](const LowerInput& input) { return op_detail::lowered<kLower, Attrs>(input, op_detail::what_of(input.call)); };
+    info.lower = [](const LowerInput& input) {
+      return op_detail::lowered<kLower, Attrs>(input, op_detail::what_of(input.call));
+    };
   return info;
 }
 

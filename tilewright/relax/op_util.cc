@@ -22,8 +22,10 @@ void require_arg_count(const Call& call) {
   const bool open = info->args.ends_with('*');
   if (given >= most - optional && (given <= most || open)) return;
   std::string expected = fmt::format("{}", most - optional);
-  if (open) expected += " or more";
-  else if (optional) expected += fmt::format(" to {}", most);
+  if (open)
+    expected += " or more";
+  else if (optional)
+    expected += fmt::format(" to {}", most);
   fail(call, "{} argument{} given, expected {} ({})", given, given == 1 ? "" : "s", expected, info->args);
 }
 
@@ -42,7 +44,8 @@ std::vector<const TensorTypeNode*> tensors_arg(const Call& call, size_t n) {
   for (size_t field = 0; field < tuple->elements.size(); ++field) {
     tensors.push_back(tuple->elements[field].as<TensorTypeNode>());
     if (!tensors.back())
-      fail(call, "{}[{}] is {}, expected a tensor", arg_name(call, n), field, type_text(tuple->elements[field]));
+      fail(call, "{}[{}] is {}, expected a tensor", arg_name(call, n), field,
+           type_text(tuple->elements[field]));
   }
   return tensors;
 }
@@ -62,7 +65,8 @@ const Shape* shape_arg(const Call& call, size_t n, int64_t* ndim, Shape* storage
   storage->clear();
   for (const Type& element : tuple->elements) {
     const auto* prim = element.as<PrimTypeNode>();
-    if (!prim || !prim->dtype.is_integral()) fail(call, "{} is {}, expected integers", arg_name(call, n), type_text(type));
+    if (!prim || !prim->dtype.is_integral())
+      fail(call, "{} is {}, expected integers", arg_name(call, n), type_text(type));
     if (!prim->value) return nullptr;
     storage->push_back(as_extent(prim->value));
   }
@@ -79,7 +83,8 @@ const PrimTypeNode* scalar_arg(const Call& call, size_t n) {
 void require_ndim(const Call& call, size_t n, int64_t ndim) {
   const TensorTypeNode* type = tensor_arg(call, n);
   if (type->ndim >= 0 && type->ndim != ndim)
-    fail(call, "{} is {} with {} dimension{}, expected {}", arg_name(call, n), short_text(type), type->ndim, type->ndim == 1 ? "" : "s", ndim);
+    fail(call, "{} is {} with {} dimension{}, expected {}", arg_name(call, n), short_text(type), type->ndim,
+         type->ndim == 1 ? "" : "s", ndim);
 }
 
 std::string short_text(const TensorTypeNode* type) { return short_type(Type(type)); }
@@ -94,7 +99,8 @@ std::vector<int64_t> normalize_axes(const Call& call, const std::vector<int64_t>
   std::vector<int64_t> result;
   for (int64_t axis : axes) {
     const int64_t normal = normalize_axis(call, axis, ndim);
-    if (std::find(result.begin(), result.end(), normal) != result.end()) fail(call, "axis {} is given twice", axis);
+    if (std::find(result.begin(), result.end(), normal) != result.end())
+      fail(call, "axis {} is given twice", axis);
     result.push_back(normal);
   }
   std::sort(result.begin(), result.end());
@@ -105,7 +111,8 @@ DataType common_dtype(const Call& call, size_t a, size_t b) {
   const DataType x = tensor_arg(call, a)->dtype, y = tensor_arg(call, b)->dtype;
   if (x.is_void() || y.is_void()) return DataType::void_();
   if (x != y)
-    throw UserError(call, "{}: {} is {}, but {} is {}", name_of(call), arg_name(call, a), x.str(), arg_name(call, b), y.str())
+    throw UserError(call, "{}: {} is {}, but {} is {}", name_of(call), arg_name(call, a), x.str(),
+                    arg_name(call, b), y.str())
         .help("cast one of them, e.g. R.astype({}, \"{}\")", arg_name(call, b), x.str());
   return x;
 }
@@ -116,20 +123,27 @@ std::optional<Shape> broadcast_shapes(const Call& call, const Shape& a, const Sh
   bool known = true;
   for (size_t n = 0; n < ndim; ++n) {
     PrimExpr& out = result[ndim - 1 - n];
-    if (n >= a.size()) out = b[b.size() - 1 - n];
-    else if (n >= b.size()) out = a[a.size() - 1 - n];
+    if (n >= a.size())
+      out = b[b.size() - 1 - n];
+    else if (n >= b.size())
+      out = a[a.size() - 1 - n];
     else {
       const PrimExpr &x = a[a.size() - 1 - n], &y = b[b.size() - 1 - n];
       const Answer equal = equal_extents(x, y);
       const bool x_const = is<IntImmNode>(x), y_const = is<IntImmNode>(y);
-      if (equal == Answer::kYes || tir::is_one(y)) out = x;
-      else if (tir::is_one(x)) out = y;
+      if (equal == Answer::kYes || tir::is_one(y))
+        out = x;
+      else if (tir::is_one(x))
+        out = y;
       else if (equal == Answer::kNo && x_const && y_const)
-        fail(call, "the shapes {} and {} do not broadcast: {} against {} in dimension {} from the end", shape_text(a), shape_text(b),
-             x.as<IntImmNode>()->value, y.as<IntImmNode>()->value, n + 1);
-      else if (x_const) out = x;  // y must be 1 or equal: the constant wins
-      else if (y_const) out = y;
-      else known = false;
+        fail(call, "the shapes {} and {} do not broadcast: {} against {} in dimension {} from the end",
+             shape_text(a), shape_text(b), x.as<IntImmNode>()->value, y.as<IntImmNode>()->value, n + 1);
+      else if (x_const)
+        out = x;  // y must be 1 or equal: the constant wins
+      else if (y_const)
+        out = y;
+      else
+        known = false;
     }
   }
   if (!known) return std::nullopt;
@@ -143,8 +157,10 @@ TensorType broadcast_type(const Call& call, const std::vector<size_t>& args, Dat
     const TensorTypeNode* type = tensor_arg(call, n);
     ndim = type->ndim < 0 || ndim < 0 ? -1 : std::max(ndim, type->ndim);
     const Shape* mine = known_shape(type);
-    if (!mine) shape.reset();
-    else if (shape) shape = broadcast_shapes(call, *shape, *mine);
+    if (!mine)
+      shape.reset();
+    else if (shape)
+      shape = broadcast_shapes(call, *shape, *mine);
   }
   return shape ? tensor_type(std::move(*shape), dtype) : tensor_type_of_ndim(ndim, dtype);
 }

@@ -1,5 +1,6 @@
-// What the inference of operators shares: arguments with their types, axes, broadcasting, and the errors about them.
-// Every error opens with the operator's name, names the argument and shows the types it speaks of.
+// What the inference of operators shares: arguments with their types, axes, broadcasting, and the errors
+// about them. Every error opens with the operator's name, names the argument and shows the types it speaks
+// of.
 #pragma once
 #include <fmt/format.h>
 
@@ -36,8 +37,8 @@ int64_t normalize_axis(const Call& call, int64_t axis, int64_t ndim);
 std::vector<int64_t> normalize_axes(const Call& call, const std::vector<int64_t>& axes, int64_t ndim);
 /// The dtype of both arguments.  Raises UserError when they differ; void if one is unknown.
 DataType common_dtype(const Call& call, size_t a, size_t b);
-/// The shape of elementwise work on shapes `a` and `b`, as numpy broadcasts; nothing when it is not known which of two
-/// symbolic extents wins.  Raises UserError when they never fit.
+/// The shape of elementwise work on shapes `a` and `b`, as numpy broadcasts; nothing when it is not known
+/// which of two symbolic extents wins.  Raises UserError when they never fit.
 std::optional<Shape> broadcast_shapes(const Call& call, const Shape& a, const Shape& b);
 /// The type of elementwise work on tensor arguments `args` with result dtype `dtype`.
 TensorType broadcast_type(const Call& call, const std::vector<size_t>& args, DataType dtype);

@@ -1,4 +1,5 @@
-// The passes over graphs.  The folder passes/ is the registry: each file defines `constinit const PassInfo <stem>_info`.
+// The passes over graphs.  The folder passes/ is the registry: each file defines `constinit const PassInfo
+// <stem>_info`.
 #pragma once
 #include "tilewright/ir/pass.h"
 #include "tilewright/relax/relax.h"
@@ -10,8 +11,9 @@ extern const std::size_t k_passes_count;
 /// The pass called `name`; raises UserError with the nearest names.
 const PassInfo& find_pass(std::string_view name);
 
-/// `func` with parameters replaced by constants, found by name; symbolic dimensions take the constants' extents.
-/// Raises UserError for a name that is no parameter, or a constant of another dtype or shape.
-Function bind_params(const Function& func, const std::vector<std::pair<std::string, runtime::Tensor>>& params);
+/// `func` with parameters replaced by constants, found by name; symbolic dimensions take the constants'
+/// extents. Raises UserError for a name that is no parameter, or a constant of another dtype or shape.
+Function bind_params(const Function& func,
+                     const std::vector<std::pair<std::string, runtime::Tensor>>& params);
 
 }  // namespace tilewright::relax

@@ -17,10 +17,11 @@ struct TensorTypeNode final : Node<TensorTypeNode, TypeNode, Kind::kTensorType> 
   int64_t ndim = -1;
   std::string device;
   static constexpr auto fields() {
-    return std::tuple{field<&TensorTypeNode::shape>("shape", "a ShapeExpr, or a Var of shape type, or null: unknown"),
-                      field<&TensorTypeNode::dtype>("dtype", "element type; void: unknown"),
-                      field<&TensorTypeNode::ndim>("ndim", "number of dimensions; -1: unknown"),
-                      field<&TensorTypeNode::device>("device", "virtual device, e.g. \"cpu:0\"; empty: any")};
+    return std::tuple{
+        field<&TensorTypeNode::shape>("shape", "a ShapeExpr, or a Var of shape type, or null: unknown"),
+        field<&TensorTypeNode::dtype>("dtype", "element type; void: unknown"),
+        field<&TensorTypeNode::ndim>("ndim", "number of dimensions; -1: unknown"),
+        field<&TensorTypeNode::device>("device", "virtual device, e.g. \"cpu:0\"; empty: any")};
   }
   void verify();  // ndim follows from a known shape
 };
@@ -46,10 +47,11 @@ struct CallableTypeNode final : Node<CallableTypeNode, TypeNode, Kind::kCallable
   bool is_pure = true;
   bool is_opaque = false;
   static constexpr auto fields() {
-    return std::tuple{field<&CallableTypeNode::params>("params", "parameter types, unless is_opaque", Role::kDefRec),
-                      field<&CallableTypeNode::ret>("ret", "type of the result"),
-                      field<&CallableTypeNode::is_pure>("is_pure", "no side effect"),
-                      field<&CallableTypeNode::is_opaque>("is_opaque", "parameters unknown")};
+    return std::tuple{
+        field<&CallableTypeNode::params>("params", "parameter types, unless is_opaque", Role::kDefRec),
+        field<&CallableTypeNode::ret>("ret", "type of the result"),
+        field<&CallableTypeNode::is_pure>("is_pure", "no side effect"),
+        field<&CallableTypeNode::is_opaque>("is_opaque", "parameters unknown")};
   }
 };
 using CallableType = Ref<CallableTypeNode>;
@@ -164,20 +166,21 @@ struct DataTypeValueNode final : Node<DataTypeValueNode, RelaxExprNode, Kind::kD
 using DataTypeValue = Ref<DataTypeValueNode>;
 
 /// R.matmul(a, b), R.call_tir(cls.f, (x,), out_sinfo=...), f(x)
-/// call_tir: op "relax.call_tir", args (GlobalVar or ExternFunc, Tuple of tensors [, ShapeExpr of extra integers]),
-/// type_args (one TensorType per output).  call_dps_packed: the same with an ExternFunc.
+/// call_tir: op "relax.call_tir", args (GlobalVar or ExternFunc, Tuple of tensors [, ShapeExpr of extra
+/// integers]), type_args (one TensorType per output).  call_dps_packed: the same with an ExternFunc.
 struct CallNode final : Node<CallNode, RelaxExprNode, Kind::kRelaxCall> {
   Expr op;
   std::vector<Expr> args;
   AttrMap attrs;
   std::vector<Type> type_args;
   static constexpr auto fields() {
-    return std::tuple{field<&CallNode::op>("op", "an Op, a GlobalVar, an ExternFunc or a variable of callable type"),
-                      field<&CallNode::args>("args", "arguments in order"),
-                      field<&CallNode::attrs>("attrs", "the operator's attributes"),
-                      field<&CallNode::type_args>("type_args", "types given by the user, e.g. of call_tir's outputs"),
-                      field<&CallNode::type>("type", "what inference found", Role::kIgnore),
-                      field<&CallNode::span>("span", "where it was written", Role::kIgnore)};
+    return std::tuple{
+        field<&CallNode::op>("op", "an Op, a GlobalVar, an ExternFunc or a variable of callable type"),
+        field<&CallNode::args>("args", "arguments in order"),
+        field<&CallNode::attrs>("attrs", "the operator's attributes"),
+        field<&CallNode::type_args>("type_args", "types given by the user, e.g. of call_tir's outputs"),
+        field<&CallNode::type>("type", "what inference found", Role::kIgnore),
+        field<&CallNode::span>("span", "where it was written", Role::kIgnore)};
   }
 };
 using Call = Ref<CallNode>;
@@ -200,8 +203,8 @@ using If = Ref<IfNode>;
 // ---------------------------------------------------------------- bindings
 
 struct BindingNode : Object, Group<Kind::kBindingBegin, Kind::kBindingEnd> {
-  using Object::Object;
   using Group::classof;
+  using Object::Object;
   AnyVar var;
   Expr value;
   Span span;
@@ -231,8 +234,8 @@ struct MatchCastNode final : Node<MatchCastNode, BindingNode, Kind::kMatchCast> 
 using MatchCast = Ref<MatchCastNode>;
 
 struct BindingBlockNode : Object, Group<Kind::kBindingBlockBegin, Kind::kBindingBlockEnd> {
-  using Object::Object;
   using Group::classof;
+  using Object::Object;
   std::vector<Binding> bindings;
 };
 using BindingBlock = Ref<BindingBlockNode>;
@@ -258,10 +261,11 @@ struct SeqExprNode final : Node<SeqExprNode, RelaxExprNode, Kind::kSeqExpr> {
   std::vector<BindingBlock> blocks;
   Expr body;
   static constexpr auto fields() {
-    return std::tuple{field<&SeqExprNode::blocks>("blocks", "in order"),
-                      field<&SeqExprNode::body>("body", "the result; a leaf: variable, constant, tuple of leaves, ..."),
-                      field<&SeqExprNode::type>("type", "what inference found", Role::kIgnore),
-                      field<&SeqExprNode::span>("span", "where it was written", Role::kIgnore)};
+    return std::tuple{
+        field<&SeqExprNode::blocks>("blocks", "in order"),
+        field<&SeqExprNode::body>("body", "the result; a leaf: variable, constant, tuple of leaves, ..."),
+        field<&SeqExprNode::type>("type", "what inference found", Role::kIgnore),
+        field<&SeqExprNode::span>("span", "where it was written", Role::kIgnore)};
   }
 };
 using SeqExpr = Ref<SeqExprNode>;
@@ -273,13 +277,14 @@ struct FunctionNode final : Node<FunctionNode, BaseFuncNode, Kind::kRelaxFunctio
   Type ret_type;
   bool is_pure = true;
   static constexpr auto fields() {
-    return std::tuple{field<&FunctionNode::params>("params", "parameters; their shapes define dimensions", Role::kDefRec),
-                      field<&FunctionNode::body>("body", "a SeqExpr"),
-                      field<&FunctionNode::ret_type>("ret_type", "type of the result"),
-                      field<&FunctionNode::is_pure>("is_pure", "no side effect"),
-                      field<&FunctionNode::attrs>("attrs", "\"global_symbol\", \"num_input\", ..."),
-                      field<&FunctionNode::type>("type", "CallableType, what inference found", Role::kIgnore),
-                      field<&FunctionNode::span>("span", "where it was written", Role::kIgnore)};
+    return std::tuple{
+        field<&FunctionNode::params>("params", "parameters; their shapes define dimensions", Role::kDefRec),
+        field<&FunctionNode::body>("body", "a SeqExpr"),
+        field<&FunctionNode::ret_type>("ret_type", "type of the result"),
+        field<&FunctionNode::is_pure>("is_pure", "no side effect"),
+        field<&FunctionNode::attrs>("attrs", "\"global_symbol\", \"num_input\", ..."),
+        field<&FunctionNode::type>("type", "CallableType, what inference found", Role::kIgnore),
+        field<&FunctionNode::span>("span", "where it was written", Role::kIgnore)};
   }
 };
 using Function = Ref<FunctionNode>;

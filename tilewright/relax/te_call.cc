@@ -12,7 +12,8 @@ namespace tilewright::relax {
 namespace {
 
 // Variables used in the computations of `tensor` and below that are not bound there, in order of first use.
-void collect_free_vars(const te::Tensor& tensor, std::vector<ObjectRef>* seen_ops, std::vector<tir::Var>* free) {
+void collect_free_vars(const te::Tensor& tensor, std::vector<ObjectRef>* seen_ops,
+                       std::vector<tir::Var>* free) {
   const ObjectRef op = tensor->op;
   if (std::find(seen_ops->begin(), seen_ops->end(), op) != seen_ops->end()) return;
   seen_ops->push_back(op);
@@ -21,7 +22,8 @@ void collect_free_vars(const te::Tensor& tensor, std::vector<ObjectRef>* seen_op
   std::vector<const Object*> bound;
   auto use = [&](const tir::VarNode* var) {
     const tir::Var ref(var);
-    if (std::find(bound.begin(), bound.end(), var) == bound.end() && std::find(free->begin(), free->end(), ref) == free->end())
+    if (std::find(bound.begin(), bound.end(), var) == bound.end() &&
+        std::find(free->begin(), free->end(), ref) == free->end())
       free->push_back(ref);
   };
   auto read = [&](const tir::ProducerLoadNode* load) {
@@ -44,16 +46,20 @@ void collect_free_vars(const te::Tensor& tensor, std::vector<ObjectRef>* seen_op
 }
 
 std::string letter_name(size_t position) {
-  return position < 26 ? std::string(1, static_cast<char>('A' + position)) : fmt::format("input_{}", position);
+  return position < 26 ? std::string(1, static_cast<char>('A' + position))
+                       : fmt::format("input_{}", position);
 }
 
 // An output that is an input, or given twice, is copied into a tensor of its own.
 te::Tensor as_new_output(const te::Tensor& output, const std::vector<te::Tensor>& earlier) {
-  const bool is_new = is<te::TeComputeNode>(output->op) && std::none_of(earlier.begin(), earlier.end(), [&](const te::Tensor& other) {
+  const bool is_new = is<te::TeComputeNode>(output->op) &&
+                      std::none_of(earlier.begin(), earlier.end(), [&](const te::Tensor& other) {
                         return other->op == output->op && other->value_index == output->value_index;
                       });
   if (is_new) return output;
-  return te::compute(output.shape(), [&](const std::vector<tir::Var>& axes) { return output.at({axes.begin(), axes.end()}); }, {.name = "T_copy"});
+  return te::compute(output.shape(),
+                     [&](const std::vector<tir::Var>& axes) { return output.at({axes.begin(), axes.end()}); },
+                     {.name = "T_copy"});
 }
 
 }  // namespace
@@ -64,16 +70,19 @@ te::Tensor te_placeholder(const Expr& value, size_t position) {
   if (!tensor) throw UserError(value, "argument {} is {}, expected a tensor", position, type_text(type));
   const Shape* shape = known_shape(tensor);
   if (!shape || tensor->dtype.is_void())
-    throw Unsupported(value, "argument {} is {}: its {} is known only at run time", position, type_text(type), shape ? "dtype" : "shape")
+    throw Unsupported(value, "argument {} is {}: its {} is known only at run time", position, type_text(type),
+                      shape ? "dtype" : "shape")
         .help("bind it with R.match_cast");
   return te::placeholder(*shape, tensor->dtype, letter_name(position));
 }
 
-TeCall make_te_call(const std::vector<Expr>& inputs, const std::vector<te::Tensor>& placeholders, std::vector<te::Tensor> outputs) {
+TeCall make_te_call(const std::vector<Expr>& inputs, const std::vector<te::Tensor>& placeholders,
+                    std::vector<te::Tensor> outputs) {
   TeCall result;
   result.inputs = inputs;
   for (size_t n = 0; n < outputs.size(); ++n)
-    outputs[n] = as_new_output(outputs[n], std::vector<te::Tensor>(outputs.begin(), outputs.begin() + static_cast<long>(n)));
+    outputs[n] = as_new_output(
+        outputs[n], std::vector<te::Tensor>(outputs.begin(), outputs.begin() + static_cast<long>(n)));
 
   std::vector<ObjectRef> args(placeholders.begin(), placeholders.end());
   args.insert(args.end(), outputs.begin(), outputs.end());
@@ -103,7 +112,8 @@ TeCall make_te_call(const std::vector<Expr>& inputs, const std::vector<te::Tenso
   result.func = substitute(te::create_prim_func(args, {.global_symbol = ""}), fresh);
   for (const te::Tensor& output : outputs) {
     Shape shape;
-    for (const PrimExpr& extent : output.shape()) shape.push_back(is<tir::VarNode>(extent) ? extent : arith::simplify(extent));
+    for (const PrimExpr& extent : output.shape())
+      shape.push_back(is<tir::VarNode>(extent) ? extent : arith::simplify(extent));
     result.outputs.push_back(tensor_type(std::move(shape), output.dtype()));
   }
   return result;

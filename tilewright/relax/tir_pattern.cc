@@ -10,7 +10,8 @@ namespace {
 using namespace tir;
 
 bool has_reduction(const BlockNode* block) {
-  return std::any_of(block->iter_vars.begin(), block->iter_vars.end(), [](const IterVar& axis) { return axis->iter_type == IterType::kReduce; });
+  return std::any_of(block->iter_vars.begin(), block->iter_vars.end(),
+                     [](const IterVar& axis) { return axis->iter_type == IterType::kReduce; });
 }
 
 // elementwise: the very indices of the store; broadcast: some of them, in order, or constants
@@ -52,14 +53,17 @@ bool sums_products(const BlockNode* block) {
 
 FusePattern pattern_of(const PrimFunc& func) {
   if (func->attrs.contains("op_pattern"))
-    return static_cast<FusePattern>(std::clamp<int64_t>(func->attrs.get_int("op_pattern", 6), 0, static_cast<int64_t>(FusePattern::kOpaque)));
+    return static_cast<FusePattern>(std::clamp<int64_t>(func->attrs.get_int("op_pattern", 6), 0,
+                                                        static_cast<int64_t>(FusePattern::kOpaque)));
   const auto* root = func->body.as<BlockRealizeNode>();
   if (!root || !root->block->iter_vars.empty()) return FusePattern::kOpaque;
   std::vector<const BlockNode*> blocks;
   bool is_plain = true;
-  walk(root->block->body, [&](const BlockNode* block) { blocks.push_back(block); }, [&](const WhileNode*) { is_plain = false; },
-       [&](const AttrStmtNode*) { is_plain = false; }, [&](const EvaluateNode*) { is_plain = false; },
-       [&](const tir::CallNode* call) { is_plain &= is_pure(call->op); });
+  walk(
+      root->block->body, [&](const BlockNode* block) { blocks.push_back(block); },
+      [&](const WhileNode*) { is_plain = false; }, [&](const AttrStmtNode*) { is_plain = false; },
+      [&](const EvaluateNode*) { is_plain = false; },
+      [&](const tir::CallNode* call) { is_plain &= is_pure(call->op); });
   if (!is_plain || blocks.empty()) return FusePattern::kOpaque;
   const bool reduces = std::any_of(blocks.begin(), blocks.end(), has_reduction);
   if (blocks.size() > 1) return reduces ? FusePattern::kOutFusable : FusePattern::kInjective;

@@ -20,7 +20,9 @@ Shape extents(const std::vector<int64_t>& values) {
   return shape;
 }
 
-PrimExpr as_extent(PrimExpr value) { return value->dtype == kInt64 ? value : tir::cast(kInt64, std::move(value)); }
+PrimExpr as_extent(PrimExpr value) {
+  return value->dtype == kInt64 ? value : tir::cast(kInt64, std::move(value));
+}
 
 TensorType tensor_type(Shape shape, DataType dtype, std::string device) {
   for (PrimExpr& extent : shape) extent = as_extent(std::move(extent));
@@ -108,7 +110,8 @@ std::string joined_extents(const Shape& shape) {
 
 std::string tensor_text(const TensorTypeNode* type) {
   std::vector<std::string> parts;
-  if (const Shape* shape = known_shape(type)) parts.push_back(fmt::format("({}{})", joined_extents(*shape), shape->size() == 1 ? "," : ""));
+  if (const Shape* shape = known_shape(type))
+    parts.push_back(fmt::format("({}{})", joined_extents(*shape), shape->size() == 1 ? "," : ""));
   if (!type->dtype.is_void()) parts.push_back(fmt::format("\"{}\"", type->dtype.str()));
   if (!known_shape(type) && type->ndim >= 0) parts.push_back(fmt::format("ndim={}", type->ndim));
   return parts.empty() ? "R.Tensor" : fmt::format("R.Tensor({})", fmt::join(parts, ", "));
@@ -125,7 +128,8 @@ std::string type_text(const Type& type) {
     return shape->ndim < 0 ? "R.Shape" : fmt::format("R.Shape(ndim={})", shape->ndim);
   }
   if (const auto* prim = type.as<PrimTypeNode>())
-    return prim->value ? fmt::format("R.Prim(value={})", tir::expr_text(prim->value)) : fmt::format("R.Prim(\"{}\")", prim->dtype.str());
+    return prim->value ? fmt::format("R.Prim(value={})", tir::expr_text(prim->value))
+                       : fmt::format("R.Prim(\"{}\")", prim->dtype.str());
   if (const auto* tuple = type.as<TupleTypeNode>()) {
     std::vector<std::string> elements;
     for (const Type& element : tuple->elements) elements.push_back(type_text(element));
@@ -164,12 +168,16 @@ namespace {
 Answer tensor_subtype(const TensorTypeNode* given, const TensorTypeNode* expected) {
   Answer answer = Answer::kYes;
   if (!expected->dtype.is_void()) {
-    if (given->dtype.is_void()) answer = Answer::kMaybe;
-    else if (given->dtype != expected->dtype) return Answer::kNo;
+    if (given->dtype.is_void())
+      answer = Answer::kMaybe;
+    else if (given->dtype != expected->dtype)
+      return Answer::kNo;
   }
   if (expected->ndim >= 0) {
-    if (given->ndim < 0) answer = Answer::kMaybe;
-    else if (given->ndim != expected->ndim) return Answer::kNo;
+    if (given->ndim < 0)
+      answer = Answer::kMaybe;
+    else if (given->ndim != expected->ndim)
+      return Answer::kNo;
   }
   if (const Shape* shape = known_shape(expected)) {
     const Shape* mine = known_shape(given);
@@ -206,10 +214,13 @@ Answer is_subtype(const Type& given, const Type& expected) {
   if (!expected || is<ObjectTypeNode>(expected)) return Answer::kYes;
   if (!given || is<ObjectTypeNode>(given)) return Answer::kMaybe;
   if (given->kind != expected->kind) return Answer::kNo;
-  if (const auto* type = given.as<TensorTypeNode>()) return tensor_subtype(type, expected.as<TensorTypeNode>());
+  if (const auto* type = given.as<TensorTypeNode>())
+    return tensor_subtype(type, expected.as<TensorTypeNode>());
   if (const auto* type = given.as<ShapeTypeNode>()) return shape_subtype(type, expected.as<ShapeTypeNode>());
-  if (const auto* type = given.as<TupleTypeNode>()) return all_subtypes(type->elements, expected.as<TupleTypeNode>()->elements);
-  if (const auto* type = given.as<CallableTypeNode>()) return callable_subtype(type, expected.as<CallableTypeNode>());
+  if (const auto* type = given.as<TupleTypeNode>())
+    return all_subtypes(type->elements, expected.as<TupleTypeNode>()->elements);
+  if (const auto* type = given.as<CallableTypeNode>())
+    return callable_subtype(type, expected.as<CallableTypeNode>());
   if (const auto* type = given.as<PrimTypeNode>()) {
     const auto* other = expected.as<PrimTypeNode>();
     if (type->dtype != other->dtype) return Answer::kNo;
@@ -238,7 +249,8 @@ Type common_type(const Type& a, const Type& b) {
     const auto* y = b.as<TupleTypeNode>();
     if (x->elements.size() != y->elements.size()) return object_type();
     std::vector<Type> elements;
-    for (size_t n = 0; n < x->elements.size(); ++n) elements.push_back(common_type(x->elements[n], y->elements[n]));
+    for (size_t n = 0; n < x->elements.size(); ++n)
+      elements.push_back(common_type(x->elements[n], y->elements[n]));
     return tuple_type(std::move(elements));
   }
   if (const auto* x = a.as<PrimTypeNode>()) {
@@ -251,18 +263,22 @@ Type common_type(const Type& a, const Type& b) {
 namespace {
 bool uses_only(const PrimExpr& expr, const std::vector<const tir::VarNode*>& known) {
   bool all = true;
-  walk(expr, [&](const tir::VarNode* var) { all &= std::find(known.begin(), known.end(), var) != known.end(); });
+  walk(expr,
+       [&](const tir::VarNode* var) { all &= std::find(known.begin(), known.end(), var) != known.end(); });
   return all;
 }
 bool uses_only(const Shape& shape, const std::vector<const tir::VarNode*>& known) {
-  return std::all_of(shape.begin(), shape.end(), [&](const PrimExpr& extent) { return uses_only(extent, known); });
+  return std::all_of(shape.begin(), shape.end(),
+                     [&](const PrimExpr& extent) { return uses_only(extent, known); });
 }
 }  // namespace
 
 Type erase_unknown_dims(const Type& type, const std::vector<const tir::VarNode*>& known) {
   if (const auto* tensor = type.as<TensorTypeNode>()) {
     const Shape* shape = known_shape(tensor);
-    if (shape && uses_only(*shape, known)) return is<ShapeExprNode>(tensor->shape) ? type : Type(tensor_type(*shape, tensor->dtype, tensor->device));
+    if (shape && uses_only(*shape, known))
+      return is<ShapeExprNode>(tensor->shape) ? type
+                                              : Type(tensor_type(*shape, tensor->dtype, tensor->device));
     return tensor->shape ? Type(tensor_type_of_ndim(tensor->ndim, tensor->dtype, tensor->device)) : type;
   }
   if (const auto* shape = type.as<ShapeTypeNode>())

@@ -35,8 +35,8 @@ Shape extents(const std::vector<int64_t>& values);
 PrimExpr as_extent(PrimExpr value);
 
 // ---- taking apart
-/// The type of `expr`: the one that inference found, or what a leaf (variable, constant, shape, literal, tuple of such)
-/// says by itself; null when it is not known yet.
+/// The type of `expr`: the one that inference found, or what a leaf (variable, constant, shape, literal,
+/// tuple of such) says by itself; null when it is not known yet.
 Type type_of(const Expr& expr);
 /// The extents of a tensor type, or null when they are unknown.
 const Shape* known_shape(const TensorTypeNode* type);
@@ -57,7 +57,8 @@ Answer equal_extents(const PrimExpr& a, const PrimExpr& b);
 Answer equal_shapes(const Shape& a, const Shape& b);
 /// The number of elements, simplified.
 PrimExpr num_elements(const Shape& shape);
-/// Whether a value of type `given` may be passed where `expected` is asked for: kYes always, kMaybe after a check.
+/// Whether a value of type `given` may be passed where `expected` is asked for: kYes always, kMaybe after a
+/// check.
 Answer is_subtype(const Type& given, const Type& expected);
 /// The smallest type that both belong to: what an `if` gives.
 Type common_type(const Type& a, const Type& b);

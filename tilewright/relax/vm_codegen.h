@@ -12,10 +12,10 @@ struct VmProgram {
   std::vector<std::pair<std::string, MemoryPlan>> plans;
 };
 
-/// The code of all graph functions of `module`.  They are in A-normal form and legalised: computation is call_tir,
-/// call_dps_packed and calls of other functions.  The PrimFuncs of `module` are the kernels, compiled by the driver
-/// under kernel_symbol().
-/// Raises Unsupported for an operator that was not legalised or a nested function.
+/// The code of all graph functions of `module`.  They are in A-normal form and legalised: computation is
+/// call_tir, call_dps_packed and calls of other functions.  The PrimFuncs of `module` are the kernels,
+/// compiled by the driver under kernel_symbol(). Raises Unsupported for an operator that was not legalised or
+/// a nested function.
 VmProgram vm_codegen(const IRModule& module);
 
 /// The name under which the kernel `name` of `module` is exported: its global_symbol, or `name`.

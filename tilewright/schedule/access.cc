@@ -12,7 +12,8 @@ std::vector<Access> accesses_of(const State& state, NodeId id) {
   const BlockNode* block = state.node(id).block();
   const analysis::AccessRegions regions = analysis::access_regions(state.node(id).stmt);
   std::vector<Access> accesses;
-  for (const BufferRegion& read : regions.reads) accesses.push_back({id, read->buffer, read->region, false, false});
+  for (const BufferRegion& read : regions.reads)
+    accesses.push_back({id, read->buffer, read->region, false, false});
   for (const BufferRegion& write : regions.writes) {
     bool is_update = block->init != nullptr;
     for (const BufferRegion& read : regions.reads) is_update |= read->buffer == write->buffer;
@@ -38,13 +39,15 @@ std::vector<NodeId> loops_between(const State& state, NodeId outer, NodeId block
   return {loops.rbegin(), loops.rend()};
 }
 
-arith::IntervalRegion relaxed_unguarded(const State& state, const Access& access, NodeId outer, arith::Analyzer& analyzer) {
+arith::IntervalRegion relaxed_unguarded(const State& state, const Access& access, NodeId outer,
+                                        arith::Analyzer& analyzer) {
   const arith::IterRanges ranges = ranges_of(state, loops_between(state, outer, access.block));
   for (const auto& [var, range] : ranges) analyzer.bind(var, range);
   return arith::eval_region(access.region, arith::domains_of(ranges), analyzer);
 }
 
-arith::IntervalRegion relaxed(const State& state, const Access& access, NodeId outer, arith::Analyzer& analyzer) {
+arith::IntervalRegion relaxed(const State& state, const Access& access, NodeId outer,
+                              arith::Analyzer& analyzer) {
   const PrimExpr& predicate = state.node(access.block).realize()->predicate;
   const arith::Analyzer::Scope scope = analyzer.assume(predicate);
   return relaxed_unguarded(state, access, outer, analyzer);

@@ -11,7 +11,7 @@ namespace tilewright::schedule {
 struct Access {
   NodeId block = kNoNode;
   Buffer buffer;
-  arith::Region region;    // block axes replaced by their bindings
+  arith::Region region;  // block axes replaced by their bindings
   bool is_write = false;
   bool is_update = false;  // a write of a block that reads the same elements first: Y[i] = Y[i] + x
 };
@@ -25,15 +25,20 @@ bool may_alias(const Buffer& a, const Buffer& b);
 
 /// All loops around `block` that are strictly inside of `outer`, outermost first.
 std::vector<NodeId> loops_between(const State& state, NodeId outer, NodeId block);
-/// The elements touched while the loops strictly inside of `outer` run, as far as the block's predicate lets it run.
-arith::IntervalRegion relaxed(const State& state, const Access& access, NodeId outer, arith::Analyzer& analyzer);
+/// The elements touched while the loops strictly inside of `outer` run, as far as the block's predicate lets
+/// it run.
+arith::IntervalRegion relaxed(const State& state, const Access& access, NodeId outer,
+                              arith::Analyzer& analyzer);
 /// The same as if the block had no predicate: bounds stay simple.
-arith::IntervalRegion relaxed_unguarded(const State& state, const Access& access, NodeId outer, arith::Analyzer& analyzer);
+arith::IntervalRegion relaxed_unguarded(const State& state, const Access& access, NodeId outer,
+                                        arith::Analyzer& analyzer);
 
-/// The blocks of the same scope that write what `block` reads and come before it, or read what it writes and come after.
+/// The blocks of the same scope that write what `block` reads and come before it, or read what it writes and
+/// come after.
 std::vector<NodeId> producers_of(const State& state, NodeId block);
 std::vector<NodeId> consumers_of(const State& state, NodeId block);
-/// All blocks inside of `scope` in program order; those that hold `id` are opened, so that `id` and all beside it is met.
+/// All blocks inside of `scope` in program order; those that hold `id` are opened, so that `id` and all
+/// beside it is met.
 std::vector<NodeId> blocks_beside(const State& state, NodeId scope, NodeId id);
 /// Those of them that write / read `buffer`.
 std::vector<NodeId> writers_of(const State& state, NodeId scope, const Buffer& buffer, NodeId id = kNoNode);

@@ -11,7 +11,8 @@ void edit_annotations(State& state, NodeId id, Edit&& edit) {
     return state.replace(id, with(loop, [&](ForNode& n) { edit(n.annotations); }));
   const BlockRealizeNode* realize = state.node(id).realize();
   const Block block = with(realize->block, [&](BlockNode& n) { edit(n.annotations); });
-  state.replace(id, with(realize, [&](BlockRealizeNode& n) { n.block = block; }), {{realize->block.get(), block}});
+  state.replace(id, with(realize, [&](BlockRealizeNode& n) { n.block = block; }),
+                {{realize->block.get(), block}});
 }
 
 }  // namespace tilewright::schedule

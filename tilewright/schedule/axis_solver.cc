@@ -43,12 +43,16 @@ class LinearReader {
       result->coefficients[position(var)] += factor;
       return true;
     }
-    if (const auto* sum = expr.as<AddNode>()) return add(sum->a, factor, result) && add(sum->b, factor, result);
-    if (const auto* difference = expr.as<SubNode>()) return add(difference->a, factor, result) && add(difference->b, -factor, result);
+    if (const auto* sum = expr.as<AddNode>())
+      return add(sum->a, factor, result) && add(sum->b, factor, result);
+    if (const auto* difference = expr.as<SubNode>())
+      return add(difference->a, factor, result) && add(difference->b, -factor, result);
     if (const auto* product = expr.as<MulNode>()) {
       int64_t by;
-      if (as_const_int(product->b, &by) && !__builtin_mul_overflow(by, factor, &by)) return add(product->a, by, result);
-      if (as_const_int(product->a, &by) && !__builtin_mul_overflow(by, factor, &by)) return add(product->b, by, result);
+      if (as_const_int(product->b, &by) && !__builtin_mul_overflow(by, factor, &by))
+        return add(product->a, by, result);
+      if (as_const_int(product->a, &by) && !__builtin_mul_overflow(by, factor, &by))
+        return add(product->b, by, result);
     }
     return false;
   }
@@ -62,12 +66,14 @@ PrimExpr divided_up(const PrimExpr& value, int64_t by) {
   return by == 1 ? value : floordiv(value + (by - 1), make_const_int(value->dtype, by));
 }
 
-// The axis with the largest step, if all others together move the index by less than one step of it; what they move it.
+// The axis with the largest step, if all others together move the index by less than one step of it; what
+// they move it.
 struct Leading {
   size_t axis;
   int64_t step, others;
 };
-std::optional<Leading> leading_axis(const Linear& linear, const std::vector<IterVar>& axes, arith::Analyzer& analyzer) {
+std::optional<Leading> leading_axis(const Linear& linear, const std::vector<IterVar>& axes,
+                                    arith::Analyzer& analyzer) {
   Leading lead{axes.size(), 0, 0};
   for (size_t n = 0; n < axes.size(); ++n) {
     if (linear.coefficients[n] < 0) return std::nullopt;
@@ -84,8 +90,9 @@ std::optional<Leading> leading_axis(const Linear& linear, const std::vector<Iter
   return lead;
 }
 
-void apply_constraint(const std::vector<IterVar>& axes, PrimExpr index, PrimExpr extent, arith::Interval target, AxisGoal goal,
-                      std::vector<arith::Interval>* result, arith::Analyzer& analyzer) {
+void apply_constraint(const std::vector<IterVar>& axes, PrimExpr index, PrimExpr extent,
+                      arith::Interval target, AxisGoal goal, std::vector<arith::Interval>* result,
+                      arith::Analyzer& analyzer) {
   if (!target.is_bounded()) return;
   const LinearReader reader(axes);
   // x // c in [m, M]  <=>  x in [m * c, M * c + c - 1]
@@ -102,8 +109,10 @@ void apply_constraint(const std::vector<IterVar>& axes, PrimExpr index, PrimExpr
   const PrimExpr low = target.min - linear->base, high = target.max - linear->base;
   const PrimExpr spread = extent + (lead->others - 1);  // the access covers step * axis + base + [0, spread]
   arith::Interval solved;
-  if (goal == AxisGoal::kTouch) solved = {divided_up(low - spread, lead->step), divided(high, lead->step)};
-  else solved = {divided_up(low, lead->step), divided(high - spread, lead->step)};
+  if (goal == AxisGoal::kTouch)
+    solved = {divided_up(low - spread, lead->step), divided(high, lead->step)};
+  else
+    solved = {divided_up(low, lead->step), divided(high - spread, lead->step)};
   solved = {analyzer.simplify(solved.min), analyzer.simplify(solved.max)};
   arith::Interval& known = (*result)[lead->axis];
   known = known.is_bounded() ? arith::intersect(known, solved, analyzer) : solved;
@@ -111,8 +120,9 @@ void apply_constraint(const std::vector<IterVar>& axes, PrimExpr index, PrimExpr
 
 }  // namespace
 
-std::vector<arith::Interval> solve_axes(const std::vector<IterVar>& axes, const std::vector<AxisConstraint>& constraints,
-                                        AxisGoal goal, arith::Analyzer& analyzer) {
+std::vector<arith::Interval> solve_axes(const std::vector<IterVar>& axes,
+                                        const std::vector<AxisConstraint>& constraints, AxisGoal goal,
+                                        arith::Analyzer& analyzer) {
   std::vector<arith::Interval> result(axes.size());
   for (const AxisConstraint& constraint : constraints)
     apply_constraint(axes, constraint.index, constraint.extent, constraint.target, goal, &result, analyzer);
@@ -129,8 +139,10 @@ AxisNest make_nest(const std::vector<IterVar>& axes, const std::vector<arith::In
     if (intervals[n].is_bounded()) {
       PrimExpr width = analyzer.simplify(intervals[n].max - intervals[n].min + 1);
       const arith::ConstBounds bounds = analyzer.const_bounds(width);
-      if (!is<IntImmNode>(width) && bounds.max != arith::kPosInf) width = make_const_int(width->dtype, bounds.max);
-      if (is<IntImmNode>(width) && !analyzer.can_prove(width >= domain->extent)) min = intervals[n].min, extent = width;
+      if (!is<IntImmNode>(width) && bounds.max != arith::kPosInf)
+        width = make_const_int(width->dtype, bounds.max);
+      if (is<IntImmNode>(width) && !analyzer.can_prove(width >= domain->extent))
+        min = intervals[n].min, extent = width;
     }
     min = analyzer.simplify(cast(dtype, min));
     extent = analyzer.simplify(cast(dtype, extent));
@@ -147,7 +159,8 @@ AxisNest make_nest(const std::vector<IterVar>& axes, const std::vector<arith::In
     const PrimExpr at_least = analyzer.simplify(nest.values.back() >= domain->min);
     const PrimExpr below = analyzer.simplify(nest.values.back() < domain->min + domain->extent);
     for (const PrimExpr& guard : {at_least, below}) {
-      if (!is_one(guard)) nest.predicate = is_one(nest.predicate) ? guard : logical_and(nest.predicate, guard);
+      if (!is_one(guard))
+        nest.predicate = is_one(nest.predicate) ? guard : logical_and(nest.predicate, guard);
     }
   }
   return nest;

@@ -16,10 +16,11 @@ enum class AxisGoal {
   kInside,  // only axis values whose access lies in the target (perhaps fewer)
 };
 
-/// One interval per axis, unbounded where the constraints say nothing.  Understands sums of multiples of axes and
-/// floor divisions of them; with several axes in one index only the one of the largest step is bounded.
-std::vector<arith::Interval> solve_axes(const std::vector<IterVar>& axes, const std::vector<AxisConstraint>& constraints,
-                                        AxisGoal goal, arith::Analyzer& analyzer);
+/// One interval per axis, unbounded where the constraints say nothing.  Understands sums of multiples of axes
+/// and floor divisions of them; with several axes in one index only the one of the largest step is bounded.
+std::vector<arith::Interval> solve_axes(const std::vector<IterVar>& axes,
+                                        const std::vector<AxisConstraint>& constraints, AxisGoal goal,
+                                        arith::Analyzer& analyzer);
 
 /// A block run over intervals of its axes: loops, axis values and the guard that keeps them in their domains.
 struct AxisNest {
@@ -28,7 +29,8 @@ struct AxisNest {
   PrimExpr predicate;
 };
 
-/// Loops ax0, ax1, ... over `intervals`, cut to `domains`.  An axis of one value gets no loop unless `keep_unit_loops`.
+/// Loops ax0, ax1, ... over `intervals`, cut to `domains`.  An axis of one value gets no loop unless
+/// `keep_unit_loops`.
 AxisNest make_nest(const std::vector<IterVar>& axes, const std::vector<arith::Interval>& intervals,
                    const std::vector<Range>& domains, bool keep_unit_loops, arith::Analyzer& analyzer);
 

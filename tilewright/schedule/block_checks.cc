@@ -16,10 +16,13 @@ Reason why_not_one_to_one(const State& state, NodeId id) {
     for (const IterVar& axis : block->iter_vars) {
       analyzer.bind(axis->var, axis->dom);
       bool is_used = false;
-      for (const Range& range : write->region) walk(range->min, [&](const VarNode* var) { is_used |= var == axis->var.get(); });
+      for (const Range& range : write->region)
+        walk(range->min, [&](const VarNode* var) { is_used |= var == axis->var.get(); });
       if (axis->iter_type == IterType::kReduce && is_used)
-        return fmt::format("block {} writes {}, which depends on reduce axis {}", block->name_hint, text(write), axis->var->name_hint);
-      if (axis->iter_type != IterType::kReduce && !is_one(analyzer.simplify(axis->dom->extent))) axes.emplace_back(axis->var, axis->dom);
+        return fmt::format("block {} writes {}, which depends on reduce axis {}", block->name_hint,
+                           text(write), axis->var->name_hint);
+      if (axis->iter_type != IterType::kReduce && !is_one(analyzer.simplify(axis->dom->extent)))
+        axes.emplace_back(axis->var, axis->dom);
     }
     std::vector<PrimExpr> indices;
     for (const Range& range : write->region) {
@@ -34,7 +37,8 @@ Reason why_not_one_to_one(const State& state, NodeId id) {
     }
     if (axes.empty()) continue;
     if (!arith::detect_iter_map(indices, axes, bool_imm(true), arith::IterMapLevel::kInjective, analyzer))
-      return fmt::format("block {} may write {} for several values of its spatial axes", block->name_hint, text(write));
+      return fmt::format("block {} may write {} for several values of its spatial axes", block->name_hint,
+                         text(write));
   }
   return {};
 }
@@ -44,7 +48,8 @@ Reason why_not_reorderable(const State& state, NodeId id) {
   size_t num_reduce = 0;
   for (const IterVar& axis : block->iter_vars) {
     if (axis->iter_type != IterType::kSpatial && axis->iter_type != IterType::kReduce)
-      return fmt::format("axis {} of block {} is neither spatial nor reduce", axis->var->name_hint, block->name_hint);
+      return fmt::format("axis {} of block {} is neither spatial nor reduce", axis->var->name_hint,
+                         block->name_hint);
     num_reduce += axis->iter_type == IterType::kReduce && !is_one(axis->dom->extent);
   }
   if (Reason reason = why_not_one_to_one(state, id); !reason.empty()) return reason;
@@ -54,7 +59,8 @@ Reason why_not_reorderable(const State& state, NodeId id) {
         return fmt::format("block {} reads {}, which it also writes", block->name_hint, read->buffer->name);
     }
   }
-  if (num_reduce > 0 && !block->init) return fmt::format("block {} has reduce axes, but no init", block->name_hint);
+  if (num_reduce > 0 && !block->init)
+    return fmt::format("block {} has reduce axes, but no init", block->name_hint);
   if (num_reduce > 1 && !is_commutative_update(block))
     return fmt::format("the update of block {} is not known to be commutative", block->name_hint);
   return {};
@@ -67,7 +73,9 @@ Reason why_not_bijective(const State& state, NodeId id, NodeId outer, std::vecto
   const arith::IterRanges loops = ranges_of(state, loops_between(state, outer, id));
   const arith::IterMap map = arith::detect_iter_map(realize->iter_values, loops, realize->predicate,
                                                     arith::IterMapLevel::kBijective, analyzer);
-  if (!map) return fmt::format("block {} does not run once for each value of its axes ({})", state.node(id).name, map.reason);
+  if (!map)
+    return fmt::format("block {} does not run once for each value of its axes ({})", state.node(id).name,
+                       map.reason);
   for (const arith::IterSum& sum : map.indices) {
     PrimExpr extent = imm(1, sum.base->dtype);
     for (const arith::IterSplit& split : sum.args) extent = extent + (split.extent - 1) * split.scale;
@@ -80,7 +88,9 @@ Reason why_not_only_writer(const State& state, NodeId id) {
   for (const BufferRegion& write : state.node(id).block()->writes) {
     const Buffer& buffer = write->buffer;
     const NodeId owner = allocation_of(state, buffer, state.node(id).parent);
-    if (owner == kNoNode) return fmt::format("block {} writes {}, a parameter of the function", state.node(id).name, buffer->name);
+    if (owner == kNoNode)
+      return fmt::format("block {} writes {}, a parameter of the function", state.node(id).name,
+                         buffer->name);
     for (NodeId writer : writers_of(state, owner, buffer, id)) {
       if (writer != id)
         return fmt::format("block {} writes {} as well", state.node(writer).name, buffer->name);

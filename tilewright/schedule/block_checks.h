@@ -7,13 +7,14 @@ namespace tilewright::schedule {
 /// A reason why something cannot be done, as the end of a sentence; empty if it can.
 using Reason = std::string;
 
-/// Whether different values of the spatial axes write different elements, and reduce axes do not choose elements.
+/// Whether different values of the spatial axes write different elements, and reduce axes do not choose
+/// elements.
 Reason why_not_one_to_one(const State& state, NodeId block);
-/// Whether the block's instances may run in another order: axes spatial or reduce, one to one, no read of what other
-/// instances write; a reduction needs a commutative update or a single reduce axis.
+/// Whether the block's instances may run in another order: axes spatial or reduce, one to one, no read of
+/// what other instances write; a reduction needs a commutative update or a single reduce axis.
 Reason why_not_reorderable(const State& state, NodeId block);
-/// Whether `block` runs exactly once for every value of its axes in `domains` while the loops inside of `outer` run;
-/// on success the domains are filled in (written with the loops around).
+/// Whether `block` runs exactly once for every value of its axes in `domains` while the loops inside of
+/// `outer` run; on success the domains are filled in (written with the loops around).
 Reason why_not_bijective(const State& state, NodeId block, NodeId outer, std::vector<Range>* domains);
 /// Whether the buffers that `block` writes are allocated in the function and written by nothing else.
 Reason why_not_only_writer(const State& state, NodeId block);

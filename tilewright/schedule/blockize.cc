@@ -17,16 +17,19 @@ struct Halves {
   bool has_outer_reduction = false;
 };
 
-Halves divide_axes(const BlockRealizeNode* realize, const arith::SubspaceDivision& division, bool preserve_unit_iters, arith::Analyzer& analyzer) {
+Halves divide_axes(const BlockRealizeNode* realize, const arith::SubspaceDivision& division,
+                   bool preserve_unit_iters, arith::Analyzer& analyzer) {
   Halves halves;
   for (size_t n = 0; n < division.bindings.size(); ++n) {
     const arith::DividedBinding& part = division.bindings[n];
     const IterVar& axis = realize->block->iter_vars[n];
-    const bool has_inner = !is_one(part.inner_extent), has_outer = !is_one(part.outer_extent) || preserve_unit_iters;
+    const bool has_inner = !is_one(part.inner_extent),
+               has_outer = !is_one(part.outer_extent) || preserve_unit_iters;
     PrimExpr value;
     if (has_outer || !has_inner) {
       Var var = make_var(axis->var->name_hint + "_o", axis->var->dtype);
-      halves.outer_axes.push_back(IterVarNode::make(var, make_range(part.outer_min, part.outer_extent), axis->iter_type, std::string()));
+      halves.outer_axes.push_back(IterVarNode::make(var, make_range(part.outer_min, part.outer_extent),
+                                                    axis->iter_type, std::string()));
       halves.outer_values.push_back(part.outer);
       halves.has_outer_reduction |= axis->iter_type == IterType::kReduce;
       value = has_inner ? PrimExpr(var) * part.inner_extent : PrimExpr(var);
@@ -35,7 +38,8 @@ Halves divide_axes(const BlockRealizeNode* realize, const arith::SubspaceDivisio
     }
     if (has_inner) {
       Var var = make_var(axis->var->name_hint + "_i", axis->var->dtype);
-      halves.inner_axes.push_back(IterVarNode::make(var, make_range(imm(0, var->dtype), part.inner_extent), axis->iter_type, std::string()));
+      halves.inner_axes.push_back(IterVarNode::make(var, make_range(imm(0, var->dtype), part.inner_extent),
+                                                    axis->iter_type, std::string()));
       halves.inner_values.push_back(part.inner);
       value = value + var;
     }
@@ -44,8 +48,9 @@ Halves divide_axes(const BlockRealizeNode* realize, const arith::SubspaceDivisio
   return halves;
 }
 
-std::vector<BufferRegion> relaxed_regions(const std::vector<BufferRegion>& regions, const Substitution& values,
-                                          const std::vector<IterVar>& axes, arith::Analyzer& analyzer) {
+std::vector<BufferRegion> relaxed_regions(const std::vector<BufferRegion>& regions,
+                                          const Substitution& values, const std::vector<IterVar>& axes,
+                                          arith::Analyzer& analyzer) {
   arith::Domains domains;
   for (const IterVar& axis : axes) {
     domains[axis->var.get()] = arith::Interval::of(axis->dom);
@@ -57,8 +62,11 @@ std::vector<BufferRegion> relaxed_regions(const std::vector<BufferRegion>& regio
     const arith::IntervalRegion box = arith::eval_region(placed->region, domains, analyzer);
     std::vector<Range> ranges;
     for (size_t n = 0; n < box.size(); ++n) {
-      if (!box[n].is_bounded()) ranges.push_back(full_region(region->buffer)->region[n]);
-      else ranges.push_back(make_range(analyzer.simplify(box[n].min), analyzer.simplify(box[n].max - box[n].min + 1)));
+      if (!box[n].is_bounded())
+        ranges.push_back(full_region(region->buffer)->region[n]);
+      else
+        ranges.push_back(
+            make_range(analyzer.simplify(box[n].min), analyzer.simplify(box[n].max - box[n].min + 1)));
     }
     result.push_back(BufferRegionNode::make(region->buffer, ranges));
   }
@@ -66,14 +74,17 @@ std::vector<BufferRegion> relaxed_regions(const std::vector<BufferRegion>& regio
 }
 
 // The init of the whole tile: the inner loops that feed spatial axes around a block of the old init.
-Stmt make_init(const BlockRealizeNode* realize, const Halves& halves, const std::vector<const ForNode*>& loops, const PrimExpr& predicate,
+Stmt make_init(const BlockRealizeNode* realize, const Halves& halves,
+               const std::vector<const ForNode*>& loops, const PrimExpr& predicate,
                arith::Analyzer& analyzer) {
   Substitution values;
   std::vector<std::pair<const ForNode*, Var>> kept;
   for (const ForNode* loop : loops) {
     bool is_spatial = false;
     for (size_t n = 0; n < halves.inner_axes.size(); ++n)
-      is_spatial |= halves.inner_axes[n]->iter_type != IterType::kReduce && substitute(halves.inner_values[n], {{loop->loop_var.get(), loop->min}}) != halves.inner_values[n];
+      is_spatial |=
+          halves.inner_axes[n]->iter_type != IterType::kReduce &&
+          substitute(halves.inner_values[n], {{loop->loop_var.get(), loop->min}}) != halves.inner_values[n];
     if (!is_spatial) {
       values[loop->loop_var.get()] = loop->min;
       continue;
@@ -96,8 +107,9 @@ Stmt make_init(const BlockRealizeNode* realize, const Halves& halves, const std:
     axes.push_back(with(axis, [&](IterVarNode& n) { n.var = var; }));
     bindings.push_back(substitute(halves.inner_values[n], values));
   }
-  Block block = BlockNode::make(realize->block->name_hint + "_init", axes, std::vector<Buffer>{}, std::vector<BufferRegion>{},
-                                std::vector<BufferRegion>{}, std::vector<MatchBufferRegion>{}, AttrMap{}, Stmt(),
+  Block block = BlockNode::make(realize->block->name_hint + "_init", axes, std::vector<Buffer>{},
+                                std::vector<BufferRegion>{}, std::vector<BufferRegion>{},
+                                std::vector<MatchBufferRegion>{}, AttrMap{}, Stmt(),
                                 substitute(substitute(realize->block->init, halves.axis_values), inner));
   const analysis::AccessRegions regions = analysis::access_regions(block);
   block = with(block, [&](BlockNode& n) { n.reads = regions.reads, n.writes = regions.writes; });
@@ -123,13 +135,15 @@ Block inner_block(const BlockRealizeNode* realize, const Halves& halves, bool is
 Blockized blockized(const State& state, NodeId loop_id, bool preserve_unit_iters) {
   const std::vector<NodeId> blocks = state.blocks_below(loop_id);
   const std::string& name = state.node(loop_id).name;
-  if (blocks.size() != 1) throw refuse(state, loop_id, "loop {} has {} blocks inside, not one", name, blocks.size());
+  if (blocks.size() != 1)
+    throw refuse(state, loop_id, "loop {} has {} blocks inside, not one", name, blocks.size());
   const BlockRealizeNode* realize = state.node(blocks[0]).realize();
   std::vector<NodeId> inner_ids = loops_between(state, state.node(loop_id).parent, blocks[0]);
   std::vector<NodeId> all_ids = state.loops_above(blocks[0]);
   require_chain(state, inner_ids);
   if (state.node(inner_ids.back()).loop()->body.get() != realize)
-    throw refuse(state, blocks[0], "block {} is not the only statement in loop {}", state.node(blocks[0]).name, state.node(inner_ids.back()).name);
+    throw refuse(state, blocks[0], "block {} is not the only statement in loop {}",
+                 state.node(blocks[0]).name, state.node(inner_ids.back()).name);
   arith::Analyzer analyzer;
   bind_loops_above(state, blocks[0], analyzer);
   std::vector<Var> inner_vars;
@@ -138,23 +152,26 @@ Blockized blockized(const State& state, NodeId loop_id, bool preserve_unit_iters
     inner_loops.push_back(state.node(id).loop());
     inner_vars.push_back(state.node(id).loop()->loop_var);
   }
-  const arith::SubspaceDivision division =
-      arith::subspace_divide(realize->iter_values, ranges_of(state, all_ids), inner_vars, realize->predicate, analyzer);
+  const arith::SubspaceDivision division = arith::subspace_divide(
+      realize->iter_values, ranges_of(state, all_ids), inner_vars, realize->predicate, analyzer);
   if (!division)
-    throw refuse(state, blocks[0], "the axes of block {} cannot be divided at loop {}: {}", state.node(blocks[0]).name, name, division.reason);
+    throw refuse(state, blocks[0], "the axes of block {} cannot be divided at loop {}: {}",
+                 state.node(blocks[0]).name, name, division.reason);
   const Halves halves = divide_axes(realize, division, preserve_unit_iters, analyzer);
   const bool has_outer_init = realize->block->init && halves.has_outer_reduction;
   const Block inner = inner_block(realize, halves, has_outer_init);
   Stmt body = BlockRealizeNode::make(halves.inner_values, division.inner_predicate, inner);
-  for (size_t n = inner_loops.size(); n-- > 0;) body = with(inner_loops[n], [&](ForNode& changed) { changed.body = body; });
+  for (size_t n = inner_loops.size(); n-- > 0;)
+    body = with(inner_loops[n], [&](ForNode& changed) { changed.body = body; });
   Stmt init;
   if (has_outer_init) init = make_init(realize, halves, inner_loops, division.inner_predicate, analyzer);
   const Block outer = BlockNode::make(
       realize->block->name_hint + "_o", halves.outer_axes, std::vector<Buffer>{},
       relaxed_regions(realize->block->reads, halves.axis_values, halves.inner_axes, analyzer),
-      relaxed_regions(realize->block->writes, halves.axis_values, halves.inner_axes, analyzer), std::vector<MatchBufferRegion>{},
-      AttrMap{}, init, body);
-  return {BlockRealizeNode::make(halves.outer_values, division.outer_predicate, outer), realize->block.get(), inner};
+      relaxed_regions(realize->block->writes, halves.axis_values, halves.inner_axes, analyzer),
+      std::vector<MatchBufferRegion>{}, AttrMap{}, init, body);
+  return {BlockRealizeNode::make(halves.outer_values, division.outer_predicate, outer), realize->block.get(),
+          inner};
 }
 
 }  // namespace tilewright::schedule

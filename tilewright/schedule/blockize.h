@@ -11,8 +11,8 @@ struct Blockized {
   Block inner;
 };
 
-/// Divides the axes of the only block in `loop` into what the loops outside choose (which tile) and what `loop` and the
-/// loops inside of it run over (within the tile).  Raises UserError when that is not possible.
+/// Divides the axes of the only block in `loop` into what the loops outside choose (which tile) and what
+/// `loop` and the loops inside of it run over (within the tile).  Raises UserError when that is not possible.
 Blockized blockized(const State& state, NodeId loop, bool preserve_unit_iters);
 
 }  // namespace tilewright::schedule

@@ -11,8 +11,8 @@ WrittenBuffer require_written_buffer(const State& state, NodeId id, int64_t inde
   const BlockNode* block = state.node(id).block();
   const auto& regions = is_read ? block->reads : block->writes;
   if (index < 0 || index >= static_cast<int64_t>(regions.size()))
-    throw refuse(state, id, "block {} {} {} buffer{}, there is no number {}", block->name_hint, is_read ? "reads" : "writes",
-                 regions.size(), regions.size() == 1 ? "" : "s", index);
+    throw refuse(state, id, "block {} {} {} buffer{}, there is no number {}", block->name_hint,
+                 is_read ? "reads" : "writes", regions.size(), regions.size() == 1 ? "" : "s", index);
   const Buffer& buffer = regions[static_cast<size_t>(index)]->buffer;
   NodeId root = id;
   while (state.node(root).parent != kNoNode) root = state.node(root).parent;
@@ -21,10 +21,12 @@ WrittenBuffer require_written_buffer(const State& state, NodeId id, int64_t inde
 
 namespace {
 
-// Rewrites statements below the owner: accesses, regions, and the blocks whose regions have to be found again.
+// Rewrites statements below the owner: accesses, regions, and the blocks whose regions have to be found
+// again.
 class BufferReplacer {
  public:
-  BufferReplacer(const Buffer& from, const Buffer& to, const IndexChange& indices) : from_(from), to_(to), indices_(indices) {}
+  BufferReplacer(const Buffer& from, const Buffer& to, const IndexChange& indices)
+      : from_(from), to_(to), indices_(indices) {}
   BlockMap forwarded;
 
   Stmt run(const Stmt& stmt) {
@@ -51,7 +53,8 @@ class BufferReplacer {
         [&](auto& self, const BufferStoreNode* store) -> Stmt {
           const BufferStore changed = self.children(store);
           if (store->buffer != from_) return changed;
-          return BufferStoreNode::make(to_, changed->value, new_indices(changed->indices), changed->predicate, changed->span);
+          return BufferStoreNode::make(to_, changed->value, new_indices(changed->indices), changed->predicate,
+                                       changed->span);
         },
         [&](auto& self, const BufferRegionNode* region) -> BufferRegion {
           const BufferRegion changed = self.children(region);
@@ -64,9 +67,12 @@ class BufferReplacer {
   }
 
  private:
-  std::vector<PrimExpr> new_indices(const std::vector<PrimExpr>& indices) const { return indices_ ? indices_(indices) : indices; }
+  std::vector<PrimExpr> new_indices(const std::vector<PrimExpr>& indices) const {
+    return indices_ ? indices_(indices) : indices;
+  }
   bool uses(const std::vector<BufferRegion>& regions) const {
-    return std::any_of(regions.begin(), regions.end(), [&](const BufferRegion& region) { return region->buffer == to_; });
+    return std::any_of(regions.begin(), regions.end(),
+                       [&](const BufferRegion& region) { return region->buffer == to_; });
   }
   Buffer from_, to_;
   const IndexChange& indices_;
@@ -74,7 +80,8 @@ class BufferReplacer {
 
 }  // namespace
 
-void replace_allocated_buffer(State& state, const WrittenBuffer& target, const Buffer& changed, const IndexChange& indices) {
+void replace_allocated_buffer(State& state, const WrittenBuffer& target, const Buffer& changed,
+                              const IndexChange& indices) {
   BufferReplacer replacer(target.buffer, changed, indices);
   const NodeId owner = target.owner == kNoNode ? target.root : target.owner;
   const BlockRealizeNode* realize = state.node(owner).realize();

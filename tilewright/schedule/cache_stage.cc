@@ -9,7 +9,8 @@ Buffer make_cache(const Buffer& buffer, const std::string& storage_scope) {
   return make_buffer(buffer->name + "_" + storage_scope, buffer->shape, buffer->dtype, storage_scope);
 }
 
-CopyNest make_copy(const std::string& name, const Buffer& from, const Buffer& to, const arith::IntervalRegion& region, arith::Analyzer& analyzer) {
+CopyNest make_copy(const std::string& name, const Buffer& from, const Buffer& to,
+                   const arith::IntervalRegion& region, arith::Analyzer& analyzer) {
   std::vector<IterVar> axes;
   std::vector<PrimExpr> values, indices;
   std::vector<Range> points;
@@ -21,27 +22,33 @@ CopyNest make_copy(const std::string& name, const Buffer& from, const Buffer& to
     if (region[n].is_bounded()) {
       PrimExpr width = analyzer.simplify(region[n].max - region[n].min + 1);
       const arith::ConstBounds bounds = analyzer.const_bounds(width);
-      if (!is<IntImmNode>(width) && bounds.max != arith::kPosInf) width = make_const_int(width->dtype, bounds.max);
-      if (is<IntImmNode>(width) && !analyzer.can_prove(width >= shape)) min = cast(shape->dtype, region[n].min), extent = cast(shape->dtype, width);
+      if (!is<IntImmNode>(width) && bounds.max != arith::kPosInf)
+        width = make_const_int(width->dtype, bounds.max);
+      if (is<IntImmNode>(width) && !analyzer.can_prove(width >= shape))
+        min = cast(shape->dtype, region[n].min), extent = cast(shape->dtype, width);
     }
     min = analyzer.simplify(min);
-    Var loop_var = make_var(fmt::format("ax{}", n), shape->dtype), axis_var = make_var(fmt::format("v{}", n), shape->dtype);
+    Var loop_var = make_var(fmt::format("ax{}", n), shape->dtype),
+        axis_var = make_var(fmt::format("v{}", n), shape->dtype);
     analyzer.bind(loop_var, make_range(imm(0, shape->dtype), extent));
     loops.emplace_back(loop_var, extent);
     const PrimExpr value = is_zero(min) ? PrimExpr(loop_var) : min + loop_var;
     values.push_back(value);
     const bool is_fixed = is<IntImmNode>(min);
-    axes.push_back(IterVarNode::make(axis_var, is_fixed ? make_range(min, extent) : make_range(imm(0, shape->dtype), shape),
-                                     IterType::kSpatial, std::string()));
-    for (const PrimExpr& guard : {analyzer.simplify(value >= imm(0, shape->dtype)), analyzer.simplify(value < shape)}) {
+    axes.push_back(IterVarNode::make(
+        axis_var, is_fixed ? make_range(min, extent) : make_range(imm(0, shape->dtype), shape),
+        IterType::kSpatial, std::string()));
+    for (const PrimExpr& guard :
+         {analyzer.simplify(value >= imm(0, shape->dtype)), analyzer.simplify(value < shape)}) {
       if (!is_one(guard)) predicate = is_one(predicate) ? guard : logical_and(predicate, guard);
     }
     indices.push_back(axis_var);
     points.push_back(make_range(axis_var, imm(1, shape->dtype)));
   }
-  Block block = BlockNode::make(name, axes, std::vector<Buffer>{}, std::vector<BufferRegion>{BufferRegionNode::make(from, points)},
-                                std::vector<BufferRegion>{BufferRegionNode::make(to, points)}, std::vector<MatchBufferRegion>{},
-                                AttrMap{}, Stmt(), store(to, load(from, indices), indices));
+  Block block = BlockNode::make(
+      name, axes, std::vector<Buffer>{}, std::vector<BufferRegion>{BufferRegionNode::make(from, points)},
+      std::vector<BufferRegion>{BufferRegionNode::make(to, points)}, std::vector<MatchBufferRegion>{},
+      AttrMap{}, Stmt(), store(to, load(from, indices), indices));
   Stmt stmt = BlockRealizeNode::make(values, predicate, block);
   for (size_t n = loops.size(); n-- > 0;) stmt = loop(loops[n].first, loops[n].second, stmt);
   return {block, stmt};

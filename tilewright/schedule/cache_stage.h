@@ -12,6 +12,7 @@ struct CopyNest {
   Block block;
   Stmt stmt;
 };
-CopyNest make_copy(const std::string& name, const Buffer& from, const Buffer& to, const arith::IntervalRegion& region, arith::Analyzer& analyzer);
+CopyNest make_copy(const std::string& name, const Buffer& from, const Buffer& to,
+                   const arith::IntervalRegion& region, arith::Analyzer& analyzer);
 
 }  // namespace tilewright::schedule

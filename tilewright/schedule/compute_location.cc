@@ -9,7 +9,8 @@ namespace tilewright::schedule {
 
 void require_same_scope(const State& state, NodeId block, NodeId loop) {
   const std::string &name = state.node(block).name, &var = state.node(loop).name;
-  if (state.is_inside(block, loop)) throw refuse(state, loop, "block {} is inside loop {} already", name, var);
+  if (state.is_inside(block, loop))
+    throw refuse(state, loop, "block {} is inside loop {} already", name, var);
   if (state.node(block).func != state.node(loop).func)
     throw refuse(state, loop, "block {} and loop {} are in different functions", name, var);
   if (state.scope_of(block) != state.scope_of(loop))
@@ -37,7 +38,8 @@ size_t insert_position(const State& state, NodeId loop, int64_t index, const std
   }
   for (NodeId consumer : consumers) last = std::min(last, position(consumer));
   if (first > last)
-    throw refuse(state, loop, "there is no place in loop {} after the producers and before the consumers", state.node(loop).name);
+    throw refuse(state, loop, "there is no place in loop {} after the producers and before the consumers",
+                 state.node(loop).name);
   if (index == -1) return last;
   if (index == -2) return first;
   if (index < static_cast<int64_t>(first) || index > static_cast<int64_t>(last))

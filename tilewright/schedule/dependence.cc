@@ -20,8 +20,8 @@ void used_vars(const PrimExpr& expr, std::unordered_map<const VarNode*, bool>* u
   walk(expr, [&](const VarNode* var) { (*used)[var] = true; });
 }
 
-// The loops of which each is pinned down by the element: groups of dimensions that share loops are taken together, and
-// a group counts if (loops, place in the tile) -> element is one to one.
+// The loops of which each is pinned down by the element: groups of dimensions that share loops are taken
+// together, and a group counts if (loops, place in the tile) -> element is one to one.
 std::vector<NodeId> pinned_loops(const Tile& tile, const std::vector<NodeId>& loops,
                                  const arith::IterRanges& ranges, arith::Analyzer& analyzer) {
   const size_t ndim = tile.min.size();
@@ -37,10 +37,12 @@ std::vector<NodeId> pinned_loops(const Tile& tile, const std::vector<NodeId>& lo
       grown = false;
       for (size_t dim = 0; dim < ndim; ++dim) {
         bool meets = in_dims[dim];
-        for (size_t n = 0; n < loops.size() && !meets; ++n) meets = in_group[n] && used[dim].contains(ranges[n].first.get());
+        for (size_t n = 0; n < loops.size() && !meets; ++n)
+          meets = in_group[n] && used[dim].contains(ranges[n].first.get());
         if (!meets || in_dims[dim]) continue;
         grown = in_dims[dim] = true;
-        for (size_t n = 0; n < loops.size(); ++n) in_group[n] = in_group[n] || used[dim].contains(ranges[n].first.get());
+        for (size_t n = 0; n < loops.size(); ++n)
+          in_group[n] = in_group[n] || used[dim].contains(ranges[n].first.get());
       }
     }
     arith::IterRanges group;
@@ -59,7 +61,9 @@ std::vector<NodeId> pinned_loops(const Tile& tile, const std::vector<NodeId>& lo
       analyzer.bind(place, group.back().second);
       indices.push_back(tile.min[dim] + place);
     }
-    if (indices.empty() || !arith::detect_iter_map(indices, group, bool_imm(true), arith::IterMapLevel::kInjective, analyzer)) continue;
+    if (indices.empty() ||
+        !arith::detect_iter_map(indices, group, bool_imm(true), arith::IterMapLevel::kInjective, analyzer))
+      continue;
     for (size_t n = 0; n < loops.size(); ++n) {
       if (in_group[n]) pinned.push_back(loops[n]);
     }
@@ -86,8 +90,9 @@ Tile united(const arith::IntervalRegion& a, const arith::IntervalRegion& b, arit
 
 }  // namespace
 
-std::vector<NodeId> determined_loops(const State& state, const arith::IntervalRegion& a, const arith::IntervalRegion& b,
-                                     const std::vector<NodeId>& loops, arith::Analyzer& analyzer) {
+std::vector<NodeId> determined_loops(const State& state, const arith::IntervalRegion& a,
+                                     const arith::IntervalRegion& b, const std::vector<NodeId>& loops,
+                                     arith::Analyzer& analyzer) {
   const arith::Domains all = arith::domains_of(ranges_of(state, loops));
   auto anywhere = [&](const arith::IntervalRegion& box) {
     arith::IntervalRegion wide;
@@ -100,7 +105,8 @@ std::vector<NodeId> determined_loops(const State& state, const arith::IntervalRe
   return pinned_loops(united(a, b, analyzer), loops, ranges_of(state, loops), analyzer);
 }
 
-std::vector<NodeId> determined_loops(const State& state, const Access& a, const Access& b, const std::vector<NodeId>& loops) {
+std::vector<NodeId> determined_loops(const State& state, const Access& a, const Access& b,
+                                     const std::vector<NodeId>& loops) {
   if (a.buffer != b.buffer) return {};  // two views of the same memory
   arith::Analyzer analyzer;
   bind_loops_above(state, a.block, analyzer);
@@ -124,7 +130,8 @@ std::vector<NodeId> determined_loops(const State& state, const Access& a, const 
 
 namespace {
 
-// Calls `visit` for each pair of accesses to the same memory of which one writes; a write is also paired with itself.
+// Calls `visit` for each pair of accesses to the same memory of which one writes; a write is also paired with
+// itself.
 template <class Visit>
 void for_each_pair(const std::vector<Access>& accesses, Visit&& visit) {
   for (size_t a = 0; a < accesses.size(); ++a) {
@@ -135,8 +142,8 @@ void for_each_pair(const std::vector<Access>& accesses, Visit&& visit) {
   }
 }
 
-// Whether each iteration of `loop` could have a buffer of its own: nothing outside uses it, and what an iteration reads
-// it has written before.
+// Whether each iteration of `loop` could have a buffer of its own: nothing outside uses it, and what an
+// iteration reads it has written before.
 bool is_private(const State& state, const Buffer& buffer, NodeId loop) {
   const NodeId owner = allocation_of(state, buffer, loop);
   if (owner == kNoNode) return false;
@@ -150,7 +157,9 @@ bool is_private(const State& state, const Buffer& buffer, NodeId loop) {
   return true;
 }
 
-bool contains(const std::vector<NodeId>& nodes, NodeId id) { return std::find(nodes.begin(), nodes.end(), id) != nodes.end(); }
+bool contains(const std::vector<NodeId>& nodes, NodeId id) {
+  return std::find(nodes.begin(), nodes.end(), id) != nodes.end();
+}
 
 bool has_one_iteration(const State& state, NodeId loop) { return is_one(state.node(loop).loop()->extent); }
 
@@ -186,11 +195,13 @@ std::string Conflict::str(const State& state) const {
   const std::string& b = state.node(second.block).name;
   const std::string& var = state.node(loop).name;
   if (first.block == second.block && first.is_write && second.is_write)
-    return fmt::format("block {} writes {} in several iterations of loop {}", a, region_text(state, first), var);
+    return fmt::format("block {} writes {} in several iterations of loop {}", a, region_text(state, first),
+                       var);
   const Access& write = first.is_write ? first : second;
   const Access& other = first.is_write ? second : first;
-  return fmt::format("block {} writes {}, which block {} {} in another iteration of loop {}", write.is_write ? state.node(write.block).name : a,
-                     region_text(state, write), state.node(other.block).name.empty() ? b : state.node(other.block).name,
+  return fmt::format("block {} writes {}, which block {} {} in another iteration of loop {}",
+                     write.is_write ? state.node(write.block).name : a, region_text(state, write),
+                     state.node(other.block).name.empty() ? b : state.node(other.block).name,
                      other.is_write ? "writes" : "reads", var);
 }
 
@@ -212,16 +223,20 @@ std::optional<Conflict> parallel_conflict(const State& state, NodeId loop) {
   return found;
 }
 
-std::optional<Conflict> order_conflict(const State& state, const std::vector<NodeId>& before, const std::vector<NodeId>& after) {
+std::optional<Conflict> order_conflict(const State& state, const std::vector<NodeId>& before,
+                                       const std::vector<NodeId>& after) {
   std::optional<Conflict> found;
   for_each_pair(accesses_below(state, before.back()), [&](const Access& a, const Access& b) {
     const std::vector<NodeId> determined = determined_loops(state, a, b, before);
-    auto is_free = [&](NodeId loop) { return !contains(determined, loop) && !has_one_iteration(state, loop); };
+    auto is_free = [&](NodeId loop) {
+      return !contains(determined, loop) && !has_one_iteration(state, loop);
+    };
     std::vector<NodeId> old_order, new_order;
     std::copy_if(before.begin(), before.end(), std::back_inserter(old_order), is_free);
     std::copy_if(after.begin(), after.end(), std::back_inserter(new_order), is_free);
     if (old_order == new_order) return true;
-    if (a.block == b.block && is_commutative_update(state.node(a.block).block()) && starts_with_init(state, a.block, before))
+    if (a.block == b.block && is_commutative_update(state.node(a.block).block()) &&
+        starts_with_init(state, a.block, before))
       return true;
     size_t first = 0;
     while (old_order[first] == new_order[first]) ++first;

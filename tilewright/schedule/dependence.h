@@ -1,18 +1,22 @@
-// Whether the order of a loop's iterations counts: decided per element from the declared regions, never from axis types.
+// Whether the order of a loop's iterations counts: decided per element from the declared regions, never from
+// axis types.
 #pragma once
 #include "tilewright/schedule/access.h"
 
 namespace tilewright::schedule {
 
-/// Those of `loops` (one nest, outermost first) whose iterations must be the same when the two accesses touch the same
-/// element: two instances that differ in one of them never meet.
-std::vector<NodeId> determined_loops(const State& state, const Access& a, const Access& b, const std::vector<NodeId>& loops);
+/// Those of `loops` (one nest, outermost first) whose iterations must be the same when the two accesses touch
+/// the same element: two instances that differ in one of them never meet.
+std::vector<NodeId> determined_loops(const State& state, const Access& a, const Access& b,
+                                     const std::vector<NodeId>& loops);
 
 /// The same for two boxes of one buffer that move with the loops.
-std::vector<NodeId> determined_loops(const State& state, const arith::IntervalRegion& a, const arith::IntervalRegion& b,
-                                     const std::vector<NodeId>& loops, arith::Analyzer& analyzer);
+std::vector<NodeId> determined_loops(const State& state, const arith::IntervalRegion& a,
+                                     const arith::IntervalRegion& b, const std::vector<NodeId>& loops,
+                                     arith::Analyzer& analyzer);
 
-/// Two accesses to one buffer, at least one a write, that different iterations of `loop` may make to the same element.
+/// Two accesses to one buffer, at least one a write, that different iterations of `loop` may make to the same
+/// element.
 struct Conflict {
   Access first, second;
   NodeId loop = kNoNode;
@@ -20,12 +24,13 @@ struct Conflict {
   std::string str(const State& state) const;
 };
 
-/// A reason why iterations of `loop` may not run at the same time, or nothing.  Buffers that every iteration fills before
-/// it reads them do not count: each iteration has its own.
+/// A reason why iterations of `loop` may not run at the same time, or nothing.  Buffers that every iteration
+/// fills before it reads them do not count: each iteration has its own.
 std::optional<Conflict> parallel_conflict(const State& state, NodeId loop);
 
 /// A reason why the nest may not run in the order `after` instead of `before` (the same loops), or nothing.
 /// A reduction with a commutative update may change the order of its terms.
-std::optional<Conflict> order_conflict(const State& state, const std::vector<NodeId>& before, const std::vector<NodeId>& after);
+std::optional<Conflict> order_conflict(const State& state, const std::vector<NodeId>& before,
+                                       const std::vector<NodeId>& after);
 
 }  // namespace tilewright::schedule

@@ -18,7 +18,8 @@ class Edit {
   void forward(const BlockNode* from, Block to) { forwarded_[from] = std::move(to); }
   /// `id`, a block, with another realization of the same or a changed block.
   void replace_block(NodeId id, BlockRealize by);
-  /// `edit(BlockNode&)` is run on block `id` when it is rebuilt; `id` is the root of the commit or on the way to a change.
+  /// `edit(BlockNode&)` is run on block `id` when it is rebuilt; `id` is the root of the commit or on the way
+  /// to a change.
   void edit_block(NodeId id, std::function<void(BlockNode&)> edit) { edits_[id].push_back(std::move(edit)); }
 
   /// Node `root` with all changes inside of it; null if nothing is left.

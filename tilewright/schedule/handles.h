@@ -1,5 +1,5 @@
-// What a schedule hands to its user: small numbered handles on blocks, loops and sampled integers, and the values that
-// a primitive takes and gives in generic form (Python, trace, JSON).
+// What a schedule hands to its user: small numbered handles on blocks, loops and sampled integers, and the
+// values that a primitive takes and gives in generic form (Python, trace, JSON).
 #pragma once
 #include <optional>
 #include <string>
@@ -11,7 +11,8 @@
 namespace tilewright::schedule {
 using namespace tir;
 
-/// Handles are numbers of one schedule; they print as b0, l1, v2.  A copy of a schedule understands the same numbers.
+/// Handles are numbers of one schedule; they print as b0, l1, v2.  A copy of a schedule understands the same
+/// numbers.
 struct BlockRef {
   int32_t id = -1;
   friend bool operator==(BlockRef, BlockRef) = default;
@@ -38,7 +39,8 @@ using PlaceRef = std::variant<BlockRef, LoopRef>;
 /// Any argument or result.  Nodes are attribute values (annotations, index maps).
 struct ArgValue {
   using List = std::vector<ArgValue>;
-  using Data = std::variant<None, bool, int64_t, double, std::string, BlockRef, LoopRef, ExprRef, ObjectRef, List>;
+  using Data =
+      std::variant<None, bool, int64_t, double, std::string, BlockRef, LoopRef, ExprRef, ObjectRef, List>;
   Data data;
 
   ArgValue() = default;
@@ -91,7 +93,8 @@ void for_each_handle(Value& value, Visit&& visit) {
   std::visit(
       [&](auto& data) {
         using T = std::remove_cvref_t<decltype(data)>;
-        if constexpr (std::is_same_v<T, BlockRef> || std::is_same_v<T, LoopRef> || std::is_same_v<T, ExprRef>) visit(data);
+        if constexpr (std::is_same_v<T, BlockRef> || std::is_same_v<T, LoopRef> || std::is_same_v<T, ExprRef>)
+          visit(data);
         else if constexpr (std::is_same_v<T, ArgValue::List>) {
           for (auto& item : data) for_each_handle(item, visit);
         }

@@ -25,13 +25,15 @@ const BufferStoreNode* require_single_store(const State& state, NodeId id) {
 void require_pure_value(const State& state, NodeId id, const BufferStoreNode* store) {
   const BlockNode* block = state.node(id).block();
   walk(store->value, [&](const CallNode* call) {
-    if (!is_pure(call->op)) throw refuse(state, id, "block {} calls {}, which has an effect", block->name_hint, text(Call(call)));
+    if (!is_pure(call->op))
+      throw refuse(state, id, "block {} calls {}, which has an effect", block->name_hint, text(Call(call)));
   });
   for (NodeId outer = state.node(id).parent; outer != kNoNode; outer = state.node(outer).parent) {
     const ForNode* loop = state.node(outer).loop();
     if (!loop) continue;
     walk(block->body, [&](const VarNode* var) {
-      if (var == loop->loop_var.get()) throw refuse(state, id, "block {} uses loop {} directly", block->name_hint, var->name_hint);
+      if (var == loop->loop_var.get())
+        throw refuse(state, id, "block {} uses loop {} directly", block->name_hint, var->name_hint);
     });
   }
 }
@@ -39,7 +41,10 @@ void require_pure_value(const State& state, NodeId id, const BufferStoreNode* st
 void require_element_access(const State& state, NodeId owner, const Buffer& buffer) {
   bool is_plain = true;
   auto refuse_loads = [&](const PrimExpr& expr) {
-    walk(expr, [&](const BufferLoadNode* load) { is_plain &= !may_alias(load->buffer, buffer); return true; });
+    walk(expr, [&](const BufferLoadNode* load) {
+      is_plain &= !may_alias(load->buffer, buffer);
+      return true;
+    });
   };
   walk(
       state.node(owner).block()->body,
@@ -48,12 +53,26 @@ void require_element_access(const State& state, NodeId owner, const Buffer& buff
         refuse_loads(realize->predicate);
         return true;
       },
-      [&](const ForNode* loop) { refuse_loads(loop->min), refuse_loads(loop->extent); return true; },
-      [&](const MatchBufferRegionNode* match) { is_plain &= !may_alias(match->source->buffer, buffer); return true; },
-      [&](const DeclBufferNode* view) { is_plain &= view->buffer->data != buffer->data; return true; },
-      [&](const VarNode* var) { is_plain &= var != buffer->data.get(); return true; });
+      [&](const ForNode* loop) {
+        refuse_loads(loop->min), refuse_loads(loop->extent);
+        return true;
+      },
+      [&](const MatchBufferRegionNode* match) {
+        is_plain &= !may_alias(match->source->buffer, buffer);
+        return true;
+      },
+      [&](const DeclBufferNode* view) {
+        is_plain &= view->buffer->data != buffer->data;
+        return true;
+      },
+      [&](const VarNode* var) {
+        is_plain &= var != buffer->data.get();
+        return true;
+      });
   if (!is_plain)
-    throw refuse(state, owner, "buffer {} is also used through a view, its address, a loop bound or a block binding", buffer->name);
+    throw refuse(state, owner,
+                 "buffer {} is also used through a view, its address, a loop bound or a block binding",
+                 buffer->name);
 }
 
 Substitution solve_indices(const State& state, NodeId id, const std::vector<PrimExpr>& indices,
@@ -74,20 +93,26 @@ Substitution solve_indices(const State& state, NodeId id, const std::vector<Prim
   }
   if (!is_simple) {
     values.clear();
-    const arith::IterMap map = arith::detect_iter_map(indices, axes, bool_imm(true), arith::IterMapLevel::kInjective, analyzer);
-    if (!map) throw refuse(state, id, "{} {} the axes of block {}: {}", what, "does not determine", block->name_hint, map.reason);
-    for (auto& [var, value] : arith::inverse_affine_iter_map(map, outputs, analyzer)) values[var.get()] = value;
+    const arith::IterMap map =
+        arith::detect_iter_map(indices, axes, bool_imm(true), arith::IterMapLevel::kInjective, analyzer);
+    if (!map)
+      throw refuse(state, id, "{} {} the axes of block {}: {}", what, "does not determine", block->name_hint,
+                   map.reason);
+    for (auto& [var, value] : arith::inverse_affine_iter_map(map, outputs, analyzer))
+      values[var.get()] = value;
   }
   for (const IterVar& axis : block->iter_vars) {
     if (values.contains(axis->var.get())) continue;
     if (!is_one(analyzer.simplify(axis->dom->extent)))
-      throw refuse(state, id, "{} does not determine axis {} of block {}", what, axis->var->name_hint, block->name_hint);
+      throw refuse(state, id, "{} does not determine axis {} of block {}", what, axis->var->name_hint,
+                   block->name_hint);
     values[axis->var.get()] = axis->dom->min;
   }
   return values;
 }
 
-BlockRealize with_changed_body(const BlockRealizeNode* realize, const std::function<Stmt(const Stmt&)>& edit, BlockMap* forwarded) {
+BlockRealize with_changed_body(const BlockRealizeNode* realize, const std::function<Stmt(const Stmt&)>& edit,
+                               BlockMap* forwarded) {
   const BlockNode* block = realize->block.get();
   // inner blocks first, so that regions found for the outer ones are those of what they have become
   const Stmt inner = rewrite(block->body, [&](auto&, const BlockRealizeNode* child) -> Stmt {

@@ -8,7 +8,8 @@ namespace tilewright::schedule {
 void require_independent_iterations(const State& state, NodeId loop, std::string_view how) {
   const auto conflict = parallel_conflict(state, loop);
   if (!conflict) return;
-  UserError error = refuse(state, loop, "loop {} cannot be {}: {}", state.node(loop).name, how, conflict->str(state));
+  UserError error =
+      refuse(state, loop, "loop {} cannot be {}: {}", state.node(loop).name, how, conflict->str(state));
   if (conflict->first.block == conflict->second.block && conflict->first.is_update)
     error.help("it is a reduction; use another loop, or rfactor to give each iteration its own sum");
   throw error;

@@ -18,7 +18,8 @@ arith::IterRanges ranges_of(const State& state, const std::vector<NodeId>& loops
 void bind_loops_above(const State& state, NodeId id, arith::Analyzer& analyzer) {
   std::vector<const ForNode*> loops;
   for (id = state.node(id).parent; id != kNoNode; id = state.node(id).parent) {
-    if (const ForNode* loop = state.node(id).loop()) loops.push_back(loop);
+    if (const ForNode* loop = state.node(id).loop())
+      loops.push_back(loop);
     else {
       for (const IterVar& axis : state.node(id).block()->iter_vars) analyzer.bind(axis->var, axis->dom);
     }
@@ -33,7 +34,9 @@ void require_plain(const State& state, NodeId id) {
   if (loop->for_kind == ForKind::kThreadBinding)
     throw refuse(state, id, "loop {} is bound to {}", name, loop->thread_tag);
   if (loop->for_kind != ForKind::kSerial) {
-    const char* kind = loop->for_kind == ForKind::kParallel ? "parallel" : loop->for_kind == ForKind::kVectorized ? "vectorized" : "unrolled";
+    const char* kind = loop->for_kind == ForKind::kParallel     ? "parallel"
+                       : loop->for_kind == ForKind::kVectorized ? "vectorized"
+                                                                : "unrolled";
     throw refuse(state, id, "loop {} is {}", name, kind).help("reshape loops first, then say how they run");
   }
   if (!loop->annotations.empty())
@@ -79,9 +82,10 @@ namespace {
 // Whether `stmt` computes something outside of the blocks directly inside of it.
 bool has_bare_statements(const Stmt& stmt) {
   bool found = false;
-  walk(stmt, [&](const BlockRealizeNode*) { return false; }, [&](const BufferStoreNode*) { found = true; },
-       [&](const EvaluateNode*) { found = true; }, [&](const AssertStmtNode*) { found = true; },
-       [&](const PrimExprNode*) { return false; });
+  walk(
+      stmt, [&](const BlockRealizeNode*) { return false; }, [&](const BufferStoreNode*) { found = true; },
+      [&](const EvaluateNode*) { found = true; }, [&](const AssertStmtNode*) { found = true; },
+      [&](const PrimExprNode*) { return false; });
   return found;
 }
 }  // namespace
@@ -103,8 +107,8 @@ void require_chain(const State& state, const std::vector<NodeId>& loops) {
     const ForNode* inner = state.node(loops[n]).loop();
     if (outer->body.get() == inner) continue;
     if (state.node(loops[n]).parent == loops[n - 1])
-      throw refuse(state, loops[n], "loop {} is not the only statement in loop {}", inner->loop_var->name_hint,
-                   outer->loop_var->name_hint);
+      throw refuse(state, loops[n], "loop {} is not the only statement in loop {}",
+                   inner->loop_var->name_hint, outer->loop_var->name_hint);
     throw refuse(state, loops[n], "loop {} is not directly inside loop {}", inner->loop_var->name_hint,
                  outer->loop_var->name_hint)
         .help("the loops must be of one nest, outermost first");

@@ -16,11 +16,11 @@ void require_plain(const State& state, NodeId loop);
 /// The constant extent of a loop, or nothing.
 std::optional<int64_t> const_extent(const ForNode* loop);
 
-/// `body` with expressions for loop variables; block bindings, predicates and loop bounds that change are simplified.
-/// `analyzer` knows the loops around `body`.
+/// `body` with expressions for loop variables; block bindings, predicates and loop bounds that change are
+/// simplified. `analyzer` knows the loops around `body`.
 Stmt substitute_loops(const Stmt& body, const Substitution& values, arith::Analyzer& analyzer);
-/// `body` run only where `condition` holds: as predicate of the blocks directly inside, or as an `if` around statements
-/// that are in no block.
+/// `body` run only where `condition` holds: as predicate of the blocks directly inside, or as an `if` around
+/// statements that are in no block.
 Stmt guarded(const Stmt& body, const PrimExpr& condition, arith::Analyzer& analyzer);
 
 /// Raises UserError unless the loops, outermost first, are each the only statement of the one before.

@@ -33,48 +33,69 @@ void read_as(const ArgValue& value, std::string_view name, std::string_view expe
 }  // namespace
 
 void read(const ArgValue& value, std::string_view name, bool* out) {
-  if (const auto* integer = value.as<int64_t>(); integer && (*integer == 0 || *integer == 1)) *out = *integer != 0;
-  else read_as(value, name, "True or False", out);
+  if (const auto* integer = value.as<int64_t>(); integer && (*integer == 0 || *integer == 1))
+    *out = *integer != 0;
+  else
+    read_as(value, name, "True or False", out);
 }
 void read(const ArgValue& value, std::string_view name, int64_t* out) {
-  if (const auto* truth = value.as<bool>()) *out = *truth;
-  else read_as(value, name, "an integer", out);
+  if (const auto* truth = value.as<bool>())
+    *out = *truth;
+  else
+    read_as(value, name, "an integer", out);
 }
 void read(const ArgValue& value, std::string_view name, double* out) {
-  if (const auto* integer = value.as<int64_t>()) *out = static_cast<double>(*integer);
-  else read_as(value, name, "a number", out);
+  if (const auto* integer = value.as<int64_t>())
+    *out = static_cast<double>(*integer);
+  else
+    read_as(value, name, "a number", out);
 }
-void read(const ArgValue& value, std::string_view name, std::string* out) { read_as(value, name, "a string", out); }
-void read(const ArgValue& value, std::string_view name, BlockRef* out) { read_as(value, name, "a block", out); }
+void read(const ArgValue& value, std::string_view name, std::string* out) {
+  read_as(value, name, "a string", out);
+}
+void read(const ArgValue& value, std::string_view name, BlockRef* out) {
+  read_as(value, name, "a block", out);
+}
 void read(const ArgValue& value, std::string_view name, LoopRef* out) { read_as(value, name, "a loop", out); }
 
 void read(const ArgValue& value, std::string_view name, PlaceRef* out) {
-  if (const auto* block = value.as<BlockRef>()) *out = *block;
-  else if (const auto* loop = value.as<LoopRef>()) *out = *loop;
-  else wrong_type(value, name, "a block or a loop");
+  if (const auto* block = value.as<BlockRef>())
+    *out = *block;
+  else if (const auto* loop = value.as<LoopRef>())
+    *out = *loop;
+  else
+    wrong_type(value, name, "a block or a loop");
 }
 
 void read(const ArgValue& value, std::string_view name, Factor* out) {
-  if (value.is_none()) *out = None{};
-  else if (const auto* integer = value.as<int64_t>()) *out = *integer;
-  else if (const auto* sampled = value.as<ExprRef>()) *out = *sampled;
-  else wrong_type(value, name, "an integer, a sampled value or None");
+  if (value.is_none())
+    *out = None{};
+  else if (const auto* integer = value.as<int64_t>())
+    *out = *integer;
+  else if (const auto* sampled = value.as<ExprRef>())
+    *out = *sampled;
+  else
+    wrong_type(value, name, "an integer, a sampled value or None");
 }
 
 // Plain values become the nodes that attributes hold.
 void read(const ArgValue& value, std::string_view name, ObjectRef* out) {
-  if (const auto* truth = value.as<bool>()) *out = IntImmNode::make(kBoolType, int64_t{*truth});
+  if (const auto* truth = value.as<bool>())
+    *out = IntImmNode::make(kBoolType, int64_t{*truth});
   else if (const auto* integer = value.as<int64_t>())
     *out = IntImmNode::make(*integer == static_cast<int32_t>(*integer) ? kInt32 : kInt64, *integer);
   else if (const auto* number = value.as<double>())
     *out = FloatImmNode::make(kFloat32, static_cast<double>(static_cast<float>(*number)));
-  else if (const auto* text = value.as<std::string>()) *out = StringImmNode::make(*text);
-  else if (const auto* node = value.as<ObjectRef>(); node && *node) *out = *node;
+  else if (const auto* text = value.as<std::string>())
+    *out = StringImmNode::make(*text);
+  else if (const auto* node = value.as<ObjectRef>(); node && *node)
+    *out = *node;
   else if (const auto* list = value.as<ArgValue::List>()) {
     std::vector<ObjectRef> items(list->size());
     for (size_t n = 0; n < items.size(); ++n) read((*list)[n], name, &items[n]);
     *out = ArrayNode::make(std::move(items));
-  } else wrong_type(value, name, "a number, a string, a list of them or a node");
+  } else
+    wrong_type(value, name, "a number, a string, a list of them or a node");
 }
 
 const ArgValue::List& list_of(const ArgValue& value, std::string_view name, std::string_view item_type) {

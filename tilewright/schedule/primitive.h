@@ -1,10 +1,12 @@
-// How a schedule primitive is written: a struct of arguments with a field table, a function apply, and one line that
-// makes the PrimitiveInfo.  Python method, trace line, JSON and replay come from the table and the return type.
+// How a schedule primitive is written: a struct of arguments with a field table, a function apply, and one
+// line that makes the PrimitiveInfo.  Python method, trace line, JSON and replay come from the table and the
+// return type.
 //   struct Args { LoopRef loop; static constexpr auto fields() {...} };
 //   void apply(State& state, const Args& args);
 //   extern constinit const PrimitiveInfo unroll_info = primitive<apply>("unroll", R"(...)");
-// apply() checks first and calls State::replace last: what throws leaves the schedule as it was.  It may take Args by
-// non-const reference; the trace records the arguments as they are afterwards (a decision that was sampled).
+// apply() checks first and calls State::replace last: what throws leaves the schedule as it was.  It may take
+// Args by non-const reference; the trace records the arguments as they are afterwards (a decision that was
+// sampled).
 #pragma once
 #include <span>
 
@@ -17,14 +19,14 @@ namespace tilewright::schedule {
 struct ArgInfo {
   std::string_view name, doc, type;  // type as in Python: "Loop", "list[Loop]", "int | None"
   ArgValue default_value;
-  bool is_required, is_variadic;     // variadic: Python takes the list as *args
+  bool is_required, is_variadic;  // variadic: Python takes the list as *args
 };
 
 struct PrimitiveInfo {
   std::string_view name;
   std::string_view doc;      // what it does; before -> after
   std::string_view returns;  // "None", "Loop", "list[Loop]", "Block", ...
-  bool is_query;             // leaves the program as it is: may be left out of a trace when its results are unused
+  bool is_query;  // leaves the program as it is: may be left out of a trace when its results are unused
   std::vector<ArgInfo> (*args)();
   /// Runs on values in the order of args(), fills in what was decided, and returns the result.
   ArgValue (*run)(State& state, std::vector<ArgValue>* values);
@@ -53,12 +55,12 @@ const ArgValue::List& list_of(const ArgValue& value, std::string_view name, std:
 
 template <class T>
 struct TypeName;
-#define TILEWRIGHT_ARG_TYPE(Type, text)                      \
-  template <>                                                \
-  struct TypeName<Type> {                                    \
-    static constexpr std::string_view kText = text;          \
-    static constexpr std::string_view kList = "list[" text "]"; \
-    static constexpr std::string_view kOptional = text " | None"; \
+#define TILEWRIGHT_ARG_TYPE(Type, text)                                        \
+  template <>                                                                  \
+  struct TypeName<Type> {                                                      \
+    static constexpr std::string_view kText = text;                            \
+    static constexpr std::string_view kList = "list[" text "]";                \
+    static constexpr std::string_view kOptional = text " | None";              \
     static constexpr std::string_view kOptionalList = "list[" text "] | None"; \
   };
 TILEWRIGHT_ARG_TYPE(bool, "bool")
@@ -120,14 +122,16 @@ std::vector<ArgInfo> schema() {
   auto add = [&](auto f) {
     using T = std::remove_cvref_t<decltype(defaults.*decltype(f)::member)>;
     // Handles and nodes have no default; of other types the struct says which fields must be given.
-    bool required = std::is_same_v<T, BlockRef> || std::is_same_v<T, LoopRef> || std::is_same_v<T, PlaceRef> ||
-                    std::is_same_v<T, IndexMap> || std::is_same_v<T, ObjectRef>;
+    bool required = std::is_same_v<T, BlockRef> || std::is_same_v<T, LoopRef> ||
+                    std::is_same_v<T, PlaceRef> || std::is_same_v<T, IndexMap> ||
+                    std::is_same_v<T, ObjectRef>;
     if constexpr (requires { Args::kRequired; }) {
       for (std::string_view name : Args::kRequired) required |= name == f.name;
     }
     constexpr bool variadic = requires { Args::kIsVariadic; };
     ArgValue value = required ? ArgValue() : ArgValue(defaults.*decltype(f)::member);
-    infos.push_back({f.name, f.doc, TypeName<T>::kText, std::move(value), required, variadic && infos.empty()});
+    infos.push_back(
+        {f.name, f.doc, TypeName<T>::kText, std::move(value), required, variadic && infos.empty()});
   };
   std::apply([&](auto... f) { (add(f), ...); }, Args::fields());
   return infos;
@@ -138,12 +142,16 @@ ArgValue run(State& state, std::vector<ArgValue>* values) {
   using Args = std::remove_const_t<decltype(args_of(kApply))>;
   Args args;
   size_t n = 0;
-  std::apply([&](auto... f) { (read((*values)[n++], f.name, &(args.*decltype(f)::member)), ...); }, Args::fields());
+  std::apply([&](auto... f) { (read((*values)[n++], f.name, &(args.*decltype(f)::member)), ...); },
+             Args::fields());
   ArgValue result;
-  if constexpr (std::is_void_v<decltype(result_of(kApply))>) kApply(state, args);
-  else result = kApply(state, args);
+  if constexpr (std::is_void_v<decltype(result_of(kApply))>)
+    kApply(state, args);
+  else
+    result = kApply(state, args);
   n = 0;
-  std::apply([&](auto... f) { (((*values)[n++] = ArgValue(args.*decltype(f)::member)), ...); }, Args::fields());
+  std::apply([&](auto... f) { (((*values)[n++] = ArgValue(args.*decltype(f)::member)), ...); },
+             Args::fields());
   return result;
 }
 

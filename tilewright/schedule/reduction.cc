@@ -14,14 +14,19 @@ bool is_commutative(Kind kind, DataType dtype) {
     case Kind::kMin:
     case Kind::kMax:
     case Kind::kAnd:
-    case Kind::kOr: return !dtype.is_bool() || kind == Kind::kAnd || kind == Kind::kOr || kind == Kind::kMin || kind == Kind::kMax;
+    case Kind::kOr:
+      return !dtype.is_bool() || kind == Kind::kAnd || kind == Kind::kOr || kind == Kind::kMin ||
+             kind == Kind::kMax;
     default: return false;
   }
 }
 
 bool reads_buffer(const PrimExpr& expr, const Buffer& buffer) {
   bool found = false;
-  walk(expr, [&](const BufferLoadNode* load) { found |= may_alias(load->buffer, buffer); return true; });
+  walk(expr, [&](const BufferLoadNode* load) {
+    found |= may_alias(load->buffer, buffer);
+    return true;
+  });
   return found;
 }
 
@@ -51,7 +56,10 @@ bool is_commutative_update(const BlockNode* block) {
   walk(
       block->body, [&](const BufferStoreNode* store) { stores.push_back(store); },
       [&](const CallNode*) { return true; },
-      [&](const BlockNode* inner) { is_update &= inner->init == nullptr || inner == block; return true; });
+      [&](const BlockNode* inner) {
+        is_update &= inner->init == nullptr || inner == block;
+        return true;
+      });
   for (const BufferStoreNode* store : stores) {
     const std::optional<Kind> kind = update_kind(store);
     if (!kind) return false;

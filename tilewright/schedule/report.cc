@@ -17,7 +17,8 @@ Span locate(const State& state, NodeId id) {
   const Span& written = node.block() ? span_of(node.realize()->block) : span_of(node.stmt);
   if (written) return written;
   const State::Func& func = state.func_of(id);
-  const script::PrintedProgram program = script::print_with_places(func.func, {.show_header = false}, "<" + func.name->name_hint + " as scheduled>");
+  const script::PrintedProgram program = script::print_with_places(
+      func.func, {.show_header = false}, "<" + func.name->name_hint + " as scheduled>");
   return program.find(node.block() ? static_cast<const Object*>(node.block()) : node.stmt.get());
 }
 

@@ -12,11 +12,13 @@ std::vector<ArgValue> bind_arguments(const PrimitiveInfo& primitive, std::vector
   std::vector<ArgValue> values;
   std::vector<bool> given(infos.size(), false);
   for (const ArgInfo& info : infos) values.push_back(info.default_value);
-  if (!infos.empty() && infos[0].is_variadic && !(positional.size() == 1 && positional[0].as<ArgValue::List>())) {
+  if (!infos.empty() && infos[0].is_variadic &&
+      !(positional.size() == 1 && positional[0].as<ArgValue::List>())) {
     if (!positional.empty()) positional = {ArgValue(ArgValue::List(positional))};
   }
   if (positional.size() > infos.size())
-    throw UserError("{}: {} arguments are given, but there are {}", primitive.name, positional.size(), infos.size());
+    throw UserError("{}: {} arguments are given, but there are {}", primitive.name, positional.size(),
+                    infos.size());
   for (size_t n = 0; n < positional.size(); ++n) {
     values[n] = std::move(positional[n]);
     given[n] = true;
@@ -27,7 +29,8 @@ std::vector<ArgValue> bind_arguments(const PrimitiveInfo& primitive, std::vector
     if (n == infos.size()) {
       std::vector<std::string_view> names;
       for (const ArgInfo& info : infos) names.push_back(info.name);
-      throw UserError("{}: there is no argument \"{}\"", primitive.name, name).help("{}", nearest_names_text(name, names));
+      throw UserError("{}: there is no argument \"{}\"", primitive.name, name)
+          .help("{}", nearest_names_text(name, names));
     }
     if (given[n]) throw UserError("{}: argument {} is given twice", primitive.name, name);
     values[n] = value;
@@ -35,14 +38,16 @@ std::vector<ArgValue> bind_arguments(const PrimitiveInfo& primitive, std::vector
   }
   for (size_t n = 0; n < infos.size(); ++n) {
     if (infos[n].is_required && !given[n])
-      throw UserError("{}: argument {} is missing", primitive.name, infos[n].name).help("{}: {}", infos[n].name, infos[n].doc);
+      throw UserError("{}: argument {} is missing", primitive.name, infos[n].name)
+          .help("{}: {}", infos[n].name, infos[n].doc);
   }
   return values;
 }
 
 }  // namespace
 
-Result Schedule::run_by_name(std::string_view name, std::vector<ArgValue> positional, const std::vector<NamedArg>& named) {
+Result Schedule::run_by_name(std::string_view name, std::vector<ArgValue> positional,
+                             const std::vector<NamedArg>& named) {
   const PrimitiveInfo& primitive = find_primitive(name);
   return run(primitive, bind_arguments(primitive, std::move(positional), named));
 }
@@ -65,7 +70,8 @@ Result Schedule::run(const PrimitiveInfo& primitive, std::vector<ArgValue> args)
     return {std::move(step.result)};
   } catch (Error& error) {
     state_.drop_handles(num_handles);
-    trace_.steps.erase(trace_.steps.begin() + num_steps, trace_.steps.end());  // a block that was looked up by name
+    trace_.steps.erase(trace_.steps.begin() + num_steps,
+                       trace_.steps.end());  // a block that was looked up by name
     error.add_prefix(primitive.name);
     throw;
   }
@@ -84,8 +90,10 @@ void Schedule::fail_stale(std::string_view kind, const std::string& handle, cons
   const Instruction& step = trace_.steps.at(static_cast<size_t>(node.removed_by) - 1);
   const std::string results = step.results();
   const bool several = results.find(',') != std::string::npos;
-  throw UserError("{} handle {} ({}) was consumed by step {}, {}{}", kind, handle, node.name, node.removed_by, step.call(),
-                  results.empty() ? "" : fmt::format("; its result{} {}", several ? "s are" : " is", results));
+  throw UserError(
+      "{} handle {} ({}) was consumed by step {}, {}{}", kind, handle, node.name, node.removed_by,
+      step.call(),
+      results.empty() ? "" : fmt::format("; its result{} {}", several ? "s are" : " is", results));
 }
 
 void Schedule::require_alive(LoopRef loop) const {
@@ -104,7 +112,8 @@ void Schedule::require_alive(const ArgValue& value) const {
   for_each_handle(value, [&](auto handle) {
     if constexpr (std::is_same_v<decltype(handle), ExprRef>) {
       if (!state_.is_known(handle)) throw UserError("{} is no value of this schedule", handle_name(handle));
-    } else require_alive(handle);
+    } else
+      require_alive(handle);
   });
 }
 

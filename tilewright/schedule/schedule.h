@@ -26,7 +26,8 @@ struct Result {
   template <size_t kCount>
   std::array<LoopRef, kCount> loops() const {
     const std::vector<LoopRef> found = loops();
-    if (found.size() != kCount) throw UserError("{} loops are expected, but there are {}", kCount, found.size());
+    if (found.size() != kCount)
+      throw UserError("{} loops are expected, but there are {}", kCount, found.size());
     std::array<LoopRef, kCount> result;
     std::copy(found.begin(), found.end(), result.begin());
     return result;
@@ -51,20 +52,21 @@ struct Result {
 class Schedule {
  public:
   struct Options {
-    uint64_t seed = 0;           // of what sample_* primitives draw
-    bool verify_steps = false;   // check the tree and the program after every step
+    uint64_t seed = 0;          // of what sample_* primitives draw
+    bool verify_steps = false;  // check the tree and the program after every step
   };
   explicit Schedule(IRModule module) : Schedule(std::move(module), Options{}) {}
   Schedule(IRModule module, Options options) : state_(std::move(module), options.seed), options_(options) {}
 
   /// The program as it is now.
   IRModule module() const { return state_.module(); }
-  /// Runs `primitive` on values in the order of its table; the trace gets a step.  A block may be given by its name.
-  /// What fails leaves the schedule unchanged; its text begins with the primitive's name.
+  /// Runs `primitive` on values in the order of its table; the trace gets a step.  A block may be given by
+  /// its name. What fails leaves the schedule unchanged; its text begins with the primitive's name.
   Result run(const PrimitiveInfo& primitive, std::vector<ArgValue> args);
   using NamedArg = std::pair<std::string, ArgValue>;
   /// The same by name, with arguments by position and by name as in a Python call.
-  Result run_by_name(std::string_view name, std::vector<ArgValue> positional, const std::vector<NamedArg>& named = {});
+  Result run_by_name(std::string_view name, std::vector<ArgValue> positional,
+                     const std::vector<NamedArg>& named = {});
   template <class... Args>
   Result call(std::string_view name, Args&&... args) {
     return run_by_name(name, {ArgValue(std::forward<Args>(args))...});

@@ -16,11 +16,16 @@ void for_each_scope_stmt(const Stmt& stmt, const std::function<void(const Stmt&)
   } else if (const auto* branch = stmt.as<IfThenElseNode>()) {
     for_each_scope_stmt(branch->then_case, visit);
     for_each_scope_stmt(branch->else_case, visit);
-  } else if (const auto* let = stmt.as<LetStmtNode>()) for_each_scope_stmt(let->body, visit);
-  else if (const auto* turn = stmt.as<WhileNode>()) for_each_scope_stmt(turn->body, visit);
-  else if (const auto* attr = stmt.as<AttrStmtNode>()) for_each_scope_stmt(attr->body, visit);
-  else if (const auto* alloc = stmt.as<AllocBufferNode>()) for_each_scope_stmt(alloc->body, visit);
-  else if (const auto* decl = stmt.as<DeclBufferNode>()) for_each_scope_stmt(decl->body, visit);
+  } else if (const auto* let = stmt.as<LetStmtNode>())
+    for_each_scope_stmt(let->body, visit);
+  else if (const auto* turn = stmt.as<WhileNode>())
+    for_each_scope_stmt(turn->body, visit);
+  else if (const auto* attr = stmt.as<AttrStmtNode>())
+    for_each_scope_stmt(attr->body, visit);
+  else if (const auto* alloc = stmt.as<AllocBufferNode>())
+    for_each_scope_stmt(alloc->body, visit);
+  else if (const auto* decl = stmt.as<DeclBufferNode>())
+    for_each_scope_stmt(decl->body, visit);
 }
 
 namespace {
@@ -85,12 +90,14 @@ Stmt with_scope_body(const Stmt& stmt, Stmt body) {
   });
 }
 
-// Gives every loop and block its own node, so that each can be told from the others: a program may share statements.
+// Gives every loop and block its own node, so that each can be told from the others: a program may share
+// statements.
 PrimFunc with_unique_scopes(const PrimFunc& func) {
   std::unordered_map<const Object*, int> count;
   bool is_unique = true;
-  walk(func, [&](const ForNode* loop) { is_unique &= ++count[loop->loop_var.get()] == 1; },
-       [&](const BlockNode* block) { is_unique &= ++count[block] == 1; });
+  walk(
+      func, [&](const ForNode* loop) { is_unique &= ++count[loop->loop_var.get()] == 1; },
+      [&](const BlockNode* block) { is_unique &= ++count[block] == 1; });
   if (is_unique) return func;
   std::unordered_map<const Object*, int> seen;
   return rewrite(
@@ -128,7 +135,8 @@ State::State(IRModule module, uint64_t seed) : base_(std::move(module)), random_
 
 IRModule State::module() const {
   bool changed = false;
-  for (size_t n = 0; n < funcs_.size(); ++n) changed |= funcs_[n].func && funcs_[n].func != base_->functions[n];
+  for (size_t n = 0; n < funcs_.size(); ++n)
+    changed |= funcs_[n].func && funcs_[n].func != base_->functions[n];
   if (!changed) return base_;
   return with(base_, [&](IRModuleNode& module) {
     for (size_t n = 0; n < funcs_.size(); ++n) {
@@ -197,9 +205,9 @@ NodeId State::find(const Object* var_or_block, NodeId near) const {
 
 struct State::Reindex {
   int32_t func;
-  std::unordered_map<const BlockNode*, NodeId> forwarded;      // new block -> number of the old one
-  std::unordered_map<NodeId, bool> reached;                    // numbers that the new program uses
-  std::vector<std::vector<NodeId>> former_children;            // of nodes whose inside has changed
+  std::unordered_map<const BlockNode*, NodeId> forwarded;  // new block -> number of the old one
+  std::unordered_map<NodeId, bool> reached;                // numbers that the new program uses
+  std::vector<std::vector<NodeId>> former_children;        // of nodes whose inside has changed
 };
 
 void State::reindex(Reindex& work, const Stmt& stmt, NodeId parent, std::vector<NodeId>* found) {
@@ -259,7 +267,8 @@ void State::rebuild_path(NodeId target, Stmt before, Stmt after) {
   for (NodeId id = node(target).parent; id != kNoNode; id = node(id).parent) {
     TreeNode& parent = nodes_[static_cast<size_t>(id)];
     Stmt body = replace_scope_stmt(body_of(parent.stmt), before, after);
-    TILEWRIGHT_CHECK(body && body != body_of(parent.stmt), "a statement is not where the schedule's tree has it");
+    TILEWRIGHT_CHECK(body && body != body_of(parent.stmt),
+                     "a statement is not where the schedule's tree has it");
     before = parent.stmt;
     index.erase(key_of(parent.stmt));
     parent.stmt = with_scope_body(parent.stmt, std::move(body));
@@ -278,7 +287,8 @@ void State::replace(NodeId target, const Stmt& by, const BlockMap& forwarded) {
   for (const auto& [old_block, new_block] : forwarded) {
     auto& index = funcs_[static_cast<size_t>(work.func)].index;
     auto known = index.find(old_block);
-    TILEWRIGHT_CHECK(known != index.end(), "block {} is to be forwarded, but not there", old_block->name_hint);
+    TILEWRIGHT_CHECK(known != index.end(), "block {} is to be forwarded, but not there",
+                     old_block->name_hint);
     work.forwarded[new_block.get()] = known->second;
   }
   rebuild_path(target, before, by);
@@ -358,7 +368,8 @@ std::optional<int64_t> State::operator[](const Factor& factor) const {
 void State::verify_tree() const {
   for (const Func& func : funcs_) {
     if (func.root == kNoNode) continue;
-    TILEWRIGHT_CHECK(func.func->body == node(func.root).stmt, "the root of {} is not its body", func.name->name_hint);
+    TILEWRIGHT_CHECK(func.func->body == node(func.root).stmt, "the root of {} is not its body",
+                     func.name->name_hint);
     size_t count = 0;
     std::function<void(const Stmt&, NodeId)> check = [&](const Stmt& stmt, NodeId parent) {
       std::vector<NodeId> found;
@@ -366,13 +377,15 @@ void State::verify_tree() const {
         auto it = func.index.find(key_of(inner));
         TILEWRIGHT_CHECK(it != func.index.end(), "{} is missing in the tree", name_of(inner));
         const TreeNode& self = node(it->second);
-        TILEWRIGHT_CHECK(self.stmt == inner && self.parent == parent, "{} is wrong in the tree", name_of(inner));
+        TILEWRIGHT_CHECK(self.stmt == inner && self.parent == parent, "{} is wrong in the tree",
+                         name_of(inner));
         found.push_back(it->second);
         ++count;
         check(body_of(inner), it->second);
       });
       if (parent != kNoNode)
-        TILEWRIGHT_CHECK(found == node(parent).children, "the children of {} are wrong in the tree", node(parent).name);
+        TILEWRIGHT_CHECK(found == node(parent).children, "the children of {} are wrong in the tree",
+                         node(parent).name);
     };
     check(func.func->body, kNoNode);
     TILEWRIGHT_CHECK(count == func.index.size(), "the tree of {} has {} entries for {} loops and blocks",

@@ -1,6 +1,7 @@
-// The program under schedule: per PrimFunc the tree of its loops and blocks, and the handles that point into it.
-// `replace` is the only change: it rebuilds the path to the root, keeps the numbers of what survives and marks the rest
-// as removed.  Loops survive by their loop variable, blocks by their Block node or by an explicit old -> new map.
+// The program under schedule: per PrimFunc the tree of its loops and blocks, and the handles that point into
+// it. `replace` is the only change: it rebuilds the path to the root, keeps the numbers of what survives and
+// marks the rest as removed.  Loops survive by their loop variable, blocks by their Block node or by an
+// explicit old -> new map.
 #pragma once
 #include <functional>
 #include <random>
@@ -14,14 +15,15 @@ namespace tilewright::schedule {
 using NodeId = int32_t;
 inline constexpr NodeId kNoNode = -1;
 
-/// A loop or a block of the tree.  The number stays while the loop or block exists, whatever happens around it.
+/// A loop or a block of the tree.  The number stays while the loop or block exists, whatever happens around
+/// it.
 struct TreeNode {
   Stmt stmt;                     // For or BlockRealize; null once removed
   NodeId parent = kNoNode;       // none for the root block
   std::vector<NodeId> children;  // in program order
   int32_t func = 0;
-  int32_t removed_by = -1;       // the step that removed it, or -1
-  std::string name;              // of the loop variable or block, kept after removal
+  int32_t removed_by = -1;  // the step that removed it, or -1
+  std::string name;         // of the loop variable or block, kept after removal
 
   bool is_loop() const { return stmt.as<ForNode>() != nullptr; }
   const ForNode* loop() const { return stmt.as<ForNode>(); }
@@ -43,8 +45,8 @@ class State {
   const TreeNode& node(NodeId id) const { return nodes_.at(static_cast<size_t>(id)); }
   struct Func {
     GlobalVar name;
-    PrimFunc func;          // null if the function is none of ours
-    NodeId root = kNoNode;  // its root block; none if the function has no blocks
+    PrimFunc func;                                    // null if the function is none of ours
+    NodeId root = kNoNode;                            // its root block; none if the function has no blocks
     std::unordered_map<const Object*, NodeId> index;  // loop variable or Block -> number
   };
   const std::vector<Func>& funcs() const { return funcs_; }
@@ -53,7 +55,8 @@ class State {
   NodeId scope_of(NodeId id) const;
   /// The loops around `id` inside of its scope block, outermost first; `id` is not among them.
   std::vector<NodeId> loops_above(NodeId id) const;
-  /// The blocks whose scope is `scope` and which are `below` or inside of it (default: all), in program order.
+  /// The blocks whose scope is `scope` and which are `below` or inside of it (default: all), in program
+  /// order.
   std::vector<NodeId> child_blocks(NodeId scope) const { return blocks_below(scope); }
   /// The outermost blocks strictly inside `id` (a loop or a block), in program order.
   std::vector<NodeId> blocks_below(NodeId id) const;
@@ -63,7 +66,8 @@ class State {
 
   /// Puts `by` in the place of `target`.  `forwarded` maps changed blocks to what they have become.
   void replace(NodeId target, const Stmt& by, const BlockMap& forwarded = {});
-  /// Changes the function around `root` as a whole (its parameters' buffers); `body` takes the place of the root block.
+  /// Changes the function around `root` as a whole (its parameters' buffers); `body` takes the place of the
+  /// root block.
   void replace_func(NodeId root, PrimFunc func, const BlockMap& forwarded);
 
   // ---- handles
@@ -77,7 +81,8 @@ class State {
   int64_t operator[](ExprRef ref) const;
   /// The integer behind a factor, or nothing for None.
   std::optional<int64_t> operator[](const Factor& factor) const;
-  /// The node of a handle, alive or not; kNoNode if the handle has never been given out or is of another kind.
+  /// The node of a handle, alive or not; kNoNode if the handle has never been given out or is of another
+  /// kind.
   NodeId node_of_handle(LoopRef ref) const { return lookup(ref.id, Handle::kLoop); }
   NodeId node_of_handle(BlockRef ref) const { return lookup(ref.id, Handle::kBlock); }
   bool is_known(ExprRef ref) const;
@@ -115,10 +120,11 @@ class State {
   std::mt19937_64 random_;
 };
 
-/// Calls `visit` with each For and BlockRealize directly inside `stmt`, in program order, not going into them.
+/// Calls `visit` with each For and BlockRealize directly inside `stmt`, in program order, not going into
+/// them.
 void for_each_scope_stmt(const Stmt& stmt, const std::function<void(const Stmt&)>& visit);
-/// `stmt` with `before`, a For or BlockRealize directly inside of it, replaced by `after`; null `after` removes it, and
-/// the result is null when nothing is left.
+/// `stmt` with `before`, a For or BlockRealize directly inside of it, replaced by `after`; null `after`
+/// removes it, and the result is null when nothing is left.
 Stmt replace_scope_stmt(const Stmt& stmt, const Stmt& before, const Stmt& after);
 
 }  // namespace tilewright::schedule

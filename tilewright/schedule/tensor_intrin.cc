@@ -26,7 +26,9 @@ void require_fit(const std::string& name, const TensorIntrin& intrin) {
     for (const Buffer& buffer : func->buffers) {
       if (!buffer) throw UserError(func, "tensor intrinsic \"{}\": all parameters must be buffers", name);
       for (const PrimExpr& extent : buffer->shape) {
-        if (!is<IntImmNode>(extent)) throw UserError(func, "tensor intrinsic \"{}\": buffer {} has a shape that is not constant", name, buffer->name);
+        if (!is<IntImmNode>(extent))
+          throw UserError(func, "tensor intrinsic \"{}\": buffer {} has a shape that is not constant", name,
+                          buffer->name);
       }
     }
   }
@@ -36,8 +38,11 @@ void require_fit(const std::string& name, const TensorIntrin& intrin) {
   for (size_t n = 0; n < intrin.desc->buffers.size(); ++n) {
     const Buffer &a = intrin.desc->buffers[n], &b = intrin.impl->buffers[n];
     bool fits = a->dtype == b->dtype && a->shape.size() == b->shape.size();
-    for (size_t dim = 0; fits && dim < a->shape.size(); ++dim) fits = structural_equal(a->shape[dim], b->shape[dim]);
-    if (!fits) throw UserError("tensor intrinsic \"{}\": parameters {} and {} have different shapes or dtypes", name, a->name, b->name);
+    for (size_t dim = 0; fits && dim < a->shape.size(); ++dim)
+      fits = structural_equal(a->shape[dim], b->shape[dim]);
+    if (!fits)
+      throw UserError("tensor intrinsic \"{}\": parameters {} and {} have different shapes or dtypes", name,
+                      a->name, b->name);
   }
 }
 
@@ -48,7 +53,8 @@ void register_tensor_intrin(const std::string& name, TensorIntrin intrin, bool m
   Registry& known = registry();
   const std::lock_guard lock(known.mutex);
   if (!may_override && known.intrins.contains(name))
-    throw UserError("tensor intrinsic \"{}\" is registered already", name).help("pass override=True to replace it");
+    throw UserError("tensor intrinsic \"{}\" is registered already", name)
+        .help("pass override=True to replace it");
   known.intrins[name] = std::move(intrin);
 }
 

@@ -12,8 +12,10 @@ std::string quoted(const std::string& text) {
   std::string out = "\"";
   for (char c : text) {
     if (c == '"' || c == '\\') out += '\\';
-    if (c == '\n') out += "\\n";
-    else out += c;
+    if (c == '\n')
+      out += "\\n";
+    else
+      out += c;
   }
   return out + "\"";
 }
@@ -33,13 +35,17 @@ std::string node_text(const ObjectRef& node) {
     return std::to_string(integer->value);
   }
   if (const auto* number = node.as<FloatImmNode>()) {
-    std::string text = fmt::format("{}", number->dtype == kFloat32 ? static_cast<float>(number->value) : number->value);
+    std::string text =
+        fmt::format("{}", number->dtype == kFloat32 ? static_cast<float>(number->value) : number->value);
     return text.find_first_of(".en") == std::string::npos ? text + ".0" : text;
   }
   if (const auto* text = node.as<StringImmNode>()) return quoted(text->value);
   if (const auto* list = node.as<ArrayNode>()) return "[" + joined(list->items, node_text) + "]";
   if (const auto* dict = node.as<DictNode>())
-    return "{" + joined(dict->items, [](const AttrMap::Entry& e) { return quoted(e.first) + ": " + node_text(e.second); }) + "}";
+    return "{" +
+           joined(dict->items,
+                  [](const AttrMap::Entry& e) { return quoted(e.first) + ": " + node_text(e.second); }) +
+           "}";
   return repr(node);
 }
 
@@ -88,13 +94,16 @@ std::string arguments_text(const Instruction& step, bool first_by_position) {
         continue;
       }
     }
-    texts.push_back(n == 0 && first_by_position ? value.str() : fmt::format("{}={}", infos[n].name, value.str()));
+    texts.push_back(n == 0 && first_by_position ? value.str()
+                                                : fmt::format("{}={}", infos[n].name, value.str()));
   }
   return joined(texts, [](const std::string& text) { return text; });
 }
 }  // namespace
 
-std::string Instruction::call() const { return fmt::format("{}({})", primitive->name, arguments_text(*this, true)); }
+std::string Instruction::call() const {
+  return fmt::format("{}({})", primitive->name, arguments_text(*this, true));
+}
 
 std::string Instruction::str() const {
   std::string target = results();
@@ -144,7 +153,8 @@ void Trace::apply_to(Schedule& schedule) const {
         if (count < made.size()) handles[handle_name(handle)] = made[count];
         ++count;
       });
-      if (count != made.size()) throw UserError("{} results were recorded, but there are {}", count, made.size());
+      if (count != made.size())
+        throw UserError("{} results were recorded, but there are {}", count, made.size());
     } catch (Error& error) {
       error.add_note({}, fmt::format("at step {} of the trace, {}", n + 1, steps[n].call()));
       throw;

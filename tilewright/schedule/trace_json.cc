@@ -1,5 +1,6 @@
 // The trace as JSON text:
-//   {"tilewright_trace": 1, "steps": [{"primitive": "split", "args": {"loop": {"loop": 2}, "factors": [null, 4]},
+//   {"tilewright_trace": 1, "steps": [{"primitive": "split", "args": {"loop": {"loop": 2}, "factors": [null,
+//   4]},
 //                                      "result": [{"loop": 4}, {"loop": 5}]}]}
 #include <nlohmann/json.hpp>
 
@@ -73,7 +74,8 @@ std::string Trace::save_json() const {
       if (infos[n].is_required || !(step.args[n] == infos[n].default_value))
         args[std::string(infos[n].name)] = to_json(step.args[n]);
     }
-    list.push_back({{"primitive", std::string(step.primitive->name)}, {"args", args}, {"result", to_json(step.result)}});
+    list.push_back(
+        {{"primitive", std::string(step.primitive->name)}, {"args", args}, {"result", to_json(step.result)}});
   }
   return Json{{"tilewright_trace", kVersion}, {"steps", list}}.dump();
 }

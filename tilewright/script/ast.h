@@ -15,29 +15,29 @@ namespace tilewright::script::ast {
 __extension__ using PyInt = __int128;
 
 enum class ExprKind : uint8_t {
-  kName,        // text
-  kInt,         // integer
-  kFloat,       // real
-  kString,      // string
+  kName,    // text
+  kInt,     // integer
+  kFloat,   // real
+  kString,  // string
   kTrue,
   kFalse,
   kNone,
   kEllipsis,
-  kAttribute,   // items[0] . text
-  kCall,        // items[0] ( items[1..] , keywords )
-  kSubscript,   // items[0] [ items[1..] ]
-  kSlice,       // items[0] : items[1] : items[2], each may be null; only inside kSubscript
-  kUnary,       // text items[0]; text is "-", "+", "~" or "not"
-  kBinary,      // items[0] text items[1]
-  kCompare,     // items[0] ops[0] items[1] ops[1] items[2] ...
-  kBoolOp,      // items joined by text, "and" or "or"
-  kIfElse,      // items[0] if items[1] else items[2]
-  kLambda,      // lambda names: items[0]
+  kAttribute,  // items[0] . text
+  kCall,       // items[0] ( items[1..] , keywords )
+  kSubscript,  // items[0] [ items[1..] ]
+  kSlice,      // items[0] : items[1] : items[2], each may be null; only inside kSubscript
+  kUnary,      // text items[0]; text is "-", "+", "~" or "not"
+  kBinary,     // items[0] text items[1]
+  kCompare,    // items[0] ops[0] items[1] ops[1] items[2] ...
+  kBoolOp,     // items joined by text, "and" or "or"
+  kIfElse,     // items[0] if items[1] else items[2]
+  kLambda,     // lambda names: items[0]
   kTuple,
   kList,
-  kDict,        // items[2 n] : items[2 n + 1]; the key is null for **value
-  kStarred,     // *items[0]
-  kOpaque,      // comprehensions, f-strings and the like: known only by their text
+  kDict,     // items[2 n] : items[2 n + 1]; the key is null for **value
+  kStarred,  // *items[0]
+  kOpaque,   // comprehensions, f-strings and the like: known only by their text
 };
 
 struct Expr;
@@ -77,7 +77,7 @@ enum class StmtKind : uint8_t {
   kPass,
   kBreak,
   kContinue,
-  kImport,     // import value (a dotted name) [as name], or from value import name [as alias] : see imports
+  kImport,  // import value (a dotted name) [as name], or from value import name [as alias] : see imports
 };
 
 struct Stmt;
@@ -129,8 +129,9 @@ struct Tree {
   std::string_view source_of(const Expr* expr) const { return text.at(expr->place); }
 };
 
-/// The tree of a program.  Of a file's outermost statements only imports, `metadata = ...` and decorated functions and
-/// classes are read; the rest is Python's business and skipped.  Raises UserError with a caret where the text is not of the subset.
+/// The tree of a program.  Of a file's outermost statements only imports, `metadata = ...` and decorated
+/// functions and classes are read; the rest is Python's business and skipped.  Raises UserError with a caret
+/// where the text is not of the subset.
 std::unique_ptr<Tree> parse_program(Ref<Source> source);
 
 /// The expression that is all of the text.

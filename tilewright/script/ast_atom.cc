@@ -6,11 +6,14 @@
 
 namespace tilewright::script::ast {
 
-constexpr std::string_view kReserved[] = {"and",  "as",     "assert", "break", "class", "continue", "def",    "del",  "elif",  "else",
-                                          "except", "finally", "for",  "from",  "global", "if",     "import", "in",   "is",
-                                          "nonlocal", "not", "or",    "pass",  "raise", "return",   "try",    "while", "with"};
+constexpr std::string_view kReserved[] = {
+    "and",    "as",      "assert", "break", "class",  "continue", "def",    "del", "elif", "else",
+    "except", "finally", "for",    "from",  "global", "if",       "import", "in",  "is",   "nonlocal",
+    "not",    "or",      "pass",   "raise", "return", "try",      "while",  "with"};
 
-bool AstParser::is_reserved(std::string_view word) { return std::find(std::begin(kReserved), std::end(kReserved), word) != std::end(kReserved); }
+bool AstParser::is_reserved(std::string_view word) {
+  return std::find(std::begin(kReserved), std::end(kReserved), word) != std::end(kReserved);
+}
 
 const Expr* AstParser::opaque_until(Place open, std::string_view close) {
   size_t depth = 0;
@@ -91,7 +94,8 @@ const Expr* AstParser::parse_list() {
   }
   expect_op("]", "to close the list");
   open_brackets_.pop_back();
-  return make(opaque ? ExprKind::kOpaque : ExprKind::kList, open.to(last_place()), opaque ? std::vector<const Expr*>{} : std::move(items));
+  return make(opaque ? ExprKind::kOpaque : ExprKind::kList, open.to(last_place()),
+              opaque ? std::vector<const Expr*>{} : std::move(items));
 }
 
 const Expr* AstParser::parse_braces() {
@@ -122,7 +126,8 @@ const Expr* AstParser::parse_braces() {
   }
   expect_op("}", "to close the dictionary");
   open_brackets_.pop_back();
-  return make(is_opaque ? ExprKind::kOpaque : ExprKind::kDict, open.to(last_place()), is_opaque ? std::vector<const Expr*>{} : std::move(items));
+  return make(is_opaque ? ExprKind::kOpaque : ExprKind::kDict, open.to(last_place()),
+              is_opaque ? std::vector<const Expr*>{} : std::move(items));
 }
 
 const Expr* AstParser::parse_strings() {
@@ -161,7 +166,9 @@ const Expr* AstParser::parse_number() {
     if (begin == digits.size()) fail(place, "this is no number");
     for (size_t n = begin; n < digits.size(); ++n) {
       const char lower = static_cast<char>(digits[n] | 0x20);
-      const int digit = digits[n] >= '0' && digits[n] <= '9' ? digits[n] - '0' : lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : 99;
+      const int digit = digits[n] >= '0' && digits[n] <= '9' ? digits[n] - '0'
+                        : lower >= 'a' && lower <= 'f'       ? lower - 'a' + 10
+                                                             : 99;
       if (digit >= base) fail(place, "this is no number");
       expr->integer = expr->integer * base + digit;
       if (expr->integer >> 64) fail(place, "the number does not fit in 64 bits");

@@ -22,7 +22,8 @@ int binary_level(std::string_view op) {
 AstParser::Nesting::Nesting(AstParser* parser) : parser(*parser) {
   if (++parser->nesting_ > kMaxNesting) {
     --parser->nesting_;
-    parser->fail(parser->token().place, fmt::format("the program is nested more than {} levels deep here", kMaxNesting));
+    parser->fail(parser->token().place,
+                 fmt::format("the program is nested more than {} levels deep here", kMaxNesting));
   }
 }
 
@@ -58,7 +59,8 @@ Expr* AstParser::make(ExprKind kind, Place place, std::vector<const Expr*> items
   for (const Expr* item : expr->items) {
     if (item) expr->depth = std::max(expr->depth, item->depth + 1);
   }
-  if (expr->depth > kMaxExprDepth) fail(place, fmt::format("the expression is nested more than {} levels deep", kMaxExprDepth));
+  if (expr->depth > kMaxExprDepth)
+    fail(place, fmt::format("the expression is nested more than {} levels deep", kMaxExprDepth));
   return expr;
 }
 
@@ -77,8 +79,8 @@ const Expr* AstParser::parse_tuple_or_expr(bool is_target) {
   if (!is_op(",")) return first;
   std::vector<const Expr*> items{first};
   while (accept_op(",")) {
-    const bool ends = token().kind == TokenKind::kNewline || token().kind == TokenKind::kEnd || is_op("=") || is_op(")") || is_op(":") ||
-                      is_op(";") || is_op("]") || is_word("in");
+    const bool ends = token().kind == TokenKind::kNewline || token().kind == TokenKind::kEnd || is_op("=") ||
+                      is_op(")") || is_op(":") || is_op(";") || is_op("]") || is_word("in");
     if (ends) break;
     items.push_back(item());
   }
@@ -241,11 +243,13 @@ const Expr* AstParser::parse_call(const Expr* func) {
       const Place star = last_place();
       const Expr* value = parse_expr();
       items.push_back(make(ExprKind::kStarred, star.to(value->place), {value}));
-    } else if (token().kind == TokenKind::kName && tree_.text.at(next_token().place) == "=" && next_token().kind == TokenKind::kOp) {
+    } else if (token().kind == TokenKind::kName && tree_.text.at(next_token().place) == "=" &&
+               next_token().kind == TokenKind::kOp) {
       const Place name = expect_name("an argument name");
       advance();
       for (const Keyword& other : keywords) {
-        if (other.name == tree_.text.at(name)) fail(name, fmt::format("argument {} is given twice", other.name));
+        if (other.name == tree_.text.at(name))
+          fail(name, fmt::format("argument {} is given twice", other.name));
       }
       keywords.push_back({tree_.text.at(name), name, parse_expr()});
     } else {

@@ -32,7 +32,9 @@ class AstParser {
   Place expect_name(std::string_view what);
   static bool is_reserved(std::string_view word);
   [[noreturn]] void fail_here(std::string_view expected) const;
-  [[noreturn]] void fail(Place place, std::string text) const { throw UserError(tree_.span(place), "{}", text); }
+  [[noreturn]] void fail(Place place, std::string text) const {
+    throw UserError(tree_.span(place), "{}", text);
+  }
 
   struct Nesting {
     explicit Nesting(AstParser* parser);
@@ -65,7 +67,9 @@ class AstParser {
   const Expr* parse_number();
   // `for ...` of a comprehension: skips to the bracket that closes; the result spans [open, close].
   const Expr* opaque_until(Place open, std::string_view close);
-  bool at_comprehension() const { return is_word("for") || (is_word("async") && tree_.text.at(next_token().place) == "for"); }
+  bool at_comprehension() const {
+    return is_word("for") || (is_word("async") && tree_.text.at(next_token().place) == "for");
+  }
 
   // ---- statements
   void skip_statement();

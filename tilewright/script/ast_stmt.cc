@@ -6,7 +6,8 @@
 namespace tilewright::script::ast {
 namespace {
 
-// Decorators whose functions and classes are programs of ours; with any other, the definition is plain Python.
+// Decorators whose functions and classes are programs of ours; with any other, the definition is plain
+// Python.
 constexpr std::string_view kDecorators[] = {"ir_module", "prim_func", "function"};
 
 bool is_ours(const Expr* decorator) {
@@ -59,8 +60,10 @@ Stmt* AstParser::make_stmt(StmtKind kind) {
 }
 
 void AstParser::end_of_line() {
-  if (token().kind == TokenKind::kNewline) advance();
-  else if (token().kind != TokenKind::kEnd && !is_op(";")) fail_here("the end of the line");
+  if (token().kind == TokenKind::kNewline)
+    advance();
+  else if (token().kind != TokenKind::kEnd && !is_op(";"))
+    fail_here("the end of the line");
 }
 
 // One line: simple statements joined by `;`, or a compound statement.
@@ -124,7 +127,8 @@ const Stmt* AstParser::parse_simple() {
   if (kind == StmtKind::kExpr) return parse_expr_statement();
   Stmt* stmt = make_stmt(kind);
   advance();
-  if (kind == StmtKind::kReturn && token().kind != TokenKind::kNewline && token().kind != TokenKind::kEnd && !is_op(";"))
+  if (kind == StmtKind::kReturn && token().kind != TokenKind::kNewline && token().kind != TokenKind::kEnd &&
+      !is_op(";"))
     stmt->value = parse_tuple_or_expr();
   if (kind == StmtKind::kAssert) {
     stmt->value = parse_expr();
@@ -138,13 +142,15 @@ const Stmt* AstParser::parse_simple() {
 const Stmt* AstParser::parse_expr_statement() {
   Stmt* stmt = make_stmt(StmtKind::kExpr);
   stmt->value = parse_tuple_or_expr();
-  constexpr std::string_view kAugmented[] = {"+=", "-=", "*=", "/=", "//=", "%=", "&=", "|=", "^=", "<<=", ">>=", "**=", "@="};
+  constexpr std::string_view kAugmented[] = {
+      "+=", "-=", "*=", "/=", "//=", "%=", "&=", "|=", "^=", "<<=", ">>=", "**=", "@="};
   if (accept_op(":")) {
     stmt->kind = StmtKind::kAnnAssign;
     stmt->targets = {stmt->value};
     stmt->annotation = parse_expr();
     stmt->value = accept_op("=") ? parse_tuple_or_expr() : nullptr;
-  } else if (std::find(std::begin(kAugmented), std::end(kAugmented), text()) != std::end(kAugmented) && token().kind == TokenKind::kOp) {
+  } else if (std::find(std::begin(kAugmented), std::end(kAugmented), text()) != std::end(kAugmented) &&
+             token().kind == TokenKind::kOp) {
     stmt->kind = StmtKind::kAugAssign;
     stmt->op = text().substr(0, text().size() - 1);
     advance();
@@ -185,7 +191,8 @@ std::vector<Param> AstParser::parse_params() {
   open_brackets_.push_back(token().place);
   expect_op("(", "after the function's name");
   while (!is_op(")")) {
-    if (is_op("*") || is_op("**") || is_op("/")) fail(token().place, "a function of TVMScript takes named parameters only");
+    if (is_op("*") || is_op("**") || is_op("/"))
+      fail(token().place, "a function of TVMScript takes named parameters only");
     Param param;
     param.place = expect_name("a parameter name");
     param.name = tree_.text.at(param.place);
@@ -313,8 +320,10 @@ const Stmt* AstParser::parse_import() {
     do {
       const std::string path = parse_dotted();
       std::string alias = path.substr(0, path.find('.'));
-      if (accept_word("as")) stmt->imports.push_back({std::string(tree_.text.at(expect_name("a name after \"as\""))), path});
-      else stmt->imports.push_back({alias, alias});
+      if (accept_word("as"))
+        stmt->imports.push_back({std::string(tree_.text.at(expect_name("a name after \"as\""))), path});
+      else
+        stmt->imports.push_back({alias, alias});
     } while (accept_op(","));
   } else {
     const std::string module = parse_dotted();
@@ -323,7 +332,8 @@ const Stmt* AstParser::parse_import() {
     do {
       if (accept_op("*") || is_op(")")) break;
       std::string name(tree_.text.at(expect_name("a name to import")));
-      std::string alias = accept_word("as") ? std::string(tree_.text.at(expect_name("a name after \"as\""))) : name;
+      std::string alias =
+          accept_word("as") ? std::string(tree_.text.at(expect_name("a name after \"as\""))) : name;
       stmt->imports.push_back({std::move(alias), module + "." + name});
     } while (accept_op(","));
     if (in_brackets) expect_op(")", "after the imported names");

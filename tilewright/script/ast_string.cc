@@ -52,7 +52,8 @@ size_t append_escape(std::string* out, std::string_view rest) {
   if (c >= '0' && c <= '7') {
     uint32_t code = 0;
     size_t n = 0;
-    for (; n < 3 && n < rest.size() && rest[n] >= '0' && rest[n] <= '7'; ++n) code = code * 8 + static_cast<uint32_t>(rest[n] - '0');
+    for (; n < 3 && n < rest.size() && rest[n] >= '0' && rest[n] <= '7'; ++n)
+      code = code * 8 + static_cast<uint32_t>(rest[n] - '0');
     append_utf8(out, code);
     return n;
   }
@@ -82,8 +83,10 @@ std::string decode_string(std::string_view token) {
   if (is_raw) return std::string(body);
   std::string out;
   for (size_t n = 0; n < body.size();) {
-    if (body[n] == '\\' && n + 1 < body.size()) n += 1 + append_escape(&out, body.substr(n + 1));
-    else out.push_back(body[n++]);
+    if (body[n] == '\\' && n + 1 < body.size())
+      n += 1 + append_escape(&out, body.substr(n + 1));
+    else
+      out.push_back(body[n++]);
   }
   return out;
 }

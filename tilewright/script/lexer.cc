@@ -8,7 +8,8 @@ namespace tilewright::script {
 
 Text::Text(Ref<Source> source) : source_(std::move(source)) {
   const std::string& text = source_->text;
-  if (text.size() >= size_t{1} << 31) throw UserError("{}: the program has {} bytes, more than 2**31", source_->name, text.size());
+  if (text.size() >= size_t{1} << 31)
+    throw UserError("{}: the program has {} bytes, more than 2**31", source_->name, text.size());
   line_starts_.push_back(0);
   for (size_t n = 0; n < text.size(); ++n) {
     if (text[n] == '\n') line_starts_.push_back(static_cast<uint32_t>(n + 1));
@@ -29,14 +30,16 @@ Span Text::span(Place place) const {
 namespace {
 
 bool is_name_start(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || static_cast<unsigned char>(c) >= 0x80;
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+         static_cast<unsigned char>(c) >= 0x80;
 }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_name_part(char c) { return is_name_start(c) || is_digit(c); }
 
 // longest first
-constexpr std::string_view kOperators[] = {"**=", "//=", ">>=", "<<=", "...", "->", ":=", "**", "//", ">>", "<<", "<=",
-                                           ">=",  "==",  "!=",  "+=",  "-=",  "*=", "/=", "%=", "&=", "|=", "^=", "@="};
+constexpr std::string_view kOperators[] = {"**=", "//=", ">>=", "<<=", "...", "->", ":=", "**",
+                                           "//",  ">>",  "<<",  "<=",  ">=",  "==", "!=", "+=",
+                                           "-=",  "*=",  "/=",  "%=",  "&=",  "|=", "^=", "@="};
 constexpr std::string_view kSingles = "+-*/%@&|^~<>()[]{},:.;=";
 
 class Lexer {
@@ -70,10 +73,14 @@ class Lexer {
   void skip_blanks() {
     while (!at_end()) {
       const char c = peek();
-      if (c == ' ' || c == '\t' || c == '\f' || c == '\r') ++pos_;
-      else if (c == '\\' && (peek(1) == '\n' || (peek(1) == '\r' && peek(2) == '\n'))) pos_ += peek(1) == '\n' ? 2 : 3;
-      else if (c == '#') skip_to_line_end();
-      else break;
+      if (c == ' ' || c == '\t' || c == '\f' || c == '\r')
+        ++pos_;
+      else if (c == '\\' && (peek(1) == '\n' || (peek(1) == '\r' && peek(2) == '\n')))
+        pos_ += peek(1) == '\n' ? 2 : 3;
+      else if (c == '#')
+        skip_to_line_end();
+      else
+        break;
     }
   }
   void skip_to_line_end() {
@@ -85,10 +92,14 @@ class Lexer {
     uint32_t column = 0;
     const size_t begin = pos_;
     for (;; ++pos_) {
-      if (peek() == ' ') ++column;
-      else if (peek() == '\t') column = column / 8 * 8 + 8;
-      else if (peek() == '\f') column = 0;
-      else break;
+      if (peek() == ' ')
+        ++column;
+      else if (peek() == '\t')
+        column = column / 8 * 8 + 8;
+      else if (peek() == '\f')
+        column = 0;
+      else
+        break;
     }
     if (peek() == '\r') ++pos_;
     if (peek() == '#') skip_to_line_end();
@@ -108,7 +119,8 @@ class Lexer {
         indents_.pop_back();
         push(TokenKind::kDedent, begin);
       }
-      if (column != indents_.back()) push(TokenKind::kInvalid, begin, "the indentation matches no outer level");
+      if (column != indents_.back())
+        push(TokenKind::kInvalid, begin, "the indentation matches no outer level");
     }
     return true;
   }
@@ -122,7 +134,8 @@ class Lexer {
       at_line_start_ = true;
       return push(TokenKind::kNewline, begin);
     }
-    if (const size_t prefix = string_prefix(); prefix != std::string_view::npos) return read_string(begin, prefix);
+    if (const size_t prefix = string_prefix(); prefix != std::string_view::npos)
+      return read_string(begin, prefix);
     if (is_name_start(c)) {
       while (is_name_part(peek())) ++pos_;
       return push(TokenKind::kName, begin);
@@ -173,7 +186,8 @@ class Lexer {
       } else if (c == '.') {
         is_float = true;
         ++pos_;
-      } else if ((c == 'e' || c == 'E') && (is_digit(peek(1)) || ((peek(1) == '+' || peek(1) == '-') && is_digit(peek(2))))) {
+      } else if ((c == 'e' || c == 'E') &&
+                 (is_digit(peek(1)) || ((peek(1) == '+' || peek(1) == '-') && is_digit(peek(2))))) {
         is_float = true;
         pos_ += 2;
       } else {

@@ -1,5 +1,6 @@
-// Text into tokens: the lexical rules of Python that TVMScript uses (indentation, line joining, comments, strings).
-// Nothing is raised here: what is no token becomes a kInvalid token, so that a reader of a whole file may skip it.
+// Text into tokens: the lexical rules of Python that TVMScript uses (indentation, line joining, comments,
+// strings). Nothing is raised here: what is no token becomes a kInvalid token, so that a reader of a whole
+// file may skip it.
 #pragma once
 #include <string_view>
 #include <vector>
@@ -30,7 +31,18 @@ class Text {
   std::vector<uint32_t> line_starts_;
 };
 
-enum class TokenKind : uint8_t { kName, kInt, kFloat, kString, kOp, kNewline, kIndent, kDedent, kEnd, kInvalid };
+enum class TokenKind : uint8_t {
+  kName,
+  kInt,
+  kFloat,
+  kString,
+  kOp,
+  kNewline,
+  kIndent,
+  kDedent,
+  kEnd,
+  kInvalid
+};
 
 struct Token {
   TokenKind kind;

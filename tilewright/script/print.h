@@ -1,5 +1,5 @@
-// Programs as TVMScript text: the inverse of parse.h.  parse(print(x)) equals x for every module and function, in every
-// dialect but "2022", whose published form leaves out types.
+// Programs as TVMScript text: the inverse of parse.h.  parse(print(x)) equals x for every module and
+// function, in every dialect but "2022", whose published form leaves out types.
 #pragma once
 #include <string>
 #include <vector>
@@ -26,8 +26,10 @@ struct PrintOptions {
   static constexpr auto fields() {
     using ir::field;
     return std::tuple{
-        field<&PrintOptions::dialect>("dialect", "\"native\", \"0.23\", \"0.27\" or \"2022\": whose spellings to use"),
-        field<&PrintOptions::show_meta>("show_meta", "append the values that the text names metadata[...][n]"),
+        field<&PrintOptions::dialect>("dialect",
+                                      "\"native\", \"0.23\", \"0.27\" or \"2022\": whose spellings to use"),
+        field<&PrintOptions::show_meta>("show_meta",
+                                        "append the values that the text names metadata[...][n]"),
         field<&PrintOptions::show_header>("show_header", "begin with the imports, as comments"),
         field<&PrintOptions::indent_spaces>("indent_spaces", "blanks per level"),
         field<&PrintOptions::line_width>("line_width", "longer lines are broken as black does; 0: never"),
@@ -38,8 +40,8 @@ struct PrintOptions {
   }
 };
 
-/// `node` as text, ending with a newline if it is a statement, function or module: an expression, region, buffer, type or
-/// any other node is one line without.  Raises UserError for an unknown dialect.
+/// `node` as text, ending with a newline if it is a statement, function or module: an expression, region,
+/// buffer, type or any other node is one line without.  Raises UserError for an unknown dialect.
 std::string print(const ObjectRef& node, const PrintOptions& options = {});
 
 /// A text and where its nodes stand.  Errors in programs that nobody wrote point into it.
@@ -49,11 +51,13 @@ class PrintedProgram {
     const ir::Object* node;
     uint32_t line, column, end_line, end_column;  // lines from 1, columns from 0, end exclusive
   };
-  Ref<Source> source;          // the text
-  std::vector<Place> places;   // in order of their end; a node that is shared stands several times
-  /// The first place of `node`; an empty Span if it is not shown.  Of a loop or block it is the line that opens it.
+  Ref<Source> source;         // the text
+  std::vector<Place> places;  // in order of their end; a node that is shared stands several times
+  /// The first place of `node`; an empty Span if it is not shown.  Of a loop or block it is the line that
+  /// opens it.
   Span find(const ir::Object* node) const;
 };
-PrintedProgram print_with_places(const ObjectRef& node, const PrintOptions& options = {}, std::string name = "<printed>");
+PrintedProgram print_with_places(const ObjectRef& node, const PrintOptions& options = {},
+                                 std::string name = "<printed>");
 
 }  // namespace tilewright::script

@@ -1,5 +1,5 @@
-// What an expression of a program means while it is parsed: a Python value (number, string, list, ...) or an IR node.
-// Python numbers stay numbers until they meet a typed expression, whose dtype they take.
+// What an expression of a program means while it is parsed: a Python value (number, string, list, ...) or an
+// IR node. Python numbers stay numbers until they meet a typed expression, whose dtype they take.
 #pragma once
 #include <optional>
 #include <string>
@@ -47,8 +47,8 @@ struct AllocatedPointer {
 
 struct Value {
   using PyInt = ast::PyInt;
-  std::variant<None, EllipsisValue, bool, PyInt, double, std::string, DataType, ObjectRef, Sequence, Mapping, BufferSlice,
-               LambdaValue, ModuleReference, AllocatedPointer>
+  std::variant<None, EllipsisValue, bool, PyInt, double, std::string, DataType, ObjectRef, Sequence, Mapping,
+               BufferSlice, LambdaValue, ModuleReference, AllocatedPointer>
       data;
 
   Value() = default;

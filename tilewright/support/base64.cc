@@ -15,7 +15,8 @@ std::string base64_encode(std::string_view bytes) {
   for (size_t at = 0; at < bytes.size(); at += 3) {
     uint32_t group = 0;
     const size_t count = std::min<size_t>(3, bytes.size() - at);
-    for (size_t n = 0; n < 3; ++n) group = group << 8 | (n < count ? static_cast<unsigned char>(bytes[at + n]) : 0u);
+    for (size_t n = 0; n < 3; ++n)
+      group = group << 8 | (n < count ? static_cast<unsigned char>(bytes[at + n]) : 0u);
     for (size_t n = 0; n < 4; ++n) text += n <= count ? kDigits[group >> (18 - 6 * n) & 63] : '=';
   }
   return text;

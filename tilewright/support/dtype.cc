@@ -80,8 +80,9 @@ DataType DataType::parse(std::string_view text) {
   DataType result;
   if (try_parse(text, &result)) return result;
   throw UserError("unknown dtype \"{}\"", text)
-      .help("dtypes are bool, int8..int64, uint8..uint64, float16, float32, float64, bfloat16, float8_e4m3fn, "
-            "float8_e5m2, int4, handle; append x<lanes> for a vector, e.g. \"float32x4\"");
+      .help(
+          "dtypes are bool, int8..int64, uint8..uint64, float16, float32, float64, bfloat16, float8_e4m3fn, "
+          "float8_e5m2, int4, handle; append x<lanes> for a vector, e.g. \"float32x4\"");
 }
 
 std::string DataType::str() const {
@@ -90,7 +91,11 @@ std::string DataType::str() const {
     if (element() == named.dtype) name = named.name;
   }
   if (name.empty()) {
-    const char* family = code == kInt ? "int" : code == kUInt ? "uint" : code == kFloat ? "float" : code == kComplex ? "complex" : "custom";
+    const char* family = code == kInt       ? "int"
+                         : code == kUInt    ? "uint"
+                         : code == kFloat   ? "float"
+                         : code == kComplex ? "complex"
+                                            : "custom";
     name = family + std::to_string(bits);
   }
   if (is_scalable()) return name + "xvscalex" + std::to_string(lanes & ~kScalable);

@@ -19,8 +19,8 @@ struct DataType {
     kFloat8E5M2 = 12,
   };
   uint8_t code = kHandle;
-  uint8_t bits = 0;     // bits of one element; 0 with code kHandle is `void`
-  uint16_t lanes = 1;   // elements of a vector; a scalable vector sets kScalable
+  uint8_t bits = 0;    // bits of one element; 0 with code kHandle is `void`
+  uint16_t lanes = 1;  // elements of a vector; a scalable vector sets kScalable
 
   static constexpr uint16_t kScalable = 0x8000;
 
@@ -35,8 +35,8 @@ struct DataType {
     return {static_cast<uint8_t>(code), static_cast<uint8_t>(bits), static_cast<uint16_t>(lanes)};
   }
 
-  /// The type written as `text`: "float32", "int8x4", "bool", "handle", "void", "bfloat16", "float8_e4m3fn", "int4".
-  /// Raises UserError if there is no such type.
+  /// The type written as `text`: "float32", "int8x4", "bool", "handle", "void", "bfloat16", "float8_e4m3fn",
+  /// "int4". Raises UserError if there is no such type.
   static DataType parse(std::string_view text);
   /// The same, but returns false instead of raising.
   static bool try_parse(std::string_view text, DataType* result);
@@ -45,7 +45,9 @@ struct DataType {
   bool is_uint() const { return code == kUInt; }
   bool is_bool() const { return code == kBool; }
   bool is_integral() const { return code == kInt || code == kUInt; }
-  bool is_float() const { return code == kFloat || code == kBFloat || code == kFloat8E4M3FN || code == kFloat8E5M2; }
+  bool is_float() const {
+    return code == kFloat || code == kBFloat || code == kFloat8E4M3FN || code == kFloat8E5M2;
+  }
   bool is_bfloat16() const { return code == kBFloat; }
   bool is_handle() const { return code == kHandle && bits != 0; }
   bool is_void() const { return code == kHandle && bits == 0; }

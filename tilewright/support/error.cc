@@ -27,10 +27,11 @@ Span Span::to(const Span& last) const {
 
 namespace {
 
-// Columns count bytes; a caret line needs code points, so that non-ASCII names before the caret do not shift it.
+// Columns count bytes; a caret line needs code points, so that non-ASCII names before the caret do not shift
+// it.
 size_t num_code_points(std::string_view text) {
-  return static_cast<size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+  return static_cast<size_t>(std::count_if(
+      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
 // "   7 |     B[vi] = A[vi + 1]" and below it the carets.
@@ -41,8 +42,10 @@ void append_excerpt(std::string& out, const Span& span) {
   size_t end = span.end_line == span.line ? std::min<size_t>(span.end_column, line.size()) : line.size();
   if (end <= begin) end = std::min(begin + 1, std::max(line.size(), begin + 1));
   const size_t lead = num_code_points(std::string_view(line).substr(0, begin));
-  const size_t width = std::max<size_t>(1, num_code_points(std::string_view(line).substr(begin, end - begin)));
-  out += fmt::format("\n{:>4} | {}\n     | {}{}", span.line, line, std::string(lead, ' '), std::string(width, '^'));
+  const size_t width =
+      std::max<size_t>(1, num_code_points(std::string_view(line).substr(begin, end - begin)));
+  out += fmt::format("\n{:>4} | {}\n     | {}{}", span.line, line, std::string(lead, ' '),
+                     std::string(width, '^'));
 }
 
 const char* heading(Error::Kind kind) {
@@ -76,7 +79,8 @@ const std::string& Error::render() const {
   std::string out = heading(kind_) + message_.text;
   if (message_.span) {
     const Span& span = message_.span;
-    out += fmt::format("\n  {}:{}:{}", span.source->name, span.line, span.column + span.source->first_column + 1);
+    out += fmt::format("\n  {}:{}:{}", span.source->name, span.line,
+                       span.column + span.source->first_column + 1);
     append_excerpt(out, span);
   }
   for (const Note& note : notes_) {
@@ -84,7 +88,8 @@ const std::string& Error::render() const {
     if (note.span) append_excerpt(out, note.span);
   }
   if (!help_.empty()) out += "\nhelp: " + help_;
-  if (kind_ == Kind::kInternal) out += "\nhelp: this is a bug in tilewright; please report it with the script that shows it";
+  if (kind_ == Kind::kInternal)
+    out += "\nhelp: this is a bug in tilewright; please report it with the script that shows it";
   rendered_ = std::move(out);
   return rendered_;
 }

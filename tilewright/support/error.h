@@ -37,7 +37,8 @@ class Error : public std::exception {
   void add_note(Span span, std::string text);
   void set_help(std::string text) { help_ = std::move(text); }
 
-  /// The whole message as a user sees it: `error: ...`, place, line with caret, notes, help.  Ends without newline.
+  /// The whole message as a user sees it: `error: ...`, place, line with caret, notes, help.  Ends without
+  /// newline.
   const std::string& render() const;
   const char* what() const noexcept override;
 
@@ -93,8 +94,8 @@ class InternalError final : public error_detail::Chained<InternalError, Error::K
 };
 
 /// For invariants that only our own mistake can break: throws InternalError.
-#define TILEWRIGHT_CHECK(condition, ...) \
-  do {                                   \
+#define TILEWRIGHT_CHECK(condition, ...)                              \
+  do {                                                                \
     if (!(condition)) throw ::tilewright::InternalError(__VA_ARGS__); \
   } while (false)
 

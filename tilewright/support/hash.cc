@@ -26,7 +26,8 @@ Hasher& Hasher::add(std::string_view bytes) {
   while (!bytes.empty()) {
     uint64_t word = 0;  // little-endian by construction, not by the machine's order
     const size_t count = bytes.size() < 8 ? bytes.size() : 8;
-    for (size_t n = 0; n < count; ++n) word |= static_cast<uint64_t>(static_cast<unsigned char>(bytes[n])) << (8 * n);
+    for (size_t n = 0; n < count; ++n)
+      word |= static_cast<uint64_t>(static_cast<unsigned char>(bytes[n])) << (8 * n);
     add(word);
     bytes.remove_prefix(count);
   }

@@ -45,8 +45,10 @@ std::string nearest_names_text(std::string_view wrong, const std::vector<std::st
     return fmt::format("did you mean {} or {}?", fmt::join(near, ", "), last);
   }
   if (names.empty()) return "there are none";
-  std::vector<std::string_view> shown(names.begin(), names.begin() + static_cast<long>(std::min<size_t>(names.size(), 12)));
-  return fmt::format("the names are {}{}", fmt::join(shown, ", "), names.size() > shown.size() ? ", ..." : "");
+  std::vector<std::string_view> shown(names.begin(),
+                                      names.begin() + static_cast<long>(std::min<size_t>(names.size(), 12)));
+  return fmt::format("the names are {}{}", fmt::join(shown, ", "),
+                     names.size() > shown.size() ? ", ..." : "");
 }
 
 }  // namespace tilewright

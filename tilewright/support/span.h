@@ -7,8 +7,8 @@
 
 namespace tilewright {
 
-/// A piece of program text.  Lines of `text` are numbered from `first_line` (a decorated Python function starts
-/// somewhere inside its file).
+/// A piece of program text.  Lines of `text` are numbered from `first_line` (a decorated Python function
+/// starts somewhere inside its file).
 struct Source final : RefCounted {
   Source(std::string name, std::string text, uint32_t first_line = 1, uint32_t first_column = 0)
       : name(std::move(name)), text(std::move(text)), first_line(first_line), first_column(first_column) {}
@@ -21,7 +21,8 @@ struct Source final : RefCounted {
   std::string line_text(uint32_t line) const;
 };
 
-/// A range in a source; lines count from 1 in the file's numbering, columns from 0, end exclusive.  Line 0: unknown.
+/// A range in a source; lines count from 1 in the file's numbering, columns from 0, end exclusive.  Line 0:
+/// unknown.
 struct Span {
   Ref<Source> source;
   uint32_t line = 0, column = 0, end_line = 0, end_column = 0;

@@ -19,16 +19,19 @@ std::vector<IterVar> make_axes(const Shape& shape, const std::vector<std::string
   std::vector<IterVar> axes;
   for (size_t n = 0; n < shape.size(); ++n) {
     Var var = make_var(n < names.size() ? names[n] : fmt::format("i{}", n), shape[n]->dtype);
-    axes.push_back(IterVarNode::make(var, make_range(make_const_int(shape[n]->dtype, 0), shape[n]), IterType::kSpatial));
+    axes.push_back(
+        IterVarNode::make(var, make_range(make_const_int(shape[n]->dtype, 0), shape[n]), IterType::kSpatial));
   }
   return axes;
 }
 
 // A reduction of one value under a binary combination.
-PrimExpr reduce_one(Kind kind, PrimExpr identity, PrimExpr source, std::vector<IterVar> axes, PrimExpr condition, PrimExpr init) {
-  CommReducer combiner = comm_reducer(
-      [&](const std::vector<Var>& x, const std::vector<Var>& y) { return std::vector<PrimExpr>{binary(kind, x[0], y[0])}; },
-      {std::move(identity)});
+PrimExpr reduce_one(Kind kind, PrimExpr identity, PrimExpr source, std::vector<IterVar> axes,
+                    PrimExpr condition, PrimExpr init) {
+  CommReducer combiner =
+      comm_reducer([&](const std::vector<Var>& x,
+                       const std::vector<Var>& y) { return std::vector<PrimExpr>{binary(kind, x[0], y[0])}; },
+                   {std::move(identity)});
   std::vector<PrimExpr> inits;
   if (init) inits.push_back(cast(source->dtype, std::move(init)));
   return reduce(combiner, {std::move(source)}, std::move(axes), std::move(condition), std::move(inits))[0];
@@ -43,8 +46,8 @@ PrimExpr as_bool(PrimExpr value) {
 PrimExpr Tensor::at(Indices indices) const {
   TILEWRIGHT_CHECK(*this, "an element of no tensor");
   if (indices.size() != ndim())
-    throw UserError("tensor {} has {} dimension{}, but is read with {} ind{}", name(), ndim(), ndim() == 1 ? "" : "s",
-                    indices.size(), indices.size() == 1 ? "ex" : "ices");
+    throw UserError("tensor {} has {} dimension{}, but is read with {} ind{}", name(), ndim(),
+                    ndim() == 1 ? "" : "s", indices.size(), indices.size() == 1 ? "ex" : "ices");
   return ProducerLoadNode::make(ObjectRef(*this), std::move(indices), dtype());
 }
 
@@ -54,7 +57,8 @@ Tensor placeholder(Shape shape, DataType dtype, std::string name) {
   return output_of(op, 0, shape, dtype);
 }
 
-std::vector<Tensor> compute_many(Shape shape, const std::function<std::vector<PrimExpr>(const std::vector<Var>&)>& body,
+std::vector<Tensor> compute_many(Shape shape,
+                                 const std::function<std::vector<PrimExpr>(const std::vector<Var>&)>& body,
                                  Named named) {
   require_shape(shape, named.name);
   std::vector<IterVar> axes = make_axes(shape, named.axis_names);
@@ -73,12 +77,14 @@ std::vector<Tensor> compute_many(Shape shape, const std::function<std::vector<Pr
 
 Tensor compute(Shape shape, const ComputeBody& body, Named named) {
   return compute_many(
-      std::move(shape), [&](const std::vector<Var>& axes) { return std::vector<PrimExpr>{body(axes)}; }, std::move(named))[0];
+      std::move(shape), [&](const std::vector<Var>& axes) { return std::vector<PrimExpr>{body(axes)}; },
+      std::move(named))[0];
 }
 
 void compute_detail::require_axes(size_t expected, size_t ndim) {
   if (expected != ndim)
-    throw UserError("compute: the function takes {} axes, but the shape has {} dimension{}", expected, ndim, ndim == 1 ? "" : "s");
+    throw UserError("compute: the function takes {} axes, but the shape has {} dimension{}", expected, ndim,
+                    ndim == 1 ? "" : "s");
 }
 
 IterVar reduce_axis(Range dom, std::string name) {
@@ -91,8 +97,9 @@ IterVar reduce_axis(PrimExpr extent, std::string name) {
   return reduce_axis(make_range(zero, std::move(extent)), std::move(name));
 }
 
-CommReducer comm_reducer(const std::function<std::vector<PrimExpr>(const std::vector<Var>&, const std::vector<Var>&)>& combine,
-                         std::vector<PrimExpr> identity) {
+CommReducer comm_reducer(
+    const std::function<std::vector<PrimExpr>(const std::vector<Var>&, const std::vector<Var>&)>& combine,
+    std::vector<PrimExpr> identity) {
   std::vector<Var> lhs, rhs;
   for (size_t n = 0; n < identity.size(); ++n) {
     const std::string suffix = identity.size() == 1 ? "" : std::to_string(n);
@@ -106,42 +113,50 @@ CommReducer comm_reducer(const std::function<std::vector<PrimExpr>(const std::ve
   return CommReducerNode::make(std::move(lhs), std::move(rhs), std::move(result), std::move(identity));
 }
 
-std::vector<PrimExpr> reduce(const CommReducer& combiner, std::vector<PrimExpr> source, std::vector<IterVar> axes,
-                             PrimExpr condition, std::vector<PrimExpr> init) {
+std::vector<PrimExpr> reduce(const CommReducer& combiner, std::vector<PrimExpr> source,
+                             std::vector<IterVar> axes, PrimExpr condition, std::vector<PrimExpr> init) {
   if (source.size() != combiner->lhs.size())
     throw UserError("reduce: {} values for a reducer of {}", source.size(), combiner->lhs.size());
   for (size_t n = 0; n < source.size(); ++n) source[n] = cast(combiner->lhs[n]->dtype, source[n]);
   for (const IterVar& axis : axes) {
     if (!axis || axis->iter_type != IterType::kReduce)
-      throw UserError("reduce: axis {} is not a reduction axis", axis ? axis->var->name_hint : "none").help("make it with reduce_axis");
+      throw UserError("reduce: axis {} is not a reduction axis", axis ? axis->var->name_hint : "none")
+          .help("make it with reduce_axis");
   }
   std::vector<PrimExpr> results;
   for (size_t n = 0; n < source.size(); ++n)
-    results.push_back(ReduceNode::make(combiner, axes, source, condition, static_cast<int64_t>(n), init, combiner->lhs[n]->dtype));
+    results.push_back(ReduceNode::make(combiner, axes, source, condition, static_cast<int64_t>(n), init,
+                                       combiner->lhs[n]->dtype));
   return results;
 }
 
 PrimExpr sum(PrimExpr source, std::vector<IterVar> axes, PrimExpr condition, PrimExpr init) {
   PrimExpr identity = make_const_int(source->dtype, 0);
-  return reduce_one(Kind::kAdd, identity, std::move(source), std::move(axes), std::move(condition), std::move(init));
+  return reduce_one(Kind::kAdd, identity, std::move(source), std::move(axes), std::move(condition),
+                    std::move(init));
 }
 PrimExpr prod(PrimExpr source, std::vector<IterVar> axes, PrimExpr condition, PrimExpr init) {
   PrimExpr identity = make_const_int(source->dtype, 1);
-  return reduce_one(Kind::kMul, identity, std::move(source), std::move(axes), std::move(condition), std::move(init));
+  return reduce_one(Kind::kMul, identity, std::move(source), std::move(axes), std::move(condition),
+                    std::move(init));
 }
 PrimExpr max(PrimExpr source, std::vector<IterVar> axes, PrimExpr condition, PrimExpr init) {
   PrimExpr identity = min_value(source->dtype);
-  return reduce_one(Kind::kMax, identity, std::move(source), std::move(axes), std::move(condition), std::move(init));
+  return reduce_one(Kind::kMax, identity, std::move(source), std::move(axes), std::move(condition),
+                    std::move(init));
 }
 PrimExpr min(PrimExpr source, std::vector<IterVar> axes, PrimExpr condition, PrimExpr init) {
   PrimExpr identity = max_value(source->dtype);
-  return reduce_one(Kind::kMin, identity, std::move(source), std::move(axes), std::move(condition), std::move(init));
+  return reduce_one(Kind::kMin, identity, std::move(source), std::move(axes), std::move(condition),
+                    std::move(init));
 }
 PrimExpr any(PrimExpr source, std::vector<IterVar> axes, PrimExpr condition, PrimExpr init) {
-  return reduce_one(Kind::kOr, bool_imm(false), as_bool(std::move(source)), std::move(axes), std::move(condition), std::move(init));
+  return reduce_one(Kind::kOr, bool_imm(false), as_bool(std::move(source)), std::move(axes),
+                    std::move(condition), std::move(init));
 }
 PrimExpr all(PrimExpr source, std::vector<IterVar> axes, PrimExpr condition, PrimExpr init) {
-  return reduce_one(Kind::kAnd, bool_imm(true), as_bool(std::move(source)), std::move(axes), std::move(condition), std::move(init));
+  return reduce_one(Kind::kAnd, bool_imm(true), as_bool(std::move(source)), std::move(axes),
+                    std::move(condition), std::move(init));
 }
 
 }  // namespace tilewright::te

@@ -39,14 +39,15 @@ Tensor placeholder(Shape shape, DataType dtype = kFloat32, std::string name = "p
 
 struct Named {
   std::string name = "compute";
-  AttrMap attrs = {};                   // copied to the block
+  AttrMap attrs = {};                        // copied to the block
   std::vector<std::string> axis_names = {};  // default i0, i1, ...
 };
 using ComputeBody = std::function<PrimExpr(const std::vector<Var>&)>;
 /// The tensor of `shape` whose element at the axes is `body(axes)`.
 Tensor compute(Shape shape, const ComputeBody& body, Named named = {});
 /// The same with several results per element: one tensor each.
-std::vector<Tensor> compute_many(Shape shape, const std::function<std::vector<PrimExpr>(const std::vector<Var>&)>& body,
+std::vector<Tensor> compute_many(Shape shape,
+                                 const std::function<std::vector<PrimExpr>(const std::vector<Var>&)>& body,
                                  Named named = {});
 
 namespace compute_detail {
@@ -66,7 +67,9 @@ Tensor compute(Shape shape, const F& body, Named named = {}) {
       std::move(shape),
       [&](const std::vector<Var>& axes) -> PrimExpr {
         compute_detail::require_axes(kAxes, axes.size());
-        return [&]<size_t... I>(std::index_sequence<I...>) { return PrimExpr(body(axes[I]...)); }(std::make_index_sequence<kAxes>{});
+        return [&]<size_t... I>(std::index_sequence<I...>) {
+          return PrimExpr(body(axes[I]...));
+        }(std::make_index_sequence<kAxes>{});
       },
       std::move(named));
 }
@@ -77,11 +80,13 @@ IterVar reduce_axis(Range dom, std::string name);
 
 // ---- reductions of `source` over `axes`; only the whole body of a computation may be one
 /// How values are combined: `combine(x, y)` on lists of equal length, `identity` its neutral elements.
-CommReducer comm_reducer(const std::function<std::vector<PrimExpr>(const std::vector<Var>&, const std::vector<Var>&)>& combine,
-                         std::vector<PrimExpr> identity);
+CommReducer comm_reducer(
+    const std::function<std::vector<PrimExpr>(const std::vector<Var>&, const std::vector<Var>&)>& combine,
+    std::vector<PrimExpr> identity);
 /// The results of reducing several values at once.  `condition` (may be null) says which elements count.
-std::vector<PrimExpr> reduce(const CommReducer& combiner, std::vector<PrimExpr> source, std::vector<IterVar> axes,
-                             PrimExpr condition = {}, std::vector<PrimExpr> init = {});
+std::vector<PrimExpr> reduce(const CommReducer& combiner, std::vector<PrimExpr> source,
+                             std::vector<IterVar> axes, PrimExpr condition = {},
+                             std::vector<PrimExpr> init = {});
 PrimExpr sum(PrimExpr source, std::vector<IterVar> axes, PrimExpr condition = {}, PrimExpr init = {});
 PrimExpr prod(PrimExpr source, std::vector<IterVar> axes, PrimExpr condition = {}, PrimExpr init = {});
 PrimExpr max(PrimExpr source, std::vector<IterVar> axes, PrimExpr condition = {}, PrimExpr init = {});

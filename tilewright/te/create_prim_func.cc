@@ -23,7 +23,8 @@ void for_each_read(const TeComputeNode* compute, const std::function<void(const 
 }
 
 // Operations below `tensor`, producers first, each once.
-void collect_operations(const TeTensorNode* tensor, std::unordered_set<const Object*>* seen, std::vector<Operation>* order) {
+void collect_operations(const TeTensorNode* tensor, std::unordered_set<const Object*>* seen,
+                        std::vector<Operation>* order) {
   if (!seen->insert(tensor->op.get()).second) return;
   if (const auto* compute = tensor->op.as<TeComputeNode>())
     for_each_read(compute, [&](const TeTensorNode* read) { collect_operations(read, seen, order); });
@@ -64,10 +65,11 @@ class Lowering {
   Stmt lower(const TeComputeNode* compute);
   Stmt lower_values(const TeComputeNode* compute, Axes& axes, const std::vector<Buffer>& outputs);
   Stmt lower_reduction(const TeComputeNode* compute, Axes& axes, const std::vector<Buffer>& outputs);
-  Stmt reduction_update(const TeComputeNode* compute, const std::vector<Buffer>& outputs, const std::vector<PrimExpr>& indices,
-                        const std::vector<PrimExpr>& source);
+  Stmt reduction_update(const TeComputeNode* compute, const std::vector<Buffer>& outputs,
+                        const std::vector<PrimExpr>& indices, const std::vector<PrimExpr>& source);
   void add_axis(Axes* axes, const IterVar& axis);
-  Stmt nest(const TeComputeNode* compute, const Axes& axes, const std::vector<Buffer>& outputs, Stmt init, Stmt body);
+  Stmt nest(const TeComputeNode* compute, const Axes& axes, const std::vector<Buffer>& outputs, Stmt init,
+            Stmt body);
   PrimExpr convert(const PrimExpr& value, const Axes& axes) const;
   PrimExpr as_index(PrimExpr value) const {
     return options_.index_dtype.is_void() ? value : cast(options_.index_dtype, std::move(value));
@@ -95,7 +97,8 @@ Buffer Lowering::declare(const TeTensorNode* tensor, bool is_parameter) {
 void Lowering::add_parameters(const std::vector<ObjectRef>& args) {
   for (const ObjectRef& arg : args) {
     if (const auto* tensor = arg.as<TeTensorNode>()) {
-      if (buffers_.count(key_of(tensor))) throw UserError("create_prim_func: tensor {} is given twice", tensor->op->name);
+      if (buffers_.count(key_of(tensor)))
+        throw UserError("create_prim_func: tensor {} is given twice", tensor->op->name);
       Buffer buffer = declare(tensor, true);
       params_.push_back(make_var("var_" + buffer->name, DataType::handle()));
       param_buffers_.push_back(buffer);
@@ -122,8 +125,9 @@ void Lowering::require_known_variables(const std::vector<Operation>& order) cons
     if (!compute) continue;
     auto check = [&](const VarNode* var) {
       if (!known.count(var))
-        throw UserError(var, "create_prim_func: {} uses variable {}, which is no argument and no dimension of one", op->name,
-                        var->name_hint)
+        throw UserError(var,
+                        "create_prim_func: {} uses variable {}, which is no argument and no dimension of one",
+                        op->name, var->name_hint)
             .help("pass {} among the arguments", var->name_hint);
     };
     for (const IterVar& axis : compute->axis) {
@@ -132,11 +136,14 @@ void Lowering::require_known_variables(const std::vector<Operation>& order) cons
     }
     for (const PrimExpr& value : compute->body) {
       // inner definitions (reduction axes, lets, reducers) come first on the way down
-      walk(value, [&](const ReduceNode* reduce) {
-        for (const IterVar& axis : reduce->axis) known.insert(axis->var.get());
-        for (const auto* list : {&reduce->combiner->lhs, &reduce->combiner->rhs})
-          for (const Var& var : *list) known.insert(var.get());
-      }, [&](const LetNode* let) { known.insert(let->var.get()); }, check);
+      walk(
+          value,
+          [&](const ReduceNode* reduce) {
+            for (const IterVar& axis : reduce->axis) known.insert(axis->var.get());
+            for (const auto* list : {&reduce->combiner->lhs, &reduce->combiner->rhs})
+              for (const Var& var : *list) known.insert(var.get());
+          },
+          [&](const LetNode* let) { known.insert(let->var.get()); }, check);
     }
   }
 }
@@ -174,7 +181,8 @@ PrimExpr Lowering::convert(const PrimExpr& value, const Axes& axes) const {
         if (builtin && builtin->name == "if_then_else") {
           PrimExpr a = changed->args[1], b = changed->args[2];
           match_dtypes(&a, &b, op->span);
-          return CallNode::make(a->dtype, op->op, std::vector<PrimExpr>{changed->args[0], a, b}, op->annotations, op->span);
+          return CallNode::make(a->dtype, op->op, std::vector<PrimExpr>{changed->args[0], a, b},
+                                op->annotations, op->span);
         }
         return changed;
       });
@@ -193,7 +201,8 @@ void Lowering::add_axis(Axes* axes, const IterVar& axis) {
   axes->block_axes.push_back(IterVarNode::make(block_var, make_range(min, extent), axis->iter_type));
 }
 
-Stmt Lowering::nest(const TeComputeNode* compute, const Axes& axes, const std::vector<Buffer>& outputs, Stmt init, Stmt body) {
+Stmt Lowering::nest(const TeComputeNode* compute, const Axes& axes, const std::vector<Buffer>& outputs,
+                    Stmt init, Stmt body) {
   std::vector<IterVar> block_axes = axes.block_axes;
   std::vector<PrimExpr> values = axes.values;
   if (block_axes.empty()) {  // a scalar: one axis of extent 1, so that schedules have a block to speak of
@@ -201,8 +210,9 @@ Stmt Lowering::nest(const TeComputeNode* compute, const Axes& axes, const std::v
     values.push_back(imm(0));
   }
   std::string name = outputs.size() == 1 ? outputs[0]->name : names_.unique(compute->name);
-  Block block = BlockNode::make(std::move(name), block_axes, std::vector<Buffer>{}, std::vector<BufferRegion>{},
-                                std::vector<BufferRegion>{}, std::vector<MatchBufferRegion>{}, compute->attrs, init, body);
+  Block block = BlockNode::make(std::move(name), block_axes, std::vector<Buffer>{},
+                                std::vector<BufferRegion>{}, std::vector<BufferRegion>{},
+                                std::vector<MatchBufferRegion>{}, compute->attrs, init, body);
   analysis::AccessRegions regions = analysis::access_regions(block);
   block = with(block, [&](BlockNode& node) {
     node.reads = std::move(regions.reads);
@@ -239,7 +249,8 @@ Stmt Lowering::reduction_update(const TeComputeNode* compute, const std::vector<
     stores.push_back(store(output, results.back(), indices));
   }
   Stmt body = seq(std::move(stores));
-  for (size_t n = outputs.size(); n-- > 0;) body = LetStmtNode::make(substitute(combiner.result[n], map), results[n], body);
+  for (size_t n = outputs.size(); n-- > 0;)
+    body = LetStmtNode::make(substitute(combiner.result[n], map), results[n], body);
   return body;
 }
 
@@ -289,12 +300,14 @@ Stmt Lowering::lower(const TeComputeNode* compute) {
       outputs.push_back(found->second);
       continue;
     }
-    Ref<TeTensorNode> tensor = TeTensorNode::make(Operation(compute), static_cast<int64_t>(n), shape, compute->body[n]->dtype);
+    Ref<TeTensorNode> tensor =
+        TeTensorNode::make(Operation(compute), static_cast<int64_t>(n), shape, compute->body[n]->dtype);
     outputs.push_back(declare(tensor.get(), false));
   }
   Axes axes;
   for (const IterVar& axis : compute->axis) add_axis(&axes, axis);
-  return is<ReduceNode>(compute->body[0]) ? lower_reduction(compute, axes, outputs) : lower_values(compute, axes, outputs);
+  return is<ReduceNode>(compute->body[0]) ? lower_reduction(compute, axes, outputs)
+                                          : lower_values(compute, axes, outputs);
 }
 
 PrimFunc Lowering::run(const std::vector<ObjectRef>& args) {
@@ -307,13 +320,15 @@ PrimFunc Lowering::run(const std::vector<ObjectRef>& args) {
   require_known_variables(order);
   std::vector<Stmt> stmts;
   for (const Operation& op : order) {
-    if (const auto* compute = op.as<TeComputeNode>()) stmts.push_back(lower(compute));
+    if (const auto* compute = op.as<TeComputeNode>())
+      stmts.push_back(lower(compute));
     else if (!buffers_.count({op.get(), 0}))
       throw UserError("create_prim_func: placeholder {} is read, but not among the arguments", op->name);
   }
   if (stmts.empty()) throw UserError("create_prim_func: nothing is computed: all arguments are placeholders");
   Block root = BlockNode::make("root", std::vector<IterVar>{}, intermediate_, std::vector<BufferRegion>{},
-                               std::vector<BufferRegion>{}, std::vector<MatchBufferRegion>{}, AttrMap{}, Stmt(), seq(stmts));
+                               std::vector<BufferRegion>{}, std::vector<MatchBufferRegion>{}, AttrMap{},
+                               Stmt(), seq(stmts));
   Stmt body = BlockRealizeNode::make(std::vector<PrimExpr>{}, PrimExpr(bool_imm(true)), root);
   AttrMap attrs{{"tir.noalias", bool_imm(true)}};
   if (!options_.global_symbol.empty()) attrs.set("global_symbol", string_imm(options_.global_symbol));
@@ -332,7 +347,8 @@ std::vector<Tensor> inputs_of(const std::vector<Tensor>& outputs) {
   for (const Tensor& output : outputs) collect_operations(output.get(), &seen, &order);
   std::vector<Tensor> inputs;
   for (const Operation& op : order) {
-    if (const auto* input = op.as<TePlaceholderNode>()) inputs.push_back(Ref<TeTensorNode>(TeTensorNode::make(op, int64_t{0}, input->shape, input->dtype)));
+    if (const auto* input = op.as<TePlaceholderNode>())
+      inputs.push_back(Ref<TeTensorNode>(TeTensorNode::make(op, int64_t{0}, input->shape, input->dtype)));
   }
   return inputs;
 }

@@ -1,4 +1,5 @@
-// Tensor expressions: what a tensor is computed from.  te/compute.h builds them, te/create_prim_func.h lowers them.
+// Tensor expressions: what a tensor is computed from.  te/compute.h builds them, te/create_prim_func.h lowers
+// them.
 #pragma once
 #include "tilewright/tir/tir.h"
 
@@ -6,8 +7,8 @@ namespace tilewright::te {
 using namespace tir;
 
 struct TeOperationNode : Object, Group<Kind::kTeOperationBegin, Kind::kTeOperationEnd> {
-  using Object::Object;
   using Group::classof;
+  using Object::Object;
   std::string name;
 };
 using Operation = Ref<TeOperationNode>;
@@ -43,10 +44,11 @@ struct TeComputeNode final : Node<TeComputeNode, TeOperationNode, Kind::kTeCompu
   std::vector<PrimExpr> body;
   AttrMap attrs;
   static constexpr auto fields() {
-    return std::tuple{field<&TeComputeNode::name>("name", "for printing only", Role::kIgnore),
-                      field<&TeComputeNode::axis>("axis", "one per output dimension", Role::kDef),
-                      field<&TeComputeNode::body>("body", "one expression per output; Reduce only at the top"),
-                      field<&TeComputeNode::attrs>("attrs", "copied to the block")};
+    return std::tuple{
+        field<&TeComputeNode::name>("name", "for printing only", Role::kIgnore),
+        field<&TeComputeNode::axis>("axis", "one per output dimension", Role::kDef),
+        field<&TeComputeNode::body>("body", "one expression per output; Reduce only at the top"),
+        field<&TeComputeNode::attrs>("attrs", "copied to the block")};
   }
 };
 

@@ -84,7 +84,8 @@ std::optional<double> fold_float(Kind kind, double a, double b, DataType dtype) 
     case Kind::kMax: result = std::isnan(a) || std::isnan(b) ? NAN : std::fmax(a, b); break;
     default: return std::nullopt;
   }
-  // double rounding is exact for one operation on float32 operands (Figueroa 1995); narrower types are left alone
+  // double rounding is exact for one operation on float32 operands (Figueroa 1995); narrower types are left
+  // alone
   if (dtype == kFloat32) return static_cast<double>(static_cast<float>(result));
   if (dtype == DataType::float_(64)) return result;
   return std::nullopt;
@@ -92,24 +93,34 @@ std::optional<double> fold_float(Kind kind, double a, double b, DataType dtype) 
 
 void match_dtypes(PrimExpr* a, PrimExpr* b, const Span& where) {
   if ((*a)->dtype.lanes != (*b)->dtype.lanes) {
-    if ((*a)->dtype.is_scalar()) *a = BroadcastNode::make(*a, static_cast<int64_t>((*b)->dtype.lanes));
-    else if ((*b)->dtype.is_scalar()) *b = BroadcastNode::make(*b, static_cast<int64_t>((*a)->dtype.lanes));
-    else throw UserError(where, "operands have {} and {} lanes", (*a)->dtype.lanes, (*b)->dtype.lanes);
+    if ((*a)->dtype.is_scalar())
+      *a = BroadcastNode::make(*a, static_cast<int64_t>((*b)->dtype.lanes));
+    else if ((*b)->dtype.is_scalar())
+      *b = BroadcastNode::make(*b, static_cast<int64_t>((*a)->dtype.lanes));
+    else
+      throw UserError(where, "operands have {} and {} lanes", (*a)->dtype.lanes, (*b)->dtype.lanes);
   }
   const DataType x = (*a)->dtype, y = (*b)->dtype;
   if (x == y) return;
   auto rank = [](DataType t) { return t.is_float() ? 3 : t.is_integral() ? 2 : t.is_bool() ? 1 : 0; };
-  if (rank(x) == 0 || rank(y) == 0) throw UserError(where, "operands of dtype {} and {} have no common type", x.str(), y.str());
+  if (rank(x) == 0 || rank(y) == 0)
+    throw UserError(where, "operands of dtype {} and {} have no common type", x.str(), y.str());
   int64_t literal;
   const bool a_is_literal = as_const_int(*a, &literal), b_is_literal = as_const_int(*b, &literal);
   const bool a_is_any = a_is_literal || is<FloatImmNode>(*a), b_is_any = b_is_literal || is<FloatImmNode>(*b);
   bool take_left;
-  if (rank(x) != rank(y)) take_left = rank(x) > rank(y);
-  else if (a_is_any != b_is_any) take_left = b_is_any;
-  else if (x.bits != y.bits) take_left = x.bits > y.bits;
-  else take_left = x.is_int();  // equally wide signed and unsigned: signed, as comparisons of extents need
-  if (take_left) *b = cast(x, *b);
-  else *a = cast(y, *a);
+  if (rank(x) != rank(y))
+    take_left = rank(x) > rank(y);
+  else if (a_is_any != b_is_any)
+    take_left = b_is_any;
+  else if (x.bits != y.bits)
+    take_left = x.bits > y.bits;
+  else
+    take_left = x.is_int();  // equally wide signed and unsigned: signed, as comparisons of extents need
+  if (take_left)
+    *b = cast(x, *b);
+  else
+    *a = cast(y, *a);
 }
 
 PrimExpr binary(Kind kind, PrimExpr a, PrimExpr b, Span span) {
@@ -123,13 +134,15 @@ PrimExpr binary(Kind kind, PrimExpr a, PrimExpr b, Span span) {
   const auto *u = a.as<FloatImmNode>(), *v = b.as<FloatImmNode>();
   if (u && v) {
     auto value = fold_float(kind, u->value, v->value, u->dtype);
-    if (value) return is_comparison(kind) ? PrimExpr(bool_imm(*value != 0)) : PrimExpr(float_imm(*value, u->dtype));
+    if (value)
+      return is_comparison(kind) ? PrimExpr(bool_imm(*value != 0)) : PrimExpr(float_imm(*value, u->dtype));
   }
   const bool integral = a->dtype.is_integral();
   if (integral && kind == Kind::kAdd && is_zero(a)) return b;
   if (integral && (kind == Kind::kAdd || kind == Kind::kSub) && is_zero(b)) return a;
   if (kind == Kind::kMul && integral && is_one(a)) return b;
-  if ((kind == Kind::kMul || kind == Kind::kFloorDiv || kind == Kind::kDiv) && integral && is_one(b)) return a;
+  if ((kind == Kind::kMul || kind == Kind::kFloorDiv || kind == Kind::kDiv) && integral && is_one(b))
+    return a;
   if (kind == Kind::kMul && integral && (is_zero(a) || is_zero(b))) return make_const_int(a->dtype, 0);
   if (kind == Kind::kFloorMod && integral && is_one(b)) return make_const_int(a->dtype, 0);
   if (kind == Kind::kAnd && x) return x->value ? b : a;

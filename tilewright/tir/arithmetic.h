@@ -7,11 +7,13 @@
 namespace tilewright::tir {
 
 /// a // b and a % b with the sign of b (Python's); b != 0.
-constexpr int64_t floordiv_int(int64_t a, int64_t b) { return a / b - ((a % b != 0) && ((a % b < 0) != (b < 0)) ? 1 : 0); }
+constexpr int64_t floordiv_int(int64_t a, int64_t b) {
+  return a / b - ((a % b != 0) && ((a % b < 0) != (b < 0)) ? 1 : 0);
+}
 constexpr int64_t floormod_int(int64_t a, int64_t b) { return a - floordiv_int(a, b) * b; }
 
-/// The value of a binary node of `kind` over integers of `dtype`, wrapped to its width; nothing when it is undefined
-/// (division by zero, signed overflow of the 64-bit result).
+/// The value of a binary node of `kind` over integers of `dtype`, wrapped to its width; nothing when it is
+/// undefined (division by zero, signed overflow of the 64-bit result).
 std::optional<int64_t> fold_int(ir::Kind kind, int64_t a, int64_t b, DataType dtype);
 /// The same over floats, rounded to `dtype`; comparisons give 0 or 1.
 std::optional<double> fold_float(ir::Kind kind, double a, double b, DataType dtype);

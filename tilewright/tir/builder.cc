@@ -49,7 +49,8 @@ Var pointer_var(std::string name, DataType dtype, std::string scope) {
 
 Buffer make_buffer(std::string name, std::vector<PrimExpr> shape, DataType dtype, std::string scope) {
   Var data = pointer_var(name, dtype, std::move(scope));
-  return BufferNode::make(data, dtype, std::move(shape), std::vector<PrimExpr>{}, PrimExpr(), std::move(name));
+  return BufferNode::make(data, dtype, std::move(shape), std::vector<PrimExpr>{}, PrimExpr(),
+                          std::move(name));
 }
 
 Range make_range(PrimExpr min, PrimExpr extent) { return RangeNode::make(std::move(min), std::move(extent)); }
@@ -104,8 +105,8 @@ Stmt seq(std::vector<Stmt> stmts) {
 
 Stmt loop(Var loop_var, PrimExpr extent, Stmt body, ForKind kind, AttrMap annotations) {
   PrimExpr zero = imm(0, loop_var->dtype);
-  return ForNode::make(zero, std::move(extent), std::move(loop_var), kind, std::string(), std::move(annotations),
-                       std::move(body));
+  return ForNode::make(zero, std::move(extent), std::move(loop_var), kind, std::string(),
+                       std::move(annotations), std::move(body));
 }
 
 bool is_no_op(const Stmt& stmt) {
@@ -115,14 +116,16 @@ bool is_no_op(const Stmt& stmt) {
 
 PrimExpr min_value(DataType dtype) {
   if (dtype.is_float()) return make_const(dtype, -std::numeric_limits<double>::infinity());
-  if (dtype.is_int()) return make_const_int(dtype, dtype.bits == 64 ? INT64_MIN : -(int64_t{1} << (dtype.bits - 1)));
+  if (dtype.is_int())
+    return make_const_int(dtype, dtype.bits == 64 ? INT64_MIN : -(int64_t{1} << (dtype.bits - 1)));
   if (dtype.is_uint() || dtype.is_bool()) return make_const_int(dtype, 0);
   throw UserError("dtype {} has no smallest value", dtype.str());
 }
 
 PrimExpr max_value(DataType dtype) {
   if (dtype.is_float()) return make_const(dtype, std::numeric_limits<double>::infinity());
-  if (dtype.is_int()) return make_const_int(dtype, dtype.bits == 64 ? INT64_MAX : (int64_t{1} << (dtype.bits - 1)) - 1);
+  if (dtype.is_int())
+    return make_const_int(dtype, dtype.bits == 64 ? INT64_MAX : (int64_t{1} << (dtype.bits - 1)) - 1);
   if (dtype.is_uint()) return make_const_int(dtype, dtype.bits == 64 ? -1 : (int64_t{1} << dtype.bits) - 1);
   if (dtype.is_bool()) return make_const_int(dtype, 1);
   throw UserError("dtype {} has no largest value", dtype.str());

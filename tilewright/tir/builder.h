@@ -1,6 +1,6 @@
 // Making TIR by hand: literals, operators that fold constants, statement sequences.
-// The operators match dtypes as Python users expect (an int literal takes the other side's type; else the wider wins)
-// and fold constants; X::make() builds exactly the node asked for.
+// The operators match dtypes as Python users expect (an int literal takes the other side's type; else the
+// wider wins) and fold constants; X::make() builds exactly the node asked for.
 #pragma once
 #include <initializer_list>
 #include <span>
@@ -21,7 +21,8 @@ Var make_var(std::string name, DataType dtype = kInt32, Span span = {});
 /// A pointer to elements of `dtype` in `scope`.
 Var pointer_var(std::string name, DataType dtype, std::string scope = "global");
 /// A buffer with its own pointer.
-Buffer make_buffer(std::string name, std::vector<PrimExpr> shape, DataType dtype, std::string scope = "global");
+Buffer make_buffer(std::string name, std::vector<PrimExpr> shape, DataType dtype,
+                   std::string scope = "global");
 Range make_range(PrimExpr min, PrimExpr extent);
 
 /// The constant behind `expr`, if it is an IntImm (also below a Broadcast).
@@ -80,7 +81,8 @@ BufferRegion full_region(const Buffer& buffer);
 /// Statements in order: flattened, nulls dropped; one statement is itself, none is an empty Evaluate.
 Stmt seq(std::vector<Stmt> stmts);
 /// for loop_var in range(extent): body
-Stmt loop(Var loop_var, PrimExpr extent, Stmt body, ForKind kind = ForKind::kSerial, AttrMap annotations = {});
+Stmt loop(Var loop_var, PrimExpr extent, Stmt body, ForKind kind = ForKind::kSerial,
+          AttrMap annotations = {});
 bool is_no_op(const Stmt& stmt);
 
 // ---- identity of the reductions

@@ -6,7 +6,8 @@ namespace tilewright::ir {
 
 template <>
 struct EnumNames<tir::ForKind> {
-  static constexpr std::string_view kNames[] = {"serial", "parallel", "vectorized", "unrolled", "thread_binding"};
+  static constexpr std::string_view kNames[] = {"serial", "parallel", "vectorized", "unrolled",
+                                                "thread_binding"};
 };
 template <>
 struct EnumNames<tir::IterType> {

@@ -8,7 +8,8 @@ namespace {
 void require_equal_dtypes(const BinaryOpNode& node, std::string_view name) {
   if (!node.a || !node.b) throw InternalError("{}: an operand is missing", name);
   if (node.a->dtype != node.b->dtype)
-    throw UserError(&node, "{}: operands have dtypes {} and {}", name, node.a->dtype.str(), node.b->dtype.str());
+    throw UserError(&node, "{}: operands have dtypes {} and {}", name, node.a->dtype.str(),
+                    node.b->dtype.str());
 }
 
 bool is_arithmetic(DataType dtype) { return dtype.is_integral() || dtype.is_float(); }
@@ -25,7 +26,8 @@ void compare_verify(BinaryOpNode& node, std::string_view name) {
 }
 void logic_verify(BinaryOpNode& node, std::string_view name) {
   require_equal_dtypes(node, name);
-  if (!node.a->dtype.is_bool()) throw UserError(&node, "{}: operands have dtype {}, expected bool", name, node.a->dtype.str());
+  if (!node.a->dtype.is_bool())
+    throw UserError(&node, "{}: operands have dtype {}, expected bool", name, node.a->dtype.str());
   node.dtype = node.a->dtype;
 }
 
@@ -42,11 +44,13 @@ void verify_access(const N& node, std::string_view verb) {
   const size_t ndim = node.buffer->shape.size();
   if (node.indices.size() != ndim)
     throw UserError(&node, "buffer {} has {} dimension{}, but is {} with {} ind{}", node.buffer->name, ndim,
-                    ndim == 1 ? "" : "s", verb, node.indices.size(), node.indices.size() == 1 ? "ex" : "ices");
+                    ndim == 1 ? "" : "s", verb, node.indices.size(),
+                    node.indices.size() == 1 ? "ex" : "ices");
   for (size_t n = 0; n < ndim; ++n) {
     const DataType dtype = node.indices[n]->dtype;
     if (!dtype.is_integral() && !dtype.is_bool())
-      throw UserError(node.indices[n], "an index of buffer {} has dtype {}, expected an integer", node.buffer->name, dtype.str());
+      throw UserError(node.indices[n], "an index of buffer {} has dtype {}, expected an integer",
+                      node.buffer->name, dtype.str());
     if (n + 1 < ndim && !dtype.is_scalar())
       throw UserError(node.indices[n], "only the last index of buffer {} may be a vector", node.buffer->name);
   }
@@ -82,22 +86,26 @@ PrimExpr make_binary(Kind kind, PrimExpr a, PrimExpr b, Span span) {
   switch (kind) {
 #define CASE(Name) \
   case Kind::k##Name: return Name##Node::make(std::move(a), std::move(b), std::move(span));
-    CASE(Add) CASE(Sub) CASE(Mul) CASE(Div) CASE(Mod) CASE(FloorDiv) CASE(FloorMod) CASE(Min) CASE(Max)
-    CASE(EQ) CASE(NE) CASE(LT) CASE(LE) CASE(GT) CASE(GE) CASE(And) CASE(Or)
+    CASE(Add)
+    CASE(Sub) CASE(Mul) CASE(Div) CASE(Mod) CASE(FloorDiv) CASE(FloorMod) CASE(Min) CASE(Max) CASE(EQ)
+        CASE(NE) CASE(LT) CASE(LE) CASE(GT) CASE(GE) CASE(And) CASE(Or)
 #undef CASE
-    default: throw InternalError("make_binary: kind {} has no two operands", static_cast<int>(kind));
+            default : throw InternalError("make_binary: kind {} has no two operands", static_cast<int>(kind));
   }
 }
 
 void NotNode::verify() {
-  if (!a->dtype.is_bool()) throw UserError(this, "not: the operand has dtype {}, expected bool", a->dtype.str());
+  if (!a->dtype.is_bool())
+    throw UserError(this, "not: the operand has dtype {}, expected bool", a->dtype.str());
   dtype = a->dtype;
 }
 
 void SelectNode::verify() {
-  if (!condition->dtype.is_bool()) throw UserError(this, "select: the condition has dtype {}, expected bool", condition->dtype.str());
+  if (!condition->dtype.is_bool())
+    throw UserError(this, "select: the condition has dtype {}, expected bool", condition->dtype.str());
   if (true_value->dtype != false_value->dtype)
-    throw UserError(this, "select: the values have dtypes {} and {}", true_value->dtype.str(), false_value->dtype.str());
+    throw UserError(this, "select: the values have dtypes {} and {}", true_value->dtype.str(),
+                    false_value->dtype.str());
   dtype = true_value->dtype;
 }
 
@@ -110,13 +118,14 @@ void BufferStoreNode::verify() const {
   verify_access(*this, "written");
   const DataType expected = access_dtype(buffer, indices);
   if (value->dtype != expected)
-    throw UserError(this, "buffer {} holds {}, but the stored value has dtype {}", buffer->name, expected.str(),
-                    value->dtype.str())
+    throw UserError(this, "buffer {} holds {}, but the stored value has dtype {}", buffer->name,
+                    expected.str(), value->dtype.str())
         .help("cast the value, e.g. T.Cast(\"{}\", ...)", expected.str());
 }
 
 void RampNode::verify() {
-  if (base->dtype != stride->dtype) throw UserError(this, "ramp: base is {}, stride is {}", base->dtype.str(), stride->dtype.str());
+  if (base->dtype != stride->dtype)
+    throw UserError(this, "ramp: base is {}, stride is {}", base->dtype.str(), stride->dtype.str());
   if (lanes < 1) throw UserError(this, "ramp: {} lanes", lanes);
   dtype = base->dtype.with_lanes(static_cast<int>(lanes) * base->dtype.lanes);
 }
@@ -132,31 +141,37 @@ void ShuffleNode::verify() {
 }
 
 void LetNode::verify() {
-  if (var->dtype != value->dtype) throw UserError(this, "let: {} is {}, its value {}", var->name_hint, var->dtype.str(), value->dtype.str());
+  if (var->dtype != value->dtype)
+    throw UserError(this, "let: {} is {}, its value {}", var->name_hint, var->dtype.str(),
+                    value->dtype.str());
   dtype = body->dtype;
 }
 
 void ForNode::verify() const {
   TILEWRIGHT_CHECK(loop_var && min && extent && body, "a loop lacks a part");
   const DataType dtype = loop_var->dtype;
-  if (!dtype.is_integral() || !dtype.is_scalar()) throw UserError(this, "loop {} has dtype {}, expected an integer", loop_var->name_hint, dtype.str());
+  if (!dtype.is_integral() || !dtype.is_scalar())
+    throw UserError(this, "loop {} has dtype {}, expected an integer", loop_var->name_hint, dtype.str());
   if (min->dtype != dtype || extent->dtype != dtype)
-    throw UserError(this, "loop {} is {}, but its bounds are {} and {}", loop_var->name_hint, dtype.str(), min->dtype.str(),
-                    extent->dtype.str());
+    throw UserError(this, "loop {} is {}, but its bounds are {} and {}", loop_var->name_hint, dtype.str(),
+                    min->dtype.str(), extent->dtype.str());
 }
 
 void SeqStmtNode::verify() const {
   TILEWRIGHT_CHECK(seq.size() > 1, "a sequence of {} statements", seq.size());
-  for (const Stmt& stmt : seq) TILEWRIGHT_CHECK(stmt && !is<SeqStmtNode>(stmt), "a sequence inside a sequence");
+  for (const Stmt& stmt : seq)
+    TILEWRIGHT_CHECK(stmt && !is<SeqStmtNode>(stmt), "a sequence inside a sequence");
 }
 
 void BlockRealizeNode::verify() const {
   if (iter_values.size() != block->iter_vars.size())
-    throw UserError(this, "block {} has {} axes, but {} values are given", block->name_hint, block->iter_vars.size(), iter_values.size());
+    throw UserError(this, "block {} has {} axes, but {} values are given", block->name_hint,
+                    block->iter_vars.size(), iter_values.size());
 }
 
 void PrimFuncNode::verify() const {
-  TILEWRIGHT_CHECK(params.size() == buffers.size(), "a function has {} parameters and {} buffer slots", params.size(), buffers.size());
+  TILEWRIGHT_CHECK(params.size() == buffers.size(), "a function has {} parameters and {} buffer slots",
+                   params.size(), buffers.size());
 }
 
 Buffer PrimFuncNode::buffer_of(const VarNode* param) const {

@@ -74,7 +74,8 @@ constinit const BuiltinOp kBuiltinOps[] = {
     // memory and calls
     {"address_of", 1, kP, false, "pointer to a buffer element"},
     {"type_annotation", 0, kP, false, "names a dtype: that of the call"},
-    {"tvm_access_ptr", 5, Effect::kReadsState, false, "pointer into a buffer: type, data, offset, extent, access mask"},
+    {"tvm_access_ptr", 5, Effect::kReadsState, false,
+     "pointer into a buffer: type, data, offset, extent, access mask"},
     {"prefetch", -1, kO, false, "bring a cache line: buffer element, read or write (0/1), locality 0..3"},
     {"call_extern", -1, kO, false, "call a C function: name, arguments"},
     {"call_pure_extern", -1, kP, false, "call a C function without side effect: name, arguments"},
@@ -94,8 +95,10 @@ constinit const BuiltinOp kBuiltinOps[] = {
     // what lowering makes of arguments, errors and parallel loops
     {"peek", 2, Effect::kReadsState, false, "the value in memory at pointer + byte offset"},
     {"poke", 3, Effect::kUpdatesState, false, "puts a value into memory: pointer, byte offset, value"},
-    {"raise_error", -1, Effect::kControl, false, "reports an error and returns -1: kind, printf format, its values"},
-    {"call_parallel", -1, kO, false, "runs a lowered function over ranges of 0 .. extent-1: its name, extent, grain, arguments"},
+    {"raise_error", -1, Effect::kControl, false,
+     "reports an error and returns -1: kind, printf format, its values"},
+    {"call_parallel", -1, kO, false,
+     "runs a lowered function over ranges of 0 .. extent-1: its name, extent, grain, arguments"},
     {"start_profile_intrinsic", 1, kO, false, "begin of a measured range"},
     {"end_profile_intrinsic", 1, kO, false, "end of a measured range"},
 };
@@ -129,8 +132,9 @@ bool is_any_of(std::string_view name, std::initializer_list<std::string_view> na
 }  // namespace
 
 bool has_leading_dtype(std::string_view name) {
-  return is_any_of(name, {"call_extern", "call_pure_extern", "call_llvm_intrin", "call_llvm_pure_intrin", "reinterpret",
-                          "vectorlow", "vectorhigh", "vectorcombine", "large_uint_imm", "undef", "peek"});
+  return is_any_of(
+      name, {"call_extern", "call_pure_extern", "call_llvm_intrin", "call_llvm_pure_intrin", "reinterpret",
+             "vectorlow", "vectorhigh", "vectorcombine", "large_uint_imm", "undef", "peek"});
 }
 
 std::optional<DataType> result_dtype(const BuiltinOp& op, std::span<const PrimExpr> args) {
@@ -140,7 +144,8 @@ std::optional<DataType> result_dtype(const BuiltinOp& op, std::span<const PrimEx
   if (is_any_of(name, {"isnan", "isinf", "isfinite", "isnullptr"})) return DataType::bool_(first.lanes);
   if (name == "assume") return kBoolType;
   if (name == "if_then_else" && args.size() == 3) return args[1]->dtype;
-  if (is_any_of(name, {"address_of", "tvm_access_ptr", "tvm_stack_alloca", "tvm_thread_allreduce"})) return DataType::handle();
+  if (is_any_of(name, {"address_of", "tvm_access_ptr", "tvm_stack_alloca", "tvm_thread_allreduce"}))
+    return DataType::handle();
   if (name == "ret") return first;
   if (name == "clz") return kInt32.with_lanes(first.lanes);
   if (name == "tvm_warp_shuffle" && args.size() > 1) return args[1]->dtype;

@@ -13,10 +13,10 @@ using namespace ir;
 enum class Effect : uint8_t { kPure, kReadsState, kUpdatesState, kOpaque, kControl };
 
 struct BuiltinOp {
-  std::string_view name;     // "exp": T.exp in script, "tir.exp" as Op
-  int8_t num_args;           // -1: any number
+  std::string_view name;  // "exp": T.exp in script, "tir.exp" as Op
+  int8_t num_args;        // -1: any number
   Effect effect;
-  bool elementwise;          // the result has the dtype of the first argument, lane by lane
+  bool elementwise;  // the result has the dtype of the first argument, lane by lane
   std::string_view doc;
 };
 

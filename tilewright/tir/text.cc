@@ -58,7 +58,9 @@ std::string_view function_name(Kind kind) {
   }
 }
 
-Precedence tighter(Precedence precedence) { return static_cast<Precedence>(static_cast<int>(precedence) + 1); }
+Precedence tighter(Precedence precedence) {
+  return static_cast<Precedence>(static_cast<int>(precedence) + 1);
+}
 
 std::string dtype_text(DataType dtype) { return quoted(dtype.str()); }
 
@@ -67,12 +69,18 @@ std::string dtype_text(DataType dtype) { return quoted(dtype.str()); }
 std::string quoted(std::string_view text) {
   std::string result = "\"";
   for (const char c : text) {
-    if (c == '"' || c == '\\') result += '\\', result += c;
-    else if (c == '\n') result += "\\n";
-    else if (c == '\t') result += "\\t";
-    else if (c == '\r') result += "\\r";
-    else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) result += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-    else result += c;
+    if (c == '"' || c == '\\')
+      result += '\\', result += c;
+    else if (c == '\n')
+      result += "\\n";
+    else if (c == '\t')
+      result += "\\t";
+    else if (c == '\r')
+      result += "\\r";
+    else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+      result += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    else
+      result += c;
   }
   return result + '"';
 }
@@ -114,10 +122,12 @@ void ExprWriter::plain(const PrimExpr& expr) {
   if (const auto* var = expr.as<VarNode>()) return variable(var);
   if (const auto* literal = expr.as<IntImmNode>()) return int_literal(literal);
   if (const auto* op = expr.as<BinaryOpNode>()) return binary(op);
-  if (const auto* load = expr.as<BufferLoadNode>()) return access(load->buffer, load->indices, load->predicate);
+  if (const auto* load = expr.as<BufferLoadNode>())
+    return access(load->buffer, load->indices, load->predicate);
   if (const auto* node = expr.as<CallNode>()) return call(node);
   if (const auto* literal = expr.as<FloatImmNode>()) {
-    out += fmt::format("{}.{}({})", alias, literal->dtype.str(), float_text(literal->value, literal->dtype, floats_as_doubles));
+    out += fmt::format("{}.{}({})", alias, literal->dtype.str(),
+                       float_text(literal->value, literal->dtype, floats_as_doubles));
   } else if (const auto* text = expr.as<StringImmNode>()) {
     out += quoted(text->value);
   } else if (const auto* cast = expr.as<CastNode>()) {
@@ -153,10 +163,14 @@ void ExprWriter::plain(const PrimExpr& expr) {
 }
 
 void ExprWriter::int_literal(const IntImmNode* literal) {
-  if (literal->dtype == bare_int) out += fmt::format("{}", literal->value);
-  else if (literal->dtype.is_bool()) out += fmt::format("{}.bool({})", alias, literal->value ? "True" : "False");
-  else if (literal->dtype.is_uint()) out += fmt::format("{}.{}({})", alias, literal->dtype.str(), static_cast<uint64_t>(literal->value));
-  else out += fmt::format("{}.{}({})", alias, literal->dtype.str(), literal->value);
+  if (literal->dtype == bare_int)
+    out += fmt::format("{}", literal->value);
+  else if (literal->dtype.is_bool())
+    out += fmt::format("{}.bool({})", alias, literal->value ? "True" : "False");
+  else if (literal->dtype.is_uint())
+    out += fmt::format("{}.{}({})", alias, literal->dtype.str(), static_cast<uint64_t>(literal->value));
+  else
+    out += fmt::format("{}.{}({})", alias, literal->dtype.str(), literal->value);
 }
 
 void ExprWriter::binary(const BinaryOpNode* op) {
@@ -254,7 +268,8 @@ void ExprWriter::call(const CallNode* call) {
     out += ')';
     return;
   }
-  const std::string_view name = op->name.starts_with("tir.") ? std::string_view(op->name).substr(4) : op->name;
+  const std::string_view name =
+      op->name.starts_with("tir.") ? std::string_view(op->name).substr(4) : op->name;
   out += fmt::format("{}.{}(", alias, name);
   if (name == "type_annotation") {
     out += dtype_text(call->dtype) + ')';
@@ -274,8 +289,10 @@ void ExprWriter::call(const CallNode* call) {
 }
 
 void ExprWriter::lanes(int64_t lanes) {
-  if (lanes & DataType::kScalable) out += fmt::format("{}.vscale() * {}", alias, lanes & ~int64_t{DataType::kScalable});
-  else out += fmt::format("{}", lanes);
+  if (lanes & DataType::kScalable)
+    out += fmt::format("{}.vscale() * {}", alias, lanes & ~int64_t{DataType::kScalable});
+  else
+    out += fmt::format("{}", lanes);
 }
 
 void ExprWriter::vector(const PrimExpr& expr) {
@@ -361,14 +378,18 @@ void ExprWriter::reduce(const ReduceNode* reduce) {
 }
 
 std::string ExprWriter::name_of(const Object* node) {
-  if (const auto* buffer = BufferNode::classof(*node) ? static_cast<const BufferNode*>(node) : nullptr) return buffer->name;
+  if (const auto* buffer = BufferNode::classof(*node) ? static_cast<const BufferNode*>(node) : nullptr)
+    return buffer->name;
   return static_cast<const VarNode*>(node)->name_hint;
 }
 
 void ExprWriter::other(const Object* node) {
-  if (GlobalVarNode::classof(*node)) out += static_cast<const GlobalVarNode*>(node)->name_hint;
-  else if (OpNode::classof(*node)) out += static_cast<const OpNode*>(node)->name;
-  else out += fmt::format("<{}>", info_of(*node)->name);
+  if (GlobalVarNode::classof(*node))
+    out += static_cast<const GlobalVarNode*>(node)->name_hint;
+  else if (OpNode::classof(*node))
+    out += static_cast<const OpNode*>(node)->name;
+  else
+    out += fmt::format("<{}>", info_of(*node)->name);
 }
 
 void ExprWriter::attributes(const AttrMap& attrs) {
@@ -378,9 +399,12 @@ void ExprWriter::attributes(const AttrMap& attrs) {
     if (!first) out += ", ";
     first = false;
     out += quoted(key) + ": ";
-    if (is<PrimExprNode>(value)) expr(ref_as<PrimExprNode>(value));
-    else if (value) other(value.get());
-    else out += "None";
+    if (is<PrimExprNode>(value))
+      expr(ref_as<PrimExprNode>(value));
+    else if (value)
+      other(value.get());
+    else
+      out += "None";
   }
   out += '}';
 }

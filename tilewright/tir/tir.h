@@ -12,10 +12,11 @@ struct VarNode final : Node<VarNode, PrimExprNode, Kind::kVar> {
   std::string name_hint;
   Type type_annotation;
   static constexpr auto fields() {
-    return std::tuple{field<&VarNode::name_hint>("name_hint", "for printing only", Role::kIgnore),
-                      field<&VarNode::dtype>("dtype", "type of the value; handle for pointers"),
-                      field<&VarNode::type_annotation>("type_annotation", "PointerType of a typed pointer, else null"),
-                      field<&VarNode::span>("span", "where it was written", Role::kIgnore)};
+    return std::tuple{
+        field<&VarNode::name_hint>("name_hint", "for printing only", Role::kIgnore),
+        field<&VarNode::dtype>("dtype", "type of the value; handle for pointers"),
+        field<&VarNode::type_annotation>("type_annotation", "PointerType of a typed pointer, else null"),
+        field<&VarNode::span>("span", "where it was written", Role::kIgnore)};
   }
 };
 using Var = Ref<VarNode>;
@@ -33,14 +34,16 @@ struct BufferNode final : Node<BufferNode, Object, Kind::kBuffer> {
   std::vector<int64_t> axis_separators;
   static constexpr auto fields() {
     return std::tuple{
-        field<&BufferNode::data>("data", "pointer to the first element; its PointerType holds the scope", Role::kDef),
+        field<&BufferNode::data>("data", "pointer to the first element; its PointerType holds the scope",
+                                 Role::kDef),
         field<&BufferNode::dtype>("dtype", "type of an element"),
         field<&BufferNode::shape>("shape", "extent of each dimension"),
         field<&BufferNode::strides>("strides", "in elements; empty means compact row-major"),
         field<&BufferNode::elem_offset>("elem_offset", "first element, in elements; null means 0"),
         field<&BufferNode::name>("name", "for printing only", Role::kIgnore),
         field<&BufferNode::data_alignment>("data_alignment", "bytes by which data is aligned"),
-        field<&BufferNode::offset_factor>("offset_factor", "elem_offset is a multiple of this; 0: not promised"),
+        field<&BufferNode::offset_factor>("offset_factor",
+                                          "elem_offset is a multiple of this; 0: not promised"),
         field<&BufferNode::axis_separators>("axis_separators", "where dimensions are cut when flattened")};
   }
   /// "global", "shared", "local", ...
@@ -79,10 +82,11 @@ struct IterVarNode final : Node<IterVarNode, Object, Kind::kIterVar> {
   IterType iter_type = IterType::kSpatial;
   std::string thread_tag;
   static constexpr auto fields() {
-    return std::tuple{field<&IterVarNode::var>("var", "the axis variable", Role::kDef),
-                      field<&IterVarNode::dom>("dom", "the values it takes; may be null for threads"),
-                      field<&IterVarNode::iter_type>("iter_type", "what the block promises of it"),
-                      field<&IterVarNode::thread_tag>("thread_tag", "\"threadIdx.x\" and the like, or empty")};
+    return std::tuple{
+        field<&IterVarNode::var>("var", "the axis variable", Role::kDef),
+        field<&IterVarNode::dom>("dom", "the values it takes; may be null for threads"),
+        field<&IterVarNode::iter_type>("iter_type", "what the block promises of it"),
+        field<&IterVarNode::thread_tag>("thread_tag", "\"threadIdx.x\" and the like, or empty")};
   }
 };
 using IterVar = Ref<IterVarNode>;
@@ -109,15 +113,15 @@ struct BinaryOpNode : PrimExprNode, Group<Kind::kBinaryOpBegin, Kind::kBinaryOpE
 /// A new two-operand node of `kind` from operands of equal dtype (the result dtype follows from the kind).
 PrimExpr make_binary(Kind kind, PrimExpr a, PrimExpr b, Span span = {});
 
-#define TILEWRIGHT_BINARY(Name)                                                                 \
-  struct Name##Node final : Node<Name##Node, BinaryOpNode, Kind::k##Name> {                     \
-    static constexpr auto fields() {                                                           \
-      return std::tuple{field<&Name##Node::a>("a", "left operand"),                            \
-                        field<&Name##Node::b>("b", "right operand, of the same dtype"),        \
+#define TILEWRIGHT_BINARY(Name)                                                                   \
+  struct Name##Node final : Node<Name##Node, BinaryOpNode, Kind::k##Name> {                       \
+    static constexpr auto fields() {                                                              \
+      return std::tuple{field<&Name##Node::a>("a", "left operand"),                               \
+                        field<&Name##Node::b>("b", "right operand, of the same dtype"),           \
                         field<&Name##Node::span>("span", "where it was written", Role::kIgnore)}; \
-    }                                                                                          \
-    void verify();                                                                             \
-  };                                                                                           \
+    }                                                                                             \
+    void verify();                                                                                \
+  };                                                                                              \
   using Name = Ref<Name##Node>;
 
 /// a + b
@@ -186,10 +190,11 @@ struct BufferLoadNode final : Node<BufferLoadNode, PrimExprNode, Kind::kBufferLo
   std::vector<PrimExpr> indices;
   PrimExpr predicate;
   static constexpr auto fields() {
-    return std::tuple{field<&BufferLoadNode::buffer>("buffer", "read from"),
-                      field<&BufferLoadNode::indices>("indices", "one per dimension; the last may be a vector"),
-                      field<&BufferLoadNode::predicate>("predicate", "bool lanes that are read, or null for all"),
-                      field<&BufferLoadNode::span>("span", "where it was written", Role::kIgnore)};
+    return std::tuple{
+        field<&BufferLoadNode::buffer>("buffer", "read from"),
+        field<&BufferLoadNode::indices>("indices", "one per dimension; the last may be a vector"),
+        field<&BufferLoadNode::predicate>("predicate", "bool lanes that are read, or null for all"),
+        field<&BufferLoadNode::span>("span", "where it was written", Role::kIgnore)};
   }
   void verify();
 };
@@ -315,8 +320,9 @@ struct IndexMapNode final : Node<IndexMapNode, Object, Kind::kIndexMap> {
   std::vector<Var> initial_indices;
   std::vector<PrimExpr> final_indices;
   static constexpr auto fields() {
-    return std::tuple{field<&IndexMapNode::initial_indices>("initial_indices", "the lambda's parameters", Role::kDef),
-                      field<&IndexMapNode::final_indices>("final_indices", "the new indices")};
+    return std::tuple{
+        field<&IndexMapNode::initial_indices>("initial_indices", "the lambda's parameters", Role::kDef),
+        field<&IndexMapNode::final_indices>("final_indices", "the new indices")};
   }
 };
 using IndexMap = Ref<IndexMapNode>;
@@ -330,11 +336,12 @@ struct BufferStoreNode final : Node<BufferStoreNode, StmtNode, Kind::kBufferStor
   std::vector<PrimExpr> indices;
   PrimExpr predicate;
   static constexpr auto fields() {
-    return std::tuple{field<&BufferStoreNode::buffer>("buffer", "written to"),
-                      field<&BufferStoreNode::value>("value", "of the buffer's dtype, lanes as the indices"),
-                      field<&BufferStoreNode::indices>("indices", "one per dimension; the last may be a vector"),
-                      field<&BufferStoreNode::predicate>("predicate", "bool lanes that are written, or null for all"),
-                      field<&BufferStoreNode::span>("span", "where it was written", Role::kIgnore)};
+    return std::tuple{
+        field<&BufferStoreNode::buffer>("buffer", "written to"),
+        field<&BufferStoreNode::value>("value", "of the buffer's dtype, lanes as the indices"),
+        field<&BufferStoreNode::indices>("indices", "one per dimension; the last may be a vector"),
+        field<&BufferStoreNode::predicate>("predicate", "bool lanes that are written, or null for all"),
+        field<&BufferStoreNode::span>("span", "where it was written", Role::kIgnore)};
   }
   void verify() const;
 };
@@ -351,14 +358,15 @@ struct ForNode final : Node<ForNode, StmtNode, Kind::kFor> {
   std::string thread_tag;
   AttrMap annotations;
   static constexpr auto fields() {
-    return std::tuple{field<&ForNode::min>("min", "first value"),
-                      field<&ForNode::extent>("extent", "trip count; none if <= 0"),
-                      field<&ForNode::loop_var>("loop_var", "bound in body", Role::kDef),
-                      field<&ForNode::for_kind>("for_kind", "how it runs"),
-                      field<&ForNode::thread_tag>("thread_tag", "\"blockIdx.x\", ... when kind is thread binding"),
-                      field<&ForNode::annotations>("annotations", "hints"),
-                      field<&ForNode::body>("body", "loop body"),
-                      field<&ForNode::span>("span", "where it was written", Role::kIgnore)};
+    return std::tuple{
+        field<&ForNode::min>("min", "first value"),
+        field<&ForNode::extent>("extent", "trip count; none if <= 0"),
+        field<&ForNode::loop_var>("loop_var", "bound in body", Role::kDef),
+        field<&ForNode::for_kind>("for_kind", "how it runs"),
+        field<&ForNode::thread_tag>("thread_tag", "\"blockIdx.x\", ... when kind is thread binding"),
+        field<&ForNode::annotations>("annotations", "hints"),
+        field<&ForNode::body>("body", "loop body"),
+        field<&ForNode::span>("span", "where it was written", Role::kIgnore)};
   }
   void verify() const;
 };
@@ -414,7 +422,8 @@ struct LetStmtNode final : Node<LetStmtNode, StmtNode, Kind::kLetStmt> {
 };
 using LetStmt = Ref<LetStmtNode>;
 
-/// with T.attr(node, key, value): body.  T.launch_thread(iv, extent) is the key "thread_extent" with an IterVar node.
+/// with T.attr(node, key, value): body.  T.launch_thread(iv, extent) is the key "thread_extent" with an
+/// IterVar node.
 struct AttrStmtNode final : Node<AttrStmtNode, StmtNode, Kind::kAttrStmt> {
   ObjectRef node;
   std::string attr_key;
@@ -448,10 +457,11 @@ struct AllocBufferNode final : Node<AllocBufferNode, StmtNode, Kind::kAllocBuffe
   AttrMap annotations;
   Stmt body;
   static constexpr auto fields() {
-    return std::tuple{field<&AllocBufferNode::buffer>("buffer", "the new buffer; its data is new too", Role::kDef),
-                      field<&AllocBufferNode::annotations>("annotations", "hints"),
-                      field<&AllocBufferNode::body>("body", "where it lives"),
-                      field<&AllocBufferNode::span>("span", "where it was written", Role::kIgnore)};
+    return std::tuple{
+        field<&AllocBufferNode::buffer>("buffer", "the new buffer; its data is new too", Role::kDef),
+        field<&AllocBufferNode::annotations>("annotations", "hints"),
+        field<&AllocBufferNode::body>("body", "where it lives"),
+        field<&AllocBufferNode::span>("span", "where it was written", Role::kIgnore)};
   }
 };
 using AllocBuffer = Ref<AllocBufferNode>;
@@ -461,9 +471,10 @@ struct DeclBufferNode final : Node<DeclBufferNode, StmtNode, Kind::kDeclBuffer> 
   Buffer buffer;
   Stmt body;
   static constexpr auto fields() {
-    return std::tuple{field<&DeclBufferNode::buffer>("buffer", "the view; its data is defined outside", Role::kDef),
-                      field<&DeclBufferNode::body>("body", "where it may be used"),
-                      field<&DeclBufferNode::span>("span", "where it was written", Role::kIgnore)};
+    return std::tuple{
+        field<&DeclBufferNode::buffer>("buffer", "the view; its data is defined outside", Role::kDef),
+        field<&DeclBufferNode::body>("body", "where it may be used"),
+        field<&DeclBufferNode::span>("span", "where it was written", Role::kIgnore)};
   }
 };
 using DeclBuffer = Ref<DeclBufferNode>;
@@ -509,29 +520,31 @@ struct BlockRealizeNode final : Node<BlockRealizeNode, StmtNode, Kind::kBlockRea
   PrimExpr predicate;
   Block block;
   static constexpr auto fields() {
-    return std::tuple{field<&BlockRealizeNode::iter_values>("iter_values", "value of each axis"),
-                      field<&BlockRealizeNode::predicate>("predicate", "bool; the block is skipped where false"),
-                      field<&BlockRealizeNode::block>("block", "what is run"),
-                      field<&BlockRealizeNode::span>("span", "where it was written", Role::kIgnore)};
+    return std::tuple{
+        field<&BlockRealizeNode::iter_values>("iter_values", "value of each axis"),
+        field<&BlockRealizeNode::predicate>("predicate", "bool; the block is skipped where false"),
+        field<&BlockRealizeNode::block>("block", "what is run"),
+        field<&BlockRealizeNode::span>("span", "where it was written", Role::kIgnore)};
   }
   void verify() const;
 };
 using BlockRealize = Ref<BlockRealizeNode>;
 
-/// @T.prim_func.  A scheduled function's body is a BlockRealize of the root block; a lowered one's is plain statements.
+/// @T.prim_func.  A scheduled function's body is a BlockRealize of the root block; a lowered one's is plain
+/// statements.
 struct PrimFuncNode final : Node<PrimFuncNode, BaseFuncNode, Kind::kPrimFunc> {
   std::vector<Var> params;
   std::vector<Buffer> buffers;
   Stmt body;
   Type ret_type;
   static constexpr auto fields() {
-    return std::tuple{
-        field<&PrimFuncNode::params>("params", "handles and scalars", Role::kDefRec),
-        field<&PrimFuncNode::buffers>("buffers", "the buffer of each handle parameter; null for others", Role::kDefRec),
-        field<&PrimFuncNode::body>("body", "what it does"),
-        field<&PrimFuncNode::ret_type>("ret_type", "type of the result; null: none"),
-        field<&PrimFuncNode::attrs>("attrs", "\"global_symbol\", \"tir.noalias\", ..."),
-        field<&PrimFuncNode::span>("span", "where it was written", Role::kIgnore)};
+    return std::tuple{field<&PrimFuncNode::params>("params", "handles and scalars", Role::kDefRec),
+                      field<&PrimFuncNode::buffers>(
+                          "buffers", "the buffer of each handle parameter; null for others", Role::kDefRec),
+                      field<&PrimFuncNode::body>("body", "what it does"),
+                      field<&PrimFuncNode::ret_type>("ret_type", "type of the result; null: none"),
+                      field<&PrimFuncNode::attrs>("attrs", "\"global_symbol\", \"tir.noalias\", ..."),
+                      field<&PrimFuncNode::span>("span", "where it was written", Role::kIgnore)};
   }
   void verify() const;
   /// The buffer that parameter `param` stands for, or null.

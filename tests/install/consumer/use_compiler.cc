@@ -1,4 +1,5 @@
-// Uses the compiler's library from C++: a target is parsed and printed, and an error of ours is caught by its class.
+// Uses the compiler's library from C++: a target is parsed and printed, and an error of ours is caught by its
+// class.
 #include <cstdio>
 
 #include "tilewright/ir/target.h"

@@ -1,4 +1,5 @@
-/* Uses the runtime library alone, from C: a tensor there and back, and the error for a model that is not there. */
+/* Uses the runtime library alone, from C: a tensor there and back, and the error for a model that is not
+ * there. */
 #include <stdio.h>
 #include <string.h>
 

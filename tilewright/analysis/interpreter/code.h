@@ -27,11 +27,11 @@ enum class Signal : uint8_t { kNone, kBreak, kContinue, kReturn };
 struct Frame {
   std::vector<Scalar> slots;
   std::vector<View> views;
-  std::vector<Bounds> bounds;                      // of the regions of the blocks around
-  std::vector<std::shared_ptr<Memory>> pool;       // one for each allocation, used again each time it is reached
+  std::vector<Bounds> bounds;                 // of the regions of the blocks around
+  std::vector<std::shared_ptr<Memory>> pool;  // one for each allocation, used again each time it is reached
   const Strand* strand = nullptr;
-  int speculative = 0;       // > 0: the value is not used, so only accesses outside of buffers count
-  int ignores_races = 0;     // > 0: inside the sum over a thread axis
+  int speculative = 0;    // > 0: the value is not used, so only accesses outside of buffers count
+  int ignores_races = 0;  // > 0: inside the sum over a thread axis
   Signal signal = Signal::kNone;
   Scalar result;
   DataType result_dtype = DataType::void_();
@@ -40,14 +40,16 @@ struct Frame {
 
 /// Where something stands: what messages say.
 struct Site {
-  ObjectRef node;                                            // for the caret
-  std::vector<std::pair<std::string, size_t>> iterations;  // loop and axis variables around, outermost first, with slots
+  ObjectRef node;  // for the caret
+  std::vector<std::pair<std::string, size_t>>
+      iterations;  // loop and axis variables around, outermost first, with slots
   /// " at i = 1, j = 2", or nothing outside of loops.
   std::string at(const Frame& frame) const;
 };
 using SitePtr = std::shared_ptr<const Site>;
 
-/// An expression.  Scalars of integer, bool and pointer types have as_int, of float types as_float; all have lanes.
+/// An expression.  Scalars of integer, bool and pointer types have as_int, of float types as_float; all have
+/// lanes.
 struct Code {
   explicit Code(DataType dtype) : dtype(dtype) {}
   virtual ~Code() = default;

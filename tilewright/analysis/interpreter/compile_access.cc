@@ -28,18 +28,21 @@ std::string region_values(const Frame& frame, const RegionBounds& region) {
   for (size_t dim = 0; dim < region.region->region.size(); ++dim) {
     const Bounds& bounds = frame.bounds[region.first + dim];
     text += dim ? ", " : "";
-    text += bounds.extent == 1 ? fmt::format("{}", bounds.min) : fmt::format("{}:{}", bounds.min, bounds.min + bounds.extent);
+    text += bounds.extent == 1 ? fmt::format("{}", bounds.min)
+                               : fmt::format("{}:{}", bounds.min, bounds.min + bounds.extent);
   }
   return text + "]";
 }
 
 // The index into the buffer behind the views between the access and the block.
-std::vector<int64_t> shifted(const Frame& frame, const RegionCheck& check, const int64_t* index, size_t ndim) {
+std::vector<int64_t> shifted(const Frame& frame, const RegionCheck& check, const int64_t* index,
+                             size_t ndim) {
   std::vector<int64_t> result(index, index + ndim);
   for (const auto& [first, outer_ndim] : check.through) {
     std::vector<int64_t> outer(outer_ndim);
     const size_t leading = outer_ndim - result.size();
-    for (size_t dim = 0; dim < outer_ndim; ++dim) outer[dim] = frame.bounds[first + dim].min + (dim < leading ? 0 : result[dim - leading]);
+    for (size_t dim = 0; dim < outer_ndim; ++dim)
+      outer[dim] = frame.bounds[first + dim].min + (dim < leading ? 0 : result[dim - leading]);
     result = std::move(outer);
   }
   return result;
@@ -51,23 +54,28 @@ void Access::fail_region(const RegionCheck& check, Frame& frame, const int64_t* 
   const std::vector<int64_t> place = shifted(frame, check, index, buffer->shape.size());
   const std::string verb = is_write ? "writes" : "reads";
   if (check.allowed.empty())
-    throw UserError(site->node, "block {} {} {}, but its {} leaves the buffer out{}", check.block, verb, element_text(index), check.function, site->at(frame));
+    throw UserError(site->node, "block {} {} {}, but its {} leaves the buffer out{}", check.block, verb,
+                    element_text(index), check.function, site->at(frame));
   const RegionBounds& region = check.allowed.back();
-  throw UserError(site->node, "block {} {} {}[{}], but its {} says {}, here {}{}", check.block, verb, region.region->buffer->name,
-                  fmt::join(place, ", "), check.function, region_text(region.region), region_values(frame, region), site->at(frame));
+  throw UserError(site->node, "block {} {} {}[{}], but its {} says {}, here {}{}", check.block, verb,
+                  region.region->buffer->name, fmt::join(place, ", "), check.function,
+                  region_text(region.region), region_values(frame, region), site->at(frame));
 }
 
 void Access::check_regions(Frame& frame, const int64_t* index) const {
   for (const RegionCheck& check : checks) {
     const std::vector<int64_t> place = shifted(frame, check, index, buffer->shape.size());
-    const bool is_declared = std::any_of(check.allowed.begin(), check.allowed.end(),
-                                         [&](const RegionBounds& region) { return lies_in(frame, region.first, place); });
+    const bool is_declared =
+        std::any_of(check.allowed.begin(), check.allowed.end(),
+                    [&](const RegionBounds& region) { return lies_in(frame, region.first, place); });
     if (!is_declared) fail_region(check, frame, index);
   }
 }
 
 void Access::fail_race(const Parting& part, bool was_write, Frame& frame, const int64_t* index) const {
-  throw UserError(site->node, "iterations {1} = {2} and {1} = {3} of a loop that may run them at the same time touch {0}: {1} = {2} {4} it, {1} = {3} {5} it{6}",
+  throw UserError(site->node,
+                  "iterations {1} = {2} and {1} = {3} of a loop that may run them at the same time touch "
+                  "{0}: {1} = {2} {4} it, {1} = {3} {5} it{6}",
                   element_text(index), *part.first->loop, part.first->iteration, part.second->iteration,
                   was_write ? "writes" : "reads", is_write ? "writes" : "reads", site->at(frame));
 }
@@ -78,25 +86,31 @@ char* Access::address(Frame& frame, const int64_t* index) const {
   int64_t position = view.offset;
   for (size_t dim = 0; dim < ndim; ++dim) {
     if (index[dim] < 0 || index[dim] >= view.shape[dim])
-      throw UserError(site->node, "{} is outside of the buffer: dimension {} has extent {}{}", element_text(index), dim, view.shape[dim], site->at(frame));
+      throw UserError(site->node, "{} is outside of the buffer: dimension {} has extent {}{}",
+                      element_text(index), dim, view.shape[dim], site->at(frame));
     position += index[dim] * view.strides[dim];
   }
   Memory& memory = *view.memory;
   const int64_t size = element.num_bytes() * buffer_lanes, begin = position * size;
   if (begin < 0 || begin + size > memory.num_bytes)
-    throw UserError(site->node, "{} is outside of the memory of {}, which has {} bytes{}", element_text(index), memory.name, memory.num_bytes, site->at(frame));
+    throw UserError(site->node, "{} is outside of the memory of {}, which has {} bytes{}",
+                    element_text(index), memory.name, memory.num_bytes, site->at(frame));
   if (frame.speculative) return memory.data + begin;
   const InterpretOptions& options = frame.program->options;
   if (!checks.empty()) check_regions(frame, index);
   if (is_write) {
-    if (memory.read_only) throw UserError(site->node, "{} is written, but the argument is read only{}", element_text(index), site->at(frame));
+    if (memory.read_only)
+      throw UserError(site->node, "{} is written, but the argument is read only{}", element_text(index),
+                      site->at(frame));
     memory.mark_written(begin, size);
   } else if (options.check_uninitialised && !memory.is_written(begin, size)) {
-    throw UserError(site->node, "{} is read before anything is written to it{}", element_text(index), site->at(frame));
+    throw UserError(site->node, "{} is read before anything is written to it{}", element_text(index),
+                    site->at(frame));
   }
   if (options.check_races && !frame.ignores_races) {
     bool was_write = false;
-    if (const Parting part = memory.touch(begin, size, frame.strand, is_write, &was_write)) fail_race(part, was_write, frame, index);
+    if (const Parting part = memory.touch(begin, size, frame.strand, is_write, &was_write))
+      fail_race(part, was_write, frame, index);
   }
   return memory.data + begin;
 }
@@ -116,7 +130,8 @@ std::vector<RegionCheck> Compiler::region_checks(const Buffer& buffer, bool is_w
       seen = source->buffer.get();
     }
     auto depth = depth_of_.find(seen);
-    if (depth != depth_of_.end() && depth->second > n) break;  // allocated in this block: nothing to promise further out
+    if (depth != depth_of_.end() && depth->second > n)
+      break;  // allocated in this block: nothing to promise further out
     if (!open.declares_regions) continue;
     RegionCheck check{open.block->name_hint, is_write ? "T.writes" : "T.reads", {}, through};
     auto take = [&](const std::vector<RegionBounds>& regions) {
@@ -132,7 +147,8 @@ std::vector<RegionCheck> Compiler::region_checks(const Buffer& buffer, bool is_w
   return checks;
 }
 
-std::shared_ptr<Access> Compiler::access(const Buffer& buffer, const std::vector<PrimExpr>& indices, bool is_write, const ObjectRef& node) {
+std::shared_ptr<Access> Compiler::access(const Buffer& buffer, const std::vector<PrimExpr>& indices,
+                                         bool is_write, const ObjectRef& node) {
   auto access = std::make_shared<Access>();
   access->buffer = buffer;
   access->view = view_of(buffer, node);
@@ -171,32 +187,42 @@ void for_each_lane(const Access& access, const CodePtr& predicate, Frame& frame,
 }  // namespace
 
 CodePtr Compiler::load(const BufferLoadNode* load) {
-  if (load->indices.size() > kMaxDims) throw Unsupported(load, "interpreter: buffers of more than {} dimensions", kMaxDims);
+  if (load->indices.size() > kMaxDims)
+    throw Unsupported(load, "interpreter: buffers of more than {} dimensions", kMaxDims);
   std::shared_ptr<Access> access = this->access(load->buffer, load->indices, false, ObjectRef(load));
   const bool is_plain = load->dtype.is_scalar() && !load->predicate;
   auto address = [access](Frame& frame) {
     int64_t index[kMaxDims];
-    for (size_t dim = 0; dim < access->indices.size(); ++dim) index[dim] = access->indices[dim]->as_int(frame);
+    for (size_t dim = 0; dim < access->indices.size(); ++dim)
+      index[dim] = access->indices[dim]->as_int(frame);
     return access->address(frame, index);
   };
   if (is_plain && load->dtype.is_float())
-    return float_code(load->dtype, [access, address](Frame& frame) { return load_element(address(frame), access->element).f; });
+    return float_code(load->dtype, [access, address](Frame& frame) {
+      return load_element(address(frame), access->element).f;
+    });
   if (is_plain && !load->dtype.is_handle())
-    return int_code(load->dtype, [access, address](Frame& frame) { return load_element(address(frame), access->element).i; });
+    return int_code(load->dtype, [access, address](Frame& frame) {
+      return load_element(address(frame), access->element).i;
+    });
   if (load->dtype.is_handle()) throw Unsupported(load, "interpreter: buffers of pointers");
   CodePtr predicate = load->predicate ? expr(load->predicate) : nullptr;
-  return lanes_code(load->dtype, [access, predicate = std::move(predicate), count = load->dtype.lanes](Frame& frame, Scalar* out) {
+  return lanes_code(load->dtype, [access, predicate = std::move(predicate), count = load->dtype.lanes](
+                                     Frame& frame, Scalar* out) {
     std::fill_n(out, count, Scalar());
     const auto lanes = static_cast<size_t>(access->buffer_lanes);
     for_each_lane(*access, predicate, frame, [&](size_t lane, const int64_t* index) {
       const char* at = access->address(frame, index);
-      for (size_t n = 0; n < lanes; ++n) out[lane * lanes + n] = load_element(at + static_cast<int64_t>(n) * access->element.num_bytes(), access->element);
+      for (size_t n = 0; n < lanes; ++n)
+        out[lane * lanes + n] =
+            load_element(at + static_cast<int64_t>(n) * access->element.num_bytes(), access->element);
     });
   });
 }
 
 StmtCodePtr Compiler::store(const BufferStoreNode* store) {
-  if (store->indices.size() > kMaxDims) throw Unsupported(store, "interpreter: buffers of more than {} dimensions", kMaxDims);
+  if (store->indices.size() > kMaxDims)
+    throw Unsupported(store, "interpreter: buffers of more than {} dimensions", kMaxDims);
   CodePtr value = expr(store->value);
   std::shared_ptr<Access> access = this->access(store->buffer, store->indices, true, ObjectRef(store));
   if (store->value->dtype.is_handle()) throw Unsupported(store, "interpreter: buffers of pointers");
@@ -205,7 +231,8 @@ StmtCodePtr Compiler::store(const BufferStoreNode* store) {
       Scalar scalar;
       value->lanes(frame, &scalar);
       int64_t index[kMaxDims];
-      for (size_t dim = 0; dim < access->indices.size(); ++dim) index[dim] = access->indices[dim]->as_int(frame);
+      for (size_t dim = 0; dim < access->indices.size(); ++dim)
+        index[dim] = access->indices[dim]->as_int(frame);
       store_element(access->address(frame, index), access->element, scalar);
     });
   }
@@ -215,7 +242,9 @@ StmtCodePtr Compiler::store(const BufferStoreNode* store) {
     const auto lanes = static_cast<size_t>(access->buffer_lanes);
     for_each_lane(*access, predicate, frame, [&](size_t lane, const int64_t* index) {
       char* at = access->address(frame, index);
-      for (size_t n = 0; n < lanes; ++n) store_element(at + static_cast<int64_t>(n) * access->element.num_bytes(), access->element, values[lane * lanes + n]);
+      for (size_t n = 0; n < lanes; ++n)
+        store_element(at + static_cast<int64_t>(n) * access->element.num_bytes(), access->element,
+                      values[lane * lanes + n]);
     });
   });
 }

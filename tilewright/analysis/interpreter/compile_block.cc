@@ -17,7 +17,9 @@ bool uses(const PrimExpr& expr, const tir::VarNode* var) {
 }
 
 // The root block and blocks of lowered programs promise nothing.
-bool declares_regions(const BlockNode* block) { return !block->iter_vars.empty() || !block->reads.empty() || !block->writes.empty(); }
+bool declares_regions(const BlockNode* block) {
+  return !block->iter_vars.empty() || !block->reads.empty() || !block->writes.empty();
+}
 
 }  // namespace
 
@@ -34,11 +36,13 @@ StmtCodePtr Compiler::evaluate_region(const RegionBounds& bounds) {
     sizes.push_back(expr(range->extent));
   }
   return stmt_code([first = bounds.first, mins = std::move(mins), sizes = std::move(sizes)](Frame& frame) {
-    for (size_t dim = 0; dim < mins.size(); ++dim) frame.bounds[first + dim] = {mins[dim]->as_int(frame), sizes[dim]->as_int(frame)};
+    for (size_t dim = 0; dim < mins.size(); ++dim)
+      frame.bounds[first + dim] = {mins[dim]->as_int(frame), sizes[dim]->as_int(frame)};
   });
 }
 
-StmtCodePtr Compiler::regions(const BlockNode* block, std::vector<RegionBounds>* reads, std::vector<RegionBounds>* writes) {
+StmtCodePtr Compiler::regions(const BlockNode* block, std::vector<RegionBounds>* reads,
+                              std::vector<RegionBounds>* writes) {
   std::vector<StmtCodePtr> codes;
   if (options_.check_regions) {
     for (auto [list, bounds] : {std::pair(&block->reads, reads), std::pair(&block->writes, writes)}) {
@@ -67,25 +71,29 @@ StmtCodePtr Compiler::axes(const BlockRealizeNode* realize) {
   const BlockNode* block = realize->block.get();
   for (size_t n = 0; n < block->iter_vars.size(); ++n) {
     const IterVar& iter = block->iter_vars[n];
-    axes.push_back({expr(realize->iter_values[n]), expr(iter->dom->min), expr(iter->dom->extent), 0, iter->var->name_hint, site(realize->iter_values[n])});
+    axes.push_back({expr(realize->iter_values[n]), expr(iter->dom->min), expr(iter->dom->extent), 0,
+                    iter->var->name_hint, site(realize->iter_values[n])});
   }
   for (size_t n = 0; n < axes.size(); ++n) axes[n].slot = new_slot(block->iter_vars[n]->var.get());
-  return stmt_code([axes = std::move(axes), checks = options_.check_axes, name = block->name_hint](Frame& frame) {
-    for (const Axis& axis : axes) {
-      const int64_t value = axis.value->as_int(frame);
-      frame.slots[axis.slot].i = value;
-      if (!checks) continue;
-      const int64_t min = axis.min->as_int(frame), extent = axis.extent->as_int(frame);
-      if (value >= min && value < min + extent) continue;
-      throw UserError(axis.where->node, "axis {} of block {} is {}, outside of its domain [{}, {}){}", axis.name, name, value, min, min + extent, axis.where->at(frame));
-    }
-  });
+  return stmt_code(
+      [axes = std::move(axes), checks = options_.check_axes, name = block->name_hint](Frame& frame) {
+        for (const Axis& axis : axes) {
+          const int64_t value = axis.value->as_int(frame);
+          frame.slots[axis.slot].i = value;
+          if (!checks) continue;
+          const int64_t min = axis.min->as_int(frame), extent = axis.extent->as_int(frame);
+          if (value >= min && value < min + extent) continue;
+          throw UserError(axis.where->node, "axis {} of block {} is {}, outside of its domain [{}, {}){}",
+                          axis.name, name, value, min, min + extent, axis.where->at(frame));
+        }
+      });
 }
 
 // The view of a region: element [i, j] is element [min + i, min + j] of the last dimensions.
 StmtCodePtr Compiler::match_buffer(const MatchBufferRegionNode* match, const RegionBounds& source) {
   const Buffer& buffer = match->buffer;
-  const size_t outer = view_of(match->source->buffer, buffer), view = new_view(buffer), data = new_slot(buffer->data.get());
+  const size_t outer = view_of(match->source->buffer, buffer), view = new_view(buffer),
+               data = new_slot(buffer->data.get());
   SitePtr where = site(match->source->buffer);
   // variables that stand alone are bound to what the region has, everything else is checked
   struct Dimension {
@@ -95,8 +103,10 @@ StmtCodePtr Compiler::match_buffer(const MatchBufferRegionNode* match, const Reg
   auto dimension = [&](const PrimExpr& expr) {
     Dimension result;
     const auto* var = expr.as<tir::VarNode>();
-    if (var && !slots_.contains(var)) result.bound = new_slot(var);
-    else result.value = this->expr(expr);
+    if (var && !slots_.contains(var))
+      result.bound = new_slot(var);
+    else
+      result.value = this->expr(expr);
     return result;
   };
   std::vector<Dimension> shape, strides;
@@ -105,10 +115,12 @@ StmtCodePtr Compiler::match_buffer(const MatchBufferRegionNode* match, const Reg
   std::optional<Dimension> offset;
   if (buffer->elem_offset) offset = dimension(buffer->elem_offset);
   if (buffer->shape.size() > match->source->region.size())
-    throw UserError("match_buffer: view {} has {} dimensions, its region {} has {}", buffer->name, buffer->shape.size(), region_text(match->source), match->source->region.size());
+    throw UserError("match_buffer: view {} has {} dimensions, its region {} has {}", buffer->name,
+                    buffer->shape.size(), region_text(match->source), match->source->region.size());
   StmtCodePtr evaluate = evaluate_region(source);
-  return stmt_code([=, shape = std::move(shape), strides = std::move(strides), offset = std::move(offset), evaluate = std::move(evaluate),
-                    first = source.first, name = buffer->name, size = buffer->dtype.num_bytes(), region = match->source](Frame& frame) {
+  return stmt_code([=, shape = std::move(shape), strides = std::move(strides), offset = std::move(offset),
+                    evaluate = std::move(evaluate), first = source.first, name = buffer->name,
+                    size = buffer->dtype.num_bytes(), region = match->source](Frame& frame) {
     evaluate->run(frame);
     const View& viewed = frame.views[outer];
     View made;
@@ -118,7 +130,9 @@ StmtCodePtr Compiler::match_buffer(const MatchBufferRegionNode* match, const Reg
     for (size_t dim = 0; dim < ndim; ++dim) {
       const Bounds& bounds = frame.bounds[first + dim];
       if (bounds.min < 0 || bounds.min + bounds.extent > viewed.shape[dim])
-        throw UserError(where->node, "match_buffer: {} reaches {}:{} in dimension {}, which has extent {}{}", region_text(region), bounds.min, bounds.min + bounds.extent, dim, viewed.shape[dim], where->at(frame));
+        throw UserError(where->node, "match_buffer: {} reaches {}:{} in dimension {}, which has extent {}{}",
+                        region_text(region), bounds.min, bounds.min + bounds.extent, dim, viewed.shape[dim],
+                        where->at(frame));
       made.offset += bounds.min * viewed.strides[dim];
       if (dim < leading) continue;
       made.shape.push_back(bounds.extent);
@@ -128,7 +142,9 @@ StmtCodePtr Compiler::match_buffer(const MatchBufferRegionNode* match, const Reg
       if (dimension.bound) return void(frame.slots[*dimension.bound] = int_scalar(actual));
       const int64_t expected = dimension.value->as_int(frame);
       if (expected != actual)
-        throw UserError(where->node, "match_buffer: view {} has {} {} in dimension {}, but its region {} has {}{}", name, what, expected, dim, region_text(region), actual, where->at(frame));
+        throw UserError(where->node,
+                        "match_buffer: view {} has {} {} in dimension {}, but its region {} has {}{}", name,
+                        what, expected, dim, region_text(region), actual, where->at(frame));
     };
     for (size_t dim = 0; dim < shape.size(); ++dim) settle(shape[dim], made.shape[dim], "extent", dim);
     for (size_t dim = 0; dim < strides.size(); ++dim) settle(strides[dim], made.strides[dim], "stride", dim);
@@ -147,7 +163,8 @@ StmtCodePtr Compiler::block(const BlockRealizeNode* realize) {
   StmtCodePtr evaluate = regions(block, &open.reads, &open.writes);
   std::vector<StmtCodePtr> prepare;
   const size_t num_iterations = iterations_.size();
-  for (const IterVar& axis : block->iter_vars) iterations_.emplace_back(axis->var->name_hint, slot_of(axis->var.get()));
+  for (const IterVar& axis : block->iter_vars)
+    iterations_.emplace_back(axis->var->name_hint, slot_of(axis->var.get()));
   blocks_.push_back(std::move(open));
   for (const Buffer& buffer : block->alloc_buffers) prepare.push_back(allocate(buffer));
   for (const MatchBufferRegion& match : block->match_buffers) {
@@ -162,20 +179,26 @@ StmtCodePtr Compiler::block(const BlockRealizeNode* realize) {
     const IterVar& axis = block->iter_vars[n];
     if (axis->iter_type != IterType::kReduce) continue;
     reduced.emplace_back(slot_of(axis->var.get()), expr(axis->dom->min));
-    for (const auto& [var, is_thread] : thread_loops_) sums_over_threads = sums_over_threads || (is_thread && block->init && uses(realize->iter_values[n], var));
+    for (const auto& [var, is_thread] : thread_loops_)
+      sums_over_threads =
+          sums_over_threads || (is_thread && block->init && uses(realize->iter_values[n], var));
   }
   StmtCodePtr init = block->init ? stmt(block->init) : nullptr;
   StmtCodePtr body = stmt(block->body);
   blocks_.pop_back();
   iterations_.resize(num_iterations);
-  return stmt_code([=, predicate = std::move(predicate), bind_axes = std::move(bind_axes), evaluate = std::move(evaluate),
-                    prepare = std::move(prepare), reduced = std::move(reduced), init = std::move(init), body = std::move(body)](Frame& frame) {
+  return stmt_code([=, predicate = std::move(predicate), bind_axes = std::move(bind_axes),
+                    evaluate = std::move(evaluate), prepare = std::move(prepare),
+                    reduced = std::move(reduced), init = std::move(init),
+                    body = std::move(body)](Frame& frame) {
     if (predicate && !predicate->as_int(frame)) return;
     bind_axes->run(frame);
     evaluate->run(frame);
     for (const StmtCodePtr& code : prepare) code->run(frame);
     frame.ignores_races += sums_over_threads;
-    const bool starts = std::all_of(reduced.begin(), reduced.end(), [&](const auto& axis) { return frame.slots[axis.first].i == axis.second->as_int(frame); });
+    const bool starts = std::all_of(reduced.begin(), reduced.end(), [&](const auto& axis) {
+      return frame.slots[axis.first].i == axis.second->as_int(frame);
+    });
     if (init && starts) init->run(frame);
     body->run(frame);
     frame.ignores_races -= sums_over_threads;

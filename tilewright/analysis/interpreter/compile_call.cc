@@ -33,7 +33,9 @@ std::string text_of(const PrimExpr& expr) {
 
 // A value of the program as an argument of a packed or C function.
 runtime::Value to_runtime(const Scalar& scalar, DataType dtype) {
-  if (dtype.is_handle()) return runtime::Value::pointer(scalar.memory ? scalar.memory->data + scalar.i : reinterpret_cast<char*>(scalar.i));
+  if (dtype.is_handle())
+    return runtime::Value::pointer(scalar.memory ? scalar.memory->data + scalar.i
+                                                 : reinterpret_cast<char*>(scalar.i));
   if (dtype.is_float()) return scalar.f;
   if (dtype.is_bool()) return scalar.i != 0;
   return scalar.i;
@@ -57,10 +59,12 @@ CodePtr Compiler::call(const tir::CallNode* call) {
   if (name == "if_then_else") return select(call->args[0], call->args[1], call->args[2], false, call->dtype);
   if (is_any_of(name, {"likely", "tvm_thread_invariant"})) return expr(call->args[0]);
   if (is_any_of(name, {"tvm_access_ptr", "address_of", "isnullptr"})) return pointer_call(call, name);
-  if (is_any_of(name, {"call_extern", "call_pure_extern", "call_packed", "call_cpacked"})) return foreign_call(call, name);
+  if (is_any_of(name, {"call_extern", "call_pure_extern", "call_packed", "call_cpacked"}))
+    return foreign_call(call, name);
   if (is_any_of(name, {"call_llvm_intrin", "call_llvm_pure_intrin"})) return intrinsic_call(call);
   if (name == "call_parallel") return parallel_call(call);
-  if (builtin->elementwise || is_any_of(name, {"isnan", "isinf", "isfinite", "clz"})) return elementwise_call(call, name);
+  if (builtin->elementwise || is_any_of(name, {"isnan", "isinf", "isfinite", "clz"}))
+    return elementwise_call(call, name);
   return control_call(call, name);
 }
 
@@ -68,7 +72,8 @@ CodePtr Compiler::call(const tir::CallNode* call) {
 CodePtr Compiler::elementwise_call(const tir::CallNode* call, std::string_view name) {
   std::vector<CodePtr> args = exprs(call->args);
   const DataType dtype = call->args[0]->dtype.element();
-  return lanes_code(call->dtype, [args = std::move(args), dtype, name = std::string(name), where = site(ObjectRef(call))](Frame& frame, Scalar* out) {
+  return lanes_code(call->dtype, [args = std::move(args), dtype, name = std::string(name),
+                                  where = site(ObjectRef(call))](Frame& frame, Scalar* out) {
     std::vector<Lanes> values;
     values.reserve(args.size());
     for (const CodePtr& arg : args) values.emplace_back(*arg, frame);
@@ -76,16 +81,21 @@ CodePtr Compiler::elementwise_call(const tir::CallNode* call, std::string_view n
       Scalar operands[4];
       for (size_t n = 0; n < values.size() && n < 4; ++n) operands[n] = values[n][lane];
       const bool divides = name == "fmod" && !dtype.is_float();
-      if (divides && operands[1].i == 0 && !frame.speculative) throw UserError(where->node, "fmod: {} is divided by zero{}", operands[0].i, where->at(frame));
-      if (divides) out[lane] = int_scalar(int_binary(Kind::kMod, operands[0].i, operands[1].i, dtype).value_or(0));
-      else if (!math_operator(name, operands, values.size(), dtype, &out[lane])) throw Unsupported(where->node, "interpreter: {} of {}", name, dtype.str());
+      if (divides && operands[1].i == 0 && !frame.speculative)
+        throw UserError(where->node, "fmod: {} is divided by zero{}", operands[0].i, where->at(frame));
+      if (divides)
+        out[lane] = int_scalar(int_binary(Kind::kMod, operands[0].i, operands[1].i, dtype).value_or(0));
+      else if (!math_operator(name, operands, values.size(), dtype, &out[lane]))
+        throw Unsupported(where->node, "interpreter: {} of {}", name, dtype.str());
     }
   });
 }
 
 CodePtr Compiler::control_call(const tir::CallNode* call, std::string_view name) {
   SitePtr where = site(ObjectRef(call));
-  auto signal = [&](Signal which) { return lanes_code(call->dtype, [which](Frame& frame, Scalar* out) { *out = {}, frame.signal = which; }); };
+  auto signal = [&](Signal which) {
+    return lanes_code(call->dtype, [which](Frame& frame, Scalar* out) { *out = {}, frame.signal = which; });
+  };
   if (name == "break_loop") return signal(Signal::kBreak);
   if (name == "continue_loop") return signal(Signal::kContinue);
   if (name == "ret") {
@@ -99,23 +109,29 @@ CodePtr Compiler::control_call(const tir::CallNode* call, std::string_view name)
   if (name == "assume") {
     return int_code(call->dtype, [value = expr(call->args[0]), where](Frame& frame) -> int64_t {
       if (value->as_int(frame) || frame.speculative) return 1;
-      throw UserError(where->node, "{} does not hold{}", expr_text(ref_as<PrimExprNode>(where->node)), where->at(frame));
+      throw UserError(where->node, "{} does not hold{}", expr_text(ref_as<PrimExprNode>(where->node)),
+                      where->at(frame));
     });
   }
   if (name == "reinterpret") {
     const DataType from = call->args[0]->dtype.element(), to = call->dtype.element();
-    if (from.bits * call->args[0]->dtype.lanes != to.bits * call->dtype.lanes || from.is_handle() || to.is_handle())
+    if (from.bits * call->args[0]->dtype.lanes != to.bits * call->dtype.lanes || from.is_handle() ||
+        to.is_handle())
       throw Unsupported(call, "interpreter: {} as {}", call->args[0]->dtype.str(), call->dtype.str());
-    return lanes_code(call->dtype, [value = expr(call->args[0]), from, to, count = call->dtype.lanes](Frame& frame, Scalar* out) {
+    return lanes_code(call->dtype, [value = expr(call->args[0]), from, to, count = call->dtype.lanes](
+                                       Frame& frame, Scalar* out) {
       const Lanes lanes(*value, frame);
       std::vector<char> bytes(lanes.size() * static_cast<size_t>(from.num_bytes()));
-      for (size_t n = 0; n < lanes.size(); ++n) store_element(&bytes[n * static_cast<size_t>(from.num_bytes())], from, lanes[n]);
-      for (size_t n = 0; n < count; ++n) out[n] = load_element(&bytes[n * static_cast<size_t>(to.num_bytes())], to);
+      for (size_t n = 0; n < lanes.size(); ++n)
+        store_element(&bytes[n * static_cast<size_t>(from.num_bytes())], from, lanes[n]);
+      for (size_t n = 0; n < count; ++n)
+        out[n] = load_element(&bytes[n * static_cast<size_t>(to.num_bytes())], to);
     });
   }
   if (name == "vectorlow" || name == "vectorhigh" || name == "vectorcombine") {
     const size_t skip = name == "vectorhigh" ? call->dtype.lanes : 0;
-    return lanes_code(call->dtype, [args = exprs(call->args), skip, count = size_t{call->dtype.lanes}](Frame& frame, Scalar* out) {
+    return lanes_code(call->dtype, [args = exprs(call->args), skip, count = size_t{call->dtype.lanes}](
+                                       Frame& frame, Scalar* out) {
       std::vector<Scalar> all;
       for (const CodePtr& arg : args) {
         const Lanes lanes(*arg, frame);
@@ -126,11 +142,13 @@ CodePtr Compiler::control_call(const tir::CallNode* call, std::string_view name)
   }
   if (name == "large_uint_imm") {
     return int_code(call->dtype, [low = expr(call->args[0]), high = expr(call->args[1])](Frame& frame) {
-      return static_cast<int64_t>((static_cast<uint64_t>(high->as_int(frame)) << 32) | static_cast<uint64_t>(low->as_int(frame)));
+      return static_cast<int64_t>((static_cast<uint64_t>(high->as_int(frame)) << 32) |
+                                  static_cast<uint64_t>(low->as_int(frame)));
     });
   }
   if (name == "dp4a") {
-    return int_code(call->dtype, [a = expr(call->args[0]), b = expr(call->args[1]), sum = expr(call->args[2])](Frame& frame) {
+    return int_code(call->dtype, [a = expr(call->args[0]), b = expr(call->args[1]),
+                                  sum = expr(call->args[2])](Frame& frame) {
       const Lanes x(*a, frame), y(*b, frame);
       int64_t total = sum->as_int(frame);
       for (size_t n = 0; n < x.size(); ++n) total += x[n].i * y[n].i;
@@ -139,12 +157,19 @@ CodePtr Compiler::control_call(const tir::CallNode* call, std::string_view name)
   }
   if (name == "raise_error") {
     std::string text;
-    for (size_t n = 0; n < call->args.size(); ++n) text += (n ? n == 1 ? ": " : ", " : "") + (call->args[n].as<StringImmNode>() ? text_of(call->args[n]) : expr_text(call->args[n]));
-    return lanes_code(call->dtype, [text, where](Frame& frame, Scalar*) { throw UserError(where->node, "{}{}", text, where->at(frame)); });
+    for (size_t n = 0; n < call->args.size(); ++n)
+      text += (n ? n == 1 ? ": " : ", " : "") +
+              (call->args[n].as<StringImmNode>() ? text_of(call->args[n]) : expr_text(call->args[n]));
+    return lanes_code(call->dtype, [text, where](Frame& frame, Scalar*) {
+      throw UserError(where->node, "{}{}", text, where->at(frame));
+    });
   }
   // hints
-  if (is_any_of(name, {"prefetch", "undef", "start_profile_intrinsic", "end_profile_intrinsic", "type_annotation"}))
-    return lanes_code(call->dtype, [count = std::max<size_t>(call->dtype.lanes, 1)](Frame&, Scalar* out) { std::fill_n(out, count, Scalar()); });
+  if (is_any_of(name,
+                {"prefetch", "undef", "start_profile_intrinsic", "end_profile_intrinsic", "type_annotation"}))
+    return lanes_code(call->dtype, [count = std::max<size_t>(call->dtype.lanes, 1)](Frame&, Scalar* out) {
+      std::fill_n(out, count, Scalar());
+    });
   // threads run one after the other: data does not cross between them
   if (name == "tvm_storage_sync" && thread_loops_.empty()) return int_literal(call->dtype, 0);
   throw Unsupported(call, "interpreter: operator {}", name);
@@ -159,18 +184,22 @@ CodePtr Compiler::pointer_call(const tir::CallNode* call, std::string_view name)
     });
   if (name == "tvm_access_ptr") {
     const int64_t size = call->args[0]->dtype.num_bytes();
-    return lanes_code(call->dtype, [data = expr(call->args[1]), offset = expr(call->args[2]), size](Frame& frame, Scalar* out) {
+    return lanes_code(call->dtype, [data = expr(call->args[1]), offset = expr(call->args[2]), size](
+                                       Frame& frame, Scalar* out) {
       data->lanes(frame, out);
       out->i += offset->as_int(frame) * size;
     });
   }
   const auto* load = call->args[0].as<BufferLoadNode>();
-  if (!load) throw UserError(call, "address_of takes an element of a buffer, found {}", expr_text(call->args[0]));
+  if (!load)
+    throw UserError(call, "address_of takes an element of a buffer, found {}", expr_text(call->args[0]));
   std::vector<CodePtr> indices = exprs(load->indices);
-  return lanes_code(call->dtype, [indices = std::move(indices), view = view_of(load->buffer, ObjectRef(call)), size = load->buffer->dtype.num_bytes()](Frame& frame, Scalar* out) {
+  return lanes_code(call->dtype, [indices = std::move(indices), view = view_of(load->buffer, ObjectRef(call)),
+                                  size = load->buffer->dtype.num_bytes()](Frame& frame, Scalar* out) {
     const View& viewed = frame.views[view];
     int64_t position = viewed.offset;
-    for (size_t dim = 0; dim < indices.size(); ++dim) position += indices[dim]->as_int(frame) * viewed.strides[dim];
+    for (size_t dim = 0; dim < indices.size(); ++dim)
+      position += indices[dim]->as_int(frame) * viewed.strides[dim];
     *out = pointer_to(viewed.memory.get(), position * size);
   });
 }
@@ -179,10 +208,12 @@ CodePtr Compiler::pointer_call(const tir::CallNode* call, std::string_view name)
 CodePtr Compiler::function_call(const tir::CallNode* call) {
   const auto* callee = call->op.as<GlobalVarNode>();
   if (!callee) throw UserError(call, "{} cannot be called", expr_text(PrimExpr(call)));
-  return lanes_code(call->dtype, [args = exprs(call->args), name = callee->name_hint, where = site(ObjectRef(call))](Frame& frame, Scalar* out) {
+  return lanes_code(call->dtype, [args = exprs(call->args), name = callee->name_hint,
+                                  where = site(ObjectRef(call))](Frame& frame, Scalar* out) {
     const FunctionCode& code = frame.program->function(name, where->node);
     if (code.param_slots.size() != args.size())
-      throw UserError(where->node, "function {} takes {} arguments, found {}", name, code.param_slots.size(), args.size());
+      throw UserError(where->node, "function {} takes {} arguments, found {}", name, code.param_slots.size(),
+                      args.size());
     Frame inner = frame.program->frame_of(code, frame.strand);
     for (size_t n = 0; n < args.size(); ++n) args[n]->lanes(frame, &inner.slots[code.param_slots[n]]);
     code.bind->run(inner);
@@ -191,18 +222,24 @@ CodePtr Compiler::function_call(const tir::CallNode* call) {
   });
 }
 
-// call_parallel(name, extent, grain, args...): the body's ranges may run at the same time; here each has one element.
+// call_parallel(name, extent, grain, args...): the body's ranges may run at the same time; here each has one
+// element.
 CodePtr Compiler::parallel_call(const tir::CallNode* call) {
   const std::string name = text_of(call->args[0]);
   std::vector<CodePtr> args;
   for (size_t n = 3; n < call->args.size(); ++n) args.push_back(expr(call->args[n]));
-  return lanes_code(call->dtype, [args = std::move(args), extent = expr(call->args[1]), name, loop = std::make_unique<std::string>(name), where = site(ObjectRef(call))](Frame& frame, Scalar* out) {
+  return lanes_code(call->dtype, [args = std::move(args), extent = expr(call->args[1]), name,
+                                  loop = std::make_unique<std::string>(name),
+                                  where = site(ObjectRef(call))](Frame& frame, Scalar* out) {
     const FunctionCode& code = frame.program->function(name, where->node);
-    if (code.param_slots.size() != args.size() + 2) throw UserError(where->node, "function {} takes {} arguments, found {}", name, code.param_slots.size(), args.size() + 2);
+    if (code.param_slots.size() != args.size() + 2)
+      throw UserError(where->node, "function {} takes {} arguments, found {}", name, code.param_slots.size(),
+                      args.size() + 2);
     const uint64_t run = ++frame.program->num_runs;
     *out = {};
     for (int64_t n = 0, end = extent->as_int(frame); n < end; ++n) {
-      Frame inner = frame.program->frame_of(code, frame.program->new_strand(frame.strand, run, n, loop.get()));
+      Frame inner =
+          frame.program->frame_of(code, frame.program->new_strand(frame.strand, run, n, loop.get()));
       inner.slots[code.param_slots[0]] = int_scalar(n);
       inner.slots[code.param_slots[1]] = int_scalar(n + 1);
       for (size_t m = 0; m < args.size(); ++m) args[m]->lanes(frame, &inner.slots[code.param_slots[m + 2]]);
@@ -226,7 +263,8 @@ CodePtr Compiler::foreign_call(const tir::CallNode* call, std::string_view kind)
     const bool is_text = is<StringImmNode>(call->args[n]);
     args.push_back({is_text ? text_of(call->args[n]) : "", is_text ? nullptr : expr(call->args[n])});
   }
-  return lanes_code(call->dtype, [args = std::move(args), name, is_packed, dtype = call->dtype, where = site(ObjectRef(call))](Frame& frame, Scalar* out) {
+  return lanes_code(call->dtype, [args = std::move(args), name, is_packed, dtype = call->dtype,
+                                  where = site(ObjectRef(call))](Frame& frame, Scalar* out) {
     std::vector<runtime::Value> values;
     for (const Arg& arg : args) {
       if (!arg.code) {
@@ -245,7 +283,8 @@ CodePtr Compiler::foreign_call(const tir::CallNode* call, std::string_view kind)
     }
     auto found = frame.program->options.externs.find(name);
     if (found == frame.program->options.externs.end())
-      throw Unsupported(where->node, "interpreter: C function {} is not known here", name).help("give it as InterpretOptions::externs");
+      throw Unsupported(where->node, "interpreter: C function {} is not known here", name)
+          .help("give it as InterpretOptions::externs");
     *out = from_runtime(found->second(values), dtype, where->node);
   });
 }
@@ -256,22 +295,32 @@ CodePtr Compiler::intrinsic_call(const tir::CallNode* call) {
   struct Entry {
     std::string_view prefix, operator_name;
   };
-  constexpr Entry kKnown[] = {{"llvm.fmuladd", "fma"}, {"llvm.fma", "fma"}, {"llvm.exp2", "exp2"}, {"llvm.exp", "exp"}, {"llvm.log10", "log10"},
-                              {"llvm.log2", "log2"}, {"llvm.log", "log"}, {"llvm.sqrt", "sqrt"}, {"llvm.sin", "sin"}, {"llvm.cos", "cos"},
-                              {"llvm.pow", "pow"}, {"llvm.fabs", "fabs"}, {"llvm.floor", "floor"}, {"llvm.ceil", "ceil"}, {"llvm.trunc", "trunc"},
-                              {"llvm.nearbyint", "nearbyint"}, {"llvm.rint", "nearbyint"}, {"llvm.roundeven", "round"}, {"llvm.copysign", "copysign"},
-                              {"llvm.ctpop", "popcount"}};
+  constexpr Entry kKnown[] = {{"llvm.fmuladd", "fma"},       {"llvm.fma", "fma"},
+                              {"llvm.exp2", "exp2"},         {"llvm.exp", "exp"},
+                              {"llvm.log10", "log10"},       {"llvm.log2", "log2"},
+                              {"llvm.log", "log"},           {"llvm.sqrt", "sqrt"},
+                              {"llvm.sin", "sin"},           {"llvm.cos", "cos"},
+                              {"llvm.pow", "pow"},           {"llvm.fabs", "fabs"},
+                              {"llvm.floor", "floor"},       {"llvm.ceil", "ceil"},
+                              {"llvm.trunc", "trunc"},       {"llvm.nearbyint", "nearbyint"},
+                              {"llvm.rint", "nearbyint"},    {"llvm.roundeven", "round"},
+                              {"llvm.copysign", "copysign"}, {"llvm.ctpop", "popcount"}};
   if (name.starts_with("llvm.prefetch")) return int_literal(call->dtype, 0);
   for (const Entry& entry : kKnown) {
-    const bool matches = name.starts_with(entry.prefix) && (name.size() == entry.prefix.size() || name[entry.prefix.size()] == '.');
+    const bool matches = name.starts_with(entry.prefix) &&
+                         (name.size() == entry.prefix.size() || name[entry.prefix.size()] == '.');
     if (!matches) continue;
     // older programs put the number of arguments behind the name
     size_t first = 1;
-    const size_t expected = entry.operator_name == "fma" ? 3 : entry.operator_name == "pow" || entry.operator_name == "copysign" ? 2 : 1;
+    const size_t expected = entry.operator_name == "fma"                                        ? 3
+                            : entry.operator_name == "pow" || entry.operator_name == "copysign" ? 2
+                                                                                                : 1;
     if (call->args.size() == expected + 2) first = 2;
-    if (call->args.size() != expected + first) throw UserError(call, "{} takes {} operands, found {}", name, expected, call->args.size() - first);
+    if (call->args.size() != expected + first)
+      throw UserError(call, "{} takes {} operands, found {}", name, expected, call->args.size() - first);
     std::vector<PrimExpr> operands(call->args.begin() + static_cast<ptrdiff_t>(first), call->args.end());
-    const Call plain = CallNode::make(call->dtype, Expr(find_op(entry.operator_name)), std::move(operands), AttrMap(), call->span);
+    const Call plain = CallNode::make(call->dtype, Expr(find_op(entry.operator_name)), std::move(operands),
+                                      AttrMap(), call->span);
     return elementwise_call(plain.get(), entry.operator_name);
   }
   throw Unsupported(call, "interpreter: intrinsic {}", name);

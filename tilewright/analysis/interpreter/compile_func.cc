@@ -9,7 +9,8 @@ namespace tilewright::analysis {
 
 std::string Site::at(const Frame& frame) const {
   std::string text;
-  for (const auto& [name, slot] : iterations) text += fmt::format("{}{} = {}", text.empty() ? " at " : ", ", name, frame.slots[slot].i);
+  for (const auto& [name, slot] : iterations)
+    text += fmt::format("{}{} = {}", text.empty() ? " at " : ", ", name, frame.slots[slot].i);
   return text;
 }
 
@@ -22,7 +23,8 @@ size_t Compiler::new_slot(const tir::VarNode* var) {
 
 size_t Compiler::slot_of(const tir::VarNode* var) const {
   auto found = slots_.find(var);
-  if (found == slots_.end()) throw UserError(var, "variable {} is used, but nothing gives it a value", var->name_hint);
+  if (found == slots_.end())
+    throw UserError(var, "variable {} is used, but nothing gives it a value", var->name_hint);
   return found->second;
 }
 
@@ -30,7 +32,8 @@ size_t Compiler::new_view(const Buffer& buffer) { return views_[buffer.get()] = 
 
 size_t Compiler::view_of(const Buffer& buffer, const ObjectRef& where) const {
   auto found = views_.find(buffer.get());
-  if (found == views_.end()) throw UserError(where, "buffer {} is used where it does not exist", buffer->name);
+  if (found == views_.end())
+    throw UserError(where, "buffer {} is used where it does not exist", buffer->name);
   return found->second;
 }
 
@@ -55,7 +58,8 @@ std::unordered_map<const tir::VarNode*, int64_t> units(const PrimFunc& func) {
     const int64_t size = std::max<int64_t>(buffer->dtype.num_bytes(), 1);
     auto [entry, is_new] = result.try_emplace(buffer->data.get(), size);
     // sizes are powers of two, or a vector of three; bytes serve for any mixture
-    if (!is_new && entry->second != size) entry->second = entry->second % size == 0 ? size : size % entry->second == 0 ? entry->second : 1;
+    if (!is_new && entry->second != size)
+      entry->second = entry->second % size == 0 ? size : size % entry->second == 0 ? entry->second : 1;
   };
   for (const Buffer& buffer : func->buffers) {
     if (buffer) meet(buffer.get());
@@ -66,8 +70,8 @@ std::unordered_map<const tir::VarNode*, int64_t> units(const PrimFunc& func) {
 
 }  // namespace
 
-// The dimensions of a parameter's buffer: variables that stand alone take what the argument has (when it is known),
-// everything else must agree with it.
+// The dimensions of a parameter's buffer: variables that stand alone take what the argument has (when it is
+// known), everything else must agree with it.
 StmtCodePtr Compiler::bind_parameter(const Buffer& buffer, size_t param_slot, const ObjectRef& node) {
   const size_t view = views_.at(buffer.get()), data = slots_.at(buffer->data.get());
   struct Dimension {
@@ -83,7 +87,8 @@ StmtCodePtr Compiler::bind_parameter(const Buffer& buffer, size_t param_slot, co
   add(buffer->strides, true);
   CodePtr offset = buffer->elem_offset ? expr(buffer->elem_offset) : nullptr;
   SitePtr where = site(node);
-  return stmt_code([=, dimensions = std::move(dimensions), offset = std::move(offset), buffer = buffer](Frame& frame) {
+  return stmt_code([=, dimensions = std::move(dimensions), offset = std::move(offset),
+                    buffer = buffer](Frame& frame) {
     View& made = frame.views[view];
     const Scalar& pointer = frame.slots[param_slot];
     frame.slots[data] = pointer;
@@ -96,7 +101,8 @@ StmtCodePtr Compiler::bind_parameter(const Buffer& buffer, size_t param_slot, co
         if (!dimension.is_stride) made.shape[dimension.dim] = dimension.value->as_int(frame);
       }
       made.strides.assign(made.shape.size(), 1);
-      for (size_t dim = made.shape.size(); dim-- > 1;) made.strides[dim - 1] = made.strides[dim] * made.shape[dim];
+      for (size_t dim = made.shape.size(); dim-- > 1;)
+        made.strides[dim - 1] = made.strides[dim] * made.shape[dim];
       for (const Dimension& dimension : dimensions) {
         if (dimension.is_stride) made.strides[dimension.dim] = dimension.value->as_int(frame);
       }
@@ -104,11 +110,15 @@ StmtCodePtr Compiler::bind_parameter(const Buffer& buffer, size_t param_slot, co
       return;
     }
     for (const Dimension& dimension : dimensions) {
-      const int64_t expected = dimension.value->as_int(frame), actual = (dimension.is_stride ? made.strides : made.shape)[dimension.dim];
-      const bool is_free = dimension.is_stride && made.shape[dimension.dim] == 1;  // the stride of one element does not matter
+      const int64_t expected = dimension.value->as_int(frame),
+                    actual = (dimension.is_stride ? made.strides : made.shape)[dimension.dim];
+      const bool is_free =
+          dimension.is_stride && made.shape[dimension.dim] == 1;  // the stride of one element does not matter
       if (expected != actual && !is_free)
-        throw UserError(where->node, "argument {}: {} {} is {}, expected {} = {}", buffer->name, dimension.is_stride ? "stride" : "dimension", dimension.dim, actual,
-                        expr_text((dimension.is_stride ? buffer->strides : buffer->shape)[dimension.dim]), expected);
+        throw UserError(where->node, "argument {}: {} {} is {}, expected {} = {}", buffer->name,
+                        dimension.is_stride ? "stride" : "dimension", dimension.dim, actual,
+                        expr_text((dimension.is_stride ? buffer->strides : buffer->shape)[dimension.dim]),
+                        expected);
     }
   });
 }
@@ -131,24 +141,33 @@ std::unique_ptr<FunctionCode> Compiler::function(const PrimFunc& func) {
     code->buffer_views.push_back(buffer ? new_view(buffer) : 0);
     if (!buffer) continue;
     if (!slots_.contains(buffer->data.get())) new_slot(buffer->data.get());
-    for (size_t dim = 0; dim < buffer->shape.size(); ++dim) bind_free(buffer->shape[dim], code->buffer_views.back(), dim, 0);
-    for (size_t dim = 0; dim < buffer->strides.size(); ++dim) bind_free(buffer->strides[dim], code->buffer_views.back(), dim, 1);
+    for (size_t dim = 0; dim < buffer->shape.size(); ++dim)
+      bind_free(buffer->shape[dim], code->buffer_views.back(), dim, 0);
+    for (size_t dim = 0; dim < buffer->strides.size(); ++dim)
+      bind_free(buffer->strides[dim], code->buffer_views.back(), dim, 1);
     bind_free(buffer->elem_offset, code->buffer_views.back(), 0, 2);
   }
   std::vector<StmtCodePtr> binds;
   for (size_t n = 0; n < func->params.size(); ++n) {
-    if (func->buffers[n]) binds.push_back(bind_parameter(func->buffers[n], code->param_slots[n], ObjectRef(func)));
+    if (func->buffers[n])
+      binds.push_back(bind_parameter(func->buffers[n], code->param_slots[n], ObjectRef(func)));
   }
-  code->bind = stmt_code([free = std::move(free), binds = std::move(binds), where = site(ObjectRef(func))](Frame& frame) {
-    for (const Free& entry : free) {
-      const View& view = frame.views[entry.view];
-      const std::vector<int64_t>& values = entry.source == 1 ? view.strides : view.shape;
-      if (entry.source == 2) frame.slots[entry.slot] = int_scalar(0);
-      else if (!view.memory) throw UserError(where->node, "a function whose buffers have symbolic shapes is called with pointers, which have no shape");
-      else frame.slots[entry.slot] = int_scalar(values[entry.dim]);
-    }
-    for (const StmtCodePtr& bind : binds) bind->run(frame);
-  });
+  code->bind = stmt_code(
+      [free = std::move(free), binds = std::move(binds), where = site(ObjectRef(func))](Frame& frame) {
+        for (const Free& entry : free) {
+          const View& view = frame.views[entry.view];
+          const std::vector<int64_t>& values = entry.source == 1 ? view.strides : view.shape;
+          if (entry.source == 2)
+            frame.slots[entry.slot] = int_scalar(0);
+          else if (!view.memory)
+            throw UserError(
+                where->node,
+                "a function whose buffers have symbolic shapes is called with pointers, which have no shape");
+          else
+            frame.slots[entry.slot] = int_scalar(values[entry.dim]);
+        }
+        for (const StmtCodePtr& bind : binds) bind->run(frame);
+      });
   code->body = stmt(func->body);
   code->num_slots = num_slots_;
   code->num_views = num_views_;
@@ -157,6 +176,8 @@ std::unique_ptr<FunctionCode> Compiler::function(const PrimFunc& func) {
   return code;
 }
 
-std::unique_ptr<FunctionCode> compile_function(const PrimFunc& func, const InterpretOptions& options) { return Compiler(options).function(func); }
+std::unique_ptr<FunctionCode> compile_function(const PrimFunc& func, const InterpretOptions& options) {
+  return Compiler(options).function(func);
+}
 
 }  // namespace tilewright::analysis

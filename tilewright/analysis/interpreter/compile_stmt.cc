@@ -18,12 +18,15 @@ std::vector<int64_t> compact_strides(const std::vector<int64_t>& shape) {
 }
 
 // The extents of a new buffer; a negative one is none.
-std::vector<int64_t> extents(Frame& frame, const std::vector<CodePtr>& codes, const Site& site, const std::string& name) {
+std::vector<int64_t> extents(Frame& frame, const std::vector<CodePtr>& codes, const Site& site,
+                             const std::string& name) {
   std::vector<int64_t> result;
   int64_t total = 1;
   for (const CodePtr& code : codes) {
     const int64_t extent = code->as_int(frame);
-    if (extent < 0) throw UserError(site.node, "buffer {} has extent {} in dimension {}{}", name, extent, result.size(), site.at(frame));
+    if (extent < 0)
+      throw UserError(site.node, "buffer {} has extent {} in dimension {}{}", name, extent, result.size(),
+                      site.at(frame));
     if (__builtin_mul_overflow(total, extent, &total) || total > (int64_t{1} << 33))
       throw UserError(site.node, "buffer {} has more than 2^33 elements{}", name, site.at(frame));
     result.push_back(extent);
@@ -54,7 +57,8 @@ StmtCodePtr Compiler::stmt(const Stmt& stmt) {
   if (const auto* node = stmt.as<LetStmtNode>()) return let_stmt(node);
   if (const auto* node = stmt.as<DeclBufferNode>()) return declare(node);
   if (const auto* node = stmt.as<AttrStmtNode>()) {
-    const bool is_launch = is<IterVarNode>(node->node) && (node->attr_key == "thread_extent" || node->attr_key == "virtual_thread");
+    const bool is_launch = is<IterVarNode>(node->node) &&
+                           (node->attr_key == "thread_extent" || node->attr_key == "virtual_thread");
     return is_launch ? launch(node) : this->stmt(node->body);
   }
   if (const auto* node = stmt.as<AllocBufferNode>()) {
@@ -68,23 +72,26 @@ StmtCodePtr Compiler::stmt(const Stmt& stmt) {
     return stmt_code([value = expr(node->value)](Frame& frame) { const Lanes lanes(*value, frame); });
   }
   if (const auto* node = stmt.as<AssertStmtNode>()) {
-    return stmt_code([condition = expr(node->condition), message = node->message, where = site(stmt)](Frame& frame) {
-      if (!condition->as_int(frame)) throw UserError(where->node, "assertion failed: {}{}", message, where->at(frame));
-    });
+    return stmt_code(
+        [condition = expr(node->condition), message = node->message, where = site(stmt)](Frame& frame) {
+          if (!condition->as_int(frame))
+            throw UserError(where->node, "assertion failed: {}{}", message, where->at(frame));
+        });
   }
   throw UserError(stmt, "a block can run only at its place, in a BlockRealize");
 }
 
 // for var in [min, min + extent): body.  Iterations of concurrent loops are strands of their own.
-StmtCodePtr Compiler::loop_code(const tir::Var& var, CodePtr min, CodePtr extent, bool is_concurrent, const ObjectRef& node, const Stmt& body) {
+StmtCodePtr Compiler::loop_code(const tir::Var& var, CodePtr min, CodePtr extent, bool is_concurrent,
+                                const ObjectRef& node, const Stmt& body) {
   const size_t slot = new_slot(var.get());
   iterations_.emplace_back(var->name_hint, slot);
   SitePtr where = site(node);
   StmtCodePtr code = stmt(body);
   iterations_.pop_back();
   const bool makes_strands = is_concurrent && options_.check_races;
-  return stmt_code([slot, min = std::move(min), extent = std::move(extent), code = std::move(code), where, makes_strands,
-                    name = std::make_unique<std::string>(var->name_hint)](Frame& frame) {
+  return stmt_code([slot, min = std::move(min), extent = std::move(extent), code = std::move(code), where,
+                    makes_strands, name = std::make_unique<std::string>(var->name_hint)](Frame& frame) {
     const int64_t first = min->as_int(frame), end = first + extent->as_int(frame);
     const Strand* outer = frame.strand;
     const uint64_t run = makes_strands ? ++frame.program->num_runs : 0;
@@ -104,10 +111,13 @@ StmtCodePtr Compiler::loop_code(const tir::Var& var, CodePtr min, CodePtr extent
 }
 
 StmtCodePtr Compiler::loop(const ForNode* loop) {
-  const bool is_concurrent = loop->for_kind == ForKind::kParallel || loop->for_kind == ForKind::kVectorized || loop->for_kind == ForKind::kThreadBinding;
+  const bool is_concurrent = loop->for_kind == ForKind::kParallel || loop->for_kind == ForKind::kVectorized ||
+                             loop->for_kind == ForKind::kThreadBinding;
   CodePtr min = expr(loop->min), extent = expr(loop->extent);
-  thread_loops_.emplace_back(loop->loop_var.get(), loop->for_kind == ForKind::kThreadBinding && is_thread_of_block(loop->thread_tag));
-  StmtCodePtr code = loop_code(loop->loop_var, std::move(min), std::move(extent), is_concurrent, ObjectRef(loop), loop->body);
+  thread_loops_.emplace_back(loop->loop_var.get(), loop->for_kind == ForKind::kThreadBinding &&
+                                                       is_thread_of_block(loop->thread_tag));
+  StmtCodePtr code = loop_code(loop->loop_var, std::move(min), std::move(extent), is_concurrent,
+                               ObjectRef(loop), loop->body);
   thread_loops_.pop_back();
   return code;
 }
@@ -115,12 +125,14 @@ StmtCodePtr Compiler::loop(const ForNode* loop) {
 // T.launch_thread: the rest runs once for each thread.
 StmtCodePtr Compiler::launch(const AttrStmtNode* attr) {
   const auto* axis = attr->node.as<IterVarNode>();
-  if (slots_.contains(axis->var.get()) && std::find(launched_.begin(), launched_.end(), axis->thread_tag) != launched_.end())
+  if (slots_.contains(axis->var.get()) &&
+      std::find(launched_.begin(), launched_.end(), axis->thread_tag) != launched_.end())
     return stmt(attr->body);  // the same thread again: it has its value
   launched_.push_back(axis->thread_tag);
   CodePtr min = int_literal(axis->var->dtype, 0), extent = expr(attr->value);
   thread_loops_.emplace_back(axis->var.get(), is_thread_of_block(axis->thread_tag));
-  StmtCodePtr code = loop_code(axis->var, std::move(min), std::move(extent), true, ObjectRef(attr), attr->body);
+  StmtCodePtr code =
+      loop_code(axis->var, std::move(min), std::move(extent), true, ObjectRef(attr), attr->body);
   thread_loops_.pop_back();
   launched_.pop_back();
   return code;
@@ -129,13 +141,16 @@ StmtCodePtr Compiler::launch(const AttrStmtNode* attr) {
 StmtCodePtr Compiler::branch(const IfThenElseNode* branch) {
   return stmt_code([condition = expr(branch->condition), yes = stmt(branch->then_case),
                     no = branch->else_case ? stmt(branch->else_case) : nullptr](Frame& frame) {
-    if (condition->as_int(frame)) yes->run(frame);
-    else if (no) no->run(frame);
+    if (condition->as_int(frame))
+      yes->run(frame);
+    else if (no)
+      no->run(frame);
   });
 }
 
 StmtCodePtr Compiler::while_loop(const WhileNode* loop) {
-  return stmt_code([condition = expr(loop->condition), body = stmt(loop->body), where = site(ObjectRef(loop))](Frame& frame) {
+  return stmt_code([condition = expr(loop->condition), body = stmt(loop->body),
+                    where = site(ObjectRef(loop))](Frame& frame) {
     while (condition->as_int(frame)) {
       frame.program->step(*where);
       body->run(frame);
@@ -163,10 +178,12 @@ StmtCodePtr Compiler::allocate(const Buffer& buffer) {
   SitePtr where = site(buffer);
   const size_t view = new_view(buffer), data = new_slot(buffer->data.get()), allocation = num_allocations_++;
   depth_of_[buffer.get()] = blocks_.size();
-  if (buffer->dtype.bits % 8 != 0) throw Unsupported("interpreter: buffer {} of dtype {}", buffer->name, buffer->dtype.str());
-  if (!buffer->strides.empty()) throw Unsupported("interpreter: buffer {} is allocated with strides", buffer->name);
-  return stmt_code([shape = std::move(shape), where, view, data, allocation, name = buffer->name, size = buffer->dtype.num_bytes(),
-                    unit = unit_of(buffer->data.get())](Frame& frame) {
+  if (buffer->dtype.bits % 8 != 0)
+    throw Unsupported("interpreter: buffer {} of dtype {}", buffer->name, buffer->dtype.str());
+  if (!buffer->strides.empty())
+    throw Unsupported("interpreter: buffer {} is allocated with strides", buffer->name);
+  return stmt_code([shape = std::move(shape), where, view, data, allocation, name = buffer->name,
+                    size = buffer->dtype.num_bytes(), unit = unit_of(buffer->data.get())](Frame& frame) {
     View& made = frame.views[view];
     made.shape = extents(frame, shape, *where, name);
     made.strides = compact_strides(made.shape);
@@ -187,7 +204,9 @@ StmtCodePtr Compiler::allocate(const Buffer& buffer) {
 namespace {
 
 // The memory behind a pointer, shared with whoever owns it.
-std::shared_ptr<Memory> memory_of(const Scalar& pointer) { return std::shared_ptr<Memory>(std::shared_ptr<void>(), pointer.memory); }
+std::shared_ptr<Memory> memory_of(const Scalar& pointer) {
+  return std::shared_ptr<Memory>(std::shared_ptr<void>(), pointer.memory);
+}
 
 }  // namespace
 
@@ -201,12 +220,17 @@ StmtCodePtr Compiler::declare(const DeclBufferNode* decl) {
   const size_t view = new_view(buffer);
   depth_of_[buffer.get()] = blocks_.size();  // blocks around do not know the view
   StmtCodePtr body = stmt(decl->body);
-  return stmt_code([=, shape = std::move(shape), strides = std::move(strides), offset = std::move(offset), body = std::move(body),
-                    name = buffer->name, size = buffer->dtype.num_bytes()](Frame& frame) {
+  return stmt_code([=, shape = std::move(shape), strides = std::move(strides), offset = std::move(offset),
+                    body = std::move(body), name = buffer->name,
+                    size = buffer->dtype.num_bytes()](Frame& frame) {
     View& made = frame.views[view];
     const Scalar& pointer = frame.slots[data];
-    if (!pointer.memory) throw UserError(where->node, "buffer {} is declared over a null pointer{}", name, where->at(frame));
-    if (pointer.i % size != 0) throw UserError(where->node, "buffer {} starts at byte {} of {}, which is no multiple of its element size {}{}", name, pointer.i, pointer.memory->name, size, where->at(frame));
+    if (!pointer.memory)
+      throw UserError(where->node, "buffer {} is declared over a null pointer{}", name, where->at(frame));
+    if (pointer.i % size != 0)
+      throw UserError(where->node,
+                      "buffer {} starts at byte {} of {}, which is no multiple of its element size {}{}",
+                      name, pointer.i, pointer.memory->name, size, where->at(frame));
     made.memory = memory_of(pointer);
     made.shape = extents(frame, shape, *where, name);
     made.strides = compact_strides(made.shape);

@@ -12,12 +12,13 @@ struct RegionBounds {
   size_t first = 0;  // of its dimensions
 };
 
-/// One enclosing block's promise about a buffer: one of `allowed` must hold the indices, after they are shifted through
-/// the views between.
+/// One enclosing block's promise about a buffer: one of `allowed` must hold the indices, after they are
+/// shifted through the views between.
 struct RegionCheck {
   std::string block, function;  // name, "T.reads"
   std::vector<RegionBounds> allowed;
-  std::vector<std::pair<size_t, size_t>> through;  // (first bounds of the viewed region, its number of dimensions)
+  std::vector<std::pair<size_t, size_t>>
+      through;  // (first bounds of the viewed region, its number of dimensions)
 };
 
 /// An access to one element, ready to be checked and made.
@@ -56,11 +57,13 @@ class Compiler {
   CodePtr int_operator(const BinaryOpNode* op, CodePtr a, CodePtr b);
   CodePtr vector_operator(const BinaryOpNode* op, CodePtr a, CodePtr b);
   CodePtr cast(const CastNode* cast);
-  CodePtr select(const PrimExpr& condition, const PrimExpr& then_value, const PrimExpr& else_value, bool evaluates_both, DataType dtype);
+  CodePtr select(const PrimExpr& condition, const PrimExpr& then_value, const PrimExpr& else_value,
+                 bool evaluates_both, DataType dtype);
   CodePtr let(const LetNode* let);
   CodePtr vector(const PrimExpr& expr);
   // compile_access.cc
-  std::shared_ptr<Access> access(const Buffer& buffer, const std::vector<PrimExpr>& indices, bool is_write, const ObjectRef& node);
+  std::shared_ptr<Access> access(const Buffer& buffer, const std::vector<PrimExpr>& indices, bool is_write,
+                                 const ObjectRef& node);
   CodePtr load(const BufferLoadNode* load);
   StmtCodePtr store(const BufferStoreNode* store);
   std::vector<RegionCheck> region_checks(const Buffer& buffer, bool is_write);
@@ -76,7 +79,8 @@ class Compiler {
   // compile_stmt.cc
   StmtCodePtr stmt(const Stmt& stmt);
   StmtCodePtr loop(const ForNode* loop);
-  StmtCodePtr loop_code(const tir::Var& var, CodePtr min, CodePtr extent, bool is_concurrent, const ObjectRef& node, const Stmt& body);
+  StmtCodePtr loop_code(const tir::Var& var, CodePtr min, CodePtr extent, bool is_concurrent,
+                        const ObjectRef& node, const Stmt& body);
   StmtCodePtr launch(const AttrStmtNode* attr);
   StmtCodePtr branch(const IfThenElseNode* branch);
   StmtCodePtr while_loop(const WhileNode* loop);
@@ -87,7 +91,8 @@ class Compiler {
   // compile_block.cc
   StmtCodePtr block(const BlockRealizeNode* realize);
   StmtCodePtr axes(const BlockRealizeNode* realize);
-  StmtCodePtr regions(const BlockNode* block, std::vector<RegionBounds>* reads, std::vector<RegionBounds>* writes);
+  StmtCodePtr regions(const BlockNode* block, std::vector<RegionBounds>* reads,
+                      std::vector<RegionBounds>* writes);
   StmtCodePtr evaluate_region(const RegionBounds& bounds);
   StmtCodePtr match_buffer(const MatchBufferRegionNode* match, const RegionBounds& source);
 
@@ -111,10 +116,12 @@ class Compiler {
   std::unordered_map<const tir::VarNode*, size_t> slots_;
   std::unordered_map<const BufferNode*, size_t> views_;
   std::unordered_map<const tir::VarNode*, int64_t> units_;
-  std::unordered_map<const BufferNode*, size_t> depth_of_;  // how many blocks are open where it is allocated or declared
+  std::unordered_map<const BufferNode*, size_t>
+      depth_of_;  // how many blocks are open where it is allocated or declared
   std::vector<OpenBlock> blocks_;
   std::vector<std::pair<std::string, size_t>> iterations_;
-  std::vector<std::pair<const tir::VarNode*, bool>> thread_loops_;  // loop variables around that run over threads of a block
+  std::vector<std::pair<const tir::VarNode*, bool>>
+      thread_loops_;  // loop variables around that run over threads of a block
   std::vector<std::string> launched_;
   size_t num_slots_ = 0, num_views_ = 0, num_bounds_ = 0, num_allocations_ = 0;
 };

@@ -18,36 +18,50 @@ struct Unary {
   double (*function)(double);
 };
 constexpr Unary kUnary[] = {
-    {"exp", std::exp},     {"exp2", std::exp2},   {"exp10", exp10_of},   {"log", std::log},     {"log2", std::log2},
-    {"log10", std::log10}, {"log1p", std::log1p}, {"sqrt", std::sqrt},   {"rsqrt", rsqrt},      {"sin", std::sin},
-    {"cos", std::cos},     {"tan", std::tan},     {"asin", std::asin},   {"acos", std::acos},   {"atan", std::atan},
-    {"sinh", std::sinh},   {"cosh", std::cosh},   {"tanh", std::tanh},   {"asinh", std::asinh}, {"acosh", std::acosh},
-    {"atanh", std::atanh}, {"sigmoid", sigmoid},  {"erf", std::erf},     {"floor", std::floor}, {"ceil", std::ceil},
-    {"trunc", std::trunc}, {"round", to_even},    {"nearbyint", to_even}, {"fabs", std::fabs},  {"abs", std::fabs},
+    {"exp", std::exp},     {"exp2", std::exp2},   {"exp10", exp10_of},   {"log", std::log},
+    {"log2", std::log2},   {"log10", std::log10}, {"log1p", std::log1p}, {"sqrt", std::sqrt},
+    {"rsqrt", rsqrt},      {"sin", std::sin},     {"cos", std::cos},     {"tan", std::tan},
+    {"asin", std::asin},   {"acos", std::acos},   {"atan", std::atan},   {"sinh", std::sinh},
+    {"cosh", std::cosh},   {"tanh", std::tanh},   {"asinh", std::asinh}, {"acosh", std::acosh},
+    {"atanh", std::atanh}, {"sigmoid", sigmoid},  {"erf", std::erf},     {"floor", std::floor},
+    {"ceil", std::ceil},   {"trunc", std::trunc}, {"round", to_even},    {"nearbyint", to_even},
+    {"fabs", std::fabs},   {"abs", std::fabs},
 };
 
-bool float_operator(std::string_view name, const Scalar* args, size_t num_args, DataType dtype, double* result) {
+bool float_operator(std::string_view name, const Scalar* args, size_t num_args, DataType dtype,
+                    double* result) {
   const double x = args[0].f;
   for (const Unary& entry : kUnary) {
     if (entry.name == name) return *result = entry.function(x), true;
   }
   if (num_args < 2) return false;
   const double y = args[1].f;
-  if (name == "pow") *result = std::pow(x, y);
-  else if (name == "atan2") *result = std::atan2(x, y);
-  else if (name == "fmod") *result = std::fmod(x, y);
-  else if (name == "hypot") *result = std::hypot(x, y);
-  else if (name == "copysign") *result = std::copysign(x, y);
-  else if (name == "nextafter") *result = dtype.bits == 32 ? std::nextafterf(static_cast<float>(x), static_cast<float>(y)) : std::nextafter(x, y);
+  if (name == "pow")
+    *result = std::pow(x, y);
+  else if (name == "atan2")
+    *result = std::atan2(x, y);
+  else if (name == "fmod")
+    *result = std::fmod(x, y);
+  else if (name == "hypot")
+    *result = std::hypot(x, y);
+  else if (name == "copysign")
+    *result = std::copysign(x, y);
+  else if (name == "nextafter")
+    *result = dtype.bits == 32 ? std::nextafterf(static_cast<float>(x), static_cast<float>(y))
+                               : std::nextafter(x, y);
   else if (name == "fma" && num_args == 3)
     // in double, the sum of two float products would be rounded twice
-    *result = dtype.bits == 32 ? std::fmaf(static_cast<float>(x), static_cast<float>(y), static_cast<float>(args[2].f)) : std::fma(x, y, args[2].f);
-  else return false;
+    *result = dtype.bits == 32
+                  ? std::fmaf(static_cast<float>(x), static_cast<float>(y), static_cast<float>(args[2].f))
+                  : std::fma(x, y, args[2].f);
+  else
+    return false;
   return true;
 }
 
 uint64_t low_bits(int64_t value, DataType dtype) {
-  return dtype.bits == 64 ? static_cast<uint64_t>(value) : static_cast<uint64_t>(value) & ((uint64_t{1} << dtype.bits) - 1);
+  return dtype.bits == 64 ? static_cast<uint64_t>(value)
+                          : static_cast<uint64_t>(value) & ((uint64_t{1} << dtype.bits) - 1);
 }
 
 int64_t power(int64_t base, int64_t exponent) {
@@ -58,32 +72,47 @@ int64_t power(int64_t base, int64_t exponent) {
   return static_cast<int64_t>(result);
 }
 
-bool int_operator(std::string_view name, const Scalar* args, size_t num_args, DataType dtype, int64_t* result) {
+bool int_operator(std::string_view name, const Scalar* args, size_t num_args, DataType dtype,
+                  int64_t* result) {
   const int64_t x = args[0].i, y = num_args > 1 ? args[1].i : 0;
   const bool can_shift = y >= 0 && y < dtype.bits;
-  if (name == "bitwise_and") *result = x & y;
-  else if (name == "bitwise_or") *result = x | y;
-  else if (name == "bitwise_xor") *result = x ^ y;
-  else if (name == "bitwise_not") *result = dtype.is_bool() ? !x : ~x;
-  else if (name == "shift_left") *result = can_shift ? static_cast<int64_t>(static_cast<uint64_t>(x) << y) : 0;
-  else if (name == "shift_right") *result = can_shift ? (dtype.is_uint() ? static_cast<int64_t>(low_bits(x, dtype) >> y) : x >> y) : (x < 0 && dtype.is_int() ? -1 : 0);
-  else if (name == "popcount") *result = std::popcount(low_bits(x, dtype));
-  else if (name == "clz") *result = std::countl_zero(low_bits(x, dtype)) - (64 - dtype.bits);
-  else if (name == "abs" || name == "fabs") *result = dtype.is_int() && x < 0 ? -x : x;
-  else if (name == "pow") *result = power(x, y);
+  if (name == "bitwise_and")
+    *result = x & y;
+  else if (name == "bitwise_or")
+    *result = x | y;
+  else if (name == "bitwise_xor")
+    *result = x ^ y;
+  else if (name == "bitwise_not")
+    *result = dtype.is_bool() ? !x : ~x;
+  else if (name == "shift_left")
+    *result = can_shift ? static_cast<int64_t>(static_cast<uint64_t>(x) << y) : 0;
+  else if (name == "shift_right")
+    *result = can_shift ? (dtype.is_uint() ? static_cast<int64_t>(low_bits(x, dtype) >> y) : x >> y)
+                        : (x < 0 && dtype.is_int() ? -1 : 0);
+  else if (name == "popcount")
+    *result = std::popcount(low_bits(x, dtype));
+  else if (name == "clz")
+    *result = std::countl_zero(low_bits(x, dtype)) - (64 - dtype.bits);
+  else if (name == "abs" || name == "fabs")
+    *result = dtype.is_int() && x < 0 ? -x : x;
+  else if (name == "pow")
+    *result = power(x, y);
   else if (name == "q_multiply_shift" && num_args == 4) {
     __extension__ using Wide = __int128;
     const int64_t shift = args[2].i + args[3].i;
     *result = shift <= 0 ? x * y : static_cast<int64_t>((Wide(x) * y + (Wide(1) << (shift - 1))) >> shift);
-  } else if (name == "floor" || name == "ceil" || name == "trunc" || name == "round" || name == "nearbyint") *result = x;
-  else return false;
+  } else if (name == "floor" || name == "ceil" || name == "trunc" || name == "round" || name == "nearbyint")
+    *result = x;
+  else
+    return false;
   *result = tir::wrap_int(*result, dtype);
   return true;
 }
 
 }  // namespace
 
-bool math_operator(std::string_view name, const Scalar* args, size_t num_args, DataType dtype, Scalar* result) {
+bool math_operator(std::string_view name, const Scalar* args, size_t num_args, DataType dtype,
+                   Scalar* result) {
   if (!dtype.is_float()) {
     int64_t value;
     if (!int_operator(name, args, num_args, dtype, &value)) return false;
@@ -91,9 +120,13 @@ bool math_operator(std::string_view name, const Scalar* args, size_t num_args, D
   }
   if (name == "isnan" || name == "isinf" || name == "isfinite") {
     const double x = args[0].f;
-    return *result = int_scalar(name == "isnan" ? std::isnan(x) : name == "isinf" ? std::isinf(x) : std::isfinite(x)), true;
+    return *result = int_scalar(name == "isnan"   ? std::isnan(x)
+                                : name == "isinf" ? std::isinf(x)
+                                                  : std::isfinite(x)),
+           true;
   }
-  if (name == "ldexp") return *result = float_scalar(round_to(std::ldexp(args[0].f, static_cast<int>(args[1].i)), dtype)), true;
+  if (name == "ldexp")
+    return *result = float_scalar(round_to(std::ldexp(args[0].f, static_cast<int>(args[1].i)), dtype)), true;
   double value;
   if (!float_operator(name, args, num_args, dtype, &value)) return false;
   return *result = float_scalar(round_to(value, dtype)), true;

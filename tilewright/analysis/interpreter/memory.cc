@@ -9,11 +9,13 @@ Parting parting(const Strand* a, const Strand* b) {
   while (a->depth > b->depth) a = a->parent;
   while (b->depth > a->depth) b = b->parent;
   Parting last;
-  // the outermost level at which both are in one run but in different iterations; runs of one loop that followed each
-  // other never overlap
+  // the outermost level at which both are in one run but in different iterations; runs of one loop that
+  // followed each other never overlap
   for (; a && b && a != b; a = a->parent, b = b->parent) {
-    if (a->run == b->run) last = {a, b};
-    else last = {};
+    if (a->run == b->run)
+      last = {a, b};
+    else
+      last = {};
   }
   return last;
 }
@@ -43,13 +45,14 @@ Parting Memory::touch(int64_t begin, int64_t size, const Strand* strand, bool is
   if (!strand && touches_.empty()) return {};
   if (touches_.empty()) touches_.resize(static_cast<size_t>((num_bytes + unit - 1) / unit));
   for (int64_t n = begin / unit; n * unit < begin + size; ++n) {
-    if (Parting found = touch_unit(&touches_[static_cast<size_t>(n)], strand, is_write, was_write)) return found;
+    if (Parting found = touch_unit(&touches_[static_cast<size_t>(n)], strand, is_write, was_write))
+      return found;
   }
   return {};
 }
 
-// Why little has to be kept: of accesses that do not part, the later one parts from a future access wherever the earlier
-// one does, for the loops in which only the earlier one was have ended.
+// Why little has to be kept: of accesses that do not part, the later one parts from a future access wherever
+// the earlier one does, for the loops in which only the earlier one was have ended.
 Parting Memory::touch_unit(Touch* touch, const Strand* strand, bool is_write, bool* was_write) {
   if (Parting found = parting(touch->writer, strand)) return *was_write = true, found;
   if (is_write) {

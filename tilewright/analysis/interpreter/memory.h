@@ -1,4 +1,5 @@
-// Memory that knows which of its elements were written, and by which iterations of parallel loops they were touched.
+// Memory that knows which of its elements were written, and by which iterations of parallel loops they were
+// touched.
 #pragma once
 #include <memory>
 #include <string>
@@ -12,8 +13,8 @@ namespace tilewright::analysis {
 /// Two accesses may happen together if their strands part at one run of a loop.
 struct Strand {
   const Strand* parent;
-  uint64_t run;        // which execution of the loop
-  int64_t iteration;   // the loop variable
+  uint64_t run;       // which execution of the loop
+  int64_t iteration;  // the loop variable
   int depth;
   const std::string* loop;  // name of the loop variable
 };
@@ -31,8 +32,8 @@ struct Memory {
   int64_t num_bytes = 0;
   int64_t unit = 1;  // bytes that are followed together: the size of the smallest element seen in it
   bool read_only = false;
-  std::vector<char> own;            // when allocated here
-  std::vector<uint8_t> written;     // by unit; empty: everything is there
+  std::vector<char> own;              // when allocated here
+  std::vector<uint8_t> written;       // by unit; empty: everything is there
   std::shared_ptr<const void> keeps;  // the argument behind it
 
   /// Fresh memory, nothing written.

@@ -31,14 +31,16 @@ Frame Program::frame_of(const FunctionCode& code, const Strand* strand) {
   return frame;
 }
 
-const Strand* Program::new_strand(const Strand* parent, uint64_t run, int64_t iteration, const std::string* loop) {
+const Strand* Program::new_strand(const Strand* parent, uint64_t run, int64_t iteration,
+                                  const std::string* loop) {
   strands_.push_back({parent, run, iteration, parent ? parent->depth + 1 : 1, loop});
   return &strands_.back();
 }
 
 void Program::step(const Site& site) {
   if (++num_steps > options.max_steps)
-    throw UserError(site.node, "the program ran for more than {} turns of its loops", options.max_steps).help("InterpretOptions::max_steps allows more");
+    throw UserError(site.node, "the program ran for more than {} turns of its loops", options.max_steps)
+        .help("InterpretOptions::max_steps allows more");
 }
 
 namespace {
@@ -49,7 +51,8 @@ std::shared_ptr<Memory> memory_of(const runtime::Tensor& tensor, const Buffer& b
   const runtime::Shape strides = tensor.strides();
   int64_t reach = tensor.num_elements() ? 1 : 0;
   for (int dim = 0; dim < tensor.ndim(); ++dim) {
-    if (strides[static_cast<size_t>(dim)] < 0) throw Unsupported("interpreter: argument {} has a negative stride", buffer->name);
+    if (strides[static_cast<size_t>(dim)] < 0)
+      throw Unsupported("interpreter: argument {} has a negative stride", buffer->name);
     if (reach) reach += (tensor.shape()[static_cast<size_t>(dim)] - 1) * strides[static_cast<size_t>(dim)];
   }
   memory->name = buffer->name;
@@ -65,13 +68,16 @@ void bind_tensor(const PrimFunc& func, size_t n, const runtime::Value& value, Vi
   const Buffer& buffer = func->buffers[n];
   const std::string what = fmt::format("argument {} ({})", n, buffer->name);
   const runtime::Tensor tensor = value.as_tensor(what);
-  if (!tensor.device().is_cpu()) throw UserError("{} lies on {}, the interpreter runs on the CPU", what, tensor.device().str());
+  if (!tensor.device().is_cpu())
+    throw UserError("{} lies on {}, the interpreter runs on the CPU", what, tensor.device().str());
   const DataType element = buffer->dtype;
-  if (tensor.dtype() != element) throw UserError("{} holds {}, expected {}", what, tensor.dtype().str(), element.str());
+  if (tensor.dtype() != element)
+    throw UserError("{} holds {}, expected {}", what, tensor.dtype().str(), element.str());
   if (static_cast<size_t>(tensor.ndim()) != buffer->shape.size())
     throw UserError("{} has {} dimensions, expected {}", what, tensor.ndim(), buffer->shape.size());
   if (buffer->strides.empty() && !tensor.is_contiguous())
-    throw UserError("{} has gaps between its elements, but the function takes compact memory", what).help("pass tensor.compact()");
+    throw UserError("{} has gaps between its elements, but the function takes compact memory", what)
+        .help("pass tensor.compact()");
   view->memory = memory_of(tensor, buffer);
   view->offset = 0;
   view->shape.assign(tensor.shape().begin(), tensor.shape().end());
@@ -79,10 +85,13 @@ void bind_tensor(const PrimFunc& func, size_t n, const runtime::Value& value, Vi
 }
 
 // A pointer without a buffer: lowered functions take the data of tensors.
-Scalar bind_pointer(size_t n, const runtime::Value& value, const tir::Var& param, std::vector<std::shared_ptr<Memory>>* kept) {
+Scalar bind_pointer(size_t n, const runtime::Value& value, const tir::Var& param,
+                    std::vector<std::shared_ptr<Memory>>* kept) {
   const runtime::Tensor tensor = value.as_tensor(fmt::format("argument {} ({})", n, param->name_hint));
   const Buffer buffer = make_buffer(param->name_hint, {}, tensor.dtype());
-  if (!tensor.is_contiguous()) throw UserError("argument {} ({}) has gaps between its elements, but the function takes compact memory", n, param->name_hint);
+  if (!tensor.is_contiguous())
+    throw UserError("argument {} ({}) has gaps between its elements, but the function takes compact memory",
+                    n, param->name_hint);
   kept->push_back(memory_of(tensor, buffer));
   kept->back()->unit = 1;
   Scalar pointer;
@@ -99,7 +108,8 @@ void check_written(const View& view, const Buffer& buffer) {
   while (true) {
     int64_t position = view.offset;
     for (size_t dim = 0; dim < index.size(); ++dim) position += index[dim] * view.strides[dim];
-    if (!view.memory->is_written(position * size, size)) throw UserError("{}[{}] is never written", buffer->name, fmt::join(index, ", "));
+    if (!view.memory->is_written(position * size, size))
+      throw UserError("{}[{}] is never written", buffer->name, fmt::join(index, ", "));
     size_t dim = index.size();
     while (dim > 0 && ++index[dim - 1] == view.shape[dim - 1]) index[--dim] = 0;
     if (dim == 0) return;
@@ -107,7 +117,8 @@ void check_written(const View& view, const Buffer& buffer) {
 }
 
 runtime::Value run(Program& program, const PrimFunc& func, runtime::Args args) {
-  if (args.size() != func->params.size()) throw UserError(func, "the function takes {} arguments, found {}", func->params.size(), args.size());
+  if (args.size() != func->params.size())
+    throw UserError(func, "the function takes {} arguments, found {}", func->params.size(), args.size());
   const FunctionCode& code = program.function(func);
   Frame frame = program.frame_of(code, nullptr);
   std::vector<std::shared_ptr<Memory>> kept;
@@ -122,18 +133,22 @@ runtime::Value run(Program& program, const PrimFunc& func, runtime::Args args) {
       slot = bind_pointer(n, args[n], param, &kept);
     } else {
       const std::string what = fmt::format("argument {} ({})", n, param->name_hint);
-      if (param->dtype.is_float()) slot = float_scalar(round_to(args[n].as_float(what), param->dtype));
-      else slot = int_scalar(args[n].as_int(what));
+      if (param->dtype.is_float())
+        slot = float_scalar(round_to(args[n].as_float(what), param->dtype));
+      else
+        slot = int_scalar(args[n].as_int(what));
     }
   }
   for (const size_t n : program.options.outputs) {
-    if (n >= args.size() || !func->buffers[n]) throw UserError("argument {} is no buffer and cannot be an output", n);
+    if (n >= args.size() || !func->buffers[n])
+      throw UserError("argument {} is no buffer and cannot be an output", n);
     Memory& memory = *frame.views[code.buffer_views[n]].memory;
     memory.written.assign(static_cast<size_t>((memory.num_bytes + memory.unit - 1) / memory.unit), 0);
   }
   code.bind->run(frame);
   code.body->run(frame);
-  for (const size_t n : program.options.outputs) check_written(frame.views[code.buffer_views[n]], func->buffers[n]);
+  for (const size_t n : program.options.outputs)
+    check_written(frame.views[code.buffer_views[n]], func->buffers[n]);
   if (frame.result_dtype.is_void()) return {};
   return frame.result_dtype.is_float() ? runtime::Value(frame.result.f) : runtime::Value(frame.result.i);
 }
@@ -145,7 +160,8 @@ runtime::Value interpret(const PrimFunc& func, runtime::Args args, const Interpr
   return run(program, func, args);
 }
 
-runtime::Value interpret(const IRModule& module, std::string_view name, runtime::Args args, const InterpretOptions& options) {
+runtime::Value interpret(const IRModule& module, std::string_view name, runtime::Args args,
+                         const InterpretOptions& options) {
   Program program(module, options);
   BaseFunc func = module->lookup(name);
   if (!is<PrimFuncNode>(func)) throw UserError(func, "function {} is no loop program", name);

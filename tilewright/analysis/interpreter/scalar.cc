@@ -30,7 +30,8 @@ uint32_t encode(double value, FloatFormat format) {
   const auto [exponent_bits, mantissa_bits, has_infinity] = format;
   const uint32_t sign = std::signbit(value) ? 1u << (exponent_bits + mantissa_bits) : 0;
   const uint32_t top = (1u << exponent_bits) - 1;
-  const uint32_t nan = has_infinity ? (top << mantissa_bits) | (1u << (mantissa_bits - 1)) : (1u << (exponent_bits + mantissa_bits)) - 1;
+  const uint32_t nan = has_infinity ? (top << mantissa_bits) | (1u << (mantissa_bits - 1))
+                                    : (1u << (exponent_bits + mantissa_bits)) - 1;
   const uint32_t infinity = has_infinity ? top << mantissa_bits : nan;
   const int bias = (1 << (exponent_bits - 1)) - 1;
   if (std::isnan(value)) return sign | nan;
@@ -44,20 +45,27 @@ uint32_t encode(double value, FloatFormat format) {
     ++power;
   }
   if (!(digits >> mantissa_bits)) return sign | static_cast<uint32_t>(digits);  // subnormal
-  const uint32_t bits = (static_cast<uint32_t>(power + bias) << mantissa_bits) | (static_cast<uint32_t>(digits) & ((1u << mantissa_bits) - 1));
+  const uint32_t bits = (static_cast<uint32_t>(power + bias) << mantissa_bits) |
+                        (static_cast<uint32_t>(digits) & ((1u << mantissa_bits) - 1));
   const uint32_t largest = has_infinity ? infinity - 1 : nan - 1;
   return sign | (power + bias > static_cast<int>(top) || bits > largest ? infinity : bits);
 }
 
 double decode(uint32_t bits, FloatFormat format) {
   const auto [exponent_bits, mantissa_bits, has_infinity] = format;
-  const uint32_t top = (1u << exponent_bits) - 1, exponent = (bits >> mantissa_bits) & top, mantissa = bits & ((1u << mantissa_bits) - 1);
+  const uint32_t top = (1u << exponent_bits) - 1, exponent = (bits >> mantissa_bits) & top,
+                 mantissa = bits & ((1u << mantissa_bits) - 1);
   const int bias = (1 << (exponent_bits - 1)) - 1;
   double value;
-  if (exponent == top && has_infinity) value = mantissa ? NAN : INFINITY;
-  else if (exponent == top && mantissa == (1u << mantissa_bits) - 1) value = NAN;
-  else if (exponent == 0) value = std::ldexp(static_cast<double>(mantissa), 1 - bias - mantissa_bits);
-  else value = std::ldexp(static_cast<double>(mantissa | (1u << mantissa_bits)), static_cast<int>(exponent) - bias - mantissa_bits);
+  if (exponent == top && has_infinity)
+    value = mantissa ? NAN : INFINITY;
+  else if (exponent == top && mantissa == (1u << mantissa_bits) - 1)
+    value = NAN;
+  else if (exponent == 0)
+    value = std::ldexp(static_cast<double>(mantissa), 1 - bias - mantissa_bits);
+  else
+    value = std::ldexp(static_cast<double>(mantissa | (1u << mantissa_bits)),
+                       static_cast<int>(exponent) - bias - mantissa_bits);
   return (bits >> (exponent_bits + mantissa_bits)) & 1 ? -value : value;
 }
 
@@ -105,7 +113,8 @@ std::optional<int64_t> divide(Kind op, int64_t a, int64_t b, DataType dtype) {
 }  // namespace
 
 double round_to(double value, DataType dtype) {
-  if (dtype.code == DataType::kFloat && dtype.bits == 32) return static_cast<double>(static_cast<float>(value));
+  if (dtype.code == DataType::kFloat && dtype.bits == 32)
+    return static_cast<double>(static_cast<float>(value));
   if (dtype.code == DataType::kFloat && dtype.bits == 64) return value;
   return decode(encode(value, format_of(dtype)), format_of(dtype));
 }
@@ -156,9 +165,11 @@ std::optional<Scalar> convert(Scalar value, DataType from, DataType to) {
   if (from.is_float()) {
     if (to.is_bool()) return int_scalar(value.f != 0);
     const double truncated = std::trunc(value.f);
-    const double low = to.is_uint() ? 0 : -std::ldexp(1.0, to.bits - 1), high = std::ldexp(1.0, to.is_uint() ? to.bits : to.bits - 1);
+    const double low = to.is_uint() ? 0 : -std::ldexp(1.0, to.bits - 1),
+                 high = std::ldexp(1.0, to.is_uint() ? to.bits : to.bits - 1);
     if (!(truncated >= low && truncated < high)) return std::nullopt;
-    return int_scalar(is_wide_uint(to) ? static_cast<int64_t>(static_cast<uint64_t>(truncated)) : static_cast<int64_t>(truncated));
+    return int_scalar(is_wide_uint(to) ? static_cast<int64_t>(static_cast<uint64_t>(truncated))
+                                       : static_cast<int64_t>(truncated));
   }
   if (!to.is_float()) {
     Scalar result = value;
@@ -166,20 +177,27 @@ std::optional<Scalar> convert(Scalar value, DataType from, DataType to) {
     return result;
   }
   // straight to the target: through double, large integers would be rounded twice
-  if (to.bits == 32) return float_scalar(is_wide_uint(from) ? static_cast<float>(static_cast<uint64_t>(value.i)) : static_cast<float>(value.i));
-  return float_scalar(round_to(is_wide_uint(from) ? static_cast<double>(static_cast<uint64_t>(value.i)) : static_cast<double>(value.i), to));
+  if (to.bits == 32)
+    return float_scalar(is_wide_uint(from) ? static_cast<float>(static_cast<uint64_t>(value.i))
+                                           : static_cast<float>(value.i));
+  return float_scalar(round_to(
+      is_wide_uint(from) ? static_cast<double>(static_cast<uint64_t>(value.i)) : static_cast<double>(value.i),
+      to));
 }
 
 Scalar load_element(const char* address, DataType dtype) {
   if (dtype.is_float()) {
     if (dtype.bits == 64) return float_scalar(read<double>(address));
     if (dtype.bits == 32) return float_scalar(static_cast<double>(read<float>(address)));
-    return float_scalar(decode(dtype.bits == 16 ? read<uint16_t>(address) : read<uint8_t>(address), format_of(dtype)));
+    return float_scalar(
+        decode(dtype.bits == 16 ? read<uint16_t>(address) : read<uint8_t>(address), format_of(dtype)));
   }
   switch (dtype.bits) {
     case 8: return int_scalar(dtype.is_int() ? read<int8_t>(address) : read<uint8_t>(address));
     case 16: return int_scalar(dtype.is_int() ? read<int16_t>(address) : read<uint16_t>(address));
-    case 32: return int_scalar(dtype.is_int() ? read<int32_t>(address) : static_cast<int64_t>(read<uint32_t>(address)));
+    case 32:
+      return int_scalar(dtype.is_int() ? read<int32_t>(address)
+                                       : static_cast<int64_t>(read<uint32_t>(address)));
     default: return int_scalar(read<int64_t>(address));
   }
 }
@@ -189,7 +207,8 @@ void store_element(char* address, DataType dtype, Scalar value) {
     if (dtype.bits == 64) return write(address, value.f);
     if (dtype.bits == 32) return write(address, static_cast<float>(value.f));
     const uint32_t bits = encode(value.f, format_of(dtype));
-    return dtype.bits == 16 ? write(address, static_cast<uint16_t>(bits)) : write(address, static_cast<uint8_t>(bits));
+    return dtype.bits == 16 ? write(address, static_cast<uint16_t>(bits))
+                            : write(address, static_cast<uint8_t>(bits));
   }
   switch (dtype.bits) {
     case 8: return write(address, static_cast<uint8_t>(value.i));

@@ -32,7 +32,8 @@ inline Scalar float_scalar(double value) {
 /// The nearest value of the floating-point type `dtype`, ties to even.
 double round_to(double value, DataType dtype);
 
-/// a op b over integers of `dtype`, wrapped; comparisons and logic give 0 or 1.  Nothing for a division by zero.
+/// a op b over integers of `dtype`, wrapped; comparisons and logic give 0 or 1.  Nothing for a division by
+/// zero.
 std::optional<int64_t> int_binary(ir::Kind op, int64_t a, int64_t b, DataType dtype);
 /// a op b over floats of `dtype`, rounded; a NaN operand makes min and max NaN.
 double float_binary(ir::Kind op, double a, double b, DataType dtype);
@@ -45,7 +46,9 @@ std::optional<Scalar> convert(Scalar value, DataType from, DataType to);
 Scalar load_element(const char* address, DataType dtype);
 void store_element(char* address, DataType dtype, Scalar value);
 
-/// The math operator `name` ("exp", "pow", "popcount") on up to four operands of `dtype`, rounded; false if there is none.
-bool math_operator(std::string_view name, const Scalar* args, size_t num_args, DataType dtype, Scalar* result);
+/// The math operator `name` ("exp", "pow", "popcount") on up to four operands of `dtype`, rounded; false if
+/// there is none.
+bool math_operator(std::string_view name, const Scalar* args, size_t num_args, DataType dtype,
+                   Scalar* result);
 
 }  // namespace tilewright::analysis

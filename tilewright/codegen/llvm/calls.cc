@@ -15,17 +15,18 @@ struct MathRow {
   llvm::Intrinsic::ID id;
 };
 constexpr MathRow kMath[] = {
-    {"sqrt", llvm::Intrinsic::sqrt},         {"floor", llvm::Intrinsic::floor},
-    {"ceil", llvm::Intrinsic::ceil},         {"trunc", llvm::Intrinsic::trunc},
-    {"round", llvm::Intrinsic::roundeven},   {"nearbyint", llvm::Intrinsic::roundeven},
-    {"fabs", llvm::Intrinsic::fabs},         {"copysign", llvm::Intrinsic::copysign},
-    {"fma", llvm::Intrinsic::fma},           {"popcount", llvm::Intrinsic::ctpop},
+    {"sqrt", llvm::Intrinsic::sqrt},       {"floor", llvm::Intrinsic::floor},
+    {"ceil", llvm::Intrinsic::ceil},       {"trunc", llvm::Intrinsic::trunc},
+    {"round", llvm::Intrinsic::roundeven}, {"nearbyint", llvm::Intrinsic::roundeven},
+    {"fabs", llvm::Intrinsic::fabs},       {"copysign", llvm::Intrinsic::copysign},
+    {"fma", llvm::Intrinsic::fma},         {"popcount", llvm::Intrinsic::ctpop},
 };
 
 // functions of the C library, called lane by lane; the float32 form has an `f` at the end
-constexpr std::string_view kLibm[] = {"exp",  "exp2",  "exp10", "log",  "log2",  "log10", "log1p", "sin",       "cos",   "tan",
-                                      "asin", "acos",  "atan",  "sinh", "cosh",  "tanh",  "asinh", "acosh",     "atanh", "erf",
-                                      "pow",  "atan2", "fmod",  "hypot", "nextafter"};
+constexpr std::string_view kLibm[] = {"exp",   "exp2", "exp10", "log",      "log2",  "log10", "log1p",
+                                      "sin",   "cos",  "tan",   "asin",     "acos",  "atan",  "sinh",
+                                      "cosh",  "tanh", "asinh", "acosh",    "atanh", "erf",   "pow",
+                                      "atan2", "fmod", "hypot", "nextafter"};
 
 template <size_t N>
 bool is_among(std::string_view name, const std::string_view (&names)[N]) {
@@ -64,7 +65,8 @@ llvm::Value* FunctionEmitter::emit_builtin(const CallNode* node, std::string_vie
   if (name == "likely" || name == "tvm_thread_invariant") return emit(node->args[0]);
   if (name == "reinterpret") {
     llvm::Value* value = emit(node->args[0]);
-    if (node->dtype.is_handle() || node->args[0]->dtype.is_handle()) return emit_cast(node->args[0]->dtype, node->dtype, value);
+    if (node->dtype.is_handle() || node->args[0]->dtype.is_handle())
+      return emit_cast(node->args[0]->dtype, node->dtype, value);
     return builder_.CreateBitCast(value, llvm_type(context_, node->dtype));
   }
   if (name == "call_extern" || name == "call_pure_extern") return emit_extern(node);
@@ -76,14 +78,16 @@ llvm::Value* FunctionEmitter::emit_builtin(const CallNode* node, std::string_vie
   if (name == "poke") return emit_poke(node);
   if (name == "prefetch") return emit_prefetch(node);
   if (name == "break_loop" || name == "continue_loop") return emit_loop_control(name);
-  if (name == "vectorlow" || name == "vectorhigh" || name == "vectorcombine") return emit_vector_halves(node, name);
+  if (name == "vectorlow" || name == "vectorhigh" || name == "vectorcombine")
+    return emit_vector_halves(node, name);
   if (name == "undef") return llvm::UndefValue::get(llvm_type(context_, node->dtype));
   if (name == "isnullptr") return builder_.CreateIsNull(emit(node->args[0]));
   if (name == "assume") return builder_.CreateAssumption(emit(node->args[0])), nullptr;
   if (name == "address_of") {
     const auto* element = node->args[0].as<BufferLoadNode>();
     if (!element) throw UserError(node, "address_of takes a buffer element, e.g. A[0]");
-    TILEWRIGHT_CHECK(element->indices.size() == 1, "buffer {} was not flattened before code generation", element->buffer->name);
+    TILEWRIGHT_CHECK(element->indices.size() == 1, "buffer {} was not flattened before code generation",
+                     element->buffer->name);
     return element_pointer(element->buffer, element->indices[0]);
   }
   if (name == "ret") {
@@ -119,19 +123,24 @@ llvm::Value* FunctionEmitter::emit_classify(const CallNode* node, std::string_vi
   }
   llvm::Value* x = emit(arg);
   llvm::Type* type = x->getType();
-  if (name == "rsqrt") return builder_.CreateFDiv(llvm::ConstantFP::get(type, 1), builder_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x));
-  if (!arg->dtype.is_float()) return llvm::ConstantInt::get(llvm_type(context_, node->dtype), name == "isfinite");
+  if (name == "rsqrt")
+    return builder_.CreateFDiv(llvm::ConstantFP::get(type, 1),
+                               builder_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x));
+  if (!arg->dtype.is_float())
+    return llvm::ConstantInt::get(llvm_type(context_, node->dtype), name == "isfinite");
   if (name == "isnan") return builder_.CreateFCmpUNO(x, x);
   llvm::Value* magnitude = builder_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
   llvm::Value* infinity = llvm::ConstantFP::getInfinity(type);
-  return name == "isinf" ? builder_.CreateFCmpOEQ(magnitude, infinity) : builder_.CreateFCmpONE(magnitude, infinity);
+  return name == "isinf" ? builder_.CreateFCmpOEQ(magnitude, infinity)
+                         : builder_.CreateFCmpONE(magnitude, infinity);
 }
 
 // f(x) lane by lane, from the C library
 llvm::Value* FunctionEmitter::emit_libm(const CallNode* node, std::string_view name) {
   const DataType element = node->dtype.element();
   if (element != kFloat32 && element != DataType::float_(64))
-    throw Unsupported(node, "{} of dtype {} has no code on CPUs", name, node->dtype.str()).help("cast to float32 first");
+    throw Unsupported(node, "{} of dtype {} has no code on CPUs", name, node->dtype.str())
+        .help("cast to float32 first");
   llvm::Type* type = llvm_type(context_, element);
   const std::vector<llvm::Value*> args = emit_args(node, 0);
   const std::string symbol = std::string(name) + (element == kFloat32 ? "f" : "");
@@ -188,7 +197,8 @@ llvm::Value* FunctionEmitter::emit_if_then_else(const CallNode* node) {
     llvm::Value* true_value = emit(node->args[1]);
     return builder_.CreateSelect(condition, true_value, emit(node->args[2]));
   }
-  llvm::BasicBlock *then_block = new_block("then"), *else_block = new_block("else"), *done = new_block("done");
+  llvm::BasicBlock *then_block = new_block("then"), *else_block = new_block("else"),
+                   *done = new_block("done");
   builder_.CreateCondBr(condition, then_block, else_block);
   builder_.SetInsertPoint(then_block);
   llvm::Value* true_value = emit(node->args[1]);
@@ -223,9 +233,11 @@ llvm::Value* FunctionEmitter::emit_extern(const CallNode* node) {
 // call_llvm_intrin("llvm.name" or its number, [number of arguments that pick the overload,] args...)
 llvm::Value* FunctionEmitter::emit_intrinsic(const CallNode* node) {
   const auto* name = node->args.empty() ? nullptr : node->args[0].as<StringImmNode>();
-  if (!name) throw Unsupported(node, "call_llvm_intrin: the intrinsic must be given by name, e.g. \"llvm.fma\"");
+  if (!name)
+    throw Unsupported(node, "call_llvm_intrin: the intrinsic must be given by name, e.g. \"llvm.fma\"");
   const llvm::Intrinsic::ID id = llvm::Function::lookupIntrinsicID(name->value);
-  if (id == llvm::Intrinsic::not_intrinsic) throw UserError(node, "call_llvm_intrin: there is no intrinsic \"{}\"", name->value);
+  if (id == llvm::Intrinsic::not_intrinsic)
+    throw UserError(node, "call_llvm_intrin: there is no intrinsic \"{}\"", name->value);
   const std::vector<llvm::Value*> args = emit_args(node, 1);
   std::vector<llvm::Type*> types;
   for (llvm::Value* arg : args) types.push_back(arg->getType());
@@ -234,8 +246,11 @@ llvm::Value* FunctionEmitter::emit_intrinsic(const CallNode* node) {
   llvm::Intrinsic::getIntrinsicInfoTableEntries(id, table);
   llvm::ArrayRef<llvm::Intrinsic::IITDescriptor> rest(table);
   llvm::SmallVector<llvm::Type*, 4> overloads;
-  if (llvm::Intrinsic::matchIntrinsicSignature(wanted, rest, overloads) != llvm::Intrinsic::MatchIntrinsicTypes_Match || !rest.empty())
-    throw UserError(node, "call_llvm_intrin: {} does not take these arguments or does not give {}", name->value, node->dtype.str());
+  if (llvm::Intrinsic::matchIntrinsicSignature(wanted, rest, overloads) !=
+          llvm::Intrinsic::MatchIntrinsicTypes_Match ||
+      !rest.empty())
+    throw UserError(node, "call_llvm_intrin: {} does not take these arguments or does not give {}",
+                    name->value, node->dtype.str());
   return builder_.CreateCall(llvm::Intrinsic::getDeclaration(&module_.module, id, overloads), args);
 }
 
@@ -260,7 +275,8 @@ llvm::Value* FunctionEmitter::emit_poke(const CallNode* node) {
   llvm::Value* offset = builder_.CreateIntCast(emit(node->args[1]), i64_, true);
   llvm::Value* place = builder_.CreateGEP(i8_, emit(node->args[0]), offset);
   llvm::Value* value = to_memory(emit(node->args[2]), node->args[2]->dtype);
-  builder_.CreateAlignedStore(value, place, llvm::Align(static_cast<uint64_t>(node->args[2]->dtype.num_bytes())));
+  builder_.CreateAlignedStore(value, place,
+                              llvm::Align(static_cast<uint64_t>(node->args[2]->dtype.num_bytes())));
   return nullptr;
 }
 
@@ -269,8 +285,10 @@ llvm::Value* FunctionEmitter::emit_prefetch(const CallNode* node) {
   const auto* element = node->args.empty() ? nullptr : node->args[0].as<BufferLoadNode>();
   if (!element) throw UserError(node, "prefetch takes a buffer element, e.g. A[0]");
   int64_t write = 0, locality = 3;
-  if (node->args.size() > 1 && !as_const_int(node->args[1], &write)) throw UserError(node, "prefetch: read or write must be 0 or 1");
-  if (node->args.size() > 2 && !as_const_int(node->args[2], &locality)) throw UserError(node, "prefetch: locality must be 0..3");
+  if (node->args.size() > 1 && !as_const_int(node->args[1], &write))
+    throw UserError(node, "prefetch: read or write must be 0 or 1");
+  if (node->args.size() > 2 && !as_const_int(node->args[2], &locality))
+    throw UserError(node, "prefetch: locality must be 0..3");
   llvm::Value* args[] = {element_pointer(element->buffer, element->indices[0]), builder_.getInt32(write != 0),
                          builder_.getInt32(static_cast<uint32_t>(locality & 3)), builder_.getInt32(1)};
   builder_.CreateIntrinsic(llvm::Intrinsic::prefetch, {ptr_}, args);

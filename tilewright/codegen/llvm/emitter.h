@@ -1,4 +1,5 @@
-// Turns lowered TIR (lower/lowered.h) into LLVM IR: one FunctionEmitter per function, sharing a ModuleEmitter.
+// Turns lowered TIR (lower/lowered.h) into LLVM IR: one FunctionEmitter per function, sharing a
+// ModuleEmitter.
 #pragma once
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Module.h>

@@ -11,16 +11,19 @@ namespace {
 
 bool is_signed(DataType dtype) { return dtype.is_int(); }
 
-// Evaluating `expr` where the program would not may read outside of a buffer, divide by zero or have an effect.
+// Evaluating `expr` where the program would not may read outside of a buffer, divide by zero or have an
+// effect.
 bool is_safe_to_speculate(const PrimExpr& expr) {
   bool safe = true;
-  walk(expr, [&](const BufferLoadNode*) { safe = false; },
-       [&](const CallNode* node) { safe &= is_pure(node->op); });
+  walk(
+      expr, [&](const BufferLoadNode*) { safe = false; },
+      [&](const CallNode* node) { safe &= is_pure(node->op); });
   return safe;
 }
 
 [[noreturn]] void refuse_bfloat16() {
-  throw Unsupported("code for arithmetic on bfloat16 cannot be made yet").help("cast to float32, compute, and keep float32");
+  throw Unsupported("code for arithmetic on bfloat16 cannot be made yet")
+      .help("cast to float32, compute, and keep float32");
 }
 
 bool is_number(const PrimExpr& expr) {
@@ -50,7 +53,8 @@ llvm::Value* FunctionEmitter::emit(const PrimExpr& expr) {
                                     static_cast<uint64_t>(static_cast<const IntImmNode*>(node)->value), true);
     case Kind::kFloatImm: {
       if (node->dtype.is_bfloat16()) refuse_bfloat16();
-      return llvm::ConstantFP::get(llvm_type(context_, node->dtype), static_cast<const FloatImmNode*>(node)->value);
+      return llvm::ConstantFP::get(llvm_type(context_, node->dtype),
+                                   static_cast<const FloatImmNode*>(node)->value);
     }
     case Kind::kStringImm: return module_.text(static_cast<const StringImmNode*>(node)->value);
     case Kind::kVar: {
@@ -117,14 +121,14 @@ llvm::Value* FunctionEmitter::emit_binary(const BinaryOpNode* node) {
   }
 }
 
-// Machine division traps for x / 0 and for INT_MIN / -1.  Data may hold both: x / 0 = 0, x % 0 = 0 as numpy gives
-// (without its warning), INT_MIN / -1 wraps.
+// Machine division traps for x / 0 and for INT_MIN / -1.  Data may hold both: x / 0 = 0, x % 0 = 0 as numpy
+// gives (without its warning), INT_MIN / -1 wraps.
 llvm::Value* FunctionEmitter::emit_division(const BinaryOpNode* node, llvm::Value* a, llvm::Value* b) {
   return emit_truncated(node, node->kind == Kind::kDiv, a, b);
 }
 
-// Floor division by a power of two is a shift; else the truncated quotient is one too large where the signs differ and
-// there is a remainder.
+// Floor division by a power of two is a shift; else the truncated quotient is one too large where the signs
+// differ and there is a remainder.
 llvm::Value* FunctionEmitter::emit_floor_division(const BinaryOpNode* node, llvm::Value* a, llvm::Value* b) {
   const bool is_div = node->kind == Kind::kFloorDiv;
   if (node->dtype.is_float()) {
@@ -145,10 +149,12 @@ llvm::Value* FunctionEmitter::emit_floor_division(const BinaryOpNode* node, llvm
   llvm::Value* adjust = builder_.CreateAnd(builder_.CreateICmpNE(remainder, zero), differ);
   if (!is_div) return builder_.CreateSelect(adjust, builder_.CreateAdd(remainder, b), remainder);
   llvm::Value* quotient = emit_truncated(node, true, a, b);
-  return builder_.CreateSelect(adjust, builder_.CreateSub(quotient, llvm::ConstantInt::get(type, 1)), quotient);
+  return builder_.CreateSelect(adjust, builder_.CreateSub(quotient, llvm::ConstantInt::get(type, 1)),
+                               quotient);
 }
 
-llvm::Value* FunctionEmitter::emit_truncated(const BinaryOpNode* node, bool is_div, llvm::Value* a, llvm::Value* b) {
+llvm::Value* FunctionEmitter::emit_truncated(const BinaryOpNode* node, bool is_div, llvm::Value* a,
+                                             llvm::Value* b) {
   const bool with_sign = is_signed(node->dtype);
   auto divide = [&](llvm::Value* divisor) {
     if (is_div) return with_sign ? builder_.CreateSDiv(a, divisor) : builder_.CreateUDiv(a, divisor);
@@ -163,7 +169,8 @@ llvm::Value* FunctionEmitter::emit_truncated(const BinaryOpNode* node, bool is_d
   llvm::Value* is_zero = builder_.CreateICmpEQ(b, zero);
   llvm::Value* traps = is_zero;
   if (with_sign) {
-    llvm::Value* min = llvm::ConstantInt::get(type, llvm::APInt::getSignedMinValue(type->getScalarSizeInBits()));
+    llvm::Value* min =
+        llvm::ConstantInt::get(type, llvm::APInt::getSignedMinValue(type->getScalarSizeInBits()));
     llvm::Value* wraps = builder_.CreateAnd(builder_.CreateICmpEQ(a, min),
                                             builder_.CreateICmpEQ(b, llvm::ConstantInt::getSigned(type, -1)));
     traps = builder_.CreateOr(traps, wraps);
@@ -192,7 +199,8 @@ llvm::Value* FunctionEmitter::emit_compare(Kind kind, DataType dtype, llvm::Valu
   throw InternalError("operation {} has no code", static_cast<int>(kind));
 }
 
-// A NaN in either operand is the result.  max(x, c) is one instruction: `c > x ? c : x` gives x when x is NaN.
+// A NaN in either operand is the result.  max(x, c) is one instruction: `c > x ? c : x` gives x when x is
+// NaN.
 llvm::Value* FunctionEmitter::emit_min_max(const BinaryOpNode* node, llvm::Value* a, llvm::Value* b) {
   const Kind order = node->kind == Kind::kMin ? Kind::kLT : Kind::kGT;
   if (!node->dtype.is_float()) return builder_.CreateSelect(emit_compare(order, node->dtype, a, b), a, b);
@@ -212,8 +220,10 @@ llvm::Value* FunctionEmitter::emit_logic(const BinaryOpNode* node) {
   }
   llvm::BasicBlock* first = builder_.GetInsertBlock();
   llvm::BasicBlock *second = new_block("second"), *done = new_block("done");
-  if (is_and) builder_.CreateCondBr(a, second, done);
-  else builder_.CreateCondBr(a, done, second);
+  if (is_and)
+    builder_.CreateCondBr(a, second, done);
+  else
+    builder_.CreateCondBr(a, done, second);
   builder_.SetInsertPoint(second);
   llvm::Value* b = emit(node->b);
   second = builder_.GetInsertBlock();
@@ -240,7 +250,8 @@ llvm::Value* FunctionEmitter::emit_cast(DataType from, DataType to, llvm::Value*
   }
   const bool from_signed = is_signed(from);
   if (from.is_float() && to.is_float()) return builder_.CreateFPCast(value, type);
-  if (to.is_float()) return from_signed ? builder_.CreateSIToFP(value, type) : builder_.CreateUIToFP(value, type);
+  if (to.is_float())
+    return from_signed ? builder_.CreateSIToFP(value, type) : builder_.CreateUIToFP(value, type);
   if (!from.is_float()) return builder_.CreateIntCast(value, type, from_signed);
   // out of range there is no right answer, but there must be one value: freeze; narrow types wrap as in C
   if (to.is_uint() && to.bits == 64) return builder_.CreateFreeze(builder_.CreateFPToUI(value, type));
@@ -257,11 +268,13 @@ llvm::Value* FunctionEmitter::emit_ramp(const RampNode* node) {
   std::vector<llvm::Constant*> counts;
   for (int lane = 0; lane < lanes; ++lane) counts.push_back(llvm::ConstantInt::get(base->getType(), lane));
   const bool no_wrap = in_index_ && is_signed(node->dtype);
-  llvm::Value* steps = builder_.CreateMul(llvm::ConstantVector::get(counts), splat(stride, lanes), "", false, no_wrap);
+  llvm::Value* steps =
+      builder_.CreateMul(llvm::ConstantVector::get(counts), splat(stride, lanes), "", false, no_wrap);
   return builder_.CreateAdd(splat(base, lanes), steps, "", false, no_wrap);
 }
 
-// Lane numbers count through all vectors; every vector is first taken apart, LLVM puts the shuffle together again.
+// Lane numbers count through all vectors; every vector is first taken apart, LLVM puts the shuffle together
+// again.
 llvm::Value* FunctionEmitter::emit_shuffle(const ShuffleNode* node) {
   std::vector<llvm::Value*> lanes;
   for (const PrimExpr& vector : node->vectors) {
@@ -270,12 +283,14 @@ llvm::Value* FunctionEmitter::emit_shuffle(const ShuffleNode* node) {
       lanes.push_back(value);
       continue;
     }
-    for (int lane = 0; lane < vector->dtype.lanes; ++lane) lanes.push_back(builder_.CreateExtractElement(value, lane));
+    for (int lane = 0; lane < vector->dtype.lanes; ++lane)
+      lanes.push_back(builder_.CreateExtractElement(value, lane));
   }
   llvm::Value* result = llvm::PoisonValue::get(llvm_type(context_, node->dtype));
   for (size_t n = 0; n < node->indices.size(); ++n) {
     int64_t index;
-    if (!as_const_int(node->indices[n], &index)) throw Unsupported(node, "shuffle: lane numbers must be constants");
+    if (!as_const_int(node->indices[n], &index))
+      throw Unsupported(node, "shuffle: lane numbers must be constants");
     if (index < 0 || index >= static_cast<int64_t>(lanes.size()))
       throw UserError(node, "shuffle: lane {} does not exist, there are {}", index, lanes.size());
     llvm::Value* lane = lanes[static_cast<size_t>(index)];

@@ -1,4 +1,5 @@
-// Functions that each module carries for errors and temporary memory: they use the host's services, or do without.
+// Functions that each module carries for errors and temporary memory: they use the host's services, or do
+// without.
 #include "tilewright/codegen/llvm/emitter.h"
 #include "tilewright/runtime/kernel_abi.h"
 
@@ -8,7 +9,8 @@ llvm::Value* ModuleEmitter::load_host(llvm::IRBuilder<>& builder) {
   llvm::PointerType* pointer = builder.getPtrTy();
   llvm::GlobalVariable* host = module.getGlobalVariable(TILEWRIGHT_HOST_SYMBOL);
   if (!host) {
-    host = new llvm::GlobalVariable(module, pointer, false, llvm::GlobalValue::ExternalLinkage, nullptr, TILEWRIGHT_HOST_SYMBOL);
+    host = new llvm::GlobalVariable(module, pointer, false, llvm::GlobalValue::ExternalLinkage, nullptr,
+                                    TILEWRIGHT_HOST_SYMBOL);
     host->setVisibility(llvm::GlobalValue::ProtectedVisibility);
     host->setDSOLocal(true);
   }
@@ -34,7 +36,8 @@ namespace {
 
 // if (host) { with_host(host) } else { without() }; both end in a return
 template <class With, class Without>
-void with_or_without_host(ModuleEmitter& emitter, llvm::Function* function, With with_host, Without without_host) {
+void with_or_without_host(ModuleEmitter& emitter, llvm::Function* function, With with_host,
+                          Without without_host) {
   llvm::LLVMContext& context = function->getContext();
   llvm::BasicBlock* entry = llvm::BasicBlock::Create(context, "entry", function);
   llvm::BasicBlock* with = llvm::BasicBlock::Create(context, "with_host", function);
@@ -66,7 +69,8 @@ llvm::Function* ModuleEmitter::raise_function() {
         builder.CreateRetVoid();
       },
       [&](llvm::IRBuilder<>& builder) {
-        auto* ffi = llvm::cast<llvm::Function>(external("TVMFFIErrorSetRaisedFromCStr", none, {pointer, pointer}).getCallee());
+        auto* ffi = llvm::cast<llvm::Function>(
+            external("TVMFFIErrorSetRaisedFromCStr", none, {pointer, pointer}).getCallee());
         ffi->setLinkage(llvm::Function::ExternalWeakLinkage);
         auto* found = llvm::BasicBlock::Create(context, "found", function);
         auto* missing = llvm::BasicBlock::Create(context, "missing", function);
@@ -91,18 +95,21 @@ llvm::Function* ModuleEmitter::workspace_alloc_function() {
   with_or_without_host(
       *this, function,
       [&](llvm::IRBuilder<>& builder, llvm::Value* host) {
-        builder.CreateRet(builder.CreateCall(type, host_member(builder, host, HostMember::kWorkspaceAlloc), {bytes, alignment}));
+        builder.CreateRet(builder.CreateCall(type, host_member(builder, host, HostMember::kWorkspaceAlloc),
+                                             {bytes, alignment}));
       },
       [&](llvm::IRBuilder<>& builder) {
         // aligned_alloc wants a multiple of the alignment
         llvm::Value* mask = builder.CreateSub(alignment, builder.getInt64(1));
         llvm::Value* rounded = builder.CreateAnd(builder.CreateAdd(bytes, mask), builder.CreateNot(mask));
-        llvm::Value* memory = builder.CreateCall(external("aligned_alloc", pointer, {i64, i64}), {alignment, rounded});
+        llvm::Value* memory =
+            builder.CreateCall(external("aligned_alloc", pointer, {i64, i64}), {alignment, rounded});
         auto* failed = llvm::BasicBlock::Create(context, "failed", function);
         auto* done = llvm::BasicBlock::Create(context, "done", function);
         builder.CreateCondBr(builder.CreateIsNull(memory), failed, done);
         builder.SetInsertPoint(failed);
-        builder.CreateCall(raise_function(), {text("MemoryError"), text("temporary memory of a kernel could not be allocated")});
+        builder.CreateCall(raise_function(), {text("MemoryError"),
+                                              text("temporary memory of a kernel could not be allocated")});
         builder.CreateBr(done);
         builder.SetInsertPoint(done);
         builder.CreateRet(memory);

@@ -21,10 +21,12 @@ std::string text_of(const PrimExpr& expr, std::string_view what) {
 // i32 trampoline(closure, begin, end) { return body(begin, end, closure->captured...); }
 llvm::Function* FunctionEmitter::parallel_trampoline(llvm::Function* body, llvm::StructType* closure) {
   auto* type = llvm::FunctionType::get(i32_, {ptr_, i64_, i64_}, false);
-  auto* function = llvm::Function::Create(type, llvm::Function::InternalLinkage, body->getName() + ".range", module_.module);
+  auto* function = llvm::Function::Create(type, llvm::Function::InternalLinkage, body->getName() + ".range",
+                                          module_.module);
   function->copyAttributesFrom(function_);
-  function->setAttributes(llvm::AttributeList::get(context_, llvm::AttributeList::FunctionIndex,
-                                                   llvm::AttrBuilder(context_, body->getAttributes().getFnAttrs())));
+  function->setAttributes(
+      llvm::AttributeList::get(context_, llvm::AttributeList::FunctionIndex,
+                               llvm::AttrBuilder(context_, body->getAttributes().getFnAttrs())));
   llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context_, "entry", function));
   std::vector<llvm::Value*> args = {function->getArg(1), function->getArg(2)};
   for (unsigned n = 0; n < closure->getNumElements(); ++n) {
@@ -45,15 +47,19 @@ llvm::Value* FunctionEmitter::emit_call_parallel(const CallNode* node) {
   llvm::StructType* closure_type = llvm::StructType::get(context_, types);
   llvm::AllocaInst* closure = entry_alloca(closure_type, 1, 16, "closure");
   for (size_t n = 0; n < captured.size(); ++n)
-    builder_.CreateStore(captured[n], builder_.CreateStructGEP(closure_type, closure, static_cast<unsigned>(n)));
+    builder_.CreateStore(captured[n],
+                         builder_.CreateStructGEP(closure_type, closure, static_cast<unsigned>(n)));
   llvm::Function* trampoline = parallel_trampoline(body, closure_type);
 
   llvm::Value* host = module_.load_host(builder_);
-  llvm::BasicBlock *parallel = new_block("parallel"), *serial = new_block("serial"), *done = new_block("done");
+  llvm::BasicBlock *parallel = new_block("parallel"), *serial = new_block("serial"),
+                   *done = new_block("done");
   branch_rarely(builder_.CreateIsNull(host), serial, parallel);
   builder_.SetInsertPoint(parallel);
   auto* type = llvm::FunctionType::get(i32_, {ptr_, ptr_, i64_, i64_}, false);
-  llvm::Value* status = builder_.CreateCall(type, module_.host_member(builder_, host, HostMember::kParallelFor), {trampoline, closure, extent, grain});
+  llvm::Value* status =
+      builder_.CreateCall(type, module_.host_member(builder_, host, HostMember::kParallelFor),
+                          {trampoline, closure, extent, grain});
   builder_.CreateBr(done);
   builder_.SetInsertPoint(serial);
   llvm::Value* serial_status = builder_.CreateCall(trampoline, {closure, builder_.getInt64(0), extent});
@@ -71,11 +77,12 @@ llvm::Value* FunctionEmitter::emit_call_function(const CallNode* node, const Glo
   llvm::Function* function = module_.function(callee->name_hint);
   std::vector<llvm::Value*> args = emit_args(node, 0);
   if (args.size() != function->arg_size())
-    throw UserError(node, "{} takes {} arguments, but is called with {}", callee->name_hint, function->arg_size(), args.size());
+    throw UserError(node, "{} takes {} arguments, but is called with {}", callee->name_hint,
+                    function->arg_size(), args.size());
   for (size_t n = 0; n < args.size(); ++n) {
     if (args[n]->getType() != function->getArg(static_cast<unsigned>(n))->getType())
-      throw UserError(node, "{}: argument {} has dtype {}, which is not what the function takes", callee->name_hint, n + 1,
-                      node->args[n]->dtype.str());
+      throw UserError(node, "{}: argument {} has dtype {}, which is not what the function takes",
+                      callee->name_hint, n + 1, node->args[n]->dtype.str());
   }
   return_if_failed(builder_.CreateCall(function, args));
   return builder_.getInt32(0);
@@ -90,12 +97,17 @@ llvm::Value* FunctionEmitter::emit_packed_args(const CallNode* node) {
     const DataType dtype = arg->dtype;
     llvm::Value* value = emit(arg);
     int32_t code = kTilewrightPointer;
-    if (arg.as<StringImmNode>()) code = kTilewrightRawStr;
-    else if (dtype.is_bool()) code = kTilewrightBool, value = builder_.CreateZExt(value, i64_);
-    else if (dtype.is_integral()) code = kTilewrightInt, value = builder_.CreateIntCast(value, i64_, dtype.is_int());
-    else if (dtype.is_float()) code = kTilewrightFloat, value = builder_.CreateFPCast(value, builder_.getDoubleTy());
+    if (arg.as<StringImmNode>())
+      code = kTilewrightRawStr;
+    else if (dtype.is_bool())
+      code = kTilewrightBool, value = builder_.CreateZExt(value, i64_);
+    else if (dtype.is_integral())
+      code = kTilewrightInt, value = builder_.CreateIntCast(value, i64_, dtype.is_int());
+    else if (dtype.is_float())
+      code = kTilewrightFloat, value = builder_.CreateFPCast(value, builder_.getDoubleTy());
     const uint64_t offset = n * kAnyBytes;
-    builder_.CreateStore(builder_.getInt64(static_cast<uint64_t>(code)), builder_.CreateConstInBoundsGEP1_64(i8_, anys, offset));
+    builder_.CreateStore(builder_.getInt64(static_cast<uint64_t>(code)),
+                         builder_.CreateConstInBoundsGEP1_64(i8_, anys, offset));
     builder_.CreateStore(value, builder_.CreateConstInBoundsGEP1_64(i8_, anys, offset + kPayloadOffset));
   }
   return anys;
@@ -118,17 +130,21 @@ llvm::Value* FunctionEmitter::emit_call_packed(const CallNode* node) {
   llvm::Value* args = emit_packed_args(node);
   llvm::AllocaInst* result = entry_alloca(i8_, kAnyBytes, 16, "result");
   builder_.CreateStore(builder_.getInt64(kTilewrightNone), result);
-  builder_.CreateStore(builder_.getInt64(0), builder_.CreateConstInBoundsGEP1_64(i8_, result, kPayloadOffset));
+  builder_.CreateStore(builder_.getInt64(0),
+                       builder_.CreateConstInBoundsGEP1_64(i8_, result, kPayloadOffset));
   llvm::Value* host = module_.load_host(builder_);
   llvm::BasicBlock *missing = new_block("missing"), *found = new_block("found");
   branch_rarely(builder_.CreateIsNull(host), missing, found);
   builder_.SetInsertPoint(missing);
-  const std::string message = "function \"" + name + "\" is in the registry of tilewright's runtime, which did not load this code";
-  emit_raise(call(DataType::void_(), "tir.raise_error", {string_imm("RuntimeError"), string_imm(message)}).as<CallNode>());
+  const std::string message =
+      "function \"" + name + "\" is in the registry of tilewright's runtime, which did not load this code";
+  emit_raise(call(DataType::void_(), "tir.raise_error", {string_imm("RuntimeError"), string_imm(message)})
+                 .as<CallNode>());
   builder_.SetInsertPoint(found);
   auto* type = llvm::FunctionType::get(i32_, {ptr_, ptr_, i32_, ptr_}, false);
   llvm::Value* count = builder_.getInt32(static_cast<uint32_t>(node->args.size() - 1));
-  return_if_failed(builder_.CreateCall(type, module_.host_member(builder_, host, HostMember::kCallPacked), {module_.text(name), args, count, result}));
+  return_if_failed(builder_.CreateCall(type, module_.host_member(builder_, host, HostMember::kCallPacked),
+                                       {module_.text(name), args, count, result}));
   return read_packed_result(node->dtype, result);
 }
 
@@ -159,7 +175,8 @@ llvm::Value* FunctionEmitter::emit_raise(const CallNode* node) {
 // ---- temporary memory
 
 llvm::Value* FunctionEmitter::workspace_alloc(llvm::Value* bytes, uint64_t alignment) {
-  llvm::CallInst* memory = builder_.CreateCall(module_.workspace_alloc_function(), {bytes, builder_.getInt64(alignment)});
+  llvm::CallInst* memory =
+      builder_.CreateCall(module_.workspace_alloc_function(), {bytes, builder_.getInt64(alignment)});
   memory->addRetAttr(llvm::Attribute::NoAlias);
   memory->addRetAttr(llvm::Attribute::getWithAlignment(context_, llvm::Align(alignment)));
   llvm::BasicBlock *failed = new_block("failed"), *done = new_block("done");

@@ -23,13 +23,15 @@ void unwrap(llvm::Error error, std::string_view what) {
 class MissingIsNull final : public llvm::orc::DefinitionGenerator {
  public:
   llvm::Error tryToGenerate(llvm::orc::LookupState&, llvm::orc::LookupKind, llvm::orc::JITDylib& library,
-                            llvm::orc::JITDylibLookupFlags, const llvm::orc::SymbolLookupSet& wanted) override {
+                            llvm::orc::JITDylibLookupFlags,
+                            const llvm::orc::SymbolLookupSet& wanted) override {
     llvm::orc::SymbolMap symbols;
     for (const auto& [name, flags] : wanted) {
       if (flags == llvm::orc::SymbolLookupFlags::WeaklyReferencedSymbol)
         symbols[name] = {llvm::orc::ExecutorAddr(), llvm::JITSymbolFlags::Exported};
     }
-    return symbols.empty() ? llvm::Error::success() : library.define(llvm::orc::absoluteSymbols(std::move(symbols)));
+    return symbols.empty() ? llvm::Error::success()
+                           : library.define(llvm::orc::absoluteSymbols(std::move(symbols)));
   }
 };
 
@@ -44,8 +46,9 @@ runtime::Module load_objects(const std::string& name, std::span<const std::strin
   auto jit = std::shared_ptr<llvm::orc::LLJIT>(
       unwrap(llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(std::move(machine)).create(), "JIT"));
   llvm::orc::JITDylib& library = jit->getMainJITDylib();
-  library.addGenerator(
-      unwrap(llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(jit->getDataLayout().getGlobalPrefix()), "JIT"));
+  library.addGenerator(unwrap(
+      llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(jit->getDataLayout().getGlobalPrefix()),
+      "JIT"));
   library.addGenerator(std::make_unique<MissingIsNull>());
   for (const std::string& object : objects)
     unwrap(jit->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(object, name)), "JIT");
@@ -55,7 +58,8 @@ runtime::Module load_objects(const std::string& name, std::span<const std::strin
     llvm::handleAllErrors(
         std::move(error),
         [&](const llvm::orc::SymbolsNotFound& info) {
-          for (const auto& wanted : info.getSymbols()) *missing_names += (missing_names->empty() ? "" : ", ") + (*wanted).str();
+          for (const auto& wanted : info.getSymbols())
+            *missing_names += (missing_names->empty() ? "" : ", ") + (*wanted).str();
         },
         [](const llvm::ErrorInfoBase&) {});
   });
@@ -69,7 +73,8 @@ runtime::Module load_objects(const std::string& name, std::span<const std::strin
     }
     if (!missing_names->empty()) {
       llvm::consumeError(std::move(error));
-      throw UserError("{}: there is no C function {} in this process", name, std::exchange(*missing_names, ""))
+      throw UserError("{}: there is no C function {} in this process", name,
+                      std::exchange(*missing_names, ""))
           .help("load the library that has it first");
     }
     throw InternalError("JIT: {}", llvm::toString(std::move(error)));

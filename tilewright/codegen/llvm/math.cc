@@ -1,6 +1,6 @@
-// exp, log, tanh, sigmoid and erf of float32 as polynomials on scalars and vectors alike, so that a loop has the same
-// results with and without vectors.  Worst errors found by tests/codegen/math_test.cc: exp 2, log 2, tanh 4, sigmoid 3,
-// erf 4 units in the last place.
+// exp, log, tanh, sigmoid and erf of float32 as polynomials on scalars and vectors alike, so that a loop has
+// the same results with and without vectors.  Worst errors found by tests/codegen/math_test.cc: exp 2, log 2,
+// tanh 4, sigmoid 3, erf 4 units in the last place.
 #include <llvm/IR/Intrinsics.h>
 
 #include <cmath>
@@ -11,7 +11,8 @@ namespace tilewright::codegen {
 namespace {
 
 constexpr double kLog2E = 1.44269504088896340736, kPi = 3.14159265358979323846;
-// ln 2 in two parts; the first has 9 bits, so that its product with a whole number below 2^15 is exact in float32
+// ln 2 in two parts; the first has 9 bits, so that its product with a whole number below 2^15 is exact in
+// float32
 constexpr double kLn2High = 0.693359375, kLn2Low = -2.12194440054690583e-4;
 
 /// Float32 arithmetic on values of one type, scalar or vector.
@@ -21,7 +22,9 @@ class Math {
       : b(builder), type(type), int_type(llvm::CmpInst::makeCmpResultType(type)->getWithNewBitWidth(32)) {}
   llvm::Value* c(double value) const { return llvm::ConstantFP::get(type, value); }
   llvm::Value* ci(int64_t value) const { return llvm::ConstantInt::getSigned(int_type, value); }
-  llvm::Value* mad(llvm::Value* x, llvm::Value* y, llvm::Value* z) const { return b.CreateFAdd(b.CreateFMul(x, y), z); }
+  llvm::Value* mad(llvm::Value* x, llvm::Value* y, llvm::Value* z) const {
+    return b.CreateFAdd(b.CreateFMul(x, y), z);
+  }
   llvm::Value* abs(llvm::Value* x) const { return b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x); }
   /// x limited to [low, high]; NaN stays.
   llvm::Value* clamp(llvm::Value* x, double low, double high) const {
@@ -66,7 +69,8 @@ llvm::Value* exp(const Math& m, llvm::Value* x) {
   return m.b.CreateFMul(value, m.power_of_two(m.b.CreateSub(reduced.n, half)));
 }
 
-// With e = e^(2|x|) - 1, exact to the last place also near 0: tanh |x| = e / (e + 2); 1 in float32 from |x| = 10 on.
+// With e = e^(2|x|) - 1, exact to the last place also near 0: tanh |x| = e / (e + 2); 1 in float32 from |x| =
+// 10 on.
 llvm::Value* tanh(const Math& m, llvm::Value* x) {
   llvm::Value* doubled = m.clamp(m.b.CreateFMul(m.abs(x), m.c(2)), 0, 20);
   const Reduced reduced = reduce(m, doubled);
@@ -80,7 +84,8 @@ llvm::Value* sigmoid(const Math& m, llvm::Value* x) {
   return m.b.CreateFDiv(m.c(1), m.b.CreateFAdd(m.c(1), exp(m, m.b.CreateFNeg(x))));
 }
 
-// x = 2^e * t with sqrt(1/2) <= t < sqrt(2);  log t = 2 atanh(s) with s = (t - 1) / (t + 1), |s| < 0.172, by its series.
+// x = 2^e * t with sqrt(1/2) <= t < sqrt(2);  log t = 2 atanh(s) with s = (t - 1) / (t + 1), |s| < 0.172, by
+// its series.
 llvm::Value* log(const Math& m, llvm::Value* x) {
   llvm::Value* is_tiny = m.b.CreateFCmpOLT(x, m.c(0x1p-126));
   llvm::Value* scaled = m.b.CreateSelect(is_tiny, m.b.CreateFMul(x, m.c(0x1p23)), x);
@@ -89,29 +94,34 @@ llvm::Value* log(const Math& m, llvm::Value* x) {
   llvm::Value* shifted = m.b.CreateSub(bits, m.ci(0x3f3504f3));
   llvm::Value* e = m.b.CreateAShr(shifted, m.ci(23));
   llvm::Value* t = m.b.CreateBitCast(m.b.CreateSub(bits, m.b.CreateShl(e, m.ci(23))), m.type);
-  llvm::Value* exponent = m.b.CreateSIToFP(m.b.CreateSub(e, m.b.CreateSelect(is_tiny, m.ci(23), m.ci(0))), m.type);
+  llvm::Value* exponent =
+      m.b.CreateSIToFP(m.b.CreateSub(e, m.b.CreateSelect(is_tiny, m.ci(23), m.ci(0))), m.type);
   llvm::Value* f = m.b.CreateFSub(t, m.c(1));
   llvm::Value* s = m.b.CreateFDiv(f, m.b.CreateFAdd(f, m.c(2)));
   llvm::Value* z = m.b.CreateFMul(s, s);
   llvm::Value* series = m.b.CreateFMul(z, m.polynomial(z, {2.0 / 3, 2.0 / 5, 2.0 / 7, 2.0 / 9}));
   // 2 s = f - s f, so that the leading term is exact
   llvm::Value* log_t = m.b.CreateFSub(f, m.b.CreateFMul(s, m.b.CreateFSub(f, series)));
-  llvm::Value* value = m.b.CreateFAdd(m.mad(exponent, m.c(kLn2Low), log_t), m.b.CreateFMul(exponent, m.c(kLn2High)));
+  llvm::Value* value =
+      m.b.CreateFAdd(m.mad(exponent, m.c(kLn2Low), log_t), m.b.CreateFMul(exponent, m.c(kLn2High)));
   value = m.b.CreateSelect(m.b.CreateFCmpOEQ(x, m.c(HUGE_VAL)), x, value);
   value = m.b.CreateSelect(m.b.CreateFCmpOEQ(x, m.c(0)), m.c(-HUGE_VAL), value);
   // negative or NaN
-  return m.b.CreateSelect(m.b.CreateFCmpUGE(x, m.c(0)), m.b.CreateSelect(m.b.CreateFCmpUNO(x, x), x, value), m.c(std::nan("")));
+  return m.b.CreateSelect(m.b.CreateFCmpUGE(x, m.c(0)), m.b.CreateSelect(m.b.CreateFCmpUNO(x, x), x, value),
+                          m.c(std::nan("")));
 }
 
-// |x| < 1: Taylor series, the terms (-1)^n x^2n / (n! (2n + 1)).  Else Abramowitz and Stegun 7.1.26, error 1.5e-7.
+// |x| < 1: Taylor series, the terms (-1)^n x^2n / (n! (2n + 1)).  Else Abramowitz and Stegun 7.1.26,
+// error 1.5e-7.
 llvm::Value* erf(const Math& m, llvm::Value* x) {
   llvm::Value* magnitude = m.abs(x);
   llvm::Value* z = m.b.CreateFMul(x, x);
-  llvm::Value* series = m.polynomial(z, {1, -1.0 / 3, 1.0 / 10, -1.0 / 42, 1.0 / 216, -1.0 / 1320, 1.0 / 9360, -1.0 / 75600,
-                                         1.0 / 685440, -1.0 / 6894720, 1.0 / 76204800});
+  llvm::Value* series = m.polynomial(z, {1, -1.0 / 3, 1.0 / 10, -1.0 / 42, 1.0 / 216, -1.0 / 1320, 1.0 / 9360,
+                                         -1.0 / 75600, 1.0 / 685440, -1.0 / 6894720, 1.0 / 76204800});
   llvm::Value* near = m.b.CreateFMul(m.b.CreateFMul(x, m.c(2 / std::sqrt(kPi))), series);
   llvm::Value* t = m.b.CreateFDiv(m.c(1), m.mad(magnitude, m.c(0.3275911), m.c(1)));
-  llvm::Value* tail = m.b.CreateFMul(t, m.polynomial(t, {0.254829592, -0.284496736, 1.421413741, -1.453152027, 1.061405429}));
+  llvm::Value* tail =
+      m.b.CreateFMul(t, m.polynomial(t, {0.254829592, -0.284496736, 1.421413741, -1.453152027, 1.061405429}));
   llvm::Value* far = m.b.CreateFSub(m.c(1), m.b.CreateFMul(tail, exp(m, m.b.CreateFNeg(z))));
   far = m.b.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, far, x);
   return m.b.CreateSelect(m.b.CreateFCmpULT(magnitude, m.c(1)), near, far);
@@ -124,7 +134,8 @@ llvm::Value* FunctionEmitter::emit_polynomial(const CallNode* node, std::string_
     std::string_view name;
     llvm::Value* (*make)(const Math&, llvm::Value*);
   };
-  static constexpr Row kRows[] = {{"exp", exp}, {"log", log}, {"tanh", tanh}, {"sigmoid", sigmoid}, {"erf", erf}};
+  static constexpr Row kRows[] = {
+      {"exp", exp}, {"log", log}, {"tanh", tanh}, {"sigmoid", sigmoid}, {"erf", erf}};
   if (node->dtype.element() != kFloat32) return nullptr;
   for (const Row& row : kRows) {
     if (row.name != name) continue;

@@ -9,9 +9,11 @@ namespace {
 // All buffers of constant size that live on the stack of one function, together.
 constexpr uint64_t kMaxStackBytes = lower::kMaxStackBytes;
 
-// Alignment that an access may assume: the arguments' data is aligned to its element (packed_api checks it), and what
-// LLVM can prove beyond, from the alignment of local memory, it finds itself.
-llvm::Align element_align(DataType dtype) { return llvm::Align(static_cast<uint64_t>(std::max<int64_t>(1, dtype.element().num_bytes()))); }
+// Alignment that an access may assume: the arguments' data is aligned to its element (packed_api checks it),
+// and what LLVM can prove beyond, from the alignment of local memory, it finds itself.
+llvm::Align element_align(DataType dtype) {
+  return llvm::Align(static_cast<uint64_t>(std::max<int64_t>(1, dtype.element().num_bytes())));
+}
 
 const PrimExpr& flat_index(const Buffer& buffer, const std::vector<PrimExpr>& indices) {
   TILEWRIGHT_CHECK(indices.size() == 1, "buffer {} was not flattened before code generation", buffer->name);
@@ -22,7 +24,8 @@ const PrimExpr& flat_index(const Buffer& buffer, const std::vector<PrimExpr>& in
 
 llvm::Value* FunctionEmitter::pointer_of(const Buffer& buffer) {
   auto found = values_.find(buffer->data.get());
-  if (found == values_.end()) throw UserError("buffer {} is used, but nothing defines its memory", buffer->name);
+  if (found == values_.end())
+    throw UserError("buffer {} is used, but nothing defines its memory", buffer->name);
   return found->second;
 }
 
@@ -57,8 +60,9 @@ llvm::Value* FunctionEmitter::emit_load(const BufferLoadNode* node) {
   llvm::Value* mask = node->predicate ? emit(node->predicate) : nullptr;
   if (index->dtype.is_scalar() || (ramp && is_one(ramp->stride))) {
     llvm::Value* pointer = element_pointer(node->buffer, ramp ? ramp->base : index);
-    llvm::Value* value = mask ? builder_.CreateMaskedLoad(type, pointer, align, mask, llvm::Constant::getNullValue(type))
-                              : static_cast<llvm::Value*>(builder_.CreateAlignedLoad(type, pointer, align));
+    llvm::Value* value =
+        mask ? builder_.CreateMaskedLoad(type, pointer, align, mask, llvm::Constant::getNullValue(type))
+             : static_cast<llvm::Value*>(builder_.CreateAlignedLoad(type, pointer, align));
     return from_memory(value, dtype);
   }
   if (ramp && is_const_int(ramp->stride, -1) && !mask) {
@@ -67,11 +71,14 @@ llvm::Value* FunctionEmitter::emit_load(const BufferLoadNode* node) {
     return from_memory(builder_.CreateVectorReverse(value), dtype);
   }
   llvm::Value* lanes = element_pointer(node->buffer, emit_index(index));
-  if (mask) return from_memory(builder_.CreateMaskedGather(type, lanes, align, mask, llvm::Constant::getNullValue(type)), dtype);
+  if (mask)
+    return from_memory(
+        builder_.CreateMaskedGather(type, lanes, align, mask, llvm::Constant::getNullValue(type)), dtype);
   llvm::Value* value = llvm::PoisonValue::get(type);
   for (int lane = 0; lane < dtype.lanes; ++lane) {
     llvm::Value* pointer = builder_.CreateExtractElement(lanes, lane);
-    value = builder_.CreateInsertElement(value, builder_.CreateAlignedLoad(type->getScalarType(), pointer, align), lane);
+    value = builder_.CreateInsertElement(
+        value, builder_.CreateAlignedLoad(type->getScalarType(), pointer, align), lane);
   }
   return from_memory(value, dtype);
 }
@@ -85,8 +92,10 @@ void FunctionEmitter::emit_store(const BufferStoreNode* node) {
   const auto* ramp = index.as<RampNode>();
   if (index->dtype.is_scalar() || (ramp && is_one(ramp->stride))) {
     llvm::Value* pointer = element_pointer(node->buffer, ramp ? ramp->base : index);
-    if (mask) builder_.CreateMaskedStore(value, pointer, align, mask);
-    else builder_.CreateAlignedStore(value, pointer, align);
+    if (mask)
+      builder_.CreateMaskedStore(value, pointer, align, mask);
+    else
+      builder_.CreateAlignedStore(value, pointer, align);
     return;
   }
   llvm::Value* lanes = element_pointer(node->buffer, emit_index(index));
@@ -95,10 +104,12 @@ void FunctionEmitter::emit_store(const BufferStoreNode* node) {
     return;
   }
   for (int lane = 0; lane < dtype.lanes; ++lane)
-    builder_.CreateAlignedStore(builder_.CreateExtractElement(value, lane), builder_.CreateExtractElement(lanes, lane), align);
+    builder_.CreateAlignedStore(builder_.CreateExtractElement(value, lane),
+                                builder_.CreateExtractElement(lanes, lane), align);
 }
 
-llvm::AllocaInst* FunctionEmitter::entry_alloca(llvm::Type* type, uint64_t count, uint64_t alignment, const char* name) {
+llvm::AllocaInst* FunctionEmitter::entry_alloca(llvm::Type* type, uint64_t count, uint64_t alignment,
+                                                const char* name) {
   llvm::IRBuilder<> entry(&function_->getEntryBlock(), function_->getEntryBlock().begin());
   llvm::AllocaInst* memory = entry.CreateAlloca(llvm::ArrayType::get(type, count), nullptr, name);
   memory->setAlignment(llvm::Align(alignment));
@@ -107,7 +118,8 @@ llvm::AllocaInst* FunctionEmitter::entry_alloca(llvm::Type* type, uint64_t count
 
 void FunctionEmitter::emit_alloc(const AllocBufferNode* node) {
   const Buffer& buffer = node->buffer;
-  TILEWRIGHT_CHECK(buffer->shape.size() == 1, "buffer {} was not flattened before code generation", buffer->name);
+  TILEWRIGHT_CHECK(buffer->shape.size() == 1, "buffer {} was not flattened before code generation",
+                   buffer->name);
   const uint64_t element_bytes = static_cast<uint64_t>(buffer->dtype.num_bytes());
   const uint64_t alignment = static_cast<uint64_t>(std::max<int64_t>(64, buffer->data_alignment));
   int64_t count;
@@ -115,8 +127,8 @@ void FunctionEmitter::emit_alloc(const AllocBufferNode* node) {
   const uint64_t bytes = is_constant ? static_cast<uint64_t>(std::max<int64_t>(count, 1)) * element_bytes : 0;
   if (is_constant && stack_bytes_ + bytes <= kMaxStackBytes) {
     stack_bytes_ += bytes;
-    llvm::AllocaInst* memory = entry_alloca(llvm_memory_type(context_, buffer->dtype), bytes / element_bytes, alignment,
-                                            buffer->name.c_str());
+    llvm::AllocaInst* memory = entry_alloca(llvm_memory_type(context_, buffer->dtype), bytes / element_bytes,
+                                            alignment, buffer->name.c_str());
     llvm::ConstantInt* size = builder_.getInt64(bytes);
     values_[buffer->data.get()] = memory;
     builder_.CreateLifetimeStart(memory, size);

@@ -19,8 +19,8 @@ llvm::Function* ModuleEmitter::function(const std::string& name) const {
   return found->second;
 }
 
-llvm::FunctionCallee ModuleEmitter::external(const std::string& name, llvm::Type* result, std::vector<llvm::Type*> params,
-                                             bool is_variadic) {
+llvm::FunctionCallee ModuleEmitter::external(const std::string& name, llvm::Type* result,
+                                             std::vector<llvm::Type*> params, bool is_variadic) {
   return module.getOrInsertFunction(name, llvm::FunctionType::get(result, params, is_variadic));
 }
 
@@ -28,7 +28,8 @@ llvm::Constant* ModuleEmitter::text(const std::string& value) {
   llvm::Constant*& known = texts_[value];
   if (known) return known;
   llvm::Constant* data = llvm::ConstantDataArray::getString(module.getContext(), value);
-  auto* variable = new llvm::GlobalVariable(module, data->getType(), true, llvm::GlobalValue::PrivateLinkage, data, "text");
+  auto* variable = new llvm::GlobalVariable(module, data->getType(), true, llvm::GlobalValue::PrivateLinkage,
+                                            data, "text");
   variable->setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);
   variable->setAlignment(llvm::Align(1));
   return known = variable;
@@ -49,21 +50,27 @@ void ModuleEmitter::set_attributes(llvm::Function* function, const PrimFuncNode*
 
 llvm::Function* ModuleEmitter::declare(const std::string& name, const PrimFuncNode* func) {
   const bool is_entry = func->attrs.get_string(lower::kLoweredKind, "") == lower::kEntry;
-  auto* function = llvm::Function::Create(function_type(module.getContext(), func),
-                                          is_entry ? llvm::Function::ExternalLinkage : llvm::Function::InternalLinkage,
-                                          func->attrs.get_string("global_symbol", name), module);
+  auto* function =
+      llvm::Function::Create(function_type(module.getContext(), func),
+                             is_entry ? llvm::Function::ExternalLinkage : llvm::Function::InternalLinkage,
+                             func->attrs.get_string("global_symbol", name), module);
   if (is_entry) function->setVisibility(llvm::GlobalValue::ProtectedVisibility);
-  // others stay functions of their own name: profiles show them, and their pointers keep the promise not to alias
-  else function->addFnAttr(llvm::Attribute::NoInline);
+  // others stay functions of their own name: profiles show them, and their pointers keep the promise not to
+  // alias
+  else
+    function->addFnAttr(llvm::Attribute::NoInline);
   set_attributes(function, func);
-  for (unsigned n = 0; n < function->arg_size(); ++n) function->getArg(n)->setName(func->params[n]->name_hint);
+  for (unsigned n = 0; n < function->arg_size(); ++n)
+    function->getArg(n)->setName(func->params[n]->name_hint);
   return function;
 }
 
 void ModuleEmitter::emit(const IRModule& lowered) {
   for (size_t n = 0; n < lowered->functions.size(); ++n) {
     const auto* func = lowered->functions[n].as<PrimFuncNode>();
-    if (!func) throw InternalError("function {} of a lowered module is no PrimFunc", lowered->global_vars[n]->name_hint);
+    if (!func)
+      throw InternalError("function {} of a lowered module is no PrimFunc",
+                          lowered->global_vars[n]->name_hint);
     functions_[lowered->global_vars[n]->name_hint] = declare(lowered->global_vars[n]->name_hint, func);
   }
   for (size_t n = 0; n < lowered->functions.size(); ++n) {

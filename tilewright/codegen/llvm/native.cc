@@ -24,7 +24,8 @@ struct Unit {
   std::unique_ptr<llvm::TargetMachine> machine;
   llvm::Module module;
 
-  explicit Unit(const NativeTarget& target) : machine(make_target_machine(target)), module("tilewright", context) {
+  explicit Unit(const NativeTarget& target)
+      : machine(make_target_machine(target)), module("tilewright", context) {
     context.setDiagnosticHandlerCallBack(&report, this);
     module.setTargetTriple(target.triple);
     module.setDataLayout(machine->createDataLayout());
@@ -66,8 +67,9 @@ void optimise(Unit& unit, const NativeTarget& target) {
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
-  static constexpr const llvm::OptimizationLevel* kLevels[] = {&llvm::OptimizationLevel::O0, &llvm::OptimizationLevel::O1,
-                                                               &llvm::OptimizationLevel::O2, &llvm::OptimizationLevel::O3};
+  static constexpr const llvm::OptimizationLevel* kLevels[] = {
+      &llvm::OptimizationLevel::O0, &llvm::OptimizationLevel::O1, &llvm::OptimizationLevel::O2,
+      &llvm::OptimizationLevel::O3};
   const llvm::OptimizationLevel level = *kLevels[target.opt_level];
   llvm::ModulePassManager passes = target.opt_level == 0 ? builder.buildO0DefaultPipeline(level)
                                                          : builder.buildPerModuleDefaultPipeline(level);
@@ -92,8 +94,10 @@ std::string write(Unit& unit, llvm::CodeGenFileType type) {
   return std::string(bytes.begin(), bytes.end());
 }
 
-llvm::GlobalVariable* exported(llvm::Module& module, const char* name, llvm::Constant* value, bool is_constant) {
-  auto* variable = new llvm::GlobalVariable(module, value->getType(), is_constant, llvm::GlobalValue::ExternalLinkage, value, name);
+llvm::GlobalVariable* exported(llvm::Module& module, const char* name, llvm::Constant* value,
+                               bool is_constant) {
+  auto* variable = new llvm::GlobalVariable(module, value->getType(), is_constant,
+                                            llvm::GlobalValue::ExternalLinkage, value, name);
   variable->setVisibility(llvm::GlobalValue::ProtectedVisibility);
   variable->setAlignment(llvm::Align(8));
   return variable;
@@ -122,19 +126,24 @@ std::string emit_llvm_ir(const ir::IRModule& lowered, const NativeTarget& target
   return text;
 }
 
-std::string emit_library_object(std::span<const std::string> names, std::string_view blob, const NativeTarget& target) {
+std::string emit_library_object(std::span<const std::string> names, std::string_view blob,
+                                const NativeTarget& target) {
   Unit unit(target);
   std::string lines;
   for (const std::string& name : names) lines += name + "\n";
   llvm::LLVMContext& context = unit.context;
   auto* i32 = llvm::Type::getInt32Ty(context);
-  exported(unit.module, TILEWRIGHT_ABI_VERSION_SYMBOL, llvm::ConstantInt::get(i32, TILEWRIGHT_KERNEL_ABI_VERSION), true);
-  exported(unit.module, TILEWRIGHT_HOST_SYMBOL, llvm::ConstantPointerNull::get(llvm::PointerType::getUnqual(context)), false);
+  exported(unit.module, TILEWRIGHT_ABI_VERSION_SYMBOL,
+           llvm::ConstantInt::get(i32, TILEWRIGHT_KERNEL_ABI_VERSION), true);
+  exported(unit.module, TILEWRIGHT_HOST_SYMBOL,
+           llvm::ConstantPointerNull::get(llvm::PointerType::getUnqual(context)), false);
   exported(unit.module, TILEWRIGHT_NAMES_SYMBOL, llvm::ConstantDataArray::getString(context, lines), true);
   if (!blob.empty()) {
-    llvm::Constant* bytes = llvm::ConstantDataArray::getString(context, llvm::StringRef(blob.data(), blob.size()), false);
+    llvm::Constant* bytes =
+        llvm::ConstantDataArray::getString(context, llvm::StringRef(blob.data(), blob.size()), false);
     exported(unit.module, TILEWRIGHT_BLOB_SYMBOL, bytes, true)->setAlignment(llvm::Align(64));
-    exported(unit.module, TILEWRIGHT_BLOB_SIZE_SYMBOL, llvm::ConstantInt::get(llvm::Type::getInt64Ty(context), blob.size()), true);
+    exported(unit.module, TILEWRIGHT_BLOB_SIZE_SYMBOL,
+             llvm::ConstantInt::get(llvm::Type::getInt64Ty(context), blob.size()), true);
   }
   return write(unit, llvm::CodeGenFileType::ObjectFile);
 }
@@ -146,7 +155,8 @@ std::string emit_archive(std::span<const std::string> objects) {
     member.Buf = llvm::MemoryBuffer::getMemBufferCopy(object, "kernels.o");
     member.MemberName = "kernels.o";
   }
-  auto archive = llvm::writeArchiveToBuffer(members, llvm::SymtabWritingMode::NormalSymtab, llvm::object::Archive::K_GNU, true, false);
+  auto archive = llvm::writeArchiveToBuffer(members, llvm::SymtabWritingMode::NormalSymtab,
+                                            llvm::object::Archive::K_GNU, true, false);
   if (!archive) throw InternalError("LLVM: {}", llvm::toString(archive.takeError()));
   return (*archive)->getBuffer().str();
 }

@@ -14,18 +14,19 @@ namespace tilewright::codegen {
 
 /// What LLVM compiles for.
 struct NativeTarget {
-  std::string triple;    // "x86_64-pc-linux-gnu"
-  std::string cpu;       // "znver4"
-  std::string features;  // "+avx512f,+fma,-amx-tile"
-  int opt_level = 3;     // 0..3
-  bool is_host = true;   // code for it runs in this process
-  int vector_bits = 128; // what loops are vectorised for
+  std::string triple;                  // "x86_64-pc-linux-gnu"
+  std::string cpu;                     // "znver4"
+  std::string features;                // "+avx512f,+fma,-amx-tile"
+  int opt_level = 3;                   // 0..3
+  bool is_host = true;                 // code for it runs in this process
+  int vector_bits = 128;               // what loops are vectorised for
   std::vector<std::string> fast_math;  // what floats may do besides contraction, e.g. "reassoc"
   bool has(std::string_view feature) const;
 };
 
 /// The LLVM target of `target` (kind "llvm"): this machine unless -mtriple or -mcpu say otherwise.
-/// Raises UserError for a triple, CPU or feature that LLVM does not know, Unsupported for an architecture not built in.
+/// Raises UserError for a triple, CPU or feature that LLVM does not know, Unsupported for an architecture not
+/// built in.
 NativeTarget native_target(const ir::Target& target);
 
 /// A relocatable object file with the functions of `lowered`.
@@ -33,8 +34,10 @@ std::string emit_object(const ir::IRModule& lowered, const NativeTarget& target)
 /// LLVM IR as text, after optimisation or before.
 std::string emit_llvm_ir(const ir::IRModule& lowered, const NativeTarget& target, bool optimised = true);
 std::string emit_assembly(const ir::IRModule& lowered, const NativeTarget& target);
-/// The object with what a library exports besides kernels: version, host variable, names, blob (kernel_abi.h).
-std::string emit_library_object(std::span<const std::string> names, std::string_view blob, const NativeTarget& target);
+/// The object with what a library exports besides kernels: version, host variable, names, blob
+/// (kernel_abi.h).
+std::string emit_library_object(std::span<const std::string> names, std::string_view blob,
+                                const NativeTarget& target);
 /// A static library of the object files.
 std::string emit_archive(std::span<const std::string> objects);
 

@@ -8,7 +8,11 @@
 namespace tilewright::codegen {
 
 FunctionEmitter::FunctionEmitter(ModuleEmitter& module, llvm::Function* function, const PrimFuncNode* func)
-    : module_(module), function_(function), func_(func), context_(function->getContext()), builder_(context_) {
+    : module_(module),
+      function_(function),
+      func_(func),
+      context_(function->getContext()),
+      builder_(context_) {
   i8_ = builder_.getInt8Ty();
   i32_ = builder_.getInt32Ty();
   i64_ = builder_.getInt64Ty();
@@ -31,14 +35,17 @@ void FunctionEmitter::run() {
   for (size_t n = 0; n < func_->params.size(); ++n) {
     values_[func_->params[n].get()] = function_->getArg(static_cast<unsigned>(n));
     // a parameter with a buffer is the address of that buffer's data
-    if (func_->buffers[n]) values_[func_->buffers[n]->data.get()] = function_->getArg(static_cast<unsigned>(n));
+    if (func_->buffers[n])
+      values_[func_->buffers[n]->data.get()] = function_->getArg(static_cast<unsigned>(n));
   }
   walk(func_->body, [&](const RampNode*) { has_vectors_ = true; });
   emit(func_->body);
   if (!has_ended()) emit_return(builder_.getInt32(0));
 }
 
-llvm::BasicBlock* FunctionEmitter::new_block(const char* name) { return llvm::BasicBlock::Create(context_, name, function_); }
+llvm::BasicBlock* FunctionEmitter::new_block(const char* name) {
+  return llvm::BasicBlock::Create(context_, name, function_);
+}
 
 void FunctionEmitter::branch_to(llvm::BasicBlock* target) {
   if (!has_ended()) builder_.CreateBr(target);
@@ -53,8 +60,10 @@ void FunctionEmitter::emit_return(llvm::Value* status) {
   builder_.CreateRet(status);
 }
 
-llvm::BranchInst* FunctionEmitter::branch_rarely(llvm::Value* condition, llvm::BasicBlock* rare, llvm::BasicBlock* usual) {
-  return builder_.CreateCondBr(condition, rare, usual, llvm::MDBuilder(context_).createBranchWeights(1, 1 << 20));
+llvm::BranchInst* FunctionEmitter::branch_rarely(llvm::Value* condition, llvm::BasicBlock* rare,
+                                                 llvm::BasicBlock* usual) {
+  return builder_.CreateCondBr(condition, rare, usual,
+                               llvm::MDBuilder(context_).createBranchWeights(1, 1 << 20));
 }
 
 void FunctionEmitter::return_if_failed(llvm::Value* status) {
@@ -89,9 +98,11 @@ void FunctionEmitter::emit(const Stmt& stmt) {
 // The test stands at the bottom, so that the body is one block LLVM can turn into a vector or unrolled loop.
 void FunctionEmitter::emit_for(const ForNode* node) {
   if (node->for_kind == ForKind::kThreadBinding)
-    throw UserError(node, "loop {} is bound to {}, which a CPU does not have", node->loop_var->name_hint, node->thread_tag)
+    throw UserError(node, "loop {} is bound to {}, which a CPU does not have", node->loop_var->name_hint,
+                    node->thread_tag)
         .help("build for a GPU target, or use parallel instead of bind");
-  TILEWRIGHT_CHECK(node->for_kind != ForKind::kParallel, "loop {} was not lowered before code generation", node->loop_var->name_hint);
+  TILEWRIGHT_CHECK(node->for_kind != ForKind::kParallel, "loop {} was not lowered before code generation",
+                   node->loop_var->name_hint);
   llvm::Value* begin = emit_index(node->min);
   llvm::Value* extent = emit_index(node->extent);
   const bool is_signed = node->loop_var->dtype.is_int();
@@ -99,7 +110,8 @@ void FunctionEmitter::emit_for(const ForNode* node) {
   llvm::BasicBlock *before = builder_.GetInsertBlock(), *body = new_block("loop"), *next = new_block("next"),
                    *exit = new_block("exit");
   llvm::Value* zero = llvm::ConstantInt::get(extent->getType(), 0);
-  builder_.CreateCondBr(is_signed ? builder_.CreateICmpSGT(extent, zero) : builder_.CreateICmpNE(extent, zero), body, exit);
+  builder_.CreateCondBr(
+      is_signed ? builder_.CreateICmpSGT(extent, zero) : builder_.CreateICmpNE(extent, zero), body, exit);
   builder_.SetInsertPoint(body);
   llvm::PHINode* counter = builder_.CreatePHI(begin->getType(), 2, node->loop_var->name_hint);
   counter->addIncoming(begin, before);
@@ -109,16 +121,21 @@ void FunctionEmitter::emit_for(const ForNode* node) {
   loops_.pop_back();
   branch_to(next);
   builder_.SetInsertPoint(next);
-  llvm::Value* following = builder_.CreateAdd(counter, llvm::ConstantInt::get(counter->getType(), 1), "", !is_signed, is_signed);
+  llvm::Value* following =
+      builder_.CreateAdd(counter, llvm::ConstantInt::get(counter->getType(), 1), "", !is_signed, is_signed);
   counter->addIncoming(following, next);
-  llvm::Value* again = is_signed ? builder_.CreateICmpSLT(following, end) : builder_.CreateICmpULT(following, end);
+  llvm::Value* again =
+      is_signed ? builder_.CreateICmpSLT(following, end) : builder_.CreateICmpULT(following, end);
   llvm::BranchInst* latch = builder_.CreateCondBr(again, body, exit);
-  if (node->for_kind == ForKind::kVectorized) hint_vectorize(latch, true);
-  else if (has_vectors_) hint_vectorize(latch, false);
+  if (node->for_kind == ForKind::kVectorized)
+    hint_vectorize(latch, true);
+  else if (has_vectors_)
+    hint_vectorize(latch, false);
   builder_.SetInsertPoint(exit);
 }
 
-// Where a schedule has chosen vectors LLVM must not choose others: it makes shuffles out of packing loops, in seconds.
+// Where a schedule has chosen vectors LLVM must not choose others: it makes shuffles out of packing loops, in
+// seconds.
 void FunctionEmitter::hint_vectorize(llvm::BranchInst* latch, bool enable) {
   llvm::Metadata* hint[] = {llvm::MDString::get(context_, "llvm.loop.vectorize.enable"),
                             llvm::ConstantAsMetadata::get(builder_.getInt1(enable))};
@@ -141,7 +158,8 @@ void FunctionEmitter::emit_while(const WhileNode* node) {
 }
 
 llvm::Value* FunctionEmitter::emit_loop_control(std::string_view name) {
-  if (loops_.empty()) throw UserError("{} stands outside of any loop", name == "break_loop" ? "break" : "continue");
+  if (loops_.empty())
+    throw UserError("{} stands outside of any loop", name == "break_loop" ? "break" : "continue");
   free_above(loops_.back().workspace_depth);
   builder_.CreateBr(name == "break_loop" ? loops_.back().exit : loops_.back().next);
   return nullptr;
@@ -149,14 +167,16 @@ llvm::Value* FunctionEmitter::emit_loop_control(std::string_view name) {
 
 void FunctionEmitter::emit_if(const IfThenElseNode* node) {
   llvm::Value* condition = emit(node->condition);
-  llvm::BasicBlock *then_block = new_block("then"), *else_block = node->else_case ? new_block("else") : nullptr,
-                   *done = new_block("done");
+  llvm::BasicBlock *then_block = new_block("then"),
+                   *else_block = node->else_case ? new_block("else") : nullptr, *done = new_block("done");
   // what only reports an error is out of the way
   const auto* evaluate = node->then_case.as<EvaluateNode>();
   const auto* call = evaluate ? evaluate->value.as<CallNode>() : nullptr;
   const auto* op = call ? call->op.as<OpNode>() : nullptr;
-  if (op && op->name == "tir.raise_error") branch_rarely(condition, then_block, else_block ? else_block : done);
-  else builder_.CreateCondBr(condition, then_block, else_block ? else_block : done);
+  if (op && op->name == "tir.raise_error")
+    branch_rarely(condition, then_block, else_block ? else_block : done);
+  else
+    builder_.CreateCondBr(condition, then_block, else_block ? else_block : done);
   builder_.SetInsertPoint(then_block);
   emit(node->then_case);
   branch_to(done);

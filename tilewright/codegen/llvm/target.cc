@@ -18,13 +18,14 @@
 namespace tilewright::codegen {
 namespace {
 
-// LLVM keeps its targets in global tables, which are filled once.  The list is that of codegen/CMakeLists.txt.
+// LLVM keeps its targets in global tables, which are filled once.  The list is that of
+// codegen/CMakeLists.txt.
 void initialize_targets() {
   static const bool done = [] {
-#define INITIALIZE(Name)            \
+#define INITIALIZE(Name)              \
   LLVMInitialize##Name##TargetInfo(); \
-  LLVMInitialize##Name##Target();   \
-  LLVMInitialize##Name##TargetMC(); \
+  LLVMInitialize##Name##Target();     \
+  LLVMInitialize##Name##TargetMC();   \
   LLVMInitialize##Name##AsmPrinter();
     INITIALIZE(X86)
     INITIALIZE(AArch64)
@@ -42,20 +43,26 @@ const llvm::Target& find_target(const std::string& triple) {
   std::string reason;
   if (const llvm::Target* found = llvm::TargetRegistry::lookupTarget(triple, reason)) return *found;
   std::string names;
-  for (const llvm::Target& known : llvm::TargetRegistry::targets()) names += (names.empty() ? "" : ", ") + std::string(known.getName());
-  throw Unsupported("target llvm: no code can be made for -mtriple={}", triple).help("this build knows {}", names);
+  for (const llvm::Target& known : llvm::TargetRegistry::targets())
+    names += (names.empty() ? "" : ", ") + std::string(known.getName());
+  throw Unsupported("target llvm: no code can be made for -mtriple={}", triple)
+      .help("this build knows {}", names);
 }
 
-bool is_on(const llvm::MCSubtargetInfo& info, llvm::StringRef feature) { return info.checkFeatures(("+" + feature).str()); }
+bool is_on(const llvm::MCSubtargetInfo& info, llvm::StringRef feature) {
+  return info.checkFeatures(("+" + feature).str());
+}
 
 void check_cpu(const llvm::MCSubtargetInfo& info, const std::string& triple, const std::string& cpu) {
   if (cpu.empty() || info.isCPUStringValid(cpu)) return;
   std::vector<std::string_view> names;
   for (const llvm::SubtargetSubTypeKV& known : info.getAllProcessorDescriptions()) names.push_back(known.Key);
-  throw UserError("target llvm: {} has no CPU \"{}\"", triple, cpu).help("{}", nearest_names_text(cpu, names));
+  throw UserError("target llvm: {} has no CPU \"{}\"", triple, cpu)
+      .help("{}", nearest_names_text(cpu, names));
 }
 
-void check_features(const llvm::MCSubtargetInfo& info, const std::string& triple, const std::vector<std::string>& features) {
+void check_features(const llvm::MCSubtargetInfo& info, const std::string& triple,
+                    const std::vector<std::string>& features) {
   std::vector<std::string_view> names;
   for (const llvm::SubtargetFeatureKV& known : info.getAllProcessorFeatures()) names.push_back(known.Key);
   for (const std::string& feature : features) {
@@ -63,14 +70,16 @@ void check_features(const llvm::MCSubtargetInfo& info, const std::string& triple
       throw UserError("target llvm: feature \"{}\" of -mattr must begin with + or -", feature);
     const std::string_view name = std::string_view(feature).substr(1);
     if (std::find(names.begin(), names.end(), name) == names.end())
-      throw UserError("target llvm: {} has no feature \"{}\"", triple, name).help("{}", nearest_names_text(name, names));
+      throw UserError("target llvm: {} has no feature \"{}\"", triple, name)
+          .help("{}", nearest_names_text(name, names));
   }
 }
 
 // The widest vectors that are fast on the machine.
 int vector_bits_of(const llvm::Triple& triple, const llvm::MCSubtargetInfo& info) {
   if (!triple.isX86()) return 128;
-  if (is_on(info, "avx512f") && is_on(info, "avx512vl") && is_on(info, "avx512bw") && is_on(info, "avx512dq")) return 512;
+  if (is_on(info, "avx512f") && is_on(info, "avx512vl") && is_on(info, "avx512bw") && is_on(info, "avx512dq"))
+    return 512;
   return is_on(info, "avx") ? 256 : 128;
 }
 
@@ -89,7 +98,9 @@ void check_fast_math(const std::vector<std::string>& flags) {
   static constexpr std::string_view kFlags[] = {"reassoc", "nnan", "ninf", "nsz", "arcp", "afn"};
   for (const std::string& flag : flags) {
     if (std::find(std::begin(kFlags), std::end(kFlags), flag) == std::end(kFlags))
-      throw UserError("target llvm: -fast-math has no flag \"{}\"", flag).help("{}", nearest_names_text(flag, std::vector<std::string_view>(std::begin(kFlags), std::end(kFlags))));
+      throw UserError("target llvm: -fast-math has no flag \"{}\"", flag)
+          .help("{}", nearest_names_text(
+                          flag, std::vector<std::string_view>(std::begin(kFlags), std::end(kFlags))));
   }
 }
 
@@ -97,7 +108,8 @@ void check_fast_math(const std::vector<std::string>& flags) {
 
 HostCpu host_cpu() {
   std::vector<std::string> features;
-  for (const auto& [name, enabled] : llvm::sys::getHostCPUFeatures()) features.push_back((enabled ? "+" : "-") + name.str());
+  for (const auto& [name, enabled] : llvm::sys::getHostCPUFeatures())
+    features.push_back((enabled ? "+" : "-") + name.str());
   std::sort(features.begin(), features.end());
   std::string text;
   for (const std::string& feature : features) text += (text.empty() ? "" : ",") + feature;
@@ -117,11 +129,13 @@ NativeTarget native_target(const ir::Target& target) {
   native.triple = llvm::Triple::normalize(target->attrs.get_string("mtriple", host.triple));
   const llvm::Target& backend = find_target(native.triple);
   const llvm::Triple triple(native.triple), host_triple(host.triple);
-  const bool same_machine = triple.getArch() == host_triple.getArch() && triple.getOS() == host_triple.getOS();
+  const bool same_machine =
+      triple.getArch() == host_triple.getArch() && triple.getOS() == host_triple.getOS();
   native.is_host = same_machine;
   native.cpu = target->attrs.get_string("mcpu", same_machine ? "native" : "");
   if (native.cpu == "native") {
-    if (!same_machine) throw UserError("target llvm: -mcpu=native is this machine, but -mtriple={} is another", native.triple);
+    if (!same_machine)
+      throw UserError("target llvm: -mcpu=native is this machine, but -mtriple={} is another", native.triple);
     native.cpu = host.cpu;
     native.features = host.features;
   }
@@ -130,28 +144,31 @@ NativeTarget native_target(const ir::Target& target) {
   check_cpu(*known, native.triple, native.cpu);
   const std::vector<std::string> features = strings_of(target, "mattr");
   check_features(*known, native.triple, features);
-  for (const std::string& feature : features) native.features += (native.features.empty() ? "" : ",") + feature;
+  for (const std::string& feature : features)
+    native.features += (native.features.empty() ? "" : ",") + feature;
   native.fast_math = strings_of(target, "fast-math");
   check_fast_math(native.fast_math);
   native.opt_level = static_cast<int>(target->attrs.get_int("opt-level", 3));
   if (native.opt_level < 0 || native.opt_level > 3)
     throw UserError("target llvm: -opt-level must be 0..3, but is {}", native.opt_level);
-  std::unique_ptr<llvm::MCSubtargetInfo> info(backend.createMCSubtargetInfo(native.triple, native.cpu, native.features));
+  std::unique_ptr<llvm::MCSubtargetInfo> info(
+      backend.createMCSubtargetInfo(native.triple, native.cpu, native.features));
   native.vector_bits = vector_bits_of(triple, *info);
   return native;
 }
 
 std::unique_ptr<llvm::TargetMachine> make_target_machine(const NativeTarget& target) {
-  static constexpr llvm::CodeGenOptLevel kLevels[] = {llvm::CodeGenOptLevel::None, llvm::CodeGenOptLevel::Less,
-                                                      llvm::CodeGenOptLevel::Default, llvm::CodeGenOptLevel::Aggressive};
+  static constexpr llvm::CodeGenOptLevel kLevels[] = {
+      llvm::CodeGenOptLevel::None, llvm::CodeGenOptLevel::Less, llvm::CodeGenOptLevel::Default,
+      llvm::CodeGenOptLevel::Aggressive};
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
   // riscv and others need to be told their float registers may pass arguments
   if (llvm::Triple(target.triple).isRISCV64()) options.MCOptions.ABIName = "lp64d";
   std::unique_ptr<llvm::TargetMachine> machine(
       find_target(target.triple)
-          .createTargetMachine(target.triple, target.cpu, target.features, options, llvm::Reloc::PIC_, std::nullopt,
-                               kLevels[target.opt_level]));
+          .createTargetMachine(target.triple, target.cpu, target.features, options, llvm::Reloc::PIC_,
+                               std::nullopt, kLevels[target.opt_level]));
   if (!machine) throw Unsupported("target llvm: no code can be made for -mtriple={}", target.triple);
   return machine;
 }

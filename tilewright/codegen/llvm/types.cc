@@ -21,7 +21,8 @@ llvm::Type* element_type(llvm::LLVMContext& context, DataType dtype) {
 }  // namespace
 
 llvm::Type* llvm_type(llvm::LLVMContext& context, DataType dtype) {
-  if (dtype.is_scalable()) throw Unsupported("code for scalable vectors ({}) cannot be made yet", dtype.str());
+  if (dtype.is_scalable())
+    throw Unsupported("code for scalable vectors ({}) cannot be made yet", dtype.str());
   llvm::Type* element = element_type(context, dtype);
   if (dtype.lanes <= 1) return element;
   return llvm::FixedVectorType::get(element, dtype.lanes);

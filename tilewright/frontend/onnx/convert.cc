@@ -1,6 +1,6 @@
 // Elementwise operators, moves of elements, shape arithmetic; and the table of all converters.
-#include "tilewright/arith/analyzer.h"
 #include "tilewright/frontend/onnx/convert.h"
+#include "tilewright/arith/analyzer.h"
 
 namespace tilewright::frontend::onnx {
 namespace {
@@ -10,9 +10,11 @@ void unary(Importer& importer, const Node& node) {
   importer.emit(node, kOp, {importer.value(node, 0)});
 }
 
-constexpr char kRelu[] = "relax.nn.relu", kExp[] = "relax.exp", kSqrt[] = "relax.sqrt", kTanh[] = "relax.tanh", kSigmoid[] = "relax.sigmoid",
-               kLog[] = "relax.log", kNeg[] = "relax.negative", kAbs[] = "relax.abs", kErf[] = "relax.erf";
-constexpr char kAdd[] = "relax.add", kSub[] = "relax.subtract", kMul[] = "relax.multiply", kDiv[] = "relax.divide";
+constexpr char kRelu[] = "relax.nn.relu", kExp[] = "relax.exp", kSqrt[] = "relax.sqrt",
+               kTanh[] = "relax.tanh", kSigmoid[] = "relax.sigmoid", kLog[] = "relax.log",
+               kNeg[] = "relax.negative", kAbs[] = "relax.abs", kErf[] = "relax.erf";
+constexpr char kAdd[] = "relax.add", kSub[] = "relax.subtract", kMul[] = "relax.multiply",
+               kDiv[] = "relax.divide";
 
 // On shapes known now the arithmetic is done now.
 template <const char* kOp, ir::Kind kKind>
@@ -38,15 +40,20 @@ void identity(Importer& importer, const Node& node) {
   if (auto elements = importer.known(node, 0)) importer.define_known(node.outputs.at(0), *elements);
 }
 
-void shape(Importer& importer, const Node& node) { importer.define_known(node.outputs.at(0), shape_of(node, importer.value(node, 0))); }
+void shape(Importer& importer, const Node& node) {
+  importer.define_known(node.outputs.at(0), shape_of(node, importer.value(node, 0)));
+}
 
 void gather(Importer& importer, const Node& node) {
   auto elements = importer.known(node, 0);
-  if (!elements) return importer.emit(node, "relax.take", {importer.value(node, 0), importer.value(node, 1)}, {{"axis", integer(int_attr(node, "axis", 0))}});
+  if (!elements)
+    return importer.emit(node, "relax.take", {importer.value(node, 0), importer.value(node, 1)},
+                         {{"axis", integer(int_attr(node, "axis", 0))}});
   relax::Shape picked;
   for (int64_t index : importer.require_ints(node, 1)) {
     if (index < 0) index += static_cast<int64_t>(elements->size());
-    if (index < 0 || index >= static_cast<int64_t>(elements->size())) throw UserError("index {} of a shape of {} extents", index, elements->size());
+    if (index < 0 || index >= static_cast<int64_t>(elements->size()))
+      throw UserError("index {} of a shape of {} extents", index, elements->size());
     picked.push_back((*elements)[static_cast<size_t>(index)]);
   }
   importer.define_known(node.outputs.at(0), std::move(picked));
@@ -60,7 +67,8 @@ std::vector<int64_t> axes_of(Importer& importer, const Node& node) {
 void unsqueeze(Importer& importer, const Node& node) {
   // a number and a list of one number are the same here
   if (auto elements = importer.known(node, 0)) return importer.define_known(node.outputs.at(0), *elements);
-  importer.emit(node, "relax.expand_dims", {importer.value(node, 0)}, {{"axis", int_list(axes_of(importer, node))}});
+  importer.emit(node, "relax.expand_dims", {importer.value(node, 0)},
+                {{"axis", int_list(axes_of(importer, node))}});
 }
 
 void squeeze(Importer& importer, const Node& node) {
@@ -82,7 +90,8 @@ void concat(Importer& importer, const Node& node) {
   if (all_known) return importer.define_known(node.outputs.at(0), std::move(joined));
   std::vector<Expr> parts;
   for (size_t n = 0; n < node.inputs.size(); ++n) parts.push_back(importer.value(node, n));
-  importer.emit(node, "relax.concat", {relax::TupleNode::make(parts)}, {{"axis", integer(int_attr(node, "axis", 0))}});
+  importer.emit(node, "relax.concat", {relax::TupleNode::make(parts)},
+                {{"axis", integer(int_attr(node, "axis", 0))}});
 }
 
 // 0 keeps the extent of the input, -1 is what remains
@@ -94,11 +103,14 @@ void reshape(Importer& importer, const Node& node) {
   std::optional<size_t> free_axis;
   for (size_t axis = 0; axis < target.size(); ++axis) {
     if (tir::is_const_int(target[axis], 0) && !int_attr(node, "allowzero", 0)) target[axis] = from.at(axis);
-    if (tir::is_const_int(target[axis], -1)) free_axis = axis;
-    else rest = tir::floordiv(rest, target[axis]);
+    if (tir::is_const_int(target[axis], -1))
+      free_axis = axis;
+    else
+      rest = tir::floordiv(rest, target[axis]);
   }
   if (free_axis) target[*free_axis] = arith::simplify(rest);
-  importer.emit(node, "relax.reshape", {data, relax::ShapeExprNode::make(target, ir::Type(relax::shape_type(target)))});
+  importer.emit(node, "relax.reshape",
+                {data, relax::ShapeExprNode::make(target, ir::Type(relax::shape_type(target)))});
 }
 
 void flatten(Importer& importer, const Node& node) {
@@ -106,10 +118,12 @@ void flatten(Importer& importer, const Node& node) {
   const relax::Shape& from = shape_of(node, data);
   int64_t axis = int_attr(node, "axis", 1);
   if (axis < 0) axis += static_cast<int64_t>(from.size());
-  if (axis < 0 || axis > static_cast<int64_t>(from.size())) throw UserError("axis {} of a tensor with {} dimensions", axis, from.size());
+  if (axis < 0 || axis > static_cast<int64_t>(from.size()))
+    throw UserError("axis {} of a tensor with {} dimensions", axis, from.size());
   const relax::Shape head(from.begin(), from.begin() + axis), tail(from.begin() + axis, from.end());
   const relax::Shape target{relax::num_elements(head), relax::num_elements(tail)};
-  importer.emit(node, "relax.reshape", {data, relax::ShapeExprNode::make(target, ir::Type(relax::shape_type(target)))});
+  importer.emit(node, "relax.reshape",
+                {data, relax::ShapeExprNode::make(target, ir::Type(relax::shape_type(target)))});
 }
 
 void transpose(Importer& importer, const Node& node) {
@@ -126,25 +140,33 @@ void softmax(Importer& importer, const Node& node) {
   const int64_t ndim = static_cast<int64_t>(shape_of(node, data).size());
   const int64_t axis = int_attr(node, "axis", importer.opset >= 13 ? -1 : 1);
   // before opset 13 all dimensions from axis on are one
-  if (importer.opset < 13 && (axis < 0 ? axis + ndim : axis) != ndim - 1) throw Unsupported("softmax of opset {} over axis {}", importer.opset, axis);
+  if (importer.opset < 13 && (axis < 0 ? axis + ndim : axis) != ndim - 1)
+    throw Unsupported("softmax of opset {} over axis {}", importer.opset, axis);
   importer.emit(node, "relax.nn.softmax", {data}, {{"axis", integer(axis)}});
 }
 
-void matmul(Importer& importer, const Node& node) { importer.emit(node, "relax.matmul", {importer.value(node, 0), importer.value(node, 1)}); }
+void matmul(Importer& importer, const Node& node) {
+  importer.emit(node, "relax.matmul", {importer.value(node, 0), importer.value(node, 1)});
+}
 
 void slice(Importer& importer, const Node& node) {
   const bool from_attrs = node.find("starts") != nullptr;
-  auto numbers = [&](const char* name, size_t input) { return from_attrs ? ints_attr(node, name, {}) : importer.require_ints(node, input); };
+  auto numbers = [&](const char* name, size_t input) {
+    return from_attrs ? ints_attr(node, name, {}) : importer.require_ints(node, input);
+  };
   const std::vector<int64_t> begin = numbers("starts", 1), end = numbers("ends", 2);
   std::vector<int64_t> axes, steps(begin.size(), 1);
-  if (from_attrs ? node.find("axes") != nullptr : node.inputs.size() > 3 && !node.inputs[3].empty()) axes = numbers("axes", 3);
-  if (!from_attrs && node.inputs.size() > 4 && !node.inputs[4].empty()) steps = importer.require_ints(node, 4);
+  if (from_attrs ? node.find("axes") != nullptr : node.inputs.size() > 3 && !node.inputs[3].empty())
+    axes = numbers("axes", 3);
+  if (!from_attrs && node.inputs.size() > 4 && !node.inputs[4].empty())
+    steps = importer.require_ints(node, 4);
   for (size_t n = axes.size(); n < begin.size(); ++n) axes.push_back(static_cast<int64_t>(n));
   auto bounds = [](const std::vector<int64_t>& values) -> Expr {
     const relax::Shape numbers = relax::extents(values);
     return relax::ShapeExprNode::make(numbers, ir::Type(relax::shape_type(numbers)));
   };
-  importer.emit(node, "relax.strided_slice", {importer.value(node, 0), bounds(axes), bounds(begin), bounds(end), bounds(steps)});
+  importer.emit(node, "relax.strided_slice",
+                {importer.value(node, 0), bounds(axes), bounds(begin), bounds(end), bounds(steps)});
 }
 
 struct Row {
@@ -152,14 +174,39 @@ struct Row {
   Converter convert;
 };
 constexpr Row kConverters[] = {
-    {"Abs", unary<kAbs>}, {"Add", arithmetic<kAdd, ir::Kind::kAdd>}, {"AveragePool", convert_average_pool},
-    {"BatchNormalization", convert_batch_norm}, {"Concat", concat}, {"Constant", constant}, {"Conv", convert_conv},
-    {"Div", arithmetic<kDiv, ir::Kind::kFloorDiv>}, {"Dropout", identity}, {"Erf", unary<kErf>}, {"Exp", unary<kExp>},
-    {"Flatten", flatten}, {"Gather", gather}, {"Gemm", convert_gemm}, {"GlobalAveragePool", convert_global_average_pool},
-    {"Identity", identity}, {"Log", unary<kLog>}, {"MatMul", matmul}, {"MaxPool", convert_max_pool},
-    {"Mul", arithmetic<kMul, ir::Kind::kMul>}, {"Neg", unary<kNeg>}, {"Relu", unary<kRelu>}, {"Reshape", reshape}, {"Shape", shape},
-    {"Sigmoid", unary<kSigmoid>}, {"Slice", slice}, {"Softmax", softmax}, {"Sqrt", unary<kSqrt>}, {"Squeeze", squeeze},
-    {"Sub", arithmetic<kSub, ir::Kind::kSub>}, {"Tanh", unary<kTanh>}, {"Transpose", transpose}, {"Unsqueeze", unsqueeze},
+    {"Abs", unary<kAbs>},
+    {"Add", arithmetic<kAdd, ir::Kind::kAdd>},
+    {"AveragePool", convert_average_pool},
+    {"BatchNormalization", convert_batch_norm},
+    {"Concat", concat},
+    {"Constant", constant},
+    {"Conv", convert_conv},
+    {"Div", arithmetic<kDiv, ir::Kind::kFloorDiv>},
+    {"Dropout", identity},
+    {"Erf", unary<kErf>},
+    {"Exp", unary<kExp>},
+    {"Flatten", flatten},
+    {"Gather", gather},
+    {"Gemm", convert_gemm},
+    {"GlobalAveragePool", convert_global_average_pool},
+    {"Identity", identity},
+    {"Log", unary<kLog>},
+    {"MatMul", matmul},
+    {"MaxPool", convert_max_pool},
+    {"Mul", arithmetic<kMul, ir::Kind::kMul>},
+    {"Neg", unary<kNeg>},
+    {"Relu", unary<kRelu>},
+    {"Reshape", reshape},
+    {"Shape", shape},
+    {"Sigmoid", unary<kSigmoid>},
+    {"Slice", slice},
+    {"Softmax", softmax},
+    {"Sqrt", unary<kSqrt>},
+    {"Squeeze", squeeze},
+    {"Sub", arithmetic<kSub, ir::Kind::kSub>},
+    {"Tanh", unary<kTanh>},
+    {"Transpose", transpose},
+    {"Unsqueeze", unsqueeze},
 };
 
 }  // namespace

@@ -11,8 +11,8 @@
 namespace tilewright::frontend::onnx {
 using relax::Expr;
 
-/// The state of an import.  Integer tensors that shapes are made of (Shape, Gather, Concat chains) are kept as
-/// expressions, so that a Reshape knows its result although the file computes it at run time.
+/// The state of an import.  Integer tensors that shapes are made of (Shape, Gather, Concat chains) are kept
+/// as expressions, so that a Reshape knows its result although the file computes it at run time.
 class Importer {
  public:
   relax::BlockBuilder builder;

@@ -6,13 +6,15 @@ namespace {
 
 int64_t constant_extent(const relax::Shape& shape, size_t axis) {
   int64_t extent;
-  if (!tir::as_const_int(shape.at(axis), &extent)) throw Unsupported("dimension {} is known only at run time, which auto_pad needs", axis);
+  if (!tir::as_const_int(shape.at(axis), &extent))
+    throw Unsupported("dimension {} is known only at run time, which auto_pad needs", axis);
   return extent;
 }
 
 // [top, left, bottom, right] from pads or auto_pad
-std::vector<int64_t> padding_of(const Node& node, const relax::Shape& data, const std::vector<int64_t>& kernel,
-                                const std::vector<int64_t>& strides, const std::vector<int64_t>& dilations) {
+std::vector<int64_t> padding_of(const Node& node, const relax::Shape& data,
+                                const std::vector<int64_t>& kernel, const std::vector<int64_t>& strides,
+                                const std::vector<int64_t>& dilations) {
   const std::string mode = string_attr(node, "auto_pad", "NOTSET");
   if (mode == "VALID") return {0, 0, 0, 0};
   if (mode == "NOTSET" || mode.empty()) return ints_attr(node, "pads", {0, 0, 0, 0});
@@ -20,7 +22,8 @@ std::vector<int64_t> padding_of(const Node& node, const relax::Shape& data, cons
   for (size_t axis = 0; axis < 2; ++axis) {
     const int64_t extent = constant_extent(data, axis + 2);
     const int64_t outputs = (extent + strides[axis] - 1) / strides[axis];
-    const int64_t total = std::max<int64_t>(0, (outputs - 1) * strides[axis] + (kernel[axis] - 1) * dilations[axis] + 1 - extent);
+    const int64_t total = std::max<int64_t>(
+        0, (outputs - 1) * strides[axis] + (kernel[axis] - 1) * dilations[axis] + 1 - extent);
     const int64_t smaller = total / 2, larger = total - smaller;
     pads[axis] = mode == "SAME_LOWER" ? larger : smaller;
     pads[axis + 2] = mode == "SAME_LOWER" ? smaller : larger;
@@ -29,13 +32,16 @@ std::vector<int64_t> padding_of(const Node& node, const relax::Shape& data, cons
 }
 
 void require_two_dims(const relax::Shape& shape) {
-  if (shape.size() != 4) throw Unsupported("the input has {} dimensions, expected 4 ([n, c, h, w])", shape.size());
+  if (shape.size() != 4)
+    throw Unsupported("the input has {} dimensions, expected 4 ([n, c, h, w])", shape.size());
 }
 
 ir::AttrMap pool_attrs(const Node& node, const relax::Shape& data) {
-  const std::vector<int64_t> kernel = ints_attr(node, "kernel_shape", {}), strides = ints_attr(node, "strides", {1, 1}),
+  const std::vector<int64_t> kernel = ints_attr(node, "kernel_shape", {}),
+                             strides = ints_attr(node, "strides", {1, 1}),
                              dilations = ints_attr(node, "dilations", {1, 1});
-  if (kernel.size() != 2 || strides.size() != 2 || dilations.size() != 2) throw Unsupported("pooling over {} dimensions", kernel.size());
+  if (kernel.size() != 2 || strides.size() != 2 || dilations.size() != 2)
+    throw Unsupported("pooling over {} dimensions", kernel.size());
   return {{"pool_size", int_list(kernel)},
           {"strides", int_list(strides)},
           {"dilation", int_list(dilations)},
@@ -50,11 +56,13 @@ void convert_conv(Importer& importer, const Node& node) {
   const relax::Shape& weight_shape = shape_of(node, weight);
   require_two_dims(shape_of(node, data));
   const std::vector<int64_t> kernel{constant_extent(weight_shape, 2), constant_extent(weight_shape, 3)};
-  const std::vector<int64_t> strides = ints_attr(node, "strides", {1, 1}), dilations = ints_attr(node, "dilations", {1, 1});
-  ir::AttrMap attrs{{"strides", int_list(strides)},
-                    {"dilation", int_list(dilations)},
-                    {"groups", integer(int_attr(node, "group", 1))},
-                    {"padding", int_list(padding_of(node, shape_of(node, data), kernel, strides, dilations))}};
+  const std::vector<int64_t> strides = ints_attr(node, "strides", {1, 1}),
+                             dilations = ints_attr(node, "dilations", {1, 1});
+  ir::AttrMap attrs{
+      {"strides", int_list(strides)},
+      {"dilation", int_list(dilations)},
+      {"groups", integer(int_attr(node, "group", 1))},
+      {"padding", int_list(padding_of(node, shape_of(node, data), kernel, strides, dilations))}};
   if (!bias) return importer.emit(node, "relax.nn.conv2d", {data, weight}, std::move(attrs));
   const Expr conv = importer.bind(node, "relax.nn.conv2d", {data, weight}, std::move(attrs));
   const Expr channels = importer.bind(node, "relax.expand_dims", {bias}, {{"axis", int_list({0, 2, 3})}});
@@ -78,34 +86,44 @@ void convert_average_pool(Importer& importer, const Node& node) {
 void convert_global_average_pool(Importer& importer, const Node& node) {
   const Expr data = importer.value(node, 0);
   std::vector<int64_t> axes;
-  for (size_t axis = 2; axis < shape_of(node, data).size(); ++axis) axes.push_back(static_cast<int64_t>(axis));
-  importer.emit(node, "relax.mean", {data}, {{"axis", int_list(axes)}, {"keepdims", ir::IntImmNode::make(kBoolType, int64_t{1})}});
+  for (size_t axis = 2; axis < shape_of(node, data).size(); ++axis)
+    axes.push_back(static_cast<int64_t>(axis));
+  importer.emit(node, "relax.mean", {data},
+                {{"axis", int_list(axes)}, {"keepdims", ir::IntImmNode::make(kBoolType, int64_t{1})}});
 }
 
 void convert_batch_norm(Importer& importer, const Node& node) {
   std::vector<Expr> args;
   for (size_t n = 0; n < 5; ++n) args.push_back(importer.value(node, n));
-  const Expr all = importer.bind(node, "relax.nn.batch_norm", std::move(args),
-                                 {{"axis", integer(1)}, {"epsilon", real(float_attr(node, "epsilon", 1e-5))}});
+  const Expr all =
+      importer.bind(node, "relax.nn.batch_norm", std::move(args),
+                    {{"axis", integer(1)}, {"epsilon", real(float_attr(node, "epsilon", 1e-5))}});
   const auto* tuple = relax::type_of(all).as<ir::TupleTypeNode>();
   if (!tuple) return importer.define(node.outputs.at(0), all);
-  importer.define(node.outputs.at(0), importer.builder.emit(relax::TupleGetItemNode::make(all, int64_t{0}, tuple->elements.at(0))));
+  importer.define(node.outputs.at(0), importer.builder.emit(relax::TupleGetItemNode::make(
+                                          all, int64_t{0}, tuple->elements.at(0))));
 }
 
 // alpha * A' * B' + beta * C
 void convert_gemm(Importer& importer, const Node& node) {
   auto operand = [&](size_t input, const char* transposed) {
     const Expr value = importer.value(node, input);
-    return int_attr(node, transposed, 0) ? importer.bind(node, "relax.permute_dims", {value}, {{"axes", int_list({1, 0})}}) : value;
+    return int_attr(node, transposed, 0)
+               ? importer.bind(node, "relax.permute_dims", {value}, {{"axes", int_list({1, 0})}})
+               : value;
   };
   auto scaled = [&](Expr value, double factor) {
     if (factor == 1.0) return value;
     const float number = static_cast<float>(factor);
-    return importer.bind(node, "relax.multiply", {value, constant_of(runtime::Tensor::copy_of(&number, 4, std::vector<int64_t>{}, kFloat32))});
+    return importer.bind(
+        node, "relax.multiply",
+        {value, constant_of(runtime::Tensor::copy_of(&number, 4, std::vector<int64_t>{}, kFloat32))});
   };
   const Expr a = operand(0, "transA");
-  Expr result = scaled(importer.bind(node, "relax.matmul", {a, operand(1, "transB")}), float_attr(node, "alpha", 1));
-  if (const Expr c = importer.value(node, 2)) result = importer.bind(node, "relax.add", {result, scaled(c, float_attr(node, "beta", 1))});
+  Expr result =
+      scaled(importer.bind(node, "relax.matmul", {a, operand(1, "transB")}), float_attr(node, "alpha", 1));
+  if (const Expr c = importer.value(node, 2))
+    result = importer.bind(node, "relax.add", {result, scaled(c, float_attr(node, "beta", 1))});
   importer.define(node.outputs.at(0), result);
 }
 

@@ -22,13 +22,15 @@ void refuse_unsupported(const Graph& graph) {
   for (auto& [op, nodes] : missing) {
     const size_t count = nodes.size();
     if (nodes.size() > 4) nodes.resize(4);
-    parts.push_back(fmt::format("{} ({}{})", op, fmt::join(nodes, ", "), count > 4 ? fmt::format(", ... {} nodes", count) : ""));
+    parts.push_back(fmt::format("{} ({}{})", op, fmt::join(nodes, ", "),
+                                count > 4 ? fmt::format(", ... {} nodes", count) : ""));
   }
   throw Unsupported("the model uses operators that cannot be imported: {}", fmt::join(parts, "; "));
 }
 
 relax::Var make_input(const ValueInfo& info, std::map<std::string, tir::Var>* dims) {
-  if (info.dtype.is_void()) throw Unsupported("graph input \"{}\" is not a tensor, or has no dtype", info.name);
+  if (info.dtype.is_void())
+    throw Unsupported("graph input \"{}\" is not a tensor, or has no dtype", info.name);
   ir::Type type = relax::tensor_type_of_ndim(-1, info.dtype);
   if (info.has_shape) {
     relax::Shape extents;
@@ -75,7 +77,8 @@ ir::IRModule import_model(const Model& model) {
         outputs.push_back(importer.builder.emit_output(importer.value(as_input, 0)));
       }
     });
-    importer.builder.emit_func_output(outputs.size() == 1 ? outputs[0] : Expr(relax::TupleNode::make(outputs)));
+    importer.builder.emit_func_output(outputs.size() == 1 ? outputs[0]
+                                                          : Expr(relax::TupleNode::make(outputs)));
   });
   return importer.builder.get();
 }
@@ -91,11 +94,13 @@ Expr Importer::value(const Node& node, size_t input) const {
   std::vector<int64_t> numbers;
   for (const ir::PrimExpr& element : elements->second) {
     int64_t number;
-    if (!tir::as_const_int(element, &number)) throw Unsupported("the shape value \"{}\" is used as a tensor", node.inputs[input]);
+    if (!tir::as_const_int(element, &number))
+      throw Unsupported("the shape value \"{}\" is used as a tensor", node.inputs[input]);
     numbers.push_back(number);
   }
   const int64_t count = static_cast<int64_t>(numbers.size());
-  return constant_of(runtime::Tensor::copy_of(numbers.data(), numbers.size() * 8, std::vector<int64_t>{count}, kInt64));
+  return constant_of(
+      runtime::Tensor::copy_of(numbers.data(), numbers.size() * 8, std::vector<int64_t>{count}, kInt64));
 }
 
 std::optional<relax::Shape> Importer::known(const Node& node, size_t input) const {
@@ -106,20 +111,24 @@ std::optional<relax::Shape> Importer::known(const Node& node, size_t input) cons
 
 relax::Shape Importer::require_known(const Node& node, size_t input) const {
   if (auto elements = known(node, input)) return *elements;
-  throw Unsupported("input \"{}\" is known only at run time", input < node.inputs.size() ? node.inputs[input] : "?");
+  throw Unsupported("input \"{}\" is known only at run time",
+                    input < node.inputs.size() ? node.inputs[input] : "?");
 }
 
 std::vector<int64_t> Importer::require_ints(const Node& node, size_t input) const {
   std::vector<int64_t> numbers;
   for (const ir::PrimExpr& element : require_known(node, input)) {
     if (!tir::as_const_int(element, &numbers.emplace_back()))
-      throw Unsupported("input \"{}\" depends on a dimension that is known only at run time", node.inputs[input]);
+      throw Unsupported("input \"{}\" depends on a dimension that is known only at run time",
+                        node.inputs[input]);
   }
   return numbers;
 }
 
 void Importer::define(const std::string& name, Expr value) { values_[name] = std::move(value); }
-void Importer::define_known(const std::string& name, relax::Shape elements) { known_[name] = std::move(elements); }
+void Importer::define_known(const std::string& name, relax::Shape elements) {
+  known_[name] = std::move(elements);
+}
 
 void Importer::define_constant(const std::string& name, const runtime::Tensor& data) {
   define(name, constant_of(data));
@@ -170,12 +179,14 @@ ir::ObjectRef int_list(const std::vector<int64_t>& values) {
 
 relax::Constant constant_of(const runtime::Tensor& data) {
   const std::vector<int64_t> extents(data.shape().begin(), data.shape().end());
-  return relax::ConstantNode::make(data.compact(), ir::Type(relax::tensor_type(relax::extents(extents), data.dtype())));
+  return relax::ConstantNode::make(data.compact(),
+                                   ir::Type(relax::tensor_type(relax::extents(extents), data.dtype())));
 }
 
 const relax::Shape& shape_of(const Node& node, const Expr& value) {
   const relax::Shape* shape = value ? relax::known_shape(value) : nullptr;
-  if (!shape) throw Unsupported("the shape of input \"{}\" is unknown", node.inputs.empty() ? "" : node.inputs[0]);
+  if (!shape)
+    throw Unsupported("the shape of input \"{}\" is unknown", node.inputs.empty() ? "" : node.inputs[0]);
   return *shape;
 }
 

@@ -27,32 +27,60 @@ namespace {
 
 Graph read_graph(const wire::Graph& proto, const std::string& folder, std::set<std::string> outer);
 
-Attribute read_attribute(const wire::Attribute& proto, const std::string& folder, const std::set<std::string>& visible) {
+Attribute read_attribute(const wire::Attribute& proto, const std::string& folder,
+                         const std::set<std::string>& visible) {
   Attribute result;
   result.name = proto.name;
   switch (proto.type) {
-    case wire::Attribute::kFloat: result.kind = Attribute::kFloat; result.number = proto.f; break;
-    case wire::Attribute::kInt: result.kind = Attribute::kInt; result.integer = proto.i; break;
-    case wire::Attribute::kString: result.kind = Attribute::kString; result.text = proto.s; break;
-    case wire::Attribute::kTensor: result.kind = Attribute::kTensor; result.tensor = read_tensor(proto.t, folder, result.name); break;
+    case wire::Attribute::kFloat:
+      result.kind = Attribute::kFloat;
+      result.number = proto.f;
+      break;
+    case wire::Attribute::kInt:
+      result.kind = Attribute::kInt;
+      result.integer = proto.i;
+      break;
+    case wire::Attribute::kString:
+      result.kind = Attribute::kString;
+      result.text = proto.s;
+      break;
+    case wire::Attribute::kTensor:
+      result.kind = Attribute::kTensor;
+      result.tensor = read_tensor(proto.t, folder, result.name);
+      break;
     case wire::Attribute::kGraph:
       if (!proto.g) throw UserError("attribute \"{}\" is a graph, but holds none", result.name);
       result.kind = Attribute::kGraph;
       result.graph = std::make_shared<const Graph>(read_graph(*proto.g, folder, visible));
       break;
-    case wire::Attribute::kFloats: result.kind = Attribute::kFloats; result.numbers.assign(proto.floats.begin(), proto.floats.end()); break;
-    case wire::Attribute::kInts: result.kind = Attribute::kInts; result.integers = proto.ints; break;
-    case wire::Attribute::kStrings: result.kind = Attribute::kStrings; result.texts.assign(proto.strings.begin(), proto.strings.end()); break;
+    case wire::Attribute::kFloats:
+      result.kind = Attribute::kFloats;
+      result.numbers.assign(proto.floats.begin(), proto.floats.end());
+      break;
+    case wire::Attribute::kInts:
+      result.kind = Attribute::kInts;
+      result.integers = proto.ints;
+      break;
+    case wire::Attribute::kStrings:
+      result.kind = Attribute::kStrings;
+      result.texts.assign(proto.strings.begin(), proto.strings.end());
+      break;
     default: break;
   }
   return result;
 }
 
 Node read_node(const wire::Node& proto, const std::string& folder, const std::set<std::string>& visible) {
-  Node node{std::string(proto.op_type), std::string(proto.domain == "ai.onnx" ? "" : proto.domain), std::string(proto.name), {}, {}, {}};
+  Node node{std::string(proto.op_type),
+            std::string(proto.domain == "ai.onnx" ? "" : proto.domain),
+            std::string(proto.name),
+            {},
+            {},
+            {}};
   node.inputs.assign(proto.input.begin(), proto.input.end());
   node.outputs.assign(proto.output.begin(), proto.output.end());
-  for (const auto& attribute : proto.attribute) node.attributes.push_back(read_attribute(attribute, folder, visible));
+  for (const auto& attribute : proto.attribute)
+    node.attributes.push_back(read_attribute(attribute, folder, visible));
   return node;
 }
 
@@ -66,8 +94,10 @@ ValueInfo read_value_info(const wire::ValueInfo& proto) {
   info.has_shape = true;
   for (const wire::Dimension& dim : type.shape->dim) {
     Dim extent;
-    if (dim.value && *dim.value >= 0) extent.value = *dim.value;
-    else if (dim.name) extent.name = *dim.name;
+    if (dim.value && *dim.value >= 0)
+      extent.value = *dim.value;
+    else if (dim.name)
+      extent.name = *dim.name;
     info.shape.push_back(std::move(extent));
   }
   return info;
@@ -102,7 +132,8 @@ std::set<std::string> needs_of(const Node& node) {
   return names;
 }
 
-// Why node `start` never became ready: follow missing inputs until a name nothing makes, or until they come round.
+// Why node `start` never became ready: follow missing inputs until a name nothing makes, or until they come
+// round.
 [[noreturn]] void explain_stuck(const std::vector<Node>& stuck, const std::set<std::string>& known) {
   std::map<std::string, const Node*> maker;
   for (const Node& node : stuck) {
@@ -115,7 +146,8 @@ std::set<std::string> needs_of(const Node& node) {
             .help("the file is incomplete; check it with onnx.checker.check_model");
     }
   }
-  throw UserError("the graph has a cycle through {}", stuck.front().shown()).help("an ONNX graph must be acyclic");
+  throw UserError("the graph has a cycle through {}", stuck.front().shown())
+      .help("an ONNX graph must be acyclic");
 }
 
 std::vector<Node> sorted(std::vector<Node> nodes, std::set<std::string> known) {
@@ -130,7 +162,8 @@ std::vector<Node> sorted(std::vector<Node> nodes, std::set<std::string> known) {
         continue;
       }
       for (const std::string& output : node.outputs) {
-        if (!output.empty() && !known.insert(output).second) throw UserError("two nodes make \"{}\"; the second is the {}", output, node.shown());
+        if (!output.empty() && !known.insert(output).second)
+          throw UserError("two nodes make \"{}\"; the second is the {}", output, node.shown());
       }
       order.push_back(std::move(node));
     }
@@ -144,7 +177,8 @@ Graph read_graph(const wire::Graph& proto, const std::string& folder, std::set<s
   Graph graph;
   graph.name = proto.name;
   std::set<std::string> known = outer;
-  if (!proto.sparse_initializer.empty()) throw Unsupported("the graph has sparse initializers").help("export them as dense tensors");
+  if (!proto.sparse_initializer.empty())
+    throw Unsupported("the graph has sparse initializers").help("export them as dense tensors");
   for (const wire::Tensor& tensor : proto.initializer) {
     const std::string name(tensor.name);
     graph.initializers[name] = read_tensor(tensor, folder, name);
@@ -171,7 +205,8 @@ Graph read_graph(const wire::Graph& proto, const std::string& folder, std::set<s
 std::string read_file(const std::string& path) {
   std::error_code problem;
   if (!std::filesystem::exists(path, problem)) throw UserError("there is no file \"{}\"", path);
-  if (std::filesystem::is_directory(path, problem)) throw UserError("\"{}\" is a folder, expected an ONNX file", path);
+  if (std::filesystem::is_directory(path, problem))
+    throw UserError("\"{}\" is a folder, expected an ONNX file", path);
   std::ifstream file(path, std::ios::binary);
   std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   if (!file) throw UserError("cannot read \"{}\"", path).help("check its permissions");
@@ -181,10 +216,12 @@ std::string read_file(const std::string& path) {
 }  // namespace
 
 Model parse_model(std::string_view bytes, const std::string& folder, const std::string& shown_name) {
-  if (bytes.empty()) throw UserError("\"{}\" is empty", shown_name).help("export or download the model again");
+  if (bytes.empty())
+    throw UserError("\"{}\" is empty", shown_name).help("export or download the model again");
   wire::Model proto;
   if (!wire::decode(bytes, proto) || !proto.graph)
-    throw UserError("\"{}\" is not an ONNX model, or is cut short", shown_name).help("export or download the model again");
+    throw UserError("\"{}\" is not an ONNX model, or is cut short", shown_name)
+        .help("export or download the model again");
   Model model;
   model.ir_version = proto.ir_version;
   model.producer = proto.producer_name;

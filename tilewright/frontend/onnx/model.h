@@ -53,9 +53,9 @@ struct ValueInfo {
 
 struct Graph {
   std::string name;
-  std::vector<Node> nodes;                               // each after those it needs
+  std::vector<Node> nodes;  // each after those it needs
   std::map<std::string, runtime::Tensor> initializers;
-  std::vector<ValueInfo> inputs, outputs;                // inputs: without initializers
+  std::vector<ValueInfo> inputs, outputs;  // inputs: without initializers
 };
 
 struct Model {
@@ -66,8 +66,8 @@ struct Model {
 };
 
 /// The model in the file `path`; tensors kept in other files beside it are read too.
-/// Raises UserError if the file cannot be read, is not ONNX or cut short, has no graph, a cycle, a value that nothing
-/// defines, a tensor whose data does not fit its shape, or data outside its folder.
+/// Raises UserError if the file cannot be read, is not ONNX or cut short, has no graph, a cycle, a value that
+/// nothing defines, a tensor whose data does not fit its shape, or data outside its folder.
 Model load_model(const std::string& path);
 /// The same from bytes; `folder` is where external data is looked for, empty: refused.
 Model parse_model(std::string_view bytes, const std::string& folder, const std::string& shown_name);

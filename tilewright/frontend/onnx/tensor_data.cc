@@ -86,14 +86,19 @@ std::string external_data(const wire::Tensor& proto, const std::string& folder, 
   const std::filesystem::path relative(location);
   bool leaves = location.empty() || relative.is_absolute() || folder.empty();
   for (const auto& part : relative) leaves |= part == "..";
-  if (leaves) throw UserError("tensor \"{}\": external data at \"{}\" is not inside the model's folder", name, location);
+  if (leaves)
+    throw UserError("tensor \"{}\": external data at \"{}\" is not inside the model's folder", name,
+                    location);
   const std::filesystem::path path = std::filesystem::path(folder) / relative;
   std::error_code problem;
   const auto size = static_cast<int64_t>(std::filesystem::file_size(path, problem));
-  if (problem) throw UserError("tensor \"{}\": its data file \"{}\" is missing", name, path.string()).help("put it beside the model");
+  if (problem)
+    throw UserError("tensor \"{}\": its data file \"{}\" is missing", name, path.string())
+        .help("put it beside the model");
   if (length < 0) length = size - offset;
   if (offset > size || length < 0 || length > size - offset)
-    throw UserError("tensor \"{}\": bytes {} to {} of \"{}\" are wanted, but it has {}", name, offset, offset + length, path.string(), size);
+    throw UserError("tensor \"{}\": bytes {} to {} of \"{}\" are wanted, but it has {}", name, offset,
+                    offset + length, path.string(), size);
   std::string bytes(static_cast<size_t>(length), '\0');
   std::ifstream file(path, std::ios::binary);
   file.seekg(offset);
@@ -109,11 +114,13 @@ runtime::Tensor read_tensor(const wire::Tensor& proto, const std::string& folder
   const runtime::Shape shape(proto.dims.begin(), proto.dims.end());
   const int64_t expected = runtime::checked_num_bytes(shape, dtype, fmt::format("tensor \"{}\"", name));
   std::string bytes;
-  if (proto.data_location == wire::Tensor::kExternal) bytes = external_data(proto, folder, name);
-  else bytes = proto.raw_data ? std::string(*proto.raw_data) : typed_data(proto);
+  if (proto.data_location == wire::Tensor::kExternal)
+    bytes = external_data(proto, folder, name);
+  else
+    bytes = proto.raw_data ? std::string(*proto.raw_data) : typed_data(proto);
   if (static_cast<int64_t>(bytes.size()) != expected)
-    throw UserError("tensor \"{}\" has shape {} and dtype {}, which is {} bytes, but {} are given", name, runtime::shape_str(shape),
-                    dtype.str(), expected, bytes.size())
+    throw UserError("tensor \"{}\" has shape {} and dtype {}, which is {} bytes, but {} are given", name,
+                    runtime::shape_str(shape), dtype.str(), expected, bytes.size())
         .help("the file is damaged; export or download the model again");
   return runtime::Tensor::copy_of(bytes.data(), bytes.size(), shape, dtype);
 }

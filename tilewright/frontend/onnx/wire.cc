@@ -1,6 +1,7 @@
 // Decodes protobuf's wire format (protobuf.dev/programming-guides/encoding) by the field tables of wire.h.
-// Unknown fields are skipped; anything cut short, over-long or nested too deep makes the whole file malformed.
-// Own, and not libprotobuf: Debian's static one cannot go into a shared library, and a shared one clashes with other hosts'.
+// Unknown fields are skipped; anything cut short, over-long or nested too deep makes the whole file
+// malformed. Own, and not libprotobuf: Debian's static one cannot go into a shared library, and a shared one
+// clashes with other hosts'.
 #include "tilewright/frontend/onnx/wire.h"
 
 #include <array>
@@ -59,9 +60,12 @@ concept Number = std::same_as<T, int64_t> || std::same_as<T, float> || std::same
 
 template <class T>
 constexpr uint32_t wire_type_of() {
-  if constexpr (std::same_as<T, int64_t>) return kVarint;
-  else if constexpr (std::same_as<T, double>) return kFixed64;
-  else return kFixed32;
+  if constexpr (std::same_as<T, int64_t>)
+    return kVarint;
+  else if constexpr (std::same_as<T, double>)
+    return kFixed64;
+  else
+    return kFixed32;
 }
 
 template <Number T>
@@ -144,7 +148,8 @@ bool read_message(std::string_view bytes, Message& message, int depth) {
   while (!reader.rest.empty()) {
     uint64_t tag = 0;
     if (!reader.varint(tag) || tag > UINT32_MAX || tag >> 3 == 0) return false;
-    if (!read_field(reader, static_cast<uint32_t>(tag >> 3), static_cast<uint32_t>(tag & 7), message, depth)) return false;
+    if (!read_field(reader, static_cast<uint32_t>(tag >> 3), static_cast<uint32_t>(tag & 7), message, depth))
+      return false;
   }
   return true;
 }
@@ -154,12 +159,35 @@ bool read_message(std::string_view bytes, Message& message, int depth) {
 bool decode(std::string_view bytes, Model& model) { return read_message(bytes, model, 0); }
 
 std::string_view element_type_name(int64_t element_type) {
-  static constexpr std::array<std::string_view, 29> kNames = {
-      "",           "FLOAT",      "UINT8",     "INT8",         "UINT16",         "INT16",      "INT32",
-      "INT64",      "STRING",     "BOOL",      "FLOAT16",      "DOUBLE",         "UINT32",     "UINT64",
-      "COMPLEX64",  "COMPLEX128", "BFLOAT16",  "FLOAT8E4M3FN", "FLOAT8E4M3FNUZ", "FLOAT8E5M2", "FLOAT8E5M2FNUZ",
-      "UINT4",      "INT4",       "FLOAT4E2M1", "FLOAT8E8M0",  "UINT2",          "INT2",       "FLOAT6E2M3",
-      "FLOAT6E3M2"};
+  static constexpr std::array<std::string_view, 29> kNames = {"",
+                                                              "FLOAT",
+                                                              "UINT8",
+                                                              "INT8",
+                                                              "UINT16",
+                                                              "INT16",
+                                                              "INT32",
+                                                              "INT64",
+                                                              "STRING",
+                                                              "BOOL",
+                                                              "FLOAT16",
+                                                              "DOUBLE",
+                                                              "UINT32",
+                                                              "UINT64",
+                                                              "COMPLEX64",
+                                                              "COMPLEX128",
+                                                              "BFLOAT16",
+                                                              "FLOAT8E4M3FN",
+                                                              "FLOAT8E4M3FNUZ",
+                                                              "FLOAT8E5M2",
+                                                              "FLOAT8E5M2FNUZ",
+                                                              "UINT4",
+                                                              "INT4",
+                                                              "FLOAT4E2M1",
+                                                              "FLOAT8E8M0",
+                                                              "UINT2",
+                                                              "INT2",
+                                                              "FLOAT6E2M3",
+                                                              "FLOAT6E3M2"};
   if (element_type < 0 || element_type >= static_cast<int64_t>(kNames.size())) return "";
   return kNames[static_cast<size_t>(element_type)];
 }

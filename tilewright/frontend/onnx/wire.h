@@ -1,5 +1,6 @@
 // onnx.proto's messages as plain structs, limited to the fields that the importer reads, and their decoder.
-// Texts and raw data point into the decoded bytes.  Field numbers are those of onnx.proto (github.com/onnx/onnx, IR version 13).
+// Texts and raw data point into the decoded bytes.  Field numbers are those of onnx.proto
+// (github.com/onnx/onnx, IR version 13).
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -28,9 +29,35 @@ struct Entry {
 
 struct Tensor {
   enum ElementType {
-    kUndefined, kFloat, kUint8, kInt8, kUint16, kInt16, kInt32, kInt64, kString, kBool, kFloat16, kDouble, kUint32, kUint64,
-    kComplex64, kComplex128, kBfloat16, kFloat8E4M3FN, kFloat8E4M3FNUZ, kFloat8E5M2, kFloat8E5M2FNUZ, kUint4, kInt4,
-    kFloat4E2M1, kFloat8E8M0, kUint2, kInt2, kFloat6E2M3, kFloat6E3M2
+    kUndefined,
+    kFloat,
+    kUint8,
+    kInt8,
+    kUint16,
+    kInt16,
+    kInt32,
+    kInt64,
+    kString,
+    kBool,
+    kFloat16,
+    kDouble,
+    kUint32,
+    kUint64,
+    kComplex64,
+    kComplex128,
+    kBfloat16,
+    kFloat8E4M3FN,
+    kFloat8E4M3FNUZ,
+    kFloat8E5M2,
+    kFloat8E5M2FNUZ,
+    kUint4,
+    kInt4,
+    kFloat4E2M1,
+    kFloat8E8M0,
+    kUint2,
+    kInt2,
+    kFloat6E2M3,
+    kFloat6E3M2
   };
   enum Location { kInside, kExternal };
   std::string_view name;
@@ -43,17 +70,20 @@ struct Tensor {
   std::vector<Entry> external_data;
   int64_t data_location = kInside;
   static constexpr auto fields() {
-    return std::tuple{Field{1, &Tensor::dims}, Field{2, &Tensor::data_type}, Field{4, &Tensor::float_data},
-                      Field{5, &Tensor::int32_data}, Field{7, &Tensor::int64_data}, Field{8, &Tensor::name},
-                      Field{9, &Tensor::raw_data}, Field{10, &Tensor::double_data}, Field{11, &Tensor::uint64_data},
-                      Field{13, &Tensor::external_data}, Field{14, &Tensor::data_location}};
+    return std::tuple{
+        Field{1, &Tensor::dims},           Field{2, &Tensor::data_type},     Field{4, &Tensor::float_data},
+        Field{5, &Tensor::int32_data},     Field{7, &Tensor::int64_data},    Field{8, &Tensor::name},
+        Field{9, &Tensor::raw_data},       Field{10, &Tensor::double_data},  Field{11, &Tensor::uint64_data},
+        Field{13, &Tensor::external_data}, Field{14, &Tensor::data_location}};
   }
 };
 
 struct Dimension {
   std::optional<int64_t> value;
   std::optional<std::string_view> name;
-  static constexpr auto fields() { return std::tuple{Field{1, &Dimension::value}, Field{2, &Dimension::name}}; }
+  static constexpr auto fields() {
+    return std::tuple{Field{1, &Dimension::value}, Field{2, &Dimension::name}};
+  }
 };
 
 struct Shape {
@@ -64,7 +94,9 @@ struct Shape {
 struct TensorType {
   int64_t elem_type = 0;
   std::optional<Shape> shape;
-  static constexpr auto fields() { return std::tuple{Field{1, &TensorType::elem_type}, Field{2, &TensorType::shape}}; }
+  static constexpr auto fields() {
+    return std::tuple{Field{1, &TensorType::elem_type}, Field{2, &TensorType::shape}};
+  }
 };
 
 struct Type {
@@ -75,7 +107,9 @@ struct Type {
 struct ValueInfo {
   std::string_view name;
   Type type;
-  static constexpr auto fields() { return std::tuple{Field{1, &ValueInfo::name}, Field{2, &ValueInfo::type}}; }
+  static constexpr auto fields() {
+    return std::tuple{Field{1, &ValueInfo::name}, Field{2, &ValueInfo::type}};
+  }
 };
 
 struct Attribute {
@@ -91,8 +125,8 @@ struct Attribute {
   std::vector<int64_t> ints;
   std::vector<std::string_view> strings;
   static constexpr auto fields() {
-    return std::tuple{Field{1, &Attribute::name}, Field{2, &Attribute::f}, Field{3, &Attribute::i},
-                      Field{4, &Attribute::s}, Field{5, &Attribute::t}, Field{6, &Attribute::g},
+    return std::tuple{Field{1, &Attribute::name},   Field{2, &Attribute::f},    Field{3, &Attribute::i},
+                      Field{4, &Attribute::s},      Field{5, &Attribute::t},    Field{6, &Attribute::g},
                       Field{7, &Attribute::floats}, Field{8, &Attribute::ints}, Field{9, &Attribute::strings},
                       Field{20, &Attribute::type}};
   }
@@ -103,7 +137,7 @@ struct Node {
   std::vector<std::string_view> input, output;
   std::vector<Attribute> attribute;
   static constexpr auto fields() {
-    return std::tuple{Field{1, &Node::input}, Field{2, &Node::output}, Field{3, &Node::name},
+    return std::tuple{Field{1, &Node::input},   Field{2, &Node::output},    Field{3, &Node::name},
                       Field{4, &Node::op_type}, Field{5, &Node::attribute}, Field{7, &Node::domain}};
   }
 };
@@ -120,8 +154,9 @@ struct Graph {
   std::vector<SparseTensor> sparse_initializer;
   std::vector<ValueInfo> input, output;
   static constexpr auto fields() {
-    return std::tuple{Field{1, &Graph::node}, Field{2, &Graph::name}, Field{5, &Graph::initializer},
-                      Field{11, &Graph::input}, Field{12, &Graph::output}, Field{15, &Graph::sparse_initializer}};
+    return std::tuple{Field{1, &Graph::node},        Field{2, &Graph::name},
+                      Field{5, &Graph::initializer}, Field{11, &Graph::input},
+                      Field{12, &Graph::output},     Field{15, &Graph::sparse_initializer}};
   }
 };
 

@@ -1,8 +1,9 @@
 // Memory only as large as what is touched while it lives.
-//   A = alloc((128, 128)) inside a loop over i, used as A[i * 4 + j, k] for j < 4, k < 128  ->  A = alloc((4, 128)), A[j, k]
-// The touched region is the interval hull, dimension by dimension, of all accesses, while the loops inside the
-// allocation run.  A dimension whose hull has no constant bound keeps its extent.  Buffers whose address is taken, or that
-// have strides, keep everything.
+//   A = alloc((128, 128)) inside a loop over i, used as A[i * 4 + j, k] for j < 4, k < 128  ->  A = alloc((4,
+//   128)), A[j, k]
+// The touched region is the interval hull, dimension by dimension, of all accesses, while the loops inside
+// the allocation run.  A dimension whose hull has no constant bound keeps its extent.  Buffers whose address
+// is taken, or that have strides, keep everything.
 #include <unordered_set>
 
 #include "tilewright/arith/int_set.h"
@@ -37,11 +38,15 @@ class Touched {
     if (const auto* loop = ref.as<ForNode>()) return visit_loop(loop);
     if (const auto* branch = ref.as<IfThenElseNode>()) return visit_branch(branch);
     if (const auto* let = ref.as<LetStmtNode>()) return visit_let(let);
-    if (const auto* load = ref.as<BufferLoadNode>(); load && load->buffer.get() == buffer_) access(load->indices);
-    if (const auto* store = ref.as<BufferStoreNode>(); store && store->buffer.get() == buffer_) access(store->indices);
+    if (const auto* load = ref.as<BufferLoadNode>(); load && load->buffer.get() == buffer_)
+      access(load->indices);
+    if (const auto* store = ref.as<BufferStoreNode>(); store && store->buffer.get() == buffer_)
+      access(store->indices);
     if (const auto* var = ref.as<VarNode>(); var && var == buffer_->data.get()) escapes_ = true;
-    if (const auto* view = ref.as<DeclBufferNode>(); view && view->buffer->data.get() == buffer_->data.get()) escapes_ = true;
-    for_each_child(node, this, [](void* self, const Object* child, bool) { static_cast<Touched*>(self)->visit(child); });
+    if (const auto* view = ref.as<DeclBufferNode>(); view && view->buffer->data.get() == buffer_->data.get())
+      escapes_ = true;
+    for_each_child(node, this,
+                   [](void* self, const Object* child, bool) { static_cast<Touched*>(self)->visit(child); });
   }
 
   void visit_loop(const ForNode* loop) {
@@ -66,7 +71,8 @@ class Touched {
   // A let variable has its value's range.
   void visit_let(const LetStmtNode* let) {
     visit(let->value.get());
-    if (let->var->dtype.is_integral()) domains_[let->var.get()] = arith::eval_interval(let->value, domains_, analyzer_);
+    if (let->var->dtype.is_integral())
+      domains_[let->var.get()] = arith::eval_interval(let->value, domains_, analyzer_);
     visit(let->body.get());
     domains_.erase(let->var.get());
   }
@@ -105,12 +111,17 @@ class Compactor {
         [&](auto& self, const BufferLoadNode* node) -> PrimExpr {
           BufferLoad load = self.children(node);
           const Compact* compact = find(node->buffer.get());
-          return compact ? BufferLoad(BufferLoadNode::make(compact->buffer, moved(load->indices, *compact), load->predicate)) : load;
+          return compact ? BufferLoad(BufferLoadNode::make(compact->buffer, moved(load->indices, *compact),
+                                                           load->predicate))
+                         : load;
         },
         [&](auto& self, const BufferStoreNode* node) -> Stmt {
           BufferStore store = self.children(node);
           const Compact* compact = find(node->buffer.get());
-          return compact ? BufferStore(BufferStoreNode::make(compact->buffer, store->value, moved(store->indices, *compact), store->predicate)) : store;
+          return compact
+                     ? BufferStore(BufferStoreNode::make(compact->buffer, store->value,
+                                                         moved(store->indices, *compact), store->predicate))
+                     : store;
         });
   }
 
@@ -127,7 +138,8 @@ class Compactor {
   Stmt allocation(Self& self, const AllocBufferNode* node) {
     const Buffer& buffer = node->buffer;
     std::optional<IntervalRegion> touched;
-    if (buffer->strides.empty() && !buffer->shape.empty()) touched = Touched(buffer.get(), analyzer).region_in(node->body);
+    if (buffer->strides.empty() && !buffer->shape.empty())
+      touched = Touched(buffer.get(), analyzer).region_in(node->body);
     if (touched) shrink(buffer, *touched);
     Stmt body = self(node->body);
     const Compact* compact = find(buffer.get());
@@ -158,7 +170,8 @@ class Compactor {
 
   bool constant_extent(const Interval& interval, int64_t* most) {
     if (!interval.is_bounded()) return false;
-    const arith::ConstBounds bounds = analyzer.const_bounds(analyzer.simplify(interval.max - interval.min + 1));
+    const arith::ConstBounds bounds =
+        analyzer.const_bounds(analyzer.simplify(interval.max - interval.min + 1));
     *most = std::max<int64_t>(bounds.max, 1);
     return bounds.max != arith::kPosInf;
   }
@@ -170,7 +183,8 @@ class Compactor {
 
   std::vector<PrimExpr> moved(const std::vector<PrimExpr>& indices, const Compact& compact) {
     std::vector<PrimExpr> result;
-    for (size_t axis = 0; axis < indices.size(); ++axis) result.push_back(analyzer.simplify(indices[axis] - compact.begin[axis]));
+    for (size_t axis = 0; axis < indices.size(); ++axis)
+      result.push_back(analyzer.simplify(indices[axis] - compact.begin[axis]));
     return result;
   }
 

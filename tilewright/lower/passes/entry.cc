@@ -17,7 +17,9 @@ namespace {
 
 const DataType kHandle = DataType::handle();
 
-PrimExpr peek(DataType dtype, PrimExpr pointer, int64_t offset) { return call(dtype, "peek", {std::move(pointer), imm(offset, kInt64)}); }
+PrimExpr peek(DataType dtype, PrimExpr pointer, int64_t offset) {
+  return call(dtype, "peek", {std::move(pointer), imm(offset, kInt64)});
+}
 
 Stmt raise(const char* kind, std::string format, std::vector<PrimExpr> values) {
   std::vector<PrimExpr> args{string_imm(kind), string_imm(std::move(format))};
@@ -40,19 +42,23 @@ class Entry {
     check_count();
     std::vector<PrimExpr> pointers;
     for (size_t n = 0; n < func_->params.size(); ++n) {
-      if (func_->buffers[n]) pointers.push_back(tensor(n, func_->buffers[n]));
-      else scalar(n, func_->params[n]);
+      if (func_->buffers[n])
+        pointers.push_back(tensor(n, func_->buffers[n]));
+      else
+        scalar(n, func_->params[n]);
     }
     check_derived();
     for (const Var& var : scalars) {
       if (!bound_.count(var.get()))
-        throw UserError(var, "{}: the variable {} is used, but no parameter says what it is", name_, var->name_hint)
+        throw UserError(var, "{}: the variable {} is used, but no parameter says what it is", name_,
+                        var->name_hint)
             .help("make it the extent of a parameter's buffer, or a scalar parameter");
       pointers.push_back(var);
     }
     Stmt body = EvaluateNode::make(CallNode::make(kInt32, Expr(compute), std::move(pointers)));
     for (auto wrap = steps_.rbegin(); wrap != steps_.rend(); ++wrap) body = (*wrap)(std::move(body));
-    AttrMap attrs{{"global_symbol", string_imm(TILEWRIGHT_KERNEL_PREFIX + name_)}, {std::string(kLoweredKind), string_imm(std::string(kEntry))}};
+    AttrMap attrs{{"global_symbol", string_imm(TILEWRIGHT_KERNEL_PREFIX + name_)},
+                  {std::string(kLoweredKind), string_imm(std::string(kEntry))}};
     return with(func_, [&](PrimFuncNode& changed) {
       changed.params = {self_, args_, num_args_, result_};
       changed.buffers.assign(4, nullptr);
@@ -64,7 +70,9 @@ class Entry {
  private:
   // ---- steps, outermost first
   void let(const Var& var, PrimExpr value) {
-    steps_.push_back([var, value = std::move(value)](Stmt rest) -> Stmt { return LetStmtNode::make(value, var, std::move(rest)); });
+    steps_.push_back([var, value = std::move(value)](Stmt rest) -> Stmt {
+      return LetStmtNode::make(value, var, std::move(rest));
+    });
   }
   Var let(std::string name, PrimExpr value) {
     Var var = make_var(std::move(name), value->dtype);
@@ -85,8 +93,10 @@ class Entry {
     std::vector<std::string> names;
     for (size_t n = 0; n < func_->params.size(); ++n) names.push_back(param_name(n));
     const int64_t count = static_cast<int64_t>(names.size());
-    refuse_if(not_equal(num_args_, imm(count)),
-              raise("TypeError", fmt::format("{}: %d arguments given, expected {} ({})", name_, count, fmt::join(names, ", ")), {num_args_}));
+    refuse_if(not_equal(num_args_, imm(count)), raise("TypeError",
+                                                      fmt::format("{}: %d arguments given, expected {} ({})",
+                                                                  name_, count, fmt::join(names, ", ")),
+                                                      {num_args_}));
   }
 
   // ---- tensors
@@ -110,23 +120,30 @@ class Entry {
 
   void check_type(const std::string& name, const Buffer& buffer, const Var& tensor) {
     const PrimExpr device = peek(kInt32, tensor, offsetof(DLTensor, device));
-    refuse_if(not_equal(device, imm(kDLCPU)),
-              raise("ValueError", fmt::format("{}: argument {} is on device type %d, expected the CPU", name_, name), {device}));
+    refuse_if(
+        not_equal(device, imm(kDLCPU)),
+        raise("ValueError",
+              fmt::format("{}: argument {} is on device type %d, expected the CPU", name_, name), {device}));
     const PrimExpr ndim = peek(kInt32, tensor, offsetof(DLTensor, ndim));
     const int64_t expected_ndim = static_cast<int64_t>(buffer->shape.size());
     refuse_if(not_equal(ndim, imm(expected_ndim)),
-              raise("ValueError", fmt::format("{}: argument {} has %d dimensions, expected {}", name_, name, expected_ndim), {ndim}));
+              raise("ValueError",
+                    fmt::format("{}: argument {} has %d dimensions, expected {}", name_, name, expected_ndim),
+                    {ndim}));
     const DataType dtype = buffer->dtype;
     const int64_t bits = dtype.code | dtype.bits << 8 | static_cast<int64_t>(dtype.lanes) << 16;
     const PrimExpr given = peek(kInt32, tensor, offsetof(DLTensor, dtype));
     const PrimExpr code = peek(DataType::uint(8), tensor, offsetof(DLTensor, dtype));
     const PrimExpr width = peek(DataType::uint(8), tensor, offsetof(DLTensor, dtype) + 1);
     refuse_if(not_equal(given, imm(bits)),
-              raise("TypeError", fmt::format("{}: argument {} has another dtype (code %d, %d bits), expected {}", name_, name, dtype.str()),
+              raise("TypeError",
+                    fmt::format("{}: argument {} has another dtype (code %d, %d bits), expected {}", name_,
+                                name, dtype.str()),
                     {tir::cast(kInt32, code), tir::cast(kInt32, width)}));
   }
 
-  // Extents that are known must be equal; a variable met first is bound; expressions of variables wait for the end.
+  // Extents that are known must be equal; a variable met first is bound; expressions of variables wait for
+  // the end.
   void check_shape(const std::string& name, const Buffer& buffer, const Var& shape) {
     PrimExpr wrong = bool_imm(false);
     std::vector<std::string> given_text, expected_text;
@@ -147,16 +164,20 @@ class Entry {
         expected_text.push_back("%lld");
         expected_values.push_back(tir::cast(kInt64, extent));
       } else {
-        if (var && new_here.insert(var).second) new_vars.emplace_back(Var(var), actual);
-        else derived_.push_back({name, axis, actual, extent});
+        if (var && new_here.insert(var).second)
+          new_vars.emplace_back(Var(var), actual);
+        else
+          derived_.push_back({name, axis, actual, extent});
         expected_text.push_back(escaped(expr_text(extent)));
       }
     }
     std::vector<PrimExpr> values = given;
     values.insert(values.end(), expected_values.begin(), expected_values.end());
     if (!is_zero(wrong))
-      refuse_if(wrong, raise("ValueError", fmt::format("{}: argument {} has shape [{}], expected [{}]", name_, name, fmt::join(given_text, ", "),
-                                                       fmt::join(expected_text, ", ")), values));
+      refuse_if(wrong, raise("ValueError",
+                             fmt::format("{}: argument {} has shape [{}], expected [{}]", name_, name,
+                                         fmt::join(given_text, ", "), fmt::join(expected_text, ", ")),
+                             values));
     for (const auto& [var, value] : new_vars) bind(var, value);
   }
 
@@ -171,24 +192,32 @@ class Entry {
       const PrimExpr actual = peek(kInt64, given, static_cast<int64_t>(axis) * 8);
       if (!buffer->strides.empty()) {
         const PrimExpr stride = call(kInt64, "if_then_else", {is_null, row_major, actual});
-        if (const auto* var = buffer->strides[axis].as<VarNode>()) bind(Var(var), stride);
-        else derived_.push_back({name + " strides", axis, stride, buffer->strides[axis]});
+        if (const auto* var = buffer->strides[axis].as<VarNode>())
+          bind(Var(var), stride);
+        else
+          derived_.push_back({name + " strides", axis, stride, buffer->strides[axis]});
       } else if (!is_one(extent)) {
-        wrong = logical_or(wrong, logical_and(not_equal(extent, imm(1, kInt64)), not_equal(actual, row_major)));
+        wrong =
+            logical_or(wrong, logical_and(not_equal(extent, imm(1, kInt64)), not_equal(actual, row_major)));
       }
       row_major = row_major * extent;
     }
     if (!is_zero(wrong))
       refuse_if(call(kBoolType, "if_then_else", {is_null, bool_imm(false), wrong}),
-                raise("ValueError", fmt::format("{}: argument {} is not compact in row-major order", name_, name), {}));
+                raise("ValueError",
+                      fmt::format("{}: argument {} is not compact in row-major order", name_, name), {}));
   }
 
   PrimExpr data_pointer(const std::string& name, const Buffer& buffer, const Var& tensor) {
-    const Var address = let(name + "_address", peek(kInt64, tensor, offsetof(DLTensor, data)) + peek(kInt64, tensor, offsetof(DLTensor, byte_offset)));
+    const Var address = let(name + "_address", peek(kInt64, tensor, offsetof(DLTensor, data)) +
+                                                   peek(kInt64, tensor, offsetof(DLTensor, byte_offset)));
     const int64_t alignment = std::max<int64_t>(1, buffer->dtype.element().num_bytes());
     if (alignment > 1)
-      refuse_if(not_equal(call(kInt64, "bitwise_and", {address, imm(alignment - 1, kInt64)}), imm(0, kInt64)),
-                raise("ValueError", fmt::format("{}: the data of argument {} is not aligned to {} bytes", name_, name, alignment), {}));
+      refuse_if(
+          not_equal(call(kInt64, "bitwise_and", {address, imm(alignment - 1, kInt64)}), imm(0, kInt64)),
+          raise("ValueError",
+                fmt::format("{}: the data of argument {} is not aligned to {} bytes", name_, name, alignment),
+                {}));
     return call(kHandle, "reinterpret", {address});
   }
 
@@ -204,11 +233,14 @@ class Entry {
       bind(param, peek(kHandle, args_, slot + 8));
     } else if (dtype.is_float()) {
       const PrimExpr is_float = equal(code, imm(kTilewrightFloat));
-      refuse_if(logical_not(logical_or(is_int, is_float)), raise("TypeError", fmt::format("{}: argument {} is not a number", name_, name), {}));
+      refuse_if(logical_not(logical_or(is_int, is_float)),
+                raise("TypeError", fmt::format("{}: argument {} is not a number", name_, name), {}));
       const DataType wide = DataType::float_(64);
-      bind(param, tir::cast(dtype, call(wide, "if_then_else", {is_float, peek(wide, args_, slot + 8), tir::cast(wide, as_int)})));
+      bind(param, tir::cast(dtype, call(wide, "if_then_else",
+                                        {is_float, peek(wide, args_, slot + 8), tir::cast(wide, as_int)})));
     } else {
-      refuse_if(logical_not(is_int), raise("TypeError", fmt::format("{}: argument {} is not an integer", name_, name), {}));
+      refuse_if(logical_not(is_int),
+                raise("TypeError", fmt::format("{}: argument {} is not an integer", name_, name), {}));
       bind(param, dtype.is_bool() ? not_equal(as_int, imm(0, kInt64)) : tir::cast(dtype, as_int));
     }
   }
@@ -222,8 +254,10 @@ class Entry {
     for (const Derived& dim : derived_) {
       const PrimExpr expected = tir::cast(kInt64, dim.expected);
       refuse_if(not_equal(dim.actual, expected),
-                raise("ValueError", fmt::format("{}: dimension {} of argument {} is %lld, expected {} = %lld", name_, dim.axis, dim.name,
-                                                escaped(expr_text(dim.expected))), {dim.actual, expected}));
+                raise("ValueError",
+                      fmt::format("{}: dimension {} of argument {} is %lld, expected {} = %lld", name_,
+                                  dim.axis, dim.name, escaped(expr_text(dim.expected))),
+                      {dim.actual, expected}));
     }
   }
 
@@ -235,8 +269,8 @@ class Entry {
 
   std::string name_;
   const PrimFunc& func_;
-  Var self_ = make_var("self", kHandle), args_ = make_var("args", kHandle), num_args_ = make_var("num_args", kInt32),
-      result_ = make_var("result", kHandle);
+  Var self_ = make_var("self", kHandle), args_ = make_var("args", kHandle),
+      num_args_ = make_var("num_args", kInt32), result_ = make_var("result", kHandle);
   std::vector<std::function<Stmt(Stmt)>> steps_;
   std::unordered_set<const VarNode*> bound_;
   std::vector<Derived> derived_;
@@ -244,7 +278,8 @@ class Entry {
 
 }  // namespace
 
-PrimFunc make_entry(const std::string& name, const PrimFunc& func, const GlobalVar& compute, const std::vector<Var>& scalars) {
+PrimFunc make_entry(const std::string& name, const PrimFunc& func, const GlobalVar& compute,
+                    const std::vector<Var>& scalars) {
   return Entry(name, func).make(compute, scalars);
 }
 

@@ -1,4 +1,5 @@
-// A[i, j]  ->  A[i * 128 + j]: every buffer becomes one-dimensional, with strides and offset worked into the index.
+// A[i, j]  ->  A[i * 128 + j]: every buffer becomes one-dimensional, with strides and offset worked into the
+// index.
 #include <unordered_set>
 
 #include "tilewright/arith/analyzer.h"
@@ -27,7 +28,8 @@ class Flattener {
       changed.elem_offset = nullptr;
       changed.axis_separators.clear();
       // memory of the caller is only as aligned as its elements
-      if (callers_.count(buffer->data.get())) changed.data_alignment = std::max<int64_t>(1, buffer->dtype.element().num_bytes());
+      if (callers_.count(buffer->data.get()))
+        changed.data_alignment = std::max<int64_t>(1, buffer->dtype.element().num_bytes());
     });
     kept_.push_back(buffer);
     return found->second;
@@ -36,10 +38,12 @@ class Flattener {
   std::vector<PrimExpr> index(const Buffer& buffer, const std::vector<PrimExpr>& indices) {
     PrimExpr offset = buffer->elem_offset ? buffer->elem_offset : imm(0);
     if (!buffer->strides.empty()) {
-      for (size_t axis = 0; axis < indices.size(); ++axis) offset = offset + indices[axis] * buffer->strides[axis];
+      for (size_t axis = 0; axis < indices.size(); ++axis)
+        offset = offset + indices[axis] * buffer->strides[axis];
     } else if (!indices.empty()) {
       PrimExpr row_major = indices[0];
-      for (size_t axis = 1; axis < indices.size(); ++axis) row_major = row_major * buffer->shape[axis] + indices[axis];
+      for (size_t axis = 1; axis < indices.size(); ++axis)
+        row_major = row_major * buffer->shape[axis] + indices[axis];
       offset = offset + row_major;
     }
     return {analyzer.simplify(offset)};
@@ -65,11 +69,13 @@ PrimFunc flatten_buffers(const PrimFunc& func) {
       },
       [&](auto& self, const BufferLoadNode* node) -> PrimExpr {
         std::vector<PrimExpr> indices = self(node->indices);
-        return BufferLoadNode::make(flattener.flat(node->buffer), flattener.index(node->buffer, indices), self(node->predicate));
+        return BufferLoadNode::make(flattener.flat(node->buffer), flattener.index(node->buffer, indices),
+                                    self(node->predicate));
       },
       [&](auto& self, const BufferStoreNode* node) -> Stmt {
         std::vector<PrimExpr> indices = self(node->indices);
-        return BufferStoreNode::make(flattener.flat(node->buffer), self(node->value), flattener.index(node->buffer, indices), self(node->predicate));
+        return BufferStoreNode::make(flattener.flat(node->buffer), self(node->value),
+                                     flattener.index(node->buffer, indices), self(node->predicate));
       },
       [&](auto& self, const AllocBufferNode* node) -> Stmt {
         return AllocBufferNode::make(flattener.flat(node->buffer), node->annotations, self(node->body));

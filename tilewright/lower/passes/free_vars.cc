@@ -20,7 +20,8 @@ class Finder {
     if (const auto* alloc = ref.as<AllocBufferNode>()) defined_.insert(alloc->buffer->data.get());
     if (const auto* load = ref.as<BufferLoadNode>()) use(load->buffer->data);
     if (const auto* store = ref.as<BufferStoreNode>()) use(store->buffer->data);
-    for_each_child(node, this, [](void* self, const Object* child, bool) { static_cast<Finder*>(self)->visit(child); });
+    for_each_child(node, this,
+                   [](void* self, const Object* child, bool) { static_cast<Finder*>(self)->visit(child); });
   }
 
  private:

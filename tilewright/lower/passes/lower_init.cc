@@ -11,7 +11,8 @@ PrimFunc lower_init(const PrimFunc& func) {
     if (!block->init) return block;
     PrimExpr at_start = bool_imm(true);
     for (const IterVar& axis : block->iter_vars) {
-      if (axis->iter_type == IterType::kReduce) at_start = logical_and(at_start, equal(axis->var, axis->dom->min));
+      if (axis->iter_type == IterType::kReduce)
+        at_start = logical_and(at_start, equal(axis->var, axis->dom->min));
     }
     // with T.init(): s; body  ->  if vk == 0: s; body
     Stmt init = block->init;

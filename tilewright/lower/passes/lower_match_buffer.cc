@@ -1,5 +1,5 @@
-// B = T.match_buffer(A[i:i + n, ...], shape): accesses of B become accesses of A; B's symbolic strides and offset become
-// numbers.
+// B = T.match_buffer(A[i:i + n, ...], shape): accesses of B become accesses of A; B's symbolic strides and
+// offset become numbers.
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/lower/passes/passes.h"
 #include "tilewright/support/error.h"
@@ -38,7 +38,8 @@ void bind_view(const MatchBufferRegion& match, const View& view, Substitution* v
   }
   if (!match->buffer->elem_offset) return;
   PrimExpr offset = match->source->buffer->elem_offset ? match->source->buffer->elem_offset : imm(0);
-  for (size_t axis = 0; axis < strides.size(); ++axis) offset = offset + match->source->region[axis]->min * strides[axis];
+  for (size_t axis = 0; axis < strides.size(); ++axis)
+    offset = offset + match->source->region[axis]->min * strides[axis];
   bind(match->buffer->elem_offset, offset);
 }
 
@@ -64,7 +65,9 @@ PrimFunc lower_match_buffer(const PrimFunc& func) {
         Substitution values;
         for (const MatchBufferRegion& match : node->match_buffers) {
           const size_t ndim = match->buffer->shape.size(), source_ndim = match->source->region.size();
-          if (ndim > source_ndim) throw UserError("match_buffer: {} has {} dimensions, its source {}", match->buffer->name, ndim, source_ndim);
+          if (ndim > source_ndim)
+            throw UserError("match_buffer: {} has {} dimensions, its source {}", match->buffer->name, ndim,
+                            source_ndim);
           const View view{match->source, source_ndim - ndim};
           bind_view(match, view, &values);
           values[match->buffer->data.get()] = match->source->buffer->data;
@@ -77,13 +80,15 @@ PrimFunc lower_match_buffer(const PrimFunc& func) {
         BufferLoad load = self.children(node);
         auto view = views.find(load->buffer.get());
         if (view == views.end()) return load;
-        return self(PrimExpr(BufferLoadNode::make(view->second.source->buffer, source_indices(load, view->second), load->predicate)));
+        return self(PrimExpr(BufferLoadNode::make(view->second.source->buffer,
+                                                  source_indices(load, view->second), load->predicate)));
       },
       [&](auto& self, const BufferStoreNode* node) -> Stmt {
         BufferStore store = self.children(node);
         auto view = views.find(store->buffer.get());
         if (view == views.end()) return store;
-        return self(Stmt(BufferStoreNode::make(view->second.source->buffer, store->value, source_indices(store, view->second), store->predicate)));
+        return self(Stmt(BufferStoreNode::make(view->second.source->buffer, store->value,
+                                               source_indices(store, view->second), store->predicate)));
       });
 }
 

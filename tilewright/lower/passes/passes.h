@@ -9,8 +9,8 @@ using namespace tir;
 
 /// Blocks with init  ->  the init runs where all reduce axes are at their start.
 PrimFunc lower_init(const PrimFunc& func);
-/// Blocks whose buffers are allocated inside  ->  each allocated around the smallest statement that holds its uses and
-/// the loops over which its values live.
+/// Blocks whose buffers are allocated inside  ->  each allocated around the smallest statement that holds its
+/// uses and the loops over which its values live.
 PrimFunc place_allocations(const PrimFunc& func);
 /// Views of match_buffer in blocks  ->  accesses of what they view.
 PrimFunc lower_match_buffer(const PrimFunc& func);
@@ -24,7 +24,8 @@ PrimFunc flatten_buffers(const PrimFunc& func);
 PrimFunc vectorize_loops(const PrimFunc& func);
 /// Unrolled loops  ->  copies of their body.
 PrimFunc unroll_loops(const PrimFunc& func);
-/// The function  ->  lowered functions (lower/lowered.h): entry with argument checks, compute, parallel bodies.
+/// The function  ->  lowered functions (lower/lowered.h): entry with argument checks, compute, parallel
+/// bodies.
 IRModule split_functions(const std::string& name, const PrimFunc& func);
 
 }  // namespace tilewright::lower

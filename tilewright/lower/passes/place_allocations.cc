@@ -1,6 +1,6 @@
-// Where memory lives: every buffer allocated in a block goes to the smallest statement that holds all its uses.
-// A loop that a reduce (or opaque) axis of a using block depends on carries values from turn to turn, so the buffer is
-// placed outside it:  for k: Y[i] += ...  keeps Y outside k although all uses are inside.
+// Where memory lives: every buffer allocated in a block goes to the smallest statement that holds all its
+// uses. A loop that a reduce (or opaque) axis of a using block depends on carries values from turn to turn,
+// so the buffer is placed outside it:  for k: Y[i] += ...  keeps Y outside k although all uses are inside.
 #include <unordered_map>
 #include <unordered_set>
 
@@ -43,7 +43,9 @@ class UseFinder {
       if (owner != by_pointer_.end()) use(owner->second);
     }
     if (is_place) stack_.push_back(node);
-    for_each_child(node, this, [](void* self, const Object* child, bool) { static_cast<UseFinder*>(self)->visit(child); });
+    for_each_child(node, this, [](void* self, const Object* child, bool) {
+      static_cast<UseFinder*>(self)->visit(child);
+    });
     if (is_place) stack_.pop_back();
   }
 
@@ -63,8 +65,9 @@ class UseFinder {
     }
     in_block_ = true;
     stack_.push_back(realize);
-    for_each_child(realize->block.get(), this,
-                   [](void* self, const Object* child, bool) { static_cast<UseFinder*>(self)->visit(child); });
+    for_each_child(realize->block.get(), this, [](void* self, const Object* child, bool) {
+      static_cast<UseFinder*>(self)->visit(child);
+    });
     stack_.pop_back();
     in_block_ = was_in_block;
     limit_ = outer_limit;
@@ -74,7 +77,8 @@ class UseFinder {
   void use(const BufferNode* buffer) {
     if (!mine_.count(buffer)) return;
     Path path;
-    if (in_block_) path.assign(stack_.begin(), stack_.begin() + static_cast<long>(std::min(limit_, stack_.size())));
+    if (in_block_)
+      path.assign(stack_.begin(), stack_.begin() + static_cast<long>(std::min(limit_, stack_.size())));
     auto [found, is_new] = paths_.try_emplace(buffer, path);
     if (is_new) return;
     Path& common = found->second;
@@ -87,12 +91,13 @@ class UseFinder {
   std::unordered_map<const VarNode*, const BufferNode*> by_pointer_;
   std::unordered_map<const BufferNode*, Path> paths_;
   Path stack_;
-  size_t limit_ = 0;       // entries of stack_ that may be places for the current block
+  size_t limit_ = 0;  // entries of stack_ that may be places for the current block
   bool in_block_ = false;
 };
 
 Stmt allocate_around(Stmt stmt, const std::vector<Buffer>& buffers) {
-  for (auto buffer = buffers.rbegin(); buffer != buffers.rend(); ++buffer) stmt = AllocBufferNode::make(*buffer, AttrMap(), stmt);
+  for (auto buffer = buffers.rbegin(); buffer != buffers.rend(); ++buffer)
+    stmt = AllocBufferNode::make(*buffer, AttrMap(), stmt);
   return stmt;
 }
 
@@ -107,7 +112,10 @@ Stmt rebuild(const Stmt& body, const std::unordered_map<const Object*, std::vect
       [&](auto& self, const ForNode* node) -> Stmt {
         For loop = self.children(node);
         const auto* buffers = found(node);
-        return buffers ? with(loop, [&](ForNode& changed) { changed.body = allocate_around(changed.body, *buffers); }) : loop;
+        return buffers
+                   ? with(loop,
+                          [&](ForNode& changed) { changed.body = allocate_around(changed.body, *buffers); })
+                   : loop;
       },
       [&](auto& self, const IfThenElseNode* node) -> Stmt {
         Stmt stmt = self.children(node);
@@ -131,8 +139,10 @@ PrimFunc place_allocations(const PrimFunc& func) {
       const UseFinder uses(node);
       for (const Buffer& buffer : node->alloc_buffers) {
         const Object* place = uses.place(buffer.get());
-        if (place) at[place].push_back(buffer);
-        else whole_body.push_back(buffer);
+        if (place)
+          at[place].push_back(buffer);
+        else
+          whole_body.push_back(buffer);
       }
     }
     Stmt body = at.empty() ? node->body : rebuild(node->body, at);

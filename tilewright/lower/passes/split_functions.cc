@@ -1,5 +1,5 @@
-// One loop program to the functions of lowered.h: parallel loops become bodies of their own, the rest computes, and an
-// entry checks the arguments.
+// One loop program to the functions of lowered.h: parallel loops become bodies of their own, the rest
+// computes, and an entry checks the arguments.
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/lower/lowered.h"
 #include "tilewright/lower/passes/entry.h"
@@ -48,10 +48,12 @@ class Splitter {
     const std::string body_name = name_ + "_body_" + std::to_string(num_bodies_++);
     const Var begin = make_var("begin", kInt64), end = make_var("end", kInt64);
     const DataType dtype = node->loop_var->dtype;
-    Stmt loop = ForNode::make(node->min + tir::cast(dtype, begin), tir::cast(dtype, end - begin), node->loop_var, ForKind::kSerial,
-                              std::string(), node->annotations, serial_inside(node->body));
+    Stmt loop =
+        ForNode::make(node->min + tir::cast(dtype, begin), tir::cast(dtype, end - begin), node->loop_var,
+                      ForKind::kSerial, std::string(), node->annotations, serial_inside(node->body));
     std::vector<Var> params{begin, end};
-    std::vector<PrimExpr> args{string_imm(body_name), tir::cast(kInt64, node->extent), imm(node->annotations.get_int("grain", 1), kInt64)};
+    std::vector<PrimExpr> args{string_imm(body_name), tir::cast(kInt64, node->extent),
+                               imm(node->annotations.get_int("grain", 1), kInt64)};
     for (const Var& var : free_vars(loop)) {
       if (var == begin || var == end) continue;
       params.push_back(var);
@@ -77,12 +79,14 @@ IRModule split_functions(const std::string& name, const PrimFunc& func) {
   }
   const size_t num_pointers = params.size();
   for (const Var& var : free_vars(body)) {
-    if (std::find(params.begin(), params.begin() + static_cast<long>(num_pointers), var) == params.begin() + static_cast<long>(num_pointers))
+    if (std::find(params.begin(), params.begin() + static_cast<long>(num_pointers), var) ==
+        params.begin() + static_cast<long>(num_pointers))
       scalars.push_back(var);
   }
   params.insert(params.end(), scalars.begin(), scalars.end());
   const std::string compute_name = name + "_compute";
-  IRModule module = with_function(splitter.module, compute_name, lowered(params, body, attrs_for(func, kCompute)));
+  IRModule module =
+      with_function(splitter.module, compute_name, lowered(params, body, attrs_for(func, kCompute)));
   return with_function(module, name, make_entry(name, func, module->find_global_var(compute_name), scalars));
 }
 

@@ -1,5 +1,6 @@
 // for i in T.unroll(n): body(i)  ->  body(0); ...; body(n - 1)
-// A loop whose extent is not constant, or that would make more than kMaxCopies copies, is left to the code generator.
+// A loop whose extent is not constant, or that would make more than kMaxCopies copies, is left to the code
+// generator.
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
@@ -15,7 +16,10 @@ constexpr int64_t kMaxCopies = 1024;
 Stmt fresh_copy(const Stmt& body, const Var& loop_var, const PrimExpr& value) {
   Substitution values{{loop_var.get(), value}};
   walk(
-      body, [&](const ForNode* node) { values[node->loop_var.get()] = make_var(node->loop_var->name_hint, node->loop_var->dtype); },
+      body,
+      [&](const ForNode* node) {
+        values[node->loop_var.get()] = make_var(node->loop_var->name_hint, node->loop_var->dtype);
+      },
       [&](const LetStmtNode* node) { values[node->var.get()] = with(node->var, [](VarNode&) {}); },
       [&](const AllocBufferNode* node) {
         Var data = with(node->buffer->data, [](VarNode&) {});
@@ -43,7 +47,8 @@ PrimFunc unroll_loops(const PrimFunc& func) {
         changed.annotations.set("pragma_unroll", bool_imm(true));
       });
     std::vector<Stmt> copies;
-    for (int64_t n = 0; n < extent->value; ++n) copies.push_back(fresh_copy(loop->body, loop->loop_var, loop->min + n));
+    for (int64_t n = 0; n < extent->value; ++n)
+      copies.push_back(fresh_copy(loop->body, loop->loop_var, loop->min + n));
     return seq(std::move(copies));
   });
 }

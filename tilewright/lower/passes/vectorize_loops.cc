@@ -1,6 +1,6 @@
 // for i in T.vectorized(4): B[i] = A[i] + x  ->  B[T.Ramp(0, 1, 4)] = A[T.Ramp(0, 1, 4)] + T.Broadcast(x, 4)
-// A body that has no vector form (conditions that differ between lanes, calls with effects, allocations) stays a serial
-// loop; its annotation "no_vector_form" says why.
+// A body that has no vector form (conditions that differ between lanes, calls with effects, allocations)
+// stays a serial loop; its annotation "no_vector_form" says why.
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
@@ -32,13 +32,15 @@ class Vectorizer {
     }
     if (const auto* store = node.as<BufferStoreNode>()) return vector_store(store);
     if (const auto* loop = node.as<ForNode>()) {
-      if (is_vector(expr(loop->min)) || is_vector(expr(loop->extent))) throw NoVectorForm{"bounds of an inner loop differ between lanes"};
+      if (is_vector(expr(loop->min)) || is_vector(expr(loop->extent)))
+        throw NoVectorForm{"bounds of an inner loop differ between lanes"};
       return with(loop, [&](ForNode& changed) { changed.body = stmt(loop->body); });
     }
     if (const auto* branch = node.as<IfThenElseNode>()) {
       const PrimExpr condition = expr(branch->condition);
       if (is_vector(condition)) throw NoVectorForm{"a condition differs between lanes"};
-      return IfThenElseNode::make(condition, stmt(branch->then_case), branch->else_case ? stmt(branch->else_case) : Stmt());
+      return IfThenElseNode::make(condition, stmt(branch->then_case),
+                                  branch->else_case ? stmt(branch->else_case) : Stmt());
     }
     if (const auto* let = node.as<LetStmtNode>()) {
       const PrimExpr value = expr(let->value);
@@ -56,7 +58,9 @@ class Vectorizer {
  private:
   static bool is_vector(const PrimExpr& e) { return !e->dtype.is_scalar(); }
 
-  PrimExpr widen(const PrimExpr& e) { return is_vector(e) ? e : PrimExpr(BroadcastNode::make(e, static_cast<int64_t>(lanes_))); }
+  PrimExpr widen(const PrimExpr& e) {
+    return is_vector(e) ? e : PrimExpr(BroadcastNode::make(e, static_cast<int64_t>(lanes_)));
+  }
 
   Var define(const Var& scalar, const PrimExpr& value) {
     const Var var = make_var(scalar->name_hint, value->dtype);
@@ -69,8 +73,10 @@ class Vectorizer {
       auto vector = vectors_.find(var);
       return vector == vectors_.end() ? node : vector->second;
     }
-    if (IntImmNode::classof(*node) || FloatImmNode::classof(*node) || StringImmNode::classof(*node)) return node;
-    if (BinaryOpNode::classof(*node)) return binary_op(static_cast<const BinaryOpNode*>(static_cast<const Object*>(node.get())));
+    if (IntImmNode::classof(*node) || FloatImmNode::classof(*node) || StringImmNode::classof(*node))
+      return node;
+    if (BinaryOpNode::classof(*node))
+      return binary_op(static_cast<const BinaryOpNode*>(static_cast<const Object*>(node.get())));
     if (const auto* negated = node.as<NotNode>()) return NotNode::make(expr(negated->a));
     if (const auto* converted = node.as<CastNode>()) {
       const PrimExpr value = expr(converted->value);
@@ -78,7 +84,8 @@ class Vectorizer {
     }
     if (const auto* load = node.as<BufferLoadNode>()) return vector_load(load);
     if (const auto* choice = node.as<SelectNode>()) {
-      const PrimExpr condition = expr(choice->condition), a = expr(choice->true_value), b = expr(choice->false_value);
+      const PrimExpr condition = expr(choice->condition), a = expr(choice->true_value),
+                     b = expr(choice->false_value);
       if (!is_vector(condition) && !is_vector(a) && !is_vector(b)) return SelectNode::make(condition, a, b);
       return SelectNode::make(widen(condition), widen(a), widen(b));
     }
@@ -99,7 +106,8 @@ class Vectorizer {
     const Kind kind = node->kind;
     if (kind == Kind::kAdd && x && !is_vector(b)) return RampNode::make(x->base + b, x->stride, x->lanes);
     if (kind == Kind::kAdd && y && !is_vector(a)) return RampNode::make(a + y->base, y->stride, y->lanes);
-    if (kind == Kind::kAdd && x && y) return RampNode::make(x->base + y->base, x->stride + y->stride, x->lanes);
+    if (kind == Kind::kAdd && x && y)
+      return RampNode::make(x->base + y->base, x->stride + y->stride, x->lanes);
     if (kind == Kind::kSub && x && !is_vector(b)) return RampNode::make(x->base - b, x->stride, x->lanes);
     if (kind == Kind::kMul && x && !is_vector(b)) return RampNode::make(x->base * b, x->stride * b, x->lanes);
     if (kind == Kind::kMul && y && !is_vector(a)) return RampNode::make(a * y->base, a * y->stride, y->lanes);
@@ -123,35 +131,43 @@ class Vectorizer {
     const auto* op = call->op.as<OpNode>();
     const BuiltinOp* builtin = op ? find_builtin(op->name) : nullptr;
     if (!any_vector) {
-      if (builtin && builtin->effect == Effect::kPure) return CallNode::make(call->dtype, call->op, std::move(args), call->annotations);
+      if (builtin && builtin->effect == Effect::kPure)
+        return CallNode::make(call->dtype, call->op, std::move(args), call->annotations);
       throw NoVectorForm{"a call with an effect"};
     }
     if (!builtin) throw NoVectorForm{"a call of a function"};
     if (builtin->name == "if_then_else") return lanewise_choice(call, std::move(args));
     const bool lanewise = builtin->elementwise || builtin->name == "isnan" || builtin->name == "isinf" ||
-                          builtin->name == "isfinite" || builtin->name == "reinterpret" || builtin->name == "clz";
+                          builtin->name == "isfinite" || builtin->name == "reinterpret" ||
+                          builtin->name == "clz";
     if (!lanewise) throw NoVectorForm{"T." + std::string(builtin->name) + " has no vector form"};
     for (PrimExpr& arg : args) arg = widen(arg);
-    return CallNode::make(call->dtype.element().with_lanes(lanes_), call->op, std::move(args), call->annotations);
+    return CallNode::make(call->dtype.element().with_lanes(lanes_), call->op, std::move(args),
+                          call->annotations);
   }
 
-  // Only the chosen value may be computed; with a condition that differs between lanes both are, so they must be harmless.
+  // Only the chosen value may be computed; with a condition that differs between lanes both are, so they must
+  // be harmless.
   PrimExpr lanewise_choice(const CallNode* call, std::vector<PrimExpr> args) {
     if (!is_vector(args[0])) {
       const DataType dtype = call->dtype.element().with_lanes(lanes_);
-      return CallNode::make(dtype, call->op, std::vector<PrimExpr>{args[0], widen(args[1]), widen(args[2])}, call->annotations);
+      return CallNode::make(dtype, call->op, std::vector<PrimExpr>{args[0], widen(args[1]), widen(args[2])},
+                            call->annotations);
     }
-    if (may_fault(call->args[1]) || may_fault(call->args[2])) throw NoVectorForm{"a guarded access differs between lanes"};
+    if (may_fault(call->args[1]) || may_fault(call->args[2]))
+      throw NoVectorForm{"a guarded access differs between lanes"};
     return SelectNode::make(args[0], widen(args[1]), widen(args[2]));
   }
 
   static bool may_fault(const PrimExpr& e) {
     bool faults = false;
-    walk(e, [&](const BufferLoadNode*) { faults = true; }, [&](const CallNode*) { faults = true; },
-         [&](const BinaryOpNode* node) {
-           const bool divides = node->kind == Kind::kDiv || node->kind == Kind::kMod || node->kind == Kind::kFloorDiv || node->kind == Kind::kFloorMod;
-           faults |= divides && node->dtype.is_integral();
-         });
+    walk(
+        e, [&](const BufferLoadNode*) { faults = true; }, [&](const CallNode*) { faults = true; },
+        [&](const BinaryOpNode* node) {
+          const bool divides = node->kind == Kind::kDiv || node->kind == Kind::kMod ||
+                               node->kind == Kind::kFloorDiv || node->kind == Kind::kFloorMod;
+          faults |= divides && node->dtype.is_integral();
+        });
     return faults;
   }
 
@@ -192,7 +208,8 @@ PrimFunc vectorize_loops(const PrimFunc& func) {
     const auto* extent = loop->extent.template as<IntImmNode>();
     if (!extent) return serial(loop, "the extent is not constant");
     if (extent->value == 1) return substitute(loop->body, {{loop->loop_var.get(), loop->min}});
-    if (extent->value < 1 || extent->value > kMaxLanes) return serial(loop, "more lanes than " + std::to_string(kMaxLanes));
+    if (extent->value < 1 || extent->value > kMaxLanes)
+      return serial(loop, "more lanes than " + std::to_string(kMaxLanes));
     try {
       return Vectorizer(loop.get(), extent->value).stmt(loop->body);
     } catch (const NoVectorForm& none) {

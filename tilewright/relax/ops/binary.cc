@@ -25,7 +25,8 @@ te::Tensor lower_binary(const LowerInput& in) {
 
 Type infer_where(const Call& call) {
   const DataType condition = tensor_arg(call, 0)->dtype;
-  if (!condition.is_void() && !condition.is_bool()) fail(call, "condition is {}, expected bool", condition.str());
+  if (!condition.is_void() && !condition.is_bool())
+    fail(call, "condition is {}, expected bool", condition.str());
   return broadcast_type(call, {0, 1, 2}, common_dtype(call, 1, 2));
 }
 te::Tensor lower_where(const LowerInput& in) { return topi::where(in[0], in[1], in[2]); }
@@ -38,7 +39,9 @@ te::Tensor lower_fma(const LowerInput& in) { return topi::add(topi::multiply(in[
 
 struct PreluAttrs {
   int64_t axis = 1;
-  static constexpr auto fields() { return std::tuple{field<&PreluAttrs::axis>("axis", "the dimension that alpha has a slope for")}; }
+  static constexpr auto fields() {
+    return std::tuple{field<&PreluAttrs::axis>("axis", "the dimension that alpha has a slope for")};
+  }
 };
 Type infer_prelu(const Call& call, const PreluAttrs& attrs) {
   const TensorTypeNode* x = tensor_arg(call, 0);
@@ -54,7 +57,8 @@ te::Tensor lower_prelu(const LowerInput& in, const PreluAttrs& attrs) {
       x.shape(),
       [&](const std::vector<tir::Var>& i) {
         const PrimExpr v = x.at({i.begin(), i.end()});
-        const PrimExpr slope = alpha(tir::is_one(alpha.shape()[0]) ? tir::make_const_int(i[axis]->dtype, 0) : PrimExpr(i[axis]));
+        const PrimExpr slope =
+            alpha(tir::is_one(alpha.shape()[0]) ? tir::make_const_int(i[axis]->dtype, 0) : PrimExpr(i[axis]));
         return tir::select(tir::operator>(v, tir::make_const_int(v->dtype, 0)), v, v * slope);
       },
       {.name = "T_prelu"});
@@ -92,9 +96,11 @@ constexpr OpInfo kOps[] = {
     row<topi::bitwise_xor, &infer_bits>("relax.bitwise_xor", "x1 ^ x2."),
     row<topi::left_shift, &infer_bits>("relax.left_shift", "x1 << x2."),
     row<topi::right_shift, &infer_bits>("relax.right_shift", "x1 >> x2."),
-    op<infer_where, lower_where>("relax.where", "condition, x1, x2", "x1 where condition, else x2.", kBroadcast),
+    op<infer_where, lower_where>("relax.where", "condition, x1, x2", "x1 where condition, else x2.",
+                                 kBroadcast),
     op<infer_fma, lower_fma>("relax.ewise_fma", "x1, x2, x3", "x1 * x2 + x3.", kBroadcast),
-    op<infer_prelu, lower_prelu, PreluAttrs>("relax.nn.prelu", "x, alpha", "x where positive, else alpha * x.", kBroadcast),
+    op<infer_prelu, lower_prelu, PreluAttrs>("relax.nn.prelu", "x, alpha",
+                                             "x where positive, else alpha * x.", kBroadcast),
 };
 
 }  // namespace

@@ -5,7 +5,9 @@ namespace tilewright::relax {
 namespace {
 
 Type written_type(const Call& call) {
-  if (call->type_args.empty()) throw UserError(call, "{}: the type of the result is not given", name_of(call)).help("give it, e.g. out_sinfo=R.Tensor((4,), \"float32\")");
+  if (call->type_args.empty())
+    throw UserError(call, "{}: the type of the result is not given", name_of(call))
+        .help("give it, e.g. out_sinfo=R.Tensor((4,), \"float32\")");
   return call->type_args.size() == 1 ? call->type_args[0] : Type(tuple_type(call->type_args));
 }
 
@@ -20,7 +22,8 @@ Type infer_call_with_outputs(const Call& call) {
   require_callee(call);
   const Type inputs = type_of(call->args[1]);
   if (inputs && !is<TupleTypeNode>(inputs) && !is<ObjectTypeNode>(inputs))
-    throw UserError(call->args[1], "{}: args is {}, expected a tuple", name_of(call), type_text(inputs)).help("write (x,) for one argument");
+    throw UserError(call->args[1], "{}: args is {}, expected a tuple", name_of(call), type_text(inputs))
+        .help("write (x,) for one argument");
   const Type type = written_type(call);
   const auto* tuple = type.as<TupleTypeNode>();
   const std::vector<Type> outputs = tuple ? tuple->elements : std::vector<Type>{type};
@@ -40,10 +43,15 @@ Type infer_call_packed(const Call& call) {
 constexpr FusePattern kOpaque = FusePattern::kOpaque;
 
 constexpr OpInfo kOps[] = {
-    op<infer_call_with_outputs, nullptr>("relax.call_tir", "func, args, tir_vars?", "A loop program of the module with memory for its outputs.", kOpaque),
-    op<infer_call_with_outputs, nullptr>("relax.call_dps_packed", "func, args", "A registered function with memory for its outputs.", kOpaque),
-    op<infer_call_packed, nullptr>("relax.call_packed", "func, *", "A registered function, which may have side effects.", kOpaque, false),
-    op<infer_call_packed, nullptr>("relax.call_pure_packed", "func, *", "A registered function without side effects.", kOpaque),
+    op<infer_call_with_outputs, nullptr>("relax.call_tir", "func, args, tir_vars?",
+                                         "A loop program of the module with memory for its outputs.",
+                                         kOpaque),
+    op<infer_call_with_outputs, nullptr>("relax.call_dps_packed", "func, args",
+                                         "A registered function with memory for its outputs.", kOpaque),
+    op<infer_call_packed, nullptr>("relax.call_packed", "func, *",
+                                   "A registered function, which may have side effects.", kOpaque, false),
+    op<infer_call_packed, nullptr>("relax.call_pure_packed", "func, *",
+                                   "A registered function without side effects.", kOpaque),
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
 // Convolutions.  Source: arXiv 1603.07285 for the arithmetic of extents.
-#include "tilewright/relax/op_util.h"
-#include "tilewright/arith/analyzer.h"
 #include "tilewright/te/topi/conv.h"
+#include "tilewright/arith/analyzer.h"
+#include "tilewright/relax/op_util.h"
 #include "tilewright/tir/text.h"
 
 namespace tilewright::relax {
@@ -18,14 +18,16 @@ struct ConvAttrs {
   std::string out_layout;
   DataType out_dtype = DataType::void_();
   static constexpr auto fields() {
-    return std::tuple{field<&ConvAttrs::strides>("strides", "step of the window, one number or one per dimension"),
-                      field<&ConvAttrs::padding>("padding", "zeros around: one number, one per dimension, or before and after each"),
-                      field<&ConvAttrs::dilation>("dilation", "distance of kernel elements"),
-                      field<&ConvAttrs::groups>("groups", "channels are split into this many independent convolutions"),
-                      field<&ConvAttrs::data_layout>("data_layout", "order of dimensions, e.g. \"NCHW\""),
-                      field<&ConvAttrs::kernel_layout>("kernel_layout", "order of dimensions, e.g. \"OIHW\""),
-                      field<&ConvAttrs::out_layout>("out_layout", "order of dimensions; empty: as data_layout"),
-                      field<&ConvAttrs::out_dtype>("out_dtype", "of the sums; void: that of data")};
+    return std::tuple{
+        field<&ConvAttrs::strides>("strides", "step of the window, one number or one per dimension"),
+        field<&ConvAttrs::padding>("padding",
+                                   "zeros around: one number, one per dimension, or before and after each"),
+        field<&ConvAttrs::dilation>("dilation", "distance of kernel elements"),
+        field<&ConvAttrs::groups>("groups", "channels are split into this many independent convolutions"),
+        field<&ConvAttrs::data_layout>("data_layout", "order of dimensions, e.g. \"NCHW\""),
+        field<&ConvAttrs::kernel_layout>("kernel_layout", "order of dimensions, e.g. \"OIHW\""),
+        field<&ConvAttrs::out_layout>("out_layout", "order of dimensions; empty: as data_layout"),
+        field<&ConvAttrs::out_dtype>("out_dtype", "of the sums; void: that of data")};
   }
 };
 
@@ -34,13 +36,16 @@ struct TransposeAttrs : ConvAttrs<kSpatial> {
   std::vector<int64_t> output_padding = std::vector<int64_t>(kSpatial, 0);
   TransposeAttrs() { this->kernel_layout[0] = 'I', this->kernel_layout[1] = 'O'; }
   static constexpr auto fields() {
-    return std::tuple_cat(ConvAttrs<kSpatial>::fields(), std::tuple{field<&TransposeAttrs::output_padding>("output_padding", "elements more at the end")});
+    return std::tuple_cat(ConvAttrs<kSpatial>::fields(), std::tuple{field<&TransposeAttrs::output_padding>(
+                                                             "output_padding", "elements more at the end")});
   }
 };
 
-std::vector<int64_t> per_dimension(const Call& call, std::vector<int64_t> values, size_t num_spatial, std::string_view name, int64_t least) {
+std::vector<int64_t> per_dimension(const Call& call, std::vector<int64_t> values, size_t num_spatial,
+                                   std::string_view name, int64_t least) {
   if (values.size() == 1) values.assign(num_spatial, values[0]);
-  if (values.size() != num_spatial) fail(call, "{} has {} numbers, expected 1 or {}", name, values.size(), num_spatial);
+  if (values.size() != num_spatial)
+    fail(call, "{} has {} numbers, expected 1 or {}", name, values.size(), num_spatial);
   for (int64_t value : values) {
     if (value < least) fail(call, "{} is {}, expected at least {}", name, value, least);
   }
@@ -55,7 +60,8 @@ topi::ConvOptions options_of(const Call& call, const Attrs& attrs, size_t num_sp
   options.padding = attrs.padding;
   if (options.padding.size() != 2 * num_spatial) {
     options.padding = per_dimension(call, attrs.padding, num_spatial, "padding", INT64_MIN);
-    options.padding.insert(options.padding.end(), options.padding.begin(), options.padding.begin() + static_cast<long>(num_spatial));
+    options.padding.insert(options.padding.end(), options.padding.begin(),
+                           options.padding.begin() + static_cast<long>(num_spatial));
   }
   for (int64_t value : options.padding) {
     if (value < 0) fail(call, "padding is {}, expected at least 0", value);
@@ -66,13 +72,15 @@ topi::ConvOptions options_of(const Call& call, const Attrs& attrs, size_t num_sp
   options.kernel_layout = attrs.kernel_layout;
   options.out_dtype = attrs.out_dtype;
   if (!attrs.out_layout.empty() && attrs.out_layout != attrs.data_layout)
-    throw Unsupported(call, "{}: out_layout \"{}\" other than data_layout \"{}\"", name_of(call), attrs.out_layout, attrs.data_layout);
+    throw Unsupported(call, "{}: out_layout \"{}\" other than data_layout \"{}\"", name_of(call),
+                      attrs.out_layout, attrs.data_layout);
   return options;
 }
 
 size_t position(const Call& call, const std::string& layout, char letter, size_t size) {
   const size_t at = layout.find(letter);
-  if (layout.size() != size || at == std::string::npos) fail(call, "layout \"{}\" does not name {} dimensions with {}", layout, size, letter);
+  if (layout.size() != size || at == std::string::npos)
+    fail(call, "layout \"{}\" does not name {} dimensions with {}", layout, size, letter);
   return at;
 }
 
@@ -92,12 +100,14 @@ Type infer_conv(const Call& call, const ConvAttrs<kSpatial>& attrs) {
   const Shape *data = known_shape(tensor_arg(call, 0)), *weight = known_shape(tensor_arg(call, 1));
   if (!data || !weight) return tensor_type_of_ndim(kSpatial + 2, dtype);
   const std::string &in = attrs.data_layout, &kernel = attrs.kernel_layout;
-  const size_t size = kSpatial + 2, channel = position(call, in, 'C', size), batch = position(call, in, 'N', size);
+  const size_t size = kSpatial + 2, channel = position(call, in, 'C', size),
+               batch = position(call, in, 'N', size);
   const PrimExpr &inputs = (*data)[channel], &outputs = (*weight)[position(call, kernel, 'O', size)];
   const PrimExpr expected = (*weight)[position(call, kernel, 'I', size)] * attrs.groups;
   if (equal_extents(inputs, expected) == Answer::kNo)
-    fail(call, "data is {} with {} channels, weight is {} for {} channels in {} group{}", shape_text(*data), tir::expr_text(inputs),
-         shape_text(*weight), tir::expr_text(expected), attrs.groups, attrs.groups == 1 ? "" : "s");
+    fail(call, "data is {} with {} channels, weight is {} for {} channels in {} group{}", shape_text(*data),
+         tir::expr_text(inputs), shape_text(*weight), tir::expr_text(expected), attrs.groups,
+         attrs.groups == 1 ? "" : "s");
   if (const auto* count = outputs.as<IntImmNode>(); count && count->value % attrs.groups)
     fail(call, "{} output channels do not divide into {} groups", count->value, attrs.groups);
   Shape result(size);
@@ -107,9 +117,11 @@ Type infer_conv(const Call& call, const ConvAttrs<kSpatial>& attrs) {
     const char letter = kSpatialLetters[3 - kSpatial + n];
     const size_t at = position(call, in, letter, size);
     const int64_t pad = options.padding[n] + options.padding[kSpatial + n];
-    result[at] = topi::conv_extent((*data)[at], (*weight)[position(call, kernel, letter, size)], options.strides[n], pad, options.dilation[n]);
+    result[at] = topi::conv_extent((*data)[at], (*weight)[position(call, kernel, letter, size)],
+                                   options.strides[n], pad, options.dilation[n]);
     if (const auto* extent = result[at].template as<IntImmNode>(); extent && extent->value < 1)
-      fail(call, "the window of weight {} is larger than data {} with padding {}", shape_text(*weight), shape_text(*data), pad);
+      fail(call, "the window of weight {} is larger than data {} with padding {}", shape_text(*weight),
+           shape_text(*data), pad);
   }
   return tensor_type(std::move(result), dtype);
 }
@@ -123,11 +135,12 @@ Type infer_transpose(const Call& call, const TransposeAttrs<kSpatial>& attrs) {
   const Shape *data = known_shape(tensor_arg(call, 0)), *weight = known_shape(tensor_arg(call, 1));
   if (!data || !weight) return tensor_type_of_ndim(kSpatial + 2, dtype);
   const std::string &in = attrs.data_layout, &kernel = attrs.kernel_layout;
-  const size_t size = kSpatial + 2, channel = position(call, in, 'C', size), batch = position(call, in, 'N', size);
+  const size_t size = kSpatial + 2, channel = position(call, in, 'C', size),
+               batch = position(call, in, 'N', size);
   const PrimExpr &inputs = (*data)[channel], &expected = (*weight)[position(call, kernel, 'I', size)];
   if (equal_extents(inputs, expected) == Answer::kNo)
-    fail(call, "data is {} with {} channels, weight is {} for {} channels", shape_text(*data), tir::expr_text(inputs), shape_text(*weight),
-         tir::expr_text(expected));
+    fail(call, "data is {} with {} channels, weight is {} for {} channels", shape_text(*data),
+         tir::expr_text(inputs), shape_text(*weight), tir::expr_text(expected));
   if (const auto* count = inputs.template as<IntImmNode>(); count && count->value % attrs.groups)
     fail(call, "{} input channels do not divide into {} groups", count->value, attrs.groups);
   Shape result(size);
@@ -149,24 +162,30 @@ te::Tensor lower_conv(const LowerInput& in, const ConvAttrs<kSpatial>& attrs) {
 }
 template <int kSpatial>
 te::Tensor lower_transpose(const LowerInput& in, const TransposeAttrs<kSpatial>& attrs) {
-  const std::vector<int64_t> extra = per_dimension(in.call, attrs.output_padding, kSpatial, "output_padding", 0);
+  const std::vector<int64_t> extra =
+      per_dimension(in.call, attrs.output_padding, kSpatial, "output_padding", 0);
   return topi::conv_transpose(in[0], in[1], options_of(in.call, attrs, kSpatial), extra);
 }
 
 constexpr FusePattern kOutFusable = FusePattern::kOutFusable;
 template <int kSpatial>
 constexpr OpInfo conv(std::string_view name) {
-  return op<&infer_conv<kSpatial>, &lower_conv<kSpatial>, ConvAttrs<kSpatial>>(name, "data, weight", "Convolution (cross-correlation).", kOutFusable);
+  return op<&infer_conv<kSpatial>, &lower_conv<kSpatial>, ConvAttrs<kSpatial>>(
+      name, "data, weight", "Convolution (cross-correlation).", kOutFusable);
 }
 template <int kSpatial>
 constexpr OpInfo transposed(std::string_view name) {
   return op<&infer_transpose<kSpatial>, &lower_transpose<kSpatial>, TransposeAttrs<kSpatial>>(
-      name, "data, weight", "Transposed convolution: the gradient of the convolution in its data.", kOutFusable);
+      name, "data, weight", "Transposed convolution: the gradient of the convolution in its data.",
+      kOutFusable);
 }
 
 constexpr OpInfo kOps[] = {
-    conv<1>("relax.nn.conv1d"), conv<2>("relax.nn.conv2d"), conv<3>("relax.nn.conv3d"),
-    transposed<1>("relax.nn.conv1d_transpose"), transposed<2>("relax.nn.conv2d_transpose"),
+    conv<1>("relax.nn.conv1d"),
+    conv<2>("relax.nn.conv2d"),
+    conv<3>("relax.nn.conv3d"),
+    transposed<1>("relax.nn.conv1d_transpose"),
+    transposed<2>("relax.nn.conv2d_transpose"),
 };
 
 }  // namespace

@@ -11,7 +11,9 @@ namespace {
 
 struct DtypeAttrs {
   DataType dtype = DataType::void_();
-  static constexpr auto fields() { return std::tuple{field<&DtypeAttrs::dtype>("dtype", "element type; void: that of the argument")}; }
+  static constexpr auto fields() {
+    return std::tuple{field<&DtypeAttrs::dtype>("dtype", "element type; void: that of the argument")};
+  }
 };
 
 Type filled(const Call& call, DataType dtype) {
@@ -50,9 +52,13 @@ te::Tensor lower_full(const LowerInput& in, const DtypeAttrs&) {
 std::optional<PrimExpr> arange_count(const Call& call) {
   const PrimTypeNode *start = scalar_arg(call, 0), *end = scalar_arg(call, 1), *step = scalar_arg(call, 2);
   if (!start->value || !end->value || !step->value) return std::nullopt;
-  const auto *a = start->value.as<FloatImmNode>(), *b = end->value.as<FloatImmNode>(), *s = step->value.as<FloatImmNode>();
-  auto as_double = [](const PrimExpr& value, const FloatImmNode* real) { return real ? real->value : static_cast<double>(value.as<IntImmNode>()->value); };
-  const bool all_const = (a || is<IntImmNode>(start->value)) && (b || is<IntImmNode>(end->value)) && (s || is<IntImmNode>(step->value));
+  const auto *a = start->value.as<FloatImmNode>(), *b = end->value.as<FloatImmNode>(),
+             *s = step->value.as<FloatImmNode>();
+  auto as_double = [](const PrimExpr& value, const FloatImmNode* real) {
+    return real ? real->value : static_cast<double>(value.as<IntImmNode>()->value);
+  };
+  const bool all_const = (a || is<IntImmNode>(start->value)) && (b || is<IntImmNode>(end->value)) &&
+                         (s || is<IntImmNode>(step->value));
   if (all_const) {
     const double stride = as_double(step->value, s);
     if (stride == 0) fail(call, "step is 0");
@@ -62,7 +68,8 @@ std::optional<PrimExpr> arange_count(const Call& call) {
   }
   const auto* stride = step->value.as<IntImmNode>();
   if (!stride || stride->value <= 0) return std::nullopt;
-  const PrimExpr length = tir::floordiv(as_extent(end->value) - as_extent(start->value) + (stride->value - 1), stride->value);
+  const PrimExpr length =
+      tir::floordiv(as_extent(end->value) - as_extent(start->value) + (stride->value - 1), stride->value);
   return arith::simplify(length);
 }
 Type infer_arange(const Call& call, const DtypeAttrs& attrs) {
@@ -89,7 +96,8 @@ Type infer_tensor_to_shape(const Call& call) {
   const auto* count = shape ? (*shape)[0].as<IntImmNode>() : nullptr;
   if (const auto* constant = call->args[0].as<ConstantNode>(); constant && constant->data.dtype() == kInt64) {
     Shape values;
-    for (int64_t n = 0; n < constant->data.num_elements(); ++n) values.push_back(extent_imm(constant->data.compact().data_as<int64_t>()[n]));
+    for (int64_t n = 0; n < constant->data.num_elements(); ++n)
+      values.push_back(extent_imm(constant->data.compact().data_as<int64_t>()[n]));
     return shape_type(std::move(values));
   }
   return shape_type_of_ndim(count ? count->value : -1);
@@ -102,28 +110,34 @@ Type infer_shape_to_tensor(const Call& call) {
 }
 te::Tensor lower_shape_to_tensor(const LowerInput& in) {
   const Shape values = in.shape(0);
-  return te::compute(
-      {extent_imm(static_cast<int64_t>(values.size()))},
-      [&](const std::vector<tir::Var>& i) {
-        PrimExpr result = values.empty() ? extent_imm(0) : values.back();
-        for (size_t n = values.size(); n-- > 1;)
-          result = tir::select(tir::equal(i[0], extent_imm(static_cast<int64_t>(n) - 1)), values[n - 1], result);
-        return result;
-      },
-      {.name = "T_shape"});
+  return te::compute({extent_imm(static_cast<int64_t>(values.size()))},
+                     [&](const std::vector<tir::Var>& i) {
+                       PrimExpr result = values.empty() ? extent_imm(0) : values.back();
+                       for (size_t n = values.size(); n-- > 1;)
+                         result = tir::select(tir::equal(i[0], extent_imm(static_cast<int64_t>(n) - 1)),
+                                              values[n - 1], result);
+                       return result;
+                     },
+                     {.name = "T_shape"});
 }
 
 constexpr FusePattern kInjective = FusePattern::kInjective, kOpaque = FusePattern::kOpaque;
 constexpr OpInfo kOps[] = {
     op<infer_constant, lower_constant<0>, DtypeAttrs>("relax.zeros", "shape", "Zeros.", kInjective),
     op<infer_constant, lower_constant<1>, DtypeAttrs>("relax.ones", "shape", "Ones.", kInjective),
-    op<infer_full, lower_full, DtypeAttrs>("relax.full", "shape, fill_value", "One value everywhere.", kInjective),
-    op<infer_like, lower_constant<0>, DtypeAttrs>("relax.zeros_like", "x", "Zeros in the shape of x.", kInjective),
-    op<infer_like, lower_constant<1>, DtypeAttrs>("relax.ones_like", "x", "Ones in the shape of x.", kInjective),
-    op<infer_arange, lower_arange, DtypeAttrs>("relax.arange", "start, end, step", "start, start + step, ... before end.", kInjective),
+    op<infer_full, lower_full, DtypeAttrs>("relax.full", "shape, fill_value", "One value everywhere.",
+                                           kInjective),
+    op<infer_like, lower_constant<0>, DtypeAttrs>("relax.zeros_like", "x", "Zeros in the shape of x.",
+                                                  kInjective),
+    op<infer_like, lower_constant<1>, DtypeAttrs>("relax.ones_like", "x", "Ones in the shape of x.",
+                                                  kInjective),
+    op<infer_arange, lower_arange, DtypeAttrs>("relax.arange", "start, end, step",
+                                               "start, start + step, ... before end.", kInjective),
     op<infer_shape_of, nullptr>("relax.shape_of", "x", "The shape of a tensor, as a value.", kOpaque),
-    op<infer_tensor_to_shape, nullptr>("relax.tensor_to_shape", "x", "The shape whose extents are the elements of x.", kOpaque),
-    op<infer_shape_to_tensor, lower_shape_to_tensor>("relax.shape_to_tensor", "x", "The extents as an int64 vector.", kOpaque),
+    op<infer_tensor_to_shape, nullptr>("relax.tensor_to_shape", "x",
+                                       "The shape whose extents are the elements of x.", kOpaque),
+    op<infer_shape_to_tensor, lower_shape_to_tensor>("relax.shape_to_tensor", "x",
+                                                     "The extents as an int64 vector.", kOpaque),
 };
 
 }  // namespace

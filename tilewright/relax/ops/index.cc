@@ -12,7 +12,10 @@ namespace {
 
 struct SliceAttrs {
   bool assume_inbound = false;
-  static constexpr auto fields() { return std::tuple{field<&SliceAttrs::assume_inbound>("assume_inbound", "bounds are within the tensor and not negative")}; }
+  static constexpr auto fields() {
+    return std::tuple{field<&SliceAttrs::assume_inbound>("assume_inbound",
+                                                         "bounds are within the tensor and not negative")};
+  }
 };
 
 struct SlicePlan {
@@ -21,7 +24,9 @@ struct SlicePlan {
 
 int64_t constant_of(const Call& call, size_t n, const PrimExpr& value) {
   int64_t number;
-  if (!tir::as_const_int(value, &number)) throw Unsupported(call, "{}: {} holds {}, which is no constant", name_of(call), arg_name(call, n), tir::expr_text(value));
+  if (!tir::as_const_int(value, &number))
+    throw Unsupported(call, "{}: {} holds {}, which is no constant", name_of(call), arg_name(call, n),
+                      tir::expr_text(value));
   return number;
 }
 
@@ -40,27 +45,35 @@ PrimExpr clamped(const PrimExpr& bound, const PrimExpr& extent, const PrimExpr& 
 std::optional<SlicePlan> plan_slice(const Call& call, const Shape& shape, bool in_bounds) {
   Shape axes, begin, end, strides;
   int64_t count;
-  if (!shape_arg(call, 1, &count, &axes) || !shape_arg(call, 2, &count, &begin) || !shape_arg(call, 3, &count, &end)) return std::nullopt;
+  if (!shape_arg(call, 1, &count, &axes) || !shape_arg(call, 2, &count, &begin) ||
+      !shape_arg(call, 3, &count, &end))
+    return std::nullopt;
   if (call->args.size() > 4 && !shape_arg(call, 4, &count, &strides)) return std::nullopt;
   if (strides.empty()) strides.assign(axes.size(), extent_imm(1));
   if (begin.size() != axes.size() || end.size() != axes.size() || strides.size() != axes.size())
-    fail(call, "{} axes, {} begins, {} ends and {} strides", axes.size(), begin.size(), end.size(), strides.size());
+    fail(call, "{} axes, {} begins, {} ends and {} strides", axes.size(), begin.size(), end.size(),
+         strides.size());
   SlicePlan plan{Shape(shape.size(), extent_imm(0)), Shape(shape.size(), extent_imm(1)), shape};
   for (size_t n = 0; n < axes.size(); ++n) {
-    const auto axis = static_cast<size_t>(normalize_axis(call, constant_of(call, 1, axes[n]), static_cast<int64_t>(shape.size())));
+    const auto axis = static_cast<size_t>(
+        normalize_axis(call, constant_of(call, 1, axes[n]), static_cast<int64_t>(shape.size())));
     const PrimExpr& extent = shape[axis];
     const int64_t stride = constant_of(call, 4, strides[n]);
     if (stride == 0) fail(call, "the stride of axis {} is 0", axis);
     const PrimExpr zero = extent_imm(0), one = extent_imm(1);
     const PrimExpr low = stride > 0 ? zero : zero - one, high = stride > 0 ? extent : extent - 1;
-    const PrimExpr first = in_bounds ? begin[n] : clamped(begin[n], extent, low, high), last = in_bounds ? end[n] : clamped(end[n], extent, low, high);
-    const PrimExpr length = stride > 0 ? tir::floordiv(last - first + (stride - 1), stride) : tir::floordiv(first - last + (-stride - 1), -stride);
+    const PrimExpr first = in_bounds ? begin[n] : clamped(begin[n], extent, low, high),
+                   last = in_bounds ? end[n] : clamped(end[n], extent, low, high);
+    const PrimExpr length = stride > 0 ? tir::floordiv(last - first + (stride - 1), stride)
+                                       : tir::floordiv(first - last + (-stride - 1), -stride);
     plan.begin[axis] = first;
     plan.strides[axis] = extent_imm(stride);
     const PrimExpr simple = arith::simplify(length);
     arith::Analyzer analyzer;
     analyzer.require(tir::operator<=(zero, extent));
-    plan.shape[axis] = in_bounds || analyzer.can_prove(tir::operator<=(zero, simple)) ? simple : arith::simplify(tir::max(simple, zero));
+    plan.shape[axis] = in_bounds || analyzer.can_prove(tir::operator<=(zero, simple))
+                           ? simple
+                           : arith::simplify(tir::max(simple, zero));
   }
   return plan;
 }
@@ -84,8 +97,10 @@ struct TakeAttrs {
   std::optional<int64_t> axis;
   std::string mode = "fast";
   static constexpr auto fields() {
-    return std::tuple{field<&TakeAttrs::axis>("axis", "the dimension of x that is indexed; may be left out for a vector"),
-                      field<&TakeAttrs::mode>("mode", "indices outside: \"fast\" promised not to be, \"clip\" or \"wrap\"")};
+    return std::tuple{
+        field<&TakeAttrs::axis>("axis", "the dimension of x that is indexed; may be left out for a vector"),
+        field<&TakeAttrs::mode>("mode",
+                                "indices outside: \"fast\" promised not to be, \"clip\" or \"wrap\"")};
   }
 };
 int64_t take_axis(const Call& call, const TakeAttrs& attrs, int64_t ndim) {
@@ -94,12 +109,15 @@ int64_t take_axis(const Call& call, const TakeAttrs& attrs, int64_t ndim) {
 }
 Type infer_take(const Call& call, const TakeAttrs& attrs) {
   const TensorTypeNode *x = tensor_arg(call, 0), *indices = tensor_arg(call, 1);
-  if (!indices->dtype.is_void() && !indices->dtype.is_integral()) fail(call, "indices is {}, expected integers", short_text(indices));
-  if (attrs.mode != "fast" && attrs.mode != "clip" && attrs.mode != "wrap") fail(call, "mode is \"{}\", expected \"fast\", \"clip\" or \"wrap\"", attrs.mode);
+  if (!indices->dtype.is_void() && !indices->dtype.is_integral())
+    fail(call, "indices is {}, expected integers", short_text(indices));
+  if (attrs.mode != "fast" && attrs.mode != "clip" && attrs.mode != "wrap")
+    fail(call, "mode is \"{}\", expected \"fast\", \"clip\" or \"wrap\"", attrs.mode);
   if (x->ndim < 0) return tensor_type_of_ndim(-1, x->dtype);
   const int64_t axis = take_axis(call, attrs, x->ndim);
   const Shape *shape = known_shape(x), *at = known_shape(indices);
-  if (!shape || !at) return tensor_type_of_ndim(indices->ndim < 0 ? -1 : x->ndim - 1 + indices->ndim, x->dtype);
+  if (!shape || !at)
+    return tensor_type_of_ndim(indices->ndim < 0 ? -1 : x->ndim - 1 + indices->ndim, x->dtype);
   Shape result(shape->begin(), shape->begin() + axis);
   result.insert(result.end(), at->begin(), at->end());
   result.insert(result.end(), shape->begin() + axis + 1, shape->end());
@@ -116,7 +134,8 @@ struct PadAttrs {
   std::string pad_mode = "constant";
   double pad_value = 0;
   static constexpr auto fields() {
-    return std::tuple{field<&PadAttrs::pad_width>("pad_width", "before and after dimension 0, before and after dimension 1, ..."),
+    return std::tuple{field<&PadAttrs::pad_width>(
+                          "pad_width", "before and after dimension 0, before and after dimension 1, ..."),
                       field<&PadAttrs::pad_mode>("pad_mode", "\"constant\", \"edge\" or \"reflect\""),
                       field<&PadAttrs::pad_value>("pad_value", "what is put in, of \"constant\"")};
   }
@@ -125,7 +144,8 @@ Type infer_pad(const Call& call, const PadAttrs& attrs) {
   const TensorTypeNode* x = tensor_arg(call, 0);
   if (x->ndim < 0) return tensor_type_of_ndim(-1, x->dtype);
   if (attrs.pad_width.size() != 2 * static_cast<size_t>(x->ndim))
-    fail(call, "pad_width has {} numbers, expected {} for {} dimensions", attrs.pad_width.size(), 2 * x->ndim, x->ndim);
+    fail(call, "pad_width has {} numbers, expected {} for {} dimensions", attrs.pad_width.size(), 2 * x->ndim,
+         x->ndim);
   if (attrs.pad_mode != "constant" && attrs.pad_mode != "edge" && attrs.pad_mode != "reflect")
     fail(call, "pad_mode is \"{}\", expected \"constant\", \"edge\" or \"reflect\"", attrs.pad_mode);
   const Shape* shape = known_shape(x);
@@ -134,10 +154,13 @@ Type infer_pad(const Call& call, const PadAttrs& attrs) {
   for (size_t n = 0; n < shape->size(); ++n) {
     result.push_back(arith::simplify((*shape)[n] + (attrs.pad_width[2 * n] + attrs.pad_width[2 * n + 1])));
     const auto* extent = result.back().as<IntImmNode>();
-    if (extent && extent->value < 0) fail(call, "pad_width leaves {} elements of dimension {}", extent->value, n);
+    if (extent && extent->value < 0)
+      fail(call, "pad_width leaves {} elements of dimension {}", extent->value, n);
     const auto* own = (*shape)[n].as<IntImmNode>();
-    if (attrs.pad_mode == "reflect" && own && std::max(attrs.pad_width[2 * n], attrs.pad_width[2 * n + 1]) >= own->value)
-      fail(call, "dimension {} of {} elements cannot be mirrored by {}", n, own->value, std::max(attrs.pad_width[2 * n], attrs.pad_width[2 * n + 1]));
+    if (attrs.pad_mode == "reflect" && own &&
+        std::max(attrs.pad_width[2 * n], attrs.pad_width[2 * n + 1]) >= own->value)
+      fail(call, "dimension {} of {} elements cannot be mirrored by {}", n, own->value,
+           std::max(attrs.pad_width[2 * n], attrs.pad_width[2 * n + 1]));
   }
   return tensor_type(std::move(result), x->dtype);
 }
@@ -147,14 +170,17 @@ te::Tensor lower_pad(const LowerInput& in, const PadAttrs& attrs) {
     before.push_back(attrs.pad_width[2 * n]);
     after.push_back(attrs.pad_width[2 * n + 1]);
   }
-  if (attrs.pad_mode == "constant") return topi::pad(in[0], before, after, tir::make_const(in[0].dtype(), attrs.pad_value));
+  if (attrs.pad_mode == "constant")
+    return topi::pad(in[0], before, after, tir::make_const(in[0].dtype(), attrs.pad_value));
   return topi::pad_with_own(in[0], before, after, attrs.pad_mode);
 }
 
 constexpr FusePattern kInjective = FusePattern::kInjective;
 constexpr OpInfo kOps[] = {
-    op<infer_slice, lower_slice, SliceAttrs>("relax.strided_slice", "x, axes, begin, end, strides?", "x[begin:end:strides] in some dimensions.", kInjective),
-    op<infer_take, lower_take, TakeAttrs>("relax.take", "x, indices", "The elements of a dimension at given positions.", kInjective),
+    op<infer_slice, lower_slice, SliceAttrs>("relax.strided_slice", "x, axes, begin, end, strides?",
+                                             "x[begin:end:strides] in some dimensions.", kInjective),
+    op<infer_take, lower_take, TakeAttrs>("relax.take", "x, indices",
+                                          "The elements of a dimension at given positions.", kInjective),
     op<infer_pad, lower_pad, PadAttrs>("relax.nn.pad", "data", "More elements around a tensor.", kInjective),
 };
 

@@ -1,6 +1,7 @@
-// matmul, as numpy.matmul (batch dimensions broadcast).  Source: numpy.org/doc/stable/reference/generated/numpy.matmul.html
-#include "tilewright/relax/op_util.h"
+// matmul, as numpy.matmul (batch dimensions broadcast).  Source:
+// numpy.org/doc/stable/reference/generated/numpy.matmul.html
 #include "tilewright/te/topi/matmul.h"
+#include "tilewright/relax/op_util.h"
 #include "tilewright/tir/text.h"
 
 namespace tilewright::relax {
@@ -8,12 +9,15 @@ namespace {
 
 struct Attrs {
   DataType out_dtype = DataType::void_();
-  static constexpr auto fields() { return std::tuple{field<&Attrs::out_dtype>("out_dtype", "of the sums; void: that of the arguments")}; }
+  static constexpr auto fields() {
+    return std::tuple{field<&Attrs::out_dtype>("out_dtype", "of the sums; void: that of the arguments")};
+  }
 };
 
 Type infer(const Call& call, const Attrs& attrs) {
   const TensorTypeNode *a = tensor_arg(call, 0), *b = tensor_arg(call, 1);
-  if (a->ndim == 0 || b->ndim == 0) fail(call, "{} is a scalar; use multiply", arg_name(call, a->ndim == 0 ? 0 : 1));
+  if (a->ndim == 0 || b->ndim == 0)
+    fail(call, "{} is a scalar; use multiply", arg_name(call, a->ndim == 0 ? 0 : 1));
   const DataType dtype = attrs.out_dtype.is_void() ? common_dtype(call, 0, 1) : attrs.out_dtype;
   if (a->ndim < 0 || b->ndim < 0) return tensor_type_of_ndim(-1, dtype);
   const int64_t ndim = std::max<int64_t>(std::max(a->ndim, b->ndim), 2) - (a->ndim == 1) - (b->ndim == 1);
@@ -22,9 +26,11 @@ Type infer(const Call& call, const Attrs& attrs) {
   const PrimExpr& inner_a = x->back();
   const PrimExpr& inner_b = b->ndim == 1 ? y->back() : (*y)[y->size() - 2];
   if (equal_extents(inner_a, inner_b) == Answer::kNo)
-    fail(call, "{} is {}, {} is {}: contracted lengths {} and {} differ", arg_name(call, 0), shape_text(*x), arg_name(call, 1),
-         shape_text(*y), tir::expr_text(inner_a), tir::expr_text(inner_b));
-  auto batch = [](const Shape& shape) { return shape.size() < 2 ? Shape{} : Shape(shape.begin(), shape.end() - 2); };
+    fail(call, "{} is {}, {} is {}: contracted lengths {} and {} differ", arg_name(call, 0), shape_text(*x),
+         arg_name(call, 1), shape_text(*y), tir::expr_text(inner_a), tir::expr_text(inner_b));
+  auto batch = [](const Shape& shape) {
+    return shape.size() < 2 ? Shape{} : Shape(shape.begin(), shape.end() - 2);
+  };
   std::optional<Shape> result = broadcast_shapes(call, batch(*x), batch(*y));
   if (!result) return tensor_type_of_ndim(ndim, dtype);
   if (a->ndim > 1) result->push_back((*x)[x->size() - 2]);
@@ -32,10 +38,13 @@ Type infer(const Call& call, const Attrs& attrs) {
   return tensor_type(std::move(*result), dtype);
 }
 
-te::Tensor lower(const LowerInput& in, const Attrs& attrs) { return topi::matmul(in[0], in[1], attrs.out_dtype); }
+te::Tensor lower(const LowerInput& in, const Attrs& attrs) {
+  return topi::matmul(in[0], in[1], attrs.out_dtype);
+}
 
-constexpr OpInfo kOps[] = {
-    op<infer, lower, Attrs>("relax.matmul", "x1, x2", "Matrix product [.., m, k] x [.., k, n] -> [.., m, n].", FusePattern::kOutFusable)};
+constexpr OpInfo kOps[] = {op<infer, lower, Attrs>("relax.matmul", "x1, x2",
+                                                   "Matrix product [.., m, k] x [.., k, n] -> [.., m, n].",
+                                                   FusePattern::kOutFusable)};
 
 }  // namespace
 

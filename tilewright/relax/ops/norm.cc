@@ -1,6 +1,6 @@
 // Normalizations, softmax, dropout: what networks do for inference.
-#include "tilewright/relax/op_util.h"
 #include "tilewright/te/topi/norm.h"
+#include "tilewright/relax/op_util.h"
 #include "tilewright/te/topi/softmax.h"
 
 namespace tilewright::relax {
@@ -8,7 +8,8 @@ namespace {
 
 void require_float(const Call& call) {
   const TensorTypeNode* data = tensor_arg(call, 0);
-  if (!data->dtype.is_void() && !data->dtype.is_float()) fail(call, "{} is {}, expected a floating-point tensor", arg_name(call, 0), short_text(data));
+  if (!data->dtype.is_void() && !data->dtype.is_float())
+    fail(call, "{} is {}, expected a floating-point tensor", arg_name(call, 0), short_text(data));
 }
 
 // Argument `n` has the extents `axes` of data.
@@ -20,12 +21,15 @@ void require_shape_of_axes(const Call& call, size_t n, const std::vector<int64_t
   Shape expected;
   for (int64_t axis : axes) expected.push_back((*shape)[static_cast<size_t>(axis)]);
   if (equal_shapes(*mine, expected) == Answer::kNo)
-    fail(call, "{} is {}, expected {} as {} is {}", arg_name(call, n), shape_text(*mine), shape_text(expected), arg_name(call, 0), shape_text(*shape));
+    fail(call, "{} is {}, expected {} as {} is {}", arg_name(call, n), shape_text(*mine),
+         shape_text(expected), arg_name(call, 0), shape_text(*shape));
 }
 
 struct AxisAttrs {
   int64_t axis = -1;
-  static constexpr auto fields() { return std::tuple{field<&AxisAttrs::axis>("axis", "the dimension whose values sum to 1")}; }
+  static constexpr auto fields() {
+    return std::tuple{field<&AxisAttrs::axis>("axis", "the dimension whose values sum to 1")};
+  }
 };
 Type infer_softmax(const Call& call, const AxisAttrs& attrs) {
   require_float(call);
@@ -59,7 +63,8 @@ struct BatchNormAttrs {
 Type infer_batch_norm(const Call& call, const BatchNormAttrs& attrs) {
   require_float(call);
   const TensorTypeNode* data = tensor_arg(call, 0);
-  if (attrs.training) throw Unsupported(call, "batch_norm with training=True").help("only inference is supported");
+  if (attrs.training)
+    throw Unsupported(call, "batch_norm with training=True").help("only inference is supported");
   if (data->ndim >= 0) {
     const int64_t axis = normalize_axis(call, attrs.axis, data->ndim);
     for (size_t n = 1; n < 5; ++n) require_shape_of_axes(call, n, {axis});
@@ -68,7 +73,8 @@ Type infer_batch_norm(const Call& call, const BatchNormAttrs& attrs) {
 }
 std::vector<te::Tensor> lower_batch_norm(const LowerInput& in, const BatchNormAttrs& attrs) {
   const int64_t axis = normalize_axis(in.call, attrs.axis, static_cast<int64_t>(in[0].ndim()));
-  return {topi::batch_norm(in[0], in[1], in[2], in[3], in[4], axis, attrs.epsilon, attrs.center, attrs.scale), in[3], in[4]};
+  return {topi::batch_norm(in[0], in[1], in[2], in[3], in[4], axis, attrs.epsilon, attrs.center, attrs.scale),
+          in[3], in[4]};
 }
 
 struct LayerNormAttrs {
@@ -92,8 +98,9 @@ Type infer_layer_norm(const Call& call, const LayerNormAttrs& attrs) {
   return Type(data);
 }
 te::Tensor lower_layer_norm(const LowerInput& in, const LayerNormAttrs& attrs) {
-  return topi::layer_norm(in[0], in[1], in[2], normalize_axes(in.call, attrs.axes, static_cast<int64_t>(in[0].ndim())), attrs.epsilon,
-                          attrs.center, attrs.scale);
+  return topi::layer_norm(in[0], in[1], in[2],
+                          normalize_axes(in.call, attrs.axes, static_cast<int64_t>(in[0].ndim())),
+                          attrs.epsilon, attrs.center, attrs.scale);
 }
 
 struct RmsNormAttrs {
@@ -111,12 +118,15 @@ Type infer_rms_norm(const Call& call, const RmsNormAttrs& attrs) {
   return Type(data);
 }
 te::Tensor lower_rms_norm(const LowerInput& in, const RmsNormAttrs& attrs) {
-  return topi::rms_norm(in[0], in[1], normalize_axes(in.call, attrs.axes, static_cast<int64_t>(in[0].ndim())), attrs.epsilon);
+  return topi::rms_norm(in[0], in[1], normalize_axes(in.call, attrs.axes, static_cast<int64_t>(in[0].ndim())),
+                        attrs.epsilon);
 }
 
 struct DropoutAttrs {
   double rate = 0.5;
-  static constexpr auto fields() { return std::tuple{field<&DropoutAttrs::rate>("rate", "part of the values set to zero in training")}; }
+  static constexpr auto fields() {
+    return std::tuple{field<&DropoutAttrs::rate>("rate", "part of the values set to zero in training")};
+  }
 };
 // (data, mask): in inference the data and ones
 Type infer_dropout(const Call& call, const DropoutAttrs&) {
@@ -124,18 +134,28 @@ Type infer_dropout(const Call& call, const DropoutAttrs&) {
   return tuple_type({data, data});
 }
 std::vector<te::Tensor> lower_dropout(const LowerInput& in, const DropoutAttrs&) {
-  return {in[0], topi::elementwise(in[0], "T_mask", [](PrimExpr v) { return tir::make_const_int(v->dtype, 1); })};
+  return {in[0],
+          topi::elementwise(in[0], "T_mask", [](PrimExpr v) { return tir::make_const_int(v->dtype, 1); })};
 }
 
 constexpr OpInfo kOps[] = {
-    op<infer_softmax, lower_softmax, AxisAttrs>("relax.nn.softmax", "data", "exp(x) / sum(exp(x)) along an axis.", FusePattern::kOutFusable),
-    op<infer_softmax, lower_log_softmax, AxisAttrs>("relax.nn.log_softmax", "data", "log(softmax(x)).", FusePattern::kOutFusable),
-    op<infer_batch_norm, lower_batch_norm, BatchNormAttrs>("relax.nn.batch_norm", "data, gamma, beta, moving_mean, moving_var",
-                                                           "(data - mean) / sqrt(var + epsilon) * gamma + beta, with given statistics.", FusePattern::kBroadcast),
-    op<infer_layer_norm, lower_layer_norm, LayerNormAttrs>("relax.nn.layer_norm", "data, gamma, beta",
-                                                           "Normalized over axes, with the data's own statistics.", FusePattern::kOutFusable),
-    op<infer_rms_norm, lower_rms_norm, RmsNormAttrs>("relax.nn.rms_norm", "data, weight", "Divided by the root of the mean square.", FusePattern::kOutFusable),
-    op<infer_dropout, lower_dropout, DropoutAttrs>("relax.nn.dropout", "data", "The data unchanged, and the mask of ones: inference.", FusePattern::kElementwise),
+    op<infer_softmax, lower_softmax, AxisAttrs>(
+        "relax.nn.softmax", "data", "exp(x) / sum(exp(x)) along an axis.", FusePattern::kOutFusable),
+    op<infer_softmax, lower_log_softmax, AxisAttrs>("relax.nn.log_softmax", "data", "log(softmax(x)).",
+                                                    FusePattern::kOutFusable),
+    op<infer_batch_norm, lower_batch_norm, BatchNormAttrs>(
+        "relax.nn.batch_norm", "data, gamma, beta, moving_mean, moving_var",
+        "(data - mean) / sqrt(var + epsilon) * gamma + beta, with given statistics.",
+        FusePattern::kBroadcast),
+    op<infer_layer_norm, lower_layer_norm, LayerNormAttrs>(
+        "relax.nn.layer_norm", "data, gamma, beta", "Normalized over axes, with the data's own statistics.",
+        FusePattern::kOutFusable),
+    op<infer_rms_norm, lower_rms_norm, RmsNormAttrs>("relax.nn.rms_norm", "data, weight",
+                                                     "Divided by the root of the mean square.",
+                                                     FusePattern::kOutFusable),
+    op<infer_dropout, lower_dropout, DropoutAttrs>("relax.nn.dropout", "data",
+                                                   "The data unchanged, and the mask of ones: inference.",
+                                                   FusePattern::kElementwise),
 };
 
 }  // namespace

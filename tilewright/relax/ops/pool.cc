@@ -1,6 +1,6 @@
 // Pooling over the spatial dimensions of a layout.
-#include "tilewright/relax/op_util.h"
 #include "tilewright/te/topi/pool.h"
+#include "tilewright/relax/op_util.h"
 #include "tilewright/tir/text.h"
 
 namespace tilewright::relax {
@@ -17,14 +17,16 @@ struct PoolAttrs {
   std::string layout = kSpatial == 1 ? "NCW" : "NCHW";
   std::string out_layout;
   static constexpr auto fields() {
-    return std::tuple{field<&PoolAttrs::pool_size>("pool_size", "extent of the window"),
-                      field<&PoolAttrs::strides>("strides", "step of the window"),
-                      field<&PoolAttrs::padding>("padding", "around: one number, one per dimension, or before and after each"),
-                      field<&PoolAttrs::dilation>("dilation", "distance of window elements"),
-                      field<&PoolAttrs::ceil_mode>("ceil_mode", "whether a last, partial window counts"),
-                      field<&PoolAttrs::count_include_pad>("count_include_pad", "whether averages count padding"),
-                      field<&PoolAttrs::layout>("layout", "order of dimensions, e.g. \"NCHW\""),
-                      field<&PoolAttrs::out_layout>("out_layout", "order of dimensions; empty: as layout")};
+    return std::tuple{
+        field<&PoolAttrs::pool_size>("pool_size", "extent of the window"),
+        field<&PoolAttrs::strides>("strides", "step of the window"),
+        field<&PoolAttrs::padding>("padding",
+                                   "around: one number, one per dimension, or before and after each"),
+        field<&PoolAttrs::dilation>("dilation", "distance of window elements"),
+        field<&PoolAttrs::ceil_mode>("ceil_mode", "whether a last, partial window counts"),
+        field<&PoolAttrs::count_include_pad>("count_include_pad", "whether averages count padding"),
+        field<&PoolAttrs::layout>("layout", "order of dimensions, e.g. \"NCHW\""),
+        field<&PoolAttrs::out_layout>("out_layout", "order of dimensions; empty: as layout")};
   }
 };
 
@@ -33,13 +35,15 @@ struct AdaptiveAttrs {
   std::string layout = "NCHW";
   std::string out_layout;
   static constexpr auto fields() {
-    return std::tuple{field<&AdaptiveAttrs::output_size>("output_size", "extents of the result; none: those of data"),
-                      field<&AdaptiveAttrs::layout>("layout", "order of dimensions, e.g. \"NCHW\""),
-                      field<&AdaptiveAttrs::out_layout>("out_layout", "order of dimensions; empty: as layout")};
+    return std::tuple{
+        field<&AdaptiveAttrs::output_size>("output_size", "extents of the result; none: those of data"),
+        field<&AdaptiveAttrs::layout>("layout", "order of dimensions, e.g. \"NCHW\""),
+        field<&AdaptiveAttrs::out_layout>("out_layout", "order of dimensions; empty: as layout")};
   }
 };
 
-std::vector<int64_t> per_dimension(const Call& call, std::vector<int64_t> values, size_t count, std::string_view name, int64_t least) {
+std::vector<int64_t> per_dimension(const Call& call, std::vector<int64_t> values, size_t count,
+                                   std::string_view name, int64_t least) {
   if (values.size() == 1) values.assign(count, values[0]);
   if (values.size() != count) fail(call, "{} has {} numbers, expected 1 or {}", name, values.size(), count);
   for (int64_t value : values) {
@@ -48,10 +52,14 @@ std::vector<int64_t> per_dimension(const Call& call, std::vector<int64_t> values
   return values;
 }
 
-std::vector<size_t> spatial_of(const Call& call, const std::string& layout, const std::string& out_layout, size_t count) {
-  if (!out_layout.empty() && out_layout != layout) throw Unsupported(call, "{}: out_layout \"{}\" other than layout \"{}\"", name_of(call), out_layout, layout);
+std::vector<size_t> spatial_of(const Call& call, const std::string& layout, const std::string& out_layout,
+                               size_t count) {
+  if (!out_layout.empty() && out_layout != layout)
+    throw Unsupported(call, "{}: out_layout \"{}\" other than layout \"{}\"", name_of(call), out_layout,
+                      layout);
   const std::vector<size_t> spatial = topi::spatial_dims(layout);
-  if (layout.size() != count + 2 || spatial.size() != count) fail(call, "layout \"{}\" does not name {} spatial dimensions", layout, count);
+  if (layout.size() != count + 2 || spatial.size() != count)
+    fail(call, "layout \"{}\" does not name {} spatial dimensions", layout, count);
   return spatial;
 }
 
@@ -61,10 +69,12 @@ topi::PoolOptions options_of(const Call& call, const PoolAttrs<kSpatial>& attrs)
   options.pool_size = per_dimension(call, attrs.pool_size, kSpatial, "pool_size", 1);
   options.strides = per_dimension(call, attrs.strides, kSpatial, "strides", 1);
   options.dilation = per_dimension(call, attrs.dilation, kSpatial, "dilation", 1);
-  if (attrs.padding.size() == 2 * kSpatial) options.padding = per_dimension(call, attrs.padding, 2 * kSpatial, "padding", 0);
+  if (attrs.padding.size() == 2 * kSpatial)
+    options.padding = per_dimension(call, attrs.padding, 2 * kSpatial, "padding", 0);
   else {
     options.padding = per_dimension(call, attrs.padding, kSpatial, "padding", 0);
-    options.padding.insert(options.padding.end(), options.padding.begin(), options.padding.begin() + kSpatial);
+    options.padding.insert(options.padding.end(), options.padding.begin(),
+                           options.padding.begin() + kSpatial);
   }
   options.ceil_mode = attrs.ceil_mode;
   options.count_include_pad = attrs.count_include_pad;
@@ -84,9 +94,11 @@ Type infer_pool(const Call& call, const PoolAttrs<kSpatial>& attrs) {
   for (size_t n = 0; n < kSpatial; ++n) {
     PrimExpr& extent = result[spatial[n]];
     const int64_t pad = options.padding[n] + options.padding[kSpatial + n];
-    extent = topi::pool_extent(extent, options.pool_size[n], options.strides[n], pad, options.dilation[n], options.ceil_mode);
+    extent = topi::pool_extent(extent, options.pool_size[n], options.strides[n], pad, options.dilation[n],
+                               options.ceil_mode);
     if (const auto* number = extent.template as<IntImmNode>(); number && number->value < 1)
-      fail(call, "the window of {} is larger than data {} with padding {}", options.pool_size[n], shape_text(*shape), pad);
+      fail(call, "the window of {} is larger than data {} with padding {}", options.pool_size[n],
+           shape_text(*shape), pad);
   }
   return tensor_type(std::move(result), data->dtype);
 }
@@ -100,7 +112,8 @@ te::Tensor lower_avg(const LowerInput& in, const PoolAttrs<kSpatial>& attrs) {
   return topi::avg_pool(in[0], options_of(in.call, attrs));
 }
 
-Shape adaptive_size(const Call& call, const AdaptiveAttrs& attrs, const Shape& data, const std::vector<size_t>& spatial) {
+Shape adaptive_size(const Call& call, const AdaptiveAttrs& attrs, const Shape& data,
+                    const std::vector<size_t>& spatial) {
   Shape size;
   for (size_t at : spatial) size.push_back(data[at]);
   if (attrs.output_size.empty()) return size;
@@ -119,16 +132,22 @@ Type infer_adaptive(const Call& call, const AdaptiveAttrs& attrs) {
   return tensor_type(std::move(result), data->dtype);
 }
 te::Tensor lower_adaptive(const LowerInput& in, const AdaptiveAttrs& attrs) {
-  return topi::adaptive_avg_pool(in[0], adaptive_size(in.call, attrs, in[0].shape(), topi::spatial_dims(attrs.layout)), attrs.layout);
+  return topi::adaptive_avg_pool(
+      in[0], adaptive_size(in.call, attrs, in[0].shape(), topi::spatial_dims(attrs.layout)), attrs.layout);
 }
 
 constexpr FusePattern kOutFusable = FusePattern::kOutFusable;
 constexpr OpInfo kOps[] = {
-    op<&infer_pool<1>, &lower_max<1>, PoolAttrs<1>>("relax.nn.max_pool1d", "data", "Largest element of each window.", kOutFusable),
-    op<&infer_pool<2>, &lower_max<2>, PoolAttrs<2>>("relax.nn.max_pool2d", "data", "Largest element of each window.", kOutFusable),
-    op<&infer_pool<1>, &lower_avg<1>, PoolAttrs<1>>("relax.nn.avg_pool1d", "data", "Mean of each window.", kOutFusable),
-    op<&infer_pool<2>, &lower_avg<2>, PoolAttrs<2>>("relax.nn.avg_pool2d", "data", "Mean of each window.", kOutFusable),
-    op<infer_adaptive, lower_adaptive, AdaptiveAttrs>("relax.nn.adaptive_avg_pool2d", "data", "Means of nearly equal parts.", kOutFusable),
+    op<&infer_pool<1>, &lower_max<1>, PoolAttrs<1>>("relax.nn.max_pool1d", "data",
+                                                    "Largest element of each window.", kOutFusable),
+    op<&infer_pool<2>, &lower_max<2>, PoolAttrs<2>>("relax.nn.max_pool2d", "data",
+                                                    "Largest element of each window.", kOutFusable),
+    op<&infer_pool<1>, &lower_avg<1>, PoolAttrs<1>>("relax.nn.avg_pool1d", "data", "Mean of each window.",
+                                                    kOutFusable),
+    op<&infer_pool<2>, &lower_avg<2>, PoolAttrs<2>>("relax.nn.avg_pool2d", "data", "Mean of each window.",
+                                                    kOutFusable),
+    op<infer_adaptive, lower_adaptive, AdaptiveAttrs>("relax.nn.adaptive_avg_pool2d", "data",
+                                                      "Means of nearly equal parts.", kOutFusable),
 };
 
 }  // namespace

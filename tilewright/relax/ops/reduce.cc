@@ -1,6 +1,6 @@
 // Reductions over axes.  axis: which, all if not given; keepdims: whether they stay as ones.
-#include "tilewright/relax/op_util.h"
 #include "tilewright/te/topi/reduce.h"
+#include "tilewright/relax/op_util.h"
 
 namespace tilewright::relax {
 namespace {
@@ -18,8 +18,9 @@ struct ArgAttrs {
   std::optional<int64_t> axis;
   bool keepdims = false;
   static constexpr auto fields() {
-    return std::tuple{field<&ArgAttrs::axis>("axis", "the dimension to search; none: all, in row-major order"),
-                      field<&ArgAttrs::keepdims>("keepdims", "whether it stays with extent 1")};
+    return std::tuple{
+        field<&ArgAttrs::axis>("axis", "the dimension to search; none: all, in row-major order"),
+        field<&ArgAttrs::keepdims>("keepdims", "whether it stays with extent 1")};
   }
 };
 
@@ -41,14 +42,20 @@ Type reduced(const Call& call, const std::vector<int64_t>& axis, bool keepdims, 
   const TensorTypeNode* x = tensor_arg(call, 0);
   if (x->ndim < 0) return tensor_type_of_ndim(axis.empty() && !keepdims ? 0 : -1, dtype);
   const std::vector<int64_t> axes = axes_of(call, axis, x->ndim);
-  if (const Shape* shape = known_shape(x)) return tensor_type(topi::reduced_shape(*shape, axes, keepdims), dtype);
+  if (const Shape* shape = known_shape(x))
+    return tensor_type(topi::reduced_shape(*shape, axes, keepdims), dtype);
   return tensor_type_of_ndim(keepdims ? x->ndim : x->ndim - static_cast<int64_t>(axes.size()), dtype);
 }
 
-Type infer_reduce(const Call& call, const ReduceAttrs& attrs) { return reduced(call, attrs.axis, attrs.keepdims, tensor_arg(call, 0)->dtype); }
-Type infer_bool(const Call& call, const ReduceAttrs& attrs) { return reduced(call, attrs.axis, attrs.keepdims, kBoolType); }
+Type infer_reduce(const Call& call, const ReduceAttrs& attrs) {
+  return reduced(call, attrs.axis, attrs.keepdims, tensor_arg(call, 0)->dtype);
+}
+Type infer_bool(const Call& call, const ReduceAttrs& attrs) {
+  return reduced(call, attrs.axis, attrs.keepdims, kBoolType);
+}
 Type infer_arg(const Call& call, const ArgAttrs& attrs) {
-  return reduced(call, attrs.axis ? std::vector<int64_t>{*attrs.axis} : std::vector<int64_t>{}, attrs.keepdims, kInt64);
+  return reduced(call, attrs.axis ? std::vector<int64_t>{*attrs.axis} : std::vector<int64_t>{},
+                 attrs.keepdims, kInt64);
 }
 Type infer_cumsum(const Call& call, const CumAttrs& attrs) {
   const TensorTypeNode* x = tensor_arg(call, 0);
@@ -61,7 +68,9 @@ template <Reduce kFunction>
 te::Tensor lower_reduce(const LowerInput& in, const ReduceAttrs& attrs) {
   return kFunction(in[0], axes_of(in.call, attrs.axis, static_cast<int64_t>(in[0].ndim())), attrs.keepdims);
 }
-te::Tensor lower_std(const LowerInput& in, const ReduceAttrs& attrs) { return topi::math(lower_reduce<topi::variance>(in, attrs), "sqrt"); }
+te::Tensor lower_std(const LowerInput& in, const ReduceAttrs& attrs) {
+  return topi::math(lower_reduce<topi::variance>(in, attrs), "sqrt");
+}
 
 using ArgReduce = te::Tensor (*)(const te::Tensor&, const topi::Axes&, bool, DataType);
 template <ArgReduce kFunction>
@@ -70,7 +79,8 @@ te::Tensor lower_arg(const LowerInput& in, const ArgAttrs& attrs) {
   return kFunction(in[0], axes_of(in.call, axis, static_cast<int64_t>(in[0].ndim())), attrs.keepdims, kInt64);
 }
 te::Tensor lower_cumsum(const LowerInput& in, const CumAttrs& attrs) {
-  return topi::cumsum(in[0], normalize_axis(in.call, attrs.axis, static_cast<int64_t>(in[0].ndim())), attrs.exclusive, attrs.reverse);
+  return topi::cumsum(in[0], normalize_axis(in.call, attrs.axis, static_cast<int64_t>(in[0].ndim())),
+                      attrs.exclusive, attrs.reverse);
 }
 
 constexpr FusePattern kReduction = FusePattern::kReduction;
@@ -89,9 +99,12 @@ constexpr OpInfo kOps[] = {
     row<topi::any, &infer_bool>("relax.any", "Whether any element is not zero."),
     row<topi::all, &infer_bool>("relax.all", "Whether all elements are not zero."),
     op<infer_reduce, lower_std, ReduceAttrs>("relax.std", "x", "Square root of the variance.", kReduction),
-    op<infer_arg, lower_arg<topi::argmax>, ArgAttrs>("relax.argmax", "x", "Position of the largest element, the first of equal ones.", kReduction),
-    op<infer_arg, lower_arg<topi::argmin>, ArgAttrs>("relax.argmin", "x", "Position of the smallest element, the first of equal ones.", kReduction),
-    op<infer_cumsum, lower_cumsum, CumAttrs>("relax.cumsum", "data", "Sums of the elements up to each one.", FusePattern::kOpaque),
+    op<infer_arg, lower_arg<topi::argmax>, ArgAttrs>(
+        "relax.argmax", "x", "Position of the largest element, the first of equal ones.", kReduction),
+    op<infer_arg, lower_arg<topi::argmin>, ArgAttrs>(
+        "relax.argmin", "x", "Position of the smallest element, the first of equal ones.", kReduction),
+    op<infer_cumsum, lower_cumsum, CumAttrs>("relax.cumsum", "data", "Sums of the elements up to each one.",
+                                             FusePattern::kOpaque),
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Shapes and orders: reshape, permute_dims, expand_dims, squeeze, flatten, broadcast_to, concat, split, tile, repeat, flip.
+// Shapes and orders: reshape, permute_dims, expand_dims, squeeze, flatten, broadcast_to, concat, split, tile,
+// repeat, flip.
 #include <algorithm>
 
 #include "tilewright/arith/analyzer.h"
@@ -14,18 +15,23 @@ constexpr FusePattern kInjective = FusePattern::kInjective;
 
 struct AxesAttrs {
   std::vector<int64_t> axes;
-  static constexpr auto fields() { return std::tuple{field<&AxesAttrs::axes>("axes", "the dimension of x at each place; none: reversed")}; }
+  static constexpr auto fields() {
+    return std::tuple{field<&AxesAttrs::axes>("axes", "the dimension of x at each place; none: reversed")};
+  }
 };
 struct AxisListAttrs {
   std::vector<int64_t> axis;
-  static constexpr auto fields() { return std::tuple{field<&AxisListAttrs::axis>("axis", "dimensions; of squeeze, none: all of extent 1")}; }
+  static constexpr auto fields() {
+    return std::tuple{field<&AxisListAttrs::axis>("axis", "dimensions; of squeeze, none: all of extent 1")};
+  }
 };
 struct AxisAttrs {
   int64_t axis = 0;
   static constexpr auto fields() { return std::tuple{field<&AxisAttrs::axis>("axis", "the dimension")}; }
 };
 
-// ---- reshape: at most one extent is -1 and is computed, 0 keeps the extent of x (as numpy does not, and TVM does)
+// ---- reshape: at most one extent is -1 and is computed, 0 keeps the extent of x (as numpy does not, and TVM
+// does)
 
 std::optional<Shape> resolve_reshape(const Call& call, const Shape& wanted) {
   const Shape* shape = known_shape(tensor_arg(call, 0));
@@ -37,20 +43,24 @@ std::optional<Shape> resolve_reshape(const Call& call, const Shape& wanted) {
       if (computed != wanted.size()) fail(call, "shape {} has two extents of -1", shape_text(wanted));
       computed = n;
     } else {
-      if (const auto* number = wanted[n].as<IntImmNode>(); number && number->value < 0) fail(call, "shape {} has a negative extent", shape_text(wanted));
+      if (const auto* number = wanted[n].as<IntImmNode>(); number && number->value < 0)
+        fail(call, "shape {} has a negative extent", shape_text(wanted));
       known = known * result[n];
     }
   }
   if (!shape) return computed == wanted.size() ? std::optional<Shape>(result) : std::nullopt;
   const PrimExpr total = num_elements(*shape);
   if (computed != wanted.size()) {
-    if (tir::is_zero(arith::simplify(known))) fail(call, "shape {} leaves no extent for -1", shape_text(wanted));
+    if (tir::is_zero(arith::simplify(known)))
+      fail(call, "shape {} leaves no extent for -1", shape_text(wanted));
     const PrimExpr rest = arith::simplify(tir::floormod(total, known));
     if (const auto* number = rest.as<IntImmNode>(); number && number->value != 0)
-      fail(call, "x is {} with {} elements, which do not divide into shape {}", shape_text(*shape), tir::expr_text(total), shape_text(wanted));
+      fail(call, "x is {} with {} elements, which do not divide into shape {}", shape_text(*shape),
+           tir::expr_text(total), shape_text(wanted));
     result[computed] = arith::simplify(tir::floordiv(total, known));
   } else if (equal_extents(total, arith::simplify(known)) == Answer::kNo) {
-    fail(call, "x is {} with {} elements, shape {} has {}", shape_text(*shape), tir::expr_text(total), shape_text(wanted), tir::expr_text(arith::simplify(known)));
+    fail(call, "x is {} with {} elements, shape {} has {}", shape_text(*shape), tir::expr_text(total),
+         shape_text(wanted), tir::expr_text(arith::simplify(known)));
   }
   return result;
 }
@@ -81,12 +91,14 @@ std::vector<int64_t> permutation(const Call& call, const std::vector<int64_t>& a
     for (int64_t n = ndim; n-- > 0;) result.push_back(n);
   }
   normalize_axes(call, result, ndim);
-  if (static_cast<int64_t>(result.size()) != ndim) fail(call, "{} axes are given for a tensor with {} dimensions", result.size(), ndim);
+  if (static_cast<int64_t>(result.size()) != ndim)
+    fail(call, "{} axes are given for a tensor with {} dimensions", result.size(), ndim);
   return result;
 }
 Type infer_permute(const Call& call, const AxesAttrs& attrs) {
   const TensorTypeNode* x = tensor_arg(call, 0);
-  if (x->ndim < 0) return tensor_type_of_ndim(attrs.axes.empty() ? -1 : static_cast<int64_t>(attrs.axes.size()), x->dtype);
+  if (x->ndim < 0)
+    return tensor_type_of_ndim(attrs.axes.empty() ? -1 : static_cast<int64_t>(attrs.axes.size()), x->dtype);
   const std::vector<int64_t> axes = permutation(call, attrs.axes, x->ndim);
   const Shape* shape = known_shape(x);
   if (!shape) return tensor_type_of_ndim(x->ndim, x->dtype);
@@ -123,7 +135,8 @@ Type infer_squeeze(const Call& call, const AxisListAttrs& attrs) {
     const PrimExpr& extent = (*shape)[n];
     const bool is_listed = std::find(axes.begin(), axes.end(), static_cast<int64_t>(n)) != axes.end();
     if (is_listed && is<IntImmNode>(extent) && !tir::is_one(extent))
-      fail(call, "dimension {} of x {} has extent {}, expected 1", n, shape_text(*shape), tir::expr_text(extent));
+      fail(call, "dimension {} of x {} has extent {}, expected 1", n, shape_text(*shape),
+           tir::expr_text(extent));
     if (attrs.axis.empty() ? !tir::is_one(extent) : !is_listed) result.push_back(extent);
   }
   return tensor_type(std::move(result), x->dtype);
@@ -151,7 +164,10 @@ te::Tensor lower_broadcast_to(const LowerInput& in) { return topi::broadcast_to(
 
 struct TileAttrs {
   std::vector<int64_t> repeats;
-  static constexpr auto fields() { return std::tuple{field<&TileAttrs::repeats>("repeats", "how often along each dimension, aligned at the last")}; }
+  static constexpr auto fields() {
+    return std::tuple{
+        field<&TileAttrs::repeats>("repeats", "how often along each dimension, aligned at the last")};
+  }
 };
 Type infer_tile(const Call& call, const TileAttrs& attrs) {
   const TensorTypeNode* x = tensor_arg(call, 0);
@@ -165,16 +181,20 @@ Type infer_tile(const Call& call, const TileAttrs& attrs) {
   Shape result = *shape;
   while (result.size() < attrs.repeats.size()) result.insert(result.begin(), extent_imm(1));
   const size_t skipped = result.size() - attrs.repeats.size();
-  for (size_t n = 0; n < attrs.repeats.size(); ++n) result[skipped + n] = result[skipped + n] * attrs.repeats[n];
+  for (size_t n = 0; n < attrs.repeats.size(); ++n)
+    result[skipped + n] = result[skipped + n] * attrs.repeats[n];
   return tensor_type(std::move(result), x->dtype);
 }
-te::Tensor lower_tile(const LowerInput& in, const TileAttrs& attrs) { return topi::tile(in[0], attrs.repeats); }
+te::Tensor lower_tile(const LowerInput& in, const TileAttrs& attrs) {
+  return topi::tile(in[0], attrs.repeats);
+}
 
 struct RepeatAttrs {
   int64_t repeats = 1;
   int64_t axis = 0;
   static constexpr auto fields() {
-    return std::tuple{field<&RepeatAttrs::repeats>("repeats", "how often each element"), field<&RepeatAttrs::axis>("axis", "the dimension")};
+    return std::tuple{field<&RepeatAttrs::repeats>("repeats", "how often each element"),
+                      field<&RepeatAttrs::axis>("axis", "the dimension")};
   }
 };
 Type infer_repeat(const Call& call, const RepeatAttrs& attrs) {
@@ -188,7 +208,8 @@ Type infer_repeat(const Call& call, const RepeatAttrs& attrs) {
   return tensor_type(std::move(result), x->dtype);
 }
 te::Tensor lower_repeat(const LowerInput& in, const RepeatAttrs& attrs) {
-  return topi::repeat(in[0], attrs.repeats, normalize_axis(in.call, attrs.axis, static_cast<int64_t>(in[0].ndim())));
+  return topi::repeat(in[0], attrs.repeats,
+                      normalize_axis(in.call, attrs.axis, static_cast<int64_t>(in[0].ndim())));
 }
 Type infer_flip(const Call& call, const AxisAttrs& attrs) {
   const TensorTypeNode* x = tensor_arg(call, 0);
@@ -207,7 +228,8 @@ Type infer_concat(const Call& call, const AxisAttrs& attrs) {
   const TensorTypeNode* first = parts[0];
   bool known = true;
   for (size_t n = 0; n < parts.size(); ++n) {
-    if (parts[n]->dtype != first->dtype || (parts[n]->ndim != first->ndim && parts[n]->ndim >= 0 && first->ndim >= 0))
+    if (parts[n]->dtype != first->dtype ||
+        (parts[n]->ndim != first->ndim && parts[n]->ndim >= 0 && first->ndim >= 0))
       fail(call, "tensor 0 is {}, but tensor {} is {}", short_text(first), n, short_text(parts[n]));
     known &= known_shape(parts[n]) != nullptr;
   }
@@ -218,9 +240,11 @@ Type infer_concat(const Call& call, const AxisAttrs& attrs) {
   for (size_t n = 1; n < parts.size(); ++n) {
     const Shape& shape = *known_shape(parts[n]);
     for (size_t dim = 0; dim < result.size(); ++dim) {
-      if (dim == axis) result[dim] = arith::simplify(result[dim] + shape[dim]);
+      if (dim == axis)
+        result[dim] = arith::simplify(result[dim] + shape[dim]);
       else if (equal_extents(result[dim], shape[dim]) == Answer::kNo)
-        fail(call, "tensor 0 is {}, but tensor {} is {}: they differ in dimension {}", shape_text(*known_shape(first)), n, shape_text(shape), dim);
+        fail(call, "tensor 0 is {}, but tensor {} is {}: they differ in dimension {}",
+             shape_text(*known_shape(first)), n, shape_text(shape), dim);
     }
   }
   return tensor_type(std::move(result), first->dtype);
@@ -233,7 +257,8 @@ struct SplitAttrs {
   ObjectRef indices_or_sections;
   int64_t axis = 0;
   static constexpr auto fields() {
-    return std::tuple{field<&SplitAttrs::indices_or_sections>("indices_or_sections", "number of equal pieces, or where pieces begin"),
+    return std::tuple{field<&SplitAttrs::indices_or_sections>(
+                          "indices_or_sections", "number of equal pieces, or where pieces begin"),
                       field<&SplitAttrs::axis>("axis", "the dimension")};
   }
 };
@@ -243,7 +268,8 @@ std::vector<PrimExpr> split_starts(const Call& call, const SplitAttrs& attrs, co
   if (const auto* sections = attrs.indices_or_sections.as<IntImmNode>()) {
     if (sections->value < 1) fail(call, "{} pieces, expected at least 1", sections->value);
     const PrimExpr length = arith::simplify(tir::floordiv(extent + (sections->value - 1), sections->value));
-    for (int64_t n = 1; n < sections->value; ++n) starts.push_back(arith::simplify(tir::min(length * n, extent)));
+    for (int64_t n = 1; n < sections->value; ++n)
+      starts.push_back(arith::simplify(tir::min(length * n, extent)));
     return starts;
   }
   const auto* list = attrs.indices_or_sections.as<ArrayNode>();
@@ -252,7 +278,9 @@ std::vector<PrimExpr> split_starts(const Call& call, const SplitAttrs& attrs, co
   tir::as_const_int(extent, &total);
   for (const ObjectRef& item : list->items) {
     const auto* number = item.as<IntImmNode>();
-    if (!number || number->value < last || number->value > total) fail(call, "the piece that begins at {} is outside of 0 to {}", number ? number->value : -1, tir::expr_text(extent));
+    if (!number || number->value < last || number->value > total)
+      fail(call, "the piece that begins at {} is outside of 0 to {}", number ? number->value : -1,
+           tir::expr_text(extent));
     last = number->value;
     starts.push_back(extent_imm(last));
   }
@@ -267,7 +295,8 @@ Type infer_split(const Call& call, const SplitAttrs& attrs) {
   std::vector<Type> pieces;
   for (size_t n = 0; n <= starts.size(); ++n) {
     Shape piece = *shape;
-    const PrimExpr begin = n == 0 ? extent_imm(0) : starts[n - 1], end = n == starts.size() ? (*shape)[axis] : starts[n];
+    const PrimExpr begin = n == 0 ? extent_imm(0) : starts[n - 1],
+                   end = n == starts.size() ? (*shape)[axis] : starts[n];
     piece[axis] = arith::simplify(end - begin);
     pieces.push_back(tensor_type(std::move(piece), x->dtype));
   }
@@ -279,16 +308,26 @@ std::vector<te::Tensor> lower_split(const LowerInput& in, const SplitAttrs& attr
 }
 
 constexpr OpInfo kOps[] = {
-    op<infer_reshape, lower_to_out_shape>("relax.reshape", "x, shape", "The same elements in row-major order with another shape; one extent may be -1.", kInjective),
-    op<infer_flatten, lower_to_out_shape>("relax.flatten", "x", "The elements in row-major order.", kInjective),
-    op<infer_permute, lower_permute, AxesAttrs>("relax.permute_dims", "x", "The dimensions in another order.", kInjective),
-    op<infer_expand, lower_to_out_shape, AxisListAttrs>("relax.expand_dims", "x", "Dimensions of extent 1 are put in.", kInjective),
-    op<infer_squeeze, lower_to_out_shape, AxisListAttrs>("relax.squeeze", "x", "Dimensions of extent 1 are taken out.", kInjective),
-    op<infer_broadcast_to, lower_broadcast_to>("relax.broadcast_to", "x, shape", "Repeated along new dimensions and those of extent 1.", FusePattern::kBroadcast),
+    op<infer_reshape, lower_to_out_shape>(
+        "relax.reshape", "x, shape",
+        "The same elements in row-major order with another shape; one extent may be -1.", kInjective),
+    op<infer_flatten, lower_to_out_shape>("relax.flatten", "x", "The elements in row-major order.",
+                                          kInjective),
+    op<infer_permute, lower_permute, AxesAttrs>("relax.permute_dims", "x", "The dimensions in another order.",
+                                                kInjective),
+    op<infer_expand, lower_to_out_shape, AxisListAttrs>("relax.expand_dims", "x",
+                                                        "Dimensions of extent 1 are put in.", kInjective),
+    op<infer_squeeze, lower_to_out_shape, AxisListAttrs>("relax.squeeze", "x",
+                                                         "Dimensions of extent 1 are taken out.", kInjective),
+    op<infer_broadcast_to, lower_broadcast_to>("relax.broadcast_to", "x, shape",
+                                               "Repeated along new dimensions and those of extent 1.",
+                                               FusePattern::kBroadcast),
     op<infer_tile, lower_tile, TileAttrs>("relax.tile", "x", "Repeated as a whole.", kInjective),
     op<infer_repeat, lower_repeat, RepeatAttrs>("relax.repeat", "data", "Each element repeated.", kInjective),
-    op<infer_flip, lower_flip, AxisAttrs>("relax.flip", "data", "Elements of a dimension in reverse order.", kInjective),
-    op<infer_concat, lower_concat, AxisAttrs>("relax.concat", "tensors", "One tensor after the other.", kInjective),
+    op<infer_flip, lower_flip, AxisAttrs>("relax.flip", "data", "Elements of a dimension in reverse order.",
+                                          kInjective),
+    op<infer_concat, lower_concat, AxisAttrs>("relax.concat", "tensors", "One tensor after the other.",
+                                              kInjective),
     op<infer_split, lower_split, SplitAttrs>("relax.split", "x", "Pieces of a tensor.", kInjective),
 };
 

@@ -25,7 +25,8 @@ Type infer_same(const Call& call) {
 Type infer_float(const Call& call) {
   const TensorTypeNode* x = tensor_arg(call, 0);
   if (!x->dtype.is_void() && !x->dtype.is_float())
-    throw UserError(call, "{}: {} is {}, expected a floating-point tensor", name_of(call), arg_name(call, 0), short_text(x))
+    throw UserError(call, "{}: {} is {}, expected a floating-point tensor", name_of(call), arg_name(call, 0),
+                    short_text(x))
         .help("cast it, e.g. R.astype({}, \"float32\")", arg_name(call, 0));
   return same_shape(x, x->dtype);
 }
@@ -66,20 +67,28 @@ constexpr OpInfo with_topi(std::string_view name, std::string_view doc) {
 
 struct CastAttrs {
   DataType dtype = DataType::void_();
-  static constexpr auto fields() { return std::tuple{field<&CastAttrs::dtype>("dtype", "the new element type")}; }
+  static constexpr auto fields() {
+    return std::tuple{field<&CastAttrs::dtype>("dtype", "the new element type")};
+  }
 };
 Type infer_astype(const Call& call, const CastAttrs& attrs) {
   if (attrs.dtype.is_void()) fail(call, "dtype is not given");
   return same_shape(tensor_arg(call, 0), attrs.dtype);
 }
-te::Tensor lower_astype(const LowerInput& in, const CastAttrs& attrs) { return topi::cast(in[0], attrs.dtype); }
+te::Tensor lower_astype(const LowerInput& in, const CastAttrs& attrs) {
+  return topi::cast(in[0], attrs.dtype);
+}
 
 struct AlphaAttrs {
   double alpha = 0.01;
-  static constexpr auto fields() { return std::tuple{field<&AlphaAttrs::alpha>("alpha", "slope below zero")}; }
+  static constexpr auto fields() {
+    return std::tuple{field<&AlphaAttrs::alpha>("alpha", "slope below zero")};
+  }
 };
 Type infer_alpha(const Call& call, const AlphaAttrs&) { return infer_float(call); }
-te::Tensor lower_leaky_relu(const LowerInput& in, const AlphaAttrs& attrs) { return topi::leaky_relu(in[0], attrs.alpha); }
+te::Tensor lower_leaky_relu(const LowerInput& in, const AlphaAttrs& attrs) {
+  return topi::leaky_relu(in[0], attrs.alpha);
+}
 
 Type infer_clip(const Call& call) {
   scalar_arg(call, 1);
@@ -127,8 +136,10 @@ constexpr OpInfo kOps[] = {
     with_topi<topi::gelu_tanh, &infer_float>("relax.nn.gelu_tanh", "gelu, approximated by tanh."),
     with_topi<topi::silu, &infer_float>("relax.nn.silu", "x * sigmoid(x)."),
     with_topi<topi::softplus, &infer_float>("relax.nn.softplus", "log(1 + exp(x))."),
-    op<infer_alpha, lower_leaky_relu, AlphaAttrs>("relax.nn.leakyrelu", "x", "x where positive, else alpha * x.", kElementwise),
-    op<infer_astype, lower_astype, CastAttrs>("relax.astype", "x", "The values as another dtype; float to int truncates.", kElementwise),
+    op<infer_alpha, lower_leaky_relu, AlphaAttrs>("relax.nn.leakyrelu", "x",
+                                                  "x where positive, else alpha * x.", kElementwise),
+    op<infer_astype, lower_astype, CastAttrs>(
+        "relax.astype", "x", "The values as another dtype; float to int truncates.", kElementwise),
     op<infer_clip, lower_clip>("relax.clip", "x, min, max", "min(max(x, min), max).", kElementwise),
 };
 

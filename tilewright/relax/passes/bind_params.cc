@@ -25,7 +25,8 @@ Constant make_constant(const runtime::Tensor& data) {
   for (int64_t extent : data.shape()) extents.push_back(tir::imm(extent, kInt64));
   const size_t ndim = extents.size();
   const Expr shape = ShapeExprNode::make(std::move(extents), Type(ShapeTypeNode::make()));
-  return ConstantNode::make(data.compact(), Type(TensorTypeNode::make(shape, data.dtype(), static_cast<int64_t>(ndim))));
+  return ConstantNode::make(data.compact(),
+                            Type(TensorTypeNode::make(shape, data.dtype(), static_cast<int64_t>(ndim))));
 }
 
 const Var& find_param(const Function& func, const std::string& name) {
@@ -34,7 +35,8 @@ const Var& find_param(const Function& func, const std::string& name) {
     if (param->name_hint == name) return param;
     names.push_back(param->name_hint);
   }
-  throw UserError(func, "bind_params: the function has no parameter \"{}\"", name).help("{}", nearest_names_text(name, names));
+  throw UserError(func, "bind_params: the function has no parameter \"{}\"", name)
+      .help("{}", nearest_names_text(name, names));
 }
 
 // Checks `data` against the parameter's type and notes what its symbolic dimensions are.
@@ -42,7 +44,8 @@ void match(const Var& param, const runtime::Tensor& data, Substitution* dims) {
   const auto* type = param->type.as<TensorTypeNode>();
   const auto* shape = type ? type->shape.as<ShapeExprNode>() : nullptr;
   const auto refuse = [&] {
-    throw UserError(param, "bind_params: parameter {} is {}, but the value is {}", param->name_hint, short_type(param->type), type_str(data));
+    throw UserError(param, "bind_params: parameter {} is {}, but the value is {}", param->name_hint,
+                    short_type(param->type), type_str(data));
   };
   if (!type || (!type->dtype.is_void() && type->dtype != data.dtype())) refuse();
   if (!shape) return;
@@ -74,7 +77,8 @@ IRModule run(const IRModule& module, const Options& options, PassContext&) {
 
 }  // namespace
 
-Function bind_params(const Function& func, const std::vector<std::pair<std::string, runtime::Tensor>>& params) {
+Function bind_params(const Function& func,
+                     const std::vector<std::pair<std::string, runtime::Tensor>>& params) {
   Substitution values, dims;
   std::vector<Var> rest = func->params;
   for (const auto& [name, data] : params) {
@@ -93,6 +97,7 @@ Function bind_params(const Function& func, const std::vector<std::pair<std::stri
   return BlockBuilder().normalize_function(bound);
 }
 
-extern constinit const PassInfo bind_params_info = module_pass<run, Options>("bind_params", "Named parameters of a function are constants.");
+extern constinit const PassInfo bind_params_info =
+    module_pass<run, Options>("bind_params", "Named parameters of a function are constants.");
 
 }  // namespace tilewright::relax

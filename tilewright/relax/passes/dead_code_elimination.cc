@@ -1,4 +1,5 @@
-// Bindings of dataflow blocks whose variables nothing uses, and functions that no public function reaches, are gone.
+// Bindings of dataflow blocks whose variables nothing uses, and functions that no public function reaches,
+// are gone.
 #include <unordered_set>
 
 #include "tilewright/ir/walk.h"
@@ -11,14 +12,17 @@ namespace {
 struct Options {
   std::vector<std::string> entry_functions;
   static constexpr auto fields() {
-    return std::tuple{field<&Options::entry_functions>("entry_functions", "kept with all they reach; none: every function with a global_symbol, and main")};
+    return std::tuple{field<&Options::entry_functions>(
+        "entry_functions", "kept with all they reach; none: every function with a global_symbol, and main")};
   }
 };
 
 using Used = std::unordered_set<const Object*>;
 
 void mark(const Object* root, Used* used) {
-  walk(root, [&](const VarNode* var) { used->insert(var); }, [&](const DataflowVarNode* var) { used->insert(var); });
+  walk(
+      root, [&](const VarNode* var) { used->insert(var); },
+      [&](const DataflowVarNode* var) { used->insert(var); });
 }
 
 bool has_effect(const Expr& value) {
@@ -42,7 +46,8 @@ SeqExpr clean(const SeqExpr& seq) {
     std::vector<Binding> kept;
     for (size_t b = block->bindings.size(); b-- > 0;) {
       const Binding& binding = block->bindings[b];
-      const bool removable = is_dataflow && is<VarBindingNode>(binding) && !used.count(binding->var.get()) && !has_effect(binding->value);
+      const bool removable = is_dataflow && is<VarBindingNode>(binding) && !used.count(binding->var.get()) &&
+                             !has_effect(binding->value);
       if (removable) continue;
       mark(binding->value.get(), &used);
       kept.push_back(binding);
@@ -51,9 +56,12 @@ SeqExpr clean(const SeqExpr& seq) {
     const bool same = kept.size() == block->bindings.size();
     changed |= !same;
     if (kept.empty()) continue;
-    if (same) blocks.push_back(block);
-    else if (is_dataflow) blocks.push_back(DataflowBlockNode::make(std::move(kept)));
-    else blocks.push_back(PlainBlockNode::make(std::move(kept)));
+    if (same)
+      blocks.push_back(block);
+    else if (is_dataflow)
+      blocks.push_back(DataflowBlockNode::make(std::move(kept)));
+    else
+      blocks.push_back(PlainBlockNode::make(std::move(kept)));
   }
   if (!changed) return seq;
   std::reverse(blocks.begin(), blocks.end());
@@ -96,13 +104,15 @@ IRModule run(const IRModule& module, const Options& options, PassContext&) {
     if (!body) continue;
     const SeqExpr cleaned = clean(body);
     if (cleaned == body) continue;
-    result = with_function(result, module->global_vars[n]->name_hint, with(func, [&](FunctionNode& changed) { changed.body = cleaned; }));
+    result = with_function(result, module->global_vars[n]->name_hint,
+                           with(func, [&](FunctionNode& changed) { changed.body = cleaned; }));
   }
   return without_unreachable(result, options);
 }
 
 }  // namespace
 
-extern constinit const PassInfo dead_code_elimination_info = module_pass<run, Options>("dead_code_elimination", "Nothing is computed that nobody uses.");
+extern constinit const PassInfo dead_code_elimination_info =
+    module_pass<run, Options>("dead_code_elimination", "Nothing is computed that nobody uses.");
 
 }  // namespace tilewright::relax

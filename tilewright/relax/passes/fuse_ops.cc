@@ -1,8 +1,9 @@
 // Groups of call_tir become functions of their own with the attribute Primitive, for fuse_tir to merge.
 //   lv = call_tir(matmul, (x, w)); lv1 = call_tir(add, (lv, b)); gv = call_tir(relu, (lv1,))
 //   ->  gv = fused_matmul_add_relu(x, w, b)
-// A group has one result; what it computes inside is used only inside, so nothing is computed twice and no cycle can
-// arise.  It holds at most one expensive computation (matmul, conv, reduction), and what follows that one is elementwise.
+// A group has one result; what it computes inside is used only inside, so nothing is computed twice and no
+// cycle can arise.  It holds at most one expensive computation (matmul, conv, reduction), and what follows
+// that one is elementwise.
 #include <algorithm>
 #include <unordered_map>
 
@@ -19,7 +20,9 @@ namespace {
 
 struct Options {
   int64_t max_size = 64;
-  static constexpr auto fields() { return std::tuple{field<&Options::max_size>("max_size", "most calls in one group")}; }
+  static constexpr auto fields() {
+    return std::tuple{field<&Options::max_size>("max_size", "most calls in one group")};
+  }
 };
 
 // A call_tir that may be fused.
@@ -34,7 +37,7 @@ struct Node {
 
 struct Group {
   size_t size = 1;
-  bool is_simple = true;                // only elementwise and broadcast so far
+  bool is_simple = true;  // only elementwise and broadcast so far
   bool has_heavy = false;
 };
 
@@ -42,7 +45,8 @@ constexpr size_t kNone = SIZE_MAX;
 
 class BlockFuser {
  public:
-  BlockFuser(const IRModule& module, BlockBuilder& functions, const DataflowBlock& block, const Options& options)
+  BlockFuser(const IRModule& module, BlockBuilder& functions, const DataflowBlock& block,
+             const Options& options)
       : module_(module), functions_(functions), block_(block), options_(options) {}
 
   BindingBlock run() {
@@ -61,7 +65,9 @@ class BlockFuser {
         auto found = node_of.find(var);
         if (found != node_of.end()) users_[found->second].push_back(user);
       };
-      walk(binding->value, [&](const VarNode* var) { use(var); }, [&](const DataflowVarNode* var) { use(var); });
+      walk(
+          binding->value, [&](const VarNode* var) { use(var); },
+          [&](const DataflowVarNode* var) { use(var); });
       if (user != kNone) node_of[binding->var.get()] = user;
     }
   }
@@ -70,7 +76,9 @@ class BlockFuser {
   size_t add_node(size_t b) {
     const auto* binding = block_->bindings[b].as<VarBindingNode>();
     const auto* call = binding ? binding->value.as<CallNode>() : nullptr;
-    if (!call || op_name(call) != "relax.call_tir" || call->type_args.size() != 1 || !is<TupleNode>(call->args[1])) return kNone;
+    if (!call || op_name(call) != "relax.call_tir" || call->type_args.size() != 1 ||
+        !is<TupleNode>(call->args[1]))
+      return kNone;
     const auto* callee = call->args[0].as<GlobalVarNode>();
     const auto func = callee ? ref_as<tir::PrimFuncNode>(module_->find(callee->name_hint)) : tir::PrimFunc();
     const Shape* shape = known_shape(call->type_args[0].as<TensorTypeNode>());
@@ -87,7 +95,9 @@ class BlockFuser {
 
   // Puts node `n` into the group of its users if that is allowed.
   void join(size_t n) {
-    if (!is<DataflowVarNode>(block_->bindings[nodes_[n].binding]->var) || users_[n].empty() || users_[n][0] == kNone) return;
+    if (!is<DataflowVarNode>(block_->bindings[nodes_[n].binding]->var) || users_[n].empty() ||
+        users_[n][0] == kNone)
+      return;
     const size_t target = nodes_[users_[n][0]].group;
     for (size_t user : users_[n]) {
       if (user == kNone || nodes_[user].group != target) return;  // its value is needed outside as well
@@ -104,12 +114,16 @@ class BlockFuser {
     const Group& group = groups_[target];
     if (static_cast<int64_t>(group.size) >= options_.max_size) return false;
     if (is_heavy(node)) {
-      if (group.has_heavy || !group.is_simple) return false;       // one expensive computation, elementwise work after it
+      if (group.has_heavy || !group.is_simple)
+        return false;  // one expensive computation, elementwise work after it
       if (equal_shapes(*node.shape, *nodes_[target].shape) != Answer::kYes) return false;
-      return std::all_of(users.begin(), users.end(), [&](size_t user) { return equal_shapes(*node.shape, *nodes_[user].shape) == Answer::kYes; });
+      return std::all_of(users.begin(), users.end(), [&](size_t user) {
+        return equal_shapes(*node.shape, *nodes_[user].shape) == Answer::kYes;
+      });
     }
     for (size_t user : users) {
-      if (nodes_[user].pattern == FusePattern::kOutFusable) return false;  // would be computed again for each use
+      if (nodes_[user].pattern == FusePattern::kOutFusable)
+        return false;  // would be computed again for each use
     }
     return true;
   }
@@ -143,7 +157,8 @@ class BlockFuser {
         continue;
       }
       changed = true;
-      bindings.push_back(with(ref_as<VarBindingNode>(block_->bindings[b]), [&](VarBindingNode& node) { node.value = found->second; }));
+      bindings.push_back(with(ref_as<VarBindingNode>(block_->bindings[b]),
+                              [&](VarBindingNode& node) { node.value = found->second; }));
     }
     if (!changed) return block_;
     return DataflowBlockNode::make(std::move(bindings));
@@ -170,11 +185,14 @@ class BlockFuser {
         }
         operands.push_back(mapped);
       }
-      Call call = with(node.call, [&](CallNode& changed) { changed.args[1] = Tuple(TupleNode::make(operands)); });
+      Call call =
+          with(node.call, [&](CallNode& changed) { changed.args[1] = Tuple(TupleNode::make(operands)); });
       const AnyVar& old = block_->bindings[node.binding]->var;
       AnyVar var;
-      if (n == members.back()) var = Var(VarNode::make("gv", old->type));
-      else var = DataflowVar(DataflowVarNode::make(old->name_hint, old->type));
+      if (n == members.back())
+        var = Var(VarNode::make("gv", old->type));
+      else
+        var = DataflowVar(DataflowVarNode::make(old->name_hint, old->type));
       inner[old.get()] = var;
       bindings.push_back(VarBindingNode::make(Expr(call), var));
       if (name.size() < 80) name += "_" + node.callee;
@@ -182,7 +200,8 @@ class BlockFuser {
     return finish(params, args, std::move(bindings), name);
   }
 
-  Expr finish(const std::vector<Var>& params, const std::vector<Expr>& args, std::vector<Binding> bindings, const std::string& name) {
+  Expr finish(const std::vector<Var>& params, const std::vector<Expr>& args, std::vector<Binding> bindings,
+              const std::string& name) {
     const AnyVar result = bindings.back()->var;
     std::vector<const tir::VarNode*> known;
     for (const Var& param : params) collect_defined_dims(param->type, &known);
@@ -201,7 +220,8 @@ class BlockFuser {
     if (!all_known) return nullptr;
     BindingBlock block = DataflowBlockNode::make(std::move(bindings));
     SeqExpr body = SeqExprNode::make(std::vector<BindingBlock>{block}, Expr(result), result->type);
-    Function func = FunctionNode::make(params, Expr(body), result->type, true, AttrMap{{"Primitive", IntImmNode::make(kInt64, int64_t{1})}});
+    Function func = FunctionNode::make(params, Expr(body), result->type, true,
+                                       AttrMap{{"Primitive", IntImmNode::make(kInt64, int64_t{1})}});
     func = substitute(func, fresh);
     func = with(func, [&](FunctionNode& node) { node.type = function_type(func.get()); });
     const GlobalVar global = functions_.add_func(func, name);
@@ -214,7 +234,7 @@ class BlockFuser {
   const DataflowBlock& block_;
   const Options& options_;
   std::vector<Node> nodes_;
-  std::vector<Group> groups_;             // by number of their last node
+  std::vector<Group> groups_;  // by number of their last node
   std::vector<std::vector<size_t>> users_;
 };
 

@@ -1,6 +1,7 @@
-// Functions with the attribute Primitive become one loop program each: the programs they call, one after the other,
-// their intermediate results in buffers of its own.  Calls of them become call_tir.
-//   fused(x, w, b): lv = call_tir(matmul, (x, w)); gv = call_tir(add, (lv, b))   ->   call_tir(fused, (x, w, b))
+// Functions with the attribute Primitive become one loop program each: the programs they call, one after the
+// other, their intermediate results in buffers of its own.  Calls of them become call_tir.
+//   fused(x, w, b): lv = call_tir(matmul, (x, w)); gv = call_tir(add, (lv, b))   ->   call_tir(fused, (x, w,
+//   b))
 #include <algorithm>
 #include <set>
 #include <unordered_map>
@@ -24,7 +25,9 @@ tir::Buffer buffer_for(const std::string& name, const Type& type) {
 
 // Every definition inside `body` gets a new node, so that a program may be put in twice.
 void renew_definitions(const Stmt& body, Substitution* map) {
-  auto renew = [&](const tir::Var& var) { map->try_emplace(var.get(), tir::VarNode::copy(*var, [](tir::VarNode&) {})); };
+  auto renew = [&](const tir::Var& var) {
+    map->try_emplace(var.get(), tir::VarNode::copy(*var, [](tir::VarNode&) {}));
+  };
   auto renew_buffer = [&](const Buffer& buffer) {
     renew(buffer->data);
     map->try_emplace(buffer.get(), tir::BufferNode::copy(*buffer, [&](tir::BufferNode& node) {
@@ -32,13 +35,15 @@ void renew_definitions(const Stmt& body, Substitution* map) {
                        for (PrimExpr& extent : node.shape) extent = substitute(extent, *map);
                      }));
   };
-  walk(body, [&](const tir::ForNode* loop) { renew(loop->loop_var); }, [&](const tir::LetStmtNode* let) { renew(let->var); },
-       [&](const tir::LetNode* let) { renew(let->var); },
-       [&](const tir::BlockNode* block) {
-         for (const tir::IterVar& axis : block->iter_vars) renew(axis->var);
-         for (const Buffer& buffer : block->alloc_buffers) renew_buffer(buffer);
-         for (const tir::MatchBufferRegion& match : block->match_buffers) renew_buffer(match->buffer);
-       });
+  walk(
+      body, [&](const tir::ForNode* loop) { renew(loop->loop_var); },
+      [&](const tir::LetStmtNode* let) { renew(let->var); },
+      [&](const tir::LetNode* let) { renew(let->var); },
+      [&](const tir::BlockNode* block) {
+        for (const tir::IterVar& axis : block->iter_vars) renew(axis->var);
+        for (const Buffer& buffer : block->alloc_buffers) renew_buffer(buffer);
+        for (const tir::MatchBufferRegion& match : block->match_buffers) renew_buffer(match->buffer);
+      });
 }
 
 class Merger {
@@ -58,7 +63,9 @@ class Merger {
     }
     for (const Expr& output : outputs) {
       auto found = buffers_.find(output.get());
-      if (found == buffers_.end() || std::find(param_buffers_.begin(), param_buffers_.end(), found->second) != param_buffers_.end()) return nullptr;
+      if (found == buffers_.end() ||
+          std::find(param_buffers_.begin(), param_buffers_.end(), found->second) != param_buffers_.end())
+        return nullptr;
       add_param(found->second);
     }
     return finish();
@@ -93,7 +100,8 @@ class Merger {
   }
 
   bool add_call(const Binding& binding) {
-    if (is<TupleNode>(binding->value)) return outputs_.count(binding->value.as<TupleNode>()->elements[0].get()) > 0;
+    if (is<TupleNode>(binding->value))
+      return outputs_.count(binding->value.as<TupleNode>()->elements[0].get()) > 0;
     const auto* call = binding->value.as<CallNode>();
     if (VarBaseNode::classof(*binding->value)) {  // another name
       auto found = buffers_.find(binding->value.get());
@@ -125,7 +133,8 @@ class Merger {
   // The statements of `func` over `arguments`.
   bool inline_body(const tir::PrimFunc& func, const std::vector<Buffer>& arguments, const CallNode* call) {
     const auto* root = func->body.as<tir::BlockRealizeNode>();
-    if (!root || !root->block->iter_vars.empty() || root->block->init || !root->block->match_buffers.empty()) return false;
+    if (!root || !root->block->iter_vars.empty() || root->block->init || !root->block->match_buffers.empty())
+      return false;
     Substitution map;
     size_t next_extra = 0;
     const auto* extra = call->args.size() > 2 ? call->args[2].as<ShapeExprNode>() : nullptr;
@@ -136,7 +145,9 @@ class Merger {
         map[func->params[n].get()] = tir::cast(func->params[n]->dtype, extra->values[next_extra++]);
         continue;
       }
-      if (n >= arguments.size() || buffer->shape.size() != arguments[n]->shape.size() || !buffer->strides.empty()) return false;
+      if (n >= arguments.size() || buffer->shape.size() != arguments[n]->shape.size() ||
+          !buffer->strides.empty())
+        return false;
       map[buffer.get()] = arguments[n];
       map[buffer->data.get()] = arguments[n]->data;
       for (size_t axis = 0; axis < buffer->shape.size(); ++axis) {
@@ -146,27 +157,35 @@ class Merger {
     }
     const Stmt whole = root->block->body;
     renew_definitions(root->block, &map);
-    for (const Buffer& buffer : root->block->alloc_buffers) intermediate_.push_back(ref_as<tir::BufferNode>(map.at(buffer.get())));
+    for (const Buffer& buffer : root->block->alloc_buffers)
+      intermediate_.push_back(ref_as<tir::BufferNode>(map.at(buffer.get())));
     Stmt body = substitute(whole, map);
     body = rewrite(body, [&](auto& self, const tir::BlockNode* block) -> tir::Block {
       tir::Block inner = self.children(block);
       std::string name = block->name_hint;
-      for (int n = 1; !block_names_.insert(name).second; ++n) name = fmt::format("{}_{}", block->name_hint, n);
-      return name == block->name_hint ? inner : with(inner, [&](tir::BlockNode& node) { node.name_hint = name; });
+      for (int n = 1; !block_names_.insert(name).second; ++n)
+        name = fmt::format("{}_{}", block->name_hint, n);
+      return name == block->name_hint ? inner
+                                      : with(inner, [&](tir::BlockNode& node) { node.name_hint = name; });
     });
     stmts_.push_back(body);
     return true;
   }
 
   tir::PrimFunc finish() {
-    tir::Block root = tir::BlockNode::make("root", std::vector<tir::IterVar>{}, intermediate_, std::vector<tir::BufferRegion>{},
-                                           std::vector<tir::BufferRegion>{}, std::vector<tir::MatchBufferRegion>{}, AttrMap{}, Stmt(), tir::seq(stmts_));
+    tir::Block root =
+        tir::BlockNode::make("root", std::vector<tir::IterVar>{}, intermediate_,
+                             std::vector<tir::BufferRegion>{}, std::vector<tir::BufferRegion>{},
+                             std::vector<tir::MatchBufferRegion>{}, AttrMap{}, Stmt(), tir::seq(stmts_));
     Stmt body = tir::BlockRealizeNode::make(std::vector<PrimExpr>{}, PrimExpr(tir::bool_imm(true)), root);
-    tir::PrimFunc func = tir::PrimFuncNode::make(params_, param_buffers_, body, Type(), AttrMap{{"tir.noalias", tir::bool_imm(true)}});
+    tir::PrimFunc func = tir::PrimFuncNode::make(params_, param_buffers_, body, Type(),
+                                                 AttrMap{{"tir.noalias", tir::bool_imm(true)}});
     // the dimensions are the graph function's; the program gets its own
     Substitution fresh;
     for (const Var& param : func_->params)
-      walk(param->type, [&](const tir::VarNode* var) { fresh.try_emplace(var, tir::make_var(var->name_hint, var->dtype)); });
+      walk(param->type, [&](const tir::VarNode* var) {
+        fresh.try_emplace(var, tir::make_var(var->name_hint, var->dtype));
+      });
     return substitute(func, fresh);
   }
 
@@ -207,7 +226,8 @@ IRModule run(const IRModule& module, const NoOptions&, PassContext&) {
       if (!callee || !merged.count(callee->name_hint)) return call;
       return with(call, [&](CallNode& changed) {
         changed.op = OpNode::make("relax.call_tir");
-        changed.args = {GlobalVar(GlobalVarNode::make(callee->name_hint)), Tuple(TupleNode::make(call->args))};
+        changed.args = {GlobalVar(GlobalVarNode::make(callee->name_hint)),
+                        Tuple(TupleNode::make(call->args))};
         changed.type_args = output_tensors(call->type);
       });
     });
@@ -218,6 +238,7 @@ IRModule run(const IRModule& module, const NoOptions&, PassContext&) {
 
 }  // namespace
 
-extern constinit const PassInfo fuse_tir_info = module_pass<run>("fuse_tir", "Fused functions are one loop program each.", 2);
+extern constinit const PassInfo fuse_tir_info =
+    module_pass<run>("fuse_tir", "Fused functions are one loop program each.", 2);
 
 }  // namespace tilewright::relax

@@ -1,7 +1,7 @@
 // Operators become calls of loop programs made from their tensor expressions; equal programs are kept once.
 //   lv = R.add(x, y)  ->  lv = R.call_tir(cls.add, (x, y), out_sinfo=R.Tensor((4, 5), "float32"))
-// Operators that only give another shape (reshape, flatten, expand_dims, squeeze) stay: the VM makes views.  Operators
-// without a tensor expression stay too; what runs them is decided later.
+// Operators that only give another shape (reshape, flatten, expand_dims, squeeze) stay: the VM makes views.
+// Operators without a tensor expression stay too; what runs them is decided later.
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/relax/block_builder.h"
 #include "tilewright/relax/liveness.h"
@@ -16,7 +16,8 @@ namespace {
 struct Options {
   std::vector<std::string> keep;
   static constexpr auto fields() {
-    return std::tuple{field<&Options::keep>("keep", "operators that stay as they are, e.g. [\"relax.matmul\"]")};
+    return std::tuple{
+        field<&Options::keep>("keep", "operators that stay as they are, e.g. [\"relax.matmul\"]")};
   }
 };
 
@@ -33,7 +34,9 @@ std::vector<Expr> tensors_of(const Expr& arg) {
     }
     return tensors;
   }
-  const auto* typed = RelaxExprNode::classof(*arg) ? static_cast<const RelaxExprNode*>(static_cast<const Object*>(arg.get())) : nullptr;
+  const auto* typed = RelaxExprNode::classof(*arg)
+                          ? static_cast<const RelaxExprNode*>(static_cast<const Object*>(arg.get()))
+                          : nullptr;
   if (!typed || !typed->type) return {};
   if (is<TensorTypeNode>(typed->type)) return {arg};
   const auto* fields = typed->type.as<TupleTypeNode>();
@@ -85,6 +88,7 @@ IRModule run(const IRModule& module, const Options& options, PassContext&) {
 
 }  // namespace
 
-extern constinit const PassInfo legalize_ops_info = module_pass<run, Options>("legalize_ops", "All computation is in loop programs, called by call_tir.");
+extern constinit const PassInfo legalize_ops_info =
+    module_pass<run, Options>("legalize_ops", "All computation is in loop programs, called by call_tir.");
 
 }  // namespace tilewright::relax

@@ -1,4 +1,5 @@
-// Calls: kernels and registry functions with outputs, functions of the module, operators the machine does itself.
+// Calls: kernels and registry functions with outputs, functions of the module, operators the machine does
+// itself.
 #include "tilewright/relax/vm/function_compiler.h"
 #include "tilewright/support/error.h"
 
@@ -17,12 +18,19 @@ rt::Register FunctionCompiler::call(const CallNode* call, const VarBaseNode* var
 rt::Register FunctionCompiler::call_with_outputs(const CallNode* call, const VarBaseNode* var) {
   if (!var) throw InternalError("a call_tir stands inside another expression; normalize first");
   std::string callee;
-  if (const auto* global = call->args[0].as<GlobalVarNode>()) callee = kernel_symbol(module_, global->name_hint);
-  else if (const auto* outside = call->args[0].as<ExternFuncNode>()) callee = outside->global_symbol;
-  else throw UserError(call, "call_tir: the first argument must be a function of the module or the name of a registered one");
+  if (const auto* global = call->args[0].as<GlobalVarNode>())
+    callee = kernel_symbol(module_, global->name_hint);
+  else if (const auto* outside = call->args[0].as<ExternFuncNode>())
+    callee = outside->global_symbol;
+  else
+    throw UserError(
+        call,
+        "call_tir: the first argument must be a function of the module or the name of a registered one");
   rt::Operands args;
-  if (const auto* inputs = call->args[1].as<TupleNode>()) args = operands(inputs->elements);
-  else args.push_back(operand(call->args[1]));
+  if (const auto* inputs = call->args[1].as<TupleNode>())
+    args = operands(inputs->elements);
+  else
+    args.push_back(operand(call->args[1]));
   const size_t num_outputs = output_types(call).size();
   const size_t first = liveness_.first_allocation.at(var);
   rt::Operands outputs;
@@ -41,13 +49,16 @@ rt::Register FunctionCompiler::call_with_outputs(const CallNode* call, const Var
 rt::Register FunctionCompiler::reshape(const CallNode* call) {
   const auto* type = call->type.as<TensorTypeNode>();
   const auto* shape = type ? type->shape.as<ShapeExprNode>() : nullptr;
-  if (!shape) throw Unsupported(call, "{} to a shape that is known only at run time", op_name(call)).help("bind the shape with R.match_cast");
+  if (!shape)
+    throw Unsupported(call, "{} to a shape that is known only at run time", op_name(call))
+        .help("bind the shape with R.match_cast");
   const rt::Operands dims = sizes(shape->values);
   return code_.reshape(value(call->args[0]), dims);
 }
 
 rt::Register FunctionCompiler::call_other(const CallNode* call) {
-  if (const auto* outside = call->op.as<ExternFuncNode>()) return code_.call_packed(outside->global_symbol, operands(call->args));
+  if (const auto* outside = call->op.as<ExternFuncNode>())
+    return code_.call_packed(outside->global_symbol, operands(call->args));
   if (const auto* global = call->op.as<GlobalVarNode>()) {
     if (is<tir::PrimFuncNode>(module_->find(global->name_hint)))
       return code_.call_packed(kernel_symbol(module_, global->name_hint), operands(call->args));
@@ -57,7 +68,8 @@ rt::Register FunctionCompiler::call_other(const CallNode* call) {
   const std::string_view name = op_name(call);
   if (name == "relax.call_pure_packed" || name == "relax.call_packed") {
     const auto* outside = call->args.empty() ? nullptr : call->args[0].as<ExternFuncNode>();
-    if (!outside) throw UserError(call, "{}: the first argument must be the name of a registered function", name);
+    if (!outside)
+      throw UserError(call, "{}: the first argument must be the name of a registered function", name);
     return code_.call_packed(outside->global_symbol, operands(call->args, 1));
   }
   throw Unsupported(call, "the operator {} has no code", name.empty() ? "of a nested function" : name)

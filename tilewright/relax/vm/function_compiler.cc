@@ -18,7 +18,8 @@ std::vector<rt::Description> describe_params(const Function& func) {
 std::vector<rt::Description> describe_results(const Function& func) {
   if (const auto* tuple = func->ret_type.as<TupleTypeNode>()) {
     std::vector<rt::Description> result;
-    for (size_t n = 0; n < tuple->elements.size(); ++n) result.push_back({fmt::format("output_{}", n), short_type(tuple->elements[n])});
+    for (size_t n = 0; n < tuple->elements.size(); ++n)
+      result.push_back({fmt::format("output_{}", n), short_type(tuple->elements[n])});
     return result;
   }
   return {{"output", short_type(func->ret_type)}};
@@ -27,12 +28,15 @@ std::vector<rt::Description> describe_results(const Function& func) {
 // Bytes of a tensor of constant shape; -1 for a symbolic one.
 int64_t constant_bytes(const TensorType& type) {
   const auto* shape = type->shape.as<ShapeExprNode>();
-  if (!shape) throw Unsupported("an output of unknown shape").help("give the output's shape in out_sinfo, or bind it with R.match_cast");
+  if (!shape)
+    throw Unsupported("an output of unknown shape")
+        .help("give the output's shape in out_sinfo, or bind it with R.match_cast");
   int64_t bytes = type->dtype.num_bytes();
   for (const PrimExpr& extent : shape->values) {
     int64_t number;
     if (!tir::as_const_int(extent, &number)) return -1;
-    if (__builtin_mul_overflow(bytes, number, &bytes)) throw UserError("a tensor of type {} is larger than memory", short_type(type));
+    if (__builtin_mul_overflow(bytes, number, &bytes))
+      throw UserError("a tensor of type {} is larger than memory", short_type(type));
   }
   return bytes;
 }
@@ -41,8 +45,8 @@ constexpr int64_t kAlignment = 64;
 
 }  // namespace
 
-FunctionCompiler::FunctionCompiler(const IRModule& module, rt::ExecutableBuilder& executable, std::string name,
-                                   const Function& func, bool is_public)
+FunctionCompiler::FunctionCompiler(const IRModule& module, rt::ExecutableBuilder& executable,
+                                   std::string name, const Function& func, bool is_public)
     : module_(module),
       executable_(executable),
       func_(func),
@@ -83,7 +87,9 @@ void FunctionCompiler::plan_arena() {
 rt::Register FunctionCompiler::allocate(size_t id, const CallNode* call) {
   const Allocation& allocation = liveness_.allocations[id];
   const auto* shape = allocation.type->shape.as<ShapeExprNode>();
-  if (!shape) throw Unsupported(call, "an output of unknown shape").help("give the output's shape, or bind it with R.match_cast");
+  if (!shape)
+    throw Unsupported(call, "an output of unknown shape")
+        .help("give the output's shape, or bind it with R.match_cast");
   const rt::Operands dims = sizes(shape->values);
   if (static_offset_[id] < 0) return code_.new_tensor(allocation.type->dtype, dims);
   return code_.arena_tensor(rt::imm(static_offset_[id]), allocation.type->dtype, dims);
@@ -99,21 +105,26 @@ rt::Register FunctionCompiler::sequence(const SeqExprNode* seq) {
 void FunctionCompiler::bind(const Binding& binding) {
   if (const auto* cast = ObjectRef(binding).as<MatchCastNode>()) return match_cast(cast);
   const VarBaseNode* var = binding->var.get();
-  if (const auto* node = binding->value.as<CallNode>()) registers_[var] = call(node, var);
-  else if (const auto* node = binding->value.as<IfNode>()) registers_[var] = branch(node);
-  else registers_[var] = value(binding->value);
+  if (const auto* node = binding->value.as<CallNode>())
+    registers_[var] = call(node, var);
+  else if (const auto* node = binding->value.as<IfNode>())
+    registers_[var] = branch(node);
+  else
+    registers_[var] = value(binding->value);
 }
 
 rt::Register FunctionCompiler::value(const Expr& expr) {
   if (VarBaseNode::classof(*expr)) {
     const auto* var = static_cast<const VarBaseNode*>(static_cast<const Object*>(expr.get()));
     auto known = registers_.find(var);
-    if (known == registers_.end()) throw UserError(expr, "the variable {} is used before it is defined", var->name_hint);
+    if (known == registers_.end())
+      throw UserError(expr, "the variable {} is used before it is defined", var->name_hint);
     return known->second;
   }
   if (const auto* constant = expr.as<ConstantNode>()) return constants_.at(constant);
   if (const auto* tuple = expr.as<TupleNode>()) return code_.make_tuple(operands(tuple->elements));
-  if (const auto* item = expr.as<TupleGetItemNode>()) return code_.get_item(value(item->tuple), static_cast<uint32_t>(item->index));
+  if (const auto* item = expr.as<TupleGetItemNode>())
+    return code_.get_item(value(item->tuple), static_cast<uint32_t>(item->index));
   if (const auto* shape = expr.as<ShapeExprNode>()) return code_.make_shape(sizes(shape->values));
   if (const auto* node = expr.as<CallNode>()) return call(node, nullptr);
   return code_.set(operand(expr));
@@ -122,7 +133,8 @@ rt::Register FunctionCompiler::value(const Expr& expr) {
 rt::Operand FunctionCompiler::operand(const Expr& expr) {
   if (const auto* prim = expr.as<PrimValueNode>()) {
     if (const auto* real = prim->value.as<FloatImmNode>()) return rt::imm_float(real->value);
-    if (const auto* number = prim->value.as<IntImmNode>(); number && number->dtype.is_bool()) return rt::imm_bool(number->value != 0);
+    if (const auto* number = prim->value.as<IntImmNode>(); number && number->dtype.is_bool())
+      return rt::imm_bool(number->value != 0);
     return size(prim->value);
   }
   if (const auto* text = expr.as<StringValueNode>()) return code_.str(text->value);

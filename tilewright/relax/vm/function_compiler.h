@@ -11,8 +11,8 @@ namespace rt = runtime::vm;
 
 class FunctionCompiler {
  public:
-  FunctionCompiler(const IRModule& module, rt::ExecutableBuilder& executable, std::string name, const Function& func,
-                   bool is_public);
+  FunctionCompiler(const IRModule& module, rt::ExecutableBuilder& executable, std::string name,
+                   const Function& func, bool is_public);
   rt::BytecodeFunction compile();
   MemoryPlan& plan() { return plan_; }
 
@@ -56,7 +56,7 @@ class FunctionCompiler {
   rt::FunctionBuilder code_;
   Liveness liveness_;
   MemoryPlan plan_;
-  std::vector<int64_t> static_offset_;         // by allocation; -1: not in the static part
+  std::vector<int64_t> static_offset_;  // by allocation; -1: not in the static part
   std::unordered_map<const VarBaseNode*, rt::Register> registers_;
   std::unordered_map<const tir::VarNode*, rt::IntRegister> dims_;
   std::unordered_map<const ConstantNode*, rt::Register> constants_;

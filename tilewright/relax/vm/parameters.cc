@@ -36,7 +36,8 @@ void FunctionCompiler::check_value(rt::Register value, const std::string& name, 
     for (int64_t axis = 0; axis < tensor->ndim; ++axis) {
       pattern.push_back(shape ? dim_pattern(shape->values[static_cast<size_t>(axis)]) : rt::any_dim());
       if (shape && pattern.back().kind == rt::Operand::Kind::kAnyDim)
-        derived_.push_back({value, static_cast<uint32_t>(axis), shape->values[static_cast<size_t>(axis)], name});
+        derived_.push_back(
+            {value, static_cast<uint32_t>(axis), shape->values[static_cast<size_t>(axis)], name});
     }
     return code_.check_tensor(value, name, tensor->dtype, pattern);
   }
@@ -44,18 +45,22 @@ void FunctionCompiler::check_value(rt::Register value, const std::string& name, 
     if (!shape->is_known && shape->ndim < 0) return code_.check_shape_any_ndim(value, name);
     rt::Operands pattern;
     for (int64_t axis = 0; axis < shape->ndim; ++axis)
-      pattern.push_back(shape->is_known ? dim_pattern(shape->values[static_cast<size_t>(axis)]) : rt::any_dim());
+      pattern.push_back(shape->is_known ? dim_pattern(shape->values[static_cast<size_t>(axis)])
+                                        : rt::any_dim());
     return code_.check_shape(value, name, pattern);
   }
   if (const auto* tuple = type.as<TupleTypeNode>()) {
-    code_.check_kind(value, name, static_cast<uint32_t>(runtime::ValueKind::kTuple), static_cast<int64_t>(tuple->elements.size()));
+    code_.check_kind(value, name, static_cast<uint32_t>(runtime::ValueKind::kTuple),
+                     static_cast<int64_t>(tuple->elements.size()));
     for (size_t n = 0; n < tuple->elements.size(); ++n)
-      check_value(code_.get_item(value, static_cast<uint32_t>(n)), fmt::format("{}[{}]", name, n), tuple->elements[n]);
+      check_value(code_.get_item(value, static_cast<uint32_t>(n)), fmt::format("{}[{}]", name, n),
+                  tuple->elements[n]);
     return;
   }
   if (const auto* prim = type.as<PrimTypeNode>(); prim && prim->dtype.is_integral()) {
     code_.check_kind(value, name, static_cast<uint32_t>(runtime::ValueKind::kInt));
-    if (const auto* var = prim->value.as<tir::VarNode>(); var && !dims_.count(var)) dims_[var] = code_.load_int(value);
+    if (const auto* var = prim->value.as<tir::VarNode>(); var && !dims_.count(var))
+      dims_[var] = code_.load_int(value);
   }
 }
 

@@ -34,14 +34,16 @@ rt::IntRegister FunctionCompiler::int_register(const PrimExpr& expr) {
   if (const auto* var = expr.as<tir::VarNode>()) {
     auto known = dims_.find(var);
     if (known != dims_.end()) return known->second;
-    throw UserError(expr, "the dimension {} is used, but no parameter or match_cast says what it is", var->name_hint)
+    throw UserError(expr, "the dimension {} is used, but no parameter or match_cast says what it is",
+                    var->name_hint)
         .help("give it as a dimension of a parameter, or bind it with R.match_cast");
   }
   if (const auto* cast = expr.as<tir::CastNode>()) return int_register(cast->value);
   const auto* binary = expr.as<tir::BinaryOpNode>();
   rt::Opcode opcode;
   if (!binary || !opcode_of(binary->kind, &opcode))
-    throw Unsupported(expr, "shape arithmetic with {}", tir::expr_text(expr)).help("shapes may use + - * // % min and max");
+    throw Unsupported(expr, "shape arithmetic with {}", tir::expr_text(expr))
+        .help("shapes may use + - * // % min and max");
   const rt::IntRegister a = int_register(binary->a);
   return code_.binary(opcode, a, int_register(binary->b));
 }

@@ -13,23 +13,27 @@ struct Args {
   std::string thread_axis;
   static constexpr std::string_view kRequired[] = {"thread_axis"};
   static constexpr auto fields() {
-    return std::tuple{field<&Args::loop>("loop", "a serial loop whose iterations are independent"),
-                      field<&Args::thread_axis>("thread_axis", "\"blockIdx.x\", \"threadIdx.y\", \"vthread.z\", ...")};
+    return std::tuple{
+        field<&Args::loop>("loop", "a serial loop whose iterations are independent"),
+        field<&Args::thread_axis>("thread_axis", "\"blockIdx.x\", \"threadIdx.y\", \"vthread.z\", ...")};
   }
 };
 
-constexpr std::string_view kThreadAxes[] = {"blockIdx.x", "blockIdx.y", "blockIdx.z", "threadIdx.x", "threadIdx.y",
-                                            "threadIdx.z", "vthread.x", "vthread.y", "vthread.z", "vthread"};
+constexpr std::string_view kThreadAxes[] = {"blockIdx.x",  "blockIdx.y",  "blockIdx.z", "threadIdx.x",
+                                            "threadIdx.y", "threadIdx.z", "vthread.x",  "vthread.y",
+                                            "vthread.z",   "vthread"};
 
 void apply(State& state, const Args& args) {
   const std::vector<std::string_view> known(std::begin(kThreadAxes), std::end(kThreadAxes));
   if (std::find(known.begin(), known.end(), args.thread_axis) == known.end())
-    throw UserError("there is no thread axis \"{}\"", args.thread_axis).help("{}", nearest_names_text(args.thread_axis, known));
+    throw UserError("there is no thread axis \"{}\"", args.thread_axis)
+        .help("{}", nearest_names_text(args.thread_axis, known));
   const NodeId id = state[args.loop];
   if (state.node(id).loop()->for_kind != ForKind::kThreadBinding) require_plain(state, id);
   for (NodeId outer = state.node(id).parent; outer != kNoNode; outer = state.node(outer).parent) {
     const ForNode* loop = state.node(outer).loop();
-    if (loop && loop->for_kind == ForKind::kThreadBinding && loop->thread_tag == args.thread_axis && !args.thread_axis.starts_with("vthread"))
+    if (loop && loop->for_kind == ForKind::kThreadBinding && loop->thread_tag == args.thread_axis &&
+        !args.thread_axis.starts_with("vthread"))
       throw refuse(state, id, "loop {} is inside loop {}, which is bound to {} already", state.node(id).name,
                    state.node(outer).name, args.thread_axis);
   }

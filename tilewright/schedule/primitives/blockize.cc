@@ -10,8 +10,9 @@ struct Args {
   LoopRef loop;
   bool preserve_unit_iters = true;
   static constexpr auto fields() {
-    return std::tuple{field<&Args::loop>("loop", "the outermost loop of the tile; it has one block inside"),
-                      field<&Args::preserve_unit_iters>("preserve_unit_iters", "give the new block axes of extent 1 too")};
+    return std::tuple{
+        field<&Args::loop>("loop", "the outermost loop of the tile; it has one block inside"),
+        field<&Args::preserve_unit_iters>("preserve_unit_iters", "give the new block axes of extent 1 too")};
   }
 };
 

@@ -20,17 +20,20 @@ struct Args {
         field<&Args::block>("block", "a block that reads the buffer"),
         field<&Args::read_buffer_index>("read_buffer_index", "which of the buffers it reads"),
         field<&Args::storage_scope>("storage_scope", "of the copy: \"global\", \"local\", \"shared\", ..."),
-        field<&Args::consumer_blocks>("consumer_blocks", "the blocks that read the copy; none given: all after its place")};
+        field<&Args::consumer_blocks>("consumer_blocks",
+                                      "the blocks that read the copy; none given: all after its place")};
   }
 };
 
-std::vector<NodeId> consumers_to_change(const State& state, const Args& args, NodeId block, NodeId scope, const Buffer& buffer) {
+std::vector<NodeId> consumers_to_change(const State& state, const Args& args, NodeId block, NodeId scope,
+                                        const Buffer& buffer) {
   std::vector<NodeId> consumers;
   for (BlockRef ref : args.consumer_blocks) {
     const NodeId id = state[ref];
     const std::vector<NodeId> readers = readers_of(state, scope, buffer);
     if (std::find(readers.begin(), readers.end(), id) == readers.end())
-      throw refuse(state, id, "block {} does not read {} beside block {}", state.node(id).name, buffer->name, state.node(block).name);
+      throw refuse(state, id, "block {} does not read {} beside block {}", state.node(id).name, buffer->name,
+                   state.node(block).name);
     consumers.push_back(id);
   }
   return consumers.empty() ? readers_of(state, scope, buffer) : consumers;
@@ -41,14 +44,17 @@ BlockRef apply(State& state, const Args& args) {
   const auto& reads = state.node(block).block()->reads;
   if (scope == kNoNode) throw refuse(state, block, "block {} is the root", state.node(block).name);
   if (args.read_buffer_index < 0 || args.read_buffer_index >= static_cast<int64_t>(reads.size()))
-    throw refuse(state, block, "block {} reads {} buffers, there is no number {}", state.node(block).name, reads.size(), args.read_buffer_index);
+    throw refuse(state, block, "block {} reads {} buffers, there is no number {}", state.node(block).name,
+                 reads.size(), args.read_buffer_index);
   const Buffer buffer = reads[static_cast<size_t>(args.read_buffer_index)]->buffer;
   std::vector<NodeId> consumers = consumers_to_change(state, args, block, scope, buffer);
   const std::vector<NodeId> writers = writers_of(state, scope, buffer);
   if (args.consumer_blocks.empty()) {
     // those that come before a writer read something else
     std::erase_if(consumers, [&](NodeId consumer) {
-      return consumer != block && std::any_of(writers.begin(), writers.end(), [&](NodeId writer) { return is_before(state, consumer, writer); });
+      return consumer != block && std::any_of(writers.begin(), writers.end(), [&](NodeId writer) {
+               return is_before(state, consumer, writer);
+             });
     });
   }
   // The copy is made after the last writer, in the innermost part of the program that has all of them inside.
@@ -56,8 +62,8 @@ BlockRef apply(State& state, const Args& args) {
   for (NodeId consumer : consumers) {
     for (NodeId writer : writers) {
       if (!is_before(state, writer, consumer))
-        throw refuse(state, writer, "block {} writes {}, which block {} reads, not before it", state.node(writer).name,
-                     buffer->name, state.node(consumer).name);
+        throw refuse(state, writer, "block {} writes {}, which block {} reads, not before it",
+                     state.node(writer).name, buffer->name, state.node(consumer).name);
       around = common_ancestor(state, around, writer);
     }
     around = common_ancestor(state, around, consumer);

@@ -20,8 +20,10 @@ struct Args {
     return std::tuple{
         field<&Args::block>("block", "the only block that writes the buffer"),
         field<&Args::write_buffer_index>("write_buffer_index", "which of the buffers it writes"),
-        field<&Args::storage_scope>("storage_scope", "of the new buffer: \"global\", \"local\", \"shared\", ..."),
-        field<&Args::consumer_blocks>("consumer_blocks", "blocks that read the new buffer instead of the old one")};
+        field<&Args::storage_scope>("storage_scope",
+                                    "of the new buffer: \"global\", \"local\", \"shared\", ..."),
+        field<&Args::consumer_blocks>("consumer_blocks",
+                                      "blocks that read the new buffer instead of the old one")};
   }
 };
 
@@ -31,15 +33,19 @@ BlockRef apply(State& state, const Args& args) {
   const std::string& name = state.node(block).name;
   if (scope == kNoNode) throw refuse(state, block, "block {} is the root", name);
   if (args.write_buffer_index < 0 || args.write_buffer_index >= static_cast<int64_t>(writes.size()))
-    throw refuse(state, block, "block {} writes {} buffers, there is no number {}", name, writes.size(), args.write_buffer_index);
+    throw refuse(state, block, "block {} writes {} buffers, there is no number {}", name, writes.size(),
+                 args.write_buffer_index);
   const Buffer buffer = writes[static_cast<size_t>(args.write_buffer_index)]->buffer;
   for (NodeId writer : writers_of(state, scope, buffer)) {
-    if (writer != block) throw refuse(state, writer, "block {} writes {} as well", state.node(writer).name, buffer->name);
+    if (writer != block)
+      throw refuse(state, writer, "block {} writes {} as well", state.node(writer).name, buffer->name);
   }
   for (const BufferRegion& read : state.node(block).block()->reads) {
-    if (may_alias(read->buffer, buffer)) throw refuse(state, block, "block {} reads {}, which it also writes", name, buffer->name);
+    if (may_alias(read->buffer, buffer))
+      throw refuse(state, block, "block {} reads {}, which it also writes", name, buffer->name);
   }
-  // Readers see the result where they are: the copy is made in the innermost loop that they share with the block.
+  // Readers see the result where they are: the copy is made in the innermost loop that they share with the
+  // block.
   NodeId around = scope;
   const std::vector<NodeId> readers = readers_of(state, scope, buffer);
   if (!readers.empty()) {
@@ -48,7 +54,8 @@ BlockRef apply(State& state, const Args& args) {
   }
   for (NodeId reader : readers) {
     if (!is_before(state, block, reader))
-      throw refuse(state, reader, "block {} reads {} before block {} writes it", state.node(reader).name, buffer->name, name);
+      throw refuse(state, reader, "block {} reads {} before block {} writes it", state.node(reader).name,
+                   buffer->name, name);
   }
   arith::Analyzer analyzer;
   bind_loops_above(state, block, analyzer);
@@ -58,7 +65,8 @@ BlockRef apply(State& state, const Args& args) {
   }
   written = arith::intersect(*written, arith::to_intervals(full_region(buffer)->region), analyzer);
   if (!surely_writes(state, block, buffer, *written, around))
-    throw refuse(state, block, "block {} may leave elements of {} unwritten, which a copy would overwrite", name, buffer->name);
+    throw refuse(state, block, "block {} may leave elements of {} unwritten, which a copy would overwrite",
+                 name, buffer->name);
 
   const Buffer cache = make_cache(buffer, args.storage_scope);
   const CopyNest copy = make_copy(buffer->name, cache, buffer, *written, analyzer);
@@ -66,7 +74,8 @@ BlockRef apply(State& state, const Args& args) {
   std::vector<NodeId> changed = {block};
   for (BlockRef ref : args.consumer_blocks) {
     if (std::find(readers.begin(), readers.end(), state[ref]) == readers.end())
-      throw refuse(state, state[ref], "block {} does not read {} beside block {}", state.node(state[ref]).name, buffer->name, name);
+      throw refuse(state, state[ref], "block {} does not read {} beside block {}",
+                   state.node(state[ref]).name, buffer->name, name);
     changed.push_back(state[ref]);
   }
   for (NodeId id : changed) {

@@ -21,8 +21,10 @@ struct Args {
     return std::tuple{
         field<&Args::block>("block", "a producer: all that reads its result is inside of loop"),
         field<&Args::loop>("loop", "where it goes"),
-        field<&Args::preserve_unit_loops>("preserve_unit_loops", "make loops of extent 1 for axes that take one value"),
-        field<&Args::index>("index", "place in the body of loop: -1 last possible, -2 first possible, else the position")};
+        field<&Args::preserve_unit_loops>("preserve_unit_loops",
+                                          "make loops of extent 1 for axes that take one value"),
+        field<&Args::index>(
+            "index", "place in the body of loop: -1 last possible, -2 first possible, else the position")};
   }
 };
 
@@ -34,12 +36,13 @@ std::vector<NodeId> require_consumers_inside(const State& state, NodeId block, N
     for (NodeId reader : readers_of(state, owner, write->buffer, block)) {
       if (reader == block) continue;
       if (!state.is_inside(reader, loop))
-        throw refuse(state, reader, "block {} reads {}, but is not inside loop {}", state.node(reader).name, write->buffer->name,
-                     state.node(loop).name);
+        throw refuse(state, reader, "block {} reads {}, but is not inside loop {}", state.node(reader).name,
+                     write->buffer->name, state.node(loop).name);
       consumers.push_back(reader);
     }
   }
-  if (consumers.empty()) throw refuse(state, block, "nothing reads what block {} writes", state.node(block).name);
+  if (consumers.empty())
+    throw refuse(state, block, "nothing reads what block {} writes", state.node(block).name);
   return consumers;
 }
 
@@ -48,8 +51,8 @@ void require_inputs_stay(const State& state, NodeId block) {
   for (const BufferRegion& read : state.node(block).block()->reads) {
     for (NodeId writer : writers_of(state, state.scope_of(block), read->buffer)) {
       if (writer != block && !is_before(state, writer, block))
-        throw refuse(state, writer, "block {} writes {}, which block {} reads, after it", state.node(writer).name,
-                     read->buffer->name, state.node(block).name);
+        throw refuse(state, writer, "block {} writes {}, which block {} reads, after it",
+                     state.node(writer).name, read->buffer->name, state.node(block).name);
     }
   }
 }
@@ -61,7 +64,8 @@ bool is_shared_by(const ForNode* loop, const std::string& scope) {
   return is_thread && (scope == "global" || scope.starts_with("shared"));
 }
 
-std::vector<AxisConstraint> required_regions(const State& state, NodeId block, NodeId loop, const std::vector<NodeId>& consumers,
+std::vector<AxisConstraint> required_regions(const State& state, NodeId block, NodeId loop,
+                                             const std::vector<NodeId>& consumers,
                                              arith::Analyzer& analyzer) {
   std::vector<AxisConstraint> constraints;
   for (const BufferRegion& write : state.node(block).block()->writes) {
@@ -75,31 +79,42 @@ std::vector<AxisConstraint> required_regions(const State& state, NodeId block, N
         if (access.is_write || access.buffer != write->buffer) continue;
         arith::IntervalRegion box = relaxed_unguarded(state, access, loop, analyzer);
         if (outer != loop) {
-          const arith::Domains threads = arith::domains_of(ranges_of(state, loops_between(state, outer, state.node(loop).children.empty() ? loop : state.node(loop).children[0])));
+          const arith::Domains threads = arith::domains_of(ranges_of(
+              state, loops_between(state, outer,
+                                   state.node(loop).children.empty() ? loop : state.node(loop).children[0])));
           for (arith::Interval& side : box) {
-            if (side.is_bounded()) side = {arith::eval_interval(side.min, threads, analyzer).min, arith::eval_interval(side.max, threads, analyzer).max};
+            if (side.is_bounded())
+              side = {arith::eval_interval(side.min, threads, analyzer).min,
+                      arith::eval_interval(side.max, threads, analyzer).max};
           }
         }
         needed = needed ? arith::hull(*needed, box, analyzer) : box;
       }
     }
     if (!needed) continue;
-    for (size_t n = 0; n < needed->size(); ++n) constraints.push_back({write->region[n]->min, write->region[n]->extent, (*needed)[n]});
+    for (size_t n = 0; n < needed->size(); ++n)
+      constraints.push_back({write->region[n]->min, write->region[n]->extent, (*needed)[n]});
   }
   return constraints;
 }
 
-// Inside loops that block and loop share, the block made only a part of its result; what the consumers need must be in it.
-void require_needs_computed(const State& after, NodeId block, NodeId loop, const std::vector<NodeId>& consumers) {
+// Inside loops that block and loop share, the block made only a part of its result; what the consumers need
+// must be in it.
+void require_needs_computed(const State& after, NodeId block, NodeId loop,
+                            const std::vector<NodeId>& consumers) {
   for (NodeId consumer : consumers) {
     for (const Access& read : accesses_of(after, consumer)) {
       for (const BufferRegion& write : after.node(block).block()->writes) {
         if (read.is_write || read.buffer != write->buffer) continue;
         arith::Analyzer analyzer;
         bind_loops_above(after, consumer, analyzer);
-        arith::IntervalRegion needed = arith::intersect(relaxed(after, read, loop, analyzer), arith::to_intervals(full_region(read.buffer)->region), analyzer);
+        arith::IntervalRegion needed =
+            arith::intersect(relaxed(after, read, loop, analyzer),
+                             arith::to_intervals(full_region(read.buffer)->region), analyzer);
         if (!surely_writes(after, block, read.buffer, needed, loop))
-          throw refuse(after, consumer, "block {} reads elements of {} that block {} writes in another iteration of the loops around both",
+          throw refuse(after, consumer,
+                       "block {} reads elements of {} that block {} writes in another iteration of the loops "
+                       "around both",
                        after.node(consumer).name, read.buffer->name, after.node(block).name);
       }
     }
@@ -110,7 +125,8 @@ void apply(State& state, const Args& args) {
   const NodeId block = state[args.block], loop = state[args.loop];
   require_same_scope(state, block, loop);
   auto require = [&](const Reason& reason) {
-    if (!reason.empty()) throw refuse(state, block, "block {} cannot be moved: {}", state.node(block).name, reason);
+    if (!reason.empty())
+      throw refuse(state, block, "block {} cannot be moved: {}", state.node(block).name, reason);
   };
   require(why_not_only_writer(state, block));
   require(why_not_reorderable(state, block));
@@ -135,7 +151,8 @@ void apply(State& state, const Args& args) {
   }
   const AxisNest nest = make_nest(axes, intervals, domains, args.preserve_unit_loops, analyzer);
   Stmt stmt = BlockRealizeNode::make(nest.values, nest.predicate, realize->block);
-  for (size_t n = nest.loops.size(); n-- > 0;) stmt = tir::loop(nest.loops[n].first, nest.loops[n].second, stmt);
+  for (size_t n = nest.loops.size(); n-- > 0;)
+    stmt = tir::loop(nest.loops[n].first, nest.loops[n].second, stmt);
   const size_t position = insert_position(state, loop, args.index, producers_of(state, block), consumers);
   Edit edit(state);
   edit.remove(block);

@@ -12,24 +12,30 @@ namespace {
 
 struct Args {
   BlockRef block;
-  static constexpr auto fields() { return std::tuple{field<&Args::block>("block", "a block that is one store into an intermediate buffer")}; }
+  static constexpr auto fields() {
+    return std::tuple{field<&Args::block>("block", "a block that is one store into an intermediate buffer")};
+  }
 };
 
 // What the block reads is the same where its result is read.
-void require_inputs_stay(const State& state, NodeId block, const Buffer& result, const std::vector<NodeId>& consumers) {
+void require_inputs_stay(const State& state, NodeId block, const Buffer& result,
+                         const std::vector<NodeId>& consumers) {
   for (const BufferRegion& read : state.node(block).block()->reads) {
     for (NodeId writer : writers_of(state, state.scope_of(block), read->buffer)) {
       if (!is_before(state, writer, block))
-        throw refuse(state, writer, "block {} writes {}, which block {} reads, after it", state.node(writer).name,
-                     read->buffer->name, state.node(block).name);
+        throw refuse(state, writer, "block {} writes {}, which block {} reads, after it",
+                     state.node(writer).name, read->buffer->name, state.node(block).name);
       const NodeId shared = common_ancestor(state, writer, block);
       if (!state.node(shared).is_loop()) continue;
       // The input changes with each iteration: results of earlier iterations must not be asked for.
       for (NodeId consumer : consumers) {
         for (const Access& access : accesses_of(state, consumer)) {
           if (!access.is_write && access.buffer == result && !is_covered_by_earlier(state, access, shared))
-            throw refuse(state, consumer, "block {} may read elements of {} of an earlier iteration of loop {}, in which {} was different",
-                         state.node(consumer).name, result->name, state.node(shared).name, read->buffer->name);
+            throw refuse(state, consumer,
+                         "block {} may read elements of {} of an earlier iteration of loop {}, in which {} "
+                         "was different",
+                         state.node(consumer).name, result->name, state.node(shared).name,
+                         read->buffer->name);
         }
       }
     }
@@ -46,11 +52,14 @@ void apply(State& state, const Args& args) {
   const NodeId owner = allocation_of(state, buffer, block);
   require_element_access(state, owner, buffer);
   const std::vector<NodeId> consumers = readers_of(state, owner, buffer, block);
-  if (consumers.empty()) throw refuse(state, block, "nothing reads what block {} writes", state.node(block).name);
+  if (consumers.empty())
+    throw refuse(state, block, "nothing reads what block {} writes", state.node(block).name);
   for (NodeId consumer : consumers) {
-    if (consumer == block) throw refuse(state, block, "block {} reads what it writes", state.node(block).name);
+    if (consumer == block)
+      throw refuse(state, block, "block {} reads what it writes", state.node(block).name);
     if (!is_before(state, block, consumer))
-      throw refuse(state, consumer, "block {} reads {} before block {} writes it", state.node(consumer).name, buffer->name, state.node(block).name);
+      throw refuse(state, consumer, "block {} reads {} before block {} writes it", state.node(consumer).name,
+                   buffer->name, state.node(block).name);
   }
   require_inputs_stay(state, block, buffer, consumers);
 
@@ -59,13 +68,17 @@ void apply(State& state, const Args& args) {
   const Substitution axes = solve_indices(state, block, store->indices, places, "the index of the store");
   const PrimExpr value = substitute(store->value, axes);
   auto inline_loads = [&](const Stmt& stmt) {
-    return rewrite(stmt, [&](auto& self, const BufferLoadNode* load) -> PrimExpr {
-      const BufferLoad changed = self.children(load);
-      if (load->buffer != buffer) return changed;
-      Substitution at;
-      for (size_t n = 0; n < places.size(); ++n) at[places[n].get()] = cast(places[n]->dtype, changed->indices[n]);
-      return substitute(value, at);
-    }, [&](auto&, const BlockRealizeNode* done) -> Stmt { return Stmt(done); });
+    return rewrite(
+        stmt,
+        [&](auto& self, const BufferLoadNode* load) -> PrimExpr {
+          const BufferLoad changed = self.children(load);
+          if (load->buffer != buffer) return changed;
+          Substitution at;
+          for (size_t n = 0; n < places.size(); ++n)
+            at[places[n].get()] = cast(places[n]->dtype, changed->indices[n]);
+          return substitute(value, at);
+        },
+        [&](auto&, const BlockRealizeNode* done) -> Stmt { return Stmt(done); });
   };
   Edit edit(state);
   for (NodeId consumer : consumers) {

@@ -29,20 +29,22 @@ bool uses(const PrimExpr& expr, const ForNode* loop) {
 
 bool feeds_reduce_axis(const BlockRealizeNode* realize, const ForNode* loop) {
   for (size_t n = 0; n < realize->iter_values.size(); ++n) {
-    if (realize->block->iter_vars[n]->iter_type == IterType::kReduce && uses(realize->iter_values[n], loop)) return true;
+    if (realize->block->iter_vars[n]->iter_type == IterType::kReduce && uses(realize->iter_values[n], loop))
+      return true;
   }
   return false;
 }
 
-// Every element is initialised once and each of its terms is added once, while `loop` and the loops inside of it run;
-// no other block touches it in between.
+// Every element is initialised once and each of its terms is added once, while `loop` and the loops inside of
+// it run; no other block touches it in between.
 void require_single_pass(const State& state, NodeId block, NodeId loop, const std::vector<NodeId>& inner) {
   const BlockRealizeNode* realize = state.node(block).realize();
   arith::Analyzer analyzer;
   bind_loops_above(state, block, analyzer);
   std::vector<PrimExpr> values;
   for (size_t n = 0; n < realize->iter_values.size(); ++n) {
-    if (realize->block->iter_vars[n]->iter_type == IterType::kReduce) values.push_back(realize->iter_values[n]);
+    if (realize->block->iter_vars[n]->iter_type == IterType::kReduce)
+      values.push_back(realize->iter_values[n]);
   }
   for (const Access& access : accesses_of(state, block)) {
     if (!access.is_write) continue;
@@ -54,16 +56,18 @@ void require_single_pass(const State& state, NodeId block, NodeId loop, const st
       indices.push_back(is_one(range->extent) ? range->min : range->min + place);
     }
     if (!arith::detect_iter_map(indices, ranges, bool_imm(true), arith::IterMapLevel::kInjective, analyzer))
-      throw refuse(state, block, "block {} may compute an element of {} more than once inside loop {}", state.node(block).name,
-                   access.buffer->name, state.node(loop).name);
+      throw refuse(state, block, "block {} may compute an element of {} more than once inside loop {}",
+                   state.node(block).name, access.buffer->name, state.node(loop).name);
   }
   for (const Access& other : accesses_below(state, loop)) {
     if (other.block == block) continue;
     for (const BufferRegion& write : realize->block->writes) {
       if (!may_alias(write->buffer, other.buffer)) continue;
       if (other.is_write || is_before(state, other.block, block))
-        throw refuse(state, other.block, "block {} {} {} inside loop {}, so its init cannot go before the loop",
-                     state.node(other.block).name, other.is_write ? "also writes" : "reads", other.buffer->name, state.node(loop).name);
+        throw refuse(state, other.block,
+                     "block {} {} {} inside loop {}, so its init cannot go before the loop",
+                     state.node(other.block).name, other.is_write ? "also writes" : "reads",
+                     other.buffer->name, state.node(loop).name);
     }
   }
 }
@@ -100,8 +104,8 @@ InitNest make_init(const State& state, NodeId block_id, const std::vector<NodeId
     const PrimExpr value = analyzer.simplify(substitute(realize->iter_values[n], values));
     if (axis->iter_type == IterType::kReduce) {
       if (!analyzer.can_prove_equal(value, axis->dom->min))
-        throw refuse(state, block_id, "reduce axis {} of block {} does not start at {} when its loops start", axis->var->name_hint,
-                     block->name_hint, text(axis->dom->min));
+        throw refuse(state, block_id, "reduce axis {} of block {} does not start at {} when its loops start",
+                     axis->var->name_hint, block->name_hint, text(axis->dom->min));
       axis_values[axis->var.get()] = axis->dom->min;
       continue;
     }
@@ -110,8 +114,9 @@ InitNest make_init(const State& state, NodeId block_id, const std::vector<NodeId
     axes.push_back(with(axis, [&](IterVarNode& changed) { changed.var = var; }));
     bindings.push_back(value);
   }
-  Block init = BlockNode::make(block->name_hint + "_init", std::move(axes), std::vector<Buffer>{}, std::vector<BufferRegion>{},
-                               std::vector<BufferRegion>{}, std::vector<MatchBufferRegion>{}, AttrMap{}, Stmt(),
+  Block init = BlockNode::make(block->name_hint + "_init", std::move(axes), std::vector<Buffer>{},
+                               std::vector<BufferRegion>{}, std::vector<BufferRegion>{},
+                               std::vector<MatchBufferRegion>{}, AttrMap{}, Stmt(),
                                substitute(block->init, axis_values));
   const analysis::AccessRegions regions = analysis::access_regions(init);
   init = with(init, [&](BlockNode& n) { n.reads = regions.reads, n.writes = regions.writes; });
@@ -135,14 +140,18 @@ Block make_update(const BlockNode* block) {
     n.init = nullptr;
     n.name_hint += "_update";
   });
-  // The update reads what init had started.  Declared regions stay when they are not the ones found in the body.
+  // The update reads what init had started.  Declared regions stay when they are not the ones found in the
+  // body.
   const analysis::AccessRegions regions = analysis::access_regions(update);
   return with(update, [&](BlockNode& n) {
     const analysis::AccessRegions before = analysis::access_regions(Block(block));
-    const bool was_inferred = structural_equal(ArrayNode::make(std::vector<ObjectRef>(before.reads.begin(), before.reads.end())),
-                                               ArrayNode::make(std::vector<ObjectRef>(n.reads.begin(), n.reads.end())), {true});
-    if (was_inferred) n.reads = regions.reads;
-    else n.reads.insert(n.reads.begin(), n.writes.begin(), n.writes.end());
+    const bool was_inferred =
+        structural_equal(ArrayNode::make(std::vector<ObjectRef>(before.reads.begin(), before.reads.end())),
+                         ArrayNode::make(std::vector<ObjectRef>(n.reads.begin(), n.reads.end())), {true});
+    if (was_inferred)
+      n.reads = regions.reads;
+    else
+      n.reads.insert(n.reads.begin(), n.writes.begin(), n.writes.end());
   });
 }
 
@@ -151,14 +160,16 @@ BlockRef apply(State& state, const Args& args) {
   const BlockRealizeNode* realize = state.node(block_id).realize();
   const std::string& name = state.node(block_id).name;
   if (!realize->block->init)
-    throw refuse(state, block_id, "block {} has no init", name).help("only reductions, blocks with T.init(), can be decomposed");
+    throw refuse(state, block_id, "block {} has no init", name)
+        .help("only reductions, blocks with T.init(), can be decomposed");
   const std::vector<NodeId> above = state.loops_above(block_id);
   const auto at = std::find(above.begin(), above.end(), loop_id);
-  if (at == above.end()) throw refuse(state, loop_id, "loop {} is not around block {}", state.node(loop_id).name, name);
+  if (at == above.end())
+    throw refuse(state, loop_id, "loop {} is not around block {}", state.node(loop_id).name, name);
   for (auto outer = above.begin(); outer != at; ++outer) {
     if (feeds_reduce_axis(realize, state.node(*outer).loop()))
-      throw refuse(state, *outer, "loop {} reduces in block {}, but is outside of loop {}", state.node(*outer).name, name,
-                   state.node(loop_id).name)
+      throw refuse(state, *outer, "loop {} reduces in block {}, but is outside of loop {}",
+                   state.node(*outer).name, name, state.node(loop_id).name)
           .help("choose loop {} or one outside of it, or reorder the loops", state.node(*outer).name);
   }
   const std::vector<NodeId> inner(at, above.end());

@@ -16,7 +16,8 @@ struct Args {
   static constexpr auto fields() {
     return std::tuple{
         field<&Args::loops>("loops", "outermost first, each the only statement of the one before"),
-        field<&Args::preserve_unit_iters>("preserve_unit_iters", "keep the variables of loops of extent 1 in block bindings")};
+        field<&Args::preserve_unit_iters>("preserve_unit_iters",
+                                          "keep the variables of loops of extent 1 in block bindings")};
   }
 };
 
@@ -27,7 +28,8 @@ void require_independent_bounds(const State& state, const std::vector<NodeId>& l
       walk(bound, [&](const VarNode* var) {
         for (NodeId outer : loops) {
           if (state.node(outer).loop()->loop_var.get() == var)
-            throw refuse(state, inner, "the bounds of loop {} depend on loop {}", loop->loop_var->name_hint, var->name_hint);
+            throw refuse(state, inner, "the bounds of loop {} depend on loop {}", loop->loop_var->name_hint,
+                         var->name_hint);
         }
       });
     }
@@ -48,14 +50,17 @@ LoopRef apply(State& state, const Args& args) {
   bind_loops_above(state, loops[0], analyzer);
   DataType dtype = state.node(loops[0]).loop()->loop_var->dtype;
   for (NodeId id : loops) {
-    if (state.node(id).loop()->loop_var->dtype.bits > dtype.bits) dtype = state.node(id).loop()->loop_var->dtype;
+    if (state.node(id).loop()->loop_var->dtype.bits > dtype.bits)
+      dtype = state.node(id).loop()->loop_var->dtype;
   }
   const Var fused = make_var(name + "fused", dtype);
   PrimExpr extent = make_const_int(dtype, 1);
   std::vector<PrimExpr> values(loops.size());
   for (size_t n = loops.size(); n-- > 0;) {
     const ForNode* loop = state.node(loops[n]).loop();
-    PrimExpr value = n == 0 ? floordiv(PrimExpr(fused), extent) : floordiv(floormod(PrimExpr(fused), analyzer.simplify(extent * loop->extent)), extent);
+    PrimExpr value =
+        n == 0 ? floordiv(PrimExpr(fused), extent)
+               : floordiv(floormod(PrimExpr(fused), analyzer.simplify(extent * loop->extent)), extent);
     values[n] = cast(loop->loop_var->dtype, value);
     extent = analyzer.simplify(extent * loop->extent);
   }

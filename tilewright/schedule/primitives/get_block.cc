@@ -11,8 +11,10 @@ struct Args {
   std::optional<std::string> func_name;
   static constexpr std::string_view kRequired[] = {"name"};
   static constexpr auto fields() {
-    return std::tuple{field<&Args::name>("name", "the block's name"),
-                      field<&Args::func_name>("func_name", "the function it is in; may be left out when only one function has such a block")};
+    return std::tuple{
+        field<&Args::name>("name", "the block's name"),
+        field<&Args::func_name>(
+            "func_name", "the function it is in; may be left out when only one function has such a block")};
   }
 };
 
@@ -35,7 +37,8 @@ const State::Func& require_func(const State& state, const std::string& name) {
 
 BlockRef apply(State& state, Args& args) {
   std::vector<const State::Func*> funcs;
-  if (args.func_name) funcs.push_back(&require_func(state, *args.func_name));
+  if (args.func_name)
+    funcs.push_back(&require_func(state, *args.func_name));
   else {
     for (const State::Func& func : state.funcs()) {
       if (func.root != kNoNode) funcs.push_back(&func);
@@ -50,15 +53,18 @@ BlockRef apply(State& state, Args& args) {
   }
   const std::string place = args.func_name ? fmt::format("function \"{}\"", *args.func_name) : "the module";
   if (found.empty())
-    throw UserError("{} has no block \"{}\"", place, args.name).help("{}", nearest_names_text(args.name, names));
+    throw UserError("{} has no block \"{}\"", place, args.name)
+        .help("{}", nearest_names_text(args.name, names));
   if (found.size() > 1) {
     std::vector<std::string> owners;
     for (NodeId id : found) owners.push_back(state.func_of(id).name->name_hint);
     UserError error = refuse(state, found[0], "{} has {} blocks \"{}\"", place, found.size(), args.name);
-    for (size_t n = 1; n < found.size(); ++n) error.note(locate(state, found[n]), "another is in function {}", owners[n]);
+    for (size_t n = 1; n < found.size(); ++n)
+      error.note(locate(state, found[n]), "another is in function {}", owners[n]);
     if (!args.func_name && owners.front() != owners.back())
       error.help("say which function is meant, e.g. func_name=\"{}\"", owners.front());
-    else error.help("reach it with get_child_blocks, get_producers or get_consumers");
+    else
+      error.help("reach it with get_child_blocks, get_producers or get_consumers");
     throw error;
   }
   args.func_name = state.func_of(found[0]).name->name_hint;

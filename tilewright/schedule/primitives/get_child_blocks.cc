@@ -13,7 +13,8 @@ struct Args {
 
 std::vector<BlockRef> apply(State& state, const Args& args) {
   std::vector<BlockRef> blocks;
-  for (NodeId block : state.blocks_below(state[args.block_or_loop])) blocks.push_back(state.new_block_ref(block));
+  for (NodeId block : state.blocks_below(state[args.block_or_loop]))
+    blocks.push_back(state.new_block_ref(block));
   return blocks;
 }
 

@@ -7,7 +7,9 @@ namespace {
 
 struct Args {
   BlockRef block;
-  static constexpr auto fields() { return std::tuple{field<&Args::block>("block", "the block to start from")}; }
+  static constexpr auto fields() {
+    return std::tuple{field<&Args::block>("block", "the block to start from")};
+  }
 };
 
 std::vector<BlockRef> apply(State& state, const Args& args) {

@@ -6,7 +6,9 @@ namespace {
 
 struct Args {
   BlockRef block;
-  static constexpr auto fields() { return std::tuple{field<&Args::block>("block", "the block inside of the loops")}; }
+  static constexpr auto fields() {
+    return std::tuple{field<&Args::block>("block", "the block inside of the loops")};
+  }
 };
 
 std::vector<LoopRef> apply(State& state, const Args& args) {

@@ -7,7 +7,9 @@ namespace {
 
 struct Args {
   LoopRef loop;
-  static constexpr auto fields() { return std::tuple{field<&Args::loop>("loop", "a loop whose iterations are independent")}; }
+  static constexpr auto fields() {
+    return std::tuple{field<&Args::loop>("loop", "a loop whose iterations are independent")};
+  }
 };
 
 void apply(State& state, const Args& args) {

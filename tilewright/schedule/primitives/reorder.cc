@@ -21,15 +21,18 @@ struct Args {
 std::vector<NodeId> chain_of(const State& state, const std::vector<NodeId>& loops) {
   NodeId innermost = loops[0];
   for (NodeId loop : loops) {
-    if (state.is_inside(loop, innermost)) innermost = loop;
+    if (state.is_inside(loop, innermost))
+      innermost = loop;
     else if (!state.is_inside(innermost, loop))
-      throw refuse(state, loop, "loops {} and {} are not in one nest", state.node(innermost).name, state.node(loop).name);
+      throw refuse(state, loop, "loops {} and {} are not in one nest", state.node(innermost).name,
+                   state.node(loop).name);
   }
   std::vector<NodeId> chain;
   size_t found = 0;
   for (NodeId id = innermost; found < loops.size(); id = state.node(id).parent) {
     if (id == kNoNode || !state.node(id).is_loop())
-      throw refuse(state, innermost, "the loops are not inside one block").help("reorder takes loops of one nest");
+      throw refuse(state, innermost, "the loops are not inside one block")
+          .help("reorder takes loops of one nest");
     chain.insert(chain.begin(), id);
     if (std::find(loops.begin(), loops.end(), id) != loops.end()) ++found;
   }
@@ -44,7 +47,8 @@ void require_bounds_defined(const State& state, const std::vector<NodeId>& order
       walk(bound, [&](const VarNode* var) {
         for (size_t inner = outer + 1; inner < order.size(); ++inner) {
           if (state.node(order[inner]).loop()->loop_var.get() == var)
-            throw refuse(state, order[outer], "the bounds of loop {} depend on loop {}, which would be inside of it",
+            throw refuse(state, order[outer],
+                         "the bounds of loop {} depend on loop {}, which would be inside of it",
                          loop->loop_var->name_hint, var->name_hint);
         }
       });
@@ -70,7 +74,8 @@ void apply(State& state, const Args& args) {
   if (order == chain) return;
   require_bounds_defined(state, order);
   if (const auto conflict = order_conflict(state, chain, order))
-    throw refuse(state, conflict->first.block, "the order of the iterations counts: {}", conflict->str(state));
+    throw refuse(state, conflict->first.block, "the order of the iterations counts: {}",
+                 conflict->str(state));
   Stmt body = state.node(chain.back()).loop()->body;
   for (size_t n = order.size(); n-- > 0;)
     body = with(state.node(order[n]).loop(), [&](ForNode& loop) { loop.body = body; });

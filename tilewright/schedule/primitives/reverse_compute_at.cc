@@ -22,8 +22,10 @@ struct Args {
     return std::tuple{
         field<&Args::block>("block", "a consumer of what is written inside of loop"),
         field<&Args::loop>("loop", "where it goes"),
-        field<&Args::preserve_unit_loops>("preserve_unit_loops", "make loops of extent 1 for axes that take one value"),
-        field<&Args::index>("index", "place in the body of loop: -1 last possible, -2 first possible, else the position")};
+        field<&Args::preserve_unit_loops>("preserve_unit_loops",
+                                          "make loops of extent 1 for axes that take one value"),
+        field<&Args::index>(
+            "index", "place in the body of loop: -1 last possible, -2 first possible, else the position")};
   }
 };
 
@@ -33,14 +35,17 @@ std::vector<NodeId> require_producers(const State& state, NodeId block, NodeId l
   for (const BufferRegion& read : state.node(block).block()->reads) {
     for (NodeId writer : writers_of(state, state.scope_of(block), read->buffer)) {
       if (writer == block) continue;
-      if (state.is_inside(writer, loop)) inside.push_back(writer);
+      if (state.is_inside(writer, loop))
+        inside.push_back(writer);
       else if (!is_before(state, writer, loop))
-        throw refuse(state, writer, "block {} writes {}, which block {} reads, after loop {}", state.node(writer).name,
-                     read->buffer->name, state.node(block).name, state.node(loop).name);
+        throw refuse(state, writer, "block {} writes {}, which block {} reads, after loop {}",
+                     state.node(writer).name, read->buffer->name, state.node(block).name,
+                     state.node(loop).name);
     }
   }
   if (inside.empty())
-    throw refuse(state, block, "block {} reads nothing that is written inside loop {}", state.node(block).name, state.node(loop).name);
+    throw refuse(state, block, "block {} reads nothing that is written inside loop {}",
+                 state.node(block).name, state.node(loop).name);
   return inside;
 }
 
@@ -49,17 +54,20 @@ void require_outputs_unused(const State& state, NodeId block, NodeId loop) {
   for (const BufferRegion& write : state.node(block).block()->writes) {
     for (NodeId other : state.child_blocks(state.scope_of(block))) {
       if (other == block || is_before(state, block, other)) continue;
-      if (is_before(state, other, loop) && common_ancestor(state, other, block) == state.scope_of(block)) continue;
+      if (is_before(state, other, loop) && common_ancestor(state, other, block) == state.scope_of(block))
+        continue;
       for (const Access& access : accesses_of(state, other)) {
         if (may_alias(access.buffer, write->buffer))
-          throw refuse(state, other, "block {} {} {}, which block {} writes, before it", state.node(other).name,
-                       access.is_write ? "writes" : "reads", access.buffer->name, state.node(block).name);
+          throw refuse(state, other, "block {} {} {}, which block {} writes, before it",
+                       state.node(other).name, access.is_write ? "writes" : "reads", access.buffer->name,
+                       state.node(block).name);
       }
     }
   }
 }
 
-std::vector<AxisConstraint> produced_regions(const State& state, NodeId block, NodeId loop, const std::vector<NodeId>& producers,
+std::vector<AxisConstraint> produced_regions(const State& state, NodeId block, NodeId loop,
+                                             const std::vector<NodeId>& producers,
                                              arith::Analyzer& analyzer) {
   std::vector<AxisConstraint> constraints;
   for (NodeId producer : producers) {
@@ -68,7 +76,8 @@ std::vector<AxisConstraint> produced_regions(const State& state, NodeId block, N
       const arith::IntervalRegion box = relaxed_unguarded(state, write, loop, analyzer);
       for (const BufferRegion& read : state.node(block).block()->reads) {
         if (read->buffer != write.buffer) continue;
-        for (size_t n = 0; n < box.size(); ++n) constraints.push_back({read->region[n]->min, read->region[n]->extent, box[n]});
+        for (size_t n = 0; n < box.size(); ++n)
+          constraints.push_back({read->region[n]->min, read->region[n]->extent, box[n]});
       }
     }
   }
@@ -76,10 +85,12 @@ std::vector<AxisConstraint> produced_regions(const State& state, NodeId block, N
 }
 
 // The schedule with the block at its new place, before it is proved right.
-State moved(const State& state, NodeId block, NodeId loop, NodeId around, const AxisNest& nest, size_t position) {
+State moved(const State& state, NodeId block, NodeId loop, NodeId around, const AxisNest& nest,
+            size_t position) {
   const BlockRealizeNode* realize = state.node(block).realize();
   Stmt stmt = BlockRealizeNode::make(nest.values, nest.predicate, realize->block);
-  for (size_t n = nest.loops.size(); n-- > 0;) stmt = tir::loop(nest.loops[n].first, nest.loops[n].second, stmt);
+  for (size_t n = nest.loops.size(); n-- > 0;)
+    stmt = tir::loop(nest.loops[n].first, nest.loops[n].second, stmt);
   State result = state;
   Edit edit(state);
   edit.remove(block);
@@ -96,13 +107,16 @@ void require_same_instances(const State& state, const State& after, NodeId block
   arith::Analyzer analyzer;
   bind_loops_above(after, block, analyzer);
   for (size_t n = 0; n < now.size() && reason.empty(); ++n) {
-    if (!analyzer.can_prove_equal(now[n]->min, domains[n]->min) || !analyzer.can_prove_equal(now[n]->extent, domains[n]->extent))
-      reason = fmt::format("axis {} would take the values [{}, {}) instead of [{}, {})", state.node(block).block()->iter_vars[n]->var->name_hint,
-                           text(now[n]->min), text(analyzer.simplify(now[n]->min + now[n]->extent)), text(domains[n]->min),
+    if (!analyzer.can_prove_equal(now[n]->min, domains[n]->min) ||
+        !analyzer.can_prove_equal(now[n]->extent, domains[n]->extent))
+      reason = fmt::format("axis {} would take the values [{}, {}) instead of [{}, {})",
+                           state.node(block).block()->iter_vars[n]->var->name_hint, text(now[n]->min),
+                           text(analyzer.simplify(now[n]->min + now[n]->extent)), text(domains[n]->min),
                            text(analyzer.simplify(domains[n]->min + domains[n]->extent)));
   }
   if (!reason.empty())
-    throw refuse(state, block, "what loop {} produces in one iteration does not divide the work of block {}: {}",
+    throw refuse(state, block,
+                 "what loop {} produces in one iteration does not divide the work of block {}: {}",
                  state.node(loop).name, state.node(block).name, reason);
 }
 
@@ -120,13 +134,16 @@ void require_inputs_ready(const State& state, const State& after, NodeId block, 
         bind_loops_above(after, block, analyzer);
         const arith::IntervalRegion needed = relaxed(after, read, loop, analyzer);
         if (!surely_writes(after, producer, read.buffer, needed, loop))
-          throw refuse(state, block, "block {} would read elements of {} that one iteration of loop {} does not write",
+          throw refuse(state, block,
+                       "block {} would read elements of {} that one iteration of loop {} does not write",
                        state.node(block).name, read.buffer->name, state.node(loop).name);
         const arith::IntervalRegion written = relaxed(after, write, loop, analyzer);
         const std::vector<NodeId> determined = determined_loops(after, written, needed, chain, analyzer);
         for (NodeId outer : chain) {
-          if (std::find(determined.begin(), determined.end(), outer) == determined.end() && !is_one(after.node(outer).loop()->extent))
-            throw refuse(state, outer, "block {} would read elements of {} that a later iteration of loop {} writes again",
+          if (std::find(determined.begin(), determined.end(), outer) == determined.end() &&
+              !is_one(after.node(outer).loop()->extent))
+            throw refuse(state, outer,
+                         "block {} would read elements of {} that a later iteration of loop {} writes again",
                          state.node(block).name, read.buffer->name, state.node(outer).name);
         }
       }
@@ -153,11 +170,12 @@ void apply(State& state, const Args& args) {
   const ForNode* target = state.node(loop).loop();
   analyzer.bind(target->loop_var, make_range(target->min, target->extent));
   const std::vector<IterVar>& axes = state.node(block).block()->iter_vars;
-  const std::vector<arith::Interval> intervals =
-      solve_axes(axes, produced_regions(state, block, loop, producers, analyzer), AxisGoal::kInside, analyzer);
+  const std::vector<arith::Interval> intervals = solve_axes(
+      axes, produced_regions(state, block, loop, producers, analyzer), AxisGoal::kInside, analyzer);
   for (size_t n = 0; n < axes.size(); ++n) {
     if (arith::is_empty(intervals[n], analyzer))
-      throw refuse(state, block, "one iteration of loop {} writes too little for any value of axis {} of block {}",
+      throw refuse(state, block,
+                   "one iteration of loop {} writes too little for any value of axis {} of block {}",
                    state.node(loop).name, axes[n]->var->name_hint, state.node(block).name);
   }
   const AxisNest nest = make_nest(axes, intervals, domains, args.preserve_unit_loops, analyzer);

@@ -1,7 +1,7 @@
 // reverse_compute_inline: a consumer is computed by its only producer, and the buffer between them goes.
+#include "tilewright/analysis/regions.h"
 #include "tilewright/ir/services.h"
 #include "tilewright/ir/walk.h"
-#include "tilewright/analysis/regions.h"
 #include "tilewright/schedule/edit.h"
 #include "tilewright/schedule/inline.h"
 #include "tilewright/schedule/loops.h"
@@ -14,7 +14,10 @@ namespace {
 
 struct Args {
   BlockRef block;
-  static constexpr auto fields() { return std::tuple{field<&Args::block>("block", "a block that is one store and the only reader of its producer")}; }
+  static constexpr auto fields() {
+    return std::tuple{
+        field<&Args::block>("block", "a block that is one store and the only reader of its producer")};
+  }
 };
 
 struct Producer {
@@ -30,22 +33,32 @@ Producer require_producer(const State& state, NodeId block) {
     const Buffer& buffer = read->buffer;
     const NodeId owner = allocation_of(state, buffer, state.node(block).parent);
     if (owner == kNoNode) continue;
-    const std::vector<NodeId> writers = writers_of(state, owner, buffer, block), readers = readers_of(state, owner, buffer, block);
+    const std::vector<NodeId> writers = writers_of(state, owner, buffer, block),
+                              readers = readers_of(state, owner, buffer, block);
     if (writers.size() != 1)
       reason = fmt::format("{} blocks write {}", writers.size(), buffer->name);
-    else if (readers.size() != 1) reason = fmt::format("{} blocks read {}", readers.size(), buffer->name);
-    else if (state.scope_of(writers[0]) != state.scope_of(block)) reason = fmt::format("block {} is not in the same scope", state.node(writers[0]).name);
-    else if (state.node(writers[0]).block()->init || !is<BufferStoreNode>(state.node(writers[0]).block()->body))
+    else if (readers.size() != 1)
+      reason = fmt::format("{} blocks read {}", readers.size(), buffer->name);
+    else if (state.scope_of(writers[0]) != state.scope_of(block))
+      reason = fmt::format("block {} is not in the same scope", state.node(writers[0]).name);
+    else if (state.node(writers[0]).block()->init ||
+             !is<BufferStoreNode>(state.node(writers[0]).block()->body))
       reason = fmt::format("block {} is not a single store, but a {}", state.node(writers[0]).name,
-                           state.node(writers[0]).block()->init ? "reduction, whose result is complete only at its end" : "larger program");
-    else found.push_back({writers[0], buffer});
+                           state.node(writers[0]).block()->init
+                               ? "reduction, whose result is complete only at its end"
+                               : "larger program");
+    else
+      found.push_back({writers[0], buffer});
   }
-  if (found.empty()) throw refuse(state, block, "block {} cannot be inlined into a producer: {}", state.node(block).name, reason);
+  if (found.empty())
+    throw refuse(state, block, "block {} cannot be inlined into a producer: {}", state.node(block).name,
+                 reason);
   return found.back();
 }
 
 // The indices of the loads of `buffer`, which must all be the same.
-std::vector<PrimExpr> require_one_index(const State& state, NodeId block, const BufferStoreNode* store, const Buffer& buffer) {
+std::vector<PrimExpr> require_one_index(const State& state, NodeId block, const BufferStoreNode* store,
+                                        const Buffer& buffer) {
   std::vector<PrimExpr> indices;
   bool is_first = true;
   walk(store->value, [&](const BufferLoadNode* load) {
@@ -53,12 +66,14 @@ std::vector<PrimExpr> require_one_index(const State& state, NodeId block, const 
     if (is_first) indices = load->indices;
     for (size_t n = 0; n < indices.size(); ++n) {
       if (!structural_equal(indices[n], load->indices[n]))
-        throw refuse(state, block, "block {} reads {} at different places", state.node(block).name, buffer->name);
+        throw refuse(state, block, "block {} reads {} at different places", state.node(block).name,
+                     buffer->name);
     }
     is_first = false;
     return true;
   });
-  if (is_first) throw refuse(state, block, "block {} reads {} only in an index", state.node(block).name, buffer->name);
+  if (is_first)
+    throw refuse(state, block, "block {} reads {} only in an index", state.node(block).name, buffer->name);
   return indices;
 }
 
@@ -68,8 +83,9 @@ void require_order_free(const State& state, NodeId block, NodeId producer, const
     if (read->buffer == buffer) continue;
     for (NodeId writer : writers_of(state, scope, read->buffer)) {
       if (!is_before(state, writer, producer))
-        throw refuse(state, writer, "block {} writes {}, which block {} reads, after block {}", state.node(writer).name,
-                     read->buffer->name, state.node(block).name, state.node(producer).name);
+        throw refuse(state, writer, "block {} writes {}, which block {} reads, after block {}",
+                     state.node(writer).name, read->buffer->name, state.node(block).name,
+                     state.node(producer).name);
     }
   }
   for (const BufferRegion& write : state.node(block).block()->writes) {
@@ -77,8 +93,8 @@ void require_order_free(const State& state, NodeId block, NodeId producer, const
       if (other == block || is_before(state, block, other)) continue;
       for (const Access& access : accesses_of(state, other)) {
         if (may_alias(access.buffer, write->buffer))
-          throw refuse(state, other, "block {} uses {}, which block {} writes, before it", state.node(other).name,
-                       write->buffer->name, state.node(block).name);
+          throw refuse(state, other, "block {} uses {}, which block {} writes, before it",
+                       state.node(other).name, write->buffer->name, state.node(block).name);
       }
     }
   }
@@ -106,7 +122,8 @@ void apply(State& state, const Args& args) {
   }
   require_order_free(state, block, producer, buffer);
   const std::vector<PrimExpr> read_at = require_one_index(state, block, store, buffer);
-  const Substitution axes = solve_indices(state, block, read_at, source->indices, fmt::format("the index of {}", buffer->name));
+  const Substitution axes =
+      solve_indices(state, block, read_at, source->indices, fmt::format("the index of {}", buffer->name));
 
   // Elements of the buffer that the consumer does not read are not computed any more.
   const BlockRealizeNode* realize = state.node(producer).realize();
@@ -137,16 +154,18 @@ void apply(State& state, const Args& args) {
   const analysis::AccessRegions regions = analysis::access_regions(result);
   result = with(result, [&](BlockNode& n) { n.reads = regions.reads, n.writes = regions.writes; });
   Substitution bindings;
-  for (size_t n = 0; n < realize->iter_values.size(); ++n) bindings[realize->block->iter_vars[n]->var.get()] = realize->iter_values[n];
+  for (size_t n = 0; n < realize->iter_values.size(); ++n)
+    bindings[realize->block->iter_vars[n]->var.get()] = realize->iter_values[n];
   arith::Analyzer outside;
   bind_loops_above(state, producer, outside);
   const PrimExpr condition = outside.simplify(substitute(guard, bindings));
   const NodeId owner = allocation_of(state, buffer, block);
   Edit edit(state);
   edit.replace_block(producer, with(realize, [&](BlockRealizeNode& n) {
-    n.block = result;
-    if (!is_one(condition)) n.predicate = is_one(n.predicate) ? condition : logical_and(n.predicate, condition);
-  }));
+                       n.block = result;
+                       if (!is_one(condition))
+                         n.predicate = is_one(n.predicate) ? condition : logical_and(n.predicate, condition);
+                     }));
   edit.remove(block);
   edit.edit_block(owner, [&, gone = buffer](BlockNode& n) { std::erase(n.alloc_buffers, gone); });
   edit.commit(state, owner);
@@ -154,7 +173,8 @@ void apply(State& state, const Args& args) {
 
 }  // namespace
 
-extern constinit const PrimitiveInfo reverse_compute_inline_info = primitive<apply>("reverse_compute_inline", R"(
+extern constinit const PrimitiveInfo reverse_compute_inline_info =
+    primitive<apply>("reverse_compute_inline", R"(
 Lets the only producer of a block's input compute the block's result; the block and the buffer between them go.
 
     B[vi] = A[vi] * 2

@@ -17,8 +17,11 @@ struct Args {
   int64_t factor_axis = 0;
   static constexpr std::string_view kRequired[] = {"factor_axis"};
   static constexpr auto fields() {
-    return std::tuple{field<&Args::loop>("loop", "a loop that reduces, around one reduction block"),
-                      field<&Args::factor_axis>("factor_axis", "which dimension of the new buffer the loop becomes; negative counts from the last")};
+    return std::tuple{
+        field<&Args::loop>("loop", "a loop that reduces, around one reduction block"),
+        field<&Args::factor_axis>(
+            "factor_axis",
+            "which dimension of the new buffer the loop becomes; negative counts from the last")};
   }
 };
 
@@ -41,7 +44,8 @@ Update require_update(const State& state, NodeId id) {
   const auto* store = block->body.as<BufferStoreNode>();
   const auto* init = block->init.as<BufferStoreNode>();
   if (!init || !store || !is_commutative_update(block))
-    throw refuse(state, id, "block {} is not a reduction of the form Y[...] = op(Y[...], x) with an init", block->name_hint);
+    throw refuse(state, id, "block {} is not a reduction of the form Y[...] = op(Y[...], x) with an init",
+                 block->name_hint);
   const auto* op = store->value.as<BinaryOpNode>();
   const auto* left = op->a.as<BufferLoadNode>();
   const bool self_is_left = left && left->buffer == store->buffer;
@@ -66,9 +70,9 @@ bool is_neutral(const Update& update) {
 struct Axes {
   std::vector<IterVar> partial, combine;
   std::vector<PrimExpr> partial_values;
-  Substitution reduce_values;   // old reduce axis -> expression of the new axes
+  Substitution reduce_values;  // old reduce axis -> expression of the new axes
   Var factor, combine_factor;
-  Substitution combine_spatial; // old spatial axis -> axis of the second block
+  Substitution combine_spatial;  // old spatial axis -> axis of the second block
 };
 
 Axes divide_axes(const State& state, NodeId block_id, NodeId loop_id) {
@@ -80,12 +84,15 @@ Axes divide_axes(const State& state, NodeId block_id, NodeId loop_id) {
     bool feeds_reduce = false, feeds_spatial = false;
     for (size_t n = 0; n < realize->iter_values.size(); ++n) {
       const bool is_reduce = realize->block->iter_vars[n]->iter_type == IterType::kReduce;
-      if (uses(realize->iter_values[n], loop->loop_var.get())) (is_reduce ? feeds_reduce : feeds_spatial) = true;
+      if (uses(realize->iter_values[n], loop->loop_var.get()))
+        (is_reduce ? feeds_reduce : feeds_spatial) = true;
     }
     if (feeds_reduce && feeds_spatial)
-      throw refuse(state, id, "loop {} feeds both spatial and reduce axes of block {}", state.node(id).name, state.node(block_id).name);
+      throw refuse(state, id, "loop {} feeds both spatial and reduce axes of block {}", state.node(id).name,
+                   state.node(block_id).name);
     if (id == loop_id && !feeds_reduce)
-      throw refuse(state, id, "loop {} does not reduce in block {}", state.node(id).name, state.node(block_id).name);
+      throw refuse(state, id, "loop {} does not reduce in block {}", state.node(id).name,
+                   state.node(block_id).name);
     if (!feeds_reduce) continue;
     if (!is_zero(loop->min)) throw refuse(state, id, "loop {} does not start at 0", state.node(id).name);
     Var var = make_var("v" + loop->loop_var->name_hint, loop->loop_var->dtype);
@@ -120,15 +127,20 @@ Block with_regions(Block block) {
   return with(block, [&](BlockNode& n) { n.reads = regions.reads, n.writes = regions.writes; });
 }
 
-Block reduction_block(std::string name, const std::vector<IterVar>& axes, const Buffer& buffer, const std::vector<PrimExpr>& indices,
-                      const Update& update, const PrimExpr& identity, const PrimExpr& term, const AttrMap& annotations) {
+Block reduction_block(std::string name, const std::vector<IterVar>& axes, const Buffer& buffer,
+                      const std::vector<PrimExpr>& indices, const Update& update, const PrimExpr& identity,
+                      const PrimExpr& term, const AttrMap& annotations) {
   const PrimExpr self = load(buffer, indices);
-  const PrimExpr value = update.self_is_left ? make_binary(update.op->kind, self, term) : make_binary(update.op->kind, term, self);
-  return with_regions(BlockNode::make(std::move(name), axes, std::vector<Buffer>{}, std::vector<BufferRegion>{}, std::vector<BufferRegion>{},
-                                      std::vector<MatchBufferRegion>{}, annotations, store(buffer, identity, indices), store(buffer, value, indices)));
+  const PrimExpr value = update.self_is_left ? make_binary(update.op->kind, self, term)
+                                             : make_binary(update.op->kind, term, self);
+  return with_regions(BlockNode::make(std::move(name), axes, std::vector<Buffer>{},
+                                      std::vector<BufferRegion>{}, std::vector<BufferRegion>{},
+                                      std::vector<MatchBufferRegion>{}, annotations,
+                                      store(buffer, identity, indices), store(buffer, value, indices)));
 }
 
-// Where the guard keeps a partial result from being started, the combination would read what nobody has written.
+// Where the guard keeps a partial result from being started, the combination would read what nobody has
+// written.
 void require_all_started(const State& state, NodeId block_id, NodeId loop_id) {
   const BlockRealizeNode* realize = state.node(block_id).realize();
   arith::Analyzer analyzer;
@@ -153,9 +165,11 @@ void require_all_started(const State& state, NodeId block_id, NodeId loop_id) {
       pending.push_back(both->b);
       continue;
     }
-    const bool is_spatial = std::none_of(reducing.begin(), reducing.end(), [&](const VarNode* var) { return uses(part, var); });
+    const bool is_spatial =
+        std::none_of(reducing.begin(), reducing.end(), [&](const VarNode* var) { return uses(part, var); });
     if (!is_spatial && !analyzer.can_prove(substitute(part, start)))
-      throw refuse(state, block_id, "block {} is guarded by {}, which may leave iterations of loop {} without any term",
+      throw refuse(state, block_id,
+                   "block {} is guarded by {}, which may leave iterations of loop {} without any term",
                    state.node(block_id).name, text(part), state.node(loop_id).name);
   }
 }
@@ -164,13 +178,16 @@ BlockRef apply(State& state, const Args& args) {
   const NodeId loop_id = state[args.loop];
   const ForNode* factor_loop = state.node(loop_id).loop();
   const std::vector<NodeId> blocks = state.blocks_below(loop_id);
-  if (blocks.size() != 1) throw refuse(state, loop_id, "loop {} has {} blocks inside, not one", state.node(loop_id).name, blocks.size());
+  if (blocks.size() != 1)
+    throw refuse(state, loop_id, "loop {} has {} blocks inside, not one", state.node(loop_id).name,
+                 blocks.size());
   const NodeId block_id = blocks[0];
   const BlockRealizeNode* realize = state.node(block_id).realize();
   const Update update = require_update(state, block_id);
   if (!is_neutral(update))
-    throw refuse(state, block_id, "block {} starts at {}, which would be counted once per iteration of loop {}", state.node(block_id).name,
-                 text(update.identity), state.node(loop_id).name);
+    throw refuse(state, block_id,
+                 "block {} starts at {}, which would be counted once per iteration of loop {}",
+                 state.node(block_id).name, text(update.identity), state.node(loop_id).name);
   if (const Reason reason = why_not_reorderable(state, block_id); !reason.empty())
     throw refuse(state, block_id, "block {} cannot be factored: {}", state.node(block_id).name, reason);
   const NodeId scope = state.scope_of(block_id);
@@ -179,13 +196,16 @@ BlockRef apply(State& state, const Args& args) {
     throw refuse(state, block_id, "block {} cannot be factored: {}", state.node(block_id).name, reason);
   const NodeId nest = child_towards(state, scope, block_id);
   if (state.blocks_below(nest).size() != 1)
-    throw refuse(state, nest, "loop {} has other blocks than {} inside", state.node(nest).name, state.node(block_id).name);
+    throw refuse(state, nest, "loop {} has other blocks than {} inside", state.node(nest).name,
+                 state.node(block_id).name);
   const auto ndim = static_cast<int64_t>(update.store->indices.size()) + 1;
   if (args.factor_axis < -ndim || args.factor_axis >= ndim)
-    throw refuse(state, block_id, "the new buffer has {} dimensions, there is no axis {}", ndim, args.factor_axis);
+    throw refuse(state, block_id, "the new buffer has {} dimensions, there is no axis {}", ndim,
+                 args.factor_axis);
   const auto position = static_cast<long>(args.factor_axis < 0 ? args.factor_axis + ndim : args.factor_axis);
   if (!is<IntImmNode>(factor_loop->extent))
-    throw refuse(state, loop_id, "loop {} has extent {}, which is not constant", state.node(loop_id).name, text(factor_loop->extent));
+    throw refuse(state, loop_id, "loop {} has extent {}, which is not constant", state.node(loop_id).name,
+                 text(factor_loop->extent));
 
   require_all_started(state, block_id, loop_id);
   const Axes axes = divide_axes(state, block_id, loop_id);
@@ -200,14 +220,21 @@ BlockRef apply(State& state, const Args& args) {
     return indices;
   };
   const std::string& name = state.node(block_id).name;
-  const Block first = reduction_block(name + "_rf", axes.partial, partial, partial_indices(axes.reduce_values, axes.factor), update,
-                                      substitute(update.identity, axes.reduce_values), substitute(update.term, axes.reduce_values), AttrMap{});
+  const Block first =
+      reduction_block(name + "_rf", axes.partial, partial, partial_indices(axes.reduce_values, axes.factor),
+                      update, substitute(update.identity, axes.reduce_values),
+                      substitute(update.term, axes.reduce_values), AttrMap{});
   std::vector<IterVar> combine_axes = axes.combine;
-  combine_axes.insert(combine_axes.begin(), IterVarNode::make(axes.combine_factor, make_range(factor_loop->min, factor_loop->extent), IterType::kReduce, std::string()));
+  combine_axes.insert(
+      combine_axes.begin(),
+      IterVarNode::make(axes.combine_factor, make_range(factor_loop->min, factor_loop->extent),
+                        IterType::kReduce, std::string()));
   std::vector<PrimExpr> indices;
-  for (const PrimExpr& index : update.store->indices) indices.push_back(substitute(index, axes.combine_spatial));
-  const Block second = reduction_block(name, combine_axes, result, indices, update, substitute(update.identity, axes.combine_spatial),
-                                       load(partial, partial_indices(axes.combine_spatial, axes.combine_factor)), realize->block->annotations);
+  for (const PrimExpr& index : update.store->indices)
+    indices.push_back(substitute(index, axes.combine_spatial));
+  const Block second = reduction_block(
+      name, combine_axes, result, indices, update, substitute(update.identity, axes.combine_spatial),
+      load(partial, partial_indices(axes.combine_spatial, axes.combine_factor)), realize->block->annotations);
 
   // The first block stays in the nest; the second gets one of its own behind it.
   std::vector<PrimExpr> values = {nullptr};

@@ -12,10 +12,10 @@ struct Args {
   std::optional<std::vector<int64_t>> decision;
   static constexpr std::string_view kRequired[] = {"n"};
   static constexpr auto fields() {
-    return std::tuple{field<&Args::loop>("loop", "a loop of constant extent"),
-                      field<&Args::n>("n", "how many factors"),
-                      field<&Args::max_innermost_factor>("max_innermost_factor", "largest value of the last factor"),
-                      field<&Args::decision>("decision", "the factors, when they are already decided")};
+    return std::tuple{
+        field<&Args::loop>("loop", "a loop of constant extent"), field<&Args::n>("n", "how many factors"),
+        field<&Args::max_innermost_factor>("max_innermost_factor", "largest value of the last factor"),
+        field<&Args::decision>("decision", "the factors, when they are already decided")};
   }
 };
 
@@ -27,11 +27,12 @@ void require_decision(const State& state, NodeId loop, int64_t extent, const Arg
   if (static_cast<int64_t>(args.decision->size()) != args.n)
     throw refuse(state, loop, "the decision has {} factors instead of {}", args.decision->size(), args.n);
   if (product != extent)
-    throw refuse(state, loop, "the decision [{}] does not multiply to the extent {} of loop {}", fmt::join(*args.decision, ", "),
-                 extent, state.node(loop).name);
+    throw refuse(state, loop, "the decision [{}] does not multiply to the extent {} of loop {}",
+                 fmt::join(*args.decision, ", "), extent, state.node(loop).name);
 }
 
-// Each prime of the extent goes to a place drawn at random; the last place takes only what keeps it small enough.
+// Each prime of the extent goes to a place drawn at random; the last place takes only what keeps it small
+// enough.
 std::vector<int64_t> draw(State& state, int64_t extent, const Args& args) {
   std::vector<int64_t> factors(static_cast<size_t>(args.n), 1);
   std::vector<int64_t> primes;
@@ -51,11 +52,16 @@ std::vector<int64_t> draw(State& state, int64_t extent, const Args& args) {
 std::vector<ExprRef> apply(State& state, Args& args) {
   const NodeId loop = state[args.loop];
   const std::optional<int64_t> extent = const_extent(state.node(loop).loop());
-  if (!extent) throw refuse(state, loop, "loop {} has extent {}, which is not constant", state.node(loop).name, text(state.node(loop).loop()->extent));
+  if (!extent)
+    throw refuse(state, loop, "loop {} has extent {}, which is not constant", state.node(loop).name,
+                 text(state.node(loop).loop()->extent));
   if (args.n < 1) throw refuse(state, loop, "{} factors are asked for", args.n);
-  if (args.max_innermost_factor < 1) throw refuse(state, loop, "max_innermost_factor {} is below 1", args.max_innermost_factor);
-  if (args.decision) require_decision(state, loop, *extent, args);
-  else args.decision = draw(state, *extent, args);
+  if (args.max_innermost_factor < 1)
+    throw refuse(state, loop, "max_innermost_factor {} is below 1", args.max_innermost_factor);
+  if (args.decision)
+    require_decision(state, loop, *extent, args);
+  else
+    args.decision = draw(state, *extent, args);
   std::vector<ExprRef> results;
   for (int64_t factor : *args.decision) results.push_back(state.new_expr_ref(factor));
   return results;

@@ -1,6 +1,6 @@
 // set_scope: a buffer moves to another storage scope.
-#include "tilewright/schedule/edit.h"
 #include "tilewright/schedule/buffers.h"
+#include "tilewright/schedule/edit.h"
 #include "tilewright/schedule/primitive.h"
 #include "tilewright/schedule/report.h"
 #include "tilewright/tir/builder.h"
@@ -24,7 +24,8 @@ void apply(State& state, const Args& args) {
   const NodeId block = state[args.block];
   const WrittenBuffer target = require_written_buffer(state, block, args.buffer_index);
   if (target.buffer->scope() == args.storage_scope) return;
-  if (target.owner == kNoNode) throw refuse(state, block, "buffer {} is a parameter of the function", target.buffer->name);
+  if (target.owner == kNoNode)
+    throw refuse(state, block, "buffer {} is a parameter of the function", target.buffer->name);
   const Buffer changed = with(target.buffer, [&](BufferNode& n) {
     n.data = pointer_var(n.data->name_hint, n.dtype, args.storage_scope);
   });

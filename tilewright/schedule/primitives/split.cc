@@ -16,9 +16,13 @@ struct Args {
   static constexpr auto fields() {
     return std::tuple{
         field<&Args::loop>("loop", "a serial loop without annotations"),
-        field<&Args::factors>("factors", "extents of the new loops, outermost first; at most one None, which is computed"),
-        field<&Args::preserve_unit_iters>("preserve_unit_iters", "keep the variables of loops of extent 1 in block bindings"),
-        field<&Args::disable_predication>("disable_predication", "refuse factors that do not divide the extent, so that no guard is needed")};
+        field<&Args::factors>(
+            "factors", "extents of the new loops, outermost first; at most one None, which is computed"),
+        field<&Args::preserve_unit_iters>("preserve_unit_iters",
+                                          "keep the variables of loops of extent 1 in block bindings"),
+        field<&Args::disable_predication>(
+            "disable_predication",
+            "refuse factors that do not divide the extent, so that no guard is needed")};
   }
 };
 
@@ -39,7 +43,8 @@ std::vector<PrimExpr> new_extents(const State& state, NodeId id, const Args& arg
   for (size_t n = 0; n < args.factors.size(); ++n) {
     const std::optional<int64_t> factor = state[args.factors[n]];
     if (!factor) {
-      if (unknown != args.factors.size()) throw refuse(state, id, "more than one factor of loop {} is None", name);
+      if (unknown != args.factors.size())
+        throw refuse(state, id, "more than one factor of loop {} is None", name);
       unknown = n;
       continue;
     }
@@ -52,13 +57,17 @@ std::vector<PrimExpr> new_extents(const State& state, NodeId id, const Args& arg
   std::vector<PrimExpr> extents;
   const std::optional<int64_t> extent = const_extent(loop);
   for (const Factor& factor : args.factors) {
-    if (const std::optional<int64_t> value = state[factor]) extents.push_back(make_const_int(dtype, *value));
-    else if (extent) extents.push_back(make_const_int(dtype, (*extent + product - 1) / product));
-    else extents.push_back(arith::simplify(ceildiv(loop->extent, make_const_int(dtype, product))));
+    if (const std::optional<int64_t> value = state[factor])
+      extents.push_back(make_const_int(dtype, *value));
+    else if (extent)
+      extents.push_back(make_const_int(dtype, (*extent + product - 1) / product));
+    else
+      extents.push_back(arith::simplify(ceildiv(loop->extent, make_const_int(dtype, product))));
   }
   if (unknown != args.factors.size()) return extents;
   if (!extent)
-    throw refuse(state, id, "factors {} may not cover loop {} of extent {}", product_text(known), name, text(loop->extent))
+    throw refuse(state, id, "factors {} may not cover loop {} of extent {}", product_text(known), name,
+                 text(loop->extent))
         .help("leave one factor None to have it computed");
   if (product < *extent)
     throw refuse(state, id, "factors {}{} do not cover loop {} of extent {}", product_text(known),

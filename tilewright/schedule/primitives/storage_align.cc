@@ -13,11 +13,12 @@ struct Args {
   int64_t buffer_index = 0, axis = 0, factor = 1, offset = 0;
   static constexpr std::string_view kRequired[] = {"buffer_index", "axis", "factor", "offset"};
   static constexpr auto fields() {
-    return std::tuple{field<&Args::block>("block", "a block that writes the buffer"),
-                      field<&Args::buffer_index>("buffer_index", "which of the buffers it writes"),
-                      field<&Args::axis>("axis", "the dimension whose stride is aligned; negative counts from the last"),
-                      field<&Args::factor>("factor", "the stride is a multiple of this ..."),
-                      field<&Args::offset>("offset", "... plus this, in elements")};
+    return std::tuple{
+        field<&Args::block>("block", "a block that writes the buffer"),
+        field<&Args::buffer_index>("buffer_index", "which of the buffers it writes"),
+        field<&Args::axis>("axis", "the dimension whose stride is aligned; negative counts from the last"),
+        field<&Args::factor>("factor", "the stride is a multiple of this ..."),
+        field<&Args::offset>("offset", "... plus this, in elements")};
   }
 };
 
@@ -27,9 +28,11 @@ void apply(State& state, const Args& args) {
   const NodeId block = state[args.block];
   const WrittenBuffer target = require_written_buffer(state, block, args.buffer_index);
   const auto ndim = static_cast<int64_t>(target.buffer->shape.size());
-  if (target.owner == kNoNode) throw refuse(state, block, "buffer {} is a parameter of the function", target.buffer->name);
+  if (target.owner == kNoNode)
+    throw refuse(state, block, "buffer {} is a parameter of the function", target.buffer->name);
   if (args.axis < -ndim || args.axis >= ndim)
-    throw refuse(state, block, "buffer {} has {} dimensions, there is no axis {}", target.buffer->name, ndim, args.axis);
+    throw refuse(state, block, "buffer {} has {} dimensions, there is no axis {}", target.buffer->name, ndim,
+                 args.axis);
   if (args.factor < 1) throw refuse(state, block, "factor {} is below 1", args.factor);
   const int64_t axis = args.axis < 0 ? args.axis + ndim : args.axis;
   // a list of (buffer, axis, factor, offset); a new entry for the same buffer and axis replaces the old one
@@ -39,7 +42,8 @@ void apply(State& state, const Args& args) {
     if (const auto* list = known.as<ArrayNode>()) {
       for (const ObjectRef& entry : list->items) {
         const auto* parts = entry.as<ArrayNode>();
-        const bool is_same = parts && parts->items.size() == 4 && is_const_int(ref_as<PrimExprNode>(parts->items[0]), args.buffer_index) &&
+        const bool is_same = parts && parts->items.size() == 4 &&
+                             is_const_int(ref_as<PrimExprNode>(parts->items[0]), args.buffer_index) &&
                              is_const_int(ref_as<PrimExprNode>(parts->items[1]), axis);
         if (!is_same) entries.push_back(entry);
       }

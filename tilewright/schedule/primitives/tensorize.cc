@@ -20,7 +20,8 @@ struct Args {
   bool preserve_unit_iters = true;
   static constexpr std::string_view kRequired[] = {"tensor_intrin"};
   static constexpr auto fields() {
-    return std::tuple{field<&Args::block_or_loop>("block_or_loop", "the tile: a loop, which is blockized first, or a block"),
+    return std::tuple{field<&Args::block_or_loop>("block_or_loop",
+                                                  "the tile: a loop, which is blockized first, or a block"),
                       field<&Args::tensor_intrin>("tensor_intrin", "the registered name of the intrinsic"),
                       field<&Args::preserve_unit_iters>("preserve_unit_iters", "as of blockize")};
   }
@@ -29,9 +30,17 @@ struct Args {
 // Buffers in the order in which a program accesses them.
 std::vector<Buffer> accessed_buffers(const Stmt& stmt) {
   std::vector<Buffer> found;
-  walk(stmt, [&](const BufferLoadNode* load) { found.push_back(load->buffer); return true; },
-       [&](const BufferStoreNode* store) { found.push_back(store->buffer); return true; },
-       [&](const BufferRegionNode*) { return false; });
+  walk(
+      stmt,
+      [&](const BufferLoadNode* load) {
+        found.push_back(load->buffer);
+        return true;
+      },
+      [&](const BufferStoreNode* store) {
+        found.push_back(store->buffer);
+        return true;
+      },
+      [&](const BufferRegionNode*) { return false; });
   return found;
 }
 
@@ -59,21 +68,28 @@ bool has_shape(const BufferRegion& region, const Buffer& param) {
   return true;
 }
 
-Views pair_buffers(const State& state, NodeId where, const BlockNode* tile, const PrimFunc& desc, const Stmt& desc_body, const std::string& name) {
+Views pair_buffers(const State& state, NodeId where, const BlockNode* tile, const PrimFunc& desc,
+                   const Stmt& desc_body, const std::string& name) {
   const std::vector<Buffer> ours = accessed_buffers(tile->body), theirs = accessed_buffers(desc_body);
   Views views;
   for (size_t n = 0; n < std::min(ours.size(), theirs.size()); ++n) {
-    const auto known = std::find_if(views.begin(), views.end(), [&](const auto& view) { return view.first == theirs[n]; });
+    const auto known =
+        std::find_if(views.begin(), views.end(), [&](const auto& view) { return view.first == theirs[n]; });
     if (known != views.end()) continue;
     const BufferRegion region = region_of(tile, ours[n]);
     if (!region || !has_shape(region, theirs[n]) || ours[n]->dtype != theirs[n]->dtype)
-      throw refuse(state, where, "{} of the program does not fit parameter {} of intrinsic {}, a buffer {} of {}",
-                   region ? text(region) : ours[n]->name, theirs[n]->name, name, indices_text(theirs[n]->shape), theirs[n]->dtype.str());
+      throw refuse(state, where,
+                   "{} of the program does not fit parameter {} of intrinsic {}, a buffer {} of {}",
+                   region ? text(region) : ours[n]->name, theirs[n]->name, name,
+                   indices_text(theirs[n]->shape), theirs[n]->dtype.str());
     views.emplace_back(theirs[n], region);
   }
   for (const Buffer& param : desc->buffers) {
-    const bool is_met = std::any_of(views.begin(), views.end(), [&](const auto& view) { return view.first == param; });
-    if (!is_met) throw refuse(state, where, "the program has nothing for parameter {} of intrinsic {}", param->name, name);
+    const bool is_met =
+        std::any_of(views.begin(), views.end(), [&](const auto& view) { return view.first == param; });
+    if (!is_met)
+      throw refuse(state, where, "the program has nothing for parameter {} of intrinsic {}", param->name,
+                   name);
   }
   return views;
 }
@@ -82,15 +98,16 @@ Views pair_buffers(const State& state, NodeId where, const BlockNode* tile, cons
 Stmt comparable(const Stmt& stmt) {
   arith::Analyzer analyzer;
   const Stmt simple = arith::simplify(stmt, analyzer);
-  return rewrite(simple,
-                 [&](auto& self, const BlockNode* block) -> Stmt {
-                   const Block inner = self.children(block);
-                   return with(inner, [](BlockNode& n) { n.reads.clear(), n.writes.clear(), n.annotations = {}; });
-                 },
-                 [&](auto& self, const ForNode* loop) -> Stmt {
-                   const For inner = self.children(loop);
-                   return with(inner, [](ForNode& n) { n.annotations = {}, n.for_kind = ForKind::kSerial; });
-                 });
+  return rewrite(
+      simple,
+      [&](auto& self, const BlockNode* block) -> Stmt {
+        const Block inner = self.children(block);
+        return with(inner, [](BlockNode& n) { n.reads.clear(), n.writes.clear(), n.annotations = {}; });
+      },
+      [&](auto& self, const ForNode* loop) -> Stmt {
+        const For inner = self.children(loop);
+        return with(inner, [](ForNode& n) { n.annotations = {}, n.for_kind = ForKind::kSerial; });
+      });
 }
 
 // The description written with the buffers of the program.
@@ -113,22 +130,29 @@ Stmt placed(const Stmt& desc_body, const Views& views) {
       [&](auto& self, const BufferLoadNode* load) -> PrimExpr {
         const BufferLoad inner = self.children(load);
         const BufferRegionNode* view = view_of(load->buffer);
-        return view ? PrimExpr(BufferLoadNode::make(view->buffer, moved(view, inner->indices))) : PrimExpr(inner);
+        return view ? PrimExpr(BufferLoadNode::make(view->buffer, moved(view, inner->indices)))
+                    : PrimExpr(inner);
       },
       [&](auto& self, const BufferStoreNode* store) -> Stmt {
         const BufferStore inner = self.children(store);
         const BufferRegionNode* view = view_of(store->buffer);
-        return view ? Stmt(BufferStoreNode::make(view->buffer, inner->value, moved(view, inner->indices))) : Stmt(inner);
+        return view ? Stmt(BufferStoreNode::make(view->buffer, inner->value, moved(view, inner->indices)))
+                    : Stmt(inner);
       },
       [&](auto&, const BufferRegionNode* region) -> BufferRegion { return BufferRegion(region); });
 }
 
-void require_match(const State& state, NodeId where, const BlockNode* tile, const Stmt& desc_body, const Views& views, const std::string& name) {
-  const std::optional<Mismatch> difference = first_mismatch(comparable(tile->body), comparable(placed(desc_body, views)));
+void require_match(const State& state, NodeId where, const BlockNode* tile, const Stmt& desc_body,
+                   const Views& views, const std::string& name) {
+  const std::optional<Mismatch> difference =
+      first_mismatch(comparable(tile->body), comparable(placed(desc_body, views)));
   if (!difference) return;
-  UserError error = refuse(state, where, "the program does not compute what intrinsic {} does: {}", name, difference->reason);
-  if (difference->a) error.add_note(span_of(ref_as<ExprNode>(difference->a)), "the program has " + text(difference->a));
-  if (difference->b) error.add_note(span_of(ref_as<ExprNode>(difference->b)), "the intrinsic has " + text(difference->b));
+  UserError error = refuse(state, where, "the program does not compute what intrinsic {} does: {}", name,
+                           difference->reason);
+  if (difference->a)
+    error.add_note(span_of(ref_as<ExprNode>(difference->a)), "the program has " + text(difference->a));
+  if (difference->b)
+    error.add_note(span_of(ref_as<ExprNode>(difference->b)), "the intrinsic has " + text(difference->b));
   throw error;
 }
 
@@ -152,7 +176,8 @@ Block implemented(const BlockNode* tile, const PrimFunc& desc, const PrimFunc& i
       std::vector<Range> ranges = view->region;
       const size_t lead = ranges.size() - region->region.size();
       for (size_t n = 0; n < region->region.size(); ++n)
-        ranges[lead + n] = make_range(arith::simplify(ranges[lead + n]->min + region->region[n]->min), region->region[n]->extent);
+        ranges[lead + n] = make_range(arith::simplify(ranges[lead + n]->min + region->region[n]->min),
+                                      region->region[n]->extent);
       result.push_back(BufferRegionNode::make(view->buffer, ranges));
     }
     return result;
@@ -162,7 +187,8 @@ Block implemented(const BlockNode* tile, const PrimFunc& desc, const PrimFunc& i
     n.writes = translated(body->block->writes);
     n.alloc_buffers = body->block->alloc_buffers;
     n.annotations = body->block->annotations;
-    for (const Buffer& buffer : impl->buffers) n.match_buffers.push_back(MatchBufferRegionNode::make(buffer, view_of(buffer)));
+    for (const Buffer& buffer : impl->buffers)
+      n.match_buffers.push_back(MatchBufferRegionNode::make(buffer, view_of(buffer)));
     n.body = body->block->body;
   });
 }
@@ -176,7 +202,8 @@ void apply(State& state, const Args& args) {
   BlockRealize tile = state.node(where).is_loop() ? blockized(state, where, args.preserve_unit_iters).outer
                                                   : ref_as<BlockRealizeNode>(state.node(where).stmt);
   const Stmt desc_body = intrin.desc->body.as<BlockRealizeNode>()->block->body;
-  const Views views = pair_buffers(state, where, tile->block.get(), intrin.desc, desc_body, args.tensor_intrin);
+  const Views views =
+      pair_buffers(state, where, tile->block.get(), intrin.desc, desc_body, args.tensor_intrin);
   require_match(state, where, tile->block.get(), desc_body, views, args.tensor_intrin);
   const Block block = implemented(tile->block.get(), intrin.desc, renewed(intrin.impl), views);
   const BlockRealize by = with(tile, [&](BlockRealizeNode& n) { n.block = block; });

@@ -20,10 +20,12 @@ struct Args {
   static constexpr auto fields() {
     return std::tuple{
         field<&Args::block>("block", "a block that accesses the buffer"),
-        field<&Args::buffer_index_type>("buffer_index_type", "\"read\" or \"write\": in which list of the block the buffer is"),
+        field<&Args::buffer_index_type>("buffer_index_type",
+                                        "\"read\" or \"write\": in which list of the block the buffer is"),
         field<&Args::buffer_index>("buffer_index", "its place in that list"),
         field<&Args::index_map>("index_map", "from the indices of an element to its new indices, one to one"),
-        field<&Args::allow_parameter>("allow_parameter", "the buffer may be a parameter: callers must then pass the new layout")};
+        field<&Args::allow_parameter>(
+            "allow_parameter", "the buffer may be a parameter: callers must then pass the new layout")};
   }
 };
 
@@ -31,7 +33,8 @@ struct Args {
 std::vector<PrimExpr> new_shape(const State& state, NodeId block, const Buffer& buffer, const IndexMap& map) {
   const size_t ndim = buffer->shape.size();
   if (map->initial_indices.size() != ndim)
-    throw refuse(state, block, "the map takes {} indices, but buffer {} has {} dimensions", map->initial_indices.size(), buffer->name, ndim);
+    throw refuse(state, block, "the map takes {} indices, but buffer {} has {} dimensions",
+                 map->initial_indices.size(), buffer->name, ndim);
   arith::Analyzer analyzer;
   arith::IterRanges ranges;
   for (size_t n = 0; n < ndim; ++n) {
@@ -39,8 +42,11 @@ std::vector<PrimExpr> new_shape(const State& state, NodeId block, const Buffer& 
     ranges.emplace_back(var, make_range(imm(0, var->dtype), cast(var->dtype, buffer->shape[n])));
     analyzer.bind(var, ranges.back().second);
   }
-  const arith::IterMap found = arith::detect_iter_map(map->final_indices, ranges, bool_imm(true), arith::IterMapLevel::kInjective, analyzer);
-  if (!found) throw refuse(state, block, "the map may put two elements of {} in one place: {}", buffer->name, found.reason);
+  const arith::IterMap found = arith::detect_iter_map(map->final_indices, ranges, bool_imm(true),
+                                                      arith::IterMapLevel::kInjective, analyzer);
+  if (!found)
+    throw refuse(state, block, "the map may put two elements of {} in one place: {}", buffer->name,
+                 found.reason);
   const arith::Domains domains = arith::domains_of(ranges);
   std::vector<PrimExpr> shape;
   for (const PrimExpr& index : map->final_indices) {
@@ -55,12 +61,16 @@ std::vector<PrimExpr> new_shape(const State& state, NodeId block, const Buffer& 
 void apply(State& state, const Args& args) {
   const NodeId block = state[args.block];
   if (args.buffer_index_type != "read" && args.buffer_index_type != "write")
-    throw refuse(state, block, "buffer_index_type is \"{}\", but must be \"read\" or \"write\"", args.buffer_index_type);
-  const WrittenBuffer target = require_written_buffer(state, block, args.buffer_index, args.buffer_index_type == "read");
+    throw refuse(state, block, "buffer_index_type is \"{}\", but must be \"read\" or \"write\"",
+                 args.buffer_index_type);
+  const WrittenBuffer target =
+      require_written_buffer(state, block, args.buffer_index, args.buffer_index_type == "read");
   const Buffer& buffer = target.buffer;
   if (target.owner == kNoNode && !args.allow_parameter)
     throw refuse(state, block, "buffer {} is a parameter of the function", buffer->name)
-        .help("pass allow_parameter=True if all callers will use the new layout, or transform a cache_read or cache_write of it");
+        .help(
+            "pass allow_parameter=True if all callers will use the new layout, or transform a cache_read or "
+            "cache_write of it");
   require_element_access(state, target.owner == kNoNode ? target.root : target.owner, buffer);
   if (!buffer->strides.empty() || buffer->elem_offset)
     throw refuse(state, block, "buffer {} has strides or an offset of its own", buffer->name);
@@ -88,7 +98,8 @@ void apply(State& state, const Args& args) {
       values[var.get()] = cast(var->dtype, indices[n]);
     }
     std::vector<PrimExpr> result;
-    for (const PrimExpr& index : args.index_map->final_indices) result.push_back(analyzer.simplify(substitute(index, values)));
+    for (const PrimExpr& index : args.index_map->final_indices)
+      result.push_back(analyzer.simplify(substitute(index, values)));
     return result;
   });
 }

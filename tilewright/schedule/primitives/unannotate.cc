@@ -24,7 +24,8 @@ void apply(State& state, const Args& args) {
   if (!annotations.contains(args.ann_key)) {
     std::vector<std::string_view> names;
     for (const AttrMap::Entry& entry : annotations) names.push_back(entry.first);
-    UserError error = refuse(state, id, "{} {} has no annotation \"{}\"", node.is_loop() ? "loop" : "block", node.name, args.ann_key);
+    UserError error = refuse(state, id, "{} {} has no annotation \"{}\"", node.is_loop() ? "loop" : "block",
+                             node.name, args.ann_key);
     if (!names.empty()) error.help("{}", nearest_names_text(args.ann_key, names));
     throw error;
   }

@@ -10,9 +10,7 @@ struct Args {
   static constexpr auto fields() { return std::tuple{field<&Args::loop>("loop", "any loop")}; }
 };
 
-void apply(State& state, const Args& args) {
-  set_loop_kind(state, state[args.loop], ForKind::kUnrolled);
-}
+void apply(State& state, const Args& args) { set_loop_kind(state, state[args.loop], ForKind::kUnrolled); }
 
 }  // namespace
 

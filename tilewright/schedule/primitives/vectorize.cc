@@ -9,13 +9,17 @@ namespace {
 
 struct Args {
   LoopRef loop;
-  static constexpr auto fields() { return std::tuple{field<&Args::loop>("loop", "a loop of constant extent whose iterations are independent")}; }
+  static constexpr auto fields() {
+    return std::tuple{
+        field<&Args::loop>("loop", "a loop of constant extent whose iterations are independent")};
+  }
 };
 
 void require_vectorizable(const State& state, NodeId id) {
   const ForNode* loop = state.node(id).loop();
   if (!const_extent(loop))
-    throw refuse(state, id, "loop {} has extent {}, which is not constant", state.node(id).name, text(loop->extent))
+    throw refuse(state, id, "loop {} has extent {}, which is not constant", state.node(id).name,
+                 text(loop->extent))
         .help("split it by a constant and vectorize the inner loop");
   require_independent_iterations(state, id, "vectorized");
 }

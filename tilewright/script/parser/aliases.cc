@@ -16,10 +16,18 @@ std::string canonical(std::string_view path) {
   }
   if (path == "ir_module") return "ir.ir_module";
   auto renamed = [&](std::string_view from, std::string_view to) {
-    return path == from || (path.starts_with(from) && path[from.size()] == '.') ? std::string(to).append(path.substr(from.size())) : std::string();
+    return path == from || (path.starts_with(from) && path[from.size()] == '.')
+               ? std::string(to).append(path.substr(from.size()))
+               : std::string();
   };
-  for (auto [from, to] : {std::pair{"tirx.op", "tir"}, {"tir.op", "tir"}, {"tirx", "tir"}, {"s_tir", "tir"}, {"tir", "tir"},
-                          {"relax.op", "relax"}, {"relax", "relax"}, {"ir", "ir"}}) {
+  for (auto [from, to] : {std::pair{"tirx.op", "tir"},
+                          {"tir.op", "tir"},
+                          {"tirx", "tir"},
+                          {"s_tir", "tir"},
+                          {"tir", "tir"},
+                          {"relax.op", "relax"},
+                          {"relax", "relax"},
+                          {"ir", "ir"}}) {
     std::string result = renamed(from, to);
     if (!result.empty()) return result;
   }
@@ -29,14 +37,26 @@ std::string canonical(std::string_view path) {
 }  // namespace
 
 Aliases::Aliases() {
-  for (auto [name, path] : {std::pair{"T", "tir"}, {"tir", "tir"}, {"tirx", "tir"}, {"s_tir", "tir"}, {"Tx", "tir"}, {"R", "relax"},
-                            {"relax", "relax"}, {"rx", "relax"}, {"I", "ir"}, {"tvm", "tvm"}, {"tilewright", "tilewright"}, {"tw", "tilewright"}})
+  for (auto [name, path] : {std::pair{"T", "tir"},
+                            {"tir", "tir"},
+                            {"tirx", "tir"},
+                            {"s_tir", "tir"},
+                            {"Tx", "tir"},
+                            {"R", "relax"},
+                            {"relax", "relax"},
+                            {"rx", "relax"},
+                            {"I", "ir"},
+                            {"tvm", "tvm"},
+                            {"tilewright", "tilewright"},
+                            {"tw", "tilewright"}})
     add(name, path);
   // programs of 2022 wrote graph types without a module
   for (const char* name : {"Tensor", "Shape", "Object", "Callable"}) add(name, std::string("relax.") + name);
 }
 
-void Aliases::add(std::string name, std::string path) { entries_.emplace_back(std::move(name), std::move(path)); }
+void Aliases::add(std::string name, std::string path) {
+  entries_.emplace_back(std::move(name), std::move(path));
+}
 
 bool Aliases::is_alias(std::string_view name) const {
   for (const auto& [alias, path] : entries_) {

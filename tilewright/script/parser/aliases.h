@@ -10,8 +10,8 @@ class Aliases {
  public:
   Aliases();
   void add(std::string name, std::string path);
-  /// The canonical path of a dotted name: "T.axis.spatial" -> "tir.axis.spatial", "relax.op.add" -> "relax.add",
-  /// "tvm.script.ir_module" -> "ir.ir_module".  Empty if its first name is none of ours.
+  /// The canonical path of a dotted name: "T.axis.spatial" -> "tir.axis.spatial", "relax.op.add" ->
+  /// "relax.add", "tvm.script.ir_module" -> "ir.ir_module".  Empty if its first name is none of ours.
   std::string resolve(std::string_view dotted) const;
   bool is_alias(std::string_view name) const;
 

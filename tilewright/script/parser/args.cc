@@ -21,7 +21,9 @@ const Arg* Args::find(size_t index, std::string_view name) {
   num_positions_ = std::max(num_positions_, index + 1);
   const Arg* named = keyword(name);
   if (index >= positional.size()) return named;
-  if (named) throw UserError(span_of(*named), "{}: argument {} is given twice", function, name).note(span_of(positional[index]), "it is given by position here");
+  if (named)
+    throw UserError(span_of(*named), "{}: argument {} is given twice", function, name)
+        .note(span_of(positional[index]), "it is given by position here");
   positional[index].used = true;
   return &positional[index];
 }
@@ -43,7 +45,8 @@ std::vector<const Arg*> Args::rest(size_t index) {
 void Args::done() const {
   for (const Arg& arg : positional) {
     if (!arg.used)
-      throw UserError(span_of(arg), "{} takes {} argument{}, found {}", function, num_positions_, num_positions_ == 1 ? "" : "s", positional.size());
+      throw UserError(span_of(arg), "{} takes {} argument{}, found {}", function, num_positions_,
+                      num_positions_ == 1 ? "" : "s", positional.size());
   }
   for (const Arg& arg : keywords) {
     if (arg.used) continue;

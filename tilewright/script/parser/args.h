@@ -20,7 +20,8 @@ class Args {
   std::vector<std::string_view> hints;  // names that the results are assigned to
   std::vector<Arg> positional, keywords;
 
-  /// The argument at `index` or called `name`; null if it is not given.  Raises UserError if it is given twice.
+  /// The argument at `index` or called `name`; null if it is not given.  Raises UserError if it is given
+  /// twice.
   const Arg* find(size_t index, std::string_view name);
   /// The argument called `name`, keyword only; null if it is not given.
   const Arg* keyword(std::string_view name);

@@ -51,7 +51,9 @@ Value length(Parser& parser, Args& args) {
 
 Value convert(Parser& parser, Args& args, std::string_view name) {
   const Arg& arg = only_argument(args);
-  if (!arg.value.is_number()) throw UserError(args.span, "{}(...) takes a Python number, found {}", name, describe(arg.value)).help("convert expressions with T.cast(x, dtype)");
+  if (!arg.value.is_number())
+    throw UserError(args.span, "{}(...) takes a Python number, found {}", name, describe(arg.value))
+        .help("convert expressions with T.cast(x, dtype)");
   if (name == "bool") return parser.to_flag(arg.value, arg.place, "the argument");
   if (name == "float") return parser.binary_op("*", arg.value, Value(1.0), arg.place);
   const auto* real = arg.value.get<double>();
@@ -62,9 +64,11 @@ Value convert(Parser& parser, Args& args, std::string_view name) {
 
 Value range_list(Parser& parser, Args& args) {
   std::vector<int64_t> bounds;
-  for (const Arg* arg : args.rest(0)) bounds.push_back(parser.to_int(arg->value, arg->place, "an argument of range"));
+  for (const Arg* arg : args.rest(0))
+    bounds.push_back(parser.to_int(arg->value, arg->place, "an argument of range"));
   args.done();
-  if (bounds.empty() || bounds.size() > 3) throw UserError(args.span, "range takes 1 to 3 arguments, found {}", bounds.size());
+  if (bounds.empty() || bounds.size() > 3)
+    throw UserError(args.span, "range takes 1 to 3 arguments, found {}", bounds.size());
   if (bounds.size() == 1) bounds.insert(bounds.begin(), 0);
   const int64_t step = bounds.size() == 3 ? bounds[2] : 1;
   if (step == 0) throw UserError(args.span, "range with step 0");
@@ -80,7 +84,8 @@ Value range_list(Parser& parser, Args& args) {
 }  // namespace
 
 bool is_python_builtin(std::string_view name) {
-  for (std::string_view known : {"min", "max", "abs", "len", "int", "float", "bool", "range", "list", "tuple"}) {
+  for (std::string_view known :
+       {"min", "max", "abs", "len", "int", "float", "bool", "range", "list", "tuple"}) {
     if (name == known) return true;
   }
   return false;

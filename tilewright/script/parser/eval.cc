@@ -1,4 +1,5 @@
-// Expressions to values: names, attributes, calls, literals.  What the program does not define goes to the resolver.
+// Expressions to values: names, attributes, calls, literals.  What the program does not define goes to the
+// resolver.
 #include <algorithm>
 
 #include "tilewright/script/parser/parser.h"
@@ -21,12 +22,15 @@ std::string Parser::path_of(const Expr* expr) const {
 
 namespace {
 const Expr* root_of(const Expr* expr) {
-  while (expr->kind == ExprKind::kAttribute || expr->kind == ExprKind::kCall || expr->kind == ExprKind::kSubscript) expr = expr->items[0];
+  while (expr->kind == ExprKind::kAttribute || expr->kind == ExprKind::kCall ||
+         expr->kind == ExprKind::kSubscript)
+    expr = expr->items[0];
   return expr;
 }
 }  // namespace
 
-// Whether the first name of a chain x.y(z)[w] is none of the program's: then Python evaluates the whole chain.
+// Whether the first name of a chain x.y(z)[w] is none of the program's: then Python evaluates the whole
+// chain.
 bool Parser::is_unknown(const Expr* expr) const {
   if (expr->kind == ExprKind::kOpaque) return true;
   const Expr* root = root_of(expr);
@@ -37,7 +41,8 @@ bool Parser::is_unknown(const Expr* expr) const {
   // the longest dotted prefix decides: tvm.tir.exp is ours, tvm.target.Target is not
   const Expr* prefix = expr;
   while (prefix->kind == ExprKind::kCall || prefix->kind == ExprKind::kSubscript) prefix = prefix->items[0];
-  if (!aliases.resolve(ast::dotted_name(prefix)).empty() || !aliases.resolve(root->text).empty()) return false;
+  if (!aliases.resolve(ast::dotted_name(prefix)).empty() || !aliases.resolve(root->text).empty())
+    return false;
   return root == expr || !is_python_builtin(root->text);
 }
 
@@ -46,10 +51,12 @@ Value Parser::resolve(const Expr* expr) {
     auto value = at(expr->place, [&] { return options.resolver(text(expr), span(expr), names); });
     if (value) return *value;
   }
-  if (expr->kind == ExprKind::kOpaque) throw Unsupported(span(expr), "this expression is evaluated by Python, and there is none here");
+  if (expr->kind == ExprKind::kOpaque)
+    throw Unsupported(span(expr), "this expression is evaluated by Python, and there is none here");
   const Expr* root = root_of(expr);
   if (root->kind == ExprKind::kName && (root->text == "metadata" || root->text == "meta"))
-    throw UserError(span(expr), "the text names a value of its metadata, which it does not hold").help("print the program with show_meta=True");
+    throw UserError(span(expr), "the text names a value of its metadata, which it does not hold")
+        .help("print the program with show_meta=True");
   unknown_name(root->kind == ExprKind::kName ? root->text : text(root), root->place);
 }
 
@@ -58,7 +65,8 @@ void Parser::unknown_name(std::string_view name, Place place) {
   for (std::string_view other : names.names()) known.push_back(other);
   for (const auto& [global, var] : global_vars) known.push_back(global);
   UserError error(span(place), "name {} is not defined", name);
-  if (auto near = nearest_names(name, known); !near.empty()) error.help("{}", nearest_names_text(name, known));
+  if (auto near = nearest_names(name, known); !near.empty())
+    error.help("{}", nearest_names_text(name, known));
   throw error;
 }
 
@@ -112,7 +120,8 @@ Value Parser::eval(const Expr* expr, std::vector<std::string_view> hints) {
     args.span = span(expr);
     args.text = &tree.text;
     args.hints = std::move(hints);
-    for (size_t n = 1; n < expr->items.size(); ++n) args.positional.push_back({{}, expr->items[n]->place, eval(expr->items[n])});
+    for (size_t n = 1; n < expr->items.size(); ++n)
+      args.positional.push_back({{}, expr->items[n]->place, eval(expr->items[n])});
     return at(expr->place, [&] { return call_path(path, args); });
   }
   return subscript(eval(expr->items[0]), expr);
@@ -148,7 +157,8 @@ Value Parser::eval_attribute(const Expr* expr) {
     if (auto global = global_vars.find(expr->text); global != global_vars.end()) return global->second;
     std::vector<std::string_view> known;
     for (const auto& [name, var] : global_vars) known.push_back(name);
-    throw UserError(span(expr), "the module has no function {}", expr->text).help("{}", nearest_names_text(expr->text, known));
+    throw UserError(span(expr), "the module has no function {}", expr->text)
+        .help("{}", nearest_names_text(expr->text, known));
   }
   return at(expr->place, [&] { return attribute_of(*this, base, expr->text, expr->place); });
 }
@@ -167,14 +177,16 @@ Args Parser::eval_args(const Expr* call, std::vector<std::string_view> hints) {
       continue;
     }
     const Value list = eval(item->items[0]);
-    for (const Value& value : to_sequence(list, item->place, "what follows *").items) args.positional.push_back({{}, item->place, value});
+    for (const Value& value : to_sequence(list, item->place, "what follows *").items)
+      args.positional.push_back({{}, item->place, value});
   }
   for (const ast::Keyword& keyword : call->keywords) {
     if (!keyword.name.empty()) {
       args.keywords.push_back({keyword.name, keyword.value->place, eval(keyword.value)});
       continue;
     }
-    throw Unsupported(span(keyword.value), "{}: arguments cannot be given by **", args.function).help("write them out");
+    throw Unsupported(span(keyword.value), "{}: arguments cannot be given by **", args.function)
+        .help("write them out");
   }
   return args;
 }
@@ -211,14 +223,16 @@ Value Parser::call_path(std::string_view path, Args& args) {
 
 // f(x) of a function of the module, or of a graph variable.
 Value Parser::call_value(const Value& function, Args& args) {
-  if (graph && (function.node<ir::GlobalVarNode>() || function.node<relax::VarBaseNode>() || function.node<relax::ExternFuncNode>()))
+  if (graph && (function.node<ir::GlobalVarNode>() || function.node<relax::VarBaseNode>() ||
+                function.node<relax::ExternFuncNode>()))
     return call_graph_value(*this, function, args);
   if (auto global = function.ref<ir::GlobalVarNode>()) {
     std::vector<PrimExpr> operands;
     for (const Arg* arg : args.rest(0)) operands.push_back(to_prim(arg->value, arg->place));
     const Arg* dtype = args.keyword("dtype");
     args.done();
-    return tir::CallNode::make(dtype ? to_data_type(dtype->value, dtype->place) : DataType::void_(), ir::Expr(global), std::move(operands), AttrMap(), args.span);
+    return tir::CallNode::make(dtype ? to_data_type(dtype->value, dtype->place) : DataType::void_(),
+                               ir::Expr(global), std::move(operands), AttrMap(), args.span);
   }
   throw UserError(args.span, "{} cannot be called", describe(function));
 }
@@ -238,17 +252,21 @@ Value Parser::eval_compare(const Expr* expr) {
 // A known condition chooses one side, which alone is looked at; else the expression T.if_then_else.
 Value Parser::eval_if_else(const Expr* expr) {
   const Value test = eval(expr->items[1]);
-  if (test.is_number()) return eval(expr->items[to_flag(test, expr->items[1]->place, "the condition") ? 0 : 2]);
+  if (test.is_number())
+    return eval(expr->items[to_flag(test, expr->items[1]->place, "the condition") ? 0 : 2]);
   PrimExpr condition = to_bool(test, expr->items[1]->place);
   auto [a, b] = unify(eval(expr->items[0]), eval(expr->items[2]), expr->place);
   const DataType dtype = a->dtype;
-  return tir::CallNode::make(dtype, ir::Expr(find_op("if_then_else")), std::vector<PrimExpr>{condition, a, b}, AttrMap(), span(expr));
+  return tir::CallNode::make(dtype, ir::Expr(find_op("if_then_else")), std::vector<PrimExpr>{condition, a, b},
+                             AttrMap(), span(expr));
 }
 
 Value Parser::eval_dict(const Expr* expr) {
   Mapping result;
   for (size_t n = 0; n < expr->items.size(); n += 2) {
-    if (!expr->items[n]) throw Unsupported(span(expr->items[n + 1]), "a dictionary cannot be spread by ** here").help("write its entries out");
+    if (!expr->items[n])
+      throw Unsupported(span(expr->items[n + 1]), "a dictionary cannot be spread by ** here")
+          .help("write its entries out");
     Value key = eval(expr->items[n]);
     result.items.emplace_back(std::move(key), eval(expr->items[n + 1]));
   }
@@ -263,7 +281,8 @@ Sequence Parser::eval_items(const std::vector<const Expr*>& items, size_t first)
       continue;
     }
     const Value list = eval(items[n]->items[0]);
-    for (const Value& value : to_sequence(list, items[n]->place, "what follows *").items) result.items.push_back(value);
+    for (const Value& value : to_sequence(list, items[n]->place, "what follows *").items)
+      result.items.push_back(value);
   }
   return result;
 }

@@ -10,14 +10,18 @@ Value list_of(const std::vector<PrimExpr>& items) {
   Sequence list;
   for (const PrimExpr& item : items) {
     const auto* literal = item.as<ir::IntImmNode>();
-    if (literal && literal->dtype == kInt32) list.items.emplace_back(literal->value);  // as it was written
-    else list.items.emplace_back(item);
+    if (literal && literal->dtype == kInt32)
+      list.items.emplace_back(literal->value);  // as it was written
+    else
+      list.items.emplace_back(item);
   }
   return list;
 }
 
-[[noreturn]] void no_attribute(Parser& parser, const Value& base, std::string_view name, Place place, std::vector<std::string_view> known) {
-  throw UserError(parser.span(place), "{} has no attribute {}", describe(base), name).help("{}", nearest_names_text(name, known));
+[[noreturn]] void no_attribute(Parser& parser, const Value& base, std::string_view name, Place place,
+                               std::vector<std::string_view> known) {
+  throw UserError(parser.span(place), "{} has no attribute {}", describe(base), name)
+      .help("{}", nearest_names_text(name, known));
 }
 
 PrimExpr offset_of(const Buffer& buffer) {
@@ -36,7 +40,9 @@ Value access_ptr(Parser& parser, const Buffer& buffer, Args& args) {
   int64_t mask = 0;
   if (const auto* letters = mask_arg.value.get<std::string>()) {
     for (char letter : *letters) {
-      if (letter != 'r' && letter != 'w') throw UserError(parser.span(mask_arg.place), "an access mask is \"r\", \"w\" or \"rw\", found \"{}\"", *letters);
+      if (letter != 'r' && letter != 'w')
+        throw UserError(parser.span(mask_arg.place), "an access mask is \"r\", \"w\" or \"rw\", found \"{}\"",
+                        *letters);
       mask |= letter == 'r' ? 1 : 2;
     }
   } else {
@@ -55,24 +61,32 @@ Value access_ptr(Parser& parser, const Buffer& buffer, Args& args) {
     total = div(total, make_const_int(total->dtype, lanes));
     offset = div(offset, make_const_int(offset->dtype, lanes));
   }
-  if (extent_arg && !extent_arg->value.is_none()) total = parser.to_prim(extent_arg->value, extent_arg->place, total->dtype);
+  if (extent_arg && !extent_arg->value.is_none())
+    total = parser.to_prim(extent_arg->value, extent_arg->place, total->dtype);
   const DataType element = buffer->dtype.with_lanes(static_cast<int>(lanes) * buffer->dtype.lanes);
-  std::vector<PrimExpr> operands{tir::call(element, "type_annotation", {}), buffer->data, offset, total, imm(mask)};
-  return tir::CallNode::make(DataType::handle(), ir::Expr(find_op("tvm_access_ptr")), std::move(operands), AttrMap(), args.span);
+  std::vector<PrimExpr> operands{tir::call(element, "type_annotation", {}), buffer->data, offset, total,
+                                 imm(mask)};
+  return tir::CallNode::make(DataType::handle(), ir::Expr(find_op("tvm_access_ptr")), std::move(operands),
+                             AttrMap(), args.span);
 }
 
 // A.vload([i], "float32x4"), with lanes from the dtype
 std::vector<PrimExpr> vector_access(Parser& parser, const Buffer& buffer, const Arg& begin, DataType dtype) {
   std::vector<PrimExpr> indices = parser.to_prims(begin.value, begin.place);
-  if (indices.size() != buffer->shape.size()) throw UserError(parser.span(begin.place), "buffer {} has {} dimensions, but {} indices are given", buffer->name, buffer->shape.size(), indices.size());
+  if (indices.size() != buffer->shape.size())
+    throw UserError(parser.span(begin.place), "buffer {} has {} dimensions, but {} indices are given",
+                    buffer->name, buffer->shape.size(), indices.size());
   const int lanes = buffer->dtype.lanes ? dtype.lanes / buffer->dtype.lanes : 1;
-  if (lanes > 1 && indices.back()->dtype.is_scalar()) indices.back() = RampNode::make(indices.back(), make_const_int(indices.back()->dtype, 1), static_cast<int64_t>(lanes));
+  if (lanes > 1 && indices.back()->dtype.is_scalar())
+    indices.back() =
+        RampNode::make(indices.back(), make_const_int(indices.back()->dtype, 1), static_cast<int64_t>(lanes));
   return indices;
 }
 
 PrimExpr predicate_of(Parser& parser, Args& args) {
   const Arg* predicate = args.keyword("predicate");
-  return predicate && !predicate->value.is_none() ? parser.to_prim(predicate->value, predicate->place) : PrimExpr();
+  return predicate && !predicate->value.is_none() ? parser.to_prim(predicate->value, predicate->place)
+                                                  : PrimExpr();
 }
 
 Value vload(Parser& parser, const Buffer& buffer, Args& args) {
@@ -80,7 +94,8 @@ Value vload(Parser& parser, const Buffer& buffer, Args& args) {
   const Arg* dtype = args.find(1, "dtype");
   PrimExpr predicate = predicate_of(parser, args);
   args.done();
-  const DataType type = dtype && !dtype->value.is_none() ? parser.to_data_type(dtype->value, dtype->place) : buffer->dtype;
+  const DataType type =
+      dtype && !dtype->value.is_none() ? parser.to_data_type(dtype->value, dtype->place) : buffer->dtype;
   return BufferLoadNode::make(buffer, vector_access(parser, buffer, begin, type), predicate, args.span);
 }
 
@@ -90,8 +105,10 @@ Value vstore(Parser& parser, const Buffer& buffer, Args& args) {
   PrimExpr predicate = predicate_of(parser, args);
   args.done();
   PrimExpr value = parser.to_prim(value_arg.value, value_arg.place);
-  if (!parser.tir || !parser.tir->out) throw UserError(args.span, "{} stands only inside the body of a T.prim_func", args.function);
-  parser.tir->out->add(BufferStoreNode::make(buffer, value, vector_access(parser, buffer, begin, value->dtype), predicate, args.span));
+  if (!parser.tir || !parser.tir->out)
+    throw UserError(args.span, "{} stands only inside the body of a T.prim_func", args.function);
+  parser.tir->out->add(BufferStoreNode::make(
+      buffer, value, vector_access(parser, buffer, begin, value->dtype), predicate, args.span));
   return {};
 }
 
@@ -100,12 +117,16 @@ Value flat_offset(Parser& parser, const Buffer& buffer, Args& args) {
   const Arg& arg = args.need(0, "indices");
   args.done();
   std::vector<PrimExpr> indices = parser.to_prims(arg.value, arg.place);
-  if (indices.size() != buffer->shape.size()) throw UserError(args.span, "buffer {} has {} dimensions, but {} indices are given", buffer->name, buffer->shape.size(), indices.size());
+  if (indices.size() != buffer->shape.size())
+    throw UserError(args.span, "buffer {} has {} dimensions, but {} indices are given", buffer->name,
+                    buffer->shape.size(), indices.size());
   PrimExpr offset = offset_of(buffer);
   PrimExpr position = indices.empty() ? imm(0, offset->dtype) : PrimExpr();
   for (size_t n = 0; n < indices.size(); ++n) {
-    if (!buffer->strides.empty()) position = position ? position + indices[n] * buffer->strides[n] : indices[n] * buffer->strides[n];
-    else position = position ? position * buffer->shape[n] + indices[n] : indices[n];
+    if (!buffer->strides.empty())
+      position = position ? position + indices[n] * buffer->strides[n] : indices[n] * buffer->strides[n];
+    else
+      position = position ? position * buffer->shape[n] + indices[n] : indices[n];
   }
   return Sequence{{Value(offset + position)}, false};
 }
@@ -123,8 +144,11 @@ Value attribute_of(Parser& parser, const Value& base, std::string_view name, Pla
     if (name == "elem_offset") return offset_of(buffer);
     if (name == "name") return buffer->name;
     if (name == "ndim") return static_cast<int64_t>(buffer->shape.size());
-    if (name == "scope" || name == "access_ptr" || name == "vload" || name == "vstore") throw UserError(parser.span(place), "{} is a method, not a value", name);
-    no_attribute(parser, base, name, place, {"data", "dtype", "shape", "strides", "elem_offset", "access_ptr", "vload", "vstore", "offset_of", "scope"});
+    if (name == "scope" || name == "access_ptr" || name == "vload" || name == "vstore")
+      throw UserError(parser.span(place), "{} is a method, not a value", name);
+    no_attribute(parser, base, name, place,
+                 {"data", "dtype", "shape", "strides", "elem_offset", "access_ptr", "vload", "vstore",
+                  "offset_of", "scope"});
   }
   if (const auto* axis = base.node<IterVarNode>()) {
     if (name == "var") return axis->var;

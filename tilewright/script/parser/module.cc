@@ -11,7 +11,8 @@ enum class Definition { kNone, kModule, kPrimFunc, kGraph };
 
 Definition definition_of(const Parser& parser, const ast::Stmt* stmt) {
   for (const ast::Expr* decorator : stmt->decorators) {
-    const std::string name = ast::dotted_name(decorator->kind == ast::ExprKind::kCall ? decorator->items[0] : decorator);
+    const std::string name =
+        ast::dotted_name(decorator->kind == ast::ExprKind::kCall ? decorator->items[0] : decorator);
     const std::string_view last = std::string_view(name).substr(name.rfind('.') + 1);
     if (last == "ir_module") return Definition::kModule;
     if (last == "prim_func") return Definition::kPrimFunc;
@@ -43,14 +44,20 @@ relax::Function parse_graph(Parser& parser, const ast::Stmt* stmt) {
 void parse_module_statement(Parser& parser, const ast::Stmt* stmt, AttrMap* attrs, AttrMap* infos) {
   if (stmt->kind == ast::StmtKind::kPass) return;
   const ast::Expr* expr = stmt->value;
-  if (stmt->kind == ast::StmtKind::kExpr && (expr->kind == ast::ExprKind::kString || expr->kind == ast::ExprKind::kEllipsis)) return;
-  const std::string path = stmt->kind == ast::StmtKind::kExpr && expr->kind == ast::ExprKind::kCall ? parser.path_of(expr->items[0]) : "";
+  if (stmt->kind == ast::StmtKind::kExpr &&
+      (expr->kind == ast::ExprKind::kString || expr->kind == ast::ExprKind::kEllipsis))
+    return;
+  const std::string path = stmt->kind == ast::StmtKind::kExpr && expr->kind == ast::ExprKind::kCall
+                               ? parser.path_of(expr->items[0])
+                               : "";
   if (path != "ir.module_attrs" && path != "ir.module_global_infos")
-    throw UserError(parser.tree.span(stmt), "a module holds functions, I.module_attrs(...) and I.module_global_infos(...), not this");
+    throw UserError(parser.tree.span(stmt),
+                    "a module holds functions, I.module_attrs(...) and I.module_global_infos(...), not this");
   Args args = parser.eval_args(expr, {});
   const Arg& map = args.need(0, path == "ir.module_attrs" ? "attrs" : "global_infos");
   args.done();
-  for (const auto& [key, value] : parser.to_attrs(map.value, map.place)) (path == "ir.module_attrs" ? attrs : infos)->set(key, value);
+  for (const auto& [key, value] : parser.to_attrs(map.value, map.place))
+    (path == "ir.module_attrs" ? attrs : infos)->set(key, value);
 }
 
 void declare_functions(Parser& parser, const ast::Stmt* module) {
@@ -58,14 +65,17 @@ void declare_functions(Parser& parser, const ast::Stmt* module) {
     if (stmt->kind != ast::StmtKind::kFunction) continue;
     const Definition kind = definition_of(parser, stmt);
     if (kind != Definition::kPrimFunc && kind != Definition::kGraph)
-      throw UserError(parser.span(stmt->name_place), "function {} has no decorator", stmt->name).help("write @T.prim_func or @R.function above it");
+      throw UserError(parser.span(stmt->name_place), "function {} has no decorator", stmt->name)
+          .help("write @T.prim_func or @R.function above it");
     const std::string name(stmt->name);
-    if (parser.global_vars.contains(name)) throw UserError(parser.span(stmt->name_place), "the module has two functions called {}", name);
+    if (parser.global_vars.contains(name))
+      throw UserError(parser.span(stmt->name_place), "the module has two functions called {}", name);
     parser.global_vars.emplace(name, ir::GlobalVarNode::make(name));
   }
 }
 
-// Each graph function once; one that another calls before its turn is parsed then, for the type of its result.
+// Each graph function once; one that another calls before its turn is parsed then, for the type of its
+// result.
 void parse_graphs(Parser& parser, const ast::Stmt* module) {
   std::map<std::string_view, const ast::Stmt*> waiting;
   for (const ast::Stmt* stmt : module->body) {
@@ -90,10 +100,12 @@ ir::IRModule parse_module(Parser& parser, const ast::Stmt* module) {
   parser.parsed = ir::IRModuleNode::make();
   AttrMap attrs, infos;
   for (const ast::Stmt* stmt : module->body) {
-    if (stmt->kind != ast::StmtKind::kFunction) parser.at(stmt->place, [&] { parse_module_statement(parser, stmt, &attrs, &infos); });
+    if (stmt->kind != ast::StmtKind::kFunction)
+      parser.at(stmt->place, [&] { parse_module_statement(parser, stmt, &attrs, &infos); });
   }
   for (const ast::Stmt* stmt : module->body) {
-    if (definition_of(parser, stmt) == Definition::kPrimFunc) parser.parsed = ir::with_function(parser.parsed, stmt->name, parse_prim_func(parser, stmt));
+    if (definition_of(parser, stmt) == Definition::kPrimFunc)
+      parser.parsed = ir::with_function(parser.parsed, stmt->name, parse_prim_func(parser, stmt));
   }
   parse_graphs(parser, module);
   // in the order of the text
@@ -123,10 +135,13 @@ Value call_module_function(Parser& parser, std::string_view name, Args& args) {
     args.done();
     if (target) info.set("target", parser.to_object(target->value, target->place));
     info.set("vdevice_id", imm(id ? parser.to_int(id->value, id->place, "vdevice_id") : 0, kInt64));
-    info.set("memory_scope", string_imm(scope ? parser.to_string(scope->value, scope->place, "memory_scope") : "global"));
+    info.set("memory_scope",
+             string_imm(scope ? parser.to_string(scope->value, scope->place, "memory_scope") : "global"));
     return ir::DictNode::make(std::move(info));
   }
-  throw UserError(args.span, "there is no function {} in I", name).help("{}", nearest_names_text(name, {"module_attrs", "module_global_infos", "vdevice", "dummy_global_info"}));
+  throw UserError(args.span, "there is no function {} in I", name)
+      .help("{}", nearest_names_text(
+                      name, {"module_attrs", "module_global_infos", "vdevice", "dummy_global_info"}));
 }
 
 namespace {
@@ -134,9 +149,11 @@ namespace {
 // metadata = tvm.ir.load_json("..."), which the printer writes below the program
 void read_metadata(Parser& parser, const ast::Stmt* stmt) {
   const ast::Expr* call = stmt->value;
-  const bool is_load = call->kind == ast::ExprKind::kCall && call->items.size() == 2 && ast::dotted_name(call->items[0]).ends_with("load_json");
+  const bool is_load = call->kind == ast::ExprKind::kCall && call->items.size() == 2 &&
+                       ast::dotted_name(call->items[0]).ends_with("load_json");
   if (!is_load || call->items[1]->kind != ast::ExprKind::kString) return;
-  parser.at(call->place, [&] { parser.names.define("metadata", ir::load_json(call->items[1]->string), stmt->place); });
+  parser.at(call->place,
+            [&] { parser.names.define("metadata", ir::load_json(call->items[1]->string), stmt->place); });
 }
 
 }  // namespace
@@ -155,20 +172,26 @@ std::vector<std::pair<std::string, ObjectRef>> Parser::parse_file() {
     const Definition kind = definition_of(*this, stmt);
     const bool is_class = stmt->kind == ast::StmtKind::kClass;
     if (is_class != (kind == Definition::kModule))
-      throw UserError(tree.span(stmt), "{}", is_class ? "a class is decorated with @I.ir_module" : "@I.ir_module decorates a class, not a function");
+      throw UserError(tree.span(stmt), "{}",
+                      is_class ? "a class is decorated with @I.ir_module"
+                               : "@I.ir_module decorates a class, not a function");
     module_name.clear();
     global_vars.clear();
     parsed = nullptr;
     ObjectRef object;
-    if (is_class) object = parse_module(*this, stmt);
-    else if (kind == Definition::kPrimFunc) object = parse_prim_func(*this, stmt);
-    else object = parse_graph(*this, stmt);
+    if (is_class)
+      object = parse_module(*this, stmt);
+    else if (kind == Definition::kPrimFunc)
+      object = parse_prim_func(*this, stmt);
+    else
+      object = parse_graph(*this, stmt);
     result.emplace_back(std::string(stmt->name), std::move(object));
   }
   return result;
 }
 
-std::vector<std::pair<std::string, ObjectRef>> parse_definitions(const Ref<Source>& source, const ParseOptions& options) {
+std::vector<std::pair<std::string, ObjectRef>> parse_definitions(const Ref<Source>& source,
+                                                                 const ParseOptions& options) {
   std::unique_ptr<ast::Tree> tree = ast::parse_program(source);
   return Parser(tree.get(), &options).parse_file();
 }
@@ -177,10 +200,13 @@ ObjectRef parse(const Ref<Source>& source, const ParseOptions& options) {
   auto definitions = parse_definitions(source, options);
   if (definitions.size() == 1) return definitions[0].second;
   if (definitions.empty())
-    throw UserError("{}: there is no program in this text", source->name).help("a program is a class with @I.ir_module or a function with @T.prim_func or @R.function");
+    throw UserError("{}: there is no program in this text", source->name)
+        .help("a program is a class with @I.ir_module or a function with @T.prim_func or @R.function");
   std::string names;
   for (const auto& [name, object] : definitions) names += (names.empty() ? "" : ", ") + name;
-  throw UserError("{}: the text defines {} programs, expected one: {}", source->name, definitions.size(), names).help("put the functions into one class with @I.ir_module");
+  throw UserError("{}: the text defines {} programs, expected one: {}", source->name, definitions.size(),
+                  names)
+      .help("put the functions into one class with @I.ir_module");
 }
 
 }  // namespace tilewright::script

@@ -13,19 +13,30 @@ struct BinaryOperator {
   std::string_view function;  // T.function of a call
 };
 constexpr BinaryOperator kBinary[] = {
-    {"+", ir::Kind::kAdd, ""},       {"-", ir::Kind::kSub, ""},
-    {"*", ir::Kind::kMul, ""},       {"/", ir::Kind::kDiv, ""},
-    {"//", ir::Kind::kFloorDiv, ""}, {"%", ir::Kind::kFloorMod, ""},
-    {"**", ir::Kind::kCount, "pow"}, {"<<", ir::Kind::kCount, "shift_left"},
-    {">>", ir::Kind::kCount, "shift_right"}, {"&", ir::Kind::kCount, "bitwise_and"},
-    {"|", ir::Kind::kCount, "bitwise_or"}, {"^", ir::Kind::kCount, "bitwise_xor"},
+    {"+", ir::Kind::kAdd, ""},
+    {"-", ir::Kind::kSub, ""},
+    {"*", ir::Kind::kMul, ""},
+    {"/", ir::Kind::kDiv, ""},
+    {"//", ir::Kind::kFloorDiv, ""},
+    {"%", ir::Kind::kFloorMod, ""},
+    {"**", ir::Kind::kCount, "pow"},
+    {"<<", ir::Kind::kCount, "shift_left"},
+    {">>", ir::Kind::kCount, "shift_right"},
+    {"&", ir::Kind::kCount, "bitwise_and"},
+    {"|", ir::Kind::kCount, "bitwise_or"},
+    {"^", ir::Kind::kCount, "bitwise_xor"},
 };
-constexpr std::pair<std::string_view, ir::Kind> kCompare[] = {{"==", ir::Kind::kEQ}, {"!=", ir::Kind::kNE}, {"<", ir::Kind::kLT},
-                                                              {"<=", ir::Kind::kLE}, {">", ir::Kind::kGT},  {">=", ir::Kind::kGE}};
+constexpr std::pair<std::string_view, ir::Kind> kCompare[] = {{"==", ir::Kind::kEQ}, {"!=", ir::Kind::kNE},
+                                                              {"<", ir::Kind::kLT},  {"<=", ir::Kind::kLE},
+                                                              {">", ir::Kind::kGT},  {">=", ir::Kind::kGE}};
 
 bool is_integer(const Value& value) { return value.get<PyInt>() || value.get<bool>(); }
-PyInt integer_of(const Value& value) { return value.get<bool>() ? PyInt(*value.get<bool>()) : *value.get<PyInt>(); }
-double real_of(const Value& value) { return value.get<double>() ? *value.get<double>() : static_cast<double>(integer_of(value)); }
+PyInt integer_of(const Value& value) {
+  return value.get<bool>() ? PyInt(*value.get<bool>()) : *value.get<PyInt>();
+}
+double real_of(const Value& value) {
+  return value.get<double>() ? *value.get<double>() : static_cast<double>(integer_of(value));
+}
 
 [[noreturn]] void too_large(const Span& span) { throw UserError(span, "the number does not fit in 64 bits"); }
 PyInt in_range(PyInt value, const Span& span) {
@@ -56,7 +67,8 @@ std::optional<Value> integer_operator(std::string_view op, PyInt a, PyInt b, con
   if (op == "//") return floor_divide(a, b);
   if (op == "%") return a - floor_divide(a, b) * b;
   if (op == "/") return static_cast<double>(a) / static_cast<double>(b);
-  if (op == "**") return b < 0 ? Value(std::pow(static_cast<double>(a), static_cast<double>(b))) : Value(power(a, b, span));
+  if (op == "**")
+    return b < 0 ? Value(std::pow(static_cast<double>(a), static_cast<double>(b))) : Value(power(a, b, span));
   if (op == "&") return a & b;
   if (op == "|") return a | b;
   if (op == "^") return a ^ b;
@@ -85,9 +97,11 @@ std::optional<Value> real_operator(std::string_view op, double a, double b, cons
 }
 
 // + of strings and lists, * of a list and a number
-std::optional<Value> sequence_operator(std::string_view op, const Value& a, const Value& b, const Span& span) {
+std::optional<Value> sequence_operator(std::string_view op, const Value& a, const Value& b,
+                                       const Span& span) {
   const auto *x = a.get<Sequence>(), *y = b.get<Sequence>();
-  if (op == "+" && a.get<std::string>() && b.get<std::string>()) return *a.get<std::string>() + *b.get<std::string>();
+  if (op == "+" && a.get<std::string>() && b.get<std::string>())
+    return *a.get<std::string>() + *b.get<std::string>();
   if (op == "+" && x && y && x->is_tuple == y->is_tuple) {
     Sequence joined = *x;
     joined.items.insert(joined.items.end(), y->items.begin(), y->items.end());
@@ -96,8 +110,10 @@ std::optional<Value> sequence_operator(std::string_view op, const Value& a, cons
   if (op == "*" && x && is_integer(b)) {
     Sequence repeated{{}, x->is_tuple};
     const PyInt times = integer_of(b);
-    if (times > 100000 || (times > 0 && PyInt(x->items.size()) * times > 100000)) throw UserError(span, "the repeated list has more than 100000 elements");
-    for (PyInt n = 0; n < times; ++n) repeated.items.insert(repeated.items.end(), x->items.begin(), x->items.end());
+    if (times > 100000 || (times > 0 && PyInt(x->items.size()) * times > 100000))
+      throw UserError(span, "the repeated list has more than 100000 elements");
+    for (PyInt n = 0; n < times; ++n)
+      repeated.items.insert(repeated.items.end(), x->items.begin(), x->items.end());
     return repeated;
   }
   if (op == "*" && is_integer(a) && y) return sequence_operator(op, b, a, span);
@@ -118,7 +134,8 @@ bool ordered(std::string_view op, auto a, auto b) {
 // ==, != and `in` over Python values that are no numbers; nothing when that needs an expression.
 std::optional<bool> same_value(const Value& a, const Value& b) {
   if (a.is_none() || b.is_none()) return a.is_none() && b.is_none();
-  if (a.is_number() && b.is_number()) return is_integer(a) && is_integer(b) ? integer_of(a) == integer_of(b) : real_of(a) == real_of(b);
+  if (a.is_number() && b.is_number())
+    return is_integer(a) && is_integer(b) ? integer_of(a) == integer_of(b) : real_of(a) == real_of(b);
   if (a.get<std::string>() && b.get<std::string>()) return *a.get<std::string>() == *b.get<std::string>();
   DataType x, y;
   auto dtype = [](const Value& v, DataType* out) {
@@ -155,21 +172,28 @@ Value Parser::unary(std::string_view op, const Value& value, Place place) {
   PrimExpr operand = to_prim(value, place);
   if (op == "+") return operand;
   if (op == "-") {
-    if (operand->dtype.is_bool()) operand = CastNode::make(kInt32.with_lanes(operand->dtype.lanes), operand, span(place));
-    if (!operand->dtype.is_integral() && !operand->dtype.is_float()) throw UserError(span(place), "- takes a number, found dtype {}", operand->dtype.str());
+    if (operand->dtype.is_bool())
+      operand = CastNode::make(kInt32.with_lanes(operand->dtype.lanes), operand, span(place));
+    if (!operand->dtype.is_integral() && !operand->dtype.is_float())
+      throw UserError(span(place), "- takes a number, found dtype {}", operand->dtype.str());
     return MulNode::make(operand, make_const_int(operand->dtype, -1), span(place));
   }
-  if (!operand->dtype.is_integral() && !operand->dtype.is_bool()) throw UserError(span(place), "~ takes an integer, found dtype {}", operand->dtype.str());
+  if (!operand->dtype.is_integral() && !operand->dtype.is_bool())
+    throw UserError(span(place), "~ takes an integer, found dtype {}", operand->dtype.str());
   const DataType dtype = operand->dtype;
-  return tir::CallNode::make(dtype, ir::Expr(find_op("bitwise_not")), std::vector<PrimExpr>{operand}, AttrMap(), span(place));
+  return tir::CallNode::make(dtype, ir::Expr(find_op("bitwise_not")), std::vector<PrimExpr>{operand},
+                             AttrMap(), span(place));
 }
 
 Value Parser::binary_op(std::string_view op, const Value& a, const Value& b, Place place) {
   if (graph && (is_graph_value(a) || is_graph_value(b))) return graph_binary(op, a, b, place);
   std::optional<Value> result;
-  if (is_integer(a) && is_integer(b)) result = integer_operator(op, integer_of(a), integer_of(b), span(place));
-  else if (a.is_number() && b.is_number()) result = real_operator(op, real_of(a), real_of(b), span(place));
-  else if (!a.node<ir::PrimExprNode>() && !b.node<ir::PrimExprNode>()) result = sequence_operator(op, a, b, span(place));
+  if (is_integer(a) && is_integer(b))
+    result = integer_operator(op, integer_of(a), integer_of(b), span(place));
+  else if (a.is_number() && b.is_number())
+    result = real_operator(op, real_of(a), real_of(b), span(place));
+  else if (!a.node<ir::PrimExprNode>() && !b.node<ir::PrimExprNode>())
+    result = sequence_operator(op, a, b, span(place));
   if (result) return *result;
   for (const BinaryOperator& entry : kBinary) {
     if (entry.text != op) continue;
@@ -178,7 +202,8 @@ Value Parser::binary_op(std::string_view op, const Value& a, const Value& b, Pla
     if (op != "**" && !x->dtype.is_integral() && !x->dtype.is_bool())
       throw UserError(span(place), "{} takes integers, found dtype {}", op, x->dtype.str());
     const DataType dtype = x->dtype;
-    return tir::CallNode::make(dtype, ir::Expr(find_op(entry.function)), std::vector<PrimExpr>{x, y}, AttrMap(), span(place));
+    return tir::CallNode::make(dtype, ir::Expr(find_op(entry.function)), std::vector<PrimExpr>{x, y},
+                               AttrMap(), span(place));
   }
   throw UserError(span(place), "operator {} has no meaning over scalars", op);
 }
@@ -207,8 +232,10 @@ Value Parser::compare(std::string_view op, const Value& a, const Value& b, Place
 Value Parser::logical(bool is_and, const Value& a, const Value& b, Place place) {
   if (a.is_number()) return (real_of(a) != 0) == is_and ? b : a;
   if (b.is_number()) return (real_of(b) != 0) == is_and ? a : b;
-  if (graph && (is_graph_value(a) || is_graph_value(b))) return graph_binary(is_and ? "and" : "or", a, b, place);
-  return make_binary(is_and ? ir::Kind::kAnd : ir::Kind::kOr, to_bool(a, place), to_bool(b, place), span(place));
+  if (graph && (is_graph_value(a) || is_graph_value(b)))
+    return graph_binary(is_and ? "and" : "or", a, b, place);
+  return make_binary(is_and ? ir::Kind::kAnd : ir::Kind::kOr, to_bool(a, place), to_bool(b, place),
+                     span(place));
 }
 
 std::pair<PrimExpr, PrimExpr> Parser::unify(const Value& a, const Value& b, Place place) {
@@ -230,23 +257,33 @@ std::pair<PrimExpr, PrimExpr> Parser::unify(const Value& a, const Value& b, Plac
 // Broadcasts a scalar beside a vector and casts the narrower side: bool < integers < floats, then by bits.
 void Parser::match_typed(PrimExpr* a, PrimExpr* b, Place place) {
   if ((*a)->dtype.lanes != (*b)->dtype.lanes) {
-    if ((*a)->dtype.is_scalar()) *a = BroadcastNode::make(*a, static_cast<int64_t>((*b)->dtype.lanes), span(place));
-    else if ((*b)->dtype.is_scalar()) *b = BroadcastNode::make(*b, static_cast<int64_t>((*a)->dtype.lanes), span(place));
-    else throw UserError(span(place), "the operands have {} and {} lanes", (*a)->dtype.lanes, (*b)->dtype.lanes);
+    if ((*a)->dtype.is_scalar())
+      *a = BroadcastNode::make(*a, static_cast<int64_t>((*b)->dtype.lanes), span(place));
+    else if ((*b)->dtype.is_scalar())
+      *b = BroadcastNode::make(*b, static_cast<int64_t>((*a)->dtype.lanes), span(place));
+    else
+      throw UserError(span(place), "the operands have {} and {} lanes", (*a)->dtype.lanes, (*b)->dtype.lanes);
   }
   const DataType x = (*a)->dtype, y = (*b)->dtype;
   if (x == y) return;
   auto rank = [](DataType t) { return t.is_float() ? 3 : t.is_integral() ? 2 : t.is_bool() ? 1 : 0; };
-  if (rank(x) == 0 || rank(y) == 0) throw UserError(span(place), "the operands have dtypes {} and {}, which have no common one", x.str(), y.str());
-  const bool take_left = rank(x) != rank(y) ? rank(x) > rank(y) : x.bits != y.bits ? x.bits > y.bits : x.is_int() || x.code < y.code;
-  if (take_left) *b = tir::cast(x, *b);
-  else *a = tir::cast(y, *a);
+  if (rank(x) == 0 || rank(y) == 0)
+    throw UserError(span(place), "the operands have dtypes {} and {}, which have no common one", x.str(),
+                    y.str());
+  const bool take_left = rank(x) != rank(y) ? rank(x) > rank(y)
+                         : x.bits != y.bits ? x.bits > y.bits
+                                            : x.is_int() || x.code < y.code;
+  if (take_left)
+    *b = tir::cast(x, *b);
+  else
+    *a = tir::cast(y, *a);
 }
 
 PrimExpr Parser::binary_node(ir::Kind kind, const Value& a, const Value& b, Place place) {
   auto [x, y] = unify(a, b, place);
   if (kind == ir::Kind::kDiv && !x->dtype.is_float())
-    throw UserError(span(place), "/ of two integers is not exact").help("write a // b (rounds down) or T.truncdiv(a, b) (rounds towards zero)");
+    throw UserError(span(place), "/ of two integers is not exact")
+        .help("write a // b (rounds down) or T.truncdiv(a, b) (rounds towards zero)");
   if (x->dtype.is_bool() && kind >= ir::Kind::kAdd && kind <= ir::Kind::kFloorMod) {  // True + True is 2
     const DataType dtype = kInt32.with_lanes(x->dtype.lanes);
     x = CastNode::make(dtype, x);

@@ -76,7 +76,8 @@ class Parser {
   std::string to_string(const Value& value, Place place, std::string_view what);
   DataType to_data_type(const Value& value, Place place);
   bool as_data_type(const Value& value, DataType* result);
-  /// A value among attributes: numbers become int64 / float64-like literals, lists Arrays, dictionaries Dicts.
+  /// A value among attributes: numbers become int64 / float64-like literals, lists Arrays, dictionaries
+  /// Dicts.
   ObjectRef to_object(const Value& value, Place place);
   AttrMap to_attrs(const Value& value, Place place);
   const Sequence& to_sequence(const Value& value, Place place, std::string_view what);

@@ -9,18 +9,25 @@ std::vector<ir::Type> output_types(Parser& parser, const Arg& outputs, const Arg
   std::vector<ir::Type> types;
   const auto* list = outputs.value.get<Sequence>();
   if (auto tuple = outputs.value.ref<ir::TupleTypeNode>()) return tuple->elements;
-  if (!list && !outputs.value.node<relax::ShapeExprNode>()) return {to_type(parser, outputs.value, outputs.place)};
+  if (!list && !outputs.value.node<relax::ShapeExprNode>())
+    return {to_type(parser, outputs.value, outputs.place)};
   const bool has_types = list && !list->items.empty() && list->items[0].node<ir::TypeNode>();
   if (has_types) {
     for (const Value& item : list->items) types.push_back(to_type(parser, item, outputs.place));
     return types;
   }
-  if (!dtype) throw UserError(parser.span(outputs.place), "the shape of the output has no dtype").help("write dtype=\"float32\", or give the type as R.Tensor(shape, dtype)");
-  const bool has_several = list && !list->items.empty() && (list->items[0].get<Sequence>() || list->items[0].node<relax::ShapeExprNode>());
-  if (!has_several) return {relax::tensor_type(to_shape(parser, outputs.value, outputs.place), parser.to_data_type(dtype->value, dtype->place))};
+  if (!dtype)
+    throw UserError(parser.span(outputs.place), "the shape of the output has no dtype")
+        .help("write dtype=\"float32\", or give the type as R.Tensor(shape, dtype)");
+  const bool has_several = list && !list->items.empty() &&
+                           (list->items[0].get<Sequence>() || list->items[0].node<relax::ShapeExprNode>());
+  if (!has_several)
+    return {relax::tensor_type(to_shape(parser, outputs.value, outputs.place),
+                               parser.to_data_type(dtype->value, dtype->place))};
   const auto* dtypes = dtype->value.get<Sequence>();
   if (dtypes && dtypes->items.size() != list->items.size())
-    throw UserError(parser.span(dtype->place), "{} shapes are given, but {} dtypes", list->items.size(), dtypes->items.size());
+    throw UserError(parser.span(dtype->place), "{} shapes are given, but {} dtypes", list->items.size(),
+                    dtypes->items.size());
   for (size_t n = 0; n < list->items.size(); ++n) {
     const DataType element = parser.to_data_type(dtypes ? dtypes->items[n] : dtype->value, dtype->place);
     types.push_back(relax::tensor_type(to_shape(parser, list->items[n], outputs.place), element));
@@ -28,27 +35,36 @@ std::vector<ir::Type> output_types(Parser& parser, const Arg& outputs, const Arg
   return types;
 }
 
-ir::Type joined(const std::vector<ir::Type>& types) { return types.size() == 1 ? types[0] : ir::Type(relax::tuple_type(types)); }
+ir::Type joined(const std::vector<ir::Type>& types) {
+  return types.size() == 1 ? types[0] : ir::Type(relax::tuple_type(types));
+}
 
 // cls.f, f or "f" of this module is the function itself; any other text a function of the registry
 ir::Expr callee_of(Parser& parser, const Arg& arg) {
   if (auto global = arg.value.ref<ir::GlobalVarNode>()) return global;
   if (auto external = arg.value.ref<relax::ExternFuncNode>()) return external;
   const auto* name = arg.value.get<std::string>();
-  if (!name) throw UserError(parser.span(arg.place), "expected a function of the module or the name of a registered one, found {}", describe(arg.value));
+  if (!name)
+    throw UserError(parser.span(arg.place),
+                    "expected a function of the module or the name of a registered one, found {}",
+                    describe(arg.value));
   if (auto global = parser.global_vars.find(*name); global != parser.global_vars.end()) return global->second;
   return relax::ExternFuncNode::make(*name, ir::Type(), parser.span(arg.place));
 }
 
 relax::Tuple tuple_of(Parser& parser, const Arg& arg) {
   Sequence list;
-  if (const auto* items = arg.value.get<Sequence>()) list = *items;
-  else if (arg.value.node<relax::TupleNode>()) return arg.value.ref<relax::TupleNode>();
-  else list.items.push_back(arg.value);
+  if (const auto* items = arg.value.get<Sequence>())
+    list = *items;
+  else if (arg.value.node<relax::TupleNode>())
+    return arg.value.ref<relax::TupleNode>();
+  else
+    list.items.push_back(arg.value);
   return ref_as<relax::TupleNode>(to_graph(parser, list, arg.place));
 }
 
-// R.call_tir(f, (x,), out_sinfo=R.Tensor(...)), R.call_tir(f, (x,), shape, dtype="float32"), R.call_dps_packed("name", ...)
+// R.call_tir(f, (x,), out_sinfo=R.Tensor(...)), R.call_tir(f, (x,), shape, dtype="float32"),
+// R.call_dps_packed("name", ...)
 Value call_tir(Parser& parser, Args& args, std::string_view name) {
   const Arg& func = args.need(0, "func");
   const Arg& inputs = args.need(1, "args");
@@ -58,7 +74,9 @@ Value call_tir(Parser& parser, Args& args, std::string_view name) {
   }
   const Arg* first_choice = args.find(2, "out_sinfo");
   if (first_choice) outputs = first_choice;
-  if (!outputs) throw UserError(args.span, "{}: argument out_sinfo is missing", args.function).help("as in R.call_tir(f, (x,), out_sinfo=R.Tensor((1, 128), \"float32\"))");
+  if (!outputs)
+    throw UserError(args.span, "{}: argument out_sinfo is missing", args.function)
+        .help("as in R.call_tir(f, (x,), out_sinfo=R.Tensor((1, 128), \"float32\"))");
   const Arg* dtype = args.find(3, "dtype");
   const Arg* extra = args.keyword("tir_vars");
   const Arg* inplace = name == "call_tir_inplace" ? args.keyword("inplace_indices") : nullptr;
@@ -67,7 +85,8 @@ Value call_tir(Parser& parser, Args& args, std::string_view name) {
   std::vector<ir::Expr> operands{callee, tuple_of(parser, inputs)};
   if (extra && !extra->value.is_none()) {
     relax::Shape extents = to_shape(parser, extra->value, extra->place);
-    operands.push_back(relax::ShapeExprNode::make(extents, ir::Type(relax::shape_type(extents)), parser.span(extra->place)));
+    operands.push_back(
+        relax::ShapeExprNode::make(extents, ir::Type(relax::shape_type(extents)), parser.span(extra->place)));
   }
   AttrMap attrs;
   if (inplace) attrs.set("inplace_indices", parser.to_object(inplace->value, inplace->place));
@@ -94,7 +113,8 @@ std::vector<ir::Type> given_types(Parser& parser, Args& args) {
 
 std::vector<ir::Expr> leaves(Parser& parser, const std::vector<const Arg*>& given) {
   std::vector<ir::Expr> result;
-  for (const Arg* arg : given) result.push_back(to_leaf(parser, to_graph(parser, arg->value, arg->place), arg->place));
+  for (const Arg* arg : given)
+    result.push_back(to_leaf(parser, to_graph(parser, arg->value, arg->place), arg->place));
   return result;
 }
 
@@ -105,15 +125,18 @@ Value call_packed(Parser& parser, Args& args, bool is_pure) {
   std::vector<ir::Expr> operands = leaves(parser, args.rest(1));
   AttrMap attrs;
   for (const Arg& arg : args.keywords) {
-    if (!arg.used) attrs.set(std::string(arg.name), parser.to_object(args.keyword(arg.name)->value, arg.place));
+    if (!arg.used)
+      attrs.set(std::string(arg.name), parser.to_object(args.keyword(arg.name)->value, arg.place));
   }
   ir::Expr callee = callee_of(parser, func);
   if (is_pure) {
     operands.insert(operands.begin(), callee);
-    return make_call(parser, "call_pure_packed", std::move(operands), std::move(attrs), std::move(types), args.span);
+    return make_call(parser, "call_pure_packed", std::move(operands), std::move(attrs), std::move(types),
+                     args.span);
   }
   ir::Type type = types.empty() ? ir::Type(relax::object_type()) : joined(types);
-  return relax::CallNode::make(callee, std::move(operands), std::move(attrs), std::move(types), type, args.span);
+  return relax::CallNode::make(callee, std::move(operands), std::move(attrs), std::move(types), type,
+                               args.span);
 }
 
 // R.match_cast outside an assignment has nothing to name
@@ -122,14 +145,18 @@ Value match_cast(Parser& parser, Args& args) {
   const Arg& type = args.need(1, "type");
   args.done();
   ir::Expr leaf = to_leaf(parser, to_graph(parser, value.value, value.place), value.place);
-  return emit_match_cast(parser, args.hint().empty() ? "lv" : args.hint(), leaf, to_type(parser, type.value, type.place), args.place);
+  return emit_match_cast(parser, args.hint().empty() ? "lv" : args.hint(), leaf,
+                         to_type(parser, type.value, type.place), args.place);
 }
 
 Value print_values(Parser& parser, Args& args) {
   std::vector<ir::Expr> operands = leaves(parser, args.rest(0));
   const Arg* format = args.keyword("format");
   args.done();
-  operands.insert(operands.begin(), relax::StringValueNode::make(format ? parser.to_string(format->value, format->place, "format") : std::string(), ir::Type(relax::object_type()), args.span));
+  operands.insert(operands.begin(),
+                  relax::StringValueNode::make(
+                      format ? parser.to_string(format->value, format->place, "format") : std::string(),
+                      ir::Type(relax::object_type()), args.span));
   return make_call(parser, "print", std::move(operands), AttrMap(), {}, args.span);
 }
 
@@ -138,13 +165,19 @@ Value assert_op(Parser& parser, Args& args) {
   const Arg* values = args.find(1, "format_args");
   const Arg* format = args.find(2, "format");
   args.done();
-  std::vector<ir::Expr> operands{to_leaf(parser, to_graph(parser, condition.value, condition.place), condition.place)};
-  operands.push_back(relax::StringValueNode::make(format ? parser.to_string(format->value, format->place, "format") : std::string(), ir::Type(relax::object_type()), args.span));
+  std::vector<ir::Expr> operands{
+      to_leaf(parser, to_graph(parser, condition.value, condition.place), condition.place)};
+  operands.push_back(relax::StringValueNode::make(
+      format ? parser.to_string(format->value, format->place, "format") : std::string(),
+      ir::Type(relax::object_type()), args.span));
   if (values && !values->value.is_none()) {
     Sequence list;
-    if (const auto* items = values->value.get<Sequence>()) list = *items;
-    else list.items.push_back(values->value);
-    for (const Value& item : list.items) operands.push_back(to_leaf(parser, to_graph(parser, item, values->place), values->place));
+    if (const auto* items = values->value.get<Sequence>())
+      list = *items;
+    else
+      list.items.push_back(values->value);
+    for (const Value& item : list.items)
+      operands.push_back(to_leaf(parser, to_graph(parser, item, values->place), values->place));
   }
   return make_call(parser, "assert_op", std::move(operands), AttrMap(), {}, args.span);
 }
@@ -156,7 +189,8 @@ Value literal(Parser& parser, std::string_view name, Args& args) {
     args.done();
     std::optional<DataType> element;
     if (dtype && !dtype->value.is_none()) {
-      const auto* type = dtype->value.node<relax::TensorTypeNode>();  // R.const(value, R.Tensor((), "float32"))
+      const auto* type =
+          dtype->value.node<relax::TensorTypeNode>();  // R.const(value, R.Tensor((), "float32"))
       element = type ? type->dtype : parser.to_data_type(dtype->value, dtype->place);
     }
     return constant_of(parser, value.value, element, value.place);
@@ -173,21 +207,31 @@ Value literal(Parser& parser, std::string_view name, Args& args) {
     relax::Shape extents = to_shape(parser, value.value, value.place);
     return relax::ShapeExprNode::make(extents, ir::Type(relax::shape_type(extents)), args.span);
   }
-  if (name == "str") return to_graph(parser, parser.to_string(value.value, value.place, "the argument"), args.place);
+  if (name == "str")
+    return to_graph(parser, parser.to_string(value.value, value.place, "the argument"), args.place);
   if (name == "dtype") return to_graph(parser, parser.to_data_type(value.value, value.place), args.place);
-  if (name == "prim_value") return to_graph(parser, Value(parser.to_prim(value.value, value.place, value.value.get<Value::PyInt>() ? std::optional(kInt64) : std::nullopt)), args.place);
-  return relax::ExternFuncNode::make(parser.to_string(value.value, value.place, "the name of a function"), ir::Type(), args.span);
+  if (name == "prim_value")
+    return to_graph(
+        parser,
+        Value(parser.to_prim(value.value, value.place,
+                             value.value.get<Value::PyInt>() ? std::optional(kInt64) : std::nullopt)),
+        args.place);
+  return relax::ExternFuncNode::make(parser.to_string(value.value, value.place, "the name of a function"),
+                                     ir::Type(), args.span);
 }
 
 }  // namespace
 
 std::optional<Value> call_graph_special(Parser& parser, std::string_view name, Args& args) {
-  if (name == "call_tir" || name == "call_dps_packed" || name == "call_tir_inplace") return call_tir(parser, args, name);
-  if (name == "call_packed" || name == "call_pure_packed") return call_packed(parser, args, name == "call_pure_packed");
+  if (name == "call_tir" || name == "call_dps_packed" || name == "call_tir_inplace")
+    return call_tir(parser, args, name);
+  if (name == "call_packed" || name == "call_pure_packed")
+    return call_packed(parser, args, name == "call_pure_packed");
   if (name == "match_cast") return match_cast(parser, args);
   if (name == "print") return print_values(parser, args);
   if (name == "assert_op") return assert_op(parser, args);
-  for (std::string_view plain : {"const", "tuple", "shape", "str", "dtype", "prim_value", "extern", "ExternFunc"}) {
+  for (std::string_view plain :
+       {"const", "tuple", "shape", "str", "dtype", "prim_value", "extern", "ExternFunc"}) {
     if (name == plain) return literal(parser, name, args);
   }
   return std::nullopt;
@@ -202,14 +246,16 @@ Value call_graph_value(Parser& parser, const Value& function, Args& args) {
   std::vector<ir::Type> types = given_types(parser, args);
   std::vector<ir::Expr> operands = leaves(parser, args.rest(0));
   args.done();
-  relax::Call call = relax::CallNode::make(callee, std::move(operands), AttrMap(), types, ir::Type(), args.span);
+  relax::Call call =
+      relax::CallNode::make(callee, std::move(operands), AttrMap(), types, ir::Type(), args.span);
   ir::Type type = types.empty() ? infer(parser, call, args.span) : joined(types);
   return with(call, [&](relax::CallNode& n) { n.type = type; });
 }
 
 Value call_graph_function(Parser& parser, std::string_view name, Args& args) {
   if (auto type = call_graph_type(parser, name, args)) return *type;
-  if (!parser.graph) throw UserError(args.span, "{} stands only inside a function of @R.function", args.function);
+  if (!parser.graph)
+    throw UserError(args.span, "{} stands only inside a function of @R.function", args.function);
   if (auto statement = call_graph_statement(parser, name, args)) return *statement;
   if (auto special = call_graph_special(parser, name, args)) return *special;
   return call_operator(parser, name, args);

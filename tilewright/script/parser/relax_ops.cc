@@ -1,4 +1,5 @@
-// R.name(...) of an operator: its row in the registry says which arguments are values and which are attributes.
+// R.name(...) of an operator: its row in the registry says which arguments are values and which are
+// attributes.
 #include "tilewright/relax/infer.h"
 #include "tilewright/relax/op.h"
 #include "tilewright/script/parser/relax_state.h"
@@ -31,7 +32,8 @@ Signature signature_of(const relax::OpInfo& info) {
     if (is_optional) name.remove_suffix(1);
     while (name.starts_with('*')) name.remove_prefix(1);
     while (name.ends_with('*')) name.remove_suffix(1);
-    if (!name.empty() && !(signature.takes_more && text.empty())) signature.args.push_back({name, is_optional});
+    if (!name.empty() && !(signature.takes_more && text.empty()))
+      signature.args.push_back({name, is_optional});
   }
   return signature;
 }
@@ -39,15 +41,17 @@ Signature signature_of(const relax::OpInfo& info) {
 // A list of extents is a shape, a list of values a tuple.
 ir::Expr operand(Parser& parser, const Arg& arg) {
   const auto* list = arg.value.get<Sequence>();
-  const bool is_shape = list && std::all_of(list->items.begin(), list->items.end(), [](const Value& item) {
-    return item.get<Value::PyInt>() || item.node<ir::PrimExprNode>() || item.get<std::string>();
-  });
+  const bool is_shape =
+      list && std::all_of(list->items.begin(), list->items.end(), [](const Value& item) {
+        return item.get<Value::PyInt>() || item.node<ir::PrimExprNode>() || item.get<std::string>();
+      });
   if (!is_shape) return to_leaf(parser, to_graph(parser, arg.value, arg.place), arg.place);
   relax::Shape extents;
   for (const Value& item : list->items) {
     // an extent may be negative here: R.reshape(x, (-1, 4))
     const bool is_number = item.get<Value::PyInt>() != nullptr;
-    extents.push_back(is_number ? parser.to_prim(item, arg.place, kInt64) : to_extent(parser, item, arg.place));
+    extents.push_back(is_number ? parser.to_prim(item, arg.place, kInt64)
+                                : to_extent(parser, item, arg.place));
   }
   return relax::ShapeExprNode::make(extents, ir::Type(relax::shape_type(extents)), parser.span(arg.place));
 }
@@ -56,7 +60,8 @@ ObjectRef attribute(Parser& parser, const Arg& arg, const ir::OptionInfo& option
   const bool is_list = option.type.starts_with("list");
   if (is_list && !arg.value.get<Sequence>() && !arg.value.node<ir::ArrayNode>() && !arg.value.is_none())
     return parser.to_object(Sequence{{arg.value}, false}, arg.place);
-  if (option.type == "float" && arg.value.get<Value::PyInt>()) return parser.to_object(static_cast<double>(*arg.value.get<Value::PyInt>()), arg.place);
+  if (option.type == "float" && arg.value.get<Value::PyInt>())
+    return parser.to_object(static_cast<double>(*arg.value.get<Value::PyInt>()), arg.place);
   if (const auto* scalar = arg.value.node<relax::PrimValueNode>()) return scalar->value;
   return parser.to_object(arg.value, arg.place);
 }
@@ -75,7 +80,9 @@ Value call_operator(Parser& parser, std::string_view name, Args& args) {
       ++missing;
       continue;
     }
-    if (missing > 0) throw Unsupported(parser.span(arg->place), "{}: argument {} without the optional ones before it", args.function, slot.name);
+    if (missing > 0)
+      throw Unsupported(parser.span(arg->place), "{}: argument {} without the optional ones before it",
+                        args.function, slot.name);
     operands.push_back(operand(parser, *arg));
   }
   size_t position = signature.args.size();
@@ -96,14 +103,16 @@ Value call_operator(Parser& parser, std::string_view name, Args& args) {
   return with(call, [&](relax::CallNode& n) { n.type = type; });
 }
 
-relax::Call make_call(Parser& parser, std::string_view op, std::vector<ir::Expr> args, AttrMap attrs, std::vector<ir::Type> type_args, const Span& span) {
+relax::Call make_call(Parser& parser, std::string_view op, std::vector<ir::Expr> args, AttrMap attrs,
+                      std::vector<ir::Type> type_args, const Span& span) {
   if (type_args.empty()) {
     relax::Call call = relax::call_op("relax." + std::string(op), std::move(args), std::move(attrs), span);
     ir::Type type = infer(parser, call, span);
     return with(call, [&](relax::CallNode& n) { n.type = type; });
   }
   ir::Type type = type_args.size() == 1 ? type_args[0] : ir::Type(relax::tuple_type(type_args));
-  return relax::CallNode::make(ir::Expr(ir::OpNode::make("relax." + std::string(op))), std::move(args), std::move(attrs), std::move(type_args), type, span);
+  return relax::CallNode::make(ir::Expr(ir::OpNode::make("relax." + std::string(op))), std::move(args),
+                               std::move(attrs), std::move(type_args), type, span);
 }
 
 }  // namespace tilewright::script

@@ -24,12 +24,12 @@ struct RelaxState {
   AttrMap attrs;
   bool is_pure = true;
   std::map<std::string, tir::Var, std::less<>> dims;
-  std::vector<std::pair<tir::Var, Place>> used_dims;    // first uses, for messages
-  std::unordered_set<const tir::VarNode*> known_dims;   // defined by parameters and match_cast
-  ir::Expr result;                                      // of the return statement
-  const ir::Object* fresh = nullptr;                    // a variable that R.match_cast has bound
+  std::vector<std::pair<tir::Var, Place>> used_dims;   // first uses, for messages
+  std::unordered_set<const tir::VarNode*> known_dims;  // defined by parameters and match_cast
+  ir::Expr result;                                     // of the return statement
+  const ir::Object* fresh = nullptr;                   // a variable that R.match_cast has bound
   bool in_branch = false;
-  RelaxState* outer = nullptr;                          // of the function around this one
+  RelaxState* outer = nullptr;  // of the function around this one
 };
 
 // relax_types.cc
@@ -50,14 +50,17 @@ relax::Constant constant_of(Parser& parser, const Value& value, std::optional<Da
 // relax_calls.cc
 std::optional<Value> call_graph_special(Parser& parser, std::string_view name, Args& args);
 Value call_operator(Parser& parser, std::string_view name, Args& args);
-relax::Call make_call(Parser& parser, std::string_view op, std::vector<ir::Expr> args, AttrMap attrs, std::vector<ir::Type> type_args, const Span& span);
+relax::Call make_call(Parser& parser, std::string_view op, std::vector<ir::Expr> args, AttrMap attrs,
+                      std::vector<ir::Type> type_args, const Span& span);
 /// The type that inference finds.
 ir::Type infer(Parser& parser, const ir::Expr& expr, const Span& span);
 
 // relax_func.cc
 /// var = value, in the open block.
-relax::AnyVar emit(Parser& parser, std::string_view name, const ir::Expr& value, const ir::Type& annotation, Place place);
-relax::AnyVar emit_match_cast(Parser& parser, std::string_view name, const ir::Expr& value, const ir::Type& pattern, Place place);
+relax::AnyVar emit(Parser& parser, std::string_view name, const ir::Expr& value, const ir::Type& annotation,
+                   Place place);
+relax::AnyVar emit_match_cast(Parser& parser, std::string_view name, const ir::Expr& value,
+                              const ir::Type& pattern, Place place);
 
 // relax_stmt.cc
 std::optional<Value> call_graph_statement(Parser& parser, std::string_view name, Args& args);

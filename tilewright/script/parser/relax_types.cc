@@ -7,9 +7,12 @@ namespace {
 // An extent given as text, "m" or "n + 1": its names are dimensions of the function.
 PrimExpr extent_from_text(Parser& parser, const std::string& text, Place place) {
   auto is_name = [](const std::string& word) {
-    return !word.empty() && !(word[0] >= '0' && word[0] <= '9') && word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == std::string::npos;
+    return !word.empty() && !(word[0] >= '0' && word[0] <= '9') &&
+           word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") ==
+               std::string::npos;
   };
-  if (is_name(text)) return ref_as<tir::VarNode>(*graph_dimension(parser, text, kInt64, place).get<ObjectRef>());
+  if (is_name(text))
+    return ref_as<tir::VarNode>(*graph_dimension(parser, text, kInt64, place).get<ObjectRef>());
   ast::Tree tree(Ref<Source>(new Source("extent", text)));
   return parser.at(place, [&]() -> PrimExpr {
     try {
@@ -18,7 +21,8 @@ PrimExpr extent_from_text(Parser& parser, const std::string& text, Place place) 
       inner.graph = parser.graph;
       for (const Token& token : tokenize(tree.text)) {
         const std::string name(tree.text.at(token.place));
-        if (token.kind == TokenKind::kName && inner.path_of(expr).empty() && is_name(name) && name != "min" && name != "max")
+        if (token.kind == TokenKind::kName && inner.path_of(expr).empty() && is_name(name) && name != "min" &&
+            name != "max")
           inner.names.define(name, graph_dimension(parser, name, kInt64, place), {});
       }
       return inner.eval_prim(expr);
@@ -53,21 +57,26 @@ Value tensor(Parser& parser, Args& args) {
   const Arg* ndim = args.find(3, "ndim");
   args.done();
   DataType element = DataType::void_();
-  if (shape && !dtype && parser.as_data_type(shape->value, &element)) shape = nullptr;  // R.Tensor("float32", ndim=2)
+  if (shape && !dtype && parser.as_data_type(shape->value, &element))
+    shape = nullptr;  // R.Tensor("float32", ndim=2)
   if (dtype && !dtype->value.is_none()) {
     const auto* text = dtype->value.get<std::string>();
     if (!text || !text->empty()) element = parser.to_data_type(dtype->value, dtype->place);
   }
   const int64_t rank = ndim_of(parser, ndim);
-  if (!shape || shape->value.is_none()) return relax::tensor_type_of_ndim(rank, element, device_of(parser, device));
+  if (!shape || shape->value.is_none())
+    return relax::tensor_type_of_ndim(rank, element, device_of(parser, device));
   if (auto var = shape->value.ref<ir::RelaxExprNode>()) {  // a shape value: R.Tensor(s, "float32")
     const auto* type = relax::type_of(var).as<relax::ShapeTypeNode>();
-    if (!type) throw UserError(parser.span(shape->place), "the shape of a tensor must be a tuple or a shape, found {}", describe(shape->value));
+    if (!type)
+      throw UserError(parser.span(shape->place), "the shape of a tensor must be a tuple or a shape, found {}",
+                      describe(shape->value));
     return relax::TensorTypeNode::make(ir::Expr(var), element, type->ndim, device_of(parser, device));
   }
   relax::Shape extents = to_shape(parser, shape->value, shape->place);
   if (rank >= 0 && rank != static_cast<int64_t>(extents.size()))
-    throw UserError(parser.span(shape->place), "the shape has {} dimensions, but ndim is {}", extents.size(), rank);
+    throw UserError(parser.span(shape->place), "the shape has {} dimensions, but ndim is {}", extents.size(),
+                    rank);
   return relax::tensor_type(std::move(extents), element, device_of(parser, device));
 }
 
@@ -84,7 +93,8 @@ Value tuple(Parser& parser, Args& args) {
   std::vector<const Arg*> given = args.rest(0);
   args.done();
   if (given.size() == 1 && given[0]->value.get<Sequence>()) {
-    for (const Value& item : given[0]->value.get<Sequence>()->items) elements.push_back(to_type(parser, item, given[0]->place));
+    for (const Value& item : given[0]->value.get<Sequence>()->items)
+      elements.push_back(to_type(parser, item, given[0]->place));
   } else {
     for (const Arg* arg : given) elements.push_back(to_type(parser, arg->value, arg->place));
   }
@@ -98,8 +108,12 @@ Value prim(Parser& parser, Args& args) {
   args.done();
   PrimExpr known;
   if (value && !value->value.is_none()) {
-    if (value->value.get<std::string>()) known = to_extent(parser, value->value, value->place);
-    else known = parser.to_prim(value->value, value->place, value->value.is_number() && !value->value.get<double>() ? std::optional(kInt64) : std::nullopt);
+    if (value->value.get<std::string>())
+      known = to_extent(parser, value->value, value->place);
+    else
+      known = parser.to_prim(
+          value->value, value->place,
+          value->value.is_number() && !value->value.get<double>() ? std::optional(kInt64) : std::nullopt);
   }
   if (!dtype && !known) throw UserError(args.span, "R.Prim needs a dtype or a value");
   return relax::prim_type(dtype ? parser.to_data_type(dtype->value, dtype->place) : known->dtype, known);
@@ -114,34 +128,44 @@ Value callable(Parser& parser, Args& args) {
   std::vector<ir::Type> types;
   const bool is_opaque = !params || params->value.is_none();
   if (!is_opaque) {
-    for (const Value& item : parser.to_sequence(params->value, params->place, "the parameters of R.Callable").items) types.push_back(to_type(parser, item, params->place));
+    for (const Value& item :
+         parser.to_sequence(params->value, params->place, "the parameters of R.Callable").items)
+      types.push_back(to_type(parser, item, params->place));
   }
   const bool is_pure = purity ? parser.to_flag(purity->value, purity->place, "purity") : !is_opaque;
-  return relax::CallableTypeNode::make(std::move(types), ret ? to_type(parser, ret->value, ret->place) : relax::object_type(), is_pure, is_opaque);
+  return relax::CallableTypeNode::make(std::move(types),
+                                       ret ? to_type(parser, ret->value, ret->place) : relax::object_type(),
+                                       is_pure, is_opaque);
 }
 
 }  // namespace
 
 PrimExpr to_extent(Parser& parser, const Value& value, Place place) {
-  if (const auto* text = value.get<std::string>()) return relax::as_extent(extent_from_text(parser, *text, place));
-  PrimExpr extent = parser.to_prim(value, place, value.get<Value::PyInt>() ? std::optional(kInt64) : std::nullopt);
-  if (!extent->dtype.is_integral() || !extent->dtype.is_scalar()) throw UserError(parser.span(place), "a dimension has dtype {}, expected an integer", extent->dtype.str());
+  if (const auto* text = value.get<std::string>())
+    return relax::as_extent(extent_from_text(parser, *text, place));
+  PrimExpr extent =
+      parser.to_prim(value, place, value.get<Value::PyInt>() ? std::optional(kInt64) : std::nullopt);
+  if (!extent->dtype.is_integral() || !extent->dtype.is_scalar())
+    throw UserError(parser.span(place), "a dimension has dtype {}, expected an integer", extent->dtype.str());
   int64_t constant;
-  if (as_const_int(extent, &constant) && constant < 0) throw UserError(parser.span(place), "a dimension is {}, which is negative", constant);
+  if (as_const_int(extent, &constant) && constant < 0)
+    throw UserError(parser.span(place), "a dimension is {}, which is negative", constant);
   return relax::as_extent(extent);
 }
 
 relax::Shape to_shape(Parser& parser, const Value& value, Place place) {
   relax::Shape extents;
   if (const auto* shape = value.node<relax::ShapeExprNode>()) return shape->values;
-  for (const Value& item : parser.to_sequence(value, place, "a shape").items) extents.push_back(to_extent(parser, item, place));
+  for (const Value& item : parser.to_sequence(value, place, "a shape").items)
+    extents.push_back(to_extent(parser, item, place));
   return extents;
 }
 
 ir::Type to_type(Parser& parser, const Value& value, Place place) {
   if (auto type = value.ref<ir::TypeNode>()) return type;
   if (value.is_none()) return relax::void_type();
-  throw UserError(parser.span(place), "expected a type such as R.Tensor((128,), \"float32\"), found {}", describe(value));
+  throw UserError(parser.span(place), "expected a type such as R.Tensor((128,), \"float32\"), found {}",
+                  describe(value));
 }
 
 std::optional<Value> call_graph_type(Parser& parser, std::string_view name, Args& args) {
@@ -160,13 +184,15 @@ std::optional<Value> graph_type_of_name(Parser&, std::string_view name) {
   if (name == "Shape") return relax::shape_type_of_ndim(-1);
   if (name == "Tuple") return relax::tuple_type({});
   if (name == "Object" || name == "Any") return relax::object_type();
-  if (name == "Callable") return relax::CallableTypeNode::make(std::vector<ir::Type>{}, relax::object_type(), false, true);
+  if (name == "Callable")
+    return relax::CallableTypeNode::make(std::vector<ir::Type>{}, relax::object_type(), false, true);
   return std::nullopt;
 }
 
 Value graph_dimension(Parser& parser, std::string_view name, DataType dtype, Place place) {
   for (RelaxState* state = parser.graph; state; state = state->outer) {
-    if (auto known = state->dims.find(name); known != state->dims.end() && known->second->dtype == dtype) return known->second;
+    if (auto known = state->dims.find(name); known != state->dims.end() && known->second->dtype == dtype)
+      return known->second;
   }
   tir::Var var = make_var(std::string(name), dtype, parser.span(place));
   parser.graph->dims[std::string(name)] = var;

@@ -9,16 +9,19 @@ namespace tilewright::script {
 namespace {
 
 // The elements of nested lists, row by row; every list of one depth must have one length.
-void collect(Parser& parser, const Value& value, Place place, size_t depth, runtime::Shape* shape, std::vector<Value>* out) {
+void collect(Parser& parser, const Value& value, Place place, size_t depth, runtime::Shape* shape,
+             std::vector<Value>* out) {
   const auto* list = value.get<Sequence>();
   if (!list) {
-    if (depth != shape->size()) throw UserError(parser.span(place), "the lists of a constant have different lengths");
+    if (depth != shape->size())
+      throw UserError(parser.span(place), "the lists of a constant have different lengths");
     out->push_back(value);
     return;
   }
   const auto size = static_cast<int64_t>(list->items.size());
   if (out->empty() && depth == shape->size()) shape->push_back(size);
-  if (depth >= shape->size() || (*shape)[depth] != size) throw UserError(parser.span(place), "the lists of a constant have different lengths");
+  if (depth >= shape->size() || (*shape)[depth] != size)
+    throw UserError(parser.span(place), "the lists of a constant have different lengths");
   for (const Value& item : list->items) collect(parser, item, place, depth + 1, shape, out);
 }
 
@@ -31,14 +34,17 @@ uint32_t narrow_float(double value, int exponent, int mantissa) {
   const int bias = (1 << (exponent - 1)) - 1;
   if (std::isinf(value)) return sign | infinity;
   int power = value == 0 ? 1 - bias : std::max(std::ilogb(value), 1 - bias);
-  auto scaled = static_cast<uint32_t>(std::nearbyint(std::ldexp(value, mantissa - power)));  // the implied one included
+  auto scaled =
+      static_cast<uint32_t>(std::nearbyint(std::ldexp(value, mantissa - power)));  // the implied one included
   if (scaled >> (mantissa + 1)) {
     scaled >>= 1;
     ++power;
   }
   if (power > bias) return sign | infinity;
   const bool is_normal = scaled >> mantissa;
-  return sign | (is_normal ? (static_cast<uint32_t>(power + bias) << mantissa) | (scaled & ((1u << mantissa) - 1)) : scaled);
+  return sign |
+         (is_normal ? (static_cast<uint32_t>(power + bias) << mantissa) | (scaled & ((1u << mantissa) - 1))
+                    : scaled);
 }
 
 template <class T>
@@ -50,7 +56,9 @@ void put_element(Parser& parser, char* at, DataType dtype, const Value& value, P
   const PrimExpr literal = parser.to_prim(value, place, dtype);
   const auto* integer = literal.as<ir::IntImmNode>();
   const auto* real = literal.as<ir::FloatImmNode>();
-  if (!integer && !real) throw UserError(parser.span(place), "an element of a constant must be a number, found {}", describe(value));
+  if (!integer && !real)
+    throw UserError(parser.span(place), "an element of a constant must be a number, found {}",
+                    describe(value));
   if (integer) {  // the low bytes, on a little-endian machine
     static_assert(std::endian::native == std::endian::little);
     std::memcpy(at, &integer->value, static_cast<size_t>(dtype.num_bytes()));
@@ -82,21 +90,24 @@ DataType default_dtype(const std::vector<Value>& elements) {
 relax::Constant constant_of(Parser& parser, const Value& value, std::optional<DataType> dtype, Place place) {
   if (auto constant = value.ref<relax::ConstantNode>()) {
     if (dtype && constant->data.dtype() != *dtype)
-      throw UserError(parser.span(place), "the constant holds {}, not {}", constant->data.dtype().str(), dtype->str());
+      throw UserError(parser.span(place), "the constant holds {}, not {}", constant->data.dtype().str(),
+                      dtype->str());
     return constant;
   }
   runtime::Shape shape;
   std::vector<Value> elements;
   collect(parser, value, place, 0, &shape, &elements);
   const DataType type = dtype.value_or(default_dtype(elements));
-  if (!type.is_scalar() || (type.bits % 8 != 0) || type.is_handle() || type.is_void()) throw Unsupported(parser.span(place), "a constant of dtype {}", type.str());
+  if (!type.is_scalar() || (type.bits % 8 != 0) || type.is_handle() || type.is_void())
+    throw Unsupported(parser.span(place), "a constant of dtype {}", type.str());
   runtime::Tensor tensor = runtime::Tensor::empty(shape, type);
   char* at = tensor.data_as<char>();
   for (const Value& element : elements) {
     put_element(parser, at, type, element, place);
     at += type.num_bytes();
   }
-  return relax::ConstantNode::make(tensor, ir::Type(relax::tensor_type(relax::extents(shape), type)), parser.span(place));
+  return relax::ConstantNode::make(tensor, ir::Type(relax::tensor_type(relax::extents(shape), type)),
+                                   parser.span(place));
 }
 
 ir::Expr to_graph(Parser& parser, const Value& value, Place place) {
@@ -104,12 +115,15 @@ ir::Expr to_graph(Parser& parser, const Value& value, Place place) {
   if (auto expr = value.ref<ir::RelaxExprNode>()) return expr;
   if (const auto* list = value.get<Sequence>()) {
     std::vector<ir::Expr> elements;
-    for (const Value& item : list->items) elements.push_back(to_leaf(parser, to_graph(parser, item, place), place));
+    for (const Value& item : list->items)
+      elements.push_back(to_leaf(parser, to_graph(parser, item, place), place));
     relax::Tuple tuple = relax::TupleNode::make(std::move(elements), ir::Type(), span);
     return with(tuple, [&](relax::TupleNode& n) { n.type = relax::type_of(tuple); });
   }
-  if (const auto* text = value.get<std::string>()) return relax::StringValueNode::make(*text, ir::Type(relax::object_type()), span);
-  if (const auto* dtype = value.get<DataType>()) return relax::DataTypeValueNode::make(*dtype, ir::Type(relax::object_type()), span);
+  if (const auto* text = value.get<std::string>())
+    return relax::StringValueNode::make(*text, ir::Type(relax::object_type()), span);
+  if (const auto* dtype = value.get<DataType>())
+    return relax::DataTypeValueNode::make(*dtype, ir::Type(relax::object_type()), span);
   if (value.is_number() || value.node<ir::PrimExprNode>()) {
     std::optional<DataType> literal;
     if (value.get<Value::PyInt>()) literal = kInt64;
@@ -122,25 +136,35 @@ ir::Expr to_graph(Parser& parser, const Value& value, Place place) {
 
 Value Parser::graph_subscript(const Value& base, const ast::Expr* expr) {
   auto tuple = base.ref<ir::RelaxExprNode>();
-  if (expr->items.size() != 2 || expr->items[1]->kind == ast::ExprKind::kSlice) throw UserError(span(expr), "a tuple takes one index").help("slice a tensor with R.strided_slice");
+  if (expr->items.size() != 2 || expr->items[1]->kind == ast::ExprKind::kSlice)
+    throw UserError(span(expr), "a tuple takes one index").help("slice a tensor with R.strided_slice");
   const int64_t index = to_int(eval(expr->items[1]), expr->items[1]->place, "the index of a tuple");
   if (const auto* shape = tuple.as<relax::ShapeExprNode>()) {
-    if (index < 0 || index >= static_cast<int64_t>(shape->values.size())) throw UserError(span(expr), "the shape has {} dimensions, there is no number {}", shape->values.size(), index);
+    if (index < 0 || index >= static_cast<int64_t>(shape->values.size()))
+      throw UserError(span(expr), "the shape has {} dimensions, there is no number {}", shape->values.size(),
+                      index);
     return shape->values[static_cast<size_t>(index)];
   }
   ir::Expr leaf = to_leaf(*this, tuple, expr->items[0]->place);
   const ir::Type type = relax::type_of(leaf);
   if (const auto* elements = type.as<ir::TupleTypeNode>()) {
     if (index < 0 || index >= static_cast<int64_t>(elements->elements.size()))
-      throw UserError(span(expr), "the tuple has {} element{}, there is no number {}", elements->elements.size(), elements->elements.size() == 1 ? "" : "s", index);
-    return relax::TupleGetItemNode::make(leaf, index, elements->elements[static_cast<size_t>(index)], span(expr));
+      throw UserError(span(expr), "the tuple has {} element{}, there is no number {}",
+                      elements->elements.size(), elements->elements.size() == 1 ? "" : "s", index);
+    return relax::TupleGetItemNode::make(leaf, index, elements->elements[static_cast<size_t>(index)],
+                                         span(expr));
   }
-  if (type && !is<ir::ObjectTypeNode>(type)) throw UserError(span(expr), "{} is no tuple", describe(base)).help("take a part of a tensor with R.strided_slice or R.take");
+  if (type && !is<ir::ObjectTypeNode>(type))
+    throw UserError(span(expr), "{} is no tuple", describe(base))
+        .help("take a part of a tensor with R.strided_slice or R.take");
   return relax::TupleGetItemNode::make(leaf, index, ir::Type(relax::object_type()), span(expr));
 }
 
 Value Parser::graph_unary(std::string_view op, const Value& value, Place place) {
-  const std::string_view name = op == "-" ? "negative" : op == "~" ? "bitwise_not" : op == "not" ? "logical_not" : "";
+  const std::string_view name = op == "-"     ? "negative"
+                                : op == "~"   ? "bitwise_not"
+                                : op == "not" ? "logical_not"
+                                              : "";
   if (name.empty()) return value;
   ir::Expr operand = to_leaf(*this, to_graph(*this, value, place), place);
   return make_call(*this, name, {operand}, AttrMap(), {}, span(place));
@@ -148,10 +172,12 @@ Value Parser::graph_unary(std::string_view op, const Value& value, Place place) 
 
 Value Parser::graph_binary(std::string_view op, const Value& a, const Value& b, Place place) {
   constexpr std::pair<std::string_view, std::string_view> kNames[] = {
-      {"+", "add"},         {"-", "subtract"},   {"*", "multiply"},      {"/", "divide"},        {"//", "floor_divide"}, {"%", "floor_mod"},
-      {"**", "power"},      {"@", "matmul"},     {"==", "equal"},        {"!=", "not_equal"},    {"<", "less"},          {"<=", "less_equal"},
-      {">", "greater"},     {">=", "greater_equal"}, {"and", "logical_and"}, {"or", "logical_or"}, {"&", "bitwise_and"}, {"|", "bitwise_or"},
-      {"^", "bitwise_xor"}, {"<<", "left_shift"}, {">>", "right_shift"}};
+      {"+", "add"},           {"-", "subtract"},       {"*", "multiply"},      {"/", "divide"},
+      {"//", "floor_divide"}, {"%", "floor_mod"},      {"**", "power"},        {"@", "matmul"},
+      {"==", "equal"},        {"!=", "not_equal"},     {"<", "less"},          {"<=", "less_equal"},
+      {">", "greater"},       {">=", "greater_equal"}, {"and", "logical_and"}, {"or", "logical_or"},
+      {"&", "bitwise_and"},   {"|", "bitwise_or"},     {"^", "bitwise_xor"},   {"<<", "left_shift"},
+      {">>", "right_shift"}};
   for (const auto& [text, name] : kNames) {
     if (text != op) continue;
     // a number beside a tensor is a constant of its dtype

@@ -13,10 +13,14 @@ namespace {
 // How many steps of `step` lead from start to stop, as a lane count.
 int64_t lane_count(const BufferSlice::Part& part, const Span& span) {
   int64_t step = 1;
-  if (part.step && !as_const_int(part.step, &step)) throw UserError(span, "the step of a vector access must be a constant");
+  if (part.step && !as_const_int(part.step, &step))
+    throw UserError(span, "the step of a vector access must be a constant");
   auto length = analysis::const_difference(part.start, part.stop);
-  if (!length) throw UserError(span, "the number of elements of this slice is not a constant").help("write the end as the start plus a number, as in A[i : i + 4]");
-  if (step == 0 || (*length + step - (step > 0 ? 1 : -1)) / step < 1) throw UserError(span, "the slice is empty");
+  if (!length)
+    throw UserError(span, "the number of elements of this slice is not a constant")
+        .help("write the end as the start plus a number, as in A[i : i + 4]");
+  if (step == 0 || (*length + step - (step > 0 ? 1 : -1)) / step < 1)
+    throw UserError(span, "the slice is empty");
   return (*length + step - (step > 0 ? 1 : -1)) / step;
 }
 
@@ -45,7 +49,8 @@ namespace {
 
 // The extent of start:stop: what the user added to start, else the difference.
 PrimExpr slice_extent(const BufferSlice::Part& part) {
-  if (auto length = analysis::const_difference(part.start, part.stop)) return make_const_int(part.start->dtype, *length);
+  if (auto length = analysis::const_difference(part.start, part.stop))
+    return make_const_int(part.start->dtype, *length);
   const auto* sum = part.stop.as<AddNode>();
   if (sum && ir::structural_equal(sum->a, part.start)) return sum->b;
   if (is_zero(part.start)) return part.stop;
@@ -55,8 +60,10 @@ PrimExpr slice_extent(const BufferSlice::Part& part) {
 BufferRegion region_of_slice(const BufferSlice& slice, const Span& span) {
   std::vector<ir::Range> region;
   for (const BufferSlice::Part& part : slice.parts) {
-    if (part.step && !is_one(part.step)) throw Unsupported(span, "a region with a step").help("name the whole range");
-    region.push_back(part.stop ? make_range(part.start, slice_extent(part)) : make_range(part.start, make_const_int(part.start->dtype, 1)));
+    if (part.step && !is_one(part.step))
+      throw Unsupported(span, "a region with a step").help("name the whole range");
+    region.push_back(part.stop ? make_range(part.start, slice_extent(part))
+                               : make_range(part.start, make_const_int(part.start->dtype, 1)));
   }
   return BufferRegionNode::make(ref_as<BufferNode>(slice.buffer), std::move(region));
 }
@@ -65,7 +72,8 @@ BufferRegion region_of_slice(const BufferSlice& slice, const Span& span) {
 ir::Range range_of_index(const PrimExpr& index) {
   if (const auto* ramp = index.as<RampNode>()) {
     int64_t step;
-    if (as_const_int(ramp->stride, &step) && step > 0) return make_range(ramp->base, make_const_int(ramp->base->dtype, (ramp->lanes - 1) * step + 1));
+    if (as_const_int(ramp->stride, &step) && step > 0)
+      return make_range(ramp->base, make_const_int(ramp->base->dtype, (ramp->lanes - 1) * step + 1));
   }
   return make_range(index, make_const_int(index->dtype.element(), 1));
 }
@@ -75,14 +83,16 @@ ir::Range range_of_index(const PrimExpr& index) {
 BufferRegion to_region(Parser& parser, const Value& value, Place place) {
   if (auto region = value.ref<BufferRegionNode>()) return region;
   if (auto buffer = value.ref<BufferNode>()) return full_region(buffer);
-  if (const auto* pointer = value.get<AllocatedPointer>()) return full_region(ref_as<BufferNode>(pointer->buffer));
+  if (const auto* pointer = value.get<AllocatedPointer>())
+    return full_region(ref_as<BufferNode>(pointer->buffer));
   if (const auto* slice = value.get<BufferSlice>()) return region_of_slice(*slice, parser.span(place));
   if (const auto* load = value.node<BufferLoadNode>()) {
     std::vector<ir::Range> region;
     for (const PrimExpr& index : load->indices) region.push_back(range_of_index(index));
     return BufferRegionNode::make(load->buffer, std::move(region));
   }
-  throw UserError(parser.span(place), "expected a region of a buffer, as in A[0:16, i], found {}", describe(value));
+  throw UserError(parser.span(place), "expected a region of a buffer, as in A[0:16, i], found {}",
+                  describe(value));
 }
 
 BufferSlice Parser::eval_indices(const Buffer& buffer, const Expr* expr) {
@@ -97,32 +107,42 @@ BufferSlice Parser::eval_indices(const Buffer& buffer, const Expr* expr) {
     const bool is_spread = index->kind == ExprKind::kStarred;
     const Value value = eval(is_spread ? index->items[0] : index);
     if (const auto* list = value.get<Sequence>()) {
-      for (const Value& item : list->items) slice.parts.push_back({to_prim(item, index->place), nullptr, nullptr, index->place});
+      for (const Value& item : list->items)
+        slice.parts.push_back({to_prim(item, index->place), nullptr, nullptr, index->place});
     } else {
       slice.parts.push_back({to_prim(value, index->place), nullptr, nullptr, index->place});
     }
   }
   if (slice.parts.size() != buffer->shape.size()) {
-    auto plural = [](size_t n, const char* one, const char* many) { return fmt::format("{} {}", n, n == 1 ? one : many); };
-    throw UserError(span(expr), "buffer {} has {}, but {} given", buffer->name, plural(buffer->shape.size(), "dimension", "dimensions"),
+    auto plural = [](size_t n, const char* one, const char* many) {
+      return fmt::format("{} {}", n, n == 1 ? one : many);
+    };
+    throw UserError(span(expr), "buffer {} has {}, but {} given", buffer->name,
+                    plural(buffer->shape.size(), "dimension", "dimensions"),
                     plural(slice.parts.size(), "index is", "indices are"));
   }
   for (const BufferSlice::Part& part : slice.parts) {
     for (const PrimExpr& bound : {part.start, part.stop, part.step}) {
       if (bound && !bound->dtype.is_integral() && !bound->dtype.is_bool())
-        throw UserError(span(part.place), "an index of buffer {} has dtype {}, expected an integer", buffer->name, bound->dtype.str());
+        throw UserError(span(part.place), "an index of buffer {} has dtype {}, expected an integer",
+                        buffer->name, bound->dtype.str());
     }
   }
   return slice;
 }
 
 BufferSlice::Part Parser::eval_slice(const Expr* index, const Buffer& buffer, size_t dimension) {
-  auto part = [&](size_t n) { return index->items[n] ? std::optional<Value>(eval(index->items[n])) : std::nullopt; };
+  auto part = [&](size_t n) {
+    return index->items[n] ? std::optional<Value>(eval(index->items[n])) : std::nullopt;
+  };
   const std::optional<Value> start = part(0), stop = part(1), step = part(2);
-  if (!stop && dimension >= buffer->shape.size()) throw UserError(span(index), "buffer {} has {} dimensions, but more indices are given", buffer->name, buffer->shape.size());
+  if (!stop && dimension >= buffer->shape.size())
+    throw UserError(span(index), "buffer {} has {} dimensions, but more indices are given", buffer->name,
+                    buffer->shape.size());
   const Value end = stop ? *stop : Value(buffer->shape[dimension]);
   auto [first, last] = unify(start ? *start : Value(0), end, index->place);
-  PrimExpr stride = step ? to_dtype(*step, first->dtype, index->items[2]->place, "the step of a slice") : PrimExpr();
+  PrimExpr stride =
+      step ? to_dtype(*step, first->dtype, index->items[2]->place, "the step of a slice") : PrimExpr();
   return {first, last, stride, index->place};
 }
 
@@ -145,7 +165,9 @@ Value element(Parser& parser, const Sequence& list, const Expr* expr) {
     return Sequence{{list.items.begin() + begin, list.items.begin() + end}, list.is_tuple};
   }
   const int64_t n = position(index, 0);
-  if (n < 0 || n >= size) throw UserError(parser.span(index), "the list has {} element{}, there is no number {}", size, size == 1 ? "" : "s", n);
+  if (n < 0 || n >= size)
+    throw UserError(parser.span(index), "the list has {} element{}, there is no number {}", size,
+                    size == 1 ? "" : "s", n);
   return list.items[static_cast<size_t>(n)];
 }
 
@@ -159,10 +181,13 @@ Value Parser::subscript(const Value& base, const Expr* expr) {
     for (const BufferSlice::Part& part : slice.parts) {
       if (part.stop) return slice;
     }
-    return at(expr->place, [&] { return BufferLoadNode::make(buffer, vector_indices(slice, span(expr)), PrimExpr(), span(expr)); });
+    return at(expr->place, [&] {
+      return BufferLoadNode::make(buffer, vector_indices(slice, span(expr)), PrimExpr(), span(expr));
+    });
   }
   if (const auto* list = base.get<Sequence>()) return element(*this, *list, expr);
-  if (const auto* array = base.node<ir::ArrayNode>()) return element(*this, Sequence{{array->items.begin(), array->items.end()}, false}, expr);
+  if (const auto* array = base.node<ir::ArrayNode>())
+    return element(*this, Sequence{{array->items.begin(), array->items.end()}, false}, expr);
   if (const auto* dict = base.node<ir::DictNode>()) {
     const std::string key = to_string(eval(expr->items[1]), expr->items[1]->place, "a key");
     if (ObjectRef item = dict->items.get(key)) return item;

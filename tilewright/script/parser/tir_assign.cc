@@ -10,7 +10,8 @@ std::vector<std::string_view> target_names(const Expr* target) {
   if (target->kind == ExprKind::kName) return {target->text};
   std::vector<std::string_view> names;
   if (target->kind == ExprKind::kTuple || target->kind == ExprKind::kList) {
-    for (const Expr* item : target->items) names.push_back(item->kind == ExprKind::kName ? item->text : std::string_view());
+    for (const Expr* item : target->items)
+      names.push_back(item->kind == ExprKind::kName ? item->text : std::string_view());
   }
   return names;
 }
@@ -24,14 +25,20 @@ void TirParser::parse_assign(const ast::Stmt* stmt) {
 }
 
 void TirParser::assign(const Expr* target, const Expr* value_expr) {
-  const bool is_meta = value_expr->kind == ExprKind::kCall && parser_.path_of(value_expr->items[0]) == "tir.meta_var";
-  if (is_meta && target->kind == ExprKind::kName) return parser_.names.define(target->text, parser_.eval(value_expr), target->place);
-  if (!is_list(target) || !is_list(value_expr)) return assign_value(target, parser_.eval(value_expr, target_names(target)), value_expr->place);
+  const bool is_meta =
+      value_expr->kind == ExprKind::kCall && parser_.path_of(value_expr->items[0]) == "tir.meta_var";
+  if (is_meta && target->kind == ExprKind::kName)
+    return parser_.names.define(target->text, parser_.eval(value_expr), target->place);
+  if (!is_list(target) || !is_list(value_expr))
+    return assign_value(target, parser_.eval(value_expr, target_names(target)), value_expr->place);
   if (target->items.size() != value_expr->items.size())
-    throw UserError(parser_.span(value_expr), "{} names are assigned {} values", target->items.size(), value_expr->items.size());
+    throw UserError(parser_.span(value_expr), "{} names are assigned {} values", target->items.size(),
+                    value_expr->items.size());
   std::vector<Value> values;  // all are evaluated before the first is assigned
-  for (size_t n = 0; n < target->items.size(); ++n) values.push_back(parser_.eval(value_expr->items[n], target_names(target->items[n])));
-  for (size_t n = 0; n < target->items.size(); ++n) assign_value(target->items[n], values[n], value_expr->items[n]->place);
+  for (size_t n = 0; n < target->items.size(); ++n)
+    values.push_back(parser_.eval(value_expr->items[n], target_names(target->items[n])));
+  for (size_t n = 0; n < target->items.size(); ++n)
+    assign_value(target->items[n], values[n], value_expr->items[n]->place);
 }
 
 void TirParser::assign_value(const Expr* target, const Value& value, Place value_place) {
@@ -46,11 +53,14 @@ void TirParser::assign_value(const Expr* target, const Value& value, Place value
 
 void TirParser::assign_tuple(const Expr* target, const Value& value, Place value_place) {
   // (vi,) = T.axis.remap("S", [i]): one axis, which is no list
-  if (target->items.size() == 1 && value.node<ir::PrimExprNode>()) return assign_value(target->items[0], value, value_place);
+  if (target->items.size() == 1 && value.node<ir::PrimExprNode>())
+    return assign_value(target->items[0], value, value_place);
   const Sequence& list = parser_.to_sequence(value, value_place, "what several names are assigned");
   if (list.items.size() != target->items.size())
-    throw UserError(parser_.span(target), "{} names are assigned {} values", target->items.size(), list.items.size());
-  for (size_t n = 0; n < target->items.size(); ++n) assign_value(target->items[n], list.items[n], value_place);
+    throw UserError(parser_.span(target), "{} names are assigned {} values", target->items.size(),
+                    list.items.size());
+  for (size_t n = 0; n < target->items.size(); ++n)
+    assign_value(target->items[n], list.items[n], value_place);
 }
 
 // A[i, j] = value
@@ -58,18 +68,24 @@ void TirParser::store(const Expr* target, const Value& value, Place value_place)
   const Value base = parser_.eval(target->items[0]);
   Buffer buffer = base.ref<BufferNode>();
   if (const auto* pointer = base.get<AllocatedPointer>()) buffer = ref_as<BufferNode>(pointer->buffer);
-  if (!buffer) throw UserError(parser_.span(target), "{} has no elements that can be assigned", describe(base));
-  std::vector<PrimExpr> indices = parser_.at(target->place, [&] { return vector_indices(parser_.eval_indices(buffer, target), parser_.span(target)); });
+  if (!buffer)
+    throw UserError(parser_.span(target), "{} has no elements that can be assigned", describe(base));
+  std::vector<PrimExpr> indices = parser_.at(target->place, [&] {
+    return vector_indices(parser_.eval_indices(buffer, target), parser_.span(target));
+  });
   DataType dtype = buffer->dtype;
   if (!indices.empty()) dtype = dtype.with_lanes(dtype.lanes * indices.back()->dtype.lanes);
   PrimExpr stored = parser_.to_dtype(value, dtype, value_place, "buffer " + buffer->name);
   const Span span = parser_.span(target->place.to(value_place));
-  state_.out->add(parser_.at(target->place, [&] { return BufferStoreNode::make(buffer, stored, std::move(indices), PrimExpr(), span); }));
+  state_.out->add(parser_.at(target->place, [&] {
+    return BufferStoreNode::make(buffer, stored, std::move(indices), PrimExpr(), span);
+  }));
 }
 
 namespace {
 
-// A second meaning for a variable that a loop or branch around sees would be lost at its end, unlike in Python.
+// A second meaning for a variable that a loop or branch around sees would be lost at its end, unlike in
+// Python.
 void refuse_outer_change(Parser& parser, const Expr* target) {
   const Binding* known = parser.names.lookup(target->text);
   if (!known || !known->is_let || parser.names.lookup_here(target->text)) return;
@@ -96,7 +112,8 @@ void TirParser::bind_let(std::string_view name, Place place, PrimExpr value, con
   tir::Var var = tir::VarNode::make(std::string(name), value->dtype, type, parser_.span(place));
   state_.defined.insert(var.get());
   const Span span = parser_.span(place);
-  state_.out->open([=](tir::Stmt body) -> tir::Stmt { return LetStmtNode::make(value, var, std::move(body), span); });
+  state_.out->open(
+      [=](tir::Stmt body) -> tir::Stmt { return LetStmtNode::make(value, var, std::move(body), span); });
   parser_.names.define(name, var, place, true);
 }
 

@@ -7,12 +7,14 @@ namespace {
 
 // A dimension: an integer, an expression or the name of a variable.
 PrimExpr dimension(Parser& parser, const Value& value, Place place) {
-  if (const auto* name = value.get<std::string>(); name && parser.tir) return dimension_var(parser, *name, kInt64, place);
+  if (const auto* name = value.get<std::string>(); name && parser.tir)
+    return dimension_var(parser, *name, kInt64, place);
   PrimExpr extent = parser.to_prim(value, place);
   if (!extent->dtype.is_integral() || !extent->dtype.is_scalar())
     throw UserError(parser.span(place), "a dimension has dtype {}, expected an integer", extent->dtype.str());
   int64_t constant;
-  if (as_const_int(extent, &constant) && constant < 0) throw UserError(parser.span(place), "a dimension is {}, which is negative", constant);
+  if (as_const_int(extent, &constant) && constant < 0)
+    throw UserError(parser.span(place), "a dimension is {}, which is negative", constant);
   return extent;
 }
 
@@ -27,7 +29,8 @@ std::vector<PrimExpr> dimensions(Parser& parser, const Value& value, Place place
 tir::Var data_pointer(Parser& parser, const Arg& arg) {
   PrimExpr data = parser.to_prim(arg.value, arg.place);
   if (auto var = ref_as<tir::VarNode>(data); var && var->dtype.is_handle()) return var;
-  throw UserError(parser.span(arg.place), "data must be a pointer, as in A.data, found {}", describe(arg.value));
+  throw UserError(parser.span(arg.place), "data must be a pointer, as in A.data, found {}",
+                  describe(arg.value));
 }
 
 // Variables that stand alone in the shape, strides or offset of a parameter are defined by it.
@@ -59,38 +62,54 @@ Buffer buffer_from_args(Parser& parser, Args& args, size_t first, std::string na
   std::vector<PrimExpr> shape, strides;
   DataType dtype = defaults ? defaults->dtype : kFloat32;
   const Arg* shape_arg = args.find(first, "shape");
-  if (shape_arg) shape = dimensions(parser, shape_arg->value, shape_arg->place);
-  else if (defaults) shape = defaults->shape;
-  else throw UserError(args.span, "{}: argument shape is missing", args.function);
+  if (shape_arg)
+    shape = dimensions(parser, shape_arg->value, shape_arg->place);
+  else if (defaults)
+    shape = defaults->shape;
+  else
+    throw UserError(args.span, "{}: argument shape is missing", args.function);
   if (const Arg* arg = args.find(first + 1, "dtype")) dtype = parser.to_data_type(arg->value, arg->place);
   const Arg* data = args.find(first + 2, "data");
-  if (const Arg* arg = args.find(first + 3, "strides"); arg && !arg->value.is_none()) strides = dimensions(parser, arg->value, arg->place);
+  if (const Arg* arg = args.find(first + 3, "strides"); arg && !arg->value.is_none())
+    strides = dimensions(parser, arg->value, arg->place);
   if (!strides.empty() && strides.size() != shape.size())
-    throw UserError(args.span, "{}: the shape has {} dimensions, the strides {}", args.function, shape.size(), strides.size());
+    throw UserError(args.span, "{}: the shape has {} dimensions, the strides {}", args.function, shape.size(),
+                    strides.size());
   PrimExpr elem_offset;
-  if (const Arg* arg = args.find(first + 4, "elem_offset"); arg && !arg->value.is_none()) elem_offset = dimension(parser, arg->value, arg->place);
+  if (const Arg* arg = args.find(first + 4, "elem_offset"); arg && !arg->value.is_none())
+    elem_offset = dimension(parser, arg->value, arg->place);
   std::string scope = defaults ? defaults->scope() : "global";
-  if (const Arg* arg = args.find(first + 5, "scope"); arg && !arg->value.is_none()) scope = parser.to_string(arg->value, arg->place, "scope");
+  if (const Arg* arg = args.find(first + 5, "scope"); arg && !arg->value.is_none())
+    scope = parser.to_string(arg->value, arg->place, "scope");
   int64_t align = 64, offset_factor = 0;
   if (const Arg* arg = args.find(first + 6, "align")) align = parser.to_int(arg->value, arg->place, "align");
-  if (const Arg* arg = args.find(first + 7, "offset_factor")) offset_factor = parser.to_int(arg->value, arg->place, "offset_factor");
+  if (const Arg* arg = args.find(first + 7, "offset_factor"))
+    offset_factor = parser.to_int(arg->value, arg->place, "offset_factor");
   if (align <= 0) align = 64;
-  if (const Arg* arg = args.find(first + 8, args.keyword("type") ? "type" : "buffer_type"); arg && !arg->value.is_none()) {
+  if (const Arg* arg = args.find(first + 8, args.keyword("type") ? "type" : "buffer_type");
+      arg && !arg->value.is_none()) {
     const std::string kind = parser.to_string(arg->value, arg->place, "buffer_type");
-    if (!kind.empty() && kind != "default") throw Unsupported(parser.span(arg->place), "a buffer of type \"{}\"", kind).help("write the strides out");
+    if (!kind.empty() && kind != "default")
+      throw Unsupported(parser.span(arg->place), "a buffer of type \"{}\"", kind)
+          .help("write the strides out");
   }
   std::vector<int64_t> separators;
   if (const Arg* arg = args.find(first + 9, "axis_separators"); arg && !arg->value.is_none()) {
-    for (const Value& item : parser.to_sequence(arg->value, arg->place, "axis_separators").items) separators.push_back(parser.to_int(item, arg->place, "an axis separator"));
+    for (const Value& item : parser.to_sequence(arg->value, arg->place, "axis_separators").items)
+      separators.push_back(parser.to_int(item, arg->place, "an axis separator"));
   }
-  tir::Var pointer = data && !data->value.is_none() ? data_pointer(parser, *data) : pointer_var(name, dtype, scope);
-  return BufferNode::make(std::move(pointer), dtype, std::move(shape), std::move(strides), std::move(elem_offset), std::move(name), align,
-                          offset_factor, std::move(separators));
+  tir::Var pointer =
+      data && !data->value.is_none() ? data_pointer(parser, *data) : pointer_var(name, dtype, scope);
+  return BufferNode::make(std::move(pointer), dtype, std::move(shape), std::move(strides),
+                          std::move(elem_offset), std::move(name), align, offset_factor,
+                          std::move(separators));
 }
 
 namespace {
 
-std::string buffer_name(const Args& args) { return std::string(args.hint().empty() ? "buffer" : args.hint()); }
+std::string buffer_name(const Args& args) {
+  return std::string(args.hint().empty() ? "buffer" : args.hint());
+}
 
 // With an offset factor and no offset, the offset is whatever multiple the caller's buffer has.
 Buffer with_free_offset(const Buffer& buffer) {
@@ -104,7 +123,9 @@ size_t param_index(Parser& parser, const Arg& arg, const TirState& state) {
   for (size_t n = 0; var && n < state.params.size(); ++n) {
     if (state.params[n].get() == var) return n;
   }
-  throw UserError(parser.span(arg.place), "T.match_buffer takes a parameter of type T.handle or a region of a buffer, found {}", describe(arg.value));
+  throw UserError(parser.span(arg.place),
+                  "T.match_buffer takes a parameter of type T.handle or a region of a buffer, found {}",
+                  describe(arg.value));
 }
 
 Value match_region(Parser& parser, Args& args, const Arg& source_arg) {
@@ -114,7 +135,8 @@ Value match_region(Parser& parser, Args& args, const Arg& source_arg) {
   Buffer view = with_free_offset(buffer_from_args(parser, args, 1, buffer_name(args), source->buffer));
   args.done();
   if (view->dtype != source->buffer->dtype)
-    throw UserError(args.span, "buffer {} holds {}, but the view is of {}", source->buffer->name, source->buffer->dtype.str(), view->dtype.str());
+    throw UserError(args.span, "buffer {} holds {}, but the view is of {}", source->buffer->name,
+                    source->buffer->dtype.str(), view->dtype.str());
   define_alone(&state, view);
   state.blocks.back()->match_buffers.push_back(MatchBufferRegionNode::make(view, source));
   return view;
@@ -125,12 +147,17 @@ Value match_region(Parser& parser, Args& args, const Arg& source_arg) {
 Value match_buffer(Parser& parser, Args& args) {
   TirState& state = *parser.tir;
   const Arg& param = args.need(0, "param");
-  const bool is_region = param.value.get<BufferSlice>() || param.value.node<BufferNode>() || param.value.node<BufferRegionNode>() || param.value.node<BufferLoadNode>() || param.value.get<AllocatedPointer>();
+  const bool is_region = param.value.get<BufferSlice>() || param.value.node<BufferNode>() ||
+                         param.value.node<BufferRegionNode>() || param.value.node<BufferLoadNode>() ||
+                         param.value.get<AllocatedPointer>();
   if (is_region) return match_region(parser, args, param);
   const size_t index = param_index(parser, param, state);
-  if (state.buffers[index]) throw UserError(args.span, "parameter {} is matched with buffer {} already", state.params[index]->name_hint, state.buffers[index]->name);
+  if (state.buffers[index])
+    throw UserError(args.span, "parameter {} is matched with buffer {} already",
+                    state.params[index]->name_hint, state.buffers[index]->name);
   if (!state.params[index]->dtype.is_handle())
-    throw UserError(parser.span(param.place), "parameter {} has dtype {}, only a T.handle can be a buffer", state.params[index]->name_hint, state.params[index]->dtype.str());
+    throw UserError(parser.span(param.place), "parameter {} has dtype {}, only a T.handle can be a buffer",
+                    state.params[index]->name_hint, state.params[index]->dtype.str());
   Buffer buffer = with_free_offset(buffer_from_args(parser, args, 1, buffer_name(args)));
   args.done();
   define_alone(&state, buffer);
@@ -141,7 +168,9 @@ namespace {
 
 Value open_allocation(Parser& parser, const Buffer& buffer, AttrMap annotations, const Span& span) {
   parser.tir->defined.insert(buffer->data.get());
-  parser.tir->out->open([=](tir::Stmt body) -> tir::Stmt { return AllocBufferNode::make(buffer, annotations, std::move(body), span); });
+  parser.tir->out->open([=](tir::Stmt body) -> tir::Stmt {
+    return AllocBufferNode::make(buffer, annotations, std::move(body), span);
+  });
   return buffer;
 }
 
@@ -160,8 +189,8 @@ Value block_allocation(Parser& parser, const Buffer& buffer) {
 
 }  // namespace
 
-// Y = T.alloc_buffer(shape, dtype): of the block around it; in functions without blocks (and where T.sblock is
-// written, as since 2026) a statement.
+// Y = T.alloc_buffer(shape, dtype): of the block around it; in functions without blocks (and where T.sblock
+// is written, as since 2026) a statement.
 Value alloc_buffer(Parser& parser, Args& args) {
   Buffer buffer = buffer_from_args(parser, args, 0, buffer_name(args));
   AttrMap annotations = annotations_of(parser, args);
@@ -185,7 +214,8 @@ Value allocate(Parser& parser, Args& args) {
   const Arg* condition = args.find(3, "condition");
   if (condition && !parser.to_flag(condition->value, condition->place, "condition"))
     throw Unsupported(parser.span(condition->place), "an allocation with a condition");
-  Buffer buffer = make_buffer(buffer_name(args), dimensions(parser, extents.value, extents.place), parser.to_data_type(dtype.value, dtype.place),
+  Buffer buffer = make_buffer(buffer_name(args), dimensions(parser, extents.value, extents.place),
+                              parser.to_data_type(dtype.value, dtype.place),
                               scope ? parser.to_string(scope->value, scope->place, "scope") : "global");
   AttrMap annotations = annotations_of(parser, args);
   args.done();
@@ -204,7 +234,8 @@ Value decl_buffer(Parser& parser, Args& args) {
   }
   args.done();
   const Span span = args.span;
-  parser.tir->out->open([=](tir::Stmt body) -> tir::Stmt { return DeclBufferNode::make(buffer, std::move(body), span); });
+  parser.tir->out->open(
+      [=](tir::Stmt body) -> tir::Stmt { return DeclBufferNode::make(buffer, std::move(body), span); });
   return buffer;
 }
 

@@ -12,11 +12,14 @@ bool is_any_of(std::string_view name, std::initializer_list<std::string_view> na
 }
 
 // Operators whose operands need not have one dtype.
-bool has_mixed_operands(std::string_view name) { return is_any_of(name, {"ldexp", "q_multiply_shift", "likely", "tvm_thread_invariant"}); }
+bool has_mixed_operands(std::string_view name) {
+  return is_any_of(name, {"ldexp", "q_multiply_shift", "likely", "tvm_thread_invariant"});
+}
 // Operators of integers; the others take an integer literal as float32.
 bool takes_integers(std::string_view name) {
-  return is_any_of(name, {"abs", "popcount", "clz", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "shift_left", "shift_right",
-                          "q_multiply_shift", "likely", "tvm_thread_invariant", "pow", "fmod"});
+  return is_any_of(name, {"abs", "popcount", "clz", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not",
+                          "shift_left", "shift_right", "q_multiply_shift", "likely", "tvm_thread_invariant",
+                          "pow", "fmod"});
 }
 
 // The result's dtype written by the user: dtype=..., or before the other arguments.
@@ -34,7 +37,8 @@ std::vector<PrimExpr> operands_of(Parser& parser, const BuiltinOp& op, const std
   std::vector<PrimExpr> operands;
   for (const Arg* arg : given) {
     const bool as_float = op.elementwise && arg->value.get<Value::PyInt>() && !takes_integers(op.name);
-    operands.push_back(parser.to_prim(arg->value, arg->place, as_float ? std::optional(kFloat32) : std::nullopt));
+    operands.push_back(
+        parser.to_prim(arg->value, arg->place, as_float ? std::optional(kFloat32) : std::nullopt));
   }
   const bool matched = (op.elementwise && !has_mixed_operands(op.name)) || op.name == "if_then_else";
   const size_t begin = op.name == "if_then_else" ? 1 : 0;
@@ -56,7 +60,9 @@ std::vector<PrimExpr> operands_of(Parser& parser, const BuiltinOp& op, const std
 Value type_annotation(Parser& parser, Args& args) {
   const Arg& dtype = args.need(0, "dtype");
   args.done();
-  return tir::CallNode::make(parser.to_data_type(dtype.value, dtype.place), ir::Expr(find_op("type_annotation")), std::vector<PrimExpr>{}, AttrMap(), args.span);
+  return tir::CallNode::make(parser.to_data_type(dtype.value, dtype.place),
+                             ir::Expr(find_op("type_annotation")), std::vector<PrimExpr>{}, AttrMap(),
+                             args.span);
 }
 
 }  // namespace
@@ -70,14 +76,19 @@ Value call_builtin(Parser& parser, const BuiltinOp& op, Args& args) {
   std::vector<const Arg*> given = args.rest(first);
   args.done();
   if (op.num_args >= 0 && given.size() != static_cast<size_t>(op.num_args))
-    throw UserError(args.span, "{} takes {} argument{}, found {}", args.function, op.num_args, op.num_args == 1 ? "" : "s", given.size());
+    throw UserError(args.span, "{} takes {} argument{}, found {}", args.function, op.num_args,
+                    op.num_args == 1 ? "" : "s", given.size());
   std::vector<PrimExpr> operands = operands_of(parser, op, given);
   if (op.name == "if_then_else") operands[0] = parser.to_bool(given[0]->value, given[0]->place);
   if (op.name == "address_of" && !is<BufferLoadNode>(operands[0]))
-    throw UserError(parser.span(given[0]->place), "T.address_of takes a buffer element, as in A[i], found {}", describe(given[0]->value));
+    throw UserError(parser.span(given[0]->place), "T.address_of takes a buffer element, as in A[i], found {}",
+                    describe(given[0]->value));
   if (!dtype) dtype = result_dtype(op, operands);
-  if (!dtype) throw UserError(args.span, "{}: the dtype of the result is missing", args.function).help("write it first or as dtype=\"...\"");
-  return tir::CallNode::make(*dtype, ir::Expr(find_op(op.name)), std::move(operands), std::move(annotations), args.span);
+  if (!dtype)
+    throw UserError(args.span, "{}: the dtype of the result is missing", args.function)
+        .help("write it first or as dtype=\"...\"");
+  return tir::CallNode::make(*dtype, ir::Expr(find_op(op.name)), std::move(operands), std::move(annotations),
+                             args.span);
 }
 
 }  // namespace tilewright::script

@@ -13,7 +13,8 @@ struct Spellings {
     const ast::Expr* callee = expr->items[0];
     const std::string_view name = callee->text;
     has_blocks = has_blocks || name == "block" || name == "sblock";
-    is_sblock_era = is_sblock_era || name == "sblock" || name == "sblock_alloc_buffer" || name == "sblock_attr";
+    is_sblock_era =
+        is_sblock_era || name == "sblock" || name == "sblock_alloc_buffer" || name == "sblock_attr";
   }
   void look_at(const ast::Body& body) {
     for (const ast::Stmt* stmt : body) {
@@ -27,7 +28,10 @@ struct Spellings {
 
 bool contains_block(const tir::Stmt& body) {
   bool found = false;
-  ir::walk(body, [&](const BlockRealizeNode*) { found = true; return false; });
+  ir::walk(body, [&](const BlockRealizeNode*) {
+    found = true;
+    return false;
+  });
   return found;
 }
 
@@ -36,25 +40,34 @@ bool contains_block(const tir::Stmt& body) {
 void TirParser::parse_decorators(const ast::Stmt* function) {
   bool is_private = false;
   for (const ast::Expr* decorator : function->decorators) {
-    if (decorator->kind != ast::ExprKind::kCall || !parser_.path_of(decorator->items[0]).ends_with("prim_func")) continue;
+    if (decorator->kind != ast::ExprKind::kCall ||
+        !parser_.path_of(decorator->items[0]).ends_with("prim_func"))
+      continue;
     Args args = parser_.eval_args(decorator, {});
-    if (const Arg* arg = args.keyword("private")) is_private = parser_.to_flag(arg->value, arg->place, "private");
-    if (const Arg* arg = args.keyword("s_tir")) state_.is_sblock_era = parser_.to_flag(arg->value, arg->place, "s_tir") || state_.is_sblock_era;
-    if (const Arg* arg = args.keyword("check_well_formed")) parser_.to_flag(arg->value, arg->place, "check_well_formed");
+    if (const Arg* arg = args.keyword("private"))
+      is_private = parser_.to_flag(arg->value, arg->place, "private");
+    if (const Arg* arg = args.keyword("s_tir"))
+      state_.is_sblock_era = parser_.to_flag(arg->value, arg->place, "s_tir") || state_.is_sblock_era;
+    if (const Arg* arg = args.keyword("check_well_formed"))
+      parser_.to_flag(arg->value, arg->place, "check_well_formed");
     args.done();
   }
   if (!is_private) state_.attrs.set("global_symbol", string_imm(std::string(function->name)));
 }
 
 void TirParser::parse_param(const ast::Param& param, size_t index) {
-  if (!param.annotation) throw UserError(parser_.span(param.place), "parameter {} has no type", param.name).help("as in {}: T.Buffer((128, 128), \"float32\") or {}: T.int32", param.name, param.name);
-  if (param.default_value) throw UserError(parser_.span(param.default_value), "a parameter of a T.prim_func has no default value");
+  if (!param.annotation)
+    throw UserError(parser_.span(param.place), "parameter {} has no type", param.name)
+        .help("as in {}: T.Buffer((128, 128), \"float32\") or {}: T.int32", param.name, param.name);
+  if (param.default_value)
+    throw UserError(parser_.span(param.default_value), "a parameter of a T.prim_func has no default value");
   const std::string name(param.name);
   const Place place = param.annotation->place;
   const Value type = parser_.eval(param.annotation, {param.name});
   DataType dtype;
   if (auto buffer = type.ref<BufferNode>()) {
-    state_.params[index] = tir::VarNode::make("var_" + name, DataType::handle(), ir::Type(), parser_.span(param.place));
+    state_.params[index] =
+        tir::VarNode::make("var_" + name, DataType::handle(), ir::Type(), parser_.span(param.place));
     state_.buffers[index] = buffer;
     parser_.names.define(name, buffer, param.place);
   } else if (auto var = type.ref<tir::VarNode>()) {  // n: T.int32(), p: T.handle("float32")
@@ -65,7 +78,8 @@ void TirParser::parse_param(const ast::Param& param, size_t index) {
     state_.params[index] = make_var(name, dtype, parser_.span(param.place));
     parser_.names.define(name, state_.params[index], param.place);
   } else {
-    throw UserError(parser_.span(place), "{} is no type of a parameter", describe(type)).help("a parameter is a T.Buffer(...), a T.handle or a scalar such as T.int32");
+    throw UserError(parser_.span(place), "{} is no type of a parameter", describe(type))
+        .help("a parameter is a T.Buffer(...), a T.handle or a scalar such as T.int32");
   }
   state_.defined.insert(state_.params[index].get());
 }
@@ -78,11 +92,13 @@ void TirParser::parse_params(const ast::Stmt* function) {
   for (size_t n = 0; n < count; ++n) {
     for (size_t other = 0; other < n; ++other) {
       if (function->params[other].name == function->params[n].name)
-        throw UserError(parser_.span(function->params[n].place), "two parameters are called {}", function->params[n].name);
+        throw UserError(parser_.span(function->params[n].place), "two parameters are called {}",
+                        function->params[n].name);
     }
   }
   auto is_buffer = [&](const ast::Param& param) {
-    return param.annotation && (param.annotation->kind == ast::ExprKind::kCall || param.annotation->kind == ast::ExprKind::kSubscript);
+    return param.annotation && (param.annotation->kind == ast::ExprKind::kCall ||
+                                param.annotation->kind == ast::ExprKind::kSubscript);
   };
   for (bool buffers : {false, true}) {
     for (size_t n = 0; n < count; ++n) {
@@ -95,15 +111,18 @@ void TirParser::parse_params(const ast::Stmt* function) {
 void TirParser::parse_result(const ast::Expr* annotation) {
   if (!annotation || annotation->kind == ast::ExprKind::kNone) return;
   const Value type = parser_.eval(annotation);
-  if (auto node = type.ref<ir::TypeNode>()) state_.ret_type = node;
-  else state_.ret_type = ir::PrimTypeNode::make(parser_.to_data_type(type, annotation->place));
+  if (auto node = type.ref<ir::TypeNode>())
+    state_.ret_type = node;
+  else
+    state_.ret_type = ir::PrimTypeNode::make(parser_.to_data_type(type, annotation->place));
 }
 
 // A program of blocks is itself a block, the root, which the text may leave out.
 tir::Stmt TirParser::with_root(tir::Stmt body) {
   const auto* realize = body.as<BlockRealizeNode>();
   if (realize && realize->block->iter_vars.empty() && state_.root_buffers.empty()) {
-    if (realize->block != state_.top_block || (!state_.top_reads_found && !state_.top_writes_found)) return body;
+    if (realize->block != state_.top_block || (!state_.top_reads_found && !state_.top_writes_found))
+      return body;
     tir::Block root = with(realize->block, [&](BlockNode& n) {
       if (state_.top_reads_found) n.reads.clear();
       if (state_.top_writes_found) n.writes.clear();
@@ -111,12 +130,14 @@ tir::Stmt TirParser::with_root(tir::Stmt body) {
     return with(realize, [&](BlockRealizeNode& n) { n.block = root; });
   }
   if (state_.root_buffers.empty() && !contains_block(body)) return body;
-  tir::Block root = BlockNode::make(std::string("root"), std::vector<IterVar>{}, state_.root_buffers, std::vector<BufferRegion>{}, std::vector<BufferRegion>{},
-                                    std::vector<MatchBufferRegion>{}, AttrMap(), tir::Stmt(), std::move(body));
+  tir::Block root = BlockNode::make(
+      std::string("root"), std::vector<IterVar>{}, state_.root_buffers, std::vector<BufferRegion>{},
+      std::vector<BufferRegion>{}, std::vector<MatchBufferRegion>{}, AttrMap(), tir::Stmt(), std::move(body));
   return BlockRealizeNode::make(std::vector<PrimExpr>{}, PrimExpr(bool_imm(true)), root);
 }
 
-// Every variable that was only declared (n = T.int64()) must have been defined by something before it is used.
+// Every variable that was only declared (n = T.int64()) must have been defined by something before it is
+// used.
 void TirParser::check_defined(const PrimFunc& func) {
   std::unordered_map<const tir::VarNode*, Place> undefined;
   for (const auto& [var, place] : state_.declared) {
@@ -126,8 +147,11 @@ void TirParser::check_defined(const PrimFunc& func) {
   auto check = [&](const tir::VarNode* var) {
     auto found = undefined.find(var);
     if (found == undefined.end()) return;
-    throw UserError(parser_.span(found->second), "variable {} is used, but nothing gives it a value", var->name_hint)
-        .help("a variable gets its value by standing alone as a dimension, stride or offset of a parameter's buffer");
+    throw UserError(parser_.span(found->second), "variable {} is used, but nothing gives it a value",
+                    var->name_hint)
+        .help(
+            "a variable gets its value by standing alone as a dimension, stride or offset of a parameter's "
+            "buffer");
   };
   for (const Buffer& buffer : func->buffers) {
     if (!buffer) continue;
@@ -153,7 +177,8 @@ PrimFunc TirParser::parse_function(const ast::Stmt* function) {
   parse_body(function->body);
   state_.out = nullptr;
   PrimFunc func = parser_.at(function->place, [&] {
-    return PrimFuncNode::make(state_.params, state_.buffers, with_root(list.close()), state_.ret_type, state_.attrs, parser_.tree.span(function));
+    return PrimFuncNode::make(state_.params, state_.buffers, with_root(list.close()), state_.ret_type,
+                              state_.attrs, parser_.tree.span(function));
   });
   check_defined(func);
   return func;

@@ -105,10 +105,17 @@ constexpr TirFunction kFunctions[] = {
 
 // What stands only in `with`, `for` or as a decorator.
 constexpr std::pair<std::string_view, std::string_view> kElsewhere[] = {
-    {"block", "with T.block(...):"},       {"sblock", "with T.sblock(...):"},    {"init", "with T.init():"},
-    {"grid", "for i, j in T.grid(...):"},  {"serial", "for i in T.serial(...):"}, {"parallel", "for i in T.parallel(...):"},
-    {"vectorized", "for i in T.vectorized(...):"}, {"unroll", "for i in T.unroll(...):"}, {"unrolled", "for i in T.unrolled(...):"},
-    {"thread_binding", "for i in T.thread_binding(...):"}, {"prim_func", "@T.prim_func"}};
+    {"block", "with T.block(...):"},
+    {"sblock", "with T.sblock(...):"},
+    {"init", "with T.init():"},
+    {"grid", "for i, j in T.grid(...):"},
+    {"serial", "for i in T.serial(...):"},
+    {"parallel", "for i in T.parallel(...):"},
+    {"vectorized", "for i in T.vectorized(...):"},
+    {"unroll", "for i in T.unroll(...):"},
+    {"unrolled", "for i in T.unrolled(...):"},
+    {"thread_binding", "for i in T.thread_binding(...):"},
+    {"prim_func", "@T.prim_func"}};
 
 }  // namespace
 
@@ -116,7 +123,8 @@ Value call_tir_function(Parser& parser, std::string_view name, Args& args) {
   for (const TirFunction& entry : kFunctions) {
     if (entry.name == name) {
       const bool is_in_body = parser.tir && parser.tir->out;
-      if (entry.in_body && !is_in_body) throw UserError(args.span, "{} stands only inside the body of a T.prim_func", args.function);
+      if (entry.in_body && !is_in_body)
+        throw UserError(args.span, "{} stands only inside the body of a T.prim_func", args.function);
       return entry.handler(parser, args);
     }
   }
@@ -130,7 +138,9 @@ Value call_tir_function(Parser& parser, std::string_view name, Args& args) {
   for (const TirFunction& entry : kFunctions) known.push_back(entry.name);
   for (size_t n = 0; n < kNumBuiltinOps; ++n) known.push_back(kBuiltinOps[n].name);
   for (const auto& [other, form] : kElsewhere) known.push_back(other);
-  for (std::string_view type : {"float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "bool", "handle"}) known.push_back(type);
+  for (std::string_view type :
+       {"float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "bool", "handle"})
+    known.push_back(type);
   UserError error(args.span, "TIR has no function {}", name);
   if (!nearest_names(name, known).empty()) error.help("{}", nearest_names_text(name, known));
   throw error;

@@ -38,7 +38,9 @@ Value meta_var(Parser& parser, Args& args);
 /// The node of `kind` from two arguments.
 Value two_operands(Parser& parser, ir::Kind kind, Args& args);
 /// The parameters of a lambda as new variables of `dtype`, and its results.
-std::pair<std::vector<tir::Var>, std::vector<PrimExpr>> apply_lambda(Parser& parser, const Arg& arg, const std::vector<DataType>& dtypes, std::string_view what);
+std::pair<std::vector<tir::Var>, std::vector<PrimExpr>> apply_lambda(Parser& parser, const Arg& arg,
+                                                                     const std::vector<DataType>& dtypes,
+                                                                     std::string_view what);
 
 // tir_calls.cc
 Value call_builtin(Parser& parser, const BuiltinOp& op, Args& args);

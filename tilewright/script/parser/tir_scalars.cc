@@ -8,7 +8,9 @@
 namespace tilewright::script {
 namespace {
 
-std::string name_or(const Args& args, std::string_view otherwise) { return std::string(args.hint().empty() ? otherwise : args.hint()); }
+std::string name_or(const Args& args, std::string_view otherwise) {
+  return std::string(args.hint().empty() ? otherwise : args.hint());
+}
 
 // n = T.int64(): a variable that a buffer's shape, a let or a thread defines
 Value declare(Parser& parser, const tir::Var& var, Place place) {
@@ -34,9 +36,13 @@ Value pointer(Parser& parser, Args& args) {
   const Arg* scope = args.find(1, "storage_scope");
   args.keyword("is_size_var");
   args.done();
-  if (!dtype || dtype->value.is_none()) return declare(parser, make_var(name_or(args, "p"), DataType::handle(), args.span), args.place);
+  if (!dtype || dtype->value.is_none())
+    return declare(parser, make_var(name_or(args, "p"), DataType::handle(), args.span), args.place);
   std::string where = scope ? parser.to_string(scope->value, scope->place, "storage_scope") : "global";
-  return declare(parser, pointer_var(name_or(args, "p"), parser.to_data_type(dtype->value, dtype->place), std::move(where)), args.place);
+  return declare(
+      parser,
+      pointer_var(name_or(args, "p"), parser.to_data_type(dtype->value, dtype->place), std::move(where)),
+      args.place);
 }
 
 PrimExpr converted(Parser& parser, DataType dtype, const Arg& arg, bool keep_same) {
@@ -45,7 +51,8 @@ PrimExpr converted(Parser& parser, DataType dtype, const Arg& arg, bool keep_sam
     if (!is_real || dtype.is_float()) return parser.to_prim(arg.value, arg.place, dtype);
     const double value = *arg.value.get<double>();
     if (!(std::abs(value) < 9e18)) throw UserError(parser.span(arg.place), "{} is no {}", value, dtype.str());
-    return parser.to_prim(Value(static_cast<int64_t>(value)), arg.place, dtype);  // as Python's int(): towards zero
+    return parser.to_prim(Value(static_cast<int64_t>(value)), arg.place,
+                          dtype);  // as Python's int(): towards zero
   }
   if (auto special = named_float(arg.value); special && dtype.is_float()) return float_imm(*special, dtype);
   PrimExpr value = parser.to_prim(arg.value, arg.place);
@@ -56,9 +63,11 @@ PrimExpr converted(Parser& parser, DataType dtype, const Arg& arg, bool keep_sam
   }
   const bool is_text = is<ir::StringImmNode>(value);
   if (value->dtype.is_handle() != dtype.is_handle() || is_text || value->dtype.is_void())
-    throw UserError(parser.span(arg.place), "a value of dtype {} cannot be cast to {}", value->dtype.str(), dtype.str());
+    throw UserError(parser.span(arg.place), "a value of dtype {} cannot be cast to {}", value->dtype.str(),
+                    dtype.str());
   if (value->dtype.lanes != dtype.lanes)
-    throw UserError(parser.span(arg.place), "a value of {} lanes cannot be cast to {}", value->dtype.lanes, dtype.str());
+    throw UserError(parser.span(arg.place), "a value of {} lanes cannot be cast to {}", value->dtype.lanes,
+                    dtype.str());
   return CastNode::make(dtype, value, parser.span(arg.place));
 }
 
@@ -73,7 +82,8 @@ Value scalar_of_dtype(Parser& parser, DataType dtype, Args& args) {
   const std::string name = name_or(args, "v");
   // `m` of a shape written with strings, e.g. T.Buffer(("m",), ...), is the same variable
   if (parser.tir && !args.hint().empty()) {
-    if (auto known = parser.tir->dims.find(name); known != parser.tir->dims.end() && known->second->dtype == dtype) {
+    if (auto known = parser.tir->dims.find(name);
+        known != parser.tir->dims.end() && known->second->dtype == dtype) {
       parser.tir->fresh.insert(known->second.get());
       return known->second;
     }
@@ -90,8 +100,10 @@ Value new_var(Parser& parser, Args& args) {
   args.done();
   const std::string text = name ? parser.to_string(name->value, name->place, "name") : name_or(args, "v");
   if (const auto* pointer = dtype_arg.value.node<ir::PointerTypeNode>())
-    return declare(parser, tir::VarNode::make(text, DataType::handle(), ir::Type(pointer), args.span), args.place);
-  return declare(parser, make_var(text, parser.to_data_type(dtype_arg.value, dtype_arg.place), args.span), args.place);
+    return declare(parser, tir::VarNode::make(text, DataType::handle(), ir::Type(pointer), args.span),
+                   args.place);
+  return declare(parser, make_var(text, parser.to_data_type(dtype_arg.value, dtype_arg.place), args.span),
+                 args.place);
 }
 
 // T.Cast("float32", x): always the node
@@ -127,7 +139,8 @@ Value float_imm_value(Parser& parser, Args& args) {
   const Arg& value = args.need(1, "value");
   args.done();
   const DataType type = parser.to_data_type(dtype.value, dtype.place);
-  if (!type.is_float()) throw UserError(parser.span(dtype.place), "T.FloatImm takes a float dtype, found {}", type.str());
+  if (!type.is_float())
+    throw UserError(parser.span(dtype.place), "T.FloatImm takes a float dtype, found {}", type.str());
   return converted(parser, type, value, true);
 }
 
@@ -152,7 +165,8 @@ Value ceil_divide(Parser& parser, Args& args) {
   const Arg& b = args.need(1, "rhs");
   args.done();
   if (a.value.is_number() && b.value.is_number()) {
-    Value shifted = parser.binary_op("-", parser.binary_op("+", a.value, b.value, args.place), Value(1), args.place);
+    Value shifted =
+        parser.binary_op("-", parser.binary_op("+", a.value, b.value, args.place), Value(1), args.place);
     return parser.binary_op("//", shifted, b.value, args.place);
   }
   auto [x, y] = parser.unify(a.value, b.value, args.place);
@@ -174,12 +188,17 @@ Value let_value(Parser& parser, Args& args) {
   const Arg& where = args.need(1, "where");
   args.done();
   const auto* map = where.value.get<Mapping>();
-  if (!map || map->items.empty()) throw UserError(parser.span(where.place), "where must be a dictionary {{variable: value}}, found {}", describe(where.value));
+  if (!map || map->items.empty())
+    throw UserError(parser.span(where.place), "where must be a dictionary {{variable: value}}, found {}",
+                    describe(where.value));
   PrimExpr result = parser.to_prim(body.value, body.place);
   for (size_t n = map->items.size(); n-- > 0;) {
     auto var = map->items[n].first.ref<tir::VarNode>();
-    if (!var) throw UserError(parser.span(where.place), "a key of where must be a variable, found {}", describe(map->items[n].first));
-    PrimExpr value = parser.to_dtype(map->items[n].second, var->dtype, where.place, "variable " + var->name_hint);
+    if (!var)
+      throw UserError(parser.span(where.place), "a key of where must be a variable, found {}",
+                      describe(map->items[n].first));
+    PrimExpr value =
+        parser.to_dtype(map->items[n].second, var->dtype, where.place, "variable " + var->name_hint);
     if (parser.tir) parser.tir->defined.insert(var.get());
     result = LetNode::make(value, var, result, args.span);
   }
@@ -196,7 +215,9 @@ int64_t lanes_of(Parser& parser, const Arg& arg) {
   };
   const auto* scaled = arg.value.node<MulNode>();
   int64_t factor;
-  if (scaled && is_vscale(scaled->a) && as_const_int(scaled->b, &factor) && factor >= 1 && factor < DataType::kScalable) return factor | DataType::kScalable;
+  if (scaled && is_vscale(scaled->a) && as_const_int(scaled->b, &factor) && factor >= 1 &&
+      factor < DataType::kScalable)
+    return factor | DataType::kScalable;
   const int64_t lanes = parser.to_int(arg.value, arg.place, "the number of lanes");
   if (lanes < 1 || lanes > 0x7fff) throw UserError(parser.span(arg.place), "a vector of {} lanes", lanes);
   return lanes;
@@ -223,7 +244,8 @@ Value shuffle(Parser& parser, Args& args) {
   const Arg& vectors = args.need(0, "vectors");
   const Arg& indices = args.need(1, "indices");
   args.done();
-  return ShuffleNode::make(parser.to_prims(vectors.value, vectors.place), parser.to_prims(indices.value, indices.place), args.span);
+  return ShuffleNode::make(parser.to_prims(vectors.value, vectors.place),
+                           parser.to_prims(indices.value, indices.place), args.span);
 }
 
 // T.BufferLoad(A, [i], predicate)
@@ -233,25 +255,34 @@ Value buffer_load(Parser& parser, Args& args) {
   const Arg* predicate = args.find(2, "predicate");
   args.done();
   auto node = buffer.value.ref<BufferNode>();
-  if (!node) throw UserError(parser.span(buffer.place), "expected a buffer, found {}", describe(buffer.value));
-  PrimExpr mask = predicate && !predicate->value.is_none() ? parser.to_prim(predicate->value, predicate->place) : PrimExpr();
+  if (!node)
+    throw UserError(parser.span(buffer.place), "expected a buffer, found {}", describe(buffer.value));
+  PrimExpr mask = predicate && !predicate->value.is_none()
+                      ? parser.to_prim(predicate->value, predicate->place)
+                      : PrimExpr();
   return BufferLoadNode::make(node, parser.to_prims(indices.value, indices.place), mask, args.span);
 }
 
-std::pair<std::vector<tir::Var>, std::vector<PrimExpr>> apply_lambda(Parser& parser, const Arg& arg, const std::vector<DataType>& dtypes, std::string_view what) {
+std::pair<std::vector<tir::Var>, std::vector<PrimExpr>> apply_lambda(Parser& parser, const Arg& arg,
+                                                                     const std::vector<DataType>& dtypes,
+                                                                     std::string_view what) {
   const auto* lambda = arg.value.get<LambdaValue>();
-  if (!lambda) throw UserError(parser.span(arg.place), "{} takes a lambda, found {}", what, describe(arg.value));
+  if (!lambda)
+    throw UserError(parser.span(arg.place), "{} takes a lambda, found {}", what, describe(arg.value));
   const std::vector<std::string_view>& names = lambda->expr->names;
   for (std::string_view name : names) {
-    if (name.starts_with("*")) throw Unsupported(parser.span(arg.place), "{}: a lambda with a variable number of parameters", what);
+    if (name.starts_with("*"))
+      throw Unsupported(parser.span(arg.place), "{}: a lambda with a variable number of parameters", what);
   }
   if (names.empty()) throw UserError(parser.span(arg.place), "{}: the lambda has no parameters", what);
   if (!dtypes.empty() && dtypes.size() != names.size())
-    throw UserError(parser.span(arg.place), "{}: the lambda has {} parameters, expected {}", what, names.size(), dtypes.size());
+    throw UserError(parser.span(arg.place), "{}: the lambda has {} parameters, expected {}", what,
+                    names.size(), dtypes.size());
   FrameGuard frame(&parser.names);
   std::vector<tir::Var> vars;
   for (size_t n = 0; n < names.size(); ++n) {
-    vars.push_back(make_var(std::string(names[n]), dtypes.empty() ? kInt32 : dtypes[n], parser.span(arg.place)));
+    vars.push_back(
+        make_var(std::string(names[n]), dtypes.empty() ? kInt32 : dtypes[n], parser.span(arg.place)));
     parser.names.define(names[n], vars.back(), arg.place);
   }
   const ast::Expr* body = lambda->expr->items[0];
@@ -271,9 +302,13 @@ Value comm_reducer(Parser& parser, Args& args) {
   }
   auto [vars, result] = apply_lambda(parser, combiner, dtypes, "T.comm_reducer");
   if (result.size() != identity.size())
-    throw UserError(parser.span(combiner.place), "T.comm_reducer: the lambda gives {} values, but {} identities are given", result.size(), identity.size());
+    throw UserError(parser.span(combiner.place),
+                    "T.comm_reducer: the lambda gives {} values, but {} identities are given", result.size(),
+                    identity.size());
   const auto half = static_cast<long>(identity.size());
-  return CommReducerNode::make(std::vector<tir::Var>(vars.begin(), vars.begin() + half), std::vector<tir::Var>(vars.begin() + half, vars.end()), std::move(result), std::move(identity));
+  return CommReducerNode::make(std::vector<tir::Var>(vars.begin(), vars.begin() + half),
+                               std::vector<tir::Var>(vars.begin() + half, vars.end()), std::move(result),
+                               std::move(identity));
 }
 
 // T.index_map(lambda i, j: (i // 4, j, i % 4))
@@ -317,7 +352,10 @@ Value target_value(Parser& parser, Args& args) {
       for (const ObjectRef& key : given->items) keys.push_back(parser.to_string(key, config.place, "a key"));
     }
     attrs.erase("keys");
-    target = with(target, [&](ir::TargetNode& n) { n.attrs = attrs; n.keys = keys; });
+    target = with(target, [&](ir::TargetNode& n) {
+      n.attrs = attrs;
+      n.keys = keys;
+    });
   } else {
     target = ir::parse_target(parser.to_string(config.value, config.place, "a target"));
   }

@@ -8,7 +8,8 @@
 
 namespace tilewright::script {
 
-/// The statements of one level.  Some hold for all that follow (let, allocation, attribute): those have `wrap`.
+/// The statements of one level.  Some hold for all that follow (let, allocation, attribute): those have
+/// `wrap`.
 class StmtList {
  public:
   void add(tir::Stmt stmt);
@@ -57,23 +58,24 @@ struct TirState {
   AttrMap attrs;
   ir::Type ret_type;
   std::vector<Buffer> root_buffers;
-  StmtList* out = nullptr;            // where statements go
-  std::vector<BlockState*> blocks;    // innermost last
-  bool has_blocks = false;            // the text has T.block or the like: T.alloc_buffer belongs to a block
-  bool is_sblock_era = false;         // T.sblock is written: T.alloc_buffer is a statement
+  StmtList* out = nullptr;          // where statements go
+  std::vector<BlockState*> blocks;  // innermost last
+  bool has_blocks = false;          // the text has T.block or the like: T.alloc_buffer belongs to a block
+  bool is_sblock_era = false;       // T.sblock is written: T.alloc_buffer is a statement
   std::map<std::string, tir::Var, std::less<>> dims;  // variables of dimensions written as strings
   std::unordered_map<const tir::VarNode*, LoopInfo> loops;
   std::unordered_map<const tir::VarNode*, IterVar> env_threads;
   // the last outermost block and which of its regions were found, not written: a root block keeps neither
   tir::Block top_block;
   bool top_reads_found = false, top_writes_found = false;
-  std::vector<std::pair<tir::Var, Place>> declared;    // n = T.int64(): something must define it
+  std::vector<std::pair<tir::Var, Place>> declared;  // n = T.int64(): something must define it
   std::unordered_set<const tir::VarNode*> defined;
-  std::unordered_set<const ir::Object*> fresh;         // new variables that no name stands for yet
+  std::unordered_set<const ir::Object*> fresh;  // new variables that no name stands for yet
 };
 
-/// The arguments that describe a buffer, from position `first` on: shape, dtype, data, strides, elem_offset, scope, align,
-/// offset_factor, buffer_type, axis_separators.  Without `data` it gets a pointer of its own.
-Buffer buffer_from_args(Parser& parser, Args& args, size_t first, std::string name, const Buffer& defaults = {});
+/// The arguments that describe a buffer, from position `first` on: shape, dtype, data, strides, elem_offset,
+/// scope, align, offset_factor, buffer_type, axis_separators.  Without `data` it gets a pointer of its own.
+Buffer buffer_from_args(Parser& parser, Args& args, size_t first, std::string name,
+                        const Buffer& defaults = {});
 
 }  // namespace tilewright::script

@@ -10,12 +10,15 @@ Value attr(Parser& parser, Args& args) {
   const Arg& key_arg = args.need(1, "attr_key");
   const Arg& value_arg = args.need(2, "value");
   args.done();
-  ObjectRef node = node_arg.value.is_number() ? ObjectRef(parser.to_prim(node_arg.value, node_arg.place)) : parser.to_object(node_arg.value, node_arg.place);
+  ObjectRef node = node_arg.value.is_number() ? ObjectRef(parser.to_prim(node_arg.value, node_arg.place))
+                                              : parser.to_object(node_arg.value, node_arg.place);
   const std::string key = parser.to_string(key_arg.value, key_arg.place, "the attribute's name");
   const PrimExpr value = parser.to_prim(value_arg.value, value_arg.place);
   if (const auto* axis = node.as<IterVarNode>()) parser.tir->defined.insert(axis->var.get());
   const Span span = args.span;
-  parser.tir->out->open([=](tir::Stmt body) -> tir::Stmt { return AttrStmtNode::make(node, key, value, std::move(body), span); });
+  parser.tir->out->open([=](tir::Stmt body) -> tir::Stmt {
+    return AttrStmtNode::make(node, key, value, std::move(body), span);
+  });
   return {};
 }
 
@@ -30,7 +33,9 @@ Value open_thread(Parser& parser, const IterVar& axis, const PrimExpr& extent, c
   state.defined.insert(axis->var.get());
   state.loops[axis->var.get()] = {make_const_int(axis->var->dtype, 0), extent, args.place};
   const Span span = args.span;
-  state.out->open([=](tir::Stmt body) -> tir::Stmt { return AttrStmtNode::make(axis, std::string("thread_extent"), extent, std::move(body), span); });
+  state.out->open([=](tir::Stmt body) -> tir::Stmt {
+    return AttrStmtNode::make(axis, std::string("thread_extent"), extent, std::move(body), span);
+  });
   state.fresh.insert(axis->var.get());
   return axis->var;
 }
@@ -43,7 +48,9 @@ Value launch_thread(Parser& parser, Args& args) {
   const Arg& extent_arg = args.need(1, "extent");
   args.done();
   PrimExpr extent = parser.to_prim(extent_arg.value, extent_arg.place);
-  if (!extent->dtype.is_integral()) throw UserError(parser.span(extent_arg.place), "an extent has dtype {}, expected an integer", extent->dtype.str());
+  if (!extent->dtype.is_integral())
+    throw UserError(parser.span(extent_arg.place), "an extent has dtype {}, expected an integer",
+                    extent->dtype.str());
   if (const auto* tag = thread.value.get<std::string>()) {
     tir::Var var = make_var(std::string(args.hint().empty() ? *tag : args.hint()), extent->dtype, args.span);
     return open_thread(parser, thread_axis(var, *tag), extent, args);
@@ -52,8 +59,11 @@ Value launch_thread(Parser& parser, Args& args) {
   const auto* var = thread.value.node<tir::VarNode>();
   auto known = var ? parser.tir->env_threads.find(var) : parser.tir->env_threads.end();
   if (known == parser.tir->env_threads.end())
-    throw UserError(parser.span(thread.place), "expected a thread such as \"threadIdx.x\", or a variable of T.env_thread, found {}", describe(thread.value));
-  if (var->dtype != extent->dtype) extent = parser.to_dtype(extent_arg.value, var->dtype, extent_arg.place, "the extent");
+    throw UserError(parser.span(thread.place),
+                    "expected a thread such as \"threadIdx.x\", or a variable of T.env_thread, found {}",
+                    describe(thread.value));
+  if (var->dtype != extent->dtype)
+    extent = parser.to_dtype(extent_arg.value, var->dtype, extent_arg.place, "the extent");
   Value result = open_thread(parser, known->second, extent, args);
   parser.tir->fresh.erase(var);
   return args.hint().empty() ? Value() : result;
@@ -65,7 +75,8 @@ Value env_thread(Parser& parser, Args& args) {
   const Arg* dtype = args.find(1, "dtype");
   args.done();
   const std::string name = parser.to_string(tag.value, tag.place, "a thread");
-  tir::Var var = make_var(std::string(args.hint().empty() ? name : args.hint()), dtype ? parser.to_data_type(dtype->value, dtype->place) : kInt32, args.span);
+  tir::Var var = make_var(std::string(args.hint().empty() ? name : args.hint()),
+                          dtype ? parser.to_data_type(dtype->value, dtype->place) : kInt32, args.span);
   parser.tir->declared.emplace_back(var, args.place);
   parser.tir->fresh.insert(var.get());
   parser.tir->env_threads[var.get()] = thread_axis(var, name);
@@ -80,19 +91,27 @@ Value iter_var(Parser& parser, Args& args) {
   const Arg* tag = args.find(3, "thread_tag");
   args.done();
   auto var = var_arg.value.ref<tir::VarNode>();
-  if (!var) throw UserError(parser.span(var_arg.place), "expected a variable, found {}", describe(var_arg.value));
+  if (!var)
+    throw UserError(parser.span(var_arg.place), "expected a variable, found {}", describe(var_arg.value));
   ir::Range dom = dom_arg.value.ref<ir::RangeNode>();
   if (const auto* pair = dom_arg.value.get<Sequence>(); pair && pair->items.size() == 2) {
     auto [begin, end] = parser.unify(pair->items[0], pair->items[1], dom_arg.place);
     dom = make_range(begin, end - begin);
   }
   const std::string kind = parser.to_string(kind_arg.value, kind_arg.place, "the kind of an axis");
-  constexpr std::pair<std::string_view, IterType> kKinds[] = {{"DataPar", IterType::kSpatial}, {"CommReduce", IterType::kReduce}, {"Ordered", IterType::kScan},
-                                                              {"Opaque", IterType::kOpaque},   {"ThreadIndex", IterType::kThread}};
+  constexpr std::pair<std::string_view, IterType> kKinds[] = {{"DataPar", IterType::kSpatial},
+                                                              {"CommReduce", IterType::kReduce},
+                                                              {"Ordered", IterType::kScan},
+                                                              {"Opaque", IterType::kOpaque},
+                                                              {"ThreadIndex", IterType::kThread}};
   for (const auto& [name, type] : kKinds) {
-    if (name == kind) return IterVarNode::make(var, dom, type, tag ? parser.to_string(tag->value, tag->place, "thread_tag") : std::string());
+    if (name == kind)
+      return IterVarNode::make(var, dom, type,
+                               tag ? parser.to_string(tag->value, tag->place, "thread_tag") : std::string());
   }
-  throw UserError(parser.span(kind_arg.place), "\"{}\" is no kind of axis; they are DataPar, CommReduce, Ordered, Opaque, ThreadIndex", kind);
+  throw UserError(parser.span(kind_arg.place),
+                  "\"{}\" is no kind of axis; they are DataPar, CommReduce, Ordered, Opaque, ThreadIndex",
+                  kind);
 }
 
 // T.Assert(condition, message)
@@ -100,8 +119,10 @@ Value assert_stmt(Parser& parser, Args& args) {
   const Arg& condition = args.need(0, "condition");
   const Arg* message = args.find(1, "message");
   args.done();
-  std::string text = message ? parser.to_string(message->value, message->place, "the message") : "assertion failed";
-  parser.tir->out->add(AssertStmtNode::make(parser.to_bool(condition.value, condition.place), std::move(text), args.span));
+  std::string text =
+      message ? parser.to_string(message->value, message->place, "the message") : "assertion failed";
+  parser.tir->out->add(
+      AssertStmtNode::make(parser.to_bool(condition.value, condition.place), std::move(text), args.span));
   return {};
 }
 
@@ -120,12 +141,15 @@ Value buffer_store(Parser& parser, Args& args) {
   const Arg* predicate = args.find(3, "predicate");
   args.done();
   auto buffer = buffer_arg.value.ref<BufferNode>();
-  if (!buffer) throw UserError(parser.span(buffer_arg.place), "expected a buffer, found {}", describe(buffer_arg.value));
+  if (!buffer)
+    throw UserError(parser.span(buffer_arg.place), "expected a buffer, found {}", describe(buffer_arg.value));
   std::vector<PrimExpr> indices = parser.to_prims(indices_arg.value, indices_arg.place);
   DataType dtype = buffer->dtype;
   if (!indices.empty()) dtype = dtype.with_lanes(dtype.lanes * indices.back()->dtype.lanes);
   PrimExpr stored = parser.to_dtype(value.value, dtype, value.place, "buffer " + buffer->name);
-  PrimExpr mask = predicate && !predicate->value.is_none() ? parser.to_prim(predicate->value, predicate->place) : PrimExpr();
+  PrimExpr mask = predicate && !predicate->value.is_none()
+                      ? parser.to_prim(predicate->value, predicate->place)
+                      : PrimExpr();
   parser.tir->out->add(BufferStoreNode::make(buffer, stored, std::move(indices), mask, args.span));
   return {};
 }
@@ -143,16 +167,19 @@ Value let_stmt(Parser& parser, Args& args) {
   tir::Var var;
   if (var_arg && !var_arg->value.is_none()) {
     var = var_arg->value.ref<tir::VarNode>();
-    if (!var) throw UserError(parser.span(var_arg->place), "expected a variable, found {}", describe(var_arg->value));
+    if (!var)
+      throw UserError(parser.span(var_arg->place), "expected a variable, found {}", describe(var_arg->value));
     value = parser.to_dtype(value_arg.value, var->dtype, value_arg.place, "variable " + var->name_hint);
   } else {
     ir::Type annotation = type ? type->value.ref<ir::TypeNode>() : ir::Type();
-    var = tir::VarNode::make(std::string(args.hint().empty() ? "v" : args.hint()), value->dtype, annotation, args.span);
+    var = tir::VarNode::make(std::string(args.hint().empty() ? "v" : args.hint()), value->dtype, annotation,
+                             args.span);
     parser.tir->fresh.insert(var.get());
   }
   parser.tir->defined.insert(var.get());
   const Span span = args.span;
-  parser.tir->out->open([=](tir::Stmt body) -> tir::Stmt { return LetStmtNode::make(value, var, std::move(body), span); });
+  parser.tir->out->open(
+      [=](tir::Stmt body) -> tir::Stmt { return LetStmtNode::make(value, var, std::move(body), span); });
   return var;
 }
 

@@ -59,13 +59,17 @@ void TirParser::parse_statement(const ast::Stmt* stmt) {
     case StmtKind::kPass: return;
     case StmtKind::kBreak:
     case StmtKind::kContinue: {
-      PrimExpr jump = tir::CallNode::make(kInt32, ir::Expr(find_op(stmt->kind == StmtKind::kBreak ? "break_loop" : "continue_loop")),
-                                          std::vector<PrimExpr>{}, AttrMap(), parser_.tree.span(stmt));
+      PrimExpr jump = tir::CallNode::make(
+          kInt32, ir::Expr(find_op(stmt->kind == StmtKind::kBreak ? "break_loop" : "continue_loop")),
+          std::vector<PrimExpr>{}, AttrMap(), parser_.tree.span(stmt));
       return state_.out->add(EvaluateNode::make(jump, parser_.tree.span(stmt)));
     }
     case StmtKind::kFunction:
-    case StmtKind::kClass: throw UserError(parser_.span(stmt->name_place), "a function or class cannot be defined inside a T.prim_func");
-    case StmtKind::kImport: throw UserError(parser_.tree.span(stmt), "an import cannot stand inside a T.prim_func");
+    case StmtKind::kClass:
+      throw UserError(parser_.span(stmt->name_place),
+                      "a function or class cannot be defined inside a T.prim_func");
+    case StmtKind::kImport:
+      throw UserError(parser_.tree.span(stmt), "an import cannot stand inside a T.prim_func");
   }
 }
 
@@ -81,8 +85,10 @@ void TirParser::add_value(const Value& value, const ast::Expr* expr) {
     for (const Value& item : list->items) add_value(item, expr);
     return;
   }
-  if (value.ref<ir::PrimExprNode>()) return state_.out->add(EvaluateNode::make(parser_.to_prim(value, expr->place), parser_.span(expr)));
-  if (value.node<BufferNode>() || value.get<AllocatedPointer>() || value.node<IterVarNode>()) return;  // e.g. T.allocate without a name
+  if (value.ref<ir::PrimExprNode>())
+    return state_.out->add(EvaluateNode::make(parser_.to_prim(value, expr->place), parser_.span(expr)));
+  if (value.node<BufferNode>() || value.get<AllocatedPointer>() || value.node<IterVarNode>())
+    return;  // e.g. T.allocate without a name
   throw UserError(parser_.span(expr), "the value of this line, {}, is not used", describe(value));
 }
 
@@ -107,19 +113,23 @@ void TirParser::parse_while(const ast::Stmt* stmt) {
 void TirParser::parse_assert(const ast::Stmt* stmt) {
   const Value test = parser_.eval(stmt->value);
   std::string message = "assertion failed";
-  if (stmt->message) message = parser_.to_string(parser_.eval(stmt->message), stmt->message->place, "the message");
+  if (stmt->message)
+    message = parser_.to_string(parser_.eval(stmt->message), stmt->message->place, "the message");
   if (test.is_number() && !test.node<ir::PrimExprNode>()) {
-    if (!parser_.to_flag(test, stmt->value->place, "the condition")) throw UserError(parser_.span(stmt->value), "{}", message);
+    if (!parser_.to_flag(test, stmt->value->place, "the condition"))
+      throw UserError(parser_.span(stmt->value), "{}", message);
     return;
   }
-  state_.out->add(AssertStmtNode::make(parser_.to_bool(test, stmt->value->place), message, parser_.tree.span(stmt)));
+  state_.out->add(
+      AssertStmtNode::make(parser_.to_bool(test, stmt->value->place), message, parser_.tree.span(stmt)));
 }
 
 void TirParser::parse_return(const ast::Stmt* stmt) {
   if (!stmt->value || stmt->value->kind == ast::ExprKind::kNone) return;
   PrimExpr value = parser_.eval_prim(stmt->value);
   const DataType dtype = value->dtype;
-  PrimExpr call = tir::CallNode::make(dtype, ir::Expr(find_op("ret")), std::vector<PrimExpr>{value}, AttrMap(), parser_.tree.span(stmt));
+  PrimExpr call = tir::CallNode::make(dtype, ir::Expr(find_op("ret")), std::vector<PrimExpr>{value},
+                                      AttrMap(), parser_.tree.span(stmt));
   state_.out->add(EvaluateNode::make(call, parser_.tree.span(stmt)));
 }
 
@@ -130,16 +140,23 @@ void TirParser::parse_with(const ast::Stmt* stmt, size_t item) {
   const std::string path = expr->kind == ast::ExprKind::kCall ? parser_.path_of(expr->items[0]) : "";
   if (path == "tir.block" || path == "tir.sblock") return parse_block(stmt, item, expr);
   if (path == "tir.init") return parse_init(stmt, item);
-  for (std::string_view loop : {"tir.grid", "tir.serial", "tir.parallel", "tir.vectorized", "tir.unroll", "tir.unrolled", "tir.thread_binding"}) {
-    if (path == loop) throw UserError(parser_.span(expr), "{} is a loop, not a `with`", parser_.text(expr->items[0])).help("write it as `for ... in {}:`", parser_.text(expr));
+  for (std::string_view loop : {"tir.grid", "tir.serial", "tir.parallel", "tir.vectorized", "tir.unroll",
+                                "tir.unrolled", "tir.thread_binding"}) {
+    if (path == loop)
+      throw UserError(parser_.span(expr), "{} is a loop, not a `with`", parser_.text(expr->items[0]))
+          .help("write it as `for ... in {}:`", parser_.text(expr));
   }
-  // anything else opens a scope whose first statement it is: T.attr, T.allocate, T.launch_thread, T.LetStmt, T.Assert
+  // anything else opens a scope whose first statement it is: T.attr, T.allocate, T.launch_thread, T.LetStmt,
+  // T.Assert
   FrameGuard frame(&parser_.names);
   StmtList list;
   StmtList* outer = std::exchange(state_.out, &list);
   const ast::Expr* target = stmt->items[item].target;
   const Value value = parser_.eval(expr, target ? target_names(target) : std::vector<std::string_view>{});
-  if (list.empty()) throw UserError(parser_.span(expr), "this opens no scope: `with` takes T.block, T.init, T.attr, T.launch_thread, T.allocate, T.decl_buffer, T.LetStmt or T.Assert");
+  if (list.empty())
+    throw UserError(parser_.span(expr),
+                    "this opens no scope: `with` takes T.block, T.init, T.attr, T.launch_thread, T.allocate, "
+                    "T.decl_buffer, T.LetStmt or T.Assert");
   if (target) assign_value(target, value, expr->place);
   parse_with(stmt, item + 1);
   state_.out = outer;

@@ -24,11 +24,16 @@ bool is_open(char c) { return c == '(' || c == '[' || c == '{'; }
 bool is_close(char c) { return c == ')' || c == ']' || c == '}'; }
 
 // Operators at which a long expression is broken, loosest first.
-constexpr std::string_view kOperators[][6] = {{" or "}, {" and "}, {" == ", " != ", " < ", " <= ", " > ", " >= "}, {" + ", " - "}, {" * ", " / ", " // ", " % "}};
+constexpr std::string_view kOperators[][6] = {{" or "},
+                                              {" and "},
+                                              {" == ", " != ", " < ", " <= ", " > ", " >= "},
+                                              {" + ", " - "},
+                                              {" * ", " / ", " // ", " % "}};
 
 class Wrapper {
  public:
-  Wrapper(const std::string& text, size_t width, size_t step) : text_(text), width_(width), step_(step), moved_(text.size() + 1) {}
+  Wrapper(const std::string& text, size_t width, size_t step)
+      : text_(text), width_(width), step_(step), moved_(text.size() + 1) {}
 
   std::string run() {
     size_t begin = 0;
@@ -55,7 +60,9 @@ class Wrapper {
       out_ += text_[n];
     }
   }
-  std::string_view view(Piece piece) const { return std::string_view(text_).substr(piece.begin, piece.end - piece.begin); }
+  std::string_view view(Piece piece) const {
+    return std::string_view(text_).substr(piece.begin, piece.end - piece.begin);
+  }
   bool fits(Piece piece, size_t indent, std::string_view tail) const {
     return indent + (piece.end - piece.begin) + tail.size() <= width_;
   }
@@ -70,11 +77,13 @@ class Wrapper {
   void line(Piece piece, size_t indent, std::string_view tail) {
     if (fits(piece, indent, tail) || text_[piece.begin] == '#') return plain(piece, indent, tail);
     for (std::string_view word : {"if ", "while "}) {
-      if (view(piece).starts_with(word)) return in_parentheses(piece, piece.begin + word.size(), 1, indent, tail);
+      if (view(piece).starts_with(word))
+        return in_parentheses(piece, piece.begin + word.size(), 1, indent, tail);
     }
     const size_t assigned = assignment(piece);
     Piece bracket;
-    if (view(piece).starts_with("def ") ? first_bracket(piece, &bracket) : last_bracket({assigned, piece.end}, &bracket))
+    if (view(piece).starts_with("def ") ? first_bracket(piece, &bracket)
+                                        : last_bracket({assigned, piece.end}, &bracket))
       return split(piece, bracket, indent, tail);
     if (assigned == piece.begin) return operands(piece, indent, tail);
     in_parentheses(piece, assigned, 0, indent, tail);
@@ -100,9 +109,12 @@ class Wrapper {
   size_t assignment(Piece piece) const {
     int depth = 0;
     for (size_t n = piece.begin; n < piece.end; n += token_length(text_, n, piece.end)) {
-      if (is_open(text_[n])) ++depth;
-      else if (is_close(text_[n])) --depth;
-      else if (depth == 0 && view({n, piece.end}).starts_with(" = ")) return n + 3;
+      if (is_open(text_[n]))
+        ++depth;
+      else if (is_close(text_[n]))
+        --depth;
+      else if (depth == 0 && view({n, piece.end}).starts_with(" = "))
+        return n + 3;
     }
     return piece.begin;
   }
@@ -115,7 +127,8 @@ class Wrapper {
     return bracket->begin < bracket->end;
   }
 
-  // The last bracket of an expression that is nothing but calls and accesses, e.g. f(x)[...] or `for i in T.grid(...):`.
+  // The last bracket of an expression that is nothing but calls and accesses, e.g. f(x)[...] or `for i in
+  // T.grid(...):`.
   bool last_bracket(Piece piece, Piece* bracket) const {
     bool found = false;
     for (size_t n = piece.begin; n < piece.end; n += token_length(text_, n, piece.end)) {
@@ -166,7 +179,9 @@ class Wrapper {
     const std::vector<Piece> items = commas(piece);
     if (items.size() == 1) return operands(items[0], indent, text_[piece.end - 1] == ',' ? "," : "");
     // a subscript takes no comma behind its last item in old Python
-    const bool is_subscript = text_[piece.begin - 1] == '[' && piece.begin >= 2 && (isalnum(static_cast<unsigned char>(text_[piece.begin - 2])) || text_[piece.begin - 2] == ']');
+    const bool is_subscript =
+        text_[piece.begin - 1] == '[' && piece.begin >= 2 &&
+        (isalnum(static_cast<unsigned char>(text_[piece.begin - 2])) || text_[piece.begin - 2] == ']');
     for (size_t n = 0; n < items.size(); ++n)
       line(items[n], indent, n + 1 == items.size() && is_subscript ? "" : ",");
   }
@@ -176,10 +191,14 @@ class Wrapper {
     int depth = 0;
     size_t begin = piece.begin;
     for (size_t n = piece.begin; n < piece.end; n += token_length(text_, n, piece.end)) {
-      if (is_open(text_[n])) ++depth;
-      else if (is_close(text_[n])) --depth;
+      if (is_open(text_[n]))
+        ++depth;
+      else if (is_close(text_[n]))
+        --depth;
       else if (text_[n] == ',' && depth == 0) {
-        if (view({begin, n}).find("lambda") != std::string_view::npos && view({begin, n}).find(": ") == std::string_view::npos) continue;
+        if (view({begin, n}).find("lambda") != std::string_view::npos &&
+            view({begin, n}).find(": ") == std::string_view::npos)
+          continue;
         items.push_back({begin, n});
         begin = std::min(n + 2, piece.end);
       }
@@ -206,8 +225,10 @@ class Wrapper {
     int depth = 0;
     size_t begin = piece.begin;
     for (size_t n = piece.begin; n < piece.end; n += token_length(text_, n, piece.end)) {
-      if (is_open(text_[n])) ++depth;
-      else if (is_close(text_[n])) --depth;
+      if (is_open(text_[n]))
+        ++depth;
+      else if (is_close(text_[n]))
+        --depth;
       else if (depth == 0 && operator_at(n, piece, level) > 0) {
         parts.push_back({begin, n});
         begin = n + 1;
@@ -225,7 +246,8 @@ class Wrapper {
 
 }  // namespace
 
-std::string wrap_lines(const std::string& text, size_t width, size_t indent_spaces, std::vector<TextPlace>* places) {
+std::string wrap_lines(const std::string& text, size_t width, size_t indent_spaces,
+                       std::vector<TextPlace>* places) {
   size_t longest = 0, start = 0;
   for (size_t n = 0; n <= text.size(); ++n) {
     if (n < text.size() && text[n] != '\n') continue;
@@ -244,12 +266,14 @@ std::string wrap_lines(const std::string& text, size_t width, size_t indent_spac
   return wrapped;
 }
 
-std::string underline(const std::string& text, const std::vector<TextPlace>& places, const std::vector<ObjectRef>& marked) {
+std::string underline(const std::string& text, const std::vector<TextPlace>& places,
+                      const std::vector<ObjectRef>& marked) {
   std::unordered_set<const ir::Object*> nodes;
   for (const ObjectRef& node : marked) nodes.insert(node.get());
   std::vector<bool> is_marked(text.size() + 1, false);
   for (const TextPlace& place : places) {
-    if (nodes.contains(place.node)) std::fill(is_marked.begin() + place.begin, is_marked.begin() + place.end, true);
+    if (nodes.contains(place.node))
+      std::fill(is_marked.begin() + place.begin, is_marked.begin() + place.end, true);
   }
   std::string out;
   for (size_t begin = 0; begin < text.size();) {
@@ -281,8 +305,9 @@ std::vector<PrintedProgram::Place> to_lines(const std::string& text, const std::
   std::vector<PrintedProgram::Place> result;
   for (const TextPlace& place : places) {
     const size_t line = line_of(place.begin), end_line = line_of(place.end);
-    result.push_back({place.node, static_cast<uint32_t>(line), static_cast<uint32_t>(place.begin - starts[line - 1]),
-                      static_cast<uint32_t>(end_line), static_cast<uint32_t>(place.end - starts[end_line - 1])});
+    result.push_back({place.node, static_cast<uint32_t>(line),
+                      static_cast<uint32_t>(place.begin - starts[line - 1]), static_cast<uint32_t>(end_line),
+                      static_cast<uint32_t>(place.end - starts[end_line - 1])});
   }
   return result;
 }

@@ -12,10 +12,12 @@ using TextPlace = tir::ExprWriter::Place;  // offsets into a text
 
 /// `text` with each line longer than `width` broken inside brackets; `places` move along.
 /// Every line of `text` is a whole logical line: it holds no newline inside strings or brackets.
-std::string wrap_lines(const std::string& text, size_t width, size_t indent_spaces, std::vector<TextPlace>* places);
+std::string wrap_lines(const std::string& text, size_t width, size_t indent_spaces,
+                       std::vector<TextPlace>* places);
 
 /// `text` with a line of carets below each line that shows one of `marked`.
-std::string underline(const std::string& text, const std::vector<TextPlace>& places, const std::vector<ObjectRef>& marked);
+std::string underline(const std::string& text, const std::vector<TextPlace>& places,
+                      const std::vector<ObjectRef>& marked);
 
 /// Offsets as lines and columns.
 std::vector<PrintedProgram::Place> to_lines(const std::string& text, const std::vector<TextPlace>& places);

@@ -15,11 +15,13 @@ bool holds_constants(const BaseFunc& func) {
   return found;
 }
 
-// The order in which the published texts of 2022 show functions: those that hold constants first, so that constants are
-// numbered from the top; then callees before their callers, of two callees the one called later first.
+// The order in which the published texts of 2022 show functions: those that hold constants first, so that
+// constants are numbered from the top; then callees before their callers, of two callees the one called later
+// first.
 class OrderOf2022 {
  public:
-  explicit OrderOf2022(const IRModuleNode* module) : module_(module), done_(module->functions.size(), false) {}
+  explicit OrderOf2022(const IRModuleNode* module)
+      : module_(module), done_(module->functions.size(), false) {}
 
   std::vector<size_t> run() {
     for (size_t n = 0; n < done_.size(); ++n) {
@@ -83,7 +85,8 @@ void attributes_line(Writer& writer, std::string_view function, const AttrMap& a
 }  // namespace
 
 void print_module(Writer& writer, const IRModuleNode* module) {
-  writer.line(writer.is_2022() ? "@tvm.script.ir_module" : fmt::format("@{}.ir_module", writer.options.ir_alias));
+  writer.line(writer.is_2022() ? "@tvm.script.ir_module"
+                               : fmt::format("@{}.ir_module", writer.options.ir_alias));
   writer.begin_line();
   const size_t begin = writer.out.size();
   writer.module_name = identifier(writer.options.module_name);
@@ -101,10 +104,13 @@ void print_module(Writer& writer, const IRModuleNode* module) {
       const BaseFuncNode* func = module->functions[order[n]].get();
       const std::string& name = module->global_vars[order[n]]->name_hint;
       writer.function_prefix = writer.is_2022() ? "" : writer.module_name + ".";
-      if (tir::PrimFuncNode::classof(*func)) print_prim_func(writer, static_cast<const tir::PrimFuncNode*>(func), name);
-      else print_graph_function(writer, func, name);
+      if (tir::PrimFuncNode::classof(*func))
+        print_prim_func(writer, static_cast<const tir::PrimFuncNode*>(func), name);
+      else
+        print_graph_function(writer, func, name);
     }
-    if (module->functions.empty() && module->attrs.empty() && module->global_infos.empty()) writer.line("pass");
+    if (module->functions.empty() && module->attrs.empty() && module->global_infos.empty())
+      writer.line("pass");
   });
 }
 

@@ -7,9 +7,10 @@ namespace tilewright::script {
 namespace {
 
 constexpr std::array<std::string_view, 37> kKeywords = {
-    "False", "None",   "True",  "and",    "as",   "assert", "async", "await",  "break",    "class", "continue", "def",  "del",
-    "elif",  "else",   "except", "finally", "for", "from",  "global", "if",    "import",   "in",    "is",       "lambda", "nonlocal",
-    "not",   "or",     "pass",  "raise",  "return", "try",  "while", "with",   "yield",    "range", "cls"};
+    "False",    "None",   "True",  "and",  "as",     "assert",   "async",   "await", "break", "class",
+    "continue", "def",    "del",   "elif", "else",   "except",   "finally", "for",   "from",  "global",
+    "if",       "import", "in",    "is",   "lambda", "nonlocal", "not",     "or",    "pass",  "raise",
+    "return",   "try",    "while", "with", "yield",  "range",    "cls"};
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -56,7 +57,8 @@ void NameTable::pop() {
   Frame& frame = frames_.back();
   for (const ir::Object* node : frame.nodes) names_.erase(node);
   for (const std::string& name : frame.names) taken_.erase(name);
-  for (size_t n = frame.counters.size(); n-- > 0;) counters_[frame.counters[n].first] = frame.counters[n].second;
+  for (size_t n = frame.counters.size(); n-- > 0;)
+    counters_[frame.counters[n].first] = frame.counters[n].second;
   frames_.pop_back();
 }
 

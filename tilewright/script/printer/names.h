@@ -36,7 +36,8 @@ class NameTable {
   std::vector<Frame> frames_{1};
 };
 
-/// `hint` with what no identifier may hold replaced by _; "v" for an empty one; an underscore behind Python's keywords.
+/// `hint` with what no identifier may hold replaced by _; "v" for an empty one; an underscore behind Python's
+/// keywords.
 std::string identifier(std::string_view hint);
 
 }  // namespace tilewright::script

@@ -17,7 +17,8 @@ Dialect dialect_of(const std::string& name) {
   if (name == "2022") return Dialect::kTvm2022;
   if (name == "0.23") return Dialect::kTvm023;
   if (name == "0.27") return Dialect::kTvm027;
-  throw UserError("print: there is no dialect \"{}\"", name).help("the dialects are native, 0.23, 0.27 and 2022");
+  throw UserError("print: there is no dialect \"{}\"", name)
+      .help("the dialects are native, 0.23, 0.27 and 2022");
 }
 
 // The names that the text uses, as imports.
@@ -28,9 +29,13 @@ void header(Writer& writer, const ObjectRef& node) {
     for (const BaseFunc& func : module->functions) (is<PrimFuncNode>(func) ? has_tir : has_graph) = true;
     writer.line("# from tvm.script import ir as " + writer.options.ir_alias);
   }
-  walk(node, [&](const PrimFuncNode*) { return has_tir = true, false; }, [&](const VarNode*) { has_tir = true; });
+  walk(
+      node, [&](const PrimFuncNode*) { return has_tir = true, false; },
+      [&](const VarNode*) { has_tir = true; });
   const bool is_new = writer.dialect == Dialect::kTvm027;
-  if (has_tir) writer.line(fmt::format("# from tvm.script import {} as {}", is_new ? "tirx" : "tir", writer.options.tir_alias));
+  if (has_tir)
+    writer.line(
+        fmt::format("# from tvm.script import {} as {}", is_new ? "tirx" : "tir", writer.options.tir_alias));
   if (has_graph) writer.line("# from tvm.script import relax as " + writer.options.relax_alias);
   writer.out += '\n';
 }
@@ -70,7 +75,8 @@ void print_fragment(Writer& writer, const ObjectRef& node) {
     if (!axis->dom) return void(writer.out += axis->thread_tag);
     return writer.other(axis->dom.get());
   }
-  const bool is_graph = is<RelaxExprNode>(node) || is<relax::BindingNode>(node) || is<relax::BindingBlockNode>(node);
+  const bool is_graph =
+      is<RelaxExprNode>(node) || is<relax::BindingNode>(node) || is<relax::BindingBlockNode>(node);
   if (is_graph && !is<GlobalVarNode>(node)) return print_graph_node(writer, node.get());
   if (const auto* op = node.as<OpNode>()) return void(writer.out += op->name);
   writer.attribute(node);
@@ -85,14 +91,16 @@ Text write(const ObjectRef& node, const PrintOptions& options, bool keeps_places
   if (!node) return {"None", {}};
   if (options.indent_spaces < 1 || options.indent_spaces > 16)
     throw UserError("print: indent_spaces is {}, expected 1 to 16", options.indent_spaces);
-  if (options.line_width < 0) throw UserError("print: line_width is {}, expected 0 (never break) or more", options.line_width);
+  if (options.line_width < 0)
+    throw UserError("print: line_width is {}, expected 0 (never break) or more", options.line_width);
   Writer writer(options, dialect_of(options.dialect));
   writer.keeps_places = keeps_places || !options.underline.empty();
   if (!print_program(writer, node)) print_fragment(writer, node);
   Text result{std::move(writer.out), std::move(writer.places)};
   const bool is_wide = options.line_width == 0 || writer.is_2022();
   if (!is_wide)
-    result.text = wrap_lines(result.text, static_cast<size_t>(options.line_width), static_cast<size_t>(options.indent_spaces), &result.places);
+    result.text = wrap_lines(result.text, static_cast<size_t>(options.line_width),
+                             static_cast<size_t>(options.indent_spaces), &result.places);
   return result;
 }
 
@@ -100,7 +108,8 @@ Text write(const ObjectRef& node, const PrintOptions& options, bool keeps_places
 
 std::string print(const ObjectRef& node, const PrintOptions& options) {
   Text result = write(node, options, false);
-  return options.underline.empty() ? std::move(result.text) : underline(result.text, result.places, options.underline);
+  return options.underline.empty() ? std::move(result.text)
+                                   : underline(result.text, result.places, options.underline);
 }
 
 PrintedProgram print_with_places(const ObjectRef& node, const PrintOptions& options, std::string name) {

@@ -67,8 +67,10 @@ void GraphPrinter::tuple(const std::vector<Expr>& elements) {
 // cls.f, or the name of a registered function
 void GraphPrinter::callee(const Expr& func) {
   const auto* external = func.as<ExternFuncNode>();
-  if (external) w_.out += quoted(external->global_symbol);
-  else expr(func);
+  if (external)
+    w_.out += quoted(external->global_symbol);
+  else
+    expr(func);
 }
 
 void GraphPrinter::types(std::string_view keyword, const std::vector<Type>& list) {
@@ -83,7 +85,8 @@ void GraphPrinter::types(std::string_view keyword, const std::vector<Type>& list
 
 void GraphPrinter::call(const CallNode* call) {
   if (const auto* op = call->op.as<OpNode>()) {
-    const std::string_view name = op->name.starts_with("relax.") ? std::string_view(op->name).substr(6) : op->name;
+    const std::string_view name =
+        op->name.starts_with("relax.") ? std::string_view(op->name).substr(6) : op->name;
     if (!special_call(call, name)) operator_call(call, name);
     return;
   }
@@ -126,8 +129,10 @@ void GraphPrinter::operator_call(const CallNode* call, std::string_view name) {
 bool GraphPrinter::special_call(const CallNode* call, std::string_view name) {
   const bool is_tir = name == "call_tir" || name == "call_dps_packed" || name == "call_tir_inplace";
   if (is_tir && call->args.size() >= 2 && call->args[1].as<TupleNode>()) {
-    if (w_.is_2022()) call_tir_of_2022(call);
-    else call_tir(call, name);
+    if (w_.is_2022())
+      call_tir_of_2022(call);
+    else
+      call_tir(call, name);
     return true;
   }
   if (name == "call_pure_packed" && !call->args.empty()) {
@@ -144,7 +149,8 @@ bool GraphPrinter::special_call(const CallNode* call, std::string_view name) {
     return true;
   }
   const size_t format_at = name == "print" ? 0 : 1;
-  const bool has_format = (name == "print" || name == "assert_op") && call->args.size() > format_at && call->args[format_at].as<StringValueNode>();
+  const bool has_format = (name == "print" || name == "assert_op") && call->args.size() > format_at &&
+                          call->args[format_at].as<StringValueNode>();
   if (!has_format) return false;
   const auto* format = call->args[format_at].as<StringValueNode>();
   w_.out += w_.relax_prefix() + std::string(name) + "(";
@@ -163,8 +169,10 @@ void GraphPrinter::call_tir(const CallNode* call, std::string_view name) {
   w_.out += w_.relax_prefix() + std::string(name) + "(";
   callee(call->args[0]);
   w_.out += ", ";
-  if (call->args[1].as<TupleNode>()->elements.empty()) w_.out += "()";
-  else expr(call->args[1]);
+  if (call->args[1].as<TupleNode>()->elements.empty())
+    w_.out += "()";
+  else
+    expr(call->args[1]);
   w_.out += ", out_sinfo=";
   const std::vector<Type>& outputs = call->type_args;
   if (outputs.size() == 1) {
@@ -202,13 +210,16 @@ void GraphPrinter::call_tir_of_2022(const CallNode* call) {
     const auto* shape = tensor ? tensor->shape.as<ShapeExprNode>() : nullptr;
     if (n) w_.out += ", ";
     const DataType bare = std::exchange(w_.bare_int, kInt64);
-    if (shape) w_.shape(shape->values);
-    else w_.out += "None";
+    if (shape)
+      w_.shape(shape->values);
+    else
+      w_.out += "None";
     w_.bare_int = bare;
     dtypes.push_back(quoted(tensor ? tensor->dtype.str() : ""));
   }
   if (!is_single) w_.out += ')';
-  w_.out += is_single ? fmt::format(", dtype={})", dtypes[0]) : fmt::format(", dtype=({}))", fmt::join(dtypes, ", "));
+  w_.out += is_single ? fmt::format(", dtype={})", dtypes[0])
+                      : fmt::format(", dtype=({}))", fmt::join(dtypes, ", "));
 }
 
 }  // namespace tilewright::script

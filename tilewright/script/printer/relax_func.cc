@@ -8,7 +8,8 @@ namespace tilewright::script {
 using namespace relax;
 namespace {
 
-// Dimensions that types and shapes of `node` use, in order of first use; loop programs inside are not looked at.
+// Dimensions that types and shapes of `node` use, in order of first use; loop programs inside are not looked
+// at.
 std::vector<tir::Var> dimensions_of(const Object* node) {
   std::vector<tir::Var> dims;
   std::unordered_set<const tir::VarNode*> seen;
@@ -43,9 +44,11 @@ void GraphPrinter::define_variable(const AnyVar& var) {
 
 void GraphPrinter::signature(const FunctionNode* func, std::string_view name, bool is_nested) {
   std::vector<std::string> options;
-  if (!is_nested && !func->attrs.contains("global_symbol") && !w_.is_2022()) options.push_back("private=True");
+  if (!is_nested && !func->attrs.contains("global_symbol") && !w_.is_2022())
+    options.push_back("private=True");
   if (!func->is_pure) options.push_back("pure=False");
-  w_.line(fmt::format("@{}function{}", w_.relax_prefix(), options.empty() ? "" : fmt::format("({})", fmt::join(options, ", "))));
+  w_.line(fmt::format("@{}function{}", w_.relax_prefix(),
+                      options.empty() ? "" : fmt::format("({})", fmt::join(options, ", "))));
   w_.begin_line();
   const size_t begin = w_.out.size();
   w_.out += fmt::format("def {}(", name);
@@ -75,7 +78,8 @@ void GraphPrinter::signature(const FunctionNode* func, std::string_view name, bo
 
 void GraphPrinter::declare_dimensions() {
   if (w_.is_2022()) return;
-  for (const tir::Var& var : dims_) w_.line(fmt::format("{} = {}{}()", w_.name_of(var.get()), w_.tir_prefix(), var->dtype.str()));
+  for (const tir::Var& var : dims_)
+    w_.line(fmt::format("{} = {}{}()", w_.name_of(var.get()), w_.tir_prefix(), var->dtype.str()));
 }
 
 void GraphPrinter::function(const FunctionNode* func, std::string_view name, bool is_nested) {
@@ -91,7 +95,8 @@ void GraphPrinter::function(const FunctionNode* func, std::string_view name, boo
   w_.indented([&] {
     declare_dimensions();
     AttrMap attrs = func->attrs;
-    if (!w_.is_2022() && !is_nested && attrs.get_string("global_symbol", "") == name) attrs.erase("global_symbol");
+    if (!w_.is_2022() && !is_nested && attrs.get_string("global_symbol", "") == name)
+      attrs.erase("global_symbol");
     if (w_.is_2022()) attrs.erase("global_symbol");
     if (!attrs.empty()) {
       w_.begin_line();
@@ -188,7 +193,8 @@ void GraphPrinter::branch(const Expr& value, const AnyVar& result) {
   w_.indented([&] {
     const auto* seq = value.as<SeqExprNode>();
     const std::string name = w_.name_of(result.get());
-    const Binding last = seq && !seq->blocks.empty() && seq->blocks.back().as<PlainBlockNode>() && !seq->blocks.back()->bindings.empty()
+    const Binding last = seq && !seq->blocks.empty() && seq->blocks.back().as<PlainBlockNode>() &&
+                                 !seq->blocks.back()->bindings.empty()
                              ? seq->blocks.back()->bindings.back()
                              : Binding();
     // a last binding that is the value itself takes the name of the whole
@@ -251,7 +257,8 @@ void GraphPrinter::free_variables(const Object* node) {
 
 void print_graph_function(Writer& writer, const Object* func, std::string_view name) {
   if (const auto* external = ObjectRef(func).as<ExternFuncNode>())
-    return writer.line(fmt::format("{} = {}ExternFunc({})", name, writer.relax_prefix(), tir::quoted(external->global_symbol)));
+    return writer.line(fmt::format("{} = {}ExternFunc({})", name, writer.relax_prefix(),
+                                   tir::quoted(external->global_symbol)));
   GraphPrinter(&writer).function(static_cast<const FunctionNode*>(func), identifier(name), false);
 }
 

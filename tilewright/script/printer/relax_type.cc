@@ -30,7 +30,9 @@ class TypeWriter {
       w_.out += w_.relax_prefix() + "Object";
     } else if (const auto* pointer = type.as<PointerTypeNode>()) {
       const auto* element = pointer->element_type.as<PrimTypeNode>();
-      w_.out += fmt::format("{}handle({}, {})", w_.tir_prefix(), tir::quoted(element ? element->dtype.str() : "void"), tir::quoted(pointer->storage_scope));
+      w_.out += fmt::format("{}handle({}, {})", w_.tir_prefix(),
+                            tir::quoted(element ? element->dtype.str() : "void"),
+                            tir::quoted(pointer->storage_scope));
     } else {
       w_.out += "None";
     }
@@ -148,9 +150,12 @@ double half_to_double(uint16_t bits, int exponent_bits, int mantissa_bits) {
   const int mantissa = bits & ((1 << mantissa_bits) - 1);
   const int bias = (1 << (exponent_bits - 1)) - 1;
   double value;
-  if (exponent == (1 << exponent_bits) - 1) value = mantissa ? NAN : INFINITY;
-  else if (exponent == 0) value = std::ldexp(mantissa, 1 - bias - mantissa_bits);
-  else value = std::ldexp(mantissa + (1 << mantissa_bits), exponent - bias - mantissa_bits);
+  if (exponent == (1 << exponent_bits) - 1)
+    value = mantissa ? NAN : INFINITY;
+  else if (exponent == 0)
+    value = std::ldexp(mantissa, 1 - bias - mantissa_bits);
+  else
+    value = std::ldexp(mantissa + (1 << mantissa_bits), exponent - bias - mantissa_bits);
   return bits >> 15 ? -value : value;
 }
 
@@ -172,11 +177,16 @@ std::string element_text(const char* at, DataType dtype) {
     return fmt::format("{}", static_cast<int64_t>(bits << shift) >> shift);
   }
   double value;
-  if (dtype == kFloat32) value = element_at<float>(at);
-  else if (dtype == DataType::float_(64)) value = element_at<double>(at);
-  else if (dtype == DataType::float_(16)) value = half_to_double(element_at<uint16_t>(at), 5, 10);
-  else if (dtype == DataType::bfloat16()) value = half_to_double(element_at<uint16_t>(at), 8, 7);
-  else return "";
+  if (dtype == kFloat32)
+    value = element_at<float>(at);
+  else if (dtype == DataType::float_(64))
+    value = element_at<double>(at);
+  else if (dtype == DataType::float_(16))
+    value = half_to_double(element_at<uint16_t>(at), 5, 10);
+  else if (dtype == DataType::bfloat16())
+    value = half_to_double(element_at<uint16_t>(at), 8, 7);
+  else
+    return "";
   if (!std::isfinite(value)) return "";
   const std::string text = tir::float_text(value, dtype);
   return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;

@@ -23,7 +23,8 @@ void TirPrinter::block(const BlockRealizeNode* realize) {
   w_.begin_line();
   const size_t begin = w_.out.size();
   const bool is_new = w_.dialect == Dialect::kTvm027;
-  w_.out += fmt::format("with {}{}({})", w_.tir_prefix(), is_new ? "sblock" : "block", quoted(block->name_hint));
+  w_.out +=
+      fmt::format("with {}{}({})", w_.tir_prefix(), is_new ? "sblock" : "block", quoted(block->name_hint));
   w_.place(realize, begin);
   w_.place(block, begin);
   w_.out += ':';
@@ -47,9 +48,12 @@ void TirPrinter::block(const BlockRealizeNode* realize) {
 bool TirPrinter::is_plain_loop(const IterVar& axis, const PrimExpr& value) const {
   const auto* var = value.as<VarNode>();
   auto found = var ? loops_.find(var) : loops_.end();
-  if (found == loops_.end() || (axis->iter_type != IterType::kSpatial && axis->iter_type != IterType::kReduce)) return false;
+  if (found == loops_.end() ||
+      (axis->iter_type != IterType::kSpatial && axis->iter_type != IterType::kReduce))
+    return false;
   const ForNode* loop = found->second;
-  return axis->var->dtype == var->dtype && structural_equal(loop->min, axis->dom->min) && structural_equal(loop->extent, axis->dom->extent);
+  return axis->var->dtype == var->dtype && structural_equal(loop->min, axis->dom->min) &&
+         structural_equal(loop->extent, axis->dom->extent);
 }
 
 void TirPrinter::axes(const BlockRealizeNode* realize) {
@@ -72,7 +76,8 @@ void TirPrinter::axes(const BlockRealizeNode* realize) {
       kinds += axes[m]->iter_type == IterType::kSpatial ? 'S' : 'R';
     }
     w_.out += fmt::format("{}axis.remap(\"{}\", [", w_.tir_prefix(), kinds);
-    w_.exprs({realize->iter_values.begin() + static_cast<ptrdiff_t>(n), realize->iter_values.begin() + static_cast<ptrdiff_t>(end)});
+    w_.exprs({realize->iter_values.begin() + static_cast<ptrdiff_t>(n),
+              realize->iter_values.begin() + static_cast<ptrdiff_t>(end)});
     w_.out += "])";
     w_.end_line();
     n = end;
@@ -159,7 +164,8 @@ void TirPrinter::block_inside(const BlockNode* block) {
   regions("writes", block->writes);
   if (!block->annotations.empty()) {
     w_.begin_line();
-    w_.out += fmt::format("{}{}(", w_.tir_prefix(), w_.dialect == Dialect::kTvm027 ? "sblock_attr" : "block_attr");
+    w_.out +=
+        fmt::format("{}{}(", w_.tir_prefix(), w_.dialect == Dialect::kTvm027 ? "sblock_attr" : "block_attr");
     w_.attributes(block->annotations);
     w_.out += ')';
     w_.end_line();

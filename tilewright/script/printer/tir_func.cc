@@ -12,8 +12,8 @@ bool is_simple(const BufferNode* buffer) {
   for (const PrimExpr& extent : buffer->shape) {
     if (!is<IntImmNode>(extent)) return false;
   }
-  return buffer->strides.empty() && !buffer->elem_offset && buffer->scope() == "global" && buffer->data_alignment == 64 &&
-         buffer->offset_factor == 0 && buffer->axis_separators.empty();
+  return buffer->strides.empty() && !buffer->elem_offset && buffer->scope() == "global" &&
+         buffer->data_alignment == 64 && buffer->offset_factor == 0 && buffer->axis_separators.empty();
 }
 
 std::string dtype_name(DataType dtype, const std::string& prefix) { return prefix + dtype.str(); }
@@ -26,7 +26,8 @@ std::string TirPrinter::pointer_text(const VarNode* var) {
   const auto* element = pointer ? pointer->element_type.as<PrimTypeNode>() : nullptr;
   if (!element) return w_.tir_prefix() + "handle";
   const bool is_global = pointer->storage_scope.empty() || pointer->storage_scope == "global";
-  return fmt::format("{}handle({}{})", w_.tir_prefix(), quoted(element->dtype.str()), is_global ? "" : ", " + quoted(pointer->storage_scope));
+  return fmt::format("{}handle({}{})", w_.tir_prefix(), quoted(element->dtype.str()),
+                     is_global ? "" : ", " + quoted(pointer->storage_scope));
 }
 
 // Declares `A` and makes `A.data` the name of its pointer.
@@ -35,8 +36,8 @@ void TirPrinter::define_buffer(const BufferNode* buffer) {
   w_.names.define_as(buffer->data.get(), name + ".data");
 }
 
-void TirPrinter::buffer_call(const BufferNode* buffer, std::string_view function, std::string_view first, bool with_data,
-                             const AttrMap& annotations) {
+void TirPrinter::buffer_call(const BufferNode* buffer, std::string_view function, std::string_view first,
+                             bool with_data, const AttrMap& annotations) {
   const bool is_type = function == "Buffer";
   std::string& out = w_.out;
   out += w_.tir_prefix();
@@ -55,7 +56,8 @@ void TirPrinter::buffer_call(const BufferNode* buffer, std::string_view function
     w_.shape(buffer->shape);
   }
   const bool is_named = is_list || function == "decl_buffer";
-  if (is_type || is_old || buffer->dtype != kFloat32) out += (is_named && is_old ? ", dtype=" : ", ") + quoted(buffer->dtype.str());
+  if (is_type || is_old || buffer->dtype != kFloat32)
+    out += (is_named && is_old ? ", dtype=" : ", ") + quoted(buffer->dtype.str());
   if (with_data) out += ", data=" + w_.name_of(buffer->data.get());
   if (!buffer->strides.empty()) {
     out += ", strides=";
@@ -71,7 +73,8 @@ void TirPrinter::buffer_call(const BufferNode* buffer, std::string_view function
   if (!with_data && buffer->scope() != "global") out += ", scope=" + quoted(buffer->scope());
   if (buffer->data_alignment != 64) out += fmt::format(", align={}", buffer->data_alignment);
   if (buffer->offset_factor != 0) out += fmt::format(", offset_factor={}", buffer->offset_factor);
-  if (!buffer->axis_separators.empty()) out += fmt::format(", axis_separators=[{}]", fmt::join(buffer->axis_separators, ", "));
+  if (!buffer->axis_separators.empty())
+    out += fmt::format(", axis_separators=[{}]", fmt::join(buffer->axis_separators, ", "));
   if (!annotations.empty()) {
     out += ", annotations=";
     w_.attributes(annotations);
@@ -102,7 +105,8 @@ void TirPrinter::declare(const Var& var) {
   if (!declared_.insert(var.get()).second) return;
   w_.begin_line();
   w_.define_name(var.get(), var->name_hint);
-  const std::string type = var->dtype.is_handle() ? pointer_text(var.get()) : dtype_name(var->dtype, w_.tir_prefix());
+  const std::string type =
+      var->dtype.is_handle() ? pointer_text(var.get()) : dtype_name(var->dtype, w_.tir_prefix());
   w_.out += " = " + type + (type.back() == ')' ? "" : "()");
   w_.end_line();
 }
@@ -152,8 +156,9 @@ bool TirPrinter::has_implied_root(const Stmt& body) const {
   const auto* realize = body.as<BlockRealizeNode>();
   if (!realize) return false;
   const BlockNode* root = realize->block.get();
-  if (root->name_hint != "root" || !root->iter_vars.empty() || !root->reads.empty() || !root->writes.empty() || root->init ||
-      !root->match_buffers.empty() || !root->annotations.empty() || !is_one(realize->predicate))
+  if (root->name_hint != "root" || !root->iter_vars.empty() || !root->reads.empty() ||
+      !root->writes.empty() || root->init || !root->match_buffers.empty() || !root->annotations.empty() ||
+      !is_one(realize->predicate))
     return false;
   const auto* only = root->body.as<BlockRealizeNode>();
   const bool is_taken_for_root = only && only->iter_values.empty() && root->alloc_buffers.empty();
@@ -164,8 +169,11 @@ void TirPrinter::body(const PrimFuncNode* func) {
   if (!has_implied_root(func->body)) return statement(func->body);
   const BlockNode* root = func->body.as<BlockRealizeNode>()->block.get();
   const size_t begin = w_.out.size();
-  if (w_.is_2022()) w_.line("# with T.block(\"root\")");
-  else w_.line(fmt::format("# with {}{}(\"root\"):", w_.tir_prefix(), w_.dialect == Dialect::kTvm027 ? "sblock" : "block"));
+  if (w_.is_2022())
+    w_.line("# with T.block(\"root\")");
+  else
+    w_.line(fmt::format("# with {}{}(\"root\"):", w_.tir_prefix(),
+                        w_.dialect == Dialect::kTvm027 ? "sblock" : "block"));
   w_.place(func->body.get(), begin);
   w_.place(root, begin);
   allocations(root->alloc_buffers);
@@ -178,7 +186,8 @@ void TirPrinter::function(const PrimFuncNode* func, std::string_view name) {
   std::vector<std::string> options;
   if (!func->attrs.contains("global_symbol") && !w_.is_2022()) options.push_back("private=True");
   if (w_.dialect == Dialect::kTvm027 && contains_block(func->body)) options.push_back("s_tir=True");
-  w_.line(fmt::format("@{}prim_func{}", w_.tir_prefix(), options.empty() ? "" : fmt::format("({})", fmt::join(options, ", "))));
+  w_.line(fmt::format("@{}prim_func{}", w_.tir_prefix(),
+                      options.empty() ? "" : fmt::format("({})", fmt::join(options, ", "))));
   w_.begin_line();
   const size_t begin = w_.out.size();
   w_.out += fmt::format("def {}(", identifier(name));
@@ -188,8 +197,10 @@ void TirPrinter::function(const PrimFuncNode* func, std::string_view name) {
   }
   w_.out += ')';
   const auto* result = func->ret_type.as<PrimTypeNode>();
-  if (result && !result->dtype.is_void()) w_.out += " -> " + dtype_name(result->dtype, w_.tir_prefix());
-  else if (w_.is_2022()) w_.out += " -> None";
+  if (result && !result->dtype.is_void())
+    w_.out += " -> " + dtype_name(result->dtype, w_.tir_prefix());
+  else if (w_.is_2022())
+    w_.out += " -> None";
   w_.out += ':';
   w_.place(func, begin);
   w_.end_line();
@@ -210,8 +221,12 @@ void TirPrinter::function(const PrimFuncNode* func, std::string_view name) {
   w_.names.pop();
 }
 
-void print_prim_func(Writer& writer, const PrimFuncNode* func, std::string_view name) { TirPrinter(&writer).function(func, name); }
+void print_prim_func(Writer& writer, const PrimFuncNode* func, std::string_view name) {
+  TirPrinter(&writer).function(func, name);
+}
 void print_stmt(Writer& writer, const Stmt& stmt) { TirPrinter(&writer).statement(stmt); }
-void print_buffer(Writer& writer, const BufferNode* buffer) { TirPrinter(&writer).buffer_call(buffer, "Buffer"); }
+void print_buffer(Writer& writer, const BufferNode* buffer) {
+  TirPrinter(&writer).buffer_call(buffer, "Buffer");
+}
 
 }  // namespace tilewright::script

@@ -8,12 +8,13 @@ namespace tilewright::script {
 
 /// What has to be known of a function before its first line is written.
 struct TirSurvey {
-  std::vector<tir::Var> undeclared;                           // that no statement defines: dimensions, T.Let, free ones
-  std::vector<tir::IterVar> env_threads;                      // threads launched more than once
-  std::unordered_set<const tir::VarNode*> launched_again;     // their variables
+  std::vector<tir::Var> undeclared;       // that no statement defines: dimensions, T.Let, free ones
+  std::vector<tir::IterVar> env_threads;  // threads launched more than once
+  std::unordered_set<const tir::VarNode*> launched_again;  // their variables
 };
 TirSurvey survey(const tir::PrimFuncNode* func);
-/// The variable of `buffer`'s offset where the parser makes one by itself: T.match_buffer(..., offset_factor=4).
+/// The variable of `buffer`'s offset where the parser makes one by itself: T.match_buffer(...,
+/// offset_factor=4).
 const tir::VarNode* free_offset(const tir::BufferNode* buffer);
 /// True if a block is executed somewhere in `stmt`.
 bool contains_block(const tir::Stmt& stmt);
@@ -24,10 +25,10 @@ class TirPrinter {
   void function(const tir::PrimFuncNode* func, std::string_view name);
   /// `is_last`: nothing follows in its scope, so what holds for the rest needs no `with`.
   void statement(const tir::Stmt& stmt, bool is_last = true);
-  /// `T.Buffer((4,), "float32")` and its relatives: `function`, then the arguments that differ from the defaults.
-  /// `first`: what stands before the shape.
-  void buffer_call(const tir::BufferNode* buffer, std::string_view function, std::string_view first = "", bool with_data = false,
-                   const ir::AttrMap& annotations = {});
+  /// `T.Buffer((4,), "float32")` and its relatives: `function`, then the arguments that differ from the
+  /// defaults. `first`: what stands before the shape.
+  void buffer_call(const tir::BufferNode* buffer, std::string_view function, std::string_view first = "",
+                   bool with_data = false, const ir::AttrMap& annotations = {});
 
  private:
   // tir_func.cc

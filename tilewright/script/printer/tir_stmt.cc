@@ -9,7 +9,8 @@ namespace {
 
 // What may share a T.grid: serial, from zero, nothing else said of it.
 bool is_plain(const ForNode* loop) {
-  return loop->for_kind == ForKind::kSerial && is_zero(loop->min) && loop->annotations.empty() && loop->thread_tag.empty();
+  return loop->for_kind == ForKind::kSerial && is_zero(loop->min) && loop->annotations.empty() &&
+         loop->thread_tag.empty();
 }
 
 bool uses_any(const PrimExpr& expr, const std::vector<const ForNode*>& loops) {
@@ -36,7 +37,8 @@ void TirPrinter::scope(const Stmt& body) {
 
 void TirPrinter::statement(const Stmt& stmt, bool is_last) {
   if (const auto* list = stmt.as<SeqStmtNode>()) {
-    for (size_t n = 0; n < list->seq.size(); ++n) statement(list->seq[n], is_last && n + 1 == list->seq.size());
+    for (size_t n = 0; n < list->seq.size(); ++n)
+      statement(list->seq[n], is_last && n + 1 == list->seq.size());
     return;
   }
   if (const auto* node = stmt.as<ForNode>()) return loops(node);
@@ -49,7 +51,8 @@ void TirPrinter::statement(const Stmt& stmt, bool is_last) {
   if (const auto* node = stmt.as<BlockNode>()) {
     // a block outside of its place: as if its axes took their own names
     std::vector<PrimExpr> values;
-    for (const IterVar& axis : node->iter_vars) values.push_back(make_var(axis->var->name_hint, axis->var->dtype));
+    for (const IterVar& axis : node->iter_vars)
+      values.push_back(make_var(axis->var->name_hint, axis->var->dtype));
     made_.push_back(BlockRealizeNode::make(std::move(values), PrimExpr(bool_imm(true)), Block(node)));
     return block(static_cast<const BlockRealizeNode*>(made_.back().get()));
   }
@@ -77,7 +80,8 @@ void TirPrinter::statement(const Stmt& stmt, bool is_last) {
 
 void TirPrinter::loops(const ForNode* loop) {
   std::vector<const ForNode*> chain;
-  for (const ForNode* inner = loop; inner && is_plain(inner) && !uses_any(inner->extent, chain); inner = inner->body.as<ForNode>())
+  for (const ForNode* inner = loop; inner && is_plain(inner) && !uses_any(inner->extent, chain);
+       inner = inner->body.as<ForNode>())
     chain.push_back(inner);
   if (chain.size() < 2) return one_loop(loop);
   w_.names.push();
@@ -111,7 +115,10 @@ void TirPrinter::one_loop(const ForNode* loop) {
   w_.names.push();
   w_.begin_line();
   const size_t begin = w_.out.size();
-  const std::string head = is_range && !w_.is_2022() ? "range(" : fmt::format("{}{}(", w_.tir_prefix(), kFunctions[static_cast<size_t>(loop->for_kind)]);
+  const std::string head =
+      is_range && !w_.is_2022()
+          ? "range("
+          : fmt::format("{}{}(", w_.tir_prefix(), kFunctions[static_cast<size_t>(loop->for_kind)]);
   w_.out += "for ";
   w_.define_name(loop->loop_var.get(), loop->loop_var->name_hint);
   loops_[loop->loop_var.get()] = loop;
@@ -183,8 +190,10 @@ void TirPrinter::let(const LetStmtNode* let, bool is_last) {
 void TirPrinter::attr_node(const ObjectRef& node) {
   const auto* axis = node.as<IterVarNode>();
   if (!axis) {
-    if (is<PrimExprNode>(node)) w_.expr(ref_as<PrimExprNode>(node));
-    else w_.attribute(node);
+    if (is<PrimExprNode>(node))
+      w_.expr(ref_as<PrimExprNode>(node));
+    else
+      w_.attribute(node);
     return;
   }
   constexpr std::string_view kTypes[] = {"DataPar", "CommReduce", "Ordered", "Opaque", "ThreadIndex"};
@@ -198,13 +207,14 @@ void TirPrinter::attr_node(const ObjectRef& node) {
   } else {
     w_.out += "None";
   }
-  w_.out += fmt::format(", \"{}\", {})", kTypes[static_cast<size_t>(axis->iter_type)], quoted(axis->thread_tag));
+  w_.out +=
+      fmt::format(", \"{}\", {})", kTypes[static_cast<size_t>(axis->iter_type)], quoted(axis->thread_tag));
 }
 
 void TirPrinter::attr(const AttrStmtNode* attr, bool is_last) {
   const auto* axis = attr->node.as<IterVarNode>();
-  const bool is_launch = axis && attr->attr_key == "thread_extent" && !axis->dom && axis->iter_type == IterType::kThread &&
-                         axis->var->dtype == attr->value->dtype;
+  const bool is_launch = axis && attr->attr_key == "thread_extent" && !axis->dom &&
+                         axis->iter_type == IterType::kThread && axis->var->dtype == attr->value->dtype;
   const bool is_named = is_launch && !survey_.launched_again.contains(axis->var.get());
   w_.begin_line();
   const size_t begin = w_.out.size();
@@ -217,7 +227,8 @@ void TirPrinter::attr(const AttrStmtNode* attr, bool is_last) {
     w_.out += " = ";
   }
   if (is_launch) {
-    w_.out += w_.tir_prefix() + "launch_thread(" + (is_named ? quoted(axis->thread_tag) : w_.name_of(axis->var.get())) + ", ";
+    w_.out += w_.tir_prefix() + "launch_thread(" +
+              (is_named ? quoted(axis->thread_tag) : w_.name_of(axis->var.get())) + ", ";
     w_.expr(attr->value);
     w_.out += ')';
   } else {

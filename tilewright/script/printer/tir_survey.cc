@@ -9,7 +9,9 @@ using namespace tir;
 
 bool contains_block(const Stmt& stmt) {
   bool found = false;
-  walk(stmt, [&](const BlockRealizeNode*) { return found = true, false; }, [&](const PrimExprNode*) { return false; });
+  walk(
+      stmt, [&](const BlockRealizeNode*) { return found = true, false; },
+      [&](const PrimExprNode*) { return false; });
   return found;
 }
 
@@ -50,13 +52,13 @@ class Surveyor {
   }
   void visit(const Object* root) {
     walk(
-        root, [&](const VarNode* var) { meet(var); }, [&](const ForNode* loop) { defined_.insert(loop->loop_var.get()); },
+        root, [&](const VarNode* var) { meet(var); },
+        [&](const ForNode* loop) { defined_.insert(loop->loop_var.get()); },
         [&](const LetStmtNode* let) {
           // a typed pointer has no spelling in `with T.LetStmt(...)`, so it is declared and then bound
           if (!let->var->type_annotation) defined_.insert(let->var.get());
         },
-        [&](const BlockNode* block) { define_block(block); },
-        [&](const AttrStmtNode* attr) { launch(attr); },
+        [&](const BlockNode* block) { define_block(block); }, [&](const AttrStmtNode* attr) { launch(attr); },
         [&](const AllocBufferNode* alloc) {
           define_buffer(alloc->buffer.get());
           visit(alloc->body.get());
@@ -100,7 +102,8 @@ class Surveyor {
   }
   void launch(const AttrStmtNode* attr) {
     const auto* axis = attr->node.as<IterVarNode>();
-    if (!axis || attr->attr_key != "thread_extent" || axis->dom || axis->iter_type != IterType::kThread) return;
+    if (!axis || attr->attr_key != "thread_extent" || axis->dom || axis->iter_type != IterType::kThread)
+      return;
     defined_.insert(axis->var.get());
     for (auto& [known, count] : launches_) {
       if (known->var == axis->var) {

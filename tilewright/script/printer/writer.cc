@@ -15,7 +15,8 @@ Writer::Writer(const PrintOptions& options, Dialect dialect)
   tir_prefix_ = options.tir_alias + ".";
   relax_prefix_ = options.relax_alias + ".";
   floats_as_doubles = dialect != Dialect::kNative;
-  for (const std::string& word : {options.ir_alias, options.tir_alias, options.relax_alias}) names.reserve(word);
+  for (const std::string& word : {options.ir_alias, options.tir_alias, options.relax_alias})
+    names.reserve(word);
   names.reserve("metadata");
 }
 
@@ -52,13 +53,18 @@ void Writer::attribute(const ObjectRef& value) {
   if (!value) {
     out += "None";
   } else if (const auto* literal = value.as<IntImmNode>()) {
-    if (literal->dtype.is_bool()) out += literal->value ? "True" : "False";
-    else if (literal->dtype == kInt64) out += fmt::format("{}", literal->value);
-    else typed(ref_as<PrimExprNode>(value));
+    if (literal->dtype.is_bool())
+      out += literal->value ? "True" : "False";
+    else if (literal->dtype == kInt64)
+      out += fmt::format("{}", literal->value);
+    else
+      typed(ref_as<PrimExprNode>(value));
   } else if (const auto* real = value.as<FloatImmNode>(); real && real->dtype == DataType::float_(64)) {
     const std::string text = float_text(real->value, real->dtype);
-    if (text[0] == '"') expr(ref_as<PrimExprNode>(value));
-    else out += text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
+    if (text[0] == '"')
+      expr(ref_as<PrimExprNode>(value));
+    else
+      out += text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
   } else if (is<PrimExprNode>(value)) {
     expr(ref_as<PrimExprNode>(value));
   } else if (const auto* list = value.as<ArrayNode>()) {
@@ -123,7 +129,8 @@ void Writer::in_metadata(std::string_view key, const ObjectRef& value) {
   size_t index = 0;
   while (index < values.size() && values[index] != value) ++index;
   if (index == values.size()) values.push_back(value);
-  out += is_2022() ? fmt::format("meta[{}][{}]", key, index) : fmt::format("metadata[{}][{}]", quoted(key), index);
+  out += is_2022() ? fmt::format("meta[{}][{}]", key, index)
+                   : fmt::format("metadata[{}][{}]", quoted(key), index);
 }
 
 std::string Writer::metadata_text() const {

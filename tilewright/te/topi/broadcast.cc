@@ -11,9 +11,13 @@ bool same_extent(const PrimExpr& a, const PrimExpr& b) {
   return a == b || analyzer.can_prove_equal(a, b);
 }
 
-PrimExpr as_bool(const PrimExpr& v) { return v->dtype.is_bool() ? v : tir::not_equal(v, make_const_int(v->dtype, 0)); }
+PrimExpr as_bool(const PrimExpr& v) {
+  return v->dtype.is_bool() ? v : tir::not_equal(v, make_const_int(v->dtype, 0));
+}
 
-PrimExpr floor_of_quotient(const PrimExpr& x, const PrimExpr& y) { return call(x->dtype, "floor", {div(x, y)}); }
+PrimExpr floor_of_quotient(const PrimExpr& x, const PrimExpr& y) {
+  return call(x->dtype, "floor", {div(x, y)});
+}
 
 PrimExpr power_of(const PrimExpr& x, const PrimExpr& y) {
   if (x->dtype.is_float()) return call(x->dtype, "pow", {x, y});
@@ -28,15 +32,21 @@ Shape broadcast_shape(const Shape& a, const Shape& b) {
   Shape result(ndim);
   for (size_t n = 1; n <= ndim; ++n) {
     PrimExpr& out = result[ndim - n];
-    if (n > a.size()) out = b[b.size() - n];
-    else if (n > b.size()) out = a[a.size() - n];
+    if (n > a.size())
+      out = b[b.size() - n];
+    else if (n > b.size())
+      out = a[a.size() - n];
     else {
       const PrimExpr &x = a[a.size() - n], &y = b[b.size() - n];
       const bool x_const = is<IntImmNode>(x), y_const = is<IntImmNode>(y);
-      if (is_one(y) || same_extent(x, y)) out = x;
-      else if (is_one(x)) out = y;
-      else if (x_const != y_const) out = x_const ? x : y;
-      else throw UserError("the shapes do not broadcast in dimension {} from the end", n);
+      if (is_one(y) || same_extent(x, y))
+        out = x;
+      else if (is_one(x))
+        out = y;
+      else if (x_const != y_const)
+        out = x_const ? x : y;
+      else
+        throw UserError("the shapes do not broadcast in dimension {} from the end", n);
     }
   }
   return result;
@@ -50,37 +60,49 @@ PrimExpr broadcast_at(const Tensor& x, const std::vector<Var>& axes, const Shape
     const PrimExpr& extent = x.shape()[n];
     const PrimExpr axis = axes[skipped + n];
     const PrimExpr zero = make_const_int(axis->dtype, 0);
-    if (is_one(extent)) indices.push_back(is_one(result_shape[skipped + n]) ? axis : zero);
-    else if (is<IntImmNode>(extent) || same_extent(extent, result_shape[skipped + n])) indices.push_back(axis);
-    else indices.push_back(select(tir::equal(extent, make_const_int(extent->dtype, 1)), zero, axis));  // 1 or as long as the result
+    if (is_one(extent))
+      indices.push_back(is_one(result_shape[skipped + n]) ? axis : zero);
+    else if (is<IntImmNode>(extent) || same_extent(extent, result_shape[skipped + n]))
+      indices.push_back(axis);
+    else
+      indices.push_back(select(tir::equal(extent, make_const_int(extent->dtype, 1)), zero,
+                               axis));  // 1 or as long as the result
   }
   return x.at(std::move(indices));
 }
 
 Tensor binary(const Tensor& a, const Tensor& b, std::string name, const Combine& combine) {
   const Shape shape = broadcast_shape(a.shape(), b.shape());
-  return te::compute(
-      shape, [&](const std::vector<Var>& i) { return combine(broadcast_at(a, i, shape), broadcast_at(b, i, shape)); },
-      {.name = std::move(name)});
+  return te::compute(shape,
+                     [&](const std::vector<Var>& i) {
+                       return combine(broadcast_at(a, i, shape), broadcast_at(b, i, shape));
+                     },
+                     {.name = std::move(name)});
 }
 
 Tensor add(const Tensor& a, const Tensor& b) {
-  return binary(a, b, "T_add", [](PrimExpr x, PrimExpr y) { return x->dtype.is_bool() ? tir::logical_or(x, y) : x + y; });
+  return binary(a, b, "T_add",
+                [](PrimExpr x, PrimExpr y) { return x->dtype.is_bool() ? tir::logical_or(x, y) : x + y; });
 }
 Tensor subtract(const Tensor& a, const Tensor& b) {
   return binary(a, b, "T_subtract", [](PrimExpr x, PrimExpr y) { return x - y; });
 }
 Tensor multiply(const Tensor& a, const Tensor& b) {
-  return binary(a, b, "T_multiply", [](PrimExpr x, PrimExpr y) { return x->dtype.is_bool() ? tir::logical_and(x, y) : x * y; });
+  return binary(a, b, "T_multiply",
+                [](PrimExpr x, PrimExpr y) { return x->dtype.is_bool() ? tir::logical_and(x, y) : x * y; });
 }
 Tensor divide(const Tensor& a, const Tensor& b) {
   return binary(a, b, "T_divide", [](PrimExpr x, PrimExpr y) { return div(x, y); });
 }
 Tensor floor_divide(const Tensor& a, const Tensor& b) {
-  return binary(a, b, "T_floor_divide", [](PrimExpr x, PrimExpr y) { return x->dtype.is_float() ? floor_of_quotient(x, y) : floordiv(x, y); });
+  return binary(a, b, "T_floor_divide", [](PrimExpr x, PrimExpr y) {
+    return x->dtype.is_float() ? floor_of_quotient(x, y) : floordiv(x, y);
+  });
 }
 Tensor mod(const Tensor& a, const Tensor& b) {
-  return binary(a, b, "T_mod", [](PrimExpr x, PrimExpr y) { return x->dtype.is_float() ? x - floor_of_quotient(x, y) * y : floormod(x, y); });
+  return binary(a, b, "T_mod", [](PrimExpr x, PrimExpr y) {
+    return x->dtype.is_float() ? x - floor_of_quotient(x, y) * y : floormod(x, y);
+  });
 }
 Tensor truncmod(const Tensor& a, const Tensor& b) {
   return binary(a, b, "T_truncmod", [](PrimExpr x, PrimExpr y) {
@@ -113,50 +135,61 @@ Tensor greater_equal(const Tensor& a, const Tensor& b) {
   return binary(a, b, "T_greater_equal", [](PrimExpr x, PrimExpr y) { return x >= y; });
 }
 Tensor logical_and(const Tensor& a, const Tensor& b) {
-  return binary(a, b, "T_logical_and", [](PrimExpr x, PrimExpr y) { return tir::logical_and(as_bool(x), as_bool(y)); });
+  return binary(a, b, "T_logical_and",
+                [](PrimExpr x, PrimExpr y) { return tir::logical_and(as_bool(x), as_bool(y)); });
 }
 Tensor logical_or(const Tensor& a, const Tensor& b) {
-  return binary(a, b, "T_logical_or", [](PrimExpr x, PrimExpr y) { return tir::logical_or(as_bool(x), as_bool(y)); });
+  return binary(a, b, "T_logical_or",
+                [](PrimExpr x, PrimExpr y) { return tir::logical_or(as_bool(x), as_bool(y)); });
 }
 Tensor logical_xor(const Tensor& a, const Tensor& b) {
-  return binary(a, b, "T_logical_xor", [](PrimExpr x, PrimExpr y) { return tir::not_equal(as_bool(x), as_bool(y)); });
+  return binary(a, b, "T_logical_xor",
+                [](PrimExpr x, PrimExpr y) { return tir::not_equal(as_bool(x), as_bool(y)); });
 }
 
 namespace {
 // Bits of integers; of bool the logic.
 Tensor bitwise(const Tensor& a, const Tensor& b, const char* op, PrimExpr (*logic)(PrimExpr, PrimExpr)) {
-  return binary(a, b, fmt::format("T_{}", op), [&](PrimExpr x, PrimExpr y) { return x->dtype.is_bool() ? logic(x, y) : call(x->dtype, op, {x, y}); });
+  return binary(a, b, fmt::format("T_{}", op), [&](PrimExpr x, PrimExpr y) {
+    return x->dtype.is_bool() ? logic(x, y) : call(x->dtype, op, {x, y});
+  });
 }
 }  // namespace
 
-Tensor bitwise_and(const Tensor& a, const Tensor& b) { return bitwise(a, b, "bitwise_and", tir::logical_and); }
+Tensor bitwise_and(const Tensor& a, const Tensor& b) {
+  return bitwise(a, b, "bitwise_and", tir::logical_and);
+}
 Tensor bitwise_or(const Tensor& a, const Tensor& b) { return bitwise(a, b, "bitwise_or", tir::logical_or); }
 Tensor bitwise_xor(const Tensor& a, const Tensor& b) {
   return bitwise(a, b, "bitwise_xor", [](PrimExpr x, PrimExpr y) { return tir::not_equal(x, y); });
 }
 Tensor left_shift(const Tensor& a, const Tensor& b) {
-  return binary(a, b, "T_left_shift", [](PrimExpr x, PrimExpr y) { return call(x->dtype, "shift_left", {x, y}); });
+  return binary(a, b, "T_left_shift",
+                [](PrimExpr x, PrimExpr y) { return call(x->dtype, "shift_left", {x, y}); });
 }
 Tensor right_shift(const Tensor& a, const Tensor& b) {
-  return binary(a, b, "T_right_shift", [](PrimExpr x, PrimExpr y) { return call(x->dtype, "shift_right", {x, y}); });
+  return binary(a, b, "T_right_shift",
+                [](PrimExpr x, PrimExpr y) { return call(x->dtype, "shift_right", {x, y}); });
 }
 
 Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b) {
   const Shape shape = broadcast_shape(condition.shape(), broadcast_shape(a.shape(), b.shape()));
-  return te::compute(
-      shape,
-      [&](const std::vector<Var>& i) {
-        return select(as_bool(broadcast_at(condition, i, shape)), broadcast_at(a, i, shape), broadcast_at(b, i, shape));
-      },
-      {.name = "T_where"});
+  return te::compute(shape,
+                     [&](const std::vector<Var>& i) {
+                       return select(as_bool(broadcast_at(condition, i, shape)), broadcast_at(a, i, shape),
+                                     broadcast_at(b, i, shape));
+                     },
+                     {.name = "T_where"});
 }
 
 Tensor broadcast_to(const Tensor& x, const Shape& shape) {
-  return te::compute(shape, [&](const std::vector<Var>& i) { return broadcast_at(x, i, shape); }, {.name = "T_broadcast_to"});
+  return te::compute(shape, [&](const std::vector<Var>& i) { return broadcast_at(x, i, shape); },
+                     {.name = "T_broadcast_to"});
 }
 
 Tensor prelu(const Tensor& x, const Tensor& slope) {
-  return binary(x, slope, "T_prelu", [](PrimExpr v, PrimExpr a) { return select(v > make_const_int(v->dtype, 0), v, v * a); });
+  return binary(x, slope, "T_prelu",
+                [](PrimExpr v, PrimExpr a) { return select(v > make_const_int(v->dtype, 0), v, v * a); });
 }
 
 }  // namespace tilewright::topi

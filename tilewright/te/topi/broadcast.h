@@ -5,8 +5,8 @@
 
 namespace tilewright::topi {
 
-/// The common shape.  Two symbolic extents that are not the same expression are an error; against a constant other than
-/// 1 a symbolic extent is taken to be that constant or 1.
+/// The common shape.  Two symbolic extents that are not the same expression are an error; against a constant
+/// other than 1 a symbolic extent is taken to be that constant or 1.
 Shape broadcast_shape(const Shape& a, const Shape& b);
 /// The element of `x` at the axes of a result that `x` broadcasts to.
 PrimExpr broadcast_at(const Tensor& x, const std::vector<tir::Var>& axes, const Shape& result_shape);

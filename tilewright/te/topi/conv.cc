@@ -10,8 +10,8 @@ namespace {
 
 // Positions of the dimensions in a layout.
 struct Layout {
-  size_t first, channel;         // N or O, and C or I
-  std::vector<size_t> spatial;   // D, H, W as far as they are there
+  size_t first, channel;        // N or O, and C or I
+  std::vector<size_t> spatial;  // D, H, W as far as they are there
 };
 
 Layout parse_layout(const std::string& text, char first, char channel) {
@@ -19,8 +19,10 @@ Layout parse_layout(const std::string& text, char first, char channel) {
   for (char letter : {'D', 'H', 'W'}) {
     if (const size_t at = text.find(letter); at != std::string::npos) layout.spatial.push_back(at);
   }
-  if (layout.first == std::string::npos || layout.channel == std::string::npos || layout.spatial.size() + 2 != text.size())
-    throw Unsupported("layout \"{}\" is not a permutation of {}, {} and spatial dimensions", text, first, channel);
+  if (layout.first == std::string::npos || layout.channel == std::string::npos ||
+      layout.spatial.size() + 2 != text.size())
+    throw Unsupported("layout \"{}\" is not a permutation of {}, {} and spatial dimensions", text, first,
+                      channel);
   return layout;
 }
 
@@ -41,50 +43,59 @@ Tensor padded(const Tensor& data, const Layout& layout, const std::vector<int64_
 
 }  // namespace
 
-PrimExpr conv_extent(const PrimExpr& extent, const PrimExpr& kernel, int64_t stride, int64_t pad, int64_t dilation) {
+PrimExpr conv_extent(const PrimExpr& extent, const PrimExpr& kernel, int64_t stride, int64_t pad,
+                     int64_t dilation) {
   PrimExpr covered = (kernel - 1) * dilation + 1;
   return arith::simplify(floordiv(extent + pad - covered, stride) + 1);
 }
 
-Tensor pad(const Tensor& x, const std::vector<int64_t>& before, const std::vector<int64_t>& after, const PrimExpr& value, std::string name) {
+Tensor pad(const Tensor& x, const std::vector<int64_t>& before, const std::vector<int64_t>& after,
+           const PrimExpr& value, std::string name) {
   Shape shape;
-  for (size_t n = 0; n < x.ndim(); ++n) shape.push_back(arith::simplify(x.shape()[n] + (before[n] + after[n])));
-  return te::compute(
-      shape,
-      [&](const std::vector<Var>& i) {
-        std::vector<PrimExpr> indices;
-        PrimExpr inside = bool_imm(true);
-        for (size_t n = 0; n < x.ndim(); ++n) {
-          indices.push_back(PrimExpr(i[n]) - before[n]);
-          const PrimExpr axis = i[n];
-          if (before[n] > 0) inside = tir::logical_and(inside, make_const_int(axis->dtype, before[n]) <= axis);
-          if (after[n] > 0) inside = tir::logical_and(inside, axis < x.shape()[n] + before[n]);
-        }
-        PrimExpr element = x.at(indices);
-        if (is_one(inside)) return element;
-        return call(element->dtype, "if_then_else", {inside, element, tir::cast(element->dtype, value)});
-      },
-      {.name = std::move(name)});
+  for (size_t n = 0; n < x.ndim(); ++n)
+    shape.push_back(arith::simplify(x.shape()[n] + (before[n] + after[n])));
+  return te::compute(shape,
+                     [&](const std::vector<Var>& i) {
+                       std::vector<PrimExpr> indices;
+                       PrimExpr inside = bool_imm(true);
+                       for (size_t n = 0; n < x.ndim(); ++n) {
+                         indices.push_back(PrimExpr(i[n]) - before[n]);
+                         const PrimExpr axis = i[n];
+                         if (before[n] > 0)
+                           inside = tir::logical_and(inside, make_const_int(axis->dtype, before[n]) <= axis);
+                         if (after[n] > 0) inside = tir::logical_and(inside, axis < x.shape()[n] + before[n]);
+                       }
+                       PrimExpr element = x.at(indices);
+                       if (is_one(inside)) return element;
+                       return call(element->dtype, "if_then_else",
+                                   {inside, element, tir::cast(element->dtype, value)});
+                     },
+                     {.name = std::move(name)});
 }
 
 Tensor conv(const Tensor& data, const Tensor& weight, const ConvOptions& options) {
-  const Layout in = parse_layout(options.data_layout, 'N', 'C'), kernel = parse_layout(options.kernel_layout, 'O', 'I');
+  const Layout in = parse_layout(options.data_layout, 'N', 'C'),
+               kernel = parse_layout(options.kernel_layout, 'O', 'I');
   const size_t num_spatial = in.spatial.size();
   const DataType dtype = options.out_dtype.is_void() ? data.dtype() : options.out_dtype;
   Shape shape(data.ndim());
   shape[in.first] = data.shape()[in.first];
   shape[in.channel] = weight.shape()[kernel.first];
   for (size_t n = 0; n < num_spatial; ++n)
-    shape[in.spatial[n]] = conv_extent(data.shape()[in.spatial[n]], weight.shape()[kernel.spatial[n]], options.strides[n],
-                                       options.padding[n] + options.padding[num_spatial + n], options.dilation[n]);
+    shape[in.spatial[n]] =
+        conv_extent(data.shape()[in.spatial[n]], weight.shape()[kernel.spatial[n]], options.strides[n],
+                    options.padding[n] + options.padding[num_spatial + n], options.dilation[n]);
   const Tensor source = padded(data, in, options.padding);
   const PrimExpr group_inputs = weight.shape()[kernel.channel];
   const PrimExpr group_outputs = floordiv(shape[in.channel], options.groups);
   std::vector<IterVar> reduced;
-  const bool is_depthwise = options.groups > 1 && is_one(group_inputs);  // one input channel each: nothing to sum over
+  const bool is_depthwise =
+      options.groups > 1 && is_one(group_inputs);  // one input channel each: nothing to sum over
   if (!is_depthwise) reduced.push_back(te::reduce_axis(group_inputs, "rc"));
   for (size_t n = 0; n < num_spatial; ++n)
-    reduced.push_back(te::reduce_axis(weight.shape()[kernel.spatial[n]], num_spatial == 1 ? "rx" : fmt::format("r{}", "zyx"[3 - num_spatial + n])));
+    reduced.push_back(
+        te::reduce_axis(weight.shape()[kernel.spatial[n]],
+                        num_spatial == 1 ? "rx" : fmt::format("r{}", "zyx"[3 - num_spatial + n])));
   return te::compute(
       shape,
       [&](const std::vector<Var>& i) {
@@ -100,17 +111,24 @@ Tensor conv(const Tensor& data, const Tensor& weight, const ConvOptions& options
           at_data[in.spatial[n]] = PrimExpr(i[in.spatial[n]]) * options.strides[n] + r * options.dilation[n];
           at_weight[kernel.spatial[n]] = r;
         }
-        return te::sum(tir::cast(dtype, source.at(at_data)) * tir::cast(dtype, weight.at(at_weight)), reduced);
+        return te::sum(tir::cast(dtype, source.at(at_data)) * tir::cast(dtype, weight.at(at_weight)),
+                       reduced);
       },
-      {.name = fmt::format("{}conv{}d_{}", is_depthwise ? "depthwise_" : options.groups > 1 ? "group_" : "", num_spatial, [&] {
-         std::string lower = options.data_layout;
-         for (char& letter : lower) letter = static_cast<char>(letter - 'A' + 'a');
-         return lower;
-       }())});
+      {.name = fmt::format("{}conv{}d_{}",
+                           is_depthwise         ? "depthwise_"
+                           : options.groups > 1 ? "group_"
+                                                : "",
+                           num_spatial, [&] {
+                             std::string lower = options.data_layout;
+                             for (char& letter : lower) letter = static_cast<char>(letter - 'A' + 'a');
+                             return lower;
+                           }())});
 }
 
-Tensor conv_transpose(const Tensor& data, const Tensor& weight, const ConvOptions& options, const std::vector<int64_t>& output_padding) {
-  const Layout in = parse_layout(options.data_layout, 'N', 'C'), kernel = parse_layout(options.kernel_layout, 'O', 'I');
+Tensor conv_transpose(const Tensor& data, const Tensor& weight, const ConvOptions& options,
+                      const std::vector<int64_t>& output_padding) {
+  const Layout in = parse_layout(options.data_layout, 'N', 'C'),
+               kernel = parse_layout(options.kernel_layout, 'O', 'I');
   const size_t num_spatial = in.spatial.size();
   const DataType dtype = options.out_dtype.is_void() ? data.dtype() : options.out_dtype;
   const PrimExpr group_outputs = weight.shape()[kernel.first];
@@ -121,10 +139,12 @@ Tensor conv_transpose(const Tensor& data, const Tensor& weight, const ConvOption
   for (size_t n = 0; n < num_spatial; ++n) {
     const PrimExpr covered = (weight.shape()[kernel.spatial[n]] - 1) * options.dilation[n] + 1;
     const int64_t pad_both = options.padding[n] + options.padding[num_spatial + n];
-    shape[in.spatial[n]] = arith::simplify((data.shape()[in.spatial[n]] - 1) * options.strides[n] + covered - pad_both + output_padding[n]);
+    shape[in.spatial[n]] = arith::simplify((data.shape()[in.spatial[n]] - 1) * options.strides[n] + covered -
+                                           pad_both + output_padding[n]);
   }
   std::vector<IterVar> reduced{te::reduce_axis(group_inputs, "rc")};
-  for (size_t n = 0; n < num_spatial; ++n) reduced.push_back(te::reduce_axis(weight.shape()[kernel.spatial[n]], fmt::format("r{}", n)));
+  for (size_t n = 0; n < num_spatial; ++n)
+    reduced.push_back(te::reduce_axis(weight.shape()[kernel.spatial[n]], fmt::format("r{}", n)));
   return te::compute(
       shape,
       [&](const std::vector<Var>& i) {
@@ -136,13 +156,17 @@ Tensor conv_transpose(const Tensor& data, const Tensor& weight, const ConvOption
         at_data[in.channel] = in_channel;
         at_weight[kernel.channel] = in_channel;
         at_weight[kernel.first] = options.groups > 1 ? floormod(channel, group_outputs) : channel;
-        PrimExpr hit = bool_imm(true);  // output y comes from data (y + pad - r * dilation) / stride, when that is whole
+        PrimExpr hit =
+            bool_imm(true);  // output y comes from data (y + pad - r * dilation) / stride, when that is whole
         for (size_t n = 0; n < num_spatial; ++n) {
           const PrimExpr r = reduced[n + 1]->var;
           PrimExpr shifted = PrimExpr(i[in.spatial[n]]) + options.padding[n] - r * options.dilation[n];
           PrimExpr index = floordiv(shifted, options.strides[n]);
-          if (options.strides[n] > 1) hit = tir::logical_and(hit, tir::equal(floormod(shifted, options.strides[n]), make_const_int(shifted->dtype, 0)));
-          hit = tir::logical_and(hit, tir::logical_and(make_const_int(shifted->dtype, 0) <= shifted, index < data.shape()[in.spatial[n]]));
+          if (options.strides[n] > 1)
+            hit = tir::logical_and(
+                hit, tir::equal(floormod(shifted, options.strides[n]), make_const_int(shifted->dtype, 0)));
+          hit = tir::logical_and(hit, tir::logical_and(make_const_int(shifted->dtype, 0) <= shifted,
+                                                       index < data.shape()[in.spatial[n]]));
           at_data[in.spatial[n]] = index;
           at_weight[kernel.spatial[n]] = r;
         }

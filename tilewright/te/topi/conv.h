@@ -1,5 +1,5 @@
-// Convolutions in any number of spatial dimensions.  Layouts name the dimensions by letters: "NCHW", "NHWC", "OIHW";
-// spatial letters are D, H, W in this order.
+// Convolutions in any number of spatial dimensions.  Layouts name the dimensions by letters: "NCHW", "NHWC",
+// "OIHW"; spatial letters are D, H, W in this order.
 #pragma once
 #include "tilewright/te/topi/elementwise.h"
 
@@ -16,12 +16,16 @@ struct ConvOptions {
 
 /// sum over the kernel and the input channels of the group of data * weight, zero outside of data.
 Tensor conv(const Tensor& data, const Tensor& weight, const ConvOptions& options);
-/// The gradient of conv in its data: weight is [in channels, out channels / groups, kernel...] for layout "IOHW".
-Tensor conv_transpose(const Tensor& data, const Tensor& weight, const ConvOptions& options, const std::vector<int64_t>& output_padding);
+/// The gradient of conv in its data: weight is [in channels, out channels / groups, kernel...] for layout
+/// "IOHW".
+Tensor conv_transpose(const Tensor& data, const Tensor& weight, const ConvOptions& options,
+                      const std::vector<int64_t>& output_padding);
 /// `x` with `before[n]` and `after[n]` elements of `value` around dimension n.
-Tensor pad(const Tensor& x, const std::vector<int64_t>& before, const std::vector<int64_t>& after, const PrimExpr& value, std::string name = "T_pad");
+Tensor pad(const Tensor& x, const std::vector<int64_t>& before, const std::vector<int64_t>& after,
+           const PrimExpr& value, std::string name = "T_pad");
 
 /// The shape of the result of conv, for inference too.  Extents may be symbolic.
-PrimExpr conv_extent(const PrimExpr& extent, const PrimExpr& kernel, int64_t stride, int64_t pad, int64_t dilation);
+PrimExpr conv_extent(const PrimExpr& extent, const PrimExpr& kernel, int64_t stride, int64_t pad,
+                     int64_t dilation);
 
 }  // namespace tilewright::topi

@@ -6,7 +6,8 @@ namespace tilewright::topi {
 using namespace tir;
 
 Tensor elementwise(const Tensor& x, std::string name, const std::function<PrimExpr(PrimExpr)>& body) {
-  return te::compute(x.shape(), [&](const std::vector<Var>& i) { return body(x.at({i.begin(), i.end()})); }, {.name = std::move(name)});
+  return te::compute(x.shape(), [&](const std::vector<Var>& i) { return body(x.at({i.begin(), i.end()})); },
+                     {.name = std::move(name)});
 }
 
 Tensor math(const Tensor& x, std::string_view op) {
@@ -27,12 +28,14 @@ Tensor abs(const Tensor& x) {
 
 Tensor negative(const Tensor& x) {
   // 0 - x would turn 0.0 into 0.0 instead of -0.0
-  return elementwise(x, "T_negative", [](PrimExpr v) { return v->dtype.is_float() ? v * constant(v, -1) : -v; });
+  return elementwise(x, "T_negative",
+                     [](PrimExpr v) { return v->dtype.is_float() ? v * constant(v, -1) : -v; });
 }
 
 Tensor sign(const Tensor& x) {
   return elementwise(x, "T_sign", [](PrimExpr v) {  // zeros and NaN stay as they are
-    return select(v > constant(v, 0), constant(v, 1), v->dtype.is_uint() ? v : select(v < constant(v, 0), constant(v, -1), v));
+    return select(v > constant(v, 0), constant(v, 1),
+                  v->dtype.is_uint() ? v : select(v < constant(v, 0), constant(v, -1), v));
   });
 }
 
@@ -43,7 +46,8 @@ Tensor relu(const Tensor& x) {
   return elementwise(x, "T_relu", [](PrimExpr v) { return tir::max(v, constant(v, 0)); });
 }
 Tensor leaky_relu(const Tensor& x, double alpha) {
-  return elementwise(x, "T_leaky_relu", [&](PrimExpr v) { return select(v > constant(v, 0), v, v * constant(v, alpha)); });
+  return elementwise(x, "T_leaky_relu",
+                     [&](PrimExpr v) { return select(v > constant(v, 0), v, v * constant(v, alpha)); });
 }
 
 Tensor gelu(const Tensor& x) {
@@ -84,10 +88,14 @@ Tensor cast(const Tensor& x, DataType dtype) {
 }
 
 Tensor logical_not(const Tensor& x) {
-  return elementwise(x, "T_logical_not", [](PrimExpr v) { return v->dtype.is_bool() ? tir::logical_not(v) : equal(v, constant(v, 0)); });
+  return elementwise(x, "T_logical_not", [](PrimExpr v) {
+    return v->dtype.is_bool() ? tir::logical_not(v) : equal(v, constant(v, 0));
+  });
 }
 Tensor bitwise_not(const Tensor& x) {
-  return elementwise(x, "T_bitwise_not", [](PrimExpr v) { return v->dtype.is_bool() ? tir::logical_not(v) : call(v->dtype, "bitwise_not", {v}); });
+  return elementwise(x, "T_bitwise_not", [](PrimExpr v) {
+    return v->dtype.is_bool() ? tir::logical_not(v) : call(v->dtype, "bitwise_not", {v});
+  });
 }
 Tensor isnan(const Tensor& x) {
   return elementwise(x, "T_isnan", [](PrimExpr v) { return call(kBoolType, "isnan", {v}); });

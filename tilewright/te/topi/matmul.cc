@@ -7,7 +7,8 @@ using namespace tir;
 namespace {
 
 // The index of `x` for the batch axes `i` of a result with `num_batch` batch dimensions.
-std::vector<PrimExpr> batch_indices(const Tensor& x, size_t own_batch, const std::vector<Var>& i, size_t num_batch) {
+std::vector<PrimExpr> batch_indices(const Tensor& x, size_t own_batch, const std::vector<Var>& i,
+                                    size_t num_batch) {
   std::vector<PrimExpr> indices;
   for (size_t n = 0; n < own_batch; ++n) {
     const Var& axis = i[num_batch - own_batch + n];
@@ -28,28 +29,30 @@ Tensor matmul(const Tensor& a, const Tensor& b, DataType out_dtype) {
   if (!a_is_vector) shape.push_back(a.shape()[a_batch]);
   if (!b_is_vector) shape.push_back(b.shape().back());
   const IterVar k = te::reduce_axis(a.shape().back(), "k");
-  return te::compute(
-      shape,
-      [&](const std::vector<Var>& i) {
-        std::vector<PrimExpr> left = batch_indices(a, a_batch, i, num_batch), right = batch_indices(b, b_batch, i, num_batch);
-        if (!a_is_vector) left.push_back(i[num_batch]);
-        left.push_back(k->var);
-        right.push_back(k->var);
-        if (!b_is_vector) right.push_back(i.back());
-        return te::sum(tir::cast(out_dtype, a.at(left)) * tir::cast(out_dtype, b.at(right)), {k});
-      },
-      {.name = "matmul"});
+  return te::compute(shape,
+                     [&](const std::vector<Var>& i) {
+                       std::vector<PrimExpr> left = batch_indices(a, a_batch, i, num_batch),
+                                             right = batch_indices(b, b_batch, i, num_batch);
+                       if (!a_is_vector) left.push_back(i[num_batch]);
+                       left.push_back(k->var);
+                       right.push_back(k->var);
+                       if (!b_is_vector) right.push_back(i.back());
+                       return te::sum(tir::cast(out_dtype, a.at(left)) * tir::cast(out_dtype, b.at(right)),
+                                      {k});
+                     },
+                     {.name = "matmul"});
 }
 
 Tensor dense(const Tensor& x, const Tensor& weight, DataType out_dtype) {
   if (out_dtype.is_void()) out_dtype = x.dtype();
   const IterVar k = te::reduce_axis(x.shape()[1], "k");
-  return te::compute(
-      {x.shape()[0], weight.shape()[0]},
-      [&](const std::vector<Var>& i) {
-        return te::sum(tir::cast(out_dtype, x(i[0], k->var)) * tir::cast(out_dtype, weight(i[1], k->var)), {k});
-      },
-      {.name = "T_dense"});
+  return te::compute({x.shape()[0], weight.shape()[0]},
+                     [&](const std::vector<Var>& i) {
+                       return te::sum(
+                           tir::cast(out_dtype, x(i[0], k->var)) * tir::cast(out_dtype, weight(i[1], k->var)),
+                           {k});
+                     },
+                     {.name = "T_dense"});
 }
 
 }  // namespace tilewright::topi

@@ -4,8 +4,8 @@
 
 namespace tilewright::topi {
 
-/// The product as numpy.matmul: [.., m, k] x [.., k, n] -> [.., m, n], batch dimensions broadcast, a vector is a row on
-/// the left and a column on the right.  Products are summed in `out_dtype`.
+/// The product as numpy.matmul: [.., m, k] x [.., k, n] -> [.., m, n], batch dimensions broadcast, a vector
+/// is a row on the left and a column on the right.  Products are summed in `out_dtype`.
 Tensor matmul(const Tensor& a, const Tensor& b, DataType out_dtype = DataType::void_());
 /// [m, k] x [n, k] -> [m, n]: x times the transpose of the weight.
 Tensor dense(const Tensor& x, const Tensor& weight, DataType out_dtype = DataType::void_());

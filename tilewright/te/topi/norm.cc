@@ -13,48 +13,52 @@ std::vector<PrimExpr> pick(const std::vector<Var>& i, const Axes& axes) {
 // The index of a statistic that was reduced over `axes` with keepdims.
 std::vector<PrimExpr> kept(const std::vector<Var>& i, const Axes& axes) {
   std::vector<PrimExpr> result(i.begin(), i.end());
-  for (int64_t axis : axes) result[static_cast<size_t>(axis)] = make_const_int(i[static_cast<size_t>(axis)]->dtype, 0);
+  for (int64_t axis : axes)
+    result[static_cast<size_t>(axis)] = make_const_int(i[static_cast<size_t>(axis)]->dtype, 0);
   return result;
 }
 
-PrimExpr inverse_root(const PrimExpr& v, double epsilon) { return call(v->dtype, "rsqrt", {v + make_const(v->dtype, epsilon)}); }
+PrimExpr inverse_root(const PrimExpr& v, double epsilon) {
+  return call(v->dtype, "rsqrt", {v + make_const(v->dtype, epsilon)});
+}
 
 }  // namespace
 
-Tensor batch_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta, const Tensor& mean, const Tensor& variance, int64_t axis,
-                  double epsilon, bool center, bool scale) {
-  return te::compute(
-      x.shape(),
-      [&](const std::vector<Var>& i) {
-        const std::vector<PrimExpr> c = pick(i, {axis});
-        PrimExpr v = variance.at(c);
-        PrimExpr result = div(x.at({i.begin(), i.end()}) - mean.at(c), call(v->dtype, "sqrt", {v + make_const(v->dtype, epsilon)}));
-        if (scale) result = result * gamma.at(c);
-        return center ? result + beta.at(c) : result;
-      },
-      {.name = "T_batch_norm"});
+Tensor batch_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta, const Tensor& mean,
+                  const Tensor& variance, int64_t axis, double epsilon, bool center, bool scale) {
+  return te::compute(x.shape(),
+                     [&](const std::vector<Var>& i) {
+                       const std::vector<PrimExpr> c = pick(i, {axis});
+                       PrimExpr v = variance.at(c);
+                       PrimExpr result = div(x.at({i.begin(), i.end()}) - mean.at(c),
+                                             call(v->dtype, "sqrt", {v + make_const(v->dtype, epsilon)}));
+                       if (scale) result = result * gamma.at(c);
+                       return center ? result + beta.at(c) : result;
+                     },
+                     {.name = "T_batch_norm"});
 }
 
-Tensor layer_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta, const Axes& axes, double epsilon, bool center, bool scale) {
+Tensor layer_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta, const Axes& axes, double epsilon,
+                  bool center, bool scale) {
   const Tensor center_of = mean(x, axes, true), spread = variance(x, axes, true);
-  return te::compute(
-      x.shape(),
-      [&](const std::vector<Var>& i) {
-        PrimExpr result = (x.at({i.begin(), i.end()}) - center_of.at(kept(i, axes))) * inverse_root(spread.at(kept(i, axes)), epsilon);
-        if (scale) result = result * gamma.at(pick(i, axes));
-        return center ? result + beta.at(pick(i, axes)) : result;
-      },
-      {.name = "T_layer_norm"});
+  return te::compute(x.shape(),
+                     [&](const std::vector<Var>& i) {
+                       PrimExpr result = (x.at({i.begin(), i.end()}) - center_of.at(kept(i, axes))) *
+                                         inverse_root(spread.at(kept(i, axes)), epsilon);
+                       if (scale) result = result * gamma.at(pick(i, axes));
+                       return center ? result + beta.at(pick(i, axes)) : result;
+                     },
+                     {.name = "T_layer_norm"});
 }
 
 Tensor rms_norm(const Tensor& x, const Tensor& weight, const Axes& axes, double epsilon) {
   const Tensor power = mean(square(x), axes, true);
-  return te::compute(
-      x.shape(),
-      [&](const std::vector<Var>& i) {
-        return x.at({i.begin(), i.end()}) * inverse_root(power.at(kept(i, axes)), epsilon) * weight.at(pick(i, axes));
-      },
-      {.name = "T_rms_norm"});
+  return te::compute(x.shape(),
+                     [&](const std::vector<Var>& i) {
+                       return x.at({i.begin(), i.end()}) * inverse_root(power.at(kept(i, axes)), epsilon) *
+                              weight.at(pick(i, axes));
+                     },
+                     {.name = "T_rms_norm"});
 }
 
 }  // namespace tilewright::topi

@@ -5,10 +5,13 @@
 namespace tilewright::topi {
 
 /// (x - mean) / sqrt(variance + epsilon) * gamma + beta with one value of each per index of `axis`.
-Tensor batch_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta, const Tensor& mean, const Tensor& variance, int64_t axis,
-                  double epsilon, bool center = true, bool scale = true);
-/// (x - mean(x)) / sqrt(variance(x) + epsilon) * gamma + beta over `axes`; gamma and beta have the shape of these axes.
-Tensor layer_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta, const Axes& axes, double epsilon, bool center = true, bool scale = true);
+Tensor batch_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta, const Tensor& mean,
+                  const Tensor& variance, int64_t axis, double epsilon, bool center = true,
+                  bool scale = true);
+/// (x - mean(x)) / sqrt(variance(x) + epsilon) * gamma + beta over `axes`; gamma and beta have the shape of
+/// these axes.
+Tensor layer_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta, const Axes& axes, double epsilon,
+                  bool center = true, bool scale = true);
 /// x / sqrt(mean(x * x) + epsilon) * weight over `axes`.  Source: Zhang and Sennrich, arXiv 1910.07467
 Tensor rms_norm(const Tensor& x, const Tensor& weight, const Axes& axes, double epsilon);
 

@@ -15,12 +15,15 @@ struct Window {
 
 class Pooling {
  public:
-  Pooling(const Tensor& data, const PoolOptions& options) : data_(data), options_(options), spatial_(spatial_dims(options.layout)) {
+  Pooling(const Tensor& data, const PoolOptions& options)
+      : data_(data), options_(options), spatial_(spatial_dims(options.layout)) {
     shape_ = data.shape();
     for (size_t n = 0; n < spatial_.size(); ++n) {
       const int64_t pad = options.padding[n] + options.padding[spatial_.size() + n];
-      shape_[spatial_[n]] = pool_extent(data.shape()[spatial_[n]], options.pool_size[n], options.strides[n], pad, options.dilation[n], options.ceil_mode);
-      reduced_.push_back(te::reduce_axis(make_const_int(data.shape()[spatial_[n]]->dtype, options.pool_size[n]), fmt::format("rv{}", n)));
+      shape_[spatial_[n]] = pool_extent(data.shape()[spatial_[n]], options.pool_size[n], options.strides[n],
+                                        pad, options.dilation[n], options.ceil_mode);
+      reduced_.push_back(te::reduce_axis(
+          make_const_int(data.shape()[spatial_[n]]->dtype, options.pool_size[n]), fmt::format("rv{}", n)));
     }
   }
   const Shape& shape() const { return shape_; }
@@ -46,7 +49,8 @@ class Pooling {
   // Whether the last window may end after the data.
   bool reaches_beyond(size_t n) const {
     if (options_.padding[spatial_.size() + n] > 0) return true;
-    const PrimExpr covered = (shape_[spatial_[n]] - 1) * options_.strides[n] + ((options_.pool_size[n] - 1) * options_.dilation[n] + 1);
+    const PrimExpr covered = (shape_[spatial_[n]] - 1) * options_.strides[n] +
+                             ((options_.pool_size[n] - 1) * options_.dilation[n] + 1);
     arith::Analyzer analyzer;
     return !analyzer.can_prove(covered <= data_.shape()[spatial_[n]] + options_.padding[n]);
   }
@@ -55,10 +59,13 @@ class Pooling {
     const bool cut_before = options_.padding[n] > 0 && !options_.count_include_pad;
     if (!cut_before && !reaches_beyond(n)) return full;
     // with count_include_pad the padding counts, but not what ceil_mode adds beyond it
-    const PrimExpr low = options_.count_include_pad ? start : tir::max(start, make_const_int(start->dtype, 0));
-    const PrimExpr limit = options_.count_include_pad ? extent + options_.padding[spatial_.size() + n] : extent;
+    const PrimExpr low =
+        options_.count_include_pad ? start : tir::max(start, make_const_int(start->dtype, 0));
+    const PrimExpr limit =
+        options_.count_include_pad ? extent + options_.padding[spatial_.size() + n] : extent;
     const PrimExpr high = tir::min(start + options_.pool_size[n] * options_.dilation[n], limit);
-    return tir::max(floordiv(high - low + (options_.dilation[n] - 1), options_.dilation[n]), make_const_int(start->dtype, 1));
+    return tir::max(floordiv(high - low + (options_.dilation[n] - 1), options_.dilation[n]),
+                    make_const_int(start->dtype, 1));
   }
 
   const Tensor& data_;
@@ -82,20 +89,22 @@ std::vector<size_t> spatial_dims(const std::string& layout) {
   return dims;
 }
 
-PrimExpr pool_extent(const PrimExpr& extent, int64_t pool, int64_t stride, int64_t pad, int64_t dilation, bool ceil_mode) {
+PrimExpr pool_extent(const PrimExpr& extent, int64_t pool, int64_t stride, int64_t pad, int64_t dilation,
+                     bool ceil_mode) {
   const int64_t covered = (pool - 1) * dilation + 1;
   return arith::simplify(floordiv(extent + (pad - covered + (ceil_mode ? stride - 1 : 0)), stride) + 1);
 }
 
 Tensor max_pool(const Tensor& data, const PoolOptions& options) {
   const Pooling pooling(data, options);
-  return te::compute(
-      pooling.shape(),
-      [&](const std::vector<Var>& i) {
-        const Window window = pooling.window(i);
-        return te::max(guarded(window.inside, data.at(window.indices), min_value(data.dtype())), pooling.reduced());
-      },
-      {.name = "pool_max"});
+  return te::compute(pooling.shape(),
+                     [&](const std::vector<Var>& i) {
+                       const Window window = pooling.window(i);
+                       return te::max(
+                           guarded(window.inside, data.at(window.indices), min_value(data.dtype())),
+                           pooling.reduced());
+                     },
+                     {.name = "pool_max"});
 }
 
 Tensor avg_pool(const Tensor& data, const PoolOptions& options) {
@@ -104,13 +113,16 @@ Tensor avg_pool(const Tensor& data, const PoolOptions& options) {
       pooling.shape(),
       [&](const std::vector<Var>& i) {
         const Window window = pooling.window(i);
-        return te::sum(guarded(window.inside, data.at(window.indices), make_const_int(data.dtype(), 0)), pooling.reduced());
+        return te::sum(guarded(window.inside, data.at(window.indices), make_const_int(data.dtype(), 0)),
+                       pooling.reduced());
       },
       {.name = "pool_sum"});
-  return te::compute(
-      pooling.shape(),
-      [&](const std::vector<Var>& i) { return div(total.at({i.begin(), i.end()}), tir::cast(data.dtype(), pooling.window(i).count)); },
-      {.name = "pool_avg"});
+  return te::compute(pooling.shape(),
+                     [&](const std::vector<Var>& i) {
+                       return div(total.at({i.begin(), i.end()}),
+                                  tir::cast(data.dtype(), pooling.window(i).count));
+                     },
+                     {.name = "pool_avg"});
 }
 
 Tensor adaptive_avg_pool(const Tensor& data, const Shape& output_size, const std::string& layout) {
@@ -124,8 +136,12 @@ Tensor adaptive_avg_pool(const Tensor& data, const Shape& output_size, const std
     const PrimExpr longest = divides ? floordiv(extent, output_size[n]) : ceildiv(extent, output_size[n]) + 1;
     reduced.push_back(te::reduce_axis(arith::simplify(longest), fmt::format("rv{}", n)));
   }
-  auto begin = [&](size_t n, const PrimExpr& i) { return floordiv(i * data.shape()[spatial[n]], output_size[n]); };
-  auto end = [&](size_t n, const PrimExpr& i) { return ceildiv((i + 1) * data.shape()[spatial[n]], output_size[n]); };
+  auto begin = [&](size_t n, const PrimExpr& i) {
+    return floordiv(i * data.shape()[spatial[n]], output_size[n]);
+  };
+  auto end = [&](size_t n, const PrimExpr& i) {
+    return ceildiv((i + 1) * data.shape()[spatial[n]], output_size[n]);
+  };
   const Tensor total = te::compute(
       shape,
       [&](const std::vector<Var>& i) {
@@ -145,7 +161,8 @@ Tensor adaptive_avg_pool(const Tensor& data, const Shape& output_size, const std
       [&](const std::vector<Var>& i) {
         PrimExpr count = imm(1, kInt64);
         for (size_t n = 0; n < spatial.size(); ++n)
-          count = count * tir::cast(kInt64, end(n, PrimExpr(i[spatial[n]])) - begin(n, PrimExpr(i[spatial[n]])));
+          count =
+              count * tir::cast(kInt64, end(n, PrimExpr(i[spatial[n]])) - begin(n, PrimExpr(i[spatial[n]])));
         return div(total.at({i.begin(), i.end()}), tir::cast(data.dtype(), arith::simplify(count)));
       },
       {.name = "adaptive_pool_avg"});

@@ -6,12 +6,15 @@ namespace tilewright::topi {
 using namespace tir;
 namespace {
 
-bool contains(const Axes& axes, size_t axis) { return std::find(axes.begin(), axes.end(), static_cast<int64_t>(axis)) != axes.end(); }
+bool contains(const Axes& axes, size_t axis) {
+  return std::find(axes.begin(), axes.end(), static_cast<int64_t>(axis)) != axes.end();
+}
 
 // The indices of x for an element of the result, with reduction axes where x is reduced.
 struct Plan {
   std::vector<IterVar> reduced;
-  std::vector<PrimExpr> indices(const Tensor& x, const Axes& axes, bool keepdims, const std::vector<Var>& out) const {
+  std::vector<PrimExpr> indices(const Tensor& x, const Axes& axes, bool keepdims,
+                                const std::vector<Var>& out) const {
     std::vector<PrimExpr> result;
     size_t next_out = 0, next_reduced = 0;
     for (size_t n = 0; n < x.ndim(); ++n) {
@@ -29,7 +32,8 @@ struct Plan {
 Plan plan_of(const Tensor& x, const Axes& axes) {
   Plan plan;
   for (size_t n = 0; n < x.ndim(); ++n) {
-    if (contains(axes, n)) plan.reduced.push_back(te::reduce_axis(x.shape()[n], fmt::format("k{}", plan.reduced.size())));
+    if (contains(axes, n))
+      plan.reduced.push_back(te::reduce_axis(x.shape()[n], fmt::format("k{}", plan.reduced.size())));
   }
   return plan;
 }
@@ -38,14 +42,14 @@ using Reducer = PrimExpr (*)(PrimExpr, std::vector<IterVar>, PrimExpr, PrimExpr)
 Tensor reduce_with(const Tensor& x, const Axes& axes, bool keepdims, std::string name, Reducer reducer,
                    const std::function<PrimExpr(PrimExpr)>& value = {}) {
   const Plan plan = plan_of(x, axes);
-  return te::compute(
-      reduced_shape(x.shape(), axes, keepdims),
-      [&](const std::vector<Var>& out) {
-        PrimExpr element = x.at(plan.indices(x, axes, keepdims, out));
-        if (value) element = value(element);
-        return plan.reduced.empty() ? element : reducer(element, plan.reduced, nullptr, nullptr);
-      },
-      {.name = std::move(name)});
+  return te::compute(reduced_shape(x.shape(), axes, keepdims),
+                     [&](const std::vector<Var>& out) {
+                       PrimExpr element = x.at(plan.indices(x, axes, keepdims, out));
+                       if (value) element = value(element);
+                       return plan.reduced.empty() ? element
+                                                   : reducer(element, plan.reduced, nullptr, nullptr);
+                     },
+                     {.name = std::move(name)});
 }
 
 // Keeps the left (position, value) unless the right is better, or equally good and earlier.
@@ -71,13 +75,17 @@ Tensor arg_reduce(const Tensor& x, const Axes& axes, bool keepdims, DataType dty
   const Plan plan = plan_of(x, axes);
   const std::string name = largest ? "T_argmax" : "T_argmin";
   if (plan.reduced.empty())
-    return te::compute(reduced_shape(x.shape(), axes, keepdims), [&](const std::vector<Var>&) { return make_const_int(dtype, 0); }, {.name = name});
+    return te::compute(reduced_shape(x.shape(), axes, keepdims),
+                       [&](const std::vector<Var>&) { return make_const_int(dtype, 0); }, {.name = name});
   PrimExpr position = imm(0, kInt64);
-  for (const IterVar& axis : plan.reduced) position = position * tir::cast(kInt64, axis->dom->extent) + tir::cast(kInt64, axis->var);
+  for (const IterVar& axis : plan.reduced)
+    position = position * tir::cast(kInt64, axis->dom->extent) + tir::cast(kInt64, axis->var);
   const CommReducer reducer = arg_reducer(x.dtype(), largest);
   std::vector<Tensor> results = te::compute_many(
       reduced_shape(x.shape(), axes, keepdims),
-      [&](const std::vector<Var>& out) { return te::reduce(reducer, {position, x.at(plan.indices(x, axes, keepdims, out))}, plan.reduced); },
+      [&](const std::vector<Var>& out) {
+        return te::reduce(reducer, {position, x.at(plan.indices(x, axes, keepdims, out))}, plan.reduced);
+      },
       {.name = name});
   return dtype == kInt64 ? results[0] : cast(results[0], dtype);
 }
@@ -93,8 +101,10 @@ Axes all_axes(size_t ndim) {
 Shape reduced_shape(const Shape& shape, const Axes& axes, bool keepdims) {
   Shape result;
   for (size_t n = 0; n < shape.size(); ++n) {
-    if (!contains(axes, n)) result.push_back(shape[n]);
-    else if (keepdims) result.push_back(make_const_int(shape[n]->dtype, 1));
+    if (!contains(axes, n))
+      result.push_back(shape[n]);
+    else if (keepdims)
+      result.push_back(make_const_int(shape[n]->dtype, 1));
   }
   return result;
 }
@@ -105,12 +115,24 @@ PrimExpr count_of(const Tensor& x, const Axes& axes, DataType dtype) {
   return tir::cast(dtype, count);
 }
 
-Tensor sum(const Tensor& x, const Axes& axes, bool keepdims) { return reduce_with(x, axes, keepdims, "T_sum", te::sum); }
-Tensor prod(const Tensor& x, const Axes& axes, bool keepdims) { return reduce_with(x, axes, keepdims, "T_prod", te::prod); }
-Tensor max(const Tensor& x, const Axes& axes, bool keepdims) { return reduce_with(x, axes, keepdims, "T_max", te::max); }
-Tensor min(const Tensor& x, const Axes& axes, bool keepdims) { return reduce_with(x, axes, keepdims, "T_min", te::min); }
-Tensor any(const Tensor& x, const Axes& axes, bool keepdims) { return reduce_with(x, axes, keepdims, "T_any", te::any); }
-Tensor all(const Tensor& x, const Axes& axes, bool keepdims) { return reduce_with(x, axes, keepdims, "T_all", te::all); }
+Tensor sum(const Tensor& x, const Axes& axes, bool keepdims) {
+  return reduce_with(x, axes, keepdims, "T_sum", te::sum);
+}
+Tensor prod(const Tensor& x, const Axes& axes, bool keepdims) {
+  return reduce_with(x, axes, keepdims, "T_prod", te::prod);
+}
+Tensor max(const Tensor& x, const Axes& axes, bool keepdims) {
+  return reduce_with(x, axes, keepdims, "T_max", te::max);
+}
+Tensor min(const Tensor& x, const Axes& axes, bool keepdims) {
+  return reduce_with(x, axes, keepdims, "T_min", te::min);
+}
+Tensor any(const Tensor& x, const Axes& axes, bool keepdims) {
+  return reduce_with(x, axes, keepdims, "T_any", te::any);
+}
+Tensor all(const Tensor& x, const Axes& axes, bool keepdims) {
+  return reduce_with(x, axes, keepdims, "T_all", te::all);
+}
 
 Tensor mean(const Tensor& x, const Axes& axes, bool keepdims) {
   const Tensor total = sum(x, axes, keepdims);
@@ -120,36 +142,40 @@ Tensor mean(const Tensor& x, const Axes& axes, bool keepdims) {
 
 Tensor variance(const Tensor& x, const Axes& axes, bool keepdims) {
   const Tensor center = mean(x, axes, true);
-  const Tensor squares = te::compute(
-      x.shape(),
-      [&](const std::vector<Var>& i) {
-        std::vector<PrimExpr> at_center(i.begin(), i.end());
-        for (int64_t axis : axes) at_center[static_cast<size_t>(axis)] = make_const_int(i[static_cast<size_t>(axis)]->dtype, 0);
-        PrimExpr distance = x.at({i.begin(), i.end()}) - center.at(at_center);
-        return distance * distance;
-      },
-      {.name = "T_squared_distance"});
+  const Tensor squares = te::compute(x.shape(),
+                                     [&](const std::vector<Var>& i) {
+                                       std::vector<PrimExpr> at_center(i.begin(), i.end());
+                                       for (int64_t axis : axes)
+                                         at_center[static_cast<size_t>(axis)] =
+                                             make_const_int(i[static_cast<size_t>(axis)]->dtype, 0);
+                                       PrimExpr distance = x.at({i.begin(), i.end()}) - center.at(at_center);
+                                       return distance * distance;
+                                     },
+                                     {.name = "T_squared_distance"});
   const Tensor total = sum(squares, axes, keepdims);
   const PrimExpr count = count_of(x, axes, x.dtype());
   return elementwise(total, "T_variance", [&](PrimExpr v) { return div(v, count); });
 }
 
-Tensor argmax(const Tensor& x, const Axes& axes, bool keepdims, DataType dtype) { return arg_reduce(x, axes, keepdims, dtype, true); }
-Tensor argmin(const Tensor& x, const Axes& axes, bool keepdims, DataType dtype) { return arg_reduce(x, axes, keepdims, dtype, false); }
+Tensor argmax(const Tensor& x, const Axes& axes, bool keepdims, DataType dtype) {
+  return arg_reduce(x, axes, keepdims, dtype, true);
+}
+Tensor argmin(const Tensor& x, const Axes& axes, bool keepdims, DataType dtype) {
+  return arg_reduce(x, axes, keepdims, dtype, false);
+}
 
 Tensor cumsum(const Tensor& x, int64_t axis, bool exclusive, bool reverse) {
   const auto dim = static_cast<size_t>(axis);
   const IterVar k = te::reduce_axis(x.shape()[dim], "k");
-  return te::compute(
-      x.shape(),
-      [&](const std::vector<Var>& i) {
-        std::vector<PrimExpr> indices(i.begin(), i.end());
-        indices[dim] = k->var;
-        PrimExpr here = i[dim], there = k->var;
-        if (reverse) std::swap(here, there);
-        return te::sum(x.at(indices), {k}, exclusive ? there < here : there <= here);
-      },
-      {.name = "T_cumsum"});
+  return te::compute(x.shape(),
+                     [&](const std::vector<Var>& i) {
+                       std::vector<PrimExpr> indices(i.begin(), i.end());
+                       indices[dim] = k->var;
+                       PrimExpr here = i[dim], there = k->var;
+                       if (reverse) std::swap(here, there);
+                       return te::sum(x.at(indices), {k}, exclusive ? there < here : there <= here);
+                     },
+                     {.name = "T_cumsum"});
 }
 
 }  // namespace tilewright::topi

@@ -17,8 +17,8 @@ Tensor all(const Tensor& x, const Axes& axes, bool keepdims = false);
 Tensor mean(const Tensor& x, const Axes& axes, bool keepdims = false);
 /// The mean of the squared distances from the mean.
 Tensor variance(const Tensor& x, const Axes& axes, bool keepdims = false);
-/// The position of the largest (smallest) value; the first of equal ones; a NaN counts as the largest (smallest).
-/// Over several axes: the position in their row-major order.
+/// The position of the largest (smallest) value; the first of equal ones; a NaN counts as the largest
+/// (smallest). Over several axes: the position in their row-major order.
 Tensor argmax(const Tensor& x, const Axes& axes, bool keepdims = false, DataType dtype = kInt64);
 Tensor argmin(const Tensor& x, const Axes& axes, bool keepdims = false, DataType dtype = kInt64);
 /// Sums of the elements up to and including each one along `axis`.

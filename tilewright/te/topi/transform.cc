@@ -12,7 +12,9 @@ Tensor moved(const Shape& shape, std::string name, const te::ComputeBody& body) 
   return te::compute(shape, body, {.name = std::move(name)});
 }
 PrimExpr zero_like(const PrimExpr& axis) { return make_const_int(axis->dtype, 0); }
-bool contains(const std::vector<int64_t>& list, size_t value) { return std::find(list.begin(), list.end(), static_cast<int64_t>(value)) != list.end(); }
+bool contains(const std::vector<int64_t>& list, size_t value) {
+  return std::find(list.begin(), list.end(), static_cast<int64_t>(value)) != list.end();
+}
 
 }  // namespace
 
@@ -65,7 +67,8 @@ Tensor squeeze(const Tensor& x, const std::vector<int64_t>& axes) {
   return moved(shape, "T_squeeze", [&](const std::vector<Var>& i) {
     std::vector<PrimExpr> indices;
     size_t next = 0;
-    for (size_t n = 0; n < x.ndim(); ++n) indices.push_back(contains(axes, n) ? imm(0, kInt64) : PrimExpr(i[next++]));
+    for (size_t n = 0; n < x.ndim(); ++n)
+      indices.push_back(contains(axes, n) ? imm(0, kInt64) : PrimExpr(i[next++]));
     return x.at(indices);
   });
 }
@@ -82,7 +85,9 @@ Tensor concat(const std::vector<Tensor>& tensors, int64_t axis) {
       std::vector<PrimExpr> indices(i.begin(), i.end());
       indices[dim] = PrimExpr(i[dim]) - starts[n];
       const PrimExpr element = tensors[n].at(indices);
-      result = result ? call(element->dtype, "if_then_else", {PrimExpr(i[dim]) < starts[n + 1], element, result}) : element;
+      result = result
+                   ? call(element->dtype, "if_then_else", {PrimExpr(i[dim]) < starts[n + 1], element, result})
+                   : element;
     }
     return result;
   });
@@ -119,12 +124,15 @@ Tensor take(const Tensor& x, const Tensor& indices, int64_t axis, const std::str
   shape.insert(shape.end(), indices.shape().begin(), indices.shape().end());
   shape.insert(shape.end(), x.shape().begin() + axis + 1, x.shape().end());
   return moved(shape, "T_take", [&](const std::vector<Var>& i) {
-    std::vector<PrimExpr> at_x(i.begin(), i.begin() + axis), at_indices(i.begin() + axis, i.begin() + axis + static_cast<long>(indices.ndim()));
+    std::vector<PrimExpr> at_x(i.begin(), i.begin() + axis),
+        at_indices(i.begin() + axis, i.begin() + axis + static_cast<long>(indices.ndim()));
     const PrimExpr& extent = x.shape()[dim];
     PrimExpr index = tir::cast(extent->dtype, indices.at(at_indices));
     const PrimExpr zero = zero_like(extent);
-    if (mode == "wrap") index = floormod(index, extent);
-    else if (indices.dtype().is_int()) index = select(index < zero, index + extent, index);
+    if (mode == "wrap")
+      index = floormod(index, extent);
+    else if (indices.dtype().is_int())
+      index = select(index < zero, index + extent, index);
     if (mode == "clip") index = tir::min(tir::max(index, zero), extent - 1);
     at_x.push_back(index);
     at_x.insert(at_x.end(), i.begin() + axis + static_cast<long>(indices.ndim()), i.end());
@@ -134,7 +142,8 @@ Tensor take(const Tensor& x, const Tensor& indices, int64_t axis, const std::str
 
 Tensor tile(const Tensor& x, const std::vector<int64_t>& repeats) {
   Shape shape;
-  const size_t ndim = std::max(x.ndim(), repeats.size()), x_skip = ndim - x.ndim(), r_skip = ndim - repeats.size();
+  const size_t ndim = std::max(x.ndim(), repeats.size()), x_skip = ndim - x.ndim(),
+               r_skip = ndim - repeats.size();
   for (size_t n = 0; n < ndim; ++n) {
     const PrimExpr extent = n < x_skip ? imm(1, kInt64) : x.shape()[n - x_skip];
     shape.push_back(n < r_skip ? extent : extent * repeats[n - r_skip]);
@@ -175,20 +184,26 @@ Tensor full(const Shape& shape, DataType dtype, const PrimExpr& value) {
 }
 
 Tensor arange(const PrimExpr& start, const PrimExpr& step, const PrimExpr& count, DataType dtype) {
-  return moved({count}, "T_arange", [&](const std::vector<Var>& i) { return tir::cast(dtype, start + PrimExpr(i[0]) * step); });
+  return moved({count}, "T_arange",
+               [&](const std::vector<Var>& i) { return tir::cast(dtype, start + PrimExpr(i[0]) * step); });
 }
 
-Tensor pad_with_own(const Tensor& x, const std::vector<int64_t>& before, const std::vector<int64_t>& after, const std::string& mode) {
+Tensor pad_with_own(const Tensor& x, const std::vector<int64_t>& before, const std::vector<int64_t>& after,
+                    const std::string& mode) {
   Shape shape;
-  for (size_t n = 0; n < x.ndim(); ++n) shape.push_back(arith::simplify(x.shape()[n] + (before[n] + after[n])));
+  for (size_t n = 0; n < x.ndim(); ++n)
+    shape.push_back(arith::simplify(x.shape()[n] + (before[n] + after[n])));
   return moved(shape, "T_pad", [&](const std::vector<Var>& i) {
     std::vector<PrimExpr> indices;
     for (size_t n = 0; n < x.ndim(); ++n) {
       PrimExpr index = PrimExpr(i[n]) - before[n];
       const PrimExpr last = x.shape()[n] - 1, zero = zero_like(index);
-      if (before[n] == 0 && after[n] == 0) indices.push_back(i[n]);
-      else if (mode == "edge") indices.push_back(tir::min(tir::max(index, zero), last));
-      else indices.push_back(select(index < zero, -index, select(index > last, last * 2 - index, index)));
+      if (before[n] == 0 && after[n] == 0)
+        indices.push_back(i[n]);
+      else if (mode == "edge")
+        indices.push_back(tir::min(tir::max(index, zero), last));
+      else
+        indices.push_back(select(index < zero, -index, select(index > last, last * 2 - index, index)));
     }
     return x.at(indices);
   });
