@@ -5,8 +5,10 @@
 #include <mutex>
 
 #include "tilewright/driver/compiled_module.h"
+#include "tilewright/driver/machine.h"
 #include "tilewright/lower/pipeline.h"
 #include "tilewright/runtime/thread_pool.h"
+#include "tilewright/schedule/default/default.h"
 #include "tilewright/support/error.h"
 
 namespace tilewright::driver {
@@ -15,6 +17,7 @@ namespace {
 struct Kernel {
   std::string name;
   tir::PrimFunc func;
+  schedule::Trace trace;
   ir::IRModule lowered;
   std::string object;
 };
@@ -48,7 +51,7 @@ std::vector<Kernel> kernels_of(const ir::IRModule& module) {
       if (other.name == name)
         throw UserError(func, "two functions of the module have the global_symbol \"{}\"", name);
     }
-    kernels.push_back({std::move(name), func, {}, {}});
+    kernels.push_back({std::move(name), func, {}, {}, {}});
   }
   return kernels;
 }
@@ -59,11 +62,18 @@ runtime::Module build(const ir::IRModule& module, const ir::Target& target, cons
   if (target->kind_name != "llvm")
     throw Unsupported("there is no code generator for target {} yet", target->kind_name).help("use \"llvm\"");
   const codegen::NativeTarget native = codegen::native_target(target);
+  const schedule::Machine machine = machine_of(native, target);
   std::vector<Kernel> kernels = kernels_of(module);
   std::mutex mutex;
   runtime::parallel_for(static_cast<int64_t>(kernels.size()), 1, [&](int64_t begin, int64_t end) {
     for (int64_t n = begin; n < end; ++n) {
       Kernel& kernel = kernels[static_cast<size_t>(n)];
+      if (options.schedules) {
+        Timer timer(options, mutex, "schedule", kernel.name);
+        schedule::DefaultSchedule scheduled = schedule::schedule_by_rules(kernel.name, kernel.func, machine);
+        kernel.func = std::move(scheduled.func);
+        kernel.trace = std::move(scheduled.trace);
+      }
       {
         Timer timer(options, mutex, "lower", kernel.name);
         kernel.lowered = lower::lower_for_cpu(kernel.name, kernel.func);
@@ -75,6 +85,7 @@ runtime::Module build(const ir::IRModule& module, const ir::Target& target, cons
   std::vector<std::string> names, objects;
   std::vector<ir::IRModule> lowered;
   for (Kernel& kernel : kernels) {
+    if (options.traces) options.traces->push_back({kernel.name, std::move(kernel.trace)});
     names.push_back(std::move(kernel.name));
     lowered.push_back(std::move(kernel.lowered));
     objects.push_back(std::move(kernel.object));

@@ -7,21 +7,30 @@
 #include "tilewright/ir/module.h"
 #include "tilewright/ir/target.h"
 #include "tilewright/runtime/module.h"
+#include "tilewright/schedule/trace.h"
 #include "tilewright/tir/tir.h"
 
 namespace tilewright::driver {
 
 /// What one stage of one build took.
 struct StageTime {
-  std::string stage;     // "lower", "codegen", "link"
+  std::string stage;     // "schedule", "lower", "codegen", "link"
   std::string function;  // empty for the whole module
   double seconds;
 };
 
+/// What the rules of schedule/default have done to one function.
+struct KernelSchedule {
+  std::string function;
+  schedule::Trace trace;  // empty: the function stays as it is
+};
+
 struct BuildOptions {
-  std::string name = "module";              // what messages call the module
-  std::string blob = {};                    // bytes of a VM executable to carry (relax::vm_codegen)
-  std::vector<StageTime>* times = nullptr;  // filled if given
+  std::string name = "module";                    // what messages call the module
+  bool schedules = true;                          // schedule functions that nobody has scheduled
+  std::string blob = {};                          // bytes of a VM executable to carry (relax::vm_codegen)
+  std::vector<StageTime>* times = nullptr;        // filled if given
+  std::vector<KernelSchedule>* traces = nullptr;  // filled if given, in the order of the functions
 };
 
 /// The PrimFuncs of `module` compiled for `target`, each under its global_symbol or, without one, its name.

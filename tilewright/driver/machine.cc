@@ -1,0 +1,33 @@
+#include "tilewright/driver/machine.h"
+
+#include <unistd.h>
+
+#include "tilewright/runtime/thread_pool.h"
+
+namespace tilewright::driver {
+namespace {
+
+// What the system says of a cache, or the default where it says nothing.
+int64_t cache_bytes(int name, int64_t otherwise) {
+  const long bytes = sysconf(name);
+  return bytes > 0 ? bytes : otherwise;
+}
+
+}  // namespace
+
+schedule::Machine machine_of(const codegen::NativeTarget& native, const ir::Target& target) {
+  schedule::Machine machine;
+  machine.vector_bytes = native.vector_bits / 8;
+  // AVX-512 and AArch64 name 32 registers, older x86 16
+  const bool has_32 = native.has("avx512f") || native.triple.starts_with("aarch64");
+  machine.num_vector_registers = has_32 ? 32 : 16;
+  if (native.is_host) {
+    machine.l1_bytes = cache_bytes(_SC_LEVEL1_DCACHE_SIZE, machine.l1_bytes);
+    machine.l2_bytes = cache_bytes(_SC_LEVEL2_CACHE_SIZE, machine.l2_bytes);
+    machine.num_cores = runtime::num_threads();
+  }
+  machine.num_cores = target->attrs.get_int("num-cores", machine.num_cores);
+  return machine;
+}
+
+}  // namespace tilewright::driver

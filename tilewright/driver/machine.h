@@ -1,0 +1,13 @@
+// The processor that code is made for, as schedule/default wants to know it.
+#pragma once
+#include "tilewright/codegen/llvm/native.h"
+#include "tilewright/ir/target.h"
+#include "tilewright/schedule/default/machine.h"
+
+namespace tilewright::driver {
+
+/// Vectors from the code generator's target; caches and threads from this machine if code is made for it,
+/// else from the target's attributes.
+schedule::Machine machine_of(const codegen::NativeTarget& native, const ir::Target& target);
+
+}  // namespace tilewright::driver

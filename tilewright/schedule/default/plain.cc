@@ -1,0 +1,64 @@
+// Whether a function is as an operator's definition gives it, or somebody has scheduled it.
+#include "tilewright/schedule/default/default.h"
+#include "tilewright/tir/builder.h"
+
+namespace tilewright::schedule {
+namespace {
+
+bool is_unit(const IterVar& axis) { return is_one(axis->dom->extent); }
+
+// One loop per axis, in any order; an axis of one value may stand at a constant.
+std::string why_not_plain_block(const BlockRealizeNode* realize, const std::vector<const ForNode*>& loops) {
+  const BlockNode* block = realize->block.get();
+  if (!is_one(realize->predicate)) return fmt::format("block {} has a predicate", block->name_hint);
+  if (!block->annotations.empty()) return fmt::format("block {} has annotations", block->name_hint);
+  std::vector<bool> is_used(loops.size(), false);
+  for (size_t n = 0; n < realize->iter_values.size(); ++n) {
+    const PrimExpr& value = realize->iter_values[n];
+    if (is<IntImmNode>(value) && is_unit(block->iter_vars[n])) continue;
+    bool found = false;
+    for (size_t loop = 0; loop < loops.size() && !found; ++loop) {
+      found = !is_used[loop] && loops[loop]->loop_var.get() == value.as<VarNode>();
+      if (found) is_used[loop] = true;
+    }
+    if (!found)
+      return fmt::format("axis {} of block {} is not a loop", block->iter_vars[n]->var->name_hint,
+                         block->name_hint);
+  }
+  bool has_inner = false;
+  for_each_scope_stmt(block->body, [&](const Stmt&) { has_inner = true; });
+  return has_inner ? fmt::format("block {} has loops or blocks inside", block->name_hint) : std::string();
+}
+
+std::string why_not_plain_nest(const Stmt& stmt, std::vector<const ForNode*>* loops) {
+  if (const auto* realize = stmt.as<BlockRealizeNode>()) return why_not_plain_block(realize, *loops);
+  const auto* loop = stmt.as<ForNode>();
+  if (!loop) return "a statement is in no block";
+  if (loop->for_kind != ForKind::kSerial || !loop->annotations.empty() || !is_zero(loop->min))
+    return fmt::format("loop {} is not a plain serial loop", loop->loop_var->name_hint);
+  loops->push_back(loop);
+  return why_not_plain_nest(loop->body, loops);
+}
+
+}  // namespace
+
+std::string why_not_plain(const PrimFunc& func) {
+  const auto* realize = func->body.as<BlockRealizeNode>();
+  if (!realize || !realize->iter_values.empty()) return "it has no root block";
+  const BlockNode* root = realize->block.get();
+  if (!root->annotations.empty()) return "its root block has annotations";
+  for (const Buffer& buffer : root->alloc_buffers) {
+    if (buffer->scope() != "global")
+      return fmt::format("buffer {} is in scope {}", buffer->name, buffer->scope());
+  }
+  if (!root->match_buffers.empty() || root->init) return "its root block is more than a list of nests";
+  const auto* list = root->body.as<SeqStmtNode>();
+  const std::vector<Stmt> nests = list ? list->seq : std::vector<Stmt>{root->body};
+  for (const Stmt& nest : nests) {
+    std::vector<const ForNode*> loops;
+    if (std::string reason = why_not_plain_nest(nest, &loops); !reason.empty()) return reason;
+  }
+  return {};
+}
+
+}  // namespace tilewright::schedule

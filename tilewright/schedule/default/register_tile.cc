@@ -1,0 +1,42 @@
+#include "tilewright/schedule/default/register_tile.h"
+
+#include <algorithm>
+
+namespace tilewright::schedule {
+namespace {
+
+int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+}  // namespace
+
+RegisterTile choose_register_tile(int64_t num_rows, int64_t num_columns, int64_t element_bytes,
+                                  int64_t vector_loads, int64_t row_loads, const Machine& machine) {
+  RegisterTile best;
+  best.lanes = machine.vector_bytes / element_bytes;
+  while (best.lanes > 1 && best.lanes / 2 >= num_columns) best.lanes /= 2;
+  const int64_t num_vectors = ceil_div(num_columns, best.lanes);
+  double best_time = 0;
+  for (int64_t vectors = 1; vectors <= std::min<int64_t>(num_vectors, 8); ++vectors) {
+    for (int64_t rows = 1; rows <= std::min<int64_t>(num_rows, 16); ++rows) {
+      // sums, the vectors of one step, and one scalar spread over a vector
+      const int64_t registers = rows * vectors + vectors * vector_loads + 1;
+      if (registers > machine.num_vector_registers && rows * vectors > 1) continue;
+      const double sums = static_cast<double>(rows * vectors) / static_cast<double>(machine.fma_per_cycle);
+      const double loads = static_cast<double>(vectors * vector_loads + rows * row_loads) / 2;
+      const double step = std::max({sums, loads, static_cast<double>(machine.fma_latency)});
+      // starting and storing a tile costs about as much as a few steps
+      const double time =
+          step * static_cast<double>(ceil_div(num_rows, rows) * ceil_div(num_vectors, vectors));
+      // of equal times the tile with the least loads per sum
+      const double tie = loads / (sums + 1) * 1e-3;
+      if (best_time == 0 || time * (1 + tie) < best_time) {
+        best_time = time * (1 + tie);
+        best.rows = rows;
+        best.vectors = vectors;
+      }
+    }
+  }
+  return best;
+}
+
+}  // namespace tilewright::schedule

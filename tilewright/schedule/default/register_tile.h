@@ -1,0 +1,24 @@
+// How many rows and vectors of results one pass over the reduction keeps in registers.
+#pragma once
+#include "tilewright/schedule/default/machine.h"
+
+namespace tilewright::schedule {
+
+struct RegisterTile {
+  int64_t rows = 1;     // values of the axis along which vectors are reused
+  int64_t vectors = 1;  // vectors of the contiguous axis
+  int64_t lanes = 1;    // elements of one vector
+};
+
+/// The tile of a sum over rows x columns results with the least estimated time: the processor starts
+/// fma_per_cycle multiply-adds and two loads in a cycle, a sum waits fma_latency cycles for itself, and a
+/// tile that reaches over the edge does all of its work.
+///
+/// num_rows, num_columns  results along both axes, >= 1
+/// element_bytes          of one result
+/// vector_loads           vectors that each column of vectors needs in one step of the sum
+/// row_loads              scalars that each row needs
+RegisterTile choose_register_tile(int64_t num_rows, int64_t num_columns, int64_t element_bytes,
+                                  int64_t vector_loads, int64_t row_loads, const Machine& machine);
+
+}  // namespace tilewright::schedule

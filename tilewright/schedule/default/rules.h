@@ -1,0 +1,29 @@
+// The rules, each tried on a schedule of its own: a rule returns false, or throws, if it does not apply.
+#pragma once
+#include "tilewright/schedule/default/shape.h"
+
+namespace tilewright::schedule {
+
+/// Sums (matrix products, convolutions, pools, sums over outer axes): a tile of results is kept in registers,
+/// contiguous in the last dimension, while all its terms are added; an operand that many tiles read is
+/// packed. sum       a reduction epilogue  an element by element block that is the only reader of the sum, or
+/// nothing
+bool tile_sum(Schedule& sch, const BlockShape& sum, const std::optional<BlockShape>& epilogue,
+              const Machine& machine);
+
+/// Element by element blocks: vectors along the last dimension, outer loops parallel where there is enough to
+/// do.
+bool vectorize_elements(Schedule& sch, const BlockShape& shape, const Machine& machine);
+
+/// Fuses loops from `loops[0]` on until there are enough iterations for all cores, and makes them parallel.
+/// num_candidates  how many of the loops, outermost first, may take part
+/// Returns         the loops that are left: the parallel one first
+std::vector<LoopRef> parallelize(Schedule& sch, std::vector<LoopRef> loops, size_t num_candidates,
+                                 const Machine& machine);
+
+/// Whether two handles stand for one loop.
+inline bool is_same(const Schedule& sch, LoopRef a, LoopRef b) { return sch.state()[a] == sch.state()[b]; }
+/// The constant extent of a loop, or 0.
+int64_t extent_of(const Schedule& sch, LoopRef loop);
+
+}  // namespace tilewright::schedule

@@ -1,0 +1,94 @@
+#include "tilewright/schedule/default/shape.h"
+
+#include "tilewright/arith/analyzer.h"
+#include "tilewright/ir/rewrite.h"
+#include "tilewright/ir/walk.h"
+#include "tilewright/tir/builder.h"
+
+namespace tilewright::schedule {
+namespace {
+
+bool uses(const PrimExpr& expr, const Var& axis) {
+  bool found = false;
+  walk(expr, [&](const VarNode* var) { found |= var == axis.get(); });
+  return found;
+}
+
+}  // namespace
+
+Along along(const Buffer& buffer, const std::vector<PrimExpr>& indices, const Var& axis) {
+  Along result = Along::kStays;
+  bool is_innermost = true;  // only dimensions of extent 1 are further inside
+  for (size_t n = indices.size(); n-- > 0;) {
+    if (uses(indices[n], axis)) {
+      const PrimExpr next = substitute(indices[n], {{axis.get(), axis + 1}});
+      const bool is_next = is_innermost && is_one(arith::simplify(next - indices[n]));
+      if (!is_next || result != Along::kStays) return Along::kStrided;
+      result = Along::kContiguous;
+    }
+    is_innermost &= is_one(buffer->shape[n]);
+  }
+  return result;
+}
+
+int64_t BlockShape::extent(size_t axis) const {
+  int64_t extent;
+  return as_const_int(block->iter_vars[axis]->dom->extent, &extent) ? extent : 0;
+}
+
+std::optional<size_t> BlockShape::last_axis() const {
+  for (size_t dim = store->indices.size(); dim-- > 0;) {
+    if (is_one(output()->shape[dim])) continue;
+    for (size_t axis = 0; axis < block->iter_vars.size(); ++axis) {
+      if (store->indices[dim].as<VarNode>() == block->iter_vars[axis]->var.get()) return axis;
+    }
+    return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+int64_t BlockShape::num_instances() const {
+  int64_t count = 1;
+  for (size_t axis = 0; axis < block->iter_vars.size(); ++axis) count *= extent(axis);
+  return count;
+}
+
+bool BlockShape::is_expensive() const {
+  bool found = false;
+  walk(store->value, [&](const CallNode* call) {
+    const auto* op = call->op.as<OpNode>();
+    found |= !op || op->name != "tir.if_then_else";
+  });
+  return found;
+}
+
+std::optional<BlockShape> shape_of(const Schedule& sch, BlockRef block) {
+  BlockShape shape;
+  shape.ref = block;
+  shape.block = sch.state().node(sch.state()[block]).block();
+  shape.store = shape.block->body.as<BufferStoreNode>();
+  if (!shape.store || shape.store->indices.empty()) return std::nullopt;
+  if (shape.block->init && !is<BufferStoreNode>(shape.block->init)) return std::nullopt;
+  for (const IterVar& axis : shape.block->iter_vars) {
+    if (axis->iter_type != IterType::kSpatial && axis->iter_type != IterType::kReduce) return std::nullopt;
+  }
+  walk(shape.store->value, [&](const BufferLoadNode* load) {
+    if (load->buffer != shape.store->buffer) shape.loads.push_back(load);
+  });
+  return shape;
+}
+
+std::vector<LoopRef> loops_of_axis(Schedule& sch, BlockRef block, size_t axis, std::optional<LoopRef> outer) {
+  const NodeId id = sch.state()[block];
+  const PrimExpr value = sch.state().node(id).realize()->iter_values[axis];
+  std::vector<LoopRef> found;
+  bool is_inside = !outer;
+  for (LoopRef loop : sch.call("get_loops", block).loops()) {
+    const NodeId node = sch.state()[loop];
+    if (is_inside && uses(value, sch.state().node(node).loop()->loop_var)) found.push_back(loop);
+    is_inside |= outer && node == sch.state()[*outer];
+  }
+  return found;
+}
+
+}  // namespace tilewright::schedule

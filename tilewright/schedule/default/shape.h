@@ -1,0 +1,50 @@
+// How a block's accesses run along its axes: what the rules decide by.
+#pragma once
+#include <optional>
+
+#include "tilewright/schedule/default/machine.h"
+#include "tilewright/schedule/schedule.h"
+
+namespace tilewright::schedule {
+
+/// How an access moves when an axis takes its next value.
+enum class Along {
+  kStays,       // to the same element
+  kContiguous,  // to the next one in memory
+  kStrided,     // elsewhere
+};
+/// The indices of an access to `buffer` along `axis`.
+Along along(const Buffer& buffer, const std::vector<PrimExpr>& indices, const Var& axis);
+
+/// A block as its definition: one store of one value, plus an init if it is a reduction.
+struct BlockShape {
+  BlockRef ref;
+  const BlockNode* block = nullptr;
+  const BufferStoreNode* store = nullptr;
+  std::vector<const BufferLoadNode*> loads;  // in the value, without those of the stored buffer
+
+  const Buffer& output() const { return store->buffer; }
+  bool is_reduction() const { return block->init != nullptr; }
+  /// The constant extent of an axis, or 0.
+  int64_t extent(size_t axis) const;
+  /// The axis that is the stored buffer's last dimension (of an extent other than 1); nothing if that is no
+  /// axis.
+  std::optional<size_t> last_axis() const;
+  /// How many times the statement runs; 0 if unknown.
+  int64_t num_instances() const;
+  /// Calls of exp, tanh and the like make a value expensive.
+  bool is_expensive() const;
+};
+
+/// The shape of `block`, or nothing if it is another kind of block.
+std::optional<BlockShape> shape_of(const Schedule& sch, BlockRef block);
+
+/// The loops of `block` inside of `outer` (all, if it is null) whose variable is in the value of `axis`,
+/// outermost first.
+std::vector<LoopRef> loops_of_axis(Schedule& sch, BlockRef block, size_t axis, std::optional<LoopRef> outer);
+
+/// Work below which starting threads costs more than it gains, in instances of a statement of one
+/// multiply-add.
+inline constexpr int64_t kMinParallelWork = 1 << 18;
+
+}  // namespace tilewright::schedule
