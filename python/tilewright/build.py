@@ -11,18 +11,19 @@ _PrimFunc = classes["tir.PrimFunc"]
 _Function = classes["relax.Function"]
 
 
-def build(mod, target="llvm"):
+def build(mod, target="llvm", *, schedule: bool = True):
     """The loop programs of `mod`, compiled and loaded.
 
-    mod     an IRModule of PrimFuncs, or one PrimFunc
-    target  text or Target; default "llvm", this machine
-    Returns a Module: lib["name"] is a function, lib.time_evaluator times it
-    Raises  UserError for an unknown target or a malformed program
+    mod       an IRModule of PrimFuncs, or one PrimFunc
+    target    text or Target; default "llvm", this machine
+    schedule  functions that nobody has scheduled get the schedule of tilewright.schedule.by_rules; default True
+    Returns   a Module: lib["name"] is a function, lib.time_evaluator times it
+    Raises    UserError for an unknown target or a malformed program
     >>> lib = tilewright.build(MyModule, target="llvm"); lib["mm_relu"](a, b, c)
     """
     if isinstance(mod, _PrimFunc):
         mod = IRModule.from_expr(mod)
-    return _core.build(unwrapped(mod), Target(target))
+    return _core.build(unwrapped(mod), Target(target), schedule)
 
 
 def build_graph(mod, target="llvm", params: dict | None = None):

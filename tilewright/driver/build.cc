@@ -8,7 +8,6 @@
 #include "tilewright/driver/machine.h"
 #include "tilewright/lower/pipeline.h"
 #include "tilewright/runtime/thread_pool.h"
-#include "tilewright/schedule/default/default.h"
 #include "tilewright/support/error.h"
 
 namespace tilewright::driver {
@@ -17,7 +16,7 @@ namespace {
 struct Kernel {
   std::string name;
   tir::PrimFunc func;
-  schedule::Trace trace;
+  schedule::DefaultSchedule scheduled;
   ir::IRModule lowered;
   std::string object;
 };
@@ -70,9 +69,8 @@ runtime::Module build(const ir::IRModule& module, const ir::Target& target, cons
       Kernel& kernel = kernels[static_cast<size_t>(n)];
       if (options.schedules) {
         Timer timer(options, mutex, "schedule", kernel.name);
-        schedule::DefaultSchedule scheduled = schedule::schedule_by_rules(kernel.name, kernel.func, machine);
-        kernel.func = std::move(scheduled.func);
-        kernel.trace = std::move(scheduled.trace);
+        kernel.scheduled = schedule::schedule_by_rules(kernel.name, kernel.func, machine);
+        kernel.func = kernel.scheduled.func;
       }
       {
         Timer timer(options, mutex, "lower", kernel.name);
@@ -85,7 +83,9 @@ runtime::Module build(const ir::IRModule& module, const ir::Target& target, cons
   std::vector<std::string> names, objects;
   std::vector<ir::IRModule> lowered;
   for (Kernel& kernel : kernels) {
-    if (options.traces) options.traces->push_back({kernel.name, std::move(kernel.trace)});
+    if (options.traces)
+      options.traces->push_back(
+          {kernel.name, std::move(kernel.scheduled.trace), std::move(kernel.scheduled.rejections)});
     names.push_back(std::move(kernel.name));
     lowered.push_back(std::move(kernel.lowered));
     objects.push_back(std::move(kernel.object));
@@ -100,6 +100,18 @@ runtime::Module build(const ir::IRModule& module, const ir::Target& target, cons
 
 runtime::Module build(const tir::PrimFunc& func, const ir::Target& target, const BuildOptions& options) {
   return build(ir::with_function(ir::IRModuleNode::make(), "main", func), target, options);
+}
+
+std::vector<schedule::Rejection> schedule_by_rules(schedule::Schedule& sch, const ir::Target& target) {
+  const schedule::Machine machine = machine_of(codegen::native_target(target), target);
+  std::vector<std::string> names;
+  for (const schedule::State::Func& func : sch.state().funcs()) names.push_back(func.name->name_hint);
+  std::vector<schedule::Rejection> rejections;
+  for (const std::string& name : names) {
+    for (schedule::Rejection& each : schedule::schedule_by_rules(sch, name, machine))
+      rejections.push_back(std::move(each));
+  }
+  return rejections;
 }
 
 std::string get_source(const runtime::Module& module, const std::string& format) {

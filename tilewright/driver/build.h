@@ -7,7 +7,7 @@
 #include "tilewright/ir/module.h"
 #include "tilewright/ir/target.h"
 #include "tilewright/runtime/module.h"
-#include "tilewright/schedule/trace.h"
+#include "tilewright/schedule/default/default.h"
 #include "tilewright/tir/tir.h"
 
 namespace tilewright::driver {
@@ -23,6 +23,7 @@ struct StageTime {
 struct KernelSchedule {
   std::string function;
   schedule::Trace trace;  // empty: the function stays as it is
+  std::vector<schedule::Rejection> rejections;
 };
 
 struct BuildOptions {
@@ -40,6 +41,9 @@ struct BuildOptions {
 runtime::Module build(const ir::IRModule& module, const ir::Target& target, const BuildOptions& options = {});
 /// One function, called by its global_symbol or "main".
 runtime::Module build(const tir::PrimFunc& func, const ir::Target& target, const BuildOptions& options = {});
+
+/// The rules of schedule/default on every function of `sch` that nobody has scheduled, as build runs them.
+std::vector<schedule::Rejection> schedule_by_rules(schedule::Schedule& sch, const ir::Target& target);
 
 /// Text of what `module` was compiled to: "ll" (LLVM IR, optimised) or "asm".
 /// Raises UserError if `module` was not made by build, or for another format.

@@ -35,9 +35,18 @@ ir::PassContext context_of(int opt_level, std::vector<std::string> disabled,
 }
 
 void bind_build(nb::module_& m) {
-  m.def("build", [](const ir::IRModule& module, const ir::Target& target) {
+  m.def("build", [](const ir::IRModule& module, const ir::Target& target, bool schedules) {
     nb::gil_scoped_release unlocked;
-    return driver::build(module, target);
+    driver::BuildOptions options;
+    options.schedules = schedules;
+    return driver::build(module, target, options);
+  });
+  // [(block, rule, reason)] of the rules that did not apply
+  m.def("schedule_by_rules", [](schedule::Schedule& sch, const ir::Target& target) {
+    nb::list rejections;
+    for (const schedule::Rejection& each : driver::schedule_by_rules(sch, target))
+      rejections.append(nb::make_tuple(each.block, each.rule, each.reason));
+    return rejections;
   });
   m.def("module_source", &driver::get_source);
   m.def("export_library", &driver::export_library);

@@ -62,6 +62,22 @@ class Schedule:
         print(self.trace)
 
 
+def by_rules(mod, target="llvm") -> Schedule:
+    """The schedule that tilewright.build chooses without tuning: read its trace, or go on from it.
+
+    mod      a module or a function; functions that somebody has scheduled stay as they are
+    target   text or Target, whose vectors, registers, caches and cores decide; default "llvm", this machine
+    Returns  a Schedule; its `rejections` lists (block, rule, reason) for rules that were tried in vain
+    Source   register tiles and packing: Goto and van de Geijn, Anatomy of High-Performance Matrix Multiplication, 2008
+    >>> print(tilewright.schedule.by_rules(mm).trace)
+    """
+    from ..target import Target
+
+    sch = Schedule(mod)
+    sch.rejections = _core.schedule_by_rules(sch._core, Target(target))
+    return sch
+
+
 def _method(name: str, doc: str, returns: str, args: list):
     maps = {n: arg for n, (arg, _, type_name, *_) in enumerate(args) if type_name.startswith("IndexMap")}
 

@@ -1,35 +1,32 @@
 // The rules in the order in which they are tried.
 #include "tilewright/schedule/default/default.h"
 
-#include "tilewright/ir/walk.h"
 #include "tilewright/schedule/default/rules.h"
-#include "tilewright/tir/builder.h"
 
 namespace tilewright::schedule {
 namespace {
 
-std::vector<BlockShape> shapes_of(Schedule& sch) {
-  std::vector<BlockShape> shapes;
-  const BlockRef root = sch.call("get_block", "root").block();
-  for (BlockRef block : sch.call("get_child_blocks", root).blocks()) {
-    if (std::optional<BlockShape> shape = shape_of(sch, block)) shapes.push_back(std::move(*shape));
-  }
-  return shapes;
-}
+class Rules {
+ public:
+  Rules(Schedule& sch, std::string func_name, const Machine& machine)
+      : sch_(sch), func_name_(std::move(func_name)), machine_(machine) {}
+  void apply();
+  std::vector<Rejection> rejections;  // what was tried in vain
 
-// Runs `rule` on a copy; what fails, or refuses, leaves the schedule as it was.
-template <class Rule>
-bool attempt(Schedule& sch, Rule&& rule) {
-  Schedule copy = sch;
-  try {
-    if (!rule(copy)) return false;
-  } catch (const Error& error) {
-    fprintf(stderr, "%s\n", error.render().c_str());
-    return false;
-  }
-  sch = std::move(copy);
-  return true;
-}
+ private:
+  std::vector<BlockShape> shapes() const;
+  void inline_elements();
+  void tile(const BlockShape& sum);
+  template <class Rule>
+  bool attempt(std::string_view name, const BlockShape& shape, Rule&& rule);
+  bool is_done(const BlockShape& shape) const;
+
+  Schedule& sch_;
+  std::string func_name_;
+  const Machine& machine_;
+  std::vector<BlockRef> blocks_;  // of the function as it was: not copies and inits that rules make
+  std::vector<BlockRef> done_;    // those of them that have their schedule
+};
 
 bool reads(const BlockShape& shape, const Buffer& buffer) {
   for (const BufferLoadNode* load : shape.loads) {
@@ -57,13 +54,52 @@ bool is_worth_inlining(const std::vector<BlockShape>& shapes, const BlockShape& 
   return true;
 }
 
-void inline_elements(Schedule& sch) {
+// The only reader of a sum, if it works element by element.
+std::optional<BlockShape> epilogue_of(const std::vector<BlockShape>& shapes, const BlockShape& sum) {
+  const std::vector<const BlockShape*> readers = readers_of(shapes, sum);
+  if (readers.size() != 1 || readers[0]->is_reduction()) return std::nullopt;
+  return *readers[0];
+}
+
+}  // namespace
+
+std::vector<BlockShape> Rules::shapes() const {
+  std::vector<BlockShape> found;
+  for (BlockRef block : blocks_) {
+    if (!sch_.is_alive(block)) continue;
+    if (std::optional<BlockShape> shape = shape_of(sch_, block)) found.push_back(std::move(*shape));
+  }
+  return found;
+}
+
+bool Rules::is_done(const BlockShape& shape) const {
+  return std::find(done_.begin(), done_.end(), shape.ref) != done_.end();
+}
+
+// Runs `rule` on a copy; what fails, or refuses, leaves the schedule as it was.
+template <class Rule>
+bool Rules::attempt(std::string_view name, const BlockShape& shape, Rule&& rule) {
+  Schedule copy = sch_;
+  std::string reason = "the block has another form";
+  try {
+    if (rule(copy)) {
+      sch_ = std::move(copy);
+      return true;
+    }
+  } catch (const Error& error) {
+    reason = error.text();
+  }
+  rejections.push_back({shape.block->name_hint, std::string(name), std::move(reason)});
+  return false;
+}
+
+void Rules::inline_elements() {
   for (bool is_changed = true; is_changed;) {
     is_changed = false;
-    const std::vector<BlockShape> shapes = shapes_of(sch);
-    for (const BlockShape& shape : shapes) {
-      if (!is_worth_inlining(shapes, shape)) continue;
-      is_changed = attempt(sch, [&](Schedule& copy) {
+    const std::vector<BlockShape> all = shapes();
+    for (const BlockShape& shape : all) {
+      if (!is_worth_inlining(all, shape)) continue;
+      is_changed = attempt("inline", shape, [&](Schedule& copy) {
         copy.call("compute_inline", shape.ref);
         return true;
       });
@@ -72,41 +108,49 @@ void inline_elements(Schedule& sch) {
   }
 }
 
-// The only reader of a sum, if it works element by element and comes after all else that it reads.
-std::optional<BlockShape> epilogue_of(const std::vector<BlockShape>& shapes, const BlockShape& sum) {
-  const std::vector<const BlockShape*> readers = readers_of(shapes, sum);
-  if (readers.size() != 1 || readers[0]->is_reduction()) return std::nullopt;
-  return *readers[0];
+void Rules::tile(const BlockShape& sum) {
+  done_.push_back(sum.ref);
+  const std::optional<BlockShape> epilogue = epilogue_of(shapes(), sum);
+  auto rule = [&](const std::optional<BlockShape>& with) {
+    return attempt("tile_sum", sum, [&](Schedule& copy) { return tile_sum(copy, sum, with, machine_); });
+  };
+  if (epilogue && !is_done(*epilogue) && rule(epilogue))
+    done_.push_back(epilogue->ref);
+  else
+    rule(std::nullopt);
 }
 
-void apply_rules(Schedule& sch, const Machine& machine) {
-  inline_elements(sch);
-  const std::vector<BlockShape> shapes = shapes_of(sch);
-  std::vector<BlockRef> done;
-  auto is_done = [&](BlockRef block) { return std::find(done.begin(), done.end(), block) != done.end(); };
-  for (const BlockShape& sum : shapes) {
-    if (!sum.is_reduction()) continue;
-    std::optional<BlockShape> epilogue = epilogue_of(shapes, sum);
-    if (epilogue && is_done(epilogue->ref)) epilogue.reset();
-    if (epilogue && attempt(sch, [&](Schedule& copy) { return tile_sum(copy, sum, epilogue, machine); })) {
-      done.push_back(epilogue->ref);
-      continue;
+void Rules::apply() {
+  blocks_ = sch_.call("get_child_blocks", sch_.call("get_block", "root", func_name_).block()).blocks();
+  inline_elements();
+  for (BlockRef block : blocks_) {
+    if (!sch_.is_alive(block)) continue;
+    const std::optional<BlockShape> shape = shape_of(sch_, block);
+    if (shape && shape->is_reduction()) tile(*shape);
+  }
+  for (const BlockShape& shape : shapes()) {
+    if (!is_done(shape))
+      attempt("vectorize", shape, [&](Schedule& copy) { return vectorize_elements(copy, shape, machine_); });
+  }
+}
+
+std::vector<Rejection> schedule_by_rules(Schedule& sch, const std::string& func_name,
+                                         const Machine& machine) {
+  for (const State::Func& func : sch.state().funcs()) {
+    if (func.name->name_hint == func_name && func.root != kNoNode && why_not_plain(func.func).empty()) {
+      Rules rules(sch, func_name, machine);
+      rules.apply();
+      return std::move(rules.rejections);
     }
-    attempt(sch, [&](Schedule& copy) { return tile_sum(copy, sum, std::nullopt, machine); });
   }
-  for (const BlockShape& shape : shapes) {
-    if (!shape.is_reduction() && !is_done(shape.ref))
-      attempt(sch, [&](Schedule& copy) { return vectorize_elements(copy, shape, machine); });
-  }
+  return {};
 }
-
-}  // namespace
 
 DefaultSchedule schedule_by_rules(const std::string& name, const PrimFunc& func, const Machine& machine) {
-  if (!why_not_plain(func).empty()) return {func, {}};
+  if (!why_not_plain(func).empty()) return {func, {}, {}};
   Schedule sch(ir::with_function(ir::IRModuleNode::make(), name, func));
-  apply_rules(sch, machine);
-  return {ir::ref_as<PrimFuncNode>(sch.module()->functions[0]), sch.trace()};
+  std::vector<Rejection> rejections = schedule_by_rules(sch, name, machine);
+  return {ir::ref_as<PrimFuncNode>(sch.module()->functions[0]), sch.trace(), std::move(rejections)};
 }
 
 }  // namespace tilewright::schedule

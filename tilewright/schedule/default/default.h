@@ -12,14 +12,23 @@ namespace tilewright::schedule {
 /// per axis, as te.create_prim_func and graph operators make it.  Else what shows that somebody has.
 std::string why_not_plain(const PrimFunc& func);
 
-/// A function and the steps that made it; the same function and no steps if no rule applies.
+/// Why a rule was not applied to a block.
+struct Rejection {
+  std::string block, rule, reason;
+};
+
+/// Runs the rules on function `func_name` of `sch` for `machine`; the trace gets their steps.  A function
+/// that somebody has scheduled stays as it is. Returns  the rules that were tried in vain; a block that no
+/// rule takes stays as it is
+std::vector<Rejection> schedule_by_rules(Schedule& sch, const std::string& func_name, const Machine& machine);
+
+/// A function and the steps that made it.
 struct DefaultSchedule {
   PrimFunc func;
   Trace trace;
+  std::vector<Rejection> rejections;
 };
-
-/// `func` scheduled for `machine` by the rules.  A function that somebody has scheduled stays as it is.
-/// name  what the trace and messages call it
+/// The same for a function alone, which the trace calls `name`.
 DefaultSchedule schedule_by_rules(const std::string& name, const PrimFunc& func, const Machine& machine);
 
 }  // namespace tilewright::schedule

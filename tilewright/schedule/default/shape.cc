@@ -65,7 +65,7 @@ bool BlockShape::is_expensive() const {
 std::optional<BlockShape> shape_of(const Schedule& sch, BlockRef block) {
   BlockShape shape;
   shape.ref = block;
-  shape.block = sch.state().node(sch.state()[block]).block();
+  shape.block = sch.get(block);
   shape.store = shape.block->body.as<BufferStoreNode>();
   if (!shape.store || shape.store->indices.empty()) return std::nullopt;
   if (shape.block->init && !is<BufferStoreNode>(shape.block->init)) return std::nullopt;

@@ -19,7 +19,7 @@ Along along(const Buffer& buffer, const std::vector<PrimExpr>& indices, const Va
 /// A block as its definition: one store of one value, plus an init if it is a reduction.
 struct BlockShape {
   BlockRef ref;
-  const BlockNode* block = nullptr;
+  Block block;  // keeps what the others point into
   const BufferStoreNode* store = nullptr;
   std::vector<const BufferLoadNode*> loads;  // in the value, without those of the stored buffer
 
