@@ -71,6 +71,16 @@ std::vector<NodeId> pinned_loops(const Tile& tile, const std::vector<NodeId>& lo
   return pinned;
 }
 
+// The place of an element in memory, for an access to one element of a buffer of constant shape.
+PrimExpr flat_index(const Access& access, arith::Analyzer& analyzer) {
+  PrimExpr index = imm(0);
+  for (size_t n = 0; n < access.region.size(); ++n) {
+    if (!is_one(access.region[n]->extent) || !is<IntImmNode>(access.buffer->shape[n])) return nullptr;
+    index = index * access.buffer->shape[n] + access.region[n]->min;
+  }
+  return analyzer.simplify(index);
+}
+
 // The part of two moving boxes that can be compared: dimensions where they differ by a constant, united.
 Tile united(const arith::IntervalRegion& a, const arith::IntervalRegion& b, arith::Analyzer& analyzer) {
   Tile tile;
@@ -122,6 +132,15 @@ std::vector<NodeId> determined_loops(const State& state, const Access& a, const 
   for (NodeId loop : pinned_loops(tile, inner, ranges_of(state, inner), analyzer)) {
     const bool is_new = std::find(found.begin(), found.end(), loop) == found.end();
     if (is_new && std::find(loops.begin(), loops.end(), loop) != loops.end()) found.push_back(loop);
+  }
+  // i // 49, (i * 16 + j) % 784: what the simplifier has made of one fused loop is one again in memory
+  const PrimExpr flat = flat_index(a, analyzer), other = flat_index(b, analyzer);
+  if (found.size() < loops.size() && flat && other && analyzer.can_prove_equal(flat, other)) {
+    const Tile point{{flat}, {imm(1)}};
+    for (NodeId loop : pinned_loops(point, inner, ranges_of(state, inner), analyzer)) {
+      const bool is_new = std::find(found.begin(), found.end(), loop) == found.end();
+      if (is_new && std::find(loops.begin(), loops.end(), loop) != loops.end()) found.push_back(loop);
+    }
   }
   return found;
 }
@@ -209,11 +228,15 @@ std::optional<Conflict> parallel_conflict(const State& state, NodeId loop) {
   if (has_one_iteration(state, loop)) return std::nullopt;
   std::optional<Conflict> found;
   std::unordered_map<const VarNode*, bool> privates;
+  std::vector<NodeId> chain = state.loops_above(loop);
+  chain.push_back(loop);
   for_each_pair(accesses_below(state, loop), [&](const Access& a, const Access& b) {
     // what is allocated in a block inside of the loop belongs to one iteration
     const NodeId owner = allocation_of(state, a.buffer, a.block);
     if (owner != kNoNode && state.is_inside(owner, loop)) return true;
     if (contains(determined_loops(state, a, b, {loop}), loop)) return true;
+    // i // 32 and i % 32 tell i apart only together with the loops outside that make up i
+    if (chain.size() > 1 && contains(determined_loops(state, a, b, chain), loop)) return true;
     auto [known, is_new] = privates.try_emplace(a.buffer->data.get(), false);
     if (is_new) known->second = is_private(state, a.buffer, loop);
     if (known->second) return true;

@@ -85,6 +85,8 @@ class FunctionEmitter {
 
   // ---- memory (memory.cc)
   llvm::Value* emit_load(const BufferLoadNode* node);
+  llvm::Value* strided_load(const Buffer& buffer, const RampNode* ramp, int64_t stride, llvm::Type* type,
+                            llvm::Align align);
   void emit_store(const BufferStoreNode* node);
   llvm::Value* pointer_of(const Buffer& buffer);
   llvm::Value* element_pointer(const Buffer& buffer, const PrimExpr& index);

@@ -8,6 +8,8 @@ namespace {
 
 // All buffers of constant size that live on the stack of one function, together.
 constexpr uint64_t kMaxStackBytes = lower::kMaxStackBytes;
+// Elements between the lanes of a load that is made of whole vectors and a shuffle.
+constexpr int64_t kMaxShuffledStride = 4;
 
 // Alignment that an access may assume: the arguments' data is aligned to its element (packed_api checks it),
 // and what LLVM can prove beyond, from the alignment of local memory, it finds itself.
@@ -31,7 +33,9 @@ llvm::Value* FunctionEmitter::pointer_of(const Buffer& buffer) {
 
 llvm::Value* FunctionEmitter::element_pointer(const Buffer& buffer, llvm::Value* index) {
   llvm::Type* element = llvm_memory_type(context_, buffer->dtype);
-  return builder_.CreateInBoundsGEP(element, pointer_of(buffer), builder_.CreateIntCast(index, i64_, true));
+  llvm::Type* type =
+      index->getType()->getWithNewType(i64_);  // a vector of indices gives a vector of pointers
+  return builder_.CreateInBoundsGEP(element, pointer_of(buffer), builder_.CreateIntCast(index, type, true));
 }
 
 llvm::Value* FunctionEmitter::element_pointer(const Buffer& buffer, const PrimExpr& index) {
@@ -70,6 +74,9 @@ llvm::Value* FunctionEmitter::emit_load(const BufferLoadNode* node) {
     llvm::Value* value = builder_.CreateAlignedLoad(type, element_pointer(node->buffer, last), align);
     return from_memory(builder_.CreateVectorReverse(value), dtype);
   }
+  int64_t stride;
+  if (ramp && as_const_int(ramp->stride, &stride) && stride >= 2 && stride <= kMaxShuffledStride && !mask)
+    return from_memory(strided_load(node->buffer, ramp, stride, type, align), dtype);
   llvm::Value* lanes = element_pointer(node->buffer, emit_index(index));
   if (mask)
     return from_memory(
@@ -81,6 +88,19 @@ llvm::Value* FunctionEmitter::emit_load(const BufferLoadNode* node) {
         value, builder_.CreateAlignedLoad(type->getScalarType(), pointer, align), lane);
   }
   return from_memory(value, dtype);
+}
+
+// Every second (third, fourth) element: all from the first to the last are loaded, and the wanted ones
+// chosen.
+llvm::Value* FunctionEmitter::strided_load(const Buffer& buffer, const RampNode* ramp, int64_t stride,
+                                           llvm::Type* type, llvm::Align align) {
+  const int64_t lanes = type->isVectorTy() ? llvm::cast<llvm::FixedVectorType>(type)->getNumElements() : 1;
+  auto* all =
+      llvm::FixedVectorType::get(type->getScalarType(), static_cast<unsigned>((lanes - 1) * stride + 1));
+  llvm::Value* loaded = builder_.CreateAlignedLoad(all, element_pointer(buffer, ramp->base), align);
+  llvm::SmallVector<int> chosen;
+  for (int64_t lane = 0; lane < lanes; ++lane) chosen.push_back(static_cast<int>(lane * stride));
+  return builder_.CreateShuffleVector(loaded, chosen);
 }
 
 void FunctionEmitter::emit_store(const BufferStoreNode* node) {
