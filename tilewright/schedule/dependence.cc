@@ -71,11 +71,13 @@ std::vector<NodeId> pinned_loops(const Tile& tile, const std::vector<NodeId>& lo
   return pinned;
 }
 
-// The place of an element in memory, for an access to one element of a buffer of constant shape.
+// The place of an element in memory, for an access to one element of a buffer whose shape is constant but for
+// the first.
 PrimExpr flat_index(const Access& access, arith::Analyzer& analyzer) {
   PrimExpr index = imm(0);
   for (size_t n = 0; n < access.region.size(); ++n) {
-    if (!is_one(access.region[n]->extent) || !is<IntImmNode>(access.buffer->shape[n])) return nullptr;
+    const bool is_known = n == 0 || is<IntImmNode>(access.buffer->shape[n]);
+    if (!is_known || !is_one(access.region[n]->extent)) return nullptr;
     index = index * access.buffer->shape[n] + access.region[n]->min;
   }
   return analyzer.simplify(index);

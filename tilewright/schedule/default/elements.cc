@@ -86,14 +86,8 @@ bool vectorize_elements(Schedule& sch, const BlockShape& shape, const Machine& m
     sch.call("vectorize", parts[1]);
   }
   const int64_t work = shape.num_instances() * (shape.is_expensive() ? kExpensiveWork : 1);
-  if (machine.num_cores > 1 && work >= kMinParallelWork) {
-    // a flat loop runs in chunks
-    if (loops.size() == 1) {
-      const int64_t chunks = kItersPerCore * machine.num_cores;
-      loops = sch.call("split", loops[0], Factors{chunks, None{}}).loops();
-    }
-    parallelize(sch, loops, loops.size() - (loops.size() > 1 ? 1 : 0), machine);
-  }
+  if (machine.num_cores > 1 && work >= kMinParallelWork)
+    parallelize(sch, loops, std::max<size_t>(1, loops.size() - 1), machine);
   return true;
 }
 

@@ -49,7 +49,7 @@ std::optional<size_t> BlockShape::last_axis() const {
 
 int64_t BlockShape::num_instances() const {
   int64_t count = 1;
-  for (size_t axis = 0; axis < block->iter_vars.size(); ++axis) count *= extent(axis);
+  for (size_t axis = 0; axis < block->iter_vars.size(); ++axis) count *= std::max<int64_t>(1, extent(axis));
   return count;
 }
 

@@ -30,7 +30,7 @@ struct BlockShape {
   /// The axis that is the stored buffer's last dimension (of an extent other than 1); nothing if that is no
   /// axis.
   std::optional<size_t> last_axis() const;
-  /// How many times the statement runs; 0 if unknown.
+  /// How many times the statement runs at least: axes of unknown extent count as one value.
   int64_t num_instances() const;
   /// Calls of exp, tanh and the like make a value expensive.
   bool is_expensive() const;

@@ -67,7 +67,7 @@ std::optional<size_t> row_axis(const BlockShape& sum, size_t column,
 bool is_worth_packing(const BlockShape& sum, const BufferLoadNode* load, const Plan& plan) {
   int64_t steps = 1, uses = 1;
   for (size_t axis = 0; axis < sum.block->iter_vars.size(); ++axis) {
-    const int64_t extent = sum.extent(axis);
+    const int64_t extent = std::max<int64_t>(1, sum.extent(axis));  // at least, if unknown
     const Along moves = along_axis(sum, load, axis);
     if (!is_spatial(sum, axis)) {
       steps *= extent;
@@ -90,12 +90,12 @@ bool is_worth_packing(const BlockShape& sum, const BufferLoadNode* load, const P
 std::optional<Plan> make_plan(const BlockShape& sum, const Machine& machine) {
   Plan plan;
   const std::optional<size_t> column = sum.last_axis();
-  if (!column || sum.num_instances() == 0 || sum.output()->dtype.is_bool()) return std::nullopt;
+  if (!column || sum.output()->dtype.is_bool()) return std::nullopt;
   plan.column = *column;
   std::vector<const BufferLoadNode*> vectors;
   int64_t num_steps = 1;
   for (size_t axis = 0; axis < sum.block->iter_vars.size(); ++axis) {
-    if (!is_spatial(sum, axis)) num_steps *= sum.extent(axis);
+    if (!is_spatial(sum, axis)) num_steps *= std::max<int64_t>(1, sum.extent(axis));
   }
   if (num_steps <= 1 || sum.extent(plan.column) < 2) return std::nullopt;
   for (const BufferLoadNode* load : sum.loads) {
