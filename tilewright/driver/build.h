@@ -18,10 +18,12 @@ struct StageTime {
   double seconds;
 };
 
+using StageObserver = std::function<void(const StageTime&)>;
+
 struct BuildOptions {
-  std::string name = "module";              // what messages call the module
-  std::string blob = {};                    // bytes of a VM executable to carry (relax::vm_codegen)
-  std::vector<StageTime>* times = nullptr;  // filled if given
+  std::string name = "module";  // what messages call the module
+  std::string blob = {};        // bytes of a VM executable to carry (relax::vm_codegen)
+  StageObserver on_stage = {};  // told when a stage ended; one call at a time, from any thread
 };
 
 /// The PrimFuncs of `module` compiled for `target`, each under its global_symbol or, without one, its name.
@@ -32,13 +34,13 @@ runtime::Module build(const ir::IRModule& module, const ir::Target& target, cons
 /// One function, called by its global_symbol or "main".
 runtime::Module build(const tir::PrimFunc& func, const ir::Target& target, const BuildOptions& options = {});
 
-/// Text of what `module` was compiled to: "ll" (LLVM IR, optimised) or "asm".
+/// Text of what `module` was compiled to: for target llvm "ll" (LLVM IR, optimised) or "asm", for c "c".
 /// Raises UserError if `module` was not made by build, or for another format.
 std::string get_source(const runtime::Module& module, const std::string& format);
 
-/// Writes `module`, which build made, to `path`; the ending says as what: .so, .o, .a, .ll, .s.
-/// A .so can be loaded by runtime::Module::load and by tvm-ffi.  The file appears whole or not at all.
-/// Raises UserError if the path cannot be written, Unsupported if a .so or .o is wanted and there is no
+/// Writes `module`, which build made, to `path`; the ending says as what: .so, .o, .a or that of a source
+/// format. A .so can be loaded by runtime::Module::load and by tvm-ffi.  The file appears whole or not at
+/// all. Raises UserError if the path cannot be written, Unsupported if a .so or .o is wanted and there is no
 /// linker.
 void export_library(const runtime::Module& module, const std::string& path);
 

@@ -19,7 +19,9 @@ struct Executable {
 };
 
 /// The graph functions and loop programs of `module` through the default pipeline of `context`, compiled for
-/// `target`. Raises UserError for a malformed module, Unsupported for what cannot be compiled.
-Executable build_graph(const ir::IRModule& module, const ir::Target& target, ir::PassContext& context);
+/// `target`.  `on_stage` is told what each stage took, also those of single kernels.
+/// Raises UserError for a malformed module, Unsupported for what cannot be compiled.
+Executable build_graph(const ir::IRModule& module, const ir::Target& target, ir::PassContext& context,
+                       const StageObserver& on_stage = {});
 
 }  // namespace tilewright::driver

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tilewright/codegen/llvm/native.h"
 #include "tilewright/driver/build.h"
 #include "tilewright/driver/compiled_module.h"
 #include "tilewright/driver/link.h"
@@ -60,6 +61,19 @@ std::vector<std::string> write_objects(const Workshop& workshop, const CompiledM
   return files;
 }
 
+const SourceFormat* find_source(const CompiledModule& module, const std::string& ending) {
+  for (const SourceFormat& source : module.generator().sources) {
+    if (source.ending == ending) return &source;
+  }
+  return nullptr;
+}
+
+std::string endings_text(const CompiledModule& module) {
+  std::string text = ".so, .o, .a";
+  for (const SourceFormat& source : module.generator().sources) text += fmt::format(", {}", source.ending);
+  return text;
+}
+
 }  // namespace
 
 void export_library(const runtime::Module& module, const std::string& path) {
@@ -69,20 +83,17 @@ void export_library(const runtime::Module& module, const std::string& path) {
                     module ? module.name() : "none");
   const fs::path target(path);
   const std::string ending = target.extension().string();
-  const bool is_known =
-      ending == ".so" || ending == ".o" || ending == ".a" || ending == ".ll" || ending == ".s";
-  if (!is_known) {
+  const SourceFormat* source = find_source(*compiled, ending);
+  if (!source && ending != ".so" && ending != ".o" && ending != ".a") {
     throw UserError("{} cannot be written: the ending \"{}\" names no format", path, ending)
-        .help("use .so, .o, .a, .ll or .s");
+        .help("use {}", endings_text(*compiled));
   }
   std::error_code ignored;
   if (fs::is_directory(target, ignored)) throw UserError("{} cannot be written: it is a folder", path);
   const Workshop workshop(target);
   std::string made = workshop.place("out" + ending);
-  if (ending == ".ll")
-    made = workshop.write("out.ll", get_source(module, "ll"));
-  else if (ending == ".s")
-    made = workshop.write("out.s", get_source(module, "asm"));
+  if (source)
+    made = workshop.write("out" + ending, source->emit(compiled->lowered()));
   else if (ending == ".a")
     made = workshop.write("out.a", codegen::emit_archive(compiled->objects()));
   else if (ending == ".so")
