@@ -186,7 +186,7 @@ TEST(C, TextOfAKernelWithItsChecks) {
 def f(x: T.float32, n: T.int32):
     T.evaluate(T.call_extern("void", "g", n // 3, x * T.float32(0.5)))
 )"),
-            script::dedent(R"(
+            script::dedent(R"C(
       // f: what it computes
       static int32_t f_compute(int32_t n, float x) {
         g(tw_floordiv_int32(n, 3), x * 0.5f);
@@ -217,7 +217,7 @@ def f(x: T.float32, n: T.int32):
         if (f_compute(n, x) != 0) return -1;
         return 0;
       }
-      )") + "\n");
+      )C") + "\n");
 }
 
 TEST(C, ArgumentsAreChecked) {
