@@ -17,9 +17,11 @@ const std::vector<Step>& cpu_steps() {
       {"lower_blocks", "blocks become loops with guards", lower_blocks},
       {"simplify", "expressions are simplified under loop ranges", simplify},
       {"compact_buffers", "each buffer is only as large as its touched region", compact_buffers},
+      {"partition_loops", "guards that only the last iterations need leave the others", partition_loops},
       {"flatten_buffers", "A[i, j] becomes A[i * 128 + j]", flatten_buffers},
-      {"vectorize_loops", "vectorized loops become vector expressions", vectorize_loops},
       {"unroll_loops", "unrolled loops become copies", unroll_loops},
+      {"simplify_copies", "guards that hold in a copy go", simplify},
+      {"vectorize_loops", "vectorized loops become vector expressions", vectorize_loops},
       {"simplify_flat", "flat indices are simplified", simplify},
   };
   return steps;

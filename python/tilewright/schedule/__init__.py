@@ -1,7 +1,10 @@
 """Schedules: a module and the checked steps that transform it."""
 
+from inspect import isfunction
+
 from .. import _core
 from ..ir.module import IRModule, unwrapped
+from ..tir import index_map
 
 BlockRV = _core.BlockHandle
 LoopRV = _core.LoopHandle
@@ -60,8 +63,16 @@ class Schedule:
 
 
 def _method(name: str, doc: str, returns: str, args: list):
+    maps = {n: arg for n, (arg, _, type_name, *_) in enumerate(args) if type_name.startswith("IndexMap")}
+
     def call(self, *positional, **named):
-        return self._core.run(name, list(positional), named)
+        positional = list(positional)
+        for n, arg in maps.items():  # a Python function may stand for an index map
+            if n < len(positional) and isfunction(positional[n]):
+                positional[n] = index_map(positional[n])
+            elif isfunction(named.get(arg)):
+                named[arg] = index_map(named[arg])
+        return self._core.run(name, positional, named)
 
     call.__name__ = name
     call.__qualname__ = f"Schedule.{name}"

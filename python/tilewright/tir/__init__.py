@@ -5,6 +5,7 @@ Every node class of TIR is here under its own name (For, Block, BufferStore, ...
 
 from .. import _core
 from ..ir._nodes import classes, methods_for
+from ._index_map import index_map as index_map
 
 _PrimExpr = classes["PrimExpr"]
 

@@ -45,8 +45,10 @@ class Touched {
     if (const auto* var = ref.as<VarNode>(); var && var == buffer_->data.get()) escapes_ = true;
     if (const auto* view = ref.as<DeclBufferNode>(); view && view->buffer->data.get() == buffer_->data.get())
       escapes_ = true;
-    for_each_child(node, this,
-                   [](void* self, const Object* child, bool) { static_cast<Touched*>(self)->visit(child); });
+    for_each_child(node, this, [](void* self, const Object* child, bool is_leaf_use) {
+      // the buffer of an access is a use of its elements, not of its address
+      if (!is_leaf_use || ObjectRef(child).as<VarNode>()) static_cast<Touched*>(self)->visit(child);
+    });
   }
 
   void visit_loop(const ForNode* loop) {

@@ -18,6 +18,8 @@ PrimFunc lower_match_buffer(const PrimFunc& func);
 PrimFunc lower_blocks(const PrimFunc& func);
 /// Allocations  ->  only as large as what is touched while they live.
 PrimFunc compact_buffers(const PrimFunc& func);
+/// Loops with guards that hold for all but their last iterations  ->  two loops, the first without guards.
+PrimFunc partition_loops(const PrimFunc& func);
 /// A[i, j]  ->  A[i * stride + j]; all buffers have one dimension.
 PrimFunc flatten_buffers(const PrimFunc& func);
 /// Vectorized loops  ->  vector expressions; bodies that have no vector form become serial loops.

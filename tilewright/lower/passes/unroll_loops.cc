@@ -1,9 +1,8 @@
 // for i in T.unroll(n): body(i)  ->  body(0); ...; body(n - 1)
 // A loop whose extent is not constant, or that would make more than kMaxCopies copies, is left to the code
 // generator.
-#include "tilewright/arith/analyzer.h"
 #include "tilewright/ir/rewrite.h"
-#include "tilewright/ir/walk.h"
+#include "tilewright/lower/passes/fresh_copy.h"
 #include "tilewright/lower/passes/passes.h"
 #include "tilewright/tir/builder.h"
 
@@ -11,23 +10,6 @@ namespace tilewright::lower {
 namespace {
 
 constexpr int64_t kMaxCopies = 1024;
-
-// Variables and buffers that `body` defines must be new in every copy.
-Stmt fresh_copy(const Stmt& body, const Var& loop_var, const PrimExpr& value) {
-  Substitution values{{loop_var.get(), value}};
-  walk(
-      body,
-      [&](const ForNode* node) {
-        values[node->loop_var.get()] = make_var(node->loop_var->name_hint, node->loop_var->dtype);
-      },
-      [&](const LetStmtNode* node) { values[node->var.get()] = with(node->var, [](VarNode&) {}); },
-      [&](const AllocBufferNode* node) {
-        Var data = with(node->buffer->data, [](VarNode&) {});
-        values[node->buffer->data.get()] = data;
-        values[node->buffer.get()] = with(node->buffer, [&](BufferNode& changed) { changed.data = data; });
-      });
-  return substitute(body, values);
-}
 
 }  // namespace
 
@@ -48,7 +30,7 @@ PrimFunc unroll_loops(const PrimFunc& func) {
       });
     std::vector<Stmt> copies;
     for (int64_t n = 0; n < extent->value; ++n)
-      copies.push_back(fresh_copy(loop->body, loop->loop_var, loop->min + n));
+      copies.push_back(fresh_copy(loop->body, {{loop->loop_var.get(), loop->min + n}}));
     return seq(std::move(copies));
   });
 }

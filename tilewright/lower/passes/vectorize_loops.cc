@@ -1,6 +1,9 @@
 // for i in T.vectorized(4): B[i] = A[i] + x  ->  B[T.Ramp(0, 1, 4)] = A[T.Ramp(0, 1, 4)] + T.Broadcast(x, 4)
-// A body that has no vector form (conditions that differ between lanes, calls with effects, allocations)
-// stays a serial loop; its annotation "no_vector_form" says why.
+//     for i in T.vectorized(4): if i < n: B[i] = A[i]    ->  if 0 < n: B[ramp] = A[ramp] where ramp < n
+//     (predicates)
+// A condition that differs between lanes must hold for the first lane if it holds for any, so that what all
+// lanes share is harmless.  A body that has no vector form (other conditions, calls with effects,
+// allocations) stays a serial loop; its annotation "no_vector_form" says why.
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
@@ -38,7 +41,7 @@ class Vectorizer {
     }
     if (const auto* branch = node.as<IfThenElseNode>()) {
       const PrimExpr condition = expr(branch->condition);
-      if (is_vector(condition)) throw NoVectorForm{"a condition differs between lanes"};
+      if (is_vector(condition)) return masked(branch, condition);
       return IfThenElseNode::make(condition, stmt(branch->then_case),
                                   branch->else_case ? stmt(branch->else_case) : Stmt());
     }
@@ -56,6 +59,36 @@ class Vectorizer {
   }
 
  private:
+  // if ramp < n: body  ->  if ramp's first lane < n: body with masks
+  Stmt masked(const IfThenElseNode* branch, const PrimExpr& condition) {
+    if (branch->else_case) throw NoVectorForm{"a condition with an else differs between lanes"};
+    const PrimExpr first = first_lane(condition);
+    const PrimExpr outer = mask_;
+    mask_ = mask_ ? AndNode::make(mask_, condition) : condition;
+    Stmt body = stmt(branch->then_case);
+    mask_ = outer;
+    return IfThenElseNode::make(first, std::move(body));
+  }
+
+  // The condition in the first lane, for conditions that hold there if they hold in any lane.
+  static PrimExpr first_lane(const PrimExpr& condition) {
+    if (!is_vector(condition)) return condition;
+    if (const auto* same = condition.as<BroadcastNode>()) return same->value;
+    if (const auto* both = condition.as<AndNode>())
+      return logical_and(first_lane(both->a), first_lane(both->b));
+    const bool less = is<LTNode>(condition) || is<LENode>(condition);
+    if (less || is<GTNode>(condition) || is<GENode>(condition)) {
+      const auto* node = static_cast<const BinaryOpNode*>(static_cast<const Object*>(condition.get()));
+      const auto* ramp = (less ? node->a : node->b).as<RampNode>();
+      const auto* bound = (less ? node->b : node->a).as<BroadcastNode>();
+      int64_t stride;
+      if (ramp && bound && as_const_int(ramp->stride, &stride) && stride > 0)
+        return less ? tir::binary(node->kind, ramp->base, bound->value)
+                    : tir::binary(node->kind, bound->value, ramp->base);
+    }
+    throw NoVectorForm{"a condition differs between lanes"};
+  }
+
   static bool is_vector(const PrimExpr& e) { return !e->dtype.is_scalar(); }
 
   PrimExpr widen(const PrimExpr& e) {
@@ -102,6 +135,9 @@ class Vectorizer {
   PrimExpr binary_op(const BinaryOpNode* node) {
     const PrimExpr a = expr(node->a), b = expr(node->b);
     if (!is_vector(a) && !is_vector(b)) return tir::binary(node->kind, a, b);
+    int64_t divisor;
+    if (mask_ && divides_integers(node) && (!as_const_int(b, &divisor) || divisor == 0))
+      throw NoVectorForm{"a guarded division differs between lanes"};
     const auto *x = a.as<RampNode>(), *y = b.as<RampNode>();
     const Kind kind = node->kind;
     if (kind == Kind::kAdd && x && !is_vector(b)) return RampNode::make(x->base + b, x->stride, x->lanes);
@@ -118,8 +154,12 @@ class Vectorizer {
     if (load->predicate) throw NoVectorForm{"a predicated load"};
     std::vector<PrimExpr> indices;
     for (const PrimExpr& index : load->indices) indices.push_back(expr(index));
-    return BufferLoadNode::make(load->buffer, std::move(indices));
+    const bool needs_mask = mask_ && is_vector(indices.back()) && !is_register(load->buffer);
+    return BufferLoadNode::make(load->buffer, std::move(indices), needs_mask ? mask_ : PrimExpr());
   }
+
+  // Registers hold whole vectors: reading all lanes is harmless, and masks would keep them in memory.
+  static bool is_register(const Buffer& buffer) { return buffer->scope() == "local"; }
 
   PrimExpr vector_call(const CallNode* call) {
     std::vector<PrimExpr> args;
@@ -154,20 +194,37 @@ class Vectorizer {
       return CallNode::make(dtype, call->op, std::vector<PrimExpr>{args[0], widen(args[1]), widen(args[2])},
                             call->annotations);
     }
-    if (may_fault(call->args[1]) || may_fault(call->args[2]))
-      throw NoVectorForm{"a guarded access differs between lanes"};
-    return SelectNode::make(args[0], widen(args[1]), widen(args[2]));
+    return SelectNode::make(args[0], harmless(call->args[1], args[0]),
+                            harmless(call->args[2], NotNode::make(args[0])));
+  }
+
+  // `value` computed only in the lanes of `condition`, if it could fault in others.
+  PrimExpr harmless(const PrimExpr& value, const PrimExpr& condition) {
+    if (!may_fault(value)) return widen(expr(value));
+    const PrimExpr outer = mask_;
+    mask_ = mask_ ? AndNode::make(mask_, condition) : condition;
+    const PrimExpr result = widen(expr(value));
+    mask_ = outer;
+    bool faults = false;
+    walk(
+        result, [&](const BufferLoadNode* load) { faults |= !load->predicate && !is_register(load->buffer); },
+        [&](const CallNode*) { faults = true; },
+        [&](const BinaryOpNode* node) { faults |= divides_integers(node); });
+    if (faults) throw NoVectorForm{"a guarded access differs between lanes"};
+    return result;
+  }
+
+  static bool divides_integers(const BinaryOpNode* node) {
+    const bool divides = node->kind == Kind::kDiv || node->kind == Kind::kMod ||
+                         node->kind == Kind::kFloorDiv || node->kind == Kind::kFloorMod;
+    return divides && node->dtype.is_integral();
   }
 
   static bool may_fault(const PrimExpr& e) {
     bool faults = false;
     walk(
         e, [&](const BufferLoadNode*) { faults = true; }, [&](const CallNode*) { faults = true; },
-        [&](const BinaryOpNode* node) {
-          const bool divides = node->kind == Kind::kDiv || node->kind == Kind::kMod ||
-                               node->kind == Kind::kFloorDiv || node->kind == Kind::kFloorMod;
-          faults |= divides && node->dtype.is_integral();
-        });
+        [&](const BinaryOpNode* node) { faults |= divides_integers(node); });
     return faults;
   }
 
@@ -177,13 +234,19 @@ class Vectorizer {
     for (const PrimExpr& index : store->indices) indices.push_back(expr(index));
     const PrimExpr value = expr(store->value);
     if (!is_vector(indices.back())) {
-      if (is_vector(value)) throw NoVectorForm{"all lanes store to the same element"};
+      if (is_vector(value) || mask_) throw NoVectorForm{"all lanes store to the same element"};
       return BufferStoreNode::make(store->buffer, value, std::move(indices));
     }
-    return BufferStoreNode::make(store->buffer, widen(value), std::move(indices));
+    if (mask_ && is_register(store->buffer)) {
+      const PrimExpr old = BufferLoadNode::make(store->buffer, indices);
+      return BufferStoreNode::make(store->buffer, SelectNode::make(mask_, widen(value), old),
+                                   std::move(indices));
+    }
+    return BufferStoreNode::make(store->buffer, widen(value), std::move(indices), mask_);
   }
 
   int lanes_;
+  PrimExpr mask_;  // lanes that run; null: all
   std::unordered_map<const VarNode*, PrimExpr> vectors_;
 };
 
