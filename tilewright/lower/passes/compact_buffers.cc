@@ -1,10 +1,11 @@
 // Memory only as large as what is touched while it lives.
 //   A = alloc((128, 128)) inside a loop over i, used as A[i * 4 + j, k] for j < 4, k < 128  ->  A = alloc((4,
 //   128)), A[j, k]
+// Registers (scope "local") that vectorized loops touch hold whole vectors: the last dimension is rounded up.
 // The touched region is the interval hull, dimension by dimension, of all accesses, while the loops inside
 // the allocation run.  A dimension whose hull has no constant bound keeps its extent.  Buffers whose address
 // is taken, or that have strides, keep everything.
-#include <unordered_set>
+#include <unordered_map>
 
 #include "tilewright/arith/int_set.h"
 #include "tilewright/ir/rewrite.h"
@@ -31,6 +32,8 @@ class Touched {
     if (escapes_) return std::nullopt;
     return hull_;
   }
+  /// The lanes of the vectorized loops that run along the last dimension; 1 for none.
+  int64_t lanes() const { return lanes_; }
 
  private:
   void visit(const Object* node) {
@@ -56,6 +59,8 @@ class Touched {
     visit(loop->extent.get());
     const VarNode* var = loop->loop_var.get();
     domains_[var] = {loop->min, loop->min + loop->extent - 1};
+    int64_t extent;
+    if (loop->for_kind == ForKind::kVectorized && as_const_int(loop->extent, &extent)) vectors_[var] = extent;
     analyzer_.bind(loop->loop_var, make_range(loop->min, loop->extent));
     visit(loop->body.get());
     domains_.erase(var);
@@ -88,6 +93,11 @@ class Touched {
       }
       point.push_back(make_range(index, imm(1, index->dtype)));
     }
+    if (!indices.empty())
+      walk(indices.back(), [&](const VarNode* var) {
+        if (auto vector = vectors_.find(var); vector != vectors_.end())
+          lanes_ = std::max(lanes_, vector->second);
+      });
     IntervalRegion region = arith::eval_region(point, domains_, analyzer_);
     hull_ = hull_ ? arith::hull(*hull_, region, analyzer_) : std::move(region);
   }
@@ -96,6 +106,8 @@ class Touched {
   Analyzer& analyzer_;
   Domains domains_;
   std::optional<IntervalRegion> hull_;
+  std::unordered_map<const VarNode*, int64_t> vectors_;  // vectorized loops and their lanes
+  int64_t lanes_ = 1;
   bool escapes_ = false;
 };
 
@@ -139,20 +151,21 @@ class Compactor {
   template <class Self>
   Stmt allocation(Self& self, const AllocBufferNode* node) {
     const Buffer& buffer = node->buffer;
-    std::optional<IntervalRegion> touched;
-    if (buffer->strides.empty() && !buffer->shape.empty())
-      touched = Touched(buffer.get(), analyzer).region_in(node->body);
-    if (touched) shrink(buffer, *touched);
+    if (buffer->strides.empty() && !buffer->shape.empty()) {
+      Touched touched(buffer.get(), analyzer);
+      const std::optional<IntervalRegion> region = touched.region_in(node->body);
+      if (region) resize(buffer, *region, buffer->scope() == "local" ? touched.lanes() : 1);
+    }
     Stmt body = self(node->body);
     const Compact* compact = find(buffer.get());
     if (!compact && body == node->body) return Stmt(node);
     return AllocBufferNode::make(compact ? compact->buffer : buffer, node->annotations, body);
   }
 
-  void shrink(const Buffer& buffer, const IntervalRegion& touched) {
+  void resize(const Buffer& buffer, const IntervalRegion& touched, int64_t lanes) {
     Compact compact;
     std::vector<PrimExpr> shape;
-    bool smaller = false;
+    bool is_changed = false;
     for (size_t axis = 0; axis < buffer->shape.size(); ++axis) {
       const PrimExpr& whole = buffer->shape[axis];
       int64_t most = 0;
@@ -161,11 +174,16 @@ class Compactor {
         compact.begin.push_back(imm(0, whole->dtype));
         continue;
       }
-      smaller = true;
+      is_changed = true;
       shape.push_back(imm(most, whole->dtype));
       compact.begin.push_back(cast(whole->dtype, touched[axis].min));
     }
-    if (!smaller) return;
+    int64_t last;
+    if (as_const_int(shape.back(), &last) && last % lanes != 0) {
+      shape.back() = imm((last / lanes + 1) * lanes, shape.back()->dtype);
+      is_changed = true;
+    }
+    if (!is_changed) return;
     compact.buffer = with(buffer, [&](BufferNode& changed) { changed.shape = std::move(shape); });
     compacts_[buffer.get()] = std::move(compact);
   }

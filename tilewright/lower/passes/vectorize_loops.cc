@@ -154,12 +154,18 @@ class Vectorizer {
     if (load->predicate) throw NoVectorForm{"a predicated load"};
     std::vector<PrimExpr> indices;
     for (const PrimExpr& index : load->indices) indices.push_back(expr(index));
-    const bool needs_mask = mask_ && is_vector(indices.back()) && !is_register(load->buffer);
+    const bool needs_mask = mask_ && is_vector(indices.back()) && !is_register(load->buffer, indices);
     return BufferLoadNode::make(load->buffer, std::move(indices), needs_mask ? mask_ : PrimExpr());
   }
 
-  // Registers hold whole vectors: reading all lanes is harmless, and masks would keep them in memory.
-  static bool is_register(const Buffer& buffer) { return buffer->scope() == "local"; }
+  // Registers hold whole vectors: touching all lanes is harmless there, and masks would keep them in memory.
+  static bool is_register(const Buffer& buffer, const std::vector<PrimExpr>& indices) {
+    const auto* ramp = indices.back().as<RampNode>();
+    int64_t base, size;
+    return buffer->scope() == "local" && indices.size() == 1 && ramp && is_one(ramp->stride) &&
+           as_const_int(arith::simplify(ramp->base), &base) && as_const_int(buffer->shape[0], &size) &&
+           base >= 0 && base + ramp->lanes <= size;
+  }
 
   PrimExpr vector_call(const CallNode* call) {
     std::vector<PrimExpr> args;
@@ -207,7 +213,10 @@ class Vectorizer {
     mask_ = outer;
     bool faults = false;
     walk(
-        result, [&](const BufferLoadNode* load) { faults |= !load->predicate && !is_register(load->buffer); },
+        result,
+        [&](const BufferLoadNode* load) {
+          faults |= !load->predicate && !is_register(load->buffer, load->indices);
+        },
         [&](const CallNode*) { faults = true; },
         [&](const BinaryOpNode* node) { faults |= divides_integers(node); });
     if (faults) throw NoVectorForm{"a guarded access differs between lanes"};
@@ -237,7 +246,7 @@ class Vectorizer {
       if (is_vector(value) || mask_) throw NoVectorForm{"all lanes store to the same element"};
       return BufferStoreNode::make(store->buffer, value, std::move(indices));
     }
-    if (mask_ && is_register(store->buffer)) {
+    if (mask_ && is_register(store->buffer, indices)) {
       const PrimExpr old = BufferLoadNode::make(store->buffer, indices);
       return BufferStoreNode::make(store->buffer, SelectNode::make(mask_, widen(value), old),
                                    std::move(indices));

@@ -1,5 +1,8 @@
 // transform_layout: the elements of a buffer are stored in another order.
+#include <numeric>
+
 #include "tilewright/arith/int_set.h"
+#include "tilewright/ir/walk.h"
 #include "tilewright/schedule/buffers.h"
 #include "tilewright/schedule/inline.h"
 #include "tilewright/schedule/loops.h"
@@ -29,6 +32,18 @@ struct Args {
   }
 };
 
+// The least common multiple of the constants by which the map divides.
+int64_t common_divisor(const IndexMap& map) {
+  int64_t common = 1;
+  walk(map, [&](const BinaryOpNode* node) {
+    int64_t divisor;
+    const bool divides = node->kind == Kind::kFloorDiv || node->kind == Kind::kFloorMod;
+    if (divides && as_const_int(node->b, &divisor) && divisor > 0 && common < (1 << 24))
+      common = std::lcm(common, divisor);
+  });
+  return common;
+}
+
 // The new shape: one more than the largest value of each new index; the map must tell elements apart.
 std::vector<PrimExpr> new_shape(const State& state, NodeId block, const Buffer& buffer, const IndexMap& map) {
   const size_t ndim = buffer->shape.size();
@@ -36,14 +51,23 @@ std::vector<PrimExpr> new_shape(const State& state, NodeId block, const Buffer& 
     throw refuse(state, block, "the map takes {} indices, but buffer {} has {} dimensions",
                  map->initial_indices.size(), buffer->name, ndim);
   arith::Analyzer analyzer;
-  arith::IterRanges ranges;
+  arith::IterRanges ranges, padded;
+  const int64_t divisor = common_divisor(map);
   for (size_t n = 0; n < ndim; ++n) {
     const Var& var = map->initial_indices[n];
-    ranges.emplace_back(var, make_range(imm(0, var->dtype), cast(var->dtype, buffer->shape[n])));
+    const PrimExpr extent = cast(var->dtype, buffer->shape[n]);
+    ranges.emplace_back(var, make_range(imm(0, var->dtype), extent));
     analyzer.bind(var, ranges.back().second);
+    // what is one to one for more elements is so for these: 127 elements // 32 as 128
+    int64_t number;
+    const bool is_odd = as_const_int(extent, &number) && number % divisor != 0;
+    const PrimExpr rounded = is_odd ? imm((number / divisor + 1) * divisor, var->dtype) : extent;
+    padded.emplace_back(var, make_range(imm(0, var->dtype), rounded));
   }
-  const arith::IterMap found = arith::detect_iter_map(map->final_indices, ranges, bool_imm(true),
-                                                      arith::IterMapLevel::kInjective, analyzer);
+  arith::Analyzer padded_analyzer;
+  for (const auto& [var, range] : padded) padded_analyzer.bind(var, range);
+  const arith::IterMap found = arith::detect_iter_map(map->final_indices, padded, bool_imm(true),
+                                                      arith::IterMapLevel::kInjective, padded_analyzer);
   if (!found)
     throw refuse(state, block, "the map may put two elements of {} in one place: {}", buffer->name,
                  found.reason);
