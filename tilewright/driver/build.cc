@@ -67,6 +67,7 @@ runtime::Module build(const ir::IRModule& module, const ir::Target& target, cons
         Timer timer(options, mutex, "lower", kernel.name);
         kernel.lowered = generator.lower(kernel.name, kernel.func);
       }
+      if (!generator.object) continue;
       Timer timer(options, mutex, "codegen", kernel.name);
       kernel.object = generator.object(kernel.lowered);
     }
@@ -76,11 +77,12 @@ runtime::Module build(const ir::IRModule& module, const ir::Target& target, cons
   for (Kernel& kernel : kernels) {
     names.push_back(std::move(kernel.name));
     lowered.push_back(std::move(kernel.lowered));
-    objects.push_back(std::move(kernel.object));
+    if (generator.object) objects.push_back(std::move(kernel.object));
   }
   auto* compiled = new CompiledModule(options.name, generator, std::move(names), std::move(lowered),
                                       std::move(objects), options.blob);
   runtime::Module result{Ref<runtime::ModuleObject>(compiled)};
+  if (!generator.object) return result;  // compiled when it is needed
   Timer timer(options, mutex, "link", "");
   if (generator.is_host) compiled->load();
   return result;
@@ -97,7 +99,7 @@ std::string get_source(const runtime::Module& module, const std::string& format)
                     module ? module.name() : "none");
   std::vector<std::string> names;
   for (const SourceFormat& source : compiled->generator().sources) {
-    if (source.name == format) return source.emit(compiled->lowered());
+    if (source.name == format || format.empty()) return source.emit(compiled->lowered());
     names.push_back(fmt::format("\"{}\"", source.name));
   }
   throw UserError("there is no source of format \"{}\"", format)

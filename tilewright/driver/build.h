@@ -34,7 +34,8 @@ runtime::Module build(const ir::IRModule& module, const ir::Target& target, cons
 /// One function, called by its global_symbol or "main".
 runtime::Module build(const tir::PrimFunc& func, const ir::Target& target, const BuildOptions& options = {});
 
-/// Text of what `module` was compiled to: for target llvm "ll" (LLVM IR, optimised) or "asm", for c "c".
+/// Text of what `module` was compiled to, in a format of its target: "ll" (LLVM IR, optimised), "asm", "c";
+/// "" is the first of them.
 /// Raises UserError if `module` was not made by build, or for another format.
 std::string get_source(const runtime::Module& module, const std::string& format);
 

@@ -22,18 +22,22 @@ class CompiledModule final : public runtime::ModuleObject {
   const Generator& generator() const { return generator_; }
   /// One for each function.
   const std::vector<ir::IRModule>& lowered() const { return lowered_; }
-  /// The functions' code, then what a library exports besides (kernel_abi.h).
-  const std::vector<std::string>& objects() const { return objects_; }
+  /// The functions' code, then what a library exports besides (kernel_abi.h).  Compiles what build left for
+  /// later.
+  const std::vector<std::string>& objects() const;
   /// Links the code in memory now; raises what find would.
   const runtime::Module& load() const;
 
  private:
+  void complete_objects() const;
+
   Generator generator_;
   std::vector<std::string> function_names_;
   std::vector<ir::IRModule> lowered_;
-  std::vector<std::string> objects_;
+  mutable std::vector<std::string> objects_;
   std::string blob_;
   mutable std::mutex mutex_;
+  mutable bool has_all_objects_ = false;
   mutable runtime::Module loaded_;
 };
 

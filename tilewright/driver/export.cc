@@ -1,58 +1,18 @@
 // Compiled modules as files.  Everything is made in a folder of its own beside the target and moved into
 // place at the end.
-#include <unistd.h>
-
 #include <filesystem>
-#include <fstream>
 
 #include "tilewright/codegen/llvm/native.h"
 #include "tilewright/driver/build.h"
 #include "tilewright/driver/compiled_module.h"
 #include "tilewright/driver/link.h"
+#include "tilewright/driver/workshop.h"
 #include "tilewright/support/error.h"
 
 namespace tilewright::driver {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// A new folder beside `path`, gone with this object.
-class Workshop {
- public:
-  explicit Workshop(const fs::path& path) {
-    const fs::path parent = path.has_parent_path() ? path.parent_path() : fs::path(".");
-    std::string pattern = (parent / ".tilewright-XXXXXX").string();
-    if (!mkdtemp(pattern.data())) {
-      throw UserError("{} cannot be written: {}", path.string(), std::generic_category().message(errno))
-          .help("the folder must exist and be writable");
-    }
-    folder_ = pattern;
-  }
-  ~Workshop() {
-    std::error_code ignored;
-    fs::remove_all(folder_, ignored);
-  }
-  Workshop(const Workshop&) = delete;
-  Workshop& operator=(const Workshop&) = delete;
-
-  std::string write(const std::string& name, const std::string& content) const {
-    const std::string file_name = (folder_ / name).string();
-    std::ofstream file(file_name, std::ios::binary);
-    file.write(content.data(), static_cast<std::streamsize>(content.size()));
-    file.close();
-    if (!file) throw UserError("{} cannot be written: the disk may be full", file_name);
-    return file_name;
-  }
-  std::string place(const std::string& name) const { return (folder_ / name).string(); }
-  void move_out(const std::string& file, const fs::path& target) const {
-    std::error_code error;
-    fs::rename(file, target, error);
-    if (error) throw UserError("{} cannot be written: {}", target.string(), error.message());
-  }
-
- private:
-  fs::path folder_;
-};
 
 std::vector<std::string> write_objects(const Workshop& workshop, const CompiledModule& module) {
   std::vector<std::string> files;
@@ -66,6 +26,15 @@ const SourceFormat* find_source(const CompiledModule& module, const std::string&
     if (source.ending == ending) return &source;
   }
   return nullptr;
+}
+
+// What a compiler of that language makes a whole library of.
+std::string source_text(const SourceFormat& source, const CompiledModule& module) {
+  std::string text = source.emit(module.lowered());
+  const std::span<const std::byte> blob = module.blob();
+  if (source.exports)
+    text += source.exports(module.names(), {reinterpret_cast<const char*>(blob.data()), blob.size()});
+  return text;
 }
 
 std::string endings_text(const CompiledModule& module) {
@@ -93,7 +62,7 @@ void export_library(const runtime::Module& module, const std::string& path) {
   const Workshop workshop(target);
   std::string made = workshop.place("out" + ending);
   if (source)
-    made = workshop.write("out" + ending, source->emit(compiled->lowered()));
+    made = workshop.write("out" + ending, source_text(*source, *compiled));
   else if (ending == ".a")
     made = workshop.write("out.a", codegen::emit_archive(compiled->objects()));
   else if (ending == ".so")

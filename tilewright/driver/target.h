@@ -18,6 +18,9 @@ struct SourceFormat {
   std::string_view name;    // of get_source: "ll", "asm", "c"
   std::string_view ending;  // of the file that export_library writes: ".ll", ".s", ".c"
   std::function<std::string(std::span<const ir::IRModule> lowered)> emit;
+  /// What export_library adds so that a compiler makes a whole library of the text; none if the text is for
+  /// reading.
+  std::function<std::string(std::span<const std::string> names, std::string_view blob)> exports = {};
 };
 
 /// Code generation with the attributes of one target worked out.  All functions may be called from several
@@ -27,8 +30,10 @@ struct Generator {
   bool is_host = false;  // it runs in this process
   /// The lowered functions (lower/lowered.h) of a loop program that users call `name`.
   std::function<ir::IRModule(const std::string& name, const tir::PrimFunc& func)> lower;
-  /// A relocatable object file with the functions of one lowered module.
+  /// A relocatable object file with the functions of one lowered module, made by build.
   std::function<std::string(const ir::IRModule& lowered)> object;
+  /// Without `object`: one with those of all modules, made when it is first needed.
+  std::function<std::string(std::span<const ir::IRModule> lowered)> unit_object;
   /// The object file with what a library exports besides its functions (runtime/kernel_abi.h).
   std::function<std::string(std::span<const std::string> names, std::string_view blob)> library_object;
   std::vector<SourceFormat> sources;
