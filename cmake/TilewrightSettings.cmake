@@ -24,6 +24,8 @@ endif()
 add_library(tilewright_flags INTERFACE)
 target_include_directories(tilewright_flags INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>)
 target_include_directories(tilewright_flags INTERFACE $<INSTALL_INTERFACE:include>)
+# other projects compile our headers with their own settings
+target_compile_features(tilewright_flags INTERFACE $<INSTALL_INTERFACE:cxx_std_20>)
 target_compile_options(tilewright_flags INTERFACE $<BUILD_INTERFACE:-Wall;-Wextra;-Wpedantic;-Wno-unused-parameter>)
 if(TILEWRIGHT_WERROR)
   target_compile_options(tilewright_flags INTERFACE $<BUILD_INTERFACE:-Werror>)

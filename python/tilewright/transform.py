@@ -11,10 +11,15 @@ _local = threading.local()
 class PassContext:
     """How passes run inside a `with` block.
 
-    opt_level      0..3: 0 legalise only, 1 also fold constants and drop dead code, 2 also fuse, 3 also what changes rounding; default 2
+    opt_level      0..3; default 2
+                   0  one loop program per operator
+                   1  also constants are folded, identities and dead code dropped; results are the same to the bit
+                   2  also scales and batch norms go into constant weights, which changes rounding, and programs are fused
+                   3  as 2
     required_pass  names of passes that run whatever the level; default none
     disabled_pass  names of passes that are skipped; default none
     config         {"pass_name.option": value}; default none
+    docs/graph-passes.md has the list of passes with their levels.
     >>> with tilewright.transform.PassContext(opt_level=0): ex = tilewright.compile(mod)
     """
 

@@ -409,6 +409,47 @@ TEST(InterpretFaults, RacesOfParallelLoops) {
             "no error");
 }
 
+TEST(Interpret, IterationsOfParallelLoopsHaveTheirOwnBuffers) {
+  // neighbouring iterations compute B[i + 1] both, each for itself
+  const Tensor A = floats({5}, {1, 2, 3, 4, 5}), C = floats({4}, {0, 0, 0, 0});
+  EXPECT_EQ(fault(R"(
+    @T.prim_func
+    def main(A: T.Buffer((5,), "float32"), C: T.Buffer((4,), "float32")):
+        B = T.alloc_buffer((5,))
+        for i in T.parallel(4):
+            for j in range(2):
+                with T.block("B"):
+                    vi = T.axis.spatial(5, i + j)
+                    B[vi] = A[vi] * T.float32(2)
+            with T.block("C"):
+                vi = T.axis.spatial(4, i)
+                C[vi] = B[vi] + B[vi + 1]
+  )",
+                  {A, C}),
+            "no error");
+  EXPECT_EQ(content(C), (std::vector<float>{6, 10, 14, 18}));
+  // what another iteration has written is not there
+  EXPECT_EQ(fault(R"(
+    @T.prim_func
+    def main(A: T.Buffer((5,), "float32"), C: T.Buffer((4,), "float32")):
+        B = T.alloc_buffer((5,))
+        for i in T.parallel(4):
+            with T.block("B"):
+                vi = T.axis.spatial(4, i)
+                B[vi] = A[vi] * T.float32(2)
+            with T.block("C"):
+                vi = T.axis.spatial(4, i)
+                C[vi] = B[0]
+  )",
+                  {A, C}),
+            dedented(R"(
+    error: B[0] is read before anything is written to it at i = 1, vi = 1
+      f.py:10:21
+      10 |             C[vi] = B[0]
+         |                     ^^^^
+  )"));
+}
+
 TEST(InterpretFaults, AxesOutsideOfTheirDomain) {
   const Tensor A = floats({8}, {0, 0, 0, 0, 0, 0, 0, 0});
   EXPECT_EQ(fault(R"(

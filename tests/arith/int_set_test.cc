@@ -51,6 +51,11 @@ TEST_F(IntSet, PredicatesBound) {
   EXPECT_EQ(interval(i * 4 + j), "[0, 125]");
 }
 
+TEST_F(IntSet, PredicatesBoundOneTile) {
+  auto scope = analyzer.assume(k * 4 + j < 126);
+  EXPECT_EQ(interval(k * 4 + j), "[k * 4, min(k * 4 + 3, 125)]");
+}
+
 TEST_F(IntSet, SymbolicPredicatesBound) {
   auto positive = analyzer.assume(n >= 1);
   auto scope = analyzer.assume(i * 4 + j < n);
@@ -85,11 +90,12 @@ TEST_F(IntSet, BoundsAreDeduced) {
   };
   EXPECT_EQ(bound(k * 4 + j < 126), "[-inf, 30]");
   EXPECT_EQ(bound(k * 4 - j >= 5), "[2, inf]");
-  EXPECT_EQ(bound(logical_and(k >= n, k * 2 < n + 7)), "[n, (n + 6) // 2]");
+  EXPECT_EQ(bound(logical_and(k >= n, k * 2 < n + 7)), "[n, n // 2 + 3]");
   EXPECT_EQ(bound(equal(k, n + 1)), "[n + 1, n + 1]");
   EXPECT_EQ(bound(equal(k, j)), "none");
   EXPECT_EQ(bound(PrimExpr(k) * k < 9), "none");
-  EXPECT_EQ(bound(j < 4), "none");
+  EXPECT_EQ(bound(j < 4), "[-inf, inf]");
+  EXPECT_EQ(bound(j < 3), "none");
 }
 
 TEST_F(IntSet, LongSumsAreNotDeep) {

@@ -92,7 +92,7 @@ TEST_F(Driver, SourceIsText) {
 
 TEST_F(Driver, StagesAreTimed) {
   std::vector<StageTime> times;
-  build(two_functions(), llvm(), {.times = &times});
+  build(two_functions(), llvm(), {.on_stage = [&](const StageTime& time) { times.push_back(time); }});
   EXPECT_EQ(times.size(), 5u);
   EXPECT_EQ(times.back().stage, "link");
 }
@@ -127,6 +127,57 @@ TEST_F(Driver, TwoFunctionsOfOneSymbol) {
   module = ir::with_function(ir::with_function(ir::IRModuleNode::make(), "a", named(1)), "b", named(2));
   EXPECT_EQ(error_of([&] { build(module, llvm()); }),
             "two functions of the module have the global_symbol \"f\"");
+}
+
+ir::Target c99() { return ir::parse_target("c"); }
+
+TEST_F(Driver, CSourceIsCompiledWhenItIsCalled) {
+  const runtime::Module module = build(two_functions(), c99());
+  EXPECT_THAT(get_source(module, ""), testing::HasSubstr("__tvm_ffi_add_one("));
+  EXPECT_EQ(get_source(module, ""), get_source(module, "c"));
+  Tensor x = Tensor::zeros(std::vector<int64_t>{5}, kFloat32);
+  module.get_function("add_one")(x);
+  module.get_function("add_two")(x);
+  EXPECT_EQ(x.data_as<float>()[4], 3);
+}
+
+TEST_F(Driver, CSourceIsExportedAndCompiledElsewhere) {
+  const runtime::Module module = build(two_functions(), c99(), {.name = "m", .blob = "some bytes"});
+  export_library(module, at("m.c"));
+  export_library(module, at("direct.so"));
+  const std::string command =
+      "cc -std=c99 -Wall -Wextra -Wpedantic -Werror -shared -fPIC " + at("m.c") + " -o " + at("m.so");
+  ASSERT_EQ(std::system(command.c_str()), 0);
+  for (const char* name : {"m.so", "direct.so"}) {
+    const runtime::Module loaded = runtime::Module::load(at(name));
+    Tensor x = Tensor::zeros(std::vector<int64_t>{5}, kFloat32);
+    loaded.get_function("add_two")(x);
+    EXPECT_EQ(x.data_as<float>()[0], 2);
+    EXPECT_EQ(std::string(reinterpret_cast<const char*>(loaded.blob().data()), loaded.blob().size()),
+              "some bytes");
+  }
+}
+
+TEST_F(Driver, CSourceWithoutACompiler) {
+  const std::string path = std::getenv("PATH");
+  const runtime::Module module = build(two_functions(), c99());
+  setenv("PATH", folder_.c_str(), 1);
+  export_library(module, at("m.c"));
+  const std::string error = error_of([&] { module.get_function("add_one"); });
+  setenv("PATH", path.c_str(), 1);
+  EXPECT_EQ(error, "no C compiler was found: neither cc, gcc nor clang is on the PATH");
+  EXPECT_EQ(num_files(), 1u);
+}
+
+TEST_F(Driver, TargetCRefusesWhatNoCompilerServes) {
+  EXPECT_EQ(error_of([] { build(add(1), ir::parse_target("c -mattr=+avx")); }),
+            "target c: -mattr has no meaning for a C compiler");
+  EXPECT_EQ(error_of([] { build(add(1), ir::parse_target("c -opt-level=4")); }),
+            "target c: -opt-level must be 0..3, but is 4");
+  const runtime::Module module = build(add(1), ir::parse_target("c -mtriple=aarch64-linux-gnu"));
+  EXPECT_EQ(error_of([&] { export_library(module, at("m.so")); }),
+            "target c: the C compiler here makes no code for aarch64-linux-gnu");
+  EXPECT_EQ(num_files(), 0u);
 }
 
 }  // namespace

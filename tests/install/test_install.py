@@ -4,6 +4,7 @@ import re
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -56,6 +57,35 @@ def consumer(prefix, tmp_path_factory):
     return build
 
 
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    """A dense layer with relu on float32[n, 7], as a file; and what it computes."""
+    import tilewright
+    from tilewright import relax, tir
+
+    weight = np.random.default_rng(0).standard_normal((7, 5), dtype="float32")
+    x = relax.Var("x", relax.TensorStructInfo((tir.Var("n", "int64"), 7), "float32"))
+    bb = relax.BlockBuilder()
+    with bb.function("main", [x]):
+        with bb.dataflow():
+            hidden = bb.emit(relax.op.matmul(x, relax.const(weight)))
+            out = bb.emit_output(bb.emit(relax.op.nn.relu(hidden)))
+        bb.emit_func_output(out)
+    path = tmp_path_factory.mktemp("model") / "dense.so"
+    tilewright.compile(bb.get()).export_library(path)
+    return path, lambda x: np.maximum(x @ weight, 0)
+
+
+@pytest.fixture(scope="module")
+def run_model(prefix, tmp_path_factory):
+    """The program of consumer/run_model.c, made without CMake."""
+    program = tmp_path_factory.mktemp("c") / "run_model"
+    flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", f"-I{prefix}/include", f"-L{prefix}/lib"]
+    source = ROOT / "tests/install/consumer/run_model.c"
+    run("cc", *flags, source, "-o", program, "-ltilewright_runtime", f"-Wl,-rpath,{prefix}/lib")
+    return program
+
+
 def needed(library):
     return re.findall(r"NEEDED.*\[(.*)\]", run("readelf", "-d", library))
 
@@ -68,6 +98,25 @@ def test_runtime_is_used_from_c(consumer):
     version, message = run(consumer / "use_runtime").splitlines()[:2]
     assert version == "version 0.1.0"
     assert "missing.so" in message
+
+
+def test_model_runs_in_a_c_program_with_the_runtime_alone(run_model, model):
+    path, expected = model
+    x = np.arange(3 * 7, dtype="float32").reshape(3, 7) / 10 - 1
+    lines = run(run_model, path, 3).split()
+    np.testing.assert_allclose(
+        np.array(lines, dtype="float32").reshape(3, 5), expected(x), rtol=1e-5, atol=1e-6
+    )
+    for file in (run_model, path):
+        assert not re.search("LLVM|python|libtilewright.so", run("ldd", file))
+
+
+def test_c_program_is_told_what_is_wrong(run_model, tmp_path):
+    broken = tmp_path / "broken.so"
+    broken.write_bytes(b"no library")
+    done = subprocess.run([run_model, broken, "3"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"error: cannot load {broken}: ")
 
 
 def test_runtime_needs_only_the_system(prefix):

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "te/evaluate.h"
+#include "tilewright/analysis/interpreter.h"
 #include "tilewright/relax/infer.h"
 #include "tilewright/relax/op_util.h"
 #include "tilewright/relax/te_call.h"
@@ -33,6 +34,32 @@ inline relax::Call typed_call(std::string_view name, std::vector<Expr> args, Att
   relax::Call call = relax::call_op(name, std::move(args), std::move(attrs));
   Type type = relax::infer_type(call);
   return with(call, [&](relax::CallNode& node) { node.type = type; });
+}
+
+/// Calls `body` with a value of the C++ type of `dtype`.
+template <class F>
+void with_ctype(DataType dtype, const F& body) {
+  if (dtype == kFloat32) return body(float());
+  if (dtype == DataType::float_(64)) return body(double());
+  if (dtype == kInt64) return body(int64_t());
+  if (dtype == kInt32) return body(int32_t());
+  if (dtype.is_bool() || dtype == DataType::uint(8)) return body(uint8_t());
+  throw InternalError("no test has arrays of {}", dtype.str());
+}
+inline runtime::Tensor tensor_of(const Array& array) {
+  const runtime::Tensor tensor = runtime::Tensor::empty(array.shape, array.dtype);
+  with_ctype(array.dtype, [&]<class T>(T) {
+    for (size_t n = 0; n < array.data.size(); ++n) tensor.data_as<T>()[n] = static_cast<T>(array.data[n]);
+  });
+  return tensor;
+}
+inline Array array_of(const runtime::Tensor& tensor) {
+  Array array = Array::zeros({tensor.shape().begin(), tensor.shape().end()}, tensor.dtype());
+  with_ctype(array.dtype, [&]<class T>(T) {
+    for (size_t n = 0; n < array.data.size(); ++n)
+      array.data[n] = static_cast<double>(tensor.data_as<T>()[n]);
+  });
+  return array;
 }
 
 /// The results of operator `name`; `args` are arrays and other expressions in order.
@@ -69,19 +96,26 @@ inline std::vector<Array> run_op(std::string_view name, const std::vector<Arg>& 
   const relax::Call call = typed_call(name, exprs, std::move(attrs));
   const relax::TeCall lowered =
       relax::make_te_call(inputs, placeholders, relax::lookup_op(name).lower({call, tensors}));
-  const size_t num_inputs = arrays.size();
-  for (const relax::TensorType& type : lowered.outputs)
-    arrays.push_back(Array::zeros(*relax::constant_extents(*relax::known_shape(type.get())), type->dtype));
-  std::vector<Array*> pointers;
-  for (Array& array : arrays) pointers.push_back(&array);
-  Evaluator().run(lowered.func, pointers);
+  std::vector<runtime::Value> values;
+  for (const Array& array : arrays) values.push_back(tensor_of(array));
+  std::vector<runtime::Tensor> outputs;
+  analysis::InterpretOptions options;
+  for (const relax::TensorType& type : lowered.outputs) {
+    options.outputs.push_back(values.size());
+    outputs.push_back(
+        runtime::Tensor::empty(*relax::constant_extents(*relax::known_shape(type.get())), type->dtype));
+    values.push_back(outputs.back());
+  }
+  analysis::interpret(lowered.func, values, options);
   // what inference says is what the lowering computes
   const auto* tuple = call->type.as<TupleTypeNode>();
   for (size_t n = 0; n < lowered.outputs.size(); ++n) {
     const Type expected = tuple ? tuple->elements[n] : call->type;
     EXPECT_EQ(relax::type_text(lowered.outputs[n]), relax::type_text(expected)) << name;
   }
-  return {arrays.begin() + static_cast<long>(num_inputs), arrays.end()};
+  std::vector<Array> results;
+  for (const runtime::Tensor& output : outputs) results.push_back(array_of(output));
+  return results;
 }
 
 inline std::string error_of(const std::function<void()>& action) {

@@ -37,7 +37,9 @@ Executable sample() {
   main.ret(main.make_tuple({weight, main.reshape(weight, {imm(5), imm(1)}), empty, called,
                             main.make_shape({n, imm(3)}), main.str("text")}));
   builder.add(main.finish());
-  return builder.finish();
+  Executable executable = builder.finish();
+  executable.notes = {{"target", "llvm"}, {"flops.main", "35"}};
+  return executable;
 }
 
 std::span<const std::byte> view(const std::vector<std::byte>& bytes) { return bytes; }
@@ -55,6 +57,8 @@ TEST(Serialize, RoundTrip) {
   const Executable after = load(bytes, "sample");
   EXPECT_EQ(to_text(after), to_text(before));
   EXPECT_EQ(save(after), bytes);
+  EXPECT_EQ(after.note("flops.main"), "35");
+  EXPECT_EQ(after.note("flops.other"), "");
   const VirtualMachine vm(after, Module());
   EXPECT_EQ(vm("main", Tensor::zeros(Shape{5, 7}, kFloat32), true).type_str(),
             "tuple(float32[5], float32[5, 1], int64[0, 7], float, shape[5, 3], string)");
@@ -101,7 +105,7 @@ TEST(Serialize, DamageIsNamed) {
                "error: m.vm is damaged: its checksum is wrong\nhelp: compile or copy it again");
   bytes[4] = std::byte{9};
   EXPECT_ERROR(load(bytes, "m.vm"),
-               "error: m.vm has format version 9, this runtime reads 1\nhelp: compile the model again with "
+               "error: m.vm has format version 9, this runtime reads 2\nhelp: compile the model again with "
                "the tilewright you run it with");
 }
 

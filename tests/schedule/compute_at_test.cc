@@ -93,7 +93,10 @@ TEST(ReverseComputeAt, UnfinishedSumIsRefused) {
         sch.call("reverse_compute_at", "C", j);
       },
       R"(
-    error: reverse_compute_at: what loop j produces in one iteration does not divide the work of block C: block C does not run once for each value of its axes
+    error: reverse_compute_at: what loop j produces in one iteration does not divide the work of block C: block C does not run once for each value of its axes (no index uses loop k)
+      f.py:11:14
+      11 |         with T.block("C"):
+         |              ^^^^^^^^^^^^
   )");
 }
 
@@ -137,7 +140,13 @@ TEST(DecomposeReduction, LoopInsideTheReductionIsRefused) {
         const auto [k0, k1] = sch.call("split", k, by(7)).loops<2>();
         sch.call("decompose_reduction", "Y", k1);
       },
-      "");
+      R"(
+    error: decompose_reduction: loop k_0 reduces in block Y, but is outside of loop k_1
+      <main as scheduled>:5:15
+       5 |     for i, j, k_0, k_1 in T.grid(8, 12, 1, 7):
+         |               ^^^
+    help: choose loop k_0 or one outside of it, or reorder the loops
+  )");
 }
 
 TEST(Course, BatchedMatmulRelu) {
@@ -263,16 +272,21 @@ TEST(ComputeAt, HaloReadBackIsRefusedTheOtherWay) {
         const auto [i0, i1] = sch.call("split", sch.call("get_loops", "B").loops()[0], by(6)).loops<2>();
         sch.call("reverse_compute_at", "C", i0);
       },
-      "");
+      R"(
+    error: reverse_compute_at: what loop i_0 produces in one iteration does not divide the work of block C: block C does not run once for each value of its axes (index 0 is not quasi-affine: its strides leave gaps or overlap)
+      f.py:9:14
+       9 |         with T.block("C"):
+         |              ^^^^^^^^^^^^
+  )");
 }
 
 TEST(ComputeAt, OutputIsRefused) {
   check_refused(
       kBlur, [](Schedule& sch) { sch.call("compute_at", "C", sch.call("get_loops", "B").loops()[0]); }, R"(
     error: compute_at: block C cannot be moved: block C writes C, a parameter of the function
-      f.py:9:9
+      f.py:9:14
        9 |         with T.block("C"):
-         |         ^^^^^^^^^^^^^^^^^^
+         |              ^^^^^^^^^^^^
   )");
 }
 

@@ -114,7 +114,10 @@ class Fuzzer {
     }
     Schedule again(before_);
     sch_.trace().apply_to(again);
-    EXPECT_TRUE(structural_equal(again.module(), sch_.module()));
+    EXPECT_TRUE(structural_equal(again.module(), sch_.module()))
+        << "replayed\n"
+        << sch_.trace().simplified().str() << show(again.module()) << "instead of\n"
+        << show(sch_.module());
   }
 
  private:

@@ -39,10 +39,10 @@ int round_trips(const std::string& text) {
   return static_cast<int>(definitions.size());
 }
 
-TEST(RoundTrip, ProgramsOfTheseTests) {
+TEST(RoundTrip, ProgramsOfAllTests) {
   int tried = 0;
   for (const auto& entry :
-       std::filesystem::directory_iterator(std::string(TILEWRIGHT_SOURCE_DIR) + "/tests/script")) {
+       std::filesystem::recursive_directory_iterator(std::string(TILEWRIGHT_SOURCE_DIR) + "/tests")) {
     if (entry.path().extension() != ".cc") continue;
     SCOPED_TRACE(entry.path().filename().string());
     for (const std::string& program : raw_strings(contents(entry.path()))) tried += round_trips(program);

@@ -227,6 +227,52 @@ std::unordered_map<const BufferNode*, const StmtNode*> buffer_lcas(const PrimFun
   return result;
 }
 
+namespace {
+
+// The tag of the thread or, for parallel and vectorized loops, "parallel"; empty if iterations run in order.
+std::string concurrency_of(const StmtNode* stmt) {
+  if (const auto* loop = Stmt(stmt).as<ForNode>()) {
+    if (loop->for_kind == ForKind::kThreadBinding) return loop->thread_tag;
+    return loop->for_kind == ForKind::kParallel || loop->for_kind == ForKind::kVectorized ? "parallel" : "";
+  }
+  const auto* attr = Stmt(stmt).as<AttrStmtNode>();
+  const auto* axis = attr && attr->attr_key == "thread_extent" ? attr->node.as<IterVarNode>() : nullptr;
+  return axis ? axis->thread_tag : "";
+}
+
+}  // namespace
+
+std::unordered_map<const StmtNode*, std::vector<Buffer>> private_buffers(const PrimFunc& func) {
+  std::vector<Buffer> candidates;
+  std::unordered_set<const VarNode*> pointers;
+  walk(
+      func->body,
+      [&](const BlockNode* block) {
+        candidates.insert(candidates.end(), block->alloc_buffers.begin(), block->alloc_buffers.end());
+      },
+      [&](const VarNode* var) { pointers.insert(var); }, [&](const BufferNode*) { return false; });
+  LcaFinder finder;
+  if (!candidates.empty()) finder.visit(func->body);
+  std::unordered_map<const StmtNode*, std::vector<Buffer>> result;
+  for (const Buffer& buffer : candidates) {
+    const auto path = finder.paths.find(buffer.get());
+    if (path == finder.paths.end() || pointers.contains(buffer->data.get())) continue;
+    for (size_t depth = path->second.size(); depth-- > 0;) {
+      const StmtNode* stmt = path->second[depth];
+      const auto* block = Stmt(stmt).as<BlockNode>();
+      if (block && std::find(block->alloc_buffers.begin(), block->alloc_buffers.end(), buffer) !=
+                       block->alloc_buffers.end())
+        break;
+      const std::string concurrency = concurrency_of(stmt);
+      const bool is_shared = buffer->scope().starts_with("shared") && concurrency.starts_with("threadIdx");
+      if (concurrency.empty() || is_shared) continue;
+      result[stmt].push_back(buffer);
+      break;
+    }
+  }
+  return result;
+}
+
 bool has_side_effect(const PrimExpr& expr) {
   bool found = false;
   walk(expr, [&](const CallNode* call) {

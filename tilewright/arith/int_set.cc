@@ -200,9 +200,11 @@ void apply_facts(const PrimExpr& expr, const Evaluator& evaluator, Analyzer& ana
     return part;
   };
   const Linear part = moving(form);
-  if (part.terms.size() < 2) return;  // bounds of one term are known to its domain
+  if (part.is_const()) return;
   for (size_t n = 0; n < state.facts.size(); ++n) {
     const auto fact = state.facts[n];
+    // a bound of one term alone is known to its domain
+    if (fact.form.terms.size() < 2) continue;
     if (!fact.is_active || state.terms[fact.form.terms[0].id].dtype != expr->dtype) continue;
     for (const int64_t sign : {1, -1}) {
       const Linear rest = add_scaled(form, fact.form, sign);  // form = rest - sign * fact

@@ -1,12 +1,12 @@
 // IRModule -> lowered functions -> objects -> module.
 #include "tilewright/driver/build.h"
 
+#include <fmt/ranges.h>
+
 #include <chrono>
 #include <mutex>
 
 #include "tilewright/driver/compiled_module.h"
-#include "tilewright/driver/machine.h"
-#include "tilewright/lower/pipeline.h"
 #include "tilewright/runtime/thread_pool.h"
 #include "tilewright/support/error.h"
 
@@ -21,20 +21,20 @@ struct Kernel {
   std::string object;
 };
 
-/// Adds what a stage took to options.times; stages of different functions end on different threads.
+/// Tells options.on_stage what a stage took; stages of different functions end on different threads.
 class Timer {
  public:
   Timer(const BuildOptions& options, std::mutex& mutex, std::string stage, std::string function)
-      : times_(options.times), mutex_(mutex), stage_(std::move(stage)), function_(std::move(function)) {}
+      : options_(options), mutex_(mutex), stage_(std::move(stage)), function_(std::move(function)) {}
   ~Timer() {
-    if (!times_) return;
+    if (!options_.on_stage) return;
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin_;
     std::lock_guard lock(mutex_);
-    times_->push_back({stage_, function_, taken.count()});
+    options_.on_stage({stage_, function_, taken.count()});
   }
 
  private:
-  std::vector<StageTime>* times_;
+  const BuildOptions& options_;
   std::mutex& mutex_;
   std::string stage_, function_;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
@@ -58,26 +58,24 @@ std::vector<Kernel> kernels_of(const ir::IRModule& module) {
 }  // namespace
 
 runtime::Module build(const ir::IRModule& module, const ir::Target& target, const BuildOptions& options) {
-  if (target->kind_name != "llvm")
-    throw Unsupported("there is no code generator for target {} yet", target->kind_name).help("use \"llvm\"");
-  const codegen::NativeTarget native = codegen::native_target(target);
-  const schedule::Machine machine = machine_of(native, target);
+  const Generator generator = make_generator(target);
   std::vector<Kernel> kernels = kernels_of(module);
   std::mutex mutex;
   runtime::parallel_for(static_cast<int64_t>(kernels.size()), 1, [&](int64_t begin, int64_t end) {
     for (int64_t n = begin; n < end; ++n) {
       Kernel& kernel = kernels[static_cast<size_t>(n)];
-      if (options.schedules) {
+      if (options.schedules && generator.rules_for) {
         Timer timer(options, mutex, "schedule", kernel.name);
-        kernel.scheduled = schedule::schedule_by_rules(kernel.name, kernel.func, machine);
+        kernel.scheduled = schedule::schedule_by_rules(kernel.name, kernel.func, *generator.rules_for);
         kernel.func = kernel.scheduled.func;
       }
       {
         Timer timer(options, mutex, "lower", kernel.name);
-        kernel.lowered = lower::lower_for_cpu(kernel.name, kernel.func);
+        kernel.lowered = generator.lower(kernel.name, kernel.func);
       }
+      if (!generator.object) continue;
       Timer timer(options, mutex, "codegen", kernel.name);
-      kernel.object = codegen::emit_object(kernel.lowered, native);
+      kernel.object = generator.object(kernel.lowered);
     }
   });
   std::vector<std::string> names, objects;
@@ -88,13 +86,14 @@ runtime::Module build(const ir::IRModule& module, const ir::Target& target, cons
           {kernel.name, std::move(kernel.scheduled.trace), std::move(kernel.scheduled.rejections)});
     names.push_back(std::move(kernel.name));
     lowered.push_back(std::move(kernel.lowered));
-    objects.push_back(std::move(kernel.object));
+    if (generator.object) objects.push_back(std::move(kernel.object));
   }
-  auto* compiled = new CompiledModule(options.name, native, std::move(names), std::move(lowered),
+  auto* compiled = new CompiledModule(options.name, generator, std::move(names), std::move(lowered),
                                       std::move(objects), options.blob);
   runtime::Module result{Ref<runtime::ModuleObject>(compiled)};
+  if (!generator.object) return result;  // compiled when it is needed
   Timer timer(options, mutex, "link", "");
-  if (native.is_host) compiled->load();
+  if (generator.is_host) compiled->load();
   return result;
 }
 
@@ -103,12 +102,13 @@ runtime::Module build(const tir::PrimFunc& func, const ir::Target& target, const
 }
 
 std::vector<schedule::Rejection> schedule_by_rules(schedule::Schedule& sch, const ir::Target& target) {
-  const schedule::Machine machine = machine_of(codegen::native_target(target), target);
+  const Generator generator = make_generator(target);
+  if (!generator.rules_for) throw Unsupported("target {} has no rules for schedules", target->kind_name);
   std::vector<std::string> names;
   for (const schedule::State::Func& func : sch.state().funcs()) names.push_back(func.name->name_hint);
   std::vector<schedule::Rejection> rejections;
   for (const std::string& name : names) {
-    for (schedule::Rejection& each : schedule::schedule_by_rules(sch, name, machine))
+    for (schedule::Rejection& each : schedule::schedule_by_rules(sch, name, *generator.rules_for))
       rejections.push_back(std::move(each));
   }
   return rejections;
@@ -119,17 +119,13 @@ std::string get_source(const runtime::Module& module, const std::string& format)
   if (!compiled)
     throw UserError("module {} has no source: it was not compiled by this process",
                     module ? module.name() : "none");
-  std::string text;
-  for (const ir::IRModule& lowered : compiled->lowered()) {
-    if (format == "ll")
-      text += codegen::emit_llvm_ir(lowered, compiled->target());
-    else if (format == "asm")
-      text += codegen::emit_assembly(lowered, compiled->target());
-    else
-      throw UserError("there is no source of format \"{}\"", format)
-          .help("the formats are \"ll\" and \"asm\"");
+  std::vector<std::string> names;
+  for (const SourceFormat& source : compiled->generator().sources) {
+    if (source.name == format || format.empty()) return source.emit(compiled->lowered());
+    names.push_back(fmt::format("\"{}\"", source.name));
   }
-  return text;
+  throw UserError("there is no source of format \"{}\"", format)
+      .help("the formats are {}", fmt::join(names, " and "));
 }
 
 }  // namespace tilewright::driver

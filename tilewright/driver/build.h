@@ -19,6 +19,8 @@ struct StageTime {
   double seconds;
 };
 
+using StageObserver = std::function<void(const StageTime&)>;
+
 /// What the rules of schedule/default have done to one function.
 struct KernelSchedule {
   std::string function;
@@ -27,10 +29,10 @@ struct KernelSchedule {
 };
 
 struct BuildOptions {
-  std::string name = "module";                    // what messages call the module
-  bool schedules = true;                          // schedule functions that nobody has scheduled
-  std::string blob = {};                          // bytes of a VM executable to carry (relax::vm_codegen)
-  std::vector<StageTime>* times = nullptr;        // filled if given
+  std::string name = "module";  // what messages call the module
+  bool schedules = true;        // schedule functions that nobody has scheduled, where the target has rules
+  std::string blob = {};        // bytes of a VM executable to carry (relax::vm_codegen)
+  StageObserver on_stage = {};  // told when a stage ended; one call at a time, from any thread
   std::vector<KernelSchedule>* traces = nullptr;  // filled if given, in the order of the functions
 };
 
@@ -43,15 +45,17 @@ runtime::Module build(const ir::IRModule& module, const ir::Target& target, cons
 runtime::Module build(const tir::PrimFunc& func, const ir::Target& target, const BuildOptions& options = {});
 
 /// The rules of schedule/default on every function of `sch` that nobody has scheduled, as build runs them.
+/// Raises Unsupported if there are no rules for the target.
 std::vector<schedule::Rejection> schedule_by_rules(schedule::Schedule& sch, const ir::Target& target);
 
-/// Text of what `module` was compiled to: "ll" (LLVM IR, optimised) or "asm".
+/// Text of what `module` was compiled to, in a format of its target: "ll" (LLVM IR, optimised), "asm", "c";
+/// "" is the first of them.
 /// Raises UserError if `module` was not made by build, or for another format.
 std::string get_source(const runtime::Module& module, const std::string& format);
 
-/// Writes `module`, which build made, to `path`; the ending says as what: .so, .o, .a, .ll, .s.
-/// A .so can be loaded by runtime::Module::load and by tvm-ffi.  The file appears whole or not at all.
-/// Raises UserError if the path cannot be written, Unsupported if a .so or .o is wanted and there is no
+/// Writes `module`, which build made, to `path`; the ending says as what: .so, .o, .a or that of a source
+/// format. A .so can be loaded by runtime::Module::load and by tvm-ffi.  The file appears whole or not at
+/// all. Raises UserError if the path cannot be written, Unsupported if a .so or .o is wanted and there is no
 /// linker.
 void export_library(const runtime::Module& module, const std::string& path);
 

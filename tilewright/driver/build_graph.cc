@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "tilewright/analysis/flops.h"
 #include "tilewright/relax/block_builder.h"
 #include "tilewright/relax/pipeline.h"
 #include "tilewright/relax/vm_codegen.h"
@@ -21,15 +22,30 @@ ir::IRModule normalized(const ir::IRModule& module) {
   return builder.get();
 }
 
+// What the file of a compiled model says about itself.
+std::vector<runtime::vm::Note> notes_of(const ir::IRModule& module, const ir::Target& target) {
+  std::vector<runtime::vm::Note> notes = {{"target", target->str()}};
+  for (size_t n = 0; n < module->functions.size(); ++n) {
+    const auto func = ir::ref_as<tir::PrimFuncNode>(module->functions[n]);
+    const std::optional<int64_t> flops = func ? analysis::count_flops(func) : std::nullopt;
+    if (!flops) continue;
+    const std::string symbol = relax::kernel_symbol(module, module->global_vars[n]->name_hint);
+    notes.push_back({"flops." + symbol, std::to_string(*flops)});
+  }
+  return notes;
+}
+
 }  // namespace
 
-Executable build_graph(const ir::IRModule& module, const ir::Target& target, ir::PassContext& context) {
+Executable build_graph(const ir::IRModule& module, const ir::Target& target, ir::PassContext& context,
+                       const StageObserver& on_stage) {
   using Clock = std::chrono::steady_clock;
   Executable result;
   auto stage = [&, start = Clock::now()](std::string name) mutable {
     const auto now = Clock::now();
     result.times.push_back({std::move(name), "", std::chrono::duration<double>(now - start).count()});
     start = now;
+    if (on_stage) on_stage(result.times.back());
   };
   result.legalized = normalized(module);
   stage("normalize");
@@ -40,9 +56,13 @@ Executable build_graph(const ir::IRModule& module, const ir::Target& target, ir:
   result.code = std::move(program.executable);
   result.plans = std::move(program.plans);
   stage("plan memory");
+  result.code.notes = notes_of(result.legalized, target);
   const std::vector<std::byte> bytes = runtime::vm::save(result.code);
   BuildOptions options{.name = "model",
-                       .blob = std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size())};
+                       .schedules = context.opt_level > 0,
+                       .blob = std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()),
+                       .on_stage = on_stage,
+                       .traces = &result.schedules};
   result.kernels = build(result.legalized, target, options);
   stage("compile kernels");
   return result;

@@ -14,12 +14,15 @@ struct Executable {
   ir::IRModule legalized;                                        // the module after the graph passes
   std::vector<std::pair<std::string, relax::MemoryPlan>> plans;  // by graph function
   std::vector<StageTime> times;
+  std::vector<KernelSchedule> schedules;  // of each kernel, what the rules did; none at level 0
   /// A machine that runs it.
   runtime::vm::VirtualMachine machine() const { return runtime::vm::VirtualMachine(code, kernels); }
 };
 
 /// The graph functions and loop programs of `module` through the default pipeline of `context`, compiled for
-/// `target`. Raises UserError for a malformed module, Unsupported for what cannot be compiled.
-Executable build_graph(const ir::IRModule& module, const ir::Target& target, ir::PassContext& context);
+/// `target`; above level 0 kernels are scheduled by rules.  `on_stage` is told what each stage took, also
+/// those of single kernels. Raises UserError for a malformed module, Unsupported for what cannot be compiled.
+Executable build_graph(const ir::IRModule& module, const ir::Target& target, ir::PassContext& context,
+                       const StageObserver& on_stage = {});
 
 }  // namespace tilewright::driver

@@ -2,28 +2,43 @@
 
 #include <algorithm>
 
+#include "tilewright/codegen/llvm/native.h"
 #include "tilewright/support/error.h"
 
 namespace tilewright::driver {
 
-CompiledModule::CompiledModule(std::string name, codegen::NativeTarget target,
-                               std::vector<std::string> function_names, std::vector<ir::IRModule> lowered,
-                               std::vector<std::string> objects, std::string blob)
+CompiledModule::CompiledModule(std::string name, Generator generator, std::vector<std::string> function_names,
+                               std::vector<ir::IRModule> lowered, std::vector<std::string> objects,
+                               std::string blob)
     : ModuleObject(std::move(name)),
-      target_(std::move(target)),
+      generator_(std::move(generator)),
       function_names_(std::move(function_names)),
       lowered_(std::move(lowered)),
       objects_(std::move(objects)),
       blob_(std::move(blob)) {
-  objects_.push_back(codegen::emit_library_object(function_names_, blob_, target_));
+  has_all_objects_ = static_cast<bool>(generator_.object);
+  if (has_all_objects_) objects_.push_back(generator_.library_object(function_names_, blob_));
+}
+
+void CompiledModule::complete_objects() const {
+  if (has_all_objects_) return;
+  objects_ = {generator_.unit_object(lowered_), generator_.library_object(function_names_, blob_)};
+  has_all_objects_ = true;
+}
+
+const std::vector<std::string>& CompiledModule::objects() const {
+  std::lock_guard lock(mutex_);
+  complete_objects();
+  return objects_;
 }
 
 const runtime::Module& CompiledModule::load() const {
   std::lock_guard lock(mutex_);
   if (!loaded_) {
-    if (!target_.is_host)
-      throw Unsupported("{} was compiled for {}, which is not this machine", name, target_.triple)
+    if (!generator_.is_host)
+      throw Unsupported("{} was compiled for {}, which is not this machine", name, generator_.machine)
           .help("export it and load it there");
+    complete_objects();
     loaded_ = codegen::load_objects(name, objects_);
   }
   return loaded_;

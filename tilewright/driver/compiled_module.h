@@ -2,15 +2,14 @@
 #pragma once
 #include <mutex>
 
-#include "tilewright/codegen/llvm/native.h"
-#include "tilewright/ir/module.h"
+#include "tilewright/driver/target.h"
 #include "tilewright/runtime/module.h"
 
 namespace tilewright::driver {
 
 class CompiledModule final : public runtime::ModuleObject {
  public:
-  CompiledModule(std::string name, codegen::NativeTarget target, std::vector<std::string> function_names,
+  CompiledModule(std::string name, Generator generator, std::vector<std::string> function_names,
                  std::vector<ir::IRModule> lowered, std::vector<std::string> objects, std::string blob);
 
   std::string kind() const override { return "jit"; }
@@ -19,21 +18,26 @@ class CompiledModule final : public runtime::ModuleObject {
   std::vector<std::string> names() const override { return function_names_; }
   std::span<const std::byte> blob() const override;
 
-  const codegen::NativeTarget& target() const { return target_; }
+  /// What made the code.
+  const Generator& generator() const { return generator_; }
   /// One for each function.
   const std::vector<ir::IRModule>& lowered() const { return lowered_; }
-  /// The functions' code, then what a library exports besides (kernel_abi.h).
-  const std::vector<std::string>& objects() const { return objects_; }
+  /// The functions' code, then what a library exports besides (kernel_abi.h).  Compiles what build left for
+  /// later.
+  const std::vector<std::string>& objects() const;
   /// Links the code in memory now; raises what find would.
   const runtime::Module& load() const;
 
  private:
-  codegen::NativeTarget target_;
+  void complete_objects() const;
+
+  Generator generator_;
   std::vector<std::string> function_names_;
   std::vector<ir::IRModule> lowered_;
-  std::vector<std::string> objects_;
+  mutable std::vector<std::string> objects_;
   std::string blob_;
   mutable std::mutex mutex_;
+  mutable bool has_all_objects_ = false;
   mutable runtime::Module loaded_;
 };
 

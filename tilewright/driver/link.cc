@@ -1,35 +1,10 @@
 #include "tilewright/driver/link.h"
 
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
-
+#include "tilewright/driver/process.h"
 #include "tilewright/support/error.h"
-
-extern char** environ;
 
 namespace tilewright::driver {
 namespace {
-
-std::string find_program(const std::vector<std::string>& names) {
-  const char* path = std::getenv("PATH");
-  std::istringstream folders(path ? path : "/usr/bin:/bin");
-  std::vector<std::string> all;
-  for (std::string folder; std::getline(folders, folder, ':');) all.push_back(folder);
-  for (const std::string& name : names) {
-    for (const std::string& folder : all) {
-      const std::string candidate = folder + "/" + name;
-      if (access(candidate.c_str(), X_OK) == 0) return candidate;
-    }
-  }
-  return "";
-}
 
 std::string linker() {
   const std::string found = find_program({"ld.lld", "ld.lld-19", "cc", "ld"});
@@ -37,37 +12,6 @@ std::string linker() {
     throw Unsupported("no linker was found: neither ld.lld, cc nor ld is on the PATH")
         .help("install one (Debian: apt-get install lld), or export a .a");
   return found;
-}
-
-std::string read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
-void run(const std::vector<std::string>& command, const std::string& output) {
-  std::vector<char*> argv;
-  for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
-  argv.push_back(nullptr);
-  const std::string messages = output + ".log";
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, messages.c_str(), O_WRONLY | O_CREAT | O_TRUNC,
-                                   0600);
-  posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
-  pid_t child = 0;
-  const int error = posix_spawn(&child, argv[0], &actions, nullptr, argv.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  int status = 0;
-  if (error == 0) waitpid(child, &status, 0);
-  const std::string text = read_file(messages);
-  std::error_code ignored;
-  std::filesystem::remove(messages, ignored);
-  if (error != 0)
-    throw UserError("the linker {} could not be started: {}", command[0],
-                    std::generic_category().message(error));
-  if (status != 0) throw UserError("the linker {} failed: {}", command[0], text);
 }
 
 }  // namespace
@@ -81,14 +25,14 @@ void link_shared(const std::vector<std::string>& objects, const std::string& out
     command.insert(command.end(), {"-Bsymbolic", "--hash-style=gnu"});
   command.insert(command.end(), objects.begin(), objects.end());
   if (command[0].ends_with("cc")) command.push_back("-lm");
-  run(command, output);
+  run_program("the linker", command, output);
 }
 
 void link_relocatable(const std::vector<std::string>& objects, const std::string& output) {
   std::vector<std::string> command = {linker(), "-r", "-o", output};
   if (command[0].ends_with("cc")) command.push_back("-nostdlib");
   command.insert(command.end(), objects.begin(), objects.end());
-  run(command, output);
+  run_program("the linker", command, output);
 }
 
 }  // namespace tilewright::driver

@@ -27,9 +27,22 @@ const std::vector<Step>& cpu_steps() {
   return steps;
 }
 
-ir::IRModule lower_for_cpu(const std::string& name, const tir::PrimFunc& func, const StepObserver& observe) {
+const std::vector<Step>& c_steps() {
+  static const std::vector<Step> steps = [] {
+    std::vector<Step> kept;
+    for (const Step& step : cpu_steps()) {
+      if (step.name != "vectorize_loops" && step.name != "unroll_loops") kept.push_back(step);
+    }
+    return kept;
+  }();
+  return steps;
+}
+
+namespace {
+ir::IRModule lower(const std::vector<Step>& steps, const std::string& name, const tir::PrimFunc& func,
+                   const StepObserver& observe) {
   tir::PrimFunc lowered = func;
-  for (const Step& step : cpu_steps()) {
+  for (const Step& step : steps) {
     try {
       lowered = step.run(lowered);
     } catch (Error& error) {
@@ -39,6 +52,15 @@ ir::IRModule lower_for_cpu(const std::string& name, const tir::PrimFunc& func, c
     if (observe) observe(step, lowered);
   }
   return split_functions(name, lowered);
+}
+}  // namespace
+
+ir::IRModule lower_for_cpu(const std::string& name, const tir::PrimFunc& func, const StepObserver& observe) {
+  return lower(cpu_steps(), name, func, observe);
+}
+
+ir::IRModule lower_for_c(const std::string& name, const tir::PrimFunc& func, const StepObserver& observe) {
+  return lower(c_steps(), name, func, observe);
 }
 
 }  // namespace tilewright::lower

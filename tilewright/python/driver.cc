@@ -54,6 +54,13 @@ void bind_build(nb::module_& m) {
       .def_ro("kernels", &Executable::kernels)
       .def_prop_ro("legalized", [](const Executable& self) { return self.legalized; })
       .def_prop_ro("times", [](const Executable& self) { return times_to_python(self.times); })
+      .def_prop_ro("schedules",
+                   [](const Executable& self) {
+                     nb::dict schedules;
+                     for (const driver::KernelSchedule& each : self.schedules)
+                       schedules[nb::str(each.function.c_str())] = each.trace;
+                     return schedules;
+                   })
       .def_prop_ro("plans",
                    [](const Executable& self) {
                      nb::dict plans;

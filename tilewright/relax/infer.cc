@@ -77,11 +77,37 @@ std::string callee_name(const Expr& op) {
   return "a function";
 }
 
+// `call` with types in the literals among its arguments: operators refer to the types of arguments.
+Call with_typed_literals(const Call& call) {
+  auto lacks_type = [](const Expr& arg) {
+    const auto* node = arg.as<RelaxExprNode>();
+    return node && !node->type && type_of(arg);
+  };
+  if (std::none_of(call->args.begin(), call->args.end(), lacks_type)) return call;
+  return with(call, [&](CallNode& typed) {
+    auto set_type = [](auto literal) -> Expr {
+      const Type type = type_of(literal);
+      return with(literal, [&](auto& node) { node.type = type; });
+    };
+    for (Expr& arg : typed.args) {
+      if (!lacks_type(arg)) continue;
+      if (is<ConstantNode>(arg))
+        arg = set_type(ref_as<ConstantNode>(arg));
+      else if (is<TupleNode>(arg))
+        arg = set_type(ref_as<TupleNode>(arg));
+      else if (is<ShapeExprNode>(arg))
+        arg = set_type(ref_as<ShapeExprNode>(arg));
+      else if (is<PrimValueNode>(arg))
+        arg = set_type(ref_as<PrimValueNode>(arg));
+    }
+  });
+}
+
 Type infer_call(const Call& call, const IRModuleNode* module) {
   if (const auto* op = call->op.as<OpNode>()) {
     const OpInfo& info = lookup_op(op->name);
     require_arg_count(call);
-    return info.infer(call);
+    return info.infer(with_typed_literals(call));
   }
   if (!call->type_args.empty())
     return call->type_args.size() == 1 ? call->type_args[0] : Type(tuple_type(call->type_args));

@@ -15,8 +15,15 @@ const PassInfo& find_pass(std::string_view name) {
 
 Pipeline default_pipeline() {
   return {
-      {&find_pass("legalize_ops"), {}},
-      {&find_pass("dead_code_elimination"), {}},
+      {&find_pass("fold_constant"), {}},      // 1  weights that are moved or converted are constants
+      {&find_pass("remove_identities"), {}},  // 1
+      {&find_pass("fold_batch_norm"), {}},    // 2  scales of constant weights; new arithmetic of constants
+      {&find_pass("fold_constant"), {}},      // 1  which is done here
+      {&find_pass("legalize_ops"), {}},       // 0  from here on computation is in loop programs
+      {&find_pass("dead_code_elimination"), {}},  // 1  what nobody uses is no user in the way of fusion
+      {&find_pass("fuse_ops"), {}},               // 2
+      {&find_pass("fuse_tir"), {}},               // 2
+      {&find_pass("dead_code_elimination"), {}},  // 1  programs that were merged into others
   };
 }
 

@@ -1,8 +1,9 @@
-// What happens to a graph on its way to the virtual machine.
-//   level 0  legalise only: one kernel per operator
-//   level 1  also fold constants and drop dead code
-//   level 2  also fuse (the default)
-//   level 3  also transformations that change rounding
+// What happens to a graph on its way to the virtual machine; docs/graph-passes.md tells it to users.
+//   level 0  one loop program per operator
+//   level 1  also constants are folded, identities and dead code dropped; results stay the same to the bit
+//   level 2  also scales and batch norms go into weights, which changes rounding, and programs are fused;
+//            the default
+//   level 3  as 2
 #pragma once
 #include "tilewright/relax/pass.h"
 

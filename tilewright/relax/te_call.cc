@@ -62,6 +62,24 @@ te::Tensor as_new_output(const te::Tensor& output, const std::vector<te::Tensor>
                      {.name = "T_copy"});
 }
 
+// The tensors of an argument: itself, the fields of a tuple, or none of a shape or scalar.
+std::vector<Expr> tensors_of(const Expr& arg) {
+  if (const auto* tuple = arg.as<TupleNode>()) {
+    std::vector<Expr> tensors;  // a tuple of scalars is an attribute
+    for (const Expr& element : tuple->elements) {
+      if (is<TensorTypeNode>(type_of(element))) tensors.push_back(element);
+    }
+    return tensors;
+  }
+  const Type type = type_of(arg);
+  if (is<TensorTypeNode>(type)) return {arg};
+  const auto* fields = type.as<TupleTypeNode>();
+  std::vector<Expr> items;
+  for (size_t n = 0; fields && n < fields->elements.size(); ++n)
+    items.push_back(TupleGetItemNode::make(arg, static_cast<int64_t>(n), fields->elements[n]));
+  return items;
+}
+
 }  // namespace
 
 te::Tensor te_placeholder(const Expr& value, size_t position) {
@@ -117,6 +135,22 @@ TeCall make_te_call(const std::vector<Expr>& inputs, const std::vector<te::Tenso
     result.outputs.push_back(tensor_type(std::move(shape), output.dtype()));
   }
   return result;
+}
+
+TeCall lower_call(const Call& call, const OpInfo& info) {
+  std::vector<Expr> inputs;
+  std::vector<te::Tensor> placeholders;
+  LowerInput input{call, {}};
+  for (const Expr& arg : call->args) {
+    std::vector<te::Tensor> tensors;
+    for (const Expr& value : tensors_of(arg)) {
+      tensors.push_back(te_placeholder(value, inputs.size()));
+      inputs.push_back(value);
+      placeholders.push_back(tensors.back());
+    }
+    input.args.push_back(std::move(tensors));
+  }
+  return make_te_call(inputs, placeholders, info.lower(input));
 }
 
 Call call_tir(const GlobalVar& func, const TeCall& call, Span span) {

@@ -1,7 +1,6 @@
 // From tensor expressions over graph values to a call_tir and the loop program it calls.
 #pragma once
-#include "tilewright/relax/type_util.h"
-#include "tilewright/te/compute.h"
+#include "tilewright/relax/op.h"
 
 namespace tilewright::relax {
 
@@ -19,6 +18,9 @@ te::Tensor te_placeholder(const Expr& value, size_t position);
 /// dimensions are variables of its own.
 TeCall make_te_call(const std::vector<Expr>& inputs, const std::vector<te::Tensor>& placeholders,
                     std::vector<te::Tensor> outputs);
+/// The loop program of `call`, which has its type and calls an operator with a tensor expression.
+/// Raises Unsupported for tensors of unknown shape or dtype, UserError for what the operator refuses.
+TeCall lower_call(const Call& call, const OpInfo& info);
 /// call_tir(func, inputs [, extra], out_ty=outputs)
 Call call_tir(const GlobalVar& func, const TeCall& call, Span span = {});
 

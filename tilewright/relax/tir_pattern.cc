@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tilewright/ir/walk.h"
+#include "tilewright/tir/builder.h"
 #include "tilewright/tir/op.h"
 
 namespace tilewright::relax {
@@ -49,14 +50,10 @@ bool sums_products(const BlockNode* block) {
   return found;
 }
 
-}  // namespace
-
-FusePattern pattern_of(const PrimFunc& func) {
-  if (func->attrs.contains("op_pattern"))
-    return static_cast<FusePattern>(std::clamp<int64_t>(func->attrs.get_int("op_pattern", 6), 0,
-                                                        static_cast<int64_t>(FusePattern::kOpaque)));
+// The blocks below the root; none if the program is more than blocks and pure calls.
+std::vector<const BlockNode*> blocks_of(const PrimFunc& func) {
   const auto* root = func->body.as<BlockRealizeNode>();
-  if (!root || !root->block->iter_vars.empty()) return FusePattern::kOpaque;
+  if (!root || !root->block->iter_vars.empty()) return {};
   std::vector<const BlockNode*> blocks;
   bool is_plain = true;
   walk(
@@ -64,11 +61,50 @@ FusePattern pattern_of(const PrimFunc& func) {
       [&](const WhileNode*) { is_plain = false; }, [&](const AttrStmtNode*) { is_plain = false; },
       [&](const EvaluateNode*) { is_plain = false; },
       [&](const tir::CallNode* call) { is_plain &= is_pure(call->op); });
-  if (!is_plain || blocks.empty()) return FusePattern::kOpaque;
-  const bool reduces = std::any_of(blocks.begin(), blocks.end(), has_reduction);
-  if (blocks.size() > 1) return reduces ? FusePattern::kOutFusable : FusePattern::kInjective;
-  if (!reduces) return pattern_of_spatial(blocks[0]);
-  return sums_products(blocks[0]) ? FusePattern::kOutFusable : FusePattern::kReduction;
+  return is_plain ? blocks : std::vector<const BlockNode*>{};
+}
+
+// Every axis that takes more than one value is an index, alone and once: no element is met twice.
+bool uses_all_axes(const BufferLoadNode* load, const BlockNode* block) {
+  for (const IterVar& axis : block->iter_vars) {
+    const auto uses = std::count_if(load->indices.begin(), load->indices.end(),
+                                    [&](const PrimExpr& index) { return index.get() == axis->var.get(); });
+    if (uses != 1 && !is_one(axis->dom->extent)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+FusePattern pattern_of(const PrimFunc& func) {
+  constexpr auto kOpaque = static_cast<int64_t>(FusePattern::kOpaque);
+  if (func->attrs.contains("op_pattern"))
+    return static_cast<FusePattern>(
+        std::clamp<int64_t>(func->attrs.get_int("op_pattern", kOpaque), 0, kOpaque));
+  const std::vector<const BlockNode*> blocks = blocks_of(func);
+  if (blocks.empty()) return FusePattern::kOpaque;
+  const auto num_reductions = std::count_if(blocks.begin(), blocks.end(), has_reduction);
+  if (num_reductions > 1) return FusePattern::kOpaque;
+  if (num_reductions == 0)
+    return blocks.size() == 1 ? pattern_of_spatial(blocks[0]) : FusePattern::kInjective;
+  const bool has_products = std::any_of(blocks.begin(), blocks.end(), [](const BlockNode* block) {
+    return has_reduction(block) && sums_products(block);
+  });
+  return has_products ? FusePattern::kOutFusable : FusePattern::kReduction;
+}
+
+bool reads_once(const PrimFunc& func) {
+  const std::vector<const BlockNode*> blocks = blocks_of(func);
+  // what stands before the reduction (padding) is met more often
+  if (blocks.empty() || !has_reduction(blocks[0])) return false;
+  std::vector<const BufferNode*> written;
+  for (const BufferRegion& region : blocks[0]->writes) written.push_back(region->buffer.get());
+  bool once = true;
+  walk(blocks[0]->body, [&](const BufferLoadNode* load) {
+    const bool is_own = std::find(written.begin(), written.end(), load->buffer.get()) != written.end();
+    once &= is_own || uses_all_axes(load, blocks[0]);
+  });
+  return once;
 }
 
 }  // namespace tilewright::relax

@@ -4,10 +4,12 @@
 
 namespace tilewright::relax {
 
-/// The pattern of a loop program: of one block without reduction by how its loads follow its store, of one
-/// reduction by whether products are summed.  Several blocks with a reduction are kOutFusable, without one
-/// kInjective.  kOpaque for what has no blocks, or calls that are not pure.  An attribute "op_pattern" (int)
+/// The pattern of a loop program: without reduction by how its loads follow its store (of several blocks
+/// kInjective); with one reduction kOutFusable if it sums products, else kReduction.  kOpaque for several
+/// reductions, for what has no blocks, and for calls that are not pure.  An attribute "op_pattern" (int)
 /// overrides what is found.
 FusePattern pattern_of(const tir::PrimFunc& func);
+/// Whether the reduction of `func` uses each element of what it reads once: a sum does, pooling does not.
+bool reads_once(const tir::PrimFunc& func);
 
 }  // namespace tilewright::relax

@@ -65,6 +65,29 @@ Type tuple_of(const TupleNode* tuple) {
 
 }  // namespace
 
+Constant make_constant(const runtime::Tensor& data) {
+  const Constant constant = ConstantNode::make(data.compact());
+  return with(constant, [&](ConstantNode& node) { node.type = constant_type(constant.get()); });
+}
+
+PrimExpr literal_of(const ConstantNode* constant) {
+  const runtime::Tensor& data = constant->data;
+  const DataType dtype = data.dtype();
+  if (data.ndim() != 0) return nullptr;
+  auto integer = [&]<class T>(const T* value) { return tir::imm(static_cast<int64_t>(*value), dtype); };
+  if (dtype == kFloat32) return tir::float_imm(*data.data_as<float>(), dtype);
+  if (dtype == DataType::float_(64)) return tir::float_imm(*data.data_as<double>(), dtype);
+  if (dtype.is_bool()) return tir::bool_imm(*data.data_as<uint8_t>() != 0);
+  if (!dtype.is_integral()) return nullptr;
+  switch (dtype.bits) {
+    case 8: return dtype.is_int() ? integer(data.data_as<int8_t>()) : integer(data.data_as<uint8_t>());
+    case 16: return dtype.is_int() ? integer(data.data_as<int16_t>()) : integer(data.data_as<uint16_t>());
+    case 32: return dtype.is_int() ? integer(data.data_as<int32_t>()) : integer(data.data_as<uint32_t>());
+    case 64: return dtype.is_int() ? integer(data.data_as<int64_t>()) : PrimExpr();
+    default: return nullptr;
+  }
+}
+
 Type type_of(const Expr& expr) {
   const auto* node = expr.as<RelaxExprNode>();
   if (!node) return nullptr;
@@ -101,10 +124,17 @@ std::optional<std::vector<int64_t>> constant_extents(const Shape& shape) {
 
 // ---------------------------------------------------------------- text
 
+std::string extent_text(const PrimExpr& extent) {
+  tir::ExprWriter writer;
+  writer.bare_int = kInt64;
+  writer.expr(extent);
+  return std::move(writer.out);
+}
+
 namespace {
 std::string joined_extents(const Shape& shape) {
   std::vector<std::string> texts;
-  for (const PrimExpr& extent : shape) texts.push_back(tir::expr_text(extent));
+  for (const PrimExpr& extent : shape) texts.push_back(extent_text(extent));
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
@@ -128,7 +158,7 @@ std::string type_text(const Type& type) {
     return shape->ndim < 0 ? "R.Shape" : fmt::format("R.Shape(ndim={})", shape->ndim);
   }
   if (const auto* prim = type.as<PrimTypeNode>())
-    return prim->value ? fmt::format("R.Prim(value={})", tir::expr_text(prim->value))
+    return prim->value ? fmt::format("R.Prim(value={})", extent_text(prim->value))
                        : fmt::format("R.Prim(\"{}\")", prim->dtype.str());
   if (const auto* tuple = type.as<TupleTypeNode>()) {
     std::vector<std::string> elements;

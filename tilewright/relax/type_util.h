@@ -31,6 +31,11 @@ Type void_type();
 /// An int64 literal, what extents are made of.
 PrimExpr extent_imm(int64_t value);
 Shape extents(const std::vector<int64_t>& values);
+/// R.const(data), with its type; `data` is copied only if it is not compact.
+Constant make_constant(const runtime::Tensor& data);
+/// The number that a constant without dimensions holds, as a literal; null for other constants, and for
+/// dtypes other than float32, float64, bool and the integers of 8 to 64 bits.
+PrimExpr literal_of(const ConstantNode* constant);
 /// `value` as int64: dimensions of graph types have one dtype.
 PrimExpr as_extent(PrimExpr value);
 
@@ -45,6 +50,8 @@ const Shape* known_shape(const Expr& expr);
 std::optional<std::vector<int64_t>> constant_extents(const Shape& shape);
 
 // ---- text for messages
+/// "n * 4": an extent, whose numbers are int64 without saying so
+std::string extent_text(const PrimExpr& extent);
 /// "[n, 4]"
 std::string shape_text(const Shape& shape);
 /// "R.Tensor((n, 4), \"float32\")"

@@ -6,6 +6,10 @@
 
 namespace tilewright::relax {
 
+/// Attribute of a graph function: what its results are called (Array of StringImm), one name for each field of
+/// the tuple.
+inline constexpr std::string_view kOutputNames = "output_names";
+
 struct VmProgram {
   runtime::vm::Executable executable;
   /// The memory plan of each graph function, by name.

@@ -39,18 +39,27 @@ std::vector<NodeId> loops_between(const State& state, NodeId outer, NodeId block
   return {loops.rbegin(), loops.rend()};
 }
 
-arith::IntervalRegion relaxed_unguarded(const State& state, const Access& access, NodeId outer,
-                                        arith::Analyzer& analyzer) {
+namespace {
+
+// The loops are bound first: what is known of a variable is forgotten when it is bound again.
+arith::IntervalRegion relaxed_where(const State& state, const Access& access, NodeId outer,
+                                    const PrimExpr& predicate, arith::Analyzer& analyzer) {
   const arith::IterRanges ranges = ranges_of(state, loops_between(state, outer, access.block));
   for (const auto& [var, range] : ranges) analyzer.bind(var, range);
+  const arith::Analyzer::Scope scope = analyzer.assume(predicate);
   return arith::eval_region(access.region, arith::domains_of(ranges), analyzer);
+}
+
+}  // namespace
+
+arith::IntervalRegion relaxed_unguarded(const State& state, const Access& access, NodeId outer,
+                                        arith::Analyzer& analyzer) {
+  return relaxed_where(state, access, outer, bool_imm(true), analyzer);
 }
 
 arith::IntervalRegion relaxed(const State& state, const Access& access, NodeId outer,
                               arith::Analyzer& analyzer) {
-  const PrimExpr& predicate = state.node(access.block).realize()->predicate;
-  const arith::Analyzer::Scope scope = analyzer.assume(predicate);
-  return relaxed_unguarded(state, access, outer, analyzer);
+  return relaxed_where(state, access, outer, state.node(access.block).realize()->predicate, analyzer);
 }
 
 namespace {

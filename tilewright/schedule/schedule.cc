@@ -1,5 +1,6 @@
 #include "tilewright/schedule/schedule.h"
 
+#include "tilewright/analysis/verify.h"
 #include "tilewright/support/near.h"
 
 namespace tilewright::schedule {
@@ -44,7 +45,25 @@ std::vector<ArgValue> bind_arguments(const PrimitiveInfo& primitive, std::vector
   return values;
 }
 
+// Loops are cut and moved on purpose, so an axis need not have its loop's range.
+constexpr analysis::VerifyOptions kVerifyOptions{.axes_match_loops = false};
+
+// What a step has made: the tree fits the program, and the program is well formed.
+void verify_step(const State& state) {
+  state.verify_tree();
+  try {
+    analysis::verify(state.module(), kVerifyOptions);
+  } catch (const UserError& error) {
+    throw InternalError(error.span(), "the step made a program that is not well formed: {}", error.text());
+  }
+}
+
 }  // namespace
+
+Schedule::Schedule(IRModule module, Options options)
+    : state_(std::move(module), options.seed), options_(options) {
+  if (options_.verify_steps) analysis::verify(state_.module(), kVerifyOptions);
+}
 
 Result Schedule::run_by_name(std::string_view name, std::vector<ArgValue> positional,
                              const std::vector<NamedArg>& named) {
@@ -65,7 +84,7 @@ Result Schedule::run(const PrimitiveInfo& primitive, std::vector<ArgValue> args)
     state_.begin_step(static_cast<int32_t>(trace_.steps.size()) + 1);
     Instruction step{&primitive, std::move(args), {}};
     step.result = primitive.run(state_, &step.args);
-    if (options_.verify_steps) state_.verify_tree();
+    if (options_.verify_steps) verify_step(state_);
     trace_.steps.push_back(step);
     return {std::move(step.result)};
   } catch (Error& error) {

@@ -53,10 +53,11 @@ class Schedule {
  public:
   struct Options {
     uint64_t seed = 0;          // of what sample_* primitives draw
-    bool verify_steps = false;  // check the tree and the program after every step
+    bool verify_steps = false;  // check that the program is well formed, before and after every step
   };
   explicit Schedule(IRModule module) : Schedule(std::move(module), Options{}) {}
-  Schedule(IRModule module, Options options) : state_(std::move(module), options.seed), options_(options) {}
+  /// Raises UserError if `module` is not well formed and options.verify_steps is set.
+  Schedule(IRModule module, Options options);
 
   /// The program as it is now.
   IRModule module() const { return state_.module(); }

@@ -23,13 +23,16 @@ def _time_evaluator(
     return time_evaluator(self[func_name], number=number, repeat=repeat, min_repeat_ms=min_repeat_ms)
 
 
-def _get_source(self, fmt: str = "ll") -> str:
-    """The code of this module as text: "ll" (LLVM IR) or "asm"."""
+def _get_source(self, fmt: str = "") -> str:
+    """The code of this module as text: "ll" (LLVM IR) or "asm" for target llvm, "c" for target c.
+
+    fmt  default "": the first that the target has
+    """
     return _core.module_source(self, fmt)
 
 
 def _export_library(self, path) -> None:
-    """Writes the module to `path`: a shared library (.so), object (.o), archive (.a), LLVM IR (.ll) or assembly (.s), by its ending.
+    """Writes the module to `path`: a shared library (.so), object (.o), archive (.a), LLVM IR (.ll), assembly (.s) or C (.c), by its ending.
 
     Raises UserError if the path cannot be written; an existing file is replaced only by a complete one.
     """

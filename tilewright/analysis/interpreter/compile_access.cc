@@ -121,6 +121,7 @@ std::vector<RegionCheck> Compiler::region_checks(const Buffer& buffer, bool is_w
   if (!options_.check_regions) return checks;
   const BufferNode* seen = buffer.get();
   std::vector<std::pair<size_t, size_t>> through;
+  bool is_started = false;  // by the init of a block around
   for (size_t n = blocks_.size(); n-- > 0;) {
     const OpenBlock& open = blocks_[n];
     if (auto match = open.matched.find(seen); match != open.matched.end()) {
@@ -139,8 +140,9 @@ std::vector<RegionCheck> Compiler::region_checks(const Buffer& buffer, bool is_w
         if (region.region->buffer.get() == seen) check.allowed.push_back(region);
       }
     };
-    // what a sum has started it may read
-    if (!is_write && open.block->init) take(open.writes);
+    // what a sum has started it may read, and so may the blocks around it
+    is_started = is_started || open.block->init;
+    if (!is_write && is_started) take(open.writes);
     take(is_write ? open.writes : open.reads);
     checks.push_back(std::move(check));
   }

@@ -1,4 +1,5 @@
 // Functions: slots of parameters, dimensions of their buffers.
+#include "tilewright/analysis/block_info.h"
 #include "tilewright/analysis/interpreter/compiler.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/support/error.h"
@@ -127,6 +128,7 @@ std::unique_ptr<FunctionCode> Compiler::function(const PrimFunc& func) {
   auto code = std::make_unique<FunctionCode>();
   code->func = func;
   units_ = units(func);
+  privates_ = private_buffers(func);
   for (const tir::Var& param : func->params) code->param_slots.push_back(new_slot(param.get()));
   struct Free {
     size_t view, dim, slot;

@@ -90,8 +90,13 @@ StmtCodePtr Compiler::loop_code(const tir::Var& var, CodePtr min, CodePtr extent
   StmtCodePtr code = stmt(body);
   iterations_.pop_back();
   const bool makes_strands = is_concurrent && options_.check_races;
+  std::vector<size_t> own;  // views of the buffers of which each iteration has its own
+  if (const auto found = privates_.find(static_cast<const StmtNode*>(node.get())); found != privates_.end()) {
+    for (const Buffer& buffer : found->second) own.push_back(view_of(buffer, node));
+  }
   return stmt_code([slot, min = std::move(min), extent = std::move(extent), code = std::move(code), where,
-                    makes_strands, name = std::make_unique<std::string>(var->name_hint)](Frame& frame) {
+                    makes_strands, own = std::move(own),
+                    name = std::make_unique<std::string>(var->name_hint)](Frame& frame) {
     const int64_t first = min->as_int(frame), end = first + extent->as_int(frame);
     const Strand* outer = frame.strand;
     const uint64_t run = makes_strands ? ++frame.program->num_runs : 0;
@@ -99,6 +104,7 @@ StmtCodePtr Compiler::loop_code(const tir::Var& var, CodePtr min, CodePtr extent
       frame.slots[slot].i = n;
       frame.program->step(*where);
       if (makes_strands) frame.strand = frame.program->new_strand(outer, run, n, name.get());
+      for (const size_t view : own) frame.views[view].memory->forget_contents();
       code->run(frame);
       if (frame.signal == Signal::kNone) continue;
       if (frame.signal == Signal::kReturn) break;

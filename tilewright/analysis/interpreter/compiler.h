@@ -123,6 +123,7 @@ class Compiler {
   std::vector<std::pair<const tir::VarNode*, bool>>
       thread_loops_;  // loop variables around that run over threads of a block
   std::vector<std::string> launched_;
+  std::unordered_map<const StmtNode*, std::vector<Buffer>> privates_;  // of one iteration, by loop
   size_t num_slots_ = 0, num_views_ = 0, num_bounds_ = 0, num_allocations_ = 0;
 };
 

@@ -1,6 +1,7 @@
 // Memory that knows which of its elements were written, and by which iterations of parallel loops they were
 // touched.
 #pragma once
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -45,6 +46,11 @@ struct Memory {
   /// Notes an access; the conflicting earlier one, if any.  `was_write` says what that one did.
   Parting touch(int64_t begin, int64_t size, const Strand* strand, bool is_write, bool* was_write);
   void forget_touches() { touches_.clear(); }
+  /// Nothing is there any more: another iteration begins, which has memory of its own.
+  void forget_contents() {
+    std::fill(written.begin(), written.end(), uint8_t{0});
+    forget_touches();
+  }
 
  private:
   struct Touch {

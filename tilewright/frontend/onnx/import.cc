@@ -5,6 +5,7 @@
 #include <map>
 
 #include "tilewright/frontend/onnx/convert.h"
+#include "tilewright/relax/vm_codegen.h"
 
 namespace tilewright::frontend::onnx {
 namespace {
@@ -59,7 +60,10 @@ ir::IRModule import_model(const Model& model) {
   std::map<std::string, tir::Var> dims;
   std::vector<relax::Var> params;
   for (const ValueInfo& input : model.graph.inputs) params.push_back(make_input(input, &dims));
-  importer.builder.function("main", params, [&] {
+  std::vector<ir::ObjectRef> output_names;
+  for (const ValueInfo& output : model.graph.outputs)
+    output_names.push_back(ir::StringImmNode::make(output.name));
+  const auto define_main = [&] {
     for (const relax::Var& param : params) importer.define(param->name_hint, param);
     for (const auto& [name, data] : model.graph.initializers) importer.define_constant(name, data);
     std::vector<Expr> outputs;
@@ -79,7 +83,10 @@ ir::IRModule import_model(const Model& model) {
     });
     importer.builder.emit_func_output(outputs.size() == 1 ? outputs[0]
                                                           : Expr(relax::TupleNode::make(outputs)));
-  });
+  };
+  importer.builder.function(
+      "main", params, define_main,
+      {.attrs = {{std::string(relax::kOutputNames), ir::ArrayNode::make(std::move(output_names))}}});
   return importer.builder.get();
 }
 

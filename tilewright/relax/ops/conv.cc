@@ -2,7 +2,6 @@
 #include "tilewright/te/topi/conv.h"
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/relax/op_util.h"
-#include "tilewright/tir/text.h"
 
 namespace tilewright::relax {
 namespace {
@@ -106,7 +105,7 @@ Type infer_conv(const Call& call, const ConvAttrs<kSpatial>& attrs) {
   const PrimExpr expected = (*weight)[position(call, kernel, 'I', size)] * attrs.groups;
   if (equal_extents(inputs, expected) == Answer::kNo)
     fail(call, "data is {} with {} channels, weight is {} for {} channels in {} group{}", shape_text(*data),
-         tir::expr_text(inputs), shape_text(*weight), tir::expr_text(expected), attrs.groups,
+         extent_text(inputs), shape_text(*weight), extent_text(expected), attrs.groups,
          attrs.groups == 1 ? "" : "s");
   if (const auto* count = outputs.as<IntImmNode>(); count && count->value % attrs.groups)
     fail(call, "{} output channels do not divide into {} groups", count->value, attrs.groups);
@@ -140,7 +139,7 @@ Type infer_transpose(const Call& call, const TransposeAttrs<kSpatial>& attrs) {
   const PrimExpr &inputs = (*data)[channel], &expected = (*weight)[position(call, kernel, 'I', size)];
   if (equal_extents(inputs, expected) == Answer::kNo)
     fail(call, "data is {} with {} channels, weight is {} for {} channels", shape_text(*data),
-         tir::expr_text(inputs), shape_text(*weight), tir::expr_text(expected));
+         extent_text(inputs), shape_text(*weight), extent_text(expected));
   if (const auto* count = inputs.template as<IntImmNode>(); count && count->value % attrs.groups)
     fail(call, "{} input channels do not divide into {} groups", count->value, attrs.groups);
   Shape result(size);

@@ -2,7 +2,6 @@
 // numpy.org/doc/stable/reference/generated/numpy.matmul.html
 #include "tilewright/te/topi/matmul.h"
 #include "tilewright/relax/op_util.h"
-#include "tilewright/tir/text.h"
 
 namespace tilewright::relax {
 namespace {
@@ -27,7 +26,7 @@ Type infer(const Call& call, const Attrs& attrs) {
   const PrimExpr& inner_b = b->ndim == 1 ? y->back() : (*y)[y->size() - 2];
   if (equal_extents(inner_a, inner_b) == Answer::kNo)
     fail(call, "{} is {}, {} is {}: contracted lengths {} and {} differ", arg_name(call, 0), shape_text(*x),
-         arg_name(call, 1), shape_text(*y), tir::expr_text(inner_a), tir::expr_text(inner_b));
+         arg_name(call, 1), shape_text(*y), extent_text(inner_a), extent_text(inner_b));
   auto batch = [](const Shape& shape) {
     return shape.size() < 2 ? Shape{} : Shape(shape.begin(), shape.end() - 2);
   };

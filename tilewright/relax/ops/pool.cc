@@ -1,7 +1,6 @@
 // Pooling over the spatial dimensions of a layout.
 #include "tilewright/te/topi/pool.h"
 #include "tilewright/relax/op_util.h"
-#include "tilewright/tir/text.h"
 
 namespace tilewright::relax {
 namespace {

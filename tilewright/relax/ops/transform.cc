@@ -6,7 +6,6 @@
 #include "tilewright/relax/op_util.h"
 #include "tilewright/te/topi/broadcast.h"
 #include "tilewright/te/topi/transform.h"
-#include "tilewright/tir/text.h"
 
 namespace tilewright::relax {
 namespace {
@@ -56,11 +55,11 @@ std::optional<Shape> resolve_reshape(const Call& call, const Shape& wanted) {
     const PrimExpr rest = arith::simplify(tir::floormod(total, known));
     if (const auto* number = rest.as<IntImmNode>(); number && number->value != 0)
       fail(call, "x is {} with {} elements, which do not divide into shape {}", shape_text(*shape),
-           tir::expr_text(total), shape_text(wanted));
+           extent_text(total), shape_text(wanted));
     result[computed] = arith::simplify(tir::floordiv(total, known));
   } else if (equal_extents(total, arith::simplify(known)) == Answer::kNo) {
-    fail(call, "x is {} with {} elements, shape {} has {}", shape_text(*shape), tir::expr_text(total),
-         shape_text(wanted), tir::expr_text(arith::simplify(known)));
+    fail(call, "x is {} with {} elements, shape {} has {}", shape_text(*shape), extent_text(total),
+         shape_text(wanted), extent_text(arith::simplify(known)));
   }
   return result;
 }
@@ -136,7 +135,7 @@ Type infer_squeeze(const Call& call, const AxisListAttrs& attrs) {
     const bool is_listed = std::find(axes.begin(), axes.end(), static_cast<int64_t>(n)) != axes.end();
     if (is_listed && is<IntImmNode>(extent) && !tir::is_one(extent))
       fail(call, "dimension {} of x {} has extent {}, expected 1", n, shape_text(*shape),
-           tir::expr_text(extent));
+           extent_text(extent));
     if (attrs.axis.empty() ? !tir::is_one(extent) : !is_listed) result.push_back(extent);
   }
   return tensor_type(std::move(result), x->dtype);
@@ -280,7 +279,7 @@ std::vector<PrimExpr> split_starts(const Call& call, const SplitAttrs& attrs, co
     const auto* number = item.as<IntImmNode>();
     if (!number || number->value < last || number->value > total)
       fail(call, "the piece that begins at {} is outside of 0 to {}", number ? number->value : -1,
-           tir::expr_text(extent));
+           extent_text(extent));
     last = number->value;
     starts.push_back(extent_imm(last));
   }

@@ -3,6 +3,7 @@
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/relax/block_builder.h"
 #include "tilewright/relax/pass.h"
+#include "tilewright/relax/type_util.h"
 #include "tilewright/relax/vm_codegen.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/near.h"
@@ -19,15 +20,6 @@ struct Options {
                       field<&Options::params>("params", "{parameter name: constant}")};
   }
 };
-
-Constant make_constant(const runtime::Tensor& data) {
-  std::vector<PrimExpr> extents;
-  for (int64_t extent : data.shape()) extents.push_back(tir::imm(extent, kInt64));
-  const size_t ndim = extents.size();
-  const Expr shape = ShapeExprNode::make(std::move(extents), Type(ShapeTypeNode::make()));
-  return ConstantNode::make(data.compact(),
-                            Type(TensorTypeNode::make(shape, data.dtype(), static_cast<int64_t>(ndim))));
-}
 
 const Var& find_param(const Function& func, const std::string& name) {
   std::vector<std::string_view> names;

@@ -113,6 +113,6 @@ IRModule run(const IRModule& module, const Options& options, PassContext&) {
 }  // namespace
 
 extern constinit const PassInfo dead_code_elimination_info =
-    module_pass<run, Options>("dead_code_elimination", "Nothing is computed that nobody uses.");
+    module_pass<run, Options>("dead_code_elimination", "Nothing is computed that nobody uses.", 1);
 
 }  // namespace tilewright::relax

@@ -1,15 +1,16 @@
 // Groups of call_tir become functions of their own with the attribute Primitive, for fuse_tir to merge.
 //   lv = call_tir(matmul, (x, w)); lv1 = call_tir(add, (lv, b)); gv = call_tir(relu, (lv1,))
 //   ->  gv = fused_matmul_add_relu(x, w, b)
-// A group has one result; what it computes inside is used only inside, so nothing is computed twice and no
-// cycle can arise.  It holds at most one expensive computation (matmul, conv, reduction), and what follows
-// that one is elementwise.
+// relax/fusion.h says which.  A group has one result, and what it computes inside is used only inside, so
+// that nothing is computed twice and no cycle can arise.  Constants are arguments, those without dimensions
+// excepted; variables of shapes that no argument says come in a last argument R.shape([...]).
 #include <algorithm>
 #include <unordered_map>
 
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/relax/block_builder.h"
+#include "tilewright/relax/fusion.h"
 #include "tilewright/relax/infer.h"
 #include "tilewright/relax/liveness.h"
 #include "tilewright/relax/pass.h"
@@ -21,49 +22,36 @@ namespace {
 struct Options {
   int64_t max_size = 64;
   static constexpr auto fields() {
-    return std::tuple{field<&Options::max_size>("max_size", "most calls in one group")};
+    return std::tuple{field<&Options::max_size>("max_size", "most calls in one group, at least 1")};
   }
 };
 
-// A call_tir that may be fused.
-struct Node {
+// A call_tir of the block.
+struct Member {
   size_t binding = 0;
   const CallNode* call = nullptr;
   std::string callee;
-  FusePattern pattern = FusePattern::kOpaque;
-  const Shape* shape = nullptr;
-  size_t group = 0;  // number of the group's last node
-};
-
-struct Group {
-  size_t size = 1;
-  bool is_simple = true;  // only elementwise and broadcast so far
-  bool has_heavy = false;
 };
 
 constexpr size_t kNone = SIZE_MAX;
 
-class BlockFuser {
+// ---- the nodes of a block
+
+class Nodes {
  public:
-  BlockFuser(const IRModule& module, BlockBuilder& functions, const DataflowBlock& block,
-             const Options& options)
-      : module_(module), functions_(functions), block_(block), options_(options) {}
-
-  BindingBlock run() {
-    find_nodes();
-    for (size_t n = nodes_.size(); n-- > 0;) join(n);
-    return rebuild();
-  }
-
- private:
-  void find_nodes() {
+  Nodes(const IRModule& module, const DataflowBlock& block) : module_(module) {
     std::unordered_map<const Object*, size_t> node_of;
-    for (size_t b = 0; b < block_->bindings.size(); ++b) {
-      const Binding& binding = block_->bindings[b];
-      const size_t user = add_node(b);
+    for (size_t b = 0; b < block->bindings.size(); ++b) {
+      const Binding& binding = block->bindings[b];
+      const size_t user = add(b, binding);
       auto use = [&](const Object* var) {
         auto found = node_of.find(var);
-        if (found != node_of.end()) users_[found->second].push_back(user);
+        if (found == node_of.end()) return;
+        FusionNode& used = nodes[found->second];
+        if (user == kNone)
+          used.escapes = true;
+        else if (used.users.empty() || used.users.back() != user)
+          used.users.push_back(user);
       };
       walk(
           binding->value, [&](const VarNode* var) { use(var); },
@@ -72,180 +60,188 @@ class BlockFuser {
     }
   }
 
+  std::vector<FusionNode> nodes;
+  std::vector<Member> members;  // the same, in the graph
+
+ private:
   // The number of the new node, or kNone if the binding cannot be fused.
-  size_t add_node(size_t b) {
-    const auto* binding = block_->bindings[b].as<VarBindingNode>();
-    const auto* call = binding ? binding->value.as<CallNode>() : nullptr;
-    if (!call || op_name(call) != "relax.call_tir" || call->type_args.size() != 1 ||
-        !is<TupleNode>(call->args[1]))
-      return kNone;
+  size_t add(size_t b, const Binding& binding) {
+    const auto* bound = binding.as<VarBindingNode>();
+    const auto* call = bound ? bound->value.as<CallNode>() : nullptr;
+    if (!call || op_name(call) != "relax.call_tir" || call->type_args.size() != 1) return kNone;
     const auto* callee = call->args[0].as<GlobalVarNode>();
-    const auto func = callee ? ref_as<tir::PrimFuncNode>(module_->find(callee->name_hint)) : tir::PrimFunc();
+    const auto* tuple = call->args[1].as<TupleNode>();
     const Shape* shape = known_shape(call->type_args[0].as<TensorTypeNode>());
-    if (!func || !shape) return kNone;
-    Node node{b, call, callee->name_hint, pattern_of(func), shape, nodes_.size()};
+    const auto func = callee ? ref_as<tir::PrimFuncNode>(module_->find(callee->name_hint)) : tir::PrimFunc();
+    if (!func || !shape || !tuple || !has_fixed_args(call)) return kNone;
+    FusionNode node{.shape = shape, .escapes = !is<DataflowVarNode>(binding->var), .users = {}};
+    const Traits& traits = traits_of(func);
+    node.pattern = traits.pattern;
+    node.reads_once = traits.reads_once;
     if (node.pattern >= FusePattern::kTuple) return kNone;
-    nodes_.push_back(node);
-    groups_.push_back({1, node.pattern <= FusePattern::kBroadcast, is_heavy(node)});
-    users_.emplace_back();
-    return nodes_.size() - 1;
+    nodes.push_back(node);
+    members.push_back({b, call, callee->name_hint});
+    return nodes.size() - 1;
   }
 
-  static bool is_heavy(const Node& node) { return node.pattern >= FusePattern::kReduction; }
-
-  // Puts node `n` into the group of its users if that is allowed.
-  void join(size_t n) {
-    if (!is<DataflowVarNode>(block_->bindings[nodes_[n].binding]->var) || users_[n].empty() ||
-        users_[n][0] == kNone)
-      return;
-    const size_t target = nodes_[users_[n][0]].group;
-    for (size_t user : users_[n]) {
-      if (user == kNone || nodes_[user].group != target) return;  // its value is needed outside as well
+  // Tensors of known shape, and extra integers only as a literal shape.
+  static bool has_fixed_args(const CallNode* call) {
+    for (const Expr& arg : call->args[1].as<TupleNode>()->elements) {
+      const auto* type = type_of(arg).as<TensorTypeNode>();
+      if (!type || !known_shape(type)) return false;
     }
-    if (!can_join(nodes_[n], users_[n], target)) return;
-    Group& group = groups_[target];
-    nodes_[n].group = target;
-    group.size += 1;
-    group.is_simple &= nodes_[n].pattern <= FusePattern::kBroadcast;
-    group.has_heavy |= is_heavy(nodes_[n]);
+    return call->args.size() == 2 || is<ShapeExprNode>(call->args[2]);
   }
 
-  bool can_join(const Node& node, const std::vector<size_t>& users, size_t target) const {
-    const Group& group = groups_[target];
-    if (static_cast<int64_t>(group.size) >= options_.max_size) return false;
-    if (is_heavy(node)) {
-      if (group.has_heavy || !group.is_simple)
-        return false;  // one expensive computation, elementwise work after it
-      if (equal_shapes(*node.shape, *nodes_[target].shape) != Answer::kYes) return false;
-      return std::all_of(users.begin(), users.end(), [&](size_t user) {
-        return equal_shapes(*node.shape, *nodes_[user].shape) == Answer::kYes;
-      });
-    }
-    for (size_t user : users) {
-      if (nodes_[user].pattern == FusePattern::kOutFusable)
-        return false;  // would be computed again for each use
-    }
-    return true;
-  }
-
-  // ---- the new block
-
-  BindingBlock rebuild() {
-    std::vector<std::vector<size_t>> members(nodes_.size());
-    std::vector<size_t> node_at(block_->bindings.size(), kNone);
-    for (size_t n = 0; n < nodes_.size(); ++n) {
-      members[nodes_[n].group].push_back(n);
-      node_at[nodes_[n].binding] = n;
-    }
-    std::vector<Binding> bindings;
-    bool changed = false;
-    std::vector<bool> dropped(nodes_.size(), false);
-    std::unordered_map<size_t, Expr> fused;
-    for (size_t n = 0; n < nodes_.size(); ++n) {
-      if (members[n].size() < 2) continue;
-      Expr call = make_call(members[n]);
-      if (!call) continue;
-      fused[n] = call;
-      for (size_t member : members[n]) dropped[member] = member != n;
-    }
-    for (size_t b = 0; b < block_->bindings.size(); ++b) {
-      const size_t n = node_at[b];
-      if (n != kNone && dropped[n]) continue;
-      auto found = n == kNone ? fused.end() : fused.find(n);
-      if (found == fused.end()) {
-        bindings.push_back(block_->bindings[b]);
-        continue;
-      }
-      changed = true;
-      bindings.push_back(with(ref_as<VarBindingNode>(block_->bindings[b]),
-                              [&](VarBindingNode& node) { node.value = found->second; }));
-    }
-    if (!changed) return block_;
-    return DataflowBlockNode::make(std::move(bindings));
-  }
-
-  // The call of a function that holds `members`; null when a dimension would be unknown in it.
-  Expr make_call(const std::vector<size_t>& members) {
-    std::vector<Var> params;
-    std::vector<Expr> args;
-    std::unordered_map<const Object*, Expr> inner;
-    std::vector<Binding> bindings;
-    std::string name = "fused";
-    for (size_t n : members) {
-      const Node& node = nodes_[n];
-      std::vector<Expr> operands;
-      for (const Expr& operand : node.call->args[1].as<TupleNode>()->elements) {
-        Expr& mapped = inner[operand.get()];
-        if (!mapped) {
-          if (!is<TensorTypeNode>(type_of(operand))) return nullptr;
-          Var param = VarNode::make(fmt::format("p{}", params.size()), type_of(operand));
-          params.push_back(param);
-          args.push_back(operand);
-          mapped = param;
-        }
-        operands.push_back(mapped);
-      }
-      Call call =
-          with(node.call, [&](CallNode& changed) { changed.args[1] = Tuple(TupleNode::make(operands)); });
-      const AnyVar& old = block_->bindings[node.binding]->var;
-      AnyVar var;
-      if (n == members.back())
-        var = Var(VarNode::make("gv", old->type));
-      else
-        var = DataflowVar(DataflowVarNode::make(old->name_hint, old->type));
-      inner[old.get()] = var;
-      bindings.push_back(VarBindingNode::make(Expr(call), var));
-      if (name.size() < 80) name += "_" + node.callee;
-    }
-    return finish(params, args, std::move(bindings), name);
-  }
-
-  Expr finish(const std::vector<Var>& params, const std::vector<Expr>& args, std::vector<Binding> bindings,
-              const std::string& name) {
-    const AnyVar result = bindings.back()->var;
-    std::vector<const tir::VarNode*> known;
-    for (const Var& param : params) collect_defined_dims(param->type, &known);
-    Substitution fresh;
-    bool all_known = true;
-    auto use = [&](const tir::VarNode* var) {
-      all_known &= std::find(known.begin(), known.end(), var) != known.end();
-      if (!fresh.count(var)) fresh[var] = tir::make_var(var->name_hint, var->dtype);
-    };
-    for (const Binding& binding : bindings) {
-      const auto* call = binding->value.as<CallNode>();
-      walk(call->type_args[0], use);
-      for (size_t n = 2; n < call->args.size(); ++n) walk(call->args[n], use);
-    }
-    for (const Var& param : params) walk(param->type, use);
-    if (!all_known) return nullptr;
-    BindingBlock block = DataflowBlockNode::make(std::move(bindings));
-    SeqExpr body = SeqExprNode::make(std::vector<BindingBlock>{block}, Expr(result), result->type);
-    Function func = FunctionNode::make(params, Expr(body), result->type, true,
-                                       AttrMap{{"Primitive", IntImmNode::make(kInt64, int64_t{1})}});
-    func = substitute(func, fresh);
-    func = with(func, [&](FunctionNode& node) { node.type = function_type(func.get()); });
-    const GlobalVar global = functions_.add_func(func, name);
-    Call call = CallNode::make(Expr(global), args);
-    return with(call, [&](CallNode& node) { node.type = result->type; });
+  struct Traits {
+    FusePattern pattern;
+    bool reads_once;
+  };
+  const Traits& traits_of(const tir::PrimFunc& func) {
+    auto [found, is_new] = traits_.try_emplace(func.get());
+    if (is_new) found->second = {pattern_of(func), reads_once(func)};
+    return found->second;
   }
 
   const IRModule& module_;
-  BlockBuilder& functions_;
-  const DataflowBlock& block_;
-  const Options& options_;
-  std::vector<Node> nodes_;
-  std::vector<Group> groups_;  // by number of their last node
-  std::vector<std::vector<size_t>> users_;
+  std::unordered_map<const Object*, Traits> traits_;
 };
+
+// ---- one group as a function
+
+// "conv2d" of conv2d, conv2d1, conv2d2, ...: the name that the first one has
+std::string base_name(const IRModule& module, const std::string& name) {
+  std::string base = name;
+  while (!base.empty() && base.back() >= '0' && base.back() <= '9') base.pop_back();
+  return base != name && module->find(base) ? base : name;
+}
+
+class GroupFunction {
+ public:
+  GroupFunction(const IRModule& module, const DataflowBlock& block) : module_(module), block_(block) {}
+
+  void add(const Member& member, bool is_last) {
+    std::vector<Expr> operands;
+    for (const Expr& operand : member.call->args[1].as<TupleNode>()->elements)
+      operands.push_back(inner_of(operand));
+    const Call call =
+        with(member.call, [&](CallNode& changed) { changed.args[1] = Tuple(TupleNode::make(operands)); });
+    const AnyVar& old = block_->bindings[member.binding]->var;
+    AnyVar var;
+    if (is_last)
+      var = Var(VarNode::make("gv", old->type));
+    else
+      var = DataflowVar(DataflowVarNode::make(old->name_hint, old->type));
+    inner_[old.get()] = var;
+    bindings_.push_back(VarBindingNode::make(Expr(call), var));
+    if (name_.size() < 80) name_ += "_" + base_name(module_, member.callee);
+  }
+
+  // The call that takes the place of the group's last one.
+  Expr finish(BlockBuilder& functions) {
+    add_shape_param();
+    const AnyVar result = bindings_.back()->var;
+    Substitution fresh;  // the function has dimensions of its own
+    for_each_dim([&](const tir::VarNode* var) {
+      if (!fresh.count(var)) fresh[var] = tir::make_var(var->name_hint, var->dtype);
+    });
+    const BindingBlock block = DataflowBlockNode::make(std::move(bindings_));
+    const SeqExpr body = SeqExprNode::make(std::vector<BindingBlock>{block}, Expr(result), result->type);
+    Function func = FunctionNode::make(params_, Expr(body), result->type, true,
+                                       AttrMap{{"Primitive", IntImmNode::make(kInt64, int64_t{1})}});
+    func = substitute(func, fresh);
+    func = with(func, [&](FunctionNode& node) { node.type = function_type(func.get()); });
+    const Call call = CallNode::make(Expr(functions.add_func(func, name_)), args_);
+    return with(call, [&](CallNode& node) { node.type = result->type; });
+  }
+
+ private:
+  // What stands for `operand` inside: itself if it is one number, a value of the group, or a parameter.
+  Expr inner_of(const Expr& operand) {
+    const auto* constant = operand.as<ConstantNode>();
+    if (constant && literal_of(constant)) return operand;
+    Expr& inner = inner_[operand.get()];
+    if (!inner) {
+      const Var param = VarNode::make(fmt::format("p{}", params_.size()), type_of(operand));
+      params_.push_back(param);
+      args_.push_back(operand);
+      inner = param;
+    }
+    return inner;
+  }
+
+  // Variables that types and extra integers use, and no parameter's shape says alone.
+  void add_shape_param() {
+    std::vector<const tir::VarNode*> known;
+    for (const Var& param : params_) collect_defined_dims(param->type, &known);
+    Shape missing;
+    for_each_dim([&](const tir::VarNode* var) {
+      if (std::find(known.begin(), known.end(), var) != known.end()) return;
+      known.push_back(var);
+      missing.push_back(tir::Var(var));
+    });
+    if (missing.empty()) return;
+    params_.push_back(VarNode::make("s", Type(shape_type(missing))));
+    args_.push_back(ShapeExprNode::make(missing, Type(shape_type(missing))));
+  }
+
+  template <class F>
+  void for_each_dim(const F& visit) {
+    for (const Var& param : params_) walk(param->type, visit);
+    for (const Binding& binding : bindings_) {
+      const auto* call = binding->value.as<CallNode>();
+      walk(call->type_args[0], visit);
+      for (size_t n = 2; n < call->args.size(); ++n) walk(call->args[n], visit);
+    }
+  }
+
+  const IRModule& module_;
+  const DataflowBlock& block_;
+  std::vector<Var> params_;
+  std::vector<Expr> args_;
+  std::unordered_map<const Object*, Expr> inner_;
+  std::vector<Binding> bindings_;
+  std::string name_ = "fused";
+};
+
+// ---- the block with groups
+
+BindingBlock fuse_block(const IRModule& module, BlockBuilder& functions, const DataflowBlock& block,
+                        size_t max_size) {
+  const Nodes graph(module, block);
+  const std::vector<size_t> group = fusion_groups(graph.nodes, max_size);
+  std::vector<std::vector<size_t>> members(group.size());
+  for (size_t n = 0; n < group.size(); ++n) members[group[n]].push_back(n);
+  std::vector<size_t> node_at(block->bindings.size(), kNone);
+  for (size_t n = 0; n < group.size(); ++n) node_at[graph.members[n].binding] = n;
+  std::vector<Binding> bindings;
+  for (size_t b = 0; b < block->bindings.size(); ++b) {
+    const Binding& binding = block->bindings[b];
+    const size_t n = node_at[b];
+    if (n == kNone || members[group[n]].size() < 2) {
+      bindings.push_back(binding);
+      continue;
+    }
+    if (group[n] != n) continue;  // computed where the group ends
+    GroupFunction function(module, block);
+    for (size_t member : members[n]) function.add(graph.members[member], member == n);
+    const Expr call = function.finish(functions);
+    bindings.push_back(
+        with(ref_as<VarBindingNode>(binding), [&](VarBindingNode& node) { node.value = call; }));
+  }
+  if (bindings == block->bindings) return block;
+  return DataflowBlockNode::make(std::move(bindings));
+}
 
 IRModule run(const IRModule& module, const Options& options, PassContext&) {
   BlockBuilder functions(module);
+  const auto max_size = static_cast<size_t>(std::max<int64_t>(options.max_size, 1));
   std::vector<std::pair<std::string, Function>> changed;
   for (size_t n = 0; n < module->functions.size(); ++n) {
     const Function func = ref_as<FunctionNode>(module->functions[n]);
     if (!func || func->attrs.contains("Primitive")) continue;
-    Function fused = rewrite(func, [&](auto& self, const DataflowBlockNode* block) -> DataflowBlock {
-      return ref_as<DataflowBlockNode>(BlockFuser(module, functions, DataflowBlock(block), options).run());
+    Function fused = rewrite(func, [&](auto& self, const DataflowBlockNode* block) -> BindingBlock {
+      return fuse_block(module, functions, DataflowBlock(block), max_size);
     });
     if (fused != func) changed.emplace_back(module->global_vars[n]->name_hint, fused);
   }

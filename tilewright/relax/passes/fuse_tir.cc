@@ -1,12 +1,16 @@
 // Functions with the attribute Primitive become one loop program each: the programs they call, one after the
 // other, their intermediate results in buffers of its own.  Calls of them become call_tir.
-//   fused(x, w, b): lv = call_tir(matmul, (x, w)); gv = call_tir(add, (lv, b))   ->   call_tir(fused, (x, w,
-//   b))
+//   fused(x, w, b): lv = call_tir(matmul, (x, w)); gv = call_tir(add, (lv, b))
+//   ->  call_tir(fused, (x, w, b))
+// Nothing is inlined: that is for schedules.  Numbers without dimensions are written into the program, and
+// equal programs are kept once.
 #include <algorithm>
+#include <map>
 #include <set>
 #include <unordered_map>
 
 #include "tilewright/ir/rewrite.h"
+#include "tilewright/ir/services.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/relax/liveness.h"
 #include "tilewright/relax/pass.h"
@@ -46,6 +50,31 @@ void renew_definitions(const Stmt& body, Substitution* map) {
       });
 }
 
+// `func` with `literals[n]`, where not null, for what the buffer of parameter n holds.
+tir::PrimFunc with_literals(const tir::PrimFunc& func, const std::vector<PrimExpr>& literals) {
+  auto literal_in = [&](const Buffer& buffer) {
+    for (size_t n = 0; n < literals.size() && n < func->buffers.size(); ++n) {
+      if (func->buffers[n] == buffer) return literals[n];
+    }
+    return PrimExpr();
+  };
+  return rewrite(
+      func,
+      [&](auto& self, const tir::BufferLoadNode* load) -> PrimExpr {
+        const PrimExpr literal = literal_in(load->buffer);
+        return literal ? literal : PrimExpr(self.children(load));
+      },
+      [&](auto& self, const tir::BlockNode* node) -> tir::Block {
+        const tir::Block block = self.children(node);
+        std::vector<tir::BufferRegion> reads;
+        for (const tir::BufferRegion& read : block->reads) {
+          if (!literal_in(read->buffer)) reads.push_back(read);
+        }
+        if (reads.size() == block->reads.size()) return block;
+        return with(block, [&](tir::BlockNode& changed) { changed.reads = std::move(reads); });
+      });
+}
+
 class Merger {
  public:
   Merger(const IRModule& module, const Function& func) : module_(module), func_(func) {}
@@ -67,6 +96,10 @@ class Merger {
           std::find(param_buffers_.begin(), param_buffers_.end(), found->second) != param_buffers_.end())
         return nullptr;
       add_param(found->second);
+    }
+    for (const tir::Var& var : extra_) {
+      params_.push_back(var);
+      param_buffers_.push_back(nullptr);
     }
     return finish();
   }
@@ -91,6 +124,13 @@ class Merger {
 
   bool add_params() {
     for (const Var& param : func_->params) {
+      if (const auto* shape = param->type.as<ShapeTypeNode>()) {  // extra integers
+        for (const PrimExpr& value : shape->values) {
+          if (!is<tir::VarNode>(value)) return false;
+          extra_.push_back(ref_as<tir::VarNode>(value));
+        }
+        continue;
+      }
       const Buffer buffer = buffer_for(param->name_hint, param->type);
       if (!buffer) return false;
       buffers_[param.get()] = buffer;
@@ -115,7 +155,14 @@ class Merger {
     const auto func = callee ? ref_as<tir::PrimFuncNode>(module_->find(callee->name_hint)) : tir::PrimFunc();
     if (!func || !operands) return false;
     std::vector<Buffer> arguments;
+    std::vector<PrimExpr> literals;  // null for buffers
     for (const Expr& operand : operands->elements) {
+      const auto* constant = operand.as<ConstantNode>();
+      literals.push_back(constant ? literal_of(constant) : PrimExpr());
+      if (literals.back()) {
+        arguments.push_back(nullptr);
+        continue;
+      }
       auto found = buffers_.find(operand.get());
       if (found == buffers_.end()) return false;
       arguments.push_back(found->second);
@@ -127,7 +174,7 @@ class Merger {
     arguments.push_back(output);
     if (!outputs_.count(binding->var.get())) intermediate_.push_back(output);
     buffers_[binding->var.get()] = output;
-    return inline_body(func, arguments, call);
+    return inline_body(with_literals(func, literals), arguments, call);
   }
 
   // The statements of `func` over `arguments`.
@@ -145,6 +192,7 @@ class Merger {
         map[func->params[n].get()] = tir::cast(func->params[n]->dtype, extra->values[next_extra++]);
         continue;
       }
+      if (n < arguments.size() && !arguments[n]) continue;  // a literal: nothing reads it
       if (n >= arguments.size() || buffer->shape.size() != arguments[n]->shape.size() ||
           !buffer->strides.empty())
         return false;
@@ -195,6 +243,7 @@ class Merger {
   std::set<const Object*> outputs_;  // looked up only
   std::vector<tir::Var> params_;
   std::vector<Buffer> param_buffers_, intermediate_;
+  std::vector<tir::Var> extra_;
   std::vector<Stmt> stmts_;
   std::set<std::string> block_names_{"root"};
 };
@@ -204,8 +253,32 @@ std::vector<Type> output_tensors(const Type& type) {
   return {type};
 }
 
+// Calls of the merged functions, under their new names.
+Function with_new_calls(const Function& func, const std::map<std::string, std::string>& merged) {
+  return rewrite(func, [&](auto& self, const CallNode* node) -> Expr {
+    const Call call = self.children(node);
+    const auto* callee = call->op.as<GlobalVarNode>();
+    auto found = callee ? merged.find(callee->name_hint) : merged.end();
+    if (found == merged.end()) return call;
+    std::vector<Expr> tensors = call->args, args{GlobalVar(GlobalVarNode::make(found->second))};
+    std::vector<Expr> extra;
+    if (!tensors.empty() && is<ShapeExprNode>(tensors.back())) {
+      extra.push_back(tensors.back());
+      tensors.pop_back();
+    }
+    args.push_back(Tuple(TupleNode::make(std::move(tensors))));
+    args.insert(args.end(), extra.begin(), extra.end());
+    return with(call, [&](CallNode& changed) {
+      changed.op = OpNode::make("relax.call_tir");
+      changed.args = std::move(args);
+      changed.type_args = output_tensors(call->type);
+    });
+  });
+}
+
 IRModule run(const IRModule& module, const NoOptions&, PassContext&) {
-  std::set<std::string> merged;
+  std::map<std::string, std::string> merged;  // function to loop program
+  std::map<Hash128, std::vector<std::string>> same_hash;
   IRModule result = module;
   for (size_t n = 0; n < module->functions.size(); ++n) {
     const Function func = ref_as<FunctionNode>(module->functions[n]);
@@ -213,25 +286,25 @@ IRModule run(const IRModule& module, const NoOptions&, PassContext&) {
     const tir::PrimFunc program = Merger(module, func).merge();
     if (!program) continue;
     const std::string& name = module->global_vars[n]->name_hint;
-    result = with_function(result, name, program);
-    merged.insert(name);
+    std::vector<std::string>& known = same_hash[structural_hash(program)];
+    const auto equal = std::find_if(known.begin(), known.end(), [&](const std::string& other) {
+      return structural_equal(result->find(other), program);
+    });
+    merged[name] = equal == known.end() ? name : *equal;
+    if (equal != known.end()) {
+      result = without_function(result, name);
+    } else {
+      known.push_back(name);
+      result = with_function(result, name, program);
+    }
   }
   if (merged.empty()) return module;
-  for (size_t n = 0; n < module->functions.size(); ++n) {
-    const Function func = ref_as<FunctionNode>(result->functions[n]);
+  const IRModule before = result;
+  for (size_t n = 0; n < before->functions.size(); ++n) {
+    const Function func = ref_as<FunctionNode>(before->functions[n]);
     if (!func) continue;
-    Function changed = rewrite(func, [&](auto& self, const CallNode* node) -> Expr {
-      Call call = self.children(node);
-      const auto* callee = call->op.as<GlobalVarNode>();
-      if (!callee || !merged.count(callee->name_hint)) return call;
-      return with(call, [&](CallNode& changed) {
-        changed.op = OpNode::make("relax.call_tir");
-        changed.args = {GlobalVar(GlobalVarNode::make(callee->name_hint)),
-                        Tuple(TupleNode::make(call->args))};
-        changed.type_args = output_tensors(call->type);
-      });
-    });
-    if (changed != func) result = with_function(result, module->global_vars[n]->name_hint, changed);
+    const Function changed = with_new_calls(func, merged);
+    if (changed != func) result = with_function(result, before->global_vars[n]->name_hint, changed);
   }
   return result;
 }

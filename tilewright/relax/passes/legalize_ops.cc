@@ -25,41 +25,8 @@ bool is_kept(const Options& options, const OpInfo& info) {
   return std::find(options.keep.begin(), options.keep.end(), info.name) != options.keep.end();
 }
 
-// The tensors of an argument: itself, the fields of a tuple, or none of a shape or scalar.
-std::vector<Expr> tensors_of(const Expr& arg) {
-  if (const auto* tuple = arg.as<TupleNode>()) {
-    std::vector<Expr> tensors;  // a tuple of scalars is an attribute
-    for (const Expr& element : tuple->elements) {
-      if (is<TensorTypeNode>(type_of(element))) tensors.push_back(element);
-    }
-    return tensors;
-  }
-  const auto* typed = RelaxExprNode::classof(*arg)
-                          ? static_cast<const RelaxExprNode*>(static_cast<const Object*>(arg.get()))
-                          : nullptr;
-  if (!typed || !typed->type) return {};
-  if (is<TensorTypeNode>(typed->type)) return {arg};
-  const auto* fields = typed->type.as<TupleTypeNode>();
-  std::vector<Expr> items;
-  for (size_t n = 0; fields && n < fields->elements.size(); ++n)
-    items.push_back(TupleGetItemNode::make(arg, static_cast<int64_t>(n), fields->elements[n]));
-  return items;
-}
-
 Expr legalized(const Call& call, const OpInfo& info, BlockBuilder& builder) {
-  std::vector<Expr> inputs;
-  std::vector<te::Tensor> placeholders;
-  LowerInput input{call, {}};
-  for (const Expr& arg : call->args) {
-    std::vector<te::Tensor> tensors;
-    for (const Expr& value : tensors_of(arg)) {
-      tensors.push_back(te_placeholder(value, inputs.size()));
-      inputs.push_back(value);
-      placeholders.push_back(tensors.back());
-    }
-    input.args.push_back(std::move(tensors));
-  }
-  TeCall lowered = make_te_call(inputs, placeholders, info.lower(input));
+  const TeCall lowered = lower_call(call, info);
   const std::string_view name = info.name.substr(info.name.rfind('.') + 1);
   const GlobalVar func = builder.add_func(lowered.func, std::string(name));
   return with(call_tir(func, lowered, call->span), [&](CallNode& changed) { changed.type = call->type; });

@@ -16,13 +16,21 @@ std::vector<rt::Description> describe_params(const Function& func) {
 }
 
 std::vector<rt::Description> describe_results(const Function& func) {
-  if (const auto* tuple = func->ret_type.as<TupleTypeNode>()) {
-    std::vector<rt::Description> result;
-    for (size_t n = 0; n < tuple->elements.size(); ++n)
-      result.push_back({fmt::format("output_{}", n), short_type(tuple->elements[n])});
-    return result;
+  const auto* tuple = func->ret_type.as<TupleTypeNode>();
+  const std::vector<Type> types = tuple ? tuple->elements : std::vector<Type>{func->ret_type};
+  std::vector<std::string> names;
+  const ir::ObjectRef given = func->attrs.get(kOutputNames);
+  if (const auto* list = given.as<ir::ArrayNode>()) {
+    for (const ir::ObjectRef& name : list->items) {
+      if (const auto* text = name.as<ir::StringImmNode>()) names.push_back(text->value);
+    }
   }
-  return {{"output", short_type(func->ret_type)}};
+  std::vector<rt::Description> result;
+  for (size_t n = 0; n < types.size(); ++n) {
+    const std::string numbered = tuple ? fmt::format("output_{}", n) : "output";
+    result.push_back({names.size() == types.size() ? names[n] : numbered, short_type(types[n])});
+  }
+  return result;
 }
 
 // Bytes of a tensor of constant shape; -1 for a symbolic one.

@@ -1,9 +1,9 @@
 // Checks of what enters a graph function: parameters and match_cast.  Symbolic dimensions are bound here.
+#include "tilewright/relax/type_util.h"
 #include "tilewright/relax/vm/function_compiler.h"
 #include "tilewright/runtime/value.h"
 #include "tilewright/support/error.h"
 #include "tilewright/tir/builder.h"
-#include "tilewright/tir/text.h"
 
 namespace tilewright::relax::vm {
 
@@ -68,7 +68,7 @@ void FunctionCompiler::check_derived_dims() {
   for (const DerivedDim& dim : derived_) {
     const rt::IntRegister expected = int_register(dim.extent);
     code_.check_equal(code_.load_dim(dim.tensor, dim.axis), expected,
-                      fmt::format("{}: dimension {} ({})", dim.name, dim.axis, tir::expr_text(dim.extent)));
+                      fmt::format("{}: dimension {} ({})", dim.name, dim.axis, extent_text(dim.extent)));
   }
   derived_.clear();
 }

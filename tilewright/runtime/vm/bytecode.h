@@ -9,6 +9,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tilewright/runtime/tensor.h"
@@ -128,6 +129,12 @@ struct BytecodeFunction {
   std::vector<Operand> operands;
 };
 
+/// What people and tools ask about a model, e.g. {"target", "llvm"}, {"flops.matmul", "200704"}.  The machine
+/// does not need it.
+struct Note {
+  std::string name, text;
+};
+
 /// Everything indices in instructions refer to.
 struct Executable {
   std::vector<BytecodeFunction> functions;  // names are unique
@@ -135,6 +142,14 @@ struct Executable {
   std::vector<std::string>
       callees;  // kernels and packed functions: looked up in the module, then the registry
   std::vector<std::string> strings;
+  std::vector<Note> notes = {};
+  /// The text of the note called `name`; "" if there is none.
+  std::string_view note(std::string_view name) const {
+    for (const Note& entry : notes) {
+      if (entry.name == name) return entry.text;
+    }
+    return "";
+  }
 };
 
 }  // namespace tilewright::runtime::vm

@@ -28,6 +28,14 @@ void write_descriptions(ByteWriter& out, const std::vector<Description>& values)
   }
 }
 
+void write_notes(ByteWriter& out, const std::vector<Note>& notes) {
+  out.number(static_cast<uint32_t>(notes.size()));
+  for (const Note& note : notes) {
+    out.text(note.name);
+    out.text(note.text);
+  }
+}
+
 void write_function(ByteWriter& out, const BytecodeFunction& function) {
   out.text(function.name);
   out.number(static_cast<uint8_t>(function.is_public));
@@ -65,6 +73,15 @@ std::vector<Description> read_descriptions(ByteReader& in) {
     value.type = in.text();
   }
   return values;
+}
+
+std::vector<Note> read_notes(ByteReader& in) {
+  std::vector<Note> notes(in.count(8));
+  for (Note& note : notes) {
+    note.name = in.text();
+    note.text = in.text();
+  }
+  return notes;
 }
 
 BytecodeFunction read_function(ByteReader& in) {
@@ -173,6 +190,7 @@ std::vector<std::byte> save(const Executable& executable) {
   ByteWriter code;
   write_texts(code, executable.strings);
   write_texts(code, executable.callees);
+  write_notes(code, executable.notes);
   code.number(static_cast<uint32_t>(executable.functions.size()));
   for (const BytecodeFunction& function : executable.functions) write_function(code, function);
   write_constants(code, executable.constants);
@@ -203,6 +221,7 @@ Executable load(std::span<const std::byte> bytes, const std::string& name,
   Executable executable;
   executable.strings = read_texts(in);
   executable.callees = read_texts(in);
+  executable.notes = read_notes(in);
   executable.functions.resize(in.count(30));
   for (BytecodeFunction& function : executable.functions) function = read_function(in);
   const uint64_t data_begin = std::min<uint64_t>(aligned(kHeaderBytes + code_bytes), bytes.size());

@@ -2,8 +2,8 @@
 // a file or a section of a library that is mapped into memory is used in place.
 //
 //   header    "TWVM", u32 version, u64 number of bytes in all, u64 checksum of what follows, u64 bytes of
-//   `code` code      strings, callees, functions, descriptions of the constants (dtype, shape, offset) data
-//   the constants, each at a multiple of 64 from the start
+//   `code` code      strings, callees, notes, functions, descriptions of the constants (dtype, shape, offset)
+//   data      the constants, each at a multiple of 64 from the start
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -15,7 +15,7 @@
 
 namespace tilewright::runtime::vm {
 
-inline constexpr uint32_t kExecutableVersion = 1;
+inline constexpr uint32_t kExecutableVersion = 2;
 
 std::vector<std::byte> save(const Executable& executable);
 /// The executable in `bytes`, which are not trusted.  With an `owner` that keeps them, constants stay where

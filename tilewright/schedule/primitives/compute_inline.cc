@@ -49,7 +49,10 @@ void apply(State& state, const Args& args) {
   const Buffer buffer = store->buffer;
   if (const Reason reason = why_not_only_writer(state, block); !reason.empty())
     throw refuse(state, block, "block {} cannot be inlined: {}", state.node(block).name, reason);
-  const NodeId owner = allocation_of(state, buffer, block);
+  const NodeId owner = allocation_of(state, buffer, block), scope = state.scope_of(block);
+  if (owner != scope)
+    throw refuse(state, block, "block {} writes {}, which can be read outside of block {} around it",
+                 state.node(block).name, buffer->name, state.node(scope).name);
   require_element_access(state, owner, buffer);
   const std::vector<NodeId> consumers = readers_of(state, owner, buffer, block);
   if (consumers.empty())

@@ -81,19 +81,22 @@ std::vector<LoopRef> apply(State& state, const Args& args) {
   const For loop(state.node(id).loop());
   require_plain(state, id);
   const std::vector<PrimExpr> extents = new_extents(state, id, args);
-  arith::Analyzer analyzer;
+  // `analyzer` does not know that unit loops are always 0 if their variables are to be kept
+  arith::Analyzer analyzer, bounds;
   bind_loops_above(state, id, analyzer);
+  bind_loops_above(state, id, bounds);
   // i -> (i_0 * f_1 + i_1) * f_2 + ...
   std::vector<Var> vars;
   PrimExpr value;
   for (size_t n = 0; n < extents.size(); ++n) {
     vars.push_back(make_var(fmt::format("{}_{}", loop->loop_var->name_hint, n), loop->loop_var->dtype));
-    if (!args.preserve_unit_iters || !is_one(extents[n]))
-      analyzer.bind(vars[n], make_range(imm(0, vars[n]->dtype), extents[n]));
+    const Range range = make_range(imm(0, vars[n]->dtype), extents[n]);
+    if (!args.preserve_unit_iters || !is_one(extents[n])) analyzer.bind(vars[n], range);
+    bounds.bind(vars[n], range);
     value = n == 0 ? PrimExpr(vars[n]) : value * extents[n] + vars[n];
   }
   value = analyzer.simplify(value);
-  const PrimExpr guard = analyzer.simplify(value < loop->extent);
+  const PrimExpr guard = bounds.simplify(value < loop->extent);
   if (args.disable_predication && !is_one(guard))
     throw refuse(state, id, "the factors do not divide loop {} of extent {}, so a guard would be needed",
                  loop->loop_var->name_hint, text(loop->extent));

@@ -13,6 +13,9 @@
 namespace tilewright::schedule {
 namespace {
 
+// Digits that repeat later than this are not looked for.
+constexpr int64_t kMaxPeriod = 1 << 20;
+
 struct Args {
   BlockRef block;
   std::string buffer_index_type = "write";
@@ -32,16 +35,46 @@ struct Args {
   }
 };
 
-// The least common multiple of the constants by which the map divides.
-int64_t common_divisor(const IndexMap& map) {
-  int64_t common = 1;
-  walk(map, [&](const BinaryOpNode* node) {
-    int64_t divisor;
-    const bool divides = node->kind == Kind::kFloorDiv || node->kind == Kind::kFloorMod;
-    if (divides && as_const_int(node->b, &divisor) && divisor > 0 && common < (1 << 24))
-      common = std::lcm(common, divisor);
-  });
-  return common;
+// How often the digits of `var` in an index repeat: 8 for (i // 4) % 2, 1 for what only adds and multiplies.
+int64_t period_of(const PrimExpr& index, const VarNode* var) {
+  int64_t period = 1;
+  const auto meet = [&](const PrimExpr& dividend, const PrimExpr& divisor) {
+    int64_t value = 0;
+    bool uses_var = false;
+    walk(dividend, [&](const VarNode* used) { uses_var = uses_var || used == var; });
+    if (uses_var && as_const_int(divisor, &value) && value > 0 && value <= kMaxPeriod / period)
+      period *= value;
+  };
+  walk(
+      index, [&](const FloorDivNode* op) { meet(op->a, op->b); },
+      [&](const FloorModNode* op) { meet(op->a, op->b); });
+  return period;
+}
+
+// The index space, enlarged so that the map cuts it into equal parts: a map that tells the elements of the
+// larger space apart also does so for those that exist.
+arith::IterRanges padded(const arith::IterRanges& ranges, const IndexMap& map) {
+  arith::IterRanges result;
+  for (const auto& [var, range] : ranges) {
+    int64_t period = 1;
+    for (const PrimExpr& index : map->final_indices) period = std::lcm(period, period_of(index, var.get()));
+    const PrimExpr unit = make_const_int(var->dtype, std::min(period, kMaxPeriod));
+    result.emplace_back(var, make_range(range->min, arith::simplify(ceildiv(range->extent, unit) * unit)));
+  }
+  return result;
+}
+
+arith::IterMap detect_injective(const IndexMap& map, const arith::IterRanges& ranges,
+                                arith::Analyzer& analyzer) {
+  arith::IterMap found = arith::detect_iter_map(map->final_indices, ranges, bool_imm(true),
+                                                arith::IterMapLevel::kInjective, analyzer);
+  if (found) return found;
+  arith::Analyzer larger;
+  const arith::IterRanges space = padded(ranges, map);
+  for (const auto& [var, range] : space) larger.bind(var, range);
+  arith::IterMap in_space = arith::detect_iter_map(map->final_indices, space, bool_imm(true),
+                                                   arith::IterMapLevel::kInjective, larger);
+  return in_space ? std::move(in_space) : std::move(found);
 }
 
 // The new shape: one more than the largest value of each new index; the map must tell elements apart.
@@ -51,23 +84,13 @@ std::vector<PrimExpr> new_shape(const State& state, NodeId block, const Buffer& 
     throw refuse(state, block, "the map takes {} indices, but buffer {} has {} dimensions",
                  map->initial_indices.size(), buffer->name, ndim);
   arith::Analyzer analyzer;
-  arith::IterRanges ranges, padded;
-  const int64_t divisor = common_divisor(map);
+  arith::IterRanges ranges;
   for (size_t n = 0; n < ndim; ++n) {
     const Var& var = map->initial_indices[n];
-    const PrimExpr extent = cast(var->dtype, buffer->shape[n]);
-    ranges.emplace_back(var, make_range(imm(0, var->dtype), extent));
+    ranges.emplace_back(var, make_range(imm(0, var->dtype), cast(var->dtype, buffer->shape[n])));
     analyzer.bind(var, ranges.back().second);
-    // what is one to one for more elements is so for these: 127 elements // 32 as 128
-    int64_t number;
-    const bool is_odd = as_const_int(extent, &number) && number % divisor != 0;
-    const PrimExpr rounded = is_odd ? imm((number / divisor + 1) * divisor, var->dtype) : extent;
-    padded.emplace_back(var, make_range(imm(0, var->dtype), rounded));
   }
-  arith::Analyzer padded_analyzer;
-  for (const auto& [var, range] : padded) padded_analyzer.bind(var, range);
-  const arith::IterMap found = arith::detect_iter_map(map->final_indices, padded, bool_imm(true),
-                                                      arith::IterMapLevel::kInjective, padded_analyzer);
+  const arith::IterMap found = detect_injective(map, ranges, analyzer);
   if (!found)
     throw refuse(state, block, "the map may put two elements of {} in one place: {}", buffer->name,
                  found.reason);

@@ -1,0 +1,98 @@
+"""Target "c": operators and a graph compiled by the C compiler give numpy's numbers."""
+
+import numpy as np
+import pytest
+
+import tilewright
+from tilewright import relax
+
+
+def run_graph(op, arrays, target="c"):
+    args = [
+        relax.Var(f"x{n}", relax.TensorStructInfo(array.shape, str(array.dtype)))
+        for n, array in enumerate(arrays)
+    ]
+    bb = relax.BlockBuilder()
+    with bb.function("main", args):
+        with bb.dataflow():
+            out = bb.emit_output(bb.emit(op(*args)))
+        bb.emit_func_output(out)
+    vm = tilewright.VirtualMachine(tilewright.compile(bb.get(), target=target))
+    return vm["main"](*[tilewright.tensor(array) for array in arrays]).numpy()
+
+
+def reals(*shape):
+    return np.random.default_rng(len(shape)).standard_normal(shape, dtype="float32")
+
+
+def softmax(x):
+    e = np.exp(x - x.max(axis=-1, keepdims=True))
+    return e / e.sum(axis=-1, keepdims=True)
+
+
+OPERATORS = {
+    "add_broadcast": (relax.op.add, [reals(5, 7), reals(7)], np.add),
+    "divide": (relax.op.divide, [reals(5, 7), reals(5, 1)], np.divide),
+    "maximum": (relax.op.maximum, [reals(127), reals(1)], np.maximum),
+    "exp": (relax.op.exp, [reals(5, 7)], np.exp),
+    "tanh": (relax.op.tanh, [reals(5, 7)], np.tanh),
+    "sigmoid": (relax.op.sigmoid, [reals(5, 7)], lambda x: 1 / (1 + np.exp(-x))),
+    "relu": (relax.op.nn.relu, [reals(3, 5, 7)], lambda x: np.maximum(x, 0)),
+    "softmax": (relax.op.nn.softmax, [reals(5, 127)], softmax),
+    "matmul": (relax.op.matmul, [reals(5, 7), reals(7, 3)], np.matmul),
+    "batch_matmul": (relax.op.matmul, [reals(3, 5, 7), reals(7, 5)], np.matmul),
+    "transpose": (
+        lambda x: relax.op.permute_dims(x, [2, 0, 1]),
+        [reals(3, 5, 7)],
+        lambda x: x.transpose(2, 0, 1),
+    ),
+    "floor_divide": (relax.op.floor_divide, [np.arange(-17, 18), np.array([3])], np.floor_divide),
+    "sum": (lambda x: relax.op.sum(x, axis=[1]), [reals(5, 7, 3)], lambda x: x.sum(axis=1)),
+    "max": (lambda x: relax.op.max(x, axis=[-1]), [reals(5, 127)], lambda x: x.max(axis=-1)),
+}
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_operator_equals_numpy(name):
+    op, arrays, expected = OPERATORS[name]
+    np.testing.assert_allclose(run_graph(op, arrays), expected(*arrays), rtol=2e-5, atol=2e-6)
+
+
+def test_convolution_equals_llvm():
+    def op(x, w):
+        return relax.op.nn.conv2d(x, w, strides=2, padding=1)
+
+    arrays = [reals(1, 3, 9, 7), reals(5, 3, 3, 3)]
+    np.testing.assert_allclose(run_graph(op, arrays), run_graph(op, arrays, "llvm"), rtol=2e-5, atol=2e-6)
+
+
+def build_mlp():
+    x = relax.Var("x", relax.TensorStructInfo((5, 127), "float32"))
+    weights = [reals(127, 31), reals(31), reals(31, 10), reals(10)]
+    w0, b0, w1, b1 = map(relax.const, weights)
+    bb = relax.BlockBuilder()
+    with bb.function("main", [x]):
+        with bb.dataflow():
+            hidden = bb.emit(relax.op.nn.relu(bb.emit(relax.op.add(bb.emit(relax.op.matmul(x, w0)), b0))))
+            out = bb.emit_output(bb.emit(relax.op.add(bb.emit(relax.op.matmul(hidden, w1)), b1)))
+        bb.emit_func_output(out)
+    return bb.get(), weights
+
+
+def test_mlp_runs_and_is_exported(tmp_path):
+    module, (w0, b0, w1, b1) = build_mlp()
+    executable = tilewright.compile(module, target="c")
+    x = reals(5, 127)
+    expected = np.maximum(x @ w0 + b0, 0) @ w1 + b1
+    vm = tilewright.VirtualMachine(executable)
+    np.testing.assert_allclose(vm["main"](tilewright.tensor(x)).numpy(), expected, rtol=1e-4, atol=1e-4)
+    executable.export_library(tmp_path / "mlp.so")
+    vm = tilewright.VirtualMachine(tilewright.load_module(str(tmp_path / "mlp.so")))
+    np.testing.assert_allclose(vm["main"](tilewright.tensor(x)).numpy(), expected, rtol=1e-4, atol=1e-4)
+
+
+def test_source_of_a_model_is_c(tmp_path):
+    executable = tilewright.compile(build_mlp()[0], target="c")
+    assert executable.kernels.get_source().startswith("// Made by tilewright.\n#include <math.h>\n")
+    executable.export_library(tmp_path / "mlp.c")
+    assert "__tilewright_blob" in (tmp_path / "mlp.c").read_text()

@@ -1,0 +1,123 @@
+#include "tilewright/analysis/flops.h"
+
+#include <algorithm>
+
+#include "tilewright/ir/walk.h"
+#include "tilewright/tir/op.h"
+
+namespace tilewright::analysis {
+namespace {
+using namespace tir;
+using Count = std::optional<int64_t>;
+
+Count sum(Count a, Count b) {
+  int64_t result = 0;
+  if (!a || !b || __builtin_add_overflow(*a, *b, &result)) return {};
+  return result;
+}
+
+Count product(Count a, Count b) {
+  int64_t result = 0;
+  if (!a || !b || __builtin_mul_overflow(*a, *b, &result)) return {};
+  return result;
+}
+
+bool is_arithmetic(ir::Kind kind) {
+  return kind == ir::Kind::kAdd || kind == ir::Kind::kSub || kind == ir::Kind::kMul ||
+         kind == ir::Kind::kDiv || kind == ir::Kind::kMin || kind == ir::Kind::kMax;
+}
+
+// Extents are small expressions of constants and symbolic sizes.
+Count value_of(const PrimExpr& expr, const SizeOf& size_of) {
+  if (const auto* number = expr.as<ir::IntImmNode>()) return number->value;
+  if (const auto* var = expr.as<VarNode>()) return size_of ? size_of(var) : Count();
+  if (const auto* cast = expr.as<CastNode>()) return value_of(cast->value, size_of);
+  if (!BinaryOpNode::classof(*expr)) return {};
+  const auto& op = static_cast<const BinaryOpNode&>(*expr);
+  const Count a = value_of(op.a, size_of), b = value_of(op.b, size_of);
+  if (!a || !b) return {};
+  switch (expr->kind) {
+    case ir::Kind::kAdd: return sum(a, b);
+    case ir::Kind::kMul: return product(a, b);
+    case ir::Kind::kSub: return *b == INT64_MIN ? Count() : sum(a, -*b);
+    case ir::Kind::kMin: return std::min(*a, *b);
+    case ir::Kind::kMax: return std::max(*a, *b);
+    // sizes are not negative: floor and truncation agree
+    case ir::Kind::kFloorDiv:
+    case ir::Kind::kDiv: return *a >= 0 && *b > 0 ? Count(*a / *b) : Count();
+    case ir::Kind::kFloorMod:
+    case ir::Kind::kMod: return *a >= 0 && *b > 0 ? Count(*a % *b) : Count();
+    default: return {};
+  }
+}
+
+class Counter {
+ public:
+  explicit Counter(const SizeOf& size_of) : size_of_(size_of) {}
+
+  // The operations of one execution of `node`.
+  Count count(const ir::Object* node) {
+    Count total = 0;
+    walk(
+        node,
+        [&](const ForNode* loop) {
+          total = sum(total, product(value_of(loop->extent, size_of_), count(loop->body.get())));
+          return false;
+        },
+        [&](const BlockNode* block) {
+          total = sum(total, count(block->body.get()));
+          return false;
+        },
+        [&](const WhileNode*) {
+          total.reset();
+          return false;
+        },
+        [&](const IfThenElseNode* branch) {
+          total = sum(total, count(branch->condition.get()));
+          total = sum(total, longer(branch->then_case.get(), branch->else_case.get()));
+          return false;
+        },
+        [&](const SelectNode* select) {
+          total = sum(total, count(select->condition.get()));
+          total = sum(total, longer(select->true_value.get(), select->false_value.get()));
+          return false;
+        },
+        [&](const CallNode* call) {
+          if (const auto* op = call->op.as<ir::OpNode>(); op && op->name == "tir.if_then_else") {
+            total = sum(total, count(call->args[0].get()));
+            total = sum(total, longer(call->args[1].get(), call->args[2].get()));
+            return false;
+          }
+          total = sum(total, cost_of(call));
+          return true;
+        },
+        [&](const BinaryOpNode* op) {
+          if (op->dtype.is_float() && is_arithmetic(op->kind)) total = sum(total, lanes(op->dtype));
+        });
+    return total;
+  }
+
+ private:
+  Count longer(const ir::Object* a, const ir::Object* b) {
+    const Count first = a ? count(a) : 0, second = b ? count(b) : 0;
+    return first && second ? Count(std::max(*first, *second)) : Count();
+  }
+
+  static Count lanes(DataType dtype) { return dtype.is_scalable() ? Count() : Count(dtype.lanes); }
+
+  static Count cost_of(const CallNode* call) {
+    const auto* op = call->op.as<ir::OpNode>();
+    const BuiltinOp* builtin = op ? find_builtin(op->name) : nullptr;
+    return call->dtype.is_float() && builtin && builtin->elementwise ? lanes(call->dtype) : Count(0);
+  }
+
+  const SizeOf& size_of_;
+};
+
+}  // namespace
+
+std::optional<int64_t> count_flops(const PrimFunc& func, const SizeOf& size_of) {
+  return Counter(size_of).count(func->body.get());
+}
+
+}  // namespace tilewright::analysis

@@ -1,0 +1,19 @@
+// How much floating point arithmetic a loop program does.
+#pragma once
+#include <functional>
+#include <optional>
+
+#include "tilewright/tir/tir.h"
+
+namespace tilewright::analysis {
+
+/// The value of a symbolic size, or nothing if it is unknown.
+using SizeOf = std::function<std::optional<int64_t>(const tir::VarNode*)>;
+
+/// Floating point operations of one call of `func`, with or without blocks: additions, subtractions,
+/// multiplications, divisions, minima, maxima and calls of math functions count one each, a vector as many as
+/// it has lanes.  Of two branches the longer counts, of a block's init nothing: it runs once for each output.
+/// Nothing if a loop has no known extent, there is a while loop, or the number does not fit.
+std::optional<int64_t> count_flops(const tir::PrimFunc& func, const SizeOf& size_of = {});
+
+}  // namespace tilewright::analysis

@@ -1,0 +1,196 @@
+// Small functions that printed C carries for what its operators do not say: wrapping, rounding down, NaN.
+#include <fmt/format.h>
+
+#include "tilewright/codegen/c/printer.h"
+#include "tilewright/support/error.h"
+
+namespace tilewright::codegen {
+namespace {
+
+struct Helper {
+  std::string_view name;
+  enum Of { kSigned, kUnsigned, kFloat, kAny } of;
+  // {T} the type, {U} its unsigned form for arithmetic, {D} the dtype, {B} its bits, {F} "f" for float32
+  std::string_view text;
+};
+
+constexpr Helper kHelpers[] = {
+    {"add", Helper::kAny,
+     "// wraps around\nstatic inline {T} tw_add_{D}({T} a, {T} b) {{ return ({T})(({U})a + ({U})b); }}\n"},
+    {"sub", Helper::kAny,
+     "// wraps around\nstatic inline {T} tw_sub_{D}({T} a, {T} b) {{ return ({T})(({U})a - ({U})b); }}\n"},
+    {"mul", Helper::kAny,
+     "// wraps around\nstatic inline {T} tw_mul_{D}({T} a, {T} b) {{ return ({T})(({U})a * ({U})b); }}\n"},
+    {"min", Helper::kFloat,
+     "// NaN if one is\nstatic inline {T} tw_min_{D}({T} a, {T} b) {{ return a < b || isnan(a) ? a : b; "
+     "}}\n"},
+    {"max", Helper::kFloat,
+     "// NaN if one is\nstatic inline {T} tw_max_{D}({T} a, {T} b) {{ return a > b || isnan(a) ? a : b; "
+     "}}\n"},
+    {"min", Helper::kAny, "static inline {T} tw_min_{D}({T} a, {T} b) {{ return a < b ? a : b; }}\n"},
+    {"max", Helper::kAny, "static inline {T} tw_max_{D}({T} a, {T} b) {{ return a > b ? a : b; }}\n"},
+    {"div", Helper::kSigned, R"(// x / 0 is 0
+static inline {T} tw_div_{D}({T} a, {T} b) {{
+  if (b == 0) return 0;
+  return b == -1 ? ({T})(0 - ({U})a) : ({T})(a / b);
+}}
+)"},
+    {"mod", Helper::kSigned, R"(// x % 0 is 0
+static inline {T} tw_mod_{D}({T} a, {T} b) {{ return b == 0 || b == -1 ? 0 : ({T})(a % b); }}
+)"},
+    {"floordiv", Helper::kSigned, R"(// rounds down; x / 0 is 0
+static inline {T} tw_floordiv_{D}({T} a, {T} b) {{
+  if (b == 0) return 0;
+  if (b == -1) return ({T})(0 - ({U})a);
+  return ({T})(a / b - (a % b != 0 && (a < 0) != (b < 0)));
+}}
+)"},
+    {"floormod", Helper::kSigned, R"(// has the sign of b; x % 0 is 0
+static inline {T} tw_floormod_{D}({T} a, {T} b) {{
+  if (b == 0 || b == -1) return 0;
+  return ({T})(a % b + (a % b != 0 && (a < 0) != (b < 0) ? b : 0));
+}}
+)"},
+    {"div", Helper::kUnsigned,
+     "// x / 0 is 0\nstatic inline {T} tw_div_{D}({T} a, {T} b) {{ return b == 0 ? 0 : ({T})(a / b); }}\n"},
+    {"mod", Helper::kUnsigned,
+     "// x % 0 is 0\nstatic inline {T} tw_mod_{D}({T} a, {T} b) {{ return b == 0 ? 0 : ({T})(a % b); }}\n"},
+    {"floordiv", Helper::kUnsigned,
+     "// x / 0 is 0\nstatic inline {T} tw_floordiv_{D}({T} a, {T} b) {{ return b == 0 ? 0 : ({T})(a / b); "
+     "}}\n"},
+    {"floormod", Helper::kUnsigned,
+     "// x % 0 is 0\nstatic inline {T} tw_floormod_{D}({T} a, {T} b) {{ return b == 0 ? 0 : ({T})(a % b); "
+     "}}\n"},
+    {"mod", Helper::kFloat, "static inline {T} tw_mod_{D}({T} a, {T} b) {{ return fmod{F}(a, b); }}\n"},
+    {"floordiv", Helper::kFloat,
+     "static inline {T} tw_floordiv_{D}({T} a, {T} b) {{ return floor{F}(a / b); }}\n"},
+    {"floormod", Helper::kFloat,
+     "// has the sign of b\nstatic inline {T} tw_floormod_{D}({T} a, {T} b) {{ return a - floor{F}(a / b) * "
+     "b; }}\n"},
+    {"abs", Helper::kSigned,
+     "static inline {T} tw_abs_{D}({T} a) {{ return a < 0 ? ({T})(0 - ({U})a) : a; }}\n"},
+    {"shift_left", Helper::kAny, R"(// 0 for counts of {B} and more
+static inline {T} tw_shift_left_{D}({T} a, {T} b) {{ return ({U})b < {B} ? ({T})(({U})a << b) : 0; }}
+)"},
+    {"shift_right", Helper::kSigned, R"(// all sign bits for counts of {B} and more
+static inline {T} tw_shift_right_{D}({T} a, {T} b) {{ return ({T})(a >> (({U})b < {B} ? b : {B} - 1)); }}
+)"},
+    {"shift_right", Helper::kUnsigned, R"(// 0 for counts of {B} and more
+static inline {T} tw_shift_right_{D}({T} a, {T} b) {{ return b < {B} ? ({T})(a >> b) : 0; }}
+)"},
+    {"popcount", Helper::kAny, R"(// one bits
+static inline {T} tw_popcount_{D}({T} a) {{
+  {T} count = 0;
+  for (int bit = 0; bit < {B}; ++bit) count = ({T})(count + (({U})a >> bit & 1));
+  return count;
+}}
+)"},
+    {"clz", Helper::kAny, R"(// zero bits above the highest one
+static inline int32_t tw_clz_{D}({T} a) {{
+  int32_t count = 0;
+  while (count < {B} && (({U})a >> ({B} - 1 - count) & 1) == 0) ++count;
+  return count;
+}}
+)"},
+    {"rsqrt", Helper::kFloat, "static inline {T} tw_rsqrt_{D}({T} a) {{ return 1 / sqrt{F}(a); }}\n"},
+    {"sigmoid", Helper::kFloat,
+     "static inline {T} tw_sigmoid_{D}({T} a) {{ return 1 / (1 + exp{F}(-a)); }}\n"},
+    {"exp10", Helper::kFloat, "static inline {T} tw_exp10_{D}({T} a) {{ return pow{F}(10, a); }}\n"},
+};
+
+constexpr std::string_view kRaise = R"(// Makes this the current error of whoever loaded the library.
+static void tw_raise(const char* kind, const char* format, ...) {
+  char message[512];
+  va_list values;
+  va_start(values, format);
+  vsnprintf(message, sizeof message, format, values);
+  va_end(values);
+  if (__tilewright_host) __tilewright_host->set_error(kind, message);
+#ifdef __GNUC__
+  else if (TVMFFIErrorSetRaisedFromCStr) TVMFFIErrorSetRaisedFromCStr(kind, message);
+#endif
+}
+)";
+
+constexpr std::string_view kParallelFor =
+    R"(// All iterations below `extent`, on several threads if the loader has them.
+static int32_t tw_parallel_for(TilewrightParallelBody body, void* closure, int64_t extent,
+                               int64_t grain) {
+  if (__tilewright_host) return __tilewright_host->parallel_for(body, closure, extent, grain);
+  return body(closure, 0, extent);
+}
+)";
+
+// malloc aligns to what numbers need, which is enough for C
+constexpr std::string_view kWorkspaceAlloc = R"(static void* tw_workspace_alloc(int64_t bytes) {
+  if (__tilewright_host) return __tilewright_host->workspace_alloc((uint64_t)bytes, 64);
+  void* memory = malloc(bytes > 0 ? (size_t)bytes : 1);
+  if (!memory) tw_raise("MemoryError", "temporary memory of a kernel could not be allocated");
+  return memory;
+}
+)";
+
+constexpr std::string_view kWorkspaceFree = R"(static void tw_workspace_free(void* memory) {
+  if (__tilewright_host)
+    __tilewright_host->workspace_free(memory);
+  else
+    free(memory);
+}
+)";
+
+// Arithmetic of narrow types happens in int, of which the product of two uint16_t may be too large.
+std::string unsigned_type(DataType dtype) { return c_type(DataType::uint(std::max<int>(dtype.bits, 32))); }
+
+bool applies(const Helper& helper, DataType dtype) {
+  if (helper.of == Helper::kAny) return !dtype.is_float();
+  if (helper.of == Helper::kFloat) return dtype.is_float();
+  return helper.of == Helper::kSigned ? dtype.is_int() : dtype.is_uint() || dtype.is_bool();
+}
+
+}  // namespace
+
+std::string CUnit::helper(std::string_view name, DataType dtype) {
+  std::string symbol = fmt::format("tw_{}_{}", name, dtype.str());
+  if (helpers.count(symbol)) return symbol;
+  for (const Helper& helper : kHelpers) {
+    if (helper.name != name || !applies(helper, dtype)) continue;
+    // shifts and counts see the bits of the type itself
+    const bool is_exact = name.starts_with("shift") || name == "popcount" || name == "clz";
+    const std::string wide = dtype.is_float() ? ""
+                             : is_exact       ? c_type(DataType::uint(dtype.bits))
+                                              : unsigned_type(dtype);
+    helpers[symbol] = fmt::format(fmt::runtime(helper.text), fmt::arg("T", c_type(dtype)),
+                                  fmt::arg("U", wide), fmt::arg("D", dtype.str()), fmt::arg("B", dtype.bits),
+                                  fmt::arg("F", dtype.bits == 32 ? "f" : ""));
+    return symbol;
+  }
+  throw Unsupported("{} of dtype {} has no code in C", name, dtype.str());
+}
+
+std::string CUnit::helper(std::string_view name) {
+  std::string symbol = "tw_" + std::string(name);
+  if (name == "raise") {
+    headers.insert({"stdarg.h", "stdio.h"});
+    helpers[symbol] = kRaise;
+  } else if (name == "parallel_for") {
+    helpers[symbol] = kParallelFor;
+  } else if (name == "workspace_alloc") {
+    helper("raise");
+    headers.insert("stdlib.h");
+    helpers[symbol] = kWorkspaceAlloc;
+  } else {
+    helpers[symbol] = kWorkspaceFree;
+  }
+  return symbol;
+}
+
+std::string CUnit::reinterpret(DataType from, DataType to) {
+  std::string symbol = fmt::format("tw_{}_as_{}", from.str(), to.str());
+  headers.insert("string.h");
+  helpers[symbol] =
+      fmt::format("static inline {0} {1}({2} a) {{\n  {0} b;\n  memcpy(&b, &a, sizeof b);\n  return b;\n}}\n",
+                  c_type(to), symbol, c_type(from));
+  return symbol;
+}
+
+}  // namespace tilewright::codegen

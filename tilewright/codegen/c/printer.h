@@ -1,0 +1,76 @@
+// One lowered function as C99.
+#pragma once
+#include <map>
+#include <set>
+
+#include "tilewright/codegen/source/printer.h"
+#include "tilewright/ir/module.h"
+
+namespace tilewright::codegen {
+
+/// What the functions of one translation unit need from its head.
+struct CUnit {
+  std::set<std::string, std::less<>> functions;  // of the unit, and of C libraries: no variable may hide them
+  std::map<std::string, std::string> externs;    // declarations by name
+  std::map<std::string, std::string> helpers;    // definitions by name (helpers.cc)
+  std::set<std::string> headers = {"math.h", "stdbool.h", "stdint.h"};
+
+  /// The call name of helper `name` for `dtype`, e.g. "tw_max_float32"; its definition is added.
+  std::string helper(std::string_view name, DataType dtype);
+  /// The same for helpers without a dtype: "raise", "parallel_for", "workspace".
+  std::string helper(std::string_view name);
+  std::string reinterpret(DataType from, DataType to);
+};
+
+/// "int32_t"; raises Unsupported for types that C99 does not have.
+std::string c_type(DataType dtype);
+
+class CPrinter final : public SourcePrinter {
+ public:
+  CPrinter(CUnit& unit, const IRModule& module, const std::string& name, const PrimFuncNode* func);
+  /// The whole definition, after what it needs just before it (the closure of a parallel body).
+  std::string print();
+
+ private:
+  std::string type_name(DataType dtype) const override { return c_type(dtype); }
+  std::string memory_type_name(DataType dtype) const override;
+  std::string declaration(const VarNode* var, const std::string& name,
+                          std::string_view qualifier) const override;
+  Code float_literal(double value, DataType dtype) const override;
+  Code arithmetic_call(std::string_view name, DataType dtype, const std::vector<PrimExpr>& args) override;
+  Code call(const CallNode* node, std::string_view name) override;
+  Code vector(const PrimExpr& expr) override;
+  void alloc(const AllocBufferNode* node) override;
+  void thread_loop(const ForNode* node) override;
+  void fail(std::string_view kind, std::string_view message) override;
+
+  // ---- calls (calls.cc)
+  Code math(const CallNode* node, std::string_view name);
+  Code whole_numbers(const CallNode* node, std::string_view name);
+  Code memory(const CallNode* node, std::string_view name);
+  Code peek(const CallNode* node);
+  Code reinterpret(const CallNode* node);
+  Code call_extern(const CallNode* node);
+  Code raise(const CallNode* node);
+  Code call_function(const CallNode* node, const std::string& name);
+  Code call_parallel(const CallNode* node);
+  Code call_packed(const CallNode* node);
+  std::string arguments(const CallNode* node, size_t begin);
+  void leave(const std::string& status);
+  void leave_if(const std::string& failed);
+
+  std::string signature();
+  std::string comment() const;
+  std::string range_function() const;
+
+  CUnit& unit_;
+  const IRModule& module_;
+  const std::string name_;
+  const std::string kind_;
+  int64_t stack_bytes_ = 0;
+  // what handles of an entry point to
+  enum class Described { kArgs, kTensor, kExtents };
+  std::unordered_map<const VarNode*, Described> described_;
+};
+
+}  // namespace tilewright::codegen

@@ -1,0 +1,174 @@
+// Statements -> lines.
+#include <fmt/format.h>
+
+#include "tilewright/codegen/source/printer.h"
+#include "tilewright/ir/services.h"
+#include "tilewright/ir/walk.h"
+#include "tilewright/support/error.h"
+#include "tilewright/tir/builder.h"
+
+namespace tilewright::codegen {
+namespace {
+
+// A loop may test such an extent each time: nothing in its body can change it, and it costs nothing.
+bool is_constant_in_loop(const PrimExpr& extent) {
+  bool is_constant = true;
+  walk(
+      extent, [&](const BufferLoadNode*) { is_constant = false; },
+      [&](const CallNode*) { is_constant = false; }, [&](const SelectNode*) { is_constant = false; },
+      [&](const LetNode*) { is_constant = false; });
+  return is_constant;
+}
+
+const char* loop_comment(ForKind kind) {
+  if (kind == ForKind::kVectorized) return "  // vectorized";
+  if (kind == ForKind::kUnrolled) return "  // unrolled";
+  return "";
+}
+
+}  // namespace
+
+void SourcePrinter::line(std::string text) {
+  lines_.push_back(std::string(static_cast<size_t>(depth_) * 2, ' ') + std::move(text));
+}
+
+void SourcePrinter::open(const std::string& header) {
+  line(header);
+  ++depth_;
+  names_.enter();
+}
+
+void SourcePrinter::close(const std::string& tail) {
+  names_.leave();
+  --depth_;
+  line(tail);
+}
+
+void SourcePrinter::run_cleanups(size_t above) {
+  for (size_t n = cleanups_.size(); n > above; --n) line(cleanups_[n - 1]);
+}
+
+void SourcePrinter::stmt(const Stmt& s) {
+  const StmtNode* node = s.get();
+  switch (node->kind) {
+    case Kind::kBufferStore: return store(static_cast<const BufferStoreNode*>(node));
+    case Kind::kFor: return loop(static_cast<const ForNode*>(node));
+    case Kind::kWhile: return while_loop(static_cast<const WhileNode*>(node));
+    case Kind::kIfThenElse: return condition(static_cast<const IfThenElseNode*>(node), "");
+    case Kind::kSeqStmt:
+      for (const Stmt& item : static_cast<const SeqStmtNode*>(node)->seq) stmt(item);
+      return;
+    case Kind::kLetStmt: {
+      const auto* let = static_cast<const LetStmtNode*>(node);
+      define(let->var.get(), let->value);
+      return stmt(let->body);
+    }
+    case Kind::kAllocBuffer: return alloc(static_cast<const AllocBufferNode*>(node));
+    case Kind::kDeclBuffer: return stmt(static_cast<const DeclBufferNode*>(node)->body);
+    case Kind::kAttrStmt: return stmt(static_cast<const AttrStmtNode*>(node)->body);
+    case Kind::kAssertStmt: {
+      const auto* check = static_cast<const AssertStmtNode*>(node);
+      open("if (" + text(logical_not(check->condition)) + ") {");
+      fail("RuntimeError", check->message);
+      return close();
+    }
+    case Kind::kEvaluate: return evaluate(static_cast<const EvaluateNode*>(node)->value);
+    default: throw InternalError("a {} was not lowered before code generation", info_of(*node)->name);
+  }
+}
+
+void SourcePrinter::store(const BufferStoreNode* node) {
+  if (node->predicate || !node->value->dtype.is_scalar()) {
+    vector(node->value->dtype.is_scalar() ? node->predicate : node->value);
+    throw InternalError("a store of vectors was not lowered before code generation");
+  }
+  const std::string place = element(node->buffer, node->indices);
+  // A[i] = A[i] + x is A[i] += x
+  const auto* sum = node->value.as<AddNode>();
+  const auto* old = sum ? sum->a.as<BufferLoadNode>() : nullptr;
+  const bool is_update = old && node->value->dtype.is_float() && old->buffer == node->buffer &&
+                         !old->predicate && structural_equal(old->indices[0], node->indices[0]);
+  if (is_update) return line(place + " += " + text(sum->b) + ";");
+  std::string value = text(node->value);
+  line(place + " = " + value + ";");
+}
+
+std::string SourcePrinter::loop_end(const ForNode* node) {
+  const PrimExpr end = node->min + node->extent;
+  if (is_constant_in_loop(end)) return index_text(end, Level::kShift);
+  return temporary(node->loop_var->name_hint + "_end", node->loop_var->dtype, index_text(end));
+}
+
+void SourcePrinter::loop(const ForNode* node) {
+  if (node->for_kind == ForKind::kThreadBinding) return thread_loop(node);
+  TILEWRIGHT_CHECK(node->for_kind != ForKind::kParallel, "loop {} was not lowered before code generation",
+                   node->loop_var->name_hint);
+  const std::string begin = index_text(node->min), end = loop_end(node);
+  const auto scope = analyzer_.enter();
+  analyzer_.bind(node->loop_var, make_range(node->min, node->extent));
+  // the name is declared inside of the loop's own block, so that the next loop may have the same one
+  names_.enter();
+  const std::string name = names_.declare(node->loop_var.get());
+  open(fmt::format("for ({} {} = {}; {} < {}; ++{}) {{{}", type_name(node->loop_var->dtype), name, begin,
+                   name, end, name, loop_comment(node->for_kind)));
+  loops_.push_back(cleanups_.size());
+  stmt(node->body);
+  loops_.pop_back();
+  close();
+  names_.leave();
+}
+
+void SourcePrinter::while_loop(const WhileNode* node) {
+  const Branch test = branch(node->condition);
+  const bool is_plain = test.lines.empty();
+  open(is_plain ? "while (" + test.code.text + ") {" : "while (true) {");
+  if (!is_plain) {
+    // the statements of the condition once more, since their names must be known in this block
+    const std::string condition = text(node->condition, Level::kPrefix);
+    open("if (!" + condition + ") {");
+    line("break;");
+    close();
+  }
+  loops_.push_back(cleanups_.size());
+  stmt(node->body);
+  loops_.pop_back();
+  close();
+}
+
+void SourcePrinter::condition(const IfThenElseNode* node, const std::string& before) {
+  open(before + "if (" + text(node->condition) + ") {");
+  {
+    const auto scope = analyzer_.assume(node->condition);
+    stmt(node->then_case);
+  }
+  if (!node->else_case) return close();
+  const auto* next = node->else_case.as<IfThenElseNode>();
+  if (next && branch(next->condition).lines.empty()) {
+    names_.leave();
+    --depth_;
+    return condition(next, "} else ");
+  }
+  close("} else {");
+  ++depth_;
+  names_.enter();
+  stmt(node->else_case);
+  close();
+}
+
+void SourcePrinter::evaluate(const PrimExpr& value) {
+  if (is<IntImmNode>(value)) return;
+  const auto* call = value.as<CallNode>();
+  const auto* op = call ? call->op.as<OpNode>() : nullptr;
+  const std::string_view name = op ? std::string_view(op->name) : std::string_view();
+  if (name == "tir.break_loop" || name == "tir.continue_loop") {
+    const char* word = name == "tir.break_loop" ? "break" : "continue";
+    if (loops_.empty()) throw UserError("{} stands outside of any loop", word);
+    run_cleanups(loops_.back());
+    return line(fmt::format("{};", word));
+  }
+  const Code code = expr(value);
+  if (code.text.empty()) return;  // its statements are printed
+  line((call ? code.text : "(void)" + within(code, Level::kPrefix)) + ";");
+}
+
+}  // namespace tilewright::codegen

@@ -1,0 +1,56 @@
+// C99 source; the C compiler of this machine makes code of it when it is first called or exported.
+#include "tilewright/codegen/c/c.h"
+
+#include <fmt/format.h>
+
+#include "tilewright/codegen/llvm/native.h"
+#include "tilewright/driver/c_compiler.h"
+#include "tilewright/driver/target.h"
+#include "tilewright/lower/pipeline.h"
+#include "tilewright/support/error.h"
+
+namespace tilewright::driver {
+namespace {
+
+// errno and traps are no part of what a kernel computes; without them loops become vectors
+std::vector<std::string> compiler_flags(const ir::Target& target) {
+  const int64_t level = target->attrs.get_int("opt-level", 3);
+  for (const char* name : {"mattr", "fast-math"}) {
+    if (target->attrs.get(name))
+      throw Unsupported("target c: -{} has no meaning for a C compiler", name)
+          .help("use -mcpu, or target \"llvm\"");
+  }
+  if (level < 0 || level > 3) throw UserError("target c: -opt-level must be 0..3, but is {}", level);
+  return {fmt::format("-O{}", level), "-march=" + target->attrs.get_string("mcpu", "native"),
+          "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=fast"};
+}
+
+Generator make(const ir::Target& target) {
+  const std::vector<std::string> flags = compiler_flags(target);
+  const codegen::NativeTarget native = codegen::native_target(ir::parse_target("llvm"));
+  Generator generator;
+  generator.machine = target->attrs.get_string("mtriple", native.triple);
+  generator.is_host = generator.machine == native.triple;
+  generator.lower = [](const std::string& name, const tir::PrimFunc& func) {
+    return lower::lower_for_c(name, func);
+  };
+  generator.unit_object = [flags, machine = generator.machine,
+                           is_host = generator.is_host](std::span<const ir::IRModule> lowered) {
+    if (!is_host)
+      throw Unsupported("target c: the C compiler here makes no code for {}", machine)
+          .help("export a .c and compile it there");
+    return compile_c(codegen::emit_c(lowered), flags);
+  };
+  generator.library_object = [native](std::span<const std::string> names, std::string_view blob) {
+    return codegen::emit_library_object(names, blob, native);
+  };
+  generator.sources = {{"c", ".c", codegen::emit_c, codegen::emit_c_exports}};
+  return generator;
+}
+
+}  // namespace
+
+extern constinit const TargetInfo c_info = {"c", "C99 source, and code that the C compiler makes of it",
+                                            make};
+
+}  // namespace tilewright::driver

@@ -1,0 +1,330 @@
+#include "tilewright/relax/evaluate_rows.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <optional>
+#include <unordered_map>
+
+#include "tilewright/tir/builder.h"
+
+namespace tilewright::relax {
+namespace {
+using namespace tir;
+
+const DataType kFloat64 = DataType::float_(64);
+
+// coefficients of the loops, outermost first, then the constant
+using Affine = std::vector<int64_t>;
+
+// Where the elements of one access lie.
+struct Access {
+  char* data = nullptr;
+  DataType dtype;
+  Affine element;  // its number in the tensor
+};
+
+// A value, computed for a row of the innermost loop at a time.
+struct Term {
+  enum class Op { kLoad, kConstant, kAdd, kSub, kMul, kDiv, kSqrt, kCast };
+  Op op = Op::kConstant;
+  bool is_float32 = true;  // rounded to float32, else float64
+  double constant = 0;
+  size_t access = 0;
+  std::vector<Term> operands;
+};
+
+class RowProgram {
+ public:
+  RowProgram(const PrimFunc& func, std::span<const runtime::Tensor> args) {
+    for (size_t n = 0; n < args.size() && n < func->buffers.size(); ++n) {
+      if (func->buffers[n]) tensors_[func->buffers[n].get()] = args[n];
+    }
+  }
+
+  // False unless the program has the form that evaluate_rows takes.
+  bool understand(const PrimFunc& func);
+  void run();
+
+ private:
+  bool understand_block(const BlockRealizeNode* realize);
+  std::optional<Affine> affine(const PrimExpr& expr) const;
+  std::optional<size_t> access(const Buffer& buffer, const std::vector<PrimExpr>& indices);
+  bool is_inside(const Affine& index, int64_t extent) const;
+  std::optional<Term> term(const PrimExpr& expr);
+  int64_t offset(size_t access) const;
+  int64_t step(size_t access) const { return accesses_[access].element[extents_.size() - 1]; }
+  void join_loops();
+  void copy_row();
+  void compute_row(const Term& term, size_t depth);
+  void load_row(const Access& access, int64_t at, int64_t step, std::vector<double>& row) const;
+
+  std::unordered_map<const Object*, runtime::Tensor> tensors_;
+  std::unordered_map<const Object*, Affine> values_;  // of loop variables and block axes
+  std::vector<int64_t> extents_;
+  std::vector<int64_t> position_;  // of the loops but the innermost
+  std::vector<Access> accesses_;
+  size_t target_ = 0;
+  Term value_;
+  std::vector<std::vector<double>> rows_;  // by depth in value_
+};
+
+bool RowProgram::understand(const PrimFunc& func) {
+  const auto* root = func->body.as<BlockRealizeNode>();
+  if (!root || !root->block->iter_vars.empty() || !root->block->alloc_buffers.empty()) return false;
+  std::vector<const VarNode*> loops;
+  Stmt body = root->block->body;
+  while (const auto* loop = body.as<ForNode>()) {
+    int64_t extent;
+    if (!is_zero(loop->min) || !as_const_int(loop->extent, &extent)) return false;
+    loops.push_back(loop->loop_var.get());
+    extents_.push_back(extent);
+    body = loop->body;
+  }
+  if (loops.empty()) extents_.push_back(1);
+  for (size_t n = 0; n < loops.size(); ++n) {
+    Affine& value = values_[loops[n]];
+    value.assign(extents_.size() + 1, 0);
+    value[n] = 1;
+  }
+  const auto* realize = body.as<BlockRealizeNode>();
+  return realize && understand_block(realize);
+}
+
+bool RowProgram::understand_block(const BlockRealizeNode* realize) {
+  const BlockNode* block = realize->block.get();
+  const auto* store = block->body.as<BufferStoreNode>();
+  if (!is_one(realize->predicate) || block->init || !block->alloc_buffers.empty() ||
+      !block->match_buffers.empty() || !store || store->predicate)
+    return false;
+  for (size_t n = 0; n < block->iter_vars.size(); ++n) {
+    std::optional<Affine> value = affine(realize->iter_values[n]);
+    if (!value) return false;
+    values_[block->iter_vars[n]->var.get()] = *value;
+  }
+  const std::optional<size_t> target = access(store->buffer, store->indices);
+  std::optional<Term> value = target ? term(store->value) : std::nullopt;
+  if (!value) return false;
+  target_ = *target;
+  value_ = std::move(*value);
+  const DataType dtype = accesses_[target_].dtype;
+  if (value_.op == Term::Op::kLoad) return accesses_[value_.access].dtype == dtype;
+  return dtype == kFloat32 || dtype == kFloat64;
+}
+
+std::optional<Affine> RowProgram::affine(const PrimExpr& expr) const {
+  if (const auto* cast = expr.as<CastNode>())
+    return cast->dtype.is_integral() && cast->value->dtype.is_integral() ? affine(cast->value) : std::nullopt;
+  if (auto known = values_.find(expr.get()); known != values_.end()) return known->second;
+  Affine result(extents_.size() + 1, 0);
+  if (as_const_int(expr, &result.back())) return result;
+  const auto* operation = expr.as<BinaryOpNode>();
+  if (!operation || !(is<AddNode>(expr) || is<SubNode>(expr) || is<MulNode>(expr))) return std::nullopt;
+  const std::optional<Affine> a = affine(operation->a), b = affine(operation->b);
+  int64_t factor;
+  if (!a || !b || (is<MulNode>(expr) && !as_const_int(operation->b, &factor))) return std::nullopt;
+  for (size_t n = 0; n < result.size(); ++n)
+    result[n] = is<MulNode>(expr)   ? (*a)[n] * factor
+                : is<AddNode>(expr) ? (*a)[n] + (*b)[n]
+                                    : (*a)[n] - (*b)[n];
+  return result;
+}
+
+bool RowProgram::is_inside(const Affine& index, int64_t extent) const {
+  int64_t least = index.back(), most = index.back();
+  for (size_t n = 0; n < extents_.size(); ++n)
+    (index[n] < 0 ? least : most) += index[n] * std::max<int64_t>(extents_[n] - 1, 0);
+  return least >= 0 && most < extent;
+}
+
+std::optional<size_t> RowProgram::access(const Buffer& buffer, const std::vector<PrimExpr>& indices) {
+  auto found = tensors_.find(buffer.get());
+  if (found == tensors_.end() || !buffer->strides.empty() || !buffer->axis_separators.empty() ||
+      (buffer->elem_offset && !is_zero(buffer->elem_offset)))
+    return std::nullopt;
+  const runtime::Tensor& tensor = found->second;
+  if (static_cast<size_t>(tensor.ndim()) != indices.size() || buffer->dtype != tensor.dtype() ||
+      buffer->dtype.bits % 8 != 0)
+    return std::nullopt;
+  Access result{tensor.data_as<char>(), buffer->dtype, Affine(extents_.size() + 1, 0)};
+  for (size_t axis = 0; axis < indices.size(); ++axis) {
+    const std::optional<Affine> index = affine(indices[axis]);
+    const int64_t extent = tensor.shape()[axis];
+    if (!index || !is_inside(*index, extent)) return std::nullopt;
+    for (size_t n = 0; n < index->size(); ++n) result.element[n] = result.element[n] * extent + (*index)[n];
+  }
+  accesses_.push_back(std::move(result));
+  return accesses_.size() - 1;
+}
+
+std::optional<Term> RowProgram::term(const PrimExpr& expr) {
+  Term result;
+  if (const auto* load = expr.as<BufferLoadNode>()) {
+    const std::optional<size_t> at = load->predicate ? std::nullopt : access(load->buffer, load->indices);
+    if (!at) return std::nullopt;
+    result.op = Term::Op::kLoad;
+    result.access = *at;
+    return result;
+  }
+  if (expr->dtype != kFloat32 && expr->dtype != kFloat64) return std::nullopt;
+  result.is_float32 = expr->dtype == kFloat32;
+  std::vector<PrimExpr> operands;
+  if (const auto* number = expr.as<FloatImmNode>()) {
+    result.constant = result.is_float32 ? static_cast<float>(number->value) : number->value;
+  } else if (const auto* operation = expr.as<BinaryOpNode>()) {
+    using Op = Term::Op;
+    if (is<AddNode>(expr))
+      result.op = Op::kAdd;
+    else if (is<SubNode>(expr))
+      result.op = Op::kSub;
+    else if (is<MulNode>(expr))
+      result.op = Op::kMul;
+    else if (is<DivNode>(expr))
+      result.op = Op::kDiv;
+    else
+      return std::nullopt;
+    operands = {operation->a, operation->b};
+  } else if (const auto* cast = expr.as<CastNode>()) {
+    result.op = Term::Op::kCast;
+    operands = {cast->value};
+  } else if (const auto* call = expr.as<CallNode>()) {
+    const auto* op = call->op.as<OpNode>();
+    if (!op || op->name != "tir.sqrt") return std::nullopt;
+    result.op = Term::Op::kSqrt;
+    operands = call->args;
+  } else {
+    return std::nullopt;
+  }
+  for (const PrimExpr& operand : operands) {
+    std::optional<Term> part = term(operand);
+    if (!part || (operand->dtype != kFloat32 && operand->dtype != kFloat64)) return std::nullopt;
+    result.operands.push_back(std::move(*part));
+  }
+  return result;
+}
+
+int64_t RowProgram::offset(size_t access) const {
+  const Affine& element = accesses_[access].element;
+  int64_t result = element.back();
+  for (size_t n = 0; n < position_.size(); ++n) result += element[n] * position_[n];
+  return result;
+}
+
+void RowProgram::load_row(const Access& access, int64_t at, int64_t step, std::vector<double>& row) const {
+  auto fill = [&]<class T>(const T* data) {
+    data += at;
+    for (size_t n = 0; n < row.size(); ++n)
+      row[n] = static_cast<double>(data[static_cast<int64_t>(n) * step]);
+  };
+  if (access.dtype == kFloat32)
+    fill(reinterpret_cast<const float*>(access.data));
+  else
+    fill(reinterpret_cast<const double*>(access.data));
+}
+
+// The values of `term` into rows_[depth].  Sums, products, quotients and roots of float32 are exact enough in
+// double that rounding the result gives the float32 result.  Source: Figueroa, "When is double rounding
+// innocuous?", SIGNUM 30(3), 1995
+void RowProgram::compute_row(const Term& term, size_t depth) {
+  using Op = Term::Op;
+  if (rows_.size() < depth + 2)
+    rows_.resize(depth + 2, std::vector<double>(static_cast<size_t>(extents_.back())));
+  for (size_t n = 0; n < term.operands.size(); ++n) compute_row(term.operands[n], depth + n);
+  std::vector<double>& row = rows_[depth];
+  const std::vector<double>& other = rows_[depth + 1];
+  switch (term.op) {
+    case Op::kLoad: return load_row(accesses_[term.access], offset(term.access), step(term.access), row);
+    case Op::kConstant: row.assign(row.size(), term.constant); return;
+    case Op::kAdd:
+      for (size_t n = 0; n < row.size(); ++n) row[n] += other[n];
+      break;
+    case Op::kSub:
+      for (size_t n = 0; n < row.size(); ++n) row[n] -= other[n];
+      break;
+    case Op::kMul:
+      for (size_t n = 0; n < row.size(); ++n) row[n] *= other[n];
+      break;
+    case Op::kDiv:
+      for (size_t n = 0; n < row.size(); ++n) row[n] /= other[n];
+      break;
+    case Op::kSqrt:
+      for (double& value : row) value = std::sqrt(value);
+      break;
+    case Op::kCast: break;
+  }
+  if (term.is_float32) {
+    for (double& value : row) value = static_cast<double>(static_cast<float>(value));
+  }
+}
+
+// Two loops that walk every tensor as one loop would are one: rows become long.
+void RowProgram::join_loops() {
+  for (size_t n = extents_.size() - 1; n-- > 0;) {
+    const bool is_one_walk = std::all_of(accesses_.begin(), accesses_.end(), [&](const Access& access) {
+      return access.element[n] == access.element[n + 1] * extents_[n + 1];
+    });
+    if (!is_one_walk) continue;
+    const auto at = static_cast<std::ptrdiff_t>(n);
+    extents_[n + 1] *= extents_[n];
+    extents_.erase(extents_.begin() + at);
+    for (Access& access : accesses_) access.element.erase(access.element.begin() + at);
+  }
+}
+
+void RowProgram::copy_row() {
+  const Access &to = accesses_[target_], &from = accesses_[value_.access];
+  const int64_t bytes = to.dtype.num_bytes(), to_step = step(target_), from_step = step(value_.access);
+  char* target = to.data + offset(target_) * bytes;
+  const char* source = from.data + offset(value_.access) * bytes;
+  auto copy = [&]<int64_t kBytes>() {
+    for (int64_t n = 0; n < extents_.back(); ++n)
+      std::memcpy(target + n * to_step * kBytes, source + n * from_step * kBytes, kBytes);
+  };
+  switch (bytes) {
+    case 1: return copy.operator()<1>();
+    case 2: return copy.operator()<2>();
+    case 4: return copy.operator()<4>();
+    case 8: return copy.operator()<8>();
+    default:
+      for (int64_t n = 0; n < extents_.back(); ++n)
+        std::memcpy(target + n * to_step * bytes, source + n * from_step * bytes, static_cast<size_t>(bytes));
+  }
+}
+
+void RowProgram::run() {
+  for (int64_t extent : extents_) {
+    if (extent <= 0) return;
+  }
+  join_loops();
+  position_.assign(extents_.size() - 1, 0);
+  for (;;) {
+    if (value_.op == Term::Op::kLoad) {
+      copy_row();
+    } else {
+      compute_row(value_, 0);
+      const Access& to = accesses_[target_];
+      int64_t at = offset(target_);
+      for (double value : rows_[0]) {
+        if (to.dtype == kFloat32)
+          reinterpret_cast<float*>(to.data)[at] = static_cast<float>(value);
+        else
+          reinterpret_cast<double*>(to.data)[at] = value;
+        at += step(target_);
+      }
+    }
+    size_t loop = position_.size();
+    while (loop > 0 && ++position_[loop - 1] == extents_[loop - 1]) position_[--loop] = 0;
+    if (loop == 0) return;
+  }
+}
+
+}  // namespace
+
+bool evaluate_rows(const PrimFunc& func, std::span<const runtime::Tensor> args) {
+  RowProgram program(func, args);
+  if (!program.understand(func)) return false;
+  program.run();
+  return true;
+}
+
+}  // namespace tilewright::relax

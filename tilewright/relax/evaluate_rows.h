@@ -1,0 +1,16 @@
+// Fast evaluation of simple loop programs while compiling: moves of elements and arithmetic of floats.
+#pragma once
+#include <span>
+
+#include "tilewright/runtime/tensor.h"
+#include "tilewright/tir/tir.h"
+
+namespace tilewright::relax {
+
+/// Runs `func` on `args` (inputs, then the output) if it is one nest of loops with constant extents that
+/// stores one element per turn: a copy of an element of any dtype, or + - * / sqrt and casts of float32 and
+/// float64, of elements at affine indices.  Whole rows are computed at a time, with one rounding per
+/// operation.  Returns false, and has done nothing, for any other program.
+bool evaluate_rows(const tir::PrimFunc& func, std::span<const runtime::Tensor> args);
+
+}  // namespace tilewright::relax

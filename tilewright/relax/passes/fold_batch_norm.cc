@@ -1,0 +1,274 @@
+// Scales and shifts by constants go into the constant weights they follow.
+//   y = batch_norm(x, gamma, beta, mean, var)[0]  =>  y = x * scale + shift
+//       scale = gamma / sqrt(var + epsilon), shift = beta - mean * scale, shaped [1, c, 1, 1]
+//   conv(x, W) * s        =>  conv(x, W * s)               s: one number, or one per channel
+//   (conv(x, W) + b) * s  =>  conv(x, W * s) + b * s
+//   (conv(x, W) + b) + c  =>  conv(x, W) + (b + c)
+// The same for matmul with a weight [k, n] and one number per column.  A value that something else uses as
+// well is left alone.  The new arithmetic of constants is left to fold_constant, to run before (so that
+// weights are constants) and after.  Results differ from the unfused ones by rounding. Source: Jacob et al.,
+// arXiv 1712.05877, section 3.2
+#include <unordered_map>
+
+#include "tilewright/ir/rewrite.h"
+#include "tilewright/ir/walk.h"
+#include "tilewright/relax/block_builder.h"
+#include "tilewright/relax/liveness.h"
+#include "tilewright/relax/op.h"
+#include "tilewright/relax/pass.h"
+
+namespace tilewright::relax {
+namespace {
+
+// A linear operator with a constant weight, and what is added to it.
+struct Linear {
+  Call call;
+  Expr weight;             // an expression of constants
+  Expr bias;               // the same, broadcasting to the result; or null
+  size_t channel = 0;      // the dimension of the result ...
+  size_t weight_axis = 0;  // ... and that of the weight which belong together
+  size_t ndim = 0;
+  int64_t num_channels = 0;
+};
+
+Expr shape_expr(const std::vector<int64_t>& values) {
+  const Shape shape = extents(values);
+  return ShapeExprNode::make(shape, Type(shape_type(shape)));
+}
+Expr reshape(const Expr& x, const std::vector<int64_t>& shape) {
+  return call_op("relax.reshape", {x, shape_expr(shape)});
+}
+Expr add(const Expr& a, const Expr& b) { return call_op("relax.add", {a, b}); }
+Expr subtract(const Expr& a, const Expr& b) { return call_op("relax.subtract", {a, b}); }
+Expr multiply(const Expr& a, const Expr& b) { return call_op("relax.multiply", {a, b}); }
+
+// [1, c, 1, 1]: `size` along `axis`
+std::vector<int64_t> along(size_t ndim, size_t axis, int64_t size) {
+  std::vector<int64_t> shape(ndim, 1);
+  shape[axis] = size;
+  return shape;
+}
+
+std::optional<std::vector<int64_t>> constant_shape(const Expr& expr) {
+  const Shape* shape = known_shape(expr);
+  return shape ? constant_extents(*shape) : std::nullopt;
+}
+
+DataType dtype_of(const Expr& expr) {
+  const auto* tensor = type_of(expr).as<TensorTypeNode>();
+  return tensor ? tensor->dtype : DataType::void_();
+}
+
+std::optional<Linear> linear_of(const CallNode* call) {
+  const std::string_view name = op_name(call);
+  if (call->args.size() < 2 || !is<ConstantNode>(call->args[1])) return std::nullopt;
+  const auto weight = constant_shape(call->args[1]);
+  const auto* result = call->type.as<TensorTypeNode>();
+  if (!weight || !result || !result->dtype.is_float() || result->dtype != dtype_of(call->args[1]))
+    return std::nullopt;
+  Linear linear{.call = Call(call), .weight = call->args[1], .bias = {}, .ndim = weight->size()};
+  if (name == "relax.nn.conv1d" || name == "relax.nn.conv2d" || name == "relax.nn.conv3d") {
+    linear.channel = call->attrs.get_string("data_layout", "").find('C');
+    linear.weight_axis = call->attrs.get_string("kernel_layout", "").find('O');
+  } else if (name == "relax.matmul" && weight->size() == 2 && result->ndim >= 2) {
+    linear.ndim = static_cast<size_t>(result->ndim);
+    linear.channel = linear.ndim - 1;
+    linear.weight_axis = 1;
+  } else {
+    return std::nullopt;
+  }
+  if (linear.channel >= linear.ndim || linear.weight_axis >= weight->size()) return std::nullopt;
+  linear.num_channels = (*weight)[linear.weight_axis];
+  return linear;
+}
+
+// Whether `value` is a constant that holds one number, or one per channel of `linear`.
+bool is_per_channel(const Expr& value, const Linear& linear) {
+  const auto shape = is<ConstantNode>(value) ? constant_shape(value) : std::nullopt;
+  if (!shape || shape->size() > linear.ndim || dtype_of(value) != dtype_of(linear.call->args[1]))
+    return false;
+  for (size_t n = 0; n < shape->size(); ++n) {
+    const int64_t extent = (*shape)[shape->size() - 1 - n];
+    const bool is_channel = linear.ndim - 1 - n == linear.channel;
+    if (extent != 1 && !(is_channel && extent == linear.num_channels)) return false;
+  }
+  return true;
+}
+
+class Folding {
+ public:
+  explicit Folding(const Function& func) {
+    walk(
+        func->body, [&](const VarNode* var) { ++num_uses_[var]; },
+        [&](const DataflowVarNode* var) { ++num_uses_[var]; });
+  }
+
+  /// What earlier blocks compute may depend on variables that are not seen in the next one.
+  void begin_block() {
+    linears_.clear();
+    norms_.clear();
+  }
+
+  /// What `var` is bound to from now on: `value` itself if nothing folds.
+  Expr visit(const AnyVar& var, const Expr& value) {
+    if (const auto* item = value.as<TupleGetItemNode>()) {
+      auto found = norms_.find(item->tuple.get());
+      if (found == norms_.end()) return value;
+      const CallNode* norm = found->second.get();
+      if (item->index > 0) return norm->args[static_cast<size_t>(item->index) + 2];
+      return normalized(var, norm, num_uses_[item->tuple.get()] == 1);
+    }
+    const auto* call = value.as<CallNode>();
+    if (!call) return value;
+    const std::string_view name = op_name(call);
+    if (name == "relax.nn.batch_norm") {
+      if (has_constant_statistics(call)) norms_[var.get()] = Call(call);
+      return value;
+    }
+    if (auto linear = linear_of(call)) {
+      linears_[var.get()] = *linear;
+      return value;
+    }
+    if (call->args.size() != 2) return value;
+    for (size_t n = 0; n < 2; ++n) {
+      const Linear* linear = foldable(call->args[n]);
+      const Expr& other = call->args[1 - n];
+      if (!linear || !is_per_channel(other, *linear)) continue;
+      if (name == "relax.multiply") return scaled(var, *linear, other);
+      if (name == "relax.add") return shifted(var, *linear, other, value);
+    }
+    return value;
+  }
+
+ private:
+  static bool has_constant_statistics(const CallNode* call) {
+    for (size_t n = 1; n < 5; ++n) {
+      if (!is<ConstantNode>(call->args[n])) return false;
+    }
+    return constant_shape(call->args[1]).has_value() && type_of(call->args[0]).as<TensorTypeNode>()->ndim > 0;
+  }
+
+  // The linear operator that `expr` is, if nothing else sees that.
+  const Linear* foldable(const Expr& expr) const {
+    auto found = linears_.find(expr.get());
+    auto uses = num_uses_.find(expr.get());
+    return found != linears_.end() && uses->second == 1 ? &found->second : nullptr;
+  }
+
+  Expr normalized(const AnyVar& var, const CallNode* norm, bool is_only_use) {
+    const auto* type = type_of(norm->args[0]).as<TensorTypeNode>();
+    int64_t axis = norm->attrs.get_int("axis", 1);
+    if (axis < 0) axis += type->ndim;
+    const int64_t size = constant_shape(norm->args[1])->at(0);
+    const std::vector<int64_t> shape =
+        along(static_cast<size_t>(type->ndim), static_cast<size_t>(axis), size);
+    const Constant epsilon = make_constant(scalar(norm->attrs.get_float("epsilon", 1e-5), type->dtype));
+    const Expr deviation = call_op("relax.sqrt", {add(norm->args[4], epsilon)});
+    const bool has_scale = norm->attrs.get_bool("scale", true),
+               has_shift = norm->attrs.get_bool("center", true);
+    const Expr one = make_constant(scalar(1.0, type->dtype));
+    Expr scale = call_op("relax.divide", {has_scale ? norm->args[1] : one, deviation});
+    Expr shift = multiply(norm->args[3], scale);
+    shift = has_shift ? subtract(norm->args[2], shift) : Expr(call_op("relax.negative", {shift}));
+    const Linear* linear = is_only_use ? foldable(norm->args[0]) : nullptr;
+    if (linear && linear->channel == static_cast<size_t>(axis)) {
+      const Linear scaled = with_scale(*linear, scale);
+      return result(var, with_bias(scaled, reshape(shift, shape)));
+    }
+    return add(multiply(norm->args[0], reshape(scale, shape)), reshape(shift, shape));
+  }
+
+  static runtime::Tensor scalar(double value, DataType dtype) {
+    const auto number = static_cast<float>(value);
+    if (dtype == kFloat32) return runtime::Tensor::copy_of(&number, sizeof number, runtime::Shape{}, dtype);
+    return runtime::Tensor::copy_of(&value, sizeof value, runtime::Shape{}, dtype);
+  }
+
+  // `scale`: any shape that holds one number, or one per channel
+  static Linear with_scale(const Linear& linear, const Expr& scale) {
+    Linear result = linear;
+    const auto shape = constant_shape(scale);
+    int64_t size = linear.num_channels;
+    if (shape) {
+      size = 1;
+      for (int64_t extent : *shape) size *= extent;
+    }
+    const size_t weight_ndim = constant_shape(linear.call->args[1])->size();
+    result.weight = multiply(linear.weight, reshape(scale, along(weight_ndim, linear.weight_axis, size)));
+    if (linear.bias)
+      result.bias = multiply(linear.bias, reshape(scale, along(linear.ndim, linear.channel, size)));
+    return result;
+  }
+
+  static Linear with_bias(const Linear& linear, const Expr& bias) {
+    Linear result = linear;
+    result.bias = linear.bias ? add(linear.bias, bias) : bias;
+    return result;
+  }
+
+  Expr scaled(const AnyVar& var, const Linear& linear, const Expr& scale) {
+    return result(var, with_scale(linear, scale));
+  }
+
+  Expr shifted(const AnyVar& var, const Linear& linear, const Expr& bias, const Expr& value) {
+    const bool is_first = !linear.bias;
+    const Linear sum = with_bias(linear, bias);
+    if (!is_first) return result(var, sum);
+    linears_[var.get()] = sum;  // the addition stays as it is
+    return value;
+  }
+
+  Expr result(const AnyVar& var, const Linear& linear) {
+    linears_[var.get()] = linear;
+    const Expr call = with(linear.call, [&](CallNode& changed) {
+      changed.args[1] = linear.weight;
+      changed.type = nullptr;
+    });
+    return linear.bias ? add(call, linear.bias) : call;
+  }
+
+  std::unordered_map<const Object*, int> num_uses_;
+  std::unordered_map<const Object*, Linear> linears_;
+  std::unordered_map<const Object*, Call> norms_;
+};
+
+// Bindings of dataflow blocks that only the old forms used are dropped by dead_code_elimination.
+Function fold_function(const Function& func, const IRModule& module) {
+  const Function folded = rewrite(func, [&](auto& self, const FunctionNode* node) -> Function {
+    Folding folding{Function(node)};
+    const Function inner(node);
+    return rewrite(inner, [&](auto& rewriter, const DataflowBlockNode* block) -> BindingBlock {
+      std::vector<Binding> bindings;
+      bool changed = false;
+      folding.begin_block();
+      for (const Binding& binding : block->bindings) {
+        const auto* bound = ObjectRef(binding).as<VarBindingNode>();
+        const Expr value = bound ? folding.visit(binding->var, binding->value) : binding->value;
+        changed |= value != binding->value;
+        bindings.push_back(value == binding->value
+                               ? binding
+                               : with(VarBinding(bound), [&](VarBindingNode& b) { b.value = value; }));
+      }
+      return changed ? BindingBlock(DataflowBlockNode::make(std::move(bindings))) : BindingBlock(block);
+    });
+  });
+  return folded == func ? func : BlockBuilder(module).normalize_function(folded);
+}
+
+IRModule run(const IRModule& module, const NoOptions&, PassContext&) {
+  IRModule result = module;
+  for (size_t n = 0; n < module->functions.size(); ++n) {
+    const Function func = ref_as<FunctionNode>(module->functions[n]);
+    if (!func) continue;
+    Function folded = fold_function(func, module);
+    if (folded != func) result = with_function(result, module->global_vars[n]->name_hint, std::move(folded));
+  }
+  return result;
+}
+
+}  // namespace
+
+extern constinit const PassInfo fold_batch_norm_info = module_pass<run>(
+    "fold_batch_norm", "Scales and shifts by constants are part of the constant weights they follow.", 2);
+
+}  // namespace tilewright::relax

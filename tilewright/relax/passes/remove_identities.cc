@@ -1,0 +1,175 @@
+// Operators that give their argument back are gone, and two moves in a row are one.
+//   dropout(x)[0], reshape(x, its shape), astype(x, its dtype), permute_dims(x, in order)      =>  x
+//   permute_dims(permute_dims(x, p), q)  =>  permute_dims(x, p[q]), or x
+//   reshape(reshape(x, s), t)            =>  reshape(x, t)
+//   x + 0, x - 0, x * 1, x / 1           =>  x    if the result has the type of x
+// Only what is exact to the bit: of floats x + 0.0 is not, since -0.0 + 0.0 is 0.0; x + -0.0 and x - 0.0 are.
+#include <cmath>
+#include <cstring>
+#include <unordered_map>
+
+#include "tilewright/ir/rewrite.h"
+#include "tilewright/ir/walk.h"
+#include "tilewright/relax/block_builder.h"
+#include "tilewright/relax/liveness.h"
+#include "tilewright/relax/op.h"
+#include "tilewright/relax/pass.h"
+
+namespace tilewright::relax {
+namespace {
+
+bool has_type_of(const Expr& value, const Expr& other) {
+  const Type a = type_of(value), b = type_of(other);
+  return a && b && is_subtype(a, b) == Answer::kYes && is_subtype(b, a) == Answer::kYes &&
+         known_shape(value) != nullptr;
+}
+
+template <class T>
+bool all_equal(const runtime::Tensor& tensor, T expected) {
+  const T* data = tensor.data_as<T>();
+  return std::all_of(data, data + tensor.num_elements(),
+                     [&](T value) { return std::memcmp(&value, &expected, sizeof(T)) == 0; });
+}
+
+// Whether every element of `expr` is this very number; -0.0 is not 0.0.
+bool is_filled_with(const Expr& expr, double number) {
+  const auto* constant = expr.as<ConstantNode>();
+  if (!constant) return false;
+  const DataType dtype = constant->data.dtype();
+  if (dtype == kFloat32) return all_equal(constant->data, static_cast<float>(number));
+  if (dtype == DataType::float_(64)) return all_equal(constant->data, number);
+  if (std::signbit(number)) return false;
+  if (dtype == kInt32) return all_equal(constant->data, static_cast<int32_t>(number));
+  if (dtype == kInt64) return all_equal(constant->data, static_cast<int64_t>(number));
+  return false;
+}
+
+bool is_integral(const Expr& expr) {
+  const auto* tensor = type_of(expr).as<TensorTypeNode>();
+  return tensor && tensor->dtype.is_integral();
+}
+
+std::vector<int64_t> permutation_of(const CallNode* call) {
+  std::vector<int64_t> axes = call->attrs.get_ints("axes", {});
+  const auto* type = type_of(call->args[0]).as<TensorTypeNode>();
+  const int64_t ndim = type ? type->ndim : -1;
+  for (int64_t& axis : axes) axis += axis < 0 ? ndim : 0;
+  if (axes.empty()) {
+    for (int64_t axis = ndim; axis-- > 0;) axes.push_back(axis);
+  }
+  return axes;
+}
+
+class Simplifier {
+ public:
+  // What binding `var` to `value` may be replaced by, or null.
+  Expr simplified(const Expr& value) const {
+    if (const auto* item = value.as<TupleGetItemNode>()) {
+      const auto* source = definition(item->tuple);
+      return source && op_name(source) == "relax.nn.dropout" && item->index == 0 ? source->args[0] : Expr();
+    }
+    const auto* call = value.as<CallNode>();
+    const std::string_view name = call ? op_name(call) : std::string_view();
+    if (name.empty() || call->args.empty()) return nullptr;
+    if (name == "relax.permute_dims") return simplified_permute(call);
+    if (is_reshape_like(name)) return simplified_reshape(call);
+    const bool keeps_elements = name == "relax.astype" || name == "relax.broadcast_to";
+    if (keeps_elements && has_type_of(call->args[0], value)) return call->args[0];
+    return without_neutral(call, name);
+  }
+
+  void define(const AnyVar& var, const Expr& value) {
+    if (const auto* call = value.as<CallNode>()) calls_[var.get()] = Call(call);
+  }
+
+ private:
+  // The call that `var` is bound to, if its first argument can be seen where `var` can.
+  const CallNode* definition(const Expr& var) const {
+    auto found = calls_.find(var.get());
+    if (found == calls_.end() || found->second->args.empty()) return nullptr;
+    const bool is_seen = is<DataflowVarNode>(var) || !is<DataflowVarNode>(found->second->args[0]);
+    return is_seen ? found->second.get() : nullptr;
+  }
+
+  Expr simplified_permute(const CallNode* call) const {
+    const std::vector<int64_t> outer = permutation_of(call);
+    bool is_in_order = !outer.empty();
+    for (size_t n = 0; n < outer.size(); ++n) is_in_order &= outer[n] == static_cast<int64_t>(n);
+    if (is_in_order) return call->args[0];
+    const CallNode* source = definition(call->args[0]);
+    if (!source || op_name(source) != "relax.permute_dims") return nullptr;
+    const std::vector<int64_t> inner = permutation_of(source);
+    std::vector<int64_t> axes;
+    for (int64_t axis : outer) axes.push_back(inner.at(static_cast<size_t>(axis)));
+    const Call joined = with(call, [&](CallNode& changed) {
+      changed.args[0] = source->args[0];
+      changed.attrs.set("axes", options_detail::write(axes));
+    });
+    const Expr shorter = simplified_permute(joined.get());
+    return shorter ? shorter : Expr(joined);
+  }
+
+  Expr simplified_reshape(const CallNode* call) const {
+    if (has_type_of(call->args[0], Expr(call))) return call->args[0];
+    const CallNode* source = definition(call->args[0]);
+    const Shape* shape = known_shape(Expr(call));
+    if (!source || !is_reshape_like(op_name(source)) || !shape) return nullptr;
+    if (has_type_of(source->args[0], Expr(call))) return source->args[0];
+    Call joined =
+        call_op("relax.reshape", {source->args[0], ShapeExprNode::make(*shape, Type(shape_type(*shape)))}, {},
+                call->span);
+    return with(joined, [&](CallNode& changed) { changed.type = call->type; });
+  }
+
+  Expr without_neutral(const CallNode* call, std::string_view name) const {
+    if (call->args.size() != 2) return nullptr;
+    const Expr &a = call->args[0], &b = call->args[1];
+    const bool keeps_a = has_type_of(a, Expr(call)), keeps_b = has_type_of(b, Expr(call));
+    const double zero = is_integral(a) ? 0.0 : -0.0;
+    if (name == "relax.add" && keeps_a && is_filled_with(b, zero)) return a;
+    if (name == "relax.add" && keeps_b && is_filled_with(a, zero)) return b;
+    if (name == "relax.subtract" && keeps_a && is_filled_with(b, 0.0)) return a;
+    if (name == "relax.multiply" && keeps_a && is_filled_with(b, 1.0)) return a;
+    if (name == "relax.multiply" && keeps_b && is_filled_with(a, 1.0)) return b;
+    if (name == "relax.divide" && keeps_a && is_filled_with(b, 1.0)) return a;
+    return nullptr;
+  }
+
+  std::unordered_map<const Object*, Call> calls_;
+};
+
+Function simplify(const Function& func) {
+  Simplifier simplifier;
+  return rewrite(func, [&](auto& self, const VarBindingNode* node) -> Binding {
+    VarBinding binding = self.children(node);
+    if (const Expr value = simplifier.simplified(binding->value)) {
+      binding = with(binding, [&](VarBindingNode& changed) { changed.value = value; });
+      const bool is_seen = is<DataflowVarNode>(node->var) || is<VarNode>(value);
+      if (VarBaseNode::classof(*value) && is_seen) self.replace_uses(node->var.get(), value);
+    }
+    simplifier.define(binding->var, binding->value);
+    return binding;
+  });
+}
+
+}  // namespace
+
+namespace {
+IRModule run(const IRModule& module, const NoOptions&, PassContext&) {
+  IRModule result = module;
+  for (size_t n = 0; n < module->functions.size(); ++n) {
+    const Function func = ref_as<FunctionNode>(module->functions[n]);
+    if (!func) continue;
+    const Function changed = simplify(func);
+    if (changed != func)
+      result = with_function(result, module->global_vars[n]->name_hint,
+                             BlockBuilder(module).normalize_function(changed));
+  }
+  return result;
+}
+}  // namespace
+
+extern constinit const PassInfo remove_identities_info = module_pass<run>(
+    "remove_identities", "No operator only gives its argument back; moves in a row are one.", 1);
+
+}  // namespace tilewright::relax
