@@ -45,11 +45,12 @@ def build_graph(mod, target="llvm", params: dict | None = None):
     )
 
 
-def compile(source, target="llvm", params: dict | None = None):  # noqa: A001 - the field's name
+def compile(source, target="llvm", params: dict | None = None, *, schedule: bool = True):  # noqa: A001 - the field's name
     """A compiled program: a Module for loop programs, an Executable for graphs.
 
     source  an IRModule, a function, or the path of an ONNX model
     target  text or Target; default "llvm", this machine
+    schedule  as in build, for a module of loop programs
     >>> ex = tilewright.compile("model.onnx"); vm = tilewright.VirtualMachine(ex)
     """
     if isinstance(source, str) or hasattr(source, "__fspath__"):
@@ -59,8 +60,8 @@ def compile(source, target="llvm", params: dict | None = None):  # noqa: A001 - 
     if isinstance(source, _Function):
         return build_graph(source, target, params)
     if isinstance(source, _PrimFunc):
-        return build(source, target)
+        return build(source, target, schedule=schedule)
     if not isinstance(source, IRModule):
         raise UserError(f"cannot compile a Python {type(source).__name__}\nhelp: give a module, a function or an ONNX path")
     has_graph = any(isinstance(func, _Function) for func in source.functions.values())
-    return build_graph(source, target, params) if has_graph else build(source, target)
+    return build_graph(source, target, params) if has_graph else build(source, target, schedule=schedule)

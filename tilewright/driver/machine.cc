@@ -19,7 +19,8 @@ schedule::Machine machine_of(const codegen::NativeTarget& native, const ir::Targ
   schedule::Machine machine;
   machine.vector_bytes = native.vector_bits / 8;
   // AVX-512 and AArch64 name 32 registers, older x86 16
-  const bool has_32 = native.has("avx512f") || native.triple.starts_with("aarch64");
+  const bool is_x86 = native.triple.starts_with("x86_64");
+  const bool has_32 = is_x86 ? native.has("avx512f") : native.triple.starts_with("aarch64");
   machine.num_vector_registers = has_32 ? 32 : 16;
   if (native.is_host) {
     machine.l1_bytes = cache_bytes(_SC_LEVEL1_DCACHE_SIZE, machine.l1_bytes);

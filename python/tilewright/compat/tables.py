@@ -27,8 +27,8 @@ def _tvm() -> dict:
     return {
         "__version__": "0.27.0+tilewright",
         "IRModule": ir.IRModule,
-        "build": tw.build,
-        "compile": compile_any,
+        "build": _build_as_written,
+        "compile": _compile_as_written,
         "cpu": tw.cpu,
         "cuda": tw.cuda,
         "gpu": tw.cuda,
@@ -92,6 +92,16 @@ def _relax_vm() -> dict:
         "VirtualMachine": tw.VirtualMachine,
         "Executable": classes.OldExecutable,
     }
+
+
+def _build_as_written(mod, target="llvm", **options):
+    """tvm.build: loop programs run as they are written, so that a lesson sees what its own steps gain."""
+    return tw.build(mod, target, schedule=False, **options)
+
+
+def _compile_as_written(mod, target="llvm", **options):
+    """tvm.compile: loop programs run as they are written; kernels of graphs are scheduled by rules."""
+    return compile_any(mod, target, schedule=False, **options)
 
 
 def _old_relax_build(mod, target="llvm", params=None):
