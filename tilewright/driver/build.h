@@ -20,6 +20,8 @@ struct StageTime {
 
 using StageObserver = std::function<void(const StageTime&)>;
 
+struct Generator;
+
 struct BuildOptions {
   std::string name = "module";  // what messages call the module
   std::string blob = {};        // bytes of a VM executable to carry (relax::vm_codegen)
@@ -38,6 +40,9 @@ runtime::Module build(const tir::PrimFunc& func, const ir::Target& target, const
 /// "" is the first of them.
 /// Raises UserError if `module` was not made by build, or for another format.
 std::string get_source(const runtime::Module& module, const std::string& format);
+
+/// Raises UserError, listing what there is, if files for `generator` cannot have the ending of `path`.
+void require_export_format(const Generator& generator, const std::string& path);
 
 /// Writes `module`, which build made, to `path`; the ending says as what: .so, .o, .a or that of a source
 /// format. A .so can be loaded by runtime::Module::load and by tvm-ffi.  The file appears whole or not at
