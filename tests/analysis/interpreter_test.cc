@@ -359,6 +359,58 @@ TEST(InterpretFaults, PromisesThatLie) {
   )"));
 }
 
+TEST(Interpret, CopiesPassOnThatNothingIsThere) {
+  const Tensor A = floats({4}, {1, 2, 3, 4});
+  EXPECT_EQ(fault(R"(
+    @T.prim_func
+    def main(A: T.Buffer((4,), "float32")):
+        B = T.decl_buffer((4,))
+        C = T.decl_buffer((4,))
+        for i in range(2):
+            B[i] = A[i]
+        for i in range(4):
+            C[i] = B[i]
+        for i in range(2):
+            A[i] = C[i] + T.float32(1)
+  )",
+                  {A}),
+            "no error");
+  EXPECT_EQ(content(A), (std::vector<float>{2, 3, 3, 4}));
+  EXPECT_EQ(fault(R"(
+    @T.prim_func
+    def main(A: T.Buffer((4,), "float32")):
+        B = T.decl_buffer((4,))
+        C = T.decl_buffer((4,))
+        for i in range(2):
+            B[i] = A[i]
+        for i in range(4):
+            C[i] = B[i]
+        for i in range(4):
+            A[i] = C[i] + T.float32(1)
+  )",
+                  {A}),
+            dedented(R"(
+    error: C[2] is read before anything is written to it at i = 2
+      f.py:10:16
+      10 |         A[i] = C[i] + T.float32(1)
+         |                ^^^^
+  )"));
+  EXPECT_EQ(fault(R"(
+    @T.prim_func
+    def main(A: T.Buffer((4,), "float32")):
+        B = T.decl_buffer((4,))
+        for i in range(4):
+            A[i] = B[i]
+  )",
+                  {A}),
+            dedented(R"(
+    error: B[0] is read before anything is written to it at i = 0
+      f.py:5:16
+       5 |         A[i] = B[i]
+         |                ^^^^
+  )"));
+}
+
 TEST(InterpretFaults, RacesOfParallelLoops) {
   const Tensor A = floats({4}, {0, 0, 0, 0});
   EXPECT_EQ(fault(R"(

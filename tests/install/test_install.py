@@ -38,23 +38,16 @@ def prefix(tmp_path_factory):
     return folder
 
 
-@pytest.fixture(scope="module")
-def consumer(prefix, tmp_path_factory):
-    build = tmp_path_factory.mktemp("consumer")
+def build_project(source, prefix, build):
     compilers = ["-DCMAKE_C_COMPILER=clang-19", "-DCMAKE_CXX_COMPILER=clang++-19"]
-    run(
-        "cmake",
-        "-G",
-        "Ninja",
-        "-S",
-        ROOT / "tests/install/consumer",
-        "-B",
-        build,
-        f"-DCMAKE_PREFIX_PATH={prefix}",
-        *compilers,
-    )
+    run("cmake", "-G", "Ninja", "-S", source, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}", *compilers)
     run("cmake", "--build", build)
     return build
+
+
+@pytest.fixture(scope="module")
+def consumer(prefix, tmp_path_factory):
+    return build_project(ROOT / "tests/install/consumer", prefix, tmp_path_factory.mktemp("consumer"))
 
 
 @pytest.fixture(scope="module")
@@ -92,6 +85,12 @@ def needed(library):
 
 def test_compiler_is_used_from_cpp(consumer):
     assert run(consumer / "use_compiler") == "llvm -mcpu=core-avx2\nthe target is empty\n"
+
+
+def test_example_in_cpp_schedules_compiles_and_runs(prefix, tmp_path):
+    printed = run(build_project(ROOT / "examples/cpp", prefix, tmp_path) / "matmul")
+    assert "for j_1 in T.vectorized(16):" in printed
+    assert float(re.search("largest error (.*)", printed)[1]) < 1e-4
 
 
 def test_runtime_is_used_from_c(consumer):

@@ -132,7 +132,7 @@ int main(int argc, char** argv) {
   TilewrightModule* model = NULL;
   if (argc != 2) return 1;
   EXPECT(tilewright_module_load("/no/such.so", &model) == -1);
-  EXPECT_MESSAGE("error: cannot load /no/such.so: there is no such file");
+  EXPECT_MESSAGE("error: cannot load /no/such.so: there is no such file\nhelp: check the path");
   EXPECT(tilewright_module_load(argv[1], &model) == 0);
   if (!model) return 1;
   use_process_state();

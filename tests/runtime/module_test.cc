@@ -47,22 +47,28 @@ TEST(Module, MissingFunctionNamesNearOnes) {
 }
 
 TEST(Module, LibrariesThatAreRefused) {
-  EXPECT_ERROR(Module::load("/no/such.so"), "error: cannot load /no/such.so: there is no such file");
+  EXPECT_ERROR(Module::load("/no/such.so"),
+               "error: cannot load /no/such.so: there is no such file\nhelp: check the path");
   EXPECT_ERROR(Module::load(TEST_KERNELS_OLD),
                std::string("error: ") + TEST_KERNELS_OLD +
                    " has kernel ABI version 99, this runtime has 1\n" +
                    "help: compile the model again with the tilewright you run it with");
-  EXPECT_ERROR(Module::load(TEST_KERNELS_FOREIGN),
-               std::string("error: ") + TEST_KERNELS_FOREIGN +
-                   " was not compiled by tilewright: it has no symbol __tilewright_abi_version");
+  EXPECT_ERROR(Module::load(TEST_KERNELS_FOREIGN), std::string("error: ") + TEST_KERNELS_FOREIGN +
+                                                       " was not compiled by tilewright: it has no symbol "
+                                                       "__tilewright_abi_version\nhelp: make a library with "
+                                                       "`tilewright compile`");
 }
 
 TEST(Module, DamagedFilesAreRefusedBeforeTheyAreMapped) {
   const std::string path = temporary("damaged.so");
   write(path, "not a library, and long enough to hold the header of one, which is sixty-four bytes");
-  EXPECT_ERROR(Module::load(path), "error: cannot load " + path + ": it is not a shared library");
+  EXPECT_ERROR(Module::load(path),
+               "error: cannot load " + path +
+                   ": it is not a shared library\nhelp: make one with `tilewright compile`");
   write(path, "");
-  EXPECT_ERROR(Module::load(path), "error: cannot load " + path + ": it is not a shared library");
+  EXPECT_ERROR(Module::load(path),
+               "error: cannot load " + path +
+                   ": it is not a shared library\nhelp: make one with `tilewright compile`");
   const std::string whole = read(TEST_KERNELS);
   for (size_t bytes : {whole.size() - 1, whole.size() / 2, size_t{100}}) {
     write(path, whole.substr(0, bytes));
@@ -85,7 +91,8 @@ TEST(Module, DamagedFilesAreRefusedBeforeTheyAreMapped) {
   }
   std::filesystem::remove(path);
   EXPECT_ERROR(Module::load(testing::TempDir()),
-               "error: cannot load " + testing::TempDir() + ": it is not a shared library");
+               "error: cannot load " + testing::TempDir() +
+                   ": it is not a shared library\nhelp: make one with `tilewright compile`");
 }
 
 extern "C" int32_t forty_two(void*, const TilewrightAny*, int32_t, TilewrightAny* result) {

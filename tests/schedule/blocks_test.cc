@@ -44,6 +44,33 @@ TEST(ReverseComputeInline, ConsumerIsComputedByItsProducer) {
   )");
 }
 
+TEST(ReverseComputeInline, ElementsThatTheConsumerLeavesOutAreNotWritten) {
+  check_schedule(
+      R"(
+    @T.prim_func
+    def main(A: T.Buffer((7,), "float32"), C: T.Buffer((7,), "float32")):
+        B = T.alloc_buffer((7,))
+        for i in range(7):
+            with T.block("B"):
+                vi = T.axis.spatial(7, i)
+                B[vi] = A[vi] * T.float32(2)
+        for i in range(7):
+            with T.block("C"):
+                vi = T.axis.spatial(7, i)
+                T.where(i < 5)
+                C[vi] = B[vi] + T.float32(1)
+  )",
+      [](Schedule& sch) { sch.call("reverse_compute_inline", "C"); }, R"(
+    @T.prim_func
+    def main(A: T.Buffer((7,), "float32"), C: T.Buffer((7,), "float32")):
+        for i in range(7):
+            with T.block("B"):
+                vi = T.axis.spatial(7, i)
+                T.where(i < 5)
+                C[vi] = A[vi] * T.float32(2) + T.float32(1)
+  )");
+}
+
 TEST(CacheRead, CopyStandsBeforeTheConsumer) {
   check_schedule(kTwoSteps, [](Schedule& sch) { sch.call("cache_read", "C", 0, "local"); }, R"(
     @T.prim_func

@@ -149,6 +149,21 @@ TEST(DecomposeReduction, LoopInsideTheReductionIsRefused) {
   )");
 }
 
+TEST(DecomposeReduction, LoopOverElementsAndTermsIsRefused) {
+  check_refused(
+      kMmRelu,
+      [](Schedule& sch) {
+        const auto [i, j, k] = sch.call("get_loops", "Y").loops<3>();
+        sch.call("decompose_reduction", "Y", sch.call("fuse", j, k).loop());
+      },
+      R"(
+    error: decompose_reduction: reduce axis vk of block Y does not start at 0 when its loops start
+      f.py:5:14
+       5 |         with T.block("Y"):
+         |              ^^^^^^^^^^^^
+  )");
+}
+
 TEST(Course, BatchedMatmulRelu) {
   check_schedule(
       R"(
@@ -277,6 +292,72 @@ TEST(ComputeAt, HaloReadBackIsRefusedTheOtherWay) {
       f.py:9:14
        9 |         with T.block("C"):
          |              ^^^^^^^^^^^^
+  )");
+}
+
+// Each iteration of i computes its own elements of B, some of them twice; a reader behind the loop would need
+// them to be one buffer.
+TEST(ComputeInline, BufferOfOneParallelIterationStaysInside) {
+  check_refused(
+      R"(
+    @T.prim_func
+    def main(A: T.Buffer((18,), "float32"), D: T.Buffer((16,), "float32")):
+        B = T.alloc_buffer((18,))
+        C = T.alloc_buffer((16,))
+        for i in range(18):
+            with T.block("B"):
+                vi = T.axis.spatial(18, i)
+                B[vi] = A[vi] * T.float32(2)
+        for i in range(16):
+            with T.block("C"):
+                vi = T.axis.spatial(16, i)
+                C[vi] = B[vi] + B[vi + 1] + B[vi + 2]
+        for i in range(16):
+            with T.block("D"):
+                vi = T.axis.spatial(16, i)
+                D[vi] = C[vi] + T.float32(1)
+  )",
+      [](Schedule& sch) {
+        const LoopRef i = sch.call("get_loops", "C").loops()[0];
+        sch.call("compute_at", "B", i);
+        sch.call("parallel", i);
+        sch.call("compute_inline", "C");
+      },
+      R"(
+    error: compute_inline: the iterations of loop i could not run at once any more: block B writes B[vi] in several iterations of loop i
+      f.py:9:5
+       9 |     for i in range(16):
+         |     ^^^^^^^^^^^^^^^^^^^
+  )");
+}
+
+TEST(ReverseComputeAt, SumInAParallelLoopIsRefused) {
+  check_refused(
+      R"(
+    @T.prim_func
+    def main(A: T.Buffer((4, 9), "float32"), S: T.Buffer((4,), "float32")):
+        E = T.alloc_buffer((4, 9))
+        for i, j in T.grid(4, 9):
+            with T.block("E"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                E[vi, vj] = A[vi, vj] * T.float32(2)
+        for i, k in T.grid(4, 9):
+            with T.block("S"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    S[vi] = T.float32(0)
+                S[vi] = S[vi] + E[vi, vk]
+  )",
+      [](Schedule& sch) {
+        const LoopRef j = sch.call("get_loops", "E").loops()[1];
+        sch.call("parallel", j);
+        sch.call("reverse_compute_at", "S", j);
+      },
+      R"(
+    error: reverse_compute_at: the iterations of loop j could not run at once any more: block S writes S[vi] in several iterations of loop j
+      f.py:4:5
+       4 |     for i, j in T.grid(4, 9):
+         |     ^^^^^^^^^^^^^^^^^^^^^^^^^
   )");
 }
 

@@ -98,7 +98,10 @@ class Fuzzer {
     for (int n = 0; n < num_steps; ++n) {
       refresh();
       const Schedule last = sch_;
-      if (!step()) continue;
+      if (!step()) {
+        if (::testing::Test::HasFailure()) return;
+        continue;
+      }
       try {
         expect_same_numbers(before_, sch_.module(), random_());
       } catch (const Error& error) {
@@ -194,6 +197,9 @@ class Fuzzer {
       return true;
     } catch (const UserError&) {
     } catch (const Unsupported&) {
+    } catch (const InternalError& error) {
+      ADD_FAILURE() << error.render() << "\nsteps before:\n"
+                    << sch_.trace().simplified().str() << show(sch_.module());
     }
     return false;
   }

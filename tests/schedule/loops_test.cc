@@ -267,6 +267,24 @@ TEST(Reorder, LoopCarriedDependenceIsRefused) {
   )");
 }
 
+// One loop runs over elements and terms: cut and turned, it would begin in the middle of a sum.
+TEST(Reorder, SumThatWouldNotBeginWithItsInitIsRefused) {
+  check_refused(
+      kMatmul,
+      [](Schedule& sch) {
+        const auto [i, j, k] = sch.call("get_loops", "Y").loops<3>();
+        const LoopRef f = sch.call("fuse", j, k).loop();
+        const auto [f0, f1] = sch.call("split", f, factors({std::nullopt, 3})).loops<2>();
+        sch.call("reorder", f1, f0);
+      },
+      R"(
+    error: reorder: the order of the iterations counts: block Y writes Y[vi, vj] in several iterations of loop j_k_fused_0
+      f.py:4:14
+       4 |         with T.block("Y"):
+         |              ^^^^^^^^^^^^
+  )");
+}
+
 TEST(Parallel, LoopCarriedDependenceIsRefused) {
   check_refused(
       kWavefront, [](Schedule& sch) { sch.call("parallel", sch.call("get_loops", "B").loops()[0]); }, R"(

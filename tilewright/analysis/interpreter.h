@@ -17,7 +17,7 @@ using namespace tir;
 using ExternFunction = std::function<runtime::Value(runtime::Args)>;
 
 struct InterpretOptions {
-  bool check_uninitialised = true;  // an element is read before it is written
+  bool check_uninitialised = true;  // an element that was never written is used; copies pass it on
   bool check_regions = true;        // a block reads or writes what its T.reads / T.writes leave out
   bool check_races =
       true;  // two iterations of a parallel, vectorized or thread loop touch one element, one writing

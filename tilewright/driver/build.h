@@ -28,6 +28,8 @@ struct KernelSchedule {
   std::vector<schedule::Rejection> rejections;
 };
 
+struct Generator;
+
 struct BuildOptions {
   std::string name = "module";  // what messages call the module
   bool schedules = true;        // schedule functions that nobody has scheduled, where the target has rules
@@ -52,6 +54,9 @@ std::vector<schedule::Rejection> schedule_by_rules(schedule::Schedule& sch, cons
 /// "" is the first of them.
 /// Raises UserError if `module` was not made by build, or for another format.
 std::string get_source(const runtime::Module& module, const std::string& format);
+
+/// Raises UserError, listing what there is, if files for `generator` cannot have the ending of `path`.
+void require_export_format(const Generator& generator, const std::string& path);
 
 /// Writes `module`, which build made, to `path`; the ending says as what: .so, .o, .a or that of a source
 /// format. A .so can be loaded by runtime::Module::load and by tvm-ffi.  The file appears whole or not at

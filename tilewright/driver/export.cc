@@ -1,18 +1,30 @@
 // Compiled modules as files.  Everything is made in a folder of its own beside the target and moved into
 // place at the end.
 #include <filesystem>
+#include <fstream>
 
 #include "tilewright/codegen/llvm/native.h"
 #include "tilewright/driver/build.h"
 #include "tilewright/driver/compiled_module.h"
 #include "tilewright/driver/link.h"
 #include "tilewright/driver/workshop.h"
+#include "tilewright/runtime/elf_check.h"
 #include "tilewright/support/error.h"
 
 namespace tilewright::driver {
 namespace {
 
 namespace fs = std::filesystem;
+
+// Appends the seal that runtime::Module::load checks.
+void seal(const std::string& library) {
+  std::ifstream linked(library, std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(linked)), std::istreambuf_iterator<char>());
+  std::ofstream file(library, std::ios::binary | std::ios::app);
+  file << runtime::library_seal(std::as_bytes(std::span(bytes)));
+  file.close();
+  if (!linked || !file) throw UserError("{} cannot be written: the disk may be full", library);
+}
 
 std::vector<std::string> write_objects(const Workshop& workshop, const CompiledModule& module) {
   std::vector<std::string> files;
@@ -21,8 +33,8 @@ std::vector<std::string> write_objects(const Workshop& workshop, const CompiledM
   return files;
 }
 
-const SourceFormat* find_source(const CompiledModule& module, const std::string& ending) {
-  for (const SourceFormat& source : module.generator().sources) {
+const SourceFormat* find_source(const Generator& generator, const std::string& ending) {
+  for (const SourceFormat& source : generator.sources) {
     if (source.ending == ending) return &source;
   }
   return nullptr;
@@ -37,13 +49,16 @@ std::string source_text(const SourceFormat& source, const CompiledModule& module
   return text;
 }
 
-std::string endings_text(const CompiledModule& module) {
-  std::string text = ".so, .o, .a";
-  for (const SourceFormat& source : module.generator().sources) text += fmt::format(", {}", source.ending);
-  return text;
-}
-
 }  // namespace
+
+void require_export_format(const Generator& generator, const std::string& path) {
+  const std::string ending = fs::path(path).extension().string();
+  if (find_source(generator, ending) || ending == ".so" || ending == ".o" || ending == ".a") return;
+  std::string known = ".so, .o, .a";
+  for (const SourceFormat& source : generator.sources) known += fmt::format(", {}", source.ending);
+  throw UserError("{} cannot be written: the ending \"{}\" names no format", path, ending)
+      .help("use {}", known);
+}
 
 void export_library(const runtime::Module& module, const std::string& path) {
   const CompiledModule* compiled = as_compiled(module);
@@ -52,11 +67,8 @@ void export_library(const runtime::Module& module, const std::string& path) {
                     module ? module.name() : "none");
   const fs::path target(path);
   const std::string ending = target.extension().string();
-  const SourceFormat* source = find_source(*compiled, ending);
-  if (!source && ending != ".so" && ending != ".o" && ending != ".a") {
-    throw UserError("{} cannot be written: the ending \"{}\" names no format", path, ending)
-        .help("use {}", endings_text(*compiled));
-  }
+  require_export_format(compiled->generator(), path);
+  const SourceFormat* source = find_source(compiled->generator(), ending);
   std::error_code ignored;
   if (fs::is_directory(target, ignored)) throw UserError("{} cannot be written: it is a folder", path);
   const Workshop workshop(target);
@@ -65,9 +77,10 @@ void export_library(const runtime::Module& module, const std::string& path) {
     made = workshop.write("out" + ending, source_text(*source, *compiled));
   else if (ending == ".a")
     made = workshop.write("out.a", codegen::emit_archive(compiled->objects()));
-  else if (ending == ".so")
+  else if (ending == ".so") {
     link_shared(write_objects(workshop, *compiled), made);
-  else
+    seal(made);
+  } else
     link_relocatable(write_objects(workshop, *compiled), made);
   workshop.move_out(made, target);
 }

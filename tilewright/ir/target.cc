@@ -1,5 +1,7 @@
 #include "tilewright/ir/target.h"
 
+#include <fmt/ranges.h>
+
 #include <charconv>
 #include <nlohmann/json.hpp>
 
@@ -51,7 +53,7 @@ const TargetKind& require_kind(std::string_view name) {
   if (const TargetKind* kind = find_target_kind(name)) return *kind;
   std::vector<std::string_view> names;
   for (const TargetKind& kind : kKinds) names.push_back(kind.name);
-  throw UserError("unknown target kind \"{}\"", name).help("{}", nearest_names_text(name, names));
+  throw UserError("unknown target kind \"{}\"", name).help("the kinds are {}", fmt::join(names, ", "));
 }
 
 const TargetAttr& require_attr(const TargetKind& kind, std::string_view name) {

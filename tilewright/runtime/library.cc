@@ -49,7 +49,8 @@ class SymbolModule final : public ModuleObject {
     const void* version = source_.lookup(TILEWRIGHT_ABI_VERSION_SYMBOL);
     if (!version) {
       throw UserError("{} was not compiled by tilewright: it has no symbol {}", name,
-                      TILEWRIGHT_ABI_VERSION_SYMBOL);
+                      TILEWRIGHT_ABI_VERSION_SYMBOL)
+          .help("make a library with `tilewright compile`");
     }
     const uint32_t found = *static_cast<const uint32_t*>(version);
     if (found != TILEWRIGHT_KERNEL_ABI_VERSION) {
@@ -79,7 +80,8 @@ Module Module::from_symbols(SymbolSource source) {
 
 Module Module::load(const std::string& path) {
   std::error_code error;
-  if (!std::filesystem::exists(path, error)) throw UserError("cannot load {}: there is no such file", path);
+  if (!std::filesystem::exists(path, error))
+    throw UserError("cannot load {}: there is no such file", path).help("check the path");
   check_shared_library(path);
   // with a directory in it, so that the loader does not search its own paths for the name
   const std::string absolute = std::filesystem::absolute(path, error).string();

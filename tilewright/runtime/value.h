@@ -156,7 +156,8 @@ class Value {
   [[noreturn]] void mismatch(ValueKind expected, std::string_view what) const;
 
   union Payload {
-    int64_t integer = 0;
+    constexpr Payload() : integer(0) {}  // GCC 12 wants it said
+    int64_t integer;
     double number;
     void* pointer;
     DataType dtype;

@@ -129,6 +129,10 @@ std::vector<arith::Interval> solve_axes(const std::vector<IterVar>& axes,
   return result;
 }
 
+void AxisNest::require(const PrimExpr& condition) {
+  if (!is_one(condition)) predicate = is_one(predicate) ? condition : logical_and(predicate, condition);
+}
+
 AxisNest make_nest(const std::vector<IterVar>& axes, const std::vector<arith::Interval>& intervals,
                    const std::vector<Range>& domains, bool keep_unit_loops, arith::Analyzer& analyzer) {
   AxisNest nest{{}, {}, bool_imm(true)};
@@ -158,10 +162,8 @@ AxisNest make_nest(const std::vector<IterVar>& axes, const std::vector<arith::In
     if (keep_unit_loops && is_one(extent)) nest.values.back() = value;
     const PrimExpr at_least = analyzer.simplify(nest.values.back() >= domain->min);
     const PrimExpr below = analyzer.simplify(nest.values.back() < domain->min + domain->extent);
-    for (const PrimExpr& guard : {at_least, below}) {
-      if (!is_one(guard))
-        nest.predicate = is_one(nest.predicate) ? guard : logical_and(nest.predicate, guard);
-    }
+    nest.require(at_least);
+    nest.require(below);
   }
   return nest;
 }

@@ -27,6 +27,9 @@ struct AxisNest {
   std::vector<std::pair<Var, PrimExpr>> loops;  // variable and extent, outermost first
   std::vector<PrimExpr> values;
   PrimExpr predicate;
+
+  /// Adds a condition to the predicate.
+  void require(const PrimExpr& condition);
 };
 
 /// Loops ax0, ax1, ... over `intervals`, cut to `domains`.  An axis of one value gets no loop unless

@@ -66,13 +66,35 @@ Reason why_not_reorderable(const State& state, NodeId id) {
   return {};
 }
 
-Reason why_not_bijective(const State& state, NodeId id, NodeId outer, std::vector<Range>* domains) {
+namespace {
+
+// The conjuncts of a condition that use none of the loops.
+PrimExpr part_without(const PrimExpr& condition, const arith::IterRanges& loops) {
+  if (const auto* both = condition.as<AndNode>()) {
+    const PrimExpr a = part_without(both->a, loops), b = part_without(both->b, loops);
+    return is_one(a) ? b : is_one(b) ? a : logical_and(a, b);
+  }
+  bool uses_loop = false;
+  walk(condition, [&](const VarNode* var) {
+    for (const auto& [loop, range] : loops) uses_loop = uses_loop || loop.get() == var;
+  });
+  return uses_loop ? bool_imm(true) : condition;
+}
+
+}  // namespace
+
+Reason why_not_bijective(const State& state, NodeId id, NodeId outer, std::vector<Range>* domains,
+                         PrimExpr* guard) {
   const BlockRealizeNode* realize = state.node(id).realize();
   arith::Analyzer analyzer;
   bind_loops_above(state, id, analyzer);
   const arith::IterRanges loops = ranges_of(state, loops_between(state, outer, id));
   const arith::IterMap map = arith::detect_iter_map(realize->iter_values, loops, realize->predicate,
                                                     arith::IterMapLevel::kBijective, analyzer);
+  const PrimExpr outside = part_without(realize->predicate, loops);
+  if (guard) *guard = outside;
+  if (!guard && !is_one(outside))
+    return fmt::format("block {} runs only where {}", state.node(id).name, text(outside));
   if (!map)
     return fmt::format("block {} does not run once for each value of its axes ({})", state.node(id).name,
                        map.reason);

@@ -14,8 +14,11 @@ Reason why_not_one_to_one(const State& state, NodeId block);
 /// what other instances write; a reduction needs a commutative update or a single reduce axis.
 Reason why_not_reorderable(const State& state, NodeId block);
 /// Whether `block` runs exactly once for every value of its axes in `domains` while the loops inside of
-/// `outer` run; on success the domains are filled in (written with the loops around).
-Reason why_not_bijective(const State& state, NodeId block, NodeId outer, std::vector<Range>* domains);
+/// `outer` run; on success the domains are filled in (written with the loops around).  Where the block's
+/// predicate says something of what is outside, `guard` takes it: the block runs so only where that holds.
+/// Without `guard` such a predicate is a reason.
+Reason why_not_bijective(const State& state, NodeId block, NodeId outer, std::vector<Range>* domains,
+                         PrimExpr* guard = nullptr);
 /// Whether the buffers that `block` writes are allocated in the function and written by nothing else.
 Reason why_not_only_writer(const State& state, NodeId block);
 

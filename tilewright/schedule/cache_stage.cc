@@ -19,11 +19,16 @@ CopyNest make_copy(const std::string& name, const Buffer& from, const Buffer& to
   for (size_t n = 0; n < from->shape.size(); ++n) {
     const PrimExpr shape = from->shape[n];
     PrimExpr min = imm(0, shape->dtype), extent = shape;
+    std::vector<PrimExpr> first{min}, end{shape};  // what is copied is not below these, but below those
     if (region[n].is_bounded()) {
       PrimExpr width = analyzer.simplify(region[n].max - region[n].min + 1);
       const arith::ConstBounds bounds = analyzer.const_bounds(width);
-      if (!is<IntImmNode>(width) && bounds.max != arith::kPosInf)
-        width = make_const_int(width->dtype, bounds.max);
+      // where the width changes from iteration to iteration, the loop is as long as the longest
+      if (!is<IntImmNode>(width)) {
+        first.push_back(cast(shape->dtype, region[n].min));
+        end.push_back(cast(shape->dtype, region[n].max + 1));
+        if (bounds.max != arith::kPosInf) width = make_const_int(width->dtype, bounds.max);
+      }
       if (is<IntImmNode>(width) && !analyzer.can_prove(width >= shape))
         min = cast(shape->dtype, region[n].min), extent = cast(shape->dtype, width);
     }
@@ -38,10 +43,12 @@ CopyNest make_copy(const std::string& name, const Buffer& from, const Buffer& to
     axes.push_back(IterVarNode::make(
         axis_var, is_fixed ? make_range(min, extent) : make_range(imm(0, shape->dtype), shape),
         IterType::kSpatial, std::string()));
-    for (const PrimExpr& guard :
-         {analyzer.simplify(value >= imm(0, shape->dtype)), analyzer.simplify(value < shape)}) {
+    auto require = [&](const PrimExpr& condition) {
+      const PrimExpr guard = analyzer.simplify(condition);
       if (!is_one(guard)) predicate = is_one(predicate) ? guard : logical_and(predicate, guard);
-    }
+    };
+    for (const PrimExpr& bound : first) require(value >= bound);
+    for (const PrimExpr& bound : end) require(value < bound);
     indices.push_back(axis_var);
     points.push_back(make_range(axis_var, imm(1, shape->dtype)));
   }

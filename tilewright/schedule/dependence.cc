@@ -192,21 +192,37 @@ std::string region_text(const State& state, const Access& access) {
   return access.buffer->name;
 }
 
-// Whether the instances of a reduction in the order of `after` begin with the one that initialises.
-bool starts_with_init(const State& state, NodeId block, const std::vector<NodeId>& loops) {
+// Whether, in any order of `loops`, the first term of each element is the one that initialises it.  So it is
+// if loops choose either the element or the term, and one iteration of the latter alone has the least axis
+// values: with i * 4 + k as one loop f, cut into f0 and f1, the order f1, f0 begins in the middle of some
+// sum.
+bool starts_with_init(const State& state, NodeId block, std::vector<NodeId> loops) {
   const BlockRealizeNode* realize = state.node(block).realize();
   if (!realize->block->init) return true;
-  Substitution first;
-  for (NodeId id : loops) first[state.node(id).loop()->loop_var.get()] = state.node(id).loop()->min;
-  for (NodeId id : loops_between(state, loops.back(), block))
-    first[state.node(id).loop()->loop_var.get()] = state.node(id).loop()->min;
-  arith::Analyzer analyzer;
+  for (NodeId loop : loops_between(state, loops.back(), block)) loops.push_back(loop);
+  std::unordered_map<const VarNode*, bool> of_element, of_term;
+  std::vector<PrimExpr> terms;
   for (size_t n = 0; n < realize->iter_values.size(); ++n) {
-    const IterVar& axis = realize->block->iter_vars[n];
-    if (axis->iter_type != IterType::kReduce) continue;
-    if (!analyzer.can_prove_equal(substitute(realize->iter_values[n], first), axis->dom->min)) return false;
+    const bool is_reduce = realize->block->iter_vars[n]->iter_type == IterType::kReduce;
+    used_vars(realize->iter_values[n], is_reduce ? &of_term : &of_element);
+    if (is_reduce) terms.push_back(realize->iter_values[n]);
   }
-  return true;
+  Substitution first;
+  arith::IterRanges ranges;
+  for (NodeId id : loops) {
+    const ForNode* loop = state.node(id).loop();
+    const VarNode* var = loop->loop_var.get();
+    first[var] = loop->min;
+    if (of_element.contains(var) == of_term.contains(var) && !is_one(loop->extent)) return false;
+    if (of_term.contains(var)) ranges.emplace_back(loop->loop_var, make_range(loop->min, loop->extent));
+  }
+  arith::Analyzer analyzer;
+  bind_loops_above(state, block, analyzer);
+  for (const PrimExpr& term : terms) {
+    if (!analyzer.can_prove(term >= substitute(term, first))) return false;
+  }
+  return bool(
+      arith::detect_iter_map(terms, ranges, realize->predicate, arith::IterMapLevel::kInjective, analyzer));
 }
 
 }  // namespace

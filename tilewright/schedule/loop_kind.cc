@@ -1,5 +1,6 @@
 #include "tilewright/schedule/loop_kind.h"
 
+#include "tilewright/schedule/access.h"
 #include "tilewright/schedule/dependence.h"
 #include "tilewright/schedule/report.h"
 
@@ -13,6 +14,26 @@ void require_independent_iterations(const State& state, NodeId loop, std::string
   if (conflict->first.block == conflict->second.block && conflict->first.is_update)
     error.help("it is a reduction; use another loop, or rfactor to give each iteration its own sum");
   throw error;
+}
+
+void require_still_independent(const State& state, NodeId scope, const std::vector<Buffer>& buffers) {
+  for (const Buffer& buffer : buffers) {
+    for (NodeId writer : writers_of(state, scope, buffer)) {
+      for (NodeId id = state.node(writer).parent; id != scope; id = state.node(id).parent) {
+        const ForKind kind = state.node(id).loop()->for_kind;
+        if (kind == ForKind::kSerial || kind == ForKind::kUnrolled) continue;
+        if (const auto conflict = parallel_conflict(state, id))
+          throw refuse(state, id, "the iterations of loop {} could not run at once any more: {}",
+                       state.node(id).name, conflict->str(state));
+      }
+    }
+  }
+}
+
+void require_still_independent(const State& state, NodeId block) {
+  std::vector<Buffer> buffers;
+  for (const Access& access : accesses_of(state, block)) buffers.push_back(access.buffer);
+  require_still_independent(state, state.scope_of(block), buffers);
 }
 
 void set_loop_kind(State& state, NodeId id, ForKind kind, std::string thread_tag) {

@@ -16,16 +16,17 @@ arith::IterRanges ranges_of(const State& state, const std::vector<NodeId>& loops
 }
 
 void bind_loops_above(const State& state, NodeId id, arith::Analyzer& analyzer) {
-  std::vector<const ForNode*> loops;
+  // outermost first: what is known of a variable is forgotten when another that it uses is bound
+  arith::IterRanges ranges;
   for (id = state.node(id).parent; id != kNoNode; id = state.node(id).parent) {
-    if (const ForNode* loop = state.node(id).loop())
-      loops.push_back(loop);
-    else {
-      for (const IterVar& axis : state.node(id).block()->iter_vars) analyzer.bind(axis->var, axis->dom);
+    if (const ForNode* loop = state.node(id).loop()) {
+      ranges.emplace_back(loop->loop_var, make_range(loop->min, loop->extent));
+    } else {
+      for (const IterVar& axis : state.node(id).block()->iter_vars) ranges.emplace_back(axis->var, axis->dom);
     }
   }
-  for (auto loop = loops.rbegin(); loop != loops.rend(); ++loop)
-    analyzer.bind((*loop)->loop_var, make_range((*loop)->min, (*loop)->extent));
+  for (auto entry = ranges.rbegin(); entry != ranges.rend(); ++entry)
+    analyzer.bind(entry->first, entry->second);
 }
 
 void require_plain(const State& state, NodeId id) {

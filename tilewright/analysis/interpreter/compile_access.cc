@@ -80,7 +80,12 @@ void Access::fail_race(const Parting& part, bool was_write, Frame& frame, const 
                   was_write ? "writes" : "reads", is_write ? "writes" : "reads", site->at(frame));
 }
 
-char* Access::address(Frame& frame, const int64_t* index) const {
+void Access::fail_uninitialised(Frame& frame, const int64_t* index) const {
+  throw UserError(site->node, "{} is read before anything is written to it{}", element_text(index),
+                  site->at(frame));
+}
+
+char* Access::address(Frame& frame, const int64_t* index, bool* is_there) const {
   const View& view = frame.views[this->view];
   const size_t ndim = view.shape.size();
   int64_t position = view.offset;
@@ -104,8 +109,8 @@ char* Access::address(Frame& frame, const int64_t* index) const {
                       site->at(frame));
     memory.mark_written(begin, size);
   } else if (options.check_uninitialised && !memory.is_written(begin, size)) {
-    throw UserError(site->node, "{} is read before anything is written to it{}", element_text(index),
-                    site->at(frame));
+    if (!is_there) fail_uninitialised(frame, index);
+    *is_there = false;
   }
   if (options.check_races && !frame.ignores_races) {
     bool was_write = false;
@@ -222,9 +227,35 @@ CodePtr Compiler::load(const BufferLoadNode* load) {
   });
 }
 
+// A[i] = B[j]: where nothing was written to B[j] there is nothing in A[i] afterwards, which is a fault only
+// when it is used (a cache may hold more than what is read of it), or when A leaves the function.
+StmtCodePtr Compiler::copy(const BufferStoreNode* store, const BufferLoadNode* load) {
+  std::shared_ptr<Access> from = access(load->buffer, load->indices, false, ObjectRef(load)),
+                          to = access(store->buffer, store->indices, true, ObjectRef(store));
+  return stmt_code([from, to](Frame& frame) {
+    int64_t source[kMaxDims], target[kMaxDims];
+    for (size_t dim = 0; dim < from->indices.size(); ++dim) source[dim] = from->indices[dim]->as_int(frame);
+    for (size_t dim = 0; dim < to->indices.size(); ++dim) target[dim] = to->indices[dim]->as_int(frame);
+    bool is_there = true;
+    const char* at = from->address(frame, source, &is_there);
+    const Scalar value = load_element(at, from->element);
+    char* address = to->address(frame, target);
+    Memory& memory = *frame.views[to->view].memory;
+    if (!is_there) {
+      if (memory.written.empty()) from->fail_uninitialised(frame, source);
+      memory.mark_written(address - memory.data, to->element.num_bytes(), false);
+    }
+    store_element(address, to->element, value);
+  });
+}
+
 StmtCodePtr Compiler::store(const BufferStoreNode* store) {
   if (store->indices.size() > kMaxDims)
     throw Unsupported(store, "interpreter: buffers of more than {} dimensions", kMaxDims);
+  const auto* load = store->value.as<BufferLoadNode>();
+  if (load && load->dtype.is_scalar() && !load->dtype.is_handle() && !load->predicate && !store->predicate &&
+      load->indices.size() <= kMaxDims)
+    return copy(store, load);
   CodePtr value = expr(store->value);
   std::shared_ptr<Access> access = this->access(store->buffer, store->indices, true, ObjectRef(store));
   if (store->value->dtype.is_handle()) throw Unsupported(store, "interpreter: buffers of pointers");

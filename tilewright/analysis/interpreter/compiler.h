@@ -32,8 +32,10 @@ struct Access {
   bool is_write = false;
   SitePtr site;
 
-  /// The address of the element at `index` (one number per dimension), after all checks.
-  char* address(Frame& frame, const int64_t* index) const;
+  /// The address of the element at `index` (one number per dimension), after all checks.  With `is_there`
+  /// it is no fault to read what was not written: that becomes false.
+  char* address(Frame& frame, const int64_t* index, bool* is_there = nullptr) const;
+  [[noreturn]] void fail_uninitialised(Frame& frame, const int64_t* index) const;
 
  private:
   void check_regions(Frame& frame, const int64_t* index) const;
@@ -66,6 +68,7 @@ class Compiler {
                                  const ObjectRef& node);
   CodePtr load(const BufferLoadNode* load);
   StmtCodePtr store(const BufferStoreNode* store);
+  StmtCodePtr copy(const BufferStoreNode* store, const BufferLoadNode* load);
   std::vector<RegionCheck> region_checks(const Buffer& buffer, bool is_write);
   // compile_call.cc
   CodePtr call(const tir::CallNode* call);

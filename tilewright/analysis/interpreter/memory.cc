@@ -36,9 +36,9 @@ bool Memory::is_written(int64_t begin, int64_t size) const {
   return true;
 }
 
-void Memory::mark_written(int64_t begin, int64_t size) {
+void Memory::mark_written(int64_t begin, int64_t size, bool is_there) {
   if (written.empty()) return;
-  for (int64_t n = begin / unit; n * unit < begin + size; ++n) written[static_cast<size_t>(n)] = 1;
+  for (int64_t n = begin / unit; n * unit < begin + size; ++n) written[static_cast<size_t>(n)] = is_there;
 }
 
 Parting Memory::touch(int64_t begin, int64_t size, const Strand* strand, bool is_write, bool* was_write) {

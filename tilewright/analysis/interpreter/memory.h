@@ -41,7 +41,7 @@ struct Memory {
   void reset(int64_t size);
   /// Whether all of [begin, begin + size) bytes were written.
   bool is_written(int64_t begin, int64_t size) const;
-  void mark_written(int64_t begin, int64_t size);
+  void mark_written(int64_t begin, int64_t size, bool is_there = true);
 
   /// Notes an access; the conflicting earlier one, if any.  `was_write` says what that one did.
   Parting touch(int64_t begin, int64_t size, const Strand* strand, bool is_write, bool* was_write);

@@ -79,6 +79,7 @@ Node read_node(const wire::Node& proto, const std::string& folder, const std::se
             {}};
   node.inputs.assign(proto.input.begin(), proto.input.end());
   node.outputs.assign(proto.output.begin(), proto.output.end());
+  if (node.outputs.empty()) throw UserError("{} has no output", node.shown());
   for (const auto& attribute : proto.attribute)
     node.attributes.push_back(read_attribute(attribute, folder, visible));
   return node;
@@ -186,6 +187,9 @@ Graph read_graph(const wire::Graph& proto, const std::string& folder, std::set<s
   }
   for (const wire::ValueInfo& input : proto.input) {
     const std::string name(input.name);
+    for (const ValueInfo& other : graph.inputs) {
+      if (other.name == name) throw UserError("the graph has two inputs called \"{}\"", name);
+    }
     if (!graph.initializers.count(name)) graph.inputs.push_back(read_value_info(input));
     known.insert(name);
   }
@@ -204,9 +208,10 @@ Graph read_graph(const wire::Graph& proto, const std::string& folder, std::set<s
 
 std::string read_file(const std::string& path) {
   std::error_code problem;
-  if (!std::filesystem::exists(path, problem)) throw UserError("there is no file \"{}\"", path);
+  if (!std::filesystem::exists(path, problem))
+    throw UserError("there is no file \"{}\"", path).help("check the path");
   if (std::filesystem::is_directory(path, problem))
-    throw UserError("\"{}\" is a folder, expected an ONNX file", path);
+    throw UserError("\"{}\" is a folder, expected an ONNX file", path).help("check the path");
   std::ifstream file(path, std::ios::binary);
   std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   if (!file) throw UserError("cannot read \"{}\"", path).help("check its permissions");

@@ -32,8 +32,9 @@ DataType dtype_of(int64_t element_type, const std::string& what) {
     default: break;
   }
   if (const std::string_view name = wire::element_type_name(element_type); !name.empty())
-    throw Unsupported("{} has element type {}", what, name);
-  throw UserError("{} has element type {}, which ONNX does not know", what, element_type);
+    throw Unsupported("{} has element type {}", what, name).help("use bool, integers or floats");
+  throw UserError("{} has element type {}, which ONNX does not know", what, element_type)
+      .help("the file is damaged; export or download the model again");
 }
 
 namespace {

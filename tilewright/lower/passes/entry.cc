@@ -40,12 +40,17 @@ class Entry {
 
   PrimFunc make(const GlobalVar& compute, const std::vector<Var>& scalars) {
     check_count();
+    // extents may use numbers and dimensions that come in later parameters
+    std::vector<Var> tensors(func_->params.size());
+    for (size_t n = 0; n < func_->params.size(); ++n) {
+      if (!func_->buffers[n]) scalar(n, func_->params[n]);
+    }
+    for (size_t n = 0; n < func_->params.size(); ++n) {
+      if (func_->buffers[n]) tensors[n] = tensor(n, func_->buffers[n]);
+    }
     std::vector<PrimExpr> pointers;
     for (size_t n = 0; n < func_->params.size(); ++n) {
-      if (func_->buffers[n])
-        pointers.push_back(tensor(n, func_->buffers[n]));
-      else
-        scalar(n, func_->params[n]);
+      if (func_->buffers[n]) pointers.push_back(data(n, func_->buffers[n], tensors[n]));
     }
     check_derived();
     for (const Var& var : scalars) {
@@ -100,7 +105,8 @@ class Entry {
   }
 
   // ---- tensors
-  PrimExpr tensor(size_t n, const Buffer& buffer) {
+  // The tensor of parameter `n`, whose type and shape are right.
+  Var tensor(size_t n, const Buffer& buffer) {
     const std::string name = param_name(n);
     const int64_t slot = static_cast<int64_t>(n) * static_cast<int64_t>(sizeof(TilewrightAny));
     const Var code = let(name + "_code", peek(kInt32, args_, slot));
@@ -113,6 +119,12 @@ class Entry {
     check_type(name, buffer, described);
     const Var shape = let(name + "_shape", peek(kHandle, described, offsetof(DLTensor, shape)));
     check_shape(name, buffer, shape);
+    return described;
+  }
+
+  // Where its elements lie, compact or as the program says.
+  PrimExpr data(size_t n, const Buffer& buffer, const Var& described) {
+    const std::string name = param_name(n);
     strides(name, buffer, described);
     if (const auto* var = buffer->elem_offset.as<VarNode>()) bind(Var(var), imm(0, kInt64));
     return data_pointer(name, buffer, described);

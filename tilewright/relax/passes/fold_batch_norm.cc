@@ -100,7 +100,8 @@ class Folding {
   explicit Folding(const Function& func) {
     walk(
         func->body, [&](const VarNode* var) { ++num_uses_[var]; },
-        [&](const DataflowVarNode* var) { ++num_uses_[var]; });
+        [&](const DataflowVarNode* var) { ++num_uses_[var]; },
+        [&](const BindingNode* binding) { --num_uses_[binding->var.get()]; });  // is met there as well
   }
 
   /// What earlier blocks compute may depend on variables that are not seen in the next one.

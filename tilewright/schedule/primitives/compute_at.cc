@@ -4,6 +4,7 @@
 #include "tilewright/schedule/compute_location.h"
 #include "tilewright/schedule/coverage.h"
 #include "tilewright/schedule/edit.h"
+#include "tilewright/schedule/loop_kind.h"
 #include "tilewright/schedule/loops.h"
 #include "tilewright/schedule/primitive.h"
 #include "tilewright/schedule/report.h"
@@ -136,7 +137,8 @@ void apply(State& state, const Args& args) {
   require_inputs_stay(state, block);
   const NodeId around = common_ancestor(state, block, loop);
   std::vector<Range> domains;
-  require(why_not_bijective(state, block, around, &domains));
+  PrimExpr guard;
+  require(why_not_bijective(state, block, around, &domains, &guard));
 
   const BlockRealizeNode* realize = state.node(block).realize();
   arith::Analyzer analyzer;
@@ -149,7 +151,8 @@ void apply(State& state, const Args& args) {
   for (size_t n = 0; n < axes.size(); ++n) {
     if (axes[n]->iter_type == IterType::kReduce) intervals[n] = {};
   }
-  const AxisNest nest = make_nest(axes, intervals, domains, args.preserve_unit_loops, analyzer);
+  AxisNest nest = make_nest(axes, intervals, domains, args.preserve_unit_loops, analyzer);
+  nest.require(guard);
   Stmt stmt = BlockRealizeNode::make(nest.values, nest.predicate, realize->block);
   for (size_t n = nest.loops.size(); n-- > 0;)
     stmt = tir::loop(nest.loops[n].first, nest.loops[n].second, stmt);
@@ -157,10 +160,10 @@ void apply(State& state, const Args& args) {
   Edit edit(state);
   edit.remove(block);
   edit.replace(loop, with_inserted(target, position, stmt));
-  if (!state.node(around).is_loop()) return edit.commit(state, around);
   State after = state;
   edit.commit(after, around);
-  require_needs_computed(after, block, loop, consumers);
+  if (state.node(around).is_loop()) require_needs_computed(after, block, loop, consumers);
+  require_still_independent(after, block);
   state = std::move(after);
 }
 

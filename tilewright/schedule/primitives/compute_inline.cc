@@ -2,6 +2,7 @@
 #include "tilewright/schedule/coverage.h"
 #include "tilewright/schedule/edit.h"
 #include "tilewright/schedule/inline.h"
+#include "tilewright/schedule/loop_kind.h"
 #include "tilewright/schedule/loops.h"
 #include "tilewright/schedule/primitive.h"
 #include "tilewright/schedule/report.h"
@@ -91,7 +92,12 @@ void apply(State& state, const Args& args) {
   }
   edit.remove(block);
   edit.edit_block(owner, [&](BlockNode& n) { std::erase(n.alloc_buffers, buffer); });
-  edit.commit(state, owner);
+  std::vector<Buffer> inputs;
+  for (const BufferRegion& read : state.node(block).block()->reads) inputs.push_back(read->buffer);
+  State after = state;
+  edit.commit(after, owner);
+  require_still_independent(after, scope, inputs);
+  state = std::move(after);
 }
 
 }  // namespace

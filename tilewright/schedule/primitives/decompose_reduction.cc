@@ -27,12 +27,17 @@ bool uses(const PrimExpr& expr, const ForNode* loop) {
   return found;
 }
 
-bool feeds_reduce_axis(const BlockRealizeNode* realize, const ForNode* loop) {
+bool feeds_axis(const BlockRealizeNode* realize, const ForNode* loop, bool is_reduce) {
   for (size_t n = 0; n < realize->iter_values.size(); ++n) {
-    if (realize->block->iter_vars[n]->iter_type == IterType::kReduce && uses(realize->iter_values[n], loop))
+    if ((realize->block->iter_vars[n]->iter_type == IterType::kReduce) == is_reduce &&
+        uses(realize->iter_values[n], loop))
       return true;
   }
   return false;
+}
+
+bool feeds_reduce_axis(const BlockRealizeNode* realize, const ForNode* loop) {
+  return feeds_axis(realize, loop, true);
 }
 
 // Every element is initialised once and each of its terms is added once, while `loop` and the loops inside of
@@ -82,12 +87,12 @@ InitNest make_init(const State& state, NodeId block_id, const std::vector<NodeId
   const BlockNode* block = realize->block.get();
   arith::Analyzer analyzer;
   bind_loops_above(state, inner[0], analyzer);
-  // Loops that feed reduce axes stand at their start; the others are repeated.
+  // Loops that feed reduce axes alone stand at their start; the others are repeated.
   Substitution values;
   std::vector<std::pair<const ForNode*, Var>> loops;
   for (NodeId id : inner) {
     const ForNode* loop = state.node(id).loop();
-    if (feeds_reduce_axis(realize, loop)) {
+    if (feeds_reduce_axis(realize, loop) && !feeds_axis(realize, loop, false)) {
       values[loop->loop_var.get()] = loop->min;
       continue;
     }

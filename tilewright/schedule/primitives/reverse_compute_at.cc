@@ -5,6 +5,7 @@
 #include "tilewright/schedule/coverage.h"
 #include "tilewright/schedule/dependence.h"
 #include "tilewright/schedule/edit.h"
+#include "tilewright/schedule/loop_kind.h"
 #include "tilewright/schedule/loops.h"
 #include "tilewright/schedule/primitive.h"
 #include "tilewright/schedule/report.h"
@@ -103,7 +104,8 @@ State moved(const State& state, NodeId block, NodeId loop, NodeId around, const 
 void require_same_instances(const State& state, const State& after, NodeId block, NodeId loop, NodeId around,
                             const std::vector<Range>& domains) {
   std::vector<Range> now;
-  Reason reason = why_not_bijective(after, block, around, &now);
+  PrimExpr guard;
+  Reason reason = why_not_bijective(after, block, around, &now, &guard);
   arith::Analyzer analyzer;
   bind_loops_above(after, block, analyzer);
   for (size_t n = 0; n < now.size() && reason.empty(); ++n) {
@@ -162,7 +164,8 @@ void apply(State& state, const Args& args) {
   require_outputs_unused(state, block, loop);
   const NodeId around = common_ancestor(state, block, loop);
   std::vector<Range> domains;
-  if (const Reason reason = why_not_bijective(state, block, around, &domains); !reason.empty())
+  PrimExpr guard;
+  if (const Reason reason = why_not_bijective(state, block, around, &domains, &guard); !reason.empty())
     throw refuse(state, block, "block {} cannot be moved: {}", state.node(block).name, reason);
 
   arith::Analyzer analyzer;
@@ -178,11 +181,13 @@ void apply(State& state, const Args& args) {
                    "one iteration of loop {} writes too little for any value of axis {} of block {}",
                    state.node(loop).name, axes[n]->var->name_hint, state.node(block).name);
   }
-  const AxisNest nest = make_nest(axes, intervals, domains, args.preserve_unit_loops, analyzer);
+  AxisNest nest = make_nest(axes, intervals, domains, args.preserve_unit_loops, analyzer);
+  nest.require(guard);
   const size_t position = insert_position(state, loop, args.index, producers, consumers_of(state, block));
   State after = moved(state, block, loop, around, nest, position);
   require_same_instances(state, after, block, loop, around, domains);
   require_inputs_ready(state, after, block, loop, around, producers);
+  require_still_independent(after, block);
   state = std::move(after);
 }
 

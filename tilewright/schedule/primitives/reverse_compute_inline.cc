@@ -100,11 +100,13 @@ void require_order_free(const State& state, NodeId block, NodeId producer, const
   }
 }
 
-void require_bijective(const State& state, NodeId block) {
+// The values that the block's axes take, each once.
+std::vector<Range> require_bijective(const State& state, NodeId block) {
   std::vector<Range> domains;
   const NodeId scope = state.scope_of(block);
   if (const Reason reason = why_not_bijective(state, block, scope, &domains); !reason.empty())
     throw refuse(state, block, "block {} cannot be inlined: {}", state.node(block).name, reason);
+  return domains;
 }
 
 void apply(State& state, const Args& args) {
@@ -114,7 +116,7 @@ void apply(State& state, const Args& args) {
   const auto [producer, buffer] = require_producer(state, block);
   const BufferStoreNode* source = require_single_store(state, producer);
   require_element_access(state, allocation_of(state, buffer, block), buffer);
-  require_bijective(state, block);
+  const std::vector<Range> domains = require_bijective(state, block);
   require_bijective(state, producer);
   for (NodeId each : {block, producer}) {
     if (const Reason reason = why_not_reorderable(state, each); !reason.empty())
@@ -134,10 +136,11 @@ void apply(State& state, const Args& args) {
     const PrimExpr simple = analyzer.simplify(condition);
     if (!is_one(simple)) guard = is_one(guard) ? simple : logical_and(guard, simple);
   };
-  for (const IterVar& axis : state.node(block).block()->iter_vars) {
+  for (size_t n = 0; n < domains.size(); ++n) {
+    const IterVar& axis = state.node(block).block()->iter_vars[n];
     const PrimExpr value = ref_as<PrimExprNode>(axes.at(axis->var.get()));
-    add(value >= axis->dom->min);
-    add(value < axis->dom->min + axis->dom->extent);
+    add(value >= domains[n]->min);
+    add(value < domains[n]->min + domains[n]->extent);
   }
   for (size_t n = 0; n < read_at.size(); ++n) add(equal(substitute(read_at[n], axes), source->indices[n]));
 

@@ -1,0 +1,114 @@
+"""tilewright inspect: every stage of a small model, and what is asked for wrongly."""
+
+import json
+
+import pytest
+
+SUMMARY = """\
+model.onnx: ONNX opset 17
+inputs
+  x  float32[n, 3]
+outputs
+  y  float32[n, 2]
+constants
+  2 tensors, 32 B
+operators
+     1 Gemm
+"""
+
+
+def test_summary(command, affine):
+    done = command("inspect", affine)
+    assert (done.code, done.out, done.err) == (0, SUMMARY, "")
+
+
+def test_summary_as_json(command, affine):
+    assert json.loads(command("inspect", affine, "--json").out) == {
+        "model": "model.onnx",
+        "origin": "ONNX opset 17",
+        "inputs": [{"name": "x", "type": "float32[n, 3]"}],
+        "outputs": [{"name": "y", "type": "float32[n, 2]"}],
+        "constants": 2,
+        "constant_bytes": 32,
+        "operators": {"Gemm": 1},
+    }
+
+
+@pytest.mark.parametrize(
+    ("stage", "words"),
+    [
+        ("graph", ["R.matmul(", "R.add("]),
+        ("relax", ["R.call_tir("]),
+        ("tir", ["@T.prim_func", "with T.block("]),
+        ("lowered", ["@T.prim_func", "__tvm_ffi_"]),
+        ("llvm", ["define", "@__tvm_ffi_"]),
+        ("asm", ["__tvm_ffi_", "retq"]),
+        ("vm", ["main(x: float32[n, 3]) -> y: float32[n, 2]", "call_kernel("]),
+    ],
+)
+def test_stages(command, affine, stage, words):
+    done = command("inspect", affine, "--stage", stage)
+    assert (done.code, done.err) == (0, "")
+    assert [word for word in words if word not in done.out] == []
+
+
+def test_c_source(command, affine):
+    done = command("inspect", affine, "--stage", "c", "--target", "c")
+    assert done.code == 0
+    assert "__tvm_ffi_" in done.out
+
+
+def test_stage_as_json(command, affine):
+    result = json.loads(command("inspect", affine, "--stage", "vm", "--json").out)
+    assert result["stage"] == "vm"
+    assert result["text"] == command("inspect", affine, "--stage", "vm").out
+
+
+def test_one_function(command, affine):
+    done = command("inspect", affine, "--stage", "relax", "--function", "main")
+    assert done.out.startswith("@R.function\ndef main(")
+    assert "T.prim_func" not in done.out
+
+
+def test_library(command, affine):
+    command("compile", affine, "-o", "model.so", "--opt-level", 0)
+    done = command("inspect", "model.so")
+    assert done.code == 0
+    assert done.out == (
+        "model.so: compiled for llvm\ninputs\n  x  float32[n, 3]\noutputs\n  y  float32[n, 2]\n"
+        "constants\n  2 tensors, 32 B\nkernels\n  matmul\n  add\n"
+    )
+    assert command("inspect", "model.so", "--stage", "vm").out.startswith("main(x: float32[n, 3]) -> ")
+
+
+def test_library_has_no_earlier_stage(command, affine):
+    command("compile", affine, "-o", "model.so")
+    done = command("inspect", "model.so", "--stage", "tir")
+    assert done.code == 2
+    assert done.err == (
+        'error: "model.so" is compiled already: it has no stage tir\n'
+        "help: give the ONNX model it was made of, or see --stage vm\n"
+    )
+
+
+def test_unknown_stage(command, affine):
+    done = command("inspect", affine, "--stage", "relex")
+    assert (done.code, done.err) == (2, 'error: there is no stage "relex"\nhelp: did you mean relax?\n')
+
+
+def test_stage_of_another_target(command, affine):
+    done = command("inspect", affine, "--stage", "c")
+    assert (done.code, done.err) == (
+        2,
+        "error: target llvm has no stage c\nhelp: code for it can be shown as ll, asm\n",
+    )
+
+
+def test_unknown_kernel(command, affine):
+    done = command("inspect", affine, "--stage", "asm", "--function", "mtamul", "--opt-level", 0)
+    assert (done.code, done.err) == (2, 'error: there is no kernel "mtamul"\nhelp: did you mean matmul?\n')
+
+
+def test_function_needs_a_stage(command, affine):
+    done = command("inspect", affine, "--function", "main")
+    assert (done.code, done.err) == (2, "error: --function needs a stage\nhelp: add e.g. --stage tir\n")

@@ -1,0 +1,266 @@
+"""tilewright run: arrays in, arrays out, and what is wrong with them."""
+
+import json
+
+import numpy as np
+import pytest
+from cli.conftest import affine_weights
+
+INPUTS = "help: the inputs are:\n  x  float32[n, 3]\n"
+
+
+@pytest.fixture
+def library(command, affine):
+    assert command("compile", affine, "-o", "model.so", "-q").code == 0
+    return "model.so"
+
+
+@pytest.fixture
+def two_inputs(save_model):
+    """difference = left - right and total = left + right, of float32[2]."""
+    from onnx import TensorProto, helper
+
+    nodes = [
+        helper.make_node("Sub", ["left", "right"], ["difference"]),
+        helper.make_node("Add", ["left", "right"], ["total"]),
+    ]
+    value = (TensorProto.FLOAT, [2])
+    return save_model(nodes, {"left": value, "right": value}, {"difference": value, "total": value})
+
+
+def numbers(*shape):
+    return np.random.default_rng(0).standard_normal(shape).astype("float32")
+
+
+def expected(x):
+    w, b = affine_weights()
+    return x @ w + b
+
+
+@pytest.mark.parametrize("model", ["affine", "library"])
+def test_npz_in_npz_out(command, tmp_path, request, model):
+    x = numbers(5, 3)
+    np.savez(tmp_path / "x.npz", x=x)
+    done = command("run", request.getfixturevalue(model), "--input", "x.npz", "--output", "y.npz")
+    assert done.code == 0
+    assert done.out.splitlines()[-1] == "wrote y.npz"
+    with np.load(tmp_path / "y.npz") as outputs:
+        assert outputs.files == ["y"]
+        np.testing.assert_allclose(outputs["y"], expected(x), rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        np.asfortranarray,
+        lambda x: x.astype(">f4"),
+        lambda x: np.asfortranarray(x.astype(">f4")),
+        lambda x: np.repeat(x, 2, axis=1)[:, ::2],
+    ],
+    ids=["column-major", "big-endian", "both", "strided"],
+)
+def test_order_of_elements_and_bytes_does_not_matter(command, library, tmp_path, change):
+    x = numbers(5, 3)
+    np.savez_compressed(tmp_path / "x.npz", x=change(x))
+    assert command("run", library, "-i", "x.npz", "-o", "y.npz").code == 0
+    np.testing.assert_allclose(np.load(tmp_path / "y.npz")["y"], expected(x), rtol=1e-6)
+
+
+def test_single_arrays(command, library, tmp_path):
+    np.save(tmp_path / "x.npy", numbers(7, 3))
+    assert command("run", library, "-i", "x.npy", "-o", "y.npy").code == 0
+    np.testing.assert_allclose(np.load(tmp_path / "y.npy"), expected(numbers(7, 3)), rtol=1e-6)
+
+
+def test_several_inputs_and_outputs(command, two_inputs, tmp_path):
+    np.savez(tmp_path / "x.npz", right=np.array([1, 2], "float32"), left=np.array([5, 7], "float32"))
+    done = command("run", two_inputs, "-i", "x.npz", "-q")
+    assert done.out == "difference  float32[2]  4, 5\ntotal  float32[2]  6, 9\n"
+    assert command("run", two_inputs, "-i", "x.npz", "-o", "y.npz").code == 0
+    with np.load(tmp_path / "y.npz") as outputs:
+        assert outputs.files == ["difference", "total"]
+        assert outputs["total"].tolist() == [6, 9]
+
+
+def test_nan_and_infinity_pass(command, library, tmp_path):
+    x = np.array([[np.nan, 0, 0], [np.inf, 0, 0], [-np.inf, 0, 0]], "float32")
+    np.savez(tmp_path / "x.npz", x=x)
+    done = command("run", library, "-i", "x.npz", "-q")
+    assert done.out == "y  float32[3, 2]  nan, nan, inf, inf, -inf, -inf\n"
+
+
+def test_no_rows(command, library, tmp_path):
+    np.savez(tmp_path / "x.npz", x=numbers(0, 3))
+    assert command("run", library, "-i", "x.npz", "-q").out == "y  float32[0, 2]  \n"
+
+
+def test_random_inputs_are_the_same_for_the_same_seed(command, library):
+    first, again, other = (
+        command("run", library, "--random", seed, "--dim", "n=2", "-q") for seed in (3, 3, 4)
+    )
+    assert first.out.startswith("y  float32[2, 2]  ")
+    assert first.out == again.out != other.out
+
+
+def test_json(command, library):
+    result = json.loads(command("run", library, "--random", 0, "-q", "--json").out)
+    assert result["outputs"] == [{"name": "y", "dtype": "float32", "shape": [1, 2]}]
+
+
+def test_no_input_lists_what_there_is(command, library):
+    done = command("run", library, "-q")
+    assert (done.code, done.out) == (2, "")
+    assert done.err == (
+        "error: run: no inputs were given\n"
+        "help: give a .npz with --input, or --random SEED; the inputs are:\n  x  float32[n, 3]\n"
+    )
+
+
+def refused(command, library, text):
+    done = command("run", library, "-i", "x.npz", "-o", "y.npz", "-q")
+    assert (done.code, done.out, done.err) == (2, "", text)
+
+
+def test_wrong_name(command, library, tmp_path):
+    np.savez(tmp_path / "x.npz", image=numbers(5, 3))
+    text = 'error: "x.npz" has an array "image", but the model has no input of that name\n'
+    refused(command, library, text + INPUTS)
+    assert not (tmp_path / "y.npz").exists()
+
+
+def test_missing_array(command, two_inputs, tmp_path):
+    np.savez(tmp_path / "x.npz", left=numbers(2))
+    refused(
+        command,
+        two_inputs,
+        'error: "x.npz" has no array for input "right", which is float32[2]\n'
+        "help: the inputs are:\n  left   float32[2]\n  right  float32[2]\n",
+    )
+
+
+def test_one_array_for_two_inputs(command, two_inputs, tmp_path):
+    np.save(tmp_path / "x.npy", numbers(2))
+    done = command("run", two_inputs, "-i", "x.npy", "-q")
+    assert done.code == 2
+    assert done.err == (
+        'error: "x.npy" is one array, but the model has 2 inputs\n'
+        "help: write a .npz with numpy.savez, one array for each of:\n  left   float32[2]\n  right  float32[2]\n"
+    )
+
+
+def test_two_outputs_for_one_array(command, two_inputs):
+    done = command("run", two_inputs, "--random", 0, "-o", "y.npy", "-q")
+    assert done.code == 2
+    assert done.err == 'error: "y.npy" holds one array, but the model has 2 outputs\nhelp: write a .npz\n'
+
+
+def test_wrong_shape(command, library, tmp_path):
+    np.savez(tmp_path / "x.npz", x=numbers(5, 4))
+    refused(command, library, "error: main: x is float32[5, 4], expected float32[n, 3]\n" + INPUTS)
+
+
+def test_wrong_ndim(command, library, tmp_path):
+    np.savez(tmp_path / "x.npz", x=numbers(3))
+    refused(command, library, "error: main: x is float32[3], expected float32[n, 3]\n" + INPUTS)
+
+
+def test_wrong_dtype(command, library, tmp_path):
+    np.savez(tmp_path / "x.npz", x=numbers(5, 3).astype("float64"))
+    refused(command, library, "error: main: x is float64[5, 3], expected float32[n, 3]\n" + INPUTS)
+
+
+@pytest.mark.parametrize(
+    ("array", "name"),
+    [
+        (np.zeros((5, 3), "complex64"), "<c8"),
+        (np.array([["a", "b", "c"]]), "<U1"),
+        (np.array([[None, None, None]]), "|O"),
+        (np.zeros((1, 3), "datetime64[s]"), "<M8[s]"),
+    ],
+)
+def test_elements_that_are_no_numbers(command, library, tmp_path, array, name):
+    np.savez(tmp_path / "x.npz", x=array)
+    refused(
+        command,
+        library,
+        f'unsupported: array "x" of "x.npz" has elements of numpy type "{name}"\n'
+        "help: convert it to bool, an integer or a float type with numpy's astype\n",
+    )
+
+
+def test_input_that_is_no_npz(command, library, tmp_path):
+    (tmp_path / "x.npz").write_text("hello")
+    refused(
+        command,
+        library,
+        'error: "x.npz" is neither a .npz nor a .npy file\n'
+        'help: write it with numpy.savez("x.npz", input_name=array)\n',
+    )
+
+
+def test_truncated_npz(command, library, tmp_path):
+    np.savez(tmp_path / "x.npz", x=numbers(5, 3))
+    whole = (tmp_path / "x.npz").read_bytes()
+    (tmp_path / "x.npz").write_bytes(whole[: len(whole) // 2])
+    refused(
+        command,
+        library,
+        'error: "x.npz" is damaged: it ends too early\nhelp: write it again with numpy.savez\n',
+    )
+
+
+def test_damaged_npz(command, library, tmp_path):
+    np.savez(tmp_path / "x.npz", x=numbers(5, 3))
+    bytes_ = bytearray((tmp_path / "x.npz").read_bytes())
+    bytes_[200] ^= 1
+    (tmp_path / "x.npz").write_bytes(bytes_)
+    refused(
+        command,
+        library,
+        'error: "x.npz" is damaged: the checksum of "x.npy" is wrong\nhelp: write it again with numpy.savez\n',
+    )
+
+
+def test_npy_that_claims_ten_gigabytes(command, library, tmp_path):
+    np.save(tmp_path / "x.npy", numbers(5, 3))
+    text = (tmp_path / "x.npy").read_bytes().replace(b"(5, 3), }           ", b"(50000, 50000), }   ")
+    (tmp_path / "x.npy").write_bytes(text)
+    done = command("run", library, "-i", "x.npy", "-q")
+    assert done.code == 2
+    assert done.err == (
+        'error: "x.npy" claims to be float32[50000, 50000], which is 10000000000 bytes, but has 60\n'
+        "help: write it again with numpy.save\n"
+    )
+
+
+def test_missing_input_file(command, library):
+    refused(command, library, 'error: there is no file "x.npz"\nhelp: check the path\n')
+
+
+def test_existing_output_is_kept(command, library, tmp_path):
+    (tmp_path / "y.npz").write_text("mine")
+    done = command("run", library, "--random", 0, "-o", "y.npz", "-q")
+    assert (done.code, done.err) == (2, 'error: "y.npz" exists already\nhelp: use --force to replace it\n')
+    assert (tmp_path / "y.npz").read_text() == "mine"
+
+
+def test_unknown_dimension(command, library):
+    done = command("run", library, "--random", 0, "--dim", "m=2", "-q")
+    assert (done.code, done.err) == (
+        2,
+        'error: --dim m=2: no input has a dimension "m"\nhelp: did you mean n?\n',
+    )
+
+
+def test_dimension_without_size(command, library):
+    done = command("run", library, "--random", 0, "--dim", "n=0", "-q")
+    assert (done.code, done.err) == (2, "error: --dim n=0: expected a name and a size, e.g. n=8\n")
+
+
+def test_library_takes_no_compile_options(command, library):
+    done = command("run", library, "--random", 0, "--opt-level", 1)
+    assert done.code == 2
+    assert done.err == (
+        'error: --opt-level has no meaning for "model.so", which is compiled already\n'
+        "help: give the option to `tilewright compile`\n"
+    )

@@ -1,0 +1,80 @@
+#include "tilewright/cli/command.h"
+
+#include <fmt/ranges.h>
+
+#include "tilewright/cli/files.h"
+#include "tilewright/cli/signature.h"
+#include "tilewright/driver/target.h"
+#include "tilewright/runtime/thread_pool.h"
+#include "tilewright/support/error.h"
+
+namespace tilewright::cli {
+namespace {
+
+std::string target_doc() {
+  std::vector<std::string_view> names;
+  for (const driver::TargetInfo* info : driver::all_targets()) names.push_back(info->name);
+  return fmt::format(
+      "what code is made for, one of {} with attributes, e.g. \"llvm -mcpu=skylake\"; default llvm",
+      fmt::join(names, ", "));
+}
+
+}  // namespace
+
+CompileFlags add_model_options(CLI::App& app, ModelOptions& options, const char* path_doc) {
+  app.add_option("model", options.path, path_doc)->required();
+  CompileFlags flags;
+  flags.target = app.add_option("--target", options.target, target_doc());
+  flags.opt_level =
+      app.add_option("--opt-level", options.opt_level,
+                     "0 one kernel for each operator, 1 also fold constants, 2 also fuse kernels, "
+                     "3 also change rounding; default 2");
+  flags.opt_level->check(CLI::Range(0, 3));
+  app.add_option("--threads,--num-threads", options.num_threads, "threads to use; default all CPUs")
+      ->check(CLI::Range(1, 1024));
+  app.add_flag("--quiet,-q", options.is_quiet, "no progress lines");
+  return flags;
+}
+
+void require_onnx_for(const CompileFlags& flags, const ModelOptions& options) {
+  if (!is_library(options.path)) return;
+  for (const CLI::Option* option : {flags.target, flags.opt_level}) {
+    if (option->count() > 0)
+      throw UserError("{} has no meaning for \"{}\", which is compiled already", option->get_name(),
+                      options.path)
+          .help("give the option to `tilewright compile`");
+  }
+}
+
+void add_input_options(CLI::App& app, InputOptions& options, const char* input_doc) {
+  CLI::Option* input = app.add_option("--input,-i", options.file, input_doc);
+  CLI::Option* random = app.add_option_function<uint64_t>(
+      "--random",
+      [&options](const uint64_t& seed) {
+        options.seed = seed;
+        options.is_random = true;
+      },
+      "random inputs from this seed: floats in [0, 1), integers in 0..9");
+  random->excludes(input);
+  app.add_option("--dim", options.dims, "size of a symbolic dimension of random inputs, e.g. n=8; default 1")
+      ->excludes(input);
+}
+
+std::vector<runtime::Value> make_inputs(const InputOptions& options,
+                                        const runtime::vm::BytecodeFunction& function) {
+  if (!options.file.empty())
+    return match_inputs(function, read_arrays(read_file(options.file), options.file), options.file);
+  return random_inputs(function, options.seed, parse_dim_sizes(options.dims));
+}
+
+runtime::Value call_main(const Model& model, const std::vector<runtime::Value>& inputs) {
+  try {
+    return model.machine.invoke("main", inputs);
+  } catch (Error& error) {
+    if (error.kind() == Error::Kind::kUser && error.help_text().empty())
+      error.set_help(fmt::format("the inputs are:{}", list_text(model.main().parameters)));
+    throw;
+  }
+}
+
+}  // namespace tilewright::cli

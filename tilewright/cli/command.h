@@ -1,0 +1,44 @@
+// The commands: each adds its options to the program and runs with them.  Included by main.cc and the
+// commands.
+#pragma once
+#include <CLI/CLI.hpp>
+#include <functional>
+
+#include "tilewright/cli/model.h"
+
+namespace tilewright::cli {
+
+/// A command: `add` defines its options on `app` and returns what runs it once they are parsed.
+struct Command {
+  const char* name;
+  const char* doc;       // one line
+  const char* examples;  // at the end of its help
+  std::function<void()> (*add)(CLI::App& app);
+};
+
+extern const Command compile_command, run_command, bench_command, inspect_command;
+
+/// The options of ModelOptions.  They are given back too: a library takes none of those that compile.
+struct CompileFlags {
+  CLI::Option *target, *opt_level;
+};
+CompileFlags add_model_options(CLI::App& app, ModelOptions& options, const char* path_doc);
+/// Raises UserError if the model is a library and options that compile were given.
+void require_onnx_for(const CompileFlags& flags, const ModelOptions& options);
+
+/// --input, --random and --dim.
+struct InputOptions {
+  std::string file;
+  uint64_t seed = 0;
+  bool is_random = false;
+  std::vector<std::string> dims;
+};
+void add_input_options(CLI::App& app, InputOptions& options, const char* input_doc);
+/// The arguments of `function` that the options ask for: of the file, or random.
+std::vector<runtime::Value> make_inputs(const InputOptions& options,
+                                        const runtime::vm::BytecodeFunction& function);
+
+/// A call of main.  Errors of the model's checks get a help line that lists what it takes.
+runtime::Value call_main(const Model& model, const std::vector<runtime::Value>& inputs);
+
+}  // namespace tilewright::cli

@@ -1,0 +1,259 @@
+// tilewright inspect: what becomes of a model at each stage of the compiler.
+#include <fmt/ranges.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "tilewright/cli/command.h"
+#include "tilewright/cli/signature.h"
+#include "tilewright/driver/compiled_module.h"
+#include "tilewright/frontend/onnx/import.h"
+#include "tilewright/relax/vm_codegen.h"
+#include "tilewright/runtime/thread_pool.h"
+#include "tilewright/runtime/vm/print.h"
+#include "tilewright/script/print.h"
+#include "tilewright/support/error.h"
+#include "tilewright/support/near.h"
+
+namespace tilewright::cli {
+namespace {
+using runtime::vm::Description;
+
+struct Options {
+  ModelOptions model;
+  CompileFlags flags = {};
+  std::string stage, function;
+  bool is_json = false;
+};
+
+/// What a model is, in a few lines.
+struct Summary {
+  std::string origin;  // "ONNX opset 13, made by pytorch"
+  std::vector<Description> inputs, outputs;
+  std::map<std::string, int64_t> operators;  // of an ONNX graph
+  std::vector<std::string> kernels;          // of a library
+  int64_t num_constants = 0, constant_bytes = 0;
+};
+
+Summary summary_of_onnx(const std::string& path) {
+  const frontend::onnx::Model model = frontend::onnx::load_model(path);
+  const auto main = ir::ref_as<relax::FunctionNode>(frontend::onnx::import_model(model)->lookup("main"));
+  Summary summary;
+  summary.origin = fmt::format("ONNX opset {}{}", model.opsets.at(""),
+                               model.producer.empty() ? "" : fmt::format(", made by {}", model.producer));
+  for (const relax::Var& param : main->params)
+    summary.inputs.push_back({param->name_hint, relax::short_type(param->type)});
+  const auto* tuple = main->ret_type.as<relax::TupleTypeNode>();
+  for (size_t n = 0; n < model.graph.outputs.size(); ++n)
+    summary.outputs.push_back(
+        {model.graph.outputs[n].name, relax::short_type(tuple ? tuple->elements[n] : main->ret_type)});
+  for (const frontend::onnx::Node& node : model.graph.nodes) ++summary.operators[node.op_type];
+  for (const auto& [name, tensor] : model.graph.initializers) {
+    ++summary.num_constants;
+    summary.constant_bytes += tensor.num_bytes();
+  }
+  return summary;
+}
+
+Summary summary_of_library(const Model& model) {
+  const runtime::vm::Executable& executable = model.machine.executable();
+  Summary summary;
+  summary.origin = fmt::format("compiled for {}", executable.note("target"));
+  summary.inputs = model.main().parameters;
+  summary.outputs = model.main().results;
+  summary.kernels = executable.callees;
+  for (const runtime::Tensor& constant : executable.constants) {
+    ++summary.num_constants;
+    summary.constant_bytes += constant.num_bytes();
+  }
+  return summary;
+}
+
+std::string text_of(const Summary& summary, const std::string& path) {
+  std::string text = fmt::format("{}: {}\ninputs{}\noutputs{}\n", path, summary.origin,
+                                 list_text(summary.inputs), list_text(summary.outputs));
+  text += fmt::format("constants\n  {} tensors, {}\n", summary.num_constants,
+                      bytes_text(static_cast<double>(summary.constant_bytes)));
+  if (!summary.operators.empty()) text += "operators\n";
+  for (const auto& [name, count] : summary.operators) text += fmt::format("{:>6} {}\n", count, name);
+  if (!summary.kernels.empty()) text += "kernels\n";
+  for (const std::string& name : summary.kernels) text += fmt::format("  {}\n", name);
+  return text;
+}
+
+nlohmann::ordered_json json_of(const std::vector<Description>& values) {
+  nlohmann::ordered_json list = nlohmann::json::array();
+  for (const Description& value : values) list.push_back({{"name", value.name}, {"type", value.type}});
+  return list;
+}
+
+std::string json_of(const Summary& summary, const std::string& path) {
+  nlohmann::ordered_json all = {{"model", path},
+                                {"origin", summary.origin},
+                                {"inputs", json_of(summary.inputs)},
+                                {"outputs", json_of(summary.outputs)},
+                                {"constants", summary.num_constants},
+                                {"constant_bytes", summary.constant_bytes}};
+  if (!summary.operators.empty()) all["operators"] = summary.operators;
+  if (!summary.kernels.empty()) all["kernels"] = summary.kernels;
+  return all.dump(2) + "\n";
+}
+
+// The functions of `module` that are `wanted`, as script; the one called `name` if that is not empty.
+template <class Wanted>
+std::string script_of(const ir::IRModule& module, const std::string& name, Wanted wanted) {
+  const script::PrintOptions print_options = {.show_header = false};
+  if (!name.empty()) return script::print(module->lookup(name), print_options);
+  ir::IRModule shown = module;
+  for (size_t n = 0; n < module->functions.size(); ++n) {
+    if (!wanted(module->functions[n])) shown = ir::without_function(shown, module->global_vars[n]->name_hint);
+  }
+  return script::print(shown, print_options);
+}
+
+bool is_loop_program(const ir::BaseFunc& func) { return ir::is<tir::PrimFuncNode>(func); }
+
+// The lowered functions of all kernels, or of the one called `name`.
+std::vector<ir::IRModule> lowered_kernels(const driver::CompiledModule& module, const std::string& name) {
+  const std::vector<std::string> names = module.names();
+  if (name.empty()) return module.lowered();
+  for (size_t n = 0; n < names.size(); ++n) {
+    if (names[n] == name) return {module.lowered()[n]};
+  }
+  throw UserError("there is no kernel \"{}\"", name)
+      .help("{}", nearest_names_text(name, std::vector<std::string_view>(names.begin(), names.end())));
+}
+
+std::string lowered_text(const std::vector<ir::IRModule>& kernels) {
+  std::string text;
+  for (const ir::IRModule& kernel : kernels) text += script::print(kernel, {.show_header = false}) + "\n";
+  return text;
+}
+
+// ---- stages
+
+struct Stage {
+  std::string_view name, doc;
+  bool needs_kernels;  // compiled, not only imported
+  std::string (*text)(const ir::IRModule& imported, const driver::Executable* compiled,
+                      const std::string& function);
+};
+
+std::string source_text(const driver::Executable* compiled, const std::string& function,
+                        std::string_view format) {
+  const driver::CompiledModule& module = *driver::as_compiled(compiled->kernels);
+  const std::vector<ir::IRModule> kernels = lowered_kernels(module, function);
+  std::vector<std::string_view> known;
+  for (const driver::SourceFormat& source : module.generator().sources) {
+    if (source.name == format) return source.emit(kernels);
+    known.push_back(source.name);
+  }
+  throw UserError("target {} has no stage {}", compiled->code.note("target"), format)
+      .help("code for it can be shown as {}", fmt::join(known, ", "));
+}
+
+constexpr Stage kStages[] = {
+    {"graph", "the imported graph", false,
+     [](const ir::IRModule& imported, const driver::Executable*, const std::string& function) {
+       return script_of(imported, function, [](const ir::BaseFunc&) { return true; });
+     }},
+    {"relax", "the graph after its passes: calls of kernels", true,
+     [](const ir::IRModule&, const driver::Executable* compiled, const std::string& function) {
+       return script_of(compiled->legalized, function,
+                        [](const ir::BaseFunc& func) { return !is_loop_program(func); });
+     }},
+    {"tir", "the loop programs", true,
+     [](const ir::IRModule&, const driver::Executable* compiled, const std::string& function) {
+       return script_of(compiled->legalized, function, is_loop_program);
+     }},
+    {"lowered", "the flat loops that code is made of", true,
+     [](const ir::IRModule&, const driver::Executable* compiled, const std::string& function) {
+       return lowered_text(lowered_kernels(*driver::as_compiled(compiled->kernels), function));
+     }},
+    {"llvm", "LLVM IR, optimised", true,
+     [](const ir::IRModule&, const driver::Executable* compiled, const std::string& function) {
+       return source_text(compiled, function, "ll");
+     }},
+    {"asm", "machine code as assembly", true,
+     [](const ir::IRModule&, const driver::Executable* compiled, const std::string& function) {
+       return source_text(compiled, function, "asm");
+     }},
+    {"c", "C source, of target c", true,
+     [](const ir::IRModule&, const driver::Executable* compiled, const std::string& function) {
+       return source_text(compiled, function, "c");
+     }},
+    {"vm", "the virtual machine's code", true,
+     [](const ir::IRModule&, const driver::Executable* compiled, const std::string&) {
+       return runtime::vm::to_text(compiled->code);
+     }},
+};
+
+const Stage& find_stage(const std::string& name) {
+  std::vector<std::string_view> names;
+  for (const Stage& stage : kStages) {
+    if (stage.name == name) return stage;
+    names.push_back(stage.name);
+  }
+  throw UserError("there is no stage \"{}\"", name).help("{}", nearest_names_text(name, names));
+}
+
+std::string stage_text(const Options& options) {
+  const Stage& stage = find_stage(options.stage);
+  Progress progress(true);
+  if (is_library(options.model.path)) {
+    if (stage.name != "vm")
+      throw UserError("\"{}\" is compiled already: it has no stage {}", options.model.path, stage.name)
+          .help("give the ONNX model it was made of, or see --stage vm");
+    return runtime::vm::to_text(load_model(options.model, progress).machine.executable());
+  }
+  const ir::IRModule imported = import_onnx(options.model, progress);
+  if (!stage.needs_kernels) return stage.text(imported, nullptr, options.function);
+  const driver::Executable compiled = compile(imported, options.model, progress);
+  return stage.text(imported, &compiled, options.function);
+}
+
+std::string summary_text(const Options& options) {
+  Progress progress(true);
+  const std::string& path = options.model.path;
+  const Summary summary =
+      is_library(path) ? summary_of_library(load_model(options.model, progress)) : summary_of_onnx(path);
+  return options.is_json ? json_of(summary, path) : text_of(summary, path);
+}
+
+void run(const Options& options) {
+  require_onnx_for(options.flags, options.model);
+  runtime::set_num_threads(options.model.num_threads);
+  if (options.stage.empty()) {
+    if (!options.function.empty()) throw UserError("--function needs a stage").help("add e.g. --stage tir");
+    return print(summary_text(options));
+  }
+  const std::string text = stage_text(options);
+  print(options.is_json ? nlohmann::ordered_json({{"stage", options.stage}, {"text", text}}).dump(2) + "\n"
+                        : text);
+}
+
+std::string stages_doc() {
+  std::string doc = "what to show:";
+  for (const Stage& stage : kStages) doc += fmt::format("\n{}: {}", stage.name, stage.doc);
+  return doc + "\nwithout it, a summary of the model";
+}
+
+std::function<void()> add(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  options->flags = add_model_options(app, options->model, "an ONNX file, or a library that `compile` made");
+  app.add_option("--stage,-s", options->stage, stages_doc());
+  app.add_option("--function", options->function, "only this function");
+  app.add_flag("--json", options->is_json, "print JSON");
+  return [options] { run(*options); };
+}
+
+}  // namespace
+
+const Command inspect_command = {"inspect", "show a model at a stage of the compiler", R"(examples:
+  tilewright inspect model.onnx
+  tilewright inspect model.onnx --stage relax
+  tilewright inspect model.onnx --stage asm --function matmul
+)",
+                                 add};
+
+}  // namespace tilewright::cli

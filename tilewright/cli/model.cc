@@ -1,0 +1,72 @@
+#include "tilewright/cli/model.h"
+
+#include <chrono>
+#include <fstream>
+
+#include "tilewright/driver/target.h"
+#include "tilewright/frontend/onnx/import.h"
+#include "tilewright/support/error.h"
+
+namespace tilewright::cli {
+namespace {
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+}  // namespace
+
+bool is_library(const std::string& path) {
+  if (path.ends_with(".so")) return true;
+  char magic[4] = {};
+  std::ifstream(path, std::ios::binary).read(magic, sizeof magic);
+  return std::string_view(magic, sizeof magic) ==
+         "\x7f"
+         "ELF";
+}
+
+ir::IRModule import_onnx(const ModelOptions& options, Progress& progress) {
+  const Clock::time_point start = Clock::now();
+  ir::IRModule module = frontend::onnx::import_model(frontend::onnx::load_model(options.path));
+  progress.stage("import", seconds_since(start));
+  return module;
+}
+
+driver::Executable compile(const ir::IRModule& module, const ModelOptions& options, Progress& progress) {
+  ir::PassContext context;
+  context.opt_level = options.opt_level;
+  return driver::build_graph(module, ir::parse_target(options.target), context,
+                             [&](const driver::StageTime& time) { progress(time); });
+}
+
+const runtime::vm::BytecodeFunction& Model::main() const {
+  for (const runtime::vm::BytecodeFunction& function : machine.executable().functions) {
+    if (function.name == "main" && function.is_public) return function;
+  }
+  (void)machine.get_function("main");  // raises
+  throw InternalError("the machine has a function \"main\", but its executable has none");
+}
+
+Model load_model(const ModelOptions& options, Progress& progress) {
+  Model model;
+  if (is_library(options.path)) {
+    const Clock::time_point start = Clock::now();
+    model.machine = runtime::vm::VirtualMachine::from_module(runtime::Module::load(options.path));
+    progress.stage("load", seconds_since(start));
+  } else {
+    // fails before the model is read if the target is wrong
+    const driver::Generator generator = driver::make_generator(ir::parse_target(options.target));
+    if (!generator.is_host)
+      throw UserError("target {} is for {}, but the model is to run on this machine", options.target,
+                      generator.machine)
+          .help("write a file for that machine with `tilewright compile`");
+    progress.begin(fmt::format("compiling {} for {}", options.path, options.target));
+    model.compiled = compile(import_onnx(options, progress), options, progress);
+    model.machine = model.compiled->machine();
+  }
+  (void)model.main();
+  return model;
+}
+
+}  // namespace tilewright::cli

@@ -1,0 +1,108 @@
+#include "tilewright/cli/report.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+#include "tilewright/support/error.h"
+
+namespace tilewright::cli {
+namespace {
+using runtime::Tensor;
+
+template <class T>
+std::string element(const void* data, int64_t position) {
+  T value;
+  std::memcpy(&value, static_cast<const char*>(data) + position * static_cast<int64_t>(sizeof(T)), sizeof(T));
+  if constexpr (std::is_floating_point_v<T>) return fmt::format("{:.6g}", value);
+  return fmt::format("{}", +value);
+}
+
+using Shower = std::string (*)(const void*, int64_t);
+Shower shower_of(DataType dtype) {
+  if (dtype.lanes != 1) return nullptr;
+  if (dtype == DataType::float_(32)) return element<float>;
+  if (dtype == DataType::float_(64)) return element<double>;
+  const bool is_signed = dtype.is_int();
+  if (!is_signed && !dtype.is_uint() && !dtype.is_bool()) return nullptr;
+  switch (dtype.bits) {
+    case 8: return is_signed ? element<int8_t> : element<uint8_t>;
+    case 16: return is_signed ? element<int16_t> : element<uint16_t>;
+    case 32: return is_signed ? element<int32_t> : element<uint32_t>;
+    case 64: return is_signed ? element<int64_t> : element<uint64_t>;
+    default: return nullptr;
+  }
+}
+
+}  // namespace
+
+std::string seconds_text(double seconds) {
+  if (seconds < 1e-3) return fmt::format("{:.1f} us", seconds * 1e6);
+  if (seconds < 1) return fmt::format("{:.2f} ms", seconds * 1e3);
+  return fmt::format("{:.2f} s", seconds);
+}
+
+std::string bytes_text(double num_bytes) {
+  if (num_bytes < 1e3) return fmt::format("{:.0f} B", num_bytes);
+  if (num_bytes < 1e6) return fmt::format("{:.1f} kB", num_bytes / 1e3);
+  if (num_bytes < 1e9) return fmt::format("{:.1f} MB", num_bytes / 1e6);
+  return fmt::format("{:.2f} GB", num_bytes / 1e9);
+}
+
+std::string table_text(const std::vector<std::vector<std::string>>& rows, int indent) {
+  std::vector<size_t> widths;
+  for (const auto& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (size_t column = 0; column < row.size(); ++column)
+      widths[column] = std::max(widths[column], row[column].size());
+  }
+  std::string text;
+  for (const auto& row : rows) {
+    std::string line(static_cast<size_t>(indent), ' ');
+    for (size_t column = 0; column < row.size(); ++column)
+      line += column == 0 ? fmt::format("{:<{}}", row[0], widths[0])
+                          : fmt::format("  {:>{}}", row[column], widths[column]);
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  }
+  return text;
+}
+
+std::string preview(const Tensor& tensor, int64_t limit) {
+  const Shower shower = shower_of(tensor.dtype());
+  if (!shower) return "";
+  const Tensor compact = tensor.compact();
+  const int64_t count = compact.num_elements();
+  std::string text;
+  for (int64_t n = 0; n < std::min(count, limit); ++n) text += (n ? ", " : "") + shower(compact.data(), n);
+  return count > limit ? text + fmt::format(", ... ({} elements)", count) : text;
+}
+
+void print(const std::string& text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
+    throw UserError("standard output cannot be written: {}", std::generic_category().message(errno));
+}
+
+Progress::Progress(bool is_quiet) : is_quiet_(is_quiet), is_terminal_(isatty(STDERR_FILENO) != 0) {}
+
+void Progress::begin(const std::string& text) {
+  if (!is_quiet_) fmt::print(stderr, "{}\n", text);
+}
+
+void Progress::stage(const std::string& name, double seconds) {
+  if (!is_quiet_)
+    fmt::print(stderr, "{}  {:<28}{:>10.1f} ms\n", is_terminal_ ? "\r" : "", name, seconds * 1e3);
+}
+
+void Progress::operator()(const driver::StageTime& time) {
+  if (time.function.empty()) {
+    if (time.stage != "link") stage(time.stage, time.seconds);
+    return;
+  }
+  if (is_quiet_ || !is_terminal_ || time.stage != "codegen") return;
+  fmt::print(stderr, "\r  compile kernels: {} ready", ++num_kernels_);
+}
+
+}  // namespace tilewright::cli
