@@ -7,7 +7,7 @@ set_target_properties(tilewright_shared PROPERTIES
   LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/exports.map)
 target_link_libraries(tilewright_shared PUBLIC tilewright_runtime_shared tilewright_flags ${TILEWRIGHT_FMT})
 target_link_options(tilewright_shared PRIVATE
-  -Wl,--gc-sections -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/exports.map)
+  -Wl,--gc-sections -Wl,--as-needed -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/exports.map)
 get_property(built_layers GLOBAL PROPERTY TILEWRIGHT_LAYERS)
 foreach(target ${built_layers})
   get_target_property(type ${target} TYPE)

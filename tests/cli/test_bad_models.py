@@ -100,6 +100,14 @@ def test_two_nodes_make_one_value(refused, save_model):
     refused(save_model([RELU, again], X, Y), 'error: two nodes make "y"; the second is the Relu node "again"')
 
 
+def test_two_inputs_of_one_name(refused, save_model, tmp_path):
+    path = tmp_path / save_model([RELU], X, Y)
+    model = onnx.load(path)
+    model.graph.input.append(model.graph.input[0])
+    path.write_bytes(model.SerializeToString())
+    refused("model.onnx", 'error: the graph has two inputs called "x"')
+
+
 def test_node_without_output(refused, save_model):
     nothing = helper.make_node("Relu", ["x"], [], name="nothing")
     refused(save_model([RELU, nothing], X, Y), 'error: Relu node "nothing" has no output')

@@ -1,6 +1,8 @@
 """tilewright run: arrays in, arrays out, and what is wrong with them."""
 
 import json
+import subprocess
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -264,3 +266,28 @@ def test_library_takes_no_compile_options(command, library):
         'error: --opt-level has no meaning for "model.so", which is compiled already\n'
         "help: give the option to `tilewright compile`\n"
     )
+
+
+def test_input_is_a_folder(command, library, tmp_path):
+    (tmp_path / "x.npz").mkdir()
+    refused(command, library, 'error: "x.npz" is a folder, expected a file\nhelp: check the path\n')
+
+
+def test_input_is_a_device(command, library):
+    done = command("run", library, "-i", "/dev/zero", "-q")
+    assert (done.code, done.err) == (2, 'error: "/dev/zero" is not a regular file\n')
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+def test_standard_output_that_is_full(program, command, library, tmp_path):
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [program, "run", library, "--random", "0", "-q"],
+            cwd=tmp_path,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert done.stderr == "error: standard output cannot be written: No space left on device\n"

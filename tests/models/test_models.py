@@ -49,6 +49,32 @@ def test_vww_mobilenet():
         np.testing.assert_allclose(out.reshape(-1), expected.reshape(-1), rtol=1e-3, atol=1e-4)
 
 
+MODELS = [
+    "fashion_mnist/mlp.onnx",
+    "mlperf_tiny/vww96_mobilenetv1_fp32.onnx",
+    "ultraface/version-RFB-320.onnx",
+    "zoo/mnist_8/model.onnx",
+    pytest.param("zoo/super_resolution_10/model.onnx", marks=pytest.mark.slow),
+]
+
+
+@pytest.mark.peers
+@pytest.mark.parametrize("model", MODELS)
+def test_every_level_equals_onnxruntime(model):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    path = SHARED / "models" / model
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3
+    session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    (first,) = session.get_inputs()
+    shape = [extent if isinstance(extent, int) else 3 for extent in first.shape]
+    x = np.random.default_rng(0).random(shape, dtype="float32")
+    expected = session.run(None, {first.name: x})
+    for opt_level in range(4):
+        for got, want in zip(run(path, x, opt_level), expected, strict=True):
+            np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5 * max(1, np.abs(want).max()))
+
+
 def test_a_truncated_file_is_refused(tmp_path):
     whole = (SHARED / "models/fashion_mnist/mlp.onnx").read_bytes()
     path = tmp_path / "cut.onnx"

@@ -59,12 +59,13 @@ Latency measure(const Model& model, const std::vector<Value>& inputs, const Opti
   return latency;
 }
 
-/// What all calls of one kernel took.
+/// What one kernel took of each call of main.
 struct KernelTime {
   std::string name;
-  int64_t num_calls = 0;
-  double seconds = 0;
-  std::optional<double> flops = 0;  // of all calls; nothing if unknown
+  int64_t num_calls = 0;            // in one call of main
+  double seconds = 0;               // the median over calls of main
+  std::optional<double> flops = 0;  // of one call of main; nothing if unknown
+  std::vector<double> seconds_of_round = {};
 };
 
 /// Counts the FLOPs of calls: from the loop programs if they are there, else what the library's notes say.
@@ -112,23 +113,31 @@ class FlopCounter {
   std::map<std::string, tir::PrimFunc, std::less<>> functions_;
 };
 
-/// The kernels of `rounds` calls of main, the most expensive first.
-std::vector<KernelTime> profile(const Model& model, const std::vector<Value>& inputs, int rounds) {
+/// The kernels of one call of main, the most expensive first; times are medians of `rounds` calls.
+std::vector<KernelTime> profile(const Model& model, const std::vector<Value>& inputs, size_t rounds) {
   const FlopCounter counter(model);
   std::map<std::string, KernelTime, std::less<>> kernels;
+  size_t round = 0;
   model.machine.set_profiler([&](const runtime::vm::CallRecord& record) {
     KernelTime& kernel = kernels[std::string(record.callee)];
-    kernel.name = record.callee;
+    kernel.seconds_of_round.resize(rounds);
+    kernel.seconds_of_round[round] += static_cast<double>(record.duration_ns) * 1e-9;
+    if (round > 0) return;
     ++kernel.num_calls;
-    kernel.seconds += static_cast<double>(record.duration_ns) * 1e-9;
     const std::optional<int64_t> flops = counter.flops(record);
     kernel.flops =
         flops && kernel.flops ? std::optional(*kernel.flops + static_cast<double>(*flops)) : std::nullopt;
   });
-  for (int round = 0; round < rounds; ++round) (void)model.machine.invoke("main", inputs);
+  for (; round < rounds; ++round) (void)model.machine.invoke("main", inputs);
   model.machine.set_profiler(nullptr);
   std::vector<KernelTime> sorted;
-  for (auto& [name, kernel] : kernels) sorted.push_back(std::move(kernel));
+  for (auto& [name, kernel] : kernels) {
+    kernel.name = name;
+    auto middle = kernel.seconds_of_round.begin() + static_cast<std::ptrdiff_t>(rounds / 2);
+    std::nth_element(kernel.seconds_of_round.begin(), middle, kernel.seconds_of_round.end());
+    kernel.seconds = *middle;
+    sorted.push_back(std::move(kernel));
+  }
   std::sort(sorted.begin(), sorted.end(), [](const KernelTime& a, const KernelTime& b) {
     return std::tie(b.seconds, a.name) < std::tie(a.seconds, b.name);
   });
@@ -136,7 +145,7 @@ std::vector<KernelTime> profile(const Model& model, const std::vector<Value>& in
 }
 
 struct Memory {
-  int64_t arena = -1;  // of tensors between kernels; -1: its size depends on the inputs
+  int64_t arena = 0;  // tensors of known size between kernels; -1: its size depends on the inputs
   int64_t constants = 0;
   int64_t process_peak = 0;
 };
@@ -146,7 +155,6 @@ Memory memory_of(const Model& model) {
   for (const runtime::Tensor& constant : model.machine.executable().constants)
     memory.constants += constant.num_bytes();
   const runtime::vm::BytecodeFunction& main = model.main();
-  memory.arena = 0;
   for (const runtime::vm::Instruction& instruction : main.code) {
     if (instruction.opcode != runtime::vm::Opcode::kArena) continue;
     const runtime::vm::Operand& size = main.operands[instruction.b];
@@ -162,7 +170,6 @@ struct Result {
   Latency latency;
   std::vector<KernelTime> kernels;
   Memory memory;
-  int rounds = 0;
 };
 
 std::string gflops_text(const KernelTime& kernel) {
@@ -180,19 +187,18 @@ std::string table(const Result& result, const std::vector<Value>& inputs, const 
                       seconds_text(latency.percentile(0.99)), seconds_text(latency.seconds.front()),
                       seconds_text(latency.mean()), latency.seconds.size(), runtime::num_threads());
   const Memory& memory = result.memory;
-  text += fmt::format("memory    {} between kernels, {} of constants, {} peak of the process\n\n",
-                      memory.arena < 0 ? "?" : bytes_text(static_cast<double>(memory.arena)),
+  text += fmt::format("memory    {} constants, {} arena, {} peak of the process\n\n",
                       bytes_text(static_cast<double>(memory.constants)),
+                      memory.arena < 0 ? "?" : bytes_text(static_cast<double>(memory.arena)),
                       bytes_text(static_cast<double>(memory.process_peak)));
   double total = 0;
   for (const KernelTime& kernel : result.kernels) total += kernel.seconds;
   std::vector<std::vector<std::string>> rows = {{"kernel", "calls", "time", "share", "GFLOP/s"}};
   for (const KernelTime& kernel : result.kernels) {
-    rows.push_back({kernel.name, std::to_string(kernel.num_calls / result.rounds),
-                    seconds_text(kernel.seconds / result.rounds),
+    rows.push_back({kernel.name, std::to_string(kernel.num_calls), seconds_text(kernel.seconds),
                     fmt::format("{:.1f} %", kernel.seconds / total * 100), gflops_text(kernel)});
   }
-  rows.push_back({"in all", "", seconds_text(total / result.rounds)});
+  rows.push_back({"in all", "", seconds_text(total)});
   return text + table_text(rows);
 }
 
@@ -202,10 +208,9 @@ std::string json(const Options& options, const Result& result, const std::vector
   for (size_t n = 0; n < inputs.size(); ++n)
     input_list.push_back({{"name", model.main().parameters[n].name}, {"type", inputs[n].type_str()}});
   for (const KernelTime& kernel : result.kernels) {
-    nlohmann::ordered_json row = {{"name", kernel.name},
-                                  {"calls", kernel.num_calls / result.rounds},
-                                  {"seconds", kernel.seconds / result.rounds}};
-    row["flops"] = kernel.flops ? nlohmann::json(*kernel.flops / result.rounds) : nlohmann::json();
+    nlohmann::ordered_json row = {
+        {"name", kernel.name}, {"calls", kernel.num_calls}, {"seconds", kernel.seconds}};
+    row["flops"] = kernel.flops ? nlohmann::json(*kernel.flops) : nlohmann::json();
     kernels.push_back(std::move(row));
   }
   const Latency& latency = result.latency;
@@ -223,8 +228,8 @@ std::string json(const Options& options, const Result& result, const std::vector
         {"min", latency.seconds.front()},
         {"mean", latency.mean()}}},
       {"memory_bytes",
-       {{"between_kernels", memory.arena < 0 ? nlohmann::json() : nlohmann::json(memory.arena)},
-        {"constants", memory.constants},
+       {{"constants", memory.constants},
+        {"arena", memory.arena < 0 ? nlohmann::json() : nlohmann::json(memory.arena)},
         {"process_peak", memory.process_peak}}},
       {"kernels", kernels}};
   return all.dump(2) + "\n";
@@ -238,8 +243,7 @@ void run(const Options& options) {
   const std::vector<Value> inputs = make_inputs(options.input, model.main());
   Result result;
   result.latency = measure(model, inputs, options);
-  result.rounds = static_cast<int>(std::min<size_t>(result.latency.seconds.size(), 100));
-  result.kernels = profile(model, inputs, result.rounds);
+  result.kernels = profile(model, inputs, std::min<size_t>(result.latency.seconds.size(), 100));
   result.memory = memory_of(model);
   print(options.is_json ? json(options, result, inputs, model) : table(result, inputs, model));
 }

@@ -77,7 +77,6 @@ void handle_interrupts() {
 }
 
 Output::Output(std::string path, bool is_forced) : path_(std::move(path)), is_forced_(is_forced) {
-  if (path_.empty()) throw UserError("the output path is empty");
   std::error_code error;
   if (fs::is_directory(path_, error)) throw UserError("\"{}\" cannot be written: it is a folder", path_);
   require_free();

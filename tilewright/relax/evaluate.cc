@@ -36,7 +36,7 @@ int64_t num_steps(const Object* root) {
 std::optional<std::vector<runtime::Tensor>> evaluate(const tir::PrimFunc& func,
                                                      const std::vector<runtime::Tensor>& inputs,
                                                      const std::vector<TensorType>& outputs,
-                                                     int64_t max_steps) {
+                                                     int64_t* steps_left) {
   std::vector<runtime::Tensor> args, results;
   for (const runtime::Tensor& input : inputs) args.push_back(input.compact());
   for (const TensorType& type : outputs) {
@@ -48,9 +48,11 @@ std::optional<std::vector<runtime::Tensor>> evaluate(const tir::PrimFunc& func,
   }
   if (args.size() != func->params.size()) return std::nullopt;
   if (evaluate_rows(func, args)) return results;
-  if (num_steps(func->body.get()) > max_steps) return std::nullopt;
+  const int64_t steps = num_steps(func->body.get());
+  if (steps > *steps_left) return std::nullopt;
+  *steps_left -= steps;
   analysis::InterpretOptions options;
-  options.max_steps = max_steps;
+  options.max_steps = steps;
   for (size_t n = inputs.size(); n < args.size(); ++n) options.outputs.push_back(n);
   const std::vector<runtime::Value> values(args.begin(), args.end());
   try {

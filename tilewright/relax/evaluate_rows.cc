@@ -195,9 +195,16 @@ std::optional<Term> RowProgram::term(const PrimExpr& expr) {
   } else {
     return std::nullopt;
   }
+  // small integers are numbers of float64, and become floats by a cast alone
+  auto may_stand = [&](const PrimExpr& operand) {
+    const DataType dtype = operand->dtype;
+    return dtype == kFloat32 || dtype == kFloat64 ||
+           (result.op == Term::Op::kCast && is<BufferLoadNode>(operand) &&
+            (dtype == kInt32 || dtype == DataType::int_(8) || dtype == DataType::uint(8)));
+  };
   for (const PrimExpr& operand : operands) {
-    std::optional<Term> part = term(operand);
-    if (!part || (operand->dtype != kFloat32 && operand->dtype != kFloat64)) return std::nullopt;
+    std::optional<Term> part = may_stand(operand) ? term(operand) : std::nullopt;
+    if (!part) return std::nullopt;
     result.operands.push_back(std::move(*part));
   }
   return result;
@@ -211,15 +218,17 @@ int64_t RowProgram::offset(size_t access) const {
 }
 
 void RowProgram::load_row(const Access& access, int64_t at, int64_t step, std::vector<double>& row) const {
-  auto fill = [&]<class T>(const T* data) {
-    data += at;
+  auto fill = [&]<class T>(const T*) {
+    const T* data = reinterpret_cast<const T*>(access.data) + at;
     for (size_t n = 0; n < row.size(); ++n)
       row[n] = static_cast<double>(data[static_cast<int64_t>(n) * step]);
   };
-  if (access.dtype == kFloat32)
-    fill(reinterpret_cast<const float*>(access.data));
-  else
-    fill(reinterpret_cast<const double*>(access.data));
+  const DataType dtype = access.dtype;
+  if (dtype == kFloat32) return fill(static_cast<const float*>(nullptr));
+  if (dtype == kFloat64) return fill(static_cast<const double*>(nullptr));
+  if (dtype == kInt32) return fill(static_cast<const int32_t*>(nullptr));
+  if (dtype == DataType::int_(8)) return fill(static_cast<const int8_t*>(nullptr));
+  fill(static_cast<const uint8_t*>(nullptr));
 }
 
 // The values of `term` into rows_[depth].  Sums, products, quotients and roots of float32 are exact enough in

@@ -20,14 +20,14 @@ namespace {
 struct Options {
   int64_t max_growth = 16;
   int64_t small_bytes = 4096;
-  int64_t max_steps = 1 << 20;
+  int64_t max_steps = 1 << 21;
   static constexpr auto fields() {
     return std::tuple{
         field<&Options::max_growth>("max_growth", "a result may be at most this many times its arguments"),
         field<&Options::small_bytes>("small_bytes", "results of at most so many bytes may always be kept"),
         field<&Options::max_steps>("max_steps",
-                                   "most turns of loops to interpret for one call; moves of "
-                                   "elements and float arithmetic have no limit")};
+                                   "most turns of loops to interpret; moves of elements and "
+                                   "float arithmetic have no limit")};
   }
 };
 
@@ -82,10 +82,11 @@ std::vector<TensorType> tensor_types(const Type& type) {
 
 class Folder {
  public:
-  Folder(const IRModule& module, const Options& options) : module_(module), options_(options) {}
+  Folder(const IRModule& module, const Options& options)
+      : module_(module), options_(options), steps_left_(options.max_steps) {}
 
   /// What `call`, with its type, gives; null if that is not known now or not worth knowing.
-  Expr fold(const Call& call) const {
+  Expr fold(const Call& call) {
     const std::string_view name = op_name(call.get());
     if (name == "relax.shape_of") {
       const Shape* shape = known_shape(call->args[0]);
@@ -112,7 +113,7 @@ class Folder {
   }
 
  private:
-  Expr fold_call_tir(const Call& call, std::vector<runtime::Tensor>* inputs) const {
+  Expr fold_call_tir(const Call& call, std::vector<runtime::Tensor>* inputs) {
     const auto* callee = call->args[0].as<GlobalVarNode>();
     const auto func = callee ? ref_as<tir::PrimFuncNode>(module_->find(callee->name_hint)) : tir::PrimFunc();
     if (!func || call->args.size() != 2 || !collect_constants(call->args[1], inputs)) return nullptr;
@@ -122,8 +123,8 @@ class Folder {
   }
 
   Expr result_of(const tir::PrimFunc& func, const std::vector<runtime::Tensor>& inputs,
-                 const std::vector<TensorType>& outputs, bool is_tuple) const {
-    const auto results = evaluate(func, inputs, outputs, options_.max_steps);
+                 const std::vector<TensorType>& outputs, bool is_tuple) {
+    const auto results = evaluate(func, inputs, outputs, &steps_left_);
     if (!results) return nullptr;
     if (!is_tuple) return make_constant(results->at(0));
     std::vector<Expr> elements;
@@ -134,10 +135,10 @@ class Folder {
 
   const IRModule& module_;
   const Options& options_;
+  int64_t steps_left_;
 };
 
-Function fold_function(const Function& func, const IRModule& module, const Options& options) {
-  const Folder folder(module, options);
+Function fold_function(const Function& func, const IRModule& module, Folder& folder) {
   auto fold_call = [&](auto& self, const CallNode* node) -> Expr {
     Call call = self.children(node);
     if (call.get() != node && op_of(call.get()))
@@ -183,11 +184,12 @@ Function fold_function(const Function& func, const IRModule& module, const Optio
 }
 
 IRModule run(const IRModule& module, const Options& options, PassContext&) {
+  Folder folder(module, options);
   IRModule result = module;
   for (size_t n = 0; n < module->functions.size(); ++n) {
     const Function func = ref_as<FunctionNode>(module->functions[n]);
     if (!func) continue;
-    Function folded = fold_function(func, module, options);
+    Function folded = fold_function(func, module, folder);
     if (folded != func) result = with_function(result, module->global_vars[n]->name_hint, std::move(folded));
   }
   return result;

@@ -1,0 +1,121 @@
+"""Random graphs give the same numbers at every optimisation level.
+
+TILEWRIGHT_SEED is the first seed, TILEWRIGHT_GRAPHS how many there are.
+"""
+
+import os
+import random
+
+import numpy as np
+import pytest
+
+import tilewright
+
+SHAPES = [(5, 5), (1, 5), (5, 1), (1, 1)]
+UNARY = ["nn.relu", "negative", "tanh", "sigmoid", "abs", "square"]
+BINARY = ["add", "subtract", "multiply", "maximum", "minimum"]
+
+
+class Graph:
+    """The text of a module whose main has one dataflow block."""
+
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+        self.lines, self.shapes = [], {}
+        for n in range(3):
+            self.shapes[f"x{n}"] = self.random.choice(SHAPES)
+        self.params = dict(self.shapes)
+        for _ in range(self.random.randrange(1, 14)):
+            self.step()
+        values = [name for name in self.shapes if name not in self.params]
+        self.results = sorted(self.random.sample(values, min(len(values), self.random.randrange(1, 4))))
+
+    def value(self, *shapes):
+        """A value (of these shapes), or a new constant, and its shape."""
+        names = [name for name, shape in self.shapes.items() if not shapes or shape in shapes]
+        if not names or self.random.random() < 0.15:
+            shape = self.random.choice(shapes or SHAPES)
+            numbers = np.array([self.random.randrange(-4, 5) / 4 for _ in range(shape[0] * shape[1])])
+            return f"R.const({numbers.reshape(shape).tolist()}, 'float32')", shape
+        name = self.random.choice(names[-4:] if self.random.random() < 0.7 else names)
+        return name, self.shapes[name]
+
+    def step(self):
+        kind = self.random.choice(
+            ["unary"] * 4 + ["binary"] * 5 + ["matmul", "matmul", "reduce", "move", "softmax"]
+        )
+        if kind == "unary":
+            x, shape = self.value()
+            self.bind(f"R.{self.random.choice(UNARY)}({x})", shape)
+        elif kind == "binary":
+            a, shape_a = self.value()
+            b, shape_b = self.value()
+            if self.random.random() < 0.2:
+                b, shape_b = f"R.const({self.random.choice([-1.0, 0.0, 1.0, 2.5])}, 'float32')", (1, 1)
+            self.bind(f"R.{self.random.choice(BINARY)}({a}, {b})", tuple(map(max, shape_a, shape_b)))
+        elif kind == "matmul":
+            (a, shape_a), (b, shape_b) = self.value((5, 5), (1, 5)), self.value((5, 5), (5, 1))
+            self.bind(f"R.matmul({a}, {b})", (shape_a[0], shape_b[1]))
+        elif kind == "reduce":
+            x, shape = self.value()
+            axis = self.random.randrange(2)
+            op = self.random.choice(["sum", "max", "mean"])
+            self.bind(
+                f"R.{op}({x}, axis=[{axis}], keepdims=True)", (1, shape[1]) if axis == 0 else (shape[0], 1)
+            )
+        elif kind == "move":
+            x, shape = self.value()
+            if self.random.random() < 0.5:
+                self.bind(f"R.permute_dims({x}, axes=[1, 0])", shape[::-1])
+            else:
+                self.bind(f"R.reshape({x}, R.shape([{shape[1]}, {shape[0]}]))", shape[::-1])
+        else:
+            x, shape = self.value()
+            self.bind(f"R.nn.softmax({x}, axis=1)", shape)
+
+    def bind(self, text, shape):
+        name = f"lv{len(self.lines)}"
+        self.lines.append(f"{name} = {text}")
+        self.shapes[name] = shape
+
+    def text(self):
+        params = ", ".join(f"{name}: R.Tensor({shape}, 'float32')" for name, shape in self.params.items())
+        body = [*self.lines, *(f"gv{n} = R.negative({name})" for n, name in enumerate(self.results))]
+        outputs = [f"gv{n}" for n in range(len(self.results))]
+        indent = "\n" + " " * 12
+        return f"""
+from tilewright.script import ir as I, relax as R
+@I.ir_module
+class Module:
+    @R.function
+    def main({params}):
+        with R.dataflow():
+            {indent.join(body)}
+            R.output({", ".join(outputs)})
+        return ({", ".join(outputs)},)
+"""
+
+
+def run(module, inputs, opt_level):
+    with tilewright.transform.PassContext(opt_level=opt_level):
+        main = tilewright.VirtualMachine(tilewright.compile(module))["main"]
+    return [item.numpy() for item in main(*(tilewright.tensor(x) for x in inputs))]
+
+
+FIRST = int(os.environ.get("TILEWRIGHT_SEED", "0"))
+COUNT = int(os.environ.get("TILEWRIGHT_GRAPHS", "10"))
+
+
+@pytest.mark.parametrize("seed", range(FIRST, FIRST + COUNT))
+def test_random_graph(seed):
+    graph = Graph(seed)
+    if not graph.results:
+        return
+    module = tilewright.script.parse(graph.text())
+    rng = np.random.default_rng(seed)
+    inputs = [rng.standard_normal(shape, dtype="float32") for shape in graph.params.values()]
+    expected = run(module, inputs, 0)
+    for opt_level in (1, 3):
+        for got, want in zip(run(module, inputs, opt_level), expected, strict=True):
+            scale = max(1.0, float(np.abs(want).max()))
+            np.testing.assert_allclose(got / scale, want / scale, rtol=1e-4, atol=1e-5, err_msg=graph.text())
