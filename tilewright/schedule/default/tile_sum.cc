@@ -268,7 +268,8 @@ void pack(Schedule& sch, const BlockShape& sum, const Plan& plan, std::optional<
   const int64_t width = plan.tile.vectors * plan.tile.lanes;
   const Buffer& buffer = plan.packed->buffer;
   std::vector<Var> from;
-  for (size_t dim = 0; dim < buffer->shape.size(); ++dim) from.push_back(make_var(fmt::format("i{}", dim)));
+  for (size_t dim = 0; dim < buffer->shape.size(); ++dim)
+    from.push_back(make_var(fmt::format("i{}", dim), buffer->shape[dim]->dtype));
   size_t last = from.size() - 1;
   while (last > 0 && is_one(buffer->shape[last])) --last;
   std::vector<PrimExpr> to{floordiv(PrimExpr(from[last]), width)};
