@@ -154,7 +154,7 @@ MODULES = {
     "tvm.tirx": _tir,
     "tvm.relax": _relax,
     "tvm.relax.op": lambda: _public(relax.op),
-    "tvm.relax.transform": lambda: _public(relax.transform),
+    "tvm.relax.transform": lambda: {**_public(relax.transform), "FuseTIR": relax.transform.fuse_tir},
     "tvm.relax.vm": _relax_vm,
     "tvm.script": _script,
     "tvm.script.tir": lambda: _script_module(script.tir),

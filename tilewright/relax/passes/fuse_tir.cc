@@ -3,7 +3,7 @@
 //   fused(x, w, b): lv = call_tir(matmul, (x, w)); gv = call_tir(add, (lv, b))
 //   ->  call_tir(fused, (x, w, b))
 // Nothing is inlined: that is for schedules.  Numbers without dimensions are written into the program, and
-// equal programs are kept once.
+// equal programs are kept once unless they are public.  A function that is more than calls stays.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -226,8 +226,9 @@ class Merger {
                              std::vector<tir::BufferRegion>{}, std::vector<tir::BufferRegion>{},
                              std::vector<tir::MatchBufferRegion>{}, AttrMap{}, Stmt(), tir::seq(stmts_));
     Stmt body = tir::BlockRealizeNode::make(std::vector<PrimExpr>{}, PrimExpr(tir::bool_imm(true)), root);
-    tir::PrimFunc func = tir::PrimFuncNode::make(params_, param_buffers_, body, Type(),
-                                                 AttrMap{{"tir.noalias", tir::bool_imm(true)}});
+    AttrMap attrs{{"tir.noalias", tir::bool_imm(true)}};
+    if (const ObjectRef symbol = func_->attrs.get("global_symbol")) attrs.set("global_symbol", symbol);
+    tir::PrimFunc func = tir::PrimFuncNode::make(params_, param_buffers_, body, Type(), std::move(attrs));
     // the dimensions are the graph function's; the program gets its own
     Substitution fresh;
     for (const Var& param : func_->params)
