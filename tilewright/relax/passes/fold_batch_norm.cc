@@ -143,10 +143,11 @@ class Folding {
 
  private:
   static bool has_constant_statistics(const CallNode* call) {
-    for (size_t n = 1; n < 5; ++n) {
-      if (!is<ConstantNode>(call->args[n])) return false;
-    }
-    return constant_shape(call->args[1]).has_value() && type_of(call->args[0]).as<TensorTypeNode>()->ndim > 0;
+    const auto* data = type_of(call->args[0]).as<TensorTypeNode>();
+    if (data->ndim <= 0 || (data->dtype != kFloat32 && data->dtype != DataType::float_(64))) return false;
+    return std::all_of(call->args.begin() + 1, call->args.end(), [&](const Expr& arg) {
+      return is<ConstantNode>(arg) && dtype_of(arg) == data->dtype;
+    });
   }
 
   // The linear operator that `expr` is, if nothing else sees that.

@@ -1,0 +1,115 @@
+// Loop programs run while compiling: what the fast way takes, what it leaves to the interpreter, and limits.
+#include "tilewright/relax/evaluate.h"
+
+#include <gmock/gmock.h>
+
+#include "script_testing.h"
+#include "tilewright/relax/evaluate_rows.h"
+
+namespace tilewright::relax {
+namespace {
+using runtime::Tensor;
+using ::testing::ElementsAre;
+
+template <class T>
+Tensor tensor(std::vector<int64_t> shape, const std::vector<T>& values, DataType dtype) {
+  return Tensor::copy_of(values.data(), values.size() * sizeof(T), shape, dtype);
+}
+Tensor floats(std::vector<int64_t> shape, const std::vector<float>& values) {
+  return tensor(std::move(shape), values, kFloat32);
+}
+template <class T>
+std::vector<T> content(const Tensor& tensor) {
+  return {tensor.data_as<T>(), tensor.data_as<T>() + tensor.num_elements()};
+}
+
+constexpr std::string_view kReversedTranspose = R"(
+    @T.prim_func
+    def f(A: T.Buffer((2, 3), "int16"), B: T.Buffer((3, 2), "int16")):
+        for i, j in T.grid(3, 2):
+            with T.block("B"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vi, vj] = A[1 - vj, vi]
+)";
+
+TEST(EvaluateRows, MovesElementsOfAnyType) {
+  const Tensor a = tensor<int16_t>({2, 3}, {1, 2, 3, 4, 5, 6}, DataType::int_(16));
+  const Tensor b = Tensor::zeros(std::vector<int64_t>{3, 2}, DataType::int_(16));
+  ASSERT_TRUE(evaluate_rows(script::parse_func(kReversedTranspose), std::vector{a, b}));
+  EXPECT_THAT(content<int16_t>(b), ElementsAre(4, 1, 5, 2, 6, 3));
+}
+
+TEST(EvaluateRows, RoundsAfterEachOperation) {
+  const auto func = script::parse_func(R"(
+      @T.prim_func
+      def f(A: T.Buffer((2,), "float32"), q: T.Buffer((1,), "int8"), B: T.Buffer((2,), "float32")):
+          for i in range(2):
+              with T.block("B"):
+                  vi = T.axis.spatial(2, i)
+                  B[vi] = (A[vi] + T.float32(1)) - T.float32(1) + T.sqrt(T.Cast("float32", q[0]))
+  )");
+  // 1e-8 is lost beside 1 in float32, and would not be in float64
+  const Tensor b = floats({2}, {0, 0});
+  ASSERT_TRUE(evaluate_rows(
+      func, std::vector{floats({2}, {1e-8f, 2}), tensor<int8_t>({1}, {9}, DataType::int_(8)), b}));
+  EXPECT_THAT(content<float>(b), ElementsAre(3, 5));
+}
+
+TEST(EvaluateRows, LeavesOtherPrograms) {
+  const Tensor a = floats({3}, {1, 2, 3}), b = floats({3}, {7, 7, 7});
+  for (const std::string_view value : {"A[vi + 1]", "A[vi // 2]", "T.exp(A[vi])",
+                                       "T.Select(vi < 2, A[vi], T.float32(0))", "T.Cast(\"float32\", vi)"}) {
+    const auto func = script::parse_func(fmt::format(R"(
+        @T.prim_func
+        def f(A: T.Buffer((3,), "float32"), B: T.Buffer((3,), "float32")):
+            for i in range(3):
+                with T.block("B"):
+                    vi = T.axis.spatial(3, i)
+                    B[vi] = {}
+    )",
+                                                     value));
+    EXPECT_FALSE(evaluate_rows(func, std::vector{a, b})) << value;
+  }
+  EXPECT_THAT(content<float>(b), ElementsAre(7, 7, 7));
+}
+
+constexpr std::string_view kSum = R"(
+    @T.prim_func
+    def f(A: T.Buffer((5,), "float32"), B: T.Buffer((1,), "float32")):
+        for i, k in T.grid(1, 5):
+            with T.block("B"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    B[vi] = T.float32(0)
+                B[vi] = B[vi] + A[vk]
+)";
+
+TEST(Evaluate, InterpretsWithinTheLimit) {
+  const auto func = script::parse_func(kSum);
+  const std::vector<Tensor> inputs{floats({5}, {1, 2, 3, 4, 5})};
+  const std::vector<TensorType> outputs{tensor_type(extents({1}), kFloat32)};
+  int64_t steps = 10;
+  const auto results = evaluate(func, inputs, outputs, &steps);
+  ASSERT_TRUE(results);
+  EXPECT_THAT(content<float>(results->at(0)), ElementsAre(15));
+  EXPECT_LT(steps, 5);
+  EXPECT_FALSE(evaluate(func, inputs, outputs, &steps));
+}
+
+TEST(Evaluate, GivesNothingForErrorsAndUnknownShapes) {
+  const auto func = script::parse_func(R"(
+      @T.prim_func
+      def f(A: T.Buffer((1,), "int32"), B: T.Buffer((1,), "int32")):
+          for i in range(1):
+              with T.block("B"):
+                  vi = T.axis.spatial(1, i)
+                  B[vi] = 1 // A[vi]
+  )");
+  const std::vector<Tensor> inputs{tensor<int32_t>({1}, {0}, kInt32)};
+  int64_t steps = 1000;
+  EXPECT_FALSE(evaluate(func, inputs, {tensor_type(extents({1}), kInt32)}, &steps));
+  EXPECT_FALSE(evaluate(func, inputs, {tensor_type({tir::make_var("n", kInt64)}, kInt32)}, &steps));
+}
+
+}  // namespace
+}  // namespace tilewright::relax
