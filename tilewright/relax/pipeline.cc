@@ -18,7 +18,9 @@ Pipeline default_pipeline() {
       {&find_pass("fold_constant"), {}},      // 1  weights that are moved or converted are constants
       {&find_pass("remove_identities"), {}},  // 1
       {&find_pass("fold_batch_norm"), {}},    // 2  scales of constant weights; new arithmetic of constants
+      {&find_pass("convert_layout"), {}},     // 2  channels last; permutes of weights are constants, too
       {&find_pass("fold_constant"), {}},      // 1  which is done here
+      {&find_pass("remove_identities"), {}},  // 1  permutes back and forth
       {&find_pass("legalize_ops"), {}},       // 0  from here on computation is in loop programs
       {&find_pass("dead_code_elimination"), {}},  // 1  what nobody uses is no user in the way of fusion
       {&find_pass("fuse_ops"), {}},               // 2

@@ -10,17 +10,19 @@ int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 }  // namespace
 
 RegisterTile choose_register_tile(int64_t num_rows, int64_t num_columns, int64_t element_bytes,
-                                  int64_t vector_loads, int64_t row_loads, const Machine& machine) {
+                                  int64_t vector_loads, int64_t row_loads, const Machine& machine,
+                                  int64_t row_step) {
   RegisterTile best;
+  best.rows = row_step;
   best.lanes = machine.vector_bytes / element_bytes;
   while (best.lanes > 1 && best.lanes / 2 >= num_columns) best.lanes /= 2;
   const int64_t num_vectors = ceil_div(num_columns, best.lanes);
   double best_time = 0;
   for (int64_t vectors = 1; vectors <= std::min<int64_t>(num_vectors, 8); ++vectors) {
-    for (int64_t rows = 1; rows <= std::min<int64_t>(num_rows, 16); ++rows) {
+    for (int64_t rows = row_step; rows <= std::min<int64_t>(num_rows, 16); rows += row_step) {
       // sums, the vectors of one step, and one scalar spread over a vector
       const int64_t registers = rows * vectors + vectors * vector_loads + 1;
-      if (registers > machine.num_vector_registers && rows * vectors > 1) continue;
+      if (registers > machine.num_vector_registers && rows * vectors > row_step) continue;
       const double sums = static_cast<double>(rows * vectors) / static_cast<double>(machine.fma_per_cycle);
       const double loads = static_cast<double>(vectors * vector_loads + rows * row_loads) / 2;
       const double step = std::max({sums, loads, static_cast<double>(machine.fma_latency)});

@@ -14,17 +14,19 @@
 namespace tilewright::schedule {
 namespace {
 
-constexpr int64_t kMinPackedSteps = 32;  // of the sum: below, rows of the operand are near each other anyway
 constexpr int64_t kMinPackedUses = 4;    // tiles that read a panel, to pay for its copy
+constexpr int64_t kMaxShortRow = 4;      // rows of an axis that alone make no good tile
 constexpr int64_t kMaxGatherStride = 4;  // elements between the lanes of one load
 
 // What is decided before anything is changed.
 struct Plan {
-  size_t column = 0;          // axis of the vectors
-  std::optional<size_t> row;  // axis along which vectors are reused
+  size_t column = 0;                // axis of the vectors
+  std::optional<size_t> row;        // axis along which vectors are reused
+  std::optional<size_t> outer_row;  // another one, if the first is short: then a tile takes all of `row`
   RegisterTile tile;
-  std::vector<size_t> shared;  // outer axes that the vector operands depend on
-  std::vector<size_t> others;  // outer axes that they do not depend on
+  int64_t rows = 1, outer_rows = 1;  // tile.rows of both axes
+  std::vector<size_t> shared;        // outer axes that the vector operands depend on
+  std::vector<size_t> others;        // outer axes that they do not depend on
   const BufferLoadNode* packed = nullptr;
 };
 
@@ -63,28 +65,60 @@ std::optional<size_t> row_axis(const BlockShape& sum, size_t column,
   return reused ? reused : any;
 }
 
-// A panel of a vector operand is worth a copy if its rows are far apart and many tiles read it.
-bool is_worth_packing(const BlockShape& sum, const BufferLoadNode* load, const Plan& plan) {
-  int64_t steps = 1, uses = 1;
+// How often a panel of a vector operand is read.
+int64_t num_uses(const BlockShape& sum, const BufferLoadNode* load, const Plan& plan) {
+  int64_t uses = 1;
   for (size_t axis = 0; axis < sum.block->iter_vars.size(); ++axis) {
-    const int64_t extent = std::max<int64_t>(1, sum.extent(axis));  // at least, if unknown
-    const Along moves = along_axis(sum, load, axis);
-    if (!is_spatial(sum, axis)) {
-      steps *= extent;
-      // packing repeats elements that windows share: only for operands in which every step has its own
-      // element
-      if (moves == Along::kStays && extent > 1) return false;
-    } else if (moves == Along::kStays) {
-      uses *= axis == plan.row ? (extent + plan.tile.rows - 1) / plan.tile.rows : extent;
-    } else if (axis == plan.row) {
-      return false;
-    }
+    if (!is_spatial(sum, axis) || axis == plan.column || along_axis(sum, load, axis) != Along::kStays)
+      continue;
+    const int64_t tile = axis == plan.row ? plan.rows : axis == plan.outer_row ? plan.outer_rows : 1;
+    uses *= (std::max<int64_t>(1, sum.extent(axis)) + tile - 1) / tile;
   }
-  for (const PrimExpr& index : load->indices) {
-    if (!is<VarNode>(index) && !is<IntImmNode>(index)) return false;
+  return uses;
+}
+
+// Packing repeats what windows share: every index must be an axis of its own, no row, and all sums use them
+// all.
+bool is_plain_matrix(const BlockShape& sum, const BufferLoadNode* load, const Plan& plan) {
+  for (size_t axis = 0; axis < sum.block->iter_vars.size(); ++axis) {
+    const bool stays = along_axis(sum, load, axis) == Along::kStays;
+    if (!is_spatial(sum, axis) && stays && sum.extent(axis) > 1) return false;
+    if ((axis == plan.row || axis == plan.outer_row) && !stays) return false;
   }
-  return sum.extent(plan.column) > plan.tile.vectors * plan.tile.lanes && steps >= kMinPackedSteps &&
-         uses >= kMinPackedUses;
+  return std::all_of(load->indices.begin(), load->indices.end(),
+                     [](const PrimExpr& index) { return is<VarNode>(index) || is<IntImmNode>(index); });
+}
+
+// A panel of a vector operand is worth a copy if many tiles read it, and the whole does not stay near the
+// core.
+bool is_worth_packing(const BlockShape& sum, const BufferLoadNode* load, const Plan& plan,
+                      const Machine& machine) {
+  int64_t bytes = load->dtype.num_bytes();
+  for (const PrimExpr& extent : load->buffer->shape) {
+    int64_t number;
+    bytes *= as_const_int(extent, &number) ? number : 1;
+  }
+  return bytes > machine.l2_bytes && is_plain_matrix(sum, load, plan) &&
+         sum.extent(plan.column) > plan.tile.vectors * plan.tile.lanes &&
+         num_uses(sum, load, plan) >= kMinPackedUses;
+}
+
+// Rows that are too few for a good tile are taken whole, together with some of the next axis.
+void choose_tile(const BlockShape& sum, Plan& plan, int64_t vector_loads, int64_t row_loads,
+                 const Machine& machine) {
+  const int64_t element_bytes = std::max<int64_t>(1, sum.output()->dtype.num_bytes());
+  const int64_t row_extent = plan.row ? sum.extent(*plan.row) : 1, columns = sum.extent(plan.column);
+  if (plan.row && row_extent <= kMaxShortRow && !plan.others.empty() && sum.extent(plan.others.back()) > 1) {
+    plan.outer_row = plan.others.back();
+    plan.others.pop_back();
+    plan.tile = choose_register_tile(row_extent * sum.extent(*plan.outer_row), columns, element_bytes,
+                                     vector_loads, row_loads, machine, row_extent);
+    plan.rows = row_extent;
+    plan.outer_rows = plan.tile.rows / row_extent;
+    return;
+  }
+  plan.tile = choose_register_tile(row_extent, columns, element_bytes, vector_loads, row_loads, machine);
+  plan.rows = plan.tile.rows;
 }
 
 std::optional<Plan> make_plan(const BlockShape& sum, const Machine& machine) {
@@ -111,9 +145,6 @@ std::optional<Plan> make_plan(const BlockShape& sum, const Machine& machine) {
     vector_loads += is_vector;
     row_loads += !is_vector && plan.row && along_axis(sum, load, *plan.row) != Along::kStays;
   }
-  plan.tile = choose_register_tile(plan.row ? sum.extent(*plan.row) : 1, sum.extent(plan.column),
-                                   std::max<int64_t>(1, sum.output()->dtype.num_bytes()), vector_loads,
-                                   row_loads, machine);
   for (size_t axis = 0; axis < sum.block->iter_vars.size(); ++axis) {
     if (axis == plan.column || axis == plan.row || !is_spatial(sum, axis)) continue;
     const bool is_shared = std::any_of(vectors.begin(), vectors.end(), [&](const BufferLoadNode* load) {
@@ -121,8 +152,9 @@ std::optional<Plan> make_plan(const BlockShape& sum, const Machine& machine) {
     });
     (is_shared ? plan.shared : plan.others).push_back(axis);
   }
+  choose_tile(sum, plan, vector_loads, row_loads, machine);
   for (const BufferLoadNode* load : vectors) {
-    if (!plan.packed && is_worth_packing(sum, load, plan)) plan.packed = load;
+    if (!plan.packed && is_worth_packing(sum, load, plan, machine)) plan.packed = load;
   }
   return plan;
 }
@@ -173,8 +205,10 @@ TileLoops tile_epilogue(Schedule& sch, const BlockShape& target, const AxisMap& 
   };
   for (size_t axis : plan.shared) take(axis);
   const auto row = plan.row ? loop_of(*plan.row) : std::nullopt;
+  const auto outer_row = plan.outer_row ? loop_of(*plan.outer_row) : std::nullopt;
   used.push_back(*column);
   if (row) used.push_back(*row);
+  if (outer_row) used.push_back(*outer_row);
   for (size_t axis : plan.others) {
     if (const auto loop = loop_of(axis)) used.push_back(*loop);
   }
@@ -192,11 +226,13 @@ TileLoops tile_epilogue(Schedule& sch, const BlockShape& target, const AxisMap& 
   result.num_before_rows = result.outer.size();
   for (size_t axis : plan.others) take(axis);
   std::vector<LoopRef> inner;
-  if (row) {
-    const std::vector<LoopRef> rows = sch.call("split", *row, Factors{None{}, plan.tile.rows}).loops();
+  auto split_rows = [&](LoopRef loop, int64_t count) {
+    const std::vector<LoopRef> rows = sch.call("split", loop, Factors{None{}, count}).loops();
     result.outer.push_back(rows[0]);
     inner.push_back(rows[1]);
-  }
+  };
+  if (outer_row) split_rows(*outer_row, plan.outer_rows);
+  if (row) split_rows(*row, plan.rows);
   inner.push_back(columns[1]);
   inner.push_back(columns[2]);
   std::vector<LoopRef> order = result.outer;
@@ -217,11 +253,14 @@ void compute_sum(Schedule& sch, const BlockShape& sum, LoopRef place, const Plan
   sch.call("compute_at", sum.ref, place);
   std::vector<LoopRef> order, tile;
   for (size_t axis = 0; axis < sum.block->iter_vars.size(); ++axis) {
-    if (axis == plan.column || axis == plan.row) continue;
+    if (axis == plan.column || axis == plan.row || axis == plan.outer_row) continue;
     for (LoopRef loop : loops_of_axis(sch, sum.ref, axis, place)) order.push_back(loop);
   }
   TILEWRIGHT_CHECK(!order.empty(), "block {} has no loop that sums", sum.block->name_hint);
-  if (plan.row) tile = loops_of_axis(sch, sum.ref, *plan.row, place);
+  if (plan.outer_row) tile = loops_of_axis(sch, sum.ref, *plan.outer_row, place);
+  if (plan.row) {
+    for (LoopRef loop : loops_of_axis(sch, sum.ref, *plan.row, place)) tile.push_back(loop);
+  }
   for (LoopRef loop : loops_of_axis(sch, sum.ref, plan.column, place)) {
     if (extent_of(sch, loop) <= plan.tile.lanes) {
       tile.push_back(loop);

@@ -1,0 +1,266 @@
+// Images have their channels last where that fills vectors better.
+//   y = conv2d(x, W)     =>  x1 = permute_dims(x, [0, 2, 3, 1])
+//   z = relu(y)              y1 = conv2d(x1, permute_dims(W, [2, 3, 1, 0]), data_layout="NHWC",
+//   kernel_layout="HWIO") u = max_pool2d(z)        z1 = relu(y1);  u1 = max_pool2d(z1, layout="NHWC");  u =
+//   permute_dims(u1, [0, 3, 1, 2])
+// Each value has a twin with its channels last as long as operators can use it; the values themselves are
+// permuted from their twins where something else needs them (dead code goes later, weights are folded).
+// A function is converted if its convolutions, weighted by their work, fill more lanes that way: with
+// channels first vectors run along rows of an image, which get short deep in a network.
+#include <unordered_map>
+
+#include "tilewright/ir/walk.h"
+#include "tilewright/relax/block_builder.h"
+#include "tilewright/relax/liveness.h"
+#include "tilewright/relax/op.h"
+#include "tilewright/relax/pass.h"
+
+namespace tilewright::relax {
+namespace {
+
+struct Options {
+  int64_t lanes = 16;
+  static constexpr auto fields() {
+    return std::tuple{
+        field<&Options::lanes>("lanes", "elements of a vector that rows or channels should fill")};
+  }
+};
+
+constexpr double kMinGain = 1.1;  // of the estimated time, to pay for permuting what goes in and out
+const std::vector<int64_t> kToLast = {0, 2, 3, 1}, kToFirst = {0, 3, 1, 2}, kWeight = {2, 3, 1, 0};
+
+// Where dimension n of [n, c, h, w] is in [n, h, w, c].
+int64_t last_position(int64_t axis) { return axis == 0 ? 0 : axis == 1 ? 3 : axis - 1; }
+
+std::optional<std::vector<int64_t>> constant_shape(const Expr& expr) {
+  const Shape* shape = known_shape(expr);
+  return shape ? constant_extents(*shape) : std::nullopt;
+}
+
+bool is_convertible_conv(const CallNode* call) {
+  return op_name(call) == "relax.nn.conv2d" && call->attrs.get_string("data_layout", "") == "NCHW" &&
+         call->attrs.get_string("kernel_layout", "") == "OIHW" &&
+         call->attrs.get_string("out_layout", "").empty();
+}
+
+// Estimated work of all convolutions, in whole vectors.
+struct Work {
+  double channels_first = 0, channels_last = 0;
+};
+
+double filled(int64_t extent, int64_t lanes) {
+  return static_cast<double>(extent) / static_cast<double>((extent + lanes - 1) / lanes * lanes);
+}
+
+Work work_of(const Function& func, int64_t lanes) {
+  Work work;
+  walk(func, [&](const CallNode* call) {
+    if (!is_convertible_conv(call)) return;
+    const auto out = constant_shape(Expr(call)), weight = constant_shape(call->args[1]);
+    const Shape* shape = known_shape(Expr(call));
+    int64_t channels, width;
+    if (!shape || !weight || !tir::as_const_int((*shape)[1], &channels) ||
+        !tir::as_const_int((*shape)[3], &width))
+      return;
+    double count = static_cast<double>((*weight)[1] * (*weight)[2] * (*weight)[3]);
+    for (size_t n = 1; n < 4; ++n) {
+      int64_t extent;
+      count *= tir::as_const_int((*shape)[n], &extent) ? static_cast<double>(extent) : 1.0;
+    }
+    work.channels_first += count / filled(width, lanes);
+    work.channels_last += count / filled(channels, lanes);
+  });
+  return work;
+}
+
+class Converter {
+ public:
+  Function run(const Function& func) {
+    const auto* body = func->body.as<SeqExprNode>();
+    if (!body) return func;
+    std::vector<BindingBlock> blocks;
+    for (const BindingBlock& block : body->blocks) blocks.push_back(convert(block));
+    const SeqExpr changed =
+        with(Ref<SeqExprNode>(body), [&](SeqExprNode& n) { n.blocks = std::move(blocks); });
+    return with(func, [&](FunctionNode& n) { n.body = changed; });
+  }
+
+ private:
+  BindingBlock convert(const BindingBlock& block) {
+    is_dataflow_ = is<DataflowBlockNode>(block);
+    bindings_.clear();
+    twins_.clear();
+    for (const Binding& binding : block->bindings) {
+      const auto* var_binding = binding.as<VarBindingNode>();
+      const auto* call = var_binding ? binding->value.as<CallNode>() : nullptr;
+      if (!call || !convert(binding->var, call)) bindings_.push_back(binding);
+    }
+    if (is_dataflow_) return DataflowBlockNode::make(std::move(bindings_));
+    return PlainBlockNode::make(std::move(bindings_));
+  }
+
+  // Binds `var` by a twin, if its call has one.
+  bool convert(const AnyVar& var, const CallNode* call) {
+    const OpInfo* info = op_of(call);
+    if (!info) return false;
+    const std::string_view name = info->name;
+    if (name == "relax.permute_dims") return convert_permute(var, call);
+    if (name == "relax.mean" || name == "relax.sum" || name == "relax.max" || name == "relax.min")
+      return convert_reduction(var, call);
+    const auto* type = var->type.as<TensorTypeNode>();
+    if (!type || type->ndim != 4) return false;
+    if (is_convertible_conv(call)) return convert_conv(var, call);
+    if (name == "relax.nn.max_pool2d" || name == "relax.nn.avg_pool2d" ||
+        name == "relax.nn.adaptive_avg_pool2d")
+      return convert_pool(var, call);
+    if (name == "relax.concat") return convert_concat(var, call);
+    const bool is_elementwise =
+        info->pattern == FusePattern::kElementwise || info->pattern == FusePattern::kBroadcast;
+    return is_elementwise && convert_elements(var, call);
+  }
+
+  bool convert_conv(const AnyVar& var, const CallNode* call) {
+    const auto weight = constant_shape(call->args[1]);
+    if (!weight) return false;
+    AttrMap attrs = call->attrs;
+    attrs.set("data_layout", tir::string_imm("NHWC"));
+    attrs.set("kernel_layout", tir::string_imm("HWIO"));
+    bind(var,
+         call_op(op_name(call), {last(call->args[0]), permuted(call->args[1], kWeight)}, attrs, call->span));
+    return true;
+  }
+
+  bool convert_pool(const AnyVar& var, const CallNode* call) {
+    if (!has_twin(call->args[0]) || call->attrs.get_string("layout", "") != "NCHW" ||
+        !call->attrs.get_string("out_layout", "").empty())
+      return false;
+    AttrMap attrs = call->attrs;
+    attrs.set("layout", tir::string_imm("NHWC"));
+    bind(var, call_op(op_name(call), {last(call->args[0])}, attrs, call->span));
+    return true;
+  }
+
+  bool convert_concat(const AnyVar& var, const CallNode* call) {
+    const auto* items = call->args[0].as<TupleNode>();
+    if (!items) return false;
+    const int64_t axis = call->attrs.get_int("axis", 0);
+    std::vector<Expr> fields;
+    for (const Expr& field : items->elements) {
+      if (!has_twin(field)) return false;
+      fields.push_back(last(field));
+    }
+    AttrMap attrs = call->attrs;
+    attrs.set("axis", tir::imm(last_position(axis < 0 ? axis + 4 : axis), kInt64));
+    bind(var, call_op(op_name(call), {TupleNode::make(std::move(fields), Type())}, attrs, call->span));
+    return true;
+  }
+
+  bool convert_elements(const AnyVar& var, const CallNode* call) {
+    bool any_twin = false;
+    for (const Expr& arg : call->args) {
+      const auto* type = type_of(arg).as<TensorTypeNode>();
+      any_twin |= has_twin(arg);
+      if (type && type->ndim != 4 && type->ndim != 0 && !(is<ConstantNode>(arg) && constant_shape(arg)))
+        return false;
+    }
+    if (!any_twin) return false;
+    std::vector<Expr> args;
+    for (const Expr& arg : call->args) args.push_back(type_of(arg).as<TensorTypeNode>() ? last(arg) : arg);
+    bind(var, call_op(op_name(call), std::move(args), call->attrs, call->span));
+    return true;
+  }
+
+  // Sums over an image keep or lose their dimensions.
+  bool convert_reduction(const AnyVar& var, const CallNode* call) {
+    if (!has_twin(call->args[0])) return false;
+    const bool keeps = call->attrs.get_int("keepdims", 0) != 0;
+    std::vector<int64_t> axes = call->attrs.get_ints("axis", {});
+    if (axes.empty()) return false;
+    for (int64_t& axis : axes) axis = last_position(axis < 0 ? axis + 4 : axis);
+    std::sort(axes.begin(), axes.end());
+    // [n, c] is the same both ways; other results that lose dimensions would have to be permuted
+    if (!keeps && axes != std::vector<int64_t>{1, 2}) return false;
+    AttrMap attrs = call->attrs;
+    attrs.set("axis", options_detail::write(axes));
+    const Expr value = call_op(op_name(call), {last(call->args[0])}, attrs, call->span);
+    if (keeps)
+      bind(var, value);
+    else
+      bindings_.push_back(VarBindingNode::make(value, var));
+    return true;
+  }
+
+  bool convert_permute(const AnyVar& var, const CallNode* call) {
+    std::vector<int64_t> axes = call->attrs.get_ints("axes", {});
+    if (!has_twin(call->args[0]) || axes.size() != 4) return false;
+    for (int64_t& axis : axes) axis = last_position(axis < 0 ? axis + 4 : axis);
+    bindings_.push_back(VarBindingNode::make(permuted(last(call->args[0]), axes), var));
+    return true;
+  }
+
+  // var's twin is `value`; var itself is permuted from it.
+  void bind(const AnyVar& var, const Expr& value) {
+    const AnyVar twin = define(value, var->name_hint);
+    twins_[var.get()] = twin;
+    bindings_.push_back(VarBindingNode::make(permuted(twin, kToFirst), var));
+  }
+
+  bool has_twin(const Expr& expr) const { return twins_.contains(expr.get()); }
+
+  // `expr` with its channels last.
+  Expr last(const Expr& expr) {
+    if (auto found = twins_.find(expr.get()); found != twins_.end()) return found->second;
+    const auto* type = type_of(expr).as<TensorTypeNode>();
+    if (type->ndim == 0) return expr;
+    Expr whole = expr;
+    if (type->ndim < 4) {  // broadcasting puts missing dimensions first
+      std::vector<int64_t> shape = *constant_shape(expr);
+      shape.insert(shape.begin(), 4 - shape.size(), 1);
+      const Shape wide = extents(shape);
+      whole =
+          define(call_op("relax.reshape", {expr, ShapeExprNode::make(wide, Type(shape_type(wide)))}), "wide");
+    }
+    const Expr twin = define(permuted(whole, kToLast), "last");
+    twins_[expr.get()] = ref_as<VarBaseNode>(twin);
+    kept_.push_back(expr);
+    return twin;
+  }
+
+  static Expr permuted(const Expr& expr, const std::vector<int64_t>& axes) {
+    AttrMap attrs;
+    attrs.set("axes", options_detail::write(axes));
+    return call_op("relax.permute_dims", {expr}, attrs);
+  }
+
+  AnyVar define(const Expr& value, const std::string& name) {
+    AnyVar var =
+        is_dataflow_ ? AnyVar(DataflowVarNode::make(name, Type())) : AnyVar(VarNode::make(name, Type()));
+    bindings_.push_back(VarBindingNode::make(value, var));
+    return var;
+  }
+
+  bool is_dataflow_ = false;
+  std::vector<Binding> bindings_;
+  std::unordered_map<const Object*, AnyVar> twins_;
+  std::vector<Expr> kept_;  // whose addresses are keys of twins_
+};
+
+IRModule run(const IRModule& module, const Options& options, PassContext&) {
+  IRModule result = module;
+  for (size_t n = 0; n < module->functions.size(); ++n) {
+    const Function func = ref_as<FunctionNode>(module->functions[n]);
+    if (!func) continue;
+    const Work work = work_of(func, options.lanes);
+    if (work.channels_first <= work.channels_last * kMinGain) continue;
+    result = with_function(result, module->global_vars[n]->name_hint,
+                           BlockBuilder(module).normalize_function(Converter().run(func)));
+  }
+  return result;
+}
+
+}  // namespace
+
+extern constinit const PassInfo convert_layout_info =
+    module_pass<run, Options>("convert_layout", "Images have their channels last where that fills vectors better.", 2);
+
+}  // namespace tilewright::relax
