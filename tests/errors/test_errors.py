@@ -5,10 +5,9 @@
     --
     error: unknown target kind "no-such-kind"
 
-TILEWRIGHT_UPDATE=1 pytest tests/errors writes what is raised now into the files; read the difference before it is committed.
+python tests/errors/test_errors.py writes what is raised now into the files; read the difference before it is committed.
 """
 
-import os
 import re
 import tempfile
 import textwrap
@@ -114,21 +113,24 @@ def error_of(program: str) -> str:
     return "nothing is raised"
 
 
-def parameters():
-    for file in sorted(FOLDER.glob("*.txt")):
-        for title, program, expected in cases_of(file):
-            yield pytest.param(program, expected, id=f"{file.stem}-{title.replace(' ', '-')}")
+CASES = [
+    pytest.param(program, expected, id=f"{file.stem}-{title.replace(' ', '-')}")
+    for file in sorted(FOLDER.glob("*.txt"))
+    for title, program, expected in cases_of(file)
+]
 
 
-@pytest.mark.skipif("TILEWRIGHT_UPDATE" in os.environ, reason="the texts are being written")
-@pytest.mark.parametrize(("program", "expected"), parameters())
+@pytest.mark.parametrize(("program", "expected"), CASES)
 def test_error(program, expected):
     assert error_of(program) == expected
 
 
-@pytest.mark.skipif("TILEWRIGHT_UPDATE" not in os.environ, reason="only to write the texts")
-def test_write_what_is_raised_now():
+def write_what_is_raised_now() -> None:
     for file in sorted(FOLDER.glob("*.txt")):
         head = file.read_text().split("\n== ")[0]
         cases = [f"== {title}\n{program}\n--\n{error_of(program)}\n" for title, program, _ in cases_of(file)]
-        file.write_text(head + "\n" + "\n".join(cases))
+        file.write_text(head.rstrip("\n") + "\n\n" + "\n".join(cases))
+
+
+if __name__ == "__main__":
+    write_what_is_raised_now()
