@@ -2,6 +2,7 @@
 #   make demo     build, compile the network that examples/fashion_mnist carries, classify the held-out pictures
 #   make test     every check and test, as CI runs them;  make test STAGES="format python"  only these
 #   make bench    benchmarks/cases.toml against numpy, torch and onnxruntime
+#   make wheel    dist/tilewright-*.whl, tried in a clean environment
 #   make format   clang-format and ruff, in place
 #   make lint     linters, layer and size checks, error inventory
 #   make tidy     clang-tidy on what changed since it last passed
@@ -28,6 +29,9 @@ test: setup-test
 bench: setup-test
 	@tools/build.sh release --quiet
 	@$(RUN) $(PYTHON) benchmarks/run.py $(CASES)
+
+wheel: setup-test
+	@tools/build_wheel.sh
 
 format: setup-test
 	@git ls-files '*.cc' '*.h' '*.c' | xargs -r clang-format-19 -i

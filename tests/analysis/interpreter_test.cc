@@ -30,7 +30,7 @@ std::vector<float> content(const Tensor& tensor) {
 
 std::string fault(std::string_view program, std::vector<Value> args, const InterpretOptions& options = {}) {
   try {
-    interpret(script::parse_func(program), args, options);
+    interpret(script::parse_func_unchecked(program), args, options);
     return "no error";
   } catch (const Error& error) {
     return error.render();

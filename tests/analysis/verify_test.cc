@@ -4,7 +4,6 @@
 
 namespace tilewright::analysis {
 namespace {
-using script::parse_func;
 
 std::string verdict(const PrimFunc& func, const VerifyOptions& options = {}) {
   try {
@@ -15,13 +14,6 @@ std::string verdict(const PrimFunc& func, const VerifyOptions& options = {}) {
   }
 }
 
-// parsed without the parser's own check of axes
-PrimFunc loose(std::string_view text) {
-  script::ParseOptions options;
-  options.check_well_formed = false;
-  return parse_func(text, options);
-}
-
 void expect_verdict(const PrimFunc& func, std::string_view expected) {
   std::string text = script::dedent(expected);
   while (text.ends_with("\n")) text.pop_back();
@@ -29,7 +21,7 @@ void expect_verdict(const PrimFunc& func, std::string_view expected) {
 }
 
 TEST(Verify, AcceptsSumsTilesViewsAndLoweredCode) {
-  EXPECT_EQ(verdict(parse_func(R"(
+  EXPECT_EQ(verdict(script::parse_func_unchecked(R"(
     @T.prim_func
     def main(a: T.handle, B: T.Buffer((128,), "float32")):
         n = T.int32()
@@ -46,7 +38,7 @@ TEST(Verify, AcceptsSumsTilesViewsAndLoweredCode) {
                     V[0] = V[0] + A[vi, vj]
   )")),
             "");
-  EXPECT_EQ(verdict(parse_func(R"(
+  EXPECT_EQ(verdict(script::parse_func_unchecked(R"(
     @T.prim_func
     def main(A: T.Buffer((128,), "float32")):
         bx = T.launch_thread("blockIdx.x", 4)
@@ -59,7 +51,7 @@ TEST(Verify, AcceptsSumsTilesViewsAndLoweredCode) {
 }
 
 TEST(Verify, AxisThatItsLoopDoesNotCover) {
-  expect_verdict(loose(R"(
+  expect_verdict(script::parse_func_unchecked(R"(
     @T.prim_func
     def main(A: T.Buffer((128,), "float32")):
         for i in range(127):
@@ -80,7 +72,7 @@ TEST(Verify, AxisThatItsLoopDoesNotCover) {
 }
 
 TEST(Verify, AxisWhoseValueLeavesItsDomain) {
-  expect_verdict(loose(R"(
+  expect_verdict(script::parse_func_unchecked(R"(
     @T.prim_func
     def main(A: T.Buffer((128,), "float32")):
         for i_0, i_1 in T.grid(19, 7):
@@ -98,7 +90,7 @@ TEST(Verify, AxisWhoseValueLeavesItsDomain) {
 }
 
 TEST(Verify, RegionThatLeavesOutABuffer) {
-  expect_verdict(parse_func(R"(
+  expect_verdict(script::parse_func_unchecked(R"(
     @T.prim_func
     def main(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
         for i in range(8):
@@ -118,7 +110,7 @@ TEST(Verify, RegionThatLeavesOutABuffer) {
 }
 
 TEST(Verify, RegionThatLeavesOutAnElement) {
-  expect_verdict(parse_func(R"(
+  expect_verdict(script::parse_func_unchecked(R"(
     @T.prim_func
     def main(A: T.Buffer((9,), "float32"), B: T.Buffer((8,), "float32")):
         for i in range(8):
@@ -158,7 +150,7 @@ TEST(Verify, VariablesAndBuffersOutsideOfTheirScope) {
 }
 
 TEST(Verify, LoopsThatCannotRunAsTheySay) {
-  expect_verdict(parse_func(R"(
+  expect_verdict(script::parse_func_unchecked(R"(
     @T.prim_func
     def main(A: T.Buffer((8,), "float32"), n: T.int32):
         for i in T.vectorized(n):
@@ -171,7 +163,7 @@ TEST(Verify, LoopsThatCannotRunAsTheySay) {
          |     ^^^^^^^^^^^^^^^^^^^^^^^^^
     help: split it by a constant and vectorize the inner loop
   )");
-  expect_verdict(parse_func(R"(
+  expect_verdict(script::parse_func_unchecked(R"(
     @T.prim_func
     def main(A: T.Buffer((8,), "float32")):
         for i in T.thread_binding(8, thread="threadIdx.q"):
@@ -184,7 +176,7 @@ TEST(Verify, LoopsThatCannotRunAsTheySay) {
          |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
     help: threads are blockIdx.x, .y, .z, threadIdx.x, .y, .z and vthread.x, .y, .z
   )");
-  expect_verdict(parse_func(R"(
+  expect_verdict(script::parse_func_unchecked(R"(
     @T.prim_func
     def main(A: T.Buffer((8, 8), "float32")):
         for i in T.thread_binding(8, thread="threadIdx.x"):

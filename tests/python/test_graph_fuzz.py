@@ -17,7 +17,7 @@ BINARY = ["add", "subtract", "multiply", "maximum", "minimum"]
 
 
 class Graph:
-    """The text of a module whose main has one dataflow block."""
+    """Matrices, elementwise work, reductions and moves over [5, 5] and what broadcasts to it."""
 
     def __init__(self, seed):
         self.random = random.Random(seed)
@@ -78,12 +78,70 @@ class Graph:
         self.lines.append(f"{name} = {text}")
         self.shapes[name] = shape
 
-    def text(self):
-        params = ", ".join(f"{name}: R.Tensor({shape}, 'float32')" for name, shape in self.params.items())
-        body = [*self.lines, *(f"gv{n} = R.negative({name})" for n, name in enumerate(self.results))]
-        outputs = [f"gv{n}" for n in range(len(self.results))]
-        indent = "\n" + " " * 12
-        return f"""
+
+class ConvNet:
+    """A chain of convolutions, batch norms and what stands around them, over [1, 3, 5, 7], with branches."""
+
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+        self.numbers = np.random.default_rng(seed)
+        self.lines = []
+        self.shapes = self.params = {"x0": (1, 3, 5, 7)}
+        self.values = ["x0"]
+        for _ in range(self.random.randrange(2, 12)):
+            self.step()
+        self.results = sorted({self.values[-1], self.random.choice(self.values[1:])})
+
+    def constant(self, *shape):
+        numbers = np.round(self.numbers.random(shape) + 0.25, 3) * self.numbers.choice([-1, 1], shape)
+        return f"R.const({numbers.tolist()}, 'float32')"
+
+    def positive(self, *shape):
+        return f"R.const({np.round(self.numbers.random(shape) + 0.25, 3).tolist()}, 'float32')"
+
+    def per_channel(self):
+        return self.constant(*self.random.choice([(3, 1, 1), (1, 3, 1, 1), (1, 1, 1), ()]))
+
+    def bind(self, text):
+        name = f"lv{len(self.lines)}"
+        self.lines.append(f"{name} = {text}")
+        return name
+
+    def step(self):
+        x = self.random.choice(self.values[-2:])
+        kind = self.random.choice(
+            ["conv"] * 3 + ["norm", "norm", "scale", "add", "residual", "relu", "pool", "dropout"]
+        )
+        if kind == "conv" and self.random.random() < 0.3:
+            result = self.bind(f"R.nn.conv2d({x}, {self.constant(3, 1, 3, 3)}, groups=3, padding=1)")
+        elif kind == "conv":
+            result = self.bind(f"R.nn.conv2d({x}, {self.constant(3, 3, 1, 1)})")
+        elif kind == "norm":
+            norm = self.bind(
+                f"R.nn.batch_norm({x}, {self.constant(3)}, {self.constant(3)}, {self.constant(3)}, {self.positive(3)}, axis=1)"
+            )
+            result = self.bind(f"{norm}[0]")
+        elif kind == "scale":
+            result = self.bind(f"R.multiply({self.per_channel()}, {x})")
+        elif kind == "add":
+            result = self.bind(f"R.add({x}, {self.per_channel()})")
+        elif kind == "residual":
+            result = self.bind(f"R.add({x}, {self.random.choice(self.values)})")
+        elif kind == "relu":
+            result = self.bind(f"R.nn.relu({x})")
+        elif kind == "pool":
+            result = self.bind(f"R.nn.max_pool2d({x}, pool_size=(3, 3), padding=1)")
+        else:
+            result = self.bind(f"{self.bind(f'R.nn.dropout({x})')}[0]")
+        self.values.append(result)
+
+
+def script_of(graph):
+    params = ", ".join(f"{name}: R.Tensor({shape}, 'float32')" for name, shape in graph.params.items())
+    body = [*graph.lines, *(f"gv{n} = R.negative({name})" for n, name in enumerate(graph.results))]
+    outputs = [f"gv{n}" for n in range(len(graph.results))]
+    indent = "\n" + " " * 12
+    return f"""
 from tilewright.script import ir as I, relax as R
 @I.ir_module
 class Module:
@@ -107,15 +165,16 @@ COUNT = int(os.environ.get("TILEWRIGHT_GRAPHS", "10"))
 
 
 @pytest.mark.parametrize("seed", range(FIRST, FIRST + COUNT))
-def test_random_graph(seed):
-    graph = Graph(seed)
-    if not graph.results:
-        return
-    module = tilewright.script.parse(graph.text())
+@pytest.mark.parametrize("kind", [Graph, ConvNet])
+def test_random_graph(kind, seed):
+    graph = kind(seed)
+    module = tilewright.script.parse(script_of(graph))
     rng = np.random.default_rng(seed)
     inputs = [rng.standard_normal(shape, dtype="float32") for shape in graph.params.values()]
     expected = run(module, inputs, 0)
     for opt_level in (1, 3):
         for got, want in zip(run(module, inputs, opt_level), expected, strict=True):
             scale = max(1.0, float(np.abs(want).max()))
-            np.testing.assert_allclose(got / scale, want / scale, rtol=1e-4, atol=1e-5, err_msg=graph.text())
+            np.testing.assert_allclose(
+                got / scale, want / scale, rtol=1e-4, atol=1e-5, err_msg=script_of(graph)
+            )

@@ -92,6 +92,33 @@ TEST(CacheRead, CopyStandsBeforeTheConsumer) {
   )");
 }
 
+TEST(CacheRead, CopyBeforeTheWriterIsRefused) {
+  check_refused(
+      R"(
+    @T.prim_func
+    def main(A: T.Buffer((7,), "float32"), C: T.Buffer((7,), "float32"), D: T.Buffer((7,), "float32")):
+        B = T.alloc_buffer((7,))
+        for i in range(7):
+            with T.block("B"):
+                vi = T.axis.spatial(7, i)
+                B[vi] = A[vi] * T.float32(2)
+            with T.block("C"):
+                vi = T.axis.spatial(7, i)
+                C[vi] = B[vi] + T.float32(1)
+        for i in range(7):
+            with T.block("D"):
+                vi = T.axis.spatial(7, i)
+                D[vi] = B[vi] + T.float32(2)
+  )",
+      [](Schedule& sch) { sch.call("cache_read", "C", 0, "local"); }, R"(
+    error: cache_read: block B writes B inside of loop i, before which the copy would be made
+      f.py:5:14
+       5 |         with T.block("B"):
+         |              ^^^^^^^^^^^^
+    help: name the consumers inside of that loop as consumer_blocks
+  )");
+}
+
 TEST(CacheWrite, CopyStandsBehindTheBlock) {
   check_schedule(kTwoSteps, [](Schedule& sch) { sch.call("cache_write", "C", 0, "local"); }, R"(
     @T.prim_func

@@ -36,6 +36,13 @@ inline tir::PrimFunc parse_func(std::string_view text, const ParseOptions& optio
   return ir::ref_as<tir::PrimFuncNode>(parse_text(text, options));
 }
 
+/// Parsed without the check that the program is well formed.
+inline tir::PrimFunc parse_func_unchecked(std::string_view text) {
+  ParseOptions options;
+  options.check_well_formed = false;
+  return parse_func(text, options);
+}
+
 /// What the user sees when `text` is refused.
 inline std::string error_of(std::string_view text, const ParseOptions& options = {}) {
   try {

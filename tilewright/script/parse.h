@@ -28,7 +28,8 @@ struct ParseOptions {
   /// What names stand for besides T, tir, R, relax, I, tvm: {"tt", "tvm.script.tir"}.  Imports in the text
   /// count too.
   std::vector<std::pair<std::string, std::string>> aliases;
-  /// Refuse what is written consistently but cannot be meant, e.g. a block axis that its loop does not cover.
+  /// Refuse what is written consistently but cannot be meant, e.g. a block axis that its loop does not cover;
+  /// analysis/verify.h says what.  A decorator can switch it off: @T.prim_func(check_well_formed=False).
   bool check_well_formed = true;
 };
 

@@ -1,5 +1,6 @@
 #include "tilewright/frontend/onnx/tensor_data.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <filesystem>
@@ -96,7 +97,7 @@ std::string external_data(const wire::Tensor& proto, const std::string& folder, 
   if (problem)
     throw UserError("tensor \"{}\": its data file \"{}\" is missing", name, path.string())
         .help("put it beside the model");
-  if (length < 0) length = size - offset;
+  if (length < 0) length = std::max<int64_t>(size - offset, 0);
   if (offset > size || length < 0 || length > size - offset)
     throw UserError("tensor \"{}\": bytes {} to {} of \"{}\" are wanted, but it has {}", name, offset,
                     offset + length, path.string(), size);

@@ -55,7 +55,8 @@ std::optional<std::vector<int64_t>> constant_shape(const Expr& expr) {
 }
 
 DataType dtype_of(const Expr& expr) {
-  const auto* tensor = type_of(expr).as<TensorTypeNode>();
+  const Type type = type_of(expr);
+  const auto* tensor = type.as<TensorTypeNode>();
   return tensor ? tensor->dtype : DataType::void_();
 }
 
@@ -143,7 +144,8 @@ class Folding {
 
  private:
   static bool has_constant_statistics(const CallNode* call) {
-    const auto* data = type_of(call->args[0]).as<TensorTypeNode>();
+    const Type type = type_of(call->args[0]);
+    const auto* data = type.as<TensorTypeNode>();
     if (data->ndim <= 0 || (data->dtype != kFloat32 && data->dtype != DataType::float_(64))) return false;
     return std::all_of(call->args.begin() + 1, call->args.end(), [&](const Expr& arg) {
       return is<ConstantNode>(arg) && dtype_of(arg) == data->dtype;
@@ -158,7 +160,8 @@ class Folding {
   }
 
   Expr normalized(const AnyVar& var, const CallNode* norm, bool is_only_use) {
-    const auto* type = type_of(norm->args[0]).as<TensorTypeNode>();
+    const Type data = type_of(norm->args[0]);
+    const auto* type = data.as<TensorTypeNode>();
     int64_t axis = norm->attrs.get_int("axis", 1);
     if (axis < 0) axis += type->ndim;
     const int64_t size = constant_shape(norm->args[1])->at(0);

@@ -87,8 +87,8 @@ class Nodes {
   // Tensors of known shape, and extra integers only as a literal shape.
   static bool has_fixed_args(const CallNode* call) {
     for (const Expr& arg : call->args[1].as<TupleNode>()->elements) {
-      const auto* type = type_of(arg).as<TensorTypeNode>();
-      if (!type || !known_shape(type)) return false;
+      const Type type = type_of(arg);
+      if (!known_shape(type.as<TensorTypeNode>())) return false;
     }
     return call->args.size() == 2 || is<ShapeExprNode>(call->args[2]);
   }

@@ -45,14 +45,16 @@ bool is_filled_with(const Expr& expr, double number) {
 }
 
 bool is_integral(const Expr& expr) {
-  const auto* tensor = type_of(expr).as<TensorTypeNode>();
+  const Type type = type_of(expr);
+  const auto* tensor = type.as<TensorTypeNode>();
   return tensor && tensor->dtype.is_integral();
 }
 
 std::vector<int64_t> permutation_of(const CallNode* call) {
   std::vector<int64_t> axes = call->attrs.get_ints("axes", {});
-  const auto* type = type_of(call->args[0]).as<TensorTypeNode>();
-  const int64_t ndim = type ? type->ndim : -1;
+  const Type type = type_of(call->args[0]);
+  const auto* tensor = type.as<TensorTypeNode>();
+  const int64_t ndim = tensor ? tensor->ndim : -1;
   for (int64_t& axis : axes) axis += axis < 0 ? ndim : 0;
   if (axes.empty()) {
     for (int64_t axis = ndim; axis-- > 0;) axes.push_back(axis);

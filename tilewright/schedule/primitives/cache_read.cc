@@ -93,6 +93,12 @@ BlockRef apply(State& state, const Args& args) {
   NodeId first = consumers[0];
   for (NodeId consumer : consumers) first = is_before(state, consumer, first) ? consumer : first;
   const NodeId child = child_towards(state, around, first);
+  for (NodeId writer : writers) {
+    if (state.is_inside(writer, child))
+      throw refuse(state, writer, "block {} writes {} inside of loop {}, before which the copy would be made",
+                   state.node(writer).name, buffer->name, state.node(child).name)
+          .help("name the consumers inside of that loop as consumer_blocks");
+  }
   const Stmt with_consumers = edit.build(child);
   edit.replace(child, seq({copy.stmt, with_consumers}));
   edit.edit_block(scope, [&](BlockNode& n) { n.alloc_buffers.push_back(cache); });

@@ -52,7 +52,7 @@ void TirParser::finish_block(BlockState&& block, tir::Stmt body) {
   std::vector<IterVar> axes;
   std::vector<PrimExpr> values;
   for (const AxisWritten& axis : block.axes) {
-    if (parser_.options.check_well_formed) check_axis(block, axis);
+    if (state_.check_well_formed) check_axis(block, axis);
     axes.push_back(axis.axis);
     values.push_back(axis.value);
   }

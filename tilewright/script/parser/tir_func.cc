@@ -1,4 +1,5 @@
 // @T.prim_func: parameters, the root block, what must be defined at the end.
+#include "tilewright/analysis/verify.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/script/parser/tir_parser.h"
 
@@ -49,7 +50,8 @@ void TirParser::parse_decorators(const ast::Stmt* function) {
     if (const Arg* arg = args.keyword("s_tir"))
       state_.is_sblock_era = parser_.to_flag(arg->value, arg->place, "s_tir") || state_.is_sblock_era;
     if (const Arg* arg = args.keyword("check_well_formed"))
-      parser_.to_flag(arg->value, arg->place, "check_well_formed");
+      state_.check_well_formed =
+          parser_.to_flag(arg->value, arg->place, "check_well_formed") && state_.check_well_formed;
     args.done();
   }
   if (!is_private) state_.attrs.set("global_symbol", string_imm(std::string(function->name)));
@@ -168,6 +170,7 @@ PrimFunc TirParser::parse_function(const ast::Stmt* function) {
   state_.name = function->name;
   state_.has_blocks = spellings.has_blocks;
   state_.is_sblock_era = spellings.is_sblock_era;
+  state_.check_well_formed = parser_.options.check_well_formed;
   FrameGuard frame(&parser_.names);
   parse_decorators(function);
   parse_params(function);
@@ -181,6 +184,7 @@ PrimFunc TirParser::parse_function(const ast::Stmt* function) {
                               state_.attrs, parser_.tree.span(function));
   });
   check_defined(func);
+  if (state_.check_well_formed) analysis::verify(func);
   return func;
 }
 

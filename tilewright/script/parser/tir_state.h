@@ -61,6 +61,7 @@ struct TirState {
   StmtList* out = nullptr;          // where statements go
   std::vector<BlockState*> blocks;  // innermost last
   bool has_blocks = false;          // the text has T.block or the like: T.alloc_buffer belongs to a block
+  bool check_well_formed = true;    // refuse what cannot be meant (ParseOptions and the decorator)
   bool is_sblock_era = false;       // T.sblock is written: T.alloc_buffer is a statement
   std::map<std::string, tir::Var, std::less<>> dims;  // variables of dimensions written as strings
   std::unordered_map<const tir::VarNode*, LoopInfo> loops;

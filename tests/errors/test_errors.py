@@ -1,0 +1,136 @@
+"""What is refused, with the whole text: each case of the *.txt files here is a Python program and the error it must raise.
+
+    == what is wrong, in words
+    tilewright.Target("no-such-kind")
+    --
+    error: unknown target kind "no-such-kind"
+
+python tests/errors/test_errors.py writes what is raised now into the files; read the difference before it is committed.
+"""
+
+import re
+import tempfile
+import textwrap
+from pathlib import Path
+
+import numpy
+import onnx
+import pytest
+
+import tilewright
+from tilewright import relax, te, tir
+from tilewright.frontend.onnx import from_onnx
+from tilewright.script import parse
+
+FOLDER = Path(__file__).parent
+scratch = tempfile.gettempdir()
+
+
+def body(lines: str):
+    """The function of these lines over A: float32[16], B: float32[4, 4] and n: int32."""
+    head = '@T.prim_func\ndef f(A: T.Buffer((16,), "float32"), B: T.Buffer((4, 4), "float32"), n: T.int32):\n'
+    return parse(head + textwrap.indent(textwrap.dedent(lines).strip(), "    ") + "\n")
+
+
+def graph(lines: str):
+    """The graph function of these lines over x: float32[2, 3] and y: float32[3, 4]."""
+    head = '@R.function\ndef f(x: R.Tensor((2, 3), "float32"), y: R.Tensor((3, 4), "float32")):\n'
+    return parse(head + textwrap.indent(textwrap.dedent(lines).strip(), "    ") + "\n")
+
+
+def text(lines: str):
+    """The program of these lines."""
+    return parse(textwrap.dedent(lines).strip() + "\n")
+
+
+def onnx_file(
+    nodes, x=(1, 2, 5, 5), dtype=1, weights=None, outputs=("y",), opset=17, change=lambda model: None
+) -> str:
+    """The path of an ONNX model of `nodes` ("Relu x -> y", or made with node()) over input x of shape `x`."""
+    nodes = [node(entry) if isinstance(entry, str) else entry for entry in nodes]
+    inputs = [onnx.helper.make_tensor_value_info("x", dtype, x)]
+    made = [onnx.helper.make_tensor_value_info(name, 1, None) for name in outputs]
+    initializers = [onnx.numpy_helper.from_array(value, name) for name, value in (weights or {}).items()]
+    model = onnx.helper.make_model(
+        onnx.helper.make_graph(nodes, "g", inputs, made, initializers),
+        opset_imports=[onnx.helper.make_opsetid("", opset)],
+    )
+    change(model)
+    path = Path(tempfile.mkdtemp(dir=scratch)) / "model.onnx"
+    path.write_bytes(model.SerializeToString())
+    return str(path)
+
+
+def node(text: str, **attributes):
+    """The ONNX node of "Add a b -> c"; attributes by name."""
+    head, _, outputs = text.partition(" -> ")
+    op, *inputs = head.split(" ")
+    inputs = ["" if name == "_" else name for name in inputs]
+    return onnx.helper.make_node(op, inputs, outputs.split(" "), name="n_" + outputs, **attributes)
+
+
+def imported(nodes, **options):
+    """The module of the ONNX model that onnx_file describes."""
+    return from_onnx(onnx_file(nodes, **options))
+
+
+NAMES = {
+    "body": body,
+    "graph": graph,
+    "from_onnx": from_onnx,
+    "imported": imported,
+    "node": node,
+    "np": numpy,
+    "onnx": onnx,
+    "onnx_file": onnx_file,
+    "relax": relax,
+    "te": te,
+    "text": text,
+    "tilewright": tilewright,
+    "tir": tir,
+}
+
+
+def cases_of(file: Path) -> list[tuple[str, str, str]]:
+    """(what is wrong, the program, its error) of each case."""
+    found = []
+    for case in file.read_text().split("\n== ")[1:]:
+        title, _, rest = case.partition("\n")
+        program, _, expected = rest.partition("\n--\n")
+        found.append((title, program, expected.strip("\n")))
+    return found
+
+
+def error_of(program: str) -> str:
+    try:
+        exec(compile(program, "case", "exec"), dict(NAMES))
+    except Exception as error:  # whatever is raised: its text is compared
+        lines = (
+            re.sub(rf"{re.escape(scratch)}/tmp\w+", "<folder>", line.rstrip())
+            for line in str(error).splitlines()
+        )
+        return "\n".join(lines)
+    return "nothing is raised"
+
+
+CASES = [
+    pytest.param(program, expected, id=f"{file.stem}-{title.replace(' ', '-')}")
+    for file in sorted(FOLDER.glob("*.txt"))
+    for title, program, expected in cases_of(file)
+]
+
+
+@pytest.mark.parametrize(("program", "expected"), CASES)
+def test_error(program, expected):
+    assert error_of(program) == expected
+
+
+def write_what_is_raised_now() -> None:
+    for file in sorted(FOLDER.glob("*.txt")):
+        head = file.read_text().split("\n== ")[0]
+        cases = [f"== {title}\n{program}\n--\n{error_of(program)}\n" for title, program, _ in cases_of(file)]
+        file.write_text(head.rstrip("\n") + "\n\n" + "\n".join(cases))
+
+
+if __name__ == "__main__":
+    write_what_is_raised_now()
