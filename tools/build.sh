@@ -11,6 +11,8 @@ case $preset in
 esac
 # the same cache entries serve every clone of the repository
 export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
+# precompiled headers are compared by content
+export CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
 export CCACHE_DIR=${CCACHE_DIR:-$HOME/.cache/ccache}
 
 python=$PWD/.venv/bin/python
