@@ -31,6 +31,7 @@ Generator make(const ir::Target& target) {
   Generator generator;
   generator.machine = target->attrs.get_string("mtriple", native.triple);
   generator.is_host = generator.machine == native.triple;
+  if (generator.is_host && !target->attrs.get("mcpu")) generator.features = native.needed;
   generator.lower = [](const std::string& name, const tir::PrimFunc& func) {
     return lower::lower_for_c(name, func);
   };
