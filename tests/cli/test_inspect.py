@@ -67,7 +67,7 @@ def test_stage_as_json(command, affine):
 
 def test_one_function(command, affine):
     done = command("inspect", affine, "--stage", "relax", "--function", "main")
-    assert done.out.startswith("@R.function\ndef main(")
+    assert done.out.startswith("@I.ir_module\nclass Module:\n    @R.function\n    def main(")
     assert "T.prim_func" not in done.out
 
 

@@ -103,7 +103,9 @@ std::string json_of(const Summary& summary, const std::string& path) {
 template <class Wanted>
 std::string script_of(const ir::IRModule& module, const std::string& name, Wanted wanted) {
   const script::PrintOptions print_options = {.show_header = false};
-  if (!name.empty()) return script::print(module->lookup(name), print_options);
+  // in a module of its own, for its name
+  if (!name.empty())
+    return script::print(ir::with_function(ir::IRModuleNode::make(), name, module->lookup(name)), print_options);
   ir::IRModule shown = module;
   for (size_t n = 0; n < module->functions.size(); ++n) {
     if (!wanted(module->functions[n])) shown = ir::without_function(shown, module->global_vars[n]->name_hint);
