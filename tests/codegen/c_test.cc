@@ -329,6 +329,28 @@ def f(A: T.Buffer((8,), "float32")):
             "help: give it a global_symbol of letters, digits and _");
 }
 
+// f(A: float32[8], i: int32) with one statement
+std::string refusal_of_statement(const std::string& statement) {
+  return refusal_of("@T.prim_func\ndef f(A: T.Buffer((8,), \"float32\"), i: T.int32):\n    " + statement +
+                    "\n");
+}
+
+TEST(C, RefusesCallsThatMeanNothing) {
+  EXPECT_EQ(refusal_of_statement("T.evaluate(T.call_extern(\"void\", \"a b\"))"),
+            "call_extern: \"a b\" is no name of a C function");
+  EXPECT_EQ(refusal_of_statement("T.evaluate(T.call_extern(\"void\", i))"),
+            "call_extern: the function must be a string literal");
+  EXPECT_EQ(refusal_of_statement("T.evaluate(T.large_uint_imm(\"uint64\", i, 1))"),
+            "large_uint_imm takes two literals");
+  EXPECT_EQ(refusal_of_statement("T.evaluate(T.reinterpret(\"float64\", i))"),
+            "reinterpret: int32 has 32 bits, float64 has 64");
+  EXPECT_EQ(refusal_of_statement("T.evaluate(T.clz(A[0]))"), "clz takes integers, but is given float32");
+  EXPECT_EQ(refusal_of_statement("A[0] = T.Cast(\"float32\", A.data)"),
+            "a value of dtype handle cannot be cast to float32");
+  EXPECT_EQ(refusal_of_statement("T.evaluate(T.break_loop())"), "break stands outside of any loop");
+  EXPECT_EQ(refusal_of_statement("T.evaluate(T.ldexp(A[0], A[1]))"), "operator ldexp has no code in C");
+}
+
 class CPrograms : public testing::TestWithParam<Program> {};
 
 TEST_P(CPrograms, ComputeWhatLlvmComputes) {
