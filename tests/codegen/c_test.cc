@@ -266,7 +266,7 @@ TEST(C, FunctionsOfTheProcessAreCalled) {
 @T.prim_func
 def f(A: T.Buffer((2,), "float64"), B: T.Buffer((1,), "int32")):
     A[0] = T.call_pure_extern("float64", "fabs", A[0])
-    A[1] = T.call_extern("float64", "strtod", "2.5", T.reinterpret("handle", T.int64(0)))
+    A[1] = T.call_extern("float64", "atof", "2.5")
     B[0] = T.call_packed("tilewright.no.such.function", 1, T.float32(2), "text")
 )")));
   ASSERT_EQ(compiled.messages(), "");
