@@ -32,11 +32,8 @@ Generator make(const ir::Target& target) {
   Generator generator;
   generator.machine = target->attrs.get_string("mtriple", native.triple);
   generator.is_host = generator.machine == native.triple;
-<<<<<<< HEAD
   if (generator.is_host && !target->attrs.get("mcpu")) generator.features = native.needed;
-=======
   generator.rules_for = machine_of(native, target);
->>>>>>> 45aef2f (Target c schedules by rules; every refusal of it is asserted)
   generator.lower = [](const std::string& name, const tir::PrimFunc& func) {
     return lower::lower_for_c(name, func);
   };
