@@ -7,61 +7,17 @@
 
 #include <cmath>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <random>
-#include <sstream>
 
+#include "c_testing.h"
 #include "programs.h"
 #include "script_testing.h"
-#include "tilewright/codegen/llvm/native.h"
-#include "tilewright/lower/pipeline.h"
 
 namespace tilewright::codegen {
 namespace {
 using namespace tir;
 using runtime::Tensor;
 using runtime::Value;
-namespace fs = std::filesystem;
-
-std::string source_of(const PrimFunc& func) {
-  const ir::IRModule lowered[] = {lower::lower_for_c("f", func)};
-  return emit_c(lowered);
-}
-
-class Compiled {
- public:
-  explicit Compiled(const std::string& source) {
-    std::string pattern = (fs::temp_directory_path() / "tilewright-c-XXXXXX").string();
-    folder_ = mkdtemp(pattern.data());
-    const std::string names[] = {"f"};
-    std::ofstream(folder_ / "f.c") << source << emit_c_exports(names, "some bytes");
-    const std::string command = "cd " + folder_.string() +
-                                " && cc -std=c99 -O1 -Wall -Wextra -Wpedantic -Werror -fPIC -shared "
-                                "-Wl,-Bsymbolic f.c -o f.so -lm 2>&1";
-    FILE* output = popen(command.c_str(), "r");
-    for (int c; (c = fgetc(output)) != EOF;) messages_ += static_cast<char>(c);
-    if (pclose(output) == 0) module_ = runtime::Module::load((folder_ / "f.so").string());
-  }
-  ~Compiled() { fs::remove_all(folder_); }
-  Compiled(const Compiled&) = delete;
-
-  const std::string& messages() const { return messages_; }
-  const runtime::Module& module() const { return module_; }
-
- private:
-  fs::path folder_;
-  std::string messages_;
-  runtime::Module module_;
-};
-
-runtime::Function through_llvm(const PrimFunc& func) {
-  const NativeTarget target = native_target(ir::parse_target("llvm"));
-  const std::string names[] = {"f"};
-  const std::string objects[] = {emit_object(lower::lower_for_cpu("f", func), target),
-                                 emit_library_object(names, "", target)};
-  return load_objects("test", objects).get_function("f");
-}
 
 template <class T>
 void fill(const Tensor& tensor, std::mt19937& random, const std::function<double(int)>& value) {
