@@ -330,6 +330,34 @@ def test_remove_identities_joins_moves():
 
 
 @I.ir_module
+class MovesOnlyOnes:
+    @R.function
+    def main(x: R.Tensor((1, 5, 1, 3), "float32")) -> R.Tensor((5, 3), "float32"):
+        with R.dataflow():
+            lv = R.exp(x)
+            lv1 = R.permute_dims(lv, axes=[1, 0, 3, 2])
+            gv = R.squeeze(lv1)
+            R.output(gv)
+        return gv
+
+
+@I.ir_module
+class MovesOnlyOnesReshaped:
+    @R.function
+    def main(x: R.Tensor((1, 5, 1, 3), "float32")) -> R.Tensor((5, 3), "float32"):
+        with R.dataflow():
+            lv = R.exp(x)
+            gv = R.reshape(lv, R.shape([5, 3]))
+            R.output(gv)
+        return gv
+
+
+def test_remove_identities_sees_permutations_that_move_no_element():
+    steps = [transform.remove_identities(), transform.dead_code_elimination()]
+    check(steps, MovesOnlyOnes, MovesOnlyOnesReshaped, random(1, 5, 1, 3))
+
+
+@I.ir_module
 class NoIdentities:
     @R.function
     def main(x: R.Tensor((3,), "float32"), i: R.Tensor((3,), "int32")) -> R.Tensor((2, 3), "float32"):
