@@ -175,7 +175,9 @@ def slow_commands() -> list[Command]:
     """Everything marked slow, and the fuzzers twice: with a fixed seed and with a fresh one."""
     fresh = str(random.SystemRandom().randrange(1 << 32))
     print(f"    fresh fuzz seed: TILEWRIGHT_FUZZ_SEED={fresh}", flush=True)
-    slow = pytest("slow", "-n", "2", "-m", "slow", "--ignore=tests/fuzz", "tests")
+    # the stage before ran those of examples and install, one after the other since they share dist/
+    elsewhere = [f"--ignore=tests/{folder}" for folder in ("fuzz", "examples", "install")]
+    slow = pytest("slow", "-n", "2", "-m", "slow", *elsewhere, "tests")
     seeds = {"fuzz-fixed": "0", "fuzz-fresh": fresh} if existing("tests/fuzz") else {}
     return [slow] + [
         pytest(label, "-n", "2", "tests/fuzz", env={"TILEWRIGHT_FUZZ_SEED": seed})

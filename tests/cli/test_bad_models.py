@@ -200,6 +200,55 @@ def test_external_data_outside_of_the_folder(refused, save_model, location):
     )
 
 
+def conv(**attributes):
+    return [helper.make_node("Conv", ["x", "w"], ["y"], name="conv", **attributes)]
+
+
+IMAGE = {"x": (FLOAT, [1, 2, 5, 5])}
+
+
+def test_weights_of_a_convolution_have_four_dimensions(refused, save_model):
+    refused(
+        save_model(conv(), IMAGE, Y, {"w": np.ones((3, 2), "float32")}),
+        'unsupported: Conv node "conv": the weight has 2 dimensions, expected 4 ([n, c, h, w])',
+    )
+
+
+def test_stride_zero(refused, save_model):
+    refused(
+        save_model(
+            conv(strides=[1, 0], auto_pad="SAME_UPPER"), IMAGE, Y, {"w": np.ones((3, 2, 3, 3), "float32")}
+        ),
+        'error: Conv node "conv": strides is 0, expected a positive number',
+    )
+
+
+def test_one_stride(refused, save_model):
+    refused(
+        save_model(
+            conv(strides=[2], auto_pad="SAME_UPPER"), IMAGE, Y, {"w": np.ones((3, 2, 3, 3), "float32")}
+        ),
+        'unsupported: Conv node "conv": strides has 1 numbers, expected 2',
+    )
+
+
+def test_reshape_keeps_a_dimension_that_is_not_there(refused, save_model):
+    node = helper.make_node("Reshape", ["x", "s"], ["y"], name="reshape")
+    refused(
+        save_model([node], X, Y, {"s": np.array([2, 3, 0], "int64")}),
+        'error: Reshape node "reshape": the shape keeps dimension 2 of an input with 2 dimensions',
+    )
+
+
+@pytest.mark.parametrize(("op", "inputs"), [("Identity", [""]), ("Concat", ["x", ""])])
+def test_input_left_out(refused, save_model, op, inputs):
+    attributes = {"axis": 0} if op == "Concat" else {}
+    refused(
+        save_model([helper.make_node(op, inputs, ["y"], name="node", **attributes)], X, Y),
+        f'error: {op} node "node": a required input is missing',
+    )
+
+
 def test_long_chains_are_no_problem(command, save_model):
     nodes = [helper.make_node("Neg", [f"v{n}"], [f"v{n + 1}"]) for n in range(2000)]
     model = save_model(nodes, {"v0": (FLOAT, [2])}, {"v2000": (FLOAT, [2])})

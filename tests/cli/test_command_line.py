@@ -1,5 +1,7 @@
 """What the program says when it is called wrongly, its help and its exit codes."""
 
+import platform
+
 import pytest
 
 
@@ -87,4 +89,30 @@ def test_target_of_another_machine_cannot_run(command, affine):
     assert done.err == (
         "error: target llvm -mtriple=aarch64-linux-gnu is for aarch64-unknown-linux-gnu, but the model is to run "
         "on this machine\nhelp: write a file for that machine with `tilewright compile`\n"
+    )
+
+
+# no CPU that is sold has xop, which brings fma4
+FOREIGN = "llvm -mtriple=x86_64-linux-gnu -mattr=+xop"
+x86 = pytest.mark.skipif(platform.machine() != "x86_64", reason="xop is a feature of x86")
+
+
+@x86
+def test_target_with_a_feature_that_this_cpu_lacks(command, affine):
+    done = command("run", affine, "--random", 0, "--target", FOREIGN)
+    assert done.code == 2
+    assert done.err == (
+        f"error: target {FOREIGN} is for a CPU with fma4, xop, but the model is to run on this machine\n"
+        "help: write a file for that machine with `tilewright compile`\n"
+    )
+
+
+@x86
+def test_library_for_a_feature_that_this_cpu_lacks(command, affine):
+    assert command("compile", affine, "-o", "model.so", "--target", FOREIGN).code == 0
+    done = command("run", "model.so", "--random", 0)
+    assert done.code == 2
+    assert done.err == (
+        "error: model.so was compiled for a CPU with fma4, xop, which this one lacks\n"
+        "help: compile the model on this machine, or with a -mcpu that suits both\n"
     )

@@ -40,6 +40,7 @@ def test_summary_as_json(command, affine):
         ("graph", ["R.matmul(", "R.add("]),
         ("relax", ["R.call_tir("]),
         ("tir", ["@T.prim_func", "with T.block("]),
+        ("schedule", ["@T.prim_func", "with T.block("]),
         ("lowered", ["@T.prim_func", "__tvm_ffi_"]),
         ("llvm", ["define", "@__tvm_ffi_"]),
         ("asm", ["__tvm_ffi_", "retq"]),
@@ -66,7 +67,7 @@ def test_stage_as_json(command, affine):
 
 def test_one_function(command, affine):
     done = command("inspect", affine, "--stage", "relax", "--function", "main")
-    assert done.out.startswith("@R.function\ndef main(")
+    assert done.out.startswith("@I.ir_module\nclass Module:\n    @R.function\n    def main(")
     assert "T.prim_func" not in done.out
 
 
@@ -111,4 +112,33 @@ def test_unknown_kernel(command, affine):
 
 def test_function_needs_a_stage(command, affine):
     done = command("inspect", affine, "--function", "main")
-    assert (done.code, done.err) == (2, "error: --function needs a stage\nhelp: add e.g. --stage tir\n")
+    assert (done.code, done.err) == (
+        2,
+        "error: --function needs a stage\nhelp: add --schedules or e.g. --stage tir\n",
+    )
+
+
+def test_schedules(command, affine):
+    done = command("inspect", affine, "--schedules")
+    assert (done.code, done.err) == (0, "")
+    kernels = command("inspect", affine, "--schedules", "--json").out
+    for kernel in json.loads(kernels):
+        assert f"# {kernel['kernel']}\n" in done.out
+        assert all(step in kernel for step in ("trace", "rejections"))
+
+
+def test_schedules_of_one_kernel(command, affine):
+    done = command("inspect", affine, "--schedules", "--function", "matmull", "--opt-level", 0)
+    assert (done.code, done.err) == (2, 'error: there is no kernel "matmull"\nhelp: did you mean matmul?\n')
+    done = command("inspect", affine, "--schedules", "--function", "matmul", "--opt-level", 0)
+    assert done.code == 0
+    assert done.out.startswith("# matmul\n") and done.out.count("\n# ") == 0
+
+
+def test_schedules_of_a_library(command, affine):
+    command("compile", affine, "-o", "model.so")
+    done = command("inspect", "model.so", "--schedules")
+    assert done.code == 2
+    assert done.err == (
+        'error: "model.so" is compiled already: its schedules are gone\nhelp: give the ONNX model it was made of\n'
+    )

@@ -1,6 +1,7 @@
 """tilewright run: arrays in, arrays out, and what is wrong with them."""
 
 import json
+import resource
 import subprocess
 from pathlib import Path
 
@@ -291,3 +292,23 @@ def test_standard_output_that_is_full(program, command, library, tmp_path):
         )
     assert done.returncode == 2
     assert done.stderr == "error: standard output cannot be written: No space left on device\n"
+
+
+def test_disk_that_is_full(program, command, library, tmp_path):
+    # a limit on the size of files, whose signal is ignored, acts like a full disk
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+
+    words = [program, "run", library, "--random", "0", "--dim", "n=5000", "-o", "y.npz", "-q"]
+    done = subprocess.run(
+        words,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        preexec_fn=limit,
+        restore_signals=False,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == 'error: "y.npz" cannot be written: the disk may be full\n'
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["model.onnx", "model.so"]

@@ -7,61 +7,17 @@
 
 #include <cmath>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <random>
-#include <sstream>
 
+#include "c_testing.h"
 #include "programs.h"
 #include "script_testing.h"
-#include "tilewright/codegen/llvm/native.h"
-#include "tilewright/lower/pipeline.h"
 
 namespace tilewright::codegen {
 namespace {
 using namespace tir;
 using runtime::Tensor;
 using runtime::Value;
-namespace fs = std::filesystem;
-
-std::string source_of(const PrimFunc& func) {
-  const ir::IRModule lowered[] = {lower::lower_for_c("f", func)};
-  return emit_c(lowered);
-}
-
-class Compiled {
- public:
-  explicit Compiled(const std::string& source) {
-    std::string pattern = (fs::temp_directory_path() / "tilewright-c-XXXXXX").string();
-    folder_ = mkdtemp(pattern.data());
-    const std::string names[] = {"f"};
-    std::ofstream(folder_ / "f.c") << source << emit_c_exports(names, "some bytes");
-    const std::string command = "cd " + folder_.string() +
-                                " && cc -std=c99 -O1 -Wall -Wextra -Wpedantic -Werror -fPIC -shared "
-                                "-Wl,-Bsymbolic f.c -o f.so -lm 2>&1";
-    FILE* output = popen(command.c_str(), "r");
-    for (int c; (c = fgetc(output)) != EOF;) messages_ += static_cast<char>(c);
-    if (pclose(output) == 0) module_ = runtime::Module::load((folder_ / "f.so").string());
-  }
-  ~Compiled() { fs::remove_all(folder_); }
-  Compiled(const Compiled&) = delete;
-
-  const std::string& messages() const { return messages_; }
-  const runtime::Module& module() const { return module_; }
-
- private:
-  fs::path folder_;
-  std::string messages_;
-  runtime::Module module_;
-};
-
-runtime::Function through_llvm(const PrimFunc& func) {
-  const NativeTarget target = native_target(ir::parse_target("llvm"));
-  const std::string names[] = {"f"};
-  const std::string objects[] = {emit_object(lower::lower_for_cpu("f", func), target),
-                                 emit_library_object(names, "", target)};
-  return load_objects("test", objects).get_function("f");
-}
 
 template <class T>
 void fill(const Tensor& tensor, std::mt19937& random, const std::function<double(int)>& value) {
@@ -266,7 +222,7 @@ TEST(C, FunctionsOfTheProcessAreCalled) {
 @T.prim_func
 def f(A: T.Buffer((2,), "float64"), B: T.Buffer((1,), "int32")):
     A[0] = T.call_pure_extern("float64", "fabs", A[0])
-    A[1] = T.call_extern("float64", "strtod", "2.5", T.reinterpret("handle", T.int64(0)))
+    A[1] = T.call_extern("float64", "atof", "2.5")
     B[0] = T.call_packed("tilewright.no.such.function", 1, T.float32(2), "text")
 )")));
   ASSERT_EQ(compiled.messages(), "");
@@ -327,6 +283,28 @@ def f(A: T.Buffer((8,), "float32")):
   EXPECT_EQ(error_of([&] { emit_c(lowered); }),
             "function \"a.b\" cannot be written in C: the name is no identifier\n"
             "help: give it a global_symbol of letters, digits and _");
+}
+
+// f(A: float32[8], i: int32) with one statement
+std::string refusal_of_statement(const std::string& statement) {
+  return refusal_of("@T.prim_func\ndef f(A: T.Buffer((8,), \"float32\"), i: T.int32):\n    " + statement +
+                    "\n");
+}
+
+TEST(C, RefusesCallsThatMeanNothing) {
+  EXPECT_EQ(refusal_of_statement("T.evaluate(T.call_extern(\"void\", \"a b\"))"),
+            "call_extern: \"a b\" is no name of a C function");
+  EXPECT_EQ(refusal_of_statement("T.evaluate(T.call_extern(\"void\", i))"),
+            "call_extern: the function must be a string literal");
+  EXPECT_EQ(refusal_of_statement("T.evaluate(T.large_uint_imm(\"uint64\", i, 1))"),
+            "large_uint_imm takes two literals");
+  EXPECT_EQ(refusal_of_statement("T.evaluate(T.reinterpret(\"float64\", i))"),
+            "reinterpret: int32 has 32 bits, float64 has 64");
+  EXPECT_EQ(refusal_of_statement("T.evaluate(T.clz(A[0]))"), "clz takes integers, but is given float32");
+  EXPECT_EQ(refusal_of_statement("A[0] = T.Cast(\"float32\", A.data)"),
+            "a value of dtype handle cannot be cast to float32");
+  EXPECT_EQ(refusal_of_statement("T.evaluate(T.break_loop())"), "break stands outside of any loop");
+  EXPECT_EQ(refusal_of_statement("T.evaluate(T.ldexp(A[0], A[1]))"), "operator ldexp has no code in C");
 }
 
 class CPrograms : public testing::TestWithParam<Program> {};

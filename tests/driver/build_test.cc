@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "tilewright/support/error.h"
 #include "tilewright/tir/builder.h"
@@ -167,6 +168,24 @@ TEST_F(Driver, CSourceWithoutACompiler) {
   setenv("PATH", path.c_str(), 1);
   EXPECT_EQ(error, "no C compiler was found: neither cc, gcc nor clang is on the PATH");
   EXPECT_EQ(num_files(), 1u);
+}
+
+TEST_F(Driver, CCompilerThatFails) {
+  const runtime::Module module = build(add(1), ir::parse_target("c -mcpu=zen99"));
+  const std::string error = error_of([&] { module.get_function("main"); });
+  EXPECT_THAT(error, testing::StartsWith("the C compiler /"));
+  EXPECT_THAT(error, testing::HasSubstr(" failed: "));
+  EXPECT_THAT(error, testing::HasSubstr("zen99"));
+}
+
+TEST_F(Driver, CCompilerThatIsNoProgram) {
+  const std::string path = std::getenv("PATH");
+  std::ofstream(at("cc")) << "no program";
+  fs::permissions(at("cc"), fs::perms::owner_all);
+  setenv("PATH", folder_.c_str(), 1);
+  const std::string error = error_of([&] { build(two_functions(), c99()).get_function("add_one"); });
+  setenv("PATH", path.c_str(), 1);
+  EXPECT_EQ(error, "the C compiler " + at("cc") + " could not be started: Exec format error");
 }
 
 TEST_F(Driver, TargetCRefusesWhatNoCompilerServes) {

@@ -35,6 +35,54 @@ def random(*shape):
     return np.random.default_rng(7).standard_normal(shape, dtype="float32")
 
 
+# ---- to_dataflow
+
+
+@I.ir_module
+class PlainBindings:
+    @R.function(pure=False)
+    def main(x: R.Tensor((3,), "float32")) -> R.Tensor((3,), "float32"):
+        a = R.exp(x)
+        b = R.negative(a)
+        R.call_packed("tilewright.tests.see", b, sinfo_args=R.Tuple())
+        c = R.add(b, x)
+        with R.dataflow():
+            lv = R.exp(c)
+            gv = R.negative(lv)
+            R.output(gv)
+        return gv
+
+
+@I.ir_module
+class InDataflow:
+    @R.function(pure=False)
+    def main(x: R.Tensor((3,), "float32")) -> R.Tensor((3,), "float32"):
+        with R.dataflow():
+            a = R.exp(x)
+            b = R.negative(a)
+            R.output(a, b)
+        R.call_packed("tilewright.tests.see", b, sinfo_args=R.Tuple())
+        with R.dataflow():
+            c = R.add(b, x)
+            lv = R.exp(c)
+            gv = R.negative(lv)
+            R.output(c, gv)
+        return gv
+
+
+def test_to_dataflow_stops_at_effects():
+    result = transform.to_dataflow()(PlainBindings)
+    assert_structural_equal(result, InDataflow)
+    assert transform.to_dataflow()(result) is result
+    assert kernels(fused(result)) == ["fused_exp_negative", "fused_add_exp_negative"]
+    seen = []
+    tilewright.register_func("tilewright.tests.see", lambda value: seen.append(value.numpy()), override=True)
+    x = random(3)
+    got = run(PlainBindings, x, opt_level=2)
+    np.testing.assert_allclose(got, -np.exp(x - np.exp(x)), rtol=1e-5)
+    np.testing.assert_allclose(seen, [-np.exp(x)], rtol=1e-5)
+
+
 # ---- fold_constant
 
 
@@ -279,6 +327,34 @@ class MovesJoined:
 def test_remove_identities_joins_moves():
     steps = [transform.remove_identities(), transform.dead_code_elimination()]
     check(steps, Moves, MovesJoined, random(2, 3, 5))
+
+
+@I.ir_module
+class MovesOnlyOnes:
+    @R.function
+    def main(x: R.Tensor((1, 5, 1, 3), "float32")) -> R.Tensor((5, 3), "float32"):
+        with R.dataflow():
+            lv = R.exp(x)
+            lv1 = R.permute_dims(lv, axes=[1, 0, 3, 2])
+            gv = R.squeeze(lv1)
+            R.output(gv)
+        return gv
+
+
+@I.ir_module
+class MovesOnlyOnesReshaped:
+    @R.function
+    def main(x: R.Tensor((1, 5, 1, 3), "float32")) -> R.Tensor((5, 3), "float32"):
+        with R.dataflow():
+            lv = R.exp(x)
+            gv = R.reshape(lv, R.shape([5, 3]))
+            R.output(gv)
+        return gv
+
+
+def test_remove_identities_sees_permutations_that_move_no_element():
+    steps = [transform.remove_identities(), transform.dead_code_elimination()]
+    check(steps, MovesOnlyOnes, MovesOnlyOnesReshaped, random(1, 5, 1, 3))
 
 
 @I.ir_module

@@ -23,7 +23,7 @@ struct Options {
   ModelOptions model;
   CompileFlags flags = {};
   std::string stage, function;
-  bool is_json = false;
+  bool shows_schedules = false, is_json = false;
 };
 
 /// What a model is, in a few lines.
@@ -103,7 +103,9 @@ std::string json_of(const Summary& summary, const std::string& path) {
 template <class Wanted>
 std::string script_of(const ir::IRModule& module, const std::string& name, Wanted wanted) {
   const script::PrintOptions print_options = {.show_header = false};
-  if (!name.empty()) return script::print(module->lookup(name), print_options);
+  // in a module of its own, for its name
+  if (!name.empty())
+    return script::print(ir::with_function(ir::IRModuleNode::make(), name, module->lookup(name)), print_options);
   ir::IRModule shown = module;
   for (size_t n = 0; n < module->functions.size(); ++n) {
     if (!wanted(module->functions[n])) shown = ir::without_function(shown, module->global_vars[n]->name_hint);
@@ -166,6 +168,13 @@ constexpr Stage kStages[] = {
      [](const ir::IRModule&, const driver::Executable* compiled, const std::string& function) {
        return script_of(compiled->legalized, function, is_loop_program);
      }},
+    {"schedule", "the loop programs after their schedules", true,
+     [](const ir::IRModule&, const driver::Executable* compiled, const std::string& function) {
+       ir::IRModule scheduled = ir::IRModuleNode::make();
+       for (const driver::KernelSchedule& kernel : compiled->schedules)
+         scheduled = ir::with_function(scheduled, kernel.function, kernel.func);
+       return script_of(scheduled, function, is_loop_program);
+     }},
     {"lowered", "the flat loops that code is made of", true,
      [](const ir::IRModule&, const driver::Executable* compiled, const std::string& function) {
        return lowered_text(lowered_kernels(*driver::as_compiled(compiled->kernels), function));
@@ -212,6 +221,46 @@ std::string stage_text(const Options& options) {
   return stage.text(imported, &compiled, options.function);
 }
 
+// ---- schedules
+
+std::string text_of(const driver::KernelSchedule& kernel) {
+  std::string text = fmt::format("# {}\n{}", kernel.function, kernel.trace.str());
+  if (!text.ends_with("\n")) text += "\n";
+  for (const schedule::Rejection& each : kernel.rejections)
+    text += fmt::format("# not {} for block {}: {}\n", each.rule, each.block, each.reason);
+  return text;
+}
+
+nlohmann::ordered_json json_of(const driver::KernelSchedule& kernel) {
+  nlohmann::ordered_json rejections = nlohmann::json::array();
+  for (const schedule::Rejection& each : kernel.rejections)
+    rejections.push_back({{"block", each.block}, {"rule", each.rule}, {"reason", each.reason}});
+  return {{"kernel", kernel.function},
+          {"trace", nlohmann::ordered_json::parse(kernel.trace.save_json())},
+          {"rejections", rejections}};
+}
+
+std::string schedules_text(const Options& options) {
+  if (is_library(options.model.path))
+    throw UserError("\"{}\" is compiled already: its schedules are gone", options.model.path)
+        .help("give the ONNX model it was made of");
+  Progress progress(true);
+  const driver::Executable compiled = compile(import_onnx(options.model, progress), options.model, progress);
+  nlohmann::ordered_json list = nlohmann::json::array();
+  std::string text;
+  std::vector<std::string_view> names;
+  for (const driver::KernelSchedule& kernel : compiled.schedules) {
+    names.push_back(kernel.function);
+    if (!options.function.empty() && options.function != kernel.function) continue;
+    list.push_back(json_of(kernel));
+    text += (text.empty() ? "" : "\n") + text_of(kernel);
+  }
+  if (list.empty() && !options.function.empty())
+    throw UserError("there is no kernel \"{}\"", options.function)
+        .help("{}", nearest_names_text(options.function, names));
+  return options.is_json ? list.dump(2) + "\n" : text;
+}
+
 std::string summary_text(const Options& options) {
   Progress progress(true);
   const std::string& path = options.model.path;
@@ -223,8 +272,10 @@ std::string summary_text(const Options& options) {
 void run(const Options& options) {
   require_onnx_for(options.flags, options.model);
   runtime::set_num_threads(options.model.num_threads);
+  if (options.shows_schedules) return print(schedules_text(options));
   if (options.stage.empty()) {
-    if (!options.function.empty()) throw UserError("--function needs a stage").help("add e.g. --stage tir");
+    if (!options.function.empty())
+      throw UserError("--function needs a stage").help("add --schedules or e.g. --stage tir");
     return print(summary_text(options));
   }
   const std::string text = stage_text(options);
@@ -241,7 +292,10 @@ std::string stages_doc() {
 std::function<void()> add(CLI::App& app) {
   auto options = std::make_shared<Options>();
   options->flags = add_model_options(app, options->model, "an ONNX file, or a library that `compile` made");
-  app.add_option("--stage,-s", options->stage, stages_doc());
+  CLI::Option* stage = app.add_option("--stage,-s", options->stage, stages_doc());
+  app.add_flag("--schedules", options->shows_schedules,
+               "the steps that the rules chose for each kernel, and why other rules were not applied")
+      ->excludes(stage);
   app.add_option("--function", options->function, "only this function");
   app.add_flag("--json", options->is_json, "print JSON");
   return [options] { run(*options); };
@@ -253,6 +307,7 @@ const Command inspect_command = {"inspect", "show a model at a stage of the comp
   tilewright inspect model.onnx
   tilewright inspect model.onnx --stage relax
   tilewright inspect model.onnx --stage asm --function matmul
+  tilewright inspect model.onnx --schedules --function fused_matmul_add
 )",
                                  add};
 

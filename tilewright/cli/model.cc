@@ -52,7 +52,7 @@ Model load_model(const ModelOptions& options, Progress& progress) {
   Model model;
   if (is_library(options.path)) {
     const Clock::time_point start = Clock::now();
-    model.machine = runtime::vm::VirtualMachine::from_module(runtime::Module::load(options.path));
+    model.machine = driver::load_model(runtime::Module::load(options.path));
     progress.stage("load", seconds_since(start));
   } else {
     // fails before the model is read if the target is wrong

@@ -82,8 +82,8 @@ runtime::Module build(const ir::IRModule& module, const ir::Target& target, cons
   std::vector<ir::IRModule> lowered;
   for (Kernel& kernel : kernels) {
     if (options.traces)
-      options.traces->push_back(
-          {kernel.name, std::move(kernel.scheduled.trace), std::move(kernel.scheduled.rejections)});
+      options.traces->push_back({kernel.name, kernel.func, std::move(kernel.scheduled.trace),
+                                 std::move(kernel.scheduled.rejections)});
     names.push_back(std::move(kernel.name));
     lowered.push_back(std::move(kernel.lowered));
     if (generator.object) objects.push_back(std::move(kernel.object));

@@ -24,6 +24,7 @@ using StageObserver = std::function<void(const StageTime&)>;
 /// What the rules of schedule/default have done to one function.
 struct KernelSchedule {
   std::string function;
+  tir::PrimFunc func;     // after it
   schedule::Trace trace;  // empty: the function stays as it is
   std::vector<schedule::Rejection> rejections;
 };

@@ -1,8 +1,13 @@
 #include "tilewright/driver/build_graph.h"
 
+#include <fmt/ranges.h>
+
 #include <chrono>
+#include <sstream>
 
 #include "tilewright/analysis/flops.h"
+#include "tilewright/codegen/llvm/native.h"
+#include "tilewright/driver/target.h"
 #include "tilewright/relax/block_builder.h"
 #include "tilewright/relax/pipeline.h"
 #include "tilewright/relax/vm_codegen.h"
@@ -24,7 +29,9 @@ ir::IRModule normalized(const ir::IRModule& module) {
 
 // What the file of a compiled model says about itself.
 std::vector<runtime::vm::Note> notes_of(const ir::IRModule& module, const ir::Target& target) {
-  std::vector<runtime::vm::Note> notes = {{"target", target->str()}};
+  std::vector<runtime::vm::Note> notes = {
+      {"target", target->str()},
+      {"features", fmt::format("{}", fmt::join(make_generator(target).features, ","))}};
   for (size_t n = 0; n < module->functions.size(); ++n) {
     const auto func = ir::ref_as<tir::PrimFuncNode>(module->functions[n]);
     const std::optional<int64_t> flops = func ? analysis::count_flops(func) : std::nullopt;
@@ -66,6 +73,19 @@ Executable build_graph(const ir::IRModule& module, const ir::Target& target, ir:
   result.kernels = build(result.legalized, target, options);
   stage("compile kernels");
   return result;
+}
+
+runtime::vm::VirtualMachine load_model(const runtime::Module& library) {
+  runtime::vm::VirtualMachine machine = runtime::vm::VirtualMachine::from_module(library);
+  std::istringstream features(std::string(machine.executable().note("features")));
+  std::vector<std::string> needed;
+  for (std::string feature; std::getline(features, feature, ',');) needed.push_back(feature);
+  const std::vector<std::string> lacking = codegen::lacking_features(needed);
+  if (!lacking.empty())
+    throw UserError("{} was compiled for a CPU with {}, which this one lacks", library.name(),
+                    fmt::join(lacking, ", "))
+        .help("compile the model on this machine, or with a -mcpu that suits both");
+  return machine;
 }
 
 }  // namespace tilewright::driver

@@ -25,4 +25,8 @@ struct Executable {
 Executable build_graph(const ir::IRModule& module, const ir::Target& target, ir::PassContext& context,
                        const StageObserver& on_stage = {});
 
+/// The model that `library` carries, ready to run.  Raises UserError if it carries none, is damaged, or its
+/// code needs features that this machine's CPU lacks.
+runtime::vm::VirtualMachine load_model(const runtime::Module& library);
+
 }  // namespace tilewright::driver

@@ -32,6 +32,8 @@ struct Generator {
   bool is_host = false;  // it runs in this process
   /// The processor that the rules of schedule/default know; nothing: programs stay as they are.
   std::optional<schedule::Machine> rules_for = {};
+  /// Features of the CPU that the code may use, where that can differ within one architecture: "avx2".
+  std::vector<std::string> features;
   /// The lowered functions (lower/lowered.h) of a loop program that users call `name`.
   std::function<ir::IRModule(const std::string& name, const tir::PrimFunc& func)> lower;
   /// A relocatable object file with the functions of one lowered module, made by build.

@@ -83,8 +83,7 @@ void bind_machine(nb::module_& m) {
            [](const VirtualMachine& self, const std::string& name) { return self.get_function(name); })
       .def_prop_ro("function_names",
                    [](const VirtualMachine& self) { return self.module().list_functions(); });
-  m.def("machine_of_module",
-        [](const runtime::Module& module) { return VirtualMachine::from_module(module); });
+  m.def("machine_of_module", &driver::load_model);
   m.def("set_num_threads", [](int count) { runtime::set_num_threads(count); });
   m.def("num_threads", [] { return runtime::num_threads(); });
 }

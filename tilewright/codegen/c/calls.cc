@@ -131,7 +131,7 @@ Code CPrinter::memory(const CallNode* node, std::string_view name) {
   }
   if (name == "address_of") {
     const auto* load = node->args[0].as<BufferLoadNode>();
-    if (!load) throw UserError(node, "address_of takes a buffer element, e.g. A[0]");
+    TILEWRIGHT_CHECK(load, "address_of of something that is no buffer element");
     return {"&" + element(load->buffer, load->indices), Level::kPrefix};
   }
   if (name == "large_uint_imm") {

@@ -21,6 +21,7 @@ struct NativeTarget {
   bool is_host = true;                 // code for it runs in this process
   int vector_bits = 128;               // what loops are vectorised for
   std::vector<std::string> fast_math;  // what floats may do besides contraction, e.g. "reassoc"
+  std::vector<std::string> needed;     // what code for it may use beyond the architecture, e.g. "avx2"
   bool has(std::string_view feature) const;
 };
 
@@ -49,5 +50,7 @@ struct HostCpu {
   std::string triple, cpu, features;
 };
 HostCpu host_cpu();
+/// Those of `needed` (NativeTarget::needed) that this machine lacks.
+std::vector<std::string> lacking_features(std::span<const std::string> needed);
 
 }  // namespace tilewright::codegen

@@ -104,7 +104,35 @@ void check_fast_math(const std::vector<std::string>& flags) {
   }
 }
 
+// Whether code generation uses the feature by itself; others are for operating systems and intrinsics, and
+// machines in the cloud hide them.
+bool is_used_by_code(const llvm::Triple& triple, llvm::StringRef feature) {
+  if (!triple.isX86()) return true;
+  static constexpr llvm::StringLiteral kUsed[] = {"sse", "ssse",  "avx",    "fma",       "f16c",
+                                                  "bmi", "lzcnt", "popcnt", "movbe",     "amx",
+                                                  "xop", "gfni",  "vaes",   "vpclmulqdq"};
+  return llvm::any_of(kUsed, [&](llvm::StringRef used) { return feature.starts_with(used); });
+}
+
+std::vector<std::string> needed_features(const llvm::Triple& triple, const llvm::MCSubtargetInfo& info) {
+  std::vector<std::string> needed;
+  for (const auto& [name, enabled] : llvm::sys::getHostCPUFeatures()) {
+    if (is_used_by_code(triple, name) && is_on(info, name)) needed.push_back(name.str());
+  }
+  std::sort(needed.begin(), needed.end());
+  return needed;
+}
+
 }  // namespace
+
+std::vector<std::string> lacking_features(std::span<const std::string> needed) {
+  const llvm::StringMap<bool> host = llvm::sys::getHostCPUFeatures();
+  std::vector<std::string> lacking;
+  for (const std::string& feature : needed) {
+    if (!host.lookup(feature)) lacking.push_back(feature);
+  }
+  return lacking;
+}
 
 HostCpu host_cpu() {
   std::vector<std::string> features;
@@ -131,7 +159,6 @@ NativeTarget native_target(const ir::Target& target) {
   const llvm::Triple triple(native.triple), host_triple(host.triple);
   const bool same_machine =
       triple.getArch() == host_triple.getArch() && triple.getOS() == host_triple.getOS();
-  native.is_host = same_machine;
   native.cpu = target->attrs.get_string("mcpu", same_machine ? "native" : "");
   if (native.cpu == "native") {
     if (!same_machine)
@@ -154,6 +181,8 @@ NativeTarget native_target(const ir::Target& target) {
   std::unique_ptr<llvm::MCSubtargetInfo> info(
       backend.createMCSubtargetInfo(native.triple, native.cpu, native.features));
   native.vector_bits = vector_bits_of(triple, *info);
+  if (same_machine) native.needed = needed_features(triple, *info);
+  native.is_host = same_machine && lacking_features(native.needed).empty();
   return native;
 }
 

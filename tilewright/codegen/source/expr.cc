@@ -176,8 +176,11 @@ Code SourcePrinter::comparison(const BinaryOpNode* node) {
 Code SourcePrinter::logic(const BinaryOpNode* node) {
   const bool is_and = node->kind == Kind::kAnd;
   const Code a = expr(node->a);
+  // declared first, so that nothing in the branch has this name
+  const std::string name = names_.declare("holds");
   Branch b = branch(node->b);
   if (b.lines.empty()) {
+    names_.take_back();
     const Level level = is_and ? Level::kAnd : Level::kOr;
     // compilers ask for parentheses around && beside ||
     auto side = [&](const Code& code) {
@@ -185,7 +188,6 @@ Code SourcePrinter::logic(const BinaryOpNode* node) {
     };
     return {side(a) + (is_and ? " && " : " || ") + side(b.code), level};
   }
-  const std::string name = names_.declare("holds");
   line(fmt::format("{} {} = {};", type_name(kBoolType), name, a.text));
   open(fmt::format("if ({}{}) {{", is_and ? "" : "!", name));
   lines_.insert(lines_.end(), b.lines.begin(), b.lines.end());
@@ -243,18 +245,19 @@ SourcePrinter::Branch SourcePrinter::branch(const PrimExpr& e) {
 
 Code SourcePrinter::choice(const PrimExpr& condition, const PrimExpr& a, const PrimExpr& b) {
   const Code test = expr(condition);
+  const std::string name = names_.declare("chosen");
   Branch first = branch(a), second = branch(b);
-  if (first.lines.empty() && second.lines.empty())
+  if (first.lines.empty() && second.lines.empty()) {
+    names_.take_back();
     return {fmt::format("{} ? {} : {}", within(test, Level::kOr), within(first.code, Level::kOr),
                         within(second.code, Level::kOr)),
             Level::kChoice};
-  const std::string name = names_.declare("chosen");
+  }
   line(fmt::format("{} {};", type_name(a->dtype), name));
   open("if (" + test.text + ") {");
   lines_.insert(lines_.end(), first.lines.begin(), first.lines.end());
   line(name + " = " + first.code.text + ";");
-  close("} else {");
-  ++depth_;
+  reopen("} else {");
   lines_.insert(lines_.end(), second.lines.begin(), second.lines.end());
   line(name + " = " + second.code.text + ";");
   close();

@@ -62,6 +62,11 @@ std::string Names::declare(std::string_view hint) {
   return name;
 }
 
+void Names::take_back() {
+  used_.erase(blocks_.back().back());
+  blocks_.back().pop_back();
+}
+
 const std::string& Names::declare(const tir::VarNode* var) { return names_[var] = declare(var->name_hint); }
 
 const std::string& Names::of(const tir::VarNode* var) const {

@@ -25,6 +25,8 @@ class Names {
   const std::string& declare(const tir::VarNode* var);
   /// A name for something that is no variable of the program.
   std::string declare(std::string_view hint);
+  /// Takes back the last name that the innermost block declared.
+  void take_back();
   /// The name of a declared variable; raises UserError if nothing declared it.
   const std::string& of(const tir::VarNode* var) const;
 

@@ -83,6 +83,8 @@ class SourcePrinter {
   void line(std::string text);
   void open(const std::string& header);
   void close(const std::string& tail = "}");
+  /// The end of a block and the begin of the next: "} else {".
+  void reopen(const std::string& header);
   /// What must run before the function is left from here.
   void run_cleanups(size_t above = 0);
 

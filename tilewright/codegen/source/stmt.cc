@@ -44,6 +44,12 @@ void SourcePrinter::close(const std::string& tail) {
   line(tail);
 }
 
+void SourcePrinter::reopen(const std::string& header) {
+  close(header);
+  ++depth_;
+  names_.enter();
+}
+
 void SourcePrinter::run_cleanups(size_t above) {
   for (size_t n = cleanups_.size(); n > above; --n) line(cleanups_[n - 1]);
 }
@@ -148,9 +154,7 @@ void SourcePrinter::condition(const IfThenElseNode* node, const std::string& bef
     --depth_;
     return condition(next, "} else ");
   }
-  close("} else {");
-  ++depth_;
-  names_.enter();
+  reopen("} else {");
   stmt(node->else_case);
   close();
 }

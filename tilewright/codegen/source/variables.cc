@@ -1,6 +1,8 @@
 // Variables: what is known of them before a function is printed, and their definitions.
 #include <fmt/format.h>
 
+#include <cctype>
+
 #include "tilewright/codegen/source/printer.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/support/error.h"
@@ -102,8 +104,11 @@ size_t break_of(const std::string& line, size_t width) {
     if (in_text) continue;
     if (c == '(' || c == '[') ++depth;
     if (c == ')' || c == ']') --depth;
-    const bool ends_type = at > 1 && line[at - 1] == '*' && line[at - 2] != ' ';
-    const bool may_break = c == ' ' && !ends_type && line.compare(at + 1, 1, "{") != 0;
+    // not inside of a type, nor before the block
+    const bool is_in_type = at > 1 && std::isalpha(static_cast<unsigned char>(line[at + 1])) &&
+                            (std::isalnum(static_cast<unsigned char>(line[at - 1])) ||
+                             (line[at - 1] == '*' && line[at - 2] != ' '));
+    const bool may_break = c == ' ' && !is_in_type && line.compare(at + 1, 1, "{") != 0;
     if (may_break && (best == std::string::npos || at * 2 < width || depth <= best_depth))
       best = at, best_depth = depth;
   }

@@ -5,6 +5,7 @@
 
 #include "tilewright/codegen/llvm/native.h"
 #include "tilewright/driver/c_compiler.h"
+#include "tilewright/driver/machine.h"
 #include "tilewright/driver/target.h"
 #include "tilewright/lower/pipeline.h"
 #include "tilewright/support/error.h"
@@ -31,6 +32,8 @@ Generator make(const ir::Target& target) {
   Generator generator;
   generator.machine = target->attrs.get_string("mtriple", native.triple);
   generator.is_host = generator.machine == native.triple;
+  if (generator.is_host && !target->attrs.get("mcpu")) generator.features = native.needed;
+  generator.rules_for = machine_of(native, target);
   generator.lower = [](const std::string& name, const tir::PrimFunc& func) {
     return lower::lower_for_c(name, func);
   };

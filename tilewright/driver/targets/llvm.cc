@@ -1,4 +1,6 @@
 // Machine code for CPUs, through LLVM.
+#include <fmt/ranges.h>
+
 #include "tilewright/codegen/llvm/native.h"
 #include "tilewright/driver/machine.h"
 #include "tilewright/driver/target.h"
@@ -20,9 +22,12 @@ auto each(Emit emit) {
 Generator make(const ir::Target& target) {
   const codegen::NativeTarget native = codegen::native_target(target);
   Generator generator;
-  generator.machine = native.triple;
+  const std::vector<std::string> lacking = codegen::lacking_features(native.needed);
+  generator.machine =
+      lacking.empty() ? native.triple : fmt::format("a CPU with {}", fmt::join(lacking, ", "));
   generator.is_host = native.is_host;
   generator.rules_for = machine_of(native, target);
+  generator.features = native.needed;
   generator.lower = [](const std::string& name, const tir::PrimFunc& func) {
     return lower::lower_for_cpu(name, func);
   };

@@ -36,7 +36,9 @@ void constant(Importer& importer, const Node& node) {
 }
 
 void identity(Importer& importer, const Node& node) {
-  importer.define(node.outputs.at(0), importer.value(node, 0));
+  const Expr value = importer.value(node, 0);
+  if (!value) throw UserError("a required input is missing");
+  importer.define(node.outputs.at(0), value);
   if (auto elements = importer.known(node, 0)) importer.define_known(node.outputs.at(0), *elements);
 }
 
@@ -89,7 +91,10 @@ void concat(Importer& importer, const Node& node) {
   }
   if (all_known) return importer.define_known(node.outputs.at(0), std::move(joined));
   std::vector<Expr> parts;
-  for (size_t n = 0; n < node.inputs.size(); ++n) parts.push_back(importer.value(node, n));
+  for (size_t n = 0; n < node.inputs.size(); ++n) {
+    parts.push_back(importer.value(node, n));
+    if (!parts.back()) throw UserError("a required input is missing");
+  }
   importer.emit(node, "relax.concat", {relax::TupleNode::make(parts)},
                 {{"axis", integer(int_attr(node, "axis", 0))}});
 }
@@ -102,7 +107,11 @@ void reshape(Importer& importer, const Node& node) {
   ir::PrimExpr rest = relax::num_elements(from);
   std::optional<size_t> free_axis;
   for (size_t axis = 0; axis < target.size(); ++axis) {
-    if (tir::is_const_int(target[axis], 0) && !int_attr(node, "allowzero", 0)) target[axis] = from.at(axis);
+    if (tir::is_const_int(target[axis], 0) && !int_attr(node, "allowzero", 0)) {
+      if (axis >= from.size())
+        throw UserError("the shape keeps dimension {} of an input with {} dimensions", axis, from.size());
+      target[axis] = from[axis];
+    }
     if (tir::is_const_int(target[axis], -1))
       free_axis = axis;
     else

@@ -1,6 +1,8 @@
 // Convolutions, pooling, normalisation, Gemm.  Source: onnx.ai/onnx/operators, opset 7 to 22.
 #include "tilewright/frontend/onnx/convert.h"
 
+#include <limits>
+
 namespace tilewright::frontend::onnx {
 namespace {
 
@@ -9,6 +11,17 @@ int64_t constant_extent(const relax::Shape& shape, size_t axis) {
   if (!tir::as_const_int(shape.at(axis), &extent))
     throw Unsupported("dimension {} is known only at run time, which auto_pad needs", axis);
   return extent;
+}
+
+// Strides or dilations: two positive numbers.
+std::vector<int64_t> steps_attr(const Node& node, std::string_view name) {
+  const std::vector<int64_t> steps = ints_attr(node, name, {1, 1});
+  if (steps.size() != 2) throw Unsupported("{} has {} numbers, expected 2", name, steps.size());
+  for (int64_t step : steps) {
+    if (step < 1 || step > std::numeric_limits<int32_t>::max())
+      throw UserError("{} is {}, expected a positive number", name, step);
+  }
+  return steps;
 }
 
 // [top, left, bottom, right] from pads or auto_pad
@@ -31,17 +44,15 @@ std::vector<int64_t> padding_of(const Node& node, const relax::Shape& data,
   return pads;
 }
 
-void require_two_dims(const relax::Shape& shape) {
+void require_two_dims(const relax::Shape& shape, std::string_view what = "input") {
   if (shape.size() != 4)
-    throw Unsupported("the input has {} dimensions, expected 4 ([n, c, h, w])", shape.size());
+    throw Unsupported("the {} has {} dimensions, expected 4 ([n, c, h, w])", what, shape.size());
 }
 
 ir::AttrMap pool_attrs(const Node& node, const relax::Shape& data) {
   const std::vector<int64_t> kernel = ints_attr(node, "kernel_shape", {}),
-                             strides = ints_attr(node, "strides", {1, 1}),
-                             dilations = ints_attr(node, "dilations", {1, 1});
-  if (kernel.size() != 2 || strides.size() != 2 || dilations.size() != 2)
-    throw Unsupported("pooling over {} dimensions", kernel.size());
+                             strides = steps_attr(node, "strides"), dilations = steps_attr(node, "dilations");
+  if (kernel.size() != 2) throw Unsupported("pooling over {} dimensions", kernel.size());
   return {{"pool_size", int_list(kernel)},
           {"strides", int_list(strides)},
           {"dilation", int_list(dilations)},
@@ -55,9 +66,9 @@ void convert_conv(Importer& importer, const Node& node) {
   const Expr data = importer.value(node, 0), weight = importer.value(node, 1), bias = importer.value(node, 2);
   const relax::Shape& weight_shape = shape_of(node, weight);
   require_two_dims(shape_of(node, data));
+  require_two_dims(weight_shape, "weight");
   const std::vector<int64_t> kernel{constant_extent(weight_shape, 2), constant_extent(weight_shape, 3)};
-  const std::vector<int64_t> strides = ints_attr(node, "strides", {1, 1}),
-                             dilations = ints_attr(node, "dilations", {1, 1});
+  const std::vector<int64_t> strides = steps_attr(node, "strides"), dilations = steps_attr(node, "dilations");
   ir::AttrMap attrs{
       {"strides", int_list(strides)},
       {"dilation", int_list(dilations)},

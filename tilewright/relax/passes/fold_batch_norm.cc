@@ -69,8 +69,11 @@ std::optional<Linear> linear_of(const CallNode* call) {
     return std::nullopt;
   Linear linear{.call = Call(call), .weight = call->args[1], .bias = {}, .ndim = weight->size()};
   if (name == "relax.nn.conv1d" || name == "relax.nn.conv2d" || name == "relax.nn.conv3d") {
-    linear.channel = call->attrs.get_string("data_layout", "").find('C');
-    linear.weight_axis = call->attrs.get_string("kernel_layout", "").find('O');
+    const std::string data_layout = call->attrs.get_string("data_layout", ""),
+                      kernel_layout = call->attrs.get_string("kernel_layout", "");
+    if (data_layout.size() != linear.ndim || kernel_layout.size() != linear.ndim) return std::nullopt;
+    linear.channel = data_layout.find('C');
+    linear.weight_axis = kernel_layout.find('O');
   } else if (name == "relax.matmul" && weight->size() == 2 && result->ndim >= 2) {
     linear.ndim = static_cast<size_t>(result->ndim);
     linear.channel = linear.ndim - 1;

@@ -37,14 +37,25 @@ constexpr size_t kNone = SIZE_MAX;
 
 // ---- the nodes of a block
 
+// How often each variable is used below `root`.
+using NumUses = std::unordered_map<const Object*, int>;
+void count_uses(const Object* root, NumUses* num_uses) {
+  walk(
+      root, [&](const VarNode* var) { ++(*num_uses)[var]; },
+      [&](const DataflowVarNode* var) { ++(*num_uses)[var]; },
+      [&](const BindingNode* binding) { --(*num_uses)[binding->var.get()]; });  // is met there as well
+}
+
 class Nodes {
  public:
-  Nodes(const IRModule& module, const DataflowBlock& block) : module_(module) {
+  /// num_uses  in the whole function
+  Nodes(const IRModule& module, const DataflowBlock& block, NumUses num_uses) : module_(module) {
     std::unordered_map<const Object*, size_t> node_of;
     for (size_t b = 0; b < block->bindings.size(); ++b) {
       const Binding& binding = block->bindings[b];
       const size_t user = add(b, binding);
       auto use = [&](const Object* var) {
+        --num_uses[var];
         auto found = node_of.find(var);
         if (found == node_of.end()) return;
         FusionNode& used = nodes[found->second];
@@ -58,6 +69,7 @@ class Nodes {
           [&](const DataflowVarNode* var) { use(var); });
       if (user != kNone) node_of[binding->var.get()] = user;
     }
+    for (const auto& [var, node] : node_of) nodes[node].escapes |= num_uses[var] > 0;  // used by other blocks
   }
 
   std::vector<FusionNode> nodes;
@@ -74,7 +86,7 @@ class Nodes {
     const Shape* shape = known_shape(call->type_args[0].as<TensorTypeNode>());
     const auto func = callee ? ref_as<tir::PrimFuncNode>(module_->find(callee->name_hint)) : tir::PrimFunc();
     if (!func || !shape || !tuple || !has_fixed_args(call)) return kNone;
-    FusionNode node{.shape = shape, .escapes = !is<DataflowVarNode>(binding->var), .users = {}};
+    FusionNode node{.shape = shape, .users = {}};
     const Traits& traits = traits_of(func);
     node.pattern = traits.pattern;
     node.reads_once = traits.reads_once;
@@ -207,8 +219,8 @@ class GroupFunction {
 // ---- the block with groups
 
 BindingBlock fuse_block(const IRModule& module, BlockBuilder& functions, const DataflowBlock& block,
-                        size_t max_size) {
-  const Nodes graph(module, block);
+                        const NumUses& num_uses, size_t max_size) {
+  const Nodes graph(module, block, num_uses);
   const std::vector<size_t> group = fusion_groups(graph.nodes, max_size);
   std::vector<std::vector<size_t>> members(group.size());
   for (size_t n = 0; n < group.size(); ++n) members[group[n]].push_back(n);
@@ -240,8 +252,10 @@ IRModule run(const IRModule& module, const Options& options, PassContext&) {
   for (size_t n = 0; n < module->functions.size(); ++n) {
     const Function func = ref_as<FunctionNode>(module->functions[n]);
     if (!func || func->attrs.contains("Primitive")) continue;
+    NumUses num_uses;
+    count_uses(func->body.get(), &num_uses);
     Function fused = rewrite(func, [&](auto& self, const DataflowBlockNode* block) -> BindingBlock {
-      return fuse_block(module, functions, DataflowBlock(block), max_size);
+      return fuse_block(module, functions, DataflowBlock(block), num_uses, max_size);
     });
     if (fused != func) changed.emplace_back(module->global_vars[n]->name_hint, fused);
   }

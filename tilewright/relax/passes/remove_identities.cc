@@ -1,6 +1,7 @@
 // Operators that give their argument back are gone, and two moves in a row are one.
 //   dropout(x)[0], reshape(x, its shape), astype(x, its dtype), permute_dims(x, in order)      =>  x
 //   permute_dims(permute_dims(x, p), q)  =>  permute_dims(x, p[q]), or x
+//   permute_dims(x, p)                   =>  reshape(x, ...)  if p moves only dimensions of extent 1
 //   reshape(reshape(x, s), t)            =>  reshape(x, t)
 //   x + 0, x - 0, x * 1, x / 1           =>  x    if the result has the type of x
 // Only what is exact to the bit: of floats x + 0.0 is not, since -0.0 + 0.0 is 0.0; x + -0.0 and x - 0.0 are.
@@ -98,6 +99,7 @@ class Simplifier {
     bool is_in_order = !outer.empty();
     for (size_t n = 0; n < outer.size(); ++n) is_in_order &= outer[n] == static_cast<int64_t>(n);
     if (is_in_order) return call->args[0];
+    if (const Expr view = reshape_instead(call, outer)) return view;
     const CallNode* source = definition(call->args[0]);
     if (!source || op_name(source) != "relax.permute_dims") return nullptr;
     const std::vector<int64_t> inner = permutation_of(source);
@@ -111,16 +113,35 @@ class Simplifier {
     return shorter ? shorter : Expr(joined);
   }
 
+  // The reshape that a permutation is if the order of all elements stays; else null.
+  Expr reshape_instead(const CallNode* call, const std::vector<int64_t>& axes) const {
+    const Shape *from = known_shape(call->args[0]), *to = known_shape(Expr(call));
+    if (!from || !to) return nullptr;
+    int64_t last = -1;
+    for (int64_t axis : axes) {
+      if (tir::is_one(from->at(static_cast<size_t>(axis)))) continue;
+      if (axis < last) return nullptr;
+      last = axis;
+    }
+    const Call view = reshaped(call->args[0], *to, call);
+    const Expr shorter = simplified_reshape(view.get());
+    return shorter ? shorter : Expr(view);
+  }
+
+  // reshape(x, shape) in place of `call`, of the same type
+  static Call reshaped(const Expr& x, const Shape& shape, const CallNode* call) {
+    const Expr wanted = ShapeExprNode::make(shape, Type(shape_type(shape)));
+    const Call result = call_op("relax.reshape", {x, wanted}, {}, call->span);
+    return with(result, [&](CallNode& changed) { changed.type = call->type; });
+  }
+
   Expr simplified_reshape(const CallNode* call) const {
     if (has_type_of(call->args[0], Expr(call))) return call->args[0];
     const CallNode* source = definition(call->args[0]);
     const Shape* shape = known_shape(Expr(call));
     if (!source || !is_reshape_like(op_name(source)) || !shape) return nullptr;
     if (has_type_of(source->args[0], Expr(call))) return source->args[0];
-    Call joined =
-        call_op("relax.reshape", {source->args[0], ShapeExprNode::make(*shape, Type(shape_type(*shape)))}, {},
-                call->span);
-    return with(joined, [&](CallNode& changed) { changed.type = call->type; });
+    return reshaped(source->args[0], *shape, call);
   }
 
   Expr without_neutral(const CallNode* call, std::string_view name) const {
