@@ -246,6 +246,7 @@ class Converter {
 };
 
 IRModule run(const IRModule& module, const Options& options, PassContext&) {
+  if (options.lanes < 1) throw UserError("lanes is {}, expected at least 1", options.lanes);
   IRModule result = module;
   for (size_t n = 0; n < module->functions.size(); ++n) {
     const Function func = ref_as<FunctionNode>(module->functions[n]);
@@ -260,7 +261,7 @@ IRModule run(const IRModule& module, const Options& options, PassContext&) {
 
 }  // namespace
 
-extern constinit const PassInfo convert_layout_info =
-    module_pass<run, Options>("convert_layout", "Images have their channels last where that fills vectors better.", 2);
+extern constinit const PassInfo convert_layout_info = module_pass<run, Options>(
+    "convert_layout", "Images have their channels last where that fills vectors better.", 2);
 
 }  // namespace tilewright::relax
