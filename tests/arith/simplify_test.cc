@@ -112,6 +112,11 @@ TEST_F(Simplify, ConditionsUseEachOther) {
   EXPECT_EQ(simple(logical_or(n < 5, n >= 5)), "True");
   EXPECT_EQ(simple(select(n < m, n, m)), "min(n, m)");
   EXPECT_EQ(simple(select(n < 5, min(n, imm(5)), imm(0))), "select(n < 5, n, 0)");
+  // literals of the values are bool though the condition compares integers
+  const Var p = make_var("p", kBoolType);
+  const PrimExpr joined =
+      analyzer.simplify(select(n < 5, select(p, logical_not(p), bool_imm(true)), bool_imm(true)));
+  EXPECT_EQ(joined.as<SelectNode>()->false_value->dtype, kBoolType);
 }
 
 TEST_F(Simplify, AssumptionsEndWithTheirScope) {

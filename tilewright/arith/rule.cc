@@ -308,7 +308,8 @@ std::optional<Id> apply_rules(Analyzer::State& state, RuleTable table, Id id) {
   if (state.rule_nesting >= kMaxNesting) return std::nullopt;
   const Nesting nesting(state);
   const Op op = state.terms[id].op;
-  const DataType dtype = dtype_inside(state.terms, id);
+  // select(i < n, true, b) has integers in its condition, but its values are of its own dtype
+  const DataType dtype = op == Op::kSelect ? state.terms[id].dtype : dtype_inside(state.terms, id);
   for (const Rule& rule : table) {
     if (term_op(rule.left.nodes[rule.left.root()].op) != op) continue;
     Matcher matcher(state, rule.left, dtype);
