@@ -1,5 +1,6 @@
 // Blocks to plain statements: axes become their values, predicates become ifs.
 #include "tilewright/ir/rewrite.h"
+#include "tilewright/lower/passes/join_sequences.h"
 #include "tilewright/lower/passes/passes.h"
 #include "tilewright/support/error.h"
 #include "tilewright/tir/builder.h"
@@ -7,12 +8,7 @@
 namespace tilewright::lower {
 
 PrimFunc lower_blocks(const PrimFunc& func) {
-  // a statement that becomes several joins those around it
-  auto flatten = [](auto& self, const SeqStmtNode* node) -> Stmt {
-    std::vector<Stmt> items = self(node->seq);
-    return items == node->seq ? Stmt(node) : seq(std::move(items));
-  };
-  return rewrite(func, flatten, [](auto& self, const BlockRealizeNode* node) -> Stmt {
+  return rewrite(func, join_sequences, [](auto& self, const BlockRealizeNode* node) -> Stmt {
     const Block& block = node->block;
     TILEWRIGHT_CHECK(!block->init && block->alloc_buffers.empty() && block->match_buffers.empty(),
                      "block {} still has an init, allocations or views", block->name_hint);

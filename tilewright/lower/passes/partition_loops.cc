@@ -7,6 +7,7 @@
 #include "tilewright/arith/int_set.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/lower/passes/fresh_copy.h"
+#include "tilewright/lower/passes/join_sequences.h"
 #include "tilewright/lower/passes/passes.h"
 #include "tilewright/tir/builder.h"
 
@@ -105,12 +106,7 @@ Stmt partition(const For& loop) {
 }  // namespace
 
 PrimFunc partition_loops(const PrimFunc& func) {
-  // a statement that becomes several joins those around it
-  auto flatten = [](auto& self, const SeqStmtNode* node) -> Stmt {
-    std::vector<Stmt> items = self(node->seq);
-    return items == node->seq ? Stmt(node) : seq(std::move(items));
-  };
-  return rewrite(func, flatten,
+  return rewrite(func, join_sequences,
                  [](auto& self, const ForNode* node) -> Stmt { return partition(self.children(node)); });
 }
 

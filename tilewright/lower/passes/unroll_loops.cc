@@ -3,6 +3,7 @@
 // generator.
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/lower/passes/fresh_copy.h"
+#include "tilewright/lower/passes/join_sequences.h"
 #include "tilewright/lower/passes/passes.h"
 #include "tilewright/tir/builder.h"
 
@@ -14,12 +15,7 @@ constexpr int64_t kMaxCopies = 1024;
 }  // namespace
 
 PrimFunc unroll_loops(const PrimFunc& func) {
-  // a statement that becomes several joins those around it
-  auto flatten = [](auto& self, const SeqStmtNode* node) -> Stmt {
-    std::vector<Stmt> items = self(node->seq);
-    return items == node->seq ? Stmt(node) : seq(std::move(items));
-  };
-  return rewrite(func, flatten, [](auto& self, const ForNode* node) -> Stmt {
+  return rewrite(func, join_sequences, [](auto& self, const ForNode* node) -> Stmt {
     For loop = self.children(node);
     if (loop->for_kind != ForKind::kUnrolled) return loop;
     const auto* extent = loop->extent.template as<IntImmNode>();

@@ -7,6 +7,7 @@
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
+#include "tilewright/lower/passes/join_sequences.h"
 #include "tilewright/lower/passes/passes.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/op.h"
@@ -269,12 +270,7 @@ Stmt serial(const For& loop, std::string reason) {
 }  // namespace
 
 PrimFunc vectorize_loops(const PrimFunc& func) {
-  // a statement that becomes several joins those around it
-  auto flatten = [](auto& self, const SeqStmtNode* node) -> Stmt {
-    std::vector<Stmt> items = self(node->seq);
-    return items == node->seq ? Stmt(node) : seq(std::move(items));
-  };
-  return rewrite(func, flatten, [](auto& self, const ForNode* node) -> Stmt {
+  return rewrite(func, join_sequences, [](auto& self, const ForNode* node) -> Stmt {
     For loop = self.children(node);
     if (loop->for_kind != ForKind::kVectorized) return loop;
     const auto* extent = loop->extent.template as<IntImmNode>();
