@@ -566,6 +566,53 @@ def test_fold_batch_norm_scales_columns_of_matmuls_but_not_rows():
     np.testing.assert_allclose(run(folded, x), run(module, x), rtol=1e-5, atol=1e-6)
 
 
+# ---- dead_code_elimination
+
+
+@I.ir_module
+class DeadInBranches:
+    @R.function
+    def main(x: R.Tensor((3,), "float32"), c: R.Tensor((), "bool")) -> R.Tensor((3,), "float32"):
+        with R.dataflow():
+            a = R.exp(x)
+            b = R.abs(x)
+            R.output(a, b)
+        if c:
+            with R.dataflow():
+                lv = R.negative(a)
+                gv = R.abs(x)
+                R.output(gv)
+            r = gv
+        else:
+            r = b
+        return r
+
+    @T.prim_func(private=True)
+    def unused(A: T.Buffer((3,), "float32")):
+        A[0] = T.float32(0)
+
+
+@I.ir_module
+class DeadInBranchesGone:
+    @R.function
+    def main(x: R.Tensor((3,), "float32"), c: R.Tensor((), "bool")) -> R.Tensor((3,), "float32"):
+        with R.dataflow():
+            b = R.abs(x)
+            R.output(b)
+        if c:
+            with R.dataflow():
+                gv = R.abs(x)
+                R.output(gv)
+            r = gv
+        else:
+            r = b
+        return r
+
+
+def test_dead_code_elimination_reaches_into_branches():
+    check([transform.dead_code_elimination()], DeadInBranches, DeadInBranchesGone, random(3), np.array(True))
+
+
 # ---- fuse_ops and fuse_tir
 
 
