@@ -85,6 +85,81 @@ inline constexpr std::string_view kFuzzPrograms[] = {
                 vi = T.axis.spatial(42, i)
                 C[vi] = T6[vi // 6, vi % 6] * T.float32(3)
     )",
+    R"(
+    @T.prim_func
+    def main(A: T.Buffer((5, 6), "int32"), C: T.Buffer((5, 6), "int32")):
+        B = T.alloc_buffer((6, 7), "int32")
+        for i, j in T.grid(6, 7):
+            with T.block("Z"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vi, vj] = 0
+        for i, j in T.grid(5, 6):
+            with T.block("B"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vi + 1, vj] = B[vi, vj + 1] + A[vi, vj]
+        for i, j in T.grid(5, 6):
+            with T.block("C"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                C[vi, vj] = B[vi + 1, vj]
+    )",
+    R"(
+    @T.prim_func
+    def main(A: T.Buffer((2, 5, 7), "float32"), W: T.Buffer((3, 2, 3, 3), "float32"), D: T.Buffer((3, 5, 7), "float32")):
+        P = T.alloc_buffer((2, 7, 9))
+        C = T.alloc_buffer((3, 5, 7))
+        for c, i, j in T.grid(2, 7, 9):
+            with T.block("P"):
+                vc, vi, vj = T.axis.remap("SSS", [c, i, j])
+                P[vc, vi, vj] = T.if_then_else(
+                    1 <= vi and vi < 6 and 1 <= vj and vj < 8, A[vc, vi - 1, vj - 1], T.float32(0)
+                )
+        for o, i, j, c, p, q in T.grid(3, 5, 7, 2, 3, 3):
+            with T.block("C"):
+                vo, vi, vj, vc, vp, vq = T.axis.remap("SSSRRR", [o, i, j, c, p, q])
+                with T.init():
+                    C[vo, vi, vj] = T.float32(0)
+                C[vo, vi, vj] = C[vo, vi, vj] + P[vc, vi + vp, vj + vq] * W[vo, vc, vp, vq]
+        for o, i, j in T.grid(3, 5, 7):
+            with T.block("D"):
+                vo, vi, vj = T.axis.remap("SSS", [o, i, j])
+                D[vo, vi, vj] = T.max(C[vo, vi, vj], T.float32(0))
+    )",
+    R"(
+    @T.prim_func
+    def main(A: T.Buffer((11,), "int8"), C: T.Buffer((5,), "int32"), S: T.Buffer((1,), "int32")):
+        M = T.alloc_buffer((5,), "int8")
+        for i, k in T.grid(5, 3):
+            with T.block("M"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    M[vi] = T.int8(-128)
+                M[vi] = T.max(M[vi], A[vi * 2 + vk])
+        for i in range(5):
+            with T.block("C"):
+                vi = T.axis.spatial(5, i)
+                C[vi] = T.Cast("int32", M[4 - vi])
+        for i in range(5):
+            with T.block("S"):
+                vi = T.axis.reduce(5, i)
+                with T.init():
+                    S[0] = 0
+                S[0] = S[0] + C[vi]
+    )",
+    R"(
+    @T.prim_func
+    def main(A: T.Buffer((3, 4, 5), "float32"), B: T.Buffer((3, 6, 5), "float32"), D: T.Buffer((6, 12), "float32")):
+        C = T.alloc_buffer((3, 4, 6))
+        for b, i, j, k in T.grid(3, 4, 6, 5):
+            with T.block("C"):
+                vb, vi, vj, vk = T.axis.remap("SSSR", [b, i, j, k])
+                with T.init():
+                    C[vb, vi, vj] = T.float32(0)
+                C[vb, vi, vj] = C[vb, vi, vj] + A[vb, vi, vk] * B[vb, vj, vk]
+        for i, j in T.grid(6, 12):
+            with T.block("D"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                D[vi, vj] = C[vj // 4, vj % 4, vi] + T.float32(1)
+    )",
 };
 
 class RandomSchedule {
@@ -156,7 +231,7 @@ class RandomSchedule {
   }
 
   void apply_one() {
-    switch (random_() % 20) {
+    switch (random_() % 21) {
       case 0:
       case 1: sch_.call("split", pick(loops_), Factors{None{}, number(1, 5)}); break;
       case 2: loops_of_nest(2, "fuse"); break;
@@ -178,6 +253,7 @@ class RandomSchedule {
       case 16: sch_.call("decompose_reduction", pick(blocks_), pick(loops_)); break;
       case 17: sch_.call("rfactor", pick(loops_), number(-1, 1)); break;
       case 18: sch_.call("blockize", pick(loops_)); break;
+      case 20: sch_.call("set_scope", pick(blocks_), number(0, 0), "local"); break;
       default: sch_.call("add_unit_loop", pick(blocks_)); break;
     }
   }
