@@ -88,12 +88,9 @@ def ctest(label: str, build: str, *words: str) -> Command:
     )
 
 
-def clang_format_commands() -> list[Command]:
-    return [Command(["clang-format-19", "--dry-run", "--Werror", *tracked("*.cc", "*.h", "*.c")])]
-
-
 def format_commands() -> list[Command]:
     return [
+        Command(["clang-format-19", "--dry-run", "--Werror", *tracked("*.cc", "*.h", "*.c")]),
         Command([sys.executable, "-m", "ruff", "format", "--check", "."]),
         Command([sys.executable, "-m", "ruff", "check", "."]),
         Command(
@@ -160,10 +157,6 @@ def existing(*folders: str) -> list[str]:
     return [folder for folder in folders if (ROOT / folder).is_dir()]
 
 
-def doctest_commands() -> list[Command]:
-    return [pytest("doctests", "--doctest-modules", "python")]
-
-
 def example_commands() -> list[Command]:
     """The demo as a user runs it, and the tests of examples and installation."""
     folders = existing("tests/examples", "tests/install")
@@ -186,7 +179,6 @@ def slow_commands() -> list[Command]:
 
 
 STAGES = [
-    Stage("clang-format", "C++ formatter", clang_format_commands, 120, False),
     Stage("format", "formatters and linters", format_commands, 120),
     Stage("layout", "layers, sizes, error inventory", layout_commands, 120),
     Stage("build", "build, warnings are errors", lambda: [Command(["tools/build.sh", "release"])], 1200),
@@ -194,7 +186,6 @@ STAGES = [
     Stage("python", "fast Python tests", python_commands, 900),
     Stage("sanitizers", "address and undefined behaviour sanitizers", sanitizer_commands, 1800, False),
     Stage("threads", "thread sanitizer", threads_commands, 600, False),
-    Stage("doctests", "examples in docstrings", doctest_commands, 300, False),
     Stage("examples", "the demo, examples, install", example_commands, 600),
     Stage("models", "models", lambda: [pytest("models", "tests/models")], 600),
     Stage("slow", "slow tests and fuzzers", slow_commands, 900),

@@ -257,6 +257,15 @@ def test_long_chains_are_no_problem(command, save_model):
     assert done.out.count("R.negative(") == 2000
 
 
+@pytest.mark.parametrize("back", [0, 1], ids=["doubled", "Fibonacci"])
+def test_sums_that_would_grow_exponentially_if_they_were_written_out(command, save_model, back):
+    nodes = [helper.make_node("Add", [f"v{n}", f"v{max(n - back, 0)}"], [f"v{n + 1}"]) for n in range(60)]
+    model = save_model(nodes, {"v0": (FLOAT, [2])}, {"v60": (FLOAT, [2])})
+    done = command("run", model, "--random", 0, "-q")
+    values = ["1.01839e+18, 4.97518e+17", "3.57983e+12, 1.74887e+12"][back]
+    assert (done.code, done.out) == (0, f"v60  float32[2]  {values}\n")
+
+
 # ---- compiled models
 
 

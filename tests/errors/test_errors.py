@@ -103,7 +103,8 @@ def cases_of(file: Path) -> list[tuple[str, str, str]]:
 
 def error_of(program: str) -> str:
     try:
-        exec(compile(program, "case", "exec"), dict(NAMES))
+        arrays = {"a": numpy.zeros(16, "float32"), "b": numpy.zeros((4, 4), "float32")}
+        exec(compile(program, "case", "exec"), NAMES | arrays)
     except Exception as error:  # whatever is raised: its text is compared
         lines = (
             re.sub(rf"{re.escape(scratch)}/tmp\w+", "<folder>", line.rstrip())

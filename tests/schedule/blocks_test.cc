@@ -71,6 +71,29 @@ TEST(ReverseComputeInline, ElementsThatTheConsumerLeavesOutAreNotWritten) {
   )");
 }
 
+TEST(ReverseComputeInline, PaddingIsRefused) {
+  check_refused(
+      R"(
+    @T.prim_func
+    def main(A: T.Buffer((5,), "float32"), C: T.Buffer((7,), "float32")):
+        B = T.alloc_buffer((5,))
+        for i in range(5):
+            with T.block("B"):
+                vi = T.axis.spatial(5, i)
+                B[vi] = A[vi] * T.float32(2)
+        for i in range(7):
+            with T.block("C"):
+                vi = T.axis.spatial(7, i)
+                C[vi] = T.if_then_else(1 <= vi and vi < 6, B[vi - 1], T.float32(0))
+  )",
+      [](Schedule& sch) { sch.call("reverse_compute_inline", "C"); }, R"(
+    error: reverse_compute_inline: block C may read elements of B that block B does not write
+      f.py:9:14
+       9 |         with T.block("C"):
+         |              ^^^^^^^^^^^^
+  )");
+}
+
 TEST(CacheRead, CopyStandsBeforeTheConsumer) {
   check_schedule(kTwoSteps, [](Schedule& sch) { sch.call("cache_read", "C", 0, "local"); }, R"(
     @T.prim_func

@@ -63,27 +63,30 @@ runtime::Tensor random_tensor(const Buffer& buffer, std::mt19937_64& random) {
   return tensor;
 }
 
-std::vector<runtime::Tensor> run(const PrimFunc& func, const std::vector<runtime::Tensor>& inputs) {
+std::vector<runtime::Tensor> run(const PrimFunc& func, const std::vector<runtime::Tensor>& inputs,
+                                 const analysis::InterpretOptions& options) {
   std::vector<runtime::Tensor> tensors;
   std::vector<runtime::Value> args;
   for (const runtime::Tensor& input : inputs) {
     tensors.push_back(input.copy());
     args.emplace_back(tensors.back());
   }
-  analysis::interpret(func, args);
+  analysis::interpret(func, args, options);
   return tensors;
 }
 
 }  // namespace
 
-void expect_same_numbers(const IRModule& a, const IRModule& b, uint64_t seed) {
+void expect_same_numbers(const IRModule& a, const IRModule& b, uint64_t seed,
+                         const analysis::InterpretOptions& options) {
   std::mt19937_64 random(seed);
   for (size_t n = 0; n < a->functions.size(); ++n) {
     const PrimFunc before = ref_as<PrimFuncNode>(a->functions[n]),
                    after = ref_as<PrimFuncNode>(b->functions[n]);
     std::vector<runtime::Tensor> inputs;
     for (const Buffer& buffer : before->buffers) inputs.push_back(random_tensor(buffer, random));
-    const std::vector<runtime::Tensor> expected = run(before, inputs), found = run(after, inputs);
+    const std::vector<runtime::Tensor> expected = run(before, inputs, {}),
+                                       found = run(after, inputs, options);
     for (size_t i = 0; i < expected.size(); ++i)
       EXPECT_EQ(
           std::memcmp(expected[i].data(), found[i].data(), static_cast<size_t>(expected[i].num_bytes())), 0)

@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 
+#include "tilewright/analysis/interpreter.h"
 #include "tilewright/schedule/schedule.h"
 
 namespace tilewright::schedule {
@@ -27,7 +28,9 @@ void check_schedule(std::string_view before, const Steps& steps, std::string_vie
 void check_refused(std::string_view before, const Steps& steps, std::string_view expected);
 
 /// Whether two modules compute the same: every function is run by the interpreter on equal random arguments.
-void expect_same_numbers(const IRModule& a, const IRModule& b, uint64_t seed = 0);
+/// `options` are for `b`.
+void expect_same_numbers(const IRModule& a, const IRModule& b, uint64_t seed = 0,
+                         const analysis::InterpretOptions& options = {});
 
 /// The script of a module, for messages.
 std::string show(const IRModule& module);

@@ -13,4 +13,5 @@ NB_MODULE(_core, m) {
   bind_te(m);
   bind_relax(m);
   bind_driver(m);
+  bind_analysis(m);
 }

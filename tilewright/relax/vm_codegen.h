@@ -6,8 +6,8 @@
 
 namespace tilewright::relax {
 
-/// Attribute of a graph function: what its results are called (Array of StringImm), one name for each field of
-/// the tuple.
+/// Attribute of a graph function: what its results are called (Array of StringImm), one name for each field
+/// of the tuple.
 inline constexpr std::string_view kOutputNames = "output_names";
 
 struct VmProgram {

@@ -287,9 +287,8 @@ void State::replace(NodeId target, const Stmt& by, const BlockMap& forwarded) {
   for (const auto& [old_block, new_block] : forwarded) {
     auto& index = funcs_[static_cast<size_t>(work.func)].index;
     auto known = index.find(old_block);
-    TILEWRIGHT_CHECK(known != index.end(), "block {} is to be forwarded, but not there",
-                     old_block->name_hint);
-    work.forwarded[new_block.get()] = known->second;
+    // blocks inside of an init have no place in the tree
+    if (known != index.end()) work.forwarded[new_block.get()] = known->second;
   }
   rebuild_path(target, before, by);
   std::vector<NodeId> found;

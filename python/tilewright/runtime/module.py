@@ -16,7 +16,7 @@ def _time_evaluator(
     number         runs per measurement; default 10
     repeat         measurements; default 1
     min_repeat_ms  at least so long a measurement, milliseconds; number grows; default 0
-    >>> lib.time_evaluator("main", tilewright.cpu())(a, b, c).mean
+    >>> lib.time_evaluator("mm_relu", tilewright.cpu())(a, b, c).mean
     """
     from .vm import time_evaluator
 

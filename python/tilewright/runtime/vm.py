@@ -21,7 +21,7 @@ class VirtualMachine:
     executable  what tilewright.compile or relax.build gave, or a module loaded from a file
     device      where it runs; default the CPU
     >>> vm = tilewright.VirtualMachine(ex, tilewright.cpu())
-    >>> y = vm["main"](x)
+    >>> y = vm["main"](np.ones((1, 784), "float32"))
     """
 
     def __init__(self, executable, device=None, memory_cfg=None, profile: bool = False):

@@ -6,6 +6,8 @@ Every node class of TIR is here under its own name (For, Block, BufferStore, ...
 from .. import _core
 from ..ir._nodes import classes, methods_for
 from ._index_map import index_map as index_map
+from ._interpreter import interpret as interpret
+from ._interpreter import verify as verify
 
 _PrimExpr = classes["PrimExpr"]
 

@@ -30,7 +30,11 @@ class Touched {
   std::optional<IntervalRegion> region_in(const Stmt& body) {
     visit(body.get());
     if (escapes_) return std::nullopt;
-    return hull_;
+    // united here, where no branch is assumed to be taken: max(i, j) is not j for all iterations
+    std::optional<IntervalRegion> united;
+    for (const IntervalRegion& region : regions_)
+      united = united ? arith::hull(*united, region, analyzer_) : region;
+    return united;
   }
   /// The lanes of the vectorized loops that run along the last dimension; 1 for none.
   int64_t lanes() const { return lanes_; }
@@ -98,14 +102,13 @@ class Touched {
         if (auto vector = vectors_.find(var); vector != vectors_.end())
           lanes_ = std::max(lanes_, vector->second);
       });
-    IntervalRegion region = arith::eval_region(point, domains_, analyzer_);
-    hull_ = hull_ ? arith::hull(*hull_, region, analyzer_) : std::move(region);
+    regions_.push_back(arith::eval_region(point, domains_, analyzer_));
   }
 
   const BufferNode* buffer_;
   Analyzer& analyzer_;
   Domains domains_;
-  std::optional<IntervalRegion> hull_;
+  std::vector<IntervalRegion> regions_;  // of each access, where its branch is taken
   std::unordered_map<const VarNode*, int64_t> vectors_;  // vectorized loops and their lanes
   int64_t lanes_ = 1;
   bool escapes_ = false;

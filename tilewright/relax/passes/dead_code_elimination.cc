@@ -2,6 +2,7 @@
 // are gone.
 #include <unordered_set>
 
+#include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/relax/op.h"
 #include "tilewright/relax/pass.h"
@@ -100,12 +101,11 @@ IRModule run(const IRModule& module, const Options& options, PassContext&) {
   IRModule result = module;
   for (size_t n = 0; n < module->functions.size(); ++n) {
     const Function func = ref_as<FunctionNode>(module->functions[n]);
-    const SeqExpr body = func ? ref_as<SeqExprNode>(func->body) : SeqExpr();
-    if (!body) continue;
-    const SeqExpr cleaned = clean(body);
-    if (cleaned == body) continue;
-    result = with_function(result, module->global_vars[n]->name_hint,
-                           with(func, [&](FunctionNode& changed) { changed.body = cleaned; }));
+    if (!func) continue;
+    // branches first: what only dead bindings of a branch use is dead outside
+    const Function cleaned = rewrite(
+        func, [&](auto& self, const SeqExprNode* node) -> SeqExpr { return clean(self.children(node)); });
+    if (cleaned != func) result = with_function(result, module->global_vars[n]->name_hint, cleaned);
   }
   return without_unreachable(result, options);
 }

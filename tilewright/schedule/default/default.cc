@@ -43,11 +43,22 @@ std::vector<const BlockShape*> readers_of(const std::vector<BlockShape>& shapes,
   return found;
 }
 
+// A value that is read twice is written down twice: x + x, again and again, would double every time.
+bool makes_too_large(const std::vector<const BlockShape*>& readers, const BlockShape& writer) {
+  constexpr size_t kMaxLoads = 64;
+  size_t num_uses = 0;
+  for (const BlockShape* reader : readers) {
+    for (const BufferLoadNode* load : reader->loads) num_uses += load->buffer == writer.output();
+  }
+  return num_uses > 1 && num_uses * writer.loads.size() > kMaxLoads;
+}
+
 // A value that is cheap, or needed once, is computed where it is read: no memory in between.
 bool is_worth_inlining(const std::vector<BlockShape>& shapes, const BlockShape& shape) {
   if (shape.is_reduction()) return false;
   const std::vector<const BlockShape*> readers = readers_of(shapes, shape);
   if (readers.empty() || (readers.size() > 1 && shape.is_expensive())) return false;
+  if (makes_too_large(readers, shape)) return false;
   for (const BlockShape* reader : readers) {
     if (reader->is_reduction()) return false;
   }

@@ -2,6 +2,7 @@
 #include "tilewright/analysis/regions.h"
 #include "tilewright/ir/services.h"
 #include "tilewright/ir/walk.h"
+#include "tilewright/schedule/coverage.h"
 #include "tilewright/schedule/edit.h"
 #include "tilewright/schedule/inline.h"
 #include "tilewright/schedule/loops.h"
@@ -100,6 +101,20 @@ void require_order_free(const State& state, NodeId block, NodeId producer, const
   }
 }
 
+// Each element that the consumer reads is one that the producer writes: an instance that pads, and reads
+// nothing that there is, would have no producer to be computed by.
+void require_all_written(const State& state, NodeId block, NodeId producer, const Buffer& buffer) {
+  const NodeId scope = state.scope_of(block);
+  for (const Access& read : accesses_of(state, block)) {
+    if (read.is_write || read.buffer != buffer) continue;
+    arith::Analyzer analyzer;
+    bind_loops_above(state, block, analyzer);
+    if (!surely_writes(state, producer, buffer, relaxed(state, read, scope, analyzer), scope))
+      throw refuse(state, block, "block {} may read elements of {} that block {} does not write",
+                   state.node(block).name, buffer->name, state.node(producer).name);
+  }
+}
+
 // The values that the block's axes take, each once.
 std::vector<Range> require_bijective(const State& state, NodeId block) {
   std::vector<Range> domains;
@@ -122,6 +137,7 @@ void apply(State& state, const Args& args) {
     if (const Reason reason = why_not_reorderable(state, each); !reason.empty())
       throw refuse(state, each, "block {} cannot be inlined: {}", state.node(block).name, reason);
   }
+  require_all_written(state, block, producer, buffer);
   require_order_free(state, block, producer, buffer);
   const std::vector<PrimExpr> read_at = require_one_index(state, block, store, buffer);
   const Substitution axes =

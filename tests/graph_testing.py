@@ -1,0 +1,77 @@
+"""What the tests of graph passes share: running modules, constants, the calls that a pass leaves."""
+
+import re
+
+import numpy as np
+
+import tilewright
+from tilewright.ir import assert_structural_equal
+from tilewright.relax import transform
+
+FUSION = ["legalize_ops", "dead_code_elimination", "fuse_ops", "fuse_tir", "dead_code_elimination"]
+
+
+def run(module, *inputs, opt_level=0):
+    with tilewright.transform.PassContext(opt_level=opt_level):
+        main = tilewright.VirtualMachine(tilewright.compile(module))["main"]
+    result = main(*(tilewright.tensor(x) for x in inputs))
+    return [item.numpy() for item in result] if isinstance(result, (list, tuple)) else result.numpy()
+
+
+def check(passes, before, after, *inputs):
+    """The passes turn `before` into `after`, do nothing more to it, and both compute the same."""
+    result = before
+    for step in passes:
+        result = step(result)
+    assert_structural_equal(result, after)
+    for step in passes:
+        assert step(result) is result
+    np.testing.assert_array_equal(run(before, *inputs), run(result, *inputs))
+
+
+def random(*shape):
+    return np.random.default_rng(7).standard_normal(shape, dtype="float32")
+
+
+def constants_of(module, *except_names):
+    """Random constants for the parameters of main, those in `except_names` excepted."""
+    values = {}
+    for n, param in enumerate(module["main"].params):
+        if param.name_hint in except_names:
+            continue
+        shape = [int(extent.value) for extent in param.type.shape.values]
+        values[param.name_hint] = (np.random.default_rng(n).random(shape) + 0.5).astype("float32")
+    return {name: tilewright.tensor(value) for name, value in values.items()}
+
+
+def bound(module, *except_names):
+    return transform.BindParams("main", constants_of(module, *except_names))(module)
+
+
+def operators(module):
+    """The operators of main, in order."""
+    lines = [line.split(" = ")[1] for line in module["main"].script().splitlines() if " = R." in line]
+    return [line[: line.index("(")] for line in lines]
+
+
+def fused(module, **options):
+    for name in FUSION:
+        module = getattr(transform, name)(**(options if name == "fuse_ops" else {}))(module)
+    return module
+
+
+def kernels(module):
+    """The loop programs that main calls, in order."""
+    return re.findall(r"cls\.(\w+),", module.script())
+
+
+def check_fused(module, names, *inputs):
+    result = fused(module)
+    assert kernels(result) == names
+    assert fused(result) is result
+    for a, b in zip(flat(run(result, *inputs)), flat(run(module, *inputs)), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-5)  # products and sums of one program may be contracted
+
+
+def flat(result):
+    return result if isinstance(result, list) else [result]

@@ -1,0 +1,85 @@
+// Every step of the lowering leaves a well-formed program that computes the same, on randomly scheduled
+// programs.
+#include <cstdlib>
+#include <iostream>
+
+#include "random_schedule.h"
+#include "tilewright/analysis/verify.h"
+#include "tilewright/ir/walk.h"
+#include "tilewright/lower/pipeline.h"
+#include "tilewright/script/print.h"
+
+namespace tilewright::lower {
+namespace {
+using schedule::expect_same_numbers;
+using schedule::RandomSchedule;
+using schedule::show;
+
+// Loops were cut on purpose, and what T.reads and T.writes say counts no more when lowering begins.
+constexpr analysis::VerifyOptions kVerifyOptions{.axes_match_loops = false, .regions_cover_accesses = false};
+
+ir::IRModule module_with(const tir::PrimFunc& func) {
+  return with_function(ir::IRModuleNode::make(), "main", func);
+}
+
+// flatten_buffers writes flat views of parameters without declaring them.
+tir::PrimFunc with_views_declared(const tir::PrimFunc& func) {
+  std::vector<tir::Buffer> views;
+  auto meet = [&](const tir::Buffer& buffer) {
+    for (const tir::Buffer& param : func->buffers) {
+      if (param && param != buffer && param->data == buffer->data &&
+          std::find(views.begin(), views.end(), buffer) == views.end())
+        views.push_back(buffer);
+    }
+  };
+  ir::walk(
+      func->body, [&](const tir::BufferLoadNode* load) { meet(load->buffer); },
+      [&](const tir::BufferStoreNode* store) { meet(store->buffer); });
+  tir::Stmt body = func->body;
+  for (const tir::Buffer& view : views) body = tir::DeclBufferNode::make(view, body);
+  return views.empty() ? func : with(func, [&](tir::PrimFuncNode& n) { n.body = body; });
+}
+
+void check_steps(const ir::IRModule& module, const std::vector<Step>& steps, uint64_t seed) {
+  const tir::PrimFunc scheduled = ir::ref_as<tir::PrimFuncNode>(module->functions[0]);
+  tir::PrimFunc last = scheduled;
+  analysis::InterpretOptions options;
+  options.check_regions = false;
+  for (const Step& step : steps) {
+    tir::PrimFunc func;
+    try {
+      func = step.run(last);
+      const tir::PrimFunc complete = with_views_declared(func);
+      analysis::verify(complete, kVerifyOptions);
+      expect_same_numbers(module_with(scheduled), module_with(complete), seed, options);
+    } catch (const Error& error) {
+      ADD_FAILURE() << error.render();
+    }
+    if (::testing::Test::HasFailure()) {
+      std::cout << step.name << " of\n" << script::print(last);
+      if (func) std::cout << "gives\n" << script::print(func);
+      return;
+    }
+    last = func;
+  }
+}
+
+// TILEWRIGHT_FUZZ_RUNS sets the number of schedules per program, TILEWRIGHT_FUZZ_SEED the first seed.
+TEST(Steps, EachKeepsTheNumbersOfScheduledPrograms) {
+  const char* runs = std::getenv("TILEWRIGHT_FUZZ_RUNS");
+  const char* first = std::getenv("TILEWRIGHT_FUZZ_SEED");
+  const uint64_t num_runs = runs ? std::strtoull(runs, nullptr, 10) : 12;
+  const uint64_t seed = first ? std::strtoull(first, nullptr, 10) : 1;
+  for (std::string_view program : schedule::kFuzzPrograms) {
+    for (uint64_t n = 0; n < num_runs; ++n) {
+      SCOPED_TRACE(fmt::format("seed {}", seed + n));
+      RandomSchedule random(program, seed + n);
+      for (uint64_t count = 0; count < n % 30; ++count) random.step();
+      check_steps(random.schedule().module(), n % 2 ? c_steps() : cpu_steps(), random.number());
+      if (::testing::Test::HasFailure()) return;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tilewright::lower

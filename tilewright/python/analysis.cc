@@ -1,0 +1,43 @@
+// The reference interpreter and the well-formedness check in Python.
+#include <nanobind/stl/string.h>
+
+#include "tilewright/analysis/interpreter.h"
+#include "tilewright/analysis/verify.h"
+#include "tilewright/python/bindings.h"
+#include "tilewright/python/convert.h"
+#include "tilewright/python/values.h"
+#include "tilewright/support/error.h"
+
+namespace tilewright::python {
+namespace {
+
+nb::object interpret(const ir::ObjectRef& program, const std::string& name, const nb::args& args,
+                     bool check_races, int64_t max_steps) {
+  std::vector<runtime::Value> values;
+  for (nb::handle arg : args) values.push_back(value_from_python(arg));
+  analysis::InterpretOptions options;
+  options.check_races = check_races;
+  options.max_steps = max_steps;
+  if (ir::is<ir::IRModuleNode>(program))
+    return value_to_python(analysis::interpret(ir::ref_as<ir::IRModuleNode>(program), name, values, options));
+  if (ir::is<tir::PrimFuncNode>(program))
+    return value_to_python(analysis::interpret(ir::ref_as<tir::PrimFuncNode>(program), values, options));
+  throw UserError("interpret takes a module or a loop program");
+}
+
+void verify(const ir::ObjectRef& program) {
+  if (ir::is<ir::IRModuleNode>(program)) return analysis::verify(ir::ref_as<ir::IRModuleNode>(program));
+  if (ir::is<tir::PrimFuncNode>(program)) return analysis::verify(ir::ref_as<tir::PrimFuncNode>(program));
+  throw UserError("verify takes a module or a loop program");
+}
+
+}  // namespace
+
+void bind_analysis(nb::module_& m) {
+  m.def("interpret",
+        [](const ir::ObjectRef& program, const std::string& name, bool check_races, int64_t max_steps,
+           const nb::args& args) { return interpret(program, name, args, check_races, max_steps); });
+  m.def("verify", &verify);
+}
+
+}  // namespace tilewright::python
