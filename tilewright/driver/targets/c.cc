@@ -26,17 +26,38 @@ std::vector<std::string> compiler_flags(const ir::Target& target) {
           "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=fast"};
 }
 
+// What the compiled code needs of a processor, for the check when it is loaded; LLVM has GCC's names of CPUs.
+codegen::NativeTarget processor(const ir::Target& target) {
+  try {
+    return codegen::native_target(
+        ir::parse_target("llvm -mcpu=" + target->attrs.get_string("mcpu", "native")));
+  } catch (Error& error) {
+    error.add_prefix("target c");
+    throw;
+  }
+}
+
+// What C cannot say is refused now, not when the function is first called.
+ir::IRModule lowered(const std::string& name, const tir::PrimFunc& func) {
+  ir::IRModule module = lower::lower_for_c(name, func);
+  try {
+    codegen::emit_c({&module, 1});
+  } catch (Error& error) {
+    error.add_prefix(name);
+    throw;
+  }
+  return module;
+}
+
 Generator make(const ir::Target& target) {
   const std::vector<std::string> flags = compiler_flags(target);
-  const codegen::NativeTarget native = codegen::native_target(ir::parse_target("llvm"));
+  const codegen::NativeTarget native = processor(target);
   Generator generator;
   generator.machine = target->attrs.get_string("mtriple", native.triple);
   generator.is_host = generator.machine == native.triple;
   if (generator.is_host && !target->attrs.get("mcpu")) generator.features = native.needed;
   generator.rules_for = machine_of(native, target);
-  generator.lower = [](const std::string& name, const tir::PrimFunc& func) {
-    return lower::lower_for_c(name, func);
-  };
+  generator.lower = lowered;
   generator.unit_object = [flags, machine = generator.machine,
                            is_host = generator.is_host](std::span<const ir::IRModule> lowered) {
     if (!is_host)
