@@ -80,13 +80,17 @@ class Graph:
 
 
 class ConvNet:
-    """A chain of convolutions, batch norms and what stands around them, over [1, 3, 5, 7], with branches."""
+    """A chain of convolutions, batch norms and what stands around them, over [1, c, 5, 7], with branches.
+
+    Sixteen channels fill vectors better than rows of seven: convert_layout puts them last.
+    """
 
     def __init__(self, seed):
         self.random = random.Random(seed)
         self.numbers = np.random.default_rng(seed)
         self.lines = []
-        self.shapes = self.params = {"x0": (1, 3, 5, 7)}
+        self.channels = self.random.choice([3, 16])
+        self.shapes = self.params = {"x0": (1, self.channels, 5, 7)}
         self.values = ["x0"]
         for _ in range(self.random.randrange(2, 12)):
             self.step()
@@ -100,7 +104,8 @@ class ConvNet:
         return f"R.const({np.round(self.numbers.random(shape) + 0.25, 3).tolist()}, 'float32')"
 
     def per_channel(self):
-        return self.constant(*self.random.choice([(3, 1, 1), (1, 3, 1, 1), (1, 1, 1), ()]))
+        c = self.channels
+        return self.constant(*self.random.choice([(c, 1, 1), (1, c, 1, 1), (1, 1, 1), ()]))
 
     def bind(self, text):
         name = f"lv{len(self.lines)}"
@@ -108,17 +113,17 @@ class ConvNet:
         return name
 
     def step(self):
-        x = self.random.choice(self.values[-2:])
+        x, c = self.random.choice(self.values[-2:]), self.channels
         kind = self.random.choice(
             ["conv"] * 3 + ["norm", "norm", "scale", "add", "residual", "relu", "pool", "dropout"]
         )
         if kind == "conv" and self.random.random() < 0.3:
-            result = self.bind(f"R.nn.conv2d({x}, {self.constant(3, 1, 3, 3)}, groups=3, padding=1)")
+            result = self.bind(f"R.nn.conv2d({x}, {self.constant(c, 1, 3, 3)}, groups={c}, padding=1)")
         elif kind == "conv":
-            result = self.bind(f"R.nn.conv2d({x}, {self.constant(3, 3, 1, 1)})")
+            result = self.bind(f"R.nn.conv2d({x}, {self.constant(c, c, 1, 1)})")
         elif kind == "norm":
             norm = self.bind(
-                f"R.nn.batch_norm({x}, {self.constant(3)}, {self.constant(3)}, {self.constant(3)}, {self.positive(3)}, axis=1)"
+                f"R.nn.batch_norm({x}, {self.constant(c)}, {self.constant(c)}, {self.constant(c)}, {self.positive(c)}, axis=1)"
             )
             result = self.bind(f"{norm}[0]")
         elif kind == "scale":
