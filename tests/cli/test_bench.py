@@ -38,9 +38,13 @@ def test_library_knows_its_operations(command, product):
     assert sum(kernel["flops"] for kernel in result["kernels"]) == 2 * 8 * 64 * 32
 
 
-def test_operations_of_symbolic_shapes(command, affine):
-    words = ("--repeat", 5, "--dim", "n=7", "--opt-level", 0, "--json", "-q")
-    result = json.loads(command("bench", affine, *words).out)
+@pytest.mark.parametrize("is_compiled", [False, True], ids=["onnx", "library"])
+def test_operations_of_symbolic_shapes(command, affine, is_compiled):
+    model, level = affine, ("--opt-level", 0)
+    if is_compiled:
+        command("compile", affine, "-o", "model.so", *level)
+        model, level = "model.so", ()
+    result = json.loads(command("bench", model, "--repeat", 5, "--dim", "n=7", "--json", "-q", *level).out)
     flops = {kernel["name"]: kernel["flops"] for kernel in result["kernels"]}
     assert flops == {"matmul": 2 * 7 * 3 * 2, "add": 7 * 2}
 

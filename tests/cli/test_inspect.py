@@ -1,6 +1,7 @@
 """tilewright inspect: every stage of a small model, and what is asked for wrongly."""
 
 import json
+import subprocess
 
 import pytest
 
@@ -142,3 +143,15 @@ def test_schedules_of_a_library(command, affine):
     assert done.err == (
         'error: "model.so" is compiled already: its schedules are gone\nhelp: give the ONNX model it was made of\n'
     )
+
+
+def test_names_that_are_not_utf_8(program, affine, tmp_path):
+    path = tmp_path / affine
+    path.write_bytes(path.read_bytes().replace(b"\x01x", b"\x01\xff"))
+    done = subprocess.run(
+        [program, "inspect", affine, "--json"], cwd=tmp_path, capture_output=True, check=False
+    )
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["inputs"] == [
+        {"name": "\N{REPLACEMENT CHARACTER}", "type": "float32[n, 3]"}
+    ]

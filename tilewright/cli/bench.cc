@@ -4,12 +4,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdio>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "tilewright/analysis/flops.h"
 #include "tilewright/cli/command.h"
+#include "tilewright/cli/json.h"
 #include "tilewright/cli/signature.h"
 #include "tilewright/relax/vm_codegen.h"
 #include "tilewright/runtime/thread_pool.h"
@@ -83,8 +84,7 @@ class FlopCounter {
   std::optional<int64_t> flops(const runtime::vm::CallRecord& record) const {
     const auto func = functions_.find(record.callee);
     if (func != functions_.end()) return count(func->second, record.args);
-    const std::string note(executable_.note(fmt::format("flops.{}", record.callee)));
-    return note.empty() ? std::nullopt : std::optional<int64_t>(std::strtoll(note.c_str(), nullptr, 10));
+    return count(std::string(executable_.note(fmt::format("flops.{}", record.callee))), record.args);
   }
 
  private:
@@ -107,6 +107,22 @@ class FlopCounter {
       const auto found = sizes.find(var);
       return found == sizes.end() ? std::nullopt : std::optional(found->second);
     });
+  }
+
+  // A note of driver/build_graph.cc: "1024", or "1024 * 0.1 + 5", where 0.1 is dimension 1 of argument 0.
+  static std::optional<int64_t> count(const std::string& note, std::span<const TilewrightAny> args) {
+    int64_t number = 0, rest = 0;
+    size_t param = 0, axis = 0;
+    const int num_read = std::sscanf(note.c_str(), "%ld * %zu.%zu + %ld", &number, &param, &axis, &rest);
+    if (num_read == 1) return number;
+    if (num_read != 4 || param >= args.size() || args[param].type_index != kTilewrightDLTensor) return {};
+    const auto* tensor = static_cast<const DLTensor*>(args[param].v_ptr);
+    int64_t result = 0;
+    if (axis >= static_cast<size_t>(tensor->ndim) ||
+        __builtin_mul_overflow(number, tensor->shape[axis], &result) ||
+        __builtin_add_overflow(result, rest, &result))
+      return {};
+    return result;
   }
 
   const runtime::vm::Executable& executable_;
@@ -204,35 +220,33 @@ std::string table(const Result& result, const std::vector<Value>& inputs, const 
 
 std::string json(const Options& options, const Result& result, const std::vector<Value>& inputs,
                  const Model& model) {
-  nlohmann::ordered_json input_list = nlohmann::json::array(), kernels = nlohmann::json::array();
+  Json input_list = Json::array(), kernels = Json::array();
   for (size_t n = 0; n < inputs.size(); ++n)
     input_list.push_back({{"name", model.main().parameters[n].name}, {"type", inputs[n].type_str()}});
   for (const KernelTime& kernel : result.kernels) {
-    nlohmann::ordered_json row = {
-        {"name", kernel.name}, {"calls", kernel.num_calls}, {"seconds", kernel.seconds}};
-    row["flops"] = kernel.flops ? nlohmann::json(*kernel.flops) : nlohmann::json();
+    Json row = {{"name", kernel.name}, {"calls", kernel.num_calls}, {"seconds", kernel.seconds}};
+    row["flops"] = kernel.flops ? Json(*kernel.flops) : Json();
     kernels.push_back(std::move(row));
   }
   const Latency& latency = result.latency;
   const Memory& memory = result.memory;
-  const nlohmann::ordered_json all = {
-      {"model", options.model.path},
-      {"target", std::string(model.machine.executable().note("target"))},
-      {"threads", runtime::num_threads()},
-      {"inputs", input_list},
-      {"calls", latency.seconds.size()},
-      {"latency_s",
-       {{"p50", latency.percentile(0.5)},
-        {"p90", latency.percentile(0.9)},
-        {"p99", latency.percentile(0.99)},
-        {"min", latency.seconds.front()},
-        {"mean", latency.mean()}}},
-      {"memory_bytes",
-       {{"constants", memory.constants},
-        {"arena", memory.arena < 0 ? nlohmann::json() : nlohmann::json(memory.arena)},
-        {"process_peak", memory.process_peak}}},
-      {"kernels", kernels}};
-  return all.dump(2) + "\n";
+  const Json all = {{"model", options.model.path},
+                    {"target", std::string(model.machine.executable().note("target"))},
+                    {"threads", runtime::num_threads()},
+                    {"inputs", input_list},
+                    {"calls", latency.seconds.size()},
+                    {"latency_s",
+                     {{"p50", latency.percentile(0.5)},
+                      {"p90", latency.percentile(0.9)},
+                      {"p99", latency.percentile(0.99)},
+                      {"min", latency.seconds.front()},
+                      {"mean", latency.mean()}}},
+                    {"memory_bytes",
+                     {{"constants", memory.constants},
+                      {"arena", memory.arena < 0 ? Json() : Json(memory.arena)},
+                      {"process_peak", memory.process_peak}}},
+                    {"kernels", kernels}};
+  return json_text(all);
 }
 
 void run(const Options& options) {

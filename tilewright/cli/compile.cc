@@ -1,10 +1,10 @@
 // tilewright compile: an ONNX model to a file that runs.
 #include <chrono>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "tilewright/cli/command.h"
 #include "tilewright/cli/files.h"
+#include "tilewright/cli/json.h"
 #include "tilewright/cli/signature.h"
 #include "tilewright/driver/target.h"
 #include "tilewright/runtime/thread_pool.h"
@@ -19,33 +19,27 @@ struct Options {
   bool is_forced = false, is_json = false;
 };
 
-nlohmann::json values_json(const std::vector<runtime::vm::Description>& values) {
-  nlohmann::json list = nlohmann::json::array();
-  for (const auto& value : values) list.push_back({{"name", value.name}, {"type", value.type}});
-  return list;
-}
-
 std::string result_text(const Options& options, const driver::Executable& executable, uint64_t num_bytes,
                         double seconds) {
   if (!options.is_json)
     return fmt::format("wrote {} ({}, {} kernels) in {}\n", options.output,
                        bytes_text(static_cast<double>(num_bytes)), executable.kernels.list_functions().size(),
                        seconds_text(seconds));
-  nlohmann::ordered_json stages = nlohmann::json::array();
+  Json stages = Json::array();
   for (const driver::StageTime& time : executable.times)
     stages.push_back({{"name", time.stage}, {"seconds", time.seconds}});
-  nlohmann::ordered_json result = {{"output", options.output},
-                                   {"bytes", num_bytes},
-                                   {"seconds", seconds},
-                                   {"target", options.model.target},
-                                   {"kernels", executable.kernels.list_functions()},
-                                   {"stages", stages}};
+  Json result = {{"output", options.output},
+                 {"bytes", num_bytes},
+                 {"seconds", seconds},
+                 {"target", options.model.target},
+                 {"kernels", executable.kernels.list_functions()},
+                 {"stages", stages}};
   for (const auto& function : executable.code.functions) {
     if (function.name != "main") continue;
-    result["inputs"] = values_json(function.parameters);
-    result["outputs"] = values_json(function.results);
+    result["inputs"] = json_of(function.parameters);
+    result["outputs"] = json_of(function.results);
   }
-  return result.dump(2) + "\n";
+  return json_text(result);
 }
 
 void run(const Options& options) {

@@ -2,9 +2,9 @@
 #include <fmt/ranges.h>
 
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "tilewright/cli/command.h"
+#include "tilewright/cli/json.h"
 #include "tilewright/cli/signature.h"
 #include "tilewright/driver/compiled_module.h"
 #include "tilewright/frontend/onnx/import.h"
@@ -81,22 +81,16 @@ std::string text_of(const Summary& summary, const std::string& path) {
   return text;
 }
 
-nlohmann::ordered_json json_of(const std::vector<Description>& values) {
-  nlohmann::ordered_json list = nlohmann::json::array();
-  for (const Description& value : values) list.push_back({{"name", value.name}, {"type", value.type}});
-  return list;
-}
-
-std::string json_of(const Summary& summary, const std::string& path) {
-  nlohmann::ordered_json all = {{"model", path},
-                                {"origin", summary.origin},
-                                {"inputs", json_of(summary.inputs)},
-                                {"outputs", json_of(summary.outputs)},
-                                {"constants", summary.num_constants},
-                                {"constant_bytes", summary.constant_bytes}};
+std::string summary_json(const Summary& summary, const std::string& path) {
+  Json all = {{"model", path},
+              {"origin", summary.origin},
+              {"inputs", json_of(summary.inputs)},
+              {"outputs", json_of(summary.outputs)},
+              {"constants", summary.num_constants},
+              {"constant_bytes", summary.constant_bytes}};
   if (!summary.operators.empty()) all["operators"] = summary.operators;
   if (!summary.kernels.empty()) all["kernels"] = summary.kernels;
-  return all.dump(2) + "\n";
+  return json_text(all);
 }
 
 // The functions of `module` that are `wanted`, as script; the one called `name` if that is not empty.
@@ -105,7 +99,8 @@ std::string script_of(const ir::IRModule& module, const std::string& name, Wante
   const script::PrintOptions print_options = {.show_header = false};
   // in a module of its own, for its name
   if (!name.empty())
-    return script::print(ir::with_function(ir::IRModuleNode::make(), name, module->lookup(name)), print_options);
+    return script::print(ir::with_function(ir::IRModuleNode::make(), name, module->lookup(name)),
+                         print_options);
   ir::IRModule shown = module;
   for (size_t n = 0; n < module->functions.size(); ++n) {
     if (!wanted(module->functions[n])) shown = ir::without_function(shown, module->global_vars[n]->name_hint);
@@ -231,12 +226,12 @@ std::string text_of(const driver::KernelSchedule& kernel) {
   return text;
 }
 
-nlohmann::ordered_json json_of(const driver::KernelSchedule& kernel) {
-  nlohmann::ordered_json rejections = nlohmann::json::array();
+Json schedule_json(const driver::KernelSchedule& kernel) {
+  Json rejections = Json::array();
   for (const schedule::Rejection& each : kernel.rejections)
     rejections.push_back({{"block", each.block}, {"rule", each.rule}, {"reason", each.reason}});
   return {{"kernel", kernel.function},
-          {"trace", nlohmann::ordered_json::parse(kernel.trace.save_json())},
+          {"trace", Json::parse(kernel.trace.save_json())},
           {"rejections", rejections}};
 }
 
@@ -246,19 +241,19 @@ std::string schedules_text(const Options& options) {
         .help("give the ONNX model it was made of");
   Progress progress(true);
   const driver::Executable compiled = compile(import_onnx(options.model, progress), options.model, progress);
-  nlohmann::ordered_json list = nlohmann::json::array();
+  Json list = Json::array();
   std::string text;
   std::vector<std::string_view> names;
   for (const driver::KernelSchedule& kernel : compiled.schedules) {
     names.push_back(kernel.function);
     if (!options.function.empty() && options.function != kernel.function) continue;
-    list.push_back(json_of(kernel));
+    list.push_back(schedule_json(kernel));
     text += (text.empty() ? "" : "\n") + text_of(kernel);
   }
   if (list.empty() && !options.function.empty())
     throw UserError("there is no kernel \"{}\"", options.function)
         .help("{}", nearest_names_text(options.function, names));
-  return options.is_json ? list.dump(2) + "\n" : text;
+  return options.is_json ? json_text(list) : text;
 }
 
 std::string summary_text(const Options& options) {
@@ -266,7 +261,7 @@ std::string summary_text(const Options& options) {
   const std::string& path = options.model.path;
   const Summary summary =
       is_library(path) ? summary_of_library(load_model(options.model, progress)) : summary_of_onnx(path);
-  return options.is_json ? json_of(summary, path) : text_of(summary, path);
+  return options.is_json ? summary_json(summary, path) : text_of(summary, path);
 }
 
 void run(const Options& options) {
@@ -279,8 +274,7 @@ void run(const Options& options) {
     return print(summary_text(options));
   }
   const std::string text = stage_text(options);
-  print(options.is_json ? nlohmann::ordered_json({{"stage", options.stage}, {"text", text}}).dump(2) + "\n"
-                        : text);
+  print(options.is_json ? json_text({{"stage", options.stage}, {"text", text}}) : text);
 }
 
 std::string stages_doc() {

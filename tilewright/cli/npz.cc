@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 
 #include "tilewright/cli/npy.h"
 #include "tilewright/support/error.h"
@@ -155,13 +156,12 @@ std::vector<NamedTensor> read_arrays(std::string_view bytes, const std::string& 
         .help("write it with numpy.savez(\"{}\", input_name=array)", name);
   const Archive archive(bytes, name);
   std::vector<NamedTensor> arrays;
+  std::set<std::string> keys;
   for (const Entry& entry : read_directory(archive)) {
     std::string key = entry.name;
     if (key.ends_with(".npy")) key.resize(key.size() - 4);
     const std::string shown = fmt::format("array \"{}\" of \"{}\"", key, name);
-    for (const NamedTensor& other : arrays) {
-      if (other.name == key) throw UserError("\"{}\" has two arrays called \"{}\"", name, key);
-    }
+    if (!keys.insert(key).second) throw UserError("\"{}\" has two arrays called \"{}\"", name, key);
     runtime::Tensor tensor = read_entry(archive, entry, shown);
     arrays.push_back({std::move(key), std::move(tensor)});
   }

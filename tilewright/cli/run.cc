@@ -1,9 +1,9 @@
 // tilewright run: a model on arrays of a file.
 #include <chrono>
-#include <nlohmann/json.hpp>
 
 #include "tilewright/cli/command.h"
 #include "tilewright/cli/files.h"
+#include "tilewright/cli/json.h"
 #include "tilewright/cli/npy.h"
 #include "tilewright/cli/signature.h"
 #include "tilewright/runtime/thread_pool.h"
@@ -50,16 +50,16 @@ std::string file_bytes(const Options& options, const std::vector<NamedTensor>& o
 
 std::string result_text(const Options& options, const std::vector<NamedTensor>& outputs, double seconds) {
   if (options.is_json) {
-    nlohmann::ordered_json list = nlohmann::json::array();
+    Json list = Json::array();
     for (const NamedTensor& output : outputs) {
       list.push_back(
           {{"name", output.name},
            {"dtype", output.tensor.dtype().str()},
            {"shape", std::vector<int64_t>(output.tensor.shape().begin(), output.tensor.shape().end())}});
     }
-    nlohmann::ordered_json result = {{"seconds", seconds}, {"outputs", list}};
+    Json result = {{"seconds", seconds}, {"outputs", list}};
     if (!options.output.empty()) result["file"] = options.output;
-    return result.dump(2) + "\n";
+    return json_text(result);
   }
   std::string text;
   for (const NamedTensor& output : outputs)

@@ -2,6 +2,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <chrono>
 #include <sstream>
 
@@ -27,6 +28,47 @@ ir::IRModule normalized(const ir::IRModule& module) {
   return builder.get();
 }
 
+/// Where a kernel that is called finds the value of a symbolic size: dimension `axis` of argument `param`.
+struct SizePlace {
+  const tir::VarNode* var = nullptr;
+  size_t param = 0, axis = 0;
+};
+
+std::vector<SizePlace> symbolic_sizes(const tir::PrimFunc& func) {
+  std::vector<SizePlace> places;
+  for (size_t param = 0; param < func->params.size(); ++param) {
+    if (!func->buffers[param]) continue;
+    const std::vector<ir::PrimExpr>& shape = func->buffers[param]->shape;
+    for (size_t axis = 0; axis < shape.size(); ++axis) {
+      const auto* var = shape[axis].as<tir::VarNode>();
+      const bool is_new = std::none_of(places.begin(), places.end(),
+                                       [&](const SizePlace& place) { return place.var == var; });
+      if (var && is_new) places.push_back({var, param, axis});
+    }
+  }
+  return places;
+}
+
+// "1024", or "1024 * 0.1 + 5" for 1024 times dimension 1 of argument 0 and 5; "" if the number is neither
+// constant nor linear in one size.
+std::string flops_text(const tir::PrimFunc& func) {
+  if (const std::optional<int64_t> flops = analysis::count_flops(func)) return std::to_string(*flops);
+  const std::vector<SizePlace> places = symbolic_sizes(func);
+  if (places.size() != 1) return "";
+  int64_t flops[3];
+  for (int64_t size = 1; size <= 3; ++size) {
+    const auto size_of = [&](const tir::VarNode* var) -> std::optional<int64_t> {
+      return var == places[0].var ? std::optional(size) : std::nullopt;
+    };
+    const std::optional<int64_t> count = analysis::count_flops(func, size_of);
+    if (!count) return "";
+    flops[size - 1] = *count;
+  }
+  const int64_t slope = flops[1] - flops[0];
+  if (flops[2] - flops[1] != slope) return "";
+  return fmt::format("{} * {}.{} + {}", slope, places[0].param, places[0].axis, flops[0] - slope);
+}
+
 // What the file of a compiled model says about itself.
 std::vector<runtime::vm::Note> notes_of(const ir::IRModule& module, const ir::Target& target) {
   std::vector<runtime::vm::Note> notes = {
@@ -34,10 +76,10 @@ std::vector<runtime::vm::Note> notes_of(const ir::IRModule& module, const ir::Ta
       {"features", fmt::format("{}", fmt::join(make_generator(target).features, ","))}};
   for (size_t n = 0; n < module->functions.size(); ++n) {
     const auto func = ir::ref_as<tir::PrimFuncNode>(module->functions[n]);
-    const std::optional<int64_t> flops = func ? analysis::count_flops(func) : std::nullopt;
-    if (!flops) continue;
+    const std::string flops = func ? flops_text(func) : "";
+    if (flops.empty()) continue;
     const std::string symbol = relax::kernel_symbol(module, module->global_vars[n]->name_hint);
-    notes.push_back({"flops." + symbol, std::to_string(*flops)});
+    notes.push_back({"flops." + symbol, flops});
   }
   return notes;
 }
