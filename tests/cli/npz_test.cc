@@ -105,6 +105,15 @@ TEST(Npz, TwoArraysOfOneName) {
   EXPECT_EQ(error_of([&] { read_arrays(bytes, "x.npz"); }), "error: \"x.npz\" has two arrays called \"x\"");
 }
 
+TEST(Npz, MoreThanFourGigabytes) {
+  // nothing of it is read
+  char byte = 0;
+  const Tensor large = Tensor::view_of(&byte, Shape{int64_t{1} << 32}, DataType::int_(8), nullptr);
+  EXPECT_EQ(error_of([&] { write_npz({{"y", large}}); }),
+            "unsupported: the outputs are larger than 4 GiB, more than a .npz file is written with\n"
+            "help: give the model smaller inputs, or run it from Python");
+}
+
 std::string changed(std::string bytes, std::string_view mark, size_t offset, char value) {
   bytes[bytes.find(mark) + offset] = value;
   return bytes;

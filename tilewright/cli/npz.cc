@@ -171,10 +171,13 @@ std::vector<NamedTensor> read_arrays(std::string_view bytes, const std::string& 
 std::string write_npz(const std::vector<NamedTensor>& arrays) {
   std::string bytes, directory;
   for (const NamedTensor& array : arrays) {
+    // 32 bits hold sizes and places; headers, names and the directory need a little of them
+    constexpr uint64_t kMaxBytes = std::numeric_limits<uint32_t>::max() - (uint64_t{1} << 24);
+    if (bytes.size() + static_cast<uint64_t>(array.tensor.num_bytes()) > kMaxBytes)
+      throw Unsupported("the outputs are larger than 4 GiB, more than a .npz file is written with")
+          .help("give the model smaller inputs, or run it from Python");
     const std::string content = write_npy(array.tensor, fmt::format("output \"{}\"", array.name));
     const std::string name = array.name + ".npy";
-    if (bytes.size() + content.size() > std::numeric_limits<uint32_t>::max() - name.size() - kLocalBytes)
-      throw Unsupported("the outputs are larger than 4 GiB, more than a .npz file is written with");
     const auto crc = crc32_z(0, reinterpret_cast<const Bytef*>(content.data()), content.size());
     // version 2.0, no flags, stored, 1980-01-01: the same outputs are the same bytes
     std::string common;
