@@ -159,8 +159,8 @@ class Module:
 """
 
 
-def run(module, inputs, opt_level):
-    with tilewright.transform.PassContext(opt_level=opt_level):
+def run(module, inputs, opt_level, disabled_pass=()):
+    with tilewright.transform.PassContext(opt_level=opt_level, disabled_pass=disabled_pass):
         main = tilewright.VirtualMachine(tilewright.compile(module))["main"]
     return [item.numpy() for item in main(*(tilewright.tensor(x) for x in inputs))]
 
@@ -169,17 +169,27 @@ FIRST = int(os.environ.get("TILEWRIGHT_SEED", "0"))
 COUNT = int(os.environ.get("TILEWRIGHT_GRAPHS", "10"))
 
 
-@pytest.mark.parametrize("seed", range(FIRST, FIRST + COUNT))
-@pytest.mark.parametrize("kind", [Graph, ConvNet])
-def test_random_graph(kind, seed):
-    graph = kind(seed)
+def check(graph, seed, *contexts):
+    """Under each context main gives what it gives at level 0."""
     module = tilewright.script.parse(script_of(graph))
     rng = np.random.default_rng(seed)
     inputs = [rng.standard_normal(shape, dtype="float32") for shape in graph.params.values()]
     expected = run(module, inputs, 0)
-    for opt_level in (1, 3):
-        for got, want in zip(run(module, inputs, opt_level), expected, strict=True):
+    for context in contexts:
+        for got, want in zip(run(module, inputs, *context), expected, strict=True):
             scale = max(1.0, float(np.abs(want).max()))
             np.testing.assert_allclose(
                 got / scale, want / scale, rtol=1e-4, atol=1e-5, err_msg=script_of(graph)
             )
+
+
+@pytest.mark.parametrize("seed", range(FIRST, FIRST + COUNT))
+@pytest.mark.parametrize("kind", [Graph, ConvNet])
+def test_random_graph(kind, seed):
+    check(kind(seed), seed, (1,), (3,))
+
+
+@pytest.mark.parametrize("name", sorted(row[0] for row in tilewright._core.relax_pass_table()))
+def test_any_pass_may_be_switched_off_but_legalize_ops(name):
+    if name not in ("legalize_ops", "bind_params"):
+        check(ConvNet(FIRST), FIRST, (2, [name]))
