@@ -371,3 +371,37 @@ def test_wrong_arguments(relu, args, text):
     with pytest.raises(tilewright.UserError) as error:
         relu(*args)
     assert str(error.value) == f"error: {text}"
+
+
+def test_nan_and_infinity_pass(relu):
+    x = np.array([[np.nan, np.inf, -np.inf], [1, -1, 0]], "float32")
+    np.testing.assert_array_equal(relu(x).numpy(), np.array([[np.nan, np.inf, 0], [1, 0, 0]], "float32"))
+
+
+# ---- targets and outputs from Python
+
+
+def test_unknown_target_from_python(save_model, tmp_path):
+    path = tmp_path / save_model([RELU], X, Y)
+    with pytest.raises(tilewright.UserError) as error:
+        tilewright.compile(path, target="lvm")
+    assert str(error.value) == (
+        'error: unknown target kind "lvm"\nhelp: the kinds are llvm, c, cuda, opencl, metal'
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("no/model.so", "No such file or directory\nhelp: the folder must exist and be writable"),
+        ("model.exe", 'the ending ".exe" names no format\nhelp: use .so, .o, .a, .ll, .s'),
+        ("folder.so", "it is a folder"),
+    ],
+)
+def test_output_that_cannot_be_written_from_python(save_model, tmp_path, name, text):
+    (tmp_path / "folder.so").mkdir()
+    executable = tilewright.compile(tmp_path / save_model([RELU], X, Y))
+    with pytest.raises(tilewright.UserError) as error:
+        executable.export_library(str(tmp_path / name))
+    assert str(error.value) == f"error: {tmp_path / name} cannot be written: {text}"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["folder.so", "model.onnx"]
