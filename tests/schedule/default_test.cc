@@ -369,8 +369,8 @@ const Program kPrograms[] = {
 )"},
     {"packed_matmul", R"(
     @T.prim_func
-    def main(A: T.Buffer((65, 33), "float32"), B: T.Buffer((33, 127), "float32"), C: T.Buffer((65, 127), "float32")):
-        for i, j, k in T.grid(65, 127, 33):
+    def main(A: T.Buffer((17, 33), "float32"), B: T.Buffer((33, 37), "float32"), C: T.Buffer((17, 37), "float32")):
+        for i, j, k in T.grid(17, 37, 33):
             with T.block("C"):
                 vi, vj, vk = T.axis.remap("SSR", [i, j, k])
                 with T.init():
@@ -607,6 +607,23 @@ TEST_P(Numbers, StayTheSame) {
 
 INSTANTIATE_TEST_SUITE_P(DefaultSchedule, Numbers, testing::ValuesIn(kPrograms),
                          [](const auto& each) { return std::string(each.param.name); });
+
+TEST(DefaultSchedule, PanelsOfALargeProductAreSharedOut) {
+  Machine machine = kTiny;
+  machine.num_cores = 2;
+  const std::string text = show(scheduled(R"(
+    @T.prim_func
+    def main(A: T.Buffer((65, 33), "float32"), B: T.Buffer((33, 127), "float32"), C: T.Buffer((65, 127), "float32")):
+        for i, j, k in T.grid(65, 127, 33):
+            with T.block("C"):
+                vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+                with T.init():
+                    C[vi, vj] = T.float32(0)
+                C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
+  )",
+                                          machine));
+  EXPECT_NE(text.find("T.parallel(8)"), std::string::npos) << text;
+}
 
 // ---- what the rules leave alone
 
