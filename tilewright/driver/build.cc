@@ -103,7 +103,7 @@ runtime::Module build(const tir::PrimFunc& func, const ir::Target& target, const
 
 std::vector<schedule::Rejection> schedule_by_rules(schedule::Schedule& sch, const ir::Target& target) {
   const Generator generator = make_generator(target);
-  if (!generator.rules_for) throw Unsupported("target {} has no rules for schedules", target->kind_name);
+  TILEWRIGHT_CHECK(generator.rules_for, "target {} has no rules for schedules", target->kind_name);
   std::vector<std::string> names;
   for (const schedule::State::Func& func : sch.state().funcs()) names.push_back(func.name->name_hint);
   std::vector<schedule::Rejection> rejections;

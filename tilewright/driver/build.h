@@ -48,7 +48,6 @@ runtime::Module build(const ir::IRModule& module, const ir::Target& target, cons
 runtime::Module build(const tir::PrimFunc& func, const ir::Target& target, const BuildOptions& options = {});
 
 /// The rules of schedule/default on every function of `sch` that nobody has scheduled, as build runs them.
-/// Raises Unsupported if there are no rules for the target.
 std::vector<schedule::Rejection> schedule_by_rules(schedule::Schedule& sch, const ir::Target& target);
 
 /// Text of what `module` was compiled to, in a format of its target: "ll" (LLVM IR, optimised), "asm", "c";

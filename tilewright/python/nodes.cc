@@ -91,6 +91,8 @@ ir::ObjectRef with_fields(const ir::ObjectRef& node, nb::dict values) {
 
 tir::PrimExpr prim(nb::handle value, DataType int_dtype = kInt32) {
   ir::ObjectRef node = from_python(value, int_dtype);
+  // an axis in an expression is its variable: x[i * 2 + rh] with rh = te.reduce_axis((0, 3))
+  if (const auto* axis = node.as<tir::IterVarNode>()) return axis->var;
   if (!node || !ir::PrimExprNode::classof(*node))
     throw UserError("expected a scalar expression, but found a Python {}", Py_TYPE(value.ptr())->tp_name);
   return ir::ref_as<ir::PrimExprNode>(node);
@@ -110,6 +112,7 @@ void bind_expressions(nb::module_& m) {
   m.def("select",
         [](nb::handle c, nb::handle t, nb::handle f) { return tir::select(prim(c), prim(t), prim(f)); });
   m.def("const", [](nb::handle value, DataType dtype) { return tir::cast(dtype, prim(value, kInt64)); });
+  m.def("dtype_of", [](nb::handle value) { return prim(value)->dtype; });
   m.def("make_const", [](DataType dtype, double value) { return tir::make_const(dtype, value); });
   m.def("call_op", [](DataType dtype, const std::string& name, nb::list args) {
     std::vector<tir::PrimExpr> converted;

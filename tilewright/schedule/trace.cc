@@ -4,6 +4,7 @@
 
 #include "tilewright/ir/services.h"
 #include "tilewright/schedule/schedule.h"
+#include "tilewright/tir/text.h"
 
 namespace tilewright::schedule {
 namespace {
@@ -28,7 +29,8 @@ std::string joined(const auto& items, auto&& text_of) {
   return out;
 }
 
-// Attribute values as the Python values they come from; other nodes by their debug text.
+// Attribute values as the Python values they come from, index maps as the functions that tir.index_map takes,
+// expressions as in scripts; other nodes by their debug text.
 std::string node_text(const ObjectRef& node) {
   if (const auto* integer = node.as<IntImmNode>()) {
     if (integer->dtype.is_bool()) return integer->value ? "True" : "False";
@@ -46,6 +48,8 @@ std::string node_text(const ObjectRef& node) {
            joined(dict->items,
                   [](const AttrMap::Entry& e) { return quoted(e.first) + ": " + node_text(e.second); }) +
            "}";
+  if (is<IndexMapNode>(node)) return index_map_text(ref_as<IndexMapNode>(node));
+  if (is<PrimExprNode>(node)) return expr_text(ref_as<PrimExprNode>(node));
   return repr(node);
 }
 

@@ -258,9 +258,19 @@ Stmt Lowering::lower_reduction(const TeComputeNode* compute, Axes& axes, const s
   const ReduceNode& reduce = *compute->body[0].as<ReduceNode>();
   std::vector<PrimExpr> indices;
   for (const IterVar& axis : axes.block_axes) indices.push_back(axis->var);
-  for (const IterVar& axis : reduce.axis) add_axis(&axes, axis);
   std::vector<PrimExpr> source;
   std::vector<Stmt> inits;
+  const bool has_no_terms = std::any_of(reduce.axis.begin(), reduce.axis.end(),
+                                        [](const IterVar& axis) { return is_zero(axis->dom->extent); });
+  if (has_no_terms) {  // a block that never runs would leave the results as they are
+    for (size_t n = 0; n < outputs.size(); ++n) {
+      const PrimExpr& identity = reduce.combiner->identity[n];
+      inits.push_back(
+          store(outputs[n], reduce.init.empty() ? identity : convert(reduce.init[n], axes), indices));
+    }
+    return nest(compute, axes, outputs, nullptr, seq(std::move(inits)));
+  }
+  for (const IterVar& axis : reduce.axis) add_axis(&axes, axis);
   for (size_t n = 0; n < outputs.size(); ++n) {
     const PrimExpr& identity = reduce.combiner->identity[n];
     PrimExpr value = cast(outputs[n]->dtype, convert(reduce.source[n], axes));

@@ -344,11 +344,16 @@ void ExprWriter::comm_reducer(const CommReducerNode* reducer) {
 
 void ExprWriter::index_map(const IndexMapNode* map) {
   out += alias + ".index_map(";
+  index_lambda(map);
+  out += ')';
+}
+
+void ExprWriter::index_lambda(const IndexMapNode* map) {
   lambda(map->initial_indices);
   const bool is_tuple = map->final_indices.size() != 1;
   if (is_tuple) out += '(';
   exprs(map->final_indices);
-  out += is_tuple ? "))" : ")";
+  if (is_tuple) out += ')';
 }
 
 // T.reduce(combiner, source=[...], init=[...], axis=[...], condition=..., value_index=0)
@@ -426,6 +431,12 @@ std::string indices_text(const std::vector<PrimExpr>& indices) {
   writer.out = "[";
   writer.exprs(indices);
   return std::move(writer.out) + ']';
+}
+
+std::string index_map_text(const IndexMap& map) {
+  ExprWriter writer;
+  writer.index_lambda(map.get());
+  return std::move(writer.out);
 }
 
 }  // namespace tilewright::tir

@@ -13,6 +13,8 @@ std::string expr_text(const PrimExpr& expr);
 std::string region_text(const BufferRegion& region);
 /// "[i, j + 1]"
 std::string indices_text(const std::vector<PrimExpr>& indices);
+/// "lambda i, j: (j // 4, i, j % 4)"
+std::string index_map_text(const IndexMap& map);
 /// `text` in double quotes, with escapes where Python needs them.
 std::string quoted(std::string_view text);
 /// The shortest decimal number that reads back as `value` of `dtype`: "0", "0.1", "1e-05"; "inf" in quotes.
@@ -47,6 +49,8 @@ class ExprWriter {
   void region(const BufferRegion& region);
   void comm_reducer(const CommReducerNode* reducer);
   void index_map(const IndexMapNode* map);
+  /// "lambda i, j: (j // 4, i, j % 4)"
+  void index_lambda(const IndexMapNode* map);
 
  protected:
   /// The name of a variable or buffer.

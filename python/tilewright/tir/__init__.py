@@ -41,7 +41,8 @@ def _operator(kind: str, swapped: bool = False):
 def _divide(a, b):
     """a / b: true division of floats; integers refuse, as their division has two meanings."""
     dtypes = [str(getattr(x, "dtype", type(x).__name__)) for x in (a, b)]
-    if all(name.startswith(("int", "uint")) for name in dtypes):
+    is_integer = [name.startswith(("int", "uint")) for name in dtypes]
+    if False not in is_integer:  # `all` is tir.all in this module
         from ..errors import UserError
 
         raise UserError(
@@ -117,6 +118,11 @@ class _Operators:
             "help: use tir.all(...), tir.any(...), tir.if_then_else(...), or an if statement inside the script"
         )
 
+    @property
+    def dtype(self) -> str:
+        """Type of the value, e.g. "float32"."""
+        return _core.dtype_of(self)
+
     def astype(self, dtype: str):
         """This value converted to `dtype`."""
         return _core.cast(dtype, self)
@@ -177,6 +183,26 @@ for _name in ("Stmt", "tir.Buffer", "tir.BufferRegion", "tir.IterVar"):
 
     classes[_name].script = _script
     classes[_name].__str__ = _script
+
+
+@methods_for("tir.IterVar")
+class _AxisOperators:
+    """An axis of a block or a tensor expression; in an expression it is its variable."""
+
+    __add__, __radd__ = _operator("Add"), _operator("Add", swapped=True)
+    __sub__, __rsub__ = _operator("Sub"), _operator("Sub", swapped=True)
+    __mul__, __rmul__ = _operator("Mul"), _operator("Mul", swapped=True)
+    __floordiv__, __rfloordiv__ = _operator("FloorDiv"), _operator("FloorDiv", swapped=True)
+    __mod__, __rmod__ = _operator("FloorMod"), _operator("FloorMod", swapped=True)
+    __lt__, __le__, __gt__, __ge__ = _operator("LT"), _operator("LE"), _operator("GT"), _operator("GE")
+
+    def __neg__(self):
+        return -self.var
+
+    @property
+    def dtype(self) -> str:
+        """Type of the variable."""
+        return self.var.dtype
 
 
 def _bitwise(name: str, a, b):

@@ -89,8 +89,9 @@ class FunctionEmitter {
                             llvm::Align align);
   void emit_store(const BufferStoreNode* node);
   llvm::Value* pointer_of(const Buffer& buffer);
-  llvm::Value* element_pointer(const Buffer& buffer, const PrimExpr& index);
-  llvm::Value* element_pointer(const Buffer& buffer, llvm::Value* index);
+  // may_leave  the element may lie outside of the buffer, because a mask keeps the access from it
+  llvm::Value* element_pointer(const Buffer& buffer, const PrimExpr& index, bool may_leave = false);
+  llvm::Value* element_pointer(const Buffer& buffer, llvm::Value* index, bool may_leave = false);
   /// What the register value is in memory, and back: bool is widened to bytes.
   llvm::Value* to_memory(llvm::Value* value, DataType dtype);
   llvm::Value* from_memory(llvm::Value* value, DataType dtype);

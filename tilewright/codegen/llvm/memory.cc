@@ -31,15 +31,17 @@ llvm::Value* FunctionEmitter::pointer_of(const Buffer& buffer) {
   return found->second;
 }
 
-llvm::Value* FunctionEmitter::element_pointer(const Buffer& buffer, llvm::Value* index) {
+llvm::Value* FunctionEmitter::element_pointer(const Buffer& buffer, llvm::Value* index, bool may_leave) {
   llvm::Type* element = llvm_memory_type(context_, buffer->dtype);
   llvm::Type* type =
       index->getType()->getWithNewType(i64_);  // a vector of indices gives a vector of pointers
-  return builder_.CreateInBoundsGEP(element, pointer_of(buffer), builder_.CreateIntCast(index, type, true));
+  llvm::Value* offset = builder_.CreateIntCast(index, type, true);
+  return builder_.CreateGEP(element, pointer_of(buffer), offset, "",
+                            may_leave ? llvm::GEPNoWrapFlags::none() : llvm::GEPNoWrapFlags::inBounds());
 }
 
-llvm::Value* FunctionEmitter::element_pointer(const Buffer& buffer, const PrimExpr& index) {
-  return element_pointer(buffer, emit_index(index));
+llvm::Value* FunctionEmitter::element_pointer(const Buffer& buffer, const PrimExpr& index, bool may_leave) {
+  return element_pointer(buffer, emit_index(index), may_leave);
 }
 
 llvm::Value* FunctionEmitter::to_memory(llvm::Value* value, DataType dtype) {
@@ -63,7 +65,7 @@ llvm::Value* FunctionEmitter::emit_load(const BufferLoadNode* node) {
   const auto* ramp = index.as<RampNode>();
   llvm::Value* mask = node->predicate ? emit(node->predicate) : nullptr;
   if (index->dtype.is_scalar() || (ramp && is_one(ramp->stride))) {
-    llvm::Value* pointer = element_pointer(node->buffer, ramp ? ramp->base : index);
+    llvm::Value* pointer = element_pointer(node->buffer, ramp ? ramp->base : index, mask != nullptr);
     llvm::Value* value =
         mask ? builder_.CreateMaskedLoad(type, pointer, align, mask, llvm::Constant::getNullValue(type))
              : static_cast<llvm::Value*>(builder_.CreateAlignedLoad(type, pointer, align));
@@ -77,7 +79,7 @@ llvm::Value* FunctionEmitter::emit_load(const BufferLoadNode* node) {
   int64_t stride;
   if (ramp && as_const_int(ramp->stride, &stride) && stride >= 2 && stride <= kMaxShuffledStride && !mask)
     return from_memory(strided_load(node->buffer, ramp, stride, type, align), dtype);
-  llvm::Value* lanes = element_pointer(node->buffer, emit_index(index));
+  llvm::Value* lanes = element_pointer(node->buffer, index, mask != nullptr);
   if (mask)
     return from_memory(
         builder_.CreateMaskedGather(type, lanes, align, mask, llvm::Constant::getNullValue(type)), dtype);
@@ -111,14 +113,14 @@ void FunctionEmitter::emit_store(const BufferStoreNode* node) {
   llvm::Value* mask = node->predicate ? emit(node->predicate) : nullptr;
   const auto* ramp = index.as<RampNode>();
   if (index->dtype.is_scalar() || (ramp && is_one(ramp->stride))) {
-    llvm::Value* pointer = element_pointer(node->buffer, ramp ? ramp->base : index);
+    llvm::Value* pointer = element_pointer(node->buffer, ramp ? ramp->base : index, mask != nullptr);
     if (mask)
       builder_.CreateMaskedStore(value, pointer, align, mask);
     else
       builder_.CreateAlignedStore(value, pointer, align);
     return;
   }
-  llvm::Value* lanes = element_pointer(node->buffer, emit_index(index));
+  llvm::Value* lanes = element_pointer(node->buffer, index, mask != nullptr);
   if (mask) {
     builder_.CreateMaskedScatter(value, lanes, align, mask);
     return;

@@ -12,6 +12,7 @@
 #include "tilewright/ir/walk.h"
 #include "tilewright/lower/passes/passes.h"
 #include "tilewright/tir/builder.h"
+#include "tilewright/tir/op.h"
 
 namespace tilewright::lower {
 namespace {
@@ -45,6 +46,7 @@ class Touched {
     if (const auto* loop = ref.as<ForNode>()) return visit_loop(loop);
     if (const auto* branch = ref.as<IfThenElseNode>()) return visit_branch(branch);
     if (const auto* let = ref.as<LetStmtNode>()) return visit_let(let);
+    if (const auto* let = ref.as<LetNode>()) return visit_let(let);
     if (const auto* load = ref.as<BufferLoadNode>(); load && load->buffer.get() == buffer_)
       access(load->indices);
     if (const auto* store = ref.as<BufferStoreNode>(); store && store->buffer.get() == buffer_)
@@ -80,7 +82,8 @@ class Touched {
   }
 
   // A let variable has its value's range.
-  void visit_let(const LetStmtNode* let) {
+  template <class Let>
+  void visit_let(const Let* let) {
     visit(let->value.get());
     if (let->var->dtype.is_integral())
       domains_[let->var.get()] = arith::eval_interval(let->value, domains_, analyzer_);
@@ -102,7 +105,22 @@ class Touched {
         if (auto vector = vectors_.find(var); vector != vectors_.end())
           lanes_ = std::max(lanes_, vector->second);
       });
-    regions_.push_back(arith::eval_region(point, domains_, analyzer_));
+    IntervalRegion region = arith::eval_region(point, domains_, analyzer_);
+    for (Interval& dimension : region) {
+      if (is_read_from_memory(dimension.min) || is_read_from_memory(dimension.max))
+        dimension = Interval::everything();
+    }
+    regions_.push_back(std::move(region));
+  }
+
+  // Y[B[0]]: another element whenever B changes.
+  static bool is_read_from_memory(const PrimExpr& bound) {
+    bool found = false;
+    if (bound)
+      walk(
+          bound, [&](const BufferLoadNode*) { found = true; },
+          [&](const CallNode* call) { found |= !is_pure(call->op); });
+    return found;
   }
 
   const BufferNode* buffer_;

@@ -20,4 +20,10 @@ Stmt fresh_copy(const Stmt& body, Substitution values) {
   return substitute(body, values);
 }
 
+int64_t num_nodes(const Stmt& stmt) {
+  int64_t count = 0;
+  walk(stmt, [&](const StmtNode*) { ++count; }, [&](const PrimExprNode*) { ++count; });
+  return count;
+}
+
 }  // namespace tilewright::lower

@@ -8,5 +8,7 @@ using namespace tir;
 
 /// `body` with `values` put for variables, and new loop variables, let variables and allocated buffers.
 Stmt fresh_copy(const Stmt& body, Substitution values = {});
+/// Statements and expressions in `stmt`: what a copy costs.
+int64_t num_nodes(const Stmt& stmt);
 
 }  // namespace tilewright::lower

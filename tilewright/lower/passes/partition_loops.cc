@@ -17,12 +17,6 @@ namespace {
 // A body larger than this many nodes is not copied.
 constexpr int64_t kMaxNodes = 4000;
 
-int64_t num_nodes(const Stmt& stmt) {
-  int64_t count = 0;
-  walk(stmt, [&](const StmtNode*) { ++count; }, [&](const PrimExprNode*) { ++count; });
-  return count;
-}
-
 // The number of first iterations of one loop for which all guards, that hold for any, hold.
 class GuardFinder {
  public:

@@ -133,17 +133,16 @@ Stmt rebuild(const Stmt& body, const std::unordered_map<const Object*, std::vect
 
 PrimFunc place_allocations(const PrimFunc& func) {
   return rewrite(func, [](auto& self, const BlockNode* node) -> Stmt {
+    if (node->alloc_buffers.empty()) return self.children(node);
     std::unordered_map<const Object*, std::vector<Buffer>> at;
     std::vector<Buffer> whole_body;
-    if (!node->alloc_buffers.empty()) {
-      const UseFinder uses(node);
-      for (const Buffer& buffer : node->alloc_buffers) {
-        const Object* place = uses.place(buffer.get());
-        if (place)
-          at[place].push_back(buffer);
-        else
-          whole_body.push_back(buffer);
-      }
+    const UseFinder uses(node);
+    for (const Buffer& buffer : node->alloc_buffers) {
+      const Object* place = uses.place(buffer.get());
+      if (place)
+        at[place].push_back(buffer);
+      else
+        whole_body.push_back(buffer);
     }
     Stmt body = at.empty() ? node->body : rebuild(node->body, at);
     Block placed = with(node, [&](BlockNode& changed) {

@@ -136,9 +136,7 @@ class Vectorizer {
   PrimExpr binary_op(const BinaryOpNode* node) {
     const PrimExpr a = expr(node->a), b = expr(node->b);
     if (!is_vector(a) && !is_vector(b)) return tir::binary(node->kind, a, b);
-    int64_t divisor;
-    if (mask_ && divides_integers(node) && (!as_const_int(b, &divisor) || divisor == 0))
-      throw NoVectorForm{"a guarded division differs between lanes"};
+    if (mask_ && may_divide_by_zero(node)) throw NoVectorForm{"a guarded division differs between lanes"};
     const auto *x = a.as<RampNode>(), *y = b.as<RampNode>();
     const Kind kind = node->kind;
     if (kind == Kind::kAdd && x && !is_vector(b)) return RampNode::make(x->base + b, x->stride, x->lanes);
@@ -218,23 +216,27 @@ class Vectorizer {
         [&](const BufferLoadNode* load) {
           faults |= !load->predicate && !is_register(load->buffer, load->indices);
         },
-        [&](const CallNode*) { faults = true; },
-        [&](const BinaryOpNode* node) { faults |= divides_integers(node); });
+        [&](const CallNode* call) { faults |= !is_pure(call->op); },
+        [&](const BinaryOpNode* node) { faults |= may_divide_by_zero(node); });
     if (faults) throw NoVectorForm{"a guarded access differs between lanes"};
     return result;
   }
 
-  static bool divides_integers(const BinaryOpNode* node) {
+  static bool may_divide_by_zero(const BinaryOpNode* node) {
     const bool divides = node->kind == Kind::kDiv || node->kind == Kind::kMod ||
                          node->kind == Kind::kFloorDiv || node->kind == Kind::kFloorMod;
-    return divides && node->dtype.is_integral();
+    const auto* same = node->b.as<BroadcastNode>();
+    int64_t divisor;
+    return divides && node->dtype.is_integral() &&
+           (!as_const_int(same ? same->value : node->b, &divisor) || divisor == 0);
   }
 
   static bool may_fault(const PrimExpr& e) {
     bool faults = false;
     walk(
-        e, [&](const BufferLoadNode*) { faults = true; }, [&](const CallNode*) { faults = true; },
-        [&](const BinaryOpNode* node) { faults |= divides_integers(node); });
+        e, [&](const BufferLoadNode*) { faults = true; },
+        [&](const CallNode* call) { faults |= !is_pure(call->op); },
+        [&](const BinaryOpNode* node) { faults |= may_divide_by_zero(node); });
     return faults;
   }
 

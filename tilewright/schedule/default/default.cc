@@ -1,6 +1,10 @@
 // The rules in the order in which they are tried.
 #include "tilewright/schedule/default/default.h"
 
+#include <algorithm>
+
+#include "tilewright/ir/services.h"
+#include "tilewright/ir/walk.h"
 #include "tilewright/schedule/default/rules.h"
 
 namespace tilewright::schedule {
@@ -43,14 +47,28 @@ std::vector<const BlockShape*> readers_of(const std::vector<BlockShape>& shapes,
   return found;
 }
 
-// A value that is read twice is written down twice: x + x, again and again, would double every time.
-bool makes_too_large(const std::vector<const BlockShape*>& readers, const BlockShape& writer) {
-  constexpr size_t kMaxLoads = 64;
-  size_t num_uses = 0;
-  for (const BlockShape* reader : readers) {
-    for (const BufferLoadNode* load : reader->loads) num_uses += load->buffer == writer.output();
+// Of one statement: y = x + x doubles with every step that is inlined.
+constexpr int64_t kMaxInlinedNodes = 1000;
+
+int64_t num_nodes(const PrimExpr& expr) {
+  int64_t count = 0;
+  walk(expr, [&](const PrimExprNode*) { ++count; });
+  return count;
+}
+
+// How many different elements of `buffer` one instance of `shape` reads, and how many loads do so.
+std::pair<int64_t, int64_t> num_reads(const BlockShape& shape, const Buffer& buffer) {
+  std::vector<const BufferLoadNode*> different;
+  int64_t count = 0;
+  for (const BufferLoadNode* load : shape.loads) {
+    if (load->buffer != buffer) continue;
+    ++count;
+    auto is_same = [&](const BufferLoadNode* other) {
+      return structural_equal(ObjectRef(load), ObjectRef(other));
+    };
+    if (std::none_of(different.begin(), different.end(), is_same)) different.push_back(load);
   }
-  return num_uses > 1 && num_uses * writer.loads.size() > kMaxLoads;
+  return {static_cast<int64_t>(different.size()), count};
 }
 
 // A value that is cheap, or needed once, is computed where it is read: no memory in between.
@@ -58,9 +76,13 @@ bool is_worth_inlining(const std::vector<BlockShape>& shapes, const BlockShape& 
   if (shape.is_reduction()) return false;
   const std::vector<const BlockShape*> readers = readers_of(shapes, shape);
   if (readers.empty() || (readers.size() > 1 && shape.is_expensive())) return false;
-  if (makes_too_large(readers, shape)) return false;
+  const int64_t num_own = num_nodes(shape.store->value);
   for (const BlockShape* reader : readers) {
     if (reader->is_reduction()) return false;
+    const auto [num_elements, num_loads] = num_reads(*reader, shape.output());
+    const bool is_computed_again = num_elements > 1 || reader->num_instances() > shape.num_instances();
+    if (is_computed_again && shape.is_expensive()) return false;
+    if (num_nodes(reader->store->value) + product(num_own, num_loads) > kMaxInlinedNodes) return false;
   }
   return true;
 }

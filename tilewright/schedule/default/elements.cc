@@ -44,7 +44,7 @@ std::vector<LoopRef> parallelize(Schedule& sch, std::vector<LoopRef> loops, size
   size_t count = 0;
   int64_t iterations = 1;
   while (count < num_candidates && iterations < kItersPerCore * machine.num_cores) {
-    iterations *= std::max<int64_t>(1, extent_of(sch, loops[count]));
+    iterations = product(iterations, std::max<int64_t>(1, extent_of(sch, loops[count])));
     ++count;
   }
   if (count == 0 || iterations < 2) return loops;
@@ -66,7 +66,7 @@ bool vectorize_elements(Schedule& sch, const BlockShape& shape, const Machine& m
   } else {
     const std::optional<size_t> column = shape.last_axis();
     if (!column) return false;
-    const std::vector<LoopRef> inner = loops_of_axis(sch, shape.ref, *column, std::nullopt);
+    const std::vector<LoopRef> inner = loops_of_axis(sch, shape.ref, *column, loops);
     if (inner.empty()) return false;
     if (!is_same(sch, inner[0], loops.back())) {
       std::erase_if(loops, [&](LoopRef loop) { return is_same(sch, loop, inner[0]); });
@@ -85,7 +85,7 @@ bool vectorize_elements(Schedule& sch, const BlockShape& shape, const Machine& m
     loops.back() = parts[0];
     sch.call("vectorize", parts[1]);
   }
-  const int64_t work = shape.num_instances() * (shape.is_expensive() ? kExpensiveWork : 1);
+  const int64_t work = product(shape.num_instances(), shape.is_expensive() ? kExpensiveWork : 1);
   if (machine.num_cores > 1 && work >= kMinParallelWork)
     parallelize(sch, loops, std::max<size_t>(1, loops.size() - 1), machine);
   return true;

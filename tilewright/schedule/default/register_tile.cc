@@ -5,7 +5,7 @@
 namespace tilewright::schedule {
 namespace {
 
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+int64_t ceil_div(int64_t a, int64_t b) { return (a - 1) / b + 1; }
 
 }  // namespace
 
@@ -14,7 +14,7 @@ RegisterTile choose_register_tile(int64_t num_rows, int64_t num_columns, int64_t
                                   int64_t row_step) {
   RegisterTile best;
   best.rows = row_step;
-  best.lanes = machine.vector_bytes / element_bytes;
+  best.lanes = std::max<int64_t>(1, machine.vector_bytes / element_bytes);
   while (best.lanes > 1 && best.lanes / 2 >= num_columns) best.lanes /= 2;
   const int64_t num_vectors = ceil_div(num_columns, best.lanes);
   double best_time = 0;
@@ -27,8 +27,8 @@ RegisterTile choose_register_tile(int64_t num_rows, int64_t num_columns, int64_t
       const double loads = static_cast<double>(vectors * vector_loads + rows * row_loads) / 2;
       const double step = std::max({sums, loads, static_cast<double>(machine.fma_latency)});
       // starting and storing a tile costs about as much as a few steps
-      const double time =
-          step * static_cast<double>(ceil_div(num_rows, rows) * ceil_div(num_vectors, vectors));
+      const double time = step * static_cast<double>(ceil_div(num_rows, rows)) *
+                          static_cast<double>(ceil_div(num_vectors, vectors));
       // of equal times the tile with the least loads per sum
       const double tie = loads / (sums + 1) * 1e-3;
       if (best_time == 0 || time * (1 + tie) < best_time) {

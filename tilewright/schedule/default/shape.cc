@@ -1,5 +1,8 @@
 #include "tilewright/schedule/default/shape.h"
 
+#include <algorithm>
+#include <limits>
+
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
@@ -47,9 +50,16 @@ std::optional<size_t> BlockShape::last_axis() const {
   return std::nullopt;
 }
 
+int64_t product(int64_t a, int64_t b) {
+  int64_t result;
+  return __builtin_mul_overflow(a, b, &result) ? std::numeric_limits<int64_t>::max() : result;
+}
+
 int64_t BlockShape::num_instances() const {
   int64_t count = 1;
-  for (size_t axis = 0; axis < block->iter_vars.size(); ++axis) count *= std::max<int64_t>(1, extent(axis));
+  for (size_t axis = 0; axis < block->iter_vars.size(); ++axis) {
+    count = product(count, std::max<int64_t>(1, extent(axis)));
+  }
   return count;
 }
 
@@ -78,15 +88,20 @@ std::optional<BlockShape> shape_of(const Schedule& sch, BlockRef block) {
   return shape;
 }
 
-std::vector<LoopRef> loops_of_axis(Schedule& sch, BlockRef block, size_t axis, std::optional<LoopRef> outer) {
-  const NodeId id = sch.state()[block];
-  const PrimExpr value = sch.state().node(id).realize()->iter_values[axis];
+std::vector<LoopRef> loops_inside(Schedule& sch, BlockRef block, std::optional<LoopRef> outer) {
+  std::vector<LoopRef> loops = sch.call("get_loops", block).loops();
+  if (!outer) return loops;
+  auto is_outer = [&](LoopRef loop) { return sch.state()[loop] == sch.state()[*outer]; };
+  const auto found = std::find_if(loops.begin(), loops.end(), is_outer);
+  return {found == loops.end() ? found : found + 1, loops.end()};
+}
+
+std::vector<LoopRef> loops_of_axis(const Schedule& sch, BlockRef block, size_t axis,
+                                   const std::vector<LoopRef>& loops) {
+  const PrimExpr value = sch.state().node(sch.state()[block]).realize()->iter_values[axis];
   std::vector<LoopRef> found;
-  bool is_inside = !outer;
-  for (LoopRef loop : sch.call("get_loops", block).loops()) {
-    const NodeId node = sch.state()[loop];
-    if (is_inside && uses(value, sch.state().node(node).loop()->loop_var)) found.push_back(loop);
-    is_inside |= outer && node == sch.state()[*outer];
+  for (LoopRef loop : loops) {
+    if (uses(value, sch.state().node(sch.state()[loop]).loop()->loop_var)) found.push_back(loop);
   }
   return found;
 }

@@ -36,12 +36,17 @@ struct BlockShape {
   bool is_expensive() const;
 };
 
+/// The product of two numbers >= 0, or the largest number.
+int64_t product(int64_t a, int64_t b);
+
 /// The shape of `block`, or nothing if it is another kind of block.
 std::optional<BlockShape> shape_of(const Schedule& sch, BlockRef block);
 
-/// The loops of `block` inside of `outer` (all, if it is null) whose variable is in the value of `axis`,
-/// outermost first.
-std::vector<LoopRef> loops_of_axis(Schedule& sch, BlockRef block, size_t axis, std::optional<LoopRef> outer);
+/// The loops of `block` inside of `outer` (all, if there is none), outermost first.
+std::vector<LoopRef> loops_inside(Schedule& sch, BlockRef block, std::optional<LoopRef> outer);
+/// Those of `loops` whose variable is in the value of `axis`.
+std::vector<LoopRef> loops_of_axis(const Schedule& sch, BlockRef block, size_t axis,
+                                   const std::vector<LoopRef>& loops);
 
 /// Work below which starting threads costs more than it gains, in instances of a statement of one
 /// multiply-add.

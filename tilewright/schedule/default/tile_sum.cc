@@ -72,7 +72,7 @@ int64_t num_uses(const BlockShape& sum, const BufferLoadNode* load, const Plan& 
     if (!is_spatial(sum, axis) || axis == plan.column || along_axis(sum, load, axis) != Along::kStays)
       continue;
     const int64_t tile = axis == plan.row ? plan.rows : axis == plan.outer_row ? plan.outer_rows : 1;
-    uses *= (std::max<int64_t>(1, sum.extent(axis)) + tile - 1) / tile;
+    uses = product(uses, (std::max<int64_t>(1, sum.extent(axis)) - 1) / tile + 1);
   }
   return uses;
 }
@@ -96,7 +96,7 @@ bool is_worth_packing(const BlockShape& sum, const BufferLoadNode* load, const P
   int64_t bytes = load->dtype.num_bytes();
   for (const PrimExpr& extent : load->buffer->shape) {
     int64_t number;
-    bytes *= as_const_int(extent, &number) ? number : 1;
+    if (as_const_int(extent, &number)) bytes = product(bytes, number);
   }
   return bytes > machine.l2_bytes && is_plain_matrix(sum, load, plan) &&
          sum.extent(plan.column) > plan.tile.vectors * plan.tile.lanes &&
@@ -111,7 +111,7 @@ void choose_tile(const BlockShape& sum, Plan& plan, int64_t vector_loads, int64_
   if (plan.row && row_extent <= kMaxShortRow && !plan.others.empty() && sum.extent(plan.others.back()) > 1) {
     plan.outer_row = plan.others.back();
     plan.others.pop_back();
-    plan.tile = choose_register_tile(row_extent * sum.extent(*plan.outer_row), columns, element_bytes,
+    plan.tile = choose_register_tile(product(row_extent, sum.extent(*plan.outer_row)), columns, element_bytes,
                                      vector_loads, row_loads, machine, row_extent);
     plan.rows = row_extent;
     plan.outer_rows = plan.tile.rows / row_extent;
@@ -129,7 +129,7 @@ std::optional<Plan> make_plan(const BlockShape& sum, const Machine& machine) {
   std::vector<const BufferLoadNode*> vectors;
   int64_t num_steps = 1;
   for (size_t axis = 0; axis < sum.block->iter_vars.size(); ++axis) {
-    if (!is_spatial(sum, axis)) num_steps *= std::max<int64_t>(1, sum.extent(axis));
+    if (!is_spatial(sum, axis)) num_steps = product(num_steps, std::max<int64_t>(1, sum.extent(axis)));
   }
   if (num_steps <= 1 || sum.extent(plan.column) < 2) return std::nullopt;
   for (const BufferLoadNode* load : sum.loads) {
@@ -192,12 +192,12 @@ struct TileLoops {
 
 TileLoops tile_epilogue(Schedule& sch, const BlockShape& target, const AxisMap& map, const Plan& plan) {
   TileLoops result;
+  std::vector<LoopRef> all = loops_inside(sch, target.ref, std::nullopt), used;
   auto loop_of = [&](size_t axis) -> std::optional<LoopRef> {
     if (!map[axis]) return std::nullopt;
-    const std::vector<LoopRef> loops = loops_of_axis(sch, target.ref, *map[axis], std::nullopt);
+    const std::vector<LoopRef> loops = loops_of_axis(sch, target.ref, *map[axis], all);
     return loops.empty() ? std::nullopt : std::optional(loops[0]);
   };
-  std::vector<LoopRef> all = sch.call("get_loops", target.ref).loops(), used;
   const auto column = loop_of(plan.column);
   TILEWRIGHT_CHECK(column, "the column axis of block {} has no loop", target.block->name_hint);
   auto take = [&](size_t axis) {
@@ -251,17 +251,18 @@ void expand(Schedule& sch, const std::vector<LoopRef>& loops) {
 
 void compute_sum(Schedule& sch, const BlockShape& sum, LoopRef place, const Plan& plan) {
   sch.call("compute_at", sum.ref, place);
+  const std::vector<LoopRef> inside = loops_inside(sch, sum.ref, place);
   std::vector<LoopRef> order, tile;
   for (size_t axis = 0; axis < sum.block->iter_vars.size(); ++axis) {
     if (axis == plan.column || axis == plan.row || axis == plan.outer_row) continue;
-    for (LoopRef loop : loops_of_axis(sch, sum.ref, axis, place)) order.push_back(loop);
+    for (LoopRef loop : loops_of_axis(sch, sum.ref, axis, inside)) order.push_back(loop);
   }
   TILEWRIGHT_CHECK(!order.empty(), "block {} has no loop that sums", sum.block->name_hint);
-  if (plan.outer_row) tile = loops_of_axis(sch, sum.ref, *plan.outer_row, place);
+  if (plan.outer_row) tile = loops_of_axis(sch, sum.ref, *plan.outer_row, inside);
   if (plan.row) {
-    for (LoopRef loop : loops_of_axis(sch, sum.ref, *plan.row, place)) tile.push_back(loop);
+    for (LoopRef loop : loops_of_axis(sch, sum.ref, *plan.row, inside)) tile.push_back(loop);
   }
-  for (LoopRef loop : loops_of_axis(sch, sum.ref, plan.column, place)) {
+  for (LoopRef loop : loops_of_axis(sch, sum.ref, plan.column, inside)) {
     if (extent_of(sch, loop) <= plan.tile.lanes) {
       tile.push_back(loop);
       continue;
@@ -273,13 +274,7 @@ void compute_sum(Schedule& sch, const BlockShape& sum, LoopRef place, const Plan
   order.insert(order.end(), tile.begin(), tile.end());
   sch.call("reorder", order);
   const BlockRef init = sch.call("decompose_reduction", sum.ref, first).block();
-  std::vector<LoopRef> init_loops;
-  bool is_inside = false;
-  for (LoopRef loop : sch.call("get_loops", init).loops()) {
-    if (is_inside) init_loops.push_back(loop);
-    is_inside |= sch.state()[loop] == sch.state()[place];
-  }
-  expand(sch, init_loops);
+  expand(sch, loops_inside(sch, init, place));
   expand(sch, tile);
 }
 
@@ -291,12 +286,7 @@ void pack(Schedule& sch, const BlockShape& sum, const Plan& plan, std::optional<
   while (reads[static_cast<size_t>(index)]->buffer != plan.packed->buffer) ++index;
   const BlockRef copy = sch.call("cache_read", sum.ref, index, "global").block();
   if (panel) sch.call("compute_at", copy, *panel);
-  std::vector<LoopRef> loops;
-  bool is_inside = !panel;
-  for (LoopRef loop : sch.call("get_loops", copy).loops()) {
-    if (is_inside) loops.push_back(loop);
-    is_inside |= panel && sch.state()[loop] == sch.state()[*panel];
-  }
+  const std::vector<LoopRef> loops = loops_inside(sch, copy, panel);
   if (extent_of(sch, loops.back()) > plan.tile.lanes) {
     sch.call("vectorize", sch.call("split", loops.back(), Factors{None{}, plan.tile.lanes}).loops().back());
   } else {
@@ -342,7 +332,7 @@ bool tile_sum(Schedule& sch, const BlockShape& sum, const std::optional<BlockSha
   if (sum.num_instances() >= kMinParallelWork && machine.num_cores > 1) {
     int64_t num_panels = 1;
     for (size_t n = 0; n < loops.num_before_rows; ++n)
-      num_panels *= std::max<int64_t>(1, extent_of(sch, outer[n]));
+      num_panels = product(num_panels, std::max<int64_t>(1, extent_of(sch, outer[n])));
     const bool is_by_panel = plan->packed && num_panels >= 2 * machine.num_cores;
     outer = parallelize(sch, outer, is_by_panel ? loops.num_before_rows : outer.size(), machine);
     if (is_by_panel)

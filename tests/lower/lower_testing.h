@@ -1,0 +1,27 @@
+// A test of a lowering pass is a program, and the program after the pass.
+#pragma once
+#include <gtest/gtest.h>
+
+#include <string_view>
+
+#include "tilewright/lower/passes/passes.h"
+
+namespace tilewright::lower {
+
+using Pass = PrimFunc (*)(const PrimFunc&);
+
+/// The function that `text` defines.
+PrimFunc func_of(std::string_view text);
+
+/// Runs `pass` on `before`, and checks that the result is `after`, that it is well formed and that it
+/// computes the same numbers as before.
+void check_pass(Pass pass, std::string_view before, std::string_view after);
+/// The same where only the numbers matter.
+void check_numbers(Pass pass, std::string_view before);
+/// Checks that `pass` gives the very same object.
+void check_unchanged(Pass pass, std::string_view program);
+
+/// Whether the interpreter computes the same with both on equal random arguments; scalars are 3, 4, ...
+void expect_same_numbers(const PrimFunc& before, const PrimFunc& after);
+
+}  // namespace tilewright::lower

@@ -1,0 +1,237 @@
+// Loops are split where their guards begin to matter.
+#include "lower_testing.h"
+
+#include "tilewright/arith/analyzer.h"
+#include "tilewright/ir/walk.h"
+
+namespace tilewright::lower {
+namespace {
+
+// As in the pipeline: the guards go where they hold.
+PrimFunc partition(const PrimFunc& func) { return arith::simplify(partition_loops(func)); }
+
+TEST(PartitionLoops, LastIterationIsSplitOff) {
+  check_pass(partition, R"(
+    @T.prim_func
+    def main(B: T.Buffer((19,), "float32")):
+        for i in range(3):
+            for j in T.unroll(8):
+                if i * 8 + j < 19:
+                    B[i * 8 + j] = T.float32(1)
+  )",
+             R"(
+    @T.prim_func
+    def main(B: T.Buffer((19,), "float32")):
+        for i in range(2):
+            for j in T.unroll(8):
+                B[i * 8 + j] = T.float32(1)
+        for j in T.unroll(8):
+            if j < 3:
+                B[j + 16] = T.float32(1)
+  )");
+}
+
+TEST(PartitionLoops, SeveralLastIterationsStayALoop) {
+  check_pass(partition, R"(
+    @T.prim_func
+    def main(B: T.Buffer((11,), "float32")):
+        for i in range(5):
+            for j in range(4):
+                if i * 4 + j < 11:
+                    B[i * 4 + j] = T.float32(1)
+  )",
+             R"(
+    @T.prim_func
+    def main(B: T.Buffer((11,), "float32")):
+        for i in range(2):
+            for j in range(4):
+                B[i * 4 + j] = T.float32(1)
+        for i in range(2, 5):
+            for j in range(4):
+                if i * 4 + j < 11:
+                    B[i * 4 + j] = T.float32(1)
+  )");
+}
+
+TEST(PartitionLoops, ParallelLoopChoosesInside) {
+  check_pass(partition, R"(
+    @T.prim_func
+    def main(B: T.Buffer((19,), "float32")):
+        for i in T.parallel(3):
+            for j in range(8):
+                if i * 8 + j < 19:
+                    B[i * 8 + j] = T.float32(1)
+  )",
+             R"(
+    @T.prim_func
+    def main(B: T.Buffer((19,), "float32")):
+        for i in T.parallel(3):
+            if i < 2:
+                for j in range(8):
+                    B[i * 8 + j] = T.float32(1)
+            else:
+                for j in range(8):
+                    if j < 3:
+                        B[j + 16] = T.float32(1)
+  )");
+}
+
+TEST(PartitionLoops, BothGuardsOfATileSplitTheirLoop) {
+  check_pass(partition, R"(
+    @T.prim_func
+    def main(B: T.Buffer((5, 7), "float32")):
+        for io, jo in T.grid(2, 2):
+            for ii, ji in T.grid(3, 4):
+                if io * 3 + ii < 5 and jo * 4 + ji < 7:
+                    B[io * 3 + ii, jo * 4 + ji] = T.float32(1)
+  )",
+             R"(
+    @T.prim_func
+    def main(B: T.Buffer((5, 7), "float32")):
+        for io in range(1):
+            for jo, ii, ji in T.grid(1, 3, 4):
+                B[ii, ji] = T.float32(1)
+            for ii, ji in T.grid(3, 4):
+                if ji < 3:
+                    B[ii, ji + 4] = T.float32(1)
+        for jo, ii, ji in T.grid(1, 3, 4):
+            if ii < 2:
+                B[ii + 3, ji] = T.float32(1)
+        for ii, ji in T.grid(3, 4):
+            if ii < 2 and ji < 3:
+                B[ii + 3, ji + 4] = T.float32(1)
+  )");
+}
+
+TEST(PartitionLoops, LoopThatStartsElsewhere) {
+  check_pass(partition, R"(
+    @T.prim_func
+    def main(B: T.Buffer((9,), "float32")):
+        for i in range(2, 9):
+            if i <= 6:
+                B[i] = T.float32(1)
+            B[0] = T.float32(2)
+  )",
+             R"(
+    @T.prim_func
+    def main(B: T.Buffer((9,), "float32")):
+        for i in range(2, 7):
+            B[i] = T.float32(1)
+            B[0] = T.float32(2)
+        for i in range(7, 9):
+            B[0] = T.float32(2)
+  )");
+}
+
+TEST(PartitionLoops, CopiesHaveTheirOwnMemory) {
+  constexpr std::string_view kProgram = R"(
+    @T.prim_func
+    def main(A: T.Buffer((5,), "float32"), B: T.Buffer((5,), "float32")):
+        for i in range(3):
+            Y = T.alloc_buffer((2,), "float32")
+            for j in range(2):
+                if i * 2 + j < 5:
+                    Y[j] = A[i * 2 + j]
+            for j in range(2):
+                if i * 2 + j < 5:
+                    B[i * 2 + j] = Y[j]
+  )";
+  check_numbers(partition_loops, kProgram);
+  std::vector<Buffer> buffers;
+  walk(partition_loops(func_of(kProgram)),
+       [&](const AllocBufferNode* allocation) { buffers.push_back(allocation->buffer); });
+  ASSERT_EQ(buffers.size(), 2u);
+  EXPECT_NE(buffers[0], buffers[1]);
+  EXPECT_NE(buffers[0]->data, buffers[1]->data);
+}
+
+TEST(PartitionLoops, CopiesHaveTheirOwnViews) {
+  check_numbers(partition_loops, R"(
+    @T.prim_func
+    def main(A: T.Buffer((5,), "float32"), B: T.Buffer((5,), "float32")):
+        for i in range(3):
+            Y = T.alloc_buffer((2,), "float32")
+            V = T.decl_buffer((1, 2), "float32", data=Y.data)
+            for j in range(2):
+                if i * 2 + j < 5:
+                    V[0, j] = A[i * 2 + j]
+            for j in range(2):
+                if i * 2 + j < 5:
+                    B[i * 2 + j] = Y[j] + V[0, j]
+  )");
+}
+
+TEST(PartitionLoops, LoopsWithoutGuardsAreLeftAlone) {
+  check_unchanged(partition_loops, R"(
+    @T.prim_func
+    def main(B: T.Buffer((8,), "float32")):
+        for i in range(8):
+            B[i] = T.float32(1)
+  )");
+}
+
+TEST(PartitionLoops, GuardsThatAlwaysHoldAreLeftAlone) {
+  check_unchanged(partition_loops, R"(
+    @T.prim_func
+    def main(B: T.Buffer((8,), "float32")):
+        for i in range(8):
+            if i < 9:
+                B[i] = T.float32(1)
+  )");
+}
+
+TEST(PartitionLoops, GuardsThatNeverHoldAreLeftAlone) {
+  check_unchanged(partition_loops, R"(
+    @T.prim_func
+    def main(B: T.Buffer((8,), "float32")):
+        for i in range(8):
+            if i < 0:
+                B[i] = T.float32(1)
+  )");
+}
+
+TEST(PartitionLoops, GuardsBelowAreLeftAlone) {
+  check_unchanged(partition_loops, R"(
+    @T.prim_func
+    def main(B: T.Buffer((8,), "float32")):
+        for i in range(8):
+            if 2 <= i:
+                B[i] = T.float32(1)
+  )");
+}
+
+TEST(PartitionLoops, GuardsByValuesAreLeftAlone) {
+  check_unchanged(partition_loops, R"(
+    @T.prim_func
+    def main(n: T.int32, A: T.Buffer((8,), "int32"), B: T.Buffer((8,), "float32")):
+        for i in range(8):
+            if i < n and i < A[0]:
+                B[i] = T.float32(1)
+  )");
+}
+
+TEST(PartitionLoops, LoopsOfUnknownExtentAreLeftAlone) {
+  check_unchanged(partition_loops, R"(
+    @T.prim_func
+    def main(n: T.int32, B: T.Buffer((8,), "float32")):
+        for i in range(n):
+            if i < 5:
+                B[i] = T.float32(1)
+  )");
+}
+
+TEST(PartitionLoops, VectorsAndExpandedLoopsAreLeftAlone) {
+  check_unchanged(partition_loops, R"(
+    @T.prim_func
+    def main(B: T.Buffer((8,), "float32")):
+        for i in T.vectorized(8):
+            if i < 5:
+                B[i] = T.float32(1)
+        for i in T.unroll(8):
+            if i < 5:
+                B[i] = T.float32(1)
+  )");
+}
+
+}  // namespace
+}  // namespace tilewright::lower

@@ -1,0 +1,682 @@
+// The rules that schedule plain functions.
+#include "tilewright/schedule/default/default.h"
+#include "schedule_testing.h"
+#include "tilewright/ir/services.h"
+#include "tilewright/schedule/default/register_tile.h"
+
+namespace tilewright::schedule {
+namespace {
+
+constexpr Machine kAvx512{.vector_bytes = 64, .num_vector_registers = 32};
+constexpr Machine kAvx2{.vector_bytes = 32, .num_vector_registers = 16};
+constexpr Machine kSse{.vector_bytes = 16, .num_vector_registers = 16};
+constexpr Machine kTiny{.vector_bytes = 32, .num_vector_registers = 16, .l2_bytes = 256};  // packs all it can
+constexpr Machine kNeon{.vector_bytes = 16, .num_vector_registers = 32};
+
+PrimFunc main_of(std::string_view text) { return ref_as<PrimFuncNode>(module_of(text)->functions[0]); }
+
+// ---- functions that somebody has scheduled
+
+void expect_not_plain(std::string_view program, std::string_view reason) {
+  const PrimFunc func = main_of(program);
+  EXPECT_EQ(why_not_plain(func), reason);
+  const DefaultSchedule found = schedule_by_rules("main", func, kAvx2);
+  EXPECT_EQ(found.func, func);
+  EXPECT_TRUE(found.trace.steps.empty());
+}
+
+TEST(WhyNotPlain, PlainFunctions) {
+  EXPECT_EQ(why_not_plain(main_of(R"(
+    @T.prim_func
+    def main(A: T.Buffer((1, 7), "float32"), B: T.Buffer((7,), "float32")):
+        Y = T.alloc_buffer((7,), "float32")
+        for i in range(7):
+            with T.block("Y"):
+                vo = T.axis.spatial(1, 0)
+                vi = T.axis.spatial(7, i)
+                Y[vi] = A[vo, vi]
+        for i in range(7):
+            with T.block("B"):
+                vi = T.axis.spatial(7, i)
+                B[vi] = Y[vi]
+  )")),
+            "");
+}
+
+TEST(WhyNotPlain, NoBlocks) {
+  expect_not_plain(R"(
+    @T.prim_func
+    def main(B: T.Buffer((7,), "float32")):
+        for i in range(7):
+            B[i] = T.float32(1)
+  )",
+                   "it has no root block");
+}
+
+TEST(WhyNotPlain, RootAnnotations) {
+  expect_not_plain(R"(
+    @T.prim_func
+    def main(B: T.Buffer((7,), "float32")):
+        with T.block("root"):
+            T.block_attr({"key": 1})
+            for i in range(7):
+                with T.block("B"):
+                    vi = T.axis.spatial(7, i)
+                    B[vi] = T.float32(1)
+  )",
+                   "its root block has annotations");
+}
+
+TEST(WhyNotPlain, Scopes) {
+  expect_not_plain(R"(
+    @T.prim_func
+    def main(B: T.Buffer((7,), "float32")):
+        Y = T.alloc_buffer((7,), "float32", scope="local")
+        for i in range(7):
+            with T.block("Y"):
+                vi = T.axis.spatial(7, i)
+                Y[vi] = T.float32(1)
+        for i in range(7):
+            with T.block("B"):
+                vi = T.axis.spatial(7, i)
+                B[vi] = Y[vi]
+  )",
+                   "buffer Y is in scope local");
+}
+
+TEST(WhyNotPlain, RootWithViews) {
+  expect_not_plain(R"(
+    @T.prim_func
+    def main(B: T.Buffer((7,), "float32")):
+        with T.block("root"):
+            V = T.match_buffer(B[0:7], (7,), "float32")
+            for i in range(7):
+                with T.block("B"):
+                    vi = T.axis.spatial(7, i)
+                    V[vi] = T.float32(1)
+  )",
+                   "its root block is more than a list of nests");
+}
+
+TEST(WhyNotPlain, Predicate) {
+  expect_not_plain(R"(
+    @T.prim_func
+    def main(B: T.Buffer((7,), "float32")):
+        for i in range(7):
+            with T.block("B"):
+                vi = T.axis.spatial(7, i)
+                T.where(i < 5)
+                B[vi] = T.float32(1)
+  )",
+                   "block B has a predicate");
+}
+
+TEST(WhyNotPlain, Annotations) {
+  expect_not_plain(R"(
+    @T.prim_func
+    def main(B: T.Buffer((7,), "float32")):
+        for i in range(7):
+            with T.block("B"):
+                T.block_attr({"key": 1})
+                vi = T.axis.spatial(7, i)
+                B[vi] = T.float32(1)
+  )",
+                   "block B has annotations");
+}
+
+TEST(WhyNotPlain, AxisOfTwoLoops) {
+  expect_not_plain(R"(
+    @T.prim_func
+    def main(B: T.Buffer((8,), "float32")):
+        for i, j in T.grid(2, 4):
+            with T.block("B"):
+                vi = T.axis.spatial(8, i * 4 + j)
+                B[vi] = T.float32(1)
+  )",
+                   "axis vi of block B is not a loop");
+}
+
+TEST(WhyNotPlain, LoopInside) {
+  expect_not_plain(R"(
+    @T.prim_func
+    def main(B: T.Buffer((5, 7), "float32")):
+        for i in range(5):
+            with T.block("B"):
+                vi = T.axis.spatial(5, i)
+                for j in range(7):
+                    B[vi, j] = T.float32(1)
+  )",
+                   "block B has loops or blocks inside");
+}
+
+TEST(WhyNotPlain, StatementOutside) {
+  expect_not_plain(R"(
+    @T.prim_func
+    def main(B: T.Buffer((7,), "float32")):
+        for i in range(7):
+            with T.block("B"):
+                vi = T.axis.spatial(7, i)
+                B[vi] = T.float32(1)
+        B[0] = T.float32(2)
+  )",
+                   "a statement is in no block");
+}
+
+TEST(WhyNotPlain, ParallelLoop) {
+  expect_not_plain(R"(
+    @T.prim_func
+    def main(B: T.Buffer((7,), "float32")):
+        for i in T.parallel(7):
+            with T.block("B"):
+                vi = T.axis.spatial(7, i)
+                B[vi] = T.float32(1)
+  )",
+                   "loop i is not a plain serial loop");
+}
+
+// ---- the tile of a sum
+
+struct TileCase {
+  int64_t rows, columns, bytes;
+  Machine machine;
+  int64_t expected_rows, expected_vectors, expected_lanes;
+};
+
+TEST(RegisterTile, OfMatrixProducts) {
+  const TileCase cases[] = {
+      {512, 512, 4, kAvx512, 4, 4, 16}, {512, 512, 4, kAvx2, 4, 2, 8},   {512, 512, 4, kSse, 4, 2, 4},
+      {512, 512, 4, kNeon, 4, 4, 4},    {512, 512, 8, kAvx512, 4, 4, 8}, {512, 512, 1, kAvx512, 4, 4, 64},
+      {5, 127, 4, kAvx512, 5, 4, 16},   {7, 127, 4, kAvx2, 4, 2, 8},     {127, 5, 4, kAvx512, 16, 1, 8},
+      {127, 7, 4, kAvx2, 13, 1, 8},     {127, 5, 4, kSse, 4, 2, 4},      {1, 127, 4, kAvx512, 1, 8, 16},
+      {127, 127, 4, kNeon, 4, 4, 4},    {127, 1, 4, kAvx512, 16, 1, 1},
+  };
+  for (const TileCase& each : cases) {
+    const RegisterTile tile = choose_register_tile(each.rows, each.columns, each.bytes, 1, 1, each.machine);
+    SCOPED_TRACE(fmt::format("{} x {} of {} bytes, {}-byte vectors, {} registers", each.rows, each.columns,
+                             each.bytes, each.machine.vector_bytes, each.machine.num_vector_registers));
+    EXPECT_EQ(tile.rows, each.expected_rows);
+    EXPECT_EQ(tile.vectors, each.expected_vectors);
+    EXPECT_EQ(tile.lanes, each.expected_lanes);
+    // the sums, the vectors of a step and a scalar all have a register
+    EXPECT_LE(tile.rows * tile.vectors + tile.vectors + 1, each.machine.num_vector_registers);
+  }
+}
+
+// ---- whole programs
+
+// Runs the rules and gives the program; checks the numbers, and that the trace makes the same program.
+IRModule scheduled(std::string_view text, const Machine& machine,
+                   std::vector<Rejection>* rejections = nullptr) {
+  const IRModule module = module_of(text);
+  Schedule sch(module, {.seed = 1, .verify_steps = true});
+  std::vector<Rejection> found = schedule_by_rules(sch, "main", machine);
+  try {
+    expect_same_numbers(module, sch.module());
+  } catch (const Error& error) {
+    ADD_FAILURE() << error.render() << "\n" << show(sch.module());
+  }
+  Schedule again(module), loaded(module);
+  sch.trace().apply_to(again);
+  EXPECT_FALSE(first_mismatch(again.module(), sch.module()));
+  Trace::load_json(sch.trace().save_json()).simplified().apply_to(loaded);
+  EXPECT_FALSE(first_mismatch(loaded.module(), sch.module()));
+  if (rejections) *rejections = std::move(found);
+  return sch.module();
+}
+
+void expect_scheduled(std::string_view before, const Machine& machine, std::string_view after) {
+  const IRModule found = scheduled(before, machine), expected = module_of(after);
+  const auto difference = first_mismatch(found->functions[0], expected->functions[0]);
+  EXPECT_FALSE(difference) << difference->path << ": " << difference->reason << "\n" << show(found);
+}
+
+constexpr std::string_view kMatmul = R"(
+    @T.prim_func
+    def main(A: T.Buffer((5, 7), "float32"), B: T.Buffer((7, 19), "float32"), C: T.Buffer((5, 19), "float32")):
+        for i, j, k in T.grid(5, 19, 7):
+            with T.block("C"):
+                vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+                with T.init():
+                    C[vi, vj] = T.float32(0)
+                C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
+)";
+
+constexpr std::string_view kMatmulBiasRelu = R"(
+    @T.prim_func
+    def main(A: T.Buffer((5, 7), "float32"), B: T.Buffer((7, 19), "float32"), bias: T.Buffer((19,), "float32"), C: T.Buffer((5, 19), "float32")):
+        Y = T.alloc_buffer((5, 19), "float32")
+        Z = T.alloc_buffer((5, 19), "float32")
+        for i, j, k in T.grid(5, 19, 7):
+            with T.block("Y"):
+                vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+                with T.init():
+                    Y[vi, vj] = T.float32(0)
+                Y[vi, vj] = Y[vi, vj] + A[vi, vk] * B[vk, vj]
+        for i, j in T.grid(5, 19):
+            with T.block("Z"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                Z[vi, vj] = Y[vi, vj] + bias[vj]
+        for i, j in T.grid(5, 19):
+            with T.block("C"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                C[vi, vj] = T.max(Z[vi, vj], T.float32(0))
+)";
+
+TEST(DefaultSchedule, SmallMatmul) {
+  expect_scheduled(kMatmul, kSse, R"(
+    @T.prim_func
+    def main(A: T.Buffer((5, 7), "float32"), B: T.Buffer((7, 19), "float32"), C: T.Buffer((5, 19), "float32")):
+        C_local = T.alloc_buffer((5, 19), scope="local")
+        for jo, io in T.grid(3, 1):
+            for i in T.unroll(5):
+                for jn in T.unroll(2):
+                    for jv in T.vectorized(4):
+                        with T.block("C_init"):
+                            vi = T.axis.spatial(5, i)
+                            vj = T.axis.spatial(19, jo * 8 + jn * 4 + jv)
+                            T.where(jo * 8 + jn * 4 + jv < 19)
+                            C_local[vi, vj] = T.float32(0)
+            for k in range(7):
+                for i in T.unroll(5):
+                    for jn in T.unroll(2):
+                        for jv in T.vectorized(4):
+                            with T.block("C_update"):
+                                vi = T.axis.spatial(5, i)
+                                vj = T.axis.spatial(19, jo * 8 + jn * 4 + jv)
+                                vk = T.axis.reduce(7, k)
+                                T.where(jo * 8 + jn * 4 + jv < 19)
+                                C_local[vi, vj] = C_local[vi, vj] + A[vi, vk] * B[vk, vj]
+            for i in T.unroll(5):
+                for jn in T.unroll(2):
+                    for jv in T.vectorized(4):
+                        with T.block("C"):
+                            vi = T.axis.spatial(5, io * 5 + i)
+                            vj = T.axis.spatial(19, jo * 8 + jn * 4 + jv)
+                            T.where(jo * 8 + jn * 4 + jv < 19)
+                            C[vi, vj] = C_local[vi, vj]
+)");
+}
+
+TEST(DefaultSchedule, SmallMatmulWithBiasAndRelu) {
+  expect_scheduled(kMatmulBiasRelu, kSse, R"(
+    @T.prim_func
+    def main(A: T.Buffer((5, 7), "float32"), B: T.Buffer((7, 19), "float32"), bias: T.Buffer((19,), "float32"), C: T.Buffer((5, 19), "float32")):
+        Y = T.alloc_buffer((5, 19), scope="local")
+        for jo, io in T.grid(3, 1):
+            for i in T.unroll(5):
+                for jn in T.unroll(2):
+                    for jv in T.vectorized(4):
+                        with T.block("Y_init"):
+                            vi = T.axis.spatial(5, i)
+                            vj = T.axis.spatial(19, jo * 8 + jn * 4 + jv)
+                            T.where(jo * 8 + jn * 4 + jv < 19)
+                            Y[vi, vj] = T.float32(0)
+            for k in range(7):
+                for i in T.unroll(5):
+                    for jn in T.unroll(2):
+                        for jv in T.vectorized(4):
+                            with T.block("Y_update"):
+                                vi = T.axis.spatial(5, i)
+                                vj = T.axis.spatial(19, jo * 8 + jn * 4 + jv)
+                                vk = T.axis.reduce(7, k)
+                                T.where(jo * 8 + jn * 4 + jv < 19)
+                                Y[vi, vj] = Y[vi, vj] + A[vi, vk] * B[vk, vj]
+            for i in T.unroll(5):
+                for jn in T.unroll(2):
+                    for jv in T.vectorized(4):
+                        with T.block("C"):
+                            vi = T.axis.spatial(5, io * 5 + i)
+                            vj = T.axis.spatial(19, jo * 8 + jn * 4 + jv)
+                            T.where(jo * 8 + jn * 4 + jv < 19)
+                            C[vi, vj] = T.max(Y[vi, vj] + bias[vj], T.float32(0))
+)");
+}
+
+TEST(DefaultSchedule, TraceIsPython) {
+  const DefaultSchedule found = schedule_by_rules("main", main_of(R"(
+    @T.prim_func
+    def main(A: T.Buffer((64, 64), "float32"), B: T.Buffer((64, 127), "float32"), C: T.Buffer((64, 127), "float32")):
+        for i, j, k in T.grid(64, 127, 64):
+            with T.block("C"):
+                vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+                with T.init():
+                    C[vi, vj] = T.float32(0)
+                C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
+  )"),
+                                                  kTiny);
+  const std::string text = found.trace.str();
+  EXPECT_EQ(text.substr(text.rfind('\n', text.size() - 2) + 1),
+            "sch.transform_layout(block=b23, buffer_index_type=\"write\", buffer_index=0, "
+            "index_map=lambda i0, i1: (i1 // 16, i0, i1 % 16))\n");
+}
+
+// ---- numbers before and after, on every machine
+
+struct Program {
+  std::string_view name, text;
+};
+
+const Program kPrograms[] = {
+    {"matmul", R"(
+    @T.prim_func
+    def main(A: T.Buffer((5, 127), "float32"), B: T.Buffer((127, 7), "float32"), C: T.Buffer((5, 7), "float32")):
+        for i, j, k in T.grid(5, 7, 127):
+            with T.block("C"):
+                vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+                with T.init():
+                    C[vi, vj] = T.float32(0)
+                C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
+)"},
+    {"packed_matmul", R"(
+    @T.prim_func
+    def main(A: T.Buffer((17, 33), "float32"), B: T.Buffer((33, 37), "float32"), C: T.Buffer((17, 37), "float32")):
+        for i, j, k in T.grid(17, 37, 33):
+            with T.block("C"):
+                vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+                with T.init():
+                    C[vi, vj] = T.float32(0)
+                C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
+)"},
+    {"batched_transposed_matmul_int32", R"(
+    @T.prim_func
+    def main(A: T.Buffer((3, 7, 5), "int32"), B: T.Buffer((3, 17, 7), "int32"), C: T.Buffer((3, 5, 17), "int32")):
+        for b, i, j, k in T.grid(3, 5, 17, 7):
+            with T.block("C"):
+                vb, vi, vj, vk = T.axis.remap("SSSR", [b, i, j, k])
+                with T.init():
+                    C[vb, vi, vj] = 0
+                C[vb, vi, vj] = C[vb, vi, vj] + A[vb, vk, vi] * B[vb, vj, vk]
+)"},
+    {"float64_matmul_with_broadcast_epilogue", R"(
+    @T.prim_func
+    def main(A: T.Buffer((5, 7), "float64"), B: T.Buffer((7, 19), "float64"), D: T.Buffer((3, 5, 19), "float64")):
+        Y = T.alloc_buffer((5, 19), "float64")
+        for i, j, k in T.grid(5, 19, 7):
+            with T.block("Y"):
+                vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+                with T.init():
+                    Y[vi, vj] = T.float64(0)
+                Y[vi, vj] = Y[vi, vj] + A[vi, vk] * B[vk, vj]
+        for b, i, j in T.grid(3, 5, 19):
+            with T.block("D"):
+                vb, vi, vj = T.axis.remap("SSS", [b, i, j])
+                D[vb, vi, vj] = Y[vi, vj] * T.float64(2)
+)"},
+    {"matmul_with_transposing_epilogue", R"(
+    @T.prim_func
+    def main(A: T.Buffer((5, 7), "float32"), B: T.Buffer((7, 19), "float32"), D: T.Buffer((19, 5), "float32")):
+        Y = T.alloc_buffer((5, 19), "float32")
+        for i, j, k in T.grid(5, 19, 7):
+            with T.block("Y"):
+                vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+                with T.init():
+                    Y[vi, vj] = T.float32(0)
+                Y[vi, vj] = Y[vi, vj] + A[vi, vk] * B[vk, vj]
+        for i, j in T.grid(19, 5):
+            with T.block("D"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                D[vi, vj] = Y[vj, vi]
+)"},
+    {"sum_that_two_read", R"(
+    @T.prim_func
+    def main(A: T.Buffer((5, 7, 19), "float32"), C: T.Buffer((5, 19), "float32"), D: T.Buffer((5, 19), "float32")):
+        Y = T.alloc_buffer((5, 19), "float32")
+        for i, j, k in T.grid(5, 19, 7):
+            with T.block("Y"):
+                vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+                with T.init():
+                    Y[vi, vj] = T.float32(0)
+                Y[vi, vj] = Y[vi, vj] + A[vi, vk, vj]
+        for i, j in T.grid(5, 19):
+            with T.block("C"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                C[vi, vj] = Y[vi, vj] * T.float32(2)
+        for i, j in T.grid(5, 19):
+            with T.block("D"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                D[vi, vj] = Y[vi, vj] * T.float32(3)
+)"},
+    {"padded_conv2d_stride_2", R"(
+    @T.prim_func
+    def main(X: T.Buffer((2, 3, 7, 19), "float32"), W: T.Buffer((5, 3, 3, 3), "float32"), Y: T.Buffer((2, 5, 4, 10), "float32")):
+        P = T.alloc_buffer((2, 3, 9, 21), "float32")
+        for n, c, i, j in T.grid(2, 3, 9, 21):
+            with T.block("P"):
+                vn, vc, vi, vj = T.axis.remap("SSSS", [n, c, i, j])
+                P[vn, vc, vi, vj] = T.if_then_else(1 <= vi and vi < 8 and 1 <= vj and vj < 20, X[vn, vc, vi - 1, vj - 1], T.float32(0))
+        for n, f, i, j, c, h, w in T.grid(2, 5, 4, 10, 3, 3, 3):
+            with T.block("Y"):
+                vn, vf, vi, vj, vc, vh, vw = T.axis.remap("SSSSRRR", [n, f, i, j, c, h, w])
+                with T.init():
+                    Y[vn, vf, vi, vj] = T.float32(0)
+                Y[vn, vf, vi, vj] = Y[vn, vf, vi, vj] + P[vn, vc, vi * 2 + vh, vj * 2 + vw] * W[vf, vc, vh, vw]
+)"},
+    {"dilated_depthwise_conv2d", R"(
+    @T.prim_func
+    def main(X: T.Buffer((1, 3, 9, 23), "float32"), W: T.Buffer((3, 1, 3, 3), "float32"), Y: T.Buffer((1, 3, 5, 19), "float32")):
+        for n, f, i, j, h, w in T.grid(1, 3, 5, 19, 3, 3):
+            with T.block("Y"):
+                vn, vf, vi, vj, vh, vw = T.axis.remap("SSSSRR", [n, f, i, j, h, w])
+                with T.init():
+                    Y[vn, vf, vi, vj] = T.float32(0)
+                Y[vn, vf, vi, vj] = Y[vn, vf, vi, vj] + X[vn, vf, vi + vh * 2, vj + vw * 2] * W[vf, 0, vh, vw]
+)"},
+    {"max_pool", R"(
+    @T.prim_func
+    def main(X: T.Buffer((2, 3, 7, 35), "float32"), Y: T.Buffer((2, 3, 3, 17), "float32")):
+        for n, c, i, j, h, w in T.grid(2, 3, 3, 17, 3, 3):
+            with T.block("Y"):
+                vn, vc, vi, vj, vh, vw = T.axis.remap("SSSSRR", [n, c, i, j, h, w])
+                with T.init():
+                    Y[vn, vc, vi, vj] = T.float32(-100)
+                Y[vn, vc, vi, vj] = T.max(Y[vn, vc, vi, vj], X[vn, vc, vi * 2 + vh, vj * 2 + vw])
+)"},
+    {"sum_over_first_axis", R"(
+    @T.prim_func
+    def main(X: T.Buffer((7, 127), "float32"), Y: T.Buffer((127,), "float32")):
+        for i, k in T.grid(127, 7):
+            with T.block("Y"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    Y[vi] = T.float32(0)
+                Y[vi] = Y[vi] + X[vk, vi]
+)"},
+    {"sum_over_last_axis", R"(
+    @T.prim_func
+    def main(X: T.Buffer((7, 127), "float32"), Y: T.Buffer((7,), "float32")):
+        for i, k in T.grid(7, 127):
+            with T.block("Y"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    Y[vi] = T.float32(0)
+                Y[vi] = Y[vi] + X[vi, vk]
+)"},
+    {"sum_of_everything", R"(
+    @T.prim_func
+    def main(X: T.Buffer((7, 5), "int64"), Y: T.Buffer((1,), "int64")):
+        for o, i, k in T.grid(1, 7, 5):
+            with T.block("Y"):
+                vo, vi, vk = T.axis.remap("SRR", [o, i, k])
+                with T.init():
+                    Y[vo] = T.int64(0)
+                Y[vo] = Y[vo] + X[vi, vk]
+)"},
+    {"normalised_rows", R"(
+    @T.prim_func
+    def main(X: T.Buffer((5, 17), "float32"), Y: T.Buffer((5, 17), "float32")):
+        most = T.alloc_buffer((5,), "float32")
+        less = T.alloc_buffer((5, 17), "float32")
+        total = T.alloc_buffer((5,), "float32")
+        for i, k in T.grid(5, 17):
+            with T.block("most"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    most[vi] = T.float32(-100)
+                most[vi] = T.max(most[vi], X[vi, vk])
+        for i, j in T.grid(5, 17):
+            with T.block("less"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                less[vi, vj] = X[vi, vj] - most[vi]
+        for i, k in T.grid(5, 17):
+            with T.block("total"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    total[vi] = T.float32(0)
+                total[vi] = total[vi] + less[vi, vk]
+        for i, j in T.grid(5, 17):
+            with T.block("Y"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                Y[vi, vj] = less[vi, vj] * T.float32(2) - total[vi]
+)"},
+    {"elements_with_broadcast", R"(
+    @T.prim_func
+    def main(A: T.Buffer((5, 1, 19), "float32"), B: T.Buffer((7, 1), "float32"), s: T.Buffer((1,), "float32"), C: T.Buffer((5, 7, 19), "float32")):
+        for i, j, k in T.grid(5, 7, 19):
+            with T.block("C"):
+                vi, vj, vk = T.axis.remap("SSS", [i, j, k])
+                C[vi, vj, vk] = A[vi, 0, vk] * B[vj, 0] + s[0]
+)"},
+    {"transpose_int8", R"(
+    @T.prim_func
+    def main(A: T.Buffer((5, 127), "int8"), B: T.Buffer((127, 5), "int8")):
+        for i, j in T.grid(127, 5):
+            with T.block("B"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vi, vj] = A[vj, vi]
+)"},
+    {"reshape", R"(
+    @T.prim_func
+    def main(A: T.Buffer((6, 5), "float32"), B: T.Buffer((3, 10), "float32")):
+        for i, j in T.grid(3, 10):
+            with T.block("B"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vi, vj] = A[(vi * 10 + vj) // 5, (vi * 10 + vj) % 5]
+)"},
+    {"concatenation", R"(
+    @T.prim_func
+    def main(A: T.Buffer((3, 5), "float32"), B: T.Buffer((3, 19), "float32"), C: T.Buffer((3, 24), "float32")):
+        for i, j in T.grid(3, 24):
+            with T.block("C"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                C[vi, vj] = T.if_then_else(vj < 5, A[vi, vj], B[vi, vj - 5])
+)"},
+    {"bools", R"(
+    @T.prim_func
+    def main(A: T.Buffer((5, 127), "float32"), B: T.Buffer((5, 127), "bool"), C: T.Buffer((5, 127), "bool")):
+        for i, j in T.grid(5, 127):
+            with T.block("C"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                C[vi, vj] = A[vi, vj] < T.float32(1) and B[vi, vj]
+)"},
+    {"unit_dimensions", R"(
+    @T.prim_func
+    def main(A: T.Buffer((1, 7, 1), "float32"), B: T.Buffer((7, 1, 1), "float32"), C: T.Buffer((1, 1, 1), "float32")):
+        for i, j, o, k in T.grid(1, 1, 1, 7):
+            with T.block("C"):
+                vi, vj, vo, vk = T.axis.remap("SSSR", [i, j, o, k])
+                with T.init():
+                    C[vi, vj, vo] = T.float32(0)
+                C[vi, vj, vo] = C[vi, vj, vo] + A[vi, vk, 0] * B[vk, vj, vo]
+)"},
+    {"no_elements", R"(
+    @T.prim_func
+    def main(A: T.Buffer((5, 0), "float32"), B: T.Buffer((0, 7), "float32"), C: T.Buffer((5, 7), "float32"), D: T.Buffer((0, 7), "float32")):
+        for i, j, k in T.grid(5, 7, 0):
+            with T.block("C"):
+                vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+                with T.init():
+                    C[vi, vj] = T.float32(0)
+                C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
+        for i, j in T.grid(0, 7):
+            with T.block("D"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                D[vi, vj] = B[vi, vj] * T.float32(2)
+)"},
+};
+
+class Numbers : public testing::TestWithParam<Program> {};
+
+TEST_P(Numbers, StayTheSame) {
+  for (const Machine& machine : {kAvx512, kAvx2, kSse, kNeon, kTiny}) {
+    scheduled(GetParam().text, machine);
+    Machine two_cores = machine;
+    two_cores.num_cores = 2;
+    scheduled(GetParam().text, two_cores);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(DefaultSchedule, Numbers, testing::ValuesIn(kPrograms),
+                         [](const auto& each) { return std::string(each.param.name); });
+
+TEST(DefaultSchedule, PanelsOfALargeProductAreSharedOut) {
+  Machine machine = kTiny;
+  machine.num_cores = 2;
+  const std::string text = show(scheduled(R"(
+    @T.prim_func
+    def main(A: T.Buffer((65, 33), "float32"), B: T.Buffer((33, 127), "float32"), C: T.Buffer((65, 127), "float32")):
+        for i, j, k in T.grid(65, 127, 33):
+            with T.block("C"):
+                vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+                with T.init():
+                    C[vi, vj] = T.float32(0)
+                C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
+  )",
+                                          machine));
+  EXPECT_NE(text.find("T.parallel(8)"), std::string::npos) << text;
+}
+
+// ---- what the rules leave alone
+
+TEST(DefaultSchedule, RejectionsSayWhy) {
+  std::vector<Rejection> rejections;
+  scheduled(R"(
+    @T.prim_func
+    def main(A: T.Buffer((5, 7), "float32"), B: T.Buffer((5, 7), "float32"), C: T.Buffer((5,), "float32"), D: T.Buffer((5, 7), "float32")):
+        for i, j in T.grid(5, 7):
+            with T.block("B"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vi, vj] = A[vi, vj] * T.float32(2)
+        for i, k in T.grid(5, 7):
+            with T.block("C"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    C[vi] = T.float32(0)
+                C[vi] = C[vi] + A[vi, vk]
+        for i, j in T.grid(5, 7):
+            with T.block("D"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                D[vi, vj] = B[vi, vj] + T.float32(1)
+  )",
+            kAvx2, &rejections);
+  std::string text;
+  for (const Rejection& each : rejections)
+    text += fmt::format("{} | {} | {}\n", each.block, each.rule, each.reason);
+  EXPECT_EQ(text,
+            "B | inline | compute_inline: block B cannot be inlined: block B writes B, a parameter of the "
+            "function\n"
+            "C | tile_sum | the block has another form\n");
+}
+
+TEST(DefaultSchedule, DoubledSumsStaySmall) {
+  std::string text = "@T.prim_func\ndef main(A: T.Buffer((7,), \"int32\"), B: T.Buffer((7,), \"int32\")):\n";
+  for (int n = 0; n < 39; ++n) text += fmt::format("    Y{} = T.alloc_buffer((7,), \"int32\")\n", n);
+  for (int n = 0; n < 40; ++n) {
+    const std::string from = n == 0 ? "A" : fmt::format("Y{}", n - 1),
+                      to = n == 39 ? "B" : fmt::format("Y{}", n);
+    text += fmt::format(
+        "    for i in range(7):\n        with T.block(\"{0}\"):\n            vi = T.axis.spatial(7, i)\n"
+        "            {0}[vi] = {1}[vi] + {1}[vi]\n",
+        to, from);
+  }
+  scheduled(text, kAvx2);
+}
+
+TEST(DefaultSchedule, OtherFunctionsOfTheModuleStay) {
+  Schedule sch(module_of(kMatmul));
+  const IRModule before = sch.module();
+  EXPECT_TRUE(schedule_by_rules(sch, "other", kAvx2).empty());
+  EXPECT_EQ(sch.module(), before);
+}
+
+}  // namespace
+}  // namespace tilewright::schedule
