@@ -236,13 +236,21 @@ def f(A: T.Buffer((2,), "float64"), B: T.Buffer((1,), "int32")):
 }
 
 TEST(C, RefusesWhatC99DoesNotHave) {
+  EXPECT_EQ(
+      refusal_of(R"(
+@T.prim_func
+def f(A: T.Buffer((8,), "float32x4")):
+    A[0] = T.Broadcast(T.float32(1), 4)
+)"),
+      "C99 has no values of dtype float32x4\n"
+      "help: integers of 8 to 64 bits, bool, float32 and float64 can be used; target \"llvm\" knows more");
   EXPECT_EQ(refusal_of(R"(
 @T.prim_func
 def f(A: T.Buffer((8,), "float32")):
-    A[T.Ramp(0, 1, 4)] = T.Broadcast(T.float32(1), 4)
+    A[T.Ramp(0, 1, 4)] = T.call_pure_extern("float32x4", "g", A[0])
 )"),
-            "C99 has no vectors, which float32x4 is\n"
-            "help: write a loop with T.vectorized instead; it stays a loop in C");
+            "f: the lanes of this float32x4 cannot be computed one by one, and the target has no vectors\n"
+            "help: write a loop with T.vectorized instead; it stays a loop");
   EXPECT_EQ(
       refusal_of(R"(
 @T.prim_func
@@ -304,6 +312,7 @@ TEST(C, RefusesCallsThatMeanNothing) {
   EXPECT_EQ(refusal_of_statement("A[0] = T.Cast(\"float32\", A.data)"),
             "a value of dtype handle cannot be cast to float32");
   EXPECT_EQ(refusal_of_statement("T.evaluate(T.break_loop())"), "break stands outside of any loop");
+  EXPECT_EQ(refusal_of_statement("T.evaluate(T.Ramp(i, 1, 4))"), "C99 has no vectors, which int32x4 is");
   EXPECT_EQ(refusal_of_statement("T.evaluate(T.ldexp(A[0], A[1]))"), "operator ldexp has no code in C");
 }
 

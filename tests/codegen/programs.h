@@ -242,6 +242,23 @@ def f(A: T.Buffer((7, 4), "float32"), B: T.Buffer((7,), "float32")):
         for j in T.unroll(4):
             B[i] = B[i] + A[i, j]
 )"},
+    {"vectors", R"(
+@T.prim_func
+def f(A: T.Buffer((16,), "float32"), B: T.Buffer((7, 4), "float32"), C: T.Buffer((16,), "int32")):
+    for i in range(7):
+        B[i, T.Ramp(0, 1, 4)] = A[T.Ramp(i, 3, 4)] * T.Broadcast(A[i], 4) + T.exp(A[T.Ramp(0, 1, 4)])
+    C[T.Ramp(1, 2, 4)] = T.Cast("int32x4", B[2, T.Ramp(0, 1, 4)]) + T.Ramp(5, -1, 4)
+    B[1, T.Ramp(0, 1, 4)] = T.Select(B[0, T.Ramp(0, 1, 4)] < B[1, T.Ramp(0, 1, 4)], B[0, T.Ramp(0, 1, 4)], T.Broadcast(T.float32(2), 4))
+)"},
+    {"lanes_are_read_before_they_are_written", R"(
+@T.prim_func
+def f(A: T.Buffer((16,), "float32"), B: T.Buffer((4,), "float32")):
+    A[T.Ramp(0, 1, 8)] = A[T.Ramp(7, -1, 8)]
+    v: T.float32x4 = A[T.Ramp(8, 1, 4)]
+    A[T.Ramp(8, 1, 4)] = T.Broadcast(T.float32(0), 4)
+    B[T.Ramp(0, 1, 4)] = v + v
+    A[T.Ramp(9, 1, 4)] = v + A[T.Ramp(8, 1, 4)]
+)"},
     {"names_of_c", R"(
 @T.prim_func
 def f(int: T.Buffer((7,), "float32"), expf: T.Buffer((7,), "float32")):

@@ -31,7 +31,11 @@ const std::vector<Step>& c_steps() {
   static const std::vector<Step> steps = [] {
     std::vector<Step> kept;
     for (const Step& step : cpu_steps()) {
-      if (step.name != "vectorize_loops" && step.name != "unroll_loops") kept.push_back(step);
+      if (step.name == "vectorize_loops")
+        kept.push_back(
+            {"scalarize_vectors", "vector expressions become loops over lanes", scalarize_vectors});
+      else if (step.name != "unroll_loops")
+        kept.push_back(step);
     }
     return kept;
   }();

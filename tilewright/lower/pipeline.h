@@ -17,7 +17,8 @@ struct Step {
 /// The steps for CPUs, from blocks to flat loops.
 const std::vector<Step>& cpu_steps();
 
-/// The steps for C source: the same, but loops marked vectorized or unrolled stay loops.
+/// The steps for C source: the same, but loops marked vectorized or unrolled stay loops, and vectors become
+/// loops.
 const std::vector<Step>& c_steps();
 
 /// Called after each step with its name and result; for dumps and checks.

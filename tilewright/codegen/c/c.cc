@@ -224,8 +224,7 @@ Code CPrinter::float_literal(double value, DataType dtype) const {
 }
 
 Code CPrinter::vector(const PrimExpr& expr) {
-  throw Unsupported(expr, "C99 has no vectors, which {} is", expr->dtype.str())
-      .help("write a loop with T.vectorized instead; it stays a loop in C");
+  throw Unsupported(expr, "C99 has no vectors, which {} is", expr->dtype.str());
 }
 
 void CPrinter::thread_loop(const ForNode* node) {

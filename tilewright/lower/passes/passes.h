@@ -24,6 +24,8 @@ PrimFunc partition_loops(const PrimFunc& func);
 PrimFunc flatten_buffers(const PrimFunc& func);
 /// Vectorized loops  ->  vector expressions; bodies that have no vector form become serial loops.
 PrimFunc vectorize_loops(const PrimFunc& func);
+/// Vector expressions  ->  loops over their lanes, for languages without vectors.
+PrimFunc scalarize_vectors(const PrimFunc& func);
 /// Unrolled loops  ->  copies of their body.
 PrimFunc unroll_loops(const PrimFunc& func);
 /// The function  ->  lowered functions (lower/lowered.h): entry with argument checks, compute, parallel
