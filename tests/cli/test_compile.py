@@ -119,8 +119,11 @@ def test_compiled_model_is_not_compiled_again(command, affine):
     assert done.err == ('error: "model.so" is compiled already\nhelp: give the ONNX model it was made of\n')
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_interrupt_leaves_no_file(program, save_model, tmp_path, number, code):
+@pytest.mark.parametrize(
+    ("number", "code", "target"),
+    [(signal.SIGINT, 130, "llvm"), (signal.SIGTERM, 143, "llvm"), (signal.SIGINT, 130, "c")],
+)
+def test_interrupt_leaves_no_file(program, save_model, tmp_path, number, code, target):
     from onnx import TensorProto, helper
 
     # enough kernels for seconds of work
@@ -131,12 +134,17 @@ def test_interrupt_leaves_no_file(program, save_model, tmp_path, number, code):
     save_model(
         nodes, {"x0": (TensorProto.FLOAT, [1, 2])}, {"x300": (TensorProto.FLOAT, [1, 302])}, initializers
     )
-    words = [program, "compile", "model.onnx", "-o", "model.so"]
-    process = subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
-    while not any(path.name.startswith(".tilewright") for path in tmp_path.iterdir()):
+    words = [program, "compile", "model.onnx", "-o", "model.so", "--target", target]
+    (tmp_path / "temporary").mkdir()
+    env = os.environ | {"TMPDIR": str(tmp_path / "temporary")}
+    process = subprocess.Popen(words, cwd=tmp_path, env=env, stderr=subprocess.PIPE, text=True)
+    # the C compiler's files are in the folder of the output, too
+    wanted = ".tilewright-*" if target == "llvm" else ".tilewright-*/.tilewright-*/*.c"
+    while not any(tmp_path.glob(wanted)) and process.poll() is None:
         time.sleep(0.005)
     process.send_signal(number)
     _, text = process.communicate(timeout=30)
     assert process.returncode == code
     assert text.endswith("\ninterrupted\n")
-    assert files(tmp_path) == ["model.onnx"]
+    assert files(tmp_path) == ["model.onnx", "temporary"]
+    assert files(tmp_path / "temporary") == []

@@ -1,5 +1,6 @@
 // tilewright compile: an ONNX model to a file that runs.
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 
 #include "tilewright/cli/command.h"
@@ -52,6 +53,8 @@ void run(const Options& options) {
   driver::require_export_format(driver::make_generator(ir::parse_target(options.model.target)),
                                 options.output);
   const Output output(options.output, options.is_forced);
+  // what a C compiler leaves when it is interrupted goes with it
+  setenv("TMPDIR", output.folder().c_str(), 1);
   Progress progress(options.model.is_quiet);
   progress.begin(fmt::format("compiling {} for {}", options.model.path, options.model.target));
   const driver::Executable executable =

@@ -24,6 +24,8 @@ class Output {
   Output& operator=(const Output&) = delete;
 
   const std::string& path() const { return path_; }
+  /// The new folder.
+  const std::string& folder() const { return folder_; }
   /// Where to write: a file with the ending of path().
   std::string place() const;
   /// Writes `bytes` to place().  Raises UserError if that fails.
