@@ -1,0 +1,170 @@
+// Which functions count as scheduled by somebody.
+#include "schedule_testing.h"
+#include "tilewright/schedule/default/default.h"
+
+namespace tilewright::schedule {
+namespace {
+
+constexpr Machine kAvx2{.vector_bytes = 32, .num_vector_registers = 16};
+
+PrimFunc main_of(std::string_view text) { return ref_as<PrimFuncNode>(module_of(text)->functions[0]); }
+
+void expect_not_plain(std::string_view program, std::string_view reason) {
+  const PrimFunc func = main_of(program);
+  EXPECT_EQ(why_not_plain(func), reason);
+  const DefaultSchedule found = schedule_by_rules("main", func, kAvx2);
+  EXPECT_EQ(found.func, func);
+  EXPECT_TRUE(found.trace.steps.empty());
+}
+
+TEST(WhyNotPlain, PlainFunctions) {
+  EXPECT_EQ(why_not_plain(main_of(R"(
+    @T.prim_func
+    def main(A: T.Buffer((1, 7), "float32"), B: T.Buffer((7,), "float32")):
+        Y = T.alloc_buffer((7,), "float32")
+        for i in range(7):
+            with T.block("Y"):
+                vo = T.axis.spatial(1, 0)
+                vi = T.axis.spatial(7, i)
+                Y[vi] = A[vo, vi]
+        for i in range(7):
+            with T.block("B"):
+                vi = T.axis.spatial(7, i)
+                B[vi] = Y[vi]
+  )")),
+            "");
+}
+
+TEST(WhyNotPlain, NoBlocks) {
+  expect_not_plain(R"(
+    @T.prim_func
+    def main(B: T.Buffer((7,), "float32")):
+        for i in range(7):
+            B[i] = T.float32(1)
+  )",
+                   "it has no root block");
+}
+
+TEST(WhyNotPlain, RootAnnotations) {
+  expect_not_plain(R"(
+    @T.prim_func
+    def main(B: T.Buffer((7,), "float32")):
+        with T.block("root"):
+            T.block_attr({"key": 1})
+            for i in range(7):
+                with T.block("B"):
+                    vi = T.axis.spatial(7, i)
+                    B[vi] = T.float32(1)
+  )",
+                   "its root block has annotations");
+}
+
+TEST(WhyNotPlain, Scopes) {
+  expect_not_plain(R"(
+    @T.prim_func
+    def main(B: T.Buffer((7,), "float32")):
+        Y = T.alloc_buffer((7,), "float32", scope="local")
+        for i in range(7):
+            with T.block("Y"):
+                vi = T.axis.spatial(7, i)
+                Y[vi] = T.float32(1)
+        for i in range(7):
+            with T.block("B"):
+                vi = T.axis.spatial(7, i)
+                B[vi] = Y[vi]
+  )",
+                   "buffer Y is in scope local");
+}
+
+TEST(WhyNotPlain, RootWithViews) {
+  expect_not_plain(R"(
+    @T.prim_func
+    def main(B: T.Buffer((7,), "float32")):
+        with T.block("root"):
+            V = T.match_buffer(B[0:7], (7,), "float32")
+            for i in range(7):
+                with T.block("B"):
+                    vi = T.axis.spatial(7, i)
+                    V[vi] = T.float32(1)
+  )",
+                   "its root block is more than a list of nests");
+}
+
+TEST(WhyNotPlain, Predicate) {
+  expect_not_plain(R"(
+    @T.prim_func
+    def main(B: T.Buffer((7,), "float32")):
+        for i in range(7):
+            with T.block("B"):
+                vi = T.axis.spatial(7, i)
+                T.where(i < 5)
+                B[vi] = T.float32(1)
+  )",
+                   "block B has a predicate");
+}
+
+TEST(WhyNotPlain, Annotations) {
+  expect_not_plain(R"(
+    @T.prim_func
+    def main(B: T.Buffer((7,), "float32")):
+        for i in range(7):
+            with T.block("B"):
+                T.block_attr({"key": 1})
+                vi = T.axis.spatial(7, i)
+                B[vi] = T.float32(1)
+  )",
+                   "block B has annotations");
+}
+
+TEST(WhyNotPlain, AxisOfTwoLoops) {
+  expect_not_plain(R"(
+    @T.prim_func
+    def main(B: T.Buffer((8,), "float32")):
+        for i, j in T.grid(2, 4):
+            with T.block("B"):
+                vi = T.axis.spatial(8, i * 4 + j)
+                B[vi] = T.float32(1)
+  )",
+                   "axis vi of block B is not a loop");
+}
+
+TEST(WhyNotPlain, LoopInside) {
+  expect_not_plain(R"(
+    @T.prim_func
+    def main(B: T.Buffer((5, 7), "float32")):
+        for i in range(5):
+            with T.block("B"):
+                vi = T.axis.spatial(5, i)
+                for j in range(7):
+                    B[vi, j] = T.float32(1)
+  )",
+                   "block B has loops or blocks inside");
+}
+
+TEST(WhyNotPlain, StatementOutside) {
+  expect_not_plain(R"(
+    @T.prim_func
+    def main(B: T.Buffer((7,), "float32")):
+        for i in range(7):
+            with T.block("B"):
+                vi = T.axis.spatial(7, i)
+                B[vi] = T.float32(1)
+        B[0] = T.float32(2)
+  )",
+                   "a statement is in no block");
+}
+
+TEST(WhyNotPlain, ParallelLoop) {
+  expect_not_plain(R"(
+    @T.prim_func
+    def main(B: T.Buffer((7,), "float32")):
+        for i in T.parallel(7):
+            with T.block("B"):
+                vi = T.axis.spatial(7, i)
+                B[vi] = T.float32(1)
+  )",
+                   "loop i is not a plain serial loop");
+}
+
+}  // namespace
+}  // namespace tilewright::schedule
