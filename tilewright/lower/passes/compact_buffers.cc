@@ -108,7 +108,7 @@ class Touched {
   const BufferNode* buffer_;
   Analyzer& analyzer_;
   Domains domains_;
-  std::vector<IntervalRegion> regions_;  // of each access, where its branch is taken
+  std::vector<IntervalRegion> regions_;                  // of each access, where its branch is taken
   std::unordered_map<const VarNode*, int64_t> vectors_;  // vectorized loops and their lanes
   int64_t lanes_ = 1;
   bool escapes_ = false;
