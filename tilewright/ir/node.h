@@ -46,6 +46,12 @@ using ObjectRef = Ref<Object>;
 
 /// Deletes the node; chains of any length are deleted without recursion.
 void release_last(const Object* object);
+/// The same for a Ref of any node: the deleter of support/ref.h would delete its static type alone.
+template <class T>
+  requires(std::is_base_of_v<Object, T> && !std::is_same_v<T, Object>)
+void release_last(const T* object) {
+  release_last(static_cast<const Object*>(object));
+}
 
 /// Base of the abstract classes: everything between the group's marks in nodes.inc.
 template <Kind kBegin, Kind kEnd>

@@ -19,7 +19,11 @@ ArgValue arg_from_python(nb::handle value) {
   PyObject* object = value.ptr();
   if (value.is_none()) return {};
   if (PyBool_Check(object)) return ArgValue(object == Py_True);
-  if (PyLong_Check(object)) return ArgValue(nb::cast<int64_t>(value));
+  if (PyLong_Check(object)) {
+    int64_t number;
+    if (!nb::try_cast(value, number)) throw UserError("{} is no 64-bit integer", nb::repr(value).c_str());
+    return ArgValue(number);
+  }
   if (PyFloat_Check(object)) return ArgValue(PyFloat_AsDouble(object));
   if (PyUnicode_Check(object)) return ArgValue(nb::cast<std::string>(value));
   if (nb::isinstance<BlockRef>(value)) return ArgValue(nb::cast<BlockRef>(value));

@@ -36,6 +36,7 @@ def install() -> types.ModuleType:
         if parent:
             modules[parent].__dict__[child] = module
     classes.rename()
+    classes.add_spellings()
     sys.modules.update(modules)
     return modules["tvm"]
 

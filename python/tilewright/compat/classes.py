@@ -1,6 +1,7 @@
 """What `type(x)` shows: the module and name that a class had in the era whose spelling created the object."""
 
 from .. import ir, relax, runtime, tir
+from .. import schedule as tw_schedule
 
 # class, module, name: as the course's texts print them
 _SHOWN = [
@@ -16,6 +17,11 @@ def rename() -> None:
     for cls, module, name in _SHOWN:
         cls.__module__ = module
         cls.__name__ = cls.__qualname__ = name
+
+
+def add_spellings() -> None:
+    """Methods under the names that other years gave them."""
+    tw_schedule.Schedule.get_sblock = tw_schedule.Schedule.get_block
 
 
 class OldExecutable:

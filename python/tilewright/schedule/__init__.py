@@ -3,6 +3,7 @@
 from inspect import isfunction
 
 from .. import _core
+from ..errors import Unsupported
 from ..ir.module import IRModule, unwrapped
 from ..tir import index_map
 
@@ -103,6 +104,20 @@ def _method(name: str, doc: str, returns: str, args: list):
 for _name, _doc, _returns, _args in _core.primitive_table():
     setattr(Schedule, _name, _method(_name, _doc, _returns, _args))
 
-Trace.apply_to_schedule = lambda self, sch: self.apply_to(sch._core)
+
+def _apply_to_schedule(self, sch: Schedule, remove_postproc: bool = False, decision_provider=None) -> None:
+    """Runs the steps of this trace on `sch`.
+
+    sch                a schedule of the same program
+    remove_postproc    leave out what follows a postprocessing mark; no trace has one yet
+    decision_provider  must be None: samples are drawn as the trace recorded them
+    Raises             UserError for a step that does not fit
+    """
+    if decision_provider is not None:
+        raise Unsupported("apply_to_schedule: a decision_provider cannot be given")
+    self.apply_to(sch._core)
+
+
+Trace.apply_to_schedule = _apply_to_schedule
 Trace.as_json = lambda self: self.save_json()
 Trace.show = lambda self: print(self)

@@ -49,8 +49,9 @@ void shape(Importer& importer, const Node& node) {
 void gather(Importer& importer, const Node& node) {
   auto elements = importer.known(node, 0);
   if (!elements)
+    // indices come with the data: one that is outside must not reach memory that is not ours
     return importer.emit(node, "relax.take", {importer.value(node, 0), importer.value(node, 1)},
-                         {{"axis", integer(int_attr(node, "axis", 0))}});
+                         {{"axis", integer(int_attr(node, "axis", 0))}, {"mode", tir::string_imm("clip")}});
   relax::Shape picked;
   for (int64_t index : importer.require_ints(node, 1)) {
     if (index < 0) index += static_cast<int64_t>(elements->size());

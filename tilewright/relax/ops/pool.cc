@@ -93,8 +93,8 @@ Type infer_pool(const Call& call, const PoolAttrs<kSpatial>& attrs) {
   for (size_t n = 0; n < kSpatial; ++n) {
     PrimExpr& extent = result[spatial[n]];
     const int64_t pad = options.padding[n] + options.padding[kSpatial + n];
-    extent = topi::pool_extent(extent, options.pool_size[n], options.strides[n], pad, options.dilation[n],
-                               options.ceil_mode);
+    extent = topi::pool_extent(extent, options.pool_size[n], options.strides[n], options.padding[n],
+                               options.padding[kSpatial + n], options.dilation[n], options.ceil_mode);
     if (const auto* number = extent.template as<IntImmNode>(); number && number->value < 1)
       fail(call, "the window of {} is larger than data {} with padding {}", options.pool_size[n],
            shape_text(*shape), pad);

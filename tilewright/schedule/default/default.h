@@ -18,8 +18,9 @@ struct Rejection {
 };
 
 /// Runs the rules on function `func_name` of `sch` for `machine`; the trace gets their steps.  A function
-/// that somebody has scheduled stays as it is. Returns  the rules that were tried in vain; a block that no
-/// rule takes stays as it is
+/// that somebody has scheduled stays as it is.
+///
+/// Returns  the rules that were tried in vain; a block that no rule takes stays as it is
 std::vector<Rejection> schedule_by_rules(Schedule& sch, const std::string& func_name, const Machine& machine);
 
 /// A function and the steps that made it.

@@ -4,10 +4,12 @@
 
 namespace tilewright::schedule {
 
-/// Sums (matrix products, convolutions, pools, sums over outer axes): a tile of results is kept in registers,
+/// Sums: matrix products, convolutions, pools, sums over outer axes.  A tile of results is kept in registers,
 /// contiguous in the last dimension, while all its terms are added; an operand that many tiles read is
-/// packed. sum       a reduction epilogue  an element by element block that is the only reader of the sum, or
-/// nothing
+/// packed.
+///
+/// sum       a reduction
+/// epilogue  an element by element block that is the only reader of the sum, or nothing
 bool tile_sum(Schedule& sch, const BlockShape& sum, const std::optional<BlockShape>& epilogue,
               const Machine& machine);
 
@@ -16,6 +18,7 @@ bool tile_sum(Schedule& sch, const BlockShape& sum, const std::optional<BlockSha
 bool vectorize_elements(Schedule& sch, const BlockShape& shape, const Machine& machine);
 
 /// Fuses loops from `loops[0]` on until there are enough iterations for all cores, and makes them parallel.
+///
 /// num_candidates  how many of the loops, outermost first, may take part
 /// Returns         the loops that are left: the parallel one first
 std::vector<LoopRef> parallelize(Schedule& sch, std::vector<LoopRef> loops, size_t num_candidates,

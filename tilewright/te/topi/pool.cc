@@ -19,9 +19,9 @@ class Pooling {
       : data_(data), options_(options), spatial_(spatial_dims(options.layout)) {
     shape_ = data.shape();
     for (size_t n = 0; n < spatial_.size(); ++n) {
-      const int64_t pad = options.padding[n] + options.padding[spatial_.size() + n];
-      shape_[spatial_[n]] = pool_extent(data.shape()[spatial_[n]], options.pool_size[n], options.strides[n],
-                                        pad, options.dilation[n], options.ceil_mode);
+      shape_[spatial_[n]] =
+          pool_extent(data.shape()[spatial_[n]], options.pool_size[n], options.strides[n], options.padding[n],
+                      options.padding[spatial_.size() + n], options.dilation[n], options.ceil_mode);
       reduced_.push_back(te::reduce_axis(
           make_const_int(data.shape()[spatial_[n]]->dtype, options.pool_size[n]), fmt::format("rv{}", n)));
     }
@@ -89,10 +89,13 @@ std::vector<size_t> spatial_dims(const std::string& layout) {
   return dims;
 }
 
-PrimExpr pool_extent(const PrimExpr& extent, int64_t pool, int64_t stride, int64_t pad, int64_t dilation,
-                     bool ceil_mode) {
-  const int64_t covered = (pool - 1) * dilation + 1;
-  return arith::simplify(floordiv(extent + (pad - covered + (ceil_mode ? stride - 1 : 0)), stride) + 1);
+PrimExpr pool_extent(const PrimExpr& extent, int64_t pool, int64_t stride, int64_t pad_before,
+                     int64_t pad_after, int64_t dilation, bool ceil_mode) {
+  const int64_t covered = (pool - 1) * dilation + 1, pad = pad_before + pad_after - covered;
+  if (!ceil_mode) return arith::simplify(floordiv(extent + pad, stride) + 1);
+  const PrimExpr reaching = floordiv(extent + (pad + stride - 1), stride) + 1;
+  const PrimExpr starting = floordiv(extent + (pad_before + stride - 1), stride);
+  return arith::simplify(tir::min(reaching, starting));
 }
 
 Tensor max_pool(const Tensor& data, const PoolOptions& options) {

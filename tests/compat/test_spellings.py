@@ -1,0 +1,37 @@
+"""Names that other years gave to methods."""
+
+import subprocess
+import sys
+
+PROGRAM = """
+import tvm
+from tvm.script import ir as I, tir as T
+
+
+@I.ir_module
+class Module:
+    @T.prim_func
+    def main(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+        for i in range(8):
+            with T.sblock("B"):
+                vi = T.axis.spatial(8, i)
+                B[vi] = A[vi] + T.float32(1)
+
+
+sch = tvm.s_tir.Schedule(Module)
+(i,) = sch.get_loops(sch.get_sblock("B"))
+sch.split(i, factors=[2, None])
+again = tvm.s_tir.Schedule(Module)
+sch.trace.apply_to_schedule(again, remove_postproc=False)
+tvm.ir.assert_structural_equal(again.mod, sch.mod)
+print("same")
+"""
+
+
+def test_sblock_and_s_tir(tmp_path):
+    file = tmp_path / "program.py"
+    file.write_text(PROGRAM)
+    done = subprocess.run(
+        [sys.executable, "-m", "tilewright.compat", str(file)], capture_output=True, text=True, check=False
+    )
+    assert done.stdout == "same\n", done.stderr

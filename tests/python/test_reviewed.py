@@ -1,0 +1,88 @@
+"""Faults that readers found, each with the program that showed it."""
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper
+
+import tilewright
+from tilewright.script import tir as T  # noqa: N812
+
+
+def model_of(node, inputs, output):
+    def value(name, array, kind):
+        return helper.make_tensor_value_info(name, kind, array.shape)
+
+    kinds = {"float32": TensorProto.FLOAT, "int64": TensorProto.INT64}
+    graph = helper.make_graph(
+        [node],
+        "graph",
+        [value(name, array, kinds[str(array.dtype)]) for name, array in inputs.items()],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, output)],
+    )
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+def run(tmp_path, model, *inputs):
+    path = tmp_path / "model.onnx"
+    onnx.save(model, path)
+    main = tilewright.VirtualMachine(tilewright.compile(path))["main"]
+    return main(*(tilewright.tensor(x) for x in inputs)).numpy()
+
+
+@pytest.mark.parametrize(("index", "expected"), [(1 << 40, 4), (-6, 0), (-1, 4)])
+def test_gather_reads_no_foreign_memory(tmp_path, index, expected):
+    x, i = np.arange(5, dtype="float32"), np.array([index])
+    model = model_of(helper.make_node("Gather", ["x", "i"], ["y"]), {"x": x, "i": i}, (1,))
+    assert run(tmp_path, model, x, i) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("extent", "window", "stride", "pads", "expected"),
+    [(33, 1, 3, 0, 11), (7, 1, 3, 0, 3), (7, 2, 3, 0, 3), (5, 2, 2, 1, 3), (127, 3, 2, 1, 64)],
+)
+def test_windows_of_ceil_mode_start_inside(tmp_path, extent, window, stride, pads, expected):
+    x = np.random.default_rng(0).random((1, 1, extent, extent), dtype="float32")
+    attrs = {"kernel_shape": [window] * 2, "strides": [stride] * 2, "pads": [pads] * 4, "ceil_mode": 1}
+    node = helper.make_node("MaxPool", ["x"], ["y"], **attrs)
+    got = run(tmp_path, model_of(node, {"x": x}, (1, 1, expected, expected)), x)
+    assert got.shape == (1, 1, expected, expected)
+    for row, column in ((0, 0), (expected - 1, expected - 1), (0, expected - 1)):
+        starts = [max(0, n * stride - pads) for n in (row, column)]
+        ends = [n * stride - pads + window for n in (row, column)]
+        assert got[0, 0, row, column] == x[0, 0, starts[0] : ends[0], starts[1] : ends[1]].max()
+
+
+def test_a_factor_beyond_64_bits_is_refused():
+    @T.prim_func
+    def main(A: T.Buffer((8,), "float32")):
+        for i in range(8):
+            with T.block("A"):
+                vi = T.axis.spatial(8, i)
+                A[vi] = T.float32(1)
+
+    sch = tilewright.Schedule(main)
+    (i,) = sch.get_loops(sch.get_block("A"))
+    with pytest.raises(tilewright.UserError) as refusal:
+        sch.split(i, [2**63, None])
+    assert str(refusal.value) == "error: 9223372036854775808 is no 64-bit integer"
+
+
+def test_choices_by_bool_elements_in_c():
+    @T.prim_func
+    def main(
+        X: T.Buffer((7, 127), "float32"),
+        Y: T.Buffer((127,), "float32"),
+        M: T.Buffer((7, 127), "bool"),
+        C: T.Buffer((7, 127), "float32"),
+    ):
+        for a, b in T.grid(7, 127):
+            with T.block("C"):
+                va, vb = T.axis.remap("SS", [a, b])
+                C[va, vb] = T.Select(M[va, vb], X[va, vb], Y[vb])
+
+    rng = np.random.default_rng(0)
+    x, y, m = rng.random((7, 127), "float32"), rng.random(127, "float32"), rng.random((7, 127)) < 0.5
+    c = np.zeros((7, 127), "float32")
+    tilewright.build(main, target="c")["main"](x, y, m, c)
+    np.testing.assert_array_equal(c, np.where(m, x, y))
