@@ -66,6 +66,9 @@ def test_a_factor_beyond_64_bits_is_refused():
     with pytest.raises(tilewright.UserError) as refusal:
         sch.split(i, [2**63, None])
     assert str(refusal.value) == "error: 9223372036854775808 is no 64-bit integer"
+    with pytest.raises(tilewright.Unsupported) as refusal:
+        sch.trace.apply_to_schedule(sch, decision_provider=print)
+    assert str(refusal.value) == "apply_to_schedule: a decision_provider cannot be given"
 
 
 def test_choices_by_bool_elements_in_c():
