@@ -147,7 +147,8 @@ TEST(CreatePrimFunc, ConstantDistanceReadsAreOneRegion) {
 TEST(CreatePrimFunc, IndirectReadIsOneElement) {
   Tensor a = te::placeholder(dims({7}), kFloat32, "A"), index = te::placeholder(dims({5}), kInt64, "I");
   Tensor b = te::compute(dims({5}), [&](Var i) { return a(index(i)); }, {.name = "B"});
-  const BlockNode* block = block_named(te::create_prim_func({a, index, b}), "B");
+  const PrimFunc func = te::create_prim_func({a, index, b});
+  const BlockNode* block = block_named(func, "B");
   ASSERT_EQ(block->reads.size(), 2u);
   for (const BufferRegion& read : block->reads)
     EXPECT_TRUE(is_const_int(read->region[0]->extent, 1)) << repr(read);
