@@ -181,12 +181,12 @@ def slow_commands() -> list[Command]:
 STAGES = [
     Stage("format", "formatters and linters", format_commands, 120),
     Stage("layout", "layers, sizes, error inventory", layout_commands, 120),
-    Stage("build", "build, warnings are errors", lambda: [Command(["tools/build.sh", "release"])], 1200),
+    Stage("build", "build, warnings are errors", lambda: [Command(["tools/build.sh", "release"])], 2400),
     Stage("cpp", "C++ tests", lambda: [ctest("cpp", "build", "-j2")], 600),
     Stage("python", "fast Python tests", python_commands, 900),
     Stage("sanitizers", "address and undefined behaviour sanitizers", sanitizer_commands, 1800, False),
     Stage("threads", "thread sanitizer", threads_commands, 600, False),
-    Stage("examples", "the demo, examples, install", example_commands, 600),
+    Stage("examples", "the demo, examples, install", example_commands, 2400),
     Stage("models", "models", lambda: [pytest("models", "tests/models")], 600),
     Stage("slow", "slow tests and fuzzers", slow_commands, 900),
     Stage(

@@ -89,3 +89,19 @@ def test_choices_by_bool_elements_in_c():
     c = np.zeros((7, 127), "float32")
     tilewright.build(main, target="c")["main"](x, y, m, c)
     np.testing.assert_array_equal(c, np.where(m, x, y))
+
+
+def test_rows_of_unknown_number_are_tiled():
+    @T.prim_func
+    def main(a: T.handle, B: T.Buffer((784, 128), "float32"), c: T.handle):
+        n = T.int64()
+        A = T.match_buffer(a, (n, 784))
+        C = T.match_buffer(c, (n, 128))
+        for i, j, k in T.grid(n, 128, 784):
+            with T.block("C"):
+                vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+                with T.init():
+                    C[vi, vj] = T.float32(0)
+                C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
+
+    assert tilewright.schedule.by_rules(main).rejections == []

@@ -101,6 +101,7 @@ std::vector<LoopRef> loops_of_axis(const Schedule& sch, BlockRef block, size_t a
   const PrimExpr value = sch.state().node(sch.state()[block]).realize()->iter_values[axis];
   std::vector<LoopRef> found;
   for (LoopRef loop : loops) {
+    if (!sch.is_alive(loop)) continue;  // split since it was looked up
     if (uses(value, sch.state().node(sch.state()[loop]).loop()->loop_var)) found.push_back(loop);
   }
   return found;
