@@ -101,7 +101,8 @@ def seconds_of_process(code: str) -> float:
 
 def peak_bytes(code: str) -> int:
     """The most memory that a process with this program had."""
-    code += "; import resource; print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    # VmHWM is of this program alone; ru_maxrss would count the parent before exec
+    code += "; print(next(line for line in open('/proc/self/status') if line.startswith('VmHWM')).split()[1])"
     process = subprocess.run(
         [sys.executable, "-c", code],
         check=True,
