@@ -122,6 +122,11 @@ std::optional<std::vector<int64_t>> constant_extents(const Shape& shape) {
   return values;
 }
 
+std::optional<std::vector<int64_t>> constant_shape(const Expr& expr) {
+  const Shape* shape = known_shape(expr);
+  return shape ? constant_extents(*shape) : std::nullopt;
+}
+
 // ---------------------------------------------------------------- text
 
 std::string extent_text(const PrimExpr& extent) {

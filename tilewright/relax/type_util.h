@@ -48,6 +48,8 @@ const Shape* known_shape(const TensorTypeNode* type);
 /// The extents of the tensor or shape `expr`, or null.
 const Shape* known_shape(const Expr& expr);
 std::optional<std::vector<int64_t>> constant_extents(const Shape& shape);
+/// The same of a tensor expression; nothing if its shape is not known.
+std::optional<std::vector<int64_t>> constant_shape(const Expr& expr);
 
 // ---- text for messages
 /// "n * 4": an extent, whose numbers are int64 without saying so

@@ -32,11 +32,6 @@ const std::vector<int64_t> kToLast = {0, 2, 3, 1}, kToFirst = {0, 3, 1, 2}, kWei
 // Where dimension n of [n, c, h, w] is in [n, h, w, c].
 int64_t last_position(int64_t axis) { return axis == 0 ? 0 : axis == 1 ? 3 : axis - 1; }
 
-std::optional<std::vector<int64_t>> constant_shape(const Expr& expr) {
-  const Shape* shape = known_shape(expr);
-  return shape ? constant_extents(*shape) : std::nullopt;
-}
-
 bool is_convertible_conv(const CallNode* call) {
   return op_name(call) == "relax.nn.conv2d" && call->attrs.get_string("data_layout", "") == "NCHW" &&
          call->attrs.get_string("kernel_layout", "") == "OIHW" &&
@@ -56,7 +51,7 @@ Work work_of(const Function& func, int64_t lanes) {
   Work work;
   walk(func, [&](const CallNode* call) {
     if (!is_convertible_conv(call)) return;
-    const auto out = constant_shape(Expr(call)), weight = constant_shape(call->args[1]);
+    const auto weight = constant_shape(call->args[1]);
     const Shape* shape = known_shape(Expr(call));
     int64_t channels, width;
     if (!shape || !weight || !tir::as_const_int((*shape)[1], &channels) ||

@@ -49,11 +49,6 @@ std::vector<int64_t> along(size_t ndim, size_t axis, int64_t size) {
   return shape;
 }
 
-std::optional<std::vector<int64_t>> constant_shape(const Expr& expr) {
-  const Shape* shape = known_shape(expr);
-  return shape ? constant_extents(*shape) : std::nullopt;
-}
-
 DataType dtype_of(const Expr& expr) {
   const Type type = type_of(expr);
   const auto* tensor = type.as<TensorTypeNode>();

@@ -6,24 +6,15 @@
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
+#include "tilewright/schedule/loops.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::schedule {
-namespace {
-
-bool uses(const PrimExpr& expr, const Var& axis) {
-  bool found = false;
-  walk(expr, [&](const VarNode* var) { found |= var == axis.get(); });
-  return found;
-}
-
-}  // namespace
-
 Along along(const Buffer& buffer, const std::vector<PrimExpr>& indices, const Var& axis) {
   Along result = Along::kStays;
   bool is_innermost = true;  // only dimensions of extent 1 are further inside
   for (size_t n = indices.size(); n-- > 0;) {
-    if (uses(indices[n], axis)) {
+    if (uses(indices[n], axis.get())) {
       const PrimExpr next = substitute(indices[n], {{axis.get(), axis + 1}});
       const bool is_next = is_innermost && is_one(arith::simplify(next - indices[n]));
       if (!is_next || result != Along::kStays) return Along::kStrided;
@@ -102,7 +93,7 @@ std::vector<LoopRef> loops_of_axis(const Schedule& sch, BlockRef block, size_t a
   std::vector<LoopRef> found;
   for (LoopRef loop : loops) {
     if (!sch.is_alive(loop)) continue;  // split since it was looked up
-    if (uses(value, sch.state().node(sch.state()[loop]).loop()->loop_var)) found.push_back(loop);
+    if (uses(value, sch.state().node(sch.state()[loop]).loop()->loop_var.get())) found.push_back(loop);
   }
   return found;
 }

@@ -190,6 +190,12 @@ struct TileLoops {
   size_t num_before_rows = 0;  // of them up to and with the loop over panels
 };
 
+// Rows and vectors are expanded, lanes run together.
+void expand(Schedule& sch, const std::vector<LoopRef>& loops) {
+  for (size_t n = 0; n + 1 < loops.size(); ++n) sch.call("unroll", loops[n]);
+  sch.call("vectorize", loops.back());
+}
+
 TileLoops tile_epilogue(Schedule& sch, const BlockShape& target, const AxisMap& map, const Plan& plan) {
   TileLoops result;
   std::vector<LoopRef> all = loops_inside(sch, target.ref, std::nullopt), used;
@@ -238,15 +244,8 @@ TileLoops tile_epilogue(Schedule& sch, const BlockShape& target, const AxisMap& 
   std::vector<LoopRef> order = result.outer;
   order.insert(order.end(), inner.begin(), inner.end());
   sch.call("reorder", order);
-  for (size_t n = 0; n + 1 < inner.size(); ++n) sch.call("unroll", inner[n]);
-  sch.call("vectorize", inner.back());
+  expand(sch, inner);
   return result;
-}
-
-// Rows and vectors are expanded, lanes run together.
-void expand(Schedule& sch, const std::vector<LoopRef>& loops) {
-  for (size_t n = 0; n + 1 < loops.size(); ++n) sch.call("unroll", loops[n]);
-  sch.call("vectorize", loops.back());
 }
 
 void compute_sum(Schedule& sch, const BlockShape& sum, LoopRef place, const Plan& plan) {

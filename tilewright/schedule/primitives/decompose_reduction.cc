@@ -21,16 +21,10 @@ struct Args {
   }
 };
 
-bool uses(const PrimExpr& expr, const ForNode* loop) {
-  bool found = false;
-  walk(expr, [&](const VarNode* var) { found |= var == loop->loop_var.get(); });
-  return found;
-}
-
 bool feeds_axis(const BlockRealizeNode* realize, const ForNode* loop, bool is_reduce) {
   for (size_t n = 0; n < realize->iter_values.size(); ++n) {
     if ((realize->block->iter_vars[n]->iter_type == IterType::kReduce) == is_reduce &&
-        uses(realize->iter_values[n], loop))
+        uses(realize->iter_values[n], loop->loop_var.get()))
       return true;
   }
   return false;

@@ -25,12 +25,6 @@ struct Args {
   }
 };
 
-bool uses(const PrimExpr& expr, const VarNode* var) {
-  bool found = false;
-  walk(expr, [&](const VarNode* other) { found |= other == var; });
-  return found;
-}
-
 // Y[indices] = op(Y[indices], term)
 struct Update {
   const BufferStoreNode* store;
