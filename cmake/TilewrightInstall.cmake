@@ -1,31 +1,23 @@
 # cmake --install: headers, both shared libraries, the command line, and a package for find_package(tilewright).
-# With TILEWRIGHT_WHEEL only component "wheel" matters: the binaries of the Python package, side by side in it.
+# Component "wheel", which a plain installation leaves out: the binaries of the Python package, side by side in it.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(libraries tilewright_shared tilewright_runtime_shared)
-
-if(TILEWRIGHT_WHEEL)
-  set(binaries ${libraries})
-  foreach(target tilewright_core tilewright_command)
-    if(TARGET ${target})
-      list(APPEND binaries ${target})
-    endif()
-  endforeach()
-  set_target_properties(${binaries} PROPERTIES INSTALL_RPATH "$ORIGIN")
-  install(TARGETS ${binaries}
-    LIBRARY DESTINATION tilewright COMPONENT wheel
-    RUNTIME DESTINATION tilewright COMPONENT wheel)
-  return()
-endif()
+set_target_properties(${libraries} PROPERTIES INSTALL_RPATH "$ORIGIN")
+foreach(target ${libraries} tilewright_core tilewright_command)
+  if(TARGET ${target})
+    install(TARGETS ${target} LIBRARY DESTINATION tilewright COMPONENT wheel EXCLUDE_FROM_ALL
+            RUNTIME DESTINATION tilewright COMPONENT wheel EXCLUDE_FROM_ALL)
+  endif()
+endforeach()
 
 install(DIRECTORY tilewright DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.h" PATTERN "*.inc" PATTERN python EXCLUDE PATTERN cli EXCLUDE)
 install(TARGETS ${libraries} tilewright_flags EXPORT tilewrightTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-set_target_properties(${libraries} PROPERTIES INSTALL_RPATH "$ORIGIN")
 set_target_properties(tilewright_shared PROPERTIES EXPORT_NAME tilewright)
 set_target_properties(tilewright_runtime_shared PROPERTIES EXPORT_NAME runtime)
 if(TARGET tilewright_command)
-  set_target_properties(tilewright_command PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+  set_target_properties(tilewright_command PROPERTIES INSTALL_RPATH "$ORIGIN:$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
   install(TARGETS tilewright_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 

@@ -14,9 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.timeout(
-        1800
-    ),  # it compiles everything where ccache does not have the objects of the release build
+    pytest.mark.timeout(1800),  # it compiles everything where the release build was not made before
     pytest.mark.skipif(
         importlib.util.find_spec("build") is None, reason="the package build is not installed"
     ),
