@@ -44,7 +44,7 @@ class Stage:
     title: str
     commands: Callable[[], list["Command"]]
     limit_s: int
-    is_default: bool = True  # False: only when named, e.g. make test STAGES=sanitizers
+    is_default: bool = True  # False: only when named, e.g. make test STAGES=tidy
 
 
 @dataclasses.dataclass
@@ -137,7 +137,7 @@ def sanitizer_commands() -> list[Command]:
     python.env["LD_PRELOAD"] = runtime
     return [
         Command(["tools/build.sh", "asan-ubsan"]),
-        ctest("sanitizers-cpp", "build-asan"),
+        ctest("sanitizers-cpp", "build-asan", "-j2"),
         python,
     ]
 
@@ -184,11 +184,11 @@ STAGES = [
     Stage("build", "build, warnings are errors", lambda: [Command(["tools/build.sh", "release"])], 2400),
     Stage("cpp", "C++ tests", lambda: [ctest("cpp", "build", "-j2")], 600),
     Stage("python", "fast Python tests", python_commands, 900),
-    Stage("sanitizers", "address and undefined behaviour sanitizers", sanitizer_commands, 1800, False),
-    Stage("threads", "thread sanitizer", threads_commands, 600, False),
     Stage("examples", "the demo, examples, install", example_commands, 2400),
     Stage("models", "models", lambda: [pytest("models", "tests/models")], 600),
     Stage("slow", "slow tests and fuzzers", slow_commands, 900),
+    Stage("sanitizers", "address and undefined behaviour sanitizers", sanitizer_commands, 2400),
+    Stage("threads", "thread sanitizer", threads_commands, 600),
     Stage(
         "tidy",
         "clang-tidy on changed files",

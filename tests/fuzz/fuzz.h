@@ -34,7 +34,9 @@ class Random {
   explicit Random(uint64_t seed) : engine_(seed) {}
   /// low <= result <= high
   int64_t between(int64_t low, int64_t high) {
-    return low + static_cast<int64_t>(engine_() % static_cast<uint64_t>(high - low + 1));
+    const uint64_t count = static_cast<uint64_t>(high) - static_cast<uint64_t>(low) + 1;  // 0: all of them
+    const uint64_t offset = count ? engine_() % count : engine_();
+    return static_cast<int64_t>(static_cast<uint64_t>(low) + offset);
   }
   bool chance(int percent) { return between(1, 100) <= percent; }
   template <class T>
