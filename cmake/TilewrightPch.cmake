@@ -28,6 +28,14 @@ function(tilewright_use_pch layer)
   endif()
 endfunction()
 
+# tilewright_own_pch(<target> <headers...>): the same headers, and others that take long and only this target includes
+function(tilewright_own_pch target)
+  if(TILEWRIGHT_PCH)
+    target_compile_options(${target} PRIVATE ${tilewright_pch_options})
+    target_precompile_headers(${target} PRIVATE ${ARGN} ${tilewright_pch_headers})
+  endif()
+endfunction()
+
 # tilewright_use_test_pch(<program>): GoogleTest and the same headers, for test programs without definitions of their own
 function(tilewright_use_test_pch program)
   if(NOT TILEWRIGHT_PCH)
