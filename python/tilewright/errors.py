@@ -3,15 +3,19 @@
 from . import _core
 
 
-class UserError(ValueError):
+class Error(Exception):
+    """Any of the three."""
+
+
+class UserError(Error, ValueError):
     """Your program, file or argument is wrong; the text says what, where and what to do next."""
 
 
-class Unsupported(NotImplementedError):
+class Unsupported(Error, NotImplementedError):
     """What you ask is right, but tilewright cannot do it; the text says what it can."""
 
 
-class InternalError(RuntimeError):
+class InternalError(Error, RuntimeError):
     """A bug of tilewright; please report it with the script that shows it."""
 
 

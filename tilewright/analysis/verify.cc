@@ -20,6 +20,19 @@ bool is_thread_tag(std::string_view tag) {
   return tag.starts_with("vthread") || tag == "cthread";
 }
 
+// T.vscale() times a constant: a vector whose length the machine knows
+bool is_scalable(const PrimExpr& extent) {
+  const auto* product = extent.as<MulNode>();
+  if (!product) {
+    const auto* call = extent.as<CallNode>();
+    const auto* op = call ? call->op.as<OpNode>() : nullptr;
+    return op && op->name == "tir.vscale";
+  }
+  int64_t factor;
+  return (as_const_int(product->a, &factor) && is_scalable(product->b)) ||
+         (as_const_int(product->b, &factor) && is_scalable(product->a));
+}
+
 }  // namespace
 
 void Verifier::define(const VarNode* var, const ObjectRef& where) {
@@ -108,7 +121,7 @@ void Verifier::loop(const ForNode* loop) {
   int64_t extent;
   const bool is_constant = as_const_int(loop->extent, &extent);
   const std::string& name = loop->loop_var->name_hint;
-  if (loop->for_kind == ForKind::kVectorized && (!is_constant || extent < 1))
+  if (loop->for_kind == ForKind::kVectorized && !(is_constant && extent >= 1) && !is_scalable(loop->extent))
     throw UserError(loop, "vectorized loop {} has extent {}, expected a positive constant", name,
                     expr_text(loop->extent))
         .help("split it by a constant and vectorize the inner loop");

@@ -14,4 +14,5 @@ NB_MODULE(_core, m) {
   bind_relax(m);
   bind_driver(m);
   bind_analysis(m);
+  bind_arith(m);
 }

@@ -5,6 +5,7 @@
 
 #include "tilewright/python/bindings.h"
 #include "tilewright/python/convert.h"
+#include "tilewright/schedule/tensor_intrin.h"
 
 namespace tilewright::python {
 namespace {
@@ -111,6 +112,14 @@ void bind_schedule(nb::module_& m) {
       .def("get", [](const Schedule& self, LoopRef loop) { return self.get(loop); })
       .def("get", [](const Schedule& self, ExprRef expr) { return self.get(expr); });
   m.def("primitive_table", &primitive_table);
+  m.def("register_tensor_intrin",
+        [](const std::string& name, const tir::PrimFunc& desc, const tir::PrimFunc& impl, bool may_override) {
+          schedule::register_tensor_intrin(name, {desc, impl}, may_override);
+        });
+  m.def("get_tensor_intrin", [](const std::string& name) {
+    const schedule::TensorIntrin intrin = schedule::get_tensor_intrin(name);
+    return nb::make_tuple(nb::cast(intrin.desc), nb::cast(intrin.impl));
+  });
 }
 
 }  // namespace tilewright::python

@@ -8,7 +8,7 @@ namespace {
 
 // Decorators whose functions and classes are programs of ours; with any other, the definition is plain
 // Python.
-constexpr std::string_view kDecorators[] = {"ir_module", "prim_func", "function"};
+constexpr std::string_view kDecorators[] = {"ir_module", "prim_func", "function", "macro", "inline"};
 
 bool is_ours(const Expr* decorator) {
   const std::string name = dotted_name(decorator->kind == ExprKind::kCall ? decorator->items[0] : decorator);

@@ -8,23 +8,9 @@
 
 namespace tilewright::script {
 
-/// The names of the program that can be seen at one place, innermost first.
-class Scope {
- public:
-  virtual ~Scope() = default;
-  /// What `name` stands for, or null.
-  virtual const Value* find(std::string_view name) const = 0;
-  virtual std::vector<std::string_view> names() const = 0;
-};
-
-/// The meaning of `text`, an expression whose first name the program does not define (a captured Python
-/// value, a helper's call, a comprehension); nothing when that name is unknown outside as well.  `scope`
-/// holds the program's own names.
-using Resolver =
-    std::function<std::optional<Value>(std::string_view text, const Span& span, const Scope& scope)>;
-
 struct ParseOptions {
   Resolver resolver;
+  MacroFinder find_macro;
   /// What names stand for besides T, tir, R, relax, I, tvm: {"tt", "tvm.script.tir"}.  Imports in the text
   /// count too.
   std::vector<std::pair<std::string, std::string>> aliases;

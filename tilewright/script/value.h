@@ -1,6 +1,7 @@
 // What an expression of a program means while it is parsed: a Python value (number, string, list, ...) or an
 // IR node. Python numbers stay numbers until they meet a typed expression, whose dtype they take.
 #pragma once
+#include <functional>
 #include <optional>
 #include <string>
 #include <variant>
@@ -13,6 +14,35 @@ namespace tilewright::script {
 using ir::ObjectRef;
 
 struct Value;
+
+/// The names of the program that can be seen at one place, innermost first.
+class Scope {
+ public:
+  virtual ~Scope() = default;
+  /// What `name` stands for, or null.
+  virtual const Value* find(std::string_view name) const = 0;
+  virtual std::vector<std::string_view> names() const = 0;
+};
+
+/// The meaning of `text`, an expression whose first name the program does not define (a captured Python
+/// value, a helper's call, a comprehension); nothing when that name is unknown outside as well.  `scope`
+/// holds the program's own names.
+using Resolver =
+    std::function<std::optional<Value>(std::string_view text, const Span& span, const Scope& scope)>;
+
+struct Macro;
+/// The macro that `name` ("copy", "lib.copy") stands for outside of the program, or null.
+using MacroFinder = std::function<Ref<Macro>(std::string_view name)>;
+
+/// @T.macro def name(...): statements that are put where it is called.
+struct Macro final : RefCounted {
+  Ref<Source> source;  // a text that defines it, perhaps among others
+  std::string name;
+  bool is_hygienic = true;  // its names are those of where it was written; else those of where it is called
+  Resolver resolver;        // of what its text does not define; null: that of the caller
+  MacroFinder find_macro;   // as in ParseOptions; null: that of the caller
+  std::vector<std::pair<std::string, std::string>> aliases;  // as in ParseOptions
+};
 
 struct None {};
 struct EllipsisValue {};
@@ -48,7 +78,7 @@ struct AllocatedPointer {
 struct Value {
   using PyInt = ast::PyInt;
   std::variant<None, EllipsisValue, bool, PyInt, double, std::string, DataType, ObjectRef, Sequence, Mapping,
-               BufferSlice, LambdaValue, ModuleReference, AllocatedPointer>
+               BufferSlice, LambdaValue, ModuleReference, AllocatedPointer, Ref<Macro>>
       data;
 
   Value() = default;
@@ -70,6 +100,7 @@ struct Value {
   Value(ModuleReference value) : data(value) {}
   Value(AllocatedPointer value) : data(std::move(value)) {}
   Value(EllipsisValue value) : data(value) {}
+  Value(Ref<Macro> value) : data(std::move(value)) {}
 
   template <class T>
   const T* get() const {

@@ -92,6 +92,28 @@ constinit const BuiltinOp kBuiltinOps[] = {
     {"vectorhigh", 1, kP, false, "the second half of the lanes"},
     {"vectorcombine", 2, kP, false, "both arguments' lanes"},
     {"dp4a", 3, kP, false, "dot product of four int8 pairs added to int32"},
+    {"get_active_lane_mask", 2, kP, false, "bool lanes: base + lane < limit"},
+    {"q_multiply_shift_per_axis", 7, kP, true, "as q_multiply_shift, with shifts on both sides"},
+    {"tvm_warp_shuffle_up", 5, kO, false, "value of a lower lane"},
+    {"tvm_warp_shuffle_down", 5, kO, false, "value of a higher lane"},
+    {"tvm_warp_activemask", 0, kO, false, "mask of the lanes that run, uint32"},
+    // calls of packed functions as TVM lowers them, and its GPU instructions: text and types only
+    {"tvm_stack_make_shape", -1, kO, false, "a shape in argument memory"},
+    {"tvm_stack_make_array", 6, kO, false, "a tensor in argument memory"},
+    {"tvm_struct_get", 3, Effect::kReadsState, false, "a field of a tensor: pointer, index, field"},
+    {"tvm_struct_set", 4, Effect::kUpdatesState, false, "sets a field: pointer, index, field, value"},
+    {"lookup_param", 1, Effect::kReadsState, false, "a parameter of the model by name"},
+    {"tvm_load_matrix_sync", 8, kO, false, "loads a matrix fragment"},
+    {"tvm_store_matrix_sync", 8, kO, false, "stores a matrix fragment"},
+    {"tvm_mma_sync", 8, kO, false, "multiplies matrix fragments"},
+    {"tvm_fill_fragment", 6, kO, false, "fills a matrix fragment"},
+    {"ptx_mma", -1, kO, false, "mma instruction"},
+    {"ptx_ldmatrix", -1, kO, false, "ldmatrix instruction"},
+    {"ptx_cp_async", -1, kO, false, "asynchronous copy to shared memory"},
+    {"ptx_commit_group", 0, kO, false, "closes a group of asynchronous copies"},
+    {"ptx_wait_group", 1, kO, false, "waits until at most so many groups are open"},
+    {"mma_fill", 3, kO, false, "fills the registers of an mma accumulator"},
+    {"mma_store", 6, kO, false, "stores the registers of an mma accumulator"},
     // what lowering makes of arguments, errors and parallel loops
     {"peek", 2, Effect::kReadsState, false, "the value in memory at pointer + byte offset"},
     {"poke", 3, Effect::kUpdatesState, false, "puts a value into memory: pointer, byte offset, value"},
@@ -134,7 +156,8 @@ bool is_any_of(std::string_view name, std::initializer_list<std::string_view> na
 bool has_leading_dtype(std::string_view name) {
   return is_any_of(
       name, {"call_extern", "call_pure_extern", "call_llvm_intrin", "call_llvm_pure_intrin", "reinterpret",
-             "vectorlow", "vectorhigh", "vectorcombine", "large_uint_imm", "undef", "peek"});
+             "vectorlow", "vectorhigh", "vectorcombine", "large_uint_imm", "undef", "peek",
+             "get_active_lane_mask", "ptx_mma", "ptx_ldmatrix", "ptx_cp_async", "mma_fill", "mma_store"});
 }
 
 std::optional<DataType> result_dtype(const BuiltinOp& op, std::span<const PrimExpr> args) {
@@ -148,7 +171,11 @@ std::optional<DataType> result_dtype(const BuiltinOp& op, std::span<const PrimEx
     return DataType::handle();
   if (name == "ret") return first;
   if (name == "clz") return kInt32.with_lanes(first.lanes);
-  if (name == "tvm_warp_shuffle" && args.size() > 1) return args[1]->dtype;
+  if (name.starts_with("tvm_warp_shuffle") && args.size() > 1) return args[1]->dtype;
+  if (name == "tvm_warp_activemask") return DataType::uint(32);
+  if (is_any_of(name, {"tvm_stack_make_shape", "tvm_stack_make_array", "tvm_load_matrix_sync", "tvm_mma_sync",
+                       "tvm_store_matrix_sync", "tvm_fill_fragment", "lookup_param"}))
+    return DataType::handle();
   if (has_leading_dtype(name)) return std::nullopt;
   return kInt32;
 }

@@ -10,7 +10,7 @@ Names only, never logic: every entry of tables.py points at something of tilewri
 import sys
 import types
 
-from . import classes, tables
+from . import classes, printing, tables
 
 __all__ = ["install"]
 
@@ -37,6 +37,9 @@ def install() -> types.ModuleType:
             modules[parent].__dict__[child] = module
     classes.rename()
     classes.add_spellings()
+    printing.add()
+    if "tvm_ffi" in sys.modules:  # the real one is in use: it keeps its name
+        modules = {name: module for name, module in modules.items() if not name.startswith("tvm_ffi")}
     sys.modules.update(modules)
     return modules["tvm"]
 

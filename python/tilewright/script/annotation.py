@@ -20,7 +20,7 @@ class Annotation:
         return Annotation(f"{self._text}[{item!r}]")
 
     def __getattr__(self, name: str):
-        if name.startswith("__"):
+        if name.startswith("__") or name == "item":  # `item` is how numpy scalars are told
             raise AttributeError(name)
         return Annotation(f"{self._text}.{name}")
 

@@ -2,7 +2,7 @@
 
 import inspect
 
-from .source import parse_object
+from .source import Macro, parse_object
 
 
 def _is_class_body(frame) -> bool:
@@ -36,3 +36,18 @@ def _make(name: str, what: str):
 ir_module = _make("ir_module", "The IRModule that the decorated class describes.")
 prim_func = _make("prim_func", "The PrimFunc that the decorated function describes.")
 function = _make("function", "The relax Function that the decorated function describes.")
+
+
+def macro(definition=None, *, hygienic: bool = True):
+    """The Macro of the decorated function: statements that are put where a T.prim_func calls it.
+
+    hygienic  names that the macro does not define are those of where it is written; False: of where it is called
+
+    @T.macro
+    def copy(dst, src, i):
+        dst[i] = src[i]
+    """
+    frame = inspect.currentframe().f_back
+    if definition is not None:
+        return Macro(definition, frame, True)
+    return lambda later: Macro(later, frame, hygienic)

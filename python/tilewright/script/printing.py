@@ -10,18 +10,44 @@ default_dialect = "native"
 
 
 def to_script(
-    program, dialect: str | None = None, show_meta: bool = False, underline=(), width: int = 110
+    program,
+    dialect: str | None = None,
+    show_meta: bool = False,
+    underline=(),
+    width: int = 110,
+    *,
+    indent_spaces: int = 4,
+    show_header: bool = True,
+    module_name: str = "Module",
+    tir_alias: str = "T",
+    relax_alias: str = "R",
+    ir_alias: str = "I",
 ) -> str:
     """`program` (module, function, statement or expression) as TVMScript.
 
-    dialect    "native", "2022", "0.23" or "0.27"; default native
-    show_meta  print large constants in full, so that the text parses back; default False
-    underline  nodes to mark with ^^^^ below their text; default none
-    width      columns before lines are wrapped; default 110
+    dialect        "native", "2022", "0.23" or "0.27"; default native
+    show_meta      print large constants in full, so that the text parses back; default False
+    underline      nodes to mark with ^^^^ below their text; default none
+    width          columns before lines are wrapped; default 110
+    indent_spaces  blanks per level; default 4
+    show_header    begin with the imports, as comments; default True
+    module_name    name of the class of a module; default Module
+    tir_alias, relax_alias, ir_alias  names of the modules that the text uses; default T, R, I
+    Raises         UserError for an unknown dialect
     """
-    return _core.print_script(
-        unwrapped(program), dialect or default_dialect, show_meta, list(underline), width
-    )
+    options = {
+        "dialect": dialect or default_dialect,
+        "show_meta": show_meta,
+        "underline": list(underline),
+        "line_width": width,
+        "indent_spaces": indent_spaces,
+        "show_header": show_header,
+        "module_name": module_name,
+        "tir_alias": tir_alias,
+        "relax_alias": relax_alias,
+        "ir_alias": ir_alias,
+    }
+    return _core.print_script(unwrapped(program), options)
 
 
 def show(program, style: str | None = None, **options) -> None:
@@ -30,7 +56,15 @@ def show(program, style: str | None = None, **options) -> None:
     style    a pygments style; default "default"
     options  as for to_script
     """
-    text = to_script(program, **{k: v for k, v in options.items() if k not in ("black_format",)})
+    options.pop("black_format", None)  # as TVM calls it: lines are always wrapped
+    show_text(to_script(program, **options), style)
+
+
+def show_text(text: str, style: str | None = None) -> None:
+    """Prints the text of a program: as HTML in a notebook, in colour on a terminal, else plain.
+
+    style  a pygments style; default "default"
+    """
     if "IPython" in sys.modules and _in_notebook():
         from IPython.display import Code, display
 

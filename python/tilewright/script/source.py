@@ -23,9 +23,15 @@ def parse(
     return _parse(text, filename, 1, 0, extra_vars or {}, check_well_formed)
 
 
-def parse_object(definition, frame, check_well_formed: bool = True):
-    """The program that the decorated Python function or class `definition` defines, with the names of `frame`."""
+def parse_object(definition, frame, check_well_formed: bool = True, decorator: str = ""):
+    """The program that the decorated Python function or class `definition` defines, with the names of `frame`.
+
+    decorator  put above a definition that has none, as in "@T.prim_func"; default none
+    """
     filename, first_line, lines = _source_of(definition)
+    if decorator and not lines[0].lstrip().startswith("@"):
+        blanks = lines[0][: len(lines[0]) - len(lines[0].lstrip())]
+        first_line, lines = first_line - 1, [f"{blanks}{decorator}\n", *lines]
     text = "".join(lines)
     dedented = textwrap.dedent(text)
     removed = len(lines[0]) - len(lines[0].lstrip())
@@ -107,16 +113,76 @@ def _functions_of(definition) -> list:
 
 
 def _parse(text, filename, first_line, removed, names, check_well_formed):
-    def resolve(expression: str, scope: dict):
-        """The Python value of `expression`; raises NameError if a name of it is unknown."""
-        return unwrapped(eval(expression, {**names, "__builtins__": __builtins__}, scope))
-
     return wrapped(
-        _core.parse(text, filename, first_line, removed, resolve, _aliases(names), check_well_formed)
+        _core.parse(
+            text,
+            filename,
+            first_line,
+            removed,
+            lambda expression, scope: resolve(names, expression, scope),
+            lambda name: find_macro(names, name),
+            aliases_of(names),
+            check_well_formed,
+        )
     )
 
 
-def _aliases(names: dict) -> list[tuple[str, str]]:
+def resolve(names: dict, expression: str, scope: dict):
+    """The Python value of `expression`; raises NameError if a name of it is unknown.
+
+    names  of Python, around the program
+    scope  of the program, which hide those
+    """
+    return unwrapped(eval(expression, {**names, "__builtins__": __builtins__, **scope}))
+
+
+def find_macro(names: dict, name: str):
+    """The Macro that the dotted `name` stands for, or None."""
+    first, *rest = name.split(".")
+    found = names.get(first)
+    for part in rest:
+        found = getattr(found, part, None)
+    return found if isinstance(found, Macro) else None
+
+
+class Macro:
+    """Statements with parameters, put where a loop program calls them: what @T.macro makes of a function.
+
+    definition  the Python function; its text is read, it never runs
+    hygienic    its names are those of where it is written, else those of where it is called
+    """
+
+    def __init__(self, definition, frame, hygienic: bool):
+        self.filename, self.first_line, lines = _source_of(definition)
+        self.text = textwrap.dedent("".join(lines))
+        self.first_column = len(lines[0]) - len(lines[0].lstrip())
+        self.hygienic = hygienic
+        self.__name__ = definition.__name__
+        self.__doc__ = definition.__doc__
+        self._definition = definition
+        self._names = _visible_names(definition, frame)
+        self.aliases = aliases_of(self._names)
+
+    def _visible(self) -> dict:
+        """What is known now: names of the file that were defined after the macro count."""
+        return {**self._definition.__globals__, **self._names}
+
+    def resolve(self, expression: str, scope: dict):
+        """The Python value of `expression` where the macro is written."""
+        return resolve(self._visible(), expression, scope)
+
+    def find_macro(self, name: str):
+        """The macro called `name` where this one is written, or None."""
+        return find_macro(self._visible(), name)
+
+    def __call__(self, *args, **kwargs):
+        raise UserError(
+            f"macro {self.__name__} is called by Python\n"
+            "help: a macro is a statement of a T.prim_func or of another macro"
+        )
+
+
+def aliases_of(names: dict) -> list[tuple[str, str]]:
     """Names that stand for the script modules: [("T", "tvm.script.tir"), ...]."""
     known = {
         sys.modules.get(f"tilewright.script.{name}"): f"tvm.script.{name}" for name in ("tir", "relax", "ir")
@@ -131,4 +197,4 @@ def _aliases(names: dict) -> list[tuple[str, str]]:
     return found
 
 
-__all__ = ["IRModule", "parse", "parse_object"]
+__all__ = ["IRModule", "Macro", "parse", "parse_object"]

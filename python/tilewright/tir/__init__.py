@@ -8,6 +8,7 @@ from ..ir._nodes import classes, methods_for
 from ._index_map import index_map as index_map
 from ._interpreter import interpret as interpret
 from ._interpreter import verify as verify
+from ._tensor_intrin import TensorIntrin as TensorIntrin
 
 _PrimExpr = classes["PrimExpr"]
 
@@ -161,10 +162,24 @@ class _StringImm:
         return self.value
 
 
+def _range(index, length):
+    """`index` of a dimension of extent `length` as a Range."""
+    if not isinstance(index, slice):
+        return Range(index, 1)
+    start = 0 if index.start is None else index.start
+    return Range(start, (length if index.stop is None else index.stop) - start)
+
+
 @methods_for("tir.Buffer")
 class _Buffer:
     def __getitem__(self, indices):
-        return _core.load_buffer(self, list(indices) if isinstance(indices, tuple) else [indices])
+        """The element at `indices`; with slices the region, as T.reads takes it."""
+        indices = indices if isinstance(indices, tuple) else (indices,)
+        if True in [isinstance(index, slice) for index in indices]:
+            return classes["tir.BufferRegion"](
+                self, [_range(i, d) for i, d in zip(indices, self.shape, strict=True)]
+            )
+        return _core.load_buffer(self, list(indices))
 
     @property
     def scope(self) -> str:

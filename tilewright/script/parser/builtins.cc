@@ -1,4 +1,6 @@
 // Python's built-in functions over Python values and expressions.
+#include <cmath>
+
 #include "tilewright/script/parser/parser.h"
 
 namespace tilewright::script {
@@ -51,6 +53,11 @@ Value length(Parser& parser, Args& args) {
 
 Value convert(Parser& parser, Args& args, std::string_view name) {
   const Arg& arg = only_argument(args);
+  if (const auto* text = arg.value.get<std::string>(); text && name == "float") {
+    for (auto [word, value] : {std::pair{"inf", INFINITY}, {"-inf", -INFINITY}, {"nan", NAN}}) {
+      if (*text == word) return static_cast<double>(value);
+    }
+  }
   if (!arg.value.is_number())
     throw UserError(args.span, "{}(...) takes a Python number, found {}", name, describe(arg.value))
         .help("convert expressions with T.cast(x, dtype)");

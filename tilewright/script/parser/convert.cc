@@ -49,6 +49,7 @@ struct Describe {
   }
   std::string operator()(const LambdaValue&) const { return "a lambda"; }
   std::string operator()(const ModuleReference&) const { return "the module"; }
+  std::string operator()(const Ref<Macro>& value) const { return "macro " + value->name; }
   std::string operator()(const AllocatedPointer& value) const { return node_description(value.buffer); }
 };
 

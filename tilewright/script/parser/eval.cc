@@ -46,6 +46,19 @@ bool Parser::is_unknown(const Expr* expr) const {
   return root == expr || !is_python_builtin(root->text);
 }
 
+Ref<Macro> Parser::macro_of(const Expr* call) const {
+  if (call->kind != ExprKind::kCall) return nullptr;
+  const Expr* callee = call->items[0];
+  if (callee->kind == ExprKind::kName) {
+    if (const Value* value = names.find(callee->text)) {
+      const auto* macro = value->get<Ref<Macro>>();
+      return macro ? *macro : nullptr;
+    }
+  }
+  if (!options.find_macro || ast::dotted_name(callee).empty() || !is_unknown(call)) return nullptr;
+  return options.find_macro(text(callee));
+}
+
 Value Parser::resolve(const Expr* expr) {
   if (options.resolver) {
     auto value = at(expr->place, [&] { return options.resolver(text(expr), span(expr), names); });

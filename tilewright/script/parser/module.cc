@@ -7,7 +7,7 @@
 namespace tilewright::script {
 namespace {
 
-enum class Definition { kNone, kModule, kPrimFunc, kGraph };
+enum class Definition { kNone, kModule, kPrimFunc, kGraph, kMacro };
 
 Definition definition_of(const Parser& parser, const ast::Stmt* stmt) {
   for (const ast::Expr* decorator : stmt->decorators) {
@@ -17,6 +17,7 @@ Definition definition_of(const Parser& parser, const ast::Stmt* stmt) {
     if (last == "ir_module") return Definition::kModule;
     if (last == "prim_func") return Definition::kPrimFunc;
     if (last == "function") return Definition::kGraph;
+    if (last == "macro" || last == "inline") return Definition::kMacro;
   }
   return Definition::kNone;
 }
@@ -58,6 +59,23 @@ void parse_module_statement(Parser& parser, const ast::Stmt* stmt, AttrMap* attr
   args.done();
   for (const auto& [key, value] : parser.to_attrs(map.value, map.place))
     (path == "ir.module_attrs" ? attrs : infos)->set(key, value);
+}
+
+// @T.macro, @T.macro(hygienic=False)
+void define_macro(Parser& parser, const ast::Stmt* stmt, const ParseOptions& options) {
+  auto* macro = new Macro;
+  Value value{Ref<Macro>(macro)};
+  macro->source = parser.tree.text.source();
+  macro->name = std::string(stmt->name);
+  macro->aliases = options.aliases;
+  for (const ast::Expr* decorator : stmt->decorators) {
+    if (decorator->kind != ast::ExprKind::kCall) continue;
+    Args args = parser.eval_args(decorator, {});
+    if (const Arg* arg = args.keyword("hygienic"))
+      macro->is_hygienic = parser.to_flag(arg->value, arg->place, "hygienic");
+    args.done();
+  }
+  parser.names.define(stmt->name, std::move(value), stmt->name_place);
 }
 
 void declare_functions(Parser& parser, const ast::Stmt* module) {
@@ -170,6 +188,10 @@ std::vector<std::pair<std::string, ObjectRef>> Parser::parse_file() {
       continue;
     }
     const Definition kind = definition_of(*this, stmt);
+    if (kind == Definition::kMacro && stmt->kind == ast::StmtKind::kFunction) {
+      define_macro(*this, stmt, options);
+      continue;
+    }
     const bool is_class = stmt->kind == ast::StmtKind::kClass;
     if (is_class != (kind == Definition::kModule))
       throw UserError(tree.span(stmt), "{}",

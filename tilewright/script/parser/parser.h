@@ -82,6 +82,9 @@ class Parser {
   AttrMap to_attrs(const Value& value, Place place);
   const Sequence& to_sequence(const Value& value, Place place, std::string_view what);
 
+  /// The macro behind the function of the call `expr`, or null; module.cc and Python define them.
+  Ref<Macro> macro_of(const ast::Expr* call) const;
+
   [[noreturn]] void unknown_name(std::string_view name, Place place);
 
   const ast::Tree& tree;

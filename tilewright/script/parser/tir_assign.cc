@@ -117,10 +117,27 @@ void TirParser::bind_let(std::string_view name, Place place, PrimExpr value, con
   parser_.names.define(name, var, place, true);
 }
 
+void TirParser::parse_let(const ast::Stmt* stmt, const Expr* type_expr) {
+  const Expr* target = stmt->targets[0];
+  if (!stmt->value) throw UserError(parser_.tree.span(stmt), "variable {} has no value", target->text);
+  const Value type = type_expr ? parser_.eval(type_expr) : Value();
+  const Value value = parser_.eval(stmt->value, {target->text});
+  refuse_outer_change(parser_, target);
+  PrimExpr expr = type_expr && !type.node<ir::TypeNode>()
+                      ? parser_.to_dtype(value, parser_.to_data_type(type, type_expr->place),
+                                         stmt->value->place, "variable " + std::string(target->text))
+                      : parser_.to_prim(value, stmt->value->place);
+  bind_let(target->text, target->place, expr, type.ref<ir::TypeNode>());
+}
+
 // x: T.int32 = value; the annotation gives the dtype
 void TirParser::parse_annotated(const ast::Stmt* stmt) {
   const Expr* target = stmt->targets[0];
   if (target->kind != ExprKind::kName) throw UserError(parser_.span(target), "only a name can be annotated");
+  // x: T.let = value, x: T.let[T.int32] = value
+  const bool has_type = stmt->annotation->kind == ExprKind::kSubscript && stmt->annotation->items.size() == 2;
+  if (parser_.path_of(has_type ? stmt->annotation->items[0] : stmt->annotation) == "tir.let")
+    return parse_let(stmt, has_type ? stmt->annotation->items[1] : nullptr);
   const Value annotation = parser_.eval(stmt->annotation, {target->text});
   if (!stmt->value) {
     parser_.names.define(target->text, annotation, target->place);

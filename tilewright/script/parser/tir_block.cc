@@ -8,7 +8,7 @@ namespace tilewright::script {
 void TirParser::parse_block(const ast::Stmt* stmt, size_t item, const ast::Expr* call) {
   Args args = parser_.eval_args(call, {});
   BlockState block;
-  block.place = call->place;
+  block.span = parser_.span(call);
   if (const Arg* name = args.find(0, "name_hint"))
     block.name = parser_.to_string(name->value, name->place, "the block's name");
   const Arg* no_realize = args.find(1, "no_realize");
@@ -56,7 +56,7 @@ void TirParser::finish_block(BlockState&& block, tir::Stmt body) {
     axes.push_back(axis.axis);
     values.push_back(axis.value);
   }
-  const Span span = parser_.span(block.place);
+  const Span span = block.span;
   Block node = BlockNode::make(
       block.name, std::move(axes), std::move(block.alloc_buffers),
       block.reads.value_or(std::vector<BufferRegion>()), block.writes.value_or(std::vector<BufferRegion>()),
@@ -91,9 +91,9 @@ void TirParser::check_axis(const BlockState& block, const AxisWritten& axis) {
   auto shown = [](int64_t first, int64_t count) {
     return first == 0 ? fmt::format("{}", count) : fmt::format("{} from {}", count, first);
   };
-  throw UserError(parser_.span(axis.place), "block axis {} has domain {}, but loop {} runs over {} values",
+  throw UserError(axis.span, "block axis {} has domain {}, but loop {} runs over {} values",
                   axis.axis->var->name_hint, shown(min, extent), var->name_hint, shown(loop_min, loop_extent))
-      .note(parser_.span(loop->second.place), "loop {} is defined here", var->name_hint)
+      .note(loop->second.span, "loop {} is defined here", var->name_hint)
       .help("give both the same extent, or say with T.where(...) for which values the block runs");
 }
 
@@ -148,13 +148,13 @@ Value define_axis(Parser& parser, const Args& args, std::string_view name, ir::R
   for (const AxisWritten& other : block.axes) {
     if (!name.empty() && name != "_" && other.axis->var->name_hint == name)
       throw UserError(args.span, "block \"{}\" has two axes called {}", block.name, name)
-          .note(parser.span(other.place), "the first is defined here");
+          .note(other.span, "the first is defined here");
   }
   tir::Var var = make_var(std::string(name.empty() ? "v" : name), dtype, args.span);
   parser.tir->defined.insert(var.get());
   parser.tir->fresh.insert(var.get());
   block.axes.push_back(
-      {IterVarNode::make(var, std::move(dom), type, std::string()), std::move(value), args.place});
+      {IterVarNode::make(var, std::move(dom), type, std::string()), std::move(value), args.span});
   return var;
 }
 

@@ -1,6 +1,7 @@
 // Buffers: T.Buffer, T.match_buffer, and the three ways to allocate.
 #include "tilewright/script/parser/regions.h"
 #include "tilewright/script/parser/tir_functions.h"
+#include "tilewright/tir/text.h"
 
 namespace tilewright::script {
 namespace {
@@ -53,7 +54,7 @@ tir::Var dimension_var(Parser& parser, std::string_view name, DataType dtype, Pl
   auto [entry, is_new] = parser.tir->dims.try_emplace(std::string(name));
   if (is_new) {
     entry->second = make_var(std::string(name), dtype, parser.span(place));
-    parser.tir->declared.emplace_back(entry->second, place);
+    parser.tir->declared.emplace_back(entry->second, parser.span(place));
   }
   return entry->second;
 }
@@ -89,7 +90,7 @@ Buffer buffer_from_args(Parser& parser, Args& args, size_t first, std::string na
   if (const Arg* arg = args.find(first + 8, args.keyword("type") ? "type" : "buffer_type");
       arg && !arg->value.is_none()) {
     const std::string kind = parser.to_string(arg->value, arg->place, "buffer_type");
-    if (!kind.empty() && kind != "default")
+    if (!kind.empty() && kind != "default" && kind != "auto")
       throw Unsupported(parser.span(arg->place), "a buffer of type \"{}\"", kind)
           .help("write the strides out");
   }
@@ -128,6 +129,25 @@ size_t param_index(Parser& parser, const Arg& arg, const TirState& state) {
                   describe(arg.value));
 }
 
+// The view has the extents of the region, whose leading dimensions of extent 1 it may leave out.
+void require_shape_of_region(const Buffer& view, const BufferRegion& source, const Span& span) {
+  std::vector<PrimExpr> extents;
+  for (const ir::Range& range : source->region) extents.push_back(range->extent);
+  bool fits = view->shape.size() <= extents.size();
+  const size_t leading = fits ? extents.size() - view->shape.size() : 0;
+  for (size_t n = 0; fits && n < extents.size(); ++n) {
+    int64_t extent, wanted = 1;
+    if (!as_const_int(extents[n], &extent) ||
+        (n >= leading && !as_const_int(view->shape[n - leading], &wanted)))
+      continue;
+    fits = extent == wanted;
+  }
+  if (fits) return;
+  throw UserError(span, "view {} has shape {}, but region {} has extents {}", view->name,
+                  indices_text(view->shape), region_text(source), indices_text(extents))
+      .help("a view has the extents of its region; only leading extents of 1 may be left out");
+}
+
 Value match_region(Parser& parser, Args& args, const Arg& source_arg) {
   TirState& state = *parser.tir;
   if (state.blocks.empty()) throw UserError(args.span, "a region can be matched only inside a block");
@@ -137,6 +157,7 @@ Value match_region(Parser& parser, Args& args, const Arg& source_arg) {
   if (view->dtype != source->buffer->dtype)
     throw UserError(args.span, "buffer {} holds {}, but the view is of {}", source->buffer->name,
                     source->buffer->dtype.str(), view->dtype.str());
+  require_shape_of_region(view, source, args.span);
   define_alone(&state, view);
   state.blocks.back()->match_buffers.push_back(MatchBufferRegionNode::make(view, source));
   return view;

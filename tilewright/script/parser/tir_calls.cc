@@ -13,13 +13,14 @@ bool is_any_of(std::string_view name, std::initializer_list<std::string_view> na
 
 // Operators whose operands need not have one dtype.
 bool has_mixed_operands(std::string_view name) {
-  return is_any_of(name, {"ldexp", "q_multiply_shift", "likely", "tvm_thread_invariant"});
+  return is_any_of(
+      name, {"ldexp", "q_multiply_shift", "q_multiply_shift_per_axis", "likely", "tvm_thread_invariant"});
 }
 // Operators of integers; the others take an integer literal as float32.
 bool takes_integers(std::string_view name) {
   return is_any_of(name, {"abs", "popcount", "clz", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not",
-                          "shift_left", "shift_right", "q_multiply_shift", "likely", "tvm_thread_invariant",
-                          "pow", "fmod"});
+                          "shift_left", "shift_right", "q_multiply_shift", "q_multiply_shift_per_axis",
+                          "likely", "tvm_thread_invariant", "pow", "fmod"});
 }
 
 // The result's dtype written by the user: dtype=..., or before the other arguments.

@@ -141,16 +141,15 @@ tir::Stmt TirParser::with_root(tir::Stmt body) {
 // Every variable that was only declared (n = T.int64()) must have been defined by something before it is
 // used.
 void TirParser::check_defined(const PrimFunc& func) {
-  std::unordered_map<const tir::VarNode*, Place> undefined;
-  for (const auto& [var, place] : state_.declared) {
-    if (!state_.defined.contains(var.get())) undefined.emplace(var.get(), place);
+  std::unordered_map<const tir::VarNode*, Span> undefined;
+  for (const auto& [var, span] : state_.declared) {
+    if (!state_.defined.contains(var.get())) undefined.emplace(var.get(), span);
   }
   if (undefined.empty()) return;
   auto check = [&](const tir::VarNode* var) {
     auto found = undefined.find(var);
     if (found == undefined.end()) return;
-    throw UserError(parser_.span(found->second), "variable {} is used, but nothing gives it a value",
-                    var->name_hint)
+    throw UserError(found->second, "variable {} is used, but nothing gives it a value", var->name_hint)
         .help(
             "a variable gets its value by standing alone as a dimension, stride or offset of a parameter's "
             "buffer");

@@ -17,6 +17,26 @@ Value negate(Parser& parser, Args& args) {
   return NotNode::make(parser.to_bool(a.value, a.place), args.span);
 }
 
+// T.all(a, b, c): a and b and c
+template <ir::Kind kKind>
+Value joined(Parser& parser, Args& args) {
+  PrimExpr result;
+  for (const Arg* arg : args.rest(0)) {
+    PrimExpr condition = parser.to_bool(arg->value, arg->place);
+    result = result ? make_binary(kKind, result, condition, args.span) : condition;
+  }
+  args.done();
+  if (!result) throw UserError(args.span, "{} of nothing", args.function);
+  return result;
+}
+
+// Other names of operators; they take what the operator takes.
+constexpr std::pair<std::string_view, std::string_view> kOtherNames[] = {
+    {"power", "pow"},
+    {"tvm_call_packed", "call_packed"},
+    {"tvm_call_cpacked", "call_cpacked"},
+    {"call_pure_llvm_intrin", "call_llvm_pure_intrin"}};
+
 struct TirFunction {
   std::string_view name;
   Handler handler;
@@ -52,6 +72,8 @@ constexpr TirFunction kFunctions[] = {
     {"buffer_store", buffer_store, true},
     {"BufferStore", buffer_store, true},
     {"LetStmt", let_stmt, true},
+    {"bind", let_stmt, true},
+    {"Bind", let_stmt, true},
     {"let", let_stmt, true},
     {"Var", new_var},
     {"var", new_var},
@@ -101,6 +123,13 @@ constexpr TirFunction kFunctions[] = {
     {"truncdiv", node_of<ir::Kind::kDiv>},
     {"truncmod", node_of<ir::Kind::kMod>},
     {"div", node_of<ir::Kind::kDiv>},
+    {"indexdiv", node_of<ir::Kind::kFloorDiv>},
+    {"indexmod", node_of<ir::Kind::kFloorMod>},
+    {"logical_and", node_of<ir::Kind::kAnd>},
+    {"logical_or", node_of<ir::Kind::kOr>},
+    {"logical_not", negate},
+    {"all", joined<ir::Kind::kAnd>},
+    {"any", joined<ir::Kind::kOr>},
 };
 
 // What stands only in `with`, `for` or as a decorator.
@@ -130,6 +159,9 @@ Value call_tir_function(Parser& parser, std::string_view name, Args& args) {
   }
   DataType dtype;
   if (DataType::try_parse(name, &dtype)) return scalar_of_dtype(parser, dtype, args);
+  for (const auto& [other, op_name] : kOtherNames) {
+    if (other == name) return call_builtin(parser, *find_builtin(op_name), args);
+  }
   if (const BuiltinOp* op = find_builtin(name)) return call_builtin(parser, *op, args);
   for (const auto& [other, form] : kElsewhere) {
     if (other == name) throw UserError(args.span, "{} is written as `{}`", args.function, form);
@@ -138,6 +170,7 @@ Value call_tir_function(Parser& parser, std::string_view name, Args& args) {
   for (const TirFunction& entry : kFunctions) known.push_back(entry.name);
   for (size_t n = 0; n < kNumBuiltinOps; ++n) known.push_back(kBuiltinOps[n].name);
   for (const auto& [other, form] : kElsewhere) known.push_back(other);
+  for (const auto& [other, op_name] : kOtherNames) known.push_back(other);
   for (std::string_view type :
        {"float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "bool", "handle"})
     known.push_back(type);

@@ -26,6 +26,10 @@ Value string_imm_value(Parser& parser, Args& args);
 Value ceil_divide(Parser& parser, Args& args);
 Value select_value(Parser& parser, Args& args);
 Value let_value(Parser& parser, Args& args);
+/// The node of `kind` from two arguments.
+Value two_operands(Parser& parser, ir::Kind kind, Args& args);
+
+// tir_nodes.cc
 Value ramp(Parser& parser, Args& args);
 Value broadcast(Parser& parser, Args& args);
 Value shuffle(Parser& parser, Args& args);
@@ -35,8 +39,6 @@ Value index_map(Parser& parser, Args& args);
 Value range_value(Parser& parser, Args& args);
 Value target_value(Parser& parser, Args& args);
 Value meta_var(Parser& parser, Args& args);
-/// The node of `kind` from two arguments.
-Value two_operands(Parser& parser, ir::Kind kind, Args& args);
 /// The parameters of a lambda as new variables of `dtype`, and its results.
 std::pair<std::vector<tir::Var>, std::vector<PrimExpr>> apply_lambda(Parser& parser, const Arg& arg,
                                                                      const std::vector<DataType>& dtypes,
@@ -58,6 +60,7 @@ Value axis_opaque(Parser& parser, Args& args);
 Value axis_remap(Parser& parser, Args& args);
 
 // tir_statements.cc
+std::string assert_message(Parser& parser, const Value& value, Place place);
 Value attr(Parser& parser, Args& args);
 Value launch_thread(Parser& parser, Args& args);
 Value env_thread(Parser& parser, Args& args);

@@ -73,7 +73,7 @@ void TirParser::parse_grid(const ast::Stmt* stmt, Args& args) {
     if (const auto* pair = end.get<Sequence>(); pair && pair->items.size() == 2)
       std::tie(begin, end) = std::pair(pair->items[0], Value(pair->items[1]));
     auto [first, extent] = bounds(parser_, begin, end, extents[n]->place);
-    LoopInfo info{first, extent, extents[n]->place};
+    LoopInfo info{first, extent, parser_.span(extents[n]->place)};
     loops.emplace_back(define_loop(targets[n], extent->dtype, info), info);
   }
   for (size_t n = 0; n < loops.size(); ++n) {
@@ -126,13 +126,13 @@ void TirParser::parse_loop(const ast::Stmt* stmt, std::string_view path, Args& a
     if (constant == 0) throw UserError(parser_.span(step_arg->place), "a loop with step 0");
     PrimExpr length = constant > 0 ? extent : make_const_int(extent->dtype, 0) - extent;
     extent = ceildiv(length, make_const_int(extent->dtype, constant > 0 ? constant : -constant));
-    LoopInfo info{make_const_int(extent->dtype, 0), extent, stmt->value->place};
+    LoopInfo info{make_const_int(extent->dtype, 0), extent, parser_.span(stmt->value)};
     tir::Var var = define_loop(target, extent->dtype, info);
     parser_.names.define(target->text, min + var * step, target->place);
     return state_.out->add(ForNode::make(info.min, extent, var, kind, thread, annotations,
                                          parse_scope(stmt->body), parser_.tree.span(stmt)));
   }
-  LoopInfo info{min, extent, stmt->value->place};
+  LoopInfo info{min, extent, parser_.span(stmt->value)};
   tir::Var var = define_loop(target, extent->dtype, info);
   parser_.names.define(target->text, var, target->place);
   tir::Stmt body = parse_scope(stmt->body);

@@ -31,11 +31,16 @@ class TirParser {
   void parse_while(const ast::Stmt* stmt);
   void parse_assert(const ast::Stmt* stmt);
   void parse_return(const ast::Stmt* stmt);
+
+  // tir_macro.cc
+  void expand_macro(const Ref<Macro>& macro, const ast::Expr* call);
+  const ast::Stmt* body_of(const Macro& macro, const ast::Tree** tree);
   void parse_with(const ast::Stmt* stmt, size_t item);
 
   // tir_assign.cc
   void parse_assign(const ast::Stmt* stmt);
   void parse_annotated(const ast::Stmt* stmt);
+  void parse_let(const ast::Stmt* stmt, const ast::Expr* type_expr);
   void parse_augmented(const ast::Stmt* stmt);
   void assign(const ast::Expr* target, const ast::Expr* value_expr);
   void assign_value(const ast::Expr* target, const Value& value, Place value_place);

@@ -29,19 +29,19 @@ class StmtList {
 
 struct LoopInfo {
   PrimExpr min, extent;
-  Place place;  // of what is iterated over
+  Span span;  // of what is iterated over
 };
 
 /// A block axis as it was written, checked against its loop when the block is complete.
 struct AxisWritten {
   IterVar axis;
   PrimExpr value;
-  Place place;
+  Span span;
 };
 
 struct BlockState {
   std::string name;
-  Place place;
+  Span span;
   std::vector<AxisWritten> axes;
   std::optional<std::vector<BufferRegion>> reads, writes;
   std::vector<Buffer> alloc_buffers;
@@ -69,9 +69,11 @@ struct TirState {
   // the last outermost block and which of its regions were found, not written: a root block keeps neither
   tir::Block top_block;
   bool top_reads_found = false, top_writes_found = false;
-  std::vector<std::pair<tir::Var, Place>> declared;  // n = T.int64(): something must define it
+  std::vector<std::pair<tir::Var, Span>> declared;  // n = T.int64(): something must define it
   std::unordered_set<const tir::VarNode*> defined;
   std::unordered_set<const ir::Object*> fresh;  // new variables that no name stands for yet
+  std::unordered_map<const Macro*, std::unique_ptr<ast::Tree>> macro_trees;
+  size_t macro_depth = 0;  // how many macros are being expanded, one inside the other
 };
 
 /// The arguments that describe a buffer, from position `first` on: shape, dtype, data, strides, elem_offset,

@@ -31,7 +31,7 @@ IterVar thread_axis(const tir::Var& var, std::string tag) {
 Value open_thread(Parser& parser, const IterVar& axis, const PrimExpr& extent, const Args& args) {
   TirState& state = *parser.tir;
   state.defined.insert(axis->var.get());
-  state.loops[axis->var.get()] = {make_const_int(axis->var->dtype, 0), extent, args.place};
+  state.loops[axis->var.get()] = {make_const_int(axis->var->dtype, 0), extent, args.span};
   const Span span = args.span;
   state.out->open([=](tir::Stmt body) -> tir::Stmt {
     return AttrStmtNode::make(axis, std::string("thread_extent"), extent, std::move(body), span);
@@ -77,7 +77,7 @@ Value env_thread(Parser& parser, Args& args) {
   const std::string name = parser.to_string(tag.value, tag.place, "a thread");
   tir::Var var = make_var(std::string(args.hint().empty() ? name : args.hint()),
                           dtype ? parser.to_data_type(dtype->value, dtype->place) : kInt32, args.span);
-  parser.tir->declared.emplace_back(var, args.place);
+  parser.tir->declared.emplace_back(var, args.span);
   parser.tir->fresh.insert(var.get());
   parser.tir->env_threads[var.get()] = thread_axis(var, name);
   return var;
@@ -114,13 +114,26 @@ Value iter_var(Parser& parser, Args& args) {
                   kind);
 }
 
+// "text", or ("RuntimeError", ["te", "xt"]) as since 2026; errors of compiled code have one type
+std::string assert_message(Parser& parser, const Value& value, Place place) {
+  const auto* pair = value.get<Sequence>();
+  if (!pair || pair->items.size() != 2) return parser.to_string(value, place, "the message");
+  const std::string kind = parser.to_string(pair->items[0], place, "the kind of the error");
+  if (kind != "RuntimeError")
+    throw Unsupported(parser.span(place), "an assertion that raises a {}", kind)
+        .help("leave the kind out: assert condition, \"text\"");
+  std::string text;
+  for (const Value& part : parser.to_sequence(pair->items[1], place, "the parts of the message").items)
+    text += parser.to_string(part, place, "a part of the message");
+  return text;
+}
+
 // T.Assert(condition, message)
 Value assert_stmt(Parser& parser, Args& args) {
   const Arg& condition = args.need(0, "condition");
   const Arg* message = args.find(1, "message");
   args.done();
-  std::string text =
-      message ? parser.to_string(message->value, message->place, "the message") : "assertion failed";
+  std::string text = message ? assert_message(parser, message->value, message->place) : "assertion failed";
   parser.tir->out->add(
       AssertStmtNode::make(parser.to_bool(condition.value, condition.place), std::move(text), args.span));
   return {};

@@ -75,6 +75,7 @@ void TirParser::parse_statement(const ast::Stmt* stmt) {
 
 void TirParser::parse_expr_statement(const ast::Stmt* stmt) {
   if (stmt->value->kind == ast::ExprKind::kString || stmt->value->kind == ast::ExprKind::kEllipsis) return;
+  if (Ref<Macro> macro = parser_.macro_of(stmt->value)) return expand_macro(macro, stmt->value);
   add_value(parser_.eval(stmt->value), stmt->value);
 }
 
@@ -113,8 +114,7 @@ void TirParser::parse_while(const ast::Stmt* stmt) {
 void TirParser::parse_assert(const ast::Stmt* stmt) {
   const Value test = parser_.eval(stmt->value);
   std::string message = "assertion failed";
-  if (stmt->message)
-    message = parser_.to_string(parser_.eval(stmt->message), stmt->message->place, "the message");
+  if (stmt->message) message = assert_message(parser_, parser_.eval(stmt->message), stmt->message->place);
   if (test.is_number() && !test.node<ir::PrimExprNode>()) {
     if (!parser_.to_flag(test, stmt->value->place, "the condition"))
       throw UserError(parser_.span(stmt->value), "{}", message);

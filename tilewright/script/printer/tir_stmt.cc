@@ -123,11 +123,13 @@ void TirPrinter::one_loop(const ForNode* loop) {
   w_.define_name(loop->loop_var.get(), loop->loop_var->name_hint);
   loops_[loop->loop_var.get()] = loop;
   w_.out += " in " + head;
-  if (!is_zero(loop->min)) {
+  if (is_zero(loop->min)) {
+    w_.expr(loop->extent);
+  } else {
     w_.expr(loop->min);
     w_.out += ", ";
+    w_.derived(loop->min + loop->extent);
   }
-  w_.derived(loop->min + loop->extent);
   if (loop->for_kind == ForKind::kThreadBinding) w_.out += ", thread=" + quoted(loop->thread_tag);
   if (!loop->annotations.empty()) {
     w_.out += ", annotations=";

@@ -93,6 +93,16 @@ void Writer::attributes(const AttrMap& attrs) {
   out += '}';
 }
 
+// A target whose text says all of it but its host.
+static bool reads_back(const TargetNode* target) {
+  const Target alone = with(Target(target), [](TargetNode& n) { n.host = nullptr; });
+  try {
+    return structural_equal(parse_target(alone->str()), alone);
+  } catch (const UserError&) {
+    return false;  // attributes of a kind that we do not know
+  }
+}
+
 void Writer::other(const Object* node) {
   const ObjectRef ref(node);
   if (const auto* global = ref.as<GlobalVarNode>()) {
@@ -111,8 +121,13 @@ void Writer::other(const Object* node) {
     out += ", ";
     derived(range->min + range->extent);
     out += ')';
-  } else if (const auto* target = ref.as<TargetNode>(); target && !target->host) {
-    out += fmt::format("{}target({})", tir_prefix_, quoted(target->str()));
+  } else if (const auto* target = ref.as<TargetNode>(); target && reads_back(target)) {
+    out += fmt::format("{}target({}", tir_prefix_, quoted(target->str()));
+    if (target->host) {
+      out += ", host=";
+      other(target->host.get());
+    }
+    out += ')';
   } else if (const auto* tensor = ref.as<te::TeTensorNode>()) {
     out += identifier(tensor->op->name);
   } else if (is<TypeNode>(ref)) {

@@ -1,0 +1,156 @@
+"""tvm.arith: the names that TVM gives to tilewright.arith."""
+
+from tilewright import arith, ir, tir
+
+
+class ConstIntBound:
+    """min_value <= x <= max_value."""
+
+    POS_INF = 2**63 - 1
+    NEG_INF = -(2**63 - 1)
+
+    def __init__(self, min_value, max_value):
+        self.min_value = self.NEG_INF if min_value is None else min_value
+        self.max_value = self.POS_INF if max_value is None else max_value
+
+    def __eq__(self, other) -> bool:
+        return (self.min_value, self.max_value) == (other.min_value, other.max_value)
+
+    __hash__ = None
+
+
+class ModularSet:
+    """x == base modulo coeff."""
+
+    def __init__(self, coeff: int, base: int):
+        self.coeff = coeff
+        self.base = base
+
+
+class IntervalSet:
+    """All integers from min_value to max_value; a side that is None has no bound."""
+
+    def __init__(self, min_value, max_value):
+        self.min_value = min_value
+        self.max_value = max_value
+
+    def is_nothing(self) -> bool:
+        """True if no integer is surely in it."""
+        bounded = self.min_value is not None and self.max_value is not None
+        return bounded and arith.Analyzer().can_prove(self.max_value < self.min_value)
+
+    def is_everything(self) -> bool:
+        """True if no side has a bound."""
+        return self.min_value is None and self.max_value is None
+
+    @staticmethod
+    def vector(value):
+        """The values of a ramp or a scalar."""
+        return IntervalSet(value, value)
+
+    single_point = vector
+
+
+def _domain(value):
+    if isinstance(value, IntervalSet):
+        return ir.Range(value.min_value, value.max_value - value.min_value + 1)
+    return value
+
+
+class ProofStrength:
+    """How hard can_prove tries; tilewright always tries its hardest."""
+
+    DEFAULT = 0
+    SYMBOLIC_BOUND = 1
+
+
+class Analyzer(arith.Analyzer):
+    """tilewright.arith.Analyzer with the methods of TVM's."""
+
+    def bind(self, var, expr, allow_override: bool = False) -> None:
+        """Says that `var` is in a Range, or stands for an expression."""
+        super().bind(var, expr)
+
+    def const_int_bound(self, expr) -> ConstIntBound:
+        """The constants around `expr`."""
+        return ConstIntBound(*self.const_bounds(expr))
+
+    def modular_set(self, expr) -> ModularSet:
+        """What the values of `expr` have in common modulo some number."""
+        return ModularSet(*super().modular_set(expr))
+
+    def simplify(self, expr, steps: int = 2):
+        """A simpler expression."""
+        return super().simplify(expr)
+
+    rewrite_simplify = canonical_simplify = arith.Analyzer.simplify
+
+    def can_prove(self, expr, strength=ProofStrength.DEFAULT) -> bool:
+        """True only if `expr` always holds."""
+        return super().can_prove(expr)
+
+    def int_set(self, expr, dom_map=None) -> IntervalSet:
+        """The values of `expr` while the variables of {Var: Range or IntervalSet} run."""
+        domains = {var: _domain(domain) for var, domain in (dom_map or {}).items()}
+        return IntervalSet(*self.interval(expr, domains))
+
+    def constraint_scope(self, constraint):
+        """A `with` block in which `constraint` holds."""
+        return self.assume(constraint)
+
+    def update(self, var, info, override: bool = False) -> None:
+        """Takes over a ConstIntBound of `var`."""
+        if info.min_value != ConstIntBound.NEG_INF:
+            self.require(var >= info.min_value)
+        if info.max_value != ConstIntBound.POS_INF:
+            self.require(var <= info.max_value)
+
+
+class IterMapLevel:
+    """What a map must be."""
+
+    Bijective = 0
+    Surjective = 1
+    NoCheck = 3
+
+
+_LEVELS = {0: "bijective", 1: "surjective", 3: "injective"}
+
+
+class IterMapResult:
+    """`indices` in normal form; none and `errors` if there is no such form."""
+
+    def __init__(self, indices, reason: str):
+        self.indices = indices
+        self.errors = [reason] if reason else []
+
+
+def detect_iter_map(
+    indices, input_iters, predicate=True, check_level=IterMapLevel.Surjective, simplify_trivial_iterators=True
+) -> IterMapResult:
+    """The normal form of indices over {Var: Range}."""
+    level = _LEVELS[check_level] if isinstance(check_level, int) else str(check_level).lower()
+    return IterMapResult(*arith.detect_iter_map(indices, input_iters, predicate, level))
+
+
+def deduce_bound(var, cond, hint_map, relax_map) -> IntervalSet:
+    """The values of `var` for which `cond` holds whatever the other variables are."""
+    domains = {key: _domain(value) for key, value in {**hint_map, **relax_map}.items()}
+    found = Analyzer().deduce_bound(var, cond, domains)
+    return IntervalSet(*(found or (tir.const(1), tir.const(0))))
+
+
+NAMES = {
+    "Analyzer": Analyzer,
+    "ConstIntBound": ConstIntBound,
+    "ModularSet": ModularSet,
+    "IntervalSet": IntervalSet,
+    "IntSet": IntervalSet,
+    "ProofStrength": ProofStrength,
+    "IterMapLevel": IterMapLevel,
+    "detect_iter_map": detect_iter_map,
+    "deduce_bound": deduce_bound,
+    "normalize_iter_map_to_expr": arith.Analyzer().simplify,
+    "inverse_affine_iter_map": arith.inverse_affine_iter_map,
+    "subspace_divide": arith.subspace_divide,
+}

@@ -1,0 +1,1 @@
+"""tvm.contrib: folders, compilers and worker processes that programs written for TVM use."""

@@ -1,0 +1,26 @@
+"""tvm.error: the types of exceptions that programs written for TVM catch, as tilewright raises them."""
+
+from tilewright import errors
+
+
+class RPCError(errors.Error):
+    """A remote machine failed; nothing here is remote."""
+
+
+class RPCSessionTimeoutError(RPCError, TimeoutError):
+    """A remote machine did not answer in time."""
+
+
+NAMES = {
+    "TVMError": errors.Error,
+    "InternalError": errors.InternalError,
+    "DiagnosticError": errors.UserError,
+    "ScheduleError": errors.UserError,
+    "OpError": errors.Unsupported,
+    "OpNotImplemented": errors.Unsupported,
+    "OpAttributeRequired": errors.UserError,
+    "OpAttributeInvalid": errors.UserError,
+    "OpAttributeUnImplemented": errors.Unsupported,
+    "RPCError": RPCError,
+    "RPCSessionTimeoutError": RPCSessionTimeoutError,
+}

@@ -1,0 +1,170 @@
+"""What the modules of TVM hold, a function per module: {name: object of tilewright}."""
+
+import sys
+
+import tilewright as tw
+from tilewright import ir, relax, runtime, script, te, tir
+from tilewright.build import build_graph
+from tilewright.build import compile as compile_any
+
+from . import access_path, classes, eras, errors
+
+
+def public_names(module) -> dict:
+    return {name: value for name, value in vars(module).items() if not name.startswith("__")}
+
+
+def tvm_names() -> dict:
+    return {
+        "__version__": "0.27.0+tilewright",
+        "IRModule": ir.IRModule,
+        "build": build_as_written,
+        "compile": compile_as_written,
+        "cpu": tw.cpu,
+        "cuda": tw.cuda,
+        "gpu": tw.cuda,
+        "opencl": runtime.opencl,
+        "metal": runtime.metal,
+        "device": tw.device,
+        "register_func": tw.register_func,
+        "register_global_func": tw.register_func,
+        "get_global_func": tw.get_global_func,
+        "convert": _convert,
+        **errors.NAMES,
+    }
+
+
+def _convert(value):
+    """A Python value as a run-time or IR value; callables become functions."""
+    from tilewright import _core
+
+    return _core.convert_function("callable", value) if callable(value) else tir.const(value)
+
+
+def nd_names() -> dict:
+    return {
+        "array": array,
+        "empty": tw.empty,
+        "NDArray": runtime.Tensor,
+        "from_dlpack": tw.from_dlpack,
+        "cpu": tw.cpu,
+        "cuda": tw.cuda,
+        "device": tw.device,
+    }
+
+
+def array(value, device=None, ctx=None):
+    """A tensor with a copy of `value`."""
+    return tw.tensor(value, device or ctx or tw.cpu())
+
+
+def runtime_names() -> dict:
+    return {
+        **public_names(runtime),
+        "tensor": array,
+        "NDArray": runtime.Tensor,
+        "Tensor": runtime.Tensor,
+        "load_module": tw.load_module,
+        "PackedFunc": runtime.Function,
+    }
+
+
+def tir_names() -> dict:
+    return {**public_names(tir), **schedule_names(), "IndexMap": tir.IndexMap}
+
+
+def schedule_names() -> dict:
+    from tilewright.schedule import BlockRV, ExprRV, LoopRV, Schedule, Trace
+
+    return {
+        "Schedule": Schedule,
+        "ScheduleError": tw.UserError,
+        "Trace": Trace,
+        "BlockRV": BlockRV,
+        "SBlockRV": BlockRV,
+        "LoopRV": LoopRV,
+        "ExprRV": ExprRV,
+    }
+
+
+def tensor_intrin_names(name: str):
+    """The names of tilewright.tir.tensor_intrin.NAME, which registers its intrinsics when it is first used."""
+
+    def load(attribute: str):
+        import importlib
+
+        if attribute.startswith("__"):
+            raise AttributeError(attribute)
+        return getattr(importlib.import_module(f"tilewright.tir.tensor_intrin.{name}"), attribute)
+
+    return lambda: {"__getattr__": load}
+
+
+def ffi_names() -> dict:
+    return {
+        "register_global_func": tw.register_func,
+        "register_func": tw.register_func,
+        "get_global_func": tw.get_global_func,
+        "remove_global_func": tw._core.remove_global_func,
+        "Function": runtime.Function,
+        "Tensor": runtime.Tensor,
+        "from_dlpack": tw.from_dlpack,
+        "convert": _convert,
+    }
+
+
+def testing_plugin_names() -> dict:
+    """The hooks of pytest, where pytest runs."""
+    if "pytest" not in sys.modules:
+        return {}
+    from .testing import plugin
+
+    return public_names(plugin)
+
+
+def access_path_names() -> dict:
+    return {"AccessPath": access_path.AccessPath, "ObjectPath": access_path.ObjectPath}
+
+
+def relax_names() -> dict:
+    return {**public_names(relax), "build": build_graph, "VirtualMachine": tw.VirtualMachine}
+
+
+def relax_vm_names() -> dict:
+    return {
+        "build": _old_relax_build,
+        "VirtualMachine": tw.VirtualMachine,
+        "Executable": classes.OldExecutable,
+    }
+
+
+def build_as_written(mod, target="llvm", **options):
+    """tvm.build: loop programs run as they are written, so that a lesson sees what its own steps gain."""
+    return tw.build(mod, target, schedule=False, **options)
+
+
+def compile_as_written(mod, target="llvm", **options):
+    """tvm.compile: loop programs run as they are written; kernels of graphs are scheduled by rules."""
+    return compile_any(mod, target, schedule=False, **options)
+
+
+def _old_relax_build(mod, target="llvm", params=None):
+    """relax.vm.build of 2022: the executable shows itself under its old name."""
+    return classes.OldExecutable.of(build_graph(mod, target, params))
+
+
+def script_names() -> dict:
+    return {
+        "ir_module": eras.watched(script.ir_module),
+        "parse": script.parse,
+        "from_source": script.parse,
+    }
+
+
+def script_module_names(module) -> dict:
+    names = public_names(module)
+    for name in ("prim_func", "function", "ir_module"):
+        if name in names:
+            names[name] = eras.watched(names[name])
+    names["__getattr__"] = module.__getattr__
+    return names
