@@ -60,7 +60,7 @@ _FEATURES = {
     "arm_dot": (lambda: "asimddp" in _cpu_flags(), "this CPU has no dot product instructions"),
     "aarch64": (lambda: _machine("aarch64", "arm64"), "this is no AArch64 machine"),
     "aarch64_sve": (lambda: False, "SVE is not used"),
-    "aarch64_sme": (lambda: False, "SME is not used"),
+    "aarch64_sme": (lambda: False, "its matrix instructions are not used"),
     "openmp": (lambda: False, "OpenMP is not used"),
     "multi_gpu": (lambda: False, "there is one GPU at most"),
 }
