@@ -12,6 +12,7 @@ import re
 import tempfile
 import textwrap
 from pathlib import Path
+from unittest import mock
 
 import numpy
 import onnx
@@ -79,6 +80,7 @@ NAMES = {
     "graph": graph,
     "from_onnx": from_onnx,
     "imported": imported,
+    "mock": mock,
     "node": node,
     "np": numpy,
     "onnx": onnx,
