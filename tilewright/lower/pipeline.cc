@@ -17,8 +17,11 @@ const std::vector<Step>& cpu_steps() {
       {"lower_blocks", "blocks become loops with guards", lower_blocks},
       {"simplify", "expressions are simplified under loop ranges", simplify},
       {"compact_buffers", "each buffer is only as large as its touched region", compact_buffers},
+      {"interleave_virtual_threads", "virtual threads take turns", interleave_virtual_threads},
+      {"double_buffer", "memory is filled a turn ahead, where asked for", double_buffer},
       {"partition_loops", "guards that only the last iterations need leave the others", partition_loops},
       {"flatten_buffers", "A[i, j] becomes A[i * 128 + j]", flatten_buffers},
+      {"share_storage", "buffers that do not live at the same time share memory", share_storage},
       {"unroll_loops", "unrolled loops become copies", unroll_loops},
       {"simplify_copies", "guards that hold in a copy go", simplify},
       {"vectorize_loops", "vectorized loops become vector expressions", vectorize_loops},
@@ -31,11 +34,13 @@ const std::vector<Step>& c_steps() {
   static const std::vector<Step> steps = [] {
     std::vector<Step> kept;
     for (const Step& step : cpu_steps()) {
-      if (step.name == "vectorize_loops")
+      if (step.name == "vectorize_loops") {
+        kept.push_back({"narrow_indices", "int64 becomes int32 where all values fit", narrow_indices});
         kept.push_back(
             {"scalarize_vectors", "vector expressions become loops over lanes", scalarize_vectors});
-      else if (step.name != "unroll_loops")
+      } else if (step.name != "unroll_loops") {
         kept.push_back(step);
+      }
     }
     return kept;
   }();

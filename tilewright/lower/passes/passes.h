@@ -7,6 +7,9 @@
 namespace tilewright::lower {
 using namespace tir;
 
+/// Annotation: of a block, which of its writes gets two halves; of an allocation, that it does.
+inline constexpr std::string_view kDoubleBuffer = "double_buffer_scope";
+
 /// Blocks with init  ->  the init runs where all reduce axes are at their start.
 PrimFunc lower_init(const PrimFunc& func);
 /// Blocks whose buffers are allocated inside  ->  each allocated around the smallest statement that holds its
@@ -18,10 +21,18 @@ PrimFunc lower_match_buffer(const PrimFunc& func);
 PrimFunc lower_blocks(const PrimFunc& func);
 /// Allocations  ->  only as large as what is touched while they live.
 PrimFunc compact_buffers(const PrimFunc& func);
+/// Loops over virtual threads  ->  unrolled loops, as far inside as they can go.
+PrimFunc interleave_virtual_threads(const PrimFunc& func);
+/// Memory filled and used in each turn of a loop, where asked for  ->  two halves, one filled a turn ahead.
+PrimFunc double_buffer(const PrimFunc& func);
 /// Loops with guards that hold for all but their last iterations  ->  two loops, the first without guards.
 PrimFunc partition_loops(const PrimFunc& func);
 /// A[i, j]  ->  A[i * stride + j]; all buffers have one dimension.
 PrimFunc flatten_buffers(const PrimFunc& func);
+/// Buffers that do not live at the same time  ->  one.
+PrimFunc share_storage(const PrimFunc& func);
+/// Loops and indices of int64  ->  of int32, where all values fit.
+PrimFunc narrow_indices(const PrimFunc& func);
 /// Vectorized loops  ->  vector expressions; bodies that have no vector form become serial loops.
 PrimFunc vectorize_loops(const PrimFunc& func);
 /// Vector expressions  ->  loops over their lanes, for languages without vectors.

@@ -95,14 +95,33 @@ class UseFinder {
   bool in_block_ = false;
 };
 
-Stmt allocate_around(Stmt stmt, const std::vector<Buffer>& buffers) {
-  for (auto buffer = buffers.rbegin(); buffer != buffers.rend(); ++buffer)
-    stmt = AllocBufferNode::make(*buffer, AttrMap(), stmt);
+using Buffers = std::unordered_set<const BufferNode*>;
+
+// What blocks ask to be double buffered; their annotation goes with them.
+Buffers wishes_of(const PrimFunc& func) {
+  Buffers wishes;
+  walk(func, [&](const BlockNode* block) {
+    const ObjectRef wish = block->annotations.get(kDoubleBuffer);
+    int64_t index = 0;
+    if (wish && as_const_int(ref_as<PrimExprNode>(wish), &index) && index >= 0 &&
+        index < static_cast<int64_t>(block->writes.size()))
+      wishes.insert(block->writes[static_cast<size_t>(index)]->buffer.get());
+  });
+  return wishes;
+}
+
+Stmt allocate_around(Stmt stmt, const std::vector<Buffer>& buffers, const Buffers& wishes) {
+  for (auto buffer = buffers.rbegin(); buffer != buffers.rend(); ++buffer) {
+    AttrMap annotations;
+    if (wishes.count(buffer->get())) annotations.set(std::string(kDoubleBuffer), bool_imm(true));
+    stmt = AllocBufferNode::make(*buffer, annotations, stmt);
+  }
   return stmt;
 }
 
 // A place is a loop: allocate around its body, where its variable is fixed.  A block: around the block.
-Stmt rebuild(const Stmt& body, const std::unordered_map<const Object*, std::vector<Buffer>>& at) {
+Stmt rebuild(const Stmt& body, const std::unordered_map<const Object*, std::vector<Buffer>>& at,
+             const Buffers& wishes) {
   auto found = [&](const Object* node) -> const std::vector<Buffer>* {
     auto entry = at.find(node);
     return entry == at.end() ? nullptr : &entry->second;
@@ -112,27 +131,29 @@ Stmt rebuild(const Stmt& body, const std::unordered_map<const Object*, std::vect
       [&](auto& self, const ForNode* node) -> Stmt {
         For loop = self.children(node);
         const auto* buffers = found(node);
-        return buffers
-                   ? with(loop,
-                          [&](ForNode& changed) { changed.body = allocate_around(changed.body, *buffers); })
-                   : loop;
+        return buffers ? with(loop,
+                              [&](ForNode& changed) {
+                                changed.body = allocate_around(changed.body, *buffers, wishes);
+                              })
+                       : loop;
       },
       [&](auto& self, const IfThenElseNode* node) -> Stmt {
         Stmt stmt = self.children(node);
         const auto* buffers = found(node);
-        return buffers ? allocate_around(stmt, *buffers) : stmt;
+        return buffers ? allocate_around(stmt, *buffers, wishes) : stmt;
       },
       [&](auto& self, const BlockRealizeNode* node) -> Stmt {
         Stmt stmt = self.children(node);
         const auto* buffers = found(node);
-        return buffers ? allocate_around(stmt, *buffers) : stmt;
+        return buffers ? allocate_around(stmt, *buffers, wishes) : stmt;
       });
 }
 
 }  // namespace
 
 PrimFunc place_allocations(const PrimFunc& func) {
-  return rewrite(func, [](auto& self, const BlockNode* node) -> Stmt {
+  const Buffers wishes = wishes_of(func);
+  return rewrite(func, [&](auto& self, const BlockNode* node) -> Stmt {
     if (node->alloc_buffers.empty()) return self.children(node);
     std::unordered_map<const Object*, std::vector<Buffer>> at;
     std::vector<Buffer> whole_body;
@@ -144,9 +165,9 @@ PrimFunc place_allocations(const PrimFunc& func) {
       else
         whole_body.push_back(buffer);
     }
-    Stmt body = at.empty() ? node->body : rebuild(node->body, at);
+    Stmt body = at.empty() ? node->body : rebuild(node->body, at, wishes);
     Block placed = with(node, [&](BlockNode& changed) {
-      changed.body = allocate_around(body, whole_body);
+      changed.body = allocate_around(body, whole_body, wishes);
       changed.alloc_buffers.clear();
     });
     return self.children(placed.get());
