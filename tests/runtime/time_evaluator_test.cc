@@ -24,6 +24,17 @@ TEST(TimeEvaluator, RepeatsUntilTheMinimumTime) {
   EXPECT_GE(result.results_s[1] * result.number, 5e-3);
 }
 
+TEST(TimeEvaluator, CachesAreColdWhenAskedFor) {
+  std::vector<int64_t> data(1 << 14, 1);  // 128 KiB: fits in the caches
+  int64_t total = 0;
+  const Function sum = Function::typed("sum", [&] {
+    for (int64_t value : data) total += value;
+  });
+  const TimingOptions cold{.number = 1, .repeat = 20, .cache_flush_bytes = 64 << 20};
+  EXPECT_EQ(time_evaluator(sum, {}, cold).results_s.size(), 20u);
+  EXPECT_EQ(total, 21 << 14);  // one to warm up
+}
+
 TEST(TimeEvaluator, TextPicksTheUnit) {
   TimingResult result;
   result.mean_s = 1.5e-3;
@@ -36,6 +47,10 @@ TEST(TimeEvaluator, OptionsAndErrors) {
   EXPECT_ERROR(
       time_evaluator(nothing, {}, {.number = 0}),
       "error: time_evaluator: number = 0, repeat = 1, min_repeat_ms = 0, expected at least 1, 1 and 0");
+  EXPECT_ERROR(time_evaluator(nothing, {}, {.cache_flush_bytes = -1}),
+               "error: time_evaluator: cache_flush_bytes = -1, expected 0 to 1073741824");
+  EXPECT_ERROR(time_evaluator(nothing, {}, {.cache_flush_bytes = -1}),
+               "error: time_evaluator: cache_flush_bytes = -1, expected 0 to 1073741824");
   const Value args[] = {7};
   EXPECT_ERROR(time_evaluator(nothing, args), "error: nothing: got 1 arguments, expected 0");
 }

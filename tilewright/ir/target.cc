@@ -16,6 +16,9 @@ constexpr TargetAttr kCpuAttrs[] = {
     {"mtriple", TargetAttr::kString, "architecture-vendor-system, e.g. aarch64-linux-gnu"},
     {"mattr", TargetAttr::kStrings, "features to add or remove, e.g. +avx512f,-amx-tile"},
     {"num-cores", TargetAttr::kInt, "threads that parallel loops may use"},
+    {"vector-width", TargetAttr::kInt,
+     "widest vectors in bits: 128, 256 or 512; default: the widest that are fast"},
+    {"model", TargetAttr::kString, "name of the machine, for people"},
     {"opt-level", TargetAttr::kInt, "0..3, how hard LLVM tries"},
     {"fast-math", TargetAttr::kStrings,
      "what floats may do besides contraction: reassoc,nnan,ninf,nsz,arcp,afn"},
@@ -26,7 +29,10 @@ constexpr TargetAttr kGpuAttrs[] = {
     {"arch", TargetAttr::kString, "architecture, e.g. sm_80"},
     {"max_threads_per_block", TargetAttr::kInt, "threads in a block"},
     {"max_shared_memory_per_block", TargetAttr::kInt, "bytes of shared memory in a block"},
+    {"registers_per_block", TargetAttr::kInt, "32-bit registers of a block"},
+    {"l2_cache_size_bytes", TargetAttr::kInt, "bytes of the cache that all blocks share"},
     {"thread_warp_size", TargetAttr::kInt, "threads that run in step"},
+    {"model", TargetAttr::kString, "name of the machine, for people"},
     {"device", TargetAttr::kString, "kind of device, for rules"},
     {"keys", TargetAttr::kStrings, "extra keys for rules"},
 };
@@ -53,6 +59,8 @@ const TargetKind& require_kind(std::string_view name) {
   if (const TargetKind* kind = find_target_kind(name)) return *kind;
   std::vector<std::string_view> names;
   for (const TargetKind& kind : kKinds) names.push_back(kind.name);
+  if (name.find('/') != std::string_view::npos)
+    throw UserError("unknown target tag \"{}\"", name).help("{}", nearest_names_text(name, target_tags()));
   throw UserError("unknown target kind \"{}\"", name).help("the kinds are {}", fmt::join(names, ", "));
 }
 
@@ -98,6 +106,11 @@ Target make_target(const TargetKind& kind, AttrMap attrs) {
 Target parse_command_line(std::string_view text) {
   std::vector<std::string> words = split(text, ' ');
   if (words.empty()) throw UserError("the target is empty").help("write a kind, e.g. \"llvm\"");
+  if (const std::string_view meaning = find_target_tag(words[0]); !meaning.empty()) {
+    const std::vector<std::string> meant = split(meaning, ' ');
+    words.erase(words.begin());
+    words.insert(words.begin(), meant.begin(), meant.end());
+  }
   const TargetKind& kind = require_kind(words[0]);
   AttrMap attrs;
   for (size_t n = 1; n < words.size(); ++n) {
@@ -121,6 +134,8 @@ Target parse_command_line(std::string_view text) {
 
 Target parse_object(std::string_view text) {
   const auto json = nlohmann::json::parse(text, nullptr, false);
+  if (json.is_object() && json.size() == 1 && json.contains("tag") && json["tag"].is_string())
+    return parse_command_line(json["tag"].get<std::string>());
   if (!json.is_object() || !json.contains("kind") || !json["kind"].is_string())
     throw UserError("the target is not a JSON object with a \"kind\": {}", text);
   const TargetKind& kind = require_kind(json["kind"].get<std::string>());
@@ -156,7 +171,6 @@ Target parse_target(std::string_view text) {
     throw UserError("the target is empty").help("write a kind, e.g. \"llvm\"");
   text.remove_prefix(begin);
   if (text.starts_with('{')) return parse_object(text);
-  if (text == "native") return parse_command_line("llvm -mcpu=native");
   return parse_command_line(text);
 }
 

@@ -37,8 +37,15 @@ struct TargetKind {
 /// All kinds of target; null if `name` is none of them.
 const TargetKind* find_target_kind(std::string_view name);
 
-/// The target written as `text`: a kind ("llvm"), a command line ("llvm -mcpu=core-avx2"), a JSON object
-/// ({"kind": "llvm", "mcpu": ...}) or a well-known name ("native").
+/// The command line that a tag ("nvidia/tesla-p100", "native") stands for; empty if there is no such tag.
+std::string_view find_target_tag(std::string_view tag);
+/// All tags, sorted.
+std::vector<std::string_view> target_tags();
+
+/// The target written as `text`: a kind ("llvm"), a command line ("llvm -mcpu=core-avx2"), a tag
+/// ("nvidia/tesla-p100", "native"), also with options after it, or a JSON object ({"kind": "llvm", "mcpu":
+/// ...} or
+/// {"tag": ...}).
 /// Raises UserError for an unknown kind or attribute, naming the nearest.
 Target parse_target(std::string_view text);
 

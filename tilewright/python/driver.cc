@@ -103,6 +103,8 @@ void bind_timing(nb::module_& m) {
     if (options.contains("number")) timing.number = nb::cast<int>(options["number"]);
     if (options.contains("repeat")) timing.repeat = nb::cast<int>(options["repeat"]);
     if (options.contains("min_repeat_ms")) timing.min_repeat_ms = nb::cast<int>(options["min_repeat_ms"]);
+    if (options.contains("cache_flush_bytes"))
+      timing.cache_flush_bytes = nb::cast<int64_t>(options["cache_flush_bytes"]);
     std::vector<runtime::Value> values;
     for (nb::handle arg : args) values.push_back(value_from_python(arg));
     nb::gil_scoped_release unlocked;

@@ -10,6 +10,22 @@
 namespace tilewright::runtime {
 namespace {
 
+constexpr int64_t kMaxFlushBytes = int64_t{1} << 30;
+
+// Memory that pushes everything else out of the caches.
+class Flusher {
+ public:
+  explicit Flusher(int64_t num_bytes) : bytes_(static_cast<size_t>(num_bytes)) {}
+  void flush() {
+    ++value_;
+    for (volatile char& byte : bytes_) byte = value_;
+  }
+
+ private:
+  std::vector<char> bytes_;
+  char value_ = 0;
+};
+
 double measure(const Function& function, Args args, int number) {
   const auto start = std::chrono::steady_clock::now();
   for (int n = 0; n < number; ++n) function.call(args);
@@ -61,11 +77,16 @@ TimingResult time_evaluator(const Function& function, Args args, const TimingOpt
         "time_evaluator: number = {}, repeat = {}, min_repeat_ms = {}, expected at least 1, 1 and 0",
         options.number, options.repeat, options.min_repeat_ms);
   }
+  if (options.cache_flush_bytes < 0 || options.cache_flush_bytes > kMaxFlushBytes)
+    throw UserError("time_evaluator: cache_flush_bytes = {}, expected 0 to {}", options.cache_flush_bytes,
+                    kMaxFlushBytes);
+  Flusher flusher(options.cache_flush_bytes);
   function.call(args);
   std::vector<double> results_s;
   int number = options.number;
   const double wanted_s = options.min_repeat_ms * 1e-3;
   while (results_s.size() < static_cast<size_t>(options.repeat)) {
+    flusher.flush();
     const double taken_s = measure(function, args, number);
     if (taken_s < wanted_s && number < 1'000'000'000) {
       number = next_number(number, taken_s, wanted_s);

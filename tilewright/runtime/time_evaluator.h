@@ -11,6 +11,8 @@ struct TimingOptions {
   int number = 10;        // calls per measurement, >= 1
   int repeat = 1;         // measurements, >= 1
   int min_repeat_ms = 0;  // `number` grows until one measurement takes at least this long; 0: as given
+  int64_t cache_flush_bytes =
+      0;  // before each measurement so much other memory is written; 0: caches stay warm
 };
 
 /// Seconds per call, one entry per measurement.

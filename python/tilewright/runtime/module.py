@@ -7,7 +7,13 @@ Module.__module__ = "tilewright.runtime"
 
 
 def _time_evaluator(
-    self, func_name: str, dev=None, number: int = 10, repeat: int = 1, min_repeat_ms: int = 0
+    self,
+    func_name: str,
+    dev=None,
+    number: int = 10,
+    repeat: int = 1,
+    min_repeat_ms: int = 0,
+    cache_flush_bytes: int = 0,
 ):
     """A callable that runs function `func_name` on its arguments and returns the measured times.
 
@@ -16,11 +22,19 @@ def _time_evaluator(
     number         runs per measurement; default 10
     repeat         measurements; default 1
     min_repeat_ms  at least so long a measurement, milliseconds; number grows; default 0
+    cache_flush_bytes  other memory of this size is written before each measurement, bytes, 0 to 2**30; default 0:
+                   caches stay warm
     >>> lib.time_evaluator("mm_relu", tilewright.cpu())(a, b, c).mean
     """
     from .vm import time_evaluator
 
-    return time_evaluator(self[func_name], number=number, repeat=repeat, min_repeat_ms=min_repeat_ms)
+    return time_evaluator(
+        self[func_name],
+        number=number,
+        repeat=repeat,
+        min_repeat_ms=min_repeat_ms,
+        cache_flush_bytes=cache_flush_bytes,
+    )
 
 
 def _get_source(self, fmt: str = "") -> str:

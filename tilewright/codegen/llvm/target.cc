@@ -157,6 +157,9 @@ NativeTarget native_target(const ir::Target& target) {
   native.triple = llvm::Triple::normalize(target->attrs.get_string("mtriple", host.triple));
   const llvm::Target& backend = find_target(native.triple);
   const llvm::Triple triple(native.triple), host_triple(host.triple);
+  if (!triple.isArch64Bit())
+    throw Unsupported("target llvm: -mtriple={} has pointers of less than 64 bits", native.triple)
+        .help("make C source with target c, and compile it for that machine");
   const bool same_machine =
       triple.getArch() == host_triple.getArch() && triple.getOS() == host_triple.getOS();
   native.cpu = target->attrs.get_string("mcpu", same_machine ? "native" : "");
@@ -181,6 +184,10 @@ NativeTarget native_target(const ir::Target& target) {
   std::unique_ptr<llvm::MCSubtargetInfo> info(
       backend.createMCSubtargetInfo(native.triple, native.cpu, native.features));
   native.vector_bits = vector_bits_of(triple, *info);
+  const int64_t wanted_bits = target->attrs.get_int("vector-width", native.vector_bits);
+  if (wanted_bits != 128 && wanted_bits != 256 && wanted_bits != 512)
+    throw UserError("target llvm: -vector-width must be 128, 256 or 512, but is {}", wanted_bits);
+  native.vector_bits = static_cast<int>(std::min<int64_t>(wanted_bits, native.vector_bits));
   if (same_machine) native.needed = needed_features(triple, *info);
   native.is_host = same_machine && lacking_features(native.needed).empty();
   return native;
