@@ -56,22 +56,25 @@ def parse(text: str):
     return tvm.script.from_source(text, {"T": T, "tvm": tvm})
 
 
+def steps_on(sch, num_blocks: int) -> dict:
+    """Steps in the middle of the program, to be run in this order."""
+    block = sch.get_sblock(f"B{num_blocks // 2}")
+    inner = sch.get_loops(block)[1]
+    return {
+        "split": lambda: sch.split(inner, [None, 8]),
+        "fuse": lambda: sch.fuse(*sch.get_loops(block)[1:]),
+        "reorder": lambda: sch.reorder(*reversed(sch.get_loops(block))),
+        "cache_write": lambda: sch.cache_write(block, 0, "global"),
+        "compute_inline": lambda: sch.compute_inline(sch.get_sblock(f"B{num_blocks // 2 + 1}")),
+    }
+
+
 def time_of_primitives(num_blocks: int) -> dict[str, float]:
-    """One step in the middle of the program, the median of several, each on a schedule of its own."""
+    """The median time of each step, on several schedules."""
     func = parse(chain(num_blocks))
     times: dict[str, list[float]] = {}
     for _ in range(ROUNDS):
-        sch = tvm.s_tir.Schedule(func)
-        block = sch.get_sblock(f"B{num_blocks // 2}")
-        i, j = sch.get_loops(block)
-        steps = {
-            "split": lambda: sch.split(j, [None, 8]),
-            "fuse": lambda: sch.fuse(*sch.get_loops(block)[1:]),
-            "reorder": lambda: sch.reorder(*reversed(sch.get_loops(block))),
-            "cache_write": lambda: sch.cache_write(block, 0, "global"),
-            "compute_inline": lambda: sch.compute_inline(sch.get_sblock(f"B{num_blocks // 2 + 1}")),
-        }
-        for name, step in steps.items():
+        for name, step in steps_on(tvm.s_tir.Schedule(func), num_blocks).items():
             times.setdefault(f"{name}, {num_blocks} blocks", []).append(seconds_of(step))
     return {name: statistics.median(values) for name, values in times.items()}
 

@@ -4,6 +4,7 @@ python benchmarks/run.py [CASE ...] [--json FILE] [--seconds 2] [--peers numpy t
 
 Each number of threads runs in a process of its own, in which the peers take turns of a tenth of a second, so that whatever
 else the machine does meets all of them alike.  Reported are the median and the spread (10th to 90th percentile).
+TVM_PYTHON, a Python with apache-tvm and apache-tvm-ffi==0.1.14.post1, adds it to the cases of kind "compiler".
 """
 
 import argparse
@@ -146,6 +147,34 @@ def measure_once(case: dict) -> dict[str, float]:
     return summary(times)
 
 
+def compiler_rows(case: dict) -> list[dict]:
+    """One row per task of compiler_tasks.py; the compilers take turns, each time in a process of its own."""
+    script = str(FOLDER / "compiler_tasks.py")
+    commands = {
+        "tilewright": [sys.executable, "-m", "tilewright.compat", script],
+        # its newest release needs an older apache-tvm-ffi than our tests, so it lives in an environment of its own
+        "apache-tvm": [os.environ.get("TVM_PYTHON", ""), script],
+    }
+    times: dict[str, dict[str, list[float]]] = {}
+    for _ in range(3):
+        for peer, command in commands.items():
+            if not command[0]:
+                continue
+            done = subprocess.run(
+                command, stdout=subprocess.PIPE, text=True, check=True, stdin=subprocess.DEVNULL
+            )
+            for task, seconds in json.loads(done.stdout.splitlines()[-1]).items():
+                times.setdefault(task, {}).setdefault(peer, []).append(seconds)
+    return [
+        {
+            "case": task,
+            "threads": case["threads"][0],
+            "figures": {peer: summary(values) for peer, values in peers.items()},
+        }
+        for task, peers in times.items()
+    ]
+
+
 def load_adapters(names: list[str], num_threads: int) -> dict:
     adapters = {}
     for name in names:
@@ -168,6 +197,9 @@ def run_child(names: list[str], num_threads: int, peers: list[str] | None, secon
             continue
         if "file" in case and not any(ROOT.glob(case["file"])) and not (ROOT / case["file"]).exists():
             print(f"  {name} is left out: there is no {case['file']}", file=sys.stderr)
+            continue
+        if case["kind"] == "compiler":
+            results += compiler_rows(case)
             continue
         if case["kind"] in ("function", "model"):
             adapters = load_adapters(

@@ -49,8 +49,6 @@ TEST(TimeEvaluator, OptionsAndErrors) {
       "error: time_evaluator: number = 0, repeat = 1, min_repeat_ms = 0, expected at least 1, 1 and 0");
   EXPECT_ERROR(time_evaluator(nothing, {}, {.cache_flush_bytes = -1}),
                "error: time_evaluator: cache_flush_bytes = -1, expected 0 to 1073741824");
-  EXPECT_ERROR(time_evaluator(nothing, {}, {.cache_flush_bytes = -1}),
-               "error: time_evaluator: cache_flush_bytes = -1, expected 0 to 1073741824");
   const Value args[] = {7};
   EXPECT_ERROR(time_evaluator(nothing, args), "error: nothing: got 1 arguments, expected 0");
 }
