@@ -37,8 +37,8 @@ TEST(TargetTags, UnknownTagsNameTheNearest) {
     ADD_FAILURE();
   } catch (const UserError& error) {
     EXPECT_EQ(error.render(),
-              "error: unknown target tag \"nvidia/tesla-p10\"\nhelp: did you mean nvidia/tesla-p4, "
-              "nvidia/tesla-p40 or nvidia/tesla-p100?");
+              "error: unknown target tag \"nvidia/tesla-p10\"\nhelp: did you mean nvidia/tesla-p100, "
+              "nvidia/tesla-p40 or nvidia/tesla-k80?");
   }
 }
 
