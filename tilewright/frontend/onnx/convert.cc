@@ -16,42 +16,86 @@ constexpr char kRelu[] = "relax.nn.relu", kExp[] = "relax.exp", kSqrt[] = "relax
 constexpr char kAdd[] = "relax.add", kSub[] = "relax.subtract", kMul[] = "relax.multiply",
                kDiv[] = "relax.divide";
 
+// The quotient of integers rounds towards zero; extents are not negative, where both divisions are the same.
+ir::PrimExpr combined(ir::Kind kind, const ir::PrimExpr& a, const ir::PrimExpr& b) {
+  if (kind != ir::Kind::kFloorDiv) return tir::binary(kind, a, b);
+  if (tir::is_const_int(b, 0)) throw UserError("an integer is divided by 0");
+  const bool are_numbers = is<ir::IntImmNode>(a) && is<ir::IntImmNode>(b);
+  return tir::binary(are_numbers ? ir::Kind::kDiv : ir::Kind::kFloorDiv, a, b);
+}
+
 // On shapes known now the arithmetic is done now.
 template <const char* kOp, ir::Kind kKind>
 void arithmetic(Importer& importer, const Node& node) {
   auto a = importer.known(node, 0), b = importer.known(node, 1);
   if (a && b && (a->size() == b->size() || a->size() == 1 || b->size() == 1)) {
     relax::Shape result;
-    for (size_t n = 0; n < std::max(a->size(), b->size()); ++n)
-      result.push_back(tir::binary(kKind, (*a)[a->size() == 1 ? 0 : n], (*b)[b->size() == 1 ? 0 : n]));
-    return importer.define_known(node.outputs.at(0), std::move(result));
+    for (size_t n = 0; n < (a->size() == 1 ? b : a)->size(); ++n)
+      result.push_back(combined(kKind, (*a)[a->size() == 1 ? 0 : n], (*b)[b->size() == 1 ? 0 : n]));
+    return importer.define_known(node.outputs.at(0), std::move(result),
+                                 importer.is_scalar(node, 0) && importer.is_scalar(node, 1));
   }
   importer.emit(node, kOp, {importer.value(node, 0), importer.value(node, 1)});
 }
 
+// `values` as a tensor of shape [n], or of shape [] for one number that is no list
+template <class T, class U>
+runtime::Tensor tensor_of(const std::vector<U>& values, DataType dtype, bool is_list) {
+  const std::vector<T> data(values.begin(), values.end());
+  std::vector<int64_t> shape;
+  if (is_list) shape.push_back(static_cast<int64_t>(data.size()));
+  return runtime::Tensor::copy_of(data.data(), data.size() * sizeof(T), shape, dtype);
+}
+
+runtime::Tensor constant_data(const Attribute& value) {
+  switch (value.kind) {
+    case Attribute::kTensor: return value.tensor;
+    case Attribute::kInt: return tensor_of<int64_t>(std::vector{value.integer}, kInt64, false);
+    case Attribute::kInts: return tensor_of<int64_t>(value.integers, kInt64, true);
+    case Attribute::kFloat: return tensor_of<float>(std::vector{value.number}, kFloat32, false);
+    case Attribute::kFloats: return tensor_of<float>(value.numbers, kFloat32, true);
+    default: throw Unsupported("attribute \"{}\" holds no numbers", value.name);
+  }
+}
+
 void constant(Importer& importer, const Node& node) {
-  const Attribute* value = node.find("value");
-  if (!value || !value->tensor) throw Unsupported("a constant that is not a tensor");
-  importer.define_constant(node.outputs.at(0), value->tensor);
+  if (node.attributes.size() != 1)
+    throw UserError("{} attributes, expected 1 with the value", node.attributes.size());
+  importer.define_constant(node.outputs.at(0), constant_data(node.attributes[0]));
 }
 
-void identity(Importer& importer, const Node& node) {
-  const Expr value = importer.value(node, 0);
-  if (!value) throw UserError("a required input is missing");
-  importer.define(node.outputs.at(0), value);
-  if (auto elements = importer.known(node, 0)) importer.define_known(node.outputs.at(0), *elements);
+void identity(Importer& importer, const Node& node) { importer.pass_on(node); }
+
+// Outside of training it passes its input on.
+void dropout(Importer& importer, const Node& node) {
+  if (const Expr training = importer.value(node, 2)) {
+    const auto* mode = training.as<relax::ConstantNode>();
+    if (!mode || mode->data.dtype() != kBoolType || mode->data.num_elements() != 1 ||
+        *mode->data.data_as<int8_t>())
+      throw Unsupported("training_mode is not the constant False, only inference is supported");
+  }
+  importer.pass_on(node);
 }
 
+// The extents of dimensions start to end, counted from the end when negative, clamped.
 void shape(Importer& importer, const Node& node) {
-  importer.define_known(node.outputs.at(0), shape_of(node, importer.value(node, 0)));
+  const relax::Shape& extents = shape_of(node, importer.value(node, 0));
+  const auto ndim = static_cast<int64_t>(extents.size());
+  auto position = [&](const char* name, int64_t otherwise) {
+    const int64_t axis = int_attr(node, name, otherwise);
+    return std::clamp<int64_t>(axis < 0 ? axis + ndim : axis, 0, ndim);
+  };
+  const int64_t first = position("start", 0), last = std::max(first, position("end", ndim));
+  importer.define_known(node.outputs.at(0), relax::Shape(extents.begin() + first, extents.begin() + last));
 }
 
 void gather(Importer& importer, const Node& node) {
   auto elements = importer.known(node, 0);
-  if (!elements)
+  const int64_t axis = int_attr(node, "axis", 0);
+  if (!elements || !importer.known(node, 1) || (axis != 0 && axis != -1))
     // indices come with the data: one that is outside must not reach memory that is not ours
     return importer.emit(node, "relax.take", {importer.value(node, 0), importer.value(node, 1)},
-                         {{"axis", integer(int_attr(node, "axis", 0))}, {"mode", tir::string_imm("clip")}});
+                         {{"axis", integer(axis)}, {"mode", tir::string_imm("clip")}});
   relax::Shape picked;
   for (int64_t index : importer.require_ints(node, 1)) {
     if (index < 0) index += static_cast<int64_t>(elements->size());
@@ -59,7 +103,7 @@ void gather(Importer& importer, const Node& node) {
       throw UserError("index {} of a shape of {} extents", index, elements->size());
     picked.push_back((*elements)[static_cast<size_t>(index)]);
   }
-  importer.define_known(node.outputs.at(0), std::move(picked));
+  importer.define_known(node.outputs.at(0), std::move(picked), importer.is_scalar(node, 1));
 }
 
 std::vector<int64_t> axes_of(Importer& importer, const Node& node) {
@@ -68,15 +112,20 @@ std::vector<int64_t> axes_of(Importer& importer, const Node& node) {
 }
 
 void unsqueeze(Importer& importer, const Node& node) {
-  // a number and a list of one number are the same here
-  if (auto elements = importer.known(node, 0)) return importer.define_known(node.outputs.at(0), *elements);
-  importer.emit(node, "relax.expand_dims", {importer.value(node, 0)},
-                {{"axis", int_list(axes_of(importer, node))}});
+  const std::vector<int64_t> axes = axes_of(importer, node);
+  const bool adds_first = axes == std::vector<int64_t>{0} || axes == std::vector<int64_t>{-1};
+  if (importer.is_scalar(node, 0) && adds_first)
+    return importer.define_known(node.outputs.at(0), importer.require_known(node, 0));
+  importer.emit(node, "relax.expand_dims", {importer.value(node, 0)}, {{"axis", int_list(axes)}});
 }
 
 void squeeze(Importer& importer, const Node& node) {
-  if (auto elements = importer.known(node, 0)) return importer.define_known(node.outputs.at(0), *elements);
   const std::vector<int64_t> axes = axes_of(importer, node);
+  const auto elements = importer.known(node, 0);
+  const bool drops_first =
+      axes.empty() || axes == std::vector<int64_t>{0} || axes == std::vector<int64_t>{-1};
+  if (elements && elements->size() == 1 && !importer.is_scalar(node, 0) && drops_first)
+    return importer.define_known(node.outputs.at(0), *elements, true);
   ir::AttrMap attrs;
   if (!axes.empty()) attrs.set("axis", int_list(axes));
   importer.emit(node, "relax.squeeze", {importer.value(node, 0)}, std::move(attrs));
@@ -90,14 +139,14 @@ void concat(Importer& importer, const Node& node) {
     all_known = elements.has_value();
     if (elements) joined.insert(joined.end(), elements->begin(), elements->end());
   }
-  if (all_known) return importer.define_known(node.outputs.at(0), std::move(joined));
+  const int64_t axis = int_attr(node, "axis", 0);
+  if (all_known && (axis == 0 || axis == -1))
+    return importer.define_known(node.outputs.at(0), std::move(joined));
   std::vector<Expr> parts;
   for (size_t n = 0; n < node.inputs.size(); ++n) {
     parts.push_back(importer.value(node, n));
-    if (!parts.back()) throw UserError("a required input is missing");
   }
-  importer.emit(node, "relax.concat", {relax::TupleNode::make(parts)},
-                {{"axis", integer(int_attr(node, "axis", 0))}});
+  importer.emit(node, "relax.concat", {relax::TupleNode::make(parts)}, {{"axis", integer(axis)}});
 }
 
 // 0 keeps the extent of the input, -1 is what remains
@@ -113,7 +162,12 @@ void reshape(Importer& importer, const Node& node) {
         throw UserError("the shape keeps dimension {} of an input with {} dimensions", axis, from.size());
       target[axis] = from[axis];
     }
-    if (tir::is_const_int(target[axis], -1))
+    int64_t extent = 0;
+    const bool is_free = tir::as_const_int(target[axis], &extent) && extent == -1;
+    if (extent < -1) throw UserError("extent {} of the new shape is {}", axis, extent);
+    if (is_free && free_axis)
+      throw UserError("extents {} and {} of the new shape are both -1", *free_axis, axis);
+    if (is_free)
       free_axis = axis;
     else
       rest = tir::floordiv(rest, target[axis]);
@@ -192,7 +246,7 @@ constexpr Row kConverters[] = {
     {"Constant", constant},
     {"Conv", convert_conv},
     {"Div", arithmetic<kDiv, ir::Kind::kFloorDiv>},
-    {"Dropout", identity},
+    {"Dropout", dropout},
     {"Erf", unary<kErf>},
     {"Exp", unary<kExp>},
     {"Flatten", flatten},

@@ -2,6 +2,7 @@
 #pragma once
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "tilewright/frontend/onnx/model.h"
 #include "tilewright/relax/block_builder.h"
@@ -18,17 +19,21 @@ class Importer {
   relax::BlockBuilder builder;
   int64_t opset = 1;
 
-  /// The value called `name`, or a null Expr for an optional input that is left out.
-  Expr value(const Node& node, size_t input) const;
+  /// Input `input` of `node` as a tensor, or a null Expr if it is left out.
+  Expr value(const Node& node, size_t input);
   /// The elements of input `input` if they are known now: a constant, or shape arithmetic.
   std::optional<relax::Shape> known(const Node& node, size_t input) const;
   /// The same; raises Unsupported if they are known only at run time.
   relax::Shape require_known(const Node& node, size_t input) const;
   std::vector<int64_t> require_ints(const Node& node, size_t input) const;
+  /// Whether input `input`, known now, is one number of shape [] instead of a list.
+  bool is_scalar(const Node& node, size_t input) const;
 
   void define(const std::string& name, Expr value);
-  void define_known(const std::string& name, relax::Shape elements);
+  void define_known(const std::string& name, relax::Shape elements, bool is_scalar = false);
   void define_constant(const std::string& name, const runtime::Tensor& data);
+  /// The node's first output is its first input.
+  void pass_on(const Node& node);
   /// Binds the call and defines the node's first output with it.
   void emit(const Node& node, std::string_view op, std::vector<Expr> args, ir::AttrMap attrs = {});
   Expr bind(const Node& node, std::string_view op, std::vector<Expr> args, ir::AttrMap attrs = {});
@@ -36,6 +41,7 @@ class Importer {
  private:
   std::unordered_map<std::string, Expr> values_;
   std::unordered_map<std::string, relax::Shape> known_;
+  std::unordered_set<std::string> scalars_;  // of known_, those that are no list
 };
 
 using Converter = void (*)(Importer& importer, const Node& node);

@@ -1,7 +1,10 @@
 // Convolutions, pooling, normalisation, Gemm.  Source: onnx.ai/onnx/operators, opset 7 to 22.
-#include "tilewright/frontend/onnx/convert.h"
+#include <fmt/ranges.h>
 
-#include <limits>
+#include <algorithm>
+
+#include "tilewright/frontend/onnx/convert.h"
+#include "tilewright/support/near.h"
 
 namespace tilewright::frontend::onnx {
 namespace {
@@ -13,15 +16,13 @@ int64_t constant_extent(const relax::Shape& shape, size_t axis) {
   return extent;
 }
 
-// Strides or dilations: two positive numbers.
-std::vector<int64_t> steps_attr(const Node& node, std::string_view name) {
-  const std::vector<int64_t> steps = ints_attr(node, name, {1, 1});
-  if (steps.size() != 2) throw Unsupported("{} has {} numbers, expected 2", name, steps.size());
-  for (int64_t step : steps) {
-    if (step < 1 || step > std::numeric_limits<int32_t>::max())
-      throw UserError("{} is {}, expected a positive number", name, step);
-  }
-  return steps;
+// An attribute with `count` numbers, e.g. one per spatial dimension.
+std::vector<int64_t> numbers_attr(const Node& node, std::string_view name, size_t count, int64_t otherwise) {
+  const std::vector<int64_t> numbers = ints_attr(node, name, std::vector<int64_t>(count, otherwise));
+  if (numbers.size() != count)
+    throw UserError("attribute \"{}\" has {} number{}, expected {}", name, numbers.size(),
+                    numbers.size() == 1 ? "" : "s", count);
+  return numbers;
 }
 
 // [top, left, bottom, right] from pads or auto_pad
@@ -29,8 +30,11 @@ std::vector<int64_t> padding_of(const Node& node, const relax::Shape& data,
                                 const std::vector<int64_t>& kernel, const std::vector<int64_t>& strides,
                                 const std::vector<int64_t>& dilations) {
   const std::string mode = string_attr(node, "auto_pad", "NOTSET");
+  const std::vector<std::string_view> modes{"NOTSET", "SAME_LOWER", "SAME_UPPER", "VALID"};
+  if (std::find(modes.begin(), modes.end(), mode) == modes.end())
+    throw UserError("auto_pad is \"{}\"", mode).help("{}", nearest_names_text(mode, modes));
   if (mode == "VALID") return {0, 0, 0, 0};
-  if (mode == "NOTSET" || mode.empty()) return ints_attr(node, "pads", {0, 0, 0, 0});
+  if (mode == "NOTSET") return numbers_attr(node, "pads", 4, 0);
   std::vector<int64_t> pads(4);
   for (size_t axis = 0; axis < 2; ++axis) {
     const int64_t extent = constant_extent(data, axis + 2);
@@ -50,9 +54,9 @@ void require_two_dims(const relax::Shape& shape, std::string_view what = "input"
 }
 
 ir::AttrMap pool_attrs(const Node& node, const relax::Shape& data) {
-  const std::vector<int64_t> kernel = ints_attr(node, "kernel_shape", {}),
-                             strides = steps_attr(node, "strides"), dilations = steps_attr(node, "dilations");
-  if (kernel.size() != 2) throw Unsupported("pooling over {} dimensions", kernel.size());
+  const std::vector<int64_t> kernel = numbers_attr(node, "kernel_shape", 2, 1),
+                             strides = numbers_attr(node, "strides", 2, 1),
+                             dilations = numbers_attr(node, "dilations", 2, 1);
   return {{"pool_size", int_list(kernel)},
           {"strides", int_list(strides)},
           {"dilation", int_list(dilations)},
@@ -68,7 +72,11 @@ void convert_conv(Importer& importer, const Node& node) {
   require_two_dims(shape_of(node, data));
   require_two_dims(weight_shape, "weight");
   const std::vector<int64_t> kernel{constant_extent(weight_shape, 2), constant_extent(weight_shape, 3)};
-  const std::vector<int64_t> strides = steps_attr(node, "strides"), dilations = steps_attr(node, "dilations");
+  if (node.find("kernel_shape") && ints_attr(node, "kernel_shape", {}) != kernel)
+    throw UserError("attribute \"kernel_shape\" is {}, but the weight has windows of {}",
+                    ints_attr(node, "kernel_shape", {}), kernel);
+  const std::vector<int64_t> strides = numbers_attr(node, "strides", 2, 1),
+                             dilations = numbers_attr(node, "dilations", 2, 1);
   ir::AttrMap attrs{
       {"strides", int_list(strides)},
       {"dilation", int_list(dilations)},
@@ -104,6 +112,10 @@ void convert_global_average_pool(Importer& importer, const Node& node) {
 }
 
 void convert_batch_norm(Importer& importer, const Node& node) {
+  if (int_attr(node, "training_mode", 0))
+    throw Unsupported("training_mode is 1, only inference is supported");
+  if (!int_attr(node, "spatial", 1))
+    throw Unsupported("spatial is 0, only one mean per channel is supported");
   std::vector<Expr> args;
   for (size_t n = 0; n < 5; ++n) args.push_back(importer.value(node, n));
   const Expr all =

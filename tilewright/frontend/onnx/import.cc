@@ -5,6 +5,7 @@
 #include <map>
 
 #include "tilewright/frontend/onnx/convert.h"
+#include "tilewright/frontend/onnx/schema.h"
 #include "tilewright/relax/vm_codegen.h"
 
 namespace tilewright::frontend::onnx {
@@ -55,6 +56,7 @@ relax::Var make_input(const ValueInfo& info, std::map<std::string, tir::Var>* di
 
 ir::IRModule import_model(const Model& model) {
   refuse_unsupported(model.graph);
+  check_nodes(model);
   Importer importer;
   importer.opset = model.opsets.at("");
   std::map<std::string, tir::Var> dims;
@@ -92,22 +94,21 @@ ir::IRModule import_model(const Model& model) {
 
 // ---- Importer
 
-Expr Importer::value(const Node& node, size_t input) const {
+Expr Importer::value(const Node& node, size_t input) {
   if (input >= node.inputs.size() || node.inputs[input].empty()) return nullptr;
-  auto found = values_.find(node.inputs[input]);
+  const std::string& name = node.inputs[input];
+  auto found = values_.find(name);
   if (found != values_.end()) return found->second;
-  auto elements = known_.find(node.inputs[input]);
-  if (elements == known_.end()) throw InternalError("value \"{}\" is not there", node.inputs[input]);
-  std::vector<int64_t> numbers;
-  for (const ir::PrimExpr& element : elements->second) {
-    int64_t number;
-    if (!tir::as_const_int(element, &number))
-      throw Unsupported("the shape value \"{}\" is used as a tensor", node.inputs[input]);
-    numbers.push_back(number);
-  }
-  const int64_t count = static_cast<int64_t>(numbers.size());
-  return constant_of(
-      runtime::Tensor::copy_of(numbers.data(), numbers.size() * 8, std::vector<int64_t>{count}, kInt64));
+  auto elements = known_.find(name);
+  if (elements == known_.end()) throw InternalError("value \"{}\" is not there", name);
+  const Expr shape =
+      relax::ShapeExprNode::make(elements->second, ir::Type(relax::shape_type(elements->second)));
+  Expr tensor = bind(node, "relax.shape_to_tensor", {shape});
+  if (scalars_.count(name))
+    tensor = bind(node, "relax.reshape",
+                  {tensor, relax::ShapeExprNode::make(relax::Shape{}, ir::Type(relax::shape_type({})))});
+  define(name, tensor);
+  return tensor;
 }
 
 std::optional<relax::Shape> Importer::known(const Node& node, size_t input) const {
@@ -122,6 +123,10 @@ relax::Shape Importer::require_known(const Node& node, size_t input) const {
                     input < node.inputs.size() ? node.inputs[input] : "?");
 }
 
+bool Importer::is_scalar(const Node& node, size_t input) const {
+  return input < node.inputs.size() && scalars_.count(node.inputs[input]);
+}
+
 std::vector<int64_t> Importer::require_ints(const Node& node, size_t input) const {
   std::vector<int64_t> numbers;
   for (const ir::PrimExpr& element : require_known(node, input)) {
@@ -133,8 +138,16 @@ std::vector<int64_t> Importer::require_ints(const Node& node, size_t input) cons
 }
 
 void Importer::define(const std::string& name, Expr value) { values_[name] = std::move(value); }
-void Importer::define_known(const std::string& name, relax::Shape elements) {
+void Importer::define_known(const std::string& name, relax::Shape elements, bool is_scalar) {
   known_[name] = std::move(elements);
+  if (is_scalar) scalars_.insert(name);
+}
+
+void Importer::pass_on(const Node& node) {
+  if (auto elements = known(node, 0))
+    define_known(node.outputs.at(0), std::move(*elements), is_scalar(node, 0));
+  auto found = values_.find(node.inputs.at(0));
+  if (found != values_.end()) define(node.outputs.at(0), Expr(found->second));
 }
 
 void Importer::define_constant(const std::string& name, const runtime::Tensor& data) {
@@ -144,13 +157,10 @@ void Importer::define_constant(const std::string& name, const runtime::Tensor& d
   relax::Shape elements;
   for (int64_t n = 0; n < data.num_elements(); ++n)
     elements.push_back(relax::extent_imm(is_int64 ? data.data_as<int64_t>()[n] : data.data_as<int32_t>()[n]));
-  define_known(name, std::move(elements));
+  define_known(name, std::move(elements), data.ndim() == 0);
 }
 
 Expr Importer::bind(const Node& node, std::string_view op, std::vector<Expr> args, ir::AttrMap attrs) {
-  for (const Expr& arg : args) {
-    if (!arg) throw UserError("a required input is missing");
-  }
   return builder.emit(relax::call_op(op, std::move(args), std::move(attrs)));
 }
 

@@ -81,12 +81,24 @@ topi::PoolOptions options_of(const Call& call, const PoolAttrs<kSpatial>& attrs)
   return options;
 }
 
+// A padding as wide as the window would make windows without an element, which have no largest one and no
+// mean.
+template <int kSpatial>
+void require_elements(const Call& call, const topi::PoolOptions& options) {
+  for (size_t n = 0; n < 2 * kSpatial; ++n) {
+    const int64_t covered = (options.pool_size[n % kSpatial] - 1) * options.dilation[n % kSpatial] + 1;
+    if (options.padding[n] >= covered)
+      fail(call, "padding {} is not smaller than the window of {} elements", options.padding[n], covered);
+  }
+}
+
 template <int kSpatial>
 Type infer_pool(const Call& call, const PoolAttrs<kSpatial>& attrs) {
   require_ndim(call, 0, kSpatial + 2);
   const TensorTypeNode* data = tensor_arg(call, 0);
   const std::vector<size_t> spatial = spatial_of(call, attrs.layout, attrs.out_layout, kSpatial);
   const topi::PoolOptions options = options_of(call, attrs);
+  require_elements<kSpatial>(call, options);
   const Shape* shape = known_shape(data);
   if (!shape) return tensor_type_of_ndim(kSpatial + 2, data->dtype);
   Shape result = *shape;

@@ -1,0 +1,15 @@
+// What nodes of the supported operators look like, opset by opset: their inputs, outputs and attributes.
+#pragma once
+#include "tilewright/frontend/onnx/model.h"
+
+namespace tilewright::frontend::onnx {
+
+/// The opsets of ai.onnx whose rules stand in schema.cc.
+constexpr int64_t kFirstOpset = 7, kLastOpset = 28;
+
+/// Raises Unsupported for a model of another opset, and UserError for the first node with a wrong number of
+/// inputs or outputs, a required input left out, or an attribute that is unknown, missing, given twice, of
+/// the wrong kind or out of range.  Every operator of `model` must be one of find_converter().
+void check_nodes(const Model& model);
+
+}  // namespace tilewright::frontend::onnx
