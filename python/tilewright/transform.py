@@ -19,17 +19,17 @@ class PassContext:
     required_pass  names of passes that run whatever the level; default none
     disabled_pass  names of passes that are skipped; default none
     config         {"pass_name.option": value}; default none
+    Raises         UserError for a level out of range, and for a pass or config key that does not exist
     docs/graph-passes.md has the list of passes with their levels.
     >>> with tilewright.transform.PassContext(opt_level=0): ex = tilewright.compile(mod)
     """
 
-    def __init__(
-        self, opt_level: int = 2, required_pass=(), disabled_pass=(), config: dict | None = None, **unused
-    ):
+    def __init__(self, opt_level: int = 2, required_pass=(), disabled_pass=(), config: dict | None = None):
         self.opt_level = opt_level
-        self.required_pass = list(required_pass)
-        self.disabled_pass = list(disabled_pass)
+        self.required_pass = list(required_pass or ())
+        self.disabled_pass = list(disabled_pass or ())
         self.config = dict(config or {})
+        _core.check_pass_context(self.opt_level, self.disabled_pass, self.required_pass, self.config)
 
     @staticmethod
     def current() -> "PassContext":

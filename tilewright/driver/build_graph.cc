@@ -89,6 +89,7 @@ std::vector<runtime::vm::Note> notes_of(const ir::IRModule& module, const ir::Ta
 Executable build_graph(const ir::IRModule& module, const ir::Target& target, ir::PassContext& context,
                        const StageObserver& on_stage) {
   using Clock = std::chrono::steady_clock;
+  relax::check_context(context);
   Executable result;
   auto stage = [&, start = Clock::now()](std::string name) mutable {
     const auto now = Clock::now();

@@ -73,22 +73,29 @@ constexpr PassInfo module_pass(std::string_view name, std::string_view doc, int 
           &option_schema<Options>};
 }
 
-/// The info of a pass over functions of type F (tir::PrimFuncNode, relax::FunctionNode), applied to each:
-/// `Ref<F> kRun(const Ref<F>&, const Options&)`.
+/// `module` with `change(func)` for every function of type F (tir::PrimFuncNode, relax::FunctionNode);
+/// `module` itself if every one comes back unchanged.
+template <class F, class Change>
+IRModule map_functions(const IRModule& module, Change&& change) {
+  IRModule result = module;
+  for (size_t n = 0; n < module->functions.size(); ++n) {
+    const Ref<F> func = ref_as<F>(module->functions[n]);
+    if (!func) continue;
+    Ref<F> changed = change(func);
+    if (changed != func)
+      result = with_function(result, module->global_vars[n]->name_hint, std::move(changed));
+  }
+  return result;
+}
+
+/// The info of a pass over functions of type F, applied to each: `Ref<F> kRun(const Ref<F>&, const
+/// Options&)`.
 template <class F, auto kRun, class Options = NoOptions>
 constexpr PassInfo function_pass(std::string_view name, std::string_view doc, int opt_level = 0) {
   return {name, doc, opt_level,
           [](const IRModule& module, const AttrMap& options, PassContext&) {
             const Options parsed = from_attrs<Options>(options, "pass options");
-            IRModule result = module;
-            for (size_t n = 0; n < module->functions.size(); ++n) {
-              const Ref<F> func = ref_as<F>(module->functions[n]);
-              if (!func) continue;
-              Ref<F> changed = kRun(func, parsed);
-              if (changed != func)
-                result = with_function(result, module->global_vars[n]->name_hint, std::move(changed));
-            }
-            return result;
+            return map_functions<F>(module, [&](const Ref<F>& func) { return kRun(func, parsed); });
           },
           &option_schema<Options>};
 }

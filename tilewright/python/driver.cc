@@ -9,6 +9,7 @@
 #include "tilewright/python/bindings.h"
 #include "tilewright/python/convert.h"
 #include "tilewright/python/values.h"
+#include "tilewright/relax/pass.h"
 #include "tilewright/runtime/thread_pool.h"
 #include "tilewright/runtime/time_evaluator.h"
 
@@ -68,6 +69,10 @@ void bind_build(nb::module_& m) {
                      return plans;
                    })
       .def("machine", &Executable::machine);
+  m.def("check_pass_context", [](int opt_level, std::vector<std::string> disabled,
+                                 std::vector<std::string> required, nb::handle config) {
+    relax::check_context(context_of(opt_level, std::move(disabled), std::move(required), config));
+  });
   m.def("build_graph",
         [](const ir::IRModule& module, const ir::Target& target, int opt_level,
            std::vector<std::string> disabled, std::vector<std::string> required, nb::handle config) {

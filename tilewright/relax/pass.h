@@ -11,6 +11,10 @@ extern const std::size_t k_passes_count;
 /// The pass called `name`; raises UserError with the nearest names.
 const PassInfo& find_pass(std::string_view name);
 
+/// Raises UserError unless the context's level is 0 to 3, the passes it names exist, and so do its config
+/// keys.
+void check_context(const PassContext& context);
+
 /// `func` with parameters replaced by constants, found by name; symbolic dimensions take the constants'
 /// extents. Raises UserError for a name that is no parameter, or a constant of another dtype or shape.
 Function bind_params(const Function& func,

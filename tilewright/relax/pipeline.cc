@@ -1,8 +1,27 @@
 #include "tilewright/relax/pipeline.h"
 
+#include <algorithm>
+
 #include "tilewright/support/near.h"
 
 namespace tilewright::relax {
+
+namespace {
+
+void check_config(const ir::AttrMap& config) {
+  std::vector<std::string> keys;
+  for (size_t n = 0; n < k_passes_count; ++n) {
+    for (const ir::OptionInfo& option : k_passes[n]->options())
+      keys.push_back(fmt::format("{}.{}", k_passes[n]->name, option.name));
+  }
+  for (const auto& [key, value] : config) {
+    if (std::find(keys.begin(), keys.end(), key) == keys.end())
+      throw UserError("PassContext: there is no config key \"{}\"", key)
+          .help("{}", nearest_names_text(key, {keys.begin(), keys.end()}));
+  }
+}
+
+}  // namespace
 
 const PassInfo& find_pass(std::string_view name) {
   std::vector<std::string_view> names;
@@ -11,6 +30,23 @@ const PassInfo& find_pass(std::string_view name) {
     names.push_back(k_passes[n]->name);
   }
   throw UserError("there is no pass \"{}\"", name).help("{}", nearest_names_text(name, names));
+}
+
+void check_context(const ir::PassContext& context) {
+  if (context.opt_level < 0 || context.opt_level > 3)
+    throw UserError("PassContext: opt_level is {}, expected 0 to 3", context.opt_level);
+  for (const auto& [list, what] :
+       {std::pair(&context.required, "required_pass"), std::pair(&context.disabled, "disabled_pass")}) {
+    for (const std::string& name : *list) {
+      try {
+        find_pass(name);
+      } catch (Error& error) {
+        error.add_prefix(fmt::format("PassContext: {}", what));
+        throw;
+      }
+    }
+  }
+  check_config(context.config);
 }
 
 Pipeline default_pipeline() {

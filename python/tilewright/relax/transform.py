@@ -1,8 +1,12 @@
 """Passes over graphs.  Each pass of the registry is here under its name (legalize_ops) and in camel case (LegalizeOps)."""
 
 from .. import _core
+from ..errors import UserError
+from ..ir._nodes import classes
 from ..ir.module import IRModule
 from ..transform import Pass
+
+_Function = classes["relax.Function"]
 
 
 def _factory(name: str, doc: str, options: list):
@@ -33,6 +37,9 @@ class BindParams:
         Raises UserError for a name that is no parameter, or a value of another dtype or shape.
         """
         names = {key if isinstance(key, str) else key.name_hint: value for key, value in self.params.items()}
+        func = mod[self.func_name]
+        if not isinstance(func, _Function):
+            raise UserError(f'bind_params: "{self.func_name}" is no graph function')
         result = mod.clone()
-        result[self.func_name] = _core.relax_bind_params(mod[self.func_name], names)
+        result[self.func_name] = _core.relax_bind_params(func, names)
         return result

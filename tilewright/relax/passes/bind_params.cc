@@ -27,7 +27,7 @@ const Var& find_param(const Function& func, const std::string& name) {
     if (param->name_hint == name) return param;
     names.push_back(param->name_hint);
   }
-  throw UserError(func, "bind_params: the function has no parameter \"{}\"", name)
+  throw UserError(func, "the function has no parameter \"{}\"", name)
       .help("{}", nearest_names_text(name, names));
 }
 
@@ -36,7 +36,7 @@ void match(const Var& param, const runtime::Tensor& data, Substitution* dims) {
   const auto* type = param->type.as<TensorTypeNode>();
   const auto* shape = type ? type->shape.as<ShapeExprNode>() : nullptr;
   const auto refuse = [&] {
-    throw UserError(param, "bind_params: parameter {} is {}, but the value is {}", param->name_hint,
+    throw UserError(param, "parameter {} is {}, but the value is {}", param->name_hint,
                     short_type(param->type), type_str(data));
   };
   if (!type || (!type->dtype.is_void() && type->dtype != data.dtype())) refuse();
@@ -53,24 +53,7 @@ void match(const Var& param, const runtime::Tensor& data, Substitution* dims) {
   }
 }
 
-IRModule run(const IRModule& module, const Options& options, PassContext&) {
-  const Function func = ref_as<FunctionNode>(module->lookup(options.func_name));
-  if (!func) throw UserError("bind_params: \"{}\" is no graph function", options.func_name);
-  std::vector<std::pair<std::string, runtime::Tensor>> params;
-  if (options.params) {
-    for (const auto& [name, value] : options.params->items) {
-      const auto* constant = value.as<ConstantNode>();
-      if (!constant) throw UserError("bind_params: the value of \"{}\" is no constant", name);
-      params.emplace_back(name, constant->data);
-    }
-  }
-  return with_function(module, options.func_name, bind_params(func, params));
-}
-
-}  // namespace
-
-Function bind_params(const Function& func,
-                     const std::vector<std::pair<std::string, runtime::Tensor>>& params) {
+Function bound(const Function& func, const std::vector<std::pair<std::string, runtime::Tensor>>& params) {
   Substitution values, dims;
   std::vector<Var> rest = func->params;
   for (const auto& [name, data] : params) {
@@ -80,13 +63,39 @@ Function bind_params(const Function& func,
     rest.erase(std::find(rest.begin(), rest.end(), param));
   }
   if (params.empty()) return func;
-  Function bound = with(func, [&](FunctionNode& changed) {
+  Function result = with(func, [&](FunctionNode& changed) {
     changed.params = rest;
     changed.type = nullptr;
   });
-  bound = substitute(bound, values);
-  bound = substitute(bound, dims);
-  return BlockBuilder().normalize_function(bound);
+  result = substitute(result, values);
+  result = substitute(result, dims);
+  return BlockBuilder().normalize_function(result);
+}
+
+IRModule run(const IRModule& module, const Options& options, PassContext&) {
+  const Function func = ref_as<FunctionNode>(module->lookup(options.func_name));
+  if (!func) throw UserError("\"{}\" is no graph function", options.func_name);
+  std::vector<std::pair<std::string, runtime::Tensor>> params;
+  if (options.params) {
+    for (const auto& [name, value] : options.params->items) {
+      const auto* constant = value.as<ConstantNode>();
+      if (!constant) throw UserError("the value of \"{}\" is no constant", name);
+      params.emplace_back(name, constant->data);
+    }
+  }
+  return with_function(module, options.func_name, bound(func, params));
+}
+
+}  // namespace
+
+Function bind_params(const Function& func,
+                     const std::vector<std::pair<std::string, runtime::Tensor>>& params) {
+  try {
+    return bound(func, params);
+  } catch (Error& error) {
+    error.add_prefix("bind_params");
+    throw;
+  }
 }
 
 extern constinit const PassInfo bind_params_info =

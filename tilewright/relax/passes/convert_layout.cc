@@ -242,16 +242,11 @@ class Converter {
 
 IRModule run(const IRModule& module, const Options& options, PassContext&) {
   if (options.lanes < 1) throw UserError("lanes is {}, expected at least 1", options.lanes);
-  IRModule result = module;
-  for (size_t n = 0; n < module->functions.size(); ++n) {
-    const Function func = ref_as<FunctionNode>(module->functions[n]);
-    if (!func) continue;
+  return map_functions<FunctionNode>(module, [&](const Function& func) {
     const Work work = work_of(func, options.lanes);
-    if (work.channels_first <= work.channels_last * kMinGain) continue;
-    result = with_function(result, module->global_vars[n]->name_hint,
-                           BlockBuilder(module).normalize_function(Converter().run(func)));
-  }
-  return result;
+    if (work.channels_first <= work.channels_last * kMinGain) return func;
+    return BlockBuilder(module).normalize_function(Converter().run(func));
+  });
 }
 
 }  // namespace

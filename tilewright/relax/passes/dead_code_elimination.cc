@@ -98,16 +98,12 @@ IRModule without_unreachable(const IRModule& module, const Options& options) {
 }
 
 IRModule run(const IRModule& module, const Options& options, PassContext&) {
-  IRModule result = module;
-  for (size_t n = 0; n < module->functions.size(); ++n) {
-    const Function func = ref_as<FunctionNode>(module->functions[n]);
-    if (!func) continue;
+  const IRModule cleaned = map_functions<FunctionNode>(module, [&](const Function& func) {
     // branches first: what only dead bindings of a branch use is dead outside
-    const Function cleaned = rewrite(
+    return rewrite(
         func, [&](auto& self, const SeqExprNode* node) -> SeqExpr { return clean(self.children(node)); });
-    if (cleaned != func) result = with_function(result, module->global_vars[n]->name_hint, cleaned);
-  }
-  return without_unreachable(result, options);
+  });
+  return without_unreachable(cleaned, options);
 }
 
 }  // namespace

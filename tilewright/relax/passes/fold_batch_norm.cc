@@ -259,14 +259,8 @@ Function fold_function(const Function& func, const IRModule& module) {
 }
 
 IRModule run(const IRModule& module, const NoOptions&, PassContext&) {
-  IRModule result = module;
-  for (size_t n = 0; n < module->functions.size(); ++n) {
-    const Function func = ref_as<FunctionNode>(module->functions[n]);
-    if (!func) continue;
-    Function folded = fold_function(func, module);
-    if (folded != func) result = with_function(result, module->global_vars[n]->name_hint, std::move(folded));
-  }
-  return result;
+  return map_functions<FunctionNode>(module,
+                                     [&](const Function& func) { return fold_function(func, module); });
 }
 
 }  // namespace

@@ -185,14 +185,8 @@ Function fold_function(const Function& func, const IRModule& module, Folder& fol
 
 IRModule run(const IRModule& module, const Options& options, PassContext&) {
   Folder folder(module, options);
-  IRModule result = module;
-  for (size_t n = 0; n < module->functions.size(); ++n) {
-    const Function func = ref_as<FunctionNode>(module->functions[n]);
-    if (!func) continue;
-    Function folded = fold_function(func, module, folder);
-    if (folded != func) result = with_function(result, module->global_vars[n]->name_hint, std::move(folded));
-  }
-  return result;
+  return map_functions<FunctionNode>(
+      module, [&](const Function& func) { return fold_function(func, module, folder); });
 }
 
 }  // namespace

@@ -300,14 +300,8 @@ IRModule run(const IRModule& module, const NoOptions&, PassContext&) {
     }
   }
   if (merged.empty()) return module;
-  const IRModule before = result;
-  for (size_t n = 0; n < before->functions.size(); ++n) {
-    const Function func = ref_as<FunctionNode>(before->functions[n]);
-    if (!func) continue;
-    const Function changed = with_new_calls(func, merged);
-    if (changed != func) result = with_function(result, before->global_vars[n]->name_hint, changed);
-  }
-  return result;
+  return map_functions<FunctionNode>(result,
+                                     [&](const Function& func) { return with_new_calls(func, merged); });
 }
 
 }  // namespace

@@ -179,16 +179,10 @@ Function simplify(const Function& func) {
 
 namespace {
 IRModule run(const IRModule& module, const NoOptions&, PassContext&) {
-  IRModule result = module;
-  for (size_t n = 0; n < module->functions.size(); ++n) {
-    const Function func = ref_as<FunctionNode>(module->functions[n]);
-    if (!func) continue;
+  return map_functions<FunctionNode>(module, [&](const Function& func) {
     const Function changed = simplify(func);
-    if (changed != func)
-      result = with_function(result, module->global_vars[n]->name_hint,
-                             BlockBuilder(module).normalize_function(changed));
-  }
-  return result;
+    return changed == func ? func : BlockBuilder(module).normalize_function(changed);
+  });
 }
 }  // namespace
 

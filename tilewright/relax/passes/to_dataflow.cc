@@ -59,20 +59,14 @@ bool is_same(const std::vector<BindingBlock>& a, const std::vector<BindingBlock>
 }
 
 IRModule run(const IRModule& module, const NoOptions&, PassContext&) {
-  IRModule result = module;
-  for (size_t n = 0; n < module->functions.size(); ++n) {
-    const Function func = ref_as<FunctionNode>(module->functions[n]);
-    if (!func) continue;
-    Function changed = rewrite(func, [&](auto& self, const SeqExprNode* node) -> SeqExpr {
+  return map_functions<FunctionNode>(module, [&](const Function& func) {
+    return rewrite(func, [&](auto& self, const SeqExprNode* node) -> SeqExpr {
       const SeqExpr seq = self.children(node);
       std::vector<BindingBlock> blocks = regrouped(seq->blocks, module);
       if (is_same(blocks, seq->blocks)) return seq;
       return with(seq, [&](SeqExprNode& changed) { changed.blocks = std::move(blocks); });
     });
-    if (changed != func)
-      result = with_function(result, module->global_vars[n]->name_hint, std::move(changed));
-  }
-  return result;
+  });
 }
 
 }  // namespace
