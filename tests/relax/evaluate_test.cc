@@ -60,7 +60,7 @@ TEST(EvaluateRows, LeavesOtherPrograms) {
   for (const std::string_view value : {"A[vi + 1]", "A[vi // 2]", "T.exp(A[vi])",
                                        "T.Select(vi < 2, A[vi], T.float32(0))", "T.Cast(\"float32\", vi)"}) {
     const auto func = script::parse_func(fmt::format(R"(
-        @T.prim_func
+        @T.prim_func(check_well_formed=False)
         def f(A: T.Buffer((3,), "float32"), B: T.Buffer((3,), "float32")):
             for i in range(3):
                 with T.block("B"):

@@ -283,7 +283,7 @@ TEST(PrintTir, UnderlinesChosenNodes) {
 TEST(PrintTir, PlacesOfNodesServeErrors) {
   const tir::PrimFunc func = parse_func(R"(
     @T.prim_func
-    def main(A: T.Buffer((4,), "float32")):
+    def main(A: T.Buffer((5,), "float32")):
         for i in range(4):
             A[i + 1] = T.float32(0)
   )");

@@ -7,6 +7,7 @@
 #include "tilewright/ir/walk.h"
 #include "tilewright/support/error.h"
 #include "tilewright/tir/builder.h"
+#include "tilewright/tir/storage_scope.h"
 #include "tilewright/tir/text.h"
 
 namespace tilewright::analysis {
@@ -49,6 +50,7 @@ void Verifier::define(const BufferNode* buffer, bool with_data, const ObjectRef&
   if (!buffers_.insert(buffer).second)
     throw UserError(where, "buffer {} is defined here, inside of its definition", buffer->name);
   ever_buffers_.insert(buffer);
+  check_storage_scope(buffer->scope());
   if (!buffer->strides.empty() && buffer->strides.size() != buffer->shape.size())
     throw UserError(where, "buffer {} has {} dimensions, but {} strides", buffer->name, buffer->shape.size(),
                     buffer->strides.size());
@@ -233,7 +235,10 @@ void Verifier::function(const PrimFunc& func) {
   stmt(func->body);
 }
 
-void verify(const PrimFunc& func, const VerifyOptions& options) { Verifier(options).function(func); }
+void verify(const PrimFunc& func, const VerifyOptions& options) {
+  Verifier(options).function(func);
+  verify_bounds(func);
+}
 
 void verify(const IRModule& module, const VerifyOptions& options) {
   for (const BaseFunc& func : module->functions) {

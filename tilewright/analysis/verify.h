@@ -16,7 +16,10 @@ struct VerifyOptions {
 
 /// Raises a UserError at the first fault of `func`, pointing at the line where one is known:
 /// - a variable that nothing defines here, or that is defined twice, one inside the other;
-/// - a buffer outside of where it exists; a region with a wrong number of dimensions;
+/// - a buffer outside of where it exists, or in a storage scope that there is not; a region with a wrong
+/// number of dimensions;
+/// - an access outside of its buffer that certainly happens: it is under no condition, and loop values show
+/// it;
 /// - a condition that is no bool; a stored value, an axis or a bound of a wrong dtype;
 /// - a block axis whose value can leave its domain, with loop values that show it, or whose loop has another
 /// range;

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "tilewright/tir/op.h"
+#include "tilewright/tir/storage_scope.h"
 
 namespace tilewright::tir {
 
@@ -43,6 +44,7 @@ Var make_var(std::string name, DataType dtype, Span span) {
 }
 
 Var pointer_var(std::string name, DataType dtype, std::string scope) {
+  check_storage_scope(scope);
   Type type = PointerTypeNode::make(Type(PrimTypeNode::make(dtype)), std::move(scope));
   return VarNode::make(std::move(name), DataType::handle(), type);
 }
