@@ -7,6 +7,7 @@ Names only, never logic: every entry of tables.py points at something of tilewri
     pytest -p tilewright.compat.pytest                for a test suite
 """
 
+import importlib.machinery
 import sys
 import types
 
@@ -46,6 +47,7 @@ def install() -> types.ModuleType:
 
 def _module(name: str) -> types.ModuleType:
     module = types.ModuleType(name, f"tilewright under the name {name}.")
+    module.__spec__ = importlib.machinery.ModuleSpec(name, None)
     module.__tilewright__ = True
     module.__path__ = []
     module.__tilewright_module__ = tables.SCRIPT_MODULES.get(name)
