@@ -7,7 +7,6 @@ The output of a stage is in build/ci/STAGE.log; the end of it is printed if the 
 
 import dataclasses
 import os
-import random
 import shutil
 import signal
 import subprocess
@@ -112,7 +111,7 @@ def layout_commands() -> list[Command]:
 
 
 def python_commands() -> list[Command]:
-    slow_folders = [f"--ignore=tests/{folder}" for folder in ("models", "fuzz", "examples", "install")]
+    slow_folders = [f"--ignore=tests/{folder}" for folder in ("models", "examples", "install")]
     return [pytest("python", "-n", "2", "-m", "not slow", *slow_folders, "tests")]
 
 
@@ -122,7 +121,7 @@ def sanitizer_commands() -> list[Command]:
     runtime = subprocess.run(find_runtime, capture_output=True, text=True, check=True).stdout.strip()
     # Python itself is not instrumented, so its runtime has to be loaded first, and its own leaks are not ours
     env = {"ASAN_OPTIONS": "detect_leaks=0:detect_odr_violation=0", "UBSAN_OPTIONS": "print_stacktrace=1"}
-    folders = [f"--ignore=tests/{folder}" for folder in ("models", "fuzz", "examples", "install", "tools")]
+    folders = [f"--ignore=tests/{folder}" for folder in ("models", "examples", "install", "tools")]
     python = pytest(
         "sanitizers",
         "-n",
@@ -165,18 +164,36 @@ def example_commands() -> list[Command]:
 
 
 def slow_commands() -> list[Command]:
-    """Everything marked slow, and the fuzzers twice: with a fixed seed and with a fresh one."""
-    fresh = str(random.SystemRandom().randrange(1 << 32))
-    print(f"    fresh fuzz seed: TILEWRIGHT_FUZZ_SEED={fresh}", flush=True)
+    """Everything marked slow, and the fuzzers for longer than in the fast set.
+
+    TILEWRIGHT_FUZZ_SEED=fresh make test STAGES=slow    looks elsewhere each time; the seeds are in the log
+    """
     # the stage before ran those of examples and install, one after the other since they share dist/
-    elsewhere = [f"--ignore=tests/{folder}" for folder in ("fuzz", "examples", "install")]
-    slow = pytest("slow", "-n", "2", "-m", "slow", *elsewhere, "tests")
-    seeds = {"fuzz-fixed": "0", "fuzz-fresh": fresh} if existing("tests/fuzz") else {}
-    return [slow] + [
-        pytest(label, "-n", "2", "tests/fuzz", env={"TILEWRIGHT_FUZZ_SEED": seed})
-        for label, seed in seeds.items()
+    elsewhere = [f"--ignore=tests/{folder}" for folder in ("examples", "install")]
+    return [
+        pytest("slow", "-n", "2", "-m", "slow", *elsewhere, "tests"),
+        *[
+            Command(
+                [
+                    f"build/bin/{program}",
+                    f"--gtest_filter={tests}",
+                    f"--gtest_output=xml:{LOGS}/{program}.xml",
+                ],
+                env,
+            )
+            for program, tests, env in FUZZERS
+        ],
     ]
 
+
+# test program, its tests, how long: about a million cases of arithmetic, thousands of schedules and files
+FUZZERS = [
+    ("fuzz_test", "*", {"TILEWRIGHT_FUZZ_CASES": "100000"}),
+    ("file_fuzz_test", "*", {"TILEWRIGHT_FUZZ_CASES": "20000"}),
+    ("schedule_test", "Fuzz.*", {"TILEWRIGHT_FUZZ_RUNS": "100"}),
+    ("lower_test", "Steps.*", {"TILEWRIGHT_FUZZ_RUNS": "40"}),
+    ("codegen_test", "*Fuzz*", {"TILEWRIGHT_FUZZ_CASES": "40"}),
+]
 
 STAGES = [
     Stage("format", "formatters and linters", format_commands, 120),
