@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tilewright.compat.contrib import cc
+
 SEEDS = Path(__file__).resolve().parents[3] / "shared/seeds"
 pytestmark = pytest.mark.skipif(not SEEDS.is_dir(), reason="../shared is absent")
 
@@ -59,7 +61,7 @@ def run_blocks(document: str, first: str, last: str, folder: Path) -> dict[str, 
 
 @pytest.fixture(
     scope="module",
-    params=[("004_end_to_end_old_api", "000", "999"), ("000_mlc_book", "004", "093")],
+    params=[("004_end_to_end_old_api", "000", "999"), ("000_mlc_book", "001", "093")],
     ids=["document_004", "chapters_2_and_3"],
 )
 def course(request, tmp_path_factory):
@@ -82,6 +84,16 @@ def test_every_published_output_is_printed(course):
     assert len(compared) > 5
     different = {n: done[n]["stdout"] for n in compared if not done[n].get("match")}
     assert sorted(different) == sorted(EXCEPTIONS[document]), different
+
+
+def test_chapter_6_2_runs(tmp_path):
+    """A convolution by an instruction of an imagined accelerator, whose C code clang turns into LLVM IR."""
+    pytest.importorskip("torch")
+    if not cc.find_clang(required=False):
+        pytest.skip("clang is not installed")
+    done = run_blocks("000_mlc_book", "203", "221", tmp_path)
+    assert list(done) == list(blocks_of("000_mlc_book", "203", "221"))
+    assert {n: block["error"] for n, block in done.items() if block["status"] != "pass"} == {}
 
 
 def test_logits_are_those_that_were_published(course):

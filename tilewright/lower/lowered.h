@@ -30,6 +30,8 @@
 
 namespace tilewright::lower {
 
+/// Attribute of a lowered module: texts of LLVM IR that define functions it calls, from "pragma_import_llvm".
+inline constexpr std::string_view kImportLlvm = "import_llvm";
 inline constexpr int64_t kMaxStackBytes = 64 * 1024;
 inline constexpr std::string_view kLoweredKind = "lowered_kind";
 inline constexpr std::string_view kEntry = "entry", kCompute = "compute", kParallelBody = "parallel_body";

@@ -1,6 +1,8 @@
 #include "tilewright/lower/pipeline.h"
 
 #include "tilewright/arith/analyzer.h"
+#include "tilewright/ir/walk.h"
+#include "tilewright/lower/lowered.h"
 #include "tilewright/lower/passes/passes.h"
 #include "tilewright/support/error.h"
 
@@ -48,6 +50,27 @@ const std::vector<Step>& c_steps() {
 }
 
 namespace {
+// What loops and blocks annotate with "pragma_import_llvm", each text once.
+std::vector<ir::ObjectRef> imported_llvm(const tir::PrimFunc& func) {
+  std::vector<ir::ObjectRef> texts;
+  auto take = [&](const ir::ObjectRef& value) {
+    if (!value) return;
+    const auto* text = value.as<ir::StringImmNode>();
+    if (!text) throw UserError(func, "pragma_import_llvm: expected the text of LLVM IR");
+    for (const ir::ObjectRef& other : texts) {
+      if (other.as<ir::StringImmNode>()->value == text->value) return;
+    }
+    texts.push_back(value);
+  };
+  ir::walk(
+      func->body, [&](const tir::ForNode* loop) { take(loop->annotations.get("pragma_import_llvm")); },
+      [&](const tir::BlockNode* block) { take(block->annotations.get("pragma_import_llvm")); },
+      [&](const tir::AttrStmtNode* attr) {
+        if (attr->attr_key == "pragma_import_llvm") take(attr->value);
+      });
+  return texts;
+}
+
 ir::IRModule lower(const std::vector<Step>& steps, const std::string& name, const tir::PrimFunc& func,
                    const StepObserver& observe) {
   tir::PrimFunc lowered = func;
@@ -60,7 +83,12 @@ ir::IRModule lower(const std::vector<Step>& steps, const std::string& name, cons
     }
     if (observe) observe(step, lowered);
   }
-  return split_functions(name, lowered);
+  ir::IRModule module = split_functions(name, lowered);
+  std::vector<ir::ObjectRef> texts = imported_llvm(func);
+  if (texts.empty()) return module;
+  return with(module, [&](ir::IRModuleNode& n) {
+    n.attrs.set(std::string(kImportLlvm), ir::ArrayNode::make(std::move(texts)));
+  });
 }
 }  // namespace
 
@@ -69,7 +97,11 @@ ir::IRModule lower_for_cpu(const std::string& name, const tir::PrimFunc& func, c
 }
 
 ir::IRModule lower_for_c(const std::string& name, const tir::PrimFunc& func, const StepObserver& observe) {
-  return lower(c_steps(), name, func, observe);
+  ir::IRModule module = lower(c_steps(), name, func, observe);
+  if (module->attrs.contains(kImportLlvm))
+    throw Unsupported("{}: LLVM IR (pragma_import_llvm) cannot be part of C code", name)
+        .help("build it with target llvm");
+  return module;
 }
 
 }  // namespace tilewright::lower

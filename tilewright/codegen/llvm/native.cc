@@ -6,13 +6,17 @@
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Verifier.h>
+#include <llvm/IRReader/IRReader.h>
+#include <llvm/Linker/Linker.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Object/ArchiveWriter.h>
 #include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/SourceMgr.h>
 #include <llvm/Support/raw_ostream.h>
 
 #include "tilewright/codegen/llvm/emitter.h"
 #include "tilewright/codegen/llvm/target.h"
+#include "tilewright/lower/lowered.h"
 #include "tilewright/runtime/kernel_abi.h"
 
 namespace tilewright::codegen {
@@ -77,8 +81,35 @@ void optimise(Unit& unit, const NativeTarget& target) {
   unit.check();
 }
 
+// Functions that the program brings as LLVM IR; nobody outside sees them.
+void import_functions(Unit& unit, const std::string& text) {
+  llvm::SMDiagnostic problem;
+  std::unique_ptr<llvm::Module> part =
+      llvm::parseIR(llvm::MemoryBufferRef(text, "pragma_import_llvm"), problem, unit.context);
+  if (!part)
+    throw UserError("pragma_import_llvm: line {}: {}", problem.getLineNo(), problem.getMessage().str());
+  part->setTargetTriple(unit.module.getTargetTriple());
+  part->setDataLayout(unit.module.getDataLayout());
+  std::vector<std::string> defined;
+  for (const llvm::Function& function : *part) {
+    if (!function.isDeclaration()) defined.push_back(function.getName().str());
+  }
+  if (llvm::Linker::linkModules(unit.module, std::move(part)))
+    throw UserError("pragma_import_llvm: it cannot be linked: {}", std::exchange(unit.errors, {}));
+  for (const std::string& name : defined) {
+    llvm::Function* function = unit.module.getFunction(name);
+    if (!function) continue;
+    function->setComdat(nullptr);
+    function->setLinkage(llvm::GlobalValue::InternalLinkage);
+  }
+}
+
 void fill(Unit& unit, const ir::IRModule& lowered, const NativeTarget& target, bool optimised) {
   ModuleEmitter(unit.module, target).emit(lowered);
+  if (const auto texts = ir::ref_as<ir::ArrayNode>(lowered->attrs.get(lower::kImportLlvm))) {
+    for (const ir::ObjectRef& text : texts->items)
+      import_functions(unit, text.as<ir::StringImmNode>()->value);
+  }
   verify(unit.module);
   if (optimised) optimise(unit, target);
 }

@@ -1,10 +1,11 @@
 // A[i, j]  ->  A[i * 128 + j]: every buffer becomes one-dimensional, with strides and offset worked into the
-// index.
+// index.  Pointers of tvm_access_ptr become addresses of elements.
 #include <unordered_set>
 
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/lower/passes/passes.h"
+#include "tilewright/support/error.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::lower {
@@ -57,6 +58,24 @@ class Flattener {
   std::vector<Buffer> kept_;  // keys of flat_ stay alive, so that addresses are not used twice
 };
 
+bool is_access_ptr(const CallNode* call) {
+  const auto* op = call->op.as<OpNode>();
+  return op && op->name == "tir.tvm_access_ptr";
+}
+
+// tvm_access_ptr(type, data, offset, extent, mask)  =>  address_of(data[offset * lanes]) of elements
+PrimExpr element_pointer(const CallNode* call) {
+  const auto* data = call->args[1].as<VarNode>();
+  if (!data) throw UserError(call, "tvm_access_ptr takes the pointer of a buffer, as in A.data");
+  const DataType type = call->args[0]->dtype;
+  if (type.is_scalable()) throw Unsupported(call, "tvm_access_ptr to scalable vectors ({})", type.str());
+  Buffer view = BufferNode::make(Var(data), type.element(), std::vector<PrimExpr>{call->args[3]},
+                                 std::vector<PrimExpr>{}, PrimExpr(), data->name_hint, int64_t{1}, int64_t{0},
+                                 std::vector<int64_t>{});
+  PrimExpr offset = call->args[2] * static_cast<int64_t>(type.lanes);
+  return tir::call(DataType::handle(), "tir.address_of", {load(view, {offset})});
+}
+
 }  // namespace
 
 PrimFunc flatten_buffers(const PrimFunc& func) {
@@ -76,6 +95,10 @@ PrimFunc flatten_buffers(const PrimFunc& func) {
         std::vector<PrimExpr> indices = self(node->indices);
         return BufferStoreNode::make(flattener.flat(node->buffer), self(node->value),
                                      flattener.index(node->buffer, indices), self(node->predicate));
+      },
+      [&](auto& self, const CallNode* node) -> PrimExpr {
+        PrimExpr call = self.children(node);
+        return is_access_ptr(node) ? element_pointer(call.as<CallNode>()) : call;
       },
       [&](auto& self, const AllocBufferNode* node) -> Stmt {
         return AllocBufferNode::make(flattener.flat(node->buffer), node->annotations, self(node->body));

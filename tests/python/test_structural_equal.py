@@ -1,0 +1,89 @@
+"""Equality up to names: what counts, and what a difference looks like."""
+
+import pytest
+
+import tilewright
+from tilewright import tir
+from tilewright.ir import assert_structural_equal, structural_equal, structural_hash
+from tilewright.script import tir as T
+
+
+@T.prim_func(private=True)
+def ones(A: T.Buffer((5,), "float32")):
+    for i in range(5):
+        A[i] = T.float32(1)
+
+
+@T.prim_func(private=True)
+def renamed(B: T.Buffer((5,), "float32")):
+    for j in range(5):
+        B[j] = T.float32(1)
+
+
+@T.prim_func(private=True)
+def twos(A: T.Buffer((5,), "float32")):
+    for i in range(5):
+        A[i] = T.float32(2)
+
+
+def test_names_do_not_count():
+    assert structural_equal(ones, renamed) and structural_hash(ones) == structural_hash(renamed)
+    assert_structural_equal(ones, renamed)
+
+
+def test_values_count():
+    assert not structural_equal(ones, twos) and structural_hash(ones) != structural_hash(twos)
+
+
+def test_free_variables_are_themselves_unless_mapped():
+    x, y = tir.Var("x", "int32"), tir.Var("y", "int32")
+    assert structural_equal(x + 1, x + 1) and not structural_equal(x + 1, y + 1)
+    assert structural_equal(x + 1, y + 1, map_free_vars=True)
+    assert not structural_equal(x + x, x + y, map_free_vars=True)
+
+
+def test_both_programs_are_shown_with_the_difference_marked():
+    with pytest.raises(tilewright.ir.StructuralMismatch) as caught:
+        assert_structural_equal(ones, twos)
+    assert (
+        str(caught.value)
+        == """the programs differ at body.body.value.value: 1 against 2
+--- left
+# from tvm.script import tir as T
+
+@T.prim_func(private=True)
+def main(A: T.Buffer((5,), "float32")):
+    for i in range(5):
+        A[i] = T.float32(1)
+               ^^^^^^^^^^^^
+
+--- right
+# from tvm.script import tir as T
+
+@T.prim_func(private=True)
+def main(A: T.Buffer((5,), "float32")):
+    for i in range(5):
+        A[i] = T.float32(2)
+               ^^^^^^^^^^^^
+"""
+    )
+
+
+def test_marks_under_nodes():
+    shown = ones.script(underline=[ones.body.body.value, ones.body], show_header=False)
+    assert (
+        shown
+        == """@T.prim_func(private=True)
+def main(A: T.Buffer((5,), "float32")):
+    for i in range(5):
+    ^^^^^^^^^^^^^^^^^
+        A[i] = T.float32(1)
+               ^^^^^^^^^^^^
+"""
+    )
+
+
+def test_a_mismatch_is_an_assertion_and_a_value_error():
+    for kind in (AssertionError, ValueError):
+        with pytest.raises(kind):
+            assert_structural_equal(ones, twos)
