@@ -109,9 +109,49 @@ def test_class_with_calls_and_attributes():
             Module.one(A.data)
             cls.one(A.data)  # noqa: F821 - the module itself
 
+    for call in (lambda a: tir.interpret(Module, a), lambda a: tilewright.build(Module)["main"](a)):
+        a = tilewright.tensor(np.zeros(N, "float32"))
+        call(a)
+        np.testing.assert_array_equal(a.numpy(), np.ones(N))
     assert Module.attrs == {"version": 3}
     assert [var.name_hint for var in Module.get_global_vars()] == ["one", "main"]
     assert_structural_equal(tilewright.script.parse(Module.script()), Module)
+
+
+def test_functions_that_call_others_are_compiled():
+    @I.ir_module
+    class Module:
+        @T.prim_func(private=True)
+        def add(A: T.Buffer((3, 5), "float32"), B: T.Buffer((3, 5), "float32"), amount: T.int32):
+            Y = T.alloc_buffer((3, 5), "float32")
+            for i, j in T.grid(3, 5):
+                with T.block("Y"):
+                    vi, vj = T.axis.remap("SS", [i, j])
+                    Y[vi, vj] = A[vi, vj] * T.float32(2)
+            for i, j in T.grid(3, 5):
+                with T.block("B"):
+                    vi, vj = T.axis.remap("SS", [i, j])
+                    B[vi, vj] = Y[vi, vj] + T.Cast("float32", amount)
+
+        @T.prim_func(private=True)
+        def twice(A: T.Buffer((3, 5), "float32"), amount: T.int32):
+            Module.add(A.data, A.data, amount)
+            Module.add(A.data, A.data, amount + 1)
+
+        @T.prim_func
+        def main(A: T.Buffer((3, 5), "float32"), B: T.Buffer((3, 5), "float32")):
+            X = T.alloc_buffer((3, 5), "float32")
+            Module.add(A.data, X.data, 3)
+            Module.twice(X.data, 1)
+            for i, j in T.grid(3, 5):
+                B[i, j] = X[i, j]
+
+    a = np.random.default_rng(0).standard_normal((3, 5)).astype("float32")
+    expected = ((a * 2 + 3) * 2 + 1) * 2 + 2
+    for schedule in (False, True):
+        b = tilewright.empty((3, 5), "float32")
+        tilewright.build(Module, schedule=schedule)["main"](tilewright.tensor(a), b)
+        np.testing.assert_allclose(b.numpy(), expected, rtol=1e-6)
 
 
 @T.macro

@@ -42,6 +42,14 @@ def test_free_variables_are_themselves_unless_mapped():
     assert not structural_equal(x + x, x + y, map_free_vars=True)
 
 
+def test_one_node_in_both_programs_means_what_its_variables_mean():
+    x, y = tir.Var("x", "int32"), tir.Var("y", "int32")
+    shared, one = x + 1, tir.const(1)
+    bound, free = tir.Let(value=one, var=x, body=shared), tir.Let(value=one, var=y, body=shared)
+    assert not structural_equal(bound, free)
+    assert structural_equal(bound, tir.Let(value=one, var=y, body=y + 1))
+
+
 def test_both_programs_are_shown_with_the_difference_marked():
     with pytest.raises(tilewright.ir.StructuralMismatch) as caught:
         assert_structural_equal(ones, twos)

@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "tilewright/driver/compiled_module.h"
+#include "tilewright/lower/passes/inline_calls.h"
 #include "tilewright/runtime/thread_pool.h"
 #include "tilewright/support/error.h"
 
@@ -50,7 +51,7 @@ std::vector<Kernel> kernels_of(const ir::IRModule& module) {
       if (other.name == name)
         throw UserError(func, "two functions of the module have the global_symbol \"{}\"", name);
     }
-    kernels.push_back({std::move(name), func, {}, {}, {}});
+    kernels.push_back({std::move(name), lower::inline_calls(module, func), {}, {}, {}});
   }
   return kernels;
 }

@@ -1,0 +1,13 @@
+// Calls of loop programs by loop programs, gone before anything is lowered.
+#pragma once
+#include "tilewright/ir/module.h"
+#include "tilewright/tir/tir.h"
+
+namespace tilewright::lower {
+using namespace tir;
+
+/// `func` with the bodies of the functions of `module` that it calls; `func` itself if it calls none.
+/// Raises UserError for arguments that do not fit, Unsupported for results and recursion.
+PrimFunc inline_calls(const IRModule& module, const PrimFunc& func);
+
+}  // namespace tilewright::lower
