@@ -43,6 +43,6 @@ def __getattr__(name: str):
 
     if name == "Schedule":
         return importlib.import_module(".schedule", __name__).Schedule
-    if name in ("arith", "compat", "frontend", "relax", "schedule", "te", "testing"):
+    if name in ("arith", "compat", "frontend", "relax", "schedule", "te", "testing", "topi"):
         return importlib.import_module(f".{name}", __name__)
     raise AttributeError(f"module 'tilewright' has no attribute {name!r}")

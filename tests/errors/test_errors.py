@@ -19,7 +19,7 @@ import onnx
 import pytest
 
 import tilewright
-from tilewright import relax, te, tir
+from tilewright import relax, te, tir, topi
 from tilewright.frontend.onnx import from_onnx
 from tilewright.script import parse
 
@@ -90,6 +90,7 @@ NAMES = {
     "text": text,
     "tilewright": tilewright,
     "tir": tir,
+    "topi": topi,
 }
 
 

@@ -11,6 +11,7 @@
 #include "tilewright/python/convert.h"
 #include "tilewright/python/runtime_values.h"
 #include "tilewright/tir/builder.h"
+#include "tilewright/tir/limits.h"
 #include "tilewright/tir/op.h"
 
 namespace tilewright::python {
@@ -138,8 +139,9 @@ void bind_expressions(nb::module_& m) {
     for (nb::handle extent : shape) extents.push_back(prim(extent));
     return tir::make_buffer(name, std::move(extents), dtype, scope);
   });
-  m.def("min_value", &tir::min_value);
-  m.def("max_value", &tir::max_value);
+  m.def("min_value", &tir::lowest_finite);
+  m.def("max_value", &tir::largest_finite);
+  m.def("infinity", &tir::infinity);
 }
 
 void bind_modules(nb::module_& m) {

@@ -47,6 +47,22 @@ std::vector<ir::ObjectRef> compute(nb::handle shape, nb::object body, const std:
   return {tensors.begin(), tensors.end()};
 }
 
+// combine(x, y) gets lists of variables and gives as many expressions
+std::vector<tir::PrimExpr> reduce(nb::object combine, nb::handle identity, nb::handle source,
+                                  std::vector<tir::IterVar> axes, const tir::PrimExpr& where,
+                                  nb::handle init) {
+  const auto list = [](const std::vector<tir::Var>& vars) {
+    nb::list result;
+    for (const tir::Var& var : vars) result.append(to_python(var));
+    return result;
+  };
+  const tir::CommReducer reducer =
+      te::comm_reducer([&](const std::vector<tir::Var>& x,
+                           const std::vector<tir::Var>& y) { return exprs(combine(list(x), list(y))); },
+                       exprs(identity));
+  return te::reduce(reducer, exprs(source), std::move(axes), where, exprs(init));
+}
+
 using Reducer = tir::PrimExpr (*)(tir::PrimExpr, std::vector<tir::IterVar>, tir::PrimExpr, tir::PrimExpr);
 
 void bind_reducer(nb::module_& m, const char* name, Reducer reduce) {
@@ -68,6 +84,8 @@ void bind_te(nb::module_& m) {
         [](const tir::Range& dom, const std::string& name) { return te::reduce_axis(dom, name); });
   m.def("te_load",
         [](const ir::ObjectRef& tensor, nb::handle indices) { return tensor_of(tensor).at(exprs(indices)); });
+  m.def("te_reduce", &reduce, nb::arg("combine"), nb::arg("identity"), nb::arg("source"), nb::arg("axes"),
+        nb::arg("where").none(), nb::arg("init"));
   bind_reducer(m, "te_sum", &te::sum);
   bind_reducer(m, "te_prod", &te::prod);
   bind_reducer(m, "te_max", &te::max);

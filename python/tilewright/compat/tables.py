@@ -1,7 +1,7 @@
 """The modules that `import tvm` gives, parents before children; faces.py says what is in them."""
 
 import tilewright as tw
-from tilewright import ir, relax, runtime, script, te, tir, transform
+from tilewright import ir, relax, runtime, script, te, tir, topi, transform
 
 from . import access_path, arith, classes, errors, printing, testing
 from .contrib import cc, nvcc, popen_pool, utils
@@ -64,6 +64,8 @@ MODULES = {
     "tvm.runtime.ndarray": lambda: {"NDArray": runtime.Tensor, "array": array},
     "tvm.te": lambda: {**public_names(te), "__getattr__": te.__getattr__},
     "tvm.tir": tir_names,
+    "tvm.topi": lambda: public_names(topi),
+    "tvm.topi.nn": lambda: public_names(topi.nn),
     "tvm.s_tir": tir_names,
     "tvm.tir.function": lambda: {"PrimFunc": tir.PrimFunc},
     **{f"tvm.{tir}.{name}": names for tir in ("tir", "s_tir") for name, names in _OF_TIR.items()},

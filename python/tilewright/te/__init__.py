@@ -100,6 +100,41 @@ any = _reducer(_core.te_any, None, "Whether `expr` holds anywhere over `axis`.")
 all = _reducer(_core.te_all, None, "Whether `expr` holds everywhere over `axis`.")
 
 
+def comm_reducer(fcombine, fidentity, name: str = "reduce"):
+    """A reduction of your own: a function of (expr, axis, where=None, init=None) like te.sum.
+
+    fcombine   of (x, y): the two combined; order must not matter.  For several values at once x and y are tuples
+               and so is the result
+    fidentity  of one dtype per value: what changes nothing when combined, a number or expression, or a tuple
+    name       for people; default "reduce"
+    Returns    a reducer; of a tuple of expressions it gives a tuple, which te.compute makes tensors of
+    >>> product = te.comm_reducer(lambda x, y: x * y, lambda dtype: tir.const(1, dtype), name="product")
+    """
+
+    def combine(x, y):
+        return _listed(fcombine(x[0], y[0]) if len(x) == 1 else fcombine(tuple(x), tuple(y)))
+
+    def reduce(expr, axis, where=None, init=None):
+        if not isinstance(axis, list | tuple | IterVar):
+            return fcombine(expr, axis)  # of two values
+        sources = _listed(expr)
+        dtypes = [source.dtype for source in sources]
+        identity = [
+            value if isinstance(value, _PrimExpr) else _core.const(value, dtype)
+            for value, dtype in zip(_listed(fidentity(*dtypes)), dtypes, strict=True)
+        ]
+        inits = [] if init is None else _listed(init)
+        results = _core.te_reduce(combine, identity, sources, _listed(axis), where, inits)
+        return tuple(results) if isinstance(expr, list | tuple) else results[0]
+
+    reduce.__name__ = name
+    return reduce
+
+
+def _listed(value) -> list:
+    return list(value) if isinstance(value, list | tuple) else [value]
+
+
 def _shape(shape) -> list:
     return list(shape) if isinstance(shape, list | tuple) else [shape]
 

@@ -338,16 +338,18 @@ def const_like(value, other):
 
 
 def min_value(dtype: str):
-    """The smallest value of dtype; -inf for floats."""
+    """The smallest finite value of dtype, e.g. -65504 of float16."""
     return _core.min_value(dtype)
 
 
 def max_value(dtype: str):
-    """The largest value of dtype; inf for floats."""
+    """The largest finite value of dtype."""
     return _core.max_value(dtype)
 
 
-infinity = max_value
+def infinity(dtype: str):
+    """inf of a float dtype."""
+    return _core.infinity(dtype)
 
 
 def call_extern(dtype: str, name: str, *args):

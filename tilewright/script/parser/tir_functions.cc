@@ -2,6 +2,7 @@
 #include "tilewright/script/parser/tir_functions.h"
 
 #include "tilewright/support/near.h"
+#include "tilewright/tir/limits.h"
 
 namespace tilewright::script {
 namespace {
@@ -28,6 +29,15 @@ Value joined(Parser& parser, Args& args) {
   args.done();
   if (!result) throw UserError(args.span, "{} of nothing", args.function);
   return result;
+}
+
+// T.max_value("float32")
+template <PrimExpr (*kLimit)(DataType)>
+Value limit_of(Parser& parser, Args& args) {
+  const Arg& dtype = args.need(0, "dtype");
+  args.keyword("span");
+  args.done();
+  return kLimit(parser.to_data_type(dtype.value, dtype.place));
 }
 
 // Other names of operators; they take what the operator takes.
@@ -116,6 +126,9 @@ constexpr TirFunction kFunctions[] = {
     {"GE", node_of<ir::Kind::kGE>},
     {"And", node_of<ir::Kind::kAnd>},
     {"Or", node_of<ir::Kind::kOr>},
+    {"min_value", limit_of<tir::lowest_finite>},
+    {"max_value", limit_of<tir::largest_finite>},
+    {"infinity", limit_of<tir::infinity>},
     {"min", node_of<ir::Kind::kMin>},
     {"max", node_of<ir::Kind::kMax>},
     {"floordiv", node_of<ir::Kind::kFloorDiv>},

@@ -1,0 +1,185 @@
+// The ready-made tensor expressions of te/topi in Python; python/tilewright/topi gives them their arguments.
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "tilewright/python/bindings.h"
+#include "tilewright/python/convert.h"
+#include "tilewright/support/error.h"
+#include "tilewright/te/topi/broadcast.h"
+#include "tilewright/te/topi/conv.h"
+#include "tilewright/te/topi/matmul.h"
+#include "tilewright/te/topi/pool.h"
+#include "tilewright/te/topi/reduce.h"
+#include "tilewright/te/topi/softmax.h"
+#include "tilewright/te/topi/transform.h"
+
+namespace tilewright::python {
+namespace {
+
+using te::Shape;
+using te::Tensor;
+using topi::Axes;
+using TensorNode = Ref<te::TeTensorNode>;
+using Ints = std::vector<int64_t>;
+
+std::vector<Tensor> tensors(const std::vector<TensorNode>& nodes) { return {nodes.begin(), nodes.end()}; }
+
+template <Tensor (*kOp)(const Tensor&)>
+void bind_unary(nb::module_& m, const char* name) {
+  m.def(name, [](const TensorNode& x) -> TensorNode { return kOp(x); });
+}
+
+template <Tensor (*kOp)(const Tensor&, const Tensor&)>
+void bind_binary(nb::module_& m, const char* name) {
+  m.def(name, [](const TensorNode& a, const TensorNode& b) -> TensorNode { return kOp(a, b); });
+}
+
+template <Tensor (*kOp)(const Tensor&, const Axes&, bool)>
+void bind_reduction(nb::module_& m, const char* name) {
+  m.def(name, [](const TensorNode& x, const Axes& axes, bool keepdims) -> TensorNode {
+    return kOp(x, axes, keepdims);
+  });
+}
+
+void bind_elementwise(nb::module_& m) {
+  m.def("math", [](const TensorNode& x, const std::string& op) -> TensorNode { return topi::math(x, op); });
+  bind_unary<topi::abs>(m, "abs");
+  bind_unary<topi::negative>(m, "negative");
+  bind_unary<topi::sign>(m, "sign");
+  bind_unary<topi::relu>(m, "relu");
+  bind_unary<topi::gelu>(m, "gelu");
+  bind_unary<topi::silu>(m, "silu");
+  bind_unary<topi::logical_not>(m, "logical_not");
+  bind_unary<topi::bitwise_not>(m, "bitwise_not");
+  bind_unary<topi::isnan>(m, "isnan");
+  bind_unary<topi::isinf>(m, "isinf");
+  bind_unary<topi::isfinite>(m, "isfinite");
+  m.def("leaky_relu",
+        [](const TensorNode& x, double alpha) -> TensorNode { return topi::leaky_relu(x, alpha); });
+  m.def("clip", [](const TensorNode& x, const tir::PrimExpr& low, const tir::PrimExpr& high) -> TensorNode {
+    return topi::clip(x, low, high);
+  });
+  m.def("cast", [](const TensorNode& x, DataType dtype) -> TensorNode { return topi::cast(x, dtype); });
+}
+
+void bind_broadcast(nb::module_& m) {
+  bind_binary<topi::add>(m, "add");
+  bind_binary<topi::subtract>(m, "subtract");
+  bind_binary<topi::multiply>(m, "multiply");
+  bind_binary<topi::divide>(m, "divide");
+  bind_binary<topi::floor_divide>(m, "floor_divide");
+  bind_binary<topi::mod>(m, "mod");
+  bind_binary<topi::power>(m, "power");
+  bind_binary<topi::maximum>(m, "maximum");
+  bind_binary<topi::minimum>(m, "minimum");
+  bind_binary<topi::equal>(m, "equal");
+  bind_binary<topi::not_equal>(m, "not_equal");
+  bind_binary<topi::less>(m, "less");
+  bind_binary<topi::less_equal>(m, "less_equal");
+  bind_binary<topi::greater>(m, "greater");
+  bind_binary<topi::greater_equal>(m, "greater_equal");
+  bind_binary<topi::logical_and>(m, "logical_and");
+  bind_binary<topi::logical_or>(m, "logical_or");
+  bind_binary<topi::logical_xor>(m, "logical_xor");
+  bind_binary<topi::bitwise_and>(m, "bitwise_and");
+  bind_binary<topi::bitwise_or>(m, "bitwise_or");
+  bind_binary<topi::bitwise_xor>(m, "bitwise_xor");
+  bind_binary<topi::left_shift>(m, "left_shift");
+  bind_binary<topi::right_shift>(m, "right_shift");
+  bind_binary<topi::prelu>(m, "prelu");
+  m.def("where", [](const TensorNode& condition, const TensorNode& a, const TensorNode& b) -> TensorNode {
+    return topi::where(condition, a, b);
+  });
+  m.def("broadcast_to", [](const TensorNode& x, const std::vector<tir::PrimExpr>& shape) -> TensorNode {
+    return topi::broadcast_to(x, shape);
+  });
+}
+
+void bind_reductions(nb::module_& m) {
+  bind_reduction<topi::sum>(m, "sum");
+  bind_reduction<topi::prod>(m, "prod");
+  bind_reduction<topi::max>(m, "max");
+  bind_reduction<topi::min>(m, "min");
+  bind_reduction<topi::any>(m, "any");
+  bind_reduction<topi::all>(m, "all");
+  bind_reduction<topi::mean>(m, "mean");
+  m.def("argmax", [](const TensorNode& x, const Axes& axes, bool keepdims, DataType dtype) -> TensorNode {
+    return topi::argmax(x, axes, keepdims, dtype);
+  });
+  m.def("argmin", [](const TensorNode& x, const Axes& axes, bool keepdims, DataType dtype) -> TensorNode {
+    return topi::argmin(x, axes, keepdims, dtype);
+  });
+  m.def("cumsum", [](const TensorNode& x, int64_t axis, bool exclusive) -> TensorNode {
+    return topi::cumsum(x, axis, exclusive);
+  });
+  m.def("softmax", [](const TensorNode& x, int64_t axis) -> TensorNode { return topi::softmax(x, axis); });
+  m.def("log_softmax",
+        [](const TensorNode& x, int64_t axis) -> TensorNode { return topi::log_softmax(x, axis); });
+}
+
+void bind_moves(nb::module_& m) {
+  m.def("reshape", [](const TensorNode& x, const std::vector<tir::PrimExpr>& shape) -> TensorNode {
+    return topi::reshape(x, shape);
+  });
+  m.def("transpose",
+        [](const TensorNode& x, const Ints& axes) -> TensorNode { return topi::transpose(x, axes); });
+  m.def("expand_dims",
+        [](const TensorNode& x, const Ints& axes) -> TensorNode { return topi::expand_dims(x, axes); });
+  m.def("squeeze",
+        [](const TensorNode& x, const Ints& axes) -> TensorNode { return topi::squeeze(x, axes); });
+  m.def("concatenate", [](const std::vector<TensorNode>& parts, int64_t axis) -> TensorNode {
+    return topi::concat(tensors(parts), axis);
+  });
+  m.def("take",
+        [](const TensorNode& x, const TensorNode& indices, int64_t axis,
+           const std::string& mode) -> TensorNode { return topi::take(x, indices, axis, mode); });
+  m.def("tile",
+        [](const TensorNode& x, const Ints& repeats) -> TensorNode { return topi::tile(x, repeats); });
+  m.def("repeat", [](const TensorNode& x, int64_t repeats, int64_t axis) -> TensorNode {
+    return topi::repeat(x, repeats, axis);
+  });
+  m.def("flip", [](const TensorNode& x, int64_t axis) -> TensorNode { return topi::flip(x, axis); });
+  m.def("full",
+        [](const std::vector<tir::PrimExpr>& shape, DataType dtype,
+           const tir::PrimExpr& value) -> TensorNode { return topi::full(shape, dtype, value); });
+  m.def("pad",
+        [](const TensorNode& x, const Ints& before, const Ints& after,
+           const tir::PrimExpr& value) -> TensorNode { return topi::pad(x, before, after, value); });
+}
+
+void bind_layers(nb::module_& m) {
+  m.def("matmul", [](const TensorNode& a, const TensorNode& b, DataType dtype) -> TensorNode {
+    return topi::matmul(a, b, dtype);
+  });
+  m.def("dense", [](const TensorNode& x, const TensorNode& weight, DataType dtype) -> TensorNode {
+    return topi::dense(x, weight, dtype);
+  });
+  m.def("conv",
+        [](const TensorNode& data, const TensorNode& weight, const Ints& strides, const Ints& padding,
+           const Ints& dilation, int64_t groups, const std::string& data_layout,
+           const std::string& kernel_layout, DataType dtype) -> TensorNode {
+          return topi::conv(data, weight,
+                            {strides, padding, dilation, groups, data_layout, kernel_layout, dtype});
+        });
+  m.def("pool",
+        [](const TensorNode& data, bool is_max, const Ints& window, const Ints& strides, const Ints& padding,
+           const Ints& dilation, bool ceil_mode, bool count_include_pad,
+           const std::string& layout) -> TensorNode {
+          const topi::PoolOptions options{window,    strides,           padding, dilation,
+                                          ceil_mode, count_include_pad, layout};
+          return is_max ? topi::max_pool(data, options) : topi::avg_pool(data, options);
+        });
+}
+
+}  // namespace
+
+void bind_topi(nb::module_& m) {
+  nb::module_ topi = m.def_submodule("topi", "Ready-made tensor expressions.");
+  bind_elementwise(topi);
+  bind_broadcast(topi);
+  bind_reductions(topi);
+  bind_moves(topi);
+  bind_layers(topi);
+}
+
+}  // namespace tilewright::python
