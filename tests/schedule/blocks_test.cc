@@ -256,7 +256,8 @@ TEST(TransformLayout, IntermediateBuffer) {
   const IndexMap map = IndexMapNode::make(
       std::vector<Var>{i, j}, std::vector<PrimExpr>{floordiv(PrimExpr(j), 4), i, floormod(PrimExpr(j), 4)});
   check_schedule(
-      kTwoSteps, [&](Schedule& sch) { sch.call("transform_layout", "B", "write", 0, ObjectRef(map)); }, R"(
+      kTwoSteps,
+      [&](Schedule& sch) { sch.call("transform_layout", "B", ArgValue{"write", 0}, ObjectRef(map)); }, R"(
     @T.prim_func
     def main(A: T.Buffer((5, 7), "float32"), C: T.Buffer((7, 5), "float32")):
         B = T.alloc_buffer((2, 5, 4))

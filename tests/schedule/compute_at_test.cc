@@ -328,6 +328,7 @@ TEST(ComputeInline, BufferOfOneParallelIterationStaysInside) {
       f.py:9:5
        9 |     for i in range(16):
          |     ^^^^^^^^^^^^^^^^^^^
+    note: block B at i=1 writes B[1], written by block B at i=0
   )");
 }
 
@@ -358,6 +359,7 @@ TEST(ReverseComputeAt, SumInAParallelLoopIsRefused) {
       f.py:4:5
        4 |     for i, j in T.grid(4, 9):
          |     ^^^^^^^^^^^^^^^^^^^^^^^^^
+    note: block S at j=1 writes S[0], written by block S at j=0
   )");
 }
 

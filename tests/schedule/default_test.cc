@@ -187,7 +187,7 @@ TEST(DefaultSchedule, TraceIsPython) {
                                                   kTiny);
   const std::string text = found.trace.str();
   EXPECT_EQ(text.substr(text.rfind('\n', text.size() - 2) + 1),
-            "sch.transform_layout(block=b23, buffer_index_type=\"write\", buffer_index=0, "
+            "sch.transform_layout(block=b23, buffer=[\"write\", 0], "
             "index_map=lambda i0, i1: (i1 // 16, i0, i1 % 16))\n");
 }
 

@@ -37,20 +37,24 @@ void check_sequence(std::string_view program, uint64_t seed, int num_steps) {
       << show(random.schedule().module());
 }
 
-// TILEWRIGHT_FUZZ_RUNS sets the number of sequences per program, TILEWRIGHT_FUZZ_SEED the first seed.
-TEST(Fuzz, RandomSequencesKeepTheNumbers) {
+class Fuzz : public ::testing::TestWithParam<FuzzProgram> {};
+
+// TILEWRIGHT_FUZZ_RUNS sets the number of sequences per program (300: 10,000 sequences), TILEWRIGHT_FUZZ_SEED
+// the first seed.
+TEST_P(Fuzz, RandomSequencesKeepTheNumbers) {
   const char* runs = std::getenv("TILEWRIGHT_FUZZ_RUNS");
   const char* first = std::getenv("TILEWRIGHT_FUZZ_SEED");
-  const uint64_t num_runs = runs ? std::strtoull(runs, nullptr, 10) : 6;
+  const uint64_t num_runs = runs ? std::strtoull(runs, nullptr, 10) : 2;
   const uint64_t seed = first ? std::strtoull(first, nullptr, 10) : 1;
-  for (std::string_view program : kFuzzPrograms) {
-    for (uint64_t n = 0; n < num_runs; ++n) {
-      SCOPED_TRACE(fmt::format("seed {}", seed + n));
-      check_sequence(program, seed + n, 30);
-      if (::testing::Test::HasFailure()) return;
-    }
+  for (uint64_t n = 0; n < num_runs; ++n) {
+    SCOPED_TRACE(fmt::format("seed {}", seed + n));
+    check_sequence(GetParam().text, seed + n, 30);
+    if (::testing::Test::HasFailure()) return;
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Programs, Fuzz, ::testing::ValuesIn(kFuzzPrograms),
+                         [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace
 }  // namespace tilewright::schedule

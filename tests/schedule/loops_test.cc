@@ -264,6 +264,7 @@ TEST(Reorder, LoopCarriedDependenceIsRefused) {
       f.py:4:14
        4 |         with T.block("B"):
          |              ^^^^^^^^^^^^
+    note: block B at i=1, j=0 reads B[1, 1], written by block B at i=0, j=1
   )");
 }
 
@@ -282,6 +283,57 @@ TEST(Reorder, SumThatWouldNotBeginWithItsInitIsRefused) {
       f.py:4:14
        4 |         with T.block("Y"):
          |              ^^^^^^^^^^^^
+    note: block Y at j_k_fused_0=0, j_k_fused_1=1 writes Y[0, 0], written by block Y at j_k_fused_0=1, j_k_fused_1=0
+  )");
+}
+
+// Y_local is used by loop i alone: run in parallel, each iteration has its own, which is new in each
+// iteration of k.
+constexpr std::string_view kSumInside = R"(
+    @T.prim_func
+    def main(A: T.Buffer((5, 7), "float32"), Y: T.Buffer((5,), "float32")):
+        Y_local = T.alloc_buffer((5,))
+        for i, k in T.grid(5, 7):
+            with T.block("Y_local"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    Y_local[vi] = T.float32(0)
+                Y_local[vi] = Y_local[vi] + A[vi, vk]
+            with T.block("Y"):
+                vi = T.axis.spatial(5, i)
+                vk = T.axis.opaque(7, k)
+                Y[vi] = Y_local[vi]
+)";
+
+TEST(Reorder, ParallelLoopsKeepWhatOnlyTheyUse) {
+  check_refused(
+      kSumInside,
+      [](Schedule& sch) {
+        const auto [i, k] = sch.call("get_loops", "Y").loops<2>();
+        sch.call("parallel", i);
+        sch.call("reorder", k, i);
+      },
+      R"(
+    error: reorder: the iterations of loop i could not run at once any more: block Y_local writes Y_local[vi] in several iterations of loop k
+      f.py:4:5
+       4 |     for i, k in T.grid(5, 7):
+         |     ^^^^^^^^^^^^^^^^^^^^^^^^^
+    note: only loop i uses Y_local, so that each of its iterations has one of its own, each time
+  )");
+  check_refused(
+      kSumInside,
+      [](Schedule& sch) {
+        const auto [i, k] = sch.call("get_loops", "Y").loops<2>();
+        sch.call("reorder", k, i);
+        sch.call("parallel", i);
+      },
+      R"(
+    error: parallel: loop i cannot be parallel: block Y_local writes Y_local[vi] in several iterations of loop k
+      f.py:4:5
+       4 |     for i, k in T.grid(5, 7):
+         |     ^^^^^^^^^^^^^^^^^^^^^^^^^
+    note: only loop i uses Y_local, so that each of its iterations has one of its own, each time
+    help: it is a reduction; use another loop, or rfactor to give each iteration its own sum
   )");
 }
 
@@ -292,6 +344,7 @@ TEST(Parallel, LoopCarriedDependenceIsRefused) {
       f.py:3:5
        3 |     for i, j in T.grid(6, 7):
          |     ^^^^^^^^^^^^^^^^^^^^^^^^^
+    note: block B at i=1 reads B[1, 1], written by block B at i=0
   )");
 }
 
@@ -302,6 +355,7 @@ TEST(Parallel, ReductionIsRefused) {
       f.py:3:5
        3 |     for i, j, k in T.grid(5, 3, 7):
          |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+    note: block Y at k=1 writes Y[0, 0], written by block Y at k=0
     help: it is a reduction; use another loop, or rfactor to give each iteration its own sum
   )");
 }

@@ -3,164 +3,12 @@
 #pragma once
 #include <random>
 
+#include "fuzz_programs.h"
 #include "schedule_testing.h"
+#include "tilewright/schedule/access.h"
+#include "tilewright/tir/builder.h"
 
 namespace tilewright::schedule {
-
-inline constexpr std::string_view kFuzzPrograms[] = {
-    R"(
-    @T.prim_func
-    def main(A: T.Buffer((5, 7), "float32"), B: T.Buffer((7, 6), "float32"), C: T.Buffer((5, 6), "float32")):
-        Y = T.alloc_buffer((5, 6))
-        for i, j, k in T.grid(5, 6, 7):
-            with T.block("Y"):
-                vi, vj, vk = T.axis.remap("SSR", [i, j, k])
-                with T.init():
-                    Y[vi, vj] = T.float32(0)
-                Y[vi, vj] = Y[vi, vj] + A[vi, vk] * B[vk, vj]
-        for i, j in T.grid(5, 6):
-            with T.block("C"):
-                vi, vj = T.axis.remap("SS", [i, j])
-                C[vi, vj] = T.max(Y[vi, vj], T.float32(0))
-    )",
-    R"(
-    @T.prim_func
-    def main(A: T.Buffer((18,), "float32"), D: T.Buffer((13,), "float32")):
-        B = T.alloc_buffer((18,))
-        C = T.alloc_buffer((16,))
-        for i in range(18):
-            with T.block("B"):
-                vi = T.axis.spatial(18, i)
-                B[vi] = A[vi] * T.float32(2)
-        for i in range(16):
-            with T.block("C"):
-                vi = T.axis.spatial(16, i)
-                C[vi] = B[vi] + B[vi + 1] + B[vi + 2]
-        for i in range(13):
-            with T.block("D"):
-                vi = T.axis.spatial(13, i)
-                D[vi] = C[vi + 3] - C[vi]
-    )",
-    R"(
-    @T.prim_func
-    def main(A: T.Buffer((4, 9), "float32"), D: T.Buffer((4, 9), "float32")):
-        M = T.alloc_buffer((4,))
-        S = T.alloc_buffer((4,))
-        E = T.alloc_buffer((4, 9))
-        for i, k in T.grid(4, 9):
-            with T.block("M"):
-                vi, vk = T.axis.remap("SR", [i, k])
-                with T.init():
-                    M[vi] = T.float32(-100)
-                M[vi] = T.max(M[vi], A[vi, vk])
-        for i, j in T.grid(4, 9):
-            with T.block("E"):
-                vi, vj = T.axis.remap("SS", [i, j])
-                E[vi, vj] = A[vi, vj] - M[vi]
-        for i, k in T.grid(4, 9):
-            with T.block("S"):
-                vi, vk = T.axis.remap("SR", [i, k])
-                with T.init():
-                    S[vi] = T.float32(0)
-                S[vi] = S[vi] + E[vi, vk]
-        for i, j in T.grid(4, 9):
-            with T.block("D"):
-                vi, vj = T.axis.remap("SS", [i, j])
-                D[vi, vj] = E[vi, vj] * S[vi]
-    )",
-    R"(
-    @T.prim_func
-    def main(A: T.Buffer((6, 7), "float32"), B: T.Buffer((7, 8), "float32"), C: T.Buffer((42,), "float32")):
-        T6 = T.alloc_buffer((7, 6))
-        for i, j in T.grid(6, 7):
-            with T.block("B"):
-                vi, vj = T.axis.remap("SS", [i, j])
-                B[vi + 1, vj] = B[vi, vj + 1] + A[vi, vj]
-        for i, j in T.grid(7, 6):
-            with T.block("T6"):
-                vi, vj = T.axis.remap("SS", [i, j])
-                T6[vi, vj] = A[vj, vi] + B[vj, vi]
-        for i in range(42):
-            with T.block("C"):
-                vi = T.axis.spatial(42, i)
-                C[vi] = T6[vi // 6, vi % 6] * T.float32(3)
-    )",
-    R"(
-    @T.prim_func
-    def main(A: T.Buffer((5, 6), "int32"), C: T.Buffer((5, 6), "int32")):
-        B = T.alloc_buffer((6, 7), "int32")
-        for i, j in T.grid(6, 7):
-            with T.block("Z"):
-                vi, vj = T.axis.remap("SS", [i, j])
-                B[vi, vj] = 0
-        for i, j in T.grid(5, 6):
-            with T.block("B"):
-                vi, vj = T.axis.remap("SS", [i, j])
-                B[vi + 1, vj] = B[vi, vj + 1] + A[vi, vj]
-        for i, j in T.grid(5, 6):
-            with T.block("C"):
-                vi, vj = T.axis.remap("SS", [i, j])
-                C[vi, vj] = B[vi + 1, vj]
-    )",
-    R"(
-    @T.prim_func
-    def main(A: T.Buffer((2, 5, 7), "float32"), W: T.Buffer((3, 2, 3, 3), "float32"), D: T.Buffer((3, 5, 7), "float32")):
-        P = T.alloc_buffer((2, 7, 9))
-        C = T.alloc_buffer((3, 5, 7))
-        for c, i, j in T.grid(2, 7, 9):
-            with T.block("P"):
-                vc, vi, vj = T.axis.remap("SSS", [c, i, j])
-                P[vc, vi, vj] = T.if_then_else(
-                    1 <= vi and vi < 6 and 1 <= vj and vj < 8, A[vc, vi - 1, vj - 1], T.float32(0)
-                )
-        for o, i, j, c, p, q in T.grid(3, 5, 7, 2, 3, 3):
-            with T.block("C"):
-                vo, vi, vj, vc, vp, vq = T.axis.remap("SSSRRR", [o, i, j, c, p, q])
-                with T.init():
-                    C[vo, vi, vj] = T.float32(0)
-                C[vo, vi, vj] = C[vo, vi, vj] + P[vc, vi + vp, vj + vq] * W[vo, vc, vp, vq]
-        for o, i, j in T.grid(3, 5, 7):
-            with T.block("D"):
-                vo, vi, vj = T.axis.remap("SSS", [o, i, j])
-                D[vo, vi, vj] = T.max(C[vo, vi, vj], T.float32(0))
-    )",
-    R"(
-    @T.prim_func
-    def main(A: T.Buffer((11,), "int8"), C: T.Buffer((5,), "int32"), S: T.Buffer((1,), "int32")):
-        M = T.alloc_buffer((5,), "int8")
-        for i, k in T.grid(5, 3):
-            with T.block("M"):
-                vi, vk = T.axis.remap("SR", [i, k])
-                with T.init():
-                    M[vi] = T.int8(-128)
-                M[vi] = T.max(M[vi], A[vi * 2 + vk])
-        for i in range(5):
-            with T.block("C"):
-                vi = T.axis.spatial(5, i)
-                C[vi] = T.Cast("int32", M[4 - vi])
-        for i in range(5):
-            with T.block("S"):
-                vi = T.axis.reduce(5, i)
-                with T.init():
-                    S[0] = 0
-                S[0] = S[0] + C[vi]
-    )",
-    R"(
-    @T.prim_func
-    def main(A: T.Buffer((3, 4, 5), "float32"), B: T.Buffer((3, 6, 5), "float32"), D: T.Buffer((6, 12), "float32")):
-        C = T.alloc_buffer((3, 4, 6))
-        for b, i, j, k in T.grid(3, 4, 6, 5):
-            with T.block("C"):
-                vb, vi, vj, vk = T.axis.remap("SSSR", [b, i, j, k])
-                with T.init():
-                    C[vb, vi, vj] = T.float32(0)
-                C[vb, vi, vj] = C[vb, vi, vj] + A[vb, vi, vk] * B[vb, vj, vk]
-        for i, j in T.grid(6, 12):
-            with T.block("D"):
-                vi, vj = T.axis.remap("SS", [i, j])
-                D[vi, vj] = C[vj // 4, vj % 4, vi] + T.float32(1)
-    )",
-};
 
 class RandomSchedule {
  public:
@@ -230,8 +78,100 @@ class RandomSchedule {
     return sch_.call(name, chosen);
   }
 
+  // The axes of a block in another order, or its first two as one.
+  IndexMap map_of_axes(BlockRef block, bool may_fuse) {
+    std::vector<Var> vars;
+    std::vector<PrimExpr> outputs;
+    const Block node = sch_.get(block);
+    for (const IterVar& axis : node->iter_vars)
+      vars.push_back(make_var(axis->var->name_hint, axis->var->dtype));
+    outputs.assign(vars.begin(), vars.end());
+    if (may_fuse && outputs.size() > 1 && number(0, 1) == 1) {
+      outputs[0] = outputs[0] * node->iter_vars[1]->dom->extent + outputs[1];
+      outputs.erase(outputs.begin() + 1);
+    } else {
+      std::shuffle(outputs.begin(), outputs.end(), random_);
+    }
+    return IndexMapNode::make(vars, outputs);
+  }
+  // Another layout of a buffer that the program allocates: a parameter's would change what callers pass.
+  void change_layout(BlockRef block) {
+    const NodeId id = sch_.state()[block];
+    const auto& writes = sch_.get(block)->writes;
+    if (writes.empty() || allocation_of(sch_.state(), writes[0]->buffer, id) == kNoNode)
+      throw UserError("a parameter");
+    std::vector<Var> vars;
+    std::vector<PrimExpr> outputs;
+    for (size_t n = 0; n < writes[0]->buffer->shape.size(); ++n) vars.push_back(make_var("i"));
+    outputs.assign(vars.rbegin(), vars.rend());
+    const int64_t factor = number(1, 4);
+    outputs.push_back(floormod(outputs.back(), factor));
+    outputs[outputs.size() - 2] = floordiv(outputs[outputs.size() - 2], factor);
+    const IndexMap map = IndexMapNode::make(vars, outputs);
+    if (number(0, 1) == 1)
+      sch_.call("transform_layout", block, ArgValue{"write", 0}, map);
+    else
+      sch_.call("transform_layout", block, ArgValue{"write", 0}, map, 2);
+  }
+
   void apply_one() {
-    switch (random_() % 21) {
+    switch (random_() % 46) {
+      case 21: sch_.call("loop_partition", pick(loops_), Factors{number(1, 3), None{}}); break;
+      case 22: sch_.call("merge", pick(loops_), pick(loops_)); break;
+      case 23: {
+        const BlockRef block = pick(blocks_);
+        std::vector<int64_t> order(sch_.get(block)->iter_vars.size());
+        for (size_t n = 0; n < order.size(); ++n) order[n] = static_cast<int64_t>(n);
+        std::shuffle(order.begin(), order.end(), random_);
+        sch_.call("reorder_block_iter_var", block, order);
+        break;
+      }
+      case 24: sch_.call("reindex", pick(blocks_), ArgValue{"read", number(0, 2)}); break;
+      case 25: sch_.call("reindex", pick(blocks_), ArgValue{"write", 0}); break;
+      case 26: {
+        const BlockRef block = pick(blocks_);
+        sch_.call("reindex_cache_read", block, number(0, 1), "global", map_of_axes(block, true));
+        break;
+      }
+      case 27: {
+        const BlockRef block = pick(blocks_);
+        sch_.call("reindex_cache_write", block, 0, "global", map_of_axes(block, true));
+        break;
+      }
+      case 28: sch_.call("cache_inplace", pick(blocks_), number(0, 1), "local"); break;
+      case 29: sch_.call("cache_index", pick(blocks_), "global", number(0, 1)); break;
+      case 30: sch_.call("read_at", pick(loops_), pick(blocks_), number(0, 1), "local"); break;
+      case 31: sch_.call("write_at", pick(loops_), pick(blocks_), 0, "local"); break;
+      case 32:
+      case 33: change_layout(pick(blocks_)); break;
+      case 34: {
+        const BlockRef block = pick(blocks_);
+        sch_.call("transform_block_layout", block, map_of_axes(block, true));
+        break;
+      }
+      case 35:
+        sch_.call("set_axis_separator", pick(blocks_), ArgValue{"read", 0}, ArgValue::List{number(0, 1)});
+        break;
+      case 36: sch_.call("decompose_padding", pick(blocks_), pick(loops_)); break;
+      case 37: {
+        const BlockRef block = pick(blocks_);
+        std::vector<int64_t> padding;
+        for (size_t n = 0; n < sch_.get(block)->iter_vars.size(); ++n) padding.push_back(number(1, 4));
+        sch_.call("pad_einsum", block, padding);
+        break;
+      }
+      case 38:
+      case 39: sch_.call("rolling_buffer", pick(blocks_), 0); break;
+      case 40: sch_.call("fuse_reduction_epilogue", pick(blocks_), pick(blocks_)); break;
+      case 41: sch_.call("blockize", ArgValue{pick(blocks_), pick(blocks_)}, number(0, 1) == 1); break;
+      case 42: sch_.call("storage_align", pick(blocks_), 0, -1, 8, 1); break;
+      case 43: sch_.call("annotate", pick(blocks_), "note", "fuzz"); break;
+      case 44: sch_.call("unannotate", pick(blocks_), "note"); break;
+      case 45: {
+        const BlockRef block = pick(blocks_);
+        sch_.call("compute_at", block, sch_.call("sample_compute_location", block).loop());
+        break;
+      }
       case 0:
       case 1: sch_.call("split", pick(loops_), Factors{None{}, number(1, 5)}); break;
       case 2: loops_of_nest(2, "fuse"); break;

@@ -95,16 +95,26 @@ void bind_schedule(nb::module_& m) {
       .def("__str__", &schedule::Trace::str)
       .def("__len__", [](const schedule::Trace& self) { return self.steps.size(); })
       .def("save_json", &schedule::Trace::save_json)
-      .def("simplified", &schedule::Trace::simplified)
+      .def("_simplified", &schedule::Trace::simplified)
+      .def("without_postproc", &schedule::Trace::without_postproc)
       .def("apply_to", [](const schedule::Trace& self, Schedule& target) { self.apply_to(target); })
       .def_static("load_json", [](const std::string& text) { return schedule::Trace::load_json(text); });
   nb::class_<Schedule>(m, "Schedule")
       .def("__init__",
-           [](Schedule* self, const ir::IRModule& module, uint64_t seed, bool verify_steps) {
-             new (self) Schedule(module, {.seed = seed, .verify_steps = verify_steps});
+           [](Schedule* self, const ir::IRModule& module, uint64_t seed, bool verify_steps,
+              bool verify_numbers, int errors) {
+             new (self) Schedule(module, {.seed = seed,
+                                          .verify_steps = verify_steps,
+                                          .verify_numbers = verify_numbers,
+                                          .errors = static_cast<schedule::ErrorDetail>(errors)});
            })
-      .def("copy", [](const Schedule& self) { return Schedule(self); })
+      .def("verify", &Schedule::verify)
+      .def("copy", &Schedule::copy)
       .def("fork", &Schedule::fork)
+      .def("fork_seed", &Schedule::fork_seed)
+      .def("set_seed", &Schedule::set_seed)
+      .def("work_on", &Schedule::work_on)
+      .def("working_on", [](const Schedule& self) { return self.state().working_on.value_or(""); })
       .def("module", &Schedule::module)
       .def("run", &run)
       .def("trace", [](const Schedule& self) { return self.trace(); })

@@ -106,6 +106,23 @@ Reason why_not_bijective(const State& state, NodeId id, NodeId outer, std::vecto
   return {};
 }
 
+Reason why_not_whole_sum(const State& state, NodeId id) {
+  const BlockNode* block = state.node(id).block();
+  if (!block->init) return {};
+  std::vector<Range> domains;
+  PrimExpr guard;
+  if (Reason reason = why_not_bijective(state, id, state.scope_of(id), &domains, &guard); !reason.empty())
+    return reason;
+  arith::Analyzer analyzer;
+  for (size_t n = 0; n < domains.size(); ++n) {
+    const IterVar& axis = block->iter_vars[n];
+    if (axis->iter_type == IterType::kReduce && !analyzer.can_prove_equal(domains[n]->min, axis->dom->min))
+      return fmt::format("the sum of block {} does not start inside of block {}", block->name_hint,
+                         state.node(state.scope_of(id)).name);
+  }
+  return {};
+}
+
 Reason why_not_only_writer(const State& state, NodeId id) {
   for (const BufferRegion& write : state.node(id).block()->writes) {
     const Buffer& buffer = write->buffer;

@@ -19,6 +19,9 @@ Reason why_not_reorderable(const State& state, NodeId block);
 /// Without `guard` such a predicate is a reason.
 Reason why_not_bijective(const State& state, NodeId block, NodeId outer, std::vector<Range>* domains,
                          PrimExpr* guard = nullptr);
+/// Whether a reduction starts and ends while its scope runs once: its result may then be kept in a buffer
+/// that lives in the scope.
+Reason why_not_whole_sum(const State& state, NodeId block);
 /// Whether the buffers that `block` writes are allocated in the function and written by nothing else.
 Reason why_not_only_writer(const State& state, NodeId block);
 

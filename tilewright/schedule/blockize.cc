@@ -48,6 +48,21 @@ Halves divide_axes(const BlockRealizeNode* realize, const arith::SubspaceDivisio
   return halves;
 }
 
+// A sum is initialised where its axes start; a tile that begins later may not do that again.
+void require_starts(const State& state, NodeId id, const arith::SubspaceDivision& division,
+                    arith::Analyzer& analyzer) {
+  const BlockNode* block = state.node(id).block();
+  for (size_t n = 0; n < division.bindings.size() && block->init; ++n) {
+    const arith::DividedBinding& part = division.bindings[n];
+    const IterVar& axis = block->iter_vars[n];
+    if (axis->iter_type == IterType::kReduce &&
+        !analyzer.can_prove_equal(part.outer_min * part.inner_extent, axis->dom->min))
+      throw refuse(state, id, "reduce axis {} of block {} begins at {} there, not at {}, where its init runs",
+                   axis->var->name_hint, block->name_hint,
+                   text(analyzer.simplify(part.outer_min * part.inner_extent)), text(axis->dom->min));
+  }
+}
+
 std::vector<BufferRegion> relaxed_regions(const std::vector<BufferRegion>& regions,
                                           const Substitution& values, const std::vector<IterVar>& axes,
                                           arith::Analyzer& analyzer) {
@@ -157,6 +172,7 @@ Blockized blockized(const State& state, NodeId loop_id, bool preserve_unit_iters
   if (!division)
     throw refuse(state, blocks[0], "the axes of block {} cannot be divided at loop {}: {}",
                  state.node(blocks[0]).name, name, division.reason);
+  require_starts(state, blocks[0], division, analyzer);
   const Halves halves = divide_axes(realize, division, preserve_unit_iters, analyzer);
   const bool has_outer_init = realize->block->init && halves.has_outer_reduction;
   const Block inner = inner_block(realize, halves, has_outer_init);

@@ -4,16 +4,86 @@
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/schedule/report.h"
+#include "tilewright/support/near.h"
+#include "tilewright/tir/builder.h"
 
 namespace tilewright::schedule {
 
-WrittenBuffer require_written_buffer(const State& state, NodeId id, int64_t index, bool is_read) {
+namespace {
+
+std::optional<size_t> find_buffer(const std::vector<BufferRegion>& regions, const BufferArg& which) {
+  const auto* name = std::get_if<std::string>(&which.which);
+  const auto* buffer = std::get_if<Buffer>(&which.which);
+  for (size_t n = 0; n < regions.size(); ++n) {
+    if (name ? regions[n]->buffer->name == *name : regions[n]->buffer == *buffer) return n;
+  }
+  return std::nullopt;
+}
+
+// `lists` says where was looked: "reads", "writes" or "accesses".
+[[noreturn]] void fail_unknown(const State& state, NodeId id, const BufferArg& which, const char* lists) {
+  const BlockNode* block = state.node(id).block();
+  const auto* name = std::get_if<std::string>(&which.which);
+  std::vector<std::string_view> names;
+  for (const auto* regions : {&block->reads, &block->writes}) {
+    for (const BufferRegion& region : *regions) {
+      if (std::find(names.begin(), names.end(), region->buffer->name) == names.end())
+        names.push_back(region->buffer->name);
+    }
+  }
+  const std::string_view wanted = name ? *name : std::get<Buffer>(which.which)->name;
+  throw refuse(state, id, "block {} {} no buffer \"{}\"", block->name_hint, lists, wanted)
+      .help("{}", nearest_names_text(wanted, names));
+}
+
+}  // namespace
+
+BufferPlace require_buffer(const State& state, NodeId id, BufferArg* which, bool is_read) {
   const BlockNode* block = state.node(id).block();
   const auto& regions = is_read ? block->reads : block->writes;
-  if (index < 0 || index >= static_cast<int64_t>(regions.size()))
-    throw refuse(state, id, "block {} {} {} buffer{}, there is no number {}", block->name_hint,
-                 is_read ? "reads" : "writes", regions.size(), regions.size() == 1 ? "" : "s", index);
-  const Buffer& buffer = regions[static_cast<size_t>(index)]->buffer;
+  const char* verb = is_read ? "reads" : "writes";
+  size_t found = 0;
+  if (const auto* side = std::get_if<std::pair<std::string, int64_t>>(&which->which)) {
+    if (side->first != (is_read ? "read" : "write"))
+      throw refuse(state, id, "a buffer that block {} {} is asked for, not (\"{}\", {})", block->name_hint,
+                   verb, side->first, side->second);
+    which->which = int64_t{side->second};
+  }
+  if (const auto* index = std::get_if<int64_t>(&which->which)) {
+    if (*index < 0 || *index >= static_cast<int64_t>(regions.size()))
+      throw refuse(state, id, "block {} {} {} buffer{}, there is no number {}", block->name_hint, verb,
+                   regions.size(), regions.size() == 1 ? "" : "s", *index);
+    found = static_cast<size_t>(*index);
+  } else {
+    const std::optional<size_t> known = find_buffer(regions, *which);
+    if (!known) fail_unknown(state, id, *which, verb);
+    found = *known;
+  }
+  which->which = static_cast<int64_t>(found);
+  return {regions[found]->buffer, is_read, found};
+}
+
+BufferPlace require_buffer(const State& state, NodeId id, BufferArg* which) {
+  const BlockNode* block = state.node(id).block();
+  bool is_read = false;
+  if (const auto* side = std::get_if<std::pair<std::string, int64_t>>(&which->which)) {
+    if (side->first != "read" && side->first != "write")
+      throw refuse(state, id, "a buffer is in list \"read\" or \"write\", not \"{}\"", side->first);
+    is_read = side->first == "read";
+  } else if (const auto* index = std::get_if<int64_t>(&which->which)) {
+    throw refuse(state, id, "buffer {} of block {} may be one that it reads or one that it writes", *index,
+                 block->name_hint)
+        .help("say which: (\"read\", {}) or (\"write\", {})", *index, *index);
+  } else if (!find_buffer(block->writes, *which)) {
+    is_read = true;
+    if (!find_buffer(block->reads, *which)) fail_unknown(state, id, *which, "accesses");
+  }
+  const BufferPlace place = require_buffer(state, id, which, is_read);
+  which->which = std::pair<std::string, int64_t>(is_read ? "read" : "write", place.index);
+  return place;
+}
+
+WrittenBuffer allocated(const State& state, NodeId id, const Buffer& buffer) {
   NodeId root = id;
   while (state.node(root).parent != kNoNode) root = state.node(root).parent;
   return {buffer, allocation_of(state, buffer, id), root};
@@ -48,13 +118,14 @@ class BufferReplacer {
         [&](auto& self, const BufferLoadNode* load) -> PrimExpr {
           const BufferLoad changed = self.children(load);
           if (load->buffer != from_) return changed;
-          return BufferLoadNode::make(to_, new_indices(changed->indices), changed->predicate, changed->span);
+          return cast(from_->dtype, BufferLoadNode::make(to_, new_indices(changed->indices),
+                                                         changed->predicate, changed->span));
         },
         [&](auto& self, const BufferStoreNode* store) -> Stmt {
           const BufferStore changed = self.children(store);
           if (store->buffer != from_) return changed;
-          return BufferStoreNode::make(to_, changed->value, new_indices(changed->indices), changed->predicate,
-                                       changed->span);
+          return BufferStoreNode::make(to_, cast(to_->dtype, changed->value), new_indices(changed->indices),
+                                       changed->predicate, changed->span);
         },
         [&](auto& self, const BufferRegionNode* region) -> BufferRegion {
           const BufferRegion changed = self.children(region);

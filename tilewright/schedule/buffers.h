@@ -6,14 +6,26 @@
 
 namespace tilewright::schedule {
 
+/// Which of the two lists of a block a buffer is in, and where.
+struct BufferPlace {
+  Buffer buffer;
+  bool is_read = false;
+  size_t index = 0;
+};
+/// The buffer that `which` names among those that `block` reads (`is_read`) or writes; `which` becomes its
+/// number.  Raises UserError if there is none.
+BufferPlace require_buffer(const State& state, NodeId block, BufferArg* which, bool is_read);
+/// The same in both lists: a number alone is not enough, and `which` becomes ("read" | "write", number).  A
+/// name is looked for among the written ones first.
+BufferPlace require_buffer(const State& state, NodeId block, BufferArg* which);
+
 struct WrittenBuffer {
   Buffer buffer;
   NodeId owner;  // the block that allocates it, or kNoNode for a parameter
   NodeId root;   // the function's root block
 };
-/// Buffer number `index` among those that `block` writes (reads, if `is_read`).  Raises UserError if there is
-/// none.
-WrittenBuffer require_written_buffer(const State& state, NodeId block, int64_t index, bool is_read = false);
+/// Where `buffer`, which `block` uses, is allocated.
+WrittenBuffer allocated(const State& state, NodeId block, const Buffer& buffer);
 
 /// The indices of an element in a new layout.
 using IndexChange = std::function<std::vector<PrimExpr>(const std::vector<PrimExpr>& indices)>;

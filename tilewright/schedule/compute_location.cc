@@ -7,6 +7,14 @@
 
 namespace tilewright::schedule {
 
+bool moved_to_special_place(State& state, const MoveArgs& args, std::string_view inline_primitive) {
+  const std::optional<Place> place = state.special_place(args.loop);
+  if (!place) return false;
+  std::vector<ArgValue> values{args.block};
+  if (*place == Place::kInline) find_primitive(inline_primitive).run(state, &values);
+  return true;
+}
+
 void require_same_scope(const State& state, NodeId block, NodeId loop) {
   const std::string &name = state.node(block).name, &var = state.node(loop).name;
   if (state.is_inside(block, loop))

@@ -6,6 +6,7 @@
 #include "tilewright/schedule/loops.h"
 #include "tilewright/schedule/reduction.h"
 #include "tilewright/schedule/report.h"
+#include "tilewright/schedule/witness.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::schedule {
@@ -163,19 +164,47 @@ void for_each_pair(const std::vector<Access>& accesses, Visit&& visit) {
   }
 }
 
-// Whether each iteration of `loop` could have a buffer of its own: nothing outside uses it, and what an
-// iteration reads it has written before.
-bool is_private(const State& state, const Buffer& buffer, NodeId loop) {
-  const NodeId owner = allocation_of(state, buffer, loop);
-  if (owner == kNoNode) return false;
-  for (NodeId block : blocks_beside(state, owner, loop)) {
-    for (const Access& access : accesses_of(state, block)) {
-      if (!may_alias(access.buffer, buffer)) continue;
-      if (!state.is_inside(access.block, loop)) return false;
-      if (!access.is_write && !is_covered_by_earlier(state, access, loop)) return false;
+// Whether a block that goes on with what it has written begins anew in each iteration of `loop`.
+bool starts_inside(const State& state, NodeId block, NodeId loop) {
+  const BlockRealizeNode* realize = state.node(block).realize();
+  for (NodeId id = loop; id != kNoNode; id = state.node(id).parent) {
+    const ForNode* outer = state.node(id).loop();
+    for (size_t n = 0; outer && n < realize->iter_values.size(); ++n) {
+      if (realize->block->iter_vars[n]->iter_type != IterType::kSpatial &&
+          uses(realize->iter_values[n], outer->loop_var.get()) && !is_one(outer->extent))
+        return false;
     }
   }
   return true;
+}
+
+// Whether a write may continue an earlier one; of blocks inside of a block it is not known.
+bool may_go_on(const State& state, const Access& access) {
+  return access.is_update || !state.node(access.block).children.empty();
+}
+
+enum class Privacy {
+  kShared,   // used outside of the loop
+  kCarried,  // used inside only, but an iteration reads what it has not written itself
+  kPrivate,  // what an iteration reads it has written before
+};
+
+// Whether each iteration of `loop` could have a buffer of its own; `found` is an access that shows kCarried.
+Privacy privacy_of(const State& state, const Buffer& buffer, NodeId loop, std::optional<Access>* found) {
+  const NodeId owner = allocation_of(state, buffer, loop);
+  if (owner == kNoNode) return Privacy::kShared;
+  found->reset();
+  for (NodeId block : blocks_beside(state, owner, loop)) {
+    for (const Access& access : accesses_of(state, block)) {
+      if (!may_alias(access.buffer, buffer)) continue;
+      if (!state.is_inside(access.block, loop)) return Privacy::kShared;
+      const bool begins_here = access.is_write
+                                   ? !may_go_on(state, access) || starts_inside(state, access.block, loop)
+                                   : is_covered_by_earlier(state, access, loop);
+      if (!begins_here) *found = access;
+    }
+  }
+  return *found ? Privacy::kCarried : Privacy::kPrivate;
 }
 
 bool contains(const std::vector<NodeId>& nodes, NodeId id) {
@@ -234,6 +263,9 @@ std::string Conflict::str(const State& state) const {
   if (first.block == second.block && first.is_write && second.is_write)
     return fmt::format("block {} writes {} in several iterations of loop {}", a, region_text(state, first),
                        var);
+  if (first.block == second.block && !first.is_write && !second.is_write)
+    return fmt::format("block {} reads {}, which another iteration of loop {} has written", a,
+                       region_text(state, first), var);
   const Access& write = first.is_write ? first : second;
   const Access& other = first.is_write ? second : first;
   return fmt::format("block {} writes {}, which block {} {} in another iteration of loop {}",
@@ -242,7 +274,76 @@ std::string Conflict::str(const State& state) const {
                      other.is_write ? "writes" : "reads", var);
 }
 
+void Conflict::explain(Error& error) const {
+  if (!witness.empty()) error.add_note({}, witness);
+}
+
+namespace {
+
+// A read is told of first, and what wrote it then.
+std::string witness_of(const State& state, const Access& a, const Access& b, const std::vector<NodeId>& shown,
+                       const std::function<bool(const Iteration&, const Iteration&)>& counts) {
+  if (a.is_write && !b.is_write)
+    return find_witness(state, b, a, shown,
+                        [&](const Iteration& x, const Iteration& y) { return counts(y, x); });
+  return find_witness(state, a, b, shown, counts);
+}
+
+// Two iterations of `loop`, the loops around it standing still.
+std::string parallel_witness(const State& state, const Access& a, const Access& b, NodeId loop) {
+  std::vector<NodeId> outer = state.loops_above(loop);
+  return witness_of(state, a, b, {loop}, [&](const Iteration& x, const Iteration& y) {
+    for (NodeId id : outer) {
+      if (x.at(id) != y.at(id)) return false;
+    }
+    return x.at(loop) > y.at(loop);
+  });
+}
+
+// Two iterations that change their order.
+std::string order_witness(const State& state, const Access& a, const Access& b,
+                          const std::vector<NodeId>& before, const std::vector<NodeId>& after) {
+  auto is_first = [](const Iteration& x, const Iteration& y, const std::vector<NodeId>& order) {
+    for (NodeId id : order) {
+      if (x.at(id) != y.at(id)) return x.at(id) < y.at(id);
+    }
+    return false;
+  };
+  const std::vector<NodeId> outer = state.loops_above(before[0]);
+  return witness_of(state, a, b, before, [&](const Iteration& x, const Iteration& y) {
+    for (NodeId id : outer) {
+      if (x.at(id) != y.at(id)) return false;
+    }
+    return is_first(x, y, before) != is_first(x, y, after) && is_first(y, x, before) != is_first(y, x, after);
+  });
+}
+
+}  // namespace
+
+std::optional<Conflict> private_conflict(const State& state, NodeId loop) {
+  std::vector<const VarNode*> seen;
+  for (const Access& access : accesses_below(state, loop)) {
+    const VarNode* data = access.buffer->data.get();
+    if (std::find(seen.begin(), seen.end(), data) != seen.end()) continue;
+    seen.push_back(data);
+    const NodeId owner = allocation_of(state, access.buffer, loop);
+    NodeId outer = state.node(loop).parent;
+    while (outer != kNoNode && outer != owner &&
+           !(state.node(outer).is_loop() && !has_one_iteration(state, outer)))
+      outer = state.node(outer).parent;
+    if (owner == kNoNode || outer == owner || outer == kNoNode) continue;
+    std::optional<Access> carried;
+    if (privacy_of(state, access.buffer, loop, &carried) != Privacy::kCarried) continue;
+    return Conflict{
+        *carried, *carried, outer,
+        fmt::format("only loop {} uses {}, so that each of its iterations has one of its own, each time",
+                    state.node(loop).name, access.buffer->name)};
+  }
+  return std::nullopt;
+}
+
 std::optional<Conflict> parallel_conflict(const State& state, NodeId loop) {
+  if (std::optional<Conflict> conflict = private_conflict(state, loop)) return conflict;
   if (has_one_iteration(state, loop)) return std::nullopt;
   std::optional<Conflict> found;
   std::unordered_map<const VarNode*, bool> privates;
@@ -256,9 +357,10 @@ std::optional<Conflict> parallel_conflict(const State& state, NodeId loop) {
     // i // 32 and i % 32 tell i apart only together with the loops outside that make up i
     if (chain.size() > 1 && contains(determined_loops(state, a, b, chain), loop)) return true;
     auto [known, is_new] = privates.try_emplace(a.buffer->data.get(), false);
-    if (is_new) known->second = is_private(state, a.buffer, loop);
+    std::optional<Access> carried;
+    if (is_new) known->second = privacy_of(state, a.buffer, loop, &carried) == Privacy::kPrivate;
     if (known->second) return true;
-    found = Conflict{a, b, loop};
+    found = Conflict{a, b, loop, parallel_witness(state, a, b, loop)};
     return false;
   });
   return found;
@@ -281,7 +383,7 @@ std::optional<Conflict> order_conflict(const State& state, const std::vector<Nod
       return true;
     size_t first = 0;
     while (old_order[first] == new_order[first]) ++first;
-    found = Conflict{a, b, old_order[first]};
+    found = Conflict{a, b, old_order[first], order_witness(state, a, b, before, after)};
     return false;
   });
   return found;

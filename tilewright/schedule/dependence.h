@@ -20,13 +20,22 @@ std::vector<NodeId> determined_loops(const State& state, const arith::IntervalRe
 struct Conflict {
   Access first, second;
   NodeId loop = kNoNode;
+  std::string witness =
+      {};  // two iterations that show it: "block C at i=2 reads Y[3], written by block Y at i=3"
   /// "block Y writes Y[vi, vj] in several iterations of loop k"
   std::string str(const State& state) const;
+  /// The refusal with the witness, if there is one, as a note.
+  void explain(Error& error) const;
 };
 
 /// A reason why iterations of `loop` may not run at the same time, or nothing.  Buffers that every iteration
 /// fills before it reads them do not count: each iteration has its own.
 std::optional<Conflict> parallel_conflict(const State& state, NodeId loop);
+
+/// A buffer that only `loop` uses, and in which an iteration finds what it has not written itself: when its
+/// iterations run at the same time, lowering gives each a buffer of its own, and what was in it is gone when
+/// the loops around run it again.
+std::optional<Conflict> private_conflict(const State& state, NodeId loop);
 
 /// A reason why the nest may not run in the order `after` instead of `before` (the same loops), or nothing.
 /// A reduction with a commutative update may change the order of its terms.

@@ -36,6 +36,12 @@ using Factor = std::variant<None, int64_t, ExprRef>;
 /// Where a primitive takes a block or a loop.
 using PlaceRef = std::variant<BlockRef, LoopRef>;
 
+/// Names a buffer among those of a block: by its place in T.reads or T.writes, by its name, by ("read" |
+/// "write", place), or itself.
+struct BufferArg {
+  std::variant<int64_t, std::string, std::pair<std::string, int64_t>, Buffer> which;
+};
+
 /// Any argument or result.  Nodes are attribute values (annotations, index maps).
 struct ArgValue {
   using List = std::vector<ArgValue>;
@@ -68,6 +74,7 @@ struct ArgValue {
   ArgValue(const PlaceRef& place) {
     std::visit([&](const auto& value) { data = value; }, place);
   }
+  ArgValue(const BufferArg& buffer);
   template <class T>
   ArgValue(const std::optional<T>& value) {
     if (value) *this = ArgValue(*value);

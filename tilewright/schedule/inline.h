@@ -18,6 +18,18 @@ void require_element_access(const State& state, NodeId owner, const Buffer& buff
 Substitution solve_indices(const State& state, NodeId block, const std::vector<PrimExpr>& indices,
                            const std::vector<PrimExpr>& outputs, const std::string& what);
 
+/// The indices of the loads of `buffer` in the store's value.  Raises UserError unless they are all the same.
+std::vector<PrimExpr> require_one_index(const State& state, NodeId block, const BufferStoreNode* store,
+                                        const Buffer& buffer);
+/// Raises UserError unless `block` can be computed where `producer` is: what it reads beside `buffer` is
+/// there already, and nothing uses what it writes before it.
+void require_order_free(const State& state, NodeId block, NodeId producer, const Buffer& buffer);
+/// Raises UserError unless each element of `buffer` that `block` reads is one that `producer` writes: an
+/// instance that reads nothing that there is would have no producer to be computed by.
+void require_all_written(const State& state, NodeId block, NodeId producer, const Buffer& buffer);
+/// The values that the block's axes take.  Raises UserError unless it runs once for each.
+std::vector<Range> require_bijective(const State& state, NodeId block);
+
 /// `realize` with `edit` run on its statements, and the declared regions of every block in it whose body
 /// changes found anew.  Changed blocks are entered in `forwarded`.
 BlockRealize with_changed_body(const BlockRealizeNode* realize, const std::function<Stmt(const Stmt&)>& edit,

@@ -13,6 +13,7 @@ void require_independent_iterations(const State& state, NodeId loop, std::string
       refuse(state, loop, "loop {} cannot be {}: {}", state.node(loop).name, how, conflict->str(state));
   if (conflict->first.block == conflict->second.block && conflict->first.is_update)
     error.help("it is a reduction; use another loop, or rfactor to give each iteration its own sum");
+  conflict->explain(error);
   throw error;
 }
 
@@ -22,9 +23,12 @@ void require_still_independent(const State& state, NodeId scope, const std::vect
       for (NodeId id = state.node(writer).parent; id != scope; id = state.node(id).parent) {
         const ForKind kind = state.node(id).loop()->for_kind;
         if (kind == ForKind::kSerial || kind == ForKind::kUnrolled) continue;
-        if (const auto conflict = parallel_conflict(state, id))
-          throw refuse(state, id, "the iterations of loop {} could not run at once any more: {}",
-                       state.node(id).name, conflict->str(state));
+        const auto conflict = parallel_conflict(state, id);
+        if (!conflict) continue;
+        UserError error = refuse(state, id, "the iterations of loop {} could not run at once any more: {}",
+                                 state.node(id).name, conflict->str(state));
+        conflict->explain(error);
+        throw error;
       }
     }
   }

@@ -16,6 +16,17 @@ const PrimitiveInfo& find_primitive(std::string_view name) {
   throw UserError("there is no schedule primitive \"{}\"", name).help("{}", nearest_names_text(name, names));
 }
 
+ArgValue::ArgValue(const BufferArg& buffer) {
+  if (const auto* index = std::get_if<int64_t>(&buffer.which))
+    data = *index;
+  else if (const auto* name = std::get_if<std::string>(&buffer.which))
+    data = *name;
+  else if (const auto* side = std::get_if<std::pair<std::string, int64_t>>(&buffer.which))
+    data = List{ArgValue(side->first), ArgValue(side->second)};
+  else
+    data = ObjectRef(std::get<Buffer>(buffer.which));
+}
+
 namespace primitive_detail {
 namespace {
 
@@ -76,6 +87,21 @@ void read(const ArgValue& value, std::string_view name, Factor* out) {
     *out = *sampled;
   else
     wrong_type(value, name, "an integer, a sampled value or None");
+}
+
+void read(const ArgValue& value, std::string_view name, BufferArg* out) {
+  const auto* list = value.as<ArgValue::List>();
+  const auto* node = value.as<ObjectRef>();
+  if (const auto* index = value.as<int64_t>())
+    out->which = *index;
+  else if (const auto* text = value.as<std::string>())
+    out->which = *text;
+  else if (node && is<BufferNode>(*node))
+    out->which = ref_as<BufferNode>(*node);
+  else if (list && list->size() == 2 && (*list)[0].as<std::string>() && (*list)[1].as<int64_t>())
+    out->which = std::pair{*(*list)[0].as<std::string>(), *(*list)[1].as<int64_t>()};
+  else
+    wrong_type(value, name, "a number, the name of a buffer, (\"read\" | \"write\", number) or a buffer");
 }
 
 // Plain values become the nodes that attributes hold.

@@ -49,6 +49,7 @@ void read(const ArgValue& value, std::string_view name, BlockRef* out);
 void read(const ArgValue& value, std::string_view name, LoopRef* out);
 void read(const ArgValue& value, std::string_view name, PlaceRef* out);
 void read(const ArgValue& value, std::string_view name, Factor* out);
+void read(const ArgValue& value, std::string_view name, BufferArg* out);
 void read(const ArgValue& value, std::string_view name, ObjectRef* out);
 const ArgValue::List& list_of(const ArgValue& value, std::string_view name, std::string_view item_type);
 [[noreturn]] void wrong_node(const ObjectRef& node, std::string_view name, std::string_view expected);
@@ -72,6 +73,7 @@ TILEWRIGHT_ARG_TYPE(LoopRef, "Loop")
 TILEWRIGHT_ARG_TYPE(ExprRef, "Expr")
 TILEWRIGHT_ARG_TYPE(PlaceRef, "Block | Loop")
 TILEWRIGHT_ARG_TYPE(Factor, "int | Expr | None")
+TILEWRIGHT_ARG_TYPE(BufferArg, "int | str | tuple[str, int] | Buffer")
 TILEWRIGHT_ARG_TYPE(ObjectRef, "object")
 TILEWRIGHT_ARG_TYPE(IndexMap, "IndexMap")
 #undef TILEWRIGHT_ARG_TYPE
@@ -119,12 +121,12 @@ template <class Args>
 std::vector<ArgInfo> schema() {
   std::vector<ArgInfo> infos;
   const Args defaults{};
-  auto add = [&](auto f) {
+  [[maybe_unused]] auto add = [&](auto f) {
     using T = std::remove_cvref_t<decltype(defaults.*decltype(f)::member)>;
     // Handles and nodes have no default; of other types the struct says which fields must be given.
     bool required = std::is_same_v<T, BlockRef> || std::is_same_v<T, LoopRef> ||
                     std::is_same_v<T, PlaceRef> || std::is_same_v<T, IndexMap> ||
-                    std::is_same_v<T, ObjectRef>;
+                    std::is_same_v<T, ObjectRef> || std::is_same_v<T, BufferArg>;
     if constexpr (requires { Args::kRequired; }) {
       for (std::string_view name : Args::kRequired) required |= name == f.name;
     }
@@ -141,7 +143,7 @@ template <auto kApply>
 ArgValue run(State& state, std::vector<ArgValue>* values) {
   using Args = std::remove_const_t<decltype(args_of(kApply))>;
   Args args;
-  size_t n = 0;
+  [[maybe_unused]] size_t n = 0;  // there may be no arguments
   std::apply([&](auto... f) { (read((*values)[n++], f.name, &(args.*decltype(f)::member)), ...); },
              Args::fields());
   ArgValue result;

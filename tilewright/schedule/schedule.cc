@@ -1,6 +1,7 @@
 #include "tilewright/schedule/schedule.h"
 
 #include "tilewright/analysis/verify.h"
+#include "tilewright/schedule/same_numbers.h"
 #include "tilewright/support/near.h"
 
 namespace tilewright::schedule {
@@ -45,6 +46,9 @@ std::vector<ArgValue> bind_arguments(const PrimitiveInfo& primitive, std::vector
   return values;
 }
 
+// Seeds are given out as numbers that fit everywhere: positive, 31 bits.
+constexpr uint64_t kMaxSeed = (uint64_t{1} << 31) - 1;
+
 // Loops are cut and moved on purpose, so an axis need not have its loop's range.
 constexpr analysis::VerifyOptions kVerifyOptions{.axes_match_loops = false};
 
@@ -52,7 +56,9 @@ constexpr analysis::VerifyOptions kVerifyOptions{.axes_match_loops = false};
 void verify_step(const State& state) {
   state.verify_tree();
   try {
-    analysis::verify(state.module(), kVerifyOptions);
+    analysis::VerifyOptions options = kVerifyOptions;
+    options.regions_cover_accesses = state.regions_are_complete;
+    analysis::verify(state.module(), options);
   } catch (const UserError& error) {
     throw InternalError(error.span(), "the step made a program that is not well formed: {}", error.text());
   }
@@ -61,7 +67,7 @@ void verify_step(const State& state) {
 }  // namespace
 
 Schedule::Schedule(IRModule module, Options options)
-    : state_(std::move(module), options.seed), options_(options) {
+    : original_(module), state_(std::move(module), options.seed), options_(options) {
   if (options_.verify_steps) analysis::verify(state_.module(), kVerifyOptions);
 }
 
@@ -85,6 +91,9 @@ Result Schedule::run(const PrimitiveInfo& primitive, std::vector<ArgValue> args)
     Instruction step{&primitive, std::move(args), {}};
     step.result = primitive.run(state_, &step.args);
     if (options_.verify_steps) verify_step(state_);
+    if (options_.verify_numbers)
+      require_same_numbers(original_, state_.module(), 1, options_.seed,
+                           fmt::format("step {}, {}", trace_.steps.size() + 1, step.call()));
     trace_.steps.push_back(step);
     return {std::move(step.result)};
   } catch (Error& error) {
@@ -92,8 +101,16 @@ Result Schedule::run(const PrimitiveInfo& primitive, std::vector<ArgValue> args)
     trace_.steps.erase(trace_.steps.begin() + num_steps,
                        trace_.steps.end());  // a block that was looked up by name
     error.add_prefix(primitive.name);
+    if (error.kind() == Error::Kind::kUser && options_.errors == ErrorDetail::kFast)
+      throw UserError("{}", error.text());
+    if (error.kind() == Error::Kind::kUser && options_.errors == ErrorDetail::kNone)
+      throw UserError("{} is refused", primitive.name);
     throw;
   }
+}
+
+void Schedule::verify(int64_t samples, uint64_t seed) const {
+  require_same_numbers(original_, state_.module(), samples, seed, "verify");
 }
 
 void Schedule::blocks_by_name(const ArgInfo& info, ArgValue* value) {
@@ -116,6 +133,7 @@ void Schedule::fail_stale(std::string_view kind, const std::string& handle, cons
 }
 
 void Schedule::require_alive(LoopRef loop) const {
+  if (state_.special_place(loop)) return;
   const NodeId id = state_.node_of_handle(loop);
   if (id == kNoNode) throw UserError("{} is no loop of this schedule", handle_name(loop));
   if (!state_.node(id).stmt) fail_stale("loop", handle_name(loop), state_.node(id));
@@ -136,10 +154,32 @@ void Schedule::require_alive(const ArgValue& value) const {
   });
 }
 
+void Schedule::work_on(const std::string& func_name) {
+  std::vector<std::string_view> names;
+  for (const State::Func& func : state_.funcs()) {
+    if (func.root == kNoNode) continue;
+    if (func.name->name_hint == func_name) {
+      state_.working_on = func_name;
+      return;
+    }
+    names.push_back(func.name->name_hint);
+  }
+  throw UserError("work_on: the module has no function \"{}\" with blocks", func_name)
+      .help("{}", nearest_names_text(func_name, names));
+}
+
+uint64_t Schedule::fork_seed() { return state_.random()() & kMaxSeed; }
+
+void Schedule::set_seed(uint64_t seed) {
+  options_.seed = seed;
+  state_.random().seed(seed);
+}
+
+Schedule Schedule::copy() { return fork(fork_seed()); }
+
 Schedule Schedule::fork(uint64_t seed) const {
   Schedule copy = *this;
-  copy.options_.seed = seed;
-  copy.state_.random().seed(seed);
+  copy.set_seed(seed);
   return copy;
 }
 
@@ -159,6 +199,7 @@ int64_t Schedule::get(ExprRef expr) const {
 }
 
 bool Schedule::is_alive(PlaceRef place) const {
+  if (const auto* loop = std::get_if<LoopRef>(&place); loop && state_.special_place(*loop)) return false;
   const NodeId id = std::visit([&](auto ref) { return state_.node_of_handle(ref); }, place);
   return id != kNoNode && state_.node(id).stmt;
 }

@@ -49,11 +49,20 @@ struct Result {
   }
 };
 
+/// How much the error of a refused step says.
+enum class ErrorDetail {
+  kDetail,  // the reason, the place in the program, notes and help
+  kFast,    // the reason: the program is not printed to find the place
+  kNone,    // only which primitive refused
+};
+
 class Schedule {
  public:
   struct Options {
-    uint64_t seed = 0;          // of what sample_* primitives draw
-    bool verify_steps = false;  // check that the program is well formed, before and after every step
+    uint64_t seed = 0;            // of what sample_* primitives draw
+    bool verify_steps = false;    // check that the program is well formed, before and after every step
+    bool verify_numbers = false;  // run the program before and after every step and compare the results
+    ErrorDetail errors = ErrorDetail::kDetail;
   };
   explicit Schedule(IRModule module) : Schedule(std::move(module), Options{}) {}
   /// Raises UserError if `module` is not well formed and options.verify_steps is set.
@@ -61,6 +70,9 @@ class Schedule {
 
   /// The program as it is now.
   IRModule module() const { return state_.module(); }
+  /// Runs the program as it was given and as it is now on `samples` sets of random arguments and raises
+  /// UserError at the first element that differs.  Symbolic dimensions are small and not divisible.
+  void verify(int64_t samples = 3, uint64_t seed = 0) const;
   /// Runs `primitive` on values in the order of its table; the trace gets a step.  A block may be given by
   /// its name. What fails leaves the schedule unchanged; its text begins with the primitive's name.
   Result run(const PrimitiveInfo& primitive, std::vector<ArgValue> args);
@@ -75,6 +87,14 @@ class Schedule {
 
   const Trace& trace() const { return trace_; }
   const State& state() const { return state_; }
+  /// From now on blocks are looked for in function `func_name` only.  Raises UserError if there is none.
+  void work_on(const std::string& func_name);
+  /// A new seed, drawn from this schedule's random numbers.
+  uint64_t fork_seed();
+  /// Samples are drawn from `seed` from now on.
+  void set_seed(uint64_t seed);
+  /// A copy that draws its own samples.
+  Schedule copy();
   /// A copy whose samples are drawn from `seed`.
   Schedule fork(uint64_t seed) const;
 
@@ -92,6 +112,7 @@ class Schedule {
   [[noreturn]] void fail_stale(std::string_view kind, const std::string& handle, const TreeNode& node) const;
   void blocks_by_name(const ArgInfo& info, ArgValue* value);
 
+  IRModule original_;
   State state_;
   Trace trace_;
   Options options_;

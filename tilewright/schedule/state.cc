@@ -332,6 +332,20 @@ ExprRef State::new_expr_ref(int64_t value) {
   return {static_cast<int32_t>(handles_.size()) - 1};
 }
 
+namespace {
+constexpr int64_t kFirstPlace = -2;  // handles of places have the values below, which are no numbers of nodes
+}
+LoopRef State::new_place_ref(Place place) {
+  handles_.push_back({Handle::kLoop, kFirstPlace - static_cast<int64_t>(place)});
+  return {static_cast<int32_t>(handles_.size()) - 1};
+}
+std::optional<Place> State::special_place(LoopRef ref) const {
+  if (ref.id < 0 || static_cast<size_t>(ref.id) >= handles_.size()) return std::nullopt;
+  const Handle& handle = handles_[static_cast<size_t>(ref.id)];
+  if (handle.kind != Handle::kLoop || handle.value > kFirstPlace) return std::nullopt;
+  return static_cast<Place>(kFirstPlace - handle.value);
+}
+
 NodeId State::lookup(int32_t id, Handle::Kind kind) const {
   if (id < 0 || static_cast<size_t>(id) >= handles_.size()) return kNoNode;
   const Handle& handle = handles_[static_cast<size_t>(id)];
@@ -339,6 +353,9 @@ NodeId State::lookup(int32_t id, Handle::Kind kind) const {
 }
 
 NodeId State::resolve(int32_t id, Handle::Kind kind) const {
+  if (kind == Handle::kLoop && special_place(LoopRef{id}))
+    throw UserError("{} stands for a place that is no loop", handle_name(LoopRef{id}))
+        .help("only compute_at and reverse_compute_at take it");
   const NodeId found = lookup(id, kind);
   TILEWRIGHT_CHECK(found != kNoNode && node(found).stmt, "handle {} points at nothing", id);
   return found;

@@ -31,6 +31,9 @@ struct TreeNode {
   const BlockNode* block() const { return realize() ? realize()->block.get() : nullptr; }
 };
 
+/// Where a block may be computed other than in a loop: not at all by itself, or where it stands.
+enum class Place { kInline, kRoot };
+
 /// What a block has become, for blocks that are changed and not removed.
 using BlockMap = std::unordered_map<const BlockNode*, Block>;
 
@@ -74,6 +77,9 @@ class State {
   LoopRef new_loop_ref(NodeId id);
   BlockRef new_block_ref(NodeId id);
   ExprRef new_expr_ref(int64_t value);
+  /// A handle that compute_at takes for a place that is no loop.
+  LoopRef new_place_ref(Place place);
+  std::optional<Place> special_place(LoopRef ref) const;
   /// The node behind a handle; a removed one is an InternalError, as Schedule::run has refused it before.
   NodeId operator[](LoopRef ref) const { return resolve(ref.id, Handle::kLoop); }
   NodeId operator[](BlockRef ref) const { return resolve(ref.id, Handle::kBlock); }
@@ -89,6 +95,12 @@ class State {
   size_t num_handles() const { return handles_.size(); }
   /// Forgets the handles given out since there were `count`, after a step that failed.
   void drop_handles(size_t count) { handles_.resize(count); }
+
+  /// The function that blocks are looked for in when none is named; none: all.
+  std::optional<std::string> working_on;
+
+  /// Whether the regions that blocks declare are all that they access: no step has hidden any.
+  bool regions_are_complete = true;
 
   // ---- the step that is being run, and its random numbers
   void begin_step(int32_t step) { step_ = step; }

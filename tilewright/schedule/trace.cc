@@ -137,6 +137,13 @@ Trace Trace::simplified() const {
   return {{kept.rbegin(), kept.rend()}};
 }
 
+Trace Trace::without_postproc() const {
+  const auto mark = std::find_if(steps.begin(), steps.end(), [](const Instruction& step) {
+    return step.primitive->name == "enter_postproc";
+  });
+  return {{steps.begin(), mark}};
+}
+
 void Trace::apply_to(Schedule& schedule) const {
   std::unordered_map<std::string, ArgValue> handles;  // of the trace -> of the schedule
   for (size_t n = 0; n < steps.size(); ++n) {

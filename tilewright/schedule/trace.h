@@ -30,6 +30,8 @@ struct Trace {
   static Trace load_json(std::string_view text);
   /// Without steps that only look and whose results nothing uses.
   Trace simplified() const;
+  /// The steps before the first enter_postproc.
+  Trace without_postproc() const;
   /// Runs every step on `schedule`.  Handles are those of the trace only inside of it; what fails names its
   /// step.
   void apply_to(Schedule& schedule) const;

@@ -1,33 +1,54 @@
 """Schedules: a module and the checked steps that transform it."""
 
+from functools import wraps
 from inspect import isfunction
 
 from .. import _core
-from ..errors import Unsupported
+from ..errors import Unsupported, UserError
 from ..ir.module import IRModule, unwrapped
 from ..tir import index_map
 
 BlockRV = _core.BlockHandle
 LoopRV = _core.LoopHandle
 ExprRV = _core.ExprHandle
+_ERROR_LEVELS = ["detail", "fast", "none"]
 Trace = _core.Trace
 
 
 class Schedule:
     """A program and the steps that transform it; every step is proved legal or refused with the reason.
 
-    mod         a module, or a function, which becomes the module's "main"
-    seed        of what sample_* primitives draw; default 0
-    debug_mask  verify the program after every step if not 0 or "none"; default 0
+    mod                 a module, or a function, which becomes the module's "main"
+    seed                of what sample_* primitives draw; default 0
+    debug_mask          verify the program after every step if not 0 or "none"; default 0
+    error_render_level  "detail": the reason, the place, notes and help (default); "fast": the reason; "none": which step
+    verify_each_step    run the program before and after every step on the interpreter, and compare; default False
     >>> sch = tilewright.Schedule(MyModule)
     >>> i, j, k = sch.get_loops(sch.get_block("C"))
     """
 
-    def __init__(self, mod, *, seed: int | None = None, debug_mask=0, error_render_level: str = "detail"):
+    def __init__(
+        self,
+        mod,
+        *,
+        seed: int | None = None,
+        debug_mask=0,
+        error_render_level: str = "detail",
+        verify_each_step: bool = False,
+    ):
         if not isinstance(mod, IRModule):
             mod = IRModule.from_expr(mod)
-        verify = debug_mask not in (0, "none", None)
-        self._core = _core.Schedule(unwrapped(mod), abs(seed or 0), verify)
+        if error_render_level not in _ERROR_LEVELS:
+            raise UserError(
+                f'Schedule: error_render_level "{error_render_level}" is none of detail, fast, none'
+            )
+        self._core = _core.Schedule(
+            unwrapped(mod),
+            abs(seed or 0),
+            debug_mask not in (0, "none", None),
+            verify_each_step,
+            _ERROR_LEVELS.index(error_render_level),
+        )
 
     @classmethod
     def _of(cls, core) -> "Schedule":
@@ -50,12 +71,45 @@ class Schedule:
         return self._core.get(handle)
 
     def copy(self) -> "Schedule":
-        """An independent schedule that understands the same handles."""
+        """An independent schedule that understands the same handles and draws its own samples."""
         return Schedule._of(self._core.copy())
 
     def fork(self, seed: int) -> "Schedule":
         """A copy whose samples are drawn from `seed`."""
         return Schedule._of(self._core.fork(seed))
+
+    def seed(self, seed: int) -> None:
+        """Draws samples from `seed` from now on."""
+        self._core.set_seed(abs(seed))
+
+    def fork_seed(self) -> int:
+        """A new seed, drawn from this schedule's random numbers."""
+        return self._core.fork_seed()
+
+    def work_on(self, func_name: str) -> None:
+        """Looks for blocks in function `func_name` only, until the next work_on.
+
+        Raises UserError if the module has no such function with blocks.
+        >>> sch = tilewright.Schedule(MyModule)
+        >>> sch.work_on("mm_relu")
+        """
+        self._core.work_on(func_name)
+
+    @property
+    def func_working_on(self) -> str | None:
+        """The name that work_on was given; None: all functions."""
+        return self._core.working_on() or None
+
+    def verify(self, samples: int = 3, seed: int = 0) -> None:
+        """Runs the program as it was given and as it is now on random arguments and compares the results.
+
+        samples  how many sets of arguments; symbolic dimensions are 3, 5, 7, 11 or 13
+        Raises   UserError at the first element that differs; Unsupported if a parameter has changed
+        >>> sch = tilewright.Schedule(MyModule)
+        >>> sch.parallel(sch.get_loops(sch.get_block("C"))[0])
+        >>> sch.verify(samples=1)
+        """
+        self._core.verify(samples, seed)
 
     def show(self, **options) -> None:
         """Prints the program and the trace."""
@@ -79,16 +133,36 @@ def by_rules(mod, target="llvm") -> Schedule:
     return sch
 
 
+def _flat(ranges):
+    """`ranges` with its pairs one after the other: i: ((i, i + 2), i) becomes i: (i, i + 2, i, i + 1)."""
+
+    @wraps(ranges)
+    def ends(*axes):
+        given = ranges(*axes)
+        given = given if isinstance(given, list | tuple) else [given]
+        if not any(isinstance(each, list | tuple) for each in given):
+            return given
+        pairs = [each if isinstance(each, list | tuple) else (each, each + 1) for each in given]
+        return [end for pair in pairs for end in pair]
+
+    return ends
+
+
 def _method(name: str, doc: str, returns: str, args: list):
-    maps = {n: arg for n, (arg, _, type_name, *_) in enumerate(args) if type_name.startswith("IndexMap")}
+    maps = {
+        n: arg
+        for n, (arg, _, type_name, *_) in enumerate(args)
+        if type_name.startswith("IndexMap") or arg == "pad_value"
+    }
 
     def call(self, *positional, **named):
         positional = list(positional)
         for n, arg in maps.items():  # a Python function may stand for an index map
+            to_map = (lambda function: index_map(_flat(function))) if arg == "gen_new_ranges" else index_map
             if n < len(positional) and isfunction(positional[n]):
-                positional[n] = index_map(positional[n])
+                positional[n] = to_map(positional[n])
             elif isfunction(named.get(arg)):
-                named[arg] = index_map(named[arg])
+                named[arg] = to_map(named[arg])
         return self._core.run(name, positional, named)
 
     call.__name__ = name
@@ -109,15 +183,21 @@ def _apply_to_schedule(self, sch: Schedule, remove_postproc: bool = False, decis
     """Runs the steps of this trace on `sch`.
 
     sch                a schedule of the same program
-    remove_postproc    leave out what follows a postprocessing mark; no trace has one yet
+    remove_postproc    leave out what follows enter_postproc
     decision_provider  must be None: samples are drawn as the trace recorded them
     Raises             UserError for a step that does not fit
     """
     if decision_provider is not None:
         raise Unsupported("apply_to_schedule: a decision_provider cannot be given")
-    self.apply_to(sch._core)
+    (self.without_postproc() if remove_postproc else self).apply_to(sch._core)
+
+
+def _simplified(self, remove_postproc: bool = False) -> Trace:
+    """Without steps that only look and whose results nothing uses, and without what follows enter_postproc if asked."""
+    return (self.without_postproc() if remove_postproc else self)._simplified()
 
 
 Trace.apply_to_schedule = _apply_to_schedule
+Trace.simplified = _simplified
 Trace.as_json = lambda self: self.save_json()
 Trace.show = lambda self: print(self)

@@ -305,7 +305,7 @@ void pack(Schedule& sch, const BlockShape& sum, const Plan& plan, std::optional<
     if (dim != last) to.push_back(from[dim]);
   }
   to.push_back(floormod(PrimExpr(from[last]), width));
-  sch.call("transform_layout", copy, "write", 0, IndexMapNode::make(from, to));
+  sch.call("transform_layout", copy, ArgValue{"write", 0}, IndexMapNode::make(from, to));
 }
 
 }  // namespace

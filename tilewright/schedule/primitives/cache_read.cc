@@ -1,7 +1,9 @@
 // cache_read: consumers read a copy of a buffer in another storage scope.
+#include "tilewright/schedule/buffers.h"
 #include "tilewright/schedule/cache_stage.h"
 #include "tilewright/schedule/edit.h"
 #include "tilewright/schedule/loops.h"
+#include "tilewright/schedule/outer_regions.h"
 #include "tilewright/schedule/primitive.h"
 #include "tilewright/schedule/report.h"
 #include "tilewright/tir/builder.h"
@@ -11,10 +13,10 @@ namespace {
 
 struct Args {
   BlockRef block;
-  int64_t read_buffer_index = 0;
+  BufferArg read_buffer_index;
   std::string storage_scope;
   std::vector<BlockRef> consumer_blocks;
-  static constexpr std::string_view kRequired[] = {"read_buffer_index", "storage_scope"};
+  static constexpr std::string_view kRequired[] = {"storage_scope"};
   static constexpr auto fields() {
     return std::tuple{
         field<&Args::block>("block", "a block that reads the buffer"),
@@ -39,14 +41,10 @@ std::vector<NodeId> consumers_to_change(const State& state, const Args& args, No
   return consumers.empty() ? readers_of(state, scope, buffer) : consumers;
 }
 
-BlockRef apply(State& state, const Args& args) {
+BlockRef apply(State& state, Args& args) {
   const NodeId block = state[args.block], scope = state.scope_of(block);
-  const auto& reads = state.node(block).block()->reads;
   if (scope == kNoNode) throw refuse(state, block, "block {} is the root", state.node(block).name);
-  if (args.read_buffer_index < 0 || args.read_buffer_index >= static_cast<int64_t>(reads.size()))
-    throw refuse(state, block, "block {} reads {} buffers, there is no number {}", state.node(block).name,
-                 reads.size(), args.read_buffer_index);
-  const Buffer buffer = reads[static_cast<size_t>(args.read_buffer_index)]->buffer;
+  const Buffer buffer = require_buffer(state, block, &args.read_buffer_index, true).buffer;
   std::vector<NodeId> consumers = consumers_to_change(state, args, block, scope, buffer);
   const std::vector<NodeId> writers = writers_of(state, scope, buffer);
   if (args.consumer_blocks.empty()) {
@@ -103,6 +101,7 @@ BlockRef apply(State& state, const Args& args) {
   edit.replace(child, seq({copy.stmt, with_consumers}));
   edit.edit_block(scope, [&](BlockNode& n) { n.alloc_buffers.push_back(cache); });
   edit.commit(state, scope);
+  complete_outer_regions(state, consumers[0]);
   return state.new_block_ref(state.find(copy.block.get(), scope));
 }
 

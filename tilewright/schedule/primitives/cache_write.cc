@@ -1,4 +1,6 @@
 // cache_write: a block writes to a buffer in another storage scope, from which the result is copied.
+#include "tilewright/schedule/block_checks.h"
+#include "tilewright/schedule/buffers.h"
 #include "tilewright/schedule/cache_stage.h"
 #include "tilewright/schedule/coverage.h"
 #include "tilewright/schedule/edit.h"
@@ -12,10 +14,10 @@ namespace {
 
 struct Args {
   BlockRef block;
-  int64_t write_buffer_index = 0;
+  BufferArg write_buffer_index;
   std::string storage_scope;
   std::vector<BlockRef> consumer_blocks;
-  static constexpr std::string_view kRequired[] = {"write_buffer_index", "storage_scope"};
+  static constexpr std::string_view kRequired[] = {"storage_scope"};
   static constexpr auto fields() {
     return std::tuple{
         field<&Args::block>("block", "the only block that writes the buffer"),
@@ -27,15 +29,11 @@ struct Args {
   }
 };
 
-BlockRef apply(State& state, const Args& args) {
+BlockRef apply(State& state, Args& args) {
   const NodeId block = state[args.block], scope = state.scope_of(block);
-  const auto& writes = state.node(block).block()->writes;
   const std::string& name = state.node(block).name;
   if (scope == kNoNode) throw refuse(state, block, "block {} is the root", name);
-  if (args.write_buffer_index < 0 || args.write_buffer_index >= static_cast<int64_t>(writes.size()))
-    throw refuse(state, block, "block {} writes {} buffers, there is no number {}", name, writes.size(),
-                 args.write_buffer_index);
-  const Buffer buffer = writes[static_cast<size_t>(args.write_buffer_index)]->buffer;
+  const Buffer buffer = require_buffer(state, block, &args.write_buffer_index, false).buffer;
   for (NodeId writer : writers_of(state, scope, buffer)) {
     if (writer != block)
       throw refuse(state, writer, "block {} writes {} as well", state.node(writer).name, buffer->name);
@@ -44,6 +42,8 @@ BlockRef apply(State& state, const Args& args) {
     if (may_alias(read->buffer, buffer))
       throw refuse(state, block, "block {} reads {}, which it also writes", name, buffer->name);
   }
+  if (const Reason reason = why_not_whole_sum(state, block); !reason.empty())
+    throw refuse(state, block, "block {} cannot write elsewhere: {}", name, reason);
   // Readers see the result where they are: the copy is made in the innermost loop that they share with the
   // block.
   NodeId around = scope;

@@ -8,26 +8,22 @@
 #include "tilewright/schedule/loops.h"
 #include "tilewright/schedule/primitive.h"
 #include "tilewright/schedule/report.h"
+#include "tilewright/schedule/witness.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::schedule {
 namespace {
 
-struct Args {
-  BlockRef block;
-  LoopRef loop;
-  bool preserve_unit_loops = false;
-  int64_t index = -1;
-  static constexpr auto fields() {
-    return std::tuple{
-        field<&Args::block>("block", "a producer: all that reads its result is inside of loop"),
-        field<&Args::loop>("loop", "where it goes"),
-        field<&Args::preserve_unit_loops>("preserve_unit_loops",
-                                          "make loops of extent 1 for axes that take one value"),
-        field<&Args::index>(
-            "index", "place in the body of loop: -1 last possible, -2 first possible, else the position")};
-  }
-};
+// The innermost loop that all readers are in, as help.
+void add_nearest_legal(const State& state, NodeId block, UserError* error) {
+  NodeId shared = kNoNode;
+  for (NodeId reader : consumers_of(state, block))
+    shared = shared == kNoNode ? state.node(reader).parent : common_ancestor(state, shared, reader);
+  if (shared != kNoNode && state.node(shared).is_loop())
+    error->help("loop {} has all that reads it inside", state.node(shared).name);
+  else
+    error->help("no loop has all that reads it inside; split the readers off with cache_read first");
+}
 
 // All blocks that read what `block` writes; each must be inside of the loop.
 std::vector<NodeId> require_consumers_inside(const State& state, NodeId block, NodeId loop) {
@@ -36,9 +32,12 @@ std::vector<NodeId> require_consumers_inside(const State& state, NodeId block, N
     const NodeId owner = allocation_of(state, write->buffer, state.node(block).parent);
     for (NodeId reader : readers_of(state, owner, write->buffer, block)) {
       if (reader == block) continue;
-      if (!state.is_inside(reader, loop))
-        throw refuse(state, reader, "block {} reads {}, but is not inside loop {}", state.node(reader).name,
-                     write->buffer->name, state.node(loop).name);
+      if (!state.is_inside(reader, loop)) {
+        UserError error = refuse(state, reader, "block {} reads {}, but is not inside loop {}",
+                                 state.node(reader).name, write->buffer->name, state.node(loop).name);
+        add_nearest_legal(state, block, &error);
+        throw error;
+      }
       consumers.push_back(reader);
     }
   }
@@ -112,17 +111,24 @@ void require_needs_computed(const State& after, NodeId block, NodeId loop,
         arith::IntervalRegion needed =
             arith::intersect(relaxed(after, read, loop, analyzer),
                              arith::to_intervals(full_region(read.buffer)->region), analyzer);
-        if (!surely_writes(after, block, read.buffer, needed, loop))
-          throw refuse(after, consumer,
-                       "block {} reads elements of {} that block {} writes in another iteration of the loops "
-                       "around both",
-                       after.node(consumer).name, read.buffer->name, after.node(block).name);
+        if (surely_writes(after, block, read.buffer, needed, loop)) continue;
+        UserError error =
+            refuse(after, consumer,
+                   "block {} reads elements of {} that block {} writes in another iteration of the "
+                   "loops around both",
+                   after.node(consumer).name, read.buffer->name, after.node(block).name);
+        for (const Access& made : accesses_of(after, block)) {
+          if (made.is_write && made.buffer == read.buffer)
+            explain_read(error, after, read, made, loop, false);
+        }
+        throw error;
       }
     }
   }
 }
 
-void apply(State& state, const Args& args) {
+void apply(State& state, const MoveArgs& args) {
+  if (moved_to_special_place(state, args, "compute_inline")) return;
   const NodeId block = state[args.block], loop = state[args.loop];
   require_same_scope(state, block, loop);
   auto require = [&](const Reason& reason) {

@@ -5,6 +5,7 @@
 #include "tilewright/schedule/access.h"
 #include "tilewright/schedule/edit.h"
 #include "tilewright/schedule/loops.h"
+#include "tilewright/schedule/outer_regions.h"
 #include "tilewright/schedule/primitive.h"
 #include "tilewright/schedule/report.h"
 #include "tilewright/tir/builder.h"
@@ -181,6 +182,7 @@ BlockRef apply(State& state, const Args& args) {
   edit.forward(realize->block.get(), update);
   edit.replace(loop_id, seq({init.stmt, inside.build(loop_id)}));
   edit.commit(state, loop_id);
+  complete_outer_regions(state, block_id);
   return state.new_block_ref(state.find(init.block.get(), block_id));
 }
 

@@ -36,6 +36,7 @@ const State::Func& require_func(const State& state, const std::string& name) {
 }
 
 BlockRef apply(State& state, Args& args) {
+  if (!args.func_name) args.func_name = state.working_on;
   std::vector<const State::Func*> funcs;
   if (args.func_name)
     funcs.push_back(&require_func(state, *args.func_name));

@@ -1,5 +1,5 @@
 // get_child_blocks: the blocks directly inside a block or loop.
-#include "tilewright/schedule/primitive.h"
+#include "tilewright/schedule/block_list.h"
 
 namespace tilewright::schedule {
 namespace {
@@ -12,10 +12,7 @@ struct Args {
 };
 
 std::vector<BlockRef> apply(State& state, const Args& args) {
-  std::vector<BlockRef> blocks;
-  for (NodeId block : state.blocks_below(state[args.block_or_loop]))
-    blocks.push_back(state.new_block_ref(block));
-  return blocks;
+  return new_block_refs(state, state.blocks_below(state[args.block_or_loop]));
 }
 
 }  // namespace

@@ -1,21 +1,12 @@
 // get_consumers: the blocks that read what a block writes.
 #include "tilewright/schedule/access.h"
-#include "tilewright/schedule/primitive.h"
+#include "tilewright/schedule/block_list.h"
 
 namespace tilewright::schedule {
 namespace {
 
-struct Args {
-  BlockRef block;
-  static constexpr auto fields() {
-    return std::tuple{field<&Args::block>("block", "the block to start from")};
-  }
-};
-
-std::vector<BlockRef> apply(State& state, const Args& args) {
-  std::vector<BlockRef> blocks;
-  for (NodeId block : consumers_of(state, state[args.block])) blocks.push_back(state.new_block_ref(block));
-  return blocks;
+std::vector<BlockRef> apply(State& state, const FromBlock& args) {
+  return new_block_refs(state, consumers_of(state, state[args.block]));
 }
 
 }  // namespace

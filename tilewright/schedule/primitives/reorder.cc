@@ -73,13 +73,28 @@ void apply(State& state, const Args& args) {
   }
   if (order == chain) return;
   require_bounds_defined(state, order);
-  if (const auto conflict = order_conflict(state, chain, order))
-    throw refuse(state, conflict->first.block, "the order of the iterations counts: {}",
-                 conflict->str(state));
+  if (const auto conflict = order_conflict(state, chain, order)) {
+    UserError error =
+        refuse(state, conflict->first.block, "the order of the iterations counts: {}", conflict->str(state));
+    conflict->explain(error);
+    throw error;
+  }
   Stmt body = state.node(chain.back()).loop()->body;
   for (size_t n = order.size(); n-- > 0;)
     body = with(state.node(order[n]).loop(), [&](ForNode& loop) { loop.body = body; });
-  state.replace(chain[0], body);
+  State after = state;
+  after.replace(chain[0], body);
+  for (NodeId id : order) {
+    const ForKind kind = after.node(id).loop()->for_kind;
+    if (kind == ForKind::kSerial || kind == ForKind::kUnrolled) continue;
+    if (const auto conflict = private_conflict(after, id)) {
+      UserError error = refuse(state, id, "the iterations of loop {} could not run at once any more: {}",
+                               after.node(id).name, conflict->str(after));
+      conflict->explain(error);
+      throw error;
+    }
+  }
+  state = std::move(after);
 }
 
 }  // namespace

@@ -9,26 +9,11 @@
 #include "tilewright/schedule/loops.h"
 #include "tilewright/schedule/primitive.h"
 #include "tilewright/schedule/report.h"
+#include "tilewright/schedule/witness.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::schedule {
 namespace {
-
-struct Args {
-  BlockRef block;
-  LoopRef loop;
-  bool preserve_unit_loops = false;
-  int64_t index = -1;
-  static constexpr auto fields() {
-    return std::tuple{
-        field<&Args::block>("block", "a consumer of what is written inside of loop"),
-        field<&Args::loop>("loop", "where it goes"),
-        field<&Args::preserve_unit_loops>("preserve_unit_loops",
-                                          "make loops of extent 1 for axes that take one value"),
-        field<&Args::index>(
-            "index", "place in the body of loop: -1 last possible, -2 first possible, else the position")};
-  }
-};
 
 // The blocks inside of the loop that write what `block` reads; all others must be done before the loop.
 std::vector<NodeId> require_producers(const State& state, NodeId block, NodeId loop) {
@@ -135,25 +120,33 @@ void require_inputs_ready(const State& state, const State& after, NodeId block, 
         arith::Analyzer analyzer;
         bind_loops_above(after, block, analyzer);
         const arith::IntervalRegion needed = relaxed(after, read, loop, analyzer);
-        if (!surely_writes(after, producer, read.buffer, needed, loop))
-          throw refuse(state, block,
-                       "block {} would read elements of {} that one iteration of loop {} does not write",
-                       state.node(block).name, read.buffer->name, state.node(loop).name);
+        if (!surely_writes(after, producer, read.buffer, needed, loop)) {
+          UserError error = refuse(
+              state, block, "block {} would read elements of {} that one iteration of loop {} does not write",
+              state.node(block).name, read.buffer->name, state.node(loop).name);
+          explain_read(error, after, read, write, loop, false);
+          throw error;
+        }
         const arith::IntervalRegion written = relaxed(after, write, loop, analyzer);
         const std::vector<NodeId> determined = determined_loops(after, written, needed, chain, analyzer);
         for (NodeId outer : chain) {
-          if (std::find(determined.begin(), determined.end(), outer) == determined.end() &&
-              !is_one(after.node(outer).loop()->extent))
-            throw refuse(state, outer,
-                         "block {} would read elements of {} that a later iteration of loop {} writes again",
-                         state.node(block).name, read.buffer->name, state.node(outer).name);
+          if (std::find(determined.begin(), determined.end(), outer) != determined.end() ||
+              is_one(after.node(outer).loop()->extent))
+            continue;
+          UserError error =
+              refuse(state, outer,
+                     "block {} would read elements of {} that a later iteration of loop {} writes again",
+                     state.node(block).name, read.buffer->name, state.node(outer).name);
+          explain_read(error, after, read, write, loop, true);
+          throw error;
         }
       }
     }
   }
 }
 
-void apply(State& state, const Args& args) {
+void apply(State& state, const MoveArgs& args) {
+  if (moved_to_special_place(state, args, "reverse_compute_inline")) return;
   const NodeId block = state[args.block], loop = state[args.loop];
   require_same_scope(state, block, loop);
   if (!is_before(state, loop, block))

@@ -1,8 +1,5 @@
 // reverse_compute_inline: a consumer is computed by its only producer, and the buffer between them goes.
 #include "tilewright/analysis/regions.h"
-#include "tilewright/ir/services.h"
-#include "tilewright/ir/walk.h"
-#include "tilewright/schedule/coverage.h"
 #include "tilewright/schedule/edit.h"
 #include "tilewright/schedule/inline.h"
 #include "tilewright/schedule/loops.h"
@@ -55,73 +52,6 @@ Producer require_producer(const State& state, NodeId block) {
     throw refuse(state, block, "block {} cannot be inlined into a producer: {}", state.node(block).name,
                  reason);
   return found.back();
-}
-
-// The indices of the loads of `buffer`, which must all be the same.
-std::vector<PrimExpr> require_one_index(const State& state, NodeId block, const BufferStoreNode* store,
-                                        const Buffer& buffer) {
-  std::vector<PrimExpr> indices;
-  bool is_first = true;
-  walk(store->value, [&](const BufferLoadNode* load) {
-    if (load->buffer != buffer) return true;
-    if (is_first) indices = load->indices;
-    for (size_t n = 0; n < indices.size(); ++n) {
-      if (!structural_equal(indices[n], load->indices[n]))
-        throw refuse(state, block, "block {} reads {} at different places", state.node(block).name,
-                     buffer->name);
-    }
-    is_first = false;
-    return true;
-  });
-  if (is_first)
-    throw refuse(state, block, "block {} reads {} only in an index", state.node(block).name, buffer->name);
-  return indices;
-}
-
-void require_order_free(const State& state, NodeId block, NodeId producer, const Buffer& buffer) {
-  const NodeId scope = state.scope_of(block);
-  for (const BufferRegion& read : state.node(block).block()->reads) {
-    if (read->buffer == buffer) continue;
-    for (NodeId writer : writers_of(state, scope, read->buffer)) {
-      if (!is_before(state, writer, producer))
-        throw refuse(state, writer, "block {} writes {}, which block {} reads, after block {}",
-                     state.node(writer).name, read->buffer->name, state.node(block).name,
-                     state.node(producer).name);
-    }
-  }
-  for (const BufferRegion& write : state.node(block).block()->writes) {
-    for (NodeId other : state.child_blocks(scope)) {
-      if (other == block || is_before(state, block, other)) continue;
-      for (const Access& access : accesses_of(state, other)) {
-        if (may_alias(access.buffer, write->buffer))
-          throw refuse(state, other, "block {} uses {}, which block {} writes, before it",
-                       state.node(other).name, write->buffer->name, state.node(block).name);
-      }
-    }
-  }
-}
-
-// Each element that the consumer reads is one that the producer writes: an instance that pads, and reads
-// nothing that there is, would have no producer to be computed by.
-void require_all_written(const State& state, NodeId block, NodeId producer, const Buffer& buffer) {
-  const NodeId scope = state.scope_of(block);
-  for (const Access& read : accesses_of(state, block)) {
-    if (read.is_write || read.buffer != buffer) continue;
-    arith::Analyzer analyzer;
-    bind_loops_above(state, block, analyzer);
-    if (!surely_writes(state, producer, buffer, relaxed(state, read, scope, analyzer), scope))
-      throw refuse(state, block, "block {} may read elements of {} that block {} does not write",
-                   state.node(block).name, buffer->name, state.node(producer).name);
-  }
-}
-
-// The values that the block's axes take, each once.
-std::vector<Range> require_bijective(const State& state, NodeId block) {
-  std::vector<Range> domains;
-  const NodeId scope = state.scope_of(block);
-  if (const Reason reason = why_not_bijective(state, block, scope, &domains); !reason.empty())
-    throw refuse(state, block, "block {} cannot be inlined: {}", state.node(block).name, reason);
-  return domains;
 }
 
 void apply(State& state, const Args& args) {

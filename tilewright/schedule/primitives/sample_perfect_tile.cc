@@ -1,7 +1,7 @@
 // sample_perfect_tile: factors of a loop's extent drawn at random.
-#include "tilewright/schedule/loops.h"
 #include "tilewright/schedule/primitive.h"
 #include "tilewright/schedule/report.h"
+#include "tilewright/schedule/tile_sampling.h"
 
 namespace tilewright::schedule {
 namespace {
@@ -19,29 +19,11 @@ struct Args {
   }
 };
 
-void require_decision(const State& state, NodeId loop, int64_t extent, const Args& args) {
-  int64_t product = 1;
-  for (int64_t factor : *args.decision) {
-    if (factor < 1 || __builtin_mul_overflow(product, factor, &product)) product = INT64_MAX;
-  }
-  if (static_cast<int64_t>(args.decision->size()) != args.n)
-    throw refuse(state, loop, "the decision has {} factors instead of {}", args.decision->size(), args.n);
-  if (product != extent)
-    throw refuse(state, loop, "the decision [{}] does not multiply to the extent {} of loop {}",
-                 fmt::join(*args.decision, ", "), extent, state.node(loop).name);
-}
-
 // Each prime of the extent goes to a place drawn at random; the last place takes only what keeps it small
 // enough.
 std::vector<int64_t> draw(State& state, int64_t extent, const Args& args) {
   std::vector<int64_t> factors(static_cast<size_t>(args.n), 1);
-  std::vector<int64_t> primes;
-  int64_t rest = extent;
-  for (int64_t p = 2; p * p <= rest; ++p) {
-    for (; rest % p == 0; rest /= p) primes.push_back(p);
-  }
-  if (rest > 1) primes.push_back(rest);
-  for (int64_t prime : primes) {
+  for (int64_t prime : primes_of(extent)) {
     const bool fits_last = factors.back() * prime <= args.max_innermost_factor || args.n == 1;
     const uint64_t places = static_cast<uint64_t>(args.n) - (fits_last ? 0 : 1);
     factors[state.random()() % places] *= prime;
@@ -51,17 +33,14 @@ std::vector<int64_t> draw(State& state, int64_t extent, const Args& args) {
 
 std::vector<ExprRef> apply(State& state, Args& args) {
   const NodeId loop = state[args.loop];
-  const std::optional<int64_t> extent = const_extent(state.node(loop).loop());
-  if (!extent)
-    throw refuse(state, loop, "loop {} has extent {}, which is not constant", state.node(loop).name,
-                 text(state.node(loop).loop()->extent));
+  const int64_t extent = require_const_extent(state, loop);
   if (args.n < 1) throw refuse(state, loop, "{} factors are asked for", args.n);
   if (args.max_innermost_factor < 1)
     throw refuse(state, loop, "max_innermost_factor {} is below 1", args.max_innermost_factor);
   if (args.decision)
-    require_decision(state, loop, *extent, args);
+    require_factors(state, loop, extent, args.n, *args.decision);
   else
-    args.decision = draw(state, *extent, args);
+    args.decision = draw(state, extent, args);
   std::vector<ExprRef> results;
   for (int64_t factor : *args.decision) results.push_back(state.new_expr_ref(factor));
   return results;

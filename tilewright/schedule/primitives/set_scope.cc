@@ -10,9 +10,9 @@ namespace {
 
 struct Args {
   BlockRef block;
-  int64_t buffer_index = 0;
+  BufferArg buffer_index;
   std::string storage_scope;
-  static constexpr std::string_view kRequired[] = {"buffer_index", "storage_scope"};
+  static constexpr std::string_view kRequired[] = {"storage_scope"};
   static constexpr auto fields() {
     return std::tuple{field<&Args::block>("block", "a block that writes the buffer"),
                       field<&Args::buffer_index>("buffer_index", "which of the buffers it writes"),
@@ -20,9 +20,10 @@ struct Args {
   }
 };
 
-void apply(State& state, const Args& args) {
+void apply(State& state, Args& args) {
   const NodeId block = state[args.block];
-  const WrittenBuffer target = require_written_buffer(state, block, args.buffer_index);
+  const BufferPlace place = require_buffer(state, block, &args.buffer_index, false);
+  const WrittenBuffer target = allocated(state, block, place.buffer);
   if (target.buffer->scope() == args.storage_scope) return;
   if (target.owner == kNoNode)
     throw refuse(state, block, "buffer {} is a parameter of the function", target.buffer->name);

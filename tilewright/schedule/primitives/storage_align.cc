@@ -10,8 +10,9 @@ namespace {
 
 struct Args {
   BlockRef block;
-  int64_t buffer_index = 0, axis = 0, factor = 1, offset = 0;
-  static constexpr std::string_view kRequired[] = {"buffer_index", "axis", "factor", "offset"};
+  BufferArg buffer_index;
+  int64_t axis = 0, factor = 1, offset = 0;
+  static constexpr std::string_view kRequired[] = {"axis", "factor", "offset"};
   static constexpr auto fields() {
     return std::tuple{
         field<&Args::block>("block", "a block that writes the buffer"),
@@ -24,9 +25,10 @@ struct Args {
 
 constexpr std::string_view kKey = "buffer_dim_align";
 
-void apply(State& state, const Args& args) {
+void apply(State& state, Args& args) {
   const NodeId block = state[args.block];
-  const WrittenBuffer target = require_written_buffer(state, block, args.buffer_index);
+  const BufferPlace place = require_buffer(state, block, &args.buffer_index, false);
+  const WrittenBuffer target = allocated(state, block, place.buffer);
   const auto ndim = static_cast<int64_t>(target.buffer->shape.size());
   if (target.owner == kNoNode)
     throw refuse(state, block, "buffer {} is a parameter of the function", target.buffer->name);
@@ -42,13 +44,15 @@ void apply(State& state, const Args& args) {
     if (const auto* list = known.as<ArrayNode>()) {
       for (const ObjectRef& entry : list->items) {
         const auto* parts = entry.as<ArrayNode>();
-        const bool is_same = parts && parts->items.size() == 4 &&
-                             is_const_int(ref_as<PrimExprNode>(parts->items[0]), args.buffer_index) &&
-                             is_const_int(ref_as<PrimExprNode>(parts->items[1]), axis);
+        const bool is_same =
+            parts && parts->items.size() == 4 &&
+            is_const_int(ref_as<PrimExprNode>(parts->items[0]), static_cast<int64_t>(place.index)) &&
+            is_const_int(ref_as<PrimExprNode>(parts->items[1]), axis);
         if (!is_same) entries.push_back(entry);
       }
     }
-    std::vector<ObjectRef> entry = {imm(args.buffer_index), imm(axis), imm(args.factor), imm(args.offset)};
+    std::vector<ObjectRef> entry = {imm(static_cast<int64_t>(place.index)), imm(axis), imm(args.factor),
+                                    imm(args.offset)};
     entries.push_back(ArrayNode::make(std::move(entry)));
     annotations.set(std::string(kKey), ArrayNode::make(std::move(entries)));
   });

@@ -1,0 +1,77 @@
+"""The Python face of schedules: functions as maps, seeds, marks, verification, how much errors say."""
+
+import pytest
+
+import tilewright
+from tilewright.script import parse
+
+CHAIN = """
+@T.prim_func
+def main(A: T.Buffer((7, 5), "float32"), C: T.Buffer((7, 5), "float32")):
+    B = T.alloc_buffer((7, 5))
+    for i, j in T.grid(7, 5):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = A[vi, vj] * T.float32(2)
+    for i, j in T.grid(7, 5):
+        with T.block("C"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            C[vi, vj] = B[vi, vj] + T.float32(1)
+"""
+
+
+def test_functions_stand_for_maps_and_pad_values():
+    sch = tilewright.Schedule(parse(CHAIN), debug_mask="all")
+    sch.transform_layout("B", "B", lambda i, j: (i // 4, j, i % 4), pad_value=lambda a, b, c: a + b + c)
+    sch.reindex_cache_read("C", 0, "local", lambda i, j: (j, i))
+    sch.verify(samples=2)
+    again = tilewright.Schedule(parse(CHAIN))
+    tilewright.schedule.Trace.load_json(sch.trace.as_json()).apply_to_schedule(again)
+    assert str(again.mod) == str(sch.mod)
+
+
+def test_ranges_may_be_pairs():
+    sch = tilewright.Schedule(parse(CHAIN), debug_mask="all")
+    sch.annotate_buffer_access("C", 0, "read", lambda vi, vj: ((vi, vi + 1), vj))
+    assert "explicit_read_region" in str(sch.mod)
+
+
+def test_what_follows_the_mark_is_left_out():
+    sch = tilewright.Schedule(parse(CHAIN))
+    sch.parallel(sch.get_loops("B")[0])
+    sch.enter_postproc()
+    sch.vectorize(sch.get_loops("C")[1])
+    part = tilewright.Schedule(parse(CHAIN))
+    sch.trace.apply_to_schedule(part, remove_postproc=True)
+    assert "parallel" in str(part.mod) and "vectorized" not in str(part.mod)
+    assert len(sch.trace.simplified(remove_postproc=True)) == 3
+
+
+def test_work_on_and_seeds():
+    sch = tilewright.Schedule(parse(CHAIN), seed=3)
+    assert sch.func_working_on is None
+    sch.work_on("main")
+    assert sch.func_working_on == "main"
+    one, other = sch.fork(5), sch.fork(5)
+    draw = [each.sample_categorical([1, 2, 3], [1, 1, 1]) for each in (one, other)]
+    assert one.get(draw[0]) == other.get(draw[1])
+    sch.seed(5)
+    assert sch.get(sch.sample_categorical([1, 2, 3], [1, 1, 1])) == one.get(draw[0])
+    assert 0 <= sch.fork_seed() < 2**31
+
+
+def test_errors_say_as_much_as_is_asked():
+    sch = tilewright.Schedule(parse(CHAIN), error_render_level="fast")
+    with pytest.raises(tilewright.errors.UserError) as error:
+        sch.split(sch.get_loops("B")[0], [2, 3])
+    assert str(error.value) == "error: split: factors 2 * 3 = 6 do not cover loop i of extent 7"
+    with pytest.raises(tilewright.errors.UserError) as error:
+        tilewright.Schedule(parse(CHAIN), error_render_level="loud")
+    assert str(error.value) == 'Schedule: error_render_level "loud" is none of detail, fast, none'
+
+
+def test_every_step_is_verified_as_it_is_applied():
+    sch = tilewright.Schedule(parse(CHAIN), verify_each_step=True)
+    sch.fuse(*sch.get_loops("B"))
+    sch.compute_inline("B")
+    sch.verify()

@@ -1,0 +1,267 @@
+// Layouts of buffers and blocks, and what blocks say that they access.
+#include "schedule_testing.h"
+#include "tilewright/tir/builder.h"
+
+namespace tilewright::schedule {
+namespace {
+
+constexpr std::string_view kChain = R"(
+    @T.prim_func
+    def main(A: T.Buffer((7,), "float32"), C: T.Buffer((7,), "float32")):
+        B = T.alloc_buffer((7,))
+        for i in range(7):
+            with T.block("B"):
+                vi = T.axis.spatial(7, i)
+                B[vi] = A[vi] * T.float32(2)
+        for i in range(7):
+            with T.block("C"):
+                vi = T.axis.spatial(7, i)
+                C[vi] = B[vi] + T.float32(1)
+)";
+
+IndexMap by_fours() {
+  const Var i = make_var("i");
+  return IndexMapNode::make(std::vector<Var>{i},
+                            std::vector<PrimExpr>{floordiv(PrimExpr(i), 4), floormod(PrimExpr(i), 4)});
+}
+
+TEST(TransformLayout, PaddingHoldsTheValue) {
+  check_schedule(kChain, [](Schedule& sch) { sch.call("transform_layout", "B", "B", by_fours(), 0.5); }, R"(
+    @T.prim_func
+    def main(A: T.Buffer((7,), "float32"), C: T.Buffer((7,), "float32")):
+        B = T.alloc_buffer((2, 4))
+        for i in range(7):
+            with T.block("B"):
+                vi = T.axis.spatial(7, i)
+                B[vi // 4, vi % 4] = A[vi] * T.float32(2)
+        for ax0, ax1 in T.grid(2, 4):
+            with T.block("B_pad"):
+                v0, v1 = T.axis.remap("SS", [ax0, ax1])
+                T.where(ax0 * 4 + ax1 >= 7)
+                B[v0, v1] = T.float32(0.5)
+        for i in range(7):
+            with T.block("C"):
+                vi = T.axis.spatial(7, i)
+                C[vi] = B[vi // 4, vi % 4] + T.float32(1)
+  )");
+}
+
+TEST(TransformLayout, PaddingMayDependOnThePlace) {
+  const Var a = make_var("a"), b = make_var("b");
+  const IndexMap value = IndexMapNode::make(std::vector<Var>{a, b}, std::vector<PrimExpr>{a + b});
+  Schedule sch(module_of(kChain), {.seed = 1, .verify_steps = true});
+  sch.call("transform_layout", "B", "B", by_fours(), value);
+  const Block pad = sch.get(sch.call("get_block", "B_pad").block());
+  EXPECT_EQ(show(sch.module()).find("B[v0, v1] = T.Cast(\"float32\", v0 + v1)") == std::string::npos, false)
+      << show(sch.module());
+  EXPECT_EQ(pad->iter_vars.size(), 2U);
+}
+
+TEST(TransformLayout, OfAParameterPaddingIsAssumed) {
+  Schedule sch(module_of(kChain), {.seed = 1, .verify_steps = true});
+  sch.call("transform_layout", "B", "A", by_fours(), 0.0);
+  EXPECT_NE(show(sch.module()).find("T.assume(A[v0, v1] == T.float32(0))"), std::string::npos)
+      << show(sch.module());
+}
+
+TEST(TransformLayout, PadValuesOfAnotherFormAreRefused) {
+  const std::string place =
+      "\n  f.py:5:14\n   5 |         with T.block(\"B\"):\n     |              ^^^^^^^^^^^^";
+  check_refused(
+      kChain, [](Schedule& sch) { sch.call("transform_layout", "B", "B", by_fours(), by_fours()); },
+      "error: transform_layout: the pad value takes 1 indices and gives 2 values instead of 2 and 1" + place);
+  check_refused(
+      kChain, [](Schedule& sch) { sch.call("transform_layout", "B", "B", by_fours(), "zero"); },
+      "error: transform_layout: the pad value \"zero\" is neither a number nor a function" + place);
+}
+
+TEST(TransformLayout, MapsThatDoNotFitAreRefused) {
+  const Var i = make_var("i"), j = make_var("j");
+  const IndexMap two = IndexMapNode::make(std::vector<Var>{i, j}, std::vector<PrimExpr>{i, j});
+  const IndexMap negative = IndexMapNode::make(std::vector<Var>{i}, std::vector<PrimExpr>{PrimExpr(i) - 3});
+  const std::string place =
+      "\n  f.py:5:14\n   5 |         with T.block(\"B\"):\n     |              ^^^^^^^^^^^^";
+  check_refused(
+      kChain, [&](Schedule& sch) { sch.call("transform_layout", "B", "B", two); },
+      "error: transform_layout: the map takes 2 indices, but B has 1" + place);
+  check_refused(
+      kChain, [&](Schedule& sch) { sch.call("transform_layout", "B", "B", negative); },
+      "error: transform_layout: index i - 3 of the map may be negative" + place);
+  check_refused(
+      kChain, [&](Schedule& sch) { sch.call("transform_layout", "B", "D", two); },
+      "error: transform_layout: block B accesses no buffer \"D\"" + place + "\nhelp: did you mean A or B?");
+}
+
+TEST(SetAxisSeparator, StandsInTheBuffer) {
+  check_schedule(
+      R"(
+    @T.prim_func
+    def main(A: T.Buffer((5, 7), "float32"), C: T.Buffer((5, 7), "float32")):
+        B = T.alloc_buffer((5, 7))
+        for i, j in T.grid(5, 7):
+            with T.block("B"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vi, vj] = A[vi, vj] * T.float32(2)
+        for i, j in T.grid(5, 7):
+            with T.block("C"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                C[vi, vj] = B[vi, vj]
+  )",
+      [](Schedule& sch) { sch.call("set_axis_separator", "B", "B", ArgValue::List{1}); }, R"(
+    @T.prim_func
+    def main(A: T.Buffer((5, 7), "float32"), C: T.Buffer((5, 7), "float32")):
+        B = T.alloc_buffer((5, 7), axis_separators=[1])
+        for i, j in T.grid(5, 7):
+            with T.block("B"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vi, vj] = A[vi, vj] * T.float32(2)
+        for i, j in T.grid(5, 7):
+            with T.block("C"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                C[vi, vj] = B[vi, vj]
+  )");
+}
+
+TEST(SetAxisSeparator, NumbersOutOfOrderAreRefused) {
+  check_refused(kChain, [](Schedule& sch) { sch.call("set_axis_separator", "B", "B", ArgValue{1, 0}); }, R"(
+    error: set_axis_separator: axis separators [1, 0] are no rising list of numbers from 0 to 1
+      f.py:5:14
+       5 |         with T.block("B"):
+         |              ^^^^^^^^^^^^
+  )");
+  const IRModule module = module_of(kChain);
+  Schedule sch(module);
+  sch.call("set_axis_separator", "B", "B", ArgValue(ArgValue::List{}));
+  EXPECT_EQ(sch.module(), module);
+}
+
+constexpr std::string_view kMatmul = R"(
+    @T.prim_func
+    def main(A: T.Buffer((4, 7), "float32"), Y: T.Buffer((4, 6), "float32")):
+        for i, j, k in T.grid(4, 6, 7):
+            with T.block("Y"):
+                vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+                with T.init():
+                    Y[vi, vj] = T.float32(0)
+                Y[vi, vj] = Y[vi, vj] + A[vi, vk]
+)";
+
+IndexMap fused_ij() {
+  const Var i = make_var("i"), j = make_var("j"), k = make_var("k");
+  return IndexMapNode::make(std::vector<Var>{i, j, k}, std::vector<PrimExpr>{PrimExpr(i) * 6 + j, k});
+}
+
+TEST(TransformBlockLayout, AxesAreFused) {
+  check_schedule(kMatmul, [](Schedule& sch) { sch.call("transform_block_layout", "Y", fused_ij()); }, R"(
+    @T.prim_func
+    def main(A: T.Buffer((4, 7), "float32"), Y: T.Buffer((4, 6), "float32")):
+        for ax0, ax1 in T.grid(24, 7):
+            with T.block("Y"):
+                v0, v1 = T.axis.remap("SR", [ax0, ax1])
+                with T.init():
+                    Y[v0 // 6, v0 % 6] = T.float32(0)
+                Y[v0 // 6, v0 % 6] = Y[v0 // 6, v0 % 6] + A[v0 // 6, v1]
+  )");
+}
+
+TEST(TransformBlockLayout, WhatIsNotOneToOneOrMixedIsRefused) {
+  const Var i = make_var("i"), j = make_var("j"), k = make_var("k");
+  const std::vector<Var> vars{i, j, k};
+  const IndexMap gaps = IndexMapNode::make(vars, std::vector<PrimExpr>{PrimExpr(i) * 2, j, k});
+  const IndexMap mixed = IndexMapNode::make(vars, std::vector<PrimExpr>{i, PrimExpr(j) * 7 + k});
+  const std::string place =
+      "\n  f.py:4:14\n   4 |         with T.block(\"Y\"):\n     |              ^^^^^^^^^^^^";
+  check_refused(
+      kMatmul, [&](Schedule& sch) { sch.call("transform_block_layout", "Y", gaps); },
+      "error: transform_block_layout: the map leaves gaps: 168 instances of block Y in a space of 294" +
+          place);
+  check_refused(
+      kMatmul, [&](Schedule& sch) { sch.call("transform_block_layout", "Y", mixed); },
+      "error: transform_block_layout: new axis j * 7 + k would mix spatial and reduce axes" + place);
+  check_refused(
+      kMatmul,
+      [&](Schedule& sch) {
+        sch.call("split", sch.call("get_loops", "Y").loops()[0], Factors{None{}, int64_t{2}});
+        sch.call("transform_block_layout", "Y", fused_ij());
+      },
+      "error: transform_block_layout: axis vi of block Y is not a loop of its own, but i_0 * 2 + i_1" +
+          place);
+}
+
+constexpr std::string_view kStencil = R"(
+    @T.prim_func
+    def main(A: T.Buffer((7,), "float32"), B: T.Buffer((5,), "float32")):
+        for i in range(5):
+            with T.block("B"):
+                vi = T.axis.spatial(5, i)
+                T.reads(A[0:7])
+                T.writes(B[vi])
+                B[vi] = A[vi] + A[vi + 2]
+)";
+
+IndexMap window(int64_t width) {
+  const Var i = make_var("i");
+  return IndexMapNode::make(std::vector<Var>{i}, std::vector<PrimExpr>{i, PrimExpr(i) + width});
+}
+
+TEST(AnnotateBufferAccess, TheRegionIsTheUsers) {
+  check_schedule(
+      kStencil, [](Schedule& sch) { sch.call("annotate_buffer_access", "B", 0, "read", window(3)); }, R"(
+    @T.prim_func
+    def main(A: T.Buffer((7,), "float32"), B: T.Buffer((5,), "float32")):
+        for i in range(5):
+            with T.block("B"):
+                vi = T.axis.spatial(5, i)
+                T.reads(A[vi:vi + 3])
+                T.writes(B[vi])
+                T.block_attr({"explicit_read_region": [0]})
+                B[vi] = A[vi] + A[vi + 2]
+  )");
+}
+
+TEST(AnnotateBufferAccess, BadRegionsAreRefused) {
+  const std::string place =
+      "\n  f.py:4:14\n   4 |         with T.block(\"B\"):\n     |              ^^^^^^^^^^^^";
+  const Var i = make_var("i"), j = make_var("j");
+  const IndexMap two = IndexMapNode::make(std::vector<Var>{i, j}, std::vector<PrimExpr>{i, j});
+  const IndexMap point = IndexMapNode::make(std::vector<Var>{i}, std::vector<PrimExpr>{i, i, i});
+  check_refused(
+      kStencil, [&](Schedule& sch) { sch.call("annotate_buffer_access", "B", 0, "reads", window(3)); },
+      "error: annotate_buffer_access: a buffer is in list \"read\" or \"write\", not \"reads\"" + place);
+  check_refused(
+      kStencil, [&](Schedule& sch) { sch.call("annotate_buffer_access", "B", 0, "read", two); },
+      "error: annotate_buffer_access: the map takes 2 indices, but block B has 1 axes" + place);
+  check_refused(
+      kStencil, [&](Schedule& sch) { sch.call("annotate_buffer_access", "B", 0, "read", point); },
+      "error: annotate_buffer_access: the map gives 3 numbers instead of begin and end of 1 dimensions" +
+          place);
+  check_refused(
+      kStencil, [&](Schedule& sch) { sch.call("annotate_buffer_access", "B", 0, "read", window(2)); },
+      "error: annotate_buffer_access: block B accesses A outside of A[vi:vi + 2]: index vi + 2 is 2 where "
+      "that begins at 0" +
+          place);
+}
+
+TEST(UnsafeHideBufferAccess, TheBlockDoesNotSay) {
+  Schedule sch(module_of(kStencil), {.seed = 1, .verify_steps = true});
+  sch.call("unsafe_hide_buffer_access", "B", "read", ArgValue::List{0});
+  EXPECT_TRUE(sch.get(sch.call("get_block", "B").block())->reads.empty());
+  const std::string place =
+      "\n  f.py:4:14\n   4 |         with T.block(\"B\"):\n     |              ^^^^^^^^^^^^";
+  check_refused(
+      kStencil, [](Schedule& sch) { sch.call("unsafe_hide_buffer_access", "B", "write", ArgValue::List{1}); },
+      "error: unsafe_hide_buffer_access: block B writes 1 buffer, there is no number 1" + place);
+  check_refused(
+      kStencil, [](Schedule& sch) { sch.call("unsafe_hide_buffer_access", "B", "both", ArgValue::List{1}); },
+      "error: unsafe_hide_buffer_access: a buffer is in list \"read\" or \"write\", not \"both\"" + place);
+}
+
+TEST(UnsafeHideBufferAccess, NothingToHideChangesNothing) {
+  const IRModule module = module_of(kStencil);
+  Schedule sch(module);
+  sch.call("unsafe_hide_buffer_access", "B", "read", ArgValue(ArgValue::List{}));
+  EXPECT_EQ(sch.module(), module);
+}
+
+}  // namespace
+}  // namespace tilewright::schedule

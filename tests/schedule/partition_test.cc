@@ -1,0 +1,241 @@
+// loop_partition and merge.
+#include "schedule_testing.h"
+
+namespace tilewright::schedule {
+namespace {
+
+constexpr std::string_view kDouble = R"(
+    @T.prim_func
+    def main(A: T.Buffer((127,), "float32"), B: T.Buffer((127,), "float32")):
+        for i in range(127):
+            with T.block("B"):
+                vi = T.axis.spatial(127, i)
+                B[vi] = A[vi] * T.float32(2)
+)";
+
+TEST(LoopPartition, TheRestIsAPartOfItsOwn) {
+  check_schedule(
+      kDouble,
+      [](Schedule& sch) {
+        const auto [a, b, c] =
+            sch.call("loop_partition", sch.call("get_loops", "B").loops()[0], ArgValue{2, 64}).loops<3>();
+        EXPECT_EQ(sch.get(sch.call("get_block", "B_2").block())->name_hint, "B_2");
+        sch.call("vectorize", b);
+      },
+      R"(
+    @T.prim_func
+    def main(A: T.Buffer((127,), "float32"), B: T.Buffer((127,), "float32")):
+        for i_0 in range(2):
+            with T.block("B"):
+                vi = T.axis.spatial(2, i_0)
+                B[vi] = A[vi] * T.float32(2)
+        for i_1 in T.vectorized(2, 66):
+            with T.block("B_1"):
+                vi = T.axis.spatial((2, 66), i_1)
+                B[vi] = A[vi] * T.float32(2)
+        for i_2 in range(66, 127):
+            with T.block("B_2"):
+                vi = T.axis.spatial((66, 127), i_2)
+                B[vi] = A[vi] * T.float32(2)
+  )");
+}
+
+constexpr std::string_view kSum = R"(
+    @T.prim_func
+    def main(A: T.Buffer((5, 7), "float32"), Y: T.Buffer((5,), "float32")):
+        for i, k in T.grid(5, 7):
+            with T.block("Y"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    Y[vi] = T.float32(0)
+                Y[vi] = Y[vi] + A[vi, vk]
+)";
+
+TEST(LoopPartition, ASumWithItsInitIsRefused) {
+  check_refused(
+      kSum,
+      [](Schedule& sch) {
+        sch.call("loop_partition", sch.call("get_loops", "Y").loops()[1], ArgValue::List{3});
+      },
+      R"(
+    error: loop_partition: loop k reduces in block Y, which has an init
+      f.py:4:14
+       4 |         with T.block("Y"):
+         |              ^^^^^^^^^^^^
+    help: give the init a block of its own with decompose_reduction first
+  )");
+}
+
+TEST(LoopPartition, ASumWithoutInit) {
+  check_schedule(
+      kSum,
+      [](Schedule& sch) {
+        const LoopRef k = sch.call("get_loops", "Y").loops()[1];
+        sch.call("decompose_reduction", "Y", k);
+        sch.call("loop_partition", k, Factors{int64_t{3}, None{}});
+      },
+      R"(
+    @T.prim_func
+    def main(A: T.Buffer((5, 7), "float32"), Y: T.Buffer((5,), "float32")):
+        for i in range(5):
+            with T.block("Y_init"):
+                vi = T.axis.spatial(5, i)
+                Y[vi] = T.float32(0)
+            for k_0 in range(3):
+                with T.block("Y_update"):
+                    vi = T.axis.spatial(5, i)
+                    vk = T.axis.reduce(3, k_0)
+                    Y[vi] = Y[vi] + A[vi, vk]
+            for k_1 in range(3, 7):
+                with T.block("Y_update_1"):
+                    vi = T.axis.spatial(5, i)
+                    vk = T.axis.reduce((3, 7), k_1)
+                    Y[vi] = Y[vi] + A[vi, vk]
+  )");
+}
+
+TEST(LoopPartition, PartsThatDoNotFitAreRefused) {
+  const auto partition = [](Factors factors) {
+    return [factors](Schedule& sch) {
+      sch.call("loop_partition", sch.call("get_loops", "B").loops()[0], factors);
+    };
+  };
+  const std::string place = "\n  f.py:3:5\n   3 |     for i in range(127):\n     |     ^^^^^^^^^^^^^^^^^^^^";
+  const std::string start = "error: loop_partition: ";
+  const int64_t big = 100;
+  check_refused(kDouble, partition({big, big}),
+                start + "parts of together 200 do not fit into loop i of extent 127" + place);
+  check_refused(
+      kDouble, partition({int64_t{127}, None{}}),
+      start + "parts of together 127 do not fit into loop i of extent 127, which leaves nothing for None" +
+          place);
+  check_refused(kDouble, partition({None{}, None{}}),
+                start + "more than one factor of loop i is None" + place);
+  check_refused(kDouble, partition({int64_t{0}}), start + "factor 0 of loop i is below 1" + place);
+  check_refused(kDouble, partition({}), start + "no factors are given for loop i" + place);
+}
+
+constexpr std::string_view kTwo = R"(
+    @T.prim_func
+    def main(A: T.Buffer((5, 7), "float32"), B: T.Buffer((5, 7), "float32"), C: T.Buffer((5, 7), "float32")):
+        for i, j in T.grid(5, 7):
+            with T.block("B"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vi, vj] = A[vi, vj] * T.float32(2)
+        for i, j in T.grid(5, 7):
+            with T.block("C"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                C[vi, vj] = B[vi, vj] + T.float32(1)
+)";
+
+LoopRef loop_of(Schedule& sch, const char* block, size_t n) {
+  return sch.call("get_loops", block).loops()[n];
+}
+
+TEST(Merge, OuterLoops) {
+  check_schedule(
+      kTwo, [](Schedule& sch) { sch.call("merge", loop_of(sch, "B", 0), loop_of(sch, "C", 0)); }, R"(
+    @T.prim_func
+    def main(A: T.Buffer((5, 7), "float32"), B: T.Buffer((5, 7), "float32"), C: T.Buffer((5, 7), "float32")):
+        for i_m in range(5):
+            for j in range(7):
+                with T.block("B"):
+                    vi, vj = T.axis.remap("SS", [i_m, j])
+                    B[vi, vj] = A[vi, vj] * T.float32(2)
+            for j in range(7):
+                with T.block("C"):
+                    vi, vj = T.axis.remap("SS", [i_m, j])
+                    C[vi, vj] = B[vi, vj] + T.float32(1)
+  )");
+}
+
+TEST(Merge, InnerLoopsTakeTheOuterOnesAlong) {
+  check_schedule(
+      kTwo, [](Schedule& sch) { sch.call("merge", loop_of(sch, "B", 1), loop_of(sch, "C", 1)); }, R"(
+    @T.prim_func
+    def main(A: T.Buffer((5, 7), "float32"), B: T.Buffer((5, 7), "float32"), C: T.Buffer((5, 7), "float32")):
+        for i_m, j_m in T.grid(5, 7):
+            with T.block("B"):
+                vi, vj = T.axis.remap("SS", [i_m, j_m])
+                B[vi, vj] = A[vi, vj] * T.float32(2)
+            with T.block("C"):
+                vi, vj = T.axis.remap("SS", [i_m, j_m])
+                C[vi, vj] = B[vi, vj] + T.float32(1)
+  )");
+}
+
+constexpr std::string_view kShifted = R"(
+    @T.prim_func
+    def main(A: T.Buffer((7,), "float32"), B: T.Buffer((7,), "float32"), C: T.Buffer((7,), "float32")):
+        for i in range(7):
+            with T.block("B"):
+                vi = T.axis.spatial(7, i)
+                B[vi] = A[vi] * T.float32(2)
+        for i in range(7):
+            with T.block("C"):
+                vi = T.axis.spatial(7, i)
+                C[vi] = B[6 - vi] + T.float32(1)
+        for i in range(7):
+            with T.block("A"):
+                vi = T.axis.spatial(7, i)
+                A[vi] = T.float32(0)
+        for i in range(5):
+            with T.block("D"):
+                vi = T.axis.spatial(5, i)
+                C[vi] = A[vi]
+        for i in range(7):
+            with T.block("E"):
+                vi = T.axis.spatial(7, i)
+                B[vi] = T.float32(0)
+)";
+
+TEST(Merge, IterationsThatNeedLaterOnesAreRefused) {
+  check_refused(
+      kShifted, [](Schedule& sch) { sch.call("merge", loop_of(sch, "B", 0), loop_of(sch, "C", 0)); }, R"(
+    error: merge: block C reads B, which block B writes in another iteration of loop i_m
+      f.py:8:14
+       8 |         with T.block("C"):
+         |              ^^^^^^^^^^^^
+    note: block C at i_m=0 reads B[6], written by block B at i_m=6
+  )");
+}
+
+TEST(Merge, WhatIsPassedMustNotCare) {
+  check_refused(
+      kShifted, [](Schedule& sch) { sch.call("merge", loop_of(sch, "B", 0), loop_of(sch, "E", 0)); }, R"(
+    error: merge: block C reads B, which block E writes: the two cannot change places
+      f.py:8:14
+       8 |         with T.block("C"):
+         |              ^^^^^^^^^^^^
+  )");
+}
+
+TEST(Merge, DifferentNestsAreRefused) {
+  check_refused(
+      kShifted, [](Schedule& sch) { sch.call("merge", loop_of(sch, "A", 0), loop_of(sch, "D", 0)); }, R"(
+    error: merge: loop i runs over [0, 7), loop i over [0, 5)
+      f.py:15:5
+      15 |     for i in range(5):
+         |     ^^^^^^^^^^^^^^^^^^
+  )");
+  check_refused(
+      kTwo, [](Schedule& sch) { sch.call("merge", loop_of(sch, "B", 0), loop_of(sch, "C", 1)); }, R"(
+    error: merge: loop i is 1 deep, loop j 2
+      f.py:7:5
+       7 |     for i, j in T.grid(5, 7):
+         |     ^^^^^^^^^^^^^^^^^^^^^^^^^
+  )");
+  check_refused(
+      kTwo, [](Schedule& sch) { sch.call("merge", loop_of(sch, "C", 0), loop_of(sch, "B", 0)); }, R"(
+    error: merge: loop i does not come after loop i
+      f.py:3:5
+       3 |     for i, j in T.grid(5, 7):
+         |     ^^^^^^^^^^^^^^^^^^^^^^^^^
+  )");
+  check_refused(
+      kTwo, [](Schedule& sch) { sch.call("merge", loop_of(sch, "C", 0)); },
+      "error: merge: at least two loops are needed, but 1 given");
+}
+
+}  // namespace
+}  // namespace tilewright::schedule

@@ -1,0 +1,250 @@
+// pad_einsum: a sum of products runs over lengths that are multiples, on padded copies of its operands.
+#include "tilewright/analysis/regions.h"
+#include "tilewright/ir/rewrite.h"
+#include "tilewright/ir/services.h"
+#include "tilewright/ir/walk.h"
+#include "tilewright/schedule/block_checks.h"
+#include "tilewright/schedule/edit.h"
+#include "tilewright/schedule/loops.h"
+#include "tilewright/schedule/primitive.h"
+#include "tilewright/schedule/report.h"
+#include "tilewright/schedule/trivial_nest.h"
+#include "tilewright/tir/builder.h"
+
+namespace tilewright::schedule {
+namespace {
+
+struct Args {
+  BlockRef block;
+  std::vector<int64_t> padding;
+  static constexpr std::string_view kRequired[] = {"padding"};
+  static constexpr auto fields() {
+    return std::tuple{field<&Args::block>("block", "a block whose indices are plain axes"),
+                      field<&Args::padding>("padding", "of what each axis becomes a multiple")};
+  }
+};
+
+// The new extent of each axis.
+std::vector<int64_t> padded_extents(const State& state, NodeId id, const std::vector<int64_t>& padding) {
+  const BlockNode* block = state.node(id).block();
+  if (padding.size() != block->iter_vars.size())
+    throw refuse(state, id, "{} paddings are given for the {} axes of block {}", padding.size(),
+                 block->iter_vars.size(), block->name_hint);
+  std::vector<int64_t> extents;
+  for (size_t n = 0; n < padding.size(); ++n) {
+    int64_t extent;
+    if (!as_const_int(block->iter_vars[n]->dom->extent, &extent))
+      throw refuse(state, id, "axis {} of block {} has extent {}, which is not constant",
+                   block->iter_vars[n]->var->name_hint, block->name_hint,
+                   text(block->iter_vars[n]->dom->extent));
+    if (padding[n] < 1 || padding[n] > (1 << 20))
+      throw refuse(state, id, "padding {} is not between 1 and {}", padding[n], 1 << 20);
+    extents.push_back((extent + padding[n] - 1) / padding[n] * padding[n]);
+  }
+  return extents;
+}
+
+// An operand or the result: its place in the block and its padded copy.
+struct Operand {
+  Buffer buffer, padded;
+  std::vector<PrimExpr> indices;
+};
+
+// The accesses of the block: plain axes and constants, one place for each buffer.
+std::vector<Operand> require_einsum(const State& state, NodeId id) {
+  const BlockNode* block = state.node(id).block();
+  const auto* update = block->body.as<BufferStoreNode>();
+  const auto* init = block->init ? block->init.as<BufferStoreNode>() : nullptr;
+  if (!update || update->predicate || (block->init && !init))
+    throw refuse(state, id, "block {} is not a single store", block->name_hint);
+  std::vector<Operand> operands;
+  auto meet = [&](const Buffer& buffer, const std::vector<PrimExpr>& indices) {
+    for (const PrimExpr& index : indices) {
+      if (!is<VarNode>(index) && !is<IntImmNode>(index))
+        throw refuse(state, id, "index {} of {} is neither an axis nor a constant", text(index),
+                     buffer->name);
+    }
+    for (const Operand& known : operands) {
+      if (known.buffer != buffer) continue;
+      for (size_t n = 0; n < indices.size(); ++n) {
+        if (!structural_equal(known.indices[n], indices[n]))
+          throw refuse(state, id, "block {} accesses {} at different places", block->name_hint, buffer->name);
+      }
+      return;
+    }
+    operands.push_back({buffer, nullptr, indices});
+  };
+  meet(update->buffer, update->indices);
+  if (init) meet(init->buffer, init->indices);
+  walk(update->value, [&](const BufferLoadNode* load) { meet(load->buffer, load->indices); });
+  return operands;
+}
+
+// Whether `value` is 0 when one of the loads that depend on a padded reduce axis is.
+bool vanishes(const PrimExpr& value, const std::vector<const VarNode*>& reduced) {
+  if (const auto* product = value.as<MulNode>())
+    return vanishes(product->a, reduced) || vanishes(product->b, reduced);
+  if (const auto* sum = value.as<AddNode>()) return vanishes(sum->a, reduced) && vanishes(sum->b, reduced);
+  if (const auto* cast = value.as<CastNode>()) return vanishes(cast->value, reduced);
+  const auto* load = value.as<BufferLoadNode>();
+  if (!load) return false;
+  for (const PrimExpr& index : load->indices) {
+    if (std::find(reduced.begin(), reduced.end(), index.as<VarNode>()) != reduced.end()) return true;
+  }
+  return false;
+}
+
+// Terms of the padded part add nothing.
+void require_neutral(const State& state, NodeId id, const std::vector<int64_t>& extents) {
+  const BlockNode* block = state.node(id).block();
+  const auto* update = block->body.as<BufferStoreNode>();
+  for (size_t n = 0; n < extents.size(); ++n) {
+    const IterVar& axis = block->iter_vars[n];
+    if (axis->iter_type != IterType::kReduce || is_const_int(axis->dom->extent, extents[n])) continue;
+    const auto* add = update->value.as<AddNode>();
+    bool is_neutral = false;
+    for (const auto& [self, term] : {std::pair{add ? add->a : PrimExpr(), add ? add->b : PrimExpr()},
+                                     std::pair{add ? add->b : PrimExpr(), add ? add->a : PrimExpr()}}) {
+      const auto* load = self ? self.as<BufferLoadNode>() : nullptr;
+      is_neutral |= load && load->buffer == update->buffer && vanishes(term, {axis->var.get()});
+    }
+    if (!is_neutral)
+      throw refuse(state, id, "zeros along axis {} would change the result of block {}: {}",
+                   axis->var->name_hint, block->name_hint, text(update->value));
+  }
+}
+
+struct Stage {
+  Block block;
+  Stmt stmt;
+};
+
+// Copies between a buffer and its padded copy; `fills` also stores zeros where there is no element.
+Stage make_stage(const Operand& operand, bool fills) {
+  const Buffer &from = fills ? operand.buffer : operand.padded, &to = fills ? operand.padded : operand.buffer;
+  std::vector<Var> loops;
+  std::vector<IterVar> axes;
+  std::vector<PrimExpr> values, indices;
+  PrimExpr inside = bool_imm(true);
+  for (size_t n = 0; n < to->shape.size(); ++n) {
+    const DataType dtype = to->shape[n]->dtype;
+    loops.push_back(make_var(fmt::format("ax{}", n), dtype));
+    axes.push_back(IterVarNode::make(make_var(fmt::format("v{}", n), dtype),
+                                     make_range(imm(0, dtype), to->shape[n]), IterType::kSpatial,
+                                     std::string()));
+    values.push_back(loops.back());
+    indices.push_back(axes.back()->var);
+    if (!fills || is_const_int(from->shape[n], to->shape[n].as<IntImmNode>()->value)) continue;
+    const PrimExpr below = indices.back() < from->shape[n];
+    inside = is_one(inside) ? below : logical_and(inside, below);
+  }
+  PrimExpr value = load(from, indices);
+  if (!is_one(inside))
+    value = call(from->dtype, "tir.if_then_else", {inside, value, make_const(from->dtype, 0)});
+  Block block =
+      BlockNode::make(operand.padded->name, axes, std::vector<Buffer>{}, std::vector<BufferRegion>{},
+                      std::vector<BufferRegion>{}, std::vector<MatchBufferRegion>{}, AttrMap{}, Stmt(),
+                      store(to, value, indices));
+  const analysis::AccessRegions regions = analysis::access_regions(block);
+  block = with(block, [&](BlockNode& n) { n.reads = regions.reads, n.writes = regions.writes; });
+  Stmt stmt = BlockRealizeNode::make(values, bool_imm(true), block);
+  for (size_t n = loops.size(); n-- > 0;) stmt = loop(loops[n], to->shape[n], stmt);
+  return {block, stmt};
+}
+
+// Gives operands that get longer a padded copy; the others are dropped.
+void make_padded(const State& state, NodeId id, const std::vector<int64_t>& extents,
+                 std::vector<Operand>* operands) {
+  const BlockNode* block = state.node(id).block();
+  for (Operand& operand : *operands) {
+    std::vector<PrimExpr> shape = operand.buffer->shape;
+    bool is_longer = false;
+    for (size_t dim = 0; dim < shape.size(); ++dim) {
+      for (size_t n = 0; n < extents.size(); ++n) {
+        const IterVar& axis = block->iter_vars[n];
+        if (operand.indices[dim].as<VarNode>() != axis->var.get()) continue;
+        if (!structural_equal(shape[dim], axis->dom->extent))
+          throw refuse(state, id, "axis {} of block {} does not run over the whole of dimension {} of {}",
+                       axis->var->name_hint, block->name_hint, dim, operand.buffer->name);
+        is_longer |= !is_const_int(shape[dim], extents[n]);
+        shape[dim] = make_const_int(shape[dim]->dtype, extents[n]);
+      }
+      if (!is<IntImmNode>(shape[dim]))
+        throw refuse(state, id, "buffer {} has a dimension of {}, which is not constant",
+                     operand.buffer->name, text(shape[dim]));
+    }
+    if (is_longer)
+      operand.padded =
+          make_buffer(operand.buffer->name + "_pad", shape, operand.buffer->dtype, operand.buffer->scope());
+  }
+  std::erase_if(*operands, [](const Operand& operand) { return !operand.padded; });
+}
+
+Block padded_block(const Block& block, const std::vector<int64_t>& extents,
+                   const std::vector<Operand>& operands) {
+  Substitution buffers;
+  for (const Operand& operand : operands) buffers[operand.buffer.get()] = operand.padded;
+  return with(substitute(block, buffers), [&](BlockNode& n) {
+    for (size_t axis = 0; axis < extents.size(); ++axis)
+      n.iter_vars[axis] = with(n.iter_vars[axis], [&](IterVarNode& changed) {
+        changed.dom = make_range(changed.dom->min, make_const_int(changed.var->dtype, extents[axis]));
+      });
+  });
+}
+
+void apply(State& state, const Args& args) {
+  const NodeId id = state[args.block], scope = state.scope_of(id);
+  if (scope == kNoNode) throw refuse(state, id, "block {} is the root", state.node(id).name);
+  const std::vector<int64_t> extents = padded_extents(state, id, args.padding);
+  const std::vector<NodeId> nest = require_trivial_nest(state, id);
+  if (const Reason reason = why_not_one_to_one(state, id); !reason.empty())
+    throw refuse(state, id, "{}", reason);
+  std::vector<Operand> operands = require_einsum(state, id);
+  const Buffer result = operands[0].buffer;
+  for (const BufferRegion& read : state.node(id).block()->reads) {
+    if (may_alias(read->buffer, result))
+      throw refuse(state, id, "block {} reads {}, which it also writes", state.node(id).name, result->name);
+  }
+  require_neutral(state, id, extents);
+  make_padded(state, id, extents, &operands);
+  if (operands.empty()) return;
+  const BlockRealizeNode* realize = state.node(id).realize();
+  const Block changed = padded_block(realize->block, extents, operands);
+  Stmt stmt = with(realize, [&](BlockRealizeNode& n) { n.block = changed; });
+  for (size_t n = nest.size(); n-- > 0;)
+    stmt = with(state.node(nest[n]).loop(), [&](ForNode& loop) {
+      loop.body = stmt;
+      for (size_t axis = 0; axis < extents.size(); ++axis) {
+        if (realize->iter_values[axis].as<VarNode>() == loop.loop_var.get())
+          loop.extent = make_const_int(loop.loop_var->dtype, extents[axis]);
+      }
+    });
+  std::vector<Stmt> parts;
+  for (const Operand& operand : operands) {
+    if (operand.buffer != result) parts.push_back(make_stage(operand, true).stmt);
+  }
+  parts.push_back(stmt);
+  if (operands[0].buffer == result) parts.push_back(make_stage(operands[0], false).stmt);
+  Edit edit(state);
+  edit.forward(realize->block.get(), changed);
+  edit.replace(nest.empty() ? id : nest[0], seq(std::move(parts)));
+  edit.edit_block(scope, [&](BlockNode& n) {
+    for (const Operand& operand : operands) n.alloc_buffers.push_back(operand.padded);
+  });
+  edit.commit(state, scope);
+}
+
+}  // namespace
+
+extern constinit const PrimitiveInfo pad_einsum_info = primitive<apply>("pad_einsum", R"(
+Lets a sum of products run over lengths that are multiples of what is given, on copies of its operands with zeros at the ends.
+
+    for i, k in T.grid(127, 5):            for i, k in T.grid(127, 5): A_pad[..] = T.if_then_else(.., A[..], 0)   # (128, 8)
+        Y[vi] = Y[vi] + A[vi, vk]   ->     for i, k in T.grid(128, 8): Y_pad[vi] = Y_pad[vi] + A_pad[vi, vk]
+                                           for i in range(127): Y[v0] = Y_pad[v0]                 pad_einsum(Y, [32, 8])
+
+block    every axis is a loop of its own, every index an axis or a constant; its handle stays
+padding  one number >= 1 for each axis
+Raises   UserError if an index is composite, or if zeros along a summed axis would change the result.
+)");
+}  // namespace tilewright::schedule

@@ -1,0 +1,170 @@
+// rolling_buffer: what two iterations of a loop have in common is kept instead of computed again.
+#include "tilewright/schedule/block_checks.h"
+#include "tilewright/schedule/buffers.h"
+#include "tilewright/schedule/inline.h"
+#include "tilewright/schedule/loops.h"
+#include "tilewright/schedule/primitive.h"
+#include "tilewright/schedule/report.h"
+#include "tilewright/tir/builder.h"
+
+namespace tilewright::schedule {
+namespace {
+
+struct Args {
+  BlockRef block;
+  BufferArg write_buffer_index;
+  static constexpr auto fields() {
+    return std::tuple{
+        field<&Args::block>("block", "a producer that stands in a loop of its consumers"),
+        field<&Args::write_buffer_index>("write_buffer_index", "which of the buffers it writes")};
+  }
+};
+
+// Along dimension `dim`, iteration i of `loop` needs `width` elements, from i * step + offset on.
+struct Rolling {
+  NodeId loop = kNoNode;
+  size_t dim = 0;
+  int64_t step = 0, width = 0;
+  PrimExpr first;  // of the iteration
+};
+
+// The loop in which `block` and all readers of the buffer are.
+NodeId require_shared_loop(const State& state, NodeId block, const Buffer& buffer, NodeId owner) {
+  NodeId shared = block;
+  for (NodeId reader : readers_of(state, owner, buffer, block)) {
+    if (reader == block) continue;
+    shared = common_ancestor(state, shared, reader);
+    if (!is_before(state, block, reader))
+      throw refuse(state, reader, "block {} reads {} before block {} writes it", state.node(reader).name,
+                   buffer->name, state.node(block).name);
+  }
+  if (shared == block || !state.node(shared).is_loop())
+    throw refuse(state, block, "no loop is around block {} and all that reads {}", state.node(block).name,
+                 buffer->name)
+        .help("move the block to its consumers with compute_at first");
+  return shared;
+}
+
+// How far `expr` moves when the variable grows by 1, if that is always the same.
+std::optional<int64_t> step_of(const PrimExpr& expr, const Var& var, arith::Analyzer& analyzer) {
+  const PrimExpr moved = analyzer.simplify(substitute(expr, {{var.get(), var + 1}}) - expr);
+  int64_t step;
+  if (!as_const_int(moved, &step)) return std::nullopt;
+  return step;
+}
+
+Rolling require_rolling(const State& state, NodeId block, const Buffer& buffer, NodeId shared) {
+  std::vector<NodeId> loops = state.loops_above(shared);
+  loops.push_back(shared);
+  arith::Analyzer analyzer;
+  bind_loops_above(state, block, analyzer);
+  for (const Access& access : accesses_of(state, block)) {
+    if (!access.is_write || access.buffer != buffer) continue;
+    const arith::IntervalRegion box = relaxed_unguarded(state, access, shared, analyzer);
+    for (NodeId loop : loops) {
+      const Var& var = state.node(loop).loop()->loop_var;
+      for (size_t dim = 0; dim < box.size(); ++dim) {
+        if (!box[dim].is_bounded() || !uses(box[dim].min, var.get())) continue;
+        const auto step = step_of(box[dim].min, var, analyzer);
+        int64_t width;
+        if (!step || *step < 1 || !as_const_int(analyzer.simplify(box[dim].max - box[dim].min + 1), &width))
+          continue;
+        bool is_alone = true;
+        for (NodeId other : loops)
+          is_alone &= other == loop || !uses(box[dim].min, state.node(other).loop()->loop_var.get());
+        // elsewhere the iterations need the same: a window that moves along two dimensions keeps nothing
+        for (size_t other = 0; other < box.size(); ++other)
+          is_alone &= other == dim || !box[other].is_bounded() ||
+                      (!uses(box[other].min, var.get()) && !uses(box[other].max, var.get()));
+        if (is_alone && width > *step) return {loop, dim, *step, width, box[dim].min};
+      }
+    }
+  }
+  throw refuse(state, block, "no two iterations of a loop around block {} need the same elements of {}",
+               state.node(block).name, buffer->name);
+}
+
+// All that the readers need is in the part of the buffer that is kept.
+void require_kept(const State& state, NodeId block, const Buffer& buffer, NodeId shared,
+                  const Rolling& rolling) {
+  for (NodeId reader : state.blocks_below(shared)) {
+    for (const Access& access : accesses_of(state, reader)) {
+      if (reader == block || access.is_write || access.buffer != buffer) continue;
+      arith::Analyzer analyzer;
+      bind_loops_above(state, reader, analyzer);
+      const arith::Interval needed = relaxed(state, access, shared, analyzer)[rolling.dim];
+      if (!arith::covers({rolling.first, rolling.first + (rolling.width - 1)}, needed, analyzer))
+        throw refuse(state, reader,
+                     "block {} reads elements of {} that are not among the {} of its iteration",
+                     state.node(reader).name, buffer->name, rolling.width);
+    }
+  }
+}
+
+void apply(State& state, Args& args) {
+  const NodeId block = state[args.block];
+  const Buffer buffer = require_buffer(state, block, &args.write_buffer_index, false).buffer;
+  const WrittenBuffer target = allocated(state, block, buffer);
+  for (const Reason& reason : {why_not_only_writer(state, block), why_not_reorderable(state, block)}) {
+    if (!reason.empty()) throw refuse(state, block, "{} cannot roll: {}", buffer->name, reason);
+  }
+  require_element_access(state, target.owner, buffer);
+  const NodeId shared = require_shared_loop(state, block, buffer, target.owner);
+  const Rolling rolling = require_rolling(state, block, buffer, shared);
+  for (NodeId loop : loops_between(state, state.node(rolling.loop).parent, block)) require_plain(state, loop);
+  require_kept(state, block, buffer, shared, rolling);
+  const BlockRealizeNode* realize = state.node(block).realize();
+  if (!is_one(realize->predicate))
+    throw refuse(state, block, "block {} runs only where {}", state.node(block).name,
+                 text(realize->predicate));
+  // from the second iteration on, only what the one before had not
+  Substitution bindings;
+  for (size_t n = 0; n < realize->iter_values.size(); ++n)
+    bindings[realize->block->iter_vars[n]->var.get()] = realize->iter_values[n];
+  PrimExpr index;
+  for (const BufferRegion& write : realize->block->writes) {
+    if (write->buffer != buffer) continue;
+    if (!is_one(write->region[rolling.dim]->extent))
+      throw refuse(state, block, "block {} writes several elements of {} along dimension {} at once",
+                   state.node(block).name, buffer->name, rolling.dim);
+    index = substitute(write->region[rolling.dim]->min, bindings);
+  }
+  arith::Analyzer analyzer;
+  bind_loops_above(state, block, analyzer);
+  const ForNode* loop = state.node(rolling.loop).loop();
+  const int64_t overlap = rolling.width - rolling.step;
+  const PrimExpr is_first = analyzer.simplify(PrimExpr(loop->loop_var) < loop->min + 1);
+  const PrimExpr is_new = analyzer.simplify(index - rolling.first >= make_const_int(index->dtype, overlap));
+  State after = state;
+  after.replace(block,
+                with(realize, [&](BlockRealizeNode& n) { n.predicate = logical_or(is_first, is_new); }));
+  const Buffer rolled = with(buffer, [&](BufferNode& n) {
+    n.shape[rolling.dim] = make_const_int(n.shape[rolling.dim]->dtype, rolling.width);
+    n.data = pointer_var(n.data->name_hint, n.dtype, n.scope());
+  });
+  replace_allocated_buffer(after, target, rolled, [&](const std::vector<PrimExpr>& indices) {
+    std::vector<PrimExpr> result = indices;
+    result[rolling.dim] = floormod(indices[rolling.dim], rolling.width);
+    return result;
+  });
+  state = std::move(after);
+}
+
+}  // namespace
+
+extern constinit const PrimitiveInfo rolling_buffer_info = primitive<apply>("rolling_buffer", R"(
+Keeps what the next iteration of a loop needs as well, in a buffer that only holds one iteration's elements.
+
+    for i in range(8):                     for i in range(8):
+        for ax0 in range(3):                   for ax0 in range(3):
+            B[i + ax0] = A[i + ax0]    ->          if i < 1 or 2 <= ax0:
+        C[i] = B[i] + B[i + 2]                         B[(i + ax0) % 3] = A[i + ax0]
+                                               C[i] = B[i % 3] + B[(i + 2) % 3]               rolling_buffer(B, 0)
+
+block               a producer in a loop of its consumers (after compute_at), the only writer of an intermediate buffer; its
+                    handle stays
+write_buffer_index  which of the buffers it writes: its number, its name or the buffer
+Raises              UserError if no loop around it needs elements again that the iteration before had, if a loop from there on is
+                    not serial, or if the buffer is used elsewhere.
+)");
+}  // namespace tilewright::schedule

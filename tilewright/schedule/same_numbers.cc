@@ -1,0 +1,155 @@
+#include "tilewright/schedule/same_numbers.h"
+
+#include <cmath>
+#include <random>
+
+#include "tilewright/analysis/interpreter.h"
+#include "tilewright/arith/analyzer.h"
+#include "tilewright/ir/rewrite.h"
+#include "tilewright/ir/walk.h"
+#include "tilewright/tir/builder.h"
+
+namespace tilewright::schedule {
+using namespace tir;
+namespace {
+
+constexpr int64_t kLengths[] = {3, 5, 7, 11, 13};
+
+void set_element(runtime::Tensor& tensor, int64_t n, int64_t value) {
+  const DataType dtype = tensor.dtype();
+  if (dtype == kFloat32)
+    tensor.data_as<float>()[n] = static_cast<float>(value);
+  else if (dtype == DataType::float_(64))
+    tensor.data_as<double>()[n] = static_cast<double>(value);
+  else if (dtype.bits == 64)
+    tensor.data_as<int64_t>()[n] = value;
+  else if (dtype.bits == 32)
+    tensor.data_as<int32_t>()[n] = static_cast<int32_t>(value);
+  else if (dtype.bits == 8)
+    tensor.data_as<int8_t>()[n] = static_cast<int8_t>(dtype.is_int() ? value : value & 1);
+}
+
+double element(const runtime::Tensor& tensor, int64_t n) {
+  const DataType dtype = tensor.dtype();
+  if (dtype == kFloat32) return static_cast<double>(tensor.data_as<float>()[n]);
+  if (dtype == DataType::float_(64)) return tensor.data_as<double>()[n];
+  if (dtype.bits == 64) return static_cast<double>(tensor.data_as<int64_t>()[n]);
+  if (dtype.bits == 32) return static_cast<double>(tensor.data_as<int32_t>()[n]);
+  if (dtype.bits == 16) return static_cast<double>(tensor.data_as<int16_t>()[n]);
+  return static_cast<double>(tensor.data_as<int8_t>()[n]);
+}
+
+bool is_same(double expected, double found, DataType dtype) {
+  if (expected == found || (std::isnan(expected) && std::isnan(found))) return true;
+  return dtype.is_float() && dtype.bits >= 32 &&
+         std::abs(expected - found) <= 1e-4 * (1 + std::abs(expected));
+}
+
+// One set of arguments: small whole numbers, so that sums are exact in any order.
+struct Sample {
+  std::vector<runtime::Tensor> tensors;  // one per buffer parameter
+  std::vector<int64_t> scalars;          // one per other parameter
+  std::string sizes;                     // " with n = 5", for messages
+};
+
+Sample draw(const PrimFunc& func, std::mt19937_64& random) {
+  Sample sample;
+  Substitution lengths;
+  auto length_of = [&](const VarNode* var) {
+    auto [known, is_new] = lengths.try_emplace(var);
+    if (!is_new) return;
+    const int64_t length = kLengths[random() % std::size(kLengths)];
+    known->second = make_const_int(var->dtype, length);
+    sample.sizes += fmt::format("{}{} = {}", sample.sizes.empty() ? " with " : ", ", var->name_hint, length);
+  };
+  for (size_t n = 0; n < func->params.size(); ++n) {
+    const Buffer& buffer = func->buffers[n];
+    if (!buffer) {
+      length_of(func->params[n].get());
+      int64_t value = 0;
+      as_const_int(ref_as<PrimExprNode>(lengths.at(func->params[n].get())), &value);
+      sample.scalars.push_back(value);
+      continue;
+    }
+    runtime::Shape shape;
+    for (const PrimExpr& extent : buffer->shape) {
+      walk(extent, [&](const VarNode* var) { length_of(var); });
+      int64_t value = 0;
+      TILEWRIGHT_CHECK(as_const_int(arith::simplify(substitute(extent, lengths)), &value),
+                       "the shape of {} is not known", buffer->name);
+      shape.push_back(value);
+    }
+    runtime::Tensor tensor = runtime::Tensor::zeros(shape, buffer->dtype);
+    for (int64_t i = 0; i < tensor.num_elements(); ++i)
+      set_element(tensor, i, static_cast<int64_t>(random() % 7) - 3);
+    sample.tensors.push_back(std::move(tensor));
+  }
+  return sample;
+}
+
+std::vector<runtime::Tensor> run(const PrimFunc& func, const Sample& sample) {
+  std::vector<runtime::Tensor> tensors;
+  std::vector<runtime::Value> args;
+  size_t next_scalar = 0;
+  for (size_t n = 0; n < func->params.size(); ++n) {
+    if (!func->buffers[n]) {
+      args.emplace_back(sample.scalars[next_scalar++]);
+      continue;
+    }
+    tensors.push_back(sample.tensors[tensors.size()].copy());
+    args.emplace_back(tensors.back());
+  }
+  analysis::interpret(func, args);
+  return tensors;
+}
+
+std::vector<int64_t> position(const runtime::Tensor& tensor, int64_t n) {
+  std::vector<int64_t> index(tensor.shape().size());
+  for (size_t dim = index.size(); dim-- > 0;) {
+    index[dim] = n % tensor.shape()[dim];
+    n /= tensor.shape()[dim];
+  }
+  return index;
+}
+
+void compare(const std::string& name, const PrimFunc& before, const PrimFunc& after, const Sample& sample,
+             const std::string& what) {
+  const std::vector<runtime::Tensor> expected = run(before, sample), found = run(after, sample);
+  size_t parameter = 0;
+  for (size_t n = 0; n < expected.size(); ++n, ++parameter) {
+    while (!before->buffers[parameter]) ++parameter;
+    for (int64_t i = 0; i < expected[n].num_elements(); ++i) {
+      const double one = element(expected[n], i), other = element(found[n], i);
+      if (!is_same(one, other, expected[n].dtype()))
+        throw UserError("{}: {} gives {}[{}] = {} instead of {}{}", what, name,
+                        before->buffers[parameter]->name, fmt::join(position(expected[n], i), ", "), other,
+                        one, sample.sizes);
+    }
+  }
+}
+
+bool has_same_parameters(const PrimFunc& a, const PrimFunc& b) {
+  for (size_t n = 0; n < a->buffers.size(); ++n) {
+    if (a->buffers[n] != b->buffers[n]) return false;
+  }
+  return a->params.size() == b->params.size();
+}
+
+}  // namespace
+
+void require_same_numbers(const IRModule& before, const IRModule& after, int64_t samples, uint64_t seed,
+                          const std::string& what) {
+  std::mt19937_64 random(seed);
+  for (size_t n = 0; n < before->functions.size(); ++n) {
+    const auto one = ref_as<PrimFuncNode>(before->functions[n]),
+               other = ref_as<PrimFuncNode>(after->functions[n]);
+    if (!one || one == other) continue;
+    const std::string& name = before->global_vars[n]->name_hint;
+    if (!has_same_parameters(one, other))
+      throw Unsupported("{}: {} takes other parameters than before, so the two cannot be compared", what,
+                        name);
+    for (int64_t sample = 0; sample < samples; ++sample) compare(name, one, other, draw(one, random), what);
+  }
+}
+
+}  // namespace tilewright::schedule
