@@ -124,10 +124,16 @@ def subspace_divide(indices, domains, inner_vars, predicate=True, analyzer=None)
     )
 
 
+def simplify_program(func):
+    """The loop program with every expression simplified under the loops and conditions around it; itself if nothing changes."""
+    return _core.simplify_program(func)
+
+
 def _core_of(analyzer):
     return analyzer._core if analyzer is not None else _core.Analyzer()
 
 
 __all__ = [
-    "Analyzer", "detect_iter_map", "inverse_affine_iter_map", "normalize_iter_map", "subspace_divide",
+    "Analyzer", "detect_iter_map", "inverse_affine_iter_map", "normalize_iter_map", "simplify_program",
+    "subspace_divide",
 ]  # fmt: skip

@@ -7,7 +7,7 @@ from tilewright import ir, relax, runtime, script, te, tir
 from tilewright.build import build_graph
 from tilewright.build import compile as compile_any
 
-from . import access_path, classes, eras, errors
+from . import access_path, classes, eras, errors, nodes
 
 
 def public_names(module) -> dict:
@@ -30,6 +30,7 @@ def tvm_names() -> dict:
         "register_global_func": tw.register_func,
         "get_global_func": tw.get_global_func,
         "convert": _convert,
+        "DataType": nodes.DataType,
         **errors.NAMES,
     }
 
@@ -70,7 +71,7 @@ def runtime_names() -> dict:
 
 
 def tir_names() -> dict:
-    return {**public_names(tir), **schedule_names(), "IndexMap": tir.IndexMap}
+    return {**public_names(tir), **schedule_names(), **nodes.NAMES, "IndexMap": tir.IndexMap}
 
 
 def schedule_names() -> dict:

@@ -3,7 +3,7 @@
 import tilewright as tw
 from tilewright import ir, relax, runtime, script, te, tir, topi, transform
 
-from . import access_path, arith, classes, errors, printing, testing
+from . import access_path, arith, classes, errors, nodes, printing, testing
 from .contrib import cc, nvcc, popen_pool, utils
 from .faces import (
     access_path_names,
@@ -41,6 +41,10 @@ _OF_TIR = {
     "schedule.schedule": schedule_names,
     "schedule.trace": schedule_names,
     "schedule.testing": lambda: public_names(schedule),
+    "stmt_functor": lambda: nodes.STMT_FUNCTOR,
+    "analysis": lambda: nodes.ANALYSIS,
+    "transform": lambda: nodes.TRANSFORM,
+    "function": lambda: {"PrimFunc": tir.PrimFunc},
     "tensor_intrin": dict,
     "tensor_intrin.x86": tensor_intrin_names("x86"),
     "tensor_intrin.arm_cpu": tensor_intrin_names("arm_cpu"),
@@ -67,7 +71,6 @@ MODULES = {
     "tvm.topi": lambda: public_names(topi),
     "tvm.topi.nn": lambda: public_names(topi.nn),
     "tvm.s_tir": tir_names,
-    "tvm.tir.function": lambda: {"PrimFunc": tir.PrimFunc},
     **{f"tvm.{tir}.{name}": names for tir in ("tir", "s_tir") for name, names in _OF_TIR.items()},
     "tvm.tirx": tir_names,
     "tvm.arith": lambda: arith.NAMES,

@@ -9,6 +9,8 @@ from ._index_map import index_map as index_map
 from ._interpreter import interpret as interpret
 from ._interpreter import verify as verify
 from ._tensor_intrin import TensorIntrin as TensorIntrin
+from ._walk import post_order_visit as post_order_visit
+from ._walk import substitute as substitute
 
 _PrimExpr = classes["PrimExpr"]
 

@@ -1,0 +1,172 @@
+"""Fields, constructors and methods of nodes under the names that TVM gives them."""
+
+import enum
+
+import tilewright as tw
+from tilewright import arith, ir, runtime, tir
+from tilewright.ir._nodes import classes
+
+
+class ForKind(enum.Enum):
+    """How a loop runs."""
+
+    SERIAL = 0
+    PARALLEL = 1
+    VECTORIZED = 2
+    UNROLLED = 3
+    THREAD_BINDING = 4
+
+
+def _kind_name(kind) -> str:
+    return kind if isinstance(kind, str) else ForKind(kind).name.lower()
+
+
+def make_for(loop_var, min, extent, kind, body, thread_binding=None, annotations=None, span=None):
+    """tir.For with the arguments of TVM's constructor."""
+    tag = thread_binding.thread_tag if thread_binding is not None else ""
+    return tir.For(
+        min=tir.const_like(min, loop_var),
+        extent=tir.const_like(extent, loop_var),
+        loop_var=loop_var,
+        for_kind=_kind_name(kind),
+        thread_tag=tag,
+        annotations=annotations or {},
+        body=body,
+    )
+
+
+def make_prim_func(params, body, ret_type=None, buffer_map=None, attrs=None, span=None):
+    """tir.PrimFunc with the arguments of TVM's constructor; a Buffer among the parameters is one of its own."""
+    buffers = [(buffer_map or {}).get(param) for param in params]
+    names, found = [], []
+    for param, buffer in zip(params, buffers, strict=True):
+        is_buffer = isinstance(param, tir.Buffer)
+        names.append(tir.Var(param.name, "handle") if is_buffer else param)
+        found.append(param if is_buffer else buffer)
+    return tir.PrimFunc(params=names, buffers=found, body=body, ret_type=ret_type, attrs=attrs or {})
+
+
+def make_buffer(
+    shape,
+    dtype="float32",
+    name="buffer",
+    data=None,
+    strides=None,
+    elem_offset=None,
+    scope="global",
+    data_alignment=-1,
+    offset_factor=0,
+    buffer_type="",
+    axis_separators=None,
+    span=None,
+):
+    """tir.decl_buffer with the arguments of TVM."""
+    shape = shape if isinstance(shape, (list, tuple)) else [shape]
+    buffer = tir.decl_buffer(
+        [tir.const_like(extent, None) for extent in shape], dtype, name, scope or "global"
+    )
+    changes = {
+        "data": data,
+        "strides": [tir.const_like(stride, None) for stride in strides] if strides else None,
+        "elem_offset": None if elem_offset is None else tir.const_like(elem_offset, None),
+        "data_alignment": data_alignment if data_alignment > 0 else None,
+        "offset_factor": offset_factor or None,
+        "axis_separators": list(axis_separators) if axis_separators else None,
+    }
+    changes = {key: value for key, value in changes.items() if value is not None}
+    return buffer.replace(**changes) if changes else buffer
+
+
+class DataType(str):
+    """The name of a dtype, with its parts."""
+
+    __slots__ = ()
+
+    @property
+    def lanes(self) -> int:
+        """Values per vector; 1 for a scalar."""
+        return int(self.rpartition("x")[2]) if "x" in self else 1
+
+    @property
+    def bits(self) -> int:
+        """Bits of a value."""
+        digits = self.partition("x")[0].partition("_")[0].lstrip("abcdefghijklmnopqrstuvwxyz")
+        return int(
+            digits[:2] if self.startswith("float8") else digits or (1 if self.startswith("bool") else 64)
+        )
+
+
+def verify_well_formed(program, assert_mode: bool = True) -> bool:
+    """True if the program is well formed; else raises, or False without assert_mode."""
+    try:
+        tir.verify(program)
+    except tw.UserError:
+        if assert_mode:
+            raise
+        return False
+    return True
+
+
+def Simplify():
+    """tir.transform.Simplify: every expression of the loop programs simplified."""
+
+    def run(mod):
+        functions = {
+            var.name_hint: arith.simplify_program(func) if isinstance(func, tir.PrimFunc) else func
+            for var, func in mod.functions.items()
+        }
+        return tw.IRModule(functions, mod.attrs, mod.global_infos)
+
+    return run
+
+
+def _map_indices(self, indices, analyzer=None) -> list:
+    """The new indices for given ones, simplified."""
+    values = dict(zip(self.initial_indices, indices, strict=True))
+    return [arith.Analyzer().simplify(tir.substitute(index, values)) for index in self.final_indices]
+
+
+def add() -> None:
+    """Gives node classes the names that programs for TVM use."""
+    func, loop, value_range = classes["tir.PrimFunc"], classes["tir.For"], classes["ir.Range"]
+    func.buffer_map = property(
+        lambda self: {p: b for p, b in zip(self.params, self.buffers, strict=True) if b is not None}
+    )
+    loop.kind = property(lambda self: ForKind[self.for_kind.upper()])
+    value_range.from_min_extent = staticmethod(lambda low, extent, span=None: value_range(low, extent))
+    classes["tir.IndexMap"].from_func = staticmethod(lambda mapping, **options: tir.index_map(mapping))
+    classes["tir.IndexMap"].map_indices = _map_indices
+    classes["ir.Op"].get = staticmethod(lambda name: classes["ir.Op"](name))
+    classes["tir.Buffer"].vload = lambda self, begin, dtype=None: self[tuple(begin)]
+    tw.IRModule.astext = lambda self, show_meta_data=True, annotate=None: self.script(
+        show_meta=show_meta_data
+    )
+    runtime.Tensor.asnumpy = runtime.Tensor.numpy
+
+
+def _with_constructor(cls: type, make) -> type:
+    """A stand-in for the node class `cls` that is called as `make`; isinstance and attributes are those of `cls`."""
+
+    class StandIn(type):
+        def __instancecheck__(cls_, value) -> bool:
+            return isinstance(value, cls)
+
+        def __getattr__(cls_, name: str):
+            return getattr(cls, name)
+
+    return StandIn(
+        cls.__name__, (), {"__new__": lambda _, *args, **named: make(*args, **named), "__doc__": make.__doc__}
+    )
+
+
+NAMES = {
+    "ForKind": ForKind,
+    "For": _with_constructor(tir.For, make_for),
+    "PrimFunc": _with_constructor(tir.PrimFunc, make_prim_func),
+    "SBlock": tir.Block,
+    "SBlockRealize": tir.BlockRealize,
+    "decl_buffer": make_buffer,
+}
+STMT_FUNCTOR = {"post_order_visit": tir.post_order_visit, "substitute": tir.substitute}
+ANALYSIS = {"verify_well_formed": verify_well_formed, "assert_structural_equal": ir.assert_structural_equal}
+TRANSFORM = {"Simplify": Simplify}
