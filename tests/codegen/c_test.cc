@@ -173,6 +173,8 @@ def f(x: T.float32, n: T.int32):
         if (f_compute(n, x) != 0) return -1;
         return 0;
       }
+
+      const char __tilewright_params_f[] = "rx: float32\nrn: int32\n";
       )C") + "\n");
 }
 
@@ -193,7 +195,7 @@ def f(a: T.handle, B: T.Buffer((3,), "int32"), x: T.float32):
   EXPECT_EQ(a.data_as<float>()[4], 0.5f);
   EXPECT_EQ(error_of([&] { f(a); }), "f: 1 arguments given, expected 3 (A, B, x)");
   EXPECT_EQ(error_of([&] { f(a, a, 0.5); }),
-            "f: argument B has another dtype (code 2, 32 bits), expected int32");
+            "f: argument B has dtype float32, expected int32");
   EXPECT_EQ(error_of([&] { f(a, Tensor::zeros(std::vector<int64_t>{4}, kInt32), 0.5); }),
             "f: argument B has shape [4], expected [3]");
   EXPECT_EQ(error_of([&] { f(a, b, a); }), "f: argument x is not a number");

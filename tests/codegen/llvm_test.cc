@@ -203,7 +203,7 @@ TEST(Llvm, ArgumentsAreChecked) {
   EXPECT_EQ(error_of([&] { f(Tensor::zeros(std::vector<int64_t>{6}, kFloat32)); }),
             "f: argument A has 1 dimensions, expected 2");
   EXPECT_EQ(error_of([&] { f(Tensor::zeros(std::vector<int64_t>{2, 3}, kInt32)); }),
-            "f: argument A has another dtype (code 0, 32 bits), expected float32");
+            "f: argument A has dtype int32, expected float32");
 }
 
 TEST(Llvm, LargeTemporaryIsWorkspace) {

@@ -77,7 +77,7 @@ def test_wrong_shape_names_argument_and_both_shapes():
 
 def test_wrong_dtype_is_refused():
     lib = tilewright.build(MatmulRelu, target="llvm")
-    with pytest.raises(Exception, match="argument A has another dtype"):
+    with pytest.raises(Exception, match="argument A has dtype float64, expected float32"):
         lib["mm_relu"](
             tilewright.empty((5, 7), "float64"), tilewright.empty((7, 124)), tilewright.empty((5, 124))
         )

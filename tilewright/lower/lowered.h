@@ -9,7 +9,8 @@
 //   f            attrs "lowered_kind" = "entry", "global_symbol" = "__tvm_ffi_f"; params: self (handle), args
 //   (handle, to
 //                TilewrightAny), num_args (int32), result (handle): TilewrightKernel of runtime/kernel_abi.h.
-//                It checks the arguments with peek and raise_error and calls f_compute.
+//                It checks the arguments with peek and raise_error and calls f_compute.  attrs
+//                "kernel_params": the text of __tilewright_params_f
 // All of them return an int32 status: 0 at the end of the body, -1 after an error.  A call of a lowered
 // function is Call(int32, GlobalVar, args) in an Evaluate; a status other than 0 makes the caller return -1
 // at once.
@@ -22,8 +23,9 @@
 // says how `data` is aligned in bytes: what an access may assume.  AllocBuffer with constant extent up to
 // kMaxStackBytes goes on the stack, others to the workspace; the scope "local" asks for registers. Builtins
 // that only lowered code has: peek(pointer, byte offset), poke(pointer, byte offset, value),
-// raise_error(kind, printf format, values...), call_parallel(function name, extent, grain, arguments...) of a
-// parallel_body. With attrs "tir.noalias" all pointer parameters of a function are different memory.
+// raise_error(kind, printf format, values...), dtype_text(DLDataType as uint32), call_parallel(function name,
+// extent, grain, arguments...) of a parallel_body. With attrs "tir.noalias" all pointer parameters of a
+// function are different memory.
 #pragma once
 #include <cstdint>
 #include <string_view>
@@ -34,6 +36,7 @@ namespace tilewright::lower {
 inline constexpr std::string_view kImportLlvm = "import_llvm";
 inline constexpr int64_t kMaxStackBytes = 64 * 1024;
 inline constexpr std::string_view kLoweredKind = "lowered_kind";
+inline constexpr std::string_view kKernelParams = "kernel_params";
 inline constexpr std::string_view kEntry = "entry", kCompute = "compute", kParallelBody = "parallel_body";
 
 }  // namespace tilewright::lower

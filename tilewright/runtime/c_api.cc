@@ -246,7 +246,7 @@ int32_t tilewright_module_call(const TilewrightModule* module, const char* funct
     TilewrightAny* returned = result ? result : &ignored;
     *returned = TilewrightAny{};
     if (found.object()->kernel(found.object()->self, args, num_args, returned) != 0)
-      raise_current_error(found.name());
+      raise_kernel_error(*found.object());
   });
 }
 

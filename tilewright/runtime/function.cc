@@ -17,10 +17,12 @@ namespace {
 
 class KernelFunction final : public FunctionObject {
  public:
-  KernelFunction(std::string name, TilewrightKernel code, void* state, std::shared_ptr<const void> owner)
+  KernelFunction(std::string name, TilewrightKernel code, void* state, std::shared_ptr<const void> owner,
+                 KernelParams described)
       : FunctionObject(std::move(name)), owner_(std::move(owner)) {
     kernel = code;
     self = state;
+    params = std::move(described);
   }
 
   Value call(Args args) const override {
@@ -28,9 +30,14 @@ class KernelFunction final : public FunctionObject {
     std::array<TilewrightAny, kFew> few;
     std::vector<TilewrightAny> many(args.size() > kFew ? args.size() : 0);
     TilewrightAny* anys = many.empty() ? few.data() : many.data();
-    for (size_t position = 0; position < args.size(); ++position) anys[position] = to_any(args[position]);
+    for (size_t position = 0; position < args.size(); ++position) {
+      anys[position] = to_any(args[position]);
+      if (!params.is_written(position)) continue;
+      const TensorObject* tensor = args[position].tensor_object();
+      if (tensor && tensor->read_only) params.refuse_read_only(name, position);
+    }
     TilewrightAny result{};
-    if (kernel(self, anys, static_cast<int32_t>(args.size()), &result) != 0) raise_current_error(name);
+    if (kernel(self, anys, static_cast<int32_t>(args.size()), &result) != 0) raise_kernel_error(*this);
     return result.type_index == kTilewrightNone ? Value() : from_any(result);
   }
 
@@ -54,8 +61,21 @@ Registry& registry() {
 }  // namespace
 
 Function Function::from_kernel(std::string name, TilewrightKernel kernel, void* self,
-                               std::shared_ptr<const void> owner) {
-  return Function(Ref<FunctionObject>(new KernelFunction(std::move(name), kernel, self, std::move(owner))));
+                               std::shared_ptr<const void> owner, KernelParams params) {
+  return Function(Ref<FunctionObject>(
+      new KernelFunction(std::move(name), kernel, self, std::move(owner), std::move(params))));
+}
+
+void raise_kernel_error(const FunctionObject& function) {
+  try {
+    raise_current_error(function.name);
+  } catch (UserError& error) {
+    // what the entry of the kernel refuses opens with the name of the function
+    const std::string signature = function.params.signature(function.name);
+    if (!signature.empty() && error.help_text().empty() && error.text().starts_with(function.name + ": "))
+      error.set_help("the function is " + signature);
+    throw;
+  }
 }
 
 void register_function(std::string_view name, Function function, bool override) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tilewright/runtime/kernel_abi.h"
+#include "tilewright/runtime/kernel_params.h"
 #include "tilewright/runtime/value.h"
 
 namespace tilewright::runtime {
@@ -27,10 +28,16 @@ class FunctionObject : public Object {
   const char* type_name() const override { return "function"; }
 
   const std::string name;  // for messages
-  TilewrightKernel kernel =
-      nullptr;  // if not null, what `call` ends up calling with `self`: callers may do so directly
+  // If not null, what `call` ends up calling with `self`.  Callers may do so directly, if they pass no
+  // read-only tensor where `params` says that one is written, and raise errors with raise_kernel_error.
+  TilewrightKernel kernel = nullptr;
   void* self = nullptr;
+  KernelParams params;
 };
+
+/// Raises the current error after a call of `function.kernel` that returned -1; an error about an argument
+/// gets the signature of the function as help.
+[[noreturn]] void raise_kernel_error(const FunctionObject& function);
 
 class Function {
  public:
@@ -47,7 +54,7 @@ class Function {
   static Function typed(std::string name, Body body);
   /// Compiled code; `owner` keeps it loaded.
   static Function from_kernel(std::string name, TilewrightKernel kernel, void* self,
-                              std::shared_ptr<const void> owner);
+                              std::shared_ptr<const void> owner, KernelParams params = {});
 
   explicit operator bool() const { return static_cast<bool>(object_); }
   const FunctionObject* object() const { return object_.get(); }

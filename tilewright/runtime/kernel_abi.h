@@ -10,6 +10,8 @@
    first call
      __tilewright_names         const char[]: the names of the functions, separated and ended by '\n', then a
    0
+     __tilewright_params_<name> const char[]: what <name> takes, a line per parameter: 'w' if it may write the
+   elements, else 'r', then e.g. "B: float32[n, 128]", then '\n'; ends with 0.  Missing: nothing is known
      __tilewright_blob          const unsigned char[]: bytes of the VM executable; only in a compiled model.
    Aligned to 64 bytes, else its constants are copied
      __tilewright_blob_size     const uint64_t: their number
@@ -30,6 +32,7 @@ extern "C" {
 #define TILEWRIGHT_ABI_VERSION_SYMBOL "__tilewright_abi_version"
 #define TILEWRIGHT_HOST_SYMBOL "__tilewright_host"
 #define TILEWRIGHT_NAMES_SYMBOL "__tilewright_names"
+#define TILEWRIGHT_PARAMS_PREFIX "__tilewright_params_"
 #define TILEWRIGHT_BLOB_SYMBOL "__tilewright_blob"
 #define TILEWRIGHT_BLOB_SIZE_SYMBOL "__tilewright_blob_size"
 

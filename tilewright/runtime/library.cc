@@ -31,8 +31,10 @@ class SymbolModule final : public ModuleObject {
     const std::string name(function_name);
     void* address = source_.lookup(TILEWRIGHT_KERNEL_PREFIX + name);
     if (!address) return Function();
+    const void* params = source_.lookup(TILEWRIGHT_PARAMS_PREFIX + name);
     Function function =
-        Function::from_kernel(name, reinterpret_cast<TilewrightKernel>(address), nullptr, source_.owner);
+        Function::from_kernel(name, reinterpret_cast<TilewrightKernel>(address), nullptr, source_.owner,
+                              params ? KernelParams(static_cast<const char*>(params)) : KernelParams());
     functions_.emplace(name, function);
     return function;
   }

@@ -119,6 +119,7 @@ constinit const BuiltinOp kBuiltinOps[] = {
     {"poke", 3, Effect::kUpdatesState, false, "puts a value into memory: pointer, byte offset, value"},
     {"raise_error", -1, Effect::kControl, false,
      "reports an error and returns -1: kind, printf format, its values"},
+    {"dtype_text", 1, kP, false, "the name of a dtype, from the 32 bits of its DLDataType"},
     {"call_parallel", -1, kO, false,
      "runs a lowered function over ranges of 0 .. extent-1: its name, extent, grain, arguments"},
     {"start_profile_intrinsic", 1, kO, false, "begin of a measured range"},
@@ -167,7 +168,8 @@ std::optional<DataType> result_dtype(const BuiltinOp& op, std::span<const PrimEx
   if (is_any_of(name, {"isnan", "isinf", "isfinite", "isnullptr"})) return DataType::bool_(first.lanes);
   if (name == "assume") return kBoolType;
   if (name == "if_then_else" && args.size() == 3) return args[1]->dtype;
-  if (is_any_of(name, {"address_of", "tvm_access_ptr", "tvm_stack_alloca", "tvm_thread_allreduce"}))
+  if (is_any_of(name,
+                {"address_of", "tvm_access_ptr", "tvm_stack_alloca", "tvm_thread_allreduce", "dtype_text"}))
     return DataType::handle();
   if (name == "ret") return first;
   if (name == "clz") return kInt32.with_lanes(first.lanes);

@@ -106,6 +106,12 @@ std::string bytes_literal(std::string_view bytes) {
   return text + "\n}";
 }
 
+// String literals of C99 may have 4095 characters; longer texts are arrays of their characters.
+std::string array_of_text(const std::string& name, const std::string& text) {
+  if (text.size() < 4000) return wrapped(fmt::format("const char {}[] = {};", name, quoted(text)));
+  return fmt::format("const char {}[] = {};\n", name, bytes_literal(text + '\0'));
+}
+
 }  // namespace
 
 std::string c_type(DataType dtype) {
@@ -196,6 +202,13 @@ std::string CPrinter::comment() const {
   return fmt::format("// {}: checks its arguments and computes\n", func);
 }
 
+// What the loader shows in messages, and what may be written.
+std::string CPrinter::params_text() const {
+  if (kind_ != lower::kEntry) return "";
+  return array_of_text(TILEWRIGHT_PARAMS_PREFIX + name_, func_->attrs.get_string(lower::kKernelParams, "")) +
+         "\n";
+}
+
 std::string CPrinter::print() {
   const std::string head = signature();
   depth_ = 1;
@@ -206,7 +219,7 @@ std::string CPrinter::print() {
   if (lines_.empty() || !lines_.back().starts_with("  return ")) line("return 0;");
   std::string text = comment() + wrapped(head);
   for (const std::string& each : lines_) text += wrapped(each);
-  return text + "}\n\n" + range_function();
+  return text + "}\n\n" + range_function() + params_text();
 }
 
 // ---- what C99 writes its own way
@@ -285,18 +298,13 @@ std::string emit_c(std::span<const ir::IRModule> lowered) {
 }
 
 std::string emit_c_exports(std::span<const std::string> names, std::string_view blob) {
-  // string literals of C99 may have 4095 characters, each name is an array of its own characters instead
   std::string lines;
   for (const std::string& name : names) lines += name + "\n";
-  lines.push_back('\0');
   std::string text = "// What tilewright's loader looks for.\n";
   text +=
       fmt::format("const uint32_t {} = {};\n", TILEWRIGHT_ABI_VERSION_SYMBOL, TILEWRIGHT_KERNEL_ABI_VERSION);
   text += fmt::format("const TilewrightHost* {};\n", TILEWRIGHT_HOST_SYMBOL);
-  text += lines.size() < 4000
-              ? wrapped(fmt::format("const char {}[] = {};", TILEWRIGHT_NAMES_SYMBOL,
-                                    quoted(lines.substr(0, lines.size() - 1))))
-              : fmt::format("const char {}[] = {};\n", TILEWRIGHT_NAMES_SYMBOL, bytes_literal(lines));
+  text += array_of_text(TILEWRIGHT_NAMES_SYMBOL, lines);
   if (!blob.empty()) {
     text += fmt::format("const unsigned char {}[] = {};\n", TILEWRIGHT_BLOB_SYMBOL, bytes_literal(blob));
     text += fmt::format("const uint64_t {} = {};\n", TILEWRIGHT_BLOB_SIZE_SYMBOL, blob.size());

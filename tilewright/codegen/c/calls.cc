@@ -85,6 +85,7 @@ Code CPrinter::call(const CallNode* node, std::string_view name) {
   if (name == "call_packed" || name == "call_cpacked") return call_packed(node);
   if (name == "call_parallel") return call_parallel(node);
   if (name == "raise_error") return raise(node);
+  if (name == "dtype_text") return {fmt::format("{}({})", unit_.helper("dtype_text"), text(node->args[0]))};
   return memory(node, name);
 }
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "tilewright/codegen/c/printer.h"
+#include "tilewright/codegen/source/dtype_texts.h"
 #include "tilewright/support/error.h"
 
 namespace tilewright::codegen {
@@ -138,6 +139,14 @@ constexpr std::string_view kWorkspaceFree = R"(static void tw_workspace_free(voi
 }
 )";
 
+std::string dtype_text() {
+  std::string text =
+      "// The name of a dtype.\nstatic const char* tw_dtype_text(int32_t dtype) {\n  switch (dtype) {\n";
+  for (const DtypeText& dtype : dtype_texts())
+    text += fmt::format("    case {:#x}: return \"{}\";\n", dtype.packed, dtype.text);
+  return text + "    default: return \"unknown\";\n  }\n}\n";
+}
+
 // Arithmetic of narrow types happens in int, of which the product of two uint16_t may be too large.
 std::string unsigned_type(DataType dtype) { return c_type(DataType::uint(std::max<int>(dtype.bits, 32))); }
 
@@ -174,6 +183,8 @@ std::string CUnit::helper(std::string_view name) {
     helpers[symbol] = kRaise;
   } else if (name == "parallel_for") {
     helpers[symbol] = kParallelFor;
+  } else if (name == "dtype_text") {
+    helpers[symbol] = dtype_text();
   } else if (name == "workspace_alloc") {
     helper("raise");
     headers.insert("stdlib.h");

@@ -17,7 +17,8 @@ struct CUnit {
 
   /// The call name of helper `name` for `dtype`, e.g. "tw_max_float32"; its definition is added.
   std::string helper(std::string_view name, DataType dtype);
-  /// The same for helpers without a dtype: "raise", "parallel_for", "workspace".
+  /// The same for helpers without a dtype: "raise", "parallel_for", "dtype_text",
+  /// "workspace_alloc".
   std::string helper(std::string_view name);
   std::string reinterpret(DataType from, DataType to);
 };
@@ -62,6 +63,7 @@ class CPrinter final : public SourcePrinter {
   std::string signature();
   std::string comment() const;
   std::string range_function() const;
+  std::string params_text() const;
 
   CUnit& unit_;
   const IRModule& module_;

@@ -74,6 +74,7 @@ llvm::Value* FunctionEmitter::emit_builtin(const CallNode* node, std::string_vie
   if (name == "call_packed" || name == "call_cpacked") return emit_call_packed(node);
   if (name == "call_parallel") return emit_call_parallel(node);
   if (name == "raise_error") return emit_raise(node);
+  if (name == "dtype_text") return builder_.CreateCall(module_.dtype_text_function(), {emit(node->args[0])});
   if (name == "peek") return emit_peek(node);
   if (name == "poke") return emit_poke(node);
   if (name == "prefetch") return emit_prefetch(node);

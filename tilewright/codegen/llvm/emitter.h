@@ -47,13 +47,18 @@ class ModuleEmitter {
   /// ptr alloc(i64 bytes, i64 alignment), null after an error;  void free(ptr).
   llvm::Function* workspace_alloc_function();
   llvm::Function* workspace_free_function();
+  /// ptr dtype_text(i32 bits of a DLDataType): the name of the dtype.
+  llvm::Function* dtype_text_function();
 
   llvm::Module& module;
   const NativeTarget& target;
 
  private:
+  void export_params(const std::string& name, const std::string& description);
   llvm::Function* declare(const std::string& name, const PrimFuncNode* func);
   void set_attributes(llvm::Function* function, const PrimFuncNode* func);
+  /// What LLVM calls for float16 on CPUs that cannot convert it (half.cc).
+  void define_half_conversions();
   llvm::Function* helper(const char* name, llvm::Type* result, std::vector<llvm::Type*> params);
   std::unordered_map<std::string, llvm::Function*> functions_;
   std::unordered_map<std::string, llvm::Constant*> texts_;

@@ -1,6 +1,7 @@
 // Functions that each module carries for errors and temporary memory: they use the host's services, or do
 // without.
 #include "tilewright/codegen/llvm/emitter.h"
+#include "tilewright/codegen/source/dtype_texts.h"
 #include "tilewright/runtime/kernel_abi.h"
 
 namespace tilewright::codegen {
@@ -135,6 +136,27 @@ llvm::Function* ModuleEmitter::workspace_free_function() {
         builder.CreateCall(external("free", none, {pointer}), {memory});
         builder.CreateRetVoid();
       });
+  return function;
+}
+
+llvm::Function* ModuleEmitter::dtype_text_function() {
+  constexpr const char* kName = "tilewright_dtype_text";
+  if (llvm::Function* known = module.getFunction(kName)) return known;
+  llvm::LLVMContext& context = module.getContext();
+  llvm::IntegerType* i32 = llvm::Type::getInt32Ty(context);
+  llvm::Function* function = helper(kName, llvm::PointerType::getUnqual(context), {i32});
+  function->addFnAttr(llvm::Attribute::Cold);
+  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context, "entry", function));
+  auto* unknown = llvm::BasicBlock::Create(context, "unknown", function);
+  llvm::SwitchInst* choice = builder.CreateSwitch(function->getArg(0), unknown);
+  for (const DtypeText& dtype : dtype_texts()) {
+    auto* block = llvm::BasicBlock::Create(context, dtype.text, function);
+    choice->addCase(llvm::ConstantInt::get(i32, dtype.packed), block);
+    builder.SetInsertPoint(block);
+    builder.CreateRet(text(dtype.text));
+  }
+  builder.SetInsertPoint(unknown);
+  builder.CreateRet(text("unknown"));
   return function;
 }
 

@@ -1,6 +1,7 @@
 // Declarations, attributes and constants of a module.
 #include "tilewright/codegen/llvm/emitter.h"
 #include "tilewright/lower/lowered.h"
+#include "tilewright/runtime/kernel_abi.h"
 
 namespace tilewright::codegen {
 namespace {
@@ -48,13 +49,25 @@ void ModuleEmitter::set_attributes(llvm::Function* function, const PrimFuncNode*
   }
 }
 
+// __tilewright_params_<name>
+void ModuleEmitter::export_params(const std::string& name, const std::string& description) {
+  llvm::Constant* data = llvm::ConstantDataArray::getString(module.getContext(), description);
+  auto* variable = new llvm::GlobalVariable(module, data->getType(), true, llvm::GlobalValue::ExternalLinkage,
+                                            data, TILEWRIGHT_PARAMS_PREFIX + name);
+  variable->setVisibility(llvm::GlobalValue::ProtectedVisibility);
+  variable->setAlignment(llvm::Align(1));
+}
+
 llvm::Function* ModuleEmitter::declare(const std::string& name, const PrimFuncNode* func) {
   const bool is_entry = func->attrs.get_string(lower::kLoweredKind, "") == lower::kEntry;
   auto* function =
       llvm::Function::Create(function_type(module.getContext(), func),
                              is_entry ? llvm::Function::ExternalLinkage : llvm::Function::InternalLinkage,
                              func->attrs.get_string("global_symbol", name), module);
-  if (is_entry) function->setVisibility(llvm::GlobalValue::ProtectedVisibility);
+  if (is_entry) {
+    function->setVisibility(llvm::GlobalValue::ProtectedVisibility);
+    export_params(name, func->attrs.get_string(lower::kKernelParams, ""));
+  }
   // others stay functions of their own name: profiles show them, and their pointers keep the promise not to
   // alias
   else
@@ -77,6 +90,7 @@ void ModuleEmitter::emit(const IRModule& lowered) {
     const auto* func = lowered->functions[n].as<PrimFuncNode>();
     FunctionEmitter(*this, function(lowered->global_vars[n]->name_hint), func).run();
   }
+  define_half_conversions();
 }
 
 }  // namespace tilewright::codegen

@@ -7,6 +7,7 @@
 
 #include "tilewright/ir/walk.h"
 #include "tilewright/lower/lowered.h"
+#include "tilewright/lower/passes/written_params.h"
 #include "tilewright/runtime/kernel_abi.h"
 #include "tilewright/support/error.h"
 #include "tilewright/tir/builder.h"
@@ -63,7 +64,8 @@ class Entry {
     Stmt body = EvaluateNode::make(CallNode::make(kInt32, Expr(compute), std::move(pointers)));
     for (auto wrap = steps_.rbegin(); wrap != steps_.rend(); ++wrap) body = (*wrap)(std::move(body));
     AttrMap attrs{{"global_symbol", string_imm(TILEWRIGHT_KERNEL_PREFIX + name_)},
-                  {std::string(kLoweredKind), string_imm(std::string(kEntry))}};
+                  {std::string(kLoweredKind), string_imm(std::string(kEntry))},
+                  {std::string(kKernelParams), string_imm(description())}};
     return with(func_, [&](PrimFuncNode& changed) {
       changed.params = {self_, args_, num_args_, result_};
       changed.buffers.assign(4, nullptr);
@@ -73,6 +75,24 @@ class Entry {
   }
 
  private:
+  // One line per parameter: 'w' if its elements may be written, else 'r', then what it takes.
+  std::string description() const {
+    const std::vector<bool> written = written_params(func_);
+    std::string lines;
+    for (size_t n = 0; n < func_->params.size(); ++n) {
+      const Buffer& buffer = func_->buffers[n];
+      std::vector<std::string> extents;
+      if (buffer) {
+        for (const PrimExpr& extent : buffer->shape) extents.push_back(expr_text(extent));
+      }
+      lines += fmt::format("{}{}: {}{}\n", written[n] ? 'w' : 'r',
+                           buffer ? buffer->name : func_->params[n]->name_hint,
+                           buffer ? buffer->dtype.str() : func_->params[n]->dtype.str(),
+                           buffer ? fmt::format("[{}]", fmt::join(extents, ", ")) : "");
+    }
+    return lines;
+  }
+
   // ---- steps, outermost first
   void let(const Var& var, PrimExpr value) {
     steps_.push_back([var, value = std::move(value)](Stmt rest) -> Stmt {
@@ -145,13 +165,10 @@ class Entry {
     const DataType dtype = buffer->dtype;
     const int64_t bits = dtype.code | dtype.bits << 8 | static_cast<int64_t>(dtype.lanes) << 16;
     const PrimExpr given = peek(kInt32, tensor, offsetof(DLTensor, dtype));
-    const PrimExpr code = peek(DataType::uint(8), tensor, offsetof(DLTensor, dtype));
-    const PrimExpr width = peek(DataType::uint(8), tensor, offsetof(DLTensor, dtype) + 1);
-    refuse_if(not_equal(given, imm(bits)),
-              raise("TypeError",
-                    fmt::format("{}: argument {} has another dtype (code %d, %d bits), expected {}", name_,
-                                name, dtype.str()),
-                    {tir::cast(kInt32, code), tir::cast(kInt32, width)}));
+    refuse_if(
+        not_equal(given, imm(bits)),
+        raise("TypeError", fmt::format("{}: argument {} has dtype %s, expected {}", name_, name, dtype.str()),
+              {call(kHandle, "dtype_text", {given})}));
   }
 
   // Extents that are known must be equal; a variable met first is bound; expressions of variables wait for
@@ -230,6 +247,11 @@ class Entry {
           raise("ValueError",
                 fmt::format("{}: the data of argument {} is not aligned to {} bytes", name_, name, alignment),
                 {}));
+    PrimExpr count = imm(1, kInt64);
+    for (const PrimExpr& extent : buffer->shape) count = count * tir::cast(kInt64, extent);
+    if (!is_zero(count))
+      refuse_if(logical_and(equal(address, imm(0, kInt64)), not_equal(count, imm(0, kInt64))),
+                raise("ValueError", fmt::format("{}: the data of argument {} is null", name_, name), {}));
     return call(kHandle, "reinterpret", {address});
   }
 

@@ -204,12 +204,20 @@ void Interpreter::run_kernel(const Callee& callee, const Instruction& instructio
     return;
   }
   TilewrightAny* anys = frame_.anys();
-  for (uint32_t n = 0; n < instruction.num_operands; ++n) anys[n] = any(operands(instruction)[n]);
+  const KernelParams& params = callee.compiled().params;
+  for (uint32_t n = 0; n < instruction.num_operands; ++n) {
+    const Operand& operand = operands(instruction)[n];
+    anys[n] = any(operand);
+    if (params.is_written(n) && operand.kind == Operand::Kind::kRegister) {
+      const TensorObject* tensor = frame_.reg(operand.index).tensor_object();
+      if (tensor && tensor->read_only) params.refuse_read_only(callee.name(), n);
+    }
+  }
   TilewrightAny result{};
   int32_t status = 0;
   timed(callee, {anys, instruction.num_operands},
         [&] { status = callee.kernel()(callee.self(), anys, instruction.num_operands, &result); });
-  if (status != 0) raise_current_error(callee.name());
+  if (status != 0) raise_kernel_error(callee.compiled());
 }
 
 Value Interpreter::run_packed(const Callee& callee, const Instruction& instruction) {

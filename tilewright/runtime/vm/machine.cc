@@ -71,6 +71,7 @@ Callee::Callee(std::string name, const Module& kernels) : name_(std::move(name))
   is_from_module_ = static_cast<bool>(function_);
   if (!is_from_module_) return;
   kernel_ = function_.object()->kernel;
+  compiled_ = function_.object();
   self_ = function_.object()->self;
 }
 

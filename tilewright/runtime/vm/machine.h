@@ -18,6 +18,8 @@ class Callee {
   /// Compiled code that stays valid as long as the machine; null if it must be called with Values.
   TilewrightKernel kernel() const { return kernel_; }
   void* self() const { return self_; }
+  /// What `kernel` belongs to.
+  const FunctionObject& compiled() const { return *compiled_; }
   /// The function now: that of the module, or what the registry has under the name at this moment.  May be
   /// undefined.
   Function current() const;
@@ -26,6 +28,7 @@ class Callee {
   std::string name_;
   TilewrightKernel kernel_ = nullptr;
   void* self_ = nullptr;
+  const FunctionObject* compiled_ = nullptr;  // kept by function_
   bool is_from_module_ = false;
   mutable std::mutex mutex_;
   mutable Function function_;        // guarded by mutex_ unless is_from_module_
