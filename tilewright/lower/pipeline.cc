@@ -1,5 +1,6 @@
 #include "tilewright/lower/pipeline.h"
 
+#include "tilewright/analysis/empty_reductions.h"
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/lower/lowered.h"
@@ -14,6 +15,7 @@ tir::PrimFunc simplify(const tir::PrimFunc& func) { return arith::simplify(func)
 const std::vector<Step>& cpu_steps() {
   static const std::vector<Step> steps = {
       {"lower_match_buffer", "views of regions become accesses of what they view", lower_match_buffer},
+      {"init_empty_reductions", "reductions over nothing get their init", analysis::init_empty_reductions},
       {"lower_init", "inits of reductions run at their start", lower_init},
       {"place_allocations", "buffers are allocated where they are used", place_allocations},
       {"lower_blocks", "blocks become loops with guards", lower_blocks},

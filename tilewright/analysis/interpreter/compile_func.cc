@@ -1,5 +1,6 @@
 // Functions: slots of parameters, dimensions of their buffers.
 #include "tilewright/analysis/block_info.h"
+#include "tilewright/analysis/empty_reductions.h"
 #include "tilewright/analysis/interpreter/compiler.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/support/error.h"
@@ -179,7 +180,7 @@ std::unique_ptr<FunctionCode> Compiler::function(const PrimFunc& func) {
 }
 
 std::unique_ptr<FunctionCode> compile_function(const PrimFunc& func, const InterpretOptions& options) {
-  return Compiler(options).function(func);
+  return Compiler(options).function(init_empty_reductions(func));
 }
 
 }  // namespace tilewright::analysis

@@ -1,0 +1,168 @@
+#include "tilewright/analysis/empty_reductions.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "tilewright/arith/analyzer.h"
+#include "tilewright/ir/rewrite.h"
+#include "tilewright/ir/walk.h"
+#include "tilewright/tir/builder.h"
+
+namespace tilewright::analysis {
+namespace {
+
+using namespace tir;
+using Vars = std::unordered_set<const VarNode*>;
+
+void add_vars(const PrimExpr& expr, Vars* vars) {
+  walk(expr, [&](const VarNode* var) { vars->insert(var); });
+}
+
+bool uses_any(const PrimExpr& expr, const Vars& vars) {
+  bool found = false;
+  walk(expr, [&](const VarNode* var) { found |= vars.contains(var); });
+  return found;
+}
+
+// What it defines is new, so that it can stand beside the original.
+Stmt fresh_copy(const Stmt& body, Substitution values) {
+  auto renew = [&](const Var& var) { values[var.get()] = make_var(var->name_hint, var->dtype); };
+  walk(
+      body, [&](const ForNode* node) { renew(node->loop_var); },
+      [&](const LetStmtNode* node) { values[node->var.get()] = with(node->var, [](VarNode&) {}); },
+      [&](const BlockNode* node) {
+        for (const IterVar& axis : node->iter_vars) renew(axis->var);
+      });
+  return substitute(body, values);
+}
+
+// Whether some axis over which `block` reduces may have no values; null if none may.
+PrimExpr is_empty(const BlockNode* block) {
+  arith::Analyzer analyzer;
+  PrimExpr condition;
+  for (const IterVar& axis : block->iter_vars) {
+    if (axis->iter_type != IterType::kReduce || !axis->dom) continue;
+    const PrimExpr& extent = axis->dom->extent;
+    if (analyzer.can_prove(extent > 0)) continue;
+    const PrimExpr none = extent <= 0;
+    condition = condition ? logical_or(condition, none) : none;
+  }
+  return condition;
+}
+
+/// The loops around one block, and what iterates over what.
+class Nest {
+ public:
+  // loops: those inside of the scope of the block, outermost first
+  Nest(const BlockRealizeNode* realize, const std::vector<const ForNode*>& loops) : realize_(realize) {
+    Vars reduced;
+    for (size_t n = 0; n < realize->iter_values.size(); ++n) {
+      const bool is_spatial = realize->block->iter_vars[n]->iter_type != IterType::kReduce;
+      add_vars(realize->iter_values[n], is_spatial ? &kept_ : &reduced);
+    }
+    auto outermost = std::find_if(loops.begin(), loops.end(), [&](const ForNode* loop) {
+      return reduced.contains(loop->loop_var.get());
+    });
+    loops_.assign(outermost, loops.end());
+    // bounds of loops that stay may use others
+    for (auto loop = loops_.rbegin(); loop != loops_.rend(); ++loop) {
+      const VarNode* var = (*loop)->loop_var.get();
+      if (!kept_.contains(var)) {
+        dropped_.insert(var);
+        continue;
+      }
+      add_vars((*loop)->min, &kept_);
+      add_vars((*loop)->extent, &kept_);
+    }
+  }
+
+  /// Before which loop the init of an empty reduction stands; null: before the block itself.
+  const ForNode* place() const { return loops_.empty() ? nullptr : loops_[0]; }
+
+  Stmt init(const PrimExpr& condition) const {
+    const BlockNode* block = realize_->block.get();
+    Substitution values;
+    for (size_t n = 0; n < block->iter_vars.size(); ++n) {
+      if (block->iter_vars[n]->iter_type != IterType::kReduce)
+        values[block->iter_vars[n]->var.get()] = realize_->iter_values[n];
+    }
+    Stmt body = substitute(block->init, values);
+    const PrimExpr guard = predicate();
+    if (!is_one(guard)) body = IfThenElseNode::make(guard, body);
+    for (auto loop = loops_.rbegin(); loop != loops_.rend(); ++loop) {
+      if (kept_.contains((*loop)->loop_var.get()))
+        body = ForNode::make((*loop)->min, (*loop)->extent, (*loop)->loop_var, ForKind::kSerial,
+                             std::string(), AttrMap{}, body);
+    }
+    return IfThenElseNode::make(condition, fresh_copy(body, {}));
+  }
+
+ private:
+  // The part of the block's predicate that does not speak of the reduction.
+  PrimExpr predicate() const {
+    PrimExpr kept = bool_imm(true);
+    std::vector<PrimExpr> terms{realize_->predicate};
+    while (!terms.empty()) {
+      const PrimExpr term = terms.back();
+      terms.pop_back();
+      if (const auto* both = term.as<AndNode>()) {
+        terms.push_back(both->b);
+        terms.push_back(both->a);
+      } else if (!uses_any(term, dropped_)) {
+        kept = logical_and(kept, term);
+      }
+    }
+    return kept;
+  }
+
+  const BlockRealizeNode* realize_;
+  std::vector<const ForNode*> loops_;
+  Vars kept_, dropped_;
+};
+
+}  // namespace
+
+PrimFunc init_empty_reductions(const PrimFunc& func) {
+  std::vector<const ForNode*> loops;                          // of the scope we are in
+  std::vector<std::pair<const ForNode*, Stmt>> before_loops;  // met inside, to be put in front
+  return rewrite(
+      func,
+      [&](auto& self, const SeqStmtNode* node) -> Stmt {
+        const std::vector<Stmt> parts = self(node->seq);
+        return parts == node->seq ? Stmt(node) : seq(parts);  // in one sequence with what is put before
+      },
+      [&](auto& self, const ForNode* node) -> Stmt {
+        loops.push_back(node);
+        Stmt changed = self.children(node);
+        loops.pop_back();
+        std::vector<Stmt> parts;
+        std::erase_if(before_loops, [&](auto& entry) {
+          if (entry.first != node) return false;
+          parts.push_back(std::move(entry.second));
+          return true;
+        });
+        if (parts.empty()) return changed;
+        parts.push_back(std::move(changed));
+        return seq(std::move(parts));
+      },
+      [&](auto& self, const BlockRealizeNode* node) -> Stmt {
+        // a view exists only inside of its block
+        const bool has_init = node->block->init && node->block->match_buffers.empty();
+        const PrimExpr condition = has_init ? is_empty(node->block.get()) : PrimExpr();
+        Stmt here;
+        if (condition) {
+          const Nest nest(node, loops);
+          if (nest.place())
+            before_loops.emplace_back(nest.place(), nest.init(condition));
+          else
+            here = nest.init(condition);
+        }
+        std::vector<const ForNode*> inner;
+        std::swap(loops, inner);
+        Stmt changed = self.children(node);
+        std::swap(loops, inner);
+        return here ? seq({here, changed}) : changed;
+      });
+}
+
+}  // namespace tilewright::analysis
