@@ -98,15 +98,17 @@ def main() -> int:
     parser.add_argument("--against", type=Path, help="what an earlier run printed")
     parser.add_argument("--dump", type=Path, help="folder for the sources")
     options = parser.parse_args()
-    now = {}
+    now, codes = {}, {}
     for name, code in sources():
         now[name] = f"{hashlib.sha256(code.encode()).hexdigest()[:16]} {len(code.splitlines())} lines"
-        if options.dump:
-            options.dump.mkdir(parents=True, exist_ok=True)
+        codes[name] = code
+    # all or nothing: a list that ends where a program failed would look like a shorter list
+    if options.dump:
+        options.dump.mkdir(parents=True, exist_ok=True)
+        for name, code in codes.items():
             (options.dump / f"{name}.ll").write_text(code)
-        if not options.against:
-            print(name, now[name], flush=True)
     if not options.against:
+        print("".join(f"{name} {line}\n" for name, line in now.items()), end="")
         return 0
     before = dict(line.split(" ", 1) for line in options.against.read_text().splitlines() if line)
     changed = [name for name in sorted(before.keys() | now.keys()) if before.get(name) != now.get(name)]

@@ -144,8 +144,9 @@ Trace Trace::without_postproc() const {
   return {{steps.begin(), mark}};
 }
 
-void Trace::apply_to(Schedule& schedule) const {
+void Trace::apply_to(Schedule& target) const {
   std::unordered_map<std::string, ArgValue> handles;  // of the trace -> of the schedule
+  Schedule schedule = target;                         // all steps or none
   for (size_t n = 0; n < steps.size(); ++n) {
     std::vector<ArgValue> args = steps[n].args;
     try {
@@ -171,6 +172,7 @@ void Trace::apply_to(Schedule& schedule) const {
       throw;
     }
   }
+  target = std::move(schedule);
 }
 
 }  // namespace tilewright::schedule

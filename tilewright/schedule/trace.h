@@ -32,9 +32,9 @@ struct Trace {
   Trace simplified() const;
   /// The steps before the first enter_postproc.
   Trace without_postproc() const;
-  /// Runs every step on `schedule`.  Handles are those of the trace only inside of it; what fails names its
-  /// step.
-  void apply_to(Schedule& schedule) const;
+  /// Runs every step on `target`.  Handles are those of the trace only inside of it; what fails names its
+  /// step and leaves `target` as it was.
+  void apply_to(Schedule& target) const;
 };
 
 }  // namespace tilewright::schedule

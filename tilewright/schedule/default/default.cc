@@ -21,8 +21,7 @@ class Rules {
   std::vector<BlockShape> shapes() const;
   void inline_elements();
   void tile(const BlockShape& sum);
-  template <class Rule>
-  bool attempt(std::string_view name, const BlockShape& shape, Rule&& rule);
+  bool attempt(std::string_view name, const BlockShape& shape, const std::function<bool(Schedule&)>& rule);
   bool is_done(const BlockShape& shape) const;
 
   Schedule& sch_;
@@ -109,19 +108,22 @@ bool Rules::is_done(const BlockShape& shape) const {
   return std::find(done_.begin(), done_.end(), shape.ref) != done_.end();
 }
 
-// Runs `rule` on a copy; what fails, or refuses, leaves the schedule as it was.
-template <class Rule>
-bool Rules::attempt(std::string_view name, const BlockShape& shape, Rule&& rule) {
-  Schedule copy = sch_;
-  std::string reason = "the block has another form";
+std::string why_not_applied(Schedule& sch, const std::function<bool(Schedule&)>& rule) {
+  Schedule copy = sch;
   try {
-    if (rule(copy)) {
-      sch_ = std::move(copy);
-      return true;
-    }
+    if (!rule(copy)) return "the block has another form";
   } catch (const Error& error) {
-    reason = error.text();
+    if (error.kind() == Error::Kind::kInternal) throw;
+    return error.text();
   }
+  sch = std::move(copy);
+  return "";
+}
+
+bool Rules::attempt(std::string_view name, const BlockShape& shape,
+                    const std::function<bool(Schedule&)>& rule) {
+  std::string reason = why_not_applied(sch_, rule);
+  if (reason.empty()) return true;
   rejections.push_back({shape.block->name_hint, std::string(name), std::move(reason)});
   return false;
 }

@@ -1,8 +1,14 @@
 // The rules, each tried on a schedule of its own: a rule returns false, or throws, if it does not apply.
 #pragma once
+#include <functional>
+
 #include "tilewright/schedule/default/shape.h"
 
 namespace tilewright::schedule {
+
+/// Runs `rule` on a copy of `sch`, which takes the place of `sch` if it returns true.  Gives the reason if it
+/// does not, or raises UserError or Unsupported; else nothing.  An InternalError comes through: it is a bug.
+std::string why_not_applied(Schedule& sch, const std::function<bool(Schedule&)>& rule);
 
 /// Sums: matrix products, convolutions, pools, sums over outer axes.  A tile of results is kept in registers,
 /// contiguous in the last dimension, while all its terms are added; an operand that many tiles read is

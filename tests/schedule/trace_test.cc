@@ -1,0 +1,99 @@
+// Traces are replayed as a whole or not at all; rules of the default schedule refuse, bugs come through.
+#include "schedule_testing.h"
+#include "tilewright/ir/services.h"
+#include "tilewright/schedule/default/rules.h"
+
+namespace tilewright::schedule {
+namespace {
+
+constexpr std::string_view kCopy = R"(
+    @T.prim_func
+    def main(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+        for i in range(8):
+            with T.block("B"):
+                vi = T.axis.spatial(8, i)
+                B[vi] = A[vi]
+)";
+
+template <class Action>
+std::string error_of(Action&& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.render();
+  }
+  return "nothing was raised";
+}
+
+Trace split_then(std::string_view primitive) {
+  Schedule sch(module_of(kCopy));
+  const LoopRef loop = sch.call("get_loops", "B").loops()[0];
+  const auto halves = sch.call("split", loop, Factors{None{}, int64_t{4}}).loops();
+  sch.call(primitive, halves[1]);
+  return sch.trace();
+}
+
+TEST(Trace, AFailingReplayLeavesTheScheduleAsItWas) {
+  Trace trace = split_then("vectorize");
+  // a program whose loop has been taken apart already: the last step finds a parallel loop
+  trace.steps.push_back(trace.steps.back());
+  Schedule sch(module_of(kCopy));
+  const IRModule before = sch.module();
+  EXPECT_EQ(error_of([&] { trace.apply_to(sch); }),
+            "error: vectorize: loop l2 (i_1) is already vectorized\n"
+            "note: at step 4 of the trace, vectorize(l2)");
+  EXPECT_EQ(sch.module(), before);
+  EXPECT_TRUE(sch.trace().steps.empty());
+}
+
+TEST(Trace, AReplayOntoItsOwnScheduleReadsTheTraceFirst) {
+  Schedule sch(module_of(kCopy));
+  sch.call("get_block", "B");
+  sch.trace().apply_to(sch);
+  EXPECT_EQ(sch.trace().steps.size(), 2u);
+}
+
+TEST(Trace, AHandleThatNoStepMade) {
+  Trace trace = split_then("vectorize");
+  trace.steps.erase(trace.steps.begin());
+  Schedule sch(module_of(kCopy));
+  EXPECT_EQ(error_of([&] { trace.apply_to(sch); }),
+            "error: l0 has not been made before\n"
+            "note: at step 1 of the trace, split(l0, factors=[None, 4])");
+}
+
+TEST(Trace, AStepThatMakesFewerHandlesThanRecorded) {
+  Trace trace = split_then("vectorize");
+  trace.steps[1].result = ArgValue(ArgValue::List{ArgValue(LoopRef{1})});
+  Schedule sch(module_of(kCopy));
+  EXPECT_EQ(error_of([&] { trace.apply_to(sch); }),
+            "error: 1 results were recorded, but there are 2\n"
+            "note: at step 2 of the trace, split(l0, factors=[None, 4])");
+}
+
+TEST(Rules, ARefusalIsTheReasonAndChangesNothing) {
+  Schedule sch(module_of(kCopy));
+  const IRModule before = sch.module();
+  const auto refuses = [](Schedule& copy) {
+    copy.call("get_block", "B");
+    throw Unsupported("loop {} is too long", "i").help("shorten it");
+    return true;
+  };
+  EXPECT_EQ(why_not_applied(sch, refuses), "loop i is too long");
+  EXPECT_EQ(why_not_applied(sch, [](Schedule&) { return false; }), "the block has another form");
+  EXPECT_EQ(sch.module(), before);
+  EXPECT_TRUE(sch.trace().steps.empty());
+  EXPECT_EQ(why_not_applied(sch, [](Schedule& copy) { return copy.call("get_block", "B"), true; }), "");
+  EXPECT_EQ(sch.trace().steps.size(), 1u);
+}
+
+TEST(Rules, ABugOfOursComesThrough) {
+  Schedule sch(module_of(kCopy));
+  const auto is_broken = [](Schedule&) -> bool { throw InternalError("the tree has two roots"); };
+  EXPECT_EQ(error_of([&] { why_not_applied(sch, is_broken); }),
+            "internal error: the tree has two roots\n"
+            "help: this is a bug in tilewright; please report it with the script that shows it");
+}
+
+}  // namespace
+}  // namespace tilewright::schedule
