@@ -7,7 +7,7 @@ y = tilewright.VirtualMachine(ex)["main"](x)
 
 from . import errors, ir, runtime, script, target, tir, transform
 from .build import build, compile
-from .errors import InternalError, Unsupported, UserError
+from .errors import ArgumentError, InternalError, Unsupported, UserError
 from .ir import IRModule
 from .runtime import (
     Device,
@@ -30,7 +30,7 @@ from .target import Target
 __version__ = "0.1.0"
 
 __all__ = [
-    "Device", "Executable", "IRModule", "InternalError", "Module", "Schedule", "Target", "Tensor", "Unsupported",
+    "ArgumentError", "Device", "Executable", "IRModule", "InternalError", "Module", "Schedule", "Target", "Tensor", "Unsupported",
     "UserError", "VirtualMachine", "build", "compile", "cpu", "cuda", "device", "empty", "errors", "from_dlpack",
     "get_global_func", "ir", "load_module", "register_func", "relax", "runtime", "schedule", "script", "target", "te",
     "tensor", "tir", "transform",

@@ -1,6 +1,7 @@
 """From modules to code that runs."""
 
 from . import _core
+from ._guard import guard_module
 from .errors import UserError
 from .ir._nodes import classes
 from .ir.module import IRModule, unwrapped
@@ -65,3 +66,6 @@ def compile(source, target="llvm", params: dict | None = None, *, schedule: bool
         raise UserError(f"cannot compile a Python {type(source).__name__}\nhelp: give a module, a function or an ONNX path")
     has_graph = any(isinstance(func, _Function) for func in source.functions.values())
     return build_graph(source, target, params) if has_graph else build(source, target, schedule=schedule)
+
+
+guard_module("tilewright", globals(), ["build", "build_graph", "compile"])

@@ -11,6 +11,10 @@ class UserError(Error, ValueError):
     """Your program, file or argument is wrong; the text says what, where and what to do next."""
 
 
+class ArgumentError(UserError, TypeError):
+    """A function was called with arguments that it cannot use; the text says how it is called."""
+
+
 class Unsupported(Error, NotImplementedError):
     """What you ask is right, but tilewright cannot do it; the text says what it can."""
 

@@ -1,6 +1,7 @@
 """Targets: what machine code is made for."""
 
 from . import _core
+from ._guard import guard
 from .ir._nodes import classes
 
 _TargetNode = classes["ir.Target"]
@@ -27,3 +28,6 @@ def Target(target, host=None):
 _TargetNode.__str__ = lambda self: _core.target_str(self)
 _TargetNode.__repr__ = lambda self: f'Target("{_core.target_str(self)}")'
 _TargetNode.kind = property(lambda self: self.kind_name, doc='"llvm", "c", ...')
+
+
+Target = guard("tilewright.Target", Target)

@@ -3,6 +3,7 @@
 import threading
 
 from . import _core
+from ._guard import guard_module
 from .ir.module import IRModule, unwrapped
 
 _local = threading.local()
@@ -73,3 +74,14 @@ class Sequential:
         for step in self.passes:
             mod = step(mod)
         return mod
+
+
+guard_module(
+    __name__,
+    globals(),
+    [
+        name
+        for name in list(globals())
+        if not name.startswith("_") and name not in ("guard_module", "IRModule", "unwrapped")
+    ],
+)

@@ -77,6 +77,14 @@ bool is_node_like(nb::handle value) {
          (nb::hasattr(value, "dtype") && nb::hasattr(value, "item"));
 }
 
+namespace {
+// Of numpy and the like: one number, and no array of one.
+bool is_scalar(nb::handle value) {
+  return !nb::isinstance<nb::type_object>(value) && nb::hasattr(value, "shape") &&
+         nb::len(nb::object(value.attr("shape"))) == 0;
+}
+}  // namespace
+
 ir::ObjectRef from_python(nb::handle value, DataType int_dtype) {
   if (value.is_none()) return nullptr;
   if (nb::isinstance<PyNode>(value)) return nb::cast<PyNode&>(value).ref;
@@ -99,7 +107,7 @@ ir::ObjectRef from_python(nb::handle value, DataType int_dtype) {
     for (nb::handle item : value) items.push_back(from_python(item, int_dtype));
     return ir::ArrayNode::make(std::move(items));
   }
-  if (nb::hasattr(value, "item") && nb::hasattr(value, "dtype"))
+  if (nb::hasattr(value, "item") && nb::hasattr(value, "dtype") && is_scalar(value))
     return from_python(value.attr("item")(), int_dtype);
   if (PyIndex_Check(object)) return from_python(nb::steal(PyNumber_Index(object)), int_dtype);
   throw UserError("a Python {} has no meaning in a program", Py_TYPE(object)->tp_name);

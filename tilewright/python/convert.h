@@ -39,7 +39,7 @@ nb::dict attrs_to_python(const ir::AttrMap& attrs);
 
 namespace nanobind::detail {
 
-/// Ref<T> <-> the Python object of the node.
+/// Ref<T> <-> the Python object of the node.  None is none: what takes null says so with nb::handle.
 template <class T>
 struct type_caster<tilewright::Ref<T>> {
   using Value = tilewright::Ref<T>;
@@ -54,7 +54,7 @@ struct type_caster<tilewright::Ref<T>> {
 
   bool from_python(handle source, uint8_t, cleanup_list*) noexcept {
     try {
-      if (!tilewright::python::is_node_like(source)) return false;
+      if (source.is_none() || !tilewright::python::is_node_like(source)) return false;
       tilewright::ir::ObjectRef node = tilewright::python::from_python(source);
       if constexpr (!std::is_same_v<T, tilewright::ir::Object>) {
         if (node && !T::classof(*node)) return false;

@@ -64,17 +64,29 @@ nb::object get_field(const PyNode& self, size_t index) {
   return field_to_python(field, field.get(self.ref.get()));
 }
 
+// Fields that do not fit each other are a bug in C++, but what Python gives is the user's.
+void fill(const ir::NodeInfo* info, ir::Object* object, const nb::dict& values) {
+  try {
+    for (const ir::FieldInfo& field : info->fields) {
+      nb::str key(field.name.data(), field.name.size());
+      if (values.contains(key)) field.set(object, field_from_python(field, values[key]));
+    }
+    if (info->verify) info->verify(object);
+  } catch (const InternalError& error) {
+    std::string names;
+    for (const ir::FieldInfo& field : info->fields)
+      names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", field.name, field.doc);
+    throw UserError("{}: {}", info->name, error.text()).help("its fields are {}", names);
+  }
+}
+
 // A node from field values in table order; missing trailing ones keep their defaults.
 ir::ObjectRef make_node(const std::string& kind_name, nb::dict values) {
   const ir::NodeInfo* info = ir::find_node_info(kind_name);
   if (!info) throw InternalError("there is no node kind {}", kind_name);
   ir::Object* object = info->create();
   ir::ObjectRef owner(object);
-  for (const ir::FieldInfo& field : info->fields) {
-    nb::str key(field.name.data(), field.name.size());
-    if (values.contains(key)) field.set(object, field_from_python(field, values[key]));
-  }
-  if (info->verify) info->verify(object);
+  fill(info, object, values);
   return owner;
 }
 
@@ -82,11 +94,7 @@ ir::ObjectRef with_fields(const ir::ObjectRef& node, nb::dict values) {
   const ir::NodeInfo* info = ir::info_of(*node);
   ir::Object* object = info->clone(node.get());
   ir::ObjectRef owner(object);
-  for (const ir::FieldInfo& field : info->fields) {
-    nb::str key(field.name.data(), field.name.size());
-    if (values.contains(key)) field.set(object, field_from_python(field, values[key]));
-  }
-  if (info->verify) info->verify(object);
+  fill(info, object, values);
   return owner;
 }
 

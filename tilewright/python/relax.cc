@@ -87,7 +87,10 @@ relax::TeFunction te_function(const nb::object& body) {
 void bind_builder(nb::module_& m) {
   nb::class_<BlockBuilder>(m, "BlockBuilder")
       .def(
-          "__init__", [](BlockBuilder* self, const ir::IRModule& module) { new (self) BlockBuilder(module); },
+          "__init__",
+          [](BlockBuilder* self, nb::handle module) {
+            new (self) BlockBuilder(module.is_none() ? ir::IRModule() : nb::cast<ir::IRModule>(module));
+          },
           nb::arg("module").none())
       .def(
           "begin_function",

@@ -74,12 +74,51 @@ nb::tuple shape_tuple(const Tensor& tensor) {
   return nb::tuple(extents);
 }
 
-std::vector<int64_t> ints_of(nb::handle shape) {
-  if (PyLong_Check(shape.ptr())) return {nb::cast<int64_t>(shape)};
+// One extent; `what` opens the message.
+int64_t extent_of(nb::handle value, const char* what) {
+  int overflow = 0;
+  PyObject* number = PyIndex_Check(value.ptr()) ? PyNumber_Index(value.ptr()) : nullptr;
+  const int64_t extent = number ? PyLong_AsLongLongAndOverflow(number, &overflow) : 0;
+  Py_XDECREF(number);
+  PyErr_Clear();
+  if (!number)
+    throw UserError("{}: a dimension is a Python {}, expected an integer", what,
+                    Py_TYPE(value.ptr())->tp_name)
+        .help("give the shape as integers, e.g. (2, 3)");
+  if (overflow) throw UserError("{}: the dimension {} does not fit in 64 bits", what, nb::str(value).c_str());
+  return extent;
+}
+
+std::vector<int64_t> ints_of(nb::handle shape, const char* what) {
+  if (PyIndex_Check(shape.ptr()) && !nb::hasattr(shape, "__len__")) return {extent_of(shape, what)};
+  if (!PySequence_Check(shape.ptr()) || PyUnicode_Check(shape.ptr()) || PyBytes_Check(shape.ptr()))
+    throw UserError("{}: the shape is a Python {}, expected integers", what, Py_TYPE(shape.ptr())->tp_name)
+        .help("give the shape as integers, e.g. (2, 3)");
   std::vector<int64_t> extents;
-  for (nb::handle extent : shape)
-    extents.push_back(nb::cast<int64_t>(nb::steal(PyNumber_Index(extent.ptr()))));
+  for (nb::handle extent : shape) extents.push_back(extent_of(extent, what));
   return extents;
+}
+
+DataType dtype_of(nb::handle dtype) {
+  if (PyType_Check(dtype.ptr())) {  // numpy.float32
+    nb::object generic = nb::module_::import_("numpy").attr("generic");
+    if (PyObject_IsSubclass(dtype.ptr(), generic.ptr()) == 1)
+      return DataType::parse(nb::str(dtype.attr("__name__")).c_str());
+  }
+  if (!PyUnicode_Check(dtype.ptr()) && !nb::hasattr(dtype, "kind"))
+    throw UserError("the dtype is a Python {}, expected a name", Py_TYPE(dtype.ptr())->tp_name)
+        .help("e.g. \"float32\"");
+  return DataType::parse(nb::str(dtype).c_str());
+}
+
+runtime::Device device_of(nb::handle device) {
+  if (nb::isinstance<runtime::Device>(device)) return nb::cast<runtime::Device>(device);
+  if (device.is_none()) return runtime::Device::cpu();
+  if (!PyUnicode_Check(device.ptr()))
+    throw UserError("the device is a Python {}, expected a device or its name",
+                    Py_TYPE(device.ptr())->tp_name)
+        .help("e.g. tilewright.cpu() or \"cuda:0\"");
+  return runtime::Device::parse(nb::cast<std::string>(device));
 }
 
 void bind_tensor(nb::module_& m) {
@@ -94,14 +133,24 @@ void bind_tensor(nb::module_& m) {
       .def(
           "numpy", [](nb::handle self) { return to_numpy(self); },
           "A numpy array with a copy of the elements.")
-      .def("copy_from",
-           [](const Tensor& self, nb::handle source) { self.copy_from(tensor_from_python(source)); })
-      .def("copy_to",
-           [](const Tensor& self, const Tensor& target) {
-             target.copy_from(self);
-             return target;
-           })
-      .def("reshape", [](const Tensor& self, nb::handle shape) { return self.reshape(ints_of(shape)); })
+      .def(
+          "copy_from",
+          [](const Tensor& self, nb::handle source) { self.copy_from(tensor_from_python(source)); },
+          nb::arg("source").none())
+      .def(
+          "copy_to",
+          [](const Tensor& self, nb::handle target) {
+            if (!nb::isinstance<Tensor>(target))
+              throw UserError("copy_to: the target is a Python {}, expected a tensor",
+                              Py_TYPE(target.ptr())->tp_name);
+            nb::cast<Tensor&>(target).copy_from(self);
+            return nb::borrow(target);
+          },
+          nb::arg("target").none())
+      .def(
+          "reshape",
+          [](const Tensor& self, nb::handle shape) { return self.reshape(ints_of(shape, "reshape")); },
+          nb::arg("shape").none())
       .def("__dlpack__", [](const Tensor& self, nb::kwargs options) { return dlpack_capsule(self, options); })
       .def("__dlpack_device__",
            [](const Tensor& self) { return nb::make_tuple(self.device().type, self.device().id); })
@@ -115,26 +164,26 @@ void bind_tensor(nb::module_& m) {
       });
   m.def(
       "empty",
-      [](nb::handle shape, DataType dtype, const runtime::Device& device) {
-        return Tensor::empty(ints_of(shape), dtype, device);
+      [](nb::handle shape, nb::handle dtype, nb::handle device) {
+        return Tensor::empty(ints_of(shape, "empty"), dtype_of(dtype), device_of(device));
       },
-      nb::arg("shape"), nb::arg("dtype") = "float32", nb::arg("device") = runtime::Device::cpu());
-  m.def("from_dlpack", &tensor_from_python);
+      nb::arg("shape").none(), nb::arg("dtype").none() = "float32", nb::arg("device").none() = nb::none());
+  m.def("from_dlpack", &tensor_from_python, nb::arg("value").none());
   // A tensor with a copy of `value` on `device`.
   m.def(
       "tensor",
-      [](nb::handle value, const runtime::Device& device) {
-        return tensor_from_python(value).copy().to(device);
+      [](nb::handle value, nb::handle device) {
+        return tensor_from_python(value).copy().to(device_of(device));
       },
-      nb::arg("value"), nb::arg("device") = runtime::Device::cpu());
+      nb::arg("value").none(), nb::arg("device").none() = nb::none());
 }
 
 void bind_devices(nb::module_& m) {
   nb::class_<runtime::Device>(m, "Device", "Where tensors live and programs run.")
-      .def("__init__",
-           [](runtime::Device* self, const std::string& text) {
-             new (self) runtime::Device(runtime::Device::parse(text));
-           })
+      .def(
+          "__init__",
+          [](runtime::Device* self, nb::handle name) { new (self) runtime::Device(device_of(name)); },
+          nb::arg("name"))
       .def_ro("device_type", &runtime::Device::type)
       .def_ro("device_id", &runtime::Device::id)
       .def("__eq__", [](const runtime::Device& a, const runtime::Device& b) { return a == b; })
@@ -155,8 +204,35 @@ void bind_devices(nb::module_& m) {
 
 nb::object tensor_to_python(const Tensor& tensor) { return tensor ? nb::cast(tensor) : nb::none(); }
 
+namespace {
+
+[[noreturn]] void refuse_array(nb::handle array) {
+  const std::string dtype = nb::str(array.attr("dtype")).c_str();
+  UserError error("elements of dtype {} cannot be those of a tensor", dtype);
+  const std::string kind = nb::cast<std::string>(array.attr("dtype").attr("kind"));
+  if (kind == "i" || kind == "u" || kind == "f")
+    throw error.help(
+        "the bytes of each are in the other order: convert them, array.astype(array.dtype.newbyteorder())");
+  throw error.help("convert them to numbers, e.g. array.astype(\"float32\")");
+}
+
+// A copy of what cannot be lent: read-only arrays of an old numpy.
+Tensor copied(nb::handle value) {
+  nb::object array = nb::module_::import_("numpy").attr("array")(value);
+  try {
+    // nobody sees what is written to the copy
+    return tensor_from_dlpack_object(array).read_only_view();
+  } catch (nb::python_error& error) {
+    if (!error.matches(PyExc_BufferError)) throw;
+  }
+  refuse_array(array);  // DLPack has no code for its dtype
+}
+
+}  // namespace
+
 Tensor tensor_from_python(nb::handle value) {
   if (nb::isinstance<Tensor>(value)) return nb::cast<Tensor>(value);
+  if (PyType_Check(value.ptr())) throw UserError("a Python type is no tensor");
   if (nb::hasattr(value, "__dlpack__")) {
     try {
       return tensor_from_dlpack_object(value);
@@ -164,12 +240,25 @@ Tensor tensor_from_python(nb::handle value) {
       // read-only arrays and dtypes that DLPack has no code for
       if (!error.matches(PyExc_BufferError)) throw;
     }
-    return tensor_from_dlpack_object(nb::module_::import_("numpy").attr("array")(value));
+    return copied(value);
   }
-  nb::object array = numpy_array(value);
+  nb::object array;
+  try {
+    array = numpy_array(value);
+  } catch (nb::python_error& error) {
+    if (!error.matches(PyExc_ValueError) && !error.matches(PyExc_TypeError)) throw;
+  }
+  if (!array.is_valid())
+    throw UserError("a Python {} is no tensor: its rows have different lengths",
+                    Py_TYPE(value.ptr())->tp_name);
   if (nb::cast<std::string>(array.attr("dtype").attr("kind")) == "O")
     throw UserError("a Python {} is no tensor", Py_TYPE(value.ptr())->tp_name);
-  return tensor_from_dlpack_object(array);
+  try {
+    return tensor_from_dlpack_object(array);
+  } catch (nb::python_error& error) {
+    if (!error.matches(PyExc_BufferError)) throw;
+  }
+  refuse_array(array);
 }
 
 void bind_runtime(nb::module_& m) {

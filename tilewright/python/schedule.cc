@@ -55,6 +55,14 @@ nb::object arg_to_python(const ArgValue& value) {
   return nb::none();
 }
 
+nb::object get(const Schedule& self, nb::handle handle) {
+  if (nb::isinstance<BlockRef>(handle)) return to_python(self.get(nb::cast<BlockRef>(handle)));
+  if (nb::isinstance<LoopRef>(handle)) return to_python(self.get(nb::cast<LoopRef>(handle)));
+  if (nb::isinstance<ExprRef>(handle)) return nb::int_(self.get(nb::cast<ExprRef>(handle)));
+  throw UserError("get: a Python {} is no handle", Py_TYPE(handle.ptr())->tp_name)
+      .help("pass what a step of a schedule returned, e.g. sch.get(sch.get_block(\"C\"))");
+}
+
 nb::object run(Schedule& self, const std::string& name, nb::list positional, nb::dict named) {
   std::vector<ArgValue> args;
   for (nb::handle arg : positional) args.push_back(arg_from_python(arg));
@@ -118,9 +126,7 @@ void bind_schedule(nb::module_& m) {
       .def("module", &Schedule::module)
       .def("run", &run)
       .def("trace", [](const Schedule& self) { return self.trace(); })
-      .def("get", [](const Schedule& self, BlockRef block) { return self.get(block); })
-      .def("get", [](const Schedule& self, LoopRef loop) { return self.get(loop); })
-      .def("get", [](const Schedule& self, ExprRef expr) { return self.get(expr); });
+      .def("get", &get, nb::arg("handle").none());
   m.def("primitive_table", &primitive_table);
   m.def("register_tensor_intrin",
         [](const std::string& name, const tir::PrimFunc& desc, const tir::PrimFunc& impl, bool may_override) {

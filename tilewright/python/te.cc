@@ -68,8 +68,13 @@ using Reducer = tir::PrimExpr (*)(tir::PrimExpr, std::vector<tir::IterVar>, tir:
 void bind_reducer(nb::module_& m, const char* name, Reducer reduce) {
   m.def(
       name,
-      [reduce](const tir::PrimExpr& source, std::vector<tir::IterVar> axes, const tir::PrimExpr& where,
-               const tir::PrimExpr& init) { return reduce(source, std::move(axes), where, init); },
+      [reduce](const tir::PrimExpr& source, std::vector<tir::IterVar> axes, nb::handle where,
+               nb::handle init) {
+        auto optional = [](nb::handle value) {
+          return value.is_none() ? tir::PrimExpr() : nb::cast<tir::PrimExpr>(value);
+        };
+        return reduce(source, std::move(axes), optional(where), optional(init));
+      },
       nb::arg("source"), nb::arg("axes"), nb::arg("where").none(), nb::arg("init").none());
 }
 

@@ -35,6 +35,14 @@ class PythonFunction final : public runtime::FunctionObject {
   nb::object body_;
 };
 
+int64_t int_of(PyObject* number) {
+  int overflow = 0;
+  const int64_t value = PyLong_AsLongLongAndOverflow(number, &overflow);
+  if (overflow)
+    throw UserError("the integer {} does not fit in 64 bits", nb::str(nb::handle(number)).c_str());
+  return value;
+}
+
 std::vector<Value> values_of(nb::handle sequence) {
   std::vector<Value> values;
   for (nb::handle item : sequence) values.push_back(value_from_python(item));
@@ -55,7 +63,7 @@ Value value_from_python(nb::handle value) {
   if (nb::isinstance<runtime::Tensor>(value)) return Value(nb::cast<runtime::Tensor&>(value));
   if (value.is_none()) return {};
   if (PyBool_Check(object)) return Value(object == Py_True);
-  if (PyLong_Check(object)) return Value(nb::cast<int64_t>(value));
+  if (PyLong_Check(object)) return Value(int_of(object));
   if (PyFloat_Check(object)) return Value(PyFloat_AsDouble(object));
   if (PyUnicode_Check(object)) return Value(nb::cast<std::string>(value));
   if (PyBytes_Check(object))
@@ -66,10 +74,19 @@ Value value_from_python(nb::handle value) {
   if (nb::isinstance<runtime::Device>(value)) return Value(nb::cast<runtime::Device&>(value));
   if (nb::hasattr(value, "__dlpack__")) return Value(tensor_from_python(value));
   if (PyCallable_Check(object)) return Value(function_from_callable("callable", nb::borrow(value)));
-  if (PyIndex_Check(object)) return Value(nb::cast<int64_t>(nb::steal(PyNumber_Index(object))));
+  if (PyIndex_Check(object)) return Value(int_of(nb::steal(PyNumber_Index(object)).ptr()));
   throw UserError("a Python {} cannot be passed to a compiled function", Py_TYPE(object)->tp_name)
       .help("pass tensors, numpy arrays, numbers, strings or tuples of them");
 }
+
+namespace {
+runtime::Function function_of(const runtime::Module& self, nb::handle name) {
+  if (!PyUnicode_Check(name.ptr()))
+    throw UserError("a function is looked up by a Python {}, expected its name", Py_TYPE(name.ptr())->tp_name)
+        .help("e.g. module[\"main\"]");
+  return self.get_function(nb::cast<std::string>(name));
+}
+}  // namespace
 
 nb::object value_to_python(const Value& value) {
   switch (value.kind()) {
@@ -109,7 +126,13 @@ nb::object call_function(const runtime::Function& function, const nb::args& args
     more.resize(args.size());
     values = more.data();
   }
-  for (size_t n = 0; n < args.size(); ++n) values[n] = value_from_python(args[n]);
+  size_t position = 0;
+  try {
+    for (; position < args.size(); ++position) values[position] = value_from_python(args[position]);
+  } catch (Error& error) {
+    error.add_prefix(fmt::format("{}: argument {}", function.name(), position + 1));
+    throw;
+  }
   Value result;
   {
     nb::gil_scoped_release unlocked;
@@ -123,6 +146,17 @@ void bind_functions(nb::module_& m) {
       m, "Function",
       "A function of compiled code or of the registry; call it with tensors, numbers and strings.")
       .def("__call__", [](const runtime::Function& self, nb::args args) { return call_function(self, args); })
+      .def("__call__",
+           [](const runtime::Function& self, nb::args, nb::kwargs named) {
+             std::string names;
+             for (auto [name, value] : named)
+               names += (names.empty() ? "" : ", ") + nb::cast<std::string>(name);
+             const std::string signature = self.object()->params.signature(self.name());
+             UserError error("{}: {} given by name, but arguments of compiled functions have only positions",
+                             self.name(), names);
+             if (!signature.empty()) error.help("the function is {}", signature);
+             throw error;
+           })
       .def_prop_ro("name", &runtime::Function::name);
   m.def("convert_function", &function_from_callable);
   m.def("register_func", [](const std::string& name, nb::object body, bool override_) {
@@ -135,8 +169,8 @@ void bind_functions(nb::module_& m) {
   m.def("remove_global_func", [](const std::string& name) { return runtime::remove_function(name); });
   m.def("list_global_func_names", &runtime::list_functions);
   nb::class_<runtime::Module>(m, "Module", "Functions by name, of a library or of the just-in-time compiler.")
-      .def("__getitem__", &runtime::Module::get_function)
-      .def("get_function", &runtime::Module::get_function)
+      .def("__getitem__", &function_of, nb::arg("name").none())
+      .def("get_function", &function_of, nb::arg("name").none())
       .def("find_function",
            [](const runtime::Module& self, const std::string& name) {
              return value_to_python(Value(self.find_function(name)));

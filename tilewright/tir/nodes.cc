@@ -5,6 +5,23 @@
 namespace tilewright::tir {
 namespace {
 
+// Python and JSON can leave parts out; the rest of the compiler relies on them.
+template <class T>
+void require(const Ref<T>& part, std::string_view node, std::string_view name) {
+  TILEWRIGHT_CHECK(part, "{}: the {} is missing", node, name);
+}
+template <class T>
+void require_all(const std::vector<Ref<T>>& parts, std::string_view node, std::string_view name) {
+  for (const Ref<T>& part : parts) require(part, node, name);
+}
+
+DataType vector_of(const PrimExprNode* node, std::string_view name, DataType element, int64_t lanes) {
+  // the number of lanes has 15 bits
+  if (lanes < 1 || lanes * element.lanes >= DataType::kScalable || lanes >= DataType::kScalable)
+    throw UserError(node, "{}: {} lanes, expected 1 to {}", name, lanes, DataType::kScalable - 1);
+  return element.with_lanes(static_cast<int>(lanes) * element.lanes);
+}
+
 void require_equal_dtypes(const BinaryOpNode& node, std::string_view name) {
   if (!node.a || !node.b) throw InternalError("{}: an operand is missing", name);
   if (node.a->dtype != node.b->dtype)
@@ -40,7 +57,8 @@ DataType access_dtype(const Buffer& buffer, const std::vector<PrimExpr>& indices
 
 template <class N>
 void verify_access(const N& node, std::string_view verb) {
-  TILEWRIGHT_CHECK(node.buffer, "an access without buffer");
+  require(node.buffer, verb, "buffer");
+  require_all(node.indices, verb, "index");
   const size_t ndim = node.buffer->shape.size();
   if (node.indices.size() != ndim)
     throw UserError(&node, "buffer {} has {} dimension{}, but is {} with {} ind{}", node.buffer->name, ndim,
@@ -96,12 +114,16 @@ PrimExpr make_binary(Kind kind, PrimExpr a, PrimExpr b, Span span) {
 }
 
 void NotNode::verify() {
+  require(a, "not", "operand");
   if (!a->dtype.is_bool())
     throw UserError(this, "not: the operand has dtype {}, expected bool", a->dtype.str());
   dtype = a->dtype;
 }
 
 void SelectNode::verify() {
+  require(condition, "select", "condition");
+  require(true_value, "select", "first value");
+  require(false_value, "select", "second value");
   if (!condition->dtype.is_bool())
     throw UserError(this, "select: the condition has dtype {}, expected bool", condition->dtype.str());
   if (true_value->dtype != false_value->dtype)
@@ -117,6 +139,7 @@ void BufferLoadNode::verify() {
 
 void BufferStoreNode::verify() const {
   verify_access(*this, "written");
+  require(value, "store", "value");
   const DataType expected = access_dtype(buffer, indices);
   if (value->dtype != expected)
     throw UserError(this, "buffer {} holds {}, but the stored value has dtype {}", buffer->name,
@@ -125,23 +148,29 @@ void BufferStoreNode::verify() const {
 }
 
 void RampNode::verify() {
+  require(base, "ramp", "base");
+  require(stride, "ramp", "stride");
   if (base->dtype != stride->dtype)
     throw UserError(this, "ramp: base is {}, stride is {}", base->dtype.str(), stride->dtype.str());
-  if (lanes < 1) throw UserError(this, "ramp: {} lanes", lanes);
-  dtype = base->dtype.with_lanes(static_cast<int>(lanes) * base->dtype.lanes);
+  dtype = vector_of(this, "ramp", base->dtype, lanes);
 }
 
 void BroadcastNode::verify() {
-  if (lanes < 1) throw UserError(this, "broadcast: {} lanes", lanes);
-  dtype = value->dtype.with_lanes(static_cast<int>(lanes) * value->dtype.lanes);
+  require(value, "broadcast", "value");
+  dtype = vector_of(this, "broadcast", value->dtype, lanes);
 }
 
 void ShuffleNode::verify() {
   if (vectors.empty() || indices.empty()) throw UserError(this, "shuffle: no vectors or no lanes");
+  require_all(vectors, "shuffle", "vector");
+  require_all(indices, "shuffle", "lane number");
   dtype = vectors[0]->dtype.with_lanes(static_cast<int>(indices.size()));
 }
 
 void LetNode::verify() {
+  require(var, "let", "variable");
+  require(value, "let", "value");
+  require(body, "let", "body");
   if (var->dtype != value->dtype)
     throw UserError(this, "let: {} is {}, its value {}", var->name_hint, var->dtype.str(),
                     value->dtype.str());
@@ -165,6 +194,9 @@ void SeqStmtNode::verify() const {
 }
 
 void BlockRealizeNode::verify() const {
+  require(block, "block", "block");
+  require(predicate, "block", "predicate");
+  require_all(iter_values, "block", "value of an axis");
   if (iter_values.size() != block->iter_vars.size())
     throw UserError(this, "block {} has {} axes, but {} values are given", block->name_hint,
                     block->iter_vars.size(), iter_values.size());

@@ -4,7 +4,10 @@ A class gets a read-only property for each field, a constructor that takes the f
 `methods_for` gives it (nanobind classes have one base, so methods are copied instead of inherited from mix-ins).
 """
 
+import inspect
+
 from .. import _core
+from .._guard import guard
 
 #: class by full kind name ("tir.For") and by group name ("Stmt")
 classes: dict[str, type] = {}
@@ -25,7 +28,12 @@ def _constructor(kind: str, field_names: list[str]):
             values[name] = value
         return _core.make_node(kind, values)
 
-    return new
+    # messages show the fields
+    parameters = [
+        inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in ["cls", *field_names]
+    ]
+    new.__signature__ = inspect.Signature(parameters)
+    return guard(f"tilewright.{kind}", new)
 
 
 def methods_for(*names: str):
@@ -52,8 +60,8 @@ def _common(node_class: type) -> None:
         """A copy of this node with the given fields changed."""
         return _core.with_fields(self, fields)
 
-    node_class.same_as = same_as
-    node_class.replace = replace
+    node_class.same_as = guard("tilewright.ir.Object.same_as", same_as)
+    node_class.replace = guard("tilewright.ir.Object.replace", replace)
     node_class.__repr__ = lambda self: _core.repr(self)
     node_class.__init__ = lambda self, *args, **kwargs: None
 

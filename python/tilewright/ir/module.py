@@ -1,6 +1,7 @@
 """IRModule: the functions of a program under their names."""
 
 from .. import _core
+from .._guard import guard_class
 from ._nodes import classes, methods_for
 
 _GlobalVar = classes["ir.GlobalVar"]
@@ -176,3 +177,6 @@ class _GlobalVarMethods:
 
     def __str__(self) -> str:
         return self.name_hint
+
+
+guard_class("tilewright.IRModule", IRModule)

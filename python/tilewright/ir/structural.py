@@ -1,6 +1,7 @@
 """Equality up to names, content hash, and JSON of any node or module."""
 
 from .. import _core
+from .._guard import guard_module
 from .module import IRModule, unwrapped, wrapped
 
 
@@ -64,4 +65,8 @@ __all__ = [
     "load_json",
     "save_json",
     "structural_equal",
+    "structural_hash",
 ]
+
+
+guard_module("tilewright.ir", globals(), [name for name in __all__ if name != "IRModule"])

@@ -1,6 +1,7 @@
 """Graphs: values, operators, the block builder, passes, building and running."""
 
 from .. import _core
+from .._guard import guard_class, guard_module
 from ..build import build_graph as build
 from ..ir._nodes import classes
 from ..runtime.vm import Executable, VirtualMachine
@@ -47,3 +48,7 @@ __all__ = [
     "op",
     "transform",
 ]
+
+
+guard_module(__name__, globals(), ["TensorStructInfo", "Var", "const"])
+guard_class("tilewright.relax.BlockBuilder", BlockBuilder)

@@ -7,6 +7,7 @@ import sys
 import types
 
 from .. import _core
+from .._guard import guard
 
 
 def _operator(name: str, arg_names: list, doc: str, attrs: list):
@@ -37,7 +38,11 @@ def _fill() -> None:
             if not hasattr(place, group):
                 setattr(place, group, types.SimpleNamespace())
             place = getattr(place, group)
-        setattr(place, parts[-1], _operator(name, arg_names, doc, attrs))
+        setattr(
+            place,
+            parts[-1],
+            guard(f"tilewright.relax.op.{'.'.join(parts)}", _operator(name, arg_names, doc, attrs)),
+        )
 
 
 _fill()

@@ -1,6 +1,7 @@
 """Passes over graphs.  Each pass of the registry is here under its name (legalize_ops) and in camel case (LegalizeOps)."""
 
 from .. import _core
+from .._guard import guard_class
 from ..errors import UserError
 from ..ir._nodes import classes
 from ..ir.module import IRModule
@@ -43,3 +44,6 @@ class BindParams:
         result = mod.clone()
         result[self.func_name] = _core.relax_bind_params(func, names)
         return result
+
+
+guard_class("tilewright.relax.transform.BindParams", BindParams)

@@ -4,6 +4,7 @@ import atexit
 
 from .. import _core, errors  # noqa: F401 - errors sets the exception classes
 from .._core import Device, Function, Tensor, empty, load_module, tensor
+from .._guard import guard_class, guard_module
 from .module import Module
 from .vm import Executable, VirtualMachine, set_num_threads, time_evaluator
 
@@ -82,3 +83,12 @@ __all__ = [
     "Device", "Executable", "Function", "Module", "Tensor", "VirtualMachine", "cpu", "cuda", "device", "empty",
     "from_dlpack", "get_global_func", "load_module", "metal", "opencl", "register_func", "set_num_threads", "tensor", "time_evaluator",
 ]  # fmt: skip
+
+
+guard_module(
+    "tilewright.runtime",
+    globals(),
+    [name for name in __all__ if name not in ("Device", "Function", "Module")],
+)
+# a look-up by name is part of many calls; the bindings check what they are given
+guard_class("tilewright.runtime.Module", Module, skip=("__getitem__",))

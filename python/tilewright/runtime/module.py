@@ -26,8 +26,9 @@ def _time_evaluator(
                    caches stay warm
     >>> lib.time_evaluator("mm_relu", tilewright.cpu())(a, b, c).mean
     """
-    from .vm import time_evaluator
+    from .vm import require_cpu, time_evaluator
 
+    require_cpu("time_evaluator", dev)
     return time_evaluator(
         self[func_name],
         number=number,

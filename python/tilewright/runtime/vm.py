@@ -1,7 +1,9 @@
 """Running compiled graphs, and timing functions."""
 
 from .. import _core
-from ..errors import UserError
+from ..errors import Unsupported, UserError
+
+_CPU = 1  # the number of the CPU among the kinds of devices, as in DLPack
 
 Executable = _core.Executable
 Executable.__module__ = "tilewright.runtime"
@@ -15,16 +17,44 @@ def _export_library(self, path) -> None:
 Executable.export_library = _export_library
 
 
+def require_cpu(what: str, device) -> None:
+    """Raises Unsupported unless `device` (a device, its name, a list of one, or None) is the CPU; `what` opens the message."""
+    devices = device if isinstance(device, list | tuple) else [device]
+    for each in devices:
+        if isinstance(each, str):
+            each = _core.Device(each)
+        if each is not None and not isinstance(each, _core.Device):
+            raise UserError(
+                f"{what}: device is a Python {type(each).__name__}, expected a device\nhelp: e.g. tilewright.cpu()"
+            )
+        if each is not None and each.device_type != _CPU:
+            raise Unsupported(
+                f"{what}: this program is code of the CPU, it cannot run on {each}\nhelp: leave the device out, or pass tilewright.cpu()"
+            )
+
+
 class VirtualMachine:
     """Runs the functions of a compiled graph.
 
     executable  what tilewright.compile or relax.build gave, or a module loaded from a file
-    device      where it runs; default the CPU
+    device      where it runs: a device, its name or a list of one; default the CPU
+    memory_cfg  must be None: memory is planned when the graph is compiled
+    profile     must be False: tilewright.runtime.time_evaluator measures
+    Raises      Unsupported for a device other than the CPU: the kernels are code of the CPU
     >>> vm = tilewright.VirtualMachine(ex, tilewright.cpu())
     >>> y = vm["main"](np.ones((1, 784), "float32"))
     """
 
     def __init__(self, executable, device=None, memory_cfg=None, profile: bool = False):
+        require_cpu("VirtualMachine", device)
+        if memory_cfg is not None:
+            raise Unsupported(
+                "VirtualMachine: memory_cfg cannot be given\nhelp: memory is planned when the graph is compiled"
+            )
+        if profile:
+            raise Unsupported(
+                "VirtualMachine: profile=True cannot be given\nhelp: tilewright.runtime.time_evaluator measures functions"
+            )
         executable = getattr(executable, "executable", executable)
         if isinstance(executable, _core.Executable):
             self._machine = executable.machine()
@@ -57,6 +87,7 @@ class VirtualMachine:
         cache_flush_bytes: int = 0,
     ):
         """A callable that runs `func_name` and returns the measured times; see tilewright.runtime.time_evaluator."""
+        require_cpu("time_evaluator", dev)
         return time_evaluator(
             self[func_name],
             number=number,

@@ -4,7 +4,9 @@ from functools import wraps
 from inspect import isfunction
 
 from .. import _core
-from ..errors import Unsupported, UserError
+from .._guard import guard, guard_class
+from ..errors import ArgumentError, Unsupported, UserError
+from ..ir import BaseFunc
 from ..ir.module import IRModule, unwrapped
 from ..tir import index_map
 
@@ -37,6 +39,11 @@ class Schedule:
         verify_each_step: bool = False,
     ):
         if not isinstance(mod, IRModule):
+            if not isinstance(mod, BaseFunc):
+                raise ArgumentError(
+                    f"Schedule: mod is a Python {type(mod).__name__}, expected a module or a function\n"
+                    "help: parse one with tilewright.script, or make one with te.create_prim_func"
+                )
             mod = IRModule.from_expr(mod)
         if error_render_level not in _ERROR_LEVELS:
             raise UserError(
@@ -201,3 +208,8 @@ Trace.apply_to_schedule = _apply_to_schedule
 Trace.simplified = _simplified
 Trace.as_json = lambda self: self.save_json()
 Trace.show = lambda self: print(self)
+
+
+guard_class("tilewright.Schedule", Schedule)
+guard_class("tilewright.schedule.Trace", Trace)
+by_rules = guard("tilewright.schedule.by_rules", by_rules)

@@ -2,6 +2,7 @@
 
 import inspect
 
+from ..errors import ArgumentError
 from .source import Macro, parse_object
 
 
@@ -13,6 +14,10 @@ def _is_class_body(frame) -> bool:
 def _decorator(definition, frame, check_well_formed: bool):
     if inspect.isfunction(definition) and _is_class_body(frame):
         return definition
+    if not inspect.isfunction(definition) and not isinstance(definition, type):
+        raise ArgumentError(
+            f"a Python {type(definition).__name__} is no program\nhelp: decorate a function or a class"
+        )
     return parse_object(definition, frame, check_well_formed)
 
 

@@ -1,6 +1,7 @@
 """Tensor expressions: what each element of a tensor is computed from."""
 
 from .. import _core
+from .._guard import guard_module
 from ..ir._nodes import classes, methods_for
 
 Tensor = classes["te.Tensor"]
@@ -172,3 +173,14 @@ def __getattr__(name: str):
     if name.startswith("_") or not callable(found) or isinstance(found, type):
         raise AttributeError(f"tilewright.te has no attribute {name!r}")
     return found
+
+
+guard_module(
+    __name__,
+    globals(),
+    [
+        name
+        for name in list(globals())
+        if not name.startswith("_") and name not in ("guard_module", "methods_for")
+    ],
+)

@@ -4,6 +4,7 @@ Every node class of TIR is here under its own name (For, Block, BufferStore, ...
 """
 
 from .. import _core
+from .._guard import guard, guard_module
 from ..ir._nodes import classes, methods_for
 from ._index_map import index_map as index_map
 from ._interpreter import interpret as interpret
@@ -392,3 +393,15 @@ def _math_function(name: str, num_args: int, elementwise: bool, doc: str):
 for _op_name, _num_args, _elementwise, _doc in _core.builtin_ops():
     if (_elementwise or _op_name in ("isnan", "isinf", "isfinite", "clz")) and _op_name not in globals():
         globals()[_op_name] = _math_function(_op_name, _num_args, _elementwise, _doc)
+
+
+Var.__new__ = guard("tilewright.tir.Var", _var_new)
+guard_module(
+    __name__,
+    globals(),
+    [
+        name
+        for name in list(globals())
+        if not name.startswith("_") and name not in ("guard", "guard_module", "methods_for")
+    ],
+)

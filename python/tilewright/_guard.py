@@ -1,0 +1,120 @@
+"""One kind of error for arguments that a public function cannot use.
+
+The body of a function meets a wrong argument wherever it first touches it, and Python then says something about an
+attribute or a conversion inside of tilewright.  `guard` turns that into an ArgumentError that names the function, its
+arguments and how it is called.  Errors of the user's own callbacks come through as they are.
+"""
+
+import functools
+import inspect
+from pathlib import Path
+
+from .errors import ArgumentError
+
+_PACKAGE = str(Path(__file__).parent)
+_FOREIGN = (
+    TypeError, ValueError, AttributeError, KeyError, IndexError, ArithmeticError, BufferError, RuntimeError,
+)  # fmt: skip
+
+
+_CALLED = ("__init__", "__getitem__", "__setitem__", "__delitem__", "__call__")
+
+
+def _described(value) -> str:
+    if value is None or isinstance(value, bool | int | float | str):
+        text = repr(value)
+        return text if len(text) <= 40 else text[:37] + "..."
+    return f"a Python {type(value).__name__}"
+
+
+def _arguments(signature: inspect.Signature | None, args: tuple, kwargs: dict) -> str:
+    named = {}
+    if signature is not None:
+        try:
+            named = dict(signature.bind_partial(*args, **kwargs).arguments)
+        except TypeError:
+            signature = None
+    if signature is None:
+        return ", ".join(
+            [_described(a) for a in args] + [f"{k} = {_described(a)}" for k, a in kwargs.items()]
+        )
+    named = {name: value for name, value in named.items() if name not in ("self", "cls")}
+    return ", ".join(f"{name} = {_described(value)}" for name, value in named.items())
+
+
+def _reason(error: Exception) -> str:
+    text = (str(error).splitlines() or [""])[0]
+    # what the bindings say of C++ types means nothing to the caller
+    if not text or "incompatible function arguments" in text or "std::" in text:
+        return "these are not the types that it takes"
+    return text
+
+
+def _is_ours(error: Exception) -> bool:
+    """Whether the innermost line that raised it is in this package, and not in a function that the user passed."""
+    trace = error.__traceback__
+    while trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace.tb_frame.f_code.co_filename.startswith(_PACKAGE)
+
+
+def _refusal(name: str, function, args: tuple, kwargs: dict, error: Exception) -> ArgumentError:
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        signature = None
+    doc = (inspect.getdoc(function) or "").partition("\n")[0]
+    usage = doc or f"{name} is of C++ and has no signature"
+    if signature is not None:
+        names = [str(each) for each in signature.parameters.values() if each.name not in ("self", "cls")]
+        usage = f"{name.rpartition('.')[2]}({', '.join(names)})" + (f": {doc}" if doc else "")
+    given = _arguments(signature, args, kwargs)
+    return ArgumentError(f"{name}: cannot take ({given}): {_reason(error)}\nhelp: {usage}")
+
+
+def guard(name: str, function):
+    """`function`, called `name` in messages, with ArgumentError for what it cannot use."""
+
+    @functools.wraps(function)
+    def call(*args, **kwargs):
+        try:
+            return function(*args, **kwargs)
+        except _FOREIGN as error:
+            if type(error).__module__.startswith("tilewright") or not _is_ours(error):
+                raise
+            raise _refusal(name, function, args, kwargs, error) from error
+
+    call.__tilewright_guarded__ = True
+    return call
+
+
+def _is_plain(function) -> bool:
+    return (inspect.isroutine(function) or type(function).__name__.startswith("nb_")) and not hasattr(
+        function, "__tilewright_guarded__"
+    )
+
+
+def guard_class(name: str, target: type, skip=()) -> None:
+    """Guards the public methods of `target`, and its construction."""
+    for key, member in list(vars(target).items()):
+        is_public = not key.startswith("_") or key in _CALLED
+        if not is_public or key in skip or (key == "__init__" and not inspect.isfunction(member)):
+            continue
+        shown = name if key == "__init__" else f"{name}.{key}"
+        if isinstance(member, staticmethod | classmethod):
+            setattr(target, key, type(member)(guard(shown, member.__func__)))
+        elif _is_plain(member):
+            setattr(target, key, guard(shown, member))
+
+
+def guard_module(name: str, namespace: dict, names) -> None:
+    """Guards the functions `names` of a module, and the classes that it defines."""
+    for key in names:
+        member = namespace.get(key)
+        if isinstance(member, type):
+            # nodes guard themselves: they are made too often to look at every method
+            is_ours = member.__module__.startswith(name) and not hasattr(member, "fields")
+            if is_ours and not issubclass(member, BaseException):
+                guard_class(f"{name}.{key}", member)
+        elif callable(member) and _is_plain(member):
+            namespace[key] = guard(f"{name}.{key}", member)

@@ -1,0 +1,287 @@
+"""Every public callable meets arguments of every wrong kind: it says so in words, or takes them, and never crashes.
+
+docs/errors.md says what may come out: UserError (ArgumentError among them), Unsupported, or Python's own TypeError for a
+class that is not made by calling it.
+"""
+
+import inspect
+
+import numpy as np
+import pytest
+
+import tilewright
+from tilewright import ir, relax, runtime, schedule, script, te, tir, transform
+from tilewright.frontend import onnx
+
+WRONG = [
+    None, object(), 2**70, -1, float("nan"), b"bytes", [[1], [2, [3]]], "no such", {"a": 1}, {1, 2}, lambda: 0, int, (),
+    1 + 2j, np.zeros(3), True, np.float32(1), te.var("n"), np.zeros(2, ">f4"), np.zeros(2, [("a", "i4")]),
+    np.array([None]), (2**40, 2**40), range(3), tilewright.cpu(), te.placeholder((3,)),
+]  # fmt: skip
+# what changes the process, waits, or opens files by design
+LEFT_OUT = {"set_num_threads", "register_func"}
+MODULES = {
+    "tilewright": tilewright, "te": te, "tir": tir, "ir": ir, "runtime": runtime, "script": script, "schedule": schedule,
+    "transform": transform, "relax": relax, "relax.op": relax.op, "relax.op.nn": relax.op.nn,
+    "relax.transform": relax.transform, "onnx": onnx,
+}  # fmt: skip
+
+
+def kernel():
+    return tilewright.build(script.parse(COPY))["copy"]
+
+
+COPY = """
+@T.prim_func
+def copy(A: T.Buffer((4,), "float32"), B: T.Buffer((4,), "float32")):
+    for i in range(4):
+        with T.block("B"):
+            vi = T.axis.spatial(4, i)
+            B[vi] = A[vi]
+"""
+
+
+def objects():
+    """One of each class whose methods people call."""
+    module = tilewright.build(script.parse(COPY))
+    return {
+        "Tensor": tilewright.empty((2, 3)),
+        "Module": module,
+        "Function": module["copy"],
+        "IRModule": tilewright.IRModule({"copy": script.parse(COPY)}),
+        "Schedule": tilewright.Schedule(script.parse(COPY)),
+        "Trace": tilewright.Schedule(script.parse(COPY)).trace,
+        "BlockBuilder": relax.BlockBuilder(),
+        "PassContext": transform.PassContext(),
+        "Buffer": tir.decl_buffer((4,)),
+        "Var": tir.Var("x", "int32"),
+    }
+
+
+def functions():
+    seen = set()
+    for place, module in MODULES.items():
+        names = getattr(module, "__all__", None) or [
+            name for name in vars(module) if not name.startswith("_")
+        ]
+        for name in names:
+            found = getattr(module, name, None)
+            is_error = isinstance(found, type) and issubclass(found, BaseException)
+            if callable(found) and not inspect.ismodule(found) and not is_error and id(found) not in seen:
+                seen.add(id(found))
+                if name not in LEFT_OUT and "guard" not in name and name != "methods_for":
+                    yield pytest.param(found, id=f"{place}.{name}")
+
+
+def methods():
+    for name, thing in objects().items():
+        yield pytest.param(name, "__call__", id=f"{name}()")
+        for key in dir(type(thing)):
+            if not key.startswith("_") and callable(getattr(type(thing), key, None)):
+                yield pytest.param(name, key, id=f"{name}.{key}")
+
+
+def is_readable(error: Exception) -> bool:
+    text = str(error)
+    if isinstance(error, tilewright.UserError | tilewright.Unsupported):
+        return bool(text) and "incompatible function arguments" not in text and "std::" not in text
+    is_own = isinstance(error, TypeError | AttributeError) and "incompatible function" not in text
+    return is_own and ("no constructor defined" in text or "is not callable" in text or "can't set" in text)
+
+
+def try_everything(call, named_too: bool = False) -> list[str]:
+    failures = []
+    ways = [
+        (),
+        *((value,) for value in WRONG),
+        *((value, value) for value in WRONG),
+        (None, 1),
+        (1, None, []),
+    ]
+    for args in ways:
+        for named in [{}, {"no_such_argument": 1}] if named_too else [{}]:
+            try:
+                call(*args, **named)
+            except (StopIteration, KeyboardInterrupt):
+                raise
+            except Exception as error:
+                if not is_readable(error):
+                    given = ", ".join(type(arg).__name__ for arg in args)
+                    failures.append(f"({given}): {type(error).__name__}: {str(error)[:200]}")
+    return failures
+
+
+@pytest.mark.parametrize("call", functions())
+def test_function(call, capsys):
+    assert try_everything(call, named_too=True) == []
+
+
+@pytest.mark.parametrize(("name", "method"), methods())
+def test_method(name, method, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)  # some write files of any name
+    thing = objects()[name]
+    if method == "__call__" and not callable(thing):
+        return
+    call = thing if method == "__call__" else getattr(thing, method)
+    assert try_everything(call) == []
+
+
+def refused(call, *args, **kwargs) -> str:
+    with pytest.raises(tilewright.UserError) as error:
+        call(*args, **kwargs)
+    return str(error.value)
+
+
+SIGNATURE = "\nhelp: the function is copy(A: float32[4], B: float32[4] (written))"
+A = np.zeros(4, "float32")
+
+
+def not_aligned():
+    return np.zeros(17, "uint8")[1:].view("float32")
+
+
+@pytest.mark.parametrize(
+    ("args", "text"),
+    [
+        ((A,), "copy: 1 arguments given, expected 2 (A, B)"),
+        ((A, A.astype("float64")), "copy: argument B has dtype float64, expected float32"),
+        ((A.astype("bool"), A), "copy: argument A has dtype bool, expected float32"),
+        ((A.astype("complex128"), A), "copy: argument A has dtype complex128, expected float32"),
+        ((A.reshape(2, 2), A), "copy: argument A has 2 dimensions, expected 1"),
+        ((np.float32(1), A), "copy: argument A has 0 dimensions, expected 1"),
+        ((np.zeros(5, "float32"), A), "copy: argument A has shape [5], expected [4]"),
+        ((np.zeros(8, "float32")[::2], A), "copy: argument A is not compact in row-major order"),
+        ((A[::-1], A), "copy: argument A is not compact in row-major order"),
+        ((not_aligned(), A), "copy: the data of argument A is not aligned to 4 bytes"),
+        ((3, A), "copy: argument A is not a tensor"),
+        ((None, A), "copy: argument A is not a tensor"),
+        (("text", A), "copy: argument A is not a tensor"),
+    ],
+)
+def test_what_a_kernel_refuses(args, text):
+    assert refused(kernel(), *args) == "error: " + text + SIGNATURE
+
+
+def test_arguments_by_name():
+    text = "error: copy: A, B given by name, but arguments of compiled functions have only positions"
+    assert refused(kernel(), A=A, B=A) == text + SIGNATURE
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (2**70, "error: copy: argument 1: the integer 1180591620717411303424 does not fit in 64 bits"),
+        (
+            object(),
+            "error: copy: argument 1: a Python object cannot be passed to a compiled function\n"
+            "help: pass tensors, numpy arrays, numbers, strings or tuples of them",
+        ),
+        (
+            A.astype(">f4"),
+            "error: copy: argument 1: elements of dtype >f4 cannot be those of a tensor\n"
+            "help: the bytes of each are in the other order: convert them, array.astype(array.dtype.newbyteorder())",
+        ),
+        (
+            np.zeros(2, [("a", "i4")]),
+            "error: copy: argument 1: elements of dtype [('a', '<i4')] cannot be those of a tensor\n"
+            'help: convert them to numbers, e.g. array.astype("float32")',
+        ),
+        (
+            np.array([None]),
+            "error: copy: argument 1: elements of dtype object cannot be those of a tensor\n"
+            'help: convert them to numbers, e.g. array.astype("float32")',
+        ),
+    ],
+)
+def test_what_is_no_argument(value, text):
+    assert refused(kernel(), value, A) == text
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (
+            lambda: tilewright.Schedule(None),
+            "Schedule: mod is a Python NoneType, expected a module or a function\n"
+            "help: parse one with tilewright.script, or make one with te.create_prim_func",
+        ),
+        (
+            lambda: tilewright.Schedule(script.parse(COPY)).get(3),
+            "error: get: a Python int is no handle\n"
+            'help: pass what a step of a schedule returned, e.g. sch.get(sch.get_block("C"))',
+        ),
+        (
+            lambda: tilewright.empty([[1]]),
+            "error: empty: a dimension is a Python list, expected an integer\n"
+            "help: give the shape as integers, e.g. (2, 3)",
+        ),
+        (
+            lambda: tilewright.empty("ab"),
+            "error: empty: the shape is a Python str, expected integers\n"
+            "help: give the shape as integers, e.g. (2, 3)",
+        ),
+        (
+            lambda: tilewright.empty(2**70),
+            "error: empty: the dimension 1180591620717411303424 does not fit in 64 bits",
+        ),
+        (
+            lambda: tilewright.empty((2**40, 2**40)),
+            "error: tensor: float32[1099511627776, 1099511627776] is larger than any memory",
+        ),
+        (
+            lambda: tilewright.empty(3, 5),
+            'error: the dtype is a Python int, expected a name\nhelp: e.g. "float32"',
+        ),
+        (
+            lambda: tilewright.empty(3, device=3),
+            "error: the device is a Python int, expected a device or its name\n"
+            'help: e.g. tilewright.cpu() or "cuda:0"',
+        ),
+        (
+            lambda: tilewright.tensor([[1], [2, 3]]),
+            "error: a Python list is no tensor: its rows have different lengths",
+        ),
+        (lambda: tilewright.tensor(int), "error: a Python type is no tensor"),
+        (
+            lambda: tilewright.empty(3).copy_to(3),
+            "error: copy_to: the target is a Python int, expected a tensor",
+        ),
+        (
+            lambda: tilewright.build(script.parse(COPY))[3],
+            'error: a function is looked up by a Python int, expected its name\nhelp: e.g. module["main"]',
+        ),
+        (lambda: script.tir.prim_func(3), "a Python int is no program\nhelp: decorate a function or a class"),
+        (
+            lambda: tilewright.build(3),
+            "tilewright.build: cannot take (mod = 3): these are not the types that it takes\n"
+            "help: build(mod, target='llvm', *, schedule: bool = True): The loop programs of `mod`, compiled and loaded.",
+        ),
+        (
+            lambda: te.placeholder(),
+            "tilewright.te.placeholder: cannot take (): placeholder() missing 1 required positional argument: 'shape'\n"
+            "help: placeholder(shape, dtype: str = 'float32', name: str = 'placeholder'): An input tensor.",
+        ),
+        (
+            lambda: te.compute((3,), 5),
+            "tilewright.te.compute: cannot take (shape = a Python tuple, fcompute = 5): 'int' object has no attribute "
+            "'__code__'\nhelp: compute(shape, fcompute, name: str = 'compute', tag: str = '', attrs: dict | None = None): "
+            "The tensor of `shape` whose element at the axes is `fcompute(*axes)`.",
+        ),
+    ],
+)
+def test_text(call, text):
+    assert refused(call) == text
+
+
+def test_errors_of_the_users_own_function_come_through():
+    def body(i):
+        return {}["missing"]
+
+    with pytest.raises(KeyError) as error:
+        te.compute((3,), body)
+    assert str(error.value) == "'missing'"
+
+
+def test_a_wrong_argument_is_a_type_error_too():
+    with pytest.raises(TypeError):
+        te.placeholder(3, dtype=[])
