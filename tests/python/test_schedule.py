@@ -1,5 +1,8 @@
 """The Python face of schedules: functions as maps, seeds, marks, verification, how much errors say."""
 
+import runpy
+from pathlib import Path
+
 import pytest
 
 import tilewright
@@ -75,3 +78,10 @@ def test_every_step_is_verified_as_it_is_applied():
     sch.fuse(*sch.get_loops("B"))
     sch.compute_inline("B")
     sch.verify()
+
+
+def test_the_page_of_primitives_is_up_to_date():
+    root = Path(__file__).resolve().parents[2]
+    tool = runpy.run_path(str(root / "tools" / "primitive_docs.py"))
+    page = (root / "docs" / "primitives.md").read_text()
+    assert page == tool["page"](), "run tools/primitive_docs.py"

@@ -23,6 +23,21 @@ constexpr std::string_view kTwoInLoop = R"(
                     C[vi, vj] = C[vi, vj] * C[vi, vj]
 )";
 
+constexpr std::string_view kWindowless = R"(
+    @T.prim_func
+    def main(A: T.Buffer((5, 7), "float32"), C: T.Buffer((5, 7), "float32")):
+        B = T.alloc_buffer((5, 7))
+        for i in range(5):
+            for j in range(7):
+                with T.block("B"):
+                    vi, vj = T.axis.remap("SS", [i, j])
+                    B[vi, vj] = A[vi, vj] * T.float32(2)
+            for j in range(7):
+                with T.block("C"):
+                    vi, vj = T.axis.remap("SS", [i, j])
+                    C[vi, vj] = B[vi, vj] + T.float32(1)
+)";
+
 TEST(Blockize, SeveralBlocksGetOneAroundThem) {
   check_schedule(
       kTwoInLoop,
@@ -98,6 +113,33 @@ TEST(Blockize, TilesThatBeginInTheMiddleOfASumAreRefused) {
        4 |         with T.block("Y"):
          |              ^^^^^^^^^^^^
   )");
+}
+
+TEST(Blockize, AfterALoopThatBeginsLater) {
+  check_schedule(R"(
+    @T.prim_func
+    def main(A: T.Buffer((4, 7), "float32"), Y: T.Buffer((4,), "float32")):
+        for i, k in T.grid(4, 7):
+            with T.block("Y"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    Y[vi] = T.float32(0)
+                Y[vi] = Y[vi] + A[vi, vk]
+  )",
+                 [](Schedule& sch) {
+                   const LoopRef i = sch.call("get_loops", "Y").loops()[0];
+                   const auto [first, second] =
+                       sch.call("loop_partition", i, Factors{int64_t{2}, None{}}).loops<2>();
+                   sch.call("blockize", second);
+                 });
+}
+
+TEST(Blockize, BuffersInsideMayGo) {
+  check_schedule(kWindowless, [&](Schedule& sch) {
+    const BlockRef b = sch.call("get_block", "B").block(), c = sch.call("get_block", "C").block();
+    sch.call("blockize", ArgValue{b, c});
+    sch.call("reverse_compute_inline", c);
+  });
 }
 
 TEST(Blockize, BlocksWithAnotherAmongThemAreRefused) {

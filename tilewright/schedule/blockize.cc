@@ -129,7 +129,9 @@ Stmt make_init(const BlockRealizeNode* realize, const Halves& halves,
   const analysis::AccessRegions regions = analysis::access_regions(block);
   block = with(block, [&](BlockNode& n) { n.reads = regions.reads, n.writes = regions.writes; });
   Stmt stmt = BlockRealizeNode::make(bindings, analyzer.simplify(substitute(predicate, values)), block);
-  for (size_t n = kept.size(); n-- > 0;) stmt = loop(kept[n].second, kept[n].first->extent, stmt);
+  for (size_t n = kept.size(); n-- > 0;)
+    stmt = ForNode::make(kept[n].first->min, kept[n].first->extent, kept[n].second, ForKind::kSerial,
+                         std::string(), AttrMap{}, stmt);
   return stmt;
 }
 

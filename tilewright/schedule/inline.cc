@@ -176,6 +176,15 @@ std::vector<Range> require_bijective(const State& state, NodeId block) {
   return domains;
 }
 
+void drop_regions(const State& state, NodeId block, NodeId owner, const Buffer& buffer, Edit* edit) {
+  for (NodeId id = state.scope_of(block); id != owner; id = state.scope_of(id)) {
+    edit->edit_block(id, [buffer](BlockNode& n) {
+      for (auto* regions : {&n.reads, &n.writes})
+        std::erase_if(*regions, [&](const BufferRegion& region) { return region->buffer == buffer; });
+    });
+  }
+}
+
 BlockRealize with_changed_body(const BlockRealizeNode* realize, const std::function<Stmt(const Stmt&)>& edit,
                                BlockMap* forwarded) {
   const BlockNode* block = realize->block.get();

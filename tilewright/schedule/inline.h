@@ -2,6 +2,7 @@
 #pragma once
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/schedule/block_checks.h"
+#include "tilewright/schedule/edit.h"
 
 namespace tilewright::schedule {
 
@@ -29,6 +30,9 @@ void require_order_free(const State& state, NodeId block, NodeId producer, const
 void require_all_written(const State& state, NodeId block, NodeId producer, const Buffer& buffer);
 /// The values that the block's axes take.  Raises UserError unless it runs once for each.
 std::vector<Range> require_bijective(const State& state, NodeId block);
+
+/// Takes `buffer`, which goes, off what the blocks around `block`, inside of `owner`, say that they access.
+void drop_regions(const State& state, NodeId block, NodeId owner, const Buffer& buffer, Edit* edit);
 
 /// `realize` with `edit` run on its statements, and the declared regions of every block in it whose body
 /// changes found anew.  Changed blocks are entered in `forwarded`.

@@ -4,6 +4,7 @@
 #include "tilewright/schedule/inline.h"
 #include "tilewright/schedule/loop_kind.h"
 #include "tilewright/schedule/loops.h"
+#include "tilewright/schedule/outer_regions.h"
 #include "tilewright/schedule/primitive.h"
 #include "tilewright/schedule/report.h"
 #include "tilewright/tir/builder.h"
@@ -91,11 +92,14 @@ void apply(State& state, const Args& args) {
     for (const auto& [from, to] : forwarded) edit.forward(from, to);
   }
   edit.remove(block);
+  drop_regions(state, block, owner, buffer, &edit);
+  for (NodeId consumer : consumers) drop_regions(state, consumer, owner, buffer, &edit);
   edit.edit_block(owner, [&](BlockNode& n) { std::erase(n.alloc_buffers, buffer); });
   std::vector<Buffer> inputs;
   for (const BufferRegion& read : state.node(block).block()->reads) inputs.push_back(read->buffer);
   State after = state;
   edit.commit(after, owner);
+  for (NodeId consumer : consumers) complete_outer_regions(after, consumer);
   require_still_independent(after, scope, inputs);
   state = std::move(after);
 }

@@ -6,6 +6,7 @@
 #include "tilewright/schedule/edit.h"
 #include "tilewright/schedule/inline.h"
 #include "tilewright/schedule/loops.h"
+#include "tilewright/schedule/outer_regions.h"
 #include "tilewright/schedule/primitive.h"
 #include "tilewright/schedule/reduction.h"
 #include "tilewright/schedule/report.h"
@@ -149,7 +150,9 @@ void apply(State& state, const Args& args) {
   edit.replace_block(reduction, with(realize, [&](BlockRealizeNode& n) { n.block = block; }));
   edit.remove(epilogue);
   edit.edit_block(owner, [&](BlockNode& n) { std::erase(n.alloc_buffers, buffer); });
+  drop_regions(state, epilogue, owner, buffer, &edit);
   edit.commit(state, owner);
+  complete_outer_regions(state, reduction);
 }
 
 }  // namespace

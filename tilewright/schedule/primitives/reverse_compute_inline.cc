@@ -3,6 +3,7 @@
 #include "tilewright/schedule/edit.h"
 #include "tilewright/schedule/inline.h"
 #include "tilewright/schedule/loops.h"
+#include "tilewright/schedule/outer_regions.h"
 #include "tilewright/schedule/primitive.h"
 #include "tilewright/schedule/report.h"
 #include "tilewright/tir/builder.h"
@@ -117,7 +118,9 @@ void apply(State& state, const Args& args) {
                      }));
   edit.remove(block);
   edit.edit_block(owner, [&, gone = buffer](BlockNode& n) { std::erase(n.alloc_buffers, gone); });
+  drop_regions(state, block, owner, buffer, &edit);
   edit.commit(state, owner);
+  complete_outer_regions(state, producer);
 }
 
 }  // namespace
