@@ -317,6 +317,14 @@ TEST(PrintTir, RefusesUnknownOptions) {
         error.render(),
         "error: print: there is no dialect \"0.5\"\nhelp: the dialects are native, 0.23, 0.27 and 2022");
   }
+  options = PrintOptions();
+  options.indent_spaces = 0;
+  try {
+    print(tir::imm(1), options);
+    FAIL();
+  } catch (const UserError& error) {
+    EXPECT_EQ(error.render(), "error: print: indent_spaces is 0, expected 1 to 16");
+  }
 }
 
 TEST(PrintTir, ExpressionsOfEveryKindComeBack) {

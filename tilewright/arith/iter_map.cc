@@ -151,11 +151,6 @@ IterMap detect_iter_map(const std::vector<PrimExpr>& bindings, const IterRanges&
   return map;
 }
 
-bool is_bijective(const std::vector<PrimExpr>& bindings, const IterRanges& ranges, const PrimExpr& predicate,
-                  Analyzer& analyzer) {
-  return static_cast<bool>(detect_iter_map(bindings, ranges, predicate, IterMapLevel::kBijective, analyzer));
-}
-
 PrimExpr to_expr(const IterSplit& split) {
   const IterMark& mark = *split.source;
   PrimExpr value = mark.var ? PrimExpr(mark.var) - mark.min : to_expr(mark.fused);

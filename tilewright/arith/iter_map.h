@@ -55,10 +55,6 @@ struct IterMap {
 IterMap detect_iter_map(const std::vector<PrimExpr>& bindings, const IterRanges& ranges,
                         const PrimExpr& predicate, IterMapLevel level, Analyzer& analyzer);
 
-/// True only if the loops (restricted by `predicate`) and the values of `bindings` correspond one to one.
-bool is_bijective(const std::vector<PrimExpr>& bindings, const IterRanges& ranges, const PrimExpr& predicate,
-                  Analyzer& analyzer);
-
 /// The bindings in the simplest form that the normal form gives; a binding that has none is simplified as it
 /// is.
 std::vector<PrimExpr> normalize(const std::vector<PrimExpr>& bindings, const IterRanges& ranges,

@@ -30,12 +30,6 @@ const TensorTypeNode* output_type(const Call& call, size_t n) {
 
 }  // namespace
 
-std::string_view pattern_name(FusePattern pattern) {
-  constexpr std::string_view kNames[] = {"elementwise", "broadcast", "injective", "reduction",
-                                         "out_fusable", "tuple",     "opaque"};
-  return kNames[static_cast<size_t>(pattern)];
-}
-
 const Shape& LowerInput::out_shape(size_t n) const {
   const TensorTypeNode* type = output_type(call, n);
   const Shape* shape = known_shape(type);
@@ -48,7 +42,7 @@ const Shape& LowerInput::out_shape(size_t n) const {
 DataType LowerInput::out_dtype(size_t n) const {
   const TensorTypeNode* type = output_type(call, n);
   if (!type || type->dtype.is_void())
-    throw Unsupported(call, "{}: the dtype of the result is unknown", op_detail::what_of(call));
+    throw InternalError("{}: the dtype of the result is unknown", op_detail::what_of(call));
   return type->dtype;
 }
 
@@ -62,8 +56,8 @@ Shape LowerInput::shape(size_t n) const {
   for (const Expr& element : tuple->elements) {
     const auto* prim = element.as<PrimValueNode>();
     if (!prim)
-      throw Unsupported(call, "{}: argument {} holds a value that is known only at run time",
-                        op_detail::what_of(call), n);
+      throw InternalError("{}: argument {} holds a value that is known only at run time",
+                          op_detail::what_of(call), n);
     values.push_back(prim->value);
   }
   return values;

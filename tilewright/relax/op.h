@@ -26,7 +26,6 @@ enum class FusePattern : uint8_t {
   kTuple,        // only groups values
   kOpaque,       // not to be fused
 };
-std::string_view pattern_name(FusePattern pattern);
 
 /// What a TE lowering gets.
 struct LowerInput {

@@ -23,9 +23,7 @@ rt::Register FunctionCompiler::call_with_outputs(const CallNode* call, const Var
   else if (const auto* outside = call->args[0].as<ExternFuncNode>())
     callee = outside->global_symbol;
   else
-    throw UserError(
-        call,
-        "call_tir: the first argument must be a function of the module or the name of a registered one");
+    throw InternalError("call_tir: the first argument is no function");
   rt::Operands args;
   if (const auto* inputs = call->args[1].as<TupleNode>())
     args = operands(inputs->elements);
@@ -38,7 +36,7 @@ rt::Register FunctionCompiler::call_with_outputs(const CallNode* call, const Var
   args.insert(args.end(), outputs.begin(), outputs.end());
   if (call->args.size() > 2) {
     const auto* extra = call->args[2].as<ShapeExprNode>();
-    if (!extra) throw UserError(call, "call_tir: tir_vars must be a shape");
+    if (!extra) throw InternalError("call_tir: tir_vars is no shape");
     for (const PrimExpr& number : extra->values) args.push_back(size(number));
   }
   code_.call_kernel(callee, args);
@@ -68,8 +66,7 @@ rt::Register FunctionCompiler::call_other(const CallNode* call) {
   const std::string_view name = op_name(call);
   if (name == "relax.call_pure_packed" || name == "relax.call_packed") {
     const auto* outside = call->args.empty() ? nullptr : call->args[0].as<ExternFuncNode>();
-    if (!outside)
-      throw UserError(call, "{}: the first argument must be the name of a registered function", name);
+    if (!outside) throw InternalError("{}: the first argument is no name of a function", name);
     return code_.call_packed(outside->global_symbol, operands(call->args, 1));
   }
   throw Unsupported(call, "the operator {} has no code", name.empty() ? "of a nested function" : name)
