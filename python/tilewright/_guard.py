@@ -12,6 +12,7 @@ from pathlib import Path
 from .errors import ArgumentError
 
 _PACKAGE = str(Path(__file__).parent)
+_NOT_THE_USERS = (_PACKAGE, str(Path(inspect.__file__).parent), "<frozen")
 _FOREIGN = (
     TypeError, ValueError, AttributeError, KeyError, IndexError, ArithmeticError, BufferError, RuntimeError,
 )  # fmt: skip
@@ -51,11 +52,14 @@ def _reason(error: Exception) -> str:
 
 
 def _is_ours(error: Exception) -> bool:
-    """Whether the innermost line that raised it is in this package, and not in a function that the user passed."""
+    """Whether no function that the user passed took part: only this package, and what it calls of others."""
     trace = error.__traceback__
-    while trace.tb_next is not None:
+    while trace is not None:
+        filename = trace.tb_frame.f_code.co_filename
+        if not filename.startswith(_NOT_THE_USERS) and "/site-packages/numpy/" not in filename:
+            return False
         trace = trace.tb_next
-    return trace.tb_frame.f_code.co_filename.startswith(_PACKAGE)
+    return True
 
 
 def _refusal(name: str, function, args: tuple, kwargs: dict, error: Exception) -> ArgumentError:

@@ -193,12 +193,12 @@ def f(a: T.handle, B: T.Buffer((3,), "int32"), x: T.float32):
                a = Tensor::zeros(std::vector<int64_t>{5}, kFloat32);
   f(a, b, 0.5);
   EXPECT_EQ(a.data_as<float>()[4], 0.5f);
-  EXPECT_EQ(error_of([&] { f(a); }), "f: 1 arguments given, expected 3 (A, B, x)");
-  EXPECT_EQ(error_of([&] { f(a, a, 0.5); }),
-            "f: argument B has dtype float32, expected int32");
+  const std::string help = "\nhelp: the function is f(A: float32[n] (written), B: int32[3], x: float32)";
+  EXPECT_EQ(error_of([&] { f(a); }), "f: 1 arguments given, expected 3 (A, B, x)" + help);
+  EXPECT_EQ(error_of([&] { f(a, a, 0.5); }), "f: argument B has dtype float32, expected int32" + help);
   EXPECT_EQ(error_of([&] { f(a, Tensor::zeros(std::vector<int64_t>{4}, kInt32), 0.5); }),
-            "f: argument B has shape [4], expected [3]");
-  EXPECT_EQ(error_of([&] { f(a, b, a); }), "f: argument x is not a number");
+            "f: argument B has shape [4], expected [3]" + help);
+  EXPECT_EQ(error_of([&] { f(a, b, a); }), "f: argument x is not a number" + help);
 }
 
 TEST(C, FailuresAreReportedAndMemoryIsFreed) {

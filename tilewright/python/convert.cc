@@ -109,7 +109,10 @@ ir::ObjectRef from_python(nb::handle value, DataType int_dtype) {
   }
   if (nb::hasattr(value, "item") && nb::hasattr(value, "dtype") && is_scalar(value))
     return from_python(value.attr("item")(), int_dtype);
-  if (PyIndex_Check(object)) return from_python(nb::steal(PyNumber_Index(object)), int_dtype);
+  // arrays claim to be indices too
+  if (PyObject* number = PyIndex_Check(object) ? PyNumber_Index(object) : nullptr)
+    return from_python(nb::steal(number), int_dtype);
+  PyErr_Clear();
   throw UserError("a Python {} has no meaning in a program", Py_TYPE(object)->tp_name);
 }
 

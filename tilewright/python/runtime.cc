@@ -183,7 +183,11 @@ void bind_devices(nb::module_& m) {
       .def(
           "__init__",
           [](runtime::Device* self, nb::handle name) { new (self) runtime::Device(device_of(name)); },
-          nb::arg("name"))
+          nb::arg("name").none() = "")
+      .def("__init__",
+           [](runtime::Device*, nb::args, nb::kwargs) {
+             throw UserError("Device: more than one name is given").help("e.g. Device(\"cuda:0\")");
+           })
       .def_ro("device_type", &runtime::Device::type)
       .def_ro("device_id", &runtime::Device::id)
       .def("__eq__", [](const runtime::Device& a, const runtime::Device& b) { return a == b; })
@@ -207,7 +211,7 @@ nb::object tensor_to_python(const Tensor& tensor) { return tensor ? nb::cast(ten
 namespace {
 
 [[noreturn]] void refuse_array(nb::handle array) {
-  const std::string dtype = nb::str(array.attr("dtype")).c_str();
+  const auto dtype = nb::cast<std::string>(array.attr("dtype").attr("__str__")());
   UserError error("elements of dtype {} cannot be those of a tensor", dtype);
   const std::string kind = nb::cast<std::string>(array.attr("dtype").attr("kind"));
   if (kind == "i" || kind == "u" || kind == "f")

@@ -74,7 +74,12 @@ Value value_from_python(nb::handle value) {
   if (nb::isinstance<runtime::Device>(value)) return Value(nb::cast<runtime::Device&>(value));
   if (nb::hasattr(value, "__dlpack__")) return Value(tensor_from_python(value));
   if (PyCallable_Check(object)) return Value(function_from_callable("callable", nb::borrow(value)));
-  if (PyIndex_Check(object)) return Value(int_of(nb::steal(PyNumber_Index(object)).ptr()));
+  if (PyObject* number = PyIndex_Check(object) ? PyNumber_Index(object) : nullptr)
+    return Value(int_of(nb::steal(number).ptr()));
+  PyErr_Clear();
+  // numbers of numpy
+  if (nb::hasattr(value, "item") && nb::hasattr(value, "dtype") && !PyType_Check(object))
+    return value_from_python(value.attr("item")());
   throw UserError("a Python {} cannot be passed to a compiled function", Py_TYPE(object)->tp_name)
       .help("pass tensors, numpy arrays, numbers, strings or tuples of them");
 }

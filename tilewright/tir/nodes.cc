@@ -16,9 +16,11 @@ void require_all(const std::vector<Ref<T>>& parts, std::string_view node, std::s
 }
 
 DataType vector_of(const PrimExprNode* node, std::string_view name, DataType element, int64_t lanes) {
-  // the number of lanes has 15 bits
-  if (lanes < 1 || lanes * element.lanes >= DataType::kScalable || lanes >= DataType::kScalable)
-    throw UserError(node, "{}: {} lanes, expected 1 to {}", name, lanes, DataType::kScalable - 1);
+  // of the 16 bits of a DataType one marks scalable vectors
+  constexpr int64_t kScalable = DataType::kScalable;
+  const int64_t count = lanes > kScalable ? lanes - kScalable : lanes;
+  if (count < 1 || count >= kScalable || count * (element.lanes & ~kScalable) >= kScalable)
+    throw UserError(node, "{}: {} lanes, expected 1 to {}", name, lanes, kScalable - 1);
   return element.with_lanes(static_cast<int>(lanes) * element.lanes);
 }
 

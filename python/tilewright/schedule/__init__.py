@@ -213,3 +213,5 @@ Trace.show = lambda self: print(self)
 guard_class("tilewright.Schedule", Schedule)
 guard_class("tilewright.schedule.Trace", Trace)
 by_rules = guard("tilewright.schedule.by_rules", by_rules)
+
+__all__ = ["BlockRV", "ExprRV", "LoopRV", "Schedule", "Trace", "by_rules"]

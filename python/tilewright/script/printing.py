@@ -3,6 +3,7 @@
 import sys
 
 from .. import _core
+from .._guard import guard_module
 from ..ir.module import unwrapped
 
 #: dialect of script() when none is given; compat sets it to the era of the programs it has read
@@ -86,3 +87,6 @@ def _coloured(text: str, style: str) -> str:
     except ImportError:
         return text
     return highlight(text, PythonLexer(), Terminal256Formatter(style=style)).rstrip("\n")
+
+
+guard_module("tilewright.script", globals(), ["show", "to_script"])

@@ -6,6 +6,7 @@ import sys
 import textwrap
 
 from .. import _core
+from .._guard import guard
 from ..errors import UserError
 from ..ir.module import IRModule, unwrapped, wrapped
 
@@ -198,3 +199,6 @@ def aliases_of(names: dict) -> list[tuple[str, str]]:
 
 
 __all__ = ["IRModule", "Macro", "parse", "parse_object"]
+
+
+parse = guard("tilewright.script.parse", parse)

@@ -150,6 +150,8 @@ class _Tensor:
     def __call__(self, *indices):
         return _core.te_load(self, [_index(i) for i in indices])
 
+    __iter__ = None  # its elements have no end that Python could find
+
     @property
     def ndim(self) -> int:
         """Number of dimensions."""

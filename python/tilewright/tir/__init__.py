@@ -141,6 +141,11 @@ class _Operators:
         return to_script(self)
 
 
+for _method in ("astype", "equal"):
+    setattr(_PrimExpr, _method, guard(f"tilewright.tir.PrimExpr.{_method}", getattr(_PrimExpr, _method)))
+del _method
+
+
 @methods_for("ir.IntImm")
 class _IntImm:
     def __int__(self) -> int:
@@ -183,6 +188,8 @@ class _Buffer:
                 self, [_range(i, d) for i, d in zip(indices, self.shape, strict=True)]
             )
         return _core.load_buffer(self, list(indices))
+
+    __iter__ = None  # its elements have no end that Python could find
 
     @property
     def scope(self) -> str:
