@@ -369,6 +369,20 @@ TEST(WriteAt, OneIterationCopiesWhatItHasWritten) {
   )");
 }
 
+TEST(WriteAt, NothingIsBroughtBackWhereTheBlockDoesNotRun) {
+  check_schedule(
+      R"(
+    @T.prim_func
+    def main(A: T.Buffer((7,), "float32"), C: T.Buffer((7,), "float32")):
+        for i, j in T.grid(7, 1):
+            with T.block("C"):
+                vi = T.axis.spatial(7, i)
+                T.where(i < 5)
+                C[vi] = A[vi] + T.float32(1)
+  )",
+      [](Schedule& sch) { sch.call("write_at", sch.call("get_loops", "C").loops()[1], "C", 0, "local"); });
+}
+
 TEST(WriteAt, BlocksThatGoOnWithWhatIsThereAreRefused) {
   check_refused(
       kInPlace,

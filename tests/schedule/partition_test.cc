@@ -115,6 +115,36 @@ TEST(LoopPartition, PartsThatDoNotFitAreRefused) {
   check_refused(kDouble, partition({}), start + "no factors are given for loop i" + place);
 }
 
+// Iterations of j overlap in B: each has a B of its own as long as only they use it.
+TEST(LoopPartition, BuffersOfParallelIterationsStayTheirs) {
+  check_refused(
+      R"(
+    @T.prim_func
+    def main(A: T.Buffer((7,), "float32"), C: T.Buffer((5, 6), "float32")):
+        B = T.alloc_buffer((7,))
+        for i, j in T.grid(5, 6):
+            for k in range(2):
+                with T.block("B"):
+                    vi = T.axis.spatial(7, j + k)
+                    B[vi] = A[vi] * T.float32(2)
+            with T.block("C"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                C[vi, vj] = B[vj] + B[vj + 1]
+  )",
+      [](Schedule& sch) {
+        const auto [i, j] = sch.call("get_loops", "C").loops<2>();
+        sch.call("parallel", j);
+        sch.call("loop_partition", i, ArgValue::List{2});
+      },
+      R"(
+    error: loop_partition: the iterations of loop j could not run at once any more: block B writes B[vi] in several iterations of loop j
+      <main as scheduled>:8:13
+       8 |             for j in T.parallel(6):
+         |             ^^^^^^^^^^^^^^^^^^^^^^^
+    note: block B at j=1 writes B[1], written by block B at j=0
+  )");
+}
+
 constexpr std::string_view kTwo = R"(
     @T.prim_func
     def main(A: T.Buffer((5, 7), "float32"), B: T.Buffer((5, 7), "float32"), C: T.Buffer((5, 7), "float32")):

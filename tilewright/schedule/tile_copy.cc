@@ -112,7 +112,11 @@ Copy make_copy_block(const State& state, const TileCopyArgs& args, const Buffer&
                                 std::vector<BufferRegion>{BufferRegionNode::make(from, region)},
                                 std::vector<BufferRegion>{BufferRegionNode::make(to, region)},
                                 std::vector<MatchBufferRegion>{}, annotations, Stmt(), body);
-  return {block, BlockRealizeNode::make(bindings, bool_imm(true), block)};
+  // where the block does not run at all there is nothing to bring back
+  PrimExpr runs = bool_imm(true);
+  std::vector<Range> domains;
+  if (!args.is_read) why_not_bijective(state, args.block, args.loop, &domains, &runs);
+  return {block, BlockRealizeNode::make(bindings, runs, block)};
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // loop_partition: one loop becomes several, one after the other.
 #include "tilewright/ir/rewrite.h"
+#include "tilewright/schedule/access.h"
 #include "tilewright/schedule/fresh.h"
+#include "tilewright/schedule/loop_kind.h"
 #include "tilewright/schedule/loops.h"
 #include "tilewright/schedule/primitive.h"
 #include "tilewright/schedule/report.h"
@@ -120,7 +122,13 @@ std::vector<LoopRef> apply(State& state, const Args& args) {
     start = analyzer.simplify(start + extent);
   }
   const NodeId scope = state.node(id).parent;
-  state.replace(id, seq(std::move(parts)), forwarded);
+  // a buffer that only one loop inside used is used by a loop of each part now
+  std::vector<Buffer> buffers;
+  for (const Access& access : accesses_below(state, id)) buffers.push_back(access.buffer);
+  State after = state;
+  after.replace(id, seq(std::move(parts)), forwarded);
+  require_still_independent(after, after.node(scope).is_loop() ? after.scope_of(scope) : scope, buffers);
+  state = std::move(after);
   std::vector<LoopRef> results;
   for (const Var& var : vars) results.push_back(state.new_loop_ref(state.find(var.get(), scope)));
   return results;
