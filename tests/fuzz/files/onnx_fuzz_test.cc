@@ -59,6 +59,10 @@ std::string int64_tensor(const std::string& name, const std::vector<int64_t>& va
   return text(5, bytes);
 }
 
+std::string int64_scalar(const std::string& name, int64_t value) {
+  return text(5, number(2, 7) + text(8, name) + number(7, static_cast<uint64_t>(value)));
+}
+
 std::string value_info(int field, const std::string& name, const std::vector<int64_t>& shape) {
   std::string dims;
   for (int64_t extent : shape) dims += text(1, number(1, static_cast<uint64_t>(extent)));
@@ -85,13 +89,13 @@ std::string shape_model() {
       node("AveragePool", {"a"}, "b", ints_attribute("kernel_shape", {3, 3}) + auto_pad) +
       node("Transpose", {"b"}, "c", ints_attribute("perm", {0, 2, 3, 1})) +
       node("Slice", {"c", "zero", "two", "one"}, "d") + node("Shape", {"d"}, "e") +
-      node("Gather", {"e", "zero"}, "f") + node("Unsqueeze", {"f", "zero"}, "g") +
+      node("Gather", {"e", "first"}, "f") + node("Unsqueeze", {"f", "zero"}, "g") +
       node("Concat", {"g", "minus"}, "h", text(5, text(1, "axis") + number(20, 2) + number(3, 0))) +
       node("Reshape", {"d", "h"}, "i") + node("MatMul", {"i", "w"}, "j") +
       node("Squeeze", {"j", "zero"}, "k") + node("Sigmoid", {"k"}, "y") + tensor("s", {2}, 1, 4) +
       tensor("w", {20, 3}, 1, 4) + int64_tensor("zero", {0}) + int64_tensor("one", {1}) +
-      int64_tensor("two", {2}) + int64_tensor("minus", {-1}) + value_info(11, "x", {1, 2, 5, 5}) +
-      value_info(12, "y", {3});
+      int64_tensor("two", {2}) + int64_scalar("first", 0) + int64_tensor("minus", {-1}) +
+      value_info(11, "x", {1, 2, 5, 5}) + value_info(12, "y", {3});
   return number(1, 8) + text(7, graph) + text(8, number(2, 17));
 }
 
