@@ -77,7 +77,10 @@ def methods():
     for name, thing in objects().items():
         yield pytest.param(name, "__call__", id=f"{name}()")
         for key in dir(type(thing)):
-            if not key.startswith("_") and callable(getattr(type(thing), key, None)):
+            method = getattr(type(thing), key, None)
+            # another test of this process may have given classes their TVM spellings
+            is_ours = not (getattr(method, "__module__", None) or "").startswith("tilewright.compat")
+            if not key.startswith("_") and callable(method) and is_ours:
                 yield pytest.param(name, key, id=f"{name}.{key}")
 
 
@@ -111,12 +114,12 @@ def try_everything(call, named_too: bool = False) -> list[str]:
     return failures
 
 
-@pytest.mark.parametrize("call", functions())
+@pytest.mark.parametrize("call", list(functions()))
 def test_function(call, capsys):
     assert try_everything(call, named_too=True) == []
 
 
-@pytest.mark.parametrize(("name", "method"), methods())
+@pytest.mark.parametrize(("name", "method"), list(methods()))
 def test_method(name, method, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)  # some write files of any name
     thing = objects()[name]

@@ -47,10 +47,13 @@ std::vector<ir::ObjectRef> compute(nb::handle shape, nb::object body, const std:
   return {tensors.begin(), tensors.end()};
 }
 
+tir::PrimExpr optional(nb::handle value) {
+  return value.is_none() ? tir::PrimExpr() : nb::cast<tir::PrimExpr>(value);
+}
+
 // combine(x, y) gets lists of variables and gives as many expressions
 std::vector<tir::PrimExpr> reduce(nb::object combine, nb::handle identity, nb::handle source,
-                                  std::vector<tir::IterVar> axes, const tir::PrimExpr& where,
-                                  nb::handle init) {
+                                  std::vector<tir::IterVar> axes, nb::handle where, nb::handle init) {
   const auto list = [](const std::vector<tir::Var>& vars) {
     nb::list result;
     for (const tir::Var& var : vars) result.append(to_python(var));
@@ -60,7 +63,7 @@ std::vector<tir::PrimExpr> reduce(nb::object combine, nb::handle identity, nb::h
       te::comm_reducer([&](const std::vector<tir::Var>& x,
                            const std::vector<tir::Var>& y) { return exprs(combine(list(x), list(y))); },
                        exprs(identity));
-  return te::reduce(reducer, exprs(source), std::move(axes), where, exprs(init));
+  return te::reduce(reducer, exprs(source), std::move(axes), optional(where), exprs(init));
 }
 
 using Reducer = tir::PrimExpr (*)(tir::PrimExpr, std::vector<tir::IterVar>, tir::PrimExpr, tir::PrimExpr);
@@ -69,12 +72,7 @@ void bind_reducer(nb::module_& m, const char* name, Reducer reduce) {
   m.def(
       name,
       [reduce](const tir::PrimExpr& source, std::vector<tir::IterVar> axes, nb::handle where,
-               nb::handle init) {
-        auto optional = [](nb::handle value) {
-          return value.is_none() ? tir::PrimExpr() : nb::cast<tir::PrimExpr>(value);
-        };
-        return reduce(source, std::move(axes), optional(where), optional(init));
-      },
+               nb::handle init) { return reduce(source, std::move(axes), optional(where), optional(init)); },
       nb::arg("source"), nb::arg("axes"), nb::arg("where").none(), nb::arg("init").none());
 }
 
