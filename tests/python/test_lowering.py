@@ -90,3 +90,25 @@ def test_buffers_that_do_not_live_together_share_memory():
     y = np.zeros_like(x)
     lib["main"](x, y)
     np.testing.assert_array_equal(y, (x + 1) * 2 + 3)
+
+
+def test_a_rolling_buffer_lives_through_all_iterations():
+    @T.prim_func
+    def main(X: T.Buffer((18,), "float32"), Y: T.Buffer((16,), "float32")):
+        A = T.alloc_buffer((18,), "float32")
+        for i in range(18):
+            with T.block("A"):
+                vi = T.axis.spatial(18, i)
+                A[vi] = X[vi] * T.float32(2)
+        for i in range(16):
+            with T.block("Y"):
+                vi = T.axis.spatial(16, i)
+                Y[vi] = A[vi] + A[vi + 1] + A[vi + 2]
+
+    sch = tw.Schedule(main)
+    sch.compute_at("A", sch.get_loops("Y")[0])
+    sch.rolling_buffer("A", 0)
+    x = np.arange(18, dtype="float32")
+    y = np.zeros(16, "float32")
+    tw.build(sch.mod, schedule=False)["main"](x, y)
+    np.testing.assert_array_equal(y, 2 * (x[:-2] + x[1:-1] + x[2:]))

@@ -346,7 +346,7 @@ TEST(RollingBuffer, WhatTheNextIterationNeedsIsKept) {
         for i in range(7):
             for ax0, ax1 in T.grid(3, 7):
                 with T.block("B"):
-                    vi = T.axis.spatial(9, i + ax0)
+                    vi = T.axis.opaque(9, i + ax0)
                     vj = T.axis.spatial(7, ax1)
                     T.where(i < 1 or ax0 >= 2)
                     B[vi % 3, vj] = A[vi, vj] * T.float32(2)

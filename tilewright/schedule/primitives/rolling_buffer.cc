@@ -101,6 +101,18 @@ void require_kept(const State& state, NodeId block, const Buffer& buffer, NodeId
   }
 }
 
+// Values live on from iteration to iteration: axes along the loop are no longer spatial, which would let the
+// buffer be allocated anew in each iteration.
+Block with_carrying_axes(const BlockRealizeNode* realize, const Var& loop_var) {
+  return with(realize->block, [&](BlockNode& n) {
+    for (size_t axis = 0; axis < n.iter_vars.size(); ++axis) {
+      if (uses(realize->iter_values[axis], loop_var.get()))
+        n.iter_vars[axis] =
+            with(n.iter_vars[axis], [](IterVarNode& axis) { axis.iter_type = IterType::kOpaque; });
+    }
+  });
+}
+
 void apply(State& state, Args& args) {
   const NodeId block = state[args.block];
   const Buffer buffer = require_buffer(state, block, &args.write_buffer_index, false).buffer;
@@ -136,8 +148,12 @@ void apply(State& state, Args& args) {
   const PrimExpr is_first = analyzer.simplify(PrimExpr(loop->loop_var) < loop->min + 1);
   const PrimExpr is_new = analyzer.simplify(index - rolling.first >= make_const_int(index->dtype, overlap));
   State after = state;
-  after.replace(block,
-                with(realize, [&](BlockRealizeNode& n) { n.predicate = logical_or(is_first, is_new); }));
+  const Block carrying = with_carrying_axes(realize, loop->loop_var);
+  const BlockRealize guarded = with(realize, [&](BlockRealizeNode& n) {
+    n.predicate = logical_or(is_first, is_new);
+    n.block = carrying;
+  });
+  after.replace(block, guarded, {{realize->block.get(), carrying}});
   const Buffer rolled = with(buffer, [&](BufferNode& n) {
     n.shape[rolling.dim] = make_const_int(n.shape[rolling.dim]->dtype, rolling.width);
     n.data = pointer_var(n.data->name_hint, n.dtype, n.scope());
