@@ -1,5 +1,6 @@
 """Model files that are wrong: the same text from the program (exit code 2, no file) and from Python, never a crash."""
 
+import os
 import shutil
 import subprocess
 
@@ -43,6 +44,14 @@ def tensor(name, data_type, dims, raw=b""):
 
 def test_missing_file(refused):
     refused("model.onnx", 'error: there is no file "model.onnx"\nhelp: check the path')
+
+
+def test_pipe(refused, tmp_path):
+    os.mkfifo(tmp_path / "model.onnx")
+    refused(
+        "model.onnx",
+        'error: "model.onnx" is not a regular file, expected an ONNX file\nhelp: check the path',
+    )
 
 
 def test_folder(refused, tmp_path):

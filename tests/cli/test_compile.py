@@ -103,6 +103,13 @@ def test_output_is_a_folder(command, affine, tmp_path):
     assert (done.code, done.err) == (2, 'error: "model.so" cannot be written: it is a folder\n')
 
 
+def test_output_is_a_pipe(command, affine, tmp_path):
+    os.mkfifo(tmp_path / "model.so")
+    done = command("compile", affine, "-o", "model.so", "--force")
+    assert (done.code, done.err) == (2, 'error: "model.so" cannot be written: it is not a regular file\n')
+    assert (tmp_path / "model.so").is_fifo()
+
+
 def test_output_of_unknown_format(command, affine, tmp_path):
     done = command("compile", affine, "-o", "model.exe")
     assert done.code == 2

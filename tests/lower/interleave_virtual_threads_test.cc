@@ -90,6 +90,28 @@ TEST(InterleaveVirtualThreads, BranchesThatAreTheSameForAllStayOutside) {
   )");
 }
 
+TEST(InterleaveVirtualThreads, SequencesJoinThoseAround) {
+  check_pass(interleave_virtual_threads, R"(
+    @T.prim_func
+    def main(X: T.Buffer((2,), "int32"), Y: T.Buffer((2,), "int32")):
+        for v in T.thread_binding(2, thread="vthread.x"):
+            X[v] = v
+            Y[v] = v
+        for i in range(2):
+            X[i] = X[i] + Y[i]
+  )",
+             R"(
+    @T.prim_func
+    def main(X: T.Buffer((2,), "int32"), Y: T.Buffer((2,), "int32")):
+        for v in T.unroll(2):
+            X[v] = v
+        for v in T.unroll(2):
+            Y[v] = v
+        for i in range(2):
+            X[i] = X[i] + Y[i]
+  )");
+}
+
 TEST(InterleaveVirtualThreads, OtherThreadsStay) {
   check_unchanged(interleave_virtual_threads, R"(
     @T.prim_func

@@ -394,6 +394,27 @@ TEST(WriteAt, BlocksThatGoOnWithWhatIsThereAreRefused) {
   )");
 }
 
+// Where the block does not run, the copy would bring back what nobody wrote.
+TEST(CacheWrite, BlocksThatRunOnlySometimesAreRefused) {
+  check_refused(
+      R"(
+    @T.prim_func
+    def main(A: T.Buffer((7,), "float32")):
+        for i in range(7):
+            with T.block("outer"):
+                vi = T.axis.spatial(7, i)
+                T.reads()
+                T.writes(A[vi])
+                with T.block("A"):
+                    vj = T.axis.spatial(7, vi)
+                    T.where(vi >= 4)
+                    A[vj] = T.float32(1)
+    )",
+      [](Schedule& sch) { sch.call("cache_write", "A", 0, "local"); },
+      "error: cache_write: block A may leave elements of A unwritten, which a copy would overwrite\n"
+      "  f.py:8:22\n   8 |                 with T.block(\"A\"):\n     |                      ^^^^^^^^^^^^");
+}
+
 // The sum goes on in the next iteration of k, the buffer of the block around it is gone by then.
 TEST(CacheWrite, SumsThatLeaveTheirScopeAreRefused) {
   for (const char* primitive : {"cache_write", "reindex_cache_write", "write_at"}) {

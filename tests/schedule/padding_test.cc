@@ -318,6 +318,25 @@ TEST(PadEinsum, WhatZerosWouldChangeIsRefused) {
       "error: pad_einsum: index vi + 3 of A is neither an axis nor a constant" + place);
 }
 
+// 0 * log(0) is no number.
+TEST(PadEinsum, FactorsThatAreInfiniteAtZeroAreRefused) {
+  check_refused(
+      R"(
+    @T.prim_func
+    def main(A: T.Buffer((5, 7), "float32"), B: T.Buffer((7,), "float32"), Y: T.Buffer((5,), "float32")):
+        for i, k in T.grid(5, 7):
+            with T.block("Y"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    Y[vi] = T.float32(0)
+                Y[vi] = Y[vi] + A[vi, vk] * T.log(B[vk])
+  )",
+      [](Schedule& sch) { sch.call("pad_einsum", "Y", ArgValue{1, 4}); },
+      "error: pad_einsum: zeros along axis vk would change the result of block Y: "
+      "Y[vi] + A[vi, vk] * T.log(B[vk])\n  f.py:4:14\n   4 |         with T.block(\"Y\"):\n"
+      "     |              ^^^^^^^^^^^^");
+}
+
 constexpr std::string_view kWindow = R"(
     @T.prim_func
     def main(A: T.Buffer((9, 7), "float32"), C: T.Buffer((7, 7), "float32")):

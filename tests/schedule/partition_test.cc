@@ -115,6 +115,30 @@ TEST(LoopPartition, PartsThatDoNotFitAreRefused) {
   check_refused(kDouble, partition({}), start + "no factors are given for loop i" + place);
 }
 
+TEST(LoopPartition, LaterPartsAreNoThreads) {
+  check_refused(
+      R"(
+    @T.prim_func
+    def main(A: T.Buffer((7,), "float32")):
+        for i in range(7):
+            with T.block("A"):
+                vi = T.axis.spatial(7, i)
+                A[vi] = T.float32(1)
+  )",
+      [](Schedule& sch) {
+        const std::vector<LoopRef> parts =
+            sch.call("loop_partition", sch.call("get_loops", "A").loops()[0], ArgValue::List{2}).loops();
+        sch.call("bind", parts[1], "vthread.x");
+      },
+      R"(
+    error: bind: loop i_1 starts at 2, threads at 0
+      <main as scheduled>:10:9
+      10 |         for i_1 in range(2, 7):
+         |         ^^^^^^^^^^^^^^^^^^^^^^
+    help: split it by 1 first: the outer loop starts at 0
+  )");
+}
+
 // Iterations of j overlap in B: each has a B of its own as long as only they use it.
 TEST(LoopPartition, BuffersOfParallelIterationsStayTheirs) {
   check_refused(

@@ -79,6 +79,8 @@ void handle_interrupts() {
 Output::Output(std::string path, bool is_forced) : path_(std::move(path)), is_forced_(is_forced) {
   std::error_code error;
   if (fs::is_directory(path_, error)) throw UserError("\"{}\" cannot be written: it is a folder", path_);
+  if (fs::exists(path_, error) && !fs::is_regular_file(path_, error))
+    throw UserError("\"{}\" cannot be written: it is not a regular file", path_);
   require_free();
   const fs::path parent = fs::path(path_).parent_path();
   std::string pattern = ((parent.empty() ? fs::path(".") : parent) / ".tilewright-XXXXXX").string();

@@ -83,6 +83,10 @@ PrimExpr part_without(const PrimExpr& condition, const arith::IterRanges& loops)
 
 }  // namespace
 
+PrimExpr guard_outside(const State& state, NodeId id, NodeId outer) {
+  return part_without(state.node(id).realize()->predicate, ranges_of(state, loops_between(state, outer, id)));
+}
+
 Reason why_not_bijective(const State& state, NodeId id, NodeId outer, std::vector<Range>* domains,
                          PrimExpr* guard) {
   const BlockRealizeNode* realize = state.node(id).realize();
@@ -91,7 +95,7 @@ Reason why_not_bijective(const State& state, NodeId id, NodeId outer, std::vecto
   const arith::IterRanges loops = ranges_of(state, loops_between(state, outer, id));
   const arith::IterMap map = arith::detect_iter_map(realize->iter_values, loops, realize->predicate,
                                                     arith::IterMapLevel::kBijective, analyzer);
-  const PrimExpr outside = part_without(realize->predicate, loops);
+  const PrimExpr outside = guard_outside(state, id, outer);
   if (guard) *guard = outside;
   if (!guard && !is_one(outside))
     return fmt::format("block {} runs only where {}", state.node(id).name, text(outside));

@@ -13,6 +13,8 @@ Reason why_not_one_to_one(const State& state, NodeId block);
 /// Whether the block's instances may run in another order: axes spatial or reduce, one to one, no read of
 /// what other instances write; a reduction needs a commutative update or a single reduce axis.
 Reason why_not_reorderable(const State& state, NodeId block);
+/// The conditions for `block` to run that use none of the loops inside of `outer`; True for none.
+PrimExpr guard_outside(const State& state, NodeId block, NodeId outer);
 /// Whether `block` runs exactly once for every value of its axes in `domains` while the loops inside of
 /// `outer` run; on success the domains are filled in (written with the loops around).  Where the block's
 /// predicate says something of what is outside, `guard` takes it: the block runs so only where that holds.

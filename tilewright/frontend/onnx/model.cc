@@ -212,6 +212,8 @@ std::string read_file(const std::string& path) {
     throw UserError("there is no file \"{}\"", path).help("check the path");
   if (std::filesystem::is_directory(path, problem))
     throw UserError("\"{}\" is a folder, expected an ONNX file", path).help("check the path");
+  if (!std::filesystem::is_regular_file(path, problem))
+    throw UserError("\"{}\" is not a regular file, expected an ONNX file", path).help("check the path");
   std::ifstream file(path, std::ios::binary);
   std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   if (!file) throw UserError("cannot read \"{}\"", path).help("check its permissions");

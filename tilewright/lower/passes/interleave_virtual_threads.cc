@@ -9,6 +9,7 @@
 // first dimension. Threads are independent (bind checks it), so any order gives the same numbers.
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
+#include "tilewright/lower/passes/join_sequences.h"
 #include "tilewright/lower/passes/passes.h"
 #include "tilewright/tir/builder.h"
 
@@ -119,7 +120,7 @@ class Interleaver {
 }  // namespace
 
 PrimFunc interleave_virtual_threads(const PrimFunc& func) {
-  return rewrite(func, [](auto& self, const ForNode* node) -> Stmt {
+  return rewrite(func, join_sequences, [](auto& self, const ForNode* node) -> Stmt {
     For loop = self.children(node);
     if (loop->for_kind != ForKind::kThreadBinding || !loop->thread_tag.starts_with("vthread")) return loop;
     return Interleaver(loop).inside(loop->body);

@@ -4,6 +4,7 @@
 #include "tilewright/schedule/primitive.h"
 #include "tilewright/schedule/report.h"
 #include "tilewright/support/near.h"
+#include "tilewright/tir/builder.h"
 
 namespace tilewright::schedule {
 namespace {
@@ -30,6 +31,9 @@ void apply(State& state, const Args& args) {
         .help("{}", nearest_names_text(args.thread_axis, known));
   const NodeId id = state[args.loop];
   if (state.node(id).loop()->for_kind != ForKind::kThreadBinding) require_plain(state, id);
+  if (const ForNode* loop = state.node(id).loop(); !is_zero(loop->min))
+    throw refuse(state, id, "loop {} starts at {}, threads at 0", state.node(id).name, text(loop->min))
+        .help("split it by 1 first: the outer loop starts at 0");
   for (NodeId outer = state.node(id).parent; outer != kNoNode; outer = state.node(outer).parent) {
     const ForNode* loop = state.node(outer).loop();
     if (loop && loop->for_kind == ForKind::kThreadBinding && loop->thread_tag == args.thread_axis &&

@@ -64,7 +64,7 @@ BlockRef apply(State& state, Args& args) {
     if (access.is_write && access.buffer == buffer) written = relaxed(state, access, around, analyzer);
   }
   written = arith::intersect(*written, arith::to_intervals(full_region(buffer)->region), analyzer);
-  if (!surely_writes(state, block, buffer, *written, around))
+  if (!is_one(guard_outside(state, block, around)) || !surely_writes(state, block, buffer, *written, around))
     throw refuse(state, block, "block {} may leave elements of {} unwritten, which a copy would overwrite",
                  name, buffer->name);
 

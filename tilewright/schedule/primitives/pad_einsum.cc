@@ -80,10 +80,25 @@ std::vector<Operand> require_einsum(const State& state, NodeId id) {
   return operands;
 }
 
+// Whether `value` is a number where loads are 0: no logarithm or quotient that is infinite there.
+bool stays_finite(const PrimExpr& value) {
+  bool is_polynomial = true;
+  walk(value, [&](const PrimExprNode* node) {
+    const ObjectRef part(node);
+    is_polynomial =
+        is_polynomial && (is<BufferLoadNode>(part) || is<IntImmNode>(part) || is<FloatImmNode>(part) ||
+                          is<VarNode>(part) || is<CastNode>(part) || is<AddNode>(part) || is<SubNode>(part) ||
+                          is<MulNode>(part) || is<MinNode>(part) || is<MaxNode>(part));
+    return !is<BufferLoadNode>(part);  // indices are not values
+  });
+  return is_polynomial;
+}
+
 // Whether `value` is 0 when one of the loads that depend on a padded reduce axis is.
 bool vanishes(const PrimExpr& value, const std::vector<const VarNode*>& reduced) {
   if (const auto* product = value.as<MulNode>())
-    return vanishes(product->a, reduced) || vanishes(product->b, reduced);
+    return (vanishes(product->a, reduced) && stays_finite(product->b)) ||
+           (vanishes(product->b, reduced) && stays_finite(product->a));
   if (const auto* sum = value.as<AddNode>()) return vanishes(sum->a, reduced) && vanishes(sum->b, reduced);
   if (const auto* cast = value.as<CastNode>()) return vanishes(cast->value, reduced);
   const auto* load = value.as<BufferLoadNode>();
