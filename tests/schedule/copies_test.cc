@@ -412,7 +412,7 @@ TEST(CacheWrite, BlocksThatRunOnlySometimesAreRefused) {
     )",
       [](Schedule& sch) { sch.call("cache_write", "A", 0, "local"); },
       "error: cache_write: block A may leave elements of A unwritten, which a copy would overwrite\n"
-      "  f.py:8:22\n   8 |                 with T.block(\"A\"):\n     |                      ^^^^^^^^^^^^");
+      "  f.py:8:18\n   8 |             with T.block(\"A\"):\n     |                  ^^^^^^^^^^^^");
 }
 
 // The sum goes on in the next iteration of k, the buffer of the block around it is gone by then.

@@ -132,9 +132,9 @@ TEST(LoopPartition, LaterPartsAreNoThreads) {
       },
       R"(
     error: bind: loop i_1 starts at 2, threads at 0
-      <main as scheduled>:10:9
-      10 |         for i_1 in range(2, 7):
-         |         ^^^^^^^^^^^^^^^^^^^^^^
+      <main as scheduled>:10:5
+      10 |     for i_1 in range(2, 7):
+         |     ^^^^^^^^^^^^^^^^^^^^^^
     help: split it by 1 first: the outer loop starts at 0
   )");
 }
@@ -162,9 +162,9 @@ TEST(LoopPartition, BuffersOfParallelIterationsStayTheirs) {
       },
       R"(
     error: loop_partition: the iterations of loop j could not run at once any more: block B writes B[vi] in several iterations of loop j
-      <main as scheduled>:8:13
-       8 |             for j in T.parallel(6):
-         |             ^^^^^^^^^^^^^^^^^^^^^^^
+      f.py:4:5
+       4 |     for i, j in T.grid(5, 6):
+         |     ^^^^^^^^^^^^^^^^^^^^^^^^^
     note: block B at j=1 writes B[1], written by block B at j=0
   )");
 }

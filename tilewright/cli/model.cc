@@ -1,6 +1,7 @@
 #include "tilewright/cli/model.h"
 
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 
 #include "tilewright/driver/target.h"
@@ -19,6 +20,8 @@ double seconds_since(Clock::time_point start) {
 
 bool is_library(const std::string& path) {
   if (path.ends_with(".so")) return true;
+  std::error_code problem;
+  if (!std::filesystem::is_regular_file(path, problem)) return false;  // a pipe would be waited for
   char magic[4] = {};
   std::ifstream(path, std::ios::binary).read(magic, sizeof magic);
   return std::string_view(magic, sizeof magic) ==
