@@ -12,6 +12,7 @@
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/lower/passes/fresh_copy.h"
+#include "tilewright/lower/passes/leading_index.h"
 #include "tilewright/lower/passes/passes.h"
 #include "tilewright/tir/builder.h"
 
@@ -50,27 +51,6 @@ bool may_run_early(const Stmt& fill, const Stmt& use, const VarNode* memory) {
   return true;
 }
 
-Stmt in_half(const Stmt& stmt, const Buffer& buffer, const Buffer& halves, const PrimExpr& half) {
-  auto moved = [&](std::vector<PrimExpr> indices) {
-    indices.insert(indices.begin(), half);
-    return indices;
-  };
-  return rewrite(
-      stmt,
-      [&](auto& self, const BufferLoadNode* node) -> PrimExpr {
-        BufferLoad load = self.children(node);
-        return node->buffer != buffer
-                   ? load
-                   : BufferLoad(BufferLoadNode::make(halves, moved(load->indices), load->predicate));
-      },
-      [&](auto& self, const BufferStoreNode* node) -> Stmt {
-        BufferStore store = self.children(node);
-        return node->buffer != buffer ? store
-                                      : BufferStore(BufferStoreNode::make(
-                                            halves, store->value, moved(store->indices), store->predicate));
-      });
-}
-
 // The loop with its memory outside; null if it has to stay as it is.
 Stmt doubled(const ForNode* loop) {
   const auto* alloc = loop->body.as<AllocBufferNode>();
@@ -92,14 +72,15 @@ Stmt doubled(const ForNode* loop) {
   });
   const Var& i = loop->loop_var;
   auto half = [&](const PrimExpr& turn) { return floormod(turn - loop->min, 2); };
-  Stmt first = fresh_copy(in_half(fill, buffer, halves, imm(0, i->dtype)), {{i.get(), loop->min}});
+  Stmt first = fresh_copy(with_leading_index(fill, buffer, halves, imm(0, i->dtype)), {{i.get(), loop->min}});
   if (!is<IntImmNode>(loop->extent) || is_zero(loop->extent))
     first = IfThenElseNode::make(loop->extent > 0, first);
   const PrimExpr next = i + 1;
-  Stmt early = fresh_copy(in_half(fill, buffer, halves, half(i)), {{i.get(), next}});
+  Stmt early = fresh_copy(with_leading_index(fill, buffer, halves, half(i)), {{i.get(), next}});
   early = IfThenElseNode::make(next < loop->min + loop->extent, early);
-  For rest = with(
-      loop, [&](ForNode& changed) { changed.body = seq({early, in_half(use, buffer, halves, half(i))}); });
+  For rest = with(loop, [&](ForNode& changed) {
+    changed.body = seq({early, with_leading_index(use, buffer, halves, half(i))});
+  });
   return AllocBufferNode::make(halves, AttrMap(), seq({first, rest}));
 }
 

@@ -10,6 +10,7 @@
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/lower/passes/join_sequences.h"
+#include "tilewright/lower/passes/leading_index.h"
 #include "tilewright/lower/passes/passes.h"
 #include "tilewright/tir/builder.h"
 
@@ -66,24 +67,7 @@ class Interleaver {
     const Buffer& buffer = alloc->buffer;
     const Buffer copies = with(
         buffer, [&](BufferNode& changed) { changed.shape.insert(changed.shape.begin(), threads_->extent); });
-    auto own = [&](std::vector<PrimExpr> indices) {
-      indices.insert(indices.begin(), threads_->loop_var);
-      return indices;
-    };
-    Stmt body = rewrite(
-        alloc->body,
-        [&](auto& self, const BufferLoadNode* node) -> PrimExpr {
-          BufferLoad load = self.children(node);
-          return node->buffer != buffer
-                     ? load
-                     : BufferLoad(BufferLoadNode::make(copies, own(load->indices), load->predicate));
-        },
-        [&](auto& self, const BufferStoreNode* node) -> Stmt {
-          BufferStore store = self.children(node);
-          return node->buffer != buffer ? store
-                                        : BufferStore(BufferStoreNode::make(
-                                              copies, store->value, own(store->indices), store->predicate));
-        });
+    Stmt body = with_leading_index(alloc->body, buffer, copies, threads_->loop_var);
     return AllocBufferNode::make(copies, alloc->annotations, inside(body));
   }
 
