@@ -1,4 +1,4 @@
-# tilewright_layer(<name> [DEPENDS layers...] [LINK libs...])
+# tilewright_layer(<name> [DEPENDS layers...] [LINK libs...] [EXCLUDE patterns...] [PCH headers...])
 #   The static library tilewright_<name> from every *.cc below the current folder (tilewright/<name>/).
 #   A layer depends only on layers before it in tilewright/layers.txt; tools/check_layers.py checks the includes.
 #
@@ -9,7 +9,7 @@
 #       extern const <info type>* const k_<folder>[];  extern const std::size_t k_<folder>_count;
 #   which <header> declares.  No static constructors, nothing else to edit.
 function(tilewright_layer name)
-  cmake_parse_arguments(arg "" "" "DEPENDS;LINK;EXCLUDE" ${ARGN})
+  cmake_parse_arguments(arg "" "" "DEPENDS;LINK;EXCLUDE;PCH" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
   foreach(pattern ${arg_EXCLUDE})
     list(FILTER sources EXCLUDE REGEX ${pattern})
@@ -23,7 +23,7 @@ function(tilewright_layer name)
   endif()
   list(TRANSFORM arg_DEPENDS PREPEND tilewright_)
   target_link_libraries(tilewright_${name} ${scope} tilewright_flags ${arg_DEPENDS} ${arg_LINK})
-  tilewright_use_pch(${name})
+  tilewright_use_pch(${name} ${arg_PCH})
   set_property(GLOBAL APPEND PROPERTY TILEWRIGHT_LAYERS tilewright_${name})
 endfunction()
 
@@ -55,12 +55,16 @@ const std::size_t k_${folder}_count = ${count};
   target_sources(tilewright_${layer} PRIVATE ${table})
 endfunction()
 
+# Test programs call the optimised libraries; to optimise the checks themselves costs more than it saves.
+set(tilewright_test_options -O0)
+
 # tilewright_tests(<name> <libraries...>): one GoogleTest program from every *_test.cc in the current folder
 function(tilewright_tests name)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*_test.cc)
   if(sources)
     add_executable(${name}_test ${sources})
     target_link_libraries(${name}_test PRIVATE ${ARGN} tilewright_flags GTest::gtest GTest::gmock GTest::gtest_main)
+    target_compile_options(${name}_test PRIVATE ${tilewright_test_options})
     if(NOT name MATCHES "^(runtime|script|support)$")  # they have definitions of their own, or need none of the headers
       tilewright_use_test_pch(${name}_test)
     endif()

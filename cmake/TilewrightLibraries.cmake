@@ -5,7 +5,8 @@ add_library(tilewright_shared SHARED)
 set_target_properties(tilewright_shared PROPERTIES
   OUTPUT_NAME tilewright
   LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/exports.map)
-target_link_libraries(tilewright_shared PUBLIC tilewright_runtime_shared tilewright_flags ${TILEWRIGHT_FMT})
+target_link_libraries(tilewright_shared PUBLIC tilewright_runtime_shared tilewright_flags
+  $<BUILD_INTERFACE:tilewright_format> $<INSTALL_INTERFACE:fmt::fmt-header-only>)
 target_link_options(tilewright_shared PRIVATE
   -Wl,--gc-sections -Wl,--as-needed -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/exports.map)
 get_property(built_layers GLOBAL PROPERTY TILEWRIGHT_LAYERS)

@@ -4,35 +4,44 @@
 option(TILEWRIGHT_PCH "precompile the headers that most files include" OFF)
 
 set(tilewright_pch_headers
-  <algorithm> <functional> <map> <optional> <string> <unordered_map> <variant> <vector> <fmt/format.h>
+  <algorithm> <functional> <map> <optional> <string> <unordered_map> <variant> <vector>
   ${PROJECT_SOURCE_DIR}/tilewright/ir/rewrite.h ${PROJECT_SOURCE_DIR}/tilewright/ir/services.h
   ${PROJECT_SOURCE_DIR}/tilewright/ir/walk.h ${PROJECT_SOURCE_DIR}/tilewright/support/error.h
   ${PROJECT_SOURCE_DIR}/tilewright/tir/builder.h)
-set(tilewright_pch_layers arith analysis te relax script schedule tune lower driver frontend)
+set(tilewright_pch_layers arith analysis te relax script schedule tune lower driver frontend cli codegen)
 
 if(TILEWRIGHT_PCH)
   file(WRITE ${PROJECT_BINARY_DIR}/pch/empty.cc "")
   add_library(tilewright_pch OBJECT ${PROJECT_BINARY_DIR}/pch/empty.cc)
-  target_link_libraries(tilewright_pch PRIVATE tilewright_flags ${TILEWRIGHT_FMT})
+  target_link_libraries(tilewright_pch PRIVATE tilewright_flags tilewright_format)
   # ccache compares contents, and instances made once serve all users
   set(tilewright_pch_options -Xclang -fno-pch-timestamp -fpch-instantiate-templates)
   target_compile_options(tilewright_pch PRIVATE ${tilewright_pch_options})
   target_precompile_headers(tilewright_pch PRIVATE ${tilewright_pch_headers})
 endif()
 
-# tilewright_use_pch(<layer>): the layer's library, if it has the flags of tilewright_pch
+# tilewright_use_pch(<layer> [headers...]): the layer's library; with the headers that most of its files include besides
 function(tilewright_use_pch layer)
-  if(TILEWRIGHT_PCH AND layer IN_LIST tilewright_pch_layers)
+  if(NOT TILEWRIGHT_PCH)
+    return()
+  endif()
+  if(layer IN_LIST tilewright_pch_layers)
+    set(common ${tilewright_pch_headers})
+  endif()
+  if(ARGN)
+    tilewright_own_pch(tilewright_${layer} ${ARGN} ${common})
+  elseif(common)
     target_compile_options(tilewright_${layer} PRIVATE ${tilewright_pch_options})
     target_precompile_headers(tilewright_${layer} REUSE_FROM tilewright_pch)
   endif()
 endfunction()
 
-# tilewright_own_pch(<target> <headers...>): the same headers, and others that take long and only this target includes
+# tilewright_own_pch(<target> <headers...>): headers from the root of the project, or in <>
 function(tilewright_own_pch target)
   if(TILEWRIGHT_PCH)
+    list(TRANSFORM ARGN PREPEND ${PROJECT_SOURCE_DIR}/ REGEX "^tilewright/")
     target_compile_options(${target} PRIVATE ${tilewright_pch_options})
-    target_precompile_headers(${target} PRIVATE ${ARGN} ${tilewright_pch_headers})
+    target_precompile_headers(${target} PRIVATE ${ARGN})
   endif()
 endfunction()
 
@@ -44,8 +53,8 @@ function(tilewright_use_test_pch program)
   if(NOT TARGET tilewright_test_pch)
     add_executable(tilewright_test_pch ${PROJECT_BINARY_DIR}/pch/main.cc)
     file(WRITE ${PROJECT_BINARY_DIR}/pch/main.cc "int main() { return 0; }\n")
-    target_link_libraries(tilewright_test_pch PRIVATE tilewright_flags ${TILEWRIGHT_FMT} GTest::gtest GTest::gmock)
-    target_compile_options(tilewright_test_pch PRIVATE ${tilewright_pch_options})
+    target_link_libraries(tilewright_test_pch PRIVATE tilewright_flags tilewright_format GTest::gtest GTest::gmock)
+    target_compile_options(tilewright_test_pch PRIVATE ${tilewright_pch_options} ${tilewright_test_options})
     target_precompile_headers(tilewright_test_pch PRIVATE <gtest/gtest.h> <gmock/gmock.h> ${tilewright_pch_headers})
   endif()
   target_compile_options(${program} PRIVATE ${tilewright_pch_options})

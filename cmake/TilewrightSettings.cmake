@@ -58,5 +58,9 @@ else()
 endif()
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
-# fmt and json are header-only for us: nothing of theirs is exported, and the runtime stays small
-set(TILEWRIGHT_FMT fmt::fmt-header-only)
+# {fmt} and json are inside our libraries: nothing of theirs is exported, and the runtime stays small
+add_library(tilewright_format STATIC ${PROJECT_SOURCE_DIR}/tilewright/support/format.cc)
+get_target_property(fmt_headers fmt::fmt-header-only INTERFACE_INCLUDE_DIRECTORIES)
+target_include_directories(tilewright_format SYSTEM PUBLIC ${fmt_headers})
+target_compile_options(tilewright_format PRIVATE -ffunction-sections -fdata-sections)
+target_link_libraries(tilewright_format PRIVATE tilewright_flags)

@@ -1,5 +1,5 @@
-// The commands: each adds its options to the program and runs with them.  Included by main.cc and the
-// commands.
+// The commands: each adds its options to the program and runs with them.  Included by program.cc
+// and the commands.
 #pragma once
 #include <CLI/CLI.hpp>
 #include <functional>

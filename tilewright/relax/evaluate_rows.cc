@@ -72,7 +72,7 @@ class RowProgram {
 bool RowProgram::understand(const PrimFunc& func) {
   const auto* root = func->body.as<BlockRealizeNode>();
   if (!root || !root->block->iter_vars.empty() || !root->block->alloc_buffers.empty()) return false;
-  std::vector<const VarNode*> loops;
+  std::vector<const tir::VarNode*> loops;
   Stmt body = root->block->body;
   while (const auto* loop = body.as<ForNode>()) {
     int64_t extent;
@@ -187,7 +187,7 @@ std::optional<Term> RowProgram::term(const PrimExpr& expr) {
   } else if (const auto* cast = expr.as<CastNode>()) {
     result.op = Term::Op::kCast;
     operands = {cast->value};
-  } else if (const auto* call = expr.as<CallNode>()) {
+  } else if (const auto* call = expr.as<tir::CallNode>()) {
     const auto* op = call->op.as<OpNode>();
     if (!op || op->name != "tir.sqrt") return std::nullopt;
     result.op = Term::Op::kSqrt;

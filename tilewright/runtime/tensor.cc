@@ -1,6 +1,8 @@
 // Making, viewing and copying tensors.  DLPack in and out is in dlpack.cc.
 #include "tilewright/runtime/tensor.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <limits>

@@ -1,5 +1,7 @@
 #include "tilewright/runtime/value.h"
 
+#include <fmt/format.h>
+
 #include "tilewright/runtime/function.h"
 #include "tilewright/runtime/module.h"
 #include "tilewright/support/error.h"

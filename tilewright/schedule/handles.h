@@ -49,7 +49,12 @@ struct ArgValue {
       std::variant<None, bool, int64_t, double, std::string, BlockRef, LoopRef, ExprRef, ObjectRef, List>;
   Data data;
 
-  ArgValue() = default;
+  ArgValue();
+  ArgValue(const ArgValue&);
+  ArgValue(ArgValue&&) noexcept;
+  ArgValue& operator=(const ArgValue&);
+  ArgValue& operator=(ArgValue&&) noexcept;
+  ~ArgValue();
   ArgValue(None) {}
   ArgValue(bool value) : data(value) {}
   ArgValue(int value) : data(int64_t{value}) {}
@@ -85,7 +90,7 @@ struct ArgValue {
   const T* as() const {
     return std::get_if<T>(&data);
   }
-  friend bool operator==(const ArgValue&, const ArgValue&) = default;  // nodes by identity
+  friend bool operator==(const ArgValue& a, const ArgValue& b);  // nodes by identity
   /// As written in Python: None, True, 4, "x", [None, 4], l3.
   std::string str() const;
 };

@@ -16,6 +16,14 @@ const PrimitiveInfo& find_primitive(std::string_view name) {
   throw UserError("there is no schedule primitive \"{}\"", name).help("{}", nearest_names_text(name, names));
 }
 
+ArgValue::ArgValue() = default;
+ArgValue::ArgValue(const ArgValue&) = default;
+ArgValue::ArgValue(ArgValue&&) noexcept = default;
+ArgValue& ArgValue::operator=(const ArgValue&) = default;
+ArgValue& ArgValue::operator=(ArgValue&&) noexcept = default;
+ArgValue::~ArgValue() = default;
+bool operator==(const ArgValue& a, const ArgValue& b) { return a.data == b.data; }
+
 ArgValue::ArgValue(const BufferArg& buffer) {
   if (const auto* index = std::get_if<int64_t>(&buffer.which))
     data = *index;

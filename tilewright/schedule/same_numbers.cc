@@ -1,5 +1,7 @@
 #include "tilewright/schedule/same_numbers.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <random>
 

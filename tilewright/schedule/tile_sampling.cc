@@ -1,5 +1,7 @@
 #include "tilewright/schedule/tile_sampling.h"
 
+#include <fmt/format.h>
+
 #include "tilewright/schedule/loops.h"
 #include "tilewright/schedule/report.h"
 

@@ -1,5 +1,7 @@
 #include "tilewright/schedule/witness.h"
 
+#include <fmt/format.h>
+
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::schedule {

@@ -81,7 +81,12 @@ struct Value {
                BufferSlice, LambdaValue, ModuleReference, AllocatedPointer, Ref<Macro>>
       data;
 
-  Value() = default;
+  Value();
+  Value(const Value&);
+  Value(Value&&) noexcept;
+  Value& operator=(const Value&);
+  Value& operator=(Value&&) noexcept;
+  ~Value();
   Value(bool value) : data(value) {}
   Value(int value) : data(PyInt(value)) {}
   Value(int64_t value) : data(PyInt(value)) {}

@@ -2,13 +2,12 @@
 // UserError: the user's program or input is wrong.  Unsupported: it is right, but we cannot do it yet.
 // InternalError: ours; asks for the script.  The text is fixed by STYLE.md 17-22.
 #pragma once
-#include <fmt/format.h>
-
 #include <exception>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "tilewright/support/format.h"
 #include "tilewright/support/span.h"
 
 namespace tilewright {

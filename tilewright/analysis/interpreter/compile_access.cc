@@ -1,4 +1,6 @@
 // Loads and stores: bounds, promises of blocks, uninitialised elements, races.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "tilewright/analysis/interpreter/compiler.h"

@@ -1,5 +1,7 @@
 // The entry: arguments to memory, the call, what must hold after it.
 #include "tilewright/analysis/interpreter/code.h"
+
+#include <fmt/format.h>
 #include "tilewright/support/error.h"
 #include "tilewright/tir/builder.h"
 

@@ -1,5 +1,7 @@
 #include "tilewright/runtime/vm/checks.h"
 
+#include <fmt/format.h>
+
 #include "tilewright/runtime/vm/opcodes.h"
 #include "tilewright/support/error.h"
 

@@ -1,5 +1,7 @@
 #include "tilewright/runtime/vm/machine.h"
 
+#include <fmt/format.h>
+
 #include "tilewright/runtime/vm/interpreter.h"
 #include "tilewright/runtime/vm/serialize.h"
 #include "tilewright/runtime/vm/verify.h"

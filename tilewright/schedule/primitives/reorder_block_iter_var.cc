@@ -1,5 +1,7 @@
 // reorder_block_iter_var: the axes of a block in another order.
 #include "tilewright/schedule/primitive.h"
+
+#include <fmt/format.h>
 #include "tilewright/schedule/report.h"
 
 namespace tilewright::schedule {

@@ -1,5 +1,7 @@
 // set_axis_separator: where the dimensions of a buffer are cut when it is laid out in memory.
 #include "tilewright/schedule/buffers.h"
+
+#include <fmt/format.h>
 #include "tilewright/schedule/primitive.h"
 #include "tilewright/schedule/report.h"
 

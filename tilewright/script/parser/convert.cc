@@ -63,6 +63,13 @@ bool fits(Value::PyInt value, DataType dtype) {
 
 }  // namespace
 
+Value::Value() = default;
+Value::Value(const Value&) = default;
+Value::Value(Value&&) noexcept = default;
+Value& Value::operator=(const Value&) = default;
+Value& Value::operator=(Value&&) noexcept = default;
+Value::~Value() = default;
+
 std::string describe(const Value& value) { return std::visit(Describe{}, value.data); }
 
 namespace {

@@ -82,12 +82,12 @@ void print_fragment(Writer& writer, const ObjectRef& node) {
   writer.attribute(node);
 }
 
-struct Text {
+struct Written {
   std::string text;
   std::vector<TextPlace> places;
 };
 
-Text write(const ObjectRef& node, const PrintOptions& options, bool keeps_places) {
+Written write(const ObjectRef& node, const PrintOptions& options, bool keeps_places) {
   if (!node) return {"None", {}};
   if (options.indent_spaces < 1 || options.indent_spaces > 16)
     throw UserError("print: indent_spaces is {}, expected 1 to 16", options.indent_spaces);
@@ -96,7 +96,7 @@ Text write(const ObjectRef& node, const PrintOptions& options, bool keeps_places
   Writer writer(options, dialect_of(options.dialect));
   writer.keeps_places = keeps_places || !options.underline.empty();
   if (!print_program(writer, node)) print_fragment(writer, node);
-  Text result{std::move(writer.out), std::move(writer.places)};
+  Written result{std::move(writer.out), std::move(writer.places)};
   const bool is_wide = options.line_width == 0 || writer.is_2022();
   if (!is_wide)
     result.text = wrap_lines(result.text, static_cast<size_t>(options.line_width),
@@ -107,13 +107,13 @@ Text write(const ObjectRef& node, const PrintOptions& options, bool keeps_places
 }  // namespace
 
 std::string print(const ObjectRef& node, const PrintOptions& options) {
-  Text result = write(node, options, false);
+  Written result = write(node, options, false);
   return options.underline.empty() ? std::move(result.text)
                                    : underline(result.text, result.places, options.underline);
 }
 
 PrintedProgram print_with_places(const ObjectRef& node, const PrintOptions& options, std::string name) {
-  Text result = write(node, options, true);
+  Written result = write(node, options, true);
   PrintedProgram printed;
   printed.places = to_lines(result.text, result.places);
   printed.source = Ref<Source>(new Source(std::move(name), std::move(result.text)));

@@ -1,5 +1,7 @@
 // Graph expressions: leaves, calls in their several forms.
 #include "tilewright/script/printer/relax_printer.h"
+
+#include <fmt/format.h>
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::script {

@@ -1,4 +1,6 @@
 // @R.function: the signature, dimensions, bindings, branches, nested functions.
+#include <fmt/format.h>
+
 #include <unordered_set>
 
 #include "tilewright/ir/walk.h"

@@ -1,4 +1,6 @@
 // Types of graph values and constants.
+#include <fmt/format.h>
+
 #include <cmath>
 #include <cstring>
 

@@ -1,5 +1,7 @@
 // @T.prim_func: the signature, buffers of parameters, attributes, the root block.
 #include "tilewright/ir/walk.h"
+
+#include <fmt/format.h>
 #include "tilewright/script/printer/tir_printer.h"
 #include "tilewright/tir/builder.h"
 
