@@ -1,9 +1,11 @@
 """Passes and the context in which they run."""
 
+import functools
 import threading
 
 from . import _core
 from ._guard import guard_module
+from .errors import UserError
 from .ir.module import IRModule, unwrapped
 
 _local = threading.local()
@@ -64,6 +66,53 @@ class Pass:
         return f"{self.name}({', '.join(f'{k}={v!r}' for k, v in self.options.items())})"
 
 
+class ModulePass:
+    """A pass that a Python function is; made by module_pass."""
+
+    def __init__(self, function, opt_level: int, name: str):
+        self.function, self.opt_level, self.name = function, opt_level, name
+
+    def __call__(self, mod: IRModule) -> IRModule:
+        """The transformed module; `mod` itself if the context's level is below that of the pass."""
+        context = PassContext.current()
+        if self.name in context.disabled_pass:
+            return mod
+        if self.opt_level > context.opt_level and self.name not in context.required_pass:
+            return mod
+        result = self.function(mod, context)
+        if not isinstance(result, IRModule):
+            raise UserError(f"pass {self.name}: gave a Python {type(result).__name__}, expected an IRModule")
+        return result
+
+    def __repr__(self) -> str:
+        return f"{self.name}()"
+
+
+def module_pass(function=None, opt_level: int = 0, name: str | None = None):
+    """A pass made from a function (mod, context) -> IRModule, or from a class with such a method transform_module.
+
+    opt_level  0..3: the pass runs when the context has at least this level; default 0
+    name       by which PassContext knows it; default that of the function or class
+    A class stays a class: each of its instances is a pass.
+    >>> @tilewright.transform.module_pass(opt_level=1)
+    ... def drop_helpers(mod, context): return tilewright.IRModule({"main": mod["main"]})
+    >>> drop_helpers(mod)
+    """
+
+    def make(target):
+        shown = name or target.__name__
+        if not isinstance(target, type):
+            return functools.wraps(target, updated=())(ModulePass(target, opt_level, shown))
+
+        class PassOfClass(target):
+            def __call__(self, mod: IRModule) -> IRModule:
+                return ModulePass(self.transform_module, opt_level, shown)(mod)
+
+        return functools.wraps(target, updated=())(PassOfClass)
+
+    return make if function is None else make(function)
+
+
 class Sequential:
     """Several passes, one after the other."""
 
@@ -82,6 +131,7 @@ guard_module(
     [
         name
         for name in list(globals())
-        if not name.startswith("_") and name not in ("guard_module", "IRModule", "unwrapped")
+        if not name.startswith("_")
+        and name not in ("guard_module", "functools", "threading", "IRModule", "UserError", "unwrapped")
     ],
 )

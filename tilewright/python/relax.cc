@@ -123,6 +123,10 @@ void bind_builder(nb::module_& m) {
                                  const std::string& name) { return self.emit_match_cast(value, type, name); })
       .def("call_te", [](BlockBuilder& self, const std::string& name, nb::object body,
                          nb::handle args) { return self.call_te(name, te_function(body), exprs_of(args)); })
+      .def("begin_scope", [](BlockBuilder& self, nb::handle params) { self.begin_scope(*params_of(params)); })
+      .def("end_scope", &BlockBuilder::end_scope)
+      .def("abandon_scope", &BlockBuilder::abandon_scope)
+      .def("emit_normalized", &BlockBuilder::emit_normalized)
       .def("normalize", &BlockBuilder::normalize)
       .def("lookup_binding", &BlockBuilder::lookup_binding)
       .def("get", &BlockBuilder::get)
@@ -160,6 +164,13 @@ void bind_relax(nb::module_& m) {
         return relax::tensor_type(std::move(extents), dtype);
       },
       nb::arg("shape").none(), nb::arg("dtype"), nb::arg("ndim"));
+  m.def("relax_remove_unused", &relax::remove_unused);
+  m.def("relax_is_same_body", [](const ir::Expr& old_body, const relax::SeqExpr& body) {
+    return relax::is_same_body(old_body, body);
+  });
+  m.def("relax_with_body", [](const relax::Function& func, nb::handle params, const relax::SeqExpr& body) {
+    return relax::with_body(func, *params_of(params), body);
+  });
   m.def("relax_bind_params", [](const relax::Function& func, nb::dict params) {
     std::vector<std::pair<std::string, runtime::Tensor>> values;
     for (auto [name, value] : params)

@@ -151,9 +151,20 @@ bool BlockBuilder::current_block_is_dataflow() const {
   return !frames_.empty() && frames_.back().in_dataflow;
 }
 
+std::vector<const tir::VarNode*> BlockBuilder::dims_in_scope() const {
+  return frames_.empty() ? std::vector<const tir::VarNode*>{} : frames_.back().dims;
+}
+
+void BlockBuilder::abandon_scope() {
+  if (!frames_.empty() && !frames_.back().is_function) frames_.pop_back();
+}
+
 void BlockBuilder::begin_scope(const std::vector<Var>& params) {
   Frame inner;
-  if (!frames_.empty()) {
+  if (frames_.empty()) {
+    names_.clear();
+    next_number_.clear();
+  } else {
     inner.dims = frames_.back().dims;
     inner.name = frames_.back().name;
   }
@@ -275,8 +286,13 @@ GlobalVar BlockBuilder::add_func(const BaseFunc& func, const std::string& name_h
 
 void BlockBuilder::update_func(const GlobalVar& var, BaseFunc func) {
   auto known = function_index_.find(var->name_hint);
-  if (known == function_index_.end())
-    throw UserError("update_func: the module has no function {}", var->name_hint);
+  if (known == function_index_.end()) {
+    function_index_[var->name_hint] = functions_.size();
+    global_vars_.push_back(var);
+    functions_.push_back(std::move(func));
+    cached_ = nullptr;
+    return;
+  }
   if (functions_[known->second] == func) return;
   functions_[known->second] = std::move(func);
   cached_ = nullptr;

@@ -86,6 +86,10 @@ class BlockBuilder {
   void begin_scope(const std::vector<Var>& params = {});
   /// The bindings since begin_scope, with `body` (normalized) as result.
   SeqExpr end_scope(const Expr& body);
+  /// Forgets the bindings since begin_scope, e.g. after an error.
+  void abandon_scope();
+  /// The dimensions that types may use where the next binding stands.
+  std::vector<const tir::VarNode*> dims_in_scope() const;
 
   // ---- the module
   /// The module with all complete functions.
@@ -93,7 +97,7 @@ class BlockBuilder {
   /// Adds `func` under `name_hint` or, if that is taken, the first free of name_hint1, ...  A loop program
   /// without global_symbol that equals one already there is not added again.
   GlobalVar add_func(const BaseFunc& func, const std::string& name_hint);
-  /// Raises UserError if there is no function of that name.
+  /// Replaces the function that `var` names, or adds it under that name.
   void update_func(const GlobalVar& var, BaseFunc func);
   /// A name for a variable that the open function does not use yet.
   std::string unique_name(const std::string& base);
@@ -139,5 +143,12 @@ class BlockBuilder {
   std::map<Hash128, std::vector<size_t>> prim_funcs_;  // by content
   mutable IRModule cached_;                            // what get() returned; null after a change
 };
+
+/// Whether `body` has the very bindings and result of `old_body`, a SeqExpr with its type.
+bool is_same_body(const Expr& old_body, const SeqExpr& body);
+/// `func` with other parameters and another normalized body, and the type that follows; the same object if
+/// they are its own.  A written result type stays if the body has it.  Types may use `outer_dims`.
+Function with_body(const Function& func, const std::vector<Var>& params, const SeqExpr& body,
+                   std::vector<const tir::VarNode*> outer_dims = {});
 
 }  // namespace tilewright::relax

@@ -86,8 +86,11 @@ SeqExpr BlockBuilder::normalize_branch(const Expr& branch) {
 
 Expr BlockBuilder::normalize_if(const IfNode* node) {
   const Expr cond = normalize_operand(node->cond);
-  const auto known = frames_.empty() ? std::vector<const tir::VarNode*>{} : frames_.back().dims;
+  const auto known = dims_in_scope();
   const SeqExpr then = normalize_branch(node->true_branch), otherwise = normalize_branch(node->false_branch);
+  if (node->type && cond == node->cond && is_same_body(node->true_branch, then) &&
+      is_same_body(node->false_branch, otherwise))
+    return Expr(node);
   If result = with(node, [&](IfNode& changed) {
     changed.cond = cond;
     changed.true_branch = then;
@@ -186,14 +189,31 @@ Expr BlockBuilder::normalize(const Expr& expr) {
   return expr;
 }
 
+bool is_same_body(const Expr& old_body, const SeqExpr& body) {
+  const auto* old = old_body.as<SeqExprNode>();
+  return old && old->body == body->body && old->type &&
+         std::equal(old->blocks.begin(), old->blocks.end(), body->blocks.begin(), body->blocks.end(),
+                    [](const BindingBlock& a, const BindingBlock& b) {
+                      return a->kind == b->kind && a->bindings == b->bindings;
+                    });
+}
+
+Function with_body(const Function& func, const std::vector<Var>& params, const SeqExpr& body,
+                   std::vector<const tir::VarNode*> dims) {
+  const bool same_body = is_same_body(func->body, body);
+  if (same_body && func->params == params && func->ret_type && func->type) return func;
+  for (const Var& param : params) collect_defined_dims(param->type, &dims);
+  Function result = with(func, [&](FunctionNode& node) {
+    node.params = params;
+    if (!same_body) node.body = body;
+    if (!node.ret_type || is_subtype(type_of(body->body), node.ret_type) != Answer::kYes)
+      node.ret_type = erase_unknown_dims(type_of(body->body), dims);
+  });
+  return typed(result, function_type(result.get()));
+}
+
 Function BlockBuilder::normalize_function(const Function& func) {
-  const bool is_outermost = frames_.empty();
-  if (is_outermost) {
-    names_.clear();
-    next_number_.clear();
-  }
   begin_scope(func->params);
-  const std::vector<const tir::VarNode*> known = frames_.back().dims;
   SeqExpr body;
   try {
     const auto* seq = func->body.as<SeqExprNode>();
@@ -205,20 +225,7 @@ Function BlockBuilder::normalize_function(const Function& func) {
     frames_.pop_back();
     throw;
   }
-  const auto* old = func->body.as<SeqExprNode>();
-  const bool same_body = old && old->body == body->body && old->type &&
-                         old->blocks.size() == body->blocks.size() &&
-                         std::equal(old->blocks.begin(), old->blocks.end(), body->blocks.begin(),
-                                    [](const BindingBlock& a, const BindingBlock& b) {
-                                      return a->kind == b->kind && a->bindings == b->bindings;
-                                    });
-  if (same_body && func->ret_type && func->type) return func;
-  Function result = with(func, [&](FunctionNode& node) {
-    if (!same_body) node.body = body;
-    if (!node.ret_type || is_subtype(type_of(body->body), node.ret_type) != Answer::kYes)
-      node.ret_type = erase_unknown_dims(type_of(body->body), known);
-  });
-  return typed(result, function_type(result.get()));
+  return with_body(func, func->params, body, dims_in_scope());
 }
 
 }  // namespace tilewright::relax

@@ -167,6 +167,22 @@ Type infer_result(const CallableTypeNode* callee, const std::vector<Type>& args,
   return instantiate(callee->ret ? callee->ret : object_type(), dims, params);
 }
 
+CallableType type_with_bound(const CallableTypeNode* callee, const std::vector<Type>& bound) {
+  const size_t num_open = callee->params.size() - bound.size();
+  std::vector<Type> open(callee->params.begin(),
+                         callee->params.begin() + static_cast<std::ptrdiff_t>(num_open));
+  Substitution dims;
+  std::vector<const tir::VarNode*> known;
+  for (size_t n = 0; n < bound.size(); ++n) {
+    bind_dims(callee->params[num_open + n], bound[n], &dims);
+    collect_defined_dims(callee->params[num_open + n], &known);
+  }
+  for (Type& type : open) type = instantiate(type, dims, known);
+  return CallableTypeNode::make(std::move(open),
+                                instantiate(callee->ret ? callee->ret : object_type(), dims, known),
+                                callee->is_pure, false);
+}
+
 CallableType function_type(const FunctionNode* func) {
   std::vector<Type> params;
   for (const Var& param : func->params) params.push_back(param->type ? param->type : object_type());

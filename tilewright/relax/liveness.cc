@@ -31,6 +31,21 @@ std::vector<TensorType> output_types(const CallNode* call) {
   return types;
 }
 
+bool writes_outputs(std::string_view name) {
+  return name == "relax.call_tir" || name == "relax.call_tir_inplace" || name == "relax.call_dps_packed";
+}
+
+std::vector<int64_t> output_arguments(const CallNode* call) {
+  std::vector<int64_t> result(output_types(call).size(), -1);
+  const ObjectRef given = call->attrs.get("inplace_indices");
+  if (const auto* list = given.as<ArrayNode>()) {
+    for (size_t n = 0; n < result.size() && n < list->items.size(); ++n) {
+      if (const auto* index = list->items[n].as<IntImmNode>()) result[n] = index->value;
+    }
+  }
+  return result;
+}
+
 namespace {
 
 using Ids = std::set<size_t>;
@@ -101,16 +116,21 @@ class Analysis {
     Ids seen;
     for (const Expr& arg : call->args) seen.merge(use(arg));
     if (is_reshape_like(name)) return seen;
-    const bool writes_outputs = name == "relax.call_tir" || name == "relax.call_dps_packed";
-    const bool may_keep = !(writes_outputs && is_kernel(call));
+    const bool may_keep = !(writes_outputs(name) && is_kernel(call));
     if (may_keep) {
       for (size_t id : seen) result_.allocations[id].escapes = true;
     }
-    if (!writes_outputs) return seen;  // the result of a call may be one of its arguments
+    if (!writes_outputs(name)) return seen;  // the result of a call may be one of its arguments
     Ids ids;
     result_.first_allocation[var] = result_.allocations.size();
     const std::vector<TensorType> types = output_types(call);
+    const std::vector<int64_t> arguments = output_arguments(call);
     for (size_t n = 0; n < types.size(); ++n) {
+      if (arguments[n] >= 0) {
+        const auto* inputs = call->args[1].as<TupleNode>();
+        ids.merge(inputs ? use(inputs->elements.at(static_cast<size_t>(arguments[n]))) : use(call->args[1]));
+        continue;
+      }
       ids.insert(result_.allocations.size());
       result_.allocations.push_back({var, n, types[n], step_, step_, may_keep});
     }

@@ -7,7 +7,7 @@
 
 namespace tilewright::relax {
 
-/// One tensor that a call_tir or call_dps_packed of the function writes.
+/// One tensor that a call_tir, call_tir_inplace or call_dps_packed of the function writes.
 struct Allocation {
   const VarBaseNode* var = nullptr;  // the variable bound to the call
   size_t output = 0;                 // which of the call's outputs
@@ -32,7 +32,11 @@ std::string_view op_name(const CallNode* call);
 /// True for operators that give the same elements another shape, without a copy: reshape, flatten,
 /// expand_dims, squeeze.
 bool is_reshape_like(std::string_view name);
-/// The tensor types a call_tir or call_dps_packed writes.
+/// True for call_tir, call_tir_inplace and call_dps_packed.
+bool writes_outputs(std::string_view name);
+/// The tensor types such a call writes.
 std::vector<TensorType> output_types(const CallNode* call);
+/// Of such a call, for each output: the argument that becomes it, or -1 for memory of its own.
+std::vector<int64_t> output_arguments(const CallNode* call);
 
 }  // namespace tilewright::relax

@@ -20,4 +20,7 @@ void check_context(const PassContext& context);
 Function bind_params(const Function& func,
                      const std::vector<std::pair<std::string, runtime::Tensor>>& params);
 
+/// `func` without bindings of dataflow blocks whose variables nothing uses and that have no effect.
+Function remove_unused(const Function& func);
+
 }  // namespace tilewright::relax

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <shared_mutex>
 
+#include "tilewright/runtime/builtins.h"
 #include "tilewright/runtime/error_state.h"
 #include "tilewright/runtime/module.h"
 #include "tilewright/support/error.h"
@@ -46,6 +47,9 @@ class KernelFunction final : public FunctionObject {
 };
 
 struct Registry {
+  Registry() {
+    for (Function& function : builtin_functions()) functions.emplace(function.name(), std::move(function));
+  }
   std::shared_mutex mutex;
   std::map<std::string, Function, std::less<>> functions;
   std::atomic<uint64_t> generation{1};

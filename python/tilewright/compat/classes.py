@@ -9,6 +9,24 @@ _SHOWN = [
     (tir.PrimFunc, "tvm.tir.function", "PrimFunc"),
     (runtime.Tensor, "tvm.runtime.ndarray", "NDArray"),
     (relax.Executable, "tvm.relax.vm_build", "Executable"),
+    *(
+        (getattr(relax, name), "tvm.relax.expr", name)
+        for name in (
+            "Call",
+            "Constant",
+            "DataflowBlock",
+            "DataflowVar",
+            "Function",
+            "If",
+            "MatchCast",
+            "SeqExpr",
+            "ShapeExpr",
+            "Tuple",
+            "TupleGetItem",
+            "Var",
+            "VarBinding",
+        )
+    ),
 ]
 
 

@@ -7,7 +7,7 @@ from tilewright import ir, relax, runtime, script, te, tir
 from tilewright.build import build_graph
 from tilewright.build import compile as compile_any
 
-from . import access_path, classes, eras, errors, nodes
+from . import access_path, classes, eras, errors, graphs, nodes
 
 
 def public_names(module) -> dict:
@@ -128,7 +128,12 @@ def access_path_names() -> dict:
 
 
 def relax_names() -> dict:
-    return {**public_names(relax), "build": build_graph, "VirtualMachine": tw.VirtualMachine}
+    return {
+        **public_names(relax),
+        **graphs.node_names(),
+        "build": build_graph,
+        "VirtualMachine": tw.VirtualMachine,
+    }
 
 
 def relax_vm_names() -> dict:

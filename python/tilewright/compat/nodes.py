@@ -144,7 +144,7 @@ def add() -> None:
     runtime.Tensor.asnumpy = runtime.Tensor.numpy
 
 
-def _with_constructor(cls: type, make) -> type:
+def with_constructor(cls: type, make) -> type:
     """A stand-in for the node class `cls` that is called as `make`; isinstance and attributes are those of `cls`."""
 
     class StandIn(type):
@@ -161,8 +161,8 @@ def _with_constructor(cls: type, make) -> type:
 
 NAMES = {
     "ForKind": ForKind,
-    "For": _with_constructor(tir.For, make_for),
-    "PrimFunc": _with_constructor(tir.PrimFunc, make_prim_func),
+    "For": with_constructor(tir.For, make_for),
+    "PrimFunc": with_constructor(tir.PrimFunc, make_prim_func),
     "SBlock": tir.Block,
     "SBlockRealize": tir.BlockRealize,
     "decl_buffer": make_buffer,

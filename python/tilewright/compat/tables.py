@@ -3,7 +3,7 @@
 import tilewright as tw
 from tilewright import ir, relax, runtime, script, te, tir, topi, transform
 
-from . import access_path, arith, classes, errors, nodes, printing, testing
+from . import access_path, arith, classes, errors, graphs, nodes, printing, testing
 from .contrib import cc, nvcc, popen_pool, utils
 from .faces import (
     access_path_names,
@@ -83,6 +83,8 @@ MODULES = {
     "tvm.contrib.nvcc": lambda: nvcc.NAMES,
     "tvm.contrib.popen_pool": lambda: popen_pool.NAMES,
     "tvm.relax": relax_names,
+    "tvm.relax.analysis": graphs.analysis_names,
+    "tvm.relax.expr_functor": lambda: graphs.EXPR_FUNCTOR,
     "tvm.relax.op": lambda: public_names(relax.op),
     "tvm.relax.transform": lambda: {**public_names(relax.transform), "FuseTIR": relax.transform.fuse_tir},
     "tvm.relax.vm": relax_vm_names,

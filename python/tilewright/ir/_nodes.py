@@ -93,7 +93,9 @@ def _make_classes() -> None:
         }
         for index, (name, doc) in enumerate(fields):
             members[name] = _property(index, name, doc)
-        classes[kind] = type(short, (group(base),), members)
+        # what is seen only inside of a dataflow block is a variable all the same
+        parent = classes["relax.Var"] if kind == "relax.DataflowVar" else group(base)
+        classes[kind] = type(short, (parent,), members)
         _core.register_node_class(kind, classes[kind])
 
 

@@ -89,7 +89,7 @@ class BlockBuilder:
         return self._core.add_func(func, name_hint)
 
     def update_func(self, var, func) -> None:
-        """Replaces a function."""
+        """Replaces the function that `var` names, or adds it under that name."""
         self._core.update_func(var, func)
 
     def get(self) -> IRModule:

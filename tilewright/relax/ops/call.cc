@@ -1,4 +1,5 @@
 // Calls of loop programs and of functions of the run-time registry.
+#include "tilewright/relax/infer.h"
 #include "tilewright/relax/op_util.h"
 
 namespace tilewright::relax {
@@ -33,6 +34,57 @@ Type infer_call_with_outputs(const Call& call) {
   return type;
 }
 
+struct InplaceAttrs {
+  std::vector<int64_t> inplace_indices;
+  static constexpr auto fields() {
+    return std::tuple{field<&InplaceAttrs::inplace_indices>(
+        "inplace_indices", "per output the argument that becomes it, or -1: memory of its own")};
+  }
+};
+
+// call_tir_inplace(f, (x, y), inplace_indices=[0], out_ty): f writes the output into x
+Type infer_inplace(const Call& call, const InplaceAttrs& attrs) {
+  const Type type = infer_call_with_outputs(call);
+  const auto* tuple = type.as<TupleTypeNode>();
+  const std::vector<Type> outputs = tuple ? tuple->elements : std::vector<Type>{type};
+  if (attrs.inplace_indices.size() != outputs.size())
+    fail(call, "inplace_indices has {} numbers for {} output{}", attrs.inplace_indices.size(), outputs.size(),
+         outputs.size() == 1 ? "" : "s");
+  const auto* args = call->args[1].as<TupleNode>();
+  const size_t count = args ? args->elements.size() : 0;
+  std::vector<bool> is_taken(count);
+  for (size_t n = 0; n < outputs.size(); ++n) {
+    const int64_t index = attrs.inplace_indices[n];
+    if (index == -1) continue;
+    if (index < 0 || index >= static_cast<int64_t>(count))
+      fail(call, "inplace_indices[{}] is {}, expected -1 or an argument, 0 to {}", n, index,
+           static_cast<int64_t>(count) - 1);
+    const auto at = static_cast<size_t>(index);
+    if (is_taken[at]) fail(call, "argument {} becomes two outputs", index);
+    is_taken[at] = true;
+    const Type given = type_of(args->elements[at]);
+    if (is_subtype(given, outputs[n]) == Answer::kNo)
+      fail(call, "argument {} is {}, but output {}, which it becomes, is {}", index, type_text(given), n,
+           type_text(outputs[n]));
+  }
+  return type;
+}
+
+// make_closure(f, (y,)): f with its last parameters given
+Type infer_closure(const Call& call) {
+  require_callee(call);
+  const auto* callee = type_of(call->args[0]).as<CallableTypeNode>();
+  const auto* bound = type_of(call->args[1]).as<TupleTypeNode>();
+  if (!bound) fail(call, "args is {}, expected a tuple", type_text(type_of(call->args[1])));
+  if (!callee || callee->is_opaque) return object_type();
+  if (bound->elements.size() > callee->params.size())
+    fail(call, "{} arguments are bound, but the function has {} parameters", bound->elements.size(),
+         callee->params.size());
+  return type_with_bound(callee, bound->elements);
+}
+
+Type infer_nothing(const Call&) { return tuple_type({}); }
+
 // call_packed("f", x, y): f allocates its result
 Type infer_call_packed(const Call& call) {
   require_callee(call);
@@ -48,6 +100,19 @@ constexpr OpInfo kOps[] = {
                                          kOpaque),
     op<infer_call_with_outputs, nullptr>("relax.call_dps_packed", "func, args",
                                          "A registered function with memory for its outputs.", kOpaque),
+    op<infer_inplace, nullptr, InplaceAttrs>(
+        "relax.call_tir_inplace", "func, args, tir_vars?",
+        "A loop program of the module that writes outputs into its arguments, which are not used afterwards.",
+        kOpaque),
+    op<infer_closure, nullptr>("relax.make_closure", "func, args",
+                               "A function of the module with its last parameters given.", kOpaque),
+    op<infer_nothing, nullptr>("relax.print", "format, *",
+                               "Prints the format, a string with {} for each value, to standard output.",
+                               kOpaque, false),
+    op<infer_nothing, nullptr>(
+        "relax.assert_op", "condition, format, *",
+        "Raises an error with the format, a string with {} for each value, if the condition is false.",
+        kOpaque, false),
     op<infer_call_packed, nullptr>("relax.call_packed", "func, *",
                                    "A registered function, which may have side effects.", kOpaque, false),
     op<infer_call_packed, nullptr>("relax.call_pure_packed", "func, *",

@@ -98,15 +98,16 @@ IRModule without_unreachable(const IRModule& module, const Options& options) {
 }
 
 IRModule run(const IRModule& module, const Options& options, PassContext&) {
-  const IRModule cleaned = map_functions<FunctionNode>(module, [&](const Function& func) {
-    // branches first: what only dead bindings of a branch use is dead outside
-    return rewrite(
-        func, [&](auto& self, const SeqExprNode* node) -> SeqExpr { return clean(self.children(node)); });
-  });
-  return without_unreachable(cleaned, options);
+  return without_unreachable(map_functions<FunctionNode>(module, &remove_unused), options);
 }
 
 }  // namespace
+
+Function remove_unused(const Function& func) {
+  // branches first: what only dead bindings of a branch use is dead outside
+  return rewrite(func,
+                 [](auto& self, const SeqExprNode* node) -> SeqExpr { return clean(self.children(node)); });
+}
 
 extern constinit const PassInfo dead_code_elimination_info =
     module_pass<run, Options>("dead_code_elimination", "Nothing is computed that nobody uses.", 1);

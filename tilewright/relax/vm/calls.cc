@@ -1,13 +1,14 @@
 // Calls: kernels and registry functions with outputs, functions of the module, operators the machine does
 // itself.
 #include "tilewright/relax/vm/function_compiler.h"
+#include "tilewright/runtime/builtins.h"
 #include "tilewright/support/error.h"
 
 namespace tilewright::relax::vm {
 
 rt::Register FunctionCompiler::call(const CallNode* call, const VarBaseNode* var) {
   const std::string_view name = op_name(call);
-  if (name == "relax.call_tir" || name == "relax.call_dps_packed") return call_with_outputs(call, var);
+  if (writes_outputs(name)) return call_with_outputs(call, var);
   if (is_reshape_like(name)) return reshape(call);
   if (name == "relax.shape_of") return code_.shape_of(value(call->args[0]));
   if (name == "relax.tensor_to_shape") return code_.tensor_to_shape(value(call->args[0]));
@@ -29,11 +30,14 @@ rt::Register FunctionCompiler::call_with_outputs(const CallNode* call, const Var
     args = operands(inputs->elements);
   else
     args.push_back(operand(call->args[1]));
-  const size_t num_outputs = output_types(call).size();
-  const size_t first = liveness_.first_allocation.at(var);
+  size_t next = liveness_.first_allocation.at(var);
   rt::Operands outputs;
-  for (size_t n = 0; n < num_outputs; ++n) outputs.push_back(allocate(first + n, call));
-  args.insert(args.end(), outputs.begin(), outputs.end());
+  const std::vector<int64_t> arguments = output_arguments(call);
+  for (const int64_t argument : arguments)
+    outputs.push_back(argument >= 0 ? args.at(static_cast<size_t>(argument)) : allocate(next++, call));
+  for (size_t n = 0; n < outputs.size(); ++n) {
+    if (arguments[n] < 0) args.push_back(outputs[n]);
+  }
   if (call->args.size() > 2) {
     const auto* extra = call->args[2].as<ShapeExprNode>();
     if (!extra) throw InternalError("call_tir: tir_vars is no shape");
@@ -68,6 +72,16 @@ rt::Register FunctionCompiler::call_other(const CallNode* call) {
     const auto* outside = call->args.empty() ? nullptr : call->args[0].as<ExternFuncNode>();
     if (!outside) throw InternalError("{}: the first argument is no name of a function", name);
     return code_.call_packed(outside->global_symbol, operands(call->args, 1));
+  }
+  if (name == "relax.print" || name == "relax.assert_op")
+    return code_.call_packed(name == "relax.print" ? runtime::kPrintFunction : runtime::kAssertFunction,
+                             operands(call->args));
+  if (name == "relax.make_closure") {
+    const auto* global = call->args[0].as<GlobalVarNode>();
+    const auto* bound = call->args[1].as<TupleNode>();
+    if (!global || !bound)
+      throw Unsupported(call, "make_closure of a value").help("name a function of the module");
+    return code_.make_closure(executable_.declare(global->name_hint), operands(bound->elements));
   }
   throw Unsupported(call, "the operator {} has no code", name.empty() ? "of a nested function" : name)
       .help("run the pass legalize_ops first");

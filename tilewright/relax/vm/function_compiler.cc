@@ -147,8 +147,12 @@ rt::Operand FunctionCompiler::operand(const Expr& expr) {
   }
   if (const auto* text = expr.as<StringValueNode>()) return code_.str(text->value);
   if (const auto* dtype = expr.as<DataTypeValueNode>()) return rt::imm_dtype(dtype->value);
+  if (const auto* global = expr.as<GlobalVarNode>();
+      global && is<FunctionNode>(module_->find(global->name_hint)))
+    return code_.make_closure(executable_.declare(global->name_hint), {});
   if (is<FunctionNode>(expr) || is<GlobalVarNode>(expr) || is<ExternFuncNode>(expr))
-    throw Unsupported(expr, "a function used as a value").help("call functions of the module by name");
+    throw Unsupported(expr, "a function used as a value")
+        .help("run the pass lambda_lift first, and call others by name");
   return value(expr);
 }
 

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "tilewright/runtime/error_state.h"
+#include "tilewright/runtime/scalar.h"
 #include "tilewright/runtime/vm/checks.h"
 #include "tilewright/runtime/vm/opcodes.h"
 #include "tilewright/support/error.h"
@@ -28,29 +29,6 @@ Value detached(Value value, Predicate must_copy) {
   return Value::tuple(std::move(fields));
 }
 
-// An integer or bool of a tensor with one element.
-int64_t scalar_of(const TensorObject& object, std::string_view function) {
-  const Tensor tensor = Tensor(Ref<TensorObject>(&object)).compact();
-  const DataType dtype = tensor.dtype();
-  const bool is_number = (dtype.is_integral() || dtype.is_bool()) && dtype.lanes == 1 && dtype.bits % 8 == 0;
-  if (!is_number || tensor.num_elements() != 1 || !tensor.device().is_cpu()) {
-    throw UserError("{}: {} is no single integer or bool", function, type_str(tensor));
-  }
-  switch (dtype.bits) {
-    case 8: return dtype.is_int() ? *tensor.data_as<int8_t>() : *tensor.data_as<uint8_t>();
-    case 16: return dtype.is_int() ? *tensor.data_as<int16_t>() : *tensor.data_as<uint16_t>();
-    case 32: return dtype.is_int() ? *tensor.data_as<int32_t>() : *tensor.data_as<uint32_t>();
-    default: return *tensor.data_as<int64_t>();
-  }
-}
-
-int64_t int_of(const Value& value, std::string_view function) {
-  if (value.is(ValueKind::kInt) || value.is(ValueKind::kBool)) return value.int_payload();
-  if (const TensorObject* tensor = value.tensor_object()) return scalar_of(*tensor, function);
-  throw UserError("{}: {} was given where an integer or bool is needed", function,
-                  kind_with_article(value.kind()));
-}
-
 int64_t dimension_of(const Value& value, uint32_t axis, std::string_view function) {
   ShapeView shape;
   if (const TensorObject* tensor = value.tensor_object())
@@ -69,7 +47,7 @@ Value shape_from_tensor(const Value& value, std::string_view function) {
     throw UserError("{}: {} is no shape", function, type_str(tensor));
   Shape shape;
   for (int64_t n = 0; n < tensor.num_elements(); ++n)
-    shape.push_back(scalar_of(*tensor.slice(0, n, n + 1).object(), function));
+    shape.push_back(integer_of(tensor.slice(0, n, n + 1), function));
   return Value::shape(std::move(shape));
 }
 
@@ -250,7 +228,7 @@ Value Interpreter::run() {
       case Opcode::kLoadDim:
         frame.integer(in.dst) = dimension_of(frame.reg(in.a), in.b, function_.name);
         break;
-      case Opcode::kLoadInt: frame.integer(in.dst) = int_of(frame.reg(in.a), function_.name); break;
+      case Opcode::kLoadInt: frame.integer(in.dst) = integer_of(frame.reg(in.a), function_.name); break;
       case Opcode::kSetInt: frame.integer(in.dst) = size(*operands(in)); break;
       case Opcode::kAdd:
       case Opcode::kSub:
@@ -337,7 +315,7 @@ Value Interpreter::run() {
         if (frame.integer(in.a) == 0) next = code + in.b;
         break;
       case Opcode::kJumpIfFalse:
-        if (int_of(frame.reg(in.a), function_.name) == 0) next = code + in.b;
+        if (integer_of(frame.reg(in.a), function_.name) == 0) next = code + in.b;
         break;
       case Opcode::kReturn: return detached(std::move(frame.reg(in.a)), is_machine_tensor);
     }

@@ -145,14 +145,18 @@ relax::Function RelaxParser::parse_function(const ast::Stmt* function, bool is_n
   ir::Type result_type;
   if (function->annotation)
     result_type = to_type(parser_, parser_.eval(function->annotation), function->annotation->place);
-  if (!is_nested && result_type) {  // what calls it before it is complete knows its type
+  if (result_type) {  // what calls it before it is complete knows its type
     std::vector<ir::Type> types;
     for (const relax::Var& param : params) types.push_back(param->type);
+    const ir::Type type(relax::CallableTypeNode::make(types, result_type, state_.is_pure, false));
     auto global = parser_.global_vars.find(function->name);
-    if (global != parser_.global_vars.end())
-      global->second = ir::GlobalVarNode::make(
-          std::string(function->name),
-          ir::Type(relax::CallableTypeNode::make(types, result_type, state_.is_pure, false)));
+    if (is_nested) {
+      state_.self =
+          relax::VarNode::make(std::string(function->name), type, parser_.span(function->name_place));
+      parser_.names.define(function->name, state_.self, function->name_place);
+    } else if (global != parser_.global_vars.end()) {
+      global->second = ir::GlobalVarNode::make(std::string(function->name), type);
+    }
   }
   BindingList list;
   state_.out = &list;

@@ -111,8 +111,11 @@ relax::Call make_call(Parser& parser, std::string_view op, std::vector<ir::Expr>
     return with(call, [&](relax::CallNode& n) { n.type = type; });
   }
   ir::Type type = type_args.size() == 1 ? type_args[0] : ir::Type(relax::tuple_type(type_args));
-  return relax::CallNode::make(ir::Expr(ir::OpNode::make("relax." + std::string(op))), std::move(args),
-                               std::move(attrs), std::move(type_args), type, span);
+  relax::Call call =
+      relax::CallNode::make(ir::Expr(ir::OpNode::make("relax." + std::string(op))), std::move(args),
+                            std::move(attrs), std::move(type_args), ir::Type(), span);
+  relax::infer_type(call, parser.parsed.get());  // raises for what does not fit the types that are given
+  return with(call, [&](relax::CallNode& n) { n.type = type; });
 }
 
 }  // namespace tilewright::script

@@ -30,6 +30,7 @@ struct RelaxState {
   const ir::Object* fresh = nullptr;                   // a variable that R.match_cast has bound
   bool in_branch = false;
   RelaxState* outer = nullptr;  // of the function around this one
+  relax::Var self;              // of a function inside another: what it is called in its own body
 };
 
 // relax_types.cc

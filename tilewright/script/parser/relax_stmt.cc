@@ -244,7 +244,15 @@ void RelaxParser::parse_nested(const ast::Stmt* stmt) {
   parser_.graph = &inner;
   relax::Function func = RelaxParser(&parser_, &inner).parse_function(stmt, true);
   parser_.graph = &state_;
-  parser_.names.define(stmt->name, emit(parser_, stmt->name, func, nullptr, stmt->place), stmt->name_place);
+  bool calls_itself = false;
+  ir::walk(func->body, [&](const relax::VarNode* var) { calls_itself |= var == inner.self.get(); });
+  relax::AnyVar var(inner.self);
+  if (calls_itself)
+    state_.out->bindings.push_back(
+        relax::VarBindingNode::make(ir::Expr(func), var, parser_.span(stmt->place)));
+  else
+    var = emit(parser_, stmt->name, func, nullptr, stmt->place);
+  parser_.names.define(stmt->name, var, stmt->name_place);
 }
 
 // R.func_attr, R.is_impure; what stands only in its own place

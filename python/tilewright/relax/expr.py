@@ -1,0 +1,129 @@
+"""What graph expressions can do in Python: arithmetic, calls, elements of tuples."""
+
+from .. import _core
+from ..ir._nodes import classes, methods_for
+
+_TensorType, _TupleType = classes["relax.TensorType"], classes["ir.TupleType"]
+
+
+def const(value, dtype: str | None = None):
+    """A constant with the elements of `value`: a number, a numpy array or a tensor.
+
+    dtype  default: float32 for a Python float, else what numpy makes of `value`
+    """
+    import numpy
+
+    if isinstance(value, int | float | bool | list | numpy.generic) or dtype is not None:
+        value = numpy.array(value, dtype=dtype or ("float32" if isinstance(value, float) else None))
+    return _core.relax_constant(value)
+
+
+def _type_of(expr):
+    """The type of `expr`; of a call that no function holds yet, what inference finds."""
+    if expr.type is not None or not isinstance(expr, classes["relax.Call"]):
+        return expr.type
+    return _core.relax_infer_type(expr.replace(args=[_typed(arg) for arg in expr.args]))
+
+
+def _typed(expr):
+    is_open = isinstance(expr, classes["relax.Call"]) and expr.type is None
+    return expr.replace(type=_type_of(expr)) if is_open else expr
+
+
+def _operand(value, beside):
+    """`value` as a graph expression: a number becomes a constant of the dtype of `beside`."""
+    if not isinstance(value, int | float | bool):
+        return value
+    type = _type_of(beside)
+    dtype = type.dtype if isinstance(type, _TensorType) else None
+    return const(value, None if dtype in (None, "void") else str(dtype))
+
+
+def _binary(name: str):
+    def forward(self, other):
+        return _core.relax_call_op(f"relax.{name}", [self, _operand(other, self)], {})
+
+    forward.__doc__ = f"relax.op.{name}(self, other); a number takes the dtype of self."
+    return forward
+
+
+def _reflected(name: str):
+    def backward(self, other):
+        return _core.relax_call_op(f"relax.{name}", [_operand(other, self), self], {})
+
+    backward.__doc__ = f"relax.op.{name}(other, self); a number takes the dtype of self."
+    return backward
+
+
+@methods_for("RelaxExpr")
+class _Expr:
+    __add__, __radd__ = _binary("add"), _reflected("add")
+    __sub__, __rsub__ = _binary("subtract"), _reflected("subtract")
+    __mul__, __rmul__ = _binary("multiply"), _reflected("multiply")
+    __truediv__, __rtruediv__ = _binary("divide"), _reflected("divide")
+    __floordiv__, __rfloordiv__ = _binary("floor_divide"), _reflected("floor_divide")
+    __mod__, __rmod__ = _binary("mod"), _reflected("mod")
+    __pow__, __rpow__ = _binary("power"), _reflected("power")
+    __lt__, __gt__ = _binary("less"), _binary("greater")
+    __le__, __ge__ = _binary("less_equal"), _binary("greater_equal")
+
+    def __neg__(self):
+        return _core.relax_call_op("relax.negative", [self], {})
+
+    def astype(self, dtype: str):
+        """The elements converted to `dtype`."""
+        return _core.relax_call_op("relax.astype", [self], {"dtype": dtype})
+
+    def __call__(self, *args):
+        """A call of a function value."""
+        return classes["relax.Call"](self, list(args))
+
+    def __getitem__(self, index: int):
+        if isinstance(self.type, _TupleType) and not 0 <= index < len(self.type.elements):
+            raise IndexError(f"element {index} of a tuple of {len(self.type.elements)}")
+        return classes["relax.TupleGetItem"](self, index)
+
+    def __iter__(self):
+        if not isinstance(self.type, _TupleType):
+            raise TypeError("only a graph value of tuple type has elements to iterate over")
+        return (self[index] for index in range(len(self.type.elements)))
+
+
+@methods_for("relax.Tuple")
+class _Tuple:
+    def __getitem__(self, index: int):
+        return self.elements[index]
+
+    def __len__(self) -> int:
+        return len(self.elements)
+
+    def __iter__(self):
+        return iter(self.elements)
+
+
+@methods_for("relax.ShapeExpr")
+class _ShapeExpr:
+    def __getitem__(self, index: int):
+        return self.values[index]
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __iter__(self):
+        return iter(self.values)
+
+
+@methods_for("ir.Op")
+class _Op:
+    def __eq__(self, other) -> bool:
+        return isinstance(other, classes["ir.Op"]) and self.name == other.name
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+
+@methods_for("ir.GlobalVar")
+class _GlobalVar:
+    def __call__(self, *args):
+        """A call of the function that this names."""
+        return classes["relax.Call"](self, list(args))

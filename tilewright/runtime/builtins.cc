@@ -1,0 +1,38 @@
+#include "tilewright/runtime/builtins.h"
+
+#include <cstdio>
+
+#include "tilewright/runtime/scalar.h"
+#include "tilewright/runtime/value_text.h"
+#include "tilewright/support/error.h"
+
+namespace tilewright::runtime {
+namespace {
+
+// of the arguments from `first` on, the first of which is the format
+std::string text_of(Args args, size_t first, const char* what) {
+  if (args.size() <= first) throw UserError("{}: the format is missing", what);
+  return format_values(args[first].as_string("format"), args.subspan(first + 1));
+}
+
+Value print_values(Args args) {
+  const std::string text = text_of(args, 0, kPrintFunction) + "\n";
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fflush(stdout);
+  return {};
+}
+
+Value assert_values(Args args) {
+  const std::string text = text_of(args, 1, kAssertFunction);
+  if (!integer_of(args[0], "the condition of an assertion"))
+    throw UserError("assertion failed{}{}", text.empty() ? "" : ": ", text);
+  return {};
+}
+
+}  // namespace
+
+std::vector<Function> builtin_functions() {
+  return {Function::packed(kPrintFunction, &print_values), Function::packed(kAssertFunction, &assert_values)};
+}
+
+}  // namespace tilewright::runtime

@@ -1,0 +1,15 @@
+// Functions that compiled graphs call and that every process has.
+#pragma once
+#include "tilewright/runtime/function.h"
+
+namespace tilewright::runtime {
+
+inline constexpr const char* kPrintFunction = "tilewright.print";
+inline constexpr const char* kAssertFunction = "tilewright.assert";
+
+/// tilewright.print(format, values...): prints a line to standard output.
+/// tilewright.assert(condition, format, values...): raises UserError with the text if the condition, a bool,
+/// a number or a tensor of one element, is false.
+std::vector<Function> builtin_functions();
+
+}  // namespace tilewright::runtime
