@@ -232,7 +232,8 @@ def f(A: T.Buffer((2,), "float64"), B: T.Buffer((1,), "int32")):
                b = Tensor::zeros(std::vector<int64_t>{1}, kInt32);
   a.data_as<double>()[0] = -3;
   EXPECT_EQ(error_of([&] { compiled.module().get_function("f")(a, b); }),
-            "there is no registered function \"tilewright.no.such.function\"\nhelp: there are none");
+            "there is no registered function \"tilewright.no.such.function\"\nhelp: the names are "
+            "tilewright.assert, tilewright.print");
   EXPECT_EQ(a.data_as<double>()[0], 3);
   EXPECT_EQ(a.data_as<double>()[1], 2.5);
 }

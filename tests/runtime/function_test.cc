@@ -135,7 +135,8 @@ TEST(Host, CallPackedReachesTheRegistry) {
   remove_function("test.host.sum");
   EXPECT_EQ(host_services()->call_packed("test.host.sum", &arg, 1, &result), -1);
   EXPECT_ERROR(raise_current_error("x"),
-               "error: there is no registered function \"test.host.sum\"\nhelp: there are none");
+               "error: there is no registered function \"test.host.sum\"\nhelp: the names are "
+               "tilewright.assert, tilewright.print");
 }
 
 TEST(Host, ArgumentsMayNotBeKept) {

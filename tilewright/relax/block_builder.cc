@@ -205,7 +205,7 @@ AnyVar BlockBuilder::bind(Expr value, Type type, const std::string& name_hint, b
   else
     var = Var(VarNode::make(std::move(name), type, span));
   open.bindings.push_back(
-      with(VarBinding(VarBindingNode::make(value, var)), [&](VarBindingNode& node) { node.span = span; }));
+      with(VarBinding(VarBindingNode::make(var, value)), [&](VarBindingNode& node) { node.span = span; }));
   values_[var.get()] = std::move(value);
   return var;
 }

@@ -18,8 +18,8 @@ CallableType function_type(const FunctionNode* func);
 Type infer_result(const CallableTypeNode* callee, const std::vector<Type>& args, const Expr& where,
                   std::string_view what);
 
-/// What a function of type `callee` is once its last parameters are given: values of types `bound`, at most as many
-/// as there are parameters.
+/// What a function of type `callee` is once its last parameters are given: values of types `bound`, at most
+/// as many as there are parameters.
 CallableType type_with_bound(const CallableTypeNode* callee, const std::vector<Type>& bound);
 
 }  // namespace tilewright::relax

@@ -26,7 +26,7 @@ std::vector<TensorType> output_types(const CallNode* call) {
     }
   }
   for (const TensorType& type : types) {
-    if (!type) throw UserError(call, "call_tir: an output is not a tensor");
+    TILEWRIGHT_CHECK(type, "call_tir: an output is not a tensor");
   }
   return types;
 }

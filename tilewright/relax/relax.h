@@ -214,8 +214,9 @@ using Binding = Ref<BindingNode>;
 /// var = value
 struct VarBindingNode final : Node<VarBindingNode, BindingNode, Kind::kVarBinding> {
   static constexpr auto fields() {
-    return std::tuple{field<&VarBindingNode::value>("value", "the value"),
-                      field<&VarBindingNode::var>("var", "names it", Role::kDef),
+    // the variable first: a function inside another may call itself
+    return std::tuple{field<&VarBindingNode::var>("var", "names it", Role::kDef),
+                      field<&VarBindingNode::value>("value", "the value"),
                       field<&VarBindingNode::span>("span", "where it was written", Role::kIgnore)};
   }
 };

@@ -78,6 +78,9 @@ class PyExprVisitor(_Functor):
     >>> calls = Calls(); calls.visit_expr(mod["main"]); calls.names
     """
 
+    def __init__(self):
+        """Nothing to set up; subclasses need not call it."""
+
     def visit_expr(self, expr) -> None:
         """Visits an expression by the method for its kind.
 

@@ -181,7 +181,7 @@ class Converter {
     if (keeps)
       bind(var, value);
     else
-      bindings_.push_back(VarBindingNode::make(value, var));
+      bindings_.push_back(VarBindingNode::make(var, value));
     return true;
   }
 
@@ -189,7 +189,7 @@ class Converter {
     std::vector<int64_t> axes = call->attrs.get_ints("axes", {});
     if (!has_twin(call->args[0]) || axes.size() != 4) return false;
     for (int64_t& axis : axes) axis = last_position(axis < 0 ? axis + 4 : axis);
-    bindings_.push_back(VarBindingNode::make(permuted(last(call->args[0]), axes), var));
+    bindings_.push_back(VarBindingNode::make(var, permuted(last(call->args[0]), axes)));
     return true;
   }
 
@@ -197,7 +197,7 @@ class Converter {
   void bind(const AnyVar& var, const Expr& value) {
     const AnyVar twin = define(value, var->name_hint);
     twins_[var.get()] = twin;
-    bindings_.push_back(VarBindingNode::make(permuted(twin, kToFirst), var));
+    bindings_.push_back(VarBindingNode::make(var, permuted(twin, kToFirst)));
   }
 
   bool has_twin(const Expr& expr) const { return twins_.contains(expr.get()); }
@@ -230,7 +230,7 @@ class Converter {
   AnyVar define(const Expr& value, const std::string& name) {
     AnyVar var =
         is_dataflow_ ? AnyVar(DataflowVarNode::make(name, Type())) : AnyVar(VarNode::make(name, Type()));
-    bindings_.push_back(VarBindingNode::make(value, var));
+    bindings_.push_back(VarBindingNode::make(var, value));
     return var;
   }
 

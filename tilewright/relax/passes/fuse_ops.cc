@@ -145,7 +145,7 @@ class GroupFunction {
     else
       var = DataflowVar(DataflowVarNode::make(old->name_hint, old->type));
     inner_[old.get()] = var;
-    bindings_.push_back(VarBindingNode::make(Expr(call), var));
+    bindings_.push_back(VarBindingNode::make(var, Expr(call)));
     if (name_.size() < 80) name_ += "_" + base_name(module_, member.callee);
   }
 

@@ -60,7 +60,7 @@ relax::AnyVar emit(Parser& parser, std::string_view name, const ir::Expr& value,
     type = annotation;
   }
   relax::AnyVar var = new_var(parser, name, type, place);
-  parser.graph->out->bindings.push_back(relax::VarBindingNode::make(value, var, parser.span(place)));
+  parser.graph->out->bindings.push_back(relax::VarBindingNode::make(var, value, parser.span(place)));
   return var;
 }
 

@@ -249,7 +249,7 @@ void RelaxParser::parse_nested(const ast::Stmt* stmt) {
   relax::AnyVar var(inner.self);
   if (calls_itself)
     state_.out->bindings.push_back(
-        relax::VarBindingNode::make(ir::Expr(func), var, parser_.span(stmt->place)));
+        relax::VarBindingNode::make(var, ir::Expr(func), parser_.span(stmt->place)));
   else
     var = emit(parser_, stmt->name, func, nullptr, stmt->place);
   parser_.names.define(stmt->name, var, stmt->name_place);
