@@ -20,14 +20,14 @@ setup-test:
 	@tools/setup.sh test
 
 demo: setup
-	@tools/build.sh release --quiet
+	@tools/build.sh release --quiet tilewright_core tilewright_command
 	@$(RUN) $(PYTHON) examples/fashion_mnist/demo.py
 
 test: setup-test
 	@$(PYTHON) tools/ci.py $(STAGES)
 
 bench: setup-test
-	@tools/build.sh release --quiet
+	@tools/build.sh release --quiet tilewright_core tilewright_command
 	@$(RUN) $(PYTHON) benchmarks/run.py $(CASES)
 
 wheel: setup-test

@@ -23,6 +23,12 @@ def analysis_names() -> dict:
     return {name: getattr(relax.analysis, name) for name in relax.analysis.__all__}
 
 
+def pattern_names() -> dict:
+    """tvm.relax.dpl, and its module pattern."""
+    names = {name: getattr(relax.pattern, name) for name in relax.pattern.__all__}
+    return {**names, "DFPattern": relax.pattern.Pattern, "ExternFuncPattern": relax.pattern.is_extern}
+
+
 class _RuntimeModule:
     """What VirtualMachine.module was until 2025: the functions as a module."""
 
@@ -40,6 +46,27 @@ class _RuntimeModule:
 def _call(op, args, attrs=None, sinfo_args=None, span=None):
     """relax.Call with the arguments of TVM's constructor."""
     return classes["relax.Call"](op=op, args=list(args), attrs=attrs or {}, type_args=list(sinfo_args or []))
+
+
+def _shape_type(values=None, ndim: int = -1, span=None):
+    """relax.ShapeStructInfo with the arguments of TVM's constructor."""
+    values = (
+        None if values is None else [tw.tir.const(v, "int64") if isinstance(v, int) else v for v in values]
+    )
+    known = values is not None
+    return classes["relax.ShapeType"](
+        values=values or [], ndim=len(values) if known else ndim, is_known=known
+    )
+
+
+def _function_type(params, ret, purity: bool = True, span=None):
+    """relax.FuncStructInfo with the arguments of TVM's constructor."""
+    return classes["relax.CallableType"](params=list(params), ret=ret, is_pure=purity, is_opaque=False)
+
+
+def _scalar_type(dtype=None, value=None, span=None):
+    """relax.PrimStructInfo with the arguments of TVM's constructor."""
+    return classes["ir.PrimType"](dtype=dtype or value.dtype, **({} if value is None else {"value": value}))
 
 
 def add() -> None:
@@ -62,11 +89,12 @@ def node_names() -> dict:
 
     return {
         "Call": with_constructor(classes["relax.Call"], _call),
-        "ShapeStructInfo": classes["relax.ShapeType"],
+        "TensorStructInfo": with_constructor(relax.TensorType, relax.TensorStructInfo),
+        "ShapeStructInfo": with_constructor(classes["relax.ShapeType"], _shape_type),
         "ObjectStructInfo": classes["ir.ObjectType"],
         "TupleStructInfo": classes["ir.TupleType"],
-        "PrimStructInfo": classes["ir.PrimType"],
-        "FuncStructInfo": classes["relax.CallableType"],
+        "PrimStructInfo": with_constructor(classes["ir.PrimType"], _scalar_type),
+        "FuncStructInfo": with_constructor(classes["relax.CallableType"], _function_type),
         "StructInfo": classes["Type"],
         "GlobalVar": classes["ir.GlobalVar"],
         "BindingBlock": classes["relax.PlainBlock"],

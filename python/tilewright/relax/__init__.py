@@ -5,7 +5,7 @@ from .._guard import guard_class, guard_module
 from ..build import build_graph as build
 from ..ir._nodes import classes
 from ..runtime.vm import Executable, VirtualMachine
-from . import analysis, expr_functor, op, transform
+from . import analysis, expr_functor, op, pattern, transform
 from .block_builder import BlockBuilder
 from .expr import const
 from .expr_functor import PyExprMutator, PyExprVisitor
@@ -39,6 +39,7 @@ __all__ = [
     "const",
     "expr_functor",
     "op",
+    "pattern",
     "transform",
 ]
 

@@ -1,0 +1,116 @@
+"""Several patterns at once in a dataflow block, tied by who uses whose result."""
+
+import threading
+
+from ...errors import UserError
+from ...ir._nodes import classes
+from .nodes import CallPattern, KindPattern, Match, Pattern, WildcardPattern
+
+_local = threading.local()
+_VarBinding = classes["relax.VarBinding"]
+
+
+class PatternContext:
+    """Collects `p >> q` (only q uses what p matches) and `p ^ q` (q uses it) inside of a `with` block.
+
+    >>> from tilewright.relax.pattern import PatternContext, is_op, wildcard
+    >>> with PatternContext() as ctx:
+    ...     product = is_op("relax.matmul")(wildcard(), wildcard())
+    ...     relu = product >> is_op("relax.nn.relu")(wildcard())
+    >>> found = ctx.match_dfb(mod["main"].body.blocks[0])
+    """
+
+    def __init__(self):
+        self.patterns: list = []  # in order of their first use
+        self.uses: list = []  # (what is used, by whom, whether by nobody else)
+
+    @staticmethod
+    def current() -> "PatternContext":
+        """The context of the innermost `with` block; raises UserError outside of one."""
+        stack = getattr(_local, "stack", [])
+        if not stack:
+            raise UserError(
+                "a use between patterns stands outside of a PatternContext"
+                "\nhelp: write it inside of `with PatternContext() as ctx:`"
+            )
+        return stack[-1]
+
+    def __enter__(self) -> "PatternContext":
+        if not hasattr(_local, "stack"):
+            _local.stack = []
+        _local.stack.append(self)
+        return self
+
+    def __exit__(self, *exception) -> None:
+        _local.stack.pop()
+
+    def add_use(self, used: Pattern, user: Pattern, only: bool) -> Pattern:
+        """Requires that what `user` matches uses what `used` matches; `user`, so that uses can be chained."""
+        for pattern in (used, user):
+            if not isinstance(pattern, Pattern):
+                raise UserError(
+                    f"a use between patterns: found a Python {type(pattern).__name__}, expected a pattern"
+                )
+            if not any(pattern is known for known in self.patterns):
+                self.patterns.append(pattern)
+        self.uses.append((used, user, only))
+        return user
+
+    def match_dfb(self, block) -> dict | None:
+        """{pattern: variable} that satisfies all patterns and uses in `block`, a dataflow block; None if there is none."""
+        return _Search(self, block).run()
+
+
+class _Search:
+    """Assigns variables to patterns one after the other, and goes back where a use does not hold."""
+
+    def __init__(self, context: PatternContext, block):
+        self.context = context
+        self.values = {b.var: b.value for b in block.bindings if isinstance(b, _VarBinding)}
+        self.users: dict = {}
+        for var, value in self.values.items():
+            for used in _direct_uses(value):
+                self.users.setdefault(used, []).append(var)
+        self.outside = [var for var in self.users if var not in self.values]
+
+    def run(self) -> dict | None:
+        return self._assign(0, {}, Match(self.values.get))
+
+    def _assign(self, number: int, chosen: dict, match: Match) -> dict | None:
+        if number == len(self.context.patterns):
+            return chosen
+        pattern = self.context.patterns[number]
+        for var in [*self.values, *self.outside]:
+            before = dict(match.found)
+            if any(var is taken for taken in chosen.values()):
+                continue
+            if self._fits(pattern, var, match) and self._uses_hold({**chosen, pattern: var}):
+                found = self._assign(number + 1, {**chosen, pattern: var}, match)
+                if found is not None:
+                    return found
+            match.found = before
+        return None
+
+    def _fits(self, pattern: Pattern, var, match: Match) -> bool:
+        # a call with fewer arguments than the program's is tied by the uses instead
+        if var not in self.values and not isinstance(pattern, (WildcardPattern, KindPattern)):
+            return False
+        if isinstance(pattern, CallPattern) and not pattern.args:
+            call = match.value_of(var)
+            return hasattr(call, "args") and match.attempt(pattern.op, call.op)
+        return match.attempt(pattern, var)
+
+    def _uses_hold(self, chosen: dict) -> bool:
+        for used, user, only in self.context.uses:
+            if used not in chosen or user not in chosen:
+                continue
+            users = self.users.get(chosen[used], [])
+            if not any(chosen[user] is each for each in users) or (only and len(users) != 1):
+                return False
+        return True
+
+
+def _direct_uses(value) -> list:
+    from ..analysis import free_vars
+
+    return free_vars(value)

@@ -1,0 +1,374 @@
+"""Patterns of graph expressions: what an operator, its arguments and its result must be."""
+
+from ...errors import UserError
+from ...ir import structural_equal
+from ...ir._nodes import classes
+
+_Call, _Constant, _Function = classes["relax.Call"], classes["relax.Constant"], classes["relax.Function"]
+_DataflowVar, _ExternFunc, _Op = classes["relax.DataflowVar"], classes["relax.ExternFunc"], classes["ir.Op"]
+_GlobalVar, _TensorType, _Var = classes["ir.GlobalVar"], classes["relax.TensorType"], classes["relax.Var"]
+_ShapeExpr, _Tuple, _TupleGetItem = (
+    classes["relax.ShapeExpr"],
+    classes["relax.Tuple"],
+    classes["relax.TupleGetItem"],
+)
+
+
+class Match:
+    """One attempt: what patterns have matched so far, and what variables are bound to.
+
+    lookup  a function variable -> value or None
+    """
+
+    def __init__(self, lookup):
+        self.lookup = lookup
+        self.found: dict = {}  # pattern -> expression
+
+    def value_of(self, expr):
+        """The value behind `expr`: of a variable what it is bound to, through other variables."""
+        while isinstance(expr, _Var):
+            value = self.lookup(expr)
+            if value is None:
+                return expr
+            expr = value
+        return expr
+
+    def attempt(self, pattern, expr) -> bool:
+        """Whether `pattern` matches `expr`; a pattern that has matched before must match the same value."""
+        known = self.found.get(pattern)
+        if known is not None:
+            return self.value_of(known).same_as(self.value_of(expr))
+        before = dict(self.found)
+        if pattern._matches(expr, self):
+            self.found[pattern] = expr
+            return True
+        self.found = before
+        return False
+
+
+class Pattern:
+    """What an expression must be; see is_op, wildcard and the other functions of this module.
+
+    p | q matches what either matches, p & q what both do, ~p what p does not; p(a, b) matches calls of what p matches.
+    """
+
+    def _matches(self, expr, match: Match) -> bool:
+        raise NotImplementedError
+
+    def match(self, expr, var2val: dict | None = None) -> bool:
+        """Whether this pattern matches `expr`.
+
+        var2val  {variable: value} to look through variables, as tilewright.relax.analysis.get_var2val gives; default none
+        """
+        return self.extract_matched_expr(expr, var2val) is not None
+
+    def extract_matched_expr(self, expr, var2val: dict | None = None) -> dict | None:
+        """{pattern: the expression it matched} for this pattern and those inside of it; None if it does not match."""
+        match = Match((var2val or {}).get)
+        return match.found if match.attempt(self, expr) else None
+
+    def __call__(self, *args, varg_default_wildcard: bool = False):
+        """Matches calls of what this matches; with varg_default_wildcard further arguments may be anything."""
+        return CallPattern(self, args, varg_default_wildcard)
+
+    def __or__(self, other):
+        return OrPattern(self, other)
+
+    def __and__(self, other):
+        return AndPattern(self, other)
+
+    def __invert__(self):
+        return NotPattern(self)
+
+    def __rshift__(self, other):
+        from .context import PatternContext
+
+        return PatternContext.current().add_use(self, other, only=True)
+
+    def __xor__(self, other):
+        from .context import PatternContext
+
+        return PatternContext.current().add_use(self, other, only=False)
+
+    def has_dtype(self, dtype: str):
+        """Matches what this matches and is a tensor of `dtype`."""
+        return AndPattern(self, TypePattern(lambda type: str(type.dtype) == dtype, f"dtype {dtype}"))
+
+    def has_shape(self, shape):
+        """Matches what this matches and is a tensor of `shape`: ints and expressions."""
+        wanted = list(shape)
+
+        def fits(type) -> bool:
+            if not isinstance(type.shape, _ShapeExpr) or len(type.shape.values) != len(wanted):
+                return False
+            return all(_same_extent(a, b) for a, b in zip(type.shape.values, wanted, strict=True))
+
+        return AndPattern(self, TypePattern(fits, f"shape {wanted}"))
+
+    def has_attr(self, attrs: dict):
+        """Matches what this matches and is a call with these attributes."""
+        return AndPattern(self, AttrPattern(attrs))
+
+    def has_type(self, type):
+        """Matches what this matches and has structurally this type."""
+        return AndPattern(self, ExactTypePattern(type))
+
+    def dup(self):
+        """A pattern that matches the same, and may match another expression than this one."""
+        import copy
+
+        return copy.copy(self)
+
+
+def _same_extent(extent, wanted) -> bool:
+    if isinstance(wanted, int):
+        return getattr(extent, "value", None) == wanted
+    return structural_equal(extent, wanted)
+
+
+class WildcardPattern(Pattern):
+    """Matches everything."""
+
+    def _matches(self, expr, match):
+        return True
+
+
+class KindPattern(Pattern):
+    """Matches expressions of some classes, perhaps of a certain name."""
+
+    def __init__(self, kinds, attribute: str | None = None, name: str = ""):
+        self.kinds, self.attribute, self.name = kinds, attribute, name
+
+    def _matches(self, expr, match):
+        looks_through = not issubclass(self.kinds[0], _Var)
+        value = match.value_of(expr) if looks_through else expr
+        if not isinstance(value, self.kinds):
+            return False
+        return not self.name or getattr(value, self.attribute) == self.name
+
+
+class SamePattern(Pattern):
+    """Matches one expression, or one that is structurally equal to it."""
+
+    def __init__(self, expr):
+        self.expr = expr
+
+    def _matches(self, expr, match):
+        value = match.value_of(expr)
+        if isinstance(self.expr, (_Op, _GlobalVar)):
+            return self.expr == value
+        return value.same_as(self.expr) or expr.same_as(self.expr) or structural_equal(value, self.expr)
+
+
+class CallPattern(Pattern):
+    """Matches calls; arguments are patterns, in order."""
+
+    def __init__(self, op: Pattern, args, has_more: bool):
+        for number, arg in enumerate(args):
+            if not isinstance(arg, Pattern):
+                raise UserError(
+                    f"a pattern of a call: argument {number} is a Python {type(arg).__name__}, expected a pattern"
+                    "\nhelp: is_expr(value) matches one value"
+                )
+        self.op, self.args, self.has_more = op, list(args), has_more
+
+    def _matches(self, expr, match):
+        call = match.value_of(expr)
+        if not isinstance(call, _Call) or not match.attempt(self.op, call.op):
+            return False
+        fits = len(call.args) >= len(self.args) if self.has_more else len(call.args) == len(self.args)
+        return fits and all(
+            match.attempt(pattern, arg) for pattern, arg in zip(self.args, call.args, strict=False)
+        )
+
+
+class TuplePattern(Pattern):
+    """Matches tuples; elements are patterns, None for any number of any."""
+
+    def __init__(self, elements, unordered: bool):
+        self.elements, self.unordered = None if elements is None else list(elements), unordered
+
+    def _matches(self, expr, match):
+        value = match.value_of(expr)
+        if not isinstance(value, _Tuple):
+            return False
+        if self.elements is None:
+            return True
+        if len(value.elements) != len(self.elements):
+            return False
+        if not self.unordered:
+            return all(match.attempt(p, e) for p, e in zip(self.elements, value.elements, strict=True))
+        return self._assign(list(self.elements), list(value.elements), match)
+
+    def _assign(self, patterns: list, elements: list, match: Match) -> bool:
+        if not patterns:
+            return True
+        for number, element in enumerate(elements):
+            before = dict(match.found)
+            rest = elements[:number] + elements[number + 1 :]
+            if match.attempt(patterns[0], element) and self._assign(patterns[1:], rest, match):
+                return True
+            match.found = before
+        return False
+
+
+class ItemPattern(Pattern):
+    """Matches elements of tuples."""
+
+    def __init__(self, source: Pattern, index: int | None):
+        self.source, self.index = source, index
+
+    def _matches(self, expr, match):
+        value = match.value_of(expr)
+        if not isinstance(value, _TupleGetItem) or (self.index is not None and value.index != self.index):
+            return False
+        return match.attempt(self.source, value.tuple)
+
+
+class OrPattern(Pattern):
+    """Matches what one of two patterns matches; the left one first."""
+
+    def __init__(self, left: Pattern, right: Pattern):
+        self.left, self.right = left, right
+
+    def _matches(self, expr, match):
+        return match.attempt(self.left, expr) or match.attempt(self.right, expr)
+
+
+class AndPattern(OrPattern):
+    """Matches what both of two patterns match."""
+
+    def _matches(self, expr, match):
+        return match.attempt(self.left, expr) and match.attempt(self.right, expr)
+
+
+class NotPattern(Pattern):
+    """Matches what a pattern does not match."""
+
+    def __init__(self, inner: Pattern):
+        self.inner = inner
+
+    def _matches(self, expr, match):
+        return not Match(match.lookup).attempt(self.inner, expr)
+
+
+class TypePattern(Pattern):
+    """Matches tensors whose type has a property."""
+
+    def __init__(self, fits, text: str):
+        self.fits, self.text = fits, text
+
+    def _matches(self, expr, match):
+        return isinstance(expr.type, _TensorType) and self.fits(expr.type)
+
+
+class ExactTypePattern(Pattern):
+    """Matches values of one type."""
+
+    def __init__(self, type):
+        self.type = type
+
+    def _matches(self, expr, match):
+        return expr.type is not None and structural_equal(expr.type, self.type)
+
+
+class AttrPattern(Pattern):
+    """Matches calls and functions that have attributes."""
+
+    def __init__(self, attrs: dict):
+        self.attrs = attrs
+
+    def _matches(self, expr, match):
+        value = match.value_of(expr)
+        if not isinstance(value, (_Call, _Function)):
+            return False
+        return all(
+            key in value.attrs and _plain(value.attrs[key]) == wanted for key, wanted in self.attrs.items()
+        )
+
+
+def _plain(value):
+    return list(value) if isinstance(value, (list, tuple)) else value
+
+
+def is_op(name: str) -> Pattern:
+    """Matches the operator called `name` ("relax.add"); is_op(...)(a, b) its calls."""
+    return SamePattern(_Op(name))
+
+
+def wildcard() -> Pattern:
+    """Matches everything."""
+    return WildcardPattern()
+
+
+def is_expr(expr) -> Pattern:
+    """Matches `expr`, or what is structurally equal to it."""
+    return SamePattern(expr)
+
+
+def is_const() -> Pattern:
+    """Matches constants."""
+    return KindPattern((_Constant,))
+
+
+def is_var(name: str = "") -> Pattern:
+    """Matches variables, perhaps only those called `name`."""
+    return KindPattern((_Var,), "name_hint", name)
+
+
+def is_dfv(name: str = "") -> Pattern:
+    """Matches variables of dataflow blocks that are not seen outside, perhaps only those called `name`."""
+    return KindPattern((_DataflowVar,), "name_hint", name)
+
+
+def is_gv(name: str = "") -> Pattern:
+    """Matches functions of the module by name, perhaps only `name`."""
+    return KindPattern((_GlobalVar,), "name_hint", name)
+
+
+def is_extern(name: str = "") -> Pattern:
+    """Matches functions of the registry, perhaps only `name`."""
+    return KindPattern((_ExternFunc,), "global_symbol", name)
+
+
+def is_tuple(elements=None, unordered: bool = False) -> Pattern:
+    """Matches tuples whose elements match, in any order if `unordered`; None: any elements."""
+    return TuplePattern(elements, unordered)
+
+
+def is_tuple_get_item(source: Pattern, index: int | None = None) -> Pattern:
+    """Matches element `index` (None: any) of what `source` matches."""
+    return ItemPattern(source, index)
+
+
+def is_call_tir(name: str, args=None) -> Pattern:
+    """Matches calls of the loop program `name` with R.call_tir; args: a list of patterns, None for any."""
+    return is_op("relax.call_tir")(is_gv(name), is_tuple(args), varg_default_wildcard=True)
+
+
+def is_call_packed(name: str, args=None) -> Pattern:
+    """Matches calls of the registered function `name`; args: a list of patterns, None for any."""
+    return is_extern(name)(*(args or []), varg_default_wildcard=args is None)
+
+
+def has_dtype(dtype: str, pattern: Pattern | None = None) -> Pattern:
+    """Matches tensors of `dtype`."""
+    return (pattern or wildcard()).has_dtype(dtype)
+
+
+def has_shape(shape, pattern: Pattern | None = None) -> Pattern:
+    """Matches tensors of `shape`."""
+    return (pattern or wildcard()).has_shape(shape)
+
+
+def has_attr(attrs: dict, pattern: Pattern | None = None) -> Pattern:
+    """Matches calls with these attributes."""
+    return (pattern or wildcard()).has_attr(attrs)
+
+
+def make_fused_bias_activation_pattern(op_name: str, with_bias: bool = False, activation: str | None = None):
+    """Matches activation(op(wildcard, wildcard) + wildcard); bias and activation as asked."""
+    pattern = is_op(op_name)(wildcard(), wildcard())
+    if with_bias:
+        pattern = is_op("relax.add")(pattern, wildcard())
+    return is_op(activation)(pattern) if activation else pattern

@@ -1,0 +1,254 @@
+"""The pattern language: what matches, what does not, and graphs rewritten where it does."""
+
+import numpy as np
+import pytest
+
+import tilewright as tw
+from tilewright import relax
+from tilewright.relax.pattern import (
+    PatternContext,
+    has_attr,
+    has_dtype,
+    has_shape,
+    is_call_packed,
+    is_call_tir,
+    is_const,
+    is_dfv,
+    is_expr,
+    is_gv,
+    is_op,
+    is_tuple,
+    is_tuple_get_item,
+    is_var,
+    make_fused_bias_activation_pattern,
+    rewrite_bindings,
+    rewrite_call,
+    wildcard,
+)
+
+TEXT = """
+from tvm.script import ir as I, relax as R, tir as T
+@I.ir_module
+class Module:
+    @T.prim_func
+    def copy(a: T.Buffer((5, 7), "float32"), b: T.Buffer((5, 7), "float32")):
+        for i, j in T.grid(5, 7):
+            with T.block("b"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                b[vi, vj] = a[vi, vj]
+    @R.function
+    def main(x: R.Tensor((5, 127), "float32"), w: R.Tensor((7, 127), "float32"), b: R.Tensor((7,), "float32")):
+        cls = Module
+        with R.dataflow():
+            wt = R.permute_dims(w, axes=[1, 0])
+            mm = R.matmul(x, wt)
+            biased = R.add(mm, b)
+            act = R.nn.relu(biased)
+            copied = R.call_tir(cls.copy, (act,), out_sinfo=R.Tensor((5, 7), "float32"))
+            pair = (copied, mm)
+            first = pair[0]
+            out = R.add(first, R.const(1, "float32"))
+            R.output(out)
+        return out
+"""
+X, W, B = (np.random.default_rng(0).standard_normal(s).astype("float32") for s in [(5, 127), (7, 127), (7,)])
+
+
+@pytest.fixture
+def module():
+    return tw.script.parse(TEXT)
+
+
+@pytest.fixture
+def bound(module):
+    """Expressions by the name of their variable, and {variable: value}."""
+    values = relax.analysis.get_var2val(module["main"])
+    return {var.name_hint: value for var, value in values.items()}, values
+
+
+def run(module, func):
+    changed = tw.IRModule({"copy": module["copy"], "main": func})
+    return relax.VirtualMachine(tw.compile(changed))["main"](X, W, B).numpy()
+
+
+LINEAR = is_op("relax.matmul")(wildcard(), is_op("relax.permute_dims")(wildcard()))
+
+
+@pytest.mark.parametrize(
+    ("name", "pattern", "matches"),
+    [
+        ("mm", LINEAR, True),
+        ("biased", LINEAR, False),
+        ("biased", is_op("relax.add")(LINEAR, wildcard()), True),
+        ("act", make_fused_bias_activation_pattern("relax.matmul", True, "relax.nn.relu"), True),
+        ("biased", make_fused_bias_activation_pattern("relax.matmul", True), True),
+        ("mm", is_op("relax.matmul")(wildcard()), False),
+        ("mm", is_op("relax.matmul")(wildcard(), varg_default_wildcard=True), True),
+        ("mm", (is_op("relax.add") | is_op("relax.matmul"))(wildcard(), wildcard()), True),
+        ("mm", LINEAR & wildcard().has_dtype("float32"), True),
+        ("mm", LINEAR & wildcard().has_dtype("float16"), False),
+        ("mm", ~LINEAR, False),
+        ("wt", ~LINEAR, True),
+        ("mm", has_shape((5, 7)), True),
+        ("mm", has_shape((5, 8)), False),
+        ("mm", has_shape((5,)), False),
+        ("mm", has_dtype("float32", LINEAR), True),
+        ("wt", has_attr({"axes": [1, 0]}), True),
+        ("wt", is_op("relax.permute_dims")(is_var("w")).has_attr({"axes": [0, 1]}), False),
+        ("wt", is_op("relax.permute_dims")(is_var("x")), False),
+        ("copied", is_call_tir("copy", [is_dfv("act")]), True),
+        ("copied", is_call_tir("copy"), True),
+        ("copied", is_call_tir("other"), False),
+        ("copied", is_call_packed("copy"), False),
+        ("pair", is_tuple([is_call_tir("copy"), LINEAR]), True),
+        ("pair", is_tuple([LINEAR, is_call_tir("copy")]), False),
+        ("pair", is_tuple([LINEAR, is_call_tir("copy")], unordered=True), True),
+        ("pair", is_tuple([LINEAR, LINEAR], unordered=True), False),
+        ("pair", is_tuple([LINEAR]), False),
+        ("first", is_tuple_get_item(is_tuple(), 0), True),
+        ("first", is_tuple_get_item(is_tuple(), 1), False),
+        ("first", is_tuple_get_item(wildcard()), True),
+        ("out", is_op("relax.add")(wildcard(), is_const()), True),
+        ("biased", is_op("relax.add")(wildcard(), is_const()), False),
+        ("out", is_op("relax.add")(wildcard(), is_expr(relax.const(1.0))), True),
+        ("out", is_op("relax.add")(wildcard(), is_expr(relax.const(2.0))), False),
+        ("out", is_gv(), False),
+    ],
+)
+def test_what_matches(bound, name, pattern, matches):
+    expressions, values = bound
+    assert pattern.match(expressions[name], values) is matches
+
+
+def test_without_values_variables_are_not_looked_through(bound):
+    assert not LINEAR.match(bound[0]["mm"])
+    assert is_op("relax.matmul")(is_var("x"), is_dfv("wt")).match(bound[0]["mm"])
+
+
+def test_one_pattern_in_two_places_is_one_value(bound):
+    expressions, values = bound
+    x = wildcard()
+    assert not is_op("relax.add")(x, x).match(expressions["biased"], values)
+    assert is_op("relax.add")(x, x.dup()).match(expressions["biased"], values)
+
+
+def test_matched_expressions_are_given_back(bound):
+    x, w = wildcard(), wildcard()
+    pattern = is_op("relax.matmul")(x, is_op("relax.permute_dims")(w))
+    found = pattern.extract_matched_expr(*[bound[0]["mm"], bound[1]])
+    assert (found[x].name_hint, found[w].name_hint) == ("x", "w")
+    assert found[pattern] is bound[0]["mm"]
+    assert pattern.extract_matched_expr(bound[0]["act"], bound[1]) is None
+
+
+def test_calls_are_rewritten(module):
+    x, c = wildcard(), is_const()
+    pattern = is_op("relax.add")(x, c)
+    changed = rewrite_call(
+        pattern, lambda call, found: relax.op.subtract(found[x], relax.const(-1.0)), module["main"]
+    )
+    names = [b.value.op.name for b in changed.body.blocks[0].bindings if isinstance(b.value, relax.Call)]
+    assert "relax.subtract" in names
+    assert names.count("relax.add") == 1
+    assert np.allclose(run(module, changed), run(module, module["main"]), rtol=1e-5)
+
+
+def test_what_is_not_used_after_a_rewrite_is_gone(module):
+    pattern = is_tuple_get_item(wildcard(), 0)
+    add = is_op("relax.add")(pattern, wildcard())
+    changed = rewrite_call(add, lambda call, found: relax.op.exp(relax.op.sum(call.args[1])), module["main"])
+    assert [b.var.name_hint for b in changed.body.blocks[0].bindings] == ["lv", "out"]
+
+
+def test_a_rewriter_that_gives_the_call_back_leaves_the_function(module):
+    relu = is_op("relax.nn.relu")(wildcard())
+    assert rewrite_call(relu, lambda call, found: call, module["main"]) is module["main"]
+
+
+def test_a_function_that_does_not_match_stays_the_same(module):
+    assert (
+        rewrite_call(is_op("relax.exp")(wildcard()), lambda call, found: None, module["main"])
+        is module["main"]
+    )
+
+
+def test_a_rewriter_must_give_an_expression(module):
+    with pytest.raises(tw.UserError) as error:
+        rewrite_call(LINEAR, lambda call, found: 3, module["main"])
+    assert str(error.value) == "rewrite_call: the rewriter gave a Python int, expected an expression"
+
+
+def test_patterns_tied_by_uses(module):
+    block = module["main"].body.blocks[0]
+    with PatternContext() as ctx:
+        product = is_op("relax.matmul")(wildcard(), wildcard())
+        biased = is_op("relax.add")(wildcard(), wildcard())
+        product ^ biased
+        biased >> is_op("relax.nn.relu")(wildcard())
+    found = ctx.match_dfb(block)
+    assert (found[product].name_hint, found[biased].name_hint) == ("mm", "biased")
+    with PatternContext() as ctx:  # the pair uses it, too
+        is_op("relax.matmul")(wildcard(), wildcard()) >> is_op("relax.add")(wildcard(), wildcard())
+    assert ctx.match_dfb(block) is None
+
+
+def test_bindings_are_rewritten_until_nothing_matches(module):
+    with PatternContext() as ctx:
+        product, biased = (
+            is_op("relax.matmul")(wildcard(), wildcard()),
+            is_op("relax.add")(wildcard(), wildcard()),
+        )
+        product ^ biased
+    rounds = []
+
+    def to_subtract(found, values):
+        rounds.append(found)
+        call = values[found[biased]]
+        return {found[biased]: relax.op.subtract(call.args[0], relax.op.negative(call.args[1]))}
+
+    changed = rewrite_bindings(ctx, to_subtract, module["main"])
+    assert len(rounds) == 1
+    assert np.allclose(run(module, changed), run(module, module["main"]), rtol=1e-5)
+    assert rewrite_bindings(ctx, to_subtract, changed) is changed
+    assert rewrite_bindings(ctx, lambda found, values: {}, module["main"]) is module["main"]
+
+
+def test_a_rewriter_that_never_ends_is_stopped(module):
+    with PatternContext() as ctx:
+        product = is_op("relax.matmul")(wildcard(), wildcard())
+        product ^ is_op("relax.add")(wildcard(), wildcard())
+    with pytest.raises(tw.UserError) as error:
+        rewrite_bindings(
+            ctx,
+            lambda found, values: {found[product]: values[found[product]].replace(span=None)},
+            module["main"],
+        )
+    assert str(error.value) == (
+        "rewrite_bindings: the patterns still match after 1000 rounds"
+        "\nhelp: give values that they do not match, or an empty dictionary"
+    )
+
+
+def test_uses_need_a_context():
+    with pytest.raises(tw.UserError) as error:
+        wildcard() >> wildcard()
+    assert str(error.value) == (
+        "a use between patterns stands outside of a PatternContext"
+        "\nhelp: write it inside of `with PatternContext() as ctx:`"
+    )
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (
+            lambda: is_op("relax.add")(wildcard(), 3),
+            "a pattern of a call: argument 1 is a Python int, expected a pattern\nhelp: is_expr(value) matches one value",
+        ),
+        (lambda: wildcard() >> 3, "a use between patterns: found a Python int, expected a pattern"),
+    ],
+)
+def test_what_is_no_pattern_is_refused(make, text):
+    with PatternContext(), pytest.raises(tw.UserError) as error:
+        make()
+    assert str(error.value) == text
