@@ -192,11 +192,11 @@ TEST_F(Driver, CCompilerThatIsNoProgram) {
 }
 
 TEST_F(Driver, TargetCRefusesWhatCCannotSay) {
-  Buffer a = make_buffer("A", {imm(5)}, DataType::float_(16));
+  Buffer a = make_buffer("A", {imm(5)}, DataType::int_(4));
   const PrimFunc func =
       PrimFuncNode::make(std::vector<Var>{make_var("a", DataType::handle())}, std::vector<Buffer>{a},
                          store(a, make_const(a->dtype, 1), {imm(0)}));
-  EXPECT_EQ(error_of([&] { build(func, c99()); }), "main: C99 has no values of dtype float16");
+  EXPECT_EQ(error_of([&] { build(func, c99()); }), "main: C99 has no values of dtype int4");
 }
 
 TEST_F(Driver, TargetCRefusesWhatNoCompilerServes) {

@@ -29,6 +29,7 @@ const std::vector<Step>& cpu_steps() {
       {"unroll_loops", "unrolled loops become copies", unroll_loops},
       {"simplify_copies", "guards that hold in a copy go", simplify},
       {"vectorize_loops", "vectorized loops become vector expressions", vectorize_loops},
+      {"widen_floats", "floats of 8 and 16 bits are computed in float32", widen_floats_except_float16},
       {"simplify_flat", "flat indices are simplified", simplify},
   };
   return steps;
@@ -42,6 +43,8 @@ const std::vector<Step>& c_steps() {
         kept.push_back({"narrow_indices", "int64 becomes int32 where all values fit", narrow_indices});
         kept.push_back(
             {"scalarize_vectors", "vector expressions become loops over lanes", scalarize_vectors});
+      } else if (step.name == "widen_floats") {
+        kept.push_back({step.name, step.doc, widen_floats});
       } else if (step.name != "unroll_loops") {
         kept.push_back(step);
       }

@@ -7,6 +7,7 @@
 #include "tilewright/python/runtime_values.h"
 #include "tilewright/python/values.h"
 #include "tilewright/support/error.h"
+#include "tilewright/support/small_float.h"
 
 namespace tilewright::python {
 namespace {
@@ -49,7 +50,22 @@ Tensor tensor_from_capsule(nb::handle capsule) {
   return Tensor::from_dlpack(managed);
 }
 
+// The dtype of numpy arrays whose elements only ml_dtypes knows, and numpy's name for the same bits; null
+// elsewhere.
+const char* bits_of_small_floats(nb::handle array, DataType* dtype) {
+  if (!nb::hasattr(array, "dtype") || !nb::hasattr(array, "view")) return nullptr;
+  const std::string name = nb::str(array.attr("dtype")).c_str();
+  const bool is_known = DataType::try_parse(name, dtype) && is_small_float(*dtype) &&
+                        dtype->code != DataType::kFloat;
+  return !is_known ? nullptr : dtype->bits == 16 ? "uint16" : "uint8";
+}
+
 Tensor tensor_from_dlpack_object(nb::handle value) {
+  DataType dtype;
+  if (const char* bits = bits_of_small_floats(value, &dtype); bits && !nb::isinstance<Tensor>(value)) {
+    if (PyObject_IsInstance(value.ptr(), nb::module_::import_("numpy").attr("ndarray").ptr()) == 1)
+      return tensor_from_dlpack_object(value.attr("view")(bits)).view_as(dtype);
+  }
   nb::object method = value.attr("__dlpack__");
   try {
     return tensor_from_capsule(method(nb::arg("max_version") = nb::make_tuple(1, 0)));
@@ -65,7 +81,18 @@ nb::object numpy_array(nb::handle value) {
 
 nb::object to_numpy(nb::handle self) {
   nb::module_ numpy = nb::module_::import_("numpy");
-  return numpy.attr("array")(numpy.attr("from_dlpack")(self));
+  const auto& tensor = nb::cast<const Tensor&>(self);
+  const DataType dtype = tensor.dtype();
+  if (!is_small_float(dtype) || dtype.code == DataType::kFloat)
+    return numpy.attr("array")(numpy.attr("from_dlpack")(self));
+  nb::object known;
+  try {
+    known = nb::module_::import_("ml_dtypes").attr(dtype.str().c_str());
+  } catch (nb::python_error&) {
+    throw UserError("numpy has no dtype {}", dtype.str()).help("pip install ml_dtypes, which adds it");
+  }
+  nb::object bits = nb::cast(tensor.view_as(DataType::uint(dtype.bits)));
+  return numpy.attr("array")(numpy.attr("from_dlpack")(bits)).attr("view")(known);
 }
 
 nb::tuple shape_tuple(const Tensor& tensor) {

@@ -298,6 +298,16 @@ Tensor Tensor::read_only_view() const {
   return view;
 }
 
+Tensor Tensor::view_as(DataType dtype) const {
+  TILEWRIGHT_CHECK(dtype.bits == this->dtype().bits && dtype.lanes == this->dtype().lanes,
+                   "elements of {} seen as {}", this->dtype().str(), dtype.str());
+  Tensor view = is_read_only() ? read_only_view()
+                               : make_view(*this, data(), shape(), is_contiguous() ? Shape() : strides());
+  auto* object = const_cast<TensorObject*>(view.object());
+  object->dl.dtype = {dtype.code, dtype.bits, dtype.lanes};
+  return view;
+}
+
 Tensor Tensor::transpose(std::span<const int> axes) const {
   std::vector<bool> seen(static_cast<size_t>(ndim()));
   bool is_permutation = axes.size() == seen.size();

@@ -125,6 +125,8 @@ class Tensor {
   Tensor slice(int axis, int64_t begin, int64_t end) const;
   /// This very data, through a description that refuses writing.
   Tensor read_only_view() const;
+  /// The same bits as elements of another dtype, which must be as wide; a view.
+  Tensor view_as(DataType dtype) const;
   /// Dimensions in another order, as a view.  Raises UserError unless `axes` is a permutation.
   Tensor transpose(std::span<const int> axes) const;
 

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "tilewright/support/small_float.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::tir {
@@ -203,7 +204,8 @@ PrimExpr cast(DataType dtype, PrimExpr value) {
     if (dtype.is_bool() && dtype.is_scalar()) return bool_imm(literal->value != 0);
   }
   const auto* real = value.as<FloatImmNode>();
-  if (real && dtype.is_float() && dtype.is_scalar() && dtype.bits >= 32) return float_imm(real->value, dtype);
+  if (real && dtype.is_float() && dtype.is_scalar() && dtype.bits >= 32)
+    return float_imm(round_to_format(real->value, real->dtype), dtype);
   if (const auto* vector = value.as<BroadcastNode>(); vector && vector->lanes == dtype.lanes)
     return BroadcastNode::make(cast(dtype.element(), vector->value), vector->lanes);
   if (value->dtype.is_scalar() && !dtype.is_scalar())

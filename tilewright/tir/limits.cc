@@ -12,10 +12,11 @@ namespace {
 double largest_float(DataType dtype) {
   if (dtype == DataType::float_(16)) return 65504;
   if (dtype == DataType::bfloat16()) return 0x1.fep127;
+  if (dtype == DataType::make(DataType::kFloat8E4M3FN, 8, 1)) return 448;
+  if (dtype == DataType::make(DataType::kFloat8E5M2, 8, 1)) return 57344;
   if (dtype == DataType::float_(32)) return std::numeric_limits<float>::max();
   if (dtype == DataType::float_(64)) return std::numeric_limits<double>::max();
-  throw Unsupported("the largest finite value of dtype {}", dtype.str())
-      .help("float16, bfloat16, float32, float64 and integers have one");
+  throw InternalError("no format is known of dtype {}", dtype.str());
 }
 
 }  // namespace

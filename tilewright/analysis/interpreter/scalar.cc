@@ -5,69 +5,12 @@
 #include <cstring>
 
 #include "tilewright/support/error.h"
+#include "tilewright/support/small_float.h"
 #include "tilewright/tir/arithmetic.h"
 
 namespace tilewright::analysis {
 namespace {
 using ir::Kind;
-
-struct FloatFormat {
-  int exponent_bits, mantissa_bits;
-  bool has_infinity;  // float8_e4m3fn has none, and NaN only at the top
-};
-
-FloatFormat format_of(DataType dtype) {
-  switch (dtype.code) {
-    case DataType::kBFloat: return {8, 7, true};
-    case DataType::kFloat8E4M3FN: return {4, 3, false};
-    case DataType::kFloat8E5M2: return {5, 2, true};
-    default: return {5, 10, true};
-  }
-}
-
-// The bits of the nearest value of a small format.
-uint32_t encode(double value, FloatFormat format) {
-  const auto [exponent_bits, mantissa_bits, has_infinity] = format;
-  const uint32_t sign = std::signbit(value) ? 1u << (exponent_bits + mantissa_bits) : 0;
-  const uint32_t top = (1u << exponent_bits) - 1;
-  const uint32_t nan = has_infinity ? (top << mantissa_bits) | (1u << (mantissa_bits - 1))
-                                    : (1u << (exponent_bits + mantissa_bits)) - 1;
-  const uint32_t infinity = has_infinity ? top << mantissa_bits : nan;
-  const int bias = (1 << (exponent_bits - 1)) - 1;
-  if (std::isnan(value)) return sign | nan;
-  const double magnitude = std::fabs(value);
-  if (std::isinf(magnitude)) return sign | infinity;
-  int power = magnitude == 0 ? 1 - bias : std::max(std::ilogb(magnitude), 1 - bias);
-  const double scaled = std::nearbyint(std::ldexp(magnitude, mantissa_bits - power));  // with the implied one
-  auto digits = static_cast<uint64_t>(scaled);
-  if (digits >> (mantissa_bits + 1)) {
-    digits >>= 1;
-    ++power;
-  }
-  if (!(digits >> mantissa_bits)) return sign | static_cast<uint32_t>(digits);  // subnormal
-  const uint32_t bits = (static_cast<uint32_t>(power + bias) << mantissa_bits) |
-                        (static_cast<uint32_t>(digits) & ((1u << mantissa_bits) - 1));
-  const uint32_t largest = has_infinity ? infinity - 1 : nan - 1;
-  return sign | (power + bias > static_cast<int>(top) || bits > largest ? infinity : bits);
-}
-
-double decode(uint32_t bits, FloatFormat format) {
-  const auto [exponent_bits, mantissa_bits, has_infinity] = format;
-  const uint32_t top = (1u << exponent_bits) - 1, exponent = (bits >> mantissa_bits) & top,
-                 mantissa = bits & ((1u << mantissa_bits) - 1);
-  const int bias = (1 << (exponent_bits - 1)) - 1;
-  double value;
-  if (exponent == top && has_infinity)
-    value = mantissa ? NAN : INFINITY;
-  else if (exponent == top && mantissa == (1u << mantissa_bits) - 1)
-    value = NAN;
-  else if (exponent == 0)
-    value = std::ldexp(static_cast<double>(mantissa), 1 - bias - mantissa_bits);
-  else
-    value = std::ldexp(static_cast<double>(mantissa | (1u << mantissa_bits)),
-                       static_cast<int>(exponent) - bias - mantissa_bits);
-  return (bits >> (exponent_bits + mantissa_bits)) & 1 ? -value : value;
-}
 
 template <class T>
 T read(const char* address) {
@@ -116,7 +59,7 @@ double round_to(double value, DataType dtype) {
   if (dtype.code == DataType::kFloat && dtype.bits == 32)
     return static_cast<double>(static_cast<float>(value));
   if (dtype.code == DataType::kFloat && dtype.bits == 64) return value;
-  return decode(encode(value, format_of(dtype)), format_of(dtype));
+  return round_to_format(value, dtype);
 }
 
 std::optional<int64_t> int_binary(Kind op, int64_t a, int64_t b, DataType dtype) {
@@ -190,7 +133,7 @@ Scalar load_element(const char* address, DataType dtype) {
     if (dtype.bits == 64) return float_scalar(read<double>(address));
     if (dtype.bits == 32) return float_scalar(static_cast<double>(read<float>(address)));
     return float_scalar(
-        decode(dtype.bits == 16 ? read<uint16_t>(address) : read<uint8_t>(address), format_of(dtype)));
+        decode_float(dtype.bits == 16 ? read<uint16_t>(address) : read<uint8_t>(address), float_format(dtype)));
   }
   switch (dtype.bits) {
     case 8: return int_scalar(dtype.is_int() ? read<int8_t>(address) : read<uint8_t>(address));
@@ -206,7 +149,7 @@ void store_element(char* address, DataType dtype, Scalar value) {
   if (dtype.is_float()) {
     if (dtype.bits == 64) return write(address, value.f);
     if (dtype.bits == 32) return write(address, static_cast<float>(value.f));
-    const uint32_t bits = encode(value.f, format_of(dtype));
+    const uint32_t bits = encode_float(value.f, float_format(dtype));
     return dtype.bits == 16 ? write(address, static_cast<uint16_t>(bits))
                             : write(address, static_cast<uint8_t>(bits));
   }

@@ -10,6 +10,7 @@
 #include "tilewright/lower/lowered.h"
 #include "tilewright/runtime/kernel_abi.h"
 #include "tilewright/support/error.h"
+#include "tilewright/support/small_float.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::codegen {
@@ -123,8 +124,9 @@ std::string c_type(DataType dtype) {
     return fmt::format("{}int{}_t", dtype.is_uint() ? "u" : "", dtype.bits);
   if (dtype == kFloat32) return "float";
   if (dtype == DataType::float_(64)) return "double";
+  if (dtype.is_scalar() && is_small_float(dtype)) return dtype.bits == 16 ? "uint16_t" : "uint8_t";
   throw Unsupported("C99 has no values of dtype {}", dtype.str())
-      .help("integers of 8 to 64 bits, bool, float32 and float64 can be used; target \"llvm\" knows more");
+      .help("integers of 8 to 64 bits, bool and floats can be used");
 }
 
 // ---- the function
@@ -227,6 +229,7 @@ std::string CPrinter::print() {
 // Shortest decimal that is read back as the same number.
 Code CPrinter::float_literal(double value, DataType dtype) const {
   c_type(dtype);
+  if (is_small_float(dtype)) return {fmt::format("{:#x}", encode_float(value, float_format(dtype)))};
   if (std::isnan(value)) return {"NAN"};
   if (std::isinf(value))
     return {value > 0 ? "INFINITY" : "-INFINITY", value > 0 ? Level::kPrimary : Level::kPrefix};

@@ -21,9 +21,12 @@ struct CUnit {
   /// "workspace_alloc".
   std::string helper(std::string_view name);
   std::string reinterpret(DataType from, DataType to);
+  /// Functions between float or double and the bits of small floats.
+  std::string narrow_float(DataType from, DataType to);
+  std::string widen_float(DataType from);
 };
 
-/// "int32_t"; raises Unsupported for types that C99 does not have.
+/// "int32_t", for small floats the type of their bits; raises Unsupported for types that C99 does not have.
 std::string c_type(DataType dtype);
 
 class CPrinter final : public SourcePrinter {
@@ -40,6 +43,7 @@ class CPrinter final : public SourcePrinter {
   Code float_literal(double value, DataType dtype) const override;
   Code arithmetic_call(std::string_view name, DataType dtype, const std::vector<PrimExpr>& args) override;
   Code call(const CallNode* node, std::string_view name) override;
+  Code cast(const CastNode* node) override;
   Code vector(const PrimExpr& expr) override;
   void alloc(const AllocBufferNode* node) override;
   void thread_loop(const ForNode* node) override;

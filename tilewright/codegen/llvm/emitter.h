@@ -14,8 +14,10 @@
 namespace tilewright::codegen {
 using namespace tir;
 
+/// Whether values of `dtype` are their bits in registers too, without arithmetic: bfloat16 and float8.
+bool is_bits_only(DataType dtype);
 /// The LLVM type of a value of `dtype` in a register: bool is i1, bfloat16 its 16 bits, a handle `ptr`.
-/// Raises Unsupported for types that have no arithmetic here (float8, sub-byte integers, scalable vectors).
+/// Raises Unsupported for types that have no code here (sub-byte integers, scalable vectors).
 llvm::Type* llvm_type(llvm::LLVMContext& context, DataType dtype);
 /// The same in memory, where a bool is one byte.
 llvm::Type* llvm_memory_type(llvm::LLVMContext& context, DataType dtype);
@@ -83,6 +85,9 @@ class FunctionEmitter {
   llvm::Value* emit_min_max(const BinaryOpNode* node, llvm::Value* a, llvm::Value* b);
   llvm::Value* emit_logic(const BinaryOpNode* node);
   llvm::Value* emit_cast(DataType from, DataType to, llvm::Value* value);
+  /// Between the bits of small floats and other values (small_float.cc).
+  llvm::Value* widen_float(llvm::Value* bits, DataType from);
+  llvm::Value* narrow_float(llvm::Value* value, DataType from, DataType to);
   llvm::Value* emit_ramp(const RampNode* node);
   llvm::Value* emit_shuffle(const ShuffleNode* node);
   llvm::Value* emit_let(const LetNode* node);

@@ -3,6 +3,7 @@
 
 #include "tilewright/codegen/llvm/emitter.h"
 #include "tilewright/ir/walk.h"
+#include "tilewright/support/small_float.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/op.h"
 
@@ -19,11 +20,6 @@ bool is_safe_to_speculate(const PrimExpr& expr) {
       expr, [&](const BufferLoadNode*) { safe = false; },
       [&](const CallNode* node) { safe &= is_pure(node->op); });
   return safe;
-}
-
-[[noreturn]] void refuse_bfloat16() {
-  throw Unsupported("code for arithmetic on bfloat16 cannot be made yet")
-      .help("cast to float32, compute, and keep float32");
 }
 
 bool is_number(const PrimExpr& expr) {
@@ -52,9 +48,11 @@ llvm::Value* FunctionEmitter::emit(const PrimExpr& expr) {
       return llvm::ConstantInt::get(llvm_type(context_, node->dtype),
                                     static_cast<uint64_t>(static_cast<const IntImmNode*>(node)->value), true);
     case Kind::kFloatImm: {
-      if (node->dtype.is_bfloat16()) refuse_bfloat16();
-      return llvm::ConstantFP::get(llvm_type(context_, node->dtype),
-                                   static_cast<const FloatImmNode*>(node)->value);
+      const double number = static_cast<const FloatImmNode*>(node)->value;
+      llvm::Type* type = llvm_type(context_, node->dtype);
+      if (type->isIntegerTy())
+        return llvm::ConstantInt::get(type, encode_float(number, float_format(node->dtype)));
+      return llvm::ConstantFP::get(type, number);
     }
     case Kind::kStringImm: return module_.text(static_cast<const StringImmNode*>(node)->value);
     case Kind::kVar: {
@@ -102,7 +100,7 @@ llvm::Value* FunctionEmitter::emit_binary(const BinaryOpNode* node) {
   llvm::Value* b = emit(node->b);
   const DataType dtype = node->a->dtype;
   const bool real = dtype.is_float();
-  if (dtype.is_bfloat16()) refuse_bfloat16();
+  TILEWRIGHT_CHECK(!is_bits_only(dtype), "arithmetic on {} was not widened before code generation", dtype.str());
   // signed index arithmetic does not overflow (arith/analyzer.h); data wraps, as in numpy
   const bool no_wrap = in_index_ && is_signed(dtype);
   switch (node->kind) {
@@ -238,7 +236,8 @@ llvm::Value* FunctionEmitter::emit_logic(const BinaryOpNode* node) {
 llvm::Value* FunctionEmitter::emit_cast(DataType from, DataType to, llvm::Value* value) {
   if (from == to) return value;
   llvm::Type* type = llvm_type(context_, to);
-  if (from.is_bfloat16() || to.is_bfloat16()) refuse_bfloat16();
+  if (is_bits_only(from)) return emit_cast(kFloat32.with_lanes(from.lanes), to, widen_float(value, from));
+  if (is_bits_only(to)) return narrow_float(value, from, to);
   if (from.is_handle() || to.is_handle()) {
     if (from.is_handle() && to.is_integral()) return builder_.CreatePtrToInt(value, type);
     if (to.is_handle() && from.is_integral()) return builder_.CreateIntToPtr(value, type);

@@ -1,5 +1,6 @@
 // dtypes as LLVM types.
 #include "tilewright/codegen/llvm/emitter.h"
+#include "tilewright/support/small_float.h"
 
 namespace tilewright::codegen {
 namespace {
@@ -10,15 +11,17 @@ llvm::Type* element_type(llvm::LLVMContext& context, DataType dtype) {
   if (dtype.is_handle()) return llvm::PointerType::getUnqual(context);
   const bool is_whole = dtype.bits == 8 || dtype.bits == 16 || dtype.bits == 32 || dtype.bits == 64;
   if (dtype.is_integral() && is_whole) return llvm::Type::getIntNTy(context, dtype.bits);
-  if (dtype.is_bfloat16()) return llvm::Type::getInt16Ty(context);
+  if (is_bits_only(dtype)) return llvm::Type::getIntNTy(context, dtype.bits);
   if (dtype.code == DataType::kFloat && dtype.bits == 16) return llvm::Type::getHalfTy(context);
   if (dtype.code == DataType::kFloat && dtype.bits == 32) return llvm::Type::getFloatTy(context);
   if (dtype.code == DataType::kFloat && dtype.bits == 64) return llvm::Type::getDoubleTy(context);
   throw Unsupported("code for values of dtype {} cannot be made yet", dtype.element().str())
-      .help("integers of 8 to 64 bits, bool, float16, bfloat16, float32 and float64 can");
+      .help("integers of 8 to 64 bits, bool, float8, float16, bfloat16, float32 and float64 can");
 }
 
 }  // namespace
+
+bool is_bits_only(DataType dtype) { return is_small_float(dtype) && dtype.code != DataType::kFloat; }
 
 llvm::Type* llvm_type(llvm::LLVMContext& context, DataType dtype) {
   if (dtype.is_scalable())

@@ -205,12 +205,16 @@ Code SourcePrinter::cast(const CastNode* node) {
     const std::string value = "(uintptr_t)" + text(node->value, Level::kPrefix);
     return {fmt::format("({}){}", type_name(to), value), Level::kPrefix};
   }
-  if (to.is_bool()) return {text(node->value, Level::kSum) + " != 0", Level::kEquality};
-  std::string value = text(node->value, Level::kPrefix);
+  return cast_of(expr(node->value), from, to);
+}
+
+Code SourcePrinter::cast_of(const Code& value, DataType from, DataType to) const {
+  if (to.is_bool()) return {within(value, Level::kSum) + " != 0", Level::kEquality};
+  std::string converted = within(value, Level::kPrefix);
   // out of range there is no right answer, but narrow types wrap
   if (from.is_float() && !to.is_float() && !(to.is_int() && to.bits >= 32) && to.bits < 64)
-    value = fmt::format("({}){}", type_name(DataType::int_(to.bits == 32 ? 64 : 32)), value);
-  return {fmt::format("({}){}", type_name(to), value), Level::kPrefix};
+    converted = fmt::format("({}){}", type_name(DataType::int_(to.bits == 32 ? 64 : 32)), converted);
+  return {fmt::format("({}){}", type_name(to), converted), Level::kPrefix};
 }
 
 // ---- memory

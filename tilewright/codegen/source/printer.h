@@ -56,6 +56,7 @@ class SourcePrinter {
   virtual Code arithmetic_call(std::string_view name, DataType dtype, const std::vector<PrimExpr>& args) = 0;
   /// A call of an operator of tir/op.h that expr() does not know, or of a function.
   virtual Code call(const CallNode* node, std::string_view name) = 0;
+  virtual Code cast(const CastNode* node);
   virtual Code vector(const PrimExpr& expr) = 0;
   virtual void alloc(const AllocBufferNode* node) = 0;
   virtual void thread_loop(const ForNode* node) = 0;
@@ -71,6 +72,8 @@ class SourcePrinter {
   /// An operand beside `other`: a small 64-bit literal needs no suffix where the other side is no literal.
   std::string operand(const PrimExpr& expr, const PrimExpr& other, Level at_least);
   static std::string within(const Code& code, Level at_least);
+  /// `value` of one type of the language as another.
+  Code cast_of(const Code& value, DataType from, DataType to) const;
   /// `a ? b : c`, of which only the chosen value may be evaluated.
   Code choice(const PrimExpr& condition, const PrimExpr& a, const PrimExpr& b);
   /// "A[i]"
@@ -113,7 +116,6 @@ class SourcePrinter {
   Code division(const BinaryOpNode* node);
   Code comparison(const BinaryOpNode* node);
   Code logic(const BinaryOpNode* node);
-  Code cast(const CastNode* node);
   Code load(const BufferLoadNode* node);
   Code builtin(const CallNode* node);
   bool is_data(const PrimExpr& expr) const;

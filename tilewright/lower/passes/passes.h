@@ -33,6 +33,10 @@ PrimFunc flatten_buffers(const PrimFunc& func);
 PrimFunc share_storage(const PrimFunc& func);
 /// Loops and indices of int64  ->  of int32, where all values fit.
 PrimFunc narrow_indices(const PrimFunc& func);
+/// Arithmetic on floats of 8 and 16 bits  ->  on float32, each result rounded.
+PrimFunc widen_floats(const PrimFunc& func);
+/// The same where the machine has the arithmetic of float16; its functions (exp, pow) are widened still.
+PrimFunc widen_floats_except_float16(const PrimFunc& func);
 /// Vectorized loops  ->  vector expressions; bodies that have no vector form become serial loops.
 PrimFunc vectorize_loops(const PrimFunc& func);
 /// Vector expressions  ->  loops over their lanes, for languages without vectors.

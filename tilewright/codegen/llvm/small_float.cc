@@ -1,0 +1,105 @@
+// bfloat16 and float8 between their bits and float32, on scalars and vectors alike.
+#include "tilewright/codegen/llvm/emitter.h"
+#include "tilewright/support/small_float.h"
+
+namespace tilewright::codegen {
+namespace {
+
+constexpr int kSingleMantissa = 23, kSingleBias = 127;
+constexpr uint32_t kMagnitude = 0x7fffffff, kInfinity = 0x7f800000, kNan = 0x7fc00000;
+
+// The bits of 2^power in float32.
+constexpr uint32_t power_of_two(int power) {
+  return static_cast<uint32_t>(power + kSingleBias) << kSingleMantissa;
+}
+
+/// Instructions on words of 32 bits and the floats of the same bits.
+class Words {
+ public:
+  Words(llvm::IRBuilder<>& builder, llvm::Type* like)
+      : b(builder),
+        word(like->getWithNewType(builder.getInt32Ty())),
+        single(like->getWithNewType(builder.getFloatTy())) {}
+  llvm::Value* c(uint32_t value) const { return llvm::ConstantInt::get(word, value); }
+  llvm::Value* bits(llvm::Value* number) const { return b.CreateBitCast(number, word); }
+  llvm::Value* number(llvm::Value* bits) const { return b.CreateBitCast(bits, single); }
+
+  llvm::IRBuilder<>& b;
+  llvm::Type *word, *single;
+};
+
+// float64 as a float32 whose last bit is set where it is not exact: rounding that again gives what rounding
+// once would (Boldo and Melquiond 2008).
+llvm::Value* round_to_odd(const Words& w, llvm::Value* value) {
+  llvm::Value* nearest = w.b.CreateFPTrunc(value, w.single);
+  llvm::Value* back = w.b.CreateFPExt(nearest, value->getType());
+  auto magnitude = [&](llvm::Value* x) { return w.b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x); };
+  llvm::Value* is_above = w.b.CreateFCmpOGT(magnitude(back), magnitude(value));
+  llvm::Value* is_inexact = w.b.CreateFCmpUNE(back, value);
+  llvm::Value* below = w.b.CreateSub(w.bits(nearest), w.b.CreateZExt(is_above, w.word));
+  return w.b.CreateOr(below, w.b.CreateZExt(is_inexact, w.word));
+}
+
+// The bits of the nearest number of `format`, ties to even.
+llvm::Value* narrowed(const Words& w, llvm::Value* bits, FloatFormat format) {
+  const auto shift = static_cast<unsigned>(kSingleMantissa - format.mantissa_bits);
+  const uint32_t rebias = static_cast<uint32_t>(kSingleBias - format.bias()) << kSingleMantissa;
+  llvm::Value* magnitude = w.b.CreateAnd(bits, w.c(kMagnitude));
+  llvm::Value* sign =
+      w.b.CreateAnd(w.b.CreateLShr(bits, static_cast<uint64_t>(32 - format.bits())), w.c(format.sign_bit()));
+  // adding almost half of the last place, and one more if that place is odd, carries where it rounds up
+  llvm::Value* odd = w.b.CreateAnd(w.b.CreateLShr(magnitude, shift), w.c(1));
+  llvm::Value* half = w.b.CreateAdd(odd, w.c((1u << (shift - 1)) - 1));
+  llvm::Value* result =
+      w.b.CreateLShr(w.b.CreateAdd(w.b.CreateSub(magnitude, w.c(rebias)), half), uint64_t{shift});
+  llvm::Value* too_large = w.b.CreateICmpUGT(result, w.c(format.infinity_bits()));
+  result = w.b.CreateSelect(too_large, w.c(format.infinity_bits()), result);
+  if (rebias != 0) {
+    // the last place of this power is the smallest number: adding the power rounds to that
+    const uint32_t power = power_of_two(format.min_power() + kSingleMantissa);
+    llvm::Value* sum = w.b.CreateFAdd(w.number(magnitude), w.number(w.c(power)));
+    llvm::Value* subnormal = w.b.CreateSub(w.bits(sum), w.c(power));
+    llvm::Value* is_small = w.b.CreateICmpULT(magnitude, w.c(power_of_two(1 - format.bias())));
+    result = w.b.CreateSelect(is_small, subnormal, result);
+  }
+  llvm::Value* is_nan = w.b.CreateICmpUGT(magnitude, w.c(kInfinity));
+  return w.b.CreateOr(w.b.CreateSelect(is_nan, w.c(format.nan_bits()), result), sign);
+}
+
+// float32 with the value of these bits.
+llvm::Value* widened(const Words& w, llvm::Value* bits, FloatFormat format) {
+  const auto shift = static_cast<uint64_t>(kSingleMantissa - format.mantissa_bits);
+  const uint32_t rebias = static_cast<uint32_t>(kSingleBias - format.bias()) << kSingleMantissa;
+  if (rebias == 0) return w.number(w.b.CreateShl(bits, shift));
+  llvm::Value* sign = w.b.CreateShl(w.b.CreateAnd(bits, w.c(format.sign_bit())),
+                                    static_cast<uint64_t>(32 - format.bits()));
+  llvm::Value* magnitude = w.b.CreateAnd(bits, w.c(format.sign_bit() - 1));
+  llvm::Value* shifted = w.b.CreateShl(magnitude, shift);
+  llvm::Value* result = w.b.CreateAdd(shifted, w.c(rebias));
+  llvm::Value* is_special = w.b.CreateICmpUGE(magnitude, w.c(format.infinity_bits()));
+  llvm::Value* special = format.has_infinity ? w.b.CreateOr(shifted, w.c(kInfinity)) : w.c(kNan);
+  result = w.b.CreateSelect(is_special, special, result);
+  llvm::Value* smallest = w.number(w.c(power_of_two(format.min_power())));
+  llvm::Value* subnormal = w.bits(w.b.CreateFMul(w.b.CreateUIToFP(magnitude, w.single), smallest));
+  llvm::Value* is_small = w.b.CreateICmpULT(magnitude, w.c(1u << format.mantissa_bits));
+  return w.number(w.b.CreateOr(w.b.CreateSelect(is_small, subnormal, result), sign));
+}
+
+}  // namespace
+
+llvm::Value* FunctionEmitter::widen_float(llvm::Value* bits, DataType from) {
+  const Words words(builder_, bits->getType());
+  return widened(words, builder_.CreateZExt(bits, words.word), float_format(from));
+}
+
+llvm::Value* FunctionEmitter::narrow_float(llvm::Value* value, DataType from, DataType to) {
+  const bool is_exact_in_single = is_small_float(from) || from.is_bool() || (from.is_integral() && from.bits <= 16);
+  const DataType wide =
+      from.element() == kFloat32 || is_exact_in_single ? kFloat32 : DataType::float_(64);
+  value = emit_cast(from, wide.with_lanes(from.lanes), value);
+  const Words words(builder_, value->getType());
+  llvm::Value* bits = wide == kFloat32 ? words.bits(value) : round_to_odd(words, value);
+  return builder_.CreateTrunc(narrowed(words, bits, float_format(to)), llvm_type(context_, to));
+}
+
+}  // namespace tilewright::codegen
