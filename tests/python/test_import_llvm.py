@@ -1,6 +1,7 @@
 """Loop programs that bring functions of their own as LLVM IR, and pointers into buffers."""
 
 import numpy as np
+import pytest
 
 import tilewright
 from tilewright import tir
@@ -62,3 +63,61 @@ def test_pointers_of_vectors_count_vectors():
 def test_the_text_is_kept_by_the_program():
     assert tilewright.script.parse(main.script()).script() == main.script()
     assert tir.verify(main) is None
+
+
+C_SCALE = """
+static float limit = 100;
+static float limited(float x) { return x > limit ? limit : x; }
+int scale(float* data, int count, float factor) {
+  for (int i = 0; i < count; ++i) data[i] = limited(data[i] * factor);
+  return 0;
+}
+"""
+
+
+@T.prim_func
+def with_c(A: T.Buffer((16,), "float32")):
+    for i in T.serial(2, annotations={"pragma_import_c": C_SCALE}):
+        T.call_extern("int32", "scale", A.access_ptr("rw", offset=i * 8), 5, T.float32(10))
+
+
+@pytest.mark.parametrize("target", ["llvm", "llvm -mcpu=x86-64", "c"])
+def test_functions_of_c_are_called(target):
+    tensor = tilewright.tensor(np.arange(16, dtype="float32"))
+    tilewright.build(with_c, target)["with_c"](tensor)
+    expected = np.arange(16, dtype="float32")
+    for first in (0, 8):
+        expected[first : first + 5] = np.minimum(expected[first : first + 5] * 10, 100)
+    np.testing.assert_array_equal(tensor.numpy(), expected)
+
+
+def test_two_functions_with_the_same_c_make_one_library(tmp_path):
+    module = tilewright.IRModule(
+        {"one": with_c.with_attr("global_symbol", "one"), "two": with_c.with_attr("global_symbol", "two")}
+    )
+    for target in ("llvm", "c"):
+        tilewright.build(module, target).export_library(tmp_path / f"{target}.so")
+        tensor = tilewright.tensor(np.ones(16, "float32"))
+        tilewright.load_module(str(tmp_path / f"{target}.so"))["two"](tensor)
+        assert tensor.numpy().sum() == 10 * 10 + 6
+
+
+def test_c_needs_clang(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(tilewright.UserError) as error:
+        tilewright.build(with_c)
+    assert str(error.value) == (
+        "error: pragma_import_c: no clang was found: neither clang-19 nor clang is on the PATH\n"
+        "help: install it (Debian: apt-get install clang-19), or bring LLVM IR with pragma_import_llvm"
+    )
+
+
+def test_what_clang_refuses():
+    @T.prim_func
+    def wrong(A: T.Buffer((16,), "float32")):
+        for i in T.serial(2, annotations={"pragma_import_c": "int scale(float* data { return 0; }"}):
+            A[i] = T.float32(0)
+
+    with pytest.raises(tilewright.UserError, match=r"pragma_import_c: the compiler .* failed: ") as error:
+        tilewright.build(wrong)
+    assert "expected ')'" in str(error.value)

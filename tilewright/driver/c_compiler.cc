@@ -10,6 +10,15 @@
 
 namespace tilewright::driver {
 
+namespace {
+std::string content_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream content;
+  content << file.rdbuf();
+  return content.str();
+}
+}  // namespace
+
 std::string compile_c(const std::string& source, const std::vector<std::string>& flags) {
   const std::string compiler = find_program({"cc", "gcc", "clang", "clang-19"});
   if (compiler.empty())
@@ -20,10 +29,28 @@ std::string compile_c(const std::string& source, const std::vector<std::string>&
   std::vector<std::string> command = {compiler, "-std=c99", "-fPIC", "-w", "-c", input, "-o", output};
   command.insert(command.end(), flags.begin(), flags.end());
   run_program("the C compiler", command, output);
-  std::ifstream file(output, std::ios::binary);
-  std::ostringstream object;
-  object << file.rdbuf();
-  return object.str();
+  return content_of(output);
+}
+
+std::string llvm_ir_of_c(const std::string& source, const std::string& triple, const std::string& cpu,
+                         const std::string& features) {
+  // the release that our LLVM is of first: it reads no IR of later ones
+  const std::string compiler = find_program({"clang-19", "clang"});
+  if (compiler.empty())
+    throw UserError("pragma_import_c: no clang was found: neither clang-19 nor clang is on the PATH")
+        .help("install it (Debian: apt-get install clang-19), or bring LLVM IR with pragma_import_llvm");
+  const Workshop workshop(std::filesystem::temp_directory_path() / "imported.c");
+  const std::string input = workshop.write("imported.c", source), output = workshop.place("imported.ll");
+  // optimised later, together with what calls it
+  std::vector<std::string> command = {compiler, "-S",         "-emit-llvm", "-O2",     "-Xclang", "-disable-llvm-passes",
+                                      "-fPIC",  "-w",         "-Xclang",    "-target-cpu", "-Xclang", cpu,
+                                      "--target=" + triple, input, "-o", output};
+  std::istringstream list(features);
+  for (std::string feature; std::getline(list, feature, ',');) {
+    if (!feature.empty()) command.insert(command.end(), {"-Xclang", "-target-feature", "-Xclang", feature});
+  }
+  run_program("pragma_import_c: the compiler", command, output);
+  return content_of(output);
 }
 
 }  // namespace tilewright::driver

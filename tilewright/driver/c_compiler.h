@@ -10,4 +10,9 @@ namespace tilewright::driver {
 /// given wrong types, an unknown CPU), with its messages.
 std::string compile_c(const std::string& source, const std::vector<std::string>& flags);
 
+/// The LLVM IR that clang makes of `source` for a machine (codegen::NativeTarget has what LLVM calls it).
+/// Raises UserError if there is no clang on the PATH, or if it refuses the text, with its messages.
+std::string llvm_ir_of_c(const std::string& source, const std::string& triple, const std::string& cpu,
+                         const std::string& features);
+
 }  // namespace tilewright::driver

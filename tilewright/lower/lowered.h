@@ -34,6 +34,8 @@ namespace tilewright::lower {
 
 /// Attribute of a lowered module: texts of LLVM IR that define functions it calls, from "pragma_import_llvm".
 inline constexpr std::string_view kImportLlvm = "import_llvm";
+/// The same in C, from "pragma_import_c".
+inline constexpr std::string_view kImportC = "import_c";
 inline constexpr int64_t kMaxStackBytes = 64 * 1024;
 inline constexpr std::string_view kLoweredKind = "lowered_kind";
 inline constexpr std::string_view kKernelParams = "kernel_params";

@@ -55,25 +55,32 @@ const std::vector<Step>& c_steps() {
 }
 
 namespace {
-// What loops and blocks annotate with "pragma_import_llvm", each text once.
-std::vector<ir::ObjectRef> imported_llvm(const tir::PrimFunc& func) {
+// What loops and blocks annotate with `key`, each text once.
+std::vector<ir::ObjectRef> imported(const tir::PrimFunc& func, std::string_view key, std::string_view language) {
   std::vector<ir::ObjectRef> texts;
   auto take = [&](const ir::ObjectRef& value) {
     if (!value) return;
     const auto* text = value.as<ir::StringImmNode>();
-    if (!text) throw UserError(func, "pragma_import_llvm: expected the text of LLVM IR");
+    if (!text) throw UserError(func, "{}: expected the text of {}", key, language);
     for (const ir::ObjectRef& other : texts) {
       if (other.as<ir::StringImmNode>()->value == text->value) return;
     }
     texts.push_back(value);
   };
   ir::walk(
-      func->body, [&](const tir::ForNode* loop) { take(loop->annotations.get("pragma_import_llvm")); },
-      [&](const tir::BlockNode* block) { take(block->annotations.get("pragma_import_llvm")); },
+      func->body, [&](const tir::ForNode* loop) { take(loop->annotations.get(key)); },
+      [&](const tir::BlockNode* block) { take(block->annotations.get(key)); },
       [&](const tir::AttrStmtNode* attr) {
-        if (attr->attr_key == "pragma_import_llvm") take(attr->value);
+        if (attr->attr_key == key) take(attr->value);
       });
   return texts;
+}
+
+ir::IRModule with_imports(const ir::IRModule& module, std::string_view attr, std::vector<ir::ObjectRef> texts) {
+  if (texts.empty()) return module;
+  return with(module, [&](ir::IRModuleNode& n) {
+    n.attrs.set(std::string(attr), ir::ArrayNode::make(std::move(texts)));
+  });
 }
 
 ir::IRModule lower(const std::vector<Step>& steps, const std::string& name, const tir::PrimFunc& func,
@@ -89,11 +96,8 @@ ir::IRModule lower(const std::vector<Step>& steps, const std::string& name, cons
     if (observe) observe(step, lowered);
   }
   ir::IRModule module = split_functions(name, lowered);
-  std::vector<ir::ObjectRef> texts = imported_llvm(func);
-  if (texts.empty()) return module;
-  return with(module, [&](ir::IRModuleNode& n) {
-    n.attrs.set(std::string(kImportLlvm), ir::ArrayNode::make(std::move(texts)));
-  });
+  module = with_imports(module, kImportLlvm, imported(func, "pragma_import_llvm", "LLVM IR"));
+  return with_imports(module, kImportC, imported(func, "pragma_import_c", "C"));
 }
 }  // namespace
 

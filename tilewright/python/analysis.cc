@@ -1,8 +1,15 @@
 // The reference interpreter and the well-formedness check in Python.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
+#include "tilewright/analysis/flops.h"
 #include "tilewright/analysis/interpreter.h"
+#include "tilewright/analysis/regions.h"
+#include "tilewright/analysis/specialize.h"
 #include "tilewright/analysis/verify.h"
+#include "tilewright/lower/pipeline.h"
 #include "tilewright/python/bindings.h"
 #include "tilewright/python/convert.h"
 #include "tilewright/python/values.h"
@@ -31,6 +38,16 @@ void verify(const ir::ObjectRef& program) {
   throw UserError("verify takes a module or a loop program");
 }
 
+// The program after one step of the lowering for CPUs.
+tir::PrimFunc lowering_step(const std::string& name, const tir::PrimFunc& func) {
+  for (const auto* steps : {&lower::cpu_steps(), &lower::c_steps()}) {
+    for (const lower::Step& step : *steps) {
+      if (step.name == name) return step.run(func);
+    }
+  }
+  throw UserError("there is no lowering step \"{}\"", name).help("docs/lowering.md lists them");
+}
+
 }  // namespace
 
 void bind_analysis(nb::module_& m) {
@@ -38,6 +55,16 @@ void bind_analysis(nb::module_& m) {
         [](const ir::ObjectRef& program, const std::string& name, bool check_races, int64_t max_steps,
            const nb::args& args) { return interpret(program, name, args, check_races, max_steps); });
   m.def("verify", &verify);
+  m.def("access_regions", [](const tir::Stmt& stmt) {
+    analysis::AccessRegions regions = analysis::access_regions(stmt);
+    return std::pair(regions.reads, regions.writes);
+  });
+  m.def("count_flops", [](const tir::PrimFunc& func) { return analysis::count_flops(func); });
+  m.def("specialize", &analysis::specialize);
+  m.def("lowering_step", &lowering_step);
+  m.def("lowered_module", [](const std::string& name, const tir::PrimFunc& func) {
+    return lower::lower_for_cpu(name, func);
+  });
 }
 
 }  // namespace tilewright::python

@@ -301,8 +301,7 @@ Tensor Tensor::read_only_view() const {
 Tensor Tensor::view_as(DataType dtype) const {
   TILEWRIGHT_CHECK(dtype.bits == this->dtype().bits && dtype.lanes == this->dtype().lanes,
                    "elements of {} seen as {}", this->dtype().str(), dtype.str());
-  Tensor view = is_read_only() ? read_only_view()
-                               : make_view(*this, data(), shape(), is_contiguous() ? Shape() : strides());
+  Tensor view = make_view(*this, data(), shape(), is_contiguous() ? Shape() : strides());
   auto* object = const_cast<TensorObject*>(view.object());
   object->dl.dtype = {dtype.code, dtype.bits, dtype.lanes};
   return view;

@@ -25,7 +25,7 @@ struct FloatFormat {
 };
 
 /// Whether values of `dtype` are floats of 8 or 16 bits (float16, bfloat16, float8_e4m3fn, float8_e5m2).
-constexpr bool is_small_float(DataType dtype) { return dtype.is_float() && dtype.bits < 32; }
+inline bool is_small_float(DataType dtype) { return dtype.is_float() && dtype.bits < 32; }
 /// The format of a small float.
 FloatFormat float_format(DataType dtype);
 

@@ -11,7 +11,7 @@ import importlib.machinery
 import sys
 import types
 
-from . import classes, graphs, nodes, printing, tables
+from . import classes, graphs, nodes, printing, tables, target
 
 __all__ = ["install"]
 
@@ -41,6 +41,7 @@ def install() -> types.ModuleType:
     printing.add()
     nodes.add()
     graphs.add()
+    target.add()
     if "tvm_ffi" in sys.modules:  # the real one is in use: it keeps its name
         modules = {name: module for name, module in modules.items() if not name.startswith("tvm_ffi")}
     sys.modules.update(modules)

@@ -8,6 +8,7 @@ from tilewright.build import build_graph
 from tilewright.build import compile as compile_any
 
 from . import access_path, classes, eras, errors, graphs, nodes
+from .target import target_or_current
 
 
 def public_names(module) -> dict:
@@ -144,14 +145,14 @@ def relax_vm_names() -> dict:
     }
 
 
-def build_as_written(mod, target="llvm", **options):
+def build_as_written(mod, target=None, **options):
     """tvm.build: loop programs run as they are written, so that a lesson sees what its own steps gain."""
-    return tw.build(mod, target, schedule=False, **options)
+    return tw.build(mod, target_or_current(target), schedule=False, **options)
 
 
-def compile_as_written(mod, target="llvm", **options):
+def compile_as_written(mod, target=None, **options):
     """tvm.compile: loop programs run as they are written; kernels of graphs are scheduled by rules."""
-    return compile_any(mod, target, schedule=False, **options)
+    return compile_any(mod, target_or_current(target), schedule=False, **options)
 
 
 def _old_relax_build(mod, target="llvm", params=None):

@@ -3,7 +3,7 @@
 import enum
 
 import tilewright as tw
-from tilewright import arith, ir, runtime, tir
+from tilewright import _core, arith, runtime, tir
 from tilewright.ir._nodes import classes
 
 
@@ -96,34 +96,19 @@ class DataType(str):
         )
 
 
-def verify_well_formed(program, assert_mode: bool = True) -> bool:
-    """True if the program is well formed; else raises, or False without assert_mode."""
-    try:
-        tir.verify(program)
-    except tw.UserError:
-        if assert_mode:
-            raise
-        return False
-    return True
-
-
-def Simplify():
-    """tir.transform.Simplify: every expression of the loop programs simplified."""
-
-    def run(mod):
-        functions = {
-            var.name_hint: arith.simplify_program(func) if isinstance(func, tir.PrimFunc) else func
-            for var, func in mod.functions.items()
-        }
-        return tw.IRModule(functions, mod.attrs, mod.global_infos)
-
-    return run
-
-
 def _map_indices(self, indices, analyzer=None) -> list:
     """The new indices for given ones, simplified."""
     values = dict(zip(self.initial_indices, indices, strict=True))
     return [arith.Analyzer().simplify(tir.substitute(index, values)) for index in self.final_indices]
+
+
+def _specialize(self, param_map: dict):
+    """A copy with values for parameters: {variable: number or expression, handle: buffer}."""
+    pairs = [
+        (var, tir.const(value, var.dtype) if isinstance(value, int) else value)
+        for var, value in param_map.items()
+    ]
+    return _core.specialize(self, pairs)
 
 
 def add() -> None:
@@ -132,6 +117,7 @@ def add() -> None:
     func.buffer_map = property(
         lambda self: {p: b for p, b in zip(self.params, self.buffers, strict=True) if b is not None}
     )
+    func.specialize = _specialize
     loop.kind = property(lambda self: ForKind[self.for_kind.upper()])
     value_range.from_min_extent = staticmethod(lambda low, extent, span=None: value_range(low, extent))
     classes["tir.IndexMap"].from_func = staticmethod(lambda mapping, **options: tir.index_map(mapping))
@@ -168,5 +154,3 @@ NAMES = {
     "decl_buffer": make_buffer,
 }
 STMT_FUNCTOR = {"post_order_visit": tir.post_order_visit, "substitute": tir.substitute}
-ANALYSIS = {"verify_well_formed": verify_well_formed, "assert_structural_equal": ir.assert_structural_equal}
-TRANSFORM = {"Simplify": Simplify}

@@ -1,9 +1,23 @@
 """The modules that `import tvm` gives, parents before children; faces.py says what is in them."""
 
-import tilewright as tw
-from tilewright import ir, relax, runtime, script, te, tir, topi, transform
+from tilewright import ir, relax, runtime, script, te, tir, topi
+from tilewright import transform as tw_transform
 
-from . import access_path, arith, classes, errors, graphs, nodes, printing, testing
+from . import (
+    access_path,
+    analysis,
+    arith,
+    classes,
+    errors,
+    graphs,
+    instrument,
+    nodes,
+    printing,
+    target,
+    testing,
+    transform,
+)
+from . import ir_builder as builder
 from .contrib import cc, nvcc, popen_pool, utils
 from .faces import (
     access_path_names,
@@ -24,6 +38,8 @@ from .faces import (
     tir_names,
     tvm_names,
 )
+from .ir_builder import ir as builder_ir
+from .ir_builder import tir as builder_tir
 from .testing import schedule
 
 #: modules that scripts import as T, R, I: the parser knows them under these names
@@ -42,8 +58,8 @@ _OF_TIR = {
     "schedule.trace": schedule_names,
     "schedule.testing": lambda: public_names(schedule),
     "stmt_functor": lambda: nodes.STMT_FUNCTOR,
-    "analysis": lambda: nodes.ANALYSIS,
-    "transform": lambda: nodes.TRANSFORM,
+    "analysis": lambda: analysis.NAMES,
+    "transform": lambda: transform.TIR_NAMES,
     "function": lambda: {"PrimFunc": tir.PrimFunc},
     "tensor_intrin": dict,
     "tensor_intrin.x86": tensor_intrin_names("x86"),
@@ -60,9 +76,12 @@ MODULES = {
         "ObjectPath": access_path.ObjectPath,
     },
     "tvm.ir.module": lambda: {"IRModule": ir.IRModule},
-    "tvm.ir.transform": lambda: public_names(transform),
-    "tvm.transform": lambda: public_names(transform),
-    "tvm.target": lambda: {"Target": tw.Target},
+    "tvm.ir.transform": lambda: {**public_names(tw_transform), **transform.IR_NAMES},
+    "tvm.ir.instrument": lambda: instrument.NAMES,
+    "tvm.instrument": lambda: instrument.NAMES,
+    "tvm.transform": lambda: {**public_names(tw_transform), **transform.IR_NAMES},
+    "tvm.target": lambda: {"Target": target.Target},
+    "tvm.target.target": lambda: {"Target": target.Target},
     "tvm.nd": nd_names,
     "tvm.runtime": runtime_names,
     "tvm.runtime.ndarray": lambda: {"NDArray": runtime.Tensor, "array": array},
@@ -98,6 +117,10 @@ MODULES = {
     "tvm.script.relax": lambda: script_module_names(script.relax),
     "tvm.script.ir": lambda: script_module_names(script.ir),
     "tvm.script.parser": lambda: {"parse": script.parse, "from_source": script.parse},
+    "tvm.script.ir_builder": lambda: {"IRBuilder": builder.IRBuilder},
+    "tvm.script.ir_builder.base": lambda: {"IRBuilder": builder.IRBuilder},
+    "tvm.script.ir_builder.ir": lambda: builder_ir.NAMES,
+    "tvm.script.ir_builder.tir": lambda: builder_tir.NAMES,
     "tvm.script.highlight": lambda: {"cprint": printing.cprint},
     "tvm.testing": lambda: testing.NAMES,
     "tvm.testing.utils": lambda: testing.NAMES,

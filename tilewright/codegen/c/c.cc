@@ -98,6 +98,21 @@ std::set<std::string, std::less<>> callable_names(std::span<const ir::IRModule> 
   return names;
 }
 
+// What the functions bring in C, each text once.
+std::string imported_c(std::span<const ir::IRModule> modules) {
+  std::set<std::string> known;
+  std::string all;
+  for (const ir::IRModule& module : modules) {
+    const auto texts = ref_as<ArrayNode>(module->attrs.get(lower::kImportC));
+    if (!texts) continue;
+    for (const ObjectRef& text : texts->items) {
+      const std::string& source = text.as<StringImmNode>()->value;
+      if (known.insert(source).second) all += source + (source.ends_with('\n') ? "" : "\n");
+    }
+  }
+  return all;
+}
+
 std::string bytes_literal(std::string_view bytes) {
   std::string text = "{";
   for (size_t n = 0; n < bytes.size(); ++n)
@@ -280,6 +295,7 @@ void CPrinter::alloc(const AllocBufferNode* node) {
 std::string emit_c(std::span<const ir::IRModule> lowered) {
   CUnit unit;
   unit.functions = callable_names(lowered);
+  unit.imported = imported_c(lowered);
   std::string functions;
   for (const ir::IRModule& module : lowered) {
     check_name(module);
@@ -295,6 +311,7 @@ std::string emit_c(std::span<const ir::IRModule> lowered) {
   text += kHostTypes;
   for (const auto& [name, declaration] : unit.externs) text += declaration;
   text += "\n";
+  if (!unit.imported.empty()) text += "// what the program brought (pragma_import_c)\n" + unit.imported + "\n";
   for (const auto& [name, definition] : unit.helpers) text += definition;
   if (!unit.helpers.empty()) text += "\n";
   return text + functions;

@@ -213,8 +213,9 @@ Code CPrinter::call_extern(const CallNode* node) {
   });
   const std::string declared = fmt::format(
       "{} {}({});\n", result, function, types.empty() ? "void" : fmt::format("{}", fmt::join(types, ", ")));
-  const auto [known, is_new] = unit_.externs.emplace(function, is_math ? "" : declared);
-  if (!is_math && known->second != declared)
+  const bool is_known = is_math || unit_.is_imported(function);
+  const auto [known, is_new] = unit_.externs.emplace(function, is_known ? "" : declared);
+  if (!is_known && known->second != declared)
     throw UserError(node, "call_extern: {} is called with other types than before", function);
   return {fmt::format("{}({})", function, arguments(node, 1))};
 }

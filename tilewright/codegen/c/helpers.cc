@@ -1,6 +1,8 @@
 // Small functions that printed C carries for what its operators do not say: wrapping, rounding down, NaN.
 #include <fmt/format.h>
 
+#include <cctype>
+
 #include "tilewright/codegen/c/printer.h"
 #include "tilewright/codegen/source/dtype_texts.h"
 #include "tilewright/support/error.h"
@@ -157,6 +159,16 @@ bool applies(const Helper& helper, DataType dtype) {
 }
 
 }  // namespace
+
+bool CUnit::is_imported(std::string_view name) const {
+  auto is_of_name = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+  for (size_t at = imported.find(name); at != std::string::npos; at = imported.find(name, at + 1)) {
+    const size_t end = at + name.size();
+    if ((at == 0 || !is_of_name(imported[at - 1])) && (end == imported.size() || !is_of_name(imported[end])))
+      return true;
+  }
+  return false;
+}
 
 std::string CUnit::helper(std::string_view name, DataType dtype) {
   std::string symbol = fmt::format("tw_{}_{}", name, dtype.str());

@@ -13,8 +13,11 @@ struct CUnit {
   std::set<std::string, std::less<>> functions;  // of the unit, and of C libraries: no variable may hide them
   std::map<std::string, std::string> externs;    // declarations by name
   std::map<std::string, std::string> helpers;    // definitions by name (helpers.cc)
+  std::string imported;                          // C that the program brought
   std::set<std::string> headers = {"math.h", "stdbool.h", "stdint.h"};
 
+  /// Whether imported C says what `name` is.
+  bool is_imported(std::string_view name) const;
   /// The call name of helper `name` for `dtype`, e.g. "tw_max_float32"; its definition is added.
   std::string helper(std::string_view name, DataType dtype);
   /// The same for helpers without a dtype: "raise", "parallel_for", "dtype_text",

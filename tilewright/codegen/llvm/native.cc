@@ -94,6 +94,9 @@ void import_functions(Unit& unit, const std::string& text) {
   for (const llvm::Function& function : *part) {
     if (!function.isDeclaration()) defined.push_back(function.getName().str());
   }
+  for (llvm::GlobalVariable& variable : part->globals()) {
+    if (!variable.isDeclaration()) variable.setLinkage(llvm::GlobalValue::InternalLinkage);
+  }
   if (llvm::Linker::linkModules(unit.module, std::move(part)))
     throw UserError("pragma_import_llvm: it cannot be linked: {}", std::exchange(unit.errors, {}));
   for (const std::string& name : defined) {

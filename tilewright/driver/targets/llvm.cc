@@ -2,9 +2,12 @@
 #include <fmt/ranges.h>
 
 #include "tilewright/codegen/llvm/native.h"
+#include "tilewright/driver/c_compiler.h"
 #include "tilewright/driver/machine.h"
 #include "tilewright/driver/target.h"
+#include "tilewright/lower/lowered.h"
 #include "tilewright/lower/pipeline.h"
+#include "tilewright/tir/builder.h"
 
 namespace tilewright::driver {
 namespace {
@@ -19,6 +22,20 @@ auto each(Emit emit) {
   };
 }
 
+// Functions that the program brings in C, as LLVM IR.
+ir::IRModule with_c_as_llvm(const ir::IRModule& lowered, const codegen::NativeTarget& native) {
+  const auto texts = ir::ref_as<ir::ArrayNode>(lowered->attrs.get(lower::kImportC));
+  if (!texts) return lowered;
+  std::vector<ir::ObjectRef> all;
+  if (const auto known = ir::ref_as<ir::ArrayNode>(lowered->attrs.get(lower::kImportLlvm))) all = known->items;
+  for (const ir::ObjectRef& text : texts->items)
+    all.push_back(tir::string_imm(llvm_ir_of_c(text.as<ir::StringImmNode>()->value, native.triple, native.cpu,
+                                              native.features)));
+  return with(lowered, [&](ir::IRModuleNode& n) {
+    n.attrs.set(std::string(lower::kImportLlvm), ir::ArrayNode::make(std::move(all)));
+  });
+}
+
 Generator make(const ir::Target& target) {
   const codegen::NativeTarget native = codegen::native_target(target);
   Generator generator;
@@ -28,8 +45,8 @@ Generator make(const ir::Target& target) {
   generator.is_host = native.is_host;
   generator.rules_for = machine_of(native, target);
   generator.features = native.needed;
-  generator.lower = [](const std::string& name, const tir::PrimFunc& func) {
-    return lower::lower_for_cpu(name, func);
+  generator.lower = [native](const std::string& name, const tir::PrimFunc& func) {
+    return with_c_as_llvm(lower::lower_for_cpu(name, func), native);
   };
   generator.object = [native](const ir::IRModule& lowered) { return codegen::emit_object(lowered, native); };
   generator.library_object = [native](std::span<const std::string> names, std::string_view blob) {

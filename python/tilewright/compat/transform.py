@@ -1,0 +1,254 @@
+"""tvm.ir.transform and tvm.tir.transform: passes under TVM's names.  Those of loop programs run steps of our lowering."""
+
+import functools
+import inspect
+
+import tilewright as tw
+from tilewright import _core, arith, tir, transform
+from tilewright.errors import UserError
+
+
+class PassInfo:
+    """What a pass says of itself."""
+
+    def __init__(self, opt_level: int, name: str, required=None, traceable: bool = False):
+        self.opt_level, self.name, self.required, self.traceable = (
+            opt_level,
+            name,
+            list(required or ()),
+            traceable,
+        )
+
+    def __repr__(self) -> str:
+        return f"PassInfo(opt_level={self.opt_level}, name={self.name!r})"
+
+
+class ModulePass:
+    """A function from module to module with a name; the context may switch it off."""
+
+    def __init__(self, run, info: PassInfo):
+        self.run, self.info = run, info
+        self.__doc__ = run.__doc__
+
+    def __call__(self, mod):
+        context = transform.PassContext.current()
+        instruments = getattr(context, "instruments", ())
+        asked = [each for each in instruments if hasattr(each, "should_run")]
+        if self.info.name in context.disabled_pass or not all(
+            each.should_run(mod, self.info) for each in asked
+        ):
+            return mod
+        for each in instruments:
+            getattr(each, "run_before_pass", _ignore)(mod, self.info)
+        mod = self.run(mod, context)
+        for each in instruments:
+            getattr(each, "run_after_pass", _ignore)(mod, self.info)
+        return mod
+
+    def __repr__(self) -> str:
+        return f"{self.info.name}"
+
+
+def _ignore(*_) -> None:
+    """What an instrument does that has no such method."""
+
+
+class PassContext(transform.PassContext):
+    """tilewright's context with instruments, which watch passes of Python and of loop programs."""
+
+    def __init__(self, opt_level=2, required_pass=(), disabled_pass=(), instruments=(), config=None):
+        known = [name for name in disabled_pass or () if not name.startswith("tir.")]
+        super().__init__(min(opt_level, 3), required_pass, known, config)
+        self.disabled_pass = list(disabled_pass or ())
+        self.instruments = list(instruments or ())
+
+    def __enter__(self):
+        for each in self.instruments:
+            getattr(each, "enter_pass_ctx", _ignore)()
+        return super().__enter__()
+
+    def __exit__(self, *exception) -> None:
+        super().__exit__(*exception)
+        for each in self.instruments:
+            getattr(each, "exit_pass_ctx", _ignore)()
+
+
+def _decorated(run, opt_level, name, required, traceable, wrap):
+    """The pass of `run`, or the decorator that makes it; a class gives a pass for each of its objects."""
+
+    def make(body):
+        info = PassInfo(opt_level, name or body.__name__, required, traceable)
+        if inspect.isclass(body):
+            return functools.wraps(body, updated=())(
+                lambda *args, **named: _of_object(body(*args, **named), info, wrap)
+            )
+        return ModulePass(wrap(body), info)
+
+    return make if run is None else make(run)
+
+
+def _of_object(instance, info: PassInfo, wrap) -> ModulePass:
+    method = next(
+        (
+            getattr(instance, name)
+            for name in ("transform_module", "transform_function")
+            if hasattr(instance, name)
+        ),
+        None,
+    )
+    if method is None:
+        raise UserError(f"pass {info.name}: the class has neither transform_module nor transform_function")
+    return ModulePass(wrap(method), info)
+
+
+def module_pass(pass_func=None, opt_level: int = 0, name=None, required=None, traceable: bool = False):
+    """A pass of a function (mod, ctx) -> mod, or of a class with transform_module(mod, ctx)."""
+    return _decorated(pass_func, opt_level, name, required, traceable, lambda body: body)
+
+
+def prim_func_pass(pass_func=None, opt_level: int = 0, name=None, required=None, traceable: bool = False):
+    """A pass of a function (func, mod, ctx) -> func that runs on every loop program."""
+
+    def on_functions(body):
+        def run(mod, ctx):
+            changed = {
+                var.name_hint: body(func, mod, ctx) if isinstance(func, tir.PrimFunc) else func
+                for var, func in mod.functions.items()
+            }
+            if all(changed[var.name_hint].same_as(func) for var, func in mod.functions.items()):
+                return mod
+            return tw.IRModule(changed, mod.attrs, mod.global_infos)
+
+        return run
+
+    return _decorated(pass_func, opt_level, name, required, traceable, on_functions)
+
+
+def _steps(name: str, *steps: str):
+    """The pass `name` that runs steps of docs/lowering.md."""
+
+    def run(func, mod, ctx):
+        for step in steps:
+            func = _core.lowering_step(step, func)
+        return func
+
+    run.__doc__ = f"docs/lowering.md: {', '.join(steps)}"
+    return prim_func_pass(run, opt_level=0, name=f"tir.{name}")
+
+
+# TVM's name -> our steps.  Blocks become loops in one step here, which needs their views gone before.
+_BLOCKS = ("lower_match_buffer", "lower_blocks")
+_LOWERING = {
+    "LowerInitBlock": ("init_empty_reductions", "lower_init"),
+    "PlanAndUpdateBufferAllocationLocation": ("place_allocations",),
+    "ConvertBlocksToOpaque": _BLOCKS,
+    "LowerOpaqueBlock": _BLOCKS,
+    "LowerMatchBuffer": ("lower_match_buffer",),
+    "CompactBufferAllocation": ("compact_buffers",),
+    "FlattenBuffer": ("flatten_buffers",),
+    "InjectVirtualThread": ("interleave_virtual_threads",),
+    "InjectDoubleBuffer": ("double_buffer",),
+    "StorageRewrite": ("share_storage",),
+    "UnrollLoop": ("unroll_loops",),
+    "LoopPartition": ("partition_loops",),
+    "BF16ComputeLegalize": ("widen_floats",),
+    "FP8ComputeLegalize": ("widen_floats",),
+}
+
+
+def _pass_maker(name: str, steps: tuple):
+    def make(*options, **named):
+        return _steps(name, *steps)
+
+    make.__name__ = make.__qualname__ = name
+    make.__doc__ = f"The pass of the steps {', '.join(steps)} (docs/lowering.md)."
+    return make
+
+
+def VectorizeLoop(enable_vectorize: bool = True):
+    """Vectorized loops become vector expressions."""
+    return _steps("VectorizeLoop", *(["vectorize_loops"] if enable_vectorize else []))
+
+
+def NarrowDataType(target_bits: int = 32):
+    """Loops and indices of int64 become int32 where all values fit."""
+    if target_bits != 32:
+        raise UserError(f"NarrowDataType: indices become 32 bits wide, not {target_bits}")
+    return _steps("NarrowDataType", "narrow_indices")
+
+
+def Simplify():
+    """Every expression of the loop programs simplified."""
+    return prim_func_pass(
+        lambda func, mod, ctx: arith.simplify_program(func), opt_level=0, name="tir.Simplify"
+    )
+
+
+def BindTarget(target):
+    """The target as an attribute of each loop program."""
+    target = tw.Target(target)
+    return prim_func_pass(
+        lambda func, mod, ctx: func.with_attr("target", target), opt_level=0, name="tir.BindTarget"
+    )
+
+
+def AnnotateEntryFunc():
+    """Marks the only function of a module as its entry."""
+
+    def run(mod, ctx):
+        if len(mod) != 1:
+            return mod
+        ((var, func),) = mod.functions_items()
+        return tw.IRModule(
+            {var.name_hint: func.with_attr("tir.is_entry_func", True)}, mod.attrs, mod.global_infos
+        )
+
+    return module_pass(run, opt_level=0, name="tir.AnnotateEntryFunc")
+
+
+def MakePackedAPI():
+    """Each scheduled function as those of lower/lowered.h: the entry that checks arguments, the computation, parallel bodies."""
+
+    def run(mod, ctx):
+        made = {}
+        for var, func in mod.functions.items():
+            name = func.attrs.get("global_symbol", var.name_hint)
+            lowered = _core.lowered_module(str(name), func) if isinstance(func, tir.PrimFunc) else None
+            pieces = (
+                {piece.name_hint: value for piece, value in _functions(lowered)}
+                if lowered
+                else {var.name_hint: func}
+            )
+            made.update(pieces)
+        return tw.IRModule(made, mod.attrs, mod.global_infos)
+
+    return module_pass(run, opt_level=0, name="tir.MakePackedAPI")
+
+
+def _functions(lowered) -> list:
+    return list(zip(lowered.global_vars, lowered.functions, strict=True))
+
+
+TIR_NAMES = {
+    **{name: _pass_maker(name, steps) for name, steps in _LOWERING.items()},
+    **{
+        made.__name__: made
+        for made in (
+            VectorizeLoop,
+            NarrowDataType,
+            Simplify,
+            BindTarget,
+            AnnotateEntryFunc,
+            MakePackedAPI,
+            prim_func_pass,
+        )
+    },
+}
+IR_NAMES = {
+    "Sequential": transform.Sequential,
+    "PassContext": PassContext,
+    "PassInfo": PassInfo,
+    "Pass": ModulePass,
+    "ModulePass": ModulePass,
+    "module_pass": module_pass,
+}
