@@ -239,14 +239,13 @@ def f(A: T.Buffer((2,), "float64"), B: T.Buffer((1,), "int32")):
 }
 
 TEST(C, RefusesWhatC99DoesNotHave) {
-  EXPECT_EQ(
-      refusal_of(R"(
+  EXPECT_EQ(refusal_of(R"(
 @T.prim_func
 def f(A: T.Buffer((8,), "float32x4")):
     A[0] = T.Broadcast(T.float32(1), 4)
 )"),
-      "C99 has no values of dtype float32x4\n"
-      "help: integers of 8 to 64 bits, bool and floats can be used");
+            "C99 has no values of dtype float32x4\n"
+            "help: integers of 8 to 64 bits, bool and floats can be used");
   EXPECT_EQ(refusal_of(R"(
 @T.prim_func
 def f(A: T.Buffer((8,), "float32")):
@@ -254,14 +253,13 @@ def f(A: T.Buffer((8,), "float32")):
 )"),
             "f: the lanes of this float32x4 cannot be computed one by one, and the target has no vectors\n"
             "help: write a loop with T.vectorized instead; it stays a loop");
-  EXPECT_EQ(
-      refusal_of(R"(
+  EXPECT_EQ(refusal_of(R"(
 @T.prim_func
 def f(A: T.Buffer((8,), "int4")):
     A[0] = T.int4(1)
 )"),
-      "C99 has no values of dtype int4\n"
-      "help: integers of 8 to 64 bits, bool and floats can be used");
+            "C99 has no values of dtype int4\n"
+            "help: integers of 8 to 64 bits, bool and floats can be used");
   EXPECT_EQ(refusal_of(R"(
 @T.prim_func
 def f(A: T.Buffer((8,), "float32")):

@@ -8,6 +8,7 @@
 #include "tilewright/ir/services.h"
 #include "tilewright/script/parse.h"
 #include "tilewright/script/print.h"
+#include "tilewright/support/small_float.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::lower {
@@ -44,6 +45,13 @@ runtime::Tensor random_tensor(const Buffer& buffer, std::mt19937_64& random) {
       tensor.data_as<float>()[n] = static_cast<float>(value);
     else if (buffer->dtype == kInt32)
       tensor.data_as<int32_t>()[n] = static_cast<int32_t>(value);
+    else if (const auto bits = is_small_float(buffer->dtype)
+                                   ? encode_float(static_cast<double>(value), float_format(buffer->dtype))
+                                   : 0;
+             buffer->dtype.bits == 16)
+      tensor.data_as<uint16_t>()[n] = static_cast<uint16_t>(bits);
+    else if (is_small_float(buffer->dtype) || buffer->dtype.is_bool())
+      tensor.data_as<uint8_t>()[n] = static_cast<uint8_t>(bits);
     else
       ADD_FAILURE() << "no random " << buffer->dtype.str();
   }

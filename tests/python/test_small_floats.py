@@ -1,5 +1,7 @@
 """float8, float16 and bfloat16: each operation is rounded once, to the same bits on llvm, in C and in ml_dtypes."""
 
+import sys
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -254,6 +256,16 @@ def test_numpy_arrays_of_ml_dtypes_share_their_memory():
     shared = tw.from_dlpack(a[:, ::2])
     a[1, 2] = 9
     np.testing.assert_array_equal(shared.numpy().astype("float32"), [[0, 2], [3, 9]])
+
+
+def test_numpy_needs_ml_dtypes(monkeypatch):
+    tensor = tw.empty((2,), "bfloat16")
+    monkeypatch.setitem(sys.modules, "ml_dtypes", None)
+    with pytest.raises(tw.UserError) as error:
+        tensor.numpy()
+    assert (
+        str(error.value) == "error: numpy has no dtype bfloat16\nhelp: pip install ml_dtypes, which adds it"
+    )
 
 
 def test_the_c_source_has_one_function_for_each_direction():

@@ -32,11 +32,12 @@ class Values {
     if (!known_.contains(var.get()))
       throw UserError("specialize: {} is no parameter, and no variable of the shapes of one", var->name_hint);
     if (value->dtype != var->dtype)
-      throw UserError("specialize: {} is {}, its value {}", var->name_hint, var->dtype.str(), value->dtype.str());
+      throw UserError("specialize: {} is {}, its value {}", var->name_hint, var->dtype.str(),
+                      value->dtype.str());
     const auto [known, is_new] = substitution_.emplace(var.get(), value);
     if (!is_new && !structural_equal(known->second, value))
-      throw UserError("specialize: {} gets two values, {} and {}", var->name_hint, expr_text(known->second),
-                      expr_text(value));
+      throw UserError("specialize: {} gets two values, {} and {}", var->name_hint,
+                      expr_text(ref_as<PrimExprNode>(known->second)), expr_text(value));
   }
 
   // `own`, an extent or the like of a parameter, is `given` from now on.
@@ -60,8 +61,9 @@ void match_buffers(Values& values, const Buffer& own, const Buffer& given) {
     throw UserError("specialize: buffer {} is {}, the given one {}", own->name, own->dtype.str(),
                     given->dtype.str());
   if (own->shape.size() != given->shape.size() || own->strides.size() != given->strides.size())
-    throw UserError("specialize: buffer {} has {} dimensions and {} strides, the given one {} and {}", own->name,
-                    own->shape.size(), own->strides.size(), given->shape.size(), given->strides.size());
+    throw UserError("specialize: buffer {} has {} dimensions and {} strides, the given one {} and {}",
+                    own->name, own->shape.size(), own->strides.size(), given->shape.size(),
+                    given->strides.size());
   for (size_t n = 0; n < own->shape.size(); ++n) values.match(own, own->shape[n], given->shape[n]);
   for (size_t n = 0; n < own->strides.size(); ++n) values.match(own, own->strides[n], given->strides[n]);
   if (own->elem_offset && given->elem_offset) values.match(own, own->elem_offset, given->elem_offset);

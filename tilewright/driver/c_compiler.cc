@@ -42,9 +42,10 @@ std::string llvm_ir_of_c(const std::string& source, const std::string& triple, c
   const Workshop workshop(std::filesystem::temp_directory_path() / "imported.c");
   const std::string input = workshop.write("imported.c", source), output = workshop.place("imported.ll");
   // optimised later, together with what calls it
-  std::vector<std::string> command = {compiler, "-S",         "-emit-llvm", "-O2",     "-Xclang", "-disable-llvm-passes",
-                                      "-fPIC",  "-w",         "-Xclang",    "-target-cpu", "-Xclang", cpu,
-                                      "--target=" + triple, input, "-o", output};
+  std::vector<std::string> command = {
+      compiler, "-S",      "-emit-llvm",  "-O2",     "-Xclang", "-disable-llvm-passes", "-fPIC",
+      "-w",     "-Xclang", "-target-cpu", "-Xclang", cpu,       "--target=" + triple,   input,
+      "-o",     output};
   std::istringstream list(features);
   for (std::string feature; std::getline(list, feature, ',');) {
     if (!feature.empty()) command.insert(command.end(), {"-Xclang", "-target-feature", "-Xclang", feature});

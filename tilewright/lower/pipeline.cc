@@ -56,7 +56,8 @@ const std::vector<Step>& c_steps() {
 
 namespace {
 // What loops and blocks annotate with `key`, each text once.
-std::vector<ir::ObjectRef> imported(const tir::PrimFunc& func, std::string_view key, std::string_view language) {
+std::vector<ir::ObjectRef> imported(const tir::PrimFunc& func, std::string_view key,
+                                    std::string_view language) {
   std::vector<ir::ObjectRef> texts;
   auto take = [&](const ir::ObjectRef& value) {
     if (!value) return;
@@ -76,7 +77,8 @@ std::vector<ir::ObjectRef> imported(const tir::PrimFunc& func, std::string_view 
   return texts;
 }
 
-ir::IRModule with_imports(const ir::IRModule& module, std::string_view attr, std::vector<ir::ObjectRef> texts) {
+ir::IRModule with_imports(const ir::IRModule& module, std::string_view attr,
+                          std::vector<ir::ObjectRef> texts) {
   if (texts.empty()) return module;
   return with(module, [&](ir::IRModuleNode& n) {
     n.attrs.set(std::string(attr), ir::ArrayNode::make(std::move(texts)));

@@ -45,7 +45,7 @@ tir::PrimFunc lowering_step(const std::string& name, const tir::PrimFunc& func) 
       if (step.name == name) return step.run(func);
     }
   }
-  throw UserError("there is no lowering step \"{}\"", name).help("docs/lowering.md lists them");
+  throw InternalError("there is no lowering step \"{}\"", name);
 }
 
 }  // namespace
@@ -62,9 +62,8 @@ void bind_analysis(nb::module_& m) {
   m.def("count_flops", [](const tir::PrimFunc& func) { return analysis::count_flops(func); });
   m.def("specialize", &analysis::specialize);
   m.def("lowering_step", &lowering_step);
-  m.def("lowered_module", [](const std::string& name, const tir::PrimFunc& func) {
-    return lower::lower_for_cpu(name, func);
-  });
+  m.def("lowered_module",
+        [](const std::string& name, const tir::PrimFunc& func) { return lower::lower_for_cpu(name, func); });
 }
 
 }  // namespace tilewright::python

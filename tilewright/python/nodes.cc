@@ -120,7 +120,12 @@ void bind_expressions(nb::module_& m) {
   m.def("cast", [](DataType dtype, nb::handle value) { return tir::cast(dtype, prim(value)); });
   m.def("select",
         [](nb::handle c, nb::handle t, nb::handle f) { return tir::select(prim(c), prim(t), prim(f)); });
-  m.def("const", [](nb::handle value, DataType dtype) { return tir::cast(dtype, prim(value, kInt64)); });
+  m.def("const", [](nb::handle value, DataType dtype) {
+    // a literal also of dtypes to which casts of literals stay casts
+    if (PyFloat_Check(value.ptr()) && dtype.is_float())
+      return tir::make_const(dtype, PyFloat_AsDouble(value.ptr()));
+    return tir::cast(dtype, prim(value, kInt64));
+  });
   m.def("dtype_of", [](nb::handle value) { return prim(value)->dtype; });
   m.def("make_const", [](DataType dtype, double value) { return tir::make_const(dtype, value); });
   m.def("call_op", [](DataType dtype, const std::string& name, nb::list args) {

@@ -50,22 +50,7 @@ Tensor tensor_from_capsule(nb::handle capsule) {
   return Tensor::from_dlpack(managed);
 }
 
-// The dtype of numpy arrays whose elements only ml_dtypes knows, and numpy's name for the same bits; null
-// elsewhere.
-const char* bits_of_small_floats(nb::handle array, DataType* dtype) {
-  if (!nb::hasattr(array, "dtype") || !nb::hasattr(array, "view")) return nullptr;
-  const std::string name = nb::str(array.attr("dtype")).c_str();
-  const bool is_known = DataType::try_parse(name, dtype) && is_small_float(*dtype) &&
-                        dtype->code != DataType::kFloat;
-  return !is_known ? nullptr : dtype->bits == 16 ? "uint16" : "uint8";
-}
-
 Tensor tensor_from_dlpack_object(nb::handle value) {
-  DataType dtype;
-  if (const char* bits = bits_of_small_floats(value, &dtype); bits && !nb::isinstance<Tensor>(value)) {
-    if (PyObject_IsInstance(value.ptr(), nb::module_::import_("numpy").attr("ndarray").ptr()) == 1)
-      return tensor_from_dlpack_object(value.attr("view")(bits)).view_as(dtype);
-  }
   nb::object method = value.attr("__dlpack__");
   try {
     return tensor_from_capsule(method(nb::arg("max_version") = nb::make_tuple(1, 0)));
@@ -247,10 +232,29 @@ namespace {
   throw error.help("convert them to numbers, e.g. array.astype(\"float32\")");
 }
 
+// The elements of a numpy array of small floats, which DLPack does not lend: their bits, under their dtype.
+// An empty tensor for other arrays.
+Tensor tensor_of_small_floats(nb::handle array) {
+  if (!nb::hasattr(array, "dtype") || !nb::hasattr(array, "view")) return {};
+  const nb::object name = array.attr("dtype").attr("name");
+  DataType dtype;
+  const bool is_known = DataType::try_parse(nb::cast<std::string>(name), &dtype) && is_small_float(dtype) &&
+                        dtype.code != DataType::kFloat;
+  if (!is_known) return {};
+  const nb::object bits = array.attr("view")(dtype.bits == 16 ? "uint16" : "uint8");
+  try {
+    return tensor_from_dlpack_object(bits).view_as(dtype);
+  } catch (nb::python_error& error) {
+    if (!error.matches(PyExc_BufferError)) throw;
+  }
+  return {};  // read-only, of an old numpy
+}
+
 // A copy of what cannot be lent: read-only arrays of an old numpy.
 Tensor copied(nb::handle value) {
   nb::object array = nb::module_::import_("numpy").attr("array")(value);
   try {
+    if (const Tensor tensor = tensor_of_small_floats(array)) return tensor.read_only_view();
     // nobody sees what is written to the copy
     return tensor_from_dlpack_object(array).read_only_view();
   } catch (nb::python_error& error) {
@@ -271,6 +275,7 @@ Tensor tensor_from_python(nb::handle value) {
       // read-only arrays and dtypes that DLPack has no code for
       if (!error.matches(PyExc_BufferError)) throw;
     }
+    if (const Tensor tensor = tensor_of_small_floats(value)) return tensor;
     return copied(value);
   }
   nb::object array;

@@ -29,8 +29,8 @@ uint32_t encode_float(double value, FloatFormat format) {
     ++power;
   }
   if (!(digits >> mantissa_bits)) return sign | digits;  // subnormal
-  const uint32_t bits = (static_cast<uint32_t>(power + bias) << mantissa_bits) |
-                        (digits & ((1u << mantissa_bits) - 1));
+  const uint32_t bits =
+      (static_cast<uint32_t>(power + bias) << mantissa_bits) | (digits & ((1u << mantissa_bits) - 1));
   return sign | std::min(bits, format.infinity_bits());
 }
 

@@ -3,8 +3,6 @@
 import pytest
 import tvm
 from tvm import tir
-from tvm.script import ir as script_I
-from tvm.script import tir as script_T
 from tvm.script.ir_builder import IRBuilder
 from tvm.script.ir_builder import ir as I
 from tvm.script.ir_builder import tir as T
@@ -49,42 +47,44 @@ with IRBuilder() as ib:
 built = ib.get()
 
 
-@script_I.ir_module
+written = tvm.script.from_source(
+    """
+@I.ir_module
 class Written:
-    script_I.module_attrs({"note": "built"})
+    I.module_attrs({"note": "built"})
 
-    @script_T.prim_func
+    @T.prim_func
     def matmul(
-        A: script_T.Buffer((8, 7), "float32"),
-        B: script_T.Buffer((7, 5), "float32"),
-        C: script_T.Buffer((8, 5), "float32"),
+        A: T.Buffer((8, 7), "float32"),
+        B: T.Buffer((7, 5), "float32"),
+        C: T.Buffer((8, 5), "float32"),
     ):
-        script_T.func_attr({"tir.noalias": True})
-        Y = script_T.alloc_buffer((8, 5), "float32")
-        for i, j, k in script_T.grid(8, 5, 7):
-            with script_T.block("Y"):
-                vi, vj, vk = script_T.axis.remap("SSR", [i, j, k])
-                with script_T.init():
-                    Y[vi, vj] = script_T.float32(0)
+        T.func_attr({"tir.noalias": True})
+        Y = T.alloc_buffer((8, 5), "float32")
+        for i, j, k in T.grid(8, 5, 7):
+            with T.block("Y"):
+                vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+                with T.init():
+                    Y[vi, vj] = T.float32(0)
                 Y[vi, vj] = Y[vi, vj] + A[vi, vk] * B[vk, vj]
-        for i, j in script_T.grid(8, 5):
-            with script_T.block("C"):
-                vi, vj = script_T.axis.remap("SS", [i, j])
-                script_T.block_attr({"note": 1})
-                C[vi, vj] = script_T.max(Y[vi, vj], script_T.float32(0))
+        for i, j in T.grid(8, 5):
+            with T.block("C"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                T.block_attr({"note": 1})
+                C[vi, vj] = T.max(Y[vi, vj], T.float32(0))
 
-    @script_T.prim_func(private=True)
-    def halves(a: script_T.handle, n: script_T.int32):
-        D = script_T.match_buffer(a, (16,), "float16")
-        for i in script_T.parallel(0, 8, annotations={"grain": 2}):
-            for j in script_T.vectorized(2):
+    @T.prim_func(private=True)
+    def halves(a: T.handle, n: T.int32):
+        D = T.match_buffer(a, (16,), "float16")
+        for i in T.parallel(0, 8, annotations={"grain": 2}):
+            for j in T.vectorized(2):
                 if i * 2 + j < n:
-                    D[i * 2 + j] = D[i * 2 + j] * script_T.float16(0.5)
+                    D[i * 2 + j] = D[i * 2 + j] * T.float16(0.5)
                 else:
-                    script_T.evaluate(0)
-
-
-tvm.ir.assert_structural_equal(built, Written)
+                    T.evaluate(0)
+"""
+)
+tvm.ir.assert_structural_equal(built, written)
 assert "Y[vi, vj] = Y[vi, vj] + A[vi, vk] * B[vk, vj]" in built.script(), built.script()
 
 # ---- statements
@@ -107,20 +107,22 @@ with IRBuilder() as ib:
 func = ib.get()
 
 
-@script_T.prim_func
-def f(E: script_T.Buffer((4, 4), "int32"), n: script_T.int32):
-    with script_T.launch_thread("blockIdx.x", 4) as bx:
-        pointer = script_T.allocate([4], "int32", "shared")
-        S = script_T.decl_buffer((4,), "int32", data=pointer, scope="shared")
-        for i in script_T.serial(1, 4):
+f = tvm.script.from_source(
+    """
+@T.prim_func
+def f(E: T.Buffer((4, 4), "int32"), n: T.int32):
+    with T.launch_thread("blockIdx.x", 4) as bx:
+        pointer = T.allocate([4], "int32", "shared")
+        S = T.decl_buffer((4,), "int32", data=pointer, scope="shared")
+        for i in T.serial(1, 4):
             S[i] = i
-        m: script_T.int32 = n + 1
-        with script_T.attr(0, "pragma_note", 1):
+        m: T.int32 = n + 1
+        with T.attr(0, "pragma_note", 1):
             assert m > 0, "too small"
             while m > S[bx]:
                 E[bx, 0] = m
-
-
+"""
+)
 tvm.ir.assert_structural_equal(func, f)
 
 # ---- parts of programs, with free variables
@@ -219,6 +221,11 @@ def no_value():
         T.arg("a", 3)
 
 
+def no_region():
+    with T.block("b"):
+        T.reads(3)
+
+
 def attrs_twice():
     with I.ir_module():
         I.module_attrs({"a": 1})
@@ -265,6 +272,7 @@ for build, text in [
     (attr_twice, 'the module has an attribute "a" already\nhelp: allow_overwrite=True'),
     (twice_init, 'block "b" has T.init twice'),
     (loose_init, "T.init stands only inside T.block(...)"),
+    (no_region, "a region is a buffer with its indices, found a Python int"),
     (no_loop, "T.axis.remap takes loop variables, v is none\nhelp: write T.axis.spatial(extent, value)"),
     (no_parameter, "T.match_buffer: v is no parameter"),
     (no_value, "T.arg: parameter a is a Python int, expected a variable or a buffer"),

@@ -132,8 +132,8 @@ Scalar load_element(const char* address, DataType dtype) {
   if (dtype.is_float()) {
     if (dtype.bits == 64) return float_scalar(read<double>(address));
     if (dtype.bits == 32) return float_scalar(static_cast<double>(read<float>(address)));
-    return float_scalar(
-        decode_float(dtype.bits == 16 ? read<uint16_t>(address) : read<uint8_t>(address), float_format(dtype)));
+    return float_scalar(decode_float(dtype.bits == 16 ? read<uint16_t>(address) : read<uint8_t>(address),
+                                     float_format(dtype)));
   }
   switch (dtype.bits) {
     case 8: return int_scalar(dtype.is_int() ? read<int8_t>(address) : read<uint8_t>(address));

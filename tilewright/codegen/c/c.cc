@@ -311,7 +311,8 @@ std::string emit_c(std::span<const ir::IRModule> lowered) {
   text += kHostTypes;
   for (const auto& [name, declaration] : unit.externs) text += declaration;
   text += "\n";
-  if (!unit.imported.empty()) text += "// what the program brought (pragma_import_c)\n" + unit.imported + "\n";
+  if (!unit.imported.empty())
+    text += "// what the program brought (pragma_import_c)\n" + unit.imported + "\n";
   for (const auto& [name, definition] : unit.helpers) text += definition;
   if (!unit.helpers.empty()) text += "\n";
   return text + functions;

@@ -77,21 +77,21 @@ std::string filled(std::string_view text, DataType dtype) {
   const bool has_subnormals = format.bias() != 127;
   const std::string special =
       format.has_infinity ? fmt::format("magnitude << {} | 0x7f800000u", shift) : "0x7fc00000u";
-  const std::string subnormal =
-      has_subnormals
-          ? fmt::format(fmt::runtime(kSubnormal), fmt::arg("T", c_type(dtype)),
-                        fmt::arg("smallest_normal", power_bits(1 - format.bias())),
-                        fmt::arg("power", fmt::format("0x1p{}", power)), fmt::arg("power_bits", power_bits(power)))
-          : "";
-  return fmt::format(
-      fmt::runtime(text), fmt::arg("T", c_type(dtype)), fmt::arg("D", dtype.str()),
-      fmt::arg("sign", format.sign_bit()), fmt::arg("sign_shift", 32 - format.bits()),
-      fmt::arg("magnitude", format.sign_bit() - 1), fmt::arg("nan", format.nan_bits()),
-      fmt::arg("infinity", format.infinity_bits()), fmt::arg("shift", shift),
-      fmt::arg("half", (1u << (shift - 1)) - 1),
-      fmt::arg("rebias", static_cast<uint32_t>(127 - format.bias()) << 23),
-      fmt::arg("first_normal", 1u << format.mantissa_bits), fmt::arg("special", special),
-      fmt::arg("smallest", fmt::format("0x1p{}", format.min_power())), fmt::arg("subnormal", subnormal));
+  const std::string subnormal = has_subnormals
+                                    ? fmt::format(fmt::runtime(kSubnormal), fmt::arg("T", c_type(dtype)),
+                                                  fmt::arg("smallest_normal", power_bits(1 - format.bias())),
+                                                  fmt::arg("power", fmt::format("0x1p{}", power)),
+                                                  fmt::arg("power_bits", power_bits(power)))
+                                    : "";
+  return fmt::format(fmt::runtime(text), fmt::arg("T", c_type(dtype)), fmt::arg("D", dtype.str()),
+                     fmt::arg("sign", format.sign_bit()), fmt::arg("sign_shift", 32 - format.bits()),
+                     fmt::arg("magnitude", format.sign_bit() - 1), fmt::arg("nan", format.nan_bits()),
+                     fmt::arg("infinity", format.infinity_bits()), fmt::arg("shift", shift),
+                     fmt::arg("half", (1u << (shift - 1)) - 1),
+                     fmt::arg("rebias", static_cast<uint32_t>(127 - format.bias()) << 23),
+                     fmt::arg("first_normal", 1u << format.mantissa_bits), fmt::arg("special", special),
+                     fmt::arg("smallest", fmt::format("0x1p{}", format.min_power())),
+                     fmt::arg("subnormal", subnormal));
 }
 
 }  // namespace

@@ -100,7 +100,8 @@ llvm::Value* FunctionEmitter::emit_binary(const BinaryOpNode* node) {
   llvm::Value* b = emit(node->b);
   const DataType dtype = node->a->dtype;
   const bool real = dtype.is_float();
-  TILEWRIGHT_CHECK(!is_bits_only(dtype), "arithmetic on {} was not widened before code generation", dtype.str());
+  TILEWRIGHT_CHECK(!is_bits_only(dtype), "arithmetic on {} was not widened before code generation",
+                   dtype.str());
   // signed index arithmetic does not overflow (arith/analyzer.h); data wraps, as in numpy
   const bool no_wrap = in_index_ && is_signed(dtype);
   switch (node->kind) {

@@ -1,6 +1,6 @@
 // bfloat16 and float8 between their bits and float32, on scalars and vectors alike.
-#include "tilewright/codegen/llvm/emitter.h"
 #include "tilewright/support/small_float.h"
+#include "tilewright/codegen/llvm/emitter.h"
 
 namespace tilewright::codegen {
 namespace {
@@ -71,8 +71,8 @@ llvm::Value* widened(const Words& w, llvm::Value* bits, FloatFormat format) {
   const auto shift = static_cast<uint64_t>(kSingleMantissa - format.mantissa_bits);
   const uint32_t rebias = static_cast<uint32_t>(kSingleBias - format.bias()) << kSingleMantissa;
   if (rebias == 0) return w.number(w.b.CreateShl(bits, shift));
-  llvm::Value* sign = w.b.CreateShl(w.b.CreateAnd(bits, w.c(format.sign_bit())),
-                                    static_cast<uint64_t>(32 - format.bits()));
+  llvm::Value* sign =
+      w.b.CreateShl(w.b.CreateAnd(bits, w.c(format.sign_bit())), static_cast<uint64_t>(32 - format.bits()));
   llvm::Value* magnitude = w.b.CreateAnd(bits, w.c(format.sign_bit() - 1));
   llvm::Value* shifted = w.b.CreateShl(magnitude, shift);
   llvm::Value* result = w.b.CreateAdd(shifted, w.c(rebias));
@@ -93,9 +93,9 @@ llvm::Value* FunctionEmitter::widen_float(llvm::Value* bits, DataType from) {
 }
 
 llvm::Value* FunctionEmitter::narrow_float(llvm::Value* value, DataType from, DataType to) {
-  const bool is_exact_in_single = is_small_float(from) || from.is_bool() || (from.is_integral() && from.bits <= 16);
-  const DataType wide =
-      from.element() == kFloat32 || is_exact_in_single ? kFloat32 : DataType::float_(64);
+  const bool is_exact_in_single =
+      is_small_float(from) || from.is_bool() || (from.is_integral() && from.bits <= 16);
+  const DataType wide = from.element() == kFloat32 || is_exact_in_single ? kFloat32 : DataType::float_(64);
   value = emit_cast(from, wide.with_lanes(from.lanes), value);
   const Words words(builder_, value->getType());
   llvm::Value* bits = wide == kFloat32 ? words.bits(value) : round_to_odd(words, value);

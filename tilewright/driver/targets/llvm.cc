@@ -27,10 +27,11 @@ ir::IRModule with_c_as_llvm(const ir::IRModule& lowered, const codegen::NativeTa
   const auto texts = ir::ref_as<ir::ArrayNode>(lowered->attrs.get(lower::kImportC));
   if (!texts) return lowered;
   std::vector<ir::ObjectRef> all;
-  if (const auto known = ir::ref_as<ir::ArrayNode>(lowered->attrs.get(lower::kImportLlvm))) all = known->items;
+  if (const auto known = ir::ref_as<ir::ArrayNode>(lowered->attrs.get(lower::kImportLlvm)))
+    all = known->items;
   for (const ir::ObjectRef& text : texts->items)
-    all.push_back(tir::string_imm(llvm_ir_of_c(text.as<ir::StringImmNode>()->value, native.triple, native.cpu,
-                                              native.features)));
+    all.push_back(tir::string_imm(
+        llvm_ir_of_c(text.as<ir::StringImmNode>()->value, native.triple, native.cpu, native.features)));
   return with(lowered, [&](ir::IRModuleNode& n) {
     n.attrs.set(std::string(lower::kImportLlvm), ir::ArrayNode::make(std::move(all)));
   });

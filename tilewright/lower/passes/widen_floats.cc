@@ -1,6 +1,7 @@
 // Arithmetic on floats of 8 and 16 bits  ->  on float32, each result rounded as the program says.
 //   C[i] = A[i] * B[i] + T.bfloat16(1)
-//   ->  C[i] = T.Cast("bfloat16", T.Cast("float32", T.Cast("bfloat16", T.Cast("float32", A[i]) * ...)) + T.float32(1))
+//   ->  C[i] = T.Cast("bfloat16", T.Cast("float32", T.Cast("bfloat16", T.Cast("float32", A[i]) * ...)) +
+//   T.float32(1))
 // Code generators then see such values only as bits that are loaded, stored, chosen and cast.  One operation
 // in float32, rounded again, is the nearest value: 24 bits are two more than twice the 11 of float16
 // (Figueroa 1995).
@@ -23,10 +24,10 @@ PrimExpr widened(const PrimExpr& value) {
 
 // Calls that move values and do not look at them.
 bool moves_values(std::string_view op) {
-  for (std::string_view name : {"tir.if_then_else", "tir.likely", "tir.reinterpret", "tir.peek", "tir.poke",
-                                "tir.address_of", "tir.undef", "tir.vectorlow", "tir.vectorhigh",
-                                "tir.vectorcombine", "tir.tvm_thread_invariant", "tir.call_extern",
-                                "tir.call_pure_extern", "tir.call_llvm_intrin", "tir.call_llvm_pure_intrin"}) {
+  for (std::string_view name :
+       {"tir.if_then_else", "tir.likely", "tir.reinterpret", "tir.peek", "tir.poke", "tir.address_of",
+        "tir.undef", "tir.vectorlow", "tir.vectorhigh", "tir.vectorcombine", "tir.tvm_thread_invariant",
+        "tir.call_extern", "tir.call_pure_extern", "tir.call_llvm_intrin", "tir.call_llvm_pure_intrin"}) {
     if (op == name) return true;
   }
   return false;

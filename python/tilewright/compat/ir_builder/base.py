@@ -4,6 +4,7 @@ import threading
 
 from tilewright import _core, tir
 from tilewright.errors import UserError
+from tilewright.ir.module import unwrapped, wrapped
 
 _local = threading.local()
 
@@ -153,7 +154,7 @@ def renamed(node, names: dict):
     if not names:
         return node
     names = {(item.var if isinstance(item, tir.IterVar) else item): name for item, name in names.items()}
-    return visit(node)
+    return wrapped(visit(unwrapped(node)))
 
 
 def _same(old, new) -> bool:

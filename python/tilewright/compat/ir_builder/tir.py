@@ -20,6 +20,14 @@ def _axes(shape) -> list:
     return list(shape) if isinstance(shape, (list, tuple)) else [shape]
 
 
+def _attrs(values: dict | None) -> dict:
+    """Attributes as a script gives them: whole numbers are int64."""
+    return {
+        key: tir.const(value, "int64") if isinstance(value, int) and not isinstance(value, bool) else value
+        for key, value in (values or {}).items()
+    }
+
+
 # ---- functions
 
 
@@ -87,7 +95,7 @@ def func_name(name: str) -> None:
 
 def func_attr(attrs: dict) -> None:
     """Attributes of the function."""
-    IRBuilder.current().find(PrimFuncFrame, "T.func_attr").attrs.update(attrs)
+    IRBuilder.current().find(PrimFuncFrame, "T.func_attr").attrs.update(_attrs(attrs))
 
 
 def func_ret(ret_type):
@@ -261,7 +269,7 @@ def writes(*regions) -> None:
 
 def block_attr(attrs: dict) -> None:
     """Annotations of the block."""
-    _block("T.block_attr").annotations.update(attrs)
+    _block("T.block_attr").annotations.update(_attrs(attrs))
 
 
 def alloc_buffer(shape, dtype="float32", *layout, **options):
@@ -367,7 +375,7 @@ def _loop(kind: str, start, stop, annotations, thread: str = "") -> ForFrame:
             loop_var=var,
             for_kind=kind,
             thread_tag=thread,
-            annotations=annotations or {},
+            annotations=_attrs(annotations),
             body=body,
         )
 
@@ -459,7 +467,7 @@ def allocate(extents, dtype, scope="global", condition=None, annotations=None) -
     if condition is not None and not (isinstance(condition, (bool, tir.IntImm)) and bool(condition)):
         raise UserError("unsupported: an allocation with a condition")
     buffer = Buffer(extents, dtype, scope=scope)
-    return StmtFrame(lambda body: tir.AllocBuffer(buffer, annotations or {}, body), buffer.data)
+    return StmtFrame(lambda body: tir.AllocBuffer(buffer, _attrs(annotations), body), buffer.data)
 
 
 def decl_buffer(shape, dtype="float32", data=None, *layout, **options) -> Frame:
