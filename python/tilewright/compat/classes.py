@@ -1,6 +1,6 @@
 """What `type(x)` shows: the module and name that a class had in the era whose spelling created the object."""
 
-from .. import ir, relax, runtime, tir
+from .. import ir, relax, runtime, te, tir
 from .. import schedule as tw_schedule
 
 # class, module, name: as the course's texts print them
@@ -8,6 +8,7 @@ _SHOWN = [
     (ir.IRModule, "tvm.ir.module", "IRModule"),
     (tir.PrimFunc, "tvm.tir.function", "PrimFunc"),
     (runtime.Tensor, "tvm.runtime.ndarray", "NDArray"),
+    (te.Tensor, "tvm.te.tensor", "Tensor"),
     (relax.Executable, "tvm.relax.vm_build", "Executable"),
     *(
         (getattr(relax, name), "tvm.relax.expr", name)
