@@ -6,6 +6,8 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <mutex>
+
 #include "tilewright/python/bindings.h"
 #include "tilewright/python/convert.h"
 #include "tilewright/python/values.h"
@@ -82,10 +84,59 @@ void bind_build(nb::module_& m) {
         });
 }
 
+// Bytes of the tensors that a kernel is given, read and written.
+int64_t bytes_of(const runtime::vm::CallRecord& record) {
+  int64_t bytes = 0;
+  for (const TilewrightAny& arg : record.args) {
+    if (arg.type_index != kTilewrightDLTensor) continue;
+    const auto* tensor = static_cast<const DLTensor*>(arg.v_ptr);
+    int64_t count = (tensor->dtype.bits * tensor->dtype.lanes + 7) / 8;
+    for (int axis = 0; axis < tensor->ndim; ++axis) count *= tensor->shape[axis];
+    bytes += count;
+  }
+  return bytes;
+}
+
+// [(callee, nanoseconds, bytes)] of what the machine calls while `body` runs.
+nb::list record_calls(const VirtualMachine& machine, const nb::object& body) {
+  std::mutex mutex;  // a packed function may call the machine from a thread of its own
+  std::vector<std::tuple<std::string, int64_t, int64_t>> calls;
+  machine.set_profiler([&](const runtime::vm::CallRecord& record) {
+    const std::lock_guard lock(mutex);
+    calls.emplace_back(record.callee, record.duration_ns, bytes_of(record));
+  });
+  try {
+    body();
+  } catch (...) {
+    machine.set_profiler(nullptr);
+    throw;
+  }
+  machine.set_profiler(nullptr);
+  nb::list result;
+  for (const auto& [callee, duration, bytes] : calls) result.append(nb::make_tuple(callee, duration, bytes));
+  return result;
+}
+
+const runtime::vm::BytecodeFunction& public_function(const VirtualMachine& machine, const std::string& name) {
+  machine.get_function(name);  // raises if there is none
+  for (const runtime::vm::BytecodeFunction& function : machine.executable().functions) {
+    if (function.name == name) return function;
+  }
+  throw InternalError("function {} is not in its executable", name);
+}
+
 void bind_machine(nb::module_& m) {
   nb::class_<VirtualMachine>(m, "Machine", "Runs compiled graph functions.")
       .def("get_function",
            [](const VirtualMachine& self, const std::string& name) { return self.get_function(name); })
+      .def("parameter_names",
+           [](const VirtualMachine& self, const std::string& name) {
+             std::vector<std::string> names;
+             for (const auto& parameter : public_function(self, name).parameters)
+               names.push_back(parameter.name);
+             return names;
+           })
+      .def("record_calls", &record_calls)
       .def_prop_ro("function_names",
                    [](const VirtualMachine& self) { return self.module().list_functions(); });
   m.def("machine_of_module", &driver::load_model);

@@ -65,6 +65,8 @@ class VirtualMachine:
                 f"a VirtualMachine runs an Executable or a loaded module, not a Python {type(executable).__name__}"
             )
         self._functions: dict = {}
+        self._inputs: dict = {}  # of set_input, by function
+        self._outputs: dict = {}  # of invoke_stateful, by function
 
     def __getitem__(self, name: str):
         """The function called `name`; raises UserError with near names if there is none."""
@@ -76,6 +78,92 @@ class VirtualMachine:
     def function_names(self) -> list:
         """The functions that can be called."""
         return self._machine.function_names
+
+    def _ordered(self, func_name: str, args: tuple, kwargs: dict) -> list:
+        """The arguments in the order of the function's parameters."""
+        if not kwargs:
+            return list(args)
+        names = self._machine.parameter_names(func_name)
+        values = dict(zip(names, args, strict=False))
+        for name, value in kwargs.items():
+            if name not in names:
+                raise UserError(
+                    f'{func_name} has no parameter "{name}"\nhelp: its parameters are {", ".join(names)}'
+                )
+            if name in values:
+                raise UserError(f'{func_name}: parameter "{name}" is given twice')
+            values[name] = value
+        missing = [name for name in names if name not in values]
+        if missing:
+            raise UserError(f"{func_name}: no value is given for {', '.join(missing)}")
+        return [values[name] for name in names]
+
+    def set_input(self, func_name: str, *args, **kwargs) -> None:
+        """Keeps arguments for invoke_stateful, by position or by name; nothing is copied.
+
+        Raises UserError for a name that is no parameter, one given twice, or one that is left out.
+        """
+        self[func_name]
+        self._inputs[func_name] = self._ordered(func_name, args, kwargs)
+
+    def invoke_stateful(self, func_name: str) -> None:
+        """Runs a function on what set_input kept; get_outputs gives the result.
+
+        Raises UserError if set_input was not called for it, and what the function raises.
+        """
+        if func_name not in self._inputs:
+            raise UserError(
+                f'invoke_stateful: "{func_name}" has no inputs\nhelp: vm.set_input("{func_name}", ...) comes first'
+            )
+        self._outputs[func_name] = self[func_name](*self._inputs[func_name])
+
+    def get_outputs(self, func_name: str):
+        """The result of the last invoke_stateful of a function; raises UserError if there was none."""
+        if func_name not in self._outputs:
+            raise UserError(
+                f'get_outputs: "{func_name}" was not run\nhelp: vm.invoke_stateful("{func_name}") comes first'
+            )
+        return self._outputs[func_name]
+
+    def save_function(
+        self, func_name: str, saved_name: str, *args, include_return: bool = True, **kwargs
+    ) -> None:
+        """Makes vm[saved_name], a function without arguments that calls `func_name` on these.
+
+        include_return  False: it returns None, e.g. for timing without the cost of the result; default True
+        Raises          UserError if the machine has a function `saved_name`, or the arguments do not fit by name
+        """
+        if saved_name in self.function_names:
+            raise UserError(f'save_function: there is a function "{saved_name}" already')
+        function, values = self[func_name], self._ordered(func_name, args, kwargs)
+
+        def call():
+            result = function(*values)
+            return result if include_return else None
+
+        self._functions[saved_name] = _core.convert_function(saved_name, call)
+
+    def profile(self, func_name: str, *args, **kwargs):
+        """A tilewright.runtime.profile.Profile of one call: time and bytes of each kernel; print it for a table.
+
+        The call runs once before, so that memory and caches are warm.  No other thread may use the machine meanwhile.
+        >>> print(tilewright.VirtualMachine(ex).profile("main", np.ones((1, 784), "float32")))
+        """
+        import time
+
+        from .profile import Profile
+
+        function, values = self[func_name], self._ordered(func_name, args, kwargs)
+        function(*values)
+        durations = []
+
+        def call() -> None:
+            start = time.perf_counter()
+            function(*values)
+            durations.append((time.perf_counter() - start) * 1e6)
+
+        records = self._machine.record_calls(call)
+        return Profile(records, durations[0])
 
     def time_evaluator(
         self,
