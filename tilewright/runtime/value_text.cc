@@ -1,10 +1,10 @@
 #include "tilewright/runtime/value_text.h"
 
-#include <cmath>
 #include <cstring>
 
 #include "tilewright/runtime/function.h"
 #include "tilewright/support/error.h"
+#include "tilewright/support/small_float.h"
 
 namespace tilewright::runtime {
 namespace {
@@ -18,26 +18,14 @@ T load(const char* at) {
   return value;
 }
 
-// IEEE 754 binary16: sign, 5 bits of exponent, 10 of fraction
-double half_value(uint16_t bits) {
-  const int exponent = bits >> 10 & 31, fraction = bits & 1023;
-  double value = std::ldexp(exponent ? 1024 + fraction : fraction, (exponent ? exponent : 1) - 25);
-  if (exponent == 31) value = fraction ? NAN : INFINITY;
-  return bits >> 15 ? -value : value;
-}
-
-float bfloat16_value(uint16_t bits) {
-  const uint32_t wide = uint32_t{bits} << 16;
-  return load<float>(reinterpret_cast<const char*>(&wide));
-}
-
 std::string element_text(const char* at, DataType dtype) {
   if (dtype.is_bool()) return load<uint8_t>(at) ? "true" : "false";
   const int bits = dtype.bits;
   if (dtype == DataType::float_(32)) return fmt::format("{}", load<float>(at));
   if (dtype == DataType::float_(64)) return fmt::format("{}", load<double>(at));
-  if (dtype == DataType::float_(16)) return fmt::format("{}", half_value(load<uint16_t>(at)));
-  if (dtype.is_bfloat16()) return fmt::format("{}", bfloat16_value(load<uint16_t>(at)));
+  if (is_small_float(dtype))
+    return fmt::format("{}",
+                       decode_float(bits == 8 ? load<uint8_t>(at) : load<uint16_t>(at), float_format(dtype)));
   if (dtype.code == DataType::kInt && bits == 8) return fmt::format("{}", int{load<int8_t>(at)});
   if (dtype.code == DataType::kInt && bits == 16) return fmt::format("{}", load<int16_t>(at));
   if (dtype.code == DataType::kInt && bits == 32) return fmt::format("{}", load<int32_t>(at));
