@@ -252,3 +252,70 @@ def test_what_is_no_pattern_is_refused(make, text):
     with PatternContext(), pytest.raises(tw.UserError) as error:
         make()
     assert str(error.value) == text
+
+
+def fused_functions(module) -> dict:
+    return {
+        var.name_hint: func.attrs["Composite"]
+        for var, func in module.functions.items()
+        if isinstance(func, relax.Function) and "Composite" in func.attrs
+    }
+
+
+BIASED_RELU = make_fused_bias_activation_pattern("relax.matmul", True, "relax.nn.relu")
+
+
+def test_what_a_pattern_matches_becomes_a_function(module):
+    # the pair uses the product outside of the match
+    assert relax.transform.FuseOpsByPattern([("my.linear", BIASED_RELU)])(module) is module
+    bias_relu = is_op("relax.nn.relu")(is_op("relax.add")(wildcard(), wildcard()))
+    fused = relax.transform.FuseOpsByPattern([("my.bias_relu", bias_relu), ("my.linear", LINEAR)])(module)
+    assert fused_functions(fused) == {
+        "fused_relax_add_relax_nn_relu": "my.bias_relu",
+        "fused_relax_permute_dims_relax_matmul": "my.linear",
+    }
+    inner = fused["fused_relax_add_relax_nn_relu"]
+    assert [param.name_hint for param in inner.params] == ["mm", "b"]
+    run_fused = relax.VirtualMachine(tw.compile(fused))["main"](X, W, B).numpy()
+    assert np.allclose(run_fused, run(module, module["main"]), rtol=1e-5)
+    assert relax.transform.FuseOpsByPattern([("my.exp", is_op("relax.exp")(wildcard()))])(fused) is fused
+
+
+def test_constants_stay_inside_or_become_arguments(module):
+    add_const = is_op("relax.add")(wildcard(), is_const())
+    inside = relax.transform.FuseOpsByPattern([("my.add", add_const)])(module)
+    outside = relax.transform.FuseOpsByPattern([("my.add", add_const)], bind_constants=False)(module)
+    counts = [len(fused["fused_relax_add"].params) for fused in (inside, outside)]
+    assert counts == [1, 2]
+    for fused in (inside, outside):
+        result = relax.VirtualMachine(tw.compile(fused))["main"](X, W, B).numpy()
+        assert np.allclose(result, run(module, module["main"]), rtol=1e-5)
+
+
+def test_a_check_decides(module):
+    seen = []
+
+    def check(context):
+        seen.append(
+            (context.annotated_expr["x"].name_hint, [var.name_hint for var in context.matched_bindings])
+        )
+        return False
+
+    x = wildcard()
+    pattern = is_op("relax.matmul")(x, is_op("relax.permute_dims")(wildcard()))
+    assert relax.transform.FuseOpsByPattern([("my.linear", pattern, {"x": x}, check)])(module) is module
+    assert seen == [("x", ["wt", "mm"])]
+
+
+def test_rows_that_are_none_are_refused():
+    with pytest.raises(tw.UserError) as error:
+        relax.transform.FuseOpsByPattern(["relax.add"])
+    assert str(error.value) == (
+        "FuseOpsByPattern: a row is no (name, pattern, annotations, check)"
+        "\nhelp: name is a string, pattern what is_op and the like give; the other two may be left out"
+    )
+    with pytest.raises(tw.UserError) as error:
+        relax.transform.FuseOpsByPattern([], annotate_codegen=True)
+    assert str(error.value) == (
+        "FuseOpsByPattern: annotate_codegen=True has no use here\nhelp: no code of other compilers is called"
+    )

@@ -9,6 +9,7 @@ from . import analysis, expr_functor, op, pattern, transform
 from .block_builder import BlockBuilder
 from .expr import const
 from .expr_functor import PyExprMutator, PyExprVisitor
+from .pattern import FuseOpsByPattern
 
 for _kind, _class in list(classes.items()):
     if _kind.startswith("relax."):
@@ -44,5 +45,7 @@ __all__ = [
 ]
 
 
+transform.FuseOpsByPattern = FuseOpsByPattern
+transform.PatternCheckContext = pattern.PatternCheckContext
 guard_module(__name__, globals(), ["TensorStructInfo", "const"])
 guard_class("tilewright.relax.BlockBuilder", BlockBuilder)

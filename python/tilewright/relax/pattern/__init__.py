@@ -8,6 +8,7 @@
 
 from ..._guard import guard_module
 from .context import PatternContext
+from .fuse import FuseOpsByPattern, PatternCheckContext
 from .nodes import (
     Pattern,
     has_attr,
@@ -30,7 +31,7 @@ from .nodes import (
 from .rewrite import rewrite_bindings, rewrite_call
 
 __all__ = [
-    "Pattern", "PatternContext", "has_attr", "has_dtype", "has_shape", "is_call_packed", "is_call_tir", "is_const",
+    "FuseOpsByPattern", "Pattern", "PatternCheckContext", "PatternContext", "has_attr", "has_dtype", "has_shape", "is_call_packed", "is_call_tir", "is_const",
     "is_dfv", "is_expr", "is_extern", "is_gv", "is_op", "is_tuple", "is_tuple_get_item", "is_var",
     "make_fused_bias_activation_pattern", "rewrite_bindings", "rewrite_call", "wildcard",
 ]  # fmt: skip
