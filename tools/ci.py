@@ -190,7 +190,7 @@ def slow_commands() -> list[Command]:
 FUZZERS = [
     ("fuzz_test", "*", {"TILEWRIGHT_FUZZ_CASES": "100000"}),
     ("file_fuzz_test", "*", {"TILEWRIGHT_FUZZ_CASES": "20000"}),
-    ("schedule_test", "*Fuzz*", {"TILEWRIGHT_FUZZ_RUNS": "40"}),
+    ("schedule_test", "*Fuzz*", {"TILEWRIGHT_FUZZ_RUNS": "300"}),
     ("lower_test", "Steps.*", {"TILEWRIGHT_FUZZ_RUNS": "40"}),
     ("codegen_test", "*Fuzz*", {"TILEWRIGHT_FUZZ_CASES": "40"}),
 ]

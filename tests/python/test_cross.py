@@ -130,3 +130,50 @@ def test_an_object_runs_on_another_machine(machine, schedule, tmp_path):
     )
     run("ld.lld-19", "-static", "-o", tmp_path / "main", tmp_path / "main.o", tmp_path / "kernel.o")
     run(emulator, tmp_path / "main")
+
+
+#: headers of the C library that the source includes; clang has the others
+HEADERS = {
+    "math.h": "#define isnan(x) __builtin_isnan(x)\n",
+    "stdio.h": "#include <stddef.h>\n#include <stdarg.h>\n"
+    "int snprintf(char*, size_t, const char*, ...);\nint vsnprintf(char*, size_t, const char*, va_list);\n",
+    "stdlib.h": "#include <stddef.h>\nvoid* malloc(size_t);\nvoid free(void*);\n",
+    "string.h": "#include <stddef.h>\nvoid* memcpy(void*, const void*, size_t);\n",
+}
+LEAVE = """__attribute__((import_module("env"), import_name("leave"))) void leave_with(long status);
+static void leave("""
+NODE = """
+const fs = require("fs");
+let status = 99;
+const env = { leave(given) { status = given; throw new Error("left"); } };
+const instance = new WebAssembly.Instance(new WebAssembly.Module(fs.readFileSync(process.argv[2])), { env });
+try { instance.exports._start(); } catch (error) { if (error.message !== "left") throw error; }
+process.exit(status);
+"""
+
+
+def test_c_source_runs_as_wasm32_under_node(tmp_path):
+    """Machines of 32 bits are reached through C, whose compiler lays out the structs (decision 12)."""
+    for program in ("node", "clang-19", "wasm-ld-19"):
+        if not shutil.which(program):
+            pytest.skip(f"there is no {program} (Debian: nodejs, clang-19, lld-19)")
+    tw.build(mm_relu, "c", schedule=False).export_library(tmp_path / "kernel.c")
+    for name, content in HEADERS.items():
+        (tmp_path / name).write_text(content)
+    program = PROGRAM.replace("static void leave(", LEAVE).replace("EXIT", "leave_with(status);")
+    (tmp_path / "main.c").write_text(program)
+    (tmp_path / "run.js").write_text(NODE)
+    for source in ("kernel", "main"):
+        run(
+            *("clang-19", "--target=wasm32", "-O1", "-ffreestanding", "-nostdlibinc", "-c", f"-I{ROOT}"),
+            *("-isystem", tmp_path, tmp_path / f"{source}.c", "-o", tmp_path / f"{source}.o"),
+        )
+    run(
+        "wasm-ld-19",
+        "--allow-undefined",
+        "-o",
+        tmp_path / "main.wasm",
+        tmp_path / "main.o",
+        tmp_path / "kernel.o",
+    )
+    run("node", tmp_path / "run.js", tmp_path / "main.wasm")

@@ -37,6 +37,9 @@ class RandomSchedule {
  private:
   // Handles on everything there is now.
   void refresh() {
+    const PrimFunc& program = sch_.state().funcs()[0].func;
+    if (program == seen_) return;
+    seen_ = program;
     loops_.clear();
     blocks_.clear();
     const State::Func& func = sch_.state().funcs()[0];
@@ -203,6 +206,7 @@ class RandomSchedule {
   Schedule sch_;
   std::vector<LoopRef> loops_;
   std::vector<BlockRef> blocks_;
+  PrimFunc seen_;  // what loops_ and blocks_ are of
 };
 
 }  // namespace tilewright::schedule
