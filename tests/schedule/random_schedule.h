@@ -103,6 +103,7 @@ class RandomSchedule {
     const auto& writes = sch_.get(block)->writes;
     if (writes.empty() || allocation_of(sch_.state(), writes[0]->buffer, id) == kNoNode)
       throw UserError("a parameter");
+    if (writes[0]->buffer->shape.empty()) throw UserError("one element");
     std::vector<Var> vars;
     std::vector<PrimExpr> outputs;
     for (size_t n = 0; n < writes[0]->buffer->shape.size(); ++n) vars.push_back(make_var("i"));
