@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "tilewright/runtime/builtin/builtin.h"
 #include "tilewright/runtime/scalar.h"
 #include "tilewright/runtime/value_text.h"
 #include "tilewright/support/error.h"
@@ -32,7 +33,15 @@ Value assert_values(Args args) {
 }  // namespace
 
 std::vector<Function> builtin_functions() {
-  return {Function::packed(kPrintFunction, &print_values), Function::packed(kAssertFunction, &assert_values)};
+  std::vector<Function> functions{Function::packed(kPrintFunction, &print_values),
+                                  Function::packed(kAssertFunction, &assert_values)};
+  using namespace builtin;
+  for (auto entries :
+       {sort_entries(), scatter_entries(), search_entries(), box_entries(), describe_entries()}) {
+    for (const Entry& entry : entries)
+      functions.push_back(Function::packed(std::string(entry.name), entry.body));
+  }
+  return functions;
 }
 
 }  // namespace tilewright::runtime

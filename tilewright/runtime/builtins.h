@@ -10,6 +10,7 @@ inline constexpr const char* kAssertFunction = "tilewright.assert";
 /// tilewright.print(format, values...): prints a line to standard output.
 /// tilewright.assert(condition, format, values...): raises UserError with the text if the condition, a bool,
 /// a number or a tensor of one element, is false.
+/// And those of builtin/, which do the work of graph operators that are no loop nests.
 std::vector<Function> builtin_functions();
 
 }  // namespace tilewright::runtime

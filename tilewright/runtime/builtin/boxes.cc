@@ -1,0 +1,174 @@
+// Suppressing boxes that overlap a better one.  Source: onnx.ai/onnx/operators (NonMaxSuppression 11)
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "tilewright/runtime/builtin/builtin.h"
+#include "tilewright/runtime/builtin/elements.h"
+
+namespace tilewright::runtime::builtin {
+namespace {
+
+struct Box {
+  float low_x, low_y, high_x, high_y;
+  float area() const { return (high_x - low_x) * (high_y - low_y); }
+};
+
+// Two opposite corners in any order.
+Box box_of(const float* corners) {
+  return {std::min(corners[0], corners[2]), std::min(corners[1], corners[3]),
+          std::max(corners[0], corners[2]), std::max(corners[1], corners[3])};
+}
+
+float overlap(const Box& a, const Box& b) {
+  const float width = std::min(a.high_x, b.high_x) - std::max(a.low_x, b.low_x),
+              height = std::min(a.high_y, b.high_y) - std::max(a.low_y, b.low_y);
+  if (width <= 0 || height <= 0) return 0;
+  const float both = width * height, either = a.area() + b.area() - both;
+  return either <= 0 ? 0 : both / either;
+}
+
+void require_float32(const Tensor& tensor, std::string_view what) {
+  if (tensor.dtype() != DataType::float_(32))
+    throw Unsupported("{}: a tensor of {}", what, tensor.dtype().str())
+        .help("cast it to float32 before, e.g. R.astype(x, \"float32\")");
+}
+
+// boxes [batch, n, 4], scores [batch, classes, n], max_output_boxes_per_class, iou_threshold, score_threshold
+//   -> [batch * classes * n, 3] of (batch, class, box), the chosen ones first, and their number [1]
+Value all_class_non_max_suppression(Args args) {
+  constexpr std::string_view kWhat = "vision.all_class_non_max_suppression";
+  const Tensor boxes = input(args, 0, kWhat), scores = input(args, 1, kWhat);
+  require_float32(boxes, kWhat);
+  require_float32(scores, kWhat);
+  const int64_t most = args[2].as_int();
+  const auto max_overlap = static_cast<float>(args[3].as_float()),
+             least_score = static_cast<float>(args[4].as_float());
+  const Tensor chosen = args[5].as_tensor(), count = args[6].as_tensor();
+  const int64_t num_batches = scores.shape()[0], num_classes = scores.shape()[1],
+                num_boxes = scores.shape()[2];
+  int64_t* rows = chosen.data_as<int64_t>();
+  std::fill_n(rows, chosen.num_elements(), int64_t{0});
+  int64_t total = 0;
+  for (int64_t line = 0; line < num_batches * num_classes; ++line) {
+    const float* score = scores.data_as<float>() + line * num_boxes;
+    const float* corners = boxes.data_as<float>() + line / num_classes * num_boxes * 4;
+    std::vector<int64_t> order;
+    for (int64_t n = 0; n < num_boxes; ++n)
+      if (score[n] > least_score) order.push_back(n);
+    std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return score[a] > score[b]; });
+    std::vector<Box> kept;
+    for (int64_t n : order) {
+      if (static_cast<int64_t>(kept.size()) >= most) break;
+      const Box box = box_of(corners + 4 * n);
+      if (std::any_of(kept.begin(), kept.end(),
+                      [&](const Box& better) { return overlap(better, box) > max_overlap; }))
+        continue;
+      kept.push_back(box);
+      int64_t* row = rows + 3 * total++;
+      row[0] = line / num_classes, row[1] = line % num_classes, row[2] = n;
+    }
+  }
+  count.data_as<int64_t>()[0] = total;
+  return {};
+}
+
+// data [batch, n, width], score_threshold, id_index, score_index -> valid_count [batch] int32; the rows that
+// count first, others -1 [batch, n, width]; their old places [batch, n] int32
+Value get_valid_counts(Args args) {
+  constexpr std::string_view kWhat = "vision.get_valid_counts";
+  const Tensor data = input(args, 0, kWhat);
+  require_float32(data, kWhat);
+  const auto least_score = static_cast<float>(args[1].as_float());
+  const int64_t id_index = args[2].as_int(), score_index = args[3].as_int();
+  const Tensor counts = args[4].as_tensor(), rows = args[5].as_tensor(), places = args[6].as_tensor();
+  const int64_t num_rows = data.shape()[1], width = data.shape()[2];
+  std::fill_n(rows.data_as<float>(), rows.num_elements(), -1.0f);
+  std::fill_n(places.data_as<int32_t>(), places.num_elements(), -1);
+  for (int64_t batch = 0; batch < data.shape()[0]; ++batch) {
+    int32_t valid = 0;
+    for (int64_t n = 0; n < num_rows; ++n) {
+      const float* row = data.data_as<float>() + (batch * num_rows + n) * width;
+      if (!(row[score_index] > least_score) || (id_index >= 0 && row[id_index] < 0)) continue;
+      std::copy_n(row, width, rows.data_as<float>() + (batch * num_rows + valid) * width);
+      places.data_as<int32_t>()[batch * num_rows + valid++] = static_cast<int32_t>(n);
+    }
+    counts.data_as<int32_t>()[batch] = valid;
+  }
+  return {};
+}
+
+struct SuppressOptions {
+  int64_t max_output_size;
+  float iou_threshold;
+  bool force_suppress;
+  int64_t top_k, coord_start, score_index, id_index;
+};
+
+// The rows of one image that stay, best first.
+std::vector<int64_t> suppressed(const float* rows, int64_t width, int64_t num_valid,
+                                const SuppressOptions& options) {
+  std::vector<int64_t> order(static_cast<size_t>(num_valid)), kept;
+  std::iota(order.begin(), order.end(), 0);
+  auto score = [&](int64_t n) { return rows[n * width + options.score_index]; };
+  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return score(a) > score(b); });
+  if (options.top_k >= 0 && options.top_k < num_valid) order.resize(static_cast<size_t>(options.top_k));
+  for (int64_t n : order) {
+    if (options.max_output_size >= 0 && static_cast<int64_t>(kept.size()) >= options.max_output_size) break;
+    const Box box = box_of(rows + n * width + options.coord_start);
+    const bool is_covered = std::any_of(kept.begin(), kept.end(), [&](int64_t better) {
+      const bool same_class = options.force_suppress || options.id_index < 0 ||
+                              rows[better * width + options.id_index] == rows[n * width + options.id_index];
+      return same_class &&
+             overlap(box_of(rows + better * width + options.coord_start), box) > options.iou_threshold;
+    });
+    if (!is_covered) kept.push_back(n);
+  }
+  return kept;
+}
+
+// data [batch, n, width], valid_count [batch], indices [batch, n], max_output_size, iou_threshold,
+// force_suppress, top_k, coord_start, score_index, id_index, return_indices, invalid_to_bottom
+//   -> places [batch, n] and their number [batch, 1], both int32; or the rows, others -1 [batch, n, width]
+Value non_max_suppression(Args args) {
+  constexpr std::string_view kWhat = "vision.non_max_suppression";
+  const Tensor data = input(args, 0, kWhat), valid = input(args, 1, kWhat), places = input(args, 2, kWhat);
+  require_float32(data, kWhat);
+  const SuppressOptions options{args[3].as_int(),  static_cast<float>(args[4].as_float()),
+                                args[5].as_bool(), args[6].as_int(),
+                                args[7].as_int(),  args[8].as_int(),
+                                args[9].as_int()};
+  const bool return_indices = args[10].as_bool(), to_bottom = args[11].as_bool();
+  const Tensor result = args[12].as_tensor(), counts = return_indices ? args[13].as_tensor() : Tensor();
+  const int64_t num_rows = data.shape()[1], width = data.shape()[2];
+  if (return_indices)
+    std::fill_n(result.data_as<int32_t>(), result.num_elements(), -1);
+  else
+    std::fill_n(result.data_as<float>(), result.num_elements(), -1.0f);
+  for (int64_t batch = 0; batch < data.shape()[0]; ++batch) {
+    const float* rows = data.data_as<float>() + batch * num_rows * width;
+    const int64_t num_valid = std::clamp<int64_t>(integer_at(valid, batch, kWhat), 0, num_rows);
+    const std::vector<int64_t> kept = suppressed(rows, width, num_valid, options);
+    for (size_t n = 0; n < kept.size(); ++n) {
+      const int64_t place = return_indices || to_bottom ? static_cast<int64_t>(n) : kept[n];
+      if (return_indices)
+        result.data_as<int32_t>()[batch * num_rows + place] =
+            static_cast<int32_t>(integer_at(places, batch * num_rows + kept[n], kWhat));
+      else
+        std::copy_n(rows + kept[n] * width, width,
+                    result.data_as<float>() + (batch * num_rows + place) * width);
+    }
+    if (counts) counts.data_as<int32_t>()[batch] = static_cast<int32_t>(kept.size());
+  }
+  return {};
+}
+
+constexpr Entry kEntries[] = {{"tilewright.all_class_non_max_suppression", all_class_non_max_suppression},
+                              {"tilewright.get_valid_counts", get_valid_counts},
+                              {"tilewright.non_max_suppression", non_max_suppression}};
+
+}  // namespace
+
+std::span<const Entry> box_entries() { return kEntries; }
+
+}  // namespace tilewright::runtime::builtin

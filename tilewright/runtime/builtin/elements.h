@@ -1,0 +1,63 @@
+// What the built-in functions share: element types, and tensors seen as lines along one dimension.
+#pragma once
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+#include "tilewright/runtime/function.h"
+#include "tilewright/support/error.h"
+
+namespace tilewright::runtime::builtin {
+
+/// Calls `body` with a value of the C++ type of `dtype`; bool is seen as uint8.
+template <class Body>
+void with_number_type(DataType dtype, std::string_view what, const Body& body) {
+  if (dtype == DataType::float_(32)) return body(float());
+  if (dtype == DataType::float_(64)) return body(double());
+  if (dtype.lanes == 1 && (dtype.is_int() || dtype.is_uint() || dtype.is_bool())) {
+    const bool is_signed = dtype.is_int();
+    switch (dtype.bits) {
+      case 1:
+      case 8: return is_signed ? body(int8_t()) : body(uint8_t());
+      case 16: return is_signed ? body(int16_t()) : body(uint16_t());
+      case 32: return is_signed ? body(int32_t()) : body(uint32_t());
+      case 64: return is_signed ? body(int64_t()) : body(uint64_t());
+      default: break;
+    }
+  }
+  throw Unsupported("{}: a tensor of {}", what, dtype.str())
+      .help("cast it to float32 before, e.g. R.astype(x, \"float32\")");
+}
+
+/// Element `position` of a tensor of integers.
+inline int64_t integer_at(const Tensor& tensor, int64_t position, std::string_view what) {
+  int64_t result = 0;
+  with_number_type(tensor.dtype(), what,
+                   [&]<class T>(T) { result = static_cast<int64_t>(tensor.data_as<T>()[position]); });
+  return result;
+}
+/// Sets element `position` of a tensor of integers.
+inline void set_integer(const Tensor& tensor, int64_t position, int64_t value) {
+  if (tensor.dtype().bits == 32)
+    tensor.data_as<int32_t>()[position] = static_cast<int32_t>(value);
+  else
+    tensor.data_as<int64_t>()[position] = value;
+}
+
+/// A compact tensor as `outer` x `extent` x `inner` elements: lines run along the middle.
+struct Lines {
+  int64_t outer = 1, extent = 1, inner = 1;
+  Lines(ShapeView shape, int64_t axis) {
+    const auto ndim = static_cast<int64_t>(shape.size());
+    if (axis < 0) axis += ndim;
+    for (int64_t n = 0; n < ndim; ++n)
+      (n < axis ? outer : n == axis ? extent : inner) *= shape[static_cast<size_t>(n)];
+  }
+  int64_t count() const { return outer * inner; }
+  int64_t start(int64_t line) const { return line / inner * extent * inner + line % inner; }
+};
+
+/// Argument `n` as a compact tensor.
+inline Tensor input(Args args, size_t n, std::string_view what) { return args[n].as_tensor(what).compact(); }
+
+}  // namespace tilewright::runtime::builtin

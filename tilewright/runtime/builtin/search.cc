@@ -1,0 +1,160 @@
+// Results whose shape depends on the elements: unique, nonzero, slices with bounds from tensors.
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "tilewright/runtime/builtin/builtin.h"
+#include "tilewright/runtime/builtin/elements.h"
+
+namespace tilewright::runtime::builtin {
+namespace {
+
+// Equal slices of a tensor along a dimension, found once each.
+struct Groups {
+  std::vector<int64_t> first;    // slice of each group
+  std::vector<int64_t> inverse;  // group of each slice
+  std::vector<int64_t> counts;
+};
+
+template <class T>
+int compare(const T* data, const Lines& lines, int64_t a, int64_t b) {
+  for (int64_t outer = 0; outer < lines.outer; ++outer) {
+    const T* start = data + outer * lines.extent * lines.inner;
+    for (int64_t inner = 0; inner < lines.inner; ++inner) {
+      const T x = start[a * lines.inner + inner], y = start[b * lines.inner + inner];
+      if (x < y || (y != y && x == x)) return -1;
+      if (y < x || (x != x && y == y)) return 1;
+    }
+  }
+  return 0;
+}
+
+template <class T>
+Groups group(const T* data, const Lines& lines, bool sorted) {
+  std::vector<int64_t> order(static_cast<size_t>(lines.extent));
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int64_t a, int64_t b) { return compare(data, lines, a, b) < 0; });
+  Groups groups;
+  groups.inverse.resize(order.size());
+  for (size_t n = 0; n < order.size(); ++n) {
+    if (n == 0 || compare(data, lines, order[n - 1], order[n]) != 0) {
+      groups.first.push_back(order[n]);
+      groups.counts.push_back(0);
+    }
+    ++groups.counts.back();
+    groups.inverse[static_cast<size_t>(order[n])] = static_cast<int64_t>(groups.first.size()) - 1;
+  }
+  if (sorted) return groups;
+  std::vector<size_t> by_place(groups.first.size());  // in order of first appearance
+  std::iota(by_place.begin(), by_place.end(), size_t{0});
+  std::sort(by_place.begin(), by_place.end(),
+            [&](size_t a, size_t b) { return groups.first[a] < groups.first[b]; });
+  Groups moved;
+  std::vector<int64_t> new_number(by_place.size());
+  for (size_t n = 0; n < by_place.size(); ++n) {
+    moved.first.push_back(groups.first[by_place[n]]);
+    moved.counts.push_back(groups.counts[by_place[n]]);
+    new_number[by_place[n]] = static_cast<int64_t>(n);
+  }
+  for (int64_t number : groups.inverse) moved.inverse.push_back(new_number[static_cast<size_t>(number)]);
+  return moved;
+}
+
+Tensor int64_vector(const std::vector<int64_t>& values) {
+  const Shape shape{static_cast<int64_t>(values.size())};
+  return Tensor::copy_of(values.data(), values.size() * sizeof(int64_t), shape, DataType::int_(64));
+}
+
+// x, sorted, return_index, return_inverse, return_counts, axis (or none: of the elements)
+Value unique(Args args) {
+  Tensor x = input(args, 0, "unique");
+  if (args.size() < 6) x = x.reshape(Shape{-1});
+  const int64_t given = args.size() < 6 ? 0 : args[5].as_int(), axis = given < 0 ? given + x.ndim() : given;
+  const Lines lines(x.shape(), axis);
+  std::vector<Value> results;
+  with_number_type(x.dtype(), "unique", [&]<class T>(T) {
+    const T* data = x.data_as<T>();
+    const Groups groups = group(data, lines, args[1].as_bool());
+    Shape shape(x.shape().begin(), x.shape().end());
+    shape[static_cast<size_t>(axis)] = static_cast<int64_t>(groups.first.size());
+    const Tensor values = Tensor::empty(shape, x.dtype());
+    T* target = values.data_as<T>();
+    for (int64_t outer = 0; outer < lines.outer; ++outer) {
+      for (int64_t slice : groups.first)
+        target = std::copy_n(data + (outer * lines.extent + slice) * lines.inner, lines.inner, target);
+    }
+    results.push_back(values);
+    if (args[2].as_bool()) results.push_back(int64_vector(groups.first));
+    if (args[3].as_bool()) results.push_back(int64_vector(groups.inverse));
+    if (args[4].as_bool()) results.push_back(int64_vector(groups.counts));
+  });
+  return results.size() == 1 ? results[0] : Value::tuple(std::move(results));
+}
+
+// x -> [ndim, count]: where elements are not zero, in row-major order
+Value nonzero(Args args) {
+  Tensor x = input(args, 0, "nonzero");
+  if (x.ndim() == 0) x = x.reshape(Shape{1});
+  std::vector<int64_t> places;
+  with_number_type(x.dtype(), "nonzero", [&]<class T>(T) {
+    for (int64_t n = 0; n < x.num_elements(); ++n)
+      if (x.data_as<T>()[n] != 0) places.push_back(n);
+  });
+  const Tensor result =
+      Tensor::empty(Shape{x.ndim(), static_cast<int64_t>(places.size())}, DataType::int_(64));
+  int64_t* target = result.data_as<int64_t>();
+  int64_t stride = x.num_elements();
+  for (int64_t extent : x.shape()) {
+    stride = extent ? stride / extent : 1;
+    for (int64_t place : places) *target++ = place / std::max<int64_t>(stride, 1) % extent;
+  }
+  return result;
+}
+
+// x, begin, end, strides: bounds as numpy's, one per dimension
+Value dynamic_strided_slice(Args args) {
+  constexpr std::string_view kWhat = "dynamic_strided_slice";
+  const Tensor x = input(args, 0, kWhat), begin = input(args, 1, kWhat), end = input(args, 2, kWhat),
+               strides = input(args, 3, kWhat);
+  Shape from, step, shape;
+  for (int64_t n = 0; n < x.ndim(); ++n) {
+    const int64_t extent = x.shape()[static_cast<size_t>(n)], stride = integer_at(strides, n, kWhat);
+    if (stride == 0) throw UserError("{}: the stride of dimension {} is 0", kWhat, n);
+    auto bound = [&](const Tensor& bounds) {
+      const int64_t value = integer_at(bounds, n, kWhat);
+      return std::clamp<int64_t>(value < 0 ? value + extent : value, stride > 0 ? 0 : -1,
+                                 stride > 0 ? extent : extent - 1);
+    };
+    const int64_t first = bound(begin), last = bound(end);
+    const int64_t span = stride > 0 ? last - first + stride - 1 : first - last - stride - 1;
+    from.push_back(first);
+    step.push_back(stride);
+    shape.push_back(std::max<int64_t>(span / (stride > 0 ? stride : -stride), 0));
+  }
+  const Tensor result = Tensor::empty(shape, x.dtype());
+  const int64_t bytes = x.dtype().num_bytes();
+  char* target = result.data_as<char>();
+  Shape position(shape.size(), 0);
+  for (int64_t n = 0; n < result.num_elements(); ++n) {
+    int64_t at = 0;
+    for (size_t dim = 0; dim < shape.size(); ++dim)
+      at = at * x.shape()[dim] + from[dim] + position[dim] * step[dim];
+    std::memcpy(target + n * bytes, x.data_as<char>() + at * bytes, static_cast<size_t>(bytes));
+    for (size_t dim = shape.size(); dim-- > 0;) {
+      if (++position[dim] < shape[dim]) break;
+      position[dim] = 0;
+    }
+  }
+  return result;
+}
+
+constexpr Entry kEntries[] = {{"tilewright.unique", unique},
+                              {"tilewright.nonzero", nonzero},
+                              {"tilewright.dynamic_strided_slice", dynamic_strided_slice}};
+
+}  // namespace
+
+std::span<const Entry> search_entries() { return kEntries; }
+
+}  // namespace tilewright::runtime::builtin

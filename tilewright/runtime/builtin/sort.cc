@@ -1,0 +1,133 @@
+// Sorting along one dimension.  Equal elements keep their order; NaN is the largest value (as numpy and torch
+// have it).
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "tilewright/runtime/builtin/builtin.h"
+#include "tilewright/runtime/builtin/elements.h"
+
+namespace tilewright::runtime::builtin {
+namespace {
+
+template <class T>
+bool is_below(T a, T b) {
+  return a < b || (b != b && a == a);
+}
+
+// Calls `take(line, order)` with the positions of each line of `x` in sorted order.
+template <class T, class Take>
+void for_each_order(const Tensor& x, const Lines& lines, bool descending, const Take& take) {
+  std::vector<int64_t> order(static_cast<size_t>(lines.extent));
+  for (int64_t line = 0; line < lines.count(); ++line) {
+    const T* data = x.data_as<T>() + lines.start(line);
+    auto at = [&](int64_t n) { return data[n * lines.inner]; };
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+      return descending ? is_below(at(b), at(a)) : is_below(at(a), at(b));
+    });
+    take(line, order);
+  }
+}
+
+// x, axis, descending, result
+Value sort(Args args) {
+  const Tensor x = input(args, 0, "sort"), result = args[3].as_tensor();
+  const Lines lines(x.shape(), args[1].as_int());
+  with_number_type(x.dtype(), "sort", [&]<class T>(T) {
+    for_each_order<T>(x, lines, args[2].as_bool(), [&](int64_t line, const std::vector<int64_t>& order) {
+      const int64_t start = lines.start(line);
+      for (size_t n = 0; n < order.size(); ++n)
+        result.data_as<T>()[start + static_cast<int64_t>(n) * lines.inner] =
+            x.data_as<T>()[start + order[n] * lines.inner];
+    });
+  });
+  return {};
+}
+
+// data, axis, descending, result
+Value argsort(Args args) {
+  const Tensor x = input(args, 0, "argsort"), result = args[3].as_tensor();
+  const Lines lines(x.shape(), args[1].as_int());
+  with_number_type(x.dtype(), "argsort", [&]<class T>(T) {
+    for_each_order<T>(x, lines, args[2].as_bool(), [&](int64_t line, const std::vector<int64_t>& order) {
+      for (size_t n = 0; n < order.size(); ++n)
+        set_integer(result, lines.start(line) + static_cast<int64_t>(n) * lines.inner, order[n]);
+    });
+  });
+  return {};
+}
+
+// data, k, axis, ret_type, largest, results: values, indices or both
+Value topk(Args args) {
+  const Tensor x = input(args, 0, "topk");
+  const int64_t axis = args[2].as_int();
+  const std::string kind = args[3].as_string();
+  const Tensor values = kind == "indices" ? Tensor() : args[5].as_tensor();
+  const Tensor indices = kind == "values" ? Tensor() : args[kind == "both" ? 6 : 5].as_tensor();
+  const Lines lines(x.shape(), axis), kept((values ? values : indices).shape(), axis);
+  with_number_type(x.dtype(), "topk", [&]<class T>(T) {
+    for_each_order<T>(x, lines, args[4].as_bool(), [&](int64_t line, const std::vector<int64_t>& order) {
+      for (int64_t n = 0; n < kept.extent; ++n) {
+        const int64_t from = order[static_cast<size_t>(n)], to = kept.start(line) + n * kept.inner;
+        if (values) values.data_as<T>()[to] = x.data_as<T>()[lines.start(line) + from * lines.inner];
+        if (indices) set_integer(indices, to, from);
+      }
+    });
+  });
+  return {};
+}
+
+// The offsets of all elements that differ from element 0 in the dimensions for which `is_moving` holds.
+std::vector<int64_t> offsets(ShapeView shape, const std::vector<bool>& is_moving, bool moving) {
+  std::vector<int64_t> result{0};
+  int64_t stride = 1;
+  for (int64_t extent : shape) stride *= extent;
+  for (size_t n = 0; n < shape.size(); ++n) {
+    stride = shape[n] ? stride / shape[n] : 0;
+    if (is_moving[n] != moving) continue;
+    std::vector<int64_t> longer;
+    for (int64_t base : result) {
+      for (int64_t i = 0; i < shape[n]; ++i) longer.push_back(base + i * stride);
+    }
+    result = std::move(longer);
+  }
+  return result;
+}
+
+// x, axes, values, and the positions if one axis is reduced: the lower of two elements in the middle, or the
+// first NaN
+Value median(Args args) {
+  const Tensor x = input(args, 0, "median"), values = args[2].as_tensor();
+  const Tensor positions = args.size() > 3 ? args[3].as_tensor() : Tensor();
+  std::vector<bool> is_reduced(static_cast<size_t>(x.ndim()), args[1].as_shape().empty());
+  for (int64_t axis : args[1].as_shape())
+    is_reduced[static_cast<size_t>(axis < 0 ? axis + x.ndim() : axis)] = true;
+  const std::vector<int64_t> outer = offsets(x.shape(), is_reduced, false),
+                             inner = offsets(x.shape(), is_reduced, true);
+  with_number_type(x.dtype(), "median", [&]<class T>(T) {
+    std::vector<int64_t> order(inner.size());
+    for (size_t n = 0; n < outer.size(); ++n) {
+      auto at = [&](int64_t i) { return x.data_as<T>()[outer[n] + inner[static_cast<size_t>(i)]]; };
+      std::iota(order.begin(), order.end(), 0);
+      std::stable_sort(order.begin(), order.end(),
+                       [&](int64_t a, int64_t b) { return is_below(at(a), at(b)); });
+      auto nan = std::find_if(order.begin(), order.end(), [&](int64_t i) { return at(i) != at(i); });
+      const int64_t middle = nan != order.end() ? *nan : order[(order.size() - 1) / 2];
+      values.data_as<T>()[n] = at(middle);
+      if (positions) set_integer(positions, static_cast<int64_t>(n), middle);
+    }
+  });
+  return {};
+}
+
+constexpr Entry kEntries[] = {{"tilewright.sort", sort},
+                              {"tilewright.argsort", argsort},
+                              {"tilewright.topk", topk},
+                              {"tilewright.median", median}};
+
+}  // namespace
+
+std::span<const Entry> sort_entries() { return kEntries; }
+
+}  // namespace tilewright::runtime::builtin
