@@ -54,6 +54,7 @@ struct OpInfo {
   std::vector<OptionInfo> (*attrs)();
   AttrMap (*complete)(const AttrMap& attrs, std::string_view what);  // all attributes, defaults put in
   bool is_pure = true;
+  std::string_view packed = {};  // the runtime function that does the work, instead of `lower`
 };
 
 /// What one file of ops/ defines.
@@ -125,6 +126,17 @@ constexpr OpInfo op(std::string_view name, std::string_view args, std::string_vi
     info.lower = [](const LowerInput& input) {
       return op_detail::lowered<kLower, Attrs>(input, op_detail::what_of(input.call));
     };
+  return info;
+}
+
+/// A row whose work the runtime function `packed` does.  It gets the tensors and scalars of the call, the
+/// attributes in order (dtypes left out, as are trailing ones that are none), and the tensors of the result
+/// to write when all their shapes are known; else it makes them.
+template <auto kInfer, class Attrs = NoAttrs>
+constexpr OpInfo runtime_op(std::string_view name, std::string_view args, std::string_view doc,
+                            std::string_view packed) {
+  OpInfo info = op<kInfer, nullptr, Attrs>(name, args, doc, FusePattern::kOpaque);
+  info.packed = packed;
   return info;
 }
 

@@ -153,6 +153,53 @@ TeCall lower_call(const Call& call, const OpInfo& info) {
   return make_te_call(inputs, placeholders, info.lower(input));
 }
 
+namespace {
+
+// An attribute as a value that a runtime function takes.
+Expr attribute_value(const ObjectRef& attr) {
+  if (const auto* text = attr.as<StringImmNode>()) return StringValueNode::make(text->value);
+  if (const auto* list = attr.as<ArrayNode>()) {
+    Shape numbers;
+    for (const ObjectRef& item : list->items) numbers.push_back(ref_as<PrimExprNode>(item));
+    return ShapeExprNode::make(numbers, Type(shape_type(numbers)));
+  }
+  return PrimValueNode::make(ref_as<PrimExprNode>(attr));
+}
+
+bool is_known_tensor(const Type& type) {
+  const auto* tensor = type.as<TensorTypeNode>();
+  return tensor && known_shape(tensor) && !tensor->dtype.is_void();
+}
+
+}  // namespace
+
+Call runtime_call(const Call& call, const OpInfo& info) {
+  std::vector<Expr> args;
+  for (const Expr& arg : call->args) {
+    const std::vector<Expr> tensors = tensors_of(arg);
+    args.insert(args.end(), tensors.begin(), tensors.end());
+    if (tensors.empty()) args.push_back(arg);
+  }
+  for (const ir::OptionInfo& option : info.attrs()) {
+    if (option.type != "dtype" && call->attrs.contains(option.name))
+      args.push_back(attribute_value(call->attrs.get(option.name)));
+  }
+  const auto* tuple = call->type.as<TupleTypeNode>();
+  const bool writes_outputs =
+      tuple ? std::all_of(tuple->elements.begin(), tuple->elements.end(), is_known_tensor)
+            : is_known_tensor(call->type);
+  const Expr function = ExternFuncNode::make(std::string(info.packed));
+  std::vector<Type> types{call->type};
+  if (writes_outputs) {
+    Expr op = OpNode::make("relax.call_dps_packed");
+    return CallNode::make(op, std::vector<Expr>{function, TupleNode::make(std::move(args))}, AttrMap{},
+                          std::move(types), call->type, call->span);
+  }
+  args.insert(args.begin(), function);
+  Expr op = OpNode::make("relax.call_pure_packed");
+  return CallNode::make(op, std::move(args), AttrMap{}, std::move(types), call->type, call->span);
+}
+
 Call call_tir(const GlobalVar& func, const TeCall& call, Span span) {
   std::vector<Expr> args{func, Tuple(TupleNode::make(call.inputs))};
   if (!call.extra.empty()) args.push_back(ShapeExprNode::make(call.extra, Type(shape_type(call.extra))));

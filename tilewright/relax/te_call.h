@@ -21,6 +21,8 @@ TeCall make_te_call(const std::vector<Expr>& inputs, const std::vector<te::Tenso
 /// The loop program of `call`, which has its type and calls an operator with a tensor expression.
 /// Raises Unsupported for tensors of unknown shape or dtype, UserError for what the operator refuses.
 TeCall lower_call(const Call& call, const OpInfo& info);
+/// The call of the runtime function that does the work of `call`, an operator of a runtime_op row.
+Call runtime_call(const Call& call, const OpInfo& info);
 /// call_tir(func, inputs [, extra], out_ty=outputs)
 Call call_tir(const GlobalVar& func, const TeCall& call, Span span = {});
 

@@ -8,25 +8,7 @@ import types
 
 from .. import _core
 from .._guard import guard
-
-
-def _operator(name: str, arg_names: list, doc: str, attrs: list):
-    attr_names = [attr for attr, _, _ in attrs]
-
-    def call(*args, **kwargs):
-        positional = list(args[: len(arg_names)]) if arg_names else []
-        values = dict(zip(attr_names, args[len(positional) :], strict=False))
-        for key, value in kwargs.items():
-            if key in arg_names:
-                positional.append(value)
-            else:
-                values[key] = value
-        return _core.relax_call_op(name, positional, {k: v for k, v in values.items() if v is not None})
-
-    call.__name__ = call.__qualname__ = name.rsplit(".", 1)[-1]
-    lines = [doc, "", *(f"{attr}  {text} ({kind})" for attr, text, kind in attrs)]
-    call.__doc__ = "\n".join(lines)
-    return call
+from ._op_call import operator as _operator
 
 
 def _fill() -> None:

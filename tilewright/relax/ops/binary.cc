@@ -18,6 +18,13 @@ Type infer_bits(const Call& call) {
   return broadcast_type(call, {0, 1}, dtype);
 }
 
+Type infer_float(const Call& call) {
+  const DataType dtype = common_dtype(call, 0, 1);
+  if (!dtype.is_void() && !dtype.is_float())
+    fail(call, "the arguments are {}, expected floating-point tensors", dtype.str());
+  return broadcast_type(call, {0, 1}, dtype);
+}
+
 template <Binary kFunction>
 te::Tensor lower_binary(const LowerInput& in) {
   return kFunction(in[0], in[1]);
@@ -80,6 +87,7 @@ constexpr OpInfo kOps[] = {
     row<topi::mod>("relax.mod", "The remainder with the sign of x2."),
     row<topi::mod>("relax.floor_mod", "The remainder with the sign of x2."),
     row<topi::power>("relax.power", "x1 to the x2."),
+    row<topi::log_add_exp, &infer_float>("relax.log_add_exp", "log(exp(x1) + exp(x2)), without overflow."),
     row<topi::maximum>("relax.maximum", "The larger."),
     row<topi::minimum>("relax.minimum", "The smaller."),
     row<topi::equal, &infer_compare>("relax.equal", "x1 == x2."),

@@ -185,6 +185,7 @@ constexpr OpInfo kOps[] = {
     conv<3>("relax.nn.conv3d"),
     transposed<1>("relax.nn.conv1d_transpose"),
     transposed<2>("relax.nn.conv2d_transpose"),
+    transposed<3>("relax.nn.conv3d_transpose"),
 };
 
 }  // namespace

@@ -38,6 +38,11 @@ Type infer_like(const Call& call, const DtypeAttrs& attrs) {
   return shape ? tensor_type(*shape, dtype) : tensor_type_of_ndim(x->ndim, dtype);
 }
 
+Type infer_full_like(const Call& call, const DtypeAttrs& attrs) {
+  require_ndim(call, 1, 0);
+  return infer_like(call, attrs);
+}
+
 template <int kValue>
 te::Tensor lower_constant(const LowerInput& in, const DtypeAttrs&) {
   return topi::full(in.out_shape(), in.out_dtype(), tir::make_const_int(in.out_dtype(), kValue));
@@ -131,6 +136,8 @@ constexpr OpInfo kOps[] = {
                                                   kInjective),
     op<infer_like, lower_constant<1>, DtypeAttrs>("relax.ones_like", "x", "Ones in the shape of x.",
                                                   kInjective),
+    op<infer_full_like, lower_full, DtypeAttrs>("relax.full_like", "x, fill_value",
+                                                "One value in the shape of x.", kInjective),
     op<infer_arange, lower_arange, DtypeAttrs>("relax.arange", "start, end, step",
                                                "start, start + step, ... before end.", kInjective),
     op<infer_shape_of, nullptr>("relax.shape_of", "x", "The shape of a tensor, as a value.", kOpaque),

@@ -1,6 +1,7 @@
 // Parts of tensors and what lies around them: strided_slice, take, pad.
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/relax/op_util.h"
+#include "tilewright/te/topi/arrange.h"
 #include "tilewright/te/topi/conv.h"
 #include "tilewright/te/topi/transform.h"
 
@@ -133,10 +134,12 @@ struct PadAttrs {
   std::string pad_mode = "constant";
   double pad_value = 0;
   static constexpr auto fields() {
-    return std::tuple{field<&PadAttrs::pad_width>(
-                          "pad_width", "before and after dimension 0, before and after dimension 1, ..."),
-                      field<&PadAttrs::pad_mode>("pad_mode", "\"constant\", \"edge\" or \"reflect\""),
-                      field<&PadAttrs::pad_value>("pad_value", "what is put in, of \"constant\"")};
+    return std::tuple{
+        field<&PadAttrs::pad_width>("pad_width",
+                                    "before and after dimension 0, before and after dimension 1, ..."),
+        field<&PadAttrs::pad_mode>("pad_mode",
+                                   "\"constant\", \"replicate\" (or \"edge\"), \"reflect\" or \"circular\""),
+        field<&PadAttrs::pad_value>("pad_value", "what is put in, of \"constant\"")};
   }
 };
 Type infer_pad(const Call& call, const PadAttrs& attrs) {
@@ -145,8 +148,9 @@ Type infer_pad(const Call& call, const PadAttrs& attrs) {
   if (attrs.pad_width.size() != 2 * static_cast<size_t>(x->ndim))
     fail(call, "pad_width has {} numbers, expected {} for {} dimensions", attrs.pad_width.size(), 2 * x->ndim,
          x->ndim);
-  if (attrs.pad_mode != "constant" && attrs.pad_mode != "edge" && attrs.pad_mode != "reflect")
-    fail(call, "pad_mode is \"{}\", expected \"constant\", \"edge\" or \"reflect\"", attrs.pad_mode);
+  const std::string& mode = attrs.pad_mode;
+  if (mode != "constant" && mode != "edge" && mode != "replicate" && mode != "reflect" && mode != "circular")
+    fail(call, "pad_mode is \"{}\", expected \"constant\", \"replicate\", \"reflect\" or \"circular\"", mode);
   const Shape* shape = known_shape(x);
   if (!shape) return tensor_type_of_ndim(x->ndim, x->dtype);
   Shape result;
@@ -171,7 +175,8 @@ te::Tensor lower_pad(const LowerInput& in, const PadAttrs& attrs) {
   }
   if (attrs.pad_mode == "constant")
     return topi::pad(in[0], before, after, tir::make_const(in[0].dtype(), attrs.pad_value));
-  return topi::pad_with_own(in[0], before, after, attrs.pad_mode);
+  if (attrs.pad_mode == "circular") return topi::pad_circular(in[0], before, after);
+  return topi::pad_with_own(in[0], before, after, attrs.pad_mode == "replicate" ? "edge" : attrs.pad_mode);
 }
 
 constexpr FusePattern kInjective = FusePattern::kInjective;

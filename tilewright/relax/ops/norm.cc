@@ -1,6 +1,7 @@
 // Normalizations, softmax, dropout: what networks do for inference.
 #include "tilewright/te/topi/norm.h"
 #include "tilewright/relax/op_util.h"
+#include "tilewright/te/topi/broadcast.h"
 #include "tilewright/te/topi/softmax.h"
 
 namespace tilewright::relax {
@@ -59,12 +60,10 @@ struct BatchNormAttrs {
                       field<&BatchNormAttrs::training>("training", "whether statistics come from data")};
   }
 };
-// (normalized data, mean, variance): the statistics are handed through
+// (normalized data, mean, variance): the statistics are handed through, or mixed with the data's in training
 Type infer_batch_norm(const Call& call, const BatchNormAttrs& attrs) {
   require_float(call);
   const TensorTypeNode* data = tensor_arg(call, 0);
-  if (attrs.training)
-    throw Unsupported(call, "batch_norm with training=True").help("only inference is supported");
   if (data->ndim >= 0) {
     const int64_t axis = normalize_axis(call, attrs.axis, data->ndim);
     for (size_t n = 1; n < 5; ++n) require_shape_of_axes(call, n, {axis});
@@ -73,6 +72,21 @@ Type infer_batch_norm(const Call& call, const BatchNormAttrs& attrs) {
 }
 std::vector<te::Tensor> lower_batch_norm(const LowerInput& in, const BatchNormAttrs& attrs) {
   const int64_t axis = normalize_axis(in.call, attrs.axis, static_cast<int64_t>(in[0].ndim()));
+  if (attrs.training) {
+    topi::Axes others;
+    for (size_t n = 0; n < in[0].ndim(); ++n)
+      if (static_cast<int64_t>(n) != axis) others.push_back(static_cast<int64_t>(n));
+    const te::Tensor mean = topi::mean(in[0], others), variance = topi::variance(in[0], others);
+    auto mixed = [&](const te::Tensor& old, const te::Tensor& now) {
+      return topi::binary(old, now, "T_moving", [&](PrimExpr a, PrimExpr b) {
+        return a * tir::make_const(a->dtype, 1 - attrs.momentum) +
+               b * tir::make_const(b->dtype, attrs.momentum);
+      });
+    };
+    return {
+        topi::batch_norm(in[0], in[1], in[2], mean, variance, axis, attrs.epsilon, attrs.center, attrs.scale),
+        mixed(in[3], mean), mixed(in[4], variance)};
+  }
   return {topi::batch_norm(in[0], in[1], in[2], in[3], in[4], axis, attrs.epsilon, attrs.center, attrs.scale),
           in[3], in[4]};
 }

@@ -13,7 +13,7 @@ struct PoolAttrs {
   std::vector<int64_t> dilation = std::vector<int64_t>(kSpatial, 1);
   bool ceil_mode = false;
   bool count_include_pad = false;
-  std::string layout = kSpatial == 1 ? "NCW" : "NCHW";
+  std::string layout = kSpatial == 1 ? "NCW" : kSpatial == 2 ? "NCHW" : "NCDHW";
   std::string out_layout;
   static constexpr auto fields() {
     return std::tuple{
@@ -29,9 +29,10 @@ struct PoolAttrs {
   }
 };
 
+template <int kSpatial>
 struct AdaptiveAttrs {
   std::vector<int64_t> output_size;
-  std::string layout = "NCHW";
+  std::string layout = kSpatial == 1 ? "NCW" : kSpatial == 2 ? "NCHW" : "NCDHW";
   std::string out_layout;
   static constexpr auto fields() {
     return std::tuple{
@@ -123,42 +124,59 @@ te::Tensor lower_avg(const LowerInput& in, const PoolAttrs<kSpatial>& attrs) {
   return topi::avg_pool(in[0], options_of(in.call, attrs));
 }
 
-Shape adaptive_size(const Call& call, const AdaptiveAttrs& attrs, const Shape& data,
+Shape adaptive_size(const Call& call, const std::vector<int64_t>& output_size, const Shape& data,
                     const std::vector<size_t>& spatial) {
   Shape size;
   for (size_t at : spatial) size.push_back(data[at]);
-  if (attrs.output_size.empty()) return size;
-  return extents(per_dimension(call, attrs.output_size, spatial.size(), "output_size", 1));
+  if (output_size.empty()) return size;
+  return extents(per_dimension(call, output_size, spatial.size(), "output_size", 1));
 }
 
-Type infer_adaptive(const Call& call, const AdaptiveAttrs& attrs) {
-  require_ndim(call, 0, 4);
+template <int kSpatial>
+Type infer_adaptive(const Call& call, const AdaptiveAttrs<kSpatial>& attrs) {
+  require_ndim(call, 0, kSpatial + 2);
   const TensorTypeNode* data = tensor_arg(call, 0);
-  const std::vector<size_t> spatial = spatial_of(call, attrs.layout, attrs.out_layout, 2);
+  const std::vector<size_t> spatial = spatial_of(call, attrs.layout, attrs.out_layout, kSpatial);
   const Shape* shape = known_shape(data);
-  if (!shape) return tensor_type_of_ndim(4, data->dtype);
+  if (!shape) return tensor_type_of_ndim(kSpatial + 2, data->dtype);
   Shape result = *shape;
-  const Shape size = adaptive_size(call, attrs, *shape, spatial);
+  const Shape size = adaptive_size(call, attrs.output_size, *shape, spatial);
   for (size_t n = 0; n < spatial.size(); ++n) result[spatial[n]] = size[n];
   return tensor_type(std::move(result), data->dtype);
 }
-te::Tensor lower_adaptive(const LowerInput& in, const AdaptiveAttrs& attrs) {
+template <int kSpatial>
+te::Tensor lower_adaptive(const LowerInput& in, const AdaptiveAttrs<kSpatial>& attrs) {
   return topi::adaptive_avg_pool(
-      in[0], adaptive_size(in.call, attrs, in[0].shape(), topi::spatial_dims(attrs.layout)), attrs.layout);
+      in[0], adaptive_size(in.call, attrs.output_size, in[0].shape(), topi::spatial_dims(attrs.layout)),
+      attrs.layout);
 }
 
 constexpr FusePattern kOutFusable = FusePattern::kOutFusable;
+template <int kSpatial>
+constexpr OpInfo max_row(std::string_view name) {
+  return op<&infer_pool<kSpatial>, &lower_max<kSpatial>, PoolAttrs<kSpatial>>(
+      name, "data", "Largest element of each window.", kOutFusable);
+}
+template <int kSpatial>
+constexpr OpInfo avg_row(std::string_view name) {
+  return op<&infer_pool<kSpatial>, &lower_avg<kSpatial>, PoolAttrs<kSpatial>>(
+      name, "data", "Mean of each window.", kOutFusable);
+}
+template <int kSpatial>
+constexpr OpInfo adaptive_row(std::string_view name) {
+  return op<&infer_adaptive<kSpatial>, &lower_adaptive<kSpatial>, AdaptiveAttrs<kSpatial>>(
+      name, "data", "Means of nearly equal parts.", kOutFusable);
+}
 constexpr OpInfo kOps[] = {
-    op<&infer_pool<1>, &lower_max<1>, PoolAttrs<1>>("relax.nn.max_pool1d", "data",
-                                                    "Largest element of each window.", kOutFusable),
-    op<&infer_pool<2>, &lower_max<2>, PoolAttrs<2>>("relax.nn.max_pool2d", "data",
-                                                    "Largest element of each window.", kOutFusable),
-    op<&infer_pool<1>, &lower_avg<1>, PoolAttrs<1>>("relax.nn.avg_pool1d", "data", "Mean of each window.",
-                                                    kOutFusable),
-    op<&infer_pool<2>, &lower_avg<2>, PoolAttrs<2>>("relax.nn.avg_pool2d", "data", "Mean of each window.",
-                                                    kOutFusable),
-    op<infer_adaptive, lower_adaptive, AdaptiveAttrs>("relax.nn.adaptive_avg_pool2d", "data",
-                                                      "Means of nearly equal parts.", kOutFusable),
+    max_row<1>("relax.nn.max_pool1d"),
+    max_row<2>("relax.nn.max_pool2d"),
+    max_row<3>("relax.nn.max_pool3d"),
+    avg_row<1>("relax.nn.avg_pool1d"),
+    avg_row<2>("relax.nn.avg_pool2d"),
+    avg_row<3>("relax.nn.avg_pool3d"),
+    adaptive_row<1>("relax.nn.adaptive_avg_pool1d"),
+    adaptive_row<2>("relax.nn.adaptive_avg_pool2d"),
+    adaptive_row<3>("relax.nn.adaptive_avg_pool3d"),
 };
 
 }  // namespace

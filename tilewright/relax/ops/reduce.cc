@@ -1,6 +1,7 @@
 // Reductions over axes.  axis: which, all if not given; keepdims: whether they stay as ones.
 #include "tilewright/te/topi/reduce.h"
 #include "tilewright/relax/op_util.h"
+#include "tilewright/te/topi/transform.h"
 
 namespace tilewright::relax {
 namespace {
@@ -25,12 +26,14 @@ struct ArgAttrs {
 };
 
 struct CumAttrs {
-  int64_t axis = 0;
+  std::optional<int64_t> axis;
+  DataType dtype = DataType::void_();
   bool exclusive = false, reverse = false;
   static constexpr auto fields() {
-    return std::tuple{field<&CumAttrs::axis>("axis", "the dimension to sum along"),
+    return std::tuple{field<&CumAttrs::axis>("axis", "the dimension; none: all elements in row-major order"),
+                      field<&CumAttrs::dtype>("dtype", "of the result; void: that of data"),
                       field<&CumAttrs::exclusive>("exclusive", "whether an element's own value is left out"),
-                      field<&CumAttrs::reverse>("reverse", "whether to sum from the end")};
+                      field<&CumAttrs::reverse>("reverse", "whether to start from the end")};
   }
 };
 
@@ -57,10 +60,13 @@ Type infer_arg(const Call& call, const ArgAttrs& attrs) {
   return reduced(call, attrs.axis ? std::vector<int64_t>{*attrs.axis} : std::vector<int64_t>{},
                  attrs.keepdims, kInt64);
 }
-Type infer_cumsum(const Call& call, const CumAttrs& attrs) {
+Type infer_cumulative(const Call& call, const CumAttrs& attrs) {
   const TensorTypeNode* x = tensor_arg(call, 0);
-  if (x->ndim >= 0) normalize_axis(call, attrs.axis, x->ndim);
-  return Type(x);
+  const DataType dtype = attrs.dtype.is_void() ? x->dtype : attrs.dtype;
+  if (attrs.axis && x->ndim >= 0) normalize_axis(call, *attrs.axis, x->ndim);
+  const Shape* shape = known_shape(x);
+  if (!shape) return tensor_type_of_ndim(attrs.axis ? x->ndim : 1, dtype);
+  return tensor_type(attrs.axis ? *shape : Shape{num_elements(*shape)}, dtype);
 }
 
 using Reduce = te::Tensor (*)(const te::Tensor&, const topi::Axes&, bool);
@@ -78,9 +84,14 @@ te::Tensor lower_arg(const LowerInput& in, const ArgAttrs& attrs) {
   const std::vector<int64_t> axis = attrs.axis ? std::vector<int64_t>{*attrs.axis} : std::vector<int64_t>{};
   return kFunction(in[0], axes_of(in.call, axis, static_cast<int64_t>(in[0].ndim())), attrs.keepdims, kInt64);
 }
-te::Tensor lower_cumsum(const LowerInput& in, const CumAttrs& attrs) {
-  return topi::cumsum(in[0], normalize_axis(in.call, attrs.axis, static_cast<int64_t>(in[0].ndim())),
-                      attrs.exclusive, attrs.reverse);
+using Cumulate = te::Tensor (*)(const te::Tensor&, int64_t, bool, bool);
+template <Cumulate kFunction>
+te::Tensor lower_cumulative(const LowerInput& in, const CumAttrs& attrs) {
+  te::Tensor x = in[0];
+  if (x.dtype() != in.out_dtype()) x = topi::cast(x, in.out_dtype());
+  if (!attrs.axis) x = topi::reshape(x, in.out_shape());
+  const int64_t axis = normalize_axis(in.call, attrs.axis.value_or(0), static_cast<int64_t>(x.ndim()));
+  return kFunction(x, axis, attrs.exclusive, attrs.reverse);
 }
 
 constexpr FusePattern kReduction = FusePattern::kReduction;
@@ -103,8 +114,10 @@ constexpr OpInfo kOps[] = {
         "relax.argmax", "x", "Position of the largest element, the first of equal ones.", kReduction),
     op<infer_arg, lower_arg<topi::argmin>, ArgAttrs>(
         "relax.argmin", "x", "Position of the smallest element, the first of equal ones.", kReduction),
-    op<infer_cumsum, lower_cumsum, CumAttrs>("relax.cumsum", "data", "Sums of the elements up to each one.",
-                                             FusePattern::kOpaque),
+    op<infer_cumulative, lower_cumulative<topi::cumsum>, CumAttrs>(
+        "relax.cumsum", "data", "Sums of the elements up to each one.", FusePattern::kOpaque),
+    op<infer_cumulative, lower_cumulative<topi::cumprod>, CumAttrs>(
+        "relax.cumprod", "data", "Products of the elements up to each one.", FusePattern::kOpaque),
 };
 
 }  // namespace

@@ -190,25 +190,28 @@ te::Tensor lower_tile(const LowerInput& in, const TileAttrs& attrs) {
 
 struct RepeatAttrs {
   int64_t repeats = 1;
-  int64_t axis = 0;
+  std::optional<int64_t> axis;
   static constexpr auto fields() {
-    return std::tuple{field<&RepeatAttrs::repeats>("repeats", "how often each element"),
-                      field<&RepeatAttrs::axis>("axis", "the dimension")};
+    return std::tuple{
+        field<&RepeatAttrs::repeats>("repeats", "how often each element"),
+        field<&RepeatAttrs::axis>("axis", "the dimension; none: of all elements in row-major order")};
   }
 };
 Type infer_repeat(const Call& call, const RepeatAttrs& attrs) {
   const TensorTypeNode* x = tensor_arg(call, 0);
   if (attrs.repeats < 0) fail(call, "repeats is {}, expected at least 0", attrs.repeats);
   const Shape* shape = known_shape(x);
-  if (!shape) return tensor_type_of_ndim(x->ndim, x->dtype);
-  Shape result = *shape;
-  PrimExpr& extent = result[static_cast<size_t>(normalize_axis(call, attrs.axis, x->ndim))];
+  if (!shape) return tensor_type_of_ndim(attrs.axis ? x->ndim : 1, x->dtype);
+  Shape result = attrs.axis ? *shape : Shape{num_elements(*shape)};
+  const int64_t axis = attrs.axis ? normalize_axis(call, *attrs.axis, x->ndim) : 0;
+  PrimExpr& extent = result[static_cast<size_t>(axis)];
   extent = extent * attrs.repeats;
   return tensor_type(std::move(result), x->dtype);
 }
 te::Tensor lower_repeat(const LowerInput& in, const RepeatAttrs& attrs) {
+  if (!attrs.axis) return topi::repeat(topi::reshape(in[0], {num_elements(in[0].shape())}), attrs.repeats, 0);
   return topi::repeat(in[0], attrs.repeats,
-                      normalize_axis(in.call, attrs.axis, static_cast<int64_t>(in[0].ndim())));
+                      normalize_axis(in.call, *attrs.axis, static_cast<int64_t>(in[0].ndim())));
 }
 Type infer_flip(const Call& call, const AxisAttrs& attrs) {
   const TensorTypeNode* x = tensor_arg(call, 0);

@@ -79,6 +79,17 @@ te::Tensor lower_astype(const LowerInput& in, const CastAttrs& attrs) {
   return topi::cast(in[0], attrs.dtype);
 }
 
+struct WrapAttrs {
+  DataType dtype = kFloat32;
+  static constexpr auto fields() {
+    return std::tuple{field<&WrapAttrs::dtype>("dtype", "the element type that the computation sees")};
+  }
+};
+Type infer_wrap(const Call& call, const WrapAttrs& attrs) {
+  return same_shape(tensor_arg(call, 0), attrs.dtype);
+}
+te::Tensor lower_wrap(const LowerInput& in, const WrapAttrs& attrs) { return topi::cast(in[0], attrs.dtype); }
+
 struct AlphaAttrs {
   double alpha = 0.01;
   static constexpr auto fields() {
@@ -88,6 +99,25 @@ struct AlphaAttrs {
 Type infer_alpha(const Call& call, const AlphaAttrs&) { return infer_float(call); }
 te::Tensor lower_leaky_relu(const LowerInput& in, const AlphaAttrs& attrs) {
   return topi::leaky_relu(in[0], attrs.alpha);
+}
+
+struct SoftplusAttrs {
+  double beta = 1, threshold = 20;
+  static constexpr auto fields() {
+    return std::tuple{field<&SoftplusAttrs::beta>("beta", "how sharp the bend at 0 is"),
+                      field<&SoftplusAttrs::threshold>("threshold", "beta * x above which x is the result")};
+  }
+};
+Type infer_softplus(const Call& call, const SoftplusAttrs& attrs) {
+  if (attrs.beta == 0) fail(call, "beta is 0");
+  return infer_float(call);
+}
+te::Tensor lower_softplus(const LowerInput& in, const SoftplusAttrs& attrs) {
+  return topi::softplus(in[0], attrs.beta, attrs.threshold);
+}
+
+te::Tensor lower_relu6(const LowerInput& in) {
+  return topi::clip(in[0], tir::make_const_int(in[0].dtype(), 0), tir::make_const_int(in[0].dtype(), 6));
 }
 
 Type infer_clip(const Call& call) {
@@ -135,11 +165,17 @@ constexpr OpInfo kOps[] = {
     with_topi<topi::gelu, &infer_float>("relax.nn.gelu", "x / 2 * (1 + erf(x / sqrt(2)))."),
     with_topi<topi::gelu_tanh, &infer_float>("relax.nn.gelu_tanh", "gelu, approximated by tanh."),
     with_topi<topi::silu, &infer_float>("relax.nn.silu", "x * sigmoid(x)."),
-    with_topi<topi::softplus, &infer_float>("relax.nn.softplus", "log(1 + exp(x))."),
+    with_topi<topi::selu, &infer_float>("relax.nn.selu",
+                                        "1.0507 * (x where positive, else 1.67326 * (exp(x) - 1))."),
+    op<infer_same, lower_relu6>("relax.nn.relu6", "x", "min(max(x, 0), 6).", kElementwise),
+    op<infer_softplus, lower_softplus, SoftplusAttrs>("relax.nn.softplus", "x",
+                                                      "log(1 + exp(beta * x)) / beta.", kElementwise),
     op<infer_alpha, lower_leaky_relu, AlphaAttrs>("relax.nn.leakyrelu", "x",
                                                   "x where positive, else alpha * x.", kElementwise),
     op<infer_astype, lower_astype, CastAttrs>(
         "relax.astype", "x", "The values as another dtype; float to int truncates.", kElementwise),
+    op<infer_wrap, lower_wrap, WrapAttrs>("relax.wrap_param", "data",
+                                          "A parameter as the dtype of the model.", kElementwise),
     op<infer_clip, lower_clip>("relax.clip", "x, min, max", "min(max(x, min), max).", kElementwise),
 };
 

@@ -122,7 +122,8 @@ class Folding {
     if (!call) return value;
     const std::string_view name = op_name(call);
     if (name == "relax.nn.batch_norm") {
-      if (has_constant_statistics(call)) norms_[var.get()] = Call(call);
+      if (has_constant_statistics(call) && call->attrs.get_int("training", 0) == 0)
+        norms_[var.get()] = Call(call);
       return value;
     }
     if (auto linear = linear_of(call)) {

@@ -1,7 +1,8 @@
 // Operators become calls of loop programs made from their tensor expressions; equal programs are kept once.
 //   lv = R.add(x, y)  ->  lv = R.call_tir(cls.add, (x, y), out_sinfo=R.Tensor((4, 5), "float32"))
 // Operators that only give another shape (reshape, flatten, expand_dims, squeeze) stay: the VM makes views.
-// Operators without a tensor expression stay too; what runs them is decided later.
+// Operators that a function of the runtime does (sort, unique) become calls of it.
+// Operators with neither stay too; what runs them is decided later.
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/relax/block_builder.h"
 #include "tilewright/relax/liveness.h"
@@ -42,6 +43,7 @@ IRModule run(const IRModule& module, const Options& options, PassContext&) {
     Function legal = rewrite(func, [&](auto& self, const CallNode* node) -> Expr {
       Call call = self.children(node);
       const OpInfo* info = op_of(call.get());
+      if (info && !info->packed.empty() && !is_kept(options, *info)) return runtime_call(call, *info);
       if (!info || !info->lower || is_reshape_like(info->name) || is_kept(options, *info)) return call;
       return legalized(call, *info, builder);
     });

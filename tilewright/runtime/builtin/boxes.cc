@@ -34,8 +34,9 @@ void require_float32(const Tensor& tensor, std::string_view what) {
         .help("cast it to float32 before, e.g. R.astype(x, \"float32\")");
 }
 
-// boxes [batch, n, 4], scores [batch, classes, n], max_output_boxes_per_class, iou_threshold, score_threshold
-//   -> [batch * classes * n, 3] of (batch, class, box), the chosen ones first, and their number [1]
+// boxes [batch, n, 4], scores [batch, classes, n], max_output_boxes_per_class, iou_threshold,
+// score_threshold, output_format -> [batch * classes * n, 3] of (batch, class, box), the chosen ones first,
+// and their number [1]
 Value all_class_non_max_suppression(Args args) {
   constexpr std::string_view kWhat = "vision.all_class_non_max_suppression";
   const Tensor boxes = input(args, 0, kWhat), scores = input(args, 1, kWhat);
@@ -44,7 +45,7 @@ Value all_class_non_max_suppression(Args args) {
   const int64_t most = args[2].as_int();
   const auto max_overlap = static_cast<float>(args[3].as_float()),
              least_score = static_cast<float>(args[4].as_float());
-  const Tensor chosen = args[5].as_tensor(), count = args[6].as_tensor();
+  const Tensor chosen = args[6].as_tensor(), count = args[7].as_tensor();
   const int64_t num_batches = scores.shape()[0], num_classes = scores.shape()[1],
                 num_boxes = scores.shape()[2];
   int64_t* rows = chosen.data_as<int64_t>();
@@ -53,13 +54,11 @@ Value all_class_non_max_suppression(Args args) {
   for (int64_t line = 0; line < num_batches * num_classes; ++line) {
     const float* score = scores.data_as<float>() + line * num_boxes;
     const float* corners = boxes.data_as<float>() + line / num_classes * num_boxes * 4;
-    std::vector<int64_t> order;
-    for (int64_t n = 0; n < num_boxes; ++n)
-      if (score[n] > least_score) order.push_back(n);
-    std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return score[a] > score[b]; });
+    const std::vector<int64_t> order =
+        sorted_positions(num_boxes, [&](int64_t a, int64_t b) { return score[a] > score[b]; });
     std::vector<Box> kept;
     for (int64_t n : order) {
-      if (static_cast<int64_t>(kept.size()) >= most) break;
+      if (static_cast<int64_t>(kept.size()) >= most || !(score[n] > least_score)) break;
       const Box box = box_of(corners + 4 * n);
       if (std::any_of(kept.begin(), kept.end(),
                       [&](const Box& better) { return overlap(better, box) > max_overlap; }))
@@ -108,10 +107,10 @@ struct SuppressOptions {
 // The rows of one image that stay, best first.
 std::vector<int64_t> suppressed(const float* rows, int64_t width, int64_t num_valid,
                                 const SuppressOptions& options) {
-  std::vector<int64_t> order(static_cast<size_t>(num_valid)), kept;
-  std::iota(order.begin(), order.end(), 0);
+  std::vector<int64_t> kept;
   auto score = [&](int64_t n) { return rows[n * width + options.score_index]; };
-  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return score(a) > score(b); });
+  std::vector<int64_t> order =
+      sorted_positions(num_valid, [&](int64_t a, int64_t b) { return score(a) > score(b); });
   if (options.top_k >= 0 && options.top_k < num_valid) order.resize(static_cast<size_t>(options.top_k));
   for (int64_t n : order) {
     if (options.max_output_size >= 0 && static_cast<int64_t>(kept.size()) >= options.max_output_size) break;

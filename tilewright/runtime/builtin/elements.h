@@ -1,8 +1,11 @@
 // What the built-in functions share: element types, and tensors seen as lines along one dimension.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <numeric>
 #include <string_view>
+#include <vector>
 
 #include "tilewright/runtime/function.h"
 #include "tilewright/support/error.h"
@@ -56,6 +59,16 @@ struct Lines {
   int64_t count() const { return outer * inner; }
   int64_t start(int64_t line) const { return line / inner * extent * inner + line % inner; }
 };
+
+/// 0 .. count - 1 in the order of `is_before`; equal ones keep theirs.
+template <class IsBefore>
+std::vector<int64_t> sorted_positions(int64_t count, const IsBefore& is_before) {
+  std::vector<int64_t> order(static_cast<size_t>(count));
+  std::iota(order.begin(), order.end(), int64_t{0});
+  std::sort(order.begin(), order.end(),
+            [&](int64_t a, int64_t b) { return is_before(a, b) || (a < b && !is_before(b, a)); });
+  return order;
+}
 
 /// Argument `n` as a compact tensor.
 inline Tensor input(Args args, size_t n, std::string_view what) { return args[n].as_tensor(what).compact(); }

@@ -70,6 +70,12 @@ Value scatter_elements(Args args) {
                result = args[5].as_tensor();
   const int64_t given = args[3].as_int();
   const auto axis = static_cast<size_t>(given < 0 ? given + data.ndim() : given);
+  bool fits = indices.ndim() == data.ndim() && std::ranges::equal(indices.shape(), updates.shape());
+  for (size_t dim = 0; fits && dim < data.shape().size(); ++dim)
+    fits = dim == axis || indices.shape()[dim] <= data.shape()[dim];
+  if (!fits)
+    throw UserError("{}: indices {} and updates {} do not fit data {}", kWhat, type_str(indices),
+                    type_str(updates), type_str(data));
   result.copy_from(data);
   const Shape strides = row_major_strides(data.shape());
   with_number_type(data.dtype(), kWhat, [&]<class T>(T) {
@@ -97,9 +103,13 @@ Value scatter_nd(Args args) {
   const Shape strides = row_major_strides(data.shape());
   const int64_t depth = indices.shape().back();
   const int64_t row = depth == 0 ? data.num_elements() : strides[static_cast<size_t>(depth - 1)];
+  int64_t num_rows = 1;
+  for (size_t dim = 0; dim + 1 < indices.shape().size(); ++dim) num_rows *= indices.shape()[dim];
+  if (updates.num_elements() != num_rows * row)
+    throw UserError("{}: indices {} and updates {} do not fit data {}", kWhat, type_str(indices),
+                    type_str(updates), type_str(data));
   with_number_type(data.dtype(), kWhat, [&]<class T>(T) {
     Combine<T> combine(result, args[3].as_string());
-    const int64_t num_rows = depth == 0 ? 1 : indices.num_elements() / depth;
     for (int64_t n = 0; n < num_rows; ++n) {
       int64_t at = 0;
       for (int64_t dim = 0; dim < depth; ++dim)
@@ -111,6 +121,14 @@ Value scatter_nd(Args args) {
     combine.finish();
   });
   return {};
+}
+
+bool broadcasts(ShapeView from, ShapeView to) {
+  if (from.size() > to.size()) return false;
+  for (size_t n = 1; n <= from.size(); ++n) {
+    if (from[from.size() - n] != 1 && from[from.size() - n] != to[to.size() - n]) return false;
+  }
+  return true;
 }
 
 // The element of a tensor of `shape` that stands at `position` of a shape it broadcasts to.
@@ -142,6 +160,11 @@ Value index_put(Args args) {
   const size_t num_places = places.size();
   Shape whole = places;
   whole.insert(whole.end(), data.shape().begin() + static_cast<int64_t>(num_indices), data.shape().end());
+  bool fits = broadcasts(values.shape(), whole);
+  for (const Tensor& index : indices) fits &= broadcasts(index.shape(), places);
+  if (!fits)
+    throw UserError("{}: values {} and indices do not fit places {} of data {}", kWhat, type_str(values),
+                    shape_str(places), type_str(data));
   result.copy_from(data);
   const Shape strides = row_major_strides(data.shape());
   int64_t total = 1;

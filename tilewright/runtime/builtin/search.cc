@@ -31,10 +31,8 @@ int compare(const T* data, const Lines& lines, int64_t a, int64_t b) {
 
 template <class T>
 Groups group(const T* data, const Lines& lines, bool sorted) {
-  std::vector<int64_t> order(static_cast<size_t>(lines.extent));
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](int64_t a, int64_t b) { return compare(data, lines, a, b) < 0; });
+  const std::vector<int64_t> order =
+      sorted_positions(lines.extent, [&](int64_t a, int64_t b) { return compare(data, lines, a, b) < 0; });
   Groups groups;
   groups.inverse.resize(order.size());
   for (size_t n = 0; n < order.size(); ++n) {
@@ -117,6 +115,11 @@ Value dynamic_strided_slice(Args args) {
   constexpr std::string_view kWhat = "dynamic_strided_slice";
   const Tensor x = input(args, 0, kWhat), begin = input(args, 1, kWhat), end = input(args, 2, kWhat),
                strides = input(args, 3, kWhat);
+  for (const Tensor& bounds : {begin, end, strides}) {
+    if (bounds.num_elements() != x.ndim())
+      throw UserError("{}: {} bounds for {} with {} dimensions", kWhat, bounds.num_elements(), type_str(x),
+                      x.ndim());
+  }
   Shape from, step, shape;
   for (int64_t n = 0; n < x.ndim(); ++n) {
     const int64_t extent = x.shape()[static_cast<size_t>(n)], stride = integer_at(strides, n, kWhat);

@@ -18,12 +18,10 @@ bool is_below(T a, T b) {
 // Calls `take(line, order)` with the positions of each line of `x` in sorted order.
 template <class T, class Take>
 void for_each_order(const Tensor& x, const Lines& lines, bool descending, const Take& take) {
-  std::vector<int64_t> order(static_cast<size_t>(lines.extent));
   for (int64_t line = 0; line < lines.count(); ++line) {
     const T* data = x.data_as<T>() + lines.start(line);
     auto at = [&](int64_t n) { return data[n * lines.inner]; };
-    std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+    const std::vector<int64_t> order = sorted_positions(lines.extent, [&](int64_t a, int64_t b) {
       return descending ? is_below(at(b), at(a)) : is_below(at(a), at(b));
     });
     take(line, order);
@@ -95,23 +93,21 @@ std::vector<int64_t> offsets(ShapeView shape, const std::vector<bool>& is_moving
   return result;
 }
 
-// x, axes, values, and the positions if one axis is reduced: the lower of two elements in the middle, or the
-// first NaN
+// x, axes, keepdims, values, and the positions if one axis is reduced: the lower of two elements in the
+// middle, or the first NaN
 Value median(Args args) {
-  const Tensor x = input(args, 0, "median"), values = args[2].as_tensor();
-  const Tensor positions = args.size() > 3 ? args[3].as_tensor() : Tensor();
+  const Tensor x = input(args, 0, "median"), values = args[3].as_tensor();
+  const Tensor positions = args.size() > 4 ? args[4].as_tensor() : Tensor();
   std::vector<bool> is_reduced(static_cast<size_t>(x.ndim()), args[1].as_shape().empty());
   for (int64_t axis : args[1].as_shape())
     is_reduced[static_cast<size_t>(axis < 0 ? axis + x.ndim() : axis)] = true;
   const std::vector<int64_t> outer = offsets(x.shape(), is_reduced, false),
                              inner = offsets(x.shape(), is_reduced, true);
   with_number_type(x.dtype(), "median", [&]<class T>(T) {
-    std::vector<int64_t> order(inner.size());
     for (size_t n = 0; n < outer.size(); ++n) {
       auto at = [&](int64_t i) { return x.data_as<T>()[outer[n] + inner[static_cast<size_t>(i)]]; };
-      std::iota(order.begin(), order.end(), 0);
-      std::stable_sort(order.begin(), order.end(),
-                       [&](int64_t a, int64_t b) { return is_below(at(a), at(b)); });
+      const std::vector<int64_t> order = sorted_positions(
+          static_cast<int64_t>(inner.size()), [&](int64_t a, int64_t b) { return is_below(at(a), at(b)); });
       auto nan = std::find_if(order.begin(), order.end(), [&](int64_t i) { return at(i) != at(i); });
       const int64_t middle = nan != order.end() ? *nan : order[(order.size() - 1) / 2];
       values.data_as<T>()[n] = at(middle);

@@ -116,6 +116,14 @@ Tensor maximum(const Tensor& a, const Tensor& b) {
 Tensor minimum(const Tensor& a, const Tensor& b) {
   return binary(a, b, "T_minimum", [](PrimExpr x, PrimExpr y) { return tir::min(x, y); });
 }
+Tensor log_add_exp(const Tensor& a, const Tensor& b) {
+  return binary(a, b, "T_log_add_exp", [](PrimExpr x, PrimExpr y) {
+    // equal arguments, infinite ones too, have distance 0
+    PrimExpr zero = make_const_int(x->dtype, 0);
+    PrimExpr distance = select(tir::equal(x, y), zero, call(x->dtype, "abs", {x - y}));
+    return tir::max(x, y) + call(x->dtype, "log1p", {call(x->dtype, "exp", {zero - distance})});
+  });
+}
 Tensor equal(const Tensor& a, const Tensor& b) {
   return binary(a, b, "T_equal", [](PrimExpr x, PrimExpr y) { return tir::equal(x, y); });
 }

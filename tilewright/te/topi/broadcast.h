@@ -28,6 +28,8 @@ Tensor truncmod(const Tensor& a, const Tensor& b);
 Tensor power(const Tensor& a, const Tensor& b);
 Tensor maximum(const Tensor& a, const Tensor& b);
 Tensor minimum(const Tensor& a, const Tensor& b);
+/// log(exp(a) + exp(b)), without overflow
+Tensor log_add_exp(const Tensor& a, const Tensor& b);
 Tensor equal(const Tensor& a, const Tensor& b);
 Tensor not_equal(const Tensor& a, const Tensor& b);
 Tensor less(const Tensor& a, const Tensor& b);

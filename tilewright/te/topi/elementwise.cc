@@ -68,10 +68,21 @@ Tensor silu(const Tensor& x) {
   return elementwise(x, "T_silu", [](PrimExpr v) { return v * sigmoid(v); });
 }
 
-Tensor softplus(const Tensor& x) {
-  return elementwise(x, "T_softplus", [](PrimExpr v) {  // max(x, 0) + log1p(exp(-|x|))
-    PrimExpr small = call(v->dtype, "exp", {call(v->dtype, "abs", {v}) * constant(v, -1)});
-    return tir::max(v, constant(v, 0)) + call(v->dtype, "log1p", {small});
+Tensor softplus(const Tensor& x, double beta, double threshold) {
+  return elementwise(x, "T_softplus", [&](PrimExpr v) {  // max(y, 0) + log1p(exp(-|y|)) for y = beta * x
+    PrimExpr y = beta == 1 ? v : v * constant(v, beta);
+    PrimExpr small = call(v->dtype, "exp", {call(v->dtype, "abs", {y}) * constant(v, -1)});
+    PrimExpr soft = tir::max(y, constant(v, 0)) + call(v->dtype, "log1p", {small});
+    if (beta != 1) soft = div(soft, constant(v, beta));
+    return select(y > constant(v, threshold), v, soft);
+  });
+}
+
+Tensor selu(const Tensor& x) {
+  return elementwise(x, "T_selu", [](PrimExpr v) {
+    PrimExpr below = (call(v->dtype, "exp", {tir::min(v, constant(v, 0))}) - constant(v, 1)) *
+                     constant(v, 1.0507009873554805 * 1.6732632423543772);
+    return select(v > constant(v, 0), v * constant(v, 1.0507009873554805), below);
   });
 }
 
@@ -97,14 +108,17 @@ Tensor bitwise_not(const Tensor& x) {
     return v->dtype.is_bool() ? tir::logical_not(v) : call(v->dtype, "bitwise_not", {v});
   });
 }
-Tensor isnan(const Tensor& x) {
-  return elementwise(x, "T_isnan", [](PrimExpr v) { return call(kBoolType, "isnan", {v}); });
+namespace {
+// What no integer is.
+Tensor special(const Tensor& x, const char* op, bool of_integers) {
+  return elementwise(x, fmt::format("T_{}", op), [&](PrimExpr v) -> PrimExpr {
+    return v->dtype.is_float() ? call(kBoolType, op, {v}) : bool_imm(of_integers);
+  });
 }
-Tensor isinf(const Tensor& x) {
-  return elementwise(x, "T_isinf", [](PrimExpr v) { return call(kBoolType, "isinf", {v}); });
-}
-Tensor isfinite(const Tensor& x) {
-  return elementwise(x, "T_isfinite", [](PrimExpr v) { return call(kBoolType, "isfinite", {v}); });
-}
+}  // namespace
+
+Tensor isnan(const Tensor& x) { return special(x, "isnan", false); }
+Tensor isinf(const Tensor& x) { return special(x, "isinf", false); }
+Tensor isfinite(const Tensor& x) { return special(x, "isfinite", true); }
 
 }  // namespace tilewright::topi

@@ -25,8 +25,10 @@ Tensor gelu(const Tensor& x);
 Tensor gelu_tanh(const Tensor& x);
 /// x * sigmoid(x)
 Tensor silu(const Tensor& x);
-/// log(1 + exp(x)), without overflow for large x
-Tensor softplus(const Tensor& x);
+/// log(1 + exp(beta * x)) / beta, and x where beta * x is above `threshold`
+Tensor softplus(const Tensor& x, double beta = 1, double threshold = 20);
+/// scale * (x where x > 0, else alpha * (exp(x) - 1)).  Source: Klambauer et al., arXiv 1706.02515
+Tensor selu(const Tensor& x);
 /// min(max(x, low), high)
 Tensor clip(const Tensor& x, const PrimExpr& low, const PrimExpr& high);
 Tensor cast(const Tensor& x, DataType dtype);

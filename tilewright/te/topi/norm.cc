@@ -1,5 +1,7 @@
 #include "tilewright/te/topi/norm.h"
 
+#include "tilewright/arith/analyzer.h"
+
 namespace tilewright::topi {
 using namespace tir;
 namespace {
@@ -59,6 +61,39 @@ Tensor rms_norm(const Tensor& x, const Tensor& weight, const Axes& axes, double 
                               weight.at(pick(i, axes));
                      },
                      {.name = "T_rms_norm"});
+}
+
+Tensor group_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta, int64_t num_groups,
+                  int64_t channel_axis, const Axes& axes, double epsilon, bool center, bool scale) {
+  // the channels as [groups, channels of one]
+  const auto channel = static_cast<size_t>(channel_axis);
+  const PrimExpr group_size = arith::simplify(floordiv(x.shape()[channel], num_groups));
+  Shape shape = x.shape();
+  shape[channel] = imm(num_groups, kInt64);
+  shape.insert(shape.begin() + channel_axis + 1, group_size);
+  const Tensor grouped = te::compute(shape,
+                                     [&](const std::vector<Var>& i) {
+                                       std::vector<PrimExpr> at(i.begin(), i.end());
+                                       at[channel] = at[channel] * group_size + at[channel + 1];
+                                       at.erase(at.begin() + channel_axis + 1);
+                                       return x.at(at);
+                                     },
+                                     {.name = "T_groups"});
+  Axes reduced{channel_axis + 1};
+  for (int64_t axis : axes) reduced.push_back(axis > channel_axis ? axis + 1 : axis);
+  const Tensor center_of = mean(grouped, reduced, true), spread = variance(grouped, reduced, true);
+  return te::compute(x.shape(),
+                     [&](const std::vector<Var>& i) {
+                       std::vector<PrimExpr> at(i.begin(), i.end());
+                       at[channel] = floordiv(at[channel], group_size);
+                       at.insert(at.begin() + channel_axis + 1, imm(0, kInt64));
+                       for (int64_t axis : reduced) at[static_cast<size_t>(axis)] = imm(0, kInt64);
+                       PrimExpr result = (x.at({i.begin(), i.end()}) - center_of.at(at)) *
+                                         inverse_root(spread.at(at), epsilon);
+                       if (scale) result = result * gamma.at({i[channel]});
+                       return center ? result + beta.at({i[channel]}) : result;
+                     },
+                     {.name = "T_group_norm"});
 }
 
 }  // namespace tilewright::topi

@@ -15,4 +15,10 @@ Tensor layer_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta, cons
 /// x / sqrt(mean(x * x) + epsilon) * weight over `axes`.  Source: Zhang and Sennrich, arXiv 1910.07467
 Tensor rms_norm(const Tensor& x, const Tensor& weight, const Axes& axes, double epsilon);
 
+/// The channels, dimension `channel_axis`, in `num_groups` groups; each group normalized over its channels
+/// and `axes`.  gamma and beta have one value per channel.  Source: Wu and He, arXiv 1803.08494
+Tensor group_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta, int64_t num_groups,
+                  int64_t channel_axis, const Axes& axes, double epsilon, bool center = true,
+                  bool scale = true);
+
 }  // namespace tilewright::topi

@@ -164,7 +164,9 @@ Tensor argmin(const Tensor& x, const Axes& axes, bool keepdims, DataType dtype) 
   return arg_reduce(x, axes, keepdims, dtype, false);
 }
 
-Tensor cumsum(const Tensor& x, int64_t axis, bool exclusive, bool reverse) {
+namespace {
+Tensor cumulate(const Tensor& x, int64_t axis, bool exclusive, bool reverse, const char* name,
+                Reducer reducer) {
   const auto dim = static_cast<size_t>(axis);
   const IterVar k = te::reduce_axis(x.shape()[dim], "k");
   return te::compute(x.shape(),
@@ -173,9 +175,37 @@ Tensor cumsum(const Tensor& x, int64_t axis, bool exclusive, bool reverse) {
                        indices[dim] = k->var;
                        PrimExpr here = i[dim], there = k->var;
                        if (reverse) std::swap(here, there);
-                       return te::sum(x.at(indices), {k}, exclusive ? there < here : there <= here);
+                       return reducer(x.at(indices), {k}, exclusive ? there < here : there <= here, nullptr);
                      },
-                     {.name = "T_cumsum"});
+                     {.name = name});
+}
+}  // namespace
+
+Tensor cumsum(const Tensor& x, int64_t axis, bool exclusive, bool reverse) {
+  return cumulate(x, axis, exclusive, reverse, "T_cumsum", te::sum);
+}
+Tensor cumprod(const Tensor& x, int64_t axis, bool exclusive, bool reverse) {
+  return cumulate(x, axis, exclusive, reverse, "T_cumprod", te::prod);
+}
+
+Tensor collapse_sum(const Tensor& x, const Shape& shape) {
+  const size_t skipped = x.ndim() - shape.size();
+  Axes axes;
+  for (size_t n = 0; n < x.ndim(); ++n) {
+    if (n < skipped || (is_one(shape[n - skipped]) && !is_one(x.shape()[n])))
+      axes.push_back(static_cast<int64_t>(n));
+  }
+  const Plan plan = plan_of(x, axes);
+  return te::compute(shape,
+                     [&](const std::vector<Var>& out) {
+                       std::vector<PrimExpr> indices;
+                       size_t next = 0;
+                       for (size_t n = 0; n < x.ndim(); ++n)
+                         indices.push_back(contains(axes, n) ? PrimExpr(plan.reduced[next++]->var)
+                                                             : PrimExpr(out[n - skipped]));
+                       return axes.empty() ? x.at(indices) : te::sum(x.at(indices), plan.reduced);
+                     },
+                     {.name = "T_collapse_sum"});
 }
 
 }  // namespace tilewright::topi

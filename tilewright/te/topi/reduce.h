@@ -23,6 +23,10 @@ Tensor argmax(const Tensor& x, const Axes& axes, bool keepdims = false, DataType
 Tensor argmin(const Tensor& x, const Axes& axes, bool keepdims = false, DataType dtype = kInt64);
 /// Sums of the elements up to and including each one along `axis`.
 Tensor cumsum(const Tensor& x, int64_t axis, bool exclusive = false, bool reverse = false);
+/// Products of the same.
+Tensor cumprod(const Tensor& x, int64_t axis, bool exclusive = false, bool reverse = false);
+/// The sum of `x` over what broadcasting to its shape from `shape` repeats.
+Tensor collapse_sum(const Tensor& x, const Shape& shape);
 
 /// The number of elements that a reduction over `axes` combines, as `dtype`.
 PrimExpr count_of(const Tensor& x, const Axes& axes, DataType dtype);

@@ -1,0 +1,42 @@
+"""A call of a graph operator from Python values.  Apart from op.py, whose names (all, sum, round) hide builtins."""
+
+from .. import _core
+from ..ir._nodes import classes
+
+_PrimExpr = classes["PrimExpr"]
+
+
+def _is_extent(value) -> bool:
+    return (isinstance(value, int) and not isinstance(value, bool)) or isinstance(value, _PrimExpr)
+
+
+def _value(value):
+    """`value` as a graph value: numbers are scalars, lists of extents shapes, other lists tuples."""
+    if isinstance(value, bool | float | _PrimExpr):
+        return _core.make_node("relax.PrimValue", {"value": value})
+    if isinstance(value, int):
+        return _core.make_node(
+            "relax.PrimValue", {"value": _core.make_node("ir.IntImm", {"dtype": "int64", "value": value})}
+        )
+    if isinstance(value, list | tuple):
+        if all(_is_extent(item) for item in value):
+            return _core.relax_tensor_type(list(value), "float32", -1).shape
+        return _core.make_node("relax.Tuple", {"elements": [_value(item) for item in value]})
+    return value
+
+
+def operator(name: str, arg_names: list, doc: str, attrs: list):
+    attr_names = [attr for attr, _, _ in attrs]
+
+    def call(*args, **kwargs):
+        given = dict(zip(arg_names + attr_names, args, strict=False))
+        more = list(args[len(arg_names) + len(attr_names) :])
+        given.update(kwargs)
+        positional = [given.pop(arg) for arg in arg_names if given.get(arg) is not None]
+        values = {key: value for key, value in given.items() if value is not None}
+        return _core.relax_call_op(name, [_value(arg) for arg in positional + more], values)
+
+    call.__name__ = call.__qualname__ = name.rsplit(".", 1)[-1]
+    lines = [doc, "", *(f"{attr}  {text} ({kind})" for attr, text, kind in attrs)]
+    call.__doc__ = "\n".join(lines)
+    return call

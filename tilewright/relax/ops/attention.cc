@@ -1,0 +1,144 @@
+// Attention and losses.
+#include "tilewright/te/topi/attention.h"
+
+#include <cmath>
+
+#include "tilewright/relax/op_util.h"
+
+namespace tilewright::relax {
+namespace {
+
+// the scale as a node, since it may be absent
+struct AttentionAttrs {
+  ObjectRef scale;
+  std::string causal_mask;
+  std::optional<int64_t> window_size;
+  static constexpr auto fields() {
+    return std::tuple{field<&AttentionAttrs::scale>("scale", "of the products; none: 1 / sqrt(head size)"),
+                      field<&AttentionAttrs::causal_mask>(
+                          "causal_mask",
+                          "\"TopLeft\": query i sees keys up to i; \"BottomRight\": the last "
+                          "query sees all keys; empty: all see all"),
+                      field<&AttentionAttrs::window_size>("window_size",
+                                                          "how many keys before it a query sees; none: all")};
+  }
+};
+
+void require_equal(const Call& call, size_t a, size_t b, size_t dim) {
+  const Shape &x = *known_shape(tensor_arg(call, a)), &y = *known_shape(tensor_arg(call, b));
+  if (equal_extents(x[dim], y[dim]) == Answer::kNo)
+    fail(call, "{} is {}, but {} is {}: they differ in dimension {}", arg_name(call, a), shape_text(x),
+         arg_name(call, b), shape_text(y), dim);
+}
+
+Type infer_attention(const Call& call, const AttentionAttrs& attrs) {
+  for (size_t n = 0; n < 3; ++n) require_ndim(call, n, 4);
+  common_dtype(call, 0, 1);
+  const DataType dtype = common_dtype(call, 0, 2);
+  if (!dtype.is_void() && !dtype.is_float())
+    fail(call, "query is {}, expected a floating-point tensor", dtype.str());
+  if (!attrs.causal_mask.empty() && attrs.causal_mask != "TopLeft" && attrs.causal_mask != "BottomRight")
+    fail(call, "causal_mask is \"{}\", expected \"TopLeft\" or \"BottomRight\"", attrs.causal_mask);
+  if (attrs.scale && !is<FloatImmNode>(attrs.scale) && !is<IntImmNode>(attrs.scale))
+    fail(call, "scale is no number");
+  const Shape *query = known_shape(tensor_arg(call, 0)), *key = known_shape(tensor_arg(call, 1)),
+              *value = known_shape(tensor_arg(call, 2));
+  if (!query || !key || !value) return tensor_type_of_ndim(4, dtype);
+  require_equal(call, 0, 1, 0);
+  require_equal(call, 0, 1, 3);
+  for (size_t dim = 0; dim < 3; ++dim) require_equal(call, 1, 2, dim);
+  const auto *heads = (*query)[2].as<IntImmNode>(), *shared = (*key)[2].as<IntImmNode>();
+  if (heads && shared && (shared->value == 0 || heads->value % shared->value))
+    fail(call, "query has {} heads, which do not divide among the {} of key", heads->value, shared->value);
+  if (call->args.size() > 3) {
+    common_dtype(call, 0, 3);
+    const Shape scores{(*query)[0], (*query)[2], (*query)[1], (*key)[1]};
+    const Shape* bias = known_shape(tensor_arg(call, 3));
+    const std::optional<Shape> both = bias ? broadcast_shapes(call, scores, *bias) : std::nullopt;
+    if (both && (both->size() != 4 || equal_shapes(*both, scores) == Answer::kNo))
+      fail(call, "bias is {}, which does not broadcast to {}", shape_text(*bias), shape_text(scores));
+  }
+  return tensor_type({(*query)[0], (*query)[1], (*query)[2], (*value)[3]}, dtype);
+}
+te::Tensor lower_attention(const LowerInput& in, const AttentionAttrs& attrs) {
+  topi::AttentionOptions options;
+  if (const auto* real = attrs.scale.as<FloatImmNode>())
+    options.scale = real->value;
+  else if (const auto* number = attrs.scale.as<IntImmNode>())
+    options.scale = static_cast<double>(number->value);
+  else if (const auto* size = in[0].shape()[3].as<IntImmNode>())
+    options.scale = 1 / std::sqrt(static_cast<double>(size->value));
+  else
+    throw Unsupported(in.call, "{}: the head size is known only at run time", name_of(in.call))
+        .help("give scale");
+  if (!attrs.causal_mask.empty())
+    options.mask =
+        attrs.causal_mask == "TopLeft" ? topi::CausalMask::kTopLeft : topi::CausalMask::kBottomRight;
+  options.window = attrs.window_size.value_or(-1);
+  return topi::attention(in[0], in[1], in[2], in.has(3) ? in[3] : te::Tensor(), options);
+}
+
+Type infer_cross_entropy(const Call& call) {
+  const DataType dtype = common_dtype(call, 0, 1);
+  const TensorTypeNode *predictions = tensor_arg(call, 0), *labels = tensor_arg(call, 1);
+  const Shape *x = known_shape(predictions), *y = known_shape(labels);
+  if (x && y && equal_shapes(*x, *y) == Answer::kNo)
+    fail(call, "predictions is {}, but labels is {}", shape_text(*x), shape_text(*y));
+  return tensor_type({}, dtype);
+}
+te::Tensor lower_cross_entropy(const LowerInput& in) { return topi::cross_entropy(in[0], in[1]); }
+
+struct NllAttrs {
+  std::string reduction = "mean";
+  int64_t ignore_index = -100;
+  static constexpr auto fields() {
+    return std::tuple{field<&NllAttrs::reduction>("reduction", "\"none\", \"sum\" or \"mean\""),
+                      field<&NllAttrs::ignore_index>("ignore_index", "a target that counts nothing")};
+  }
+};
+Type infer_nll(const Call& call, const NllAttrs& attrs) {
+  const TensorTypeNode *predictions = tensor_arg(call, 0), *targets = tensor_arg(call, 1);
+  if (!targets->dtype.is_void() && !targets->dtype.is_integral())
+    fail(call, "targets is {}, expected integers", short_text(targets));
+  if (attrs.reduction != "none" && attrs.reduction != "sum" && attrs.reduction != "mean")
+    fail(call, "reduction is \"{}\", expected \"none\", \"sum\" or \"mean\"", attrs.reduction);
+  if (call->args.size() > 2) {
+    require_ndim(call, 2, 1);
+    common_dtype(call, 0, 2);
+  }
+  const Shape *x = known_shape(predictions), *y = known_shape(targets);
+  if (x && y) {
+    if (x->empty()) fail(call, "predictions is a scalar, expected classes");
+    Shape expected = *x;
+    expected.erase(expected.begin() + (x->size() == 1 ? 0 : 1));
+    if (equal_shapes(*y, expected) == Answer::kNo)
+      fail(call, "targets is {}, expected {} for predictions {}", shape_text(*y), shape_text(expected),
+           shape_text(*x));
+  }
+  if (attrs.reduction != "none") return tensor_type({}, predictions->dtype);
+  return y ? tensor_type(*y, predictions->dtype) : tensor_type_of_ndim(targets->ndim, predictions->dtype);
+}
+te::Tensor lower_nll(const LowerInput& in, const NllAttrs& attrs) {
+  return topi::nll_loss(in[0], in[1], in.has(2) ? in[2] : te::Tensor(), attrs.reduction, attrs.ignore_index);
+}
+
+constexpr OpInfo kOps[] = {
+    op<infer_attention, lower_attention, AttentionAttrs>(
+        "relax.nn.attention", "query, key, value, bias?",
+        "softmax(query . key * scale + bias) . value per head.", FusePattern::kOpaque),
+    op<infer_attention, lower_attention, AttentionAttrs>(
+        "relax.nn.attention_bias", "query, key, value, bias",
+        "softmax(query . key * scale + bias) . value per head.", FusePattern::kOpaque),
+    op<infer_cross_entropy, lower_cross_entropy>("relax.nn.cross_entropy_with_logits", "predictions, labels",
+                                                 "-sum(predictions * labels) / batch.",
+                                                 FusePattern::kReduction),
+    op<infer_nll, lower_nll, NllAttrs>("relax.nn.nll_loss", "predictions, targets, weights?",
+                                       "Negative log-likelihood of the target classes.",
+                                       FusePattern::kReduction),
+};
+
+}  // namespace
+
+extern constinit const OpTable attention_info = op_table(kOps);
+
+}  // namespace tilewright::relax

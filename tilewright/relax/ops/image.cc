@@ -1,0 +1,154 @@
+// Pictures: resize2d, grid_sample, affine_grid.
+#include "tilewright/te/topi/image.h"
+
+#include "tilewright/relax/op_util.h"
+
+namespace tilewright::relax {
+namespace {
+
+void require_one_of(const Call& call, std::string_view name, const std::string& value,
+                    const std::vector<std::string_view>& known) {
+  if (std::find(known.begin(), known.end(), value) != known.end()) return;
+  fail(call, "{} is \"{}\", expected one of {}", name, value, fmt::join(known, ", "));
+}
+
+struct ResizeAttrs {
+  ObjectRef roi;
+  std::string layout = "NCHW", method = "linear", coordinate_transformation_mode = "half_pixel",
+              rounding_method = "round";
+  double cubic_alpha = -0.75;
+  bool cubic_exclude = false;
+  double extrapolation_value = 0;
+  DataType out_dtype = DataType::void_();
+  static constexpr auto fields() {
+    using A = ResizeAttrs;
+    return std::tuple{
+        field<&A::roi>("roi", "start of height and width, end of them, in parts; of tf_crop_and_resize"),
+        field<&A::layout>("layout", "\"NCHW\" or \"NHWC\""),
+        field<&A::method>("method", "\"nearest_neighbor\", \"linear\" or \"cubic\""),
+        field<&A::coordinate_transformation_mode>("coordinate_transformation_mode",
+                                                  "\"half_pixel\", \"align_corners\", \"asymmetric\", "
+                                                  "\"pytorch_half_pixel\", \"tf_half_pixel_for_nn\", "
+                                                  "\"half_pixel_symmetric\" or \"tf_crop_and_resize\""),
+        field<&A::rounding_method>("rounding_method",
+                                   "of nearest_neighbor: \"round\", \"round_prefer_floor\", "
+                                   "\"round_prefer_ceil\", \"floor\" or \"ceil\""),
+        field<&A::cubic_alpha>("cubic_alpha", "the parameter of the cubic"),
+        field<&A::cubic_exclude>("cubic_exclude", "whether elements outside have no weight in the cubic"),
+        field<&A::extrapolation_value>("extrapolation_value", "outside, of tf_crop_and_resize"),
+        field<&A::out_dtype>("out_dtype", "of the result; void: that of data")};
+  }
+};
+
+std::vector<double> roi_of(const Call& call, const ObjectRef& roi) {
+  if (!roi) return {0, 0, 0, 0};
+  std::vector<double> numbers;
+  if (const auto* list = roi.as<ArrayNode>()) {
+    for (const ObjectRef& item : list->items) {
+      if (const auto* real = item.as<FloatImmNode>())
+        numbers.push_back(real->value);
+      else if (const auto* number = item.as<IntImmNode>())
+        numbers.push_back(static_cast<double>(number->value));
+    }
+  }
+  if (numbers.size() != 4) fail(call, "roi is no list of 4 numbers");
+  return numbers;
+}
+
+Type infer_resize(const Call& call, const ResizeAttrs& attrs) {
+  require_ndim(call, 0, 4);
+  const TensorTypeNode* x = tensor_arg(call, 0);
+  require_one_of(call, "layout", attrs.layout, {"NCHW", "NHWC"});
+  require_one_of(call, "method", attrs.method, {"nearest_neighbor", "linear", "cubic"});
+  require_one_of(call, "coordinate_transformation_mode", attrs.coordinate_transformation_mode,
+                 {"half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel", "tf_half_pixel_for_nn",
+                  "half_pixel_symmetric", "tf_crop_and_resize"});
+  require_one_of(call, "rounding_method", attrs.rounding_method,
+                 {"", "round", "round_prefer_floor", "round_prefer_ceil", "floor", "ceil"});
+  roi_of(call, attrs.roi);
+  const DataType dtype = attrs.out_dtype.is_void() ? x->dtype : attrs.out_dtype;
+  int64_t count;
+  Shape storage;
+  const Shape* size = shape_arg(call, 1, &count, &storage);
+  if (count >= 0 && count != 2) fail(call, "size has {} extents, expected height and width", count);
+  const Shape* shape = known_shape(x);
+  if (!shape || !size) return tensor_type_of_ndim(4, dtype);
+  Shape result = *shape;
+  const size_t first = attrs.layout == "NCHW" ? 2 : 1;
+  for (size_t n = 0; n < 2; ++n) result[first + n] = (*size)[n];
+  return tensor_type(std::move(result), dtype);
+}
+te::Tensor lower_resize(const LowerInput& in, const ResizeAttrs& attrs) {
+  topi::ResizeOptions options;
+  options.layout = attrs.layout;
+  options.method = attrs.method;
+  options.coordinates = attrs.coordinate_transformation_mode;
+  options.rounding = attrs.rounding_method;
+  options.cubic_alpha = attrs.cubic_alpha;
+  options.cubic_exclude = attrs.cubic_exclude;
+  options.roi = roi_of(in.call, attrs.roi);
+  options.extrapolation_value = attrs.extrapolation_value;
+  return topi::resize2d(in[0], in.shape(1), options, in.out_dtype());
+}
+
+struct GridAttrs {
+  std::string method = "bilinear", layout = "NCHW", padding_mode = "zeros";
+  bool align_corners = true;
+  static constexpr auto fields() {
+    return std::tuple{
+        field<&GridAttrs::method>("method", "\"bilinear\", \"nearest\" or \"bicubic\""),
+        field<&GridAttrs::layout>("layout", "\"NCHW\""),
+        field<&GridAttrs::padding_mode>("padding_mode", "\"zeros\", \"border\" or \"reflection\""),
+        field<&GridAttrs::align_corners>("align_corners", "whether -1 and 1 are middles of corner elements")};
+  }
+};
+Type infer_grid_sample(const Call& call, const GridAttrs& attrs) {
+  for (size_t n = 0; n < 2; ++n) require_ndim(call, n, 4);
+  const TensorTypeNode *x = tensor_arg(call, 0), *grid = tensor_arg(call, 1);
+  require_one_of(call, "method", attrs.method, {"bilinear", "nearest", "bicubic"});
+  require_one_of(call, "layout", attrs.layout, {"NCHW"});
+  require_one_of(call, "padding_mode", attrs.padding_mode, {"zeros", "border", "reflection"});
+  const Shape *shape = known_shape(x), *places = known_shape(grid);
+  if (!shape || !places) return tensor_type_of_ndim(4, x->dtype);
+  if (equal_extents((*places)[1], extent_imm(2)) == Answer::kNo ||
+      equal_extents((*places)[0], (*shape)[0]) == Answer::kNo)
+    fail(call, "grid is {}, expected [{}, 2, height, width] for data {}", shape_text(*places),
+         extent_text((*shape)[0]), shape_text(*shape));
+  return tensor_type({(*shape)[0], (*shape)[1], (*places)[2], (*places)[3]}, x->dtype);
+}
+te::Tensor lower_grid_sample(const LowerInput& in, const GridAttrs& attrs) {
+  return topi::grid_sample(in[0], in[1], {attrs.method, attrs.padding_mode, attrs.align_corners});
+}
+
+Type infer_affine_grid(const Call& call) {
+  require_ndim(call, 0, 3);
+  const TensorTypeNode* theta = tensor_arg(call, 0);
+  int64_t count;
+  Shape storage;
+  const Shape* size = shape_arg(call, 1, &count, &storage);
+  if (count >= 0 && count != 2) fail(call, "size has {} extents, expected height and width", count);
+  const Shape* shape = known_shape(theta);
+  if (shape && (equal_extents((*shape)[1], extent_imm(2)) == Answer::kNo ||
+                equal_extents((*shape)[2], extent_imm(3)) == Answer::kNo))
+    fail(call, "data is {}, expected [batch, 2, 3]", shape_text(*shape));
+  if (!shape || !size) return tensor_type_of_ndim(4, theta->dtype);
+  return tensor_type({(*shape)[0], extent_imm(2), (*size)[0], (*size)[1]}, theta->dtype);
+}
+te::Tensor lower_affine_grid(const LowerInput& in) { return topi::affine_grid(in[0], in.shape(1)); }
+
+constexpr OpInfo kOps[] = {
+    op<infer_resize, lower_resize, ResizeAttrs>("relax.image.resize2d", "data, size",
+                                                "A picture in another size.", FusePattern::kInjective),
+    op<infer_grid_sample, lower_grid_sample, GridAttrs>("relax.image.grid_sample", "data, grid",
+                                                        "A picture at the places of a grid.",
+                                                        FusePattern::kInjective),
+    op<infer_affine_grid, lower_affine_grid>("relax.image.affine_grid", "data, size",
+                                             "The grid of an affine map of a picture.",
+                                             FusePattern::kInjective),
+};
+
+}  // namespace
+
+extern constinit const OpTable image_info = op_table(kOps);
+
+}  // namespace tilewright::relax

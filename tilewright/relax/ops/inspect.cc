@@ -1,0 +1,44 @@
+// What a tensor says about itself at run time, as scalars.
+#include "tilewright/relax/op_util.h"
+
+namespace tilewright::relax {
+namespace {
+
+Type infer(const Call& call) {
+  tensor_arg(call, 0);
+  return prim_type(kInt64);
+}
+Type infer_of_axis(const Call& call) {
+  const TensorTypeNode* x = tensor_arg(call, 0);
+  const PrimExpr axis = scalar_arg(call, 1)->value;
+  const auto* number = axis ? axis.as<IntImmNode>() : nullptr;
+  if (number && x->ndim >= 0 && (number->value < 0 || number->value >= x->ndim))
+    fail(call, "axis {} is outside of a tensor with {} dimension{}", number->value, x->ndim,
+         x->ndim == 1 ? "" : "s");
+  return prim_type(kInt64);
+}
+
+constexpr OpInfo row(std::string_view name, std::string_view doc, std::string_view function) {
+  return runtime_op<infer>(name, "x", doc, function);
+}
+constexpr OpInfo kOps[] = {
+    row("relax.inspect.tensor_ndim", "The number of dimensions.", "tilewright.tensor_ndim"),
+    row("relax.inspect.tensor_byte_offset", "Bytes before the first element.",
+        "tilewright.tensor_byte_offset"),
+    row("relax.inspect.tensor_elem_offset", "Elements before the first one.",
+        "tilewright.tensor_elem_offset"),
+    row("relax.inspect.tensor_dtype_code", "The kind of dtype, as DLPack numbers it.",
+        "tilewright.tensor_dtype_code"),
+    row("relax.inspect.tensor_dtype_bits", "Bits of an element.", "tilewright.tensor_dtype_bits"),
+    row("relax.inspect.tensor_dtype_lanes", "Lanes of an element.", "tilewright.tensor_dtype_lanes"),
+    runtime_op<infer_of_axis>("relax.inspect.tensor_shape_i", "x, axis", "The extent of a dimension.",
+                              "tilewright.tensor_shape_i"),
+    runtime_op<infer_of_axis>("relax.inspect.tensor_stride_i", "x, axis",
+                              "Elements from one index to the next.", "tilewright.tensor_stride_i"),
+};
+
+}  // namespace
+
+extern constinit const OpTable inspect_info = op_table(kOps);
+
+}  // namespace tilewright::relax

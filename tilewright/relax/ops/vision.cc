@@ -1,0 +1,132 @@
+// Boxes: suppression of those that overlap a better one.
+#include "tilewright/relax/op_util.h"
+
+namespace tilewright::relax {
+namespace {
+
+void require_float32(const Call& call, size_t n) {
+  const TensorTypeNode* type = tensor_arg(call, n);
+  if (!type->dtype.is_void() && type->dtype != kFloat32)
+    fail(call, "{} is {}, expected float32", arg_name(call, n), short_text(type));
+}
+void require_extent(const Call& call, size_t n, size_t dim, int64_t extent) {
+  const Shape* shape = known_shape(tensor_arg(call, n));
+  if (shape && equal_extents((*shape)[dim], extent_imm(extent)) == Answer::kNo)
+    fail(call, "{} is {}, expected extent {} in dimension {}", arg_name(call, n), shape_text(*shape), extent,
+         dim);
+}
+
+struct AllClassAttrs {
+  int64_t max_output_boxes_per_class = INT64_MAX;
+  double iou_threshold = 0.5, score_threshold = 0;
+  std::string output_format = "onnx";
+  static constexpr auto fields() {
+    return std::tuple{
+        field<&AllClassAttrs::max_output_boxes_per_class>("max_output_boxes_per_class", "at most so many"),
+        field<&AllClassAttrs::iou_threshold>("iou_threshold", "overlap above which the worse box goes"),
+        field<&AllClassAttrs::score_threshold>("score_threshold", "boxes up to this score go"),
+        field<&AllClassAttrs::output_format>("output_format", "\"onnx\"")};
+  }
+};
+Type infer_all_class(const Call& call, const AllClassAttrs& attrs) {
+  for (size_t n = 0; n < 2; ++n) {
+    require_ndim(call, n, 3);
+    require_float32(call, n);
+  }
+  require_extent(call, 0, 2, 4);
+  if (attrs.output_format != "onnx")
+    throw Unsupported(call, "{}: output_format \"{}\"", name_of(call), attrs.output_format)
+        .help("use \"onnx\"");
+  const Shape *boxes = known_shape(tensor_arg(call, 0)), *scores = known_shape(tensor_arg(call, 1));
+  const Type count = tensor_type({extent_imm(1)}, kInt64);
+  if (!boxes || !scores) return tuple_type({tensor_type_of_ndim(2, kInt64), count});
+  if (equal_extents((*boxes)[0], (*scores)[0]) == Answer::kNo ||
+      equal_extents((*boxes)[1], (*scores)[2]) == Answer::kNo)
+    fail(call, "boxes is {}, but scores is {}", shape_text(*boxes), shape_text(*scores));
+  return tuple_type({tensor_type({num_elements(*scores), extent_imm(3)}, kInt64), count});
+}
+
+struct CountAttrs {
+  double score_threshold = 0;
+  int64_t id_index = 0, score_index = 1;
+  static constexpr auto fields() {
+    return std::tuple{
+        field<&CountAttrs::score_threshold>("score_threshold", "boxes up to this score do not count"),
+        field<&CountAttrs::id_index>("id_index", "where a row has its class; negative: nowhere"),
+        field<&CountAttrs::score_index>("score_index", "where a row has its score")};
+  }
+};
+// `index` is a place in the rows of data; returns nothing if their length is unknown
+void require_in_row(const Call& call, std::string_view name, int64_t index, int64_t length = 1) {
+  const Shape* shape = known_shape(tensor_arg(call, 0));
+  const auto* width = shape ? (*shape)[2].as<IntImmNode>() : nullptr;
+  if (!width)
+    throw Unsupported(call, "{}: the length of the rows of data is known only at run time", name_of(call));
+  if (index < 0 || index + length > width->value)
+    fail(call, "{} is {}, which is outside of rows of {}", name, index, width->value);
+}
+Type infer_valid_counts(const Call& call, const CountAttrs& attrs) {
+  require_ndim(call, 0, 3);
+  require_float32(call, 0);
+  require_in_row(call, "score_index", attrs.score_index);
+  if (attrs.id_index >= 0) require_in_row(call, "id_index", attrs.id_index);
+  const Shape& shape = *known_shape(tensor_arg(call, 0));
+  return tuple_type({tensor_type({shape[0]}, kInt32), Type(tensor_arg(call, 0)),
+                     tensor_type({shape[0], shape[1]}, kInt32)});
+}
+
+struct SuppressAttrs {
+  int64_t max_output_size = -1;
+  double iou_threshold = 0.5;
+  bool force_suppress = false;
+  int64_t top_k = -1, coord_start = 2, score_index = 1, id_index = 0;
+  bool return_indices = true, invalid_to_bottom = false;
+  static constexpr auto fields() {
+    using A = SuppressAttrs;
+    return std::tuple{
+        field<&A::max_output_size>("max_output_size", "at most so many boxes; negative: any number"),
+        field<&A::iou_threshold>("iou_threshold", "overlap above which the worse box goes"),
+        field<&A::force_suppress>("force_suppress", "whether boxes of other classes suppress too"),
+        field<&A::top_k>("top_k", "only so many best boxes are looked at; negative: all"),
+        field<&A::coord_start>("coord_start", "where a row has its four coordinates"),
+        field<&A::score_index>("score_index", "where a row has its score"),
+        field<&A::id_index>("id_index", "where a row has its class; negative: nowhere"),
+        field<&A::return_indices>("return_indices", "whether places are given, else rows"),
+        field<&A::invalid_to_bottom>("invalid_to_bottom", "whether the rows that stay come first")};
+  }
+};
+Type infer_suppress(const Call& call, const SuppressAttrs& attrs) {
+  for (size_t n = 0; n < 3; ++n) require_ndim(call, n, n == 0 ? 3 : n == 1 ? 1 : 2);
+  require_float32(call, 0);
+  require_in_row(call, "coord_start", attrs.coord_start, 4);
+  require_in_row(call, "score_index", attrs.score_index);
+  if (attrs.id_index >= 0) require_in_row(call, "id_index", attrs.id_index);
+  const Shape& shape = *known_shape(tensor_arg(call, 0));
+  const Shape *counts = known_shape(tensor_arg(call, 1)), *places = known_shape(tensor_arg(call, 2));
+  if (!counts || !places || equal_extents((*counts)[0], shape[0]) == Answer::kNo ||
+      equal_shapes(*places, {shape[0], shape[1]}) == Answer::kNo)
+    fail(call, "data is {}, expected valid_count {} and indices {}", shape_text(shape),
+         shape_text({shape[0]}), shape_text({shape[0], shape[1]}));
+  if (!attrs.return_indices) return Type(tensor_arg(call, 0));
+  return tuple_type(
+      {tensor_type({shape[0], shape[1]}, kInt32), tensor_type({shape[0], extent_imm(1)}, kInt32)});
+}
+
+constexpr OpInfo kOps[] = {
+    runtime_op<infer_all_class, AllClassAttrs>(
+        "relax.vision.all_class_non_max_suppression", "boxes, scores",
+        "(batch, class, box) of the boxes that no better one of their class covers, and their number.",
+        "tilewright.all_class_non_max_suppression"),
+    runtime_op<infer_valid_counts, CountAttrs>(
+        "relax.vision.get_valid_counts", "data",
+        "The number of boxes above a score, these boxes first, their places.", "tilewright.get_valid_counts"),
+    runtime_op<infer_suppress, SuppressAttrs>(
+        "relax.vision.non_max_suppression", "data, valid_count, indices",
+        "The boxes that no better one covers, best first.", "tilewright.non_max_suppression"),
+};
+
+}  // namespace
+
+extern constinit const OpTable vision_info = op_table(kOps);
+
+}  // namespace tilewright::relax

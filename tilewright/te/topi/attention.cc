@@ -1,0 +1,100 @@
+#include "tilewright/te/topi/attention.h"
+
+#include "tilewright/arith/analyzer.h"
+#include "tilewright/te/topi/broadcast.h"
+#include "tilewright/te/topi/reduce.h"
+#include "tilewright/te/topi/softmax.h"
+
+namespace tilewright::topi {
+using namespace tir;
+namespace {
+
+// Whether key j counts for query i; null if all do.
+PrimExpr visible(const AttentionOptions& options, const PrimExpr& i, const PrimExpr& j,
+                 const PrimExpr& queries, const PrimExpr& keys) {
+  const PrimExpr place = options.mask == CausalMask::kBottomRight ? i + (keys - queries) : i;
+  PrimExpr result;
+  if (options.mask != CausalMask::kNone) result = j <= place;
+  if (options.window >= 0) {
+    const PrimExpr is_near = place - j < make_const_int(j->dtype, options.window);
+    result = result ? tir::logical_and(result, is_near) : is_near;
+  }
+  return result;
+}
+
+}  // namespace
+
+Tensor attention(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& bias,
+                 const AttentionOptions& options) {
+  const Shape &q = query.shape(), &k = key.shape();
+  const PrimExpr group = arith::simplify(floordiv(q[2], k[2]));
+  auto kv_head = [&](const PrimExpr& head) { return is_one(group) ? head : floordiv(head, group); };
+  const Shape shape{q[0], q[2], q[1], k[1]};
+  const IterVar d = te::reduce_axis(q[3], "d");
+  const Tensor products = te::compute(
+      shape,
+      [&](const std::vector<Var>& i) {
+        return te::sum(query.at({i[0], i[2], i[1], d->var}) * key.at({i[0], i[3], kv_head(i[1]), d->var}),
+                       {d});
+      },
+      {.name = "T_scores"});
+  const Tensor scores =
+      te::compute(shape,
+                  [&](const std::vector<Var>& i) {
+                    PrimExpr score = products.at({i.begin(), i.end()});
+                    score = score * make_const(score->dtype, options.scale);
+                    if (bias) score = score + broadcast_at(bias, i, shape);
+                    const PrimExpr is_visible = visible(options, i[2], i[3], q[1], k[1]);
+                    return is_visible ? select(is_visible, score, min_value(score->dtype)) : score;
+                  },
+                  {.name = "T_masked_scores"});
+  const Tensor weights = softmax(scores, 3);
+  const IterVar t = te::reduce_axis(k[1], "t");
+  return te::compute(
+      {q[0], q[1], q[2], value.shape()[3]},
+      [&](const std::vector<Var>& i) {
+        return te::sum(weights.at({i[0], i[2], i[1], t->var}) * value.at({i[0], t->var, kv_head(i[2]), i[3]}),
+                       {t});
+      },
+      {.name = "T_attention"});
+}
+
+Tensor cross_entropy(const Tensor& predictions, const Tensor& labels) {
+  const Tensor total = sum(multiply(predictions, labels), all_axes(predictions.ndim()));
+  const PrimExpr count = predictions.ndim() > 1 ? predictions.shape()[0] : imm(1, kInt64);
+  return elementwise(total, "T_cross_entropy", [&](PrimExpr v) {
+    return div(v * make_const(v->dtype, -1), tir::cast(v->dtype, count));
+  });
+}
+
+Tensor nll_loss(const Tensor& predictions, const Tensor& targets, const Tensor& weights,
+                const std::string& reduction, int64_t ignore_index) {
+  const DataType dtype = predictions.dtype();
+  const PrimExpr zero = make_const_int(dtype, 0);
+  auto weight_of = [&](const std::vector<Var>& i, const std::function<PrimExpr(PrimExpr)>& value) {
+    const PrimExpr target = targets.at({i.begin(), i.end()});
+    const PrimExpr index = tir::cast(kInt64, target);
+    const PrimExpr weight = weights ? weights.at({index}) : make_const_int(dtype, 1);
+    return call(dtype, "if_then_else",
+                {tir::not_equal(target, make_const_int(target->dtype, ignore_index)),
+                 value ? weight * value(index) : weight, zero});
+  };
+  const Tensor losses = te::compute(targets.shape(),
+                                    [&](const std::vector<Var>& i) {
+                                      return weight_of(i, [&](PrimExpr index) {
+                                        std::vector<PrimExpr> at(i.begin(), i.end());
+                                        at.insert(at.begin() + (at.empty() ? 0 : 1), index);
+                                        return predictions.at(at) * make_const(dtype, -1);
+                                      });
+                                    },
+                                    {.name = "T_nll"});
+  if (reduction == "none") return losses;
+  const Tensor total = sum(losses, all_axes(targets.ndim()));
+  if (reduction == "sum") return total;
+  const Tensor counted =
+      te::compute(targets.shape(), [&](const std::vector<Var>& i) { return weight_of(i, {}); },
+                  {.name = "T_nll_weights"});
+  return divide(total, sum(counted, all_axes(targets.ndim())));
+}
+
+}  // namespace tilewright::topi

@@ -1,0 +1,29 @@
+// Pictures: resizing, and sampling at the places of a grid.
+#pragma once
+#include "tilewright/te/topi/elementwise.h"
+
+namespace tilewright::topi {
+
+/// How a place of the result is found in the picture, which elements around it count, and what lies outside.
+/// Source: onnx.ai/onnx/operators Resize 19, whose names these are (method "linear" is bilinear)
+struct ResizeOptions {
+  std::string layout = "NCHW", method = "linear", coordinates = "half_pixel", rounding = "round";
+  double cubic_alpha = -0.75;
+  bool cubic_exclude = false;
+  std::vector<double> roi = {0, 0, 0, 0};  // start and end of height, then width: of tf_crop_and_resize
+  double extrapolation_value = 0;
+};
+/// `x` with `size` = [height, width].
+Tensor resize2d(const Tensor& x, const Shape& size, const ResizeOptions& options, DataType out_dtype);
+
+struct GridSampleOptions {
+  std::string method = "bilinear", padding = "zeros";  // nearest, bicubic; border, reflection
+  bool align_corners = true;
+};
+/// x [n, c, h, w] at the places grid [n, 2, oh, ow] of (x, y) in -1 .. 1.
+/// Source: torch.nn.functional.grid_sample, Jaderberg et al., arXiv 1506.02025
+Tensor grid_sample(const Tensor& x, const Tensor& grid, const GridSampleOptions& options);
+/// The places theta [n, 2, 3] . (x, y, 1) for the corners-aligned grid of `size` = [height, width].
+Tensor affine_grid(const Tensor& theta, const Shape& size);
+
+}  // namespace tilewright::topi
