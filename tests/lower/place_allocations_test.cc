@@ -95,6 +95,180 @@ TEST(PlaceAllocations, NestsThatShareABufferHaveItAroundThem) {
   )");
 }
 
+TEST(PlaceAllocations, ValuesOfAnEarlierTurnStayOutsideOfTheLoop) {
+  check_pass(place_allocations, R"(
+    @T.prim_func
+    def main(A: T.Buffer((7,), "float32"), C: T.Buffer((5, 7), "float32")):
+        B = T.alloc_buffer((7,), "float32")
+        for i in range(5):
+            for j in range(7):
+                with T.block("B"):
+                    vi, vj = T.axis.remap("SS", [i, j])
+                    if vi < 1:
+                        B[vj] = A[vj]
+            for j in range(7):
+                with T.block("C"):
+                    vi, vj = T.axis.remap("SS", [i, j])
+                    C[vi, vj] = B[6 - vj]
+  )",
+             R"(
+    @T.prim_func
+    def main(A: T.Buffer((7,), "float32"), C: T.Buffer((5, 7), "float32")):
+        with T.block("root"):
+            B = T.decl_buffer((7,), "float32")
+            for i in range(5):
+                for j in range(7):
+                    with T.block("B"):
+                        vi, vj = T.axis.remap("SS", [i, j])
+                        if vi < 1:
+                            B[vj] = A[vj]
+                for j in range(7):
+                    with T.block("C"):
+                        vi, vj = T.axis.remap("SS", [i, j])
+                        C[vi, vj] = B[6 - vj]
+  )");
+}
+
+TEST(PlaceAllocations, HalfOfABufferWrittenInATurnStaysOutsideOfTheLoop) {
+  check_pass(place_allocations, R"(
+    @T.prim_func
+    def main(A: T.Buffer((8,), "float32"), C: T.Buffer((2, 8), "float32")):
+        B = T.alloc_buffer((8,), "float32")
+        for i in range(2):
+            for j in range(8 - i * 4):
+                with T.block("B"):
+                    vj = T.axis.spatial(8, j)
+                    B[vj] = A[vj] + T.float32(1)
+            for j in range(8):
+                with T.block("C"):
+                    vi, vj = T.axis.remap("SS", [i, j])
+                    C[vi, vj] = B[vj]
+  )",
+             R"(
+    @T.prim_func
+    def main(A: T.Buffer((8,), "float32"), C: T.Buffer((2, 8), "float32")):
+        with T.block("root"):
+            B = T.decl_buffer((8,), "float32")
+            for i in range(2):
+                for j in range(8 - i * 4):
+                    with T.block("B"):
+                        vj = T.axis.spatial(8, j)
+                        B[vj] = A[vj] + T.float32(1)
+                for j in range(8):
+                    with T.block("C"):
+                        vi, vj = T.axis.remap("SS", [i, j])
+                        C[vi, vj] = B[vj]
+  )");
+}
+
+TEST(PlaceAllocations, APredicateOfTheWriterKeepsTheBufferOutside) {
+  check_pass(place_allocations, R"(
+    @T.prim_func
+    def main(A: T.Buffer((7,), "float32"), C: T.Buffer((5, 7), "float32")):
+        B = T.alloc_buffer((7,), "float32")
+        for i in range(5):
+            for j in range(7):
+                with T.block("B"):
+                    vj = T.axis.spatial(7, j)
+                    T.where(i < 1)
+                    B[vj] = A[vj]
+            for j in range(7):
+                with T.block("C"):
+                    vi, vj = T.axis.remap("SS", [i, j])
+                    C[vi, vj] = B[vj]
+  )",
+             R"(
+    @T.prim_func
+    def main(A: T.Buffer((7,), "float32"), C: T.Buffer((5, 7), "float32")):
+        with T.block("root"):
+            B = T.decl_buffer((7,), "float32")
+            for i in range(5):
+                for j in range(7):
+                    with T.block("B"):
+                        vj = T.axis.spatial(7, j)
+                        T.where(i < 1)
+                        B[vj] = A[vj]
+                for j in range(7):
+                    with T.block("C"):
+                        vi, vj = T.axis.remap("SS", [i, j])
+                        C[vi, vj] = B[vj]
+  )");
+}
+
+// The guard of the last tile is on both sides; windows of neighbouring turns overlap.
+TEST(PlaceAllocations, WhatATurnWritesItselfGoesInsideOfTheLoop) {
+  check_pass(place_allocations, R"(
+    @T.prim_func
+    def main(A: T.Buffer((12,), "float32"), C: T.Buffer((10,), "float32")):
+        B = T.alloc_buffer((12,), "float32")
+        for i in range(3):
+            for j in range(6):
+                with T.block("B"):
+                    vj = T.axis.spatial(12, i * 4 + j)
+                    T.where(i * 4 + j < 12)
+                    B[vj] = A[vj] * T.float32(2)
+            for j in range(4):
+                with T.block("C"):
+                    vj = T.axis.spatial(10, i * 4 + j)
+                    T.where(i * 4 + j < 10)
+                    C[vj] = B[vj] + B[vj + 2]
+  )",
+             R"(
+    @T.prim_func
+    def main(A: T.Buffer((12,), "float32"), C: T.Buffer((10,), "float32")):
+        with T.block("root"):
+            for i in range(3):
+                B = T.decl_buffer((12,), "float32")
+                for j in range(6):
+                    with T.block("B"):
+                        vj = T.axis.spatial(12, i * 4 + j)
+                        T.where(i * 4 + j < 12)
+                        B[vj] = A[vj] * T.float32(2)
+                for j in range(4):
+                    with T.block("C"):
+                        vj = T.axis.spatial(10, i * 4 + j)
+                        T.where(i * 4 + j < 10)
+                        C[vj] = B[vj] + B[vj + 2]
+  )");
+}
+
+// What lower_init makes of a sum that is computed anew for each i.
+TEST(PlaceAllocations, ASumWithItsStartInATurnGoesInsideOfTheLoop) {
+  check_pass(place_allocations, R"(
+    @T.prim_func
+    def main(A: T.Buffer((5, 7), "float32"), C: T.Buffer((3, 5), "float32")):
+        Y = T.alloc_buffer((5,), "float32")
+        for i in range(3):
+            for j, k in T.grid(5, 7):
+                with T.block("Y"):
+                    vj, vk = T.axis.remap("SR", [j, k])
+                    if vk == 0:
+                        Y[vj] = T.float32(0)
+                    Y[vj] = Y[vj] + A[vj, vk]
+            for j in range(5):
+                with T.block("C"):
+                    vi, vj = T.axis.remap("SS", [i, j])
+                    C[vi, vj] = Y[vj]
+  )",
+             R"(
+    @T.prim_func
+    def main(A: T.Buffer((5, 7), "float32"), C: T.Buffer((3, 5), "float32")):
+        with T.block("root"):
+            for i in range(3):
+                Y = T.decl_buffer((5,), "float32")
+                for j, k in T.grid(5, 7):
+                    with T.block("Y"):
+                        vj, vk = T.axis.remap("SR", [j, k])
+                        if vk == 0:
+                            Y[vj] = T.float32(0)
+                        Y[vj] = Y[vj] + A[vj, vk]
+                for j in range(5):
+                    with T.block("C"):
+                        vi, vj = T.axis.remap("SS", [i, j])
+                        C[vi, vj] = Y[vj]
+  )");
+}
+
 TEST(PlaceAllocations, NothingToAllocate) {
   check_unchanged(place_allocations, R"(
     @T.prim_func

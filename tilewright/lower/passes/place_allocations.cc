@@ -1,9 +1,11 @@
 // Where memory lives: every buffer allocated in a block goes to the smallest statement that holds all its
-// uses. A loop that a reduce (or opaque) axis of a using block depends on carries values from turn to turn,
-// so the buffer is placed outside it:  for k: Y[i] += ...  keeps Y outside k although all uses are inside.
+// uses.  It stays outside of a loop that carries its values from turn to turn: a reduce (or opaque) axis of a
+// using block depends on the loop (for k: Y[i] += ...), or a turn may read what it has not surely written
+// (for i: if i < 1: Y[j] = ...; B[i, j] = Y[j]).
 #include <unordered_map>
 #include <unordered_set>
 
+#include "tilewright/analysis/ordered_accesses.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/lower/passes/passes.h"
@@ -13,6 +15,25 @@ namespace tilewright::lower {
 namespace {
 
 using Path = std::vector<const Object*>;  // statements from the allocating block's body downwards
+
+// How many statements of the path can be around the allocation.  Turns that run at the same time carry
+// nothing to each other: what is shared by them has an element for each.
+size_t length_without_carrying(const Path& path, const Buffer& buffer) {
+  std::vector<const ForNode*> around;
+  size_t length = 0;
+  bool is_carried = false;
+  for (size_t depth = 0; depth < path.size(); ++depth) {
+    if (const auto* loop = ObjectRef(path[depth]).as<ForNode>()) {
+      if (loop->for_kind == ForKind::kSerial || loop->for_kind == ForKind::kUnrolled)
+        is_carried = is_carried || !analysis::turns_are_independent(loop, buffer, around);
+      else if (is_carried)
+        is_carried = analysis::turns_are_disjoint(loop, buffer, around);
+      around.push_back(loop);
+    }
+    if (!is_carried) length = depth + 1;
+  }
+  return length;
+}
 
 // Finds for each buffer of one block the common path of its uses.
 class UseFinder {
@@ -27,9 +48,11 @@ class UseFinder {
   }
 
   /// The statement around which `buffer` is allocated; null: the whole body of the block, or no use at all.
-  const Object* place(const BufferNode* buffer) const {
-    auto found = paths_.find(buffer);
-    return found == paths_.end() || found->second.empty() ? nullptr : found->second.back();
+  const Object* place(const Buffer& buffer) const {
+    auto found = paths_.find(buffer.get());
+    if (found == paths_.end()) return nullptr;
+    const size_t length = length_without_carrying(found->second, buffer);
+    return length == 0 ? nullptr : found->second[length - 1];
   }
 
  private:
@@ -159,7 +182,7 @@ PrimFunc place_allocations(const PrimFunc& func) {
     std::vector<Buffer> whole_body;
     const UseFinder uses(node);
     for (const Buffer& buffer : node->alloc_buffers) {
-      const Object* place = uses.place(buffer.get());
+      const Object* place = uses.place(buffer);
       if (place)
         at[place].push_back(buffer);
       else
