@@ -1,161 +1,78 @@
 #include "tilewright/schedule/coverage.h"
 
-#include "tilewright/ir/walk.h"
+#include "tilewright/analysis/ordered_accesses.h"
+#include "tilewright/schedule/block_checks.h"
 #include "tilewright/schedule/loops.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::schedule {
 namespace {
 
-// One store that is executed for every value of `loops` where `predicate` holds.
-struct Store {
-  std::vector<PrimExpr> indices;
-  arith::IterRanges loops;
-  PrimExpr predicate;
-};
-
-// Finds the stores to a buffer inside of a block: its own, those of blocks inside, or, where the work is done
-// by an intrinsic or through a view, what the block declares.
-class StoreFinder {
- public:
-  explicit StoreFinder(const Buffer& buffer) : buffer_(buffer) {}
-  std::vector<Store> stores;
-
-  void visit(const Stmt& stmt, const arith::IterRanges& loops, const PrimExpr& predicate,
-             const Substitution& values) {
-    if (const auto* list = stmt.as<SeqStmtNode>()) {
-      for (const Stmt& item : list->seq) visit(item, loops, predicate, values);
-    } else if (const auto* loop = stmt.as<ForNode>()) {
-      arith::IterRanges inner = loops;
-      inner.emplace_back(loop->loop_var,
-                         make_range(substitute(loop->min, values), substitute(loop->extent, values)));
-      visit(loop->body, inner, predicate, values);
-    } else if (const auto* let = stmt.as<LetStmtNode>()) {
-      Substitution inner = values;
-      inner[let->var.get()] = substitute(let->value, values);
-      visit(let->body, loops, predicate, inner);
-    } else if (const auto* store = stmt.as<BufferStoreNode>()) {
-      if (store->buffer == buffer_ && !store->predicate) add(store->indices, loops, predicate, values);
-    } else if (const auto* realize = stmt.as<BlockRealizeNode>()) {
-      visit_block(realize, loops, predicate, values);
-    }
+// Adds the conditions on the way from `stmt` down to the loop or block `target`; false: it is not there.
+bool add_conditions(const Stmt& stmt, const Object* target, std::vector<PrimExpr>* conditions) {
+  if (stmt.get() == target) return true;
+  if (const auto* list = stmt.as<SeqStmtNode>()) {
+    return std::any_of(list->seq.begin(), list->seq.end(),
+                       [&](const Stmt& item) { return add_conditions(item, target, conditions); });
   }
-
- private:
-  void visit_block(const BlockRealizeNode* realize, const arith::IterRanges& loops, const PrimExpr& predicate,
-                   const Substitution& values) {
-    Substitution inner = values;
-    for (size_t n = 0; n < realize->iter_values.size(); ++n)
-      inner[realize->block->iter_vars[n]->var.get()] = substitute(realize->iter_values[n], values);
-    PrimExpr condition = logical_and(predicate, substitute(realize->predicate, values));
-    if (!does_its_own_stores(realize->block.get()))
-      return add_declared(realize->block.get(), loops, condition, inner);
-    visit(realize->block->body, loops, condition, inner);
-  }
-
-  static bool does_its_own_stores(const BlockNode* block) {
-    bool own = block->match_buffers.empty();
-    walk(
-        block->body,
-        [&](const EvaluateNode* call) {
-          own &= !is<CallNode>(call->value);
-          return false;
-        },
-        [&](const BlockNode*) { return false; });
-    return own;
-  }
-
-  void add_declared(const BlockNode* block, arith::IterRanges loops, const PrimExpr& predicate,
-                    const Substitution& values) {
-    for (const BufferRegion& region : block->writes) {
-      if (region->buffer != buffer_) continue;
-      std::vector<PrimExpr> indices;
-      for (const Range& range : region->region) {
-        const PrimExpr min = substitute(range->min, values);
-        Var place = make_var("place", min->dtype);
-        loops.emplace_back(place, make_range(imm(0, min->dtype), substitute(range->extent, values)));
-        indices.push_back(min + place);
-      }
-      stores.push_back({std::move(indices), loops, predicate});
-    }
-  }
-
-  void add(const std::vector<PrimExpr>& indices, const arith::IterRanges& loops, const PrimExpr& predicate,
-           const Substitution& values) {
-    Store store{{}, loops, predicate};
-    for (const PrimExpr& index : indices) {
-      if (!index->dtype.is_scalar()) return;
-      store.indices.push_back(substitute(index, values));
-    }
-    stores.push_back(std::move(store));
-  }
-
-  Buffer buffer_;
-};
-
-// base, base + 1, ... of an index that takes all values in between.
-arith::Interval dense_interval(const arith::IterSum& sum, arith::Analyzer& analyzer) {
-  PrimExpr last = sum.base;
-  for (const arith::IterSplit& split : sum.args) last = last + (split.extent - 1) * split.scale;
-  return {analyzer.simplify(sum.base), analyzer.simplify(last)};
-}
-
-std::optional<arith::IntervalRegion> written_box(const Store& store, const PrimExpr& predicate,
-                                                 arith::Analyzer& analyzer) {
-  const arith::IterMap map = arith::detect_iter_map(store.indices, store.loops, predicate,
-                                                    arith::IterMapLevel::kSurjective, analyzer);
-  if (!map) return std::nullopt;
-  arith::IntervalRegion box;
-  for (const arith::IterSum& sum : map.indices) box.push_back(dense_interval(sum, analyzer));
-  return box;
-}
-
-void conjuncts_of(const PrimExpr& condition, std::vector<PrimExpr>* parts) {
-  if (const auto* both = condition.as<AndNode>()) {
-    conjuncts_of(both->a, parts);
-    conjuncts_of(both->b, parts);
-  } else if (!is_one(condition))
-    parts->push_back(condition);
-}
-
-// Whether the guard `part` lets through every element of `needed`: it bounds one of the indices from above.
-bool keeps(const PrimExpr& part, const Store& store, const arith::IntervalRegion& needed,
-           arith::Analyzer& analyzer) {
-  const auto* less = part.as<LTNode>();
-  if (!less) return false;
-  for (size_t n = 0; n < store.indices.size(); ++n) {
-    if (!needed[n].max) continue;
-    const PrimExpr shift = analyzer.simplify(less->a - store.indices[n]);
-    if (is<IntImmNode>(shift) && analyzer.can_prove(needed[n].max + shift < less->b)) return true;
-  }
-  return false;
-}
-
-bool writes_all(const Store& store, const arith::IntervalRegion& needed, arith::Analyzer& analyzer) {
-  for (const auto& [var, range] : store.loops) analyzer.bind(var, range);
-  if (store.indices.empty()) return is_one(analyzer.simplify(store.predicate));
-  if (const auto box = written_box(store, store.predicate, analyzer);
-      box && arith::covers(*box, needed, analyzer))
+  if (const auto* let = stmt.as<LetStmtNode>()) return add_conditions(let->body, target, conditions);
+  if (const auto* attr = stmt.as<AttrStmtNode>()) return add_conditions(attr->body, target, conditions);
+  const auto* branch = stmt.as<IfThenElseNode>();
+  if (!branch) return false;
+  if (add_conditions(branch->then_case, target, conditions)) {
+    conditions->push_back(branch->condition);
     return true;
-  const auto box = written_box(store, bool_imm(true), analyzer);
-  if (!box || !arith::covers(*box, needed, analyzer)) return false;
-  std::vector<PrimExpr> parts;
-  conjuncts_of(analyzer.simplify(store.predicate), &parts);
-  return std::all_of(parts.begin(), parts.end(),
-                     [&](const PrimExpr& part) { return keeps(part, store, needed, analyzer); });
+  }
+  if (!branch->else_case || !add_conditions(branch->else_case, target, conditions)) return false;
+  conditions->push_back(NotNode::make(branch->condition));
+  return true;
+}
+
+// All conditions inside of `outer` under which the statement `id` is reached; its own predicate is left out.
+std::vector<PrimExpr> conditions_between(const State& state, NodeId outer, NodeId id) {
+  std::vector<PrimExpr> conditions;
+  for (; id != outer && state.node(id).parent != kNoNode; id = state.node(id).parent) {
+    const TreeNode& parent = state.node(state.node(id).parent);
+    add_conditions(parent.is_loop() ? parent.loop()->body : parent.block()->body, state.node(id).stmt.get(),
+                   &conditions);
+    if (!parent.is_loop() && state.node(id).parent != outer)
+      conditions.push_back(parent.realize()->predicate);
+  }
+  for (PrimExpr& condition : conditions) {
+    if (!analysis::can_be_followed(condition)) condition = make_var("perhaps", kBoolType);
+  }
+  return conditions;
 }
 
 }  // namespace
 
+PrimExpr runs_where(const State& state, NodeId block, NodeId outer) {
+  PrimExpr all = guard_outside(state, block, outer);
+  for (const PrimExpr& condition : conditions_between(state, outer, block)) {
+    bool is_outside = true;
+    for (NodeId loop : loops_between(state, outer, block))
+      is_outside &= !uses(condition, state.node(loop).loop()->loop_var.get());
+    if (is_outside) all = logical_and(all, condition);
+  }
+  return all;
+}
+
 bool surely_writes(const State& state, NodeId writer, const Buffer& buffer,
-                   const arith::IntervalRegion& needed, NodeId outer) {
-  StoreFinder finder(buffer);
-  finder.visit(state.node(writer).stmt, ranges_of(state, loops_between(state, outer, writer)), bool_imm(true),
-               {});
-  for (const Store& store : finder.stores) {
+                   const arith::IntervalRegion& needed, NodeId outer, const PrimExpr& where) {
+  const arith::IterRanges around = ranges_of(state, loops_between(state, outer, writer));
+  const std::vector<PrimExpr> conditions = conditions_between(state, outer, writer);
+  for (const analysis::PlacedAccess& access : analysis::accesses_in_order(state.node(writer).stmt, buffer)) {
+    if (!access.is_write || !access.has_known_indices()) continue;
+    analysis::SureStore store{access.indices, around, bool_imm(true)};
+    for (const PrimExpr& condition : conditions) store.predicate = logical_and(store.predicate, condition);
+    for (const analysis::Step& step : access.path) {
+      if (step.var) store.loops.emplace_back(step.var, step.range);
+      if (step.condition) store.predicate = logical_and(store.predicate, step.condition);
+    }
     arith::Analyzer analyzer;
     bind_loops_above(state, writer, analyzer);
-    if (writes_all(store, needed, analyzer)) return true;
+    analyzer.require(where);
+    if (analysis::writes_all(store, needed, analyzer)) return true;
   }
   return false;
 }
@@ -167,7 +84,8 @@ bool is_covered_by_earlier(const State& state, const Access& read, NodeId inside
     const NodeId around = common_ancestor(state, write.block, read.block);
     arith::Analyzer analyzer;
     bind_loops_above(state, read.block, analyzer);
-    if (surely_writes(state, write.block, read.buffer, relaxed(state, read, around, analyzer), around))
+    if (surely_writes(state, write.block, read.buffer, relaxed(state, read, around, analyzer), around,
+                      runs_where(state, read.block, around)))
       return true;
   }
   return false;

@@ -162,7 +162,8 @@ void require_all_written(const State& state, NodeId block, NodeId producer, cons
     if (read.is_write || read.buffer != buffer) continue;
     arith::Analyzer analyzer;
     bind_loops_above(state, block, analyzer);
-    if (!surely_writes(state, producer, buffer, relaxed(state, read, scope, analyzer), scope))
+    if (!surely_writes(state, producer, buffer, relaxed(state, read, scope, analyzer), scope,
+                       runs_where(state, block, scope)))
       throw refuse(state, block, "block {} may read elements of {} that block {} does not write",
                    state.node(block).name, buffer->name, state.node(producer).name);
   }

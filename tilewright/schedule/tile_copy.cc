@@ -128,7 +128,9 @@ NodeId add_tile_copy(State& state, const TileCopyArgs& args) {
   arith::Analyzer analyzer;
   bind_loops_above(state, args.block, analyzer);
   const arith::IntervalRegion tile = tile_of(state, args, analyzer);
-  if (!args.is_read && !surely_writes(state, args.block, args.buffer, tile, args.loop))
+  // where the block does not run the copy does not either
+  if (!args.is_read && !surely_writes(state, args.block, args.buffer, tile, args.loop,
+                                      guard_outside(state, args.block, args.loop)))
     throw refuse(state, args.block,
                  "block {} may leave elements of {} unwritten, which a copy would overwrite",
                  realize->block->name_hint, args.buffer->name);

@@ -111,7 +111,8 @@ void require_needs_computed(const State& after, NodeId block, NodeId loop,
         arith::IntervalRegion needed =
             arith::intersect(relaxed(after, read, loop, analyzer),
                              arith::to_intervals(full_region(read.buffer)->region), analyzer);
-        if (surely_writes(after, block, read.buffer, needed, loop)) continue;
+        if (surely_writes(after, block, read.buffer, needed, loop, runs_where(after, consumer, loop)))
+          continue;
         UserError error =
             refuse(after, consumer,
                    "block {} reads elements of {} that block {} writes in another iteration of the "

@@ -120,7 +120,7 @@ void require_inputs_ready(const State& state, const State& after, NodeId block, 
         arith::Analyzer analyzer;
         bind_loops_above(after, block, analyzer);
         const arith::IntervalRegion needed = relaxed(after, read, loop, analyzer);
-        if (!surely_writes(after, producer, read.buffer, needed, loop)) {
+        if (!surely_writes(after, producer, read.buffer, needed, loop, runs_where(after, block, loop))) {
           UserError error = refuse(
               state, block, "block {} would read elements of {} that one iteration of loop {} does not write",
               state.node(block).name, read.buffer->name, state.node(loop).name);
