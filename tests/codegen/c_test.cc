@@ -169,6 +169,11 @@ def f(x: T.float32, n: T.int32):
           tw_raise("TypeError", "f: argument n is not an integer");
           return -1;
         }
+        if (args[1].value.v_int64 < -2147483648LL || args[1].value.v_int64 > 2147483647) {
+          tw_raise("ValueError", "f: argument n is %lld, but int32 is from -2147483648 to 2147483647",
+              (long long)args[1].value.v_int64);
+          return -1;
+        }
         const int32_t n = (int32_t)args[1].value.v_int64;
         if (f_compute(n, x) != 0) return -1;
         return 0;

@@ -275,8 +275,27 @@ class Entry {
     } else {
       refuse_if(logical_not(is_int),
                 raise("TypeError", fmt::format("{}: argument {} is not an integer", name_, name), {}));
+      check_range(name, dtype, as_int);
       bind(param, dtype.is_bool() ? not_equal(as_int, imm(0, kInt64)) : tir::cast(dtype, as_int));
     }
+  }
+
+  // A number that the dtype cannot hold would become another one.
+  void check_range(const std::string& name, DataType dtype, const PrimExpr& given) {
+    const bool is_signed = dtype.is_int(), is_unsigned = dtype.is_uint();
+    if (!is_unsigned && (!is_signed || dtype.bits >= 64)) return;
+    const int64_t first = is_signed ? -(int64_t{1} << (dtype.bits - 1)) : 0;
+    PrimExpr outside = given < imm(first, kInt64);
+    std::string range = "not negative";
+    if (dtype.bits < 64) {
+      const int64_t last = (int64_t{1} << (is_signed ? dtype.bits - 1 : dtype.bits)) - 1;
+      outside = logical_or(outside, given > imm(last, kInt64));
+      range = fmt::format("from {} to {}", first, last);
+    }
+    refuse_if(outside,
+              raise("ValueError",
+                    fmt::format("{}: argument {} is %lld, but {} is {}", name_, name, dtype.str(), range),
+                    {given}));
   }
 
   void bind(const Var& var, PrimExpr value) {
