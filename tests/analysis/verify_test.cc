@@ -129,6 +129,47 @@ TEST(Verify, RegionThatLeavesOutAnElement) {
   )");
 }
 
+TEST(Verify, RegionThatLeavesOutOneOfTwoElements) {
+  expect_verdict(script::parse_func_unchecked(R"(
+    @T.prim_func
+    def main(A: T.Buffer((9,), "float32"), B: T.Buffer((8,), "float32")):
+        for i in range(8):
+            with T.block("B"):
+                vi = T.axis.spatial(8, i)
+                T.reads(A[vi])
+                T.writes(B[vi])
+                B[vi] = A[vi] + A[vi + 1]
+  )"),
+                 R"(
+    error: block B reads A[vi + 1], but its T.reads says A[vi]: dimension 0 is left at vi = 0
+      f.py:8:29
+       8 |             B[vi] = A[vi] + A[vi + 1]
+         |                             ^^^^^^^^^
+    help: write A[vi:vi + 2] there, or leave T.reads out to have it found
+  )");
+}
+
+TEST(Verify, RegionThatLeavesOutTurnsOfALoop) {
+  expect_verdict(script::parse_func_unchecked(R"(
+    @T.prim_func
+    def main(A: T.Buffer((8,), "float32"), B: T.Buffer((8, 5), "float32")):
+        for i in range(8):
+            with T.block("B"):
+                vi = T.axis.spatial(8, i)
+                T.reads(A[vi])
+                T.writes(B[vi, 0:4])
+                for j in range(5):
+                    B[vi, j] = A[vi]
+  )"),
+                 R"(
+    error: block B writes B[vi, j], but its T.writes says B[vi, 0:4]: dimension 1 is left at vi = 0, j = 4
+      f.py:9:17
+       9 |                 B[vi, j] = A[vi]
+         |                 ^^^^^^^^^^^^^^^^
+    help: write B[vi, 0:5] there, or leave T.writes out to have it found
+  )");
+}
+
 TEST(Verify, VariablesAndBuffersOutsideOfTheirScope) {
   const Buffer A = make_buffer("A", {imm(8)}, kFloat32), B = make_buffer("B", {imm(8)}, kFloat32);
   const Var i = make_var("i"), p = pointer_var("p", kFloat32);

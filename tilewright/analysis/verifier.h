@@ -36,6 +36,8 @@ class Verifier {
   void axis_matches_loop(const BlockRealizeNode* realize, const IterVar& axis, const PrimExpr& value);
   void region(const BufferRegion& region, const BlockNode* block);
   void promises(const BlockNode* block);
+  void each_access(const BlockNode* block, const Stmt& stmt, const BufferRegion& said,
+                   const BufferRegion& all, bool is_write);
   void promise(const BlockNode* block, const BufferRegion& access, const std::vector<BufferRegion>& declared,
                bool is_write);
 

@@ -131,6 +131,45 @@ void Verifier::promise(const BlockNode* block, const BufferRegion& access,
                     values_text(*corner))
         .help("write {} there, or leave {} out to have it found", region_text(access), function);
   }
+  each_access(block, block->body, same[0], access, is_write);
+}
+
+// The hull of several accesses may be too large, each of them is not: their own indices against the region.
+void Verifier::each_access(const BlockNode* block, const Stmt& stmt, const BufferRegion& said,
+                           const BufferRegion& all, bool is_write) {
+  auto check = [&](const Object* where, const std::vector<PrimExpr>& indices) {
+    for (size_t dim = 0; dim < indices.size(); ++dim) {
+      if (!indices[dim]->dtype.is_scalar()) continue;
+      const Range& range = said->region[dim];
+      const PrimExpr inside =
+          logical_and(range->min <= indices[dim], indices[dim] < range->min + range->extent);
+      const auto corner = corner_against(inside, nullptr, ranges_);
+      if (!corner) continue;
+      std::vector<Range> place;
+      for (const PrimExpr& index : indices) place.push_back(make_range(index, imm(1, index->dtype)));
+      const std::string_view function = is_write ? "T.writes" : "T.reads";
+      throw UserError(ObjectRef(where), "block {} {} {}, but its {} says {}: dimension {} is left at {}",
+                      block->name_hint, is_write ? "writes" : "reads",
+                      region_text(BufferRegionNode::make(said->buffer, place)), function, region_text(said),
+                      dim, values_text(*corner))
+          .help("write {} there, or leave {} out to have it found", region_text(all), function);
+    }
+  };
+  walk(
+      stmt,
+      [&](const ForNode* loop) {
+        ranges_.emplace_back(loop->loop_var, make_range(loop->min, loop->extent));
+        each_access(block, loop->body, said, all, is_write);
+        ranges_.pop_back();
+        return false;
+      },
+      [&](const BlockNode*) { return false; },
+      [&](const BufferLoadNode* load) {
+        if (!is_write && load->buffer == said->buffer) check(load, load->indices);
+      },
+      [&](const BufferStoreNode* store) {
+        if (is_write && store->buffer == said->buffer) check(store, store->indices);
+      });
 }
 
 void Verifier::promises(const BlockNode* block) {
