@@ -318,6 +318,24 @@ TEST(PadEinsum, WhatZerosWouldChangeIsRefused) {
       "error: pad_einsum: index vi + 3 of A is neither an axis nor a constant" + place);
 }
 
+TEST(PadEinsum, WholeNumbersAreNotDividedByThePadding) {
+  check_refused(
+      R"(
+    @T.prim_func
+    def main(A: T.Buffer((5,), "int32"), B: T.Buffer((5,), "int32"), Y: T.Buffer((5,), "int32")):
+        for i in range(5):
+            with T.block("Y"):
+                vi = T.axis.spatial(5, i)
+                Y[vi] = A[vi] // B[vi]
+  )",
+      [](Schedule& sch) { sch.call("pad_einsum", "Y", ArgValue::List{4}); }, R"(
+    error: pad_einsum: block Y divides by B[vi], which may be 0 in the padding of axis vi
+      f.py:4:14
+       4 |         with T.block("Y"):
+         |              ^^^^^^^^^^^^
+  )");
+}
+
 // 0 * log(0) is no number.
 TEST(PadEinsum, FactorsThatAreInfiniteAtZeroAreRefused) {
   check_refused(

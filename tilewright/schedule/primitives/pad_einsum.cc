@@ -129,6 +129,22 @@ void require_neutral(const State& state, NodeId id, const std::vector<int64_t>& 
   }
 }
 
+// Whole numbers have no quotient by the zeros of the padding; floats have one, which nobody reads.
+void require_no_zero_divisor(const State& state, NodeId id, const std::vector<int64_t>& extents) {
+  const BlockNode* block = state.node(id).block();
+  walk(block->body, [&](const BinaryOpNode* node) {
+    const bool divides = node->kind == Kind::kDiv || node->kind == Kind::kMod ||
+                         node->kind == Kind::kFloorDiv || node->kind == Kind::kFloorMod;
+    if (!divides || node->dtype.is_float()) return;
+    for (size_t n = 0; n < extents.size(); ++n) {
+      const IterVar& axis = block->iter_vars[n];
+      if (is_const_int(axis->dom->extent, extents[n]) || !uses(node->b, axis->var.get())) continue;
+      throw refuse(state, id, "block {} divides by {}, which may be 0 in the padding of axis {}",
+                   block->name_hint, text(node->b), axis->var->name_hint);
+    }
+  });
+}
+
 struct Stage {
   Block block;
   Stmt stmt;
@@ -221,6 +237,7 @@ void apply(State& state, const Args& args) {
       throw refuse(state, id, "block {} reads {}, which it also writes", state.node(id).name, result->name);
   }
   require_neutral(state, id, extents);
+  require_no_zero_divisor(state, id, extents);
   make_padded(state, id, extents, &operands);
   if (operands.empty()) return;
   const BlockRealizeNode* realize = state.node(id).realize();
