@@ -4,8 +4,11 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <chrono>
+
 #include "tilewright/python/convert.h"
 #include "tilewright/python/runtime_values.h"
+#include "tilewright/runtime/interrupt.h"
 #include "tilewright/support/error.h"
 
 namespace tilewright::python {
@@ -146,7 +149,24 @@ nb::object call_function(const runtime::Function& function, const nb::args& args
   return value_to_python(result);
 }
 
+namespace {
+
+// Ctrl-C stops a model between two kernels.  Asking Python costs the lock, so it is asked every 20 ms; Python
+// itself looks when a call returns.
+void check_signals() {
+  using Clock = std::chrono::steady_clock;
+  thread_local Clock::time_point last;
+  const Clock::time_point now = Clock::now();
+  if (now - last < std::chrono::milliseconds(20)) return;
+  last = now;
+  nb::gil_scoped_acquire lock;
+  if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
+}  // namespace
+
 void bind_functions(nb::module_& m) {
+  runtime::set_interrupt_check(check_signals);
   nb::class_<runtime::Function>(
       m, "Function",
       "A function of compiled code or of the registry; call it with tensors, numbers and strings.")

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "tilewright/runtime/error_state.h"
+#include "tilewright/runtime/interrupt.h"
 #include "tilewright/runtime/scalar.h"
 #include "tilewright/runtime/vm/checks.h"
 #include "tilewright/runtime/vm/opcodes.h"
@@ -177,6 +178,7 @@ void Interpreter::timed(const Callee& callee, std::span<const TilewrightAny> arg
 }
 
 void Interpreter::run_kernel(const Callee& callee, const Instruction& instruction) {
+  check_interrupt();
   if (!callee.kernel()) {
     run_packed(callee, instruction);
     return;
