@@ -159,7 +159,20 @@ def test_all_unknown_operators_at_once(refused, save_model):
     ]
     refused(
         save_model(nodes, X, Y),
-        "unsupported: the model uses operators that cannot be imported: Frobnicate (f1, f2); my.ops::Widen (y)",
+        "unsupported: the model uses operators that cannot be imported: Frobnicate (f1, f2); my.ops::Widen (y)\n"
+        "help: express them with other operators where the model is exported",
+    )
+
+
+def test_names_that_are_not_utf_8(save_model, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / save_model([helper.make_node("Frobnicate", ["x"], ["y"], name="f1")], X, Y)
+    path.write_bytes(path.read_bytes().replace(b"f1", b"\xff1"))
+    with pytest.raises(tilewright.Unsupported) as error:
+        tilewright.compile(str(path))
+    assert str(error.value) == (
+        "unsupported: the model uses operators that cannot be imported: Frobnicate (\ufffd1)\n"
+        "help: express them with other operators where the model is exported"
     )
 
 

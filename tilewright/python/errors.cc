@@ -24,7 +24,11 @@ void translate(const std::exception_ptr& pointer, void*) {
     const nb::object& type = error.kind() == Error::Kind::kUser          ? classes.user
                              : error.kind() == Error::Kind::kUnsupported ? classes.unsupported
                                                                          : classes.internal;
-    PyErr_SetString(type.ptr(), error.render().c_str());
+    // names in files need not be UTF-8
+    const std::string text = error.render();
+    const nb::object shown =
+        nb::steal(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
+    if (shown.is_valid()) PyErr_SetObject(type.ptr(), shown.ptr());
   }
 }
 

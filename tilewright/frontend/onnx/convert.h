@@ -21,6 +21,8 @@ class Importer {
 
   /// Input `input` of `node` as a tensor, or a null Expr if it is left out.
   Expr value(const Node& node, size_t input);
+  /// Raises Unsupported if an output of `node` is a tensor of which no shape follows.
+  void require_known_shapes(const Node& node) const;
   /// The elements of input `input` if they are known now: a constant, or shape arithmetic.
   std::optional<relax::Shape> known(const Node& node, size_t input) const;
   /// The same; raises Unsupported if they are known only at run time.

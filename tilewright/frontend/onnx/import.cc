@@ -6,6 +6,7 @@
 
 #include "tilewright/frontend/onnx/convert.h"
 #include "tilewright/frontend/onnx/schema.h"
+#include "tilewright/relax/type_util.h"
 #include "tilewright/relax/vm_codegen.h"
 
 namespace tilewright::frontend::onnx {
@@ -27,7 +28,8 @@ void refuse_unsupported(const Graph& graph) {
     parts.push_back(fmt::format("{} ({}{})", op, fmt::join(nodes, ", "),
                                 count > 4 ? fmt::format(", ... {} nodes", count) : ""));
   }
-  throw Unsupported("the model uses operators that cannot be imported: {}", fmt::join(parts, "; "));
+  throw Unsupported("the model uses operators that cannot be imported: {}", fmt::join(parts, "; "))
+      .help("express them with other operators where the model is exported");
 }
 
 relax::Var make_input(const ValueInfo& info, std::map<std::string, tir::Var>* dims) {
@@ -73,6 +75,7 @@ ir::IRModule import_model(const Model& model) {
       for (const Node& node : model.graph.nodes) {
         try {
           find_converter(node.op_type)(importer, node);
+          importer.require_known_shapes(node);
         } catch (Error& error) {
           error.add_prefix(node.shown());
           throw;
@@ -93,6 +96,41 @@ ir::IRModule import_model(const Model& model) {
 }
 
 // ---- Importer
+
+namespace {
+
+// "a float32[n, 3]"
+std::string described(const std::string& name, const Expr& value) {
+  return fmt::format("{} {}", name, relax::type_text(relax::type_of(value)));
+}
+
+bool has_unknown_shape(const Expr& value) {
+  const ir::Type whole = relax::type_of(value);
+  const auto* type = whole.as<relax::TensorTypeNode>();
+  return type && !type->shape;
+}
+
+}  // namespace
+
+void Importer::require_known_shapes(const Node& node) const {
+  for (const std::string& name : node.outputs) {
+    const auto made = values_.find(name);
+    if (made == values_.end() || !has_unknown_shape(made->second)) continue;
+    std::vector<std::string> inputs;
+    bool has_shapes = true;
+    for (const std::string& input : node.inputs) {
+      const auto found = values_.find(input);
+      if (found == values_.end()) continue;
+      inputs.push_back(described(input, found->second));
+      has_shapes = has_shapes && !has_unknown_shape(found->second);
+    }
+    throw Unsupported("the shape of its output \"{}\" is not known; its inputs are {}", name,
+                      fmt::join(inputs, ", "))
+        .help("{}", has_shapes
+                        ? "dimensions that are equal need one name in the inputs of the model, or a number"
+                        : "give the inputs of the model shapes, e.g. [\"n\", 3] with a name for what varies");
+  }
+}
 
 Expr Importer::value(const Node& node, size_t input) {
   if (input >= node.inputs.size() || node.inputs[input].empty()) return nullptr;
