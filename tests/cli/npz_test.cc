@@ -65,6 +65,12 @@ TEST(Npy, TypesThatNumpyLacksAreRefused) {
             "help: convert it to float32 inside the model");
 }
 
+TEST(Npy, StructuresAreRefused) {
+  EXPECT_EQ(read_error("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (2,)}"),
+            "unsupported: x has elements of several fields: [('a', '<f4')]\n"
+            "help: save each field as an array of its own, e.g. numpy.savez(path, x=array[\"x\"])");
+}
+
 TEST(Npy, WrongHeaders) {
   const std::string no_array =
       "error: x is not an array of numpy, or is cut short\nhelp: write it again with numpy.save";
@@ -74,7 +80,7 @@ TEST(Npy, WrongHeaders) {
         "{'descr': '<f4', 'fortran_order': False, 'shape': (-2,)}",
         "{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,)}",
         "{'descr': '<f4', 'fortran_order': False, 'shape': (2,)} or more",
-        "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (2,)}"}) {
+        "{'descr': [('a', '<f4'), 'fortran_order': False, 'shape': (2,)}"}) {
     EXPECT_EQ(read_error(header), no_array) << header;
   }
   EXPECT_EQ(error_of([] { read_npy("\x93NUMPY", "x"); }), no_array);

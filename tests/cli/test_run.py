@@ -191,6 +191,16 @@ def test_elements_that_are_no_numbers(command, library, tmp_path, array, name):
     )
 
 
+def test_elements_of_several_fields(command, library, tmp_path):
+    np.savez(tmp_path / "x.npz", x=np.zeros((5, 3), [("a", "f4"), ("b", "i8", (2,))]))
+    refused(
+        command,
+        library,
+        """unsupported: array "x" of "x.npz" has elements of several fields: [('a', '<f4'), ('b', '<i8', (2,))]\n"""
+        'help: save each field as an array of its own, e.g. numpy.savez(path, x=array["x"])\n',
+    )
+
+
 def test_input_that_is_no_npz(command, library, tmp_path):
     (tmp_path / "x.npz").write_text("hello")
     refused(
@@ -256,8 +266,13 @@ def test_unknown_dimension(command, library):
 
 
 def test_dimension_without_size(command, library):
+    done = command("run", library, "--random", 0, "--dim", "n", "-q")
+    assert (done.code, done.err) == (2, "error: --dim n: expected a name and a size, e.g. n=8\n")
+
+
+def test_dimension_of_size_zero(command, library):
     done = command("run", library, "--random", 0, "--dim", "n=0", "-q")
-    assert (done.code, done.err) == (2, "error: --dim n=0: expected a name and a size, e.g. n=8\n")
+    assert (done.code, done.err) == (2, "error: --dim n=0: the size 0 is below 1\n")
 
 
 def test_library_takes_no_compile_options(command, library):

@@ -41,7 +41,8 @@ class HeaderParser {
 
  private:
   bool value(const std::string& key, Header& header) {
-    if (key == "descr") return string(header.descr.emplace());
+    if (key == "descr")
+      return peek() == '[' ? fields(header.descr.emplace()) : string(header.descr.emplace());
     if (key == "fortran_order") return boolean(header.is_fortran.emplace());
     return key == "shape" && shape(header.shape.emplace());
   }
@@ -70,6 +71,14 @@ class HeaderParser {
     const size_t end = rest_.find(quote, 1);
     if (end == std::string_view::npos) return false;
     text = rest_.substr(1, end - 1);
+    rest_.remove_prefix(end + 1);
+    return true;
+  }
+  // [('a', '<f4'), ('b', '<i8')]: the elements are structures
+  bool fields(std::string& text) {
+    const size_t end = rest_.find(']');
+    if (end == std::string_view::npos) return false;
+    text = rest_.substr(0, end + 1);
     rest_.remove_prefix(end + 1);
     return true;
   }
@@ -119,6 +128,9 @@ ElementType element_type(const std::string& descr, const std::string& name) {
     type.dtype = known.dtype;
     return type;
   }
+  if (descr.starts_with('['))
+    throw Unsupported("{} has elements of several fields: {}", name, descr)
+        .help("save each field as an array of its own, e.g. numpy.savez(path, x=array[\"x\"])");
   throw Unsupported("{} has elements of numpy type \"{}\"", name, descr)
       .help("convert it to bool, an integer or a float type with numpy's astype");
 }
