@@ -73,6 +73,34 @@ TEST(UnsafeSetDtype, TheSameTypeChangesNothing) {
   EXPECT_EQ(sch.module(), module);
 }
 
+TEST(SetScope, BuffersOfStatementsAreRefused) {
+  constexpr std::string_view program = R"(
+    @T.prim_func
+    def main(A: T.Buffer((5, 7), "float32"), C: T.Buffer((5, 7), "float32")):
+        for i in range(5):
+            B = T.decl_buffer((7,), "float32")
+            for j in range(7):
+                with T.block("B"):
+                    vi, vj = T.axis.remap("SS", [i, j])
+                    B[vj] = A[vi, vj]
+            for j in range(7):
+                with T.block("C"):
+                    vi, vj = T.axis.remap("SS", [i, j])
+                    C[vi, vj] = B[vj]
+  )";
+  const std::string text =
+      ": buffer B is allocated by a statement, not by a block\n"
+      "  f.py:6:18\n   6 |             with T.block(\"B\"):\n     |                  ^^^^^^^^^^^^";
+  check_refused(
+      program, [](Schedule& sch) { sch.call("set_scope", "B", 0, "local"); }, "error: set_scope" + text);
+  check_refused(
+      program, [](Schedule& sch) { sch.call("storage_align", "B", 0, 0, 4, 0); },
+      "error: storage_align" + text);
+  check_refused(
+      program, [](Schedule& sch) { sch.call("unsafe_set_dtype", "B", 0, "float16"); },
+      "error: unsafe_set_dtype" + text);
+}
+
 TEST(UnsafeSetDtype, ParametersAndVectorsAreRefused) {
   check_refused(kChain, [](Schedule& sch) { sch.call("unsafe_set_dtype", "C", 0, "float16"); }, R"(
     error: unsafe_set_dtype: buffer C is a parameter of the function

@@ -415,6 +415,57 @@ TEST(CacheWrite, BlocksThatRunOnlySometimesAreRefused) {
       "  f.py:8:18\n   8 |             with T.block(\"A\"):\n     |                  ^^^^^^^^^^^^");
 }
 
+constexpr std::string_view kOnlyInTheFirstTurn = R"(
+    @T.prim_func
+    def main(A: T.Buffer((7,), "float32"), C: T.Buffer((5, 7), "float32")):
+        B = T.alloc_buffer((7,), "float32")
+        for i in range(5):
+            for j in range(7):
+                if i < 1:
+                    with T.block("B"):
+                        vj = T.axis.spatial(7, j)
+                        B[vj] = A[vj]
+            for j in range(7):
+                with T.block("C"):
+                    vi, vj = T.axis.remap("SS", [i, j])
+                    C[vi, vj] = B[vj]
+    )";
+
+// A condition between the loops counts as the block's own predicate does.
+TEST(CacheWrite, BlocksInABranchAreRefused) {
+  check_refused(
+      kOnlyInTheFirstTurn, [](Schedule& sch) { sch.call("cache_write", "B", 0, "local"); },
+      "error: cache_write: block B may leave elements of B unwritten, which a copy would overwrite\n"
+      "  f.py:7:22\n   7 |                 with T.block(\"B\"):\n     |                      ^^^^^^^^^^^^");
+}
+
+TEST(Parallel, ABufferWrittenInABranchIsNoTurnsOwn) {
+  check_refused(
+      kOnlyInTheFirstTurn, [](Schedule& sch) { sch.call("parallel", sch.call("get_loops", "C").loops()[0]); },
+      R"(
+    error: parallel: loop i cannot be parallel: block B writes B[vj] in several iterations of loop i
+      f.py:4:5
+       4 |     for i in range(5):
+         |     ^^^^^^^^^^^^^^^^^^
+    note: block B at i=1 writes B[0], written by block B at i=0
+  )");
+}
+
+TEST(CacheWrite, TheCopyHasANameOfItsOwn) {
+  Schedule sch(module_of(R"(
+    @T.prim_func
+    def main(A: T.Buffer((7,), "float32"), B: T.Buffer((7,), "float32")):
+        for i in range(7):
+            with T.block("B"):
+                vi = T.axis.spatial(7, i)
+                B[vi] = A[vi]
+    )"));
+  sch.call("cache_write", "B", 0, "local");
+  sch.call("cache_write", "B", 0, "local");
+  sch.call("cache_read", "B", 0, "local");
+  for (const char* name : {"B", "B_local", "B_local_local", "A_local"}) sch.call("get_block", name);
+}
+
 // The sum goes on in the next iteration of k, the buffer of the block around it is gone by then.
 TEST(CacheWrite, SumsThatLeaveTheirScopeAreRefused) {
   for (const char* primitive : {"cache_write", "reindex_cache_write", "write_at"}) {

@@ -132,8 +132,8 @@ Reason why_not_only_writer(const State& state, NodeId id) {
     const Buffer& buffer = write->buffer;
     const NodeId owner = allocation_of(state, buffer, state.node(id).parent);
     if (owner == kNoNode)
-      return fmt::format("block {} writes {}, a parameter of the function", state.node(id).name,
-                         buffer->name);
+      return fmt::format("block {} writes {}, {}", state.node(id).name, buffer->name,
+                         where_from(state, id, buffer));
     for (NodeId writer : writers_of(state, owner, buffer, id)) {
       if (writer != id)
         return fmt::format("block {} writes {} as well", state.node(writer).name, buffer->name);

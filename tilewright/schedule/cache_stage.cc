@@ -1,5 +1,7 @@
 #include "tilewright/schedule/cache_stage.h"
 
+#include <algorithm>
+
 #include "tilewright/schedule/loops.h"
 #include "tilewright/tir/builder.h"
 
@@ -7,6 +9,19 @@ namespace tilewright::schedule {
 
 Buffer make_cache(const Buffer& buffer, const std::string& storage_scope) {
   return make_buffer(buffer->name + "_" + storage_scope, buffer->shape, buffer->dtype, storage_scope);
+}
+
+std::string fresh_block_name(const State& state, NodeId near, const std::string& name) {
+  const auto& nodes = state.func_of(near).index;
+  auto is_taken = [&](const std::string& wanted) {
+    return std::any_of(nodes.begin(), nodes.end(), [&](const auto& entry) {
+      const BlockNode* block = state.node(entry.second).block();
+      return block && block->name_hint == wanted;
+    });
+  };
+  std::string fresh = name;
+  for (int n = 1; is_taken(fresh); ++n) fresh = fmt::format("{}_{}", name, n);
+  return fresh;
 }
 
 CopyNest make_copy(const std::string& name, const Buffer& from, const Buffer& to,

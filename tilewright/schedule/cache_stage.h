@@ -12,6 +12,9 @@ struct CopyNest {
   Block block;
   Stmt stmt;
 };
+/// `name`, or with the first of _1, _2, ... behind it that no block of the function of `near` is called.
+std::string fresh_block_name(const State& state, NodeId near, const std::string& name);
+
 CopyNest make_copy(const std::string& name, const Buffer& from, const Buffer& to,
                    const arith::IntervalRegion& region, arith::Analyzer& analyzer);
 

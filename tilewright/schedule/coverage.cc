@@ -17,6 +17,13 @@ bool add_conditions(const Stmt& stmt, const Object* target, std::vector<PrimExpr
   }
   if (const auto* let = stmt.as<LetStmtNode>()) return add_conditions(let->body, target, conditions);
   if (const auto* attr = stmt.as<AttrStmtNode>()) return add_conditions(attr->body, target, conditions);
+  if (const auto* alloc = stmt.as<AllocBufferNode>()) return add_conditions(alloc->body, target, conditions);
+  if (const auto* view = stmt.as<DeclBufferNode>()) return add_conditions(view->body, target, conditions);
+  if (const auto* loop = stmt.as<WhileNode>()) {
+    if (!add_conditions(loop->body, target, conditions)) return false;
+    conditions->push_back(make_var("perhaps", kBoolType));
+    return true;
+  }
   const auto* branch = stmt.as<IfThenElseNode>();
   if (!branch) return false;
   if (add_conditions(branch->then_case, target, conditions)) {

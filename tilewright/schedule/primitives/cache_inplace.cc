@@ -46,8 +46,10 @@ std::vector<BlockRef> apply(State& state, Args& args) {
     touched = touched ? arith::hull(*touched, box, analyzer) : box;
   }
   const Buffer cache = make_cache(buffer, args.storage_scope);
-  const CopyNest in = make_copy(cache->name, buffer, cache, *touched, analyzer);
-  const CopyNest out = make_copy(cache->name, cache, buffer, *touched, analyzer);
+  const std::string copied = fresh_block_name(state, block, cache->name);
+  const CopyNest in = make_copy(copied, buffer, cache, *touched, analyzer);
+  const CopyNest out =
+      make_copy(fresh_block_name(state, block, copied + "_1"), cache, buffer, *touched, analyzer);
   const Block changed =
       substitute(realize->block, {{buffer.get(), cache}, {buffer->data.get(), cache->data}});
   Edit edit(state);

@@ -64,12 +64,13 @@ BlockRef apply(State& state, Args& args) {
     if (access.is_write && access.buffer == buffer) written = relaxed(state, access, around, analyzer);
   }
   written = arith::intersect(*written, arith::to_intervals(full_region(buffer)->region), analyzer);
-  if (!is_one(guard_outside(state, block, around)) || !surely_writes(state, block, buffer, *written, around))
+  if (!surely_writes(state, block, buffer, *written, around))
     throw refuse(state, block, "block {} may leave elements of {} unwritten, which a copy would overwrite",
                  name, buffer->name);
 
   const Buffer cache = make_cache(buffer, args.storage_scope);
-  const CopyNest copy = make_copy(buffer->name, cache, buffer, *written, analyzer);
+  const CopyNest copy =
+      make_copy(fresh_block_name(state, block, cache->name), cache, buffer, *written, analyzer);
   Edit edit(state);
   std::vector<NodeId> changed = {block};
   for (BlockRef ref : args.consumer_blocks) {

@@ -63,8 +63,8 @@ PrimExpr require_added(const State& state, NodeId id, const BufferStoreNode* sto
 void require_only_user(const State& state, NodeId reduction, NodeId epilogue, const Buffer& sum,
                        NodeId owner) {
   if (owner == kNoNode)
-    throw refuse(state, reduction, "block {} writes {}, a parameter of the function",
-                 state.node(reduction).name, sum->name);
+    throw refuse(state, reduction, "block {} writes {}, {}", state.node(reduction).name, sum->name,
+                 where_from(state, reduction, sum));
   if (state.scope_of(reduction) != state.scope_of(epilogue))
     throw refuse(state, epilogue, "block {} is not in the scope of block {}", state.node(epilogue).name,
                  state.node(reduction).name);

@@ -1,4 +1,5 @@
 // set_scope: a buffer moves to another storage scope.
+#include "tilewright/schedule/access.h"
 #include "tilewright/schedule/buffers.h"
 #include "tilewright/schedule/edit.h"
 #include "tilewright/schedule/primitive.h"
@@ -26,7 +27,8 @@ void apply(State& state, Args& args) {
   const WrittenBuffer target = allocated(state, block, place.buffer);
   if (target.buffer->scope() == args.storage_scope) return;
   if (target.owner == kNoNode)
-    throw refuse(state, block, "buffer {} is a parameter of the function", target.buffer->name);
+    throw refuse(state, block, "buffer {} is {}", target.buffer->name,
+                 where_from(state, block, target.buffer));
   const Buffer changed = with(target.buffer, [&](BufferNode& n) {
     n.data = pointer_var(n.data->name_hint, n.dtype, args.storage_scope);
   });

@@ -1,4 +1,5 @@
 // storage_align: rows of a buffer start at aligned addresses.
+#include "tilewright/schedule/access.h"
 #include "tilewright/schedule/annotations.h"
 #include "tilewright/schedule/buffers.h"
 #include "tilewright/schedule/primitive.h"
@@ -31,7 +32,8 @@ void apply(State& state, Args& args) {
   const WrittenBuffer target = allocated(state, block, place.buffer);
   const auto ndim = static_cast<int64_t>(target.buffer->shape.size());
   if (target.owner == kNoNode)
-    throw refuse(state, block, "buffer {} is a parameter of the function", target.buffer->name);
+    throw refuse(state, block, "buffer {} is {}", target.buffer->name,
+                 where_from(state, block, target.buffer));
   if (args.axis < -ndim || args.axis >= ndim)
     throw refuse(state, block, "buffer {} has {} dimensions, there is no axis {}", target.buffer->name, ndim,
                  args.axis);

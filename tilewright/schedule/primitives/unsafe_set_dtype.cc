@@ -1,4 +1,5 @@
 // unsafe_set_dtype: a buffer holds elements of another type.
+#include "tilewright/schedule/access.h"
 #include "tilewright/schedule/buffers.h"
 #include "tilewright/schedule/inline.h"
 #include "tilewright/schedule/primitive.h"
@@ -29,7 +30,7 @@ void apply(State& state, Args& args) {
     throw refuse(state, block, "a buffer cannot hold elements of type {}", args.dtype);
   const WrittenBuffer target = allocated(state, block, buffer);
   if (target.owner == kNoNode)
-    throw refuse(state, block, "buffer {} is a parameter of the function", buffer->name);
+    throw refuse(state, block, "buffer {} is {}", buffer->name, where_from(state, block, buffer));
   require_element_access(state, target.owner, buffer);
   const Buffer changed = with(buffer, [&](BufferNode& n) {
     n.dtype = dtype;
