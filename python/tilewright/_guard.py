@@ -7,6 +7,7 @@ arguments and how it is called.  Errors of the user's own callbacks come through
 
 import functools
 import inspect
+import sys
 from pathlib import Path
 
 from .errors import ArgumentError
@@ -53,10 +54,11 @@ def _reason(error: Exception) -> str:
 
 def _is_ours(error: Exception) -> bool:
     """Whether no function that the user passed took part: only this package, and what it calls of others."""
+    numpy = getattr(sys.modules.get("numpy"), "__file__", None)  # wherever it is installed
+    known = (*_NOT_THE_USERS, str(Path(numpy).parent)) if numpy else _NOT_THE_USERS
     trace = error.__traceback__
     while trace is not None:
-        filename = trace.tb_frame.f_code.co_filename
-        if not filename.startswith(_NOT_THE_USERS) and "/site-packages/numpy/" not in filename:
+        if not trace.tb_frame.f_code.co_filename.startswith(known):
             return False
         trace = trace.tb_next
     return True

@@ -178,7 +178,8 @@ TEST(Host, WorkspaceIsAlignedAndReused) {
   host->workspace_free(first);
   EXPECT_EQ(host->workspace_alloc(uint64_t{1} << 60, 64), nullptr);
   EXPECT_ERROR(raise_current_error("x"),
-               "error: out of memory: cannot allocate 1152921504606846976 bytes on cpu:0");
+               "error: out of memory: cannot allocate 1152921504606846976 bytes on cpu:0\n"
+               "help: use smaller tensors, or a machine with more memory");
 }
 
 TEST(Any, RoundTrip) {

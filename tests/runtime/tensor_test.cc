@@ -40,7 +40,8 @@ TEST(Tensor, ShapesThatCannotBe) {
   EXPECT_ERROR(Tensor::empty(Shape{int64_t{1} << 40, int64_t{1} << 40}, kFloat32),
                "error: tensor: float32[1099511627776, 1099511627776] is larger than any memory");
   EXPECT_ERROR(Tensor::empty(Shape{int64_t{1} << 50}, kFloat32),
-               "error: out of memory: cannot allocate 4503599627370496 bytes on cpu:0");
+               "error: out of memory: cannot allocate 4503599627370496 bytes on cpu:0\n"
+               "help: use smaller tensors, or a machine with more memory");
   EXPECT_ERROR(Tensor::empty(Shape{1}, DataType::void_()),
                "error: tensor: there are no tensors of dtype void");
   EXPECT_ERROR(Tensor::empty(Shape{1}, kFloat32, Device{kDLCUDA, 1}),

@@ -411,7 +411,8 @@ TEST(VirtualMachine, SteadyCallsReuseTheArena) {
   EXPECT_ERROR(vm("main", -1),
                "error: out of memory: the tensors of this call take more than 9223372036854775807 bytes");
   EXPECT_ERROR(vm("main", int64_t{1} << 55),
-               "error: out of memory: cannot allocate 36028797018963968 bytes on cpu:0");
+               "error: out of memory: cannot allocate 36028797018963968 bytes on cpu:0\n"
+               "help: use smaller tensors, or a machine with more memory");
   EXPECT_TRUE(vm("main", 1000).is_none());
   remove_function("test.vm.place");
 }

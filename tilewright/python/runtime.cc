@@ -180,7 +180,17 @@ void bind_tensor(nb::module_& m) {
         return Tensor::empty(ints_of(shape, "empty"), dtype_of(dtype), device_of(device));
       },
       nb::arg("shape").none(), nb::arg("dtype").none() = "float32", nb::arg("device").none() = nb::none());
-  m.def("from_dlpack", &tensor_from_python, nb::arg("value").none());
+  m.def(
+      "from_dlpack",
+      [](nb::handle value) {
+        if (!nb::isinstance<Tensor>(value) &&
+            (!nb::hasattr(value, "__dlpack__") || PyType_Check(value.ptr())))
+          throw UserError("from_dlpack: a Python {} has no __dlpack__, so it is no tensor",
+                          Py_TYPE(value.ptr())->tp_name)
+              .help("tilewright.runtime.tensor(value) copies numbers and lists");
+        return tensor_from_python(value);
+      },
+      nb::arg("value").none());
   // A tensor with a copy of `value` on `device`.
   m.def(
       "tensor",

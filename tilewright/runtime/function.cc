@@ -70,6 +70,14 @@ Function Function::from_kernel(std::string name, TilewrightKernel kernel, void* 
       new KernelFunction(std::move(name), kernel, self, std::move(owner), std::move(params))));
 }
 
+namespace {
+// The next step after what lower/passes/entry.cc says of strides.
+std::string what_makes_compact(const std::string& text) {
+  return text.ends_with(" is not compact in row-major order") ? "; numpy.ascontiguousarray(x) is compact"
+                                                              : "";
+}
+}  // namespace
+
 void raise_kernel_error(const FunctionObject& function) {
   try {
     raise_current_error(function.name);
@@ -77,7 +85,7 @@ void raise_kernel_error(const FunctionObject& function) {
     // what the entry of the kernel refuses opens with the name of the function
     const std::string signature = function.params.signature(function.name);
     if (!signature.empty() && error.help_text().empty() && error.text().starts_with(function.name + ": "))
-      error.set_help("the function is " + signature);
+      error.set_help("the function is " + signature + what_makes_compact(error.text()));
     throw;
   }
 }

@@ -39,7 +39,8 @@ Function Module::find_function(std::string_view name) const {
 Function Module::get_function(std::string_view name) const {
   if (Function function = find_function(name)) return function;
   const std::vector<std::string> names = list_functions();
-  throw UserError("module {} has no function \"{}\"", this->name(), name)
+  const std::string who = this->name() == "module" ? "the module" : "module " + this->name();
+  throw UserError("{} has no function \"{}\"", who, name)
       .help("{}", nearest_names_text(name, std::vector<std::string_view>(names.begin(), names.end())));
 }
 

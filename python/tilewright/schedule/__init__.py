@@ -17,6 +17,12 @@ _ERROR_LEVELS = ["detail", "fast", "none"]
 Trace = _core.Trace
 
 
+def _checked_seed(name: str, seed: int) -> int:
+    if isinstance(seed, int) and not 0 <= seed < 2**64:
+        raise ArgumentError(f"{name}: the seed is {seed}, expected a number from 0 to 2**64 - 1")
+    return seed
+
+
 class Schedule:
     """A program and the steps that transform it; every step is proved legal or refused with the reason.
 
@@ -51,7 +57,7 @@ class Schedule:
             )
         self._core = _core.Schedule(
             unwrapped(mod),
-            abs(seed or 0),
+            _checked_seed("Schedule", 0 if seed is None else seed),
             debug_mask not in (0, "none", None),
             verify_each_step,
             _ERROR_LEVELS.index(error_render_level),
@@ -83,11 +89,11 @@ class Schedule:
 
     def fork(self, seed: int) -> "Schedule":
         """A copy whose samples are drawn from `seed`."""
-        return Schedule._of(self._core.fork(seed))
+        return Schedule._of(self._core.fork(_checked_seed("fork", seed)))
 
     def seed(self, seed: int) -> None:
         """Draws samples from `seed` from now on."""
-        self._core.set_seed(abs(seed))
+        self._core.set_seed(_checked_seed("seed", seed))
 
     def fork_seed(self) -> int:
         """A new seed, drawn from this schedule's random numbers."""

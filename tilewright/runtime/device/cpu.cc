@@ -20,7 +20,9 @@ void* allocate(int32_t, size_t bytes) {
   const size_t rounded = (bytes + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment;
   const bool is_possible = rounded >= bytes && (rounded < (size_t{1} << 30) || rounded <= physical_bytes());
   void* data = is_possible ? std::aligned_alloc(kTensorAlignment, rounded) : nullptr;
-  if (!data) throw UserError("out of memory: cannot allocate {} bytes on cpu:0", bytes);
+  if (!data)
+    throw UserError("out of memory: cannot allocate {} bytes on cpu:0", bytes)
+        .help("use smaller tensors, or a machine with more memory");
   return data;
 }
 

@@ -57,16 +57,23 @@ std::string expected_shape(const BytecodeFunction& function, int64_t ndim, Patte
   return dims + known;
 }
 
+// Python passes lists as tuples.
+std::string given(const Value& value) {
+  return value.is(ValueKind::kTuple) ? "a tuple or list" : kind_with_article(value.kind());
+}
+
 [[noreturn]] void wrong_tensor(const MachineObject& machine, const BytecodeFunction& function,
                                const Instruction& instruction, Frame& frame) {
   const Operand* operands = function.operands.data() + instruction.b;
   const DataType dtype = operand_dtype(operands[1]);
   const Patterns patterns(operands + 3, instruction.num_operands - 3u);
   const Value& value = frame.reg(instruction.a);
-  throw UserError("{}: {} is {}, expected {}{}", function.name, machine.executable.strings[operands[0].index],
-                  value.is(ValueKind::kTensor) ? value.type_str() : kind_with_article(value.kind()),
+  UserError error("{}: {} is {}, expected {}{}", function.name, machine.executable.strings[operands[0].index],
+                  value.is(ValueKind::kTensor) ? value.type_str() : given(value),
                   dtype.is_void() ? "a tensor" : dtype.str(),
                   expected_shape(function, operands[2].bits, patterns, frame));
+  if (value.is(ValueKind::kTuple)) error.set_help("make it a tensor, e.g. numpy.array(values, \"float32\")");
+  throw error;
 }
 
 }  // namespace
@@ -105,7 +112,7 @@ void check_shape(const MachineObject& machine, const BytecodeFunction& function,
   }
   throw UserError("{}: {} is {}, expected a shape{}", function.name,
                   machine.executable.strings[operands[0].index],
-                  value.is(ValueKind::kShape) ? value.type_str() : kind_with_article(value.kind()),
+                  value.is(ValueKind::kShape) ? value.type_str() : given(value),
                   ndim < 0 ? "" : " " + expected_shape(function, ndim, patterns, frame));
 }
 
@@ -116,8 +123,7 @@ void check_kind(const MachineObject& machine, const BytecodeFunction& function,
   const Value& value = frame.reg(instruction.a);
   const std::string& name = machine.executable.strings[operands[0].index];
   if (!value.is(kind)) {
-    throw UserError("{}: {} is {}, expected {}", function.name, name, kind_with_article(value.kind()),
-                    kind_with_article(kind));
+    throw UserError("{}: {} is {}, expected {}", function.name, name, given(value), kind_with_article(kind));
   }
   const int64_t num_fields = operands[1].bits;
   if (kind != ValueKind::kTuple || num_fields < 0) return;
