@@ -140,6 +140,9 @@ class _Operators:
 
         return to_script(self)
 
+    def __repr__(self) -> str:
+        return str(self)
+
 
 for _method in ("astype", "equal"):
     setattr(_PrimExpr, _method, guard(f"tilewright.tir.PrimExpr.{_method}", getattr(_PrimExpr, _method)))
@@ -156,6 +159,11 @@ class _IntImm:
 
     def __hash__(self) -> int:
         return object.__hash__(self)
+
+    def __str__(self) -> str:
+        from ..script import to_script
+
+        return str(self.value) if self.dtype == "int32" else to_script(self)
 
 
 @methods_for("ir.FloatImm")
