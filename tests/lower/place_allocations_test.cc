@@ -269,6 +269,44 @@ TEST(PlaceAllocations, ASumWithItsStartInATurnGoesInsideOfTheLoop) {
   )");
 }
 
+// T.reads and T.writes of the block around do not keep B outside of the loop, whose turns run at the same
+// time.
+TEST(PlaceAllocations, RegionsOfABlockAroundAreNoUse) {
+  check_pass(place_allocations, R"(
+    @T.prim_func
+    def main(A: T.Buffer((12,), "float32"), C: T.Buffer((3,), "float32")):
+        B = T.alloc_buffer((2,), "float32")
+        with T.block("both"):
+            T.reads(A[0:12], B[0:2])
+            T.writes(B[0:2], C[0:3])
+            for i in T.parallel(3):
+                for j in range(2):
+                    with T.block("B"):
+                        vi, vj = T.axis.remap("SS", [i, j])
+                        B[vj] = A[vi * 4 + vj]
+                with T.block("C"):
+                    vi = T.axis.spatial(3, i)
+                    C[vi] = B[0] + B[1]
+  )",
+             R"(
+    @T.prim_func
+    def main(A: T.Buffer((12,), "float32"), C: T.Buffer((3,), "float32")):
+        with T.block("root"):
+            with T.block("both"):
+                T.reads(A[0:12])
+                T.writes(C[0:3])
+                for i in T.parallel(3):
+                    B = T.decl_buffer((2,), "float32")
+                    for j in range(2):
+                        with T.block("B"):
+                            vi, vj = T.axis.remap("SS", [i, j])
+                            B[vj] = A[vi * 4 + vj]
+                    with T.block("C"):
+                        vi = T.axis.spatial(3, i)
+                        C[vi] = B[0] + B[1]
+  )");
+}
+
 TEST(PlaceAllocations, NothingToAllocate) {
   check_unchanged(place_allocations, R"(
     @T.prim_func

@@ -142,6 +142,53 @@ TEST(CacheRead, CopyBeforeTheWriterIsRefused) {
   )");
 }
 
+// D is computed in the loop that writes B, C behind it: the copy stands before both.
+TEST(CacheWrite, EachReaderFindsTheCopyBeforeIt) {
+  check_schedule(
+      R"(
+    @T.prim_func
+    def main(A: T.Buffer((5, 7), "float32"), C: T.Buffer((5, 7), "float32"), D: T.Buffer((5, 7), "float32")):
+        B = T.alloc_buffer((5, 7))
+        for i in range(5):
+            for j in range(7):
+                with T.block("B"):
+                    vi, vj = T.axis.remap("SS", [i, j])
+                    B[vi, vj] = A[vi, vj] * T.float32(2)
+            for j in range(7):
+                with T.block("D"):
+                    vi, vj = T.axis.remap("SS", [i, j])
+                    D[vi, vj] = B[vi, vj] + T.float32(1)
+        for i, j in T.grid(5, 7):
+            with T.block("C"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                C[vi, vj] = B[vi, vj]
+  )",
+      [](Schedule& sch) { sch.call("cache_write", "B", 0, "local"); }, R"(
+    @T.prim_func
+    def main(A: T.Buffer((5, 7), "float32"), C: T.Buffer((5, 7), "float32"), D: T.Buffer((5, 7), "float32")):
+        B = T.alloc_buffer((5, 7))
+        B_local = T.alloc_buffer((5, 7), scope="local")
+        for i in range(5):
+            for j in range(7):
+                with T.block("B"):
+                    vi, vj = T.axis.remap("SS", [i, j])
+                    B_local[vi, vj] = A[vi, vj] * T.float32(2)
+            for ax0, ax1 in T.grid(1, 7):
+                with T.block("B_local"):
+                    v0 = T.axis.spatial(5, i + ax0)
+                    v1 = T.axis.spatial(7, ax1)
+                    B[v0, v1] = B_local[v0, v1]
+            for j in range(7):
+                with T.block("D"):
+                    vi, vj = T.axis.remap("SS", [i, j])
+                    D[vi, vj] = B[vi, vj] + T.float32(1)
+        for i, j in T.grid(5, 7):
+            with T.block("C"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                C[vi, vj] = B[vi, vj]
+  )");
+}
+
 TEST(CacheWrite, CopyStandsBehindTheBlock) {
   check_schedule(kTwoSteps, [](Schedule& sch) { sch.call("cache_write", "C", 0, "local"); }, R"(
     @T.prim_func

@@ -167,6 +167,7 @@ namespace {
 // The path of statements to where we are; a buffer keeps the common part of the paths to its accesses.
 class LcaFinder {
  public:
+  explicit LcaFinder(bool counts_regions) : counts_regions_(counts_regions) {}
   std::unordered_map<const BufferNode*, std::vector<const StmtNode*>> paths;
 
   void visit(const Stmt& stmt) {
@@ -174,6 +175,7 @@ class LcaFinder {
     // where a buffer is made is no access to it
     if (const auto* block = stmt.as<BlockNode>()) {
       for (const auto* regions : {&block->reads, &block->writes}) {
+        if (!counts_regions_) break;
         for (const BufferRegion& region : *regions) inside(region.get(), nullptr);
       }
       for (const MatchBufferRegion& match : block->match_buffers) inside(match->source.get(), nullptr);
@@ -211,13 +213,14 @@ class LcaFinder {
     while (length < common.size() && length < path_.size() && common[length] == path_[length]) ++length;
     common.resize(length);
   }
+  const bool counts_regions_;  // whether T.reads and T.writes are accesses
   std::vector<const StmtNode*> path_;
 };
 
 }  // namespace
 
 std::unordered_map<const BufferNode*, const StmtNode*> buffer_lcas(const PrimFunc& func) {
-  LcaFinder finder;
+  LcaFinder finder(true);
   finder.visit(func->body);
   std::unordered_map<const BufferNode*, const StmtNode*> result;
   for (const auto& [buffer, path] : finder.paths) result[buffer] = path.back();
@@ -251,7 +254,7 @@ std::unordered_map<const StmtNode*, std::vector<Buffer>> private_buffers(const P
         candidates.insert(candidates.end(), block->alloc_buffers.begin(), block->alloc_buffers.end());
       },
       [&](const VarNode* var) { pointers.insert(var); }, [&](const BufferNode*) { return false; });
-  LcaFinder finder;
+  LcaFinder finder(false);
   if (!candidates.empty()) finder.visit(func->body);
   std::unordered_map<const StmtNode*, std::vector<Buffer>> result;
   for (const Buffer& buffer : candidates) {

@@ -47,9 +47,10 @@ std::vector<Block> consumers_of(const BlockNode* block, const BlockNode* scope);
 std::unordered_map<const BufferNode*, const StmtNode*> buffer_lcas(const PrimFunc& func);
 
 /// The buffers that belong to one iteration of a loop that runs its iterations at the same time: a block
-/// outside of the loop allocates them, but all accesses are inside, so that lowering gives each iteration its
-/// own.  By loop (or T.launch_thread statement), each buffer with the innermost such loop.  Threads of a
-/// block share buffers of a shared scope; a buffer whose address is taken is nobody's own.
+/// outside of the loop allocates them, but all accesses (T.reads and T.writes do not count) are inside, so
+/// that lowering gives each iteration its own.  By loop (or T.launch_thread statement), each buffer with the
+/// innermost such loop.  Threads of a block share buffers of a shared scope; a buffer whose address is taken
+/// is nobody's own.
 std::unordered_map<const StmtNode*, std::vector<Buffer>> private_buffers(const PrimFunc& func);
 
 /// True if computing `expr` twice, or not at all, could be noticed: it calls something impure.

@@ -2,6 +2,7 @@
 // uses.  It stays outside of a loop that carries its values from turn to turn: a reduce (or opaque) axis of a
 // using block depends on the loop (for k: Y[i] += ...), or a turn may read what it has not surely written
 // (for i: if i < 1: Y[j] = ...; B[i, j] = Y[j]).
+#include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -73,35 +74,32 @@ class UseFinder {
   }
 
   void visit_block(const BlockRealizeNode* realize) {
-    const size_t outer_limit = limit_;
-    const bool was_in_block = in_block_;
-    if (!in_block_) limit_ = stack_.size() + 1;
+    const size_t outer_carried = carried_, outer_blocks = blocks_;
     // loops that carry values of this block end the path above them
     std::unordered_set<const VarNode*> carrying;
     for (size_t n = 0; n < realize->iter_values.size(); ++n) {
       if (realize->block->iter_vars[n]->iter_type == IterType::kSpatial) continue;
       walk(realize->iter_values[n], [&](const VarNode* var) { carrying.insert(var); });
     }
-    for (size_t depth = 0; depth < stack_.size() && depth < limit_; ++depth) {
+    for (size_t depth = 0; depth < stack_.size() && depth < carried_; ++depth) {
       const auto* loop = ObjectRef(stack_[depth]).as<ForNode>();
-      if (loop && carrying.count(loop->loop_var.get())) limit_ = depth;
+      if (loop && carrying.count(loop->loop_var.get())) carried_ = depth;
     }
-    in_block_ = true;
     stack_.push_back(realize);
-    for_each_child(realize->block.get(), this, [](void* self, const Object* child, bool) {
-      static_cast<UseFinder*>(self)->visit(child);
-    });
+    blocks_ = stack_.size();
+    // what T.reads and T.writes say is no use: the accesses themselves are inside
+    const BlockNode* block = realize->block.get();
+    for (const MatchBufferRegion& view : block->match_buffers) visit(view->source.get());
+    if (block->init) visit(block->init.get());
+    visit(block->body.get());
     stack_.pop_back();
-    in_block_ = was_in_block;
-    limit_ = outer_limit;
+    carried_ = outer_carried, blocks_ = outer_blocks;
   }
 
   // Outside blocks nothing is known of what loops carry: the path is empty.
   void use(const BufferNode* buffer) {
     if (!mine_.count(buffer)) return;
-    Path path;
-    if (in_block_)
-      path.assign(stack_.begin(), stack_.begin() + static_cast<long>(std::min(limit_, stack_.size())));
+    const Path path(stack_.begin(), stack_.begin() + static_cast<long>(std::min(carried_, blocks_)));
     auto [found, is_new] = paths_.try_emplace(buffer, path);
     if (is_new) return;
     Path& common = found->second;
@@ -114,8 +112,8 @@ class UseFinder {
   std::unordered_map<const VarNode*, const BufferNode*> by_pointer_;
   std::unordered_map<const BufferNode*, Path> paths_;
   Path stack_;
-  size_t limit_ = 0;  // entries of stack_ that may be places for the current block
-  bool in_block_ = false;
+  size_t carried_ = SIZE_MAX;  // entries of stack_ above the loops that carry values of the blocks around
+  size_t blocks_ = 0;          // entries of stack_ down to the innermost block
 };
 
 using Buffers = std::unordered_set<const BufferNode*>;
@@ -172,11 +170,27 @@ Stmt rebuild(const Stmt& body, const std::unordered_map<const Object*, std::vect
       });
 }
 
+// Blocks do not read or write what is allocated inside of them.
+PrimFunc without_own_regions(const PrimFunc& func) {
+  return rewrite(func, [&](auto& self, const BlockNode* node) -> Stmt {
+    Block block = self.children(node);
+    Buffers own;
+    walk(block->body, [&](const AllocBufferNode* alloc) { own.insert(alloc->buffer.get()); });
+    auto is_own = [&](const BufferRegion& region) { return own.count(region->buffer.get()) > 0; };
+    auto has_own = [&](const auto& regions) { return std::any_of(regions.begin(), regions.end(), is_own); };
+    if (!has_own(block->reads) && !has_own(block->writes)) return block;
+    return with(block, [&](BlockNode& changed) {
+      std::erase_if(changed.reads, is_own);
+      std::erase_if(changed.writes, is_own);
+    });
+  });
+}
+
 }  // namespace
 
 PrimFunc place_allocations(const PrimFunc& func) {
   const Buffers wishes = wishes_of(func);
-  return rewrite(func, [&](auto& self, const BlockNode* node) -> Stmt {
+  return without_own_regions(rewrite(func, [&](auto& self, const BlockNode* node) -> Stmt {
     if (node->alloc_buffers.empty()) return self.children(node);
     std::unordered_map<const Object*, std::vector<Buffer>> at;
     std::vector<Buffer> whole_body;
@@ -194,7 +208,7 @@ PrimFunc place_allocations(const PrimFunc& func) {
       changed.alloc_buffers.clear();
     });
     return self.children(placed.get());
-  });
+  }));
 }
 
 }  // namespace tilewright::lower

@@ -29,6 +29,17 @@ struct Args {
   }
 };
 
+// The innermost loop (or `scope`) that the block shares with one of the readers: the copy is made in it, so
+// that every reader sees the result where it is.
+NodeId innermost_shared(const State& state, NodeId block, NodeId scope, const std::vector<NodeId>& readers) {
+  NodeId innermost = scope;
+  for (NodeId reader : readers) {
+    const NodeId shared = common_ancestor(state, block, reader);
+    if (common_ancestor(state, shared, innermost) == innermost) innermost = shared;
+  }
+  return innermost;
+}
+
 BlockRef apply(State& state, Args& args) {
   const NodeId block = state[args.block], scope = state.scope_of(block);
   const std::string& name = state.node(block).name;
@@ -44,19 +55,13 @@ BlockRef apply(State& state, Args& args) {
   }
   if (const Reason reason = why_not_whole_sum(state, block); !reason.empty())
     throw refuse(state, block, "block {} cannot write elsewhere: {}", name, reason);
-  // Readers see the result where they are: the copy is made in the innermost loop that they share with the
-  // block.
-  NodeId around = scope;
   const std::vector<NodeId> readers = readers_of(state, scope, buffer);
-  if (!readers.empty()) {
-    around = block;
-    for (NodeId reader : readers) around = common_ancestor(state, around, reader);
-  }
   for (NodeId reader : readers) {
     if (!is_before(state, block, reader))
       throw refuse(state, reader, "block {} reads {} before block {} writes it", state.node(reader).name,
                    buffer->name, name);
   }
+  const NodeId around = innermost_shared(state, block, scope, readers);
   arith::Analyzer analyzer;
   bind_loops_above(state, block, analyzer);
   std::optional<arith::IntervalRegion> written;
