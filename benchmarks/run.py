@@ -100,6 +100,12 @@ def seconds_of_process(code: str) -> float:
     return time.perf_counter() - start
 
 
+def seconds_of_call(call) -> float:
+    start = time.perf_counter()
+    call()
+    return time.perf_counter() - start
+
+
 def peak_bytes(code: str) -> int:
     """The most memory that a process with this program had."""
     # VmHWM is of this program alone; ru_maxrss would count the parent before exec
@@ -131,6 +137,9 @@ def measure_once(case: dict) -> dict[str, float]:
         return {"bytes": max(ROOT.glob(case["file"]), key=lambda file: file.stat().st_mtime).stat().st_size}
     if case["kind"] == "call":
         return time_calls(importlib.import_module("peers.tilewright").empty_call(case["call"]))
+    if case["kind"] == "graph":
+        compile_graph = importlib.import_module("peers.tilewright").compile_graph(case["calls"])
+        return summary([seconds_of_call(compile_graph) for _ in range(5)])
     if case["kind"] == "memory":
         run = (
             f"import sys; sys.path.insert(0, {str(FOLDER)!r}); import onnx, peers.graphs, tilewright; "

@@ -10,7 +10,8 @@ import inspect
 import sys
 from pathlib import Path
 
-from .errors import ArgumentError
+from . import _core
+from .errors import ArgumentError, UserError
 
 _PACKAGE = str(Path(__file__).parent)
 _NOT_THE_USERS = (_PACKAGE, str(Path(inspect.__file__).parent), "<frozen")
@@ -29,14 +30,16 @@ def _described(value) -> str:
     return f"a Python {type(value).__name__}"
 
 
+def _named(signature: inspect.Signature | None, args: tuple, kwargs: dict) -> dict:
+    try:
+        return dict(signature.bind_partial(*args, **kwargs).arguments) if signature else kwargs
+    except TypeError:
+        return kwargs
+
+
 def _arguments(signature: inspect.Signature | None, args: tuple, kwargs: dict) -> str:
-    named = {}
-    if signature is not None:
-        try:
-            named = dict(signature.bind_partial(*args, **kwargs).arguments)
-        except TypeError:
-            signature = None
-    if signature is None:
+    named = _named(signature, args, kwargs)
+    if named is kwargs:
         return ", ".join(
             [_described(a) for a in args] + [f"{k} = {_described(a)}" for k, a in kwargs.items()]
         )
@@ -69,6 +72,12 @@ def _refusal(name: str, function, args: tuple, kwargs: dict, error: Exception) -
         signature = inspect.signature(function)
     except (TypeError, ValueError):
         signature = None
+    dtype = _named(signature, args, kwargs).get("dtype")
+    if isinstance(dtype, str):
+        try:
+            _core.check_dtype(dtype)
+        except UserError as problem:
+            return ArgumentError(f"{name}: {str(problem).removeprefix('error: ')}")
     doc = (inspect.getdoc(function) or "").partition("\n")[0]
     usage = doc or f"{name} is of C++ and has no signature"
     if signature is not None:

@@ -127,6 +127,7 @@ void bind_expressions(nb::module_& m) {
     return tir::cast(dtype, prim(value, kInt64));
   });
   m.def("dtype_of", [](nb::handle value) { return prim(value)->dtype; });
+  m.def("check_dtype", [](const std::string& text) { DataType::parse(text); });
   m.def("make_const", [](DataType dtype, double value) { return tir::make_const(dtype, value); });
   m.def("call_op", [](DataType dtype, const std::string& name, nb::list args) {
     std::vector<tir::PrimExpr> converted;

@@ -155,15 +155,24 @@ void bind_relax(nb::module_& m) {
         data, ir::Type(relax::tensor_type(relax::extents({data.shape().begin(), data.shape().end()}),
                                           data.dtype())));
   });
+  // -1 and the like are allowed: the operator that takes the shape says what they mean
+  m.def("relax_shape", [](nb::list extents) {
+    relax::Shape shape;
+    for (nb::handle extent : extents) shape.push_back(relax::as_extent(nb::cast<ir::PrimExpr>(extent)));
+    return relax::ShapeExprNode::make(shape, ir::Type(relax::shape_type(shape)));
+  });
   m.def(
       "relax_tensor_type",
-      [](nb::handle shape, DataType dtype, int64_t ndim) -> ir::Type {
-        if (shape.is_none()) return relax::tensor_type_of_ndim(ndim, dtype);
+      [](nb::handle shape, DataType dtype, int64_t ndim, std::string device) -> ir::Type {
+        if (shape.is_none()) return relax::tensor_type_of_ndim(ndim, dtype, std::move(device));
         relax::Shape extents;
-        for (nb::handle extent : shape) extents.push_back(relax::as_extent(nb::cast<ir::PrimExpr>(extent)));
-        return relax::tensor_type(std::move(extents), dtype);
+        for (nb::handle extent : shape)
+          extents.push_back(relax::checked_extent(nb::cast<ir::PrimExpr>(extent)));
+        if (ndim >= 0 && ndim != static_cast<int64_t>(extents.size()))
+          throw UserError("the shape has {} dimensions, but ndim is {}", extents.size(), ndim);
+        return relax::tensor_type(std::move(extents), dtype, std::move(device));
       },
-      nb::arg("shape").none(), nb::arg("dtype"), nb::arg("ndim"));
+      nb::arg("shape").none(), nb::arg("dtype"), nb::arg("ndim"), nb::arg("device"));
   m.def("relax_remove_unused", &relax::remove_unused);
   m.def("relax_is_same_body", [](const ir::Expr& old_body, const relax::SeqExpr& body) {
     return relax::is_same_body(old_body, body);

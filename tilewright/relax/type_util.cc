@@ -24,6 +24,15 @@ PrimExpr as_extent(PrimExpr value) {
   return value->dtype == kInt64 ? value : tir::cast(kInt64, std::move(value));
 }
 
+PrimExpr checked_extent(const PrimExpr& value, Span span) {
+  if (!value->dtype.is_integral() || !value->dtype.is_scalar())
+    throw UserError(span, "a dimension has dtype {}, expected an integer", value->dtype.str());
+  int64_t constant;
+  if (tir::as_const_int(value, &constant) && constant < 0)
+    throw UserError(span, "a dimension is {}, which is negative", constant);
+  return as_extent(value);
+}
+
 TensorType tensor_type(Shape shape, DataType dtype, std::string device) {
   for (PrimExpr& extent : shape) extent = as_extent(std::move(extent));
   const auto ndim = static_cast<int64_t>(shape.size());

@@ -38,6 +38,8 @@ Constant make_constant(const runtime::Tensor& data);
 PrimExpr literal_of(const ConstantNode* constant);
 /// `value` as int64: dimensions of graph types have one dtype.
 PrimExpr as_extent(PrimExpr value);
+/// The same for what a user has written at `span`: raises UserError if it is no integer, or below 0.
+PrimExpr checked_extent(const PrimExpr& value, Span span = {});
 
 // ---- taking apart
 /// The type of `expr`: the one that inference found, or what a leaf (variable, constant, shape, literal,

@@ -71,8 +71,6 @@ def _scalar_type(dtype=None, value=None, span=None):
 
 def add() -> None:
     """Gives node classes and the machine the names that programs for TVM use."""
-    for group in ("RelaxExpr", "Binding", "BindingBlock"):
-        classes[group].__repr__ = tw.script.to_script  # as lists of nodes are shown
     for group in ("RelaxExpr", "BaseFunc"):
         for old in ("struct_info", "struct_info_", "checked_type"):
             setattr(classes[group], old, property(lambda self: self.type))

@@ -1,10 +1,11 @@
 """Graphs: values, operators, the block builder, passes, building and running."""
 
 from .. import _core
-from .._guard import guard_class, guard_module
+from .._guard import guard, guard_class, guard_module
 from ..build import build_graph as build
 from ..ir._nodes import classes
 from ..runtime.vm import Executable, VirtualMachine
+from ..script import to_script
 from . import analysis, expr_functor, op, pattern, transform
 from .block_builder import BlockBuilder
 from .expr import const
@@ -16,16 +17,36 @@ for _kind, _class in list(classes.items()):
         globals()[_kind[6:]] = _class
 del _kind, _class
 
+for _group in ("RelaxExpr", "Binding", "BindingBlock", "Type"):
+    classes[_group].__str__ = classes[_group].__repr__ = to_script
+del _group
+
 Expr = classes["RelaxExpr"]
 Binding = classes["Binding"]
 BindingBlock = classes["BindingBlock"]
 TensorType = classes["relax.TensorType"]
 
 
-def TensorStructInfo(shape=None, dtype: str = "float32", ndim: int = -1):
-    """The type of a tensor: shape as ints and expressions, or None with ndim, or neither."""
-    extents = None if shape is None else list(shape)
-    return _core.relax_tensor_type(extents, dtype or "void", ndim)
+def _tensor_type(cls, shape=None, dtype: str = "float32", ndim: int = -1, device: str = ""):
+    """The type of a tensor.
+
+    shape   ints and expressions, or a graph value that is a shape; None: unknown
+    dtype   of the elements; "" or None: unknown
+    ndim    number of dimensions where the shape is unknown; -1: unknown
+    device  e.g. "cpu:0"; "": any
+    Raises UserError for extents below 0 and for an ndim that is not that of the shape.
+
+        relax.Var("x", relax.TensorType((tir.Var("n", "int64"), 7), "float32"))
+    """
+    dtype, device = dtype or "void", device or ""
+    if isinstance(shape, Expr):
+        fields = {"shape": shape, "dtype": dtype, "ndim": ndim, "device": device}
+        return _core.make_node("relax.TensorType", fields)
+    return _core.relax_tensor_type(None if shape is None else list(shape), dtype, ndim, device)
+
+
+TensorType.__new__ = guard("tilewright.relax.TensorType", _tensor_type)
+TensorStructInfo = TensorType  # the name that tvm.relax has for it
 
 
 __all__ = [
@@ -47,5 +68,5 @@ __all__ = [
 
 transform.FuseOpsByPattern = FuseOpsByPattern
 transform.PatternCheckContext = pattern.PatternCheckContext
-guard_module(__name__, globals(), ["TensorStructInfo", "const"])
+guard_module(__name__, globals(), ["const"])
 guard_class("tilewright.relax.BlockBuilder", BlockBuilder)

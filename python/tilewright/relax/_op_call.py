@@ -20,7 +20,7 @@ def _value(value):
         )
     if isinstance(value, list | tuple):
         if all(_is_extent(item) for item in value):
-            return _core.relax_tensor_type(list(value), "float32", -1).shape
+            return _core.relax_shape(list(value))
         return _core.make_node("relax.Tuple", {"elements": [_value(item) for item in value]})
     return value
 

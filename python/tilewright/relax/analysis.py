@@ -115,7 +115,7 @@ def udchain(func) -> dict:
 
 def free_symbolic_vars(func) -> list:
     """The dimensions that the types of `func` use and its parameters do not define."""
-    defined = {id(dim) for dim in defined_symbolic_vars(func)}
+    defined = {id(dim): dim for dim in defined_symbolic_vars(func)}  # alive: ids are those of living objects
     return [dim for dim in _dims_of(all_vars(func)) if id(dim) not in defined]
 
 

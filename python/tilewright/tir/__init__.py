@@ -215,7 +215,7 @@ for _name in ("Stmt", "tir.Buffer", "tir.BufferRegion", "tir.IterVar"):
         return to_script(self, **options)
 
     classes[_name].script = _script
-    classes[_name].__str__ = _script
+    classes[_name].__str__ = classes[_name].__repr__ = _script
 
 
 @methods_for("tir.IterVar")

@@ -143,14 +143,9 @@ Value callable(Parser& parser, Args& args) {
 PrimExpr to_extent(Parser& parser, const Value& value, Place place) {
   if (const auto* text = value.get<std::string>())
     return relax::as_extent(extent_from_text(parser, *text, place));
-  PrimExpr extent =
+  const PrimExpr extent =
       parser.to_prim(value, place, value.get<Value::PyInt>() ? std::optional(kInt64) : std::nullopt);
-  if (!extent->dtype.is_integral() || !extent->dtype.is_scalar())
-    throw UserError(parser.span(place), "a dimension has dtype {}, expected an integer", extent->dtype.str());
-  int64_t constant;
-  if (as_const_int(extent, &constant) && constant < 0)
-    throw UserError(parser.span(place), "a dimension is {}, which is negative", constant);
-  return relax::as_extent(extent);
+  return relax::checked_extent(extent, parser.span(place));
 }
 
 relax::Shape to_shape(Parser& parser, const Value& value, Place place) {
