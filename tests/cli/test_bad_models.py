@@ -393,7 +393,8 @@ def test_arrays_that_are_not_aligned_work(relu):
 def test_wrong_arguments(relu, args, text):
     with pytest.raises(tilewright.UserError) as error:
         relu(*args)
-    assert str(error.value) == f"error: {text}"
+    usage = "help: the function is main(x: float32[2, 3]) -> y: float32[2, 3]"
+    assert str(error.value) == f"error: {text}\n{usage}"
 
 
 def test_nan_and_infinity_pass(relu):

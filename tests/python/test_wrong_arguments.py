@@ -217,7 +217,7 @@ def test_a_list_for_a_tensor():
     main = tilewright.VirtualMachine(tilewright.compile(bb.get()))["main"]
     assert refused(main, [1.0, 2.0]) == (
         "error: main: x is a tuple or list, expected float32[2]\n"
-        'help: make it a tensor, e.g. numpy.array(values, "float32")'
+        'help: make it a tensor, e.g. numpy.array(values, "float32"); the function is main(x: float32[2]) -> output: float32[2]'
     )
 
 

@@ -106,18 +106,22 @@ TEST(VirtualMachine, ProgramPrints) {
 }
 
 TEST(VirtualMachine, ArgumentsAreChecked) {
+  const std::string usage = "\nhelp: the function is main(x: object) -> result: object";
   const VirtualMachine vm = add_three();
   EXPECT_ERROR(vm("man", 1), "error: the model has no function \"man\"\nhelp: did you mean main?");
-  EXPECT_ERROR(vm("main"), "error: main: got 0 arguments, expected 1 (x)");
-  EXPECT_ERROR(vm("main", 1, 2), "error: main: got 2 arguments, expected 1 (x)");
-  EXPECT_ERROR(vm("main", "text"), "error: main: x is a string, expected float32[n, 7]");
-  EXPECT_ERROR(vm("main", tensor(Shape{5, 8}, 0)), "error: main: x is float32[5, 8], expected float32[n, 7]");
-  EXPECT_ERROR(vm("main", tensor(Shape{5}, 0)), "error: main: x is float32[5], expected float32[n, 7]");
+  EXPECT_ERROR(vm("main"), std::string("error: main: got 0 arguments, expected 1 (x)") + usage);
+  EXPECT_ERROR(vm("main", 1, 2), std::string("error: main: got 2 arguments, expected 1 (x)") + usage);
+  EXPECT_ERROR(vm("main", "text"), std::string("error: main: x is a string, expected float32[n, 7]") + usage);
+  EXPECT_ERROR(vm("main", tensor(Shape{5, 8}, 0)),
+               std::string("error: main: x is float32[5, 8], expected float32[n, 7]") + usage);
+  EXPECT_ERROR(vm("main", tensor(Shape{5}, 0)),
+               std::string("error: main: x is float32[5], expected float32[n, 7]") + usage);
   EXPECT_ERROR(vm("main", Tensor::zeros(Shape{5, 7}, kInt32)),
-               "error: main: x is int32[5, 7], expected float32[n, 7]");
+               std::string("error: main: x is int32[5, 7], expected float32[n, 7]") + usage);
 }
 
 TEST(VirtualMachine, DimensionsAgreeAcrossArguments) {
+  const std::string usage = "\nhelp: the function is main(x: object, y: object, z: object) -> result: object";
   const VirtualMachine vm = machine({"x", "y", "z"}, [](FunctionBuilder& main) {
     const IntRegister n = main.new_int("n");
     main.check_tensor(main.parameter(0), "x", kFloat32, {bind(n)});
@@ -128,9 +132,9 @@ TEST(VirtualMachine, DimensionsAgreeAcrossArguments) {
   EXPECT_EQ(vm("main", tensor(Shape{5}, 0), tensor(Shape{3, 5}, 0), tensor(Shape{1}, 7)).type_str(),
             "float32[1]");
   EXPECT_ERROR(vm("main", tensor(Shape{5}, 0), tensor(Shape{3, 6}, 0), 1),
-               "error: main: y is float32[3, 6], expected float32[3, n] with n = 5");
+               std::string("error: main: y is float32[3, 6], expected float32[3, n] with n = 5") + usage);
   EXPECT_ERROR(vm("main", tensor(Shape{5}, 0), tensor(Shape{3, 5}, 0), Value()),
-               "error: main: z is none, expected a tensor of any shape");
+               std::string("error: main: z is none, expected a tensor of any shape") + usage);
 }
 
 TEST(VirtualMachine, StridedAndMisalignedArgumentsAreCopied) {
@@ -144,6 +148,8 @@ TEST(VirtualMachine, StridedAndMisalignedArgumentsAreCopied) {
 }
 
 TEST(VirtualMachine, OtherChecks) {
+  const std::string usage =
+      "\nhelp: the function is main(shape: object, kind: object, pair: object) -> result: object";
   const VirtualMachine vm = machine({"shape", "kind", "pair"}, [](FunctionBuilder& main) {
     const IntRegister n = main.new_int("n"), m = main.new_int("m");
     main.check_shape(main.parameter(0), "shape", {bind(n), bind(m), imm(2)});
@@ -156,18 +162,19 @@ TEST(VirtualMachine, OtherChecks) {
   const Value pair = Value::tuple({1, 2});
   EXPECT_EQ(vm("main", Value::shape({10, 5, 2}), "text", pair).as_int(), 2);
   EXPECT_ERROR(vm("main", Value::shape({10, 5, 3}), "text", pair),
-               "error: main: shape is shape[10, 5, 3], expected a shape [n, m, 2]");
-  EXPECT_ERROR(vm("main", 3, "text", pair), "error: main: shape is an int, expected a shape [n, m, 2]");
+               std::string("error: main: shape is shape[10, 5, 3], expected a shape [n, m, 2]") + usage);
+  EXPECT_ERROR(vm("main", 3, "text", pair),
+               std::string("error: main: shape is an int, expected a shape [n, m, 2]") + usage);
   EXPECT_ERROR(vm("main", Value::shape({10, 5, 2}), 7, pair),
-               "error: main: kind is an int, expected a string");
+               std::string("error: main: kind is an int, expected a string") + usage);
   EXPECT_ERROR(vm("main", Value::shape({10, 5, 2}), "text", Value::tuple({1})),
-               "error: main: pair is a tuple of 1, expected of 2");
+               std::string("error: main: pair is a tuple of 1, expected of 2") + usage);
   EXPECT_ERROR(vm("main", Value::shape({11, 5, 2}), "text", pair),
-               "error: main: dimension 0 of shape is 11, which is not a multiple of 5");
+               std::string("error: main: dimension 0 of shape is 11, which is not a multiple of 5") + usage);
   EXPECT_ERROR(vm("main", Value::shape({14, 7, 2}), "text", pair),
-               "error: main: dimension 1 of shape is 7, expected 5");
+               std::string("error: main: dimension 1 of shape is 7, expected 5") + usage);
   EXPECT_ERROR(vm("main", Value::shape({14, 0, 2}), "text", pair),
-               "error: main: dimension 0 of shape is 14, which is not a multiple of 0");
+               std::string("error: main: dimension 0 of shape is 14, which is not a multiple of 0") + usage);
 }
 
 // main(a, b) = a op b

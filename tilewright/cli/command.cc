@@ -71,7 +71,8 @@ runtime::Value call_main(const Model& model, const std::vector<runtime::Value>& 
   try {
     return model.machine.invoke("main", inputs);
   } catch (Error& error) {
-    if (error.kind() == Error::Kind::kUser && error.help_text().empty())
+    const std::string& help = error.help_text();
+    if (error.kind() == Error::Kind::kUser && (help.empty() || help.starts_with("the function is main(")))
       error.set_help(fmt::format("the inputs are:{}", list_text(model.main().parameters)));
     throw;
   }

@@ -14,6 +14,7 @@
 #include "tilewright/relax/pass.h"
 #include "tilewright/runtime/thread_pool.h"
 #include "tilewright/runtime/time_evaluator.h"
+#include "tilewright/runtime/vm/print.h"
 
 namespace tilewright::python {
 namespace {
@@ -70,6 +71,21 @@ void bind_build(nb::module_& m) {
                      for (const auto& [name, plan] : self.plans) plans[nb::str(name.c_str())] = plan.str();
                      return plans;
                    })
+      .def("as_text", [](const Executable& self) { return runtime::vm::to_text(self.code); })
+      .def("counts",
+           [](const Executable& self) {
+             nb::dict counts;
+             size_t instructions = 0;
+             int64_t bytes = 0;
+             for (const auto& function : self.code.functions) instructions += function.code.size();
+             for (const runtime::Tensor& constant : self.code.constants) bytes += constant.num_bytes();
+             counts["functions"] = self.code.functions.size();
+             counts["instructions"] = instructions;
+             counts["kernels and packed functions"] = self.code.callees.size();
+             counts["constants"] = self.code.constants.size();
+             counts["bytes of constants"] = bytes;
+             return counts;
+           })
       .def("machine", &Executable::machine);
   m.def("check_pass_context", [](int opt_level, std::vector<std::string> disabled,
                                  std::vector<std::string> required, nb::handle config) {

@@ -6,7 +6,7 @@ from .. import _core, errors  # noqa: F401 - errors sets the exception classes
 from .._core import Device, Function, Tensor, empty, load_module, tensor
 from .._guard import guard_class, guard_module
 from .module import Module
-from .vm import Executable, VirtualMachine, set_num_threads, time_evaluator
+from .vm import Executable, VirtualMachine, load_bytes, set_num_threads, time_evaluator
 
 for _class in (Device, Function, Tensor):
     _class.__module__ = "tilewright.runtime"
@@ -81,7 +81,7 @@ def get_global_func(name: str, allow_missing: bool = False):
 
 __all__ = [
     "Device", "Executable", "Function", "Module", "Tensor", "VirtualMachine", "cpu", "cuda", "device", "empty",
-    "from_dlpack", "get_global_func", "load_module", "metal", "opencl", "register_func", "set_num_threads", "tensor", "time_evaluator",
+    "from_dlpack", "get_global_func", "load_bytes", "load_module", "metal", "opencl", "register_func", "set_num_threads", "tensor", "time_evaluator",
 ]  # fmt: skip
 
 

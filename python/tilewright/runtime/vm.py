@@ -1,5 +1,8 @@
 """Running compiled graphs, and timing functions."""
 
+import tempfile
+from pathlib import Path
+
 from .. import _core
 from ..errors import Unsupported, UserError
 
@@ -14,7 +17,40 @@ def _export_library(self, path) -> None:
     _core.export_library(self.kernels, str(path))
 
 
+def _to_bytes(self) -> bytes:
+    """The model, kernels and code in one; tilewright.runtime.load_bytes has it back, also in another process.
+
+    >>> vm = tilewright.VirtualMachine(tilewright.runtime.load_bytes(ex.to_bytes()))
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "model.so"
+        self.export_library(file)
+        return file.read_bytes()
+
+
+def load_bytes(data: bytes):
+    """The module that Executable.to_bytes, or a file of export_library, holds.
+
+    Raises UserError if the bytes are no shared library of this machine, or damaged.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "model.so"
+        file.write_bytes(data)
+        try:
+            return _core.load_module(str(file))  # stays mapped when the file is gone
+        except UserError as error:
+            text = str(error).removeprefix("error: ").replace(str(file), "the bytes")
+            raise UserError(text) from None
+
+
+def _stats(self) -> str:
+    """What the executable holds: functions, instructions, kernels, constants and their bytes."""
+    return "\n".join(f"{name}: {count:,}" for name, count in self.counts().items())
+
+
 Executable.export_library = _export_library
+Executable.to_bytes = _to_bytes
+Executable.stats = _stats
 
 
 def require_cpu(what: str, device) -> None:

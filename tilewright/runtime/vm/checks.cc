@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "tilewright/runtime/vm/opcodes.h"
+#include "tilewright/runtime/vm/print.h"
 #include "tilewright/support/error.h"
 
 namespace tilewright::runtime::vm {
@@ -62,18 +63,22 @@ std::string given(const Value& value) {
   return value.is(ValueKind::kTuple) ? "a tuple or list" : kind_with_article(value.kind());
 }
 
+// What to compare the argument with.
+std::string usage(const BytecodeFunction& function) { return "the function is " + signature(function); }
+
 [[noreturn]] void wrong_tensor(const MachineObject& machine, const BytecodeFunction& function,
                                const Instruction& instruction, Frame& frame) {
   const Operand* operands = function.operands.data() + instruction.b;
   const DataType dtype = operand_dtype(operands[1]);
   const Patterns patterns(operands + 3, instruction.num_operands - 3u);
   const Value& value = frame.reg(instruction.a);
-  UserError error("{}: {} is {}, expected {}{}", function.name, machine.executable.strings[operands[0].index],
+  const bool is_list = value.is(ValueKind::kTuple);
+  throw UserError("{}: {} is {}, expected {}{}", function.name, machine.executable.strings[operands[0].index],
                   value.is(ValueKind::kTensor) ? value.type_str() : given(value),
                   dtype.is_void() ? "a tensor" : dtype.str(),
-                  expected_shape(function, operands[2].bits, patterns, frame));
-  if (value.is(ValueKind::kTuple)) error.set_help("make it a tensor, e.g. numpy.array(values, \"float32\")");
-  throw error;
+                  expected_shape(function, operands[2].bits, patterns, frame))
+      .help("{}{}", is_list ? "make it a tensor, e.g. numpy.array(values, \"float32\"); " : "",
+            usage(function));
 }
 
 }  // namespace
@@ -95,7 +100,8 @@ void check_tensor(const MachineObject& machine, const BytecodeFunction& function
   if (tensor->dl.device.device_type != kDLCPU) {
     throw UserError("{}: {} is on {}, expected on cpu:0", function.name,
                     machine.executable.strings[operands[0].index],
-                    Device::from_dlpack(tensor->dl.device).str());
+                    Device::from_dlpack(tensor->dl.device).str())
+        .help("{}", usage(function));
   }
   if (!Tensor::is_kernel_ready(tensor->dl)) value = value.as_tensor().compact();
 }
@@ -113,7 +119,8 @@ void check_shape(const MachineObject& machine, const BytecodeFunction& function,
   throw UserError("{}: {} is {}, expected a shape{}", function.name,
                   machine.executable.strings[operands[0].index],
                   value.is(ValueKind::kShape) ? value.type_str() : given(value),
-                  ndim < 0 ? "" : " " + expected_shape(function, ndim, patterns, frame));
+                  ndim < 0 ? "" : " " + expected_shape(function, ndim, patterns, frame))
+      .help("{}", usage(function));
 }
 
 void check_kind(const MachineObject& machine, const BytecodeFunction& function,
@@ -123,13 +130,15 @@ void check_kind(const MachineObject& machine, const BytecodeFunction& function,
   const Value& value = frame.reg(instruction.a);
   const std::string& name = machine.executable.strings[operands[0].index];
   if (!value.is(kind)) {
-    throw UserError("{}: {} is {}, expected {}", function.name, name, given(value), kind_with_article(kind));
+    throw UserError("{}: {} is {}, expected {}", function.name, name, given(value), kind_with_article(kind))
+        .help("{}", usage(function));
   }
   const int64_t num_fields = operands[1].bits;
   if (kind != ValueKind::kTuple || num_fields < 0) return;
   const auto actual = static_cast<int64_t>(value.as_tuple().size());
   if (actual != num_fields)
-    throw UserError("{}: {} is a tuple of {}, expected of {}", function.name, name, actual, num_fields);
+    throw UserError("{}: {} is a tuple of {}, expected of {}", function.name, name, actual, num_fields)
+        .help("{}", usage(function));
 }
 
 void check_equal(const MachineObject& machine, const BytecodeFunction& function,
@@ -138,7 +147,8 @@ void check_equal(const MachineObject& machine, const BytecodeFunction& function,
   const int64_t actual = frame.integer(instruction.a), expected = frame.integer(operands[1].index);
   if (actual == expected) return;
   throw UserError("{}: {} is {}, expected {}", function.name, machine.executable.strings[operands[0].index],
-                  actual, expected);
+                  actual, expected)
+      .help("{}", usage(function));
 }
 
 void check_divisible(const MachineObject& machine, const BytecodeFunction& function,
@@ -148,7 +158,8 @@ void check_divisible(const MachineObject& machine, const BytecodeFunction& funct
   // INT64_MIN % -1 traps on x86
   if (divisor != 0 && (divisor == -1 || actual % divisor == 0)) return;
   throw UserError("{}: {} is {}, which is not a multiple of {}", function.name,
-                  machine.executable.strings[operands[0].index], actual, divisor);
+                  machine.executable.strings[operands[0].index], actual, divisor)
+      .help("{}", usage(function));
 }
 
 }  // namespace tilewright::runtime::vm

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "tilewright/runtime/vm/interpreter.h"
+#include "tilewright/runtime/vm/print.h"
 #include "tilewright/runtime/vm/serialize.h"
 #include "tilewright/runtime/vm/verify.h"
 #include "tilewright/support/error.h"
@@ -63,7 +64,8 @@ struct DepthScope {
   std::vector<std::string> names;
   for (const Description& parameter : function.parameters) names.push_back(parameter.name);
   throw UserError("{}: got {} arguments, expected {} ({})", function.name, got, names.size(),
-                  fmt::join(names, ", "));
+                  fmt::join(names, ", "))
+      .help("the function is {}", signature(function));
 }
 
 }  // namespace

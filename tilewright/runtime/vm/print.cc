@@ -10,14 +10,20 @@
 namespace tilewright::runtime::vm {
 namespace {
 
+std::string describe(const std::vector<Description>& values) {
+  std::vector<std::string> texts;
+  for (const Description& value : values)
+    texts.push_back(value.name.empty() ? value.type : value.name + ": " + value.type);
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
 class Printer {
  public:
   Printer(const Executable& executable, const BytecodeFunction& function)
       : executable_(executable), function_(function) {}
 
   std::string print() const {
-    std::string text = fmt::format("{}{}({}) -> {}\n", function_.is_public ? "" : "private ", function_.name,
-                                   describe(function_.parameters), describe(function_.results));
+    std::string text = fmt::format("{}{}\n", function_.is_public ? "" : "private ", signature(function_));
     for (size_t position = 0; position < function_.code.size(); ++position) {
       text += fmt::format("{:>4}: {}\n", position, line(function_.code[position]));
     }
@@ -25,13 +31,6 @@ class Printer {
   }
 
  private:
-  static std::string describe(const std::vector<Description>& values) {
-    std::vector<std::string> texts;
-    for (const Description& value : values)
-      texts.push_back(value.name.empty() ? value.type : value.name + ": " + value.type);
-    return fmt::format("{}", fmt::join(texts, ", "));
-  }
-
   std::string line(const Instruction& instruction) const {
     const OpcodeInfo& info = *opcode_info(instruction.opcode);
     std::vector<std::string> args;
@@ -87,6 +86,11 @@ class Printer {
 };
 
 }  // namespace
+
+std::string signature(const BytecodeFunction& function) {
+  return fmt::format("{}({}) -> {}", function.name, describe(function.parameters),
+                     describe(function.results));
+}
 
 std::string to_text(const Executable& executable, const BytecodeFunction& function) {
   return Printer(executable, function).print();
