@@ -33,6 +33,30 @@ def body(lines: str):
     return parse(head + textwrap.indent(textwrap.dedent(lines).strip(), "    ") + "\n")
 
 
+def steps(lines: str):
+    """The schedule of these lines over A, C: float32[16], B, D: float32[4, 4], n: int32 and X: float32[16], Y: float32[4, 4]
+    of its own."""
+    lines = textwrap.dedent(lines).strip()
+    head = "@T.prim_func\ndef f(A: T.Buffer((16,)), B: T.Buffer((4, 4)), C: T.Buffer((16,)), D: T.Buffer((4, 4)), n: T.int32):\n"
+    own = [
+        f"{name} = T.alloc_buffer({shape})"
+        for name, shape in (("X", "(16,)"), ("Y", "(4, 4)"))
+        if name in lines
+    ]
+    return tilewright.Schedule(parse(head + textwrap.indent("\n".join([*own, lines]), "    ") + "\n"))
+
+
+def stages(**stores):
+    """The schedule of a nest for each block="store"; loops are i, j, k, l, their axes vi, vj, vk, vl, of 16 values each."""
+    return steps(
+        "\n".join(
+            f'for {loop} in range(16):\n    with T.block("{block}"):\n'
+            f"        v{loop} = T.axis.spatial(16, {loop})\n        {store}"
+            for loop, (block, store) in zip("ijkl", stores.items(), strict=False)
+        )
+    )
+
+
 def graph(lines: str):
     """The graph function of these lines over x: float32[2, 3] and y: float32[3, 4]."""
     head = '@R.function\ndef f(x: R.Tensor((2, 3), "float32"), y: R.Tensor((3, 4), "float32")):\n'
@@ -86,6 +110,8 @@ NAMES = {
     "onnx": onnx,
     "onnx_file": onnx_file,
     "relax": relax,
+    "stages": stages,
+    "steps": steps,
     "te": te,
     "text": text,
     "tilewright": tilewright,
