@@ -8,6 +8,7 @@
 python tests/errors/test_errors.py writes what is raised now into the files; read the difference before it is committed.
 """
 
+import json
 import re
 import tempfile
 import textwrap
@@ -25,6 +26,7 @@ from tilewright.script import parse
 
 FOLDER = Path(__file__).parent
 scratch = tempfile.gettempdir()
+BLOCK_FIELDS = "name_hint iter_vars alloc_buffers reads writes match_buffers annotations init body".split()
 
 
 def body(lines: str):
@@ -57,6 +59,11 @@ def stages(**stores):
     )
 
 
+def scheduled(lines: str):
+    """A schedule of the function that `body` makes."""
+    return tilewright.Schedule(body(lines))
+
+
 def graph(lines: str):
     """The graph function of these lines over x: float32[2, 3] and y: float32[3, 4]."""
     head = '@R.function\ndef f(x: R.Tensor((2, 3), "float32"), y: R.Tensor((3, 4), "float32")):\n'
@@ -66,6 +73,20 @@ def graph(lines: str):
 def text(lines: str):
     """The program of these lines."""
     return parse(textwrap.dedent(lines).strip() + "\n")
+
+
+def with_body(func, statement):
+    """The function with another body."""
+    return tir.PrimFunc(func.params, func.buffers, statement, attrs=func.attrs)
+
+
+def with_block(func, **fields):
+    """The function of one loop around one block with other fields of the block."""
+    loop = func.body.block.body
+    realize = loop.body
+    block = tir.Block(**{name: getattr(realize.block, name) for name in BLOCK_FIELDS} | fields)
+    inner = tir.BlockRealize(realize.iter_values, realize.predicate, block)
+    return with_body(func, tir.For(loop_var=loop.loop_var, min=loop.min, extent=loop.extent, body=inner))
 
 
 def onnx_file(
@@ -104,6 +125,7 @@ NAMES = {
     "graph": graph,
     "from_onnx": from_onnx,
     "imported": imported,
+    "json": json,
     "mock": mock,
     "node": node,
     "np": numpy,
@@ -112,11 +134,14 @@ NAMES = {
     "relax": relax,
     "stages": stages,
     "steps": steps,
+    "scheduled": scheduled,
     "te": te,
     "text": text,
     "tilewright": tilewright,
     "tir": tir,
     "topi": topi,
+    "with_block": with_block,
+    "with_body": with_body,
 }
 
 
