@@ -232,7 +232,7 @@ IMAGE = {"x": (FLOAT, [1, 2, 5, 5])}
 def test_weights_of_a_convolution_have_four_dimensions(refused, save_model):
     refused(
         save_model(conv(), IMAGE, Y, {"w": np.ones((3, 2), "float32")}),
-        'unsupported: Conv node "conv": the weight has 2 dimensions, expected 4 ([n, c, h, w])',
+        'unsupported: Conv node "conv": the weight has 2 dimensions, expected 3 to 5 ([n, c, ...])',
     )
 
 

@@ -49,6 +49,23 @@ def test_vww_mobilenet():
         np.testing.assert_allclose(out.reshape(-1), expected.reshape(-1), rtol=1e-3, atol=1e-4)
 
 
+def test_keyword_transformer():
+    folder = SHARED / "models/kwt1"
+    io = np.load(folder / "io.npz")
+    for sound, expected in zip(io["input"], io["output"], strict=True):
+        (out,) = run(folder / "kwt1_keyword_transformer_fp32.onnx", sound[None])
+        np.testing.assert_allclose(out[0], expected, rtol=1e-3, atol=1e-4)
+
+
+def test_quantized_mobilenet():
+    folder = SHARED / "models/mlperf_tiny"
+    io = np.load(folder / "vww_io.npz")
+    for image, expected in zip(io["images_uint8"], io["output_int8"], strict=True):
+        x = (image.reshape(1, 3, 96, 96).astype("int16") - 128).astype("int8")
+        (out,) = run(folder / "vww96_mobilenetv1_int8_qdq.onnx", x)
+        assert np.abs(out.reshape(-1).astype("int16") - expected.astype("int16")).max() <= 2
+
+
 MODELS = [
     "fashion_mnist/mlp.onnx",
     "mlperf_tiny/vww96_mobilenetv1_fp32.onnx",

@@ -1,6 +1,9 @@
 // Object files -> functions of this process, linked in memory by LLVM's ORC.
 #include <llvm/ExecutionEngine/Orc/ExecutionUtils.h>
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
+#include <llvm/ExecutionEngine/Orc/MapperJITLinkMemoryManager.h>
+#include <llvm/ExecutionEngine/Orc/MemoryMapper.h>
+#include <llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h>
 #include <llvm/ExecutionEngine/Orc/Shared/ExecutorSymbolDef.h>
 
 #include "tilewright/codegen/llvm/native.h"
@@ -35,6 +38,16 @@ class MissingIsNull final : public llvm::orc::DefinitionGenerator {
   }
 };
 
+// The objects refer to each other with 32 bits: all their memory is in one reserved range.
+std::unique_ptr<llvm::jitlink::JITLinkMemoryManager> one_range_for(std::span<const std::string> objects) {
+  constexpr size_t kPerObject = size_t{1} << 17;  // its segments begin on pages of their own
+  size_t bytes = size_t{1} << 20;
+  for (const std::string& object : objects) bytes += 2 * object.size() + kPerObject;
+  return unwrap(
+      llvm::orc::MapperJITLinkMemoryManager::CreateWithMapper<llvm::orc::InProcessMemoryMapper>(bytes),
+      "JIT");
+}
+
 }  // namespace
 
 runtime::Module load_objects(const std::string& name, std::span<const std::string> objects) {
@@ -43,8 +56,14 @@ runtime::Module load_objects(const std::string& name, std::span<const std::strin
   native_target(native);  // LLVM's tables of targets
   llvm::orc::JITTargetMachineBuilder machine((llvm::Triple(host.triple)));
   machine.setRelocationModel(llvm::Reloc::PIC_);
-  auto jit = std::shared_ptr<llvm::orc::LLJIT>(
-      unwrap(llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(std::move(machine)).create(), "JIT"));
+  auto jit = std::shared_ptr<llvm::orc::LLJIT>(unwrap(
+      llvm::orc::LLJITBuilder()
+          .setJITTargetMachineBuilder(std::move(machine))
+          .setObjectLinkingLayerCreator([&](llvm::orc::ExecutionSession& session, const llvm::Triple&) {
+            return std::make_unique<llvm::orc::ObjectLinkingLayer>(session, one_range_for(objects));
+          })
+          .create(),
+      "JIT"));
   llvm::orc::JITDylib& library = jit->getMainJITDylib();
   library.addGenerator(unwrap(
       llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(jit->getDataLayout().getGlobalPrefix()),
@@ -52,18 +71,18 @@ runtime::Module load_objects(const std::string& name, std::span<const std::strin
   library.addGenerator(std::make_unique<MissingIsNull>());
   for (const std::string& object : objects)
     unwrap(jit->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(object, name)), "JIT");
-  // ORC gives the name of a missing function only to its reporter
-  auto missing_names = std::make_shared<std::string>();
-  jit->getExecutionSession().setErrorReporter([missing_names](llvm::Error error) {
+  // ORC gives the name of a missing function, and the cause of other failures, only to its reporter
+  auto missing_names = std::make_shared<std::string>(), causes = std::make_shared<std::string>();
+  jit->getExecutionSession().setErrorReporter([missing_names, causes](llvm::Error error) {
     llvm::handleAllErrors(
         std::move(error),
         [&](const llvm::orc::SymbolsNotFound& info) {
           for (const auto& wanted : info.getSymbols())
             *missing_names += (missing_names->empty() ? "" : ", ") + (*wanted).str();
         },
-        [](const llvm::ErrorInfoBase&) {});
+        [&](const llvm::ErrorInfoBase& info) { *causes += info.message() + "; "; });
   });
-  auto lookup = [jit = jit.get(), name, missing_names](const std::string& symbol) -> void* {
+  auto lookup = [jit = jit.get(), name, missing_names, causes](const std::string& symbol) -> void* {
     llvm::Expected<llvm::orc::ExecutorAddr> address = jit->lookup(symbol);
     if (address) return address->toPtr<void*>();
     llvm::Error error = address.takeError();
@@ -77,7 +96,7 @@ runtime::Module load_objects(const std::string& name, std::span<const std::strin
                       std::exchange(*missing_names, ""))
           .help("load the library that has it first");
     }
-    throw InternalError("JIT: {}", llvm::toString(std::move(error)));
+    throw InternalError("JIT: {}{}", *causes, llvm::toString(std::move(error)));
   };
   return runtime::Module::from_symbols({name, "jit", lookup, jit});
 }

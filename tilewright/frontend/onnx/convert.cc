@@ -1,285 +1,107 @@
-// Elementwise operators, moves of elements, shape arithmetic; and the table of all converters.
+// The table of all converters, and what they share.
+#include <algorithm>
+
 #include "tilewright/frontend/onnx/convert.h"
-#include "tilewright/arith/analyzer.h"
+#include "tilewright/support/near.h"
 
 namespace tilewright::frontend::onnx {
+
+Converter find_converter(std::string_view op_type) {
+  for (const auto& rows : {math_converters(), activation_converters(), move_converters(),
+                           arrange_converters(), create_converters(), reduce_converters(), nn_converters(),
+                           norm_converters(), quantization_converters(), resize_converters()}) {
+    for (const ConverterRow& row : rows) {
+      if (row.op == op_type) return row.convert;
+    }
+  }
+  return nullptr;
+}
+
+// ---- values
+
+DataType element_dtype(const Expr& value) {
+  const ir::Type whole = relax::type_of(value);
+  const auto* type = whole.as<relax::TensorTypeNode>();
+  return type ? type->dtype : DataType::void_();
+}
+
 namespace {
 
-template <const char* kOp>
-void unary(Importer& importer, const Node& node) {
-  importer.emit(node, kOp, {importer.value(node, 0)});
+template <class T>
+Expr constant_number(double value, DataType dtype) {
+  const T element = static_cast<T>(value);
+  return constant_of(runtime::Tensor::copy_of(&element, sizeof element, std::vector<int64_t>{}, dtype));
 }
-
-constexpr char kRelu[] = "relax.nn.relu", kExp[] = "relax.exp", kSqrt[] = "relax.sqrt",
-               kTanh[] = "relax.tanh", kSigmoid[] = "relax.sigmoid", kLog[] = "relax.log",
-               kNeg[] = "relax.negative", kAbs[] = "relax.abs", kErf[] = "relax.erf";
-constexpr char kAdd[] = "relax.add", kSub[] = "relax.subtract", kMul[] = "relax.multiply",
-               kDiv[] = "relax.divide";
-
-// The quotient of integers rounds towards zero; extents are not negative, where both divisions are the same.
-ir::PrimExpr combined(ir::Kind kind, const ir::PrimExpr& a, const ir::PrimExpr& b) {
-  if (kind != ir::Kind::kFloorDiv) return tir::binary(kind, a, b);
-  if (tir::is_const_int(b, 0)) throw UserError("an integer is divided by 0");
-  const bool are_numbers = is<ir::IntImmNode>(a) && is<ir::IntImmNode>(b);
-  return tir::binary(are_numbers ? ir::Kind::kDiv : ir::Kind::kFloorDiv, a, b);
-}
-
-// On shapes known now the arithmetic is done now.
-template <const char* kOp, ir::Kind kKind>
-void arithmetic(Importer& importer, const Node& node) {
-  auto a = importer.known(node, 0), b = importer.known(node, 1);
-  if (a && b && (a->size() == b->size() || a->size() == 1 || b->size() == 1)) {
-    relax::Shape result;
-    for (size_t n = 0; n < (a->size() == 1 ? b : a)->size(); ++n)
-      result.push_back(combined(kKind, (*a)[a->size() == 1 ? 0 : n], (*b)[b->size() == 1 ? 0 : n]));
-    return importer.define_known(node.outputs.at(0), std::move(result),
-                                 importer.is_scalar(node, 0) && importer.is_scalar(node, 1));
-  }
-  importer.emit(node, kOp, {importer.value(node, 0), importer.value(node, 1)});
-}
-
-// `values` as a tensor of shape [n], or of shape [] for one number that is no list
-template <class T, class U>
-runtime::Tensor tensor_of(const std::vector<U>& values, DataType dtype, bool is_list) {
-  const std::vector<T> data(values.begin(), values.end());
-  std::vector<int64_t> shape;
-  if (is_list) shape.push_back(static_cast<int64_t>(data.size()));
-  return runtime::Tensor::copy_of(data.data(), data.size() * sizeof(T), shape, dtype);
-}
-
-runtime::Tensor constant_data(const Attribute& value) {
-  switch (value.kind) {
-    case Attribute::kTensor: return value.tensor;
-    case Attribute::kInt: return tensor_of<int64_t>(std::vector{value.integer}, kInt64, false);
-    case Attribute::kInts: return tensor_of<int64_t>(value.integers, kInt64, true);
-    case Attribute::kFloat: return tensor_of<float>(std::vector{value.number}, kFloat32, false);
-    case Attribute::kFloats: return tensor_of<float>(value.numbers, kFloat32, true);
-    default: throw Unsupported("attribute \"{}\" holds no numbers", value.name);
-  }
-}
-
-void constant(Importer& importer, const Node& node) {
-  if (node.attributes.size() != 1)
-    throw UserError("{} attributes, expected 1 with the value", node.attributes.size());
-  importer.define_constant(node.outputs.at(0), constant_data(node.attributes[0]));
-}
-
-void identity(Importer& importer, const Node& node) { importer.pass_on(node); }
-
-// Outside of training it passes its input on.
-void dropout(Importer& importer, const Node& node) {
-  if (const Expr training = importer.value(node, 2)) {
-    const auto* mode = training.as<relax::ConstantNode>();
-    if (!mode || mode->data.dtype() != kBoolType || mode->data.num_elements() != 1 ||
-        *mode->data.data_as<int8_t>())
-      throw Unsupported("training_mode is not the constant False, only inference is supported");
-  }
-  importer.pass_on(node);
-}
-
-// The extents of dimensions start to end, counted from the end when negative, clamped.
-void shape(Importer& importer, const Node& node) {
-  const relax::Shape& extents = shape_of(node, importer.value(node, 0));
-  const auto ndim = static_cast<int64_t>(extents.size());
-  auto position = [&](const char* name, int64_t otherwise) {
-    const int64_t axis = int_attr(node, name, otherwise);
-    return std::clamp<int64_t>(axis < 0 ? axis + ndim : axis, 0, ndim);
-  };
-  const int64_t first = position("start", 0), last = std::max(first, position("end", ndim));
-  importer.define_known(node.outputs.at(0), relax::Shape(extents.begin() + first, extents.begin() + last));
-}
-
-void gather(Importer& importer, const Node& node) {
-  auto elements = importer.known(node, 0);
-  const int64_t axis = int_attr(node, "axis", 0);
-  if (!elements || !importer.known(node, 1) || (axis != 0 && axis != -1))
-    // indices come with the data: one that is outside must not reach memory that is not ours
-    return importer.emit(node, "relax.take", {importer.value(node, 0), importer.value(node, 1)},
-                         {{"axis", integer(axis)}, {"mode", tir::string_imm("clip")}});
-  relax::Shape picked;
-  for (int64_t index : importer.require_ints(node, 1)) {
-    if (index < 0) index += static_cast<int64_t>(elements->size());
-    if (index < 0 || index >= static_cast<int64_t>(elements->size()))
-      throw UserError("index {} of a shape of {} extents", index, elements->size());
-    picked.push_back((*elements)[static_cast<size_t>(index)]);
-  }
-  importer.define_known(node.outputs.at(0), std::move(picked), importer.is_scalar(node, 1));
-}
-
-std::vector<int64_t> axes_of(Importer& importer, const Node& node) {
-  if (node.find("axes")) return ints_attr(node, "axes", {});
-  return node.inputs.size() > 1 ? importer.require_ints(node, 1) : std::vector<int64_t>{};
-}
-
-void unsqueeze(Importer& importer, const Node& node) {
-  const std::vector<int64_t> axes = axes_of(importer, node);
-  const bool adds_first = axes == std::vector<int64_t>{0} || axes == std::vector<int64_t>{-1};
-  if (importer.is_scalar(node, 0) && adds_first)
-    return importer.define_known(node.outputs.at(0), importer.require_known(node, 0));
-  importer.emit(node, "relax.expand_dims", {importer.value(node, 0)}, {{"axis", int_list(axes)}});
-}
-
-void squeeze(Importer& importer, const Node& node) {
-  const std::vector<int64_t> axes = axes_of(importer, node);
-  const auto elements = importer.known(node, 0);
-  const bool drops_first =
-      axes.empty() || axes == std::vector<int64_t>{0} || axes == std::vector<int64_t>{-1};
-  if (elements && elements->size() == 1 && !importer.is_scalar(node, 0) && drops_first)
-    return importer.define_known(node.outputs.at(0), *elements, true);
-  ir::AttrMap attrs;
-  if (!axes.empty()) attrs.set("axis", int_list(axes));
-  importer.emit(node, "relax.squeeze", {importer.value(node, 0)}, std::move(attrs));
-}
-
-void concat(Importer& importer, const Node& node) {
-  relax::Shape joined;
-  bool all_known = true;
-  for (size_t n = 0; n < node.inputs.size() && all_known; ++n) {
-    auto elements = importer.known(node, n);
-    all_known = elements.has_value();
-    if (elements) joined.insert(joined.end(), elements->begin(), elements->end());
-  }
-  const int64_t axis = int_attr(node, "axis", 0);
-  if (all_known && (axis == 0 || axis == -1))
-    return importer.define_known(node.outputs.at(0), std::move(joined));
-  std::vector<Expr> parts;
-  for (size_t n = 0; n < node.inputs.size(); ++n) {
-    parts.push_back(importer.value(node, n));
-  }
-  importer.emit(node, "relax.concat", {relax::TupleNode::make(parts)}, {{"axis", integer(axis)}});
-}
-
-// 0 keeps the extent of the input, -1 is what remains
-void reshape(Importer& importer, const Node& node) {
-  const Expr data = importer.value(node, 0);
-  relax::Shape target = importer.require_known(node, 1);
-  const relax::Shape& from = shape_of(node, data);
-  ir::PrimExpr rest = relax::num_elements(from);
-  std::optional<size_t> free_axis;
-  for (size_t axis = 0; axis < target.size(); ++axis) {
-    if (tir::is_const_int(target[axis], 0) && !int_attr(node, "allowzero", 0)) {
-      if (axis >= from.size())
-        throw UserError("the shape keeps dimension {} of an input with {} dimensions", axis, from.size());
-      target[axis] = from[axis];
-    }
-    int64_t extent = 0;
-    const bool is_free = tir::as_const_int(target[axis], &extent) && extent == -1;
-    if (extent < -1) throw UserError("extent {} of the new shape is {}", axis, extent);
-    if (is_free && free_axis)
-      throw UserError("extents {} and {} of the new shape are both -1", *free_axis, axis);
-    if (is_free)
-      free_axis = axis;
-    else
-      rest = tir::floordiv(rest, target[axis]);
-  }
-  if (free_axis) target[*free_axis] = arith::simplify(rest);
-  importer.emit(node, "relax.reshape",
-                {data, relax::ShapeExprNode::make(target, ir::Type(relax::shape_type(target)))});
-}
-
-void flatten(Importer& importer, const Node& node) {
-  const Expr data = importer.value(node, 0);
-  const relax::Shape& from = shape_of(node, data);
-  int64_t axis = int_attr(node, "axis", 1);
-  if (axis < 0) axis += static_cast<int64_t>(from.size());
-  if (axis < 0 || axis > static_cast<int64_t>(from.size()))
-    throw UserError("axis {} of a tensor with {} dimensions", axis, from.size());
-  const relax::Shape head(from.begin(), from.begin() + axis), tail(from.begin() + axis, from.end());
-  const relax::Shape target{relax::num_elements(head), relax::num_elements(tail)};
-  importer.emit(node, "relax.reshape",
-                {data, relax::ShapeExprNode::make(target, ir::Type(relax::shape_type(target)))});
-}
-
-void transpose(Importer& importer, const Node& node) {
-  const Expr data = importer.value(node, 0);
-  std::vector<int64_t> axes = ints_attr(node, "perm", {});
-  if (axes.empty()) {
-    for (size_t n = shape_of(node, data).size(); n-- > 0;) axes.push_back(static_cast<int64_t>(n));
-  }
-  importer.emit(node, "relax.permute_dims", {data}, {{"axes", int_list(axes)}});
-}
-
-void softmax(Importer& importer, const Node& node) {
-  const Expr data = importer.value(node, 0);
-  const int64_t ndim = static_cast<int64_t>(shape_of(node, data).size());
-  const int64_t axis = int_attr(node, "axis", importer.opset >= 13 ? -1 : 1);
-  // before opset 13 all dimensions from axis on are one
-  if (importer.opset < 13 && (axis < 0 ? axis + ndim : axis) != ndim - 1)
-    throw Unsupported("softmax of opset {} over axis {}", importer.opset, axis);
-  importer.emit(node, "relax.nn.softmax", {data}, {{"axis", integer(axis)}});
-}
-
-void matmul(Importer& importer, const Node& node) {
-  importer.emit(node, "relax.matmul", {importer.value(node, 0), importer.value(node, 1)});
-}
-
-void slice(Importer& importer, const Node& node) {
-  const bool from_attrs = node.find("starts") != nullptr;
-  auto numbers = [&](const char* name, size_t input) {
-    return from_attrs ? ints_attr(node, name, {}) : importer.require_ints(node, input);
-  };
-  const std::vector<int64_t> begin = numbers("starts", 1), end = numbers("ends", 2);
-  std::vector<int64_t> axes, steps(begin.size(), 1);
-  if (from_attrs ? node.find("axes") != nullptr : node.inputs.size() > 3 && !node.inputs[3].empty())
-    axes = numbers("axes", 3);
-  if (!from_attrs && node.inputs.size() > 4 && !node.inputs[4].empty())
-    steps = importer.require_ints(node, 4);
-  for (size_t n = axes.size(); n < begin.size(); ++n) axes.push_back(static_cast<int64_t>(n));
-  auto bounds = [](const std::vector<int64_t>& values) -> Expr {
-    const relax::Shape numbers = relax::extents(values);
-    return relax::ShapeExprNode::make(numbers, ir::Type(relax::shape_type(numbers)));
-  };
-  importer.emit(node, "relax.strided_slice",
-                {importer.value(node, 0), bounds(axes), bounds(begin), bounds(end), bounds(steps)});
-}
-
-struct Row {
-  std::string_view op;
-  Converter convert;
-};
-constexpr Row kConverters[] = {
-    {"Abs", unary<kAbs>},
-    {"Add", arithmetic<kAdd, ir::Kind::kAdd>},
-    {"AveragePool", convert_average_pool},
-    {"BatchNormalization", convert_batch_norm},
-    {"Concat", concat},
-    {"Constant", constant},
-    {"Conv", convert_conv},
-    {"Div", arithmetic<kDiv, ir::Kind::kFloorDiv>},
-    {"Dropout", dropout},
-    {"Erf", unary<kErf>},
-    {"Exp", unary<kExp>},
-    {"Flatten", flatten},
-    {"Gather", gather},
-    {"Gemm", convert_gemm},
-    {"GlobalAveragePool", convert_global_average_pool},
-    {"Identity", identity},
-    {"Log", unary<kLog>},
-    {"MatMul", matmul},
-    {"MaxPool", convert_max_pool},
-    {"Mul", arithmetic<kMul, ir::Kind::kMul>},
-    {"Neg", unary<kNeg>},
-    {"Relu", unary<kRelu>},
-    {"Reshape", reshape},
-    {"Shape", shape},
-    {"Sigmoid", unary<kSigmoid>},
-    {"Slice", slice},
-    {"Softmax", softmax},
-    {"Sqrt", unary<kSqrt>},
-    {"Squeeze", squeeze},
-    {"Sub", arithmetic<kSub, ir::Kind::kSub>},
-    {"Tanh", unary<kTanh>},
-    {"Transpose", transpose},
-    {"Unsqueeze", unsqueeze},
-};
 
 }  // namespace
 
-Converter find_converter(std::string_view op_type) {
-  for (const Row& row : kConverters) {
-    if (row.op == op_type) return row.convert;
-  }
-  return nullptr;
+Expr number(double value, DataType dtype) {
+  if (dtype == kFloat32) return constant_number<float>(value, dtype);
+  if (dtype == kInt64) return constant_number<int64_t>(value, dtype);
+  if (dtype == kInt32) return constant_number<int32_t>(value, dtype);
+  const Expr wide = constant_number<double>(value, kFloat64);
+  return dtype == kFloat64 ? wide : converted(wide, dtype);
+}
+
+Expr converted(const Expr& value, DataType dtype) {
+  if (element_dtype(value) == dtype) return value;
+  return relax::call_op("relax.astype", {value}, {{"dtype", tir::string_imm(dtype.str())}});
+}
+
+int64_t checked_axis(int64_t axis, size_t ndim) {
+  const auto count = static_cast<int64_t>(ndim);
+  if (axis < -count || axis >= count) throw UserError("axis {} of a tensor with {} dimensions", axis, ndim);
+  return axis < 0 ? axis + count : axis;
+}
+
+void require_known_text(std::string_view attribute, std::string_view text,
+                        const std::vector<std::string_view>& known) {
+  if (std::find(known.begin(), known.end(), text) != known.end()) return;
+  throw UserError("{} is \"{}\"", attribute, text).help("{}", nearest_names_text(text, known));
+}
+
+Expr shape_value(relax::Shape extents) {
+  const ir::Type type = relax::shape_type(extents);
+  return relax::ShapeExprNode::make(std::move(extents), type);
+}
+
+// ---- attributes
+
+int64_t int_attr(const Node& node, std::string_view name, int64_t otherwise) {
+  const Attribute* attribute = node.find(name);
+  return attribute ? attribute->integer : otherwise;
+}
+double float_attr(const Node& node, std::string_view name, double otherwise) {
+  const Attribute* attribute = node.find(name);
+  return attribute ? attribute->number : otherwise;
+}
+std::string string_attr(const Node& node, std::string_view name, std::string_view otherwise) {
+  const Attribute* attribute = node.find(name);
+  return attribute ? attribute->text : std::string(otherwise);
+}
+std::vector<int64_t> ints_attr(const Node& node, std::string_view name, std::vector<int64_t> otherwise) {
+  const Attribute* attribute = node.find(name);
+  return attribute ? attribute->integers : otherwise;
+}
+ir::ObjectRef integer(int64_t value) { return ir::IntImmNode::make(kInt64, value); }
+ir::ObjectRef real(double value) { return ir::FloatImmNode::make(DataType::float_(64), value); }
+ir::ObjectRef int_list(const std::vector<int64_t>& values) {
+  std::vector<ir::ObjectRef> items;
+  for (int64_t value : values) items.push_back(integer(value));
+  return ir::ArrayNode::make(std::move(items));
+}
+
+relax::Constant constant_of(const runtime::Tensor& data) {
+  const std::vector<int64_t> extents(data.shape().begin(), data.shape().end());
+  return relax::ConstantNode::make(data.compact(),
+                                   ir::Type(relax::tensor_type(relax::extents(extents), data.dtype())));
+}
+
+const relax::Shape& shape_of(const Node& node, const Expr& value) {
+  const relax::Shape* shape = value ? relax::known_shape(value) : nullptr;
+  if (!shape)
+    throw Unsupported("the shape of input \"{}\" is unknown", node.inputs.empty() ? "" : node.inputs[0]);
+  return *shape;
 }
 
 }  // namespace tilewright::frontend::onnx

@@ -1,6 +1,7 @@
 // How one ONNX operator becomes graph operators; used by the files of the importer only.
 #pragma once
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -11,6 +12,7 @@
 
 namespace tilewright::frontend::onnx {
 using relax::Expr;
+inline constexpr DataType kFloat64 = DataType::float_(64);
 
 /// The state of an import.  Integer tensors that shapes are made of (Shape, Gather, Concat chains) are kept
 /// as expressions, so that a Reshape knows its result although the file computes it at run time.
@@ -28,6 +30,8 @@ class Importer {
   /// The same; raises Unsupported if they are known only at run time.
   relax::Shape require_known(const Node& node, size_t input) const;
   std::vector<int64_t> require_ints(const Node& node, size_t input) const;
+  /// The elements of input `input`, numbers; raises Unsupported if it is no constant.
+  std::vector<double> require_numbers(const Node& node, size_t input);
   /// Whether input `input`, known now, is one number of shape [] instead of a list.
   bool is_scalar(const Node& node, size_t input) const;
 
@@ -39,6 +43,8 @@ class Importer {
   /// Binds the call and defines the node's first output with it.
   void emit(const Node& node, std::string_view op, std::vector<Expr> args, ir::AttrMap attrs = {});
   Expr bind(const Node& node, std::string_view op, std::vector<Expr> args, ir::AttrMap attrs = {});
+  /// Defines output n of the node with field n of `tuple`, a value with several.
+  void define_fields(const Node& node, const Expr& tuple);
 
  private:
   std::unordered_map<std::string, Expr> values_;
@@ -47,8 +53,35 @@ class Importer {
 };
 
 using Converter = void (*)(Importer& importer, const Node& node);
+struct ConverterRow {
+  std::string_view op;
+  Converter convert;
+};
 /// The converter of an ai.onnx operator, or null.
 Converter find_converter(std::string_view op_type);
+std::span<const ConverterRow> math_converters();
+std::span<const ConverterRow> activation_converters();
+std::span<const ConverterRow> move_converters();
+std::span<const ConverterRow> arrange_converters();
+std::span<const ConverterRow> create_converters();
+std::span<const ConverterRow> reduce_converters();
+std::span<const ConverterRow> nn_converters();
+std::span<const ConverterRow> norm_converters();
+std::span<const ConverterRow> quantization_converters();
+std::span<const ConverterRow> resize_converters();
+
+// values
+DataType element_dtype(const Expr& value);
+/// `value` as a constant of shape [].
+Expr number(double value, DataType dtype);
+/// `value` as `dtype`; itself if it has that already.
+Expr converted(const Expr& value, DataType dtype);
+Expr shape_value(relax::Shape extents);
+/// `axis`, counted from the end when negative, of `ndim` dimensions; raises UserError if there is none.
+int64_t checked_axis(int64_t axis, size_t ndim);
+/// Raises UserError unless the text is one of `known`.
+void require_known_text(std::string_view attribute, std::string_view text,
+                        const std::vector<std::string_view>& known);
 
 // attributes
 int64_t int_attr(const Node& node, std::string_view name, int64_t otherwise);
@@ -61,12 +94,5 @@ ir::ObjectRef real(double value);
 relax::Constant constant_of(const runtime::Tensor& data);
 /// The extents of a tensor; raises Unsupported when they are unknown.
 const relax::Shape& shape_of(const Node& node, const Expr& value);
-
-void convert_conv(Importer& importer, const Node& node);
-void convert_max_pool(Importer& importer, const Node& node);
-void convert_average_pool(Importer& importer, const Node& node);
-void convert_global_average_pool(Importer& importer, const Node& node);
-void convert_batch_norm(Importer& importer, const Node& node);
-void convert_gemm(Importer& importer, const Node& node);
 
 }  // namespace tilewright::frontend::onnx

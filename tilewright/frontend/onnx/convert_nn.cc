@@ -1,10 +1,9 @@
-// Convolutions, pooling, normalisation, Gemm.  Source: onnx.ai/onnx/operators, opset 7 to 22.
+// Convolutions, pooling, Gemm.  Source: onnx.ai/onnx/operators, opset 7 to 22.
 #include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include "tilewright/frontend/onnx/convert.h"
-#include "tilewright/support/near.h"
 
 namespace tilewright::frontend::onnx {
 namespace {
@@ -25,110 +24,171 @@ std::vector<int64_t> numbers_attr(const Node& node, std::string_view name, size_
   return numbers;
 }
 
-// [top, left, bottom, right] from pads or auto_pad
-std::vector<int64_t> padding_of(const Node& node, const relax::Shape& data,
-                                const std::vector<int64_t>& kernel, const std::vector<int64_t>& strides,
-                                const std::vector<int64_t>& dilations) {
-  const std::string mode = string_attr(node, "auto_pad", "NOTSET");
-  const std::vector<std::string_view> modes{"NOTSET", "SAME_LOWER", "SAME_UPPER", "VALID"};
-  if (std::find(modes.begin(), modes.end(), mode) == modes.end())
-    throw UserError("auto_pad is \"{}\"", mode).help("{}", nearest_names_text(mode, modes));
-  if (mode == "VALID") return {0, 0, 0, 0};
-  if (mode == "NOTSET") return numbers_attr(node, "pads", 4, 0);
-  std::vector<int64_t> pads(4);
-  for (size_t axis = 0; axis < 2; ++axis) {
-    const int64_t extent = constant_extent(data, axis + 2);
-    const int64_t outputs = (extent + strides[axis] - 1) / strides[axis];
-    const int64_t total = std::max<int64_t>(
-        0, (outputs - 1) * strides[axis] + (kernel[axis] - 1) * dilations[axis] + 1 - extent);
-    const int64_t smaller = total / 2, larger = total - smaller;
-    pads[axis] = mode == "SAME_LOWER" ? larger : smaller;
-    pads[axis + 2] = mode == "SAME_LOWER" ? smaller : larger;
+/// How a window moves over the spatial dimensions of `data`, [n, c, spatial ...].
+struct Window {
+  std::vector<int64_t> kernel, strides, dilations;
+  size_t num_spatial() const { return kernel.size(); }
+};
+
+Window window_of(const Node& node, std::vector<int64_t> kernel) {
+  const size_t count = kernel.size();
+  return {std::move(kernel), numbers_attr(node, "strides", count, 1),
+          numbers_attr(node, "dilations", count, 1)};
+}
+
+// `total` on both sides of each dimension; the odd one is after with SAME_UPPER, before with SAME_LOWER.
+std::vector<int64_t> halved(const std::vector<int64_t>& total, bool is_lower) {
+  std::vector<int64_t> pads(2 * total.size());
+  for (size_t n = 0; n < total.size(); ++n) {
+    const int64_t smaller = total[n] / 2, larger = total[n] - smaller;
+    pads[n] = is_lower ? larger : smaller;
+    pads[n + total.size()] = is_lower ? smaller : larger;
   }
   return pads;
 }
 
-void require_two_dims(const relax::Shape& shape, std::string_view what = "input") {
-  if (shape.size() != 4)
-    throw Unsupported("the {} has {} dimensions, expected 4 ([n, c, h, w])", what, shape.size());
+std::string auto_pad_of(const Node& node) {
+  const std::string mode = string_attr(node, "auto_pad", "NOTSET");
+  require_known_text("auto_pad", mode, {"NOTSET", "SAME_LOWER", "SAME_UPPER", "VALID"});
+  return mode;
 }
 
-ir::AttrMap pool_attrs(const Node& node, const relax::Shape& data) {
-  const std::vector<int64_t> kernel = numbers_attr(node, "kernel_shape", 2, 1),
-                             strides = numbers_attr(node, "strides", 2, 1),
-                             dilations = numbers_attr(node, "dilations", 2, 1);
-  return {{"pool_size", int_list(kernel)},
-          {"strides", int_list(strides)},
-          {"dilation", int_list(dilations)},
-          {"padding", int_list(padding_of(node, data, kernel, strides, dilations))},
-          {"ceil_mode", ir::IntImmNode::make(kBoolType, int_attr(node, "ceil_mode", 0))}};
+// All before, then all after: [top, left, bottom, right]
+std::vector<int64_t> padding_of(const Node& node, const relax::Shape& data, const Window& window) {
+  const std::string mode = auto_pad_of(node);
+  const size_t count = window.num_spatial();
+  if (mode == "VALID") return std::vector<int64_t>(2 * count);
+  if (mode == "NOTSET") return numbers_attr(node, "pads", 2 * count, 0);
+  std::vector<int64_t> total;
+  for (size_t axis = 0; axis < count; ++axis) {
+    const int64_t extent = constant_extent(data, axis + 2), stride = window.strides[axis];
+    const int64_t outputs = (extent + stride - 1) / stride;
+    const int64_t reach = (outputs - 1) * stride + (window.kernel[axis] - 1) * window.dilations[axis] + 1;
+    total.push_back(std::max<int64_t>(0, reach - extent));
+  }
+  return halved(total, mode == "SAME_LOWER");
 }
 
-}  // namespace
+size_t num_spatial_of(const relax::Shape& shape, std::string_view what = "input") {
+  if (shape.size() < 3 || shape.size() > 5)
+    throw Unsupported("the {} has {} dimensions, expected 3 to 5 ([n, c, ...])", what, shape.size());
+  return shape.size() - 2;
+}
 
-void convert_conv(Importer& importer, const Node& node) {
-  const Expr data = importer.value(node, 0), weight = importer.value(node, 1), bias = importer.value(node, 2);
-  const relax::Shape& weight_shape = shape_of(node, weight);
-  require_two_dims(shape_of(node, data));
-  require_two_dims(weight_shape, "weight");
-  const std::vector<int64_t> kernel{constant_extent(weight_shape, 2), constant_extent(weight_shape, 3)};
+// "relax.nn.conv" + "2d"
+std::string op_for(std::string_view stem, size_t num_spatial, std::string_view ending = "") {
+  return fmt::format("relax.nn.{}{}d{}", stem, num_spatial, ending);
+}
+
+std::vector<int64_t> kernel_of_weight(const Node& node, const relax::Shape& weight) {
+  std::vector<int64_t> kernel;
+  for (size_t axis = 2; axis < weight.size(); ++axis) kernel.push_back(constant_extent(weight, axis));
   if (node.find("kernel_shape") && ints_attr(node, "kernel_shape", {}) != kernel)
     throw UserError("attribute \"kernel_shape\" is {}, but the weight has windows of {}",
                     ints_attr(node, "kernel_shape", {}), kernel);
-  const std::vector<int64_t> strides = numbers_attr(node, "strides", 2, 1),
-                             dilations = numbers_attr(node, "dilations", 2, 1);
-  ir::AttrMap attrs{
-      {"strides", int_list(strides)},
-      {"dilation", int_list(dilations)},
-      {"groups", integer(int_attr(node, "group", 1))},
-      {"padding", int_list(padding_of(node, shape_of(node, data), kernel, strides, dilations))}};
-  if (!bias) return importer.emit(node, "relax.nn.conv2d", {data, weight}, std::move(attrs));
-  const Expr conv = importer.bind(node, "relax.nn.conv2d", {data, weight}, std::move(attrs));
-  const Expr channels = importer.bind(node, "relax.expand_dims", {bias}, {{"axis", int_list({0, 2, 3})}});
+  return kernel;
+}
+
+void emit_with_bias(Importer& importer, const Node& node, const std::string& op, const Expr& data,
+                    const Expr& weight, size_t num_spatial, ir::AttrMap attrs) {
+  const Expr bias = importer.value(node, 2);
+  if (!bias) return importer.emit(node, op, {data, weight}, std::move(attrs));
+  const Expr conv = importer.bind(node, op, {data, weight}, std::move(attrs));
+  std::vector<int64_t> axes{0};
+  for (size_t n = 0; n < num_spatial; ++n) axes.push_back(static_cast<int64_t>(n) + 2);
+  const Expr channels = importer.bind(node, "relax.expand_dims", {bias}, {{"axis", int_list(axes)}});
   importer.emit(node, "relax.add", {conv, channels});
 }
 
-void convert_max_pool(Importer& importer, const Node& node) {
-  const Expr data = importer.value(node, 0);
-  require_two_dims(shape_of(node, data));
-  importer.emit(node, "relax.nn.max_pool2d", {data}, pool_attrs(node, shape_of(node, data)));
+void conv(Importer& importer, const Node& node) {
+  const Expr data = importer.value(node, 0), weight = importer.value(node, 1);
+  const relax::Shape shape = shape_of(node, data), weight_shape = shape_of(node, weight);
+  const size_t count = num_spatial_of(shape);
+  if (num_spatial_of(weight_shape, "weight") != count)
+    throw UserError("the input has {} dimensions, the weight {}", shape.size(), weight_shape.size());
+  const Window window = window_of(node, kernel_of_weight(node, weight_shape));
+  emit_with_bias(importer, node, op_for("conv", count), data, weight, count,
+                 {{"strides", int_list(window.strides)},
+                  {"dilation", int_list(window.dilations)},
+                  {"groups", integer(int_attr(node, "group", 1))},
+                  {"padding", int_list(padding_of(node, shape, window))}});
 }
 
-void convert_average_pool(Importer& importer, const Node& node) {
+// Without padding the extent is stride * (extent - 1) + (kernel - 1) * dilation + 1 + output_padding.  What a
+// wanted extent lacks goes into *output_padding.
+std::vector<int64_t> transposed_padding(const Node& node, const relax::Shape& data, const Window& window,
+                                        std::vector<int64_t>* output_padding) {
+  const std::string mode = auto_pad_of(node);
+  const size_t count = window.num_spatial();
+  const bool has_shape = node.find("output_shape") != nullptr, is_same = mode.starts_with("SAME");
+  if (!has_shape && mode == "VALID") return std::vector<int64_t>(2 * count);
+  if (!has_shape && !is_same) return numbers_attr(node, "pads", 2 * count, 0);
+  const std::vector<int64_t> wanted = numbers_attr(node, "output_shape", count, 0);
+  std::vector<int64_t> total;
+  for (size_t axis = 0; axis < count; ++axis) {
+    const int64_t extent = constant_extent(data, axis + 2), stride = window.strides[axis];
+    const int64_t whole = stride * (extent - 1) + (window.kernel[axis] - 1) * window.dilations[axis] + 1 +
+                          (*output_padding)[axis];
+    const int64_t surplus = whole - (has_shape ? wanted[axis] : extent * stride);
+    total.push_back(std::max<int64_t>(0, surplus));
+    (*output_padding)[axis] += std::max<int64_t>(0, -surplus);
+  }
+  return halved(total, mode != "SAME_UPPER");
+}
+
+void conv_transpose(Importer& importer, const Node& node) {
+  const Expr data = importer.value(node, 0), weight = importer.value(node, 1);
+  const relax::Shape shape = shape_of(node, data), weight_shape = shape_of(node, weight);
+  const size_t count = num_spatial_of(shape);
+  if (num_spatial_of(weight_shape, "weight") != count)
+    throw UserError("the input has {} dimensions, the weight {}", shape.size(), weight_shape.size());
+  const Window window = window_of(node, kernel_of_weight(node, weight_shape));
+  std::vector<int64_t> output_padding = numbers_attr(node, "output_padding", count, 0);
+  const std::vector<int64_t> padding = transposed_padding(node, shape, window, &output_padding);
+  emit_with_bias(importer, node, op_for("conv", count, "_transpose"), data, weight, count,
+                 {{"strides", int_list(window.strides)},
+                  {"dilation", int_list(window.dilations)},
+                  {"groups", integer(int_attr(node, "group", 1))},
+                  {"output_padding", int_list(output_padding)},
+                  {"padding", int_list(padding)}});
+}
+
+ir::AttrMap pool_attrs(const Node& node, const relax::Shape& data) {
+  const Window window = window_of(node, numbers_attr(node, "kernel_shape", num_spatial_of(data), 1));
+  return {{"pool_size", int_list(window.kernel)},
+          {"strides", int_list(window.strides)},
+          {"dilation", int_list(window.dilations)},
+          {"padding", int_list(padding_of(node, data, window))},
+          {"ceil_mode", ir::IntImmNode::make(kBoolType, int_attr(node, "ceil_mode", 0))}};
+}
+
+void max_pool(Importer& importer, const Node& node) {
   const Expr data = importer.value(node, 0);
-  require_two_dims(shape_of(node, data));
-  ir::AttrMap attrs = pool_attrs(node, shape_of(node, data));
+  const relax::Shape shape = shape_of(node, data);
+  importer.emit(node, op_for("max_pool", num_spatial_of(shape)), {data}, pool_attrs(node, shape));
+}
+
+void average_pool(Importer& importer, const Node& node) {
+  const Expr data = importer.value(node, 0);
+  const relax::Shape shape = shape_of(node, data);
+  ir::AttrMap attrs = pool_attrs(node, shape);
   attrs.set("count_include_pad", ir::IntImmNode::make(kBoolType, int_attr(node, "count_include_pad", 0)));
-  importer.emit(node, "relax.nn.avg_pool2d", {data}, std::move(attrs));
+  importer.emit(node, op_for("avg_pool", num_spatial_of(shape)), {data}, std::move(attrs));
 }
 
-void convert_global_average_pool(Importer& importer, const Node& node) {
+template <const char* kOp>
+void global_pool(Importer& importer, const Node& node) {
   const Expr data = importer.value(node, 0);
   std::vector<int64_t> axes;
   for (size_t axis = 2; axis < shape_of(node, data).size(); ++axis)
     axes.push_back(static_cast<int64_t>(axis));
-  importer.emit(node, "relax.mean", {data},
+  importer.emit(node, kOp, {data},
                 {{"axis", int_list(axes)}, {"keepdims", ir::IntImmNode::make(kBoolType, int64_t{1})}});
 }
-
-void convert_batch_norm(Importer& importer, const Node& node) {
-  if (int_attr(node, "training_mode", 0))
-    throw Unsupported("training_mode is 1, only inference is supported");
-  if (!int_attr(node, "spatial", 1))
-    throw Unsupported("spatial is 0, only one mean per channel is supported");
-  std::vector<Expr> args;
-  for (size_t n = 0; n < 5; ++n) args.push_back(importer.value(node, n));
-  const Expr all =
-      importer.bind(node, "relax.nn.batch_norm", std::move(args),
-                    {{"axis", integer(1)}, {"epsilon", real(float_attr(node, "epsilon", 1e-5))}});
-  const auto* tuple = relax::type_of(all).as<ir::TupleTypeNode>();
-  if (!tuple) return importer.define(node.outputs.at(0), all);
-  importer.define(node.outputs.at(0), importer.builder.emit(relax::TupleGetItemNode::make(
-                                          all, int64_t{0}, tuple->elements.at(0))));
-}
+constexpr char kMean[] = "relax.mean", kMax[] = "relax.max";
 
 // alpha * A' * B' + beta * C
-void convert_gemm(Importer& importer, const Node& node) {
+void gemm(Importer& importer, const Node& node) {
   auto operand = [&](size_t input, const char* transposed) {
     const Expr value = importer.value(node, input);
     return int_attr(node, transposed, 0)
@@ -136,11 +196,9 @@ void convert_gemm(Importer& importer, const Node& node) {
                : value;
   };
   auto scaled = [&](Expr value, double factor) {
-    if (factor == 1.0) return value;
-    const float number = static_cast<float>(factor);
-    return importer.bind(
-        node, "relax.multiply",
-        {value, constant_of(runtime::Tensor::copy_of(&number, 4, std::vector<int64_t>{}, kFloat32))});
+    return factor == 1.0
+               ? value
+               : importer.bind(node, "relax.multiply", {value, number(factor, element_dtype(value))});
   };
   const Expr a = operand(0, "transA");
   Expr result =
@@ -149,5 +207,19 @@ void convert_gemm(Importer& importer, const Node& node) {
     result = importer.bind(node, "relax.add", {result, scaled(c, float_attr(node, "beta", 1))});
   importer.define(node.outputs.at(0), result);
 }
+
+constexpr ConverterRow kConverters[] = {
+    {"AveragePool", average_pool},
+    {"Conv", conv},
+    {"ConvTranspose", conv_transpose},
+    {"Gemm", gemm},
+    {"GlobalAveragePool", global_pool<kMean>},
+    {"GlobalMaxPool", global_pool<kMax>},
+    {"MaxPool", max_pool},
+};
+
+}  // namespace
+
+std::span<const ConverterRow> nn_converters() { return kConverters; }
 
 }  // namespace tilewright::frontend::onnx

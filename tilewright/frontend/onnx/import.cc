@@ -175,6 +175,23 @@ std::vector<int64_t> Importer::require_ints(const Node& node, size_t input) cons
   return numbers;
 }
 
+std::vector<double> Importer::require_numbers(const Node& node, size_t input) {
+  const Expr whole = value(node, input);
+  const auto* constant = whole.as<relax::ConstantNode>();
+  if (!constant)
+    throw Unsupported("input \"{}\" is known only at run time",
+                      input < node.inputs.size() ? node.inputs[input] : "?");
+  const runtime::Tensor& data = constant->data;
+  const auto as_double = [&]<class T>(const T* first) {
+    return std::vector<double>(first, first + data.num_elements());
+  };
+  if (data.dtype() == kFloat32) return as_double(data.data_as<float>());
+  if (data.dtype() == kFloat64) return as_double(data.data_as<double>());
+  if (data.dtype() == kInt32) return as_double(data.data_as<int32_t>());
+  if (data.dtype() == kInt64) return as_double(data.data_as<int64_t>());
+  throw Unsupported("input \"{}\" has dtype {}", node.inputs[input], data.dtype().str());
+}
+
 void Importer::define(const std::string& name, Expr value) { values_[name] = std::move(value); }
 void Importer::define_known(const std::string& name, relax::Shape elements, bool is_scalar) {
   known_[name] = std::move(elements);
@@ -202,47 +219,18 @@ Expr Importer::bind(const Node& node, std::string_view op, std::vector<Expr> arg
   return builder.emit(relax::call_op(op, std::move(args), std::move(attrs)));
 }
 
+void Importer::define_fields(const Node& node, const Expr& tuple) {
+  const ir::Type whole = relax::type_of(tuple);
+  const auto* fields = whole.as<ir::TupleTypeNode>();
+  for (size_t n = 0; n < node.outputs.size(); ++n) {
+    if (!node.outputs[n].empty())
+      define(node.outputs[n], builder.emit(relax::TupleGetItemNode::make(tuple, static_cast<int64_t>(n),
+                                                                         fields->elements.at(n))));
+  }
+}
+
 void Importer::emit(const Node& node, std::string_view op, std::vector<Expr> args, ir::AttrMap attrs) {
   define(node.outputs.at(0), bind(node, op, std::move(args), std::move(attrs)));
-}
-
-// ---- attributes
-
-int64_t int_attr(const Node& node, std::string_view name, int64_t otherwise) {
-  const Attribute* attribute = node.find(name);
-  return attribute ? attribute->integer : otherwise;
-}
-double float_attr(const Node& node, std::string_view name, double otherwise) {
-  const Attribute* attribute = node.find(name);
-  return attribute ? attribute->number : otherwise;
-}
-std::string string_attr(const Node& node, std::string_view name, std::string_view otherwise) {
-  const Attribute* attribute = node.find(name);
-  return attribute ? attribute->text : std::string(otherwise);
-}
-std::vector<int64_t> ints_attr(const Node& node, std::string_view name, std::vector<int64_t> otherwise) {
-  const Attribute* attribute = node.find(name);
-  return attribute ? attribute->integers : otherwise;
-}
-ir::ObjectRef integer(int64_t value) { return ir::IntImmNode::make(kInt64, value); }
-ir::ObjectRef real(double value) { return ir::FloatImmNode::make(DataType::float_(64), value); }
-ir::ObjectRef int_list(const std::vector<int64_t>& values) {
-  std::vector<ir::ObjectRef> items;
-  for (int64_t value : values) items.push_back(integer(value));
-  return ir::ArrayNode::make(std::move(items));
-}
-
-relax::Constant constant_of(const runtime::Tensor& data) {
-  const std::vector<int64_t> extents(data.shape().begin(), data.shape().end());
-  return relax::ConstantNode::make(data.compact(),
-                                   ir::Type(relax::tensor_type(relax::extents(extents), data.dtype())));
-}
-
-const relax::Shape& shape_of(const Node& node, const Expr& value) {
-  const relax::Shape* shape = value ? relax::known_shape(value) : nullptr;
-  if (!shape)
-    throw Unsupported("the shape of input \"{}\" is unknown", node.inputs.empty() ? "" : node.inputs[0]);
-  return *shape;
 }
 
 }  // namespace tilewright::frontend::onnx

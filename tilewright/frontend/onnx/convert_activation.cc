@@ -1,0 +1,174 @@
+// Elementwise functions made of several operators: activations, bounds.  Source: onnx.ai/onnx/operators,
+// opset 7 to 24.
+#include "tilewright/frontend/onnx/convert.h"
+
+namespace tilewright::frontend::onnx {
+namespace {
+
+Expr call(std::string_view op, std::vector<Expr> args) { return relax::call_op(op, std::move(args), {}); }
+Expr add(const Expr& a, const Expr& b) { return call("relax.add", {a, b}); }
+Expr multiply(const Expr& a, const Expr& b) { return call("relax.multiply", {a, b}); }
+Expr minimum(const Expr& a, const Expr& b) { return call("relax.minimum", {a, b}); }
+Expr maximum(const Expr& a, const Expr& b) { return call("relax.maximum", {a, b}); }
+
+/// A formula of one input x; numbers have its dtype.
+struct Formula {
+  Importer& importer;
+  const Node& node;
+  Expr x = importer.value(node, 0);
+  DataType dtype = element_dtype(x);
+
+  Expr value(double constant) const { return number(constant, dtype); }
+  Expr attr(std::string_view name, double otherwise) const {
+    return value(float_attr(node, name, otherwise));
+  }
+  Expr bound(const Expr& expr) const { return importer.builder.emit(expr); }
+  void result(const Expr& expr) const { importer.define(node.outputs.at(0), bound(expr)); }
+};
+
+void reciprocal(Importer& importer, const Node& node) {
+  const Formula f{importer, node};
+  f.result(call("relax.divide", {f.value(1), f.x}));
+}
+
+void softplus(Importer& importer, const Node& node) {
+  importer.emit(node, "relax.nn.softplus", {importer.value(node, 0)});
+}
+
+void softsign(Importer& importer, const Node& node) {
+  const Formula f{importer, node};
+  f.result(call("relax.divide", {f.x, add(f.bound(call("relax.abs", {f.x})), f.value(1))}));
+}
+
+void mish(Importer& importer, const Node& node) {
+  const Formula f{importer, node};
+  const Expr soft = f.bound(call("relax.nn.softplus", {f.x}));
+  f.result(multiply(f.x, f.bound(call("relax.tanh", {soft}))));
+}
+
+void swish(Importer& importer, const Node& node) {
+  const Formula f{importer, node};
+  f.result(multiply(f.x, f.bound(call("relax.sigmoid", {f.bound(multiply(f.x, f.attr("alpha", 1)))}))));
+}
+
+// max(0, min(1, alpha * x + beta))
+Expr hard_sigmoid_of(const Formula& f, const Expr& alpha, const Expr& beta) {
+  const Expr line = f.bound(add(f.bound(multiply(f.x, alpha)), beta));
+  return f.bound(maximum(f.bound(minimum(line, f.value(1))), f.value(0)));
+}
+
+void hard_sigmoid(Importer& importer, const Node& node) {
+  const Formula f{importer, node};
+  f.result(hard_sigmoid_of(f, f.attr("alpha", 0.2), f.attr("beta", 0.5)));
+}
+
+void hard_swish(Importer& importer, const Node& node) {
+  const Formula f{importer, node};
+  f.result(multiply(f.x, hard_sigmoid_of(f, f.value(1.0 / 6), f.value(0.5))));
+}
+
+// exp(x * inner) - 1 below 0 times `below`, x above 0 times `above`
+void exponential_unit(const Formula& f, double inner, double below, double above) {
+  const Expr negative = f.bound(minimum(f.bound(multiply(f.x, f.value(inner))), f.value(0)));
+  const Expr curve = f.bound(call("relax.subtract", {f.bound(call("relax.exp", {negative})), f.value(1)}));
+  const Expr line = f.bound(maximum(f.x, f.value(0)));
+  f.result(add(f.bound(multiply(curve, f.value(below))), f.bound(multiply(line, f.value(above)))));
+}
+
+void elu(Importer& importer, const Node& node) {
+  exponential_unit({importer, node}, 1, float_attr(node, "alpha", 1), 1);
+}
+
+void celu(Importer& importer, const Node& node) {
+  const double alpha = float_attr(node, "alpha", 1);
+  if (alpha == 0) throw UserError("attribute \"alpha\" is 0, by which x is divided");
+  exponential_unit({importer, node}, 1 / alpha, alpha, 1);
+}
+
+void selu(Importer& importer, const Node& node) {
+  const double gamma = float_attr(node, "gamma", 1.05070102214813232421875);
+  exponential_unit({importer, node}, 1, gamma * float_attr(node, "alpha", 1.67326319217681884765625), gamma);
+}
+
+void leaky_relu(Importer& importer, const Node& node) {
+  const Formula f{importer, node};
+  importer.emit(node, "relax.nn.leakyrelu", {f.x}, {{"alpha", real(float_attr(node, "alpha", 0.01))}});
+}
+
+void prelu(Importer& importer, const Node& node) {
+  const Formula f{importer, node};
+  const Expr scaled = f.bound(multiply(f.x, importer.value(node, 1)));
+  f.result(call("relax.where", {f.bound(call("relax.less", {f.x, f.value(0)})), scaled, f.x}));
+}
+
+void thresholded_relu(Importer& importer, const Node& node) {
+  const Formula f{importer, node};
+  f.result(call("relax.where", {f.bound(call("relax.greater", {f.x, f.attr("alpha", 1)})), f.x, f.value(0)}));
+}
+
+// x + bias below -lambd, x - bias above lambd, 0 between
+void shrink(Importer& importer, const Node& node) {
+  const Formula f{importer, node};
+  const double lambd = float_attr(node, "lambd", 0.5), bias = float_attr(node, "bias", 0);
+  const Expr above = f.bound(call("relax.greater", {f.x, f.value(lambd)})),
+             below = f.bound(call("relax.less", {f.x, f.value(-lambd)}));
+  const Expr inner =
+      f.bound(call("relax.where", {below, f.bound(add(f.x, f.value(bias))), f.bound(f.value(0))}));
+  f.result(call("relax.where", {above, f.bound(add(f.x, f.value(-bias))), inner}));
+}
+
+void gelu(Importer& importer, const Node& node) {
+  const std::string mode = string_attr(node, "approximate", "none");
+  require_known_text("approximate", mode, {"none", "tanh"});
+  importer.emit(node, mode == "tanh" ? "relax.nn.gelu_tanh" : "relax.nn.gelu", {importer.value(node, 0)});
+}
+
+void is_inf(Importer& importer, const Node& node) {
+  const Formula f{importer, node};
+  const bool negative = int_attr(node, "detect_negative", 1), positive = int_attr(node, "detect_positive", 1);
+  const Expr infinite = f.bound(call("relax.isinf", {f.x}));
+  if (negative && positive) return importer.define(node.outputs.at(0), infinite);
+  if (!negative && !positive)
+    return f.result(call("relax.logical_and", {infinite, f.bound(number(0, kBoolType))}));
+  const Expr side = call(negative ? "relax.less" : "relax.greater", {f.x, f.value(0)});
+  f.result(call("relax.logical_and", {infinite, f.bound(side)}));
+}
+
+// Bounds are attributes before opset 11, inputs since.
+void clip(Importer& importer, const Node& node) {
+  const Formula f{importer, node};
+  Expr result = f.x;
+  const auto bound = [&](const char* name, size_t input) -> Expr {
+    if (node.find(name)) return f.attr(name, 0);
+    return importer.value(node, input);
+  };
+  if (const Expr low = bound("min", 1)) result = f.bound(maximum(result, low));
+  if (const Expr high = bound("max", 2)) result = f.bound(minimum(result, high));
+  importer.define(node.outputs.at(0), result);
+}
+
+constexpr ConverterRow kConverters[] = {
+    {"Celu", celu},
+    {"Clip", clip},
+    {"Elu", elu},
+    {"Gelu", gelu},
+    {"HardSigmoid", hard_sigmoid},
+    {"HardSwish", hard_swish},
+    {"IsInf", is_inf},
+    {"LeakyRelu", leaky_relu},
+    {"Mish", mish},
+    {"PRelu", prelu},
+    {"Reciprocal", reciprocal},
+    {"Selu", selu},
+    {"Shrink", shrink},
+    {"Softplus", softplus},
+    {"Softsign", softsign},
+    {"Swish", swish},
+    {"ThresholdedRelu", thresholded_relu},
+};
+
+}  // namespace
+
+std::span<const ConverterRow> activation_converters() { return kConverters; }
+
+}  // namespace tilewright::frontend::onnx

@@ -1,0 +1,203 @@
+// Arithmetic, comparisons, functions of one number, dtypes.  Source: onnx.ai/onnx/operators, opset 7 to 22.
+#include <algorithm>
+
+#include "tilewright/frontend/onnx/convert.h"
+
+namespace tilewright::frontend::onnx {
+namespace {
+
+using Pair = std::pair<std::string_view, std::string_view>;
+
+// ---- operators that have one of the same meaning
+constexpr Pair kSame[] = {
+    {"Abs", "relax.abs"},
+    {"Acos", "relax.acos"},
+    {"Acosh", "relax.acosh"},
+    {"And", "relax.logical_and"},
+    {"Asin", "relax.asin"},
+    {"Asinh", "relax.asinh"},
+    {"Atan", "relax.atan"},
+    {"Atanh", "relax.atanh"},
+    {"BitwiseAnd", "relax.bitwise_and"},
+    {"BitwiseNot", "relax.bitwise_not"},
+    {"BitwiseOr", "relax.bitwise_or"},
+    {"BitwiseXor", "relax.bitwise_xor"},
+    {"Ceil", "relax.ceil"},
+    {"Cos", "relax.cos"},
+    {"Cosh", "relax.cosh"},
+    {"Equal", "relax.equal"},
+    {"Erf", "relax.erf"},
+    {"Exp", "relax.exp"},
+    {"Floor", "relax.floor"},
+    {"Greater", "relax.greater"},
+    {"GreaterOrEqual", "relax.greater_equal"},
+    {"IsNaN", "relax.isnan"},
+    {"Less", "relax.less"},
+    {"LessOrEqual", "relax.less_equal"},
+    {"Log", "relax.log"},
+    {"MatMul", "relax.matmul"},
+    {"Neg", "relax.negative"},
+    {"Not", "relax.logical_not"},
+    {"Or", "relax.logical_or"},
+    {"Relu", "relax.nn.relu"},
+    {"Round", "relax.round"},
+    {"Sigmoid", "relax.sigmoid"},
+    {"Sign", "relax.sign"},
+    {"Sin", "relax.sin"},
+    {"Sinh", "relax.sinh"},
+    {"Sqrt", "relax.sqrt"},
+    {"Tan", "relax.tan"},
+    {"Tanh", "relax.tanh"},
+    {"Where", "relax.where"},
+    {"Xor", "relax.logical_xor"},
+};
+
+std::string_view same_op(std::string_view op_type) {
+  return std::find_if(std::begin(kSame), std::end(kSame),
+                      [&](const Pair& row) { return row.first == op_type; })
+      ->second;
+}
+
+void same(Importer& importer, const Node& node) {
+  std::vector<Expr> args;
+  for (size_t n = 0; n < node.inputs.size(); ++n) args.push_back(importer.value(node, n));
+  importer.emit(node, same_op(node.op_type), std::move(args));
+}
+
+// ---- two and more inputs
+
+// The quotient of integers rounds towards zero; extents are not negative, where both divisions are the same.
+ir::PrimExpr combined(ir::Kind kind, const ir::PrimExpr& a, const ir::PrimExpr& b) {
+  if (kind != ir::Kind::kFloorDiv) return tir::binary(kind, a, b);
+  if (tir::is_const_int(b, 0)) throw UserError("an integer is divided by 0");
+  const bool are_numbers = is<ir::IntImmNode>(a) && is<ir::IntImmNode>(b);
+  return tir::binary(are_numbers ? ir::Kind::kDiv : ir::Kind::kFloorDiv, a, b);
+}
+
+constexpr char kAdd[] = "relax.add", kSub[] = "relax.subtract", kMul[] = "relax.multiply",
+               kDiv[] = "relax.divide";
+
+// On shapes known now the arithmetic is done now.
+template <const char* kOp, ir::Kind kKind>
+void arithmetic(Importer& importer, const Node& node) {
+  auto a = importer.known(node, 0), b = importer.known(node, 1);
+  if (a && b && (a->size() == b->size() || a->size() == 1 || b->size() == 1)) {
+    relax::Shape result;
+    for (size_t n = 0; n < (a->size() == 1 ? b : a)->size(); ++n)
+      result.push_back(combined(kKind, (*a)[a->size() == 1 ? 0 : n], (*b)[b->size() == 1 ? 0 : n]));
+    return importer.define_known(node.outputs.at(0), std::move(result),
+                                 importer.is_scalar(node, 0) && importer.is_scalar(node, 1));
+  }
+  importer.emit(node, kOp, {importer.value(node, 0), importer.value(node, 1)});
+}
+
+// The result has the dtype of the base.
+void power(Importer& importer, const Node& node) {
+  const Expr base = importer.value(node, 0), exponent = importer.value(node, 1);
+  const DataType dtype = element_dtype(base);
+  if (element_dtype(exponent) == dtype) return importer.emit(node, "relax.power", {base, exponent});
+  const DataType wide =
+      element_dtype(exponent).is_float() && !dtype.is_float() ? element_dtype(exponent) : dtype;
+  const Expr result = importer.bind(node, "relax.power", {converted(base, wide), converted(exponent, wide)});
+  importer.define(node.outputs.at(0), importer.builder.emit(converted(result, dtype)));
+}
+
+// The remainder has the sign of the divisor, or with fmod that of the dividend.
+void modulo(Importer& importer, const Node& node) {
+  const Expr a = importer.value(node, 0), b = importer.value(node, 1);
+  if (!int_attr(node, "fmod", 0)) return importer.emit(node, "relax.floor_mod", {a, b});
+  const auto size_of = [&](const Expr& value) { return importer.bind(node, "relax.abs", {value}); };
+  const Expr rest = importer.bind(node, "relax.floor_mod", {size_of(a), size_of(b)});
+  const Expr is_negative = importer.bind(node, "relax.less", {a, number(0, element_dtype(a))});
+  importer.emit(node, "relax.where", {is_negative, importer.bind(node, "relax.negative", {rest}), rest});
+}
+
+void bit_shift(Importer& importer, const Node& node) {
+  const std::string direction = string_attr(node, "direction", "");
+  require_known_text("direction", direction, {"LEFT", "RIGHT"});
+  importer.emit(node, direction == "LEFT" ? "relax.left_shift" : "relax.right_shift",
+                {importer.value(node, 0), importer.value(node, 1)});
+}
+
+Expr joined(Importer& importer, const Node& node, std::string_view op) {
+  Expr result = importer.value(node, 0);
+  for (size_t n = 1; n < node.inputs.size(); ++n)
+    result = importer.bind(node, op, {result, importer.value(node, n)});
+  return result;
+}
+
+void sum(Importer& importer, const Node& node) {
+  importer.define(node.outputs.at(0), joined(importer, node, "relax.add"));
+}
+void largest(Importer& importer, const Node& node) {
+  importer.define(node.outputs.at(0), joined(importer, node, "relax.maximum"));
+}
+void smallest(Importer& importer, const Node& node) {
+  importer.define(node.outputs.at(0), joined(importer, node, "relax.minimum"));
+}
+void average(Importer& importer, const Node& node) {
+  const Expr total = joined(importer, node, "relax.add");
+  importer.emit(node, "relax.divide",
+                {total, number(static_cast<double>(node.inputs.size()), element_dtype(total))});
+}
+
+// ---- dtypes
+
+// What is beyond the largest number of 8 bits becomes that number, unless saturate is 0.
+Expr saturated(Importer& importer, const Node& node, const Expr& x, DataType dtype) {
+  const double largest = dtype.code == DataType::kFloat8E5M2 ? 57344 : 448;
+  const Expr top = importer.builder.emit(number(largest, element_dtype(x))),
+             bottom = importer.builder.emit(number(-largest, element_dtype(x)));
+  const Expr above = importer.bind(node, "relax.greater", {x, top}),
+             below = importer.bind(node, "relax.less", {x, bottom});
+  return importer.bind(node, "relax.where",
+                       {above, top, importer.bind(node, "relax.where", {below, bottom, x})});
+}
+
+void cast_to(Importer& importer, const Node& node, DataType dtype) {
+  const Expr x = importer.value(node, 0);
+  const bool saturates = dtype.is_float() && dtype.bits == 8 && int_attr(node, "saturate", 1) &&
+                         element_dtype(x).is_float() && element_dtype(x).bits > 8;
+  // Whole numbers that are known stay known: chains of shapes pass through Cast.
+  if (const auto elements = importer.known(node, 0); elements && dtype == kInt64)
+    return importer.define_known(node.outputs.at(0), *elements, importer.is_scalar(node, 0));
+  importer.define(node.outputs.at(0), importer.builder.emit(converted(
+                                          saturates ? saturated(importer, node, x, dtype) : x, dtype)));
+}
+
+void cast(Importer& importer, const Node& node) {
+  cast_to(importer, node, dtype_of(int_attr(node, "to", 0), "attribute \"to\""));
+}
+
+void cast_like(Importer& importer, const Node& node) {
+  cast_to(importer, node, element_dtype(importer.value(node, 1)));
+}
+
+constexpr ConverterRow kOthers[] = {
+    {"Add", arithmetic<kAdd, ir::Kind::kAdd>},
+    {"BitShift", bit_shift},
+    {"Cast", cast},
+    {"CastLike", cast_like},
+    {"Div", arithmetic<kDiv, ir::Kind::kFloorDiv>},
+    {"Max", largest},
+    {"Mean", average},
+    {"Min", smallest},
+    {"Mod", modulo},
+    {"Mul", arithmetic<kMul, ir::Kind::kMul>},
+    {"Pow", power},
+    {"Sub", arithmetic<kSub, ir::Kind::kSub>},
+    {"Sum", sum},
+};
+
+}  // namespace
+
+std::span<const ConverterRow> math_converters() {
+  static const std::vector<ConverterRow> rows = [] {
+    std::vector<ConverterRow> all(std::begin(kOthers), std::end(kOthers));
+    for (const Pair& row : kSame) all.push_back({row.first, same});
+    return all;
+  }();
+  return rows;
+}
+
+}  // namespace tilewright::frontend::onnx

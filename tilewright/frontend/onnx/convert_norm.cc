@@ -1,0 +1,180 @@
+// Softmax and normalisation.  Source: onnx.ai/onnx/operators, opset 7 to 23.
+#include <numeric>
+
+#include "tilewright/frontend/onnx/convert.h"
+
+namespace tilewright::frontend::onnx {
+namespace {
+
+ir::ObjectRef kept() { return ir::IntImmNode::make(kBoolType, int64_t{1}); }
+
+std::vector<int64_t> numbers_from(int64_t first, size_t end) {
+  std::vector<int64_t> numbers(end - static_cast<size_t>(first));
+  std::iota(numbers.begin(), numbers.end(), first);
+  return numbers;
+}
+
+Expr reshaped(Importer& importer, const Node& node, const Expr& value, const relax::Shape& shape) {
+  return importer.bind(node, "relax.reshape", {value, shape_value(shape)});
+}
+
+// Before opset 13 all dimensions from axis on are one.
+template <const char* kOp>
+void softmax(Importer& importer, const Node& node) {
+  const Expr data = importer.value(node, 0);
+  const relax::Shape shape = shape_of(node, data);
+  const int64_t axis = checked_axis(int_attr(node, "axis", importer.opset >= 13 ? -1 : 1), shape.size());
+  const auto last = static_cast<int64_t>(shape.size()) - 1;
+  if (importer.opset >= 13 || axis == last)
+    return importer.emit(node, kOp, {data}, {{"axis", integer(axis)}});
+  const relax::Shape head(shape.begin(), shape.begin() + axis), tail(shape.begin() + axis, shape.end());
+  const Expr flat = reshaped(importer, node, data, {relax::num_elements(head), relax::num_elements(tail)});
+  const Expr result = importer.bind(node, kOp, {flat}, {{"axis", integer(-1)}});
+  importer.define(node.outputs.at(0), reshaped(importer, node, result, shape));
+}
+constexpr char kSoftmax[] = "relax.nn.softmax", kLogSoftmax[] = "relax.nn.log_softmax";
+
+void batch_norm(Importer& importer, const Node& node) {
+  if (int_attr(node, "training_mode", 0))
+    throw Unsupported("training_mode is 1, only inference is supported");
+  if (!int_attr(node, "spatial", 1))
+    throw Unsupported("spatial is 0, only one mean per channel is supported");
+  std::vector<Expr> args;
+  for (size_t n = 0; n < 5; ++n) args.push_back(importer.value(node, n));
+  const Expr all =
+      importer.bind(node, "relax.nn.batch_norm", std::move(args),
+                    {{"axis", integer(1)}, {"epsilon", real(float_attr(node, "epsilon", 1e-5))}});
+  const ir::Type whole = relax::type_of(all);
+  const auto* tuple = whole.as<ir::TupleTypeNode>();
+  importer.define(node.outputs.at(0), importer.builder.emit(relax::TupleGetItemNode::make(
+                                          all, int64_t{0}, tuple->elements.at(0))));
+}
+
+void instance_norm(Importer& importer, const Node& node) {
+  const Expr data = importer.value(node, 0);
+  importer.emit(node, "relax.nn.instance_norm", {data, importer.value(node, 1), importer.value(node, 2)},
+                {{"channel_axis", integer(1)},
+                 {"axes", int_list(numbers_from(2, shape_of(node, data).size()))},
+                 {"epsilon", real(float_attr(node, "epsilon", 1e-5))}});
+}
+
+void group_norm(Importer& importer, const Node& node) {
+  const Expr data = importer.value(node, 0);
+  importer.emit(node, "relax.nn.group_norm", {data, importer.value(node, 1), importer.value(node, 2)},
+                {{"num_groups", integer(int_attr(node, "num_groups", 1))},
+                 {"channel_axis", integer(1)},
+                 {"axes", int_list(numbers_from(2, shape_of(node, data).size()))},
+                 {"epsilon", real(float_attr(node, "epsilon", 1e-5))}});
+}
+
+/// The dimensions from `axis` on, and the scale or bias of input `input` with their shape; null if there is
+/// none.
+struct LastAxes {
+  Importer& importer;
+  const Node& node;
+  Expr data = importer.value(node, 0);
+  const relax::Shape shape = shape_of(node, data);
+  int64_t first = checked_axis(int_attr(node, "axis", -1), shape.size());
+
+  ir::ObjectRef axes() const { return int_list(numbers_from(first, shape.size())); }
+  Expr parameter(size_t input) const {
+    const Expr value = importer.value(node, input);
+    const relax::Shape own(shape.begin() + first, shape.end());
+    if (!value || shape_of(node, value).size() == own.size()) return value;
+    return importer.bind(node, "relax.broadcast_to", {value, shape_value(own)});
+  }
+};
+
+void layer_norm(Importer& importer, const Node& node) {
+  const LastAxes last{importer, node};
+  const Expr scale = last.parameter(1);
+  Expr bias = last.parameter(2);
+  if (!bias) bias = importer.bind(node, "relax.zeros_like", {scale});
+  importer.emit(node, "relax.nn.layer_norm", {last.data, scale, bias},
+                {{"axes", last.axes()}, {"epsilon", real(float_attr(node, "epsilon", 1e-5))}});
+  const auto moment = [&](std::string_view op) {
+    return importer.bind(node, op, {last.data}, {{"axis", last.axes()}, {"keepdims", kept()}});
+  };
+  const auto is_wanted = [&](size_t n) { return node.outputs.size() > n && !node.outputs[n].empty(); };
+  if (is_wanted(1)) importer.define(node.outputs[1], moment("relax.mean"));
+  if (!is_wanted(2)) return;
+  const Expr epsilon =
+      importer.builder.emit(number(float_attr(node, "epsilon", 1e-5), element_dtype(last.data)));
+  const Expr variance = importer.bind(node, "relax.add", {moment("relax.variance"), epsilon});
+  importer.define(node.outputs[2], importer.bind(node, "relax.rsqrt", {variance}));
+}
+
+void rms_norm(Importer& importer, const Node& node) {
+  const LastAxes last{importer, node};
+  importer.emit(node, "relax.nn.rms_norm", {last.data, last.parameter(1)},
+                {{"axes", last.axes()}, {"epsilon", real(float_attr(node, "epsilon", 1e-5))}});
+}
+
+// x / (bias + alpha * mean of the squares of `size` channels around)^beta, where channels outside count as 0
+void local_response_norm(Importer& importer, const Node& node) {
+  const Expr x = importer.value(node, 0);
+  const relax::Shape shape = shape_of(node, x);
+  if (shape.size() < 3) throw UserError("input 0 has {} dimensions, expected at least 3", shape.size());
+  const int64_t size = int_attr(node, "size", 1);
+  const relax::Shape pixels(shape.begin() + 2, shape.end());
+  const auto scalar = [&](std::string_view name, double otherwise) {
+    return importer.builder.emit(number(float_attr(node, name, otherwise), element_dtype(x)));
+  };
+  const Expr squares = reshaped(importer, node, importer.bind(node, "relax.multiply", {x, x}),
+                                {shape[0], relax::extent_imm(1), shape[1], relax::num_elements(pixels)});
+  const Expr means = importer.bind(node, "relax.nn.avg_pool2d", {squares},
+                                   {{"pool_size", int_list({size, 1})},
+                                    {"padding", int_list({(size - 1) / 2, 0, size / 2, 0})},
+                                    {"count_include_pad", kept()}});
+  const Expr scaled = importer.bind(node, "relax.multiply",
+                                    {reshaped(importer, node, means, shape), scalar("alpha", 0.0001)});
+  const Expr power =
+      importer.bind(node, "relax.power",
+                    {importer.bind(node, "relax.add", {scaled, scalar("bias", 1)}), scalar("beta", 0.75)});
+  importer.emit(node, "relax.divide", {x, power});
+}
+
+// x / norm of order p along an axis; 0 where the norm is 0
+void lp_norm(Importer& importer, const Node& node) {
+  const Expr x = importer.value(node, 0);
+  const int64_t axis = checked_axis(int_attr(node, "axis", -1), shape_of(node, x).size());
+  const int64_t p = int_attr(node, "p", 2);
+  if (p != 1 && p != 2) throw UserError("attribute \"p\" is {}, expected 1 or 2", p);
+  const Expr terms =
+      p == 1 ? importer.bind(node, "relax.abs", {x}) : importer.bind(node, "relax.multiply", {x, x});
+  Expr norm = importer.bind(node, "relax.sum", {terms}, {{"axis", int_list({axis})}, {"keepdims", kept()}});
+  if (p == 2) norm = importer.bind(node, "relax.sqrt", {norm});
+  const Expr zero = importer.builder.emit(number(0, element_dtype(x)));
+  importer.emit(node, "relax.where",
+                {importer.bind(node, "relax.equal", {norm, zero}), zero,
+                 importer.bind(node, "relax.divide", {x, norm})});
+}
+
+// (x - mean) / (standard deviation + 1e-9)
+void mean_variance_norm(Importer& importer, const Node& node) {
+  const Expr x = importer.value(node, 0);
+  const ir::ObjectRef axes = int_list(ints_attr(node, "axes", {0, 2, 3}));
+  const Expr mean = importer.bind(node, "relax.mean", {x}, {{"axis", axes}, {"keepdims", kept()}});
+  const Expr deviation = importer.bind(node, "relax.std", {x}, {{"axis", axes}, {"keepdims", kept()}});
+  const Expr divisor = importer.bind(node, "relax.add", {deviation, number(1e-9, element_dtype(x))});
+  importer.emit(node, "relax.divide", {importer.bind(node, "relax.subtract", {x, mean}), divisor});
+}
+
+constexpr ConverterRow kConverters[] = {
+    {"BatchNormalization", batch_norm},
+    {"GroupNormalization", group_norm},
+    {"InstanceNormalization", instance_norm},
+    {"LRN", local_response_norm},
+    {"LayerNormalization", layer_norm},
+    {"LogSoftmax", softmax<kLogSoftmax>},
+    {"LpNormalization", lp_norm},
+    {"MeanVarianceNormalization", mean_variance_norm},
+    {"RMSNormalization", rms_norm},
+    {"Softmax", softmax<kSoftmax>},
+};
+
+}  // namespace
+
+std::span<const ConverterRow> norm_converters() { return kConverters; }
+
+}  // namespace tilewright::frontend::onnx

@@ -1,0 +1,135 @@
+// Reductions over dimensions.  Source: onnx.ai/onnx/operators, opset 7 to 22.
+#include <numeric>
+
+#include "tilewright/frontend/onnx/convert.h"
+
+namespace tilewright::frontend::onnx {
+namespace {
+
+ir::ObjectRef flag(bool value) { return ir::IntImmNode::make(kBoolType, int64_t{value}); }
+
+// The axes of a reduction: an attribute, since opset 13 or 18 an input; all of them if none are given.
+std::vector<int64_t> axes_of(Importer& importer, const Node& node, size_t ndim) {
+  std::vector<int64_t> axes = ints_attr(node, "axes", {});
+  if (node.inputs.size() > 1 && !node.inputs[1].empty()) axes = importer.require_ints(node, 1);
+  if (axes.empty() && !int_attr(node, "noop_with_empty_axes", 0)) {
+    axes.resize(ndim);
+    std::iota(axes.begin(), axes.end(), int64_t{0});
+  }
+  return axes;
+}
+
+/// A reduction of input x over `axes`.
+struct Reduction {
+  Importer& importer;
+  const Node& node;
+  Expr x = importer.value(node, 0);
+  std::vector<int64_t> axes = axes_of(importer, node, shape_of(node, x).size());
+  bool keepdims = int_attr(node, "keepdims", 1) != 0;
+
+  Expr call(std::string_view op, std::vector<Expr> args) const {
+    return importer.bind(node, op, std::move(args));
+  }
+  Expr reduced(std::string_view op, const Expr& value, bool keeps) const {
+    if (axes.empty()) return value;
+    return importer.bind(node, op, {value}, {{"axis", int_list(axes)}, {"keepdims", flag(keeps)}});
+  }
+  Expr reduced(std::string_view op, const Expr& value) const { return reduced(op, value, keepdims); }
+  void result(const Expr& value) const { importer.define(node.outputs.at(0), value); }
+};
+
+template <const char* kOp>
+void plain(Importer& importer, const Node& node) {
+  const Reduction r{importer, node};
+  r.result(r.reduced(kOp, r.x));
+}
+constexpr char kSum[] = "relax.sum", kMax[] = "relax.max", kMin[] = "relax.min", kProd[] = "relax.prod";
+
+// In integers the mean is rounded towards zero.
+void mean(Importer& importer, const Node& node) {
+  const Reduction r{importer, node};
+  const DataType dtype = element_dtype(r.x);
+  if (dtype.is_float()) return r.result(r.reduced("relax.mean", r.x));
+  const Expr real = importer.builder.emit(converted(r.x, kFloat64));
+  r.result(importer.builder.emit(converted(r.reduced("relax.mean", real), dtype)));
+}
+
+void l1(Importer& importer, const Node& node) {
+  const Reduction r{importer, node};
+  r.result(r.reduced("relax.sum", r.call("relax.abs", {r.x})));
+}
+
+Expr sum_of_squares(const Reduction& r) {
+  return r.reduced("relax.sum", r.call("relax.multiply", {r.x, r.x}));
+}
+
+void square_sum(Importer& importer, const Node& node) {
+  const Reduction r{importer, node};
+  r.result(sum_of_squares(r));
+}
+
+// of integers: computed as floats
+void l2(Importer& importer, const Node& node) {
+  const Reduction r{importer, node};
+  const DataType dtype = element_dtype(r.x);
+  Expr sum = sum_of_squares(r);
+  if (dtype.is_float()) return r.result(r.call("relax.sqrt", {sum}));
+  sum = importer.builder.emit(converted(sum, kFloat64));
+  r.result(importer.builder.emit(converted(r.call("relax.sqrt", {sum}), dtype)));
+}
+
+void log_sum(Importer& importer, const Node& node) {
+  const Reduction r{importer, node};
+  r.result(r.call("relax.log", {r.reduced("relax.sum", r.x)}));
+}
+
+// log(sum(exp(x - m))) + m with m the maximum, so that nothing overflows; m is 0 where all is infinite.
+void log_sum_exp(Importer& importer, const Node& node) {
+  const Reduction r{importer, node};
+  const Expr zero = importer.builder.emit(number(0, element_dtype(r.x)));
+  const auto finite = [&](const Expr& value) {
+    return r.call("relax.where", {r.call("relax.isfinite", {value}), value, zero});
+  };
+  const Expr shifted = r.call("relax.subtract", {r.x, finite(r.reduced("relax.max", r.x, true))});
+  const Expr sum = r.reduced("relax.sum", r.call("relax.exp", {shifted}));
+  r.result(r.call("relax.add", {r.call("relax.log", {sum}), finite(r.reduced("relax.max", r.x))}));
+}
+
+// The first of equal elements; with select_last_index the last, found from behind.
+template <const char* kOp>
+void position(Importer& importer, const Node& node) {
+  Expr x = importer.value(node, 0);
+  const relax::Shape& shape = shape_of(node, x);
+  const int64_t axis = checked_axis(int_attr(node, "axis", 0), shape.size());
+  const bool last = int_attr(node, "select_last_index", 0) != 0;
+  if (last) x = importer.bind(node, "relax.flip", {x}, {{"axis", integer(axis)}});
+  const Expr found = importer.bind(
+      node, kOp, {x}, {{"axis", integer(axis)}, {"keepdims", flag(int_attr(node, "keepdims", 1) != 0)}});
+  if (!last) return importer.define(node.outputs.at(0), found);
+  int64_t extent;
+  if (!tir::as_const_int(shape[static_cast<size_t>(axis)], &extent))
+    throw Unsupported("dimension {} is known only at run time, which select_last_index needs", axis);
+  importer.emit(node, "relax.subtract", {number(static_cast<double>(extent - 1), kInt64), found});
+}
+constexpr char kArgMax[] = "relax.argmax", kArgMin[] = "relax.argmin";
+
+constexpr ConverterRow kConverters[] = {
+    {"ArgMax", position<kArgMax>},
+    {"ArgMin", position<kArgMin>},
+    {"ReduceL1", l1},
+    {"ReduceL2", l2},
+    {"ReduceLogSum", log_sum},
+    {"ReduceLogSumExp", log_sum_exp},
+    {"ReduceMax", plain<kMax>},
+    {"ReduceMean", mean},
+    {"ReduceMin", plain<kMin>},
+    {"ReduceProd", plain<kProd>},
+    {"ReduceSum", plain<kSum>},
+    {"ReduceSumSquare", square_sum},
+};
+
+}  // namespace
+
+std::span<const ConverterRow> reduce_converters() { return kConverters; }
+
+}  // namespace tilewright::frontend::onnx
