@@ -314,8 +314,3 @@ def test_rows_that_are_none_are_refused():
         "FuseOpsByPattern: a row is no (name, pattern, annotations, check)"
         "\nhelp: name is a string, pattern what is_op and the like give; the other two may be left out"
     )
-    with pytest.raises(tw.UserError) as error:
-        relax.transform.FuseOpsByPattern([], annotate_codegen=True)
-    assert str(error.value) == (
-        "FuseOpsByPattern: annotate_codegen=True has no use here\nhelp: no code of other compilers is called"
-    )

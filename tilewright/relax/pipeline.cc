@@ -59,11 +59,12 @@ Pipeline default_pipeline() {
       {&find_pass("convert_layout"), {}},     // 2  channels last; permutes of weights are constants, too
       {&find_pass("fold_constant"), {}},      // 1  which are computed here
       {&find_pass("remove_identities"), {}},  // 1  permutes back and forth
-      {&find_pass("legalize_ops"), {}},       // 0  from here on computation is in loop programs
-      {&find_pass("dead_code_elimination"), {}},  // 1  what nobody uses does not keep others from fusing
-      {&find_pass("fuse_ops"), {}},               // 2
-      {&find_pass("fuse_tir"), {}},               // 2
-      {&find_pass("dead_code_elimination"), {}},  // 1  programs that were merged into others
+      {&find_pass("eliminate_common_subexpr"), {}},  // 1  which are the same for all users of a value
+      {&find_pass("legalize_ops"), {}},              // 0  from here on computation is in loop programs
+      {&find_pass("dead_code_elimination"), {}},     // 1  what nobody uses does not keep others from fusing
+      {&find_pass("fuse_ops"), {}},                  // 2
+      {&find_pass("fuse_tir"), {}},                  // 2
+      {&find_pass("dead_code_elimination"), {}},     // 1  programs that were merged into others
   };
 }
 

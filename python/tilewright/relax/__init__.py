@@ -10,6 +10,7 @@ from . import analysis, expr_functor, op, pattern, transform
 from .block_builder import BlockBuilder
 from .expr import const
 from .expr_functor import PyExprMutator, PyExprVisitor
+from .external import MergeCompositeFunctions, RunCodegen, register_codegen
 from .pattern import FuseOpsByPattern
 
 for _kind, _class in list(classes.items()):
@@ -67,6 +68,8 @@ __all__ = [
 
 
 transform.FuseOpsByPattern = FuseOpsByPattern
+transform.MergeCompositeFunctions, transform.RunCodegen = MergeCompositeFunctions, RunCodegen
+transform.register_codegen = register_codegen
 transform.PatternCheckContext = pattern.PatternCheckContext
 guard_module(__name__, globals(), ["const"])
 guard_class("tilewright.relax.BlockBuilder", BlockBuilder)

@@ -182,6 +182,8 @@ class FuseOpsByPattern:
     patterns        list of (name, pattern) or (name, pattern, {annotation: pattern}, check): name becomes the attribute Composite,
                     check(PatternCheckContext) -> bool says whether to fuse; earlier rows come first
     bind_constants  constants stay inside of the function instead of being its arguments; default True
+    annotate_codegen  each such function is called by one with the attribute Codegen, what stands before the dot in `name`, for
+                    RunCodegen; default False
     What a match has inside must be used by nothing outside of it, and what wildcard() matches stays outside.
     Raises UserError for a row that is none.
     >>> from tilewright.relax.pattern import is_op, wildcard
@@ -190,12 +192,8 @@ class FuseOpsByPattern:
     """
 
     def __init__(self, patterns, bind_constants: bool = True, annotate_codegen: bool = False):
-        if annotate_codegen:
-            raise UserError(
-                "FuseOpsByPattern: annotate_codegen=True has no use here\nhelp: no code of other compilers is called"
-            )
         self.rules = [_Rule(row) for row in patterns]
-        self.bind_constants = bind_constants
+        self.bind_constants, self.annotate_codegen = bind_constants, annotate_codegen
 
     def __call__(self, mod: IRModule) -> IRModule:
         """The transformed module; `mod` itself if nothing matched."""
@@ -211,4 +209,10 @@ class FuseOpsByPattern:
                 builder = fuser.builder_
                 builder.update_func(name, changed)
         result = builder.get()
-        return mod if result.__tilewright_node__() is mod.__tilewright_node__() else result
+        if result.__tilewright_node__() is mod.__tilewright_node__():
+            result = mod
+        if not self.annotate_codegen:
+            return result
+        from ..external import merged
+
+        return merged(result, False)

@@ -1,0 +1,123 @@
+"""tvm.relax.transform: passes over graphs under TVM's names, with TVM's arguments."""
+
+from tilewright import relax
+from tilewright.errors import UserError
+from tilewright.relax import transform
+
+
+def EliminateCommonSubexpr(call_only: bool = False):
+    """Equal values are computed once."""
+    return transform.eliminate_common_subexpr(call_only=call_only)
+
+
+def CanonicalizeBindings():
+    """Every value has one name."""
+    return transform.canonicalize_bindings()
+
+
+def BindSymbolicVars(binding_map: dict, func_name: str | None = None):
+    """Named dimensions, or tir variables by their names, are numbers."""
+    extents = {
+        getattr(key, "name_hint", getattr(key, "name", key)): int(value) for key, value in binding_map.items()
+    }
+    return transform.bind_symbolic_vars(binding_map=extents, func_name=func_name or "")
+
+
+def ToNonDataflow():
+    """Dataflow blocks are plain blocks."""
+    return transform.to_non_dataflow()
+
+
+def ConvertToDataflow(min_size: int = 2):
+    """Bindings without effect stand in dataflow blocks, whatever their number."""
+    return transform.to_dataflow()
+
+
+def DeadCodeElimination(entry_functions=None):
+    """Nothing is computed that nobody uses."""
+    return transform.dead_code_elimination(entry_functions=list(entry_functions or []))
+
+
+def DecomposeOpsForInference(func_name: str | None = None):
+    """Composite operators are simple ones; batch norms use given statistics."""
+    return transform.decompose_ops(func_name=func_name or "")
+
+
+def DecomposeOpsForTraining(func_name: str | None = None):
+    """Composite operators are simple ones; batch norms use the statistics of their data."""
+    return transform.decompose_ops(training=True, func_name=func_name or "")
+
+
+def CombineParallelMatmul(check=None):
+    """Matmuls of one value by several weights are one matmul."""
+    if check is not None:
+        raise UserError(
+            "CombineParallelMatmul: check cannot be asked\nhelp: combine_parallel_matmul(min_branches=3) says how many are enough"
+        )
+    return transform.combine_parallel_matmul()
+
+
+def FuseTransposeMatmul():
+    """A matmul reads transposed operands as they lie."""
+    return transform.fuse_transpose_matmul()
+
+
+def FuseOps(fuse_opt_level: int = -1):
+    """Cheap operators stand in one function with what they follow; at level 0 nothing does."""
+    return transform.fuse_ops(**({"max_size": 1} if fuse_opt_level == 0 else {}))
+
+
+class _WithLegalizations(relax.PyExprMutator):
+    def __init__(self, mod, makers: dict):
+        super().__init__(mod)
+        self.makers = makers
+
+    def visit_call_(self, call):
+        call = self.visit_expr_post_order(call)
+        maker = self.makers.get(getattr(call.op, "name", None))
+        return call if maker is None else maker(self.builder_, self.builder_.normalize(call))
+
+
+class _Legalize:
+    """Operators of the map by its functions (builder, call) -> expression, then all others but `skip`."""
+
+    def __init__(self, makers: dict, skip: list):
+        self.makers, self.skip = makers, skip
+
+    def __call__(self, mod):
+        for var, func in mod.functions.items():
+            if self.makers and isinstance(func, relax.Function):
+                mutator = _WithLegalizations(mod, self.makers)
+                changed = mutator.visit_expr(func)
+                if not changed.same_as(func):
+                    mutator.builder_.update_func(var, changed)
+                    mod = mutator.builder_.get()
+        return transform.legalize_ops(keep=self.skip)(mod)
+
+
+def LegalizeOps(customize_legalize_map: dict | None = None, skip_ops=None, enable_warning: bool = False):
+    """Operators are calls of loop programs; {operator: function(builder, call)} says how some are made."""
+    names = [getattr(name, "name", name) for name in skip_ops or []]
+    return _Legalize(dict(customize_legalize_map or {}), names)
+
+
+NAMES = {
+    made.__name__: made
+    for made in (
+        EliminateCommonSubexpr,
+        CanonicalizeBindings,
+        BindSymbolicVars,
+        ToNonDataflow,
+        ConvertToDataflow,
+        DeadCodeElimination,
+        DecomposeOpsForInference,
+        DecomposeOpsForTraining,
+        CombineParallelMatmul,
+        FuseTransposeMatmul,
+        FuseOps,
+        LegalizeOps,
+    )
+} | {
+    "FuseTIR": transform.fuse_tir,
+    "AnnotateTIROpPattern": transform.annotate_tir_op_pattern,
+}

@@ -1,0 +1,25 @@
+// Loop programs have the attribute op_pattern: how fusion may treat them, read off their loops.
+//   0 elementwise  1 broadcast  2 injective  3 reduction  4 out-fusable (matmul, convolution)  8 opaque
+// fuse_ops finds the same by itself; one that is written already stays and overrides what would be found.
+#include "tilewright/relax/pass.h"
+#include "tilewright/relax/tir_pattern.h"
+#include "tilewright/tir/builder.h"
+
+namespace tilewright::relax {
+namespace {
+
+constexpr int64_t kOpaqueNumber = 8;  // as programs for TVM know it; 7 are tuples
+
+tir::PrimFunc run(const tir::PrimFunc& func, const NoOptions&) {
+  if (func->attrs.contains("op_pattern")) return func;
+  const FusePattern pattern = pattern_of(func);
+  const int64_t number = pattern == FusePattern::kOpaque ? kOpaqueNumber : static_cast<int64_t>(pattern);
+  return ref_as<tir::PrimFuncNode>(with_attr(func, "op_pattern", tir::imm(number, kInt64)));
+}
+
+}  // namespace
+
+extern constinit const PassInfo annotate_tir_op_pattern_info = function_pass<tir::PrimFuncNode, run>(
+    "annotate_tir_op_pattern", "Loop programs say how they may be fused, by the attribute op_pattern.");
+
+}  // namespace tilewright::relax
