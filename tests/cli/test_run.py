@@ -327,3 +327,29 @@ def test_disk_that_is_full(program, command, library, tmp_path):
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == 'error: "y.npz" cannot be written: the disk may be full\n'
     assert sorted(path.name for path in tmp_path.iterdir()) == ["model.onnx", "model.so"]
+
+
+def test_an_output_that_is_no_file_of_arrays(command, affine, tmp_path):
+    done = command("run", affine, "--random", "0", "-o", "y.txt")
+    assert (done.code, done.out) == (2, "")
+    assert done.err == 'error: "y.txt" is no file of arrays\nhelp: its name must end in .npz or .npy\n'
+    assert not (tmp_path / "y.txt").exists()
+
+
+def test_standard_error_that_is_closed_or_full(program, affine, tmp_path):
+    for end in ("2>&-", "2>/dev/full"):
+        run = f"{program} run {affine} --random 0 --dim n=1 {end}"
+        assert subprocess.run(run, shell=True, cwd=tmp_path, stdout=subprocess.DEVNULL).returncode == 0
+        wrong = f"{program} run none.so {end}"
+        assert subprocess.run(wrong, shell=True, cwd=tmp_path).returncode == 2
+
+
+def test_values_of_16_bits_are_shown(command, save_model):
+    from onnx import TensorProto, helper
+
+    nodes = [helper.make_node("Constant", [], ["half"], value_floats=[1.5, -0.25])]
+    nodes += [helper.make_node("Cast", ["half"], ["y"], to=TensorProto.FLOAT16)]
+    nodes += [helper.make_node("Relu", ["x"], ["z"])]
+    value = (TensorProto.FLOAT, [1])
+    model = save_model(nodes, {"x": value}, {"y": (TensorProto.FLOAT16, [2]), "z": value})
+    assert "y  float16[2]  1.5, -0.25\n" in command("run", model, "--random", "0", "-q").out

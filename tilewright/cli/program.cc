@@ -8,6 +8,7 @@
 #include "tilewright/cli/command.h"
 #include "tilewright/cli/files.h"
 #include "tilewright/cli/program.h"
+#include "tilewright/cli/report.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/near.h"
 
@@ -18,7 +19,7 @@ constexpr int kInternal = 1, kUser = 2;
 constexpr const Command* kCommands[] = {&compile_command, &run_command, &bench_command, &inspect_command};
 
 int fail(const Error& error) {
-  fmt::print(stderr, "{}\n", error.render());
+  print_aside(error.render() + "\n");
   return error.kind() == Error::Kind::kInternal ? kInternal : kUser;
 }
 

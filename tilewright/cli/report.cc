@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "tilewright/support/error.h"
+#include "tilewright/support/small_float.h"
 
 namespace tilewright::cli {
 namespace {
@@ -20,11 +21,23 @@ std::string element(const void* data, int64_t position) {
   return fmt::format("{}", +value);
 }
 
+constexpr DataType float16(int lanes) { return DataType::float_(16, lanes); }
+
+// Floats of 16 bits by their bits.
+template <class T, DataType (*kType)(int)>
+std::string small_float(const void* data, int64_t position) {
+  T bits;
+  std::memcpy(&bits, static_cast<const char*>(data) + position * static_cast<int64_t>(sizeof(T)), sizeof(T));
+  return fmt::format("{:.6g}", decode_float(bits, float_format(kType(1))));
+}
+
 using Shower = std::string (*)(const void*, int64_t);
 Shower shower_of(DataType dtype) {
   if (dtype.lanes != 1) return nullptr;
   if (dtype == DataType::float_(32)) return element<float>;
   if (dtype == DataType::float_(64)) return element<double>;
+  if (dtype == DataType::bfloat16()) return small_float<uint16_t, DataType::bfloat16>;
+  if (dtype == DataType::float_(16)) return small_float<uint16_t, float16>;
   const bool is_signed = dtype.is_int();
   if (!is_signed && !dtype.is_uint() && !dtype.is_bool()) return nullptr;
   switch (dtype.bits) {
@@ -85,15 +98,17 @@ void print(const std::string& text) {
     throw UserError("standard output cannot be written: {}", std::generic_category().message(errno));
 }
 
+void print_aside(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stderr); }
+
 Progress::Progress(bool is_quiet) : is_quiet_(is_quiet), is_terminal_(isatty(STDERR_FILENO) != 0) {}
 
 void Progress::begin(const std::string& text) {
-  if (!is_quiet_) fmt::print(stderr, "{}\n", text);
+  if (!is_quiet_) print_aside(text + "\n");
 }
 
 void Progress::stage(const std::string& name, double seconds) {
   if (!is_quiet_)
-    fmt::print(stderr, "{}  {:<28}{:>10.1f} ms\n", is_terminal_ ? "\r" : "", name, seconds * 1e3);
+    print_aside(fmt::format("{}  {:<28}{:>10.1f} ms\n", is_terminal_ ? "\r" : "", name, seconds * 1e3));
 }
 
 void Progress::operator()(const driver::StageTime& time) {
@@ -102,7 +117,7 @@ void Progress::operator()(const driver::StageTime& time) {
     return;
   }
   if (is_quiet_ || !is_terminal_ || time.stage != "codegen") return;
-  fmt::print(stderr, "\r  compile kernels: {} ready", ++num_kernels_);
+  print_aside(fmt::format("\r  compile kernels: {} ready", ++num_kernels_));
 }
 
 }  // namespace tilewright::cli

@@ -23,6 +23,9 @@ void print(const std::string& text);
 
 /// Tells on standard error what was done and how long it took, a line for each stage; nothing if quiet.
 /// On a terminal the line of a stage that is still running counts the kernels that are ready.
+/// Writes to standard error; what cannot be written there is nobody's fault and lost.
+void print_aside(const std::string& text);
+
 class Progress {
  public:
   explicit Progress(bool is_quiet);

@@ -40,6 +40,11 @@ std::vector<NamedTensor> named_outputs(const runtime::vm::BytecodeFunction& func
   return outputs;
 }
 
+void require_array_file(const std::string& path) {
+  if (!path.ends_with(".npz") && !path.ends_with(".npy"))
+    throw UserError("\"{}\" is no file of arrays", path).help("its name must end in .npz or .npy");
+}
+
 std::string file_bytes(const Options& options, const std::vector<NamedTensor>& outputs) {
   if (!options.output.ends_with(".npy")) return write_npz(outputs);
   if (outputs.size() != 1)
@@ -72,6 +77,7 @@ void run(const Options& options) {
   require_onnx_for(options.flags, options.model);
   runtime::set_num_threads(options.model.num_threads);
   std::optional<Output> output;
+  if (!options.output.empty()) require_array_file(options.output);
   if (!options.output.empty()) output.emplace(options.output, options.is_forced);
   Progress progress(options.model.is_quiet);
   const Model model = load_model(options.model, progress);

@@ -61,7 +61,8 @@ Tensor tensor_from_dlpack_object(nb::handle value) {
 }
 
 nb::object numpy_array(nb::handle value) {
-  return nb::module_::import_("numpy").attr("ascontiguousarray")(value);
+  // numpy.ascontiguousarray would give what has no dimensions one
+  return nb::module_::import_("numpy").attr("asarray")(value, nb::arg("order") = "C");
 }
 
 nb::object to_numpy(nb::handle self) {
@@ -166,6 +167,30 @@ void bind_tensor(nb::module_& m) {
       .def("__dlpack__", [](const Tensor& self, nb::kwargs options) { return dlpack_capsule(self, options); })
       .def("__dlpack_device__",
            [](const Tensor& self) { return nb::make_tuple(self.device().type, self.device().id); })
+      .def(
+          "__array__",
+          [](nb::handle self, nb::handle dtype, nb::handle) {
+            const nb::object array = to_numpy(self);
+            return dtype.is_none() ? array : array.attr("astype")(dtype);
+          },
+          nb::arg("dtype").none() = nb::none(), nb::arg("copy").none() = nb::none(),
+          "numpy.asarray(tensor): a numpy array with a copy of the elements.")
+      .def(
+          "__getitem__",
+          [](nb::handle self, nb::handle index) {
+            return nb::object(to_numpy(self).attr("__getitem__")(index));
+          },
+          nb::arg("index").none(), "An element or a part as numpy has it, with a copy of the elements.")
+      .def("__float__", [](nb::handle self) { return to_numpy(self).attr("__float__")(); })
+      .def("__int__", [](nb::handle self) { return to_numpy(self).attr("__int__")(); })
+      .def("__bool__", [](nb::handle self) { return to_numpy(self).attr("__bool__")(); })
+      .def(
+          "__eq__",
+          [](nb::handle self, nb::handle other) {
+            return nb::module_::import_("numpy").attr("equal")(to_numpy(self), other);
+          },
+          nb::arg("other").none())
+      .def("__hash__", [](nb::handle self) { return reinterpret_cast<intptr_t>(self.ptr()) >> 4; })
       .def("__len__", [](const Tensor& self) { return self.ndim() ? self.shape()[0] : 0; })
       .def("__str__", [](nb::handle self) { return nb::str(to_numpy(self)); })
       .def("__repr__", [](nb::handle self) {
@@ -273,6 +298,15 @@ Tensor copied(nb::handle value) {
   refuse_array(array);  // DLPack has no code for its dtype
 }
 
+// A tensor of torch and the like that does not let others use its elements.
+[[noreturn]] void refuse_foreign(nb::handle value, const nb::python_error& error) {
+  const bool has_grad = nb::hasattr(value, "requires_grad") && nb::cast<bool>(value.attr("requires_grad"));
+  std::string reason = nb::str(error.value()).c_str();
+  while (!reason.empty() && reason.back() == '.') reason.pop_back();
+  throw UserError("a Python {} gives its elements to nobody: {}", Py_TYPE(value.ptr())->tp_name, reason)
+      .help("{}", has_grad ? "pass x.detach()" : "pass a dense tensor on the CPU");
+}
+
 }  // namespace
 
 Tensor tensor_from_python(nb::handle value) {
@@ -284,6 +318,7 @@ Tensor tensor_from_python(nb::handle value) {
     } catch (nb::python_error& error) {
       // read-only arrays and dtypes that DLPack has no code for
       if (!error.matches(PyExc_BufferError)) throw;
+      if (!nb::hasattr(value, "__array_interface__")) refuse_foreign(value, error);
     }
     if (const Tensor tensor = tensor_of_small_floats(value)) return tensor;
     return copied(value);
