@@ -80,3 +80,26 @@ def test_a_model_stops_between_kernels():
         vm["main"](x)
     assert time.perf_counter() - start < whole
     assert vm["main"](x).numpy() == expected
+
+
+def test_a_build_stops_between_kernels():
+    """40 kernels with long bodies, each different."""
+    sums = [" + ".join(f"T.sin(A[i] * T.float32({n}.{k}))" for k in range(60)) for n in range(40)]
+    kernels = "\n".join(
+        f"""
+    @T.prim_func
+    def f{n}(A: T.Buffer((127,), "float32"), B: T.Buffer((127,), "float32")):
+        for i in range(127):
+            B[i] = {value}"""
+        for n, value in enumerate(sums)
+    )
+    module = parse(f"@I.ir_module\nclass Module:{kernels}\n")
+    start = time.perf_counter()
+    tilewright.build(module, "llvm")
+    whole = time.perf_counter() - start
+    timer = interrupted_after(whole / 8)
+    start = time.perf_counter()
+    with pytest.raises(KeyboardInterrupt):
+        timer.start()
+        tilewright.build(module, "llvm")
+    assert time.perf_counter() - start < whole

@@ -3,11 +3,13 @@
 
 #include <fmt/ranges.h>
 
+#include <atomic>
 #include <chrono>
 #include <mutex>
 
 #include "tilewright/driver/compiled_module.h"
 #include "tilewright/lower/passes/inline_calls.h"
+#include "tilewright/runtime/interrupt.h"
 #include "tilewright/runtime/thread_pool.h"
 #include "tilewright/support/error.h"
 
@@ -41,6 +43,16 @@ class Timer {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
+// Between kernels; the other threads see the flag.
+void stop_if_asked(std::atomic<bool>* is_interrupted) {
+  try {
+    runtime::check_interrupt();
+  } catch (...) {
+    *is_interrupted = true;
+    throw;
+  }
+}
+
 std::vector<Kernel> kernels_of(const ir::IRModule& module) {
   std::vector<Kernel> kernels;
   for (size_t n = 0; n < module->functions.size(); ++n) {
@@ -62,8 +74,10 @@ runtime::Module build(const ir::IRModule& module, const ir::Target& target, cons
   const Generator generator = make_generator(target);
   std::vector<Kernel> kernels = kernels_of(module);
   std::mutex mutex;
+  std::atomic<bool> is_interrupted = false;
   runtime::parallel_for(static_cast<int64_t>(kernels.size()), 1, [&](int64_t begin, int64_t end) {
-    for (int64_t n = begin; n < end; ++n) {
+    for (int64_t n = begin; n < end && !is_interrupted; ++n) {
+      stop_if_asked(&is_interrupted);
       Kernel& kernel = kernels[static_cast<size_t>(n)];
       if (options.schedules && generator.rules_for) {
         Timer timer(options, mutex, "schedule", kernel.name);

@@ -318,7 +318,8 @@ Tensor tensor_from_python(nb::handle value) {
     } catch (nb::python_error& error) {
       // read-only arrays and dtypes that DLPack has no code for
       if (!error.matches(PyExc_BufferError)) throw;
-      if (!nb::hasattr(value, "__array_interface__")) refuse_foreign(value, error);
+      const bool is_numpys = !nb::hasattr(value, "dtype") || nb::hasattr(value.attr("dtype"), "name");
+      if (!is_numpys) refuse_foreign(value, error);
     }
     if (const Tensor tensor = tensor_of_small_floats(value)) return tensor;
     return copied(value);

@@ -1,12 +1,12 @@
-// How a program that runs models can stop one: it is asked between kernels.
+// How a program that compiles or runs models can stop: it is asked between kernels.
 #pragma once
 
 namespace tilewright::runtime {
 
-/// Throws what shall end the call of the model.
+/// Throws what shall end the call or the build.
 using InterruptCheck = void (*)();
 
-/// Sets what is called before each kernel of a model, in every thread that runs one; null: nothing.
+/// Sets what is called before each kernel, in every thread that runs or compiles one; null: nothing.
 void set_interrupt_check(InterruptCheck check);
 /// Calls it.
 void check_interrupt();

@@ -59,14 +59,27 @@ void shape(Importer& importer, const Node& node) {
   importer.define_known(node.outputs.at(0), relax::Shape(extents.begin() + first, extents.begin() + last));
 }
 
+// Indices and extents that are known now are compared now.
+void require_inside(Importer& importer, const Node& node, int64_t axis) {
+  const relax::Shape& shape = shape_of(node, importer.value(node, 0));
+  const auto indices = importer.known(node, 1);
+  int64_t extent, index;
+  const auto place = static_cast<size_t>(checked_axis(axis, shape.size()));
+  if (!indices || !tir::as_const_int(shape[place], &extent)) return;
+  for (const ir::PrimExpr& each : *indices) {
+    if (tir::as_const_int(each, &index) && (index < -extent || index >= extent))
+      throw UserError("index {} of dimension {}, which has extent {}", index, place, extent);
+  }
+}
+
 void gather(Importer& importer, const Node& node) {
   auto elements = importer.known(node, 0);
   const int64_t axis = int_attr(node, "axis", 0);
+  if (!elements) require_inside(importer, node, axis);
   if (!elements || !importer.known(node, 1) || (axis != 0 && axis != -1))
-    // indices come with the data: negative ones count from the end, one outside must not reach memory of
-    // others
+    // indices come with the data: one that is outside must not reach memory that is not ours
     return importer.emit(node, "relax.take", {importer.value(node, 0), importer.value(node, 1)},
-                         {{"axis", integer(axis)}, {"mode", tir::string_imm("wrap")}});
+                         {{"axis", integer(axis)}, {"mode", tir::string_imm("clip")}});
   relax::Shape picked;
   for (int64_t index : importer.require_ints(node, 1)) {
     if (index < 0) index += static_cast<int64_t>(elements->size());

@@ -44,8 +44,12 @@ std::vector<LoopRef> parallelize(Schedule& sch, std::vector<LoopRef> loops, size
   size_t count = 0;
   int64_t iterations = 1;
   while (count < num_candidates && iterations < kItersPerCore * machine.num_cores) {
-    iterations = product(iterations, std::max<int64_t>(1, extent_of(sch, loops[count])));
+    const int64_t extent = extent_of(sch, loops[count]);
+    // a loop of unknown extent is parallel by itself: with others it would be divided by that extent
+    if (extent == 0 && iterations > 1) break;
+    iterations = product(iterations, extent == 0 ? kLikelyExtent : extent);
     ++count;
+    if (extent == 0) break;
   }
   if (count == 0 || iterations < 2) return loops;
   const std::vector<LoopRef> first(loops.begin(), loops.begin() + static_cast<long>(count));

@@ -30,6 +30,11 @@ int64_t BlockShape::extent(size_t axis) const {
   return as_const_int(block->iter_vars[axis]->dom->extent, &extent) ? extent : 0;
 }
 
+int64_t BlockShape::likely_extent(size_t axis) const {
+  int64_t extent;
+  return as_const_int(block->iter_vars[axis]->dom->extent, &extent) ? extent : kLikelyExtent;
+}
+
 std::optional<size_t> BlockShape::last_axis() const {
   for (size_t dim = store->indices.size(); dim-- > 0;) {
     if (is_one(output()->shape[dim])) continue;
@@ -49,7 +54,7 @@ int64_t product(int64_t a, int64_t b) {
 int64_t BlockShape::num_instances() const {
   int64_t count = 1;
   for (size_t axis = 0; axis < block->iter_vars.size(); ++axis) {
-    count = product(count, std::max<int64_t>(1, extent(axis)));
+    count = product(count, likely_extent(axis));
   }
   return count;
 }

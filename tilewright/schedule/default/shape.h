@@ -16,6 +16,9 @@ enum class Along {
 /// The indices of an access to `buffer` along `axis`.
 Along along(const Buffer& buffer, const std::vector<PrimExpr>& indices, const Var& axis);
 
+/// What decisions take for an extent that is known only at run time: enough for vectors and threads to pay.
+inline constexpr int64_t kLikelyExtent = 64;
+
 /// A block as its definition: one store of one value, plus an init if it is a reduction.
 struct BlockShape {
   BlockRef ref;
@@ -27,10 +30,12 @@ struct BlockShape {
   bool is_reduction() const { return block->init != nullptr; }
   /// The constant extent of an axis, or 0.
   int64_t extent(size_t axis) const;
+  /// The constant extent of an axis, or kLikelyExtent.
+  int64_t likely_extent(size_t axis) const;
   /// The axis that is the stored buffer's last dimension (of an extent other than 1); nothing if that is no
   /// axis.
   std::optional<size_t> last_axis() const;
-  /// How many times the statement runs at least: axes of unknown extent count as one value.
+  /// How many times the statement runs, if axes of unknown extent have kLikelyExtent values.
   int64_t num_instances() const;
   /// Calls of exp, tanh and the like make a value expensive.
   bool is_expensive() const;

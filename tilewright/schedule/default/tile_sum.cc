@@ -107,7 +107,7 @@ bool is_worth_packing(const BlockShape& sum, const BufferLoadNode* load, const P
 void choose_tile(const BlockShape& sum, Plan& plan, int64_t vector_loads, int64_t row_loads,
                  const Machine& machine) {
   const int64_t element_bytes = std::max<int64_t>(1, sum.output()->dtype.num_bytes());
-  const int64_t row_extent = plan.row ? sum.extent(*plan.row) : 1, columns = sum.extent(plan.column);
+  const int64_t row_extent = plan.row ? sum.extent(*plan.row) : 1, columns = sum.likely_extent(plan.column);
   if (plan.row && row_extent <= kMaxShortRow && !plan.others.empty() && sum.extent(plan.others.back()) > 1) {
     plan.outer_row = plan.others.back();
     plan.others.pop_back();
@@ -129,9 +129,9 @@ std::optional<Plan> make_plan(const BlockShape& sum, const Machine& machine) {
   std::vector<const BufferLoadNode*> vectors;
   int64_t num_steps = 1;
   for (size_t axis = 0; axis < sum.block->iter_vars.size(); ++axis) {
-    if (!is_spatial(sum, axis)) num_steps = product(num_steps, std::max<int64_t>(1, sum.extent(axis)));
+    if (!is_spatial(sum, axis)) num_steps = product(num_steps, sum.likely_extent(axis));
   }
-  if (num_steps <= 1 || sum.extent(plan.column) < 2) return std::nullopt;
+  if (num_steps <= 1 || sum.likely_extent(plan.column) < 2) return std::nullopt;
   for (const BufferLoadNode* load : sum.loads) {
     const Along moves = along_axis(sum, load, plan.column);
     if (moves == Along::kStrided && !is_near(sum, load, plan.column)) return std::nullopt;
