@@ -146,6 +146,9 @@ class MergeCompositeFunctions:
     Groups have one result; what they compute before it is used only inside.
     """
 
+    def __init__(self) -> None:
+        """Without options."""
+
     def __call__(self, mod: IRModule) -> IRModule:
         """The transformed module; `mod` itself if it has no composite functions."""
         return merged(mod, True)

@@ -26,7 +26,8 @@ int num_following(char first) {
 bool is_utf8(std::string_view text) {
   for (size_t n = 0; n < text.size(); ++n) {
     for (int left = num_following(text[n]); left != 0; --left) {
-      if (left < 0 || ++n >= text.size() || (static_cast<unsigned char>(text[n]) & 0xC0) != 0x80) return false;
+      if (left < 0 || ++n >= text.size() || (static_cast<unsigned char>(text[n]) & 0xC0) != 0x80)
+        return false;
     }
   }
   return true;
@@ -38,8 +39,7 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 std::string identifier(std::string_view hint) {
   std::string name;
   const bool keeps_all = is_utf8(hint);
-  for (const char c : hint)
-    name += is_letter(c) || is_digit(c) || (keeps_all && is_letter_part(c)) ? c : '_';
+  for (const char c : hint) name += is_letter(c) || is_digit(c) || (keeps_all && is_letter_part(c)) ? c : '_';
   if (name.empty()) return "v";
   if (is_digit(name[0])) name.insert(0, "v");
   if (std::find(kKeywords.begin(), kKeywords.end(), name) != kKeywords.end()) name += '_';
