@@ -14,8 +14,9 @@
 namespace tilewright::schedule {
 namespace {
 
-constexpr int64_t kMinPackedUses = 4;    // tiles that read a panel, to pay for its copy
-constexpr int64_t kMaxShortRow = 4;      // rows of an axis that alone make no good tile
+constexpr int64_t kOpenRows = 4;       // a tile of rows of unknown number: the guards of few rows cost little
+constexpr int64_t kMinPackedUses = 4;  // tiles that read a panel, to pay for its copy
+constexpr int64_t kMaxShortRow = 4;    // rows of an axis that alone make no good tile
 constexpr int64_t kMaxGatherStride = 4;  // elements between the lanes of one load
 
 // What is decided before anything is changed.
@@ -56,13 +57,18 @@ std::optional<size_t> row_axis(const BlockShape& sum, size_t column,
                                const std::vector<const BufferLoadNode*>& vectors) {
   std::optional<size_t> any, reused;
   for (size_t axis = 0; axis < sum.block->iter_vars.size(); ++axis) {
-    if (axis == column || !is_spatial(sum, axis) || sum.extent(axis) <= 1) continue;
+    if (axis == column || !is_spatial(sum, axis) || sum.likely_extent(axis) <= 1) continue;
     any = axis;
     for (const BufferLoadNode* load : vectors) {
       if (along_axis(sum, load, axis) == Along::kStays) reused = axis;
     }
   }
   return reused ? reused : any;
+}
+
+// Of an axis of unknown extent as many as a tile takes.
+int64_t num_rows(const BlockShape& sum, size_t axis) {
+  return sum.extent(axis) ? sum.extent(axis) : kOpenRows;
 }
 
 // How often a panel of a vector operand is read.
@@ -72,7 +78,7 @@ int64_t num_uses(const BlockShape& sum, const BufferLoadNode* load, const Plan& 
     if (!is_spatial(sum, axis) || axis == plan.column || along_axis(sum, load, axis) != Along::kStays)
       continue;
     const int64_t tile = axis == plan.row ? plan.rows : axis == plan.outer_row ? plan.outer_rows : 1;
-    uses = product(uses, (std::max<int64_t>(1, sum.extent(axis)) - 1) / tile + 1);
+    uses = product(uses, (sum.likely_extent(axis) - 1) / tile + 1);
   }
   return uses;
 }
@@ -107,7 +113,8 @@ bool is_worth_packing(const BlockShape& sum, const BufferLoadNode* load, const P
 void choose_tile(const BlockShape& sum, Plan& plan, int64_t vector_loads, int64_t row_loads,
                  const Machine& machine) {
   const int64_t element_bytes = std::max<int64_t>(1, sum.output()->dtype.num_bytes());
-  const int64_t row_extent = plan.row ? sum.extent(*plan.row) : 1, columns = sum.likely_extent(plan.column);
+  const int64_t row_extent = plan.row ? num_rows(sum, *plan.row) : 1,
+                columns = sum.likely_extent(plan.column);
   if (plan.row && row_extent <= kMaxShortRow && !plan.others.empty() && sum.extent(plan.others.back()) > 1) {
     plan.outer_row = plan.others.back();
     plan.others.pop_back();

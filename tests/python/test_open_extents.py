@@ -1,0 +1,45 @@
+"""Products whose extents are known only at run time: tiled, and right for every extent."""
+
+import itertools
+import os
+
+import numpy as np
+import pytest
+
+import tilewright as tw
+
+EXTENTS = (1, 3, 5, 7, 127)
+
+
+def compiled(m, n, k):
+    return tw.compile(
+        tw.script.parse(f"""
+@R.function
+def main(a: R.Tensor(({m}, {k}), "float32"), b: R.Tensor(({k}, {n}), "float32"), c: R.Tensor(({n},), "float32")):
+    with R.dataflow():
+        product = R.matmul(a, b)
+        total = R.add(product, c)
+        positive = R.nn.relu(total)
+        R.output(positive)
+    return positive
+""")
+    )
+
+
+def check(executable, m, n, k):
+    rng = np.random.default_rng(0)
+    a, b, c = (rng.standard_normal(shape).astype("float32") for shape in ((m, k), (k, n), (n,)))
+    result = tw.VirtualMachine(executable)["main"](a, b, c).numpy()
+    np.testing.assert_allclose(result, np.maximum(a @ b + c, 0), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("open_extents", ["m", "n", "k", "mn", "mk", "nk", "mnk"])
+def test_product(open_extents):
+    names = {axis: f'"{axis}"' if axis in open_extents else "129" for axis in "mnk"}
+    executable = compiled(**names)
+    (trace,) = executable.schedules.values()
+    threads = ["sch.parallel"] if os.cpu_count() > 1 else []
+    for step in ("sch.vectorize", "sch.compute_at", "sch.decompose_reduction", *threads):
+        assert step in str(trace), str(trace)
+    for extents in itertools.product(EXTENTS, repeat=len(open_extents)):
+        check(executable, **{"m": 129, "n": 129, "k": 129} | dict(zip(open_extents, extents, strict=True)))
