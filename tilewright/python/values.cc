@@ -52,6 +52,18 @@ std::vector<Value> values_of(nb::handle sequence) {
   return values;
 }
 
+// tilewright.runtime.ShapeTuple, a tuple of ints that arrives as a shape.
+bool is_shape(PyObject* object) {
+  return PyTuple_Check(object) && !PyTuple_CheckExact(object) &&
+         nb::hasattr(nb::handle(object), "__tilewright_shape__");
+}
+
+Value shape_from_python(nb::handle sequence) {
+  runtime::Shape shape;
+  for (nb::handle item : sequence) shape.push_back(int_of(nb::steal(PyNumber_Index(item.ptr())).ptr()));
+  return Value::shape(std::move(shape));
+}
+
 }  // namespace
 
 runtime::Function function_from_callable(const std::string& name, nb::object body) {
@@ -71,6 +83,7 @@ Value value_from_python(nb::handle value) {
   if (PyUnicode_Check(object)) return Value(nb::cast<std::string>(value));
   if (PyBytes_Check(object))
     return Value::bytes(std::string(PyBytes_AsString(object), static_cast<size_t>(PyBytes_Size(object))));
+  if (is_shape(object)) return shape_from_python(value);
   if (PyTuple_Check(object) || PyList_Check(object)) return Value::tuple(values_of(value));
   if (nb::isinstance<runtime::Function>(value)) return Value(nb::cast<runtime::Function&>(value));
   if (nb::isinstance<runtime::Module>(value)) return Value(nb::cast<runtime::Module&>(value));
@@ -107,7 +120,9 @@ nb::object value_to_python(const Value& value) {
     case ValueKind::kDevice: return nb::cast(value.as_device());
     case ValueKind::kString: return nb::cast(value.as_string());
     case ValueKind::kBytes: return nb::bytes(value.as_bytes().data(), value.as_bytes().size());
-    case ValueKind::kShape: return nb::tuple(nb::cast(std::vector<int64_t>(value.as_shape())));
+    case ValueKind::kShape:
+      return nb::module_::import_("tilewright.runtime")
+          .attr("ShapeTuple")(nb::cast(std::vector<int64_t>(value.as_shape())));
     case ValueKind::kTensor: return nb::cast(value.as_tensor());
     case ValueKind::kTuple: {
       nb::list items;

@@ -11,13 +11,15 @@ def _is_extent(value) -> bool:
 
 
 def _value(value):
-    """`value` as a graph value: numbers are scalars, lists of extents shapes, other lists tuples."""
+    """`value` as a graph value: numbers and strings are scalars, lists of extents shapes, other lists tuples."""
     if isinstance(value, bool | float | _PrimExpr):
         return _core.make_node("relax.PrimValue", {"value": value})
     if isinstance(value, int):
         return _core.make_node(
             "relax.PrimValue", {"value": _core.make_node("ir.IntImm", {"dtype": "int64", "value": value})}
         )
+    if isinstance(value, str):
+        return _core.make_node("relax.StringValue", {"value": value})
     if isinstance(value, list | tuple):
         if all(_is_extent(item) for item in value):
             return _core.relax_shape(list(value))

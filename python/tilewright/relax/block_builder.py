@@ -1,9 +1,13 @@
 """Building graph functions binding by binding."""
 
 import contextlib
+import contextvars
 
 from .. import _core
 from ..ir.module import IRModule, unwrapped
+
+#: the builders whose functions are open, the innermost last
+_open: contextvars.ContextVar[tuple] = contextvars.ContextVar("open block builders", default=())
 
 
 class BlockBuilder:
@@ -28,12 +32,20 @@ class BlockBuilder:
         """The scope in which the function `name` is written; params may be given here or to emit_func_output."""
         params = [params] if params is not None and not isinstance(params, list | tuple) else params
         self._core.begin_function(name, params, attrs or {}, pure, private)
+        token = _open.set((*_open.get(), self))
         try:
             yield
         except BaseException:
             self._core.abandon_function()
             raise
+        finally:
+            _open.reset(token)
         self._core.end_function()
+
+    @staticmethod
+    def current() -> "BlockBuilder | None":
+        """The builder of the innermost open function scope, or None outside of any."""
+        return (_open.get() or (None,))[-1]
 
     @contextlib.contextmanager
     def dataflow(self):

@@ -40,6 +40,21 @@ def metal(index: int = 0) -> Device:
     return device("metal", index)
 
 
+class ShapeTuple(tuple):
+    """A shape: a tuple of ints that is one argument of a compiled function, and what such a function returns.
+
+    >>> vm["main"](x, tilewright.runtime.ShapeTuple((5, 7)))
+    """
+
+    __slots__ = ()
+    __tilewright_shape__ = True
+
+    def __new__(cls, extents=()):
+        import operator
+
+        return super().__new__(cls, map(operator.index, extents))
+
+
 from_dlpack = _core.from_dlpack
 
 _registered: set[str] = set()
@@ -80,7 +95,7 @@ def get_global_func(name: str, allow_missing: bool = False):
 
 
 __all__ = [
-    "Device", "Executable", "Function", "Module", "Tensor", "VirtualMachine", "cpu", "cuda", "device", "empty",
+    "Device", "Executable", "Function", "Module", "ShapeTuple", "Tensor", "VirtualMachine", "cpu", "cuda", "device", "empty",
     "from_dlpack", "get_global_func", "load_bytes", "load_module", "metal", "opencl", "register_func", "set_num_threads", "tensor", "time_evaluator",
 ]  # fmt: skip
 

@@ -1,0 +1,81 @@
+"""Models as classes: modules with parameters and a forward method over tensors that only have a type.
+
+class Net(nn.Module):
+    def __init__(self):
+        self.fc1 = nn.Linear(784, 128)
+
+    def forward(self, x):
+        return nn.op.relu(self.fc1(x))
+
+mod, params = Net().export_tvm({"forward": {"x": nn.spec.Tensor(["n", 784], "float32")}})
+"""
+
+from . import op, spec
+from .core import (
+    Effect,
+    Module,
+    ModuleDict,
+    ModuleList,
+    Object,
+    Parameter,
+    ParameterDict,
+    ParameterList,
+    Sequential,
+    Tensor,
+    get_default_dtype,
+    set_default_dtype,
+)
+from .modules import (
+    GELU,
+    Conv1D,
+    Conv2D,
+    Conv3D,
+    ConvTranspose1D,
+    Embedding,
+    GroupNorm,
+    Identity,
+    IOEffect,
+    LayerNorm,
+    Linear,
+    ReLU,
+    RMSNorm,
+    SiLU,
+)
+from .op import *  # noqa: F403 - nn.add and nn.op.add are both written
+from .op import __all__ as _operators
+from .subroutine import SubroutineMixin
+from .visitor import Mutator
+
+__all__ = [
+    "GELU",
+    "Conv1D",
+    "Conv2D",
+    "Conv3D",
+    "ConvTranspose1D",
+    "Effect",
+    "Embedding",
+    "GroupNorm",
+    "IOEffect",
+    "Identity",
+    "LayerNorm",
+    "Linear",
+    "Module",
+    "ModuleDict",
+    "ModuleList",
+    "Mutator",
+    "Object",
+    "Parameter",
+    "ParameterDict",
+    "ParameterList",
+    "RMSNorm",
+    "ReLU",
+    "Sequential",
+    "SiLU",
+    "SubroutineMixin",
+    "Tensor",
+    "get_default_dtype",
+    "op",
+    "set_default_dtype",
+    "spec",
+    *_operators,
+]  # fmt: skip
