@@ -96,7 +96,9 @@ def difference(got: np.ndarray, want: np.ndarray, allowed: float) -> str | None:
     if not bad.any():
         return None
     first = tuple(int(index) for index in np.argwhere(bad)[0])
-    return f"{int(bad.sum())} of {bad.size} elements are wrong, at {first} {got[first]} instead of {want[first]}"
+    return (
+        f"{int(bad.sum())} of {bad.size} elements are wrong, at {first} {got[first]} instead of {want[first]}"
+    )
 
 
 def malformed(graph: Graph) -> str | None:
@@ -132,7 +134,10 @@ def report(graph: Graph, context: dict, problem: str) -> str:
         kind = guilty_pass(small)
     else:
         kind = "wrong at every level"
-    lines = [f"seed {graph.seed}, {context}: {problem_of(small, context)}", f"({kind}; the whole graph: {problem})"]
+    lines = [
+        f"seed {graph.seed}, {context}: {problem_of(small, context)}",
+        f"({kind}; the whole graph: {problem})",
+    ]
     lines.append(small.script())
     for param in small.params.values():
         if not param.is_constant and max(value.size for value in param.values) <= 64:

@@ -54,9 +54,7 @@ class Scope:
         names = [
             name
             for name in self.visible
-            if name not in self.tuples
-            and suits(self.types[name][0])
-            and (name in self.exact or not exact)
+            if name not in self.tuples and suits(self.types[name][0]) and (name in self.exact or not exact)
         ]
         if not names:
             raise InputError
@@ -158,7 +156,9 @@ def check_value(shape, type: Type, value, other, step) -> None:
     if not type.is_float:
         if value.dtype != type.dtype:
             raise AssertionError(f"{step.text}: expected {type}, numpy gives {value.dtype}")
-    elif not np.isfinite(other).all() or np.abs(value - other).max() > MAX_NOISE * max(1, np.abs(value).max()):
+    elif not np.isfinite(other).all() or np.abs(value - other).max() > MAX_NOISE * max(
+        1, np.abs(value).max()
+    ):
         raise InputError
 
 

@@ -66,9 +66,7 @@ class Type:
         return tuple(extent.at(n) for extent in self.shape)
 
     def __str__(self) -> str:
-        shape = ", ".join(
-            str(extent) if extent.is_constant else f'"{extent}"' for extent in self.shape
-        )
+        shape = ", ".join(str(extent) if extent.is_constant else f'"{extent}"' for extent in self.shape)
         return f'R.Tensor(({shape}{"," if self.ndim == 1 else ""}), "{self.dtype}")'
 
 
@@ -131,9 +129,7 @@ class Graph:
 
     def script(self) -> str:
         """The program as a module of TVMScript."""
-        texts = {
-            name: param.text() if param.is_constant else name for name, param in self.params.items()
-        }
+        texts = {name: param.text() if param.is_constant else name for name, param in self.params.items()}
         params = [f"{p.name}: {p.type}" for p in self.params.values() if not p.is_constant]
         uses_n = any(not param.type.is_static for param in self.params.values())
         body = ["n = T.int64()"] if uses_n else []

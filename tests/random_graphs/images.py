@@ -11,7 +11,9 @@ def _image(scope: Scope, rank: int) -> str:
     """A value [n, c, spatial...] with constant channels and extents; perhaps a new one."""
 
     def suits(type: Type) -> bool:
-        return type.is_float and type.ndim == rank + 2 and all(extent.is_constant for extent in type.shape[1:])
+        return (
+            type.is_float and type.ndim == rank + 2 and all(extent.is_constant for extent in type.shape[1:])
+        )
 
     try:
         return scope.pick(suits)
@@ -67,7 +69,11 @@ def pool(scope: Scope) -> None:
     if scope.chance(0.5):
         text = f"R.nn.max_pool{rank}d({{0}}, {options})"
         scope.add(
-            text, [x], lambda n, x: reference.max_pool(x, kernel, strides, padding, dilation), result, exact=True
+            text,
+            [x],
+            lambda n, x: reference.max_pool(x, kernel, strides, padding, dilation),
+            result,
+            exact=True,
         )
     else:
         include = scope.chance(0.5)

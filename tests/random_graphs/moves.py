@@ -45,7 +45,9 @@ def _merge(scope: Scope, shape: list) -> None:
 
 
 def _split(scope: Scope, shape: list) -> None:
-    whole = [at for at, extent in enumerate(shape) if extent.is_constant and extent.b in (4, 16, 35, 10, 14, 15)]
+    whole = [
+        at for at, extent in enumerate(shape) if extent.is_constant and extent.b in (4, 16, 35, 10, 14, 15)
+    ]
     scaled = [at for at, extent in enumerate(shape) if extent.b == 0 and extent.a > 1]
     if whole:
         at = scope.random.choice(whole)
@@ -231,7 +233,7 @@ def one_hot(scope: Scope) -> None:
     depth = scope.random.choice([1, 5, 7])
     indices = scope.parameter(index_type, sample=lambda shape: scope.numbers.integers(0, depth, shape))
     scope.add(
-        f'R.one_hot({{0}}, R.prim_value(T.float32(1)), R.prim_value(T.float32(0)), depth={depth}, axis=-1)',
+        f"R.one_hot({{0}}, R.prim_value(T.float32(1)), R.prim_value(T.float32(0)), depth={depth}, axis=-1)",
         [indices],
         lambda n, i: reference.one_hot(i, depth),
         Type("float32", (*index_type.shape, Dim(0, depth))),

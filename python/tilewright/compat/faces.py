@@ -137,6 +137,17 @@ def relax_names() -> dict:
     }
 
 
+def frontend_names(module: str):
+    """The names of tilewright.relax.frontend.nn and of its modules."""
+
+    def load() -> dict:
+        import importlib
+
+        return public_names(importlib.import_module(f"tilewright.relax.frontend.nn{module}"))
+
+    return load
+
+
 def relax_vm_names() -> dict:
     return {
         "build": _old_relax_build,

@@ -26,6 +26,7 @@ from .faces import (
     build_as_written,
     compile_as_written,
     ffi_names,
+    frontend_names,
     nd_names,
     public_names,
     relax_names,
@@ -111,6 +112,15 @@ MODULES = {
     "tvm.relax.expr_functor": lambda: graphs.EXPR_FUNCTOR,
     "tvm.relax.op": lambda: public_names(relax.op),
     "tvm.relax.transform": lambda: {**public_names(relax.transform), **relax_transform.NAMES},
+    "tvm.relax.frontend": lambda: {"detach_params": relax.frontend.detach_params},
+    **{
+        f"tvm.relax.frontend.nn{module}": frontend_names(module)
+        for module in ("", ".core", ".modules", ".op", ".spec", ".subroutine", ".visitor")
+    },
+    "tvm.relax.testing": dict,
+    "tvm.relax.testing.nn": lambda: public_names(relax.testing.nn),
+    "tvm.relax.testing.vm": lambda: public_names(relax.testing.vm),
+    "tvm.relax.testing.matmul": lambda: public_names(relax.testing.matmul),
     "tvm.relax.vm": relax_vm_names,
     "tvm.script": script_names,
     "tvm.script.tir": lambda: script_module_names(script.tir),

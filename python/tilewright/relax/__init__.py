@@ -73,3 +73,12 @@ transform.register_codegen = register_codegen
 transform.PatternCheckContext = pattern.PatternCheckContext
 guard_module(__name__, globals(), ["const"])
 guard_class("tilewright.relax.BlockBuilder", BlockBuilder)
+
+
+def __getattr__(name: str):
+    """Ways to describe graphs that not every program needs are loaded when they are first used."""
+    import importlib
+
+    if name in ("frontend", "testing"):
+        return importlib.import_module(f".{name}", __name__)
+    raise AttributeError(f"module 'tilewright.relax' has no attribute {name!r}")

@@ -41,10 +41,7 @@ def metal(index: int = 0) -> Device:
 
 
 class ShapeTuple(tuple):
-    """A shape: a tuple of ints that is one argument of a compiled function, and what such a function returns.
-
-    >>> vm["main"](x, tilewright.runtime.ShapeTuple((5, 7)))
-    """
+    """A shape: a tuple of ints that is one argument of a compiled function, and what such a function returns."""
 
     __slots__ = ()
     __tilewright_shape__ = True

@@ -77,5 +77,5 @@ __all__ = [
     "op",
     "set_default_dtype",
     "spec",
-    *_operators,
 ]  # fmt: skip
+__all__ += _operators

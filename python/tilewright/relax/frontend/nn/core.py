@@ -4,7 +4,6 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 
-
 from .... import runtime
 from ....errors import UserError
 from .subroutine import SubroutineMixin
@@ -89,7 +88,9 @@ class Parameter(Tensor):
             data = data.detach().cpu().contiguous()
         tensor = data if isinstance(data, runtime.Tensor) else runtime.tensor(data)
         if list(tensor.shape) != self.shape:
-            raise UserError(f"nn.Parameter: the data has shape {list(tensor.shape)}, the parameter {self.shape}")
+            raise UserError(
+                f"nn.Parameter: the data has shape {list(tensor.shape)}, the parameter {self.shape}"
+            )
         if str(tensor.dtype) != self.dtype:
             raise UserError(
                 f"nn.Parameter: the data has dtype {tensor.dtype}, the parameter {self.dtype}\n"
@@ -314,5 +315,3 @@ class ParameterDict(OrderedDict):
         """Changes the dtype of all."""
         for param in self.values():
             param.to(dtype)
-
-

@@ -55,7 +55,7 @@ def tensor_expr_op(tensor_expr_func, name_hint: str, args: list, *, attrs: dict 
 
 
 def tensor_ir_op(func, name_hint: str, args, out):
-    """A call of a loop program, whose parameters are tensors, then sizes, then results.
+    """A call of a loop program, whose parameters are tensors, then results, then sizes.
 
     func  a PrimFunc, or the GlobalVar of one
     args  tensors, then ints and expressions for the sizes
@@ -81,7 +81,7 @@ def _call_loop_program(op_name: str, func, name_hint: str, args, out, attrs: dic
     tensors = [arg._expr for arg in args if not isinstance(arg, int | _PrimExpr)]
     operands = [var, classes["relax.Tuple"](tensors)]
     if sizes:
-        operands.append(_core.relax_tensor_type(sizes, "float32", -1).shape)
+        operands.append(_core.relax_shape(sizes))
     call = _core.relax_call_op(f"relax.{op_name}", operands, attrs).replace(type_args=[_out_type(out)])
     return wrap_nested(call, name_hint)
 
@@ -114,7 +114,9 @@ def debug_func(name: str, *args) -> None:
     """
     _require_debug("debug_func")
     values = [_text(arg) if isinstance(arg, str) else as_tensor(arg)._expr for arg in args]
-    call = _Call(op=classes["relax.ExternFunc"](name), args=values, attrs={}, type_args=[classes["ir.ObjectType"]()])
+    call = _Call(
+        op=classes["relax.ExternFunc"](name), args=values, attrs={}, type_args=[classes["ir.ObjectType"]()]
+    )
     _builder().emit(call, "_io")
 
 

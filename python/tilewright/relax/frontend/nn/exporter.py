@@ -59,7 +59,9 @@ def _emit_method(builder: BlockBuilder, name: str, method, params: list, effects
         with builder.dataflow() if is_pure else _nothing():
             _bind(builder, params, weights, packed, mode)
             try:
-                arguments = {key: _unpacked(builder, arg) for key, arg in zip(method.arg_names, args, strict=True)}
+                arguments = {
+                    key: _unpacked(builder, arg) for key, arg in zip(method.arg_names, args, strict=True)
+                }
                 result = _expr_of(method.method(**arguments))
             finally:
                 for (_, param), expr in zip(params, saved, strict=True):
@@ -84,7 +86,9 @@ class _nothing:
 def _named_type(param, symbols: dict):
     """The type of a parameter; its symbolic dimensions are those of the same name in the method."""
     return tensor_type(
-        [extent if isinstance(extent, int) else _own(extent, symbols) for extent in param.shape], param.dtype, symbols
+        [extent if isinstance(extent, int) else _own(extent, symbols) for extent in param.shape],
+        param.dtype,
+        symbols,
     )
 
 
@@ -152,7 +156,9 @@ def _expr_of(result):
         return _Tuple([_expr_of(item) for item in result])
     if isinstance(result, classes["RelaxExpr"]):
         return result
-    raise UserError(f"nn: a method returned a Python {type(result).__name__}, expected tensors or tuples of them")
+    raise UserError(
+        f"nn: a method returned a Python {type(result).__name__}, expected tensors or tuples of them"
+    )
 
 
 def jit(module: Module, spec, device, pipeline, out_format: str, debug: bool):
@@ -170,7 +176,9 @@ def jit(module: Module, spec, device, pipeline, out_format: str, debug: bool):
         raise UserError(f"jit: parameter {unset[0]} has no data\nhelp: load_state_dict sets the data")
     if callable(pipeline):
         mod = pipeline(mod)
-    return JitModule(spec, VirtualMachine(compile_module(mod)), [param.data for _, param in params], out_format, debug)
+    return JitModule(
+        spec, VirtualMachine(compile_module(mod)), [param.data for _, param in params], out_format, debug
+    )
 
 
 class JitModule:
@@ -183,13 +191,17 @@ class JitModule:
     def __getitem__(self, name: str):
         """The method called `name`; raises UserError if the specification has none."""
         if name not in self.spec.method_names:
-            raise UserError(f"jit: there is no method {name}\nhelp: there are {', '.join(self.spec.method_names)}")
+            raise UserError(
+                f"jit: there is no method {name}\nhelp: there are {', '.join(self.spec.method_names)}"
+            )
         method = self.spec.method_specs[self.spec.method_names.index(name)]
         return lambda *args: self._call(name, method, args)
 
     def _call(self, name: str, method, args: tuple):
         if len(args) != len(method.arg_names):
-            raise UserError(f"{name}: {len(args)} arguments are given, expected {', '.join(method.arg_names)}")
+            raise UserError(
+                f"{name}: {len(args)} arguments are given, expected {', '.join(method.arg_names)}"
+            )
         values = [_passed(arg, spec) for arg, spec in zip(args, method.arg_specs, strict=True)]
         weights = {"plain": self.params, "packed": [tuple(self.params)], "none": []}[method.param_mode]
         result = self.vm[name](*values, *self._effects, *(weights if self.params else []))

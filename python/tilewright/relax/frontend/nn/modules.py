@@ -96,7 +96,16 @@ class _Conv(Module):
     _rank: int
 
     def __init__(
-        self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True, dtype=None
+        self,
+        in_channels,
+        out_channels,
+        kernel_size,
+        stride=1,
+        padding=0,
+        dilation=1,
+        groups=1,
+        bias=True,
+        dtype=None,
     ):
         self.in_channels, self.out_channels = in_channels, out_channels
         self.kernel_size = _extents(kernel_size, self._rank)
@@ -105,7 +114,12 @@ class _Conv(Module):
         self.bias = Parameter((out_channels,), dtype) if bias else None
 
     def _options(self) -> dict:
-        return {"stride": self.stride, "padding": self.padding, "dilation": self.dilation, "groups": self.groups}
+        return {
+            "stride": self.stride,
+            "padding": self.padding,
+            "dilation": self.dilation,
+            "groups": self.groups,
+        }
 
 
 class Conv1D(_Conv):
@@ -170,7 +184,14 @@ class ConvTranspose1D(Module):
     def forward(self, x: Tensor) -> Tensor:
         """nn.op.conv1d_transpose."""
         return op.conv1d_transpose(
-            x, self.weight, self.bias, self.stride, self.padding, self.output_padding, self.dilation, self.groups
+            x,
+            self.weight,
+            self.bias,
+            self.stride,
+            self.padding,
+            self.output_padding,
+            self.dilation,
+            self.groups,
         )
 
 
@@ -214,7 +235,9 @@ class RMSNorm(Module):
 class GroupNorm(Module):
     """Groups of channels with mean 0 and variance 1, scaled and shifted by channel."""
 
-    def __init__(self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True, dtype=None):
+    def __init__(
+        self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True, dtype=None
+    ):
         self.num_groups, self.num_channels, self.eps = num_groups, num_channels, eps
         self.weight = Parameter((num_channels,), dtype) if affine else None
         self.bias = Parameter((num_channels,), dtype) if affine else None

@@ -93,22 +93,24 @@ def _axes(axis) -> list | None:
     return [axis] if isinstance(axis, int) else axis
 
 
-def sum(x: Tensor, axis=None, keepdims: bool = False, name: str = "sum") -> Tensor:  # noqa: A001 - as it is called
+def sum(x: Tensor, axis=None, keepdims: bool = False, name: str = "sum") -> Tensor:
     """The sum over axes, default all."""
     return wrap_nested(graph_op.sum(x._expr, axis=_axes(axis), keepdims=keepdims), name)
 
 
-def max(x: Tensor, axis=None, keepdims: bool = False, name: str = "max") -> Tensor:  # noqa: A001 - as above
+def max(x: Tensor, axis=None, keepdims: bool = False, name: str = "max") -> Tensor:
     """The largest element over axes, default all."""
     return wrap_nested(graph_op.max(x._expr, axis=_axes(axis), keepdims=keepdims), name)
 
 
-def min(x: Tensor, axis=None, keepdims: bool = False, name: str = "min") -> Tensor:  # noqa: A001 - as above
+def min(x: Tensor, axis=None, keepdims: bool = False, name: str = "min") -> Tensor:
     """The smallest element over axes, default all."""
     return wrap_nested(graph_op.min(x._expr, axis=_axes(axis), keepdims=keepdims), name)
 
 
-def cumsum(data: Tensor, axis=None, dtype=None, exclusive: bool | None = None, name: str = "cumsum") -> Tensor:
+def cumsum(
+    data: Tensor, axis=None, dtype=None, exclusive: bool | None = None, name: str = "cumsum"
+) -> Tensor:
     """Sums of all elements up to each along an axis, default of the flattened tensor."""
     return wrap_nested(graph_op.cumsum(data._expr, axis=axis, dtype=dtype, exclusive=exclusive), name)
 
@@ -315,7 +317,15 @@ def conv3d(
 
 
 def conv1d_transpose(
-    x, weight, bias=None, stride=1, padding=0, output_padding=0, dilation=1, groups=1, name: str = "conv1d_transpose"
+    x,
+    weight,
+    bias=None,
+    stride=1,
+    padding=0,
+    output_padding=0,
+    dilation=1,
+    groups=1,
+    name: str = "conv1d_transpose",
 ) -> Tensor:
     """The transposed convolution of x [n, in, w] with weight [in, out / groups, k], and a bias [out]."""
     options = _lists(1, strides=stride, padding=padding, output_padding=output_padding, dilation=dilation)
@@ -323,7 +333,9 @@ def conv1d_transpose(
     return _with_bias(result, bias, 1, "NCW", name)
 
 
-def layer_norm(x, normalized_shape, weight=None, bias=None, eps: float = 1e-5, name: str = "layer_norm") -> Tensor:
+def layer_norm(
+    x, normalized_shape, weight=None, bias=None, eps: float = 1e-5, name: str = "layer_norm"
+) -> Tensor:
     """The last dimensions, of extents `normalized_shape`, with mean 0 and variance 1, times weight, plus bias."""
     extents = _extents(normalized_shape)
     weight = const_of(extents, x.dtype, 1.0) if weight is None else weight._expr
@@ -345,7 +357,14 @@ def rms_norm(x, weight, axes, epsilon: float = 1e-5, name: str = "rms_norm") -> 
 
 
 def group_norm(
-    x, num_groups, weight=None, bias=None, eps: float = 1e-5, channel_axis: int = 1, axes=None, name: str = "group_norm"
+    x,
+    num_groups,
+    weight=None,
+    bias=None,
+    eps: float = 1e-5,
+    channel_axis: int = 1,
+    axes=None,
+    name: str = "group_norm",
 ) -> Tensor:
     """Groups of channels with mean 0 and variance 1, times weight, plus bias, both per channel."""
     channels = [x.shape[channel_axis]]
@@ -393,7 +412,9 @@ def interpolate(
     """Images resized to `size`, or by `scale_factor`: mode nearest, bilinear or bicubic."""
     height, width = (data_layout.index(axis) for axis in "HW")
     if size is None:
-        factors = _lists(2, f=scale_factor)["f"] if not isinstance(scale_factor, float) else [scale_factor] * 2
+        factors = (
+            _lists(2, f=scale_factor)["f"] if not isinstance(scale_factor, float) else [scale_factor] * 2
+        )
         size = [int(x.shape[axis] * factor) for axis, factor in zip((height, width), factors, strict=True)]
     size = [size, size] if isinstance(size, int) else list(size)
     method = {"nearest": "nearest_neighbor", "bilinear": "linear", "bicubic": "cubic"}.get(mode, mode)

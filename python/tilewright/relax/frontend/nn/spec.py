@@ -88,7 +88,9 @@ class MethodSpec:
         return MethodSpec(method, given, [_spec_of(name, spec[name]) for name in given], **options)
 
     def __repr__(self) -> str:
-        args = ", ".join(f"{name}: {spec!r}" for name, spec in zip(self.arg_names, self.arg_specs, strict=True))
+        args = ", ".join(
+            f"{name}: {spec!r}" for name, spec in zip(self.arg_names, self.arg_specs, strict=True)
+        )
         return f"{self.method.__name__}({args})"
 
 

@@ -65,7 +65,10 @@ def _settings(module) -> list:
 def module_name(module) -> str:
     """The class name in lower case with underscores."""
     name = type(module).__name__
-    parts = [f"_{c.lower()}" if c.isupper() and n and name[n - 1].islower() else c.lower() for n, c in enumerate(name)]
+    parts = [
+        f"_{c.lower()}" if c.isupper() and n and name[n - 1].islower() else c.lower()
+        for n, c in enumerate(name)
+    ]
     return "".join(parts)
 
 
@@ -103,5 +106,7 @@ def _taken_over(builder, name: str, source):
     others = [(var, func) for var, func in source.functions.items() if var.name_hint != name]
     for var, func in others:
         is_graph = not isinstance(func, classes["tir.PrimFunc"])
-        names[var.name_hint] = builder.add_func(Renamed().visit_expr(func) if is_graph else func, var.name_hint)
+        names[var.name_hint] = builder.add_func(
+            Renamed().visit_expr(func) if is_graph else func, var.name_hint
+        )
     return builder.add_func(Renamed().visit_expr(source[name]), name)

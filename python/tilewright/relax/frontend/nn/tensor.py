@@ -125,4 +125,4 @@ def tensor_type(shape, dtype: str | None, symbols: dict):
             return symbols.setdefault(value, tir.Var(value, "int64"))
         return value
 
-    return _core.relax_tensor_type([extent(value) for value in shape], dtype or get_default_dtype(), -1)
+    return _core.relax_tensor_type([extent(value) for value in shape], dtype or get_default_dtype(), -1, "")

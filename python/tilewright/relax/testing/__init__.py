@@ -1,0 +1,5 @@
+"""What tests of graphs share: small models, registered functions, modules with a product of matrices."""
+
+from . import matmul, nn, vm
+
+__all__ = ["matmul", "nn", "vm"]

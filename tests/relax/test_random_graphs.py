@@ -1,0 +1,71 @@
+"""Random graphs at several optimisation levels against numpy, and well formed after each pass.
+
+TILEWRIGHT_FUZZ_SEED is the first seed, TILEWRIGHT_FUZZ_RUNS how many graphs there are.  A failure prints the smallest
+program that still fails; PYTHONPATH=tests python -m random_graphs SEED runs one again.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from random_graphs import check, evaluate, generate, shrink
+
+import tilewright
+
+TESTS = Path(__file__).parents[1]
+FIRST = int(os.environ.get("TILEWRIGHT_FUZZ_SEED", "1"))
+COUNT = int(os.environ.get("TILEWRIGHT_FUZZ_RUNS", "60"))
+BATCH = 100
+
+
+@pytest.mark.parametrize("seed", range(FIRST, FIRST + COUNT))
+def test_random_graph(seed):
+    check.check_seed(seed)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("first", range(10_000, 15_000, BATCH))
+def test_batch_of_random_graphs(first):
+    """A process per batch: a crash names the seed."""
+    done = subprocess.run(
+        [sys.executable, "-m", "random_graphs", str(first), str(BATCH)],
+        env={**os.environ, "PYTHONPATH": f"{os.environ.get('PYTHONPATH', '')}:{TESTS}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_seed_gives_the_same_graph():
+    assert generate(7).script() == generate(7).script() != generate(8).script()
+
+
+def test_pipeline_is_the_documented_one():
+    rows = (TESTS.parent / "docs" / "graph-passes.md").read_text().splitlines()
+    names = [
+        row.split("`")[1] for row in rows if row.startswith("| `") and row.split("|")[2].strip().isdigit()
+    ]
+    assert names == check.PIPELINE
+
+
+def test_a_failing_graph_shrinks_to_the_step_that_fails():
+    graph = next(g for g in map(generate, range(100)) if any("R.matmul" in step.text for step in g.steps))
+    small = shrink(graph, lambda other: any("R.matmul" in step.text for step in other.steps))
+    assert [step.text for step in small.steps] == ["R.matmul({0}, {1})"]
+    wanted = evaluate(small, 0)
+    main = tilewright.VirtualMachine(tilewright.compile(tilewright.script.parse(small.script())))["main"]
+    np.testing.assert_allclose(main(*small.inputs(0)).numpy(), wanted[0], rtol=1e-4, atol=1e-4)
+
+
+def test_a_wrong_element_is_reported():
+    want = np.zeros((2, 3))
+    assert check.difference(want.astype("float32"), want, 1e-5) is None
+    got = want.astype("float32")
+    got[1, 2] = 1
+    assert check.difference(got, want, 1e-5) == "1 of 6 elements are wrong, at (1, 2) 1.0 instead of 0.0"
+    assert check.difference(got[0], want, 1e-5) == "shape (3,), expected (2, 3)"
