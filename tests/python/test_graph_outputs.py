@@ -50,3 +50,20 @@ def test_tuples_of_tuples_keep_their_form():
     np.testing.assert_array_equal(second.numpy(), X)
     np.testing.assert_array_equal(third.numpy(), X)
     assert shape == (5, 3)
+
+
+@pytest.mark.parametrize("opt_level", [0, 2])
+def test_split_into_one_part_is_a_tuple(opt_level):
+    module = parse(
+        """
+@R.function
+def f(x: R.Tensor(("n", 3), "float32")):
+    parts = R.split(R.negative(x), 1, axis=1)
+    part = R.negative(parts[0])
+    return (parts, part)
+"""
+    )
+    with tilewright.transform.PassContext(opt_level=opt_level):
+        executable = tilewright.compile(tilewright.IRModule({"f": module}))
+    (whole,), part = tilewright.VirtualMachine(executable)["f"](X)
+    assert np.array_equal(whole.numpy(), -X) and np.array_equal(part.numpy(), X)

@@ -60,7 +60,10 @@ def test_matmul_module(relu):
 
 def test_registered_functions():
     a, b = tw.tensor(np.array([[1.0, 2.0]], "float32")), tw.tensor(np.array([[3.0, 4.0]], "float32"))
-    call = lambda name, *args: tw.get_global_func(f"test.vm.{name}")(*args)
+
+    def call(name, *args):
+        return tw.get_global_func(f"test.vm.{name}")(*args)
+
     assert call("add", a, b).numpy().tolist() == [[4, 6]]
     assert call("mul", a, b).numpy().tolist() == [[3, 8]]
     assert call("move", a).numpy().tolist() == [[1, 2]]

@@ -250,8 +250,8 @@ class Merger {
 };
 
 std::vector<Type> output_tensors(const Type& type) {
-  if (const auto* tuple = type.as<TupleTypeNode>()) return tuple->elements;
-  return {type};
+  const auto* tuple = type.as<TupleTypeNode>();
+  return tuple && tuple->elements.size() != 1 ? tuple->elements : std::vector<Type>{type};
 }
 
 // Calls of the merged functions, under their new names.

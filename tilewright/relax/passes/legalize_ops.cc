@@ -30,7 +30,12 @@ Expr legalized(const Call& call, const OpInfo& info, BlockBuilder& builder) {
   const TeCall lowered = lower_call(call, info);
   const std::string_view name = info.name.substr(info.name.rfind('.') + 1);
   const GlobalVar func = builder.add_func(lowered.func, std::string(name));
-  return with(call_tir(func, lowered, call->span), [&](CallNode& changed) { changed.type = call->type; });
+  return with(call_tir(func, lowered, call->span), [&](CallNode& changed) {
+    changed.type = call->type;
+    // R.split(x, 1): a list of one type would say that the result is a tensor
+    const auto* tuple = call->type.as<TupleTypeNode>();
+    if (tuple && tuple->elements.size() == 1) changed.type_args = {call->type};
+  });
 }
 
 IRModule run(const IRModule& module, const Options& options, PassContext&) {

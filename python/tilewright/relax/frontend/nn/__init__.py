@@ -78,4 +78,4 @@ __all__ = [
     "set_default_dtype",
     "spec",
 ]  # fmt: skip
-__all__ += _operators
+__all__ = __all__ + _operators  # noqa: PLE0605 - a list of the names of op.py
