@@ -63,7 +63,10 @@ def f(x: R.Tensor(("n", 3), "float32")):
     return (parts, part)
 """
     )
+    module = tilewright.IRModule({"f": module})
+    legal = tilewright.relax.transform.legalize_ops()(module)
+    tilewright.ir.assert_structural_equal(parse(legal.script()), legal)
     with tilewright.transform.PassContext(opt_level=opt_level):
-        executable = tilewright.compile(tilewright.IRModule({"f": module}))
+        executable = tilewright.compile(module)
     (whole,), part = tilewright.VirtualMachine(executable)["f"](X)
     assert np.array_equal(whole.numpy(), -X) and np.array_equal(part.numpy(), X)

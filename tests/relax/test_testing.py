@@ -80,3 +80,12 @@ def test_registered_functions():
 def test_saved_function():
     mod = matmul.get_relax_matmul_module((5, 7), (7, 3), "float32", "float32")
     vm.check_saved_func(tw.VirtualMachine(tw.compile(mod)), "main", *nn.init_params(mod))
+
+
+def test_unknown_names():
+    with pytest.raises(AttributeError) as error:
+        relax.nothing
+    assert str(error.value) == "module 'tilewright.relax' has no attribute 'nothing'"
+    with pytest.raises(AttributeError) as error:
+        relax.frontend.nothing
+    assert str(error.value) == "module 'tilewright.relax.frontend' has no attribute 'nothing'"

@@ -8,7 +8,9 @@ namespace {
 std::vector<ir::Type> output_types(Parser& parser, const Arg& outputs, const Arg* dtype) {
   std::vector<ir::Type> types;
   const auto* list = outputs.value.get<Sequence>();
-  if (auto tuple = outputs.value.ref<ir::TupleTypeNode>()) return tuple->elements;
+  // R.Tuple(T) is a tuple of one, [T] a tensor
+  if (auto tuple = outputs.value.ref<ir::TupleTypeNode>())
+    return tuple->elements.size() == 1 ? std::vector<ir::Type>{tuple} : tuple->elements;
   if (!list && !outputs.value.node<relax::ShapeExprNode>())
     return {to_type(parser, outputs.value, outputs.place)};
   const bool has_types = list && !list->items.empty() && list->items[0].node<ir::TypeNode>();
@@ -139,6 +141,22 @@ Value call_packed(Parser& parser, Args& args, bool is_pure) {
                                args.span);
 }
 
+// R.call_py_func("name", (x, y), out_sinfo=...): a Python function of the module, which is registered when it
+// runs
+Value call_py_func(Parser& parser, Args& args) {
+  const Arg& name = args.need(0, "func_name");
+  const Arg& inputs = args.need(1, "args");
+  const Arg& outputs = args.need(2, "out_sinfo");
+  args.done();
+  std::vector<ir::Expr> operands{
+      relax::ExternFuncNode::make(parser.to_string(name.value, name.place, "the name of a Python function"),
+                                  ir::Type(), parser.span(name.place))};
+  const relax::Tuple tuple = tuple_of(parser, inputs);
+  operands.insert(operands.end(), tuple->elements.begin(), tuple->elements.end());
+  return make_call(parser, "call_pure_packed", std::move(operands), AttrMap(),
+                   {joined(output_types(parser, outputs, nullptr))}, args.span);
+}
+
 // R.match_cast outside an assignment has nothing to name
 Value match_cast(Parser& parser, Args& args) {
   const Arg& value = args.need(0, "value");
@@ -227,6 +245,7 @@ std::optional<Value> call_graph_special(Parser& parser, std::string_view name, A
     return call_tir(parser, args, name);
   if (name == "call_packed" || name == "call_pure_packed")
     return call_packed(parser, args, name == "call_pure_packed");
+  if (name == "call_py_func") return call_py_func(parser, args);
   if (name == "match_cast") return match_cast(parser, args);
   if (name == "print") return print_values(parser, args);
   if (name == "assert_op") return assert_op(parser, args);

@@ -34,10 +34,6 @@ class Object:
         builder = BlockBuilder.current()
         self._expr = _expr if isinstance(_expr, _Var) or builder is None else builder.emit(_expr, _name)
 
-    @property
-    def dtype(self):
-        raise AttributeError("an nn.Object has no dtype")
-
 
 class Effect:
     """What a model changes while it runs: a value that enters a function and leaves it changed."""
