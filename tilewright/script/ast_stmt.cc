@@ -10,10 +10,15 @@ namespace {
 // Python.
 constexpr std::string_view kDecorators[] = {"ir_module", "prim_func", "function", "macro", "inline"};
 
-bool is_ours(const Expr* decorator) {
+// "pyfunc" of @I.pyfunc
+std::string last_name(const Expr* decorator) {
   const std::string name = dotted_name(decorator->kind == ExprKind::kCall ? decorator->items[0] : decorator);
-  const std::string_view last = std::string_view(name).substr(name.rfind('.') + 1);
-  return std::find(std::begin(kDecorators), std::end(kDecorators), last) != std::end(kDecorators);
+  return name.substr(name.rfind('.') + 1);
+}
+
+bool is_ours(const Expr* decorator) {
+  return std::find(std::begin(kDecorators), std::end(kDecorators), last_name(decorator)) !=
+         std::end(kDecorators);
 }
 
 }  // namespace
@@ -22,7 +27,8 @@ void AstParser::parse_file() {
   while (token().kind != TokenKind::kEnd) {
     open_brackets_.clear();
     if (is_op("@")) {
-      if (const Stmt* definition = parse_decorated()) tree_.body.push_back(definition);
+      const Stmt* definition = parse_decorated();
+      if (definition && definition->kind != StmtKind::kPass) tree_.body.push_back(definition);
     } else if (is_word("import") || is_word("from")) {
       tree_.body.push_back(parse_import());
     } else if (is_word("metadata") && tree_.text.at(next_token().place) == "=") {
@@ -168,14 +174,21 @@ const Stmt* AstParser::parse_expr_statement() {
   return stmt;
 }
 
-// A decorated definition; null if none of the decorators is ours, then it has been skipped.
+// A decorated definition; null if none of the decorators is ours, then it has been skipped.  Nothing (`pass`)
+// stands for a function that stays Python.
 const Stmt* AstParser::parse_decorated() {
   std::vector<const Expr*> decorators;
-  bool ours = false;
+  bool ours = false, is_python = false;
   while (accept_op("@")) {
     decorators.push_back(parse_expr());
     ours = ours || is_ours(decorators.back());
+    is_python = is_python || last_name(decorators.back()) == "pyfunc";
     end_of_line();
+  }
+  if (is_python) {
+    const Stmt* nothing = make_stmt(StmtKind::kPass);
+    skip_statement();
+    return nothing;
   }
   if (!ours) {
     skip_statement();

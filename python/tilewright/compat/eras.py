@@ -25,8 +25,8 @@ def watched(decorator):
     """`decorator`, which also notes the era of what it decorates."""
 
     def decorate(definition=None, **options):
-        from tilewright.script.decorators import _is_class_body
-        from tilewright.script.source import _source_of, parse_object
+        from tilewright.script.decorators import _decorator, _is_class_body
+        from tilewright.script.source import _source_of
 
         frame = inspect.currentframe().f_back
 
@@ -34,7 +34,7 @@ def watched(decorator):
             if inspect.isfunction(target) and _is_class_body(frame):
                 return target
             note("".join(_source_of(target)[2]))
-            return parse_object(target, frame, options.get("check_well_formed", True))
+            return _decorator(target, frame, options.get("check_well_formed", True))
 
         if definition is None:
             return lambda later: apply(later, inspect.currentframe().f_back)

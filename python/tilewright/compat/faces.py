@@ -134,6 +134,7 @@ def relax_names() -> dict:
         **graphs.node_names(),
         "build": build_graph,
         "VirtualMachine": tw.VirtualMachine,
+        "BasePyModule": relax.BasePyModule,
     }
 
 

@@ -112,6 +112,7 @@ MODULES = {
     "tvm.relax.expr_functor": lambda: graphs.EXPR_FUNCTOR,
     "tvm.relax.op": lambda: public_names(relax.op),
     "tvm.relax.transform": lambda: {**public_names(relax.transform), **relax_transform.NAMES},
+    "tvm.relax.base_py_module": lambda: {"BasePyModule": relax.BasePyModule},
     "tvm.relax.frontend": lambda: {"detach_params": relax.frontend.detach_params},
     **{
         f"tvm.relax.frontend.nn{module}": frontend_names(module)

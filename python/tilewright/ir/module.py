@@ -22,17 +22,19 @@ class IRModule:
 
     functions  {name or GlobalVar: PrimFunc or relax Function}, in order; default none
     attrs      {str: value}; default none
+    pyfuncs    {name: Python function} that the script marked with @I.pyfunc; passes leave them behind
 
     A module can be changed in place (`mod["f"] = func`); what it is made of cannot.
     >>> tilewright.IRModule({"main": func})["main"]
     """
 
-    __slots__ = ("__weakref__", "_node")
+    __slots__ = ("__weakref__", "_node", "pyfuncs")
 
     def __init__(self, functions=None, attrs=None, global_infos=None):
         self._node = _core.make_node(
             "ir.IRModule", {"attrs": attrs or {}, "global_infos": global_infos or {}}
         )
+        self.pyfuncs = {}
         for name, func in (functions or {}).items():
             self[name] = func
 
@@ -40,6 +42,7 @@ class IRModule:
     def _of(cls, node) -> "IRModule":
         self = cls.__new__(cls)
         self._node = node
+        self.pyfuncs = {}
         return self
 
     def __tilewright_node__(self):
@@ -113,7 +116,9 @@ class IRModule:
 
     def clone(self) -> "IRModule":
         """A module with the same functions that changes on its own."""
-        return IRModule._of(self._node)
+        copy = IRModule._of(self._node)
+        copy.pyfuncs = dict(self.pyfuncs)
+        return copy
 
     def script(self, **options) -> str:
         """The module as TVMScript; see tilewright.script.to_script for the options."""

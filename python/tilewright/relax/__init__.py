@@ -79,6 +79,8 @@ def __getattr__(name: str):
     """Ways to describe graphs that not every program needs are loaded when they are first used."""
     import importlib
 
+    if name == "BasePyModule":
+        return importlib.import_module(".base_py_module", __name__).BasePyModule
     if name in ("frontend", "testing"):
         return importlib.import_module(f".{name}", __name__)
     raise AttributeError(f"module 'tilewright.relax' has no attribute {name!r}")

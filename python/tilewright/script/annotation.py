@@ -7,14 +7,15 @@ The parser reads the source text itself, so these only need to exist, be called 
 class Annotation:
     """A name of the script language, perhaps with arguments; only the parser gives it a meaning."""
 
-    __slots__ = ("_text",)
+    __slots__ = ("_text", "call")
 
-    def __init__(self, text: str):
+    def __init__(self, text: str, call: tuple = ((), {})):
         self._text = text
+        self.call = call  # the arguments, if it was called
 
     def __call__(self, *args, **kwargs):
         shown = [repr(arg) for arg in args] + [f"{key}={value!r}" for key, value in kwargs.items()]
-        return Annotation(f"{self._text}({', '.join(shown)})")
+        return Annotation(f"{self._text}({', '.join(shown)})", (args, kwargs))
 
     def __getitem__(self, item):
         return Annotation(f"{self._text}[{item!r}]")

@@ -18,7 +18,29 @@ def _decorator(definition, frame, check_well_formed: bool):
         raise ArgumentError(
             f"a Python {type(definition).__name__} is no program\nhelp: decorate a function or a class"
         )
-    return parse_object(definition, frame, check_well_formed)
+    program = parse_object(definition, frame, check_well_formed)
+    return _with_python_functions(program, definition) if isinstance(definition, type) else program
+
+
+def _with_python_functions(module, definition: type):
+    """The module with `pyfuncs`, the functions of the class that @I.pyfunc marks; of a BasePyModule what makes one."""
+    module.pyfuncs = {
+        name: func for name, func in vars(definition).items() if hasattr(func, "__tilewright_pyfunc__")
+    }
+    if definition.__mro__ == (definition, object):
+        return module
+    from ..relax.base_py_module import BasePyModule, ModuleFactory
+
+    if not issubclass(definition, BasePyModule):
+        return module
+    runnable = type(definition.__name__, definition.__bases__, {"__doc__": definition.__doc__})
+    return ModuleFactory(runnable, module)
+
+
+def pyfunc(function):
+    """A decorator of functions of an @I.ir_module class that stay Python: they are not parsed, they are in `pyfuncs`."""
+    function.__tilewright_pyfunc__ = True
+    return function
 
 
 def _make(name: str, what: str):

@@ -1,9 +1,9 @@
 """I: the names of modules in scripts."""
 
 from .annotation import Annotation as _Annotation
-from .decorators import ir_module
+from .decorators import ir_module, pyfunc
 
-__all__ = ["ir_module"]
+__all__ = ["ir_module", "pyfunc"]
 
 
 def __getattr__(name: str):

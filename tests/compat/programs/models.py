@@ -3,9 +3,13 @@
 import numpy as np
 import tvm
 from tvm import relax
+from tvm.relax.base_py_module import BasePyModule
 from tvm.relax.frontend import detach_params, nn
 from tvm.relax.frontend.nn import spec
 from tvm.relax.testing import nn as testing_nn
+from tvm.script import ir as I
+from tvm.script import relax as R
+from tvm.script import tir as T
 
 
 class MLPModel(nn.Module):
@@ -41,4 +45,26 @@ with bb.function("main"):
 vm = relax.VirtualMachine(relax.build(bb.get(), "llvm"), tvm.cpu())
 x, w, b = (np.random.rand(*shape).astype("float32") for shape in [(3, 7), (7, 5), (5,)])
 np.testing.assert_allclose(vm["main"](x, w, b).numpy(), np.maximum(x @ w + b, 0), rtol=1e-5)
+
+
+@I.ir_module
+class Mixed(BasePyModule):
+    @I.pyfunc
+    def main(self, x):
+        y = self.call_tir(self.scale, [x], out_sinfo=R.Tensor((5,), "float32"))
+        return self.call_dps_packed("models.negate", [y], out_sinfo=R.Tensor((5,), "float32"))
+
+    @T.prim_func
+    def scale(x: T.Buffer((5,), "float32"), y: T.Buffer((5,), "float32")):
+        for i in range(5):
+            y[i] = x[i] * T.float32(3)
+
+
+@tvm.register_global_func("models.negate")
+def negate(x, out):
+    out.copyfrom(-x.numpy())
+
+
+mixed = Mixed(device=tvm.cpu(0))
+np.testing.assert_array_equal(mixed.main(np.ones(5, "float32")).numpy(), -3 * np.ones(5))
 print("ok")
