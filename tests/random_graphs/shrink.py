@@ -29,15 +29,17 @@ def _is_valid(graph: Graph) -> bool:
 
 
 def _candidates(graph: Graph):
-    """Graphs with less: one result, a step turned into a parameter, no branch, no constants, no plain segments."""
+    """Graphs with less: one result, the last step gone, a step turned into a parameter, no constants, no plain segments."""
     if len(graph.results) > 1:
         for name in graph.results:
             yield dataclasses.replace(graph, results=[name]).pruned()
+    by_name = {step.name: step for step in graph.steps}
+    for name in graph.results if len(graph.results) == 1 else ():
+        for arg in sorted(by_name[name].used() & by_name.keys()) if name in by_name else ():
+            if not by_name[arg].is_tuple:
+                yield dataclasses.replace(graph, results=[arg]).pruned()
     for step in reversed(graph.steps):
         if not step.is_tuple and len(graph.steps) > 1:
-            yield _with_parameter(graph, step)
-    for step in graph.steps:
-        if step.branches:
             yield _with_parameter(graph, step)
     for name, param in graph.params.items():
         if param.is_constant:

@@ -41,6 +41,7 @@ def rename() -> None:
 def add_spellings() -> None:
     """Methods under the names that other years gave them."""
     tw_schedule.Schedule.get_sblock = tw_schedule.Schedule.get_block
+    runtime.Tensor.copyfrom = runtime.Tensor.copy_from
 
 
 class OldExecutable:
