@@ -116,3 +116,10 @@ def test_library_for_a_feature_that_this_cpu_lacks(command, affine):
         "error: model.so was compiled for a CPU with fma4, xop, which this one lacks\n"
         "help: compile the model on this machine, or with a -mcpu that suits both\n"
     )
+
+
+def test_a_wrong_number_of_threads_in_the_environment(command, monkeypatch):
+    monkeypatch.setenv("TILEWRIGHT_NUM_THREADS", "abc")
+    done = command("run", "model.onnx")
+    assert done.code == 2
+    assert done.err == 'error: TILEWRIGHT_NUM_THREADS is "abc", expected a number from 1 to 1024\n'

@@ -9,6 +9,7 @@
 #include "tilewright/cli/files.h"
 #include "tilewright/cli/program.h"
 #include "tilewright/cli/report.h"
+#include "tilewright/runtime/thread_pool.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/near.h"
 
@@ -66,6 +67,7 @@ void run(int argc, char** argv) {
     throw UserError("{}", as_our_text(error.what()))
         .help("see `tilewright {}--help`", has_command ? fmt::format("{} ", argv[1]) : "");
   }
+  runtime::default_num_threads();  // a wrong TILEWRIGHT_NUM_THREADS is told at once
   for (const auto& [sub, run_command] : commands) {
     if (sub->parsed()) run_command();
   }
