@@ -1,6 +1,8 @@
 """tvm.relax.transform: passes over graphs under TVM's names, with TVM's arguments."""
 
-from tilewright import relax
+import inspect
+
+from tilewright import relax, tir
 from tilewright.errors import UserError
 from tilewright.relax import transform
 
@@ -67,6 +69,32 @@ def FuseOps(fuse_opt_level: int = -1):
     return transform.fuse_ops(**({"max_size": 1} if fuse_opt_level == 0 else {}))
 
 
+def TopologicalSort(order: str = "depth-first", direction: str = "from-inputs"):
+    """Bindings of dataflow blocks stand in another order."""
+    return transform.topological_sort(order=order, direction=direction)
+
+
+def AlterOpImpl(
+    op_impl_map: dict,
+    op_buffer_transforms: dict,
+    op_buffer_axis_separators=None,
+    op_buffer_input_axis_separators=None,
+):
+    """Loop programs of a given operator_name are the given ones; index maps may be functions."""
+    if any((op_buffer_axis_separators or {}).values()) or any(
+        (op_buffer_input_axis_separators or {}).values()
+    ):
+        raise UserError(
+            "AlterOpImpl: axis separators cannot be given\nhelp: sch.set_axis_separator sets them"
+        )
+    maps = {
+        name: [tir.index_map(each) if inspect.isfunction(each) else each for each in given]
+        for name, given in op_buffer_transforms.items()
+        if given
+    }
+    return transform.alter_op_impl(op_impl_map=op_impl_map, op_buffer_transforms=maps)
+
+
 class _WithLegalizations(relax.PyExprMutator):
     def __init__(self, mod, makers: dict):
         super().__init__(mod)
@@ -115,6 +143,8 @@ NAMES = {
         CombineParallelMatmul,
         FuseTransposeMatmul,
         FuseOps,
+        TopologicalSort,
+        AlterOpImpl,
         LegalizeOps,
     )
 } | {

@@ -104,6 +104,57 @@ composite = passes.MergeCompositeFunctions()(passes.FuseOpsByPattern(rows)(Modul
 assert any("Codegen" in func.attrs for func in composite.functions.values())
 np.testing.assert_allclose(run(composite), expected, rtol=1e-4, atol=1e-5)
 
+for step in [
+    passes.TopologicalSort("breadth-first", "from-inputs"),
+    passes.InlinePrivateFunctions(),
+    passes.RemoveUnusedParameters(),
+    passes.RemoveUnusedOutputs(),
+    passes.ExpandTupleArguments(),
+    passes.AlterOpImpl({}, {}, {}, {}),
+]:
+    np.testing.assert_allclose(run(step(Module)), expected, rtol=1e-4, atol=1e-5)
+
+
+@T.prim_func(private=True)
+def transposed_copy(a: T.Buffer((3, 5), "float32"), b: T.Buffer((5, 3), "float32")):
+    for i, j in T.grid(5, 3):
+        with T.block("b"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            b[vi, vj] = a[vj, vi]
+
+
+@I.ir_module
+class Copy:
+    @T.prim_func(private=True)
+    def copy(a: T.Buffer((5, 3), "float32"), b: T.Buffer((5, 3), "float32")):
+        T.func_attr({"operator_name": "relax.copy"})
+        for i, j in T.grid(5, 3):
+            with T.block("b"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                b[vi, vj] = a[vi, vj]
+
+    @R.function
+    def main(x: R.Tensor((5, 3), "float32")):
+        cls = Copy
+        with R.dataflow():
+            gv = R.call_tir(cls.copy, (x,), out_sinfo=R.Tensor((5, 3), "float32"))
+            R.output(gv)
+        return gv
+
+
+altered = passes.AlterOpImpl({"relax.copy": transposed_copy}, {"relax.copy": [lambda i, j: (j, i), None]})(
+    Copy
+)
+assert "R.permute_dims" in altered.script()
+x = rng.random((5, 3)).astype("float32")
+got = relax.VirtualMachine(tvm.compile(altered, "llvm"), tvm.cpu())["main"](tvm.runtime.tensor(x)).numpy()
+np.testing.assert_array_equal(got, x)
+with pytest.raises(tvm.TVMError) as error:
+    passes.AlterOpImpl({}, {}, {"relax.copy": [[1]]})
+assert (
+    str(error.value) == "AlterOpImpl: axis separators cannot be given\nhelp: sch.set_axis_separator sets them"
+)
+
 with pytest.raises(tvm.TVMError) as error:
     passes.CombineParallelMatmul(check=lambda *args: True)
 assert str(error.value) == (

@@ -1,6 +1,6 @@
 // Every value has one name, known no wider than it is used.
 //   b = a                                         =>  a everywhere
-//   t = (a, b); t[0]                              =>  a
+//   t = (a, b); t[0]                              =>  a; the tuple itself if a is one
 //   m = R.match_cast(x, the type x has)           =>  x
 //   m = R.match_cast(x, R.Tensor((k,))), x: [n]   =>  x, with n for k
 //   with R.dataflow(): lv = ...; gv = lv          =>  gv = ...
@@ -56,6 +56,8 @@ class Renamer {
       }
       if (other && is<VarBindingNode>(binding))
         binding = with(ref_as<VarBindingNode>(binding), [&](VarBindingNode& node) { node.value = other; });
+      if (const Expr inner = element_of(binding->value); inner && is<TupleNode>(inner))
+        binding = with(ref_as<VarBindingNode>(binding), [&](VarBindingNode& node) { node.value = inner; });
       if (const auto* tuple = binding->value.as<TupleNode>()) tuples_[binding->var.get()] = Tuple(tuple);
       kept.push_back(binding);
     }
@@ -76,13 +78,18 @@ class Renamer {
       return cast->value;
     }
     if (is_variable(binding->value)) return binding->value;
-    const auto* item = binding->value.as<TupleGetItemNode>();
-    auto found = item ? tuples_.find(item->tuple.get()) : tuples_.end();
+    const Expr element = element_of(binding->value);
+    return element && is_variable(element) ? element : Expr();
+  }
+
+  // What is known to be the field that `value` takes of a tuple, or null.
+  Expr element_of(const Expr& value) const {
+    const auto* item = value.as<TupleGetItemNode>();
+    const auto found = item ? tuples_.find(item->tuple.get()) : tuples_.end();
     if (found == tuples_.end()) return nullptr;
     const Expr& element = found->second->elements.at(static_cast<size_t>(item->index));
-    if (!is_variable(element)) return nullptr;
-    // of an earlier block, where its variables are not seen any more
-    const bool is_hidden = is<DataflowVarNode>(element) && !is<DataflowVarNode>(item->tuple);
+    bool is_hidden = false;  // of an earlier block, where its variables are not seen any more
+    walk(element, [&](const DataflowVarNode*) { is_hidden = !is<DataflowVarNode>(item->tuple); });
     return is_hidden ? Expr() : element;
   }
 
