@@ -563,5 +563,5 @@ def test_shapes_are_arguments_and_results():
     with bb.function("main", [shape]):
         bb.emit_func_output(bb.emit(relax.op.ones(shape, dtype="float32")))
     main = tw.VirtualMachine(tw.compile(bb.get()))["main"]
-    assert main(tw.runtime.ShapeTuple((5, 3))).shape == (5, 3)
+    assert main(tw.runtime.Shape((5, 3))).shape == (5, 3)
     assert refusal(lambda: main((5, 3))).startswith("error: main: s is a tuple or list, expected a shape")

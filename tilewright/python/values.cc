@@ -52,7 +52,7 @@ std::vector<Value> values_of(nb::handle sequence) {
   return values;
 }
 
-// tilewright.runtime.ShapeTuple, a tuple of ints that arrives as a shape.
+// tilewright.runtime.Shape, a tuple of ints that arrives as a shape.
 bool is_shape(PyObject* object) {
   return PyTuple_Check(object) && !PyTuple_CheckExact(object) &&
          nb::hasattr(nb::handle(object), "__tilewright_shape__");
@@ -122,7 +122,7 @@ nb::object value_to_python(const Value& value) {
     case ValueKind::kBytes: return nb::bytes(value.as_bytes().data(), value.as_bytes().size());
     case ValueKind::kShape:
       return nb::module_::import_("tilewright.runtime")
-          .attr("ShapeTuple")(nb::cast(std::vector<int64_t>(value.as_shape())));
+          .attr("Shape")(nb::cast(std::vector<int64_t>(value.as_shape())));
     case ValueKind::kTensor: return nb::cast(value.as_tensor());
     case ValueKind::kTuple: {
       nb::list items;

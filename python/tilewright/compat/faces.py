@@ -65,6 +65,7 @@ def runtime_names() -> dict:
         **public_names(runtime),
         "tensor": array,
         "NDArray": runtime.Tensor,
+        "ShapeTuple": runtime.Shape,
         "Tensor": runtime.Tensor,
         "load_module": tw.load_module,
         "PackedFunc": runtime.Function,

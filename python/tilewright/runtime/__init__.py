@@ -1,6 +1,7 @@
 """Running programs: tensors, devices, functions, modules, the virtual machine."""
 
 import atexit
+import operator
 
 from .. import _core, errors  # noqa: F401 - errors sets the exception classes
 from .._core import Device, Function, Tensor, empty, load_module, tensor
@@ -40,16 +41,22 @@ def metal(index: int = 0) -> Device:
     return device("metal", index)
 
 
-class ShapeTuple(tuple):
-    """A shape: a tuple of ints that is one argument of a compiled function, and what such a function returns."""
+class Shape(tuple):
+    """A shape: a tuple of ints that is one argument of a compiled function, and what such a function returns.
+
+    extents  ints, or what has __index__; default none
+    Raises   UserError for other values
+    >>> tilewright.runtime.Shape((5, 7))
+    """
 
     __slots__ = ()
     __tilewright_shape__ = True
 
     def __new__(cls, extents=()):
-        import operator
-
-        return super().__new__(cls, map(operator.index, extents))
+        try:
+            return super().__new__(cls, map(operator.index, extents))
+        except TypeError as problem:
+            raise errors.UserError(f"a shape is made of integers: {problem}") from None
 
 
 from_dlpack = _core.from_dlpack
@@ -92,7 +99,7 @@ def get_global_func(name: str, allow_missing: bool = False):
 
 
 __all__ = [
-    "Device", "Executable", "Function", "Module", "ShapeTuple", "Tensor", "VirtualMachine", "cpu", "cuda", "device", "empty",
+    "Device", "Executable", "Function", "Module", "Shape", "Tensor", "VirtualMachine", "cpu", "cuda", "device", "empty",
     "from_dlpack", "get_global_func", "load_bytes", "load_module", "metal", "opencl", "register_func", "set_num_threads", "tensor", "time_evaluator",
 ]  # fmt: skip
 

@@ -3,7 +3,7 @@
 from .... import tir
 from ....errors import Unsupported, UserError
 from ....ir._nodes import classes
-from ....runtime import ShapeTuple
+from ....runtime import Shape
 from ...block_builder import BlockBuilder
 from . import spec as specs
 from . import subroutine
@@ -212,7 +212,7 @@ class JitModule:
 
 def _passed(arg, spec):
     if isinstance(spec, specs.Int):
-        return ShapeTuple((arg,))
+        return Shape((arg,))
     if isinstance(spec, specs.Tuple):
         return tuple(_passed(item, inner) for item, inner in zip(arg, spec.elements, strict=True))
     return arg.detach().contiguous() if hasattr(arg, "detach") else arg
