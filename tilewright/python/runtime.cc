@@ -137,19 +137,22 @@ runtime::Device device_of(nb::handle device) {
 void bind_tensor(nb::module_& m) {
   nb::class_<Tensor>(m, "Tensor", nb::is_weak_referenceable(),
                      "Elements with a shape, on a device; shares memory with numpy and torch through DLPack.")
-      .def_prop_ro("shape", &shape_tuple)
-      .def_prop_ro("dtype", [](const Tensor& t) { return t.dtype(); })
-      .def_prop_ro("ndim", &Tensor::ndim)
-      .def_prop_ro("device", &Tensor::device)
-      .def_prop_ro("nbytes", &Tensor::num_bytes)
-      .def_prop_ro("is_contiguous", &Tensor::is_contiguous)
+      .def_prop_ro("shape", &shape_tuple, "The extents, a tuple of ints.")
+      .def_prop_ro(
+          "dtype", [](const Tensor& t) { return t.dtype(); }, "Type of the elements, e.g. \"float32\".")
+      .def_prop_ro("ndim", &Tensor::ndim, "Number of dimensions.")
+      .def_prop_ro("device", &Tensor::device, "Where the elements are.")
+      .def_prop_ro("nbytes", &Tensor::num_bytes, "Size of the elements in bytes.")
+      .def_prop_ro("is_contiguous", &Tensor::is_contiguous,
+                   "Whether the elements lie row by row without gaps.")
       .def(
           "numpy", [](nb::handle self) { return to_numpy(self); },
           "A numpy array with a copy of the elements.")
       .def(
           "copy_from",
           [](const Tensor& self, nb::handle source) { self.copy_from(tensor_from_python(source)); },
-          nb::arg("source").none())
+          nb::arg("source").none(),
+          "Copies the elements of `source`, of the same shape and dtype; raises UserError for another.")
       .def(
           "copy_to",
           [](const Tensor& self, nb::handle target) {
@@ -159,11 +162,12 @@ void bind_tensor(nb::module_& m) {
             nb::cast<Tensor&>(target).copy_from(self);
             return nb::borrow(target);
           },
-          nb::arg("target").none())
+          nb::arg("target").none(), "Copies the elements to the tensor `target`, and returns it.")
       .def(
           "reshape",
           [](const Tensor& self, nb::handle shape) { return self.reshape(ints_of(shape, "reshape")); },
-          nb::arg("shape").none())
+          nb::arg("shape").none(),
+          "The same elements in another shape, sharing memory; raises UserError if their number differs.")
       .def("__dlpack__", [](const Tensor& self, nb::kwargs options) { return dlpack_capsule(self, options); })
       .def("__dlpack_device__",
            [](const Tensor& self) { return nb::make_tuple(self.device().type, self.device().id); })

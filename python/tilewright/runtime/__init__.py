@@ -3,10 +3,11 @@
 import atexit
 import operator
 
-from .. import _core, errors  # noqa: F401 - errors sets the exception classes
-from .._core import Device, Function, Tensor, empty, load_module, tensor
+from .. import _core, errors
+from .._core import Device, Function, Tensor
 from .._guard import guard_class, guard_module
 from .module import Module
+from .tensors import empty, from_dlpack, load_module, tensor
 from .vm import Executable, VirtualMachine, load_bytes, set_num_threads, time_evaluator
 
 for _class in (Device, Function, Tensor):
@@ -58,8 +59,6 @@ class Shape(tuple):
         except TypeError as problem:
             raise errors.UserError(f"a shape is made of integers: {problem}") from None
 
-
-from_dlpack = _core.from_dlpack
 
 _registered: set[str] = set()
 
