@@ -32,8 +32,8 @@ def from_dlpack(value):
     """A tensor that shares its memory with `value`, a tensor of numpy, torch or another library with __dlpack__.
 
     Raises  UserError if `value` has no __dlpack__ or does not let others use its elements.
-    >>> tilewright.runtime.from_dlpack(np.ones(3, "float32"))
     Source: dmlc.github.io/dlpack
+    >>> tilewright.runtime.from_dlpack(np.ones(3, "float32"))
     """
     return _core.from_dlpack(value)
 
