@@ -1,9 +1,6 @@
 #include "tilewright/relax/private_functions.h"
 
-#include "tilewright/ir/pass.h"
-#include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
-#include "tilewright/relax/block_builder.h"
 
 namespace tilewright::relax {
 
@@ -38,37 +35,6 @@ std::string called_name(const Expr& value, const std::set<std::string>& names) {
   const auto* call = value.as<CallNode>();
   const auto* callee = call ? call->op.as<GlobalVarNode>() : nullptr;
   return callee && names.contains(callee->name_hint) ? callee->name_hint : std::string();
-}
-
-namespace {
-
-std::vector<Binding> changed_bindings(const std::vector<Binding>& bindings, const ChangeBinding& change) {
-  std::vector<Binding> result;
-  for (const Binding& binding : bindings) {
-    std::vector<Binding> changed = change(binding);
-    result.insert(result.end(), changed.begin(), changed.end());
-  }
-  return result;
-}
-
-}  // namespace
-
-IRModule change_bindings(const IRModule& module, const ChangeBinding& change) {
-  return map_functions<FunctionNode>(module, [&](const Function& func) {
-    const Function changed = rewrite(
-        func,
-        [&](auto& self, const DataflowBlockNode* node) -> DataflowBlock {
-          const DataflowBlock block = self.children(node);
-          std::vector<Binding> bindings = changed_bindings(block->bindings, change);
-          return bindings == block->bindings ? block : DataflowBlockNode::make(std::move(bindings));
-        },
-        [&](auto& self, const PlainBlockNode* node) -> PlainBlock {
-          const PlainBlock block = self.children(node);
-          std::vector<Binding> bindings = changed_bindings(block->bindings, change);
-          return bindings == block->bindings ? block : PlainBlockNode::make(std::move(bindings));
-        });
-    return changed == func ? func : BlockBuilder(module).normalize_function(changed);
-  });
 }
 
 }  // namespace tilewright::relax

@@ -1,6 +1,5 @@
 // Graph functions that only their module calls: their parameters and results may change, or they may go.
 #pragma once
-#include <functional>
 #include <set>
 #include <string>
 
@@ -15,10 +14,5 @@ std::set<std::string> private_functions(const IRModule& module);
 
 /// The name of the function of `names` that `value` calls, or "".
 std::string called_name(const Expr& value, const std::set<std::string>& names);
-
-/// `module` with `change` for each binding of each of its graph functions, normalized where something
-/// changed. `change` may give several bindings, of which the last binds the variable.
-using ChangeBinding = std::function<std::vector<Binding>(const Binding& binding)>;
-IRModule change_bindings(const IRModule& module, const ChangeBinding& change);
 
 }  // namespace tilewright::relax

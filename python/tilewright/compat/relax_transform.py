@@ -6,6 +6,8 @@ from tilewright import relax, tir
 from tilewright.errors import UserError
 from tilewright.relax import transform
 
+from .transform import dataflowblock_pass, function_pass
+
 
 def EliminateCommonSubexpr(call_only: bool = False):
     """Equal values are computed once."""
@@ -148,6 +150,8 @@ NAMES = {
         LegalizeOps,
     )
 } | {
+    "function_pass": function_pass,
+    "dataflowblock_pass": dataflowblock_pass,
     "FuseTIR": transform.fuse_tir,
     "AnnotateTIROpPattern": transform.annotate_tir_op_pattern,
 }

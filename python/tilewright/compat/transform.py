@@ -4,7 +4,7 @@ import functools
 import inspect
 
 import tilewright as tw
-from tilewright import _core, arith, tir, transform
+from tilewright import _core, arith, relax, tir, transform
 from tilewright.errors import UserError
 
 
@@ -91,7 +91,7 @@ def _of_object(instance, info: PassInfo, wrap) -> ModulePass:
     method = next(
         (
             getattr(instance, name)
-            for name in ("transform_module", "transform_function")
+            for name in ("transform_module", "transform_function", "transform_dataflowblock")
             if hasattr(instance, name)
         ),
         None,
@@ -106,22 +106,50 @@ def module_pass(pass_func=None, opt_level: int = 0, name=None, required=None, tr
     return _decorated(pass_func, opt_level, name, required, traceable, lambda body: body)
 
 
+def _on_functions(kind, body):
+    """The function from module to module that calls `body` for functions of class `kind`."""
+
+    def run(mod, ctx):
+        changed = {
+            var.name_hint: body(func, mod, ctx) if isinstance(func, kind) else func
+            for var, func in mod.functions.items()
+        }
+        if all(changed[var.name_hint].same_as(func) for var, func in mod.functions.items()):
+            return mod
+        return tw.IRModule(changed, mod.attrs, mod.global_infos)
+
+    return run
+
+
 def prim_func_pass(pass_func=None, opt_level: int = 0, name=None, required=None, traceable: bool = False):
     """A pass of a function (func, mod, ctx) -> func that runs on every loop program."""
+    wrap = functools.partial(_on_functions, tir.PrimFunc)
+    return _decorated(pass_func, opt_level, name, required, traceable, wrap)
 
-    def on_functions(body):
-        def run(mod, ctx):
-            changed = {
-                var.name_hint: body(func, mod, ctx) if isinstance(func, tir.PrimFunc) else func
-                for var, func in mod.functions.items()
-            }
-            if all(changed[var.name_hint].same_as(func) for var, func in mod.functions.items()):
-                return mod
-            return tw.IRModule(changed, mod.attrs, mod.global_infos)
 
-        return run
+def function_pass(pass_func=None, opt_level: int = 0, name=None, required=None, traceable: bool = False):
+    """A pass of a function (func, mod, ctx) -> func, or of a class with transform_function, for every graph function."""
+    wrap = functools.partial(_on_functions, relax.Function)
+    return _decorated(pass_func, opt_level, name, required, traceable, wrap)
 
-    return _decorated(pass_func, opt_level, name, required, traceable, on_functions)
+
+def dataflowblock_pass(pass_func=None, opt_level: int = 0, name=None, required=None, traceable: bool = False):
+    """A pass of a function (block, mod, ctx) -> block, or of a class with transform_dataflowblock, for dataflow blocks."""
+
+    def on_blocks(body):
+        def change(func, mod, ctx):
+            blocks = [
+                body(block, mod, ctx) if isinstance(block, relax.DataflowBlock) else block
+                for block in func.body.blocks
+            ]
+            if all(new.same_as(old) for new, old in zip(blocks, func.body.blocks, strict=True)):
+                return func
+            return func.replace(body=func.body.replace(blocks=blocks))
+
+        changed = _on_functions(relax.Function, change)
+        return lambda mod, ctx: relax.transform.normalize()(changed(mod, ctx))
+
+    return _decorated(pass_func, opt_level, name, required, traceable, on_blocks)
 
 
 def _steps(name: str, *steps: str):

@@ -115,6 +115,48 @@ for step in [
     np.testing.assert_allclose(run(step(Module)), expected, rtol=1e-4, atol=1e-5)
 
 
+# ---- passes of functions, of classes, over dataflow blocks
+
+
+@passes.function_pass(opt_level=0)
+def marked(func, mod, ctx):
+    return func.with_attr("marked", 1)
+
+
+@passes.function_pass(opt_level=0)
+class Marked:
+    def __init__(self, value):
+        self.value = value
+
+    def transform_function(self, func, mod, ctx):
+        return func.with_attr("marked", self.value)
+
+
+@passes.dataflowblock_pass(opt_level=0)
+def without_last_exp(block, mod, ctx):
+    (removed,) = [binding for binding in block.bindings if binding.var.name_hint == "y2"]
+    kept = [binding for binding in block.bindings if binding.var.name_hint != "y2"]
+    first = next(binding for binding in kept if binding.var.name_hint == "y1")
+    adds = [
+        binding.replace(value=relax.op.add(first.var, first.var)) if binding.var.name_hint == "z" else binding
+        for binding in kept
+    ]
+    return block.replace(bindings=adds)
+
+
+@passes.dataflowblock_pass(opt_level=0)
+class Nothing:
+    def transform_dataflowblock(self, block, mod, ctx):
+        return block
+
+
+assert marked(Module)["main"].attrs["marked"] == 1 and marked.info.name == "marked"
+assert Marked(7)(Module)["main"].attrs["marked"] == 7
+assert without_last_exp(Module).script().count("R.exp") == 1
+np.testing.assert_allclose(run(without_last_exp(Module)), expected, rtol=1e-4, atol=1e-5)
+assert Nothing()(Module) is Module
+
+
 @T.prim_func(private=True)
 def transposed_copy(a: T.Buffer((3, 5), "float32"), b: T.Buffer((5, 3), "float32")):
     for i, j in T.grid(5, 3):

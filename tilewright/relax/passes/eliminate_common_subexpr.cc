@@ -89,9 +89,9 @@ class Eliminator {
     return rewrite(
         func,
         [&](auto& self, const FunctionNode* inner) -> Function {
-          const Known outside = std::exchange(known_, {});  // a closure captures no more than is written
+          Known outside = std::exchange(known_, {});  // a closure captures no more than is written
           const Function changed = self.children(inner);
-          known_ = outside;
+          known_ = std::move(outside);
           return changed;
         },
         [&](auto& self, const SeqExprNode* seq) -> SeqExpr {
