@@ -84,6 +84,8 @@ std::vector<int64_t> ints_attr(const Node& node, std::string_view name, std::vec
   return attribute ? attribute->integers : otherwise;
 }
 ir::ObjectRef integer(int64_t value) { return ir::IntImmNode::make(kInt64, value); }
+ir::ObjectRef text(std::string value) { return tir::string_imm(std::move(value)); }
+ir::ObjectRef flag(bool value) { return ir::IntImmNode::make(kBoolType, int64_t{value}); }
 ir::ObjectRef real(double value) { return ir::FloatImmNode::make(DataType::float_(64), value); }
 ir::ObjectRef int_list(const std::vector<int64_t>& values) {
   std::vector<ir::ObjectRef> items;

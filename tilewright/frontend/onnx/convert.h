@@ -43,6 +43,7 @@ class Importer {
   /// Binds the call and defines the node's first output with it.
   void emit(const Node& node, std::string_view op, std::vector<Expr> args, ir::AttrMap attrs = {});
   Expr bind(const Node& node, std::string_view op, std::vector<Expr> args, ir::AttrMap attrs = {});
+  Expr reshaped(const Node& node, const Expr& value, const relax::Shape& shape);
   /// Defines output n of the node with field n of `tuple`, a value with several.
   void define_fields(const Node& node, const Expr& tuple);
 
@@ -91,6 +92,8 @@ std::vector<int64_t> ints_attr(const Node& node, std::string_view name, std::vec
 ir::ObjectRef int_list(const std::vector<int64_t>& values);
 ir::ObjectRef integer(int64_t value);
 ir::ObjectRef real(double value);
+ir::ObjectRef text(std::string value);
+ir::ObjectRef flag(bool value);
 relax::Constant constant_of(const runtime::Tensor& data);
 /// The extents of a tensor; raises Unsupported when they are unknown.
 const relax::Shape& shape_of(const Node& node, const Expr& value);

@@ -8,13 +8,6 @@
 namespace tilewright::frontend::onnx {
 namespace {
 
-ir::ObjectRef flag(bool value) { return ir::IntImmNode::make(kBoolType, int64_t{value}); }
-ir::ObjectRef text(std::string value) { return tir::string_imm(std::move(value)); }
-
-Expr reshaped(Importer& importer, const Node& node, const Expr& value, const relax::Shape& shape) {
-  return importer.bind(node, "relax.reshape", {value, shape_value(shape)});
-}
-
 // ---- shapes that grow
 
 // Extents of the input and of the wanted shape are matched from the last on; 1 becomes the other.
@@ -205,9 +198,9 @@ struct Picture {
     return arith::simplify(tir::operator*(shape[axis], by));
   }
   void moved(const relax::Shape& as, const std::vector<int64_t>& axes, const relax::Shape& result) const {
-    const Expr apart = reshaped(importer, node, x, as);
+    const Expr apart = importer.reshaped(node, x, as);
     const Expr turned = importer.bind(node, "relax.permute_dims", {apart}, {{"axes", int_list(axes)}});
-    importer.define(node.outputs.at(0), reshaped(importer, node, turned, result));
+    importer.define(node.outputs.at(0), importer.reshaped(node, turned, result));
   }
   void require_four() const {
     if (shape.size() != 4) throw UserError("input 0 has {} dimensions, expected 4", shape.size());

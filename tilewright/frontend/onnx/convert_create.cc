@@ -5,8 +5,6 @@
 namespace tilewright::frontend::onnx {
 namespace {
 
-ir::ObjectRef text(std::string value) { return tir::string_imm(std::move(value)); }
-
 void constant_of_shape(Importer& importer, const Node& node) {
   const relax::Shape shape = importer.require_known(node, 0);
   const Attribute* value = node.find("value");

@@ -100,18 +100,29 @@ void emit_with_bias(Importer& importer, const Node& node, const std::string& op,
   importer.emit(node, "relax.add", {conv, channels});
 }
 
+/// What a convolution takes, with the window of its weight.
+struct Convolution {
+  Importer& importer;
+  const Node& node;
+  Expr data = importer.value(node, 0), weight = importer.value(node, 1);
+  relax::Shape shape = shape_of(node, data);
+  Window window = window_of_weight(shape_of(node, weight));
+
+  Window window_of_weight(const relax::Shape& weight_shape) const {
+    if (num_spatial_of(weight_shape, "weight") != num_spatial_of(shape))
+      throw UserError("the input has {} dimensions, the weight {}", shape.size(), weight_shape.size());
+    return window_of(node, kernel_of_weight(node, weight_shape));
+  }
+};
+
 void conv(Importer& importer, const Node& node) {
-  const Expr data = importer.value(node, 0), weight = importer.value(node, 1);
-  const relax::Shape shape = shape_of(node, data), weight_shape = shape_of(node, weight);
-  const size_t count = num_spatial_of(shape);
-  if (num_spatial_of(weight_shape, "weight") != count)
-    throw UserError("the input has {} dimensions, the weight {}", shape.size(), weight_shape.size());
-  const Window window = window_of(node, kernel_of_weight(node, weight_shape));
-  emit_with_bias(importer, node, op_for("conv", count), data, weight, count,
-                 {{"strides", int_list(window.strides)},
-                  {"dilation", int_list(window.dilations)},
+  const Convolution c{importer, node};
+  const size_t count = c.window.num_spatial();
+  emit_with_bias(importer, node, op_for("conv", count), c.data, c.weight, count,
+                 {{"strides", int_list(c.window.strides)},
+                  {"dilation", int_list(c.window.dilations)},
                   {"groups", integer(int_attr(node, "group", 1))},
-                  {"padding", int_list(padding_of(node, shape, window))}});
+                  {"padding", int_list(padding_of(node, c.shape, c.window))}});
 }
 
 // Without padding the extent is stride * (extent - 1) + (kernel - 1) * dilation + 1 + output_padding.  What a
@@ -137,17 +148,13 @@ std::vector<int64_t> transposed_padding(const Node& node, const relax::Shape& da
 }
 
 void conv_transpose(Importer& importer, const Node& node) {
-  const Expr data = importer.value(node, 0), weight = importer.value(node, 1);
-  const relax::Shape shape = shape_of(node, data), weight_shape = shape_of(node, weight);
-  const size_t count = num_spatial_of(shape);
-  if (num_spatial_of(weight_shape, "weight") != count)
-    throw UserError("the input has {} dimensions, the weight {}", shape.size(), weight_shape.size());
-  const Window window = window_of(node, kernel_of_weight(node, weight_shape));
+  const Convolution c{importer, node};
+  const size_t count = c.window.num_spatial();
   std::vector<int64_t> output_padding = numbers_attr(node, "output_padding", count, 0);
-  const std::vector<int64_t> padding = transposed_padding(node, shape, window, &output_padding);
-  emit_with_bias(importer, node, op_for("conv", count, "_transpose"), data, weight, count,
-                 {{"strides", int_list(window.strides)},
-                  {"dilation", int_list(window.dilations)},
+  const std::vector<int64_t> padding = transposed_padding(node, c.shape, c.window, &output_padding);
+  emit_with_bias(importer, node, op_for("conv", count, "_transpose"), c.data, c.weight, count,
+                 {{"strides", int_list(c.window.strides)},
+                  {"dilation", int_list(c.window.dilations)},
                   {"groups", integer(int_attr(node, "group", 1))},
                   {"output_padding", int_list(output_padding)},
                   {"padding", int_list(padding)}});
@@ -159,7 +166,7 @@ ir::AttrMap pool_attrs(const Node& node, const relax::Shape& data) {
           {"strides", int_list(window.strides)},
           {"dilation", int_list(window.dilations)},
           {"padding", int_list(padding_of(node, data, window))},
-          {"ceil_mode", ir::IntImmNode::make(kBoolType, int_attr(node, "ceil_mode", 0))}};
+          {"ceil_mode", flag(int_attr(node, "ceil_mode", 0) != 0)}};
 }
 
 void max_pool(Importer& importer, const Node& node) {
@@ -172,7 +179,7 @@ void average_pool(Importer& importer, const Node& node) {
   const Expr data = importer.value(node, 0);
   const relax::Shape shape = shape_of(node, data);
   ir::AttrMap attrs = pool_attrs(node, shape);
-  attrs.set("count_include_pad", ir::IntImmNode::make(kBoolType, int_attr(node, "count_include_pad", 0)));
+  attrs.set("count_include_pad", flag(int_attr(node, "count_include_pad", 0) != 0));
   importer.emit(node, op_for("avg_pool", num_spatial_of(shape)), {data}, std::move(attrs));
 }
 
@@ -182,8 +189,7 @@ void global_pool(Importer& importer, const Node& node) {
   std::vector<int64_t> axes;
   for (size_t axis = 2; axis < shape_of(node, data).size(); ++axis)
     axes.push_back(static_cast<int64_t>(axis));
-  importer.emit(node, kOp, {data},
-                {{"axis", int_list(axes)}, {"keepdims", ir::IntImmNode::make(kBoolType, int64_t{1})}});
+  importer.emit(node, kOp, {data}, {{"axis", int_list(axes)}, {"keepdims", flag(true)}});
 }
 constexpr char kMean[] = "relax.mean", kMax[] = "relax.max";
 

@@ -6,16 +6,10 @@
 namespace tilewright::frontend::onnx {
 namespace {
 
-ir::ObjectRef kept() { return ir::IntImmNode::make(kBoolType, int64_t{1}); }
-
 std::vector<int64_t> numbers_from(int64_t first, size_t end) {
   std::vector<int64_t> numbers(end - static_cast<size_t>(first));
   std::iota(numbers.begin(), numbers.end(), first);
   return numbers;
-}
-
-Expr reshaped(Importer& importer, const Node& node, const Expr& value, const relax::Shape& shape) {
-  return importer.bind(node, "relax.reshape", {value, shape_value(shape)});
 }
 
 // Before opset 13 all dimensions from axis on are one.
@@ -28,9 +22,9 @@ void softmax(Importer& importer, const Node& node) {
   if (importer.opset >= 13 || axis == last)
     return importer.emit(node, kOp, {data}, {{"axis", integer(axis)}});
   const relax::Shape head(shape.begin(), shape.begin() + axis), tail(shape.begin() + axis, shape.end());
-  const Expr flat = reshaped(importer, node, data, {relax::num_elements(head), relax::num_elements(tail)});
+  const Expr flat = importer.reshaped(node, data, {relax::num_elements(head), relax::num_elements(tail)});
   const Expr result = importer.bind(node, kOp, {flat}, {{"axis", integer(-1)}});
-  importer.define(node.outputs.at(0), reshaped(importer, node, result, shape));
+  importer.define(node.outputs.at(0), importer.reshaped(node, result, shape));
 }
 constexpr char kSoftmax[] = "relax.nn.softmax", kLogSoftmax[] = "relax.nn.log_softmax";
 
@@ -93,7 +87,7 @@ void layer_norm(Importer& importer, const Node& node) {
   importer.emit(node, "relax.nn.layer_norm", {last.data, scale, bias},
                 {{"axes", last.axes()}, {"epsilon", real(float_attr(node, "epsilon", 1e-5))}});
   const auto moment = [&](std::string_view op) {
-    return importer.bind(node, op, {last.data}, {{"axis", last.axes()}, {"keepdims", kept()}});
+    return importer.bind(node, op, {last.data}, {{"axis", last.axes()}, {"keepdims", flag(true)}});
   };
   const auto is_wanted = [&](size_t n) { return node.outputs.size() > n && !node.outputs[n].empty(); };
   if (is_wanted(1)) importer.define(node.outputs[1], moment("relax.mean"));
@@ -120,14 +114,15 @@ void local_response_norm(Importer& importer, const Node& node) {
   const auto scalar = [&](std::string_view name, double otherwise) {
     return importer.builder.emit(number(float_attr(node, name, otherwise), element_dtype(x)));
   };
-  const Expr squares = reshaped(importer, node, importer.bind(node, "relax.multiply", {x, x}),
-                                {shape[0], relax::extent_imm(1), shape[1], relax::num_elements(pixels)});
+  const Expr squares =
+      importer.reshaped(node, importer.bind(node, "relax.multiply", {x, x}),
+                        {shape[0], relax::extent_imm(1), shape[1], relax::num_elements(pixels)});
   const Expr means = importer.bind(node, "relax.nn.avg_pool2d", {squares},
                                    {{"pool_size", int_list({size, 1})},
                                     {"padding", int_list({(size - 1) / 2, 0, size / 2, 0})},
-                                    {"count_include_pad", kept()}});
-  const Expr scaled = importer.bind(node, "relax.multiply",
-                                    {reshaped(importer, node, means, shape), scalar("alpha", 0.0001)});
+                                    {"count_include_pad", flag(true)}});
+  const Expr scaled =
+      importer.bind(node, "relax.multiply", {importer.reshaped(node, means, shape), scalar("alpha", 0.0001)});
   const Expr power =
       importer.bind(node, "relax.power",
                     {importer.bind(node, "relax.add", {scaled, scalar("bias", 1)}), scalar("beta", 0.75)});
@@ -142,7 +137,8 @@ void lp_norm(Importer& importer, const Node& node) {
   if (p != 1 && p != 2) throw UserError("attribute \"p\" is {}, expected 1 or 2", p);
   const Expr terms =
       p == 1 ? importer.bind(node, "relax.abs", {x}) : importer.bind(node, "relax.multiply", {x, x});
-  Expr norm = importer.bind(node, "relax.sum", {terms}, {{"axis", int_list({axis})}, {"keepdims", kept()}});
+  Expr norm =
+      importer.bind(node, "relax.sum", {terms}, {{"axis", int_list({axis})}, {"keepdims", flag(true)}});
   if (p == 2) norm = importer.bind(node, "relax.sqrt", {norm});
   const Expr zero = importer.builder.emit(number(0, element_dtype(x)));
   importer.emit(node, "relax.where",
@@ -154,8 +150,8 @@ void lp_norm(Importer& importer, const Node& node) {
 void mean_variance_norm(Importer& importer, const Node& node) {
   const Expr x = importer.value(node, 0);
   const ir::ObjectRef axes = int_list(ints_attr(node, "axes", {0, 2, 3}));
-  const Expr mean = importer.bind(node, "relax.mean", {x}, {{"axis", axes}, {"keepdims", kept()}});
-  const Expr deviation = importer.bind(node, "relax.std", {x}, {{"axis", axes}, {"keepdims", kept()}});
+  const Expr mean = importer.bind(node, "relax.mean", {x}, {{"axis", axes}, {"keepdims", flag(true)}});
+  const Expr deviation = importer.bind(node, "relax.std", {x}, {{"axis", axes}, {"keepdims", flag(true)}});
   const Expr divisor = importer.bind(node, "relax.add", {deviation, number(1e-9, element_dtype(x))});
   importer.emit(node, "relax.divide", {importer.bind(node, "relax.subtract", {x, mean}), divisor});
 }

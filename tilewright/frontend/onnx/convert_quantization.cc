@@ -4,8 +4,6 @@
 namespace tilewright::frontend::onnx {
 namespace {
 
-ir::ObjectRef text(std::string value) { return tir::string_imm(std::move(value)); }
-
 void require_no_blocks(const Node& node) {
   if (const int64_t size = int_attr(node, "block_size", 0))
     throw Unsupported("block_size is {}, only scales of tensors and of one axis are supported", size);

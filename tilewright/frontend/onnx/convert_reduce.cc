@@ -6,8 +6,6 @@
 namespace tilewright::frontend::onnx {
 namespace {
 
-ir::ObjectRef flag(bool value) { return ir::IntImmNode::make(kBoolType, int64_t{value}); }
-
 // The axes of a reduction: an attribute, since opset 13 or 18 an input; all of them if none are given.
 std::vector<int64_t> axes_of(Importer& importer, const Node& node, size_t ndim) {
   std::vector<int64_t> axes = ints_attr(node, "axes", {});

@@ -6,8 +6,6 @@
 namespace tilewright::frontend::onnx {
 namespace {
 
-ir::ObjectRef text(std::string value) { return tir::string_imm(std::move(value)); }
-
 /// Extents before, and after; of all dimensions.
 struct Extents {
   std::vector<int64_t> before, after;
@@ -98,7 +96,7 @@ void resize(Importer& importer, const Node& node) {
              {"coordinate_transformation_mode", text(coordinates)},
              {"rounding_method", text(nearest)},
              {"cubic_alpha", real(float_attr(node, "cubic_coeff_a", -0.75))},
-             {"cubic_exclude", ir::IntImmNode::make(kBoolType, int_attr(node, "exclude_outside", 0))}});
+             {"cubic_exclude", flag(int_attr(node, "exclude_outside", 0) != 0)}});
 }
 
 void upsample(Importer& importer, const Node& node) {

@@ -219,6 +219,10 @@ Expr Importer::bind(const Node& node, std::string_view op, std::vector<Expr> arg
   return builder.emit(relax::call_op(op, std::move(args), std::move(attrs)));
 }
 
+Expr Importer::reshaped(const Node& node, const Expr& value, const relax::Shape& shape) {
+  return bind(node, "relax.reshape", {value, shape_value(shape)});
+}
+
 void Importer::define_fields(const Node& node, const Expr& tuple) {
   const ir::Type whole = relax::type_of(tuple);
   const auto* fields = whole.as<ir::TupleTypeNode>();
