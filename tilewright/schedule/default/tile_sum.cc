@@ -9,6 +9,7 @@
 #include "tilewright/ir/walk.h"
 #include "tilewright/schedule/default/register_tile.h"
 #include "tilewright/schedule/default/rules.h"
+#include "tilewright/schedule/loops.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::schedule {
@@ -17,6 +18,7 @@ namespace {
 constexpr int64_t kOpenRows = 4;       // a tile of rows of unknown number: the guards of few rows cost little
 constexpr int64_t kMinPackedUses = 4;  // tiles that read a panel, to pay for its copy
 constexpr int64_t kMaxShortRow = 4;    // rows of an axis that alone make no good tile
+constexpr int64_t kMinGroupLanes = 4;  // channels of a group in one vector, at least
 constexpr int64_t kMaxGatherStride = 4;  // elements between the lanes of one load
 
 // What is decided before anything is changed.
@@ -50,6 +52,29 @@ bool is_near(const BlockShape& sum, const BufferLoadNode* load, size_t axis) {
     if (dim + 1 != load->indices.size() || !as_const_int(step, &stride)) return false;
   }
   return stride > 0 && stride <= kMaxGatherStride;
+}
+
+// Whether the lanes of one vector read the same element: v // 128 * 48 + k, the group of a convolution.
+bool stays_in_vectors(const BlockShape& sum, const BufferLoadNode* load, size_t axis, int64_t lanes) {
+  const Var& var = sum.block->iter_vars[axis]->var;
+  const Var vector = make_var("vector", var->dtype), lane = make_var("lane", var->dtype);
+  arith::Analyzer analyzer;
+  analyzer.bind(lane, make_range(imm(0, var->dtype), imm(lanes, var->dtype)));
+  return std::none_of(load->indices.begin(), load->indices.end(), [&](const PrimExpr& index) {
+    return uses(analyzer.simplify(substitute(index, {{var.get(), vector * lanes + lane}})), lane.get());
+  });
+}
+
+// How a load moves along the columns, and the most lanes with which it does.
+Along along_columns(const BlockShape& sum, const BufferLoadNode* load, size_t column, int64_t* lanes) {
+  const Along moves = along_axis(sum, load, column);
+  if (moves != Along::kStrided) return moves;
+  for (int64_t fewer = *lanes; fewer >= kMinGroupLanes; fewer /= 2) {
+    if (!stays_in_vectors(sum, load, column, fewer)) continue;
+    *lanes = fewer;
+    return Along::kStays;
+  }
+  return moves;
 }
 
 // The innermost axis along which some vector stays the same, else the innermost other one.
@@ -139,8 +164,10 @@ std::optional<Plan> make_plan(const BlockShape& sum, const Machine& machine) {
     if (!is_spatial(sum, axis)) num_steps = product(num_steps, sum.likely_extent(axis));
   }
   if (num_steps <= 1 || sum.likely_extent(plan.column) < 2) return std::nullopt;
+  const int64_t element_bytes = std::max<int64_t>(1, sum.output()->dtype.num_bytes());
+  int64_t lanes = std::max<int64_t>(1, machine.vector_bytes / element_bytes);
   for (const BufferLoadNode* load : sum.loads) {
-    const Along moves = along_axis(sum, load, plan.column);
+    const Along moves = along_columns(sum, load, plan.column, &lanes);
     if (moves == Along::kStrided && !is_near(sum, load, plan.column)) return std::nullopt;
     if (moves != Along::kStays) vectors.push_back(load);
   }
@@ -148,7 +175,7 @@ std::optional<Plan> make_plan(const BlockShape& sum, const Machine& machine) {
   plan.row = row_axis(sum, plan.column, vectors);
   int64_t row_loads = 0, vector_loads = 0;
   for (const BufferLoadNode* load : sum.loads) {
-    const bool is_vector = along_axis(sum, load, plan.column) != Along::kStays;
+    const bool is_vector = std::find(vectors.begin(), vectors.end(), load) != vectors.end();
     vector_loads += is_vector;
     row_loads += !is_vector && plan.row && along_axis(sum, load, *plan.row) != Along::kStays;
   }
@@ -159,7 +186,9 @@ std::optional<Plan> make_plan(const BlockShape& sum, const Machine& machine) {
     });
     (is_shared ? plan.shared : plan.others).push_back(axis);
   }
-  choose_tile(sum, plan, vector_loads, row_loads, machine);
+  Machine with_lanes = machine;
+  with_lanes.vector_bytes = lanes * element_bytes;
+  choose_tile(sum, plan, vector_loads, row_loads, with_lanes);
   for (const BufferLoadNode* load : vectors) {
     if (!plan.packed && is_worth_packing(sum, load, plan, machine)) plan.packed = load;
   }

@@ -1,0 +1,49 @@
+"""Convolutions in groups are tiled where a vector lies in one group, and right everywhere."""
+
+import numpy as np
+import pytest
+
+import tilewright as tw
+
+
+def reference(x, w, groups):
+    n, height, width, channels = x.shape
+    kh, kw, per_group, outputs = w.shape
+    result = np.zeros((n, height - kh + 1, width - kw + 1, outputs))
+    for out in range(outputs):
+        first = out // (outputs // groups) * per_group
+        for y in range(kh):
+            for z in range(kw):
+                window = x[:, y : y + result.shape[1], z : z + result.shape[2], first : first + per_group]
+                result[..., out] += window @ w[y, z, :, out]
+    return result
+
+
+@pytest.mark.parametrize(
+    ("channels", "outputs", "groups", "is_tiled"),
+    [
+        (6, 128, 2, True),  # 64 outputs in a group
+        (8, 16, 4, True),  # 4 of them: vectors of 4
+        (6, 54, 2, False),  # 27: no vector fits
+        (12, 60, 3, True),  # 20: vectors of 4
+        (5, 5, 5, None),  # each channel by itself
+    ],
+)
+def test_groups(channels, outputs, groups, is_tiled):
+    executable = tw.compile(
+        tw.script.parse(f"""
+@R.function
+def main(x: R.Tensor((1, 7, 5, {channels}), "float32"), w: R.Tensor((3, 3, {channels // groups}, {outputs}), "float32")):
+    with R.dataflow():
+        y = R.nn.conv2d(x, w, groups={groups}, data_layout="NHWC", kernel_layout="HWIO")
+        R.output(y)
+    return y
+""")
+    )
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((1, 7, 5, channels)).astype("float32")
+    w = rng.standard_normal((3, 3, channels // groups, outputs)).astype("float32")
+    result = tw.VirtualMachine(executable)["main"](x, w).numpy()
+    np.testing.assert_allclose(result, reference(x, w, groups), rtol=1e-4, atol=1e-4)
+    (trace,) = executable.schedules.values()
+    assert is_tiled is None or ("sch.decompose_reduction" in str(trace)) == is_tiled, str(trace)
