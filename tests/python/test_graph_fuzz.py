@@ -193,3 +193,27 @@ def test_random_graph(kind, seed):
 def test_any_pass_may_be_switched_off_but_legalize_ops(name):
     if name not in ("legalize_ops", "bind_params"):
         check(ConvNet(FIRST), FIRST, (2, [name]))
+
+
+PASSES = [
+    "eliminate_common_subexpr", "canonicalize_bindings", "to_non_dataflow", "to_dataflow", "normalize", "decompose_ops",
+    "combine_parallel_matmul", "fuse_transpose_matmul", "topological_sort", "dead_code_elimination", "legalize_ops",
+    "rewrite_dataflow_reshape", "fuse_ops", "fuse_tir", "split_call_tir", "annotate_tir_op_pattern", "attach_global_symbol",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(FIRST, FIRST + COUNT))
+@pytest.mark.parametrize("kind", [Graph, ConvNet])
+def test_passes_in_any_order(kind, seed):
+    graph = kind(seed)
+    module = before = tilewright.script.parse(script_of(graph))
+    names = random.Random(seed).sample(PASSES, 8)
+    for name in names:
+        module = getattr(tilewright.relax.transform, name)()(module)
+        assert tilewright.relax.analysis.well_formed(module), (name, names)
+    inputs = [np.random.default_rng(seed).standard_normal(s, dtype="float32") for s in graph.params.values()]
+    for got, want in zip(run(module, inputs, 0), run(before, inputs, 0), strict=True):
+        scale = max(1.0, float(np.abs(want).max()))
+        np.testing.assert_allclose(
+            got / scale, want / scale, rtol=1e-4, atol=1e-5, err_msg=f"{names}{script_of(graph)}"
+        )
