@@ -37,6 +37,14 @@ def test_gather_reads_no_foreign_memory(tmp_path, index, expected):
     assert run(tmp_path, model, x, i) == [expected]
 
 
+@pytest.mark.parametrize(("index", "expected"), [(1 << 40, 4), (-(1 << 40), 0), (-1, 4)])
+@pytest.mark.parametrize(("op", "shape"), [("GatherElements", (1,)), ("GatherND", (1, 1))])
+def test_gathers_read_no_foreign_memory(tmp_path, op, shape, index, expected):
+    x, i = np.arange(5, dtype="float32"), np.full(shape, index)
+    model = model_of(helper.make_node(op, ["x", "i"], ["y"]), {"x": x, "i": i}, (1,))
+    assert run(tmp_path, model, x, i) == [expected]
+
+
 @pytest.mark.parametrize(
     ("extent", "window", "stride", "pads", "expected"),
     [(33, 1, 3, 0, 11), (7, 1, 3, 0, 3), (7, 2, 3, 0, 3), (5, 2, 2, 1, 3), (127, 3, 2, 1, 64)],

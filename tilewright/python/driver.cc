@@ -187,6 +187,11 @@ void bind_timing(nb::module_& m) {
 }  // namespace
 
 void bind_driver(nb::module_& m) {
+  m.def("onnx_operators", [] {
+    nb::list names;
+    for (const std::string& name : frontend::onnx::imported_operators()) names.append(name);
+    return names;
+  });
   m.def("import_onnx", [](const std::string& path) {
     return frontend::onnx::import_model(frontend::onnx::load_model(path));
   });

@@ -12,3 +12,11 @@ def from_onnx(model) -> IRModule:
     >>> mod = tilewright.frontend.onnx.from_onnx("model.onnx")
     """
     return IRModule._of(_core.import_onnx(str(model)))
+
+
+def operators() -> list[str]:
+    """The operators of ai.onnx that from_onnx takes, in alphabetical order; docs/onnx.md says what of each.
+
+    >>> "Conv" in tilewright.frontend.onnx.operators()
+    """
+    return _core.onnx_operators()

@@ -2,19 +2,37 @@
 #include <algorithm>
 
 #include "tilewright/frontend/onnx/convert.h"
+#include "tilewright/frontend/onnx/import.h"
 #include "tilewright/support/near.h"
 
 namespace tilewright::frontend::onnx {
 
-Converter find_converter(std::string_view op_type) {
+namespace {
+
+template <class Visit>
+void for_each_row(Visit&& visit) {
   for (const auto& rows : {math_converters(), activation_converters(), move_converters(),
                            arrange_converters(), create_converters(), reduce_converters(), nn_converters(),
                            norm_converters(), quantization_converters(), resize_converters()}) {
-    for (const ConverterRow& row : rows) {
-      if (row.op == op_type) return row.convert;
-    }
+    for (const ConverterRow& row : rows) visit(row);
   }
-  return nullptr;
+}
+
+}  // namespace
+
+Converter find_converter(std::string_view op_type) {
+  Converter found = nullptr;
+  for_each_row([&](const ConverterRow& row) {
+    if (row.op == op_type) found = row.convert;
+  });
+  return found;
+}
+
+std::vector<std::string> imported_operators() {
+  std::vector<std::string> names;
+  for_each_row([&](const ConverterRow& row) { names.emplace_back(row.op); });
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 // ---- values

@@ -11,4 +11,7 @@ namespace tilewright::frontend::onnx {
 /// nodes that use it, before anything is built.
 ir::IRModule import_model(const Model& model);
 
+/// The operators of ai.onnx that can be imported, by name.
+std::vector<std::string> imported_operators();
+
 }  // namespace tilewright::frontend::onnx

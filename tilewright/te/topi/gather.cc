@@ -7,11 +7,13 @@ namespace tilewright::topi {
 using namespace tir;
 namespace {
 
-// `index` of a dimension of `extent`, from the end when negative.
+// `index` of a dimension of `extent`, from the end when negative.  It comes with the data: one that is
+// outside is brought inside, so that it never reaches memory that is not ours.
 PrimExpr wrapped(const PrimExpr& index, const PrimExpr& extent) {
-  const PrimExpr at = tir::cast(extent->dtype, index);
-  if (!index->dtype.is_int()) return at;
-  return select(at < make_const_int(at->dtype, 0), at + extent, at);
+  PrimExpr at = tir::cast(extent->dtype, index);
+  const PrimExpr zero = make_const_int(at->dtype, 0);
+  if (index->dtype.is_int()) at = select(at < zero, at + extent, at);
+  return tir::min(tir::max(at, zero), extent - 1);
 }
 
 Shape part(const Shape& shape, size_t begin, size_t end) {
