@@ -1,6 +1,7 @@
 """Trained networks of ../shared/models give the outputs that are kept beside them."""
 
 import gzip
+import re
 from pathlib import Path
 
 import numpy as np
@@ -107,3 +108,19 @@ def test_rules_take_every_kernel_but_sums_along_the_last_dimension(model):
     assert kernels
     rejected = [each for func in kernels for each in tilewright.schedule.by_rules(func).rejections]
     assert {block for block, _, _ in rejected} <= {"T_softmax_maxelem", "T_softmax_expsum"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "kwt1/kwt1_keyword_transformer_fp32",
+        "mlperf_tiny/vww96_mobilenetv1_fp32",
+        "mlperf_tiny/vww96_mobilenetv1_int8_qdq",
+        "ultraface/version-RFB-320",
+        "zoo/mnist_8/model",
+    ],
+)
+def test_memory_is_near_the_lower_bound(name):
+    plans = tilewright.compile(SHARED / "models" / f"{name}.onnx").plans
+    peak, bound = map(int, re.search(r"peak (\d+) bytes, lower bound (\d+) bytes", plans["main"]).groups())
+    assert 0 < bound <= peak <= 1.05 * bound

@@ -23,7 +23,9 @@ struct MemoryPlan {
   std::string str() const;
 };
 
-/// Offsets for `tensors`: largest first, each at the lowest place that is free during its life.
+/// Offsets for `tensors`: in some order each at the lowest place that is free during its life.  Orders are
+/// tried (by size, by size and time, by time) and changed until the peak is the lower bound or enough were
+/// tried.
 MemoryPlan plan_memory(std::vector<Lifetime> tensors, int64_t alignment = 64);
 
 }  // namespace tilewright::relax

@@ -49,6 +49,10 @@ def _tensor_type(cls, shape=None, dtype: str = "float32", ndim: int = -1, device
 TensorType.__new__ = guard("tilewright.relax.TensorType", _tensor_type)
 TensorStructInfo = TensorType  # the name that tvm.relax has for it
 
+call_tir, call_tir_inplace = op.call_tir, op.call_tir_inplace
+call_dps_packed, call_pure_packed = op.call_dps_packed, op.call_pure_packed
+extern = classes["relax.ExternFunc"]
+
 
 __all__ = [
     "BlockBuilder",

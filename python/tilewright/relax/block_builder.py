@@ -4,7 +4,15 @@ import contextlib
 import contextvars
 
 from .. import _core
+from ..ir._nodes import classes
 from ..ir.module import IRModule, unwrapped
+
+_RelaxExpr, _TupleType = classes["RelaxExpr"], classes["ir.TupleType"]
+_Tuple, _ShapeExpr, _PrimValue = (
+    classes["relax.Tuple"],
+    classes["relax.ShapeExpr"],
+    classes["relax.PrimValue"],
+)
 
 #: the builders whose functions are open, the innermost last
 _open: contextvars.ContextVar[tuple] = contextvars.ContextVar("open block builders", default=())
@@ -58,16 +66,29 @@ class BlockBuilder:
         """A new variable bound to `expr`."""
         return self._core.emit(expr, name_hint)
 
-    def call_te(self, func, *args, primfunc_name_hint: str | None = None, **kwargs):
-        """A call_tir of the loop program that `func`, a function of te tensors, describes."""
-        tensors = [arg for arg in args if not isinstance(arg, int | float | str)]
-        rest = [arg for arg in args if isinstance(arg, int | float | str)]
-        name = primfunc_name_hint or getattr(func, "__name__", "te_func")
-        return self._core.call_te(name, lambda *inputs: func(*inputs, *rest, **kwargs), tensors)
+    def call_te(
+        self, func, *args, primfunc_name_hint: str | None = None, primfunc_attrs: dict | None = None, **kwargs
+    ):
+        """A call_tir of the loop program that `func`, a function of te tensors, describes.
 
-    def emit_te(self, func, *args, primfunc_name_hint: str | None = None, **kwargs):
+        args, kwargs    of `func`: graph values become te tensors, also inside of lists and dicts, tuples lists of them;
+                        all else is passed as it is
+        primfunc_attrs  attributes of the loop program; default none
+        """
+        tensors: list = []
+        places, named = _with_places(args, tensors), _with_places(kwargs, tensors)
+        name = primfunc_name_hint or getattr(func, "__name__", "te_func")
+        call = self._core.call_te(
+            name, lambda *inputs: func(*_filled(places, inputs), **_filled(named, inputs)), tensors
+        )
+        if primfunc_attrs:
+            target = call.args[0]
+            self.update_func(target, self.get()[target.name_hint].with_attr(primfunc_attrs))
+        return call
+
+    def emit_te(self, func, *args, **kwargs):
         """A new variable bound to call_te of the same arguments."""
-        return self.emit(self.call_te(func, *args, primfunc_name_hint=primfunc_name_hint, **kwargs))
+        return self.emit(self.call_te(func, *args, **kwargs))
 
     def emit_output(self, expr, name_hint: str = ""):
         """A new variable bound to `expr` that is seen outside of the dataflow block."""
@@ -76,6 +97,13 @@ class BlockBuilder:
     def emit_match_cast(self, value, type, name_hint: str = ""):
         """A new variable bound to `value`, which is checked to have `type` when it runs."""
         return self._core.emit_match_cast(value, type, name_hint)
+
+    match_cast = emit_match_cast
+
+    def emit_normalized(self, binding):
+        """The variable of a VarBinding or MatchCast, which is added as it is: its value is normal and has its type."""
+        self._core.emit_normalized(binding)
+        return binding.var
 
     def emit_func_output(self, output, params=None):
         """The GlobalVar of the open function, whose result is `output`."""
@@ -109,3 +137,41 @@ class BlockBuilder:
         return IRModule._of(self._core.get())
 
     finalize = get
+
+
+class _Place:
+    """Stands for tensor `number` among the arguments of a function of te tensors."""
+
+    def __init__(self, number: int):
+        self.number = number
+
+
+def _with_places(value, tensors: list):
+    """`value` with places instead of graph values, which are added to `tensors`."""
+    if isinstance(value, _Tuple):
+        return [_with_places(field, tensors) for field in value.elements]
+    if isinstance(value, _ShapeExpr):
+        return list(value.values)
+    if isinstance(value, _PrimValue):
+        return value.value
+    if isinstance(value, _RelaxExpr):
+        if isinstance(value.type, _TupleType):
+            return [_with_places(value[n], tensors) for n in range(len(value.type.elements))]
+        tensors.append(value)
+        return _Place(len(tensors) - 1)
+    if isinstance(value, list | tuple):
+        return [_with_places(item, tensors) for item in value]
+    if isinstance(value, dict):
+        return {key: _with_places(item, tensors) for key, item in value.items()}
+    return value
+
+
+def _filled(value, inputs):
+    """`value` with te tensors in the places."""
+    if isinstance(value, _Place):
+        return inputs[value.number]
+    if isinstance(value, list):
+        return [_filled(item, inputs) for item in value]
+    if isinstance(value, dict):
+        return {key: _filled(item, inputs) for key, item in value.items()}
+    return value

@@ -8,6 +8,7 @@ import types
 
 from .. import _core
 from .._guard import guard
+from ._calls import NAMES as _NAMES
 from ._op_call import operator as _operator
 
 
@@ -28,3 +29,6 @@ def _fill() -> None:
 
 
 _fill()
+for _name, _function in _NAMES.items():
+    globals()[_name] = guard(f"tilewright.relax.op.{_name}", _function)
+del _name, _function

@@ -3,6 +3,7 @@
 from .... import _core
 from ....errors import UserError
 from ....ir._nodes import classes
+from ... import op as graph_op
 from ...block_builder import BlockBuilder
 from .tensor import Tensor, as_tensor
 
@@ -46,11 +47,9 @@ def tensor_expr_op(tensor_expr_func, name_hint: str, args: list, *, attrs: dict 
     args   tensors, and numbers that the function takes
     attrs  attributes of the loop program; default none
     """
-    builder = _builder()
-    call = builder.call_te(tensor_expr_func, *_exprs(args), primfunc_name_hint=name_hint)
-    if attrs:
-        target = call.args[0]
-        builder.update_func(target, builder.get()[target.name_hint].with_attr(attrs))
+    call = _builder().call_te(
+        tensor_expr_func, *_exprs(args), primfunc_name_hint=name_hint, primfunc_attrs=attrs
+    )
     return wrap_nested(call, name_hint)
 
 
@@ -79,16 +78,14 @@ def _call_loop_program(op_name: str, func, name_hint: str, args, out, attrs: dic
     args = list(args) if isinstance(args, list | tuple) else [args]
     sizes = [arg for arg in args if isinstance(arg, int | _PrimExpr)]
     tensors = [arg._expr for arg in args if not isinstance(arg, int | _PrimExpr)]
-    operands = [var, classes["relax.Tuple"](tensors)]
-    if sizes:
-        operands.append(_core.relax_shape(sizes))
-    call = _core.relax_call_op(f"relax.{op_name}", operands, attrs).replace(type_args=[_out_type(out)])
+    call = getattr(graph_op, op_name)(
+        var, tensors, **attrs, out_sinfo=_out_types(out), tir_vars=sizes or None
+    )
     return wrap_nested(call, name_hint)
 
 
-def _out_type(out):
-    types = [each._expr.type for each in (out if isinstance(out, list | tuple) else [out])]
-    return _TupleType(types) if isinstance(out, list | tuple) else types[0]
+def _out_types(out):
+    return [each._expr.type for each in out] if isinstance(out, list | tuple) else out._expr.type
 
 
 def extern(name: str, args, out):
@@ -96,15 +93,13 @@ def extern(name: str, args, out):
 
     out  a placeholder of the result's type, or a list of them
     """
-    operands = [classes["relax.ExternFunc"](name), classes["relax.Tuple"](_exprs(args))]
-    call = _core.relax_call_op("relax.call_dps_packed", operands, {}).replace(type_args=[_out_type(out)])
-    return wrap_nested(call, name)
+    return wrap_nested(graph_op.call_dps_packed(name, _exprs(args), _out_types(out)), name)
 
 
 def print_(tensor: Tensor) -> None:
     """Prints a tensor when the model runs; the model is exported with debug=True."""
     _require_debug("print_")
-    _builder().emit(_core.relax_call_op("relax.print", [_text("{}"), tensor._expr], {}), "_io")
+    _builder().emit(graph_op.print(tensor._expr, format="{}"), "_io")
 
 
 def debug_func(name: str, *args) -> None:

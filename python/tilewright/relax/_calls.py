@@ -1,0 +1,108 @@
+"""Calls of loop programs, registered functions and closures, with the arguments that relax.op gives them."""
+
+from .. import _core
+from ..ir._nodes import classes
+from ._op_call import _value
+
+_Call, _Tuple, _ExternFunc = classes["relax.Call"], classes["relax.Tuple"], classes["relax.ExternFunc"]
+_TupleType, _RelaxExpr = classes["ir.TupleType"], classes["RelaxExpr"]
+
+
+def _types(given) -> list:
+    """The types of the results: one, a list of several, or a tuple type."""
+    listed = list(given) if isinstance(given, list | tuple) else [given]
+    return listed if len(listed) == 1 else [_TupleType(listed)]
+
+
+def _tuple(args):
+    """The arguments as a tuple: a list of them, a tuple, or the only one."""
+    if isinstance(args, _Tuple):
+        return args
+    return _Tuple([_value(arg) for arg in (args if isinstance(args, list | tuple) else [args])])
+
+
+def _function(func):
+    return _ExternFunc(func) if isinstance(func, str) else func
+
+
+def _call_with_outputs(name: str, func, args, outputs, tir_vars=None, attrs: dict | None = None):
+    operands = [_function(func), _tuple(args)]
+    if tir_vars is not None:
+        operands.append(tir_vars if isinstance(tir_vars, _RelaxExpr) else _core.relax_shape(list(tir_vars)))
+    call = _core.relax_call_op(f"relax.{name}", operands, attrs or {})
+    return call.replace(type_args=_types(outputs))
+
+
+def call_tir(gvar, args, out_sinfo=None, tir_vars=None, *, out_ty=None):
+    """A call of a loop program that writes its results, which are allocated for it.
+
+    gvar       the GlobalVar of the loop program
+    args       tensors: a list, a tuple, or one
+    out_sinfo  the type of the result, or a list of the types of several; out_ty is the same
+    tir_vars   extents that the loop program takes after its tensors; default none
+    """
+    return _call_with_outputs("call_tir", gvar, args, out_ty if out_sinfo is None else out_sinfo, tir_vars)
+
+
+def call_tir_inplace(gvar, args, inplace_indices, out_sinfo=None, tir_vars=None, *, out_ty=None):
+    """call_tir whose results take the memory of arguments.
+
+    inplace_indices  for each result the number of the argument, or -1 for memory of its own; an int for one
+    """
+    indices = [inplace_indices] if isinstance(inplace_indices, int) else list(inplace_indices)
+    outputs = out_ty if out_sinfo is None else out_sinfo
+    return _call_with_outputs("call_tir_inplace", gvar, args, outputs, tir_vars, {"inplace_indices": indices})
+
+
+def call_dps_packed(func, args, out_sinfo=None, *, out_ty=None):
+    """A call of a registered function, by name, that gets the arguments and the results to write."""
+    return _call_with_outputs("call_dps_packed", func, args, out_ty if out_sinfo is None else out_sinfo)
+
+
+def call_pure_packed(func, *args, sinfo_args=None, ty_args=None):
+    """A call of a registered function that returns its result and changes nothing.
+
+    sinfo_args  the type of the result; default: any object
+    """
+    given = ty_args if sinfo_args is None else sinfo_args
+    types = [classes["ir.ObjectType"]()] if given is None else _types(given)
+    operands = [_function(func), *map(_value, args)]
+    return _core.relax_call_op("relax.call_pure_packed", operands, {}).replace(type_args=types)
+
+
+def invoke_closure(closure, args, sinfo_args=None):
+    """A call of a function value; sinfo_args is the type of the result."""
+    fields = args.elements if isinstance(args, _Tuple) else args
+    types = [classes["ir.ObjectType"]()] if sinfo_args is None else _types(sinfo_args)
+    return _Call(op=closure, args=[_value(arg) for arg in fields], attrs={}, type_args=types)
+
+
+def print(*values, format: str = ""):
+    """Prints values when the graph runs, where the format has {}; the call is not pure."""
+    if values and isinstance(values[0], str) and not format:
+        format, *values = values
+    return _core.relax_call_op("relax.print", [_value(format), *map(_value, values)], {})
+
+
+def assert_op(condition, format_args=None, format: str = ""):
+    """Stops the graph with a message if the condition is false when it runs; the call is not pure.
+
+    format_args  values for the {} of the format: a list, or one; default none
+    """
+    values = [] if format_args is None else format_args
+    listed = list(values) if isinstance(values, list | tuple) else [values]
+    return _core.relax_call_op(
+        "relax.assert_op", [_value(condition), _value(format), *map(_value, listed)], {}
+    )
+
+
+NAMES = {
+    "assert_op": assert_op,
+    "call_dps_packed": call_dps_packed,
+    "call_pure_packed": call_pure_packed,
+    "call_tir": call_tir,
+    "call_tir_inplace": call_tir_inplace,
+    "invoke_closure": invoke_closure,
+    "invoke_pure_closure": invoke_closure,
+    "print": print,
+}
