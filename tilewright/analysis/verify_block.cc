@@ -31,6 +31,31 @@ bool has_conditions(const BlockNode* block) {
   return found;
 }
 
+// The entry of T.reads or T.writes if the user wrote it, else its block.
+ObjectRef place_of(const BufferRegion& region, const BlockNode* block) {
+  return region->span ? ObjectRef(region) : ObjectRef(block);
+}
+
+// The first access to `buffer` that the user wrote in the block, else the block.
+ObjectRef first_access(const Buffer& buffer, const BlockNode* block, bool is_write) {
+  ObjectRef found;
+  auto meet = [&](const Buffer& accessed, const auto* node) {
+    if (!found && accessed == buffer && node->span) found = ObjectRef(node);
+  };
+  for (const Stmt& part : {block->init, block->body}) {
+    if (!part) continue;
+    walk(
+        part,
+        [&](const BufferLoadNode* load) {
+          if (!is_write) meet(load->buffer, load);
+        },
+        [&](const BufferStoreNode* store) {
+          if (is_write) meet(store->buffer, store);
+        });
+  }
+  return found ? found : ObjectRef(block);
+}
+
 bool is_root(const BlockNode* block) {
   return block->iter_vars.empty() && block->reads.empty() && block->writes.empty();
 }
@@ -95,10 +120,11 @@ void Verifier::axes(const BlockRealizeNode* realize) {
 }
 
 void Verifier::region(const BufferRegion& region, const BlockNode* block) {
-  use(region->buffer.get(), ObjectRef(block));
+  const ObjectRef where = place_of(region, block);
+  use(region->buffer.get(), where);
   if (region->region.size() != region->buffer->shape.size())
-    throw UserError(ObjectRef(block), "block {}: region {} has {} dimensions, but buffer {} has {}",
-                    block->name_hint, region_text(region), region->region.size(), region->buffer->name,
+    throw UserError(where, "block {}: region {} has {} dimensions, but buffer {} has {}", block->name_hint,
+                    region_text(region), region->region.size(), region->buffer->name,
                     region->buffer->shape.size());
   for (const Range& range : region->region) {
     expr(range->min);
@@ -115,8 +141,9 @@ void Verifier::promise(const BlockNode* block, const BufferRegion& access,
     if (region->buffer == access->buffer) same.push_back(region);
   }
   if (same.empty())
-    throw UserError(ObjectRef(block), "block {} {} {}, but its {} leaves the buffer out", block->name_hint,
-                    verb, region_text(access), function)
+    throw UserError(first_access(access->buffer, block, is_write),
+                    "block {} {} {}, but its {} leaves the buffer out", block->name_hint, verb,
+                    region_text(access), function)
         .help("add {} to {}, or leave {} out to have it found", region_text(access), function, function);
   if (same.size() > 1 || region_covers(same[0], access) || has_conditions(block)) return;
   for (size_t dim = 0; dim < access->region.size(); ++dim) {
@@ -126,9 +153,9 @@ void Verifier::promise(const BlockNode* block, const BufferRegion& access,
         logical_and(said->min <= done->min, done->min + done->extent <= said->min + said->extent);
     const auto corner = corner_against(inside, nullptr, ranges_);
     if (!corner) continue;
-    throw UserError(ObjectRef(block), "block {} {} {}, but its {} says {}: dimension {} is left at {}",
-                    block->name_hint, verb, region_text(access), function, region_text(same[0]), dim,
-                    values_text(*corner))
+    throw UserError(place_of(same[0], block),
+                    "block {} {} {}, but its {} says {}: dimension {} is left at {}", block->name_hint, verb,
+                    region_text(access), function, region_text(same[0]), dim, values_text(*corner))
         .help("write {} there, or leave {} out to have it found", region_text(access), function);
   }
   each_access(block, block->body, same[0], access, is_write);

@@ -4,6 +4,7 @@
 #include "tilewright/schedule/access.h"
 #include "tilewright/schedule/loops.h"
 #include "tilewright/schedule/report.h"
+#include "tilewright/schedule/stage.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::schedule {
@@ -83,7 +84,7 @@ std::vector<BufferRegion> relaxed_regions(const std::vector<BufferRegion>& regio
         ranges.push_back(
             make_range(analyzer.simplify(box[n].min), analyzer.simplify(box[n].max - box[n].min + 1)));
     }
-    result.push_back(BufferRegionNode::make(region->buffer, ranges));
+    result.push_back(BufferRegionNode::make(region->buffer, ranges, region->span));
   }
   return result;
 }
@@ -122,16 +123,13 @@ Stmt make_init(const BlockRealizeNode* realize, const Halves& halves,
     axes.push_back(with(axis, [&](IterVarNode& n) { n.var = var; }));
     bindings.push_back(substitute(halves.inner_values[n], values));
   }
-  Block block = BlockNode::make(realize->block->name_hint + "_init", axes, std::vector<Buffer>{},
-                                std::vector<BufferRegion>{}, std::vector<BufferRegion>{},
-                                std::vector<MatchBufferRegion>{}, AttrMap{}, Stmt(),
-                                substitute(substitute(realize->block->init, halves.axis_values), inner));
-  const analysis::AccessRegions regions = analysis::access_regions(block);
-  block = with(block, [&](BlockNode& n) { n.reads = regions.reads, n.writes = regions.writes; });
-  Stmt stmt = BlockRealizeNode::make(bindings, analyzer.simplify(substitute(predicate, values)), block);
+  const Block block = new_block(realize->block->name_hint + "_init", axes, Stmt(),
+                                substitute(substitute(realize->block->init, halves.axis_values), inner),
+                                realize->block->span);
+  Stmt stmt = new_stage(block, bindings, analyzer.simplify(substitute(predicate, values)), {}).stmt;
   for (size_t n = kept.size(); n-- > 0;)
     stmt = ForNode::make(kept[n].first->min, kept[n].first->extent, kept[n].second, ForKind::kSerial,
-                         std::string(), AttrMap{}, stmt);
+                         std::string(), AttrMap{}, stmt, kept[n].first->span);
   return stmt;
 }
 
@@ -178,7 +176,8 @@ Blockized blockized(const State& state, NodeId loop_id, bool preserve_unit_iters
   const Halves halves = divide_axes(realize, division, preserve_unit_iters, analyzer);
   const bool has_outer_init = realize->block->init && halves.has_outer_reduction;
   const Block inner = inner_block(realize, halves, has_outer_init);
-  Stmt body = BlockRealizeNode::make(halves.inner_values, division.inner_predicate, inner);
+  const Span& written = realize->block->span;
+  Stmt body = BlockRealizeNode::make(halves.inner_values, division.inner_predicate, inner, written);
   for (size_t n = inner_loops.size(); n-- > 0;)
     body = with(inner_loops[n], [&](ForNode& changed) { changed.body = body; });
   Stmt init;
@@ -187,9 +186,9 @@ Blockized blockized(const State& state, NodeId loop_id, bool preserve_unit_iters
       realize->block->name_hint + "_o", halves.outer_axes, std::vector<Buffer>{},
       relaxed_regions(realize->block->reads, halves.axis_values, halves.inner_axes, analyzer),
       relaxed_regions(realize->block->writes, halves.axis_values, halves.inner_axes, analyzer),
-      std::vector<MatchBufferRegion>{}, AttrMap{}, init, body);
-  return {BlockRealizeNode::make(halves.outer_values, division.outer_predicate, outer), realize->block.get(),
-          inner};
+      std::vector<MatchBufferRegion>{}, AttrMap{}, init, body, written);
+  return {BlockRealizeNode::make(halves.outer_values, division.outer_predicate, outer, written),
+          realize->block.get(), inner};
 }
 
 }  // namespace tilewright::schedule

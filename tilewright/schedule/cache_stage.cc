@@ -24,11 +24,10 @@ std::string fresh_block_name(const State& state, NodeId near, const std::string&
   return fresh;
 }
 
-CopyNest make_copy(const std::string& name, const Buffer& from, const Buffer& to,
-                   const arith::IntervalRegion& region, arith::Analyzer& analyzer) {
+Stage make_copy(const std::string& name, const Buffer& from, const Buffer& to,
+                const arith::IntervalRegion& region, const Span& written, arith::Analyzer& analyzer) {
   std::vector<IterVar> axes;
   std::vector<PrimExpr> values, indices;
-  std::vector<Range> points;
   std::vector<std::pair<Var, PrimExpr>> loops;
   PrimExpr predicate = bool_imm(true);
   for (size_t n = 0; n < from->shape.size(); ++n) {
@@ -65,15 +64,9 @@ CopyNest make_copy(const std::string& name, const Buffer& from, const Buffer& to
     for (const PrimExpr& bound : first) require(value >= bound);
     for (const PrimExpr& bound : end) require(value < bound);
     indices.push_back(axis_var);
-    points.push_back(make_range(axis_var, imm(1, shape->dtype)));
   }
-  Block block = BlockNode::make(
-      name, axes, std::vector<Buffer>{}, std::vector<BufferRegion>{BufferRegionNode::make(from, points)},
-      std::vector<BufferRegion>{BufferRegionNode::make(to, points)}, std::vector<MatchBufferRegion>{},
-      AttrMap{}, Stmt(), store(to, load(from, indices), indices));
-  Stmt stmt = BlockRealizeNode::make(values, predicate, block);
-  for (size_t n = loops.size(); n-- > 0;) stmt = loop(loops[n].first, loops[n].second, stmt);
-  return {block, stmt};
+  const Block block = new_block(name, axes, Stmt(), store(to, load(from, indices), indices), written);
+  return new_stage(block, values, predicate, loops);
 }
 
 }  // namespace tilewright::schedule

@@ -1,21 +1,18 @@
 // What cache_read and cache_write share: a buffer of the same shape and the block that copies a region.
 #pragma once
 #include "tilewright/schedule/access.h"
+#include "tilewright/schedule/stage.h"
 
 namespace tilewright::schedule {
 
 /// A buffer like `buffer` in another storage scope, called A_shared and the like.
 Buffer make_cache(const Buffer& buffer, const std::string& storage_scope);
 
-/// A nest of loops around a block that copies `region` of `from` to `to`.
-struct CopyNest {
-  Block block;
-  Stmt stmt;
-};
 /// `name`, or with the first of _1, _2, ... behind it that no block of the function of `near` is called.
 std::string fresh_block_name(const State& state, NodeId near, const std::string& name);
 
-CopyNest make_copy(const std::string& name, const Buffer& from, const Buffer& to,
-                   const arith::IntervalRegion& region, arith::Analyzer& analyzer);
+/// A nest of loops around a block that copies `region` of `from` to `to`; `written` is its place.
+Stage make_copy(const std::string& name, const Buffer& from, const Buffer& to,
+                const arith::IntervalRegion& region, const Span& written, arith::Analyzer& analyzer);
 
 }  // namespace tilewright::schedule

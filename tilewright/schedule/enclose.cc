@@ -5,6 +5,7 @@
 #include "tilewright/schedule/edit.h"
 #include "tilewright/schedule/loops.h"
 #include "tilewright/schedule/report.h"
+#include "tilewright/schedule/stage.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::schedule {
@@ -106,15 +107,11 @@ Enclosed enclosed(const State& state, const std::vector<NodeId>& blocks, bool pr
   body = substitute_loops(body, renamed, analyzer);
   std::string name;
   for (NodeId block : inside) name += state.node(block).name + "_";
-  result.block =
-      BlockNode::make(name + "o", axes, std::vector<Buffer>{}, std::vector<BufferRegion>{},
-                      std::vector<BufferRegion>{}, std::vector<MatchBufferRegion>{}, AttrMap{}, Stmt(), body);
-  const analysis::AccessRegions regions = analysis::access_regions(result.block);
-  result.block =
-      with(result.block, [&](BlockNode& n) { n.reads = regions.reads, n.writes = regions.writes; });
+  const Span& written = span_of(state.node(blocks[0]).realize()->block);
+  result.block = new_block(name + "o", axes, Stmt(), body, written);
   items.erase(items.begin() + static_cast<long>(first), items.begin() + static_cast<long>(last) + 1);
   items.insert(items.begin() + static_cast<long>(first),
-               BlockRealizeNode::make(values, bool_imm(true), result.block));
+               new_stage(result.block, values, bool_imm(true), {}).stmt);
   if (around.is_loop()) {
     result.stmt = with(around.loop(), [&](ForNode& n) { n.body = seq(items); });
   } else {

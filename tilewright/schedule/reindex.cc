@@ -10,6 +10,7 @@
 #include "tilewright/schedule/layout.h"
 #include "tilewright/schedule/loops.h"
 #include "tilewright/schedule/report.h"
+#include "tilewright/schedule/stage.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::schedule {
@@ -123,11 +124,6 @@ IndexMap map_of_axes(const State& state, const ReindexArgs& args, const std::vec
   return IndexMapNode::make(vars, outputs);
 }
 
-struct Stage {
-  Block block;
-  Stmt stmt;
-};
-
 // The loops around the block that choose the used axes, again, around a block that copies.
 Stage make_stage(const State& state, const ReindexArgs& args, const std::vector<PrimExpr>& indices,
                  const std::vector<size_t>& axes, const IndexMap& map, const Buffer& cache,
@@ -168,15 +164,11 @@ Stage make_stage(const State& state, const ReindexArgs& args, const std::vector<
   const std::vector<PrimExpr> cached = apply_map(map, vars, analyzer);
   const Stmt body = args.is_read ? store(cache, load(args.buffer, place), cached)
                                  : store(args.buffer, load(cache, cached), place);
-  Block block =
-      BlockNode::make(args.name, iters, std::vector<Buffer>{}, std::vector<BufferRegion>{},
-                      std::vector<BufferRegion>{}, std::vector<MatchBufferRegion>{}, AttrMap{}, Stmt(), body);
-  const analysis::AccessRegions regions = analysis::access_regions(block);
-  block = with(block, [&](BlockNode& n) { n.reads = regions.reads, n.writes = regions.writes; });
-  Stmt stmt = BlockRealizeNode::make(bindings, substitute(realize->predicate, values), block);
+  const Block block = new_block(args.name, iters, Stmt(), body, realize->block->span);
+  Stmt stmt = new_stage(block, bindings, substitute(realize->predicate, values), {}).stmt;
   for (size_t n = loops.size(); n-- > 0;)
     stmt = with(loops[n].second, [&](ForNode& loop) {
-      loop.loop_var = loops[n].first, loop.body = stmt, loop.span = Span();
+      loop.loop_var = loops[n].first, loop.body = stmt;
       loop.min = substitute(loop.min, values), loop.extent = substitute(loop.extent, values);
       loop.for_kind = ForKind::kSerial, loop.thread_tag.clear(), loop.annotations = AttrMap();
     });

@@ -8,6 +8,7 @@
 #include "tilewright/schedule/loops.h"
 #include "tilewright/schedule/outer_regions.h"
 #include "tilewright/schedule/report.h"
+#include "tilewright/schedule/stage.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::schedule {
@@ -51,15 +52,10 @@ arith::IntervalRegion tile_of(const State& state, const TileCopyArgs& args, arit
   return arith::intersect(tile, arith::to_intervals(full_region(args.buffer)->region), analyzer);
 }
 
-struct Copy {
-  Block block;
-  Stmt stmt;
-};
-
 // with T.block(name): v0 = loop variable, ...
 //     for ax0, ...: to[min(v0) + ax0, ...] = from[...]
-Copy make_copy_block(const State& state, const TileCopyArgs& args, const Buffer& cache,
-                     const arith::IntervalRegion& tile, arith::Analyzer& analyzer) {
+Stage make_copy_block(const State& state, const TileCopyArgs& args, const Buffer& cache,
+                      const arith::IntervalRegion& tile, arith::Analyzer& analyzer) {
   const Buffer &from = args.is_read ? args.buffer : cache, &to = args.is_read ? cache : args.buffer;
   std::vector<NodeId> loops = state.loops_above(args.loop);
   loops.push_back(args.loop);
@@ -105,18 +101,18 @@ Copy make_copy_block(const State& state, const TileCopyArgs& args, const Buffer&
   }
   Stmt body = store(to, load(from, indices), indices);
   if (!is_one(guard)) body = IfThenElseNode::make(guard, body);
-  for (size_t n = inner.size(); n-- > 0;) body = loop(inner[n].first, inner[n].second, body);
-  AttrMap annotations;
-  annotations.set("auto_copy", bool_imm(true));
-  Block block = BlockNode::make(cache->name, axes, std::vector<Buffer>{},
-                                std::vector<BufferRegion>{BufferRegionNode::make(from, region)},
-                                std::vector<BufferRegion>{BufferRegionNode::make(to, region)},
-                                std::vector<MatchBufferRegion>{}, annotations, Stmt(), body);
+  const Span& written = state.node(args.block).block()->span;
+  const Block found = new_block(cache->name, axes, Stmt(), new_loops(inner, body, written), written,
+                                {{"auto_copy", bool_imm(true)}});
+  const Block block = with(found, [&](BlockNode& n) {
+    n.reads = {BufferRegionNode::make(from, region)};
+    n.writes = {BufferRegionNode::make(to, region)};
+  });
   // where the block does not run at all there is nothing to bring back
   PrimExpr runs = bool_imm(true);
   std::vector<Range> domains;
   if (!args.is_read) why_not_bijective(state, args.block, args.loop, &domains, &runs);
-  return {block, BlockRealizeNode::make(bindings, runs, block)};
+  return new_stage(block, bindings, runs, {});
 }
 
 }  // namespace
@@ -135,7 +131,7 @@ NodeId add_tile_copy(State& state, const TileCopyArgs& args) {
                  "block {} may leave elements of {} unwritten, which a copy would overwrite",
                  realize->block->name_hint, args.buffer->name);
   const Buffer cache = make_cache(args.buffer, args.storage_scope);
-  const Copy copy = make_copy_block(state, args, cache, tile, analyzer);
+  const Stage copy = make_copy_block(state, args, cache, tile, analyzer);
   const Block changed = substitute(realize->block, {{args.buffer.get(), cache}});
   const NodeId child = child_towards(state, args.loop, args.block);
   Edit inside(state), edit(state);

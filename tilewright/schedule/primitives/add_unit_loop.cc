@@ -1,6 +1,7 @@
 // add_unit_loop: a loop of one iteration around a block or loop.
 #include "tilewright/schedule/primitive.h"
 #include "tilewright/schedule/report.h"
+#include "tilewright/schedule/stage.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::schedule {
@@ -18,7 +19,8 @@ LoopRef apply(State& state, const Args& args) {
   const NodeId parent = state.node(id).parent;
   if (parent == kNoNode) throw refuse(state, id, "block {} is the root", state.node(id).name);
   const Var unit = make_var("u");
-  state.replace(id, loop(unit, imm(1), state.node(id).stmt));
+  const Stmt& body = state.node(id).stmt;
+  state.replace(id, new_loops({{unit, imm(1)}}, body, span_of(body)));
   return state.new_loop_ref(state.find(unit.get(), parent));
 }
 

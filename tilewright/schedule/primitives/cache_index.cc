@@ -7,6 +7,7 @@
 #include "tilewright/schedule/loops.h"
 #include "tilewright/schedule/primitive.h"
 #include "tilewright/schedule/report.h"
+#include "tilewright/schedule/stage.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::schedule {
@@ -80,30 +81,25 @@ std::vector<Index> indices_of(const BlockNode* block) {
 }
 
 // for ax0, ...: with T.block("index_n"): index_var_n[v0, ...] = value
-Stmt make_stage(Index* index, size_t number, const std::string& storage_scope) {
+Stmt make_stage(Index* index, size_t number, const std::string& storage_scope, const Span& written) {
   std::vector<PrimExpr> shape, bindings, place;
   std::vector<IterVar> axes;
-  std::vector<Var> loops;
+  std::vector<std::pair<Var, PrimExpr>> loops;
   Substitution values;
   for (const IterVar& axis : index->axes) {
     shape.push_back(arith::simplify(axis->dom->min + axis->dom->extent));
-    loops.push_back(make_var(fmt::format("ax{}", loops.size()), axis->var->dtype));
+    const Var loop_var = make_var(fmt::format("ax{}", loops.size()), axis->var->dtype);
+    loops.emplace_back(loop_var, axis->dom->extent);
     const Var var = make_var(fmt::format("v{}", axes.size()), axis->var->dtype);
     axes.push_back(IterVarNode::make(var, axis->dom, IterType::kSpatial, std::string()));
-    bindings.push_back(is_zero(axis->dom->min) ? PrimExpr(loops.back()) : axis->dom->min + loops.back());
+    bindings.push_back(is_zero(axis->dom->min) ? PrimExpr(loop_var) : axis->dom->min + loop_var);
     values[axis->var.get()] = var;
     place.push_back(var);
   }
   index->buffer = make_buffer(fmt::format("index_var_{}", number), shape, index->value->dtype, storage_scope);
-  Block block = BlockNode::make(fmt::format("index_{}", number), axes, std::vector<Buffer>{},
-                                std::vector<BufferRegion>{}, std::vector<BufferRegion>{},
-                                std::vector<MatchBufferRegion>{}, AttrMap{}, Stmt(),
-                                store(index->buffer, substitute(index->value, values), place));
-  const analysis::AccessRegions regions = analysis::access_regions(block);
-  index->block = with(block, [&](BlockNode& n) { n.reads = regions.reads, n.writes = regions.writes; });
-  Stmt stmt = BlockRealizeNode::make(bindings, bool_imm(true), index->block);
-  for (size_t n = loops.size(); n-- > 0;) stmt = loop(loops[n], index->axes[n]->dom->extent, stmt);
-  return stmt;
+  index->block = new_block(fmt::format("index_{}", number), axes, Stmt(),
+                           store(index->buffer, substitute(index->value, values), place), written);
+  return new_stage(index->block, bindings, bool_imm(true), loops).stmt;
 }
 
 Block with_indices(const Block& block, const std::vector<Index>& indices) {

@@ -47,9 +47,10 @@ std::vector<BlockRef> apply(State& state, Args& args) {
   }
   const Buffer cache = make_cache(buffer, args.storage_scope);
   const std::string copied = fresh_block_name(state, block, cache->name);
-  const CopyNest in = make_copy(copied, buffer, cache, *touched, analyzer);
-  const CopyNest out =
-      make_copy(fresh_block_name(state, block, copied + "_1"), cache, buffer, *touched, analyzer);
+  const Span& place = realize->block->span;
+  const Stage in = make_copy(copied, buffer, cache, *touched, place, analyzer);
+  const Stage out =
+      make_copy(fresh_block_name(state, block, copied + "_1"), cache, buffer, *touched, place, analyzer);
   const Block changed =
       substitute(realize->block, {{buffer.get(), cache}, {buffer->data.get(), cache->data}});
   Edit edit(state);

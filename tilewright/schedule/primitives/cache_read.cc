@@ -79,8 +79,8 @@ BlockRef apply(State& state, Args& args) {
     }
   }
   const Buffer cache = make_cache(buffer, args.storage_scope);
-  const CopyNest copy =
-      make_copy(fresh_block_name(state, block, cache->name), buffer, cache, *needed, analyzer);
+  const Stage copy = make_copy(fresh_block_name(state, block, cache->name), buffer, cache, *needed,
+                               span_of(state.node(block).realize()->block), analyzer);
 
   // With the consumers changed, the copy goes before the first of them.
   Edit edit(state);

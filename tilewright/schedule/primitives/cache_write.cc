@@ -74,8 +74,8 @@ BlockRef apply(State& state, Args& args) {
                  name, buffer->name);
 
   const Buffer cache = make_cache(buffer, args.storage_scope);
-  const CopyNest copy =
-      make_copy(fresh_block_name(state, block, cache->name), cache, buffer, *written, analyzer);
+  const Stage copy = make_copy(fresh_block_name(state, block, cache->name), cache, buffer, *written,
+                               span_of(state.node(block).realize()->block), analyzer);
   Edit edit(state);
   std::vector<NodeId> changed = {block};
   for (BlockRef ref : args.consumer_blocks) {

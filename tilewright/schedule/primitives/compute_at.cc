@@ -8,6 +8,7 @@
 #include "tilewright/schedule/loops.h"
 #include "tilewright/schedule/primitive.h"
 #include "tilewright/schedule/report.h"
+#include "tilewright/schedule/stage.h"
 #include "tilewright/schedule/witness.h"
 #include "tilewright/tir/builder.h"
 
@@ -160,9 +161,7 @@ void apply(State& state, const MoveArgs& args) {
   }
   AxisNest nest = make_nest(axes, intervals, domains, args.preserve_unit_loops, analyzer);
   nest.require(guard);
-  Stmt stmt = BlockRealizeNode::make(nest.values, nest.predicate, realize->block);
-  for (size_t n = nest.loops.size(); n-- > 0;)
-    stmt = tir::loop(nest.loops[n].first, nest.loops[n].second, stmt);
+  const Stmt stmt = new_stage(realize->block, nest.values, nest.predicate, nest.loops).stmt;
   const size_t position = insert_position(state, loop, args.index, producers_of(state, block), consumers);
   Edit edit(state);
   edit.remove(block);

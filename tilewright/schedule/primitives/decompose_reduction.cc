@@ -8,6 +8,7 @@
 #include "tilewright/schedule/outer_regions.h"
 #include "tilewright/schedule/primitive.h"
 #include "tilewright/schedule/report.h"
+#include "tilewright/schedule/stage.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::schedule {
@@ -72,12 +73,7 @@ void require_single_pass(const State& state, NodeId block, NodeId loop, const st
   }
 }
 
-struct InitNest {
-  Block block;
-  Stmt stmt;
-};
-
-InitNest make_init(const State& state, NodeId block_id, const std::vector<NodeId>& inner) {
+Stage make_init(const State& state, NodeId block_id, const std::vector<NodeId>& inner) {
   const BlockRealizeNode* realize = state.node(block_id).realize();
   const BlockNode* block = realize->block.get();
   arith::Analyzer analyzer;
@@ -114,14 +110,10 @@ InitNest make_init(const State& state, NodeId block_id, const std::vector<NodeId
     axes.push_back(with(axis, [&](IterVarNode& changed) { changed.var = var; }));
     bindings.push_back(value);
   }
-  Block init = BlockNode::make(block->name_hint + "_init", std::move(axes), std::vector<Buffer>{},
-                               std::vector<BufferRegion>{}, std::vector<BufferRegion>{},
-                               std::vector<MatchBufferRegion>{}, AttrMap{}, Stmt(),
-                               substitute(block->init, axis_values));
-  const analysis::AccessRegions regions = analysis::access_regions(init);
-  init = with(init, [&](BlockNode& n) { n.reads = regions.reads, n.writes = regions.writes; });
+  const Block init = new_block(block->name_hint + "_init", std::move(axes), Stmt(),
+                               substitute(block->init, axis_values), block->span);
   const PrimExpr predicate = analyzer.simplify(substitute(realize->predicate, values));
-  Stmt stmt = BlockRealizeNode::make(std::move(bindings), predicate, init);
+  Stmt stmt = new_stage(init, std::move(bindings), predicate, {}).stmt;
   for (size_t n = loops.size(); n-- > 0;) {
     const auto& [loop, var] = loops[n];
     stmt = with(loop, [&](ForNode& changed) {
@@ -129,7 +121,6 @@ InitNest make_init(const State& state, NodeId block_id, const std::vector<NodeId
       changed.extent = substitute(loop->extent, values);
       changed.loop_var = var;
       changed.body = stmt;
-      changed.span = Span();
     });
   }
   return {init, stmt};
@@ -174,7 +165,7 @@ BlockRef apply(State& state, const Args& args) {
   }
   const std::vector<NodeId> inner(at, above.end());
   require_single_pass(state, block_id, loop_id, inner);
-  const InitNest init = make_init(state, block_id, inner);
+  const Stage init = make_init(state, block_id, inner);
   const Block update = make_update(realize->block.get());
   Edit inside(state);
   inside.replace_block(block_id, with(realize, [&](BlockRealizeNode& n) { n.block = update; }));

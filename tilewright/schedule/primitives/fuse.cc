@@ -3,6 +3,7 @@
 #include "tilewright/schedule/loops.h"
 #include "tilewright/schedule/primitive.h"
 #include "tilewright/schedule/report.h"
+#include "tilewright/schedule/stage.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::schedule {
@@ -72,7 +73,7 @@ LoopRef apply(State& state, const Args& args) {
   }
   const NodeId scope = state.node(loops[0]).parent;
   Stmt body = substitute_loops(state.node(loops.back()).loop()->body, substitution, analyzer);
-  state.replace(loops[0], loop(fused, extent, body));
+  state.replace(loops[0], new_loops({{fused, extent}}, body, span_of(state.node(loops[0]).stmt)));
   return state.new_loop_ref(state.find(fused.get(), scope));
 }
 

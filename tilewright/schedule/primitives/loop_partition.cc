@@ -109,7 +109,7 @@ std::vector<LoopRef> apply(State& state, const Args& args) {
     if (!args.preserve_unit_iters || lengths[n] > 1) analyzer.bind(vars[n], make_range(start, extent));
     Stmt body = substitute_loops(loop->body, {{loop->loop_var.get(), vars[n]}}, analyzer);
     const For part = with(loop, [&](ForNode& changed) {
-      changed.min = start, changed.extent = extent, changed.loop_var = vars[n], changed.span = Span();
+      changed.min = start, changed.extent = extent, changed.loop_var = vars[n];
     });
     BlockMap changed;
     body = with_domain(body, part.get(), &changed);

@@ -160,7 +160,7 @@ LoopRef apply(State& state, const Args& args) {
   Stmt merged = seq(bodies);
   for (size_t n = vars.size(); n-- > 0;)
     merged = with(state.node(nests[0][n]).loop(),
-                  [&](ForNode& loop) { loop.loop_var = vars[n], loop.body = merged, loop.span = Span(); });
+                  [&](ForNode& loop) { loop.loop_var = vars[n], loop.body = merged; });
   Edit edit(state);
   edit.replace(nests[0][0], merged);
   for (size_t n = 1; n < nests.size(); ++n) edit.remove(nests[n][0]);

@@ -8,6 +8,7 @@
 #include "tilewright/schedule/loops.h"
 #include "tilewright/schedule/primitive.h"
 #include "tilewright/schedule/report.h"
+#include "tilewright/schedule/stage.h"
 #include "tilewright/schedule/trivial_nest.h"
 #include "tilewright/tir/builder.h"
 
@@ -145,25 +146,20 @@ void require_no_zero_divisor(const State& state, NodeId id, const std::vector<in
   });
 }
 
-struct Stage {
-  Block block;
-  Stmt stmt;
-};
-
 // Copies between a buffer and its padded copy; `fills` also stores zeros where there is no element.
-Stage make_stage(const Operand& operand, bool fills) {
+Stage make_stage(const Operand& operand, bool fills, const Span& written) {
   const Buffer &from = fills ? operand.buffer : operand.padded, &to = fills ? operand.padded : operand.buffer;
-  std::vector<Var> loops;
+  std::vector<std::pair<Var, PrimExpr>> loops;
   std::vector<IterVar> axes;
   std::vector<PrimExpr> values, indices;
   PrimExpr inside = bool_imm(true);
   for (size_t n = 0; n < to->shape.size(); ++n) {
     const DataType dtype = to->shape[n]->dtype;
-    loops.push_back(make_var(fmt::format("ax{}", n), dtype));
+    loops.emplace_back(make_var(fmt::format("ax{}", n), dtype), to->shape[n]);
     axes.push_back(IterVarNode::make(make_var(fmt::format("v{}", n), dtype),
                                      make_range(imm(0, dtype), to->shape[n]), IterType::kSpatial,
                                      std::string()));
-    values.push_back(loops.back());
+    values.push_back(loops.back().first);
     indices.push_back(axes.back()->var);
     if (!fills || is_const_int(from->shape[n], to->shape[n].as<IntImmNode>()->value)) continue;
     const PrimExpr below = indices.back() < from->shape[n];
@@ -172,15 +168,8 @@ Stage make_stage(const Operand& operand, bool fills) {
   PrimExpr value = load(from, indices);
   if (!is_one(inside))
     value = call(from->dtype, "tir.if_then_else", {inside, value, make_const(from->dtype, 0)});
-  Block block =
-      BlockNode::make(operand.padded->name, axes, std::vector<Buffer>{}, std::vector<BufferRegion>{},
-                      std::vector<BufferRegion>{}, std::vector<MatchBufferRegion>{}, AttrMap{}, Stmt(),
-                      store(to, value, indices));
-  const analysis::AccessRegions regions = analysis::access_regions(block);
-  block = with(block, [&](BlockNode& n) { n.reads = regions.reads, n.writes = regions.writes; });
-  Stmt stmt = BlockRealizeNode::make(values, bool_imm(true), block);
-  for (size_t n = loops.size(); n-- > 0;) stmt = loop(loops[n], to->shape[n], stmt);
-  return {block, stmt};
+  const Block block = new_block(operand.padded->name, axes, Stmt(), store(to, value, indices), written);
+  return new_stage(block, values, bool_imm(true), loops);
 }
 
 // Gives operands that get longer a padded copy; the others are dropped.
@@ -253,10 +242,11 @@ void apply(State& state, const Args& args) {
     });
   std::vector<Stmt> parts;
   for (const Operand& operand : operands) {
-    if (operand.buffer != result) parts.push_back(make_stage(operand, true).stmt);
+    if (operand.buffer != result) parts.push_back(make_stage(operand, true, realize->block->span).stmt);
   }
   parts.push_back(stmt);
-  if (operands[0].buffer == result) parts.push_back(make_stage(operands[0], false).stmt);
+  if (operands[0].buffer == result)
+    parts.push_back(make_stage(operands[0], false, realize->block->span).stmt);
   Edit edit(state);
   edit.forward(realize->block.get(), changed);
   edit.replace(nest.empty() ? id : nest[0], seq(std::move(parts)));

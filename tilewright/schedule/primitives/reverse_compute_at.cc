@@ -9,6 +9,7 @@
 #include "tilewright/schedule/loops.h"
 #include "tilewright/schedule/primitive.h"
 #include "tilewright/schedule/report.h"
+#include "tilewright/schedule/stage.h"
 #include "tilewright/schedule/witness.h"
 #include "tilewright/tir/builder.h"
 
@@ -74,9 +75,7 @@ std::vector<AxisConstraint> produced_regions(const State& state, NodeId block, N
 State moved(const State& state, NodeId block, NodeId loop, NodeId around, const AxisNest& nest,
             size_t position) {
   const BlockRealizeNode* realize = state.node(block).realize();
-  Stmt stmt = BlockRealizeNode::make(nest.values, nest.predicate, realize->block);
-  for (size_t n = nest.loops.size(); n-- > 0;)
-    stmt = tir::loop(nest.loops[n].first, nest.loops[n].second, stmt);
+  const Stmt stmt = new_stage(realize->block, nest.values, nest.predicate, nest.loops).stmt;
   State result = state;
   Edit edit(state);
   edit.remove(block);

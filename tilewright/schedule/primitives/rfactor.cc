@@ -7,6 +7,7 @@
 #include "tilewright/schedule/primitive.h"
 #include "tilewright/schedule/reduction.h"
 #include "tilewright/schedule/report.h"
+#include "tilewright/schedule/stage.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::schedule {
@@ -116,21 +117,14 @@ Axes divide_axes(const State& state, NodeId block_id, NodeId loop_id) {
   return axes;
 }
 
-Block with_regions(Block block) {
-  const analysis::AccessRegions regions = analysis::access_regions(block);
-  return with(block, [&](BlockNode& n) { n.reads = regions.reads, n.writes = regions.writes; });
-}
-
 Block reduction_block(std::string name, const std::vector<IterVar>& axes, const Buffer& buffer,
                       const std::vector<PrimExpr>& indices, const Update& update, const PrimExpr& identity,
-                      const PrimExpr& term, const AttrMap& annotations) {
+                      const PrimExpr& term, const Span& written) {
   const PrimExpr self = load(buffer, indices);
   const PrimExpr value = update.self_is_left ? make_binary(update.op->kind, self, term)
                                              : make_binary(update.op->kind, term, self);
-  return with_regions(BlockNode::make(std::move(name), axes, std::vector<Buffer>{},
-                                      std::vector<BufferRegion>{}, std::vector<BufferRegion>{},
-                                      std::vector<MatchBufferRegion>{}, annotations,
-                                      store(buffer, identity, indices), store(buffer, value, indices)));
+  return new_block(std::move(name), axes, store(buffer, identity, indices), store(buffer, value, indices),
+                   written);
 }
 
 // Where the guard keeps a partial result from being started, the combination would read what nobody has
@@ -217,7 +211,7 @@ BlockRef apply(State& state, const Args& args) {
   const Block first =
       reduction_block(name + "_rf", axes.partial, partial, partial_indices(axes.reduce_values, axes.factor),
                       update, substitute(update.identity, axes.reduce_values),
-                      substitute(update.term, axes.reduce_values), AttrMap{});
+                      substitute(update.term, axes.reduce_values), realize->block->span);
   std::vector<IterVar> combine_axes = axes.combine;
   combine_axes.insert(
       combine_axes.begin(),
@@ -226,9 +220,10 @@ BlockRef apply(State& state, const Args& args) {
   std::vector<PrimExpr> indices;
   for (const PrimExpr& index : update.store->indices)
     indices.push_back(substitute(index, axes.combine_spatial));
-  const Block second = reduction_block(
+  Block second = reduction_block(
       name, combine_axes, result, indices, update, substitute(update.identity, axes.combine_spatial),
-      load(partial, partial_indices(axes.combine_spatial, axes.combine_factor)), realize->block->annotations);
+      load(partial, partial_indices(axes.combine_spatial, axes.combine_factor)), realize->block->span);
+  second = with(second, [&](BlockNode& n) { n.annotations = realize->block->annotations; });
 
   // The first block stays in the nest; the second gets one of its own behind it.
   std::vector<PrimExpr> values = {nullptr};
@@ -243,10 +238,9 @@ BlockRef apply(State& state, const Args& args) {
   const Var combine_var = make_var(fmt::format("ax{}", spatial), factor_loop->loop_var->dtype);
   loops.emplace_back(combine_var, factor_loop->extent);
   values[0] = combine_var;
-  Stmt second_nest = BlockRealizeNode::make(values, PrimExpr(bool_imm(true)), second);
-  for (size_t n = loops.size(); n-- > 0;) second_nest = loop(loops[n].first, loops[n].second, second_nest);
+  const Stmt second_nest = new_stage(second, values, bool_imm(true), loops).stmt;
   Edit inside(state);
-  inside.replace(block_id, BlockRealizeNode::make(axes.partial_values, realize->predicate, first));
+  inside.replace(block_id, new_stage(first, axes.partial_values, realize->predicate, {}).stmt);
   Edit edit(state);
   edit.forward(realize->block.get(), second);
   edit.replace(nest, seq({inside.build(nest), second_nest}));

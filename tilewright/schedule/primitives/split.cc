@@ -2,6 +2,7 @@
 #include "tilewright/schedule/loops.h"
 #include "tilewright/schedule/primitive.h"
 #include "tilewright/schedule/report.h"
+#include "tilewright/schedule/stage.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::schedule {
@@ -86,14 +87,15 @@ std::vector<LoopRef> apply(State& state, const Args& args) {
   bind_loops_above(state, id, analyzer);
   bind_loops_above(state, id, bounds);
   // i -> (i_0 * f_1 + i_1) * f_2 + ...
-  std::vector<Var> vars;
+  std::vector<std::pair<Var, PrimExpr>> loops;
   PrimExpr value;
   for (size_t n = 0; n < extents.size(); ++n) {
-    vars.push_back(make_var(fmt::format("{}_{}", loop->loop_var->name_hint, n), loop->loop_var->dtype));
-    const Range range = make_range(imm(0, vars[n]->dtype), extents[n]);
-    if (!args.preserve_unit_iters || !is_one(extents[n])) analyzer.bind(vars[n], range);
-    bounds.bind(vars[n], range);
-    value = n == 0 ? PrimExpr(vars[n]) : value * extents[n] + vars[n];
+    const Var var = make_var(fmt::format("{}_{}", loop->loop_var->name_hint, n), loop->loop_var->dtype);
+    loops.emplace_back(var, extents[n]);
+    const Range range = make_range(imm(0, var->dtype), extents[n]);
+    if (!args.preserve_unit_iters || !is_one(extents[n])) analyzer.bind(var, range);
+    bounds.bind(var, range);
+    value = n == 0 ? PrimExpr(var) : value * extents[n] + var;
   }
   value = analyzer.simplify(value);
   const PrimExpr guard = bounds.simplify(value < loop->extent);
@@ -103,11 +105,10 @@ std::vector<LoopRef> apply(State& state, const Args& args) {
   Stmt body = guarded(loop->body, PrimExpr(loop->loop_var) < loop->extent + loop->min, analyzer);
   if (is_one(guard)) body = loop->body;
   body = substitute_loops(body, {{loop->loop_var.get(), analyzer.simplify(value + loop->min)}}, analyzer);
-  for (size_t n = extents.size(); n-- > 0;) body = tir::loop(vars[n], extents[n], body);
   const NodeId scope = state.node(id).parent;
-  state.replace(id, body);
+  state.replace(id, new_loops(loops, body, loop->span));
   std::vector<LoopRef> results;
-  for (const Var& var : vars) results.push_back(state.new_loop_ref(state.find(var.get(), scope)));
+  for (const auto& [var, extent] : loops) results.push_back(state.new_loop_ref(state.find(var.get(), scope)));
   return results;
 }
 

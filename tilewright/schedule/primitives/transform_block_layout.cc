@@ -6,6 +6,7 @@
 #include "tilewright/schedule/layout.h"
 #include "tilewright/schedule/primitive.h"
 #include "tilewright/schedule/report.h"
+#include "tilewright/schedule/stage.h"
 #include "tilewright/schedule/trivial_nest.h"
 #include "tilewright/tir/builder.h"
 
@@ -58,17 +59,17 @@ void apply(State& state, const Args& args) {
                  text(analyzer.simplify(product(extents))), state.node(id).name,
                  text(analyzer.simplify(product(space.shape))));
   std::vector<IterVar> axes;
-  std::vector<Var> loops;
+  std::vector<std::pair<Var, PrimExpr>> loops;
   std::vector<PrimExpr> values, outputs;
   for (size_t n = 0; n < space.shape.size(); ++n) {
     const DataType dtype = space.shape[n]->dtype;
     const Range range = make_range(imm(0, dtype), space.shape[n]);
-    loops.push_back(make_var(fmt::format("ax{}", n), dtype));
+    loops.emplace_back(make_var(fmt::format("ax{}", n), dtype), space.shape[n]);
     axes.push_back(IterVarNode::make(make_var(fmt::format("v{}", n), dtype), range,
                                      type_of(state, id, args.index_map->final_indices[n], args.index_map),
                                      std::string()));
     analyzer.bind(axes.back()->var, range);
-    values.push_back(loops.back());
+    values.push_back(loops.back().first);
     outputs.push_back(axes.back()->var);
   }
   const std::vector<PrimExpr> inverse = inverse_of(state, id, args.index_map, space, outputs);
@@ -83,7 +84,7 @@ void apply(State& state, const Args& args) {
       });
   const Block block = with(moved, [&](BlockNode& n) { n.iter_vars = axes; });
   Stmt stmt = with(realize, [&](BlockRealizeNode& n) { n.block = block, n.iter_values = values; });
-  for (size_t n = loops.size(); n-- > 0;) stmt = loop(loops[n], space.shape[n], stmt);
+  stmt = new_loops(loops, stmt, block->span);
   state.replace(nest.empty() ? id : nest[0], stmt, {{realize->block.get(), block}});
 }
 

@@ -8,6 +8,7 @@
 #include "tilewright/schedule/loops.h"
 #include "tilewright/schedule/primitive.h"
 #include "tilewright/schedule/report.h"
+#include "tilewright/schedule/stage.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::schedule {
@@ -49,26 +50,21 @@ PrimExpr pad_value_at(const State& state, NodeId block, const ObjectRef& value, 
   return cast(buffer->dtype, result);
 }
 
-struct PadNest {
-  Block block;
-  Stmt stmt;
-};
-
 // A nest over the new buffer that runs where no old element is: it stores the pad value or, in a buffer that
 // comes from outside, says that it is there.
-PadNest make_pad(const State& state, NodeId where, const Args& args, const MappedSpace& space,
-                 const Buffer& before, const Buffer& after, bool is_input) {
-  std::vector<Var> loops;
+Stage make_pad(const State& state, NodeId where, const Args& args, const MappedSpace& space,
+               const Buffer& before, const Buffer& after, bool is_input) {
+  std::vector<std::pair<Var, PrimExpr>> loops;
   std::vector<IterVar> axes;
   std::vector<PrimExpr> values, indices;
   arith::Analyzer analyzer;
   for (size_t n = 0; n < after->shape.size(); ++n) {
     const Range range = make_range(imm(0, after->shape[n]->dtype), after->shape[n]);
-    loops.push_back(make_var(fmt::format("ax{}", n), after->shape[n]->dtype));
-    analyzer.bind(loops.back(), range);
+    loops.emplace_back(make_var(fmt::format("ax{}", n), after->shape[n]->dtype), after->shape[n]);
+    analyzer.bind(loops.back().first, range);
     axes.push_back(IterVarNode::make(make_var(fmt::format("v{}", n), after->shape[n]->dtype), range,
                                      IterType::kSpatial, std::string()));
-    values.push_back(loops.back());
+    values.push_back(loops.back().first);
     indices.push_back(axes.back()->var);
   }
   PrimExpr is_element = bool_imm(true);
@@ -80,15 +76,9 @@ PadNest make_pad(const State& state, NodeId where, const Args& args, const Mappe
   Stmt body =
       is_input ? Stmt(EvaluateNode::make(call(kBoolType, "tir.assume", {equal(load(after, indices), value)})))
                : store(after, value, indices);
-  Block block =
-      BlockNode::make(after->name + (is_input ? "_assumptions" : "_pad"), axes, std::vector<Buffer>{},
-                      std::vector<BufferRegion>{}, std::vector<BufferRegion>{},
-                      std::vector<MatchBufferRegion>{}, AttrMap{}, Stmt(), body);
-  const analysis::AccessRegions regions = analysis::access_regions(block);
-  block = with(block, [&](BlockNode& n) { n.reads = regions.reads, n.writes = regions.writes; });
-  Stmt stmt = BlockRealizeNode::make(values, is_padding, block);
-  for (size_t n = loops.size(); n-- > 0;) stmt = loop(loops[n], after->shape[n], stmt);
-  return {block, stmt};
+  const Block block = new_block(after->name + (is_input ? "_assumptions" : "_pad"), axes, Stmt(), body,
+                                span_of(state.node(where).realize()->block));
+  return new_stage(block, values, is_padding, loops);
 }
 
 // The pad nest stands after what writes the buffer, or at the start for a buffer that nothing writes.
@@ -128,7 +118,7 @@ void apply(State& state, Args& args) {
     n.data = pointer_var(n.data->name_hint, n.dtype, n.scope());
     n.axis_separators.clear();
   });
-  PadNest pad;
+  Stage pad;
   if (args.pad_value) {
     const bool is_input = target.owner == kNoNode && writers_of(state, scope, buffer).empty();
     pad = make_pad(state, block, args, space, buffer, changed, is_input);
