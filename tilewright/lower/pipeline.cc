@@ -4,6 +4,7 @@
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/lower/lowered.h"
+#include "tilewright/lower/passes/check_machine.h"
 #include "tilewright/lower/passes/passes.h"
 #include "tilewright/support/error.h"
 
@@ -28,9 +29,11 @@ const std::vector<Step>& cpu_steps() {
       {"share_storage", "buffers that do not live at the same time share memory", share_storage},
       {"unroll_loops", "unrolled loops become copies", unroll_loops},
       {"simplify_copies", "guards that hold in a copy go", simplify},
+      {"spell_out_calls", "functions that machines lack are spelled out", spell_out_calls},
       {"vectorize_loops", "vectorized loops become vector expressions", vectorize_loops},
       {"widen_floats", "floats of 8 and 16 bits are computed in float32", widen_floats_except_float16},
       {"simplify_flat", "flat indices are simplified", simplify},
+      {"remove_no_op", "statements that compute nothing are gone", remove_no_op},
   };
   return steps;
 }
@@ -88,14 +91,15 @@ ir::IRModule with_imports(const ir::IRModule& module, std::string_view attr,
 ir::IRModule lower(const std::vector<Step>& steps, const std::string& name, const tir::PrimFunc& func,
                    const StepObserver& observe) {
   tir::PrimFunc lowered = func;
-  for (const Step& step : steps) {
-    try {
+  try {
+    require_code_for_cpu(func);
+    for (const Step& step : steps) {
       lowered = step.run(lowered);
-    } catch (Error& error) {
-      error.add_prefix(name);
-      throw;
+      if (observe) observe(step, lowered);
     }
-    if (observe) observe(step, lowered);
+  } catch (Error& error) {
+    error.add_prefix(name);
+    throw;
   }
   ir::IRModule module = split_functions(name, lowered);
   module = with_imports(module, kImportLlvm, imported(func, "pragma_import_llvm", "LLVM IR"));

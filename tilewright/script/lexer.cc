@@ -8,8 +8,8 @@ namespace tilewright::script {
 
 Text::Text(Ref<Source> source) : source_(std::move(source)) {
   const std::string& text = source_->text;
-  if (text.size() >= size_t{1} << 31)
-    throw UserError("{}: the program has {} bytes, more than 2**31", source_->name, text.size());
+  TILEWRIGHT_CHECK(text.size() < size_t{1} << 31, "{}: the program has {} bytes, more than 2**31",
+                   source_->name, text.size());
   line_starts_.push_back(0);
   for (size_t n = 0; n < text.size(); ++n) {
     if (text[n] == '\n') line_starts_.push_back(static_cast<uint32_t>(n + 1));

@@ -66,9 +66,8 @@ std::vector<Tensor> compute_many(Shape shape,
   for (const IterVar& axis : axes) vars.push_back(axis->var);
   std::vector<PrimExpr> values = body(vars);
   TILEWRIGHT_CHECK(!values.empty(), "computation {} has no value", named.name);
-  for (const PrimExpr& value : values) {
-    if (!value) throw UserError("computation {} has no value for an element", named.name);
-  }
+  for (const PrimExpr& value : values)
+    TILEWRIGHT_CHECK(value, "computation {} has no value for an element", named.name);
   Operation op = TeComputeNode::make(std::move(named.name), std::move(axes), values, std::move(named.attrs));
   std::vector<Tensor> outputs;
   for (size_t n = 0; n < values.size(); ++n) outputs.push_back(output_of(op, n, shape, values[n]->dtype));

@@ -34,8 +34,8 @@ PrimExpr make_const(DataType dtype, double value) {
 PrimExpr make_const_int(DataType dtype, int64_t value) {
   const DataType element = dtype.element();
   if (element.is_float()) return broadcast_to(float_imm(static_cast<double>(value), element), dtype);
-  if (!element.is_integral() && !element.is_bool())
-    throw UserError("there is no literal of dtype {}", dtype.str());
+  TILEWRIGHT_CHECK(element.is_integral() || element.is_bool(), "there is no literal of dtype {}",
+                   dtype.str());
   return broadcast_to(imm(value, element), dtype);
 }
 

@@ -140,7 +140,10 @@ Op find_op(std::string_view name) {
   if (!builtin) {
     std::vector<std::string_view> names;
     for (const BuiltinOp& op : kBuiltinOps) names.push_back(op.name);
-    throw UserError("there is no TIR operator \"{}\"", name).help("{}", nearest_names_text(name, names));
+    std::string_view short_name = name;
+    if (short_name.starts_with("tir.")) short_name.remove_prefix(4);
+    throw UserError("there is no TIR operator \"{}\"", name)
+        .help("{}", nearest_names_text(short_name, names));
   }
   return OpNode::make("tir." + std::string(builtin->name));
 }

@@ -178,6 +178,7 @@ _LOWERING = {
     "InjectDoubleBuffer": ("double_buffer",),
     "StorageRewrite": ("share_storage",),
     "UnrollLoop": ("unroll_loops",),
+    "RemoveNoOp": ("remove_no_op",),
     "LoopPartition": ("partition_loops",),
     "BF16ComputeLegalize": ("widen_floats",),
     "FP8ComputeLegalize": ("widen_floats",),

@@ -121,8 +121,8 @@ def comm_reducer(fcombine, fidentity, name: str = "reduce"):
         sources = _listed(expr)
         dtypes = [source.dtype for source in sources]
         identity = [
-            value if isinstance(value, _PrimExpr) else _core.const(value, dtype)
-            for value, dtype in zip(_listed(fidentity(*dtypes)), dtypes, strict=True)
+            value if isinstance(value, _PrimExpr) else _core.const(value, dtypes[min(n, len(dtypes) - 1)])
+            for n, value in enumerate(_listed(fidentity(*dtypes)))
         ]
         inits = [] if init is None else _listed(init)
         results = _core.te_reduce(combine, identity, sources, _listed(axis), where, inits)

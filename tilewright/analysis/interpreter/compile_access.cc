@@ -167,8 +167,8 @@ std::shared_ptr<Access> Compiler::access(const Buffer& buffer, const std::vector
   access->checks = region_checks(buffer, is_write);
   access->is_write = is_write;
   access->site = site(node);
-  if (buffer->dtype.bits % 8 != 0 || buffer->dtype.is_scalable())
-    throw Unsupported(node, "interpreter: buffers of dtype {}", buffer->dtype.str());
+  TILEWRIGHT_CHECK(buffer->dtype.bits % 8 == 0 && !buffer->dtype.is_scalable(), "access to {} of dtype {}",
+                   buffer->name, buffer->dtype.str());
   return access;
 }
 

@@ -1,4 +1,5 @@
 // The elementwise operators of tir/op.h: computed in double, then rounded.
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -72,6 +73,13 @@ int64_t power(int64_t base, int64_t exponent) {
   return static_cast<int64_t>(result);
 }
 
+// x * y / 2 ** shift, to the nearest, halves upwards.
+int64_t multiplied_and_shifted(int64_t x, int64_t y, int64_t shift) {
+  __extension__ using Wide = __int128;
+  if (shift <= 0) return x * y;
+  return static_cast<int64_t>((Wide(x) * y + (Wide(1) << (shift - 1))) >> shift);
+}
+
 bool int_operator(std::string_view name, const Scalar* args, size_t num_args, DataType dtype,
                   int64_t* result) {
   const int64_t x = args[0].i, y = num_args > 1 ? args[1].i : 0;
@@ -97,11 +105,12 @@ bool int_operator(std::string_view name, const Scalar* args, size_t num_args, Da
     *result = dtype.is_int() && x < 0 ? -x : x;
   else if (name == "pow")
     *result = power(x, y);
-  else if (name == "q_multiply_shift" && num_args == 4) {
-    __extension__ using Wide = __int128;
-    const int64_t shift = args[2].i + args[3].i;
-    *result = shift <= 0 ? x * y : static_cast<int64_t>((Wide(x) * y + (Wide(1) << (shift - 1))) >> shift);
-  } else if (name == "floor" || name == "ceil" || name == "trunc" || name == "round" || name == "nearbyint")
+  else if (name == "q_multiply_shift" && num_args == 4)
+    *result = multiplied_and_shifted(x, y, args[2].i + args[3].i);
+  else if (name == "q_multiply_shift_per_axis" && num_args == 7)
+    *result = multiplied_and_shifted(args[5].i ? x << std::clamp<int64_t>(args[2].i, 0, 31) : x, y,
+                                     args[3].i + args[4].i);
+  else if (name == "floor" || name == "ceil" || name == "trunc" || name == "round" || name == "nearbyint")
     *result = x;
   else
     return false;

@@ -76,14 +76,12 @@ llvm::Value* FunctionEmitter::emit_call_parallel(const CallNode* node) {
 llvm::Value* FunctionEmitter::emit_call_function(const CallNode* node, const GlobalVarNode* callee) {
   llvm::Function* function = module_.function(callee->name_hint);
   std::vector<llvm::Value*> args = emit_args(node, 0);
-  if (args.size() != function->arg_size())
-    throw UserError(node, "{} takes {} arguments, but is called with {}", callee->name_hint,
-                    function->arg_size(), args.size());
-  for (size_t n = 0; n < args.size(); ++n) {
-    if (args[n]->getType() != function->getArg(static_cast<unsigned>(n))->getType())
-      throw UserError(node, "{}: argument {} has dtype {}, which is not what the function takes",
-                      callee->name_hint, n + 1, node->args[n]->dtype.str());
-  }
+  TILEWRIGHT_CHECK(args.size() == function->arg_size(), "{} takes {} arguments, but is called with {}",
+                   callee->name_hint, function->arg_size(), args.size());
+  for (size_t n = 0; n < args.size(); ++n)
+    TILEWRIGHT_CHECK(args[n]->getType() == function->getArg(static_cast<unsigned>(n))->getType(),
+                     "{}: argument {} has dtype {}, which is not what the function takes", callee->name_hint,
+                     n + 1, node->args[n]->dtype.str());
   return_if_failed(builder_.CreateCall(function, args));
   return builder_.getInt32(0);
 }

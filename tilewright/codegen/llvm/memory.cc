@@ -26,8 +26,8 @@ const PrimExpr& flat_index(const Buffer& buffer, const std::vector<PrimExpr>& in
 
 llvm::Value* FunctionEmitter::pointer_of(const Buffer& buffer) {
   auto found = values_.find(buffer->data.get());
-  if (found == values_.end())
-    throw UserError("buffer {} is used, but nothing defines its memory", buffer->name);
+  TILEWRIGHT_CHECK(found != values_.end(), "lowering let {} through, whose memory nothing defines",
+                   buffer->name);
   return found->second;
 }
 

@@ -15,8 +15,7 @@ llvm::Type* element_type(llvm::LLVMContext& context, DataType dtype) {
   if (dtype.code == DataType::kFloat && dtype.bits == 16) return llvm::Type::getHalfTy(context);
   if (dtype.code == DataType::kFloat && dtype.bits == 32) return llvm::Type::getFloatTy(context);
   if (dtype.code == DataType::kFloat && dtype.bits == 64) return llvm::Type::getDoubleTy(context);
-  throw Unsupported("code for values of dtype {} cannot be made yet", dtype.element().str())
-      .help("integers of 8 to 64 bits, bool, float8, float16, bfloat16, float32 and float64 can");
+  throw InternalError("lowering let values of dtype {} through", dtype.element().str());
 }
 
 }  // namespace
@@ -24,8 +23,7 @@ llvm::Type* element_type(llvm::LLVMContext& context, DataType dtype) {
 bool is_bits_only(DataType dtype) { return is_small_float(dtype) && dtype.code != DataType::kFloat; }
 
 llvm::Type* llvm_type(llvm::LLVMContext& context, DataType dtype) {
-  if (dtype.is_scalable())
-    throw Unsupported("code for scalable vectors ({}) cannot be made yet", dtype.str());
+  TILEWRIGHT_CHECK(!dtype.is_scalable(), "lowering let scalable vectors ({}) through", dtype.str());
   llvm::Type* element = element_type(context, dtype);
   if (dtype.lanes <= 1) return element;
   return llvm::FixedVectorType::get(element, dtype.lanes);

@@ -37,10 +37,14 @@ PrimFunc narrow_indices(const PrimFunc& func);
 PrimFunc widen_floats(const PrimFunc& func);
 /// The same where the machine has the arithmetic of float16; its functions (exp, pow) are widened still.
 PrimFunc widen_floats_except_float16(const PrimFunc& func);
+/// Calls of functions that machines lack (ldexp, q_multiply_shift)  ->  arithmetic.
+PrimFunc spell_out_calls(const PrimFunc& func);
 /// Vectorized loops  ->  vector expressions; bodies that have no vector form become serial loops.
 PrimFunc vectorize_loops(const PrimFunc& func);
 /// Vector expressions  ->  loops over their lanes, for languages without vectors.
 PrimFunc scalarize_vectors(const PrimFunc& func);
+/// Statements that compute nothing  ->  gone; blocks stay.
+PrimFunc remove_no_op(const PrimFunc& func);
 /// Unrolled loops  ->  copies of their body.
 PrimFunc unroll_loops(const PrimFunc& func);
 /// The function  ->  lowered functions (lower/lowered.h): entry with argument checks, compute, parallel
