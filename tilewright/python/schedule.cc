@@ -5,6 +5,7 @@
 
 #include "tilewright/python/bindings.h"
 #include "tilewright/python/convert.h"
+#include "tilewright/schedule/describe.h"
 #include "tilewright/schedule/tensor_intrin.h"
 
 namespace tilewright::python {
@@ -61,6 +62,30 @@ nb::object get(const Schedule& self, nb::handle handle) {
   if (nb::isinstance<ExprRef>(handle)) return nb::int_(self.get(nb::cast<ExprRef>(handle)));
   throw UserError("get: a Python {} is no handle", Py_TYPE(handle.ptr())->tp_name)
       .help("pass what a step of a schedule returned, e.g. sch.get(sch.get_block(\"C\"))");
+}
+
+// A block by handle or name; looking for it leaves no trace.
+schedule::NodeId block_of(const Schedule& self, nb::handle block) {
+  Schedule looking = self;
+  const ArgValue found = nb::isinstance<BlockRef>(block)
+                             ? ArgValue(nb::cast<BlockRef>(block))
+                             : looking.run_by_name("get_block", {arg_from_python(block)}).value;
+  looking.get(*found.as<BlockRef>());  // raises for one that is stale
+  return looking.state()[*found.as<BlockRef>()];
+}
+
+nb::list dependences(const Schedule& self, nb::handle scope) {
+  nb::list found;
+  for (const schedule::Dependence& each : schedule::dependences_of(self.state(), block_of(self, scope)))
+    found.append(nb::make_tuple(each.from, each.to, each.kind, each.buffer));
+  return found;
+}
+
+nb::list properties(const Schedule& self, nb::handle block) {
+  nb::list found;
+  for (const auto& [what, reason] : schedule::properties_of(self.state(), block_of(self, block)))
+    found.append(nb::make_tuple(what, reason));
+  return found;
 }
 
 nb::object run(Schedule& self, const std::string& name, nb::list positional, nb::dict named) {
@@ -123,6 +148,9 @@ void bind_schedule(nb::module_& m) {
       .def("set_seed", &Schedule::set_seed)
       .def("work_on", &Schedule::work_on)
       .def("working_on", [](const Schedule& self) { return self.state().working_on.value_or(""); })
+      .def("tree_text", [](const Schedule& self) { return schedule::tree_text(self.state()); })
+      .def("dependences", &dependences)
+      .def("properties", &properties)
       .def("module", &Schedule::module)
       .def("run", &run)
       .def("trace", [](const Schedule& self) { return self.trace(); })

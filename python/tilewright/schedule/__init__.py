@@ -9,6 +9,7 @@ from ..errors import ArgumentError, Unsupported, UserError
 from ..ir import BaseFunc
 from ..ir.module import IRModule, unwrapped
 from ..tir import index_map
+from .state import State
 
 BlockRV = _core.BlockHandle
 LoopRV = _core.LoopHandle
@@ -78,6 +79,14 @@ class Schedule:
     def trace(self) -> Trace:
         """What has been done: printable as Python, savable as JSON, replayable with trace.apply_to_schedule(sch)."""
         return self._core.trace()
+
+    @property
+    def state(self) -> State:
+        """The tree of loops and blocks with the handles on them, dependences and properties of blocks.
+
+        >>> print(tilewright.Schedule(MyModule).state)
+        """
+        return State(self)
 
     def get(self, handle):
         """What a handle stands for now: a For, a Block or an int."""
@@ -217,7 +226,8 @@ Trace.show = lambda self: print(self)
 
 
 guard_class("tilewright.Schedule", Schedule)
+guard_class("tilewright.schedule.State", State)
 guard_class("tilewright.schedule.Trace", Trace)
 by_rules = guard("tilewright.schedule.by_rules", by_rules)
 
-__all__ = ["BlockRV", "ExprRV", "LoopRV", "Schedule", "Trace", "by_rules"]
+__all__ = ["BlockRV", "ExprRV", "LoopRV", "Schedule", "State", "Trace", "by_rules"]
