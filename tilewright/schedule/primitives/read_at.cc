@@ -1,36 +1,8 @@
 // read_at: one iteration of a loop copies what a block in it reads.
-#include "tilewright/schedule/buffers.h"
-#include "tilewright/schedule/primitive.h"
 #include "tilewright/schedule/tile_copy.h"
 
 namespace tilewright::schedule {
-namespace {
-
-struct Args {
-  LoopRef loop;
-  BlockRef block;
-  BufferArg read_buffer_index;
-  std::string storage_scope;
-  static constexpr std::string_view kRequired[] = {"storage_scope"};
-  static constexpr auto fields() {
-    return std::tuple{field<&Args::loop>("loop", "a loop around the block; each of its iterations copies"),
-                      field<&Args::block>("block", "what reads the buffer"),
-                      field<&Args::read_buffer_index>("read_buffer_index", "which of the buffers it reads"),
-                      field<&Args::storage_scope>(
-                          "storage_scope", "of the new buffer: \"global\", \"local\", \"shared\", ...")};
-  }
-};
-
-BlockRef apply(State& state, Args& args) {
-  const NodeId block = state[args.block];
-  const Buffer buffer = require_buffer(state, block, &args.read_buffer_index, true).buffer;
-  return state.new_block_ref(
-      add_tile_copy(state, {state[args.loop], block, buffer, true, args.storage_scope}));
-}
-
-}  // namespace
-
-extern constinit const PrimitiveInfo read_at_info = primitive<apply>("read_at", R"(
+extern constinit const PrimitiveInfo read_at_info = primitive<copy_at<true>>("read_at", R"(
 Copies what `block` reads of a buffer while one iteration of `loop` runs, and lets it read the copy.  The copy is one block with
 annotation "auto_copy".
 

@@ -1,39 +1,9 @@
 // reindex_cache_read: a block reads a copy of a buffer, laid out as a map says.
-#include "tilewright/schedule/buffers.h"
-#include "tilewright/schedule/primitive.h"
 #include "tilewright/schedule/reindex.h"
 
 namespace tilewright::schedule {
-namespace {
-
-struct Args {
-  BlockRef block;
-  BufferArg read_buffer_index;
-  std::string storage_scope;
-  IndexMap index_map;
-  static constexpr std::string_view kRequired[] = {"storage_scope"};
-  static constexpr auto fields() {
-    return std::tuple{
-        field<&Args::block>("block", "the block that reads the buffer"),
-        field<&Args::read_buffer_index>("read_buffer_index", "which of the buffers it reads"),
-        field<&Args::storage_scope>("storage_scope",
-                                    "of the new buffer: \"global\", \"local\", \"shared\", ..."),
-        field<&Args::index_map>("index_map", "from the block's axes to the indices of the new buffer")};
-  }
-};
-
-BlockRef apply(State& state, Args& args) {
-  const NodeId block = state[args.block];
-  const Buffer buffer = require_buffer(state, block, &args.read_buffer_index, true).buffer;
-  ReindexArgs reindex{
-      block,          buffer, true, args.storage_scope, buffer->name + "_" + args.storage_scope,
-      args.index_map, false};
-  return state.new_block_ref(add_reindexed_stage(state, reindex));
-}
-
-}  // namespace
-
-extern constinit const PrimitiveInfo reindex_cache_read_info = primitive<apply>("reindex_cache_read", R"(
+extern constinit const PrimitiveInfo reindex_cache_read_info =
+    primitive<reindex_cache<true>>("reindex_cache_read", R"(
 Makes a block read a copy of a buffer in another storage scope; a map from the block's axes says where an element is.
 
     B[vi, vj] = A[vi, vj] * 2    ->    A_shared[v1, v0] = A[v0, v1]

@@ -1,37 +1,8 @@
 // write_at: one iteration of a loop copies what a block in it has written.
-#include "tilewright/schedule/buffers.h"
-#include "tilewright/schedule/primitive.h"
 #include "tilewright/schedule/tile_copy.h"
 
 namespace tilewright::schedule {
-namespace {
-
-struct Args {
-  LoopRef loop;
-  BlockRef block;
-  BufferArg write_buffer_index;
-  std::string storage_scope;
-  static constexpr std::string_view kRequired[] = {"storage_scope"};
-  static constexpr auto fields() {
-    return std::tuple{
-        field<&Args::loop>("loop", "a loop around the block; each of its iterations copies"),
-        field<&Args::block>("block", "what writes the buffer"),
-        field<&Args::write_buffer_index>("write_buffer_index", "which of the buffers it writes"),
-        field<&Args::storage_scope>("storage_scope",
-                                    "of the new buffer: \"global\", \"local\", \"shared\", ...")};
-  }
-};
-
-BlockRef apply(State& state, Args& args) {
-  const NodeId block = state[args.block];
-  const Buffer buffer = require_buffer(state, block, &args.write_buffer_index, false).buffer;
-  return state.new_block_ref(
-      add_tile_copy(state, {state[args.loop], block, buffer, false, args.storage_scope}));
-}
-
-}  // namespace
-
-extern constinit const PrimitiveInfo write_at_info = primitive<apply>("write_at", R"(
+extern constinit const PrimitiveInfo write_at_info = primitive<copy_at<false>>("write_at", R"(
 Lets `block` write to a new buffer, from which one iteration of `loop` copies what it has written.  The copy is one block with
 annotation "auto_copy".
 
