@@ -8,6 +8,8 @@
 #include <fstream>
 
 #include "tilewright/codegen/llvm/native.h"
+#include "tilewright/driver/load.h"
+#include "tilewright/driver/tar.h"
 #include "tilewright/support/error.h"
 #include "tilewright/tir/builder.h"
 
@@ -83,6 +85,49 @@ TEST_F(Driver, ObjectArchiveAndTextFilesAreWritten) {
     EXPECT_GT(fs::file_size(at(name)), 100u) << name;
   }
   EXPECT_EQ(num_files(), 4u);
+}
+
+TEST_F(Driver, WhatIsWrittenIsLoadedBack) {
+  for (const char* name : {"m.so", "m.o", "m.tar", "m.ll", "m.s"}) {
+    export_library(build(two_functions(), llvm(), {.name = "m"}), at(name));
+    const runtime::Module module = load(at(name));
+    EXPECT_THAT(module.list_functions(), testing::ElementsAre("add_one", "add_two")) << name;
+    Tensor x = Tensor::zeros(std::vector<int64_t>{5}, kFloat32);
+    module.get_function("add_two")(x);
+    EXPECT_EQ(x.data_as<float>()[4], 2) << name;
+  }
+  export_library(build(two_functions(), c99()), at("m.c"));
+  Tensor x = Tensor::zeros(std::vector<int64_t>{5}, kFloat32);
+  load(at("m.c")).get_function("add_one")(x);
+  EXPECT_EQ(x.data_as<float>()[0], 1);
+}
+
+TEST_F(Driver, WhatCannotBeLoadedIsNamed) {
+  auto error = [&](const std::string& name, const std::string& content) {
+    std::ofstream(at(name), std::ios::binary) << content;
+    return error_of([&] { load(at(name)); });
+  };
+  EXPECT_EQ(error_of([&] { load(at("x.o")); }), "cannot load " + at("x.o") + ": the file cannot be read");
+  EXPECT_EQ(error("y.o", "text"), "cannot load " + at("y.o") + ": it is no object file of this machine");
+  export_library(build(two_functions(), ir::parse_target("llvm -mtriple=aarch64-linux-gnu")), at("m.o"));
+  EXPECT_EQ(error_of([&] { load(at("m.o")); }),
+            "cannot load " + at("m.o") + ": it is no object file of this machine");
+  EXPECT_EQ(error("y.tar", std::string(600, 'x')),
+            "cannot load " + at("y.tar") + ": it is no tar archive, or damaged");
+  const std::string archive = write_tar({{"readme.txt", "no code"}});
+  EXPECT_EQ(error("z.tar", archive), "cannot load " + at("z.tar") + ": there is no object file (.o) in it");
+  EXPECT_EQ(error("w.tar", archive.substr(0, 515)), "cannot load " + at("w.tar") + ": it ends within a file");
+  EXPECT_EQ(error("y.ll", "define i32 @f("), at("y.ll") + ": line 1: expected type");
+  EXPECT_EQ(error("z.ll", "target triple = \"armv7-linux-gnu\"\n"),
+            at("z.ll") + " is for armv7-linux-gnu, which is not this machine");
+  EXPECT_EQ(error("y.s", "\tnop\n"), "cannot load " + at("y.s") + ": it defines no function of tilewright");
+}
+
+TEST_F(Driver, TarIsReadByOthers) {
+  std::ofstream(at("a.tar"), std::ios::binary) << write_tar({{"a.o", "abc"}, {"b.o", std::string(600, 'b')}});
+  EXPECT_EQ(std::system(("cd " + folder_.string() + " && tar -xf a.tar").c_str()), 0);
+  EXPECT_EQ(fs::file_size(at("a.o")), 3u);
+  EXPECT_EQ(fs::file_size(at("b.o")), 600u);
 }
 
 TEST_F(Driver, SourceIsText) {
@@ -196,7 +241,7 @@ TEST_F(Driver, TargetCRefusesWhatCCannotSay) {
   const PrimFunc func =
       PrimFuncNode::make(std::vector<Var>{make_var("a", DataType::handle())}, std::vector<Buffer>{a},
                          store(a, make_const(a->dtype, 1), {imm(0)}));
-  EXPECT_EQ(error_of([&] { build(func, c99()); }), "main: C99 has no values of dtype int4");
+  EXPECT_EQ(error_of([&] { build(func, c99()); }), "main: values of dtype int4 have no code yet");
 }
 
 TEST_F(Driver, TargetCRefusesWhatNoCompilerServes) {

@@ -17,20 +17,31 @@ std::string content_of(const std::string& path) {
   content << file.rdbuf();
   return content.str();
 }
-}  // namespace
 
-std::string compile_c(const std::string& source, const std::vector<std::string>& flags) {
+// What the system's C compiler makes of a file called `name`.
+std::string object_of(const std::string& name, const std::string& text,
+                      const std::vector<std::string>& flags) {
   const std::string compiler = find_program({"cc", "gcc", "clang", "clang-19"});
   if (compiler.empty())
     throw UserError("no C compiler was found: neither cc, gcc nor clang is on the PATH")
         .help("install one (Debian: apt-get install gcc), export the source as a .c, or use target \"llvm\"");
-  const Workshop workshop(std::filesystem::temp_directory_path() / "kernels.c");
-  const std::string input = workshop.write("kernels.c", source), output = workshop.place("kernels.o");
-  std::vector<std::string> command = {compiler, "-std=c99", "-fPIC", "-w", "-c", input, "-o", output};
+  const Workshop workshop(std::filesystem::temp_directory_path() / name);
+  const std::string input = workshop.write(name, text), output = workshop.place("kernels.o");
+  std::vector<std::string> command = {compiler};
   command.insert(command.end(), flags.begin(), flags.end());
+  command.insert(command.end(), {"-c", input, "-o", output});
   run_program("the C compiler", command, output);
   return content_of(output);
 }
+}  // namespace
+
+std::string compile_c(const std::string& source, const std::vector<std::string>& flags) {
+  std::vector<std::string> all = {"-std=c99", "-fPIC", "-w"};
+  all.insert(all.end(), flags.begin(), flags.end());
+  return object_of("kernels.c", source, all);
+}
+
+std::string assemble(const std::string& text) { return object_of("kernels.s", text, {}); }
 
 std::string llvm_ir_of_c(const std::string& source, const std::string& triple, const std::string& cpu,
                          const std::string& features) {

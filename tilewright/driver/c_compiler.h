@@ -15,4 +15,7 @@ std::string compile_c(const std::string& source, const std::vector<std::string>&
 std::string llvm_ir_of_c(const std::string& source, const std::string& triple, const std::string& cpu,
                          const std::string& features);
 
+/// The object file of assembly for this machine; raises UserError if there is no C compiler to make it.
+std::string assemble(const std::string& text);
+
 }  // namespace tilewright::driver

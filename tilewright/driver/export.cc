@@ -7,6 +7,7 @@
 #include "tilewright/driver/build.h"
 #include "tilewright/driver/compiled_module.h"
 #include "tilewright/driver/link.h"
+#include "tilewright/driver/tar.h"
 #include "tilewright/driver/workshop.h"
 #include "tilewright/runtime/elf_check.h"
 #include "tilewright/support/error.h"
@@ -33,6 +34,13 @@ std::vector<std::string> write_objects(const Workshop& workshop, const CompiledM
   return files;
 }
 
+std::string archive_of(const CompiledModule& module) {
+  std::vector<TarMember> members;
+  for (const std::string& object : module.objects())
+    members.push_back({fmt::format("lib{}.o", members.size()), object});
+  return write_tar(members);
+}
+
 const SourceFormat* find_source(const Generator& generator, const std::string& ending) {
   for (const SourceFormat& source : generator.sources) {
     if (source.ending == ending) return &source;
@@ -53,8 +61,10 @@ std::string source_text(const SourceFormat& source, const CompiledModule& module
 
 void require_export_format(const Generator& generator, const std::string& path) {
   const std::string ending = fs::path(path).extension().string();
-  if (find_source(generator, ending) || ending == ".so" || ending == ".o" || ending == ".a") return;
-  std::string known = ".so, .o, .a";
+  if (find_source(generator, ending) || ending == ".so" || ending == ".o" || ending == ".a" ||
+      ending == ".tar")
+    return;
+  std::string known = ".so, .o, .a, .tar";
   for (const SourceFormat& source : generator.sources) known += fmt::format(", {}", source.ending);
   throw UserError("{} cannot be written: the ending \"{}\" names no format", path, ending)
       .help("use {}", known);
@@ -77,6 +87,8 @@ void export_library(const runtime::Module& module, const std::string& path) {
     made = workshop.write("out" + ending, source_text(*source, *compiled));
   else if (ending == ".a")
     made = workshop.write("out.a", codegen::emit_archive(compiled->objects()));
+  else if (ending == ".tar")
+    made = workshop.write("out.tar", archive_of(*compiled));
   else if (ending == ".so") {
     link_shared(write_objects(workshop, *compiled), made);
     seal(made);

@@ -47,7 +47,7 @@ def _get_source(self, fmt: str = "") -> str:
 
 
 def _export_library(self, path) -> None:
-    """Writes the module to `path`: a shared library (.so), object (.o), archive (.a), LLVM IR (.ll), assembly (.s) or C (.c), by its ending.
+    """Writes the module to `path`: a shared library (.so), object (.o), archive (.a, .tar), LLVM IR (.ll), assembly (.s) or C (.c), by its ending.
 
     Raises UserError if the path cannot be written; an existing file is replaced only by a complete one.
     """
@@ -57,6 +57,7 @@ def _export_library(self, path) -> None:
 Module.time_evaluator = _time_evaluator
 Module.get_source = Module.inspect_source = _get_source
 Module.export_library = _export_library
+Module.imports = property(lambda self: [], doc="modules below this one: none, it holds all of its functions")
 Module.mod = property(lambda self: self, doc="this module")
 
 

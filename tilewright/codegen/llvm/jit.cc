@@ -69,8 +69,12 @@ runtime::Module load_objects(const std::string& name, std::span<const std::strin
       llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(jit->getDataLayout().getGlobalPrefix()),
       "JIT"));
   library.addGenerator(std::make_unique<MissingIsNull>());
-  for (const std::string& object : objects)
-    unwrap(jit->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(object, name)), "JIT");
+  for (const std::string& object : objects) {
+    if (llvm::Error error = jit->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(object, name))) {
+      llvm::consumeError(std::move(error));
+      throw UserError("cannot load {}: it is no object file of this machine", name);
+    }
+  }
   // ORC gives the name of a missing function, and the cause of other failures, only to its reporter
   auto missing_names = std::make_shared<std::string>(), causes = std::make_shared<std::string>();
   jit->getExecutionSession().setErrorReporter([missing_names, causes](llvm::Error error) {

@@ -182,6 +182,22 @@ std::string emit_library_object(std::span<const std::string> names, std::string_
   return write(unit, llvm::CodeGenFileType::ObjectFile);
 }
 
+std::string object_of_llvm_ir(const std::string& text, const std::string& name) {
+  Unit unit(native_target(ir::parse_target("llvm")));
+  llvm::SMDiagnostic problem;
+  std::unique_ptr<llvm::Module> parsed =
+      llvm::parseIR(llvm::MemoryBufferRef(text, name), problem, unit.context);
+  if (!parsed) throw UserError("{}: line {}: {}", name, problem.getLineNo(), problem.getMessage().str());
+  std::string fault;
+  llvm::raw_string_ostream stream(fault);
+  if (llvm::verifyModule(*parsed, &stream)) throw UserError("{}: {}", name, fault);
+  if (parsed->getTargetTriple() != unit.module.getTargetTriple())
+    throw UserError("{} is for {}, which is not this machine", name, parsed->getTargetTriple());
+  if (llvm::Linker::linkModules(unit.module, std::move(parsed)))
+    throw UserError("{}: it cannot be compiled: {}", name, std::exchange(unit.errors, {}));
+  return write(unit, llvm::CodeGenFileType::ObjectFile);
+}
+
 std::string emit_archive(std::span<const std::string> objects) {
   std::vector<llvm::NewArchiveMember> members;
   for (const std::string& object : objects) {

@@ -39,6 +39,9 @@ std::string emit_assembly(const ir::IRModule& lowered, const NativeTarget& targe
 /// (kernel_abi.h).
 std::string emit_library_object(std::span<const std::string> names, std::string_view blob,
                                 const NativeTarget& target);
+/// The object file of LLVM IR as text, for this machine; raises UserError, calling the text `name`, for a
+/// mistake.
+std::string object_of_llvm_ir(const std::string& text, const std::string& name);
 /// A static library of the object files.
 std::string emit_archive(std::span<const std::string> objects);
 

@@ -1,0 +1,93 @@
+#include "tilewright/driver/load.h"
+
+#include <cctype>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "tilewright/codegen/llvm/native.h"
+#include "tilewright/driver/c_compiler.h"
+#include "tilewright/driver/tar.h"
+#include "tilewright/support/error.h"
+
+namespace tilewright::driver {
+namespace {
+
+constexpr std::string_view kPrefix = "__tvm_ffi_";
+
+std::string content_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream content;
+  content << file.rdbuf();
+  if (!file) throw UserError("cannot load {}: the file cannot be read", path).help("check the path");
+  return content.str();
+}
+
+bool is_part_of_name(char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)); }
+
+// The functions that a text defines: `define i32 @__tvm_ffi_NAME(` of LLVM IR, `__tvm_ffi_NAME:` of assembly.
+std::vector<std::string> functions_of(const std::string& text) {
+  std::vector<std::string> names;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const size_t at = line.find(kPrefix);
+    if (at == std::string::npos || (at != 0 && !line.starts_with("define"))) continue;
+    size_t end = at + kPrefix.size();
+    while (end < line.size() && is_part_of_name(line[end])) ++end;
+    if (at == 0 && line.substr(end, 1) != ":") continue;
+    names.push_back(line.substr(at + kPrefix.size(), end - at - kPrefix.size()));
+  }
+  return names;
+}
+
+codegen::NativeTarget this_machine() { return codegen::native_target(ir::parse_target("llvm")); }
+
+// Object files begin with the machine that they are for.
+runtime::Module load_objects(const std::string& path, const std::vector<std::string>& objects) {
+  constexpr size_t kIdentity = 20;
+  const std::string ours = codegen::emit_library_object({}, "", this_machine()).substr(0, kIdentity);
+  for (const std::string& object : objects) {
+    if (!object.starts_with(ours))
+      throw UserError("cannot load {}: it is no object file of this machine", path)
+          .help("export it again for target llvm, or link it where it belongs");
+  }
+  return codegen::load_objects(path, objects);
+}
+
+// A text holds kernels alone; what a library exports beside them is made here.
+runtime::Module load_text(const std::string& path, const std::string& text, const std::string& object) {
+  const std::vector<std::string> names = functions_of(text);
+  if (names.empty())
+    throw UserError("cannot load {}: it defines no function of tilewright", path)
+        .help("write it with export_library");
+  return load_objects(path, {object, codegen::emit_library_object(names, "", this_machine())});
+}
+
+runtime::Module load_archive(const std::string& path) {
+  std::vector<std::string> objects;
+  for (TarMember& member : read_tar(content_of(path), path)) {
+    if (member.name.ends_with(".o")) objects.push_back(std::move(member.content));
+  }
+  if (objects.empty()) throw UserError("cannot load {}: there is no object file (.o) in it", path);
+  return load_objects(path, objects);
+}
+
+}  // namespace
+
+runtime::Module load(const std::string& path) {
+  const std::string ending = std::filesystem::path(path).extension().string();
+  if (ending == ".o") return load_objects(path, {content_of(path)});
+  if (ending == ".tar") return load_archive(path);
+  if (ending == ".ll") {
+    const std::string text = content_of(path);
+    return load_text(path, text, codegen::object_of_llvm_ir(text, path));
+  }
+  if (ending == ".s") {
+    const std::string text = content_of(path);
+    return load_text(path, text, assemble(text));
+  }
+  if (ending == ".c") return load_objects(path, {compile_c(content_of(path), {})});
+  return runtime::Module::load(path);
+}
+
+}  // namespace tilewright::driver
