@@ -96,7 +96,7 @@ TEST_F(Driver, WhatIsWrittenIsLoadedBack) {
     module.get_function("add_two")(x);
     EXPECT_EQ(x.data_as<float>()[4], 2) << name;
   }
-  export_library(build(two_functions(), c99()), at("m.c"));
+  export_library(build(two_functions(), ir::parse_target("c")), at("m.c"));
   Tensor x = Tensor::zeros(std::vector<int64_t>{5}, kFloat32);
   load(at("m.c")).get_function("add_one")(x);
   EXPECT_EQ(x.data_as<float>()[0], 1);
