@@ -8,6 +8,7 @@
 #include "tilewright/tir/tir.h"
 
 namespace tilewright::schedule {
+using namespace tir;
 
 /// A block and the loops around it.
 struct Stage {

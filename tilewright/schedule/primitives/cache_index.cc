@@ -138,7 +138,7 @@ std::vector<BlockRef> apply(State& state, const Args& args) {
   if (indices.empty()) return {};
   std::vector<Stmt> stages;
   for (size_t n = 0; n < indices.size(); ++n)
-    stages.push_back(make_stage(&indices[n], n, args.storage_scope));
+    stages.push_back(make_stage(&indices[n], n, args.storage_scope, realize->block->span));
   const Block changed = with_indices(realize->block, indices);
   const NodeId child = child_towards(state, scope, block);
   Edit inside(state), edit(state);
