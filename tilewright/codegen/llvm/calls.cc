@@ -1,5 +1,6 @@
 // Calls of tir/op.h operators -> LLVM.
 #include <llvm/IR/Intrinsics.h>
+#include <llvm/TargetParser/Triple.h>
 
 #include "tilewright/codegen/llvm/emitter.h"
 #include "tilewright/ir/walk.h"
@@ -67,7 +68,11 @@ llvm::Value* FunctionEmitter::emit_builtin(const CallNode* node, std::string_vie
     llvm::Value* value = emit(node->args[0]);
     if (node->dtype.is_handle() || node->args[0]->dtype.is_handle())
       return emit_cast(node->args[0]->dtype, node->dtype, value);
-    return builder_.CreateBitCast(value, llvm_type(context_, node->dtype));
+    const DataType from = node->args[0]->dtype, to = node->dtype;
+    if (from.bits * from.lanes != to.bits * to.lanes)
+      throw UserError(node, "reinterpret: {} has {} bits, {} has {}", from.str(), from.bits * from.lanes,
+                      to.str(), to.bits * to.lanes);
+    return builder_.CreateBitCast(value, llvm_type(context_, to));
   }
   if (name == "call_extern" || name == "call_pure_extern") return emit_extern(node);
   if (name == "call_llvm_intrin" || name == "call_llvm_pure_intrin") return emit_intrinsic(node);
@@ -239,6 +244,13 @@ llvm::Value* FunctionEmitter::emit_intrinsic(const CallNode* node) {
   const llvm::Intrinsic::ID id = llvm::Function::lookupIntrinsicID(name->value);
   if (id == llvm::Intrinsic::not_intrinsic)
     throw UserError(node, "call_llvm_intrin: there is no intrinsic \"{}\"", name->value);
+  // of another architecture's intrinsics LLVM makes nothing, and ends the process
+  const llvm::Triple triple(module_.module.getTargetTriple());
+  const std::string ours = llvm::Triple::getArchTypePrefix(triple.getArch()).str();
+  if (llvm::Function::isTargetIntrinsic(id) &&
+      !std::string_view(name->value).starts_with("llvm." + ours + "."))
+    throw UserError(node, "call_llvm_intrin: {} is not of {}", name->value, triple.getArchName().str())
+        .help("the intrinsics of this architecture are called llvm.{}.*", ours);
   const std::vector<llvm::Value*> args = emit_args(node, 1);
   std::vector<llvm::Type*> types;
   for (llvm::Value* arg : args) types.push_back(arg->getType());
@@ -252,7 +264,13 @@ llvm::Value* FunctionEmitter::emit_intrinsic(const CallNode* node) {
       !rest.empty())
     throw UserError(node, "call_llvm_intrin: {} does not take these arguments or does not give {}",
                     name->value, node->dtype.str());
-  return builder_.CreateCall(llvm::Intrinsic::getDeclaration(&module_.module, id, overloads), args);
+  llvm::Function* intrinsic = llvm::Intrinsic::getDeclaration(&module_.module, id, overloads);
+  for (unsigned n = 0; n < args.size(); ++n) {
+    if (intrinsic->hasParamAttribute(n, llvm::Attribute::ImmArg) && !llvm::isa<llvm::Constant>(args[n]))
+      throw UserError(node->args[n + 1], "call_llvm_intrin: argument {} of {} must be a constant", n + 1,
+                      name->value);
+  }
+  return builder_.CreateCall(intrinsic, args);
 }
 
 llvm::Value* FunctionEmitter::emit_vector_halves(const CallNode* node, std::string_view name) {

@@ -4,6 +4,7 @@
 #include <llvm/ADT/StringMap.h>
 #include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/MC/TargetRegistry.h>
+#include <llvm/Support/ErrorHandling.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/TargetParser/Host.h>
 #include <llvm/TargetParser/SubtargetFeature.h>
@@ -20,8 +21,16 @@ namespace {
 
 // LLVM keeps its targets in global tables, which are filled once.  The list is that of
 // codegen/CMakeLists.txt.
+// What LLVM cannot compile ends the process unless somebody throws: an intrinsic of a CPU that the target is
+// not. LLVM's frames are unwound without their destructors, so that a little memory is lost.
+[[noreturn]] void throw_fatal(void*, const char* reason, bool) {
+  throw Unsupported("LLVM cannot make this code: {}", reason)
+      .help("an intrinsic may need a CPU or feature that the target lacks");
+}
+
 void initialize_targets() {
   static const bool done = [] {
+    llvm::install_fatal_error_handler(&throw_fatal);
 #define INITIALIZE(Name)              \
   LLVMInitialize##Name##TargetInfo(); \
   LLVMInitialize##Name##Target();     \
