@@ -45,9 +45,8 @@ size_t insert_position(const State& state, NodeId loop, int64_t index, const std
     if (n < items.size()) first = std::max(first, n + 1);
   }
   for (NodeId consumer : consumers) last = std::min(last, position(consumer));
-  if (first > last)
-    throw refuse(state, loop, "there is no place in loop {} after the producers and before the consumers",
-                 state.node(loop).name);
+  TILEWRIGHT_CHECK(first <= last, "loop {} has no place after the producers and before the consumers",
+                   state.node(loop).name);
   if (index == -1) return last;
   if (index == -2) return first;
   if (index < static_cast<int64_t>(first) || index > static_cast<int64_t>(last))

@@ -32,8 +32,8 @@ IterType type_of(const State& state, NodeId id, const PrimExpr& index, const Ind
       if (map->initial_indices[n].get() != var) continue;
       const IterType type = block->iter_vars[n]->iter_type;
       if (type != IterType::kSpatial && type != IterType::kReduce)
-        throw refuse(state, id, "axis {} of block {} is neither spatial nor reduce",
-                     block->iter_vars[n]->var->name_hint, block->name_hint);
+        throw InternalError("axis {} of block {} is neither spatial nor reduce",
+                            block->iter_vars[n]->var->name_hint, block->name_hint);
       (type == IterType::kSpatial ? has_spatial : has_reduce) = true;
     }
   });
