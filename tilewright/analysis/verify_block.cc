@@ -31,9 +31,12 @@ bool has_conditions(const BlockNode* block) {
   return found;
 }
 
-// The entry of T.reads or T.writes if the user wrote it, else its block.
+// The first index that the user wrote in this entry of T.reads or T.writes, else its block.
 ObjectRef place_of(const BufferRegion& region, const BlockNode* block) {
-  return region->span ? ObjectRef(region) : ObjectRef(block);
+  for (const Range& range : region->region) {
+    if (range->min->span && !is<VarNode>(range->min)) return range->min;
+  }
+  return ObjectRef(block);
 }
 
 // The first access to `buffer` that the user wrote in the block, else the block.

@@ -66,7 +66,7 @@ class Simplifier {
       std::vector<Range> ranges = region->region;
       bool is_new = false;
       for (Range& range : ranges) is_new |= update(&range);
-      if (is_new) region = BufferRegionNode::make(region->buffer, std::move(ranges), region->span);
+      if (is_new) region = BufferRegionNode::make(region->buffer, std::move(ranges));
       is_changed |= is_new;
     }
     return is_changed;

@@ -42,13 +42,7 @@ struct StmtNode : Object, Group<Kind::kStmtBegin, Kind::kStmtEnd> {
 };
 using Stmt = Ref<StmtNode>;
 
-/// A piece of a statement that is written by itself and has no value: a region of a buffer.
-struct PartNode : Object {
-  using Object::Object;
-  Span span;
-};
-
-/// Where an expression, statement or part of one was written; unknown for other nodes.
+/// Where an expression or statement was written; unknown for other nodes.
 const Span& span_of_node(const Object& object);
 
 /// [items...]: a list among attributes.

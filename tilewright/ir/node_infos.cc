@@ -24,7 +24,6 @@ const Span& span_of_node(const Object& object) {
   static const Span unknown{};
   if (ExprNode::classof(object)) return static_cast<const ExprNode&>(object).span;
   if (StmtNode::classof(object)) return static_cast<const StmtNode&>(object).span;
-  if (object.kind == Kind::kBufferRegion) return static_cast<const PartNode&>(object).span;
   return unknown;
 }
 

@@ -84,7 +84,7 @@ std::vector<BufferRegion> relaxed_regions(const std::vector<BufferRegion>& regio
         ranges.push_back(
             make_range(analyzer.simplify(box[n].min), analyzer.simplify(box[n].max - box[n].min + 1)));
     }
-    result.push_back(BufferRegionNode::make(region->buffer, ranges, region->span));
+    result.push_back(BufferRegionNode::make(region->buffer, ranges));
   }
   return result;
 }

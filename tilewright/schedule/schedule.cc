@@ -112,7 +112,6 @@ Result Schedule::run(const PrimitiveInfo& primitive, std::vector<ArgValue> args)
     trace_.steps.erase(trace_.steps.begin() + num_steps,
                        trace_.steps.end());  // a block that was looked up by name
     error.add_prefix(primitive.name);
-    error.show_surroundings();
     if (error.kind() == Error::Kind::kUser && options_.errors == ErrorDetail::kFast)
       throw UserError("{}", error.text());
     if (error.kind() == Error::Kind::kUser && options_.errors == ErrorDetail::kNone)

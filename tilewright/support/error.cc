@@ -34,13 +34,6 @@ size_t num_code_points(std::string_view text) {
       text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
-// "   7 |     B[vi] = A[vi + 1]"; nothing for a line that is empty or not there.
-void append_line(std::string& out, const Source& source, uint32_t line) {
-  std::string text = source.line_text(line);
-  std::replace(text.begin(), text.end(), '\t', ' ');
-  if (text.find_first_not_of(' ') != std::string::npos) out += fmt::format("\n{:>4} | {}", line, text);
-}
-
 // "   7 |     B[vi] = A[vi + 1]" and below it the carets.
 void append_excerpt(std::string& out, const Span& span) {
   std::string line = span.source->line_text(span.line);
@@ -81,11 +74,6 @@ void Error::add_note(Span span, std::string text) {
   rendered_.clear();
 }
 
-void Error::show_surroundings() {
-  has_surroundings_ = true;
-  rendered_.clear();
-}
-
 const std::string& Error::render() const {
   if (!rendered_.empty()) return rendered_;
   std::string out = heading(kind_) + message_.text;
@@ -93,9 +81,7 @@ const std::string& Error::render() const {
     const Span& span = message_.span;
     out += fmt::format("\n  {}:{}:{}", span.source->name, span.line,
                        span.column + span.source->first_column + 1);
-    if (has_surroundings_ && span.line > 1) append_line(out, *span.source, span.line - 1);
     append_excerpt(out, span);
-    if (has_surroundings_) append_line(out, *span.source, span.line + 1);
   }
   for (const Note& note : notes_) {
     out += "\nnote: " + note.text;

@@ -34,8 +34,6 @@ class Error : public std::exception {
   /// Puts `prefix: ` before the text, e.g. the name of the primitive that failed.
   void add_prefix(std::string_view prefix);
   void add_note(Span span, std::string text);
-  /// Shows the lines before and after the one that the error points at.
-  void show_surroundings();
   void set_help(std::string text) { help_ = std::move(text); }
 
   /// The whole message as a user sees it: `error: ...`, place, line with caret, notes, help.  Ends without
@@ -48,7 +46,6 @@ class Error : public std::exception {
   Note message_;
   std::vector<Note> notes_;
   std::string help_;
-  bool has_surroundings_ = false;
   mutable std::string rendered_;
 };
 

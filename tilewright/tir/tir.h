@@ -52,13 +52,12 @@ struct BufferNode final : Node<BufferNode, Object, Kind::kBuffer> {
 using Buffer = Ref<BufferNode>;
 
 /// A[min:min+extent, ...]
-struct BufferRegionNode final : Node<BufferRegionNode, ir::PartNode, Kind::kBufferRegion> {
+struct BufferRegionNode final : Node<BufferRegionNode, Object, Kind::kBufferRegion> {
   Buffer buffer;
   std::vector<Range> region;
   static constexpr auto fields() {
     return std::tuple{field<&BufferRegionNode::buffer>("buffer", "the buffer"),
-                      field<&BufferRegionNode::region>("region", "one range per dimension"),
-                      field<&BufferRegionNode::span>("span", "where it was written", Role::kIgnore)};
+                      field<&BufferRegionNode::region>("region", "one range per dimension")};
   }
 };
 using BufferRegion = Ref<BufferRegionNode>;

@@ -118,9 +118,7 @@ void apply(State& state, Args& args) {
     ranges.push_back(num_ends == ndim
                          ? make_range(ends[n], imm(1, ends[n]->dtype))
                          : make_range(ends[2 * n], analyzer.simplify(ends[2 * n + 1] - ends[2 * n])));
-  const BufferRegion region = BufferRegionNode::make(
-      place.buffer, ranges,
-      (place.is_read ? realize->block->reads : realize->block->writes)[place.index]->span);
+  const BufferRegion region = BufferRegionNode::make(place.buffer, ranges);
   const Block block = with(realize->block, [&](BlockNode& n) {
     (place.is_read ? n.reads : n.writes)[place.index] = region;
     note(n.annotations, place.is_read ? "explicit_read_region" : "explicit_write_region",

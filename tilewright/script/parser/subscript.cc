@@ -65,7 +65,7 @@ BufferRegion region_of_slice(const BufferSlice& slice, const Span& span) {
     region.push_back(part.stop ? make_range(part.start, slice_extent(part))
                                : make_range(part.start, make_const_int(part.start->dtype, 1)));
   }
-  return BufferRegionNode::make(ref_as<BufferNode>(slice.buffer), std::move(region), span);
+  return BufferRegionNode::make(ref_as<BufferNode>(slice.buffer), std::move(region));
 }
 
 // One index of a load as a range; a Ramp covers its lanes.
@@ -82,19 +82,17 @@ ir::Range range_of_index(const PrimExpr& index) {
 
 BufferRegion to_region(Parser& parser, const Value& value, Place place) {
   if (auto region = value.ref<BufferRegionNode>()) return region;
-  const Span span = parser.span(place);
-  auto whole = [&](const Buffer& buffer) {
-    return with(full_region(buffer), [&](tir::BufferRegionNode& n) { n.span = span; });
-  };
-  if (auto buffer = value.ref<BufferNode>()) return whole(buffer);
-  if (const auto* pointer = value.get<AllocatedPointer>()) return whole(ref_as<BufferNode>(pointer->buffer));
-  if (const auto* slice = value.get<BufferSlice>()) return region_of_slice(*slice, span);
+  if (auto buffer = value.ref<BufferNode>()) return full_region(buffer);
+  if (const auto* pointer = value.get<AllocatedPointer>())
+    return full_region(ref_as<BufferNode>(pointer->buffer));
+  if (const auto* slice = value.get<BufferSlice>()) return region_of_slice(*slice, parser.span(place));
   if (const auto* load = value.node<BufferLoadNode>()) {
     std::vector<ir::Range> region;
     for (const PrimExpr& index : load->indices) region.push_back(range_of_index(index));
-    return BufferRegionNode::make(load->buffer, std::move(region), span);
+    return BufferRegionNode::make(load->buffer, std::move(region));
   }
-  throw UserError(span, "expected a region of a buffer, as in A[0:16, i], found {}", describe(value));
+  throw UserError(parser.span(place), "expected a region of a buffer, as in A[0:16, i], found {}",
+                  describe(value));
 }
 
 BufferSlice Parser::eval_indices(const Buffer& buffer, const Expr* expr) {
