@@ -33,7 +33,7 @@ std::string text(const ObjectRef& node) {
   return script::print(node);
 }
 
-Location locate(const State& state, NodeId id) {
+Location location_of(const State& state, NodeId id) {
   const TreeNode& node = state.node(id);
   const Span& written = node.block() ? span_of(node.realize()->block) : span_of(node.stmt);
   if (written && (node.name.empty() || is_named_at(written, node.name))) return {written, {}};
@@ -44,5 +44,7 @@ Location locate(const State& state, NodeId id) {
       program.find(node.block() ? static_cast<const Object*>(node.block()) : node.stmt.get());
   return printed ? Location{printed, written} : Location{written, {}};
 }
+
+Span locate(const State& state, NodeId id) { return location_of(state, id).span; }
 
 }  // namespace tilewright::schedule

@@ -13,13 +13,15 @@ std::string text(const ObjectRef& node);
 struct Location {
   Span span, made_from;
 };
-Location locate(const State& state, NodeId id);
+Location location_of(const State& state, NodeId id);
+/// Its first half.
+Span locate(const State& state, NodeId id);
 
 /// The refusal of a primitive that points at a loop or block: `throw refuse(state, loop, "loop {} ...",
 /// name)`.
 template <class... Args>
 UserError refuse(const State& state, NodeId where, fmt::format_string<Args...> text, Args&&... args) {
-  const Location location = locate(state, where);
+  const Location location = location_of(state, where);
   UserError error(location.span, text, std::forward<Args>(args)...);
   if (location.made_from)
     error.note(location.made_from, "{} was made from this line", state.node(where).name);

@@ -18,9 +18,6 @@ T unwrap(llvm::Expected<T> value, std::string_view what) {
   if (value) return std::move(*value);
   throw InternalError("{}: {}", what, llvm::toString(value.takeError()));
 }
-void unwrap(llvm::Error error, std::string_view what) {
-  if (error) throw InternalError("{}: {}", what, llvm::toString(std::move(error)));
-}
 
 /// Symbols that may be missing from the process; tvm-ffi's error function is there only under its hosts.
 class MissingIsNull final : public llvm::orc::DefinitionGenerator {

@@ -61,7 +61,7 @@ BlockRef apply(State& state, Args& args) {
     for (NodeId id : found) owners.push_back(state.func_of(id).name->name_hint);
     UserError error = refuse(state, found[0], "{} has {} blocks \"{}\"", place, found.size(), args.name);
     for (size_t n = 1; n < found.size(); ++n)
-      error.note(locate(state, found[n]).span, "another is in function {}", owners[n]);
+      error.note(locate(state, found[n]), "another is in function {}", owners[n]);
     if (!args.func_name && owners.front() != owners.back())
       error.help("say which function is meant, e.g. func_name=\"{}\"", owners.front());
     else
