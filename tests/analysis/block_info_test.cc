@@ -1,6 +1,7 @@
 #include "tilewright/analysis/block_info.h"
 
 #include "script_testing.h"
+#include "tilewright/tir/builder.h"
 
 namespace tilewright::analysis {
 namespace {
@@ -38,6 +39,16 @@ TEST(BlockInfo, BlocksAreFoundWithLoopsAndParents) {
     FAIL();
   } catch (const UserError& error) {
     EXPECT_EQ(error.render(), "error: there is no block called \"CC\"\nhelp: did you mean C or Y?");
+  }
+}
+
+TEST(BlockInfo, NamesOfSeveralBlocksAreRefused) {
+  const PrimFunc func = mm_relu();
+  try {
+    find_block(seq({func->body, func->body}), "Y");
+    FAIL();
+  } catch (const UserError& error) {
+    EXPECT_EQ(error.render(), "error: there are 2 blocks called \"Y\"");
   }
 }
 

@@ -102,9 +102,9 @@ TEST(Verify, RegionThatLeavesOutABuffer) {
   )"),
                  R"(
     error: block B reads A[vi], but its T.reads leaves the buffer out
-      f.py:4:14
-       4 |         with T.block("B"):
-         |              ^^^^^^^^^^^^
+      f.py:8:21
+       8 |             B[vi] = A[vi]
+         |                     ^^^^^
     help: add A[vi] to T.reads, or leave T.reads out to have it found
   )");
 }
@@ -122,9 +122,9 @@ TEST(Verify, RegionThatLeavesOutAnElement) {
   )"),
                  R"(
     error: block B reads A[vi + 1], but its T.reads says A[0:8]: dimension 0 is left at vi = 7
-      f.py:4:14
-       4 |         with T.block("B"):
-         |              ^^^^^^^^^^^^
+      f.py:6:23
+       6 |             T.reads(A[0:8])
+         |                       ^^^
     help: write A[vi + 1] there, or leave T.reads out to have it found
   )");
 }

@@ -76,9 +76,8 @@ TEST(RemoveNoOp, DefinitionsThatNobodyUsesGo) {
         x: T.int32 = n + 1
         y: T.int32 = n + 2
         B = T.decl_buffer((5,), "float32", data=A.data)
-        C = T.decl_buffer((5,), "float32")
         for i in range(0):
-            C[i] = B[i]
+            A[i] = B[i]
         A[0] = T.Cast("float32", y)
   )",
              R"(

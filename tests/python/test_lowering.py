@@ -112,3 +112,22 @@ def test_a_rolling_buffer_lives_through_all_iterations():
     y = np.zeros(16, "float32")
     tw.build(sch.mod, schedule=False)["main"](x, y)
     np.testing.assert_array_equal(y, 2 * (x[:-2] + x[1:-1] + x[2:]))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("target", ["llvm", "c"])
+def test_ldexp_is_exact_up_to_the_smallest_numbers(dtype, target):
+    func = tw.script.parse(f"""
+        @T.prim_func
+        def scaled(X: T.Buffer((7,), "{dtype}"), N: T.Buffer((7,), "int32"), Y: T.Buffer((7,), "{dtype}")):
+            for i in T.vectorized(7):
+                Y[i] = T.ldexp(X[i], N[i])
+    """)
+    x = np.array([1.5, -1.2345, 3.0, np.inf, -0.0, np.nan, 1e-30], dtype)
+    y = np.zeros_like(x)
+    lib = tw.build(func, target)
+    smallest = np.finfo(dtype).minexp - np.finfo(dtype).nmant
+    for n in (0, 5, -7, 127, smallest - 1, smallest, smallest + 3, 1023, 5000, -5000):
+        lib(x, np.full(7, n, "int32"), y)
+        with np.errstate(over="ignore", under="ignore"):
+            np.testing.assert_array_equal(y, np.ldexp(x, n))

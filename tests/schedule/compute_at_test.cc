@@ -145,6 +145,9 @@ TEST(DecomposeReduction, LoopInsideTheReductionIsRefused) {
       <main as scheduled>:5:15
        5 |     for i, j, k_0, k_1 in T.grid(8, 12, 1, 7):
          |               ^^^
+    note: k_0 was made from this line
+       4 |     for i, j, k in T.grid(8, 12, 7):
+         |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
     help: choose loop k_0 or one outside of it, or reorder the loops
   )");
 }

@@ -3,6 +3,7 @@
 #include <cctype>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <sstream>
 
 #include "tilewright/codegen/llvm/native.h"
@@ -54,13 +55,29 @@ runtime::Module load_objects(const std::string& path, const std::vector<std::str
   return codegen::load_objects(path, objects);
 }
 
+// A text has a part for each function, with labels of its own; every part begins with `mark`.
+std::vector<std::string> parts_of(const std::string& text, const std::string& mark) {
+  std::vector<std::string> parts;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t next = text.find("\n" + mark, begin);
+    const size_t end = next == std::string::npos ? text.size() : next + 1;
+    parts.push_back(text.substr(begin, end - begin));
+    begin = end;
+  }
+  return parts;
+}
+
 // A text holds kernels alone; what a library exports beside them is made here.
-runtime::Module load_text(const std::string& path, const std::string& text, const std::string& object) {
+runtime::Module load_text(const std::string& path, const std::string& mark,
+                          const std::function<std::string(const std::string&)>& object_of) {
+  const std::string text = content_of(path);
   const std::vector<std::string> names = functions_of(text);
   if (names.empty())
     throw UserError("cannot load {}: it defines no function of tilewright", path)
         .help("write it with export_library");
-  return load_objects(path, {object, codegen::emit_library_object(names, "", this_machine())});
+  std::vector<std::string> objects = {codegen::emit_library_object(names, "", this_machine())};
+  for (const std::string& part : parts_of(text, mark)) objects.push_back(object_of(part));
+  return load_objects(path, objects);
 }
 
 runtime::Module load_archive(const std::string& path) {
@@ -79,13 +96,10 @@ runtime::Module load(const std::string& path) {
   if (ending == ".o") return load_objects(path, {content_of(path)});
   if (ending == ".tar") return load_archive(path);
   if (ending == ".ll") {
-    const std::string text = content_of(path);
-    return load_text(path, text, codegen::object_of_llvm_ir(text, path));
+    return load_text(path, "; ModuleID",
+                     [&](const std::string& part) { return codegen::object_of_llvm_ir(part, path); });
   }
-  if (ending == ".s") {
-    const std::string text = content_of(path);
-    return load_text(path, text, assemble(text));
-  }
+  if (ending == ".s") return load_text(path, "\t.text\n\t.file\t", assemble);
   if (ending == ".c") return load_objects(path, {compile_c(content_of(path), {})});
   return runtime::Module::load(path);
 }

@@ -25,7 +25,7 @@ class State:
         """(block, later block, "RAW" | "WAR" | "WAW", buffer) for blocks directly inside of block `scope`, by whole buffers.
 
         scope  a block, by handle or name; default the root block
-        >>> tilewright.Schedule(mm_relu).state.dependences()
+        >>> tilewright.Schedule(MyModule).state.dependences()
         """
         return self._schedule._core.dependences(scope)
 
@@ -33,6 +33,6 @@ class State:
         """What steps ask of a block -> the reason why it does not hold, "" where it does.
 
         block  by handle or name
-        >>> tilewright.Schedule(mm_relu).state.properties("Y")
+        >>> tilewright.Schedule(MyModule).state.properties("C")
         """
         return dict(self._schedule._core.properties(block))

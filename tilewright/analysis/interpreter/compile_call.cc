@@ -78,8 +78,8 @@ CodePtr Compiler::elementwise_call(const tir::CallNode* call, std::string_view n
     values.reserve(args.size());
     for (const CodePtr& arg : args) values.emplace_back(*arg, frame);
     for (size_t lane = 0; lane < values[0].size(); ++lane) {
-      Scalar operands[4];
-      for (size_t n = 0; n < values.size() && n < 4; ++n) operands[n] = values[n][lane];
+      Scalar operands[8];
+      for (size_t n = 0; n < values.size() && n < std::size(operands); ++n) operands[n] = values[n][lane];
       const bool divides = name == "fmod" && !dtype.is_float();
       if (divides && operands[1].i == 0 && !frame.speculative)
         throw UserError(where->node, "fmod: {} is divided by zero{}", operands[0].i, where->at(frame));

@@ -267,8 +267,7 @@ llvm::Value* FunctionEmitter::emit_intrinsic(const CallNode* node) {
   llvm::Function* intrinsic = llvm::Intrinsic::getDeclaration(&module_.module, id, overloads);
   for (unsigned n = 0; n < args.size(); ++n) {
     if (intrinsic->hasParamAttribute(n, llvm::Attribute::ImmArg) && !llvm::isa<llvm::Constant>(args[n]))
-      throw UserError(node->args[n + 1], "call_llvm_intrin: argument {} of {} must be a constant", n + 1,
-                      name->value);
+      throw UserError(node, "call_llvm_intrin: argument {} of {} must be a constant", n + 1, name->value);
   }
   return builder_.CreateCall(intrinsic, args);
 }

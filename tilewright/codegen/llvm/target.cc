@@ -24,7 +24,7 @@ namespace {
 // What LLVM cannot compile ends the process unless somebody throws: an intrinsic of a CPU that the target is
 // not. LLVM's frames are unwound without their destructors, so that a little memory is lost.
 [[noreturn]] void throw_fatal(void*, const char* reason, bool) {
-  throw Unsupported("LLVM cannot make this code: {}", reason)
+  throw Unsupported("LLVM cannot make this code: {}", llvm::StringRef(reason).trim().str())
       .help("an intrinsic may need a CPU or feature that the target lacks");
 }
 

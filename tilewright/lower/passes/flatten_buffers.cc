@@ -68,7 +68,7 @@ PrimExpr element_pointer(const CallNode* call) {
   const auto* data = call->args[1].as<VarNode>();
   if (!data) throw UserError(call, "tvm_access_ptr takes the pointer of a buffer, as in A.data");
   const DataType type = call->args[0]->dtype;
-  if (type.is_scalable()) throw Unsupported(call, "tvm_access_ptr to scalable vectors ({})", type.str());
+  TILEWRIGHT_CHECK(!type.is_scalable(), "tvm_access_ptr to scalable vectors ({})", type.str());
   Buffer view = BufferNode::make(Var(data), type.element(), std::vector<PrimExpr>{call->args[3]},
                                  std::vector<PrimExpr>{}, PrimExpr(), data->name_hint, int64_t{1}, int64_t{0},
                                  std::vector<int64_t>{});

@@ -22,24 +22,29 @@ bool is_pure(const PrimExpr& expr) {
   return found;
 }
 
-// The variables that something reads; definitions alone do not count.
+// The variables that something reads and the buffers that something accesses; definitions alone do not count.
 class Uses {
  public:
   explicit Uses(const Stmt& body) {
     walk(
         body, [&](const VarNode* var) { ++count_[var]; },
         [&](const LetStmtNode* let) { --count_[let->var.get()]; },
-        [&](const BufferLoadNode* load) { ++count_[load->buffer->data.get()]; },
-        [&](const BufferStoreNode* store) { ++count_[store->buffer->data.get()]; },
+        [&](const BufferLoadNode* load) { meet(load->buffer); },
+        [&](const BufferStoreNode* store) { meet(store->buffer); },
+        [&](const BufferRegionNode* region) { meet(region->buffer); },
         [&](const DeclBufferNode* view) { ++count_[view->buffer->data.get()]; });
   }
-  bool contain(const Var& var) const {
-    const auto found = count_.find(var.get());
+  bool contain(const Object* defined) const {
+    const auto found = count_.find(defined);
     return found != count_.end() && found->second > 0;
   }
 
  private:
-  std::unordered_map<const VarNode*, int> count_;
+  void meet(const Buffer& buffer) {
+    ++count_[buffer.get()];
+    ++count_[buffer->data.get()];
+  }
+  std::unordered_map<const Object*, int> count_;
 };
 
 // A[i] = A[i]
@@ -78,30 +83,15 @@ Stmt without_empty(const IfThenElse& branch) {
   });
 }
 
-// x = value; body  =>  body, where nobody uses x
-Stmt without_unused(const LetStmt& let, const Uses& uses) {
-  return is_pure(let->value) && !uses.contain(let->var) ? let->body : Stmt(let);
-}
-
-}  // namespace
-
-PrimFunc remove_no_op(const PrimFunc& func) {
-  const Uses uses(func->body);
+PrimFunc without_empty(const PrimFunc& func) {
   return rewrite(
       func, join_sequences,
       [](auto& self, const ForNode* loop) -> Stmt { return without_empty(For(self.children(loop))); },
       [](auto& self, const IfThenElseNode* branch) -> Stmt {
         return without_empty(IfThenElse(self.children(branch)));
       },
-      [&](auto& self, const LetStmtNode* let) -> Stmt {
-        return without_unused(LetStmt(self.children(let)), uses);
-      },
       [](auto& self, const AllocBufferNode* allocation) -> Stmt {
         const AllocBuffer inner = self.children(allocation);
-        return is_no_op(inner->body) ? nothing() : Stmt(inner);
-      },
-      [](auto& self, const DeclBufferNode* view) -> Stmt {
-        const DeclBuffer inner = self.children(view);
         return is_no_op(inner->body) ? nothing() : Stmt(inner);
       },
       [](auto& self, const AttrStmtNode* attr) -> Stmt {
@@ -115,5 +105,24 @@ PrimFunc remove_no_op(const PrimFunc& func) {
         return is_pure(evaluate->value) && !is_no_op(Stmt(evaluate)) ? nothing() : Stmt(evaluate);
       });
 }
+
+// x = value; body  =>  body, where nobody uses x;   a view that nobody accesses goes, too
+PrimFunc without_unused(const PrimFunc& func) {
+  const Uses uses(func->body);
+  return rewrite(
+      func, join_sequences,
+      [&](auto& self, const LetStmtNode* let) -> Stmt {
+        const LetStmt inner = self.children(let);
+        return is_pure(inner->value) && !uses.contain(inner->var.get()) ? inner->body : Stmt(inner);
+      },
+      [&](auto& self, const DeclBufferNode* view) -> Stmt {
+        const DeclBuffer inner = self.children(view);
+        return uses.contain(inner->buffer.get()) ? Stmt(inner) : inner->body;
+      });
+}
+
+}  // namespace
+
+PrimFunc remove_no_op(const PrimFunc& func) { return without_unused(without_empty(func)); }
 
 }  // namespace tilewright::lower

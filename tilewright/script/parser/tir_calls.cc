@@ -37,7 +37,9 @@ std::optional<DataType> written_dtype(Parser& parser, const BuiltinOp& op, Args&
 std::vector<PrimExpr> operands_of(Parser& parser, const BuiltinOp& op, const std::vector<const Arg*>& given) {
   std::vector<PrimExpr> operands;
   for (const Arg* arg : given) {
-    const bool as_float = op.elementwise && arg->value.get<Value::PyInt>() && !takes_integers(op.name);
+    const bool is_exponent = op.name == "ldexp" && operands.size() == 1;
+    const bool as_float =
+        op.elementwise && arg->value.get<Value::PyInt>() && !takes_integers(op.name) && !is_exponent;
     operands.push_back(
         parser.to_prim(arg->value, arg->place, as_float ? std::optional(kFloat32) : std::nullopt));
   }
