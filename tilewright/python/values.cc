@@ -211,7 +211,6 @@ void bind_functions(nb::module_& m) {
   m.def("list_global_func_names", &runtime::list_functions);
   nb::class_<runtime::Module>(m, "Module", "Functions by name, of a library or of the just-in-time compiler.")
       .def("__getitem__", &function_of, nb::arg("name").none())
-<<<<<<< HEAD
       .def("get_function", &function_of, nb::arg("name").none(),
            "The function `name`, as module[name]; raises UserError with near names if there is none.")
       .def(
@@ -227,19 +226,7 @@ void bind_functions(nb::module_& m) {
       .def_prop_ro("kind", &runtime::Module::kind, "What the module is made of: \"jit\", \"library\", ...")
       .def("import_module", &runtime::Module::import_module,
            "Lets the module look functions up in another one, too.");
-  m.def("load_module", &runtime::Module::load);
-=======
-      .def("get_function", &function_of, nb::arg("name").none())
-      .def("find_function",
-           [](const runtime::Module& self, const std::string& name) {
-             return value_to_python(Value(self.find_function(name)));
-           })
-      .def_prop_ro("function_names", &runtime::Module::list_functions)
-      .def_prop_ro("imports", &runtime::Module::imports)
-      .def_prop_ro("kind", &runtime::Module::kind)
-      .def("import_module", &runtime::Module::import_module);
   m.def("load_module", &driver::load);
->>>>>>> f1e6248 (What export_library writes is loaded back: objects, tar archives, LLVM IR, assembly, C)
 }
 
 }  // namespace tilewright::python

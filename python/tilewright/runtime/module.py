@@ -57,7 +57,6 @@ def _export_library(self, path) -> None:
 Module.time_evaluator = _time_evaluator
 Module.get_source = Module.inspect_source = _get_source
 Module.export_library = _export_library
-Module.imports = property(lambda self: [], doc="modules below this one: none, it holds all of its functions")
 Module.mod = property(lambda self: self, doc="this module")
 
 
