@@ -193,8 +193,8 @@ std::string object_of_llvm_ir(const std::string& text, const std::string& name) 
   if (llvm::verifyModule(*parsed, &stream)) throw UserError("{}: {}", name, fault);
   if (parsed->getTargetTriple() != unit.module.getTargetTriple())
     throw UserError("{} is for {}, which is not this machine", name, parsed->getTargetTriple());
-  if (llvm::Linker::linkModules(unit.module, std::move(parsed)))
-    throw UserError("{}: it cannot be compiled: {}", name, std::exchange(unit.errors, {}));
+  TILEWRIGHT_CHECK(!llvm::Linker::linkModules(unit.module, std::move(parsed)), "{} cannot be compiled: {}",
+                   name, unit.errors);
   return write(unit, llvm::CodeGenFileType::ObjectFile);
 }
 
