@@ -49,9 +49,23 @@ def problem_of(graph: Graph, context: dict) -> str | None:
         module = tilewright.script.parse(graph.script())
         with tilewright.transform.PassContext(**context):
             executable = tilewright.compile(module)
-        return wrong_result(graph, tilewright.VirtualMachine(executable)["main"])
+        problem = overwritten(executable.plans)
+        return problem or wrong_result(graph, tilewright.VirtualMachine(executable)["main"])
     except (tilewright.UserError, tilewright.Unsupported, tilewright.InternalError) as error:
         return f"{type(error).__name__}: {error}"
+
+
+def overwritten(plans: dict[str, str]) -> str | None:
+    """Two tensors of a memory plan that are alive together and overlap, or None."""
+    for plan in plans.values():
+        rows = re.findall(r"(\d+) bytes at +(\d+), steps (\d+) to (\d+)", plan)
+        places = [tuple(map(int, row)) for row in rows]
+        for n, (size, offset, first, last) in enumerate(places):
+            for other_size, other_offset, other_first, other_last in places[:n]:
+                together = first <= other_last and other_first <= last
+                if together and offset < other_offset + other_size and other_offset < offset + size:
+                    return f"tensor {n} of the memory plan lies on another that is alive:\n{plan}"
+    return None
 
 
 def wrong_result(graph: Graph, main) -> str | None:

@@ -65,3 +65,11 @@ def test_a_wrong_element_is_reported():
     got[1, 2] = 1
     assert check.difference(got, want, 1e-5) == "1 of 6 elements are wrong, at (1, 2) 1.0 instead of 0.0"
     assert check.difference(got[0], want, 1e-5) == "shape (3,), expected (2, 3)"
+
+
+def test_a_tensor_that_lies_on_another_is_reported():
+    plan = "a 64 bytes at 0, steps 0 to 1\nb 64 bytes at {}, steps 1 to 2\npeak 128 bytes"
+    assert check.overwritten({"main": plan.format(64)}) is None
+    assert check.overwritten({"main": plan.format(32)}).startswith(
+        "tensor 1 of the memory plan lies on another"
+    )
