@@ -5,7 +5,7 @@ ex = tilewright.compile("model.onnx")
 y = tilewright.VirtualMachine(ex)["main"](x)
 """
 
-from . import errors, ir, runtime, script, target, tir, transform
+from . import errors, instrument, ir, runtime, script, target, tir, transform
 from .build import build, compile
 from .errors import ArgumentError, InternalError, Unsupported, UserError
 from .ir import IRModule

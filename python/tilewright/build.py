@@ -42,7 +42,13 @@ def build_graph(mod, target="llvm", params: dict | None = None):
         mod = BindParams("main", params)(mod)
     context = PassContext.current()
     return _core.build_graph(
-        unwrapped(mod), Target(target), context.opt_level, context.disabled_pass, context.required_pass, context.config
+        unwrapped(mod),
+        Target(target),
+        context.opt_level,
+        context.disabled_pass,
+        context.required_pass,
+        context.config,
+        context.hooks(),
     )
 
 

@@ -21,14 +21,24 @@ class PassContext:
                    3  as 2
     required_pass  names of passes that run whatever the level; default none
     disabled_pass  names of passes that are skipped; default none
-    config         {"pass_name.option": value}; default none
-    Raises         UserError for a level out of range, and for a pass or config key that does not exist
+    config         {"pass_name.option": value}; default none.  list_configs() has all, with types
+    instruments    objects that watch the passes which run, those of tilewright.instrument or your own; default none
+    Raises         UserError for a level out of range, for a pass or config key that does not exist, and for a config value
+                   of another type
     docs/graph-passes.md has the list of passes with their levels.
     >>> with tilewright.transform.PassContext(opt_level=0): ex = tilewright.compile(mod)
     """
 
-    def __init__(self, opt_level: int = 2, required_pass=(), disabled_pass=(), config: dict | None = None):
+    def __init__(
+        self,
+        opt_level: int = 2,
+        required_pass=(),
+        disabled_pass=(),
+        config: dict | None = None,
+        instruments=(),
+    ):
         self.opt_level = opt_level
+        self.instruments = list(instruments or ())
         self.required_pass = list(required_pass or ())
         self.disabled_pass = list(disabled_pass or ())
         self.config = dict(config or {})
@@ -40,7 +50,37 @@ class PassContext:
         stack = getattr(_local, "stack", None)
         return stack[-1] if stack else PassContext()
 
+    @staticmethod
+    def list_configs() -> dict:
+        """{"pass_name.option": {"type": ..., "doc": ...}}: every key that config may have."""
+        return {
+            f"{name}.{option}": {"type": type_name, "doc": doc}
+            for name, _, _, options in _core.relax_pass_table()
+            for option, doc, type_name in options
+        }
+
+    def should_run(self, mod: IRModule, info: "PassInfo") -> bool:
+        """Whether no instrument refuses the pass."""
+        return all(each.should_run(mod, info) for each in self.instruments if hasattr(each, "should_run"))
+
+    def tell(self, method: str, *args) -> None:
+        """Calls a method of every instrument that has it."""
+        for each in self.instruments:
+            if hasattr(each, method):
+                getattr(each, method)(*args)
+
+    def hooks(self):
+        """What C++ asks and tells before and after its passes; None if nobody watches."""
+        if not self.instruments:
+            return None
+        return (
+            lambda node, name, level: self.should_run(IRModule._of(node), PassInfo(level, name)),
+            lambda node, name, level: self.tell("run_before_pass", IRModule._of(node), PassInfo(level, name)),
+            lambda node, name, level: self.tell("run_after_pass", IRModule._of(node), PassInfo(level, name)),
+        )
+
     def __enter__(self) -> "PassContext":
+        self.tell("enter_pass_ctx")
         if not hasattr(_local, "stack"):
             _local.stack = []
         _local.stack.append(self)
@@ -48,6 +88,29 @@ class PassContext:
 
     def __exit__(self, *exception) -> None:
         _local.stack.pop()
+        self.tell("exit_pass_ctx")
+
+
+class PassInfo:
+    """What a pass says of itself: its name, and the opt_level at which it runs."""
+
+    def __init__(self, opt_level: int, name: str, required=None, traceable: bool = False):
+        self.opt_level, self.name = opt_level, name
+        self.required, self.traceable = list(required or ()), traceable
+
+    def __repr__(self) -> str:
+        return f"PassInfo(opt_level={self.opt_level}, name={self.name!r})"
+
+
+def run_watched(info: PassInfo, mod: IRModule, run) -> IRModule:
+    """`run(mod)`, seen by the instruments of the context; `mod` itself if one of them refuses the pass."""
+    context = PassContext.current()
+    if not context.should_run(mod, info):
+        return mod
+    context.tell("run_before_pass", mod, info)
+    result = run(mod)
+    context.tell("run_after_pass", result, info)
+    return result
 
 
 class Pass:
@@ -58,8 +121,8 @@ class Pass:
 
     def __call__(self, mod: IRModule) -> IRModule:
         """The transformed module; `mod` itself if nothing changed."""
-        node = unwrapped(mod)
-        result = _core.relax_run_pass(self.name, node, self.options, 3)
+        node, context = unwrapped(mod), PassContext.current()
+        result = _core.relax_run_pass(self.name, node, self.options, context.config, context.hooks())
         return mod if result.same_as(node) else IRModule._of(result)
 
     def __repr__(self) -> str:
@@ -79,6 +142,9 @@ class ModulePass:
             return mod
         if self.opt_level > context.opt_level and self.name not in context.required_pass:
             return mod
+        return run_watched(PassInfo(self.opt_level, self.name), mod, lambda mod: self._result(mod, context))
+
+    def _result(self, mod: IRModule, context: PassContext) -> IRModule:
         result = self.function(mod, context)
         if not isinstance(result, IRModule):
             raise UserError(f"pass {self.name}: gave a Python {type(result).__name__}, expected an IRModule")

@@ -89,6 +89,41 @@ def with_block(func, **fields):
     return with_body(func, tir.For(loop_var=loop.loop_var, min=loop.min, extent=loop.extent, body=inner))
 
 
+def module(func):
+    """The module with `func` as main."""
+    return tilewright.IRModule({"main": func})
+
+
+with_grad = """
+    @I.ir_module
+    class Module:
+        @T.prim_func(private=True)
+        def add(A: T.Buffer((T.int64(2),), "float32"), B: T.Buffer((T.int64(2),), "float32"), C: T.Buffer((T.int64(2),), "float32")):
+            for i in range(T.int64(2)):
+                C[i] = A[i] + B[i]
+        @R.function
+        def f(x: R.Tensor((2,), "float32"), y: R.Tensor((2,), "float32")):
+            cls = Module
+            a = R.call_tir_with_grad(cls.add, (x, y), out_sinfo=R.Tensor((2,), "float32"), te_grad_name="tests.unknown")
+            z = R.sum(a)
+            return z
+    """
+
+
+def trainer(has_values: bool):
+    """A Trainer of x [2, 3] -> x + w."""
+    add = 'def backbone(x: R.Tensor((2, 3), "float32"), w: R.Tensor((2, 3), "float32")):\n    gv = R.add(x, w)\n    return gv\n'
+    made = tilewright.IRModule({"backbone": parse("@R.function\n" + add)}, {"param_num": 1, "state_num": 0})
+    types = [relax.TensorStructInfo([2, 3], "float32")] * 2
+    setup = relax.training.SetupTrainer(
+        relax.training.loss.L1Loss(), relax.training.optimizer.SGD(0.1), types
+    )
+    made = setup(made)
+    return relax.training.Trainer(
+        made, tilewright.VirtualMachine(tilewright.compile(made)), zero_init_param_state=has_values
+    )
+
+
 def onnx_file(
     nodes, x=(1, 2, 5, 5), dtype=1, weights=None, outputs=("y",), opset=17, change=lambda model: None
 ) -> str:
@@ -126,6 +161,7 @@ NAMES = {
     "from_onnx": from_onnx,
     "imported": imported,
     "json": json,
+    "module": module,
     "mock": mock,
     "node": node,
     "np": numpy,
@@ -142,6 +178,8 @@ NAMES = {
     "topi": topi,
     "with_block": with_block,
     "with_body": with_body,
+    "trainer": trainer,
+    "with_grad": with_grad,
 }
 
 

@@ -27,7 +27,7 @@ AttrMap PassContext::options_of(const PassInfo& info, const AttrMap& given) cons
 }
 
 IRModule PassContext::run(const PassInfo& info, const IRModule& module, const AttrMap& options) {
-  if (!is_enabled(info)) return module;
+  if (!is_enabled(info) || (should_run && !should_run(info, module))) return module;
   if (before_pass) before_pass(info, module);
   const auto start = std::chrono::steady_clock::now();
   IRModule result;

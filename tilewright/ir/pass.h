@@ -33,6 +33,7 @@ class PassContext {
   std::vector<std::string> disabled;  // passes that are skipped
   std::vector<std::string> required;  // passes that run whatever the level
   AttrMap config;                     // "pass_name.option": value; options given in the pipeline come first
+  std::function<bool(const PassInfo&, const IRModule&)> should_run;  // asked of each pass that is enabled
   std::function<void(const PassInfo&, const IRModule&)> before_pass, after_pass;
   std::function<void(const IRModule&)> verify;  // called after each pass that changed something
 

@@ -28,13 +28,31 @@ nb::list times_to_python(const std::vector<driver::StageTime>& times) {
   return result;
 }
 
+// `hooks` is none, or three functions (module, name, level): should_run, before, after.
 ir::PassContext context_of(int opt_level, std::vector<std::string> disabled,
-                           std::vector<std::string> required, nb::handle config) {
+                           std::vector<std::string> required, nb::handle config, nb::handle hooks) {
   ir::PassContext context;
   context.opt_level = opt_level;
   context.disabled = std::move(disabled);
   context.required = std::move(required);
   context.config = attrs_from_python(config);
+  if (hooks.is_none()) return context;
+  auto call = [](const nb::object& hook, const ir::PassInfo& info, const ir::IRModule& module) {
+    return hook(module, nb::str(info.name.data(), info.name.size()), info.opt_level);
+  };
+  const nb::object should_run = hooks[0], before = hooks[1], after = hooks[2];
+  context.should_run = [=](const ir::PassInfo& info, const ir::IRModule& module) {
+    const nb::gil_scoped_acquire locked;
+    return nb::cast<bool>(nb::bool_(call(should_run, info, module)));
+  };
+  context.before_pass = [=](const ir::PassInfo& info, const ir::IRModule& module) {
+    const nb::gil_scoped_acquire locked;
+    call(before, info, module);
+  };
+  context.after_pass = [=](const ir::PassInfo& info, const ir::IRModule& module) {
+    const nb::gil_scoped_acquire locked;
+    call(after, info, module);
+  };
   return context;
 }
 
@@ -89,15 +107,28 @@ void bind_build(nb::module_& m) {
       .def("machine", &Executable::machine);
   m.def("check_pass_context", [](int opt_level, std::vector<std::string> disabled,
                                  std::vector<std::string> required, nb::handle config) {
-    relax::check_context(context_of(opt_level, std::move(disabled), std::move(required), config));
+    relax::check_context(context_of(opt_level, std::move(disabled), std::move(required), config, nb::none()));
   });
-  m.def("build_graph",
-        [](const ir::IRModule& module, const ir::Target& target, int opt_level,
-           std::vector<std::string> disabled, std::vector<std::string> required, nb::handle config) {
-          ir::PassContext context = context_of(opt_level, std::move(disabled), std::move(required), config);
-          nb::gil_scoped_release unlocked;
-          return driver::build_graph(module, target, context);
-        });
+  m.def(
+      "relax_run_pass",
+      [](const std::string& name, const ir::IRModule& module, nb::handle options, nb::handle config,
+         nb::handle hooks) {
+        ir::PassContext context = context_of(3, {}, {}, config, hooks);
+        return context.run(relax::find_pass(name), module, attrs_from_python(options));
+      },
+      nb::arg("name"), nb::arg("module"), nb::arg("options"), nb::arg("config"), nb::arg("hooks").none());
+  m.def(
+      "build_graph",
+      [](const ir::IRModule& module, const ir::Target& target, int opt_level,
+         std::vector<std::string> disabled, std::vector<std::string> required, nb::handle config,
+         nb::handle hooks) {
+        ir::PassContext context =
+            context_of(opt_level, std::move(disabled), std::move(required), config, hooks);
+        const nb::gil_scoped_release unlocked;
+        return driver::build_graph(module, target, context);
+      },
+      nb::arg("module"), nb::arg("target"), nb::arg("opt_level"), nb::arg("disabled"), nb::arg("required"),
+      nb::arg("config"), nb::arg("hooks").none());
 }
 
 // Bytes of the tensors that a kernel is given, read and written.
@@ -141,6 +172,34 @@ const runtime::vm::BytecodeFunction& public_function(const VirtualMachine& machi
   throw InternalError("function {} is not in its executable", name);
 }
 
+// `hook(function, name, before, result, args...)` around each call; before it, 1 says that the call is
+// skipped.
+void set_instrument(const VirtualMachine& machine, const nb::object& hook) {
+  if (hook.is_none()) return machine.set_instrument({});
+  auto ask = [hook](const runtime::Function& callee, std::string_view name, bool is_before,
+                    const runtime::Value& result, runtime::Args args) {
+    nb::list given;
+    given.append(value_to_python(runtime::Value(callee)));
+    given.append(nb::str(name.data(), name.size()));
+    given.append(nb::bool_(is_before));
+    given.append(value_to_python(result));
+    for (const runtime::Value& arg : args) given.append(value_to_python(arg));
+    return hook(*nb::tuple(given));
+  };
+  runtime::vm::Instrument instrument;
+  instrument.before = [ask](const runtime::Function& callee, std::string_view name, runtime::Args args) {
+    const nb::gil_scoped_acquire locked;
+    const nb::object answer = ask(callee, name, true, {}, args);
+    return answer.is_none() || nb::cast<int>(nb::int_(answer)) != 1;
+  };
+  instrument.after = [ask](const runtime::Function& callee, std::string_view name, runtime::Args args,
+                           const runtime::Value& result) {
+    const nb::gil_scoped_acquire locked;
+    ask(callee, name, false, result, args);
+  };
+  machine.set_instrument(std::move(instrument));
+}
+
 void bind_machine(nb::module_& m) {
   nb::class_<VirtualMachine>(m, "Machine", "Runs compiled graph functions.")
       .def("get_function",
@@ -153,6 +212,7 @@ void bind_machine(nb::module_& m) {
              return names;
            })
       .def("record_calls", &record_calls)
+      .def("set_instrument", &set_instrument, nb::arg("hook").none())
       .def_prop_ro("function_names",
                    [](const VirtualMachine& self) { return self.module().list_functions(); });
   m.def("machine_of_module", &driver::load_model);

@@ -7,6 +7,8 @@
 #include "tilewright/python/convert.h"
 #include "tilewright/python/runtime_values.h"
 #include "tilewright/relax/block_builder.h"
+#include "tilewright/relax/copy_bindings.h"
+#include "tilewright/relax/gradient.h"
 #include "tilewright/relax/infer.h"
 #include "tilewright/relax/op.h"
 #include "tilewright/relax/pass.h"
@@ -61,26 +63,52 @@ std::optional<std::vector<relax::Var>> params_of(nb::handle params) {
   return result;
 }
 
+nb::list to_list(const std::vector<te::Tensor>& tensors) {
+  nb::list list;
+  for (const te::Tensor& tensor : tensors) list.append(to_python(tensor));
+  return list;
+}
+
+// What a Python function of te tensors gave: one, or a list or tuple of them.
+std::vector<te::Tensor> te_results(const nb::object& result, std::string_view what) {
+  std::vector<te::Tensor> outputs;
+  auto add = [&](nb::handle item) {
+    auto tensor = ir::ref_as<te::TeTensorNode>(from_python(item));
+    if (!tensor)
+      throw UserError("{}: the function gave a Python {}, expected te tensors", what,
+                      Py_TYPE(item.ptr())->tp_name);
+    outputs.emplace_back(tensor);
+  };
+  if (PyTuple_Check(result.ptr()) || PyList_Check(result.ptr())) {
+    for (nb::handle item : result) add(item);
+  } else {
+    add(result);
+  }
+  return outputs;
+}
+
 // A Python function of te tensors as the builder calls it.
 relax::TeFunction te_function(const nb::object& body) {
   return [&body](const std::vector<te::Tensor>& inputs) {
+    return te_results(body(*nb::tuple(to_list(inputs))), "emit_te");
+  };
+}
+
+// {name: function(gradient or list of gradients, inputs..., keywords...)}
+relax::TeGradient te_gradients(const nb::dict& functions) {
+  return [functions](const std::string& name, const std::vector<te::Tensor>& grads,
+                     const std::vector<te::Tensor>& inputs, const ir::AttrMap& kwargs) {
+    if (!functions.contains(name.c_str()))
+      throw UserError("gradient: no gradient is registered as \"{}\"", name)
+          .help("register_te_gradient(\"{}\", function)", name);
     nb::list args;
-    for (const te::Tensor& input : inputs) args.append(to_python(input));
-    nb::object result = body(*nb::tuple(args));
-    std::vector<te::Tensor> outputs;
-    auto add = [&](nb::handle item) {
-      auto tensor = ir::ref_as<te::TeTensorNode>(from_python(item));
-      if (!tensor)
-        throw UserError("emit_te: the function gave a Python {}, expected te tensors",
-                        Py_TYPE(item.ptr())->tp_name);
-      outputs.emplace_back(tensor);
-    };
-    if (PyTuple_Check(result.ptr()) || PyList_Check(result.ptr())) {
-      for (nb::handle item : result) add(item);
-    } else {
-      add(result);
-    }
-    return outputs;
+    const nb::list given = to_list(grads);
+    args.append(grads.size() == 1 ? nb::object(given[0]) : nb::object(given));
+    for (nb::handle input : to_list(inputs)) args.append(input);
+    nb::dict named;
+    for (const auto& [key, value] : kwargs) named[nb::str(key.c_str())] = to_python(value);
+    const nb::object function = functions[name.c_str()];
+    return te_results(function(*nb::tuple(args), **named), name);
   };
 }
 
@@ -142,12 +170,6 @@ void bind_relax(nb::module_& m) {
   m.def("relax_call_op", [](const std::string& name, nb::handle args, nb::handle attrs) {
     return relax::call_op(name, exprs_of(args), attrs_from_python(attrs));
   });
-  m.def("relax_run_pass",
-        [](const std::string& name, const ir::IRModule& module, nb::handle options, int opt_level) {
-          ir::PassContext context;
-          context.opt_level = opt_level;
-          return context.run(relax::find_pass(name), module, attrs_from_python(options));
-        });
   m.def("relax_infer_type", [](const ir::Expr& expr) { return relax::infer_type(expr); });
   m.def("relax_constant", [](nb::handle value) -> ir::ObjectRef {
     const runtime::Tensor data = tensor_from_python(value).copy();
@@ -180,6 +202,16 @@ void bind_relax(nb::module_& m) {
   m.def("relax_with_body", [](const relax::Function& func, nb::handle params, const relax::SeqExpr& body) {
     return relax::with_body(func, *params_of(params), body);
   });
+  m.def(
+      "relax_gradient",
+      [](const ir::IRModule& module, const std::string& func_name,
+         std::optional<std::vector<size_t>> required, int64_t target_index, nb::dict functions) {
+        return relax::gradient(module,
+                               {func_name, std::move(required), target_index, te_gradients(functions)});
+      },
+      nb::arg("module"), nb::arg("func_name"), nb::arg("required").none(), nb::arg("target_index"),
+      nb::arg("te_gradients"));
+  m.def("relax_append_loss", &relax::append_loss);
   m.def("relax_bind_params", [](const relax::Function& func, nb::dict params) {
     std::vector<std::pair<std::string, runtime::Tensor>> values;
     for (auto [name, value] : params)

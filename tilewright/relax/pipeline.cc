@@ -8,16 +8,44 @@ namespace tilewright::relax {
 
 namespace {
 
+bool is_list_of(const ObjectRef& value, bool (*is_item)(const ObjectRef&)) {
+  const auto* list = value.as<ArrayNode>();
+  return list && std::all_of(list->items.begin(), list->items.end(), is_item);
+}
+bool is_int(const ObjectRef& value) {
+  const auto* number = value.as<IntImmNode>();
+  return number && !number->dtype.is_bool();
+}
+bool is_text(const ObjectRef& value) { return is<StringImmNode>(value); }
+
+// Whether an option of the type that its schema names may have the value.
+bool fits(const ObjectRef& value, std::string_view type) {
+  if (type == "bool") return value.as<IntImmNode>() && value.as<IntImmNode>()->dtype.is_bool();
+  if (type == "int" || type == "int | None") return is_int(value);
+  if (type == "float") return is_int(value) || is<FloatImmNode>(value);
+  if (type == "str" || type == "dtype") return is_text(value);
+  if (type == "list[int]") return is_list_of(value, is_int);
+  return type != "list[str]" || is_list_of(value, is_text);
+}
+
 void check_config(const ir::AttrMap& config) {
   std::vector<std::string> keys;
+  std::vector<ir::OptionInfo> known;
   for (size_t n = 0; n < k_passes_count; ++n) {
-    for (const ir::OptionInfo& option : k_passes[n]->options())
+    for (const ir::OptionInfo& option : k_passes[n]->options()) {
       keys.push_back(fmt::format("{}.{}", k_passes[n]->name, option.name));
+      known.push_back(option);
+    }
   }
   for (const auto& [key, value] : config) {
-    if (std::find(keys.begin(), keys.end(), key) == keys.end())
+    const auto found = std::find(keys.begin(), keys.end(), key);
+    if (found == keys.end())
       throw UserError("PassContext: there is no config key \"{}\"", key)
           .help("{}", nearest_names_text(key, {keys.begin(), keys.end()}));
+    const ir::OptionInfo& option = known[static_cast<size_t>(found - keys.begin())];
+    if (!fits(value, option.type))
+      throw UserError("PassContext: config \"{}\" must be {}", key, option.type)
+          .help("it says {}", option.doc);
   }
 }
 

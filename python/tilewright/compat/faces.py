@@ -136,6 +136,7 @@ def relax_names() -> dict:
         "build": build_graph,
         "VirtualMachine": tw.VirtualMachine,
         "BasePyModule": relax.BasePyModule,
+        "VMInstrumentReturnKind": runtime.VMInstrumentReturnKind,
     }
 
 

@@ -16,6 +16,7 @@ from . import (
     relax_transform,
     target,
     testing,
+    training,
     transform,
 )
 from . import ir_builder as builder
@@ -110,8 +111,15 @@ MODULES = {
     "tvm.relax.dpl.rewrite": graphs.pattern_names,
     "tvm.relax.dpl.context": graphs.pattern_names,
     "tvm.relax.expr_functor": lambda: graphs.EXPR_FUNCTOR,
-    "tvm.relax.op": lambda: public_names(relax.op),
-    "tvm.relax.transform": lambda: {**public_names(relax.transform), **relax_transform.NAMES},
+    "tvm.relax.op": lambda: {**public_names(relax.op), **training.OP_NAMES},
+    "tvm.relax.op.grad": lambda: vars(relax.op.grad),
+    "tvm.relax.transform": lambda: {**public_names(relax.transform), **relax_transform.NAMES, **training.TRANSFORM_NAMES},
+    "tvm.relax.training": lambda: public_names(relax.training),
+    "tvm.relax.training.loss": lambda: public_names(relax.training.loss),
+    "tvm.relax.training.optimizer": lambda: public_names(relax.training.optimizer),
+    "tvm.relax.training.setup_trainer": lambda: {"SetupTrainer": relax.training.SetupTrainer},
+    "tvm.relax.training.trainer": lambda: {"Trainer": relax.training.Trainer},
+    "tvm.relax.training.utils": lambda: training.UTILS_NAMES,
     "tvm.relax.base_py_module": lambda: {"BasePyModule": relax.BasePyModule},
     "tvm.relax.frontend": lambda: {"detach_params": relax.frontend.detach_params},
     **{

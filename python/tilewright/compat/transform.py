@@ -8,76 +8,37 @@ from tilewright import _core, arith, relax, tir, transform
 from tilewright.errors import UserError
 
 
-class PassInfo:
-    """What a pass says of itself."""
-
-    def __init__(self, opt_level: int, name: str, required=None, traceable: bool = False):
-        self.opt_level, self.name, self.required, self.traceable = (
-            opt_level,
-            name,
-            list(required or ()),
-            traceable,
-        )
-
-    def __repr__(self) -> str:
-        return f"PassInfo(opt_level={self.opt_level}, name={self.name!r})"
-
-
 class ModulePass:
     """A function from module to module with a name; the context may switch it off."""
 
-    def __init__(self, run, info: PassInfo):
+    def __init__(self, run, info: transform.PassInfo):
         self.run, self.info = run, info
         self.__doc__ = run.__doc__
 
     def __call__(self, mod):
         context = transform.PassContext.current()
-        instruments = getattr(context, "instruments", ())
-        asked = [each for each in instruments if hasattr(each, "should_run")]
-        if self.info.name in context.disabled_pass or not all(
-            each.should_run(mod, self.info) for each in asked
-        ):
+        if self.info.name in context.disabled_pass:
             return mod
-        for each in instruments:
-            getattr(each, "run_before_pass", _ignore)(mod, self.info)
-        mod = self.run(mod, context)
-        for each in instruments:
-            getattr(each, "run_after_pass", _ignore)(mod, self.info)
-        return mod
+        return transform.run_watched(self.info, mod, lambda mod: self.run(mod, context))
 
     def __repr__(self) -> str:
         return f"{self.info.name}"
 
 
-def _ignore(*_) -> None:
-    """What an instrument does that has no such method."""
-
-
 class PassContext(transform.PassContext):
-    """tilewright's context with instruments, which watch passes of Python and of loop programs."""
+    """tilewright's context; names of passes of loop programs may be disabled as well, and levels above 3 are 3."""
 
     def __init__(self, opt_level=2, required_pass=(), disabled_pass=(), instruments=(), config=None):
         known = [name for name in disabled_pass or () if not name.startswith("tir.")]
-        super().__init__(min(opt_level, 3), required_pass, known, config)
+        super().__init__(min(opt_level, 3), required_pass, known, config, instruments)
         self.disabled_pass = list(disabled_pass or ())
-        self.instruments = list(instruments or ())
-
-    def __enter__(self):
-        for each in self.instruments:
-            getattr(each, "enter_pass_ctx", _ignore)()
-        return super().__enter__()
-
-    def __exit__(self, *exception) -> None:
-        super().__exit__(*exception)
-        for each in self.instruments:
-            getattr(each, "exit_pass_ctx", _ignore)()
 
 
 def _decorated(run, opt_level, name, required, traceable, wrap):
     """The pass of `run`, or the decorator that makes it; a class gives a pass for each of its objects."""
 
     def make(body):
-        info = PassInfo(opt_level, name or body.__name__, required, traceable)
+        info = transform.PassInfo(opt_level, name or body.__name__, required, traceable)
         if inspect.isclass(body):
             return functools.wraps(body, updated=())(
                 lambda *args, **named: _of_object(body(*args, **named), info, wrap)
@@ -87,7 +48,7 @@ def _decorated(run, opt_level, name, required, traceable, wrap):
     return make if run is None else make(run)
 
 
-def _of_object(instance, info: PassInfo, wrap) -> ModulePass:
+def _of_object(instance, info: transform.PassInfo, wrap) -> ModulePass:
     method = next(
         (
             getattr(instance, name)
@@ -276,7 +237,7 @@ TIR_NAMES = {
 IR_NAMES = {
     "Sequential": transform.Sequential,
     "PassContext": PassContext,
-    "PassInfo": PassInfo,
+    "PassInfo": transform.PassInfo,
     "Pass": ModulePass,
     "ModulePass": ModulePass,
     "module_pass": module_pass,

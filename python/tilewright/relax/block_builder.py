@@ -86,6 +86,20 @@ class BlockBuilder:
             self.update_func(target, self.get()[target.name_hint].with_attr(primfunc_attrs))
         return call
 
+    def call_te_with_grad(
+        self, func, *args, te_grad_name: str, te_grad_kwargs: dict | None = None, **options
+    ):
+        """call_te whose gradient is the function that transform.register_te_gradient knows as `te_grad_name`.
+
+        te_grad_kwargs  what that function gets by keyword; default nothing
+        """
+        attrs = {
+            "te_grad_name": te_grad_name,
+            **({"te_grad_kwargs": te_grad_kwargs} if te_grad_kwargs else {}),
+        }
+        op = _core.make_node("ir.Op", {"name": "relax.call_tir_with_grad"})
+        return self.call_te(func, *args, **options).replace(op=op, attrs=attrs)
+
     def emit_te(self, func, *args, **kwargs):
         """A new variable bound to call_te of the same arguments."""
         return self.emit(self.call_te(func, *args, **kwargs))

@@ -8,7 +8,14 @@ from .._core import Device, Function, Tensor
 from .._guard import guard_class, guard_module
 from .module import Module
 from .tensors import empty, from_dlpack, load_module, tensor
-from .vm import Executable, VirtualMachine, load_bytes, set_num_threads, time_evaluator
+from .vm import (
+    Executable,
+    VirtualMachine,
+    VMInstrumentReturnKind,
+    load_bytes,
+    set_num_threads,
+    time_evaluator,
+)
 
 for _class in (Device, Function, Tensor):
     _class.__module__ = "tilewright.runtime"
@@ -98,7 +105,7 @@ def get_global_func(name: str, allow_missing: bool = False):
 
 
 __all__ = [
-    "Device", "Executable", "Function", "Module", "Shape", "Tensor", "VirtualMachine", "cpu", "cuda", "device", "empty",
+    "Device", "Executable", "Function", "Module", "Shape", "Tensor", "VMInstrumentReturnKind", "VirtualMachine", "cpu", "cuda", "device", "empty",
     "from_dlpack", "get_global_func", "load_bytes", "load_module", "metal", "opencl", "register_func", "set_num_threads", "tensor", "time_evaluator",
 ]  # fmt: skip
 

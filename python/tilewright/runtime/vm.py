@@ -1,5 +1,6 @@
 """Running compiled graphs, and timing functions."""
 
+import enum
 import tempfile
 from pathlib import Path
 
@@ -67,6 +68,13 @@ def require_cpu(what: str, device) -> None:
             raise Unsupported(
                 f"{what}: this program is code of the CPU, it cannot run on {each}\nhelp: leave the device out, or pass tilewright.cpu()"
             )
+
+
+class VMInstrumentReturnKind(enum.IntEnum):
+    """What an instrument says before a call: NO_OP makes it, SKIP_RUN leaves it out."""
+
+    NO_OP = 0
+    SKIP_RUN = 1
 
 
 class VirtualMachine:
@@ -178,6 +186,19 @@ class VirtualMachine:
             return result if include_return else None
 
         self._functions[saved_name] = _core.convert_function(saved_name, call)
+
+    def set_instrument(self, instrument) -> None:
+        """Calls `instrument` before and after every kernel and packed call; None stops that.
+
+        instrument  (function, name, before_run, result, *args): args are the tensors and scalars of the call, of a kernel
+                    its results last; result is None before, and of kernels.  If it gives VMInstrumentReturnKind.SKIP_RUN
+                    before a call, the call is left out.
+        The tensors belong to the machine and are overwritten by later calls: copy what you keep, e.g. by
+        numpy.array(arg.numpy()).  No other thread may use the machine while it is set.
+        """
+        if instrument is not None and not callable(instrument):
+            raise UserError(f"set_instrument: a Python {type(instrument).__name__} cannot be called")
+        self._machine.set_instrument(instrument)
 
     def profile(self, func_name: str, *args, **kwargs):
         """A tilewright.runtime.profile.Profile of one call: time and bytes of each kernel; print it for a table.

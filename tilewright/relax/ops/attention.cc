@@ -122,6 +122,13 @@ te::Tensor lower_nll(const LowerInput& in, const NllAttrs& attrs) {
   return topi::nll_loss(in[0], in[1], in.has(2) ? in[2] : te::Tensor(), attrs.reduction, attrs.ignore_index);
 }
 
+// (output_grad, predictions, targets, weights)
+Type infer_nll_backward(const Call& call, const NllAttrs&) { return Type(tensor_arg(call, 1)); }
+te::Tensor lower_nll_backward(const LowerInput& in, const NllAttrs& attrs) {
+  return topi::nll_loss_backward(in[0], in[1], in[2], in.has(3) ? in[3] : te::Tensor(), attrs.reduction,
+                                 attrs.ignore_index);
+}
+
 constexpr OpInfo kOps[] = {
     op<infer_attention, lower_attention, AttentionAttrs>(
         "relax.nn.attention", "query, key, value, bias?",
@@ -135,6 +142,9 @@ constexpr OpInfo kOps[] = {
     op<infer_nll, lower_nll, NllAttrs>("relax.nn.nll_loss", "predictions, targets, weights?",
                                        "Negative log-likelihood of the target classes.",
                                        FusePattern::kReduction),
+    op<infer_nll_backward, lower_nll_backward, NllAttrs>(
+        "relax.grad.nll_loss_backward", "output_grad, predictions, targets, weights?",
+        "The gradient of nll_loss in its predictions.", FusePattern::kOpaque),
 };
 
 }  // namespace

@@ -70,6 +70,21 @@ Type infer_inplace(const Call& call, const InplaceAttrs& attrs) {
   return type;
 }
 
+// call_tir_with_grad(f, (x, y), out_ty, te_grad_name="...", te_grad_kwargs={...}): call_tir with a gradient
+struct TeGradAttrs {
+  std::string te_grad_name;
+  Dict te_grad_kwargs;
+  static constexpr auto fields() {
+    return std::tuple{
+        field<&TeGradAttrs::te_grad_name>("te_grad_name", "of the function that register_te_gradient knows"),
+        field<&TeGradAttrs::te_grad_kwargs>("te_grad_kwargs", "what it gets by keyword")};
+  }
+};
+Type infer_with_grad(const Call& call, const TeGradAttrs& attrs) {
+  if (attrs.te_grad_name.empty()) fail(call, "te_grad_name is not given");
+  return infer_call_with_outputs(call);
+}
+
 // make_closure(f, (y,)): f with its last parameters given
 Type infer_closure(const Call& call) {
   require_callee(call);
@@ -104,6 +119,9 @@ constexpr OpInfo kOps[] = {
         "relax.call_tir_inplace", "func, args, tir_vars?",
         "A loop program of the module that writes outputs into its arguments, which are not used afterwards.",
         kOpaque),
+    op<infer_with_grad, nullptr, TeGradAttrs>("relax.call_tir_with_grad", "func, args, tir_vars?",
+                                              "call_tir of a loop program whose gradient is registered.",
+                                              kOpaque),
     op<infer_closure, nullptr>("relax.make_closure", "func, args",
                                "A function of the module with its last parameters given.", kOpaque),
     op<infer_nothing, nullptr>("relax.print", "format, *",

@@ -166,7 +166,24 @@ te::Tensor lower_transpose(const LowerInput& in, const TransposeAttrs<kSpatial>&
   return topi::conv_transpose(in[0], in[1], options_of(in.call, attrs, kSpatial), extra);
 }
 
+// of convNd(data, weight) in weight
+template <int kSpatial>
+Type infer_weight_backward(const Call& call, const ConvAttrs<kSpatial>& attrs) {
+  for (size_t n = 0; n < 3; ++n) require_ndim(call, n, kSpatial + 2);
+  options_of(call, attrs, kSpatial);
+  return Type(tensor_arg(call, 2));
+}
+template <int kSpatial>
+te::Tensor lower_weight_backward(const LowerInput& in, const ConvAttrs<kSpatial>& attrs) {
+  return topi::conv_weight_backward(in[0], in[1], in.out_shape(), options_of(in.call, attrs, kSpatial));
+}
+
 constexpr FusePattern kOutFusable = FusePattern::kOutFusable;
+template <int kSpatial>
+constexpr OpInfo weight_backward(std::string_view name) {
+  return op<&infer_weight_backward<kSpatial>, &lower_weight_backward<kSpatial>, ConvAttrs<kSpatial>>(
+      name, "output_grad, data, weight", "The gradient of a convolution in its weight.", kOutFusable);
+}
 template <int kSpatial>
 constexpr OpInfo conv(std::string_view name) {
   return op<&infer_conv<kSpatial>, &lower_conv<kSpatial>, ConvAttrs<kSpatial>>(
@@ -186,6 +203,9 @@ constexpr OpInfo kOps[] = {
     transposed<1>("relax.nn.conv1d_transpose"),
     transposed<2>("relax.nn.conv2d_transpose"),
     transposed<3>("relax.nn.conv3d_transpose"),
+    weight_backward<1>("relax.grad.conv1d_weight_backward"),
+    weight_backward<2>("relax.grad.conv2d_weight_backward"),
+    weight_backward<3>("relax.grad.conv3d_weight_backward"),
 };
 
 }  // namespace

@@ -91,6 +91,47 @@ te::Tensor lower_slice(const LowerInput& in, const SliceAttrs& attrs) {
   return topi::strided_slice(in[0], plan->begin, plan->strides, plan->shape);
 }
 
+// ---- the gradient of strided_slice in x: (output_grad, x, axes, begin, end, strides)
+
+Call slice_of(const Call& call) {
+  return with(call, [](CallNode& node) { node.args.erase(node.args.begin()); });
+}
+Type infer_slice_backward(const Call& call, const SliceAttrs& attrs) {
+  const TensorTypeNode* x = tensor_arg(call, 1);
+  if (const Shape* shape = known_shape(x)) plan_slice(slice_of(call), *shape, attrs.assume_inbound);
+  return Type(x);
+}
+te::Tensor lower_slice_backward(const LowerInput& in, const SliceAttrs& attrs) {
+  const te::Tensor& grad = in[0];
+  const Shape& shape = in.out_shape();
+  const std::optional<SlicePlan> plan = plan_slice(slice_of(in.call), shape, attrs.assume_inbound);
+  if (!plan) throw Unsupported(in.call, "strided_slice: the bounds are known only at run time");
+  return te::compute(
+      shape,
+      [&](const std::vector<tir::Var>& i) {
+        std::vector<PrimExpr> at(i.begin(), i.end());
+        PrimExpr is_inside = tir::bool_imm(true);
+        for (size_t n = 0; n < at.size(); ++n) {
+          const int64_t stride = plan->strides[n].as<IntImmNode>()->value;
+          const bool is_whole = stride == 1 && tir::is_zero(plan->begin[n]) &&
+                                equal_extents(plan->shape[n], shape[n]) == Answer::kYes;
+          if (is_whole) continue;
+          const PrimExpr distance = stride > 0 ? at[n] - plan->begin[n] : plan->begin[n] - at[n];
+          const int64_t step = stride > 0 ? stride : -stride;
+          at[n] = tir::floordiv(distance, step);
+          const PrimExpr zero = tir::make_const_int(distance->dtype, 0);
+          is_inside = tir::logical_and(is_inside, tir::operator<=(zero, distance));
+          is_inside = tir::logical_and(is_inside, tir::operator<(at[n], plan->shape[n]));
+          if (step > 1)
+            is_inside = tir::logical_and(is_inside, tir::equal(tir::floormod(distance, step), zero));
+        }
+        const PrimExpr element = grad.at(at);
+        return tir::call(element->dtype, "if_then_else",
+                         {is_inside, element, tir::make_const_int(element->dtype, 0)});
+      },
+      {.name = "T_strided_slice_backward"});
+}
+
 // ---- take
 
 struct TakeAttrs {
@@ -183,6 +224,9 @@ constexpr FusePattern kInjective = FusePattern::kInjective;
 constexpr OpInfo kOps[] = {
     op<infer_slice, lower_slice, SliceAttrs>("relax.strided_slice", "x, axes, begin, end, strides?",
                                              "x[begin:end:strides] in some dimensions.", kInjective),
+    op<infer_slice_backward, lower_slice_backward, SliceAttrs>(
+        "relax.grad.strided_slice_backward", "output_grad, x, axes, begin, end, strides?",
+        "The gradient of strided_slice in x.", kInjective),
     op<infer_take, lower_take, TakeAttrs>("relax.take", "x, indices",
                                           "The elements of a dimension at given positions.", kInjective),
     op<infer_pad, lower_pad, PadAttrs>("relax.nn.pad", "data", "More elements around a tensor.", kInjective),

@@ -151,7 +151,32 @@ te::Tensor lower_adaptive(const LowerInput& in, const AdaptiveAttrs<kSpatial>& a
       attrs.layout);
 }
 
+// ---- gradients in data: (output_grad, data)
+
+template <int kSpatial, class Attrs>
+Type infer_backward(const Call& call, const Attrs&) {
+  for (size_t n = 0; n < 2; ++n) require_ndim(call, n, kSpatial + 2);
+  return Type(tensor_arg(call, 1));
+}
+template <int kSpatial>
+te::Tensor lower_max_backward(const LowerInput& in, const PoolAttrs<kSpatial>& attrs) {
+  return topi::max_pool_backward(in[0], in[1], options_of(in.call, attrs));
+}
+template <int kSpatial>
+te::Tensor lower_avg_backward(const LowerInput& in, const PoolAttrs<kSpatial>& attrs) {
+  return topi::avg_pool_backward(in[0], in[1], options_of(in.call, attrs));
+}
+template <int kSpatial>
+te::Tensor lower_adaptive_backward(const LowerInput& in, const AdaptiveAttrs<kSpatial>& attrs) {
+  return topi::adaptive_avg_pool_backward(in[0], in[1], attrs.layout);
+}
+
 constexpr FusePattern kOutFusable = FusePattern::kOutFusable;
+template <int kSpatial, class Attrs, te::Tensor (*kLower)(const LowerInput&, const Attrs&)>
+constexpr OpInfo backward(std::string_view name) {
+  return op<&infer_backward<kSpatial, Attrs>, kLower, Attrs>(
+      name, "output_grad, data", "The gradient of a pooling in its data.", FusePattern::kOpaque);
+}
 template <int kSpatial>
 constexpr OpInfo max_row(std::string_view name) {
   return op<&infer_pool<kSpatial>, &lower_max<kSpatial>, PoolAttrs<kSpatial>>(
@@ -177,6 +202,15 @@ constexpr OpInfo kOps[] = {
     adaptive_row<1>("relax.nn.adaptive_avg_pool1d"),
     adaptive_row<2>("relax.nn.adaptive_avg_pool2d"),
     adaptive_row<3>("relax.nn.adaptive_avg_pool3d"),
+    backward<1, PoolAttrs<1>, &lower_max_backward<1>>("relax.grad.max_pool1d_backward"),
+    backward<1, PoolAttrs<1>, &lower_avg_backward<1>>("relax.grad.avg_pool1d_backward"),
+    backward<1, AdaptiveAttrs<1>, &lower_adaptive_backward<1>>("relax.grad.adaptive_avg_pool1d_backward"),
+    backward<2, PoolAttrs<2>, &lower_max_backward<2>>("relax.grad.max_pool2d_backward"),
+    backward<2, PoolAttrs<2>, &lower_avg_backward<2>>("relax.grad.avg_pool2d_backward"),
+    backward<2, AdaptiveAttrs<2>, &lower_adaptive_backward<2>>("relax.grad.adaptive_avg_pool2d_backward"),
+    backward<3, PoolAttrs<3>, &lower_max_backward<3>>("relax.grad.max_pool3d_backward"),
+    backward<3, PoolAttrs<3>, &lower_avg_backward<3>>("relax.grad.avg_pool3d_backward"),
+    backward<3, AdaptiveAttrs<3>, &lower_adaptive_backward<3>>("relax.grad.adaptive_avg_pool3d_backward"),
 };
 
 }  // namespace

@@ -38,6 +38,14 @@ Expr legalized(const Call& call, const OpInfo& info, BlockBuilder& builder) {
   });
 }
 
+// call_tir of the same: how its gradient would be computed is not needed any more
+Expr without_gradient(const Call& call) {
+  return with(call, [](CallNode& changed) {
+    changed.op = OpNode::make("relax.call_tir");
+    changed.attrs = {};
+  });
+}
+
 IRModule run(const IRModule& module, const Options& options, PassContext&) {
   BlockBuilder builder(module);
   IRModule result = module;
@@ -48,6 +56,7 @@ IRModule run(const IRModule& module, const Options& options, PassContext&) {
     Function legal = rewrite(func, [&](auto& self, const CallNode* node) -> Expr {
       Call call = self.children(node);
       const OpInfo* info = op_of(call.get());
+      if (info && info->name == "relax.call_tir_with_grad") return without_gradient(call);
       if (info && !info->packed.empty() && !is_kept(options, *info)) return runtime_call(call, *info);
       if (!info || !info->lower || is_reshape_like(info->name) || is_kept(options, *info)) return call;
       return legalized(call, *info, builder);

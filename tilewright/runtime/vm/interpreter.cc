@@ -160,6 +160,8 @@ class Interpreter {
   void run_kernel(const Callee& callee, const Instruction& instruction);
   Value run_packed(const Callee& callee, const Instruction& instruction);
   template <class Call>
+  Value watched(const Callee& callee, const Function& target, const Instruction& instruction, Call call);
+  template <class Call>
   void timed(const Callee& callee, std::span<const TilewrightAny> args, Call call);
 
   const MachineObject& machine_;
@@ -175,6 +177,18 @@ void Interpreter::timed(const Callee& callee, std::span<const TilewrightAny> arg
   const auto stop = std::chrono::steady_clock::now();
   machine_.profiler({function_.name, callee.name(),
                      std::chrono::duration_cast<std::chrono::nanoseconds>(stop - start).count(), args});
+}
+
+// `call`, which gives a Value, between the two halves of the machine's instrument.
+template <class Call>
+Value Interpreter::watched(const Callee& callee, const Function& target, const Instruction& instruction,
+                           Call call) {
+  const Instrument& instrument = machine_.instrument;
+  const std::vector<Value> list = values(instruction);
+  if (instrument.before && !instrument.before(target, callee.name(), list)) return {};
+  const Value result = call();
+  if (instrument.after) instrument.after(target, callee.name(), list, result);
+  return result;
 }
 
 void Interpreter::run_kernel(const Callee& callee, const Instruction& instruction) {
@@ -193,11 +207,19 @@ void Interpreter::run_kernel(const Callee& callee, const Instruction& instructio
       if (tensor && tensor->read_only) params.refuse_read_only(callee.name(), n);
     }
   }
-  TilewrightAny result{};
-  int32_t status = 0;
-  timed(callee, {anys, instruction.num_operands},
-        [&] { status = callee.kernel()(callee.self(), anys, instruction.num_operands, &result); });
-  if (status != 0) raise_kernel_error(callee.compiled());
+  auto call = [&] {
+    TilewrightAny result{};
+    int32_t status = 0;
+    timed(callee, {anys, instruction.num_operands},
+          [&] { status = callee.kernel()(callee.self(), anys, instruction.num_operands, &result); });
+    if (status != 0) raise_kernel_error(callee.compiled());
+    return Value();
+  };
+  const bool is_watched = machine_.instrument.before || machine_.instrument.after;
+  if (is_watched)
+    watched(callee, machine_.kernels.get_function(callee.name()), instruction, call);
+  else
+    call();
 }
 
 Value Interpreter::run_packed(const Callee& callee, const Instruction& instruction) {
@@ -207,11 +229,15 @@ Value Interpreter::run_packed(const Callee& callee, const Instruction& instructi
                     callee.name())
         .help("register it before the call");
   }
-  Value result;
-  const Args list = args(instruction);
-  timed(callee, {}, [&] { result = target.call(list); });
-  frame_.values().clear();
-  return result;
+  auto call = [&] {
+    Value result;
+    const Args list = args(instruction);
+    timed(callee, {}, [&] { result = target.call(list); });
+    frame_.values().clear();
+    return result;
+  };
+  const bool is_watched = machine_.instrument.before || machine_.instrument.after;
+  return is_watched ? watched(callee, target, instruction, call) : call();
 }
 
 Value Interpreter::run() {

@@ -177,6 +177,9 @@ std::vector<std::string> VirtualMachine::missing_callees() const {
   return missing;
 }
 
+void VirtualMachine::set_instrument(Instrument instrument) const {
+  machine().instrument = std::move(instrument);
+}
 void VirtualMachine::set_profiler(Profiler profiler) const { machine().profiler = std::move(profiler); }
 
 }  // namespace tilewright::runtime::vm

@@ -52,6 +52,7 @@ class MachineObject final : public ModuleObject {
   std::deque<Callee> callees;
   std::vector<Value> strings;
   mutable Profiler profiler;
+  mutable Instrument instrument;
 
  private:
   mutable std::deque<FramePool> frames_;  // one per function

@@ -22,6 +22,13 @@ struct CallRecord {
 };
 using Profiler = std::function<void(const CallRecord&)>;
 
+/// Watches calls of kernels and packed functions.  `args` are tensors, scalars and strings; kernels write
+/// their results into the last ones.  Tensors belong to the machine: what is kept of them is to be copied.
+struct Instrument {
+  std::function<bool(const Function& callee, std::string_view name, Args args)> before;  // false: skip it
+  std::function<void(const Function& callee, std::string_view name, Args args, const Value& result)> after;
+};
+
 class VirtualMachine {
  public:
   VirtualMachine() = default;
@@ -59,6 +66,9 @@ class VirtualMachine {
   /// Calls `profiler` after every kernel and packed call, from the thread that made it; null stops that.
   /// Must not be changed while a call is running.
   void set_profiler(Profiler profiler) const;
+  /// Calls `instrument` around every kernel and packed call, from the thread that makes it; an empty one
+  /// stops that.  Must not be changed while a call is running.
+  void set_instrument(Instrument instrument) const;
 
  private:
   MachineObject& machine() const;

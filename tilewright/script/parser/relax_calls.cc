@@ -82,6 +82,9 @@ Value call_tir(Parser& parser, Args& args, std::string_view name) {
   const Arg* dtype = args.find(3, "dtype");
   const Arg* extra = args.keyword("tir_vars");
   const Arg* inplace = name == "call_tir_inplace" ? args.keyword("inplace_indices") : nullptr;
+  const bool has_grad = name == "call_tir_with_grad";
+  const Arg* grad_name = has_grad ? args.keyword("te_grad_name") : nullptr;
+  const Arg* grad_kwargs = has_grad ? args.keyword("te_grad_kwargs") : nullptr;
   args.done();
   ir::Expr callee = callee_of(parser, func);
   std::vector<ir::Expr> operands{callee, tuple_of(parser, inputs)};
@@ -92,9 +95,13 @@ Value call_tir(Parser& parser, Args& args, std::string_view name) {
   }
   AttrMap attrs;
   if (inplace) attrs.set("inplace_indices", parser.to_object(inplace->value, inplace->place));
+  if (grad_name) attrs.set("te_grad_name", parser.to_object(grad_name->value, grad_name->place));
+  if (grad_kwargs && !grad_kwargs->value.is_none())
+    attrs.set("te_grad_kwargs", parser.to_object(grad_kwargs->value, grad_kwargs->place));
   std::vector<ir::Type> types = output_types(parser, *outputs, dtype);
   std::string op(name);
-  if (name != "call_tir_inplace") op = callee.as<ir::GlobalVarNode>() ? "call_tir" : "call_dps_packed";
+  if (name != "call_tir_inplace" && !has_grad)
+    op = callee.as<ir::GlobalVarNode>() ? "call_tir" : "call_dps_packed";
   return make_call(parser, op, std::move(operands), std::move(attrs), std::move(types), args.span);
 }
 
@@ -241,7 +248,8 @@ Value literal(Parser& parser, std::string_view name, Args& args) {
 }  // namespace
 
 std::optional<Value> call_graph_special(Parser& parser, std::string_view name, Args& args) {
-  if (name == "call_tir" || name == "call_dps_packed" || name == "call_tir_inplace")
+  if (name == "call_tir" || name == "call_dps_packed" || name == "call_tir_inplace" ||
+      name == "call_tir_with_grad")
     return call_tir(parser, args, name);
   if (name == "call_packed" || name == "call_pure_packed")
     return call_packed(parser, args, name == "call_pure_packed");

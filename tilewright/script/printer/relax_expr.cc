@@ -129,7 +129,8 @@ void GraphPrinter::operator_call(const CallNode* call, std::string_view name) {
 }
 
 bool GraphPrinter::special_call(const CallNode* call, std::string_view name) {
-  const bool is_tir = name == "call_tir" || name == "call_dps_packed" || name == "call_tir_inplace";
+  const bool is_tir = name == "call_tir" || name == "call_dps_packed" || name == "call_tir_inplace" ||
+                      name == "call_tir_with_grad";
   if (is_tir && call->args.size() >= 2 && call->args[1].as<TupleNode>()) {
     if (w_.is_2022())
       call_tir_of_2022(call);

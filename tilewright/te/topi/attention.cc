@@ -67,34 +67,74 @@ Tensor cross_entropy(const Tensor& predictions, const Tensor& labels) {
   });
 }
 
+namespace {
+
+// The weight of a sample's target class times `value(class)`; zero for a target that counts nothing.
+class NllWeights {
+ public:
+  NllWeights(DataType dtype, const Tensor& targets, const Tensor& weights, int64_t ignore_index)
+      : dtype_(dtype), targets_(targets), weights_(weights), ignore_index_(ignore_index) {}
+
+  PrimExpr operator()(const std::vector<PrimExpr>& sample,
+                      const std::function<PrimExpr(PrimExpr)>& value) const {
+    const PrimExpr target = targets_.at(sample), index = tir::cast(kInt64, target);
+    const PrimExpr weight = weights_ ? weights_.at({index}) : make_const_int(dtype_, 1);
+    const PrimExpr counts = tir::not_equal(target, make_const_int(target->dtype, ignore_index_));
+    return call(dtype_, "if_then_else",
+                {counts, value ? weight * value(index) : weight, make_const_int(dtype_, 0)});
+  }
+  /// The sum of the weights of all samples.
+  Tensor total() const {
+    const Tensor each = te::compute(
+        targets_.shape(), [&](const std::vector<Var>& i) { return (*this)({i.begin(), i.end()}, {}); },
+        {.name = "T_nll_weights"});
+    return sum(each, all_axes(targets_.ndim()));
+  }
+
+ private:
+  DataType dtype_;
+  const Tensor &targets_, &weights_;
+  int64_t ignore_index_;
+};
+
+}  // namespace
+
 Tensor nll_loss(const Tensor& predictions, const Tensor& targets, const Tensor& weights,
                 const std::string& reduction, int64_t ignore_index) {
-  const DataType dtype = predictions.dtype();
-  const PrimExpr zero = make_const_int(dtype, 0);
-  auto weight_of = [&](const std::vector<Var>& i, const std::function<PrimExpr(PrimExpr)>& value) {
-    const PrimExpr target = targets.at({i.begin(), i.end()});
-    const PrimExpr index = tir::cast(kInt64, target);
-    const PrimExpr weight = weights ? weights.at({index}) : make_const_int(dtype, 1);
-    return call(dtype, "if_then_else",
-                {tir::not_equal(target, make_const_int(target->dtype, ignore_index)),
-                 value ? weight * value(index) : weight, zero});
-  };
+  const NllWeights weight_of(predictions.dtype(), targets, weights, ignore_index);
   const Tensor losses = te::compute(targets.shape(),
                                     [&](const std::vector<Var>& i) {
-                                      return weight_of(i, [&](PrimExpr index) {
-                                        std::vector<PrimExpr> at(i.begin(), i.end());
+                                      const std::vector<PrimExpr> sample(i.begin(), i.end());
+                                      return weight_of(sample, [&](PrimExpr index) {
+                                        std::vector<PrimExpr> at = sample;
                                         at.insert(at.begin() + (at.empty() ? 0 : 1), index);
-                                        return predictions.at(at) * make_const(dtype, -1);
+                                        return predictions.at(at) * make_const(predictions.dtype(), -1);
                                       });
                                     },
                                     {.name = "T_nll"});
   if (reduction == "none") return losses;
   const Tensor total = sum(losses, all_axes(targets.ndim()));
-  if (reduction == "sum") return total;
-  const Tensor counted =
-      te::compute(targets.shape(), [&](const std::vector<Var>& i) { return weight_of(i, {}); },
-                  {.name = "T_nll_weights"});
-  return divide(total, sum(counted, all_axes(targets.ndim())));
+  return reduction == "sum" ? total : divide(total, weight_of.total());
+}
+
+Tensor nll_loss_backward(const Tensor& grad, const Tensor& predictions, const Tensor& targets,
+                         const Tensor& weights, const std::string& reduction, int64_t ignore_index) {
+  const DataType dtype = predictions.dtype();
+  const NllWeights weight_of(dtype, targets, weights, ignore_index);
+  const Tensor scale = reduction == "mean" ? divide(grad, weight_of.total()) : grad;
+  return te::compute(
+      predictions.shape(),
+      [&](const std::vector<Var>& i) {
+        std::vector<PrimExpr> sample(i.begin(), i.end());
+        const size_t channel = sample.size() > 1 ? 1 : 0;
+        const PrimExpr own = tir::cast(kInt64, sample[channel]);
+        sample.erase(sample.begin() + static_cast<long>(channel));
+        return weight_of(sample, [&](PrimExpr index) {
+          const PrimExpr value = scale.at(reduction == "none" ? sample : std::vector<PrimExpr>{});
+          return select(tir::equal(index, own), value * make_const(dtype, -1), make_const_int(dtype, 0));
+        });
+      },
+      {.name = "T_nll_backward"});
 }
 
 }  // namespace tilewright::topi

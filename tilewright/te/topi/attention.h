@@ -23,5 +23,8 @@ Tensor cross_entropy(const Tensor& predictions, const Tensor& labels);
 /// Source: torch.nn.NLLLoss
 Tensor nll_loss(const Tensor& predictions, const Tensor& targets, const Tensor& weights,
                 const std::string& reduction, int64_t ignore_index);
+/// The gradient of nll_loss in its predictions; `grad` is that of its result.
+Tensor nll_loss_backward(const Tensor& grad, const Tensor& predictions, const Tensor& targets,
+                         const Tensor& weights, const std::string& reduction, int64_t ignore_index);
 
 }  // namespace tilewright::topi

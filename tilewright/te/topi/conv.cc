@@ -125,6 +125,37 @@ Tensor conv(const Tensor& data, const Tensor& weight, const ConvOptions& options
                            }())});
 }
 
+Tensor conv_weight_backward(const Tensor& grad, const Tensor& data, const Shape& weight_shape,
+                            const ConvOptions& options) {
+  const Layout in = parse_layout(options.data_layout, 'N', 'C'),
+               kernel = parse_layout(options.kernel_layout, 'O', 'I');
+  const size_t num_spatial = in.spatial.size();
+  const Tensor source = padded(data, in, options.padding);
+  const PrimExpr group_inputs = weight_shape[kernel.channel];
+  const PrimExpr group_outputs = floordiv(weight_shape[kernel.first], options.groups);
+  std::vector<IterVar> reduced{te::reduce_axis(data.shape()[in.first], "rn")};
+  for (size_t n = 0; n < num_spatial; ++n)
+    reduced.push_back(te::reduce_axis(grad.shape()[in.spatial[n]], fmt::format("r{}", n)));
+  return te::compute(weight_shape,
+                     [&](const std::vector<Var>& i) {
+                       std::vector<PrimExpr> at_grad(grad.ndim()), at_data(data.ndim());
+                       const PrimExpr out_channel = i[kernel.first], in_channel = i[kernel.channel];
+                       at_grad[in.first] = at_data[in.first] = reduced[0]->var;
+                       at_grad[in.channel] = out_channel;
+                       at_data[in.channel] =
+                           options.groups == 1
+                               ? in_channel
+                               : floordiv(out_channel, group_outputs) * group_inputs + in_channel;
+                       for (size_t n = 0; n < num_spatial; ++n) {
+                         const PrimExpr place = reduced[n + 1]->var, k = i[kernel.spatial[n]];
+                         at_grad[in.spatial[n]] = place;
+                         at_data[in.spatial[n]] = place * options.strides[n] + k * options.dilation[n];
+                       }
+                       return te::sum(grad.at(at_grad) * source.at(at_data), reduced);
+                     },
+                     {.name = fmt::format("conv{}d_weight_backward", num_spatial)});
+}
+
 Tensor conv_transpose(const Tensor& data, const Tensor& weight, const ConvOptions& options,
                       const std::vector<int64_t>& output_padding) {
   const Layout in = parse_layout(options.data_layout, 'N', 'C'),

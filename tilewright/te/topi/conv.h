@@ -16,6 +16,10 @@ struct ConvOptions {
 
 /// sum over the kernel and the input channels of the group of data * weight, zero outside of data.
 Tensor conv(const Tensor& data, const Tensor& weight, const ConvOptions& options);
+/// The gradient of conv in its weight, of extents `weight_shape`: sum over the batch and the places of the
+/// window of grad * data.
+Tensor conv_weight_backward(const Tensor& grad, const Tensor& data, const Shape& weight_shape,
+                            const ConvOptions& options);
 /// The gradient of conv in its data: weight is [in channels, out channels / groups, kernel...] for layout
 /// "IOHW".
 Tensor conv_transpose(const Tensor& data, const Tensor& weight, const ConvOptions& options,

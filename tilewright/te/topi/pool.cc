@@ -1,6 +1,7 @@
 #include "tilewright/te/topi/pool.h"
 
 #include "tilewright/arith/analyzer.h"
+#include "tilewright/te/topi/reduce.h"
 
 namespace tilewright::topi {
 using namespace tir;
@@ -30,12 +31,18 @@ class Pooling {
   const std::vector<IterVar>& reduced() const { return reduced_; }
 
   Window window(const std::vector<Var>& i) const {
-    Window result{{i.begin(), i.end()}, bool_imm(true), imm(1, kInt64)};
+    std::vector<PrimExpr> offsets;
+    for (const IterVar& axis : reduced_) offsets.push_back(axis->var);
+    return window({i.begin(), i.end()}, offsets);
+  }
+  // The element of the window of result `i` that stands at `offsets` in it.
+  Window window(const std::vector<PrimExpr>& i, const std::vector<PrimExpr>& offsets) const {
+    Window result{i, bool_imm(true), imm(1, kInt64)};
     for (size_t n = 0; n < spatial_.size(); ++n) {
       const size_t dim = spatial_[n];
       const PrimExpr& extent = data_.shape()[dim];
-      const PrimExpr start = PrimExpr(i[dim]) * options_.strides[n] - options_.padding[n];
-      const PrimExpr index = start + PrimExpr(reduced_[n]->var) * options_.dilation[n];
+      const PrimExpr start = i[dim] * options_.strides[n] - options_.padding[n];
+      const PrimExpr index = start + offsets[n] * options_.dilation[n];
       const PrimExpr zero = make_const_int(index->dtype, 0);
       result.indices[dim] = index;
       if (options_.padding[n] > 0) result.inside = tir::logical_and(result.inside, zero <= index);
@@ -43,6 +50,29 @@ class Pooling {
       result.count = result.count * tir::cast(kInt64, count_along(n, start, extent));
     }
     return result;
+  }
+
+  /// The sum, over all windows that an element of data is in, of `term(the window's result, where in it)`.
+  using Term = std::function<PrimExpr(const std::vector<PrimExpr>&, const std::vector<PrimExpr>&)>;
+  Tensor over_windows(const Term& term, std::string name) const {
+    auto body = [&](const std::vector<Var>& i) {
+      std::vector<PrimExpr> result(i.begin(), i.end()), offsets;
+      PrimExpr hit = bool_imm(true);
+      for (size_t n = 0; n < spatial_.size(); ++n) {
+        const size_t dim = spatial_[n];
+        offsets.push_back(reduced_[n]->var);
+        const PrimExpr shifted = result[dim] + options_.padding[n] - offsets[n] * options_.dilation[n];
+        const PrimExpr zero = make_const_int(shifted->dtype, 0);
+        result[dim] = floordiv(shifted, options_.strides[n]);
+        if (options_.strides[n] > 1)
+          hit = tir::logical_and(hit, tir::equal(floormod(shifted, options_.strides[n]), zero));
+        hit = tir::logical_and(hit, tir::logical_and(zero <= shifted, result[dim] < shape_[dim]));
+      }
+      const DataType dtype = data_.dtype();
+      return te::sum(call(dtype, "if_then_else", {hit, term(result, offsets), make_const_int(dtype, 0)}),
+                     reduced_);
+    };
+    return te::compute(data_.shape(), body, {.name = std::move(name)});
   }
 
  private:
@@ -128,6 +158,43 @@ Tensor avg_pool(const Tensor& data, const PoolOptions& options) {
                      {.name = "pool_avg"});
 }
 
+Tensor max_pool_backward(const Tensor& grad, const Tensor& data, const PoolOptions& options) {
+  const Pooling pooling(data, options);
+  const size_t ndim = data.ndim();
+  Shape shape = pooling.shape();
+  Axes inside;
+  for (const IterVar& axis : pooling.reduced()) {
+    inside.push_back(static_cast<int64_t>(shape.size()));
+    shape.push_back(axis->dom->extent);
+  }
+  const Tensor windows =
+      te::compute(shape,
+                  [&](const std::vector<Var>& i) {
+                    const auto middle = i.begin() + static_cast<long>(ndim);
+                    const Window window = pooling.window({i.begin(), middle}, {middle, i.end()});
+                    return guarded(window.inside, data.at(window.indices), min_value(data.dtype()));
+                  },
+                  {.name = "pool_windows"});
+  const Tensor largest = argmax(windows, inside);
+  return pooling.over_windows(
+      [&](const std::vector<PrimExpr>& result, const std::vector<PrimExpr>& offsets) {
+        PrimExpr place = offsets[0];
+        for (size_t n = 1; n < offsets.size(); ++n) place = place * options.pool_size[n] + offsets[n];
+        return tir::select(tir::equal(largest.at(result), tir::cast(kInt64, place)), grad.at(result),
+                           make_const_int(grad.dtype(), 0));
+      },
+      "max_pool_backward");
+}
+
+Tensor avg_pool_backward(const Tensor& grad, const Tensor& data, const PoolOptions& options) {
+  const Pooling pooling(data, options);
+  return pooling.over_windows(
+      [&](const std::vector<PrimExpr>& result, const std::vector<PrimExpr>& offsets) {
+        return div(grad.at(result), tir::cast(data.dtype(), pooling.window(result, offsets).count));
+      },
+      "avg_pool_backward");
+}
+
 Tensor adaptive_avg_pool(const Tensor& data, const Shape& output_size, const std::string& layout) {
   const std::vector<size_t> spatial = spatial_dims(layout);
   Shape shape = data.shape();
@@ -169,6 +236,29 @@ Tensor adaptive_avg_pool(const Tensor& data, const Shape& output_size, const std
         return div(total.at({i.begin(), i.end()}), tir::cast(data.dtype(), arith::simplify(count)));
       },
       {.name = "adaptive_pool_avg"});
+}
+
+Tensor adaptive_avg_pool_backward(const Tensor& grad, const Tensor& data, const std::string& layout) {
+  const std::vector<size_t> spatial = spatial_dims(layout);
+  std::vector<IterVar> reduced;
+  for (size_t dim : spatial) reduced.push_back(te::reduce_axis(grad.shape()[dim], "r"));
+  return te::compute(data.shape(),
+                     [&](const std::vector<Var>& i) {
+                       std::vector<PrimExpr> result(i.begin(), i.end());
+                       PrimExpr covers = bool_imm(true), count = imm(1, kInt64);
+                       for (size_t n = 0; n < spatial.size(); ++n) {
+                         const PrimExpr part = reduced[n]->var, at = i[spatial[n]];
+                         const PrimExpr &extent = data.shape()[spatial[n]], &parts = grad.shape()[spatial[n]];
+                         const PrimExpr begin = floordiv(part * extent, parts),
+                                        end = ceildiv((part + 1) * extent, parts);
+                         result[spatial[n]] = part;
+                         covers = tir::logical_and(covers, tir::logical_and(begin <= at, at < end));
+                         count = count * tir::cast(kInt64, end - begin);
+                       }
+                       const PrimExpr share = div(grad.at(result), tir::cast(data.dtype(), count));
+                       return te::sum(tir::select(covers, share, make_const_int(data.dtype(), 0)), reduced);
+                     },
+                     {.name = "adaptive_avg_pool_backward"});
 }
 
 }  // namespace tilewright::topi

@@ -13,6 +13,10 @@ struct PoolOptions {
 
 Tensor max_pool(const Tensor& data, const PoolOptions& options);
 Tensor avg_pool(const Tensor& data, const PoolOptions& options);
+/// Gradients in `data`.  Of the largest ones of a window the first gets all, as torch.
+Tensor max_pool_backward(const Tensor& grad, const Tensor& data, const PoolOptions& options);
+Tensor avg_pool_backward(const Tensor& grad, const Tensor& data, const PoolOptions& options);
+Tensor adaptive_avg_pool_backward(const Tensor& grad, const Tensor& data, const std::string& layout);
 /// Averages of nearly equal parts: part i of n covers floor(i * extent / n) .. ceil((i + 1) * extent / n)
 /// - 1.
 Tensor adaptive_avg_pool(const Tensor& data, const Shape& output_size, const std::string& layout);

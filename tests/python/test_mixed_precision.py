@@ -1,0 +1,153 @@
+"""to_mixed_precision: what is done in float16 or bfloat16, and how far the numbers are off."""
+
+import numpy as np
+import pytest
+from graph_testing import flat, random, run
+
+import tilewright
+from tilewright.ir import assert_structural_equal
+from tilewright.relax import transform
+from tilewright.script import ir as I  # noqa: N812
+from tilewright.script import relax as R  # noqa: N812
+
+
+@I.ir_module
+class Layers:
+    @R.function
+    def main(x: R.Tensor((5, 7), "float32"), w: R.Tensor((7, 3), "float32")) -> R.Tensor((5, 3), "float32"):
+        with R.dataflow():
+            lv = R.nn.relu(x)
+            lv1 = R.matmul(lv, w)
+            lv2 = R.add(lv1, R.const([1.0, 2.0, 3.0], "float32"))
+            lv3 = R.nn.relu(lv2)
+            lv4 = R.nn.softmax(lv1)
+            gv = R.matmul(lv3, R.const([[1.0, 0.0, 0.5], [2.0, 1.0, 1.0], [0.25, 1.0, 4.0]], "float32"))
+            gv1 = R.add(gv, lv4)
+            R.output(gv1)
+        return gv1
+
+
+@I.ir_module
+class LayersMixed:
+    @R.function
+    def main(x: R.Tensor((5, 7), "float32"), w: R.Tensor((7, 3), "float32")) -> R.Tensor((5, 3), "float32"):
+        with R.dataflow():
+            lv = R.astype(x, dtype="float16")
+            lv_1 = R.nn.relu(lv)
+            lv1 = R.astype(w, dtype="float16")
+            lv1_1 = R.matmul(lv_1, lv1, out_dtype="float32")
+            lv2 = R.astype(lv1_1, dtype="float16")
+            lv2_1 = R.add(lv2, R.const([1.0, 2.0, 3.0], "float16"))
+            lv3 = R.nn.relu(lv2_1)
+            lv4 = R.nn.softmax(lv1_1)
+            gv = R.matmul(
+                lv3,
+                R.const([[1.0, 0.0, 0.5], [2.0, 1.0, 1.0], [0.25, 1.0, 4.0]], "float16"),
+                out_dtype="float32",
+            )
+            gv1 = R.add(gv, lv4)
+            R.output(gv1)
+        return gv1
+
+
+def test_products_are_low_and_what_only_they_use():
+    result = transform.to_mixed_precision()(Layers)
+    assert_structural_equal(result, LayersMixed)
+    inputs = [random(5, 7), random(7, 3)]
+    # float16 has 11 digits: each rounding is off by 2**-11
+    np.testing.assert_allclose(run(result, *inputs), run(Layers, *inputs), rtol=5e-3, atol=2e-2)
+
+
+def test_sums_in_low_precision():
+    result = transform.to_mixed_precision(out_dtype="float16")(Layers)
+    script = result["main"].script()
+    assert script.count('out_dtype="float16"') == 2
+    inputs = [random(5, 7), random(7, 3)]
+    np.testing.assert_allclose(run(result, *inputs), run(Layers, *inputs), rtol=2e-2, atol=5e-2)
+
+
+def test_bfloat16():
+    result = transform.to_mixed_precision(dtype="bfloat16")(Layers)
+    assert 'R.astype(x, dtype="bfloat16")' in result["main"].script()
+    inputs = [random(5, 7), random(7, 3)]
+    np.testing.assert_allclose(run(result, *inputs), run(Layers, *inputs), rtol=5e-2, atol=1e-1)
+
+
+def test_optimized_too():
+    result = transform.to_mixed_precision()(Layers)
+    inputs = [random(5, 7), random(7, 3)]
+    np.testing.assert_allclose(run(result, *inputs, opt_level=2), run(result, *inputs), rtol=2e-3, atol=2e-3)
+
+
+@I.ir_module
+class NothingToDo:
+    @R.function
+    def main(x: R.Tensor((5, 7), "float32")) -> R.Tensor((5, 7), "float32"):
+        with R.dataflow():
+            lv = R.nn.relu(x)
+            gv = R.nn.softmax(lv)
+            R.output(gv)
+        return gv
+
+
+def test_without_products_nothing_changes():
+    assert transform.to_mixed_precision()(NothingToDo) is NothingToDo
+    doubled = transform.to_mixed_precision()(transform.to_mixed_precision()(Layers))
+    assert_structural_equal(doubled, transform.to_mixed_precision()(Layers))
+
+
+@I.ir_module
+class Convolution:
+    @R.function
+    def main(x: R.Tensor(("n", 3, 9, 7), "float32"), w: R.Tensor((4, 3, 3, 3), "float32")):
+        with R.dataflow():
+            lv = R.nn.conv2d(x, w)
+            lv1 = R.nn.max_pool2d(lv, pool_size=[2, 2])
+            lv2 = R.split(lv1, 2, axis=1)
+            lv3 = lv2[0]
+            lv4 = lv2[1]
+            lv5 = R.concat((lv4, lv3), axis=1)
+            lv6 = R.nn.conv2d(lv5, w, padding=[1, 1])
+            gv = R.sum(lv6, axis=[1])
+            R.output(gv)
+        return (gv, gv)
+
+
+def test_images_stay_low_between_convolutions():
+    module = tilewright.script.parse(
+        Convolution.script().replace("4, 3, 3, 3", "4, 4, 3, 3").replace("3, 9, 7", "4, 9, 7")
+    )
+    result = transform.to_mixed_precision()(module)
+    script = result["main"].script()
+    assert script.count("R.astype(") == 3  # x, w, and the sums of the first convolution
+    inputs = [random(2, 4, 9, 7), random(4, 4, 3, 3)]
+    for mine, theirs in zip(flat(run(result, *inputs)), flat(run(module, *inputs)), strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=2e-2, atol=0.3)
+
+
+def test_inputs_in_low_precision():
+    result = transform.to_mixed_precision(low_inputs=["x"])(Layers)
+    assert [str(param.type.dtype) for param in result["main"].params] == ["float16", "float32"]
+    inputs = [random(5, 7), random(7, 3)]
+    got = run(result, inputs[0].astype("float16"), inputs[1])
+    np.testing.assert_allclose(got, run(Layers, *inputs), rtol=5e-3, atol=2e-2)
+
+
+def test_lists_of_operators_are_the_users():
+    kept = transform.to_mixed_precision(never=["relax.matmul"])(Layers)
+    assert kept is Layers
+    wide = transform.to_mixed_precision(follow=["relax.nn.softmax"], always=["relax.add"])(Layers)
+    assert wide["main"].script().count('dtype="float16"') > 2
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int8"])
+def test_what_it_computes_in(dtype):
+    with pytest.raises(tilewright.UserError) as error:
+        transform.to_mixed_precision(dtype=dtype)(Layers)
+    assert str(error.value) == f"error: to_mixed_precision: dtype is {dtype}, expected float16 or bfloat16"
+
+
+def test_dtype_of_sums():
+    with pytest.raises(tilewright.UserError) as error:
+        transform.to_mixed_precision(out_dtype="float64")(Layers)
+    assert str(error.value) == "error: to_mixed_precision: out_dtype is float64, expected float32 or float16"

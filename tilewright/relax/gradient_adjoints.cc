@@ -1,0 +1,103 @@
+#include "tilewright/relax/gradient_adjoints.h"
+
+#include "tilewright/ir/rewrite.h"
+#include "tilewright/ir/walk.h"
+#include "tilewright/relax/liveness.h"
+#include "tilewright/relax/op_util.h"
+
+namespace tilewright::relax {
+namespace {
+
+bool is_var(const Expr& expr) { return VarBaseNode::classof(*expr); }
+
+bool holds_floats(const Type& type) {
+  if (const auto* tensor = type.as<TensorTypeNode>()) return tensor->dtype.is_float();
+  const auto* tuple = type.as<TupleTypeNode>();
+  return tuple && std::any_of(tuple->elements.begin(), tuple->elements.end(), holds_floats);
+}
+
+template <class F>
+void each_var(const Expr& expr, F&& visit) {
+  walk(expr, [&](const VarNode* var) { visit(var); }, [&](const DataflowVarNode* var) { visit(var); });
+}
+
+std::string name_of_gradient(const Expr& var) {
+  return static_cast<const VarBaseNode*>(static_cast<const Object*>(var.get()))->name_hint + "_adjoint";
+}
+
+}  // namespace
+
+bool Adjoint::is_empty() const {
+  return !value && std::all_of(fields.begin(), fields.end(), [](const Adjoint& f) { return f.is_empty(); });
+}
+
+void Adjoints::define(const AnyVar& var, const Expr& value) {
+  values_[var.get()] = value;
+  const auto* call = value.as<CallNode>();
+  const std::string_view op = call ? op_name(call) : std::string_view();
+  bool is_inside = op == "relax.grad.start_checkpoint";
+  each_var(value, [&](const Object* used) { is_inside |= forgotten_.count(used) > 0; });
+  if (is_inside && op != "relax.grad.end_checkpoint") forgotten_.insert(var.get());
+  if (op != "relax.grad.no_grad" && holds_floats(var->type) && is_needed(value)) needed_.insert(var.get());
+}
+
+bool Adjoints::is_needed(const Expr& expr) const {
+  bool found = false;
+  each_var(expr, [&](const Object* var) { found |= needed_.count(var) > 0; });
+  return found;
+}
+
+Expr Adjoints::emit(const Value& value, const std::string& name_hint) {
+  if (is_var(value.expr) || is<ConstantNode>(value.expr)) return value.expr;
+  return builder_.emit(value.expr, name_hint);
+}
+
+void Adjoints::accumulate(Adjoint* into, const Type& type, const Adjoint& gradient,
+                          const std::string& name_hint) {
+  if (const auto* tuple = type.as<TupleTypeNode>()) {
+    into->fields.resize(tuple->elements.size());
+    for (size_t n = 0; n < gradient.fields.size(); ++n)
+      accumulate(&into->fields[n], tuple->elements[n], gradient.fields[n], name_hint);
+    return;
+  }
+  if (!gradient.value) return;
+  into->value = into->value ? emit(Value{into->value} + Value{gradient.value}, name_hint) : gradient.value;
+}
+
+void Adjoints::add(const Expr& target, const Adjoint& gradient) {
+  if (gradient.is_empty()) return;
+  if (const auto* tuple = target.as<TupleNode>()) {
+    for (size_t n = 0; n < tuple->elements.size() && n < gradient.fields.size(); ++n)
+      add(tuple->elements[n], gradient.fields[n]);
+  } else if (needed_.count(target.get())) {
+    accumulate(&adjoints_[target.get()], type_of(target), gradient, name_of_gradient(target));
+  }
+}
+
+void Adjoints::add_field(const Expr& tuple, size_t index, const Adjoint& gradient) {
+  if (const auto* written = tuple.as<TupleNode>()) return add(written->elements.at(index), gradient);
+  Adjoint whole;
+  whole.fields.resize(index + 1);
+  whole.fields[index] = gradient;
+  add(tuple, whole);
+}
+
+Expr Adjoints::seen(const Expr& expr) {
+  if (const auto* tuple = expr.as<TupleNode>()) {
+    std::vector<Expr> elements;
+    for (const Expr& element : tuple->elements) elements.push_back(seen(element));
+    if (elements == tuple->elements) return expr;
+    return with(Tuple(tuple), [&](TupleNode& node) { node.elements = std::move(elements); });
+  }
+  if (!forgotten_.count(expr.get())) return expr;
+  if (auto known = again_.find(expr.get()); known != again_.end()) return known->second;
+  Substitution inside;
+  const Expr value = values_.at(expr.get());
+  each_var(value, [&](const Object* var) {
+    if (forgotten_.count(var)) inside[var] = seen(Expr(static_cast<const ExprNode*>(var)));
+  });
+  const auto& name = static_cast<const VarBaseNode*>(static_cast<const Object*>(expr.get()))->name_hint;
+  return again_[expr.get()] = builder_.emit(substitute(value, inside), name + "_again");
+}
+
+}  // namespace tilewright::relax

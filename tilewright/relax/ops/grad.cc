@@ -1,0 +1,27 @@
+// Operators that say how gradients are computed; of values they are the identity.  Gradients of operators in
+// their arguments stand beside them: pool.cc, conv.cc, index.cc, attention.cc.
+#include "tilewright/relax/op_util.h"
+#include "tilewright/te/topi/elementwise.h"
+
+namespace tilewright::relax {
+namespace {
+
+Type infer(const Call& call) { return Type(tensor_arg(call, 0)); }
+te::Tensor lower(const LowerInput& in) { return topi::cast(in[0], in[0].dtype()); }
+
+constexpr OpInfo row(std::string_view name, std::string_view doc) {
+  return op<infer, lower>(name, "input", doc, FusePattern::kElementwise);
+}
+
+constexpr OpInfo kOps[] = {
+    row("relax.grad.no_grad", "The input, from which no gradient comes."),
+    row("relax.grad.start_checkpoint",
+        "The input; what depends on it, up to end_checkpoint, is computed again for gradients."),
+    row("relax.grad.end_checkpoint", "The input, which is kept for gradients."),
+};
+
+}  // namespace
+
+extern constinit const OpTable grad_info = op_table(kOps);
+
+}  // namespace tilewright::relax

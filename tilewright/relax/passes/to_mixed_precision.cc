@@ -1,0 +1,292 @@
+// float32 work that is worth it is done in float16 or bfloat16; what a function takes and gives stays
+// float32.
+//   always  matmul, linear, outer, einsum, convolutions, attention: arguments are converted; sums have
+//   out_dtype follow  elementwise arithmetic without growth, moves, max pooling: in low precision if every
+//   use of the
+//           result is, so that a value is converted once and no result loses digits it was to keep
+//   never   everything else: exponentials, sums, means, norms, softmax, losses
+//   lv = R.nn.relu(x)               ->  lv = R.astype(x, "float16");  lv1 = R.nn.relu(lv)
+//   gv = R.matmul(lv, w)                lv2 = R.astype(w, "float16")
+//                                       gv = R.matmul(lv1, lv2, out_dtype="float32")
+// Works on dataflow blocks.  Source: Micikevicius et al., arXiv 1710.03740
+#include <algorithm>
+#include <unordered_map>
+
+#include "tilewright/ir/rewrite.h"
+#include "tilewright/ir/walk.h"
+#include "tilewright/relax/block_builder.h"
+#include "tilewright/relax/liveness.h"
+#include "tilewright/relax/op.h"
+#include "tilewright/relax/pass.h"
+#include "tilewright/support/small_float.h"
+
+namespace tilewright::relax {
+namespace {
+
+struct Options {
+  DataType dtype = DataType::float_(16);
+  DataType out_dtype = kFloat32;
+  std::vector<std::string> low_inputs, always, follow, never;
+  static constexpr auto fields() {
+    return std::tuple{
+        field<&Options::dtype>("dtype", "what is computed in: float16 or bfloat16"),
+        field<&Options::out_dtype>("out_dtype", "of the sums of matmuls and convolutions: float32, or dtype"),
+        field<&Options::low_inputs>("low_inputs", "parameters that the functions take in dtype"),
+        field<&Options::always>("always", "operators to add to that list, e.g. [\"relax.multiply\"]"),
+        field<&Options::follow>("follow", "operators to add to that list"),
+        field<&Options::never>("never", "operators to add to that list")};
+  }
+};
+
+enum class Choice { kAlways, kFollow, kNever };
+
+constexpr std::string_view kAlwaysOps[] = {"relax.matmul",
+                                           "relax.linear",
+                                           "relax.outer",
+                                           "relax.einsum",
+                                           "relax.nn.attention",
+                                           "relax.nn.attention_bias",
+                                           "relax.nn.conv1d",
+                                           "relax.nn.conv2d",
+                                           "relax.nn.conv3d",
+                                           "relax.nn.conv1d_transpose",
+                                           "relax.nn.conv2d_transpose",
+                                           "relax.nn.conv3d_transpose"};
+constexpr std::string_view kFollowOps[] = {
+    "relax.add",           "relax.subtract",      "relax.multiply",        "relax.divide",
+    "relax.maximum",       "relax.minimum",       "relax.where",           "relax.clip",
+    "relax.negative",      "relax.abs",           "relax.nn.relu",         "relax.nn.relu6",
+    "relax.nn.leakyrelu",  "relax.nn.prelu",      "relax.nn.dropout",      "relax.nn.pad",
+    "relax.nn.max_pool1d", "relax.nn.max_pool2d", "relax.nn.max_pool3d",   "relax.nn.pixel_shuffle",
+    "relax.reshape",       "relax.flatten",       "relax.permute_dims",    "relax.expand_dims",
+    "relax.squeeze",       "relax.broadcast_to",  "relax.concat",          "relax.stack",
+    "relax.split",         "relax.tile",          "relax.repeat",          "relax.flip",
+    "relax.strided_slice", "relax.take",          "relax.gather_elements", "relax.gather_nd",
+    "relax.tril",          "relax.triu"};
+
+bool contains(const std::vector<std::string>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+template <size_t N>
+bool contains(const std::string_view (&names)[N], std::string_view name) {
+  return std::find(std::begin(names), std::end(names), name) != std::end(names);
+}
+
+void check(const Options& options) {
+  if (!is_small_float(options.dtype) || options.dtype.bits != 16)
+    throw UserError("dtype is {}, expected float16 or bfloat16", options.dtype.str());
+  if (options.out_dtype != kFloat32 && options.out_dtype != options.dtype)
+    throw UserError("out_dtype is {}, expected float32 or {}", options.out_dtype.str(), options.dtype.str());
+  for (const auto* names : {&options.always, &options.follow, &options.never}) {
+    for (const std::string& name : *names) lookup_op(name);
+  }
+}
+
+// Whether all tensors of the type are float32: what is converted.
+bool is_float32(const Type& type) {
+  if (const auto* tensor = type.as<TensorTypeNode>()) return tensor->dtype == kFloat32;
+  const auto* tuple = type.as<TupleTypeNode>();
+  return tuple && !tuple->elements.empty() &&
+         std::all_of(tuple->elements.begin(), tuple->elements.end(), is_float32);
+}
+
+class MixedPrecision {
+ public:
+  MixedPrecision(const IRModule& module, const Options& options) : builder_(module), options_(options) {}
+
+  Function converted(const Function& func) {
+    const auto* body = func->body.as<SeqExprNode>();
+    if (!body) return func;
+    for (size_t n = body->blocks.size(); n-- > 0;) decide(body->blocks[n]);
+    const std::vector<Var> params = low_params(func->params);
+    if (!has_work_ && params == func->params) return func;
+    builder_.begin_scope(params);
+    try {
+      for (const BindingBlock& block : body->blocks) write(block);
+      const SeqExpr seq = builder_.end_scope(high(body->body));
+      return with_body(func, params, seq);
+    } catch (...) {
+      builder_.abandon_scope();
+      throw;
+    }
+  }
+
+ private:
+  Choice choice_of(const Expr& value) const {
+    if (is<TupleGetItemNode>(value) || is<TupleNode>(value)) return Choice::kFollow;
+    const auto* call = value.as<CallNode>();
+    const std::string_view name = call ? op_name(call) : std::string_view();
+    if (contains(options_.never, name)) return Choice::kNever;
+    if (contains(options_.always, name)) return Choice::kAlways;
+    if (contains(options_.follow, name)) return Choice::kFollow;
+    return contains(kAlwaysOps, name)   ? Choice::kAlways
+           : contains(kFollowOps, name) ? Choice::kFollow
+                                        : Choice::kNever;
+  }
+
+  // ---- which values are wanted in low precision: backwards, uses before definitions
+
+  void decide(const BindingBlock& block) {
+    const bool is_dataflow = is<DataflowBlockNode>(block);
+    for (size_t n = block->bindings.size(); n-- > 0;) {
+      const Binding& binding = block->bindings[n];
+      const Choice choice =
+          is_dataflow && is<VarBindingNode>(binding) ? choice_of(binding->value) : Choice::kNever;
+      const Use& use = uses_[binding->var.get()];
+      const bool is_wanted_low = use.low > 0 && use.high == 0 && is<DataflowVarNode>(binding->var);
+      if (choice == Choice::kFollow && is_wanted_low && is_float32(type_of(binding->value)))
+        low_results_.insert({binding->var.get(), true});
+      const bool is_low = choice == Choice::kAlways || low_results_.count(binding->var.get());
+      has_work_ |= choice == Choice::kAlways;
+      auto count = [&](const Object* var) { ++(is_low ? uses_[var].low : uses_[var].high); };
+      walk(
+          binding->value, [&](const VarNode* var) { count(var); },
+          [&](const DataflowVarNode* var) { count(var); });
+    }
+  }
+
+  // ---- writing it
+
+  std::vector<Var> low_params(const std::vector<Var>& params) {
+    std::vector<Var> result;
+    for (const Var& param : params) {
+      const bool is_wanted = contains(options_.low_inputs, param->name_hint) && is_float32(param->type);
+      if (!is_wanted || !is<TensorTypeNode>(param->type)) {
+        result.push_back(param);
+        continue;
+      }
+      result.push_back(with(param, [&](VarNode& node) { node.type = as_low(param->type); }));
+      low_[param.get()] = result.back();
+      has_high_[param.get()] = false;
+    }
+    return result;
+  }
+  Type as_low(const Type& type) const {
+    return with(ref_as<TensorTypeNode>(type), [&](TensorTypeNode& node) { node.dtype = options_.dtype; });
+  }
+
+  void write(const BindingBlock& block) {
+    const bool is_dataflow = is<DataflowBlockNode>(block);
+    if (is_dataflow) builder_.begin_dataflow();
+    for (const Binding& binding : block->bindings) {
+      const auto* plain = ObjectRef(binding).as<VarBindingNode>();
+      if (plain && is_dataflow)
+        write(VarBinding(plain));
+      else
+        keep(binding, high(binding->value));
+    }
+    if (is_dataflow) builder_.end_dataflow();
+    // what was converted in this block is not seen in the next one
+    for (auto* known : {&low_, &high_})
+      std::erase_if(*known, [](const auto& entry) { return is<DataflowVarNode>(entry.second); });
+  }
+
+  void write(const VarBinding& binding) {
+    const Choice choice = choice_of(binding->value);
+    const bool is_low = low_results_.count(binding->var.get()) > 0;
+    if (choice != Choice::kAlways && !is_low) return keep(binding, high(binding->value));
+    const auto* call = binding->value.as<CallNode>();
+    Expr value = call ? Expr(low_call(call, choice)) : retyped(low(binding->value, false));
+    const Expr normal = builder_.normalize(value);
+    if (is_float32(type_of(normal))) return keep(binding, normal);
+    if (is<DataflowVarNode>(binding->var)) {
+      low_[binding->var.get()] = builder_.emit(normal, binding->var->name_hint);
+      has_high_[binding->var.get()] = false;
+    } else {
+      const Expr bound = builder_.emit(normal, binding->var->name_hint + "_low");
+      keep(binding, builder_.normalize(astype(bound, kFloat32)));
+    }
+  }
+
+  // The same variable for `value`, which has its type.
+  void keep(const Binding& binding, const Expr& value) {
+    if (value == binding->value) {
+      builder_.emit_normalized(binding);
+    } else if (const auto* cast = ObjectRef(binding).as<MatchCastNode>()) {
+      builder_.emit_normalized(with(MatchCast(cast), [&](MatchCastNode& node) { node.value = value; }));
+    } else {
+      builder_.emit_normalized(
+          with(ref_as<VarBindingNode>(binding), [&](VarBindingNode& node) { node.value = value; }));
+    }
+  }
+
+  Call low_call(const CallNode* call, Choice choice) {
+    const bool has_out_dtype = choice == Choice::kAlways && call->attrs.contains("out_dtype");
+    return with(Call(call), [&](CallNode& node) {
+      for (Expr& arg : node.args) arg = low(arg, true);
+      if (has_out_dtype) node.attrs.set("out_dtype", options_detail::write(options_.out_dtype));
+      node.type = nullptr;
+    });
+  }
+  static Expr retyped(const Expr& value) {
+    if (const auto* item = value.as<TupleGetItemNode>())
+      return with(TupleGetItem(item), [](TupleGetItemNode& node) { node.type = nullptr; });
+    return with(Tuple(value.as<TupleNode>()), [](TupleNode& node) { node.type = nullptr; });
+  }
+
+  static Expr astype(const Expr& value, DataType dtype) {
+    return call_op("relax.astype", {value}, {{"dtype", options_detail::write(dtype)}});
+  }
+
+  // `expr`, an operand or a tuple of them, with float32 values in low precision.
+  Expr low(const Expr& expr, bool is_operand) {
+    if (const auto* tuple = expr.as<TupleNode>())
+      return with(Tuple(tuple), [&](TupleNode& node) {
+        for (Expr& element : node.elements) element = low(element, true);
+        node.type = nullptr;
+      });
+    if (const auto* item = expr.as<TupleGetItemNode>(); item && !is_operand)
+      return with(TupleGetItem(item), [&](TupleGetItemNode& node) { node.tuple = low(item->tuple, true); });
+    if (auto known = low_.find(expr.get()); known != low_.end()) return known->second;
+    if (!is_float32(type_of(expr)) || !is<TensorTypeNode>(type_of(expr))) return high(expr);
+    if (const auto* constant = expr.as<ConstantNode>()) return rounded(constant);
+    return low_[expr.get()] = builder_.emit(astype(expr, options_.dtype));
+  }
+  // The same in float32 again.
+  Expr high(const Expr& expr) {
+    return rewrite(
+        expr, [&](auto&, const VarNode* var) -> Expr { return high_of(Expr(var)); },
+        [&](auto&, const DataflowVarNode* var) -> Expr { return high_of(Expr(var)); });
+  }
+  Expr high_of(const Expr& var) {
+    if (auto known = high_.find(var.get()); known != high_.end()) return known->second;
+    auto is_there = has_high_.find(var.get());
+    if (is_there == has_high_.end()) return var;
+    const Expr low = low_.at(var.get());
+    if (!is<TensorTypeNode>(type_of(low))) throw InternalError("a tuple is needed in float32");
+    return high_[var.get()] = builder_.emit(astype(low, kFloat32));
+  }
+
+  Expr rounded(const ConstantNode* constant) const {
+    const runtime::Tensor data = constant->data.compact();
+    const runtime::Tensor result = runtime::Tensor::empty(data.shape(), options_.dtype);
+    const FloatFormat format = float_format(options_.dtype);
+    for (int64_t n = 0; n < data.num_elements(); ++n)
+      result.data_as<uint16_t>()[n] =
+          static_cast<uint16_t>(encode_float(static_cast<double>(data.data_as<float>()[n]), format));
+    return make_constant(result);
+  }
+
+  struct Use {
+    int low = 0, high = 0;
+  };
+  BlockBuilder builder_;
+  const Options& options_;
+  std::unordered_map<const Object*, Use> uses_;
+  std::unordered_map<const Object*, bool> low_results_, has_high_;
+  std::unordered_map<const Object*, Expr> low_, high_;
+  bool has_work_ = false;
+};
+
+IRModule run(const IRModule& module, const Options& options, PassContext&) {
+  check(options);
+  return map_functions<FunctionNode>(
+      module, [&](const Function& func) { return MixedPrecision(module, options).converted(func); });
+}
+
+}  // namespace
+
+extern constinit const PassInfo to_mixed_precision_info = module_pass<run, Options>(
+    "to_mixed_precision", "Matrix products and convolutions are done in float16 or bfloat16.");
+
+}  // namespace tilewright::relax
