@@ -4,7 +4,7 @@ from .. import _core
 from .._guard import guard, guard_class
 from ..errors import UserError
 from ..ir._nodes import classes
-from ..ir.module import IRModule
+from ..ir.module import IRModule, unwrapped
 from ..transform import Pass, PassInfo, run_watched
 
 _Function = classes["relax.Function"]
@@ -74,7 +74,9 @@ class Gradient:
         return IRModule._of(result)
 
     def _positions(self, mod: IRModule) -> list:
-        func = mod[self.func_name] if self.func_name in mod else None
+        func = dict(zip([var.name_hint for var in mod], mod.functions.values(), strict=True)).get(
+            self.func_name
+        )
         params = list(func.params) if isinstance(func, _Function) else []
         positions = []
         for wanted in self.require_grads:
