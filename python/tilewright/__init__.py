@@ -5,7 +5,7 @@ ex = tilewright.compile("model.onnx")
 y = tilewright.VirtualMachine(ex)["main"](x)
 """
 
-from . import errors, instrument, ir, runtime, script, target, tir, transform
+from . import errors, ir, runtime, script, target, tir, transform
 from .build import build, compile
 from .errors import ArgumentError, InternalError, Unsupported, UserError
 from .ir import IRModule
@@ -32,7 +32,7 @@ __version__ = "0.1.0"
 __all__ = [
     "ArgumentError", "Device", "Executable", "IRModule", "InternalError", "Module", "Schedule", "Target", "Tensor", "Unsupported",
     "UserError", "VirtualMachine", "build", "compile", "cpu", "cuda", "device", "empty", "errors", "from_dlpack",
-    "get_global_func", "ir", "load_module", "register_func", "relax", "runtime", "schedule", "script", "target", "te",
+    "get_global_func", "instrument", "ir", "load_module", "register_func", "relax", "runtime", "schedule", "script", "target", "te",
     "tensor", "tir", "transform",
 ]  # fmt: skip
 
@@ -43,6 +43,6 @@ def __getattr__(name: str):
 
     if name == "Schedule":
         return importlib.import_module(".schedule", __name__).Schedule
-    if name in ("arith", "compat", "frontend", "relax", "schedule", "te", "testing", "topi"):
+    if name in ("arith", "compat", "frontend", "instrument", "relax", "schedule", "te", "testing", "topi"):
         return importlib.import_module(f".{name}", __name__)
     raise AttributeError(f"module 'tilewright' has no attribute {name!r}")
