@@ -49,7 +49,7 @@ def test_passes_of_the_pipeline_are_seen():
     watch = Watch(refused=["legalize_ops"])
     with PassContext(opt_level=0, instruments=[Watch()]):
         tilewright.compile(Small)
-    with PassContext(opt_level=1, instruments=[watch]), pytest.raises(tilewright.InternalError):
+    with PassContext(opt_level=1, instruments=[watch]), pytest.raises(tilewright.Unsupported):
         tilewright.compile(Small)  # without loop programs there is no code
     assert watch.seen[:3] == ["enter", "before lambda_lift", "after lambda_lift"]
     assert watch.seen[-1] == "exit"
@@ -102,7 +102,7 @@ def test_dumping(tmp_path):
     with PassContext(opt_level=0, instruments=[instrument.DumpIR(folder)]):
         tilewright.compile(Small)
     assert sorted(file.name for file in folder.iterdir()) == ["000_lambda_lift.py", "001_legalize_ops.py"]
-    assert "R.call_tir(cls.exp" in (folder / "001_legalize_ops.py").read_text()
+    assert "R.call_tir(" in (folder / "001_legalize_ops.py").read_text()
     with PassContext(instruments=[instrument.DumpIR(folder, refresh=True)]):
         transform.legalize_ops()(Small)
     assert [file.name for file in folder.iterdir()] == ["000_legalize_ops.py"]
@@ -182,7 +182,7 @@ def test_calls_can_be_left_out_and_made_by_hand():
     def instead(function, name, before_run, result, *args):
         if before_run and name == "exp":
             source, target = args
-            target.copyfrom(np.full(5, 2, "float32"))
+            target.copy_from(np.full(5, 2, "float32"))
             return VMInstrumentReturnKind.SKIP_RUN
         if before_run:
             function(*args)

@@ -182,7 +182,13 @@ class Differentiator {
       const auto middle = all.begin() + static_cast<long>(types.size());
       return options_.te_gradient(name, {all.begin(), middle}, {middle, all.end()}, kwargs);
     };
-    const Expr result = builder_.emit_te(name, grads, args);
+    Expr result;
+    try {
+      result = builder_.emit_te(name, grads, args);
+    } catch (Error& error) {
+      error.set_default_span(call->span);
+      throw;
+    }
     const auto* many = type_of(result).as<TupleTypeNode>();
     const size_t count = many ? many->elements.size() : 1;
     if (count != num_inputs)
@@ -207,7 +213,9 @@ class Differentiator {
     if (adjoint.value) return adjoint.value;
     const auto* tensor = type.as<TensorTypeNode>();
     const Shape* shape = known_shape(tensor);
-    if (!shape) throw Unsupported("gradient: nothing depends on a parameter of unknown shape");
+    if (!shape)
+      throw Unsupported(func_, "gradient: nothing depends on a parameter of type {}, whose shape is unknown",
+                        type_text(type));
     return zeros(*shape, tensor->dtype).expr;
   }
   // Seen outside of the block, under the name of parameter `n`.

@@ -77,7 +77,7 @@ const TensorTypeNode* Backward::type(size_t n) const { return tensor_arg(call_, 
 
 const Shape& Backward::shape_of(const Type& type) const {
   const Shape* shape = known_shape(type.as<TensorTypeNode>());
-  if (!shape) refuse(fmt::format("the shape of a {} is known only at run time", type_text(type)));
+  if (!shape) refuse(fmt::format("the shape of {} is known only at run time", type_text(type)));
   return *shape;
 }
 const Shape& Backward::shape(size_t n) const { return shape_of(Type(type(n))); }
@@ -144,7 +144,7 @@ void Backward::add_to(const Expr& target, const Value& gradient) {
 }
 
 void Backward::refuse(const std::string& reason) const {
-  throw Unsupported(call_, "there is no gradient of {}: {}", name_of(call_), reason);
+  throw Unsupported(call_, "gradient: there is no gradient of {}: {}", name_of(call_), reason);
 }
 
 }  // namespace tilewright::relax

@@ -36,7 +36,7 @@ np.testing.assert_allclose(loss.numpy(), (x * y).sum(), rtol=1e-5)
 np.testing.assert_allclose(dx.numpy(), y)
 np.testing.assert_allclose(dy.numpy(), x)
 only_y = relax.transform.Gradient("main", require_grads=Module["main"].params[1], target_index=0)(Module)
-assert len(only_y["main_adjoint"].ret_struct_info.fields[1].fields) == 1
+assert "x_adjoint" not in only_y["main_adjoint"].script()
 
 # ---- a loop program with a gradient
 
@@ -47,7 +47,7 @@ def square_gradient(output_grad, a, factor=2.0):
 
 
 bb = relax.BlockBuilder()
-v = relax.Var("v", R.Tensor((5,), "float32"))
+v = relax.Var("v", relax.TensorStructInfo((5,), "float32"))
 with bb.function("main", [v]):
     with bb.dataflow():
         squared = bb.emit(
@@ -56,7 +56,7 @@ with bb.function("main", [v]):
             )
         )
         kept = bb.emit(grad.no_grad(v))
-        out = bb.emit_output(R.sum(R.multiply(squared, kept)))
+        out = bb.emit_output(relax.op.sum(relax.op.multiply(squared, kept)))
     bb.emit_func_output(out)
 vm = relax.VirtualMachine(relax.build(relax.transform.Gradient("main")(bb.get()), "llvm"), tvm.cpu())
 data = np.arange(5).astype("float32")
@@ -81,7 +81,7 @@ class MLP:
         return out
 
 
-pred, target = R.Tensor((8, 5), "float32"), R.Tensor((8, 5), "float32")
+pred, target = relax.TensorStructInfo((8, 5), "float32"), relax.TensorStructInfo((8, 5), "float32")
 for optimizer in (SGD(0.1), MomentumSGD(0.05, 0.9, nesterov=True), Adam(0.05)):
     setup = SetupTrainer(
         CategoricalCrossEntropyLoss(reduction="mean", from_logits=True), optimizer, [pred, target]

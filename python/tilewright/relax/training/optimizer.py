@@ -30,8 +30,9 @@ class Optimizer:
         for param in params:
             dtype = str(getattr(param.type, "dtype", ""))
             if "float" not in dtype:
+                shown = f"is {dtype}" if dtype else "is no tensor"
                 raise UserError(
-                    f"{self.name}: parameter {param.name_hint} is no floating-point tensor but {param.type}"
+                    f"{self.name}: parameter {param.name_hint} {shown}, expected a floating-point tensor"
                 )
         self.param_list = params
         self.dtype = str(params[0].type.dtype)
