@@ -93,6 +93,9 @@ Expr Adjoints::seen(const Expr& expr) {
   if (auto known = again_.find(expr.get()); known != again_.end()) return known->second;
   Substitution inside;
   const Expr value = values_.at(expr.get());
+  // what starts the way again is no expression of the way there, so that nobody joins the two
+  const auto* call = value.as<CallNode>();
+  if (call && op_name(call) == "relax.grad.start_checkpoint") inside[call->args[0].get()] = expr;
   each_var(value, [&](const Object* var) {
     if (forgotten_.count(var)) inside[var] = seen(Expr(static_cast<const ExprNode*>(var)));
   });

@@ -2,6 +2,7 @@
 //   lv = R.add(x, y)  ->  lv = R.call_tir(cls.add, (x, y), out_sinfo=R.Tensor((4, 5), "float32"))
 // Operators that only give another shape (reshape, flatten, expand_dims, squeeze) stay: the VM makes views.
 // Operators that a function of the runtime does (sort, unique) become calls of it.
+// Operators that only speak about gradients (no_grad, start_checkpoint) are their argument.
 // Operators with neither stay too; what runs them is decided later.
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/relax/block_builder.h"
@@ -57,6 +58,7 @@ IRModule run(const IRModule& module, const Options& options, PassContext&) {
       Call call = self.children(node);
       const OpInfo* info = op_of(call.get());
       if (info && info->name == "relax.call_tir_with_grad") return without_gradient(call);
+      if (info && info->name.starts_with("relax.grad.") && call->args.size() == 1) return call->args[0];
       if (info && !info->packed.empty() && !is_kept(options, *info)) return runtime_call(call, *info);
       if (!info || !info->lower || is_reshape_like(info->name) || is_kept(options, *info)) return call;
       return legalized(call, *info, builder);
