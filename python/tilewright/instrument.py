@@ -17,8 +17,8 @@ from .errors import UserError
 class PassTimingInstrument:
     """What each pass took, in `taken`: [(name, seconds)]; render() is a table.
 
-    >>> timing = PassTimingInstrument()
-    >>> with PassContext(instruments=[timing]): tilewright.compile(mod)
+    >>> timing = tilewright.instrument.PassTimingInstrument()
+    >>> with tilewright.transform.PassContext(instruments=[timing]): ex = tilewright.compile(mod)
     >>> print(timing.render())
     """
 

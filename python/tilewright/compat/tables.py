@@ -113,7 +113,11 @@ MODULES = {
     "tvm.relax.expr_functor": lambda: graphs.EXPR_FUNCTOR,
     "tvm.relax.op": lambda: {**public_names(relax.op), **training.OP_NAMES},
     "tvm.relax.op.grad": lambda: vars(relax.op.grad),
-    "tvm.relax.transform": lambda: {**public_names(relax.transform), **relax_transform.NAMES, **training.TRANSFORM_NAMES},
+    "tvm.relax.transform": lambda: {
+        **public_names(relax.transform),
+        **relax_transform.NAMES,
+        **training.TRANSFORM_NAMES,
+    },
     "tvm.relax.training": lambda: public_names(relax.training),
     "tvm.relax.training.loss": lambda: public_names(relax.training.loss),
     "tvm.relax.training.optimizer": lambda: public_names(relax.training.optimizer),

@@ -1,7 +1,7 @@
 """Running compiled graphs, and timing functions."""
 
-import enum
 import tempfile
+import types
 from pathlib import Path
 
 from .. import _core
@@ -70,11 +70,8 @@ def require_cpu(what: str, device) -> None:
             )
 
 
-class VMInstrumentReturnKind(enum.IntEnum):
-    """What an instrument says before a call: NO_OP makes it, SKIP_RUN leaves it out."""
-
-    NO_OP = 0
-    SKIP_RUN = 1
+#: what an instrument says before a call: NO_OP makes it, SKIP_RUN leaves it out
+VMInstrumentReturnKind = types.SimpleNamespace(NO_OP=0, SKIP_RUN=1)
 
 
 class VirtualMachine:
