@@ -135,6 +135,9 @@ TEST(LoopPartition, LaterPartsAreNoThreads) {
       <main as scheduled>:10:5
       10 |     for i_1 in range(2, 7):
          |     ^^^^^^^^^^^^^^^^^^^^^^
+    note: i_1 was made from this line
+       3 |     for i in range(7):
+         |     ^^^^^^^^^^^^^^^^^^
     help: split it by 1 first: the outer loop starts at 0
   )");
 }
