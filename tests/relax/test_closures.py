@@ -236,3 +236,32 @@ def test_values_without_a_place_follow_and_places_without_a_value_are_refused(ca
     with pytest.raises(tw.UserError) as error:
         printed()
     assert str(error.value) == "error: tilewright.print: the format is missing"
+
+
+def test_spellings_of_calls():
+    """A closure called by its operator, and functions named as I.GlobalVar."""
+    program = """
+@I.ir_module
+class Module:
+    @T.prim_func
+    def double(X: T.Buffer((2, 5), "float32"), Y: T.Buffer((2, 5), "float32")):
+        for i, j in T.grid(2, 5):
+            with T.block("double"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                Y[vi, vj] = X[vi, vj] * T.float32(2)
+
+    @R.function
+    def shifted(x: R.Tensor((2, 5), "float32"), y: R.Tensor((2, 5), "float32")) -> R.Tensor((2, 5), "float32"):
+        z: R.Tensor((2, 5), "float32") = R.add(x, y)
+        return z
+
+    @R.function
+    def main(x: R.Tensor((2, 5), "float32")) -> R.Tensor((2, 5), "float32"):
+        closure = R.make_closure(I.GlobalVar("shifted"), (x,))
+        y = R.call_tir(I.GlobalVar("double"), (x,), out_sinfo=R.Tensor((2, 5), "float32"))
+        z = R.invoke_pure_closure(closure, (y,), sinfo_args=(R.Tensor((2, 5), "float32"),))
+        return z
+"""
+    assert np.array_equal(run(program, X).numpy(), 3 * X)
+    module = tw.script.parse(HEADER + program)
+    tw.ir.assert_structural_equal(tw.script.parse(module.script()), module)

@@ -139,7 +139,7 @@ ir::IRModule parse_module(Parser& parser, const ast::Stmt* module) {
 
 }  // namespace
 
-// I.vdevice(target, id, memory_scope), I.dummy_global_info()
+// I.vdevice(target, id, memory_scope), I.dummy_global_info(), I.GlobalVar("f")
 Value call_module_function(Parser& parser, std::string_view name, Args& args) {
   AttrMap info;
   if (name == "dummy_global_info") {
@@ -157,9 +157,16 @@ Value call_module_function(Parser& parser, std::string_view name, Args& args) {
              string_imm(scope ? parser.to_string(scope->value, scope->place, "memory_scope") : "global"));
     return ir::DictNode::make(std::move(info));
   }
+  if (name == "GlobalVar") {  // the function of that name, or of a module that is not here
+    const Arg& hint = args.need(0, "name_hint");
+    args.done();
+    const std::string function = parser.to_string(hint.value, hint.place, "name_hint");
+    auto known = parser.global_vars.find(function);
+    return known != parser.global_vars.end() ? known->second : ir::GlobalVarNode::make(function);
+  }
   throw UserError(args.span, "there is no function {} in I", name)
-      .help("{}", nearest_names_text(
-                      name, {"module_attrs", "module_global_infos", "vdevice", "dummy_global_info"}));
+      .help("{}", nearest_names_text(name, {"module_attrs", "module_global_infos", "vdevice",
+                                            "dummy_global_info", "GlobalVar"}));
 }
 
 namespace {

@@ -164,6 +164,18 @@ Value call_py_func(Parser& parser, Args& args) {
                    {joined(output_types(parser, outputs, nullptr))}, args.span);
 }
 
+// R.invoke_closure(f, (x, y), sinfo_args=...): a call of a function value
+Value invoke_closure(Parser& parser, Args& args) {
+  const Arg& closure = args.need(0, "closure");
+  const Arg& inputs = args.need(1, "args");
+  std::vector<ir::Type> types = given_types(parser, args);
+  args.done();
+  ir::Expr callee = to_leaf(parser, to_graph(parser, closure.value, closure.place), closure.place);
+  std::vector<ir::Expr> operands = tuple_of(parser, inputs)->elements;
+  ir::Type type = types.empty() ? ir::Type(relax::object_type()) : joined(types);
+  return relax::CallNode::make(callee, std::move(operands), AttrMap(), std::move(types), type, args.span);
+}
+
 // R.match_cast outside an assignment has nothing to name
 Value match_cast(Parser& parser, Args& args) {
   const Arg& value = args.need(0, "value");
@@ -254,6 +266,7 @@ std::optional<Value> call_graph_special(Parser& parser, std::string_view name, A
   if (name == "call_packed" || name == "call_pure_packed")
     return call_packed(parser, args, name == "call_pure_packed");
   if (name == "call_py_func") return call_py_func(parser, args);
+  if (name == "invoke_closure" || name == "invoke_pure_closure") return invoke_closure(parser, args);
   if (name == "match_cast") return match_cast(parser, args);
   if (name == "print") return print_values(parser, args);
   if (name == "assert_op") return assert_op(parser, args);
