@@ -40,6 +40,8 @@ def _named(signature: inspect.Signature | None, args: tuple, kwargs: dict) -> di
 def _arguments(signature: inspect.Signature | None, args: tuple, kwargs: dict) -> str:
     named = _named(signature, args, kwargs)
     if named is kwargs:
+        if signature and next(iter(signature.parameters), None) in ("self", "cls"):
+            args = args[1:]
         return ", ".join(
             [_described(a) for a in args] + [f"{k} = {_described(a)}" for k, a in kwargs.items()]
         )

@@ -106,7 +106,7 @@ TEST_F(IterMapTest, Tiles) {
   EXPECT_EQ(divide({(i * 4 + j) * 16 + k}, {{i, upto(8)}, {j, upto(4)}, {k, upto(16)}}, {k}),
             "i * 4 + j of 32, k of 16; True, True");
   EXPECT_EQ(divide({i + j * 8}, {{i, upto(8)}, {j, upto(16)}}, {j}),
-            "binding 0 cannot be divided: the loops of the tile are not its innermost part");
+            "the loops of the tile are not its innermost part (in i + j * 8)");
   EXPECT_EQ(divide({i * 16 + j}, {{i, upto(8)}, {j, upto(16)}}, {j}, i * 16 + j < 127),
             "the predicate mixes loops of the tile with others");
   EXPECT_EQ(divide({i * 16 + j}, {{i, upto(8)}, {j, upto(16)}}, {j}, i < 7), "i of 7, j of 16; i < 7, True");

@@ -59,9 +59,20 @@ def stages(**stores):
     )
 
 
-def scheduled(lines: str):
-    """A schedule of the function that `body` makes."""
-    return tilewright.Schedule(body(lines))
+def intrinsic(name: str, store: str):
+    """Registers what one nest of this store computes, over A and C: float32[16], as a tensor intrinsic."""
+    program = textwrap.dedent(f"""
+        @T.prim_func
+        def f(A: T.Buffer((16,)), C: T.Buffer((16,))):
+            with T.block("root"):
+                T.reads(A[0:16])
+                T.writes(C[0:16])
+                for i in range(16):
+                    with T.block("step"):
+                        vi = T.axis.spatial(16, i)
+                        {store}
+    """)
+    tir.TensorIntrin.register(name, parse(program), parse(program), override=True)
 
 
 def graph(lines: str):
@@ -161,6 +172,7 @@ NAMES = {
     "from_onnx": from_onnx,
     "imported": imported,
     "json": json,
+    "intrinsic": intrinsic,
     "module": module,
     "mock": mock,
     "node": node,
@@ -170,7 +182,6 @@ NAMES = {
     "relax": relax,
     "stages": stages,
     "steps": steps,
-    "scheduled": scheduled,
     "te": te,
     "text": text,
     "tilewright": tilewright,

@@ -42,6 +42,32 @@ inline constexpr FuzzProgram kFuzzPrograms[] = {
                 vi = T.axis.spatial(13, i)
                 D[vi] = C[vi + 3] - C[vi]
     )"},
+    {"loops_around_several", R"(
+    @T.prim_func
+    def main(A: T.Buffer((5, 3), "float32"), C: T.Buffer((5, 3), "float32"), D: T.Buffer((5, 3), "float32")):
+        X = T.alloc_buffer((3,))
+        Y = T.alloc_buffer((5, 3))
+        Z = T.alloc_buffer((5,))
+        for t in range(5):
+            for i in range(3):
+                with T.block("X"):
+                    vt, vi = T.axis.remap("SS", [t, i])
+                    X[vi] = A[vt, vi] * T.float32(2)
+            with T.block("Z"):
+                vt = T.axis.spatial(5, t)
+                Z[vt] = D[(vt + 4) % 5, 0]
+            for i in range(3):
+                with T.block("Y"):
+                    vt, vi = T.axis.remap("SS", [t, i])
+                    Y[vt, vi] = X[vi] + Z[vt]
+        for t, i in T.grid(5, 3):
+            with T.block("D"):
+                vt, vi = T.axis.remap("SS", [t, i])
+                D[vt, vi] = Y[vt, vi] * T.float32(3)
+            with T.block("C"):
+                vt, vi = T.axis.remap("SS", [t, i])
+                C[vt, vi] = D[4 - vt, vi] - Z[4 - vt]
+    )"},
     {"softmax_like", R"(
     @T.prim_func
     def main(A: T.Buffer((4, 9), "float32"), D: T.Buffer((4, 9), "float32")):

@@ -186,6 +186,18 @@ TEST(CreatePrimFunc, SeveralValuesReduceTogether) {  // argmax: the position of 
   }
 }
 
+TEST(Compute, MissingValuesAreRefused) {
+  EXPECT_EQ(error_of([] {
+              te::compute(dims({5}), [](const std::vector<Var>&) { return PrimExpr(); }, {.name = "B"});
+            }),
+            "computation B has no value for an element");
+  CommReducer sum = te::comm_reducer(
+      [](const std::vector<Var>& x, const std::vector<Var>& y) { return std::vector<PrimExpr>{x[0] + y[0]}; },
+      {imm(0, kInt64)});
+  IterVar k = te::reduce_axis(imm(7, kInt64), "k");
+  EXPECT_EQ(error_of([&] { te::reduce(sum, {k->var, k->var}, {k}); }), "reduce: 2 values for a reducer of 1");
+}
+
 TEST(CreatePrimFunc, ConditionSkipsElements) {
   Tensor a = te::placeholder(dims({7}), kFloat32, "A");
   IterVar k = te::reduce_axis(imm(7, kInt64), "k");

@@ -5,6 +5,7 @@
 #include "tilewright/arith/iter_map.h"
 #include "tilewright/arith/iter_parse.h"
 #include "tilewright/tir/builder.h"
+#include "tilewright/tir/text.h"
 
 namespace tilewright::arith {
 namespace {
@@ -118,7 +119,7 @@ SubspaceDivision subspace_divide(const std::vector<PrimExpr>& bindings, const It
     try {
       result.bindings.push_back(divider.divide(bindings[n]));
     } catch (const NotAffine& error) {
-      result.reason = fmt::format("binding {} cannot be divided: {}", n, error.reason);
+      result.reason = fmt::format("{} (in {})", error.reason, expr_text(bindings[n]));
       return result;
     }
   }

@@ -58,7 +58,7 @@ const N* typed(const AttrMap& map, std::string_view key, std::string_view expect
   if (!value) return nullptr;
   const N* node = value.as<N>();
   if (!node)
-    throw UserError("attribute \"{}\" must be {}, but is a {}", key, expected, info_of(*value)->name);
+    throw UserError("attribute \"{}\" must be {}, but is of type {}", key, expected, info_of(*value)->name);
   return node;
 }
 }  // namespace
@@ -110,7 +110,7 @@ std::vector<int64_t> AttrMap::get_ints(std::string_view key, std::vector<int64_t
   for (const ObjectRef& item : node->items) {
     const auto* integer = item.as<IntImmNode>();
     if (!integer)
-      throw UserError("attribute \"{}\" must be a list of integers, but holds a {}", key,
+      throw UserError("attribute \"{}\" must be a list of integers, but holds one of type {}", key,
                       info_of(*item)->name);
     values.push_back(integer->value);
   }

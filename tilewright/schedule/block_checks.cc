@@ -8,6 +8,15 @@
 
 namespace tilewright::schedule {
 
+NodeId require_scope(const State& state, NodeId id) {
+  const NodeId scope = state.scope_of(id);
+  if (scope == kNoNode)
+    throw refuse(state, id, "block {} is the whole body of function {}", state.node(id).name,
+                 state.func_of(id).name->name_hint)
+        .help("name a block inside of it");
+  return scope;
+}
+
 Reason why_not_one_to_one(const State& state, NodeId id) {
   const BlockNode* block = state.node(id).block();
   for (const BufferRegion& write : block->writes) {

@@ -7,6 +7,8 @@ namespace tilewright::schedule {
 /// A reason why something cannot be done, as the end of a sentence; empty if it can.
 using Reason = std::string;
 
+/// The block around `block`; refuses a root block, around which and beside which there is no place.
+NodeId require_scope(const State& state, NodeId block);
 /// Whether different values of the spatial axes write different elements, and reduce axes do not choose
 /// elements.
 Reason why_not_one_to_one(const State& state, NodeId block);

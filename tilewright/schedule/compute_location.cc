@@ -45,13 +45,16 @@ size_t insert_position(const State& state, NodeId loop, int64_t index, const std
     if (n < items.size()) first = std::max(first, n + 1);
   }
   for (NodeId consumer : consumers) last = std::min(last, position(consumer));
-  TILEWRIGHT_CHECK(first <= last, "loop {} has no place after the producers and before the consumers",
+  // compute_at has all producers before the loop, reverse_compute_at all consumers behind it
+  TILEWRIGHT_CHECK(first <= last, "no place in loop {} is after the producers and before the consumers",
                    state.node(loop).name);
   if (index == -1) return last;
   if (index == -2) return first;
   if (index < static_cast<int64_t>(first) || index > static_cast<int64_t>(last))
     throw refuse(state, loop, "position {} in loop {} is not possible", index, state.node(loop).name)
-        .help("positions {} to {} come after what the block reads and before what reads it", first, last);
+        .help("{} after what the block reads and before what reads it",
+              first == last ? fmt::format("position {} comes", first)
+                            : fmt::format("positions {} to {} come", first, last));
   return static_cast<size_t>(index);
 }
 

@@ -2,12 +2,14 @@
 #include "tilewright/schedule/dependence.h"
 
 #include "tilewright/ir/walk.h"
+#include "tilewright/schedule/block_checks.h"
 #include "tilewright/schedule/coverage.h"
 #include "tilewright/schedule/loops.h"
 #include "tilewright/schedule/reduction.h"
 #include "tilewright/schedule/report.h"
 #include "tilewright/schedule/witness.h"
 #include "tilewright/tir/builder.h"
+#include "tilewright/tir/op.h"
 
 namespace tilewright::schedule {
 namespace {
@@ -146,6 +148,68 @@ std::vector<NodeId> determined_loops(const State& state, const Access& a, const 
     }
   }
   return found;
+}
+
+std::optional<NodeId> loop_that_rewrites(const State& state, const Access& read, const Access& write,
+                                         NodeId outer, NodeId last) {
+  std::vector<NodeId> chain = loops_between(state, outer, last);
+  chain.push_back(last);
+  arith::Analyzer analyzer;
+  bind_loops_above(state, read.block, analyzer);
+  bind_loops_above(state, write.block, analyzer);
+  std::vector<NodeId> determined;
+  if (read.buffer == write.buffer)  // otherwise two views of the same memory
+    determined = determined_loops(state, relaxed(state, write, last, analyzer),
+                                  relaxed(state, read, last, analyzer), chain, analyzer);
+  for (NodeId loop : chain) {
+    if (std::find(determined.begin(), determined.end(), loop) == determined.end() &&
+        !is_one(state.node(loop).loop()->extent))
+      return loop;
+  }
+  return std::nullopt;
+}
+
+namespace {
+
+// Whether `id` stores the same in an element each time it runs while `loop` does: its axes choose the
+// element, and nothing that it reads is written meanwhile.
+bool stores_the_same(const State& state, NodeId id, NodeId loop) {
+  const BlockNode* block = state.node(id).block();
+  if (block->init || !state.node(id).children.empty() || !why_not_one_to_one(state, id).empty()) return false;
+  for (const IterVar& axis : block->iter_vars) {
+    if (axis->iter_type != IterType::kSpatial) return false;
+  }
+  bool is_same = true;
+  walk(block->body, [&](const CallNode* call) { is_same &= is_pure(call->op); });
+  for (NodeId outer = state.node(id).parent; outer != kNoNode; outer = state.node(outer).parent) {
+    const ForNode* around = state.node(outer).loop();
+    if (!around) continue;
+    walk(block->body, [&](const VarNode* var) { is_same &= var != around->loop_var.get(); });
+  }
+  for (const Access& read : accesses_of(state, id)) {
+    if (read.is_write) continue;
+    for (const Access& access : accesses_below(state, loop))
+      is_same &= !access.is_write || !may_alias(access.buffer, read.buffer);
+  }
+  return is_same;
+}
+
+}  // namespace
+
+void require_not_rewritten(const State& state, const Access& read, NodeId writer, NodeId outer, NodeId last) {
+  const std::vector<NodeId> around = loops_between(state, outer, last);
+  if (stores_the_same(state, writer, around.empty() ? last : around[0])) return;
+  for (const Access& write : accesses_of(state, writer)) {
+    if (!write.is_write || !may_alias(write.buffer, read.buffer)) continue;
+    const std::optional<NodeId> loop = loop_that_rewrites(state, read, write, outer, last);
+    if (!loop) continue;
+    UserError error = refuse(
+        state, *loop,
+        "block {} reads elements of {} that block {} writes again in a later iteration of loop {}",
+        state.node(read.block).name, read.buffer->name, state.node(writer).name, state.node(*loop).name);
+    explain_read(error, state, read, write, *loop, true);
+    throw error;
+  }
 }
 
 // ---------------------------------------------------------------- conflicts

@@ -15,6 +15,15 @@ std::vector<NodeId> determined_loops(const State& state, const arith::IntervalRe
                                      const arith::IntervalRegion& b, const std::vector<NodeId>& loops,
                                      arith::Analyzer& analyzer);
 
+/// A loop, of `last` and those around it inside of `outer`, in which a later iteration may write again what
+/// `read` reads; none: what it reads stays until all of them have ended.  Both accesses are inside of `last`.
+std::optional<NodeId> loop_that_rewrites(const State& state, const Access& read, const Access& write,
+                                         NodeId outer, NodeId last);
+
+/// Raises UserError if `writer` may write again, and something else, what `read` reads, in a later iteration
+/// of one of these loops.
+void require_not_rewritten(const State& state, const Access& read, NodeId writer, NodeId outer, NodeId last);
+
 /// Two accesses to one buffer, at least one a write, that different iterations of `loop` may make to the same
 /// element.
 struct Conflict {

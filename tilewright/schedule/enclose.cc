@@ -1,6 +1,7 @@
 // A block around several blocks: what blockize does with a list.
 #include "tilewright/analysis/regions.h"
 #include "tilewright/ir/walk.h"
+#include "tilewright/schedule/block_checks.h"
 #include "tilewright/schedule/blockize.h"
 #include "tilewright/schedule/edit.h"
 #include "tilewright/schedule/loops.h"
@@ -29,9 +30,7 @@ namespace {
 
 NodeId require_common_body(const State& state, const std::vector<NodeId>& blocks) {
   for (NodeId block : blocks) {
-    if (state.scope_of(block) == kNoNode)
-      throw refuse(state, block, "block {} is the root", state.node(block).name);
-    if (state.scope_of(block) != state.scope_of(blocks[0]))
+    if (require_scope(state, block) != require_scope(state, blocks[0]))
       throw refuse(state, block, "blocks {} and {} are not inside the same block", state.node(blocks[0]).name,
                    state.node(block).name);
   }

@@ -4,6 +4,7 @@
 #include "tilewright/ir/services.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/schedule/coverage.h"
+#include "tilewright/schedule/dependence.h"
 #include "tilewright/schedule/loops.h"
 #include "tilewright/schedule/report.h"
 #include "tilewright/tir/builder.h"
@@ -40,41 +41,57 @@ void require_pure_value(const State& state, NodeId id, const BufferStoreNode* st
   }
 }
 
+namespace {
+
+bool reads(const PrimExpr& expr, const Buffer& buffer) {
+  bool found = false;
+  walk(expr, [&](const BufferLoadNode* load) {
+    found |= may_alias(load->buffer, buffer);
+    return true;
+  });
+  return found;
+}
+
+// A view of the buffer, or its address, in a block but not in the blocks inside of it.
+bool takes_whole(const BlockNode* block, const Buffer& buffer) {
+  bool found = false;
+  for (const MatchBufferRegion& match : block->match_buffers)
+    found |= may_alias(match->source->buffer, buffer);
+  for (const Stmt& part : {block->init, block->body}) {
+    walk(
+        part, [&](const BlockRealizeNode*) { return false; },
+        [&](const DeclBufferNode* view) {
+          found |= view->buffer->data == buffer->data;
+          return true;
+        },
+        [&](const VarNode* var) {
+          found |= var == buffer->data.get();
+          return true;
+        });
+  }
+  return found;
+}
+
+}  // namespace
+
 void require_element_access(const State& state, NodeId owner, const Buffer& buffer) {
-  bool is_plain = true;
-  auto refuse_loads = [&](const PrimExpr& expr) {
-    walk(expr, [&](const BufferLoadNode* load) {
-      is_plain &= !may_alias(load->buffer, buffer);
-      return true;
-    });
-  };
-  walk(
-      state.node(owner).block()->body,
-      [&](const BlockRealizeNode* realize) {
-        for (const PrimExpr& value : realize->iter_values) refuse_loads(value);
-        refuse_loads(realize->predicate);
-        return true;
-      },
-      [&](const ForNode* loop) {
-        refuse_loads(loop->min), refuse_loads(loop->extent);
-        return true;
-      },
-      [&](const MatchBufferRegionNode* match) {
-        is_plain &= !may_alias(match->source->buffer, buffer);
-        return true;
-      },
-      [&](const DeclBufferNode* view) {
-        is_plain &= view->buffer->data != buffer->data;
-        return true;
-      },
-      [&](const VarNode* var) {
-        is_plain &= var != buffer->data.get();
-        return true;
-      });
-  if (!is_plain)
-    throw refuse(state, owner,
-                 "buffer {} is also used through a view, its address, a loop bound or a block binding",
-                 buffer->name);
+  const TreeNode& node = state.node(owner);
+  if (const ForNode* loop = node.loop()) {
+    if (reads(loop->min, buffer) || reads(loop->extent, buffer))
+      throw refuse(state, owner, "the bounds of loop {} read {}", node.name, buffer->name);
+  } else if (takes_whole(node.block(), buffer)) {
+    throw refuse(state, owner, "block {} uses {} through a view or its address", node.name, buffer->name);
+  }
+  for (NodeId child : node.children) {
+    if (const BlockRealizeNode* realize = state.node(child).realize()) {
+      bool is_read = reads(realize->predicate, buffer);
+      for (const PrimExpr& value : realize->iter_values) is_read |= reads(value, buffer);
+      if (is_read)
+        throw refuse(state, child, "the axes or the condition of block {} read {}", state.node(child).name,
+                     buffer->name);
+    }
+    require_element_access(state, child, buffer);
+  }
 }
 
 Substitution solve_indices(const State& state, NodeId id, const std::vector<PrimExpr>& indices,
@@ -98,7 +115,7 @@ Substitution solve_indices(const State& state, NodeId id, const std::vector<Prim
     const arith::IterMap map =
         arith::detect_iter_map(indices, axes, bool_imm(true), arith::IterMapLevel::kInjective, analyzer);
     if (!map)
-      throw refuse(state, id, "{} {} the axes of block {}: {}", what, "does not determine", block->name_hint,
+      throw refuse(state, id, "{} does not determine the axes of block {}: {}", what, block->name_hint,
                    map.reason);
     for (auto& [var, value] : arith::inverse_affine_iter_map(map, outputs, analyzer))
       values[var.get()] = value;
@@ -133,8 +150,34 @@ std::vector<PrimExpr> require_one_index(const State& state, NodeId block, const 
   return indices;
 }
 
+namespace {
+// Whether `block` reads of `buffer` what `producer` writes in the same iteration of the loops around both.
+bool runs_with(const State& state, NodeId block, NodeId producer, const Buffer& buffer) {
+  const NodeId around = common_ancestor(state, block, producer);
+  if (!state.node(around).is_loop()) return true;
+  for (const Access& read : accesses_of(state, block)) {
+    if (read.is_write || read.buffer != buffer) continue;
+    for (const Access& write : accesses_of(state, producer)) {
+      if (write.is_write && write.buffer == buffer &&
+          loop_that_rewrites(state, read, write, state.scope_of(block), around))
+        return false;
+    }
+  }
+  return true;
+}
+}  // namespace
+
 void require_order_free(const State& state, NodeId block, NodeId producer, const Buffer& buffer) {
   const NodeId scope = state.scope_of(block);
+  const bool same_iteration = runs_with(state, block, producer, buffer);
+  // Whether what comes before stays before all of the block, also in the loops that are around the one but
+  // not around the other.
+  auto in_order = [&](NodeId first, NodeId second) {
+    if (!is_before(state, first, second)) return false;
+    const NodeId shared = common_ancestor(state, first, second);
+    return shared == scope ||
+           (same_iteration && state.is_inside(common_ancestor(state, block, producer), shared));
+  };
   for (const BufferRegion& read : state.node(block).block()->reads) {
     if (read->buffer == buffer) continue;
     for (NodeId writer : writers_of(state, scope, read->buffer)) {
@@ -142,15 +185,26 @@ void require_order_free(const State& state, NodeId block, NodeId producer, const
         throw refuse(state, writer, "block {} writes {}, which block {} reads, after block {}",
                      state.node(writer).name, read->buffer->name, state.node(block).name,
                      state.node(producer).name);
+      if (!in_order(writer, producer))
+        throw refuse(
+            state, writer,
+            "block {} writes {}, which block {} reads, also after block {} in a later iteration of loop {}",
+            state.node(writer).name, read->buffer->name, state.node(block).name, state.node(producer).name,
+            state.node(common_ancestor(state, writer, producer)).name);
     }
   }
   for (const BufferRegion& write : state.node(block).block()->writes) {
     for (NodeId other : state.child_blocks(scope)) {
-      if (other == block || is_before(state, block, other)) continue;
+      if (other == block || in_order(block, other) || in_order(other, producer)) continue;
       for (const Access& access : accesses_of(state, other)) {
-        if (may_alias(access.buffer, write->buffer))
-          throw refuse(state, other, "block {} uses {}, which block {} writes, before it",
-                       state.node(other).name, write->buffer->name, state.node(block).name);
+        if (!may_alias(access.buffer, write->buffer)) continue;
+        if (is_before(state, block, other))
+          throw refuse(state, other,
+                       "block {} uses {}, which block {} writes, in loop {}, which it would leave",
+                       state.node(other).name, write->buffer->name, state.node(block).name,
+                       state.node(common_ancestor(state, block, other)).name);
+        throw refuse(state, other, "block {} uses {}, which block {} writes, before it",
+                     state.node(other).name, write->buffer->name, state.node(block).name);
       }
     }
   }

@@ -139,7 +139,7 @@ const ArgValue::List& list_of(const ArgValue& value, std::string_view name, std:
 }
 
 void wrong_node(const ObjectRef& node, std::string_view name, std::string_view expected) {
-  throw UserError("argument {} must be of type {}, but is a {}", name, expected, info_of(*node)->name);
+  throw UserError("argument {} must be of type {}, but is of type {}", name, expected, info_of(*node)->name);
 }
 
 }  // namespace primitive_detail

@@ -221,8 +221,7 @@ Block with_cache(const State& state, const ReindexArgs& args, const Buffer& cach
 }  // namespace
 
 NodeId add_reindexed_stage(State& state, const ReindexArgs& args) {
-  const NodeId scope = state.scope_of(args.block);
-  if (scope == kNoNode) throw refuse(state, args.block, "block {} is the root", state.node(args.block).name);
+  const NodeId scope = require_scope(state, args.block);
   const BlockRealizeNode* realize = state.node(args.block).realize();
   const std::vector<PrimExpr> indices = require_one_place(state, args);
   require_element_access(state, scope, args.buffer);

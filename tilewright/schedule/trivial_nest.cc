@@ -23,8 +23,10 @@ std::vector<NodeId> require_trivial_nest(const State& state, NodeId id) {
     const ForNode* node = state.node(*loop).loop();
     if (!is_zero(node->min) || !is_zero(axis->dom->min) ||
         !analyzer.can_prove_equal(node->extent, axis->dom->extent))
-      throw refuse(state, *loop, "loop {} does not run over the whole of axis {} from 0",
-                   state.node(*loop).name, axis->var->name_hint);
+      throw refuse(state, *loop, "loop {} runs over [{}, {}) and axis {} over [{}, {}): both must be [0, n)",
+                   state.node(*loop).name, text(node->min), text(analyzer.simplify(node->min + node->extent)),
+                   axis->var->name_hint, text(axis->dom->min),
+                   text(analyzer.simplify(axis->dom->min + axis->dom->extent)));
     require_plain(state, *loop);
     loops.push_back(*loop);
   }
@@ -32,9 +34,9 @@ std::vector<NodeId> require_trivial_nest(const State& state, NodeId id) {
     throw refuse(state, id, "block {} runs only where {}", state.node(id).name, text(realize->predicate));
   const std::vector<NodeId> above = state.loops_above(id);
   std::vector<NodeId> nest(above.end() - static_cast<long>(loops.size()), above.end());
-  for (NodeId loop : loops) {
-    if (std::find(nest.begin(), nest.end(), loop) == nest.end())
-      throw refuse(state, loop, "there is a loop inside of loop {} that chooses no axis of block {}",
+  for (NodeId loop : nest) {
+    if (std::find(loops.begin(), loops.end(), loop) == loops.end())
+      throw refuse(state, loop, "loop {} chooses no axis of block {}, but is inside of loops that do",
                    state.node(loop).name, state.node(id).name);
   }
   require_chain(state, nest);

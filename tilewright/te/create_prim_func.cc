@@ -106,7 +106,7 @@ void Lowering::add_parameters(const std::vector<ObjectRef>& args) {
       params_.push_back(ref_as<VarNode>(arg));
       param_buffers_.push_back(nullptr);
     } else {
-      throw UserError("create_prim_func: an argument is a {}, expected a tensor or a scalar variable",
+      throw UserError("create_prim_func: an argument is of type {}, expected a tensor or a scalar variable",
                       arg ? info_of(*arg)->name : "none");
     }
   }

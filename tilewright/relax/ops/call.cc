@@ -93,8 +93,8 @@ Type infer_closure(const Call& call) {
   if (!bound) fail(call, "args is {}, expected a tuple", type_text(type_of(call->args[1])));
   if (!callee || callee->is_opaque) return object_type();
   if (bound->elements.size() > callee->params.size())
-    fail(call, "{} arguments are bound, but the function has {} parameters", bound->elements.size(),
-         callee->params.size());
+    fail(call, "{} arguments are bound, but the function has {} parameter{}", bound->elements.size(),
+         callee->params.size(), callee->params.size() == 1 ? "" : "s");
   return type_with_bound(callee, bound->elements);
 }
 

@@ -1,5 +1,7 @@
 // Shapes and orders: reshape, permute_dims, expand_dims, squeeze, flatten, broadcast_to, concat, split, tile,
 // repeat, flip.
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "tilewright/arith/analyzer.h"
@@ -91,7 +93,7 @@ std::vector<int64_t> permutation(const Call& call, const std::vector<int64_t>& a
   }
   normalize_axes(call, result, ndim);
   if (static_cast<int64_t>(result.size()) != ndim)
-    fail(call, "{} axes are given for a tensor with {} dimensions", result.size(), ndim);
+    fail(call, "axes [{}] are given for a tensor with {} dimensions", fmt::join(axes, ", "), ndim);
   return result;
 }
 Type infer_permute(const Call& call, const AxesAttrs& attrs) {
@@ -275,14 +277,16 @@ std::vector<PrimExpr> split_starts(const Call& call, const SplitAttrs& attrs, co
     return starts;
   }
   const auto* list = attrs.indices_or_sections.as<ArrayNode>();
-  if (!list) fail(call, "indices_or_sections is neither a number nor a list");
+  if (!list) fail(call, "indices_or_sections is neither a number nor a list of numbers");
   int64_t last = 0, total = INT64_MAX;
   tir::as_const_int(extent, &total);
   for (const ObjectRef& item : list->items) {
     const auto* number = item.as<IntImmNode>();
-    if (!number || number->value < last || number->value > total)
-      fail(call, "the piece that begins at {} is outside of 0 to {}", number ? number->value : -1,
-           extent_text(extent));
+    if (!number) fail(call, "indices_or_sections is neither a number nor a list of numbers");
+    if (number->value < 0 || number->value > total)
+      fail(call, "the piece that begins at {} is outside of 0 to {}", number->value, extent_text(extent));
+    if (number->value < last)
+      fail(call, "a piece begins at {}, but the one before it at {}", number->value, last);
     last = number->value;
     starts.push_back(extent_imm(last));
   }

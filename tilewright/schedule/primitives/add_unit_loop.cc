@@ -1,6 +1,6 @@
 // add_unit_loop: a loop of one iteration around a block or loop.
+#include "tilewright/schedule/block_checks.h"
 #include "tilewright/schedule/primitive.h"
-#include "tilewright/schedule/report.h"
 #include "tilewright/schedule/stage.h"
 #include "tilewright/tir/builder.h"
 
@@ -16,12 +16,11 @@ struct Args {
 
 LoopRef apply(State& state, const Args& args) {
   const NodeId id = state[args.block_or_loop];
-  const NodeId parent = state.node(id).parent;
-  if (parent == kNoNode) throw refuse(state, id, "block {} is the root", state.node(id).name);
+  const NodeId scope = require_scope(state, id);
   const Var unit = make_var("u");
   const Stmt& body = state.node(id).stmt;
   state.replace(id, new_loops({{unit, imm(1)}}, body, span_of(body)));
-  return state.new_loop_ref(state.find(unit.get(), parent));
+  return state.new_loop_ref(state.find(unit.get(), scope));
 }
 
 }  // namespace

@@ -3,10 +3,10 @@
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/services.h"
 #include "tilewright/ir/walk.h"
+#include "tilewright/schedule/block_checks.h"
 #include "tilewright/schedule/edit.h"
 #include "tilewright/schedule/loops.h"
 #include "tilewright/schedule/primitive.h"
-#include "tilewright/schedule/report.h"
 #include "tilewright/schedule/stage.h"
 #include "tilewright/tir/builder.h"
 
@@ -130,8 +130,7 @@ Block with_indices(const Block& block, const std::vector<Index>& indices) {
 }
 
 std::vector<BlockRef> apply(State& state, const Args& args) {
-  const NodeId block = state[args.block], scope = state.scope_of(block);
-  if (scope == kNoNode) throw refuse(state, block, "block {} is the root", state.node(block).name);
+  const NodeId block = state[args.block], scope = require_scope(state, block);
   const BlockRealizeNode* realize = state.node(block).realize();
   std::vector<Index> indices = indices_of(realize->block.get());
   std::erase_if(indices, [&](const Index& index) { return index.count <= args.cse_thresh; });

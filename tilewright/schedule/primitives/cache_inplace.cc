@@ -1,4 +1,5 @@
 // cache_inplace: a block changes a copy of a buffer, which is taken before and brought back after.
+#include "tilewright/schedule/block_checks.h"
 #include "tilewright/schedule/buffers.h"
 #include "tilewright/schedule/cache_stage.h"
 #include "tilewright/schedule/edit.h"
@@ -26,9 +27,8 @@ struct Args {
 };
 
 std::vector<BlockRef> apply(State& state, Args& args) {
-  const NodeId block = state[args.block], scope = state.scope_of(block);
+  const NodeId block = state[args.block], scope = require_scope(state, block);
   const std::string& name = state.node(block).name;
-  if (scope == kNoNode) throw refuse(state, block, "block {} is the root", name);
   const Buffer buffer = require_buffer(state, block, &args.read_buffer_index, true).buffer;
   const BlockRealizeNode* realize = state.node(block).realize();
   const auto& writes = realize->block->writes;

@@ -1,4 +1,5 @@
 // cache_read: consumers read a copy of a buffer in another storage scope.
+#include "tilewright/schedule/block_checks.h"
 #include "tilewright/schedule/buffers.h"
 #include "tilewright/schedule/cache_stage.h"
 #include "tilewright/schedule/edit.h"
@@ -42,8 +43,7 @@ std::vector<NodeId> consumers_to_change(const State& state, const Args& args, No
 }
 
 BlockRef apply(State& state, Args& args) {
-  const NodeId block = state[args.block], scope = state.scope_of(block);
-  if (scope == kNoNode) throw refuse(state, block, "block {} is the root", state.node(block).name);
+  const NodeId block = state[args.block], scope = require_scope(state, block);
   const Buffer buffer = require_buffer(state, block, &args.read_buffer_index, true).buffer;
   std::vector<NodeId> consumers = consumers_to_change(state, args, block, scope, buffer);
   const std::vector<NodeId> writers = writers_of(state, scope, buffer);

@@ -41,9 +41,8 @@ NodeId innermost_shared(const State& state, NodeId block, NodeId scope, const st
 }
 
 BlockRef apply(State& state, Args& args) {
-  const NodeId block = state[args.block], scope = state.scope_of(block);
+  const NodeId block = state[args.block], scope = require_scope(state, block);
   const std::string& name = state.node(block).name;
-  if (scope == kNoNode) throw refuse(state, block, "block {} is the root", name);
   const Buffer buffer = require_buffer(state, block, &args.write_buffer_index, false).buffer;
   for (NodeId writer : writers_of(state, scope, buffer)) {
     if (writer != block)

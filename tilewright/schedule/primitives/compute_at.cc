@@ -3,6 +3,7 @@
 #include "tilewright/schedule/block_checks.h"
 #include "tilewright/schedule/compute_location.h"
 #include "tilewright/schedule/coverage.h"
+#include "tilewright/schedule/dependence.h"
 #include "tilewright/schedule/edit.h"
 #include "tilewright/schedule/loop_kind.h"
 #include "tilewright/schedule/loops.h"
@@ -48,12 +49,18 @@ std::vector<NodeId> require_consumers_inside(const State& state, NodeId block, N
 }
 
 // What the block reads must be the same at its new place.
-void require_inputs_stay(const State& state, NodeId block) {
-  for (const BufferRegion& read : state.node(block).block()->reads) {
-    for (NodeId writer : writers_of(state, state.scope_of(block), read->buffer)) {
-      if (writer != block && !is_before(state, writer, block))
+void require_inputs_stay(const State& state, NodeId block, NodeId loop) {
+  const NodeId around = common_ancestor(state, block, loop);
+  for (const Access& read : accesses_of(state, block)) {
+    if (read.is_write) continue;
+    for (NodeId writer : writers_of(state, state.scope_of(block), read.buffer)) {
+      if (writer == block) continue;
+      if (!is_before(state, writer, block))
         throw refuse(state, writer, "block {} writes {}, which block {} reads, after it",
-                     state.node(writer).name, read->buffer->name, state.node(block).name);
+                     state.node(writer).name, read.buffer->name, state.node(block).name);
+      // the block leaves loops in which its input is written: only their last iteration's would be left
+      const NodeId shared = common_ancestor(state, writer, block);
+      if (!state.is_inside(around, shared)) require_not_rewritten(state, read, writer, around, shared);
     }
   }
 }
@@ -142,7 +149,7 @@ void apply(State& state, const MoveArgs& args) {
   const std::vector<NodeId> consumers = require_consumers_inside(state, block, loop);
   if (!is_before(state, block, loop))
     throw refuse(state, loop, "loop {} comes before block {}", state.node(loop).name, state.node(block).name);
-  require_inputs_stay(state, block);
+  require_inputs_stay(state, block, loop);
   const NodeId around = common_ancestor(state, block, loop);
   std::vector<Range> domains;
   PrimExpr guard;

@@ -1,5 +1,6 @@
 // compute_inline: what a block computes is computed again where it is read, and the block goes.
 #include "tilewright/schedule/coverage.h"
+#include "tilewright/schedule/dependence.h"
 #include "tilewright/schedule/edit.h"
 #include "tilewright/schedule/inline.h"
 #include "tilewright/schedule/loop_kind.h"
@@ -22,22 +23,26 @@ struct Args {
 // What the block reads is the same where its result is read.
 void require_inputs_stay(const State& state, NodeId block, const Buffer& result,
                          const std::vector<NodeId>& consumers) {
-  for (const BufferRegion& read : state.node(block).block()->reads) {
-    for (NodeId writer : writers_of(state, state.scope_of(block), read->buffer)) {
+  for (const Access& read : accesses_of(state, block)) {
+    if (read.is_write) continue;
+    for (NodeId writer : writers_of(state, state.scope_of(block), read.buffer)) {
       if (!is_before(state, writer, block))
         throw refuse(state, writer, "block {} writes {}, which block {} reads, after it",
-                     state.node(writer).name, read->buffer->name, state.node(block).name);
+                     state.node(writer).name, read.buffer->name, state.node(block).name);
       const NodeId shared = common_ancestor(state, writer, block);
       if (!state.node(shared).is_loop()) continue;
       // The input changes with each iteration: results of earlier iterations must not be asked for.
       for (NodeId consumer : consumers) {
+        if (!state.is_inside(consumer, shared)) {
+          require_not_rewritten(state, read, writer, common_ancestor(state, block, consumer), shared);
+          continue;
+        }
         for (const Access& access : accesses_of(state, consumer)) {
           if (!access.is_write && access.buffer == result && !is_covered_by_earlier(state, access, shared))
             throw refuse(state, consumer,
                          "block {} may read elements of {} of an earlier iteration of loop {}, in which {} "
                          "was different",
-                         state.node(consumer).name, result->name, state.node(shared).name,
-                         read->buffer->name);
+                         state.node(consumer).name, result->name, state.node(shared).name, read.buffer->name);
         }
       }
     }

@@ -213,8 +213,7 @@ Block padded_block(const Block& block, const std::vector<int64_t>& extents,
 }
 
 void apply(State& state, const Args& args) {
-  const NodeId id = state[args.block], scope = state.scope_of(id);
-  if (scope == kNoNode) throw refuse(state, id, "block {} is the root", state.node(id).name);
+  const NodeId id = state[args.block], scope = require_scope(state, id);
   const std::vector<int64_t> extents = padded_extents(state, id, args.padding);
   const std::vector<NodeId> nest = require_trivial_nest(state, id);
   if (const Reason reason = why_not_one_to_one(state, id); !reason.empty())

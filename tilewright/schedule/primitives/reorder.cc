@@ -30,8 +30,9 @@ std::vector<NodeId> chain_of(const State& state, const std::vector<NodeId>& loop
   std::vector<NodeId> chain;
   size_t found = 0;
   for (NodeId id = innermost; found < loops.size(); id = state.node(id).parent) {
-    if (id == kNoNode || !state.node(id).is_loop())
-      throw refuse(state, innermost, "the loops are not inside one block")
+    if (!state.node(id).is_loop())
+      throw refuse(state, innermost, "loop {} is inside of block {}, other loops are around it",
+                   state.node(innermost).name, state.node(id).name)
           .help("reorder takes loops of one nest");
     chain.insert(chain.begin(), id);
     if (std::find(loops.begin(), loops.end(), id) != loops.end()) ++found;

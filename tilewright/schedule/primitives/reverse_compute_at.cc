@@ -16,38 +16,57 @@
 namespace tilewright::schedule {
 namespace {
 
-// The blocks inside of the loop that write what `block` reads; all others must be done before the loop.
-std::vector<NodeId> require_producers(const State& state, NodeId block, NodeId loop) {
-  std::vector<NodeId> inside;
+// A block that writes what the moved one reads, and the innermost loop that will have both inside.
+struct Producer {
+  NodeId block, loop;
+};
+
+struct Producers {
+  std::vector<NodeId> inside;  // of the loop
+  std::vector<Producer> all;   // also those before it in the loops around that the block moves into
+};
+
+// Writers outside of these loops must be done before them.
+Producers require_producers(const State& state, NodeId block, NodeId loop, NodeId around) {
+  Producers found;
   for (const BufferRegion& read : state.node(block).block()->reads) {
     for (NodeId writer : writers_of(state, state.scope_of(block), read->buffer)) {
       if (writer == block) continue;
-      if (state.is_inside(writer, loop))
-        inside.push_back(writer);
-      else if (!is_before(state, writer, loop))
+      const bool is_inside = state.is_inside(writer, loop);
+      if (!is_inside && !is_before(state, writer, loop))
         throw refuse(state, writer, "block {} writes {}, which block {} reads, after loop {}",
                      state.node(writer).name, read->buffer->name, state.node(block).name,
                      state.node(loop).name);
+      const NodeId shared = is_inside ? loop : common_ancestor(state, writer, loop);
+      if (is_inside) found.inside.push_back(writer);
+      if (!state.is_inside(around, shared)) found.all.push_back({writer, shared});
     }
   }
-  if (inside.empty())
+  if (found.inside.empty())
     throw refuse(state, block, "block {} reads nothing that is written inside loop {}",
                  state.node(block).name, state.node(loop).name);
-  return inside;
+  return found;
 }
 
-// What the block writes must not be used between its new place and the old one.
-void require_outputs_unused(const State& state, NodeId block, NodeId loop) {
+// What the block writes must not be used between its new place and the old one, nor in loops that it leaves.
+void require_outputs_unused(const State& state, NodeId block, NodeId loop, NodeId around) {
   for (const BufferRegion& write : state.node(block).block()->writes) {
     for (NodeId other : state.child_blocks(state.scope_of(block))) {
-      if (other == block || is_before(state, block, other)) continue;
-      if (is_before(state, other, loop) && common_ancestor(state, other, block) == state.scope_of(block))
+      const bool is_after = is_before(state, block, other);
+      const NodeId shared = common_ancestor(state, block, other);
+      if (other == block || (is_after && state.is_inside(around, shared))) continue;
+      // it is done; in a loop that the block moves into, its later iterations would come after the block
+      if (is_before(state, other, loop) && state.is_inside(around, common_ancestor(state, other, loop)))
         continue;
       for (const Access& access : accesses_of(state, other)) {
-        if (may_alias(access.buffer, write->buffer))
-          throw refuse(state, other, "block {} {} {}, which block {} writes, before it",
+        if (!may_alias(access.buffer, write->buffer)) continue;
+        if (is_after)
+          throw refuse(state, other,
+                       "block {} {} {}, which block {} writes, in loop {}, which it would leave",
                        state.node(other).name, access.is_write ? "writes" : "reads", access.buffer->name,
-                       state.node(block).name);
+                       state.node(block).name, state.node(shared).name);
+        throw refuse(state, other, "block {} {} {}, which block {} writes, before it", state.node(other).name,
+                     access.is_write ? "writes" : "reads", access.buffer->name, state.node(block).name);
       }
     }
   }
@@ -107,13 +126,11 @@ void require_same_instances(const State& state, const State& after, NodeId block
 }
 
 // What the block reads in one iteration has been written in that iteration, and for the last time.
-void require_inputs_ready(const State& state, const State& after, NodeId block, NodeId loop, NodeId around,
-                          const std::vector<NodeId>& producers) {
-  std::vector<NodeId> chain = loops_between(after, around, loop);
-  chain.push_back(loop);
+void require_inputs_ready(const State& state, const State& after, NodeId block, NodeId around,
+                          const std::vector<Producer>& producers) {
   for (const Access& read : accesses_of(after, block)) {
     if (read.is_write) continue;
-    for (NodeId producer : producers) {
+    for (const auto& [producer, loop] : producers) {
       for (const Access& write : accesses_of(after, producer)) {
         if (!write.is_write || write.buffer != read.buffer) continue;
         arith::Analyzer analyzer;
@@ -126,16 +143,11 @@ void require_inputs_ready(const State& state, const State& after, NodeId block, 
           explain_read(error, after, read, write, loop, false);
           throw error;
         }
-        const arith::IntervalRegion written = relaxed(after, write, loop, analyzer);
-        const std::vector<NodeId> determined = determined_loops(after, written, needed, chain, analyzer);
-        for (NodeId outer : chain) {
-          if (std::find(determined.begin(), determined.end(), outer) != determined.end() ||
-              is_one(after.node(outer).loop()->extent))
-            continue;
+        if (const std::optional<NodeId> outer = loop_that_rewrites(after, read, write, around, loop)) {
           UserError error =
-              refuse(state, outer,
+              refuse(state, *outer,
                      "block {} would read elements of {} that a later iteration of loop {} writes again",
-                     state.node(block).name, read.buffer->name, state.node(outer).name);
+                     state.node(block).name, read.buffer->name, state.node(*outer).name);
           explain_read(error, after, read, write, loop, true);
           throw error;
         }
@@ -152,9 +164,9 @@ void apply(State& state, const MoveArgs& args) {
     throw refuse(state, loop, "loop {} comes after block {}", state.node(loop).name, state.node(block).name);
   if (const Reason reason = why_not_reorderable(state, block); !reason.empty())
     throw refuse(state, block, "block {} cannot be moved: {}", state.node(block).name, reason);
-  const std::vector<NodeId> producers = require_producers(state, block, loop);
-  require_outputs_unused(state, block, loop);
   const NodeId around = common_ancestor(state, block, loop);
+  const Producers producers = require_producers(state, block, loop, around);
+  require_outputs_unused(state, block, loop, around);
   std::vector<Range> domains;
   PrimExpr guard;
   if (const Reason reason = why_not_bijective(state, block, around, &domains, &guard); !reason.empty())
@@ -166,7 +178,7 @@ void apply(State& state, const MoveArgs& args) {
   analyzer.bind(target->loop_var, make_range(target->min, target->extent));
   const std::vector<IterVar>& axes = state.node(block).block()->iter_vars;
   const std::vector<arith::Interval> intervals = solve_axes(
-      axes, produced_regions(state, block, loop, producers, analyzer), AxisGoal::kInside, analyzer);
+      axes, produced_regions(state, block, loop, producers.inside, analyzer), AxisGoal::kInside, analyzer);
   for (size_t n = 0; n < axes.size(); ++n) {
     if (arith::is_empty(intervals[n], analyzer))
       throw refuse(state, block,
@@ -175,10 +187,11 @@ void apply(State& state, const MoveArgs& args) {
   }
   AxisNest nest = make_nest(axes, intervals, domains, args.preserve_unit_loops, analyzer);
   nest.require(guard);
-  const size_t position = insert_position(state, loop, args.index, producers, consumers_of(state, block));
+  const size_t position =
+      insert_position(state, loop, args.index, producers.inside, consumers_of(state, block));
   State after = moved(state, block, loop, around, nest, position);
   require_same_instances(state, after, block, loop, around, domains);
-  require_inputs_ready(state, after, block, loop, around, producers);
+  require_inputs_ready(state, after, block, around, producers.all);
   require_still_independent(after, block);
   state = std::move(after);
 }

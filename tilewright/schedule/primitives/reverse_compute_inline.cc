@@ -24,7 +24,8 @@ struct Producer {
   Buffer buffer;
 };
 
-// The intermediate buffer that `block` reads and nothing else does, and what writes it.
+// The intermediate buffer that `block` reads and nothing else does, and what writes it; of several, the last
+// in the program, at which the others are there.
 Producer require_producer(const State& state, NodeId block) {
   std::vector<Producer> found;
   std::string reason = fmt::format("block {} reads no intermediate buffer", state.node(block).name);
@@ -52,7 +53,9 @@ Producer require_producer(const State& state, NodeId block) {
   if (found.empty())
     throw refuse(state, block, "block {} cannot be inlined into a producer: {}", state.node(block).name,
                  reason);
-  return found.back();
+  Producer last = found[0];
+  for (const Producer& each : found) last = is_before(state, last.block, each.block) ? each : last;
+  return last;
 }
 
 void apply(State& state, const Args& args) {

@@ -23,18 +23,14 @@ struct Args {
   }
 };
 
-// A new axis reduces if all it is made of reduces.
+// A new axis reduces if all it is made of reduces; no axis of the block is of another kind than these two.
 IterType type_of(const State& state, NodeId id, const PrimExpr& index, const IndexMap& map) {
   const BlockNode* block = state.node(id).block();
   bool has_spatial = false, has_reduce = false;
   walk(index, [&](const VarNode* var) {
     for (size_t n = 0; n < map->initial_indices.size(); ++n) {
       if (map->initial_indices[n].get() != var) continue;
-      const IterType type = block->iter_vars[n]->iter_type;
-      if (type != IterType::kSpatial && type != IterType::kReduce)
-        throw InternalError("axis {} of block {} is neither spatial nor reduce",
-                            block->iter_vars[n]->var->name_hint, block->name_hint);
-      (type == IterType::kSpatial ? has_spatial : has_reduce) = true;
+      (block->iter_vars[n]->iter_type == IterType::kSpatial ? has_spatial : has_reduce) = true;
     }
   });
   if (has_spatial && has_reduce)

@@ -1,6 +1,7 @@
 #include "tilewright/te/topi/broadcast.h"
 
 #include "tilewright/arith/analyzer.h"
+#include "tilewright/tir/text.h"
 
 namespace tilewright::topi {
 using namespace tir;
@@ -46,7 +47,8 @@ Shape broadcast_shape(const Shape& a, const Shape& b) {
       else if (x_const != y_const)
         out = x_const ? x : y;
       else
-        throw UserError("the shapes do not broadcast in dimension {} from the end", n);
+        throw UserError("shapes {} and {} do not broadcast: {} against {} in dimension {} from the end",
+                        indices_text(a), indices_text(b), expr_text(x), expr_text(y), n);
     }
   }
   return result;
