@@ -36,7 +36,9 @@ static void run_model(const TilewrightModule* model) {
   EXPECT_MESSAGE("error: main returns 2 tensors, there is room for 1");
   EXPECT(untouched == NULL);
   EXPECT(tilewright_module_run(model, "main", NULL, 0, results, 2, NULL) == -1);
-  EXPECT_MESSAGE("error: main: got 0 arguments, expected 1 (x)");
+  EXPECT_MESSAGE(
+      "error: main: got 0 arguments, expected 1 (x)\n"
+      "help: the function is main(x: float32[n, 7]) -> y: float32[n, 7], z: float32[n, 7]");
   EXPECT(tilewright_last_error_kind() == kTilewrightUserError);
   EXPECT(tilewright_module_run(model, "mian", &x, 1, results, 2, NULL) == -1);
   EXPECT_MESSAGE("error: the model has no function \"mian\"\nhelp: did you mean main?");

@@ -153,6 +153,9 @@ TEST(Reindex, BlocksOfBlocksAreRefused) {
       <main as scheduled>:5:9
        5 |         with T.block("B_o"):
          |         ^^^^^^^^^^^^^^^^^^^
+    note: B_o was made from this line
+       4 |         with T.block("B"):
+         |              ^^^^^^^^^^^^
   )");
 }
 
