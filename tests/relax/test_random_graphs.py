@@ -23,7 +23,7 @@ SEED = os.environ.get("TILEWRIGHT_FUZZ_SEED", "1")
 FIRST = int(time.strftime("%Y%m%d%H")) if SEED == "fresh" else int(SEED)
 COUNT = int(os.environ.get("TILEWRIGHT_FUZZ_RUNS", "60"))
 BATCH = 20
-SLOW = range(FIRST + 10_000, FIRST + 10_000 + int(os.environ.get("TILEWRIGHT_SLOW_GRAPHS", "1000")), BATCH)
+SLOW = range(FIRST + 10_000, FIRST + 10_000 + int(os.environ.get("TILEWRIGHT_SLOW_GRAPHS", "300")), BATCH)
 
 
 @pytest.mark.parametrize("seed", range(FIRST, FIRST + COUNT))
