@@ -81,6 +81,21 @@ def test_pools(attrs):
         check_op(f"nn.avg_pool{dims}d", [data], attrs, mean.numpy(), atol=1e-5)
 
 
+@pytest.mark.parametrize("strides, padding", [(1, 1), (2, 1), (3, 2), (1, 3)])
+def test_a_dilated_average_counts_the_places_inside_of_the_data(strides, padding):
+    """Found by random graph 10211: the first place inside was taken for 0, also where the window steps over it."""
+    padded = np.pad(WAVE, ((0, 0), (0, 0), (padding, padding)))
+    inside = np.pad(np.ones_like(WAVE), ((0, 0), (0, 0), (padding, padding)))
+    starts = np.arange(0, padded.shape[-1] - 4, strides)
+
+    def summed(values):
+        return sum(values[..., starts + place] for place in (0, 2, 4))
+
+    wanted = summed(padded) / np.maximum(summed(inside), 1)
+    attrs = {"pool_size": 3, "strides": strides, "padding": padding, "dilation": 2}
+    check_op("nn.avg_pool1d", [WAVE], attrs, wanted, atol=1e-5)
+
+
 def test_adaptive_pools():
     for data, dims in [(WAVE, 1), (X, 2), (VOLUME, 3)]:
         wanted = getattr(F, f"adaptive_avg_pool{dims}d")(t(data), 3).numpy()

@@ -89,8 +89,9 @@ class Pooling {
     const bool cut_before = options_.padding[n] > 0 && !options_.count_include_pad;
     if (!cut_before && !reaches_beyond(n)) return full;
     // with count_include_pad the padding counts, but not what ceil_mode adds beyond it
-    const PrimExpr low =
-        options_.count_include_pad ? start : tir::max(start, make_const_int(start->dtype, 0));
+    // the first place of the window that lies in the data: a dilated one steps over 0
+    const PrimExpr first = tir::max(start, floormod(start, options_.dilation[n]));
+    const PrimExpr low = options_.count_include_pad ? start : first;
     const PrimExpr limit =
         options_.count_include_pad ? extent + options_.padding[spatial_.size() + n] : extent;
     const PrimExpr high = tir::min(start + options_.pool_size[n] * options_.dilation[n], limit);
