@@ -8,6 +8,15 @@ namespace tilewright::schedule {
 
 bool may_alias(const Buffer& a, const Buffer& b) { return a == b || a->data == b->data; }
 
+bool loads_from(const PrimExpr& expr, const Buffer& buffer) {
+  bool found = false;
+  walk(expr, [&](const BufferLoadNode* load) {
+    found |= may_alias(load->buffer, buffer);
+    return true;
+  });
+  return found;
+}
+
 std::vector<Access> accesses_of(const State& state, NodeId id) {
   const BlockNode* block = state.node(id).block();
   const analysis::AccessRegions regions = analysis::access_regions(state.node(id).stmt);

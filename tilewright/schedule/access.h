@@ -22,6 +22,8 @@ std::vector<Access> accesses_of(const State& state, NodeId block);
 std::vector<Access> accesses_below(const State& state, NodeId id);
 /// Whether two buffers may share memory.
 bool may_alias(const Buffer& a, const Buffer& b);
+/// Whether `expr` loads from memory that `buffer` may share.
+bool loads_from(const PrimExpr& expr, const Buffer& buffer);
 
 /// All loops around `block` that are strictly inside of `outer`, outermost first.
 std::vector<NodeId> loops_between(const State& state, NodeId outer, NodeId block);

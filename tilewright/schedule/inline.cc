@@ -43,15 +43,6 @@ void require_pure_value(const State& state, NodeId id, const BufferStoreNode* st
 
 namespace {
 
-bool reads(const PrimExpr& expr, const Buffer& buffer) {
-  bool found = false;
-  walk(expr, [&](const BufferLoadNode* load) {
-    found |= may_alias(load->buffer, buffer);
-    return true;
-  });
-  return found;
-}
-
 // A view of the buffer, or its address, in a block but not in the blocks inside of it.
 bool takes_whole(const BlockNode* block, const Buffer& buffer) {
   bool found = false;
@@ -77,15 +68,15 @@ bool takes_whole(const BlockNode* block, const Buffer& buffer) {
 void require_element_access(const State& state, NodeId owner, const Buffer& buffer) {
   const TreeNode& node = state.node(owner);
   if (const ForNode* loop = node.loop()) {
-    if (reads(loop->min, buffer) || reads(loop->extent, buffer))
+    if (loads_from(loop->min, buffer) || loads_from(loop->extent, buffer))
       throw refuse(state, owner, "the bounds of loop {} read {}", node.name, buffer->name);
   } else if (takes_whole(node.block(), buffer)) {
     throw refuse(state, owner, "block {} uses {} through a view or its address", node.name, buffer->name);
   }
   for (NodeId child : node.children) {
     if (const BlockRealizeNode* realize = state.node(child).realize()) {
-      bool is_read = reads(realize->predicate, buffer);
-      for (const PrimExpr& value : realize->iter_values) is_read |= reads(value, buffer);
+      bool is_read = loads_from(realize->predicate, buffer);
+      for (const PrimExpr& value : realize->iter_values) is_read |= loads_from(value, buffer);
       if (is_read)
         throw refuse(state, child, "the axes or the condition of block {} read {}", state.node(child).name,
                      buffer->name);

@@ -21,15 +21,6 @@ bool is_commutative(Kind kind, DataType dtype) {
   }
 }
 
-bool reads_buffer(const PrimExpr& expr, const Buffer& buffer) {
-  bool found = false;
-  walk(expr, [&](const BufferLoadNode* load) {
-    found |= may_alias(load->buffer, buffer);
-    return true;
-  });
-  return found;
-}
-
 // The kind of op in Y[idx] = op(Y[idx], x); nothing for other stores.
 std::optional<Kind> update_kind(const BufferStoreNode* store) {
   const auto* op = store->value.as<BinaryOpNode>();
@@ -42,8 +33,8 @@ std::optional<Kind> update_kind(const BufferStoreNode* store) {
     }
     return true;
   };
-  if (is_self(op->a) && !reads_buffer(op->b, store->buffer)) return op->kind;
-  if (is_self(op->b) && !reads_buffer(op->a, store->buffer)) return op->kind;
+  if (is_self(op->a) && !loads_from(op->b, store->buffer)) return op->kind;
+  if (is_self(op->b) && !loads_from(op->a, store->buffer)) return op->kind;
   return std::nullopt;
 }
 
@@ -69,7 +60,7 @@ bool is_commutative_update(const BlockNode* block) {
   // Another buffer's running value in x would make the order count.
   for (const BufferStoreNode* store : stores) {
     for (const auto& [buffer, kind] : kinds) {
-      if (buffer != store->buffer.get()) is_update &= !reads_buffer(store->value, Buffer(buffer));
+      if (buffer != store->buffer.get()) is_update &= !loads_from(store->value, Buffer(buffer));
     }
   }
   return is_update && !stores.empty();

@@ -25,14 +25,9 @@ Along along(const Buffer& buffer, const std::vector<PrimExpr>& indices, const Va
   return result;
 }
 
-int64_t BlockShape::extent(size_t axis) const {
+int64_t BlockShape::extent(size_t axis, int64_t otherwise) const {
   int64_t extent;
-  return as_const_int(block->iter_vars[axis]->dom->extent, &extent) ? extent : 0;
-}
-
-int64_t BlockShape::likely_extent(size_t axis) const {
-  int64_t extent;
-  return as_const_int(block->iter_vars[axis]->dom->extent, &extent) ? extent : kLikelyExtent;
+  return as_const_int(block->iter_vars[axis]->dom->extent, &extent) ? extent : otherwise;
 }
 
 std::optional<size_t> BlockShape::last_axis() const {

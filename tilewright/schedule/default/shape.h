@@ -28,10 +28,9 @@ struct BlockShape {
 
   const Buffer& output() const { return store->buffer; }
   bool is_reduction() const { return block->init != nullptr; }
-  /// The constant extent of an axis, or 0.
-  int64_t extent(size_t axis) const;
-  /// The constant extent of an axis, or kLikelyExtent.
-  int64_t likely_extent(size_t axis) const;
+  /// The constant extent of an axis, or `otherwise`.
+  int64_t extent(size_t axis, int64_t otherwise = 0) const;
+  int64_t likely_extent(size_t axis) const { return extent(axis, kLikelyExtent); }
   /// The axis that is the stored buffer's last dimension (of an extent other than 1); nothing if that is no
   /// axis.
   std::optional<size_t> last_axis() const;

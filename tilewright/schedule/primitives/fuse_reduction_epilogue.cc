@@ -38,21 +38,12 @@ Sum require_sum(const State& state, NodeId id) {
   return {init, update};
 }
 
-bool reads(const PrimExpr& expr, const Buffer& buffer) {
-  bool found = false;
-  walk(expr, [&](const BufferLoadNode* load) {
-    found |= may_alias(load->buffer, buffer);
-    return true;
-  });
-  return found;
-}
-
 // The other side of D[...] = Y[...] + rest.
 PrimExpr require_added(const State& state, NodeId id, const BufferStoreNode* store, const Buffer& sum) {
   if (const auto* add = store->value.as<AddNode>()) {
     for (const auto& [one, other] : {std::pair{add->a, add->b}, std::pair{add->b, add->a}}) {
       const auto* load = one.as<BufferLoadNode>();
-      if (load && load->buffer == sum && !reads(other, sum)) return other;
+      if (load && load->buffer == sum && !loads_from(other, sum)) return other;
     }
   }
   throw refuse(state, id, "block {} does not add to {}, but computes {}", state.node(id).name, sum->name,
