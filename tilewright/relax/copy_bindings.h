@@ -34,9 +34,4 @@ bool is_all_dataflow(const Function& func);
 /// The graph function called `name`; raises a UserError that `what` opens if there is none.
 Function graph_function(const IRModule& module, std::string_view name, std::string_view what);
 
-/// `module` with the function `new_name`: func_name, whose first `num_outputs` results go into the first
-/// parameters of `loss`.  It takes what both take and gives (loss, other results...), or the loss alone.
-IRModule append_loss(const IRModule& module, const std::string& func_name, const Function& loss,
-                     int64_t num_outputs, const std::string& new_name);
-
 }  // namespace tilewright::relax
