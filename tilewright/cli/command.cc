@@ -6,6 +6,7 @@
 #include "tilewright/cli/signature.h"
 #include "tilewright/driver/target.h"
 #include "tilewright/runtime/thread_pool.h"
+#include "tilewright/runtime/vm/print.h"
 #include "tilewright/support/error.h"
 
 namespace tilewright::cli {
@@ -72,7 +73,7 @@ runtime::Value call_main(const Model& model, const std::vector<runtime::Value>& 
     return model.machine.invoke("main", inputs);
   } catch (Error& error) {
     const std::string& help = error.help_text();
-    if (error.kind() == Error::Kind::kUser && (help.empty() || help.starts_with("the function is main(")))
+    if (error.kind() == Error::Kind::kUser && (help.empty() || help == runtime::vm::usage(model.main())))
       error.set_help(fmt::format("the inputs are:{}", list_text(model.main().parameters)));
     throw;
   }

@@ -63,9 +63,6 @@ std::string given(const Value& value) {
   return value.is(ValueKind::kTuple) ? "a tuple or list" : kind_with_article(value.kind());
 }
 
-// What to compare the argument with.
-std::string usage(const BytecodeFunction& function) { return "the function is " + signature(function); }
-
 [[noreturn]] void wrong_tensor(const MachineObject& machine, const BytecodeFunction& function,
                                const Instruction& instruction, Frame& frame) {
   const Operand* operands = function.operands.data() + instruction.b;

@@ -65,7 +65,7 @@ struct DepthScope {
   for (const Description& parameter : function.parameters) names.push_back(parameter.name);
   throw UserError("{}: got {} arguments, expected {} ({})", function.name, got, names.size(),
                   fmt::join(names, ", "))
-      .help("the function is {}", signature(function));
+      .help("{}", usage(function));
 }
 
 }  // namespace

@@ -92,6 +92,8 @@ std::string signature(const BytecodeFunction& function) {
                      describe(function.results));
 }
 
+std::string usage(const BytecodeFunction& function) { return "the function is " + signature(function); }
+
 std::string to_text(const Executable& executable, const BytecodeFunction& function) {
   return Printer(executable, function).print();
 }

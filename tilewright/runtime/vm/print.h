@@ -8,6 +8,8 @@ namespace tilewright::runtime::vm {
 
 /// "main(x: float32[n, 7], y: float32[7]) -> float32[n, 7]"
 std::string signature(const BytecodeFunction& function);
+/// "the function is main(...)": the next step of errors about the arguments.
+std::string usage(const BytecodeFunction& function);
 /// One line per instruction: `  3: r4 = arena_tensor(0, float32, i0, 7)`; the function's signature above.
 std::string to_text(const Executable& executable, const BytecodeFunction& function);
 /// All functions, with a blank line between them.
