@@ -21,14 +21,12 @@ std::string element(const void* data, int64_t position) {
   return fmt::format("{}", +value);
 }
 
-constexpr DataType float16(int lanes) { return DataType::float_(16, lanes); }
-
-// Floats of 16 bits by their bits.
-template <class T, DataType (*kType)(int)>
-std::string small_float(const void* data, int64_t position) {
-  T bits;
-  std::memcpy(&bits, static_cast<const char*>(data) + position * static_cast<int64_t>(sizeof(T)), sizeof(T));
-  return fmt::format("{:.6g}", decode_float(bits, float_format(kType(1))));
+template <bool kIsBfloat16>
+std::string float_of_16_bits(const void* data, int64_t position) {
+  uint16_t bits;
+  std::memcpy(&bits, static_cast<const char*>(data) + position * int64_t{sizeof bits}, sizeof bits);
+  const DataType dtype = kIsBfloat16 ? DataType::bfloat16() : DataType::float_(16);
+  return fmt::format("{:.6g}", decode_float(bits, float_format(dtype)));
 }
 
 using Shower = std::string (*)(const void*, int64_t);
@@ -36,8 +34,8 @@ Shower shower_of(DataType dtype) {
   if (dtype.lanes != 1) return nullptr;
   if (dtype == DataType::float_(32)) return element<float>;
   if (dtype == DataType::float_(64)) return element<double>;
-  if (dtype == DataType::bfloat16()) return small_float<uint16_t, DataType::bfloat16>;
-  if (dtype == DataType::float_(16)) return small_float<uint16_t, float16>;
+  if (dtype == DataType::bfloat16()) return float_of_16_bits<true>;
+  if (dtype == DataType::float_(16)) return float_of_16_bits<false>;
   const bool is_signed = dtype.is_int();
   if (!is_signed && !dtype.is_uint() && !dtype.is_bool()) return nullptr;
   switch (dtype.bits) {

@@ -21,11 +21,11 @@ std::string preview(const runtime::Tensor& tensor, int64_t limit = 6);
 /// Writes to standard output.  Raises UserError if that fails, e.g. when the disk is full.
 void print(const std::string& text);
 
-/// Tells on standard error what was done and how long it took, a line for each stage; nothing if quiet.
-/// On a terminal the line of a stage that is still running counts the kernels that are ready.
 /// Writes to standard error; what cannot be written there is nobody's fault and lost.
 void print_aside(const std::string& text);
 
+/// Tells on standard error what was done and how long it took, a line for each stage; nothing if quiet.
+/// On a terminal the line of a stage that is still running counts the kernels that are ready.
 class Progress {
  public:
   explicit Progress(bool is_quiet);

@@ -77,8 +77,10 @@ void run(const Options& options) {
   require_onnx_for(options.flags, options.model);
   runtime::set_num_threads(options.model.num_threads);
   std::optional<Output> output;
-  if (!options.output.empty()) require_array_file(options.output);
-  if (!options.output.empty()) output.emplace(options.output, options.is_forced);
+  if (!options.output.empty()) {
+    require_array_file(options.output);
+    output.emplace(options.output, options.is_forced);
+  }
   Progress progress(options.model.is_quiet);
   const Model model = load_model(options.model, progress);
   if (options.input.file.empty() && !options.input.is_random && !model.main().parameters.empty())
