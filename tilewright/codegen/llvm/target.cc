@@ -19,8 +19,6 @@
 namespace tilewright::codegen {
 namespace {
 
-// LLVM keeps its targets in global tables, which are filled once.  The list is that of
-// codegen/CMakeLists.txt.
 // What LLVM cannot compile ends the process unless somebody throws: an intrinsic of a CPU that the target is
 // not. LLVM's frames are unwound without their destructors, so that a little memory is lost.
 [[noreturn]] void throw_fatal(void*, const char* reason, bool) {
@@ -28,6 +26,8 @@ namespace {
       .help("an intrinsic may need a CPU or feature that the target lacks");
 }
 
+// LLVM keeps its targets in global tables, which are filled once.  The list is that of
+// codegen/CMakeLists.txt.
 void initialize_targets() {
   static const bool done = [] {
     llvm::install_fatal_error_handler(&throw_fatal);
