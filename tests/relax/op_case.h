@@ -25,10 +25,10 @@ inline Expr scalars(const std::vector<int64_t>& values) {
   for (int64_t value : values) elements.push_back(scalar(value));
   return relax::TupleNode::make(elements);
 }
-inline ObjectRef ints(const std::vector<int64_t>& values) { return options_detail::write(values); }
-inline ObjectRef num(int64_t value) { return options_detail::write(value); }
-inline ObjectRef flag(bool value) { return options_detail::write(value); }
-inline ObjectRef text(const std::string& value) { return options_detail::write(value); }
+inline ObjectRef ints(const std::vector<int64_t>& values) { return attr(values); }
+inline ObjectRef num(int64_t value) { return attr(value); }
+inline ObjectRef flag(bool value) { return attr(value); }
+inline ObjectRef text(const std::string& value) { return attr(value); }
 
 inline relax::Call typed_call(std::string_view name, std::vector<Expr> args, AttrMap attrs = {}) {
   relax::Call call = relax::call_op(name, std::move(args), std::move(attrs));

@@ -56,8 +56,7 @@ TEST(Op, SignsAndClips) {
   const Array x = array({4}, {-2, -0.5, 0, 3});
   EXPECT_THAT(run_op("sign", {x})[0].data, ElementsAre(-1, -1, 0, 1));
   EXPECT_THAT(run_op("nn.relu", {x})[0].data, ElementsAre(0, 0, 0, 3));
-  EXPECT_THAT(run_op("nn.leakyrelu", {x}, {{"alpha", options_detail::write(0.5)}})[0].data,
-              ElementsAre(-1, -0.25, 0, 3));
+  EXPECT_THAT(run_op("nn.leakyrelu", {x}, {{"alpha", attr(0.5)}})[0].data, ElementsAre(-1, -0.25, 0, 3));
   EXPECT_THAT(run_op("clip", {x, scalar(-1.0), scalar(1.0)})[0].data, ElementsAre(-1, -0.5, 0, 1));
   EXPECT_THAT(run_op("astype", {x}, {{"dtype", text("int32")}})[0].data, ElementsAre(-2, 0, 0, 3));
 }
@@ -286,9 +285,8 @@ TEST(Op, Take) {
 
 TEST(Op, Pads) {
   const Array x = array({3}, {1, 2, 3});
-  EXPECT_THAT(
-      run_op("nn.pad", {x}, {{"pad_width", ints({1, 2})}, {"pad_value", options_detail::write(9.0)}})[0].data,
-      ElementsAre(9, 1, 2, 3, 9, 9));
+  EXPECT_THAT(run_op("nn.pad", {x}, {{"pad_width", ints({1, 2})}, {"pad_value", attr(9.0)}})[0].data,
+              ElementsAre(9, 1, 2, 3, 9, 9));
   EXPECT_THAT(run_op("nn.pad", {x}, {{"pad_width", ints({2, 2})}, {"pad_mode", text("reflect")}})[0].data,
               ElementsAre(3, 2, 1, 2, 3, 2, 1));
   EXPECT_THAT(run_op("nn.pad", {x}, {{"pad_width", ints({1, 1})}, {"pad_mode", text("edge")}})[0].data,

@@ -5,7 +5,30 @@
 #include "tilewright/ir/field.h"
 #include "tilewright/support/near.h"
 
-namespace tilewright::ir::options_detail {
+namespace tilewright::ir {
+
+ObjectRef attr(bool value) { return IntImmNode::make(kBoolType, static_cast<int64_t>(value)); }
+ObjectRef attr(int value) { return attr(int64_t{value}); }
+ObjectRef attr(int64_t value) { return IntImmNode::make(kInt64, value); }
+ObjectRef attr(double value) { return FloatImmNode::make(DataType::float_(64), value); }
+ObjectRef attr(const std::string& value) { return StringImmNode::make(value); }
+ObjectRef attr(const char* value) { return StringImmNode::make(value); }
+ObjectRef attr(DataType value) { return StringImmNode::make(value.is_void() ? std::string() : value.str()); }
+ObjectRef attr(const std::optional<int64_t>& value) { return value ? attr(*value) : ObjectRef(); }
+
+namespace {
+template <class T>
+ObjectRef attr_list(const std::vector<T>& values) {
+  std::vector<ObjectRef> items;
+  for (const T& value : values) items.push_back(attr(value));
+  return ArrayNode::make(std::move(items));
+}
+}  // namespace
+
+ObjectRef attr(const std::vector<int64_t>& value) { return attr_list(value); }
+ObjectRef attr(const std::vector<std::string>& value) { return attr_list(value); }
+
+namespace options_detail {
 namespace {
 
 std::string shown(const ObjectRef& value) {
@@ -97,25 +120,6 @@ void read(const ObjectRef& value, std::string_view what, std::string_view name,
     read(item, what, name, &out->emplace_back());
 }
 
-ObjectRef write(bool value) { return IntImmNode::make(kBoolType, static_cast<int64_t>(value)); }
-ObjectRef write(int64_t value) { return IntImmNode::make(kInt64, value); }
-ObjectRef write(double value) { return FloatImmNode::make(DataType::float_(64), value); }
-ObjectRef write(const std::string& value) { return StringImmNode::make(value); }
-ObjectRef write(DataType value) { return StringImmNode::make(value.is_void() ? std::string() : value.str()); }
-ObjectRef write(const std::optional<int64_t>& value) { return value ? write(*value) : ObjectRef(); }
-
-namespace {
-template <class T>
-ObjectRef write_list(const std::vector<T>& values) {
-  std::vector<ObjectRef> items;
-  for (const T& value : values) items.push_back(write(value));
-  return ArrayNode::make(std::move(items));
-}
-}  // namespace
-
-ObjectRef write(const std::vector<int64_t>& value) { return write_list(value); }
-ObjectRef write(const std::vector<std::string>& value) { return write_list(value); }
-
 void refuse_unknown(const AttrMap& attrs, std::string_view what, const std::vector<std::string_view>& names) {
   for (const auto& [key, value] : attrs) {
     if (std::find(names.begin(), names.end(), key) == names.end())
@@ -123,4 +127,5 @@ void refuse_unknown(const AttrMap& attrs, std::string_view what, const std::vect
   }
 }
 
-}  // namespace tilewright::ir::options_detail
+}  // namespace options_detail
+}  // namespace tilewright::ir

@@ -19,6 +19,22 @@ struct OptionInfo {
   ObjectRef default_value;  // null: none
 };
 
+/// `value` as an attribute holds it: null for none.
+ObjectRef attr(bool value);
+ObjectRef attr(int value);
+ObjectRef attr(int64_t value);
+ObjectRef attr(double value);
+ObjectRef attr(const std::string& value);
+ObjectRef attr(const char* value);  // or a literal would become a bool
+ObjectRef attr(DataType value);
+ObjectRef attr(const std::optional<int64_t>& value);
+ObjectRef attr(const std::vector<int64_t>& value);
+ObjectRef attr(const std::vector<std::string>& value);
+template <class N>
+ObjectRef attr(const Ref<N>& value) {
+  return value;
+}
+
 namespace options_detail {
 // Conversions of one value; raise UserError "<what>: option \"name\" must be ..., but is ...".
 void read(const ObjectRef& value, std::string_view what, std::string_view name, bool* out);
@@ -37,18 +53,6 @@ void read(const ObjectRef& value, std::string_view what, std::string_view name, 
     if (value && !N::classof(*value)) wrong_node(value, what, name);
   }
   *out = Ref<N>(static_cast<const N*>(value.get()));
-}
-ObjectRef write(bool value);
-ObjectRef write(int64_t value);
-ObjectRef write(double value);
-ObjectRef write(const std::string& value);
-ObjectRef write(DataType value);
-ObjectRef write(const std::optional<int64_t>& value);  // null for none
-ObjectRef write(const std::vector<int64_t>& value);
-ObjectRef write(const std::vector<std::string>& value);
-template <class N>
-ObjectRef write(const Ref<N>& value) {
-  return value;
 }
 constexpr std::string_view type_name(const bool*) { return "bool"; }
 constexpr std::string_view type_name(const int64_t*) { return "int"; }
@@ -88,7 +92,7 @@ template <class S>
 AttrMap to_attrs(const S& options) {
   AttrMap attrs;
   auto put = [&](auto f) {
-    ObjectRef value = options_detail::write(options.*decltype(f)::member);
+    ObjectRef value = attr(options.*decltype(f)::member);
     if (value) attrs.set(std::string(f.name), value);
   };
   std::apply([&](auto... f) { (put(f), ...); }, S::fields());
@@ -103,7 +107,7 @@ std::vector<OptionInfo> option_schema() {
   auto add = [&](auto f) {
     const auto& value = defaults.*decltype(f)::member;
     schema.push_back({std::string(f.name), std::string(f.doc), std::string(options_detail::type_name(&value)),
-                      options_detail::write(value)});
+                      attr(value)});
   };
   std::apply([&](auto... f) { (add(f), ...); }, S::fields());
   return schema;

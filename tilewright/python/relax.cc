@@ -172,16 +172,13 @@ void bind_relax(nb::module_& m) {
   });
   m.def("relax_infer_type", [](const ir::Expr& expr) { return relax::infer_type(expr); });
   m.def("relax_constant", [](nb::handle value) -> ir::ObjectRef {
-    const runtime::Tensor data = tensor_from_python(value).copy();
-    return relax::ConstantNode::make(
-        data, ir::Type(relax::tensor_type(relax::extents({data.shape().begin(), data.shape().end()}),
-                                          data.dtype())));
+    return relax::make_constant(tensor_from_python(value).copy());
   });
   // -1 and the like are allowed: the operator that takes the shape says what they mean
   m.def("relax_shape", [](nb::list extents) {
     relax::Shape shape;
     for (nb::handle extent : extents) shape.push_back(relax::as_extent(nb::cast<ir::PrimExpr>(extent)));
-    return relax::ShapeExprNode::make(shape, ir::Type(relax::shape_type(shape)));
+    return relax::shape_expr(shape);
   });
   m.def(
       "relax_tensor_type",

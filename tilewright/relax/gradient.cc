@@ -112,7 +112,7 @@ class Differentiator {
                       "gradient: the target is {}, expected a floating-point tensor without dimensions",
                       type_text(target))
           .help("sum it up, e.g. R.sum(loss)");
-    const Value one = apply("ones", {shape_value({})}, {{"dtype", options_detail::write(tensor->dtype)}});
+    const Value one = apply("ones", {shape_value({})}, {{"dtype", attr(tensor->dtype)}});
     if (!adjoints_.is_needed(result)) return;
     const Adjoint seed{adjoints_.emit(one, "target_adjoint"), {}};
     if (tuple)

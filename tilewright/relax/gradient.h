@@ -34,11 +34,6 @@ Value cast(const Value& x, DataType dtype);
 Value zeros(const Shape& shape, DataType dtype);
 Value tuple_of(const std::vector<Value>& fields);
 Value shape_value(const Shape& shape);
-ObjectRef attr(int64_t value);
-ObjectRef attr(bool value);
-ObjectRef attr(double value);
-ObjectRef attr(const std::vector<int64_t>& value);
-ObjectRef attr(const std::string& value);
 
 /// What a value adds to the gradients: one tensor, or one adjoint per field of a tuple; empty: nothing.
 struct Adjoint {

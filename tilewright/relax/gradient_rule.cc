@@ -25,7 +25,7 @@ Value select(const Value& condition, const Value& a, const Value& b) {
 Value sum(const Value& x, const std::vector<int64_t>& axes, bool keepdims) {
   return axes.empty() ? x : apply("sum", {x}, {{"axis", attr(axes)}, {"keepdims", attr(keepdims)}});
 }
-Value shape_value(const Shape& shape) { return {ShapeExprNode::make(shape, Type(shape_type(shape)))}; }
+Value shape_value(const Shape& shape) { return {shape_expr(shape)}; }
 Value reshape(const Value& x, const Shape& shape) { return apply("reshape", {x, shape_value(shape)}); }
 Value broadcast_to(const Value& x, const Shape& shape) {
   return apply("broadcast_to", {x, shape_value(shape)});
@@ -33,23 +33,15 @@ Value broadcast_to(const Value& x, const Shape& shape) {
 Value permute(const Value& x, const std::vector<int64_t>& axes) {
   return apply("permute_dims", {x}, {{"axes", attr(axes)}});
 }
-Value cast(const Value& x, DataType dtype) {
-  return apply("astype", {x}, {{"dtype", options_detail::write(dtype)}});
-}
+Value cast(const Value& x, DataType dtype) { return apply("astype", {x}, {{"dtype", attr(dtype)}}); }
 Value zeros(const Shape& shape, DataType dtype) {
-  return apply("zeros", {shape_value(shape)}, {{"dtype", options_detail::write(dtype)}});
+  return apply("zeros", {shape_value(shape)}, {{"dtype", attr(dtype)}});
 }
 Value tuple_of(const std::vector<Value>& fields) {
   std::vector<Expr> elements;
   for (const Value& field : fields) elements.push_back(field.expr);
   return {TupleNode::make(std::move(elements))};
 }
-
-ObjectRef attr(int64_t value) { return options_detail::write(value); }
-ObjectRef attr(bool value) { return options_detail::write(value); }
-ObjectRef attr(double value) { return options_detail::write(value); }
-ObjectRef attr(const std::vector<int64_t>& value) { return options_detail::write(value); }
-ObjectRef attr(const std::string& value) { return options_detail::write(value); }
 
 // ---------------------------------------------------------------- the call
 
@@ -95,16 +87,9 @@ Value Backward::number(double value, size_t like) const {
   const auto* tuple = first.as<TupleTypeNode>();
   const auto* tensor = tuple ? tuple->elements.at(0).as<TensorTypeNode>() : first.as<TensorTypeNode>();
   const DataType dtype = tensor->dtype;
-  const runtime::Tensor scalar = runtime::Tensor::zeros({}, dtype);
-  if (dtype == kFloat32)
-    *scalar.data_as<float>() = static_cast<float>(value);
-  else if (dtype == DataType::float_(64))
-    *scalar.data_as<double>() = value;
-  else if (dtype.bits == 16)
-    *scalar.data_as<uint16_t>() = static_cast<uint16_t>(encode_float(value, float_format(dtype)));
-  else
-    refuse(fmt::format("it is computed in {}", dtype.str()));
-  return {make_constant(scalar)};
+  const Constant scalar = dtype.is_float() ? make_scalar(value, dtype) : Constant();
+  if (!scalar) refuse(fmt::format("it is computed in {}", dtype.str()));
+  return {scalar};
 }
 
 Value Backward::count(const Shape& shape, const std::vector<int64_t>& axes) const {

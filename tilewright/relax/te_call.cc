@@ -161,7 +161,7 @@ Expr attribute_value(const ObjectRef& attr) {
   if (const auto* list = attr.as<ArrayNode>()) {
     Shape numbers;
     for (const ObjectRef& item : list->items) numbers.push_back(ref_as<PrimExprNode>(item));
-    return ShapeExprNode::make(numbers, Type(shape_type(numbers)));
+    return shape_expr(numbers);
   }
   return PrimValueNode::make(ref_as<PrimExprNode>(attr));
 }
@@ -202,7 +202,7 @@ Call runtime_call(const Call& call, const OpInfo& info) {
 
 Call call_tir(const GlobalVar& func, const TeCall& call, Span span) {
   std::vector<Expr> args{func, Tuple(TupleNode::make(call.inputs))};
-  if (!call.extra.empty()) args.push_back(ShapeExprNode::make(call.extra, Type(shape_type(call.extra))));
+  if (!call.extra.empty()) args.push_back(shape_expr(call.extra));
   std::vector<Type> types(call.outputs.begin(), call.outputs.end());
   Expr op = OpNode::make("relax.call_tir");
   return CallNode::make(op, std::move(args), AttrMap{}, std::move(types), Type(), std::move(span));

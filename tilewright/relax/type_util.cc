@@ -8,6 +8,7 @@
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/services.h"
 #include "tilewright/ir/walk.h"
+#include "tilewright/support/small_float.h"
 #include "tilewright/tir/text.h"
 
 namespace tilewright::relax {
@@ -36,8 +37,7 @@ PrimExpr checked_extent(const PrimExpr& value, Span span) {
 TensorType tensor_type(Shape shape, DataType dtype, std::string device) {
   for (PrimExpr& extent : shape) extent = as_extent(std::move(extent));
   const auto ndim = static_cast<int64_t>(shape.size());
-  ShapeExpr expr = ShapeExprNode::make(shape, Type(shape_type(shape)));
-  return TensorTypeNode::make(expr, dtype, ndim, std::move(device));
+  return TensorTypeNode::make(shape_expr(std::move(shape)), dtype, ndim, std::move(device));
 }
 
 TensorType tensor_type_of_ndim(int64_t ndim, DataType dtype, std::string device) {
@@ -47,6 +47,11 @@ TensorType tensor_type_of_ndim(int64_t ndim, DataType dtype, std::string device)
 ShapeType shape_type(Shape values) {
   const auto ndim = static_cast<int64_t>(values.size());
   return ShapeTypeNode::make(std::move(values), ndim, true);
+}
+
+ShapeExpr shape_expr(Shape values, Span span) {
+  const Type type = shape_type(values);
+  return ShapeExprNode::make(std::move(values), type, std::move(span));
 }
 
 ShapeType shape_type_of_ndim(int64_t ndim) { return ShapeTypeNode::make(Shape{}, ndim, false); }
@@ -79,6 +84,19 @@ Constant make_constant(const runtime::Tensor& data) {
   return with(constant, [&](ConstantNode& node) { node.type = constant_type(constant.get()); });
 }
 
+Constant make_scalar(double value, DataType dtype) {
+  auto scalar = [&](auto element) {
+    return make_constant(runtime::Tensor::copy_of(&element, sizeof element, runtime::Shape{}, dtype));
+  };
+  if (dtype == kFloat32) return scalar(static_cast<float>(value));
+  if (dtype == DataType::float_(64)) return scalar(value);
+  if (dtype == kInt32) return scalar(static_cast<int32_t>(value));
+  if (dtype == kInt64) return scalar(static_cast<int64_t>(value));
+  if (dtype.is_float() && dtype.bits == 16)
+    return scalar(static_cast<uint16_t>(encode_float(value, float_format(dtype))));
+  return nullptr;
+}
+
 PrimExpr literal_of(const ConstantNode* constant) {
   const runtime::Tensor& data = constant->data;
   const DataType dtype = data.dtype();
@@ -107,6 +125,12 @@ Type type_of(const Expr& expr) {
   if (const auto* prim = expr.as<PrimValueNode>()) return prim_type(prim->value->dtype, prim->value);
   if (is<StringValueNode>(expr) || is<DataTypeValueNode>(expr)) return object_type();
   return nullptr;
+}
+
+DataType dtype_of(const Expr& expr) {
+  const Type type = type_of(expr);
+  const auto* tensor = type.as<TensorTypeNode>();
+  return tensor ? tensor->dtype : DataType::void_();
 }
 
 const Shape* known_shape(const TensorTypeNode* type) {

@@ -23,6 +23,8 @@ TensorType tensor_type(Shape shape, DataType dtype, std::string device = "");
 TensorType tensor_type_of_ndim(int64_t ndim, DataType dtype, std::string device = "");
 ShapeType shape_type(Shape values);
 ShapeType shape_type_of_ndim(int64_t ndim);
+/// The shape `values` as an expression, with its type.
+ShapeExpr shape_expr(Shape values, Span span = {});
 PrimType prim_type(DataType dtype, PrimExpr value = {});
 TupleType tuple_type(std::vector<Type> elements);
 Type object_type();
@@ -33,6 +35,9 @@ PrimExpr extent_imm(int64_t value);
 Shape extents(const std::vector<int64_t>& values);
 /// R.const(data), with its type; `data` is copied only if it is not compact.
 Constant make_constant(const runtime::Tensor& data);
+/// R.const(value, dtype), without dimensions; null for dtypes other than float16, bfloat16, float32, float64,
+/// int32 and int64.
+Constant make_scalar(double value, DataType dtype);
 /// The number that a constant without dimensions holds, as a literal; null for other constants, and for
 /// dtypes other than float32, float64, bool and the integers of 8 to 64 bits.
 PrimExpr literal_of(const ConstantNode* constant);
@@ -45,6 +50,8 @@ PrimExpr checked_extent(const PrimExpr& value, Span span = {});
 /// The type of `expr`: the one that inference found, or what a leaf (variable, constant, shape, literal,
 /// tuple of such) says by itself; null when it is not known yet.
 Type type_of(const Expr& expr);
+/// The dtype of the tensor `expr`; void for other values.
+DataType dtype_of(const Expr& expr);
 /// The extents of a tensor type, or null when they are unknown.
 const Shape* known_shape(const TensorTypeNode* type);
 /// The extents of the tensor or shape `expr`, or null.

@@ -37,33 +37,14 @@ std::vector<std::string> imported_operators() {
 
 // ---- values
 
-DataType element_dtype(const Expr& value) {
-  const ir::Type whole = relax::type_of(value);
-  const auto* type = whole.as<relax::TensorTypeNode>();
-  return type ? type->dtype : DataType::void_();
-}
-
-namespace {
-
-template <class T>
-Expr constant_number(double value, DataType dtype) {
-  const T element = static_cast<T>(value);
-  return constant_of(runtime::Tensor::copy_of(&element, sizeof element, std::vector<int64_t>{}, dtype));
-}
-
-}  // namespace
-
 Expr number(double value, DataType dtype) {
-  if (dtype == kFloat32) return constant_number<float>(value, dtype);
-  if (dtype == kInt64) return constant_number<int64_t>(value, dtype);
-  if (dtype == kInt32) return constant_number<int32_t>(value, dtype);
-  const Expr wide = constant_number<double>(value, kFloat64);
-  return dtype == kFloat64 ? wide : converted(wide, dtype);
+  const relax::Constant constant = relax::make_scalar(value, dtype);
+  return constant ? Expr(constant) : converted(relax::make_scalar(value, kFloat64), dtype);
 }
 
 Expr converted(const Expr& value, DataType dtype) {
-  if (element_dtype(value) == dtype) return value;
-  return relax::call_op("relax.astype", {value}, {{"dtype", tir::string_imm(dtype.str())}});
+  if (relax::dtype_of(value) == dtype) return value;
+  return relax::call_op("relax.astype", {value}, {{"dtype", attr(dtype.str())}});
 }
 
 int64_t checked_axis(int64_t axis, size_t ndim) {
@@ -76,11 +57,6 @@ void require_known_text(std::string_view attribute, std::string_view text,
                         const std::vector<std::string_view>& known) {
   if (std::find(known.begin(), known.end(), text) != known.end()) return;
   throw UserError("{} is \"{}\"", attribute, text).help("{}", nearest_names_text(text, known));
-}
-
-Expr shape_value(relax::Shape extents) {
-  const ir::Type type = relax::shape_type(extents);
-  return relax::ShapeExprNode::make(std::move(extents), type);
 }
 
 // ---- attributes
@@ -101,22 +77,6 @@ std::vector<int64_t> ints_attr(const Node& node, std::string_view name, std::vec
   const Attribute* attribute = node.find(name);
   return attribute ? attribute->integers : otherwise;
 }
-ir::ObjectRef integer(int64_t value) { return ir::IntImmNode::make(kInt64, value); }
-ir::ObjectRef text(std::string value) { return tir::string_imm(std::move(value)); }
-ir::ObjectRef flag(bool value) { return ir::IntImmNode::make(kBoolType, int64_t{value}); }
-ir::ObjectRef real(double value) { return ir::FloatImmNode::make(DataType::float_(64), value); }
-ir::ObjectRef int_list(const std::vector<int64_t>& values) {
-  std::vector<ir::ObjectRef> items;
-  for (int64_t value : values) items.push_back(integer(value));
-  return ir::ArrayNode::make(std::move(items));
-}
-
-relax::Constant constant_of(const runtime::Tensor& data) {
-  const std::vector<int64_t> extents(data.shape().begin(), data.shape().end());
-  return relax::ConstantNode::make(data.compact(),
-                                   ir::Type(relax::tensor_type(relax::extents(extents), data.dtype())));
-}
-
 const relax::Shape& shape_of(const Node& node, const Expr& value) {
   const relax::Shape* shape = value ? relax::known_shape(value) : nullptr;
   if (!shape)

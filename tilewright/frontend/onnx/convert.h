@@ -6,11 +6,13 @@
 #include <unordered_set>
 
 #include "tilewright/frontend/onnx/model.h"
+#include "tilewright/ir/options.h"
 #include "tilewright/relax/block_builder.h"
 #include "tilewright/relax/op.h"
 #include "tilewright/support/error.h"
 
 namespace tilewright::frontend::onnx {
+using ir::attr;
 using relax::Expr;
 inline constexpr DataType kFloat64 = DataType::float_(64);
 
@@ -72,12 +74,10 @@ std::span<const ConverterRow> quantization_converters();
 std::span<const ConverterRow> resize_converters();
 
 // values
-DataType element_dtype(const Expr& value);
 /// `value` as a constant of shape [].
 Expr number(double value, DataType dtype);
 /// `value` as `dtype`; itself if it has that already.
 Expr converted(const Expr& value, DataType dtype);
-Expr shape_value(relax::Shape extents);
 /// `axis`, counted from the end when negative, of `ndim` dimensions; raises UserError if there is none.
 int64_t checked_axis(int64_t axis, size_t ndim);
 /// Raises UserError unless the text is one of `known`.
@@ -89,12 +89,6 @@ int64_t int_attr(const Node& node, std::string_view name, int64_t otherwise);
 double float_attr(const Node& node, std::string_view name, double otherwise);
 std::string string_attr(const Node& node, std::string_view name, std::string_view otherwise);
 std::vector<int64_t> ints_attr(const Node& node, std::string_view name, std::vector<int64_t> otherwise);
-ir::ObjectRef int_list(const std::vector<int64_t>& values);
-ir::ObjectRef integer(int64_t value);
-ir::ObjectRef real(double value);
-ir::ObjectRef text(std::string value);
-ir::ObjectRef flag(bool value);
-relax::Constant constant_of(const runtime::Tensor& data);
 /// The extents of a tensor; raises Unsupported when they are unknown.
 const relax::Shape& shape_of(const Node& node, const Expr& value);
 

@@ -16,7 +16,7 @@ struct Formula {
   Importer& importer;
   const Node& node;
   Expr x = importer.value(node, 0);
-  DataType dtype = element_dtype(x);
+  DataType dtype = relax::dtype_of(x);
 
   Expr value(double constant) const { return number(constant, dtype); }
   Expr attr(std::string_view name, double otherwise) const {
@@ -92,7 +92,7 @@ void selu(Importer& importer, const Node& node) {
 
 void leaky_relu(Importer& importer, const Node& node) {
   const Formula f{importer, node};
-  importer.emit(node, "relax.nn.leakyrelu", {f.x}, {{"alpha", real(float_attr(node, "alpha", 0.01))}});
+  importer.emit(node, "relax.nn.leakyrelu", {f.x}, {{"alpha", attr(float_attr(node, "alpha", 0.01))}});
 }
 
 void prelu(Importer& importer, const Node& node) {

@@ -20,12 +20,12 @@ void expand(Importer& importer, const Node& node) {
     const ir::PrimExpr &a = from[from.size() - n], &b = target[target.size() - n];
     result[result.size() - n] = tir::is_one(b) ? a : b;
   }
-  importer.emit(node, "relax.broadcast_to", {x, shape_value(result)});
+  importer.emit(node, "relax.broadcast_to", {x, relax::shape_expr(result)});
 }
 
 void tile(Importer& importer, const Node& node) {
   importer.emit(node, "relax.tile", {importer.value(node, 0)},
-                {{"repeats", int_list(importer.require_ints(node, 1))}});
+                {{"repeats", attr(importer.require_ints(node, 1))}});
 }
 
 /// What Pad adds before and after each dimension; numbers below 0 take away.
@@ -65,7 +65,8 @@ Expr cropped(Importer& importer, const Node& node, const Expr& x, Padding* paddi
   }
   if (axes.empty()) return x;
   return importer.bind(node, "relax.strided_slice",
-                       {x, shape_value(axes), shape_value(begin), shape_value(end), shape_value(steps)});
+                       {x, relax::shape_expr(axes), relax::shape_expr(begin), relax::shape_expr(end),
+                        relax::shape_expr(steps)});
 }
 
 void pad(Importer& importer, const Node& node) {
@@ -87,11 +88,11 @@ void pad(Importer& importer, const Node& node) {
   const bool is_same = std::all_of(width.begin(), width.end(), [](int64_t extent) { return extent == 0; });
   if (is_same) return importer.define(node.outputs.at(0), x);
   importer.emit(node, "relax.nn.pad", {x},
-                {{"pad_width", int_list(width)},
-                 {"pad_mode", text(mode == "edge"   ? "replicate"
+                {{"pad_width", attr(width)},
+                 {"pad_mode", attr(mode == "edge"   ? "replicate"
                                    : mode == "wrap" ? "circular"
                                                     : mode)},
-                 {"pad_value", real(value)}});
+                 {"pad_value", attr(value)}});
 }
 
 // ---- parts
@@ -128,19 +129,18 @@ void split(Importer& importer, const Node& node) {
                     node.outputs.size(), relax::extent_text(whole));
   starts.pop_back();
   if (starts.empty()) return importer.pass_on(node);
-  importer.define_fields(node,
-                         importer.bind(node, "relax.split", {x},
-                                       {{"indices_or_sections", int_list(starts)}, {"axis", integer(axis)}}));
+  importer.define_fields(node, importer.bind(node, "relax.split", {x},
+                                             {{"indices_or_sections", attr(starts)}, {"axis", attr(axis)}}));
 }
 
 void gather_elements(Importer& importer, const Node& node) {
   importer.emit(node, "relax.gather_elements", {importer.value(node, 0), importer.value(node, 1)},
-                {{"axis", integer(int_attr(node, "axis", 0))}});
+                {{"axis", attr(int_attr(node, "axis", 0))}});
 }
 
 void gather_nd(Importer& importer, const Node& node) {
   importer.emit(node, "relax.gather_nd", {importer.value(node, 0), importer.value(node, 1)},
-                {{"batch_dims", integer(int_attr(node, "batch_dims", 0))}});
+                {{"batch_dims", attr(int_attr(node, "batch_dims", 0))}});
 }
 
 std::string reduction_of(const Node& node) {
@@ -152,13 +152,13 @@ std::string reduction_of(const Node& node) {
 void scatter_elements(Importer& importer, const Node& node) {
   importer.emit(node, "relax.scatter_elements",
                 {importer.value(node, 0), importer.value(node, 1), importer.value(node, 2)},
-                {{"axis", integer(int_attr(node, "axis", 0))}, {"reduction", text(reduction_of(node))}});
+                {{"axis", attr(int_attr(node, "axis", 0))}, {"reduction", attr(reduction_of(node))}});
 }
 
 void scatter_nd(Importer& importer, const Node& node) {
   importer.emit(node, "relax.scatter_nd",
                 {importer.value(node, 0), importer.value(node, 1), importer.value(node, 2)},
-                {{"reduction", text(reduction_of(node))}});
+                {{"reduction", attr(reduction_of(node))}});
 }
 
 void top_k(Importer& importer, const Node& node) {
@@ -171,11 +171,11 @@ void top_k(Importer& importer, const Node& node) {
   }
   if (k < 1) throw UserError("k is {}, expected at least 1", k);
   importer.define_fields(node, importer.bind(node, "relax.topk", {x},
-                                             {{"k", integer(k)},
-                                              {"axis", integer(int_attr(node, "axis", -1))},
-                                              {"ret_type", text("both")},
-                                              {"largest", flag(int_attr(node, "largest", 1) != 0)},
-                                              {"dtype", text("int64")}}));
+                                             {{"k", attr(k)},
+                                              {"axis", attr(int_attr(node, "axis", -1))},
+                                              {"ret_type", attr("both")},
+                                              {"largest", attr(int_attr(node, "largest", 1) != 0)},
+                                              {"dtype", attr("int64")}}));
 }
 
 // ---- pixels and channels
@@ -199,7 +199,7 @@ struct Picture {
   }
   void moved(const relax::Shape& as, const std::vector<int64_t>& axes, const relax::Shape& result) const {
     const Expr apart = importer.reshaped(node, x, as);
-    const Expr turned = importer.bind(node, "relax.permute_dims", {apart}, {{"axes", int_list(axes)}});
+    const Expr turned = importer.bind(node, "relax.permute_dims", {apart}, {{"axes", attr(axes)}});
     importer.define(node.outputs.at(0), importer.reshaped(node, turned, result));
   }
   void require_four() const {
@@ -235,16 +235,16 @@ void cumulative_sum(Importer& importer, const Node& node) {
   const std::vector<int64_t> axis = importer.require_ints(node, 1);
   if (axis.size() != 1) throw UserError("axis has {} elements, expected 1", axis.size());
   importer.emit(node, "relax.cumsum", {importer.value(node, 0)},
-                {{"axis", integer(axis[0])},
-                 {"exclusive", flag(int_attr(node, "exclusive", 0) != 0)},
-                 {"reverse", flag(int_attr(node, "reverse", 0) != 0)}});
+                {{"axis", attr(axis[0])},
+                 {"exclusive", attr(int_attr(node, "exclusive", 0) != 0)},
+                 {"reverse", attr(int_attr(node, "reverse", 0) != 0)}});
 }
 
 void einsum(Importer& importer, const Node& node) {
   std::vector<Expr> operands;
   for (size_t n = 0; n < node.inputs.size(); ++n) operands.push_back(importer.value(node, n));
   importer.emit(node, "relax.einsum", {relax::TupleNode::make(operands)},
-                {{"subscripts", text(string_attr(node, "equation", ""))}});
+                {{"subscripts", attr(string_attr(node, "equation", ""))}});
 }
 
 constexpr ConverterRow kConverters[] = {

@@ -15,9 +15,9 @@ void constant_of_shape(Importer& importer, const Node& node) {
     const runtime::Tensor element = runtime::Tensor::copy_of(value->tensor.compact().data_as<char>(),
                                                              static_cast<size_t>(value->tensor.num_bytes()),
                                                              std::vector<int64_t>{}, value->tensor.dtype());
-    fill = constant_of(element);
+    fill = relax::make_constant(element);
   }
-  importer.emit(node, "relax.full", {shape_value(shape), fill});
+  importer.emit(node, "relax.full", {relax::shape_expr(shape), fill});
 }
 
 // Numbers that are known now stay numbers.
@@ -27,7 +27,7 @@ void range(Importer& importer, const Node& node) {
   if (start && limit && delta) {
     const auto prim = [](const relax::Shape& one) { return relax::PrimValueNode::make(one.at(0)); };
     return importer.emit(node, "relax.arange", {prim(*start), prim(*limit), prim(*delta)},
-                         {{"dtype", text(element_dtype(importer.value(node, 0)).str())}});
+                         {{"dtype", attr(relax::dtype_of(importer.value(node, 0)).str())}});
   }
   std::vector<Expr> args;
   for (size_t n = 0; n < 3; ++n) {
@@ -36,7 +36,7 @@ void range(Importer& importer, const Node& node) {
     args.push_back(relax::PrimValueNode::make(tir::float_imm(numbers[0], kFloat64)));
   }
   importer.emit(node, "relax.arange", std::move(args),
-                {{"dtype", text(element_dtype(importer.value(node, 0)).str())}});
+                {{"dtype", attr(relax::dtype_of(importer.value(node, 0)).str())}});
 }
 
 void size(Importer& importer, const Node& node) {
@@ -50,8 +50,9 @@ void eye_like(Importer& importer, const Node& node) {
   const Attribute* dtype = node.find("dtype");
   importer.emit(
       node, "relax.eye_like", {x},
-      {{"k", integer(int_attr(node, "k", 0))},
-       {"dtype", text((dtype ? dtype_of(dtype->integer, "attribute \"dtype\"") : element_dtype(x)).str())}});
+      {{"k", attr(int_attr(node, "k", 0))},
+       {"dtype",
+        attr((dtype ? dtype_of(dtype->integer, "attribute \"dtype\"") : relax::dtype_of(x)).str())}});
 }
 
 void triangle(Importer& importer, const Node& node) {
@@ -62,7 +63,7 @@ void triangle(Importer& importer, const Node& node) {
     k = given[0];
   }
   importer.emit(node, int_attr(node, "upper", 1) ? "relax.triu" : "relax.tril", {importer.value(node, 0)},
-                {{"k", integer(k)}});
+                {{"k", attr(k)}});
 }
 
 // Indices below 0 count from the depth on.
@@ -71,7 +72,7 @@ void one_hot(Importer& importer, const Node& node) {
                             values = importer.require_numbers(node, 2);
   if (depth.size() != 1) throw UserError("depth has {} elements, expected 1", depth.size());
   if (values.size() != 2) throw UserError("values has {} elements, expected 2", values.size());
-  const DataType dtype = element_dtype(importer.value(node, 2));
+  const DataType dtype = relax::dtype_of(importer.value(node, 2));
   const Expr indices = importer.builder.emit(converted(importer.value(node, 0), kInt64));
   const Expr from_end = importer.bind(node, "relax.add", {indices, number(depth[0], kInt64)});
   const Expr is_negative = importer.bind(node, "relax.less", {indices, number(0, kInt64)});
@@ -82,7 +83,7 @@ void one_hot(Importer& importer, const Node& node) {
   };
   importer.emit(
       node, "relax.one_hot", {positions, prim(values[1]), prim(values[0])},
-      {{"depth", integer(static_cast<int64_t>(depth[0]))}, {"axis", integer(int_attr(node, "axis", -1))}});
+      {{"depth", attr(static_cast<int64_t>(depth[0]))}, {"axis", attr(int_attr(node, "axis", -1))}});
 }
 
 constexpr ConverterRow kConverters[] = {

@@ -94,10 +94,10 @@ void arithmetic(Importer& importer, const Node& node) {
 // The result has the dtype of the base.
 void power(Importer& importer, const Node& node) {
   const Expr base = importer.value(node, 0), exponent = importer.value(node, 1);
-  const DataType dtype = element_dtype(base);
-  if (element_dtype(exponent) == dtype) return importer.emit(node, "relax.power", {base, exponent});
+  const DataType dtype = relax::dtype_of(base);
+  if (relax::dtype_of(exponent) == dtype) return importer.emit(node, "relax.power", {base, exponent});
   const DataType wide =
-      element_dtype(exponent).is_float() && !dtype.is_float() ? element_dtype(exponent) : dtype;
+      relax::dtype_of(exponent).is_float() && !dtype.is_float() ? relax::dtype_of(exponent) : dtype;
   const Expr result = importer.bind(node, "relax.power", {converted(base, wide), converted(exponent, wide)});
   importer.define(node.outputs.at(0), importer.builder.emit(converted(result, dtype)));
 }
@@ -108,7 +108,7 @@ void modulo(Importer& importer, const Node& node) {
   if (!int_attr(node, "fmod", 0)) return importer.emit(node, "relax.floor_mod", {a, b});
   const auto size_of = [&](const Expr& value) { return importer.bind(node, "relax.abs", {value}); };
   const Expr rest = importer.bind(node, "relax.floor_mod", {size_of(a), size_of(b)});
-  const Expr is_negative = importer.bind(node, "relax.less", {a, number(0, element_dtype(a))});
+  const Expr is_negative = importer.bind(node, "relax.less", {a, number(0, relax::dtype_of(a))});
   importer.emit(node, "relax.where", {is_negative, importer.bind(node, "relax.negative", {rest}), rest});
 }
 
@@ -138,7 +138,7 @@ void smallest(Importer& importer, const Node& node) {
 void average(Importer& importer, const Node& node) {
   const Expr total = joined(importer, node, "relax.add");
   importer.emit(node, "relax.divide",
-                {total, number(static_cast<double>(node.inputs.size()), element_dtype(total))});
+                {total, number(static_cast<double>(node.inputs.size()), relax::dtype_of(total))});
 }
 
 // ---- dtypes
@@ -146,8 +146,8 @@ void average(Importer& importer, const Node& node) {
 // What is beyond the largest number of 8 bits becomes that number, unless saturate is 0.
 Expr saturated(Importer& importer, const Node& node, const Expr& x, DataType dtype) {
   const double largest = dtype.code == DataType::kFloat8E5M2 ? 57344 : 448;
-  const Expr top = importer.builder.emit(number(largest, element_dtype(x))),
-             bottom = importer.builder.emit(number(-largest, element_dtype(x)));
+  const Expr top = importer.builder.emit(number(largest, relax::dtype_of(x))),
+             bottom = importer.builder.emit(number(-largest, relax::dtype_of(x)));
   const Expr above = importer.bind(node, "relax.greater", {x, top}),
              below = importer.bind(node, "relax.less", {x, bottom});
   return importer.bind(node, "relax.where",
@@ -157,7 +157,7 @@ Expr saturated(Importer& importer, const Node& node, const Expr& x, DataType dty
 void cast_to(Importer& importer, const Node& node, DataType dtype) {
   const Expr x = importer.value(node, 0);
   const bool saturates = dtype.is_float() && dtype.bits == 8 && int_attr(node, "saturate", 1) &&
-                         element_dtype(x).is_float() && element_dtype(x).bits > 8;
+                         relax::dtype_of(x).is_float() && relax::dtype_of(x).bits > 8;
   // Whole numbers that are known stay known: chains of shapes pass through Cast.
   if (const auto elements = importer.known(node, 0); elements && dtype == kInt64)
     return importer.define_known(node.outputs.at(0), *elements, importer.is_scalar(node, 0));
@@ -170,7 +170,7 @@ void cast(Importer& importer, const Node& node) {
 }
 
 void cast_like(Importer& importer, const Node& node) {
-  cast_to(importer, node, element_dtype(importer.value(node, 1)));
+  cast_to(importer, node, relax::dtype_of(importer.value(node, 1)));
 }
 
 constexpr ConverterRow kOthers[] = {

@@ -79,7 +79,7 @@ void gather(Importer& importer, const Node& node) {
   if (!elements || !importer.known(node, 1) || (axis != 0 && axis != -1))
     // indices come with the data: one that is outside must not reach memory that is not ours
     return importer.emit(node, "relax.take", {importer.value(node, 0), importer.value(node, 1)},
-                         {{"axis", integer(axis)}, {"mode", tir::string_imm("clip")}});
+                         {{"axis", attr(axis)}, {"mode", attr("clip")}});
   relax::Shape picked;
   for (int64_t index : importer.require_ints(node, 1)) {
     if (index < 0) index += static_cast<int64_t>(elements->size());
@@ -100,7 +100,7 @@ void unsqueeze(Importer& importer, const Node& node) {
   const bool adds_first = axes == std::vector<int64_t>{0} || axes == std::vector<int64_t>{-1};
   if (importer.is_scalar(node, 0) && adds_first)
     return importer.define_known(node.outputs.at(0), importer.require_known(node, 0));
-  importer.emit(node, "relax.expand_dims", {importer.value(node, 0)}, {{"axis", int_list(axes)}});
+  importer.emit(node, "relax.expand_dims", {importer.value(node, 0)}, {{"axis", attr(axes)}});
 }
 
 void squeeze(Importer& importer, const Node& node) {
@@ -111,7 +111,7 @@ void squeeze(Importer& importer, const Node& node) {
   if (elements && elements->size() == 1 && !importer.is_scalar(node, 0) && drops_first)
     return importer.define_known(node.outputs.at(0), *elements, true);
   ir::AttrMap attrs;
-  if (!axes.empty()) attrs.set("axis", int_list(axes));
+  if (!axes.empty()) attrs.set("axis", attr(axes));
   importer.emit(node, "relax.squeeze", {importer.value(node, 0)}, std::move(attrs));
 }
 
@@ -130,7 +130,7 @@ void concat(Importer& importer, const Node& node) {
   for (size_t n = 0; n < node.inputs.size(); ++n) {
     parts.push_back(importer.value(node, n));
   }
-  importer.emit(node, "relax.concat", {relax::TupleNode::make(parts)}, {{"axis", integer(axis)}});
+  importer.emit(node, "relax.concat", {relax::TupleNode::make(parts)}, {{"axis", attr(axis)}});
 }
 
 // 0 keeps the extent of the input, -1 is what remains
@@ -157,8 +157,7 @@ void reshape(Importer& importer, const Node& node) {
       rest = tir::floordiv(rest, target[axis]);
   }
   if (free_axis) target[*free_axis] = arith::simplify(rest);
-  importer.emit(node, "relax.reshape",
-                {data, relax::ShapeExprNode::make(target, ir::Type(relax::shape_type(target)))});
+  importer.emit(node, "relax.reshape", {data, relax::shape_expr(target)});
 }
 
 void flatten(Importer& importer, const Node& node) {
@@ -170,8 +169,7 @@ void flatten(Importer& importer, const Node& node) {
     throw UserError("axis {} of a tensor with {} dimensions", axis, from.size());
   const relax::Shape head(from.begin(), from.begin() + axis), tail(from.begin() + axis, from.end());
   const relax::Shape target{relax::num_elements(head), relax::num_elements(tail)};
-  importer.emit(node, "relax.reshape",
-                {data, relax::ShapeExprNode::make(target, ir::Type(relax::shape_type(target)))});
+  importer.emit(node, "relax.reshape", {data, relax::shape_expr(target)});
 }
 
 void transpose(Importer& importer, const Node& node) {
@@ -180,7 +178,7 @@ void transpose(Importer& importer, const Node& node) {
   if (axes.empty()) {
     for (size_t n = shape_of(node, data).size(); n-- > 0;) axes.push_back(static_cast<int64_t>(n));
   }
-  importer.emit(node, "relax.permute_dims", {data}, {{"axes", int_list(axes)}});
+  importer.emit(node, "relax.permute_dims", {data}, {{"axes", attr(axes)}});
 }
 
 void slice(Importer& importer, const Node& node) {
@@ -197,7 +195,7 @@ void slice(Importer& importer, const Node& node) {
   for (size_t n = axes.size(); n < begin.size(); ++n) axes.push_back(static_cast<int64_t>(n));
   auto bounds = [](const std::vector<int64_t>& values) -> Expr {
     const relax::Shape numbers = relax::extents(values);
-    return relax::ShapeExprNode::make(numbers, ir::Type(relax::shape_type(numbers)));
+    return relax::shape_expr(numbers);
   };
   importer.emit(node, "relax.strided_slice",
                 {importer.value(node, 0), bounds(axes), bounds(begin), bounds(end), bounds(steps)});

@@ -96,7 +96,7 @@ void emit_with_bias(Importer& importer, const Node& node, const std::string& op,
   const Expr conv = importer.bind(node, op, {data, weight}, std::move(attrs));
   std::vector<int64_t> axes{0};
   for (size_t n = 0; n < num_spatial; ++n) axes.push_back(static_cast<int64_t>(n) + 2);
-  const Expr channels = importer.bind(node, "relax.expand_dims", {bias}, {{"axis", int_list(axes)}});
+  const Expr channels = importer.bind(node, "relax.expand_dims", {bias}, {{"axis", attr(axes)}});
   importer.emit(node, "relax.add", {conv, channels});
 }
 
@@ -119,10 +119,10 @@ void conv(Importer& importer, const Node& node) {
   const Convolution c{importer, node};
   const size_t count = c.window.num_spatial();
   emit_with_bias(importer, node, op_for("conv", count), c.data, c.weight, count,
-                 {{"strides", int_list(c.window.strides)},
-                  {"dilation", int_list(c.window.dilations)},
-                  {"groups", integer(int_attr(node, "group", 1))},
-                  {"padding", int_list(padding_of(node, c.shape, c.window))}});
+                 {{"strides", attr(c.window.strides)},
+                  {"dilation", attr(c.window.dilations)},
+                  {"groups", attr(int_attr(node, "group", 1))},
+                  {"padding", attr(padding_of(node, c.shape, c.window))}});
 }
 
 // Without padding the extent is stride * (extent - 1) + (kernel - 1) * dilation + 1 + output_padding.  What a
@@ -153,20 +153,20 @@ void conv_transpose(Importer& importer, const Node& node) {
   std::vector<int64_t> output_padding = numbers_attr(node, "output_padding", count, 0);
   const std::vector<int64_t> padding = transposed_padding(node, c.shape, c.window, &output_padding);
   emit_with_bias(importer, node, op_for("conv", count, "_transpose"), c.data, c.weight, count,
-                 {{"strides", int_list(c.window.strides)},
-                  {"dilation", int_list(c.window.dilations)},
-                  {"groups", integer(int_attr(node, "group", 1))},
-                  {"output_padding", int_list(output_padding)},
-                  {"padding", int_list(padding)}});
+                 {{"strides", attr(c.window.strides)},
+                  {"dilation", attr(c.window.dilations)},
+                  {"groups", attr(int_attr(node, "group", 1))},
+                  {"output_padding", attr(output_padding)},
+                  {"padding", attr(padding)}});
 }
 
 ir::AttrMap pool_attrs(const Node& node, const relax::Shape& data) {
   const Window window = window_of(node, numbers_attr(node, "kernel_shape", num_spatial_of(data), 1));
-  return {{"pool_size", int_list(window.kernel)},
-          {"strides", int_list(window.strides)},
-          {"dilation", int_list(window.dilations)},
-          {"padding", int_list(padding_of(node, data, window))},
-          {"ceil_mode", flag(int_attr(node, "ceil_mode", 0) != 0)}};
+  return {{"pool_size", attr(window.kernel)},
+          {"strides", attr(window.strides)},
+          {"dilation", attr(window.dilations)},
+          {"padding", attr(padding_of(node, data, window))},
+          {"ceil_mode", attr(int_attr(node, "ceil_mode", 0) != 0)}};
 }
 
 void max_pool(Importer& importer, const Node& node) {
@@ -179,7 +179,7 @@ void average_pool(Importer& importer, const Node& node) {
   const Expr data = importer.value(node, 0);
   const relax::Shape shape = shape_of(node, data);
   ir::AttrMap attrs = pool_attrs(node, shape);
-  attrs.set("count_include_pad", flag(int_attr(node, "count_include_pad", 0) != 0));
+  attrs.set("count_include_pad", attr(int_attr(node, "count_include_pad", 0) != 0));
   importer.emit(node, op_for("avg_pool", num_spatial_of(shape)), {data}, std::move(attrs));
 }
 
@@ -189,7 +189,7 @@ void global_pool(Importer& importer, const Node& node) {
   std::vector<int64_t> axes;
   for (size_t axis = 2; axis < shape_of(node, data).size(); ++axis)
     axes.push_back(static_cast<int64_t>(axis));
-  importer.emit(node, kOp, {data}, {{"axis", int_list(axes)}, {"keepdims", flag(true)}});
+  importer.emit(node, kOp, {data}, {{"axis", attr(axes)}, {"keepdims", attr(true)}});
 }
 constexpr char kMean[] = "relax.mean", kMax[] = "relax.max";
 
@@ -197,14 +197,14 @@ constexpr char kMean[] = "relax.mean", kMax[] = "relax.max";
 void gemm(Importer& importer, const Node& node) {
   auto operand = [&](size_t input, const char* transposed) {
     const Expr value = importer.value(node, input);
-    return int_attr(node, transposed, 0)
-               ? importer.bind(node, "relax.permute_dims", {value}, {{"axes", int_list({1, 0})}})
-               : value;
+    return int_attr(node, transposed, 0) ? importer.bind(node, "relax.permute_dims", {value},
+                                                         {{"axes", attr(std::vector<int64_t>{1, 0})}})
+                                         : value;
   };
   auto scaled = [&](Expr value, double factor) {
     return factor == 1.0
                ? value
-               : importer.bind(node, "relax.multiply", {value, number(factor, element_dtype(value))});
+               : importer.bind(node, "relax.multiply", {value, number(factor, relax::dtype_of(value))});
   };
   const Expr a = operand(0, "transA");
   Expr result =

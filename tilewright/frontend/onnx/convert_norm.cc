@@ -19,11 +19,10 @@ void softmax(Importer& importer, const Node& node) {
   const relax::Shape shape = shape_of(node, data);
   const int64_t axis = checked_axis(int_attr(node, "axis", importer.opset >= 13 ? -1 : 1), shape.size());
   const auto last = static_cast<int64_t>(shape.size()) - 1;
-  if (importer.opset >= 13 || axis == last)
-    return importer.emit(node, kOp, {data}, {{"axis", integer(axis)}});
+  if (importer.opset >= 13 || axis == last) return importer.emit(node, kOp, {data}, {{"axis", attr(axis)}});
   const relax::Shape head(shape.begin(), shape.begin() + axis), tail(shape.begin() + axis, shape.end());
   const Expr flat = importer.reshaped(node, data, {relax::num_elements(head), relax::num_elements(tail)});
-  const Expr result = importer.bind(node, kOp, {flat}, {{"axis", integer(-1)}});
+  const Expr result = importer.bind(node, kOp, {flat}, {{"axis", attr(-1)}});
   importer.define(node.outputs.at(0), importer.reshaped(node, result, shape));
 }
 constexpr char kSoftmax[] = "relax.nn.softmax", kLogSoftmax[] = "relax.nn.log_softmax";
@@ -35,9 +34,8 @@ void batch_norm(Importer& importer, const Node& node) {
     throw Unsupported("spatial is 0, only one mean per channel is supported");
   std::vector<Expr> args;
   for (size_t n = 0; n < 5; ++n) args.push_back(importer.value(node, n));
-  const Expr all =
-      importer.bind(node, "relax.nn.batch_norm", std::move(args),
-                    {{"axis", integer(1)}, {"epsilon", real(float_attr(node, "epsilon", 1e-5))}});
+  const Expr all = importer.bind(node, "relax.nn.batch_norm", std::move(args),
+                                 {{"axis", attr(1)}, {"epsilon", attr(float_attr(node, "epsilon", 1e-5))}});
   const ir::Type whole = relax::type_of(all);
   const auto* tuple = whole.as<ir::TupleTypeNode>();
   importer.define(node.outputs.at(0), importer.builder.emit(relax::TupleGetItemNode::make(
@@ -47,18 +45,18 @@ void batch_norm(Importer& importer, const Node& node) {
 void instance_norm(Importer& importer, const Node& node) {
   const Expr data = importer.value(node, 0);
   importer.emit(node, "relax.nn.instance_norm", {data, importer.value(node, 1), importer.value(node, 2)},
-                {{"channel_axis", integer(1)},
-                 {"axes", int_list(numbers_from(2, shape_of(node, data).size()))},
-                 {"epsilon", real(float_attr(node, "epsilon", 1e-5))}});
+                {{"channel_axis", attr(1)},
+                 {"axes", attr(numbers_from(2, shape_of(node, data).size()))},
+                 {"epsilon", attr(float_attr(node, "epsilon", 1e-5))}});
 }
 
 void group_norm(Importer& importer, const Node& node) {
   const Expr data = importer.value(node, 0);
   importer.emit(node, "relax.nn.group_norm", {data, importer.value(node, 1), importer.value(node, 2)},
-                {{"num_groups", integer(int_attr(node, "num_groups", 1))},
-                 {"channel_axis", integer(1)},
-                 {"axes", int_list(numbers_from(2, shape_of(node, data).size()))},
-                 {"epsilon", real(float_attr(node, "epsilon", 1e-5))}});
+                {{"num_groups", attr(int_attr(node, "num_groups", 1))},
+                 {"channel_axis", attr(1)},
+                 {"axes", attr(numbers_from(2, shape_of(node, data).size()))},
+                 {"epsilon", attr(float_attr(node, "epsilon", 1e-5))}});
 }
 
 /// The dimensions from `axis` on, and the scale or bias of input `input` with their shape; null if there is
@@ -70,12 +68,12 @@ struct LastAxes {
   const relax::Shape shape = shape_of(node, data);
   int64_t first = checked_axis(int_attr(node, "axis", -1), shape.size());
 
-  ir::ObjectRef axes() const { return int_list(numbers_from(first, shape.size())); }
+  ir::ObjectRef axes() const { return attr(numbers_from(first, shape.size())); }
   Expr parameter(size_t input) const {
     const Expr value = importer.value(node, input);
     const relax::Shape own(shape.begin() + first, shape.end());
     if (!value || shape_of(node, value).size() == own.size()) return value;
-    return importer.bind(node, "relax.broadcast_to", {value, shape_value(own)});
+    return importer.bind(node, "relax.broadcast_to", {value, relax::shape_expr(own)});
   }
 };
 
@@ -85,15 +83,15 @@ void layer_norm(Importer& importer, const Node& node) {
   Expr bias = last.parameter(2);
   if (!bias) bias = importer.bind(node, "relax.zeros_like", {scale});
   importer.emit(node, "relax.nn.layer_norm", {last.data, scale, bias},
-                {{"axes", last.axes()}, {"epsilon", real(float_attr(node, "epsilon", 1e-5))}});
+                {{"axes", last.axes()}, {"epsilon", attr(float_attr(node, "epsilon", 1e-5))}});
   const auto moment = [&](std::string_view op) {
-    return importer.bind(node, op, {last.data}, {{"axis", last.axes()}, {"keepdims", flag(true)}});
+    return importer.bind(node, op, {last.data}, {{"axis", last.axes()}, {"keepdims", attr(true)}});
   };
   const auto is_wanted = [&](size_t n) { return node.outputs.size() > n && !node.outputs[n].empty(); };
   if (is_wanted(1)) importer.define(node.outputs[1], moment("relax.mean"));
   if (!is_wanted(2)) return;
   const Expr epsilon =
-      importer.builder.emit(number(float_attr(node, "epsilon", 1e-5), element_dtype(last.data)));
+      importer.builder.emit(number(float_attr(node, "epsilon", 1e-5), relax::dtype_of(last.data)));
   const Expr variance = importer.bind(node, "relax.add", {moment("relax.variance"), epsilon});
   importer.define(node.outputs[2], importer.bind(node, "relax.rsqrt", {variance}));
 }
@@ -101,7 +99,7 @@ void layer_norm(Importer& importer, const Node& node) {
 void rms_norm(Importer& importer, const Node& node) {
   const LastAxes last{importer, node};
   importer.emit(node, "relax.nn.rms_norm", {last.data, last.parameter(1)},
-                {{"axes", last.axes()}, {"epsilon", real(float_attr(node, "epsilon", 1e-5))}});
+                {{"axes", last.axes()}, {"epsilon", attr(float_attr(node, "epsilon", 1e-5))}});
 }
 
 // x / (bias + alpha * mean of the squares of `size` channels around)^beta, where channels outside count as 0
@@ -112,15 +110,15 @@ void local_response_norm(Importer& importer, const Node& node) {
   const int64_t size = int_attr(node, "size", 1);
   const relax::Shape pixels(shape.begin() + 2, shape.end());
   const auto scalar = [&](std::string_view name, double otherwise) {
-    return importer.builder.emit(number(float_attr(node, name, otherwise), element_dtype(x)));
+    return importer.builder.emit(number(float_attr(node, name, otherwise), relax::dtype_of(x)));
   };
   const Expr squares =
       importer.reshaped(node, importer.bind(node, "relax.multiply", {x, x}),
                         {shape[0], relax::extent_imm(1), shape[1], relax::num_elements(pixels)});
   const Expr means = importer.bind(node, "relax.nn.avg_pool2d", {squares},
-                                   {{"pool_size", int_list({size, 1})},
-                                    {"padding", int_list({(size - 1) / 2, 0, size / 2, 0})},
-                                    {"count_include_pad", flag(true)}});
+                                   {{"pool_size", attr(std::vector<int64_t>{size, 1})},
+                                    {"padding", attr(std::vector<int64_t>{(size - 1) / 2, 0, size / 2, 0})},
+                                    {"count_include_pad", attr(true)}});
   const Expr scaled =
       importer.bind(node, "relax.multiply", {importer.reshaped(node, means, shape), scalar("alpha", 0.0001)});
   const Expr power =
@@ -137,10 +135,10 @@ void lp_norm(Importer& importer, const Node& node) {
   if (p != 1 && p != 2) throw UserError("attribute \"p\" is {}, expected 1 or 2", p);
   const Expr terms =
       p == 1 ? importer.bind(node, "relax.abs", {x}) : importer.bind(node, "relax.multiply", {x, x});
-  Expr norm =
-      importer.bind(node, "relax.sum", {terms}, {{"axis", int_list({axis})}, {"keepdims", flag(true)}});
+  Expr norm = importer.bind(node, "relax.sum", {terms},
+                            {{"axis", attr(std::vector<int64_t>{axis})}, {"keepdims", attr(true)}});
   if (p == 2) norm = importer.bind(node, "relax.sqrt", {norm});
-  const Expr zero = importer.builder.emit(number(0, element_dtype(x)));
+  const Expr zero = importer.builder.emit(number(0, relax::dtype_of(x)));
   importer.emit(node, "relax.where",
                 {importer.bind(node, "relax.equal", {norm, zero}), zero,
                  importer.bind(node, "relax.divide", {x, norm})});
@@ -149,10 +147,10 @@ void lp_norm(Importer& importer, const Node& node) {
 // (x - mean) / (standard deviation + 1e-9)
 void mean_variance_norm(Importer& importer, const Node& node) {
   const Expr x = importer.value(node, 0);
-  const ir::ObjectRef axes = int_list(ints_attr(node, "axes", {0, 2, 3}));
-  const Expr mean = importer.bind(node, "relax.mean", {x}, {{"axis", axes}, {"keepdims", flag(true)}});
-  const Expr deviation = importer.bind(node, "relax.std", {x}, {{"axis", axes}, {"keepdims", flag(true)}});
-  const Expr divisor = importer.bind(node, "relax.add", {deviation, number(1e-9, element_dtype(x))});
+  const ir::ObjectRef axes = attr(ints_attr(node, "axes", {0, 2, 3}));
+  const Expr mean = importer.bind(node, "relax.mean", {x}, {{"axis", axes}, {"keepdims", attr(true)}});
+  const Expr deviation = importer.bind(node, "relax.std", {x}, {{"axis", axes}, {"keepdims", attr(true)}});
+  const Expr divisor = importer.bind(node, "relax.add", {deviation, number(1e-9, relax::dtype_of(x))});
   importer.emit(node, "relax.divide", {importer.bind(node, "relax.subtract", {x, mean}), divisor});
 }
 

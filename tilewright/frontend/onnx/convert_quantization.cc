@@ -28,23 +28,23 @@ void require_integers(DataType dtype) {
 void quantize(Importer& importer, const Node& node) {
   require_no_blocks(node);
   Expr zero = importer.value(node, 2);
-  const DataType dtype = zero ? element_dtype(zero) : dtype_attr(node, "output_dtype", DataType::uint(8));
+  const DataType dtype = zero ? relax::dtype_of(zero) : dtype_attr(node, "output_dtype", DataType::uint(8));
   require_integers(dtype);
   if (!zero) zero = importer.builder.emit(number(0, dtype));
   const Expr scale = importer.value(node, 1);
   importer.emit(node, "relax.quantize", {importer.value(node, 0), scale, zero},
-                {{"axis", integer(axis_of(node, scale))}, {"out_dtype", text(dtype.str())}});
+                {{"axis", attr(axis_of(node, scale))}, {"out_dtype", attr(dtype.str())}});
 }
 
 void dequantize(Importer& importer, const Node& node) {
   require_no_blocks(node);
   const Expr x = importer.value(node, 0), scale = importer.value(node, 1);
-  require_integers(element_dtype(x));
+  require_integers(relax::dtype_of(x));
   Expr zero = importer.value(node, 2);
-  if (!zero) zero = importer.builder.emit(number(0, element_dtype(x)));
-  const DataType dtype = dtype_attr(node, "output_dtype", element_dtype(scale));
+  if (!zero) zero = importer.builder.emit(number(0, relax::dtype_of(x)));
+  const DataType dtype = dtype_attr(node, "output_dtype", relax::dtype_of(scale));
   importer.emit(node, "relax.dequantize", {x, scale, zero},
-                {{"axis", integer(axis_of(node, scale))}, {"out_dtype", text(dtype.str())}});
+                {{"axis", attr(axis_of(node, scale))}, {"out_dtype", attr(dtype.str())}});
 }
 
 // (a - zero point of a) times (b - zero point of b), in int32
@@ -56,7 +56,7 @@ void matmul_integer(Importer& importer, const Node& node) {
     Expr offset = importer.builder.emit(converted(zero, kInt32));
     // one zero point per row of a; per column of b it broadcasts as it is
     if (input == 0 && shape_of(node, offset).size() == 1)
-      offset = importer.bind(node, "relax.expand_dims", {offset}, {{"axis", int_list({-1})}});
+      offset = importer.bind(node, "relax.expand_dims", {offset}, {{"axis", attr(std::vector<int64_t>{-1})}});
     return importer.bind(node, "relax.subtract", {wide, offset});
   };
   const Expr a = operand(0);

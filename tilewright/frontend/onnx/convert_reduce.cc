@@ -30,7 +30,7 @@ struct Reduction {
   }
   Expr reduced(std::string_view op, const Expr& value, bool keeps) const {
     if (axes.empty()) return value;
-    return importer.bind(node, op, {value}, {{"axis", int_list(axes)}, {"keepdims", flag(keeps)}});
+    return importer.bind(node, op, {value}, {{"axis", attr(axes)}, {"keepdims", attr(keeps)}});
   }
   Expr reduced(std::string_view op, const Expr& value) const { return reduced(op, value, keepdims); }
   void result(const Expr& value) const { importer.define(node.outputs.at(0), value); }
@@ -46,7 +46,7 @@ constexpr char kSum[] = "relax.sum", kMax[] = "relax.max", kMin[] = "relax.min",
 // In integers the mean is rounded towards zero.
 void mean(Importer& importer, const Node& node) {
   const Reduction r{importer, node};
-  const DataType dtype = element_dtype(r.x);
+  const DataType dtype = relax::dtype_of(r.x);
   if (dtype.is_float()) return r.result(r.reduced("relax.mean", r.x));
   const Expr real = importer.builder.emit(converted(r.x, kFloat64));
   r.result(importer.builder.emit(converted(r.reduced("relax.mean", real), dtype)));
@@ -69,7 +69,7 @@ void square_sum(Importer& importer, const Node& node) {
 // of integers: computed as floats
 void l2(Importer& importer, const Node& node) {
   const Reduction r{importer, node};
-  const DataType dtype = element_dtype(r.x);
+  const DataType dtype = relax::dtype_of(r.x);
   Expr sum = sum_of_squares(r);
   if (dtype.is_float()) return r.result(r.call("relax.sqrt", {sum}));
   sum = importer.builder.emit(converted(sum, kFloat64));
@@ -84,7 +84,7 @@ void log_sum(Importer& importer, const Node& node) {
 // log(sum(exp(x - m))) + m with m the maximum, so that nothing overflows; m is 0 where all is infinite.
 void log_sum_exp(Importer& importer, const Node& node) {
   const Reduction r{importer, node};
-  const Expr zero = importer.builder.emit(number(0, element_dtype(r.x)));
+  const Expr zero = importer.builder.emit(number(0, relax::dtype_of(r.x)));
   const auto finite = [&](const Expr& value) {
     return r.call("relax.where", {r.call("relax.isfinite", {value}), value, zero});
   };
@@ -100,9 +100,9 @@ void position(Importer& importer, const Node& node) {
   const relax::Shape& shape = shape_of(node, x);
   const int64_t axis = checked_axis(int_attr(node, "axis", 0), shape.size());
   const bool last = int_attr(node, "select_last_index", 0) != 0;
-  if (last) x = importer.bind(node, "relax.flip", {x}, {{"axis", integer(axis)}});
+  if (last) x = importer.bind(node, "relax.flip", {x}, {{"axis", attr(axis)}});
   const Expr found = importer.bind(
-      node, kOp, {x}, {{"axis", integer(axis)}, {"keepdims", flag(int_attr(node, "keepdims", 1) != 0)}});
+      node, kOp, {x}, {{"axis", attr(axis)}, {"keepdims", attr(int_attr(node, "keepdims", 1) != 0)}});
   if (!last) return importer.define(node.outputs.at(0), found);
   int64_t extent;
   if (!tir::as_const_int(shape[static_cast<size_t>(axis)], &extent))

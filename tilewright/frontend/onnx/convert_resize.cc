@@ -62,7 +62,8 @@ void resize_to(Importer& importer, const Node& node, const Extents& extents, ir:
   if (before.size() != 4 || before[0] != after[0] || before[1] != after[1])
     throw Unsupported("only height and width of [n, c, h, w] can be resized");
   const relax::Shape size = relax::extents({after[2], after[3]});
-  importer.emit(node, "relax.image.resize2d", {importer.value(node, 0), shape_value(size)}, std::move(attrs));
+  importer.emit(node, "relax.image.resize2d", {importer.value(node, 0), relax::shape_expr(size)},
+                std::move(attrs));
 }
 
 std::string method_of(const Node& node) {
@@ -92,11 +93,11 @@ void resize(Importer& importer, const Node& node) {
   else
     scale_by(importer.require_numbers(node, scales), axes, &extents);
   resize_to(importer, node, extents,
-            {{"method", text(method_of(node))},
-             {"coordinate_transformation_mode", text(coordinates)},
-             {"rounding_method", text(nearest)},
-             {"cubic_alpha", real(float_attr(node, "cubic_coeff_a", -0.75))},
-             {"cubic_exclude", flag(int_attr(node, "exclude_outside", 0) != 0)}});
+            {{"method", attr(method_of(node))},
+             {"coordinate_transformation_mode", attr(coordinates)},
+             {"rounding_method", attr(nearest)},
+             {"cubic_alpha", attr(float_attr(node, "cubic_coeff_a", -0.75))},
+             {"cubic_exclude", attr(int_attr(node, "exclude_outside", 0) != 0)}});
 }
 
 void upsample(Importer& importer, const Node& node) {
@@ -109,9 +110,9 @@ void upsample(Importer& importer, const Node& node) {
     scales = importer.require_numbers(node, 1);
   scale_by(scales, resized_axes(node, extents.before.size()), &extents);
   resize_to(importer, node, extents,
-            {{"method", text(method_of(node))},
-             {"coordinate_transformation_mode", text("asymmetric")},
-             {"rounding_method", text("floor")}});
+            {{"method", attr(method_of(node))},
+             {"coordinate_transformation_mode", attr("asymmetric")},
+             {"rounding_method", attr("floor")}});
 }
 
 constexpr ConverterRow kConverters[] = {{"Resize", resize}, {"Upsample", upsample}};

@@ -139,12 +139,9 @@ Expr Importer::value(const Node& node, size_t input) {
   if (found != values_.end()) return found->second;
   auto elements = known_.find(name);
   if (elements == known_.end()) throw InternalError("value \"{}\" is not there", name);
-  const Expr shape =
-      relax::ShapeExprNode::make(elements->second, ir::Type(relax::shape_type(elements->second)));
+  const Expr shape = relax::shape_expr(elements->second);
   Expr tensor = bind(node, "relax.shape_to_tensor", {shape});
-  if (scalars_.count(name))
-    tensor = bind(node, "relax.reshape",
-                  {tensor, relax::ShapeExprNode::make(relax::Shape{}, ir::Type(relax::shape_type({})))});
+  if (scalars_.count(name)) tensor = reshaped(node, tensor, {});
   define(name, tensor);
   return tensor;
 }
@@ -206,7 +203,7 @@ void Importer::pass_on(const Node& node) {
 }
 
 void Importer::define_constant(const std::string& name, const runtime::Tensor& data) {
-  define(name, constant_of(data));
+  define(name, relax::make_constant(data));
   const bool is_int64 = data.dtype() == kInt64, is_int32 = data.dtype() == kInt32;
   if (data.ndim() > 1 || !(is_int64 || is_int32) || data.num_elements() > 1024) return;
   relax::Shape elements;
@@ -220,7 +217,7 @@ Expr Importer::bind(const Node& node, std::string_view op, std::vector<Expr> arg
 }
 
 Expr Importer::reshaped(const Node& node, const Expr& value, const relax::Shape& shape) {
-  return bind(node, "relax.reshape", {value, shape_value(shape)});
+  return bind(node, "relax.reshape", {value, relax::shape_expr(shape)});
 }
 
 void Importer::define_fields(const Node& node, const Expr& tuple) {

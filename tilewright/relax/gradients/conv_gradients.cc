@@ -70,7 +70,7 @@ void of_conv(Backward& b) {
     b.add(0, apply(fmt::format("nn.conv{}d_transpose", kSpatial), {grad, b.x(1)}, transposed));
   }
   AttrMap same = attrs;
-  same.set("out_dtype", options_detail::write(DataType::void_()));
+  same.set("out_dtype", attr(DataType::void_()));
   b.add(1, apply(fmt::format("grad.conv{}d_weight_backward", kSpatial), {grad, b.x(0), b.x(1)}, same));
 }
 

@@ -80,7 +80,7 @@ void of_prod(Backward& b) {
 void of_cumsum(Backward& b) {
   AttrMap attrs = b.call()->attrs;
   attrs.set("reverse", attr(!attrs.get_bool("reverse", false)));
-  attrs.set("dtype", options_detail::write(DataType::void_()));
+  attrs.set("dtype", attr(DataType::void_()));
   const bool is_flat = !attrs.contains("axis");
   const Value sums = apply("cumsum", {b.grad()}, attrs);
   b.add(0, is_flat ? reshape(sums, b.shape(0)) : sums);

@@ -192,11 +192,11 @@ class Alterer {
     return permuted(reshaped(value, layout.split), layout.axes);
   }
   static Expr reshaped(const Expr& value, const Shape& shape) {
-    return call_op("relax.reshape", {value, ShapeExprNode::make(shape, Type(shape_type(shape)))});
+    return call_op("relax.reshape", {value, shape_expr(shape)});
   }
   static Expr permuted(const Expr& value, const std::vector<int64_t>& axes) {
     AttrMap attrs;
-    attrs.set("axes", options_detail::write(axes));
+    attrs.set("axes", attr(axes));
     return call_op("relax.permute_dims", {value}, attrs);
   }
 

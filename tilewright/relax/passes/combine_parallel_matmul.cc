@@ -98,9 +98,9 @@ Expr combined(std::vector<Binding>& bindings, const Group& group) {
   }
   const auto last = static_cast<int64_t>(known_shape(weights[0])->size()) - 1;
   AttrMap columns, pieces;
-  columns.set("axis", options_detail::write(last));
-  pieces.set("indices_or_sections", options_detail::write(starts));
-  pieces.set("axis", options_detail::write(int64_t{-1}));
+  columns.set("axis", attr(last));
+  pieces.set("indices_or_sections", attr(starts));
+  pieces.set("axis", attr(int64_t{-1}));
   const CallNode* first = group.front().call;
   const Expr weight =
       define(bindings, "weights", call_op("relax.concat", {TupleNode::make(std::move(weights))}, columns));

@@ -176,7 +176,7 @@ class Converter {
     // [n, c] is the same both ways; other results that lose dimensions would have to be permuted
     if (!keeps && axes != std::vector<int64_t>{1, 2}) return false;
     AttrMap attrs = call->attrs;
-    attrs.set("axis", options_detail::write(axes));
+    attrs.set("axis", attr(axes));
     const Expr value = call_op(op_name(call), {last(call->args[0])}, attrs, call->span);
     if (keeps)
       bind(var, value);
@@ -212,8 +212,7 @@ class Converter {
       std::vector<int64_t> shape = *constant_shape(expr);
       shape.insert(shape.begin(), 4 - shape.size(), 1);
       const Shape wide = extents(shape);
-      whole =
-          define(call_op("relax.reshape", {expr, ShapeExprNode::make(wide, Type(shape_type(wide)))}), "wide");
+      whole = define(call_op("relax.reshape", {expr, shape_expr(wide)}), "wide");
     }
     const Expr twin = define(permuted(whole, kToLast), "last");
     twins_[expr.get()] = ref_as<VarBaseNode>(twin);
@@ -223,7 +222,7 @@ class Converter {
 
   static Expr permuted(const Expr& expr, const std::vector<int64_t>& axes) {
     AttrMap attrs;
-    attrs.set("axes", options_detail::write(axes));
+    attrs.set("axes", attr(axes));
     return call_op("relax.permute_dims", {expr}, attrs);
   }
 

@@ -152,13 +152,11 @@ class Decomposition {
   }
   Expr reduce(const std::string& name, const Expr& value, const Axes& axes, bool keepdims) {
     AttrMap attrs;
-    attrs.set("axis", options_detail::write(axes));
-    attrs.set("keepdims", options_detail::write(keepdims));
+    attrs.set("axis", attr(axes));
+    attrs.set("keepdims", attr(keepdims));
     return define(call_op("relax." + name, {value}, attrs, call_->span));
   }
-  Expr reshape(const Expr& value, const Shape& shape) {
-    return op("reshape", {value, ShapeExprNode::make(shape, Type(shape_type(shape)))});
-  }
+  Expr reshape(const Expr& value, const Shape& shape) { return op("reshape", {value, shape_expr(shape)}); }
 
   // `value`, which has the extents of `axes`, with extent 1 along all others.
   Expr spread(const Expr& value, const std::vector<size_t>& axes) {
@@ -199,15 +197,8 @@ class Decomposition {
 
   // A constant without dimensions of the call's dtype.
   Expr number(double value) {
-    if (dtype_ == DataType::float_(64))
-      return make_constant(runtime::Tensor::copy_of(&value, sizeof value, runtime::Shape{}, dtype_));
-    const auto narrow = static_cast<float>(value);
-    const Expr constant =
-        make_constant(runtime::Tensor::copy_of(&narrow, sizeof narrow, runtime::Shape{}, kFloat32));
-    if (dtype_ == kFloat32) return constant;
-    AttrMap attrs;
-    attrs.set("dtype", options_detail::write(dtype_));
-    return define(call_op("relax.astype", {constant}, attrs));
+    if (dtype_ == kFloat32 || dtype_ == DataType::float_(64)) return make_scalar(value, dtype_);
+    return define(call_op("relax.astype", {make_scalar(value, kFloat32)}, {{"dtype", attr(dtype_)}}));
   }
 
   const Call& call_;

@@ -31,12 +31,8 @@ struct Linear {
   int64_t num_channels = 0;
 };
 
-Expr shape_expr(const std::vector<int64_t>& values) {
-  const Shape shape = extents(values);
-  return ShapeExprNode::make(shape, Type(shape_type(shape)));
-}
 Expr reshape(const Expr& x, const std::vector<int64_t>& shape) {
-  return call_op("relax.reshape", {x, shape_expr(shape)});
+  return call_op("relax.reshape", {x, shape_expr(extents(shape))});
 }
 Expr add(const Expr& a, const Expr& b) { return call_op("relax.add", {a, b}); }
 Expr subtract(const Expr& a, const Expr& b) { return call_op("relax.subtract", {a, b}); }
@@ -47,12 +43,6 @@ std::vector<int64_t> along(size_t ndim, size_t axis, int64_t size) {
   std::vector<int64_t> shape(ndim, 1);
   shape[axis] = size;
   return shape;
-}
-
-DataType dtype_of(const Expr& expr) {
-  const Type type = type_of(expr);
-  const auto* tensor = type.as<TensorTypeNode>();
-  return tensor ? tensor->dtype : DataType::void_();
 }
 
 std::optional<Linear> linear_of(const CallNode* call) {
@@ -166,11 +156,11 @@ class Folding {
     const int64_t size = constant_shape(norm->args[1])->at(0);
     const std::vector<int64_t> shape =
         along(static_cast<size_t>(type->ndim), static_cast<size_t>(axis), size);
-    const Constant epsilon = make_constant(scalar(norm->attrs.get_float("epsilon", 1e-5), type->dtype));
+    const Constant epsilon = make_scalar(norm->attrs.get_float("epsilon", 1e-5), type->dtype);
     const Expr deviation = call_op("relax.sqrt", {add(norm->args[4], epsilon)});
     const bool has_scale = norm->attrs.get_bool("scale", true),
                has_shift = norm->attrs.get_bool("center", true);
-    const Expr one = make_constant(scalar(1.0, type->dtype));
+    const Expr one = make_scalar(1.0, type->dtype);
     Expr scale = call_op("relax.divide", {has_scale ? norm->args[1] : one, deviation});
     Expr shift = multiply(norm->args[3], scale);
     shift = has_shift ? subtract(norm->args[2], shift) : Expr(call_op("relax.negative", {shift}));
@@ -180,12 +170,6 @@ class Folding {
       return result(var, with_bias(scaled, reshape(shift, shape)));
     }
     return add(multiply(norm->args[0], reshape(scale, shape)), reshape(shift, shape));
-  }
-
-  static runtime::Tensor scalar(double value, DataType dtype) {
-    const auto number = static_cast<float>(value);
-    if (dtype == kFloat32) return runtime::Tensor::copy_of(&number, sizeof number, runtime::Shape{}, dtype);
-    return runtime::Tensor::copy_of(&value, sizeof value, runtime::Shape{}, dtype);
   }
 
   // `scale`: any shape that holds one number, or one per channel

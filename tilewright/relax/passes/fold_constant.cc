@@ -90,7 +90,7 @@ class Folder {
     const std::string_view name = op_name(call.get());
     if (name == "relax.shape_of") {
       const Shape* shape = known_shape(call->args[0]);
-      return shape ? Expr(ShapeExprNode::make(*shape, Type(shape_type(*shape)))) : Expr();
+      return shape ? Expr(shape_expr(*shape)) : Expr();
     }
     if (name == "relax.tensor_to_shape") {
       const auto* known = is<ConstantNode>(call->args[0]) ? call->type.as<ShapeTypeNode>() : nullptr;

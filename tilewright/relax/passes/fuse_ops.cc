@@ -194,7 +194,7 @@ class GroupFunction {
     });
     if (missing.empty()) return;
     params_.push_back(VarNode::make("s", Type(shape_type(missing))));
-    args_.push_back(ShapeExprNode::make(missing, Type(shape_type(missing))));
+    args_.push_back(shape_expr(missing));
   }
 
   template <class F>

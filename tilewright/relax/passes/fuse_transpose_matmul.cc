@@ -50,7 +50,7 @@ class Transposes {
     const Operand w = as_it_lies(call->args[1], (has_batch ? batch : "") + "bc");
     if (x.letters.empty() || w.letters.empty()) return nullptr;
     AttrMap attrs;
-    attrs.set("subscripts", options_detail::write(x.letters + "," + w.letters + "->" + batch + "ac"));
+    attrs.set("subscripts", attr(x.letters + "," + w.letters + "->" + batch + "ac"));
     const Expr operands = TupleNode::make(std::vector<Expr>{x.value, w.value});
     const Call product = call_op("relax.einsum", {operands}, attrs, call->span);
     return with(product, [&](CallNode& changed) { changed.type = call->type; });

@@ -98,7 +98,7 @@ class Lifter {
     if (!captured.dims.empty()) {
       Shape extents(captured.dims.begin(), captured.dims.end());
       params.push_back(VarNode::make("dims", Type(shape_type(extents))));
-      bound.push_back(ShapeExprNode::make(extents, Type(shape_type(extents))));
+      bound.push_back(shape_expr(extents));
       own.push_back(params.back());
     }
     const GlobalVar name = builder_.add_func(placeholder(func, params), "lifted_" + self->name_hint);

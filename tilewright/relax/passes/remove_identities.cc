@@ -110,7 +110,7 @@ class Simplifier {
     for (int64_t axis : outer) axes.push_back(inner.at(static_cast<size_t>(axis)));
     const Call joined = with(call, [&](CallNode& changed) {
       changed.args[0] = source->args[0];
-      changed.attrs.set("axes", options_detail::write(axes));
+      changed.attrs.set("axes", attr(axes));
     });
     const Expr shorter = simplified_permute(joined.get());
     return shorter ? shorter : Expr(joined);
@@ -133,7 +133,7 @@ class Simplifier {
 
   // reshape(x, shape) in place of `call`, of the same type
   static Call reshaped(const Expr& x, const Shape& shape, const CallNode* call) {
-    const Expr wanted = ShapeExprNode::make(shape, Type(shape_type(shape)));
+    const Expr wanted = shape_expr(shape);
     const Call result = call_op("relax.reshape", {x, wanted}, {}, call->span);
     return with(result, [&](CallNode& changed) { changed.type = call->type; });
   }

@@ -80,7 +80,7 @@ Function with_views(const IRModule& module, const Function& func) {
     const Call call = self.children(node);
     if (op_name(node) != "relax.call_tir" || !is_view(node)) return call;
     const Shape& shape = *known_shape(call->type_args[0].as<TensorTypeNode>());
-    const Expr wanted = ShapeExprNode::make(shape, Type(shape_type(shape)));
+    const Expr wanted = shape_expr(shape);
     const Call view =
         call_op("relax.reshape", {call->args[1].as<TupleNode>()->elements[0], wanted}, {}, call->span);
     return with(view, [&](CallNode& changed) { changed.type = call->type; });

@@ -214,7 +214,7 @@ class MixedPrecision {
     const bool has_out_dtype = choice == Choice::kAlways && call->attrs.contains("out_dtype");
     return with(Call(call), [&](CallNode& node) {
       for (Expr& arg : node.args) arg = low(arg, true);
-      if (has_out_dtype) node.attrs.set("out_dtype", options_detail::write(options_.out_dtype));
+      if (has_out_dtype) node.attrs.set("out_dtype", attr(options_.out_dtype));
       node.type = nullptr;
     });
   }
@@ -225,7 +225,7 @@ class MixedPrecision {
   }
 
   static Expr astype(const Expr& value, DataType dtype) {
-    return call_op("relax.astype", {value}, {{"dtype", options_detail::write(dtype)}});
+    return call_op("relax.astype", {value}, {{"dtype", attr(dtype)}});
   }
 
   // `expr`, an operand or a tuple of them, with float32 values in low precision.

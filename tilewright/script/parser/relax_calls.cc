@@ -90,8 +90,7 @@ Value call_tir(Parser& parser, Args& args, std::string_view name) {
   std::vector<ir::Expr> operands{callee, tuple_of(parser, inputs)};
   if (extra && !extra->value.is_none()) {
     relax::Shape extents = to_shape(parser, extra->value, extra->place);
-    operands.push_back(
-        relax::ShapeExprNode::make(extents, ir::Type(relax::shape_type(extents)), parser.span(extra->place)));
+    operands.push_back(relax::shape_expr(extents, parser.span(extra->place)));
   }
   AttrMap attrs;
   if (inplace) attrs.set("inplace_indices", parser.to_object(inplace->value, inplace->place));
@@ -242,7 +241,7 @@ Value literal(Parser& parser, std::string_view name, Args& args) {
   args.done();
   if (name == "shape") {
     relax::Shape extents = to_shape(parser, value.value, value.place);
-    return relax::ShapeExprNode::make(extents, ir::Type(relax::shape_type(extents)), args.span);
+    return relax::shape_expr(extents, args.span);
   }
   if (name == "str")
     return to_graph(parser, parser.to_string(value.value, value.place, "the argument"), args.place);

@@ -53,7 +53,7 @@ ir::Expr operand(Parser& parser, const Arg& arg) {
     extents.push_back(is_number ? parser.to_prim(item, arg.place, kInt64)
                                 : to_extent(parser, item, arg.place));
   }
-  return relax::ShapeExprNode::make(extents, ir::Type(relax::shape_type(extents)), parser.span(arg.place));
+  return relax::shape_expr(extents, parser.span(arg.place));
 }
 
 ObjectRef attribute(Parser& parser, const Arg& arg, const ir::OptionInfo& option) {
