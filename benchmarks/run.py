@@ -15,6 +15,7 @@ import platform
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 import tomllib
 from pathlib import Path
@@ -94,9 +95,11 @@ def time_in_turns(calls: dict, seconds: float) -> dict[str, dict[str, float]]:
     return {peer: summary(values) for peer, values in times.items()}
 
 
-def seconds_of_process(code: str) -> float:
+def seconds_of_process(code: str, cache: str = "") -> float:
+    """What a new process takes; kernels that it compiles are kept in the folder `cache`, or not at all."""
+    env = os.environ | ({"TILEWRIGHT_CACHE_DIR": cache, "TILEWRIGHT_CACHE_MB": "500"} if cache else {})
     start = time.perf_counter()
-    subprocess.run([sys.executable, "-c", code], check=True, stdin=subprocess.DEVNULL)
+    subprocess.run([sys.executable, "-c", code], check=True, stdin=subprocess.DEVNULL, env=env)
     return time.perf_counter() - start
 
 
@@ -147,12 +150,15 @@ def measure_once(case: dict) -> dict[str, float]:
         )
         work = f"tilewright.VirtualMachine(tilewright.compile({str(ROOT / case['file'])!r}))['main'](*inputs.values())"
         return {"bytes": peak_bytes(run + work) - peak_bytes(run + "pass")}
-    empty = "pass"
-    code = "import tilewright"
-    if case["kind"] == "compile":
-        empty = code
-        code += f"; tilewright.compile({str(ROOT / case['file'])!r}, target='llvm')"
-    times = [seconds_of_process(code) - seconds_of_process(empty) for _ in range(5)]
+    if case["kind"] == "import":
+        return summary(
+            [seconds_of_process("import tilewright") - seconds_of_process("pass") for _ in range(5)]
+        )
+    code = f"import tilewright; tilewright.compile({str(ROOT / case['file'])!r}, target='llvm')"
+    with tempfile.TemporaryDirectory() as folder:
+        cache = folder if case["kind"] == "compile_cached" else ""
+        seconds_of_process(code, cache)
+        times = [seconds_of_process(code, cache) - seconds_of_process("import tilewright") for _ in range(5)]
     return summary(times)
 
 
@@ -198,6 +204,7 @@ def load_adapters(names: list[str], num_threads: int) -> dict:
 
 def run_child(names: list[str], num_threads: int, peers: list[str] | None, seconds: float) -> list[dict]:
     """In a process that has `num_threads`: every case's results."""
+    os.environ["TILEWRIGHT_CACHE_MB"] = "0"  # what compiles does so from the start
     cases = tomllib.loads((FOLDER / "cases.toml").read_text())
     results = []
     for name in names:

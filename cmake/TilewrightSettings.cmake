@@ -44,7 +44,8 @@ endif()
 if(TILEWRIGHT_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
-add_link_options(-fuse-ld=lld)
+# the build ID names the compiler whose code is kept on disk (driver/kernel_cache.h)
+add_link_options(-fuse-ld=lld -Wl,--build-id)
 
 find_package(Threads REQUIRED)
 # Python_EXECUTABLE, which tools/build.sh sets, chooses among several.  Without nanobind there is no extension module.

@@ -27,6 +27,29 @@ def test_writes_a_library_and_tells_the_stages(command, affine, tmp_path):
     assert files(tmp_path) == ["model.onnx", "model.so"]
 
 
+def test_a_second_run_takes_kernels_from_the_cache(command, affine, tmp_path, monkeypatch):
+    monkeypatch.setenv("TILEWRIGHT_CACHE_MB", "1")
+    monkeypatch.setenv("TILEWRIGHT_CACHE_DIR", str(tmp_path / "cache"))
+    first = command("compile", affine, "-o", "first.so")
+    second = command("compile", affine, "-o", "second.so")
+    assert ["cached" in done.err for done in (first, second)] == [False, True]
+    assert "compile kernels, 1 cached" in second.err
+    assert (tmp_path / "first.so").read_bytes() == (tmp_path / "second.so").read_bytes()
+    lowered = command("inspect", affine, "--stage", "asm")
+    monkeypatch.setenv("TILEWRIGHT_CACHE_MB", "0")
+    assert lowered.out == command("inspect", affine, "--stage", "asm").out != ""
+
+
+def test_a_cache_size_that_is_no_number(command, affine, monkeypatch):
+    monkeypatch.setenv("TILEWRIGHT_CACHE_MB", "much")
+    done = command("compile", affine, "-o", "model.so", "-q")
+    assert (done.code, done.err) == (
+        2,
+        'error: TILEWRIGHT_CACHE_MB is "much", expected 0 to 1000000000\n'
+        "help: it is how many 10^6 bytes of compiled kernels are kept on disk, 0 for none\n",
+    )
+
+
 def test_quiet(command, affine):
     done = command("compile", affine, "-o", "model.so", "--quiet")
     assert (done.code, done.err) == (0, "")

@@ -40,9 +40,10 @@ bool is_loop_program(const ir::BaseFunc& func) { return ir::is<tir::PrimFuncNode
 // The lowered functions of all kernels, or of the one called `name`.
 std::vector<ir::IRModule> lowered_kernels(const driver::CompiledModule& module, const std::string& name) {
   const std::vector<std::string> names = module.names();
-  if (name.empty()) return module.lowered();
+  const std::vector<ir::IRModule> lowered = module.lowered();
+  if (name.empty()) return lowered;
   for (size_t n = 0; n < names.size(); ++n) {
-    if (names[n] == name) return {module.lowered()[n]};
+    if (names[n] == name) return {lowered[n]};
   }
   throw UserError("there is no kernel \"{}\"", name)
       .help("{}", nearest_names_text(name, std::vector<std::string_view>(names.begin(), names.end())));
@@ -93,7 +94,7 @@ constexpr Stage kStages[] = {
     {"schedule", "the loop programs after their schedules", true,
      [](const ir::IRModule&, const driver::Executable* compiled, const std::string& function) {
        ir::IRModule scheduled = ir::IRModuleNode::make();
-       for (const driver::KernelSchedule& kernel : compiled->schedules)
+       for (const driver::KernelSchedule& kernel : driver::kernel_schedules(compiled->kernels))
          scheduled = ir::with_function(scheduled, kernel.function, kernel.func);
        return script_of(scheduled, function, is_loop_program);
      }},
@@ -171,7 +172,7 @@ std::string schedules_text(const Options& options) {
   Json list = Json::array();
   std::string text;
   std::vector<std::string_view> names;
-  for (const driver::KernelSchedule& kernel : compiled.schedules) {
+  for (const driver::KernelSchedule& kernel : driver::kernel_schedules(compiled.kernels)) {
     names.push_back(kernel.function);
     if (!options.function.empty() && options.function != kernel.function) continue;
     list.push_back(schedule_json(kernel));

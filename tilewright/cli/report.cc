@@ -111,10 +111,13 @@ void Progress::stage(const std::string& name, double seconds) {
 
 void Progress::operator()(const driver::StageTime& time) {
   if (time.function.empty()) {
-    if (time.stage != "link") stage(time.stage, time.seconds);
+    if (time.stage == "link") return;
+    const bool has_cached = time.stage == "compile kernels" && num_cached_ > 0;
+    stage(has_cached ? fmt::format("{}, {} cached", time.stage, num_cached_) : time.stage, time.seconds);
     return;
   }
-  if (is_quiet_ || !is_terminal_ || time.stage != "codegen") return;
+  if (time.stage == "cached") ++num_cached_;
+  if (is_quiet_ || !is_terminal_ || (time.stage != "codegen" && time.stage != "cached")) return;
   print_aside(fmt::format("\r  compile kernels: {} ready", ++num_kernels_));
 }
 

@@ -37,7 +37,7 @@ class Progress {
 
  private:
   bool is_quiet_, is_terminal_;
-  int num_kernels_ = 0;
+  int num_kernels_ = 0, num_cached_ = 0;
 };
 
 }  // namespace tilewright::cli

@@ -6,9 +6,10 @@
 #include <atomic>
 #include <chrono>
 #include <mutex>
+#include <optional>
 
 #include "tilewright/driver/compiled_module.h"
-#include "tilewright/lower/passes/inline_calls.h"
+#include "tilewright/driver/kernel_cache.h"
 #include "tilewright/runtime/interrupt.h"
 #include "tilewright/runtime/thread_pool.h"
 #include "tilewright/support/error.h"
@@ -16,27 +17,21 @@
 namespace tilewright::driver {
 namespace {
 
-struct Kernel {
-  std::string name;
-  tir::PrimFunc func;
-  schedule::DefaultSchedule scheduled;
-  ir::IRModule lowered;
-  std::string object;
-};
-
 /// Tells options.on_stage what a stage took; stages of different functions end on different threads.
 class Timer {
  public:
   Timer(const BuildOptions& options, std::mutex& mutex, std::string stage, std::string function)
       : options_(options), mutex_(mutex), stage_(std::move(stage)), function_(std::move(function)) {}
   ~Timer() {
-    if (!options_.on_stage) return;
+    if (!options_.on_stage || is_cancelled_) return;
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin_;
     std::lock_guard lock(mutex_);
     options_.on_stage({stage_, function_, taken.count()});
   }
+  void cancel() { is_cancelled_ = true; }
 
  private:
+  bool is_cancelled_ = false;
   const BuildOptions& options_;
   std::mutex& mutex_;
   std::string stage_, function_;
@@ -53,58 +48,51 @@ void stop_if_asked(std::atomic<bool>* is_interrupted) {
   }
 }
 
-std::vector<Kernel> kernels_of(const ir::IRModule& module) {
-  std::vector<Kernel> kernels;
-  for (size_t n = 0; n < module->functions.size(); ++n) {
-    const tir::PrimFunc func = ir::ref_as<tir::PrimFuncNode>(module->functions[n]);
-    if (!func) continue;
-    std::string name = func->attrs.get_string("global_symbol", module->global_vars[n]->name_hint);
-    for (const Kernel& other : kernels) {
-      if (other.name == name)
-        throw UserError(func, "two functions of the module have the global_symbol \"{}\"", name);
+// Code for the kernel, from `cache` if there is one and it has it.  Returns  whether the cache grew.
+bool compile_kernel(Kernel& kernel, const Generator& generator, const BuildOptions& options,
+                    std::mutex& mutex, const std::optional<KernelCache>& cache) {
+  const std::optional<Hash128> key = cache ? cache_key(kernel, generator) : std::nullopt;
+  if (key) {
+    Timer timer(options, mutex, "cached", kernel.name);
+    if (std::optional<std::string> object = cache->find(*key)) {
+      kernel.object = std::move(*object);
+      return false;
     }
-    kernels.push_back({std::move(name), lower::inline_calls(module, func), {}, {}, {}});
+    timer.cancel();
   }
-  return kernels;
+  schedule::DefaultSchedule scheduled;
+  {
+    Timer timer(options, mutex, "schedule", kernel.name);
+    scheduled = schedule_kernel(kernel, generator);
+  }
+  {
+    Timer timer(options, mutex, "lower", kernel.name);
+    kernel.lowered = generator.lower(kernel.name, scheduled.func);
+  }
+  if (!generator.object) return false;
+  Timer timer(options, mutex, "codegen", kernel.name);
+  kernel.object = generator.object(kernel.lowered);
+  if (key) cache->add(*key, kernel.object);
+  return key.has_value();
 }
 
 }  // namespace
 
 runtime::Module build(const ir::IRModule& module, const ir::Target& target, const BuildOptions& options) {
   const Generator generator = make_generator(target);
-  std::vector<Kernel> kernels = kernels_of(module);
+  std::vector<Kernel> kernels = kernels_of(module, options.schedules);
   std::mutex mutex;
-  std::atomic<bool> is_interrupted = false;
+  std::atomic<bool> is_interrupted = false, has_cache_grown = false;
+  const std::optional<KernelCache> cache = KernelCache::of_user();
   runtime::parallel_for(static_cast<int64_t>(kernels.size()), 1, [&](int64_t begin, int64_t end) {
     for (int64_t n = begin; n < end && !is_interrupted; ++n) {
       stop_if_asked(&is_interrupted);
-      Kernel& kernel = kernels[static_cast<size_t>(n)];
-      if (options.schedules && generator.rules_for) {
-        Timer timer(options, mutex, "schedule", kernel.name);
-        kernel.scheduled = schedule::schedule_by_rules(kernel.name, kernel.func, *generator.rules_for);
-        kernel.func = kernel.scheduled.func;
-      }
-      {
-        Timer timer(options, mutex, "lower", kernel.name);
-        kernel.lowered = generator.lower(kernel.name, kernel.func);
-      }
-      if (!generator.object) continue;
-      Timer timer(options, mutex, "codegen", kernel.name);
-      kernel.object = generator.object(kernel.lowered);
+      if (compile_kernel(kernels[static_cast<size_t>(n)], generator, options, mutex, cache))
+        has_cache_grown = true;
     }
   });
-  std::vector<std::string> names, objects;
-  std::vector<ir::IRModule> lowered;
-  for (Kernel& kernel : kernels) {
-    if (options.traces)
-      options.traces->push_back({kernel.name, kernel.func, std::move(kernel.scheduled.trace),
-                                 std::move(kernel.scheduled.rejections)});
-    names.push_back(std::move(kernel.name));
-    lowered.push_back(std::move(kernel.lowered));
-    if (generator.object) objects.push_back(std::move(kernel.object));
-  }
-  auto* compiled = new CompiledModule(options.name, generator, std::move(names), std::move(lowered),
-                                      std::move(objects), options.blob);
+  if (has_cache_grown) cache->trim();
+  auto* compiled = new CompiledModule(options.name, generator, std::move(kernels), options.blob);
   runtime::Module result{Ref<runtime::ModuleObject>(compiled)};
   if (!generator.object) return result;  // compiled when it is needed
   Timer timer(options, mutex, "link", "");
@@ -127,6 +115,18 @@ std::vector<schedule::Rejection> schedule_by_rules(schedule::Schedule& sch, cons
       rejections.push_back(std::move(each));
   }
   return rejections;
+}
+
+std::vector<KernelSchedule> kernel_schedules(const runtime::Module& module) {
+  const CompiledModule* compiled = as_compiled(module);
+  if (!compiled) return {};
+  std::vector<KernelSchedule> schedules;
+  for (const Kernel& kernel : compiled->kernels()) {
+    schedule::DefaultSchedule scheduled = schedule_kernel(kernel, compiled->generator());
+    schedules.push_back({kernel.name, std::move(scheduled.func), std::move(scheduled.trace),
+                         std::move(scheduled.rejections)});
+  }
+  return schedules;
 }
 
 std::string get_source(const runtime::Module& module, const std::string& format) {

@@ -14,7 +14,7 @@ namespace tilewright::driver {
 
 /// What one stage of one build took.
 struct StageTime {
-  std::string stage;     // "schedule", "lower", "codegen", "link"
+  std::string stage;     // "cached", or "schedule", "lower" and "codegen"; "link"
   std::string function;  // empty for the whole module
   double seconds;
 };
@@ -36,19 +36,21 @@ struct BuildOptions {
   bool schedules = true;        // schedule functions that nobody has scheduled, where the target has rules
   std::string blob = {};        // bytes of a VM executable to carry (relax::vm_codegen)
   StageObserver on_stage = {};  // told when a stage ended; one call at a time, from any thread
-  std::vector<KernelSchedule>* traces = nullptr;  // filled if given, in the order of the functions
 };
 
 /// The PrimFuncs of `module` compiled for `target`, each under its global_symbol or, without one, its name.
-/// Functions are compiled on several threads.  What is not a PrimFunc is left out.  Code for another machine
-/// can be exported, not run. Raises UserError or Unsupported with the function's name for what cannot be
-/// compiled.
+/// Functions are compiled on several threads; code that the same compiler made before is taken from disk
+/// (driver/kernel_cache.h).  What is not a PrimFunc is left out.  Code for another machine can be exported,
+/// not run. Raises UserError or Unsupported with the function's name for what cannot be compiled.
 runtime::Module build(const ir::IRModule& module, const ir::Target& target, const BuildOptions& options = {});
 /// One function, called by its global_symbol or "main".
 runtime::Module build(const tir::PrimFunc& func, const ir::Target& target, const BuildOptions& options = {});
 
 /// The rules of schedule/default on every function of `sch` that nobody has scheduled, as build runs them.
 std::vector<schedule::Rejection> schedule_by_rules(schedule::Schedule& sch, const ir::Target& target);
+
+/// What the rules did to each function of `module`, which build made; runs them again.
+std::vector<KernelSchedule> kernel_schedules(const runtime::Module& module);
 
 /// Text of what `module` was compiled to, in a format of its target: "ll" (LLVM IR, optimised), "asm", "c";
 /// "" is the first of them.

@@ -111,8 +111,7 @@ Executable build_graph(const ir::IRModule& module, const ir::Target& target, ir:
   BuildOptions options{.name = "model",
                        .schedules = context.opt_level > 0,
                        .blob = std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()),
-                       .on_stage = on_stage,
-                       .traces = &result.schedules};
+                       .on_stage = on_stage};
   result.kernels = build(result.legalized, target, options);
   stage("compile kernels");
   return result;

@@ -14,7 +14,6 @@ struct Executable {
   ir::IRModule legalized;                                        // the module after the graph passes
   std::vector<std::pair<std::string, relax::MemoryPlan>> plans;  // by graph function
   std::vector<StageTime> times;
-  std::vector<KernelSchedule> schedules;  // of each kernel, what the rules did; none at level 0
   /// A machine that runs it.
   runtime::vm::VirtualMachine machine() const { return runtime::vm::VirtualMachine(code, kernels); }
 };

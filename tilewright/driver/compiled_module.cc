@@ -1,28 +1,44 @@
 #include "tilewright/driver/compiled_module.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "tilewright/codegen/llvm/native.h"
+#include "tilewright/schedule/default/default.h"
 #include "tilewright/support/error.h"
 
 namespace tilewright::driver {
 
-CompiledModule::CompiledModule(std::string name, Generator generator, std::vector<std::string> function_names,
-                               std::vector<ir::IRModule> lowered, std::vector<std::string> objects,
+CompiledModule::CompiledModule(std::string name, Generator generator, std::vector<Kernel> kernels,
                                std::string blob)
     : ModuleObject(std::move(name)),
       generator_(std::move(generator)),
-      function_names_(std::move(function_names)),
-      lowered_(std::move(lowered)),
-      objects_(std::move(objects)),
+      kernels_(std::move(kernels)),
       blob_(std::move(blob)) {
   has_all_objects_ = static_cast<bool>(generator_.object);
-  if (has_all_objects_) objects_.push_back(generator_.library_object(function_names_, blob_));
+  if (!has_all_objects_) return;
+  for (Kernel& kernel : kernels_) objects_.push_back(std::exchange(kernel.object, {}));
+  objects_.push_back(generator_.library_object(names(), blob_));
+}
+
+std::vector<std::string> CompiledModule::names() const {
+  std::vector<std::string> names;
+  for (const Kernel& kernel : kernels_) names.push_back(kernel.name);
+  return names;
+}
+
+std::vector<ir::IRModule> CompiledModule::lowered() const {
+  std::vector<ir::IRModule> modules;
+  for (const Kernel& kernel : kernels_)
+    modules.push_back(kernel.lowered
+                          ? kernel.lowered
+                          : generator_.lower(kernel.name, schedule_kernel(kernel, generator_).func));
+  return modules;
 }
 
 void CompiledModule::complete_objects() const {
   if (has_all_objects_) return;
-  objects_ = {generator_.unit_object(lowered_), generator_.library_object(function_names_, blob_)};
+  objects_ = {generator_.unit_object(lowered()), generator_.library_object(names(), blob_)};
   has_all_objects_ = true;
 }
 
@@ -45,8 +61,9 @@ const runtime::Module& CompiledModule::load() const {
 }
 
 runtime::Function CompiledModule::find(std::string_view function_name) const {
-  if (std::find(function_names_.begin(), function_names_.end(), function_name) == function_names_.end())
-    return {};
+  const bool is_known = std::any_of(kernels_.begin(), kernels_.end(),
+                                    [&](const Kernel& kernel) { return kernel.name == function_name; });
+  if (!is_known) return {};
   return load().find_function(function_name);
 }
 

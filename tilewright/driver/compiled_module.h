@@ -2,26 +2,27 @@
 #pragma once
 #include <mutex>
 
-#include "tilewright/driver/target.h"
+#include "tilewright/driver/kernel.h"
 #include "tilewright/runtime/module.h"
 
 namespace tilewright::driver {
 
 class CompiledModule final : public runtime::ModuleObject {
  public:
-  CompiledModule(std::string name, Generator generator, std::vector<std::string> function_names,
-                 std::vector<ir::IRModule> lowered, std::vector<std::string> objects, std::string blob);
+  CompiledModule(std::string name, Generator generator, std::vector<Kernel> kernels, std::string blob);
 
   std::string kind() const override { return "jit"; }
   /// Raises Unsupported if the code is for another machine.
   runtime::Function find(std::string_view function_name) const override;
-  std::vector<std::string> names() const override { return function_names_; }
+  std::vector<std::string> names() const override;
   std::span<const std::byte> blob() const override;
 
   /// What made the code.
   const Generator& generator() const { return generator_; }
-  /// One for each function.
-  const std::vector<ir::IRModule>& lowered() const { return lowered_; }
+  /// The functions, without their objects.
+  const std::vector<Kernel>& kernels() const { return kernels_; }
+  /// One for each function; lowers what build took from the cache.
+  std::vector<ir::IRModule> lowered() const;
   /// The functions' code, then what a library exports besides (kernel_abi.h).  Compiles what build left for
   /// later.
   const std::vector<std::string>& objects() const;
@@ -32,8 +33,7 @@ class CompiledModule final : public runtime::ModuleObject {
   void complete_objects() const;
 
   Generator generator_;
-  std::vector<std::string> function_names_;
-  std::vector<ir::IRModule> lowered_;
+  std::vector<Kernel> kernels_;
   mutable std::vector<std::string> objects_;
   std::string blob_;
   mutable std::mutex mutex_;

@@ -32,6 +32,9 @@ struct Generator {
   bool is_host = false;  // it runs in this process
   /// The processor that the rules of schedule/default know; nothing: programs stay as they are.
   std::optional<schedule::Machine> rules_for = {};
+  /// All that `lower` and `object` depend on besides what they are given, as text; "" if their results cannot
+  /// be kept.
+  std::string code_key = {};
   /// Features of the CPU that the code may use, where that can differ within one architecture: "avx2".
   std::vector<std::string> features;
   /// The lowered functions (lower/lowered.h) of a loop program that users call `name`.

@@ -79,7 +79,7 @@ void bind_build(nb::module_& m) {
       .def_prop_ro("schedules",
                    [](const Executable& self) {
                      nb::dict schedules;
-                     for (const driver::KernelSchedule& each : self.schedules)
+                     for (const driver::KernelSchedule& each : driver::kernel_schedules(self.kernels))
                        schedules[nb::str(each.function.c_str())] = each.trace;
                      return schedules;
                    })

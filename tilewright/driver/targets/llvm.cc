@@ -37,6 +37,15 @@ ir::IRModule with_c_as_llvm(const ir::IRModule& lowered, const codegen::NativeTa
   });
 }
 
+// Bindings by place: a new field does not compile until it is in the text.
+std::string code_key(const codegen::NativeTarget& native, const schedule::Machine& machine) {
+  const auto& [triple, cpu, features, opt_level, is_host, vector_bits, fast_math, needed] = native;
+  const auto& [vector_bytes, registers, fma_per_cycle, fma_latency, l1, l2, cores] = machine;
+  return fmt::format("{} {} {} O{} {} {} {} {}; {} {} {} {} {} {} {}", triple, cpu, features, opt_level,
+                     is_host, vector_bits, fmt::join(fast_math, ","), fmt::join(needed, ","), vector_bytes,
+                     registers, fma_per_cycle, fma_latency, l1, l2, cores);
+}
+
 Generator make(const ir::Target& target) {
   const codegen::NativeTarget native = codegen::native_target(target);
   Generator generator;
@@ -45,6 +54,7 @@ Generator make(const ir::Target& target) {
       lacking.empty() ? native.triple : fmt::format("a CPU with {}", fmt::join(lacking, ", "));
   generator.is_host = native.is_host;
   generator.rules_for = machine_of(native, target);
+  generator.code_key = code_key(native, *generator.rules_for);
   generator.features = native.needed;
   generator.lower = [native](const std::string& name, const tir::PrimFunc& func) {
     return with_c_as_llvm(lower::lower_for_cpu(name, func), native);

@@ -1,0 +1,40 @@
+#include "tilewright/driver/kernel.h"
+
+#include "tilewright/driver/build_id.h"
+#include "tilewright/ir/services.h"
+#include "tilewright/lower/passes/inline_calls.h"
+#include "tilewright/schedule/default/default.h"
+#include "tilewright/support/error.h"
+
+namespace tilewright::driver {
+
+std::vector<Kernel> kernels_of(const ir::IRModule& module, bool are_left_to_rules) {
+  std::vector<Kernel> kernels;
+  for (size_t n = 0; n < module->functions.size(); ++n) {
+    const tir::PrimFunc func = ir::ref_as<tir::PrimFuncNode>(module->functions[n]);
+    if (!func) continue;
+    std::string name = func->attrs.get_string("global_symbol", module->global_vars[n]->name_hint);
+    for (const Kernel& other : kernels) {
+      if (other.name == name)
+        throw UserError(func, "two functions of the module have the global_symbol \"{}\"", name);
+    }
+    kernels.push_back({std::move(name), lower::inline_calls(module, func), are_left_to_rules});
+  }
+  return kernels;
+}
+
+schedule::DefaultSchedule schedule_kernel(const Kernel& kernel, const Generator& generator) {
+  if (!kernel.is_left_to_rules || !generator.rules_for) return {kernel.func, {}, {}};
+  return schedule::schedule_by_rules(kernel.name, kernel.func, *generator.rules_for);
+}
+
+std::optional<Hash128> cache_key(const Kernel& kernel, const Generator& generator) {
+  static const std::string compiler = build_id();
+  if (compiler.empty() || generator.code_key.empty()) return std::nullopt;
+  Hasher hasher;
+  hasher.add(compiler).add(generator.code_key).add(kernel.name).add(uint64_t{kernel.is_left_to_rules});
+  hasher.add(ir::save_json(kernel.func));  // names are in it, which messages of the code may say
+  return hasher.finish();
+}
+
+}  // namespace tilewright::driver

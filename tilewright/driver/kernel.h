@@ -1,0 +1,32 @@
+// One function of a module on its way to code.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "tilewright/driver/kernel_cache.h"
+#include "tilewright/driver/target.h"
+
+namespace tilewright::schedule {
+struct DefaultSchedule;
+}
+
+namespace tilewright::driver {
+
+struct Kernel {
+  std::string name;
+  tir::PrimFunc func;            // calls no other function of the module
+  bool is_left_to_rules = true;  // schedule/default runs on it, where the target has rules
+  ir::IRModule lowered = {};     // nothing until lower_kernel has run
+  std::string object = {};       // its code, if the target makes it function by function
+};
+
+/// The loop programs of `module`.  Raises UserError if two have the same name for callers.
+std::vector<Kernel> kernels_of(const ir::IRModule& module, bool are_left_to_rules);
+
+/// What the rules make of it; an empty trace if it is not left to them.
+schedule::DefaultSchedule schedule_kernel(const Kernel& kernel, const Generator& generator);
+
+/// The hash of all that its object is made of; nothing if the compiler or the generator has no name.
+std::optional<Hash128> cache_key(const Kernel& kernel, const Generator& generator);
+
+}  // namespace tilewright::driver
