@@ -44,7 +44,7 @@ endif()
 if(TILEWRIGHT_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
-# the build ID names the compiler whose code is kept on disk (driver/kernel_cache.h)
+# the build ID names the compiler whose code is kept on disk (driver/disk_cache.h)
 add_link_options(-fuse-ld=lld -Wl,--build-id)
 
 find_package(Threads REQUIRED)

@@ -10,7 +10,7 @@ def test_version(command):
     assert (done.code, done.out, done.err) == (0, "tilewright 0.1.0\n", "")
 
 
-@pytest.mark.parametrize("name", ["compile", "run", "bench", "inspect"])
+@pytest.mark.parametrize("name", ["compile", "run", "bench", "explain", "inspect"])
 def test_help_has_examples(command, name):
     done = command(name, "--help")
     assert (done.code, done.err) == (0, "")
@@ -23,7 +23,7 @@ def test_help_lists_the_commands(command):
     names = [
         line.split()[0] for line in done.out.split("Subcommands:\n")[1].splitlines() if line.startswith("  ")
     ]
-    assert names == ["compile", "run", "bench", "inspect"]
+    assert names == ["compile", "run", "bench", "explain", "inspect"]
 
 
 def test_no_command(command):

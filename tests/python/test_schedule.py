@@ -85,3 +85,19 @@ def test_the_page_of_primitives_is_up_to_date():
     tool = runpy.run_path(str(root / "tools" / "primitive_docs.py"))
     page = (root / "docs" / "primitives.md").read_text()
     assert page == tool["page"](), "run tools/primitive_docs.py"
+
+
+def test_explain_one_kernel():
+    chain = parse(CHAIN)
+    text = tilewright.schedule.by_rules(chain).explain()
+    assert text.startswith("peaks of ")
+    assert "\n\nmain\n  work    7e-05 MFLOP, 280 B in L1; 0.25 FLOP a byte\n" in text
+    assert "\n  next    " in text
+    assert "sch.compute_inline(" in text and "sch.vectorize(" in text
+    two = tilewright.IRModule({"f": chain, "g": chain})
+    with pytest.raises(tilewright.UserError) as error:
+        tilewright.Schedule(two).explain()
+    assert str(error.value) == "explain: the module has 2 functions\nhelp: choose one by sch.work_on(name)"
+    chosen = tilewright.Schedule(two)
+    chosen.work_on("g")
+    assert "\n\ng\n  work " in chosen.explain()

@@ -46,11 +46,10 @@ TEST(RegisterTile, OfMatrixProducts) {
 // ---- whole programs
 
 // Runs the rules and gives the program; checks the numbers, and that the trace makes the same program.
-IRModule scheduled(std::string_view text, const Machine& machine,
-                   std::vector<Rejection>* rejections = nullptr) {
+IRModule scheduled(std::string_view text, const Machine& machine, std::vector<Attempt>* attempts = nullptr) {
   const IRModule module = module_of(text);
   Schedule sch(module, {.seed = 1, .verify_steps = true});
-  std::vector<Rejection> found = schedule_by_rules(sch, "main", machine);
+  std::vector<Attempt> found = schedule_by_rules(sch, "main", machine);
   try {
     expect_same_numbers(module, sch.module());
   } catch (const Error& error) {
@@ -61,7 +60,7 @@ IRModule scheduled(std::string_view text, const Machine& machine,
   EXPECT_FALSE(first_mismatch(again.module(), sch.module()));
   Trace::load_json(sch.trace().save_json()).simplified().apply_to(loaded);
   EXPECT_FALSE(first_mismatch(loaded.module(), sch.module()));
-  if (rejections) *rejections = std::move(found);
+  if (attempts) *attempts = std::move(found);
   return sch.module();
 }
 
@@ -468,8 +467,8 @@ TEST(DefaultSchedule, PanelsOfALargeProductAreSharedOut) {
 
 // ---- what the rules leave alone
 
-TEST(DefaultSchedule, RejectionsSayWhy) {
-  std::vector<Rejection> rejections;
+TEST(DefaultSchedule, AttemptsSayWhyNot) {
+  std::vector<Attempt> attempts;
   scheduled(R"(
     @T.prim_func
     def main(A: T.Buffer((5, 7), "float32"), B: T.Buffer((5, 7), "float32"), C: T.Buffer((5,), "float32"), D: T.Buffer((5, 7), "float32")):
@@ -488,14 +487,16 @@ TEST(DefaultSchedule, RejectionsSayWhy) {
                 vi, vj = T.axis.remap("SS", [i, j])
                 D[vi, vj] = B[vi, vj] + T.float32(1)
   )",
-            kAvx2, &rejections);
+            kAvx2, &attempts);
   std::string text;
-  for (const Rejection& each : rejections)
+  for (const Attempt& each : attempts)
     text += fmt::format("{} | {} | {}\n", each.block, each.rule, each.reason);
   EXPECT_EQ(text,
             "B | inline | compute_inline: block B cannot be inlined: block B writes B, a parameter of the "
             "function\n"
-            "C | tile_sum | the block has another form\n");
+            "C | tile_sum | the block has another form\n"
+            "B | vectorize | \n"
+            "D | vectorize | \n");
 }
 
 TEST(DefaultSchedule, DoubledSumsStaySmall) {

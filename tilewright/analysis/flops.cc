@@ -1,6 +1,7 @@
 #include "tilewright/analysis/flops.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "tilewright/ir/walk.h"
 #include "tilewright/tir/op.h"
@@ -53,7 +54,8 @@ Count value_of(const PrimExpr& expr, const SizeOf& size_of) {
 
 class Counter {
  public:
-  explicit Counter(const SizeOf& size_of) : size_of_(size_of) {}
+  /// vector_bytes  lanes of whole vectors are counted; 0: operations
+  Counter(const SizeOf& size_of, int64_t vector_bytes) : size_of_(size_of), vector_bytes_(vector_bytes) {}
 
   // The operations of one execution of `node`.
   Count count(const ir::Object* node) {
@@ -61,7 +63,7 @@ class Counter {
     walk(
         node,
         [&](const ForNode* loop) {
-          total = sum(total, product(value_of(loop->extent, size_of_), count(loop->body.get())));
+          total = sum(total, count_loop(loop));
           return false;
         },
         [&](const BlockNode* block) {
@@ -98,26 +100,49 @@ class Counter {
   }
 
  private:
+  Count count_loop(const ForNode* loop) {
+    const Count extent = value_of(loop->extent, size_of_);
+    if (vector_bytes_ == 0 || loop->for_kind != ForKind::kVectorized)
+      return product(extent, count(loop->body.get()));
+    const Count outer = std::exchange(vector_extent_, product(vector_extent_, extent));
+    const Count total = count(loop->body.get());
+    vector_extent_ = outer;
+    return total;
+  }
+
   Count longer(const ir::Object* a, const ir::Object* b) {
     const Count first = a ? count(a) : 0, second = b ? count(b) : 0;
     return first && second ? Count(std::max(*first, *second)) : Count();
   }
 
-  static Count lanes(DataType dtype) { return dtype.is_scalable() ? Count() : Count(dtype.lanes); }
+  // What an operation on `dtype` counts.
+  Count lanes(DataType dtype) const {
+    if (dtype.is_scalable()) return {};
+    if (vector_bytes_ == 0) return dtype.lanes;
+    const Count used = product(vector_extent_, dtype.lanes);
+    const int64_t whole = std::max<int64_t>(vector_bytes_ * 8 / dtype.bits, 1);
+    return used ? Count((*used + whole - 1) / whole * whole) : Count();
+  }
 
-  static Count cost_of(const CallNode* call) {
+  Count cost_of(const CallNode* call) {
     const auto* op = call->op.as<ir::OpNode>();
     const BuiltinOp* builtin = op ? find_builtin(op->name) : nullptr;
     return call->dtype.is_float() && builtin && builtin->elementwise ? lanes(call->dtype) : Count(0);
   }
 
   const SizeOf& size_of_;
+  const int64_t vector_bytes_;
+  Count vector_extent_ = 1;  // of the vectorized loops around
 };
 
 }  // namespace
 
 std::optional<int64_t> count_flops(const PrimFunc& func, const SizeOf& size_of) {
-  return Counter(size_of).count(func->body.get());
+  return Counter(size_of, 0).count(func->body.get());
+}
+
+std::optional<int64_t> count_lanes(const PrimFunc& func, int64_t vector_bytes, const SizeOf& size_of) {
+  return Counter(size_of, vector_bytes).count(func->body.get());
 }
 
 }  // namespace tilewright::analysis

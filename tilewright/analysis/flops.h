@@ -16,4 +16,10 @@ using SizeOf = std::function<std::optional<int64_t>(const tir::VarNode*)>;
 /// Nothing if a loop has no known extent, there is a while loop, or the number does not fit.
 std::optional<int64_t> count_flops(const tir::PrimFunc& func, const SizeOf& size_of = {});
 
+/// The lanes of the instructions that do these operations: an operation in a vectorized loop or on a vector
+/// takes instructions on whole vectors of `vector_bytes`, any other takes one of them.  count_flops over this
+/// is the part of the lanes that does work.
+std::optional<int64_t> count_lanes(const tir::PrimFunc& func, int64_t vector_bytes,
+                                   const SizeOf& size_of = {});
+
 }  // namespace tilewright::analysis

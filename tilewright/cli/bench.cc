@@ -5,14 +5,12 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <map>
 #include <numeric>
 
-#include "tilewright/analysis/flops.h"
 #include "tilewright/cli/command.h"
 #include "tilewright/cli/json.h"
 #include "tilewright/cli/signature.h"
-#include "tilewright/relax/vm_codegen.h"
+#include "tilewright/explain/profile.h"
 #include "tilewright/runtime/thread_pool.h"
 #include "tilewright/support/error.h"
 
@@ -60,106 +58,6 @@ Latency measure(const Model& model, const std::vector<Value>& inputs, const Opti
   return latency;
 }
 
-/// What one kernel took of each call of main.
-struct KernelTime {
-  std::string name;
-  int64_t num_calls = 0;            // in one call of main
-  double seconds = 0;               // the median over calls of main
-  std::optional<double> flops = 0;  // of one call of main; nothing if unknown
-  std::vector<double> seconds_of_round = {};
-};
-
-/// Counts the FLOPs of calls: from the loop programs if they are there, else what the library's notes say.
-class FlopCounter {
- public:
-  explicit FlopCounter(const Model& model) : executable_(model.machine.executable()) {
-    if (!model.compiled) return;
-    const ir::IRModule& module = model.compiled->legalized;
-    for (size_t n = 0; n < module->functions.size(); ++n) {
-      const auto func = ir::ref_as<tir::PrimFuncNode>(module->functions[n]);
-      if (func) functions_[relax::kernel_symbol(module, module->global_vars[n]->name_hint)] = func;
-    }
-  }
-
-  std::optional<int64_t> flops(const runtime::vm::CallRecord& record) const {
-    const auto func = functions_.find(record.callee);
-    if (func != functions_.end()) return count(func->second, record.args);
-    return count(std::string(executable_.note(fmt::format("flops.{}", record.callee))), record.args);
-  }
-
- private:
-  // Symbolic sizes are those of the call's tensors, or integers that it was given.
-  static std::optional<int64_t> count(const tir::PrimFunc& func, std::span<const TilewrightAny> args) {
-    std::map<const tir::VarNode*, int64_t> sizes;
-    for (size_t n = 0; n < std::min(args.size(), func->params.size()); ++n) {
-      const tir::Buffer& buffer = func->buffers[n];
-      if (!buffer) {
-        if (args[n].type_index == kTilewrightInt) sizes[func->params[n].get()] = args[n].v_int64;
-        continue;
-      }
-      if (args[n].type_index != kTilewrightDLTensor) continue;
-      const auto* tensor = static_cast<const DLTensor*>(args[n].v_ptr);
-      for (size_t axis = 0; axis < buffer->shape.size() && axis < static_cast<size_t>(tensor->ndim); ++axis) {
-        if (const auto* var = buffer->shape[axis].as<tir::VarNode>()) sizes[var] = tensor->shape[axis];
-      }
-    }
-    return analysis::count_flops(func, [&](const tir::VarNode* var) -> std::optional<int64_t> {
-      const auto found = sizes.find(var);
-      return found == sizes.end() ? std::nullopt : std::optional(found->second);
-    });
-  }
-
-  // A note of driver/build_graph.cc: "1024", or "1024 * 0.1 + 5", where 0.1 is dimension 1 of argument 0.
-  static std::optional<int64_t> count(const std::string& note, std::span<const TilewrightAny> args) {
-    int64_t number = 0, rest = 0;
-    size_t param = 0, axis = 0;
-    const int num_read = std::sscanf(note.c_str(), "%ld * %zu.%zu + %ld", &number, &param, &axis, &rest);
-    if (num_read == 1) return number;
-    if (num_read != 4 || param >= args.size() || args[param].type_index != kTilewrightDLTensor) return {};
-    const auto* tensor = static_cast<const DLTensor*>(args[param].v_ptr);
-    int64_t result = 0;
-    if (axis >= static_cast<size_t>(tensor->ndim) ||
-        __builtin_mul_overflow(number, tensor->shape[axis], &result) ||
-        __builtin_add_overflow(result, rest, &result))
-      return {};
-    return result;
-  }
-
-  const runtime::vm::Executable& executable_;
-  std::map<std::string, tir::PrimFunc, std::less<>> functions_;
-};
-
-/// The kernels of one call of main, the most expensive first; times are medians of `rounds` calls.
-std::vector<KernelTime> profile(const Model& model, const std::vector<Value>& inputs, size_t rounds) {
-  const FlopCounter counter(model);
-  std::map<std::string, KernelTime, std::less<>> kernels;
-  size_t round = 0;
-  model.machine.set_profiler([&](const runtime::vm::CallRecord& record) {
-    KernelTime& kernel = kernels[std::string(record.callee)];
-    kernel.seconds_of_round.resize(rounds);
-    kernel.seconds_of_round[round] += static_cast<double>(record.duration_ns) * 1e-9;
-    if (round > 0) return;
-    ++kernel.num_calls;
-    const std::optional<int64_t> flops = counter.flops(record);
-    kernel.flops =
-        flops && kernel.flops ? std::optional(*kernel.flops + static_cast<double>(*flops)) : std::nullopt;
-  });
-  for (; round < rounds; ++round) (void)model.machine.invoke("main", inputs);
-  model.machine.set_profiler(nullptr);
-  std::vector<KernelTime> sorted;
-  for (auto& [name, kernel] : kernels) {
-    kernel.name = name;
-    auto middle = kernel.seconds_of_round.begin() + static_cast<std::ptrdiff_t>(rounds / 2);
-    std::nth_element(kernel.seconds_of_round.begin(), middle, kernel.seconds_of_round.end());
-    kernel.seconds = *middle;
-    sorted.push_back(std::move(kernel));
-  }
-  std::sort(sorted.begin(), sorted.end(), [](const KernelTime& a, const KernelTime& b) {
-    return std::tie(b.seconds, a.name) < std::tie(a.seconds, b.name);
-  });
-  return sorted;
-}
-
 struct Memory {
   int64_t arena = 0;  // tensors of known size between kernels; -1: its size depends on the inputs
   int64_t constants = 0;
@@ -184,11 +82,11 @@ Memory memory_of(const Model& model) {
 
 struct Result {
   Latency latency;
-  std::vector<KernelTime> kernels;
+  std::vector<explain::KernelTime> kernels;
   Memory memory;
 };
 
-std::string gflops_text(const KernelTime& kernel) {
+std::string gflops_text(const explain::KernelTime& kernel) {
   if (!kernel.flops || kernel.seconds <= 0) return "-";
   return *kernel.flops == 0 ? "" : fmt::format("{:.2f}", *kernel.flops / kernel.seconds * 1e-9);
 }
@@ -208,9 +106,9 @@ std::string table(const Result& result, const std::vector<Value>& inputs, const 
                       memory.arena < 0 ? "?" : bytes_text(static_cast<double>(memory.arena)),
                       bytes_text(static_cast<double>(memory.process_peak)));
   double total = 0;
-  for (const KernelTime& kernel : result.kernels) total += kernel.seconds;
+  for (const explain::KernelTime& kernel : result.kernels) total += kernel.seconds;
   std::vector<std::vector<std::string>> rows = {{"kernel", "calls", "time", "share", "GFLOP/s"}};
-  for (const KernelTime& kernel : result.kernels) {
+  for (const explain::KernelTime& kernel : result.kernels) {
     rows.push_back({kernel.name, std::to_string(kernel.num_calls), seconds_text(kernel.seconds),
                     fmt::format("{:.1f} %", kernel.seconds / total * 100), gflops_text(kernel)});
   }
@@ -223,7 +121,7 @@ std::string json(const Options& options, const Result& result, const std::vector
   Json input_list = Json::array(), kernels = Json::array();
   for (size_t n = 0; n < inputs.size(); ++n)
     input_list.push_back({{"name", model.main().parameters[n].name}, {"type", inputs[n].type_str()}});
-  for (const KernelTime& kernel : result.kernels) {
+  for (const explain::KernelTime& kernel : result.kernels) {
     Json row = {{"name", kernel.name}, {"calls", kernel.num_calls}, {"seconds", kernel.seconds}};
     row["flops"] = kernel.flops ? Json(*kernel.flops) : Json();
     kernels.push_back(std::move(row));
@@ -257,7 +155,10 @@ void run(const Options& options) {
   const std::vector<Value> inputs = make_inputs(options.input, model.main());
   Result result;
   result.latency = measure(model, inputs, options);
-  result.kernels = profile(model, inputs, std::min<size_t>(result.latency.seconds.size(), 100));
+  result.kernels =
+      explain::profile(model.machine, model.compiled ? model.compiled->legalized : ir::IRModule(), inputs,
+                       std::min<size_t>(result.latency.seconds.size(), 100))
+          .kernels;
   result.memory = memory_of(model);
   print(options.is_json ? json(options, result, inputs, model) : table(result, inputs, model));
 }

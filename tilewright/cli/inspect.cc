@@ -149,15 +149,19 @@ std::string stage_text(const Options& options) {
 std::string text_of(const driver::KernelSchedule& kernel) {
   std::string text = fmt::format("# {}\n{}", kernel.function, kernel.trace.str());
   if (!text.ends_with("\n")) text += "\n";
-  for (const schedule::Rejection& each : kernel.rejections)
-    text += fmt::format("# not {} for block {}: {}\n", each.rule, each.block, each.reason);
+  for (const schedule::Attempt& each : kernel.attempts) {
+    if (!each.reason.empty())
+      text += fmt::format("# not {} for block {}: {}\n", each.rule, each.block, each.reason);
+  }
   return text;
 }
 
 Json schedule_json(const driver::KernelSchedule& kernel) {
   Json rejections = Json::array();
-  for (const schedule::Rejection& each : kernel.rejections)
-    rejections.push_back({{"block", each.block}, {"rule", each.rule}, {"reason", each.reason}});
+  for (const schedule::Attempt& each : kernel.attempts) {
+    if (!each.reason.empty())
+      rejections.push_back({{"block", each.block}, {"rule", each.rule}, {"reason", each.reason}});
+  }
   return {{"kernel", kernel.function},
           {"trace", Json::parse(kernel.trace.save_json())},
           {"rejections", rejections}};

@@ -1,20 +1,14 @@
-// What commands print: numbers in fitting units, tables, progress.
+// What commands print: values, progress.
 #pragma once
 #include <string>
 #include <vector>
 
 #include "tilewright/driver/build.h"
 #include "tilewright/runtime/tensor.h"
+#include "tilewright/support/units.h"
 
 namespace tilewright::cli {
 
-/// "1.23 ms"
-std::string seconds_text(double seconds);
-/// "12.3 MB" (10^6 bytes)
-std::string bytes_text(double num_bytes);
-/// Rows as lines with aligned columns, the first to the left and the others to the right; two blanks between
-/// them and `indent` before.
-std::string table_text(const std::vector<std::vector<std::string>>& rows, int indent = 0);
 /// "0.5, -1, 2, ... (1000 elements)": at most `limit` elements of a CPU tensor.
 std::string preview(const runtime::Tensor& tensor, int64_t limit = 6);
 

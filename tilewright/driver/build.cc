@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "tilewright/driver/compiled_module.h"
-#include "tilewright/driver/kernel_cache.h"
+#include "tilewright/driver/disk_cache.h"
 #include "tilewright/runtime/interrupt.h"
 #include "tilewright/runtime/thread_pool.h"
 #include "tilewright/support/error.h"
@@ -50,7 +50,7 @@ void stop_if_asked(std::atomic<bool>* is_interrupted) {
 
 // Code for the kernel, from `cache` if there is one and it has it.  Returns  whether the cache grew.
 bool compile_kernel(Kernel& kernel, const Generator& generator, const BuildOptions& options,
-                    std::mutex& mutex, const std::optional<KernelCache>& cache) {
+                    std::mutex& mutex, const std::optional<DiskCache>& cache) {
   const std::optional<Hash128> key = cache ? cache_key(kernel, generator) : std::nullopt;
   if (key) {
     Timer timer(options, mutex, "cached", kernel.name);
@@ -83,7 +83,7 @@ runtime::Module build(const ir::IRModule& module, const ir::Target& target, cons
   std::vector<Kernel> kernels = kernels_of(module, options.schedules);
   std::mutex mutex;
   std::atomic<bool> is_interrupted = false, has_cache_grown = false;
-  const std::optional<KernelCache> cache = KernelCache::of_user();
+  const std::optional<DiskCache> cache = DiskCache::of_user();
   runtime::parallel_for(static_cast<int64_t>(kernels.size()), 1, [&](int64_t begin, int64_t end) {
     for (int64_t n = begin; n < end && !is_interrupted; ++n) {
       stop_if_asked(&is_interrupted);
@@ -104,17 +104,17 @@ runtime::Module build(const tir::PrimFunc& func, const ir::Target& target, const
   return build(ir::with_function(ir::IRModuleNode::make(), "main", func), target, options);
 }
 
-std::vector<schedule::Rejection> schedule_by_rules(schedule::Schedule& sch, const ir::Target& target) {
+std::vector<schedule::Attempt> schedule_by_rules(schedule::Schedule& sch, const ir::Target& target) {
   const Generator generator = make_generator(target);
   TILEWRIGHT_CHECK(generator.rules_for, "target {} has no rules for schedules", target->kind_name);
   std::vector<std::string> names;
   for (const schedule::State::Func& func : sch.state().funcs()) names.push_back(func.name->name_hint);
-  std::vector<schedule::Rejection> rejections;
+  std::vector<schedule::Attempt> attempts;
   for (const std::string& name : names) {
-    for (schedule::Rejection& each : schedule::schedule_by_rules(sch, name, *generator.rules_for))
-      rejections.push_back(std::move(each));
+    for (schedule::Attempt& each : schedule::schedule_by_rules(sch, name, *generator.rules_for))
+      attempts.push_back(std::move(each));
   }
-  return rejections;
+  return attempts;
 }
 
 std::vector<KernelSchedule> kernel_schedules(const runtime::Module& module) {
@@ -123,8 +123,8 @@ std::vector<KernelSchedule> kernel_schedules(const runtime::Module& module) {
   std::vector<KernelSchedule> schedules;
   for (const Kernel& kernel : compiled->kernels()) {
     schedule::DefaultSchedule scheduled = schedule_kernel(kernel, compiled->generator());
-    schedules.push_back({kernel.name, std::move(scheduled.func), std::move(scheduled.trace),
-                         std::move(scheduled.rejections)});
+    schedules.push_back(
+        {kernel.name, std::move(scheduled.func), std::move(scheduled.trace), std::move(scheduled.attempts)});
   }
   return schedules;
 }

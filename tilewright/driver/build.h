@@ -26,7 +26,7 @@ struct KernelSchedule {
   std::string function;
   tir::PrimFunc func;     // after it
   schedule::Trace trace;  // empty: the function stays as it is
-  std::vector<schedule::Rejection> rejections;
+  std::vector<schedule::Attempt> attempts;
 };
 
 struct Generator;
@@ -40,14 +40,14 @@ struct BuildOptions {
 
 /// The PrimFuncs of `module` compiled for `target`, each under its global_symbol or, without one, its name.
 /// Functions are compiled on several threads; code that the same compiler made before is taken from disk
-/// (driver/kernel_cache.h).  What is not a PrimFunc is left out.  Code for another machine can be exported,
+/// (driver/disk_cache.h).  What is not a PrimFunc is left out.  Code for another machine can be exported,
 /// not run. Raises UserError or Unsupported with the function's name for what cannot be compiled.
 runtime::Module build(const ir::IRModule& module, const ir::Target& target, const BuildOptions& options = {});
 /// One function, called by its global_symbol or "main".
 runtime::Module build(const tir::PrimFunc& func, const ir::Target& target, const BuildOptions& options = {});
 
 /// The rules of schedule/default on every function of `sch` that nobody has scheduled, as build runs them.
-std::vector<schedule::Rejection> schedule_by_rules(schedule::Schedule& sch, const ir::Target& target);
+std::vector<schedule::Attempt> schedule_by_rules(schedule::Schedule& sch, const ir::Target& target);
 
 /// What the rules did to each function of `module`, which build made; runs them again.
 std::vector<KernelSchedule> kernel_schedules(const runtime::Module& module);

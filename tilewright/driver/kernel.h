@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "tilewright/driver/kernel_cache.h"
+#include "tilewright/driver/disk_cache.h"
 #include "tilewright/driver/target.h"
 
 namespace tilewright::schedule {

@@ -1,5 +1,6 @@
 // Building and running in Python: libraries, executables, virtual machines, timing.
 #include "tilewright/driver/build_graph.h"
+#include "tilewright/explain/explain.h"
 #include "tilewright/frontend/onnx/import.h"
 
 #include <nanobind/stl/string.h>
@@ -66,9 +67,14 @@ void bind_build(nb::module_& m) {
   // [(block, rule, reason)] of the rules that did not apply
   m.def("schedule_by_rules", [](schedule::Schedule& sch, const ir::Target& target) {
     nb::list rejections;
-    for (const schedule::Rejection& each : driver::schedule_by_rules(sch, target))
-      rejections.append(nb::make_tuple(each.block, each.rule, each.reason));
+    for (const schedule::Attempt& each : driver::schedule_by_rules(sch, target))
+      if (!each.reason.empty()) rejections.append(nb::make_tuple(each.block, each.rule, each.reason));
     return rejections;
+  });
+  m.def("explain", [](const schedule::Schedule& sch, const std::string& name, const ir::Target& target) {
+    nb::gil_scoped_release unlocked;
+    const explain::Peaks peaks = explain::peaks_of_machine();
+    return explain::to_text(explain::explain(sch, name, target, peaks), peaks);
   });
   m.def("module_source", &driver::get_source);
   m.def("export_library", &driver::export_library);
@@ -131,26 +137,13 @@ void bind_build(nb::module_& m) {
       nb::arg("config"), nb::arg("hooks").none());
 }
 
-// Bytes of the tensors that a kernel is given, read and written.
-int64_t bytes_of(const runtime::vm::CallRecord& record) {
-  int64_t bytes = 0;
-  for (const TilewrightAny& arg : record.args) {
-    if (arg.type_index != kTilewrightDLTensor) continue;
-    const auto* tensor = static_cast<const DLTensor*>(arg.v_ptr);
-    int64_t count = (tensor->dtype.bits * tensor->dtype.lanes + 7) / 8;
-    for (int axis = 0; axis < tensor->ndim; ++axis) count *= tensor->shape[axis];
-    bytes += count;
-  }
-  return bytes;
-}
-
 // [(callee, nanoseconds, bytes)] of what the machine calls while `body` runs.
 nb::list record_calls(const VirtualMachine& machine, const nb::object& body) {
   std::mutex mutex;  // a packed function may call the machine from a thread of its own
   std::vector<std::tuple<std::string, int64_t, int64_t>> calls;
   machine.set_profiler([&](const runtime::vm::CallRecord& record) {
     const std::lock_guard lock(mutex);
-    calls.emplace_back(record.callee, record.duration_ns, bytes_of(record));
+    calls.emplace_back(record.callee, record.duration_ns, static_cast<int64_t>(explain::bytes_of(record)));
   });
   try {
     body();

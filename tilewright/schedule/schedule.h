@@ -70,6 +70,8 @@ class Schedule {
 
   /// The program as it is now.
   IRModule module() const { return state_.module(); }
+  /// The program as it was given.
+  const IRModule& original() const { return original_; }
   /// Runs the program as it was given and as it is now on `samples` sets of random arguments and raises
   /// UserError at the first element that differs.  Symbolic dimensions are small and not divisible.
   void verify(int64_t samples = 3, uint64_t seed = 0) const;

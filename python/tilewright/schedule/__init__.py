@@ -133,6 +133,30 @@ class Schedule:
         """
         self._core.verify(samples, seed)
 
+    def explain(self, target="llvm") -> str:
+        """What one function takes on this machine, what limits it, and what to try next.
+
+        It is compiled, called with made-up numbers and compared with the machine's peaks, which are measured once.
+
+        target   text or Target, for this machine; default "llvm"
+        Raises   UserError if there are several functions and none was chosen by work_on, or a size is not known
+        Source   the roofline model: Williams, Waterman and Patterson, CACM 52(4), 2009
+        >>> sch = tilewright.schedule.by_rules(mm)
+        >>> print(sch.explain())
+        """
+        from ..target import Target
+
+        names = (
+            [self.func_working_on]
+            if self.func_working_on
+            else [var.name_hint for var in self.mod.get_global_vars()]
+        )
+        if len(names) != 1:
+            raise UserError(
+                f"explain: the module has {len(names)} functions\nhelp: choose one by sch.work_on(name)"
+            )
+        return _core.explain(self._core, names[0], Target(target))
+
     def show(self, **options) -> None:
         """Prints the program and the trace."""
         self.mod.show(**options)

@@ -15,7 +15,7 @@ class Rules {
   Rules(Schedule& sch, std::string func_name, const Machine& machine)
       : sch_(sch), func_name_(std::move(func_name)), machine_(machine) {}
   void apply();
-  std::vector<Rejection> rejections;  // what was tried in vain
+  std::vector<Attempt> attempts;
 
  private:
   std::vector<BlockShape> shapes() const;
@@ -123,9 +123,9 @@ std::string why_not_applied(Schedule& sch, const std::function<bool(Schedule&)>&
 bool Rules::attempt(std::string_view name, const BlockShape& shape,
                     const std::function<bool(Schedule&)>& rule) {
   std::string reason = why_not_applied(sch_, rule);
-  if (reason.empty()) return true;
-  rejections.push_back({shape.block->name_hint, std::string(name), std::move(reason)});
-  return false;
+  const bool is_applied = reason.empty();
+  attempts.push_back({shape.block->name_hint, std::string(name), std::move(reason)});
+  return is_applied;
 }
 
 void Rules::inline_elements() {
@@ -169,13 +169,12 @@ void Rules::apply() {
   }
 }
 
-std::vector<Rejection> schedule_by_rules(Schedule& sch, const std::string& func_name,
-                                         const Machine& machine) {
+std::vector<Attempt> schedule_by_rules(Schedule& sch, const std::string& func_name, const Machine& machine) {
   for (const State::Func& func : sch.state().funcs()) {
     if (func.name->name_hint == func_name && func.root != kNoNode && why_not_plain(func.func).empty()) {
       Rules rules(sch, func_name, machine);
       rules.apply();
-      return std::move(rules.rejections);
+      return std::move(rules.attempts);
     }
   }
   return {};
@@ -184,8 +183,8 @@ std::vector<Rejection> schedule_by_rules(Schedule& sch, const std::string& func_
 DefaultSchedule schedule_by_rules(const std::string& name, const PrimFunc& func, const Machine& machine) {
   if (!why_not_plain(func).empty()) return {func, {}, {}};
   Schedule sch(ir::with_function(ir::IRModuleNode::make(), name, func));
-  std::vector<Rejection> rejections = schedule_by_rules(sch, name, machine);
-  return {ir::ref_as<PrimFuncNode>(sch.module()->functions[0]), sch.trace(), std::move(rejections)};
+  std::vector<Attempt> attempts = schedule_by_rules(sch, name, machine);
+  return {ir::ref_as<PrimFuncNode>(sch.module()->functions[0]), sch.trace(), std::move(attempts)};
 }
 
 }  // namespace tilewright::schedule

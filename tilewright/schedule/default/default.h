@@ -12,22 +12,23 @@ namespace tilewright::schedule {
 /// per axis, as te.create_prim_func and graph operators make it.  Else what shows that somebody has.
 std::string why_not_plain(const PrimFunc& func);
 
-/// Why a rule was not applied to a block.
-struct Rejection {
-  std::string block, rule, reason;
+/// A rule tried on a block.
+struct Attempt {
+  std::string block, rule;
+  std::string reason;  // why it does not apply; "": it was applied
 };
 
 /// Runs the rules on function `func_name` of `sch` for `machine`; the trace gets their steps.  A function
 /// that somebody has scheduled stays as it is.
 ///
-/// Returns  the rules that were tried in vain; a block that no rule takes stays as it is
-std::vector<Rejection> schedule_by_rules(Schedule& sch, const std::string& func_name, const Machine& machine);
+/// Returns  what was tried, in order; a block that no rule takes stays as it is
+std::vector<Attempt> schedule_by_rules(Schedule& sch, const std::string& func_name, const Machine& machine);
 
 /// A function and the steps that made it.
 struct DefaultSchedule {
   PrimFunc func;
   Trace trace;
-  std::vector<Rejection> rejections;
+  std::vector<Attempt> attempts;
 };
 /// The same for a function alone, which the trace calls `name`.
 DefaultSchedule schedule_by_rules(const std::string& name, const PrimFunc& func, const Machine& machine);

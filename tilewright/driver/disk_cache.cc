@@ -1,4 +1,4 @@
-#include "tilewright/driver/kernel_cache.h"
+#include "tilewright/driver/disk_cache.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -22,12 +22,12 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int64_t kDefaultMegabytes = 500;
-constexpr std::string_view kEnding = ".kernel";
+constexpr std::string_view kEnding = ".entry";
 constexpr std::string_view kNewPrefix = ".new-";  // files that are being written
 
 // What stands before the bytes of an entry; entries are read on the machine that wrote them.
 struct Header {
-  char magic[8] = {'T', 'W', 'K', 'E', 'R', 'N', '0', '1'};
+  char magic[8] = {'T', 'W', 'C', 'A', 'C', 'H', 'E', '1'};
   uint64_t size = 0, checksum = 0;
   friend bool operator==(const Header&, const Header&) = default;
 };
@@ -118,17 +118,17 @@ fs::path path_of(const fs::path& folder, const Hash128& key) {
 
 }  // namespace
 
-KernelCache::KernelCache(fs::path folder, int64_t max_bytes)
+DiskCache::DiskCache(fs::path folder, int64_t max_bytes)
     : folder_(std::move(folder)), max_bytes_(max_bytes) {}
 
-std::optional<KernelCache> KernelCache::of_user() {
+std::optional<DiskCache> DiskCache::of_user() {
   const fs::path folder = folder_of_user();
   const int64_t max_bytes = bytes_of_user();
   if (folder.empty() || max_bytes == 0 || !is_private(folder)) return std::nullopt;
-  return KernelCache(folder, max_bytes);
+  return DiskCache(folder, max_bytes);
 }
 
-std::optional<std::string> KernelCache::find(const Hash128& key) const {
+std::optional<std::string> DiskCache::find(const Hash128& key) const {
   const fs::path path = path_of(folder_, key);
   std::ifstream file(path, std::ios::binary);
   Header header;
@@ -140,7 +140,7 @@ std::optional<std::string> KernelCache::find(const Hash128& key) const {
   return bytes;
 }
 
-void KernelCache::add(const Hash128& key, std::string_view bytes) const {
+void DiskCache::add(const Hash128& key, std::string_view bytes) const {
   if (!make_private(folder_)) return;
   std::string made = (folder_ / (std::string(kNewPrefix) + "XXXXXX")).string();
   const int file = mkostemp(made.data(), O_CLOEXEC);
@@ -152,7 +152,7 @@ void KernelCache::add(const Hash128& key, std::string_view bytes) const {
   if (!is_whole || rename(made.c_str(), path_of(folder_, key).c_str()) != 0) unlink(made.c_str());
 }
 
-void KernelCache::trim() const {
+void DiskCache::trim() const {
   std::vector<Entry> entries = entries_of(folder_);
   int64_t num_bytes = 0;
   for (const Entry& entry : entries) num_bytes += entry.num_bytes;

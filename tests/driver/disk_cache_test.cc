@@ -1,6 +1,6 @@
 // The cache of compiled kernels: what is found again, what is not, and folders that are not as they should
 // be.
-#include "tilewright/driver/kernel_cache.h"
+#include "tilewright/driver/disk_cache.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -24,15 +24,15 @@ namespace fs = std::filesystem;
 
 Hash128 key(uint64_t number) { return Hasher().add(number).finish(); }
 
-class KernelCaches : public testing::Test {
+class DiskCaches : public testing::Test {
  protected:
-  KernelCaches() {
+  DiskCaches() {
     std::string pattern = (fs::temp_directory_path() / "tilewright-test-XXXXXX").string();
     folder_ = fs::path(mkdtemp(pattern.data())) / "cache";
     setenv("TILEWRIGHT_CACHE_DIR", folder_.c_str(), 1);
     setenv("TILEWRIGHT_CACHE_MB", "500", 1);
   }
-  ~KernelCaches() override {
+  ~DiskCaches() override {
     unsetenv("TILEWRIGHT_CACHE_DIR");
     setenv("TILEWRIGHT_CACHE_MB", "0", 1);
     fs::remove_all(folder_.parent_path());
@@ -41,12 +41,12 @@ class KernelCaches : public testing::Test {
     if (!fs::exists(folder_)) return {};
     return {fs::directory_iterator(folder_), fs::directory_iterator()};
   }
-  KernelCache cache(int64_t max_bytes = 1'000'000) const { return {folder_, max_bytes}; }
+  DiskCache cache(int64_t max_bytes = 1'000'000) const { return {folder_, max_bytes}; }
   fs::path folder_;
 };
 
-TEST_F(KernelCaches, WhatWasAddedIsFound) {
-  const KernelCache cache = this->cache();
+TEST_F(DiskCaches, WhatWasAddedIsFound) {
+  const DiskCache cache = this->cache();
   EXPECT_EQ(cache.find(key(1)), std::nullopt);
   cache.add(key(1), "one");
   cache.add(key(2), std::string(100'000, '\0'));
@@ -60,8 +60,8 @@ TEST_F(KernelCaches, WhatWasAddedIsFound) {
   EXPECT_EQ(files().size(), 3u);
 }
 
-TEST_F(KernelCaches, DamagedEntriesAreNone) {
-  const KernelCache cache = this->cache();
+TEST_F(DiskCaches, DamagedEntriesAreNone) {
+  const DiskCache cache = this->cache();
   cache.add(key(1), "seven words that will be changed here");
   const fs::path file = files()[0];
   for (uintmax_t size = fs::file_size(file); size-- > 0;) {
@@ -75,11 +75,11 @@ TEST_F(KernelCaches, DamagedEntriesAreNone) {
   EXPECT_THAT(cache.find(key(1)), Optional(std::string("again")));
 }
 
-TEST_F(KernelCaches, TheLeastRecentlyUsedGo) {
-  const KernelCache cache = this->cache(1000);
+TEST_F(DiskCaches, TheLeastRecentlyUsedGo) {
+  const DiskCache cache = this->cache(1000);
   for (uint64_t n = 0; n < 8; ++n) {
     cache.add(key(n), std::string(100, 'x'));
-    const fs::path path = folder_ / (key(n).hex() + ".kernel");
+    const fs::path path = folder_ / (key(n).hex() + ".entry");
     fs::last_write_time(path, fs::file_time_type::clock::now() - std::chrono::hours(10 - n));
   }
   cache.trim();
@@ -97,8 +97,8 @@ TEST_F(KernelCaches, TheLeastRecentlyUsedGo) {
   EXPECT_TRUE(fs::exists(folder_ / ".new-being-made"));
 }
 
-TEST_F(KernelCaches, ProcessesShareIt) {
-  const KernelCache cache = this->cache(20'000);
+TEST_F(DiskCaches, ProcessesShareIt) {
+  const DiskCache cache = this->cache(20'000);
   std::vector<pid_t> children;
   for (int child = 0; child < 4; ++child) {
     if (const pid_t pid = fork()) {
@@ -120,30 +120,30 @@ TEST_F(KernelCaches, ProcessesShareIt) {
     waitpid(child, &status, 0);
     EXPECT_EQ(status, 0);
   }
-  for (const fs::path& file : files()) EXPECT_EQ(file.extension(), ".kernel");
+  for (const fs::path& file : files()) EXPECT_EQ(file.extension(), ".entry");
 }
 
-TEST_F(KernelCaches, TheFolderIsThisUsersAlone) {
+TEST_F(DiskCaches, TheFolderIsThisUsersAlone) {
   this->cache().add(key(1), "one");
   struct stat status;
   ASSERT_EQ(stat(folder_.c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777, 0700u);
-  EXPECT_TRUE(KernelCache::of_user());
+  EXPECT_TRUE(DiskCache::of_user());
   chmod(folder_.c_str(), 0777);
-  EXPECT_FALSE(KernelCache::of_user());
+  EXPECT_FALSE(DiskCache::of_user());
   fs::remove_all(folder_);
   std::ofstream(folder_) << "a file";
-  EXPECT_FALSE(KernelCache::of_user());
+  EXPECT_FALSE(DiskCache::of_user());
   this->cache().add(key(1), "one");  // nowhere to go
   EXPECT_EQ(this->cache().find(key(1)), std::nullopt);
 }
 
-TEST_F(KernelCaches, TheEnvironmentSaysWhereAndHowMuch) {
+TEST_F(DiskCaches, TheEnvironmentSaysWhereAndHowMuch) {
   setenv("TILEWRIGHT_CACHE_MB", "0", 1);
-  EXPECT_FALSE(KernelCache::of_user());
+  EXPECT_FALSE(DiskCache::of_user());
   setenv("TILEWRIGHT_CACHE_MB", "-1", 1);
   try {
-    KernelCache::of_user();
+    DiskCache::of_user();
     FAIL();
   } catch (const UserError& error) {
     EXPECT_EQ(error.render(),
@@ -153,11 +153,11 @@ TEST_F(KernelCaches, TheEnvironmentSaysWhereAndHowMuch) {
   unsetenv("TILEWRIGHT_CACHE_MB");
   unsetenv("TILEWRIGHT_CACHE_DIR");
   setenv("XDG_CACHE_HOME", folder_.parent_path().c_str(), 1);
-  const std::optional<KernelCache> of_user = KernelCache::of_user();
+  const std::optional<DiskCache> of_user = DiskCache::of_user();
   unsetenv("XDG_CACHE_HOME");
   ASSERT_TRUE(of_user);
   of_user->add(key(1), "one");
-  EXPECT_TRUE(fs::exists(folder_.parent_path() / "tilewright" / (key(1).hex() + ".kernel")));
+  EXPECT_TRUE(fs::exists(folder_.parent_path() / "tilewright" / (key(1).hex() + ".entry")));
 }
 
 // A[i] = A[i] + value, for 5 elements
@@ -187,7 +187,7 @@ Built build_and_call(const PrimFunc& func, const std::string& target = "llvm", b
   return built;
 }
 
-TEST_F(KernelCaches, ASecondBuildTakesTheCode) {
+TEST_F(DiskCaches, ASecondBuildTakesTheCode) {
   ASSERT_NE(build_id(), "");
   const Built first = build_and_call(add(1));
   EXPECT_THAT(first.stages, ElementsAre("schedule", "lower", "codegen"));
@@ -202,7 +202,7 @@ TEST_F(KernelCaches, ASecondBuildTakesTheCode) {
   EXPECT_TRUE(fs::exists(folder_.parent_path() / "out.so"));
 }
 
-TEST_F(KernelCaches, CodeOfSomethingElseIsNotTaken) {
+TEST_F(DiskCaches, CodeOfSomethingElseIsNotTaken) {
   build_and_call(add(1));
   const Built other_value = build_and_call(add(2)), other_name = build_and_call(add(1, "data")),
               unscheduled = build_and_call(add(1), "llvm", false),
@@ -214,7 +214,7 @@ TEST_F(KernelCaches, CodeOfSomethingElseIsNotTaken) {
   EXPECT_EQ(files().size(), 6u);
 }
 
-TEST_F(KernelCaches, ADamagedEntryIsCompiledAgain) {
+TEST_F(DiskCaches, ADamagedEntryIsCompiledAgain) {
   build_and_call(add(1));
   fs::resize_file(files()[0], 100);
   EXPECT_THAT(build_and_call(add(1)).stages, ElementsAre("schedule", "lower", "codegen"));

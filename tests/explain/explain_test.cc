@@ -1,0 +1,200 @@
+// What is said of kernels whose times and work are known.
+#include "tilewright/explain/explain.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tilewright/analysis/flops.h"
+#include "tilewright/script/parse.h"
+#include "tilewright/support/error.h"
+
+namespace tilewright::explain {
+namespace {
+using testing::HasSubstr;
+
+tir::PrimFunc parse(const std::string& text) {
+  return ir::ref_as<tir::PrimFuncNode>(script::parse(Ref<Source>(new Source("f.py", text))));
+}
+
+// A machine that does one operation and reads a byte from its only memory each nanosecond.
+const Peaks kSlow{1, 1e9, {{"L1", 1000, 4e9}, {"memory", INT64_MAX, 1e9}}};
+
+TEST(Peaks, TheFirstLevelThatHoldsIt) {
+  EXPECT_EQ(kSlow.level_for(0).name, "L1");
+  EXPECT_EQ(kSlow.level_for(1000).name, "L1");
+  EXPECT_EQ(kSlow.level_for(1001).name, "memory");
+}
+
+TEST(Peaks, AreThoseOfAMachine) {
+  const Peaks peaks = peaks_of_machine();
+  EXPECT_GE(peaks.num_threads, 1);
+  EXPECT_GT(peaks.flops_per_s, 1e8);
+  ASSERT_GE(peaks.levels.size(), 3u);
+  EXPECT_EQ(peaks.levels.front().name, "L1");
+  EXPECT_EQ(peaks.levels.back().name, "memory");
+  EXPECT_GT(peaks.levels.front().bytes_per_s, peaks.levels.back().bytes_per_s);
+}
+
+constexpr const char* kTriangle = R"(
+@T.prim_func
+def main(A: T.Buffer((5, 7), "float32"), B: T.Buffer((5, 7), "float32")):
+    for i, j in T.grid(5, 7):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = A[vi, vj] * T.float32(2) + T.float32(1)
+)";
+
+TEST(Lanes, ScalarsTakeAWholeVector) {
+  EXPECT_EQ(analysis::count_flops(parse(kTriangle)), 70);
+  EXPECT_EQ(analysis::count_lanes(parse(kTriangle), 32), 70 * 8);
+}
+
+TEST(Lanes, VectorsAreRoundedUp) {
+  const tir::PrimFunc func = parse(R"(
+@T.prim_func
+def main(A: T.Buffer((5, 7), "float32"), B: T.Buffer((5, 7), "float32"), C: T.Buffer((5, 7), "float64")):
+    for i in range(5):
+        for j in T.vectorized(7):
+            with T.block("B"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vi, vj] = A[vi, vj] * T.float32(2)
+    for i in range(5):
+        for j in T.vectorized(7):
+            with T.block("C"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                C[vi, vj] = T.sqrt(C[vi, vj])
+)");
+  EXPECT_EQ(analysis::count_lanes(func, 16), 5 * 8 + 5 * 8);   // two vectors of 4, four of 2
+  EXPECT_EQ(analysis::count_lanes(func, 64), 5 * 16 + 5 * 8);  // one of 16, one of 8
+}
+
+KernelReport report_of(const std::string& program, const Peaks& peaks) {
+  const schedule::Schedule sch(ir::with_function(ir::IRModuleNode::make(), "main", parse(program)));
+  return explain(sch, "main", ir::parse_target("llvm"), peaks);
+}
+
+TEST(Explain, ABandwidthThatIsTheLimit) {
+  const KernelReport report = report_of(kTriangle, kSlow);
+  EXPECT_EQ(report.time.flops, 70);
+  EXPECT_EQ(report.time.bytes, 280);
+  EXPECT_EQ(report.level, "L1");
+  EXPECT_EQ(report.limit, "arithmetic");
+  EXPECT_DOUBLE_EQ(report.least_seconds, 70e-9);  // 280 bytes take as long
+  Peaks narrow = kSlow;
+  narrow.levels[0].bytes_per_s = 1e9;
+  EXPECT_EQ(report_of(kTriangle, narrow).limit, "L1 bandwidth");
+  ASSERT_EQ(report.attempts.size(), 1u);
+  EXPECT_EQ(report.attempts[0].rule, "vectorize");
+  EXPECT_THAT(report.trace, HasSubstr("sch.vectorize("));
+}
+
+TEST(Explain, AKernelOfOneThread) {
+  Peaks peaks = kSlow;
+  peaks.num_threads = 4;
+  peaks.flops_per_s = 1e18;
+  peaks.levels = {{"memory", INT64_MAX, 1e18}};
+  const KernelReport report = report_of(R"(
+@T.prim_func
+def main(A: T.Buffer((100000,), "float32"), B: T.Buffer((1,), "float32")):
+    for k in range(100000):
+        with T.block("B"):
+            vk = T.axis.remap("R", [k])
+            with T.init():
+                B[0] = T.float32(0)
+            B[0] = B[0] + A[vk]
+)",
+                                        peaks);
+  EXPECT_EQ(report.next.substr(0, 20), "no rule took block B");
+  EXPECT_GT(report.gain_seconds, 0);
+}
+
+TEST(Explain, AFunctionThatIsNotThere) {
+  const ir::ObjectRef graph = script::parse(
+      Ref<Source>(new Source("f.py", "@R.function\ndef f(x: R.Tensor((5,), \"float32\")):\n    return x\n")));
+  const schedule::Schedule sch(
+      ir::with_function(ir::IRModuleNode::make(), "f", ir::ref_as<ir::BaseFuncNode>(graph)));
+  try {
+    explain(sch, "f", ir::parse_target("llvm"), kSlow);
+    FAIL();
+  } catch (const UserError& error) {
+    EXPECT_EQ(error.text(), "explain: f is no loop program");
+  }
+}
+
+TEST(Explain, SizesMustBeKnown) {
+  const auto error_of = [](const std::string& program) {
+    try {
+      report_of(program, kSlow);
+    } catch (const Error& error) {
+      return error.text() + " | " + error.help_text();
+    }
+    return std::string("no error");
+  };
+  EXPECT_EQ(
+      error_of("@T.prim_func\ndef main(a: T.handle):\n    n = T.int64()\n    A = T.match_buffer(a, (n,), "
+               "\"float32\")\n    for i in range(n):\n        A[i] = T.float32(0)\n"),
+      "explain: buffer A has a size that is not known | bind it first: PrimFunc.specialize");
+  EXPECT_EQ(
+      error_of(
+          "@T.prim_func\ndef main(n: T.int32, A: T.Buffer((5,), \"float32\")):\n    A[n] = T.float32(0)\n"),
+      "explain: parameter n is no buffer | ");
+}
+
+// A made-up model: a product that nobody vectorized, and a call of something unknown.
+Explanation made_up() {
+  KernelReport product;
+  product.time = {
+      "product<1>", 2, 1e-3, 5e5, 1e5,
+  };
+  product.share = 0.8;
+  product.level = "memory";
+  product.limit = "arithmetic";
+  product.least_seconds = 5e-4;
+  product.vector_use = 0.25;
+  product.attempts = {{"T_matmul", "inline", "it is a reduction"}, {"T_matmul", "tile_sum", ""}};
+  product.trace = "sch.split(l1, [4, 2])\n";
+  product.next = "make it faster";
+  product.gain_seconds = 3e-4;
+  KernelReport packed;
+  packed.time = {"my.packed", 1, 2.5e-4, std::nullopt, 0};
+  packed.share = 0.2;
+  packed.next = "nothing is known";
+  return {"model.onnx", 1.5e-3, kSlow, {product, packed}, {{0, 0, 5e-4}, {1, 5e-4, 2.5e-4}, {0, 8e-4, 5e-4}}};
+}
+
+TEST(Explain, Text) {
+  EXPECT_EQ(to_text(made_up(), 1), R"(model.onnx: 1.50 ms a call
+peaks of 1 thread: 1.0 GFLOP/s, L1 4.0 GB/s, memory 1.0 GB/s
+
+kernel           calls      time  share  GFLOP/s  GB/s  lanes  of limit       limit
+product<1>           2   1.00 ms   80 %      0.5   0.1   25 %      50 %  arithmetic
+my.packed            1  250.0 us   20 %        -     -      -         -           -
+between kernels         250.0 us
+
+product<1>
+  work    0.5 MFLOP, 100.0 kB in memory; 5.00 FLOP a byte
+  limit   arithmetic: 500.0 us at least, 50 % of 1.00 ms is used
+  rule    not inline on block T_matmul: it is a reduction
+  rule    tile_sum on block T_matmul
+  next    make it faster; that may save 300.0 us
+)");
+  EXPECT_THAT(to_text(made_up(), "product<1>"), HasSubstr("\n\nsch.split(l1, [4, 2])\n"));
+  try {
+    to_text(made_up(), "produkt<1>");
+    FAIL();
+  } catch (const UserError& error) {
+    EXPECT_EQ(error.render(), "error: there is no kernel \"produkt<1>\"\nhelp: did you mean product<1>?");
+  }
+}
+
+TEST(Explain, PageAndJson) {
+  const std::string page = to_html(made_up());
+  EXPECT_THAT(page, HasSubstr("product&lt;1&gt;"));
+  EXPECT_EQ(page.find("product<1>"), std::string::npos);
+  EXPECT_EQ(page.find("http"), std::string::npos);  // needs nothing else
+  EXPECT_THAT(to_json(made_up()), HasSubstr("\"efficiency\": 0.5"));
+  EXPECT_THAT(to_json(made_up()), HasSubstr("\"limit\": null"));
+}
+
+}  // namespace
+}  // namespace tilewright::explain

@@ -1,0 +1,73 @@
+// tilewright explain: why a model takes as long as it does.
+#include "tilewright/explain/explain.h"
+
+#include <filesystem>
+
+#include "tilewright/cli/command.h"
+#include "tilewright/driver/workshop.h"
+#include "tilewright/runtime/thread_pool.h"
+#include "tilewright/support/error.h"
+
+namespace tilewright::cli {
+namespace {
+
+struct Options {
+  ModelOptions model;
+  InputOptions input;
+  std::string kernel, html;
+  size_t num_details = 5;
+  bool is_json = false, measures_again = false;
+};
+
+void write_page(const std::string& path, const std::string& text) {
+  const driver::Workshop workshop(path);
+  workshop.move_out(workshop.write("page.html", text), path);
+}
+
+void run(const Options& options) {
+  if (is_library(options.model.path))
+    throw UserError("\"{}\" is compiled already: its schedules are gone", options.model.path)
+        .help("give the ONNX model it was made of");
+  runtime::set_num_threads(options.model.num_threads);
+  Progress progress(options.model.is_quiet);
+  Model model;
+  model.compiled = compile(import_onnx(options.model, progress), options.model, progress);
+  model.machine = model.compiled->machine();
+  const std::vector<runtime::Value> inputs = make_inputs(options.input, model.main());
+  (void)call_main(model, inputs);  // errors of the inputs name what the model takes
+  const explain::Peaks peaks = explain::peaks_of_machine(options.measures_again);
+  const std::string name = std::filesystem::path(options.model.path).filename().string();
+  const explain::Explanation explanation = explain::explain(*model.compiled, inputs, peaks, name);
+  if (!options.html.empty()) {
+    write_page(options.html, to_html(explanation));
+    progress.begin("wrote " + options.html);
+  }
+  if (!options.kernel.empty()) return print(to_text(explanation, options.kernel));
+  print(options.is_json ? to_json(explanation) : to_text(explanation, options.num_details));
+}
+
+std::function<void()> add(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  add_model_options(app, options->model, "an ONNX file");
+  add_input_options(app, options->input, "a .npz or .npy with the inputs; default: random from seed 0");
+  app.add_option("--kernel", options->kernel, "all of one kernel, with the steps of its schedule");
+  app.add_option("--details", options->num_details, "of how many kernels to say what limits them; default 5")
+      ->check(CLI::Range(0, 1'000'000));
+  app.add_option("--html", options->html,
+                 "also write a page with the roofline plot and the time line of a call");
+  app.add_flag("--measure", options->measures_again, "measure the machine's peaks again");
+  app.add_flag("--json", options->is_json, "print the result as JSON; times are in seconds");
+  return [options] { run(*options); };
+}
+
+}  // namespace
+
+const Command explain_command = {"explain", "say what limits each kernel of a model, and what to try",
+                                 R"(examples:
+  tilewright explain model.onnx
+  tilewright explain model.onnx --kernel fused_matmul_add --threads 1
+  tilewright explain model.onnx --html model.html --quiet
+)",
+                                 add};
+
+}  // namespace tilewright::cli

@@ -1,0 +1,229 @@
+#include "tilewright/explain/explain.h"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+
+#include "tilewright/analysis/flops.h"
+#include "tilewright/codegen/llvm/native.h"
+#include "tilewright/driver/compiled_module.h"
+#include "tilewright/runtime/time_evaluator.h"
+#include "tilewright/support/error.h"
+
+namespace tilewright::explain {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Seconds of calls, for about `max_seconds`.
+std::vector<double> time_calls(const runtime::vm::VirtualMachine& machine,
+                               const std::vector<runtime::Value>& inputs, double max_seconds) {
+  constexpr size_t kLeast = 3, kMost = 1000;
+  (void)machine.invoke("main", inputs);  // memory of a first call
+  std::vector<double> seconds;
+  double total = 0;
+  while (seconds.size() < kLeast || (seconds.size() < kMost && total < max_seconds)) {
+    const Clock::time_point begin = Clock::now();
+    const runtime::Value result = machine.invoke("main", inputs);
+    seconds.push_back(std::chrono::duration<double>(Clock::now() - begin).count());
+    total += seconds.back();
+  }
+  return seconds;
+}
+
+std::string percent(double part) { return fmt::format("{:.0f} %", part * 100); }
+
+bool is_parallel(const KernelReport& kernel) {
+  return kernel.trace.find("sch.parallel(") != std::string::npos;
+}
+
+// Whether a rule gave the block its schedule.
+bool is_taken(const std::string& block, const std::vector<schedule::Attempt>& attempts) {
+  return std::any_of(attempts.begin(), attempts.end(), [&](const schedule::Attempt& attempt) {
+    return attempt.block == block && attempt.rule != "inline" && attempt.reason.empty();
+  });
+}
+
+/// What to try, and the time that it leaves.
+struct Advice {
+  std::string text;
+  double seconds;
+};
+
+// Calls shorter than this are as much entering and leaving as work.
+constexpr double kShortCall = 2e-6;
+// Of what the machine can do: more than this is as good as it gets.
+constexpr double kGood = 0.8;
+
+std::vector<Advice> all_advice(const KernelReport& kernel, const Peaks& peaks, int vector_lanes) {
+  std::vector<Advice> list;
+  const double seconds = kernel.time.seconds, each = seconds / static_cast<double>(kernel.time.num_calls);
+  const double least = std::max(kernel.least_seconds, 0.0);
+  for (const schedule::Attempt& attempt : kernel.attempts) {
+    if (attempt.rule == "inline" || is_taken(attempt.block, kernel.attempts)) continue;
+    list.push_back({fmt::format("no rule took block {} ({}: {}): schedule it by hand", attempt.block,
+                                attempt.rule, attempt.reason),
+                    least / kGood});
+  }
+  if (peaks.num_threads > 1 && each > 10 * kShortCall && !is_parallel(kernel))
+    list.push_back(
+        {fmt::format("it runs on one thread of {}: make an outer loop parallel", peaks.num_threads),
+         std::max(least / kGood, seconds / peaks.num_threads)});
+  if (kernel.vector_use && *kernel.vector_use < kGood && kernel.limit == "arithmetic")
+    list.push_back(
+        {fmt::format("{} of the lanes of its vectors do work: make the extent of the vectorized axis a "
+                     "multiple of {}, or vectorize another axis",
+                     percent(*kernel.vector_use), vector_lanes),
+         std::max(least / kGood, seconds * *kernel.vector_use)});
+  if (each < kShortCall)
+    list.push_back({"its calls are short: fuse it with its neighbours", std::min(least, seconds)});
+  return list;
+}
+
+// The advice that leaves the least time, or what can be said without one.
+void advise(KernelReport& kernel, const Peaks& peaks, int vector_lanes) {
+  const double seconds = kernel.time.seconds;
+  const std::vector<Advice> list = all_advice(kernel, peaks, vector_lanes);
+  const auto best = std::min_element(list.begin(), list.end(),
+                                     [](const Advice& a, const Advice& b) { return a.seconds < b.seconds; });
+  if (best != list.end() && best->seconds < seconds) {
+    kernel.next = best->text;
+    kernel.gain_seconds = seconds - best->seconds;
+    return;
+  }
+  if (kernel.limit.empty()) {
+    kernel.next = "nothing is known of its work: it is a packed function, or its sizes are not known";
+  } else if (kernel.efficiency() < kGood) {
+    kernel.next = kernel.limit == "arithmetic"
+                      ? "try other tiles: sizes, order of loops, unrolling"
+                      : "try tiles that read less at a time, or other orders of loops";
+    kernel.gain_seconds = seconds - kernel.least_seconds / kGood;
+  } else if (kernel.limit == "arithmetic") {
+    kernel.next = "it is at the machine's limit: only fewer operations or less precision make it faster";
+  } else if (kernel.time.weight_bytes > kernel.time.bytes / 2) {
+    kernel.next = "it reads weights as fast as its memory allows: larger batches or weights of fewer bits";
+  } else {
+    kernel.next =
+        "it is at the limit of its memory: fuse it with what writes its inputs or reads its outputs";
+    kernel.gain_seconds = seconds * (1 - kernel.time.weight_bytes / kernel.time.bytes) / 2;
+  }
+}
+
+// What bounds the kernel.
+void find_limit(KernelReport& kernel, const Peaks& peaks) {
+  const KernelTime& time = kernel.time;
+  if (!time.flops || time.bytes == 0) return;
+  const MemoryLevel& level =
+      peaks.level_for(static_cast<int64_t>(time.bytes / static_cast<double>(time.num_calls)));
+  const double for_arithmetic = *time.flops / peaks.flops_per_s, for_bytes = time.bytes / level.bytes_per_s;
+  kernel.level = level.name;
+  kernel.least_seconds = std::max(for_arithmetic, for_bytes);
+  kernel.limit = for_arithmetic >= for_bytes ? "arithmetic" : level.name + " bandwidth";
+}
+
+// The part of the lanes that does the arithmetic of `plain`, which was scheduled to `scheduled`.
+std::optional<double> vector_use(const tir::PrimFunc& plain, const tir::PrimFunc& scheduled,
+                                 int64_t vector_bytes) {
+  // of symbolic sizes a typical one: both counts grow with it
+  const analysis::SizeOf typical = [](const tir::VarNode*) { return std::optional<int64_t>(64); };
+  const std::optional<int64_t> flops = analysis::count_flops(plain, typical),
+                               lanes = analysis::count_lanes(scheduled, vector_bytes, typical);
+  if (!flops || !lanes || *lanes == 0) return std::nullopt;
+  return std::min(1.0, static_cast<double>(*flops) / static_cast<double>(*lanes));
+}
+
+int64_t vector_bytes_of(const driver::CompiledModule& module) {
+  return module.generator().rules_for ? module.generator().rules_for->vector_bytes : 4;
+}
+
+tir::PrimFunc function_of(const ir::IRModule& module, const std::string& name) {
+  const tir::PrimFunc func = ir::ref_as<tir::PrimFuncNode>(module->lookup(name));
+  if (!func) throw UserError("explain: {} is no loop program", name);
+  return func;
+}
+
+// A tensor for the parameter, with numbers that no arithmetic turns into special ones.
+runtime::Value argument_for(const tir::PrimFunc& func, size_t place) {
+  const tir::Buffer& buffer = func->buffers[place];
+  if (!buffer)
+    throw Unsupported(func->params[place], "explain: parameter {} is no buffer",
+                      func->params[place]->name_hint);
+  runtime::Shape shape;
+  for (const ir::PrimExpr& extent : buffer->shape) {
+    const auto* number = extent.as<ir::IntImmNode>();
+    if (!number)
+      throw UserError(func->params[place], "explain: buffer {} has a size that is not known", buffer->name)
+          .help("bind it first: PrimFunc.specialize");
+    shape.push_back(number->value);
+  }
+  const runtime::Tensor tensor = runtime::Tensor::zeros(shape, buffer->dtype);
+  if (buffer->dtype == DataType::float_(32))
+    std::fill_n(tensor.data_as<float>(), tensor.num_elements(), 0.5f);
+  return runtime::Value(tensor);
+}
+
+}  // namespace
+
+Explanation explain(const driver::Executable& compiled, const std::vector<runtime::Value>& inputs,
+                    const Peaks& peaks, std::string name, double max_seconds) {
+  const runtime::vm::VirtualMachine machine = compiled.machine();
+  std::vector<double> calls = time_calls(machine, inputs, max_seconds / 2);
+  const auto middle = calls.begin() + static_cast<std::ptrdiff_t>(calls.size() / 2);
+  std::nth_element(calls.begin(), middle, calls.end());
+  const size_t rounds = std::clamp<size_t>(static_cast<size_t>(max_seconds / 2 / *middle), 3, 100);
+  Profile profile = explain::profile(machine, compiled.legalized, inputs, rounds);
+  Explanation result{std::move(name), *middle, peaks, {}, std::move(profile.steps)};
+  const driver::CompiledModule& module = *driver::as_compiled(compiled.kernels);
+  const int64_t vector_bytes = vector_bytes_of(module);
+  std::map<std::string_view, size_t> places;
+  const std::vector<driver::KernelSchedule> schedules = driver::kernel_schedules(compiled.kernels);
+  for (size_t n = 0; n < schedules.size(); ++n) places[schedules[n].function] = n;
+  double total = 0;
+  for (const KernelTime& time : profile.kernels) total += time.seconds;
+  for (KernelTime& time : profile.kernels) {
+    KernelReport& kernel = result.kernels.emplace_back();
+    kernel.time = std::move(time);
+    kernel.share = kernel.time.seconds / total;
+    find_limit(kernel, peaks);
+    if (const auto place = places.find(kernel.time.name); place != places.end()) {
+      const driver::KernelSchedule& schedule = schedules[place->second];
+      kernel.attempts = schedule.attempts;
+      kernel.trace = schedule.trace.str();
+      if (kernel.time.flops.value_or(0) > 0)
+        kernel.vector_use = vector_use(module.kernels()[place->second].func, schedule.func, vector_bytes);
+    }
+    advise(kernel, peaks, static_cast<int>(vector_bytes / 4));
+  }
+  return result;
+}
+
+KernelReport explain(const schedule::Schedule& sch, const std::string& name, const ir::Target& target,
+                     const Peaks& peaks) {
+  const tir::PrimFunc func = function_of(sch.module(), name), plain = function_of(sch.original(), name);
+  std::vector<runtime::Value> args;
+  KernelReport kernel;
+  kernel.time.name = name;
+  kernel.time.num_calls = 1;
+  for (size_t n = 0; n < func->params.size(); ++n) {
+    args.push_back(argument_for(func, n));
+    kernel.time.bytes += static_cast<double>(args.back().as_tensor().num_bytes());
+  }
+  const runtime::Module module = driver::build(func, target);
+  const driver::CompiledModule& compiled = *driver::as_compiled(module);
+  kernel.time.seconds = runtime::time_evaluator(module.find_function(compiled.names()[0]), args,
+                                                {.number = 1, .repeat = 7, .min_repeat_ms = 20})
+                            .median_s;
+  kernel.share = 1;
+  const std::optional<int64_t> flops = analysis::count_flops(plain);
+  kernel.time.flops = flops ? std::optional(static_cast<double>(*flops)) : std::nullopt;
+  find_limit(kernel, peaks);
+  const driver::KernelSchedule schedule = driver::kernel_schedules(module)[0];
+  kernel.attempts = schedule.attempts;
+  kernel.trace = sch.trace().steps.empty() ? schedule.trace.str() : sch.trace().str();
+  const int64_t vector_bytes = vector_bytes_of(compiled);
+  if (flops.value_or(0) > 0) kernel.vector_use = vector_use(plain, schedule.func, vector_bytes);
+  advise(kernel, peaks, static_cast<int>(vector_bytes / 4));
+  return kernel;
+}
+
+}  // namespace tilewright::explain

@@ -1,0 +1,157 @@
+#include "tilewright/explain/peaks.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "tilewright/codegen/llvm/native.h"
+#include "tilewright/driver/build.h"
+#include "tilewright/driver/build_id.h"
+#include "tilewright/driver/disk_cache.h"
+#include "tilewright/runtime/thread_pool.h"
+#include "tilewright/script/parse.h"
+#include "tilewright/support/error.h"
+
+namespace tilewright::explain {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using runtime::Tensor;
+
+constexpr int kAccumulators =
+    12;  // enough to keep two units with a latency of 4 busy, few enough for 16 registers
+constexpr int kRepeats = 20;  // the best of so many counts: others use the machine, too
+
+// Sums of `threads` threads, each in registers.  `step` adds to element j of sum k what its comment says.
+std::string program(int threads, int lanes, const std::string& shape, const std::string& begin_loops,
+                    const std::string& step) {
+  const std::string each = fmt::format("for k in T.unroll({}):\n", kAccumulators) + "{0}" +
+                           fmt::format("    for j in T.vectorized({}):\n", lanes) + "{0}        ";
+  const auto nest = [&](const std::string& indent) {
+    return indent + fmt::format(fmt::runtime(each), indent);
+  };
+  const std::string sum = fmt::format("acc[k * {} + j]", lanes), outer(8, ' '), inner(16, ' ');
+  return fmt::format(
+             "@T.prim_func\ndef main(x: T.Buffer({}, \"float32\"), sums: T.Buffer(({}, {}), \"float32\")):\n"
+             "    for t in T.parallel({}):\n"
+             "        acc = T.decl_buffer(({},), \"float32\", scope=\"local\")\n",
+             shape, threads, kAccumulators * lanes, threads, kAccumulators * lanes) +
+         nest(outer) + sum + " = T.float32(0)\n" + begin_loops + nest(inner) + sum + " = " + step + "\n" +
+         nest(outer) + fmt::format("sums[t, k * {} + j] = {}\n", lanes, sum);
+}
+
+// Seconds of the fastest call.
+double best_time(const std::string& text, int threads, int lanes, const std::vector<int64_t>& shape) {
+  const auto func = ir::ref_as<tir::PrimFuncNode>(script::parse(Ref<Source>(new Source("peak", text))));
+  const runtime::Module module = driver::build(func, ir::parse_target("llvm"), {.schedules = false});
+  const runtime::Function main = module.find_function("main");
+  const DataType f32 = DataType::float_(32);
+  const Tensor x = Tensor::empty(shape, f32);
+  std::fill_n(x.data_as<float>(), x.num_elements(), 1.f);  // written, so that it has memory of its own
+  const Tensor sums = Tensor::empty(std::vector<int64_t>{threads, kAccumulators * lanes}, f32);
+  double best = std::numeric_limits<double>::infinity();
+  for (int n = 0; n < kRepeats; ++n) {
+    const auto start = std::chrono::steady_clock::now();
+    main(x, sums);
+    best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  }
+  return best;
+}
+
+double measure_flops(int threads, int lanes) {
+  constexpr int64_t kSteps = 500'000;  // about two milliseconds
+  const std::string text =
+      program(threads, lanes, fmt::format("({},)", 2 * lanes),
+              fmt::format("        for n in range({}):\n            for m in range(1):\n", kSteps),
+              fmt::format("acc[k * {0} + j] * x[j] + x[{0} + j]", lanes));
+  return 2.0 * static_cast<double>(kSteps * kAccumulators * lanes * threads) /
+         best_time(text, threads, lanes, {2 * lanes});
+}
+
+// Reading `num_bytes` per thread again and again.
+double measure_bandwidth(int threads, int lanes, int64_t num_bytes) {
+  const int64_t group = int64_t{kAccumulators} * lanes, groups = std::max<int64_t>(num_bytes / 4 / group, 1);
+  constexpr int64_t kBytesRead = int64_t{1} << 28;
+  const int64_t rounds = std::max<int64_t>(kBytesRead / (groups * group * 4), 1);
+  const std::string text =
+      program(threads, lanes, fmt::format("({}, {})", threads, groups * group),
+              fmt::format("        for n in range({}):\n            for m in range({}):\n", rounds, groups),
+              fmt::format("acc[k * {0} + j] + x[t, (m * {1} + k) * {0} + j]", lanes, kAccumulators));
+  return static_cast<double>(threads * rounds * groups * group * 4) /
+         best_time(text, threads, lanes, {threads, groups * group});
+}
+
+int64_t cache_bytes(int name, int64_t otherwise) {
+  const long bytes = sysconf(name);
+  return bytes > 0 ? bytes : otherwise;
+}
+
+Peaks measure() {
+  const codegen::NativeTarget native = codegen::native_target(ir::parse_target("llvm"));
+  const int threads = runtime::num_threads(), lanes = native.vector_bits / 32;
+  const int64_t l1 = cache_bytes(_SC_LEVEL1_DCACHE_SIZE, 32 << 10),
+                l2 = cache_bytes(_SC_LEVEL2_CACHE_SIZE, 512 << 10);
+  // virtual machines tell of a last cache that many of them share: more than this is not to be counted on
+  constexpr int64_t kMostOfL3 = int64_t{32} << 20, kMemory = int64_t{256} << 20;
+  const int64_t l3 = std::min(cache_bytes(_SC_LEVEL3_CACHE_SIZE, 0), kMostOfL3);
+  Peaks peaks{threads, measure_flops(threads, lanes), {}};
+  peaks.levels = {{"L1", l1 * threads, measure_bandwidth(threads, lanes, l1 / 2)},
+                  {"L2", l2 * threads, measure_bandwidth(threads, lanes, l2 / 2)}};
+  if (l3 > 2 * l2 * threads)
+    peaks.levels.push_back({"L3", l3, measure_bandwidth(threads, lanes, l3 / 2 / threads)});
+  peaks.levels.push_back(
+      {"memory", std::numeric_limits<int64_t>::max(), measure_bandwidth(threads, lanes, kMemory / threads)});
+  return peaks;
+}
+
+std::string text_of(const Peaks& peaks) {
+  Json levels = Json::array();
+  for (const MemoryLevel& level : peaks.levels)
+    levels.push_back(
+        {{"name", level.name}, {"num_bytes", level.num_bytes}, {"bytes_per_s", level.bytes_per_s}});
+  return Json{{"num_threads", peaks.num_threads}, {"flops_per_s", peaks.flops_per_s}, {"levels", levels}}
+      .dump();
+}
+
+Peaks peaks_of(const std::string& text) {
+  const Json json = Json::parse(text);
+  Peaks peaks{json.at("num_threads"), json.at("flops_per_s"), {}};
+  for (const Json& level : json.at("levels"))
+    peaks.levels.push_back({level.at("name"), level.at("num_bytes"), level.at("bytes_per_s")});
+  return peaks;
+}
+
+// Of what the figures depend on.
+Hash128 cache_key() {
+  const codegen::HostCpu host = codegen::host_cpu();
+  Hasher hasher;
+  hasher.add("peaks").add(driver::build_id()).add(host.cpu).add(host.features);
+  for (const int name : {_SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE})
+    hasher.add(static_cast<uint64_t>(cache_bytes(name, 0)));
+  return hasher.add(static_cast<uint64_t>(runtime::num_threads())).finish();
+}
+
+}  // namespace
+
+const MemoryLevel& Peaks::level_for(int64_t num_bytes) const {
+  for (const MemoryLevel& level : levels) {
+    if (num_bytes <= level.num_bytes) return level;
+  }
+  return levels.back();
+}
+
+Peaks peaks_of_machine(bool again) {
+  const std::optional<driver::DiskCache> cache = driver::DiskCache::of_user();
+  const Hash128 key = cache_key();
+  if (cache && !again) {
+    if (const std::optional<std::string> text = cache->find(key)) return peaks_of(*text);
+  }
+  const Peaks peaks = measure();
+  if (cache) cache->add(key, text_of(peaks));
+  return peaks;
+}
+
+}  // namespace tilewright::explain

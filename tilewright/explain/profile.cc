@@ -1,0 +1,202 @@
+#include "tilewright/explain/profile.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <map>
+#include <mutex>
+#include <set>
+
+#include "tilewright/analysis/flops.h"
+#include "tilewright/relax/vm_codegen.h"
+#include "tilewright/tir/tir.h"
+
+namespace tilewright::explain {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+/// Counts the FLOPs of calls: from the loop programs if they are there, else what the library's notes say.
+class FlopCounter {
+ public:
+  FlopCounter(const runtime::vm::Executable& executable, const ir::IRModule& module)
+      : executable_(executable) {
+    if (!module) return;
+    for (size_t n = 0; n < module->functions.size(); ++n) {
+      const auto func = ir::ref_as<tir::PrimFuncNode>(module->functions[n]);
+      if (func) functions_[relax::kernel_symbol(module, module->global_vars[n]->name_hint)] = func;
+    }
+  }
+
+  std::optional<int64_t> flops(const runtime::vm::CallRecord& record) const {
+    const auto func = functions_.find(record.callee);
+    if (func != functions_.end()) return count(func->second, record.args);
+    return count(std::string(executable_.note(fmt::format("flops.{}", record.callee))), record.args);
+  }
+
+ private:
+  // Symbolic sizes are those of the call's tensors, or integers that it was given.
+  static std::optional<int64_t> count(const tir::PrimFunc& func, std::span<const TilewrightAny> args) {
+    std::map<const tir::VarNode*, int64_t> sizes;
+    for (size_t n = 0; n < std::min(args.size(), func->params.size()); ++n) {
+      const tir::Buffer& buffer = func->buffers[n];
+      if (!buffer) {
+        if (args[n].type_index == kTilewrightInt) sizes[func->params[n].get()] = args[n].v_int64;
+        continue;
+      }
+      if (args[n].type_index != kTilewrightDLTensor) continue;
+      const auto* tensor = static_cast<const DLTensor*>(args[n].v_ptr);
+      for (size_t axis = 0; axis < buffer->shape.size() && axis < static_cast<size_t>(tensor->ndim); ++axis) {
+        if (const auto* var = buffer->shape[axis].as<tir::VarNode>()) sizes[var] = tensor->shape[axis];
+      }
+    }
+    return analysis::count_flops(func, [&](const tir::VarNode* var) -> std::optional<int64_t> {
+      const auto found = sizes.find(var);
+      return found == sizes.end() ? std::nullopt : std::optional(found->second);
+    });
+  }
+
+  // A note of driver/build_graph.cc: "1024", or "1024 * 0.1 + 5", where 0.1 is dimension 1 of argument 0.
+  static std::optional<int64_t> count(const std::string& note, std::span<const TilewrightAny> args) {
+    int64_t number = 0, rest = 0;
+    size_t param = 0, axis = 0;
+    const int num_read = std::sscanf(note.c_str(), "%ld * %zu.%zu + %ld", &number, &param, &axis, &rest);
+    if (num_read == 1) return number;
+    if (num_read != 4 || param >= args.size() || args[param].type_index != kTilewrightDLTensor) return {};
+    const auto* tensor = static_cast<const DLTensor*>(args[param].v_ptr);
+    int64_t result = 0;
+    if (axis >= static_cast<size_t>(tensor->ndim) ||
+        __builtin_mul_overflow(number, tensor->shape[axis], &result) ||
+        __builtin_add_overflow(result, rest, &result))
+      return {};
+    return result;
+  }
+
+  const runtime::vm::Executable& executable_;
+  std::map<std::string, tir::PrimFunc, std::less<>> functions_;
+};
+
+// The tensors that a kernel is given, each memory once.
+std::vector<const DLTensor*> tensors_of(const runtime::vm::CallRecord& record) {
+  std::vector<const DLTensor*> tensors;
+  for (const TilewrightAny& arg : record.args) {
+    if (arg.type_index != kTilewrightDLTensor) continue;
+    const auto* tensor = static_cast<const DLTensor*>(arg.v_ptr);
+    const bool is_known = std::any_of(tensors.begin(), tensors.end(),
+                                      [&](const DLTensor* other) { return other->data == tensor->data; });
+    if (!is_known) tensors.push_back(tensor);
+  }
+  return tensors;
+}
+
+double bytes_of(const DLTensor& tensor) {
+  double count = (tensor.dtype.bits * tensor.dtype.lanes + 7) / 8;
+  for (int axis = 0; axis < tensor.ndim; ++axis) count *= static_cast<double>(tensor.shape[axis]);
+  return count;
+}
+
+/// What was seen of one kernel.
+struct Seen {
+  KernelTime kernel;
+  std::vector<double> seconds_of_round;
+};
+
+double median(std::vector<double>& values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+/// Watches calls; packed functions may call the machine from threads of their own.
+class Watcher {
+ public:
+  Watcher(const FlopCounter& counter, const runtime::vm::Executable& executable, size_t rounds)
+      : counter_(counter), rounds_(rounds) {
+    for (const runtime::Tensor& constant : executable.constants) weights_.insert(constant.data());
+  }
+
+  void begin_round(size_t round) {
+    round_ = round;
+    begin_ = Clock::now();
+  }
+
+  void see(const runtime::vm::CallRecord& record) {
+    const std::lock_guard lock(mutex_);
+    const double seconds = static_cast<double>(record.duration_ns) * 1e-9;
+    Seen& seen = seen_[std::string(record.callee)];
+    seen.seconds_of_round.resize(rounds_);
+    seen.seconds_of_round[round_] += seconds;
+    if (round_ + 1 == rounds_)
+      steps_.emplace_back(record.callee, Step{0, std::max(0.0, seconds_since(begin_) - seconds), seconds});
+    if (round_ > 0) return;
+    KernelTime& kernel = seen.kernel;
+    ++kernel.num_calls;
+    for (const DLTensor* tensor : tensors_of(record)) {
+      kernel.bytes += bytes_of(*tensor);
+      if (weights_.contains(tensor->data)) kernel.weight_bytes += bytes_of(*tensor);
+    }
+    const std::optional<int64_t> flops = counter_.flops(record);
+    kernel.flops =
+        flops && kernel.flops ? std::optional(*kernel.flops + static_cast<double>(*flops)) : std::nullopt;
+  }
+
+  Profile result() {
+    Profile profile;
+    for (auto& [name, seen] : seen_) {
+      seen.kernel.name = name;
+      seen.kernel.seconds = median(seen.seconds_of_round);
+      profile.kernels.push_back(seen.kernel);
+    }
+    std::sort(profile.kernels.begin(), profile.kernels.end(), [](const KernelTime& a, const KernelTime& b) {
+      return std::tie(b.seconds, a.name) < std::tie(a.seconds, b.name);
+    });
+    std::map<std::string_view, size_t> places;
+    for (size_t n = 0; n < profile.kernels.size(); ++n) places[profile.kernels[n].name] = n;
+    for (auto& [callee, step] : steps_) {
+      step.kernel = places[callee];
+      profile.steps.push_back(step);
+    }
+    return profile;
+  }
+
+ private:
+  const FlopCounter& counter_;
+  std::set<const void*> weights_;
+  size_t rounds_, round_ = 0;
+  Clock::time_point begin_ = {};
+  std::mutex mutex_;
+  std::map<std::string, Seen, std::less<>> seen_;
+  std::vector<std::pair<std::string, Step>> steps_;
+};
+
+}  // namespace
+
+double bytes_of(const runtime::vm::CallRecord& record) {
+  double bytes = 0;
+  for (const DLTensor* tensor : tensors_of(record)) bytes += bytes_of(*tensor);
+  return bytes;
+}
+
+Profile profile(const runtime::vm::VirtualMachine& machine, const ir::IRModule& module,
+                const std::vector<runtime::Value>& inputs, size_t rounds) {
+  const FlopCounter counter(machine.executable(), module);
+  Watcher watcher(counter, machine.executable(), rounds);
+  machine.set_profiler([&](const runtime::vm::CallRecord& record) { watcher.see(record); });
+  try {
+    for (size_t round = 0; round < rounds; ++round) {
+      watcher.begin_round(round);
+      (void)machine.invoke("main", inputs);
+    }
+  } catch (...) {
+    machine.set_profiler(nullptr);
+    throw;
+  }
+  machine.set_profiler(nullptr);
+  return watcher.result();
+}
+
+}  // namespace tilewright::explain
