@@ -359,6 +359,30 @@ TEST(InterpretFaults, PromisesThatLie) {
   )"));
 }
 
+TEST(Interpret, ChosenCopiesPassOnThatNothingIsThere) {
+  const Tensor A = floats({4}, {1, 2, 3, 4});
+  constexpr std::string_view kText = R"(
+    @T.prim_func
+    def main(A: T.Buffer((4,), "float32")):
+        B = T.decl_buffer((4,))
+        C = T.decl_buffer((5,))
+        for i in range(2):
+            B[i] = A[i]
+        for i in range(5):
+            C[i] = T.if_then_else(i < 4, B[i], T.float32(7))
+        for i in range({}):
+            A[i] = C[i] + C[4]
+  )";
+  EXPECT_EQ(fault(fmt::format(fmt::runtime(kText), 2), {A}), "no error");
+  EXPECT_EQ(content(A), (std::vector<float>{8, 9, 3, 4}));
+  EXPECT_EQ(fault(fmt::format(fmt::runtime(kText), 3), {A}), dedented(R"(
+    error: C[2] is read before anything is written to it at i = 2
+      f.py:10:16
+      10 |         A[i] = C[i] + C[4]
+         |                ^^^^
+  )"));
+}
+
 TEST(Interpret, CopiesPassOnThatNothingIsThere) {
   const Tensor A = floats({4}, {1, 2, 3, 4});
   EXPECT_EQ(fault(R"(

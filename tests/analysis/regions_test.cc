@@ -108,6 +108,22 @@ TEST(AccessRegions, AnIndexReadFromMemoryIsKeptOrWidened) {
   expect_region(running.reads[1], I, {{imm(0), 3}});
 }
 
+// Where the condition does not hold there may be no I[vi] to look at.
+TEST(AccessRegions, AnIndexReadFromMemoryUnderAConditionIsWidened) {
+  const Buffer A = buffer("A", {9}), Y = buffer("Y", {7});
+  const Buffer I = make_buffer("I", {imm(5)}, kInt32);
+  const Var vi = make_var("vi");
+  const PrimExpr is_there = vi < 5, element = load(A, {load(I, {vi})});
+  const Stmt branch = IfThenElseNode::make(is_there, store(Y, element, {vi}));
+  const Stmt choice =
+      store(Y, call(kFloat32, "if_then_else", {is_there, element, PrimExpr(float_imm(0))}), {vi});
+  for (const Stmt& body : {branch, choice}) {
+    const AccessRegions regions = access_regions(block({axis(vi, 7)}, body));
+    expect_region(regions.reads[0], A, {{imm(0), 9}});
+    expect_region(regions.reads[1], I, {{vi, 1}});
+  }
+}
+
 TEST(AccessRegions, ANestedBlockCountsByWhatItDeclares) {
   // for j in range(3): with T.block(): u = T.axis.spatial(21, vi * 3 + j); T.reads(A[u]); T.writes(Y[u])
   const Buffer A = buffer("A", {21}), Y = buffer("Y", {21});

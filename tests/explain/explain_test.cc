@@ -180,10 +180,10 @@ product<1>
 )");
   EXPECT_THAT(to_text(made_up(), "product<1>"), HasSubstr("\n\nsch.split(l1, [4, 2])\n"));
   try {
-    to_text(made_up(), "produkt<1>");
+    to_text(made_up(), "product<2>");
     FAIL();
   } catch (const UserError& error) {
-    EXPECT_EQ(error.render(), "error: there is no kernel \"produkt<1>\"\nhelp: did you mean product<1>?");
+    EXPECT_EQ(error.render(), "error: there is no kernel \"product<2>\"\nhelp: did you mean product<1>?");
   }
 }
 

@@ -341,6 +341,36 @@ TEST(ReadAt, OneIterationCopiesWhatItReads) {
   )");
 }
 
+// Which elements are read is not known when they are copied.
+TEST(ReadAt, ElementsThatABufferChoosesAreCopiedWithAllOthers) {
+  check_schedule(
+      R"(
+    @T.prim_func
+    def main(A: T.Buffer((5, 7), "float32"), I: T.Buffer((5,), "int32"), C: T.Buffer((5, 7), "float32")):
+        for i, j in T.grid(5, 7):
+            with T.block("C"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                C[vi, vj] = A[I[vi] % 5, vj]
+  )",
+      [](Schedule& sch) { sch.call("read_at", sch.call("get_loops", "C").loops()[1], "C", "A", "local"); },
+      R"(
+    @T.prim_func
+    def main(A: T.Buffer((5, 7), "float32"), I: T.Buffer((5,), "int32"), C: T.Buffer((5, 7), "float32")):
+        A_local = T.alloc_buffer((5, 7), scope="local")
+        for i, j in T.grid(5, 7):
+            with T.block("A_local"):
+                v0 = T.axis.spatial(7, j)
+                T.reads(A[0:5, v0])
+                T.writes(A_local[0:5, v0])
+                T.block_attr({"auto_copy": True})
+                for ax0, ax1 in T.grid(5, 1):
+                    A_local[ax0, v0] = A[ax0, v0]
+            with T.block("C"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                C[vi, vj] = A_local[I[vi] % 5, vj]
+  )");
+}
+
 TEST(ReadAt, UnevenTilesStayInsideOfTheBuffer) {
   check_schedule(kTiles, [](Schedule& sch) {
     const auto [i0, i1] =

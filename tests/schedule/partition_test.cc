@@ -294,5 +294,36 @@ TEST(Merge, DifferentNestsAreRefused) {
       "error: merge: at least two loops are needed, but 1 given");
 }
 
+// Blocks whose axes are fewer than their loop runs keep them, and the condition that says so.
+TEST(LoopPartition, AnAxisThatIsShorterThanTheLoop) {
+  check_schedule(
+      R"(
+    @T.prim_func
+    def main(A: T.Buffer((2,), "float32"), B: T.Buffer((2,), "float32")):
+        for i in range(5):
+            with T.block("B"):
+                vi = T.axis.spatial(2, i)
+                T.where(i < 2)
+                B[vi] = A[vi] * T.float32(2)
+  )",
+      [](Schedule& sch) {
+        sch.call("loop_partition", sch.call("get_loops", "B").loops()[0], ArgValue::List{3});
+      },
+      R"(
+    @T.prim_func
+    def main(A: T.Buffer((2,), "float32"), B: T.Buffer((2,), "float32")):
+        for i_0 in range(3):
+            with T.block("B"):
+                vi = T.axis.spatial(2, i_0)
+                T.where(i_0 < 2)
+                B[vi] = A[vi] * T.float32(2)
+        for i_1 in range(3, 5):
+            with T.block("B_1"):
+                vi = T.axis.spatial(2, i_1)
+                T.where(T.bool(False))
+                B[vi] = A[vi] * T.float32(2)
+  )");
+}
+
 }  // namespace
 }  // namespace tilewright::schedule

@@ -115,6 +115,12 @@ class Collector {
           return true;
         },
         [&](const AttrStmtNode* attr) { return visit_attr(attr); },
+        [&](const IfThenElseNode* branch) {
+          visit(branch->condition);
+          visit_guarded(branch->then_case);
+          if (branch->else_case) visit_guarded(branch->else_case);
+          return false;
+        },
         [&](const LetStmtNode* let) { return bind(let->var, let->value); },
         [&](const LetNode* let) { return bind(let->var, let->value); },
         [&](const BlockRealizeNode* realize) { return visit_realize(realize); },
@@ -146,6 +152,13 @@ class Collector {
     return false;
   }
 
+  // Runs only where a condition holds.
+  void visit_guarded(const ObjectRef& root) {
+    ++num_guards_;
+    visit(root);
+    --num_guards_;
+  }
+
   bool bind(const tir::Var& var, const PrimExpr& value) {
     scope_.domains[var.get()] = value->dtype.is_integral() ? index_range(value, scope_) : std::nullopt;
     return true;
@@ -157,8 +170,11 @@ class Collector {
     const BlockNode* block = realize->block.get();
     for (size_t n = 0; n < block->iter_vars.size(); ++n)
       scope_.domains[block->iter_vars[n]->var.get()] = index_range(realize->iter_values[n], scope_);
+    const bool is_guarded = realize->predicate && !is_one(realize->predicate);
+    num_guards_ += is_guarded;
     for (const BufferRegion& region : block->reads) touch(&reads_, region->buffer, box_of(region));
     for (const BufferRegion& region : block->writes) touch(&writes_, region->buffer, box_of(region));
+    num_guards_ -= is_guarded;
     return false;
   }
 
@@ -166,6 +182,12 @@ class Collector {
     const auto* op = call->op.as<OpNode>();
     if (!op) return true;
     if (op->name == "tir.prefetch") return false;  // a hint reads nothing
+    if (op->name == "tir.if_then_else") {
+      visit(call->args[0]);
+      visit_guarded(call->args[1]);
+      visit_guarded(call->args[2]);
+      return false;
+    }
     if (op->name == "tir.address_of") {
       if (const auto* load = call->args[0].as<BufferLoadNode>()) {
         touch(&reads_, load->buffer, whole_buffer(load->buffer));
@@ -227,17 +249,24 @@ class Collector {
     return min && min->is_point();
   }
 
+  // What `index` is, if it can be told also where no condition around holds: elements of buffers need not be
+  // there then.
+  std::optional<IndexRange> place_of(const PrimExpr& index) {
+    bool has_load = false;
+    if (num_guards_ > 0) walk(index, [&](const BufferLoadNode*) { has_load = true; });
+    return has_load ? std::nullopt : index_range(index, scope_);
+  }
   Box box_of(const Buffer& buffer, const std::vector<PrimExpr>& indices) {
     Box box;
     for (size_t dim = 0; dim < indices.size(); ++dim)
-      box.push_back(index_range(indices[dim], scope_).value_or(whole_dimension(buffer, dim)));
+      box.push_back(place_of(indices[dim]).value_or(whole_dimension(buffer, dim)));
     return box;
   }
   Box box_of(const BufferRegion& region) {
     Box box;
     for (size_t dim = 0; dim < region->region.size(); ++dim) {
       const Range& range = region->region[dim];
-      const auto min = index_range(range->min, scope_), extent = index_range(range->extent, scope_);
+      const auto min = place_of(range->min), extent = place_of(range->extent);
       if (min && extent)
         box.push_back({min->min, min->width + (extent->max() - 1)});
       else
@@ -247,6 +276,7 @@ class Collector {
   }
 
   IndexScope scope_;
+  int num_guards_ = 0;                                         // conditions around
   std::unordered_set<const BufferNode*> inner_, declared_;     // allocated, declared inside
   std::unordered_map<const BufferNode*, BufferRegion> views_;  // match_buffers made inside
   std::unordered_map<const tir::VarNode*, Buffer> by_data_;    // which buffer a pointer belongs to

@@ -17,16 +17,29 @@ bool loads_from(const PrimExpr& expr, const Buffer& buffer) {
   return found;
 }
 
+BufferRegion without_loads(const BufferRegion& region) {
+  std::vector<Range> ranges = region->region;
+  bool has_changed = false;
+  for (size_t n = 0; n < ranges.size(); ++n) {
+    bool is_chosen = false;
+    walk(ranges[n], [&](const BufferLoadNode*) { is_chosen = true; });
+    if (!is_chosen) continue;
+    ranges[n] = full_region(region->buffer)->region[n];
+    has_changed = true;
+  }
+  return has_changed ? with(region, [&](BufferRegionNode& n) { n.region = std::move(ranges); }) : region;
+}
+
 std::vector<Access> accesses_of(const State& state, NodeId id) {
   const BlockNode* block = state.node(id).block();
   const analysis::AccessRegions regions = analysis::access_regions(state.node(id).stmt);
   std::vector<Access> accesses;
   for (const BufferRegion& read : regions.reads)
-    accesses.push_back({id, read->buffer, read->region, false, false});
+    accesses.push_back({id, read->buffer, without_loads(read)->region, false, false});
   for (const BufferRegion& write : regions.writes) {
     bool is_update = block->init != nullptr;
     for (const BufferRegion& read : regions.reads) is_update |= read->buffer == write->buffer;
-    accesses.push_back({id, write->buffer, write->region, true, is_update});
+    accesses.push_back({id, write->buffer, without_loads(write)->region, true, is_update});
   }
   return accesses;
 }

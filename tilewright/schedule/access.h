@@ -16,7 +16,11 @@ struct Access {
   bool is_update = false;  // a write of a block that reads the same elements first: Y[i] = Y[i] + x
 };
 
-/// The accesses of a block; the implicit read of a reduction counts as update.
+/// The region with the whole of each dimension in which values of a buffer choose the elements: where the
+/// block does not run, such values need not be there.
+BufferRegion without_loads(const BufferRegion& region);
+
+/// The accesses of a block, without_loads; the implicit read of a reduction counts as update.
 std::vector<Access> accesses_of(const State& state, NodeId block);
 /// The accesses of the outermost blocks in `id`, which may itself be a block.
 std::vector<Access> accesses_below(const State& state, NodeId id);

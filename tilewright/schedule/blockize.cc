@@ -74,7 +74,7 @@ std::vector<BufferRegion> relaxed_regions(const std::vector<BufferRegion>& regio
   }
   std::vector<BufferRegion> result;
   for (const BufferRegion& region : regions) {
-    const BufferRegion placed = substitute(region, values);
+    const BufferRegion placed = substitute(without_loads(region), values);
     const arith::IntervalRegion box = arith::eval_region(placed->region, domains, analyzer);
     std::vector<Range> ranges;
     for (size_t n = 0; n < box.size(); ++n) {

@@ -198,7 +198,10 @@ bool stores_the_same(const State& state, NodeId id, NodeId loop) {
 
 void require_not_rewritten(const State& state, const Access& read, NodeId writer, NodeId outer, NodeId last) {
   const std::vector<NodeId> around = loops_between(state, outer, last);
-  if (stores_the_same(state, writer, around.empty() ? last : around[0])) return;
+  // what was there before the first store counts, unless nothing was or nothing reads it
+  const bool reads_stores =
+      allocation_of(state, read.buffer, read.block) != kNoNode || is_covered_by_earlier(state, read, last);
+  if (reads_stores && stores_the_same(state, writer, around.empty() ? last : around[0])) return;
   for (const Access& write : accesses_of(state, writer)) {
     if (!write.is_write || !may_alias(write.buffer, read.buffer)) continue;
     const std::optional<NodeId> loop = loop_that_rewrites(state, read, write, outer, last);

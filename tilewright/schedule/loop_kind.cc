@@ -17,20 +17,35 @@ void require_independent_iterations(const State& state, NodeId loop, std::string
   throw error;
 }
 
+namespace {
+
+bool runs_at_once(const TreeNode& node) {
+  const ForNode* loop = node.loop();
+  return loop && loop->for_kind != ForKind::kSerial && loop->for_kind != ForKind::kUnrolled;
+}
+
+bool writes_one_of(const State& state, NodeId id, const std::vector<Buffer>& buffers) {
+  for (const Access& access : accesses_below(state, id)) {
+    for (const Buffer& buffer : buffers) {
+      if (access.is_write && access.buffer == buffer) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
 void require_still_independent(const State& state, NodeId scope, const std::vector<Buffer>& buffers) {
-  for (const Buffer& buffer : buffers) {
-    for (NodeId writer : writers_of(state, scope, buffer)) {
-      for (NodeId id = state.node(writer).parent; id != scope; id = state.node(id).parent) {
-        const ForKind kind = state.node(id).loop()->for_kind;
-        if (kind == ForKind::kSerial || kind == ForKind::kUnrolled) continue;
-        const auto conflict = parallel_conflict(state, id);
-        if (!conflict) continue;
+  for (NodeId id : state.node(scope).children) {
+    if (runs_at_once(state.node(id)) && writes_one_of(state, id, buffers)) {
+      if (const auto conflict = parallel_conflict(state, id)) {
         UserError error = refuse(state, id, "the iterations of loop {} could not run at once any more: {}",
                                  state.node(id).name, conflict->str(state));
         conflict->explain(error);
         throw error;
       }
     }
+    require_still_independent(state, id, buffers);
   }
 }
 

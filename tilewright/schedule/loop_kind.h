@@ -7,8 +7,8 @@ namespace tilewright::schedule {
 /// Raises UserError when two iterations of the loop may touch the same element, so that they cannot run at
 /// once. `how` completes "loop k cannot be ...".
 void require_independent_iterations(const State& state, NodeId loop, std::string_view how);
-/// Raises UserError when a loop that runs its iterations at once, around a block of `scope` that writes one
-/// of `buffers`, could not do so any more because of what now reads them.
+/// Raises UserError when a loop below `scope` that runs its iterations at once and writes one of `buffers`
+/// could not do so any more because of what now reads or writes them.
 void require_still_independent(const State& state, NodeId scope, const std::vector<Buffer>& buffers);
 /// The same for all that `block`, which has come to another place, reads and writes.
 void require_still_independent(const State& state, NodeId block);

@@ -251,9 +251,24 @@ StmtCodePtr Compiler::copy(const BufferStoreNode* store, const BufferLoadNode* l
   });
 }
 
+// A[i] = if_then_else(condition, B[j], 0) as a branch of two stores, of which one is a copy; null for other
+// values.
+StmtCodePtr Compiler::chosen_copy(const BufferStoreNode* store) {
+  const auto* call = store->value.as<CallNode>();
+  const auto* op = call ? call->op.as<ir::OpNode>() : nullptr;
+  if (!op || op->name != "tir.if_then_else" || store->predicate || !call->dtype.is_scalar()) return nullptr;
+  if (!is<BufferLoadNode>(call->args[1]) && !is<BufferLoadNode>(call->args[2])) return nullptr;
+  const auto storing = [&](const ir::PrimExpr& value) {
+    return Stmt(with(store, [&](BufferStoreNode& n) { n.value = value; }));
+  };
+  const Stmt both = IfThenElseNode::make(call->args[0], storing(call->args[1]), storing(call->args[2]));
+  return branch(both.as<IfThenElseNode>());
+}
+
 StmtCodePtr Compiler::store(const BufferStoreNode* store) {
   if (store->indices.size() > kMaxDims)
     throw Unsupported(store, "interpreter: buffers of more than {} dimensions", kMaxDims);
+  if (StmtCodePtr code = chosen_copy(store)) return code;
   const auto* load = store->value.as<BufferLoadNode>();
   if (load && load->dtype.is_scalar() && !load->dtype.is_handle() && !load->predicate && !store->predicate &&
       load->indices.size() <= kMaxDims)

@@ -68,6 +68,7 @@ class Compiler {
                                  const ObjectRef& node);
   CodePtr load(const BufferLoadNode* load);
   StmtCodePtr store(const BufferStoreNode* store);
+  StmtCodePtr chosen_copy(const BufferStoreNode* store);
   StmtCodePtr copy(const BufferStoreNode* store, const BufferLoadNode* load);
   std::vector<RegionCheck> region_checks(const Buffer& buffer, bool is_write);
   // compile_call.cc

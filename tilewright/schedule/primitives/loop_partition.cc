@@ -72,14 +72,18 @@ void require_no_init(const State& state, NodeId id) {
   }
 }
 
-// Axes that are the loop take the values of the part alone.
-Stmt with_domain(const Stmt& body, const ForNode* part, BlockMap* forwarded) {
+// Axes that are the loop take the values of the part alone, unless they have fewer than the loop.
+Stmt with_domain(const Stmt& body, const ForNode* part, BlockMap* forwarded, arith::Analyzer& analyzer) {
   return rewrite(body, [&](auto& self, const BlockRealizeNode* realize) -> Stmt {
     const BlockRealize inner = self.children(realize);
     std::vector<IterVar> axes = inner->block->iter_vars;
     bool is_changed = false;
     for (size_t n = 0; n < axes.size(); ++n) {
       if (inner->iter_values[n].as<VarNode>() != part->loop_var.get()) continue;
+      const Range& domain = axes[n]->dom;
+      if (!analyzer.can_prove(domain->min <= part->min) ||
+          !analyzer.can_prove(part->min + part->extent <= domain->min + domain->extent))
+        continue;
       is_changed = true;
       axes[n] = with(axes[n], [&](IterVarNode& axis) { axis.dom = make_range(part->min, part->extent); });
     }
@@ -112,7 +116,7 @@ std::vector<LoopRef> apply(State& state, const Args& args) {
       changed.min = start, changed.extent = extent, changed.loop_var = vars[n];
     });
     BlockMap changed;
-    body = with_domain(body, part.get(), &changed);
+    body = with_domain(body, part.get(), &changed, analyzer);
     // the first part goes on with the blocks and loops that there are
     if (n > 0)
       body = fresh_copy(body, fmt::format("_{}", n));
