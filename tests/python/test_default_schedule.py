@@ -255,7 +255,7 @@ def test_max_pool_dtypes(dtype):
 
 
 @pytest.mark.parametrize("axis", [0, 1, 2])
-@pytest.mark.parametrize("size", [1, 16, 17, 127])
+@pytest.mark.parametrize("size", [1, 16, 17, 48, 127, 128, 1000])
 def test_sum_over_axis(axis, size):
     shape = [5, 7, size]
     x = te.placeholder(shape, name="X")
@@ -307,7 +307,7 @@ def test_select_by_bools():
     )
 
 
-@pytest.mark.parametrize("shape", [(1, 1), (5, 7), (17, 33), (127, 129)])
+@pytest.mark.parametrize("shape", [(1, 1), (5, 7), (17, 33), (64, 48), (127, 129)])
 def test_transpose(shape):
     a = te.placeholder(shape, name="A")
     check([a, te.compute(shape[::-1], lambda i, j: a[j, i])], lambda x: x.T)
@@ -399,7 +399,7 @@ def softmax(rows, columns):
     return te.create_prim_func([x, y])
 
 
-@pytest.mark.parametrize("columns", [1, 17, 127])
+@pytest.mark.parametrize("columns", [1, 17, 40, 127, 256])
 @pytest.mark.parametrize("target", TARGETS)
 def test_softmax(columns, target):
     x = guarded(np.random.default_rng(0).standard_normal((5, columns), dtype="float32"), True)

@@ -197,6 +197,104 @@ struct Program {
 };
 
 const Program kPrograms[] = {
+    {"row_sums", R"(
+    @T.prim_func
+    def main(A: T.Buffer((5, 96), "float32"), B: T.Buffer((5,), "float32")):
+        for i, k in T.grid(5, 96):
+            with T.block("B"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    B[vi] = T.float32(0)
+                B[vi] = B[vi] + A[vi, vk]
+)"},
+    {"largest_of_two_axes", R"(
+    @T.prim_func
+    def main(A: T.Buffer((3, 5, 32), "int32"), B: T.Buffer((3, 1, 1), "int32")):
+        for i, u, v, j, k in T.grid(3, 1, 1, 5, 32):
+            with T.block("B"):
+                vi, vu, vv, vj, vk = T.axis.remap("SSSRR", [i, u, v, j, k])
+                with T.init():
+                    B[vi, vu, vv] = T.int32(-2147483648)
+                B[vi, vu, vv] = T.max(B[vi, vu, vv], A[vi, vj, vk])
+)"},
+    {"sum_of_all", R"(
+    @T.prim_func
+    def main(A: T.Buffer((128,), "float32"), B: T.Buffer((1,), "float32")):
+        for i, k in T.grid(1, 128):
+            with T.block("B"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    B[vi] = T.float32(0)
+                B[vi] = B[vi] + A[vk] * A[vk]
+)"},
+    {"centered_rows", R"(
+    @T.prim_func
+    def main(A: T.Buffer((7, 3, 64), "float32"), W: T.Buffer((64,), "float32"), D: T.Buffer((7, 3, 64), "float32")):
+        S = T.alloc_buffer((7, 3))
+        C = T.alloc_buffer((7, 3, 64))
+        M = T.alloc_buffer((7, 3))
+        for i, j, k in T.grid(7, 3, 64):
+            with T.block("S"):
+                vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+                with T.init():
+                    S[vi, vj] = T.float32(0)
+                S[vi, vj] = S[vi, vj] + A[vi, vj, vk]
+        for i, j, k in T.grid(7, 3, 64):
+            with T.block("C"):
+                vi, vj, vk = T.axis.remap("SSS", [i, j, k])
+                C[vi, vj, vk] = A[vi, vj, vk] - S[vi, vj]
+        for i, j, k in T.grid(7, 3, 64):
+            with T.block("M"):
+                vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+                with T.init():
+                    M[vi, vj] = T.float32("-inf")
+                M[vi, vj] = T.max(M[vi, vj], C[vi, vj, vk])
+        for i, j, k in T.grid(7, 3, 64):
+            with T.block("D"):
+                vi, vj, vk = T.axis.remap("SSS", [i, j, k])
+                D[vi, vj, vk] = (C[vi, vj, vk] + M[vi, vj]) * W[vk]
+)"},
+    {"rows_of_others", R"(
+    @T.prim_func
+    def main(A: T.Buffer((8, 64), "float32"), B: T.Buffer((8, 64), "float32")):
+        S = T.alloc_buffer((8,))
+        for i, k in T.grid(8, 64):
+            with T.block("S"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    S[vi] = T.float32(0)
+                S[vi] = S[vi] + A[vi, vk]
+        for i, k in T.grid(8, 64):
+            with T.block("B"):
+                vi, vk = T.axis.remap("SS", [i, k])
+                B[vi, vk] = A[vi, vk] - S[7 - vi]
+)"},
+    {"matmul_of_rows", R"(
+    @T.prim_func
+    def main(A: T.Buffer((5, 32), "float32"), B: T.Buffer((7, 32), "float32"), C: T.Buffer((5, 7), "float32")):
+        for i, j, k in T.grid(5, 7, 32):
+            with T.block("C"):
+                vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+                with T.init():
+                    C[vi, vj] = T.float32(0)
+                C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vj, vk]
+)"},
+    {"transposition", R"(
+    @T.prim_func
+    def main(A: T.Buffer((19, 3, 127), "float32"), B: T.Buffer((127, 3, 19), "float32")):
+        for i, j, k in T.grid(127, 3, 19):
+            with T.block("B"):
+                vi, vj, vk = T.axis.remap("SSS", [i, j, k])
+                B[vi, vj, vk] = A[vk, vj, vi]
+)"},
+    {"transposition_and_sum", R"(
+    @T.prim_func
+    def main(A: T.Buffer((16, 48), "int8"), C: T.Buffer((48, 16), "int8"), B: T.Buffer((48, 16), "int8")):
+        for i, j in T.grid(48, 16):
+            with T.block("B"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vi, vj] = A[vj, vi] + C[vi, vj]
+)"},
     {"matmul", R"(
     @T.prim_func
     def main(A: T.Buffer((5, 127), "float32"), B: T.Buffer((127, 7), "float32"), C: T.Buffer((5, 7), "float32")):
@@ -497,6 +595,41 @@ TEST(DefaultSchedule, AttemptsSayWhyNot) {
             "C | tile_sum | the block has another form\n"
             "B | vectorize | \n"
             "D | vectorize | \n");
+}
+
+TEST(DefaultSchedule, RowsAreReducedTogether) {
+  const IRModule rows = scheduled(R"(
+    @T.prim_func
+    def main(A: T.Buffer((5, 96), "float32"), B: T.Buffer((5, 96), "float32")):
+        S = T.alloc_buffer((5,))
+        for i, k in T.grid(5, 96):
+            with T.block("S"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    S[vi] = T.float32(0)
+                S[vi] = S[vi] + A[vi, vk]
+        for i, k in T.grid(5, 96):
+            with T.block("B"):
+                vi, vk = T.axis.remap("SS", [i, k])
+                B[vi, vk] = A[vi, vk] - S[vi]
+  )",
+                                  kAvx2);
+  const auto* root = rows->functions[0].as<PrimFuncNode>()->body.as<BlockRealizeNode>();
+  EXPECT_TRUE(is<ForNode>(root->block->body)) << show(rows);  // one loop over rows
+  std::vector<Attempt> attempts;
+  scheduled(R"(
+    @T.prim_func
+    def main(A: T.Buffer((5, 97), "float32"), B: T.Buffer((5,), "float32")):
+        for i, k in T.grid(5, 97):
+            with T.block("B"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    B[vi] = T.float32(0)
+                B[vi] = B[vi] + A[vi, vk]
+  )",
+            kAvx2, &attempts);
+  ASSERT_EQ(attempts.size(), 1u);  // no vectors divide the row
+  EXPECT_EQ(attempts[0].rule, "tile_sum");
 }
 
 TEST(DefaultSchedule, DoubledSumsStaySmall) {

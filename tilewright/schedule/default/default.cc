@@ -20,6 +20,7 @@ class Rules {
  private:
   std::vector<BlockShape> shapes() const;
   void inline_elements();
+  bool reduces_rows();
   void tile(const BlockShape& sum);
   bool attempt(std::string_view name, const BlockShape& shape, const std::function<bool(Schedule&)>& rule);
   bool is_done(const BlockShape& shape) const;
@@ -77,10 +78,9 @@ bool is_worth_inlining(const std::vector<BlockShape>& shapes, const BlockShape& 
   if (readers.empty() || (readers.size() > 1 && shape.is_expensive())) return false;
   const int64_t num_own = num_nodes(shape.store->value);
   for (const BlockShape* reader : readers) {
-    if (reader->is_reduction()) return false;
     const auto [num_elements, num_loads] = num_reads(*reader, shape.output());
     const bool is_computed_again = num_elements > 1 || reader->num_instances() > shape.num_instances();
-    if (is_computed_again && shape.is_expensive()) return false;
+    if (is_computed_again && (shape.is_expensive() || reader->is_reduction())) return false;
     if (num_nodes(reader->store->value) + product(num_own, num_loads) > kMaxInlinedNodes) return false;
   }
   return true;
@@ -143,6 +143,16 @@ void Rules::inline_elements() {
   }
 }
 
+// Of functions whose blocks are all of a known form, and that reduce what is contiguous.
+bool Rules::reduces_rows() {
+  const std::vector<BlockShape> all = shapes();
+  const auto num_alive =
+      std::count_if(blocks_.begin(), blocks_.end(), [&](BlockRef block) { return sch_.is_alive(block); });
+  if (all.empty() || static_cast<size_t>(num_alive) != all.size()) return false;
+  const auto rule = [&](Schedule& copy) { return reduce_rows(copy, all, machine_); };
+  return has_row_sums(all, machine_) && attempt("reduce_rows", all.back(), rule);
+}
+
 void Rules::tile(const BlockShape& sum) {
   done_.push_back(sum.ref);
   const std::optional<BlockShape> epilogue = epilogue_of(shapes(), sum);
@@ -158,6 +168,7 @@ void Rules::tile(const BlockShape& sum) {
 void Rules::apply() {
   blocks_ = sch_.call("get_child_blocks", sch_.call("get_block", "root", func_name_).block()).blocks();
   inline_elements();
+  if (reduces_rows()) return;
   for (BlockRef block : blocks_) {
     if (!sch_.is_alive(block)) continue;
     const std::optional<BlockShape> shape = shape_of(sch_, block);

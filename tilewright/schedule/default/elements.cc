@@ -60,34 +60,95 @@ std::vector<LoopRef> parallelize(Schedule& sch, std::vector<LoopRef> loops, size
   return loops;
 }
 
+// How many of `extent` elements one vector takes.
+int64_t width_for(const BlockShape& shape, int64_t extent, const Machine& machine) {
+  int64_t width = machine.vector_bytes / std::max<int64_t>(1, shape.output()->dtype.num_bytes());
+  while (width / 2 >= extent) width /= 2;
+  return width;
+}
+
+// The innermost of `loops` as loops over vectors, if it is long enough.
+void vectorize_innermost(Schedule& sch, const BlockShape& shape, std::vector<LoopRef>* loops,
+                         const Machine& machine) {
+  const int64_t extent = extent_of(sch, loops->back());
+  if (extent < kMinVector) return;
+  const Factors factors{None{}, width_for(shape, extent, machine)};
+  const std::vector<LoopRef> parts = sch.call("split", loops->back(), factors).loops();
+  loops->back() = parts[0];
+  sch.call("vectorize", parts[1]);
+}
+
+// The axis along which everything is contiguous that is strided along `column`: the other side of a
+// transposition.
+std::optional<size_t> other_side(const BlockShape& shape, size_t column) {
+  const auto moves = [&](const BufferLoadNode* load, size_t axis) {
+    return along(load->buffer, load->indices, shape.block->iter_vars[axis]->var);
+  };
+  for (size_t axis = 0; axis < shape.block->iter_vars.size(); ++axis) {
+    if (axis == column || shape.extent(axis) < kMinVector) continue;
+    const bool fits = std::all_of(shape.loads.begin(), shape.loads.end(), [&](const BufferLoadNode* load) {
+      return moves(load, column) != Along::kStrided || moves(load, axis) == Along::kContiguous;
+    });
+    if (fits) return axis;
+  }
+  return std::nullopt;
+}
+
+// Square tiles, whose lines are read and written while they are near the core: vectors gather along the
+// innermost of `loops`, and neighbours along `row` follow each other.
+void tile_transposition(Schedule& sch, const BlockShape& shape, LoopRef row, std::vector<LoopRef>* loops,
+                        const Machine& machine) {
+  constexpr int64_t kMaxRows = 16;
+  const int64_t width = width_for(shape, extent_of(sch, loops->back()), machine);
+  const int64_t rows = std::min(kMaxRows, width_for(shape, extent_of(sch, row), machine));
+  std::erase_if(*loops, [&](LoopRef loop) { return is_same(sch, loop, row); });
+  const std::vector<LoopRef> columns = sch.call("split", loops->back(), Factors{None{}, width}).loops();
+  const std::vector<LoopRef> parts = sch.call("split", row, Factors{None{}, rows}).loops();
+  loops->back() = columns[0];
+  loops->insert(loops->end(), parts.begin(), parts.end());
+  std::vector<LoopRef> order = *loops;
+  order.push_back(columns[1]);
+  sch.call("reorder", order);
+  sch.call("unroll", parts[1]);
+  sch.call("vectorize", columns[1]);
+}
+
+bool vectorize_last_axis(Schedule& sch, const BlockShape& shape, std::vector<LoopRef>* loops,
+                         const Machine& machine) {
+  const std::optional<size_t> column = shape.last_axis();
+  if (!column) return false;
+  const std::vector<LoopRef> inner = loops_of_axis(sch, shape.ref, *column, *loops);
+  if (inner.empty()) return false;
+  if (!is_same(sch, inner[0], loops->back())) {
+    std::erase_if(*loops, [&](LoopRef loop) { return is_same(sch, loop, inner[0]); });
+    loops->push_back(inner[0]);
+    sch.call("reorder", *loops);
+  }
+  const Var& axis = shape.block->iter_vars[*column]->var;
+  const bool has_vectors =
+      std::none_of(shape.loads.begin(), shape.loads.end(), [&](const BufferLoadNode* load) {
+        return along(load->buffer, load->indices, axis) == Along::kStrided;
+      });
+  if (has_vectors) {
+    vectorize_innermost(sch, shape, loops, machine);
+    return true;
+  }
+  const std::optional<size_t> row = other_side(shape, *column);
+  const std::vector<LoopRef> rows =
+      row ? loops_of_axis(sch, shape.ref, *row, *loops) : std::vector<LoopRef>();
+  if (!rows.empty() && extent_of(sch, loops->back()) >= kMinVector)
+    tile_transposition(sch, shape, rows[0], loops, machine);
+  return true;
+}
+
 bool vectorize_elements(Schedule& sch, const BlockShape& shape, const Machine& machine) {
   std::vector<LoopRef> loops = sch.call("get_loops", shape.ref).loops();
   if (loops.empty()) return false;
-  const int64_t lanes = machine.vector_bytes / std::max<int64_t>(1, shape.output()->dtype.num_bytes());
-  bool has_vectors = true;
   if (is_flat(shape)) {
     if (loops.size() > 1) loops = {sch.call("fuse", loops).loop()};
-  } else {
-    const std::optional<size_t> column = shape.last_axis();
-    if (!column) return false;
-    const std::vector<LoopRef> inner = loops_of_axis(sch, shape.ref, *column, loops);
-    if (inner.empty()) return false;
-    if (!is_same(sch, inner[0], loops.back())) {
-      std::erase_if(loops, [&](LoopRef loop) { return is_same(sch, loop, inner[0]); });
-      loops.push_back(inner[0]);
-      sch.call("reorder", loops);
-    }
-    for (const BufferLoadNode* load : shape.loads)
-      has_vectors &=
-          along(load->buffer, load->indices, shape.block->iter_vars[*column]->var) != Along::kStrided;
-  }
-  const int64_t extent = extent_of(sch, loops.back());
-  if (has_vectors && extent >= kMinVector) {
-    int64_t width = lanes;
-    while (width / 2 >= extent) width /= 2;
-    const std::vector<LoopRef> parts = sch.call("split", loops.back(), Factors{None{}, width}).loops();
-    loops.back() = parts[0];
-    sch.call("vectorize", parts[1]);
+    vectorize_innermost(sch, shape, &loops, machine);
+  } else if (!vectorize_last_axis(sch, shape, &loops, machine)) {
+    return false;
   }
   const int64_t work = product(shape.num_instances(), shape.is_expensive() ? kExpensiveWork : 1);
   if (machine.num_cores > 1 && work >= kMinParallelWork)

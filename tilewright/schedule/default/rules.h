@@ -19,6 +19,18 @@ std::string why_not_applied(Schedule& sch, const std::function<bool(Schedule&)>&
 bool tile_sum(Schedule& sch, const BlockShape& sum, const std::optional<BlockShape>& epilogue,
               const Machine& machine);
 
+/// Programs in which every block works on rows (leading axes) and some reduce what is contiguous: all blocks
+/// of one row together, partial sums in vectors.
+///
+/// shapes  all blocks of the function, in order
+bool has_row_sums(const std::vector<BlockShape>& shapes, const Machine& machine);
+bool reduce_rows(Schedule& sch, const std::vector<BlockShape>& shapes, const Machine& machine);
+
+/// The loop over the last dimension that an element by element block stores, of `loops` around it, becomes
+/// the innermost and vectors if what is read allows it; false if there is no such loop.
+bool vectorize_last_axis(Schedule& sch, const BlockShape& shape, std::vector<LoopRef>* loops,
+                         const Machine& machine);
+
 /// Element by element blocks: vectors along the last dimension, outer loops parallel where there is enough to
 /// do.
 bool vectorize_elements(Schedule& sch, const BlockShape& shape, const Machine& machine);

@@ -42,7 +42,7 @@ Tensor batch_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta, cons
 
 Tensor layer_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta, const Axes& axes, double epsilon,
                   bool center, bool scale) {
-  const Tensor center_of = mean(x, axes, true), spread = variance(x, axes, true);
+  const Tensor center_of = mean(x, axes, true), spread = variance_around(center_of, x, axes, true);
   return te::compute(x.shape(),
                      [&](const std::vector<Var>& i) {
                        PrimExpr result = (x.at({i.begin(), i.end()}) - center_of.at(kept(i, axes))) *
@@ -81,7 +81,8 @@ Tensor group_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta, int6
                                      {.name = "T_groups"});
   Axes reduced{channel_axis + 1};
   for (int64_t axis : axes) reduced.push_back(axis > channel_axis ? axis + 1 : axis);
-  const Tensor center_of = mean(grouped, reduced, true), spread = variance(grouped, reduced, true);
+  const Tensor center_of = mean(grouped, reduced, true),
+               spread = variance_around(center_of, grouped, reduced, true);
   return te::compute(x.shape(),
                      [&](const std::vector<Var>& i) {
                        std::vector<PrimExpr> at(i.begin(), i.end());

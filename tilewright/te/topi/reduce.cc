@@ -141,7 +141,10 @@ Tensor mean(const Tensor& x, const Axes& axes, bool keepdims) {
 }
 
 Tensor variance(const Tensor& x, const Axes& axes, bool keepdims) {
-  const Tensor center = mean(x, axes, true);
+  return variance_around(mean(x, axes, true), x, axes, keepdims);
+}
+
+Tensor variance_around(const Tensor& center, const Tensor& x, const Axes& axes, bool keepdims) {
   const Tensor squares = te::compute(x.shape(),
                                      [&](const std::vector<Var>& i) {
                                        std::vector<PrimExpr> at_center(i.begin(), i.end());

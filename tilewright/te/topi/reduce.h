@@ -17,6 +17,8 @@ Tensor all(const Tensor& x, const Axes& axes, bool keepdims = false);
 Tensor mean(const Tensor& x, const Axes& axes, bool keepdims = false);
 /// The mean of the squared distances from the mean.
 Tensor variance(const Tensor& x, const Axes& axes, bool keepdims = false);
+/// The same around a mean that is there already, with kept dimensions.
+Tensor variance_around(const Tensor& center, const Tensor& x, const Axes& axes, bool keepdims = false);
 /// The position of the largest (smallest) value; the first of equal ones; a NaN counts as the largest
 /// (smallest). Over several axes: the position in their row-major order.
 Tensor argmax(const Tensor& x, const Axes& axes, bool keepdims = false, DataType dtype = kInt64);

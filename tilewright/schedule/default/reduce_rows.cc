@@ -1,0 +1,231 @@
+// Programs that reduce rows: sums and maxima along what is contiguous, softmax, norms.
+//   for i, k: S[i] += A[i, k]
+//   for i, j: B[i, j] = A[i, j] / S[i]
+//   ->  for i: P[64] = 0; for ko: P[0:64] += A[i, ko * 64 + 0:64]
+//              P1[16] = sum of the four vectors in P; ...; S[i] = sum of four numbers
+//              for jo: B[i, jo * 16 + 0:16] = A[i, jo * 16 + 0:16] / S[i]
+// Partial sums are kept in vectors, and all blocks work on one row while it is near the core.
+#include "tilewright/arith/analyzer.h"
+#include "tilewright/schedule/default/rules.h"
+#include "tilewright/tir/builder.h"
+
+namespace tilewright::schedule {
+namespace {
+
+constexpr int64_t kMinLanes = 4;    // of partial sums, for vectors to pay
+constexpr int64_t kMaxVectors = 4;  // of partial sums: enough for additions not to wait for each other
+
+/// How the terms of one sum are put into vectors.
+struct Terms {
+  size_t axis = 0;  // reduces, and is contiguous in what is read
+  int64_t lanes = 1, vectors = 1;
+};
+
+struct Plan {
+  size_t num_rows = 0;                     // axes that all blocks begin with
+  std::vector<std::optional<Terms>> sums;  // of each block; nothing: it works element by element
+};
+
+// The spatial axes with more than one value.
+std::vector<size_t> spatial_axes(const BlockShape& shape) {
+  std::vector<size_t> axes;
+  for (size_t axis = 0; axis < shape.block->iter_vars.size(); ++axis) {
+    const IterVar& var = shape.block->iter_vars[axis];
+    if (var->iter_type == IterType::kSpatial && !is_one(var->dom->extent)) axes.push_back(axis);
+  }
+  return axes;
+}
+
+std::optional<Terms> terms_of(const BlockShape& sum, const Machine& machine) {
+  Terms terms;
+  bool is_found = false;
+  for (size_t axis = 0; axis < sum.block->iter_vars.size(); ++axis) {
+    const IterVar& var = sum.block->iter_vars[axis];
+    if (var->iter_type == IterType::kSpatial || sum.extent(axis) <= 1) continue;
+    bool is_contiguous = false, is_strided = false;
+    for (const BufferLoadNode* load : sum.loads) {
+      const Along moves = along(load->buffer, load->indices, var->var);
+      is_contiguous |= moves == Along::kContiguous;
+      is_strided |= moves == Along::kStrided;
+    }
+    if (!is_contiguous || is_strided) continue;
+    terms.axis = axis;
+    is_found = true;
+  }
+  if (!is_found || sum.output()->dtype.is_bool()) return std::nullopt;
+  // vectors that divide the row: a condition on each of its elements would cost more
+  const int64_t extent = sum.extent(terms.axis), divisor = extent & -extent;
+  const int64_t lanes = machine.vector_bytes / std::max<int64_t>(1, sum.output()->dtype.num_bytes());
+  terms.lanes = std::min(lanes, divisor);
+  terms.vectors = std::min({kMaxVectors, divisor / terms.lanes, extent / terms.lanes / 2});
+  if (terms.lanes < kMinLanes || terms.vectors < 1) return std::nullopt;
+  return terms;
+}
+
+// Whether the first dimensions of an access, but for those of extent 1, are the rows of `shape`.
+bool begins_with_rows(const BlockShape& shape, const Buffer& buffer, const std::vector<PrimExpr>& indices,
+                      const std::vector<size_t>& axes, size_t num_rows) {
+  size_t row = 0;
+  for (size_t dim = 0; dim < indices.size() && row < num_rows; ++dim) {
+    if (is_one(buffer->shape[dim])) continue;
+    if (indices[dim].as<VarNode>() != shape.block->iter_vars[axes[row]]->var.get()) return false;
+    ++row;
+  }
+  return row == num_rows;
+}
+
+std::optional<Plan> make_plan(const std::vector<BlockShape>& shapes, const Machine& machine) {
+  Plan plan;
+  std::optional<size_t> num_rows;
+  for (const BlockShape& shape : shapes) {
+    plan.sums.push_back(shape.is_reduction() ? terms_of(shape, machine) : std::nullopt);
+    if (!shape.is_reduction()) continue;
+    const size_t num_spatial = spatial_axes(shape).size();
+    if (!plan.sums.back() || (num_rows && *num_rows != num_spatial)) return std::nullopt;
+    num_rows = num_spatial;
+  }
+  if (!num_rows || (*num_rows == 0 && shapes.size() > 1)) return std::nullopt;
+  plan.num_rows = *num_rows;
+  const std::vector<size_t> last_axes = spatial_axes(shapes.back());
+  arith::Analyzer analyzer;
+  for (const BlockShape& shape : shapes) {
+    const std::vector<size_t> axes = spatial_axes(shape);
+    if (axes.size() < plan.num_rows ||
+        !begins_with_rows(shape, shape.output(), shape.store->indices, axes, plan.num_rows))
+      return std::nullopt;
+    for (size_t row = 0; row < plan.num_rows; ++row) {
+      if (!analyzer.can_prove_equal(shape.block->iter_vars[axes[row]]->dom->extent,
+                                    shapes.back().block->iter_vars[last_axes[row]]->dom->extent))
+        return std::nullopt;
+    }
+    for (const BufferLoadNode* load : shape.loads) {
+      const bool is_made_here = std::any_of(shapes.begin(), shapes.end(), [&](const BlockShape& other) {
+        return other.output() == load->buffer;
+      });
+      if (is_made_here && !begins_with_rows(shape, load->buffer, load->indices, axes, plan.num_rows))
+        return std::nullopt;
+    }
+  }
+  return plan;
+}
+
+/// A block of partial sums.
+struct Partial {
+  BlockRef ref;
+  int64_t lanes;
+};
+
+// First vectors of partial sums, then one vector, then four numbers, which `sum` adds.
+std::vector<Partial> make_partials(Schedule& sch, BlockRef sum, const Terms& terms) {
+  std::vector<Partial> partials;
+  const auto factor = [&](LoopRef loop, int64_t count, int64_t lanes) {
+    const LoopRef inner = sch.call("split", loop, Factors{None{}, count}).loops().back();
+    const BlockRef partial = sch.call("rfactor", inner, -1).block();
+    sch.call("set_scope", partial, 0, "local");
+    partials.push_back({partial, lanes});
+  };
+  std::vector<LoopRef> loops = sch.call("get_loops", sum).loops();
+  const LoopRef along = loops_of_axis(sch, sum, terms.axis, loops)[0];
+  if (!is_same(sch, along, loops.back())) {
+    std::erase_if(loops, [&](LoopRef loop) { return is_same(sch, loop, along); });
+    loops.push_back(along);
+    sch.call("reorder", loops);
+  }
+  factor(along, terms.lanes * terms.vectors, terms.lanes);
+  const auto rest = [&] { return sch.call("get_loops", sum).loops().back(); };
+  if (terms.vectors > 1) factor(rest(), terms.lanes, terms.lanes);
+  if (terms.lanes > kMinLanes) factor(rest(), kMinLanes, kMinLanes);
+  return partials;
+}
+
+// Loops that reduce after all others but those of `column`; gives the first of them.
+LoopRef order_loops(Schedule& sch, BlockRef block, const std::optional<LoopRef>& row,
+                    std::optional<size_t> column) {
+  const Block node = sch.get(block);
+  const std::vector<LoopRef> loops = loops_inside(sch, block, row);
+  std::vector<LoopRef> order, reducing, columns;
+  for (size_t axis = 0; axis < node->iter_vars.size(); ++axis) {
+    std::vector<LoopRef>& list = axis == column                                           ? columns
+                                 : node->iter_vars[axis]->iter_type == IterType::kSpatial ? order
+                                                                                          : reducing;
+    for (LoopRef loop : loops_of_axis(sch, block, axis, loops)) list.push_back(loop);
+  }
+  TILEWRIGHT_CHECK(!reducing.empty(), "block {} has no loop that reduces", node->name_hint);
+  order.insert(order.end(), reducing.begin(), reducing.end());
+  order.insert(order.end(), columns.begin(), columns.end());
+  if (order.size() > 1) sch.call("reorder", order);
+  return reducing[0];
+}
+
+void vectorize_partial(Schedule& sch, const Partial& partial, const std::optional<LoopRef>& row,
+                       bool is_first) {
+  const std::optional<BlockShape> shape = shape_of(sch, partial.ref);
+  const std::optional<size_t> column = shape ? shape->last_axis() : std::nullopt;
+  TILEWRIGHT_CHECK(column, "a block of partial sums has no last axis");
+  const LoopRef first = order_loops(sch, partial.ref, row, column);
+  const LoopRef lanes = loops_inside(sch, partial.ref, row).back();
+  const auto expand = [&](BlockRef block) {
+    const std::vector<LoopRef> loops = loops_inside(sch, block, row);
+    sch.call("unroll", loops[loops.size() - 2]);
+    sch.call("vectorize", loops.back());
+  };
+  sch.call("split", lanes, Factors{None{}, partial.lanes});
+  const BlockRef init = sch.call("decompose_reduction", partial.ref, first).block();
+  expand(init);
+  expand(partial.ref);
+  if (!is_first) sch.call("unroll", first);
+}
+
+}  // namespace
+
+bool has_row_sums(const std::vector<BlockShape>& shapes, const Machine& machine) {
+  return make_plan(shapes, machine).has_value();
+}
+
+bool reduce_rows(Schedule& sch, const std::vector<BlockShape>& shapes, const Machine& machine) {
+  const std::optional<Plan> plan = make_plan(shapes, machine);
+  if (!plan) return false;
+  int64_t work = 0;
+  std::vector<std::vector<Partial>> partials(shapes.size());
+  for (size_t n = 0; n < shapes.size(); ++n) {
+    work = std::max(work, shapes[n].num_instances());
+    if (plan->sums[n]) partials[n] = make_partials(sch, shapes[n].ref, *plan->sums[n]);
+  }
+  const BlockRef last = shapes.back().ref;
+  std::vector<LoopRef> rows;
+  const std::vector<LoopRef> loops = sch.call("get_loops", last).loops();
+  const std::optional<BlockShape> shape = shape_of(sch, last);
+  const std::vector<size_t> axes = spatial_axes(*shape);
+  for (size_t row = 0; row < plan->num_rows; ++row)
+    rows.push_back(loops_of_axis(sch, last, axes[row], loops)[0]);
+  std::optional<LoopRef> row;
+  if (!rows.empty()) {
+    std::vector<LoopRef> order = rows;
+    for (LoopRef loop : loops) {
+      if (std::none_of(rows.begin(), rows.end(), [&](LoopRef other) { return is_same(sch, loop, other); }))
+        order.push_back(loop);
+    }
+    if (order.size() > 1) sch.call("reorder", order);
+    if (machine.num_cores > 1 && work >= kMinParallelWork)
+      rows = parallelize(sch, rows, rows.size(), machine);
+    row = rows.back();
+    for (size_t n = shapes.size(); n-- > 0;) {
+      if (n + 1 < shapes.size()) sch.call("compute_at", shapes[n].ref, *row);
+      for (size_t k = partials[n].size(); k-- > 0;) sch.call("compute_at", partials[n][k].ref, *row);
+    }
+  }
+  for (size_t n = 0; n < shapes.size(); ++n) {
+    if (!plan->sums[n]) {
+      std::vector<LoopRef> inner = loops_inside(sch, shapes[n].ref, row);
+      if (!inner.empty()) vectorize_last_axis(sch, *shape_of(sch, shapes[n].ref), &inner, machine);
+      continue;
+    }
+    for (size_t k = 0; k < partials[n].size(); ++k) vectorize_partial(sch, partials[n][k], row, k == 0);
+    const LoopRef final_loop = order_loops(sch, shapes[n].ref, row, std::nullopt);
+    sch.call("decompose_reduction", shapes[n].ref, final_loop);
+    sch.call("unroll", final_loop);
+  }
+  return true;
+}
+
+}  // namespace tilewright::schedule
