@@ -41,6 +41,29 @@ TEST(SpellOutCalls, PowersOfTwoUpToTheEdges) {
   }
 }
 
+TEST(SpellOutCalls, SmallPowersAreProducts) {
+  check_pass(spell_out_calls, R"(
+    @T.prim_func
+    def main(A: T.Buffer((5,), "float32"), B: T.Buffer((5,), "float32")):
+        A[0] = T.pow(A[0], T.float32(3))
+        A[1] = T.pow(A[1], T.float32(-1))
+        A[2] = T.pow(A[2], T.float32(0.5))
+        A[3] = T.pow(A[3], A[4])
+        B[0] = T.pow(B[0], T.float32(4))
+        B[1] = T.pow(B[1], T.float32(2))
+  )",
+             R"(
+    @T.prim_func
+    def main(A: T.Buffer((5,), "float32"), B: T.Buffer((5,), "float32")):
+        A[0] = A[0] * A[0] * A[0]
+        A[1] = T.float32(1) / A[1]
+        A[2] = T.pow(A[2], T.float32(0.5))
+        A[3] = T.pow(A[3], A[4])
+        B[0] = B[0] * B[0] * (B[0] * B[0])
+        B[1] = B[1] * B[1]
+  )");
+}
+
 TEST(SpellOutCalls, OtherCallsAreLeftAlone) {
   check_unchanged(spell_out_calls, R"(
     @T.prim_func

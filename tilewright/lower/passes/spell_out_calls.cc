@@ -1,4 +1,5 @@
-// Functions that machines lack, as arithmetic: ldexp, q_multiply_shift, q_multiply_shift_per_axis.
+// Functions that machines lack, as arithmetic: ldexp, q_multiply_shift, q_multiply_shift_per_axis, and pow
+// for the exponents -1, 1, 2, 3 and 4, which products give to one unit in the last place.
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/lower/passes/passes.h"
 #include "tilewright/tir/builder.h"
@@ -53,12 +54,27 @@ PrimExpr multiplied_and_shifted(const CallNode* node, PrimExpr x, const PrimExpr
   return tir::cast(node->dtype, call(wide, "tir.shift_right", {product + half, by}));
 }
 
+// pow(x, 3) = x * x * x; null for exponents that are no small constants.
+PrimExpr spelled_power(const CallNode* node) {
+  const PrimExpr& x = node->args[0];
+  const auto* many = node->args[1].as<BroadcastNode>();
+  const auto* exponent = (many ? many->value : node->args[1]).as<FloatImmNode>();
+  if (!exponent || !x->dtype.is_float() || x->dtype.bits < 32) return nullptr;
+  if (exponent->value == -1) return div(tir::make_const(x->dtype, 1), x);
+  if (exponent->value == 1) return x;
+  if (exponent->value == 2) return x * x;
+  if (exponent->value == 3) return x * x * x;
+  if (exponent->value == 4) return x * x * (x * x);
+  return nullptr;
+}
+
 PrimExpr spelled(const CallNode* node) {
   const auto* op = node->op.as<OpNode>();
   if (!op) return nullptr;
   const DataType wide = with_bits_of(64, node->dtype);
   const auto& args = node->args;
   if (op->name == "tir.ldexp") return spelled_ldexp(node);
+  if (op->name == "tir.pow") return spelled_power(node);
   if (op->name == "tir.q_multiply_shift")
     return multiplied_and_shifted(node, tir::cast(wide, args[0]), args[2] + args[3]);
   if (op->name != "tir.q_multiply_shift_per_axis") return nullptr;
