@@ -376,5 +376,45 @@ TEST(ComputeAt, OutputIsRefused) {
   )");
 }
 
+// k_0 and k_1 are axes of the partial sums; which of them there are is said of both together.
+TEST(ComputeAt, AConditionOnSeveralAxesMovesWithTheBlock) {
+  check_schedule(
+      R"(
+    @T.prim_func
+    def main(A: T.Buffer((3, 10), "float32"), B: T.Buffer((3,), "float32")):
+        for i, k in T.grid(3, 10):
+            with T.block("B"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    B[vi] = T.float32(0)
+                B[vi] = B[vi] + A[vi, vk]
+  )",
+      [](Schedule& sch) {
+        const LoopRef inner =
+            sch.call("split", sch.call("get_loops", "B").loops()[1], Factors{None{}, int64_t{4}}).loops()[1];
+        const BlockRef partial = sch.call("rfactor", inner, -1).block();
+        sch.call("compute_at", partial, sch.call("get_loops", "B").loops()[0]);
+      },
+      R"(
+    @T.prim_func
+    def main(A: T.Buffer((3, 10), "float32"), B: T.Buffer((3,), "float32")):
+        B_rf = T.alloc_buffer((3, 4))
+        for i in range(3):
+            for k_0, k_1 in T.grid(3, 4):
+                with T.block("B_rf"):
+                    vk_0, vk_1, vi = T.axis.remap("RSS", [k_0, k_1, i])
+                    T.where(k_0 * 4 + k_1 < 10)
+                    with T.init():
+                        B_rf[vi, vk_1] = T.float32(0)
+                    B_rf[vi, vk_1] = B_rf[vi, vk_1] + A[vi, vk_0 * 4 + vk_1]
+            for k_1 in range(4):
+                with T.block("B"):
+                    vk_1, vi = T.axis.remap("RS", [k_1, i])
+                    with T.init():
+                        B[vi] = T.float32(0)
+                    B[vi] = B[vi] + B_rf[vi, vk_1]
+  )");
+}
+
 }  // namespace
 }  // namespace tilewright::schedule

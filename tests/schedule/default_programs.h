@@ -19,6 +19,26 @@ inline constexpr Program kPrograms[] = {
                     B[vi] = T.float32(0)
                 B[vi] = B[vi] + A[vi, vk]
 )"},
+    {"row_sums_with_an_edge", R"(
+    @T.prim_func
+    def main(A: T.Buffer((5, 127), "float32"), B: T.Buffer((5,), "float32")):
+        for i, k in T.grid(5, 127):
+            with T.block("B"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    B[vi] = T.float32(0)
+                B[vi] = B[vi] + A[vi, vk]
+)"},
+    {"short_row_sums", R"(
+    @T.prim_func
+    def main(A: T.Buffer((5, 10), "float32"), B: T.Buffer((5,), "float32")):
+        for i, k in T.grid(5, 10):
+            with T.block("B"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    B[vi] = T.float32(0)
+                B[vi] = B[vi] + A[vi, vk]
+)"},
     {"largest_of_two_axes", R"(
     @T.prim_func
     def main(A: T.Buffer((3, 5, 32), "int32"), B: T.Buffer((3, 1, 1), "int32")):

@@ -280,8 +280,8 @@ TEST(DefaultSchedule, RowsAreReducedTogether) {
   std::vector<Attempt> attempts;
   scheduled(R"(
     @T.prim_func
-    def main(A: T.Buffer((5, 97), "float32"), B: T.Buffer((5,), "float32")):
-        for i, k in T.grid(5, 97):
+    def main(A: T.Buffer((5, 7), "float32"), B: T.Buffer((5,), "float32")):
+        for i, k in T.grid(5, 7):
             with T.block("B"):
                 vi, vk = T.axis.remap("SR", [i, k])
                 with T.init():
@@ -289,7 +289,7 @@ TEST(DefaultSchedule, RowsAreReducedTogether) {
                 B[vi] = B[vi] + A[vi, vk]
   )",
             kAvx2, &attempts);
-  ASSERT_EQ(attempts.size(), 1u);  // no vectors divide the row
+  ASSERT_EQ(attempts.size(), 1u);  // too short for two vectors of four
   EXPECT_EQ(attempts[0].rule, "tile_sum");
 }
 

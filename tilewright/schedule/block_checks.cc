@@ -77,17 +77,49 @@ Reason why_not_reorderable(const State& state, NodeId id) {
 
 namespace {
 
+PrimExpr both_of(const PrimExpr& a, const PrimExpr& b) {
+  return is_one(a) ? b : is_one(b) ? a : logical_and(a, b);
+}
+
 // The conjuncts of a condition that use none of the loops.
 PrimExpr part_without(const PrimExpr& condition, const arith::IterRanges& loops) {
   if (const auto* both = condition.as<AndNode>()) {
-    const PrimExpr a = part_without(both->a, loops), b = part_without(both->b, loops);
-    return is_one(a) ? b : is_one(b) ? a : logical_and(a, b);
+    return both_of(part_without(both->a, loops), part_without(both->b, loops));
   }
   bool uses_loop = false;
   walk(condition, [&](const VarNode* var) {
     for (const auto& [loop, range] : loops) uses_loop = uses_loop || loop.get() == var;
   });
   return uses_loop ? bool_imm(true) : condition;
+}
+
+// A condition that says something of several of `loops` together, each of which is an axis of the block: the
+// same of the axes; else null.
+PrimExpr as_axis_guard(const BlockRealizeNode* realize, const PrimExpr& condition,
+                       const arith::IterRanges& loops) {
+  Substitution axes;
+  size_t num_loops = 0;
+  for (const auto& [loop, range] : loops) {
+    if (!uses(condition, loop.get())) continue;
+    ++num_loops;
+    for (size_t n = 0; n < realize->iter_values.size(); ++n) {
+      if (realize->iter_values[n].as<VarNode>() == loop.get())
+        axes[loop.get()] = realize->block->iter_vars[n]->var;
+    }
+  }
+  return num_loops > 1 && axes.size() == num_loops ? substitute(condition, axes) : nullptr;
+}
+
+// Takes the conjuncts of `condition` that are guards of axes into `axis_guard` and gives the others.
+PrimExpr without_axis_guards(const BlockRealizeNode* realize, const PrimExpr& condition,
+                             const arith::IterRanges& loops, PrimExpr* axis_guard) {
+  if (const auto* both = condition.as<AndNode>())
+    return both_of(without_axis_guards(realize, both->a, loops, axis_guard),
+                   without_axis_guards(realize, both->b, loops, axis_guard));
+  const PrimExpr of_axes = as_axis_guard(realize, condition, loops);
+  if (!of_axes) return condition;
+  *axis_guard = both_of(*axis_guard, of_axes);
+  return bool_imm(true);
 }
 
 }  // namespace
@@ -97,13 +129,20 @@ PrimExpr guard_outside(const State& state, NodeId id, NodeId outer) {
 }
 
 Reason why_not_bijective(const State& state, NodeId id, NodeId outer, std::vector<Range>* domains,
-                         PrimExpr* guard) {
+                         PrimExpr* guard, PrimExpr* axis_guard) {
   const BlockRealizeNode* realize = state.node(id).realize();
   arith::Analyzer analyzer;
   bind_loops_above(state, id, analyzer);
   const arith::IterRanges loops = ranges_of(state, loops_between(state, outer, id));
-  const arith::IterMap map = arith::detect_iter_map(realize->iter_values, loops, realize->predicate,
-                                                    arith::IterMapLevel::kBijective, analyzer);
+  PrimExpr predicate = realize->predicate;
+  arith::IterMap map = arith::detect_iter_map(realize->iter_values, loops, predicate,
+                                              arith::IterMapLevel::kBijective, analyzer);
+  if (!map && axis_guard) {
+    *axis_guard = bool_imm(true);
+    predicate = without_axis_guards(realize, predicate, loops, axis_guard);
+    map = arith::detect_iter_map(realize->iter_values, loops, predicate, arith::IterMapLevel::kBijective,
+                                 analyzer);
+  }
   const PrimExpr outside = guard_outside(state, id, outer);
   if (guard) *guard = outside;
   if (!guard && !is_one(outside))

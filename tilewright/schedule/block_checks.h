@@ -20,9 +20,10 @@ PrimExpr guard_outside(const State& state, NodeId block, NodeId outer);
 /// Whether `block` runs exactly once for every value of its axes in `domains` while the loops inside of
 /// `outer` run; on success the domains are filled in (written with the loops around).  Where the block's
 /// predicate says something of what is outside, `guard` takes it: the block runs so only where that holds.
-/// Without `guard` such a predicate is a reason.
+/// Without `guard` such a predicate is a reason.  With `axis_guard`, so is what the predicate says of several
+/// axes together, k0 * 64 + k1 < 1000: the block runs once for the values of which that holds.
 Reason why_not_bijective(const State& state, NodeId block, NodeId outer, std::vector<Range>* domains,
-                         PrimExpr* guard = nullptr);
+                         PrimExpr* guard = nullptr, PrimExpr* axis_guard = nullptr);
 /// Whether a reduction starts and ends while its scope runs once: its result may then be kept in a buffer
 /// that lives in the scope.
 Reason why_not_whole_sum(const State& state, NodeId block);

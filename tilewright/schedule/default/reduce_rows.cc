@@ -53,12 +53,15 @@ std::optional<Terms> terms_of(const BlockShape& sum, const Machine& machine) {
     is_found = true;
   }
   if (!is_found || sum.output()->dtype.is_bool()) return std::nullopt;
-  // vectors that divide the row: a condition on each of its elements would cost more
-  const int64_t extent = sum.extent(terms.axis), divisor = extent & -extent;
-  const int64_t lanes = machine.vector_bytes / std::max<int64_t>(1, sum.output()->dtype.num_bytes());
-  terms.lanes = std::min(lanes, divisor);
-  terms.vectors = std::min({kMaxVectors, divisor / terms.lanes, extent / terms.lanes / 2});
-  if (terms.lanes < kMinLanes || terms.vectors < 1) return std::nullopt;
+  // at least two of all vectors, if possible without an edge
+  const int64_t extent = sum.extent(terms.axis);
+  terms.lanes = machine.vector_bytes / std::max<int64_t>(1, sum.output()->dtype.num_bytes());
+  while (terms.lanes > kMinLanes && extent < 2 * terms.lanes) terms.lanes /= 2;
+  const int64_t most = std::min(kMaxVectors, extent / terms.lanes / 2);
+  if (terms.lanes < kMinLanes || most < 1) return std::nullopt;
+  terms.vectors = most;
+  while (terms.vectors > 1 && extent % (terms.vectors * terms.lanes) != 0) --terms.vectors;
+  if (extent % (terms.vectors * terms.lanes) != 0) terms.vectors = most;
   return terms;
 }
 

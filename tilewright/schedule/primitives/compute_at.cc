@@ -152,8 +152,8 @@ void apply(State& state, const MoveArgs& args) {
   require_inputs_stay(state, block, loop);
   const NodeId around = common_ancestor(state, block, loop);
   std::vector<Range> domains;
-  PrimExpr guard;
-  require(why_not_bijective(state, block, around, &domains, &guard));
+  PrimExpr guard, axis_guard = bool_imm(true);
+  require(why_not_bijective(state, block, around, &domains, &guard, &axis_guard));
 
   const BlockRealizeNode* realize = state.node(block).realize();
   arith::Analyzer analyzer;
@@ -168,6 +168,9 @@ void apply(State& state, const MoveArgs& args) {
   }
   AxisNest nest = make_nest(axes, intervals, domains, args.preserve_unit_loops, analyzer);
   nest.require(guard);
+  Substitution values;
+  for (size_t n = 0; n < axes.size(); ++n) values[axes[n]->var.get()] = nest.values[n];
+  nest.require(substitute(axis_guard, values));
   const Stmt stmt = new_stage(realize->block, nest.values, nest.predicate, nest.loops).stmt;
   const size_t position = insert_position(state, loop, args.index, producers_of(state, block), consumers);
   Edit edit(state);
