@@ -102,7 +102,8 @@ Executable build_graph(const ir::IRModule& module, const ir::Target& target, ir:
   context.clear_records();
   result.legalized = ir::run_pipeline(relax::default_pipeline(), result.legalized, context);
   stage("graph passes");
-  relax::VmProgram program = relax::vm_codegen(result.legalized);
+  result.lowered = ir::run_pipeline(relax::lowering_pipeline(), result.legalized, context);
+  relax::VmProgram program = relax::vm_codegen(result.lowered);
   result.code = std::move(program.executable);
   result.plans = std::move(program.plans);
   stage("plan memory");

@@ -12,6 +12,7 @@ struct Executable {
   runtime::Module kernels;  // carries the code too: export_library makes a model of it
   runtime::vm::Executable code;
   ir::IRModule legalized;                                        // the module after the graph passes
+  ir::IRModule lowered;                                          // its functions as they become code
   std::vector<std::pair<std::string, relax::MemoryPlan>> plans;  // by graph function
   std::vector<StageTime> times;
   /// A machine that runs it.

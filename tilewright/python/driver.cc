@@ -81,6 +81,7 @@ void bind_build(nb::module_& m) {
   nb::class_<Executable>(m, "Executable", "A compiled graph module.")
       .def_ro("kernels", &Executable::kernels)
       .def_prop_ro("legalized", [](const Executable& self) { return self.legalized; })
+      .def_prop_ro("lowered", [](const Executable& self) { return self.lowered; })
       .def_prop_ro("times", [](const Executable& self) { return times_to_python(self.times); })
       .def_prop_ro("schedules",
                    [](const Executable& self) {

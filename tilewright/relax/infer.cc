@@ -103,6 +103,23 @@ Call with_typed_literals(const Call& call) {
   });
 }
 
+// A loop program as a function that gives nothing: its outputs are among its arguments.  Extents of buffers
+// are compared when it runs, unless they are numbers.
+CallableType loop_program_type(const tir::PrimFuncNode* func) {
+  std::vector<Type> params;
+  for (const tir::Buffer& buffer : func->buffers) {
+    const bool is_fixed = buffer && constant_extents(buffer->shape);
+    if (!buffer)
+      params.push_back(object_type());
+    else if (is_fixed)
+      params.push_back(tensor_type(extents(*constant_extents(buffer->shape)), buffer->dtype));
+    else
+      params.push_back(tensor_type_of_ndim(static_cast<int64_t>(buffer->shape.size()), buffer->dtype));
+  }
+  return CallableTypeNode::make(std::move(params), func->ret_type ? func->ret_type : void_type(), false,
+                                false);
+}
+
 Type infer_call(const Call& call, const IRModuleNode* module) {
   if (const auto* op = call->op.as<OpNode>()) {
     const OpInfo& info = lookup_op(op->name);
@@ -111,7 +128,11 @@ Type infer_call(const Call& call, const IRModuleNode* module) {
   }
   if (!call->type_args.empty())
     return call->type_args.size() == 1 ? call->type_args[0] : Type(tuple_type(call->type_args));
-  const Type callee = callee_type(call->op, module);
+  const auto* global = call->op.as<GlobalVarNode>();
+  const BaseFunc program = global && module ? module->find(global->name_hint) : BaseFunc();
+  const Type callee = is<tir::PrimFuncNode>(program)
+                          ? Type(loop_program_type(program.as<tir::PrimFuncNode>()))
+                          : callee_type(call->op, module);
   if (!callee || is<ObjectTypeNode>(callee)) return object_type();
   const auto* function = callee.as<CallableTypeNode>();
   if (!function)

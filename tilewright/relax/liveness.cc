@@ -1,7 +1,6 @@
 #include "tilewright/relax/liveness.h"
 
-#include <set>
-
+#include "tilewright/relax/memory_ops.h"
 #include "tilewright/support/error.h"
 
 namespace tilewright::relax {
@@ -50,31 +49,48 @@ namespace {
 
 using Ids = std::set<size_t>;
 
+// Operators that look at their arguments and give nothing of them.
+bool only_reads(std::string_view name) {
+  return name == "relax.shape_of" || name == "relax.tensor_to_shape" || name == kBuiltinAllocTensor ||
+         is_alloc_storage(name);
+}
+
+// Shapes and scalars are kept by the machine itself.
+bool owns_memory(const Type& type) {
+  return !is<ShapeTypeNode>(type) && !is<PrimTypeNode>(type) && !is_void(type);
+}
+
 class Analysis {
  public:
-  Analysis(const IRModule& module) : module_(module) {}
+  Analysis(const IRModule& module, Holds holds) : module_(module), holds_(holds) {}
 
   Liveness run(const Function& func) {
-    const Ids returned = sequence(func->body.as<SeqExprNode>());
-    for (size_t id : returned) result_.allocations[id].escapes = true;
-    result_.num_steps = step_;
+    for (size_t id : sequence(func->body.as<SeqExprNode>())) result_.owners[id].escapes = true;
     return std::move(result_);
   }
 
  private:
-  // The allocations that `expr` may be or hold; marks them used now.
-  Ids use(const Expr& expr) {
+  // The owners that `expr` may be or hold; marks them used now.
+  Ids use(const Expr& expr, const CallNode* call = nullptr) {
     Ids ids;
     if (VarBaseNode::classof(*expr)) {
-      auto known = held_.find(static_cast<const VarBaseNode*>(static_cast<const Object*>(expr.get())));
-      if (known != held_.end()) ids = known->second;
+      const auto* var = static_cast<const VarBaseNode*>(static_cast<const Object*>(expr.get()));
+      result_.last_use[var] = step_;
+      auto known = result_.held.find(var);
+      if (known != result_.held.end()) ids = known->second;
     } else if (const auto* tuple = expr.as<TupleNode>()) {
-      for (const Expr& element : tuple->elements) ids.merge(use(element));
+      for (const Expr& element : tuple->elements) ids.merge(use(element, call));
     } else if (const auto* item = expr.as<TupleGetItemNode>()) {
-      ids = use(item->tuple);
+      ids = use(item->tuple, call);
     }
-    for (size_t id : ids) result_.allocations[id].last = std::max(result_.allocations[id].last, step_);
+    for (size_t id : ids) extend(id, call);
     return ids;
+  }
+
+  void extend(size_t id, const CallNode* call) {
+    Owner& owner = result_.owners[id];
+    owner.last = std::max(owner.last, step_);
+    owner.last_call = call;
   }
 
   Ids sequence(const SeqExprNode* seq) {
@@ -94,7 +110,8 @@ class Analysis {
       ids = either(branch);
     else
       ids = use(binding->value);
-    held_[binding->var.get()] = std::move(ids);
+    result_.end_of[binding.get()] = step_;
+    result_.held[binding->var.get()] = std::move(ids);
   }
 
   Ids either(const IfNode* branch) {
@@ -102,49 +119,45 @@ class Analysis {
     Ids ids = sequence(branch->true_branch.as<SeqExprNode>());
     ids.merge(sequence(branch->false_branch.as<SeqExprNode>()));
     // what one branch gives must outlive the other, which comes later in this order
-    for (size_t id : ids) result_.allocations[id].last = std::max(result_.allocations[id].last, step_);
+    for (size_t id : ids) extend(id, nullptr);
     return ids;
-  }
-
-  bool is_kernel(const CallNode* call) const {
-    const auto* name = call->args.empty() ? nullptr : call->args[0].as<GlobalVarNode>();
-    return name && is<tir::PrimFuncNode>(module_->find(name->name_hint));
   }
 
   Ids call_result(const CallNode* call, const VarBaseNode* var) {
     const std::string_view name = op_name(call);
+    if (is_kill(name)) return {};
     Ids seen;
-    for (const Expr& arg : call->args) seen.merge(use(arg));
+    if (VarBaseNode::classof(*call->op)) seen.merge(use(call->op, call));
+    for (const Expr& arg : call->args) seen.merge(use(arg, call));
     if (is_reshape_like(name)) return seen;
-    const bool may_keep = !(writes_outputs(name) && is_kernel(call));
-    if (may_keep) {
-      for (size_t id : seen) result_.allocations[id].escapes = true;
+    const bool keeps_nothing =
+        only_reads(name) || is_alloc_in_storage(name) || calls_loop_program(call, module_);
+    if (!keeps_nothing) {
+      for (size_t id : seen) result_.owners[id].escapes = true;
     }
-    if (!writes_outputs(name)) return seen;  // the result of a call may be one of its arguments
-    Ids ids;
-    result_.first_allocation[var] = result_.allocations.size();
-    const std::vector<TensorType> types = output_types(call);
-    const std::vector<int64_t> arguments = output_arguments(call);
-    for (size_t n = 0; n < types.size(); ++n) {
-      if (arguments[n] >= 0) {
-        const auto* inputs = call->args[1].as<TupleNode>();
-        ids.merge(inputs ? use(inputs->elements.at(static_cast<size_t>(arguments[n]))) : use(call->args[1]));
-        continue;
-      }
-      ids.insert(result_.allocations.size());
-      result_.allocations.push_back({var, n, types[n], step_, step_, may_keep});
-    }
+    if (!call->type || !owns_memory(call->type)) return {};
+    const bool holds_seen = is_alloc_in_storage(name) || (!only_reads(name) && holds_ == Holds::kPossibly);
+    Ids ids = holds_seen ? std::move(seen) : Ids{};
+    ids.insert(result_.owners.size());
+    result_.owners.push_back({var, call, step_, step_});
     return ids;
   }
 
   const IRModule& module_;
+  const Holds holds_;
   Liveness result_;
   int64_t step_ = 0;
-  std::unordered_map<const VarBaseNode*, Ids> held_;
 };
 
 }  // namespace
 
-Liveness analyze_liveness(const Function& func, const IRModule& module) { return Analysis(module).run(func); }
+bool calls_loop_program(const CallNode* call, const IRModule& module) {
+  const auto* name = call->op.as<GlobalVarNode>();
+  return name && is<tir::PrimFuncNode>(module->find(name->name_hint));
+}
+
+Liveness analyze_liveness(const Function& func, const IRModule& module, Holds holds) {
+  return Analysis(module, holds).run(func);
+}
 
 }  // namespace tilewright::relax

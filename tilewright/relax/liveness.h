@@ -1,32 +1,41 @@
-// Which tensors of a graph function need memory, and for how long: what the memory plan and the VM code
-// generator share.
+// Which values of a graph function own memory, and for how long they are used: what the passes that plan and
+// free memory and the VM code generator share.
 #pragma once
+#include <set>
 #include <unordered_map>
 
 #include "tilewright/relax/relax.h"
 
 namespace tilewright::relax {
 
-/// One tensor that a call_tir, call_tir_inplace or call_dps_packed of the function writes.
-struct Allocation {
+/// A value that owns memory: what an allocation, or a call that is no operator of the machine, gives.
+struct Owner {
   const VarBaseNode* var = nullptr;  // the variable bound to the call
-  size_t output = 0;                 // which of the call's outputs
-  TensorType type;
+  const CallNode* call = nullptr;
   int64_t first = 0, last = 0;  // steps: positions of bindings in program order, branches one after the other
-  bool escapes = false;         // returned, or seen by code that may keep it: needs memory of its own
+  const CallNode* last_call = nullptr;  // where it is used last; null: not by a call
+  bool escapes = false;                 // returned, or seen by code that may keep it
 };
 
 struct Liveness {
-  std::vector<Allocation> allocations;
-  /// First allocation of each variable bound to a call that allocates.
-  std::unordered_map<const VarBaseNode*, size_t> first_allocation;
-  int64_t num_steps = 0;
+  std::vector<Owner> owners;
+  /// The owners that a variable is or holds; a tensor in a storage holds the storage, too.
+  std::unordered_map<const VarBaseNode*, std::set<size_t>> held;
+  /// The last step that uses a variable itself.
+  std::unordered_map<const VarBaseNode*, int64_t> last_use;
+  /// The step at which a binding ends; later than where it begins only for branches.
+  std::unordered_map<const BindingNode*, int64_t> end_of;
 };
 
-/// The allocations of `func`, which is in A-normal form with call_tir and call_dps_packed for all
-/// computation. Kernels of `module` keep nothing they see; registry functions may.
-Liveness analyze_liveness(const Function& func, const IRModule& module);
+/// Whether the result of a call holds what the function called may give back of its arguments.
+enum class Holds { kPossibly, kCertainly };
 
+/// What lives how long in `func`, which is in A-normal form.  Loop programs of `module` keep nothing they
+/// see; registry functions and other graph functions may.  R.memory.kill_* and R.vm.kill_object use nothing.
+Liveness analyze_liveness(const Function& func, const IRModule& module, Holds holds = Holds::kPossibly);
+
+/// Whether `call` is a direct call of a loop program of `module`.
+bool calls_loop_program(const CallNode* call, const IRModule& module);
 /// The operator name of a call to an Op ("relax.call_tir"), else "".
 std::string_view op_name(const CallNode* call);
 /// True for operators that give the same elements another shape, without a copy: reshape, flatten,

@@ -23,19 +23,6 @@ int64_t lowest_gap(const std::vector<std::pair<int64_t, int64_t>>& taken, int64_
   return offset;
 }
 
-int64_t most_alive_bytes(const std::vector<Lifetime>& tensors, int64_t alignment) {
-  int64_t most = 0;
-  // the maximum is reached where some tensor begins
-  for (const Lifetime& at : tensors) {
-    int64_t sum = 0;
-    for (const Lifetime& tensor : tensors) {
-      if (tensor.first <= at.first && at.first <= tensor.last) sum += aligned(tensor.num_bytes, alignment);
-    }
-    most = std::max(most, sum);
-  }
-  return most;
-}
-
 struct Placement {
   std::vector<int64_t> offsets;
   int64_t peak_bytes = 0;
@@ -104,6 +91,19 @@ void improve(const std::vector<Lifetime>& tensors, int64_t alignment, int64_t go
 }
 
 }  // namespace
+
+int64_t most_alive_bytes(const std::vector<Lifetime>& tensors, int64_t alignment) {
+  int64_t most = 0;
+  // the maximum is reached where some tensor begins
+  for (const Lifetime& at : tensors) {
+    int64_t sum = 0;
+    for (const Lifetime& tensor : tensors) {
+      if (tensor.first <= at.first && at.first <= tensor.last) sum += aligned(tensor.num_bytes, alignment);
+    }
+    most = std::max(most, sum);
+  }
+  return most;
+}
 
 MemoryPlan plan_memory(std::vector<Lifetime> tensors, int64_t alignment) {
   MemoryPlan plan;

@@ -28,4 +28,7 @@ struct MemoryPlan {
 /// tried.
 MemoryPlan plan_memory(std::vector<Lifetime> tensors, int64_t alignment = 64);
 
+/// The most bytes alive at one step, each tensor rounded up to `alignment`.
+int64_t most_alive_bytes(const std::vector<Lifetime>& tensors, int64_t alignment);
+
 }  // namespace tilewright::relax

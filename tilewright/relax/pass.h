@@ -23,4 +23,7 @@ Function bind_params(const Function& func,
 /// `func` without bindings of dataflow blocks whose variables nothing uses and that have no effect.
 Function remove_unused(const Function& func);
 
+/// `func` without dataflow blocks: their bindings stand in plain blocks, with plain variables.
+Function to_non_dataflow(const Function& func);
+
 }  // namespace tilewright::relax

@@ -96,4 +96,14 @@ Pipeline default_pipeline() {
   };
 }
 
+Pipeline lowering_pipeline() {
+  return {
+      {&find_pass("to_non_dataflow"), {}},           // what follows has effects
+      {&find_pass("call_tir_rewrite"), {}},          // every tensor is allocated by a statement
+      {&find_pass("static_plan_block_memory"), {}},  // those that do not outlive the call, in one storage
+      {&find_pass("kill_after_last_use"), {}},       // others are given back early
+      {&find_pass("lower_runtime_builtin"), {}},
+  };
+}
+
 }  // namespace tilewright::relax

@@ -12,4 +12,7 @@ namespace tilewright::relax {
 /// The passes that turn a graph module into call_tir form, in order.  Each runs at its own level and above.
 Pipeline default_pipeline();
 
+/// The passes that turn such a module into what vm_codegen takes, in order; at every level.
+Pipeline lowering_pipeline();
+
 }  // namespace tilewright::relax

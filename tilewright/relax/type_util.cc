@@ -59,6 +59,10 @@ PrimType prim_type(DataType dtype, PrimExpr value) { return PrimTypeNode::make(d
 TupleType tuple_type(std::vector<Type> elements) { return TupleTypeNode::make(std::move(elements)); }
 Type object_type() { return ObjectTypeNode::make(); }
 Type void_type() { return tuple_type({}); }
+bool is_void(const Type& type) {
+  const auto* tuple = type.as<TupleTypeNode>();
+  return tuple && tuple->elements.empty();
+}
 
 namespace {
 

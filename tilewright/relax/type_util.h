@@ -30,6 +30,7 @@ TupleType tuple_type(std::vector<Type> elements);
 Type object_type();
 /// The type of no value: R.Tuple().
 Type void_type();
+bool is_void(const Type& type);
 /// An int64 literal, what extents are made of.
 PrimExpr extent_imm(int64_t value);
 Shape extents(const std::vector<int64_t>& values);

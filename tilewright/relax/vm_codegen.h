@@ -16,10 +16,11 @@ struct VmProgram {
   std::vector<std::pair<std::string, MemoryPlan>> plans;
 };
 
-/// The code of all graph functions of `module`.  They are in A-normal form and legalised: computation is
-/// call_tir, call_dps_packed and calls of other functions.  The PrimFuncs of `module` are the kernels,
-/// compiled by the driver under kernel_symbol(). Raises Unsupported for an operator that was not legalised or
-/// a nested function.
+/// The code of all graph functions of `module`, statement by statement.  They are in A-normal form, legalised
+/// and lowered (lowering_pipeline): memory is R.builtin.alloc_tensor and R.vm.*, computation is calls of loop
+/// programs and other functions.  The PrimFuncs of `module` are the kernels, compiled by the driver under
+/// kernel_symbol(). Raises Unsupported for an operator that was not lowered or a nested function, UserError
+/// for memory that is used after its end or overwritten (lay_out_memory).
 VmProgram vm_codegen(const IRModule& module);
 
 /// The name under which the kernel `name` of `module` is exported: its global_symbol, or `name`.

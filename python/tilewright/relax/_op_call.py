@@ -34,6 +34,8 @@ def operator(name: str, arg_names: list, doc: str, attrs: list):
         given = dict(zip(arg_names + attr_names, args, strict=False))
         more = list(args[len(arg_names) + len(attr_names) :])
         given.update(kwargs)
+        if "dtype" in arg_names and isinstance(given.get("dtype"), str):
+            given["dtype"] = _core.make_node("relax.DataTypeValue", {"value": given["dtype"]})
         positional = [given.pop(arg) for arg in arg_names if given.get(arg) is not None]
         values = {key: value for key, value in given.items() if value is not None}
         return _core.relax_call_op(name, [_value(arg) for arg in positional + more], values)

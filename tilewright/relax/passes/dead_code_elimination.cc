@@ -6,6 +6,7 @@
 #include "tilewright/ir/walk.h"
 #include "tilewright/relax/op.h"
 #include "tilewright/relax/pass.h"
+#include "tilewright/relax/type_util.h"
 
 namespace tilewright::relax {
 namespace {
@@ -30,7 +31,8 @@ bool has_effect(const Expr& value) {
   bool effect = false;
   walk(value, [&](const CallNode* call) {
     const OpInfo* info = op_of(call);
-    effect |= info ? !info->is_pure : !is<GlobalVarNode>(call->op);
+    // a loop program writes into its arguments
+    effect |= info ? !info->is_pure : !is<GlobalVarNode>(call->op) || is_void(call->type);
   });
   return effect;
 }

@@ -6,9 +6,8 @@
 #include "tilewright/relax/pass.h"
 
 namespace tilewright::relax {
-namespace {
 
-Function run(const Function& func, const NoOptions&) {
+Function to_non_dataflow(const Function& func) {
   return rewrite(
       func,
       [&](auto& self, const SeqExprNode* node) -> SeqExpr {
@@ -45,6 +44,8 @@ Function run(const Function& func, const NoOptions&) {
       });
 }
 
+namespace {
+Function run(const Function& func, const NoOptions&) { return to_non_dataflow(func); }
 }  // namespace
 
 extern constinit const PassInfo to_non_dataflow_info = function_pass<FunctionNode, run>(

@@ -1,51 +1,39 @@
-// Calls: kernels and registry functions with outputs, functions of the module, operators the machine does
-// itself.
+// Calls: kernels and registry functions, functions of the module, operators the machine does itself.
+#include "tilewright/relax/liveness.h"
 #include "tilewright/relax/vm/function_compiler.h"
 #include "tilewright/runtime/builtins.h"
 #include "tilewright/support/error.h"
 
 namespace tilewright::relax::vm {
 
+// What is done for its effect, and gives no value; false for other calls.
+bool FunctionCompiler::does(const CallNode* call, const VarBaseNode* var) {
+  const std::string_view name = op_name(call);
+  if (name == kVmKillObject) {
+    kill(call->args[0]);
+    return true;
+  }
+  if (name == kVmAllocStorage) {
+    storage_names_.insert(var);
+    return true;
+  }
+  if (!is_void(call->type)) return false;
+  const auto* outside = call->op.as<ExternFuncNode>();
+  if (!outside && !calls_loop_program(call, module_)) return false;
+  const auto* global = call->op.as<GlobalVarNode>();
+  code_.call_kernel(outside ? outside->global_symbol : kernel_symbol(module_, global->name_hint),
+                    operands(call->args));
+  return true;
+}
+
 rt::Register FunctionCompiler::call(const CallNode* call, const VarBaseNode* var) {
   const std::string_view name = op_name(call);
-  if (writes_outputs(name)) return call_with_outputs(call, var);
+  if (name == kBuiltinAllocTensor) return alloc_own(call);
+  if (name == kVmAllocTensor) return alloc_in_storage(call, var);
   if (is_reshape_like(name)) return reshape(call);
   if (name == "relax.shape_of") return code_.shape_of(value(call->args[0]));
   if (name == "relax.tensor_to_shape") return code_.tensor_to_shape(value(call->args[0]));
   return call_other(call);
-}
-
-// inputs, outputs, then the extra integers
-rt::Register FunctionCompiler::call_with_outputs(const CallNode* call, const VarBaseNode* var) {
-  if (!var) throw InternalError("a call_tir stands inside another expression; normalize first");
-  std::string callee;
-  if (const auto* global = call->args[0].as<GlobalVarNode>())
-    callee = kernel_symbol(module_, global->name_hint);
-  else if (const auto* outside = call->args[0].as<ExternFuncNode>())
-    callee = outside->global_symbol;
-  else
-    throw InternalError("call_tir: the first argument is no function");
-  rt::Operands args;
-  if (const auto* inputs = call->args[1].as<TupleNode>())
-    args = operands(inputs->elements);
-  else
-    args.push_back(operand(call->args[1]));
-  size_t next = liveness_.first_allocation.at(var);
-  rt::Operands outputs;
-  const std::vector<int64_t> arguments = output_arguments(call);
-  for (const int64_t argument : arguments)
-    outputs.push_back(argument >= 0 ? args.at(static_cast<size_t>(argument)) : allocate(next++, call));
-  for (size_t n = 0; n < outputs.size(); ++n) {
-    if (arguments[n] < 0) args.push_back(outputs[n]);
-  }
-  if (call->args.size() > 2) {
-    const auto* extra = call->args[2].as<ShapeExprNode>();
-    if (!extra) throw InternalError("call_tir: tir_vars is no shape");
-    for (const PrimExpr& number : extra->values) args.push_back(size(number));
-  }
-  code_.call_kernel(callee, args);
-  const bool is_tuple = call->type_args.size() != 1 || is<TupleTypeNode>(call->type_args[0]);
-  return is_tuple ? code_.make_tuple(outputs) : rt::Register{outputs[0].index};
 }
 
 rt::Register FunctionCompiler::reshape(const CallNode* call) {
@@ -55,14 +43,17 @@ rt::Register FunctionCompiler::reshape(const CallNode* call) {
     throw Unsupported(call, "{} to a shape that is known only at run time", op_name(call))
         .help("bind the shape with R.match_cast");
   const rt::Operands dims = sizes(shape->values);
-  return code_.reshape(value(call->args[0]), dims);
+  const rt::Register source = value(call->args[0]);
+  const rt::Register result = code_.reshape(source, dims);
+  if (in_arena_.count(source.index)) in_arena_.insert(result.index);
+  return result;
 }
 
 rt::Register FunctionCompiler::call_other(const CallNode* call) {
   if (const auto* outside = call->op.as<ExternFuncNode>())
     return code_.call_packed(outside->global_symbol, operands(call->args));
   if (const auto* global = call->op.as<GlobalVarNode>()) {
-    if (is<tir::PrimFuncNode>(module_->find(global->name_hint)))
+    if (calls_loop_program(call, module_))
       return code_.call_packed(kernel_symbol(module_, global->name_hint), operands(call->args));
     return code_.call_function(executable_.declare(global->name_hint), operands(call->args));
   }
@@ -83,8 +74,11 @@ rt::Register FunctionCompiler::call_other(const CallNode* call) {
       throw Unsupported(call, "make_closure of a value").help("name a function of the module");
     return code_.make_closure(executable_.declare(global->name_hint), operands(bound->elements));
   }
+  const bool is_lowered = !writes_outputs(name) && !name.starts_with("relax.memory.");
   throw Unsupported(call, "the operator {} has no code", name.empty() ? "of a nested function" : name)
-      .help("run the pass legalize_ops first");
+      .help("run the pass {} first", is_lowered             ? "legalize_ops"
+                                     : writes_outputs(name) ? "call_tir_rewrite"
+                                                            : "lower_runtime_builtin");
 }
 
 }  // namespace tilewright::relax::vm

@@ -1,8 +1,9 @@
-// Bindings in order: memory for outputs, calls, branches.
+// Bindings in order: calls, branches, other values.
 #include "tilewright/relax/vm/function_compiler.h"
 
 #include "tilewright/ir/services.h"
 #include "tilewright/ir/walk.h"
+#include "tilewright/relax/type_util.h"
 #include "tilewright/support/error.h"
 #include "tilewright/tir/builder.h"
 
@@ -33,23 +34,11 @@ std::vector<rt::Description> describe_results(const Function& func) {
   return result;
 }
 
-// Bytes of a tensor of constant shape; -1 for a symbolic one.
-int64_t constant_bytes(const TensorType& type) {
-  const auto* shape = type->shape.as<ShapeExprNode>();
-  if (!shape)
-    throw Unsupported("an output of unknown shape")
-        .help("give the output's shape in out_sinfo, or bind it with R.match_cast");
-  int64_t bytes = type->dtype.num_bytes();
-  for (const PrimExpr& extent : shape->values) {
-    int64_t number;
-    if (!tir::as_const_int(extent, &number)) return -1;
-    if (__builtin_mul_overflow(bytes, number, &bytes))
-      throw UserError("a tensor of type {} is larger than memory", short_type(type));
-  }
-  return bytes;
+// The variable that `expr` is, or null.
+const VarBaseNode* variable_of(const Expr& expr) {
+  return VarBaseNode::classof(*expr) ? static_cast<const VarBaseNode*>(static_cast<const Object*>(expr.get()))
+                                     : nullptr;
 }
-
-constexpr int64_t kAlignment = 64;
 
 }  // namespace
 
@@ -59,48 +48,22 @@ FunctionCompiler::FunctionCompiler(const IRModule& module, rt::ExecutableBuilder
       executable_(executable),
       func_(func),
       code_(executable, std::move(name), describe_params(func), describe_results(func), is_public),
-      liveness_(analyze_liveness(func, module)) {}
+      layout_(lay_out_memory(func, module)) {}
 
 rt::BytecodeFunction FunctionCompiler::compile() {
   check_parameters();
   load_constants();
-  plan_arena();
+  reserve_arena();
   code_.ret(sequence(func_->body.as<SeqExprNode>()));
   return code_.finish();
 }
 
 void FunctionCompiler::load_constants() {
   walk(func_, [&](const ConstantNode* constant) {
-    if (!constants_.count(constant)) constants_[constant] = code_.constant(constant->data);
+    if (constants_.count(constant)) return;
+    constants_[constant] = code_.constant(constant->data);
+    is_kept_.insert(constants_[constant].index);
   });
-}
-
-// Tensors of constant size get offsets in the arena; symbolic ones have memory of their own.
-void FunctionCompiler::plan_arena() {
-  std::vector<Lifetime> fixed;
-  std::vector<size_t> fixed_ids;
-  static_offset_.assign(liveness_.allocations.size(), -1);
-  for (size_t id = 0; id < liveness_.allocations.size(); ++id) {
-    const Allocation& allocation = liveness_.allocations[id];
-    const int64_t bytes = allocation.escapes ? -1 : constant_bytes(allocation.type);
-    if (bytes < 0) continue;
-    fixed.push_back({allocation.var->name_hint, bytes, allocation.first, allocation.last});
-    fixed_ids.push_back(id);
-  }
-  plan_ = plan_memory(std::move(fixed), kAlignment);
-  for (size_t n = 0; n < fixed_ids.size(); ++n) static_offset_[fixed_ids[n]] = plan_.offsets[n];
-  if (plan_.peak_bytes > 0) code_.arena(rt::imm(plan_.peak_bytes));
-}
-
-rt::Register FunctionCompiler::allocate(size_t id, const CallNode* call) {
-  const Allocation& allocation = liveness_.allocations[id];
-  const auto* shape = allocation.type->shape.as<ShapeExprNode>();
-  if (!shape)
-    throw Unsupported(call, "an output of unknown shape")
-        .help("give the output's shape, or bind it with R.match_cast");
-  const rt::Operands dims = sizes(shape->values);
-  if (static_offset_[id] < 0) return code_.new_tensor(allocation.type->dtype, dims);
-  return code_.arena_tensor(rt::imm(static_offset_[id]), allocation.type->dtype, dims);
 }
 
 rt::Register FunctionCompiler::sequence(const SeqExprNode* seq) {
@@ -113,21 +76,32 @@ rt::Register FunctionCompiler::sequence(const SeqExprNode* seq) {
 void FunctionCompiler::bind(const Binding& binding) {
   if (const auto* cast = ObjectRef(binding).as<MatchCastNode>()) return match_cast(cast);
   const VarBaseNode* var = binding->var.get();
-  if (const auto* node = binding->value.as<CallNode>())
-    registers_[var] = call(node, var);
-  else if (const auto* node = binding->value.as<IfNode>())
-    registers_[var] = branch(node);
-  else
-    registers_[var] = value(binding->value);
+  if (const auto* node = binding->value.as<CallNode>()) {
+    if (!does(node, var)) name(var, call(node, var));
+  } else if (const auto* node = binding->value.as<IfNode>()) {
+    name(var, branch(node));
+  } else if (storage_names_.count(variable_of(binding->value))) {
+    storage_names_.insert(var);
+  } else {
+    name(var, value(binding->value));
+  }
+}
+
+void FunctionCompiler::name(const VarBaseNode* var, rt::Register place) {
+  registers_[var] = place;
+  ++names_of_[place.index];
 }
 
 rt::Register FunctionCompiler::value(const Expr& expr) {
   if (VarBaseNode::classof(*expr)) {
     const auto* var = static_cast<const VarBaseNode*>(static_cast<const Object*>(expr.get()));
     auto known = registers_.find(var);
-    if (known == registers_.end())
-      throw UserError(expr, "the variable {} is used before it is defined", var->name_hint);
-    return known->second;
+    if (known != registers_.end()) return known->second;
+    if (storage_names_.count(var))
+      throw UserError(expr, "the storage {} is used as a value", var->name_hint)
+          .help("place tensors in it with alloc_tensor");
+    if (is_void(var->type)) return code_.make_tuple({});  // of a call that gives nothing
+    throw UserError(expr, "the variable {} is used before it is defined", var->name_hint);
   }
   if (const auto* constant = expr.as<ConstantNode>()) return constants_.at(constant);
   if (const auto* tuple = expr.as<TupleNode>()) return code_.make_tuple(operands(tuple->elements));

@@ -1,8 +1,9 @@
 // Compiles one graph function; used by vm_codegen.cc only.
 #pragma once
 #include <unordered_map>
+#include <unordered_set>
 
-#include "tilewright/relax/liveness.h"
+#include "tilewright/relax/memory_layout.h"
 #include "tilewright/relax/vm_codegen.h"
 #include "tilewright/runtime/vm/builder.h"
 
@@ -14,7 +15,7 @@ class FunctionCompiler {
   FunctionCompiler(const IRModule& module, rt::ExecutableBuilder& executable, std::string name,
                    const Function& func, bool is_public);
   rt::BytecodeFunction compile();
-  MemoryPlan& plan() { return plan_; }
+  MemoryPlan& plan() { return layout_.plan; }
 
  private:
   // parameters.cc: what comes in
@@ -22,21 +23,28 @@ class FunctionCompiler {
   void check_value(rt::Register value, const std::string& name, const Type& type);
   rt::Operand dim_pattern(const PrimExpr& extent);
   void check_derived_dims();
+  void bind_dim(const tir::VarNode* dim, rt::IntRegister place);
   // sizes.cc: shape arithmetic
   rt::Operand size(const PrimExpr& extent);
   rt::IntRegister int_register(const PrimExpr& expr);
   rt::Operands sizes(const std::vector<PrimExpr>& extents);
-  // memory
-  void plan_arena();
-  rt::Register allocate(size_t allocation, const CallNode* call);
+  // memory.cc
+  void reserve_arena();
+  rt::Register alloc_own(const CallNode* call);
+  rt::Register alloc_in_storage(const CallNode* call, const VarBaseNode* var);
+  void check_fits(const CallNode* call, const StoragePlace& storage, const std::string& name);
+  void check_bounds();
+  void kill(const Expr& expr);
+  rt::Operand sum(const rt::Operand& a, const rt::Operand& b);
   // bindings
   void load_constants();
   rt::Register sequence(const SeqExprNode* seq);
   void bind(const Binding& binding);
+  void name(const VarBaseNode* var, rt::Register place);
+  bool does(const CallNode* call, const VarBaseNode* var);
   rt::Register value(const Expr& expr);
   rt::Operand operand(const Expr& expr);
   rt::Register call(const CallNode* call, const VarBaseNode* var);
-  rt::Register call_with_outputs(const CallNode* call, const VarBaseNode* var);
   rt::Register call_other(const CallNode* call);
   rt::Register reshape(const CallNode* call);
   rt::Register branch(const IfNode* node);
@@ -54,9 +62,12 @@ class FunctionCompiler {
   rt::ExecutableBuilder& executable_;
   Function func_;
   rt::FunctionBuilder code_;
-  Liveness liveness_;
-  MemoryPlan plan_;
-  std::vector<int64_t> static_offset_;  // by allocation; -1: not in the static part
+  MemoryLayout layout_;
+  std::vector<rt::Operand> storage_begin_;                        // by storage: its place in the arena
+  std::vector<std::pair<std::string, rt::IntRegister>> bounded_;  // dimensions with a bound, not compared yet
+  std::unordered_set<const VarBaseNode*> storage_names_;          // variables that are a storage
+  std::unordered_set<uint32_t> in_arena_, is_kept_;               // registers that need no end
+  std::unordered_map<uint32_t, int> names_of_;                    // how many variables a register has
   std::unordered_map<const VarBaseNode*, rt::Register> registers_;
   std::unordered_map<const tir::VarNode*, rt::IntRegister> dims_;
   std::unordered_map<const ConstantNode*, rt::Register> constants_;

@@ -10,10 +10,17 @@ namespace tilewright::relax::vm {
 void FunctionCompiler::check_parameters() {
   for (size_t n = 0; n < func_->params.size(); ++n) {
     const Var& param = func_->params[n];
-    registers_[param.get()] = code_.parameter(n);
+    name(param.get(), code_.parameter(n));
+    is_kept_.insert(code_.parameter(n).index);
     check_value(code_.parameter(n), param->name_hint, param->type);
   }
   check_derived_dims();
+  check_bounds();
+}
+
+void FunctionCompiler::bind_dim(const tir::VarNode* dim, rt::IntRegister place) {
+  dims_[dim] = place;
+  if (layout_.bounds.count(dim->name_hint)) bounded_.emplace_back(dim->name_hint, place);
 }
 
 // n * 2 cannot be bound: the extent is compared when all variables are known
@@ -24,7 +31,7 @@ rt::Operand FunctionCompiler::dim_pattern(const PrimExpr& extent) {
   auto known = dims_.find(var);
   if (known != dims_.end()) return known->second;
   rt::IntRegister target = code_.new_int(var->name_hint);
-  dims_[var] = target;
+  bind_dim(var, target);
   return rt::bind(target);
 }
 
@@ -60,7 +67,7 @@ void FunctionCompiler::check_value(rt::Register value, const std::string& name, 
   if (const auto* prim = type.as<PrimTypeNode>(); prim && prim->dtype.is_integral()) {
     code_.check_kind(value, name, static_cast<uint32_t>(runtime::ValueKind::kInt));
     if (const auto* var = prim->value.as<tir::VarNode>(); var && !dims_.count(var))
-      dims_[var] = code_.load_int(value);
+      bind_dim(var, code_.load_int(value));
   }
 }
 
@@ -77,7 +84,8 @@ void FunctionCompiler::match_cast(const MatchCastNode* node) {
   const rt::Register source = value(node->value);
   check_value(source, node->var->name_hint, node->pattern);
   check_derived_dims();
-  registers_[node->var.get()] = source;
+  check_bounds();
+  name(node->var.get(), source);
 }
 
 }  // namespace tilewright::relax::vm

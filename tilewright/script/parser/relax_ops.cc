@@ -38,8 +38,10 @@ Signature signature_of(const relax::OpInfo& info) {
   return signature;
 }
 
-// A list of extents is a shape, a list of values a tuple.
-ir::Expr operand(Parser& parser, const Arg& arg) {
+// A list of extents is a shape, a list of values a tuple; the text of what is called dtype is one.
+ir::Expr operand(Parser& parser, const Arg& arg, std::string_view name = "") {
+  if (name == "dtype" && arg.value.get<std::string>())
+    return to_graph(parser, parser.to_data_type(arg.value, arg.place), arg.place);
   const auto* list = arg.value.get<Sequence>();
   const bool is_shape =
       list && std::all_of(list->items.begin(), list->items.end(), [](const Value& item) {
@@ -83,7 +85,7 @@ Value call_operator(Parser& parser, std::string_view name, Args& args) {
     if (missing > 0)
       throw Unsupported(parser.span(arg->place), "{}: argument {} without the optional ones before it",
                         args.function, slot.name);
-    operands.push_back(operand(parser, *arg));
+    operands.push_back(operand(parser, *arg, slot.name));
   }
   size_t position = signature.args.size();
   AttrMap attrs;

@@ -1,0 +1,124 @@
+// Calls that get memory for their outputs are an allocation of each output and a call that writes into it.
+//   lv = R.call_tir(cls.exp, (x,), out_sinfo=R.Tensor((5, 7), "float32"))
+//   ->  lv = R.builtin.alloc_tensor(R.shape([5, 7]), R.dtype("float32"), R.prim_value(0), R.str("global"))
+//       cls.exp(x, lv)
+// R.call_dps_packed("f", ...) becomes R.call_packed("f", ...) likewise; an output of R.call_tir_inplace that
+// an argument becomes is that argument; tir_vars are the last arguments.  Such calls have effects: functions
+// that are changed have no dataflow blocks afterwards.
+#include "tilewright/ir/rewrite.h"
+#include "tilewright/ir/walk.h"
+#include "tilewright/relax/liveness.h"
+#include "tilewright/relax/memory_ops.h"
+#include "tilewright/relax/pass.h"
+
+namespace tilewright::relax {
+namespace {
+
+class Rewriter {
+ public:
+  // The bindings that stand for `binding`, whose value is `call`.
+  std::vector<Binding> run(const Binding& binding, const CallNode* call) {
+    bindings_.clear();
+    std::vector<Expr> args = inputs(call);
+    const std::vector<Expr> outputs = this->outputs(binding, call, &args);
+    if (call->args.size() > 2) {
+      const Shape* numbers = known_shape(call->args[2]);
+      TILEWRIGHT_CHECK(numbers, "call_tir: tir_vars is no shape");
+      for (const PrimExpr& number : *numbers) args.push_back(int_value(number));
+    }
+    bindings_.push_back(effect(call_for_effect(call->args[0], std::move(args), call->span)));
+    if (is_single(call)) {
+      if (outputs[0].get() != binding->var.get()) add(binding->var, outputs[0], binding->span);
+    } else {
+      add(binding->var, TupleNode::make(outputs, call->type, call->span), binding->span);
+    }
+    return std::move(bindings_);
+  }
+
+ private:
+  void add(const AnyVar& var, const Expr& value, const Span& span) {
+    bindings_.push_back(bind(var, value, span));
+  }
+
+  static bool is_single(const CallNode* call) {
+    return call->type_args.size() == 1 && !is<TupleTypeNode>(call->type_args[0]);
+  }
+
+  // The arguments of the call, one by one.
+  std::vector<Expr> inputs(const CallNode* call) {
+    if (const auto* tuple = call->args[1].as<TupleNode>()) return tuple->elements;
+    const Type type = type_of(call->args[1]);
+    const auto* fields = type.as<TupleTypeNode>();
+    if (!fields)
+      throw Unsupported(call, "{}: args is {}, a tuple of unknown length", op_name(call).substr(6),
+                        type_text(type));
+    std::vector<Expr> result;
+    for (size_t n = 0; n < fields->elements.size(); ++n) {
+      const AnyVar item = VarNode::make("arg", fields->elements[n], call->span);
+      add(item, TupleGetItemNode::make(call->args[1], static_cast<int64_t>(n), item->type), call->span);
+      result.push_back(item);
+    }
+    return result;
+  }
+
+  // The outputs; those with memory of their own are allocated and added to `args`.
+  std::vector<Expr> outputs(const Binding& binding, const CallNode* call, std::vector<Expr>* args) {
+    const std::vector<TensorType> types = output_types(call);
+    const std::vector<int64_t> arguments = output_arguments(call);
+    std::vector<Expr> result;
+    for (size_t n = 0; n < types.size(); ++n) {
+      if (arguments[n] >= 0) {
+        result.push_back(args->at(static_cast<size_t>(arguments[n])));
+        continue;
+      }
+      const Shape* shape = known_shape(types[n].get());
+      if (!shape)
+        throw Unsupported(call, "an output of unknown shape")
+            .help("give the output's shape, or bind it with R.match_cast");
+      AnyVar var = binding->var;
+      if (!is_single(call))
+        var = VarNode::make(fmt::format("{}_{}", var->name_hint, n), types[n], call->span);
+      const std::vector<Expr> described{shape_value(*shape), dtype_value(types[n]->dtype),
+                                        int_value(extent_imm(0)), text_value("global")};
+      add(var, memory_call(kBuiltinAllocTensor, described, call->span), binding->span);
+      result.push_back(var);
+    }
+    for (size_t n = 0; n < types.size(); ++n) {
+      if (arguments[n] < 0) args->push_back(result[n]);
+    }
+    return result;
+  }
+
+  std::vector<Binding> bindings_;
+};
+
+const CallNode* call_with_outputs(const Binding& binding) {
+  const auto* call = is<VarBindingNode>(binding) ? binding->value.as<CallNode>() : nullptr;
+  return call && writes_outputs(op_name(call)) ? call : nullptr;
+}
+
+Function run(const Function& func, const NoOptions&) {
+  bool found = false;
+  walk(func, [&](const CallNode* call) { found |= writes_outputs(op_name(call)); });
+  if (!found) return func;
+  return rewrite(to_non_dataflow(func), [](auto& self, const PlainBlockNode* node) -> PlainBlock {
+    const PlainBlock block = self.children(node);
+    std::vector<Binding> bindings;
+    for (const Binding& binding : block->bindings) {
+      const CallNode* call = call_with_outputs(binding);
+      if (!call) {
+        bindings.push_back(binding);
+        continue;
+      }
+      for (Binding& part : Rewriter().run(binding, call)) bindings.push_back(std::move(part));
+    }
+    return bindings == block->bindings ? block : PlainBlockNode::make(std::move(bindings));
+  });
+}
+
+}  // namespace
+
+extern constinit const PassInfo call_tir_rewrite_info = function_pass<FunctionNode, run>(
+    "call_tir_rewrite", "Outputs are allocated, and calls write into what they are given.");
+
+}  // namespace tilewright::relax

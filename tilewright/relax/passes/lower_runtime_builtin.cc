@@ -1,0 +1,31 @@
+// Memory as the virtual machine is told of it.
+//   R.memory.alloc_storage(size, index, scope, dtype)        ->  R.vm.alloc_storage(size, index, dtype,
+//   scope) R.memory.alloc_tensor(storage, offset, shape, dtype)     ->  R.vm.alloc_tensor(storage, offset,
+//   shape, dtype) R.memory.kill_storage(storage), R.memory.kill_tensor(x)  ->  R.vm.kill_object(...)
+#include "tilewright/ir/rewrite.h"
+#include "tilewright/relax/liveness.h"
+#include "tilewright/relax/memory_ops.h"
+#include "tilewright/relax/pass.h"
+
+namespace tilewright::relax {
+namespace {
+
+Function run(const Function& func, const NoOptions&) {
+  return rewrite(func, [](auto&, const CallNode* call) -> Call {
+    const std::string_view name = op_name(call);
+    if (name == kMemoryAllocStorage) {
+      const StorageAlloc alloc = storage_alloc(call);
+      return memory_call(kVmAllocStorage, {alloc.size, alloc.device, alloc.dtype, alloc.scope}, call->span);
+    }
+    if (name == kMemoryAllocTensor) return memory_call(kVmAllocTensor, call->args, call->span);
+    if (is_kill(name) && name != kVmKillObject) return memory_call(kVmKillObject, call->args, call->span);
+    return Call(call);
+  });
+}
+
+}  // namespace
+
+extern constinit const PassInfo lower_runtime_builtin_info = function_pass<FunctionNode, run>(
+    "lower_runtime_builtin", "Storages, tensors in them and their ends are calls of the virtual machine.");
+
+}  // namespace tilewright::relax

@@ -1,0 +1,111 @@
+// Memory: the arena with the storages of the function, tensors in it, tensors with memory of their own.
+#include "tilewright/arith/analyzer.h"
+#include "tilewright/ir/walk.h"
+#include "tilewright/relax/vm/function_compiler.h"
+#include "tilewright/support/error.h"
+
+namespace tilewright::relax::vm {
+namespace {
+
+const Shape& shape_of_call(const CallNode* call) {
+  const Shape* shape = known_shape(call->type.as<TensorTypeNode>());
+  if (!shape)
+    throw Unsupported(call, "a tensor of unknown shape")
+        .help("give the extents, or bind the shape with R.match_cast");
+  return *shape;
+}
+
+}  // namespace
+
+// Storages of fixed size first, each at a place known now; those of symbolic size behind them.
+void FunctionCompiler::reserve_arena() {
+  if (layout_.storages.empty()) return;
+  rt::Operand end = rt::imm(layout_.fixed_bytes);
+  for (const StoragePlace& storage : layout_.storages) {
+    if (storage.fixed_bytes >= 0) {
+      storage_begin_.push_back(rt::imm(storage.begin));
+      continue;
+    }
+    walk(storage.num_bytes, [&](const tir::VarNode* var) {
+      if (!dims_.count(var))
+        throw Unsupported(storage.call, "a storage whose size depends on {}, which no parameter has",
+                          var->name_hint)
+            .help("allocate its tensors with R.builtin.alloc_tensor");
+    });
+    storage_begin_.push_back(end);
+    const PrimExpr aligned = tir::floordiv(storage.num_bytes + (kMemoryAlignment - 1), kMemoryAlignment) *
+                             extent_imm(kMemoryAlignment);
+    end = sum(end, int_register(aligned));
+  }
+  code_.arena(end);
+}
+
+rt::Operand FunctionCompiler::sum(const rt::Operand& a, const rt::Operand& b) {
+  const bool both_known = a.kind == rt::Operand::Kind::kImmediate && b.kind == rt::Operand::Kind::kImmediate;
+  if (both_known) return rt::imm(a.bits + b.bits);
+  auto in_register = [&](const rt::Operand& value) {
+    return value.kind == rt::Operand::Kind::kImmediate ? code_.set_int(value.bits)
+                                                       : rt::IntRegister{value.index};
+  };
+  const rt::IntRegister first = in_register(a);
+  return code_.binary(rt::Opcode::kAdd, first, in_register(b));
+}
+
+rt::Register FunctionCompiler::alloc_own(const CallNode* call) {
+  const rt::Operands dims = sizes(shape_of_call(call));
+  return code_.new_tensor(call->type.as<TensorTypeNode>()->dtype, dims);
+}
+
+rt::Register FunctionCompiler::alloc_in_storage(const CallNode* call, const VarBaseNode* var) {
+  TILEWRIGHT_CHECK(var, "alloc_tensor stands inside another expression; normalize first");
+  const size_t storage = layout_.storage_of.at(var);
+  const rt::Operands dims = sizes(shape_of_call(call));
+  check_fits(call, layout_.storages[storage], var->name_hint);
+  const rt::Operand offset = sum(storage_begin_[storage], size(placed_alloc(call).offset_bytes()));
+  const rt::Register result = code_.arena_tensor(offset, call->type.as<TensorTypeNode>()->dtype, dims);
+  in_arena_.insert(result.index);
+  return result;
+}
+
+// Where it is not certain that the tensor ends within its storage, the machine compares.
+void FunctionCompiler::check_fits(const CallNode* call, const StoragePlace& storage,
+                                  const std::string& name) {
+  const PrimExpr end =
+      arith::simplify(placed_alloc(call).offset_bytes() + num_bytes(ref_as<TensorTypeNode>(call->type)));
+  if (is<IntImmNode>(end) && storage.fixed_bytes >= 0) return;  // the layout has compared them
+  arith::Analyzer analyzer;
+  for (const auto& [dim, place] : dims_) {
+    const auto bound = layout_.bounds.find(dim->name_hint);
+    if (bound == layout_.bounds.end())
+      analyzer.require(tir::Var(dim) >= 0);
+    else
+      analyzer.bind(tir::Var(dim), tir::RangeNode::make(tir::make_const_int(dim->dtype, 0),
+                                                        tir::make_const_int(dim->dtype, bound->second + 1)));
+  }
+  if (analyzer.can_prove(end <= storage.num_bytes)) return;
+  const rt::IntRegister has = int_register(storage.num_bytes), needs = int_register(end);
+  code_.check_equal(code_.binary(rt::Opcode::kMax, has, needs), has,
+                    fmt::format("the larger of the end of tensor {} and the size of storage {}", name,
+                                storage.var->name_hint));
+}
+
+// Tensors of the arena end with the call; registers with several names when the last name ends.
+void FunctionCompiler::kill(const Expr& expr) {
+  const auto known = registers_.find(static_cast<const VarBaseNode*>(static_cast<const Object*>(expr.get())));
+  if (known == registers_.end()) return;  // a storage, or nothing
+  const uint32_t index = known->second.index;
+  if (in_arena_.count(index) || --names_of_[index] > 0 || is_kept_.count(index)) return;
+  code_.kill(known->second);
+}
+
+// What the attribute tir_var_upper_bound promises of dimensions is compared once they are known.
+void FunctionCompiler::check_bounds() {
+  for (const auto& [name, place] : bounded_) {
+    const rt::IntRegister most = code_.set_int(layout_.bounds.at(name));
+    code_.check_equal(code_.binary(rt::Opcode::kMax, place, most), most,
+                      fmt::format("the larger of {} and its {}", name, kUpperBounds));
+  }
+  bounded_.clear();
+}
+
+}  // namespace tilewright::relax::vm
