@@ -81,6 +81,23 @@ def graph(lines: str):
     return parse(head + textwrap.indent(textwrap.dedent(lines).strip(), "    ") + "\n")
 
 
+def writes(lines: str, params: str = 'x: R.Tensor((5, 7), "float32")'):
+    """Compiles main(params) of these lines; cls.copy(x, y) writes float32[5, 7] into y."""
+    head = """
+@I.ir_module
+class Module:
+    @T.prim_func
+    def copy(x: T.Buffer((5, 7), "float32"), y: T.Buffer((5, 7), "float32")):
+        for i, j in T.grid(5, 7):
+            with T.block("copy"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                y[vi, vj] = x[vi, vj]
+    @R.function(pure=False)
+    def main("""
+    lines = textwrap.indent(textwrap.dedent(lines).strip(), " " * 8)
+    return tilewright.compile(parse(head.lstrip() + params + "):\n        cls = Module\n" + lines + "\n"))
+
+
 def text(lines: str):
     """The program of these lines."""
     return parse(textwrap.dedent(lines).strip() + "\n")
@@ -191,6 +208,7 @@ NAMES = {
     "with_body": with_body,
     "trainer": trainer,
     "with_grad": with_grad,
+    "writes": writes,
 }
 
 

@@ -58,10 +58,6 @@ Expr int_value(PrimExpr value) {
 }
 Expr text_value(std::string text) { return StringValueNode::make(std::move(text), object_type()); }
 Expr dtype_value(DataType dtype) { return DataTypeValueNode::make(dtype, object_type()); }
-Expr shape_value(Shape shape) {
-  const Type type = shape_type(shape);
-  return ShapeExprNode::make(std::move(shape), type);
-}
 
 Call memory_call(std::string_view op, std::vector<Expr> args, const Span& span) {
   const Call call = call_op(op, std::move(args), {}, span);

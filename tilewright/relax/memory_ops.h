@@ -56,7 +56,6 @@ PlacedAlloc placed_alloc(const CallNode* call);
 Expr int_value(PrimExpr value);
 Expr text_value(std::string text);
 Expr dtype_value(DataType dtype);
-Expr shape_value(Shape shape);
 /// A call of the operator `op`; raises what its inference raises.
 Call memory_call(std::string_view op, std::vector<Expr> args, const Span& span);
 /// f(args...), which gives nothing: what it computes goes into its last arguments.

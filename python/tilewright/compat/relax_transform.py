@@ -97,6 +97,16 @@ def AlterOpImpl(
     return transform.alter_op_impl(op_impl_map=op_impl_map, op_buffer_transforms=maps)
 
 
+def CallTIRRewrite():
+    """Outputs are allocated, and calls write into what they are given."""
+    return transform.call_tir_rewrite()
+
+
+def VMBuiltinLower():
+    """Storages, tensors in them and their ends are calls of the virtual machine."""
+    return transform.lower_runtime_builtin()
+
+
 class _WithLegalizations(relax.PyExprMutator):
     def __init__(self, mod, makers: dict):
         super().__init__(mod)
@@ -147,6 +157,8 @@ NAMES = {
         FuseOps,
         TopologicalSort,
         AlterOpImpl,
+        CallTIRRewrite,
+        VMBuiltinLower,
         LegalizeOps,
     )
 } | {

@@ -78,7 +78,7 @@ class Rewriter {
       AnyVar var = binding->var;
       if (!is_single(call))
         var = VarNode::make(fmt::format("{}_{}", var->name_hint, n), types[n], call->span);
-      const std::vector<Expr> described{shape_value(*shape), dtype_value(types[n]->dtype),
+      const std::vector<Expr> described{shape_expr(*shape), dtype_value(types[n]->dtype),
                                         int_value(extent_imm(0)), text_value("global")};
       add(var, memory_call(kBuiltinAllocTensor, described, call->span), binding->span);
       result.push_back(var);

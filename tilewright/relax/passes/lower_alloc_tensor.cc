@@ -25,7 +25,7 @@ Function run(const Function& func, const NoOptions&) {
       }
       const TensorAlloc alloc = tensor_alloc(call);
       const Call storage = memory_call(kMemoryAllocStorage,
-                                       {shape_value({num_bytes(ref_as<TensorTypeNode>(call->type))}),
+                                       {shape_expr({num_bytes(ref_as<TensorTypeNode>(call->type))}),
                                         alloc.device, alloc.scope, alloc.dtype},
                                        call->span);
       const AnyVar var = VarNode::make("storage", storage->type, call->span);

@@ -54,7 +54,7 @@ Function planned(const Function& func, const IRModule& module) {
   const MemoryPlan plan = relax::plan(func, module, &offsets);
   if (offsets.empty()) return func;
   const Call storage_call = memory_call(kMemoryAllocStorage,
-                                        {shape_value({extent_imm(plan.peak_bytes)}), int_value(extent_imm(0)),
+                                        {shape_expr({extent_imm(plan.peak_bytes)}), int_value(extent_imm(0)),
                                          text_value("global"), dtype_value(DataType::uint(8))},
                                         func->span);
   const AnyVar storage = VarNode::make("storage", storage_call->type, func->span);

@@ -82,7 +82,7 @@ void FunctionCompiler::check_fits(const CallNode* call, const StoragePlace& stor
       analyzer.bind(tir::Var(dim), tir::RangeNode::make(tir::make_const_int(dim->dtype, 0),
                                                         tir::make_const_int(dim->dtype, bound->second + 1)));
   }
-  if (analyzer.can_prove(end <= storage.num_bytes)) return;
+  if (analyzer.can_prove(tir::operator<=(end, storage.num_bytes))) return;
   const rt::IntRegister has = int_register(storage.num_bytes), needs = int_register(end);
   code_.check_equal(code_.binary(rt::Opcode::kMax, has, needs), has,
                     fmt::format("the larger of the end of tensor {} and the size of storage {}", name,

@@ -125,6 +125,13 @@ void Frame::make_reshaped(uint32_t dst, const TensorObject& base, size_t ndim) {
   object.read_only = read_only;
 }
 
+void Frame::kill(uint32_t index) {
+  registers_[index] = Value();
+  auto* object = const_cast<TensorObject*>(slots_[index].get());
+  const bool is_ours = object && object->refs.load(std::memory_order_acquire) == 1;
+  if (is_ours && !(object->storage == arena_)) object->storage = nullptr;
+}
+
 std::unique_ptr<Frame> FramePool::take(const BytecodeFunction& function) {
   {
     std::lock_guard lock(mutex_);

@@ -32,6 +32,9 @@ class Frame {
   /// Register `dst` = `base`, compact, with shape dims().
   void make_reshaped(uint32_t dst, const TensorObject& base, size_t ndim);
 
+  /// Register `index` = none; memory outside of the arena that only it held is free.
+  void kill(uint32_t index);
+
   /// Zeroes the int registers: before a call.
   void start();
   /// Drops all values; what others still hold of this frame's tensors or arena is left to them.

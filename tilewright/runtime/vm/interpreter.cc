@@ -336,7 +336,7 @@ Value Interpreter::run() {
       case Opcode::kTensorToShape:
         frame.reg(in.dst) = shape_from_tensor(frame.reg(in.a), function_.name);
         break;
-      case Opcode::kKill: frame.reg(in.a) = Value(); break;
+      case Opcode::kKill: frame.kill(in.a); break;
 
       case Opcode::kJump: next = code + in.b; break;
       case Opcode::kJumpIfZero:
