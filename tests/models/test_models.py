@@ -103,7 +103,7 @@ def test_a_truncated_file_is_refused(tmp_path):
 
 @pytest.mark.parametrize("model", MODELS)
 def test_rules_take_every_kernel(model):
-    module = tilewright.ir.IRModule._of(tilewright.compile(SHARED / "models" / model).legalized)
+    module = tilewright.compile(SHARED / "models" / model).legalized
     kernels = [func for func in module.functions.values() if isinstance(func, tilewright.tir.PrimFunc)]
     assert kernels
     rejected = [each for func in kernels for each in tilewright.schedule.by_rules(func).rejections]

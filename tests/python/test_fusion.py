@@ -345,7 +345,7 @@ def test_passes_refuse_unknown_options():
 def test_passes_are_switched_off_by_name():
     def compiled(**context):
         with tilewright.transform.PassContext(**context):
-            return kernels(tilewright.IRModule._of(tilewright.compile(Dense).legalized))
+            return kernels(tilewright.compile(Dense).legalized)
 
     assert compiled() == ["fused_matmul_add_relu"]
     assert compiled(disabled_pass=["fuse_ops"]) == ["matmul", "add", "relu"]

@@ -1,8 +1,10 @@
 """Graphs on their way to the virtual machine's code: allocations, places in storages, ends."""
 
+import re
+
 import numpy as np
 import pytest
-from graph_testing import check, random, run
+from graph_testing import check, random
 
 import tilewright
 from tilewright.ir import assert_structural_equal
@@ -14,6 +16,23 @@ from tilewright.script import tir as T  # noqa: N812
 
 def parse(text):
     return tilewright.script.parse(text)
+
+
+def compiled(mod, **context):
+    """The executable of a module whose loop programs are not fused."""
+    with tilewright.transform.PassContext(opt_level=0, **context):
+        return tilewright.compile(mod)
+
+
+def run(mod, *inputs):
+    """What main gives for these arrays: an array, or a list of them."""
+    result = tilewright.VirtualMachine(compiled(mod))["main"](*(tilewright.tensor(x) for x in inputs))
+    return [item.numpy() for item in result] if isinstance(result, (list, tuple)) else result.numpy()
+
+
+def main_text(mod):
+    """The script of main with every binding in one line."""
+    return re.sub(r"\s+", " ", mod["main"].script()).replace("( ", "(").replace(" )", ")")
 
 
 EXP = """
@@ -110,13 +129,12 @@ PAIR = """
 
 
 def test_several_outputs_are_a_tuple():
-    rewritten(
-        module(
-            f'y = R.call_tir(cls.pair, (x,), out_sinfo=[{OUT}, R.Tensor((7,), "int32")])\nz = y[1]\nreturn (y[0], z)',
-            PAIR,
-        ),
-        module(
-            """
+    before = module(
+        f'y = R.call_tir(cls.pair, (x,), out_sinfo=[{OUT}, R.Tensor((7,), "int32")])\nz = y[1]\nreturn (y[0], z)',
+        PAIR,
+    )
+    after = module(
+        """
 y_0 = R.builtin.alloc_tensor(R.shape([5, 7]), R.dtype("float32"), R.prim_value(0), R.str("global"))
 y_1 = R.builtin.alloc_tensor(R.shape([7]), R.dtype("int32"), R.prim_value(0), R.str("global"))
 cls.pair(x, y_0, y_1)
@@ -124,10 +142,12 @@ y = (y_0, y_1)
 z = y[1]
 return (y[0], z)
 """,
-            PAIR,
-        ),
-        X,
+        PAIR,
     )
+    assert_structural_equal(transform.call_tir_rewrite()(before), after)
+    first, second = run(after, X)
+    np.testing.assert_array_equal(first, X + 1)
+    np.testing.assert_array_equal(second, np.arange(7))
 
 
 INCREMENT = """
@@ -198,9 +218,7 @@ return y
 
 
 def test_registered_functions_and_branches():
-    tilewright.register_func(
-        "test.memory.add_one", lambda x, y: y.copy_from(x.numpy() + 1), override=True
-    )
+    tilewright.register_func("test.memory.add_one", lambda x, y: y.copy_from(x.numpy() + 1), override=True)
     params = 'c: R.Tensor((), "bool"), x: R.Tensor((5, 7), "float32")'
     before = module(
         f"""
@@ -240,17 +258,20 @@ def test_functions_that_are_changed_have_no_dataflow_blocks():
     )
     after = transform.call_tir_rewrite()(before)
     assert "R.dataflow" not in after.script()
-    assert after["main"].script().count("R.builtin.alloc_tensor") == 2
+    assert main_text(after).count("R.builtin.alloc_tensor") == 2
     np.testing.assert_array_equal(run(after, X), run(before, X))
 
 
 def test_a_tuple_of_arguments_is_taken_apart():
     before = module(
         f"t = (x, x)\ny = R.call_tir(cls.add, t, out_sinfo={OUT})\nreturn y",
-        EXP.replace("def exp(", "def add(z: T.Buffer((5, 7), 'float32'), ").replace("T.exp(", "z[vi, vj] + ("),
+        EXP.replace("def exp(", "def add(z: T.Buffer((5, 7), 'float32'), ").replace(
+            "T.exp(", "z[vi, vj] + ("
+        ),
     )
     after = transform.call_tir_rewrite()(before)
-    assert "cls.add(arg, arg_1, y)" in after.script() or "cls.add(arg, arg1, y)" in after.script()
+    assert "= t[1]" in main_text(after)
+    assert "add(arg, arg_1, y)" in main_text(after)
     np.testing.assert_allclose(run(after, X), X + X)
 
 
@@ -296,14 +317,14 @@ return d
 
 
 def test_the_plan_of_the_lowered_form_is_printed():
-    executable = tilewright.compile(transform.static_plan_block_memory()(transform.call_tir_rewrite()(CHAIN)))
+    executable = compiled(transform.static_plan_block_memory()(transform.call_tir_rewrite()(CHAIN)))
     assert executable.plans == {
         "main": "a                               140 bytes at          0, steps 2 to 5\n"
         "b                               140 bytes at        192, steps 4 to 7\n"
         "c                               140 bytes at          0, steps 6 to 9\n"
         "peak 384 bytes, lower bound 384 bytes, gap 0.0 %"
     }
-    assert executable.plans == tilewright.compile(CHAIN).plans
+    assert executable.plans == compiled(CHAIN).plans
 
 
 BOUNDED = """
@@ -329,12 +350,12 @@ def bounded(bounds):
 def test_symbolic_sizes_have_places_when_a_bound_is_known():
     mod = bounded({"n": 127})
     planned = transform.static_plan_block_memory()(transform.call_tir_rewrite()(mod))
-    assert "R.memory.alloc_storage(R.shape([7168])" in planned["main"].script()
-    assert "R.memory.alloc_tensor(storage, R.prim_value(3584), R.shape([n, 7])" in planned["main"].script()
+    assert "R.memory.alloc_storage(R.shape([7168])" in main_text(planned)
+    assert "R.memory.alloc_tensor(storage, R.prim_value(3584), R.shape([n, 7])" in main_text(planned)
     for n in (1, 5, 127):
         x = random(n, 7)
         np.testing.assert_array_equal(run(planned, x), x * 8)
-    assert tilewright.compile(mod).plans["main"].splitlines()[-1] == (
+    assert compiled(mod).plans["main"].splitlines()[-1] == (
         "peak 7168 bytes, lower bound 7168 bytes, gap 0.0 %"
     )
 
@@ -350,7 +371,7 @@ def test_a_dimension_beyond_its_bound_is_refused_when_it_is_met():
         run(bounded({"n": 127}), random(128, 7))
     assert str(error.value) == (
         "error: main: the larger of n and its tir_var_upper_bound is 128, expected 127\n"
-        "help: main(x: float32[n, 7]) -> output: float32[n, 7]"
+        "help: the function is main(x: float32[n, 7]) -> output: float32[n, 7]"
     )
 
 
@@ -389,8 +410,8 @@ return z
         params=params,
     )
     planned = transform.static_plan_block_memory()(transform.call_tir_rewrite()(before))
-    assert planned["main"].script().count("R.memory.alloc_storage") == 1
-    assert tilewright.compile(before).plans["main"].splitlines()[-1] == (
+    assert main_text(planned).count("R.memory.alloc_storage") == 1
+    assert compiled(before).plans["main"].splitlines()[-1] == (
         "peak 576 bytes, lower bound 576 bytes, gap 0.0 %"
     )
     for flag, times in ((True, 3), (False, 4)):
@@ -576,7 +597,7 @@ def test_graphs_without_memory_are_left_alone():
 
 
 def test_what_compiling_runs_is_the_passes_one_by_one():
-    executable = tilewright.compile(CHAIN)
+    executable = compiled(CHAIN)
     mod = executable.legalized
     for name in (
         "to_non_dataflow",
@@ -587,30 +608,28 @@ def test_what_compiling_runs_is_the_passes_one_by_one():
     ):
         mod = getattr(transform, name)()(mod)
     assert_structural_equal(mod, executable.lowered)
-    assert tilewright.compile(mod).as_text() == executable.as_text()
+    assert compiled(mod).as_text() == executable.as_text()
 
 
 def test_the_code_of_planned_memory_has_no_ends():
-    with tilewright.transform.PassContext(opt_level=0):
-        assert tilewright.compile(CHAIN).as_text() == (
-            "main(x: float32[5, 7]) -> output: float32[5, 7]\n"
-            '   0: check_tensor(r0, "x", float32, 2, 5, 7)\n'
-            "   1: arena(384)\n"
-            "   2: r1 = arena_tensor(0, float32, 5, 7)\n"
-            "   3: call_kernel(exp, r0, r1)\n"
-            "   4: r2 = arena_tensor(192, float32, 5, 7)\n"
-            "   5: call_kernel(exp, r1, r2)\n"
-            "   6: r3 = arena_tensor(0, float32, 5, 7)\n"
-            "   7: call_kernel(exp, r2, r3)\n"
-            "   8: r4 = new_tensor(float32, 5, 7)\n"
-            "   9: call_kernel(exp, r3, r4)\n"
-            "  10: return(r4)\n"
-        )
+    assert compiled(CHAIN).as_text() == (
+        "main(x: float32[5, 7]) -> output: float32[5, 7]\n"
+        '   0: check_tensor(r0, "x", float32, 2, 5, 7)\n'
+        "   1: arena(384)\n"
+        "   2: r1 = arena_tensor(0, float32, 5, 7)\n"
+        "   3: call_kernel(exp, r0, r1)\n"
+        "   4: r2 = arena_tensor(192, float32, 5, 7)\n"
+        "   5: call_kernel(exp, r1, r2)\n"
+        "   6: r3 = arena_tensor(0, float32, 5, 7)\n"
+        "   7: call_kernel(exp, r2, r3)\n"
+        "   8: r4 = new_tensor(float32, 5, 7)\n"
+        "   9: call_kernel(exp, r3, r4)\n"
+        "  10: return(r4)\n"
+    )
 
 
 def test_tensors_of_symbolic_size_are_given_back_early():
-    with tilewright.transform.PassContext(opt_level=0):
-        text = tilewright.compile(bounded({"m": 1})).as_text()
+    text = compiled(bounded({"m": 1})).as_text()
     assert text.splitlines()[2:] == [
         "   1: r1 = new_tensor(float32, n, 7)",
         "   2: call_kernel(double, r0, r1)",
@@ -625,8 +644,7 @@ def test_tensors_of_symbolic_size_are_given_back_early():
 
 
 def test_without_planning_every_tensor_has_memory_of_its_own():
-    with tilewright.transform.PassContext(disabled_pass=["static_plan_block_memory"]):
-        executable = tilewright.compile(CHAIN)
+    executable = compiled(CHAIN, disabled_pass=["static_plan_block_memory"])
     assert executable.plans == {"main": "peak 0 bytes, lower bound 0 bytes, gap 0.0 %"}
     assert executable.as_text().count("new_tensor") == 4
     np.testing.assert_array_equal(
@@ -688,7 +706,7 @@ return c
         main(tilewright.tensor(random(19, 7)))
     assert str(error.value) == (
         "error: main: the larger of the end of tensor c and the size of storage t is 532, expected 512\n"
-        "help: main(x: float32[n, 7]) -> output: float32[n, 7]"
+        "help: the function is main(x: float32[n, 7]) -> output: float32[n, 7]"
     )
 
 
@@ -711,7 +729,9 @@ def test_other_names_of_storages_and_tensors():
 
 
 def test_a_result_that_is_nothing_may_be_returned():
-    mod = module("y = R.builtin.alloc_tensor(R.shape([5, 7]), 'float32', 0)\nr = cls.exp(x, y)\nreturn (r, y)", EXP)
+    mod = module(
+        "y = R.builtin.alloc_tensor(R.shape([5, 7]), 'float32', 0)\nr = cls.exp(x, y)\nreturn (r, y)", EXP
+    )
     nothing, y = tilewright.VirtualMachine(tilewright.compile(mod))["main"](tilewright.tensor(X))
     assert len(nothing) == 0
     np.testing.assert_allclose(y.numpy(), np.exp(X), rtol=1e-5)
@@ -722,7 +742,7 @@ def test_dead_code_elimination_keeps_what_is_written(name):
     mod = getattr(transform, name)()(transform.call_tir_rewrite()(CHAIN))
     for step in ("dead_code_elimination", "eliminate_common_subexpr", "to_dataflow", "canonicalize_bindings"):
         mod = getattr(transform, step)()(mod)
-    np.testing.assert_array_equal(run(mod, SMALL, opt_level=2), run(CHAIN, SMALL))
+    np.testing.assert_array_equal(run(mod, SMALL), run(CHAIN, SMALL))
 
 
 @I.ir_module
@@ -750,10 +770,12 @@ class _Spelled:
 
 
 def test_the_printed_form_parses_to_the_same():
-    text = _Spelled.script()
-    assert 'R.memory.alloc_storage(R.shape([20]), R.prim_value(0), R.str("global"), R.dtype("float32"))' in text
-    assert_structural_equal(tilewright.script.parse(text), _Spelled)
+    text = main_text(_Spelled)
+    assert (
+        'R.memory.alloc_storage(R.shape([20]), R.prim_value(0), R.str("global"), R.dtype("float32"))' in text
+    )
+    assert_structural_equal(tilewright.script.parse(_Spelled.script()), _Spelled)
     x = np.linspace(-1, 0, 5, dtype="float32")
     np.testing.assert_allclose(run(_Spelled, x), np.exp(np.exp(x)), rtol=1e-5)
-    lowered = tilewright.compile(CHAIN).lowered
+    lowered = compiled(CHAIN).lowered
     assert_structural_equal(tilewright.script.parse(lowered.script()), lowered)

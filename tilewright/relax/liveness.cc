@@ -102,9 +102,10 @@ class Analysis {
   }
 
   void bind(const Binding& binding) {
-    ++step_;
+    const auto* call = binding->value.as<CallNode>();
+    if (!call || !is_kill(op_name(call))) ++step_;
     Ids ids;
-    if (const auto* call = binding->value.as<CallNode>())
+    if (call)
       ids = call_result(call, binding->var.get());
     else if (const auto* branch = binding->value.as<IfNode>())
       ids = either(branch);

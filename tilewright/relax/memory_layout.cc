@@ -152,12 +152,20 @@ class KillCheck {
       sequence(branch->false_branch.as<SeqExprNode>());
       killed_.merge(before);
     } else if (call) {
+      if (is_kill(op_name(call))) return kill(call);
       if (VarBaseNode::classof(*call->op)) use(call->op, call);
       for (const Expr& arg : call->args) use(arg, call);
-      if (is_kill(op_name(call))) killed_.emplace(call->args[0].get(), call);
     } else {
       use(binding->value, nullptr);
     }
+  }
+
+  // A tensor may end after its storage.
+  void kill(const CallNode* call) {
+    if (!VarBaseNode::classof(*call->args[0])) return;
+    const auto* var = static_cast<const VarBaseNode*>(static_cast<const Object*>(call->args[0].get()));
+    check(var, var, call);
+    killed_.emplace(var, call);
   }
 
   void use(const Expr& expr, const CallNode* user) const {

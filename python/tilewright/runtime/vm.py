@@ -49,6 +49,21 @@ def _stats(self) -> str:
     return "\n".join(f"{name}: {count:,}" for name, count in self.counts().items())
 
 
+def _module_property(name: str, doc: str) -> property:
+    node = getattr(Executable, name)
+
+    def get(self):
+        from ..ir.module import wrapped  # which needs this package
+
+        return wrapped(node.__get__(self))
+
+    return property(get, doc=doc)
+
+
+Executable.legalized = _module_property("legalized", "The module after the graph passes: what is compiled.")
+Executable.lowered = _module_property(
+    "lowered", "The same module with its memory as statements, as it becomes code."
+)
 Executable.export_library = _export_library
 Executable.to_bytes = _to_bytes
 Executable.stats = _stats

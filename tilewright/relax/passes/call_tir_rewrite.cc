@@ -44,19 +44,22 @@ class Rewriter {
     return call->type_args.size() == 1 && !is<TupleTypeNode>(call->type_args[0]);
   }
 
-  // The arguments of the call, one by one.
+  // The arguments of the call, those in tuples one by one.
   std::vector<Expr> inputs(const CallNode* call) {
-    if (const auto* tuple = call->args[1].as<TupleNode>()) return tuple->elements;
-    const Type type = type_of(call->args[1]);
-    const auto* fields = type.as<TupleTypeNode>();
-    if (!fields)
-      throw Unsupported(call, "{}: args is {}, a tuple of unknown length", op_name(call).substr(6),
-                        type_text(type));
+    const auto* tuple = call->args[1].as<TupleNode>();
     std::vector<Expr> result;
-    for (size_t n = 0; n < fields->elements.size(); ++n) {
-      const AnyVar item = VarNode::make("arg", fields->elements[n], call->span);
-      add(item, TupleGetItemNode::make(call->args[1], static_cast<int64_t>(n), item->type), call->span);
-      result.push_back(item);
+    for (const Expr& given : tuple ? tuple->elements : std::vector<Expr>{call->args[1]}) {
+      const Type type = type_of(given);
+      const auto* fields = type.as<TupleTypeNode>();
+      if (!fields && !tuple)
+        throw Unsupported(call, "{}: args is {}, a tuple of unknown length", op_name(call).substr(6),
+                          type_text(type));
+      if (!fields) result.push_back(given);
+      for (size_t n = 0; fields && n < fields->elements.size(); ++n) {
+        const AnyVar item = VarNode::make("arg", fields->elements[n], call->span);
+        add(item, TupleGetItemNode::make(given, static_cast<int64_t>(n), item->type), call->span);
+        result.push_back(item);
+      }
     }
     return result;
   }

@@ -30,9 +30,11 @@ void GraphPrinter::expr(const Expr& expr) {
     w_.out += "])";
     w_.bare_int = bare;
   } else if (const auto* node = expr.as<PrimValueNode>()) {
+    const DataType bare = std::exchange(w_.bare_int, kInt64);
     w_.out += w_.relax_prefix() + "prim_value(";
-    w_.typed(node->value);
+    w_.expr(node->value);
     w_.out += ')';
+    w_.bare_int = bare;
   } else if (const auto* node = expr.as<StringValueNode>()) {
     w_.out += fmt::format("{}str({})", w_.relax_prefix(), quoted(node->value));
   } else if (const auto* node = expr.as<DataTypeValueNode>()) {
