@@ -1,76 +1,27 @@
 """Graphs on their way to the virtual machine's code: allocations, places in storages, ends."""
 
-import re
-
 import numpy as np
 import pytest
 from graph_testing import check, random
+from memory_testing import (
+    CHAIN,
+    DOUBLE,
+    EXP,
+    OUT,
+    SMALL,
+    STORAGE,
+    X,
+    bounded,
+    compiled,
+    main_text,
+    module,
+    placed,
+    run,
+)
 
 import tilewright
 from tilewright.ir import assert_structural_equal
 from tilewright.relax import transform
-from tilewright.script import ir as I  # noqa: N812
-from tilewright.script import relax as R  # noqa: N812
-from tilewright.script import tir as T  # noqa: N812
-
-
-def parse(text):
-    return tilewright.script.parse(text)
-
-
-def compiled(mod, **context):
-    """The executable of a module whose loop programs are not fused."""
-    with tilewright.transform.PassContext(opt_level=0, **context):
-        return tilewright.compile(mod)
-
-
-def run(mod, *inputs):
-    """What main gives for these arrays: an array, or a list of them."""
-    result = tilewright.VirtualMachine(compiled(mod))["main"](*(tilewright.tensor(x) for x in inputs))
-    return [item.numpy() for item in result] if isinstance(result, (list, tuple)) else result.numpy()
-
-
-def main_text(mod):
-    """The script of main with every binding in one line."""
-    return re.sub(r"\s+", " ", mod["main"].script()).replace("( ", "(").replace(" )", ")")
-
-
-EXP = """
-    @T.prim_func
-    def exp(x: T.Buffer((5, 7), "float32"), y: T.Buffer((5, 7), "float32")):
-        for i, j in T.grid(5, 7):
-            with T.block("exp"):
-                vi, vj = T.axis.remap("SS", [i, j])
-                y[vi, vj] = T.exp(x[vi, vj])
-"""
-# float32[n, 7] -> float32[n, 7]
-DOUBLE = """
-    @T.prim_func
-    def double(x_handle: T.handle, y_handle: T.handle):
-        n = T.int64()
-        x = T.match_buffer(x_handle, (n, 7), "float32")
-        y = T.match_buffer(y_handle, (n, 7), "float32")
-        for i, j in T.grid(n, 7):
-            with T.block("double"):
-                vi, vj = T.axis.remap("SS", [i, j])
-                y[vi, vj] = x[vi, vj] * T.float32(2)
-"""
-
-
-def module(body, *programs, params='x: R.Tensor((5, 7), "float32")', dims=()):
-    """A module of the loop programs and of main with the lines `body`."""
-    indented = "\n".join(" " * 8 + line for line in body.strip().splitlines())
-    declared = "".join(f"        {dim} = T.int64()\n" for dim in dims)
-    return parse(
-        "@I.ir_module\nclass Module:"
-        + "".join(programs)
-        + f"\n    @R.function(pure=False)\n    def main({params}):\n        cls = Module\n{declared}{indented}\n"
-    )
-
-
-X = random(5, 7)
-OUT = 'R.Tensor((5, 7), "float32")'
-
 
 # ---------------------------------------------------------------- call_tir_rewrite
 
@@ -282,18 +233,6 @@ def test_graphs_without_such_calls_are_left_alone():
 
 # ---------------------------------------------------------------- static_plan_block_memory
 
-CHAIN = module(
-    f"""
-a = R.call_tir(cls.exp, (x,), out_sinfo={OUT})
-b = R.call_tir(cls.exp, (a,), out_sinfo={OUT})
-c = R.call_tir(cls.exp, (b,), out_sinfo={OUT})
-d = R.call_tir(cls.exp, (c,), out_sinfo={OUT})
-return d
-""",
-    EXP,
-)
-SMALL = X * 0.01 - 2
-
 
 def test_tensors_that_do_not_outlive_the_call_share_a_storage():
     before = transform.call_tir_rewrite()(CHAIN)
@@ -325,26 +264,6 @@ def test_the_plan_of_the_lowered_form_is_printed():
         "peak 384 bytes, lower bound 384 bytes, gap 0.0 %"
     }
     assert executable.plans == compiled(CHAIN).plans
-
-
-BOUNDED = """
-@I.ir_module
-class Module:
-{double}
-    @R.function(pure=False)
-    def main(x: R.Tensor(("n", 7), "float32")):
-        n = T.int64()
-        R.func_attr({{"tir_var_upper_bound": {bounds}}})
-        cls = Module
-        a = R.call_tir(cls.double, (x,), out_sinfo=R.Tensor((n, 7), "float32"))
-        b = R.call_tir(cls.double, (a,), out_sinfo=R.Tensor((n, 7), "float32"))
-        c = R.call_tir(cls.double, (b,), out_sinfo=R.Tensor((n, 7), "float32"))
-        return c
-"""
-
-
-def bounded(bounds):
-    return parse(BOUNDED.format(double=DOUBLE, bounds=bounds))
 
 
 def test_symbolic_sizes_have_places_when_a_bound_is_known():
@@ -436,12 +355,6 @@ def test_bounds_that_are_none_are_refused(bounds, text):
 
 
 # ---------------------------------------------------------------- kill_after_last_use
-
-STORAGE = 'R.memory.alloc_storage(R.shape([{}]), R.prim_value(0), R.str("global"), R.dtype("uint8"))'
-
-
-def placed(storage, offset, shape="[5, 7]"):
-    return f'R.memory.alloc_tensor({storage}, R.prim_value({offset}), R.shape({shape}), R.dtype("float32"))'
 
 
 def test_tensors_and_storages_end_after_their_last_use():
@@ -591,191 +504,3 @@ return x
 def test_graphs_without_memory_are_left_alone():
     for step in (transform.lower_alloc_tensor(), transform.lower_runtime_builtin()):
         assert step(CHAIN) is CHAIN
-
-
-# ---------------------------------------------------------------- the whole way
-
-
-def test_what_compiling_runs_is_the_passes_one_by_one():
-    executable = compiled(CHAIN)
-    mod = executable.legalized
-    for name in (
-        "to_non_dataflow",
-        "call_tir_rewrite",
-        "static_plan_block_memory",
-        "kill_after_last_use",
-        "lower_runtime_builtin",
-    ):
-        mod = getattr(transform, name)()(mod)
-    assert_structural_equal(mod, executable.lowered)
-    assert compiled(mod).as_text() == executable.as_text()
-
-
-def test_the_code_of_planned_memory_has_no_ends():
-    assert compiled(CHAIN).as_text() == (
-        "main(x: float32[5, 7]) -> output: float32[5, 7]\n"
-        '   0: check_tensor(r0, "x", float32, 2, 5, 7)\n'
-        "   1: arena(384)\n"
-        "   2: r1 = arena_tensor(0, float32, 5, 7)\n"
-        "   3: call_kernel(exp, r0, r1)\n"
-        "   4: r2 = arena_tensor(192, float32, 5, 7)\n"
-        "   5: call_kernel(exp, r1, r2)\n"
-        "   6: r3 = arena_tensor(0, float32, 5, 7)\n"
-        "   7: call_kernel(exp, r2, r3)\n"
-        "   8: r4 = new_tensor(float32, 5, 7)\n"
-        "   9: call_kernel(exp, r3, r4)\n"
-        "  10: return(r4)\n"
-    )
-
-
-def test_tensors_of_symbolic_size_are_given_back_early():
-    text = compiled(bounded({"m": 1})).as_text()
-    assert text.splitlines()[2:] == [
-        "   1: r1 = new_tensor(float32, n, 7)",
-        "   2: call_kernel(double, r0, r1)",
-        "   3: r2 = new_tensor(float32, n, 7)",
-        "   4: call_kernel(double, r1, r2)",
-        "   5: kill(r1)",
-        "   6: r3 = new_tensor(float32, n, 7)",
-        "   7: call_kernel(double, r2, r3)",
-        "   8: kill(r2)",
-        "   9: return(r3)",
-    ]
-
-
-def test_without_planning_every_tensor_has_memory_of_its_own():
-    executable = compiled(CHAIN, disabled_pass=["static_plan_block_memory"])
-    assert executable.plans == {"main": "peak 0 bytes, lower bound 0 bytes, gap 0.0 %"}
-    assert executable.as_text().count("new_tensor") == 4
-    np.testing.assert_array_equal(
-        tilewright.VirtualMachine(executable)["main"](tilewright.tensor(SMALL)).numpy(), run(CHAIN, SMALL)
-    )
-
-
-# ---------------------------------------------------------------- programs written in the lowered form
-
-
-def test_several_storages_and_ends():
-    mod = module(
-        f"""
-s = {STORAGE.format(140)}
-t = {STORAGE.format(300)}
-a = {placed("s", 0)}
-cls.exp(x, a)
-b = {placed("t", 128)}
-cls.exp(a, b)
-R.memory.kill_tensor(a)
-R.memory.kill_storage(s)
-c = {placed("t", 0, "[5]")}
-u = {STORAGE.format(140)}
-d = {placed("u", 0)}
-cls.exp(b, d)
-return (d, R.shape_of(c))
-""",
-        EXP,
-    )
-    got, shape = tilewright.VirtualMachine(tilewright.compile(mod))["main"](tilewright.tensor(SMALL))
-    np.testing.assert_allclose(got.numpy(), np.exp(np.exp(np.exp(SMALL))), rtol=1e-5)
-    assert list(shape) == [5]
-
-
-def test_storages_of_symbolic_size():
-    params = 'x: R.Tensor(("n", 7), "float32")'
-    mod = module(
-        f"""
-s = {STORAGE.format("n * 28")}
-t = {STORAGE.format(512)}
-u = {STORAGE.format("n * 28 + 64")}
-a = {placed("s", 0, "[n, 7]")}
-cls.double(x, a)
-b = {placed("u", 64, "[n, 7]")}
-cls.double(a, b)
-c = {placed("t", 0, "[n, 7]")}
-cls.double(b, c)
-return c
-""",
-        DOUBLE,
-        params=params,
-        dims="n",
-    )
-    main = tilewright.VirtualMachine(tilewright.compile(mod))["main"]
-    for n in (5, 1, 18):
-        x = random(n, 7)
-        np.testing.assert_array_equal(main(tilewright.tensor(x)).numpy(), x * 8)
-    with pytest.raises(tilewright.UserError) as error:
-        main(tilewright.tensor(random(19, 7)))
-    assert str(error.value) == (
-        "error: main: the larger of the end of tensor c and the size of storage t is 532, expected 512\n"
-        "help: the function is main(x: float32[n, 7]) -> output: float32[n, 7]"
-    )
-
-
-def test_results_in_storages_are_copies():
-    mod = module(f"s = {STORAGE.format(140)}\na = {placed('s', 0)}\ncls.exp(x, a)\nreturn a", EXP)
-    main = tilewright.VirtualMachine(tilewright.compile(mod))["main"]
-    first = main(tilewright.tensor(SMALL))
-    main(tilewright.tensor(X))
-    np.testing.assert_allclose(first.numpy(), np.exp(SMALL), rtol=1e-5)
-
-
-def test_other_names_of_storages_and_tensors():
-    mod = module(
-        f"s = {STORAGE.format(140)}\nr = s\na = {placed('r', 0)}\nb = a\ncls.exp(x, b)\n"
-        "R.vm.kill_object(r)\ny = R.builtin.alloc_tensor(R.shape([5, 7]), 'float32', 0)\ncls.exp(a, y)\nz = y\n"
-        "R.vm.kill_object(y)\nreturn z",
-        EXP,
-    )
-    np.testing.assert_allclose(run(mod, SMALL), np.exp(np.exp(SMALL)), rtol=1e-5)
-
-
-def test_a_result_that_is_nothing_may_be_returned():
-    mod = module(
-        "y = R.builtin.alloc_tensor(R.shape([5, 7]), 'float32', 0)\nr = cls.exp(x, y)\nreturn (r, y)", EXP
-    )
-    nothing, y = tilewright.VirtualMachine(tilewright.compile(mod))["main"](tilewright.tensor(X))
-    assert len(nothing) == 0
-    np.testing.assert_allclose(y.numpy(), np.exp(X), rtol=1e-5)
-
-
-@pytest.mark.parametrize("name", ["call_tir_rewrite", "kill_after_last_use"])
-def test_dead_code_elimination_keeps_what_is_written(name):
-    mod = getattr(transform, name)()(transform.call_tir_rewrite()(CHAIN))
-    for step in ("dead_code_elimination", "eliminate_common_subexpr", "to_dataflow", "canonicalize_bindings"):
-        mod = getattr(transform, step)()(mod)
-    np.testing.assert_array_equal(run(mod, SMALL), run(CHAIN, SMALL))
-
-
-@I.ir_module
-class _Spelled:
-    """The names resolve in a decorated class as well."""
-
-    @T.prim_func
-    def exp(x: T.Buffer((5,), "float32"), y: T.Buffer((5,), "float32")):
-        for i in range(5):
-            with T.block("exp"):
-                vi = T.axis.spatial(5, i)
-                y[vi] = T.exp(x[vi])
-
-    @R.function(pure=False)
-    def main(x: R.Tensor((5,), "float32")):
-        cls = _Spelled
-        s = R.memory.alloc_storage(R.shape([20]), 0, "global", "float32")
-        y = R.memory.alloc_tensor(s, 0, R.shape([5]), "float32")
-        _ = cls.exp(x, y)
-        z = R.builtin.alloc_tensor(R.shape([5]), dtype="float32", runtime_device_index=0)
-        _ = cls.exp(y, z)
-        _ = R.memory.kill_tensor(y)
-        _ = R.memory.kill_storage(s)
-        return z
-
-
-def test_the_printed_form_parses_to_the_same():
-    text = main_text(_Spelled)
-    assert (
-        'R.memory.alloc_storage(R.shape([20]), R.prim_value(0), R.str("global"), R.dtype("float32"))' in text
-    )
-    assert_structural_equal(tilewright.script.parse(_Spelled.script()), _Spelled)
-    x = np.linspace(-1, 0, 5, dtype="float32")
-    np.testing.assert_allclose(run(_Spelled, x), np.exp(np.exp(x)), rtol=1e-5)
-    lowered = compiled(CHAIN).lowered
-    assert_structural_equal(tilewright.script.parse(lowered.script()), lowered)

@@ -16,6 +16,10 @@ from .shrink import shrink
 _TABLE = Path(__file__).parents[2] / "docs" / "graph-passes.md"
 #: the default pipeline, as it is documented
 PIPELINE = re.findall(r"^\| `(\w+)` \| [0-3] \|", _TABLE.read_text(), re.MULTILINE)
+#: the passes after it that say where tensors lie
+LOWERING = re.findall(
+    r"^\| `(\w+)` \|", _TABLE.read_text().partition("## Memory")[2].partition("\n## ")[0], re.MULTILINE
+)
 OPTIONAL = sorted(set(PIPELINE) - {"lambda_lift", "legalize_ops"})
 
 
@@ -115,9 +119,9 @@ def difference(got: np.ndarray, want: np.ndarray, allowed: float) -> str | None:
 
 
 def malformed(graph: Graph) -> str | None:
-    """The first pass of the pipeline whose result is not well formed, or None."""
+    """The first pass of the way to code whose result is not well formed, or None."""
     module = tilewright.script.parse(graph.script())
-    for name in PIPELINE:
+    for name in PIPELINE + LOWERING:
         module = getattr(transform, name)()(module)
         if not analysis.well_formed(module):
             return f"after {name} the module is not well formed"
