@@ -160,6 +160,24 @@ def test_other_names_of_storages_and_tensors():
     np.testing.assert_allclose(run(mod, SMALL), np.exp(np.exp(SMALL)), rtol=1e-5)
 
 
+def test_what_is_read_before_and_after_a_write_is_computed_twice():
+    mod = module(
+        """
+a = R.builtin.alloc_tensor(R.shape([5, 7]), "float32", 0)
+cls.exp(x, a)
+y = R.negative(a)
+cls.exp(y, a)
+z = R.negative(a)
+return (y, z)
+""",
+        EXP,
+    )
+    main = tilewright.VirtualMachine(tilewright.compile(mod))["main"]
+    y, z = main(tilewright.tensor(SMALL))
+    np.testing.assert_allclose(y.numpy(), -np.exp(SMALL), rtol=1e-5)
+    np.testing.assert_allclose(z.numpy(), -np.exp(-np.exp(SMALL)), rtol=1e-5)
+
+
 def test_a_result_that_is_nothing_may_be_returned():
     mod = module(
         "y = R.builtin.alloc_tensor(R.shape([5, 7]), 'float32', 0)\nr = cls.exp(x, y)\nreturn (r, y)", EXP

@@ -1,5 +1,6 @@
 #include "tilewright/relax/liveness.h"
 
+#include "tilewright/ir/walk.h"
 #include "tilewright/relax/memory_ops.h"
 #include "tilewright/support/error.h"
 
@@ -65,7 +66,7 @@ class Analysis {
   Analysis(const IRModule& module, Holds holds) : module_(module), holds_(holds) {}
 
   Liveness run(const Function& func) {
-    for (size_t id : sequence(func->body.as<SeqExprNode>())) result_.owners[id].escapes = true;
+    for (size_t id : sequence(func->body)) result_.owners[id].escapes = true;
     return std::move(result_);
   }
 
@@ -82,8 +83,20 @@ class Analysis {
       for (const Expr& element : tuple->elements) ids.merge(use(element, call));
     } else if (const auto* item = expr.as<TupleGetItemNode>()) {
       ids = use(item->tuple, call);
+    } else if (const auto* inner = expr.as<CallNode>()) {
+      for (const Expr& arg : inner->args) ids.merge(use(arg, call));
+    } else if (is<FunctionNode>(expr)) {
+      ids = captured(expr);
     }
     for (size_t id : ids) extend(id, call);
+    return ids;
+  }
+
+  // What a function inside of the function may see, whenever it is called.
+  Ids captured(const Expr& func) {
+    Ids ids;
+    walk(func, [&](const VarNode* var) { ids.merge(use(Expr(var))); });
+    for (size_t id : ids) result_.owners[id].escapes = true;
     return ids;
   }
 
@@ -93,7 +106,11 @@ class Analysis {
     owner.last_call = call;
   }
 
-  Ids sequence(const SeqExprNode* seq) {
+  Ids sequence(const Expr& body) {
+    const auto* seq = body.as<SeqExprNode>();
+    if (!seq)
+      throw UserError(body, "a body or branch is no sequence of bindings")
+          .help("run the pass normalize first");
     for (const BindingBlock& block : seq->blocks) {
       for (const Binding& binding : block->bindings) bind(binding);
     }
@@ -117,8 +134,8 @@ class Analysis {
 
   Ids either(const IfNode* branch) {
     use(branch->cond);
-    Ids ids = sequence(branch->true_branch.as<SeqExprNode>());
-    ids.merge(sequence(branch->false_branch.as<SeqExprNode>()));
+    Ids ids = sequence(branch->true_branch);
+    ids.merge(sequence(branch->false_branch));
     // what one branch gives must outlive the other, which comes later in this order
     for (size_t id : ids) extend(id, nullptr);
     return ids;

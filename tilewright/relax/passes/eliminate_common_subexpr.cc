@@ -1,8 +1,8 @@
 // Equal values are computed once.
 //   lv = R.exp(x); lv1 = R.exp(x); gv = R.add(lv, lv1)  ->  lv = R.exp(x); gv = R.add(lv, lv)
 // Calls without side effect, tuples and their fields, in dataflow blocks and outside; a branch knows what was
-// computed before it, but not the other way around.  A function with call_tir_inplace is left alone: values
-// that are equal now may differ after it.
+// computed before it, but not the other way around.  A function with call_tir_inplace, or a call that gives
+// nothing and so writes into its arguments, is left alone: values that are equal now may differ after it.
 #include <unordered_map>
 
 #include "tilewright/ir/rewrite.h"
@@ -152,7 +152,10 @@ class Eliminator {
 
 bool writes_arguments(const Function& func) {
   bool found = false;
-  walk(func->body, [&](const CallNode* call) { found |= op_name(call) == "relax.call_tir_inplace"; });
+  walk(func->body, [&](const CallNode* call) {
+    const bool is_done_for_effect = !is<OpNode>(call->op) && call->type && is_void(call->type);
+    found |= is_done_for_effect || op_name(call) == "relax.call_tir_inplace";
+  });
   return found;
 }
 
