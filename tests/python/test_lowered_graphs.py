@@ -142,6 +142,36 @@ return c
     )
 
 
+def test_offsets_of_symbolic_size():
+    params = 'x: R.Tensor((5, 7), "float32"), k: R.Tensor(("k",), "int32")'
+    mod = module(
+        f"""
+s = {STORAGE.format(512)}
+a = {placed("s", "k * 8 - 64")}
+cls.exp(x, a)
+return a
+""",
+        EXP,
+        params=params,
+        dims="k",
+    )
+    main = tilewright.VirtualMachine(tilewright.compile(mod))["main"]
+
+    def at(k):
+        return main(tilewright.tensor(SMALL), tilewright.tensor(np.zeros(k, "int32"))).numpy()
+
+    for k in (8, 16, 48):
+        np.testing.assert_allclose(at(k), np.exp(SMALL), rtol=1e-5)
+    for k, text in (
+        (0, "the larger of 0 and the offset of tensor a is 0, expected -64"),
+        (9, "the offset of tensor a is 8, which is not a multiple of 64"),
+        (64, "the larger of the end of tensor a and the size of storage s is 588, expected 512"),
+    ):
+        with pytest.raises(tilewright.UserError) as error:
+            at(k)
+        assert str(error.value).splitlines()[0] == "error: main: " + text
+
+
 def test_results_in_storages_are_copies():
     mod = module(f"s = {STORAGE.format(140)}\na = {placed('s', 0)}\ncls.exp(x, a)\nreturn a", EXP)
     main = tilewright.VirtualMachine(tilewright.compile(mod))["main"]

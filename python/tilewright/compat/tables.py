@@ -113,6 +113,9 @@ MODULES = {
     "tvm.relax.expr_functor": lambda: graphs.EXPR_FUNCTOR,
     "tvm.relax.op": lambda: {**public_names(relax.op), **training.OP_NAMES},
     "tvm.relax.op.grad": lambda: vars(relax.op.grad),
+    "tvm.relax.op.builtin": lambda: vars(relax.op.builtin),
+    "tvm.relax.op.memory": lambda: vars(relax.op.memory),
+    "tvm.relax.op.vm": lambda: vars(relax.op.vm),
     "tvm.relax.transform": lambda: {
         **public_names(relax.transform),
         **relax_transform.NAMES,

@@ -3,6 +3,7 @@
 import numpy as np
 import tvm
 from tvm import relax
+from tvm.relax.op.memory import alloc_storage, kill_storage
 from tvm.script import ir as I
 from tvm.script import relax as R
 from tvm.script import tir as T
@@ -91,6 +92,8 @@ v = relax.Var("v", relax.TensorStructInfo([2, 3], "float32"))
 with bb.function("main", [v], pure=False):
     made = bb.emit(relax.op.builtin.alloc_tensor(relax.ShapeExpr([2, 3]), "float32", 0))
     bb.emit(relax.Call(relax.ExternFunc("tests.copy"), [v, made], None, [relax.TupleStructInfo([])]))
+    storage = bb.emit(alloc_storage([24], 0, "global", "uint8"))
+    bb.emit(kill_storage(storage))
     bb.emit_func_output(made)
 
 

@@ -32,6 +32,7 @@ class FunctionCompiler {
   void reserve_arena();
   rt::Register alloc_own(const CallNode* call);
   rt::Register alloc_in_storage(const CallNode* call, const VarBaseNode* var);
+  void check_begins(const CallNode* call, const std::string& name);
   void check_fits(const CallNode* call, const StoragePlace& storage, const std::string& name);
   void check_bounds();
   void kill(const Expr& expr);

@@ -60,11 +60,22 @@ rt::Register FunctionCompiler::alloc_in_storage(const CallNode* call, const VarB
   TILEWRIGHT_CHECK(var, "alloc_tensor stands inside another expression; normalize first");
   const size_t storage = layout_.storage_of.at(var);
   const rt::Operands dims = sizes(shape_of_call(call));
+  check_begins(call, var->name_hint);
   check_fits(call, layout_.storages[storage], var->name_hint);
   const rt::Operand offset = sum(storage_begin_[storage], size(placed_alloc(call).offset_bytes()));
   const rt::Register result = code_.arena_tensor(offset, call->type.as<TensorTypeNode>()->dtype, dims);
   in_arena_.insert(result.index);
   return result;
+}
+
+// An offset that is no number is compared by the machine.
+void FunctionCompiler::check_begins(const CallNode* call, const std::string& name) {
+  const PrimExpr offset = placed_alloc(call).offset_bytes();
+  if (is<IntImmNode>(offset)) return;  // the layout has looked at it
+  const rt::IntRegister begin = int_register(offset);
+  code_.check_equal(code_.binary(rt::Opcode::kMax, begin, code_.set_int(0)), begin,
+                    fmt::format("the larger of 0 and the offset of tensor {}", name));
+  code_.check_divisible(begin, code_.set_int(kMemoryAlignment), fmt::format("the offset of tensor {}", name));
 }
 
 // Where it is not certain that the tensor ends within its storage, the machine compares.
