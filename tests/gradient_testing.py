@@ -21,7 +21,7 @@ def loss_module(graph, arrays, symbols=()):
     """main(x0, x1, ...) = the sum of the sines of what `graph` gives for parameters of the arrays' types."""
     extents = {extent: tir.Var(f"n{extent}", "int64") for extent in symbols}
     params = [
-        relax.Var(f"x{n}", relax.TensorStructInfo([extents.get(e, e) for e in a.shape], str(a.dtype)))
+        relax.Var(f"x{n}", relax.TensorType([extents.get(e, e) for e in a.shape], str(a.dtype)))
         for n, a in enumerate(arrays)
     ]
     bb = relax.BlockBuilder()

@@ -26,7 +26,7 @@ def build(name, args, attrs, symbols=()):
     def value(arg):
         if isinstance(arg, np.ndarray):
             shape = [extents.get(extent, extent) for extent in arg.shape]
-            type = relax.TensorStructInfo(shape, str(arg.dtype))
+            type = relax.TensorType(shape, str(arg.dtype))
             params.append(relax.Var(f"x{len(params)}", type))
             return params[-1]
         if isinstance(arg, list) and any(isinstance(item, np.ndarray) for item in arg):

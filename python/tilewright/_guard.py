@@ -130,7 +130,7 @@ def guard_module(name: str, namespace: dict, names) -> None:
         member = namespace.get(key)
         if isinstance(member, type):
             # nodes guard themselves: they are made too often to look at every method
-            is_ours = member.__module__.startswith(name) and not hasattr(member, "fields")
+            is_ours = member.__module__.startswith(name) and not hasattr(member, "field_names")
             if is_ours and not issubclass(member, BaseException):
                 guard_class(f"{name}.{key}", member)
         elif callable(member) and _is_plain(member):

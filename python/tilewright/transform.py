@@ -1,14 +1,14 @@
 """Passes and the context in which they run."""
 
 import functools
-import threading
 
 from . import _core
 from ._guard import guard_module
+from ._stack import ContextStack
 from .errors import UserError
 from .ir.module import IRModule, unwrapped
 
-_local = threading.local()
+_open = ContextStack()
 
 
 class PassContext:
@@ -47,8 +47,7 @@ class PassContext:
     @staticmethod
     def current() -> "PassContext":
         """The innermost context of this thread, or one with defaults."""
-        stack = getattr(_local, "stack", None)
-        return stack[-1] if stack else PassContext()
+        return _open.top or PassContext()
 
     @staticmethod
     def list_configs() -> dict:
@@ -81,13 +80,10 @@ class PassContext:
 
     def __enter__(self) -> "PassContext":
         self.tell("enter_pass_ctx")
-        if not hasattr(_local, "stack"):
-            _local.stack = []
-        _local.stack.append(self)
-        return self
+        return _open.push(self)
 
     def __exit__(self, *exception) -> None:
-        _local.stack.pop()
+        _open.pop()
         self.tell("exit_pass_ctx")
 
 
@@ -108,8 +104,15 @@ def run_watched(info: PassInfo, mod: IRModule, run) -> IRModule:
     if not context.should_run(mod, info):
         return mod
     context.tell("run_before_pass", mod, info)
-    result = run(mod)
+    result = _with_python_functions(run(mod), mod)
     context.tell("run_after_pass", result, info)
+    return result
+
+
+def _with_python_functions(result: IRModule, mod: IRModule) -> IRModule:
+    """`result`, which a pass made of `mod`, with the Python functions of `mod`, which passes do not see."""
+    if result is not mod and isinstance(result, IRModule):
+        result.pyfuncs = {**mod.pyfuncs, **result.pyfuncs}
     return result
 
 
@@ -119,11 +122,17 @@ class Pass:
     def __init__(self, name: str, options: dict):
         self.name, self.options = name, options
 
+    @property
+    def info(self) -> "PassInfo":
+        """The name of the pass and its level."""
+        level = next(level for name, _, level, _ in _core.relax_pass_table() if name == self.name)
+        return PassInfo(level, self.name)
+
     def __call__(self, mod: IRModule) -> IRModule:
         """The transformed module; `mod` itself if nothing changed."""
         node, context = unwrapped(mod), PassContext.current()
         result = _core.relax_run_pass(self.name, node, self.options, context.config, context.hooks())
-        return mod if result.same_as(node) else IRModule._of(result)
+        return mod if result.same_as(node) else _with_python_functions(IRModule._of(result), mod)
 
     def __repr__(self) -> str:
         return f"{self.name}({', '.join(f'{k}={v!r}' for k, v in self.options.items())})"
@@ -198,6 +207,6 @@ guard_module(
         name
         for name in list(globals())
         if not name.startswith("_")
-        and name not in ("guard_module", "functools", "threading", "IRModule", "UserError", "unwrapped")
+        and name not in ("guard_module", "functools", "ContextStack", "IRModule", "UserError", "unwrapped")
     ],
 )

@@ -142,7 +142,7 @@ def trainer(has_values: bool):
     """A Trainer of x [2, 3] -> x + w."""
     add = 'def backbone(x: R.Tensor((2, 3), "float32"), w: R.Tensor((2, 3), "float32")):\n    gv = R.add(x, w)\n    return gv\n'
     made = tilewright.IRModule({"backbone": parse("@R.function\n" + add)}, {"param_num": 1, "state_num": 0})
-    types = [relax.TensorStructInfo([2, 3], "float32")] * 2
+    types = [relax.TensorType([2, 3], "float32")] * 2
     setup = relax.training.SetupTrainer(
         relax.training.loss.L1Loss(), relax.training.optimizer.SGD(0.1), types
     )

@@ -57,7 +57,7 @@ def model(tmp_path_factory):
     from tilewright import relax, tir
 
     weight = np.random.default_rng(0).standard_normal((7, 5), dtype="float32")
-    x = relax.Var("x", relax.TensorStructInfo((tir.Var("n", "int64"), 7), "float32"))
+    x = relax.Var("x", relax.TensorType((tir.Var("n", "int64"), 7), "float32"))
     bb = relax.BlockBuilder()
     with bb.function("main", [x]):
         with bb.dataflow():

@@ -127,7 +127,7 @@ def test_batch_norm_for_training():
 
 
 def module_of(make, *shapes):
-    params = [relax.Var(f"x{n}", relax.TensorStructInfo(shape, "float32")) for n, shape in enumerate(shapes)]
+    params = [relax.Var(f"x{n}", relax.TensorType(shape, "float32")) for n, shape in enumerate(shapes)]
     bb = relax.BlockBuilder()
     with bb.function("main", params):
         with bb.dataflow():

@@ -50,7 +50,7 @@ def names() -> dict:
     a, b = te.placeholder((128, 128), "float32", name="A"), te.placeholder((128, 128), "float32", name="B")
     k = te.reduce_axis((0, 128), "k")
     c = te.compute((128, 128), lambda i, j: te.sum(a[i, k] * b[k, j], axis=k), name="C")
-    x = relax.Var("x", relax.TensorStructInfo((1, 784), "float32"))
+    x = relax.Var("x", relax.TensorType((1, 784), "float32"))
     builder = relax.BlockBuilder()
     with builder.function("main", [x]):
         builder.emit_func_output(relax.op.nn.relu(x))

@@ -115,7 +115,7 @@ def test_an_elementwise_program_of_nothing(schedule):
 
 def run_graph(op, shapes, *arrays):
     params = [
-        relax.Var(f"x{n}", relax.TensorStructInfo(shape, str(array.dtype)))
+        relax.Var(f"x{n}", relax.TensorType(shape, str(array.dtype)))
         for n, (shape, array) in enumerate(zip(shapes, arrays, strict=True))
     ]
     bb = relax.BlockBuilder()

@@ -113,7 +113,7 @@ def test_tensor_expression_becomes_a_program():
 
 
 def build_mlp():
-    x = relax.Var("x", relax.TensorStructInfo((5, 7), "float32"))
+    x = relax.Var("x", relax.TensorType((5, 7), "float32"))
     w = relax.const(np.random.default_rng(2).standard_normal((7, 124), dtype="float32"))
     bb = relax.BlockBuilder()
     with bb.function("main", [x]):

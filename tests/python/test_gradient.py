@@ -226,7 +226,7 @@ def test_as_a_decorator_and_with_several_inputs_and_outputs():
         ]
 
     bb = relax.BlockBuilder()
-    x, y = (relax.Var(name, relax.TensorStructInfo([7], "float32")) for name in "xy")
+    x, y = (relax.Var(name, relax.TensorType([7], "float32")) for name in "xy")
     with bb.function("main", [x, y]):
         with bb.dataflow():
             both = bb.emit(bb.call_te_with_grad(mix, x, y, te_grad_name="tests.mix"))

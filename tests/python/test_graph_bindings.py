@@ -396,7 +396,7 @@ def test_to_non_dataflow_keeps_symbolic_casts():
 
 
 def nested():
-    x = relax.Var("x", relax.TensorStructInfo((5, 7), "float32"))
+    x = relax.Var("x", relax.TensorType((5, 7), "float32"))
     value = relax.op.add(relax.op.exp(x), relax.op.negative(x))
     return tilewright.IRModule(
         {"main": relax.Function(params=[x], body=value, ret_type=x.type, attrs={"global_symbol": "main"})}

@@ -164,7 +164,7 @@ def test_what_numpy_cannot_lend_is_a_copy_that_nobody_would_see_written():
 
 
 def test_a_graph_keeps_read_only_inputs():
-    x = relax.Var("x", relax.TensorStructInfo((4,), "float32"))
+    x = relax.Var("x", relax.TensorType((4,), "float32"))
     bb = relax.BlockBuilder()
     with bb.function("main", [x]):
         with bb.dataflow():

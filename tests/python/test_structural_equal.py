@@ -95,3 +95,29 @@ def test_a_mismatch_is_an_assertion_and_a_value_error():
     for kind in (AssertionError, ValueError):
         with pytest.raises(kind):
             assert_structural_equal(ones, twos)
+
+
+def test_the_order_of_functions_does_not_count():
+    one = tilewright.IRModule({"f": ones, "g": twos})
+    other = tilewright.IRModule({"g": twos, "f": renamed})
+    assert structural_equal(one, other) and structural_hash(one) == structural_hash(other)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "text"),
+    [
+        ({"f": ones}, {"f": ones, "g": twos}, 'only the right has a function "g"'),
+        ({"f": ones, "g": twos}, {"f": ones}, 'only the left has a function "g"'),
+    ],
+)
+def test_a_function_that_is_not_there_is_named(left, right, text):
+    with pytest.raises(tilewright.ir.StructuralMismatch) as caught:
+        assert_structural_equal(tilewright.IRModule(left), tilewright.IRModule(right))
+    assert str(caught.value).splitlines()[0] == f"the programs differ at the top: {text}"
+
+
+def test_a_difference_in_a_module_names_the_function():
+    with pytest.raises(tilewright.ir.StructuralMismatch) as caught:
+        assert_structural_equal(tilewright.IRModule({"f": ones}), tilewright.IRModule({"f": twos}))
+    first = 'the programs differ at functions["f"].body.body.value.value: 1 against 2'
+    assert str(caught.value).splitlines()[0] == first

@@ -9,8 +9,7 @@ from tilewright import relax
 
 def run_graph(op, arrays, target="c"):
     args = [
-        relax.Var(f"x{n}", relax.TensorStructInfo(array.shape, str(array.dtype)))
-        for n, array in enumerate(arrays)
+        relax.Var(f"x{n}", relax.TensorType(array.shape, str(array.dtype))) for n, array in enumerate(arrays)
     ]
     bb = relax.BlockBuilder()
     with bb.function("main", args):
@@ -67,7 +66,7 @@ def test_convolution_equals_llvm():
 
 
 def build_mlp():
-    x = relax.Var("x", relax.TensorStructInfo((5, 127), "float32"))
+    x = relax.Var("x", relax.TensorType((5, 127), "float32"))
     weights = [reals(127, 31), reals(31), reals(31, 10), reals(10)]
     w0, b0, w1, b1 = map(relax.const, weights)
     bb = relax.BlockBuilder()

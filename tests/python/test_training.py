@@ -12,7 +12,7 @@ from tilewright.script import relax as R  # noqa: N812
 torch = pytest.importorskip("torch")
 F = torch.nn.functional
 
-PREDICTIONS = relax.TensorStructInfo([5, 7], "float32")
+PREDICTIONS = relax.TensorType([5, 7], "float32")
 
 
 def run(func, *arrays):
@@ -26,7 +26,7 @@ def test_losses(reduction):
     p, t = rng.standard_normal((5, 7)).astype("float32"), rng.standard_normal((5, 7)).astype("float32")
     labels, weights = rng.integers(0, 7, 5), rng.random(7).astype("float32")
     tp, tt, tl, tw = (torch.tensor(x) for x in (p, t, labels, weights))
-    int_type, weight_type = relax.TensorStructInfo([5], "int64"), relax.TensorStructInfo([7], "float32")
+    int_type, weight_type = relax.TensorType([5], "int64"), relax.TensorType([7], "float32")
     loss = training.loss
     cases = [
         (loss.L1Loss(reduction)(PREDICTIONS, PREDICTIONS), (p, t), F.l1_loss(tp, tt, reduction=reduction)),
@@ -72,9 +72,7 @@ def test_optimizers_step_as_torch(name):
     rng = np.random.default_rng(1)
     shapes = [(5, 7), (3,)]
     values = [rng.standard_normal(shape).astype("float32") for shape in shapes]
-    variables = [
-        relax.Var(f"p{n}", relax.TensorStructInfo(shape, "float32")) for n, shape in enumerate(shapes)
-    ]
+    variables = [relax.Var(f"p{n}", relax.TensorType(shape, "float32")) for n, shape in enumerate(shapes)]
     function = mine.init(variables).get_function()
     step = tilewright.VirtualMachine(tilewright.compile(tilewright.IRModule({"step": function})))["step"]
     theirs = [torch.tensor(value, requires_grad=True) for value in values]
@@ -114,7 +112,7 @@ class Backbone:
 
 
 def trainer(optimizer):
-    types = [relax.TensorStructInfo([64, 10], "float32"), relax.TensorStructInfo([64], "int64")]
+    types = [relax.TensorType([64, 10], "float32"), relax.TensorType([64], "int64")]
     setup = training.SetupTrainer(training.loss.CrossEntropyLoss(), optimizer, types)
     module = setup(Backbone)
     return training.Trainer(module, tilewright.VirtualMachine(tilewright.compile(module)))
@@ -170,7 +168,7 @@ class WithStatistics:
 
 
 def test_states_are_carried_on():
-    types = [relax.TensorStructInfo([8, 3], "float32")] * 2
+    types = [relax.TensorType([8, 3], "float32")] * 2
     module = training.SetupTrainer(training.loss.MSELoss(), training.optimizer.SGD(0.1), types)(
         WithStatistics
     )

@@ -210,7 +210,7 @@ def test_whole_numbers_do_not_wrap(dtype, accepted, wrong, kept):
 
 
 def test_a_list_for_a_tensor():
-    x = relax.Var("x", relax.TensorStructInfo((2,), "float32"))
+    x = relax.Var("x", relax.TensorType((2,), "float32"))
     bb = relax.BlockBuilder()
     with bb.function("main", [x]):
         bb.emit_func_output(bb.emit(relax.op.nn.relu(x)))

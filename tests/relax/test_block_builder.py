@@ -5,14 +5,14 @@ import pytest
 
 import tilewright as tw
 from tilewright import relax, te, tir
-from tilewright.relax import BlockBuilder, TensorStructInfo
+from tilewright.relax import BlockBuilder, TensorType
 
-TYPE = TensorStructInfo((5, 7), "float32")
+TYPE = TensorType((5, 7), "float32")
 X = np.arange(35, dtype="float32").reshape(5, 7)
 
 
 def variable(name="x", shape=(5, 7)):
-    return relax.Var(name, TensorStructInfo(shape, "float32"))
+    return relax.Var(name, TensorType(shape, "float32"))
 
 
 def plus_one():
@@ -73,7 +73,7 @@ def fill(B: T.Buffer((5,), "int64"), n: T.int64):
     bb, x = BlockBuilder(), variable(shape=(n,))
     gv = bb.add_func(tw.script.parse(text), "fill")
     with bb.function("main", [x]):
-        bb.emit_func_output(bb.emit(relax.call_tir(gv, [], TensorStructInfo((5,), "int64"), tir_vars=[n])))
+        bb.emit_func_output(bb.emit(relax.call_tir(gv, [], TensorType((5,), "int64"), tir_vars=[n])))
     assert run(bb.get(), np.zeros(3, "float32")).numpy().tolist() == [3] * 5
 
 
@@ -165,10 +165,10 @@ def test_te_functions_of_two_results():
 def test_bindings_as_they_are():
     n, m = tir.Var("n", "int64"), tir.Var("m", "int64")
     bb = BlockBuilder()
-    x = relax.Var("x", TensorStructInfo(None, "float32", ndim=2))
+    x = relax.Var("x", TensorType(None, "float32", ndim=2))
     with bb.function("main", [x]):
         assert BlockBuilder.current() is bb
-        cast = bb.match_cast(x, TensorStructInfo((n, m), "float32"))
+        cast = bb.match_cast(x, TensorType((n, m), "float32"))
         value = bb.normalize(relax.op.exp(cast))
         var = bb.emit_normalized(relax.VarBinding(relax.Var("y", value.type), value))
         assert bb.lookup_binding(var).op.name == "relax.exp"
@@ -194,3 +194,54 @@ def test_outside_of_a_scope():
         assert refusal(lambda: call(variable())) == (  # noqa: B023 - called at once
             f"error: {name}: no function is open\nhelp: open one with bb.function(name, params)"
         )
+
+
+def test_blocks_by_hand():
+    bb, x = BlockBuilder(), variable()
+    bb._begin_binding_block()
+    first = bb.emit(relax.op.add(x, x))
+    bb._begin_dataflow_block()
+    inner = bb.emit(relax.op.exp(first), "e")
+    outer = bb.emit_output(inner)
+    dataflow = bb._end_block()
+    last = bb.emit(relax.op.add(outer, x))
+    plain = bb._end_block()
+    assert isinstance(dataflow, relax.DataflowBlock) and isinstance(plain, relax.PlainBlock)
+    assert [binding.var.name_hint for binding in dataflow.bindings] == ["e", "gv1"]
+    assert [binding.var for binding in plain.bindings] == [first, last]
+
+
+def test_no_block_to_end():
+    bb = BlockBuilder()
+    with pytest.raises(tw.UserError) as caught:
+        bb._end_block()
+    expected = "end of a block: no block is open\nhelp: open one with _begin_binding_block()"
+    assert str(caught.value) == f"error: {expected}"
+
+
+def test_normal_form_outside_of_a_function():
+    bb, x = BlockBuilder(), variable()
+    plain = relax.op.add(x, x)
+    assert bb.normalize(plain).same_as(plain)
+    nested = bb.normalize(relax.op.add(relax.op.exp(x), x))
+    assert isinstance(nested, relax.SeqExpr) and len(nested.blocks[0].bindings) == 2
+
+
+def test_lists_are_tuples_wherever_they_stand():
+    bb, x = BlockBuilder(), variable()
+    with bb.function("main", [x]):
+        pair = bb.emit([x, x])
+        bb.emit_func_output([pair, [x, (x,)]])
+    result = bb.get()["main"].ret_type
+    assert [len(result.elements), len(result.elements[1].elements)] == [2, 2]
+
+
+def test_names_that_are_free():
+    bb = BlockBuilder()
+    with bb.function("main", [variable("x")]):
+        assert [bb.get_unique_name("x"), bb.get_unique_name("y"), bb.get_unique_name("y")] == [
+            "x1",
+            "y",
+            "y1",
+        ]
+        bb.emit_func_output([])

@@ -44,13 +44,13 @@ class Module:
     @R.function
     def main(x: R.Tensor(("n", 5), "float32"), y: R.Tensor(("n", 5), "float32")) -> R.Tensor(("n", 5), "float32"):
         cls = Module
-        inner: R.Callable((R.Tensor(("n", 5), "float32"),), R.Tensor(("n", 5), "float32")) = R.make_closure(cls.lifted_inner, (y,))
+        inner: R.Callable((R.Tensor(("n", 5), "float32"),), R.Tensor(("n", 5), "float32")) = R.make_closure(cls.main_inner, (y,))
         z: R.Tensor(("n", 5), "float32") = inner(x)
         w: R.Tensor(("n", 5), "float32") = inner(z)
         return w
 
     @R.function(private=True)
-    def lifted_inner(a: R.Tensor(("n", 5), "float32"), y: R.Tensor(("n", 5), "float32")) -> R.Tensor(("n", 5), "float32"):
+    def main_inner(a: R.Tensor(("n", 5), "float32"), y: R.Tensor(("n", 5), "float32")) -> R.Tensor(("n", 5), "float32"):
         s: R.Tensor(("n", 5), "float32") = R.add(a, y)
         return s
 """

@@ -204,7 +204,7 @@ class Module:
 
 
 def test_arithmetic_of_graph_values():
-    x = relax.Var("x", relax.TensorStructInfo((5,), "float32"))
+    x = relax.Var("x", relax.TensorType((5,), "float32"))
     bb = relax.BlockBuilder()
     with bb.function("main", [x]):
         value = bb.emit((2 * x + 1) / (x - 0.5) - x**2 + (-x) % 3 + x // 2)
@@ -248,3 +248,36 @@ def test_a_function_as_a_pass(module):
     with pytest.raises(tw.UserError) as error:
         tw.transform.module_pass(lambda mod, context: 3, name="three")(module)
     assert str(error.value) == "pass three: gave a Python int, expected an IRModule"
+
+
+def test_a_mutator_may_end_blocks_by_hand():
+    class ByHand(relax.PyExprMutator):
+        def visit_dataflow_block_(self, block):
+            self.builder_._begin_dataflow_block()
+            for binding in block.bindings:
+                self.visit_binding(binding)
+            return self.builder_._end_block()
+
+        def visit_binding_block_(self, block):
+            self.builder_._begin_binding_block()
+            for binding in block.bindings:
+                self.visit_binding(binding)
+            return self.builder_._end_block()
+
+    main = tw.script.parse(TEXT)["main"]
+    tw.ir.assert_structural_equal(ByHand().visit_expr(main), main)
+
+
+def test_blocks_by_themselves():
+    main = tw.script.parse(TEXT)["main"]
+    block = main.body.blocks[0]
+
+    class Exp(relax.PyExprMutator):
+        def visit_call_(self, call):
+            return relax.op.exp(call.args[0]) if call.op.name == "relax.multiply" else call
+
+    changed = Exp().visit_binding_block(block)
+    assert isinstance(changed, relax.DataflowBlock)
+    assert [binding.value.op.name for binding in changed.bindings][0] == "relax.exp"
+    empty = relax.PlainBlock(bindings=[])
+    assert relax.PyExprMutator().visit_binding_block(empty).bindings == []

@@ -491,7 +491,7 @@ def test_symbolic_parameters_are_the_method_s():
 
 def test_detach_params():
     bb = relax.BlockBuilder()
-    x = relax.Var("x", relax.TensorStructInfo((2,), "float32"))
+    x = relax.Var("x", relax.TensorType((2,), "float32"))
     with bb.function("main", [x]):
         bb.emit_func_output(x)
     mod = bb.get()

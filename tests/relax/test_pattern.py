@@ -17,6 +17,7 @@ from tilewright.relax.pattern import (
     is_expr,
     is_gv,
     is_op,
+    is_shape,
     is_tuple,
     is_tuple_get_item,
     is_var,
@@ -314,3 +315,82 @@ def test_rows_that_are_none_are_refused():
         "FuseOpsByPattern: a row is no (name, pattern, annotations, check)"
         "\nhelp: name is a string, pattern what is_op and the like give; the other two may be left out"
     )
+
+
+def test_kinds_of_patterns():
+    nodes = tw.relax.pattern.nodes
+    shape = [tw.tir.const(5, "int64"), 7]
+    assert isinstance(is_var("x"), nodes.VarPattern) and is_var("x").name == "x"
+    assert isinstance(is_const(), nodes.ConstantPattern) and isinstance(is_op("relax.add"), nodes.ExprPattern)
+    assert isinstance(is_tuple([], unordered=True), nodes.UnorderedTuplePattern)
+    assert is_shape(shape).match(tw.script.relax.shape([5, 7]))
+    assert not is_shape([5]).match(tw.script.relax.shape([5, 7]))
+    assert has_shape([5, 7]).shape == [5, 7] and has_dtype("int8").dtype == "int8"
+    with pytest.raises(TypeError):
+        iter(wildcard())
+
+
+def test_elements_and_functions():
+    x, y = (relax.Var(name, relax.TensorType((5,), "float32")) for name in "xy")
+    both = relax.Tuple([x, y])
+    assert is_tuple([is_var("x"), is_var("y")])[1].match(relax.TupleGetItem(both, 1))
+    a, b = wildcard(), wildcard()
+    pattern = tw.relax.pattern.nodes.FunctionPattern([a, b], is_op("relax.add")(a, b))
+    bb = relax.BlockBuilder()
+    with bb.function("sum", [x, y]):
+        bb.emit_func_output(bb.emit(relax.op.add(x, y)))
+    with bb.function("product", [x, y]):
+        bb.emit_func_output(bb.emit(relax.op.multiply(x, y)))
+    assert pattern.match(bb.get()["sum"]) and not pattern.match(bb.get()["product"])
+
+
+SIBLINGS = """
+from tvm.script import relax as R
+@R.function(private=True)
+def main(x: R.Tensor((2, 5), "float32"), w0: R.Tensor((5, 3), "float32"), w1: R.Tensor((5, 3), "float32")):
+    with R.dataflow():
+        lv0 = R.matmul(x, w0)
+        lv1 = R.matmul(x, w1)
+        gv = R.subtract(lv0, lv1)
+        R.output(gv)
+    return gv
+"""
+
+
+def test_calls_written_in_a_context_are_looked_for():
+    with PatternContext() as ctx:
+        x, w0, w1 = wildcard(), wildcard(), wildcard()
+        left, right = is_op("relax.matmul")(x, w0), is_op("relax.matmul")(x, w1)
+    func = tw.script.parse(SIBLINGS)
+    found = ctx.match_dfb(func.body.blocks[0])
+    assert [found[p].name_hint for p in (x, w0, w1, left, right)] == ["x", "w0", "w1", "lv0", "lv1"]
+
+    def rewriter(found, values):
+        joined = relax.op.matmul(found[x], relax.op.concat([found[w0], found[w1]], axis=1))
+        return {
+            found[left]: relax.op.strided_slice(joined, axes=[1], begin=[0], end=[3]),
+            found[right]: relax.op.strided_slice(joined, axes=[1], begin=[3], end=[6]),
+        }
+
+    changed = rewrite_bindings(ctx, rewriter, func)
+    arrays = [np.random.rand(*shape).astype("float32") for shape in ((2, 5), (5, 3), (5, 3))]
+    machine = tw.VirtualMachine(tw.compile(tw.IRModule({"main": changed.with_attr("global_symbol", "main")})))
+    assert changed.script().count("R.matmul") < 4 and "R.concat" in changed.script()
+    np.testing.assert_allclose(
+        machine["main"](*arrays).numpy(), arrays[0] @ (arrays[1] - arrays[2]), rtol=1e-4
+    )
+
+
+def test_uses_as_a_certain_argument():
+    func = tw.script.parse(SIBLINGS)
+    for index, fits in ((0, True), (1, False), (5, False), (-1, True)):
+        with PatternContext() as ctx:
+            product = is_op("relax.matmul")(wildcard(), is_var("w0"))
+            product.used_by(is_op("relax.subtract")(wildcard(), wildcard()), index)
+        assert (ctx.match_dfb(func.body.blocks[0]) is not None) == fits
+    with PatternContext() as ctx:
+        x = is_var("x")
+        x.fork_to(
+            is_op("relax.matmul")(wildcard(), is_var("w0")), is_op("relax.matmul")(wildcard(), is_var("w1"))
+        )
+    assert len(ctx.match_dfb(func.body.blocks[0])) >= 3

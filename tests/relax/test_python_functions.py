@@ -80,7 +80,7 @@ def test_what_a_module_knows():
 
 def test_results_of_several_kinds(capsys):
     module = BasePyModule(tw.IRModule({"double": Module["double"]}))
-    (out,) = module.call_tir("double", X, [tw.relax.TensorStructInfo((5, 3), "float32")])
+    (out,) = module.call_tir("double", X, [tw.relax.TensorType((5, 3), "float32")])
     np.testing.assert_array_equal(out.numpy(), 2 * X)
     out = module.call_tir("double", X, R.Tensor(shape=(5, 3), dtype="float32"))
     np.testing.assert_array_equal(out.numpy(), 2 * X)

@@ -14,7 +14,7 @@ X, W = np.arange(35, dtype="float32").reshape(5, 7), np.ones((7, 127), "float32"
 @pytest.fixture
 def machine():
     bb = relax.BlockBuilder()
-    x, w = (relax.Var(n, relax.TensorStructInfo(a.shape, "float32")) for n, a in [("x", X), ("w", W)])
+    x, w = (relax.Var(n, relax.TensorType(a.shape, "float32")) for n, a in [("x", X), ("w", W)])
     with bb.function("main", [x, w]):
         with bb.dataflow():
             out = bb.emit_output(relax.op.exp(bb.emit(relax.op.matmul(bb.emit(0.01 * x), w))))

@@ -2,9 +2,9 @@
 #include <cmath>
 #include <unordered_map>
 
-#include "tilewright/ir/expr.h"
 #include "tilewright/ir/field.h"
 #include "tilewright/ir/identity.h"
+#include "tilewright/ir/module.h"
 #include "tilewright/ir/services.h"
 
 namespace tilewright::ir {
@@ -26,6 +26,8 @@ class Comparer {
     if (has_identity(a->kind)) return identities(a, b, mode);
     if (const auto* var = ref_of(a).as<GlobalVarNode>())
       return var->name_hint == ref_of(b).as<GlobalVarNode>()->name_hint || fail(a, b, "another function");
+    if (const auto* module = ref_of(a).as<IRModuleNode>())
+      return modules(*module, *ref_of(b).as<IRModuleNode>());
     return all_fields(a, b, mode);
   }
 
@@ -33,6 +35,23 @@ class Comparer {
 
  private:
   static ObjectRef ref_of(const Object* object) { return ObjectRef(object); }
+
+  // Functions by name: the order in which they were added says nothing.
+  bool modules(const IRModuleNode& a, const IRModuleNode& b) {
+    for (const GlobalVar& var : b.global_vars) {
+      if (!a.find(var->name_hint))
+        return fail(&a, &b, fmt::format("only the right has a function \"{}\"", var->name_hint));
+    }
+    for (size_t n = 0; n < a.functions.size(); ++n) {
+      const std::string& name = a.global_vars[n]->name_hint;
+      const BaseFunc other = b.find(name);
+      if (!other) return fail(&a, &b, fmt::format("only the left has a function \"{}\"", name));
+      if (nodes(a.functions[n].get(), other.get(), Mode::kUse)) continue;
+      prepend(fmt::format("functions[\"{}\"]", name));
+      return false;
+    }
+    return attrs(a.attrs, b.attrs, &a, &b) && attrs(a.global_infos, b.global_infos, &a, &b);
+  }
 
   // Variables and buffers: the two must correspond, one to one.
   bool identities(const Object* a, const Object* b, Mode mode) {

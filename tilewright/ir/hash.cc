@@ -1,11 +1,12 @@
 // The stable content hash: like equality, but feeding a hasher.
 #include <cmath>
 #include <cstring>
+#include <map>
 #include <unordered_map>
 
-#include "tilewright/ir/expr.h"
 #include "tilewright/ir/field.h"
 #include "tilewright/ir/identity.h"
+#include "tilewright/ir/module.h"
 #include "tilewright/ir/services.h"
 
 namespace tilewright::ir {
@@ -26,6 +27,7 @@ class ContentHasher {
       hasher_.add(var->name_hint);
       return;
     }
+    if (const auto* program = ObjectRef(object).as<IRModuleNode>()) return module(*program);
     if (has_identity(object->kind)) {
       auto [it, is_new] = position_.try_emplace(object, position_.size());
       hasher_.add(static_cast<uint64_t>(it->second));
@@ -43,6 +45,19 @@ class ContentHasher {
   static Mode inner_mode(Mode outer, Role role) {
     if (role == Role::kDefRec || outer == Mode::kDefRec) return Mode::kDefRec;
     return role == Role::kDef ? Mode::kDef : Mode::kUse;
+  }
+
+  // Functions in the order of their names: that in which they were added says nothing.
+  void module(const IRModuleNode& program) {
+    std::map<std::string_view, const Object*> functions;
+    for (size_t n = 0; n < program.functions.size(); ++n)
+      functions.emplace(program.global_vars[n]->name_hint, program.functions[n].get());
+    for (const auto& [name, function] : functions) {
+      hasher_.add(name);
+      node(function, Mode::kUse);
+    }
+    attrs(program.attrs);
+    attrs(program.global_infos);
   }
 
   // A variable that nothing in the program defines counts by its name, not by its address.

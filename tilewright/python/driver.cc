@@ -97,6 +97,7 @@ void bind_build(nb::module_& m) {
                      return plans;
                    })
       .def("as_text", [](const Executable& self) { return runtime::vm::to_text(self.code); })
+      .def("as_python", [](const Executable& self) { return runtime::vm::to_python(self.code); })
       .def("counts",
            [](const Executable& self) {
              nb::dict counts;

@@ -12,6 +12,7 @@
 #include "tilewright/relax/infer.h"
 #include "tilewright/relax/op.h"
 #include "tilewright/relax/pass.h"
+#include "tilewright/relax/type_util.h"
 #include "tilewright/support/error.h"
 
 namespace tilewright::python {
@@ -154,6 +155,10 @@ void bind_builder(nb::module_& m) {
       .def("begin_scope", [](BlockBuilder& self, nb::handle params) { self.begin_scope(*params_of(params)); })
       .def("end_scope", &BlockBuilder::end_scope)
       .def("abandon_scope", &BlockBuilder::abandon_scope)
+      .def("is_open", &BlockBuilder::is_open)
+      .def("begin_block", &BlockBuilder::begin_block)
+      .def("end_block", &BlockBuilder::end_block)
+      .def("unique_name", &BlockBuilder::unique_name)
       .def("emit_normalized", &BlockBuilder::emit_normalized)
       .def("normalize", &BlockBuilder::normalize)
       .def("lookup_binding", &BlockBuilder::lookup_binding)
@@ -192,6 +197,25 @@ void bind_relax(nb::module_& m) {
         return relax::tensor_type(std::move(extents), dtype, std::move(device));
       },
       nb::arg("shape").none(), nb::arg("dtype"), nb::arg("ndim"), nb::arg("device"));
+  // 0: never, 1: after a check, 2: always
+  m.def("relax_is_subtype", [](const ir::Type& given, const ir::Type& expected) {
+    return static_cast<int>(relax::is_subtype(given, expected));
+  });
+  m.def("relax_common_type", &relax::common_type);
+  m.def("relax_erase_dims", [](const ir::Type& type, nb::list known) {
+    std::vector<tir::Var> dims;
+    std::vector<const tir::VarNode*> pointers;
+    for (nb::handle dim : known) pointers.push_back(dims.emplace_back(nb::cast<tir::Var>(dim)).get());
+    return relax::erase_unknown_dims(type, pointers);
+  });
+  m.def("relax_defined_dims", [](const ir::Type& type) {
+    std::vector<const tir::VarNode*> dims;
+    relax::collect_defined_dims(type, &dims);
+    nb::list result;
+    for (const tir::VarNode* dim : dims) result.append(to_python(ir::ObjectRef(dim)));
+    return result;
+  });
+  m.def("relax_op_is_pure", [](const std::string& name) { return relax::lookup_op(name).is_pure; });
   m.def("relax_remove_unused", &relax::remove_unused);
   m.def("relax_is_same_body", [](const ir::Expr& old_body, const relax::SeqExpr& body) {
     return relax::is_same_body(old_body, body);

@@ -93,10 +93,11 @@ GlobalVar BlockBuilder::emit_func_output(const Expr& output, std::optional<std::
 
 void BlockBuilder::end_function() {
   if (frames_.empty()) throw UserError("end_function: no function is open");
-  if (!frames_.back().is_done)
-    throw UserError("function {} has no result", frames_.front().name)
-        .help("call emit_func_output before it is closed");
-  frames_.clear();
+  const bool is_done = frames_.back().is_done;
+  const std::string name = frames_.front().name;
+  frames_.clear();  // also when it has no result: the next function can be written
+  if (!is_done)
+    throw UserError("function {} has no result", name).help("call emit_func_output before it is closed");
 }
 
 void BlockBuilder::abandon_function() { frames_.clear(); }
@@ -180,7 +181,23 @@ SeqExpr BlockBuilder::end_scope(const Expr& body) {
   close_block(filled);
   SeqExpr seq = SeqExprNode::make(std::move(filled.blocks), result, type_of(result));
   frames_.pop_back();
+  if (frames_.empty()) renamed_.clear();  // what comes next is another program
   return seq;
+}
+
+void BlockBuilder::begin_block(bool is_dataflow) {
+  begin_scope();
+  frames_.back().in_dataflow = is_dataflow;
+}
+
+BindingBlock BlockBuilder::end_block() {
+  if (frames_.empty() || frames_.back().is_function || !frames_.back().blocks.empty())
+    throw UserError("end of a block: no block is open").help("open one with _begin_binding_block()");
+  Frame open = std::move(frames_.back());
+  frames_.pop_back();
+  if (!frames_.empty()) frames_.back().dims = open.dims;  // those of match_cast are seen after the block
+  return open.in_dataflow ? BindingBlock(DataflowBlockNode::make(std::move(open.bindings)))
+                          : BindingBlock(PlainBlockNode::make(std::move(open.bindings)));
 }
 
 // ---------------------------------------------------------------- bindings

@@ -88,6 +88,12 @@ class BlockBuilder {
   SeqExpr end_scope(const Expr& body);
   /// Forgets the bindings since begin_scope, e.g. after an error.
   void abandon_scope();
+  /// Whether a function or scope is open.
+  bool is_open() const { return !frames_.empty(); }
+  /// Opens a block that is part of nothing, to be put somewhere by hand.
+  void begin_block(bool is_dataflow);
+  /// The block with the bindings since begin_block.
+  BindingBlock end_block();
   /// The dimensions that types may use where the next binding stands.
   std::vector<const tir::VarNode*> dims_in_scope() const;
 

@@ -127,7 +127,7 @@ TeCall make_te_call(const std::vector<Expr>& inputs, const std::vector<te::Tenso
   // the program has variables of its own: the graph's are not shared between functions
   Substitution fresh;
   for (const tir::Var& var : used) fresh[var.get()] = tir::make_var(var->name_hint, var->dtype);
-  result.func = substitute(te::create_prim_func(args, {.global_symbol = ""}), fresh);
+  result.func = substitute(te::create_prim_func(args, {.global_symbol = "", .index_dtype = kInt64}), fresh);
   for (const te::Tensor& output : outputs) {
     Shape shape;
     for (const PrimExpr& extent : output.shape())

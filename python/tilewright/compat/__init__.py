@@ -11,7 +11,7 @@ import importlib.machinery
 import sys
 import types
 
-from . import classes, graphs, nodes, printing, tables, target
+from . import classes, errors, graphs, nodes, printing, tables, target
 
 __all__ = ["install"]
 
@@ -36,6 +36,7 @@ def install() -> types.ModuleType:
         parent, _, child = name.rpartition(".")
         if parent:
             modules[parent].__dict__[child] = module
+    errors.add()
     classes.rename()
     classes.add_spellings()
     printing.add()

@@ -124,7 +124,7 @@ def undefined_vars(node, defs=()) -> list:
         if isinstance(child, tir.Var):
             uses.append(child)
         for field in ("loop_var", "var"):
-            if field in getattr(child, "fields", ()):
+            if field in getattr(child, "field_names", ()):
                 known.append(getattr(child, field))
         if isinstance(child, tir.Block):
             known.extend(buffer.data for buffer in child.alloc_buffers)

@@ -24,3 +24,8 @@ NAMES = {
     "RPCError": RPCError,
     "RPCSessionTimeoutError": RPCSessionTimeoutError,
 }
+
+
+def add() -> None:
+    """Makes every error a RuntimeError, as TVMError is."""
+    errors.Error.__bases__ = (RuntimeError,)

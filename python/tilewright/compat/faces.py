@@ -5,9 +5,8 @@ import sys
 import tilewright as tw
 from tilewright import ir, relax, runtime, script, te, tir
 from tilewright.build import build_graph
-from tilewright.build import compile as compile_any
 
-from . import access_path, classes, eras, errors, graphs, nodes
+from . import access_path, classes, eras, errors, graphs, nodes, relax_build
 from .target import target_or_current
 
 
@@ -20,7 +19,7 @@ def tvm_names() -> dict:
         "__version__": "0.27.0+tilewright",
         "IRModule": ir.IRModule,
         "build": build_as_written,
-        "compile": compile_as_written,
+        "compile": relax_build.compile_as_written,
         "cpu": tw.cpu,
         "cuda": tw.cuda,
         "gpu": tw.cuda,
@@ -74,6 +73,15 @@ def runtime_names() -> dict:
 
 def tir_names() -> dict:
     return {**public_names(tir), **schedule_names(), **nodes.NAMES, "IndexMap": tir.IndexMap}
+
+
+def te_names() -> dict:
+    return {**public_names(te), "__getattr__": te.__getattr__, "create_prim_func": _create_prim_func}
+
+
+def _create_prim_func(ops, index_dtype_override=None):
+    """te.create_prim_func with TVM's arguments."""
+    return te.create_prim_func(ops, index_dtype_override or "void")
 
 
 def schedule_names() -> dict:
@@ -133,8 +141,9 @@ def relax_names() -> dict:
     return {
         **public_names(relax),
         **graphs.node_names(),
-        "build": build_graph,
-        "VirtualMachine": tw.VirtualMachine,
+        **relax_build.NAMES,
+        "VirtualMachine": graphs.VirtualMachine,
+        "convert_to_expr": relax._op_call._value,
         "BasePyModule": relax.BasePyModule,
         "VMInstrumentReturnKind": runtime.VMInstrumentReturnKind,
     }
@@ -154,7 +163,7 @@ def frontend_names(module: str):
 def relax_vm_names() -> dict:
     return {
         "build": _old_relax_build,
-        "VirtualMachine": tw.VirtualMachine,
+        "VirtualMachine": graphs.VirtualMachine,
         "Executable": classes.OldExecutable,
     }
 
@@ -164,14 +173,27 @@ def build_as_written(mod, target=None, **options):
     return tw.build(mod, target_or_current(target), schedule=False, **options)
 
 
-def compile_as_written(mod, target=None, **options):
-    """tvm.compile: loop programs run as they are written; kernels of graphs are scheduled by rules."""
-    return compile_any(mod, target_or_current(target), schedule=False, **options)
-
-
 def _old_relax_build(mod, target="llvm", params=None):
     """relax.vm.build of 2022: the executable shows itself under its old name."""
     return classes.OldExecutable.of(build_graph(mod, target, params))
+
+
+def ir_names() -> dict:
+    """tvm.ir, and its modules."""
+    return {
+        **public_names(ir),
+        "assert_structural_equal": ir.assert_structural_equal,
+        "structural_equal": ir.structural_equal,
+        "ObjectPath": access_path.ObjectPath,
+        "Node": ir.Object,
+        "VDevice": graphs.VDevice,
+        "TupleType": ir.TupleType,
+    }
+
+
+def op_group_names(group: str):
+    """The names of tvm.relax.op.GROUP."""
+    return lambda: dict(vars(getattr(relax.op, group)))
 
 
 def script_names() -> dict:

@@ -1,32 +1,40 @@
-"""Names of graph nodes and of the virtual machine as TVM spells them."""
+"""Names of graph nodes and of the virtual machine as TVM spells them, and their constructors."""
 
 import tilewright as tw
-from tilewright import relax
+from tilewright import _core, relax
+from tilewright.ir import structural_equal, structural_hash
 from tilewright.ir._nodes import classes
 from tilewright.runtime import vm
 
+_SeqExpr = classes["relax.SeqExpr"]
+
 
 def _same_class(cls=None, **options):
-    """The decorators visitor and mutator: a subclass overrides methods without their help."""
+    """The decorator visitor: a subclass overrides methods without its help."""
     return cls if cls is not None else lambda later: later
+
+
+def _leaf_class(cls):
+    """The decorator mutator: the class, from which no other class decorated so may derive."""
+    if any("__tilewright_mutator__" in vars(base) for base in cls.__mro__[1:]):
+        raise TypeError(f"{cls.__name__} derives from a class that is decorated with @mutator itself")
+    cls.__tilewright_mutator__ = True
+    return cls
 
 
 EXPR_FUNCTOR = {
     "PyExprVisitor": relax.PyExprVisitor,
     "PyExprMutator": relax.PyExprMutator,
     "visitor": _same_class,
-    "mutator": _same_class,
+    "mutator": _leaf_class,
 }
-
-
-def analysis_names() -> dict:
-    return {name: getattr(relax.analysis, name) for name in relax.analysis.__all__}
 
 
 def pattern_names() -> dict:
     """tvm.relax.dpl, and its module pattern."""
     names = {name: getattr(relax.pattern, name) for name in relax.pattern.__all__}
-    return {**names, "DFPattern": relax.pattern.Pattern, "ExternFuncPattern": relax.pattern.is_extern}
+    kinds = {name: kind for name, kind in vars(relax.pattern.nodes).items() if name.endswith("Pattern")}
+    return {**kinds, **names, "DFPattern": relax.pattern.Pattern}
 
 
 class _RuntimeModule:
@@ -43,9 +51,100 @@ class _RuntimeModule:
         return self._machine.time_evaluator(func_name, dev, **options)
 
 
+class VirtualMachine(vm.VirtualMachine):
+    """tilewright's, with the arguments of TVM's: memory is planned when a graph is compiled, profile() always works."""
+
+    def __init__(self, rt_mod, device=None, memory_cfg=None, profile: bool = False):
+        super().__init__(rt_mod, device)
+
+
+class VDevice:
+    """A device of I.module_global_infos, as struct_info.vdevice gives it."""
+
+    def __init__(self, target=None, vdevice_id: int = 0, memory_scope: str = "global"):
+        self.target = tw.Target(target) if isinstance(target, str | dict) else target
+        self.vdevice_id, self.memory_scope = vdevice_id, memory_scope
+
+    def __eq__(self, other) -> bool:
+        return isinstance(other, VDevice) and str(self) == str(other)
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+    def __str__(self) -> str:
+        return f"{getattr(self.target, 'kind', self.target)}:{self.vdevice_id}"
+
+
+def _vdevice_of(type):
+    kind, _, number = type.device.partition(":")
+    return VDevice(kind, int(number or 0)) if kind else None
+
+
+class _Attrs(dict):
+    """Attributes of a call, also as attributes of Python."""
+
+    def __getattr__(self, name: str):
+        if name in self:
+            return self[name]
+        raise AttributeError(f"there is no attribute {name}; there are {', '.join(self) or 'none'}")
+
+
+def _written_types(call) -> list:
+    """The types that a call was given; several results are a tuple."""
+    types = list(call.type_args)
+    return types if len(types) < 2 else [classes["ir.TupleType"](types)]
+
+
+def _sequence(body):
+    """What a function or branch holds: `body`, or a sequence that ends with it."""
+    return body if isinstance(body, _SeqExpr) else _SeqExpr(blocks=[], body=body, type=body.type)
+
+
 def _call(op, args, attrs=None, sinfo_args=None, span=None):
     """relax.Call with the arguments of TVM's constructor."""
     return classes["relax.Call"](op=op, args=list(args), attrs=attrs or {}, type_args=list(sinfo_args or []))
+
+
+def _var(name_hint: str, struct_info=None, span=None):
+    """relax.Var with the arguments of TVM's constructor."""
+    return classes["relax.Var"](name_hint=name_hint, type=struct_info)
+
+
+def _dataflow_var(name_hint: str, struct_info=None, span=None):
+    """relax.DataflowVar with the arguments of TVM's constructor."""
+    return classes["relax.DataflowVar"](name_hint=name_hint, type=struct_info)
+
+
+def _function(params, body, ret_struct_info=None, is_pure: bool = True, attrs=None, span=None):
+    """relax.Function with the arguments of TVM's constructor."""
+    ret = ret_struct_info if ret_struct_info is not None else getattr(body, "body", body).type
+    if isinstance(is_pure, dict):  # attrs stood here until 2023
+        is_pure, attrs = True, is_pure
+    return classes["relax.Function"](
+        params=list(params), body=_sequence(body), ret_type=ret, is_pure=is_pure, attrs=attrs or {}
+    )
+
+
+def _if(cond, true_branch, false_branch, span=None):
+    """relax.If with the arguments of TVM's constructor."""
+    return classes["relax.If"](
+        cond=cond, true_branch=_sequence(true_branch), false_branch=_sequence(false_branch)
+    )
+
+
+def _match_cast(var, value, struct_info, span=None):
+    """relax.MatchCast with the arguments of TVM's constructor."""
+    return classes["relax.MatchCast"](value=value, pattern=struct_info, var=var)
+
+
+def _extern_func(global_symbol: str, struct_info=None, span=None):
+    """relax.ExternFunc with the arguments of TVM's constructor."""
+    return classes["relax.ExternFunc"](global_symbol=global_symbol, type=struct_info)
+
+
+def _tensor_type(shape=None, dtype="float32", vdevice=None, ndim: int = -1, span=None):
+    """relax.TensorStructInfo with the arguments of TVM's constructor."""
+    return relax.TensorType(shape, dtype, ndim, "" if vdevice is None else str(vdevice))
 
 
 def _shape_type(values=None, ndim: int = -1, span=None):
@@ -64,39 +163,99 @@ def _function_type(params, ret, purity: bool = True, span=None):
     return classes["relax.CallableType"](params=list(params), ret=ret, is_pure=purity, is_opaque=False)
 
 
+def _opaque_function_type(*, ret=None, derive_func=None, purity: bool = False, span=None):
+    """relax.FuncStructInfo.opaque_func: a function whose parameters are not known."""
+    ret = classes["ir.ObjectType"]() if ret is None else ret
+    return classes["relax.CallableType"](params=[], ret=ret, is_pure=purity, is_opaque=True)
+
+
 def _scalar_type(dtype=None, value=None, span=None):
     """relax.PrimStructInfo with the arguments of TVM's constructor."""
     return classes["ir.PrimType"](dtype=dtype or value.dtype, **({} if value is None else {"value": value}))
+
+
+def _type_of(expr):
+    """The type of an expression, also of one that is not part of a function yet."""
+    is_open = isinstance(expr, classes["RelaxExpr"]) and not isinstance(expr, classes["relax.Var"])
+    return _core.relax_infer_type(expr) if expr.type is None and is_open else expr.type
+
+
+def get_shape_of(expr):
+    """The shape of a tensor that its type says."""
+    return _type_of(expr).shape
+
+
+def _bind_symbolic_vars(self, binding_map: dict):
+    """The function with numbers for dimensions, by their variables or names."""
+    from .relax_transform import BindSymbolicVars
+
+    return BindSymbolicVars(binding_map, "main")(tw.IRModule({"main": self}))["main"]
+
+
+def _bind_params(self, binding_map: dict):
+    """The function with constants for parameters, by their variables or names."""
+    return relax.transform.BindParams("main", binding_map)(tw.IRModule({"main": self}))["main"]
 
 
 def add() -> None:
     """Gives node classes and the machine the names that programs for TVM use."""
     for group in ("RelaxExpr", "BaseFunc"):
         for old in ("struct_info", "struct_info_", "checked_type"):
-            setattr(classes[group], old, property(lambda self: self.type))
-    classes["relax.Call"].sinfo_args = property(lambda self: self.type_args)
-    classes["relax.Function"].ret_struct_info = property(lambda self: self.ret_type)
+            setattr(classes[group], old, property(_type_of))
+    call, func = classes["relax.Call"], classes["relax.Function"]
+    attributes = call.attrs.fget
+    call.attrs = property(lambda self: _Attrs(attributes(self)))
+    call.sinfo_args = property(_written_types)
+    func.ret_struct_info = property(lambda self: self.ret_type)
+    func.bind_symbolic_vars, func.bind_params = _bind_symbolic_vars, _bind_params
     classes["relax.MatchCast"].struct_info = property(lambda self: self.pattern)
+    classes["relax.Tuple"].fields = classes["ir.TupleType"].fields = property(lambda self: self.elements)
+    classes["relax.TupleGetItem"].tuple_value = property(lambda self: self.tuple)
+    classes["relax.Var"].vid = property(lambda self: self)
+    classes["relax.CallableType"].purity = property(lambda self: self.is_pure)
+    classes["Type"].__eq__ = lambda self, other: (
+        isinstance(other, classes["Type"]) and structural_equal(self, other)
+    )
+    classes["Type"].__hash__ = lambda self: hash(structural_hash(self))
+    relax.TensorType.vdevice = property(_vdevice_of)
     relax.PyExprMutator.with_struct_info = relax.PyExprMutator.with_type
     vm.VirtualMachine.module = property(_RuntimeModule)
+    vm.Executable.mod = property(lambda self: self)
+    vm.Executable.jit = lambda self, **options: self
 
 
 def node_names() -> dict:
     """Node classes of tvm.relax under other names than ours, and with other constructors."""
     from .nodes import with_constructor
 
+    function_type = with_constructor(classes["relax.CallableType"], _function_type)
+    function_type.opaque_func = staticmethod(_opaque_function_type)
     return {
         "Call": with_constructor(classes["relax.Call"], _call),
-        "TensorStructInfo": with_constructor(relax.TensorType, relax.TensorStructInfo),
+        "Var": with_constructor(classes["relax.Var"], _var),
+        "DataflowVar": with_constructor(classes["relax.DataflowVar"], _dataflow_var),
+        "Function": with_constructor(classes["relax.Function"], _function),
+        "If": with_constructor(classes["relax.If"], _if),
+        "MatchCast": with_constructor(classes["relax.MatchCast"], _match_cast),
+        "ExternFunc": with_constructor(classes["relax.ExternFunc"], _extern_func),
+        "TensorStructInfo": with_constructor(relax.TensorType, _tensor_type),
+        "TensorType": with_constructor(relax.TensorType, _tensor_type),
         "ShapeStructInfo": with_constructor(classes["relax.ShapeType"], _shape_type),
+        "ShapeType": with_constructor(classes["relax.ShapeType"], _shape_type),
         "ObjectStructInfo": classes["ir.ObjectType"],
         "TupleStructInfo": classes["ir.TupleType"],
         "PrimStructInfo": with_constructor(classes["ir.PrimType"], _scalar_type),
-        "FuncStructInfo": with_constructor(classes["relax.CallableType"], _function_type),
+        "FuncStructInfo": function_type,
         "StructInfo": classes["Type"],
+        "ObjectType": classes["ir.ObjectType"],
+        "TupleType": classes["ir.TupleType"],
+        "PrimType": with_constructor(classes["ir.PrimType"], _scalar_type),
+        "FuncType": function_type,
+        "AnyType": classes["ir.ObjectType"],
         "GlobalVar": classes["ir.GlobalVar"],
         "BindingBlock": classes["relax.PlainBlock"],
         "StringImm": classes["relax.StringValue"],
         "DataTypeImm": classes["relax.DataTypeValue"],
         "VMExecutable": tw.relax.Executable,
+        "get_shape_of": get_shape_of,
     }

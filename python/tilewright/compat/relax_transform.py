@@ -2,11 +2,12 @@
 
 import inspect
 
-from tilewright import relax, tir
+from tilewright import _core, relax, tir
 from tilewright.errors import UserError
 from tilewright.relax import transform
+from tilewright.transform import Sequential
 
-from .transform import dataflowblock_pass, function_pass
+from .transform import ModulePass, dataflowblock_pass, function_pass
 
 
 def EliminateCommonSubexpr(call_only: bool = False):
@@ -141,6 +142,80 @@ def LegalizeOps(customize_legalize_map: dict | None = None, skip_ops=None, enabl
     return _Legalize(dict(customize_legalize_map or {}), names)
 
 
+def ConvertLayout(desired_layouts: dict, layout_cb=None):
+    """Images have their channels last where {operator: [layout of images, of weights]} asks for NHWC.
+
+    Raises UserError for other operators and layouts: convert_layout knows NHWC with HWIO or OHWI.
+    """
+    wanted = {name: list(layouts) for name, layouts in desired_layouts.items()}
+    if layout_cb is not None or list(wanted) != ["relax.nn.conv2d"] or wanted["relax.nn.conv2d"][0] != "NHWC":
+        raise UserError(
+            'ConvertLayout: only {"relax.nn.conv2d": ["NHWC", "OHWI" or "HWIO"]} is served, for all convolutions'
+        )
+    convert = transform.convert_layout(always=True, kernel_layout=(wanted["relax.nn.conv2d"] + ["OHWI"])[1])
+    return Sequential([convert, transform.remove_identities(), _WithoutDeadBindings()])
+
+
+class _WithoutDeadBindings:
+    def __call__(self, mod):
+        for var, func in mod.functions.items():
+            if isinstance(func, relax.Function):
+                mod = mod.clone()
+                mod[var] = relax.analysis.remove_all_unused(func)
+        return mod
+
+
+class _OtherParameters(relax.PyExprMutator):
+    """Gives parameters the types that `changed` says, a function from a variable to a type or None."""
+
+    def __init__(self, mod, changed):
+        super().__init__(mod)
+        self.changed = changed
+
+    def visit_function_(self, func):
+        types = [self.changed(param) for param in func.params]
+        params = [
+            param if type is None else self.with_type(param, type)
+            for param, type in zip(func.params, types, strict=True)
+        ]
+        for old, new in zip(func.params, params, strict=True):
+            self.set_var_remap(old, new)
+        body = self.visit_with_new_scope(func.body, params)
+        return _core.relax_with_body(func.replace(params=params, ret_type=None), params, body)
+
+
+def UpdateParamStructInfo(sinfo_func):
+    """Parameters have the types that a function from a variable to a type, or None, says; all else follows."""
+
+    def run(func, mod, ctx):
+        return _OtherParameters(mod, sinfo_func).visit_expr(func)
+
+    return function_pass(run, opt_level=0, name="UpdateParamStructInfo")
+
+
+class _Unchecked(relax.PyExprMutator):
+    """call_pure_packed as the call that it stands for."""
+
+    def visit_call_(self, call):
+        call = self.visit_expr_post_order(call)
+        if getattr(call.op, "name", "") != "relax.call_pure_packed":
+            return call
+        return relax.Call(
+            op=call.args[0], args=list(call.args[1:]), attrs=call.attrs, type_args=call.type_args
+        )
+
+
+def RemovePurityChecking():
+    """Pure functions say so themselves, by the attribute relax.force_pure; inside they may call what is not."""
+
+    def run(func, mod, ctx):
+        if not func.is_pure or func.attrs.get("relax.force_pure"):
+            return func
+        return _Unchecked(mod).visit_expr(func).with_attr("relax.force_pure", True)
+
+    return function_pass(run, opt_level=0, name="RemovePurityChecking")
+
+
 NAMES = {
     made.__name__: made
     for made in (
@@ -153,6 +228,7 @@ NAMES = {
         DecomposeOpsForInference,
         DecomposeOpsForTraining,
         CombineParallelMatmul,
+        ConvertLayout,
         FuseTransposeMatmul,
         FuseOps,
         TopologicalSort,
@@ -160,10 +236,22 @@ NAMES = {
         CallTIRRewrite,
         VMBuiltinLower,
         LegalizeOps,
+        RemovePurityChecking,
+        UpdateParamStructInfo,
     )
 } | {
     "function_pass": function_pass,
     "dataflowblock_pass": dataflowblock_pass,
     "FuseTIR": transform.fuse_tir,
     "AnnotateTIROpPattern": transform.annotate_tir_op_pattern,
+    "FunctionPass": ModulePass,
+    "DataflowBlockPass": ModulePass,
 }
+
+
+def names() -> dict:
+    """tvm.relax.transform."""
+    from .faces import public_names
+    from .training import TRANSFORM_NAMES
+
+    return {**public_names(transform), **NAMES, **TRANSFORM_NAMES}

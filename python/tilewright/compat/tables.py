@@ -1,6 +1,6 @@
 """The modules that `import tvm` gives, parents before children; faces.py says what is in them."""
 
-from tilewright import ir, relax, runtime, script, te, tir, topi
+from tilewright import relax, runtime, script, tir, topi
 from tilewright import transform as tw_transform
 
 from . import (
@@ -13,6 +13,8 @@ from . import (
     instrument,
     nodes,
     printing,
+    relax_analysis,
+    relax_build,
     relax_transform,
     target,
     testing,
@@ -25,10 +27,11 @@ from .faces import (
     access_path_names,
     array,
     build_as_written,
-    compile_as_written,
     ffi_names,
     frontend_names,
+    ir_names,
     nd_names,
+    op_group_names,
     public_names,
     relax_names,
     relax_vm_names,
@@ -36,6 +39,7 @@ from .faces import (
     schedule_names,
     script_module_names,
     script_names,
+    te_names,
     tensor_intrin_names,
     testing_plugin_names,
     tir_names,
@@ -51,6 +55,9 @@ SCRIPT_MODULES = {
     "tvm.script.tirx": "tvm.script.tir",
     "tvm.script.relax": "tvm.script.relax",
     "tvm.script.ir": "tvm.script.ir",
+    "tvm.script.parser.tir": "tvm.script.tir",
+    "tvm.script.parser.relax": "tvm.script.relax",
+    "tvm.script.parser.ir": "tvm.script.ir",
 }
 
 
@@ -72,13 +79,8 @@ _OF_TIR = {
 
 MODULES = {
     "tvm": tvm_names,
-    "tvm.ir": lambda: {
-        **public_names(ir),
-        "assert_structural_equal": ir.assert_structural_equal,
-        "structural_equal": ir.structural_equal,
-        "ObjectPath": access_path.ObjectPath,
-    },
-    "tvm.ir.module": lambda: {"IRModule": ir.IRModule},
+    "tvm.ir": ir_names,
+    **{f"tvm.ir.{part}": ir_names for part in ("base", "expr", "global_info", "module", "op", "type")},
     "tvm.ir.transform": lambda: {**public_names(tw_transform), **transform.IR_NAMES},
     "tvm.ir.instrument": lambda: instrument.NAMES,
     "tvm.instrument": lambda: instrument.NAMES,
@@ -88,16 +90,22 @@ MODULES = {
     "tvm.nd": nd_names,
     "tvm.runtime": runtime_names,
     "tvm.runtime.ndarray": lambda: {"NDArray": runtime.Tensor, "array": array},
-    "tvm.te": lambda: {**public_names(te), "__getattr__": te.__getattr__},
+    **{
+        f"tvm.runtime.{part}": runtime_names
+        for part in ("container", "device", "object", "packed_func", "relax_vm", "vm")
+    },
+    "tvm.te": te_names,
+    "tvm.te.operation": te_names,
     "tvm.tir": tir_names,
     "tvm.topi": lambda: public_names(topi),
     "tvm.topi.nn": lambda: public_names(topi.nn),
     "tvm.s_tir": tir_names,
     **{f"tvm.{tir}.{name}": names for tir in ("tir", "s_tir") for name, names in _OF_TIR.items()},
     "tvm.tirx": tir_names,
+    **{f"tvm.tir.{part}": tir_names for part in ("buffer", "expr", "op", "stmt")},
     "tvm.arith": lambda: arith.NAMES,
     "tvm.error": lambda: errors.NAMES,
-    "tvm.driver": lambda: {"build": build_as_written, "compile": compile_as_written},
+    "tvm.driver": lambda: {"build": build_as_written, "compile": relax_build.compile_as_written},
     "tvm.contrib": dict,
     "tvm.contrib.utils": lambda: {"tempdir": utils.tempdir, "TempDirectory": utils.TempDirectory},
     "tvm.contrib.cc": lambda: cc.CC_NAMES,
@@ -105,7 +113,11 @@ MODULES = {
     "tvm.contrib.nvcc": lambda: nvcc.NAMES,
     "tvm.contrib.popen_pool": lambda: popen_pool.NAMES,
     "tvm.relax": relax_names,
-    "tvm.relax.analysis": graphs.analysis_names,
+    **{
+        f"tvm.relax.{part}": relax_names
+        for part in ("block_builder", "expr", "pipeline", "struct_info", "type", "utils", "vm_build")
+    },
+    "tvm.relax.analysis": relax_analysis.names,
     "tvm.relax.dpl": graphs.pattern_names,
     "tvm.relax.dpl.pattern": graphs.pattern_names,
     "tvm.relax.dpl.rewrite": graphs.pattern_names,
@@ -113,14 +125,12 @@ MODULES = {
     "tvm.relax.expr_functor": lambda: graphs.EXPR_FUNCTOR,
     "tvm.relax.op": lambda: {**public_names(relax.op), **training.OP_NAMES},
     "tvm.relax.op.grad": lambda: vars(relax.op.grad),
-    "tvm.relax.op.builtin": lambda: vars(relax.op.builtin),
-    "tvm.relax.op.memory": lambda: vars(relax.op.memory),
-    "tvm.relax.op.vm": lambda: vars(relax.op.vm),
-    "tvm.relax.transform": lambda: {
-        **public_names(relax.transform),
-        **relax_transform.NAMES,
-        **training.TRANSFORM_NAMES,
+    **{
+        f"tvm.relax.op.{group}": op_group_names(group)
+        for group in ("builtin", "ccl", "image", "memory", "nn", "vision", "vm")
     },
+    "tvm.relax.transform": relax_transform.names,
+    "tvm.relax.transform.transform": relax_transform.names,
     "tvm.relax.training": lambda: public_names(relax.training),
     "tvm.relax.training.loss": lambda: public_names(relax.training.loss),
     "tvm.relax.training.optimizer": lambda: public_names(relax.training.optimizer),
@@ -144,6 +154,9 @@ MODULES = {
     "tvm.script.relax": lambda: script_module_names(script.relax),
     "tvm.script.ir": lambda: script_module_names(script.ir),
     "tvm.script.parser": lambda: {"parse": script.parse, "from_source": script.parse},
+    "tvm.script.parser.ir": lambda: script_module_names(script.ir),
+    "tvm.script.parser.relax": lambda: script_module_names(script.relax),
+    "tvm.script.parser.tir": lambda: script_module_names(script.tir),
     "tvm.script.ir_builder": lambda: {"IRBuilder": builder.IRBuilder},
     "tvm.script.ir_builder.base": lambda: {"IRBuilder": builder.IRBuilder},
     "tvm.script.ir_builder.ir": lambda: builder_ir.NAMES,

@@ -1,19 +1,12 @@
 """tvm.target.Target: a class whose objects are tilewright's targets, and the current one of a `with` statement."""
 
-import threading
-
 import tilewright as tw
+from tilewright._stack import ContextStack
 from tilewright.errors import UserError
 from tilewright.ir._nodes import classes
 
 _TargetNode = classes["ir.Target"]
-_local = threading.local()
-
-
-def _stack() -> list:
-    if not hasattr(_local, "targets"):
-        _local.targets = []
-    return _local.targets
+_open = ContextStack()
 
 
 class _TargetClass(type):
@@ -30,20 +23,17 @@ class Target(metaclass=_TargetClass):
     @staticmethod
     def current(allow_none: bool = True):
         """The target of the innermost `with` statement; None outside of any, or an error without allow_none."""
-        if _stack():
-            return _stack()[-1]
-        if allow_none:
-            return None
+        if _open.top is not None or allow_none:
+            return _open.top
         raise UserError("there is no current target\nhelp: write it inside `with Target(...):`")
 
 
 def _enter(self):
-    _stack().append(self)
-    return self
+    return _open.push(self)
 
 
 def _exit(self, *exception) -> None:
-    _stack().pop()
+    _open.pop()
 
 
 def target_or_current(target):

@@ -89,7 +89,7 @@ def _make_classes() -> None:
             "__doc__": f"{short}({', '.join(name for name, _ in fields)})\n\n"
             + "\n".join(f"{name}: {doc}" for name, doc in fields),
             "__new__": _constructor(kind, [name for name, _ in fields]),
-            "fields": tuple(name for name, _ in fields),
+            "field_names": tuple(name for name, _ in fields),
         }
         for index, (name, doc) in enumerate(fields):
             members[name] = _property(index, name, doc)

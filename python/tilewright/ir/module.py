@@ -22,7 +22,7 @@ class IRModule:
 
     functions  {name or GlobalVar: PrimFunc or relax Function}, in order; default none
     attrs      {str: value}; default none
-    pyfuncs    {name: Python function} that the script marked with @I.pyfunc; passes leave them behind
+    pyfuncs    {name: Python function} that the script marked with @I.pyfunc; passes keep them
 
     A module can be changed in place (`mod["f"] = func`); what it is made of cannot.
     >>> tilewright.IRModule({"main": func})["main"]
@@ -112,7 +112,9 @@ class IRModule:
 
     def with_attr(self, key: str, value) -> "IRModule":
         """A copy with attribute `key` set to `value`."""
-        return IRModule._of(self._node.replace(attrs={**self.attrs, key: value}))
+        copy = self.clone()
+        copy._node = self._node.replace(attrs={**self.attrs, key: value})
+        return copy
 
     def clone(self) -> "IRModule":
         """A module with the same functions that changes on its own."""

@@ -11,6 +11,7 @@ from .block_builder import BlockBuilder
 from .expr import const
 from .expr_functor import PyExprMutator, PyExprVisitor
 from .external import MergeCompositeFunctions, RunCodegen, register_codegen
+from .lazy_params import LazyTransformParams
 from .pattern import FuseOpsByPattern
 
 for _kind, _class in list(classes.items()):
@@ -47,7 +48,6 @@ def _tensor_type(cls, shape=None, dtype: str = "float32", ndim: int = -1, device
 
 
 TensorType.__new__ = guard("tilewright.relax.TensorType", _tensor_type)
-TensorStructInfo = TensorType  # the name that tvm.relax has for it
 
 call_tir, call_tir_inplace = op.call_tir, op.call_tir_inplace
 call_dps_packed, call_pure_packed = op.call_dps_packed, op.call_pure_packed
@@ -59,7 +59,6 @@ __all__ = [
     "Executable",
     "PyExprMutator",
     "PyExprVisitor",
-    "TensorStructInfo",
     "VirtualMachine",
     "analysis",
     "build",
@@ -72,7 +71,7 @@ __all__ = [
 ]
 
 
-transform.FuseOpsByPattern = FuseOpsByPattern
+transform.FuseOpsByPattern, transform.LazyTransformParams = FuseOpsByPattern, LazyTransformParams
 transform.MergeCompositeFunctions, transform.RunCodegen = MergeCompositeFunctions, RunCodegen
 transform.register_codegen = register_codegen
 transform.PatternCheckContext = pattern.PatternCheckContext

@@ -77,6 +77,30 @@ def invoke_closure(closure, args, sinfo_args=None):
     return _Call(op=closure, args=[_value(arg) for arg in fields], attrs={}, type_args=types)
 
 
+def make_closure(func, args):
+    """A function value: `func` of the module with its last parameters given, a list of them."""
+    return _core.relax_call_op("relax.make_closure", [func, _tuple(args)], {})
+
+
+def _device_name(device) -> str:
+    """The name of a device, "cpu:0": of a device, of its name, or of what I.vdevice gave."""
+    if isinstance(device, dict):
+        return f"{device['target']}:{device.get('vdevice_id', 0)}"
+    return str(device)
+
+
+def to_vdevice(data, dst_vdevice):
+    """The tensor on a device: a device, or its name such as "llvm:0"."""
+    return _core.relax_call_op("relax.to_vdevice", [_value(data)], {"dst_vdevice": _device_name(dst_vdevice)})
+
+
+def hint_on_device(data, dst_vdevice, memory_scope: str = "global"):
+    """The tensor, which is best computed on a device: a device, or its name such as "cpu:0"."""
+    return _core.relax_call_op(
+        "relax.hint_on_device", [_value(data)], {"dst_vdevice": _device_name(dst_vdevice)}
+    )
+
+
 def print(*values, format: str = ""):
     """Prints values when the graph runs, where the format has {}; the call is not pure."""
     if values and isinstance(values[0], str) and not format:
@@ -103,6 +127,9 @@ NAMES = {
     "call_tir": call_tir,
     "call_tir_inplace": call_tir_inplace,
     "invoke_closure": invoke_closure,
+    "hint_on_device": hint_on_device,
     "invoke_pure_closure": invoke_closure,
+    "make_closure": make_closure,
     "print": print,
+    "to_vdevice": to_vdevice,
 }

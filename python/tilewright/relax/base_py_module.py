@@ -198,6 +198,7 @@ def _empty(type, sizes: dict):
         shape, dtype = (*args, *named.values())[:2] if len(args) + len(named) > 1 else (args[0], "float32")
     elif isinstance(type, _TensorType):
         shape, dtype = type.shape.values, str(type.dtype)
+        dtype = "float32" if dtype == "void" else dtype
     else:
         raise UserError(f'a result is given as {type!r}, expected e.g. R.Tensor((5, 7), "float32")')
     return runtime.empty(tuple(_extent(extent, sizes) for extent in shape), dtype)

@@ -8,10 +8,8 @@ from ..ir._nodes import classes
 from ..ir.module import IRModule, unwrapped
 
 _RelaxExpr, _TupleType = classes["RelaxExpr"], classes["ir.TupleType"]
-_Tuple, _ShapeExpr, _PrimValue = (
-    classes["relax.Tuple"],
-    classes["relax.ShapeExpr"],
-    classes["relax.PrimValue"],
+_Tuple, _ShapeExpr, _PrimValue, _SeqExpr = (
+    classes[f"relax.{name}"] for name in ("Tuple", "ShapeExpr", "PrimValue", "SeqExpr")
 )
 
 #: the builders whose functions are open, the innermost last
@@ -63,8 +61,8 @@ class BlockBuilder:
         self._core.end_dataflow()
 
     def emit(self, expr, name_hint: str = ""):
-        """A new variable bound to `expr`."""
-        return self._core.emit(expr, name_hint)
+        """A new variable bound to `expr`; a list is a tuple."""
+        return self._core.emit(_as_tuples(expr), name_hint)
 
     def call_te(
         self, func, *args, primfunc_name_hint: str | None = None, primfunc_attrs: dict | None = None, **kwargs
@@ -106,7 +104,7 @@ class BlockBuilder:
 
     def emit_output(self, expr, name_hint: str = ""):
         """A new variable bound to `expr` that is seen outside of the dataflow block."""
-        return self._core.emit_output(expr, name_hint)
+        return self._core.emit_output(_as_tuples(expr), name_hint)
 
     def emit_match_cast(self, value, type, name_hint: str = ""):
         """A new variable bound to `value`, which is checked to have `type` when it runs."""
@@ -122,13 +120,44 @@ class BlockBuilder:
     def emit_func_output(self, output, params=None):
         """The GlobalVar of the open function, whose result is `output`."""
         params = [params] if params is not None and not isinstance(params, list | tuple) else params
-        if isinstance(output, list | tuple):
-            output = _core.make_node("relax.Tuple", {"elements": list(output)})
-        return self._core.emit_func_output(output, params)
+        return self._core.emit_func_output(_as_tuples(output), params)
 
     def normalize(self, expr):
-        """`expr` in A-normal form with its type."""
-        return self._core.normalize(expr)
+        """`expr` in A-normal form with its type; outside of a function a SeqExpr if it needs bindings."""
+        if self._core.is_open():
+            return self._core.normalize(expr)
+        if not isinstance(expr, _SeqExpr):
+            result, block = self._inside(expr, lambda result: (result, self._core.end_block()))
+            if not block.bindings:
+                return result
+        return self._inside(expr, self._core.end_scope)
+
+    def _inside(self, expr, end):
+        """What `end` gives for the normal form of `expr`, in a scope of its own."""
+        self._core.begin_scope([])
+        try:
+            return end(self._core.normalize(expr))
+        except BaseException:
+            self._core.abandon_scope()
+            raise
+
+    def get_unique_name(self, name_prefix: str) -> str:
+        """The prefix, or the prefix and a number: a name that no variable of the open function has."""
+        return self._core.unique_name(name_prefix)
+
+    # blocks by hand, as mutators do that override visit_binding_block_
+
+    def _begin_binding_block(self) -> None:
+        """Opens a block that is part of nothing."""
+        self._core.begin_block(False)
+
+    def _begin_dataflow_block(self) -> None:
+        """Opens a dataflow block that is part of nothing."""
+        self._core.begin_block(True)
+
+    def _end_block(self):
+        """The block with the bindings since it was opened."""
+        return self._core.end_block()
 
     def current_block_is_dataflow(self) -> bool:
         """True inside a dataflow block."""
@@ -151,6 +180,13 @@ class BlockBuilder:
         return IRModule._of(self._core.get())
 
     finalize = get
+
+
+def _as_tuples(value):
+    """`value` with tuples for lists, also inside of them."""
+    if isinstance(value, list | tuple):
+        return _Tuple([_as_tuples(item) for item in value])
+    return value
 
 
 class _Place:

@@ -30,6 +30,7 @@ _METHODS = {
     "relax.Var": "visit_var_",
 }
 _BY_CLASS = {classes[kind]: method for kind, method in _METHODS.items()}
+_BindingBlock, _Tuple = classes["BindingBlock"], classes["relax.Tuple"]
 _DataflowBlock, _MatchCast = classes["relax.DataflowBlock"], classes["relax.MatchCast"]
 _Function, _SeqExpr, _VarBinding = (
     classes[f"relax.{name}"] for name in ("Function", "SeqExpr", "VarBinding")
@@ -192,8 +193,28 @@ class PyExprMutator(_Functor):
 
     def _visit_sequence(self, seq):
         for block in seq.blocks:
-            self.visit_binding_block(block)
+            made = self.visit_binding_block(block)
+            if isinstance(made, _BindingBlock):  # of a method that ends its block by hand
+                self._emit_block(made)
         return self.visit_expr(seq.body)
+
+    def _emit_block(self, block) -> None:
+        is_dataflow = isinstance(block, _DataflowBlock)
+        with self.builder_.dataflow() if is_dataflow else contextlib.nullcontext():
+            for binding in block.bindings:
+                self.builder_.emit_normalized(binding)
+
+    def visit_binding_block(self, block):
+        """Emits what the bindings of a block become; outside of a function it returns the block of them."""
+        if self.builder_._core.is_open():
+            return super().visit_binding_block(block)
+        with self._scope(()) as end_scope:
+            made = super().visit_binding_block(block)
+            if isinstance(made, _BindingBlock):
+                self.builder_._core.abandon_scope()
+                return made
+            blocks = end_scope(_Tuple([])).blocks
+        return blocks[0] if blocks else block.replace(bindings=[])
 
     # ---- variables
 

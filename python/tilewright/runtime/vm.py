@@ -94,23 +94,13 @@ class VirtualMachine:
 
     executable  what tilewright.compile or relax.build gave, or a module loaded from a file
     device      where it runs: a device, its name or a list of one; default the CPU
-    memory_cfg  must be None: memory is planned when the graph is compiled
-    profile     must be False: tilewright.runtime.time_evaluator measures
     Raises      Unsupported for a device other than the CPU: the kernels are code of the CPU
     >>> vm = tilewright.VirtualMachine(ex, tilewright.cpu())
     >>> y = vm["main"](np.ones((1, 784), "float32"))
     """
 
-    def __init__(self, executable, device=None, memory_cfg=None, profile: bool = False):
+    def __init__(self, executable, device=None):
         require_cpu("VirtualMachine", device)
-        if memory_cfg is not None:
-            raise Unsupported(
-                "VirtualMachine: memory_cfg cannot be given\nhelp: memory is planned when the graph is compiled"
-            )
-        if profile:
-            raise Unsupported(
-                "VirtualMachine: profile=True cannot be given\nhelp: tilewright.runtime.time_evaluator measures functions"
-            )
         executable = getattr(executable, "executable", executable)
         if isinstance(executable, _core.Executable):
             self._machine = executable.machine()

@@ -140,6 +140,26 @@ def _shape(shape) -> list:
     return list(shape) if isinstance(shape, list | tuple) else [shape]
 
 
+def _elementwise(name: str, *operands):
+    """Arithmetic of tensors, with numbers and expressions for each element."""
+    from .. import tir, topi
+
+    tensors = [operand for operand in operands if isinstance(operand, Tensor)]
+    if len(tensors) == len(operands):
+        return getattr(topi, name)(*operands)
+    tensor = tensors[0]
+    combine = {"add": "__add__", "subtract": "__sub__", "multiply": "__mul__", "divide": "__truediv__"}[name]
+
+    def element(*indices):
+        left, right = (
+            each(*indices) if isinstance(each, Tensor) else tir.const_like(each, tensor(*indices))
+            for each in operands
+        )
+        return getattr(left, combine)(right)
+
+    return compute(tensor.shape, element, name=f"T_{name}")
+
+
 @methods_for("te.Tensor")
 class _Tensor:
     def __getitem__(self, indices):
@@ -151,6 +171,33 @@ class _Tensor:
         return _core.te_load(self, [_index(i) for i in indices])
 
     __iter__ = None  # its elements have no end that Python could find
+
+    def __add__(self, other):
+        return _elementwise("add", self, other)
+
+    def __radd__(self, other):
+        return _elementwise("add", other, self)
+
+    def __sub__(self, other):
+        return _elementwise("subtract", self, other)
+
+    def __rsub__(self, other):
+        return _elementwise("subtract", other, self)
+
+    def __mul__(self, other):
+        return _elementwise("multiply", self, other)
+
+    def __rmul__(self, other):
+        return _elementwise("multiply", other, self)
+
+    def __truediv__(self, other):
+        return _elementwise("divide", self, other)
+
+    def __rtruediv__(self, other):
+        return _elementwise("divide", other, self)
+
+    def __neg__(self):
+        return _elementwise("negative", self)
 
     @property
     def ndim(self) -> int:

@@ -6,7 +6,7 @@ from .. import _core
 def _children(value):
     """The nodes directly below a node, a list or a dictionary."""
     if isinstance(value, _core.Object):
-        return [getattr(value, name) for name in value.fields if name != "span"]
+        return [getattr(value, name) for name in value.field_names if name != "span"]
     if isinstance(value, (list, tuple)):
         return list(value)
     return list(value.values()) if isinstance(value, dict) else []
@@ -45,7 +45,7 @@ def substitute(node, values: dict):
                 return new if isinstance(new, _core.Object) else _core.const(new, var.dtype)
         if isinstance(value, _core.Object):
             changes = {}
-            for name in value.fields:
+            for name in value.field_names:
                 if name != "span" and name not in ("loop_var", "var", "iter_vars"):
                     old = getattr(value, name)
                     new = replaced(old)

@@ -20,14 +20,18 @@ namespace {
 
 struct Options {
   int64_t lanes = 16;
+  bool always = false;
+  std::string kernel_layout = "HWIO";
   static constexpr auto fields() {
     return std::tuple{
-        field<&Options::lanes>("lanes", "elements of a vector that rows or channels should fill")};
+        field<&Options::lanes>("lanes", "elements of a vector that rows or channels should fill"),
+        field<&Options::always>("always", "convert every function, whatever fills vectors better"),
+        field<&Options::kernel_layout>("kernel_layout", "of weights: \"HWIO\" or \"OHWI\"")};
   }
 };
 
 constexpr double kMinGain = 1.1;  // of the estimated time, to pay for permuting what goes in and out
-const std::vector<int64_t> kToLast = {0, 2, 3, 1}, kToFirst = {0, 3, 1, 2}, kWeight = {2, 3, 1, 0};
+const std::vector<int64_t> kToLast = {0, 2, 3, 1}, kToFirst = {0, 3, 1, 2}, kToHwio = {2, 3, 1, 0};
 
 // Where dimension n of [n, c, h, w] is in [n, h, w, c].
 int64_t last_position(int64_t axis) { return axis == 0 ? 0 : axis == 1 ? 3 : axis - 1; }
@@ -70,6 +74,8 @@ Work work_of(const Function& func, int64_t lanes) {
 
 class Converter {
  public:
+  explicit Converter(std::string kernel_layout) : kernel_layout_(std::move(kernel_layout)) {}
+
   Function run(const Function& func) {
     const auto* body = func->body.as<SeqExprNode>();
     if (!body) return func;
@@ -119,9 +125,9 @@ class Converter {
     if (!weight) return false;
     AttrMap attrs = call->attrs;
     attrs.set("data_layout", tir::string_imm("NHWC"));
-    attrs.set("kernel_layout", tir::string_imm("HWIO"));
-    bind(var,
-         call_op(op_name(call), {last(call->args[0]), permuted(call->args[1], kWeight)}, attrs, call->span));
+    attrs.set("kernel_layout", tir::string_imm(kernel_layout_));
+    const Expr kernel = permuted(call->args[1], kernel_layout_ == "HWIO" ? kToHwio : kToLast);
+    bind(var, call_op(op_name(call), {last(call->args[0]), kernel}, attrs, call->span));
     return true;
   }
 
@@ -233,6 +239,7 @@ class Converter {
     return var;
   }
 
+  std::string kernel_layout_;
   bool is_dataflow_ = false;
   std::vector<Binding> bindings_;
   std::unordered_map<const Object*, AnyVar> twins_;
@@ -241,10 +248,12 @@ class Converter {
 
 IRModule run(const IRModule& module, const Options& options, PassContext&) {
   if (options.lanes < 1) throw UserError("lanes is {}, expected at least 1", options.lanes);
+  if (options.kernel_layout != "HWIO" && options.kernel_layout != "OHWI")
+    throw UserError("kernel_layout is \"{}\", expected \"HWIO\" or \"OHWI\"", options.kernel_layout);
   return map_functions<FunctionNode>(module, [&](const Function& func) {
     const Work work = work_of(func, options.lanes);
-    if (work.channels_first <= work.channels_last * kMinGain) return func;
-    return BlockBuilder(module).normalize_function(Converter().run(func));
+    if (!options.always && work.channels_first <= work.channels_last * kMinGain) return func;
+    return BlockBuilder(module).normalize_function(Converter(options.kernel_layout).run(func));
   });
 }
 

@@ -1,7 +1,7 @@
 // Functions inside of functions become functions of the module, with what they capture as last parameters.
-//   def main(x, y):                          def lifted_inner(a, y): return R.add(a, y)
+//   def main(x, y):                          def main_inner(a, y): return R.add(a, y)
 //     @R.function                       ->   def main(x, y):
-//     def inner(a): return R.add(a, y)         inner = R.make_closure(cls.lifted_inner, (y,))
+//     def inner(a): return R.add(a, y)         inner = R.make_closure(cls.main_inner, (y,))
 //     return inner(x)                          return inner(x)
 // A function that captures nothing is called by its name.  Dimensions of outside that its parameters do not
 // define come as a shape.
@@ -68,7 +68,16 @@ class Lifter {
  public:
   explicit Lifter(const IRModule& module) : builder_(module) {}
 
-  // `func` without functions inside, which are in the module of the builder.
+  // `func`, called `name` in the module, without functions inside, which are in the module of the builder.
+  Function lift_all(const Function& func, std::string name) {
+    outermost_ = std::move(name);
+    return lift_inside(func);
+  }
+
+  IRModule result() const { return builder_.get(); }
+  void update(const GlobalVar& name, const Function& func) { builder_.update_func(name, func); }
+
+ private:
   Function lift_inside(const Function& func) {
     return rewrite(func, [&](auto& self, const VarBindingNode* binding) -> Binding {
       const auto* inner = binding->value.as<FunctionNode>();
@@ -78,10 +87,6 @@ class Lifter {
     });
   }
 
-  IRModule result() const { return builder_.get(); }
-  void update(const GlobalVar& name, const Function& func) { builder_.update_func(name, func); }
-
- private:
   // What stands for the function bound to `self`: its global name, or a closure.
   template <class Rewriter>
   Expr lift(const Function& func, const VarBaseNode* self, Rewriter& outside) {
@@ -101,7 +106,7 @@ class Lifter {
       bound.push_back(shape_expr(extents));
       own.push_back(params.back());
     }
-    const GlobalVar name = builder_.add_func(placeholder(func, params), "lifted_" + self->name_hint);
+    const GlobalVar name = builder_.add_func(placeholder(func, params), outermost_ + "_" + self->name_hint);
     inside[self] = closure(name, own);
     Function lifted = with(func, [&](FunctionNode& node) {
       node.params = params;
@@ -140,6 +145,7 @@ class Lifter {
   }
 
   BlockBuilder builder_;
+  std::string outermost_;  // the function of the module in which all of them are
 };
 
 bool has_inner_function(const Function& func) {
@@ -153,7 +159,7 @@ IRModule run(const IRModule& module, const NoOptions&, PassContext&) {
   for (size_t n = 0; n < module->functions.size(); ++n) {
     const Function func = ref_as<FunctionNode>(module->functions[n]);
     if (!func || !has_inner_function(func)) continue;
-    Function lifted = lifter.lift_inside(func);
+    Function lifted = lifter.lift_all(func, module->global_vars[n]->name_hint);
     BlockBuilder builder(lifter.result());
     lifter.update(module->global_vars[n], builder.normalize_function(lifted));
   }

@@ -28,13 +28,14 @@ void each_use(const Object* root, F&& visit) {
       [&](const DataflowVarNode* var) { visit(Expr(var)); });
 }
 
-bool has_effect(const Expr& value) {
-  bool effect = false;
+// Calls with effects, and R.builtin.stop_lift_params.
+bool has_to_stay(const Expr& value) {
+  bool stays = false;
   walk(value, [&](const CallNode* call) {
     const OpInfo* info = op_of(call);
-    effect |= !info || !info->is_pure;
+    stays |= !info || !info->is_pure || info->name == "relax.builtin.stop_lift_params";
   });
-  return effect;
+  return stays;
 }
 
 class Lifter {
@@ -82,7 +83,7 @@ class Lifter {
     }
   }
   static bool depends_only_on(const Objects& known, const Binding& binding) {
-    if (VarBaseNode::classof(*binding->value) || has_effect(binding->value)) return false;
+    if (VarBaseNode::classof(*binding->value) || has_to_stay(binding->value)) return false;
     bool uses_any = false, uses_other = false;
     each_use(binding->value.get(), [&](const Expr& var) {
       uses_any = true;

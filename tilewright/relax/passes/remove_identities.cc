@@ -1,6 +1,6 @@
 // Operators that give their argument back are gone, and two moves in a row are one.
 //   dropout(x)[0], reshape(x, its shape), astype(x, its dtype), permute_dims(x, in order)      =>  x
-//   no_grad(x), end_checkpoint(x)                                                              =>  x
+//   no_grad(x), end_checkpoint(x), hint_on_device(x), stop_lift_params(x)                      =>  x
 //   permute_dims(permute_dims(x, p), q)  =>  permute_dims(x, p[q]), or x
 //   permute_dims(x, p)                   =>  reshape(x, ...)  if p moves only dimensions of extent 1
 //   reshape(reshape(x, s), t)            =>  reshape(x, t)
@@ -77,8 +77,9 @@ class Simplifier {
     if (name.empty() || call->args.empty()) return nullptr;
     if (name == "relax.permute_dims") return simplified_permute(call);
     if (is_reshape_like(name)) return simplified_reshape(call);
-    const bool is_about_gradients = name == "relax.grad.no_grad" || name == "relax.grad.end_checkpoint";
-    if (is_about_gradients) return call->args[0];
+    const bool only_says = name == "relax.grad.no_grad" || name == "relax.grad.end_checkpoint" ||
+                           name == "relax.hint_on_device" || name == "relax.builtin.stop_lift_params";
+    if (only_says) return call->args[0];
     const bool keeps_elements = name == "relax.astype" || name == "relax.broadcast_to";
     if (keeps_elements && has_type_of(call->args[0], value)) return call->args[0];
     return without_neutral(call, name);

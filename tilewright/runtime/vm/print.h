@@ -14,5 +14,7 @@ std::string usage(const BytecodeFunction& function);
 std::string to_text(const Executable& executable, const BytecodeFunction& function);
 /// All functions, with a blank line between them.
 std::string to_text(const Executable& executable);
+/// The same as Python, a call of a builder `ib` for each instruction: `ib.emit("kill", ib.r(3))`.
+std::string to_python(const Executable& executable);
 
 }  // namespace tilewright::runtime::vm

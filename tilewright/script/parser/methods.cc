@@ -154,7 +154,8 @@ Value attribute_of(Parser& parser, const Value& base, std::string_view name, Pla
     if (name == "var") return axis->var;
     if (name == "dom" && axis->dom) return axis->dom;
   }
-  if (parser.graph && base.node<ir::RelaxExprNode>()) return graph_attribute(parser, base, name, place);
+  if (parser.graph && (base.node<ir::RelaxExprNode>() || base.node<ir::TypeNode>()))
+    return graph_attribute(parser, base, name, place);
   if (const auto* expr = base.node<ir::PrimExprNode>()) {
     if (name == "dtype") return expr->dtype;
     no_attribute(parser, base, name, place, {"dtype", "astype"});

@@ -175,6 +175,28 @@ Value invoke_closure(Parser& parser, Args& args) {
   return relax::CallNode::make(callee, std::move(operands), AttrMap(), std::move(types), type, args.span);
 }
 
+// R.to_vdevice(x, "llvm:0"), R.hint_on_device(x, R.device(1, 0))
+Value on_device(Parser& parser, Args& args, std::string_view name) {
+  const Arg& data = args.need(0, "data");
+  const Arg& device = args.need(1, "dst_vdevice");
+  args.done();
+  AttrMap attrs;
+  attrs.set("dst_vdevice", string_imm(device_name(parser, device.value, device.place)));
+  return make_call(parser, name, {to_leaf(parser, to_graph(parser, data.value, data.place), data.place)},
+                   std::move(attrs), {}, args.span);
+}
+
+// R.device(1, 0), R.device("cpu"): its name, "cpu:0"
+Value device(Parser& parser, Args& args) {
+  const Arg& type = args.need(0, "device_type");
+  const Arg* id = args.find(1, "device_id");
+  args.done();
+  const int64_t number = id ? parser.to_int(id->value, id->place, "device_id") : 0;
+  if (const auto* name = type.value.get<std::string>()) return fmt::format("{}:{}", *name, number);
+  const int64_t kind = parser.to_int(type.value, type.place, "device_type");
+  return runtime::Device{static_cast<int32_t>(kind), static_cast<int32_t>(number)}.str();
+}
+
 // R.match_cast outside an assignment has nothing to name
 Value match_cast(Parser& parser, Args& args) {
   const Arg& value = args.need(0, "value");
@@ -246,14 +268,22 @@ Value literal(Parser& parser, std::string_view name, Args& args) {
   if (name == "str")
     return to_graph(parser, parser.to_string(value.value, value.place, "the argument"), args.place);
   if (name == "dtype") return to_graph(parser, parser.to_data_type(value.value, value.place), args.place);
-  if (name == "prim_value")
-    return to_graph(
-        parser,
-        Value(parser.to_prim(value.value, value.place,
-                             value.value.get<Value::PyInt>() ? std::optional(kInt64) : std::nullopt)),
-        args.place);
-  return relax::ExternFuncNode::make(parser.to_string(value.value, value.place, "the name of a function"),
-                                     ir::Type(), args.span);
+  return to_graph(  // prim_value
+      parser,
+      Value(parser.to_prim(value.value, value.place,
+                           value.value.get<Value::PyInt>() ? std::optional(kInt64) : std::nullopt)),
+      args.place);
+}
+
+// R.ExternFunc("f"), R.ExternFunc("f", R.Callable((...), ret)): a function of the registry, perhaps with its
+// type
+Value extern_func(Parser& parser, Args& args) {
+  const Arg& name = args.need(0, "global_symbol");
+  const Arg* type = args.find(1, "struct_info");
+  args.done();
+  return relax::ExternFuncNode::make(
+      parser.to_string(name.value, name.place, "the name of a function"),
+      type && !type->value.is_none() ? to_type(parser, type->value, type->place) : ir::Type(), args.span);
 }
 
 }  // namespace
@@ -269,8 +299,10 @@ std::optional<Value> call_graph_special(Parser& parser, std::string_view name, A
   if (name == "match_cast") return match_cast(parser, args);
   if (name == "print") return print_values(parser, args);
   if (name == "assert_op") return assert_op(parser, args);
-  for (std::string_view plain :
-       {"const", "tuple", "shape", "str", "dtype", "prim_value", "extern", "ExternFunc"}) {
+  if (name == "extern" || name == "ExternFunc") return extern_func(parser, args);
+  if (name == "to_vdevice" || name == "hint_on_device") return on_device(parser, args, name);
+  if (name == "device") return device(parser, args);
+  for (std::string_view plain : {"const", "tuple", "shape", "str", "dtype", "prim_value"}) {
     if (name == plain) return literal(parser, name, args);
   }
   return std::nullopt;
@@ -288,7 +320,10 @@ Value call_graph_value(Parser& parser, const Value& function, Args& args) {
   relax::Call call =
       relax::CallNode::make(callee, std::move(operands), AttrMap(), types, ir::Type(), args.span);
   ir::Type type = types.empty() ? infer(parser, call, args.span) : joined(types);
-  return with(call, [&](relax::CallNode& n) { n.type = type; });
+  return with(call, [&](relax::CallNode& n) {
+    n.type = type;
+    if (is<relax::ExternFuncNode>(callee)) n.type_args = {type};  // only its type here says it
+  });
 }
 
 Value call_graph_function(Parser& parser, std::string_view name, Args& args) {

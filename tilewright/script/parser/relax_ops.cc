@@ -38,13 +38,14 @@ Signature signature_of(const relax::OpInfo& info) {
   return signature;
 }
 
-// A list of extents is a shape, a list of values a tuple; the text of what is called dtype is one.
-ir::Expr operand(Parser& parser, const Arg& arg, std::string_view name = "") {
+// A list of extents is a shape, a list of values a tuple, and so are the arguments of a function; the text of
+// what is called dtype is one.
+ir::Expr operand(Parser& parser, const Arg& arg, std::string_view name = {}) {
   if (name == "dtype" && arg.value.get<std::string>())
     return to_graph(parser, parser.to_data_type(arg.value, arg.place), arg.place);
   const auto* list = arg.value.get<Sequence>();
   const bool is_shape =
-      list && std::all_of(list->items.begin(), list->items.end(), [](const Value& item) {
+      list && name != "args" && std::all_of(list->items.begin(), list->items.end(), [](const Value& item) {
         return item.get<Value::PyInt>() || item.node<ir::PrimExprNode>() || item.get<std::string>();
       });
   if (!is_shape) return to_leaf(parser, to_graph(parser, arg.value, arg.place), arg.place);

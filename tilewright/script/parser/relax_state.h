@@ -40,6 +40,8 @@ ir::Type to_type(Parser& parser, const Value& value, Place place);
 /// An extent: a number, an expression or its text.
 PrimExpr to_extent(Parser& parser, const Value& value, Place place);
 relax::Shape to_shape(Parser& parser, const Value& value, Place place);
+/// The name of a device, "llvm:0", given as text or by I.vdevice("llvm", 0).
+std::string device_name(Parser& parser, const Value& value, Place place);
 
 // relax_values.cc
 /// A graph value: tuples of lists, R.prim_value of scalars, R.str of strings.

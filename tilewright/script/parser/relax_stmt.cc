@@ -111,10 +111,17 @@ void RelaxParser::assign(const Expr* target, const Value& value, const ir::Type&
   const bool has_graph_items =
       list && std::any_of(list->items.begin(), list->items.end(),
                           [](const Value& item) { return item.node<ir::RelaxExprNode>() != nullptr; });
+  const bool is_registered = expr.as<relax::ExternFuncNode>() && !annotation;
   if (expr && expr.get() == state_.fresh) {  // x = R.match_cast(...) is a binding already
     state_.fresh = nullptr;
     parser_.names.define(target->text, expr, target->place);
+  } else if (is_registered) {  // f = R.ExternFunc("name"): a name of the text for that function
+    parser_.names.define(target->text, expr, target->place);
   } else if (expr || has_graph_items || annotation) {
+    if (const auto* global = expr.as<ir::GlobalVarNode>(); global && parser_.require) {
+      parser_.require(global->name_hint);
+      expr = parser_.global_vars.find(global->name_hint)->second;  // typed by now
+    }
     ir::Expr bound = expr ? ir::Expr(expr) : to_graph(parser_, value, place);
     parser_.names.define(target->text, emit(parser_, target->text, bound, annotation, place), target->place);
   } else {

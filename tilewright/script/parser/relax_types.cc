@@ -21,8 +21,10 @@ PrimExpr extent_from_text(Parser& parser, const std::string& text, Place place) 
       inner.graph = parser.graph;
       for (const Token& token : tokenize(tree.text)) {
         const std::string name(tree.text.at(token.place));
-        if (token.kind == TokenKind::kName && inner.path_of(expr).empty() && is_name(name) && name != "min" &&
-            name != "max")
+        // T.max(n, 20), min(n, 20): T and the functions are no dimensions
+        const bool is_path = tree.text.all().substr(token.place.end).starts_with('.') ||
+                             tree.text.all().substr(0, token.place.begin).ends_with('.');
+        if (token.kind == TokenKind::kName && is_name(name) && !is_path && name != "min" && name != "max")
           inner.names.define(name, graph_dimension(parser, name, kInt64, place), {});
       }
       return inner.eval_prim(expr);
@@ -40,13 +42,7 @@ int64_t ndim_of(Parser& parser, const Arg* arg) {
 }
 
 std::string device_of(Parser& parser, const Arg* arg) {
-  if (!arg || arg->value.is_none()) return {};
-  if (const auto* device = arg->value.node<ir::DictNode>()) {  // I.vdevice("llvm", 0)
-    std::string target;
-    if (const auto* name = device->items.get("target").as<ir::StringImmNode>()) target = name->value;
-    return fmt::format("{}:{}", target, device->items.get_int("vdevice_id", 0));
-  }
-  return parser.to_string(arg->value, arg->place, "vdevice");
+  return !arg || arg->value.is_none() ? std::string() : device_name(parser, arg->value, arg->place);
 }
 
 // R.Tensor(shape, dtype, vdevice, ndim), R.Tensor(dtype, ndim=2), R.Tensor()
@@ -139,6 +135,14 @@ Value callable(Parser& parser, Args& args) {
 }
 
 }  // namespace
+
+std::string device_name(Parser& parser, const Value& value, Place place) {
+  const auto* device = value.node<ir::DictNode>();  // I.vdevice("llvm", 0)
+  if (!device) return parser.to_string(value, place, "vdevice");
+  std::string target;
+  if (const auto* name = device->items.get("target").as<ir::StringImmNode>()) target = name->value;
+  return fmt::format("{}:{}", target, device->items.get_int("vdevice_id", 0));
+}
 
 PrimExpr to_extent(Parser& parser, const Value& value, Place place) {
   if (const auto* text = value.get<std::string>())

@@ -193,10 +193,12 @@ Value Parser::graph_binary(std::string_view op, const Value& a, const Value& b, 
   throw UserError(span(place), "operator {} has no meaning over graph values", op);
 }
 
+// x.struct_info, x.shape of a value; of a type, as x.struct_info is, shape, dtype and ndim
 Value graph_attribute(Parser& parser, const Value& base, std::string_view name, Place place) {
+  auto type = base.ref<ir::TypeNode>();
+  if (!type) type = relax::type_of(base.ref<ir::RelaxExprNode>());
+  if (!base.node<ir::TypeNode>() && (name == "struct_info" || name == "ty")) return type;
   if (name == "shape" || name == "dtype" || name == "ndim") {
-    auto expr = base.ref<ir::RelaxExprNode>();
-    const ir::Type type = relax::type_of(expr);
     const auto* tensor = type.as<relax::TensorTypeNode>();
     const relax::Shape* shape = relax::known_shape(tensor);
     if (name == "dtype" && tensor && !tensor->dtype.is_void()) return tensor->dtype;

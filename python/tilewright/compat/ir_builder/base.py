@@ -1,18 +1,11 @@
 """The builder: a stack of frames, each of which becomes a node when its `with` ends."""
 
-import threading
-
 from tilewright import _core, tir
+from tilewright._stack import ContextStack
 from tilewright.errors import UserError
 from tilewright.ir.module import unwrapped, wrapped
 
-_local = threading.local()
-
-
-def _stack() -> list:
-    if not hasattr(_local, "builders"):
-        _local.builders = []
-    return _local.builders
+_open = ContextStack()
 
 
 class Frame:
@@ -66,23 +59,22 @@ class IRBuilder:
         self._result = None
 
     def __enter__(self) -> "IRBuilder":
-        _stack().append(self)
-        return self
+        return _open.push(self)
 
     def __exit__(self, kind, error, trace) -> None:
-        _stack().pop()
+        _open.pop()
 
     @staticmethod
     def current() -> "IRBuilder":
         """The innermost builder of this thread; raises UserError if there is none."""
-        if not _stack():
+        if _open.top is None:
             raise UserError("there is no IRBuilder here\nhelp: write it inside `with IRBuilder() as ib:`")
-        return _stack()[-1]
+        return _open.top
 
     @staticmethod
     def is_in_scope() -> bool:
         """Whether there is a builder."""
-        return bool(_stack())
+        return _open.top is not None
 
     def get(self):
         """What was built; raises UserError if no frame has ended."""
@@ -141,7 +133,7 @@ def renamed(node, names: dict):
 
     def changed(value):
         changes = {}
-        for field in value.fields:
+        for field in value.field_names:
             old = getattr(value, field)
             new = visit(old) if field != "span" else old
             if not _same(old, new):

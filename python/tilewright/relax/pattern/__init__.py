@@ -14,6 +14,7 @@ from .nodes import (
     has_attr,
     has_dtype,
     has_shape,
+    is_call_dps_packed,
     is_call_packed,
     is_call_tir,
     is_const,
@@ -22,6 +23,7 @@ from .nodes import (
     is_extern,
     is_gv,
     is_op,
+    is_shape,
     is_tuple,
     is_tuple_get_item,
     is_var,
@@ -31,8 +33,8 @@ from .nodes import (
 from .rewrite import rewrite_bindings, rewrite_call
 
 __all__ = [
-    "FuseOpsByPattern", "Pattern", "PatternCheckContext", "PatternContext", "has_attr", "has_dtype", "has_shape", "is_call_packed", "is_call_tir", "is_const",
-    "is_dfv", "is_expr", "is_extern", "is_gv", "is_op", "is_tuple", "is_tuple_get_item", "is_var",
+    "FuseOpsByPattern", "Pattern", "PatternCheckContext", "PatternContext", "has_attr", "has_dtype", "has_shape", "is_call_dps_packed", "is_call_packed", "is_call_tir", "is_const",
+    "is_dfv", "is_expr", "is_extern", "is_gv", "is_op", "is_shape", "is_tuple", "is_tuple_get_item", "is_var",
     "make_fused_bias_activation_pattern", "rewrite_bindings", "rewrite_call", "wildcard",
 ]  # fmt: skip
 guard_module(__name__, globals(), __all__)

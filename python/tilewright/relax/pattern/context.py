@@ -1,12 +1,11 @@
 """Several patterns at once in a dataflow block, tied by who uses whose result."""
 
-import threading
-
+from ..._stack import ContextStack
 from ...errors import UserError
 from ...ir._nodes import classes
 from .nodes import CallPattern, KindPattern, Match, Pattern, WildcardPattern
 
-_local = threading.local()
+_open = ContextStack()
 _VarBinding = classes["relax.VarBinding"]
 
 
@@ -22,29 +21,32 @@ class PatternContext:
 
     def __init__(self):
         self.patterns: list = []  # in order of their first use
-        self.uses: list = []  # (what is used, by whom, whether by nobody else)
+        self.uses: list = []  # (what is used, by whom, whether by nobody else, as which argument or -1)
 
     @staticmethod
     def current() -> "PatternContext":
         """The context of the innermost `with` block; raises UserError outside of one."""
-        stack = getattr(_local, "stack", [])
-        if not stack:
+        if _open.top is None:
             raise UserError(
                 "a use between patterns stands outside of a PatternContext"
                 "\nhelp: write it inside of `with PatternContext() as ctx:`"
             )
-        return stack[-1]
+        return _open.top
 
     def __enter__(self) -> "PatternContext":
-        if not hasattr(_local, "stack"):
-            _local.stack = []
-        _local.stack.append(self)
-        return self
+        return _open.push(self)
 
     def __exit__(self, *exception) -> None:
-        _local.stack.pop()
+        _open.pop()
 
-    def add_use(self, used: Pattern, user: Pattern, only: bool) -> Pattern:
+    @staticmethod
+    def expect(pattern: Pattern) -> None:
+        """Makes `pattern` one of what the innermost context looks for; nothing outside of a `with` block."""
+        context = _open.top
+        if context is not None and not any(pattern is known for known in context.patterns):
+            context.patterns.append(pattern)
+
+    def add_use(self, used: Pattern, user: Pattern, only: bool, index: int = -1) -> Pattern:
         """Requires that what `user` matches uses what `used` matches; `user`, so that uses can be chained."""
         for pattern in (used, user):
             if not isinstance(pattern, Pattern):
@@ -53,7 +55,7 @@ class PatternContext:
                 )
             if not any(pattern is known for known in self.patterns):
                 self.patterns.append(pattern)
-        self.uses.append((used, user, only))
+        self.uses.append((used, user, only, index))
         return user
 
     def match_dfb(self, block) -> dict | None:
@@ -78,7 +80,7 @@ class _Search:
 
     def _assign(self, number: int, chosen: dict, match: Match) -> dict | None:
         if number == len(self.context.patterns):
-            return chosen
+            return {**match.found, **chosen}
         pattern = self.context.patterns[number]
         for var in [*self.values, *self.outside]:
             before = dict(match.found)
@@ -101,13 +103,19 @@ class _Search:
         return match.attempt(pattern, var)
 
     def _uses_hold(self, chosen: dict) -> bool:
-        for used, user, only in self.context.uses:
+        for used, user, only, index in self.context.uses:
             if used not in chosen or user not in chosen:
                 continue
             users = self.users.get(chosen[used], [])
             if not any(chosen[user] is each for each in users) or (only and len(users) != 1):
                 return False
+            if index >= 0 and not self._is_argument(chosen[used], chosen[user], index):
+                return False
         return True
+
+    def _is_argument(self, var, user, index: int) -> bool:
+        args = getattr(self.values[user], "args", [])
+        return index < len(args) and args[index] is var
 
 
 def _direct_uses(value) -> list:

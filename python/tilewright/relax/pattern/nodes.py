@@ -68,8 +68,21 @@ class Pattern:
         return match.found if match.attempt(self, expr) else None
 
     def __call__(self, *args, varg_default_wildcard: bool = False):
-        """Matches calls of what this matches; with varg_default_wildcard further arguments may be anything."""
-        return CallPattern(self, args, varg_default_wildcard)
+        """Matches calls of what this matches; with varg_default_wildcard further arguments may be anything.
+
+        Inside of `with PatternContext() as ctx:` the call is one of what ctx looks for.
+        """
+        from .context import PatternContext
+
+        call = CallPattern(self, args, varg_default_wildcard)
+        PatternContext.expect(call)
+        return call
+
+    def __getitem__(self, index: int):
+        """Matches element `index` of what this matches."""
+        return TupleGetItemPattern(self, index)
+
+    __iter__ = None  # a pattern has any number of elements
 
     def __or__(self, other):
         return OrPattern(self, other)
@@ -80,38 +93,40 @@ class Pattern:
     def __invert__(self):
         return NotPattern(self)
 
-    def __rshift__(self, other):
+    def only_used_by(self, other, index: int = -1):
+        """`p >> q`: only q uses what p matches, as its argument `index`; -1: any.  Gives q."""
         from .context import PatternContext
 
-        return PatternContext.current().add_use(self, other, only=True)
+        return PatternContext.current().add_use(self, other, only=True, index=index)
 
-    def __xor__(self, other):
+    def used_by(self, other, index: int = -1):
+        """`p ^ q`: q uses what p matches, as its argument `index`; -1: any.  Gives q."""
         from .context import PatternContext
 
-        return PatternContext.current().add_use(self, other, only=False)
+        return PatternContext.current().add_use(self, other, only=False, index=index)
+
+    def fork_to(self, *others) -> None:
+        """What this matches is used by what each of the others matches."""
+        for other in others:
+            self.used_by(other)
+
+    __rshift__, __xor__ = only_used_by, used_by
 
     def has_dtype(self, dtype: str):
         """Matches what this matches and is a tensor of `dtype`."""
-        return AndPattern(self, TypePattern(lambda type: str(type.dtype) == dtype, f"dtype {dtype}"))
+        return DataTypePattern(self, dtype)
 
     def has_shape(self, shape):
         """Matches what this matches and is a tensor of `shape`: ints and expressions."""
-        wanted = list(shape)
-
-        def fits(type) -> bool:
-            if not isinstance(type.shape, _ShapeExpr) or len(type.shape.values) != len(wanted):
-                return False
-            return all(_same_extent(a, b) for a, b in zip(type.shape.values, wanted, strict=True))
-
-        return AndPattern(self, TypePattern(fits, f"shape {wanted}"))
+        return ShapePattern(self, shape)
 
     def has_attr(self, attrs: dict):
-        """Matches what this matches and is a call with these attributes."""
-        return AndPattern(self, AttrPattern(attrs))
+        """Matches what this matches and is a call or function with these attributes."""
+        return AttrPattern(self, attrs)
 
     def has_type(self, type):
         """Matches what this matches and has structurally this type."""
-        return AndPattern(self, ExactTypePattern(type))
+        return TypePattern(self, type)
 
     def dup(self):
         """A pattern that matches the same, and may match another expression than this one."""
@@ -126,6 +141,19 @@ def _same_extent(extent, wanted) -> bool:
     return structural_equal(extent, wanted)
 
 
+def _same_extents(extents, wanted) -> bool:
+    return len(extents) == len(wanted) and all(
+        _same_extent(a, b) for a, b in zip(extents, wanted, strict=True)
+    )
+
+
+def _values_of(func):
+    """A function variable -> value of what the body of `func` binds."""
+    from ..analysis import get_var2val
+
+    return get_var2val(func).get
+
+
 class WildcardPattern(Pattern):
     """Matches everything."""
 
@@ -134,20 +162,51 @@ class WildcardPattern(Pattern):
 
 
 class KindPattern(Pattern):
-    """Matches expressions of some classes, perhaps of a certain name."""
+    """Matches expressions of a class, perhaps of a certain name."""
 
-    def __init__(self, kinds, attribute: str | None = None, name: str = ""):
-        self.kinds, self.attribute, self.name = kinds, attribute, name
+    kind: type = None
+    attribute = "name_hint"
+    looks_through = True  # variables, to what they are bound to
+
+    def __init__(self, name: str = ""):
+        self.name = name
 
     def _matches(self, expr, match):
-        looks_through = not issubclass(self.kinds[0], _Var)
-        value = match.value_of(expr) if looks_through else expr
-        if not isinstance(value, self.kinds):
-            return False
-        return not self.name or getattr(value, self.attribute) == self.name
+        value = match.value_of(expr) if self.looks_through else expr
+        return isinstance(value, self.kind) and (not self.name or getattr(value, self.attribute) == self.name)
 
 
-class SamePattern(Pattern):
+class VarPattern(KindPattern):
+    """Matches variables."""
+
+    kind, looks_through = _Var, False
+
+
+class DataflowVarPattern(VarPattern):
+    """Matches variables of dataflow blocks that are not seen outside."""
+
+    kind = _DataflowVar
+
+
+class GlobalVarPattern(KindPattern):
+    """Matches functions of the module."""
+
+    kind = _GlobalVar
+
+
+class ExternFuncPattern(KindPattern):
+    """Matches functions of the registry."""
+
+    kind, attribute = _ExternFunc, "global_symbol"
+
+
+class ConstantPattern(KindPattern):
+    """Matches constants."""
+
+    kind = _Constant
+
+
+class ExprPattern(Pattern):
     """Matches one expression, or one that is structurally equal to it."""
 
     def __init__(self, expr):
@@ -158,6 +217,35 @@ class SamePattern(Pattern):
         if isinstance(self.expr, (_Op, _GlobalVar)):
             return self.expr == value
         return value.same_as(self.expr) or expr.same_as(self.expr) or structural_equal(value, self.expr)
+
+
+class PrimArrPattern(Pattern):
+    """Matches shapes whose extents are given: ints and expressions."""
+
+    def __init__(self, extents):
+        self.extents = list(extents)
+
+    def _matches(self, expr, match):
+        value = match.value_of(expr)
+        return isinstance(value, _ShapeExpr) and _same_extents(value.values, self.extents)
+
+
+class FunctionPattern(Pattern):
+    """Matches functions by patterns of their parameters and of their result."""
+
+    def __init__(self, params, body: Pattern):
+        self.params, self.body = list(params), body
+
+    def _matches(self, expr, match):
+        func = match.value_of(expr)
+        if not isinstance(func, _Function) or len(func.params) != len(self.params):
+            return False
+        inside = Match(_values_of(func))
+        inside.found = match.found
+        fits = all(
+            inside.attempt(pattern, param) for pattern, param in zip(self.params, func.params, strict=True)
+        )
+        return fits and inside.attempt(self.body, getattr(func.body, "body", func.body))
 
 
 class CallPattern(Pattern):
@@ -185,20 +273,22 @@ class CallPattern(Pattern):
 class TuplePattern(Pattern):
     """Matches tuples; elements are patterns, None for any number of any."""
 
-    def __init__(self, elements, unordered: bool):
-        self.elements, self.unordered = None if elements is None else list(elements), unordered
+    unordered = False
+
+    def __init__(self, fields):
+        self.fields = None if fields is None else list(fields)
 
     def _matches(self, expr, match):
         value = match.value_of(expr)
         if not isinstance(value, _Tuple):
             return False
-        if self.elements is None:
+        if self.fields is None:
             return True
-        if len(value.elements) != len(self.elements):
+        if len(value.elements) != len(self.fields):
             return False
         if not self.unordered:
-            return all(match.attempt(p, e) for p, e in zip(self.elements, value.elements, strict=True))
-        return self._assign(list(self.elements), list(value.elements), match)
+            return all(match.attempt(p, e) for p, e in zip(self.fields, value.elements, strict=True))
+        return self._assign(list(self.fields), list(value.elements), match)
 
     def _assign(self, patterns: list, elements: list, match: Match) -> bool:
         if not patterns:
@@ -212,7 +302,13 @@ class TuplePattern(Pattern):
         return False
 
 
-class ItemPattern(Pattern):
+class UnorderedTuplePattern(TuplePattern):
+    """Matches tuples whose elements match in any order."""
+
+    unordered = True
+
+
+class TupleGetItemPattern(Pattern):
     """Matches elements of tuples."""
 
     def __init__(self, source: Pattern, index: int | None):
@@ -252,39 +348,54 @@ class NotPattern(Pattern):
         return not Match(match.lookup).attempt(self.inner, expr)
 
 
+class DataTypePattern(Pattern):
+    """Matches what a pattern matches if it is a tensor of a dtype."""
+
+    def __init__(self, inner: Pattern, dtype: str):
+        self.inner, self.dtype = inner, dtype
+
+    def _matches(self, expr, match):
+        is_tensor = isinstance(expr.type, _TensorType) and str(expr.type.dtype) == self.dtype
+        return is_tensor and match.attempt(self.inner, expr)
+
+
+class ShapePattern(Pattern):
+    """Matches what a pattern matches if it is a tensor of a shape."""
+
+    def __init__(self, inner: Pattern, shape):
+        self.inner, self.shape = inner, list(shape)
+
+    def _matches(self, expr, match):
+        shape = expr.type.shape if isinstance(expr.type, _TensorType) else None
+        fits = isinstance(shape, _ShapeExpr) and _same_extents(shape.values, self.shape)
+        return fits and match.attempt(self.inner, expr)
+
+
 class TypePattern(Pattern):
-    """Matches tensors whose type has a property."""
+    """Matches what a pattern matches if it has one type."""
 
-    def __init__(self, fits, text: str):
-        self.fits, self.text = fits, text
-
-    def _matches(self, expr, match):
-        return isinstance(expr.type, _TensorType) and self.fits(expr.type)
-
-
-class ExactTypePattern(Pattern):
-    """Matches values of one type."""
-
-    def __init__(self, type):
-        self.type = type
+    def __init__(self, inner: Pattern, type):
+        self.inner, self.type = inner, type
 
     def _matches(self, expr, match):
-        return expr.type is not None and structural_equal(expr.type, self.type)
+        fits = expr.type is not None and structural_equal(expr.type, self.type)
+        return fits and match.attempt(self.inner, expr)
 
 
 class AttrPattern(Pattern):
-    """Matches calls and functions that have attributes."""
+    """Matches what a pattern matches if it is a call or function that has attributes."""
 
-    def __init__(self, attrs: dict):
-        self.attrs = attrs
+    def __init__(self, inner: Pattern, attrs: dict):
+        self.inner, self.attrs = inner, attrs
 
     def _matches(self, expr, match):
         value = match.value_of(expr)
         if not isinstance(value, (_Call, _Function)):
             return False
-        return all(
+        fits = all(
             key in value.attrs and _plain(value.attrs[key]) == wanted for key, wanted in self.attrs.items()
         )
+        return fits and match.attempt(self.inner, expr)
 
 
 def _plain(value):
@@ -293,7 +404,7 @@ def _plain(value):
 
 def is_op(name: str) -> Pattern:
     """Matches the operator called `name` ("relax.add"); is_op(...)(a, b) its calls."""
-    return SamePattern(_Op(name))
+    return ExprPattern(_Op(name))
 
 
 def wildcard() -> Pattern:
@@ -303,47 +414,57 @@ def wildcard() -> Pattern:
 
 def is_expr(expr) -> Pattern:
     """Matches `expr`, or what is structurally equal to it."""
-    return SamePattern(expr)
+    return ExprPattern(expr)
 
 
 def is_const() -> Pattern:
     """Matches constants."""
-    return KindPattern((_Constant,))
+    return ConstantPattern()
 
 
 def is_var(name: str = "") -> Pattern:
     """Matches variables, perhaps only those called `name`."""
-    return KindPattern((_Var,), "name_hint", name)
+    return VarPattern(name)
 
 
 def is_dfv(name: str = "") -> Pattern:
     """Matches variables of dataflow blocks that are not seen outside, perhaps only those called `name`."""
-    return KindPattern((_DataflowVar,), "name_hint", name)
+    return DataflowVarPattern(name)
 
 
 def is_gv(name: str = "") -> Pattern:
     """Matches functions of the module by name, perhaps only `name`."""
-    return KindPattern((_GlobalVar,), "name_hint", name)
+    return GlobalVarPattern(name)
 
 
 def is_extern(name: str = "") -> Pattern:
     """Matches functions of the registry, perhaps only `name`."""
-    return KindPattern((_ExternFunc,), "global_symbol", name)
+    return ExternFuncPattern(name)
 
 
 def is_tuple(elements=None, unordered: bool = False) -> Pattern:
     """Matches tuples whose elements match, in any order if `unordered`; None: any elements."""
-    return TuplePattern(elements, unordered)
+    return (UnorderedTuplePattern if unordered else TuplePattern)(elements)
 
 
 def is_tuple_get_item(source: Pattern, index: int | None = None) -> Pattern:
     """Matches element `index` (None: any) of what `source` matches."""
-    return ItemPattern(source, index)
+    return TupleGetItemPattern(source, index)
 
 
 def is_call_tir(name: str, args=None) -> Pattern:
     """Matches calls of the loop program `name` with R.call_tir; args: a list of patterns, None for any."""
     return is_op("relax.call_tir")(is_gv(name), is_tuple(args), varg_default_wildcard=True)
+
+
+def is_call_dps_packed(name: str, args=None) -> Pattern:
+    """Matches calls of the registered function `name` with R.call_dps_packed; args: a list of patterns, None for any."""
+    return is_op("relax.call_dps_packed")(is_extern(name), is_tuple(args), varg_default_wildcard=True)
+
+
+def is_shape(extents) -> Pattern:
+    """Matches shapes with these extents: ints and expressions."""
+    return PrimArrPattern(extents)
 
 
 def is_call_packed(name: str, args=None) -> Pattern:

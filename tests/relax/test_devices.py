@@ -1,0 +1,148 @@
+"""Where values are: to_vdevice, hint_on_device, and what keeps work where it is."""
+
+import numpy as np
+
+import tilewright
+from tilewright import relax
+from tilewright.ir import assert_structural_equal
+from tilewright.script import ir as I
+from tilewright.script import parse
+from tilewright.script import relax as R
+from tilewright.script import tir as T
+
+
+@I.ir_module
+class Moved:
+    I.module_global_infos({"vdevice": [I.vdevice("llvm", 0), I.vdevice("llvm", 1)]})
+
+    @R.function
+    def main(x: R.Tensor((2, 3), "float32"), w: R.Tensor((3, 5), "float32")):
+        with R.dataflow():
+            lv: R.Tensor((2, 3), "float32", "llvm:0") = R.hint_on_device(x, R.device(1, 0))
+            lv1 = R.to_vdevice(lv, "llvm:1")
+            gv = R.matmul(lv1, w)
+            R.output(gv)
+        return gv
+
+
+def test_text_names_devices_and_reads_back():
+    assert 'R.to_vdevice(lv, dst_vdevice="llvm:1")' in Moved.script()
+    assert 'R.hint_on_device(x, dst_vdevice="cpu:0")' in Moved.script()
+    assert_structural_equal(parse(Moved.script()), Moved)
+
+
+def test_a_moved_tensor_says_where_it_is():
+    moved = Moved["main"].body.blocks[0].bindings[1].var
+    assert moved.type.device == "llvm:1"
+
+
+def test_python_spells_devices_as_devices_and_names():
+    x = relax.Var("x", relax.TensorType((5,), "float32"))
+    assert relax.op.to_vdevice(x, "llvm:1").attrs == {"dst_vdevice": "llvm:1"}
+    assert relax.op.hint_on_device(x, tilewright.cpu()).attrs == {"dst_vdevice": "cpu:0"}
+
+
+def test_several_devices_of_one_kind_run():
+    x, w = np.random.rand(2, 3).astype("float32"), np.random.rand(3, 5).astype("float32")
+    for level in range(3):
+        with tilewright.transform.PassContext(opt_level=level):
+            executable = tilewright.compile(Moved)
+        machine = tilewright.VirtualMachine(executable, [tilewright.cpu(0), tilewright.cpu(0)])
+        np.testing.assert_allclose(machine["main"](x, w).numpy(), x @ w, rtol=1e-5)
+
+
+def test_identities_go():
+    @R.function(private=True)
+    def hinted(x: R.Tensor((5,), "float32")):
+        with R.dataflow():
+            lv = R.hint_on_device(x, "cpu:0")
+            lv1 = R.builtin.stop_lift_params(lv)
+            gv = R.exp(lv1)
+            R.output(gv)
+        return gv
+
+    @R.function(private=True)
+    def plain(x: R.Tensor((5,), "float32")):
+        with R.dataflow():
+            gv = R.exp(x)
+            R.output(gv)
+        return gv
+
+    module = relax.transform.remove_identities()(tilewright.IRModule({"main": hinted}))
+    module = relax.transform.dead_code_elimination(entry_functions=["main"])(module)
+    assert_structural_equal(module["main"], plain)
+
+
+def test_stop_lift_params_keeps_work_in_the_function():
+    @I.ir_module
+    class Before:
+        @R.function
+        def main(x: R.Tensor((2, 3), "float32"), w: R.Tensor((5, 3), "float32")):
+            R.func_attr({"num_input": 1})
+            with R.dataflow():
+                lv = R.permute_dims(w)
+                lv1 = R.builtin.stop_lift_params(lv)
+                lv2 = R.exp(lv1)
+                gv = R.matmul(x, lv2)
+                R.output(gv)
+            return gv
+
+    lifted = relax.transform.lift_transform_params()(Before)
+    assert "R.exp" in lifted["main"].script() and "R.permute_dims" not in lifted["main"].script()
+
+
+def test_extents_call_functions_of_loop_programs():
+    @R.function
+    def main(x: R.Tensor(("m",), "float32"), y: R.Tensor(("T.max(m, 20) + 1",), "float32")):
+        m = T.int64()
+        z = R.call_dps_packed("pad", (x,), R.Tensor((T.max(m, 20) + 1,), "float32"))
+        return z
+
+    assert_structural_equal(main.params[1].type, main.ret_type)
+
+
+def test_a_registered_function_may_have_a_name_and_a_type():
+    @R.function
+    def named(x: R.Tensor((5,), "float32")):
+        f = R.ExternFunc("f")
+        y = R.call_dps_packed(f, (x,), R.Tensor((5,), "float32"))
+        return y
+
+    @R.function
+    def typed(x: R.Tensor((5,), "float32")):
+        f = R.ExternFunc("f", R.Callable((R.Tensor((5,), "float32"),), R.Tensor((5,), "float32")))
+        y = f(x)
+        return y
+
+    assert 'R.call_dps_packed("f", (x,)' in named.script()
+    assert typed.ret_type.shape.values[0].value == 5
+    assert_structural_equal(parse(typed.script()), typed)
+
+
+def test_types_of_values_are_values_of_the_script():
+    @R.function
+    def main(x: R.Tensor(("n",), "float32")):
+        y = R.call_pure_packed("f", x, sinfo_args=[x.struct_info])
+        z = R.call_pure_packed("g", x, sinfo_args=R.Tensor(x.struct_info.shape, x.struct_info.dtype))
+        return (y, z)
+
+    y, z = main.ret_type.elements
+    assert_structural_equal(y, main.params[0].type)
+    assert_structural_equal(z, main.params[0].type)
+
+
+def test_a_closure_without_arguments_is_the_function():
+    @I.ir_module
+    class M:
+        @R.function
+        def f(x: R.Tensor((2,), "float32")) -> R.Tensor((2,), "float32"):
+            return R.add(x, x)
+
+        @R.function
+        def main(x: R.Tensor((2,), "float32")) -> R.Tensor((2,), "float32"):
+            c = R.make_closure(M.f, ())
+            return R.invoke_closure(c, (x,), sinfo_args=(R.Tensor((2,), "float32"),))
+
+    assert_structural_equal(parse(M.script()), M)
+    ones = np.ones(2, "float32")
+    assert (tilewright.VirtualMachine(tilewright.compile(M))["main"](ones).numpy() == 2).all()

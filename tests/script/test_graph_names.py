@@ -1,0 +1,53 @@
+"""R outside of scripts: types are types, operators make calls."""
+
+import numpy as np
+import pytest
+
+import tilewright
+from tilewright import relax, tir
+from tilewright.ir import assert_structural_equal
+from tilewright.script import relax as R
+
+
+@pytest.mark.parametrize(
+    ("written", "text"),
+    [
+        (lambda: R.Tensor((5, 7), "float32"), 'R.Tensor((5, 7), dtype="float32")'),
+        (lambda: R.Tensor("float32", ndim=2), 'R.Tensor(dtype="float32", ndim=2)'),
+        (lambda: R.Tensor((tir.Var("n", "int64"),)), "R.Tensor((n,))"),
+        (lambda: R.Tensor((5,), "int8", "llvm:0"), 'R.Tensor((5,), dtype="int8", vdevice="llvm:0")'),
+        (lambda: R.Tensor(), "R.Tensor"),
+        (lambda: R.Shape([2, 3]), "R.Shape([2, 3])"),
+        (lambda: R.Shape(ndim=2), "R.Shape(ndim=2)"),
+        (lambda: R.Tuple(R.Shape, R.Tensor((5,))), "R.Tuple(R.Shape, R.Tensor((5,)))"),
+        (lambda: R.Tuple([R.Object]), "R.Tuple(R.Object)"),
+        (lambda: R.Prim("int64"), 'R.Prim("int64")'),
+        (lambda: R.Prim(value=5), "R.Prim(value=T.int64(5))"),
+        (lambda: R.Callable((R.Object,), R.Object), "R.Callable((R.Object,), R.Object, True)"),
+        (lambda: R.Object(), "R.Object"),
+    ],
+)
+def test_types(written, text):
+    assert str(written()) == text
+
+
+def test_text_as_an_extent_waits_for_the_parser():
+    assert repr(R.Tensor(("n", 4), "float32")) == "R.Tensor(('n', 4), 'float32')"
+
+
+def test_operators_make_calls():
+    x = relax.Var("x", R.Tensor((5,), "float32"))
+    assert_structural_equal(R.nn.relu(R.add(x, x)), relax.op.nn.relu(relax.op.add(x, x)))
+    assert R.const(2.0, "float32").data.numpy() == np.float32(2)
+    assert R.prim_value(5).value.value == 5 and R.str("a").value == "a"
+    assert R.shape([2, 3]).values[1].value == 3 and len(R.tuple(x, x)) == 2
+    assert str(R.dtype("int8").value) == "int8" and R.ExternFunc("f").global_symbol == "f"
+
+
+def test_a_graph_of_such_types():
+    bb = relax.BlockBuilder()
+    with bb.function("main", [relax.Var("x", R.Tensor((5,), "float32"))]) as _:
+        bb.emit_func_output(relax.op.zeros((5,), "float32"))
+    x = np.ones(5, "float32")
+    machine = tilewright.VirtualMachine(tilewright.compile(bb.get()))
+    assert not machine["main"](x).numpy().any()

@@ -1,0 +1,46 @@
+// Operators that say where a value is, or when it is computed; of values they are the identity, for compiled
+// graphs run on one device.
+#include "tilewright/relax/op_util.h"
+#include "tilewright/relax/type_util.h"
+#include "tilewright/te/topi/elementwise.h"
+
+namespace tilewright::relax {
+namespace {
+
+struct DeviceAttrs {
+  std::string dst_vdevice;
+  static constexpr auto fields() {
+    return std::tuple{field<&DeviceAttrs::dst_vdevice>("dst_vdevice", "e.g. \"cpu:0\"")};
+  }
+};
+
+Type infer_moved(const Call& call, const DeviceAttrs& attrs) {
+  if (attrs.dst_vdevice.empty()) fail(call, "dst_vdevice is not given");
+  const TensorType data(tensor_arg(call, 0));
+  return with(data, [&](TensorTypeNode& moved) { moved.device = attrs.dst_vdevice; });
+}
+Type infer_hinted(const Call& call, const DeviceAttrs& attrs) {
+  if (attrs.dst_vdevice.empty()) fail(call, "dst_vdevice is not given");
+  return Type(tensor_arg(call, 0));
+}
+Type infer_same(const Call& call) { return type_of(call->args[0]); }
+
+te::Tensor lower(const LowerInput& in) { return topi::cast(in[0], in[0].dtype()); }
+te::Tensor lower_moved(const LowerInput& in, const DeviceAttrs&) { return lower(in); }
+
+constexpr OpInfo kOps[] = {
+    op<infer_moved, lower_moved, DeviceAttrs>(
+        "relax.to_vdevice", "data", "The input, on a device that is named.", FusePattern::kElementwise),
+    op<infer_hinted, lower_moved, DeviceAttrs>(
+        "relax.hint_on_device", "data", "The input, which is best computed on the device that is named.",
+        FusePattern::kElementwise),
+    op<infer_same, lower>("relax.builtin.stop_lift_params", "x",
+                          "The input; lift_transform_params leaves what depends on it where it is.",
+                          FusePattern::kElementwise),
+};
+
+}  // namespace
+
+extern constinit const OpTable device_info = op_table(kOps);
+
+}  // namespace tilewright::relax
