@@ -35,6 +35,18 @@ def test_text(executable):
     )
 
 
+def test_python_text(executable):
+    assert executable.as_python() == (
+        "ib = ExecBuilder()\n"
+        'with ib.function("main", num_inputs=2, param_names=["x", "y"]):\n'
+        '    ib.emit("check_tensor", args=[ib.r(0), "x", "float32", 2, ib.bind("n"), 7])\n'
+        '    ib.emit("check_tensor", args=[ib.r(1), "y", "float32", 1, 7])\n'
+        '    ib.emit("new_tensor", args=["float32", ib.int("n"), 7], dst=ib.r(2))\n'
+        '    ib.emit("call_kernel", args=["fused_add_relu", ib.r(0), ib.r(1), ib.r(2)])\n'
+        '    ib.emit("return", args=[ib.r(2)])\n'
+    )
+
+
 def test_stats(executable):
     assert executable.stats() == (
         "functions: 1\ninstructions: 5\nkernels and packed functions: 1\nconstants: 0\nbytes of constants: 0"

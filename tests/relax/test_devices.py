@@ -114,7 +114,7 @@ def test_a_registered_function_may_have_a_name_and_a_type():
         y = f(x)
         return y
 
-    assert 'R.call_dps_packed("f", (x,)' in named.script()
+    assert '"f", (x,), out_sinfo' in named.script()
     assert typed.ret_type.shape.values[0].value == 5
     assert_structural_equal(parse(typed.script()), typed)
 

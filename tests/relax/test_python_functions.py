@@ -100,6 +100,10 @@ def test_a_plain_module_keeps_its_python_functions():
             return x
 
     assert list(Plain.pyfuncs) == ["helper"] == list(Plain.clone().pyfuncs)
+    assert list(Plain.with_attr("a", 1).pyfuncs) == ["helper"]
+    legal = tw.relax.transform.legalize_ops()(tw.relax.transform.to_non_dataflow()(Plain))
+    bound = tw.relax.transform.BindParams("main", {"x": np.ones(5, "float32")})(legal)
+    assert list(bound.pyfuncs) == ["helper"]
     assert [var.name_hint for var in Plain.get_global_vars()] == ["main"]
 
 

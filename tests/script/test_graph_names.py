@@ -22,7 +22,7 @@ from tilewright.script import relax as R
         (lambda: R.Tuple(R.Shape, R.Tensor((5,))), "R.Tuple(R.Shape, R.Tensor((5,)))"),
         (lambda: R.Tuple([R.Object]), "R.Tuple(R.Object)"),
         (lambda: R.Prim("int64"), 'R.Prim("int64")'),
-        (lambda: R.Prim(value=5), "R.Prim(value=T.int64(5))"),
+        (lambda: R.Prim(value=5), "R.Prim(value=5)"),
         (lambda: R.Callable((R.Object,), R.Object), "R.Callable((R.Object,), R.Object, True)"),
         (lambda: R.Object(), "R.Object"),
     ],

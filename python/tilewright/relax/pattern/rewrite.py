@@ -2,7 +2,7 @@
 
 from ...errors import UserError
 from ...ir._nodes import classes
-from ..analysis import remove_all_unused
+from ..analysis import post_order_visit, remove_all_unused
 from ..expr_functor import PyExprMutator
 from .context import PatternContext
 from .nodes import Match, Pattern
@@ -44,6 +44,17 @@ def rewrite_call(pattern: Pattern, rewriter, func):
     return func if changed.same_as(func) else remove_all_unused(changed)
 
 
+def _calls_in_several(values) -> list:
+    """The calls that are inside of more than one of the values."""
+    counts: dict = {}
+    for value in values:
+        found: dict = {}
+        post_order_visit(value, lambda expr, found=found: found.setdefault(expr))
+        for expr in found:
+            counts[expr] = counts.get(expr, 0) + 1
+    return [expr for expr, count in counts.items() if count > 1 and isinstance(expr, _Call)]
+
+
 class _Replacer(PyExprMutator):
     """Puts other values for variables, in the first dataflow block where the context matches."""
 
@@ -51,6 +62,7 @@ class _Replacer(PyExprMutator):
         super().__init__()
         self.context, self.rewriter, self.count = context, rewriter, 0
         self.replaced: dict = {}  # id of a variable -> its new value
+        self.shared: dict = {}  # call in several new values -> the variable that it is bound to, once it is
 
     def visit_dataflow_block_(self, block):
         found = self.context.match_dfb(block) if self.count == 0 else None
@@ -60,9 +72,17 @@ class _Replacer(PyExprMutator):
         replaced = self.rewriter(found, values)
         self.count += bool(replaced)
         self.replaced = {id(var): value for var, value in replaced.items()}
+        self.shared = dict.fromkeys(_calls_in_several(replaced.values()))
         result = super().visit_dataflow_block_(block)
-        self.replaced = {}
+        self.replaced, self.shared = {}, {}
         return result
+
+    def visit_expr(self, expr):
+        if not isinstance(expr, _Call) or expr not in self.shared:
+            return super().visit_expr(expr)
+        if self.shared[expr] is None:
+            self.shared[expr] = self.builder_.emit(super().visit_expr(expr))
+        return self.shared[expr]
 
     def visit_var_binding_(self, binding):
         value = self.replaced.get(id(binding.var))
