@@ -36,6 +36,17 @@ def test_a_moved_tensor_says_where_it_is():
     assert moved.type.device == "llvm:1"
 
 
+def test_a_device_of_python_in_a_script():
+    device = tilewright.cpu(1)
+
+    @R.function
+    def main(x: R.Tensor((5,), "float32")):
+        y = R.hint_on_device(x, device)
+        return y
+
+    assert 'dst_vdevice="cpu:1"' in main.script()
+
+
 def test_python_spells_devices_as_devices_and_names():
     x = relax.Var("x", relax.TensorType((5,), "float32"))
     assert relax.op.to_vdevice(x, "llvm:1").attrs == {"dst_vdevice": "llvm:1"}
@@ -146,3 +157,18 @@ def test_a_closure_without_arguments_is_the_function():
     assert_structural_equal(parse(M.script()), M)
     ones = np.ones(2, "float32")
     assert (tilewright.VirtualMachine(tilewright.compile(M))["main"](ones).numpy() == 2).all()
+
+
+def test_masked_fill_is_a_choice():
+    @R.function
+    def main(x: R.Tensor((2, 3), "float32"), m: R.Tensor((2, 3), "bool")):
+        y = R.masked_fill(x, m, 0.5)
+        return y
+
+    bb = relax.BlockBuilder()
+    with bb.function("main", list(main.params)):
+        bb.emit_func_output(bb.emit(relax.op.masked_fill(main.params[0], main.params[1], 0.5)))
+    x, m = np.random.rand(2, 3).astype("float32"), np.array([[True, False, True], [False, True, False]])
+    for module in (tilewright.IRModule({"main": main}), bb.get()):
+        machine = tilewright.VirtualMachine(tilewright.compile(module))
+        np.testing.assert_array_equal(machine["main"](x, m).numpy(), np.where(m, np.float32(0.5), x))

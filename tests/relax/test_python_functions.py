@@ -101,6 +101,8 @@ def test_a_plain_module_keeps_its_python_functions():
 
     assert list(Plain.pyfuncs) == ["helper"] == list(Plain.clone().pyfuncs)
     assert list(Plain.with_attr("a", 1).pyfuncs) == ["helper"]
+    both = Plain.with_attrs({"a": 1, "b": 2})
+    assert both.get_attr("a") == 1 and both.without_attr("a").get_attr("a") is None
     legal = tw.relax.transform.legalize_ops()(tw.relax.transform.to_non_dataflow()(Plain))
     bound = tw.relax.transform.BindParams("main", {"x": np.ones(5, "float32")})(legal)
     assert list(bound.pyfuncs) == ["helper"]

@@ -34,6 +34,7 @@ Value script_value(nb::handle value) {
       map.items.emplace_back(script_value(key), script_value(item));
     return map;
   }
+  if (nb::isinstance<runtime::Device>(value)) return Value(nb::cast<runtime::Device>(value).str());
   return Value(from_python(value));
 }
 

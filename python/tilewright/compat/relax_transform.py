@@ -7,6 +7,7 @@ from tilewright.errors import UserError
 from tilewright.relax import transform
 from tilewright.transform import Sequential
 
+from .backend_patterns import FusionPattern
 from .transform import ModulePass, dataflowblock_pass, function_pass
 
 
@@ -245,6 +246,7 @@ NAMES = {
     "FuseTIR": transform.fuse_tir,
     "AnnotateTIROpPattern": transform.annotate_tir_op_pattern,
     "FunctionPass": ModulePass,
+    "FusionPattern": FusionPattern,
     "DataflowBlockPass": ModulePass,
 }
 

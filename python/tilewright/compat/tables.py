@@ -7,6 +7,7 @@ from . import (
     access_path,
     analysis,
     arith,
+    backend_patterns,
     classes,
     errors,
     graphs,
@@ -46,6 +47,7 @@ from .faces import (
     tvm_names,
 )
 from .ir_builder import ir as builder_ir
+from .ir_builder import relax as builder_relax
 from .ir_builder import tir as builder_tir
 from .testing import schedule
 
@@ -122,6 +124,9 @@ MODULES = {
     "tvm.relax.dpl.pattern": graphs.pattern_names,
     "tvm.relax.dpl.rewrite": graphs.pattern_names,
     "tvm.relax.dpl.context": graphs.pattern_names,
+    "tvm.relax.backend": lambda: backend_patterns.REGISTRY,
+    "tvm.relax.backend.patterns": lambda: backend_patterns.PATTERNS,
+    "tvm.relax.backend.pattern_registry": lambda: backend_patterns.REGISTRY,
     "tvm.relax.expr_functor": lambda: graphs.EXPR_FUNCTOR,
     "tvm.relax.op": lambda: {**public_names(relax.op), **training.OP_NAMES},
     "tvm.relax.op.grad": lambda: vars(relax.op.grad),
@@ -160,6 +165,7 @@ MODULES = {
     "tvm.script.ir_builder": lambda: {"IRBuilder": builder.IRBuilder},
     "tvm.script.ir_builder.base": lambda: {"IRBuilder": builder.IRBuilder},
     "tvm.script.ir_builder.ir": lambda: builder_ir.NAMES,
+    "tvm.script.ir_builder.relax": lambda: builder_relax.NAMES,
     "tvm.script.ir_builder.tir": lambda: builder_tir.NAMES,
     "tvm.script.highlight": lambda: {"cprint": printing.cprint},
     "tvm.testing": lambda: testing.NAMES,

@@ -110,10 +110,25 @@ class IRModule:
         for name, func in items.items():
             self[name] = func
 
+    def get_attr(self, key: str):
+        """Attribute `key`, or None."""
+        return self.attrs.get(key)
+
     def with_attr(self, key: str, value) -> "IRModule":
         """A copy with attribute `key` set to `value`."""
+        return self.with_attrs({key: value})
+
+    def with_attrs(self, attrs: dict) -> "IRModule":
+        """A copy with these attributes set."""
+        return self._with_only({**self.attrs, **attrs})
+
+    def without_attr(self, key: str) -> "IRModule":
+        """A copy without attribute `key`."""
+        return self._with_only({name: value for name, value in self.attrs.items() if name != key})
+
+    def _with_only(self, attrs: dict) -> "IRModule":
         copy = self.clone()
-        copy._node = self._node.replace(attrs={**self.attrs, key: value})
+        copy._node = self._node.replace(attrs=attrs)
         return copy
 
     def clone(self) -> "IRModule":

@@ -82,6 +82,14 @@ def make_closure(func, args):
     return _core.relax_call_op("relax.make_closure", [func, _tuple(args)], {})
 
 
+def masked_fill(x, mask, value):
+    """The tensor with `value`, a number, where `mask` is true: where(mask, full_like(x, value), x)."""
+    from .expr import _operand
+
+    fill = _core.relax_call_op("relax.full_like", [x, _operand(value, x)], {})
+    return _core.relax_call_op("relax.where", [mask, fill, x], {})
+
+
 def _device_name(device) -> str:
     """The name of a device, "cpu:0": of a device, of its name, or of what I.vdevice gave."""
     if isinstance(device, dict):
@@ -130,6 +138,7 @@ NAMES = {
     "hint_on_device": hint_on_device,
     "invoke_pure_closure": invoke_closure,
     "make_closure": make_closure,
+    "masked_fill": masked_fill,
     "print": print,
     "to_vdevice": to_vdevice,
 }

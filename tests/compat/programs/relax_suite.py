@@ -403,6 +403,48 @@ def test_passes_say_what_they_are():
     assert relax.transform.FoldConstant().info.name == "fold_constant"
 
 
+def test_patterns_of_libraries():
+    from tvm.relax.backend import get_patterns_with_prefix, register_patterns
+    from tvm.relax.backend.patterns import (
+        make_conv2d_pattern,
+        make_matmul_pattern,
+        make_residual_block_pattern,
+    )
+
+    pattern, annotations = make_matmul_pattern(
+        with_bias=True, activation="relax.nn.relu", transposed_rhs=True
+    )
+    register_patterns([("mine.matmul", pattern, annotations), ("mine.conv2d", *make_conv2d_pattern())])
+    assert [row.name for row in get_patterns_with_prefix("mine")] == ["mine.conv2d", "mine.matmul"]
+    block, _ = make_residual_block_pattern(make_conv2d_pattern(), activation="relax.nn.relu")
+    assert isinstance(block, CallPattern)
+
+    @I.ir_module
+    class M:
+        @R.function
+        def main(
+            x: R.Tensor((2, 3), "float32"), w: R.Tensor((5, 3), "float32"), b: R.Tensor((5,), "float32")
+        ):
+            with R.dataflow():
+                lv = R.permute_dims(w)
+                lv1 = R.matmul(x, lv)
+                lv2 = R.add(lv1, b)
+                gv = R.nn.relu(lv2)
+                R.output(gv)
+            return gv
+
+    rows = [
+        *get_patterns_with_prefix("mine"),
+        relax.transform.FusionPattern("other.add", is_op("relax.add")(wildcard(), wildcard())),
+    ]
+    fused = relax.transform.FuseOpsByPattern(rows)(M)
+    names = [func.attrs["Composite"] for func in fused.functions.values() if "Composite" in func.attrs]
+    assert names == ["mine.matmul"]
+    x, w, b = (np.random.rand(*shape).astype("float32") for shape in ((2, 3), (5, 3), (5,)))
+    machine = relax.VirtualMachine(relax.build(fused, "llvm"), tvm.cpu())
+    np.testing.assert_allclose(machine["main"](x, w, b).numpy(), x @ w.T + b, rtol=1e-5)
+
+
 def test_questions_about_types():
     m, n = tir.Var("m", "int64"), tir.Var("n", "int64")
     known, unknown = rx.TensorStructInfo([m, n], "float32"), rx.TensorStructInfo(dtype="float32", ndim=2)

@@ -197,6 +197,21 @@ Value device(Parser& parser, Args& args) {
   return runtime::Device{static_cast<int32_t>(kind), static_cast<int32_t>(number)}.str();
 }
 
+// R.masked_fill(x, mask, value): R.where(mask, R.full_like(x, value), x)
+Value masked_fill(Parser& parser, Args& args) {
+  const Arg& data = args.need(0, "x");
+  const Arg& mask = args.need(1, "mask");
+  const Arg& value = args.need(2, "value");
+  args.done();
+  ir::Expr tensor = to_leaf(parser, to_graph(parser, data.value, data.place), data.place);
+  ir::Expr where = to_leaf(parser, to_graph(parser, mask.value, mask.place), mask.place);
+  ir::Expr fill = value.value.ref<ir::RelaxExprNode>();
+  if (!fill) fill = constant_of(parser, value.value, relax::dtype_of(tensor), value.place);
+  relax::Call full = make_call(parser, "full_like", {tensor, fill}, AttrMap(), {}, args.span);
+  return make_call(parser, "where", {where, to_leaf(parser, full, args.place), tensor}, AttrMap(), {},
+                   args.span);
+}
+
 // R.match_cast outside an assignment has nothing to name
 Value match_cast(Parser& parser, Args& args) {
   const Arg& value = args.need(0, "value");
@@ -302,6 +317,7 @@ std::optional<Value> call_graph_special(Parser& parser, std::string_view name, A
   if (name == "extern" || name == "ExternFunc") return extern_func(parser, args);
   if (name == "to_vdevice" || name == "hint_on_device") return on_device(parser, args, name);
   if (name == "device") return device(parser, args);
+  if (name == "masked_fill") return masked_fill(parser, args);
   for (std::string_view plain : {"const", "tuple", "shape", "str", "dtype", "prim_value"}) {
     if (name == plain) return literal(parser, name, args);
   }

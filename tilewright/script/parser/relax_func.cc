@@ -66,6 +66,10 @@ relax::AnyVar emit(Parser& parser, std::string_view name, const ir::Expr& value,
 
 relax::AnyVar emit_match_cast(Parser& parser, std::string_view name, const ir::Expr& value,
                               const ir::Type& pattern, Place place) {
+  const ir::Type found = relax::type_of(value);
+  if (found && relax::is_subtype(found, pattern) == relax::Answer::kNo)
+    throw UserError(parser.span(place), "R.match_cast: {} can never be {}", relax::type_text(found),
+                    relax::type_text(pattern));
   std::vector<const tir::VarNode*> dims;
   relax::collect_defined_dims(pattern, &dims);
   parser.graph->known_dims.insert(dims.begin(), dims.end());

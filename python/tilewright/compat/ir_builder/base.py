@@ -3,9 +3,11 @@
 from tilewright import _core, tir
 from tilewright._stack import ContextStack
 from tilewright.errors import UserError
+from tilewright.ir._nodes import classes
 from tilewright.ir.module import unwrapped, wrapped
 
 _open = ContextStack()
+_GraphVar = classes["relax.Var"]
 
 
 class Frame:
@@ -85,7 +87,7 @@ class IRBuilder:
     @staticmethod
     def name(name: str, value):
         """`value`, which is printed as `name` in what the builder gives."""
-        if isinstance(value, (tir.Var, tir.Buffer, tir.IterVar)):
+        if isinstance(value, (tir.Var, tir.Buffer, tir.IterVar, _GraphVar)):
             IRBuilder.current().names[value] = name
         return value
 
@@ -139,8 +141,8 @@ def renamed(node, names: dict):
             if not _same(old, new):
                 changes[field] = new
         name = next((name for other, name in names.items() if other.same_as(value)), None)
-        if name is not None and isinstance(value, (tir.Var, tir.Buffer)):
-            changes["name_hint" if isinstance(value, tir.Var) else "name"] = name
+        if name is not None and isinstance(value, (tir.Var, tir.Buffer, _GraphVar)):
+            changes["name" if isinstance(value, tir.Buffer) else "name_hint"] = name
         return value.replace(**changes) if changes else value
 
     if not names:
