@@ -121,3 +121,15 @@ def test_a_difference_in_a_module_names_the_function():
         assert_structural_equal(tilewright.IRModule({"f": ones}), tilewright.IRModule({"f": twos}))
     first = 'the programs differ at functions["f"].body.body.value.value: 1 against 2'
     assert str(caught.value).splitlines()[0] == first
+
+
+def test_attributes_are_the_same_from_python_and_from_scripts():
+    @T.prim_func(private=True)
+    def marked(A: T.Buffer((5,), "float32")):
+        T.func_attr({"number": 1, "numbers": [1, 2], "nested": {"n": 3}})
+        for i in range(5):
+            A[i] = T.float32(1)
+
+    attrs = {"number": 1, "numbers": [1, 2], "nested": {"n": 3}}
+    assert_structural_equal(ones.with_attr(attrs), marked)
+    assert_structural_equal(ones.replace(attrs=attrs), marked)

@@ -122,7 +122,7 @@ ir::AttrMap attrs_from_python(nb::handle dict) {
   if (!PyDict_Check(dict.ptr()))
     throw UserError("attributes must be a dict, but are a {}", Py_TYPE(dict.ptr())->tp_name);
   for (auto [key, value] : nb::borrow<nb::dict>(dict))
-    attrs.set(nb::cast<std::string>(key), from_python(value));
+    attrs.set(nb::cast<std::string>(key), from_python(value, kInt64));  // as scripts read them
   return attrs;
 }
 

@@ -169,7 +169,7 @@ void bind_modules(nb::module_& m) {
   m.def(
       "function_with_attr",
       [](const ir::BaseFunc& func, const std::string& key, nb::handle value) {
-        return ir::with_attr(func, key, from_python(value));
+        return ir::with_attr(func, key, from_python(value, kInt64));
       },
       nb::arg("func"), nb::arg("key"), nb::arg("value").none());
   m.def("parse_target", [](const std::string& text) { return ir::parse_target(text); });
