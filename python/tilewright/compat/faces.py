@@ -143,6 +143,7 @@ def relax_names() -> dict:
         **graphs.node_names(),
         **relax_build.NAMES,
         "VirtualMachine": graphs.VirtualMachine,
+        "DataflowBlockRewrite": relax.binding_rewrite.DataflowBlockRewrite,
         "convert_to_expr": relax._op_call._value,
         "BasePyModule": relax.BasePyModule,
         "VMInstrumentReturnKind": runtime.VMInstrumentReturnKind,

@@ -4,6 +4,7 @@ import tilewright as tw
 from tilewright import _core, relax
 from tilewright.ir import structural_equal, structural_hash
 from tilewright.ir._nodes import classes
+from tilewright.relax._op_call import _value as scalar_value
 from tilewright.runtime import vm
 
 _SeqExpr = classes["relax.SeqExpr"]
@@ -137,6 +138,16 @@ def _match_cast(var, value, struct_info, span=None):
     return classes["relax.MatchCast"](value=value, pattern=struct_info, var=var)
 
 
+def _shape_expr(values, span=None):
+    """relax.ShapeExpr with the arguments of TVM's constructor: numbers are int64."""
+    return _core.relax_shape(list(values))
+
+
+def _prim_value(value, span=None):
+    """relax.PrimValue with the arguments of TVM's constructor: whole numbers are int64."""
+    return scalar_value(value)
+
+
 def _extern_func(global_symbol: str, struct_info=None, span=None):
     """relax.ExternFunc with the arguments of TVM's constructor."""
     return classes["relax.ExternFunc"](global_symbol=global_symbol, type=struct_info)
@@ -237,6 +248,8 @@ def node_names() -> dict:
         "Function": with_constructor(classes["relax.Function"], _function),
         "If": with_constructor(classes["relax.If"], _if),
         "MatchCast": with_constructor(classes["relax.MatchCast"], _match_cast),
+        "ShapeExpr": with_constructor(classes["relax.ShapeExpr"], _shape_expr),
+        "PrimValue": with_constructor(classes["relax.PrimValue"], _prim_value),
         "ExternFunc": with_constructor(classes["relax.ExternFunc"], _extern_func),
         "TensorStructInfo": with_constructor(relax.TensorType, _tensor_type),
         "TensorType": with_constructor(relax.TensorType, _tensor_type),

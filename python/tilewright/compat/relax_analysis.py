@@ -8,7 +8,7 @@ from tilewright.ir._nodes import classes
 _Function, _GlobalVar = classes["relax.Function"], classes["ir.GlobalVar"]
 
 
-class BaseCheckResult(enum.IntEnum):
+class BaseCheckResult(enum.Enum):
     """Whether a type is one of another: never, after a check when it runs, or always."""
 
     FAIL_L0 = 0

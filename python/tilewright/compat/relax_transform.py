@@ -73,6 +73,11 @@ def FuseOps(fuse_opt_level: int = -1):
     return transform.fuse_ops(**({"max_size": 1} if fuse_opt_level == 0 else {}))
 
 
+def FuseTIR():
+    """Functions of FuseOps are loop programs; those that were fused, and nothing else uses, are gone."""
+    return Sequential([transform.fuse_tir(), transform.dead_code_elimination()])
+
+
 def TopologicalSort(order: str = "depth-first", direction: str = "from-inputs"):
     """Bindings of dataflow blocks stand in another order."""
     return transform.topological_sort(order=order, direction=direction)
@@ -232,6 +237,7 @@ NAMES = {
         ConvertLayout,
         FuseTransposeMatmul,
         FuseOps,
+        FuseTIR,
         TopologicalSort,
         AlterOpImpl,
         CallTIRRewrite,
@@ -243,7 +249,6 @@ NAMES = {
 } | {
     "function_pass": function_pass,
     "dataflowblock_pass": dataflowblock_pass,
-    "FuseTIR": transform.fuse_tir,
     "AnnotateTIROpPattern": transform.annotate_tir_op_pattern,
     "FunctionPass": ModulePass,
     "FusionPattern": FusionPattern,

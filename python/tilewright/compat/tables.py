@@ -124,6 +124,7 @@ MODULES = {
     "tvm.relax.dpl.pattern": graphs.pattern_names,
     "tvm.relax.dpl.rewrite": graphs.pattern_names,
     "tvm.relax.dpl.context": graphs.pattern_names,
+    "tvm.relax.binding_rewrite": lambda: public_names(relax.binding_rewrite),
     "tvm.relax.backend": lambda: backend_patterns.REGISTRY,
     "tvm.relax.backend.patterns": lambda: backend_patterns.PATTERNS,
     "tvm.relax.backend.pattern_registry": lambda: backend_patterns.REGISTRY,

@@ -6,7 +6,7 @@ from ..build import build_graph as build
 from ..ir._nodes import classes
 from ..runtime.vm import Executable, VirtualMachine
 from ..script import to_script
-from . import analysis, expr_functor, op, pattern, training, transform
+from . import analysis, binding_rewrite, expr_functor, op, pattern, training, transform
 from .block_builder import BlockBuilder
 from .expr import const
 from .expr_functor import PyExprMutator, PyExprVisitor
@@ -61,6 +61,7 @@ __all__ = [
     "PyExprVisitor",
     "VirtualMachine",
     "analysis",
+    "binding_rewrite",
     "build",
     "const",
     "expr_functor",

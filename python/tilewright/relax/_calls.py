@@ -82,6 +82,17 @@ def make_closure(func, args):
     return _core.relax_call_op("relax.make_closure", [func, _tuple(args)], {})
 
 
+def arange(start, end=None, step=1, dtype: str | None = None):
+    """start, start + step, ... before end; arange(5) is arange(0, 5).
+
+    dtype  default int64, float32 if a number is a float
+    """
+    start, end = (0, start) if end is None else (start, end)
+    is_float = any(isinstance(each, float) for each in (start, end, step))
+    attrs = {"dtype": dtype or "float32"} if dtype or is_float else {}
+    return _core.relax_call_op("relax.arange", [_value(each) for each in (start, end, step)], attrs)
+
+
 def masked_fill(x, mask, value):
     """The tensor with `value`, a number, where `mask` is true: where(mask, full_like(x, value), x)."""
     from .expr import _operand
@@ -129,6 +140,7 @@ def assert_op(condition, format_args=None, format: str = ""):
 
 
 NAMES = {
+    "arange": arange,
     "assert_op": assert_op,
     "call_dps_packed": call_dps_packed,
     "call_pure_packed": call_pure_packed,

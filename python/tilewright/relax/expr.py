@@ -6,15 +6,18 @@ from ..ir._nodes import classes, methods_for
 _TensorType, _TupleType = classes["relax.TensorType"], classes["ir.TupleType"]
 
 
+_DEFAULT_DTYPES = {float: "float32", int: "int32"}
+
+
 def const(value, dtype: str | None = None):
     """A constant with the elements of `value`: a number, a numpy array or a tensor.
 
-    dtype  default: float32 for a Python float, else what numpy makes of `value`
+    dtype  default: float32 for a Python float, int32 for an int, else what numpy makes of `value`
     """
     import numpy
 
     if isinstance(value, int | float | bool | list | numpy.generic) or dtype is not None:
-        value = numpy.array(value, dtype=dtype or ("float32" if isinstance(value, float) else None))
+        value = numpy.array(value, dtype=dtype or _DEFAULT_DTYPES.get(type(value)))
     return _core.relax_constant(value)
 
 

@@ -321,7 +321,16 @@ def test_convert_layout():
     ops = [binding.value.op.name for binding in converted["main"].body.blocks[0].bindings]
     assert ops == ["relax.permute_dims"] * 2 + ["relax.nn.conv2d", "relax.nn.relu", "relax.permute_dims"]
     conv = converted["main"].body.blocks[0].bindings[2].value
-    assert (conv.attrs.data_layout, conv.attrs.kernel_layout) == ("NHWC", "OHWI")
+    assert (conv.attrs.data_layout, conv.attrs.kernel_layout, conv.attrs.out_layout) == (
+        "NHWC",
+        "OHWI",
+        "NHWC",
+    )
+    x, w = np.random.rand(2, 3, 28, 28).astype("float32"), np.random.rand(4, 3, 3, 3).astype("float32")
+    results = [
+        relax.VirtualMachine(relax.build(m, "llvm"), tvm.cpu())["main"](x, w) for m in (Input, converted)
+    ]
+    np.testing.assert_allclose(results[0].numpy(), results[1].numpy(), rtol=1e-4)
 
 
 def test_pure_functions_that_say_so():

@@ -74,7 +74,7 @@ Work work_of(const Function& func, int64_t lanes) {
 
 class Converter {
  public:
-  explicit Converter(std::string kernel_layout) : kernel_layout_(std::move(kernel_layout)) {}
+  explicit Converter(const Options& options) : options_(options) {}
 
   Function run(const Function& func) {
     const auto* body = func->body.as<SeqExprNode>();
@@ -125,8 +125,9 @@ class Converter {
     if (!weight) return false;
     AttrMap attrs = call->attrs;
     attrs.set("data_layout", tir::string_imm("NHWC"));
-    attrs.set("kernel_layout", tir::string_imm(kernel_layout_));
-    const Expr kernel = permuted(call->args[1], kernel_layout_ == "HWIO" ? kToHwio : kToLast);
+    attrs.set("kernel_layout", tir::string_imm(options_.kernel_layout));
+    if (options_.always) attrs.set("out_layout", tir::string_imm("NHWC"));  // all layouts are written
+    const Expr kernel = permuted(call->args[1], options_.kernel_layout == "HWIO" ? kToHwio : kToLast);
     bind(var, call_op(op_name(call), {last(call->args[0]), kernel}, attrs, call->span));
     return true;
   }
@@ -239,7 +240,7 @@ class Converter {
     return var;
   }
 
-  std::string kernel_layout_;
+  const Options& options_;
   bool is_dataflow_ = false;
   std::vector<Binding> bindings_;
   std::unordered_map<const Object*, AnyVar> twins_;
@@ -253,7 +254,7 @@ IRModule run(const IRModule& module, const Options& options, PassContext&) {
   return map_functions<FunctionNode>(module, [&](const Function& func) {
     const Work work = work_of(func, options.lanes);
     if (!options.always && work.channels_first <= work.channels_last * kMinGain) return func;
-    return BlockBuilder(module).normalize_function(Converter(options.kernel_layout).run(func));
+    return BlockBuilder(module).normalize_function(Converter(options).run(func));
   });
 }
 

@@ -212,6 +212,34 @@ Value masked_fill(Parser& parser, Args& args) {
                    args.span);
 }
 
+// R.arange(5), R.arange(0, n, 2, dtype="int32"); without a dtype int64, or float32 if a number is a float
+Value arange(Parser& parser, Args& args) {
+  const Arg& start = args.need(0, "start");
+  const Arg* end = args.find(1, "end");
+  const Arg* step = args.find(2, "step");
+  const Arg* dtype = args.find(3, "dtype");
+  args.done();
+  auto scalar = [&](const Value& value, Place place) {
+    return to_leaf(parser, to_graph(parser, value, place), place);
+  };
+  const bool has_end = end && !end->value.is_none();
+  std::vector<ir::Expr> operands;
+  if (!has_end) operands.push_back(scalar(int64_t{0}, args.place));
+  operands.push_back(scalar(start.value, start.place));
+  if (has_end) operands.push_back(scalar(end->value, end->place));
+  operands.push_back(step ? scalar(step->value, step->place) : scalar(int64_t{1}, args.place));
+  AttrMap attrs;
+  if (dtype && !dtype->value.is_none()) {
+    attrs.set("dtype", string_imm(parser.to_data_type(dtype->value, dtype->place).str()));
+  } else if (std::any_of(operands.begin(), operands.end(), [](const ir::Expr& operand) {
+               const auto* type = relax::type_of(operand).as<ir::PrimTypeNode>();
+               return type && type->dtype.is_float();
+             })) {
+    attrs.set("dtype", string_imm("float32"));
+  }
+  return make_call(parser, "arange", std::move(operands), std::move(attrs), {}, args.span);
+}
+
 // R.match_cast outside an assignment has nothing to name
 Value match_cast(Parser& parser, Args& args) {
   const Arg& value = args.need(0, "value");
@@ -316,6 +344,7 @@ std::optional<Value> call_graph_special(Parser& parser, std::string_view name, A
   if (name == "assert_op") return assert_op(parser, args);
   if (name == "extern" || name == "ExternFunc") return extern_func(parser, args);
   if (name == "to_vdevice" || name == "hint_on_device") return on_device(parser, args, name);
+  if (name == "arange") return arange(parser, args);
   if (name == "device") return device(parser, args);
   if (name == "masked_fill") return masked_fill(parser, args);
   for (std::string_view plain : {"const", "tuple", "shape", "str", "dtype", "prim_value"}) {

@@ -1,4 +1,4 @@
-"""Where values are: to_vdevice, hint_on_device, and what keeps work where it is."""
+"""Calls in scripts that are more than an operator with its arguments: devices, registered functions, closures, ranges."""
 
 import numpy as np
 
@@ -172,3 +172,31 @@ def test_masked_fill_is_a_choice():
     for module in (tilewright.IRModule({"main": main}), bb.get()):
         machine = tilewright.VirtualMachine(tilewright.compile(module))
         np.testing.assert_array_equal(machine["main"](x, m).numpy(), np.where(m, np.float32(0.5), x))
+
+
+def test_ranges_in_all_forms():
+    @R.function
+    def main(x: R.Tensor(("n",), "float32")):
+        n = T.int64()
+        a = R.arange(5)
+        b = R.arange(1, n)
+        c = R.arange(0, 5, 2, dtype="int32")
+        d = R.arange(2.5)
+        return (a, b, c, d)
+
+    bb = relax.BlockBuilder()
+    n = main.params[0].type.shape.values[0]
+    with bb.function("main", list(main.params)):
+        calls = [
+            relax.op.arange(5),
+            relax.op.arange(1, n),
+            relax.op.arange(0, 5, 2, "int32"),
+            relax.op.arange(2.5),
+        ]
+        bb.emit_func_output([bb.emit(call) for call in calls])
+    expected = [np.arange(5), np.arange(1, 3), np.arange(0, 5, 2, "int32"), np.arange(2.5, dtype="float32")]
+    for module in (tilewright.IRModule({"main": main}), bb.get()):
+        results = tilewright.VirtualMachine(tilewright.compile(module))["main"](np.ones(3, "float32"))
+        for result, numbers in zip(results, expected, strict=True):
+            np.testing.assert_array_equal(result.numpy(), numbers)
+            assert result.numpy().dtype == numbers.dtype
