@@ -19,10 +19,11 @@ class DataflowBlockRewrite:
     dfb      a dataflow block of root_fn
     root_fn  a graph function
     Raises   UserError if the block is not one of the function's
-    >>> rewrite = relax.binding_rewrite.DataflowBlockRewrite(func.body.blocks[0], func)
-    >>> rewrite.replace_all_uses(old, new)
-    >>> rewrite.remove_unused(old)
-    >>> changed = rewrite.mutated_root_fn()
+
+        rewrite = DataflowBlockRewrite(func.body.blocks[0], func)
+        rewrite.replace_all_uses(old, new)
+        rewrite.remove_unused(old)
+        changed = rewrite.mutated_root_fn()
     """
 
     def __init__(self, dfb, root_fn):
