@@ -200,3 +200,21 @@ def test_ranges_in_all_forms():
         for result, numbers in zip(results, expected, strict=True):
             np.testing.assert_array_equal(result.numpy(), numbers)
             assert result.numpy().dtype == numbers.dtype
+
+
+def test_one_value_everywhere():
+    x = relax.Var("x", relax.TensorType((2, 3), "float32"))
+    bb = relax.BlockBuilder()
+    with bb.function("main", [x]):
+        calls = [
+            relax.op.full((2, 3), 1.5, "float16"),
+            relax.op.full([5], relax.const(2)),
+            relax.op.full_like(x, 3),
+            relax.op.full_like(x, relax.const(4.0), "int32"),
+        ]
+        bb.emit_func_output([bb.emit(call) for call in calls])
+    results = tilewright.VirtualMachine(tilewright.compile(bb.get()))["main"](np.ones((2, 3), "float32"))
+    expected = [np.full((2, 3), 1.5, "float16"), np.full(5, 2, "int32"), np.full((2, 3), 3, "float32")]
+    for result, numbers in zip(results, [*expected, np.full((2, 3), 4, "int32")], strict=True):
+        np.testing.assert_array_equal(result.numpy(), numbers)
+        assert result.numpy().dtype == numbers.dtype

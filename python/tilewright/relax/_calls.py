@@ -3,6 +3,7 @@
 from .. import _core
 from ..ir._nodes import classes
 from ._op_call import _value
+from .expr import _operand, const
 
 _Call, _Tuple, _ExternFunc = classes["relax.Call"], classes["relax.Tuple"], classes["relax.ExternFunc"]
 _TupleType, _RelaxExpr = classes["ir.TupleType"], classes["RelaxExpr"]
@@ -93,12 +94,28 @@ def arange(start, end=None, step=1, dtype: str | None = None):
     return _core.relax_call_op("relax.arange", [_value(each) for each in (start, end, step)], attrs)
 
 
+def full(shape, fill_value, dtype: str | None = None):
+    """A tensor with one value everywhere: a number, or a graph value without dimensions.
+
+    dtype  default that of the value
+    """
+    value = const(fill_value, dtype) if isinstance(fill_value, int | float | bool) else fill_value
+    return _core.relax_call_op("relax.full", [_value(shape), value], {"dtype": dtype} if dtype else {})
+
+
+def full_like(x, fill_value, dtype: str | None = None):
+    """A tensor in the shape of `x` with one value everywhere: a number, or a graph value without dimensions.
+
+    dtype  default that of x
+    """
+    return _core.relax_call_op(
+        "relax.full_like", [x, _operand(fill_value, x)], {"dtype": dtype} if dtype else {}
+    )
+
+
 def masked_fill(x, mask, value):
     """The tensor with `value`, a number, where `mask` is true: where(mask, full_like(x, value), x)."""
-    from .expr import _operand
-
-    fill = _core.relax_call_op("relax.full_like", [x, _operand(value, x)], {})
-    return _core.relax_call_op("relax.where", [mask, fill, x], {})
+    return _core.relax_call_op("relax.where", [mask, full_like(x, value), x], {})
 
 
 def _device_name(device) -> str:
@@ -147,6 +164,8 @@ NAMES = {
     "call_tir": call_tir,
     "call_tir_inplace": call_tir_inplace,
     "invoke_closure": invoke_closure,
+    "full": full,
+    "full_like": full_like,
     "hint_on_device": hint_on_device,
     "invoke_pure_closure": invoke_closure,
     "make_closure": make_closure,
