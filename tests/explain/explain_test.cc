@@ -95,13 +95,13 @@ TEST(Explain, AKernelOfOneThread) {
   peaks.levels = {{"memory", INT64_MAX, 1e18}};
   const KernelReport report = report_of(R"(
 @T.prim_func
-def main(A: T.Buffer((100000,), "float32"), B: T.Buffer((1,), "float32")):
+def main(A: T.Buffer((200000,), "float32"), B: T.Buffer((1,), "float32")):
     for k in range(100000):
         with T.block("B"):
             vk = T.axis.remap("R", [k])
             with T.init():
                 B[0] = T.float32(0)
-            B[0] = B[0] + A[vk]
+            B[0] = B[0] + A[vk * 2]
 )",
                                         peaks);
   EXPECT_EQ(report.next.substr(0, 20), "no rule took block B");
