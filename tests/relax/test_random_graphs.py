@@ -31,6 +31,14 @@ def test_random_graph(seed):
     check.check_seed(seed)
 
 
+@pytest.mark.parametrize("seed", range(FIRST, FIRST + 5))
+def test_the_lowered_form_prints_and_compiles_to_the_same_code(seed):
+    executable = tilewright.compile(tilewright.script.parse(generate(seed).script()))
+    again = tilewright.script.parse(executable.lowered.script(show_meta=True))
+    with tilewright.transform.PassContext(opt_level=0):  # it is fused and planned already
+        assert tilewright.compile(again).as_text() == executable.as_text()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("first", SLOW)
 def test_batch_of_random_graphs(first):

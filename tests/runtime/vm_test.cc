@@ -383,6 +383,27 @@ TEST(VirtualMachine, ArgumentsAreNotKept) {
   EXPECT_EQ(x.object()->storage->refs.load(), 1u);
 }
 
+TEST(VirtualMachine, AnEndedViewHoldsNoMemory) {
+  static uint32_t holders[2];
+  static Tensor x = tensor(Shape{5, 1}, 1);
+  register_function("test.vm.holders", Function::typed("holders", [](int64_t when) {
+                      holders[when] = x.object()->storage->refs.load();
+                    }));
+  const VirtualMachine vm = machine({"x"}, [](FunctionBuilder& main) {
+    const Register view = main.reshape(main.parameter(0), {imm(5)});
+    main.call_packed("test.vm.holders", {imm(0)});
+    main.kill(view);
+    main.call_packed("test.vm.holders", {imm(1)});
+    main.ret(main.set(imm(1)));
+  });
+  for (int call = 0; call < 2; ++call) {
+    vm("main", x);
+    EXPECT_EQ(holders[0], 2u);
+    EXPECT_EQ(holders[1], 1u);
+  }
+  remove_function("test.vm.holders");
+}
+
 TEST(VirtualMachine, KeptArenaTensorsStayValid) {
   static std::vector<Value> kept;
   register_function("test.vm.keep", Function::typed("keep", [](const Tensor& tensor) {
