@@ -205,12 +205,42 @@ class KillCheck {
   std::unordered_map<const Object*, const CallNode*> killed_;  // by variable
 };
 
+// What is dropped together with what each kill ends.
+void find_names(const Function& func, const Liveness& liveness, MemoryLayout* layout) {
+  std::unordered_map<const Object*, size_t> owner_of;
+  for (size_t id = 0; id < liveness.owners.size(); ++id) owner_of[liveness.owners[id].var] = id;
+  std::vector<std::vector<const BindingNode*>> names(liveness.owners.size());  // in program order
+  std::vector<const BindingNode*> kills;
+  walk(func, [&](const VarBindingNode* binding) {
+    const auto* call = binding->value.as<CallNode>();
+    const auto held = liveness.held.find(binding->var.get());
+    if (held == liveness.held.end()) return;  // of a function inside
+    if (call && is_kill(op_name(call))) kills.push_back(binding);
+    for (size_t id : held->second) {
+      if (liveness.owners[id].var != binding->var.get()) names[id].push_back(binding);
+    }
+  });
+  for (const BindingNode* kill : kills) {
+    const auto* call = kill->value.as<CallNode>();
+    const auto owner = owner_of.find(call->args[0].get());
+    if (owner == owner_of.end()) continue;
+    const int64_t now = liveness.end_of.at(kill);
+    for (const BindingNode* name : names[owner->second]) {
+      const auto used = liveness.last_use.find(name->var.get());
+      const int64_t last = used == liveness.last_use.end() ? liveness.end_of.at(name) : used->second;
+      if (std::max(last, liveness.end_of.at(name)) <= now) layout->end_with[call].push_back(name->var.get());
+    }
+  }
+}
+
 }  // namespace
 
 MemoryLayout lay_out_memory(const Function& func, const IRModule& module) {
   const Liveness liveness = analyze_liveness(func, module, Holds::kCertainly);
   KillCheck(liveness).sequence(func->body.as<SeqExprNode>());
-  return Layout(func, liveness).run();
+  MemoryLayout layout = Layout(func, liveness).run();
+  find_names(func, liveness, &layout);
+  return layout;
 }
 
 }  // namespace tilewright::relax

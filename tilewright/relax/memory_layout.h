@@ -26,6 +26,8 @@ struct MemoryLayout {
   /// Bytes of all storages of fixed size.
   int64_t fixed_bytes = 0;
   UpperBounds bounds;
+  /// For each R.vm.kill_object: other names, tuples and views of what it ends that nothing uses afterwards.
+  std::unordered_map<const CallNode*, std::vector<const VarBaseNode*>> end_with;
 };
 
 /// The layout of `func`, in A-normal form.  Raises UserError for a tensor that is not inside its storage or

@@ -2,13 +2,15 @@
 //   lv = R.exp(x); lv1 = R.exp(x); gv = R.add(lv, lv1)  ->  lv = R.exp(x); gv = R.add(lv, lv)
 // Calls without side effect, tuples and their fields, in dataflow blocks and outside; a branch knows what was
 // computed before it, but not the other way around.  A function with call_tir_inplace, or a call that gives
-// nothing and so writes into its arguments, is left alone: values that are equal now may differ after it.
+// nothing and so writes into its arguments, or ends of values, is left alone: values that are equal now may
+// differ after it, or be gone.
 #include <unordered_map>
 
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/services.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/relax/liveness.h"
+#include "tilewright/relax/memory_ops.h"
 #include "tilewright/relax/op.h"
 #include "tilewright/relax/pass.h"
 #include "tilewright/support/hash.h"
@@ -154,7 +156,8 @@ bool writes_arguments(const Function& func) {
   bool found = false;
   walk(func->body, [&](const CallNode* call) {
     const bool is_done_for_effect = !is<OpNode>(call->op) && call->type && is_void(call->type);
-    found |= is_done_for_effect || op_name(call) == "relax.call_tir_inplace";
+    const std::string_view name = op_name(call);
+    found |= is_done_for_effect || is_kill(name) || name == "relax.call_tir_inplace";
   });
   return found;
 }

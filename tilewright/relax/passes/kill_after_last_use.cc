@@ -54,7 +54,7 @@ class Killer {
     std::vector<std::vector<Binding>> kills(bindings.size());
     // what was made last ends first: tensors before their storage
     for (size_t n = bindings.size(); n-- > 0;) {
-      const std::string_view how = kill_of(bindings[n]->var.get());
+      const std::string_view how = kill_of(bindings[n]);
       if (how.empty()) continue;
       const int64_t last = std::max(last_use(bindings[n]->var.get()), ends[n]);
       const auto at = std::lower_bound(ends.begin(), ends.end(), last);
@@ -72,17 +72,19 @@ class Killer {
     return owner == owner_of_.end() ? last : std::max(last, liveness_.owners[owner->second].last);
   }
 
-  // The operator that ends `var`; none if it owns nothing, or only names a tensor of a storage.
-  std::string_view kill_of(const VarBaseNode* var) const {
+  // The operator that ends the variable of `binding`; none if it owns nothing, or only names what another
+  // owns: the machine drops other names, tuples and views together with their owner.
+  std::string_view kill_of(const Binding& binding) const {
+    const VarBaseNode* var = binding->var.get();
     if (killed_.count(var)) return {};
     if (const auto owner = owner_of_.find(var); owner != owner_of_.end()) {
       const std::string_view name = op_name(liveness_.owners[owner->second].call);
       if (is_alloc_storage(name)) return kMemoryKillStorage;
       return is_alloc_in_storage(name) || name == kBuiltinAllocTensor ? kMemoryKillTensor : kVmKillObject;
     }
-    const auto held = liveness_.held.find(var);
-    if (held == liveness_.held.end()) return {};
-    const bool is_unplaced = std::any_of(held->second.begin(), held->second.end(), [&](size_t id) {
+    if (!is<IfNode>(binding->value)) return {};
+    const std::set<size_t>& held = liveness_.held.at(var);
+    const bool is_unplaced = std::any_of(held.begin(), held.end(), [&](size_t id) {
       const std::string_view name = op_name(liveness_.owners[id].call);
       return !is_alloc_storage(name) && !is_alloc_in_storage(name);
     });

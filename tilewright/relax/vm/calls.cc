@@ -10,7 +10,7 @@ namespace tilewright::relax::vm {
 bool FunctionCompiler::does(const CallNode* call, const VarBaseNode* var) {
   const std::string_view name = op_name(call);
   if (name == kVmKillObject) {
-    kill(call->args[0]);
+    kill(call);
     return true;
   }
   if (name == kVmAllocStorage) {

@@ -34,13 +34,12 @@ std::vector<rt::Description> describe_results(const Function& func) {
   return result;
 }
 
-// The variable that `expr` is, or null.
+}  // namespace
+
 const VarBaseNode* variable_of(const Expr& expr) {
   return VarBaseNode::classof(*expr) ? static_cast<const VarBaseNode*>(static_cast<const Object*>(expr.get()))
                                      : nullptr;
 }
-
-}  // namespace
 
 FunctionCompiler::FunctionCompiler(const IRModule& module, rt::ExecutableBuilder& executable,
                                    std::string name, const Function& func, bool is_public)

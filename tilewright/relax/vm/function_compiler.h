@@ -10,6 +10,9 @@
 namespace tilewright::relax::vm {
 namespace rt = runtime::vm;
 
+/// The variable that `expr` is, or null.
+const VarBaseNode* variable_of(const Expr& expr);
+
 class FunctionCompiler {
  public:
   FunctionCompiler(const IRModule& module, rt::ExecutableBuilder& executable, std::string name,
@@ -35,7 +38,8 @@ class FunctionCompiler {
   void check_begins(const CallNode* call, const std::string& name);
   void check_fits(const CallNode* call, const StoragePlace& storage, const std::string& name);
   void check_bounds();
-  void kill(const Expr& expr);
+  void kill(const CallNode* call);
+  void end(const VarBaseNode* var);
   rt::Operand sum(const rt::Operand& a, const rt::Operand& b);
   // bindings
   void load_constants();
@@ -67,6 +71,7 @@ class FunctionCompiler {
   std::vector<rt::Operand> storage_begin_;                        // by storage: its place in the arena
   std::vector<std::pair<std::string, rt::IntRegister>> bounded_;  // dimensions with a bound, not compared yet
   std::unordered_set<const VarBaseNode*> storage_names_;          // variables that are a storage
+  std::unordered_set<const VarBaseNode*> ended_;                  // variables whose registers are dropped
   std::unordered_set<uint32_t> in_arena_, is_kept_;               // registers that need no end
   std::unordered_map<uint32_t, int> names_of_;                    // how many variables a register has
   std::unordered_map<const VarBaseNode*, rt::Register> registers_;

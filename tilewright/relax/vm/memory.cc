@@ -100,10 +100,18 @@ void FunctionCompiler::check_fits(const CallNode* call, const StoragePlace& stor
                                 storage.var->name_hint));
 }
 
+// Ends a value, and the other names of it that nothing uses any more.
+void FunctionCompiler::kill(const CallNode* call) {
+  if (const auto* var = variable_of(call->args[0])) end(var);
+  const auto names = layout_.end_with.find(call);
+  if (names == layout_.end_with.end()) return;
+  for (const VarBaseNode* var : names->second) end(var);
+}
+
 // Tensors of the arena end with the call; registers with several names when the last name ends.
-void FunctionCompiler::kill(const Expr& expr) {
-  const auto known = registers_.find(static_cast<const VarBaseNode*>(static_cast<const Object*>(expr.get())));
-  if (known == registers_.end()) return;  // a storage, or nothing
+void FunctionCompiler::end(const VarBaseNode* var) {
+  const auto known = registers_.find(var);
+  if (known == registers_.end() || !ended_.insert(var).second) return;  // a storage, or nothing
   const uint32_t index = known->second.index;
   if (in_arena_.count(index) || --names_of_[index] > 0 || is_kept_.count(index)) return;
   code_.kill(known->second);
