@@ -1,5 +1,7 @@
 #include "tilewright/schedule/buffers.h"
 
+#include <fmt/ranges.h>
+
 #include "tilewright/analysis/regions.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
@@ -50,9 +52,15 @@ BufferPlace require_buffer(const State& state, NodeId id, BufferArg* which, bool
     which->which = int64_t{side->second};
   }
   if (const auto* index = std::get_if<int64_t>(&which->which)) {
-    if (*index < 0 || *index >= static_cast<int64_t>(regions.size()))
-      throw refuse(state, id, "block {} {} {} buffer{}, there is no number {}", block->name_hint, verb,
-                   regions.size(), regions.size() == 1 ? "" : "s", *index);
+    if (*index < 0 || *index >= static_cast<int64_t>(regions.size())) {
+      UserError error = refuse(state, id, "block {} {} {} buffer{}, there is no number {}", block->name_hint,
+                               verb, regions.size(), regions.size() == 1 ? "" : "s", *index);
+      std::vector<std::string> numbered;
+      for (size_t n = 0; n < regions.size(); ++n)
+        numbered.push_back(fmt::format("{} is {}", n, regions[n]->buffer->name));
+      if (!numbered.empty()) error.help("{}", fmt::join(numbered, ", "));
+      throw error;
+    }
     found = static_cast<size_t>(*index);
   } else {
     const std::optional<size_t> known = find_buffer(regions, *which);

@@ -6,6 +6,7 @@
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/schedule/report.h"
+#include "tilewright/schedule/witness.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::schedule {
@@ -73,8 +74,11 @@ MappedSpace require_one_to_one(const State& state, NodeId where, const IndexMap&
     analyzer.bind(var, ranges.back().second);
   }
   const arith::IterMap found = detect_injective(map, ranges, analyzer);
-  if (!found && !is_trusted)
+  if (!found && !is_trusted) {
+    if (const std::string collision = find_collision(map, extents); !collision.empty())
+      throw refuse(state, where, "the map puts two elements of {} in one place: {}", what, collision);
     throw refuse(state, where, "the map may put two elements of {} in one place: {}", what, found.reason);
+  }
   const arith::Domains domains = arith::domains_of(ranges);
   MappedSpace space;
   space.padded = padded(ranges, map);

@@ -11,8 +11,6 @@ void require_independent_iterations(const State& state, NodeId loop, std::string
   if (!conflict) return;
   UserError error =
       refuse(state, loop, "loop {} cannot be {}: {}", state.node(loop).name, how, conflict->str(state));
-  if (conflict->first.block == conflict->second.block && conflict->first.is_update)
-    error.help("it is a reduction; use another loop, or rfactor to give each iteration its own sum");
   conflict->explain(error);
   throw error;
 }

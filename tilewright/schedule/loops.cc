@@ -118,7 +118,7 @@ void require_chain(const State& state, const std::vector<NodeId>& loops) {
                    inner->loop_var->name_hint, outer->loop_var->name_hint);
     throw refuse(state, loops[n], "loop {} is not directly inside loop {}", inner->loop_var->name_hint,
                  outer->loop_var->name_hint)
-        .help("the loops must be of one nest, outermost first");
+        .note(locate(state, loops[n - 1]), "this is loop {}", outer->loop_var->name_hint);
   }
 }
 

@@ -1,6 +1,7 @@
 #include "tilewright/schedule/schedule.h"
 
 #include "tilewright/analysis/verify.h"
+#include "tilewright/schedule/nearest.h"
 #include "tilewright/schedule/same_numbers.h"
 #include "tilewright/support/near.h"
 
@@ -99,7 +100,7 @@ Result Schedule::run(const PrimitiveInfo& primitive, std::vector<ArgValue> args)
     // before
     const bool is_checked = options_.verify_steps || options_.verify_numbers;
     const std::vector<PrimFunc> before = is_checked ? functions_of(state_) : std::vector<PrimFunc>();
-    step.result = primitive.run(state_, &step.args);
+    step.result = run_explained(primitive, &step.args);
     const bool is_changed = is_checked && functions_of(state_) != before;
     if (options_.verify_steps && is_changed) verify_step(state_);
     if (options_.verify_numbers && is_changed)
@@ -112,10 +113,23 @@ Result Schedule::run(const PrimitiveInfo& primitive, std::vector<ArgValue> args)
     trace_.steps.erase(trace_.steps.begin() + num_steps,
                        trace_.steps.end());  // a block that was looked up by name
     error.add_prefix(primitive.name);
+    error.show_neighbours();
     if (error.kind() == Error::Kind::kUser && options_.errors == ErrorDetail::kFast)
       throw UserError("{}", error.text());
     if (error.kind() == Error::Kind::kUser && options_.errors == ErrorDetail::kNone)
       throw UserError("{} is refused", primitive.name);
+    throw;
+  }
+}
+
+// Runs the primitive; if it refuses and says no way out, calls that it would not refuse are looked for.
+ArgValue Schedule::run_explained(const PrimitiveInfo& primitive, std::vector<ArgValue>* args) {
+  if (options_.errors != ErrorDetail::kDetail) return primitive.run(state_, args);
+  const std::vector<ArgValue> given = *args;
+  try {
+    return primitive.run(state_, args);
+  } catch (UserError& error) {
+    if (error.help_text().empty()) error.set_help(nearest_legal_calls(state_, primitive.name, given));
     throw;
   }
 }

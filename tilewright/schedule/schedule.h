@@ -108,6 +108,7 @@ class Schedule {
   bool is_alive(PlaceRef place) const;
 
  private:
+  ArgValue run_explained(const PrimitiveInfo& primitive, std::vector<ArgValue>* args);
   void require_alive(const ArgValue& value) const;
   void require_alive(LoopRef loop) const;
   void require_alive(BlockRef block) const;

@@ -165,6 +165,66 @@ std::string find_witness(const State& state, const Access& one, const Access& ot
   return {};
 }
 
+std::string find_collision(const IndexMap& map, const std::vector<PrimExpr>& extents) {
+  std::vector<int64_t> lengths;
+  int64_t total = 1;
+  for (const PrimExpr& extent : extents) {
+    int64_t length = 0;
+    if (!as_const_int(extent, &length) || length < 1) return {};
+    lengths.push_back(std::min(length, kMaxIterations));
+    total = std::min(total * lengths.back(), 8 * kMaxIterations);
+  }
+  std::map<std::vector<int64_t>, std::vector<int64_t>> sources;
+  for (int64_t n = 0; n < total; ++n) {
+    std::vector<int64_t> source(lengths.size()), place;
+    Values values;
+    int64_t rest = n;
+    for (size_t dim = lengths.size(); dim-- > 0; rest /= lengths[dim]) {
+      source[dim] = rest % lengths[dim];
+      values[map->initial_indices[dim].get()] = source[dim];
+    }
+    for (const PrimExpr& index : map->final_indices) {
+      const std::optional<int64_t> value = evaluate(index, values);
+      if (!value) return {};
+      place.push_back(*value);
+    }
+    const auto [known, is_new] = sources.try_emplace(place, source);
+    if (!is_new)
+      return fmt::format("[{}] and [{}] both go to [{}]", fmt::join(known->second, ", "),
+                         fmt::join(source, ", "), fmt::join(place, ", "));
+  }
+  return {};
+}
+
+void explain_split(Error& error, const State& state, const Access& reader, const Access& writer,
+                   NodeId loop) {
+  if (reader.buffer != writer.buffer) return;
+  const Instances reads(state, reader), writes(state, writer);
+  std::map<std::vector<int64_t>, int64_t> written_at;  // element -> iteration of the loop
+  for (const Instance& instance : writes.found) {
+    const auto at = instance.loops.find(loop);
+    if (at != instance.loops.end()) written_at.try_emplace(instance.element, at->second);
+  }
+  const Instance* first = nullptr;
+  const std::string& var = state.node(loop).name;
+  for (const Instance& instance : reads.found) {
+    const auto now = written_at.find(instance.element);
+    if (now == written_at.end()) continue;
+    if (!first || first->loops != instance.loops) {
+      first = &instance;
+      continue;
+    }
+    const int64_t then = written_at.at(first->element);
+    if (then == now->second) continue;
+    error.add_note({}, fmt::format("block {}{} reads {}[{}], written at {}={}, and {}[{}], written at {}={}",
+                                   state.node(reader.block).name,
+                                   at_text(state, instance.loops, state.loops_above(reader.block)),
+                                   reader.buffer->name, fmt::join(first->element, ", "), var, then,
+                                   reader.buffer->name, fmt::join(instance.element, ", "), var, now->second));
+    return;
+  }
+}
+
 void explain_read(Error& error, const State& state, const Access& reader, const Access& writer, NodeId loop,
                   bool is_later) {
   std::vector<NodeId> shared = state.loops_above(loop);

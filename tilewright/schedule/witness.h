@@ -18,6 +18,14 @@ std::string find_witness(const State& state, const Access& one, const Access& ot
                          const std::vector<NodeId>& shown,
                          const std::function<bool(const Iteration& one, const Iteration& other)>& counts);
 
+/// "[0, 0] and [1, 0] both go to [0, 0]": two index tuples below `extents` which the map puts in one place;
+/// empty if there are none among the first ones.
+std::string find_collision(const IndexMap& map, const std::vector<PrimExpr>& extents);
+
+/// Adds as a note of `error`: an instance of `reader` that reads elements which two iterations of `loop`
+/// write.
+void explain_split(Error& error, const State& state, const Access& reader, const Access& writer, NodeId loop);
+
 /// Adds as a note of `error`: an instance of `reader` that reads an element which an instance of `writer` in
 /// a later (`is_later`) or in any other iteration of `loop` writes, if one is found.
 void explain_read(Error& error, const State& state, const Access& reader, const Access& writer, NodeId loop,

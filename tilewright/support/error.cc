@@ -34,10 +34,21 @@ size_t num_code_points(std::string_view text) {
       text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
+std::string shown_line(const Source& source, uint32_t number) {
+  std::string line = source.line_text(number);
+  std::replace(line.begin(), line.end(), '\t', ' ');
+  return line;
+}
+
+// A line without a caret; what is blank (the end of the text, say) is not worth one.
+void append_neighbour(std::string& out, const Source& source, uint32_t number) {
+  const std::string line = shown_line(source, number);
+  if (line.find_first_not_of(' ') != std::string::npos) out += fmt::format("\n{:>4} | {}", number, line);
+}
+
 // "   7 |     B[vi] = A[vi + 1]" and below it the carets.
 void append_excerpt(std::string& out, const Span& span) {
-  std::string line = span.source->line_text(span.line);
-  std::replace(line.begin(), line.end(), '\t', ' ');
+  const std::string line = shown_line(*span.source, span.line);
   const size_t begin = std::min<size_t>(span.column, line.size());
   size_t end = span.end_line == span.line ? std::min<size_t>(span.end_column, line.size()) : line.size();
   if (end <= begin) end = std::min(begin + 1, std::max(line.size(), begin + 1));
@@ -74,6 +85,11 @@ void Error::add_note(Span span, std::string text) {
   rendered_.clear();
 }
 
+void Error::show_neighbours() {
+  shows_neighbours_ = true;
+  rendered_.clear();
+}
+
 const std::string& Error::render() const {
   if (!rendered_.empty()) return rendered_;
   std::string out = heading(kind_) + message_.text;
@@ -81,7 +97,9 @@ const std::string& Error::render() const {
     const Span& span = message_.span;
     out += fmt::format("\n  {}:{}:{}", span.source->name, span.line,
                        span.column + span.source->first_column + 1);
+    if (shows_neighbours_) append_neighbour(out, *span.source, span.line - 1);
     append_excerpt(out, span);
+    if (shows_neighbours_) append_neighbour(out, *span.source, span.line + 1);
   }
   for (const Note& note : notes_) {
     out += "\nnote: " + note.text;

@@ -35,6 +35,9 @@ class Error : public std::exception {
   void add_prefix(std::string_view prefix);
   void add_note(Span span, std::string text);
   void set_help(std::string text) { help_ = std::move(text); }
+  /// Shows the line with the caret between the line before and the line after it: for programs that no file
+  /// holds.
+  void show_neighbours();
 
   /// The whole message as a user sees it: `error: ...`, place, line with caret, notes, help.  Ends without
   /// newline.
@@ -46,6 +49,7 @@ class Error : public std::exception {
   Note message_;
   std::vector<Note> notes_;
   std::string help_;
+  bool shows_neighbours_ = false;
   mutable std::string rendered_;
 };
 

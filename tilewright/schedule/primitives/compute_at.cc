@@ -16,17 +16,6 @@
 namespace tilewright::schedule {
 namespace {
 
-// The innermost loop that all readers are in, as help.
-void add_nearest_legal(const State& state, NodeId block, UserError* error) {
-  NodeId shared = kNoNode;
-  for (NodeId reader : consumers_of(state, block))
-    shared = shared == kNoNode ? state.node(reader).parent : common_ancestor(state, shared, reader);
-  if (shared != kNoNode && state.node(shared).is_loop())
-    error->help("loop {} has all that reads it inside", state.node(shared).name);
-  else
-    error->help("no loop has all that reads it inside; split the readers off with cache_read first");
-}
-
 // All blocks that read what `block` writes; each must be inside of the loop.
 std::vector<NodeId> require_consumers_inside(const State& state, NodeId block, NodeId loop) {
   std::vector<NodeId> consumers;
@@ -34,12 +23,9 @@ std::vector<NodeId> require_consumers_inside(const State& state, NodeId block, N
     const NodeId owner = allocation_of(state, write->buffer, state.node(block).parent);
     for (NodeId reader : readers_of(state, owner, write->buffer, block)) {
       if (reader == block) continue;
-      if (!state.is_inside(reader, loop)) {
-        UserError error = refuse(state, reader, "block {} reads {}, but is not inside loop {}",
-                                 state.node(reader).name, write->buffer->name, state.node(loop).name);
-        add_nearest_legal(state, block, &error);
-        throw error;
-      }
+      if (!state.is_inside(reader, loop))
+        throw refuse(state, reader, "block {} reads {}, but is not inside loop {}", state.node(reader).name,
+                     write->buffer->name, state.node(loop).name);
       consumers.push_back(reader);
     }
   }

@@ -25,7 +25,8 @@ std::vector<NodeId> chain_of(const State& state, const std::vector<NodeId>& loop
       innermost = loop;
     else if (!state.is_inside(innermost, loop))
       throw refuse(state, loop, "loops {} and {} are not in one nest", state.node(innermost).name,
-                   state.node(loop).name);
+                   state.node(loop).name)
+          .note(locate(state, innermost), "this is loop {}", state.node(innermost).name);
   }
   std::vector<NodeId> chain;
   size_t found = 0;

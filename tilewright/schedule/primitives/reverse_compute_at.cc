@@ -156,6 +156,35 @@ void require_inputs_ready(const State& state, const State& after, NodeId block, 
   }
 }
 
+// A loop that adds up is done with no element before its end.
+void require_sums_finished(const State& state, NodeId block, NodeId loop,
+                           const std::vector<NodeId>& producers) {
+  for (NodeId producer : producers) {
+    const BlockRealizeNode* realize = state.node(producer).realize();
+    for (size_t n = 0; n < realize->iter_values.size(); ++n) {
+      if (realize->block->iter_vars[n]->iter_type == IterType::kReduce &&
+          uses(realize->iter_values[n], state.node(loop).loop()->loop_var.get()) &&
+          !is_one(state.node(loop).loop()->extent))
+        throw refuse(state, loop,
+                     "loop {} adds up in block {}, which has finished what block {} reads only at its end",
+                     state.node(loop).name, state.node(producer).name, state.node(block).name);
+    }
+  }
+}
+
+// Adds as a note: what one instance of the block reads comes from several iterations of the loop.
+void explain_needs(Error& error, const State& state, NodeId block, NodeId loop,
+                   const std::vector<NodeId>& producers) {
+  for (const Access& read : accesses_of(state, block)) {
+    for (NodeId producer : producers) {
+      for (const Access& write : accesses_of(state, producer)) {
+        if (read.is_write || !write.is_write || !error.notes().empty()) continue;
+        explain_split(error, state, read, write, loop);
+      }
+    }
+  }
+}
+
 void apply(State& state, const MoveArgs& args) {
   if (moved_to_special_place(state, args, "reverse_compute_inline")) return;
   const NodeId block = state[args.block], loop = state[args.loop];
@@ -166,6 +195,7 @@ void apply(State& state, const MoveArgs& args) {
     throw refuse(state, block, "block {} cannot be moved: {}", state.node(block).name, reason);
   const NodeId around = common_ancestor(state, block, loop);
   const Producers producers = require_producers(state, block, loop, around);
+  require_sums_finished(state, block, loop, producers.inside);
   require_outputs_unused(state, block, loop, around);
   std::vector<Range> domains;
   PrimExpr guard;
@@ -180,10 +210,12 @@ void apply(State& state, const MoveArgs& args) {
   const std::vector<arith::Interval> intervals = solve_axes(
       axes, produced_regions(state, block, loop, producers.inside, analyzer), AxisGoal::kInside, analyzer);
   for (size_t n = 0; n < axes.size(); ++n) {
-    if (arith::is_empty(intervals[n], analyzer))
-      throw refuse(state, block,
-                   "one iteration of loop {} writes too little for any value of axis {} of block {}",
-                   state.node(loop).name, axes[n]->var->name_hint, state.node(block).name);
+    if (!arith::is_empty(intervals[n], analyzer)) continue;
+    UserError error = refuse(
+        state, block, "one iteration of loop {} writes too little for any value of axis {} of block {}",
+        state.node(loop).name, axes[n]->var->name_hint, state.node(block).name);
+    explain_needs(error, state, block, loop, producers.inside);
+    throw error;
   }
   AxisNest nest = make_nest(axes, intervals, domains, args.preserve_unit_loops, analyzer);
   nest.require(guard);
