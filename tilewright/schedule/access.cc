@@ -1,6 +1,7 @@
 #include "tilewright/schedule/access.h"
 
 #include "tilewright/analysis/regions.h"
+#include "tilewright/ir/walk.h"
 #include "tilewright/schedule/loops.h"
 #include "tilewright/tir/builder.h"
 
@@ -44,6 +45,25 @@ std::vector<Access> accesses_of(const State& state, NodeId id) {
   return accesses;
 }
 
+namespace {
+
+bool touches(const std::vector<BufferRegion>& regions, const Buffer& buffer) {
+  for (const BufferRegion& region : regions) {
+    if (may_alias(region->buffer, buffer)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool has_access(const State& state, NodeId id, const Buffer& buffer) {
+  const BlockRealizeNode* realize = state.node(id).realize();
+  return touches(realize->block->reads, buffer) || touches(realize->block->writes, buffer) ||
+         loads_from(realize->predicate, buffer) ||
+         std::any_of(realize->iter_values.begin(), realize->iter_values.end(),
+                     [&](const PrimExpr& value) { return loads_from(value, buffer); });
+}
+
 std::vector<Access> accesses_below(const State& state, NodeId id) {
   if (!state.node(id).is_loop()) return accesses_of(state, id);
   std::vector<Access> accesses;
@@ -85,13 +105,6 @@ arith::IntervalRegion relaxed(const State& state, const Access& access, NodeId o
 }
 
 namespace {
-
-bool touches(const std::vector<BufferRegion>& regions, const Buffer& buffer) {
-  for (const BufferRegion& region : regions) {
-    if (may_alias(region->buffer, buffer)) return true;
-  }
-  return false;
-}
 
 // Blocks of the scope of `id` on one side of it for which `matches` holds.
 template <class Matches>

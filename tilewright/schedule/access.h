@@ -22,6 +22,8 @@ BufferRegion without_loads(const BufferRegion& region);
 
 /// The accesses of a block, without_loads; the implicit read of a reduction counts as update.
 std::vector<Access> accesses_of(const State& state, NodeId block);
+/// Whether one of them is to `buffer` or what shares its memory, without working them out.
+bool has_access(const State& state, NodeId block, const Buffer& buffer);
 /// The accesses of the outermost blocks in `id`, which may itself be a block.
 std::vector<Access> accesses_below(const State& state, NodeId id);
 /// Whether two buffers may share memory.

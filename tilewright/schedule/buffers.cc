@@ -103,14 +103,22 @@ namespace {
 // again.
 class BufferReplacer {
  public:
-  BufferReplacer(const Buffer& from, const Buffer& to, const IndexChange& indices)
-      : from_(from), to_(to), indices_(indices) {}
+  // `is_sure`: blocks declare all that they access
+  BufferReplacer(const Buffer& from, const Buffer& to, const IndexChange& indices, bool is_sure)
+      : from_(from), to_(to), indices_(indices), is_sure_(is_sure) {}
   BlockMap forwarded;
 
   Stmt run(const Stmt& stmt) {
     return rewrite(
         stmt,
+        [&](auto& self, const ForNode* loop) -> Stmt {
+          // most loops of a program have nothing to do with the buffer
+          if (!is<IntImmNode>(loop->min) || !is<IntImmNode>(loop->extent)) return self.children(loop);
+          const Stmt body = self(loop->body);
+          return body == loop->body ? Stmt(loop) : with(loop, [&](ForNode& n) { n.body = body; });
+        },
         [&](auto& self, const BlockNode* block) -> Stmt {
+          if (is_sure_ && !touches(block->reads) && !touches(block->writes)) return Stmt(block);
           Block changed = self.children(block);
           if (changed.get() == block) return changed;
           if (indices_) {
@@ -149,19 +157,24 @@ class BufferReplacer {
   std::vector<PrimExpr> new_indices(const std::vector<PrimExpr>& indices) const {
     return indices_ ? indices_(indices) : indices;
   }
+  bool touches(const std::vector<BufferRegion>& regions) const {
+    return std::any_of(regions.begin(), regions.end(),
+                       [&](const BufferRegion& region) { return may_alias(region->buffer, from_); });
+  }
   bool uses(const std::vector<BufferRegion>& regions) const {
     return std::any_of(regions.begin(), regions.end(),
                        [&](const BufferRegion& region) { return region->buffer == to_; });
   }
   Buffer from_, to_;
   const IndexChange& indices_;
+  bool is_sure_;
 };
 
 }  // namespace
 
 void replace_allocated_buffer(State& state, const WrittenBuffer& target, const Buffer& changed,
                               const IndexChange& indices) {
-  BufferReplacer replacer(target.buffer, changed, indices);
+  BufferReplacer replacer(target.buffer, changed, indices, state.regions_are_complete);
   const NodeId owner = target.owner == kNoNode ? target.root : target.owner;
   const BlockRealizeNode* realize = state.node(owner).realize();
   const Stmt body = replacer.run(realize->block->body);

@@ -12,12 +12,12 @@ Buffer make_cache(const Buffer& buffer, const std::string& storage_scope) {
 }
 
 std::string fresh_block_name(const State& state, NodeId near, const std::string& name) {
-  const auto& nodes = state.func_of(near).index;
   auto is_taken = [&](const std::string& wanted) {
-    return std::any_of(nodes.begin(), nodes.end(), [&](const auto& entry) {
-      const BlockNode* block = state.node(entry.second).block();
-      return block && block->name_hint == wanted;
+    bool found = false;
+    state.func_of(near).index.for_each([&](const Object*, NodeId id) {
+      found |= state.node(id).name == wanted && !state.node(id).is_loop();
     });
+    return found;
   };
   std::string fresh = name;
   for (int n = 1; is_taken(fresh); ++n) fresh = fmt::format("{}_{}", name, n);

@@ -43,14 +43,20 @@ void require_pure_value(const State& state, NodeId id, const BufferStoreNode* st
 
 namespace {
 
-// A view of the buffer, or its address, in a block but not in the blocks inside of it.
-bool takes_whole(const BlockNode* block, const Buffer& buffer) {
+// A view of the buffer, or its address, in a loop or block but not in the loops and blocks inside of it.
+bool takes_whole(const TreeNode& node, const Buffer& buffer) {
   bool found = false;
-  for (const MatchBufferRegion& match : block->match_buffers)
-    found |= may_alias(match->source->buffer, buffer);
-  for (const Stmt& part : {block->init, block->body}) {
+  Stmt init, body;
+  if (const BlockNode* block = node.block()) {
+    for (const MatchBufferRegion& match : block->match_buffers)
+      found |= may_alias(match->source->buffer, buffer);
+    init = block->init, body = block->body;
+  } else {
+    body = node.loop()->body;
+  }
+  for (const Stmt& part : {init, body}) {
     walk(
-        part, [&](const BlockRealizeNode*) { return false; },
+        part, [&](const BlockRealizeNode*) { return false; }, [&](const ForNode*) { return false; },
         [&](const DeclBufferNode* view) {
           found |= view->buffer->data == buffer->data;
           return true;
@@ -70,11 +76,15 @@ void require_element_access(const State& state, NodeId owner, const Buffer& buff
   if (const ForNode* loop = node.loop()) {
     if (loads_from(loop->min, buffer) || loads_from(loop->extent, buffer))
       throw refuse(state, owner, "the bounds of loop {} read {}", node.name, buffer->name);
-  } else if (takes_whole(node.block(), buffer)) {
-    throw refuse(state, owner, "block {} uses {} through a view or its address", node.name, buffer->name);
+  }
+  if (takes_whole(node, buffer)) {
+    const NodeId block = node.is_loop() ? state.scope_of(owner) : owner;
+    throw refuse(state, block, "block {} uses {} through a view or its address", state.node(block).name,
+                 buffer->name);
   }
   for (NodeId child : node.children) {
     if (const BlockRealizeNode* realize = state.node(child).realize()) {
+      if (state.regions_are_complete && !has_access(state, child, buffer)) continue;
       bool is_read = loads_from(realize->predicate, buffer);
       for (const PrimExpr& value : realize->iter_values) is_read |= loads_from(value, buffer);
       if (is_read)
@@ -186,7 +196,8 @@ void require_order_free(const State& state, NodeId block, NodeId producer, const
   }
   for (const BufferRegion& write : state.node(block).block()->writes) {
     for (NodeId other : state.child_blocks(scope)) {
-      if (other == block || in_order(block, other) || in_order(other, producer)) continue;
+      if (other == block || !has_access(state, other, write->buffer)) continue;
+      if (in_order(block, other) || in_order(other, producer)) continue;
       for (const Access& access : accesses_of(state, other)) {
         if (!may_alias(access.buffer, write->buffer)) continue;
         if (is_before(state, block, other))

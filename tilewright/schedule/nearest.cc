@@ -197,8 +197,9 @@ class Nearby {
     if (!loop) return value.str();
     const NodeId id = state_[*loop];
     int num_namesakes = 0;
-    for (const auto& [key, other] : state_.func_of(id).index)
+    state_.func_of(id).index.for_each([&](const Object*, NodeId other) {
       num_namesakes += state_.node(other).is_loop() && state_.node(other).name == state_.node(id).name;
+    });
     const std::vector<NodeId> blocks = state_.blocks_below(id);
     if (num_namesakes < 2 || blocks.empty()) return "loop " + state_.node(id).name;
     return fmt::format("loop {} around block {}", state_.node(id).name, state_.node(blocks[0]).name);

@@ -148,7 +148,7 @@ IRModule State::module() const {
 NodeId State::add_node(int32_t func, NodeId parent, const Stmt& stmt) {
   const auto id = static_cast<NodeId>(nodes_.size());
   nodes_.push_back({stmt, parent, {}, func, -1, name_of(stmt)});
-  funcs_[static_cast<size_t>(func)].index[key_of(stmt)] = id;
+  index_of(func).set(key_of(stmt), id);
   return id;
 }
 
@@ -158,7 +158,7 @@ void State::index_stmt(const Stmt& stmt, NodeId parent, int32_t func, std::vecto
     found->push_back(id);
     std::vector<NodeId> children;
     index_stmt(body_of(inner), id, func, &children);
-    nodes_[static_cast<size_t>(id)].children = std::move(children);
+    edit_node(id).children = std::move(children);
   });
 }
 
@@ -195,10 +195,9 @@ bool State::is_inside(NodeId inner, NodeId outer) const {
 }
 
 NodeId State::find(const Object* var_or_block, NodeId near) const {
-  const auto& index = func_of(near).index;
-  auto it = index.find(var_or_block);
-  TILEWRIGHT_CHECK(it != index.end(), "the schedule's tree does not know a loop or block");
-  return it->second;
+  const NodeId* known = func_of(near).index.find(var_or_block);
+  TILEWRIGHT_CHECK(known, "the schedule's tree does not know a loop or block");
+  return *known;
 }
 
 // ---------------------------------------------------------------- replace
@@ -206,54 +205,62 @@ NodeId State::find(const Object* var_or_block, NodeId near) const {
 struct State::Reindex {
   int32_t func;
   std::unordered_map<const BlockNode*, NodeId> forwarded;  // new block -> number of the old one
-  std::unordered_map<NodeId, bool> reached;                // numbers that the new program uses
+  std::vector<bool> reached;                               // numbers that the new program uses
   std::vector<std::vector<NodeId>> former_children;        // of nodes whose inside has changed
+
+  bool is_reached(NodeId id) const {
+    return static_cast<size_t>(id) < reached.size() && reached[static_cast<size_t>(id)];
+  }
+  void reach(NodeId id) {
+    if (static_cast<size_t>(id) >= reached.size()) reached.resize(static_cast<size_t>(id) + 1);
+    reached[static_cast<size_t>(id)] = true;
+  }
 };
 
 void State::reindex(Reindex& work, const Stmt& stmt, NodeId parent, std::vector<NodeId>* found) {
   for_each_scope_stmt(stmt, [&](const Stmt& inner) {
-    auto& index = funcs_[static_cast<size_t>(work.func)].index;
+    auto& index = index_of(work.func);
     const auto* realize = inner.as<BlockRealizeNode>();
-    auto known = index.find(key_of(inner));
-    NodeId id = known != index.end() ? known->second : kNoNode;
+    const NodeId* known = index.find(key_of(inner));
+    NodeId id = known ? *known : kNoNode;
     if (realize && id == kNoNode) {
       auto it = work.forwarded.find(realize->block.get());
       if (it != work.forwarded.end()) id = it->second;
     }
     if (id == kNoNode) {
       id = add_node(work.func, parent, inner);
-      work.reached[id] = true;
+      work.reach(id);
       std::vector<NodeId> children;
       reindex(work, body_of(inner), id, &children);
-      nodes_[static_cast<size_t>(id)].children = std::move(children);
+      edit_node(id).children = std::move(children);
       found->push_back(id);
       return;
     }
-    TILEWRIGHT_CHECK(!work.reached[id], "the new program uses {} twice", name_of(inner));
-    work.reached[id] = true;
+    TILEWRIGHT_CHECK(!work.is_reached(id), "the new program uses {} twice", name_of(inner));
+    work.reach(id);
     found->push_back(id);
-    TreeNode& self = nodes_[static_cast<size_t>(id)];
+    if (node(id).stmt == inner && node(id).parent == parent) return;
+    TreeNode& self = edit_node(id);
     const bool same_inside = realize ? self.block() == realize->block.get() : self.stmt == inner;
     if (!same_inside) index.erase(key_of(self.stmt));
     self.stmt = inner;
     self.parent = parent;
     self.name = name_of(inner);
     if (same_inside) return;
-    index[key_of(inner)] = id;
+    index.set(key_of(inner), id);
     work.former_children.push_back(std::move(self.children));
     std::vector<NodeId> children;
     reindex(work, body_of(inner), id, &children);
-    nodes_[static_cast<size_t>(id)].children = std::move(children);
+    edit_node(id).children = std::move(children);
   });
 }
 
 void State::remove(Reindex& work, NodeId id) {
-  if (work.reached.contains(id)) return;
-  TreeNode& gone = nodes_[static_cast<size_t>(id)];
-  if (!gone.stmt) return;
-  auto& index = funcs_[static_cast<size_t>(work.func)].index;
-  auto it = index.find(key_of(gone.stmt));
-  if (it != index.end() && it->second == id) index.erase(it);
+  if (work.is_reached(id) || !node(id).stmt) return;
+  TreeNode& gone = edit_node(id);
+  auto& index = index_of(work.func);
+  const NodeId* known = index.find(key_of(gone.stmt));
+  if (known && *known == id) index.erase(key_of(gone.stmt));
   gone.stmt = nullptr;
   gone.removed_by = step_;
   gone.parent = kNoNode;
@@ -263,16 +270,16 @@ void State::remove(Reindex& work, NodeId id) {
 // Parents of `target` get the new statement, up to the function.
 void State::rebuild_path(NodeId target, Stmt before, Stmt after) {
   const int32_t func = node(target).func;
-  auto& index = funcs_[static_cast<size_t>(func)].index;
+  auto& index = index_of(func);
   for (NodeId id = node(target).parent; id != kNoNode; id = node(id).parent) {
-    TreeNode& parent = nodes_[static_cast<size_t>(id)];
+    TreeNode& parent = edit_node(id);
     Stmt body = replace_scope_stmt(body_of(parent.stmt), before, after);
     TILEWRIGHT_CHECK(body && body != body_of(parent.stmt),
                      "a statement is not where the schedule's tree has it");
     before = parent.stmt;
     index.erase(key_of(parent.stmt));
     parent.stmt = with_scope_body(parent.stmt, std::move(body));
-    index[key_of(parent.stmt)] = id;
+    index.set(key_of(parent.stmt), id);
     after = parent.stmt;
   }
   PrimFunc& owner = funcs_[static_cast<size_t>(func)].func;
@@ -285,16 +292,14 @@ void State::replace(NodeId target, const Stmt& by, const BlockMap& forwarded) {
   const NodeId parent = node(target).parent;
   Reindex work{node(target).func, {}, {}, {}};
   for (const auto& [old_block, new_block] : forwarded) {
-    auto& index = funcs_[static_cast<size_t>(work.func)].index;
-    auto known = index.find(old_block);
     // blocks inside of an init have no place in the tree
-    if (known != index.end()) work.forwarded[new_block.get()] = known->second;
+    if (const NodeId* known = index_of(work.func).find(old_block)) work.forwarded[new_block.get()] = *known;
   }
   rebuild_path(target, before, by);
   std::vector<NodeId> found;
   reindex(work, by, parent, &found);
   if (parent != kNoNode) {
-    auto& siblings = nodes_[static_cast<size_t>(parent)].children;
+    auto& siblings = edit_node(parent).children;
     auto at = std::find(siblings.begin(), siblings.end(), target);
     at = siblings.erase(at);
     siblings.insert(at, found.begin(), found.end());
@@ -390,14 +395,14 @@ void State::verify_tree() const {
     std::function<void(const Stmt&, NodeId)> check = [&](const Stmt& stmt, NodeId parent) {
       std::vector<NodeId> found;
       for_each_scope_stmt(stmt, [&](const Stmt& inner) {
-        auto it = func.index.find(key_of(inner));
-        TILEWRIGHT_CHECK(it != func.index.end(), "{} is missing in the tree", name_of(inner));
-        const TreeNode& self = node(it->second);
+        const NodeId* known = func.index.find(key_of(inner));
+        TILEWRIGHT_CHECK(known, "{} is missing in the tree", name_of(inner));
+        const TreeNode& self = node(*known);
         TILEWRIGHT_CHECK(self.stmt == inner && self.parent == parent, "{} is wrong in the tree",
                          name_of(inner));
-        found.push_back(it->second);
+        found.push_back(*known);
         ++count;
-        check(body_of(inner), it->second);
+        check(body_of(inner), *known);
       });
       if (parent != kNoNode)
         TILEWRIGHT_CHECK(found == node(parent).children, "the children of {} are wrong in the tree",

@@ -9,6 +9,7 @@
 
 #include "tilewright/ir/module.h"
 #include "tilewright/schedule/handles.h"
+#include "tilewright/schedule/shared_copy.h"
 
 namespace tilewright::schedule {
 
@@ -45,12 +46,15 @@ class State {
   IRModule module() const;
 
   // ---- the tree
-  const TreeNode& node(NodeId id) const { return nodes_.at(static_cast<size_t>(id)); }
+  const TreeNode& node(NodeId id) const {
+    TILEWRIGHT_CHECK(id >= 0 && static_cast<size_t>(id) < nodes_.size(), "there is no loop or block {}", id);
+    return nodes_[static_cast<size_t>(id)];
+  }
   struct Func {
     GlobalVar name;
-    PrimFunc func;                                    // null if the function is none of ours
-    NodeId root = kNoNode;                            // its root block; none if the function has no blocks
-    std::unordered_map<const Object*, NodeId> index;  // loop variable or Block -> number
+    PrimFunc func;                           // null if the function is none of ours
+    NodeId root = kNoNode;                   // its root block; none if the function has no blocks
+    SharedMap<const Object*, NodeId> index;  // loop variable or Block -> number
   };
   const std::vector<Func>& funcs() const { return funcs_; }
   const Func& func_of(NodeId id) const { return funcs_.at(static_cast<size_t>(node(id).func)); }
@@ -117,6 +121,8 @@ class State {
   NodeId lookup(int32_t id, Handle::Kind kind) const;
   NodeId resolve(int32_t id, Handle::Kind kind) const;
   NodeId add_node(int32_t func, NodeId parent, const Stmt& stmt);
+  TreeNode& edit_node(NodeId id) { return nodes_.edit(static_cast<size_t>(id)); }
+  SharedMap<const Object*, NodeId>& index_of(int32_t func) { return funcs_[static_cast<size_t>(func)].index; }
   void index_stmt(const Stmt& stmt, NodeId parent, int32_t func, std::vector<NodeId>* found);
 
   struct Reindex;
@@ -126,7 +132,7 @@ class State {
 
   std::vector<Func> funcs_;
   IRModule base_;  // names, attributes and functions that are none of ours
-  std::vector<TreeNode> nodes_;
+  SharedVector<TreeNode> nodes_;
   std::vector<Handle> handles_;
   int32_t step_ = 0;
   std::mt19937_64 random_;

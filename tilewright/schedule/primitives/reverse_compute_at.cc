@@ -52,9 +52,10 @@ Producers require_producers(const State& state, NodeId block, NodeId loop, NodeI
 void require_outputs_unused(const State& state, NodeId block, NodeId loop, NodeId around) {
   for (const BufferRegion& write : state.node(block).block()->writes) {
     for (NodeId other : state.child_blocks(state.scope_of(block))) {
+      if (other == block || !has_access(state, other, write->buffer)) continue;
       const bool is_after = is_before(state, block, other);
       const NodeId shared = common_ancestor(state, block, other);
-      if (other == block || (is_after && state.is_inside(around, shared))) continue;
+      if (is_after && state.is_inside(around, shared)) continue;
       // it is done; in a loop that the block moves into, its later iterations would come after the block
       if (is_before(state, other, loop) && state.is_inside(around, common_ancestor(state, other, loop)))
         continue;

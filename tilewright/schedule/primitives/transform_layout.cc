@@ -92,15 +92,27 @@ void insert_pad(State& state, NodeId scope, const Buffer& buffer, const Stmt& st
   edit.commit(state, scope);
 }
 
-// In program order: the order in which variables become known decides how sums of them are written.
-void bind_everything(const State& state, NodeId id, arith::Analyzer& analyzer) {
+// Whether a loop or block, or what is in it, may use the buffer.
+bool may_use(const State& state, NodeId id, const Buffer& buffer) {
+  const TreeNode& node = state.node(id);
+  if (!node.is_loop()) return !state.regions_are_complete || has_access(state, id, buffer);
+  const bool has_bare = node.children.empty();
+  return has_bare || std::any_of(node.children.begin(), node.children.end(),
+                                 [&](NodeId child) { return may_use(state, child, buffer); });
+}
+
+// The variables around accesses to the buffer, in program order: the order in which variables become known
+// decides how sums of them are written.
+void bind_around(const State& state, NodeId id, const Buffer& buffer, arith::Analyzer& analyzer) {
   if (const BlockNode* block = state.node(id).block()) {
     for (const IterVar& axis : block->iter_vars) analyzer.bind(axis->var, axis->dom);
   } else {
     const ForNode* loop = state.node(id).loop();
     analyzer.bind(loop->loop_var, make_range(loop->min, loop->extent));
   }
-  for (NodeId child : state.node(id).children) bind_everything(state, child, analyzer);
+  for (NodeId child : state.node(id).children) {
+    if (may_use(state, child, buffer)) bind_around(state, child, buffer, analyzer);
+  }
 }
 
 void apply(State& state, Args& args) {
@@ -124,7 +136,7 @@ void apply(State& state, Args& args) {
     pad = make_pad(state, block, args, space, buffer, changed, is_input);
   }
   arith::Analyzer analyzer;
-  bind_everything(state, target.root, analyzer);
+  bind_around(state, target.root, buffer, analyzer);
   State after = state;
   replace_allocated_buffer(after, target, changed, [&](const std::vector<PrimExpr>& indices) {
     return apply_map(args.index_map, indices, analyzer);
