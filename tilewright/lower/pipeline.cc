@@ -33,6 +33,7 @@ const std::vector<Step>& cpu_steps() {
       {"vectorize_loops", "vectorized loops become vector expressions", vectorize_loops},
       {"widen_floats", "floats of 8 and 16 bits are computed in float32", widen_floats_except_float16},
       {"simplify_flat", "flat indices are simplified", simplify},
+      {"hoist_expression", "what no turn of a loop changes is decided before it", hoist_expression},
       {"remove_no_op", "statements that compute nothing are gone", remove_no_op},
   };
   return steps;
@@ -52,6 +53,8 @@ const std::vector<Step>& c_steps() {
         kept.push_back(step);
       }
     }
+    kept.push_back(
+        {"common_subexpr_elim", "what is computed several times is computed once", common_subexpr_elim});
     return kept;
   }();
   return steps;

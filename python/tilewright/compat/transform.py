@@ -5,7 +5,7 @@ import inspect
 
 import tilewright as tw
 from tilewright import _core, arith, relax, tir, transform
-from tilewright.errors import UserError
+from tilewright.errors import Unsupported, UserError
 
 
 class ModulePass:
@@ -140,6 +140,8 @@ _LOWERING = {
     "StorageRewrite": ("share_storage",),
     "UnrollLoop": ("unroll_loops",),
     "RemoveNoOp": ("remove_no_op",),
+    "HoistExpression": ("hoist_expression",),
+    "HoistIfThenElse": ("hoist_expression",),
     "LoopPartition": ("partition_loops",),
     "BF16ComputeLegalize": ("widen_floats",),
     "FP8ComputeLegalize": ("widen_floats",),
@@ -158,6 +160,13 @@ def _pass_maker(name: str, steps: tuple):
 def VectorizeLoop(enable_vectorize: bool = True):
     """Vectorized loops become vector expressions."""
     return _steps("VectorizeLoop", *(["vectorize_loops"] if enable_vectorize else []))
+
+
+def CommonSubexprElimTIR(enable_cse_tir: bool = True, identify_equiv_terms: bool = False):
+    """Arithmetic that a statement does several times is done once; terms are the same when they are written the same."""
+    if identify_equiv_terms:
+        raise Unsupported("CommonSubexprElimTIR: identify_equiv_terms=True is not possible, x + y and y + x stay two terms")
+    return _steps("CommonSubexprElimTIR", *(["common_subexpr_elim"] if enable_cse_tir else []))
 
 
 def NarrowDataType(target_bits: int = 32):
@@ -225,6 +234,7 @@ TIR_NAMES = {
         made.__name__: made
         for made in (
             VectorizeLoop,
+            CommonSubexprElimTIR,
             NarrowDataType,
             Simplify,
             BindTarget,

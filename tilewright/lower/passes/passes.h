@@ -45,6 +45,10 @@ PrimFunc vectorize_loops(const PrimFunc& func);
 PrimFunc scalarize_vectors(const PrimFunc& func);
 /// Statements that compute nothing  ->  gone; blocks stay.
 PrimFunc remove_no_op(const PrimFunc& func);
+/// Conditions and definitions that are the same in every turn of a loop  ->  before the loop.
+PrimFunc hoist_expression(const PrimFunc& func);
+/// Arithmetic that a statement does several times  ->  done once, before it; not in functions with blocks.
+PrimFunc common_subexpr_elim(const PrimFunc& func);
 /// Unrolled loops  ->  copies of their body.
 PrimFunc unroll_loops(const PrimFunc& func);
 /// The function  ->  lowered functions (lower/lowered.h): entry with argument checks, compute, parallel

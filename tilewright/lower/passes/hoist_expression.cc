@@ -1,0 +1,91 @@
+// Conditions and definitions that are the same in every turn of a loop leave it.
+//   for j in range(n): if i < 100: body        ->  if i < 100: for j in range(n): body
+//   for j in range(n): x = i * 64; body        ->  x = i * 64; for j in range(n): body
+// They leave it only as the first statement of its body, so that nothing runs in another order.
+#include <unordered_set>
+
+#include "tilewright/ir/rewrite.h"
+#include "tilewright/ir/walk.h"
+#include "tilewright/lower/passes/fresh_copy.h"
+#include "tilewright/lower/passes/passes.h"
+#include "tilewright/tir/builder.h"
+#include "tilewright/tir/op.h"
+
+namespace tilewright::lower {
+namespace {
+
+// What the turns of a loop change.
+struct Changes {
+  std::unordered_set<const VarNode*> vars, memory;
+  bool calls_out = false;  // something that may write anywhere
+};
+
+Changes changes_in(const For& loop) {
+  Changes changes;
+  changes.vars.insert(loop->loop_var.get());
+  walk(
+      loop->body, [&](const BufferStoreNode* store) { changes.memory.insert(store->buffer->data.get()); },
+      [&](const BlockNode* block) {
+        for (const BufferRegion& write : block->writes) changes.memory.insert(write->buffer->data.get());
+      },
+      [&](const AllocBufferNode* alloc) { changes.vars.insert(alloc->buffer->data.get()); },
+      [&](const DeclBufferNode* view) { changes.memory.insert(view->buffer->data.get()); },
+      [&](const CallNode* call) { changes.calls_out |= !is_pure(call->op); });
+  return changes;
+}
+
+bool is_invariant(const PrimExpr& expr, const Changes& changes) {
+  bool found = true;
+  walk(
+      expr, [&](const VarNode* var) { found &= !changes.vars.contains(var); },
+      [&](const BufferLoadNode* load) {
+        const VarNode* data = load->buffer->data.get();
+        found &= !changes.calls_out && !changes.memory.contains(data) && !changes.vars.contains(data);
+      },
+      [&](const CallNode* call) { found &= is_pure(call->op); });
+  return found;
+}
+
+// Whether `expr` may be computed where the loop might have no turn: comparisons of what is there cannot fail.
+bool is_harmless(const PrimExpr& expr) {
+  bool found = true;
+  walk(expr, [&](const PrimExprNode* part) {
+    const Kind kind = part->kind;
+    const bool is_comparison = kind >= Kind::kEQ && kind <= Kind::kOr;
+    found &= is_comparison || kind == Kind::kNot || kind == Kind::kVar || kind == Kind::kIntImm ||
+             kind == Kind::kFloatImm;
+  });
+  return found;
+}
+
+bool runs_at_least_once(const For& loop) {
+  int64_t extent;
+  return as_const_int(loop->extent, &extent) && extent > 0;
+}
+
+Stmt hoisted(const For& loop) {
+  if (loop->for_kind == ForKind::kThreadBinding) return loop;
+  const auto* branch = loop->body.as<IfThenElseNode>();
+  const auto* let = loop->body.as<LetStmtNode>();
+  if (!branch && !let) return loop;
+  const PrimExpr& expr = branch ? branch->condition : let->value;
+  if (!is_invariant(expr, changes_in(loop))) return loop;
+  if (!runs_at_least_once(loop) && !is_harmless(expr)) return loop;
+  const auto around = [&](const Stmt& body) { return with(loop, [&](ForNode& n) { n.body = body; }); };
+  if (let) return with(let, [&](LetStmtNode& n) { n.body = hoisted(around(let->body)); });
+  return with(branch, [&](IfThenElseNode& n) {
+    n.then_case = hoisted(around(branch->then_case));
+    if (!branch->else_case) return;
+    const Var turn = make_var(loop->loop_var->name_hint, loop->loop_var->dtype);
+    const Stmt body = substitute(branch->else_case, {{loop->loop_var.get(), turn}});
+    n.else_case = hoisted(with(loop, [&](ForNode& other) { other.loop_var = turn, other.body = body; }));
+  });
+}
+
+}  // namespace
+
+PrimFunc hoist_expression(const PrimFunc& func) {
+  return rewrite(func, [](auto& self, const ForNode* loop) -> Stmt { return hoisted(self.children(loop)); });
+}
+
+}  // namespace tilewright::lower
