@@ -45,8 +45,10 @@ TEST(ReorderBlockIterVar, NoPermutationIsRefused) {
   check_refused(kChain, [](Schedule& sch) { sch.call("reorder_block_iter_var", "B", ArgValue{0, 0}); }, R"(
     error: reorder_block_iter_var: [0, 0] is no order of the 2 axes of block B
       f.py:5:14
+       4 |     for i, j in T.grid(5, 7):
        5 |         with T.block("B"):
          |              ^^^^^^^^^^^^
+       6 |             vi, vj = T.axis.remap("SS", [i, j])
   )");
 }
 
@@ -105,14 +107,18 @@ TEST(UnsafeSetDtype, ParametersAndVectorsAreRefused) {
   check_refused(kChain, [](Schedule& sch) { sch.call("unsafe_set_dtype", "C", 0, "float16"); }, R"(
     error: unsafe_set_dtype: buffer C is a parameter of the function
       f.py:9:14
+       8 |     for i, j in T.grid(5, 7):
        9 |         with T.block("C"):
          |              ^^^^^^^^^^^^
+      10 |             vi, vj = T.axis.remap("SS", [i, j])
   )");
   check_refused(kChain, [](Schedule& sch) { sch.call("unsafe_set_dtype", "B", 0, "float32x4"); }, R"(
     error: unsafe_set_dtype: a buffer cannot hold elements of type float32x4
       f.py:5:14
+       4 |     for i, j in T.grid(5, 7):
        5 |         with T.block("B"):
          |              ^^^^^^^^^^^^
+       6 |             vi, vj = T.axis.remap("SS", [i, j])
   )");
 }
 
@@ -150,21 +156,28 @@ TEST(BufferArguments, WhatTheBlockDoesNotHaveIsRefused) {
   check_refused(kChain, steps(1), R"(
     error: set_scope: block B writes 1 buffer, there is no number 1
       f.py:5:14
+       4 |     for i, j in T.grid(5, 7):
        5 |         with T.block("B"):
          |              ^^^^^^^^^^^^
+       6 |             vi, vj = T.axis.remap("SS", [i, j])
+    help: 0 is B
   )");
   check_refused(kChain, steps("A"), R"(
     error: set_scope: block B writes no buffer "A"
       f.py:5:14
+       4 |     for i, j in T.grid(5, 7):
        5 |         with T.block("B"):
          |              ^^^^^^^^^^^^
+       6 |             vi, vj = T.axis.remap("SS", [i, j])
     help: did you mean A or B?
   )");
   check_refused(kChain, steps(ArgValue{"read", 0}), R"(
     error: set_scope: a buffer that block B writes is asked for, not ("read", 0)
       f.py:5:14
+       4 |     for i, j in T.grid(5, 7):
        5 |         with T.block("B"):
          |              ^^^^^^^^^^^^
+       6 |             vi, vj = T.axis.remap("SS", [i, j])
   )");
   check_refused(kChain, steps(2.5), R"(
     error: set_scope: argument buffer_index must be a number, the name of a buffer, ("read" | "write", number) or a buffer, but is 2.5
@@ -357,8 +370,10 @@ TEST(SampleComputeLocation, OtherPrimitivesDoNotTakeAPlace) {
   check_refused(kChain, [](Schedule& sch) { sch.call("sample_compute_location", "B", 2); }, R"(
     error: sample_compute_location: decision 2 is none of the 2 loops around what reads block B
       f.py:5:14
+       4 |     for i, j in T.grid(5, 7):
        5 |         with T.block("B"):
          |              ^^^^^^^^^^^^
+       6 |             vi, vj = T.axis.remap("SS", [i, j])
     help: -1 leaves the block where it is, -2 inlines it
   )");
 }

@@ -89,8 +89,11 @@ TEST(ReverseComputeInline, PaddingIsRefused) {
       [](Schedule& sch) { sch.call("reverse_compute_inline", "C"); }, R"(
     error: reverse_compute_inline: block C may read elements of B that block B does not write
       f.py:9:14
+       8 |     for i in range(7):
        9 |         with T.block("C"):
          |              ^^^^^^^^^^^^
+      10 |             vi = T.axis.spatial(7, i)
+    help: compute_inline(block B) would be legal
   )");
 }
 
@@ -136,8 +139,10 @@ TEST(CacheRead, CopyBeforeTheWriterIsRefused) {
       [](Schedule& sch) { sch.call("cache_read", "C", 0, "local"); }, R"(
     error: cache_read: block B writes B inside of loop i, before which the copy would be made
       f.py:5:14
+       4 |     for i in range(7):
        5 |         with T.block("B"):
          |              ^^^^^^^^^^^^
+       6 |             vi = T.axis.spatial(7, i)
     help: name the consumers inside of that loop as consumer_blocks
   )");
 }
@@ -262,8 +267,11 @@ TEST(Rfactor, UnstartedPartialSumIsRefused) {
       R"(
     error: rfactor: block Y is guarded by k_0 * 16 + k_1 < 12, which may leave iterations of loop k_1 without any term
       f.py:4:14
+       3 |     for i, k in T.grid(5, 12):
        4 |         with T.block("Y"):
          |              ^^^^^^^^^^^^
+       5 |             vi, vk = T.axis.remap("SR", [i, k])
+    help: rfactor(loop k_0, 0) would be legal
   )");
 }
 

@@ -95,8 +95,11 @@ TEST(ReverseComputeAt, UnfinishedSumIsRefused) {
       R"(
     error: reverse_compute_at: what loop j produces in one iteration does not divide the work of block C: block C does not run once for each value of its axes (no index uses loop k)
       f.py:11:14
+      10 |     for i, j in T.grid(8, 12):
       11 |         with T.block("C"):
          |              ^^^^^^^^^^^^
+      12 |             vi, vj = T.axis.remap("SS", [i, j])
+    help: reverse_compute_at(block C, loop i around block Y) or compute_at(block Y, loop j around block C) would be legal
   )");
 }
 
@@ -143,8 +146,10 @@ TEST(DecomposeReduction, LoopInsideTheReductionIsRefused) {
       R"(
     error: decompose_reduction: loop k_0 reduces in block Y, but is outside of loop k_1
       <main as scheduled>:5:15
+       4 |     Y = T.alloc_buffer((8, 12))
        5 |     for i, j, k_0, k_1 in T.grid(8, 12, 1, 7):
          |               ^^^
+       6 |         with T.block("Y"):
     note: k_0 was made from this line
        4 |     for i, j, k in T.grid(8, 12, 7):
          |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
@@ -162,8 +167,10 @@ TEST(DecomposeReduction, LoopOverElementsAndTermsIsRefused) {
       R"(
     error: decompose_reduction: reduce axis vk of block Y does not start at 0 when its loops start
       f.py:5:14
+       4 |     for i, j, k in T.grid(8, 12, 7):
        5 |         with T.block("Y"):
          |              ^^^^^^^^^^^^
+       6 |             vi, vj, vk = T.axis.remap("SSR", [i, j, k])
   )");
 }
 
@@ -293,8 +300,11 @@ TEST(ComputeAt, HaloReadBackIsRefusedTheOtherWay) {
       R"(
     error: reverse_compute_at: what loop i_0 produces in one iteration does not divide the work of block C: block C does not run once for each value of its axes (index 0 is not quasi-affine: its strides leave gaps or overlap)
       f.py:9:14
+       8 |     for i in range(16):
        9 |         with T.block("C"):
          |              ^^^^^^^^^^^^
+      10 |             vi = T.axis.spatial(16, i)
+    help: compute_at(block B, loop i) would be legal
   )");
 }
 
@@ -329,8 +339,10 @@ TEST(ComputeInline, BufferOfOneParallelIterationStaysInside) {
       R"(
     error: compute_inline: the iterations of loop i could not run at once any more: block B writes B[vi] in several iterations of loop i
       f.py:9:5
+       8 |             B[vi] = A[vi] * T.float32(2)
        9 |     for i in range(16):
          |     ^^^^^^^^^^^^^^^^^^^
+      10 |         with T.block("C"):
     note: block B at i=1 writes B[1], written by block B at i=0
   )");
 }
@@ -360,9 +372,12 @@ TEST(ReverseComputeAt, SumInAParallelLoopIsRefused) {
       R"(
     error: reverse_compute_at: the iterations of loop j could not run at once any more: block S writes S[vi] in several iterations of loop j
       f.py:4:5
+       3 |     E = T.alloc_buffer((4, 9))
        4 |     for i, j in T.grid(4, 9):
          |     ^^^^^^^^^^^^^^^^^^^^^^^^^
+       5 |         with T.block("E"):
     note: block S at j=1 writes S[0], written by block S at j=0
+    help: reverse_compute_at(block S, loop i around block E) or compute_at(block E, loop k) would be legal
   )");
 }
 
@@ -371,8 +386,10 @@ TEST(ComputeAt, OutputIsRefused) {
       kBlur, [](Schedule& sch) { sch.call("compute_at", "C", sch.call("get_loops", "B").loops()[0]); }, R"(
     error: compute_at: block C cannot be moved: block C writes C, a parameter of the function
       f.py:9:14
+       8 |     for i in range(16):
        9 |         with T.block("C"):
          |              ^^^^^^^^^^^^
+      10 |             vi = T.axis.spatial(16, i)
   )");
 }
 

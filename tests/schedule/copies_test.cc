@@ -88,8 +88,10 @@ TEST(Reindex, SeveralPlacesAreRefused) {
   check_refused(kTwice, [](Schedule& sch) { sch.call("reindex", "B", ArgValue{"read", 0}); }, R"(
     error: reindex: block B accesses A at different places, vi and vi + 2
       f.py:4:14
+       3 |     for i in range(5):
        4 |         with T.block("B"):
          |              ^^^^^^^^^^^^
+       5 |             vi = T.axis.spatial(5, i)
   )");
 }
 
@@ -97,14 +99,18 @@ TEST(Reindex, UsesInTheSameLoopsAreRefused) {
   check_refused(kTwice, [](Schedule& sch) { sch.call("reindex", "B", ArgValue{"write", 0}); }, R"(
     error: reindex: block C reads B, which block B writes, not after the loops around it
       f.py:7:14
+       6 |             B[vi] = A[vi] + A[vi + 2]
        7 |         with T.block("C"):
          |              ^^^^^^^^^^^^
+       8 |             vi = T.axis.spatial(5, i)
   )");
   check_refused(kTwice, [](Schedule& sch) { sch.call("reindex", "C", ArgValue{"read", 0}); }, R"(
     error: reindex: block B writes B, which block C reads, not before the loops around it
       f.py:4:14
+       3 |     for i in range(5):
        4 |         with T.block("B"):
          |              ^^^^^^^^^^^^
+       5 |             vi = T.axis.spatial(5, i)
   )");
 }
 
@@ -120,8 +126,10 @@ TEST(Reindex, ElementsThatAConditionKeepsInsideAreRefused) {
   check_refused(kPadded, [](Schedule& sch) { sch.call("reindex", "B", ArgValue{"read", 0}); }, R"(
     error: reindex: index vi of A may be outside of its extent 5 where block B runs
       f.py:4:14
+       3 |     for i in range(7):
        4 |         with T.block("B"):
          |              ^^^^^^^^^^^^
+       5 |             vi = T.axis.spatial(7, i)
   )");
   check_refused(
       R"(
@@ -136,8 +144,10 @@ TEST(Reindex, ElementsThatAConditionKeepsInsideAreRefused) {
       [](Schedule& sch) { sch.call("reindex", "B", ArgValue{"write", 0}); }, R"(
     error: reindex: block B writes B only under a condition
       f.py:4:14
+       3 |     for i in range(7):
        4 |         with T.block("B"):
          |              ^^^^^^^^^^^^
+       5 |             vi = T.axis.spatial(7, i)
   )");
 }
 
@@ -151,8 +161,10 @@ TEST(Reindex, BlocksOfBlocksAreRefused) {
       R"(
     error: reindex: block B_o has blocks inside, whose accesses are looked at one by one
       <main as scheduled>:5:9
+       4 |     for i in range(5):
        5 |         with T.block("B_o"):
          |         ^^^^^^^^^^^^^^^^^^^
+       6 |             vi_o = T.axis.spatial(5, i)
     note: B_o was made from this line
        4 |         with T.block("B"):
          |              ^^^^^^^^^^^^
@@ -163,15 +175,19 @@ TEST(Reindex, ANumberAloneIsNotEnough) {
   check_refused(kTransposed, [](Schedule& sch) { sch.call("reindex", "B", 0); }, R"(
     error: reindex: buffer 0 of block B may be one that it reads or one that it writes
       f.py:4:14
+       3 |     for i, j in T.grid(5, 7):
        4 |         with T.block("B"):
          |              ^^^^^^^^^^^^
+       5 |             vi, vj = T.axis.remap("SS", [i, j])
     help: say which: ("read", 0) or ("write", 0)
   )");
   check_refused(kTransposed, [](Schedule& sch) { sch.call("reindex", "B", ArgValue{"both", 0}); }, R"(
     error: reindex: a buffer is in list "read" or "write", not "both"
       f.py:4:14
+       3 |     for i, j in T.grid(5, 7):
        4 |         with T.block("B"):
          |              ^^^^^^^^^^^^
+       5 |             vi, vj = T.axis.remap("SS", [i, j])
   )");
 }
 
@@ -218,8 +234,10 @@ TEST(ReindexCacheWrite, MapsThatLosePlacesAreRefused) {
       kTransposed, [&](Schedule& sch) { sch.call("reindex_cache_write", "B", 0, "local", short_map); }, R"(
     error: reindex_cache_write: the map takes 1 indices, but block B has 2 axes
       f.py:4:14
+       3 |     for i, j in T.grid(5, 7):
        4 |         with T.block("B"):
          |              ^^^^^^^^^^^^
+       5 |             vi, vj = T.axis.remap("SS", [i, j])
   )");
   Schedule sch(module_of(kTransposed));
   try {
@@ -268,8 +286,10 @@ TEST(CacheInplace, WhatIsOnlyReadIsRefused) {
   check_refused(kTransposed, [](Schedule& sch) { sch.call("cache_inplace", "B", 0, "local"); }, R"(
     error: cache_inplace: block B reads A, but does not write it
       f.py:4:14
+       3 |     for i, j in T.grid(5, 7):
        4 |         with T.block("B"):
          |              ^^^^^^^^^^^^
+       5 |             vi, vj = T.axis.remap("SS", [i, j])
     help: cache_read makes a copy of what is only read
   )");
 }
@@ -422,8 +442,10 @@ TEST(WriteAt, BlocksThatGoOnWithWhatIsThereAreRefused) {
       [](Schedule& sch) { sch.call("write_at", sch.call("get_loops", "A").loops()[0], "A", 0, "local"); }, R"(
     error: write_at: block A reads A, which it also writes
       f.py:4:14
+       3 |     for i, j in T.grid(7, 5):
        4 |         with T.block("A"):
          |              ^^^^^^^^^^^^
+       5 |             vi, vj = T.axis.remap("SS", [i, j])
   )");
 }
 
@@ -478,8 +500,10 @@ TEST(Parallel, ABufferWrittenInABranchIsNoTurnsOwn) {
       R"(
     error: parallel: loop i cannot be parallel: block B writes B[vj] in several iterations of loop i
       f.py:4:5
+       3 |     B = T.alloc_buffer((7,), "float32")
        4 |     for i in range(5):
          |     ^^^^^^^^^^^^^^^^^^
+       5 |         for j in range(7):
     note: block B at i=1 writes B[0], written by block B at i=0
   )");
 }
@@ -544,8 +568,10 @@ TEST(ReadAt, WritersInsideAreRefused) {
       [](Schedule& sch) { sch.call("read_at", sch.call("get_loops", "C").loops()[0], "C", 0, "shared"); }, R"(
     error: read_at: block B writes B inside of loop i
       f.py:4:14
+       3 |     for i in range(5):
        4 |         with T.block("B"):
          |              ^^^^^^^^^^^^
+       5 |             vi = T.axis.spatial(5, i)
   )");
   check_refused(
       kTwice,
@@ -553,8 +579,10 @@ TEST(ReadAt, WritersInsideAreRefused) {
       R"(
     error: write_at: block C reads B, which block B writes, not after loop i
       f.py:7:14
+       6 |             B[vi] = A[vi] + A[vi + 2]
        7 |         with T.block("C"):
          |              ^^^^^^^^^^^^
+       8 |             vi = T.axis.spatial(5, i)
   )");
   check_refused(
       R"(
@@ -573,8 +601,11 @@ TEST(ReadAt, WritersInsideAreRefused) {
       R"(
     error: write_at: block B is not inside loop i
       f.py:3:5
+       2 | def main(A: T.Buffer((7,), "float32"), B: T.Buffer((7,), "float32")):
        3 |     for i in range(7):
          |     ^^^^^^^^^^^^^^^^^^
+       4 |         with T.block("A"):
+    help: write_at(loop i around block B, block B) would be legal
   )");
 }
 

@@ -126,8 +126,10 @@ TEST(SetAxisSeparator, NumbersOutOfOrderAreRefused) {
   check_refused(kChain, [](Schedule& sch) { sch.call("set_axis_separator", "B", "B", ArgValue{1, 0}); }, R"(
     error: set_axis_separator: axis separators [1, 0] are no rising list of numbers from 0 to 1
       f.py:5:14
+       4 |     for i in range(7):
        5 |         with T.block("B"):
          |              ^^^^^^^^^^^^
+       6 |             vi = T.axis.spatial(7, i)
   )");
   const IRModule module = module_of(kChain);
   Schedule sch(module);

@@ -108,8 +108,10 @@ TEST(Split, FactorsThatDoNotCoverAreRefused) {
       [](Schedule& sch) { sch.call("split", sch.call("get_loops", "B").loops()[0], factors({5, 5})); }, R"(
     error: split: factors 5 * 5 = 25 do not cover loop i of extent 128
       f.py:3:5
+       2 | def main(A: T.Buffer((128,), "float32"), B: T.Buffer((128,), "float32")):
        3 |     for i in range(128):
          |     ^^^^^^^^^^^^^^^^^^^^
+       4 |         with T.block("B"):
     help: leave one factor None to have it computed, e.g. factors=[None, 5]
   )");
 }
@@ -123,20 +125,26 @@ TEST(Split, BadFactorsAreRefused) {
   check_refused(kDouble, split({std::nullopt, std::nullopt}), R"(
     error: split: more than one factor of loop i is None
       f.py:3:5
+       2 | def main(A: T.Buffer((128,), "float32"), B: T.Buffer((128,), "float32")):
        3 |     for i in range(128):
          |     ^^^^^^^^^^^^^^^^^^^^
+       4 |         with T.block("B"):
   )");
   check_refused(kDouble, split({std::nullopt, 0}), R"(
     error: split: factor 0 of loop i is below 1
       f.py:3:5
+       2 | def main(A: T.Buffer((128,), "float32"), B: T.Buffer((128,), "float32")):
        3 |     for i in range(128):
          |     ^^^^^^^^^^^^^^^^^^^^
+       4 |         with T.block("B"):
   )");
   check_refused(kDouble, split({}), R"(
     error: split: no factors are given for loop i
       f.py:3:5
+       2 | def main(A: T.Buffer((128,), "float32"), B: T.Buffer((128,), "float32")):
        3 |     for i in range(128):
          |     ^^^^^^^^^^^^^^^^^^^^
+       4 |         with T.block("B"):
   )");
 }
 
@@ -151,8 +159,10 @@ TEST(Split, ParallelLoopIsRefused) {
       R"(
     error: split: loop i is parallel
       f.py:3:5
+       2 | def main(A: T.Buffer((128,), "float32"), B: T.Buffer((128,), "float32")):
        3 |     for i in range(128):
          |     ^^^^^^^^^^^^^^^^^^^^
+       4 |         with T.block("B"):
     help: reshape loops first, then say how they run
   )");
 }
@@ -217,9 +227,13 @@ TEST(Fuse, LoopsOfTwoNestsAreRefused) {
       R"(
     error: fuse: loop k is not directly inside loop i
       f.py:7:5
+       6 |             A[vi] = T.float32(1)
        7 |     for k in range(8):
          |     ^^^^^^^^^^^^^^^^^^
-    help: the loops must be of one nest, outermost first
+       8 |         with T.block("B"):
+    note: this is loop i
+       3 |     for i in range(8):
+         |     ^^^^^^^^^^^^^^^^^^
   )");
 }
 
@@ -262,8 +276,10 @@ TEST(Reorder, LoopCarriedDependenceIsRefused) {
       R"(
     error: reorder: the order of the iterations counts: block B writes B[vi + 1, vj], which block B reads in another iteration of loop i
       f.py:4:14
+       3 |     for i, j in T.grid(6, 7):
        4 |         with T.block("B"):
          |              ^^^^^^^^^^^^
+       5 |             vi, vj = T.axis.remap("SS", [i, j])
     note: block B at i=1, j=0 reads B[1, 1], written by block B at i=0, j=1
   )");
 }
@@ -281,8 +297,10 @@ TEST(Reorder, SumThatWouldNotBeginWithItsInitIsRefused) {
       R"(
     error: reorder: the order of the iterations counts: block Y writes Y[vi, vj] in several iterations of loop j_k_fused_0
       f.py:4:14
+       3 |     for i, j, k in T.grid(5, 3, 7):
        4 |         with T.block("Y"):
          |              ^^^^^^^^^^^^
+       5 |             vi, vj, vk = T.axis.remap("SSR", [i, j, k])
     note: block Y at j_k_fused_0=0, j_k_fused_1=1 writes Y[0, 0], written by block Y at j_k_fused_0=1, j_k_fused_1=0
   )");
 }
@@ -316,8 +334,10 @@ TEST(Reorder, ParallelLoopsKeepWhatOnlyTheyUse) {
       R"(
     error: reorder: the iterations of loop i could not run at once any more: block Y_local writes Y_local[vi] in several iterations of loop k
       f.py:4:5
+       3 |     Y_local = T.alloc_buffer((5,))
        4 |     for i, k in T.grid(5, 7):
          |     ^^^^^^^^^^^^^^^^^^^^^^^^^
+       5 |         with T.block("Y_local"):
     note: only loop i uses Y_local, so that each of its iterations has one of its own, each time
   )");
   check_refused(
@@ -330,10 +350,11 @@ TEST(Reorder, ParallelLoopsKeepWhatOnlyTheyUse) {
       R"(
     error: parallel: loop i cannot be parallel: block Y_local writes Y_local[vi] in several iterations of loop k
       f.py:4:5
+       3 |     Y_local = T.alloc_buffer((5,))
        4 |     for i, k in T.grid(5, 7):
          |     ^^^^^^^^^^^^^^^^^^^^^^^^^
+       5 |         with T.block("Y_local"):
     note: only loop i uses Y_local, so that each of its iterations has one of its own, each time
-    help: it is a reduction; use another loop, or rfactor to give each iteration its own sum
   )");
 }
 
@@ -342,9 +363,12 @@ TEST(Parallel, LoopCarriedDependenceIsRefused) {
       kWavefront, [](Schedule& sch) { sch.call("parallel", sch.call("get_loops", "B").loops()[0]); }, R"(
     error: parallel: loop i cannot be parallel: block B writes B[vi + 1, vj], which block B reads in another iteration of loop i
       f.py:3:5
+       2 | def main(A: T.Buffer((6, 7), "float32"), B: T.Buffer((7, 8), "float32")):
        3 |     for i, j in T.grid(6, 7):
          |     ^^^^^^^^^^^^^^^^^^^^^^^^^
+       4 |         with T.block("B"):
     note: block B at i=1 reads B[1, 1], written by block B at i=0
+    help: parallel(loop j) would be legal
   )");
 }
 
@@ -353,10 +377,12 @@ TEST(Parallel, ReductionIsRefused) {
       kMatmul, [](Schedule& sch) { sch.call("parallel", sch.call("get_loops", "Y").loops()[2]); }, R"(
     error: parallel: loop k cannot be parallel: block Y writes Y[vi, vj] in several iterations of loop k
       f.py:3:5
+       2 | def main(A: T.Buffer((5, 7), "float32"), B: T.Buffer((7, 3), "float32"), Y: T.Buffer((5, 3), "float32")):
        3 |     for i, j, k in T.grid(5, 3, 7):
          |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+       4 |         with T.block("Y"):
     note: block Y at k=1 writes Y[0, 0], written by block Y at k=0
-    help: it is a reduction; use another loop, or rfactor to give each iteration its own sum
+    help: parallel(loop i) or rfactor(loop k, 0) would be legal
   )");
 }
 
@@ -450,7 +476,7 @@ TEST(Trace, PrintsAsPython) {
     l1, l2, l3 = sch.get_loops(block=b0)
     l4, l5 = sch.split(loop=l2, factors=[None, 2])
     sch.reorder(l4, l3, l5)
-    sch.annotate(block_or_loop=l4, ann_key="pragma", annotation="x")
+    sch.annotate(block_or_loop=l4, ann_key="pragma", ann_val="x")
   )"));
 }
 

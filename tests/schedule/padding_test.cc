@@ -110,8 +110,10 @@ TEST(Blockize, TilesThatBeginInTheMiddleOfASumAreRefused) {
       R"(
     error: blockize: reduce axis vk of block Y begins at vk there, not at 0, where its init runs
       f.py:4:14
+       3 |     for k, i in T.grid(7, 5):
        4 |         with T.block("Y"):
          |              ^^^^^^^^^^^^
+       5 |             vi, vk = T.axis.remap("SR", [i, k])
   )");
 }
 
@@ -146,8 +148,10 @@ TEST(Blockize, BlocksWithAnotherAmongThemAreRefused) {
   check_refused(kTwoInLoop, [](Schedule& sch) { sch.call("blockize", ArgValue{"B", "D"}); }, R"(
     error: blockize: block C stands among the blocks, but is not in the list
       f.py:10:18
+       9 |         for j in range(7):
       10 |             with T.block("C"):
          |                  ^^^^^^^^^^^^
+      11 |                 vi, vj = T.axis.remap("SS", [i, j])
   )");
   check_refused(
       kTwoInLoop, [](Schedule& sch) { sch.call("blockize", ArgValue(ArgValue::List{})); },
@@ -213,8 +217,10 @@ TEST(DecomposePadding, OtherBlocksAreRefused) {
       [](Schedule& sch) { sch.call("decompose_padding", "B", sch.call("get_loops", "B").loops()[0]); }, R"(
     error: decompose_padding: block B does not store T.if_then_else(condition, value, constant), but A[vi, vj] * T.float32(2)
       f.py:6:18
+       5 |         for j in range(7):
        6 |             with T.block("B"):
          |                  ^^^^^^^^^^^^
+       7 |                 vi, vj = T.axis.remap("SS", [i, j])
   )");
 }
 
@@ -270,8 +276,10 @@ TEST(PadEinsum, BlocksThatGoOnWithWhatIsThereAreRefused) {
       [](Schedule& sch) { sch.call("pad_einsum", "A", ArgValue::List{4}); }, R"(
     error: pad_einsum: block A reads A, which it also writes
       f.py:4:14
+       3 |     for i in range(5):
        4 |         with T.block("A"):
          |              ^^^^^^^^^^^^
+       5 |             vi = T.axis.spatial(5, i)
   )");
 }
 
@@ -331,8 +339,10 @@ TEST(PadEinsum, WholeNumbersAreNotDividedByThePadding) {
       [](Schedule& sch) { sch.call("pad_einsum", "Y", ArgValue::List{4}); }, R"(
     error: pad_einsum: block Y divides by B[vi], which may be 0 in the padding of axis vi
       f.py:4:14
+       3 |     for i in range(5):
        4 |         with T.block("Y"):
          |              ^^^^^^^^^^^^
+       5 |             vi = T.axis.spatial(5, i)
   )");
 }
 
@@ -398,15 +408,19 @@ TEST(RollingBuffer, WithoutASharedLoopIsRefused) {
   check_refused(kWindow, [](Schedule& sch) { sch.call("rolling_buffer", "B", 0); }, R"(
     error: rolling_buffer: no loop is around block B and all that reads B
       f.py:5:14
+       4 |     for i, j in T.grid(9, 7):
        5 |         with T.block("B"):
          |              ^^^^^^^^^^^^
+       6 |             vi, vj = T.axis.remap("SS", [i, j])
     help: move the block to its consumers with compute_at first
   )");
   check_refused(kTwoInLoop, [](Schedule& sch) { sch.call("rolling_buffer", "B", 0); }, R"(
     error: rolling_buffer: no two iterations of a loop around block B need the same elements of B
       f.py:6:18
+       5 |         for j in range(7):
        6 |             with T.block("B"):
          |                  ^^^^^^^^^^^^
+       7 |                 vi, vj = T.axis.remap("SS", [i, j])
   )");
 }
 
@@ -445,15 +459,19 @@ TEST(FuseReductionEpilogue, OtherEpiloguesAreRefused) {
   check_refused(relu, [](Schedule& sch) { sch.call("fuse_reduction_epilogue", "Y", "D"); }, R"(
     error: fuse_reduction_epilogue: block D does not add to Y, but computes T.max(Y[vi], C[vi])
       f.py:11:14
+      10 |     for i in range(5):
       11 |         with T.block("D"):
          |              ^^^^^^^^^^^^
+      12 |             vi = T.axis.spatial(5, i)
     help: reverse_compute_at computes any epilogue where the sum is finished
   )");
   check_refused(kWindow, [](Schedule& sch) { sch.call("fuse_reduction_epilogue", "B", "C"); }, R"(
     error: fuse_reduction_epilogue: block B is not a single sum with an init
       f.py:5:14
+       4 |     for i, j in T.grid(9, 7):
        5 |         with T.block("B"):
          |              ^^^^^^^^^^^^
+       6 |             vi, vj = T.axis.remap("SS", [i, j])
   )");
   std::string part(kBias);
   part.replace(part.find("for i in range(5)"), 17, "for i in range(4)");
@@ -461,8 +479,10 @@ TEST(FuseReductionEpilogue, OtherEpiloguesAreRefused) {
   check_refused(part, [](Schedule& sch) { sch.call("fuse_reduction_epilogue", "Y", "D"); }, R"(
     error: fuse_reduction_epilogue: block D does not write an element for each sum of block Y: not always vi < 4
       f.py:11:14
+      10 |     for i in range(4):
       11 |         with T.block("D"):
          |              ^^^^^^^^^^^^
+      12 |             vi = T.axis.spatial(4, i)
   )");
 }
 

@@ -60,8 +60,10 @@ TEST(LoopPartition, ASumWithItsInitIsRefused) {
       R"(
     error: loop_partition: loop k reduces in block Y, which has an init
       f.py:4:14
+       3 |     for i, k in T.grid(5, 7):
        4 |         with T.block("Y"):
          |              ^^^^^^^^^^^^
+       5 |             vi, vk = T.axis.remap("SR", [i, k])
     help: give the init a block of its own with decompose_reduction first
   )");
 }
@@ -133,8 +135,10 @@ TEST(LoopPartition, LaterPartsAreNoThreads) {
       R"(
     error: bind: loop i_1 starts at 2, threads at 0
       <main as scheduled>:10:5
+       9 |             A[vi] = T.float32(1)
       10 |     for i_1 in range(2, 7):
          |     ^^^^^^^^^^^^^^^^^^^^^^
+      11 |         with T.block("A_1"):
     note: i_1 was made from this line
        3 |     for i in range(7):
          |     ^^^^^^^^^^^^^^^^^^
@@ -166,8 +170,10 @@ TEST(LoopPartition, BuffersOfParallelIterationsStayTheirs) {
       R"(
     error: loop_partition: the iterations of loop j could not run at once any more: block B writes B[vi] in several iterations of loop j
       f.py:4:5
+       3 |     B = T.alloc_buffer((7,))
        4 |     for i, j in T.grid(5, 6):
          |     ^^^^^^^^^^^^^^^^^^^^^^^^^
+       5 |         for k in range(2):
     note: block B at j=1 writes B[1], written by block B at j=0
   )");
 }
@@ -251,8 +257,10 @@ TEST(Merge, IterationsThatNeedLaterOnesAreRefused) {
       kShifted, [](Schedule& sch) { sch.call("merge", loop_of(sch, "B", 0), loop_of(sch, "C", 0)); }, R"(
     error: merge: block C reads B, which block B writes in another iteration of loop i_m
       f.py:8:14
+       7 |     for i in range(7):
        8 |         with T.block("C"):
          |              ^^^^^^^^^^^^
+       9 |             vi = T.axis.spatial(7, i)
     note: block C at i_m=0 reads B[6], written by block B at i_m=6
   )");
 }
@@ -262,8 +270,10 @@ TEST(Merge, WhatIsPassedMustNotCare) {
       kShifted, [](Schedule& sch) { sch.call("merge", loop_of(sch, "B", 0), loop_of(sch, "E", 0)); }, R"(
     error: merge: block C reads B, which block E writes: the two cannot change places
       f.py:8:14
+       7 |     for i in range(7):
        8 |         with T.block("C"):
          |              ^^^^^^^^^^^^
+       9 |             vi = T.axis.spatial(7, i)
   )");
 }
 
@@ -272,22 +282,28 @@ TEST(Merge, DifferentNestsAreRefused) {
       kShifted, [](Schedule& sch) { sch.call("merge", loop_of(sch, "A", 0), loop_of(sch, "D", 0)); }, R"(
     error: merge: loop i runs over [0, 7), loop i over [0, 5)
       f.py:15:5
+      14 |             A[vi] = T.float32(0)
       15 |     for i in range(5):
          |     ^^^^^^^^^^^^^^^^^^
+      16 |         with T.block("D"):
   )");
   check_refused(
       kTwo, [](Schedule& sch) { sch.call("merge", loop_of(sch, "B", 0), loop_of(sch, "C", 1)); }, R"(
     error: merge: loop i is 1 deep, loop j 2
       f.py:7:5
+       6 |             B[vi, vj] = A[vi, vj] * T.float32(2)
        7 |     for i, j in T.grid(5, 7):
          |     ^^^^^^^^^^^^^^^^^^^^^^^^^
+       8 |         with T.block("C"):
   )");
   check_refused(
       kTwo, [](Schedule& sch) { sch.call("merge", loop_of(sch, "C", 0), loop_of(sch, "B", 0)); }, R"(
     error: merge: loop i does not come after loop i
       f.py:3:5
+       2 | def main(A: T.Buffer((5, 7), "float32"), B: T.Buffer((5, 7), "float32"), C: T.Buffer((5, 7), "float32")):
        3 |     for i, j in T.grid(5, 7):
          |     ^^^^^^^^^^^^^^^^^^^^^^^^^
+       4 |         with T.block("B"):
   )");
   check_refused(
       kTwo, [](Schedule& sch) { sch.call("merge", loop_of(sch, "C", 0)); },

@@ -42,6 +42,12 @@ namespace {
   throw UserError("argument {} must be {}, but is {}", name, expected, value.str());
 }
 
+// An integer as a node: an extent, say.
+const IntImmNode* constant_of(const ArgValue& value) {
+  const auto* node = value.as<ObjectRef>();
+  return node ? node->as<IntImmNode>() : nullptr;
+}
+
 template <class T>
 void read_as(const ArgValue& value, std::string_view name, std::string_view expected, T* out) {
   const T* found = value.as<T>();
@@ -60,6 +66,8 @@ void read(const ArgValue& value, std::string_view name, bool* out) {
 void read(const ArgValue& value, std::string_view name, int64_t* out) {
   if (const auto* truth = value.as<bool>())
     *out = *truth;
+  else if (const IntImmNode* constant = constant_of(value))
+    *out = constant->value;
   else
     read_as(value, name, "an integer", out);
 }
@@ -91,6 +99,8 @@ void read(const ArgValue& value, std::string_view name, Factor* out) {
     *out = None{};
   else if (const auto* integer = value.as<int64_t>())
     *out = *integer;
+  else if (const IntImmNode* constant = constant_of(value))
+    *out = constant->value;
   else if (const auto* sampled = value.as<ExprRef>())
     *out = *sampled;
   else

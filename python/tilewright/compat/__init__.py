@@ -11,7 +11,7 @@ import importlib.machinery
 import sys
 import types
 
-from . import classes, errors, graphs, nodes, printing, tables, target
+from . import classes, errors, graphs, nodes, printing, schedules, tables, target
 
 __all__ = ["install"]
 
@@ -41,6 +41,7 @@ def install() -> types.ModuleType:
     classes.add_spellings()
     printing.add()
     nodes.add()
+    schedules.add()
     graphs.add()
     target.add()
     if "tvm_ffi" in sys.modules:  # the real one is in use: it keeps its name

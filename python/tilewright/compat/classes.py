@@ -1,7 +1,6 @@
 """What `type(x)` shows: the module and name that a class had in the era whose spelling created the object."""
 
 from .. import ir, relax, runtime, te, tir
-from .. import schedule as tw_schedule
 
 # class, module, name: as the course's texts print them
 _SHOWN = [
@@ -40,7 +39,6 @@ def rename() -> None:
 
 def add_spellings() -> None:
     """Methods under the names that other years gave them."""
-    tw_schedule.Schedule.get_sblock = tw_schedule.Schedule.get_block
     runtime.Tensor.copyfrom = runtime.Tensor.copy_from
 
 

@@ -6,7 +6,7 @@ import tilewright as tw
 from tilewright import ir, relax, runtime, script, te, tir
 from tilewright.build import build_graph
 
-from . import access_path, classes, eras, errors, graphs, nodes, relax_build
+from . import access_path, classes, eras, errors, graphs, nodes, relax_build, schedules
 from .target import target_or_current
 
 
@@ -85,10 +85,13 @@ def _create_prim_func(ops, index_dtype_override=None):
 
 
 def schedule_names() -> dict:
-    from tilewright.schedule import BlockRV, ExprRV, LoopRV, Schedule, Trace
+    from tilewright.schedule import BlockRV, ExprRV, LoopRV, Schedule, State, Trace
 
     return {
-        "Schedule": Schedule,
+        "Schedule": nodes.with_constructor(Schedule, schedules.make_schedule),
+        "ScheduleState": State,
+        "Instruction": schedules.Instruction,
+        "InstructionKind": schedules.InstructionKind,
         "ScheduleError": tw.UserError,
         "Trace": Trace,
         "BlockRV": BlockRV,

@@ -102,6 +102,55 @@ def _map_indices(self, indices, analyzer=None) -> list:
     return [arith.Analyzer().simplify(tir.substitute(index, values)) for index in self.final_indices]
 
 
+class Scope(str):
+    """A storage scope; Buffer.scope() of TVM is Buffer.scope here, and both work."""
+
+    __slots__ = ()
+
+    def __call__(self) -> str:
+        return str(self)
+
+
+def _flat_strides(buffer) -> list:
+    strides, step = [], tir.const(1)
+    for extent in reversed(list(buffer.shape)):
+        strides.insert(0, step)
+        step = step * extent
+    return list(buffer.strides) or strides
+
+
+def _offset_of(self, indices) -> list:
+    """[the place of an element, counted from `data`]."""
+    place = self.elem_offset if self.elem_offset is not None else tir.const(0)
+    for index, stride in zip(indices, _flat_strides(self), strict=True):
+        place = place + index * stride
+    return [arith.Analyzer().simplify(place)]
+
+
+_MASKS = {"r": 1, "w": 2}
+
+
+def _access_ptr(self, access_mask, ptr_type="handle", content_lanes=1, offset=0, extent=None):
+    """A pointer to the elements from `offset` on; access_mask is "r", "w", "rw", or their numbers."""
+    mask = sum(_MASKS[each] for each in access_mask) if isinstance(access_mask, str) else access_mask
+    size = tir.const(1)
+    for length in self.shape:
+        size = size * length
+    start = offset + (self.elem_offset if self.elem_offset is not None else 0)
+    kind = tir.Call(dtype=self.dtype, op=classes["ir.Op"]("tir.type_annotation"), args=[])
+    args = [kind, self.data, start, size if extent is None else extent, mask]
+    args = [tir.const_like(each, None) if isinstance(each, int) else each for each in args]
+    return tir.Call(dtype="handle", op=classes["ir.Op"]("tir.tvm_access_ptr"), args=args)
+
+
+def _flattened(self):
+    """The same memory as a buffer of one dimension."""
+    size = tir.const(1)
+    for extent in self.shape:
+        size = size * extent
+    return self.replace(shape=[arith.Analyzer().simplify(size)], strides=[], axis_separators=[])
+
+
 def _specialize(self, param_map: dict):
     """A copy with values for parameters: {variable: number or expression, handle: buffer}."""
     pairs = [
@@ -120,10 +169,17 @@ def add() -> None:
     func.specialize = _specialize
     loop.kind = property(lambda self: ForKind[self.for_kind.upper()])
     value_range.from_min_extent = staticmethod(lambda low, extent, span=None: value_range(low, extent))
-    classes["tir.IndexMap"].from_func = staticmethod(lambda mapping, **options: tir.index_map(mapping))
     classes["tir.IndexMap"].map_indices = _map_indices
     classes["ir.Op"].get = staticmethod(lambda name: classes["ir.Op"](name))
-    classes["tir.Buffer"].vload = lambda self, begin, dtype=None: self[tuple(begin)]
+    buffer = classes["tir.Buffer"]
+    buffer.vload = lambda self, begin, dtype=None: self[tuple(begin)]
+    buffer.vstore = lambda self, begin, value: tir.BufferStore(
+        self, tir.const_like(value, self[tuple(begin)]), list(begin)
+    )
+    buffer.access_ptr = _access_ptr
+    buffer.offset_of = _offset_of
+    buffer.get_flattened_buffer = _flattened
+    buffer.scope = property(lambda self, scope=buffer.scope: Scope(scope.fget(self)))
     tw.IRModule.astext = lambda self, show_meta_data=True, annotate=None: self.script(
         show_meta=show_meta_data
     )

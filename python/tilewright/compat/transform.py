@@ -165,7 +165,9 @@ def VectorizeLoop(enable_vectorize: bool = True):
 def CommonSubexprElimTIR(enable_cse_tir: bool = True, identify_equiv_terms: bool = False):
     """Arithmetic that a statement does several times is done once; terms are the same when they are written the same."""
     if identify_equiv_terms:
-        raise Unsupported("CommonSubexprElimTIR: identify_equiv_terms=True is not possible, x + y and y + x stay two terms")
+        raise Unsupported(
+            "CommonSubexprElimTIR: identify_equiv_terms=True is not possible, x + y and y + x stay two terms"
+        )
     return _steps("CommonSubexprElimTIR", *(["common_subexpr_elim"] if enable_cse_tir else []))
 
 

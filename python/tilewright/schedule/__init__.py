@@ -245,6 +245,7 @@ def _simplified(self, remove_postproc: bool = False) -> Trace:
 
 Trace.apply_to_schedule = _apply_to_schedule
 Trace.simplified = _simplified
+Trace.text = Trace.__str__  # compat prints it in another form
 Trace.as_json = lambda self: self.save_json()
 Trace.show = lambda self: print(self)
 

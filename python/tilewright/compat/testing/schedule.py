@@ -4,6 +4,8 @@ import tilewright as tw
 from tilewright import ir
 from tilewright.ir._nodes import classes
 
+from ..schedules import make_schedule
+
 
 def assert_structural_equal_ignore_global_symbol(s1, s2, map_free_vars: bool = False) -> None:
     """assert_structural_equal of functions or modules, whatever their global_symbol attributes say."""
@@ -29,11 +31,11 @@ def verify_trace_roundtrip(sch, mod, *, debug_mask="all", text_format=("python",
     formats = [text_format] if isinstance(text_format, str) else list(text_format)
     replayed = sch
     for name in formats:
-        replayed = tw.Schedule(mod, debug_mask=debug_mask)
+        replayed = make_schedule(mod, debug_mask=debug_mask)
         if name == "json":
             loaded = type(sch.trace).load_json(sch.trace.save_json())
             loaded.apply_to_schedule(replayed)
         else:
-            exec(str(sch.trace), {"tilewright": tw, "tir": tw.tir}, {"sch": replayed})
+            exec(sch.trace.text(), {"tilewright": tw, "tir": tw.tir}, {"sch": replayed})
         ir.assert_structural_equal(replayed.mod, sch.mod)
     return replayed

@@ -1,0 +1,287 @@
+"""tvm.tir.Schedule, Trace and IndexMap: constructors and methods under the names and with the arguments of TVM's."""
+
+import ast
+import inspect
+import json
+
+import tilewright as tw
+from tilewright import arith, ir, tir
+from tilewright.errors import Unsupported, UserError
+from tilewright.ir._nodes import classes
+from tilewright.schedule import Schedule, Trace
+from tilewright.script import printing
+
+_IndexMap = classes["tir.IndexMap"]
+
+
+def make_schedule(
+    mod, *, seed=None, debug_mask="none", error_render_level="detail", enable_check=True
+) -> Schedule:
+    """A schedule of a module, or of a function under the name "main"; enable_check has no effect, all steps are checked."""
+    if isinstance(mod, tir.PrimFunc):
+        mod = ir.IRModule({"main": mod})
+    return Schedule(mod, seed=seed, debug_mask=debug_mask, error_render_level=error_render_level)
+
+
+class InstructionKind:
+    """What a step does: its name as TVM writes it, "ComputeAt" for compute_at."""
+
+    def __init__(self, primitive: str):
+        self.name = "".join(word.capitalize() for word in primitive.split("_"))
+
+    def __repr__(self) -> str:
+        return f"InstructionKind({self.name})"
+
+
+class Instruction:
+    """One step of a trace.
+
+    kind      what it does
+    inputs    the handles that it takes, by name: ["l1", "v4"]
+    attrs     its other arguments
+    outputs   the handles that it gives, by name
+    decision  what a sample_* step drew; None for others
+    """
+
+    def __init__(self, step: dict, position: int):
+        self.position = position
+        self.kind = InstructionKind(step["primitive"])
+        args = dict(step["args"])
+        self.decision = args.pop("decision", None)
+        self.inputs, self.attrs = [], []
+        for value in args.values():
+            names = _handle_names(value)
+            if names:
+                self.inputs += names
+            else:
+                self.attrs.append(value)
+        self.outputs = _handle_names(step["result"])
+
+    def __eq__(self, other) -> bool:
+        return isinstance(other, Instruction) and (self.position, repr(self)) == (other.position, repr(other))
+
+    def __hash__(self) -> int:
+        return self.position
+
+    def __repr__(self) -> str:
+        return f"{', '.join(self.outputs)}{' = ' if self.outputs else ''}{self.kind.name}({', '.join(self.inputs)})"
+
+
+_LETTERS = {"block": "b", "loop": "l", "value": "v"}
+
+
+def _handle_names(value) -> list[str]:
+    if isinstance(value, list):
+        return [name for each in value for name in _handle_names(each)]
+    if isinstance(value, dict) and len(value) == 1:
+        ((kind, number),) = value.items()
+        if kind in _LETTERS:
+            return [f"{_LETTERS[kind]}{number}"]
+    return []
+
+
+def _insts(self) -> list[Instruction]:
+    """The steps."""
+    return [Instruction(step, n) for n, step in enumerate(json.loads(self.save_json())["steps"])]
+
+
+def _apply_json_to_schedule(json_obj, sch) -> None:
+    """Runs the steps that as_json() gave on a schedule."""
+    text = json_obj if isinstance(json_obj, str) else json.dumps(json_obj)
+    Trace.load_json(text).apply_to_schedule(sch)
+
+
+# arguments that TVM's traces leave out when they have their default
+_SHORT_DEFAULTS = (None, [])
+
+
+def _line_of_tvm(line: str) -> str:
+    """A line of a trace as TVM writes it: with all arguments, also those that have their default."""
+    (statement,) = ast.parse(line).body
+    call = statement.value
+    if not isinstance(call, ast.Call):
+        return line
+
+    def written(node) -> str:
+        return ast.get_source_segment(line, node)
+
+    given = {keyword.arg: written(keyword.value) for keyword in call.keywords}
+    args = [written(each) for each in call.args]
+    for name, default in _DEFAULTS[call.func.attr]:
+        if name in given:
+            value = given[name]
+            args.append(
+                f"{name}=({value[1:-1]})" if name == "buffer" and value[0] == "[" else f"{name}={value}"
+            )
+        elif default not in _SHORT_DEFAULTS or name == "pad_value":
+            args.append(f"{name}={default!r}")
+    return f"{line[: line.index('(', line.index('sch.'))]}({', '.join(args)})"
+
+
+_DEFAULTS = {
+    name: [
+        (arg, default)
+        for arg, _, _, default, required, *_ in args
+        if name not in ("fuse", "reorder", "merge") or not required
+    ]
+    for name, _, _, args in tw._core.primitive_table()
+}
+
+
+def trace_text(self) -> str:
+    """The trace as a Python function of a schedule, as TVM prints it."""
+    module, get_block = (
+        ("s_tir", "get_sblock") if printing.default_dialect == "0.27" else ("tir", "get_block")
+    )
+    lines = [_line_of_tvm(line) for line in self.text().splitlines() if line]
+    body = [f"    {line.replace('sch.get_block(', f'sch.{get_block}(')}" for line in lines] or ["    pass"]
+    return "\n".join(
+        [f"# from tvm import {module}", f"def apply_trace(sch: {module}.Schedule) -> None:", *body]
+    )
+
+
+def _can_decompose_padding(self, block, loop) -> bool:
+    """Whether decompose_padding accepts the block and the loop."""
+    try:
+        self.copy().decompose_padding(block, loop)
+    except (UserError, Unsupported):
+        return False
+    return True
+
+
+def _decisions(self) -> dict:
+    """{step: what it drew} of all sample_* steps."""
+    return {step: step.decision for step in self.insts if step.decision is not None}
+
+
+# ---------------------------------------------------------------- index maps
+
+AXIS_SEPARATOR = "axis_separator"
+
+
+def from_func(mapping, ndim=None, inverse_index_map=None, *, index_dtype="int32"):
+    """The index map that a Python function describes; `ndim` says how many indices *args stands for."""
+    found, separators = from_func_with_separators(mapping, ndim, inverse_index_map, index_dtype=index_dtype)
+    if separators:
+        raise UserError("IndexMap.from_func: the map has axis separators; use from_func_with_separators")
+    return found
+
+
+def from_func_with_separators(mapping, ndim=None, inverse_index_map=None, *, index_dtype="int32"):
+    """(map, places of IndexMap.AXIS_SEPARATOR among the new indices)."""
+    names = []
+    for each in inspect.signature(mapping).parameters.values():
+        if each.kind is each.VAR_POSITIONAL:
+            if ndim is None:
+                raise UserError(f"IndexMap: *{each.name} needs ndim, the number of dimensions")
+            names += [f"{each.name}_{n}" for n in range(ndim - len(names))]
+        else:
+            names.append(each.name)
+    variables = [tir.Var(name, index_dtype) for name in names]
+    result = mapping(*variables)
+    separators, indices = [], []
+    for each in result if isinstance(result, (list, tuple)) else [result]:
+        if each is AXIS_SEPARATOR:
+            separators.append(len(indices))
+        else:
+            indices.append(each)
+    return _IndexMap(variables, [tir.const_like(index, variables[0]) for index in indices]), separators
+
+
+def _num_indices(sch, block, buffer) -> int:
+    """How many indices a map takes: those of a buffer of a block, or the axes of the block for buffer None."""
+    looking = sch.fork(0)  # a look leaves no step
+    block = looking.get(looking.get_block(block) if isinstance(block, str) else block)
+    if buffer is None:
+        return len(block.iter_vars)
+    if isinstance(buffer, tir.Buffer):
+        return len(buffer.shape)
+    regions = [*block.writes, *block.reads]
+    if isinstance(buffer, str):
+        regions = [each for each in regions if each.buffer.name == buffer]
+    elif isinstance(buffer, (list, tuple)):
+        regions = [(block.reads if buffer[0] == "read" else block.writes)[buffer[1]]]
+    return len(regions[0].buffer.shape) if regions else 0
+
+
+def _transform_layout(
+    self,
+    block,
+    buffer,
+    index_map,
+    pad_value=None,
+    *,
+    assume_injective_transform=False,
+    run=Schedule.transform_layout,
+):
+    """Schedule.transform_layout, whose map may take *args and give IndexMap.AXIS_SEPARATOR."""
+    separators = []
+    if inspect.isfunction(index_map):
+        index_map, separators = from_func_with_separators(index_map, _num_indices(self, block, buffer))
+    run(
+        self,
+        block,
+        buffer,
+        index_map,
+        pad_value=pad_value,
+        assume_injective_transform=assume_injective_transform,
+    )
+    if separators:
+        self.set_axis_separator(block, buffer, separators)
+
+
+def _transform_block_layout(self, block, index_map, run=Schedule.transform_block_layout):
+    """Schedule.transform_block_layout, whose map may take *args."""
+    if inspect.isfunction(index_map):
+        index_map = from_func(index_map, _num_indices(self, block, None))
+    run(self, block, index_map)
+
+
+def _ranges(self, shape) -> dict:
+    return {
+        var: extent if isinstance(extent, ir.Range) else ir.Range(0, extent)
+        for var, extent in zip(self.initial_indices, shape, strict=True)
+    }
+
+
+def _inverse(self, shape):
+    """The map from the new indices to the old ones, for indices below `shape`."""
+    outputs = [tir.Var(f"axis{n}", "int32") for n in range(len(self.final_indices))]
+    found = arith.inverse_affine_iter_map(self.final_indices, _ranges(self, shape), outputs)
+    values = [found.get(var, 0) for var in self.initial_indices]
+    return _IndexMap(outputs, [tir.const_like(value, None) for value in values])
+
+
+def _map_shape(self, shape, analyzer=None) -> list:
+    """The extents of the new indices while the old ones are below `shape`."""
+    analyzer, ranges = arith.Analyzer(), _ranges(self, shape)
+    found = [analyzer.interval(index, ranges) for index in self.final_indices]
+    return [analyzer.simplify(high + 1) for low, high in found]
+
+
+def _is_equivalent_to(self, other) -> bool:
+    """Whether both give the same new indices for the same old ones."""
+    if len(self.initial_indices) != len(other.initial_indices):
+        return False
+    found = other.map_indices(self.initial_indices)
+    return len(found) == len(self.final_indices) and all(
+        arith.Analyzer().can_prove(a == b) for a, b in zip(self.final_indices, found, strict=True)
+    )
+
+
+def add() -> None:
+    """Gives Trace and IndexMap these methods."""
+    Trace.insts = property(_insts)
+    Trace.decisions = property(_decisions)
+    Trace.__str__ = Trace.__repr__ = trace_text
+    Schedule.can_decompose_padding = _can_decompose_padding
+    Trace.apply_json_to_schedule = staticmethod(_apply_json_to_schedule)
+    _IndexMap.AXIS_SEPARATOR = AXIS_SEPARATOR
+    _IndexMap.from_func = staticmethod(from_func)
+    _IndexMap.from_func_with_separators = staticmethod(from_func_with_separators)
+    _IndexMap.inverse = _inverse
+    _IndexMap.map_shape = _map_shape
+    _IndexMap.is_equivalent_to = _is_equivalent_to
+    Schedule.get_sblock = Schedule.get_block
+    Schedule.transform_layout = _transform_layout
+    Schedule.transform_block_layout = _transform_block_layout
