@@ -33,6 +33,20 @@ TEST(Error, CaretSkipsNonAsciiCharactersAsOneColumnEach) {
             "error: y is unknown\n  f.py:1:14\n   1 | x = \"\xC3\xA9\xC3\xA9\" + y\n     |            ^");
 }
 
+TEST(Error, NeighboursAreShownWhereThereIsText) {
+  const auto source = Ref<Source>(new Source("f.py", "first\n\nlast line\n"));
+  UserError error(Span{source, 1, 0, 1, 5}, "no");
+  error.show_neighbours();
+  EXPECT_EQ(error.render(), "error: no\n  f.py:1:1\n   1 | first\n     | ^^^^^");
+  UserError last(Span{source, 3, 5, 3, 9}, "no");
+  last.show_neighbours();
+  EXPECT_EQ(last.render(), "error: no\n  f.py:3:6\n   3 | last line\n     |      ^^^^");
+  const auto three = Ref<Source>(new Source("f.py", "a\nb\nc\nd"));
+  UserError middle(Span{three, 2, 0, 2, 1}, "no");
+  middle.show_neighbours();
+  EXPECT_EQ(middle.render(), "error: no\n  f.py:2:1\n   1 | a\n   2 | b\n     | ^\n   3 | c");
+}
+
 TEST(Error, InternalErrorAsksForTheScript) {
   EXPECT_EQ(InternalError("field {} is missing", "body").render(),
             "internal error: field body is missing\n"

@@ -57,13 +57,13 @@ class Nearby {
     } else if (primitive_ == "decompose_reduction" || primitive_ == "decompose_padding") {
       for (NodeId loop : reversed(state_.loops_above(block()))) attempt({values_[0], loop_ref(loop)}, 2);
     } else if (primitive_ == "read_at" || primitive_ == "write_at") {
-      for (NodeId loop : reversed(state_.loops_above(node_of(1)))) {
+      for (NodeId loop : reversed(state_.loops_above(block(1)))) {
         std::vector<ArgValue> values = values_;
         values[0] = loop_ref(loop);
         attempt(std::move(values), 2);
       }
     } else if (primitive_ == "rfactor") {
-      for (NodeId loop : nest_of(node_of(0))) attempt({loop_ref(loop), 0}, 2);
+      for (NodeId loop : nest_of(loop())) attempt({loop_ref(loop), 0}, 2);
     }
   }
 
@@ -99,13 +99,12 @@ class Nearby {
   }
 
   void other_loop() {
-    const NodeId loop = node_of(0);
+    const Loops nest = nest_of(loop());
     if (primitive_ == "bind") {
-      const auto* axis = values_[1].as<std::string>();
-      const std::string kind = axis->substr(0, axis->find('.'));
+      const auto& axis = given<std::string>(1);
+      const std::string kind = axis.substr(0, axis.find('.'));
       for (const char* end : {".x", ".y", ".z"}) attempt({values_[0], kind + end}, 2);
     }
-    const Loops nest = nest_of(loop);
     for (NodeId other : primitive_ == "vectorize" ? reversed(nest) : nest) {
       std::vector<ArgValue> values = values_;
       values[0] = loop_ref(other);
@@ -117,8 +116,12 @@ class Nearby {
 
   Loops given_loops() {
     Loops loops;
-    for (const ArgValue& item : *values_[0].as<ArgValue::List>())
-      loops.push_back(state_[*item.as<LoopRef>()]);
+    for (const ArgValue& item : given<ArgValue::List>(0)) {
+      const auto* loop = item.as<LoopRef>();
+      if (!loop) throw InternalError("a loop is of another type");
+      loops.push_back(state_[*loop]);
+    }
+    if (loops.empty()) throw InternalError("no loops are given");
     return loops;
   }
 
@@ -205,11 +208,15 @@ class Nearby {
     return fmt::format("loop {} around block {}", state_.node(id).name, state_.node(blocks[0]).name);
   }
 
-  NodeId block() { return node_of(0); }
-  NodeId node_of(size_t arg) {
-    if (const auto* block = values_[arg].as<BlockRef>()) return state_[*block];
-    return state_[*values_[arg].as<LoopRef>()];
+  // The arguments as they should be; a call may be refused because they are not.
+  template <class T>
+  const T& given(size_t arg) {
+    const T* value = values_[arg].as<T>();
+    if (!value) throw InternalError("argument {} is of another type", arg);
+    return *value;
   }
+  NodeId block(size_t arg = 0) { return state_[given<BlockRef>(arg)]; }
+  NodeId loop(size_t arg = 0) { return state_[given<LoopRef>(arg)]; }
   ArgValue block_ref(NodeId id) { return state_.new_block_ref(id); }
   ArgValue loop_ref(NodeId id) { return state_.new_loop_ref(id); }
 
@@ -228,7 +235,7 @@ std::string nearest_legal_calls(const State& state, std::string_view primitive,
   try {
     return Nearby(state, primitive, values).text();
   } catch (const Error&) {
-    return {};  // a place that is no loop was given
+    return {};  // the arguments are not what the primitive takes
   }
 }
 

@@ -177,14 +177,17 @@ std::vector<NodeId> State::loops_above(NodeId id) const {
 
 std::vector<NodeId> State::blocks_below(NodeId id) const {
   std::vector<NodeId> blocks;
-  for (NodeId child : node(id).children) {
-    if (!node(child).is_loop()) {
-      blocks.push_back(child);
-      continue;
-    }
-    for (NodeId inner : blocks_below(child)) blocks.push_back(inner);
-  }
+  collect_blocks(id, &blocks);
   return blocks;
+}
+
+void State::collect_blocks(NodeId id, std::vector<NodeId>* blocks) const {
+  for (NodeId child : node(id).children) {
+    if (node(child).is_loop())
+      collect_blocks(child, blocks);
+    else
+      blocks->push_back(child);
+  }
 }
 
 bool State::is_inside(NodeId inner, NodeId outer) const {

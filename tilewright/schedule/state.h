@@ -120,6 +120,7 @@ class State {
   };
   NodeId lookup(int32_t id, Handle::Kind kind) const;
   NodeId resolve(int32_t id, Handle::Kind kind) const;
+  void collect_blocks(NodeId id, std::vector<NodeId>* blocks) const;
   NodeId add_node(int32_t func, NodeId parent, const Stmt& stmt);
   TreeNode& edit_node(NodeId id) { return nodes_.edit(static_cast<size_t>(id)); }
   SharedMap<const Object*, NodeId>& index_of(int32_t func) { return funcs_[static_cast<size_t>(func)].index; }
