@@ -88,7 +88,7 @@ TEST_F(Driver, ObjectArchiveAndTextFilesAreWritten) {
 }
 
 TEST_F(Driver, WhatIsWrittenIsLoadedBack) {
-  for (const char* name : {"m.so", "m.o", "m.tar", "m.ll", "m.s"}) {
+  for (const char* name : {"m.so", "m.o", "m.a", "m.tar", "m.ll", "m.s"}) {
     export_library(build(two_functions(), llvm(), {.name = "m"}), at(name));
     const runtime::Module module = load(at(name));
     EXPECT_THAT(module.list_functions(), testing::ElementsAre("add_one", "add_two")) << name;
@@ -117,6 +117,10 @@ TEST_F(Driver, WhatCannotBeLoadedIsNamed) {
   const std::string archive = write_tar({{"readme.txt", "no code"}});
   EXPECT_EQ(error("z.tar", archive), "cannot load " + at("z.tar") + ": there is no object file (.o) in it");
   EXPECT_EQ(error("w.tar", archive.substr(0, 515)), "cannot load " + at("w.tar") + ": it ends within a file");
+  EXPECT_EQ(error("y.a", "text"), "cannot load " + at("y.a") + ": it is no archive of objects, or damaged");
+  EXPECT_EQ(error("z.a", "!<arch>\nlib0.o/         0           0     0     644     99999     `\nshort"),
+            "cannot load " + at("z.a") + ": it is no archive of objects, or damaged");
+  EXPECT_EQ(error("w.a", "!<arch>\n"), "cannot load " + at("w.a") + ": there is no object file (.o) in it");
   const std::string kernel = "define i32 @__tvm_ffi_f() {\n  ret i32 0\n}\n";
   EXPECT_EQ(error("y.ll", kernel + "define i32 @g("), at("y.ll") + ": line 4: expected type");
   EXPECT_EQ(error("z.ll", "target triple = \"armv7-linux-gnu\"\n" + kernel),

@@ -80,11 +80,15 @@ runtime::Module load_text(const std::string& path, const std::string& mark,
   return load_objects(path, objects);
 }
 
-runtime::Module load_archive(const std::string& path) {
+std::vector<std::string> objects_of_tar(const std::string& path) {
   std::vector<std::string> objects;
   for (TarMember& member : read_tar(content_of(path), path)) {
     if (member.name.ends_with(".o")) objects.push_back(std::move(member.content));
   }
+  return objects;
+}
+
+runtime::Module load_archived(const std::string& path, const std::vector<std::string>& objects) {
   if (objects.empty()) throw UserError("cannot load {}: there is no object file (.o) in it", path);
   return load_objects(path, objects);
 }
@@ -94,7 +98,8 @@ runtime::Module load_archive(const std::string& path) {
 runtime::Module load(const std::string& path) {
   const std::string ending = std::filesystem::path(path).extension().string();
   if (ending == ".o") return load_objects(path, {content_of(path)});
-  if (ending == ".tar") return load_archive(path);
+  if (ending == ".a") return load_archived(path, codegen::objects_of_archive(content_of(path), path));
+  if (ending == ".tar") return load_archived(path, objects_of_tar(path));
   if (ending == ".ll") {
     return load_text(path, "; ModuleID",
                      [&](const std::string& part) { return codegen::object_of_llvm_ir(part, path); });

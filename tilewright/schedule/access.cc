@@ -10,6 +10,7 @@ namespace tilewright::schedule {
 bool may_alias(const Buffer& a, const Buffer& b) { return a == b || a->data == b->data; }
 
 bool loads_from(const PrimExpr& expr, const Buffer& buffer) {
+  if (is<VarNode>(expr) || is<IntImmNode>(expr)) return false;  // most of what is asked about
   bool found = false;
   walk(expr, [&](const BufferLoadNode* load) {
     found |= may_alias(load->buffer, buffer);

@@ -11,7 +11,7 @@ import importlib.machinery
 import sys
 import types
 
-from . import classes, errors, graphs, nodes, printing, schedules, tables, target
+from . import classes, compiled, errors, graphs, nodes, printing, schedules, tables, target
 
 __all__ = ["install"]
 
@@ -42,6 +42,7 @@ def install() -> types.ModuleType:
     printing.add()
     nodes.add()
     schedules.add()
+    compiled.add()
     graphs.add()
     target.add()
     if "tvm_ffi" in sys.modules:  # the real one is in use: it keeps its name

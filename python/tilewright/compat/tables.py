@@ -23,7 +23,7 @@ from . import (
     transform,
 )
 from . import ir_builder as builder
-from .contrib import cc, nvcc, popen_pool, utils
+from .contrib import cc, nvcc, popen_pool, tar, utils
 from .faces import (
     access_path_names,
     array,
@@ -111,6 +111,7 @@ MODULES = {
     "tvm.contrib": dict,
     "tvm.contrib.utils": lambda: {"tempdir": utils.tempdir, "TempDirectory": utils.TempDirectory},
     "tvm.contrib.cc": lambda: cc.CC_NAMES,
+    "tvm.contrib.tar": lambda: tar.NAMES,
     "tvm.contrib.clang": lambda: cc.CLANG_NAMES,
     "tvm.contrib.nvcc": lambda: nvcc.NAMES,
     "tvm.contrib.popen_pool": lambda: popen_pool.NAMES,

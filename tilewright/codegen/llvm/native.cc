@@ -9,6 +9,7 @@
 #include <llvm/IRReader/IRReader.h>
 #include <llvm/Linker/Linker.h>
 #include <llvm/MC/TargetRegistry.h>
+#include <llvm/Object/Archive.h>
 #include <llvm/Object/ArchiveWriter.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/SourceMgr.h>
@@ -209,6 +210,24 @@ std::string emit_archive(std::span<const std::string> objects) {
                                             llvm::object::Archive::K_GNU, true, false);
   if (!archive) throw InternalError("LLVM: {}", llvm::toString(archive.takeError()));
   return (*archive)->getBuffer().str();
+}
+
+std::vector<std::string> objects_of_archive(const std::string& archive, const std::string& path) {
+  const auto refuse = [&](llvm::Error error) {
+    llvm::consumeError(std::move(error));
+    throw UserError("cannot load {}: it is no archive of objects, or damaged", path);
+  };
+  auto opened = llvm::object::Archive::create(llvm::MemoryBufferRef(archive, path));
+  if (!opened) refuse(opened.takeError());
+  std::vector<std::string> objects;
+  llvm::Error failed = llvm::Error::success();
+  for (const auto& child : (*opened)->children(failed)) {
+    llvm::Expected<llvm::StringRef> content = child.getBuffer();
+    if (!content) refuse(content.takeError());
+    objects.push_back(content->str());
+  }
+  if (failed) refuse(std::move(failed));
+  return objects;
 }
 
 }  // namespace tilewright::codegen

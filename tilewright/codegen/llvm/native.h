@@ -44,6 +44,8 @@ std::string emit_library_object(std::span<const std::string> names, std::string_
 std::string object_of_llvm_ir(const std::string& text, const std::string& name);
 /// A static library of the object files.
 std::string emit_archive(std::span<const std::string> objects);
+/// The files of an archive; raises UserError, calling the archive `path`, if it is none or damaged.
+std::vector<std::string> objects_of_archive(const std::string& archive, const std::string& path);
 
 /// The functions of `objects`, linked in memory; one of them comes from emit_library_object.
 runtime::Module load_objects(const std::string& name, std::span<const std::string> objects);
