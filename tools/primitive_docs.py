@@ -6,9 +6,9 @@ from tilewright import _core
 
 HEADER = """# Schedule primitives
 
-Every primitive is checked: it is proved legal for the program at hand or refused with the reason, the place and, where there are
-some, two iterations that would disagree. What does not need a proof is called `unsafe_`. The text of each is its docstring; this page
-is written by `tools/primitive_docs.py`.
+Every primitive is checked: it is proved legal for the program at hand or refused with the reason, the place (three lines of the
+program), two iterations that would disagree, and calls near to it that would be legal: they have been tried. What does not need a
+proof is called `unsafe_`. The text of each is its docstring; this page is written by `tools/primitive_docs.py`.
 
 - A **handle** (`Block`, `Loop`, `Expr`) goes stale when a step consumes what it stands for; the error names that step and its results.
   Where a `Block` is asked for, its name will do.

@@ -108,6 +108,9 @@ MaybeRange binary_range(const BinaryOpNode* op, const IndexScope& scope) {
   const MaybeRange a = index_range(op->a, scope), b = index_range(op->b, scope);
   int64_t divisor;
   const bool by_constant = b && b->is_point() && as_const_int(b->min, &divisor);
+  if (by_constant && divisor > 0 && a && a->is_point() &&
+      (op->kind == Kind::kFloorMod || op->kind == Kind::kFloorDiv))
+    return point(binary(op->kind, a->min, b->min));
   switch (op->kind) {
     case Kind::kFloorMod:
       if (by_constant && divisor > 0)

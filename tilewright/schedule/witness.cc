@@ -141,6 +141,17 @@ std::string at_text(const State& state, const Iteration& loops, const std::vecto
   return text;
 }
 
+// A region of several elements may be larger than what is touched.
+bool is_one_element(const Access& access) {
+  return std::all_of(access.region.begin(), access.region.end(),
+                     [](const Range& range) { return is_one(range->extent); });
+}
+
+const char* verb_of(const Access& access) {
+  if (is_one_element(access)) return access.is_write ? "writes" : "reads";
+  return access.is_write ? "may write" : "may read";
+}
+
 }  // namespace
 
 std::string find_witness(const State& state, const Access& one, const Access& other,
@@ -155,9 +166,9 @@ std::string find_witness(const State& state, const Access& one, const Access& ot
     if (known == by_element.end()) continue;
     for (const Instance* met : known->second) {
       if (!counts(instance.loops, met->loops)) continue;
-      return fmt::format("block {}{} {} {}[{}], {} by block {}{}", state.node(one.block).name,
-                         at_text(state, instance.loops, shown), one.is_write ? "writes" : "reads",
-                         one.buffer->name, fmt::join(instance.element, ", "),
+      return fmt::format("block {}{} {} {}[{}], {}{} by block {}{}", state.node(one.block).name,
+                         at_text(state, instance.loops, shown), verb_of(one), one.buffer->name,
+                         fmt::join(instance.element, ", "), is_one_element(other) ? "" : "perhaps ",
                          other.is_write ? "written" : "read", state.node(other.block).name,
                          at_text(state, met->loops, shown));
     }

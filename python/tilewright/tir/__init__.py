@@ -206,7 +206,7 @@ class _Buffer:
         return annotation.storage_scope if annotation is not None and annotation.storage_scope else "global"
 
 
-for _name in ("Stmt", "tir.Buffer", "tir.BufferRegion", "tir.IterVar"):
+for _name in ("Stmt", "tir.Buffer", "tir.BufferRegion", "tir.IndexMap", "tir.IterVar"):
 
     def _script(self, **options) -> str:
         """The node as TVMScript."""

@@ -200,7 +200,7 @@ with pytest.raises(tvm.TVMError) as error:
         .replace(body=tir.AllocBuffer(tir.decl_buffer([n]), {}, tir.Evaluate(n)))
     )
 assert str(error.value) == "buffer buffer has a size that is known only when the program runs: n"
-assert tir.analysis.calculate_workspace_bytes(sch.mod["matmul"], 1) == 16 * 4
+assert tir.analysis.calculate_workspace_bytes(sch.mod["main"], 1) == 16 * 4
 assert tir.analysis.verify_memory(matmul) and tir.analysis.verify_well_formed(matmul)
 i = tir.Var("i", "int32")
 assert [var.name for var in tir.analysis.undefined_vars(tir.Evaluate(i + 1))] == ["i"]
