@@ -69,12 +69,36 @@ def steps_on(sch, num_blocks: int) -> dict:
     }
 
 
+def steps_alone(sch, num_blocks: int) -> dict:
+    """Steps of which each is run on a schedule of its own."""
+    block, after = (sch.get_sblock(f"B{num_blocks // 2 + n}") for n in (0, 1))
+    outer, inner = sch.get_loops(block)
+    return {
+        "parallel": lambda: sch.parallel(outer),
+        "vectorize": lambda: sch.vectorize(inner),
+        "cache_read": lambda: sch.cache_read(block, 0, "global"),
+        "reindex": lambda: sch.reindex(block, ("read", 0)),
+        "set_scope": lambda: sch.set_scope(block, 0, "shared"),
+        "transform_layout": lambda: sch.transform_layout(block, ("write", 0), lambda i, j: (j, i)),
+        "compute_at": lambda: sch.compute_at(block, sch.get_loops(after)[0]),
+        "reverse_compute_at": lambda: sch.reverse_compute_at(after, outer),
+        "reverse_compute_inline": lambda: sch.reverse_compute_inline(after),
+        "blockize": lambda: sch.blockize(inner),
+        "annotate": lambda: sch.annotate(block, "hint", 1),
+        "copy": sch.copy,
+    }
+
+
 def time_of_primitives(num_blocks: int) -> dict[str, float]:
     """The median time of each step, on several schedules."""
     func = parse(chain(num_blocks))
     times: dict[str, list[float]] = {}
+    names = list(steps_alone(tvm.s_tir.Schedule(func), num_blocks))
     for _ in range(ROUNDS):
         for name, step in steps_on(tvm.s_tir.Schedule(func), num_blocks).items():
+            times.setdefault(f"{name}, {num_blocks} blocks", []).append(seconds_of(step))
+        for name in names:
+            step = steps_alone(tvm.s_tir.Schedule(func), num_blocks)[name]
             times.setdefault(f"{name}, {num_blocks} blocks", []).append(seconds_of(step))
     return {name: statistics.median(values) for name, values in times.items()}
 

@@ -89,6 +89,14 @@ class Analyzer(arith.Analyzer):
         """True only if `expr` always holds."""
         return super().can_prove(expr)
 
+    def can_prove_greater_equal(self, expr, lower_bound: int) -> bool:
+        """True only if `expr` is never below lower_bound."""
+        return super().can_prove(expr >= lower_bound)
+
+    def can_prove_less(self, expr, upper_bound: int) -> bool:
+        """True only if `expr` is always below upper_bound."""
+        return super().can_prove(expr < upper_bound)
+
     def int_set(self, expr, dom_map=None) -> IntervalSet:
         """The values of `expr` while the variables of {Var: Range or IntervalSet} run."""
         domains = {var: _domain(domain) for var, domain in (dom_map or {}).items()}

@@ -74,7 +74,13 @@ def runtime_names() -> dict:
 def tir_names() -> dict:
     from .compiled import tir_build
 
-    return {**public_names(tir), **schedule_names(), **nodes.NAMES, "IndexMap": tir.IndexMap, "build": tir_build}
+    return {
+        **public_names(tir),
+        **schedule_names(),
+        **nodes.NAMES,
+        "IndexMap": tir.IndexMap,
+        "build": tir_build,
+    }
 
 
 def te_names() -> dict:

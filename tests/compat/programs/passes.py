@@ -124,9 +124,42 @@ assert tir.transform.VectorizeLoop(False)(sch.mod).same_as(sch.mod) if hasattr(s
 with pytest.raises(tvm.TVMError, match="NarrowDataType: indices become 32 bits wide, not 16"):
     tir.transform.NarrowDataType(16)
 bound = tir.transform.BindTarget(Target("c"))(sch.mod)
-assert bound["matmul"].attrs["target"].kind == "c"
-assert tir.transform.AnnotateEntryFunc()(bound)["matmul"].attrs["tir.is_entry_func"]
+assert bound["main"].attrs["target"].kind == "c" and bound["main"].attrs["target"].kind.name == "c"
+assert tir.transform.AnnotateEntryFunc()(bound)["main"].attrs["tir.is_entry_func"]
 assert [var.name_hint for var in tir.transform.MakePackedAPI()(sch.mod)][-1].startswith("matmul")
+
+
+@T.prim_func
+def guarded(A: T.Buffer((40,), "int32"), n: T.int32):
+    for i, j in T.grid(5, 8):
+        if i < n:
+            A[i * 8 + j] = A[i * 8 + j] + 1
+
+
+@T.prim_func
+def hoisted(A: T.Buffer((40,), "int32"), n: T.int32):
+    for i in range(5):
+        if i < n:
+            for j in range(8):
+                A[i * 8 + j] = A[i * 8 + j] + 1
+
+
+@T.prim_func
+def named(A: T.Buffer((40,), "int32"), n: T.int32):
+    for i, j in T.grid(5, 8):
+        if i < n:
+            cse_var_1: T.int32 = i * 8 + j
+            A[cse_var_1] = A[cse_var_1] + 1
+
+
+plain, once = (
+    Sequential([getattr(tir.transform, name)() for name in steps])(tvm.IRModule({"main": guarded}))["main"]
+    for steps in (["HoistExpression"], ["CommonSubexprElimTIR"])
+)
+tvm.ir.assert_structural_equal(plain.without_attr("global_symbol"), hoisted.without_attr("global_symbol"))
+tvm.ir.assert_structural_equal(once.without_attr("global_symbol"), named.without_attr("global_symbol"))
+with pytest.raises(tvm.TVMError, match="identify_equiv_terms=True is not possible"):
+    tir.transform.CommonSubexprElimTIR(True, True)
 
 # ---- passes of one's own, and who watches them
 

@@ -65,7 +65,12 @@ assume_injective_transform=False)
     sch.enter_postproc()
     sch.vectorize(loop=l6)"""
 assert str(sch.trace) == TEXT, str(sch.trace)
-assert [each.kind.name for each in sch.trace.insts[:4]] == ["GetBlock", "GetLoops", "SamplePerfectTile", "Split"]
+assert [each.kind.name for each in sch.trace.insts[:4]] == [
+    "GetBlock",
+    "GetLoops",
+    "SamplePerfectTile",
+    "Split",
+]
 assert sch.trace.insts[3].inputs == ["l1", "v3", "v4"] and sch.trace.insts[3].outputs == ["l5", "l6"]
 assert list(sch.trace.decisions.values()) == [[2, 64]]
 assert "vectorize" not in str(sch.trace.simplified(remove_postproc=True))

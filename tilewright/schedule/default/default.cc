@@ -193,7 +193,8 @@ std::vector<Attempt> schedule_by_rules(Schedule& sch, const std::string& func_na
 
 DefaultSchedule schedule_by_rules(const std::string& name, const PrimFunc& func, const Machine& machine) {
   if (!why_not_plain(func).empty()) return {func, {}, {}};
-  Schedule sch(ir::with_function(ir::IRModuleNode::make(), name, func));
+  // rules are refused often: nobody reads where
+  Schedule sch(ir::with_function(ir::IRModuleNode::make(), name, func), {.errors = ErrorDetail::kFast});
   std::vector<Attempt> attempts = schedule_by_rules(sch, name, machine);
   return {ir::ref_as<PrimFuncNode>(sch.module()->functions[0]), sch.trace(), std::move(attempts)};
 }
