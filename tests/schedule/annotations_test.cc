@@ -92,7 +92,8 @@ TEST(SetScope, BuffersOfStatementsAreRefused) {
   )";
   const std::string text =
       ": buffer B is allocated by a statement, not by a block\n"
-      "  f.py:6:18\n   6 |             with T.block(\"B\"):\n     |                  ^^^^^^^^^^^^";
+      "  f.py:6:18\n   5 |         for j in range(7):\n   6 |             with T.block(\"B\"):\n     |       "
+      "           ^^^^^^^^^^^^\n   7 |                 vi, vj = T.axis.remap(\"SS\", [i, j])";
   check_refused(
       program, [](Schedule& sch) { sch.call("set_scope", "B", 0, "local"); }, "error: set_scope" + text);
   check_refused(
@@ -303,7 +304,9 @@ TEST(SamplePartitionedTile, WhatCannotBeIsRefused) {
                args[3]);
     };
   };
-  const std::string place = "\n  f.py:3:5\n   3 |     for i in range(48):\n     |     ^^^^^^^^^^^^^^^^^^^";
+  const std::string place =
+      "\n  f.py:3:5\n   2 | def main(A: T.Buffer((48,), \"float32\")):\n   3 |     for i in range(48):\n     "
+      "|     ^^^^^^^^^^^^^^^^^^^\n   4 |         with T.block(\"A\"):";
   const std::string start = "error: sample_partitioned_tile: ";
   check_refused(kLong, draw({0, 0, 1, {}}), start + "0 factors are asked for" + place);
   check_refused(kLong, draw({2, 2, 1, {}}), start + "partition_pos 2 is none of the 2 factors" + place);

@@ -66,7 +66,8 @@ TEST(TransformLayout, OfAParameterPaddingIsAssumed) {
 
 TEST(TransformLayout, PadValuesOfAnotherFormAreRefused) {
   const std::string place =
-      "\n  f.py:5:14\n   5 |         with T.block(\"B\"):\n     |              ^^^^^^^^^^^^";
+      "\n  f.py:5:14\n   4 |     for i in range(7):\n   5 |         with T.block(\"B\"):\n     |             "
+      " ^^^^^^^^^^^^\n   6 |             vi = T.axis.spatial(7, i)";
   check_refused(
       kChain, [](Schedule& sch) { sch.call("transform_layout", "B", "B", by_fours(), by_fours()); },
       "error: transform_layout: the pad value takes 1 indices and gives 2 values instead of 2 and 1" + place);
@@ -80,7 +81,8 @@ TEST(TransformLayout, MapsThatDoNotFitAreRefused) {
   const IndexMap two = IndexMapNode::make(std::vector<Var>{i, j}, std::vector<PrimExpr>{i, j});
   const IndexMap negative = IndexMapNode::make(std::vector<Var>{i}, std::vector<PrimExpr>{PrimExpr(i) - 3});
   const std::string place =
-      "\n  f.py:5:14\n   5 |         with T.block(\"B\"):\n     |              ^^^^^^^^^^^^";
+      "\n  f.py:5:14\n   4 |     for i in range(7):\n   5 |         with T.block(\"B\"):\n     |             "
+      " ^^^^^^^^^^^^\n   6 |             vi = T.axis.spatial(7, i)";
   check_refused(
       kChain, [&](Schedule& sch) { sch.call("transform_layout", "B", "B", two); },
       "error: transform_layout: the map takes 2 indices, but B has 1" + place);
@@ -172,7 +174,8 @@ TEST(TransformBlockLayout, WhatIsNotOneToOneOrMixedIsRefused) {
   const IndexMap gaps = IndexMapNode::make(vars, std::vector<PrimExpr>{PrimExpr(i) * 2, j, k});
   const IndexMap mixed = IndexMapNode::make(vars, std::vector<PrimExpr>{i, PrimExpr(j) * 7 + k});
   const std::string place =
-      "\n  f.py:4:14\n   4 |         with T.block(\"Y\"):\n     |              ^^^^^^^^^^^^";
+      "\n  f.py:4:14\n   3 |     for i, j, k in T.grid(4, 6, 7):\n   4 |         with T.block(\"Y\"):\n"
+      "     |              ^^^^^^^^^^^^\n   5 |             vi, vj, vk = T.axis.remap(\"SSR\", [i, j, k])";
   check_refused(
       kMatmul, [&](Schedule& sch) { sch.call("transform_block_layout", "Y", gaps); },
       "error: transform_block_layout: the map leaves gaps: 168 instances of block Y in a space of 294" +
@@ -223,7 +226,8 @@ TEST(AnnotateBufferAccess, TheRegionIsTheUsers) {
 
 TEST(AnnotateBufferAccess, BadRegionsAreRefused) {
   const std::string place =
-      "\n  f.py:4:14\n   4 |         with T.block(\"B\"):\n     |              ^^^^^^^^^^^^";
+      "\n  f.py:4:14\n   3 |     for i in range(5):\n   4 |         with T.block(\"B\"):\n     |             "
+      " ^^^^^^^^^^^^\n   5 |             vi = T.axis.spatial(5, i)";
   const Var i = make_var("i"), j = make_var("j");
   const IndexMap two = IndexMapNode::make(std::vector<Var>{i, j}, std::vector<PrimExpr>{i, j});
   const IndexMap point = IndexMapNode::make(std::vector<Var>{i}, std::vector<PrimExpr>{i, i, i});
@@ -249,7 +253,8 @@ TEST(UnsafeHideBufferAccess, TheBlockDoesNotSay) {
   sch.call("unsafe_hide_buffer_access", "B", "read", ArgValue::List{0});
   EXPECT_TRUE(sch.get(sch.call("get_block", "B").block())->reads.empty());
   const std::string place =
-      "\n  f.py:4:14\n   4 |         with T.block(\"B\"):\n     |              ^^^^^^^^^^^^";
+      "\n  f.py:4:14\n   3 |     for i in range(5):\n   4 |         with T.block(\"B\"):\n     |             "
+      " ^^^^^^^^^^^^\n   5 |             vi = T.axis.spatial(5, i)";
   check_refused(
       kStencil, [](Schedule& sch) { sch.call("unsafe_hide_buffer_access", "B", "write", ArgValue::List{1}); },
       "error: unsafe_hide_buffer_access: block B writes 1 buffer, there is no number 1" + place);

@@ -291,14 +291,19 @@ TEST(PadEinsum, MultiplesChangeNothing) {
 }
 
 TEST(PadEinsum, WhatZerosWouldChangeIsRefused) {
-  const std::string place =
-      "\n  f.py:4:14\n   4 |         with T.block(\"Y\"):\n     |              ^^^^^^^^^^^^";
+  const auto place = [](const std::string& loops, const std::string& axes) {
+    return "\n  f.py:4:14\n   3 |     for " + loops +
+           ":\n   4 |         with T.block(\"Y\"):\n     |              ^^^^^^^^^^^^\n   5 |             " +
+           axes;
+  };
+  const std::string three =
+      place("i, j, k in T.grid(5, 3, 7)", "vi, vj, vk = T.axis.remap(\"SSR\", [i, j, k])");
   check_refused(
       kMatmul, [](Schedule& sch) { sch.call("pad_einsum", "Y", ArgValue{4, 4}); },
-      "error: pad_einsum: 2 paddings are given for the 3 axes of block Y" + place);
+      "error: pad_einsum: 2 paddings are given for the 3 axes of block Y" + three);
   check_refused(
       kMatmul, [](Schedule& sch) { sch.call("pad_einsum", "Y", ArgValue{4, 0, 4}); },
-      "error: pad_einsum: padding 0 is not between 1 and 1048576" + place);
+      "error: pad_einsum: padding 0 is not between 1 and 1048576" + three);
   check_refused(
       R"(
     @T.prim_func
@@ -312,7 +317,7 @@ TEST(PadEinsum, WhatZerosWouldChangeIsRefused) {
   )",
       [](Schedule& sch) { sch.call("pad_einsum", "Y", ArgValue{1, 4}); },
       "error: pad_einsum: zeros along axis vk would change the result of block Y: T.max(Y[vi], A[vi, vk])" +
-          place);
+          place("i, k in T.grid(5, 7)", "vi, vk = T.axis.remap(\"SR\", [i, k])"));
   check_refused(
       R"(
     @T.prim_func
@@ -323,7 +328,8 @@ TEST(PadEinsum, WhatZerosWouldChangeIsRefused) {
                 Y[vi] = A[vi + 3]
   )",
       [](Schedule& sch) { sch.call("pad_einsum", "Y", ArgValue::List{4}); },
-      "error: pad_einsum: index vi + 3 of A is neither an axis nor a constant" + place);
+      "error: pad_einsum: index vi + 3 of A is neither an axis nor a constant" +
+          place("i in range(5)", "vi = T.axis.spatial(5, i)"));
 }
 
 TEST(PadEinsum, WholeNumbersAreNotDividedByThePadding) {
@@ -361,8 +367,9 @@ TEST(PadEinsum, FactorsThatAreInfiniteAtZeroAreRefused) {
   )",
       [](Schedule& sch) { sch.call("pad_einsum", "Y", ArgValue{1, 4}); },
       "error: pad_einsum: zeros along axis vk would change the result of block Y: "
-      "Y[vi] + A[vi, vk] * T.log(B[vk])\n  f.py:4:14\n   4 |         with T.block(\"Y\"):\n"
-      "     |              ^^^^^^^^^^^^");
+      "Y[vi] + A[vi, vk] * T.log(B[vk])\n  f.py:4:14\n   3 |     for i, k in T.grid(5, 7):\n   4 |         "
+      "with T.block(\"Y\"):\n"
+      "     |              ^^^^^^^^^^^^\n   5 |             vi, vk = T.axis.remap(\"SR\", [i, k])");
 }
 
 constexpr std::string_view kWindow = R"(

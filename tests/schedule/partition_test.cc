@@ -102,7 +102,9 @@ TEST(LoopPartition, PartsThatDoNotFitAreRefused) {
       sch.call("loop_partition", sch.call("get_loops", "B").loops()[0], factors);
     };
   };
-  const std::string place = "\n  f.py:3:5\n   3 |     for i in range(127):\n     |     ^^^^^^^^^^^^^^^^^^^^";
+  const std::string place =
+      "\n  f.py:3:5\n   2 | def main(A: T.Buffer((127,), \"float32\"), B: T.Buffer((127,), \"float32\")):\n  "
+      " 3 |     for i in range(127):\n     |     ^^^^^^^^^^^^^^^^^^^^\n   4 |         with T.block(\"B\"):";
   const std::string start = "error: loop_partition: ";
   const int64_t big = 100;
   check_refused(kDouble, partition({big, big}),

@@ -89,12 +89,13 @@ TEST(ErrorDetail, SaysAsMuchAsIsAsked) {
     return {};
   };
   EXPECT_EQ(text(ErrorDetail::kFast), "error: unroll: argument loop must be a loop, but is \"B\"");
-  EXPECT_EQ(
-      refused(ErrorDetail::kDetail),
-      "error: split: factors 2 * 3 = 6 do not cover loop j of extent 7\n  f.py:7:5\n   7 |     for i, j in "
-      "T.grid(n, 7):\n     |     ^^^^^^^^^^^^^^^^^^^^^^^^^\nhelp: leave one factor None to have it computed, "
-      "e.g. "
-      "factors=[None, 3]");
+  EXPECT_EQ(refused(ErrorDetail::kDetail),
+            "error: split: factors 2 * 3 = 6 do not cover loop j of extent 7\n  f.py:7:5\n   6 |     B = "
+            "T.alloc_buffer((n, 7), \"int32\")\n   7 |     for i, j in "
+            "T.grid(n, 7):\n     |     ^^^^^^^^^^^^^^^^^^^^^^^^^\n   8 |         with T.block(\"B\"):\nhelp: "
+            "leave one factor None to have it computed, "
+            "e.g. "
+            "factors=[None, 3]");
   EXPECT_EQ(refused(ErrorDetail::kFast), "error: split: factors 2 * 3 = 6 do not cover loop j of extent 7");
   EXPECT_EQ(refused(ErrorDetail::kNone), "error: split is refused");
 }

@@ -161,7 +161,7 @@ class Nearby {
     for (const auto& [swapped, loops] : orders) {
       ArgValue::List list;
       for (NodeId loop : loops) list.push_back(loop_ref(loop));
-      attempt({list}, 1);
+      attempt(std::vector<ArgValue>{ArgValue(list)}, 1);
     }
   }
 

@@ -1,9 +1,8 @@
 """Methods of compiled modules and of targets under TVM's names and with its arguments."""
 
 import inspect
-import json
-import os
 import tempfile
+from pathlib import Path
 
 import tilewright as tw
 from tilewright import runtime
@@ -20,9 +19,10 @@ def _export_library(
 ) -> None:
     """Writes the module to a file, by its ending; with fcompile(file, objects, ...) from its object file."""
     if fcompile is None:
-        return export(self, file_name)
+        export(self, file_name)
+        return
     with tempfile.TemporaryDirectory(dir=workspace_dir) as folder:
-        unit = os.path.join(folder, "lib0.o")
+        unit = str(Path(folder) / "lib0.o")
         export(self, unit)
         fcompile(str(file_name), [unit, *(addons or [])], **named)
 
