@@ -103,9 +103,9 @@ namespace {
 // again.
 class BufferReplacer {
  public:
-  // `is_sure`: blocks declare all that they access
-  BufferReplacer(const Buffer& from, const Buffer& to, const IndexChange& indices, bool is_sure)
-      : from_(from), to_(to), indices_(indices), is_sure_(is_sure) {}
+  BufferReplacer(const State& state, NodeId near, const Buffer& from, const Buffer& to,
+                 const IndexChange& indices)
+      : state_(state), near_(near), from_(from), to_(to), indices_(indices) {}
   BlockMap forwarded;
 
   Stmt run(const Stmt& stmt) {
@@ -118,7 +118,7 @@ class BufferReplacer {
           return body == loop->body ? Stmt(loop) : with(loop, [&](ForNode& n) { n.body = body; });
         },
         [&](auto& self, const BlockNode* block) -> Stmt {
-          if (is_sure_ && !touches(block->reads) && !touches(block->writes)) return Stmt(block);
+          if (!may_use(block)) return Stmt(block);
           Block changed = self.children(block);
           if (changed.get() == block) return changed;
           if (indices_) {
@@ -157,6 +157,11 @@ class BufferReplacer {
   std::vector<PrimExpr> new_indices(const std::vector<PrimExpr>& indices) const {
     return indices_ ? indices_(indices) : indices;
   }
+  bool may_use(const BlockNode* block) const {
+    const NodeId* id = state_.func_of(near_).index.find(block);  // blocks of inits have none
+    return !id || !state_.regions_are_complete || touches(block->reads) || touches(block->writes) ||
+           state_.uses_addresses(*id);
+  }
   bool touches(const std::vector<BufferRegion>& regions) const {
     return std::any_of(regions.begin(), regions.end(),
                        [&](const BufferRegion& region) { return may_alias(region->buffer, from_); });
@@ -165,17 +170,18 @@ class BufferReplacer {
     return std::any_of(regions.begin(), regions.end(),
                        [&](const BufferRegion& region) { return region->buffer == to_; });
   }
+  const State& state_;
+  NodeId near_;
   Buffer from_, to_;
   const IndexChange& indices_;
-  bool is_sure_;
 };
 
 }  // namespace
 
 void replace_allocated_buffer(State& state, const WrittenBuffer& target, const Buffer& changed,
                               const IndexChange& indices) {
-  BufferReplacer replacer(target.buffer, changed, indices, state.regions_are_complete);
   const NodeId owner = target.owner == kNoNode ? target.root : target.owner;
+  BufferReplacer replacer(state, owner, target.buffer, changed, indices);
   const BlockRealizeNode* realize = state.node(owner).realize();
   const Stmt body = replacer.run(realize->block->body);
   const Block block = with(realize->block, [&](BlockNode& n) {

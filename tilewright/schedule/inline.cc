@@ -77,14 +77,13 @@ void require_element_access(const State& state, NodeId owner, const Buffer& buff
     if (loads_from(loop->min, buffer) || loads_from(loop->extent, buffer))
       throw refuse(state, owner, "the bounds of loop {} read {}", node.name, buffer->name);
   }
-  if (takes_whole(node, buffer)) {
+  if (node.takes_addresses && takes_whole(node, buffer)) {
     const NodeId block = node.is_loop() ? state.scope_of(owner) : owner;
     throw refuse(state, block, "block {} uses {} through a view or its address", state.node(block).name,
                  buffer->name);
   }
   for (NodeId child : node.children) {
     if (const BlockRealizeNode* realize = state.node(child).realize()) {
-      if (state.regions_are_complete && !has_access(state, child, buffer)) continue;
       bool is_read = loads_from(realize->predicate, buffer);
       for (const PrimExpr& value : realize->iter_values) is_read |= loads_from(value, buffer);
       if (is_read)

@@ -90,6 +90,23 @@ Stmt with_scope_body(const Stmt& stmt, Stmt body) {
   });
 }
 
+// Whether a loop or block makes a view or uses a pointer outside of the loops and blocks in it.
+bool takes_addresses(const Stmt& stmt) {
+  bool found = false;
+  const auto look = [&](const Stmt& part) {
+    walk(
+        part, [&](const ForNode*) { return false; }, [&](const BlockRealizeNode*) { return false; },
+        [&](const DeclBufferNode*) { found = true; },
+        [&](const VarNode* var) { found |= var->dtype.is_handle(); });
+  };
+  look(body_of(stmt));
+  if (const auto* realize = stmt.as<BlockRealizeNode>()) {
+    look(realize->block->init);
+    found |= !realize->block->match_buffers.empty();
+  }
+  return found;
+}
+
 // Gives every loop and block its own node, so that each can be told from the others: a program may share
 // statements.
 PrimFunc with_unique_scopes(const PrimFunc& func) {
@@ -147,7 +164,7 @@ IRModule State::module() const {
 
 NodeId State::add_node(int32_t func, NodeId parent, const Stmt& stmt) {
   const auto id = static_cast<NodeId>(nodes_.size());
-  nodes_.push_back({stmt, parent, {}, func, -1, name_of(stmt)});
+  nodes_.push_back({stmt, parent, {}, func, -1, name_of(stmt), takes_addresses(stmt)});
   index_of(func).set(key_of(stmt), id);
   return id;
 }
@@ -195,6 +212,12 @@ bool State::is_inside(NodeId inner, NodeId outer) const {
     if (inner == outer) return true;
   }
   return false;
+}
+
+bool State::uses_addresses(NodeId id) const {
+  const TreeNode& self = node(id);
+  return self.takes_addresses || std::any_of(self.children.begin(), self.children.end(),
+                                             [&](NodeId child) { return uses_addresses(child); });
 }
 
 NodeId State::find(const Object* var_or_block, NodeId near) const {
@@ -249,6 +272,7 @@ void State::reindex(Reindex& work, const Stmt& stmt, NodeId parent, std::vector<
     self.stmt = inner;
     self.parent = parent;
     self.name = name_of(inner);
+    if (!same_inside) self.takes_addresses = takes_addresses(inner);
     if (same_inside) return;
     index.set(key_of(inner), id);
     work.former_children.push_back(std::move(self.children));
@@ -299,6 +323,8 @@ void State::replace(NodeId target, const Stmt& by, const BlockMap& forwarded) {
     if (const NodeId* known = index_of(work.func).find(old_block)) work.forwarded[new_block.get()] = *known;
   }
   rebuild_path(target, before, by);
+  if (parent != kNoNode && !is<ForNode>(by) && !is<BlockRealizeNode>(by))
+    edit_node(parent).takes_addresses |= takes_addresses(node(parent).stmt);
   std::vector<NodeId> found;
   reindex(work, by, parent, &found);
   if (parent != kNoNode) {

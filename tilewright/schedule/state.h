@@ -23,8 +23,9 @@ struct TreeNode {
   NodeId parent = kNoNode;       // none for the root block
   std::vector<NodeId> children;  // in program order
   int32_t func = 0;
-  int32_t removed_by = -1;  // the step that removed it, or -1
-  std::string name;         // of the loop variable or block, kept after removal
+  int32_t removed_by = -1;       // the step that removed it, or -1
+  std::string name;              // of the loop variable or block, kept after removal
+  bool takes_addresses = false;  // it makes views or passes pointers on, its inner loops and blocks apart
 
   bool is_loop() const { return stmt.as<ForNode>() != nullptr; }
   const ForNode* loop() const { return stmt.as<ForNode>(); }
@@ -68,6 +69,8 @@ class State {
   /// The outermost blocks strictly inside `id` (a loop or a block), in program order.
   std::vector<NodeId> blocks_below(NodeId id) const;
   bool is_inside(NodeId inner, NodeId outer) const;
+  /// Whether `id` or a loop or block in it uses memory by a view or a pointer: regions may not tell.
+  bool uses_addresses(NodeId id) const;
   /// The number of the loop over `var` / of `block` in the function of `near`.
   NodeId find(const Object* var_or_block, NodeId near) const;
 
