@@ -23,9 +23,9 @@ bool runs_at_once(const TreeNode& node) {
 }
 
 bool writes_one_of(const State& state, NodeId id, const std::vector<Buffer>& buffers) {
-  for (const Access& access : accesses_below(state, id)) {
-    for (const Buffer& buffer : buffers) {
-      if (access.is_write && access.buffer == buffer) return true;
+  for (NodeId block : state.blocks_below(id)) {
+    for (const BufferRegion& write : state.node(block).block()->writes) {
+      if (std::find(buffers.begin(), buffers.end(), write->buffer) != buffers.end()) return true;
     }
   }
   return false;
