@@ -94,6 +94,30 @@ TEST(TransformLayout, MapsThatDoNotFitAreRefused) {
       "error: transform_layout: block B accesses no buffer \"D\"" + place + "\nhelp: did you mean A or B?");
 }
 
+TEST(TransformLayout, MapsWithoutProofAreRefused) {
+  const Var i = make_var("i");
+  const IndexMap halves =
+      IndexMapNode::make(std::vector<Var>{i}, std::vector<PrimExpr>{floordiv(PrimExpr(i), 2)});
+  check_refused(
+      R"(
+    @T.prim_func
+    def main(a: T.handle, n: T.int32):
+        A = T.match_buffer(a, (n,))
+        for i in range(n):
+            with T.block("A"):
+                vi = T.axis.spatial(n, i)
+                A[vi] = T.float32(1)
+  )",
+      [&](Schedule& sch) { sch.call("transform_layout", "A", "A", halves); }, R"(
+    error: transform_layout: the map may put two elements of A in one place: REASON
+      f.py:5:14
+       4 |     for i in range(n):
+       5 |         with T.block("A"):
+         |              ^^^^^^^^^^^^
+       6 |             vi = T.axis.spatial(n, i)
+  )");
+}
+
 TEST(SetAxisSeparator, StandsInTheBuffer) {
   check_schedule(
       R"(

@@ -12,10 +12,9 @@ struct Args {
   ObjectRef ann_val;
   static constexpr std::string_view kRequired[] = {"ann_key"};
   static constexpr auto fields() {
-    return std::tuple{
-        field<&Args::block_or_loop>("block_or_loop", "what it is about"),
-        field<&Args::ann_key>("ann_key", "the name of the hint"),
-        field<&Args::ann_val>("ann_val", "a number, a string, a list of them, or any node")};
+    return std::tuple{field<&Args::block_or_loop>("block_or_loop", "what it is about"),
+                      field<&Args::ann_key>("ann_key", "the name of the hint"),
+                      field<&Args::ann_val>("ann_val", "a number, a string, a list of them, or any node")};
   }
 };
 
