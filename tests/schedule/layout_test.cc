@@ -109,7 +109,7 @@ TEST(TransformLayout, MapsWithoutProofAreRefused) {
                 A[vi] = T.float32(1)
   )",
       [&](Schedule& sch) { sch.call("transform_layout", "A", "A", halves); }, R"(
-    error: transform_layout: the map may put two elements of A in one place: REASON
+    error: transform_layout: the map may put two elements of A in one place: index 0 is not quasi-affine: it divides a loop whose extent is not a multiple of the divisor
       f.py:5:14
        4 |     for i in range(n):
        5 |         with T.block("A"):

@@ -209,7 +209,7 @@ class Watch:
 watch, clock = Watch(), PassTimingInstrument()
 with PassContext(opt_level=3, disabled_pass=["tir.UnrollLoop"], instruments=[watch, clock]):
     result = Sequential([note, Rename("x"), Nothing(), tir.transform.UnrollLoop()])(sch.mod)
-assert (result.attrs["level"], result["matmul"].attrs["note"]) == (3, "x")
+assert (result.attrs["level"], result["main"].attrs["note"]) == (3, "x")
 assert watch.seen == ["enter", "before note", "after note", "before Rename", "after Rename", "exit"]
 assert [name for name, _ in clock.taken] == ["note", "Rename"] and clock.render().count("us\n") == 2
 assert note.info.name == "note" and repr(note.info) == "PassInfo(opt_level=0, name='note')"

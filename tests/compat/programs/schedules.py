@@ -102,7 +102,7 @@ assert [int(each) for each in buffer.offset_of([2, 3])] == [13]
 assert buffer.scope() == buffer.scope == "global"
 assert str(buffer.access_ptr("r")) == 'T.tvm_access_ptr(T.type_annotation("float32"), D, 0, 20, 1)'
 assert [int(each) for each in buffer.get_flattened_buffer().shape] == [20]
-assert str(buffer.vstore([0, 1], tir.const(2.0, "float32"))) == "D[0, 1] = T.float32(2)"
+assert str(buffer.vstore([0, 1], tir.const(2.0, "float32"))).strip() == "D[0, 1] = T.float32(2)"
 
 # reductions are decomposed into blocks with known names
 A = te.placeholder((128, 128), name="A")
