@@ -160,7 +160,13 @@ Reason why_not_bijective(const State& state, NodeId id, NodeId outer, std::vecto
 
 Reason why_not_whole_sum(const State& state, NodeId id) {
   const BlockNode* block = state.node(id).block();
-  if (!block->init) return {};
+  if (!block->init) {
+    // a block around a sum goes on with it if the sum goes on
+    for (NodeId inner : state.blocks_below(id)) {
+      if (Reason reason = why_not_whole_sum(state, inner); !reason.empty()) return reason;
+    }
+    return {};
+  }
   std::vector<Range> domains;
   PrimExpr guard;
   if (Reason reason = why_not_bijective(state, id, state.scope_of(id), &domains, &guard); !reason.empty())
