@@ -212,6 +212,23 @@ Block padded_block(const Block& block, const std::vector<int64_t>& extents,
   });
 }
 
+// Of an axis of one value the result need not tell: further values would replace it.
+void require_places_for_padding(const State& state, NodeId id, const Operand& result,
+                                const std::vector<int64_t>& extents) {
+  const BlockNode* block = state.node(id).block();
+  for (size_t n = 0; n < extents.size(); ++n) {
+    const IterVar& axis = block->iter_vars[n];
+    if (axis->iter_type != IterType::kSpatial || is_const_int(axis->dom->extent, extents[n])) continue;
+    const bool is_index =
+        std::any_of(result.indices.begin(), result.indices.end(),
+                    [&](const PrimExpr& index) { return index.as<VarNode>() == axis->var.get(); });
+    if (!is_index)
+      throw refuse(state, id,
+                   "axis {} of block {} is no index of {}: its padding would be written over the result",
+                   axis->var->name_hint, block->name_hint, result.buffer->name);
+  }
+}
+
 void apply(State& state, const Args& args) {
   const NodeId id = state[args.block], scope = require_scope(state, id);
   const std::vector<int64_t> extents = padded_extents(state, id, args.padding);
@@ -220,6 +237,7 @@ void apply(State& state, const Args& args) {
     throw refuse(state, id, "{}", reason);
   std::vector<Operand> operands = require_einsum(state, id);
   const Buffer result = operands[0].buffer;
+  require_places_for_padding(state, id, operands[0], extents);
   for (const BufferRegion& read : state.node(id).block()->reads) {
     if (may_alias(read->buffer, result))
       throw refuse(state, id, "block {} reads {}, which it also writes", state.node(id).name, result->name);
