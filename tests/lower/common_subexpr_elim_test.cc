@@ -80,6 +80,16 @@ TEST(CommonSubexprElim, ValueThatMayNotBeNeededStays) {
   )");
 }
 
+// Found by random expressions: the variable is known inside of the value alone.
+TEST(CommonSubexprElim, WhatDependsOnAVariableOfAnExpressionStays) {
+  check_unchanged(common_subexpr_elim, R"(
+    @T.prim_func
+    def main(A: T.Buffer((5,), "int32"), n: T.int32):
+        v = T.int32()
+        A[0] = T.Let((v + 1) * (v + 1), where={v: n * 3})
+  )");
+}
+
 TEST(CommonSubexprElim, ConditionIsSureToBeComputed) {
   check_pass(common_subexpr_elim, R"(
     @T.prim_func

@@ -128,6 +128,8 @@ class Values {
             meet(part, path_.size());
           return false;
         },
+        // what is inside is computed with its variable, which nothing outside knows
+        [&](const LetNode* let) { return meet(let->value, sure_from), false; },
         [&](const AndNode* both) { return meet(both->a, sure_from), meet(both->b, path_.size()), false; },
         [&](const OrNode* any) { return meet(any->a, sure_from), meet(any->b, path_.size()), false; },
         [&](const PrimExprNode* expr) {
