@@ -224,6 +224,11 @@ std::vector<std::string> objects_of_archive(const std::string& archive, const st
   for (const auto& child : (*opened)->children(failed)) {
     llvm::Expected<llvm::StringRef> content = child.getBuffer();
     if (!content) refuse(content.takeError());
+    // LLVM believes what the header says of the member's size
+    const char* end = archive.data() + archive.size();
+    const bool is_inside = content->data() >= archive.data() && content->data() <= end &&
+                           content->size() <= static_cast<size_t>(end - content->data());
+    if (!is_inside) refuse(llvm::createStringError("a member ends after the file"));
     objects.push_back(content->str());
   }
   if (failed) refuse(std::move(failed));
