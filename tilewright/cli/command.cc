@@ -47,6 +47,12 @@ void require_onnx_for(const CompileFlags& flags, const ModelOptions& options) {
   }
 }
 
+void require_schedules(const ModelOptions& options) {
+  if (is_library(options.path))
+    throw UserError("\"{}\" is compiled already: its schedules are gone", options.path)
+        .help("give the ONNX model it was made of");
+}
+
 void add_input_options(CLI::App& app, InputOptions& options, const char* input_doc) {
   CLI::Option* input = app.add_option("--input,-i", options.file, input_doc);
   CLI::Option* random = app.add_option_function<uint64_t>(

@@ -25,6 +25,8 @@ struct CompileFlags {
 CompileFlags add_model_options(CLI::App& app, ModelOptions& options, const char* path_doc);
 /// Raises UserError if the model is a library and options that compile were given.
 void require_onnx_for(const CompileFlags& flags, const ModelOptions& options);
+/// Raises UserError if the model is a library: it has code, but no schedules.
+void require_schedules(const ModelOptions& options);
 
 /// --input, --random and --dim.
 struct InputOptions {

@@ -25,9 +25,7 @@ void write_page(const std::string& path, const std::string& text) {
 }
 
 void run(const Options& options) {
-  if (is_library(options.model.path))
-    throw UserError("\"{}\" is compiled already: its schedules are gone", options.model.path)
-        .help("give the ONNX model it was made of");
+  require_schedules(options.model);
   runtime::set_num_threads(options.model.num_threads);
   Progress progress(options.model.is_quiet);
   Model model;

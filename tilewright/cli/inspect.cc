@@ -150,7 +150,7 @@ std::string text_of(const driver::KernelSchedule& kernel) {
   std::string text = fmt::format("# {}\n{}", kernel.function, kernel.trace.str());
   if (!text.ends_with("\n")) text += "\n";
   for (const schedule::Attempt& each : kernel.attempts) {
-    if (!each.reason.empty())
+    if (!each.is_applied())
       text += fmt::format("# not {} for block {}: {}\n", each.rule, each.block, each.reason);
   }
   return text;
@@ -159,7 +159,7 @@ std::string text_of(const driver::KernelSchedule& kernel) {
 Json schedule_json(const driver::KernelSchedule& kernel) {
   Json rejections = Json::array();
   for (const schedule::Attempt& each : kernel.attempts) {
-    if (!each.reason.empty())
+    if (!each.is_applied())
       rejections.push_back({{"block", each.block}, {"rule", each.rule}, {"reason", each.reason}});
   }
   return {{"kernel", kernel.function},
@@ -168,15 +168,14 @@ Json schedule_json(const driver::KernelSchedule& kernel) {
 }
 
 std::string schedules_text(const Options& options) {
-  if (is_library(options.model.path))
-    throw UserError("\"{}\" is compiled already: its schedules are gone", options.model.path)
-        .help("give the ONNX model it was made of");
+  require_schedules(options.model);
   Progress progress(true);
   const driver::Executable compiled = compile(import_onnx(options.model, progress), options.model, progress);
+  const std::vector<driver::KernelSchedule> schedules = driver::kernel_schedules(compiled.kernels);
   Json list = Json::array();
   std::string text;
-  std::vector<std::string_view> names;
-  for (const driver::KernelSchedule& kernel : driver::kernel_schedules(compiled.kernels)) {
+  std::vector<std::string_view> names;  // of `schedules`
+  for (const driver::KernelSchedule& kernel : schedules) {
     names.push_back(kernel.function);
     if (!options.function.empty() && options.function != kernel.function) continue;
     list.push_back(schedule_json(kernel));

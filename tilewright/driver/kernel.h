@@ -1,10 +1,11 @@
 // One function of a module on its way to code.
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "tilewright/driver/disk_cache.h"
 #include "tilewright/driver/target.h"
+#include "tilewright/support/hash.h"
 
 namespace tilewright::schedule {
 struct DefaultSchedule;
@@ -16,7 +17,7 @@ struct Kernel {
   std::string name;
   tir::PrimFunc func;            // calls no other function of the module
   bool is_left_to_rules = true;  // schedule/default runs on it, where the target has rules
-  ir::IRModule lowered = {};     // nothing until lower_kernel has run
+  ir::IRModule lowered = {};     // nothing until it is lowered
   std::string object = {};       // its code, if the target makes it function by function
 };
 

@@ -5,10 +5,10 @@
 #include <map>
 
 #include "tilewright/analysis/flops.h"
-#include "tilewright/codegen/llvm/native.h"
 #include "tilewright/driver/compiled_module.h"
 #include "tilewright/runtime/time_evaluator.h"
 #include "tilewright/support/error.h"
+#include "tilewright/support/units.h"
 
 namespace tilewright::explain {
 namespace {
@@ -31,8 +31,6 @@ std::vector<double> time_calls(const runtime::vm::VirtualMachine& machine,
   return seconds;
 }
 
-std::string percent(double part) { return fmt::format("{:.0f} %", part * 100); }
-
 bool is_parallel(const KernelReport& kernel) {
   return kernel.trace.find("sch.parallel(") != std::string::npos;
 }
@@ -40,7 +38,7 @@ bool is_parallel(const KernelReport& kernel) {
 // Whether a rule gave the block its schedule.
 bool is_taken(const std::string& block, const std::vector<schedule::Attempt>& attempts) {
   return std::any_of(attempts.begin(), attempts.end(), [&](const schedule::Attempt& attempt) {
-    return attempt.block == block && attempt.rule != "inline" && attempt.reason.empty();
+    return attempt.block == block && attempt.rule != "inline" && attempt.is_applied();
   });
 }
 
@@ -73,7 +71,7 @@ std::vector<Advice> all_advice(const KernelReport& kernel, const Peaks& peaks, i
     list.push_back(
         {fmt::format("{} of the lanes of its vectors do work: make the extent of the vectorized axis a "
                      "multiple of {}, or vectorize another axis",
-                     percent(*kernel.vector_use), vector_lanes),
+                     percent_text(*kernel.vector_use), vector_lanes),
          std::max(least / kGood, seconds * *kernel.vector_use)});
   if (each < kShortCall)
     list.push_back({"its calls are short: fuse it with its neighbours", std::min(least, seconds)});
@@ -132,6 +130,19 @@ std::optional<double> vector_use(const tir::PrimFunc& plain, const tir::PrimFunc
   return std::min(1.0, static_cast<double>(*flops) / static_cast<double>(*lanes));
 }
 
+// What follows from the times of a kernel and from its schedule, if it has one, which `plain` was given.
+void judge(KernelReport& kernel, const Peaks& peaks, int64_t vector_bytes,
+           const driver::KernelSchedule* schedule = nullptr, const tir::PrimFunc& plain = {}) {
+  find_limit(kernel, peaks);
+  if (schedule) {
+    kernel.attempts = schedule->attempts;
+    kernel.trace = schedule->trace.str();
+    if (kernel.time.flops.value_or(0) > 0)
+      kernel.vector_use = vector_use(plain, schedule->func, vector_bytes);
+  }
+  advise(kernel, peaks, static_cast<int>(vector_bytes / 4));
+}
+
 int64_t vector_bytes_of(const driver::CompiledModule& module) {
   return module.generator().rules_for ? module.generator().rules_for->vector_bytes : 4;
 }
@@ -167,12 +178,10 @@ runtime::Value argument_for(const tir::PrimFunc& func, size_t place) {
 Explanation explain(const driver::Executable& compiled, const std::vector<runtime::Value>& inputs,
                     const Peaks& peaks, std::string name, double max_seconds) {
   const runtime::vm::VirtualMachine machine = compiled.machine();
-  std::vector<double> calls = time_calls(machine, inputs, max_seconds / 2);
-  const auto middle = calls.begin() + static_cast<std::ptrdiff_t>(calls.size() / 2);
-  std::nth_element(calls.begin(), middle, calls.end());
-  const size_t rounds = std::clamp<size_t>(static_cast<size_t>(max_seconds / 2 / *middle), 3, 100);
+  const double seconds = median(time_calls(machine, inputs, max_seconds / 2));
+  const size_t rounds = std::clamp<size_t>(static_cast<size_t>(max_seconds / 2 / seconds), 3, 100);
   Profile profile = explain::profile(machine, compiled.legalized, inputs, rounds);
-  Explanation result{std::move(name), *middle, peaks, {}, std::move(profile.steps)};
+  Explanation result{std::move(name), seconds, peaks, {}, std::move(profile.steps)};
   const driver::CompiledModule& module = *driver::as_compiled(compiled.kernels);
   const int64_t vector_bytes = vector_bytes_of(module);
   std::map<std::string_view, size_t> places;
@@ -184,15 +193,11 @@ Explanation explain(const driver::Executable& compiled, const std::vector<runtim
     KernelReport& kernel = result.kernels.emplace_back();
     kernel.time = std::move(time);
     kernel.share = kernel.time.seconds / total;
-    find_limit(kernel, peaks);
-    if (const auto place = places.find(kernel.time.name); place != places.end()) {
-      const driver::KernelSchedule& schedule = schedules[place->second];
-      kernel.attempts = schedule.attempts;
-      kernel.trace = schedule.trace.str();
-      if (kernel.time.flops.value_or(0) > 0)
-        kernel.vector_use = vector_use(module.kernels()[place->second].func, schedule.func, vector_bytes);
-    }
-    advise(kernel, peaks, static_cast<int>(vector_bytes / 4));
+    const auto place = places.find(kernel.time.name);
+    if (place == places.end())
+      judge(kernel, peaks, vector_bytes);
+    else
+      judge(kernel, peaks, vector_bytes, &schedules[place->second], module.kernels()[place->second].func);
   }
   return result;
 }
@@ -216,13 +221,9 @@ KernelReport explain(const schedule::Schedule& sch, const std::string& name, con
   kernel.share = 1;
   const std::optional<int64_t> flops = analysis::count_flops(plain);
   kernel.time.flops = flops ? std::optional(static_cast<double>(*flops)) : std::nullopt;
-  find_limit(kernel, peaks);
-  const driver::KernelSchedule schedule = driver::kernel_schedules(module)[0];
-  kernel.attempts = schedule.attempts;
-  kernel.trace = sch.trace().steps.empty() ? schedule.trace.str() : sch.trace().str();
-  const int64_t vector_bytes = vector_bytes_of(compiled);
-  if (flops.value_or(0) > 0) kernel.vector_use = vector_use(plain, schedule.func, vector_bytes);
-  advise(kernel, peaks, static_cast<int>(vector_bytes / 4));
+  driver::KernelSchedule schedule = driver::kernel_schedules(module)[0];
+  if (!sch.trace().steps.empty()) schedule.trace = sch.trace();
+  judge(kernel, peaks, vector_bytes_of(compiled), &schedule, plain);
   return kernel;
 }
 

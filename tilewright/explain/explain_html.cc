@@ -124,10 +124,10 @@ std::string roofline(const Explanation& explanation) {
     text += fmt::format(
         "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{:.1f}\" fill=\"{}\" fill-opacity=\".7\"><title>{}: {}, "
         "{:.1f} GFLOP/s, "
-        "{:.0f} % of {}</title></circle>\n",
+        "{} of {}</title></circle>\n",
         axes.x(*time.flops / time.bytes), axes.y(*time.flops / time.seconds),
         3 + 20 * std::sqrt(kernel.share), color_of(n), escaped(time.name), seconds_text(time.seconds),
-        *time.flops / time.seconds * 1e-9, kernel.efficiency() * 100, kernel.limit);
+        *time.flops / time.seconds * 1e-9, percent_text(kernel.efficiency()), kernel.limit);
   }
   return text + "</svg>\n";
 }
@@ -162,16 +162,16 @@ std::string row(const KernelReport& kernel, size_t place) {
       "<td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
       color_of(place), place, escaped(time.name), time.num_calls, seconds_text(time.seconds),
       kernel.share * 100, time.flops ? speed(*time.flops) : "-", time.bytes > 0 ? speed(time.bytes) : "-",
-      kernel.vector_use ? fmt::format("{:.0f} %", *kernel.vector_use * 100) : "-",
-      is_known ? fmt::format("{:.0f} %", kernel.efficiency() * 100) : "-", is_known ? kernel.limit : "-");
+      kernel.vector_use ? percent_text(*kernel.vector_use) : "-",
+      is_known ? percent_text(kernel.efficiency()) : "-", is_known ? kernel.limit : "-");
 }
 
 std::string details(const KernelReport& kernel, size_t place) {
   std::string rules;
   for (const schedule::Attempt& attempt : kernel.attempts)
-    rules += fmt::format("<li>{}{} on block {}{}</li>\n", attempt.reason.empty() ? "" : "not ",
+    rules += fmt::format("<li>{}{} on block {}{}</li>\n", attempt.is_applied() ? "" : "not ",
                          escaped(attempt.rule), escaped(attempt.block),
-                         attempt.reason.empty() ? "" : ": " + escaped(attempt.reason));
+                         attempt.is_applied() ? "" : ": " + escaped(attempt.reason));
   const std::string gain =
       kernel.gain_seconds > 0 ? fmt::format("; that may save {}", seconds_text(kernel.gain_seconds)) : "";
   return fmt::format(

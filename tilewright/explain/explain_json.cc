@@ -26,7 +26,7 @@ Json json_of(const KernelReport& kernel) {
   for (const schedule::Attempt& attempt : kernel.attempts)
     attempts.push_back({{"block", attempt.block},
                         {"rule", attempt.rule},
-                        {"applied", attempt.reason.empty()},
+                        {"applied", attempt.is_applied()},
                         {"reason", attempt.reason}});
   const bool is_known = !kernel.limit.empty();
   return {{"name", time.name},

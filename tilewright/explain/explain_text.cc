@@ -9,8 +9,6 @@
 namespace tilewright::explain {
 namespace {
 
-std::string percent(double part) { return fmt::format("{:.0f} %", part * 100); }
-
 std::string per_second(double count, double seconds) {
   return seconds > 0 ? fmt::format("{:.1f}", count / seconds * 1e-9) : "-";
 }
@@ -28,11 +26,11 @@ std::vector<std::string> row_of(const KernelReport& kernel) {
   return {time.name,
           std::to_string(time.num_calls),
           seconds_text(time.seconds),
-          percent(kernel.share),
+          percent_text(kernel.share),
           time.flops ? per_second(*time.flops, time.seconds) : "-",
           time.bytes > 0 ? per_second(time.bytes, time.seconds) : "-",
-          kernel.vector_use ? percent(*kernel.vector_use) : "-",
-          kernel.limit.empty() ? "-" : percent(kernel.efficiency()),
+          kernel.vector_use ? percent_text(*kernel.vector_use) : "-",
+          kernel.limit.empty() ? "-" : percent_text(kernel.efficiency()),
           kernel.limit.empty() ? "-" : kernel.limit};
 }
 
@@ -43,13 +41,13 @@ std::string details_of(const KernelReport& kernel) {
     text += fmt::format("  work    {:.4g} MFLOP, {} in {}; {:.2f} FLOP a byte\n", *time.flops * 1e-6,
                         bytes_text(time.bytes), kernel.level, *time.flops / time.bytes);
     text += fmt::format("  limit   {}: {} at least, {} of {} is used\n", kernel.limit,
-                        seconds_text(kernel.least_seconds), percent(kernel.efficiency()),
+                        seconds_text(kernel.least_seconds), percent_text(kernel.efficiency()),
                         seconds_text(time.seconds));
   }
   for (const schedule::Attempt& attempt : kernel.attempts)
-    text += attempt.reason.empty() ? fmt::format("  rule    {} on block {}\n", attempt.rule, attempt.block)
-                                   : fmt::format("  rule    not {} on block {}: {}\n", attempt.rule,
-                                                 attempt.block, attempt.reason);
+    text += attempt.is_applied() ? fmt::format("  rule    {} on block {}\n", attempt.rule, attempt.block)
+                                 : fmt::format("  rule    not {} on block {}: {}\n", attempt.rule,
+                                               attempt.block, attempt.reason);
   text += "  next    " + kernel.next;
   if (kernel.gain_seconds > 0) text += fmt::format("; that may save {}", seconds_text(kernel.gain_seconds));
   return text + "\n";

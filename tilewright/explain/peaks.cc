@@ -7,10 +7,10 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "tilewright/codegen/llvm/native.h"
 #include "tilewright/driver/build.h"
 #include "tilewright/driver/build_id.h"
 #include "tilewright/driver/disk_cache.h"
+#include "tilewright/driver/target.h"
 #include "tilewright/runtime/thread_pool.h"
 #include "tilewright/script/parse.h"
 #include "tilewright/support/error.h"
@@ -21,8 +21,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 using runtime::Tensor;
 
-constexpr int kAccumulators =
-    12;  // enough to keep two units with a latency of 4 busy, few enough for 16 registers
+// enough to keep two units with a latency of 4 busy, few enough for 16 registers
+constexpr int kAccumulators = 12;
 constexpr int kRepeats = 20;  // the best of so many counts: others use the machine, too
 
 // Sums of `threads` threads, each in registers.  `step` adds to element j of sum k what its comment says.
@@ -84,19 +84,17 @@ double measure_bandwidth(int threads, int lanes, int64_t num_bytes) {
          best_time(text, threads, lanes, {threads, groups * group});
 }
 
-int64_t cache_bytes(int name, int64_t otherwise) {
-  const long bytes = sysconf(name);
-  return bytes > 0 ? bytes : otherwise;
+// Of the last cache, 0 if there is none.  Virtual machines tell of one that many of them share: more than
+// this is not to be counted on.
+int64_t l3_bytes() {
+  constexpr long kMost = 32L << 20;
+  return std::clamp(sysconf(_SC_LEVEL3_CACHE_SIZE), 0L, kMost);
 }
 
-Peaks measure() {
-  const codegen::NativeTarget native = codegen::native_target(ir::parse_target("llvm"));
-  const int threads = runtime::num_threads(), lanes = native.vector_bits / 32;
-  const int64_t l1 = cache_bytes(_SC_LEVEL1_DCACHE_SIZE, 32 << 10),
-                l2 = cache_bytes(_SC_LEVEL2_CACHE_SIZE, 512 << 10);
-  // virtual machines tell of a last cache that many of them share: more than this is not to be counted on
-  constexpr int64_t kMostOfL3 = int64_t{32} << 20, kMemory = int64_t{256} << 20;
-  const int64_t l3 = std::min(cache_bytes(_SC_LEVEL3_CACHE_SIZE, 0), kMostOfL3);
+Peaks measure(const schedule::Machine& machine) {
+  constexpr int64_t kMemory = int64_t{256} << 20;
+  const int threads = runtime::num_threads(), lanes = static_cast<int>(machine.vector_bytes / 4);
+  const int64_t l1 = machine.l1_bytes, l2 = machine.l2_bytes, l3 = l3_bytes();
   Peaks peaks{threads, measure_flops(threads, lanes), {}};
   peaks.levels = {{"L1", l1 * threads, measure_bandwidth(threads, lanes, l1 / 2)},
                   {"L2", l2 * threads, measure_bandwidth(threads, lanes, l2 / 2)}};
@@ -125,12 +123,9 @@ Peaks peaks_of(const std::string& text) {
 }
 
 // Of what the figures depend on.
-Hash128 cache_key() {
-  const codegen::HostCpu host = codegen::host_cpu();
+Hash128 cache_key(const driver::Generator& generator) {
   Hasher hasher;
-  hasher.add("peaks").add(driver::build_id()).add(host.cpu).add(host.features);
-  for (const int name : {_SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE})
-    hasher.add(static_cast<uint64_t>(cache_bytes(name, 0)));
+  hasher.add("peaks").add(driver::build_id()).add(generator.code_key).add(static_cast<uint64_t>(l3_bytes()));
   return hasher.add(static_cast<uint64_t>(runtime::num_threads())).finish();
 }
 
@@ -145,11 +140,12 @@ const MemoryLevel& Peaks::level_for(int64_t num_bytes) const {
 
 Peaks peaks_of_machine(bool again) {
   const std::optional<driver::DiskCache> cache = driver::DiskCache::of_user();
-  const Hash128 key = cache_key();
+  const driver::Generator generator = driver::make_generator(ir::parse_target("llvm"));
+  const Hash128 key = cache_key(generator);
   if (cache && !again) {
     if (const std::optional<std::string> text = cache->find(key)) return peaks_of(*text);
   }
-  const Peaks peaks = measure();
+  const Peaks peaks = measure(*generator.rules_for);
   if (cache) cache->add(key, text_of(peaks));
   return peaks;
 }

@@ -105,12 +105,6 @@ struct Seen {
   std::vector<double> seconds_of_round;
 };
 
-double median(std::vector<double>& values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 /// Watches calls; packed functions may call the machine from threads of their own.
 class Watcher {
  public:
@@ -148,7 +142,7 @@ class Watcher {
     Profile profile;
     for (auto& [name, seen] : seen_) {
       seen.kernel.name = name;
-      seen.kernel.seconds = median(seen.seconds_of_round);
+      seen.kernel.seconds = median(std::move(seen.seconds_of_round));
       profile.kernels.push_back(seen.kernel);
     }
     std::sort(profile.kernels.begin(), profile.kernels.end(), [](const KernelTime& a, const KernelTime& b) {
@@ -174,6 +168,12 @@ class Watcher {
 };
 
 }  // namespace
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
 
 double bytes_of(const runtime::vm::CallRecord& record) {
   double bytes = 0;

@@ -38,6 +38,9 @@ struct Profile {
 Profile profile(const runtime::vm::VirtualMachine& machine, const ir::IRModule& module,
                 const std::vector<runtime::Value>& inputs, size_t rounds);
 
+/// The middle one, of two the greater.
+double median(std::vector<double> values);
+
 /// Bytes of the tensors that a kernel is given, read and written.
 double bytes_of(const runtime::vm::CallRecord& record);
 

@@ -68,7 +68,7 @@ void bind_build(nb::module_& m) {
   m.def("schedule_by_rules", [](schedule::Schedule& sch, const ir::Target& target) {
     nb::list rejections;
     for (const schedule::Attempt& each : driver::schedule_by_rules(sch, target))
-      if (!each.reason.empty()) rejections.append(nb::make_tuple(each.block, each.rule, each.reason));
+      if (!each.is_applied()) rejections.append(nb::make_tuple(each.block, each.rule, each.reason));
     return rejections;
   });
   m.def("explain", [](const schedule::Schedule& sch, const std::string& name, const ir::Target& target) {

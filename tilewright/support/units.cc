@@ -19,6 +19,8 @@ std::string bytes_text(double num_bytes) {
   return fmt::format("{:.2f} GB", num_bytes / 1e9);
 }
 
+std::string percent_text(double part) { return fmt::format("{:.0f} %", part * 100); }
+
 std::string table_text(const std::vector<std::vector<std::string>>& rows, int indent) {
   std::vector<size_t> widths;
   for (const auto& row : rows) {

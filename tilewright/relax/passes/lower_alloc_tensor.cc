@@ -1,8 +1,13 @@
 // A tensor with memory of its own is a tensor at the beginning of a storage of its own.
-//   lv = R.builtin.alloc_tensor(R.shape([5, 7]), R.dtype("float32"), R.prim_value(0), R.str("global"))
-//   ->  storage = R.memory.alloc_storage(R.shape([140]), R.prim_value(0), R.str("global"),
-//   R.dtype("float32"))
-//       lv = R.memory.alloc_tensor(storage, R.prim_value(0), R.shape([5, 7]), R.dtype("float32"))
+//
+//   lv = R.builtin.alloc_tensor(R.shape([5, 7]), f32, R.prim_value(0), R.str("global"))
+//
+// with f32 = R.dtype("float32") becomes
+//
+//   storage = R.memory.alloc_storage(R.shape([140]), R.prim_value(0), R.str("global"), f32)
+//
+//   lv = R.memory.alloc_tensor(storage, R.prim_value(0), R.shape([5, 7]), f32)
+//
 // Compiling does not run it: the machine makes a tensor with memory of its own in one step, and returns it
 // without a copy (docs/decisions/0013-one-lowered-form.md).
 #include "tilewright/ir/rewrite.h"

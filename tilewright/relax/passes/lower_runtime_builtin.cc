@@ -1,7 +1,12 @@
 // Memory as the virtual machine is told of it.
-//   R.memory.alloc_storage(size, index, scope, dtype)        ->  R.vm.alloc_storage(size, index, dtype,
-//   scope) R.memory.alloc_tensor(storage, offset, shape, dtype)     ->  R.vm.alloc_tensor(storage, offset,
-//   shape, dtype) R.memory.kill_storage(storage), R.memory.kill_tensor(x)  ->  R.vm.kill_object(...)
+//   R.memory.alloc_storage(size, index, scope, dtype)     ->  R.vm.alloc_storage(size, index, dtype, scope)
+//
+//   R.memory.alloc_tensor(storage, offset, shape, dtype)  ->  R.vm.alloc_tensor(storage, offset, shape,
+//   dtype)
+//
+//   R.memory.kill_storage(storage)                        ->  R.vm.kill_object(storage)
+//
+//   R.memory.kill_tensor(x)                               ->  R.vm.kill_object(x)
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/relax/liveness.h"
 #include "tilewright/relax/memory_ops.h"

@@ -16,6 +16,7 @@ std::string why_not_plain(const PrimFunc& func);
 struct Attempt {
   std::string block, rule;
   std::string reason;  // why it does not apply; "": it was applied
+  bool is_applied() const { return reason.empty(); }
 };
 
 /// Runs the rules on function `func_name` of `sch` for `machine`; the trace gets their steps.  A function

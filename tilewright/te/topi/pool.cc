@@ -88,10 +88,10 @@ class Pooling {
     const PrimExpr full = make_const_int(start->dtype, options_.pool_size[n]);
     const bool cut_before = options_.padding[n] > 0 && !options_.count_include_pad;
     if (!cut_before && !reaches_beyond(n)) return full;
-    // with count_include_pad the padding counts, but not what ceil_mode adds beyond it
     // the first place of the window that lies in the data: a dilated one steps over 0
     const PrimExpr first = tir::max(start, floormod(start, options_.dilation[n]));
     const PrimExpr low = options_.count_include_pad ? start : first;
+    // with count_include_pad the padding counts, but not what ceil_mode adds beyond it
     const PrimExpr limit =
         options_.count_include_pad ? extent + options_.padding[spatial_.size() + n] : extent;
     const PrimExpr high = tir::min(start + options_.pool_size[n] * options_.dilation[n], limit);
