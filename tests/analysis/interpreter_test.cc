@@ -579,5 +579,17 @@ TEST(InterpretFaults, ConversionsThatDoNotFit) {
   )"));
 }
 
+TEST(InterpretFaults, ComplexNumbers) {
+  const DataType complex = DataType::make(DataType::kComplex, 64, 1);
+  const PrimFunc func = PrimFuncNode::make(std::vector<Var>{}, std::vector<Buffer>{},
+                                           EvaluateNode::make(CastNode::make(complex, imm(1))));
+  try {
+    interpret(func, runtime::Args());
+    FAIL();
+  } catch (const Unsupported& error) {
+    EXPECT_EQ(error.render(), "unsupported: interpreter: values of dtype complex64");
+  }
+}
+
 }  // namespace
 }  // namespace tilewright::analysis

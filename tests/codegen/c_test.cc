@@ -263,13 +263,6 @@ def f(A: T.Buffer((8,), "float32")):
             "help: write a loop with T.vectorized instead; it stays a loop");
   EXPECT_EQ(refusal_of(R"(
 @T.prim_func
-def f(A: T.Buffer((8,), "int4")):
-    A[0] = T.int4(1)
-)"),
-            "f: values of dtype int4 have no code yet\n"
-            "help: keep them in int8 or uint8; integers of 8 to 64 bits have code");
-  EXPECT_EQ(refusal_of(R"(
-@T.prim_func
 def f(A: T.Buffer((8,), "float32")):
     A[0] = T.call_llvm_pure_intrin("float32", "llvm.fabs", A[0])
 )"),

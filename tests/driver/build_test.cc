@@ -242,11 +242,12 @@ TEST_F(Driver, CCompilerThatIsNoProgram) {
 }
 
 TEST_F(Driver, TargetCRefusesWhatCCannotSay) {
-  Buffer a = make_buffer("A", {imm(5)}, DataType::int_(4));
+  Buffer a = make_buffer("A", {imm(5)}, DataType::int_(4, 2));
   const PrimFunc func =
       PrimFuncNode::make(std::vector<Var>{make_var("a", DataType::handle())}, std::vector<Buffer>{a},
                          store(a, make_const(a->dtype, 1), {imm(0)}));
-  EXPECT_EQ(error_of([&] { build(func, c99()); }), "main: values of dtype int4 have no code yet");
+  EXPECT_EQ(error_of([&] { build(func, c99()); }),
+            "main: buffer A has elements of dtype int4x2, vectors of parts of bytes");
 }
 
 TEST_F(Driver, TargetCRefusesWhatNoCompilerServes) {

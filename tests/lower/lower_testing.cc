@@ -1,14 +1,16 @@
 #include "lower_testing.h"
 
+#include <algorithm>
 #include <cstring>
 #include <random>
 
 #include "tilewright/analysis/interpreter.h"
+#include "tilewright/analysis/interpreter/scalar.h"
 #include "tilewright/analysis/verify.h"
 #include "tilewright/ir/services.h"
+#include "tilewright/ir/walk.h"
 #include "tilewright/script/parse.h"
 #include "tilewright/script/print.h"
-#include "tilewright/support/small_float.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::lower {
@@ -41,19 +43,10 @@ runtime::Tensor random_tensor(const Buffer& buffer, std::mt19937_64& random) {
   runtime::Tensor tensor = runtime::Tensor::zeros(shape, buffer->dtype);
   for (int64_t n = 0; n < tensor.num_elements(); ++n) {
     const auto value = static_cast<int64_t>(random() % 4);
-    if (buffer->dtype == kFloat32)
-      tensor.data_as<float>()[n] = static_cast<float>(value);
-    else if (buffer->dtype == kInt32)
-      tensor.data_as<int32_t>()[n] = static_cast<int32_t>(value);
-    else if (const auto bits = is_small_float(buffer->dtype)
-                                   ? encode_float(static_cast<double>(value), float_format(buffer->dtype))
-                                   : 0;
-             buffer->dtype.bits == 16)
-      tensor.data_as<uint16_t>()[n] = static_cast<uint16_t>(bits);
-    else if (is_small_float(buffer->dtype) || buffer->dtype.is_bool())
-      tensor.data_as<uint8_t>()[n] = static_cast<uint8_t>(bits);
-    else
-      ADD_FAILURE() << "no random " << buffer->dtype.str();
+    const DataType dtype = buffer->dtype;
+    analysis::store_element(tensor.data_as<char>(), n * dtype.bits, dtype,
+                            dtype.is_float() ? analysis::float_scalar(static_cast<double>(value))
+                                             : analysis::int_scalar(dtype.is_bool() ? value & 1 : value));
   }
   return tensor;
 }
@@ -79,8 +72,9 @@ std::vector<runtime::Tensor> run(const PrimFunc& func) {
 PrimFunc run_pass(Pass pass, const PrimFunc& before) {
   PrimFunc after = pass(before);
   try {
-    analysis::verify(after, {.axes_match_loops = false});
-    expect_same_numbers(before, after);
+    const PrimFunc complete = with_views_declared(after);
+    analysis::verify(complete, {.axes_match_loops = false});
+    expect_same_numbers(before, complete);
   } catch (const Error& error) {
     ADD_FAILURE() << error.render() << "\n" << show(after);
   }
@@ -91,6 +85,23 @@ PrimFunc run_pass(Pass pass, const PrimFunc& before) {
 
 PrimFunc func_of(std::string_view text) {
   return ref_as<PrimFuncNode>(script::parse(Ref<Source>(new Source("f.py", dedent(text)))));
+}
+
+PrimFunc with_views_declared(const PrimFunc& func) {
+  std::vector<Buffer> views;
+  auto meet = [&](const Buffer& buffer) {
+    for (const Buffer& param : func->buffers) {
+      if (param && param != buffer && param->data == buffer->data &&
+          std::find(views.begin(), views.end(), buffer) == views.end())
+        views.push_back(buffer);
+    }
+  };
+  walk(
+      func->body, [&](const BufferLoadNode* load) { meet(load->buffer); },
+      [&](const BufferStoreNode* store) { meet(store->buffer); });
+  Stmt body = func->body;
+  for (const Buffer& view : views) body = DeclBufferNode::make(view, body);
+  return views.empty() ? func : with(func, [&](PrimFuncNode& n) { n.body = body; });
 }
 
 void expect_same_numbers(const PrimFunc& before, const PrimFunc& after) {

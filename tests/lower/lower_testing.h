@@ -21,6 +21,10 @@ void check_numbers(Pass pass, std::string_view before);
 /// Checks that `pass` gives the very same object.
 void check_unchanged(Pass pass, std::string_view program);
 
+/// The function with the flat views of its parameters declared, which flatten_buffers and pack_elements write
+/// without.
+PrimFunc with_views_declared(const PrimFunc& func);
+
 /// Whether the interpreter computes the same with both on equal random arguments; scalars are 3, 4, ...
 void expect_same_numbers(const PrimFunc& before, const PrimFunc& after);
 

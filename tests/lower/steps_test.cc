@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <iostream>
 
+#include "lower_testing.h"
 #include "random_schedule.h"
 #include "tilewright/analysis/verify.h"
 #include "tilewright/ir/walk.h"
@@ -20,24 +21,6 @@ constexpr analysis::VerifyOptions kVerifyOptions{.axes_match_loops = false, .reg
 
 ir::IRModule module_with(const tir::PrimFunc& func) {
   return with_function(ir::IRModuleNode::make(), "main", func);
-}
-
-// flatten_buffers writes flat views of parameters without declaring them.
-tir::PrimFunc with_views_declared(const tir::PrimFunc& func) {
-  std::vector<tir::Buffer> views;
-  auto meet = [&](const tir::Buffer& buffer) {
-    for (const tir::Buffer& param : func->buffers) {
-      if (param && param != buffer && param->data == buffer->data &&
-          std::find(views.begin(), views.end(), buffer) == views.end())
-        views.push_back(buffer);
-    }
-  };
-  ir::walk(
-      func->body, [&](const tir::BufferLoadNode* load) { meet(load->buffer); },
-      [&](const tir::BufferStoreNode* store) { meet(store->buffer); });
-  tir::Stmt body = func->body;
-  for (const tir::Buffer& view : views) body = tir::DeclBufferNode::make(view, body);
-  return views.empty() ? func : with(func, [&](tir::PrimFuncNode& n) { n.body = body; });
 }
 
 void check_steps(const ir::IRModule& module, const std::vector<Step>& steps, uint64_t seed) {

@@ -556,6 +556,26 @@ inline constexpr FuzzProgram kFuzzPrograms[] = {
                 vi, vj = T.axis.remap("SS", [i, j])
                 C[vi, vj] = B[vi, vj] + B[vi + 1, vj] + B[vi + 2, vj]
     )"},
+    {"four_bits", R"(
+    @T.prim_func
+    def main(A: T.Buffer((5, 7), "int32"), W: T.Buffer((7, 7), "int4"), Q: T.Buffer((5, 7), "uint4")):
+        B = T.alloc_buffer((5, 7), "int4")
+        C = T.alloc_buffer((5, 7), "int32")
+        for i, j in T.grid(5, 7):
+            with T.block("B"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vi, vj] = T.Cast("int4", A[vi, vj]) + T.int4(3)
+        for i, j, k in T.grid(5, 7, 7):
+            with T.block("C"):
+                vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+                with T.init():
+                    C[vi, vj] = 0
+                C[vi, vj] = C[vi, vj] + T.Cast("int32", B[vi, vk]) * T.Cast("int32", W[vj, vk])
+        for i, j in T.grid(5, 7):
+            with T.block("Q"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                Q[vi, vj] = T.Cast("uint4", T.max(C[vi, vj] // 8, 0))
+    )"},
 };
 
 }  // namespace tilewright::schedule

@@ -4,6 +4,7 @@
 #include <random>
 
 #include "tilewright/analysis/interpreter.h"
+#include "tilewright/analysis/interpreter/scalar.h"
 #include "tilewright/ir/services.h"
 #include "tilewright/script/parse.h"
 #include "tilewright/script/print.h"
@@ -49,16 +50,10 @@ runtime::Tensor random_tensor(const Buffer& buffer, std::mt19937_64& random) {
   runtime::Tensor tensor = runtime::Tensor::zeros(shape, buffer->dtype);
   for (int64_t n = 0; n < tensor.num_elements(); ++n) {
     const auto value = static_cast<int64_t>(random() % 7) - 3;
-    if (buffer->dtype == kFloat32)
-      tensor.data_as<float>()[n] = static_cast<float>(value);
-    else if (buffer->dtype == DataType::float_(64))
-      tensor.data_as<double>()[n] = static_cast<double>(value);
-    else if (buffer->dtype.bits == 64)
-      tensor.data_as<int64_t>()[n] = value;
-    else if (buffer->dtype.bits == 32)
-      tensor.data_as<int32_t>()[n] = static_cast<int32_t>(value);
-    else
-      tensor.data_as<int8_t>()[n] = static_cast<int8_t>(buffer->dtype.is_int() ? value : value & 1);
+    const DataType dtype = buffer->dtype;
+    analysis::store_element(tensor.data_as<char>(), n * dtype.bits, dtype,
+                            dtype.is_float() ? analysis::float_scalar(static_cast<double>(value))
+                                             : analysis::int_scalar(dtype.is_int() ? value : value & 1));
   }
   return tensor;
 }

@@ -39,7 +39,7 @@ struct InterpretOptions {
 /// reads and writes of one block's iterations over a thread axis that it reduces are no race. Raises
 /// UserError that names the buffer, the indices and the iteration that show the fault, with the caret on the
 /// expression; Unsupported for operators that have no meaning here (barriers between threads that exchange
-/// data, hardware intrinsics, values of less than 8 bits).
+/// data, hardware intrinsics).
 runtime::Value interpret(const PrimFunc& func, runtime::Args args, const InterpretOptions& options = {});
 /// The same for function `name` of a module, whose functions may call each other.
 runtime::Value interpret(const IRModule& module, std::string_view name, runtime::Args args,

@@ -26,6 +26,7 @@ const std::vector<Step>& cpu_steps() {
       {"double_buffer", "memory is filled a turn ahead, where asked for", double_buffer},
       {"partition_loops", "guards that only the last iterations need leave the others", partition_loops},
       {"flatten_buffers", "A[i, j] becomes A[i * 128 + j]", flatten_buffers},
+      {"pack_elements", "integers of less than 8 bits become parts of bytes", pack_elements},
       {"share_storage", "buffers that do not live at the same time share memory", share_storage},
       {"unroll_loops", "unrolled loops become copies", unroll_loops},
       {"simplify_copies", "guards that hold in a copy go", simplify},

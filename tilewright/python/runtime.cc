@@ -6,6 +6,7 @@
 #include "tilewright/python/convert.h"
 #include "tilewright/python/runtime_values.h"
 #include "tilewright/python/values.h"
+#include "tilewright/runtime/packed_elements.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/small_float.h"
 
@@ -65,20 +66,27 @@ nb::object numpy_array(nb::handle value) {
   return nb::module_::import_("numpy").attr("asarray")(value, nb::arg("order") = "C");
 }
 
+// The numpy dtype of small floats and integers.
+nb::object dtype_of_ml_dtypes(DataType dtype) {
+  try {
+    return nb::module_::import_("ml_dtypes").attr(dtype.str().c_str());
+  } catch (nb::python_error&) {
+    throw UserError("numpy has no dtype {}", dtype.str()).help("pip install ml_dtypes, which adds it");
+  }
+}
+
 nb::object to_numpy(nb::handle self) {
   nb::module_ numpy = nb::module_::import_("numpy");
   const auto& tensor = nb::cast<const Tensor&>(self);
   const DataType dtype = tensor.dtype();
-  if (!is_small_float(dtype) || dtype.code == DataType::kFloat)
-    return numpy.attr("array")(numpy.attr("from_dlpack")(self));
-  nb::object known;
-  try {
-    known = nb::module_::import_("ml_dtypes").attr(dtype.str().c_str());
-  } catch (nb::python_error&) {
-    throw UserError("numpy has no dtype {}", dtype.str()).help("pip install ml_dtypes, which adds it");
+  auto copied = [&](const nb::handle& of) { return numpy.attr("array")(numpy.attr("from_dlpack")(of)); };
+  if (runtime::shares_bytes(dtype)) {  // numpy has a byte for each
+    const nb::object known = dtype_of_ml_dtypes(dtype);
+    return copied(nb::cast(runtime::unpack_elements(tensor))).attr("astype")(known);
   }
-  nb::object bits = nb::cast(tensor.view_as(DataType::uint(dtype.bits)));
-  return numpy.attr("array")(numpy.attr("from_dlpack")(bits)).attr("view")(known);
+  if (!is_small_float(dtype) || dtype.code == DataType::kFloat) return copied(self);
+  const nb::object known = dtype_of_ml_dtypes(dtype);
+  return copied(nb::cast(tensor.view_as(DataType::uint(dtype.bits)))).attr("view")(known);
 }
 
 nb::tuple shape_tuple(const Tensor& tensor) {
@@ -271,15 +279,18 @@ namespace {
   throw error.help("convert them to numbers, e.g. array.astype(\"float32\")");
 }
 
-// The elements of a numpy array of small floats, which DLPack does not lend: their bits, under their dtype.
-// An empty tensor for other arrays.
-Tensor tensor_of_small_floats(nb::handle array) {
+// The elements of a numpy array of small floats, which DLPack does not lend: their bits, under their dtype; a
+// packed copy of integers that share bytes. An empty tensor for other arrays.
+Tensor tensor_of_small_numbers(nb::handle array) {
   if (!nb::hasattr(array, "dtype") || !nb::hasattr(array, "view")) return {};
   const nb::object name = array.attr("dtype").attr("name");
   DataType dtype;
-  const bool is_known = DataType::try_parse(nb::cast<std::string>(name), &dtype) && is_small_float(dtype) &&
-                        dtype.code != DataType::kFloat;
-  if (!is_known) return {};
+  if (!DataType::try_parse(nb::cast<std::string>(name), &dtype)) return {};
+  if (runtime::shares_bytes(dtype)) {
+    const nb::object bytes = array.attr("astype")(dtype.with_bits(8).str());
+    return runtime::pack_elements(tensor_from_dlpack_object(bytes), dtype).read_only_view();
+  }
+  if (!is_small_float(dtype) || dtype.code == DataType::kFloat) return {};
   const nb::object bits = array.attr("view")(dtype.bits == 16 ? "uint16" : "uint8");
   try {
     return tensor_from_dlpack_object(bits).view_as(dtype);
@@ -293,7 +304,7 @@ Tensor tensor_of_small_floats(nb::handle array) {
 Tensor copied(nb::handle value) {
   nb::object array = nb::module_::import_("numpy").attr("array")(value);
   try {
-    if (const Tensor tensor = tensor_of_small_floats(array)) return tensor.read_only_view();
+    if (const Tensor tensor = tensor_of_small_numbers(array)) return tensor.read_only_view();
     // nobody sees what is written to the copy
     return tensor_from_dlpack_object(array).read_only_view();
   } catch (nb::python_error& error) {
@@ -325,7 +336,7 @@ Tensor tensor_from_python(nb::handle value) {
       const bool is_numpys = !nb::hasattr(value, "dtype") || nb::hasattr(value.attr("dtype"), "name");
       if (!is_numpys) refuse_foreign(value, error);
     }
-    if (const Tensor tensor = tensor_of_small_floats(value)) return tensor;
+    if (const Tensor tensor = tensor_of_small_numbers(value)) return tensor;
     return copied(value);
   }
   nb::object array;

@@ -6,9 +6,11 @@
 #include <random>
 
 #include "tilewright/analysis/interpreter.h"
+#include "tilewright/analysis/interpreter/scalar.h"
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
+#include "tilewright/support/small_float.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::schedule {
@@ -17,34 +19,31 @@ namespace {
 
 constexpr int64_t kLengths[] = {3, 5, 7, 11, 13};
 
+analysis::Scalar number(DataType dtype, int64_t value) {
+  if (dtype.is_float()) return analysis::float_scalar(static_cast<double>(value));
+  return analysis::int_scalar(dtype.is_bool() ? value & 1 : value);
+}
+
 void set_element(runtime::Tensor& tensor, int64_t n, int64_t value) {
   const DataType dtype = tensor.dtype();
-  if (dtype == kFloat32)
-    tensor.data_as<float>()[n] = static_cast<float>(value);
-  else if (dtype == DataType::float_(64))
-    tensor.data_as<double>()[n] = static_cast<double>(value);
-  else if (dtype.bits == 64)
-    tensor.data_as<int64_t>()[n] = value;
-  else if (dtype.bits == 32)
-    tensor.data_as<int32_t>()[n] = static_cast<int32_t>(value);
-  else if (dtype.bits == 8)
-    tensor.data_as<int8_t>()[n] = static_cast<int8_t>(dtype.is_int() ? value : value & 1);
+  analysis::store_element(tensor.data_as<char>(), n * dtype.bits, dtype, number(dtype, value));
 }
 
 double element(const runtime::Tensor& tensor, int64_t n) {
   const DataType dtype = tensor.dtype();
-  if (dtype == kFloat32) return static_cast<double>(tensor.data_as<float>()[n]);
-  if (dtype == DataType::float_(64)) return tensor.data_as<double>()[n];
-  if (dtype.bits == 64) return static_cast<double>(tensor.data_as<int64_t>()[n]);
-  if (dtype.bits == 32) return static_cast<double>(tensor.data_as<int32_t>()[n]);
-  if (dtype.bits == 16) return static_cast<double>(tensor.data_as<int16_t>()[n]);
-  return static_cast<double>(tensor.data_as<int8_t>()[n]);
+  const analysis::Scalar value = analysis::load_element(tensor.data_as<char>(), n * dtype.bits, dtype);
+  return dtype.is_float() ? value.f : static_cast<double>(value.i);
+}
+
+// How far sums in another order may be apart, of 1 + their value: some units in the last place.
+double tolerance(DataType dtype) {
+  if (!dtype.is_float()) return 0;
+  return is_small_float(dtype) ? std::ldexp(4.0, -float_format(dtype).mantissa_bits) : 1e-4;
 }
 
 bool is_same(double expected, double found, DataType dtype) {
   if (expected == found || (std::isnan(expected) && std::isnan(found))) return true;
-  return dtype.is_float() && dtype.bits >= 32 &&
-         std::abs(expected - found) <= 1e-4 * (1 + std::abs(expected));
+  return std::abs(expected - found) <= tolerance(dtype) * (1 + std::abs(expected));
 }
 
 // One set of arguments: small whole numbers, so that sums are exact in any order.

@@ -87,7 +87,7 @@ void Access::fail_uninitialised(Frame& frame, const int64_t* index) const {
                   site->at(frame));
 }
 
-char* Access::address(Frame& frame, const int64_t* index, bool* is_there) const {
+int64_t Access::place(Frame& frame, const int64_t* index, bool* is_there) const {
   const View& view = frame.views[this->view];
   const size_t ndim = view.shape.size();
   int64_t position = view.offset;
@@ -98,11 +98,11 @@ char* Access::address(Frame& frame, const int64_t* index, bool* is_there) const 
     position += index[dim] * view.strides[dim];
   }
   Memory& memory = *view.memory;
-  const int64_t size = element.num_bytes() * buffer_lanes, begin = position * size;
-  if (begin < 0 || begin + size > memory.num_bytes)
+  const int64_t size = bits_of(buffer->dtype), begin = position * size;
+  if (begin < 0 || begin + size > memory.num_bytes * 8)
     throw UserError(site->node, "{} is outside of the memory of {}, which has {} bytes{}",
                     element_text(index), memory.name, memory.num_bytes, site->at(frame));
-  if (frame.speculative) return memory.data + begin;
+  if (frame.speculative) return begin;
   const InterpretOptions& options = frame.program->options;
   if (!checks.empty()) check_regions(frame, index);
   if (is_write) {
@@ -119,7 +119,7 @@ char* Access::address(Frame& frame, const int64_t* index, bool* is_there) const 
     if (const Parting part = memory.touch(begin, size, frame.strand, is_write, &was_write))
       fail_race(part, was_write, frame, index);
   }
-  return memory.data + begin;
+  return begin;
 }
 
 // What the blocks around say of `buffer`, innermost first.
@@ -167,8 +167,8 @@ std::shared_ptr<Access> Compiler::access(const Buffer& buffer, const std::vector
   access->checks = region_checks(buffer, is_write);
   access->is_write = is_write;
   access->site = site(node);
-  TILEWRIGHT_CHECK(buffer->dtype.bits % 8 == 0 && !buffer->dtype.is_scalable(), "access to {} of dtype {}",
-                   buffer->name, buffer->dtype.str());
+  TILEWRIGHT_CHECK(!buffer->dtype.is_scalable(), "access to {} of dtype {}", buffer->name,
+                   buffer->dtype.str());
   return access;
 }
 
@@ -200,20 +200,17 @@ CodePtr Compiler::load(const BufferLoadNode* load) {
     throw Unsupported(load, "interpreter: buffers of more than {} dimensions", kMaxDims);
   std::shared_ptr<Access> access = this->access(load->buffer, load->indices, false, ObjectRef(load));
   const bool is_plain = load->dtype.is_scalar() && !load->predicate;
-  auto address = [access](Frame& frame) {
+  auto element = [access](Frame& frame) {
     int64_t index[kMaxDims];
     for (size_t dim = 0; dim < access->indices.size(); ++dim)
       index[dim] = access->indices[dim]->as_int(frame);
-    return access->address(frame, index);
+    const int64_t place = access->place(frame, index);
+    return load_element(access->data(frame), place, access->element);
   };
   if (is_plain && load->dtype.is_float())
-    return float_code(load->dtype, [access, address](Frame& frame) {
-      return load_element(address(frame), access->element).f;
-    });
+    return float_code(load->dtype, [element](Frame& frame) { return element(frame).f; });
   if (is_plain && !load->dtype.is_handle())
-    return int_code(load->dtype, [access, address](Frame& frame) {
-      return load_element(address(frame), access->element).i;
-    });
+    return int_code(load->dtype, [element](Frame& frame) { return element(frame).i; });
   if (load->dtype.is_handle()) throw Unsupported(load, "interpreter: buffers of pointers");
   CodePtr predicate = load->predicate ? expr(load->predicate) : nullptr;
   return lanes_code(load->dtype, [access, predicate = std::move(predicate), count = load->dtype.lanes](
@@ -221,10 +218,10 @@ CodePtr Compiler::load(const BufferLoadNode* load) {
     std::fill_n(out, count, Scalar());
     const auto lanes = static_cast<size_t>(access->buffer_lanes);
     for_each_lane(*access, predicate, frame, [&](size_t lane, const int64_t* index) {
-      const char* at = access->address(frame, index);
+      const int64_t place = access->place(frame, index);
       for (size_t n = 0; n < lanes; ++n)
-        out[lane * lanes + n] =
-            load_element(at + static_cast<int64_t>(n) * access->element.num_bytes(), access->element);
+        out[lane * lanes + n] = load_element(
+            access->data(frame), place + static_cast<int64_t>(n) * access->element.bits, access->element);
     });
   });
 }
@@ -239,15 +236,15 @@ StmtCodePtr Compiler::copy(const BufferStoreNode* store, const BufferLoadNode* l
     for (size_t dim = 0; dim < from->indices.size(); ++dim) source[dim] = from->indices[dim]->as_int(frame);
     for (size_t dim = 0; dim < to->indices.size(); ++dim) target[dim] = to->indices[dim]->as_int(frame);
     bool is_there = true;
-    const char* at = from->address(frame, source, &is_there);
-    const Scalar value = load_element(at, from->element);
-    char* address = to->address(frame, target);
+    const int64_t at = from->place(frame, source, &is_there);
+    const Scalar value = load_element(from->data(frame), at, from->element);
+    const int64_t place = to->place(frame, target);
     Memory& memory = *frame.views[to->view].memory;
     if (!is_there) {
       if (memory.written.empty()) from->fail_uninitialised(frame, source);
-      memory.mark_written(address - memory.data, to->element.num_bytes(), false);
+      memory.mark_written(place, to->element.bits, false);
     }
-    store_element(address, to->element, value);
+    store_element(memory.data, place, to->element, value);
   });
 }
 
@@ -283,7 +280,8 @@ StmtCodePtr Compiler::store(const BufferStoreNode* store) {
       int64_t index[kMaxDims];
       for (size_t dim = 0; dim < access->indices.size(); ++dim)
         index[dim] = access->indices[dim]->as_int(frame);
-      store_element(access->address(frame, index), access->element, scalar);
+      const int64_t place = access->place(frame, index);
+      store_element(access->data(frame), place, access->element, scalar);
     });
   }
   CodePtr predicate = store->predicate ? expr(store->predicate) : nullptr;
@@ -291,10 +289,10 @@ StmtCodePtr Compiler::store(const BufferStoreNode* store) {
     const Lanes values(*value, frame);
     const auto lanes = static_cast<size_t>(access->buffer_lanes);
     for_each_lane(*access, predicate, frame, [&](size_t lane, const int64_t* index) {
-      char* at = access->address(frame, index);
+      const int64_t place = access->place(frame, index);
       for (size_t n = 0; n < lanes; ++n)
-        store_element(at + static_cast<int64_t>(n) * access->element.num_bytes(), access->element,
-                      values[lane * lanes + n]);
+        store_element(access->data(frame), place + static_cast<int64_t>(n) * access->element.bits,
+                      access->element, values[lane * lanes + n]);
     });
   });
 }

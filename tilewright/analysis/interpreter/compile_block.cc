@@ -120,7 +120,7 @@ StmtCodePtr Compiler::match_buffer(const MatchBufferRegionNode* match, const Reg
   StmtCodePtr evaluate = evaluate_region(source);
   return stmt_code([=, shape = std::move(shape), strides = std::move(strides), offset = std::move(offset),
                     evaluate = std::move(evaluate), first = source.first, name = buffer->name,
-                    size = buffer->dtype.num_bytes(), region = match->source](Frame& frame) {
+                    bits = bits_of(buffer->dtype), region = match->source](Frame& frame) {
     evaluate->run(frame);
     const View& viewed = frame.views[outer];
     View made;
@@ -149,7 +149,7 @@ StmtCodePtr Compiler::match_buffer(const MatchBufferRegionNode* match, const Reg
     for (size_t dim = 0; dim < shape.size(); ++dim) settle(shape[dim], made.shape[dim], "extent", dim);
     for (size_t dim = 0; dim < strides.size(); ++dim) settle(strides[dim], made.strides[dim], "stride", dim);
     if (offset && offset->bound) frame.slots[*offset->bound] = int_scalar(made.offset);
-    frame.slots[data] = int_scalar(made.offset * size);
+    frame.slots[data] = int_scalar(made.offset * bits / 8);
     frame.slots[data].memory = made.memory.get();
     frame.views[view] = std::move(made);
   });

@@ -121,11 +121,11 @@ CodePtr Compiler::control_call(const tir::CallNode* call, std::string_view name)
     return lanes_code(call->dtype, [value = expr(call->args[0]), from, to, count = call->dtype.lanes](
                                        Frame& frame, Scalar* out) {
       const Lanes lanes(*value, frame);
-      std::vector<char> bytes(lanes.size() * static_cast<size_t>(from.num_bytes()));
+      std::vector<char> bytes((lanes.size() * from.bits + 7) / 8);
       for (size_t n = 0; n < lanes.size(); ++n)
-        store_element(&bytes[n * static_cast<size_t>(from.num_bytes())], from, lanes[n]);
+        store_element(bytes.data(), static_cast<int64_t>(n) * from.bits, from, lanes[n]);
       for (size_t n = 0; n < count; ++n)
-        out[n] = load_element(&bytes[n * static_cast<size_t>(to.num_bytes())], to);
+        out[n] = load_element(bytes.data(), static_cast<int64_t>(n) * to.bits, to);
     });
   }
   if (name == "vectorlow" || name == "vectorhigh" || name == "vectorcombine") {
@@ -175,6 +175,18 @@ CodePtr Compiler::control_call(const tir::CallNode* call, std::string_view name)
   throw Unsupported(call, "interpreter: operator {}", name);
 }
 
+namespace {
+
+// What a pointer to it counts in.
+int64_t whole_bytes(DataType element, const tir::CallNode* call) {
+  if (bits_of(element) % 8 != 0)
+    throw Unsupported(call, "interpreter: a pointer to an element of dtype {}, which shares its byte",
+                      element.str());
+  return element.num_bytes();
+}
+
+}  // namespace
+
 CodePtr Compiler::pointer_call(const tir::CallNode* call, std::string_view name) {
   if (name == "isnullptr")
     return int_code(call->dtype, [value = expr(call->args[0])](Frame& frame) -> int64_t {
@@ -183,7 +195,7 @@ CodePtr Compiler::pointer_call(const tir::CallNode* call, std::string_view name)
       return !pointer.memory && pointer.i == 0;
     });
   if (name == "tvm_access_ptr") {
-    const int64_t size = call->args[0]->dtype.num_bytes();
+    const int64_t size = whole_bytes(call->args[0]->dtype, call);
     return lanes_code(call->dtype, [data = expr(call->args[1]), offset = expr(call->args[2]), size](
                                        Frame& frame, Scalar* out) {
       data->lanes(frame, out);
@@ -195,7 +207,7 @@ CodePtr Compiler::pointer_call(const tir::CallNode* call, std::string_view name)
     throw UserError(call, "address_of takes an element of a buffer, found {}", expr_text(call->args[0]));
   std::vector<CodePtr> indices = exprs(load->indices);
   return lanes_code(call->dtype, [indices = std::move(indices), view = view_of(load->buffer, ObjectRef(call)),
-                                  size = load->buffer->dtype.num_bytes()](Frame& frame, Scalar* out) {
+                                  size = whole_bytes(load->buffer->dtype, call)](Frame& frame, Scalar* out) {
     const View& viewed = frame.views[view];
     int64_t position = viewed.offset;
     for (size_t dim = 0; dim < indices.size(); ++dim)
@@ -274,7 +286,7 @@ CodePtr Compiler::foreign_call(const tir::CallNode* call, std::string_view kind)
       Scalar scalar;
       arg.code->lanes(frame, &scalar);
       // what it does behind a pointer is not known, so all of it counts as written
-      if (scalar.memory) scalar.memory->mark_written(0, scalar.memory->num_bytes);
+      if (scalar.memory) scalar.memory->mark_written(0, scalar.memory->num_bytes * 8);
       values.push_back(to_runtime(scalar, arg.code->dtype));
     }
     if (is_packed) {

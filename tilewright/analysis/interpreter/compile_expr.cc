@@ -12,7 +12,7 @@ void require_supported(DataType dtype, const ObjectRef& where) {
   if (dtype.is_handle() || dtype.is_void()) return;
   if (dtype.is_scalable())
     throw Unsupported(where, "interpreter: vectors of unknown length ({})", dtype.str());
-  if (dtype.bits % 8 != 0 || dtype.code == DataType::kComplex)
+  if (dtype.code == DataType::kComplex)
     throw Unsupported(where, "interpreter: values of dtype {}", dtype.str());
 }
 

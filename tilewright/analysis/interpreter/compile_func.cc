@@ -1,4 +1,6 @@
 // Functions: slots of parameters, dimensions of their buffers.
+#include <numeric>
+
 #include "tilewright/analysis/block_info.h"
 #include "tilewright/analysis/empty_reductions.h"
 #include "tilewright/analysis/interpreter/compiler.h"
@@ -48,20 +50,19 @@ SitePtr Compiler::site(const ObjectRef& node) const {
 
 int64_t Compiler::unit_of(const tir::VarNode* data) const {
   auto found = units_.find(data);
-  return found == units_.end() ? 1 : found->second;
+  return found == units_.end() ? 8 : found->second;
 }
 
 namespace {
 
-// The smallest element that each pointer is accessed by.
+// The bits of the smallest element that each pointer is accessed by.
 std::unordered_map<const tir::VarNode*, int64_t> units(const PrimFunc& func) {
   std::unordered_map<const tir::VarNode*, int64_t> result;
   auto meet = [&](const BufferNode* buffer) {
-    const int64_t size = std::max<int64_t>(buffer->dtype.num_bytes(), 1);
+    const int64_t size = bits_of(buffer->dtype);
     auto [entry, is_new] = result.try_emplace(buffer->data.get(), size);
-    // sizes are powers of two, or a vector of three; bytes serve for any mixture
-    if (!is_new && entry->second != size)
-      entry->second = entry->second % size == 0 ? size : size % entry->second == 0 ? entry->second : 1;
+    // sizes are powers of two, or a vector of three; the common divisor serves for any mixture
+    if (!is_new) entry->second = std::gcd(entry->second, size);
   };
   for (const Buffer& buffer : func->buffers) {
     if (buffer) meet(buffer.get());
@@ -97,7 +98,7 @@ StmtCodePtr Compiler::bind_parameter(const Buffer& buffer, size_t param_slot, co
     if (!made.memory) {  // only a pointer is given: the declaration says the rest
       if (!pointer.memory) throw UserError(where->node, "buffer {} is a null pointer", buffer->name);
       made.memory = std::shared_ptr<Memory>(std::shared_ptr<void>(), pointer.memory);
-      made.offset = pointer.i / buffer->dtype.num_bytes();
+      made.offset = pointer.i * 8 / bits_of(buffer->dtype);
       made.shape.assign(buffer->shape.size(), 0);
       for (const Dimension& dimension : dimensions) {
         if (!dimension.is_stride) made.shape[dimension.dim] = dimension.value->as_int(frame);

@@ -184,12 +184,10 @@ StmtCodePtr Compiler::allocate(const Buffer& buffer) {
   SitePtr where = site(buffer);
   const size_t view = new_view(buffer), data = new_slot(buffer->data.get()), allocation = num_allocations_++;
   depth_of_[buffer.get()] = blocks_.size();
-  if (buffer->dtype.bits % 8 != 0)
-    throw Unsupported("interpreter: buffer {} of dtype {}", buffer->name, buffer->dtype.str());
   if (!buffer->strides.empty())
     throw Unsupported("interpreter: buffer {} is allocated with strides", buffer->name);
   return stmt_code([shape = std::move(shape), where, view, data, allocation, name = buffer->name,
-                    size = buffer->dtype.num_bytes(), unit = unit_of(buffer->data.get())](Frame& frame) {
+                    bits = bits_of(buffer->dtype), unit = unit_of(buffer->data.get())](Frame& frame) {
     View& made = frame.views[view];
     made.shape = extents(frame, shape, *where, name);
     made.strides = compact_strides(made.shape);
@@ -200,7 +198,7 @@ StmtCodePtr Compiler::allocate(const Buffer& buffer) {
     if (!memory) memory = std::make_shared<Memory>();
     memory->name = name;
     memory->unit = unit;
-    memory->reset(count * size);
+    memory->reset((count * bits + 7) / 8);
     made.memory = memory;
     frame.slots[data] = int_scalar(0);
     frame.slots[data].memory = memory.get();
@@ -227,8 +225,8 @@ StmtCodePtr Compiler::declare(const DeclBufferNode* decl) {
   depth_of_[buffer.get()] = blocks_.size();  // blocks around do not know the view
   StmtCodePtr body = stmt(decl->body);
   return stmt_code([=, shape = std::move(shape), strides = std::move(strides), offset = std::move(offset),
-                    body = std::move(body), name = buffer->name,
-                    size = buffer->dtype.num_bytes()](Frame& frame) {
+                    body = std::move(body), name = buffer->name, size = buffer->dtype.num_bytes(),
+                    bits = bits_of(buffer->dtype)](Frame& frame) {
     View& made = frame.views[view];
     const Scalar& pointer = frame.slots[data];
     if (!pointer.memory)
@@ -241,7 +239,7 @@ StmtCodePtr Compiler::declare(const DeclBufferNode* decl) {
     made.shape = extents(frame, shape, *where, name);
     made.strides = compact_strides(made.shape);
     for (size_t dim = 0; dim < strides.size(); ++dim) made.strides[dim] = strides[dim]->as_int(frame);
-    made.offset = pointer.i / size + (offset ? offset->as_int(frame) : 0);
+    made.offset = pointer.i * 8 / bits + (offset ? offset->as_int(frame) : 0);
     body->run(frame);
   });
 }

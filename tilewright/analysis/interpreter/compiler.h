@@ -32,9 +32,11 @@ struct Access {
   bool is_write = false;
   SitePtr site;
 
-  /// The address of the element at `index` (one number per dimension), after all checks.  With `is_there`
-  /// it is no fault to read what was not written: that becomes false.
-  char* address(Frame& frame, const int64_t* index, bool* is_there = nullptr) const;
+  /// How many bits of the memory are before the element at `index` (one number per dimension), after all
+  /// checks.  With `is_there` it is no fault to read what was not written: that becomes false.
+  int64_t place(Frame& frame, const int64_t* index, bool* is_there = nullptr) const;
+  /// Where the memory begins.
+  char* data(Frame& frame) const { return frame.views[view].memory->data; }
   [[noreturn]] void fail_uninitialised(Frame& frame, const int64_t* index) const;
 
  private:
@@ -107,7 +109,7 @@ class Compiler {
   RegionBounds new_bounds(const BufferRegion& region);
   /// The loops around with `node` for the caret.
   SitePtr site(const ObjectRef& node) const;
-  /// The number of bytes that accesses to this memory have in common.
+  /// The number of bits that accesses to this memory have in common.
   int64_t unit_of(const tir::VarNode* data) const;
 
   struct OpenBlock {

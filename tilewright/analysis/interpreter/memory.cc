@@ -24,7 +24,7 @@ void Memory::reset(int64_t size) {
   own.assign(static_cast<size_t>(size), 0);
   data = own.data();
   num_bytes = size;
-  written.assign(static_cast<size_t>((size + unit - 1) / unit), 0);
+  written.assign(static_cast<size_t>(num_units()), 0);
   forget_touches();
 }
 
@@ -43,7 +43,7 @@ void Memory::mark_written(int64_t begin, int64_t size, bool is_there) {
 
 Parting Memory::touch(int64_t begin, int64_t size, const Strand* strand, bool is_write, bool* was_write) {
   if (!strand && touches_.empty()) return {};
-  if (touches_.empty()) touches_.resize(static_cast<size_t>((num_bytes + unit - 1) / unit));
+  if (touches_.empty()) touches_.resize(static_cast<size_t>(num_units()));
   for (int64_t n = begin / unit; n * unit < begin + size; ++n) {
     if (Parting found = touch_unit(&touches_[static_cast<size_t>(n)], strand, is_write, was_write))
       return found;

@@ -31,19 +31,21 @@ struct Memory {
   std::string name;
   char* data = nullptr;
   int64_t num_bytes = 0;
-  int64_t unit = 1;  // bytes that are followed together: the size of the smallest element seen in it
+  int64_t unit = 8;  // bits that are followed together: the size of the smallest element seen in it
   bool read_only = false;
   std::vector<char> own;              // when allocated here
   std::vector<uint8_t> written;       // by unit; empty: everything is there
   std::shared_ptr<const void> keeps;  // the argument behind it
 
-  /// Fresh memory, nothing written.
+  int64_t num_units() const { return (num_bytes * 8 + unit - 1) / unit; }
+
+  /// Fresh memory of `size` bytes, nothing written.
   void reset(int64_t size);
-  /// Whether all of [begin, begin + size) bytes were written.
+  /// Whether all of [begin, begin + size) bits were written.
   bool is_written(int64_t begin, int64_t size) const;
   void mark_written(int64_t begin, int64_t size, bool is_there = true);
 
-  /// Notes an access; the conflicting earlier one, if any.  `was_write` says what that one did.
+  /// Notes an access to some bits; the conflicting earlier one, if any.  `was_write` says what that one did.
   Parting touch(int64_t begin, int64_t size, const Strand* strand, bool is_write, bool* was_write);
   void forget_touches() { touches_.clear(); }
   /// Nothing is there any more: another iteration begins, which has memory of its own.

@@ -59,8 +59,8 @@ std::shared_ptr<Memory> memory_of(const runtime::Tensor& tensor, const Buffer& b
   }
   memory->name = buffer->name;
   memory->data = static_cast<char*>(tensor.data());
-  memory->num_bytes = reach * buffer->dtype.num_bytes();
-  memory->unit = std::max<int64_t>(buffer->dtype.element().num_bytes(), 1);
+  memory->num_bytes = (reach * bits_of(buffer->dtype) + 7) / 8;
+  memory->unit = buffer->dtype.bits;
   memory->read_only = tensor.is_read_only();
   memory->keeps = std::make_shared<runtime::Tensor>(tensor);
   return memory;
@@ -95,14 +95,14 @@ Scalar bind_pointer(size_t n, const runtime::Value& value, const tir::Var& param
     throw UserError("argument {} ({}) has gaps between its elements, but the function takes compact memory",
                     n, param->name_hint);
   kept->push_back(memory_of(tensor, buffer));
-  kept->back()->unit = 1;
+  kept->back()->unit = 8;
   Scalar pointer;
   pointer.memory = kept->back().get();
   return pointer;
 }
 
 void check_written(const View& view, const Buffer& buffer) {
-  const int64_t size = buffer->dtype.num_bytes();
+  const int64_t size = bits_of(buffer->dtype);
   std::vector<int64_t> index(view.shape.size(), 0);
   for (const int64_t extent : view.shape) {
     if (extent == 0) return;
@@ -145,7 +145,7 @@ runtime::Value run(Program& program, const PrimFunc& func, runtime::Args args) {
     if (n >= args.size() || !func->buffers[n])
       throw UserError("argument {} is no buffer and cannot be an output", n);
     Memory& memory = *frame.views[code.buffer_views[n]].memory;
-    memory.written.assign(static_cast<size_t>((memory.num_bytes + memory.unit - 1) / memory.unit), 0);
+    memory.written.assign(static_cast<size_t>(memory.num_units()), 0);
   }
   code.bind->run(frame);
   code.body->run(frame);

@@ -128,13 +128,15 @@ std::optional<Scalar> convert(Scalar value, DataType from, DataType to) {
       to));
 }
 
-Scalar load_element(const char* address, DataType dtype) {
+Scalar load_element(const char* memory, int64_t bit, DataType dtype) {
+  const char* address = memory + bit / 8;
   if (dtype.is_float()) {
     if (dtype.bits == 64) return float_scalar(read<double>(address));
     if (dtype.bits == 32) return float_scalar(static_cast<double>(read<float>(address)));
     return float_scalar(decode_float(dtype.bits == 16 ? read<uint16_t>(address) : read<uint8_t>(address),
                                      float_format(dtype)));
   }
+  if (dtype.bits < 8) return int_scalar(tir::wrap_int(read<uint8_t>(address) >> (bit % 8), dtype));
   switch (dtype.bits) {
     case 8: return int_scalar(dtype.is_int() ? read<int8_t>(address) : read<uint8_t>(address));
     case 16: return int_scalar(dtype.is_int() ? read<int16_t>(address) : read<uint16_t>(address));
@@ -145,13 +147,18 @@ Scalar load_element(const char* address, DataType dtype) {
   }
 }
 
-void store_element(char* address, DataType dtype, Scalar value) {
+void store_element(char* memory, int64_t bit, DataType dtype, Scalar value) {
+  char* address = memory + bit / 8;
   if (dtype.is_float()) {
     if (dtype.bits == 64) return write(address, value.f);
     if (dtype.bits == 32) return write(address, static_cast<float>(value.f));
     const uint32_t bits = encode_float(value.f, float_format(dtype));
     return dtype.bits == 16 ? write(address, static_cast<uint16_t>(bits))
                             : write(address, static_cast<uint8_t>(bits));
+  }
+  if (dtype.bits < 8) {
+    const int mask = ((1 << dtype.bits) - 1) << (bit % 8), wanted = static_cast<int>(value.i << (bit % 8));
+    return write(address, static_cast<uint8_t>((read<uint8_t>(address) & ~mask) | (wanted & mask)));
   }
   switch (dtype.bits) {
     case 8: return write(address, static_cast<uint8_t>(value.i));

@@ -42,9 +42,13 @@ int64_t float_compare(ir::Kind op, double a, double b);
 /// `value` of type `from` as `to`; nothing when a float does not fit in the integer type.
 std::optional<Scalar> convert(Scalar value, DataType from, DataType to);
 
-/// The element at `address`.  `dtype` has one lane and whole bytes.
-Scalar load_element(const char* address, DataType dtype);
-void store_element(char* address, DataType dtype, Scalar value);
+/// Bits of one value in memory: those of elements narrower than a byte lie side by side, without gaps.
+inline int64_t bits_of(DataType dtype) { return int64_t{dtype.bits} * dtype.lanes; }
+
+/// The element of `dtype`, which has one lane, `bit` bits after `memory`; one narrower than a byte lies
+/// within a byte, the first at the lowest bits.
+Scalar load_element(const char* memory, int64_t bit, DataType dtype);
+void store_element(char* memory, int64_t bit, DataType dtype, Scalar value);
 
 /// The math operator `name` ("exp", "pow", "popcount") on up to four operands of `dtype`, rounded; false if
 /// there is none.

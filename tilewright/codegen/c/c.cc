@@ -166,7 +166,8 @@ CPrinter::CPrinter(CUnit& unit, const IRModule& module, const std::string& name,
 }
 
 std::string CPrinter::memory_type_name(DataType dtype) const {
-  return dtype.is_bool() ? "uint8_t" : c_type(dtype);
+  const bool shares_bytes = dtype.is_integral() && dtype.bits < 8;
+  return dtype.is_bool() || shares_bytes ? "uint8_t" : c_type(dtype);
 }
 
 std::string CPrinter::declaration(const VarNode* var, const std::string& name,

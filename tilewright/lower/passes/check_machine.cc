@@ -10,10 +10,6 @@ void require_code(DataType dtype, const ir::ObjectRef& where) {
   if (dtype.is_scalable())
     throw Unsupported(where, "scalable vectors ({}) have no code yet", dtype.str())
         .help("write a vectorized loop: it gets vectors of the machine's length");
-  const bool is_whole = dtype.bits == 8 || dtype.bits == 16 || dtype.bits == 32 || dtype.bits == 64;
-  if (dtype.is_integral() && !is_whole)
-    throw Unsupported(where, "values of dtype {} have no code yet", dtype.element().str())
-        .help("keep them in int8 or uint8; integers of 8 to 64 bits have code");
 }
 
 // T.launch_thread: loops that are bound to threads have code where the thread is virtual.

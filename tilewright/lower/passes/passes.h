@@ -29,6 +29,8 @@ PrimFunc double_buffer(const PrimFunc& func);
 PrimFunc partition_loops(const PrimFunc& func);
 /// A[i, j]  ->  A[i * stride + j]; all buffers have one dimension.
 PrimFunc flatten_buffers(const PrimFunc& func);
+/// Integers of less than 8 bits  ->  int8 and uint8; their elements lie side by side in bytes.
+PrimFunc pack_elements(const PrimFunc& func);
 /// Buffers that do not live at the same time  ->  one.
 PrimFunc share_storage(const PrimFunc& func);
 /// Loops and indices of int64  ->  of int32, where all values fit.
