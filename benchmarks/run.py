@@ -57,6 +57,14 @@ def inputs_of(case: dict) -> dict:
     return {name: rng.random(shape, np.float32) for name, shape in case.get("inputs", {}).items()}
 
 
+def file_of(case: dict) -> str:
+    """The path of the case's model, which may be one of light_models.py."""
+    kind, _, name = case["file"].rpartition(":")
+    if kind == "light":
+        return str(importlib.import_module("light_models").light_model_file(name))
+    return str(ROOT / case["file"])
+
+
 def prepare(case: dict, adapter):
     """A callable to be timed, or None if the adapter's library cannot do it."""
     import numpy as np
@@ -65,7 +73,7 @@ def prepare(case: dict, adapter):
         rng = np.random.default_rng(0)
         arrays = [rng.standard_normal(shape).astype(case["dtype"]) for shape in case["shapes"]]
         return adapter.function(case["function"], arrays)
-    return adapter.model(str(ROOT / case["file"]), inputs_of(case))
+    return adapter.model(file_of(case), inputs_of(case))
 
 
 def summary(times: list[float]) -> dict[str, float]:
@@ -146,15 +154,15 @@ def measure_once(case: dict) -> dict[str, float]:
     if case["kind"] == "memory":
         run = (
             f"import sys; sys.path.insert(0, {str(FOLDER)!r}); import onnx, peers.graphs, tilewright; "
-            f"inputs = peers.graphs.inputs_for(onnx.load({str(ROOT / case['file'])!r})); "
+            f"inputs = peers.graphs.inputs_for(onnx.load({file_of(case)!r})); "
         )
-        work = f"tilewright.VirtualMachine(tilewright.compile({str(ROOT / case['file'])!r}))['main'](*inputs.values())"
+        work = f"tilewright.VirtualMachine(tilewright.compile({file_of(case)!r}))['main'](*inputs.values())"
         return {"bytes": peak_bytes(run + work) - peak_bytes(run + "pass")}
     if case["kind"] == "import":
         return summary(
             [seconds_of_process("import tilewright") - seconds_of_process("pass") for _ in range(5)]
         )
-    code = f"import tilewright; tilewright.compile({str(ROOT / case['file'])!r}, target='llvm')"
+    code = f"import tilewright; tilewright.compile({file_of(case)!r}, target='llvm')"
     with tempfile.TemporaryDirectory() as folder:
         cache = folder if case["kind"] == "compile_cached" else ""
         seconds_of_process(code, cache)
@@ -211,7 +219,7 @@ def run_child(names: list[str], num_threads: int, peers: list[str] | None, secon
         case = cases[name]
         if num_threads not in case["threads"]:
             continue
-        if "file" in case and not any(ROOT.glob(case["file"])) and not (ROOT / case["file"]).exists():
+        if "file" in case and not any(ROOT.glob(case["file"])) and not Path(file_of(case)).exists():
             print(f"  {name} is left out: there is no {case['file']}", file=sys.stderr)
             continue
         if case["kind"] == "compiler":

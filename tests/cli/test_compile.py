@@ -9,7 +9,7 @@ import time
 import numpy as np
 import pytest
 
-STAGES = ["import", "normalize", "graph passes", "plan memory", "compile kernels", "write"]
+STAGES = ["import", "normalize", "graph passes", "pack weights", "plan memory", "compile kernels", "write"]
 
 
 def files(folder):

@@ -8,6 +8,7 @@
 
 #include "tilewright/analysis/flops.h"
 #include "tilewright/codegen/llvm/native.h"
+#include "tilewright/driver/pack_weights.h"
 #include "tilewright/driver/target.h"
 #include "tilewright/relax/block_builder.h"
 #include "tilewright/relax/pipeline.h"
@@ -102,6 +103,10 @@ Executable build_graph(const ir::IRModule& module, const ir::Target& target, ir:
   context.clear_records();
   result.legalized = ir::run_pipeline(relax::default_pipeline(), result.legalized, context);
   stage("graph passes");
+  if (const auto machine = make_generator(target).rules_for; machine && context.opt_level >= 2) {
+    result.legalized = pack_weights(result.legalized, *machine);
+    stage("pack weights");
+  }
   result.lowered = ir::run_pipeline(relax::lowering_pipeline(), result.legalized, context);
   relax::VmProgram program = relax::vm_codegen(result.lowered);
   result.code = std::move(program.executable);

@@ -6,6 +6,7 @@
 #include "tilewright/ir/services.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/schedule/default/rules.h"
+#include "tilewright/schedule/default/sum_plan.h"
 
 namespace tilewright::schedule {
 namespace {
@@ -15,10 +16,12 @@ class Rules {
   Rules(Schedule& sch, std::string func_name, const Machine& machine)
       : sch_(sch), func_name_(std::move(func_name)), machine_(machine) {}
   void apply();
+  std::vector<Panels> wanted_panels();
   std::vector<Attempt> attempts;
 
  private:
   std::vector<BlockShape> shapes() const;
+  bool leaves_sums();
   void inline_elements();
   bool reduces_rows();
   void tile(const BlockShape& sum);
@@ -93,6 +96,24 @@ std::optional<BlockShape> epilogue_of(const std::vector<BlockShape>& shapes, con
   return *readers[0];
 }
 
+// The buffer in panels, if one block alone reads it.
+bool transform_reads(Schedule& sch, const std::string& func_name, const Panels& panels) {
+  std::optional<std::pair<BlockRef, int64_t>> reader;
+  for (BlockRef block :
+       sch.call("get_child_blocks", sch.call("get_block", "root", func_name).block()).blocks()) {
+    const std::vector<BufferRegion>& reads = sch.get(block)->reads;
+    for (size_t n = 0; n < reads.size(); ++n) {
+      if (reads[n]->buffer != panels.buffer) continue;
+      if (reader) return false;
+      reader = {block, static_cast<int64_t>(n)};
+    }
+  }
+  if (!reader) return false;
+  sch.call("transform_layout", reader->first, ArgValue{"read", reader->second},
+           panel_map(panels.buffer, panels.width));
+  return true;
+}
+
 }  // namespace
 
 std::vector<BlockShape> Rules::shapes() const {
@@ -165,10 +186,26 @@ void Rules::tile(const BlockShape& sum) {
     rule(std::nullopt);
 }
 
-void Rules::apply() {
+// The rules for whole functions; false if nothing is left for the others.
+bool Rules::leaves_sums() {
   blocks_ = sch_.call("get_child_blocks", sch_.call("get_block", "root", func_name_).block()).blocks();
   inline_elements();
-  if (reduces_rows()) return;
+  return !reduces_rows();
+}
+
+std::vector<Panels> Rules::wanted_panels() {
+  std::vector<Panels> wanted;
+  if (!leaves_sums()) return wanted;
+  for (const BlockShape& shape : shapes()) {
+    if (!shape.is_reduction()) continue;
+    if (const std::optional<Panels> panels = schedule::wanted_panels(shape, machine_))
+      wanted.push_back(*panels);
+  }
+  return wanted;
+}
+
+void Rules::apply() {
+  if (!leaves_sums()) return;
   for (BlockRef block : blocks_) {
     if (!sch_.is_alive(block)) continue;
     const std::optional<BlockShape> shape = shape_of(sch_, block);
@@ -197,6 +234,25 @@ DefaultSchedule schedule_by_rules(const std::string& name, const PrimFunc& func,
   Schedule sch(ir::with_function(ir::IRModuleNode::make(), name, func), {.errors = ErrorDetail::kFast});
   std::vector<Attempt> attempts = schedule_by_rules(sch, name, machine);
   return {ir::ref_as<PrimFuncNode>(sch.module()->functions[0]), sch.trace(), std::move(attempts)};
+}
+
+PackedWeights pack_weights(const PrimFunc& func, const std::vector<bool>& is_weight, const Machine& machine) {
+  PackedWeights result{func, std::vector<int64_t>(func->params.size())};
+  if (!why_not_plain(func).empty()) return result;
+  const std::string name = "main";
+  const Schedule plain(ir::with_function(ir::IRModuleNode::make(), name, func),
+                       {.errors = ErrorDetail::kFast});
+  Schedule probe = plain, sch = plain;
+  for (const Panels& panels : Rules(probe, name, machine).wanted_panels()) {
+    const auto param = std::find(func->buffers.begin(), func->buffers.end(), panels.buffer);
+    const auto place = static_cast<size_t>(param - func->buffers.begin());
+    if (param == func->buffers.end() || !is_weight[place] || result.panel_widths[place] != 0) continue;
+    const std::string reason =
+        why_not_applied(sch, [&](Schedule& copy) { return transform_reads(copy, name, panels); });
+    if (reason.empty()) result.panel_widths[place] = panels.width;
+  }
+  result.func = ir::ref_as<PrimFuncNode>(sch.module()->functions[0]);
+  return result;
 }
 
 }  // namespace tilewright::schedule

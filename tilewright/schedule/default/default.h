@@ -34,4 +34,18 @@ struct DefaultSchedule {
 /// The same for a function alone, which the trace calls `name`.
 DefaultSchedule schedule_by_rules(const std::string& name, const PrimFunc& func, const Machine& machine);
 
+/// A function some of whose parameters have another layout.
+struct PackedWeights {
+  PrimFunc func;
+  /// For each parameter: W[..., j] is to be passed as W[j // width, ..., j % width], where j is its last
+  /// dimension of an extent other than 1, and what the last panel lacks is not read; 0: as it was.
+  std::vector<int64_t> panel_widths;
+};
+
+/// `func` with the weights that its tiles read in panels stored as panels, so that they read memory from one
+/// end to the other.
+///
+/// is_weight  for each parameter whether its layout is free; a layout pays only if it is made once
+PackedWeights pack_weights(const PrimFunc& func, const std::vector<bool>& is_weight, const Machine& machine);
+
 }  // namespace tilewright::schedule

@@ -5,12 +5,35 @@
 
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/ir/rewrite.h"
+#include "tilewright/ir/services.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/schedule/loops.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::schedule {
+namespace {
+
+// Panels of columns, [axis // width, ..., axis % width]: the next element is the next one in memory within a
+// panel, whose width is a multiple of all vectors.
+bool is_in_panels(const Buffer& buffer, const std::vector<PrimExpr>& indices, const Var& axis) {
+  size_t last = indices.size();
+  while (last > 1 && is_one(buffer->shape[last - 1])) --last;
+  const auto* lane = last == 0 ? nullptr : indices[last - 1].as<FloorModNode>();
+  if (!lane || lane->a.get() != axis.get()) return false;
+  size_t num_panels = 0;
+  for (size_t dim = 0; dim + 1 < last; ++dim) {
+    const auto* panel = indices[dim].as<FloorDivNode>();
+    const bool is_panel = panel && panel->a.get() == axis.get() && ir::structural_equal(panel->b, lane->b);
+    if (!is_panel && uses(indices[dim], axis.get())) return false;
+    num_panels += is_panel;
+  }
+  return num_panels == 1;
+}
+
+}  // namespace
+
 Along along(const Buffer& buffer, const std::vector<PrimExpr>& indices, const Var& axis) {
+  if (is_in_panels(buffer, indices, axis)) return Along::kContiguous;
   Along result = Along::kStays;
   bool is_innermost = true;  // only dimensions of extent 1 are further inside
   for (size_t n = indices.size(); n-- > 0;) {

@@ -1,0 +1,234 @@
+#include "tilewright/schedule/default/sum_plan.h"
+
+#include "tilewright/arith/analyzer.h"
+#include "tilewright/ir/rewrite.h"
+#include "tilewright/schedule/loops.h"
+#include "tilewright/tir/builder.h"
+
+namespace tilewright::schedule {
+namespace {
+
+constexpr int64_t kOpenRows = 4;       // a tile of rows of unknown number: the guards of few rows cost little
+constexpr int64_t kMinPackedUses = 4;  // tiles that read a panel, to pay for its copy
+constexpr int64_t kMaxShortRow = 4;    // rows of an axis that alone make no good tile
+constexpr int64_t kMinGroupLanes = 4;  // channels of a group in one vector, at least
+constexpr int64_t kMaxGatherStride = 4;  // elements between the lanes of one load
+
+bool is_spatial(const BlockShape& sum, size_t axis) {
+  return sum.block->iter_vars[axis]->iter_type == IterType::kSpatial;
+}
+
+Along along_axis(const BlockShape& sum, const BufferLoadNode* load, size_t axis) {
+  return along(load->buffer, load->indices, sum.block->iter_vars[axis]->var);
+}
+
+// A strided convolution reads every second element of a row; lanes may be gathered when they are that near.
+bool is_near(const BlockShape& sum, const BufferLoadNode* load, size_t axis) {
+  const Var& var = sum.block->iter_vars[axis]->var;
+  int64_t stride = 0;
+  for (size_t dim = 0; dim < load->indices.size(); ++dim) {
+    const PrimExpr step =
+        arith::simplify(substitute(load->indices[dim], {{var.get(), var + 1}}) - load->indices[dim]);
+    if (is_zero(step)) continue;
+    if (dim + 1 != load->indices.size() || !as_const_int(step, &stride)) return false;
+  }
+  return stride > 0 && stride <= kMaxGatherStride;
+}
+
+// Whether the lanes of one vector read the same element: v // 128 * 48 + k, the group of a convolution.
+bool stays_in_vectors(const BlockShape& sum, const BufferLoadNode* load, size_t axis, int64_t lanes) {
+  const Var& var = sum.block->iter_vars[axis]->var;
+  const Var vector = make_var("vector", var->dtype), lane = make_var("lane", var->dtype);
+  arith::Analyzer analyzer;
+  analyzer.bind(lane, make_range(imm(0, var->dtype), imm(lanes, var->dtype)));
+  return std::none_of(load->indices.begin(), load->indices.end(), [&](const PrimExpr& index) {
+    return uses(analyzer.simplify(substitute(index, {{var.get(), vector * lanes + lane}})), lane.get());
+  });
+}
+
+// How a load moves along the columns, and the most lanes with which it does.
+Along along_columns(const BlockShape& sum, const BufferLoadNode* load, size_t column, int64_t* lanes) {
+  const Along moves = along_axis(sum, load, column);
+  if (moves != Along::kStrided) return moves;
+  for (int64_t fewer = *lanes; fewer >= kMinGroupLanes; fewer /= 2) {
+    if (!stays_in_vectors(sum, load, column, fewer)) continue;
+    *lanes = fewer;
+    return Along::kStays;
+  }
+  return moves;
+}
+
+// The innermost axis along which some vector stays the same, else the innermost other one.
+std::optional<size_t> row_axis(const BlockShape& sum, size_t column,
+                               const std::vector<const BufferLoadNode*>& vectors) {
+  std::optional<size_t> any, reused;
+  for (size_t axis = 0; axis < sum.block->iter_vars.size(); ++axis) {
+    if (axis == column || !is_spatial(sum, axis) || sum.likely_extent(axis) <= 1) continue;
+    any = axis;
+    for (const BufferLoadNode* load : vectors) {
+      if (along_axis(sum, load, axis) == Along::kStays) reused = axis;
+    }
+  }
+  return reused ? reused : any;
+}
+
+// Of an axis of unknown extent as many as a tile takes.
+int64_t num_rows(const BlockShape& sum, size_t axis) {
+  return sum.extent(axis) ? sum.extent(axis) : kOpenRows;
+}
+
+// How often a panel of a vector operand is read.
+int64_t num_uses(const BlockShape& sum, const BufferLoadNode* load, const SumPlan& plan) {
+  int64_t uses = 1;
+  for (size_t axis = 0; axis < sum.block->iter_vars.size(); ++axis) {
+    if (!is_spatial(sum, axis) || axis == plan.column || along_axis(sum, load, axis) != Along::kStays)
+      continue;
+    const int64_t tile = axis == plan.row ? plan.rows : axis == plan.outer_row ? plan.outer_rows : 1;
+    uses = product(uses, (sum.likely_extent(axis) - 1) / tile + 1);
+  }
+  return uses;
+}
+
+// Packing repeats what windows share: every index must be an axis of its own, no row, and all sums use them
+// all.
+bool is_plain_matrix(const BlockShape& sum, const BufferLoadNode* load, const SumPlan& plan) {
+  for (size_t axis = 0; axis < sum.block->iter_vars.size(); ++axis) {
+    const bool stays = along_axis(sum, load, axis) == Along::kStays;
+    if (!is_spatial(sum, axis) && stays && sum.extent(axis) > 1) return false;
+    if ((axis == plan.row || axis == plan.outer_row) && !stays) return false;
+  }
+  return std::all_of(load->indices.begin(), load->indices.end(),
+                     [](const PrimExpr& index) { return is<VarNode>(index) || is<IntImmNode>(index); });
+}
+
+// Extents that are not known count as 1.
+int64_t num_bytes(const Buffer& buffer) {
+  int64_t bytes = buffer->dtype.num_bytes();
+  for (const PrimExpr& extent : buffer->shape) {
+    int64_t number;
+    if (as_const_int(extent, &number)) bytes = product(bytes, number);
+  }
+  return bytes;
+}
+
+bool has_several_panels(const BlockShape& sum, const SumPlan& plan) {
+  return sum.extent(plan.column) > plan.panel_width();
+}
+
+// A panel of a vector operand is worth a copy if many tiles read it, and the whole does not stay near the
+// core.
+bool is_worth_packing(const BlockShape& sum, const BufferLoadNode* load, const SumPlan& plan,
+                      const Machine& machine) {
+  return num_bytes(load->buffer) > machine.l2_bytes && is_plain_matrix(sum, load, plan) &&
+         has_several_panels(sum, plan) && num_uses(sum, load, plan) >= kMinPackedUses;
+}
+
+// Rows that are too few for a good tile are taken whole, together with some of the next axis.
+void choose_tile(const BlockShape& sum, SumPlan& plan, int64_t vector_loads, int64_t row_loads,
+                 const Machine& machine) {
+  const int64_t element_bytes = std::max<int64_t>(1, sum.output()->dtype.num_bytes());
+  const int64_t row_extent = plan.row ? num_rows(sum, *plan.row) : 1,
+                columns = sum.likely_extent(plan.column);
+  if (plan.row && row_extent <= kMaxShortRow && !plan.others.empty() && sum.extent(plan.others.back()) > 1) {
+    plan.outer_row = plan.others.back();
+    plan.others.pop_back();
+    plan.tile = choose_register_tile(product(row_extent, sum.extent(*plan.outer_row)), columns, element_bytes,
+                                     vector_loads, row_loads, machine, row_extent);
+    plan.rows = row_extent;
+    plan.outer_rows = plan.tile.rows / row_extent;
+    return;
+  }
+  plan.tile = choose_register_tile(row_extent, columns, element_bytes, vector_loads, row_loads, machine);
+  plan.rows = plan.tile.rows;
+}
+
+// The axes around a tile as they are, but those along which the rows are contiguous last: all elements of a
+// line are used while it is near, and few lines are in use at once.
+std::vector<size_t> step_order(const BlockShape& sum, const SumPlan& plan,
+                               const std::vector<const BufferLoadNode*>& vectors) {
+  const auto is_contiguous = [&](size_t axis) {
+    return std::any_of(sum.loads.begin(), sum.loads.end(), [&](const BufferLoadNode* load) {
+      const bool is_vector = std::find(vectors.begin(), vectors.end(), load) != vectors.end();
+      return !is_vector && along_axis(sum, load, axis) == Along::kContiguous;
+    });
+  };
+  std::vector<size_t> order, last;
+  for (size_t axis = 0; axis < sum.block->iter_vars.size(); ++axis) {
+    if (axis != plan.column && axis != plan.row && axis != plan.outer_row)
+      (is_contiguous(axis) ? last : order).push_back(axis);
+  }
+  order.insert(order.end(), last.begin(), last.end());
+  return order;
+}
+
+}  // namespace
+
+std::optional<SumPlan> plan_sum(const BlockShape& sum, const Machine& machine) {
+  SumPlan plan;
+  const std::optional<size_t> column = sum.last_axis();
+  if (!column || sum.output()->dtype.is_bool()) return std::nullopt;
+  plan.column = *column;
+  std::vector<const BufferLoadNode*> vectors;
+  int64_t num_steps = 1;
+  for (size_t axis = 0; axis < sum.block->iter_vars.size(); ++axis) {
+    if (!is_spatial(sum, axis)) num_steps = product(num_steps, sum.likely_extent(axis));
+  }
+  if (num_steps <= 1 || sum.likely_extent(plan.column) < 2) return std::nullopt;
+  const int64_t element_bytes = std::max<int64_t>(1, sum.output()->dtype.num_bytes());
+  int64_t lanes = std::max<int64_t>(1, machine.vector_bytes / element_bytes);
+  for (const BufferLoadNode* load : sum.loads) {
+    const Along moves = along_columns(sum, load, plan.column, &lanes);
+    if (moves == Along::kStrided && !is_near(sum, load, plan.column)) return std::nullopt;
+    if (moves != Along::kStays) vectors.push_back(load);
+  }
+  if (vectors.empty()) return std::nullopt;
+  plan.row = row_axis(sum, plan.column, vectors);
+  int64_t row_loads = 0, vector_loads = 0;
+  for (const BufferLoadNode* load : sum.loads) {
+    const bool is_vector = std::find(vectors.begin(), vectors.end(), load) != vectors.end();
+    vector_loads += is_vector;
+    row_loads += !is_vector && plan.row && along_axis(sum, load, *plan.row) != Along::kStays;
+  }
+  for (size_t axis = 0; axis < sum.block->iter_vars.size(); ++axis) {
+    if (axis == plan.column || axis == plan.row || !is_spatial(sum, axis)) continue;
+    const bool is_shared = std::any_of(vectors.begin(), vectors.end(), [&](const BufferLoadNode* load) {
+      return along_axis(sum, load, axis) != Along::kStays;
+    });
+    (is_shared ? plan.shared : plan.others).push_back(axis);
+  }
+  Machine with_lanes = machine;
+  with_lanes.vector_bytes = lanes * element_bytes;
+  choose_tile(sum, plan, vector_loads, row_loads, with_lanes);
+  plan.steps = step_order(sum, plan, vectors);
+  for (const BufferLoadNode* load : vectors) {
+    if (!plan.packed && is_worth_packing(sum, load, plan, machine)) plan.packed = load;
+  }
+  return plan;
+}
+
+std::optional<Panels> wanted_panels(const BlockShape& sum, const Machine& machine) {
+  const std::optional<SumPlan> plan = plan_sum(sum, machine);
+  if (!plan || !has_several_panels(sum, *plan)) return std::nullopt;
+  for (const BufferLoadNode* load : sum.loads) {
+    if (along_axis(sum, load, plan->column) == Along::kContiguous && is_plain_matrix(sum, load, *plan) &&
+        num_bytes(load->buffer) > machine.l1_bytes / 2)
+      return Panels{load->buffer, plan->panel_width()};
+  }
+  return std::nullopt;
+}
+
+IndexMap panel_map(const Buffer& buffer, int64_t width) {
+  std::vector<Var> from;
+  for (size_t dim = 0; dim < buffer->shape.size(); ++dim)
+    from.push_back(make_var(fmt::format("i{}", dim), buffer->shape[dim]->dtype));
+  size_t last = from.size() - 1;
+  while (last > 0 && is_one(buffer->shape[last])) --last;
+  std::vector<PrimExpr> to{floordiv(PrimExpr(from[last]), width)};
+  for (size_t dim = 0; dim < from.size(); ++dim) {
+    if (dim != last) to.push_back(from[dim]);
+  }
+  to.push_back(floormod(PrimExpr(from[last]), width));
+  return IndexMapNode::make(from, to);
+}
+
+}  // namespace tilewright::schedule
