@@ -1,4 +1,4 @@
-"""Convolutions in groups are tiled where a vector lies in one group, and right everywhere."""
+"""Convolutions in groups are tiled, each group in vectors of its own where others would reach over, and right."""
 
 import numpy as np
 import pytest
@@ -24,8 +24,10 @@ def reference(x, w, groups):
     [
         (6, 128, 2, True),  # 64 outputs in a group
         (8, 16, 4, True),  # 4 of them: vectors of 4
-        (6, 54, 2, False),  # 27: no vector fits
-        (12, 60, 3, True),  # 20: vectors of 4
+        (6, 54, 2, True),  # 27: vectors of each group
+        (12, 60, 3, True),  # 20
+        (14, 14, 7, True),  # 2 inputs, 2 outputs
+        (3, 381, 3, None),  # 1 input, 127 outputs
         (5, 5, 5, None),  # each channel by itself
     ],
 )

@@ -15,7 +15,7 @@ std::string why_not_applied(Schedule& sch, const std::function<bool(Schedule&)>&
 /// packed.
 ///
 /// sum       a reduction
-/// epilogue  an element by element block that is the only reader of the sum, or nothing
+/// epilogue  an element by element block that is the only reader of the sum and takes part, or nothing
 bool tile_sum(Schedule& sch, const BlockShape& sum, const std::optional<BlockShape>& epilogue,
               const Machine& machine);
 

@@ -159,8 +159,8 @@ bool tile_sum(Schedule& sch, const BlockShape& sum, const std::optional<BlockSha
   if (!plan) return false;
   std::optional<BlockShape> target = epilogue;
   std::optional<AxisMap> map = epilogue ? map_axes(sum, *epilogue) : std::nullopt;
-  if (map && map->at(plan->column) != epilogue->last_axis()) map.reset();
-  if (map) {
+  if (epilogue && (!map || map->at(plan->column) != epilogue->last_axis())) return false;
+  if (epilogue) {
     sch.call("set_scope", sum.ref, 0, "local");
     target = shape_of(sch, epilogue->ref);
     map = map_axes(*shape_of(sch, sum.ref), *target);

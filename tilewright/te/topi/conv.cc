@@ -73,6 +73,46 @@ Tensor pad(const Tensor& x, const std::vector<int64_t>& before, const std::vecto
                      {.name = std::move(name)});
 }
 
+namespace {
+
+constexpr int64_t kVectorChannels = 16;  // of the widest vectors
+constexpr int64_t kMinTerms = 16;        // of a sum, to pay for storing it in another order
+
+// Where vectors of channels would reach over groups, each group has vectors of its own.
+bool is_by_group(const Tensor& weight, const Layout& data, const Layout& kernel, const ConvOptions& options) {
+  int64_t outputs, extent, terms = 1;
+  for (size_t dim = 0; dim < weight.ndim(); ++dim) {
+    if (dim != kernel.first && as_const_int(weight.shape()[dim], &extent)) terms *= extent;
+  }
+  return options.groups > 1 && terms >= kMinTerms && data.channel == data.spatial.size() + 1 &&
+         as_const_int(weight.shape()[kernel.first], &outputs) &&
+         outputs / options.groups % kVectorChannels != 0;
+}
+
+// "group_conv2d_nhwc"
+std::string conv_name(const ConvOptions& options, size_t num_spatial, bool is_depthwise) {
+  std::string layout = options.data_layout;
+  for (char& letter : layout) letter = static_cast<char>(letter - 'A' + 'a');
+  const char* kind = is_depthwise ? "depthwise_" : options.groups > 1 ? "group_" : "";
+  return fmt::format("{}conv{}d_{}", kind, num_spatial, layout);
+}
+
+// x[..., group, channel] as [..., group * channels + channel]
+Tensor ungrouped(const Tensor& x, const Shape& shape) {
+  const PrimExpr channels = x.shape().back();
+  return te::compute(shape,
+                     [&](const std::vector<Var>& i) {
+                       std::vector<PrimExpr> indices(i.begin(), i.end());
+                       const PrimExpr channel = indices.back();
+                       indices.back() = floordiv(channel, channels);
+                       indices.push_back(floormod(channel, channels));
+                       return x.at(indices);
+                     },
+                     {.name = "ungrouped"});
+}
+
+}  // namespace
+
 Tensor conv(const Tensor& data, const Tensor& weight, const ConvOptions& options) {
   const Layout in = parse_layout(options.data_layout, 'N', 'C'),
                kernel = parse_layout(options.kernel_layout, 'O', 'I');
@@ -87,7 +127,7 @@ Tensor conv(const Tensor& data, const Tensor& weight, const ConvOptions& options
                     options.padding[n] + options.padding[num_spatial + n], options.dilation[n]);
   const Tensor source = padded(data, in, options.padding);
   const PrimExpr group_inputs = weight.shape()[kernel.channel];
-  const PrimExpr group_outputs = floordiv(shape[in.channel], options.groups);
+  const PrimExpr group_outputs = arith::simplify(floordiv(shape[in.channel], options.groups));
   std::vector<IterVar> reduced;
   const bool is_depthwise =
       options.groups > 1 && is_one(group_inputs);  // one input channel each: nothing to sum over
@@ -96,33 +136,37 @@ Tensor conv(const Tensor& data, const Tensor& weight, const ConvOptions& options
     reduced.push_back(
         te::reduce_axis(weight.shape()[kernel.spatial[n]],
                         num_spatial == 1 ? "rx" : fmt::format("r{}", "zyx"[3 - num_spatial + n])));
-  return te::compute(
-      shape,
-      [&](const std::vector<Var>& i) {
-        std::vector<PrimExpr> at_data(data.ndim()), at_weight(weight.ndim());
-        const PrimExpr channel = i[in.channel];
-        PrimExpr rc = is_depthwise ? make_const_int(channel->dtype, 0) : PrimExpr(reduced[0]->var);
-        at_data[in.first] = i[in.first];
-        at_data[in.channel] = options.groups == 1 ? rc : floordiv(channel, group_outputs) * group_inputs + rc;
-        at_weight[kernel.first] = channel;
-        at_weight[kernel.channel] = rc;
-        for (size_t n = 0; n < num_spatial; ++n) {
-          const PrimExpr r = reduced[n + (is_depthwise ? 0 : 1)]->var;
-          at_data[in.spatial[n]] = PrimExpr(i[in.spatial[n]]) * options.strides[n] + r * options.dilation[n];
-          at_weight[kernel.spatial[n]] = r;
-        }
-        return te::sum(tir::cast(dtype, source.at(at_data)) * tir::cast(dtype, weight.at(at_weight)),
-                       reduced);
-      },
-      {.name = fmt::format("{}conv{}d_{}",
-                           is_depthwise         ? "depthwise_"
-                           : options.groups > 1 ? "group_"
-                                                : "",
-                           num_spatial, [&] {
-                             std::string lower = options.data_layout;
-                             for (char& letter : lower) letter = static_cast<char>(letter - 'A' + 'a');
-                             return lower;
-                           }())});
+  const auto element = [&](const std::vector<Var>& i, const PrimExpr& group, const PrimExpr& channel) {
+    std::vector<PrimExpr> at_data(data.ndim()), at_weight(weight.ndim());
+    PrimExpr rc = is_depthwise ? make_const_int(channel->dtype, 0) : PrimExpr(reduced[0]->var);
+    at_data[in.first] = i[in.first];
+    at_data[in.channel] = options.groups == 1 ? rc : group * group_inputs + rc;
+    at_weight[kernel.first] = channel;
+    at_weight[kernel.channel] = rc;
+    for (size_t n = 0; n < num_spatial; ++n) {
+      const PrimExpr r = reduced[n + (is_depthwise ? 0 : 1)]->var;
+      at_data[in.spatial[n]] = PrimExpr(i[in.spatial[n]]) * options.strides[n] + r * options.dilation[n];
+      at_weight[kernel.spatial[n]] = r;
+    }
+    return te::sum(tir::cast(dtype, source.at(at_data)) * tir::cast(dtype, weight.at(at_weight)), reduced);
+  };
+  const std::string name = conv_name(options, num_spatial, is_depthwise);
+  if (is_depthwise || !is_by_group(weight, in, kernel, options))
+    return te::compute(shape,
+                       [&](const std::vector<Var>& i) {
+                         return element(i, floordiv(i[in.channel], group_outputs), i[in.channel]);
+                       },
+                       {.name = name});
+  Shape grouped = shape;
+  grouped.back() = make_const_int(shape.back()->dtype, options.groups);
+  grouped.push_back(group_outputs);
+  return ungrouped(te::compute(grouped,
+                               [&](const std::vector<Var>& i) {
+                                 const PrimExpr group = i[in.channel];
+                                 return element(i, group, group * group_outputs + i.back());
+                               },
+                               {.name = name}),
+                   shape);
 }
 
 Tensor conv_weight_backward(const Tensor& grad, const Tensor& data, const Shape& weight_shape,
