@@ -147,5 +147,34 @@ TEST(HoistExpression, CallWithAnEffectStays) {
   )");
 }
 
+TEST(HoistExpression, DivisionThatOnlySomeTurnsMakeLeavesTheLoop) {
+  check_pass(hoist_expression, R"(
+    @T.prim_func
+    def main(A: T.Buffer((14, 5), "float32"), B: T.Buffer((7,), "float32"), n: T.int32):
+        for i in range(14):
+            for j in range(5):
+                A[i, j] = T.if_then_else(j < 3, T.float32(0), B[i % n] + B[i % n // n])
+  )",
+             R"(
+    @T.prim_func
+    def main(A: T.Buffer((14, 5), "float32"), B: T.Buffer((7,), "float32"), n: T.int32):
+        for i in range(14):
+            q: T.int32 = i % n
+            q_1: T.int32 = i % n // n
+            for j in range(5):
+                A[i, j] = T.if_then_else(j < 3, T.float32(0), B[q] + B[q_1])
+  )");
+}
+
+TEST(HoistExpression, DivisionThatEveryTurnMakesOrThatTurnsChangeStays) {
+  check_unchanged(hoist_expression, R"(
+    @T.prim_func
+    def main(A: T.Buffer((14, 5), "float32"), B: T.Buffer((7,), "float32"), n: T.int32):
+        for i in range(14):
+            for j in range(5):
+                A[i, j] = B[i % n] + T.if_then_else(j < 3, B[j % n], B[i % 7])
+  )");
+}
+
 }  // namespace
 }  // namespace tilewright::lower

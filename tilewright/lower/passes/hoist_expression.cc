@@ -2,9 +2,13 @@
 //   for j in range(n): if i < 100: body        ->  if i < 100: for j in range(n): body
 //   for j in range(n): x = i * 64; body        ->  x = i * 64; for j in range(n): body
 // They leave it only as the first statement of its body, so that nothing runs in another order.
+// So do divisions of indices that only some turns make:
+//   for j in range(n): if j > i: A[j] = B[i % n]  ->  q = i % n; for j in range(n): if j > i: A[j] = B[q]
+// LLVM 19 makes vectors of such loops in which the division is done if the first lane asks for it.
 #include <unordered_set>
 
 #include "tilewright/ir/rewrite.h"
+#include "tilewright/ir/services.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/lower/passes/fresh_copy.h"
 #include "tilewright/lower/passes/passes.h"
@@ -28,6 +32,9 @@ Changes changes_in(const For& loop) {
       [&](const BlockNode* block) {
         for (const BufferRegion& write : block->writes) changes.memory.insert(write->buffer->data.get());
       },
+      [&](const ForNode* inner) { changes.vars.insert(inner->loop_var.get()); },
+      [&](const LetStmtNode* let) { changes.vars.insert(let->var.get()); },
+      [&](const LetNode* let) { changes.vars.insert(let->var.get()); },
       [&](const AllocBufferNode* alloc) { changes.vars.insert(alloc->buffer->data.get()); },
       [&](const DeclBufferNode* view) { changes.memory.insert(view->buffer->data.get()); },
       [&](const CallNode* call) { changes.calls_out |= !is_pure(call->op); });
@@ -63,6 +70,76 @@ bool runs_at_least_once(const For& loop) {
   return as_const_int(loop->extent, &extent) && extent > 0;
 }
 
+// A division by what is no constant, of whole numbers made of variables alone.
+bool is_index_division(const BinaryOpNode* division) {
+  int64_t constant;
+  bool found =
+      division->dtype.is_int() && division->dtype.is_scalar() && !as_const_int(division->b, &constant);
+  walk(division, [&](const PrimExprNode* part) {
+    const Kind kind = part->kind;
+    found &= kind == Kind::kVar || kind == Kind::kIntImm || kind == Kind::kCast || kind == Kind::kAdd ||
+             kind == Kind::kSub || kind == Kind::kMul || kind == Kind::kMin || kind == Kind::kMax ||
+             kind == Kind::kFloorDiv || kind == Kind::kFloorMod;
+  });
+  return found;
+}
+
+using Quotients = std::vector<std::pair<PrimExpr, Var>>;
+
+Var quotient_of(const Quotients& quotients, const PrimExpr& division) {
+  for (const auto& [known, var] : quotients) {
+    if (structural_equal(known, division)) return var;
+  }
+  return nullptr;
+}
+
+// The divisions below branches of the loop that no turn changes, each with a variable.
+Quotients conditional_divisions(const For& loop) {
+  const Changes changes = changes_in(loop);
+  Quotients found;
+  auto take = [&](const auto* division) {
+    const PrimExpr expr(division);
+    if (is_index_division(division) && is_invariant(expr, changes) && !quotient_of(found, expr))
+      found.emplace_back(expr, make_var("q", expr->dtype));
+  };
+  auto take_below = [&](const ObjectRef& root) {
+    if (root)
+      walk(
+          root, [&](const FloorDivNode* node) { take(node); }, [&](const FloorModNode* node) { take(node); });
+  };
+  walk(
+      loop->body,
+      [&](const IfThenElseNode* branch) {
+        take_below(branch->then_case);
+        take_below(branch->else_case);
+      },
+      [&](const CallNode* call) {
+        const auto* op = call->op.as<ir::OpNode>();
+        if (!op || op->name != "tir.if_then_else") return;
+        take_below(call->args[1]);
+        take_below(call->args[2]);
+      });
+  return found;
+}
+
+Stmt with_quotients_before(const For& loop) {
+  if (loop->for_kind != ForKind::kSerial) return loop;
+  const Quotients quotients = conditional_divisions(loop);
+  if (quotients.empty()) return loop;
+  const auto replaced = [&](auto& self, const auto* division) -> PrimExpr {
+    const Var var = quotient_of(quotients, PrimExpr(division));
+    return var ? PrimExpr(var) : PrimExpr(self.children(division));
+  };
+  Stmt result = with(loop, [&](ForNode& changed) {
+    changed.body = rewrite(
+        loop->body, [&](auto& self, const FloorDivNode* node) -> PrimExpr { return replaced(self, node); },
+        [&](auto& self, const FloorModNode* node) -> PrimExpr { return replaced(self, node); });
+  });
+  for (size_t n = quotients.size(); n-- > 0;)
+    result = LetStmtNode::make(quotients[n].first, quotients[n].second, result);
+  return result;
+}
+
 Stmt hoisted(const For& loop) {
   if (loop->for_kind == ForKind::kThreadBinding) return loop;
   const auto* branch = loop->body.as<IfThenElseNode>();
@@ -85,7 +162,10 @@ Stmt hoisted(const For& loop) {
 }  // namespace
 
 PrimFunc hoist_expression(const PrimFunc& func) {
-  return rewrite(func, [](auto& self, const ForNode* loop) -> Stmt { return hoisted(self.children(loop)); });
+  return rewrite(func, [](auto& self, const ForNode* node) -> Stmt {
+    const Stmt loop = hoisted(self.children(node));
+    return is<ForNode>(loop) ? with_quotients_before(ref_as<ForNode>(loop)) : loop;
+  });
 }
 
 }  // namespace tilewright::lower
