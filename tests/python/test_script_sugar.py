@@ -321,5 +321,5 @@ def test_macro_called_by_python():
     with pytest.raises(tilewright.UserError) as caught:
         add_one(1, 2, 3)
     assert str(caught.value) == (
-        "macro add_one is called by Python\nhelp: a macro is a statement of a T.prim_func or of another macro"
+        "macro add_one is called by Python\nhelp: a macro is called inside of a T.prim_func, an R.function or another macro"
     )

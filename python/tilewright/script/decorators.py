@@ -66,13 +66,19 @@ function = _make("function", "The relax Function that the decorated function des
 
 
 def macro(definition=None, *, hygienic: bool = True):
-    """The Macro of the decorated function: statements that are put where a T.prim_func calls it.
+    """The Macro of the decorated function: statements that are put where a program calls it.
 
     hygienic  names that the macro does not define are those of where it is written; False: of where it is called
 
     @T.macro
     def copy(dst, src, i):
         dst[i] = src[i]
+
+    In a graph a macro also gives what it returns:
+
+    @R.macro
+    def doubled(x):
+        return R.multiply(x, R.const(2.0))
     """
     frame = inspect.currentframe().f_back
     if definition is not None:

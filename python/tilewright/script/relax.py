@@ -2,9 +2,9 @@
 
 from ..errors import Error
 from .annotation import Annotation as _Annotation
-from .decorators import function
+from .decorators import function, macro
 
-__all__ = ["function"]
+__all__ = ["function", "macro"]
 
 
 def _tensor(shape=None, dtype=None, vdevice=None, ndim: int = -1):

@@ -134,7 +134,9 @@ def resolve(names: dict, expression: str, scope: dict):
     names  of Python, around the program
     scope  of the program, which hide those
     """
-    return unwrapped(eval(expression, {**names, "__builtins__": __builtins__, **scope}))
+    found = unwrapped(eval(expression, {**names, "__builtins__": __builtins__, **scope}))
+    # a lambda of Python as an argument is what T.index_map makes of it
+    return index_map(found) if getattr(found, "__name__", "") == "<lambda>" else found
 
 
 def find_macro(names: dict, name: str):
@@ -147,7 +149,7 @@ def find_macro(names: dict, name: str):
 
 
 class Macro:
-    """Statements with parameters, put where a loop program calls them: what @T.macro makes of a function.
+    """Statements with parameters, put where a program calls them: what @T.macro and @R.macro make of a function.
 
     definition  the Python function; its text is read, it never runs
     hygienic    its names are those of where it is written, else those of where it is called
@@ -179,7 +181,7 @@ class Macro:
     def __call__(self, *args, **kwargs):
         raise UserError(
             f"macro {self.__name__} is called by Python\n"
-            "help: a macro is a statement of a T.prim_func or of another macro"
+            "help: a macro is called inside of a T.prim_func, an R.function or another macro"
         )
 
 

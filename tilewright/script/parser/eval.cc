@@ -2,7 +2,7 @@
 // resolver.
 #include <algorithm>
 
-#include "tilewright/script/parser/parser.h"
+#include "tilewright/script/parser/relax_state.h"
 #include "tilewright/support/near.h"
 
 namespace tilewright::script {
@@ -121,6 +121,7 @@ Value Parser::eval(const Expr* expr, std::vector<std::string_view> hints) {
     case ExprKind::kSlice: throw UserError(span(expr), "this stands only in a list of arguments or indices");
     default: break;
   }
+  if (Ref<Macro> macro = graph ? macro_of(expr) : nullptr) return call_graph_macro(*this, macro, expr);
   if (is_unknown(expr)) return resolve(expr);
   if (expr->kind == ExprKind::kName) return eval_name(expr);
   if (expr->kind == ExprKind::kAttribute) return eval_attribute(expr);

@@ -10,13 +10,15 @@ class RelaxParser {
   /// @R.function as a Function; a nested one has no global symbol.  relax_func.cc
   relax::Function parse_function(const ast::Stmt* function, bool is_nested = false);
 
+  /// Statements of the function, or of a macro that it calls.  relax_stmt.cc
+  void parse_body(const ast::Body& body);
+
  private:
   void parse_decorators(const ast::Stmt* function, bool is_nested);
   std::vector<relax::Var> parse_params(const ast::Stmt* function);
   void check_dims(const relax::Function& func);
 
   // relax_stmt.cc
-  void parse_body(const ast::Body& body);
   void parse_statement(const ast::Stmt* stmt);
   void parse_assign(const ast::Expr* target, const ast::Expr* value);
   void assign(const ast::Expr* target, const Value& value, const ir::Type& annotation, Place place);

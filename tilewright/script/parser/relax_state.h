@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "tilewright/relax/type_util.h"
+#include "tilewright/script/parser/macros.h"
 #include "tilewright/script/parser/parser.h"
 
 namespace tilewright::script {
@@ -23,12 +24,15 @@ struct RelaxState {
   BindingList* out = nullptr;
   AttrMap attrs;
   bool is_pure = true;
+  bool check_well_formed = true;  // of the decorator: refuse side effects where there are none
   std::map<std::string, tir::Var, std::less<>> dims;
   std::vector<std::pair<tir::Var, Place>> used_dims;   // first uses, for messages
   std::unordered_set<const tir::VarNode*> known_dims;  // defined by parameters and match_cast
   ir::Expr result;                                     // of the return statement
   const ir::Object* fresh = nullptr;                   // a variable that R.match_cast has bound
   bool in_branch = false;
+  bool in_macro = false;  // a return gives the value of a macro, not of the function
+  MacroCalls macros;
   RelaxState* outer = nullptr;  // of the function around this one
   relax::Var self;              // of a function inside another: what it is called in its own body
 };
@@ -67,5 +71,7 @@ relax::AnyVar emit_match_cast(Parser& parser, std::string_view name, const ir::E
 
 // relax_stmt.cc
 std::optional<Value> call_graph_statement(Parser& parser, std::string_view name, Args& args);
+/// The bindings of `macro` where `call` stands in a graph; what it returns, or nothing.
+Value call_graph_macro(Parser& parser, const Ref<Macro>& macro, const ast::Expr* call);
 
 }  // namespace tilewright::script

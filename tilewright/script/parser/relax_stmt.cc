@@ -32,6 +32,10 @@ void RelaxParser::parse_statement(const ast::Stmt* stmt) {
     }
     case StmtKind::kExpr: {
       if (stmt->value->kind == ExprKind::kString || stmt->value->kind == ExprKind::kEllipsis) return;
+      if (Ref<Macro> macro = parser_.macro_of(stmt->value)) {
+        call_graph_macro(parser_, macro, stmt->value);
+        return;
+      }
       const Value value = parser_.eval(stmt->value, {"_"});
       auto expr = value.ref<ir::RelaxExprNode>();
       if (expr && expr.get() != state_.fresh) emit(parser_, "_", expr, nullptr, stmt->place);
@@ -42,7 +46,7 @@ void RelaxParser::parse_statement(const ast::Stmt* stmt) {
     case StmtKind::kFunction: return parse_nested(stmt);
     case StmtKind::kReturn: {
       if (!stmt->value) throw UserError(span, "a graph function returns a value");
-      if (state_.out->in_dataflow || state_.in_branch)
+      if (!state_.in_macro && (state_.out->in_dataflow || state_.in_branch))
         throw UserError(span, "return stands at the end of the function, not inside a {}",
                         state_.in_branch ? "branch" : "dataflow block");
       ir::Expr value = to_graph(parser_, parser_.eval(stmt->value), stmt->value->place);
@@ -89,10 +93,13 @@ void RelaxParser::parse_assign(const Expr* target, const Expr* value) {
 void RelaxParser::assign(const Expr* target, const Value& value, const ir::Type& annotation, Place place) {
   if (target->kind == ExprKind::kTuple || target->kind == ExprKind::kList) {
     if (auto tuple = value.ref<ir::RelaxExprNode>()) {  // a, b = R.split(x, 2): a = t[0], b = t[1]
-      ir::Expr leaf = to_leaf(parser_, tuple, place);
+      const ir::Expr leaf = to_leaf(parser_, tuple, place);
+      const auto* fields = leaf.as<relax::TupleNode>();
       for (size_t n = 0; n < target->items.size(); ++n) {
-        ir::Expr item =
-            relax::TupleGetItemNode::make(leaf, static_cast<int64_t>(n), ir::Type(), parser_.span(place));
+        ir::Expr item = fields && n < fields->elements.size()
+                            ? fields->elements[n]
+                            : relax::TupleGetItemNode::make(leaf, static_cast<int64_t>(n), ir::Type(),
+                                                            parser_.span(place));
         assign(target->items[n], item, nullptr, place);
       }
       return;
@@ -260,6 +267,17 @@ void RelaxParser::parse_nested(const ast::Stmt* stmt) {
   else
     var = emit(parser_, stmt->name, func, nullptr, stmt->place);
   parser_.names.define(stmt->name, var, stmt->name_place);
+}
+
+Value call_graph_macro(Parser& parser, const Ref<Macro>& macro, const Expr* call) {
+  RelaxState& state = *parser.graph;
+  const ir::Expr outer = std::exchange(state.result, nullptr);
+  const bool was_in_macro = std::exchange(state.in_macro, true);
+  expand_macro(parser, macro, call, &state.macros,
+               [&](Parser& inner, const ast::Body& body) { RelaxParser(&inner, &state).parse_body(body); });
+  state.in_macro = was_in_macro;
+  const ir::Expr result = std::exchange(state.result, outer);
+  return result ? Value(ref_as<ir::RelaxExprNode>(result)) : Value();
 }
 
 // R.func_attr, R.is_impure; what stands only in its own place

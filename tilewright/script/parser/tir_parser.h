@@ -32,9 +32,6 @@ class TirParser {
   void parse_assert(const ast::Stmt* stmt);
   void parse_return(const ast::Stmt* stmt);
 
-  // tir_macro.cc
-  void expand_macro(const Ref<Macro>& macro, const ast::Expr* call);
-  const ast::Stmt* body_of(const Macro& macro, const ast::Tree** tree);
   void parse_with(const ast::Stmt* stmt, size_t item);
 
   // tir_assign.cc

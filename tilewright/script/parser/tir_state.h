@@ -4,6 +4,7 @@
 #include <map>
 #include <unordered_set>
 
+#include "tilewright/script/parser/macros.h"
 #include "tilewright/script/parser/parser.h"
 
 namespace tilewright::script {
@@ -72,8 +73,7 @@ struct TirState {
   std::vector<std::pair<tir::Var, Span>> declared;  // n = T.int64(): something must define it
   std::unordered_set<const tir::VarNode*> defined;
   std::unordered_set<const ir::Object*> fresh;  // new variables that no name stands for yet
-  std::unordered_map<const Macro*, std::unique_ptr<ast::Tree>> macro_trees;
-  size_t macro_depth = 0;  // how many macros are being expanded, one inside the other
+  MacroCalls macros;
 };
 
 /// The arguments that describe a buffer, from position `first` on: shape, dtype, data, strides, elem_offset,

@@ -75,7 +75,11 @@ void TirParser::parse_statement(const ast::Stmt* stmt) {
 
 void TirParser::parse_expr_statement(const ast::Stmt* stmt) {
   if (stmt->value->kind == ast::ExprKind::kString || stmt->value->kind == ast::ExprKind::kEllipsis) return;
-  if (Ref<Macro> macro = parser_.macro_of(stmt->value)) return expand_macro(macro, stmt->value);
+  if (Ref<Macro> macro = parser_.macro_of(stmt->value)) {
+    return expand_macro(
+        parser_, macro, stmt->value, &state_.macros,
+        [&](Parser& inner, const ast::Body& body) { TirParser(&inner, &state_).parse_body(body); });
+  }
   add_value(parser_.eval(stmt->value), stmt->value);
 }
 
