@@ -158,6 +158,31 @@ def test_cumulative_sums():
     )
 
 
+def test_cumulative_products():
+    x = rand(3, 5)
+    x[1, 2] = x[2, 1] = x[2, 3] = 0
+    check(lambda x: op.cumprod(x, axis=1), lambda x: torch.cumprod(x, 1), x)
+    check(lambda x: op.cumprod(x, axis=0), lambda x: torch.cumprod(x, 0), x)
+    check(lambda x: op.cumprod(x), lambda x: torch.cumprod(x.reshape(-1), 0), rand(3, 5))
+    check(lambda x: op.cumprod(x, axis=1), lambda x: torch.cumprod(x, 1), x, symbols=(5,))
+    check(
+        lambda x: op.cumprod(x, axis=1, reverse=True),
+        lambda x: torch.cumprod(x.flip(1), 1).flip(1),
+        x,
+    )
+    check_by_differences(lambda x: op.cumprod(x, axis=1, exclusive=True), x)
+    check_by_differences(lambda x: op.cumprod(x, axis=1, reverse=True, exclusive=True), x)
+
+
+def test_median():
+    x = rand(3, 5, 7)
+    check(lambda x: op.median(x, axis=[1]), lambda x: torch.median(x, 1).values, x)
+    check(
+        lambda x: op.median(x, axis=[0], keepdims=True), lambda x: torch.median(x, 0, keepdim=True).values, x
+    )
+    check(op.median, torch.median, x)
+
+
 def test_order():
     check(lambda x: op.sort(x, axis=0, descending=True), lambda x: torch.sort(x, 0, True)[0], rand(5, 7))
     check(lambda x: op.topk(x, k=3), lambda x: torch.topk(x, 3)[0], rand(5, 7))

@@ -86,6 +86,36 @@ void of_cumsum(Backward& b) {
   b.add(0, is_flat ? reshape(sums, b.shape(0)) : sums);
 }
 
+// Row k of a matrix is the line with one in place of element k: its products up to i, for all i that k counts
+// in, are the slopes of the results in x[k].  Exact where elements are zero, which dividing by x would not
+// be.
+void of_cumprod(Backward& b) {
+  const AttrMap& attrs = b.call()->attrs;
+  const bool is_flat = !attrs.contains("axis"), reverse = attrs.get_bool("reverse", false);
+  const int64_t exclusive = attrs.get_bool("exclusive", false) ? 1 : 0;
+  const Shape whole = is_flat ? Shape{num_elements(b.shape(0))} : b.shape(0);
+  const auto last = static_cast<int64_t>(whole.size()) - 1;
+  std::vector<int64_t> order =
+      all_axes(last + 1);  // exchanges the dimension with the last one; its own inverse
+  if (!is_flat) std::swap(order[static_cast<size_t>(b.axis("axis", whole.size()))], order.back());
+  auto as_lines = [&](const Value& x) { return permute(is_flat ? reshape(x, whole) : x, order); };
+  Shape lines;
+  for (int64_t axis : order) lines.push_back(whole[static_cast<size_t>(axis)]);
+  Shape rows = lines, matrix = lines;
+  rows.insert(rows.end() - 1, extent_imm(1));
+  matrix.push_back(lines.back());
+  const Value diagonal = apply("eye", {{PrimValueNode::make(lines.back())}}, {{"dtype", attr(DataType::bool_())}});
+  const Value others = select(diagonal, b.number(1), broadcast_to(reshape(as_lines(b.x(0)), rows), matrix));
+  AttrMap products = attrs;
+  products.set("axis", attr(last + 1));
+  products.set("dtype", attr(DataType::void_()));
+  const Value slopes = apply(reverse ? "tril" : "triu", {apply("cumprod", {others}, products)},
+                             {{"k", attr(reverse ? -exclusive : exclusive)}});
+  const Value grad = reshape(as_lines(cast(b.grad(), b.dtype(0))), rows);
+  const Value result = permute(sum(slopes * grad, {last + 1}, false), order);
+  b.add(0, is_flat ? reshape(result, b.shape(0)) : result);
+}
+
 // ---- order: the gradient goes where the element came from
 
 Value scattered(const Backward& b, const Value& positions, const Value& grad, int64_t axis) {
@@ -97,6 +127,13 @@ void of_sort(Backward& b) {
   const Value positions =
       apply("argsort", {b.x(0)}, {{"axis", attr(axis)}, {"descending", attrs.get("descending")}});
   b.add(0, scattered(b, positions, b.grad(), axis));
+}
+// over one dimension the gradient goes to the element that is given; else equal ones share it, as
+// torch.median
+void of_median(Backward& b) {
+  if (b.call()->attrs.get_ints("axis", {}).size() != 1) return of_extreme(b);
+  const int64_t axis = reduced_axes(b)[0];
+  if (b.grad(0)) b.add(0, scattered(b, kept(b, b.out(1)), kept(b, b.grad(0)), axis));
 }
 void of_topk(Backward& b) {
   AttrMap attrs = b.call()->attrs;
@@ -110,10 +147,10 @@ void of_topk(Backward& b) {
 }
 
 constexpr GradientRow kRows[] = {
-    {"relax.sum", of_sum},     {"relax.mean", of_mean},     {"relax.max", of_extreme},
-    {"relax.min", of_extreme}, {"relax.prod", of_prod},     {"relax.variance", of_variance},
-    {"relax.std", of_std},     {"relax.cumsum", of_cumsum}, {"relax.sort", of_sort},
-    {"relax.topk", of_topk},
+    {"relax.sum", of_sum},     {"relax.mean", of_mean},       {"relax.max", of_extreme},
+    {"relax.min", of_extreme}, {"relax.prod", of_prod},       {"relax.variance", of_variance},
+    {"relax.std", of_std},     {"relax.cumsum", of_cumsum},   {"relax.sort", of_sort},
+    {"relax.topk", of_topk},   {"relax.cumprod", of_cumprod}, {"relax.median", of_median},
 };
 
 }  // namespace

@@ -1,0 +1,124 @@
+"""Gradients of attention, resizing and sampling, against torch's."""
+
+import numpy as np
+import pytest
+from gradient_testing import check, op, rand
+
+from tilewright import relax
+
+torch = pytest.importorskip("torch")
+F = torch.nn.functional
+
+
+def attention(query, key, value, bias=None, causal_mask="", window_size=None, scale=None):
+    """torch's, from [batch, length, heads, size]; heads share those of key in groups."""
+    group = query.shape[2] // key.shape[2]
+    query, key, value = (x.permute(0, 2, 1, 3) for x in (query, key, value))
+    key, value = key.repeat_interleave(group, 1), value.repeat_interleave(group, 1)
+    scores = query @ key.transpose(-1, -2) * (scale or query.shape[-1] ** -0.5)
+    if bias is not None:
+        scores = scores + bias
+    place = torch.arange(scores.shape[-2])[:, None]
+    if causal_mask == "BottomRight":
+        place = place + scores.shape[-1] - scores.shape[-2]
+    other = torch.arange(scores.shape[-1])[None]
+    if causal_mask:
+        scores = scores.masked_fill(other > place, -3e38)
+    if window_size is not None:
+        scores = scores.masked_fill(place - other >= window_size, -3e38)
+    return (torch.softmax(scores, -1) @ value).permute(0, 2, 1, 3)
+
+
+@pytest.mark.parametrize(
+    ("query", "key", "value", "attrs"),
+    [
+        ((2, 5, 4, 7), (2, 6, 4, 7), (2, 6, 4, 3), {}),
+        ((2, 5, 4, 7), (2, 6, 2, 7), (2, 6, 2, 3), {}),
+        ((2, 5, 4, 7), (2, 5, 4, 7), (2, 5, 4, 3), {"causal_mask": "TopLeft", "scale": 0.3}),
+        ((1, 3, 2, 7), (1, 5, 2, 7), (1, 5, 2, 3), {"causal_mask": "BottomRight"}),
+        ((1, 5, 2, 7), (1, 5, 2, 7), (1, 5, 2, 3), {"causal_mask": "TopLeft", "window_size": 2}),
+    ],
+)
+def test_attention(query, key, value, attrs):
+    check(
+        lambda q, k, v: op.nn.attention(q, k, v, **attrs),
+        lambda q, k, v: attention(q, k, v, **attrs),
+        rand(*query),
+        rand(*key, seed=4),
+        rand(*value, seed=5),
+    )
+
+
+@pytest.mark.parametrize("bias", [(2, 4, 5, 6), (1, 4, 5, 6), (5, 6)])
+def test_attention_with_a_bias(bias):
+    shapes = [(2, 5, 4, 7), (2, 6, 4, 7), (2, 6, 4, 3), bias]
+    check(op.nn.attention, attention, *(rand(*shape, seed=n) for n, shape in enumerate(shapes)))
+
+
+def test_attention_of_symbolic_lengths():
+    shapes = [(2, 5, 2, 7), (2, 6, 2, 7), (2, 6, 2, 3)]
+    check(
+        op.nn.attention, attention, *(rand(*shape, seed=n) for n, shape in enumerate(shapes)), symbols=(5, 6)
+    )
+
+
+@pytest.mark.parametrize("size", [(7, 9), (3, 2)])
+@pytest.mark.parametrize(
+    ("attrs", "reference"),
+    [
+        ({}, {"mode": "bilinear"}),
+        (
+            {"coordinate_transformation_mode": "align_corners"},
+            {"mode": "bilinear", "align_corners": True},
+        ),
+        ({"method": "cubic"}, {"mode": "bicubic"}),
+        (
+            {
+                "method": "nearest_neighbor",
+                "coordinate_transformation_mode": "asymmetric",
+                "rounding_method": "floor",
+            },
+            {"mode": "nearest"},
+        ),
+    ],
+)
+def test_resize2d(size, attrs, reference):
+    check(
+        lambda x: op.image.resize2d(x, size, **attrs),
+        lambda x: F.interpolate(x, size, **reference),
+        rand(2, 3, 5, 4),
+    )
+
+
+def test_resize2d_of_other_layouts_and_symbolic_sizes():
+    def channels_last(x):
+        return F.interpolate(x.permute(0, 3, 1, 2), (7, 9), mode="bilinear").permute(0, 2, 3, 1)
+
+    check(lambda x: op.image.resize2d(x, (7, 9), layout="NHWC"), channels_last, rand(2, 5, 4, 3))
+    check(
+        lambda x: op.image.resize2d(x, (7, 9)),
+        lambda x: F.interpolate(x, (7, 9), mode="bilinear"),
+        rand(2, 3, 5, 4),
+        symbols=(4, 5),
+    )
+
+
+PLACES = (np.random.default_rng(0).random((2, 2, 4, 6)) * 2.6 - 1.3).astype("float32")
+
+
+@pytest.mark.parametrize("is_aligned", [True, False])
+@pytest.mark.parametrize("padding", ["zeros", "border", "reflection"])
+@pytest.mark.parametrize("method", ["bilinear", "nearest", "bicubic"])
+def test_grid_sample(method, padding, is_aligned):
+    attrs = {"padding_mode": padding, "align_corners": is_aligned}
+
+    def sample(x, grid):
+        return op.image.grid_sample(x, grid, method=method, **attrs)
+
+    def reference(x, grid):
+        return F.grid_sample(x, grid.permute(0, 2, 3, 1), mode=method, **attrs)
+
+    places = torch.tensor(PLACES)
+    check(lambda x: sample(x, relax.const(PLACES)), lambda x: reference(x, places), rand(2, 3, 5, 7))
+    if method != "bicubic" and (is_aligned or padding != "reflection"):
+        check(sample, reference, rand(2, 3, 5, 7), PLACES)

@@ -1,0 +1,100 @@
+// Pictures: what is linear in the picture has as gradient the transposed weights, which are what the operator
+// itself makes of pictures with a single one.
+#include "tilewright/relax/gradient.h"
+#include "tilewright/relax/op_util.h"
+
+namespace tilewright::relax {
+namespace {
+
+Value eye(const PrimExpr& extent, DataType dtype) {
+  return apply("eye", {{PrimValueNode::make(extent)}}, {{"dtype", attr(dtype)}});
+}
+Value matmul(const Value& a, const Value& b) { return apply("matmul", {a, b}); }
+
+// The weights of resizing a line of `extent` elements to `size`, [extent, size]: a line is a picture of
+// width 1.
+Value line_weights(const Backward& b, const PrimExpr& extent, const PrimExpr& size) {
+  const PrimExpr one = extent_imm(1);
+  const Value lines = reshape(eye(extent, b.dtype(0)), {one, extent, extent, one});
+  AttrMap attrs = b.call()->attrs;
+  attrs.set("layout", attr("NCHW"));
+  attrs.set("out_dtype", attr(DataType::void_()));
+  return reshape(apply("image.resize2d", {lines, shape_value({size, one})}, attrs), {extent, size});
+}
+
+// rows^T . x . columns  ->  rows . grad . columns^T, of each channel
+void of_resize2d(Backward& b) {
+  const AttrMap& attrs = b.call()->attrs;
+  if (attrs.get_string("coordinate_transformation_mode", "") == "tf_crop_and_resize")
+    b.refuse("coordinate_transformation_mode is \"tf_crop_and_resize\"");
+  const bool is_last = attrs.get_string("layout", "NCHW") == "NHWC";
+  const size_t first = is_last ? 1 : 2;
+  const Shape &from = b.shape(0), &to = b.shape_of(type_of(b.out().expr));
+  const Value rows = line_weights(b, from[first], to[first]);
+  const Value columns = line_weights(b, from[first + 1], to[first + 1]);
+  const Value grad = cast(is_last ? permute(b.grad(), {0, 3, 1, 2}) : b.grad(), b.dtype(0));
+  const Value result = matmul(matmul(rows, grad), permute(columns, {1, 0}));
+  b.add(0, is_last ? permute(result, {0, 2, 3, 1}) : result);
+}
+
+// A line of the grid, [n, 1, oh, ow]: 0 for x, 1 for y.
+Value grid_line(const Backward& b, int64_t line) {
+  return apply("strided_slice", {b.x(1), shape_value({extent_imm(1)}), shape_value({extent_imm(line)}),
+                                 shape_value({extent_imm(line + 1)})});
+}
+
+// The gradient of line `line` of the grid: between two elements the sample changes by their difference.
+Value of_grid_line(const Backward& b, int64_t line) {
+  const bool is_aligned = b.call()->attrs.get_bool("align_corners", true);
+  const auto dim = static_cast<size_t>(3 - line);
+  const Value extent = b.count(b.shape(0), {static_cast<int64_t>(dim)});
+  const Value one = b.number(1), half = b.bind((is_aligned ? extent - one : extent) * b.number(0.5));
+  const Value middle = b.bind((extent - one) * b.number(0.5));
+  // the place p of the grid is the element p * half + middle
+  const Value before = b.bind(apply("floor", {grid_line(b, line) * half + middle}));
+  auto sample = [&](const Value& element) {
+    const Value moved = (element - middle) / half;
+    const Value grid = line == 0 ? tuple_of({moved, grid_line(b, 1)}) : tuple_of({grid_line(b, 0), moved});
+    return apply("image.grid_sample", {b.x(0), apply("concat", {grid}, {{"axis", attr(1)}})},
+                 b.call()->attrs);
+  };
+  const Value difference = sample(before + one) - sample(before);
+  return sum(b.grad() * difference, {1}, true) * half;
+}
+
+void of_grid(Backward& b) {
+  const AttrMap& attrs = b.call()->attrs;
+  const std::string method = attrs.get_string("method", "bilinear");
+  if (method == "nearest") return;
+  if (method != "bilinear")
+    b.refuse(fmt::format("the gradient of its grid is asked for, and method is \"{}\"", method));
+  if (attrs.get_string("padding_mode", "zeros") == "reflection" && !attrs.get_bool("align_corners", true))
+    b.refuse(
+        "the gradient of its grid is asked for, and padding_mode is \"reflection\" without align_corners");
+  b.add(1, apply("concat", {tuple_of({of_grid_line(b, 0), of_grid_line(b, 1)})}, {{"axis", attr(1)}}));
+}
+
+void of_grid_sample(Backward& b) {
+  if (b.needs(1)) of_grid(b);
+  if (!b.needs(0)) return;
+  const Shape &shape = b.shape(0), &places = b.shape(1);
+  const PrimExpr count = num_elements({shape[2], shape[3]}), samples = num_elements({places[2], places[3]});
+  const Value pictures =
+      broadcast_to(reshape(eye(count, b.dtype(0)), {extent_imm(1), count, shape[2], shape[3]}),
+                   {shape[0], count, shape[2], shape[3]});
+  const Value weights = apply("image.grid_sample", {pictures, b.x(1)}, b.call()->attrs);
+  const Value grad = reshape(b.grad(), {shape[0], shape[1], samples});
+  const Value transposed = permute(reshape(weights, {shape[0], count, samples}), {0, 2, 1});
+  b.add(0, reshape(matmul(grad, transposed), shape));
+}
+
+constexpr GradientRow kRows[] = {
+    {"relax.image.resize2d", of_resize2d},
+    {"relax.image.grid_sample", of_grid_sample},
+};
+
+}  // namespace
+
+extern constinit const GradientTable image_gradients_info = gradient_table(kRows);
+
+}  // namespace tilewright::relax
