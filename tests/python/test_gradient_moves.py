@@ -20,6 +20,7 @@ def test_shapes():
         lambda x: x.permute(2, 0, 1).flatten(),
         rand(5, 3, 7),
     )
+    check(op.nn.batch_flatten, lambda x: x.flatten(1), rand(5, 3, 7))
     check(op.permute_dims, lambda x: x.permute(2, 1, 0), rand(5, 3, 7), symbols=(5, 7))
     check(lambda x: op.expand_dims(x, axis=[0, 2]), lambda x: x[None, :, None], rand(5, 7))
     check(lambda x: op.squeeze(x, axis=[1]), lambda x: x.squeeze(1), rand(5, 1, 7))

@@ -249,6 +249,55 @@ def test_bucketize():
     )
 
 
+def test_searchsorted():
+    lines = np.sort(RNG.integers(0, 9, (3, 5, 7)), -1).astype("float32")
+    values = RNG.integers(0, 9, (3, 5, 2)).astype("float32")
+    rows = zip(lines.reshape(15, 7), values.reshape(15, 2), strict=True)
+    wanted = np.stack([np.searchsorted(line, row) for line, row in rows]).reshape(3, 5, 2)
+    check_op("searchsorted", [lines, values], {}, wanted)
+    check_op(
+        "searchsorted",
+        [lines[0, 0], values],
+        {"right": True, "out_int32": True},
+        np.searchsorted(lines[0, 0], values, "right").astype(i32),
+    )
+
+
+def test_layout_transform():
+    check_op("layout_transform", [X], {"index_map": lambda i, j: (j, i)}, X.T.copy())
+    padded = np.full((5, 3, 3), 7, "float32")
+    for j in range(7):
+        padded[:, j // 3, j % 3] = X[:, j]
+    split = {"index_map": lambda i, j: (i, j // 3, j % 3), "pad_value": 7.0}
+    check_op("layout_transform", [X], split, padded)
+    blocked = np.zeros((2, 7, 4), "float32")
+    for i in range(5):
+        blocked[i // 4, :, i % 4] = X[i]
+    rows = {"index_map": lambda i, j: (i // 4, j, i % 4)}
+    check_op("layout_transform", [X], rows, blocked, symbols=(5,))
+    numbers = np.arange(10, dtype="int32")
+    check_op(
+        "layout_transform",
+        [numbers],
+        {"index_map": lambda i: (i % 5, i // 5)},
+        numbers.reshape(2, 5).T.copy(),
+    )
+
+
+def test_bytes_as_another_tensor():
+    check_op("memory.view", [X, (7, 5)], {}, X.reshape(7, 5))
+    check_op("memory.view", [X], {"dtype": "int32"}, X.view("int32"))
+    check_op("memory.view", [X, (4,)], {"relative_byte_offset": 8}, X.reshape(-1)[2:6])
+    check_op("memory.view", [X, (5, 14)], {"dtype": "int16"}, X.view("int16"))
+    check_op("memory.view", [X, (4,)], {}, X.reshape(-1)[:4], symbols=(5, 7))
+    check_op("memory.ensure_zero_offset", [X], {}, X)
+
+
+def test_batch_flatten():
+    check_op("nn.batch_flatten", [CUBE], {}, CUBE.reshape(len(CUBE), -1))
+    check_op("nn.batch_flatten", [X[0]], {}, X[0][:, None])
+
+
 def test_indexing():
     at = RNG.integers(-7, 7, (5, 3))
     check_op("gather_elements", [X, at], {"axis": 1}, np.take_along_axis(X, at, 1))

@@ -60,6 +60,10 @@ IterMap detect_iter_map(const std::vector<PrimExpr>& bindings, const IterRanges&
 std::vector<PrimExpr> normalize(const std::vector<PrimExpr>& bindings, const IterRanges& ranges,
                                 const PrimExpr& predicate, Analyzer& analyzer);
 
+/// The ranges, enlarged so that `indices` cut them into equal parts: i in [0, 10) of i // 3 and i % 3 becomes
+/// [0, 12).  A map that tells the points of the larger space apart also does so for those that exist.
+IterRanges padded_ranges(const IterRanges& ranges, const std::vector<PrimExpr>& indices);
+
 PrimExpr to_expr(const IterSum& sum);
 PrimExpr to_expr(const IterSplit& split);
 

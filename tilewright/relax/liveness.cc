@@ -13,7 +13,7 @@ std::string_view op_name(const CallNode* call) {
 
 bool is_reshape_like(std::string_view name) {
   return name == "relax.reshape" || name == "relax.flatten" || name == "relax.expand_dims" ||
-         name == "relax.squeeze";
+         name == "relax.squeeze" || name == "relax.nn.batch_flatten";
 }
 
 std::vector<TensorType> output_types(const CallNode* call) {

@@ -1,7 +1,5 @@
 #include "tilewright/schedule/layout.h"
 
-#include <numeric>
-
 #include "tilewright/arith/int_set.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
@@ -12,45 +10,13 @@
 namespace tilewright::schedule {
 namespace {
 
-// Digits that repeat later than this are not looked for.
-constexpr int64_t kMaxPeriod = 1 << 20;
-
-// How often the digits of `var` in an index repeat: 8 for (i // 4) % 2, 1 for what only adds and multiplies.
-int64_t period_of(const PrimExpr& index, const VarNode* var) {
-  int64_t period = 1;
-  const auto meet = [&](const PrimExpr& dividend, const PrimExpr& divisor) {
-    int64_t value = 0;
-    bool uses_var = false;
-    walk(dividend, [&](const VarNode* used) { uses_var = uses_var || used == var; });
-    if (uses_var && as_const_int(divisor, &value) && value > 0 && value <= kMaxPeriod / period)
-      period *= value;
-  };
-  walk(
-      index, [&](const FloorDivNode* op) { meet(op->a, op->b); },
-      [&](const FloorModNode* op) { meet(op->a, op->b); });
-  return period;
-}
-
-// The index space, enlarged so that the map cuts it into equal parts: a map that tells the elements of the
-// larger space apart also does so for those that exist.
-arith::IterRanges padded(const arith::IterRanges& ranges, const IndexMap& map) {
-  arith::IterRanges result;
-  for (const auto& [var, range] : ranges) {
-    int64_t period = 1;
-    for (const PrimExpr& index : map->final_indices) period = std::lcm(period, period_of(index, var.get()));
-    const PrimExpr unit = make_const_int(var->dtype, std::min(period, kMaxPeriod));
-    result.emplace_back(var, make_range(range->min, arith::simplify(ceildiv(range->extent, unit) * unit)));
-  }
-  return result;
-}
-
 arith::IterMap detect_injective(const IndexMap& map, const arith::IterRanges& ranges,
                                 arith::Analyzer& analyzer) {
   arith::IterMap found = arith::detect_iter_map(map->final_indices, ranges, bool_imm(true),
                                                 arith::IterMapLevel::kInjective, analyzer);
   if (found) return found;
   arith::Analyzer larger;
-  const arith::IterRanges space = padded(ranges, map);
+  const arith::IterRanges space = arith::padded_ranges(ranges, map->final_indices);
   for (const auto& [var, range] : space) larger.bind(var, range);
   arith::IterMap in_space = arith::detect_iter_map(map->final_indices, space, bool_imm(true),
                                                    arith::IterMapLevel::kInjective, larger);
@@ -81,7 +47,7 @@ MappedSpace require_one_to_one(const State& state, NodeId where, const IndexMap&
   }
   const arith::Domains domains = arith::domains_of(ranges);
   MappedSpace space;
-  space.padded = padded(ranges, map);
+  space.padded = arith::padded_ranges(ranges, map->final_indices);
   for (const PrimExpr& index : map->final_indices) {
     const arith::Interval values = arith::eval_interval(index, domains, analyzer);
     if (!values.is_bounded() || !analyzer.can_prove(values.min >= imm(0, index->dtype)))

@@ -2,10 +2,12 @@
 
 from .. import _core
 from ..ir._nodes import classes
+from ..tir._index_map import index_map as tir_index_map
 from ._op_call import _value
 from .expr import _operand, const
 
 _Call, _Tuple, _ExternFunc = classes["relax.Call"], classes["relax.Tuple"], classes["relax.ExternFunc"]
+_DataTypeValue = classes["relax.DataTypeValue"]
 _TupleType, _RelaxExpr = classes["ir.TupleType"], classes["RelaxExpr"]
 
 
@@ -69,6 +71,48 @@ def call_pure_packed(func, *args, sinfo_args=None, ty_args=None):
     types = [classes["ir.ObjectType"]()] if given is None else _types(given)
     operands = [_function(func), *map(_value, args)]
     return _core.relax_call_op("relax.call_pure_packed", operands, {}).replace(type_args=types)
+
+
+def call_inplace_packed(func, *args, inplace_indices, sinfo_args=None, ty_args=None):
+    """A call of a registered function that changes arguments, which are not used afterwards, and gives them.
+
+    inplace_indices  for each result the number of the argument that becomes it, or -1 for a new one; an int for one
+    sinfo_args       the type of the result, or a list of several
+    """
+    indices = [inplace_indices] if isinstance(inplace_indices, int) else list(inplace_indices)
+    operands = [_function(func), *map(_value, args)]
+    call = _core.relax_call_op("relax.call_inplace_packed", operands, {"inplace_indices": indices})
+    return call.replace(type_args=_types(ty_args if sinfo_args is None else sinfo_args))
+
+
+def view(data, shape=None, dtype: str | None = None, relative_byte_offset=None):
+    """The bytes of `data`, from an offset on, as a tensor of another shape and dtype; it must not be written.
+
+    shape, dtype          default those of data
+    relative_byte_offset  default 0
+    """
+    if isinstance(dtype, str):
+        dtype = _DataTypeValue(dtype)
+    given = [_Tuple([]) if each is None else _value(each) for each in (shape, dtype, relative_byte_offset)]
+    return _core.relax_call_op("relax.memory.view", [data, *given], {})
+
+
+def layout_transform(x, index_map, pad_value=None, axis_separators=None, input_axis_separators=None):
+    """The elements of `x` at the places that an index map gives them.
+
+    index_map              an IndexMap, or a function such as lambda i, j: (j // 4, i, j % 4)
+    pad_value              what stands where no element does; default 0
+    axis_separators        dimensions of the result that begin a physical one; default none
+    input_axis_separators  the same of x
+    """
+    attrs = {
+        "index_map": tir_index_map(index_map) if callable(index_map) else index_map,
+        "pad_value": getattr(pad_value, "value", pad_value),
+        "axis_separators": list(axis_separators or []),
+        "input_axis_separators": list(input_axis_separators or []),
+    }
+    given = {key: value for key, value in attrs.items() if value is not None}
+    return _core.relax_call_op("relax.layout_transform", [x], given)
 
 
 def invoke_closure(closure, args, sinfo_args=None):
@@ -163,7 +207,10 @@ NAMES = {
     "call_pure_packed": call_pure_packed,
     "call_tir": call_tir,
     "call_tir_inplace": call_tir_inplace,
+    "call_inplace_packed": call_inplace_packed,
     "invoke_closure": invoke_closure,
+    "layout_transform": layout_transform,
+    "memory.view": view,
     "full": full,
     "full_like": full_like,
     "hint_on_device": hint_on_device,

@@ -3,6 +3,7 @@
 Each takes its tensors by position and its attributes by keyword.
 """
 
+import functools
 import sys
 import types
 
@@ -30,5 +31,7 @@ def _fill() -> None:
 
 _fill()
 for _name, _function in _NAMES.items():
-    globals()[_name] = guard(f"tilewright.relax.op.{_name}", _function)
-del _name, _function
+    *_groups, _last = _name.split(".")
+    _place = functools.reduce(getattr, _groups, sys.modules[__name__])
+    setattr(_place, _last, guard(f"tilewright.relax.op.{_name}", _function))
+del _name, _function, _groups, _last, _place

@@ -142,6 +142,7 @@ void of_pixel_shuffle(Backward& b) {
 constexpr GradientRow kRows[] = {
     {"relax.reshape", of_reshape},
     {"relax.flatten", of_reshape},
+    {"relax.nn.batch_flatten", of_reshape},
     {"relax.expand_dims", of_reshape},
     {"relax.squeeze", of_reshape},
     {"relax.permute_dims", of_permute},

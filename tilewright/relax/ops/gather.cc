@@ -1,5 +1,5 @@
 // Elements chosen by tensors of indices: gather_elements, gather_nd, index_tensor, one_hot, slice_scatter,
-// bucketize, multinomial_from_uniform.
+// bucketize, searchsorted, multinomial_from_uniform.
 #include "tilewright/te/topi/gather.h"
 #include "tilewright/relax/op_util.h"
 
@@ -154,7 +154,7 @@ struct BucketizeAttrs {
   static constexpr auto fields() {
     return std::tuple{
         field<&BucketizeAttrs::out_int32>("out_int32", "whether the result is int32, else int64"),
-        field<&BucketizeAttrs::right>("right", "whether a boundary belongs to the interval before it")};
+        field<&BucketizeAttrs::right>("right", "whether equal elements of the sorted ones lie before it")};
   }
 };
 Type infer_bucketize(const Call& call, const BucketizeAttrs& attrs) {
@@ -163,7 +163,27 @@ Type infer_bucketize(const Call& call, const BucketizeAttrs& attrs) {
   return like(tensor_arg(call, 0), attrs.out_int32 ? kInt32 : kInt64);
 }
 te::Tensor lower_bucketize(const LowerInput& in, const BucketizeAttrs& attrs) {
-  return topi::bucketize(in[0], in[1], attrs.right, in.out_dtype());
+  return topi::searchsorted(in[1], in[0], attrs.right, in.out_dtype());
+}
+
+// the same with the sorted elements first, which may have a line for each of x
+Type infer_searchsorted(const Call& call, const BucketizeAttrs& attrs) {
+  common_dtype(call, 0, 1);
+  const TensorTypeNode *sorted = tensor_arg(call, 0), *x = tensor_arg(call, 1);
+  if (sorted->ndim == 0) fail(call, "sorted_sequence is {}, expected lines", short_text(sorted));
+  const Shape *lines = known_shape(sorted), *shape = known_shape(x);
+  bool fits = sorted->ndim <= 1 || x->ndim < 0 || sorted->ndim == x->ndim;
+  for (size_t n = 0; fits && lines && shape && lines->size() > 1 && n + 1 < lines->size(); ++n)
+    fits = equal_extents((*lines)[n], (*shape)[n]) != Answer::kNo;
+  if (!fits)
+    fail(call, "sorted_sequence is {}, but values is {}: they differ before the last dimension",
+         short_text(sorted), short_text(x));
+  if (sorted->ndim < 0)
+    throw Unsupported(call, "{}: the number of dimensions of sorted_sequence is not known", name_of(call));
+  return like(x, attrs.out_int32 ? kInt32 : kInt64);
+}
+te::Tensor lower_searchsorted(const LowerInput& in, const BucketizeAttrs& attrs) {
+  return topi::searchsorted(in[0], in[1], attrs.right, in.out_dtype());
 }
 
 struct SampleAttrs {
@@ -197,6 +217,9 @@ constexpr OpInfo kOps[] = {
     op<infer_bucketize, lower_bucketize, BucketizeAttrs>(
         "relax.bucketize", "input_tensor, boundaries",
         "The interval between sorted boundaries of each element.", kOpaque),
+    op<infer_searchsorted, lower_searchsorted, BucketizeAttrs>(
+        "relax.searchsorted", "sorted_sequence, values",
+        "Where each value would stand in a sorted line, before elements equal to it.", kOpaque),
     op<infer_multinomial, lower_multinomial, SampleAttrs>(
         "relax.multinomial_from_uniform", "prob, uniform_sample, sample_indices",
         "Classes drawn by given uniform numbers from rows of probabilities.", kOpaque),

@@ -83,6 +83,14 @@ Type infer_flatten(const Call& call) {
   return shape ? tensor_type({num_elements(*shape)}, x->dtype) : tensor_type_of_ndim(1, x->dtype);
 }
 
+Type infer_batch_flatten(const Call& call) {
+  const TensorTypeNode* x = tensor_arg(call, 0);
+  if (x->ndim == 0) fail(call, "data is {}, expected a dimension to keep", short_text(x));
+  const Shape* shape = known_shape(x);
+  if (!shape) return tensor_type_of_ndim(2, x->dtype);
+  return tensor_type({(*shape)[0], num_elements(Shape(shape->begin() + 1, shape->end()))}, x->dtype);
+}
+
 // ---- permute_dims
 
 std::vector<int64_t> permutation(const Call& call, const std::vector<int64_t>& axes, int64_t ndim) {
@@ -319,6 +327,8 @@ constexpr OpInfo kOps[] = {
         "The same elements in row-major order with another shape; one extent may be -1.", kInjective),
     op<infer_flatten, lower_to_out_shape>("relax.flatten", "x", "The elements in row-major order.",
                                           kInjective),
+    op<infer_batch_flatten, lower_to_out_shape>("relax.nn.batch_flatten", "data",
+                                                "Every dimension but the first as one.", kInjective),
     op<infer_permute, lower_permute, AxesAttrs>("relax.permute_dims", "x", "The dimensions in another order.",
                                                 kInjective),
     op<infer_expand, lower_to_out_shape, AxisListAttrs>("relax.expand_dims", "x",

@@ -1,4 +1,6 @@
-// What a tensor says about itself: the results of inspect.* operators.
+// What a tensor says about itself: the results of inspect.* operators; and its bytes read as another tensor.
+#include <cstring>
+
 #include "tilewright/runtime/builtin/builtin.h"
 #include "tilewright/support/error.h"
 
@@ -30,6 +32,36 @@ Value dtype_code(Args args) { return static_cast<int64_t>(args[0].as_tensor().dt
 Value dtype_bits(Args args) { return static_cast<int64_t>(args[0].as_tensor().dtype().bits); }
 Value dtype_lanes(Args args) { return static_cast<int64_t>(args[0].as_tensor().dtype().lanes); }
 
+// data; a shape, a dtype and an offset in bytes, each of which may be missing; perhaps the result
+Value view(Args args) {
+  constexpr std::string_view kWhat = "memory.view";
+  const Tensor data = args[0].as_tensor(kWhat).compact();
+  Shape shape(data.shape().begin(), data.shape().end());
+  DataType dtype = data.dtype();
+  int64_t offset = 0;
+  Tensor result;
+  for (const Value& arg : args.subspan(1)) {
+    if (arg.is(ValueKind::kShape)) shape = arg.as_shape();
+    if (arg.is(ValueKind::kDtype)) dtype = arg.as_dtype();
+    if (arg.is(ValueKind::kInt)) offset = arg.as_int();
+    if (arg.is(ValueKind::kTensor)) result = arg.as_tensor();
+  }
+  const bool has_result = static_cast<bool>(result);
+  if (!has_result) result = Tensor::empty(shape, dtype);
+  if (offset < 0 || offset > data.num_bytes() - result.num_bytes())
+    throw UserError("{}: {} bytes from byte {} on are asked for, but data {} has {}", kWhat,
+                    result.num_bytes(), offset, type_str(data), data.num_bytes());
+  std::memcpy(result.data(), data.data_as<char>() + offset, static_cast<size_t>(result.num_bytes()));
+  return has_result ? Value() : Value(result);
+}
+// data, perhaps the result
+Value ensure_zero_offset(Args args) {
+  const Tensor data = args[0].as_tensor("memory.ensure_zero_offset");
+  if (args.size() < 2) return data.copy();
+  args[1].as_tensor().copy_from(data);
+  return {};
+}
+
 constexpr Entry kEntries[] = {{"tilewright.tensor_shape_i", shape_i},
                               {"tilewright.tensor_stride_i", stride_i},
                               {"tilewright.tensor_ndim", ndim},
@@ -37,7 +69,9 @@ constexpr Entry kEntries[] = {{"tilewright.tensor_shape_i", shape_i},
                               {"tilewright.tensor_elem_offset", elem_offset},
                               {"tilewright.tensor_dtype_code", dtype_code},
                               {"tilewright.tensor_dtype_bits", dtype_bits},
-                              {"tilewright.tensor_dtype_lanes", dtype_lanes}};
+                              {"tilewright.tensor_dtype_lanes", dtype_lanes},
+                              {"tilewright.view", view},
+                              {"tilewright.ensure_zero_offset", ensure_zero_offset}};
 
 }  // namespace
 

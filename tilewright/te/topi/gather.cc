@@ -103,16 +103,18 @@ Tensor slice_scatter(const Tensor& x, const Tensor& source, const PrimExpr& begi
                      {.name = "T_slice_scatter"});
 }
 
-Tensor bucketize(const Tensor& x, const Tensor& boundaries, bool right, DataType dtype) {
-  const IterVar k = te::reduce_axis(boundaries.shape()[0], "k");
+Tensor searchsorted(const Tensor& sorted, const Tensor& x, bool right, DataType dtype) {
+  const IterVar k = te::reduce_axis(sorted.shape().back(), "k");
   return te::compute(x.shape(),
                      [&](const std::vector<Var>& i) {
-                       const PrimExpr value = x.at({i.begin(), i.end()}), bound = boundaries.at({k->var});
+                       std::vector<PrimExpr> at{k->var};
+                       if (sorted.ndim() > 1) at.insert(at.begin(), i.begin(), i.end() - 1);
+                       const PrimExpr value = x.at({i.begin(), i.end()}), bound = sorted.at(at);
                        // not (value < bound): so that NaN is after all
                        const PrimExpr is_before = tir::logical_not(right ? value < bound : value <= bound);
                        return te::sum(tir::cast(dtype, is_before), {k});
                      },
-                     {.name = "T_bucketize"});
+                     {.name = "T_searchsorted"});
 }
 
 Tensor multinomial(const Tensor& prob, const Tensor& uniform, const Tensor& sample_indices, DataType dtype) {

@@ -18,9 +18,10 @@ Tensor one_hot(const Tensor& indices, const PrimExpr& on_value, const PrimExpr& 
 /// x with x[begin::stride] along `axis` replaced by the elements of `source`.
 Tensor slice_scatter(const Tensor& x, const Tensor& source, const PrimExpr& begin, const PrimExpr& stride,
                      int64_t axis);
-/// How many of the sorted `boundaries` lie before each element; `right`: those equal to it too.  NaN is after
-/// all.  Source: numpy.searchsorted
-Tensor bucketize(const Tensor& x, const Tensor& boundaries, bool right, DataType dtype);
+/// How many elements of a line of `sorted`, [.., n] with the leading dimensions of x or [n], lie before each
+/// element of x; `right`: those equal to it too.  NaN is after all.  Source: numpy.searchsorted,
+/// torch.searchsorted
+Tensor searchsorted(const Tensor& sorted, const Tensor& x, bool right, DataType dtype);
 /// For each row of `uniform` [m, 1] the first class whose cumulative probability in row sample_indices[m, 0]
 /// of `prob` [n, classes] is not below it.
 Tensor multinomial(const Tensor& prob, const Tensor& uniform, const Tensor& sample_indices, DataType dtype);

@@ -1,0 +1,110 @@
+// Memory seen in another way: layout_transform, memory.view, memory.ensure_zero_offset.
+#include "tilewright/te/topi/layout.h"
+
+#include "tilewright/arith/analyzer.h"
+#include "tilewright/relax/op_util.h"
+#include "tilewright/tir/text.h"
+
+namespace tilewright::relax {
+namespace {
+
+// ---- layout_transform
+
+struct LayoutAttrs {
+  tir::IndexMap index_map;
+  ObjectRef pad_value;
+  std::vector<int64_t> axis_separators, input_axis_separators;
+  static constexpr auto fields() {
+    using A = LayoutAttrs;
+    return std::tuple{
+        field<&A::index_map>("index_map", "where the element at an index stands"),
+        field<&A::pad_value>("pad_value", "what stands where no element does; none: zero"),
+        field<&A::axis_separators>("axis_separators", "dimensions of the result that begin a physical one"),
+        field<&A::input_axis_separators>("input_axis_separators", "the same of x")};
+  }
+};
+
+topi::MappedLayout layout_of(const Call& call, const Shape& shape, const LayoutAttrs& attrs) {
+  topi::MappedLayout layout = topi::map_layout(attrs.index_map, shape);
+  if (!layout.problem.empty())
+    fail(call, "x is {}, its layout {}: {}", shape_text(shape), tir::index_map_text(attrs.index_map),
+         layout.problem);
+  return layout;
+}
+
+Type infer_layout(const Call& call, const LayoutAttrs& attrs) {
+  const TensorTypeNode* x = tensor_arg(call, 0);
+  if (!attrs.index_map) fail(call, "index_map is not given");
+  if (attrs.pad_value && !is<FloatImmNode>(attrs.pad_value) && !is<IntImmNode>(attrs.pad_value))
+    fail(call, "pad_value is no number");
+  const Shape* shape = known_shape(x);
+  if (!shape)
+    return tensor_type_of_ndim(static_cast<int64_t>(attrs.index_map->final_indices.size()), x->dtype);
+  return tensor_type(layout_of(call, *shape, attrs).shape, x->dtype);
+}
+
+te::Tensor lower_layout(const LowerInput& in, const LayoutAttrs& attrs) {
+  const PrimExpr pad =
+      attrs.pad_value ? ref_as<PrimExprNode>(attrs.pad_value) : tir::make_const(in.out_dtype(), 0);
+  return topi::layout_transform(in[0], layout_of(in.call, in[0].shape(), attrs), pad);
+}
+
+// ---- memory.view
+
+PrimExpr num_bytes(const Shape& shape, DataType dtype) {
+  return num_elements(shape) * extent_imm(dtype.num_bytes());
+}
+
+// (data, shape, dtype, relative_byte_offset); an empty tuple stands for what is not given
+bool has_arg(const Call& call, size_t n) {
+  if (n >= call->args.size()) return false;
+  const auto* none = call->args[n].as<TupleNode>();
+  return !none || !none->elements.empty();
+}
+
+DataType viewed_dtype(const Call& call) {
+  if (!has_arg(call, 2)) return tensor_arg(call, 0)->dtype;
+  const auto* dtype = call->args[2].as<DataTypeValueNode>();
+  if (!dtype) fail(call, "dtype is no dtype, as R.dtype(\"float32\") is");
+  return dtype->value;
+}
+
+Type infer_view(const Call& call) {
+  const TensorTypeNode* data = tensor_arg(call, 0);
+  const DataType dtype = viewed_dtype(call);
+  const PrimExpr offset = has_arg(call, 3) ? scalar_arg(call, 3)->value : extent_imm(0);
+  const Shape* shape = known_shape(data);
+  int64_t ndim = data->ndim;
+  Shape storage;
+  const Shape* wanted = has_arg(call, 1) ? shape_arg(call, 1, &ndim, &storage) : shape;
+  if (!wanted) return tensor_type_of_ndim(ndim, dtype);
+  if (!shape || data->dtype.is_void() || dtype.is_void() || !offset) return tensor_type(*wanted, dtype);
+  const PrimExpr available = num_bytes(*shape, data->dtype), start = as_extent(offset);
+  const PrimExpr used = num_bytes(*wanted, dtype);
+  arith::Analyzer analyzer;
+  if (analyzer.can_prove(tir::operator<(start, extent_imm(0))))
+    fail(call, "relative_byte_offset is {}, which is negative", extent_text(start));
+  if (analyzer.can_prove(tir::operator>(start + used, available)))
+    fail(call, "{} bytes from byte {} on are asked for, but data {} has {}", extent_text(used),
+         extent_text(start), short_text(data), extent_text(available));
+  return tensor_type(*wanted, dtype);
+}
+
+Type infer_same(const Call& call) { return Type(tensor_arg(call, 0)); }
+
+constexpr OpInfo kOps[] = {
+    op<infer_layout, lower_layout, LayoutAttrs>(
+        "relax.layout_transform", "x", "The elements of x at the places that an index map gives them.",
+        FusePattern::kInjective),
+    runtime_op<infer_view>("relax.memory.view", "data, shape?, dtype?, relative_byte_offset?",
+                           "Bytes of data as another shape and dtype; they must not be written.",
+                           "tilewright.view"),
+    runtime_op<infer_same>("relax.memory.ensure_zero_offset", "data",
+                           "data, which begins where its memory begins.", "tilewright.ensure_zero_offset"),
+};
+
+}  // namespace
+
+extern constinit const OpTable layout_info = op_table(kOps);
+
+}  // namespace tilewright::relax
