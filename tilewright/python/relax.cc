@@ -12,6 +12,7 @@
 #include "tilewright/relax/infer.h"
 #include "tilewright/relax/op.h"
 #include "tilewright/relax/pass.h"
+#include "tilewright/relax/purity.h"
 #include "tilewright/relax/type_util.h"
 #include "tilewright/support/error.h"
 
@@ -216,6 +217,10 @@ void bind_relax(nb::module_& m) {
     return result;
   });
   m.def("relax_op_is_pure", [](const std::string& name) { return relax::lookup_op(name).is_pure; });
+  m.def("relax_require_purity",
+        [](const relax::Function& func, const std::string& name, const ir::IRModule& module) {
+          relax::require_purity(func, name, module.get());
+        });
   m.def("relax_remove_unused", &relax::remove_unused);
   m.def("relax_is_same_body", [](const ir::Expr& old_body, const relax::SeqExpr& body) {
     return relax::is_same_body(old_body, body);

@@ -5,6 +5,7 @@
 #include "tilewright/ir/field.h"
 #include "tilewright/ir/services.h"
 #include "tilewright/relax/infer.h"
+#include "tilewright/relax/purity.h"
 
 namespace tilewright::relax {
 
@@ -84,6 +85,7 @@ GlobalVar BlockBuilder::emit_func_output(const Expr& output, std::optional<std::
   if (!filled.options.is_private) attrs.set("global_symbol", StringImmNode::make(filled.name));
   Function func = FunctionNode::make(*filled.params, body, type, filled.options.is_pure, std::move(attrs));
   func = with(func, [&](FunctionNode& node) { node.type = function_type(func.get()); });
+  require_purity(func, filled.name, module_for_inference());
   filled.is_done = true;
   auto known = function_index_.find(filled.name);
   if (known == function_index_.end()) return add_func(func, filled.name);

@@ -70,13 +70,6 @@ Type callee_type(const Expr& op, const IRModuleNode* module) {
   return type_of(op);
 }
 
-std::string callee_name(const Expr& op) {
-  if (const auto* global = op.as<GlobalVarNode>()) return global->name_hint;
-  if (VarBaseNode::classof(*op))
-    return static_cast<const VarBaseNode*>(static_cast<const Object*>(op.get()))->name_hint;
-  return "a function";
-}
-
 // `call` with types in the literals among its arguments: operators refer to the types of arguments.
 Call with_typed_literals(const Call& call) {
   auto lacks_type = [](const Expr& arg) {
@@ -166,6 +159,13 @@ Type infer_if(const IfNode* node) {
 }
 
 }  // namespace
+
+std::string callee_name(const Expr& op) {
+  if (const auto* global = op.as<GlobalVarNode>()) return global->name_hint;
+  if (VarBaseNode::classof(*op))
+    return static_cast<const VarBaseNode*>(static_cast<const Object*>(op.get()))->name_hint;
+  return "a function";
+}
 
 Type infer_result(const CallableTypeNode* callee, const std::vector<Type>& args, const Expr& where,
                   std::string_view what) {

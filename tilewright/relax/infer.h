@@ -13,6 +13,9 @@ Type infer_type(const Expr& expr, const IRModuleNode* module = nullptr);
 /// R.Callable of a function's parameters and result.
 CallableType function_type(const FunctionNode* func);
 
+/// What messages call the function that a call's `op` is: its name, or "a function".
+std::string callee_name(const Expr& op);
+
 /// The type of calling a `callee` type with `args`: its result with the dimensions that the arguments say.
 /// `what` opens error texts: "call of f".
 Type infer_result(const CallableTypeNode* callee, const std::vector<Type>& args, const Expr& where,

@@ -141,16 +141,17 @@ def remove_all_unused(func):
 
 
 def well_formed(program, check_struct_info: bool = True) -> bool:
-    """True if the graph functions of a module, or one function, are normal and their types hold."""
+    """True if the graph functions of a module, or one function, are normal, their types hold and what is pure is pure."""
     from .. import UserError
     from .block_builder import BlockBuilder
 
     module = program if isinstance(program, IRModule) else IRModule({"main": program})
     builder = BlockBuilder(module)
     try:
-        for func in module.functions.values():
+        for var, func in module.functions.items():
             if isinstance(func, classes["relax.Function"]):
                 builder.normalize(func)
+                _core.relax_require_purity(func, var.name_hint, module)
     except UserError:
         return False
     return True

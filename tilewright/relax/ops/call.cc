@@ -18,6 +18,11 @@ void require_callee(const Call& call) {
     fail(call, "the first argument must be a function of the module or the name of a registered one");
 }
 
+std::vector<Type> output_list(const Type& type) {
+  const auto* tuple = type.as<TupleTypeNode>();
+  return tuple ? tuple->elements : std::vector<Type>{type};
+}
+
 // call_tir(f, (x, y), out_ty): memory of the outputs is passed to f
 Type infer_call_with_outputs(const Call& call) {
   require_callee(call);
@@ -26,9 +31,7 @@ Type infer_call_with_outputs(const Call& call) {
     throw UserError(call->args[1], "{}: args is {}, expected a tuple", name_of(call), type_text(inputs))
         .help("write (x,) for one argument");
   const Type type = written_type(call);
-  const auto* tuple = type.as<TupleTypeNode>();
-  const std::vector<Type> outputs = tuple ? tuple->elements : std::vector<Type>{type};
-  for (const Type& output : outputs) {
+  for (const Type& output : output_list(type)) {
     if (!is<TensorTypeNode>(output)) fail(call, "an output is {}, expected a tensor", type_text(output));
   }
   return type;
@@ -42,16 +45,13 @@ struct InplaceAttrs {
   }
 };
 
-// call_tir_inplace(f, (x, y), inplace_indices=[0], out_ty): f writes the output into x
-Type infer_inplace(const Call& call, const InplaceAttrs& attrs) {
-  const Type type = infer_call_with_outputs(call);
-  const auto* tuple = type.as<TupleTypeNode>();
-  const std::vector<Type> outputs = tuple ? tuple->elements : std::vector<Type>{type};
+// Output n is the argument inplace_indices[n] of `args`, or has memory of its own.
+void check_inplace(const Call& call, const InplaceAttrs& attrs, const std::vector<Type>& outputs,
+                   const std::vector<Expr>& args) {
   if (attrs.inplace_indices.size() != outputs.size())
     fail(call, "inplace_indices has {} numbers for {} output{}", attrs.inplace_indices.size(), outputs.size(),
          outputs.size() == 1 ? "" : "s");
-  const auto* args = call->args[1].as<TupleNode>();
-  const size_t count = args ? args->elements.size() : 0;
+  const size_t count = args.size();
   std::vector<bool> is_taken(count);
   for (size_t n = 0; n < outputs.size(); ++n) {
     const int64_t index = attrs.inplace_indices[n];
@@ -62,11 +62,31 @@ Type infer_inplace(const Call& call, const InplaceAttrs& attrs) {
     const auto at = static_cast<size_t>(index);
     if (is_taken[at]) fail(call, "argument {} becomes two outputs", index);
     is_taken[at] = true;
-    const Type given = type_of(args->elements[at]);
+    const Type given = type_of(args[at]);
     if (is_subtype(given, outputs[n]) == Answer::kNo)
       fail(call, "argument {} is {}, but output {}, which it becomes, is {}", index, type_text(given), n,
            type_text(outputs[n]));
   }
+}
+
+// call_tir_inplace(f, (x, y), inplace_indices=[0], out_ty): f writes the output into x
+Type infer_inplace(const Call& call, const InplaceAttrs& attrs) {
+  const Type type = infer_call_with_outputs(call);
+  const auto* args = call->args[1].as<TupleNode>();
+  check_inplace(call, attrs, output_list(type), args ? args->elements : std::vector<Expr>{});
+  return type;
+}
+
+// call_inplace_packed("f", x, y, inplace_indices=[0]): f changes x and gives it
+Type infer_inplace_packed(const Call& call, const InplaceAttrs& attrs) {
+  require_callee(call);
+  const Type type = written_type(call);
+  const bool has_inplace = std::any_of(attrs.inplace_indices.begin(), attrs.inplace_indices.end(),
+                                       [](int64_t index) { return index >= 0; });
+  if (!has_inplace)
+    throw UserError(call, "{}: inplace_indices names no argument", name_of(call))
+        .help("a function that changes none is called by R.call_pure_packed");
+  check_inplace(call, attrs, output_list(type), {call->args.begin() + 1, call->args.end()});
   return type;
 }
 
@@ -98,6 +118,7 @@ Type infer_closure(const Call& call) {
   return type_with_bound(callee, bound->elements);
 }
 
+Type infer_null(const Call&) { return object_type(); }
 Type infer_nothing(const Call&) { return tuple_type({}); }
 
 // call_packed("f", x, y): f allocates its result
@@ -135,6 +156,11 @@ constexpr OpInfo kOps[] = {
                                    "A registered function, which may have side effects.", kOpaque, false),
     op<infer_call_packed, nullptr>("relax.call_pure_packed", "func, *",
                                    "A registered function without side effects.", kOpaque),
+    op<infer_inplace_packed, nullptr, InplaceAttrs>(
+        "relax.call_inplace_packed", "func, *",
+        "A registered function that changes arguments, which are not used afterwards, and gives them.",
+        kOpaque),
+    op<infer_null, nullptr>("relax.null_value", "", "None, for functions that take it.", kOpaque),
 };
 
 }  // namespace

@@ -2,7 +2,8 @@
 //   lv = R.call_tir(cls.exp, (x,), out_sinfo=R.Tensor((5, 7), "float32"))
 //   ->  lv = R.builtin.alloc_tensor(R.shape([5, 7]), R.dtype("float32"), R.prim_value(0), R.str("global"))
 //       cls.exp(x, lv)
-// R.call_dps_packed("f", ...) becomes R.call_packed("f", ...) likewise; an output of R.call_tir_inplace that
+// R.call_dps_packed("f", ...) becomes R.call_packed("f", ...) likewise, in a function that is said to be pure
+// all the same; an output of R.call_tir_inplace that
 // an argument becomes is that argument; tir_vars are the last arguments.  Such calls have effects: functions
 // that are changed have no dataflow blocks afterwards.
 #include "tilewright/ir/rewrite.h"
@@ -100,11 +101,22 @@ const CallNode* call_with_outputs(const Binding& binding) {
   return call && writes_outputs(op_name(call)) ? call : nullptr;
 }
 
+// What registered functions write is memory of the function itself, of which R.call_packed says nothing.
+Function said_pure(const Function& func) {
+  if (!func->is_pure) return func;
+  return with(func,
+              [](FunctionNode& changed) { changed.attrs.set("relax.force_pure", tir::bool_imm(true)); });
+}
+
 Function run(const Function& func, const NoOptions&) {
-  bool found = false;
-  walk(func, [&](const CallNode* call) { found |= writes_outputs(op_name(call)); });
+  bool found = false, calls_registered = false;
+  walk(func, [&](const CallNode* call) {
+    found |= writes_outputs(op_name(call));
+    calls_registered |= op_name(call) == "relax.call_dps_packed";
+  });
   if (!found) return func;
-  return rewrite(to_non_dataflow(func), [](auto& self, const PlainBlockNode* node) -> PlainBlock {
+  const Function plain = to_non_dataflow(calls_registered ? said_pure(func) : func);
+  return rewrite(plain, [](auto& self, const PlainBlockNode* node) -> PlainBlock {
     const PlainBlock block = self.children(node);
     std::vector<Binding> bindings;
     for (const Binding& binding : block->bindings) {

@@ -11,8 +11,8 @@
 #include "tilewright/ir/walk.h"
 #include "tilewright/relax/liveness.h"
 #include "tilewright/relax/memory_ops.h"
-#include "tilewright/relax/op.h"
 #include "tilewright/relax/pass.h"
+#include "tilewright/relax/purity.h"
 #include "tilewright/support/hash.h"
 
 namespace tilewright::relax {
@@ -140,11 +140,7 @@ class Eliminator {
   bool is_sharable(const Expr& value) const {
     if (is<TupleNode>(value) || is<TupleGetItemNode>(value)) return !options_.call_only;
     const auto* call = value.as<CallNode>();
-    if (!call) return false;
-    if (const OpInfo* info = op_of(call)) return info->is_pure;
-    const auto* callee = call->op.as<GlobalVarNode>();
-    const auto func = callee ? ref_as<FunctionNode>(module_->find(callee->name_hint)) : Function();
-    return func && func->is_pure;
+    return call && is_pure_call(call, module_.get());
   }
 
   const IRModule& module_;
@@ -157,7 +153,8 @@ bool writes_arguments(const Function& func) {
   walk(func->body, [&](const CallNode* call) {
     const bool is_done_for_effect = !is<OpNode>(call->op) && call->type && is_void(call->type);
     const std::string_view name = op_name(call);
-    found |= is_done_for_effect || is_kill(name) || name == "relax.call_tir_inplace";
+    found |= is_done_for_effect || is_kill(name) || name == "relax.call_tir_inplace" ||
+             name == "relax.call_inplace_packed";
   });
   return found;
 }

@@ -6,24 +6,17 @@
 // Blocks that follow each other are one.  Variables keep their kind; branches and casts stay outside.
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/relax/liveness.h"
-#include "tilewright/relax/op.h"
 #include "tilewright/relax/pass.h"
+#include "tilewright/relax/purity.h"
 
 namespace tilewright::relax {
 namespace {
-
-bool is_pure_call(const CallNode* call, const IRModule& module) {
-  if (const OpInfo* info = op_of(call)) return info->is_pure;
-  const auto* callee = call->op.as<GlobalVarNode>();
-  const auto func = callee ? ref_as<FunctionNode>(module->find(callee->name_hint)) : Function();
-  return func && func->is_pure;
-}
 
 bool is_pure_binding(const Binding& binding, const IRModule& module) {
   const auto* bound = binding.as<VarBindingNode>();
   if (!bound || is<IfNode>(bound->value) || is<FunctionNode>(bound->value)) return false;
   const auto* call = bound->value.as<CallNode>();
-  return !call || is_pure_call(call, module);
+  return !call || is_pure_call(call, module.get());
 }
 
 // The bindings of `blocks` in order, as the fewest blocks.

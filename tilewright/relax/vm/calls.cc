@@ -59,7 +59,9 @@ rt::Register FunctionCompiler::call_other(const CallNode* call) {
   }
   if (VarBaseNode::classof(*call->op)) return code_.call_closure(value(call->op), operands(call->args));
   const std::string_view name = op_name(call);
-  if (name == "relax.call_pure_packed" || name == "relax.call_packed") {
+  if (name == "relax.null_value") return code_.set(rt::none());
+  if (name == "relax.call_pure_packed" || name == "relax.call_packed" ||
+      name == "relax.call_inplace_packed") {
     const auto* outside = call->args.empty() ? nullptr : call->args[0].as<ExternFuncNode>();
     if (!outside) throw InternalError("{}: the first argument is no name of a function", name);
     return code_.call_packed(outside->global_symbol, operands(call->args, 1));

@@ -1,5 +1,6 @@
 // The entry: a file's definitions, and classes of @I.ir_module.
 #include "tilewright/ir/services.h"
+#include "tilewright/relax/purity.h"
 #include "tilewright/script/parser/relax_parser.h"
 #include "tilewright/script/parser/tir_parser.h"
 #include "tilewright/support/near.h"
@@ -36,6 +37,7 @@ relax::Function parse_graph(Parser& parser, const ast::Stmt* stmt) {
   RelaxState* outer = std::exchange(parser.graph, &state);
   Names outer_names = std::exchange(parser.names, parser.names.outermost());
   relax::Function func = RelaxParser(&parser, &state).parse_function(stmt);
+  if (state.check_well_formed) parser.to_check.emplace_back(stmt->name, func);
   parser.names = std::move(outer_names);
   parser.graph = outer;
   return func;
@@ -111,6 +113,13 @@ void parse_graphs(Parser& parser, const ast::Stmt* module) {
   parser.require = nullptr;
 }
 
+// Once all functions are known: whether one is pure may stand below the one that calls it.
+void check_purity(Parser& parser, const ir::IRModuleNode* module) {
+  for (const auto& [name, func] : std::exchange(parser.to_check, {})) {
+    if (parser.options.check_well_formed) relax::require_purity(func, name, module);
+  }
+}
+
 ir::IRModule parse_module(Parser& parser, const ast::Stmt* module) {
   parser.module_name = module->name;
   parser.global_vars.clear();
@@ -126,6 +135,7 @@ ir::IRModule parse_module(Parser& parser, const ast::Stmt* module) {
       parser.parsed = ir::with_function(parser.parsed, stmt->name, parse_prim_func(parser, stmt));
   }
   parse_graphs(parser, module);
+  check_purity(parser, parser.parsed.get());
   // in the order of the text
   std::vector<GlobalVar> names;
   std::vector<ir::BaseFunc> functions;
@@ -214,6 +224,7 @@ std::vector<std::pair<std::string, ObjectRef>> Parser::parse_file() {
       object = parse_prim_func(*this, stmt);
     else
       object = parse_graph(*this, stmt);
+    check_purity(*this, nullptr);
     result.emplace_back(std::string(stmt->name), std::move(object));
   }
   return result;

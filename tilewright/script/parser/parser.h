@@ -97,6 +97,8 @@ class Parser {
   /// What has been parsed of it; and how to parse a function before its turn, because another one calls it.
   ir::IRModule parsed;
   std::function<void(std::string_view name)> require;
+  /// Graph functions that are parsed, whose calls are looked at when all of them are.
+  std::vector<std::pair<std::string_view, relax::Function>> to_check;
   TirState* tir = nullptr;      // of the PrimFunc being parsed
   RelaxState* graph = nullptr;  // of the graph function being parsed
 

@@ -127,7 +127,7 @@ std::vector<ir::Expr> leaves(Parser& parser, const std::vector<const Arg*>& give
 }
 
 // R.call_packed("name", x, y, sinfo_args=...): a function of the registry that returns its result
-Value call_packed(Parser& parser, Args& args, bool is_pure) {
+Value call_packed(Parser& parser, Args& args, std::string_view name) {
   const Arg& func = args.need(0, "func");
   std::vector<ir::Type> types = given_types(parser, args);
   std::vector<ir::Expr> operands = leaves(parser, args.rest(1));
@@ -137,10 +137,9 @@ Value call_packed(Parser& parser, Args& args, bool is_pure) {
       attrs.set(std::string(arg.name), parser.to_object(args.keyword(arg.name)->value, arg.place));
   }
   ir::Expr callee = callee_of(parser, func);
-  if (is_pure) {
+  if (name != "call_packed") {
     operands.insert(operands.begin(), callee);
-    return make_call(parser, "call_pure_packed", std::move(operands), std::move(attrs), std::move(types),
-                     args.span);
+    return make_call(parser, name, std::move(operands), std::move(attrs), std::move(types), args.span);
   }
   ir::Type type = types.empty() ? ir::Type(relax::object_type()) : joined(types);
   return relax::CallNode::make(callee, std::move(operands), std::move(attrs), std::move(types), type,
@@ -210,6 +209,28 @@ Value masked_fill(Parser& parser, Args& args) {
   relax::Call full = make_call(parser, "full_like", {tensor, fill}, AttrMap(), {}, args.span);
   return make_call(parser, "where", {where, to_leaf(parser, full, args.place), tensor}, AttrMap(), {},
                    args.span);
+}
+
+// R.memory.view(x, R.shape([4]), R.dtype("int32"), R.prim_value(8)): empty tuples stand for what is not given
+Value memory_view(Parser& parser, Args& args) {
+  const Arg& data = args.need(0, "data");
+  std::vector<ir::Expr> operands{to_leaf(parser, to_graph(parser, data.value, data.place), data.place)};
+  size_t position = 1;
+  for (std::string_view name : {"shape", "dtype", "relative_byte_offset"}) {
+    const Arg* arg = args.find(position++, name);
+    const bool is_given = arg && !arg->value.is_none();
+    if (is_given && name == "dtype" && arg->value.get<std::string>())
+      operands.push_back(to_graph(parser, parser.to_data_type(arg->value, arg->place), arg->place));
+    else if (is_given && name == "shape" && arg->value.get<Sequence>() &&
+             !arg->value.get<Sequence>()->items.empty())
+      operands.push_back(
+          relax::shape_expr(to_shape(parser, arg->value, arg->place), parser.span(arg->place)));
+    else
+      operands.push_back(is_given ? to_leaf(parser, to_graph(parser, arg->value, arg->place), arg->place)
+                                  : to_graph(parser, Sequence{{}, true}, args.place));
+  }
+  args.done();
+  return make_call(parser, "memory.view", std::move(operands), AttrMap(), {}, args.span);
 }
 
 // R.arange(5), R.arange(0, n, 2, dtype="int32"); without a dtype int64, or float32 if a number is a float
@@ -337,8 +358,8 @@ std::optional<Value> call_graph_special(Parser& parser, std::string_view name, A
   if (name == "call_tir" || name == "call_dps_packed" || name == "call_tir_inplace" ||
       name == "call_tir_with_grad")
     return call_tir(parser, args, name);
-  if (name == "call_packed" || name == "call_pure_packed")
-    return call_packed(parser, args, name == "call_pure_packed");
+  if (name == "call_packed" || name == "call_pure_packed" || name == "call_inplace_packed")
+    return call_packed(parser, args, name);
   if (name == "call_py_func") return call_py_func(parser, args);
   if (name == "invoke_closure" || name == "invoke_pure_closure") return invoke_closure(parser, args);
   if (name == "match_cast") return match_cast(parser, args);
@@ -349,6 +370,7 @@ std::optional<Value> call_graph_special(Parser& parser, std::string_view name, A
   if (name == "arange") return arange(parser, args);
   if (name == "device") return device(parser, args);
   if (name == "masked_fill") return masked_fill(parser, args);
+  if (name == "memory.view") return memory_view(parser, args);
   for (std::string_view plain : {"const", "tuple", "shape", "str", "dtype", "prim_value"}) {
     if (name == plain) return literal(parser, name, args);
   }

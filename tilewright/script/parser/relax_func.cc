@@ -93,7 +93,8 @@ void RelaxParser::parse_decorators(const ast::Stmt* function, bool is_nested) {
       is_private = parser_.to_flag(arg->value, arg->place, "private");
     if (const Arg* arg = args.keyword("pure"))
       state_.is_pure = parser_.to_flag(arg->value, arg->place, "pure");
-    args.keyword("check_well_formed");
+    if (const Arg* arg = args.keyword("check_well_formed"))
+      state_.check_well_formed = parser_.to_flag(arg->value, arg->place, "check_well_formed");
     args.done();
   }
   if (!is_private) state_.attrs.set("global_symbol", string_imm(std::string(function->name)));

@@ -3,6 +3,7 @@
 #include "tilewright/relax/infer.h"
 #include "tilewright/relax/op.h"
 #include "tilewright/script/parser/relax_state.h"
+#include "tilewright/script/parser/tir_functions.h"
 
 namespace tilewright::script {
 namespace {
@@ -66,6 +67,10 @@ ObjectRef attribute(Parser& parser, const Arg& arg, const ir::OptionInfo& option
   if (option.type == "float" && arg.value.get<Value::PyInt>())
     return parser.to_object(static_cast<double>(*arg.value.get<Value::PyInt>()), arg.place);
   if (const auto* scalar = arg.value.node<relax::PrimValueNode>()) return scalar->value;
+  if (arg.value.get<LambdaValue>()) {
+    auto [vars, indices] = apply_lambda(parser, arg, {}, option.name);
+    return tir::IndexMapNode::make(std::move(vars), std::move(indices));
+  }
   return parser.to_object(arg.value, arg.place);
 }
 

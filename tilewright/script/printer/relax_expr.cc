@@ -40,7 +40,12 @@ void GraphPrinter::expr(const Expr& expr) {
   } else if (const auto* node = expr.as<DataTypeValueNode>()) {
     w_.out += fmt::format("{}dtype({})", w_.relax_prefix(), quoted(node->value.str()));
   } else if (const auto* node = expr.as<ExternFuncNode>()) {
-    w_.out += fmt::format("{}ExternFunc({})", w_.relax_prefix(), quoted(node->global_symbol));
+    w_.out += fmt::format("{}ExternFunc({}", w_.relax_prefix(), quoted(node->global_symbol));
+    if (node->type) {
+      w_.out += ", ";
+      w_.type(node->type);
+    }
+    w_.out += ')';
   } else if (const auto* node = expr.as<OpNode>()) {
     w_.out += w_.relax_prefix() + (node->name.starts_with("relax.") ? node->name.substr(6) : node->name);
   } else if (is<PrimExprNode>(expr)) {
@@ -94,7 +99,7 @@ void GraphPrinter::call(const CallNode* call) {
     if (!special_call(call, name)) operator_call(call, name);
     return;
   }
-  if (const auto* external = call->op.as<ExternFuncNode>()) {
+  if (const auto* external = call->op.as<ExternFuncNode>(); external && !external->type) {
     w_.out += fmt::format("{}call_packed({}", w_.relax_prefix(), quoted(external->global_symbol));
     if (!call->args.empty()) w_.out += ", ";
     exprs(call->args);
@@ -140,8 +145,8 @@ bool GraphPrinter::special_call(const CallNode* call, std::string_view name) {
       call_tir(call, name);
     return true;
   }
-  if (name == "call_pure_packed" && !call->args.empty()) {
-    w_.out += w_.relax_prefix() + "call_pure_packed(";
+  if ((name == "call_pure_packed" || name == "call_inplace_packed") && !call->args.empty()) {
+    w_.out += w_.relax_prefix() + std::string(name) + "(";
     callee(call->args[0]);
     if (call->args.size() > 1) w_.out += ", ";
     exprs(call->args, 1);
