@@ -130,6 +130,20 @@ def test_a_registered_function_may_have_a_name_and_a_type():
     assert_structural_equal(parse(typed.script()), typed)
 
 
+SWAPPED = lambda i, j: (j, i)  # noqa: E731 - as programs for TVM name layouts
+
+
+def test_a_layout_is_a_lambda_of_the_text_or_of_python():
+    @R.function
+    def main(x: R.Tensor((2, 3), "float32")):
+        y = R.layout_transform(x, index_map=SWAPPED)
+        z = R.layout_transform(y, index_map=lambda i, j: (i // 2, j, i % 2), pad_value=1.0)
+        return z
+
+    assert [int(extent) for extent in main.ret_type.shape.values] == [2, 2, 2]
+    assert_structural_equal(parse(main.script()), main)
+
+
 def test_types_of_values_are_values_of_the_script():
     @R.function
     def main(x: R.Tensor(("n",), "float32")):

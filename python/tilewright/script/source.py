@@ -9,6 +9,7 @@ from .. import _core
 from .._guard import guard
 from ..errors import UserError
 from ..ir.module import IRModule, unwrapped, wrapped
+from ..tir._index_map import index_map
 
 
 def parse(

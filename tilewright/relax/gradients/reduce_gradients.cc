@@ -104,7 +104,8 @@ void of_cumprod(Backward& b) {
   Shape rows = lines, matrix = lines;
   rows.insert(rows.end() - 1, extent_imm(1));
   matrix.push_back(lines.back());
-  const Value diagonal = apply("eye", {{PrimValueNode::make(lines.back())}}, {{"dtype", attr(DataType::bool_())}});
+  const Value diagonal =
+      apply("eye", {{PrimValueNode::make(lines.back())}}, {{"dtype", attr(DataType::bool_())}});
   const Value others = select(diagonal, b.number(1), broadcast_to(reshape(as_lines(b.x(0)), rows), matrix));
   AttrMap products = attrs;
   products.set("axis", attr(last + 1));
