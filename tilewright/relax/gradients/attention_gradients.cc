@@ -33,7 +33,7 @@ class Attention {
 
  private:
   static Value product(const Value& a, const Value& b) { return apply("matmul", {a, b}); }
-  // [batch, length, heads, size] and [batch, heads, length, size], to and fro
+  // [batch, length, heads, size] and [batch, heads, length, size], and back
   static Value by_head(const Value& x) { return permute(x, {0, 2, 1, 3}); }
   static Value flipped(const Value& x) { return permute(x, {0, 1, 3, 2}); }
 
