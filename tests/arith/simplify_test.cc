@@ -27,6 +27,13 @@ TEST_F(Simplify, LikeTermsAreCollected) {
   EXPECT_EQ(simple(imm(7) - i), "7 - i");
 }
 
+TEST_F(Simplify, ATermTwiceIsItsProductByTwo) {
+  EXPECT_EQ(simple(i + i), "i * 2");
+  EXPECT_EQ(simple(i + j + i), "i * 2 + j");
+  EXPECT_EQ(simple(n * m + n * m), "n * m * 2");
+  EXPECT_EQ(simple((i + j) * 2), "(i + j) * 2");
+}
+
 TEST_F(Simplify, LargeStridesComeFirst) { EXPECT_EQ(simple(j + i * 4 + k * 128), "k * 128 + i * 4 + j"); }
 
 TEST_F(Simplify, SplitsOfAFusedLoopAreJoined) {

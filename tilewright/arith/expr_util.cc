@@ -96,7 +96,7 @@ int64_t cost(const PrimExpr& expr) {
     switch (node->kind) {
       case Kind::kVar:
       case Kind::kIntImm: continue;
-      case Kind::kMul: total += 2; break;
+      case Kind::kMul: total += is<IntImmNode>(PrimExpr(node).as<BinaryOpNode>()->b) ? 1 : 2; break;
       case Kind::kDiv:
       case Kind::kMod:
       case Kind::kFloorDiv:

@@ -10,7 +10,8 @@ using namespace tir;
 /// True only if both are the same tree with the same variables; false also when the trees are too large to
 /// tell.
 bool same_expr(const PrimExpr& a, const PrimExpr& b);
-/// How much there is to compute: one for each operation, more for divisions; saturates for large trees.
+/// How much there is to compute: one for each operation, more for divisions and products of variables;
+/// saturates for large trees.
 int64_t cost(const PrimExpr& expr);
 /// Whether `holds(node)` for some node of `expr`; parts below a node for which it holds are not looked at.
 bool any_node(const PrimExpr& expr, const std::function<bool(const Object*)>& holds);

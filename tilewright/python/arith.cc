@@ -58,6 +58,34 @@ nb::tuple detect_iter_map(const std::vector<PrimExpr>& indices, const Ranges& ra
   return nb::make_tuple(found, map.reason);
 }
 
+nb::tuple parts_of(const arith::IterSum& sum);
+
+// (var or None, first value of var, the sum or None, extent)
+nb::tuple parts_of(const arith::IterMark& mark) {
+  const nb::object fused = mark.var ? nb::object(nb::none()) : parts_of(mark.fused);
+  return nb::make_tuple(nb::cast(mark.var), nb::cast(mark.min), fused, nb::cast(mark.extent));
+}
+
+// ([(mark, lower_factor, extent, scale, as expression)], base, as expression)
+nb::tuple parts_of(const arith::IterSum& sum) {
+  nb::list args;
+  for (const arith::IterSplit& split : sum.args)
+    args.append(nb::make_tuple(parts_of(*split.source), nb::cast(split.lower_factor), nb::cast(split.extent),
+                               nb::cast(split.scale), nb::cast(arith::to_expr(split))));
+  return nb::make_tuple(args, nb::cast(sum.base), nb::cast(arith::to_expr(sum)));
+}
+
+// (the parts of each index, "") or ([], the reason why there are none)
+nb::tuple iter_map_parts(const std::vector<PrimExpr>& indices, const Ranges& ranges,
+                         const PrimExpr& predicate, const std::string& level, Analyzer& analyzer) {
+  const arith::IterMap map = arith::detect_iter_map(indices, ranges, predicate, level_of(level), analyzer);
+  nb::list found;
+  if (map) {
+    for (const arith::IterSum& sum : map.indices) found.append(parts_of(sum));
+  }
+  return nb::make_tuple(found, map.reason);
+}
+
 nb::list inverse(const std::vector<PrimExpr>& indices, const Ranges& ranges,
                  const std::vector<PrimExpr>& outputs, Analyzer& analyzer) {
   const arith::IterMap map =
@@ -120,6 +148,7 @@ void bind_arith(nb::module_& m) {
              return nb::make_tuple(nb::cast(set->min), nb::cast(set->max));
            });
   m.def("detect_iter_map", &detect_iter_map);
+  m.def("iter_map_parts", &iter_map_parts);
   m.def("normalize_iter_map", &arith::normalize);
   m.def("inverse_affine_iter_map", &inverse);
   m.def("subspace_divide", &subspace_divide);

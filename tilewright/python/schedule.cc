@@ -74,6 +74,28 @@ schedule::NodeId block_of(const Schedule& self, nb::handle block) {
   return looking.state()[*found.as<BlockRef>()];
 }
 
+// A loop (For) or Block of the program and what is around it, innermost first.
+nb::list ways_out(const Schedule& self, nb::handle value) {
+  const auto stmt = nb::isinstance<ir::ObjectRef>(value) ? nb::cast<ir::ObjectRef>(value) : ir::ObjectRef();
+  const auto* loop = stmt.as<tir::ForNode>();
+  const ir::Object* key = loop ? static_cast<const ir::Object*>(loop->loop_var.get()) : stmt.get();
+  const schedule::State& state = self.state();
+  nb::list found;
+  for (const schedule::State::Func& func : state.funcs()) {
+    const schedule::NodeId* known = key ? func.index.find(key) : nullptr;
+    for (schedule::NodeId id = known ? *known : schedule::kNoNode; id != schedule::kNoNode;
+         id = state.node(id).parent) {
+      const schedule::TreeNode& node = state.node(id);
+      found.append(node.is_loop() ? nb::cast(tir::For(node.loop())) : nb::cast(tir::Block(node.block())));
+    }
+  }
+  if (nb::len(found) == 0)
+    throw UserError("get_sref: this Python {} is no loop or block of the program as it is now",
+                    Py_TYPE(value.ptr())->tp_name)
+        .help("give a handle, or a For or Block found in sch.mod");
+  return found;
+}
+
 nb::list dependences(const Schedule& self, nb::handle scope) {
   nb::list found;
   for (const schedule::Dependence& each : schedule::dependences_of(self.state(), block_of(self, scope)))
@@ -154,7 +176,8 @@ void bind_schedule(nb::module_& m) {
       .def("module", &Schedule::module)
       .def("run", &run)
       .def("trace", [](const Schedule& self) { return self.trace(); })
-      .def("get", &get, nb::arg("handle").none());
+      .def("get", &get, nb::arg("handle").none())
+      .def("ways_out", &ways_out, nb::arg("stmt").none());
   m.def("primitive_table", &primitive_table);
   m.def("register_tensor_intrin",
         [](const std::string& name, const tir::PrimFunc& desc, const tir::PrimFunc& impl, bool may_override) {

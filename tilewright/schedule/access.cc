@@ -1,5 +1,8 @@
 #include "tilewright/schedule/access.h"
 
+#include <algorithm>
+#include <unordered_set>
+
 #include "tilewright/analysis/regions.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/schedule/loops.h"
@@ -107,13 +110,36 @@ arith::IntervalRegion relaxed(const State& state, const Access& access, NodeId o
 
 namespace {
 
-// Blocks of the scope of `id` on one side of it for which `matches` holds.
+// How many loops and blocks are put in order one by one; for more the tree is walked.
+constexpr size_t kFew = 16;
+
+std::vector<NodeId> in_program_order(const State& state, std::vector<NodeId> ids) {
+  std::sort(ids.begin(), ids.end(), [&](NodeId a, NodeId b) { return is_before(state, a, b); });
+  return ids;
+}
+
+// The blocks of `scope` that use a buffer of `regions`.
+std::vector<NodeId> users_in_scope(const State& state, NodeId scope,
+                                   const std::vector<BufferRegion>& regions) {
+  std::vector<NodeId> found;
+  for (const BufferRegion& region : regions) {
+    for (NodeId user : state.users_of(region->buffer, scope)) {
+      const bool is_here = !state.node(user).is_loop() && state.scope_of(user) == scope;
+      if (is_here && std::find(found.begin(), found.end(), user) == found.end()) found.push_back(user);
+    }
+    if (found.size() > kFew) return state.child_blocks(scope);
+  }
+  return in_program_order(state, std::move(found));
+}
+
+// Blocks of the scope of `id` on one side of it that use one of `regions` and for which `matches` holds.
 template <class Matches>
-std::vector<NodeId> neighbours(const State& state, NodeId id, bool before, Matches&& matches) {
+std::vector<NodeId> neighbours(const State& state, NodeId id, bool before,
+                               const std::vector<BufferRegion>& regions, Matches&& matches) {
   std::vector<NodeId> found;
   const NodeId scope = state.scope_of(id);
   if (scope == kNoNode) return found;
-  for (NodeId other : state.child_blocks(scope)) {
+  for (NodeId other : users_in_scope(state, scope, regions)) {
     if (other == id || !matches(state.node(other).block())) continue;
     if (before ? is_before(state, other, id) : is_before(state, id, other)) found.push_back(other);
   }
@@ -124,7 +150,7 @@ std::vector<NodeId> neighbours(const State& state, NodeId id, bool before, Match
 
 std::vector<NodeId> producers_of(const State& state, NodeId id) {
   const BlockNode* block = state.node(id).block();
-  return neighbours(state, id, true, [&](const BlockNode* other) {
+  return neighbours(state, id, true, block->reads, [&](const BlockNode* other) {
     for (const BufferRegion& read : block->reads) {
       if (touches(other->writes, read->buffer)) return true;
     }
@@ -134,12 +160,40 @@ std::vector<NodeId> producers_of(const State& state, NodeId id) {
 
 std::vector<NodeId> consumers_of(const State& state, NodeId id) {
   const BlockNode* block = state.node(id).block();
-  return neighbours(state, id, false, [&](const BlockNode* other) {
+  return neighbours(state, id, false, block->writes, [&](const BlockNode* other) {
     for (const BufferRegion& write : block->writes) {
       if (touches(other->reads, write->buffer)) return true;
     }
     return false;
   });
+}
+
+std::vector<NodeId> with_ways_to(const State& state, NodeId around, std::span<const NodeId> ids) {
+  std::unordered_set<NodeId> marked;
+  std::unordered_map<NodeId, std::vector<NodeId>> children;  // those that are marked
+  for (NodeId id : ids) {
+    if (!state.is_inside(id, around)) continue;
+    for (; id != around && marked.insert(id).second; id = state.node(id).parent)
+      children[state.node(id).parent].push_back(id);
+  }
+  std::vector<NodeId> found;
+  const auto collect = [&](auto& self, NodeId id) -> void {
+    const auto below = children.find(id);
+    if (below == children.end()) return;
+    std::vector<NodeId> next = std::move(below->second);
+    if (next.size() > kFew) {
+      next = state.node(id).children;
+      std::erase_if(next, [&](NodeId child) { return !marked.contains(child); });
+    } else {
+      next = in_program_order(state, std::move(next));
+    }
+    for (NodeId child : next) {
+      found.push_back(child);
+      self(self, child);
+    }
+  };
+  collect(collect, around);
+  return found;
 }
 
 std::vector<NodeId> blocks_beside(const State& state, NodeId scope, NodeId id) {
@@ -154,19 +208,44 @@ std::vector<NodeId> blocks_beside(const State& state, NodeId scope, NodeId id) {
   return found;
 }
 
-std::vector<NodeId> writers_of(const State& state, NodeId scope, const Buffer& buffer, NodeId id) {
+namespace {
+
+// Whether `block` is among blocks_beside(scope, id).
+bool is_beside(const State& state, NodeId block, NodeId scope, NodeId id) {
+  if (block != id && state.is_inside(id, block)) return false;
+  NodeId around = state.scope_of(block);
+  while (around != scope && around != kNoNode && around != id && state.is_inside(id, around))
+    around = state.scope_of(around);
+  return around == scope;
+}
+
+}  // namespace
+
+std::vector<NodeId> users_beside(const State& state, NodeId scope, const Buffer& buffer, NodeId id) {
+  const std::span<const NodeId> users = state.users_of(buffer, scope);
   std::vector<NodeId> found;
-  for (NodeId block : blocks_beside(state, scope, id)) {
-    if (touches(state.node(block).block()->writes, buffer)) found.push_back(block);
+  if (users.size() > kFew || state.node(scope).is_loop()) {
+    found = blocks_beside(state, scope, id);
+    std::erase_if(found, [&](NodeId block) { return !has_access(state, block, buffer); });
+    return found;
   }
+  for (NodeId user : users) {
+    if (!state.node(user).is_loop() && user != scope && is_beside(state, user, scope, id) &&
+        has_access(state, user, buffer))
+      found.push_back(user);
+  }
+  return in_program_order(state, std::move(found));
+}
+
+std::vector<NodeId> writers_of(const State& state, NodeId scope, const Buffer& buffer, NodeId id) {
+  std::vector<NodeId> found = users_beside(state, scope, buffer, id);
+  std::erase_if(found, [&](NodeId block) { return !touches(state.node(block).block()->writes, buffer); });
   return found;
 }
 
 std::vector<NodeId> readers_of(const State& state, NodeId scope, const Buffer& buffer, NodeId id) {
-  std::vector<NodeId> found;
-  for (NodeId block : blocks_beside(state, scope, id)) {
-    if (touches(state.node(block).block()->reads, buffer)) found.push_back(block);
-  }
+  std::vector<NodeId> found = users_beside(state, scope, buffer, id);
+  std::erase_if(found, [&](NodeId block) { return !touches(state.node(block).block()->reads, buffer); });
   return found;
 }
 

@@ -45,9 +45,14 @@ arith::IntervalRegion relaxed_unguarded(const State& state, const Access& access
 /// come after.
 std::vector<NodeId> producers_of(const State& state, NodeId block);
 std::vector<NodeId> consumers_of(const State& state, NodeId block);
+/// Those loops and blocks of `ids` that are inside of `around`, and what is between, in program order: each
+/// before what is inside of it.
+std::vector<NodeId> with_ways_to(const State& state, NodeId around, std::span<const NodeId> ids);
 /// All blocks inside of `scope` in program order; those that hold `id` are opened, so that `id` and all
 /// beside it is met.
 std::vector<NodeId> blocks_beside(const State& state, NodeId scope, NodeId id);
+/// Those of them that may access `buffer` (has_access).
+std::vector<NodeId> users_beside(const State& state, NodeId scope, const Buffer& buffer, NodeId id = kNoNode);
 /// Those of them that write / read `buffer`.
 std::vector<NodeId> writers_of(const State& state, NodeId scope, const Buffer& buffer, NodeId id = kNoNode);
 std::vector<NodeId> readers_of(const State& state, NodeId scope, const Buffer& buffer, NodeId id = kNoNode);

@@ -5,6 +5,7 @@
 #include "tilewright/analysis/regions.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
+#include "tilewright/schedule/loops.h"
 #include "tilewright/schedule/report.h"
 #include "tilewright/support/near.h"
 #include "tilewright/tir/builder.h"
@@ -183,7 +184,23 @@ void replace_allocated_buffer(State& state, const WrittenBuffer& target, const B
   const NodeId owner = target.owner == kNoNode ? target.root : target.owner;
   BufferReplacer replacer(state, owner, target.buffer, changed, indices);
   const BlockRealizeNode* realize = state.node(owner).realize();
-  const Stmt body = replacer.run(realize->block->body);
+  const std::span<const NodeId> users = state.users_of(target.buffer, owner);
+  Stmt body = realize->block->body;
+  // most of what is beside has nothing to do with the buffer
+  const bool is_known =
+      state.regions_are_complete && std::find(users.begin(), users.end(), owner) == users.end();
+  if (is_known) {
+    std::vector<NodeId> places;
+    for (NodeId user : users) {
+      const NodeId place = state.is_inside(user, owner) ? child_towards(state, owner, user) : kNoNode;
+      if (place != kNoNode && std::find(places.begin(), places.end(), place) == places.end())
+        places.push_back(place);
+    }
+    for (NodeId place : places)
+      body = replace_scope_stmt(body, state.node(place).stmt, replacer.run(state.node(place).stmt));
+  } else {
+    body = replacer.run(body);
+  }
   const Block block = with(realize->block, [&](BlockNode& n) {
     n.body = body;
     std::replace(n.alloc_buffers.begin(), n.alloc_buffers.end(), target.buffer, changed);

@@ -261,8 +261,7 @@ Privacy privacy_of(const State& state, const Buffer& buffer, NodeId loop, std::o
   const NodeId owner = allocation_of(state, buffer, loop);
   if (owner == kNoNode) return Privacy::kShared;
   found->reset();
-  for (NodeId block : blocks_beside(state, owner, loop)) {
-    if (!has_access(state, block, buffer)) continue;
+  for (NodeId block : users_beside(state, owner, buffer, loop)) {
     for (const Access& access : accesses_of(state, block)) {
       if (!may_alias(access.buffer, buffer)) continue;
       if (!state.is_inside(access.block, loop)) return Privacy::kShared;

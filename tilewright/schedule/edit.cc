@@ -1,5 +1,7 @@
 #include "tilewright/schedule/edit.h"
 
+#include <algorithm>
+
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::schedule {
@@ -10,14 +12,17 @@ void Edit::replace_block(NodeId id, BlockRealize by) {
   replace(id, by);
 }
 
-bool Edit::has_change(NodeId id) const {
-  for (const auto& [changed, by] : changes_) {
-    if (state_.is_inside(changed, id)) return true;
-  }
-  for (const auto& [changed, by] : edits_) {
-    if (state_.is_inside(changed, id)) return true;
-  }
-  return false;
+// The children of `id` in which something changes.
+std::vector<NodeId> Edit::changed_children(NodeId id) const {
+  std::vector<NodeId> found;
+  const auto meet = [&](NodeId changed) {
+    while (changed != kNoNode && state_.node(changed).parent != id) changed = state_.node(changed).parent;
+    if (changed != kNoNode && std::find(found.begin(), found.end(), changed) == found.end())
+      found.push_back(changed);
+  };
+  for (const auto& [changed, by] : changes_) meet(changed);
+  for (const auto& [changed, by] : edits_) meet(changed);
+  return found;
 }
 
 Stmt Edit::build(NodeId root) {
@@ -25,8 +30,8 @@ Stmt Edit::build(NodeId root) {
   if (known != changes_.end()) return known->second;
   const TreeNode& node = state_.node(root);
   Stmt body = node.is_loop() ? node.loop()->body : node.block()->body;
-  for (NodeId child : node.children) {
-    if (has_change(child)) body = replace_scope_stmt(body, state_.node(child).stmt, build(child));
+  for (NodeId child : changed_children(root)) {
+    body = replace_scope_stmt(body, state_.node(child).stmt, build(child));
     if (!body && node.is_loop()) return nullptr;
     if (!body) body = seq({});
   }

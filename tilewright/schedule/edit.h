@@ -28,7 +28,7 @@ class Edit {
   void commit(State& state, NodeId root);
 
  private:
-  bool has_change(NodeId id) const;
+  std::vector<NodeId> changed_children(NodeId id) const;
   const State& state_;
   std::unordered_map<NodeId, Stmt> changes_;
   std::unordered_map<NodeId, std::vector<std::function<void(BlockNode&)>>> edits_;

@@ -69,28 +69,33 @@ bool takes_whole(const TreeNode& node, const Buffer& buffer) {
   return found;
 }
 
-}  // namespace
-
-void require_element_access(const State& state, NodeId owner, const Buffer& buffer) {
-  const TreeNode& node = state.node(owner);
+// The same of one loop or block, what is inside of it apart.
+void require_element_access_at(const State& state, NodeId id, const Buffer& buffer) {
+  const TreeNode& node = state.node(id);
   if (const ForNode* loop = node.loop()) {
     if (loads_from(loop->min, buffer) || loads_from(loop->extent, buffer))
-      throw refuse(state, owner, "the bounds of loop {} read {}", node.name, buffer->name);
+      throw refuse(state, id, "the bounds of loop {} read {}", node.name, buffer->name);
   }
   if (node.takes_addresses && takes_whole(node, buffer)) {
-    const NodeId block = node.is_loop() ? state.scope_of(owner) : owner;
+    const NodeId block = node.is_loop() ? state.scope_of(id) : id;
     throw refuse(state, block, "block {} uses {} through a view or its address", state.node(block).name,
                  buffer->name);
   }
-  for (NodeId child : node.children) {
-    if (const BlockRealizeNode* realize = state.node(child).realize()) {
+}
+
+}  // namespace
+
+void require_element_access(const State& state, NodeId owner, const Buffer& buffer) {
+  require_element_access_at(state, owner, buffer);
+  for (NodeId id : with_ways_to(state, owner, state.users_of(buffer, owner))) {
+    if (const BlockRealizeNode* realize = state.node(id).realize()) {
       bool is_read = loads_from(realize->predicate, buffer);
       for (const PrimExpr& value : realize->iter_values) is_read |= loads_from(value, buffer);
       if (is_read)
-        throw refuse(state, child, "the axes or the condition of block {} read {}", state.node(child).name,
+        throw refuse(state, id, "the axes or the condition of block {} read {}", state.node(id).name,
                      buffer->name);
     }
-    require_element_access(state, child, buffer);
+    require_element_access_at(state, id, buffer);
   }
 }
 
@@ -194,8 +199,8 @@ void require_order_free(const State& state, NodeId block, NodeId producer, const
     }
   }
   for (const BufferRegion& write : state.node(block).block()->writes) {
-    for (NodeId other : state.child_blocks(scope)) {
-      if (other == block || !has_access(state, other, write->buffer)) continue;
+    for (NodeId other : users_beside(state, scope, write->buffer)) {
+      if (other == block) continue;
       if (in_order(block, other) || in_order(other, producer)) continue;
       for (const Access& access : accesses_of(state, other)) {
         if (!may_alias(access.buffer, write->buffer)) continue;

@@ -34,16 +34,20 @@ bool writes_one_of(const State& state, NodeId id, const std::vector<Buffer>& buf
 }  // namespace
 
 void require_still_independent(const State& state, NodeId scope, const std::vector<Buffer>& buffers) {
-  for (NodeId id : state.node(scope).children) {
-    if (runs_at_once(state.node(id)) && writes_one_of(state, id, buffers)) {
-      if (const auto conflict = parallel_conflict(state, id)) {
-        UserError error = refuse(state, id, "the iterations of loop {} could not run at once any more: {}",
-                                 state.node(id).name, conflict->str(state));
-        conflict->explain(error);
-        throw error;
-      }
+  std::vector<NodeId> users;
+  for (const Buffer& buffer : buffers) {
+    for (NodeId user : state.users_of(buffer, scope)) {
+      if (std::find(users.begin(), users.end(), user) == users.end()) users.push_back(user);
     }
-    require_still_independent(state, id, buffers);
+  }
+  for (NodeId id : with_ways_to(state, scope, users)) {
+    if (!runs_at_once(state.node(id)) || !writes_one_of(state, id, buffers)) continue;
+    if (const auto conflict = parallel_conflict(state, id)) {
+      UserError error = refuse(state, id, "the iterations of loop {} could not run at once any more: {}",
+                               state.node(id).name, conflict->str(state));
+      conflict->explain(error);
+      throw error;
+    }
   }
 }
 

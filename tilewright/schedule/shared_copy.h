@@ -64,6 +64,12 @@ class SharedMap {
     return known == part->end() ? nullptr : &known->second;
   }
   void set(Key key, T value) { size_ += parts_[part_of(key)].edit().insert_or_assign(key, value).second; }
+  /// The value of `key`, a new one if it had none.
+  T& edit(Key key) {
+    const auto [known, is_new] = parts_[part_of(key)].edit().try_emplace(key);
+    size_ += is_new;
+    return known->second;
+  }
   void erase(Key key) {
     if (find(key)) size_ -= parts_[part_of(key)].edit().erase(key);
   }

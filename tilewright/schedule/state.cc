@@ -1,5 +1,6 @@
 #include "tilewright/schedule/state.h"
 
+#include <algorithm>
 #include <functional>
 
 #include "tilewright/ir/rewrite.h"
@@ -90,21 +91,55 @@ Stmt with_scope_body(const Stmt& stmt, Stmt body) {
   });
 }
 
-// Whether a loop or block makes a view or uses a pointer outside of the loops and blocks in it.
-bool takes_addresses(const Stmt& stmt) {
-  bool found = false;
-  const auto look = [&](const Stmt& part) {
-    walk(
-        part, [&](const ForNode*) { return false; }, [&](const BlockRealizeNode*) { return false; },
-        [&](const DeclBufferNode*) { found = true; },
-        [&](const VarNode* var) { found |= var->dtype.is_handle(); });
-  };
-  look(body_of(stmt));
-  if (const auto* realize = stmt.as<BlockRealizeNode>()) {
-    look(realize->block->init);
-    found |= !realize->block->match_buffers.empty();
+// What a loop or block does with memory outside of the loops and blocks in it.
+struct Uses {
+  bool takes_addresses = false;  // makes views or passes pointers on
+  std::vector<const VarNode*> pointers;
+
+  void add(const VarNode* pointer) {
+    if (std::find(pointers.begin(), pointers.end(), pointer) == pointers.end()) pointers.push_back(pointer);
   }
-  return found;
+  void look(const ObjectRef& part) {
+    if (!part || is<VarNode>(part) || is<IntImmNode>(part)) return;
+    walk(
+        part, [](const ForNode*) { return false; }, [](const BlockRealizeNode*) { return false; },
+        [&](const DeclBufferNode* view) { takes_addresses = true, add(view->buffer->data.get()); },
+        [&](const BufferLoadNode* load) { add(load->buffer->data.get()); },
+        [&](const BufferStoreNode* store) { add(store->buffer->data.get()); },
+        [&](const VarNode* var) {
+          if (!var->dtype.is_handle()) return;
+          takes_addresses = true, add(var);
+        });
+  }
+};
+
+Uses uses_of(const Stmt& stmt) {
+  Uses uses;
+  uses.look(body_of(stmt));
+  if (const auto* loop = stmt.as<ForNode>()) {
+    uses.look(loop->min), uses.look(loop->extent);
+    return uses;
+  }
+  const auto* realize = stmt.as<BlockRealizeNode>();
+  uses.look(realize->block->init), uses.look(realize->predicate);
+  for (const PrimExpr& value : realize->iter_values) uses.look(value);
+  for (const auto* regions : {&realize->block->reads, &realize->block->writes}) {
+    for (const BufferRegion& region : *regions) uses.add(region->buffer->data.get());
+  }
+  for (const MatchBufferRegion& match : realize->block->match_buffers) {
+    uses.takes_addresses = true;
+    uses.add(match->source->buffer->data.get());
+  }
+  return uses;
+}
+
+bool is_loop_or_block(const Stmt& stmt) { return is<ForNode>(stmt) || is<BlockRealizeNode>(stmt); }
+
+// Whether statements outside of its loops and blocks may use memory.
+bool has_bare_code(const Stmt& stmt) {
+  const auto* list = stmt.as<SeqStmtNode>();
+  if (!list) return stmt && !is_loop_or_block(stmt);
+  return !std::all_of(list->seq.begin(), list->seq.end(), is_loop_or_block);
 }
 
 // Gives every loop and block its own node, so that each can be told from the others: a program may share
@@ -139,7 +174,7 @@ PrimFunc with_unique_scopes(const PrimFunc& func) {
 
 State::State(IRModule module, uint64_t seed) : base_(std::move(module)), random_(seed) {
   for (size_t n = 0; n < base_->functions.size(); ++n) {
-    Func entry{base_->global_vars[n], ref_as<PrimFuncNode>(base_->functions[n]), kNoNode, {}};
+    Func entry{base_->global_vars[n], ref_as<PrimFuncNode>(base_->functions[n]), kNoNode, {}, {}};
     if (entry.func) entry.func = with_unique_scopes(entry.func);
     funcs_.push_back(std::move(entry));
     Func& func = funcs_.back();
@@ -164,9 +199,35 @@ IRModule State::module() const {
 
 NodeId State::add_node(int32_t func, NodeId parent, const Stmt& stmt) {
   const auto id = static_cast<NodeId>(nodes_.size());
-  nodes_.push_back({stmt, parent, {}, func, -1, name_of(stmt), takes_addresses(stmt)});
+  nodes_.push_back({stmt, parent, {}, func, -1, name_of(stmt), false, {}, false});
   index_of(func).set(key_of(stmt), id);
+  note_uses(id);
   return id;
+}
+
+// Brings in step with its statement what a loop or block is known to use.
+void State::note_uses(NodeId id) {
+  const Stmt stmt = node(id).stmt;
+  Uses uses = stmt ? uses_of(stmt) : Uses();
+  if (uses.pointers != node(id).pointers) {
+    auto& users = funcs_[static_cast<size_t>(node(id).func)].users;
+    for (const VarNode* gone : node(id).pointers) {
+      std::vector<NodeId>& of = users.edit(gone);
+      std::erase(of, id);
+      if (of.empty()) users.erase(gone);
+    }
+    for (const VarNode* pointer : uses.pointers) users.edit(pointer).push_back(id);
+    edit_node(id).pointers = std::move(uses.pointers);
+  }
+  const bool has_bare = stmt && has_bare_code(body_of(stmt));
+  if (uses.takes_addresses == node(id).takes_addresses && has_bare == node(id).has_bare_code) return;
+  edit_node(id).takes_addresses = uses.takes_addresses;
+  edit_node(id).has_bare_code = has_bare;
+}
+
+std::span<const NodeId> State::users_of(const Buffer& buffer, NodeId near) const {
+  const std::vector<NodeId>* users = func_of(near).users.find(buffer->data.get());
+  return users ? std::span<const NodeId>(*users) : std::span<const NodeId>();
 }
 
 void State::index_stmt(const Stmt& stmt, NodeId parent, int32_t func, std::vector<NodeId>* found) {
@@ -237,18 +298,31 @@ struct State::Reindex {
   bool is_reached(NodeId id) const {
     return static_cast<size_t>(id) < reached.size() && reached[static_cast<size_t>(id)];
   }
+  /// Where `inner` has its old number, if it stands among `former` in their order: `at` goes on from there.
+  static NodeId next_known(const State& state, const Stmt& inner, const std::vector<NodeId>& former,
+                           size_t* at) {
+    for (size_t n = *at; n < std::min(*at + 2, former.size()); ++n) {
+      if (state.node(former[n]).stmt == inner) return *at = n + 1, former[n];
+    }
+    return kNoNode;
+  }
   void reach(NodeId id) {
     if (static_cast<size_t>(id) >= reached.size()) reached.resize(static_cast<size_t>(id) + 1);
     reached[static_cast<size_t>(id)] = true;
   }
 };
 
-void State::reindex(Reindex& work, const Stmt& stmt, NodeId parent, std::vector<NodeId>* found) {
+void State::reindex(Reindex& work, const Stmt& stmt, NodeId parent, const std::vector<NodeId>& former,
+                    std::vector<NodeId>* found) {
+  size_t at = 0;
   for_each_scope_stmt(stmt, [&](const Stmt& inner) {
     auto& index = index_of(work.func);
     const auto* realize = inner.as<BlockRealizeNode>();
-    const NodeId* known = index.find(key_of(inner));
-    NodeId id = known ? *known : kNoNode;
+    NodeId id = Reindex::next_known(*this, inner, former, &at);
+    if (id == kNoNode) {
+      const NodeId* known = index.find(key_of(inner));
+      id = known ? *known : kNoNode;
+    }
     if (realize && id == kNoNode) {
       auto it = work.forwarded.find(realize->block.get());
       if (it != work.forwarded.end()) id = it->second;
@@ -257,7 +331,7 @@ void State::reindex(Reindex& work, const Stmt& stmt, NodeId parent, std::vector<
       id = add_node(work.func, parent, inner);
       work.reach(id);
       std::vector<NodeId> children;
-      reindex(work, body_of(inner), id, &children);
+      reindex(work, body_of(inner), id, {}, &children);
       edit_node(id).children = std::move(children);
       found->push_back(id);
       return;
@@ -267,17 +341,19 @@ void State::reindex(Reindex& work, const Stmt& stmt, NodeId parent, std::vector<
     found->push_back(id);
     if (node(id).stmt == inner && node(id).parent == parent) return;
     TreeNode& self = edit_node(id);
-    const bool same_inside = realize ? self.block() == realize->block.get() : self.stmt == inner;
-    if (!same_inside) index.erase(key_of(self.stmt));
+    const bool same_key = key_of(self.stmt) == key_of(inner),
+               same_body = body_of(self.stmt) == body_of(inner);
+    if (!same_key) index.erase(key_of(self.stmt));
+    if (!same_key) index.set(key_of(inner), id);
+    const bool same_stmt = self.stmt == inner;
     self.stmt = inner;
     self.parent = parent;
     self.name = name_of(inner);
-    if (!same_inside) self.takes_addresses = takes_addresses(inner);
-    if (same_inside) return;
-    index.set(key_of(inner), id);
-    work.former_children.push_back(std::move(self.children));
+    if (!same_stmt) note_uses(id);
+    if (same_body) return;
     std::vector<NodeId> children;
-    reindex(work, body_of(inner), id, &children);
+    work.former_children.push_back(std::exchange(edit_node(id).children, {}));
+    reindex(work, body_of(inner), id, std::vector<NodeId>(work.former_children.back()), &children);
     edit_node(id).children = std::move(children);
   });
 }
@@ -289,6 +365,7 @@ void State::remove(Reindex& work, NodeId id) {
   const NodeId* known = index.find(key_of(gone.stmt));
   if (known && *known == id) index.erase(key_of(gone.stmt));
   gone.stmt = nullptr;
+  note_uses(id);
   gone.removed_by = step_;
   gone.parent = kNoNode;
   for (NodeId child : std::exchange(gone.children, {})) remove(work, child);
@@ -323,10 +400,9 @@ void State::replace(NodeId target, const Stmt& by, const BlockMap& forwarded) {
     if (const NodeId* known = index_of(work.func).find(old_block)) work.forwarded[new_block.get()] = *known;
   }
   rebuild_path(target, before, by);
-  if (parent != kNoNode && !is<ForNode>(by) && !is<BlockRealizeNode>(by))
-    edit_node(parent).takes_addresses |= takes_addresses(node(parent).stmt);
+  if (parent != kNoNode && (node(parent).has_bare_code || has_bare_code(by))) note_uses(parent);
   std::vector<NodeId> found;
-  reindex(work, by, parent, &found);
+  reindex(work, by, parent, {}, &found);
   if (parent != kNoNode) {
     auto& siblings = edit_node(parent).children;
     auto at = std::find(siblings.begin(), siblings.end(), target);
@@ -420,7 +496,8 @@ void State::verify_tree() const {
     if (func.root == kNoNode) continue;
     TILEWRIGHT_CHECK(func.func->body == node(func.root).stmt, "the root of {} is not its body",
                      func.name->name_hint);
-    size_t count = 0;
+    size_t count = 0, num_uses = 0;
+    func.users.for_each([&](const VarNode*, const std::vector<NodeId>& users) { num_uses += users.size(); });
     std::function<void(const Stmt&, NodeId)> check = [&](const Stmt& stmt, NodeId parent) {
       std::vector<NodeId> found;
       for_each_scope_stmt(stmt, [&](const Stmt& inner) {
@@ -429,6 +506,14 @@ void State::verify_tree() const {
         const TreeNode& self = node(*known);
         TILEWRIGHT_CHECK(self.stmt == inner && self.parent == parent, "{} is wrong in the tree",
                          name_of(inner));
+        TILEWRIGHT_CHECK(self.pointers == uses_of(inner).pointers, "what {} uses is wrong in the tree",
+                         name_of(inner));
+        for (const VarNode* pointer : self.pointers) {
+          const std::vector<NodeId>* users = func.users.find(pointer);
+          TILEWRIGHT_CHECK(users && std::count(users->begin(), users->end(), *known) == 1,
+                           "{} is not among the users of {}", name_of(inner), pointer->name_hint);
+          --num_uses;
+        }
         found.push_back(*known);
         ++count;
         check(body_of(inner), *known);
@@ -440,6 +525,8 @@ void State::verify_tree() const {
     check(func.func->body, kNoNode);
     TILEWRIGHT_CHECK(count == func.index.size(), "the tree of {} has {} entries for {} loops and blocks",
                      func.name->name_hint, func.index.size(), count);
+    TILEWRIGHT_CHECK(num_uses == 0, "the tree of {} has {} users that are gone", func.name->name_hint,
+                     num_uses);
   }
 }
 

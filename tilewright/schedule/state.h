@@ -5,6 +5,7 @@
 #pragma once
 #include <functional>
 #include <random>
+#include <span>
 #include <unordered_map>
 
 #include "tilewright/ir/module.h"
@@ -26,6 +27,8 @@ struct TreeNode {
   int32_t removed_by = -1;       // the step that removed it, or -1
   std::string name;              // of the loop variable or block, kept after removal
   bool takes_addresses = false;  // it makes views or passes pointers on, its inner loops and blocks apart
+  std::vector<const tir::VarNode*> pointers;  // to the memory that it uses, its inner loops and blocks apart
+  bool has_bare_code = false;                 // it computes outside of its inner loops and blocks
 
   bool is_loop() const { return stmt.as<ForNode>() != nullptr; }
   const ForNode* loop() const { return stmt.as<ForNode>(); }
@@ -56,6 +59,7 @@ class State {
     PrimFunc func;                           // null if the function is none of ours
     NodeId root = kNoNode;                   // its root block; none if the function has no blocks
     SharedMap<const Object*, NodeId> index;  // loop variable or Block -> number
+    SharedMap<const tir::VarNode*, std::vector<NodeId>> users;  // pointer -> loops and blocks that use it
   };
   const std::vector<Func>& funcs() const { return funcs_; }
   const Func& func_of(NodeId id) const { return funcs_.at(static_cast<size_t>(node(id).func)); }
@@ -71,6 +75,10 @@ class State {
   bool is_inside(NodeId inner, NodeId outer) const;
   /// Whether `id` or a loop or block in it uses memory by a view or a pointer: regions may not tell.
   bool uses_addresses(NodeId id) const;
+  /// The loops and blocks of the function around `near` that may use the memory of `buffer` themselves:
+  /// blocks that declare a region of it, what loads from it in bounds, axes or conditions, and what accesses
+  /// it, or passes it on, outside of inner loops and blocks.  In no particular order.
+  std::span<const NodeId> users_of(const Buffer& buffer, NodeId near) const;
   /// The number of the loop over `var` / of `block` in the function of `near`.
   NodeId find(const Object* var_or_block, NodeId near) const;
 
@@ -127,10 +135,12 @@ class State {
   NodeId add_node(int32_t func, NodeId parent, const Stmt& stmt);
   TreeNode& edit_node(NodeId id) { return nodes_.edit(static_cast<size_t>(id)); }
   SharedMap<const Object*, NodeId>& index_of(int32_t func) { return funcs_[static_cast<size_t>(func)].index; }
+  void note_uses(NodeId id);
   void index_stmt(const Stmt& stmt, NodeId parent, int32_t func, std::vector<NodeId>* found);
 
   struct Reindex;
-  void reindex(Reindex& work, const Stmt& stmt, NodeId parent, std::vector<NodeId>* found);
+  void reindex(Reindex& work, const Stmt& stmt, NodeId parent, const std::vector<NodeId>& former,
+               std::vector<NodeId>* found);
   void remove(Reindex& work, NodeId id);
   void rebuild_path(NodeId target, Stmt before, Stmt after);
 

@@ -1,6 +1,9 @@
 """tvm.arith: the names that TVM gives to tilewright.arith."""
 
 from tilewright import arith, ir, tir
+from tilewright.arith import iter_map
+
+from .analysis import undefined_vars
 
 
 class ConstIntBound:
@@ -125,20 +128,78 @@ class IterMapLevel:
 _LEVELS = {0: "bijective", 1: "surjective", 3: "injective"}
 
 
-class IterMapResult:
-    """`indices` in normal form; none and `errors` if there is no such form."""
-
-    def __init__(self, indices, reason: str):
-        self.indices = indices
-        self.errors = [reason] if reason else []
+def _level(check_level) -> str:
+    if isinstance(check_level, int):
+        return _LEVELS[check_level]
+    name = str(check_level).lower()
+    return "injective" if name == "nocheck" else name
 
 
 def detect_iter_map(
     indices, input_iters, predicate=True, check_level=IterMapLevel.Surjective, simplify_trivial_iterators=True
-) -> IterMapResult:
+) -> iter_map.IterMapResult:
     """The normal form of indices over {Var: Range}."""
-    level = _LEVELS[check_level] if isinstance(check_level, int) else str(check_level).lower()
-    return IterMapResult(*arith.detect_iter_map(indices, input_iters, predicate, level))
+    return iter_map.iter_map(indices, input_iters, predicate, _level(check_level))
+
+
+def iter_map_simplify(
+    indices, input_iters, predicate=True, check_level=IterMapLevel.Surjective, simplify_trivial_iterators=True
+) -> list:
+    """The indices as simple as their normal form makes them."""
+    return arith.normalize_iter_map(indices, input_iters, predicate)
+
+
+def normalize_iter_map_to_expr(expr):
+    """The expression that a part of a normal form stands for."""
+    return expr.to_expr() if isinstance(expr, iter_map.IterMapExpr) else Analyzer().simplify(expr)
+
+
+def _loops_of(sums) -> dict:
+    """{loop variable: range} of the marks in sums of digits."""
+    domains = {}
+    for each in sums:
+        for digit in each.args:
+            source = digit.source.source
+            if isinstance(source, iter_map.IterSumExpr):
+                domains |= _loops_of([source])
+                continue
+            (var,) = undefined_vars(source)
+            first = Analyzer().simplify(var - source)
+            domains[var] = ir.Range(first, first + digit.source.extent)
+    return domains
+
+
+def inverse_affine_iter_map(iter_map_of_indices, outputs) -> dict:
+    """{loop variable: its value} from the values that indices in normal form have."""
+    indices = [normalize_iter_map_to_expr(each) for each in iter_map_of_indices]
+    return arith.inverse_affine_iter_map(indices, _loops_of(iter_map_of_indices), outputs)
+
+
+class _Part(iter_map.IterMapExpr):
+    """A side of a divided index, whose digits are not asked for."""
+
+    def __init__(self, expr):
+        self._expr = expr
+
+    def to_expr(self):
+        """The expression that it stands for."""
+        return self._expr
+
+
+def subspace_divide(
+    bindings,
+    input_iters,
+    sub_iters,
+    predicate=True,
+    check_level=IterMapLevel.Surjective,
+    simplify_trivial_iterators=True,
+) -> list:
+    """[outer, inner] marks of each index, and of the predicate at the end; empty if they cannot be told apart."""
+    found, outer, inner, reason = arith.subspace_divide(bindings, input_iters, sub_iters, predicate)
+    if reason:
+        return []
+    sides = [[iter_map.IterMark(_Part(a), m), iter_map.IterMark(_Part(b), n)] for a, m, b, n in found]
+    return [*sides, [iter_map.IterMark(_Part(tir.const(0)), each) for each in (outer, inner)]]
 
 
 def deduce_bound(var, cond, hint_map, relax_map) -> IntervalSet:
@@ -158,7 +219,13 @@ NAMES = {
     "IterMapLevel": IterMapLevel,
     "detect_iter_map": detect_iter_map,
     "deduce_bound": deduce_bound,
-    "normalize_iter_map_to_expr": arith.Analyzer().simplify,
-    "inverse_affine_iter_map": arith.inverse_affine_iter_map,
-    "subspace_divide": arith.subspace_divide,
+    "IterMapExpr": iter_map.IterMapExpr,
+    "IterMapResult": iter_map.IterMapResult,
+    "IterMark": iter_map.IterMark,
+    "IterSplitExpr": iter_map.IterSplitExpr,
+    "IterSumExpr": iter_map.IterSumExpr,
+    "iter_map_simplify": iter_map_simplify,
+    "normalize_iter_map_to_expr": normalize_iter_map_to_expr,
+    "inverse_affine_iter_map": inverse_affine_iter_map,
+    "subspace_divide": subspace_divide,
 }

@@ -99,6 +99,7 @@ def schedule_names() -> dict:
         "Schedule": nodes.with_constructor(Schedule, schedules.make_schedule),
         "ScheduleState": State,
         "Instruction": schedules.Instruction,
+        "StmtSRef": schedules.StmtSRef,
         "InstructionKind": schedules.InstructionKind,
         "ScheduleError": tw.UserError,
         "Trace": Trace,

@@ -8,7 +8,7 @@ import tilewright as tw
 from tilewright import arith, ir, tir
 from tilewright.errors import Unsupported, UserError
 from tilewright.ir._nodes import classes
-from tilewright.schedule import Schedule, Trace
+from tilewright.schedule import Schedule, State, Trace
 from tilewright.script import printing
 
 _IndexMap = classes["tir.IndexMap"]
@@ -154,6 +154,40 @@ def _decisions(self) -> dict:
     return {step: step.decision for step in self.insts if step.decision is not None}
 
 
+class StmtSRef:
+    """Where a loop or block stands in the program of a schedule, as it was when this was made.
+
+    stmt    a For or a Block
+    parent  where the loop or block around it stands; None for a root block
+    """
+
+    def __init__(self, ways_out: list):
+        self.stmt = ways_out[0]
+        self._around = ways_out[1:]
+
+    @property
+    def parent(self):
+        """Where the loop or block around it stands; None for a root block."""
+        return StmtSRef(self._around) if self._around else None
+
+    def __eq__(self, other) -> bool:
+        return isinstance(other, StmtSRef) and self.stmt.same_as(other.stmt)
+
+    def __hash__(self) -> int:
+        return hash(self.stmt)
+
+
+def _get_sref(self, rand_var_or_stmt) -> StmtSRef:
+    """Where the loop or block of a handle, or a For or Block of the program, stands."""
+    is_stmt = isinstance(rand_var_or_stmt, (tir.For, tir.Block))
+    return StmtSRef(self._core.ways_out(rand_var_or_stmt if is_stmt else self.get(rand_var_or_stmt)))
+
+
+def _get(self, rand_var_or_sref, run=Schedule.get):
+    """What a handle, or a StmtSRef, stands for."""
+    return rand_var_or_sref.stmt if isinstance(rand_var_or_sref, StmtSRef) else run(self, rand_var_or_sref)
+
+
 # ---------------------------------------------------------------- index maps
 
 AXIS_SEPARATOR = "axis_separator"
@@ -275,6 +309,9 @@ def add() -> None:
     Trace.decisions = property(_decisions)
     Trace.__str__ = Trace.__repr__ = trace_text
     Schedule.can_decompose_padding = _can_decompose_padding
+    Schedule.get_sref = _get_sref
+    Schedule.get = _get
+    State.get_sref = lambda self, stmt: self._schedule.get_sref(stmt)
     Trace.apply_json_to_schedule = staticmethod(_apply_json_to_schedule)
     _IndexMap.AXIS_SEPARATOR = AXIS_SEPARATOR
     _IndexMap.from_func = staticmethod(from_func)

@@ -85,6 +85,14 @@ assert list(sch.get(sch.get_block("B")).writes[0].buffer.axis_separators) == [1]
 sch.transform_block_layout("C", lambda *axes: axes)
 assert sch.can_decompose_padding("C", sch.get_loops("C")[0]) is False
 
+# where loops and blocks stand
+sref = sch.get_sref(sch.get_block("C"))
+assert isinstance(sref, tir.schedule.StmtSRef) and sref.stmt.name_hint == "C"
+assert sref.parent.stmt.loop_var.name == sch.get(sch.get_loops("C")[-1]).loop_var.name
+assert sch.get(sref).same_as(sref.stmt) and sch.state.get_sref(sref.stmt) == sref
+root = sch.get_sref(sch.get_block("root"))
+assert root.parent is None and root.stmt.name_hint == "root"
+
 # index maps
 four = tir.IndexMap.from_func(lambda i, j: (i // 4, j, i % 4))
 assert str(four) == "T.index_map(lambda i, j: (i // 4, j, i % 4))"

@@ -51,8 +51,8 @@ Producers require_producers(const State& state, NodeId block, NodeId loop, NodeI
 // What the block writes must not be used between its new place and the old one, nor in loops that it leaves.
 void require_outputs_unused(const State& state, NodeId block, NodeId loop, NodeId around) {
   for (const BufferRegion& write : state.node(block).block()->writes) {
-    for (NodeId other : state.child_blocks(state.scope_of(block))) {
-      if (other == block || !has_access(state, other, write->buffer)) continue;
+    for (NodeId other : users_beside(state, state.scope_of(block), write->buffer)) {
+      if (other == block) continue;
       const bool is_after = is_before(state, block, other);
       const NodeId shared = common_ancestor(state, block, other);
       if (is_after && state.is_inside(around, shared)) continue;

@@ -92,26 +92,24 @@ void insert_pad(State& state, NodeId scope, const Buffer& buffer, const Stmt& st
   edit.commit(state, scope);
 }
 
-// Whether a loop or block, or what is in it, may use the buffer.
-bool may_use(const State& state, NodeId id, const Buffer& buffer) {
-  const TreeNode& node = state.node(id);
-  if (!node.is_loop()) return !state.regions_are_complete || has_access(state, id, buffer);
-  const bool has_bare = node.children.empty();
-  return has_bare || std::any_of(node.children.begin(), node.children.end(),
-                                 [&](NodeId child) { return may_use(state, child, buffer); });
-}
-
 // The variables around accesses to the buffer, in program order: the order in which variables become known
 // decides how sums of them are written.
-void bind_around(const State& state, NodeId id, const Buffer& buffer, arith::Analyzer& analyzer) {
-  if (const BlockNode* block = state.node(id).block()) {
-    for (const IterVar& axis : block->iter_vars) analyzer.bind(axis->var, axis->dom);
-  } else {
-    const ForNode* loop = state.node(id).loop();
-    analyzer.bind(loop->loop_var, make_range(loop->min, loop->extent));
-  }
-  for (NodeId child : state.node(id).children) {
-    if (may_use(state, child, buffer)) bind_around(state, child, buffer, analyzer);
+void bind_around(const State& state, NodeId root, const Buffer& buffer, arith::Analyzer& analyzer) {
+  std::vector<NodeId> users = {root};
+  const auto all_below = [&](auto& self, NodeId id) -> void {
+    for (NodeId child : state.node(id).children) users.push_back(child), self(self, child);
+  };
+  if (state.regions_are_complete)
+    for (NodeId id : with_ways_to(state, root, state.users_of(buffer, root))) users.push_back(id);
+  else
+    all_below(all_below, root);
+  for (NodeId id : users) {
+    if (const BlockNode* block = state.node(id).block()) {
+      for (const IterVar& axis : block->iter_vars) analyzer.bind(axis->var, axis->dom);
+    } else {
+      const ForNode* loop = state.node(id).loop();
+      analyzer.bind(loop->loop_var, make_range(loop->min, loop->extent));
+    }
   }
 }
 
