@@ -88,6 +88,7 @@ Pipeline default_pipeline() {
       {&find_pass("fold_constant"), {}},      // 1  which are computed here
       {&find_pass("remove_identities"), {}},  // 1  permutes back and forth
       {&find_pass("eliminate_common_subexpr"), {}},  // 1  which are the same for all users of a value
+      {&find_pass("winograd"), {}},                  // 2  needs constant weights, channels last
       {&find_pass("legalize_ops"), {}},              // 0  from here on computation is in loop programs
       {&find_pass("dead_code_elimination"), {}},     // 1  what nobody uses does not keep others from fusing
       {&find_pass("fuse_ops"), {}},                  // 2

@@ -25,6 +25,7 @@ class Rules {
   void inline_elements();
   bool reduces_rows();
   void tile(const BlockShape& sum);
+  bool tiles_winograd(const BlockShape& sum);
   bool attempt(std::string_view name, const BlockShape& shape, const std::function<bool(Schedule&)>& rule);
   bool is_done(const BlockShape& shape) const;
 
@@ -34,13 +35,6 @@ class Rules {
   std::vector<BlockRef> blocks_;  // of the function as it was: not copies and inits that rules make
   std::vector<BlockRef> done_;    // those of them that have their schedule
 };
-
-bool reads(const BlockShape& shape, const Buffer& buffer) {
-  for (const BufferLoadNode* load : shape.loads) {
-    if (load->buffer == buffer) return true;
-  }
-  return false;
-}
 
 std::vector<const BlockShape*> readers_of(const std::vector<BlockShape>& shapes, const BlockShape& writer) {
   std::vector<const BlockShape*> found;
@@ -84,6 +78,8 @@ bool is_worth_inlining(const std::vector<BlockShape>& shapes, const BlockShape& 
     const auto [num_elements, num_loads] = num_reads(*reader, shape.output());
     const bool is_computed_again = num_elements > 1 || reader->num_instances() > shape.num_instances();
     if (is_computed_again && (shape.is_expensive() || reader->is_reduction())) return false;
+    // written out for each value of small axes, all these share what they read
+    if (is_computed_again && is_chosen_by_axis(*reader)) return false;
     if (num_nodes(reader->store->value) + product(num_own, num_loads) > kMaxInlinedNodes) return false;
   }
   return true;
@@ -174,7 +170,21 @@ bool Rules::reduces_rows() {
   return has_row_sums(all, machine_) && attempt("reduce_rows", all.back(), rule);
 }
 
+bool Rules::tiles_winograd(const BlockShape& sum) {
+  std::vector<BlockRef> done;
+  const std::vector<BlockShape> all = shapes();
+  const std::string reason = why_not_applied(sch_, [&](Schedule& copy) {
+    done = tile_winograd(copy, all, sum, machine_);
+    return !done.empty();
+  });
+  if (!reason.empty()) return false;
+  attempts.push_back({sum.block->name_hint, "tile_winograd", ""});
+  done_.insert(done_.end(), done.begin(), done.end());
+  return true;
+}
+
 void Rules::tile(const BlockShape& sum) {
+  if (tiles_winograd(sum)) return;
   done_.push_back(sum.ref);
   const std::optional<BlockShape> epilogue = epilogue_of(shapes(), sum);
   auto rule = [&](const std::optional<BlockShape>& with) {

@@ -16,8 +16,20 @@ std::string why_not_applied(Schedule& sch, const std::function<bool(Schedule&)>&
 ///
 /// sum       a reduction
 /// epilogue  an element by element block that is the only reader of the sum and takes part, or nothing
+/// within    the loop that all this stays inside of, or nothing
 bool tile_sum(Schedule& sch, const BlockShape& sum, const std::optional<BlockShape>& epilogue,
-              const Machine& machine);
+              const Machine& machine, std::optional<LoopRef> within = std::nullopt);
+
+/// Whether the formula of an element by element block differs from value to value of a small axis:
+/// select(a == 0, x, select(a == 1, y, z)).
+bool is_chosen_by_axis(const BlockShape& shape);
+/// A sum between such blocks, as Winograd's convolutions have them: in strips that stay near the core, small
+/// axes written out.
+///
+/// shapes   all blocks of the function, in order
+/// Returns  the blocks that have their schedule with this; none if the rule does not apply
+std::vector<BlockRef> tile_winograd(Schedule& sch, const std::vector<BlockShape>& shapes,
+                                    const BlockShape& sum, const Machine& machine);
 
 /// Programs in which every block works on rows (leading axes) and some reduce what is contiguous: all blocks
 /// of one row together, partial sums in vectors.

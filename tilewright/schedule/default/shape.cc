@@ -64,6 +64,11 @@ std::optional<size_t> BlockShape::last_axis() const {
   return std::nullopt;
 }
 
+bool reads(const BlockShape& shape, const Buffer& buffer) {
+  return std::any_of(shape.loads.begin(), shape.loads.end(),
+                     [&](const BufferLoadNode* load) { return load->buffer == buffer; });
+}
+
 int64_t product(int64_t a, int64_t b) {
   int64_t result;
   return __builtin_mul_overflow(a, b, &result) ? std::numeric_limits<int64_t>::max() : result;

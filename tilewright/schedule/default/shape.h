@@ -40,6 +40,9 @@ struct BlockShape {
   bool is_expensive() const;
 };
 
+/// Whether `shape` reads `buffer`.
+bool reads(const BlockShape& shape, const Buffer& buffer);
+
 /// The product of two numbers >= 0, or the largest number.
 int64_t product(int64_t a, int64_t b);
 

@@ -52,9 +52,10 @@ void expand(Schedule& sch, const std::vector<LoopRef>& loops) {
   sch.call("vectorize", loops.back());
 }
 
-TileLoops tile_epilogue(Schedule& sch, const BlockShape& target, const AxisMap& map, const SumPlan& plan) {
+TileLoops tile_epilogue(Schedule& sch, const BlockShape& target, const AxisMap& map, const SumPlan& plan,
+                        std::optional<LoopRef> within) {
   TileLoops result;
-  std::vector<LoopRef> all = loops_inside(sch, target.ref, std::nullopt), used;
+  std::vector<LoopRef> all = loops_inside(sch, target.ref, within), used;
   auto loop_of = [&](size_t axis) -> std::optional<LoopRef> {
     if (!map[axis]) return std::nullopt;
     const std::vector<LoopRef> loops = loops_of_axis(sch, target.ref, *map[axis], all);
@@ -154,7 +155,7 @@ void pack(Schedule& sch, const BlockShape& sum, const SumPlan& plan, std::option
 }  // namespace
 
 bool tile_sum(Schedule& sch, const BlockShape& sum, const std::optional<BlockShape>& epilogue,
-              const Machine& machine) {
+              const Machine& machine, std::optional<LoopRef> within) {
   const std::optional<SumPlan> plan = plan_sum(sum, machine);
   if (!plan) return false;
   std::optional<BlockShape> target = epilogue;
@@ -168,7 +169,7 @@ bool tile_sum(Schedule& sch, const BlockShape& sum, const std::optional<BlockSha
     target = shape_of(sch, sch.call("cache_write", sum.ref, 0, "local").block());
     map = map_axes(*shape_of(sch, sum.ref), *target);
   }
-  TileLoops loops = tile_epilogue(sch, *target, *map, *plan);
+  TileLoops loops = tile_epilogue(sch, *target, *map, *plan, within);
   std::vector<LoopRef> outer = loops.outer;
   std::optional<LoopRef> panel = outer[loops.num_before_rows - 1];
   if (sum.num_instances() >= kMinParallelWork && machine.num_cores > 1) {

@@ -1,0 +1,104 @@
+// Convolutions with windows of 3 x 3 have 16 multiplications for four results, where they had 36.
+//   y = R.nn.conv2d(x, W, padding=1, data_layout="NHWC", kernel_layout="HWIO")      W a constant
+//   ->  y = R.nn.conv2d_winograd(x, U, padding=(1, 1, 1, 1))      U[:, :, c, o] = G @ W[:, :, c, o] @ G.T
+// Where channels are many, so that the transforms cost less than what is saved, and images not so small that
+// reading the larger weights costs more.  Of float32 only: results are nearer to those of exact arithmetic
+// than sums in order, since each has fewer terms (tests/python/test_winograd.py).  An infinity or NaN spreads
+// to all four results of a tile.  Source: arXiv 1509.09308, F(2x2, 3x3)
+#include "tilewright/te/topi/winograd.h"
+#include "tilewright/ir/rewrite.h"
+#include "tilewright/relax/block_builder.h"
+#include "tilewright/relax/liveness.h"
+#include "tilewright/relax/op.h"
+#include "tilewright/relax/pass.h"
+
+namespace tilewright::relax {
+namespace {
+
+struct Options {
+  int64_t min_channels = 17;
+  int64_t min_pixels = 100;
+  static constexpr auto fields() {
+    return std::tuple{
+        field<&Options::min_channels>("min_channels", "least value of inputs * outputs / (inputs + outputs)"),
+        field<&Options::min_pixels>("min_pixels", "least number of results in one image and channel")};
+  }
+};
+
+bool is_ones(const CallNode* call, std::string_view key) {
+  const auto* list = call->attrs.get(key).as<ArrayNode>();
+  return list && std::all_of(list->items.begin(), list->items.end(), [](const ObjectRef& item) {
+           return tir::is_const_int(ref_as<PrimExprNode>(item), 1);
+         });
+}
+
+bool is_winograd(const CallNode* call, const Options& options) {
+  if (op_name(call) != "relax.nn.conv2d" || !is<ConstantNode>(call->args[1])) return false;
+  const auto weight = constant_shape(call->args[1]), data = constant_shape(call->args[0]),
+             result = constant_shape(Expr(call));
+  if (!weight || !data || !result || call->attrs.get_string("data_layout", "") != "NHWC" ||
+      call->attrs.get_string("kernel_layout", "") != "HWIO")
+    return false;
+  const int64_t inputs = (*weight)[2], outputs = (*weight)[3];
+  return (*weight)[0] == 3 && (*weight)[1] == 3 && is_ones(call, "strides") && is_ones(call, "dilation") &&
+         call->attrs.get_int("groups", 1) == 1 && dtype_of(call->args[0]) == kFloat32 &&
+         dtype_of(call->args[1]) == kFloat32 && dtype_of(Expr(call)) == kFloat32 &&
+         inputs * outputs >= options.min_channels * (inputs + outputs) &&
+         (*result)[1] * (*result)[2] >= options.min_pixels;
+}
+
+// U = G W G^T, in double precision.
+Constant transformed(const ConstantNode* weight) {
+  const std::span<const double> matrix = topi::winograd_weight_matrix();
+  const runtime::ShapeView shape = weight->data.shape();
+  const int64_t channels = shape[2] * shape[3];
+  runtime::Tensor result = runtime::Tensor::empty(std::vector<int64_t>{4, 4, shape[2], shape[3]}, kFloat32);
+  const auto* from = weight->data.data_as<float>();
+  auto* to = result.data_as<float>();
+  for (size_t a = 0; a < 4; ++a) {
+    for (size_t b = 0; b < 4; ++b) {
+      for (int64_t n = 0; n < channels; ++n) {
+        double sum = 0;
+        for (size_t y = 0; y < 3; ++y) {
+          for (size_t x = 0; x < 3; ++x)
+            sum +=
+                matrix[a * 3 + y] * matrix[b * 3 + x] * from[static_cast<int64_t>(y * 3 + x) * channels + n];
+        }
+        *to++ = static_cast<float>(sum);
+      }
+    }
+  }
+  return make_constant(result);
+}
+
+// One number, one for height and width, or before and after each.
+std::vector<int64_t> four_sides(const CallNode* call) {
+  std::vector<int64_t> sides;
+  for (const ObjectRef& item : call->attrs.get("padding").as<ArrayNode>()->items)
+    sides.push_back(item.as<IntImmNode>()->value);
+  if (sides.size() == 1) sides.resize(2, sides[0]);
+  if (sides.size() == 2) sides.insert(sides.end(), {sides[0], sides[1]});
+  return sides;
+}
+
+IRModule run(const IRModule& module, const Options& options, PassContext&) {
+  return map_functions<FunctionNode>(module, [&](const Function& func) {
+    const Function changed = rewrite(func, [&](auto& self, const CallNode* node) -> Expr {
+      const Call call = self.children(node);
+      if (!is_winograd(call.get(), options)) return call;
+      AttrMap attrs;
+      attrs.set("padding", attr(four_sides(call.get())));
+      return call_op("relax.nn.conv2d_winograd",
+                     {call->args[0], transformed(call->args[1].template as<ConstantNode>())}, attrs,
+                     call->span);
+    });
+    return changed == func ? func : BlockBuilder(module).normalize_function(changed);
+  });
+}
+
+}  // namespace
+
+extern constinit const PassInfo winograd_info = module_pass<run, Options>(
+    "winograd", "Convolutions with windows of 3 x 3 and many channels are Winograd's.", 2);
+
+}  // namespace tilewright::relax
