@@ -101,6 +101,36 @@ inline constexpr Program kPrograms[] = {
                 vi, vk = T.axis.remap("SS", [i, k])
                 B[vi, vk] = A[vi, vk] - S[7 - vi]
 )"},
+    {"winograd", R"(
+    @T.prim_func
+    def main(d: T.Buffer((8, 10, 3), "float32"), U: T.Buffer((4, 4, 3, 9), "float32"), b: T.Buffer((9,), "float32"), y: T.Buffer((5, 7, 9), "float32")):
+        columns = T.alloc_buffer((4, 4, 3, 4, 3))
+        patches = T.alloc_buffer((4, 4, 3, 4, 3))
+        products = T.alloc_buffer((4, 4, 3, 4, 9))
+        rows = T.alloc_buffer((2, 4, 3, 4, 9))
+        for i, j, k, l, m in T.grid(4, 4, 3, 4, 3):
+            with T.block("columns"):
+                a, s, p, q, c = T.axis.remap("SSSSS", [i, j, k, l, m])
+                columns[a, s, p, q, c] = T.Select(a == 0, d[p * 2 + 0, q * 2 + s, c] - d[p * 2 + 2, q * 2 + s, c], T.Select(a == 1, d[p * 2 + 1, q * 2 + s, c] + d[p * 2 + 2, q * 2 + s, c], T.Select(a == 2, d[p * 2 + 2, q * 2 + s, c] - d[p * 2 + 1, q * 2 + s, c], d[p * 2 + 1, q * 2 + s, c] - d[p * 2 + 3, q * 2 + s, c])))
+        for i, j, k, l, m in T.grid(4, 4, 3, 4, 3):
+            with T.block("patches"):
+                a, s, p, q, c = T.axis.remap("SSSSS", [i, j, k, l, m])
+                patches[a, s, p, q, c] = T.Select(s == 0, columns[a, 0, p, q, c] - columns[a, 2, p, q, c], T.Select(s == 1, columns[a, 1, p, q, c] + columns[a, 2, p, q, c], T.Select(s == 2, columns[a, 2, p, q, c] - columns[a, 1, p, q, c], columns[a, 1, p, q, c] - columns[a, 3, p, q, c])))
+        for i, j, k, l, m, n in T.grid(4, 4, 3, 4, 9, 3):
+            with T.block("products"):
+                a, s, p, q, o, c = T.axis.remap("SSSSSR", [i, j, k, l, m, n])
+                with T.init():
+                    products[a, s, p, q, o] = T.float32(0)
+                products[a, s, p, q, o] = products[a, s, p, q, o] + patches[a, s, p, q, c] * U[a, s, c, o]
+        for i, j, k, l, m in T.grid(2, 4, 3, 4, 9):
+            with T.block("rows"):
+                a, s, p, q, o = T.axis.remap("SSSSS", [i, j, k, l, m])
+                rows[a, s, p, q, o] = T.Select(a == 0, products[0, s, p, q, o] + products[1, s, p, q, o] + products[2, s, p, q, o], products[1, s, p, q, o] - products[2, s, p, q, o] - products[3, s, p, q, o])
+        for i, j, k in T.grid(5, 7, 9):
+            with T.block("y"):
+                h, w, o = T.axis.remap("SSS", [i, j, k])
+                y[h, w, o] = T.max(T.Select(w % 2 == 0, rows[h % 2, 0, h // 2, w // 2, o] + rows[h % 2, 1, h // 2, w // 2, o] + rows[h % 2, 2, h // 2, w // 2, o], rows[h % 2, 1, h // 2, w // 2, o] - rows[h % 2, 2, h // 2, w // 2, o] - rows[h % 2, 3, h // 2, w // 2, o]) + b[o], T.float32(0))
+)"},
     {"matmul_of_rows", R"(
     @T.prim_func
     def main(A: T.Buffer((5, 32), "float32"), B: T.Buffer((7, 32), "float32"), C: T.Buffer((5, 7), "float32")):

@@ -293,6 +293,25 @@ TEST(DefaultSchedule, RowsAreReducedTogether) {
   EXPECT_EQ(attempts[0].rule, "tile_sum");
 }
 
+TEST(DefaultSchedule, WinogradIsTiledAllAtOnceOrInStrips) {
+  const auto program = std::find_if(std::begin(kPrograms), std::end(kPrograms),
+                                    [](const Program& each) { return each.name == "winograd"; });
+  const auto loop_of_tiles = [&](const Machine& machine) {
+    Schedule sch(module_of(program->text));
+    const std::vector<Attempt> attempts = schedule_by_rules(sch, "main", machine);
+    EXPECT_EQ(attempts.size(), 1u);
+    EXPECT_EQ(attempts[0].rule, "tile_winograd");
+    EXPECT_TRUE(attempts[0].is_applied());
+    // the loops that the transform of the data and the sum have in common
+    const LoopRef data = sch.call("get_loops", sch.call("get_block", "patches", "main").block()).loops()[0];
+    const LoopRef sum =
+        sch.call("get_loops", sch.call("get_block", "products_update", "main").block()).loops()[0];
+    return sch.state()[data] == sch.state()[sum];
+  };
+  EXPECT_FALSE(loop_of_tiles(kSse));
+  EXPECT_TRUE(loop_of_tiles(kTiny));
+}
+
 TEST(DefaultSchedule, DoubledSumsStaySmall) {
   std::string text = "@T.prim_func\ndef main(A: T.Buffer((7,), \"int32\"), B: T.Buffer((7,), \"int32\")):\n";
   for (int n = 0; n < 39; ++n) text += fmt::format("    Y{} = T.alloc_buffer((7,), \"int32\")\n", n);

@@ -1,0 +1,180 @@
+"""Winograd's convolutions: right at odd sizes, nearer to exact arithmetic than sums in order, only where they pay."""
+
+import numpy as np
+import pytest
+from op_testing import run_op
+
+import tilewright
+from tilewright import relax, tir
+from tilewright.errors import Unsupported, UserError
+from tilewright.relax import transform
+from tilewright.script import parse
+
+G = np.array([[1, 0, 0], [0.5, 0.5, 0.5], [0.5, -0.5, 0.5], [0, 0, 1]])
+
+
+def convolution(x, w, padding):
+    """In the dtype of x; padding before height and width, then after each."""
+    top, left, bottom, right = padding
+    x = np.pad(x, ((0, 0), (top, bottom), (left, right), (0, 0)))
+    height, width = x.shape[1] - 2, x.shape[2] - 2
+    return sum(x[:, i : i + height, j : j + width] @ w[i, j] for i in range(3) for j in range(3))
+
+
+def transformed(w):
+    return np.einsum("ay,bx,yxco->abco", G, G, w).astype(w.dtype)
+
+
+def whole_numbers(*shape):
+    """Small ones: all of the algorithm is exact."""
+    return np.random.default_rng(len(shape)).integers(-3, 4, shape).astype("float32")
+
+
+@pytest.mark.parametrize(
+    ("shape", "outputs", "padding"),
+    [
+        ((1, 5, 7, 3), 9, (1, 1, 1, 1)),
+        ((2, 4, 6, 5), 7, (0, 0, 0, 0)),
+        ((1, 3, 3, 1), 1, (0, 0, 0, 0)),
+        ((3, 1, 1, 17), 5, (1, 1, 1, 1)),
+        ((1, 13, 127, 16), 33, (2, 0, 1, 3)),
+        ((1, 112, 112, 33), 34, (1, 1, 1, 1)),  # in strips
+    ],
+)
+def test_operator(shape, outputs, padding):
+    x, w = whole_numbers(*shape), whole_numbers(3, 3, shape[3], outputs)
+    result = run_op("nn.conv2d_winograd", x, transformed(w), opt_level=2, padding=list(padding))
+    np.testing.assert_array_equal(result, convolution(x, w, padding))
+
+
+PROGRAM = """
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor({data}, "{dtype}"), w: R.Tensor({weight}, "{dtype}"), b: R.Tensor((1, 1, 1, 40), "{dtype}")):
+        with R.dataflow():
+            y = R.nn.conv2d(x, w, padding={padding}, strides={strides}, dilation={dilation}, groups={groups},
+                            data_layout="{layout}", kernel_layout="HWIO")
+            z = R.nn.relu(R.add(y, b))
+            R.output(z)
+        return z
+"""
+USUAL = {
+    "data": (1, 15, 13, 33),
+    "weight": (3, 3, 33, 40),
+    "padding": 1,
+    "strides": 1,
+    "dilation": 1,
+    "groups": 1,
+    "layout": "NHWC",
+    "dtype": "float32",
+}
+
+
+def program(**changes):
+    """The graph with its weights bound, and these."""
+    options = USUAL | changes
+    weights = {
+        "w": whole_numbers(*options["weight"]).astype(options["dtype"]),
+        "b": whole_numbers(1, 1, 1, 40).astype(options["dtype"]),
+    }
+    return transform.BindParams("main", weights)(parse(PROGRAM.format(**options))), weights
+
+
+def test_pass_changes_and_is_done():
+    module, weights = program(padding=[2, 1])
+    changed = transform.Winograd()(module)
+    text = changed.script()
+    assert "R.nn.conv2d(" not in text and "R.nn.conv2d_winograd(" in text and "padding=[2, 1, 2, 1]" in text
+    assert transform.Winograd()(changed) is changed
+    x = whole_numbers(*USUAL["data"])
+    expected = np.maximum(convolution(x, weights["w"], (2, 1, 2, 1)) + weights["b"], 0)
+    for each in (module, changed):
+        main = tilewright.VirtualMachine(tilewright.compile(each))["main"]
+        np.testing.assert_array_equal(main(tilewright.tensor(x)).numpy(), expected)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"strides": 2},
+        {"dilation": 2},
+        {"groups": 3, "weight": (3, 3, 11, 39)},
+        {"weight": (3, 3, 20, 40), "data": (1, 15, 13, 20)},  # few channels
+        {"weight": (1, 1, 33, 40)},
+        {"weight": (5, 3, 33, 40)},
+        {"data": (1, 7, 7, 33)},  # a small image
+        {"dtype": "float64"},
+        {"layout": "NCHW", "data": (1, 33, 15, 13)},
+    ],
+)
+def test_pass_leaves_others(changes):
+    module = parse(PROGRAM.format(**(USUAL | changes)).replace("R.add(y, b)", "y"))
+    shape, dtype = (USUAL | changes)["weight"], (USUAL | changes)["dtype"]
+    bound = transform.BindParams("main", {"w": whole_numbers(*shape).astype(dtype)})(module)
+    assert transform.Winograd()(bound) is bound
+
+
+def test_pass_leaves_weights_that_are_no_constants():
+    module = parse(PROGRAM.format(**USUAL))
+    assert transform.Winograd()(module) is module
+
+
+def test_limits_are_options():
+    few, _ = program(weight=(3, 3, 4, 40), data=(1, 5, 5, 4))
+    assert transform.Winograd()(few) is few
+    assert transform.Winograd(min_channels=1, min_pixels=25)(few) is not few
+
+
+def error_of(kind, *args, **attrs):
+    with pytest.raises(kind) as error:
+        run_op("nn.conv2d_winograd", *args, **attrs)
+    return str(error.value).splitlines()[0]
+
+
+def test_operator_refuses():
+    x, w = whole_numbers(1, 5, 7, 3), whole_numbers(4, 4, 3, 9)
+    name = "error: nn.conv2d_winograd: "
+    assert error_of(UserError, x, w[:3]) == name + "weight is [3, 4, 3, 9], expected [4, 4, inputs, outputs]"
+    assert error_of(UserError, x, w[:, :, :2]) == (
+        name + "data is [1, 5, 7, 3] with 3 channels, weight is [4, 4, 2, 9] for 2"
+    )
+    assert error_of(UserError, x[:, :2], w) == (
+        name + "the window of 3 x 3 is larger than data [1, 2, 7, 3] with padding 0"
+    )
+    assert error_of(UserError, x, w, padding=[1, 1]) == name + "padding has 2 numbers, expected 4"
+    assert error_of(UserError, x, w, padding=[0, -1, 0, 0]) == name + "padding is -1, expected at least 0"
+    data = relax.Var("x", relax.TensorType((tir.Var("n", "int64"), 5, tir.Var("m", "int64"), 3), "float32"))
+    with pytest.raises(Unsupported) as error:
+        builder = relax.BlockBuilder()
+        with builder.function("main", [data]):
+            builder.emit(relax.op.nn.conv2d_winograd(data, relax.const(w)))
+    assert str(error.value).splitlines()[0] == (
+        "unsupported: nn.conv2d_winograd: an image of unknown size [n, 5, m, 3]"
+    )
+
+
+def test_nearer_to_exact_arithmetic_than_sums_in_order():
+    """Each result is a sum of 4 * c / 4 products instead of 9 * c: rounding errors add up less."""
+    random = np.random.default_rng(0)
+    x = np.maximum(random.standard_normal((1, 28, 28, 256)), 0).astype("float32")
+    w = (random.standard_normal((3, 3, 256, 64)) * np.sqrt(2 / 9 / 256)).astype("float32")
+    exact = convolution(x.astype("float64"), w.astype("float64"), (1, 1, 1, 1))
+
+    def error(result):
+        return np.sqrt(((result - exact) ** 2).mean() / (exact**2).mean())
+
+    in_order = np.zeros_like(exact, "float32")
+    padded = np.pad(x, ((0, 0), (1, 1), (1, 1), (0, 0)))
+    for i in range(3):
+        for j in range(3):
+            for c in range(256):
+                in_order += padded[:, i : i + 28, j : j + 28, c : c + 1] * w[i, j, c]
+    ours = run_op(
+        "nn.conv2d_winograd",
+        x,
+        transformed(w.astype("float64")).astype("float32"),
+        opt_level=2,
+        padding=[1] * 4,
+    )
+    assert error(ours) < error(in_order) < 2e-6
