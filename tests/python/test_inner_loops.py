@@ -1,0 +1,100 @@
+"""The innermost loops of kernels are counted, instruction by instruction: what makes them slower fails here without a clock.
+
+A bound is what LLVM 19 gives today; fewer instructions for as many multiply-adds are progress: lower the bound.
+"""
+
+import re
+
+import pytest
+
+import tilewright
+from tilewright import te
+
+TARGETS = {
+    "avx512": "llvm -mcpu=skylake-avx512 -num-cores=1",
+    "avx2": "llvm -mcpu=core-avx2 -num-cores=1",
+    "sse": "llvm -mcpu=x86-64 -num-cores=1",
+    "neon": "llvm -mtriple=aarch64-linux-gnu -mcpu=neoverse-n1 -num-cores=1",
+}
+MULTIPLY_ADD = re.compile(r"(vfn?m(add|sub)\d+ps|fmla|mulps)\b")
+STACK = re.compile(r"\(%rsp|\[sp")
+
+
+def matmul(rows, columns, terms):
+    a = te.placeholder((rows, terms), "float32", name="a")
+    b = te.placeholder((terms, columns), "float32", name="b")
+    k = te.reduce_axis((0, terms))
+    c = te.compute((rows, columns), lambda i, j: te.sum(a[i, k] * b[k, j], axis=k))
+    return te.create_prim_func([a, b, c])
+
+
+def convolution(size, channels, filters):
+    x = te.placeholder((1, size + 2, size + 2, channels), "float32", name="x")
+    w = te.placeholder((3, 3, channels, filters), "float32", name="w")
+    r = [te.reduce_axis((0, extent)) for extent in (3, 3, channels)]
+    y = te.compute(
+        (1, size, size, filters),
+        lambda n, i, j, f: te.sum(x[n, i + r[0], j + r[1], r[2]] * w[r[0], r[1], r[2], f], axis=r),
+    )
+    return te.create_prim_func([x, w, y])
+
+
+def instructions(block):
+    """Of a labelled block up to its last jump back to the label; none if it does not jump back."""
+    label = re.escape(block.split(":")[0].strip())
+    lines = [line.strip() for line in block.splitlines()[1:] if re.match(r"\s+[a-z]", line)]
+    ends = [n for n, line in enumerate(lines) if re.search(rf"(?<![\w.]){label}$", line)]
+    return lines[: ends[-1] + 1] if ends else []
+
+
+def hottest_loop(func, target):
+    """(multiply-adds, instructions, those of them that use the stack) of the loop with most multiply-adds."""
+    assembly = tilewright.build(func, target=target).get_source("asm")
+    loops = [instructions(block) for block in re.split(r"\n(?=[\w.]+:)", assembly)]
+    counts = [
+        (sum(map(bool, map(MULTIPLY_ADD.match, loop))), len(loop), sum(map(bool, map(STACK.search, loop))))
+        for loop in loops
+    ]
+    return max(counts, key=lambda count: (count[0], -count[1]))
+
+
+# the least multiply-adds, the most instructions, the most uses of the stack
+BOUNDS = [
+    (
+        matmul,
+        (128, 128, 128),
+        {"avx512": (16, 27, 0), "avx2": (8, 17, 0), "sse": (8, 32, 0), "neon": (16, 25, 0)},
+    ),
+    (
+        matmul,
+        (127, 127, 127),
+        {"avx512": (16, 35, 0), "avx2": (12, 27, 0), "sse": (8, 32, 0), "neon": (16, 26, 0)},
+    ),
+    (
+        matmul,
+        (1, 1000, 512),
+        {"avx512": (8, 13, 0), "avx2": (12, 18, 0), "sse": (7, 27, 0), "neon": (8, 17, 0)},
+    ),
+    (
+        matmul,
+        (1024, 1024, 1024),
+        {"avx512": (16, 28, 0), "avx2": (8, 18, 2), "sse": (8, 32, 2), "neon": (16, 27, 0)},
+    ),
+    (
+        convolution,
+        (14, 64, 64),
+        {"avx512": (28, 50, 0), "avx2": (8, 26, 0), "sse": (8, 39, 0), "neon": (28, 49, 2)},
+    ),
+]
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize(
+    ("kind", "sizes", "bounds"), BOUNDS, ids=[f"{kind.__name__}{sizes}" for kind, sizes, _ in BOUNDS]
+)
+def test_counts(kind, sizes, bounds, target):
+    multiply_adds, count, on_stack = hottest_loop(kind(*sizes), TARGETS[target])
+    least, most, most_on_stack = bounds[target]
+    assert multiply_adds >= least
+    assert count / multiply_adds <= most / least
+    assert on_stack <= most_on_stack
