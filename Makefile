@@ -2,6 +2,7 @@
 #   make demo     build, compile the network that examples/fashion_mnist carries, classify the held-out pictures
 #   make test     every check and test, as CI runs them;  make test STAGES="format python"  only these
 #   make bench    benchmarks/cases.toml against numpy, torch and onnxruntime
+#   make bench-peers   the same beside OpenVINO, jax and apache-tvm as well, which it installs in environments of their own
 #   make wheel    dist/tilewright-*.whl, tried in a clean environment
 #   make format   clang-format and ruff, in place
 #   make lint     linters, layer and size checks, error inventory
@@ -9,7 +10,7 @@
 PYTHON := .venv/bin/python
 RUN := PYTHONPATH=$(CURDIR)/build/python PATH=$(CURDIR)/build/bin:$$PATH
 
-.PHONY: build demo test bench wheel format lint tidy clean setup setup-test
+.PHONY: build demo test bench bench-peers wheel format lint tidy clean setup setup-test setup-peers
 build: setup
 	@tools/build.sh release
 
@@ -18,6 +19,9 @@ setup:
 
 setup-test:
 	@tools/setup.sh test
+
+setup-peers:
+	@tools/setup.sh peers
 
 demo: setup
 	@tools/build.sh release --quiet tilewright_core tilewright_command
@@ -29,6 +33,10 @@ test: setup-test
 bench: setup-test
 	@tools/build.sh release --quiet tilewright_core tilewright_command
 	@$(RUN) $(PYTHON) benchmarks/run.py $(CASES)
+
+bench-peers: setup-peers
+	@tools/build.sh release --quiet tilewright_core tilewright_command
+	@$(RUN) TVM_PYTHON=$(CURDIR)/.venv-tvm/bin/python .venv-peers/bin/python benchmarks/run.py $(CASES)
 
 wheel: setup-test
 	@tools/build_wheel.sh

@@ -58,11 +58,26 @@ def inputs_of(case: dict) -> dict:
 
 
 def file_of(case: dict) -> str:
-    """The path of the case's model, which may be one of light_models.py."""
+    """The path of the case's model, which may be one of light_models.py or transformer_model.py."""
     kind, _, name = case["file"].rpartition(":")
     if kind == "light":
         return str(importlib.import_module("light_models").light_model_file(name))
+    if kind == "transformer":
+        layers, width, length = map(int, name.split("x"))
+        return str(
+            importlib.import_module("transformer_model").transformer_file(layers, width, length=length)
+        )
     return str(ROOT / case["file"])
+
+
+def missing_file(case: dict) -> str:
+    """Why the case's file, which may be a pattern, cannot be had; "" if it can."""
+    if "file" not in case or any(ROOT.glob(case["file"])):
+        return ""
+    try:
+        return "" if Path(file_of(case)).exists() else f"there is no {case['file']}"
+    except ImportError as problem:
+        return str(problem)
 
 
 def prepare(case: dict, adapter):
@@ -219,8 +234,8 @@ def run_child(names: list[str], num_threads: int, peers: list[str] | None, secon
         case = cases[name]
         if num_threads not in case["threads"]:
             continue
-        if "file" in case and not any(ROOT.glob(case["file"])) and not Path(file_of(case)).exists():
-            print(f"  {name} is left out: there is no {case['file']}", file=sys.stderr)
+        if problem := missing_file(case):
+            print(f"  {name} is left out: {problem}", file=sys.stderr)
             continue
         if case["kind"] == "compiler":
             results += compiler_rows(case)

@@ -45,8 +45,8 @@ def build(layers: int, width: int, heads: int):
     return Transformer().eval()
 
 
-def transformer_file(layers: int = 12, width: int = 768, heads: int = 12, length: int = 128) -> Path:
-    """The path of its ONNX file in a folder for temporary files, made if it is not there."""
+def transformer_file(layers: int = 12, width: int = 768, length: int = 128) -> Path:
+    """The path of its ONNX file, with heads of 64, in a folder for temporary files, made if it is not there."""
     import torch
 
     path = Path(tempfile.gettempdir()) / "tilewright-transformers" / f"{layers}x{width}x{length}.onnx"
@@ -54,6 +54,11 @@ def transformer_file(layers: int = 12, width: int = 768, heads: int = 12, length
         path.parent.mkdir(exist_ok=True)
         example = torch.zeros(1, length, width)
         torch.onnx.export(
-            build(layers, width, heads), (example,), str(path), input_names=["x"], opset_version=17, dynamo=False
+            build(layers, width, width // 64),
+            (example,),
+            str(path),
+            input_names=["x"],
+            opset_version=17,
+            dynamo=False,
         )
     return path

@@ -2,6 +2,7 @@
 # Installs what a fresh Debian 12 lacks: the packages of packages.txt and, in .venv, the pinned Python packages.
 #   tools/setup.sh build   what the build and the demo need
 #   tools/setup.sh test    also what tests, linters and benchmarks need
+#   tools/setup.sh peers   what other compilers and libraries need that benchmarks measure, in .venv-peers and .venv-tvm
 # Does nothing, in a fraction of a second, when nothing is missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -29,22 +30,35 @@ if [ ${#missing[@]} -gt 0 ]; then
   rm -f "$log"
 fi
 
-if [ ! -x .venv/bin/python ]; then
+# an environment in the folder $1
+make_environment() {
+  local folder=$1 python
+  [ -x "$folder/bin/python" ] && return
   python=$(command -v python3.11 || command -v python3)
   "$python" -c "$min_python" || { echo "setup: $python is older than Python 3.11" >&2; exit 1; }
-  echo "setup: creating .venv with $python"
-  "$python" -m venv .venv
-fi
+  echo "setup: creating $folder with $python"
+  "$python" -m venv "$folder"
+}
 
-# one stamp per requirements file, named by its content
+# the file $2 into the environment $1; one stamp per requirements file, named by its content
 install_requirements() {
-  local file=$1 stamp
-  stamp=.venv/.installed-${file%.txt}-$(sha256sum <"$file" | cut -c1-16)
+  local folder=$1 file=$2 stamp
+  stamp=$folder/.installed-${file%.txt}-$(sha256sum <"$file" | cut -c1-16)
   [ -e "$stamp" ] && return
   echo "setup: pip install -r $file"
-  .venv/bin/python -m pip install -qq --disable-pip-version-check -r "$file" </dev/null
-  rm -f .venv/.installed-"${file%.txt}"-*
+  "$folder/bin/python" -m pip install -qq --disable-pip-version-check -r "$file" </dev/null
+  rm -f "$folder"/.installed-"${file%.txt}"-*
   touch "$stamp"
 }
-install_requirements requirements.txt
-if [ "$level" = test ]; then install_requirements requirements-test.txt; fi
+make_environment .venv
+install_requirements .venv requirements.txt
+case $level in
+test) install_requirements .venv requirements-test.txt ;;
+peers)
+  make_environment .venv-peers
+  install_requirements .venv-peers requirements-peers.txt
+  # needs another apache-tvm-ffi than our tests
+  make_environment .venv-tvm
+  install_requirements .venv-tvm requirements-tvm.txt
+  ;;
+esac
