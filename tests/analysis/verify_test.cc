@@ -89,6 +89,19 @@ TEST(Verify, AxisWhoseValueLeavesItsDomain) {
   )");
 }
 
+// Tensor intrinsics pass A.data to a call that does not say whether it writes there.
+TEST(Verify, WhatABlockSaysOfABarePointerCounts) {
+  const std::string_view program = R"(
+    @T.prim_func
+    def main(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+        with T.block("B"):
+            T.reads(A[0:8])
+            T.writes(B[0:8])
+            T.evaluate(T.call_extern("int32", "copy", B.data, A.data))
+  )";
+  verify(script::parse_func_unchecked(program));
+}
+
 TEST(Verify, RegionThatLeavesOutABuffer) {
   expect_verdict(script::parse_func_unchecked(R"(
     @T.prim_func

@@ -308,7 +308,7 @@ TEST(SamplePartitionedTile, WhatCannotBeIsRefused) {
       "\n  f.py:3:5\n   2 | def main(A: T.Buffer((48,), \"float32\")):\n   3 |     for i in range(48):\n     "
       "|     ^^^^^^^^^^^^^^^^^^^\n   4 |         with T.block(\"A\"):";
   const std::string start = "error: sample_partitioned_tile: ";
-  check_refused(kLong, draw({0, 0, 1, {}}), start + "0 factors are asked for" + place);
+  check_refused(kLong, draw({0, 0, 1, {}}), start + "0 factors are asked for, expected 1 to 64" + place);
   check_refused(kLong, draw({2, 2, 1, {}}), start + "partition_pos 2 is none of the 2 factors" + place);
   check_refused(kLong, draw({2, 1, 5, {}}),
                 start + "innerpart_factor 5 does not divide the extent 48 of loop i" + place);

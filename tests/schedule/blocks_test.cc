@@ -240,9 +240,9 @@ TEST(Rfactor, PartialSums) {
         Y_rf = T.alloc_buffer((4, 5))
         for i, k_0, k_1 in T.grid(5, 3, 4):
             with T.block("Y_rf"):
-                vk_0 = T.axis.reduce(3, k_0)
                 vk_1 = T.axis.spatial(4, k_1)
                 vi = T.axis.spatial(5, i)
+                vk_0 = T.axis.reduce(3, k_0)
                 with T.init():
                     Y_rf[vk_1, vi] = T.float32(0)
                 Y_rf[vk_1, vi] = Y_rf[vk_1, vi] + A[vi, vk_0 * 4 + vk_1]
@@ -272,6 +272,35 @@ TEST(Rfactor, UnstartedPartialSumIsRefused) {
          |              ^^^^^^^^^^^^
        5 |             vi, vk = T.axis.remap("SR", [i, k])
     help: rfactor(loop k_0, 0) would be legal
+  )");
+}
+
+// Random schedules 7075: the block around has the loop over c, and each of its runs began the sum anew.
+TEST(Rfactor, SumThatGoesOnOutsideOfTheBlockAroundIsRefused) {
+  check_refused(
+      R"(
+    @T.prim_func
+    def main(A: T.Buffer((2, 3), "float32"), Y: T.Buffer((1,), "float32")):
+        for c in range(2):
+            with T.block("outer"):
+                vc = T.axis.opaque(2, c)
+                for k in range(3):
+                    with T.block("Y"):
+                        v0 = T.axis.spatial(1, 0)
+                        vr = T.axis.reduce(2, vc)
+                        vk = T.axis.reduce(3, k)
+                        with T.init():
+                            Y[v0] = T.float32(0)
+                        Y[v0] = Y[v0] + A[vr, vk]
+  )",
+      [](Schedule& sch) { sch.call("rfactor", sch.call("get_loops", "Y").loops()[0], 0); },
+      R"(
+    error: rfactor: block Y cannot be factored: the sum of block Y does not start inside of block outer
+      f.py:7:22
+       6 |             for k in range(3):
+       7 |                 with T.block("Y"):
+         |                      ^^^^^^^^^^^^
+       8 |                     v0 = T.axis.spatial(1, 0)
   )");
 }
 

@@ -417,9 +417,9 @@ TEST(ComputeAt, AConditionOnSeveralAxesMovesWithTheBlock) {
     def main(A: T.Buffer((3, 10), "float32"), B: T.Buffer((3,), "float32")):
         B_rf = T.alloc_buffer((3, 4))
         for i in range(3):
-            for k_0, k_1 in T.grid(3, 4):
+            for k_1, k_0 in T.grid(4, 3):
                 with T.block("B_rf"):
-                    vk_0, vk_1, vi = T.axis.remap("RSS", [k_0, k_1, i])
+                    vk_1, vi, vk_0 = T.axis.remap("SSR", [k_1, i, k_0])
                     T.where(k_0 * 4 + k_1 < 10)
                     with T.init():
                         B_rf[vi, vk_1] = T.float32(0)

@@ -59,6 +59,48 @@ ObjectRef first_access(const Buffer& buffer, const BlockNode* block, bool is_wri
   return found ? found : ObjectRef(block);
 }
 
+bool is_among(const std::vector<BufferRegion>& regions, const Buffer& buffer) {
+  return std::any_of(regions.begin(), regions.end(),
+                     [&](const BufferRegion& region) { return region->buffer == buffer; });
+}
+
+// Whether the block says that it reads or writes the buffer, and passes its pointer, or that of a view, to
+// calls that do not say what they do with it: what the block says of the other then counts.
+bool is_said_of_pointer(const BlockNode* block, const Buffer& buffer, bool is_write) {
+  if (!is_among(is_write ? block->reads : block->writes, buffer)) return false;
+  std::vector<Buffer> same = {buffer};
+  for (const MatchBufferRegion& view : block->match_buffers) {
+    if (view->source->buffer == buffer) same.push_back(view->buffer);
+  }
+  const auto is_same = [&](const Buffer& other) {
+    return std::find(same.begin(), same.end(), other) != same.end();
+  };
+  const auto is_pointer = [&](const Object* var) {
+    return std::any_of(same.begin(), same.end(), [&](const Buffer& each) { return each->data.get() == var; });
+  };
+  bool is_seen = false;
+  for (const Stmt& part : {block->init, block->body}) {
+    if (!part) continue;
+    walk(
+        part, [&](const BufferLoadNode* load) { is_seen |= !is_write && is_same(load->buffer); },
+        [&](const BufferStoreNode* store) { is_seen |= is_write && is_same(store->buffer); },
+        [&](const DeclBufferNode* view) { is_seen |= is_pointer(view->buffer->data.get()); },
+        [&](const BlockNode* inner) {
+          for (const BufferRegion& region : is_write ? inner->writes : inner->reads)
+            is_seen |= is_same(region->buffer);
+          return false;
+        },
+        [&](const CallNode* call) {
+          const auto* op = call->op.as<OpNode>();
+          if (!op || op->name != "tir.tvm_access_ptr" || !is_pointer(call->args[1].get())) return;
+          int64_t mask = 3;
+          as_const_int(call->args.back(), &mask);
+          is_seen |= (mask & (is_write ? 2 : 1)) != 0;
+        });
+  }
+  return !is_seen;
+}
+
 bool is_root(const BlockNode* block) {
   return block->iter_vars.empty() && block->reads.empty() && block->writes.empty();
 }
@@ -143,6 +185,7 @@ void Verifier::promise(const BlockNode* block, const BufferRegion& access,
   for (const BufferRegion& region : declared) {
     if (region->buffer == access->buffer) same.push_back(region);
   }
+  if (same.empty() && is_said_of_pointer(block, access->buffer, is_write)) return;
   if (same.empty())
     throw UserError(first_access(access->buffer, block, is_write),
                     "block {} {} {}, but its {} leaves the buffer out", block->name_hint, verb,

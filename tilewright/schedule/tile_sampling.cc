@@ -6,6 +6,13 @@
 #include "tilewright/schedule/report.h"
 
 namespace tilewright::schedule {
+namespace {
+
+constexpr int64_t kMaxFactors = 64;
+// Looked for one by one; what has larger primes only stays whole.
+constexpr int64_t kLargestPrime = 1 << 20;
+
+}  // namespace
 
 int64_t require_const_extent(const State& state, NodeId loop) {
   const std::optional<int64_t> extent = const_extent(state.node(loop).loop());
@@ -13,6 +20,11 @@ int64_t require_const_extent(const State& state, NodeId loop) {
     throw refuse(state, loop, "loop {} has extent {}, which is not constant", state.node(loop).name,
                  text(state.node(loop).loop()->extent));
   return *extent;
+}
+
+void require_count(const State& state, NodeId loop, int64_t count) {
+  if (count < 1 || count > kMaxFactors)
+    throw refuse(state, loop, "{} factors are asked for, expected 1 to {}", count, kMaxFactors);
 }
 
 void require_factors(const State& state, NodeId loop, int64_t extent, int64_t count,
@@ -31,7 +43,7 @@ void require_factors(const State& state, NodeId loop, int64_t extent, int64_t co
 
 std::vector<int64_t> primes_of(int64_t number) {
   std::vector<int64_t> primes;
-  for (int64_t p = 2; p * p <= number; ++p) {
+  for (int64_t p = 2; p <= kLargestPrime && p * p <= number; ++p) {
     for (; number % p == 0; number /= p) primes.push_back(p);
   }
   if (number > 1) primes.push_back(number);

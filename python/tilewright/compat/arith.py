@@ -202,6 +202,19 @@ def subspace_divide(
     return [*sides, [iter_map.IterMark(_Part(tir.const(0)), each) for each in (outer, inner)]]
 
 
+def detect_linear_equation(expr, variables) -> list:
+    """[a, b, ..., rest] with expr == a * x + b * y + ... + rest for variables x, y, ...; empty if it has no such form."""
+    analyzer = Analyzer()
+    nothing = {var: tir.const(0, var.dtype) for var in variables}
+    rest = analyzer.simplify(tir.substitute(expr, nothing))
+    found, total = [], rest
+    for var in variables:
+        one = tir.substitute(expr, {**nothing, var: tir.const(1, var.dtype)})
+        found.append(analyzer.simplify(one - rest))
+        total = total + found[-1] * var
+    return [*found, rest] if analyzer.can_prove_equal(expr, total) else []
+
+
 def deduce_bound(var, cond, hint_map, relax_map) -> IntervalSet:
     """The values of `var` for which `cond` holds whatever the other variables are."""
     domains = {key: _domain(value) for key, value in {**hint_map, **relax_map}.items()}
@@ -219,6 +232,7 @@ NAMES = {
     "IterMapLevel": IterMapLevel,
     "detect_iter_map": detect_iter_map,
     "deduce_bound": deduce_bound,
+    "detect_linear_equation": detect_linear_equation,
     "IterMapExpr": iter_map.IterMapExpr,
     "IterMapResult": iter_map.IterMapResult,
     "IterMark": iter_map.IterMark,

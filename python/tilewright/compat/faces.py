@@ -3,10 +3,20 @@
 import sys
 
 import tilewright as tw
-from tilewright import ir, relax, runtime, script, te, tir
+from tilewright import _core, arith, ir, relax, runtime, script, te, tir
 from tilewright.build import build_graph
 
-from . import access_path, classes, eras, errors, graphs, nodes, relax_build, schedules
+from . import (
+    access_path,
+    classes,
+    eras,
+    errors,
+    graphs,
+    nodes,
+    relax_build,
+    schedules,
+    tir_functions,
+)
 from .target import target_or_current
 
 
@@ -19,6 +29,10 @@ def tvm_names() -> dict:
         "__version__": "0.27.0+tilewright",
         "IRModule": ir.IRModule,
         "build": build_as_written,
+        "lower": _lower,
+        "tensor": array,
+        "save_json": ir.save_json,
+        "load_json": ir.load_json,
         "compile": relax_build.compile_as_written,
         "cpu": tw.cpu,
         "cuda": tw.cuda,
@@ -36,10 +50,48 @@ def tvm_names() -> dict:
 
 
 def _convert(value):
-    """A Python value as a run-time or IR value; callables become functions."""
-    from tilewright import _core
-
+    """A Python value as a run-time or IR value; callables become functions, in lists and dictionaries too."""
+    if isinstance(value, (list, tuple)):
+        return [_convert(each) for each in value]
+    if isinstance(value, dict):
+        return {key: _convert(each) for key, each in value.items()}
+    if isinstance(value, (str, ir.Object, runtime.Tensor)) or value is None:
+        return value
     return _core.convert_function("callable", value) if callable(value) else tir.const(value)
+
+
+# from blocks to flat loops, as tvm.lower did it
+_LOWERING = (
+    "lower_match_buffer",
+    "lower_init",
+    "place_allocations",
+    "lower_blocks",
+    "compact_buffers",
+    "interleave_virtual_threads",
+    "double_buffer",
+    "partition_loops",
+    "flatten_buffers",
+    "share_storage",
+    "unroll_loops",
+    "vectorize_loops",
+    "remove_no_op",
+)
+
+
+def _lower(inp, args=None, name: str = "main", simple_mode: bool = False):
+    """tvm.lower of loop programs: blocks become loops over flat buffers, step by step as before code is generated."""
+    mod = inp if isinstance(inp, ir.IRModule) else ir.IRModule({name: inp})
+
+    def lowered(func):
+        for step in _LOWERING:
+            func = _core.lowering_step(step, func)
+        return arith.simplify_program(func)
+
+    funcs = {
+        var.name_hint: lowered(func) if isinstance(func, tir.PrimFunc) else func
+        for var, func in mod.functions_items()
+    }
+    return ir.IRModule(funcs, mod.attrs, mod.global_infos)
 
 
 def nd_names() -> dict:
@@ -62,6 +114,14 @@ def array(value, device=None, ctx=None):
 def runtime_names() -> dict:
     return {
         **public_names(runtime),
+        "convert": _convert,
+        "const": tir.const,
+        "Object": ir.Object,
+        "ObjectPath": access_path.ObjectPath,
+        "DataType": nodes.DataType,
+        "String": str,
+        "num_threads": _core.num_threads,
+        "enabled": lambda target: tw.Target(target).kind in ("llvm", "c"),
         "tensor": array,
         "NDArray": runtime.Tensor,
         "ShapeTuple": runtime.Shape,
@@ -76,15 +136,26 @@ def tir_names() -> dict:
 
     return {
         **public_names(tir),
+        **tir_functions.NAMES,
         **schedule_names(),
         **nodes.NAMES,
+        "convert": _convert,
+        "comm_reducer": te.comm_reducer,
+        "sum": te.sum,
         "IndexMap": tir.IndexMap,
         "build": tir_build,
     }
 
 
 def te_names() -> dict:
-    return {**public_names(te), "__getattr__": te.__getattr__, "create_prim_func": _create_prim_func}
+    return {
+        **public_names(te),
+        "__getattr__": te.__getattr__,
+        "create_prim_func": _create_prim_func,
+        "power": tir.pow,
+        "PlaceholderOp": ir._nodes.classes["te.Placeholder"],
+        "ComputeOp": ir._nodes.classes["te.Compute"],
+    }
 
 
 def _create_prim_func(ops, index_dtype_override=None):
@@ -199,6 +270,10 @@ def ir_names() -> dict:
         "structural_equal": ir.structural_equal,
         "ObjectPath": access_path.ObjectPath,
         "Node": ir.Object,
+        "Array": list,
+        "Map": dict,
+        "DictAttrs": dict,
+        "GlobalInfo": ir.Object,
         "VDevice": graphs.VDevice,
         "TupleType": ir.TupleType,
     }

@@ -151,6 +151,16 @@ def _flattened(self):
     return self.replace(shape=[arith.Analyzer().simplify(size)], strides=[], axis_separators=[])
 
 
+def _thread_binding(self):
+    """The thread that the loop is bound to, as IterVar; None for other loops."""
+    if not self.thread_tag:
+        return None
+    domain = classes["ir.Range"](0, self.extent)
+    return tir.IterVar(
+        var=tir.Var("", self.loop_var.dtype), dom=domain, iter_type="spatial", thread_tag=self.thread_tag
+    )
+
+
 def _specialize(self, param_map: dict):
     """A copy with values for parameters: {variable: number or expression, handle: buffer}."""
     pairs = [
@@ -167,6 +177,9 @@ def add() -> None:
         lambda self: {p: b for p, b in zip(self.params, self.buffers, strict=True) if b is not None}
     )
     func.specialize = _specialize
+    func.with_body = lambda self, new_body, span=None: self.replace(body=new_body)
+    loop.thread_binding = property(_thread_binding)
+    loop.step = property(lambda self: None)
     loop.kind = property(lambda self: ForKind[self.for_kind.upper()])
     value_range.from_min_extent = staticmethod(lambda low, extent, span=None: value_range(low, extent))
     classes["tir.IndexMap"].map_indices = _map_indices
@@ -209,4 +222,3 @@ NAMES = {
     "SBlockRealize": tir.BlockRealize,
     "decl_buffer": make_buffer,
 }
-STMT_FUNCTOR = {"post_order_visit": tir.post_order_visit, "substitute": tir.substitute}

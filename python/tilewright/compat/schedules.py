@@ -4,6 +4,8 @@ import ast
 import inspect
 import json
 
+import numpy
+
 import tilewright as tw
 from tilewright import arith, ir, tir
 from tilewright.errors import Unsupported, UserError
@@ -149,6 +151,28 @@ def _can_decompose_padding(self, block, loop) -> bool:
     return True
 
 
+def _get_decision(self, inst: Instruction):
+    """What a sample_* step drew; None for other steps."""
+    return inst.decision
+
+
+def _with_decision(self, inst: Instruction, decision, remove_postproc: bool):
+    """A trace with another decision of one sample_* step, and without postprocessing if asked."""
+    steps = json.loads(self.save_json())
+    if "decision" not in steps["steps"][inst.position]["args"]:
+        raise UserError(f"with_decision: step {inst.position + 1}, {inst.kind.name}, draws nothing")
+    value = [int(each) for each in decision] if isinstance(decision, (list, tuple)) else int(decision)
+    steps["steps"][inst.position]["args"]["decision"] = value
+    changed = Trace.load_json(json.dumps(steps))
+    return changed.without_postproc() if remove_postproc else changed
+
+
+def _as_python(self, remove_postproc: bool = False) -> list[str]:
+    """The steps as lines of Python."""
+    text = trace_text(self.without_postproc() if remove_postproc else self)
+    return [line.strip() for line in text.splitlines()[2:]]
+
+
 def _decisions(self) -> dict:
     """{step: what it drew} of all sample_* steps."""
     return {step: step.decision for step in self.insts if step.decision is not None}
@@ -234,7 +258,8 @@ def _num_indices(sch, block, buffer) -> int:
     if isinstance(buffer, str):
         regions = [each for each in regions if each.buffer.name == buffer]
     elif isinstance(buffer, (list, tuple)):
-        regions = [(block.reads if buffer[0] == "read" else block.writes)[buffer[1]]]
+        chosen = block.reads if buffer[0] == "read" else block.writes
+        regions = chosen[buffer[1] : buffer[1] + 1] if buffer[1] >= 0 else []
     return len(regions[0].buffer.shape) if regions else 0
 
 
@@ -286,6 +311,40 @@ def _inverse(self, shape):
     return _IndexMap(outputs, [tir.const_like(value, None) for value in values])
 
 
+def _non_surjective_inverse(self, shape) -> tuple:
+    """(the map back from the new indices, which of the new indices no old one goes to).
+
+    The shape may be one that the map pads: range(14) in digits of 4 leaves [3, 2] and [3, 3] without an old index.
+    """
+    outputs = [tir.Var(f"axis{n}", "int32") for n in range(len(self.final_indices))]
+    ranges = _ranges(self, shape)
+    new_shape = _map_shape(self, shape)
+    size = 1
+    for extent in new_shape:
+        size = size * extent
+    padded = ranges
+    if len(ranges) == 1:
+        ((var, range_of),) = ranges.items()
+        padded = {var: ir.Range(range_of.min, range_of.min + size)}
+    found = arith.inverse_affine_iter_map(self.final_indices, padded, outputs)
+    values = [tir.const_like(found.get(var, 0), None) for var in self.initial_indices]
+    analyzer = arith.Analyzer()
+    for output, extent in zip(outputs, new_shape, strict=True):
+        analyzer.bind(output, (0, extent))
+    outside = tir.any(*[value >= ranges[var].extent for var, value in zip(ranges, values, strict=True)])
+    return _IndexMap(outputs, values), analyzer.simplify(outside)
+
+
+def _map_ndarray(self, arr_src):
+    """A tensor with the elements at their new indices; places that no element goes to are zero."""
+    source = arr_src.numpy()
+    target = numpy.zeros([int(each) for each in _map_shape(self, source.shape)], source.dtype)
+    for place in numpy.ndindex(*source.shape):
+        new = [int(each) for each in self.map_indices([tir.const(each) for each in place])]
+        target[tuple(new)] = source[place]
+    return tw.tensor(target)
+
+
 def _map_shape(self, shape, analyzer=None) -> list:
     """The extents of the new indices while the old ones are below `shape`."""
     analyzer, ranges = arith.Analyzer(), _ranges(self, shape)
@@ -307,6 +366,9 @@ def add() -> None:
     """Gives Trace and IndexMap these methods."""
     Trace.insts = property(_insts)
     Trace.decisions = property(_decisions)
+    Trace.get_decision = _get_decision
+    Trace.with_decision = _with_decision
+    Trace.as_python = _as_python
     Trace.__str__ = Trace.__repr__ = trace_text
     Schedule.can_decompose_padding = _can_decompose_padding
     Schedule.get_sref = _get_sref
@@ -317,6 +379,8 @@ def add() -> None:
     _IndexMap.from_func = staticmethod(from_func)
     _IndexMap.from_func_with_separators = staticmethod(from_func_with_separators)
     _IndexMap.inverse = _inverse
+    _IndexMap.non_surjective_inverse = _non_surjective_inverse
+    _IndexMap.map_ndarray = _map_ndarray
     _IndexMap.map_shape = _map_shape
     _IndexMap.is_equivalent_to = _is_equivalent_to
     Schedule.get_sblock = Schedule.get_block

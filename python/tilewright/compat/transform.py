@@ -30,7 +30,9 @@ class PassContext(transform.PassContext):
 
     def __init__(self, opt_level=2, required_pass=(), disabled_pass=(), instruments=(), config=None):
         known = [name for name in disabled_pass or () if not name.startswith("tir.")]
-        super().__init__(min(opt_level, 3), required_pass, known, config, instruments)
+        # what TVM's own lowering is told; steps here have no such options
+        options = {key: value for key, value in (config or {}).items() if not key.startswith("tir.")}
+        super().__init__(min(opt_level, 3), required_pass, known, options, instruments)
         self.disabled_pass = list(disabled_pass or ())
 
 
@@ -185,6 +187,30 @@ def Simplify():
     )
 
 
+def ForceNarrowIndexToInt32():
+    """Loops and indices of int64 become int32 where all values fit."""
+    return _steps("ForceNarrowIndexToInt32", "narrow_indices")
+
+
+def Apply(ftransform):
+    """ftransform(function) for each loop program."""
+    return prim_func_pass(lambda func, mod, ctx: ftransform(func), opt_level=0, name="tir.Apply")
+
+
+def Filter(fcond):
+    """The loop programs for which fcond(function) is true; other functions stay."""
+
+    def run(mod, ctx):
+        kept = {
+            var.name_hint: func
+            for var, func in mod.functions_items()
+            if not isinstance(func, tir.PrimFunc) or fcond(func)
+        }
+        return tw.IRModule(kept, mod.attrs, mod.global_infos)
+
+    return module_pass(run, opt_level=0, name="tir.Filter")
+
+
 def BindTarget(target):
     """The target as an attribute of each loop program."""
     target = tw.Target(target)
@@ -241,6 +267,9 @@ TIR_NAMES = {
             Simplify,
             BindTarget,
             AnnotateEntryFunc,
+            ForceNarrowIndexToInt32,
+            Apply,
+            Filter,
             MakePackedAPI,
             prim_func_pass,
         )

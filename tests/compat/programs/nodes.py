@@ -51,4 +51,58 @@ def folded(B: T.Buffer((4,), "int32")):
 
 simple = tir.transform.Simplify()(tvm.IRModule({"main": folded}))
 assert "B[i] = i\n" in simple.astext(), simple
+# operators as functions
+x = tir.Var("x", "int32")
+assert str(tir.ret(x)) == "T.ret(x)" and str(tir.power(x, 2)) == "T.pow(x, 2)"
+assert str(tir.call_llvm_pure_intrin("float32", "llvm.fabs", tir.const(1.0, "float32"))) == (
+    'T.call_llvm_pure_intrin("float32", "llvm.fabs", T.float32(1))'
+)
+assert tir.isnullptr(tir.Var("p", "handle")).dtype == "bool" and tir.vscale().dtype == "int32"
+assert str(tir.add(x, tir.multiply(x, 2))) == "x + x * 2" and str(tir.subtract(x, 1)) == "x - 1"
+assert tir.logaddexp(tir.const(0.0), tir.const(1.0)).dtype == "float32"
+assert [type(each).__name__ for each in tir.stmt_list(tir.stmt_seq(store, tir.ret(x)))] == [
+    "BufferStore",
+    "Evaluate",
+]
+assert tvm.runtime.convert([1, "a", {"b": 2}])[2]["b"] == 2
+
+# programs changed node by node
+seen = []
+tir.stmt_functor.pre_order_visit(
+    main.body, lambda node: seen.append(type(node).__name__) or not isinstance(node, tir.BufferStore)
+)
+assert seen[0] == "For" and seen[-1] == "BufferStore"
+doubled = tir.stmt_functor.ir_transform(
+    main.body, None, lambda node: tir.FloatImm("float32", 4.0), ["tir.FloatImm"]
+)
+assert "T.float32(4)" in str(doubled) and "T.float32(2)" in str(main.body)
+kept = tir.stmt_functor.ir_transform(main.body, lambda node: node, None, ["tir.For"])
+assert kept.same_as(main.body)
+fresh = tir.stmt_functor.renew_defs(main)
+tvm.ir.assert_structural_equal(fresh, main)
+assert not fresh.params[1].same_as(main.params[1])
+assert main.with_body(doubled).body.same_as(doubled)
+
+
+# loops bound to threads; functions as flat loops
+@T.prim_func
+def bound(A: T.Buffer((4, 4), "float32")):
+    for i in T.thread_binding(4, thread="threadIdx.x"):
+        for j in range(4):
+            with T.block("A"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                A[vi, vj] = T.float32(0)
+
+
+loop = bound.body.block.body
+assert loop.thread_binding.thread_tag == "threadIdx.x" and loop.body.thread_binding is None
+lowered = tvm.lower(bound)
+assert "A[i * 4 + j] = T.float32(0)" in lowered["main"].script().replace("A_1", "A")
+mod = tvm.IRModule({"f": bound, "g": main})
+named = tir.transform.Filter(lambda func: len(func.params) == 1)(mod)
+assert [var.name_hint for var in named.get_global_vars()] == ["f"]
+noted = tir.transform.Apply(lambda func: func.with_attr("note", 1))(mod)
+assert noted["f"].attrs["note"] == noted["g"].attrs["note"] == 1
+with tvm.transform.PassContext(config={"tir.disable_vectorize": True}):
+    tvm.build(main, target="llvm")
 print("ok")

@@ -1,5 +1,6 @@
 """Schedules, traces and index maps in the manner of TVM's test suites of 2022 to 2024."""
 
+import numpy
 import tvm
 from tvm import te, tir
 from tvm.script import tir as T
@@ -120,4 +121,51 @@ sch = tir.Schedule(te.create_prim_func([A, total]))
 sch.split(sch.get_loops("B")[1], factors=[tir.IntImm("int32", 8), None])
 init = sch.decompose_reduction("B", sch.get_loops("B")[0])
 assert [sch.get(each).name_hint for each in (init, sch.get_block("B_update"))] == ["B_init", "B_update"]
+
+# decisions are looked up and changed
+sch = tir.Schedule(elementwise, seed=1)
+sch.sample_perfect_tile(sch.get_loops("B")[0], n=2)
+(step,) = sch.trace.decisions
+assert [int(each) for each in sch.trace.get_decision(step)] == list(step.decision)
+changed = sch.trace.with_decision(step, [64, 2], remove_postproc=True)
+assert "decision=[64, 2]" in str(changed) and sch.trace.as_python()[0].startswith("b0 = sch.get_")
+try:
+    sch.trace.with_decision(sch.trace.insts[0], [1], remove_postproc=True)
+except tvm.error.TVMError as error:
+    assert str(error) == "with_decision: step 1, GetBlock, draws nothing"
+else:
+    raise AssertionError
+
+# index maps that pad
+back, outside = tir.IndexMap.from_func(lambda i: (i // 4, i % 4)).non_surjective_inverse([14])
+assert [int(tvm.arith.Analyzer().simplify(each)) for each in back.map_indices([2, 3])] == [11]
+assert [
+    bool(
+        int(
+            tvm.arith.Analyzer().simplify(
+                tir.stmt_functor.substitute(outside, dict(zip(back.initial_indices, at)))
+            )
+        )
+    )
+    for at in ((3, 1), (3, 2))
+] == [False, True]
+swapped = tir.IndexMap.from_func(lambda i, j: (j, i)).map_ndarray(
+    tvm.nd.array(numpy.arange(6.0).reshape(2, 3))
+)
+assert swapped.numpy().tolist() == [[0, 3], [1, 4], [2, 5]]
+
+# the block of partial results has the factored loop first, then the axes of the block in their order
+sch = tir.Schedule(te.create_prim_func([A, total]))
+sch.rfactor(sch.split(sch.get_loops("B")[1], factors=[None, 8])[1], 0)
+axes = sch.get(sch.get_block("B_rf")).iter_vars
+assert [(axis.iter_type, int(axis.dom.extent)) for axis in axes] == [
+    ("spatial", 8),
+    ("spatial", 128),
+    ("reduce", 16),
+]
+
+# linear forms
+x, y = tir.Var("x", "int32"), tir.Var("y", "int32")
+assert [str(each) for each in tvm.arith.detect_linear_equation(x * 3 + y - 5, [x, y])] == ["3", "1", "-5"]
+assert tvm.arith.detect_linear_equation(x * y, [x, y]) == []
 print("ok")

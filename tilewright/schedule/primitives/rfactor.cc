@@ -61,7 +61,8 @@ bool is_neutral(const Update& update) {
   }
 }
 
-// One axis per loop that reduces; spatial axes stay.
+// The loop that is factored out is the first axis; in the place of each axis that reduces stand the loops
+// that make it up, and spatial axes stay.
 struct Axes {
   std::vector<IterVar> partial, combine;
   std::vector<PrimExpr> partial_values;
@@ -74,6 +75,12 @@ Axes divide_axes(const State& state, NodeId block_id, NodeId loop_id) {
   const BlockRealizeNode* realize = state.node(block_id).realize();
   Axes axes;
   Substitution loop_axes;
+  std::vector<const ForNode*> pending;  // loops that reduce and have no axis yet
+  const auto add_loop = [&](const ForNode* loop, IterType type) {
+    const Var var = ref_as<VarNode>(loop_axes.at(loop->loop_var.get()));
+    axes.partial.push_back(IterVarNode::make(var, make_range(loop->min, loop->extent), type, std::string()));
+    axes.partial_values.push_back(loop->loop_var);
+  };
   for (NodeId id : state.loops_above(block_id)) {
     const ForNode* loop = state.node(id).loop();
     bool feeds_reduce = false, feeds_spatial = false;
@@ -90,18 +97,24 @@ Axes divide_axes(const State& state, NodeId block_id, NodeId loop_id) {
                    state.node(block_id).name);
     if (!feeds_reduce) continue;
     if (!is_zero(loop->min)) throw refuse(state, id, "loop {} does not start at 0", state.node(id).name);
-    Var var = make_var("v" + loop->loop_var->name_hint, loop->loop_var->dtype);
+    const Var var = make_var("v" + loop->loop_var->name_hint, loop->loop_var->dtype);
     loop_axes[loop->loop_var.get()] = var;
-    const IterType type = id == loop_id ? IterType::kSpatial : IterType::kReduce;
-    axes.partial.push_back(IterVarNode::make(var, make_range(loop->min, loop->extent), type, std::string()));
-    axes.partial_values.push_back(loop->loop_var);
-    if (id == loop_id) axes.factor = var;
+    if (id == loop_id)
+      axes.factor = var;
+    else
+      pending.push_back(loop);
   }
+  add_loop(state.node(loop_id).loop(), IterType::kSpatial);
   axes.combine_factor = make_var(axes.factor->name_hint, axes.factor->dtype);
   for (size_t n = 0; n < realize->iter_values.size(); ++n) {
     const IterVar& axis = realize->block->iter_vars[n];
     if (axis->iter_type == IterType::kReduce) {
       axes.reduce_values[axis->var.get()] = substitute(realize->iter_values[n], loop_axes);
+      std::erase_if(pending, [&](const ForNode* loop) {
+        const bool is_part = uses(realize->iter_values[n], loop->loop_var.get());
+        if (is_part) add_loop(loop, IterType::kReduce);
+        return is_part;
+      });
       continue;
     }
     axes.partial.push_back(with(axis, [&](IterVarNode& changed) {
@@ -181,6 +194,9 @@ BlockRef apply(State& state, const Args& args) {
   const NodeId scope = state.scope_of(block_id);
   std::vector<Range> domains;
   if (const Reason reason = why_not_bijective(state, block_id, scope, &domains); !reason.empty())
+    throw refuse(state, block_id, "block {} cannot be factored: {}", state.node(block_id).name, reason);
+  // runs of the block around may go on with one sum: each of them would start anew
+  if (const Reason reason = why_not_whole_sum(state, block_id); !reason.empty())
     throw refuse(state, block_id, "block {} cannot be factored: {}", state.node(block_id).name, reason);
   const NodeId nest = child_towards(state, scope, block_id);
   if (state.blocks_below(nest).size() != 1)

@@ -33,7 +33,7 @@ std::vector<int64_t> draw(State& state, int64_t extent, const Args& args) {
 std::vector<ExprRef> apply(State& state, Args& args) {
   const NodeId loop = state[args.loop];
   const int64_t extent = require_const_extent(state, loop);
-  if (args.n < 1) throw refuse(state, loop, "{} factors are asked for", args.n);
+  require_count(state, loop, args.n);
   if (args.partition_pos < 0 || args.partition_pos >= args.n)
     throw refuse(state, loop, "partition_pos {} is none of the {} factors", args.partition_pos, args.n);
   if (args.innerpart_factor < 1 || extent % args.innerpart_factor != 0)

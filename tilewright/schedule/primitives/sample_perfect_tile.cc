@@ -34,7 +34,7 @@ std::vector<int64_t> draw(State& state, int64_t extent, const Args& args) {
 std::vector<ExprRef> apply(State& state, Args& args) {
   const NodeId loop = state[args.loop];
   const int64_t extent = require_const_extent(state, loop);
-  if (args.n < 1) throw refuse(state, loop, "{} factors are asked for", args.n);
+  require_count(state, loop, args.n);
   if (args.max_innermost_factor < 1)
     throw refuse(state, loop, "max_innermost_factor {} is below 1", args.max_innermost_factor);
   if (args.decision)
