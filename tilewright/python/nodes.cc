@@ -163,7 +163,9 @@ void bind_modules(nb::module_& m) {
         [](const ir::IRModule& module, const std::string& name, const ir::BaseFunc& func) {
           return ir::with_function(module, name, func);
         });
-  m.def("module_without_function", &ir::without_function);
+  m.def("module_without_function", [](const ir::IRModule& module, const std::string& name) {
+    return ir::without_function(module, name);
+  });
   m.def("module_lookup",
         [](const ir::IRModule& module, const std::string& name) { return module->lookup(name); });
   m.def(

@@ -101,6 +101,9 @@ assert "A[i * 4 + j] = T.float32(0)" in lowered["main"].script().replace("A_1", 
 mod = tvm.IRModule({"f": bound, "g": main})
 named = tir.transform.Filter(lambda func: len(func.params) == 1)(mod)
 assert [var.name_hint for var in named.get_global_vars()] == ["f"]
+rest = tvm.IRModule({"f": bound, "g": main})
+del rest["g"]
+assert list(rest.functions) == rest.get_global_vars() and len(rest) == 1
 noted = tir.transform.Apply(lambda func: func.with_attr("note", 1))(mod)
 assert noted["f"].attrs["note"] == noted["g"].attrs["note"] == 1
 with tvm.transform.PassContext(config={"tir.disable_vectorize": True}):
