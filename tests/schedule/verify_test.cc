@@ -41,6 +41,20 @@ TEST(Verify, TheFirstElementThatDiffersIsTold) {
   }
 }
 
+// Arguments of every dtype hold numbers, not zeros: a buffer that holds too few of them is noticed.
+TEST(Verify, ArgumentsOfSmallTypesHoldNumbers) {
+  for (const std::string dtype : {"float16", "bfloat16", "int16", "int4"}) {
+    std::string program(kSymbolic);
+    for (size_t at; (at = program.find("int32\")")) != std::string::npos;) program.replace(at, 5, dtype);
+    for (size_t at; (at = program.find(" * 100")) != std::string::npos;)
+      program.replace(at, 6, " * A[vi, vj]");
+    Schedule sch(module_of(program));
+    sch.verify(1, 1);
+    sch.call("unsafe_set_dtype", "B", 0, "bool");
+    EXPECT_THROW(sch.verify(3, 1), UserError) << dtype;
+  }
+}
+
 TEST(Verify, OtherParametersCannotBeCompared) {
   Schedule sch(module_of(kSymbolic));
   const Var i = make_var("i"), j = make_var("j");
