@@ -528,3 +528,16 @@ def test_random_elements(shape, mask, is_reversed, dtype, target):
         return x * y + x
 
     check([a, b, te.compute(shape, element)], reference, targets=[target])
+
+
+@pytest.mark.parametrize(("terms", "is_spread"), [(1024, True), (1040, False), (1023, False), (2048, True)])
+def test_rows_that_would_meet_in_the_cache_are_copied(terms, is_spread):
+    """Lines 4096 bytes apart belong in the same eight places of the first cache."""
+    a = te.placeholder((14, terms), "float32", name="a")
+    b = te.placeholder((terms, 200), "float32", name="b")
+    k = te.reduce_axis((0, terms))
+    c = te.compute((14, 200), lambda i, j: te.sum(a[i, k] * b[k, j], axis=k))
+    target = "llvm -mcpu=skylake-avx512"
+    trace = str(tilewright.schedule.by_rules(te.create_prim_func([a, b, c]), target=target).trace)
+    assert ("% 16" in trace) == is_spread, trace
+    check([a, b, c], lambda x, y: x @ y, threads=(1, 2))

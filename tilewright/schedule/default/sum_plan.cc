@@ -1,5 +1,7 @@
 #include "tilewright/schedule/default/sum_plan.h"
 
+#include <numeric>
+
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/schedule/loops.h"
@@ -10,6 +12,7 @@ namespace {
 
 constexpr int64_t kOpenRows = 4;       // a tile of rows of unknown number: the guards of few rows cost little
 constexpr int64_t kMinPackedUses = 4;  // tiles that read a panel, to pay for its copy
+constexpr int64_t kLineElements = 16;  // of a line of a cache
 constexpr int64_t kMaxShortRow = 4;    // rows of an axis that alone make no good tile
 constexpr int64_t kMinGroupLanes = 4;  // channels of a group in one vector, at least
 constexpr int64_t kMaxGatherStride = 4;  // elements between the lanes of one load
@@ -77,7 +80,7 @@ int64_t num_rows(const BlockShape& sum, size_t axis) {
   return sum.extent(axis) ? sum.extent(axis) : kOpenRows;
 }
 
-// How often a panel of a vector operand is read.
+// How often tiles read an element of an operand, columns counted by panels.
 int64_t num_uses(const BlockShape& sum, const BufferLoadNode* load, const SumPlan& plan) {
   int64_t uses = 1;
   for (size_t axis = 0; axis < sum.block->iter_vars.size(); ++axis) {
@@ -142,6 +145,52 @@ void choose_tile(const BlockShape& sum, SumPlan& plan, int64_t vector_loads, int
   plan.rows = plan.tile.rows;
 }
 
+// The distance of what two neighbours along `axis` read; nothing if it is not constant.
+std::optional<int64_t> stride_bytes(const BlockShape& sum, const BufferLoadNode* load, size_t axis) {
+  const Var& var = sum.block->iter_vars[axis]->var;
+  int64_t bytes = 0, size = load->dtype.num_bytes();
+  for (size_t dim = load->indices.size(); dim-- > 0;) {
+    int64_t step, extent;
+    const PrimExpr next = substitute(load->indices[dim], {{var.get(), var + 1}});
+    if (!as_const_int(arith::simplify(next - load->indices[dim]), &step) ||
+        !as_const_int(load->buffer->shape[dim], &extent))
+      return std::nullopt;
+    bytes += step * size;
+    size = product(size, extent);
+  }
+  return bytes;
+}
+
+// The dimension that alone moves along the rows; nothing if there are others, or it is the last.
+std::optional<size_t> row_dimension(const BlockShape& sum, const BufferLoadNode* load, const SumPlan& plan) {
+  std::optional<size_t> found;
+  for (size_t dim = 0; dim < load->indices.size(); ++dim) {
+    if (!uses(load->indices[dim], sum.block->iter_vars[*plan.row]->var.get())) continue;
+    if (found) return std::nullopt;
+    found = dim;
+  }
+  return found && *found + 1 < load->indices.size() ? found : std::nullopt;
+}
+
+// Rows so far apart that all their lines belong in the same few places of the first cache: each step of the
+// sum would read them from the second.
+bool has_conflicts(const BlockShape& sum, const BufferLoadNode* load, const SumPlan& plan) {
+  constexpr int64_t kWayBytes = 4096, kWays = 8;  // of common processors; others have more ways
+  if (!plan.row || along_axis(sum, load, plan.column) != Along::kStays || !row_dimension(sum, load, plan))
+    return false;
+  const bool has_lines = std::any_of(plan.steps.begin(), plan.steps.end(), [&](size_t axis) {
+    return along_axis(sum, load, axis) == Along::kContiguous && sum.extent(axis) % kLineElements == 0;
+  });
+  int64_t last = 0;
+  const std::optional<int64_t> stride = stride_bytes(sum, load, *plan.row);
+  if (!has_lines || !stride || *stride == 0 || !as_const_int(load->buffer->shape.back(), &last) ||
+      last % kLineElements != 0)
+    return false;
+  const int64_t num_places = kWayBytes / std::gcd(*stride, kWayBytes);
+  return plan.rows > kWays * num_places &&
+         (sum.extent(plan.column) - 1) / plan.panel_width() + 1 >= kMinPackedUses;
+}
+
 // The axes around a tile as they are, but those along which the rows are contiguous last: all elements of a
 // line are used while it is near, and few lines are in use at once.
 std::vector<size_t> step_order(const BlockShape& sum, const SumPlan& plan,
@@ -200,6 +249,9 @@ std::optional<SumPlan> plan_sum(const BlockShape& sum, const Machine& machine) {
   with_lanes.vector_bytes = lanes * element_bytes;
   choose_tile(sum, plan, vector_loads, row_loads, with_lanes);
   plan.steps = step_order(sum, plan, vectors);
+  for (const BufferLoadNode* load : sum.loads) {
+    if (!plan.spread && has_conflicts(sum, load, plan)) plan.spread = load;
+  }
   for (const BufferLoadNode* load : vectors) {
     if (!plan.packed && is_worth_packing(sum, load, plan, machine)) plan.packed = load;
   }
@@ -215,6 +267,17 @@ std::optional<Panels> wanted_panels(const BlockShape& sum, const Machine& machin
       return Panels{load->buffer, plan->panel_width()};
   }
   return std::nullopt;
+}
+
+IndexMap line_map(const BlockShape& sum, const SumPlan& plan) {
+  const size_t row = *row_dimension(sum, plan.spread, plan);
+  std::vector<Var> from;
+  for (size_t dim = 0; dim < plan.spread->indices.size(); ++dim)
+    from.push_back(make_var(fmt::format("i{}", dim), plan.spread->buffer->shape[dim]->dtype));
+  std::vector<PrimExpr> to(from.begin(), from.end() - 1);
+  to.insert(to.begin() + static_cast<std::ptrdiff_t>(row), floordiv(PrimExpr(from.back()), kLineElements));
+  to.push_back(floormod(PrimExpr(from.back()), kLineElements));
+  return IndexMapNode::make(from, to);
 }
 
 IndexMap panel_map(const Buffer& buffer, int64_t width) {

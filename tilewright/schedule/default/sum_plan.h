@@ -16,6 +16,7 @@ struct SumPlan {
   std::vector<size_t> others;              // outer axes that they do not depend on
   std::vector<size_t> steps;               // axes of the loops around a tile of sums, outermost first
   const BufferLoadNode* packed = nullptr;  // the operand that is copied panel by panel
+  const BufferLoadNode* spread = nullptr;  // the one whose rows would push each other out of the cache
   int64_t panel_width() const { return tile.vectors * tile.lanes; }
 };
 
@@ -31,6 +32,8 @@ struct Panels {
 /// of weights is: tiles then read memory from one end to the other.  Nothing if there is none, or if it is so
 /// small that it stays near the core anyway.
 std::optional<Panels> wanted_panels(const BlockShape& sum, const Machine& machine);
+/// A[..., row, ..., k]  ->  A[..., k // line, row, ..., k % line]: rows are neighbours in memory.
+tir::IndexMap line_map(const BlockShape& sum, const SumPlan& plan);
 /// B[..., j]  ->  B[j // width, ..., j % width], where j is the last dimension of an extent other than 1.
 tir::IndexMap panel_map(const tir::Buffer& buffer, int64_t width);
 

@@ -133,23 +133,24 @@ void compute_sum(Schedule& sch, const BlockShape& sum, LoopRef place, const SumP
   expand(sch, tile);
 }
 
-// panel  the loop over panels if they are packed one at a time; nothing: all of them before everything else
-void pack(Schedule& sch, const BlockShape& sum, const SumPlan& plan, std::optional<LoopRef> panel,
-          const Machine& machine) {
+// A copy of an operand, made in vectors of `lanes`, whose dimensions `map` rearranges.
+//
+// place  the loop that it is made in; nothing: before everything else
+void copy_operand(Schedule& sch, const BlockShape& sum, const Buffer& buffer, int64_t lanes,
+                  const IndexMap& map, std::optional<LoopRef> place, const Machine& machine) {
   const auto& reads = sch.state().node(sch.state()[sum.ref]).block()->reads;
   int64_t index = 0;
-  while (reads[static_cast<size_t>(index)]->buffer != plan.packed->buffer) ++index;
+  while (reads[static_cast<size_t>(index)]->buffer != buffer) ++index;
   const BlockRef copy = sch.call("cache_read", sum.ref, index, "global").block();
-  if (panel) sch.call("compute_at", copy, *panel);
-  const std::vector<LoopRef> loops = loops_inside(sch, copy, panel);
-  if (extent_of(sch, loops.back()) > plan.tile.lanes) {
-    sch.call("vectorize", sch.call("split", loops.back(), Factors{None{}, plan.tile.lanes}).loops().back());
+  if (place) sch.call("compute_at", copy, *place);
+  const std::vector<LoopRef> loops = loops_inside(sch, copy, place);
+  if (extent_of(sch, loops.back()) > lanes) {
+    sch.call("vectorize", sch.call("split", loops.back(), Factors{None{}, lanes}).loops().back());
   } else {
     sch.call("vectorize", loops.back());
   }
-  if (!panel && loops.size() > 1) parallelize(sch, loops, loops.size() - 1, machine);
-  sch.call("transform_layout", copy, ArgValue{"write", 0},
-           panel_map(plan.packed->buffer, plan.panel_width()));
+  if (!place && loops.size() > 1) parallelize(sch, loops, loops.size() - 1, machine);
+  sch.call("transform_layout", copy, ArgValue{"write", 0}, map);
 }
 
 }  // namespace
@@ -186,7 +187,12 @@ bool tile_sum(Schedule& sch, const BlockShape& sum, const std::optional<BlockSha
   const LoopRef place = outer.back();
   // the sum's tile and its packing see the loops as they are now
   compute_sum(sch, sum, place, *plan);
-  if (plan->packed) pack(sch, sum, *plan, panel, machine);
+  const int64_t lanes = plan->tile.lanes;
+  if (plan->packed)
+    copy_operand(sch, sum, plan->packed->buffer, lanes, panel_map(plan->packed->buffer, plan->panel_width()),
+                 panel, machine);
+  if (plan->spread && !within)
+    copy_operand(sch, sum, plan->spread->buffer, lanes, line_map(sum, *plan), std::nullopt, machine);
   return true;
 }
 
