@@ -130,6 +130,17 @@ def test_a_registered_function_may_have_a_name_and_a_type():
     assert_structural_equal(parse(typed.script()), typed)
 
 
+def test_a_dtype_that_follows_from_the_arguments_prints_as_void():
+    @R.function
+    def main(x: R.Tensor((2, 3), "float32"), y: R.Tensor((3, 2), "float32")):
+        z = R.matmul(x, y)
+        return z
+
+    assert 'R.matmul(x, y, out_dtype="void")' in main.script()
+    before = main.script().replace('out_dtype="void"', 'out_dtype=""')  # as it was printed once
+    assert_structural_equal(parse(before), main)
+
+
 SWAPPED = lambda i, j: (j, i)  # noqa: E731 - as programs for TVM name layouts
 
 

@@ -13,7 +13,7 @@ ObjectRef attr(int64_t value) { return IntImmNode::make(kInt64, value); }
 ObjectRef attr(double value) { return FloatImmNode::make(DataType::float_(64), value); }
 ObjectRef attr(const std::string& value) { return StringImmNode::make(value); }
 ObjectRef attr(const char* value) { return StringImmNode::make(value); }
-ObjectRef attr(DataType value) { return StringImmNode::make(value.is_void() ? std::string() : value.str()); }
+ObjectRef attr(DataType value) { return StringImmNode::make(value.str()); }
 ObjectRef attr(const std::optional<int64_t>& value) { return value ? attr(*value) : ObjectRef(); }
 
 namespace {

@@ -250,9 +250,9 @@ Value arange(Parser& parser, Args& args) {
   if (has_end) operands.push_back(scalar(end->value, end->place));
   operands.push_back(step ? scalar(step->value, step->place) : scalar(int64_t{1}, args.place));
   AttrMap attrs;
-  // what was inferred prints as ""
+  // what was inferred prints as "void"
   const std::string* name = dtype ? dtype->value.get<std::string>() : nullptr;
-  if (dtype && !dtype->value.is_none() && !(name && name->empty())) {
+  if (dtype && !dtype->value.is_none() && !(name && (name->empty() || *name == "void"))) {
     attrs.set("dtype", string_imm(parser.to_data_type(dtype->value, dtype->place).str()));
   } else if (std::any_of(operands.begin(), operands.end(), [](const ir::Expr& operand) {
                const auto* type = relax::type_of(operand).as<ir::PrimTypeNode>();
