@@ -71,14 +71,20 @@ def compile_graph(num_calls: int):
     weight = tilewright.relax.const(np.full((7, 7), 0.1, "float32"))
     builder = tilewright.relax.BlockBuilder()
     x = tilewright.relax.Var("x", tilewright.relax.TensorType((5, 7), "float32"))
-    with builder.function("main", [x]), builder.dataflow():
-        last = earlier = x
-        for n in range(num_calls):
-            if n % 16 == 0:
-                call = ops.matmul(last, weight)
-            else:
-                call = ops.add(last, earlier) if n % 2 else (ops.tanh, ops.sigmoid, ops.negative)[n % 3](last)
-            earlier, last = (last if n % 5 == 0 else earlier), builder.emit(call)
-        builder.emit_func_output(builder.emit_output(last))
+    with builder.function("main", [x]):
+        with builder.dataflow():
+            last = earlier = x
+            for n in range(num_calls):
+                if n % 16 == 0:
+                    call = ops.matmul(last, weight)
+                else:
+                    call = (
+                        ops.add(last, earlier)
+                        if n % 2
+                        else (ops.tanh, ops.sigmoid, ops.negative)[n % 3](last)
+                    )
+                earlier, last = (last if n % 5 == 0 else earlier), builder.emit(call)
+            result = builder.emit_output(last)
+        builder.emit_func_output(result)
     module = builder.get()
     return lambda: tilewright.compile(module, target="llvm")
