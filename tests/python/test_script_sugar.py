@@ -323,3 +323,12 @@ def test_macro_called_by_python():
     assert str(caught.value) == (
         "macro add_one is called by Python\nhelp: a macro is called inside of a T.prim_func, an R.function or another macro"
     )
+
+
+def test_annotations_have_no_elements_to_go_through():
+    from tilewright.script import relax as R
+
+    with pytest.raises(TypeError):
+        list(R.no_such_name)
+    with pytest.raises(TypeError):
+        "text" in R.no_such_name  # noqa: B015 - what it raises is the point

@@ -8,7 +8,8 @@ namespace {
 
 // Decorators whose functions and classes are programs of ours; with any other, the definition is plain
 // Python.
-constexpr std::string_view kDecorators[] = {"ir_module", "prim_func", "function", "macro", "inline"};
+constexpr std::string_view kDecorators[] = {"ir_module", "prim_func", "function",
+                                            "macro",     "inline",    "rewriter"};
 
 // "pyfunc" of @I.pyfunc
 std::string last_name(const Expr* decorator) {

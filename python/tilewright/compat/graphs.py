@@ -7,6 +7,8 @@ from tilewright.ir._nodes import classes
 from tilewright.relax._op_call import _value as scalar_value
 from tilewright.runtime import vm
 
+from . import relax_analysis
+
 _SeqExpr = classes["relax.SeqExpr"]
 
 
@@ -227,6 +229,7 @@ def add() -> None:
     classes["Type"].__eq__ = lambda self, other: (
         isinstance(other, classes["Type"]) and structural_equal(self, other)
     )
+    classes["Type"].is_base_of = relax_analysis.is_base_of
     classes["Type"].__hash__ = lambda self: hash(structural_hash(self))
     relax.TensorType.vdevice = property(_vdevice_of)
     relax.PyExprMutator.with_struct_info = relax.PyExprMutator.with_type

@@ -28,6 +28,27 @@ def struct_info_lca(lhs, rhs):
     return _core.relax_common_type(lhs, rhs)
 
 
+def is_base_of(self, derived) -> bool:
+    """Whether all values of type `derived` are of this type."""
+    return _core.relax_is_subtype(derived, self) == 2
+
+
+def has_reshape_pattern(func) -> bool:
+    """Whether a loop program gives the elements of its first buffer in their order, in another shape."""
+    if len(func.buffers) != 2 or not all(func.buffers):
+        return False
+    types = [relax.TensorType(buffer.shape, str(buffer.dtype)) for buffer in func.buffers]
+    builder, x = relax.BlockBuilder(), relax.Var("x", types[0])
+    callee = builder.add_func(func, "reshape")
+    with builder.function("main", [x]):
+        with builder.dataflow():
+            lv = builder.emit(relax.op.call_tir(callee, [x], types[1]))
+            out = builder.emit_output(relax.op.abs(lv))
+        builder.emit_func_output(out)
+    main = relax.transform.rewrite_dataflow_reshape()(builder.get())["main"]
+    return "call_tir" not in main.script()
+
+
 def get_static_type(sinfo):
     """The type without what it says of extents."""
     return erase_to_well_defined(sinfo)
@@ -135,6 +156,7 @@ NAMES = {
         detect_recursion,
         erase_to_well_defined,
         get_static_type,
+        has_reshape_pattern,
         rec_global_vars,
         struct_info_base_check,
         struct_info_lca,

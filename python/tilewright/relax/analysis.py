@@ -150,6 +150,8 @@ def well_formed(program, check_struct_info: bool = True) -> bool:
     try:
         for var, func in module.functions.items():
             if isinstance(func, classes["relax.Function"]):
+                if free_vars(func):
+                    return False
                 builder.normalize(func)
                 _core.relax_require_purity(func, var.name_hint, module)
     except UserError:

@@ -20,6 +20,9 @@ class Annotation:
     def __getitem__(self, item):
         return Annotation(f"{self._text}[{item!r}]")
 
+    # or Python would ask for element after element, and never come to an end
+    __iter__ = __contains__ = None
+
     def __getattr__(self, name: str):
         if name.startswith("__") or name == "item":  # `item` is how numpy scalars are told
             raise AttributeError(name)

@@ -1,10 +1,34 @@
 """R: the names of graphs in scripts.  Used outside a script, types are types and operators make calls."""
 
+import inspect
+
 from ..errors import Error
 from .annotation import Annotation as _Annotation
-from .decorators import function, macro
+from .decorators import _decorator, function, macro
 
-__all__ = ["function", "macro"]
+__all__ = ["function", "macro", "rewriter"]
+
+
+def rewriter(definition: type):
+    """The PatternMatchingRewriter of the decorated class: what its function `pattern` computes becomes `replacement`.
+
+    @R.rewriter
+    class Square:
+        @R.function
+        def pattern(x: R.Tensor(("n",), "float32")):
+            y = R.multiply(x, x)
+            return y
+
+        @R.function
+        def replacement(x: R.Tensor(("n",), "float32")):
+            y = R.square(x)
+            return y
+
+    Square(mod)
+    """
+    from ..relax.pattern import PatternMatchingRewriter
+
+    return PatternMatchingRewriter.from_module(_decorator(definition, inspect.currentframe().f_back, True))
 
 
 def _tensor(shape=None, dtype=None, vdevice=None, ndim: int = -1):

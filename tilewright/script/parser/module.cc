@@ -15,7 +15,7 @@ Definition definition_of(const Parser& parser, const ast::Stmt* stmt) {
     const std::string name =
         ast::dotted_name(decorator->kind == ast::ExprKind::kCall ? decorator->items[0] : decorator);
     const std::string_view last = std::string_view(name).substr(name.rfind('.') + 1);
-    if (last == "ir_module") return Definition::kModule;
+    if (last == "ir_module" || last == "rewriter") return Definition::kModule;
     if (last == "prim_func") return Definition::kPrimFunc;
     if (last == "function") return Definition::kGraph;
     if (last == "macro" || last == "inline") return Definition::kMacro;

@@ -31,9 +31,10 @@ from .nodes import (
     wildcard,
 )
 from .rewrite import rewrite_bindings, rewrite_call
+from .rewriter import PatternMatchingRewriter
 
 __all__ = [
-    "FuseOpsByPattern", "Pattern", "PatternCheckContext", "PatternContext", "has_attr", "has_dtype", "has_shape", "is_call_dps_packed", "is_call_packed", "is_call_tir", "is_const",
+    "FuseOpsByPattern", "Pattern", "PatternCheckContext", "PatternContext", "PatternMatchingRewriter", "has_attr", "has_dtype", "has_shape", "is_call_dps_packed", "is_call_packed", "is_call_tir", "is_const",
     "is_dfv", "is_expr", "is_extern", "is_gv", "is_op", "is_shape", "is_tuple", "is_tuple_get_item", "is_var",
     "make_fused_bias_activation_pattern", "rewrite_bindings", "rewrite_call", "wildcard",
 ]  # fmt: skip

@@ -1,0 +1,191 @@
+"""Rewriting by example: a class of two functions, what to look for and what to put there, or a pattern and a function."""
+
+from ... import _core, tir
+from ...errors import Unsupported, UserError
+from ...ir import structural_equal
+from ...ir._nodes import classes
+from ...ir.module import IRModule
+from ..analysis import remove_all_unused
+from .nodes import CallPattern, ExprPattern, Pattern, TupleGetItemPattern, TuplePattern, _plain
+from .rewrite import _CallRewriter
+
+_Call, _Function, _Var = classes["relax.Call"], classes["relax.Function"], classes["relax.Var"]
+_Tuple, _TupleGetItem = classes["relax.Tuple"], classes["relax.TupleGetItem"]
+_TensorType, _IntImm, _VarBinding = (
+    classes["relax.TensorType"],
+    classes["ir.IntImm"],
+    classes["relax.VarBinding"],
+)
+
+
+class _ParamPattern(Pattern):
+    """Matches what a parameter of this type may be, whatever its dimensions are called."""
+
+    def __init__(self, type):
+        self.type = type
+
+    def _matches(self, expr, match):
+        if not isinstance(self.type, _TensorType) or self.type.shape is None:
+            return _core.relax_is_subtype(expr.type, self.type) == 2
+        return _dims_of(self.type, expr.type, {}) is not None
+
+
+class _SameCall(Pattern):
+    """Matches calls with the attributes and given types of one."""
+
+    def __init__(self, call, args: list):
+        self.call, self.inner = call, CallPattern(ExprPattern(call.op), args, False)
+
+    def _matches(self, expr, match):
+        found = match.value_of(expr)
+        if not isinstance(found, _Call) or not match.attempt(self.inner, found):
+            return False
+        attrs, wanted = dict(found.attrs), dict(self.call.attrs)
+        return attrs.keys() == wanted.keys() and all(_is_same(attrs[key], wanted[key]) for key in wanted)
+
+
+def _is_same(a, b) -> bool:
+    return (
+        structural_equal(a, b) if hasattr(a, "same_as") and hasattr(b, "same_as") else _plain(a) == _plain(b)
+    )
+
+
+def _dims_of(pattern, given, dims: dict) -> dict | None:
+    """{dimension of the tensor type `pattern`: extent of `given`} added to `dims`; None if it does not fit."""
+    if not isinstance(given, _TensorType) or given.shape is None or given.dtype != pattern.dtype:
+        return None
+    wanted, found = list(pattern.shape.values), list(given.shape.values)
+    if len(wanted) != len(found):
+        return None
+    for want, extent in zip(wanted, found, strict=True):
+        known = dims.setdefault(want, extent) if isinstance(want, tir.Var) else want
+        if not structural_equal(known, extent):
+            return None
+    return dims
+
+
+def _bindings(func) -> list:
+    bindings = [binding for block in func.body.blocks for binding in block.bindings]
+    for binding in bindings:
+        if not isinstance(binding, _VarBinding):
+            raise Unsupported(f"a rewriter: {binding.var.name_hint} is a cast, which patterns have not")
+    return bindings
+
+
+def _pattern_of(expr, known: dict) -> Pattern:
+    """The pattern of an expression whose variables are `known`: {variable: pattern}."""
+    if isinstance(expr, _Var):
+        return known[expr]
+    if isinstance(expr, _Call):
+        return _SameCall(expr, [_pattern_of(arg, known) for arg in expr.args])
+    if isinstance(expr, _Tuple):
+        return TuplePattern([_pattern_of(field, known) for field in expr.elements])
+    if isinstance(expr, _TupleGetItem):
+        return TupleGetItemPattern(_pattern_of(expr.tuple, known), expr.index)
+    return ExprPattern(expr)
+
+
+def _with_values(expr, values: dict, dims: dict):
+    """The expression with values for variables and extents for dimensions."""
+    if isinstance(expr, _Var):
+        return values[expr]
+    if isinstance(expr, _Call):
+        args = [_with_values(arg, values, dims) for arg in expr.args]
+        types = [tir.substitute(type, dims) for type in expr.type_args]
+        return _Call(op=expr.op, args=args, attrs=expr.attrs, type_args=types)
+    if isinstance(expr, _Tuple):
+        return _Tuple([_with_values(field, values, dims) for field in expr.elements])
+    if isinstance(expr, _TupleGetItem):
+        return _TupleGetItem(tuple=_with_values(expr.tuple, values, dims), index=expr.index)
+    return tir.substitute(expr, dims) if dims else expr
+
+
+class _Example(_CallRewriter):
+    """Puts the bindings of `replacement` where those of `pattern` are found; the parameters correspond."""
+
+    def __init__(self, pattern, replacement):
+        self.params = [_ParamPattern(param.type) for param in pattern.params]
+        known = dict(zip(pattern.params, self.params, strict=True))
+        for binding in _bindings(pattern):
+            known[binding.var] = _pattern_of(binding.value, known)
+        self.example, self.replacement = pattern, replacement
+        super().__init__(_pattern_of(pattern.body.body, known), self._replace)
+
+    def _replace(self, call, found: dict):
+        dims: dict = {}
+        for param, each in zip(self.example.params, self.params, strict=True):
+            is_shaped = isinstance(param.type, _TensorType) and param.type.shape is not None
+            if is_shaped and (each not in found or _dims_of(param.type, found[each].type, dims) is None):
+                return call
+        theirs: dict = {}
+        for mine, other in zip(self.example.params, self.replacement.params, strict=True):
+            if isinstance(other.type, _TensorType) and other.type.shape is not None:
+                _dims_of(other.type, tir.substitute(mine.type, dims), theirs)
+        values = {
+            param: found[each] for param, each in zip(self.replacement.params, self.params, strict=True)
+        }
+        result = self.replacement.body.body
+        for binding in _bindings(self.replacement):
+            value = _with_values(binding.value, values, theirs)
+            if binding.var.same_as(result):
+                return value
+            values[binding.var] = value if isinstance(value, _Var) else self.builder_.emit(value)
+        return _with_values(result, values, theirs)
+
+
+class PatternMatchingRewriter:
+    """Replaces what it looks for in a function, or in all functions of a module: rewriter(program) gives the changed one.
+
+    first | second does what first does, then what second does.
+    """
+
+    def __init__(self, rewrite):
+        self._rewrite = rewrite  # of a function
+
+    @staticmethod
+    def from_pattern(pattern: Pattern, func) -> "PatternMatchingRewriter":
+        """Of calls that `pattern` matches; func(call, {pattern: expression}) gives what stands there, None: call itself."""
+
+        def rewriter(call, found):
+            result = func(call, found)
+            return call if result is None else result
+
+        return PatternMatchingRewriter(lambda each: _CallRewriter(pattern, rewriter).visit_expr(each))
+
+    @staticmethod
+    def from_module(module: IRModule) -> "PatternMatchingRewriter":
+        """Of what the function `pattern` of the module computes; `replacement`, of the same parameters, stands there.
+
+        Raises  UserError if the module has no such functions, Unsupported if they give several results
+        """
+        functions = {var.name_hint: func for var, func in module.functions.items()}
+        for name in ("pattern", "replacement"):
+            if not isinstance(functions.get(name), _Function):
+                raise UserError(
+                    f"a rewriter has two graph functions, pattern and replacement: {name} is not there"
+                )
+        pattern, replacement = functions["pattern"], functions["replacement"]
+        if len(pattern.params) != len(replacement.params):
+            raise UserError(
+                f"a rewriter: pattern has {len(pattern.params)} parameters, replacement {len(replacement.params)}"
+            )
+        if isinstance(pattern.body.body, (_Tuple, _TupleGetItem)) or not pattern.body.blocks:
+            raise Unsupported(
+                "a rewriter: pattern gives no result of one call\nhelp: write a rewriter for each result"
+            )
+        return PatternMatchingRewriter(lambda each: _Example(pattern, replacement).visit_expr(each))
+
+    def __call__(self, program):
+        if isinstance(program, IRModule):
+            result = program
+            for var, func in program.functions.items():
+                changed = self(func) if isinstance(func, _Function) else func
+                if not changed.same_as(func):
+                    result = program.clone() if result is program else result
+                    result.update_func(var, changed)
+            return result
+        changed = self._rewrite(program)
+        return program if changed.same_as(program) else remove_all_unused(changed)
+
+    def __or__(self, other) -> "PatternMatchingRewriter":
+        return PatternMatchingRewriter(lambda func: other(self(func)))
