@@ -94,6 +94,16 @@ def test_pass_changes_and_is_done():
         np.testing.assert_array_equal(main(tilewright.tensor(x)).numpy(), expected)
 
 
+def test_batch_of_any_size():
+    module, weights = program(data='("n", 15, 13, 33)')
+    main = tilewright.VirtualMachine(tilewright.compile(module))["main"]
+    for batch in (1, 3):
+        x = whole_numbers(batch, 15, 13, 33)
+        expected = np.maximum(convolution(x, weights["w"], (1, 1, 1, 1)) + weights["b"], 0)
+        np.testing.assert_array_equal(main(tilewright.tensor(x)).numpy(), expected)
+    assert any("winograd" in name for name in map(str, tilewright.compile(module).schedules))
+
+
 @pytest.mark.parametrize(
     "changes",
     [

@@ -34,9 +34,12 @@ bool is_ones(const CallNode* call, std::string_view key) {
 
 bool is_winograd(const CallNode* call, const Options& options) {
   if (op_name(call) != "relax.nn.conv2d" || !is<ConstantNode>(call->args[1])) return false;
-  const auto weight = constant_shape(call->args[1]), data = constant_shape(call->args[0]),
-             result = constant_shape(Expr(call));
-  if (!weight || !data || !result || call->attrs.get_string("data_layout", "") != "NHWC" ||
+  const auto weight = constant_shape(call->args[1]);
+  const Shape* result = known_shape(Expr(call));
+  int64_t height, width;
+  if (!weight || !known_shape(call->args[0]) || !result || result->size() != 4 ||
+      !tir::as_const_int((*result)[1], &height) || !tir::as_const_int((*result)[2], &width) ||
+      call->attrs.get_string("data_layout", "") != "NHWC" ||
       call->attrs.get_string("kernel_layout", "") != "HWIO")
     return false;
   const int64_t inputs = (*weight)[2], outputs = (*weight)[3];
@@ -44,7 +47,7 @@ bool is_winograd(const CallNode* call, const Options& options) {
          call->attrs.get_int("groups", 1) == 1 && dtype_of(call->args[0]) == kFloat32 &&
          dtype_of(call->args[1]) == kFloat32 && dtype_of(Expr(call)) == kFloat32 &&
          inputs * outputs >= options.min_channels * (inputs + outputs) &&
-         (*result)[1] * (*result)[2] >= options.min_pixels;
+         height * width >= options.min_pixels;
 }
 
 // U = G W G^T, in double precision.
@@ -55,18 +58,16 @@ Constant transformed(const ConstantNode* weight) {
   runtime::Tensor result = runtime::Tensor::empty(std::vector<int64_t>{4, 4, shape[2], shape[3]}, kFloat32);
   const auto* from = weight->data.data_as<float>();
   auto* to = result.data_as<float>();
-  for (size_t a = 0; a < 4; ++a) {
-    for (size_t b = 0; b < 4; ++b) {
-      for (int64_t n = 0; n < channels; ++n) {
-        double sum = 0;
-        for (size_t y = 0; y < 3; ++y) {
-          for (size_t x = 0; x < 3; ++x)
-            sum +=
-                matrix[a * 3 + y] * matrix[b * 3 + x] * from[static_cast<int64_t>(y * 3 + x) * channels + n];
-        }
-        *to++ = static_cast<float>(sum);
-      }
+  std::vector<double> sums(static_cast<size_t>(channels));
+  for (size_t place = 0; place < 16; ++place) {
+    std::fill(sums.begin(), sums.end(), 0.0);
+    for (size_t tap = 0; tap < 9; ++tap) {
+      const double factor = matrix[place / 4 * 3 + tap / 3] * matrix[place % 4 * 3 + tap % 3];
+      if (factor == 0) continue;
+      const float* values = from + static_cast<int64_t>(tap) * channels;
+      for (size_t n = 0; n < sums.size(); ++n) sums[n] += factor * values[n];
     }
+    to = std::transform(sums.begin(), sums.end(), to, [](double sum) { return static_cast<float>(sum); });
   }
   return make_constant(result);
 }
