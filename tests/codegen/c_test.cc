@@ -239,9 +239,9 @@ def f(A: T.Buffer((2,), "float64"), B: T.Buffer((1,), "int32")):
   EXPECT_EQ(error_of([&] { compiled.module().get_function("f")(a, b); }),
             "there is no registered function \"tilewright.no.such.function\"\nhelp: the names are "
             "tilewright.all_class_non_max_suppression, tilewright.argsort, tilewright.assert, "
-            "tilewright.dynamic_strided_slice, tilewright.get_valid_counts, tilewright.index_put, "
-            "tilewright.median, tilewright.non_max_suppression, tilewright.nonzero, tilewright.print, "
-            "tilewright.scatter_elements, tilewright.scatter_nd, ...");
+            "tilewright.dynamic_strided_slice, tilewright.ensure_zero_offset, tilewright.get_valid_counts, "
+            "tilewright.index_put, tilewright.median, tilewright.non_max_suppression, tilewright.nonzero, "
+            "tilewright.print, tilewright.scatter_elements, ...");
   EXPECT_EQ(a.data_as<double>()[0], 3);
   EXPECT_EQ(a.data_as<double>()[1], 2.5);
 }

@@ -1,6 +1,7 @@
 // Memory only as large as what is touched while it lives.
 //   A = alloc((128, 128)) inside a loop over i, used as A[i * 4 + j, k] for j < 4, k < 128  ->  A = alloc((4,
 //   128)), A[j, k]
+// Rows that storage_align wants apart get strides.
 // Registers (scope "local") that vectorized loops touch hold whole vectors: the last dimension is rounded up.
 // The touched region is the interval hull, dimension by dimension, of all accesses, while the loops inside
 // the allocation run.  A dimension whose hull has no constant bound keeps its extent.  Buffers whose address
@@ -175,7 +176,10 @@ class Compactor {
     if (buffer->strides.empty() && !buffer->shape.empty()) {
       Touched touched(buffer.get(), analyzer);
       const std::optional<IntervalRegion> region = touched.region_in(node->body);
-      if (region) resize(buffer, *region, buffer->scope() == "local" ? touched.lanes() : 1);
+      if (region) {
+        resize(buffer, *region, buffer->scope() == "local" ? touched.lanes() : 1);
+        align(buffer, node->annotations.get(kStorageAlign));
+      }
     }
     Stmt body = self(node->body);
     const Compact* compact = find(buffer.get());
@@ -207,6 +211,31 @@ class Compactor {
     if (!is_changed) return;
     compact.buffer = with(buffer, [&](BufferNode& changed) { changed.shape = std::move(shape); });
     compacts_[buffer.get()] = std::move(compact);
+  }
+
+  // Strides as storage_align wants them: at least as long as without, factor * n + offset.
+  void align(const Buffer& buffer, const ObjectRef& wishes) {
+    if (!wishes) return;
+    const Compact* compact = find(buffer.get());
+    const Buffer& sized = compact ? compact->buffer : buffer;
+    std::vector<PrimExpr> strides(sized->shape.size());
+    int64_t stride = 1, extent;
+    for (size_t axis = strides.size(); axis-- > 0;) {
+      for (const ObjectRef& item : wishes.as<ArrayNode>()->items) {
+        const std::vector<ObjectRef>& wish = item.as<ArrayNode>()->items;
+        const auto number = [&](size_t n) { return wish[n].as<IntImmNode>()->value; };
+        if (number(1) != static_cast<int64_t>(axis)) continue;
+        const int64_t factor = number(2), missing = (number(3) - stride) % factor;
+        stride += missing < 0 ? missing + factor : missing;
+      }
+      strides[axis] = imm(stride, sized->shape[axis]->dtype);
+      if (!as_const_int(sized->shape[axis], &extent)) return;
+      if (__builtin_mul_overflow(stride, extent, &stride)) return;
+    }
+    Compact aligned{with(sized, [&](BufferNode& changed) { changed.strides = strides; }), {}};
+    for (size_t axis = 0; axis < strides.size(); ++axis)
+      aligned.begin.push_back(compact ? compact->begin[axis] : imm(0, sized->shape[axis]->dtype));
+    compacts_[buffer.get()] = std::move(aligned);
   }
 
   bool constant_extent(const Interval& interval, int64_t* most) {

@@ -23,6 +23,11 @@ class Flattener {
     auto [found, is_new] = flat_.try_emplace(buffer.get());
     if (!is_new) return found->second;
     PrimExpr num_elements = buffer->shape.empty() ? imm(1) : product(buffer->shape);
+    if (!buffer->strides.empty() && !callers_.count(buffer->data.get())) {  // up to and with the last element
+      num_elements = imm(1);
+      for (size_t axis = 0; axis < buffer->shape.size(); ++axis)
+        num_elements = num_elements + (buffer->shape[axis] - 1) * buffer->strides[axis];
+    }
     found->second = with(buffer, [&](BufferNode& changed) {
       changed.shape = {analyzer.simplify(num_elements)};
       changed.strides.clear();

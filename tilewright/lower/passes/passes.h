@@ -9,6 +9,9 @@ using namespace tir;
 
 /// Annotation: of a block, which of its writes gets two halves; of an allocation, that it does.
 inline constexpr std::string_view kDoubleBuffer = "double_buffer_scope";
+/// Annotation of storage_align: of a block, [[which of its writes, axis, factor, offset], ...]; of an
+/// allocation, those that are about it.
+inline constexpr std::string_view kStorageAlign = "buffer_dim_align";
 
 /// Blocks with init  ->  the init runs where all reduce axes are at their start.
 PrimFunc lower_init(const PrimFunc& func);

@@ -118,31 +118,49 @@ class UseFinder {
 
 using Buffers = std::unordered_set<const BufferNode*>;
 
-// What blocks ask to be double buffered; their annotation goes with them.
-Buffers wishes_of(const PrimFunc& func) {
-  Buffers wishes;
+// What blocks ask for buffers that they write: annotations of the allocations.
+using Wishes = std::unordered_map<const BufferNode*, AttrMap>;
+
+// The buffer that `index` of what the block writes stands for, or null.
+const BufferNode* written(const BlockNode* block, const ObjectRef& index) {
+  int64_t place = 0;
+  const bool is_place = index && as_const_int(ref_as<PrimExprNode>(index), &place) && place >= 0 &&
+                        place < static_cast<int64_t>(block->writes.size());
+  return is_place ? block->writes[static_cast<size_t>(place)]->buffer.get() : nullptr;
+}
+
+Wishes wishes_of(const PrimFunc& func) {
+  Wishes wishes;
   walk(func, [&](const BlockNode* block) {
-    const ObjectRef wish = block->annotations.get(kDoubleBuffer);
-    int64_t index = 0;
-    if (wish && as_const_int(ref_as<PrimExprNode>(wish), &index) && index >= 0 &&
-        index < static_cast<int64_t>(block->writes.size()))
-      wishes.insert(block->writes[static_cast<size_t>(index)]->buffer.get());
+    if (const BufferNode* buffer = written(block, block->annotations.get(kDoubleBuffer)))
+      wishes[buffer].set(std::string(kDoubleBuffer), bool_imm(true));
+    const ObjectRef aligned = block->annotations.get(kStorageAlign);
+    const auto* list = aligned.as<ArrayNode>();
+    for (const ObjectRef& item : list ? list->items : std::vector<ObjectRef>()) {
+      const auto* entry = item.as<ArrayNode>();  // buffer, axis, factor, offset
+      const BufferNode* buffer =
+          entry && entry->items.size() == 4 ? written(block, entry->items[0]) : nullptr;
+      if (!buffer) continue;
+      const ObjectRef known = wishes[buffer].get(kStorageAlign);
+      std::vector<ObjectRef> all = known ? known.as<ArrayNode>()->items : std::vector<ObjectRef>();
+      all.push_back(item);
+      wishes[buffer].set(std::string(kStorageAlign), ArrayNode::make(std::move(all)));
+    }
   });
   return wishes;
 }
 
-Stmt allocate_around(Stmt stmt, const std::vector<Buffer>& buffers, const Buffers& wishes) {
+Stmt allocate_around(Stmt stmt, const std::vector<Buffer>& buffers, const Wishes& wishes) {
   for (auto buffer = buffers.rbegin(); buffer != buffers.rend(); ++buffer) {
-    AttrMap annotations;
-    if (wishes.count(buffer->get())) annotations.set(std::string(kDoubleBuffer), bool_imm(true));
-    stmt = AllocBufferNode::make(*buffer, annotations, stmt);
+    const auto wish = wishes.find(buffer->get());
+    stmt = AllocBufferNode::make(*buffer, wish == wishes.end() ? AttrMap() : wish->second, stmt);
   }
   return stmt;
 }
 
 // A place is a loop: allocate around its body, where its variable is fixed.  A block: around the block.
 Stmt rebuild(const Stmt& body, const std::unordered_map<const Object*, std::vector<Buffer>>& at,
-             const Buffers& wishes) {
+             const Wishes& wishes) {
   auto found = [&](const Object* node) -> const std::vector<Buffer>* {
     auto entry = at.find(node);
     return entry == at.end() ? nullptr : &entry->second;
@@ -189,7 +207,7 @@ PrimFunc without_own_regions(const PrimFunc& func) {
 }  // namespace
 
 PrimFunc place_allocations(const PrimFunc& func) {
-  const Buffers wishes = wishes_of(func);
+  const Wishes wishes = wishes_of(func);
   return without_own_regions(rewrite(func, [&](auto& self, const BlockNode* node) -> Stmt {
     if (node->alloc_buffers.empty()) return self.children(node);
     std::unordered_map<const Object*, std::vector<Buffer>> at;
