@@ -377,7 +377,7 @@ TEST(OpSymbolic, ShapesFollow) {
   EXPECT_EQ(type("matmul", {x, w}), "R.Tensor((n, m), \"float32\")");
   EXPECT_EQ(type("flatten", {x}), "R.Tensor((n * 4,), \"float32\")");
   EXPECT_EQ(type("concat", {relax::TupleNode::make(std::vector<Expr>{x, x})}),
-            "R.Tensor((n + n, 4), \"float32\")");
+            "R.Tensor((n * 2, 4), \"float32\")");
   EXPECT_EQ(type("sum", {x}, {{"axis", ints({1})}}), "R.Tensor((n,), \"float32\")");
   EXPECT_EQ(type("add", {x, x}), "R.Tensor((n, 4), \"float32\")");
   EXPECT_EQ(type("reshape", {x, relax::ShapeExprNode::make(relax::Shape{extent_imm(-1), extent_imm(2)})}),
