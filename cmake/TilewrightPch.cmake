@@ -8,7 +8,7 @@ set(tilewright_pch_headers
   ${PROJECT_SOURCE_DIR}/tilewright/ir/rewrite.h ${PROJECT_SOURCE_DIR}/tilewright/ir/services.h
   ${PROJECT_SOURCE_DIR}/tilewright/ir/walk.h ${PROJECT_SOURCE_DIR}/tilewright/support/error.h
   ${PROJECT_SOURCE_DIR}/tilewright/tir/builder.h)
-set(tilewright_pch_layers arith analysis te relax script schedule tune lower driver frontend cli codegen)
+set(tilewright_pch_layers arith analysis te relax script schedule tune lower driver explain frontend cli codegen)
 
 if(TILEWRIGHT_PCH)
   file(WRITE ${PROJECT_BINARY_DIR}/pch/empty.cc "")

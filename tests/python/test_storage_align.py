@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import tilewright
+from tilewright.errors import UserError
 from tilewright.script import parse
 
 PROGRAM = """
@@ -46,3 +47,53 @@ def test_strides(wishes, index, size):
         y = tilewright.empty((30, 7, 5))
         tilewright.build(sch.mod, target=target, schedule=False)["main"](tilewright.tensor(x), y)
         np.testing.assert_array_equal(y.numpy(), x.transpose(2, 0, 1) * 2 + 1)
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "[0, 0, 0, 0]",
+        '[0, 0, "x", 0]',
+        "[0, 0, -4, 1]",
+        "[0, 3, 4, 1]",
+        "[1, 0, 4, 1]",
+        "[0, 0, 4]",
+        "[0, -1, 4, 1]",
+        "7",
+    ],
+)
+def test_wishes_written_by_hand_are_checked(entry):
+    text = PROGRAM.replace(
+        "            t[", f'            T.block_attr({{"buffer_dim_align": [{entry}]}})\n            t['
+    )
+    with pytest.raises(UserError) as error:
+        tilewright.build(parse(text), schedule=False)
+    lines = str(error.value).splitlines()
+    assert lines[0] == "error: main: buffer_dim_align has an entry that is no [buffer, axis, factor, offset]"
+    assert lines[-1] == (
+        "help: buffer is the number of one that the block writes, axis one of its dimensions, factor at least 1"
+    )
+
+
+def test_wishes_are_a_list():
+    text = PROGRAM.replace(
+        "            t[", '            T.block_attr({"buffer_dim_align": 3})\n            t['
+    )
+    with pytest.raises(UserError) as error:
+        tilewright.build(parse(text), schedule=False)
+    assert (
+        str(error.value).splitlines()[0]
+        == "error: main: buffer_dim_align is no list of [buffer, axis, factor, offset]"
+    )
+
+
+@pytest.mark.parametrize("factor", [2**30, 2**31, 2**33, 2**62])
+def test_rows_too_far_apart(factor):
+    sch = tilewright.Schedule(parse(PROGRAM))
+    sch.storage_align("t", 0, 1, factor, 3)
+    with pytest.raises(UserError) as error:
+        tilewright.build(sch.mod, schedule=False)
+    assert str(error.value) == (
+        "error: main: storage_align: the rows of buffer t would be more than 2147483647 elements apart\n"
+        "help: take smaller factors"
+    )

@@ -107,9 +107,9 @@ def test_batch_of_any_size():
 @pytest.mark.parametrize(
     "changes",
     [
-        {"strides": 2},
+        {"strides": 2, "data": (1, 31, 27, 33)},
         {"dilation": 2},
-        {"groups": 3, "weight": (3, 3, 11, 39)},
+        {"groups": 3, "weight": (3, 3, 40, 120), "data": (1, 15, 13, 120)},
         {"weight": (3, 3, 20, 40), "data": (1, 15, 13, 20)},  # few channels
         {"weight": (1, 1, 33, 40)},
         {"weight": (5, 3, 33, 40)},

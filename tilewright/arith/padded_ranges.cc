@@ -1,3 +1,4 @@
+// Loops made as long as the digits of indices repeat: what padding a layout needs.
 #include <numeric>
 
 #include "tilewright/arith/iter_map.h"
@@ -32,8 +33,10 @@ IterRanges padded_ranges(const IterRanges& ranges, const std::vector<PrimExpr>& 
   IterRanges result;
   for (const auto& [var, range] : ranges) {
     int64_t period = 1;
-    for (const PrimExpr& index : indices) period = std::lcm(period, period_of(index, var.get()));
-    const PrimExpr unit = make_const_int(var->dtype, std::min(period, kMaxPeriod));
+    // both below 2^21, so that their multiple does not overflow
+    for (const PrimExpr& index : indices)
+      period = std::min(std::lcm(period, period_of(index, var.get())), kMaxPeriod);
+    const PrimExpr unit = make_const_int(var->dtype, period);
     result.emplace_back(var, make_range(range->min, simplify(ceildiv(range->extent, unit) * unit)));
   }
   return result;

@@ -11,9 +11,11 @@ namespace tilewright::relax {
 bool is_pure_call(const CallNode* call, const IRModuleNode* module);
 
 /// Raises UserError at the first call with a side effect inside of a dataflow block, or inside of a function
-/// that says it is pure, unless its attribute "relax.force_pure" is true.  `name` is what messages call
-/// `func`. Functions inside of it are asked for themselves.  Statements about memory and loop programs called
-/// by name write into what the function itself allocates: they are no side effects of it.
+/// that says it is pure, unless its attribute "relax.force_pure" is true.  Functions inside of it are asked
+/// for themselves.  Statements about memory and loop programs called by name write into what the function
+/// itself allocates: they are no side effects of it.
+///
+/// name  what messages call `func`
 void require_purity(const Function& func, std::string_view name, const IRModuleNode* module);
 
 }  // namespace tilewright::relax

@@ -6,12 +6,14 @@
 // The touched region is the interval hull, dimension by dimension, of all accesses, while the loops inside
 // the allocation run.  A dimension whose hull has no constant bound keeps its extent.  Buffers whose address
 // is taken, or that have strides, keep everything.
+#include <limits>
 #include <unordered_map>
 
 #include "tilewright/arith/int_set.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/lower/passes/passes.h"
+#include "tilewright/support/error.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/op.h"
 
@@ -213,6 +215,16 @@ class Compactor {
     compacts_[buffer.get()] = std::move(compact);
   }
 
+  static constexpr int64_t kMaxStride = std::numeric_limits<int32_t>::max();  // what all indices can hold
+
+  static int64_t checked_stride(const Buffer& buffer, int64_t stride, int64_t more) {
+    if (more > kMaxStride - stride)
+      throw UserError("storage_align: the rows of buffer {} would be more than {} elements apart",
+                      buffer->name, kMaxStride)
+          .help("take smaller factors");
+    return stride + more;
+  }
+
   // Strides as storage_align wants them: at least as long as without, factor * n + offset.
   void align(const Buffer& buffer, const ObjectRef& wishes) {
     if (!wishes) return;
@@ -225,12 +237,13 @@ class Compactor {
         const std::vector<ObjectRef>& wish = item.as<ArrayNode>()->items;
         const auto number = [&](size_t n) { return wish[n].as<IntImmNode>()->value; };
         if (number(1) != static_cast<int64_t>(axis)) continue;
-        const int64_t factor = number(2), missing = (number(3) - stride) % factor;
-        stride += missing < 0 ? missing + factor : missing;
+        const int64_t factor = number(2), missing = (number(3) % factor - stride % factor) % factor;
+        stride = checked_stride(buffer, stride, missing < 0 ? missing + factor : missing);
       }
       strides[axis] = imm(stride, sized->shape[axis]->dtype);
       if (!as_const_int(sized->shape[axis], &extent)) return;
-      if (__builtin_mul_overflow(stride, extent, &stride)) return;
+      if (extent > 0 && stride > kMaxStride / extent) checked_stride(buffer, stride, kMaxStride);
+      stride *= extent;
     }
     Compact aligned{with(sized, [&](BufferNode& changed) { changed.strides = strides; }), {}};
     for (size_t axis = 0; axis < strides.size(); ++axis)

@@ -10,6 +10,7 @@
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/lower/passes/passes.h"
+#include "tilewright/support/error.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::lower {
@@ -129,6 +130,22 @@ const BufferNode* written(const BlockNode* block, const ObjectRef& index) {
   return is_place ? block->writes[static_cast<size_t>(place)]->buffer.get() : nullptr;
 }
 
+// The buffer that a wish of storage_align is about.  Annotations may be written by hand.
+const BufferNode* aligned_buffer(const BlockNode* block, const ObjectRef& item) {
+  const auto* entry = item.as<ArrayNode>();
+  const bool has_numbers = entry && entry->items.size() == 4 &&
+                           std::all_of(entry->items.begin(), entry->items.end(),
+                                       [](const ObjectRef& number) { return is<IntImmNode>(number); });
+  const BufferNode* buffer = has_numbers ? written(block, entry->items[0]) : nullptr;
+  const auto number = [&](size_t n) { return entry->items[n].as<IntImmNode>()->value; };
+  if (!buffer || number(1) < 0 || number(1) >= static_cast<int64_t>(buffer->shape.size()) || number(2) < 1)
+    throw UserError(block, "{} has an entry that is no [buffer, axis, factor, offset]", kStorageAlign)
+        .help(
+            "buffer is the number of one that the block writes, axis one of its dimensions, factor at least "
+            "1");
+  return buffer;
+}
+
 Wishes wishes_of(const PrimFunc& func) {
   Wishes wishes;
   walk(func, [&](const BlockNode* block) {
@@ -136,11 +153,10 @@ Wishes wishes_of(const PrimFunc& func) {
       wishes[buffer].set(std::string(kDoubleBuffer), bool_imm(true));
     const ObjectRef aligned = block->annotations.get(kStorageAlign);
     const auto* list = aligned.as<ArrayNode>();
+    if (aligned && !list)
+      throw UserError(block, "{} is no list of [buffer, axis, factor, offset]", kStorageAlign);
     for (const ObjectRef& item : list ? list->items : std::vector<ObjectRef>()) {
-      const auto* entry = item.as<ArrayNode>();  // buffer, axis, factor, offset
-      const BufferNode* buffer =
-          entry && entry->items.size() == 4 ? written(block, entry->items[0]) : nullptr;
-      if (!buffer) continue;
+      const BufferNode* buffer = aligned_buffer(block, item);
       const ObjectRef known = wishes[buffer].get(kStorageAlign);
       std::vector<ObjectRef> all = known ? known.as<ArrayNode>()->items : std::vector<ObjectRef>();
       all.push_back(item);

@@ -3,9 +3,8 @@
 //   ->  lv = R.builtin.alloc_tensor(R.shape([5, 7]), R.dtype("float32"), R.prim_value(0), R.str("global"))
 //       cls.exp(x, lv)
 // R.call_dps_packed("f", ...) becomes R.call_packed("f", ...) likewise, in a function that is said to be pure
-// all the same; an output of R.call_tir_inplace that
-// an argument becomes is that argument; tir_vars are the last arguments.  Such calls have effects: functions
-// that are changed have no dataflow blocks afterwards.
+// all the same; an output of R.call_tir_inplace that an argument becomes is that argument; tir_vars are the
+// last arguments.  Such calls have effects: functions that are changed have no dataflow blocks afterwards.
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/relax/liveness.h"

@@ -45,8 +45,8 @@ bool is_winograd(const CallNode* call, const Options& options) {
   const int64_t inputs = (*weight)[2], outputs = (*weight)[3];
   return (*weight)[0] == 3 && (*weight)[1] == 3 && is_ones(call, "strides") && is_ones(call, "dilation") &&
          call->attrs.get_int("groups", 1) == 1 && dtype_of(call->args[0]) == kFloat32 &&
-         dtype_of(call->args[1]) == kFloat32 && dtype_of(Expr(call)) == kFloat32 &&
-         inputs * outputs >= options.min_channels * (inputs + outputs) &&
+         dtype_of(call->args[1]) == kFloat32 && dtype_of(Expr(call)) == kFloat32 && inputs > 0 &&
+         outputs > 0 && inputs * outputs >= options.min_channels * (inputs + outputs) &&
          height * width >= options.min_pixels;
 }
 

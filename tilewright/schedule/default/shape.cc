@@ -14,7 +14,7 @@ namespace tilewright::schedule {
 namespace {
 
 // Panels of columns, [axis // width, ..., axis % width]: the next element is the next one in memory within a
-// panel, whose width is a multiple of all vectors.
+// panel.  Where a vector reaches over a panel's end it is gathered.
 bool is_in_panels(const Buffer& buffer, const std::vector<PrimExpr>& indices, const Var& axis) {
   size_t last = indices.size();
   while (last > 1 && is_one(buffer->shape[last - 1])) --last;

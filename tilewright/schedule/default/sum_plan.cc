@@ -253,6 +253,7 @@ std::optional<SumPlan> plan_sum(const BlockShape& sum, const Machine& machine) {
     if (!plan.spread && has_conflicts(sum, load, plan)) plan.spread = load;
   }
   for (const BufferLoadNode* load : vectors) {
+    if (plan.spread && load->buffer == plan.spread->buffer) continue;  // one copy of a buffer
     if (!plan.packed && is_worth_packing(sum, load, plan, machine)) plan.packed = load;
   }
   return plan;

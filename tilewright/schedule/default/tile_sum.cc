@@ -1,8 +1,14 @@
 // Register tiles for sums.
+//
 //   for i, j, k: C[i, j] += A[i, k] * B[k, j]
-//   ->  for jo: pack B[:, jo]
-//           for io: C_local[8, 32] = 0; for k: C_local[ii, jn, jv] += A[io * 8 + ii, k] * B_packed[jo, k, jn,
-//           jv]; C = C_local
+//
+// becomes
+//
+//   for jo: B_packed = B[:, jo]
+//     for io: C_local[8, 32] = 0
+//       for k: C_local[ii, jn, jv] += A[io * 8 + ii, k] * B_packed[jo, k, jn, jv]
+//       C[io, jo] = C_local
+//
 // The epilogue is tiled first; the sum, and then its packed operand, are computed where they are used.
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/ir/rewrite.h"
