@@ -122,3 +122,22 @@ def test_grid_sample(method, padding, is_aligned):
     check(lambda x: sample(x, relax.const(PLACES)), lambda x: reference(x, places), rand(2, 3, 5, 7))
     if method != "bicubic" and (is_aligned or padding != "reflection"):
         check(sample, reference, rand(2, 3, 5, 7), PLACES)
+
+
+@pytest.mark.parametrize("symbols", [(), (1,)])
+@pytest.mark.parametrize("is_aligned", [True, False])
+@pytest.mark.parametrize("padding", ["zeros", "border"])
+@pytest.mark.parametrize("shape", [(2, 3, 5, 1), (2, 3, 1, 7), (2, 3, 1, 1)])
+def test_grid_sample_of_a_picture_of_extent_1(shape, padding, is_aligned, symbols):
+    attrs = {"padding_mode": padding, "align_corners": is_aligned}
+
+    def reference(x, grid):
+        return F.grid_sample(x, grid.permute(0, 2, 3, 1), **attrs)
+
+    check(
+        lambda x, grid: op.image.grid_sample(x, grid, **attrs),
+        reference,
+        rand(*shape),
+        PLACES,
+        symbols=symbols,
+    )

@@ -1,5 +1,6 @@
 """What graph operators refuse, whole texts."""
 
+import ml_dtypes
 import numpy as np
 import pytest
 from op_testing import build, run_op
@@ -58,6 +59,54 @@ REFUSED = [
     ("meshgrid", [[X]], {}, "tensor 0 is float32[5, 7], expected a vector"),
     ("meshgrid", [[f(5)]], {"indexing": "x"}, 'indexing is "x", expected "ij" or "xy"'),
     ("collapse_sum_to", [X, (2, 7)], {}, "data is [5, 7], which [2, 7] does not broadcast to"),
+    (
+        "layout_transform",
+        [f(12)],
+        {"index_map": lambda i: (i + 3,), "pad_value": -1.0},
+        "x is [12], its layout lambda i: i + 3: index i + 3 begins at 3, expected 0",
+    ),
+    (
+        "layout_transform",
+        [f(12)],
+        {"index_map": lambda i: (i + 100000000,)},
+        "x is [12], its layout lambda i: i + 100000000: index i + 100000000 begins at 100000000, expected 0",
+    ),
+    (
+        "layout_transform",
+        [f(12)],
+        {"index_map": lambda i: (i // 4 + 1, i % 4)},
+        "x is [12], its layout lambda i: (i // 4 + 1, i % 4): index i // 4 + 1 begins at 1, expected 0",
+    ),
+    (
+        "layout_transform",
+        [f(12)],
+        {"index_map": lambda i: (2, i)},
+        "x is [12], its layout lambda i: (2, i): index 2 begins at 2, expected 0",
+    ),
+    (
+        "layout_transform",
+        [f(12)],
+        {"index_map": lambda i: (i // 7, i % 7, 3)},
+        "x is [12], its layout lambda i: (i // 7, i % 7, 3): index 3 begins at 3, expected 0",
+    ),
+    (
+        "layout_transform",
+        [f(12)],
+        {"index_map": lambda i: (i - 3,)},
+        "x is [12], its layout lambda i: i - 3: index i - 3 may be negative",
+    ),
+    (
+        "memory.view",
+        [np.zeros(4, "uint8"), (9,)],
+        {"dtype": "int4"},
+        "5 bytes from byte 0 on are asked for, but data uint8[4] has 4",
+    ),
+    (
+        "memory.view",
+        [np.zeros(8, ml_dtypes.int4), (8,)],
+        {"dtype": "uint8"},
+        "8 bytes from byte 0 on are asked for, but data int4[8] has 4",
+    ),
     ("tril", [f(5)], {}, "x is float32[5], expected at least 2 dimensions"),
     ("hamming_window", [5], {"dtype": "int32"}, "dtype is int32, expected a floating-point one"),
     (

@@ -1,5 +1,6 @@
 """Graph operators on tensors against numpy: elements, reductions, order, indices, shapes, creation."""
 
+import ml_dtypes
 import numpy as np
 import pytest
 from op_testing import check_op, run_op
@@ -291,6 +292,15 @@ def test_bytes_as_another_tensor():
     check_op("memory.view", [X, (5, 14)], {"dtype": "int16"}, X.view("int16"))
     check_op("memory.view", [X, (4,)], {}, X.reshape(-1)[:4], symbols=(5, 7))
     check_op("memory.ensure_zero_offset", [X], {}, X)
+
+
+def test_bytes_as_integers_narrower_than_a_byte():
+    packed = np.array([0x21, 0x43, 0x65, 0x87], "uint8")
+    numbers = np.array([1, 2, 3, 4, 5, 6, 7, -8], "int8").astype(ml_dtypes.int4)
+    check_op("memory.view", [packed, (8,)], {"dtype": "int4"}, numbers)
+    check_op("memory.view", [packed, (7,)], {"dtype": "int4"}, numbers[:7])
+    check_op("memory.view", [numbers, (4,)], {"dtype": "uint8"}, packed)
+    check_op("memory.view", [numbers, (4,)], {"relative_byte_offset": 2}, numbers[4:])
 
 
 def test_batch_flatten():

@@ -97,3 +97,13 @@ def test_rows_too_far_apart(factor):
         "error: main: storage_align: the rows of buffer t would be more than 2147483647 elements apart\n"
         "help: take smaller factors"
     )
+
+
+def test_the_interpreter_runs_allocations_with_strides():
+    text = PROGRAM.replace(
+        'T.alloc_buffer((5, 7, 30), "float32")', "T.alloc_buffer((5, 7, 30), strides=(300, 31, 1))"
+    )
+    x = np.random.default_rng(0).random((7, 5, 30), "float32")
+    y = np.zeros((30, 7, 5), "float32")
+    tilewright.tir.interpret(parse(text), x, y)
+    np.testing.assert_array_equal(y, x.transpose(2, 0, 1) * 2 + 1)

@@ -17,6 +17,8 @@ std::vector<int64_t> compact_strides(const std::vector<int64_t>& shape) {
   return strides;
 }
 
+constexpr int64_t kMaxElements = int64_t{1} << 33;  // of one buffer
+
 // The extents of a new buffer; a negative one is none.
 std::vector<int64_t> extents(Frame& frame, const std::vector<CodePtr>& codes, const Site& site,
                              const std::string& name) {
@@ -27,11 +29,27 @@ std::vector<int64_t> extents(Frame& frame, const std::vector<CodePtr>& codes, co
     if (extent < 0)
       throw UserError(site.node, "buffer {} has extent {} in dimension {}{}", name, extent, result.size(),
                       site.at(frame));
-    if (__builtin_mul_overflow(total, extent, &total) || total > (int64_t{1} << 33))
+    if (__builtin_mul_overflow(total, extent, &total) || total > kMaxElements)
       throw UserError(site.node, "buffer {} has more than 2^33 elements{}", name, site.at(frame));
     result.push_back(extent);
   }
   return result;
+}
+
+// How many elements a new buffer takes, up to and with its last one.
+int64_t num_elements(Frame& frame, const View& view, const Site& site, const std::string& name) {
+  int64_t count = 1;
+  for (size_t dim = 0; dim < view.shape.size(); ++dim) {
+    const int64_t steps = view.shape[dim] - 1, stride = view.strides[dim];
+    if (steps < 0) return 0;
+    if (stride < 0)
+      throw UserError(site.node, "buffer {} has stride {} in dimension {}{}", name, stride, dim,
+                      site.at(frame));
+    if (steps > 0 && stride > (kMaxElements - count) / steps)
+      throw UserError(site.node, "buffer {} has more than 2^33 elements{}", name, site.at(frame));
+    count += steps * stride;
+  }
+  return count;
 }
 
 bool is_thread_of_block(std::string_view tag) { return tag.starts_with("threadIdx"); }
@@ -180,20 +198,19 @@ StmtCodePtr Compiler::let_stmt(const LetStmtNode* let) {
 
 // Fresh memory each time it is reached.
 StmtCodePtr Compiler::allocate(const Buffer& buffer) {
-  std::vector<CodePtr> shape = exprs(buffer->shape);
+  std::vector<CodePtr> shape = exprs(buffer->shape), strides = exprs(buffer->strides);
   SitePtr where = site(buffer);
   const size_t view = new_view(buffer), data = new_slot(buffer->data.get()), allocation = num_allocations_++;
   depth_of_[buffer.get()] = blocks_.size();
-  if (!buffer->strides.empty())
-    throw Unsupported("interpreter: buffer {} is allocated with strides", buffer->name);
-  return stmt_code([shape = std::move(shape), where, view, data, allocation, name = buffer->name,
-                    bits = bits_of(buffer->dtype), unit = unit_of(buffer->data.get())](Frame& frame) {
+  return stmt_code([shape = std::move(shape), strides = std::move(strides), where, view, data, allocation,
+                    name = buffer->name, bits = bits_of(buffer->dtype),
+                    unit = unit_of(buffer->data.get())](Frame& frame) {
     View& made = frame.views[view];
     made.shape = extents(frame, shape, *where, name);
     made.strides = compact_strides(made.shape);
+    for (size_t dim = 0; dim < strides.size(); ++dim) made.strides[dim] = strides[dim]->as_int(frame);
     made.offset = 0;
-    int64_t count = 1;
-    for (const int64_t extent : made.shape) count *= extent;
+    const int64_t count = num_elements(frame, made, *where, name);
     std::shared_ptr<Memory>& memory = frame.pool[allocation];
     if (!memory) memory = std::make_shared<Memory>();
     memory->name = name;

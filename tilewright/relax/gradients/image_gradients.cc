@@ -47,13 +47,22 @@ Value grid_line(const Backward& b, int64_t line) {
 Value of_grid_line(const Backward& b, int64_t line) {
   const bool is_aligned = b.call()->attrs.get_bool("align_corners", true);
   const auto dim = static_cast<size_t>(3 - line);
+  const PrimExpr& known = b.shape(0)[dim];
+  // every place of the grid is the only element
+  if (is_aligned && tir::is_one(known)) {
+    const Shape& grid = b.shape(1);
+    return zeros({grid[0], extent_imm(1), grid[2], grid[3]}, b.dtype(0));
+  }
   const Value extent = b.count(b.shape(0), {static_cast<int64_t>(dim)});
   const Value one = b.number(1), half = b.bind((is_aligned ? extent - one : extent) * b.number(0.5));
   const Value middle = b.bind((extent - one) * b.number(0.5));
+  // half is at least 0.5, or 0 of an aligned extent that is 1 at run time, where the last factor makes zeros
+  const bool may_be_zero = is_aligned && !known.as<IntImmNode>();
+  const Value divisor = may_be_zero ? b.bind(apply("maximum", {half, b.number(0.5)})) : half;
   // the place p of the grid is the element p * half + middle
   const Value before = b.bind(apply("floor", {grid_line(b, line) * half + middle}));
   auto sample = [&](const Value& element) {
-    const Value moved = (element - middle) / half;
+    const Value moved = (element - middle) / divisor;
     const Value grid = line == 0 ? tuple_of({moved, grid_line(b, 1)}) : tuple_of({grid_line(b, 0), moved});
     return apply("image.grid_sample", {b.x(0), apply("concat", {grid}, {{"axis", attr(1)}})},
                  b.call()->attrs);

@@ -51,8 +51,11 @@ te::Tensor lower_layout(const LowerInput& in, const LayoutAttrs& attrs) {
 
 // ---- memory.view
 
+// As runtime::Tensor::num_bytes counts: elements narrower than a byte are packed.
 PrimExpr num_bytes(const Shape& shape, DataType dtype) {
-  return num_elements(shape) * extent_imm(dtype.num_bytes());
+  const int64_t bits = static_cast<int64_t>(dtype.bits) * dtype.lanes;
+  if (bits % 8 == 0) return num_elements(shape) * extent_imm(bits / 8);
+  return arith::simplify(tir::ceildiv(num_elements(shape) * extent_imm(bits), extent_imm(8)));
 }
 
 // (data, shape, dtype, relative_byte_offset); an empty tuple stands for what is not given

@@ -54,6 +54,9 @@ bool vectorize_elements(Schedule& sch, const BlockShape& shape, const Machine& m
 std::vector<LoopRef> parallelize(Schedule& sch, std::vector<LoopRef> loops, size_t num_candidates,
                                  const Machine& machine);
 
+/// The innermost of `loops` as one vector, the others written out.
+void expand(Schedule& sch, const std::vector<LoopRef>& loops);
+
 /// Whether two handles stand for one loop.
 inline bool is_same(const Schedule& sch, LoopRef a, LoopRef b) { return sch.state()[a] == sch.state()[b]; }
 /// The constant extent of a loop, or 0.

@@ -69,6 +69,13 @@ bool reads(const BlockShape& shape, const Buffer& buffer) {
                      [&](const BufferLoadNode* load) { return load->buffer == buffer; });
 }
 
+int64_t num_bytes(const Buffer& buffer, int64_t open_extent) {
+  int64_t bytes = buffer->dtype.num_bytes(), extent;
+  for (const PrimExpr& size : buffer->shape)
+    bytes = product(bytes, as_const_int(size, &extent) ? extent : open_extent);
+  return bytes;
+}
+
 int64_t product(int64_t a, int64_t b) {
   int64_t result;
   return __builtin_mul_overflow(a, b, &result) ? std::numeric_limits<int64_t>::max() : result;

@@ -43,6 +43,10 @@ struct BlockShape {
 /// Whether `shape` reads `buffer`.
 bool reads(const BlockShape& shape, const Buffer& buffer);
 
+/// What `buffer` takes if extents that are not known are `open_extent`; the largest number if that is too
+/// much.
+int64_t num_bytes(const Buffer& buffer, int64_t open_extent = 1);
+
 /// The product of two numbers >= 0, or the largest number.
 int64_t product(int64_t a, int64_t b);
 

@@ -104,16 +104,6 @@ bool is_plain_matrix(const BlockShape& sum, const BufferLoadNode* load, const Su
                      [](const PrimExpr& index) { return is<VarNode>(index) || is<IntImmNode>(index); });
 }
 
-// Extents that are not known count as 1.
-int64_t num_bytes(const Buffer& buffer) {
-  int64_t bytes = buffer->dtype.num_bytes();
-  for (const PrimExpr& extent : buffer->shape) {
-    int64_t number;
-    if (as_const_int(extent, &number)) bytes = product(bytes, number);
-  }
-  return bytes;
-}
-
 bool has_several_panels(const BlockShape& sum, const SumPlan& plan) {
   return sum.extent(plan.column) > plan.panel_width();
 }

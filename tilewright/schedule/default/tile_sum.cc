@@ -52,12 +52,6 @@ struct TileLoops {
   size_t num_before_rows = 0;  // of them up to and with the loop over panels
 };
 
-// Rows and vectors are expanded, lanes run together.
-void expand(Schedule& sch, const std::vector<LoopRef>& loops) {
-  for (size_t n = 0; n + 1 < loops.size(); ++n) sch.call("unroll", loops[n]);
-  sch.call("vectorize", loops.back());
-}
-
 TileLoops tile_epilogue(Schedule& sch, const BlockShape& target, const AxisMap& map, const SumPlan& plan,
                         std::optional<LoopRef> within) {
   TileLoops result;
@@ -160,6 +154,11 @@ void copy_operand(Schedule& sch, const BlockShape& sum, const Buffer& buffer, in
 }
 
 }  // namespace
+
+void expand(Schedule& sch, const std::vector<LoopRef>& loops) {
+  for (size_t n = 0; n + 1 < loops.size(); ++n) sch.call("unroll", loops[n]);
+  sch.call("vectorize", loops.back());
+}
 
 bool tile_sum(Schedule& sch, const BlockShape& sum, const std::optional<BlockShape>& epilogue,
               const Machine& machine, std::optional<LoopRef> within) {

@@ -46,7 +46,7 @@ std::optional<Parts> parts_of(const std::vector<BlockShape>& shapes, const Block
   return parts;
 }
 
-// The loops of the axes of a tile of results, h and w in h // m and w // m, and m.
+// The axes of results: h and w, which are in tile (h // m, w // m), and m.
 struct ResultAxes {
   std::vector<size_t> tiled, others;  // axes; the last of the others is that of the vectors
   int64_t tile = 0;
@@ -75,18 +75,11 @@ std::optional<ResultAxes> axes_of(const Parts& parts) {
   return fits ? std::optional(axes) : std::nullopt;
 }
 
-// The inner loops are written out, the last is one vector.
-void expand_inside(Schedule& sch, const BlockShape& shape, LoopRef place) {
-  const std::vector<LoopRef> loops = loops_inside(sch, shape.ref, place);
-  for (size_t n = 0; n + 1 < loops.size(); ++n) sch.call("unroll", loops[n]);
-  sch.call("vectorize", loops.back());
-}
-
 // `producer` in registers, at the loop over vectors of its consumer.
 void compute_in_registers(Schedule& sch, const BlockShape& producer, LoopRef place) {
   sch.call("compute_at", producer.ref, place);
   sch.call("set_scope", producer.ref, 0, "local");
-  expand_inside(sch, producer, place);
+  expand(sch, loops_inside(sch, producer.ref, place));
 }
 
 class Winograd {
@@ -109,20 +102,13 @@ class Winograd {
 
  private:
   int64_t extent(const BlockShape& shape, size_t axis) const { return shape.extent(axis, kLikelyExtent); }
-  static int64_t num_bytes(const BlockShape& shape) {
-    return product(shape.output()->dtype.num_bytes(), [&] {
-      int64_t count = 1, number;
-      for (const PrimExpr& size : shape.output()->shape)
-        count = product(count, as_const_int(size, &number) ? number : kLikelyExtent);
-      return count;
-    }());
-  }
-
   // Rows of tiles that go through all steps while they are near the core; 0: all at once, if they are few or
   // the weights, which each strip reads, are larger than what is saved.
   int64_t tiles_of_strip() const {
+    constexpr int64_t kMostBytes = int64_t{1} << 50;  // more is as much as this
     const int64_t rows = (extent(*parts_.result, axes_.tiled[0]) - 1) / axes_.tile + 1;
-    const int64_t bytes = num_bytes(*parts_.data) + num_bytes(*parts_.sum);
+    const int64_t bytes = std::min(num_bytes(parts_.data->output(), kLikelyExtent), kMostBytes) +
+                          std::min(num_bytes(parts_.sum->output(), kLikelyExtent), kMostBytes);
     const int64_t per_row = std::max<int64_t>(1, bytes / rows);
     const int64_t strip = std::max<int64_t>(1, machine_.l2_bytes / per_row);
     int64_t weights = 1;
@@ -164,9 +150,7 @@ class Winograd {
     std::vector<LoopRef> all = order;
     all.insert(all.end(), inside.begin(), inside.end());
     sch_.call("reorder", all);
-    sch_.call("unroll", inside[0]);
-    sch_.call("unroll", inside[1]);
-    sch_.call("vectorize", inside[2]);
+    expand(sch_, inside);
     compute_in_registers(sch_, *parts_.rows, vectors[0]);
     if (machine_.num_cores > 1) order = parallelize(sch_, order, num_parallel, machine_);
     if (!strip_tiles) return std::nullopt;

@@ -20,6 +20,12 @@ PrimExpr as_int64(const PrimExpr& index, const Substitution& variables) {
   return tir::cast(kInt64, substitute(index, variables));
 }
 
+// "3", where expr_text says T.int64(3).
+std::string number_text(const PrimExpr& number) {
+  int64_t value = 0;
+  return as_const_int(number, &value) ? fmt::format("{}", value) : expr_text(number);
+}
+
 std::vector<PrimExpr> old_indices(const MappedLayout& layout, const std::vector<PrimExpr>& indices,
                                   arith::Analyzer& analyzer) {
   const auto values = arith::inverse_affine_iter_map(layout.map, indices, analyzer);
@@ -68,7 +74,18 @@ MappedLayout map_layout(const IndexMap& map, const Shape& extents) {
   for (const auto& [var, range] : layout.ranges) larger.bind(var, range);
   layout.map =
       arith::detect_iter_map(indices, layout.ranges, bool_imm(true), arith::IterMapLevel::kBijective, larger);
-  if (!layout.map) layout.problem = "it cannot be inverted: " + layout.map.reason;
+  if (!layout.map) {
+    layout.problem = "it cannot be inverted: " + layout.map.reason;
+    return layout;
+  }
+  // A bijective index takes base, base + 1, ...: the inverse would read before x at the values below base.
+  for (size_t n = 0; n < indices.size(); ++n) {
+    const PrimExpr base = larger.simplify(layout.map.indices[n].base);
+    if (is_zero(base)) continue;
+    layout.problem =
+        fmt::format("index {} begins at {}, expected 0", expr_text(map->final_indices[n]), number_text(base));
+    return layout;
+  }
   return layout;
 }
 

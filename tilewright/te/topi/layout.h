@@ -7,7 +7,7 @@
 
 namespace tilewright::topi {
 
-/// What an index map makes of tensors of one shape.
+/// What an index map makes of tensors of one shape: each new index begins at 0.
 struct MappedLayout {
   Shape shape;               // one more than the largest value of each new index
   arith::IterRanges ranges;  // the old indices, int64, enlarged so that the map cuts them into equal parts

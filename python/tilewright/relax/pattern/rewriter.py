@@ -5,7 +5,7 @@ from ...errors import Unsupported, UserError
 from ...ir import structural_equal
 from ...ir._nodes import classes
 from ...ir.module import IRModule
-from ..analysis import remove_all_unused
+from ..analysis import all_vars, remove_all_unused
 from .nodes import CallPattern, ExprPattern, Pattern, TupleGetItemPattern, TuplePattern, _plain
 from .rewrite import _CallRewriter
 
@@ -25,9 +25,7 @@ class _ParamPattern(Pattern):
         self.type = type
 
     def _matches(self, expr, match):
-        if not isinstance(self.type, _TensorType) or self.type.shape is None:
-            return _core.relax_is_subtype(expr.type, self.type) == 2
-        return _dims_of(self.type, expr.type, {}) is not None
+        return _fits(self.type, expr.type, {})
 
 
 class _SameCall(Pattern):
@@ -52,7 +50,9 @@ def _is_same(a, b) -> bool:
 
 def _dims_of(pattern, given, dims: dict) -> dict | None:
     """{dimension of the tensor type `pattern`: extent of `given`} added to `dims`; None if it does not fit."""
-    if not isinstance(given, _TensorType) or given.shape is None or given.dtype != pattern.dtype:
+    if not isinstance(given, _TensorType) or given.shape is None:
+        return None
+    if pattern.dtype not in ("void", given.dtype):
         return None
     wanted, found = list(pattern.shape.values), list(given.shape.values)
     if len(wanted) != len(found):
@@ -62,6 +62,13 @@ def _dims_of(pattern, given, dims: dict) -> dict | None:
         if not structural_equal(known, extent):
             return None
     return dims
+
+
+def _fits(wanted, given, dims: dict) -> bool:
+    """Whether a parameter of type `wanted` may be a value of type `given`; adds its dimensions to `dims`."""
+    if not isinstance(wanted, _TensorType) or wanted.shape is None:
+        return _core.relax_is_subtype(given, wanted) == 2
+    return _dims_of(wanted, given, dims) is not None
 
 
 def _bindings(func) -> list:
@@ -113,14 +120,11 @@ class _Example(_CallRewriter):
 
     def _replace(self, call, found: dict):
         dims: dict = {}
-        for param, each in zip(self.example.params, self.params, strict=True):
-            is_shaped = isinstance(param.type, _TensorType) and param.type.shape is not None
-            if is_shaped and (each not in found or _dims_of(param.type, found[each].type, dims) is None):
-                return call
         theirs: dict = {}
-        for mine, other in zip(self.example.params, self.replacement.params, strict=True):
-            if isinstance(other.type, _TensorType) and other.type.shape is not None:
-                _dims_of(other.type, tir.substitute(mine.type, dims), theirs)
+        for mine, other, each in zip(self.example.params, self.replacement.params, self.params, strict=True):
+            given = found[each].type
+            if not (_fits(mine.type, given, dims) and _fits(other.type, given, theirs)):
+                return call
         values = {
             param: found[each] for param, each in zip(self.replacement.params, self.params, strict=True)
         }
@@ -131,6 +135,66 @@ class _Example(_CallRewriter):
                 return value
             values[binding.var] = value if isinstance(value, _Var) else self.builder_.emit(value)
         return _with_values(result, values, theirs)
+
+
+def _check_values(func) -> None:
+    """Raises Unsupported for an expression with variables that _with_values does not go into."""
+
+    def check(name: str, expr) -> None:
+        if isinstance(expr, _TupleGetItem):
+            check(name, expr.tuple)
+        elif isinstance(expr, (_Call, _Tuple)):
+            for part in expr.args if isinstance(expr, _Call) else expr.elements:
+                check(name, part)
+        elif not isinstance(expr, _Var) and all_vars(expr):
+            raise Unsupported(
+                f"a rewriter: {name} is an expression {type(expr).__name__}, which patterns have not"
+                "\nhelp: use calls, tuples and their elements"
+            )
+
+    for binding in _bindings(func):
+        check(binding.var.name_hint, binding.value)
+    check("the result", func.body.body)
+
+
+def _check_result(pattern, values: dict) -> None:
+    """Raises if the result of the pattern is not that of a call; values: {variable: what it is bound to}."""
+    result = pattern.body.body
+    while isinstance(result, _Var) and result in values:
+        result = values[result]
+    if isinstance(result, (_Tuple, _TupleGetItem)):
+        raise Unsupported(
+            "a rewriter: pattern gives no result of one call\nhelp: write a rewriter for each result"
+        )
+    if not isinstance(result, _Call):
+        what = f"its parameter {result.name_hint}" if isinstance(result, _Var) else str(result)
+        raise UserError(
+            f"a rewriter: pattern gives {what}, which is not the result of a call"
+            "\nhelp: return the result of the call to look for"
+        )
+
+
+def _check_params(pattern, replacement, values: dict) -> None:
+    """Raises UserError if the pattern does not use a parameter, or one of the replacement can never be the same value."""
+    used: dict = {}
+    pending = [pattern.body.body]
+    while pending:
+        for var in all_vars(pending.pop()):
+            if var not in used:
+                used[var] = None
+                pending += [values[var]] if var in values else []
+    for mine, other in zip(pattern.params, replacement.params, strict=True):
+        if mine not in used:
+            raise UserError(
+                f"a rewriter: the result of pattern does not use its parameter {mine.name_hint}"
+                "\nhelp: leave it out of pattern and replacement"
+            )
+        if _core.relax_is_subtype(mine.type, other.type) == 0:
+            raise UserError(
+                f"a rewriter: parameter {mine.name_hint} of pattern is {mine.type}, "
+                f"but {other.name_hint} of replacement is {other.type}"
+                "\nhelp: give both the same type"
+            )
 
 
 class PatternMatchingRewriter:
@@ -156,7 +220,8 @@ class PatternMatchingRewriter:
     def from_module(module: IRModule) -> "PatternMatchingRewriter":
         """Of what the function `pattern` of the module computes; `replacement`, of the same parameters, stands there.
 
-        Raises  UserError if the module has no such functions, Unsupported if they give several results
+        Raises  UserError if the module has no such functions, if pattern gives a parameter or does not use one, or if
+                parameters of the two cannot be the same value; Unsupported if they give several results or have an `if`
         """
         functions = {var.name_hint: func for var, func in module.functions.items()}
         for name in ("pattern", "replacement"):
@@ -169,10 +234,11 @@ class PatternMatchingRewriter:
             raise UserError(
                 f"a rewriter: pattern has {len(pattern.params)} parameters, replacement {len(replacement.params)}"
             )
-        if isinstance(pattern.body.body, (_Tuple, _TupleGetItem)) or not pattern.body.blocks:
-            raise Unsupported(
-                "a rewriter: pattern gives no result of one call\nhelp: write a rewriter for each result"
-            )
+        _check_values(pattern)
+        _check_values(replacement)
+        values = {binding.var: binding.value for binding in _bindings(pattern)}
+        _check_result(pattern, values)
+        _check_params(pattern, replacement, values)
         return PatternMatchingRewriter(lambda each: _Example(pattern, replacement).visit_expr(each))
 
     def __call__(self, program):
