@@ -1,7 +1,7 @@
 #include "tilewright/analysis/interpreter.h"
 
-#include <chrono>
 #include <cmath>
+#include <ctime>
 #include <limits>
 
 #include "script_testing.h"
@@ -74,9 +74,9 @@ TEST(Interpret, IsQuickEnoughForTests) {
   const Tensor A = Tensor::zeros(std::vector<int64_t>{64, 64}, kFloat32),
                C = Tensor::empty(std::vector<int64_t>{64, 64}, kFloat32);
   const std::vector<Value> args{A, A, C};
-  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t start = std::clock();  // of this process: others may keep the machine busy
   interpret(script::parse_func(kMatmul), args);
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(2));
+  EXPECT_LT(std::clock() - start, 2 * CLOCKS_PER_SEC);
 }
 
 TEST(Interpret, ArgumentsMustFit) {
