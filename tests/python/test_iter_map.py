@@ -1,6 +1,7 @@
 """tilewright.arith.iter_map: indices as sums of digits of loop variables."""
 
 from tilewright import tir
+from tilewright.arith import padded_ranges
 from tilewright.arith.iter_map import IterMark, IterSplitExpr, IterSumExpr, iter_map
 
 i, j = tir.Var("i", "int32"), tir.Var("j", "int32")
@@ -36,3 +37,11 @@ def test_parts_made_by_hand():
         == "i % 4 * 4 + i // 4 + 1"
     )
     assert repr(mark) == "IterMark(i, extent=16)"
+
+
+def test_only_loops_whose_digits_repeat_are_padded():
+    found = padded_ranges({i: (0, 3), j: (0, 6)}, [i, j // 4, j % 4])
+    assert {str(var): (int(each.min), int(each.extent)) for var, each in found.items()} == {
+        "i": (0, 3),
+        "j": (0, 8),
+    }

@@ -151,6 +151,7 @@ void bind_arith(nb::module_& m) {
   m.def("iter_map_parts", &iter_map_parts);
   m.def("normalize_iter_map", &arith::normalize);
   m.def("inverse_affine_iter_map", &inverse);
+  m.def("padded_ranges", &arith::padded_ranges);
   m.def("subspace_divide", &subspace_divide);
   m.def("simplify_program", [](const tir::PrimFunc& func) { return arith::simplify(func); });
 }

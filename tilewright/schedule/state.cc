@@ -44,7 +44,12 @@ Stmt replace_scope_stmt(const Stmt& stmt, const Stmt& before, const Stmt& after)
   if (stmt == before) return after;
   auto inside = [&](const Stmt& body) { return replace_scope_stmt(body, before, after); };
   if (const auto* list = stmt.as<SeqStmtNode>()) {
+    // most often one of the items itself: a list may have hundreds, and a step changes one
+    const auto place = std::find(list->seq.begin(), list->seq.end(), before) - list->seq.begin();
+    if (static_cast<size_t>(place) < list->seq.size() && after && !is<SeqStmtNode>(after))
+      return with(list, [&](SeqStmtNode& n) { n.seq[static_cast<size_t>(place)] = after; });
     std::vector<Stmt> items;
+    items.reserve(list->seq.size());
     bool changed = false;
     for (const Stmt& item : list->seq) {
       items.push_back(changed ? item : inside(item));
@@ -298,11 +303,11 @@ struct State::Reindex {
   bool is_reached(NodeId id) const {
     return static_cast<size_t>(id) < reached.size() && reached[static_cast<size_t>(id)];
   }
-  /// Where `inner` has its old number, if it stands among `former` in their order: `at` goes on from there.
-  static NodeId next_known(const State& state, const Stmt& inner, const std::vector<NodeId>& former,
-                           size_t* at) {
+  /// The first of the next two of `former` that is `is_wanted`, if there is one: `at` goes on after it.
+  template <class IsWanted>
+  static NodeId next_known(const std::vector<NodeId>& former, size_t* at, IsWanted&& is_wanted) {
     for (size_t n = *at; n < std::min(*at + 2, former.size()); ++n) {
-      if (state.node(former[n]).stmt == inner) return *at = n + 1, former[n];
+      if (is_wanted(former[n])) return *at = n + 1, former[n];
     }
     return kNoNode;
   }
@@ -318,14 +323,15 @@ void State::reindex(Reindex& work, const Stmt& stmt, NodeId parent, const std::v
   for_each_scope_stmt(stmt, [&](const Stmt& inner) {
     auto& index = index_of(work.func);
     const auto* realize = inner.as<BlockRealizeNode>();
-    NodeId id = Reindex::next_known(*this, inner, former, &at);
+    NodeId id = Reindex::next_known(former, &at, [&](NodeId old) { return node(old).stmt == inner; });
     if (id == kNoNode) {
       const NodeId* known = index.find(key_of(inner));
       id = known ? *known : kNoNode;
-    }
-    if (realize && id == kNoNode) {
-      auto it = work.forwarded.find(realize->block.get());
-      if (it != work.forwarded.end()) id = it->second;
+      if (realize && !known) {
+        auto it = work.forwarded.find(realize->block.get());
+        if (it != work.forwarded.end()) id = it->second;
+      }
+      Reindex::next_known(former, &at, [&](NodeId old) { return old == id; });
     }
     if (id == kNoNode) {
       id = add_node(work.func, parent, inner);

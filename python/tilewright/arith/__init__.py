@@ -113,6 +113,11 @@ def inverse_affine_iter_map(indices, domains, outputs, analyzer=None) -> dict:
     )
 
 
+def padded_ranges(domains, indices) -> dict:
+    """{loop variable: its range, made as long as the digits in `indices` repeat}: range(14) in digits of 4 becomes range(16)."""
+    return dict(_core.padded_ranges(_ranges(domains), list(indices)))
+
+
 def subspace_divide(indices, domains, inner_vars, predicate=True, analyzer=None) -> tuple:
     """([(outer, outer extent, inner, inner extent)] per index, outer predicate, inner predicate, reason).
 
@@ -134,6 +139,6 @@ def _core_of(analyzer):
 
 
 __all__ = [
-    "Analyzer", "detect_iter_map", "inverse_affine_iter_map", "normalize_iter_map", "simplify_program",
-    "subspace_divide",
+    "Analyzer", "detect_iter_map", "inverse_affine_iter_map", "normalize_iter_map", "padded_ranges",
+    "simplify_program", "subspace_divide",
 ]  # fmt: skip

@@ -5,11 +5,13 @@ found = iter_map([i * 4 + j], {i: 8, j: 4})
 digit.source.source.args                  # its own digits: i, scale 4, and j, scale 1
 """
 
+import abc
+
 from .. import _core
 from . import Analyzer, _core_of, _ranges
 
 
-class IterMapExpr:
+class IterMapExpr(abc.ABC):
     """A part of an index in normal form."""
 
     def __str__(self) -> str:
@@ -17,9 +19,9 @@ class IterMapExpr:
 
     __repr__ = __str__
 
+    @abc.abstractmethod
     def to_expr(self):
         """The expression that it stands for."""
-        raise NotImplementedError
 
 
 class IterMark:

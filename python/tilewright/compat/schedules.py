@@ -319,13 +319,7 @@ def _non_surjective_inverse(self, shape) -> tuple:
     outputs = [tir.Var(f"axis{n}", "int32") for n in range(len(self.final_indices))]
     ranges = _ranges(self, shape)
     new_shape = _map_shape(self, shape)
-    size = 1
-    for extent in new_shape:
-        size = size * extent
-    padded = ranges
-    if len(ranges) == 1:
-        ((var, range_of),) = ranges.items()
-        padded = {var: ir.Range(range_of.min, range_of.min + size)}
+    padded = arith.padded_ranges(ranges, self.final_indices)
     found = arith.inverse_affine_iter_map(self.final_indices, padded, outputs)
     values = [tir.const_like(found.get(var, 0), None) for var in self.initial_indices]
     analyzer = arith.Analyzer()

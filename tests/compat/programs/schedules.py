@@ -168,4 +168,10 @@ assert [(axis.iter_type, int(axis.dom.extent)) for axis in axes] == [
 x, y = tir.Var("x", "int32"), tir.Var("y", "int32")
 assert [str(each) for each in tvm.arith.detect_linear_equation(x * 3 + y - 5, [x, y])] == ["3", "1", "-5"]
 assert tvm.arith.detect_linear_equation(x * y, [x, y]) == []
+
+# one of several indices is padded
+rows, outside = tir.IndexMap.from_func(lambda i, j: (i, j // 4, j % 4)).non_surjective_inverse([3, 6])
+assert [int(tvm.arith.Analyzer().simplify(each)) for each in rows.map_indices([2, 1, 1])] == [2, 5]
+tvm.ir.assert_structural_equal(outside, rows.initial_indices[1] * 4 + rows.initial_indices[2] >= 6)
+
 print("ok")
