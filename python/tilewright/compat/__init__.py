@@ -11,7 +11,7 @@ import importlib.machinery
 import sys
 import types
 
-from . import classes, compiled, errors, graphs, nodes, printing, schedules, tables, target
+from . import classes, compiled, errors, graphs, nodes, printing, schedules, scopes, tables, target
 
 __all__ = ["install"]
 
@@ -42,6 +42,7 @@ def install() -> types.ModuleType:
     printing.add()
     nodes.add()
     schedules.add()
+    scopes.add()
     compiled.add()
     graphs.add()
     target.add()

@@ -9,12 +9,15 @@ from tilewright.build import build_graph
 from . import (
     access_path,
     classes,
+    data_layouts,
     eras,
     errors,
+    functors,
     graphs,
     nodes,
     relax_build,
     schedules,
+    scopes,
     tir_functions,
 )
 from .target import target_or_current
@@ -138,6 +141,8 @@ def tir_names() -> dict:
         **public_names(tir),
         **tir_functions.NAMES,
         **schedule_names(),
+        **data_layouts.NAMES,
+        **functors.NAMES,
         **nodes.NAMES,
         "convert": _convert,
         "comm_reducer": te.comm_reducer,
@@ -170,7 +175,7 @@ def schedule_names() -> dict:
         "Schedule": nodes.with_constructor(Schedule, schedules.make_schedule),
         "ScheduleState": State,
         "Instruction": schedules.Instruction,
-        "StmtSRef": schedules.StmtSRef,
+        **scopes.NAMES,
         "InstructionKind": schedules.InstructionKind,
         "ScheduleError": tw.UserError,
         "Trace": Trace,

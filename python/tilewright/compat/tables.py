@@ -9,13 +9,17 @@ from . import (
     arith,
     backend_patterns,
     classes,
+    data_layouts,
     errors,
+    functors,
     graphs,
     instrument,
     printing,
+    regions,
     relax_analysis,
     relax_build,
     relax_transform,
+    scopes,
     target,
     testing,
     tir_functions,
@@ -66,17 +70,33 @@ SCRIPT_MODULES = {
 #: below tvm.tir, and tvm.s_tir since 2026
 _OF_TIR = {
     "schedule": schedule_names,
-    "schedule.schedule": schedule_names,
-    "schedule.trace": schedule_names,
+    **{
+        f"schedule.{part}": schedule_names
+        for part in ("analysis", "instruction", "schedule", "state", "trace")
+    },
     "schedule.testing": lambda: public_names(schedule),
     "stmt_functor": lambda: tir_functions.STMT_FUNCTOR,
     "analysis": lambda: analysis.NAMES,
     "transform": lambda: transform.TIR_NAMES,
+    "block_scope": lambda: scopes.NAMES,
+    "sblock_scope": lambda: scopes.NAMES,
+    "data_layout": lambda: data_layouts.NAMES,
+    "functor": lambda: functors.FUNCTOR_NAMES,
     "function": lambda: {"PrimFunc": tir.PrimFunc},
     "tensor_intrin": dict,
     "tensor_intrin.x86": tensor_intrin_names("x86"),
     "tensor_intrin.arm_cpu": tensor_intrin_names("arm_cpu"),
     "tensor_intrin.cuda": tensor_intrin_names("cuda"),
+}
+
+#: below tvm.contrib, and tvm.support since 2026
+_TOOLS = {
+    "utils": lambda: {"tempdir": utils.tempdir, "TempDirectory": utils.TempDirectory},
+    "cc": lambda: cc.CC_NAMES,
+    "tar": lambda: tar.NAMES,
+    "clang": lambda: cc.CLANG_NAMES,
+    "nvcc": lambda: nvcc.NAMES,
+    "popen_pool": lambda: popen_pool.NAMES,
 }
 
 MODULES = {
@@ -102,19 +122,14 @@ MODULES = {
     "tvm.topi": lambda: public_names(topi),
     "tvm.topi.nn": lambda: public_names(topi.nn),
     "tvm.s_tir": tir_names,
-    **{f"tvm.{tir}.{name}": names for tir in ("tir", "s_tir") for name, names in _OF_TIR.items()},
     "tvm.tirx": tir_names,
+    **{f"tvm.{tir}.{name}": names for tir in ("tir", "s_tir", "tirx") for name, names in _OF_TIR.items()},
     **{f"tvm.tir.{part}": tir_names for part in ("buffer", "expr", "op", "stmt")},
-    "tvm.arith": lambda: arith.NAMES,
+    **{f"tvm.{name}": lambda: {**arith.NAMES, **regions.NAMES} for name in ("arith", "sym")},
     "tvm.error": lambda: errors.NAMES,
     "tvm.driver": lambda: {"build": build_as_written, "compile": relax_build.compile_as_written},
-    "tvm.contrib": dict,
-    "tvm.contrib.utils": lambda: {"tempdir": utils.tempdir, "TempDirectory": utils.TempDirectory},
-    "tvm.contrib.cc": lambda: cc.CC_NAMES,
-    "tvm.contrib.tar": lambda: tar.NAMES,
-    "tvm.contrib.clang": lambda: cc.CLANG_NAMES,
-    "tvm.contrib.nvcc": lambda: nvcc.NAMES,
-    "tvm.contrib.popen_pool": lambda: popen_pool.NAMES,
+    **{f"tvm.{folder}": dict for folder in ("contrib", "support")},
+    **{f"tvm.{folder}.{name}": names for folder in ("contrib", "support") for name, names in _TOOLS.items()},
     "tvm.relax": relax_names,
     **{
         f"tvm.relax.{part}": relax_names
@@ -168,7 +183,7 @@ MODULES = {
     "tvm.script.ir_builder.base": lambda: {"IRBuilder": builder.IRBuilder},
     "tvm.script.ir_builder.ir": lambda: builder_ir.NAMES,
     "tvm.script.ir_builder.relax": lambda: builder_relax.NAMES,
-    "tvm.script.ir_builder.tir": lambda: builder_tir.NAMES,
+    **{f"tvm.script.ir_builder.{tir}": lambda: builder_tir.NAMES for tir in ("tir", "tirx")},
     "tvm.script.highlight": lambda: {"cprint": printing.cprint},
     "tvm.testing": lambda: testing.NAMES,
     "tvm.testing.utils": lambda: testing.NAMES,

@@ -98,6 +98,7 @@ def stmt_list(stmt) -> list:
 
 
 def _parts(value):
+    """What stands directly in a node, list or dictionary."""
     if isinstance(value, _core.Object):
         return [getattr(value, name) for name in value.field_names if name != "span"]
     return value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
@@ -111,6 +112,38 @@ def pre_order_visit(stmt, fvisit) -> None:
         pre_order_visit(part, fvisit)
 
 
+# fields that define what others use
+_DEFINITIONS = ("span", "loop_var", "var", "iter_vars", "buffer", "alloc_buffers")
+
+
+def used_parts(node) -> list:
+    """The fields of a node, those apart that define what others use."""
+    return [getattr(node, name) for name in node.field_names if name not in _DEFINITIONS]
+
+
+def with_parts(node, change):
+    """`node` with `change(part)` in the place of each node in its fields; itself if nothing changes."""
+
+    def changed(value):
+        if isinstance(value, (list, tuple)):
+            items = [changed(item) for item in value]
+            return value if all(_is_same(a, b) for a, b in zip(items, value, strict=True)) else items
+        return change(value) if isinstance(value, _core.Object) else value
+
+    fields = {}
+    for name in node.field_names:
+        if name not in _DEFINITIONS:
+            old = getattr(node, name)
+            new = changed(old)
+            if not _is_same(new, old):
+                fields[name] = new
+    return node.replace(**fields) if fields else node
+
+
+def _is_same(a, b) -> bool:
+    return a is b or (isinstance(a, _core.Object) and isinstance(b, _core.Object) and a.same_as(b))
+
+
 def ir_transform(stmt, preorder, postorder, only_enable=None):
     """The program with nodes replaced.
 
@@ -120,27 +153,12 @@ def ir_transform(stmt, preorder, postorder, only_enable=None):
     """
     wanted = None if only_enable is None else {name.rpartition(".")[2] for name in only_enable}
 
-    def changed(value):
-        if isinstance(value, dict):
-            return value
-        if isinstance(value, (list, tuple)):
-            items = [changed(item) for item in value]
-            return value if all(a is b for a, b in zip(items, value, strict=True)) else items
-        return changed_node(value) if isinstance(value, _core.Object) else value
-
-    def changed_node(node):
+    def changed(node):
         is_wanted = wanted is None or type(node).__name__ in wanted
         result = preorder(node) if is_wanted and preorder is not None else None
         if result is not None:
             return result
-        fields = {}
-        for name in node.field_names:
-            if name not in ("span", "loop_var", "var", "iter_vars", "buffer", "alloc_buffers"):
-                old = getattr(node, name)
-                new = changed(old)
-                if new is not old and not (isinstance(new, _core.Object) and new.same_as(old)):
-                    fields[name] = new
-        node = node.replace(**fields) if fields else node
+        node = with_parts(node, changed)
         result = postorder(node) if is_wanted and postorder is not None else None
         return node if result is None else result
 
