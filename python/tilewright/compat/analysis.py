@@ -153,6 +153,10 @@ def has_if_then_else(stmt) -> bool:
     return bool(found)
 
 
+get_sblock_access_region = get_block_access_region
+get_sblock_read_write_region = get_block_read_write_region
+verify_tirx_well_formed = verify_well_formed
+
 NAMES = {
     "assert_structural_equal": ir.assert_structural_equal,
     **{

@@ -11,6 +11,12 @@ class RPCSessionTimeoutError(RPCError, TimeoutError):
     """A remote machine did not answer in time."""
 
 
+def register_error(func_name=None, cls=None):
+    """The class of errors itself, also as a decorator with or without a name: what a function raises comes as it is."""
+    found = func_name if isinstance(func_name, type) else cls
+    return found if found is not None else lambda error: error
+
+
 NAMES = {
     "TVMError": errors.Error,
     "InternalError": errors.InternalError,
@@ -21,6 +27,7 @@ NAMES = {
     "OpAttributeRequired": errors.UserError,
     "OpAttributeInvalid": errors.UserError,
     "OpAttributeUnImplemented": errors.Unsupported,
+    "register_error": register_error,
     "RPCError": RPCError,
     "RPCSessionTimeoutError": RPCSessionTimeoutError,
 }

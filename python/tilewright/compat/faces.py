@@ -15,16 +15,27 @@ from . import (
     functors,
     graphs,
     nodes,
+    param_files,
     relax_build,
     schedules,
     scopes,
     tir_functions,
 )
-from .target import target_or_current
+from .target import KINDS, target_or_current
 
 
 def public_names(module) -> dict:
     return {name: value for name, value in vars(module).items() if not name.startswith("__")}
+
+
+_DEVICES = {
+    "cpu": tw.cpu,
+    "cuda": tw.cuda,
+    "gpu": tw.cuda,
+    "opencl": runtime.opencl,
+    "metal": runtime.metal,
+    "device": tw.device,
+}
 
 
 def tvm_names() -> dict:
@@ -32,17 +43,13 @@ def tvm_names() -> dict:
         "__version__": "0.27.0+tilewright",
         "IRModule": ir.IRModule,
         "build": build_as_written,
-        "lower": _lower,
+        "lower": lower,
         "tensor": array,
         "save_json": ir.save_json,
         "load_json": ir.load_json,
         "compile": relax_build.compile_as_written,
-        "cpu": tw.cpu,
-        "cuda": tw.cuda,
-        "gpu": tw.cuda,
-        "opencl": runtime.opencl,
-        "metal": runtime.metal,
-        "device": tw.device,
+        **_DEVICES,
+        "device_from_target": _device_from_target,
         "register_func": tw.register_func,
         "register_global_func": tw.register_func,
         "get_global_func": tw.get_global_func,
@@ -81,7 +88,7 @@ _LOWERING = (
 )
 
 
-def _lower(inp, args=None, name: str = "main", simple_mode: bool = False):
+def lower(inp, args=None, name: str = "main", simple_mode: bool = False):
     """tvm.lower of loop programs: blocks become loops over flat buffers, step by step as before code is generated."""
     mod = inp if isinstance(inp, ir.IRModule) else ir.IRModule({name: inp})
 
@@ -103,15 +110,18 @@ def nd_names() -> dict:
         "empty": tw.empty,
         "NDArray": runtime.Tensor,
         "from_dlpack": tw.from_dlpack,
-        "cpu": tw.cpu,
-        "cuda": tw.cuda,
-        "device": tw.device,
+        **_DEVICES,
     }
 
 
 def array(value, device=None, ctx=None):
     """A tensor with a copy of `value`."""
     return tw.tensor(value, device or ctx or tw.cpu())
+
+
+def _device_from_target(target):
+    """The device that programs for a target run on."""
+    return tw.device({"llvm": "cpu", "c": "cpu"}.get(tw.Target(target).kind, tw.Target(target).kind))
 
 
 def runtime_names() -> dict:
@@ -124,13 +134,15 @@ def runtime_names() -> dict:
         "DataType": nodes.DataType,
         "String": str,
         "num_threads": _core.num_threads,
-        "enabled": lambda target: tw.Target(target).kind in ("llvm", "c"),
+        "enabled": lambda target: tw.Target(target).kind in KINDS,
         "tensor": array,
         "NDArray": runtime.Tensor,
         "ShapeTuple": runtime.Shape,
         "Tensor": runtime.Tensor,
         "load_module": tw.load_module,
         "PackedFunc": runtime.Function,
+        "device_from_target": _device_from_target,
+        **param_files.NAMES,
     }
 
 
@@ -158,6 +170,9 @@ def te_names() -> dict:
         "__getattr__": te.__getattr__,
         "create_prim_func": _create_prim_func,
         "power": tir.pow,
+        "logaddexp": tir_functions.logaddexp,
+        "CommReducer": tir.CommReducer,
+        "Reduce": tir.Reduce,
         "PlaceholderOp": ir._nodes.classes["te.Placeholder"],
         "ComputeOp": ir._nodes.classes["te.Compute"],
     }
@@ -267,6 +282,15 @@ def _old_relax_build(mod, target="llvm", params=None):
     return classes.OldExecutable.of(build_graph(mod, target, params))
 
 
+class _EnvFunc:
+    """A registered function as a value."""
+
+    @staticmethod
+    def get(name: str):
+        """The function registered under a name."""
+        return tw.get_global_func(name)
+
+
 def ir_names() -> dict:
     """tvm.ir, and its modules."""
     return {
@@ -281,6 +305,7 @@ def ir_names() -> dict:
         "GlobalInfo": ir.Object,
         "VDevice": graphs.VDevice,
         "TupleType": ir.TupleType,
+        "EnvFunc": _EnvFunc,
     }
 
 

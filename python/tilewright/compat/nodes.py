@@ -1,6 +1,7 @@
 """Fields, constructors and methods of nodes under the names that TVM gives them."""
 
 import enum
+import math
 
 import tilewright as tw
 from tilewright import _core, arith, runtime, tir
@@ -170,6 +171,20 @@ def _specialize(self, param_map: dict):
     return _core.specialize(self, pairs)
 
 
+def _copy_to(self, target):
+    """Copies the elements to a tensor, or to a new one on a device; returns it."""
+    if not isinstance(target, runtime.Tensor):
+        target = tw.empty(self.shape, self.dtype, target)
+    return self.copy_to(target)
+
+
+def _with_attrs(self, attr_map: dict):
+    """The function with several attributes more."""
+    for key, value in attr_map.items():
+        self = self.with_attr(key, value)
+    return self
+
+
 def add() -> None:
     """Gives node classes the names that programs for TVM use."""
     func, loop, value_range = classes["tir.PrimFunc"], classes["tir.For"], classes["ir.Range"]
@@ -177,6 +192,7 @@ def add() -> None:
         lambda self: {p: b for p, b in zip(self.params, self.buffers, strict=True) if b is not None}
     )
     func.specialize = _specialize
+    func.with_attrs = _with_attrs
     func.with_body = lambda self, new_body, span=None: self.replace(body=new_body)
     loop.thread_binding = property(_thread_binding)
     loop.step = property(lambda self: None)
@@ -196,7 +212,11 @@ def add() -> None:
     tw.IRModule.astext = lambda self, show_meta_data=True, annotate=None: self.script(
         show_meta=show_meta_data
     )
-    runtime.Tensor.asnumpy = runtime.Tensor.numpy
+    tensor = runtime.Tensor
+    tensor.asnumpy = tensor.numpy
+    tensor.copyto = _copy_to
+    tensor.numel = lambda self: math.prod(self.shape)
+    tensor.size = property(tensor.numel)
 
 
 def with_constructor(cls: type, make) -> type:

@@ -374,7 +374,7 @@ def add() -> None:
     _IndexMap.from_func_with_separators = staticmethod(from_func_with_separators)
     _IndexMap.inverse = _inverse
     _IndexMap.non_surjective_inverse = _non_surjective_inverse
-    _IndexMap.map_ndarray = _map_ndarray
+    _IndexMap.map_ndarray = _IndexMap.map_tensor = _map_ndarray
     _IndexMap.map_shape = _map_shape
     _IndexMap.is_equivalent_to = _is_equivalent_to
     Schedule.get_sblock = Schedule.get_block

@@ -8,8 +8,14 @@ from tilewright.ir._nodes import classes
 _TargetNode = classes["ir.Target"]
 _open = ContextStack()
 
+#: the kinds that code is generated for
+KINDS = ("c", "llvm")
+
 
 class _TargetClass(type):
+    def __getattr__(cls, name: str):
+        return getattr(_TargetNode, name)
+
     def __instancecheck__(cls, value) -> bool:
         return isinstance(value, _TargetNode)
 
@@ -27,6 +33,21 @@ class Target(metaclass=_TargetClass):
             return _open.top
         raise UserError("there is no current target\nhelp: write it inside `with Target(...):`")
 
+    @staticmethod
+    def list_kinds() -> list[str]:
+        """The kinds that code is generated for."""
+        return list(KINDS)
+
+    @staticmethod
+    def target_or_current(target):
+        """The target of a text or dictionary; without one the current one."""
+        return Target.current(allow_none=False) if target is None else tw.Target(target)
+
+
+def _with_host(self, host):
+    """The target with another host."""
+    return tw.Target(self, host)
+
 
 def _enter(self):
     return _open.push(self)
@@ -43,4 +64,5 @@ def target_or_current(target):
 
 def add() -> None:
     """Lets targets stand in `with` statements."""
+    _TargetNode.with_host = _with_host
     _TargetNode.__enter__, _TargetNode.__exit__ = _enter, _exit

@@ -13,6 +13,8 @@ _RESULTS = {
     "tvm_stack_alloca": "handle",
     "tvm_thread_allreduce": "handle",
     "lookup_param": "handle",
+    "tvm_stack_make_array": "handle",
+    "tvm_stack_make_shape": "handle",
 }
 # operators whose calls say the dtype first
 _WITH_DTYPE = {
@@ -27,11 +29,17 @@ _WITH_DTYPE = {
     "get_active_lane_mask",
 }
 _OTHERS = (
+    "break_loop",
     "call_cpacked",
+    "continue_loop",
     "dp4a",
     "start_profile_intrinsic",
     "end_profile_intrinsic",
+    "tvm_fill_fragment",
+    "tvm_load_matrix_sync",
+    "tvm_mma_sync",
     "tvm_storage_sync",
+    "tvm_store_matrix_sync",
     "tvm_struct_get",
     "tvm_struct_set",
     "type_annotation",

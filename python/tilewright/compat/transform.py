@@ -257,6 +257,8 @@ def _functions(lowered) -> list:
 
 
 TIR_NAMES = {
+    "StmtSimplify": Simplify,
+    "CommonSubexprElim": CommonSubexprElimTIR,
     **{name: _pass_maker(name, steps) for name, steps in _LOWERING.items()},
     **{
         made.__name__: made

@@ -54,3 +54,21 @@ class TempDirectory:
 def tempdir(custom_path=None, keep_for_debug: bool = False) -> TempDirectory:
     """A TempDirectory."""
     return TempDirectory(custom_path, keep_for_debug)
+
+
+def is_source_path(path) -> bool:
+    """Whether the name is that of a C++ or CUDA source."""
+    return Path(path).suffix in (".cc", ".cpp", ".c", ".cu", ".cxx")
+
+
+def which(exec_name: str) -> str | None:
+    """The path of a program; None if it is not installed."""
+    return shutil.which(exec_name)
+
+
+NAMES = {
+    "TempDirectory": TempDirectory,
+    "is_source_path": is_source_path,
+    "tempdir": tempdir,
+    "which": which,
+}

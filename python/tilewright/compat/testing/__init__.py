@@ -88,15 +88,51 @@ def skip_if_wheel_test(test):
     return test
 
 
+def strtobool(val: str) -> bool:
+    """Whether a text, as in a variable of the environment, says yes; ValueError if it says neither."""
+    if val.lower() in ("y", "yes", "t", "true", "on", "1"):
+        return True
+    if val.lower() in ("n", "no", "f", "false", "off", "0"):
+        return False
+    raise ValueError(f"{val!r} says neither yes nor no")
+
+
+def check_numerical_grads(
+    function, input_values, grad_values, function_value=None, delta=1e-3, atol=1e-2, rtol=0.1
+) -> None:
+    """Nothing if `grad_values` agree with differences of `function`; else AssertionError.
+
+    function        of arrays, by position or, where input_values is a dictionary, by name; gives a number
+    input_values    where; each is left as it is
+    grad_values     as input_values
+    function_value  not needed
+    delta           how far to both sides
+    """
+    is_named = isinstance(input_values, dict)
+    names = list(input_values) if is_named else range(len(input_values))
+    values = {name: numpy.array(_array(input_values[name]), "float64") for name in names}
+    for name in names:
+        found = numpy.zeros_like(values[name])
+        for place in numpy.ndindex(found.shape):
+            results = []
+            for step in (delta, -delta):
+                moved = {**values, name: values[name].copy()}
+                moved[name][place] += step
+                results.append(function(**moved) if is_named else function(*moved.values()))
+            found[place] = (float(results[0]) - float(results[1])) / (2 * delta)
+        numpy.testing.assert_allclose(_array(grad_values[name]), found, rtol=rtol, atol=atol)
+
+
 def object_use_count(obj) -> int:
     """How many Python names hold `obj`."""
     return sys.getrefcount(obj) - 2
 
 
 __all__ = [
-    "CompareBeforeAfter", "assert_allclose", "assert_prim_expr_equal", "check_bool_expr_is_true", "device_enabled",
+    "CompareBeforeAfter", "assert_allclose", "assert_prim_expr_equal", "check_bool_expr_is_true",
+    "check_numerical_grads", "device_enabled",
     "enabled_targets", "exclude_targets", "fixture", "identity_after", "known_failing_targets", "main",
-    "object_use_count", "parameter", "parameters", "parametrize_targets", "skip_if_32bit", "skip_if_wheel_test", "slow",
+    "object_use_count", "parameter", "parameters", "parametrize_targets", "skip_if_32bit", "skip_if_wheel_test", "slow", "strtobool",
     "uses_gpu", "xfail_parameterizations",
 ]  # fmt: skip
 
