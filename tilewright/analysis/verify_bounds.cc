@@ -1,6 +1,7 @@
 // Accesses that certainly leave their buffer: an element is shown that the program reaches and the buffer
 // lacks. What stands under a condition, in a branch or after an assert is trusted, and so is what cannot be
 // evaluated.
+#include "tilewright/analysis/trip_count.h"
 #include "tilewright/analysis/verifier.h"
 #include "tilewright/arith/expr_util.h"
 #include "tilewright/ir/rewrite.h"
@@ -31,11 +32,6 @@ bool may_stop(const Stmt& stmt) {
 
 bool uses(const PrimExpr& expr, const Var& var) {
   return expr && arith::any_node(expr, [&](const Object* node) { return node == var.get(); });
-}
-
-bool turns_at_least_once(const PrimExpr& extent) {
-  int64_t number;
-  return as_const_int(extent, &number) && number > 0;
 }
 
 class BoundsCheck {

@@ -129,9 +129,7 @@ std::vector<arith::Interval> solve_axes(const std::vector<IterVar>& axes,
   return result;
 }
 
-void AxisNest::require(const PrimExpr& condition) {
-  if (!is_one(condition)) predicate = is_one(predicate) ? condition : logical_and(predicate, condition);
-}
+void AxisNest::require(const PrimExpr& condition) { predicate = logical_and(predicate, condition); }
 
 AxisNest make_nest(const std::vector<IterVar>& axes, const std::vector<arith::Interval>& intervals,
                    const std::vector<Range>& domains, bool keep_unit_loops, arith::Analyzer& analyzer) {

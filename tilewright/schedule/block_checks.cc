@@ -77,14 +77,10 @@ Reason why_not_reorderable(const State& state, NodeId id) {
 
 namespace {
 
-PrimExpr both_of(const PrimExpr& a, const PrimExpr& b) {
-  return is_one(a) ? b : is_one(b) ? a : logical_and(a, b);
-}
-
 // The conjuncts of a condition that use none of the loops.
 PrimExpr part_without(const PrimExpr& condition, const arith::IterRanges& loops) {
   if (const auto* both = condition.as<AndNode>()) {
-    return both_of(part_without(both->a, loops), part_without(both->b, loops));
+    return logical_and(part_without(both->a, loops), part_without(both->b, loops));
   }
   bool uses_loop = false;
   walk(condition, [&](const VarNode* var) {
@@ -114,11 +110,11 @@ PrimExpr as_axis_guard(const BlockRealizeNode* realize, const PrimExpr& conditio
 PrimExpr without_axis_guards(const BlockRealizeNode* realize, const PrimExpr& condition,
                              const arith::IterRanges& loops, PrimExpr* axis_guard) {
   if (const auto* both = condition.as<AndNode>())
-    return both_of(without_axis_guards(realize, both->a, loops, axis_guard),
-                   without_axis_guards(realize, both->b, loops, axis_guard));
+    return logical_and(without_axis_guards(realize, both->a, loops, axis_guard),
+                       without_axis_guards(realize, both->b, loops, axis_guard));
   const PrimExpr of_axes = as_axis_guard(realize, condition, loops);
   if (!of_axes) return condition;
-  *axis_guard = both_of(*axis_guard, of_axes);
+  *axis_guard = logical_and(*axis_guard, of_axes);
   return bool_imm(true);
 }
 

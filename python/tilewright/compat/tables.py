@@ -194,6 +194,9 @@ MODULES = {
     "tvm.testing.utils": lambda: testing.NAMES,
     "tvm.testing.plugin": testing_plugin_names,
     "tvm.runtime.access_path": access_path_names,
+    "tvm._ffi": lambda: {**ffi_names(), **errors.NAMES},
+    "tvm._ffi.base": lambda: errors.NAMES,
+    "tvm.ffi": ffi_names,
     "tvm_ffi": ffi_names,
     "tvm_ffi.access_path": access_path_names,
 }

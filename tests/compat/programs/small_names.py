@@ -109,7 +109,8 @@ assert int(plain.with_attrs({"one": 1, "two": 2}).attrs["two"]) == 2
 sch = tvm.tir.Schedule(plain)
 reads, writes = tvm.tir.analysis.get_sblock_read_write_region(sch.get(sch.get_block("A")), {})
 assert not reads and [region.buffer.name for region in writes] == ["A"]
-tvm.register_func("small_names.twice", lambda x: 2 * x)
+tvm._ffi.register_func("small_names.twice", lambda x: 2 * x)
+assert tvm._ffi.base.TVMError is tvm.error.TVMError and tvm.ffi.get_global_func("small_names.twice")(1) == 2
 assert tvm.ir.EnvFunc.get("small_names.twice")(21) == 42
 
 print("ok")

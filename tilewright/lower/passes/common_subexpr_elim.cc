@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "tilewright/analysis/trip_count.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/lower/passes/passes.h"
@@ -155,9 +156,7 @@ class Values {
     } else if (const auto* loop = stmt.as<ForNode>()) {
       meet(loop->min, sure_from);
       meet(loop->extent, sure_from);
-      int64_t extent = 0;
-      const bool runs = as_const_int(loop->extent, &extent) && extent > 0;
-      visit(loop->body, runs ? sure_from : perhaps);
+      visit(loop->body, analysis::turns_at_least_once(loop->extent) ? sure_from : perhaps);
     } else if (const auto* turn = stmt.as<WhileNode>()) {
       meet(turn->condition, sure_from);
       visit(turn->body, perhaps);

@@ -7,6 +7,7 @@
 // LLVM 19 makes vectors of such loops in which the division is done if the first lane asks for it.
 #include <unordered_set>
 
+#include "tilewright/analysis/trip_count.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/services.h"
 #include "tilewright/ir/walk.h"
@@ -63,11 +64,6 @@ bool is_harmless(const PrimExpr& expr) {
              kind == Kind::kFloatImm;
   });
   return found;
-}
-
-bool runs_at_least_once(const For& loop) {
-  int64_t extent;
-  return as_const_int(loop->extent, &extent) && extent > 0;
 }
 
 // A division by what is no constant, of whole numbers made of variables alone.
@@ -147,7 +143,7 @@ Stmt hoisted(const For& loop) {
   if (!branch && !let) return loop;
   const PrimExpr& expr = branch ? branch->condition : let->value;
   if (!is_invariant(expr, changes_in(loop))) return loop;
-  if (!runs_at_least_once(loop) && !is_harmless(expr)) return loop;
+  if (!analysis::turns_at_least_once(loop->extent) && !is_harmless(expr)) return loop;
   const auto around = [&](const Stmt& body) { return with(loop, [&](ForNode& n) { n.body = body; }); };
   if (let) return with(let, [&](LetStmtNode& n) { n.body = hoisted(around(let->body)); });
   return with(branch, [&](IfThenElseNode& n) {
