@@ -71,10 +71,10 @@ std::string flops_text(const tir::PrimFunc& func) {
 }
 
 // What the file of a compiled model says about itself.
-std::vector<runtime::vm::Note> notes_of(const ir::IRModule& module, const ir::Target& target) {
-  std::vector<runtime::vm::Note> notes = {
-      {"target", target->str()},
-      {"features", fmt::format("{}", fmt::join(make_generator(target).features, ","))}};
+std::vector<runtime::vm::Note> notes_of(const ir::IRModule& module, const ir::Target& target,
+                                        const std::vector<std::string>& features) {
+  std::vector<runtime::vm::Note> notes = {{"target", target->str()},
+                                          {"features", fmt::format("{}", fmt::join(features, ","))}};
   for (size_t n = 0; n < module->functions.size(); ++n) {
     const auto func = ir::ref_as<tir::PrimFuncNode>(module->functions[n]);
     const std::string flops = func ? flops_text(func) : "";
@@ -103,7 +103,8 @@ Executable build_graph(const ir::IRModule& module, const ir::Target& target, ir:
   context.clear_records();
   result.legalized = ir::run_pipeline(relax::default_pipeline(), result.legalized, context);
   stage("graph passes");
-  if (const auto machine = make_generator(target).rules_for; machine && context.opt_level >= 2) {
+  const Generator generator = make_generator(target);
+  if (const auto machine = generator.rules_for; machine && context.opt_level >= 2) {
     result.legalized = pack_weights(result.legalized, *machine);
     stage("pack weights");
   }
@@ -112,7 +113,7 @@ Executable build_graph(const ir::IRModule& module, const ir::Target& target, ir:
   result.code = std::move(program.executable);
   result.plans = std::move(program.plans);
   stage("plan memory");
-  result.code.notes = notes_of(result.legalized, target);
+  result.code.notes = notes_of(result.legalized, target, generator.features);
   const std::vector<std::byte> bytes = runtime::vm::save(result.code);
   BuildOptions options{.name = "model",
                        .schedules = context.opt_level > 0,

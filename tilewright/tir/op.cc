@@ -92,6 +92,7 @@ constinit const BuiltinOp kBuiltinOps[] = {
     {"vectorhigh", 1, kP, false, "the second half of the lanes"},
     {"vectorcombine", 2, kP, false, "both arguments' lanes"},
     {"dp4a", 3, kP, false, "dot product of four int8 pairs added to int32"},
+    {"dot_add", 3, kP, false, "lane n: sum[n] + the products of group n of two vectors (tir/dot_add.h)"},
     {"get_active_lane_mask", 2, kP, false, "bool lanes: base + lane < limit"},
     {"q_multiply_shift_per_axis", 7, kP, true, "as q_multiply_shift, with shifts on both sides"},
     {"tvm_warp_shuffle_up", 5, kO, false, "value of a lower lane"},
@@ -174,7 +175,7 @@ std::optional<DataType> result_dtype(const BuiltinOp& op, std::span<const PrimEx
   if (is_any_of(name,
                 {"address_of", "tvm_access_ptr", "tvm_stack_alloca", "tvm_thread_allreduce", "dtype_text"}))
     return DataType::handle();
-  if (name == "ret") return first;
+  if (is_any_of(name, {"ret", "dot_add"})) return first;
   if (name == "clz") return kInt32.with_lanes(first.lanes);
   if (name.starts_with("tvm_warp_shuffle") && args.size() > 1) return args[1]->dtype;
   if (name == "tvm_warp_activemask") return DataType::uint(32);

@@ -6,6 +6,7 @@
 #include "tilewright/support/error.h"
 #include "tilewright/tir/arithmetic.h"
 #include "tilewright/tir/builder.h"
+#include "tilewright/tir/dot_add.h"
 #include "tilewright/tir/op.h"
 #include "tilewright/tir/text.h"
 
@@ -153,6 +154,21 @@ CodePtr Compiler::control_call(const tir::CallNode* call, std::string_view name)
       int64_t total = sum->as_int(frame);
       for (size_t n = 0; n < x.size(); ++n) total += x[n].i * y[n].i;
       return tir::wrap_int(total, kInt32);
+    });
+  }
+  if (name == "dot_add") {
+    const tir::DotAdd dot = tir::dot_add(call);
+    const DataType dtype = call->dtype.element();
+    return lanes_code(call->dtype, [args = exprs(call->args), dtype, group = static_cast<size_t>(dot.group)](
+                                       Frame& frame, Scalar* out) {
+      const Lanes sum(*args[0], frame), a(*args[1], frame), b(*args[2], frame);
+      for (size_t n = 0; n < b.size(); ++n) {
+        if (n % group == 0) out[n / group] = sum[n / group];
+        Scalar& to = out[n / group];
+        const Scalar &x = a[n % a.size()], &y = b[n];
+        to = dtype.is_float() ? float_scalar(round_to(to.f + x.f * y.f, dtype))
+                              : int_scalar(tir::wrap_int(to.i + x.i * y.i, dtype));
+      }
     });
   }
   if (name == "raise_error") {

@@ -86,6 +86,7 @@ llvm::Value* FunctionEmitter::emit_builtin(const CallNode* node, std::string_vie
   if (name == "break_loop" || name == "continue_loop") return emit_loop_control(name);
   if (name == "vectorlow" || name == "vectorhigh" || name == "vectorcombine")
     return emit_vector_halves(node, name);
+  if (name == "dot_add") return emit_dot_add(node);
   if (name == "undef") return llvm::UndefValue::get(llvm_type(context_, node->dtype));
   if (name == "isnullptr") return builder_.CreateIsNull(emit(node->args[0]));
   if (name == "assume") return builder_.CreateAssumption(emit(node->args[0])), nullptr;

@@ -52,6 +52,9 @@ class ModuleEmitter {
   /// ptr dtype_text(i32 bits of a DLDataType): the name of the dtype.
   llvm::Function* dtype_text_function();
 
+  /// Whether the target has `feature`; asked once.
+  bool has(const std::string& feature);
+
   llvm::Module& module;
   const NativeTarget& target;
 
@@ -64,6 +67,7 @@ class ModuleEmitter {
   llvm::Function* helper(const char* name, llvm::Type* result, std::vector<llvm::Type*> params);
   std::unordered_map<std::string, llvm::Function*> functions_;
   std::unordered_map<std::string, llvm::Constant*> texts_;
+  std::unordered_map<std::string, bool> features_;
 };
 
 /// Fills the body of one function.
@@ -120,6 +124,7 @@ class FunctionEmitter {
   llvm::Value* emit_extern(const CallNode* node);
   llvm::Value* emit_intrinsic(const CallNode* node);
   llvm::Value* emit_vector_halves(const CallNode* node, std::string_view name);
+  llvm::Value* emit_dot_add(const CallNode* node);  // dot_add.cc
   llvm::Value* emit_peek(const CallNode* node);
   llvm::Value* emit_poke(const CallNode* node);
   llvm::Value* emit_prefetch(const CallNode* node);

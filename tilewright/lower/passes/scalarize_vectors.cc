@@ -10,6 +10,7 @@
 #include "tilewright/lower/passes/passes.h"
 #include "tilewright/support/error.h"
 #include "tilewright/tir/builder.h"
+#include "tilewright/tir/dot_add.h"
 #include "tilewright/tir/op.h"
 
 namespace tilewright::lower {
@@ -67,6 +68,7 @@ class Lane {
 
   PrimExpr of_call(const CallNode* call) {
     const auto* op = call->op.as<OpNode>();
+    if (op && op->name == "tir.dot_add") return of_dot(tir::dot_add(call));
     const BuiltinOp* builtin = op ? find_builtin(op->name) : nullptr;
     const bool is_lanewise = builtin && (builtin->elementwise || builtin->name == "if_then_else" ||
                                          builtin->name == "reinterpret" || builtin->name.starts_with("is"));
@@ -74,6 +76,17 @@ class Lane {
     std::vector<PrimExpr> args;
     for (const PrimExpr& arg : call->args) args.push_back(of(arg));
     return CallNode::make(call->dtype.element(), call->op, std::move(args), call->annotations);
+  }
+
+  PrimExpr of_dot(const DotAdd& dot) {
+    const DataType dtype = dot.sum->dtype.element();
+    PrimExpr sum = of(dot.sum);
+    for (int k = 0; k < dot.group; ++k) {
+      const PrimExpr place = lane_ * dot.group + k;
+      const PrimExpr a = Lane(dot.is_shared ? imm(k) : place, values_).of(dot.a);
+      sum = sum + tir::cast(dtype, a) * tir::cast(dtype, Lane(place, values_).of(dot.b));
+    }
+    return sum;
   }
 
   // The lane is a loop variable, so it chooses among the lanes at run time.

@@ -92,11 +92,15 @@ std::optional<BlockShape> epilogue_of(const std::vector<BlockShape>& shapes, con
   return *readers[0];
 }
 
+// The blocks of a function that are in no other one.
+std::vector<BlockRef> outer_blocks(Schedule& sch, const std::string& func_name) {
+  return sch.call("get_child_blocks", sch.call("get_block", "root", func_name).block()).blocks();
+}
+
 // The buffer in panels, if one block alone reads it.
 bool transform_reads(Schedule& sch, const std::string& func_name, const Panels& panels) {
   std::optional<std::pair<BlockRef, int64_t>> reader;
-  for (BlockRef block :
-       sch.call("get_child_blocks", sch.call("get_block", "root", func_name).block()).blocks()) {
+  for (BlockRef block : outer_blocks(sch, func_name)) {
     const std::vector<BufferRegion>& reads = sch.get(block)->reads;
     for (size_t n = 0; n < reads.size(); ++n) {
       if (reads[n]->buffer != panels.buffer) continue;
@@ -198,7 +202,7 @@ void Rules::tile(const BlockShape& sum) {
 
 // The rules for whole functions; false if nothing is left for the others.
 bool Rules::leaves_sums() {
-  blocks_ = sch_.call("get_child_blocks", sch_.call("get_block", "root", func_name_).block()).blocks();
+  blocks_ = outer_blocks(sch_, func_name_);
   inline_elements();
   return !reduces_rows();
 }

@@ -16,12 +16,11 @@ namespace {
 // Panels of columns, [axis // width, ..., axis % width]: the next element is the next one in memory within a
 // panel.  Where a vector reaches over a panel's end it is gathered.
 bool is_in_panels(const Buffer& buffer, const std::vector<PrimExpr>& indices, const Var& axis) {
-  size_t last = indices.size();
-  while (last > 1 && is_one(buffer->shape[last - 1])) --last;
-  const auto* lane = last == 0 ? nullptr : indices[last - 1].as<FloorModNode>();
+  const size_t last = last_dimension(buffer);
+  const auto* lane = last < indices.size() ? indices[last].as<FloorModNode>() : nullptr;
   if (!lane || lane->a.get() != axis.get()) return false;
   size_t num_panels = 0;
-  for (size_t dim = 0; dim + 1 < last; ++dim) {
+  for (size_t dim = 0; dim < last; ++dim) {
     const auto* panel = indices[dim].as<FloorDivNode>();
     const bool is_panel = panel && panel->a.get() == axis.get() && ir::structural_equal(panel->b, lane->b);
     if (!is_panel && uses(indices[dim], axis.get())) return false;
@@ -32,14 +31,23 @@ bool is_in_panels(const Buffer& buffer, const std::vector<PrimExpr>& indices, co
 
 }  // namespace
 
+PrimExpr step_along(const PrimExpr& index, const Var& axis) {
+  return arith::simplify(substitute(index, {{axis.get(), axis + 1}}) - index);
+}
+
+size_t last_dimension(const Buffer& buffer) {
+  size_t last = buffer->shape.size();
+  while (last > 1 && is_one(buffer->shape[last - 1])) --last;
+  return last - std::min<size_t>(last, 1);
+}
+
 Along along(const Buffer& buffer, const std::vector<PrimExpr>& indices, const Var& axis) {
   if (is_in_panels(buffer, indices, axis)) return Along::kContiguous;
   Along result = Along::kStays;
   bool is_innermost = true;  // only dimensions of extent 1 are further inside
   for (size_t n = indices.size(); n-- > 0;) {
     if (uses(indices[n], axis.get())) {
-      const PrimExpr next = substitute(indices[n], {{axis.get(), axis + 1}});
-      const bool is_next = is_innermost && is_one(arith::simplify(next - indices[n]));
+      const bool is_next = is_innermost && is_one(step_along(indices[n], axis));
       if (!is_next || result != Along::kStays) return Along::kStrided;
       result = Along::kContiguous;
     }
@@ -54,12 +62,10 @@ int64_t BlockShape::extent(size_t axis, int64_t otherwise) const {
 }
 
 std::optional<size_t> BlockShape::last_axis() const {
-  for (size_t dim = store->indices.size(); dim-- > 0;) {
-    if (is_one(output()->shape[dim])) continue;
-    for (size_t axis = 0; axis < block->iter_vars.size(); ++axis) {
-      if (store->indices[dim].as<VarNode>() == block->iter_vars[axis]->var.get()) return axis;
-    }
-    return std::nullopt;
+  const size_t dim = last_dimension(output());
+  if (is_one(output()->shape[dim])) return std::nullopt;
+  for (size_t axis = 0; axis < block->iter_vars.size(); ++axis) {
+    if (store->indices[dim].as<VarNode>() == block->iter_vars[axis]->var.get()) return axis;
   }
   return std::nullopt;
 }

@@ -13,6 +13,10 @@ enum class Along {
   kContiguous,  // to the next one in memory
   kStrided,     // elsewhere
 };
+/// How much `index` grows when `axis` takes its next value.
+PrimExpr step_along(const PrimExpr& index, const Var& axis);
+/// The last dimension of an extent other than 1, or the first one; of a buffer that has dimensions.
+size_t last_dimension(const Buffer& buffer);
 /// The indices of an access to `buffer` along `axis`.
 Along along(const Buffer& buffer, const std::vector<PrimExpr>& indices, const Var& axis);
 

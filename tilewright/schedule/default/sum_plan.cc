@@ -30,8 +30,7 @@ bool is_near(const BlockShape& sum, const BufferLoadNode* load, size_t axis) {
   const Var& var = sum.block->iter_vars[axis]->var;
   int64_t stride = 0;
   for (size_t dim = 0; dim < load->indices.size(); ++dim) {
-    const PrimExpr step =
-        arith::simplify(substitute(load->indices[dim], {{var.get(), var + 1}}) - load->indices[dim]);
+    const PrimExpr step = step_along(load->indices[dim], var);
     if (is_zero(step)) continue;
     if (dim + 1 != load->indices.size() || !as_const_int(step, &stride)) return false;
   }
@@ -141,8 +140,7 @@ std::optional<int64_t> stride_bytes(const BlockShape& sum, const BufferLoadNode*
   int64_t bytes = 0, size = load->dtype.num_bytes();
   for (size_t dim = load->indices.size(); dim-- > 0;) {
     int64_t step, extent;
-    const PrimExpr next = substitute(load->indices[dim], {{var.get(), var + 1}});
-    if (!as_const_int(arith::simplify(next - load->indices[dim]), &step) ||
+    if (!as_const_int(step_along(load->indices[dim], var), &step) ||
         !as_const_int(load->buffer->shape[dim], &extent))
       return std::nullopt;
     bytes += step * size;
@@ -275,8 +273,7 @@ IndexMap panel_map(const Buffer& buffer, int64_t width) {
   std::vector<Var> from;
   for (size_t dim = 0; dim < buffer->shape.size(); ++dim)
     from.push_back(make_var(fmt::format("i{}", dim), buffer->shape[dim]->dtype));
-  size_t last = from.size() - 1;
-  while (last > 0 && is_one(buffer->shape[last])) --last;
+  const size_t last = last_dimension(buffer);
   std::vector<PrimExpr> to{floordiv(PrimExpr(from[last]), width)};
   for (size_t dim = 0; dim < from.size(); ++dim) {
     if (dim != last) to.push_back(from[dim]);
