@@ -40,7 +40,7 @@ void expect_same(const PrimFunc& found, const PrimFunc& expected) {
 TEST(PackWeights, AreReadInPanels) {
   for (const int columns : {16, 19, 127}) {
     const PackedWeights packed = pack_weights(main_of(plain_product(columns)), kOnlyB, kSse);
-    EXPECT_EQ(packed.panel_widths, (std::vector<int64_t>{0, 8, 0}));
+    EXPECT_EQ(packed.layouts[1].width, 8);
     const std::string shape = fmt::format("({}, 7, 8)", (columns + 7) / 8);
     expect_same(packed.func, main_of(product(columns, shape, "vj // 8, vk, vj % 8")));
     // their layout is as wanted now
@@ -60,7 +60,7 @@ TEST(PackWeights, StayWhereItDoesNotPay) {
     const PrimFunc func = main_of(text);
     const PackedWeights packed = pack_weights(func, is_weight, machine);
     EXPECT_EQ(packed.func, func) << show(module_with(packed.func));
-    EXPECT_EQ(packed.panel_widths, (std::vector<int64_t>{0, 0, 0}));
+    for (const PanelLayout& layout : packed.layouts) EXPECT_EQ(layout.width, 0);
   };
   expect_stays(plain_product(19), {true, false, false}, kSse);  // B may change from call to call
   expect_stays(plain_product(8), kOnlyB, kSse);                 // one panel

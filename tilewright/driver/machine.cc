@@ -22,6 +22,12 @@ schedule::Machine machine_of(const codegen::NativeTarget& native, const ir::Targ
   const bool is_x86 = native.triple.starts_with("x86_64");
   const bool has_32 = is_x86 ? native.has("avx512f") : native.triple.starts_with("aarch64");
   machine.num_vector_registers = has_32 ? 32 : 16;
+  if (is_x86) {
+    machine.dots.mixed_bytes = machine.dots.signed_bytes = native.has("avx512vnni") || native.has("avxvnni");
+    machine.dots.bfloats = native.has("avx512bf16");
+  } else if (native.triple.starts_with("aarch64")) {
+    machine.dots.signed_bytes = machine.dots.unsigned_bytes = native.has("dotprod");
+  }
   if (native.is_host) {
     machine.l1_bytes = cache_bytes(_SC_LEVEL1_DCACHE_SIZE, machine.l1_bytes);
     machine.l2_bytes = cache_bytes(_SC_LEVEL2_CACHE_SIZE, machine.l2_bytes);

@@ -15,6 +15,7 @@ namespace {
 
 using relax::CallNode;
 using relax::ConstantNode;
+using schedule::PanelLayout;
 
 // The loop program that `call` calls by call_tir, and what it passes; null for other calls.
 struct TirCall {
@@ -59,69 +60,95 @@ Weights weights_of(const ir::IRModule& module) {
   return weights;
 }
 
-// W[..., j] as W[j // width, ..., j % width]; the last panel is filled with zeros.
-runtime::Tensor in_panels(const runtime::Tensor& weight, int64_t width) {
+// A loop over elements of a weight as they lie in panels, innermost last.
+struct PanelLoop {
+  int64_t extent, step;  // step: of elements in the weight
+};
+
+// W[..., k, ..., j] as PanelLayout says; what the last panel lacks is 0.
+runtime::Tensor in_panels(const runtime::Tensor& weight, const PanelLayout& layout) {
   const runtime::ShapeView shape = weight.shape();
-  size_t last = shape.size() - 1;
-  while (last > 0 && shape[last] == 1) --last;
-  const int64_t num_columns = shape[last], num_panels = (num_columns + width - 1) / width;
-  const int64_t num_rows = weight.num_elements() / std::max<int64_t>(num_columns, 1);
+  std::vector<int64_t> strides(shape.size(), 1);
+  for (size_t dim = shape.size() - 1; dim > 0; --dim) strides[dim - 1] = strides[dim] * shape[dim];
+  const int64_t columns = shape[layout.column], num_panels = (columns + layout.width - 1) / layout.width;
+  std::vector<PanelLoop> loops;
   runtime::Shape panels{num_panels};
   for (size_t dim = 0; dim < shape.size(); ++dim) {
-    if (dim != last) panels.push_back(shape[dim]);
+    if (dim == layout.column) continue;
+    const int64_t group = dim == layout.grouped ? layout.group : 1;
+    loops.push_back({shape[dim] / group, strides[dim] * group});
+    panels.push_back(shape[dim] / group);
   }
-  panels.push_back(width);
+  panels.push_back(layout.width);
+  if (layout.group > 1) panels.push_back(layout.group);
   runtime::Tensor result = runtime::Tensor::zeros(panels, weight.dtype());
   const int64_t item = weight.dtype().num_bytes();
   const auto* from = static_cast<const std::byte*>(weight.data());
   auto* to = static_cast<std::byte*>(result.data());
-  for (int64_t panel = 0; panel < num_panels; ++panel) {
-    const int64_t begin = panel * width, count = std::min(width, num_columns - begin);
-    for (int64_t row = 0; row < num_rows; ++row)
-      std::memcpy(to + (panel * num_rows + row) * width * item, from + (row * num_columns + begin) * item,
-                  static_cast<size_t>(count * item));
-  }
+  const int64_t column_step = strides[layout.column], group_step = strides[layout.grouped];
+  const auto copy_panel = [&](int64_t begin, int64_t count) {
+    const auto copy = [&](const auto& self, size_t depth, int64_t at) -> void {
+      if (depth < loops.size()) {
+        for (int64_t n = 0; n < loops[depth].extent; ++n) self(self, depth + 1, at + n * loops[depth].step);
+        return;
+      }
+      if (layout.group == 1 && column_step == 1) {
+        std::memcpy(to, from + at * item, static_cast<size_t>(count * item));
+      } else {
+        for (int64_t n = 0; n < count * layout.group; ++n)
+          std::memcpy(to + n * item,
+                      from + (at + n / layout.group * column_step + n % layout.group * group_step) * item,
+                      static_cast<size_t>(item));
+      }
+      to += layout.width * layout.group * item;
+    };
+    copy(copy, 0, begin * column_step);
+  };
+  for (int64_t panel = 0; panel < num_panels; ++panel)
+    copy_panel(panel * layout.width, std::min(layout.width, columns - panel * layout.width));
   return result;
 }
 
-/// Constants in panels, each made once.
+/// Constants in panels, each made once for a layout.
 class PanelMaker {
  public:
-  relax::Constant get(const relax::Expr& weight, int64_t width) {
-    auto& [source, panels] = made_[{weight.get(), width}];
+  relax::Constant get(const relax::Expr& weight, const PanelLayout& layout) {
+    const auto [width, column, group, grouped] = layout;
+    auto& [source, panels] = made_[{weight.get(), width, column, group, grouped}];
     if (!panels)
-      source = weight, panels = relax::make_constant(in_panels(weight.as<ConstantNode>()->data, width));
+      source = weight, panels = relax::make_constant(in_panels(weight.as<ConstantNode>()->data, layout));
     return panels;
   }
 
  private:
-  std::map<std::pair<const ir::Object*, int64_t>, std::pair<relax::Expr, relax::Constant>> made_;
+  using Key = std::tuple<const ir::Object*, int64_t, size_t, int64_t, size_t>;
+  std::map<Key, std::pair<relax::Expr, relax::Constant>> made_;
 };
 
 }  // namespace
 
 ir::IRModule pack_weights(const ir::IRModule& module, const schedule::Machine& machine) {
   ir::IRModule result = module;
-  std::map<std::string, std::vector<int64_t>, std::less<>> widths;
+  std::map<std::string, std::vector<PanelLayout>, std::less<>> layouts;
   for (auto& [name, is_constant] : weights_of(module)) {
     const auto func = ir::ref_as<tir::PrimFuncNode>(module->find(name));
     is_constant.resize(func->params.size());  // what follows are outputs
     schedule::PackedWeights packed = schedule::pack_weights(func, is_constant, machine);
     if (packed.func == func) continue;
     result = ir::with_function(result, name, packed.func);
-    widths[name] = std::move(packed.panel_widths);
+    layouts[name] = std::move(packed.layouts);
   }
-  if (widths.empty()) return module;
+  if (layouts.empty()) return module;
   PanelMaker maker;
   return ir::map_functions<relax::FunctionNode>(result, [&](const relax::Function& func) {
     return ir::rewrite(func, [&](auto& self, const CallNode* node) -> relax::Expr {
       const relax::Call call = self.children(node);
       const auto [callee, args] = tir_call(call.get());
-      const auto found = callee ? widths.find(callee->name_hint) : widths.end();
-      if (found == widths.end()) return call;
+      const auto found = callee ? layouts.find(callee->name_hint) : layouts.end();
+      if (found == layouts.end()) return call;
       std::vector<relax::Expr> packed = args->elements;
       for (size_t n = 0; n < packed.size(); ++n) {
-        if (found->second[n] > 0) packed[n] = maker.get(packed[n], found->second[n]);
+        if (found->second[n].width > 0) packed[n] = maker.get(packed[n], found->second[n]);
       }
       return with(call,
                   [&](CallNode& changed) { changed.args[1] = relax::Tuple(relax::TupleNode::make(packed)); });

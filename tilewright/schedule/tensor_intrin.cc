@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "tilewright/ir/services.h"
+#include "tilewright/schedule/default/dots.h"
 #include "tilewright/support/near.h"
 
 namespace tilewright::schedule {
@@ -63,6 +64,7 @@ TensorIntrin get_tensor_intrin(const std::string& name) {
   const std::lock_guard lock(known.mutex);
   auto it = known.intrins.find(name);
   if (it != known.intrins.end()) return it->second;
+  if (std::optional<TensorIntrin> dot = dot_intrinsic(name)) return *dot;
   std::vector<std::string_view> names;
   for (const auto& entry : known.intrins) names.push_back(entry.first);
   UserError error("there is no tensor intrinsic \"{}\"", name);

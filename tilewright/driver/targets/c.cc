@@ -59,6 +59,7 @@ Generator make(const ir::Target& target) {
   generator.is_host = generator.machine == native.triple;
   if (generator.is_host && !target->attrs.get("mcpu")) generator.features = native.needed;
   generator.rules_for = machine_of(native, target);
+  generator.rules_for->dots = {};  // C has no name for them
   generator.lower = lowered;
   generator.unit_object = [flags, machine = generator.machine,
                            is_host = generator.is_host](std::span<const ir::IRModule> lowered) {

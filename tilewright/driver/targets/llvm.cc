@@ -40,10 +40,12 @@ ir::IRModule with_c_as_llvm(const ir::IRModule& lowered, const codegen::NativeTa
 // Bindings by place: a new field does not compile until it is in the text.
 std::string code_key(const codegen::NativeTarget& native, const schedule::Machine& machine) {
   const auto& [triple, cpu, features, opt_level, is_host, vector_bits, fast_math, needed] = native;
-  const auto& [vector_bytes, registers, fma_per_cycle, fma_latency, l1, l2, cores] = machine;
-  return fmt::format("{} {} {} O{} {} {} {} {}; {} {} {} {} {} {} {}", triple, cpu, features, opt_level,
-                     is_host, vector_bits, fmt::join(fast_math, ","), fmt::join(needed, ","), vector_bytes,
-                     registers, fma_per_cycle, fma_latency, l1, l2, cores);
+  const auto& [vector_bytes, registers, fma_per_cycle, fma_latency, l1, l2, dots, cores] = machine;
+  const auto& [mixed, is_signed, is_unsigned, bfloats] = dots;
+  return fmt::format("{} {} {} O{} {} {} {} {}; {} {} {} {} {} {} {} {} {} {} {}", triple, cpu, features,
+                     opt_level, is_host, vector_bits, fmt::join(fast_math, ","), fmt::join(needed, ","),
+                     vector_bytes, registers, fma_per_cycle, fma_latency, l1, l2, mixed, is_signed,
+                     is_unsigned, bfloats, cores);
 }
 
 Generator make(const ir::Target& target) {

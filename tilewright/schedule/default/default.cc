@@ -110,7 +110,7 @@ bool transform_reads(Schedule& sch, const std::string& func_name, const Panels& 
   }
   if (!reader) return false;
   sch.call("transform_layout", reader->first, ArgValue{"read", reader->second},
-           panel_map(panels.buffer, panels.width));
+           panel_map(panels.buffer, panels.layout));
   return true;
 }
 
@@ -170,6 +170,10 @@ bool Rules::reduces_rows() {
   const auto num_alive =
       std::count_if(blocks_.begin(), blocks_.end(), [&](BlockRef block) { return sch_.is_alive(block); });
   if (all.empty() || static_cast<size_t>(num_alive) != all.size()) return false;
+  if (std::any_of(all.begin(), all.end(), [&](const BlockShape& shape) {
+        return shape.is_reduction() && needs_tiles(shape, machine_);
+      }))
+    return false;
   const auto rule = [&](Schedule& copy) { return reduce_rows(copy, all, machine_); };
   return has_row_sums(all, machine_) && attempt("reduce_rows", all.back(), rule);
 }
@@ -251,7 +255,7 @@ DefaultSchedule schedule_by_rules(const std::string& name, const PrimFunc& func,
 }
 
 PackedWeights pack_weights(const PrimFunc& func, const std::vector<bool>& is_weight, const Machine& machine) {
-  PackedWeights result{func, std::vector<int64_t>(func->params.size())};
+  PackedWeights result{func, std::vector<PanelLayout>(func->params.size())};
   if (!why_not_plain(func).empty()) return result;
   const std::string name = "main";
   const Schedule plain(ir::with_function(ir::IRModuleNode::make(), name, func),
@@ -260,10 +264,10 @@ PackedWeights pack_weights(const PrimFunc& func, const std::vector<bool>& is_wei
   for (const Panels& panels : Rules(probe, name, machine).wanted_panels()) {
     const auto param = std::find(func->buffers.begin(), func->buffers.end(), panels.buffer);
     const auto place = static_cast<size_t>(param - func->buffers.begin());
-    if (param == func->buffers.end() || !is_weight[place] || result.panel_widths[place] != 0) continue;
+    if (param == func->buffers.end() || !is_weight[place] || result.layouts[place].width != 0) continue;
     const std::string reason =
         why_not_applied(sch, [&](Schedule& copy) { return transform_reads(copy, name, panels); });
-    if (reason.empty()) result.panel_widths[place] = panels.width;
+    if (reason.empty()) result.layouts[place] = panels.layout;
   }
   result.func = ir::ref_as<PrimFuncNode>(sch.module()->functions[0]);
   return result;

@@ -34,12 +34,20 @@ struct DefaultSchedule {
 /// The same for a function alone, which the trace calls `name`.
 DefaultSchedule schedule_by_rules(const std::string& name, const PrimFunc& func, const Machine& machine);
 
+/// W[..., k, ..., j]  ->  W[j // width, ..., k // group, ..., j % width, k % group]; without the last, and k
+/// as it is, if there are no groups.
+struct PanelLayout {
+  int64_t width = 0;  // of a panel of columns; 0: another layout is not wanted
+  size_t column = 0;  // dimension j
+  int64_t group = 1;
+  size_t grouped = 0;  // dimension k
+};
+
 /// A function some of whose parameters have another layout.
 struct PackedWeights {
   PrimFunc func;
-  /// For each parameter: W[..., j] is to be passed as W[j // width, ..., j % width], where j is its last
-  /// dimension of an extent other than 1, and what the last panel lacks is not read; 0: as it was.
-  std::vector<int64_t> panel_widths;
+  /// For each parameter how it is to be passed; what the last panel lacks is not read.
+  std::vector<PanelLayout> layouts;
 };
 
 /// `func` with the weights that its tiles read in panels stored as panels, so that they read memory from one

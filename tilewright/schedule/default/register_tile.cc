@@ -11,7 +11,7 @@ int64_t ceil_div(int64_t a, int64_t b) { return (a - 1) / b + 1; }
 
 RegisterTile choose_register_tile(int64_t num_rows, int64_t num_columns, int64_t element_bytes,
                                   int64_t vector_loads, int64_t row_loads, const Machine& machine,
-                                  int64_t row_step) {
+                                  bool is_whole, int64_t row_step) {
   RegisterTile best;
   best.rows = row_step;
   best.lanes = std::max<int64_t>(1, machine.vector_bytes / element_bytes);
@@ -19,6 +19,7 @@ RegisterTile choose_register_tile(int64_t num_rows, int64_t num_columns, int64_t
   const int64_t num_vectors = ceil_div(num_columns, best.lanes);
   double best_time = 0;
   for (int64_t vectors = 1; vectors <= std::min<int64_t>(num_vectors, 8); ++vectors) {
+    if (is_whole && num_vectors % vectors != 0) continue;
     for (int64_t rows = row_step; rows <= std::min<int64_t>(num_rows, 16); rows += row_step) {
       // sums, the vectors of one step, and one scalar spread over a vector
       const int64_t registers = rows * vectors + vectors * vector_loads + 1;

@@ -18,9 +18,10 @@ struct RegisterTile {
 /// element_bytes          of one result
 /// vector_loads           vectors that each column of vectors needs in one step of the sum
 /// row_loads              scalars that each row needs
+/// is_whole               the last vectors may not reach over the edge
 /// row_step               the number of rows is a multiple of it
 RegisterTile choose_register_tile(int64_t num_rows, int64_t num_columns, int64_t element_bytes,
                                   int64_t vector_loads, int64_t row_loads, const Machine& machine,
-                                  int64_t row_step = 1);
+                                  bool is_whole = false, int64_t row_step = 1);
 
 }  // namespace tilewright::schedule

@@ -91,6 +91,11 @@ int64_t num_uses(const BlockShape& sum, const BufferLoadNode* load, const SumPla
   return uses;
 }
 
+bool has_axes_only(const BufferLoadNode* load) {
+  return std::all_of(load->indices.begin(), load->indices.end(),
+                     [](const PrimExpr& index) { return is<VarNode>(index) || is<IntImmNode>(index); });
+}
+
 // Packing repeats what windows share: every index must be an axis of its own, no row, and all sums use them
 // all.
 bool is_plain_matrix(const BlockShape& sum, const BufferLoadNode* load, const SumPlan& plan) {
@@ -99,8 +104,7 @@ bool is_plain_matrix(const BlockShape& sum, const BufferLoadNode* load, const Su
     if (!is_spatial(sum, axis) && stays && sum.extent(axis) > 1) return false;
     if ((axis == plan.row || axis == plan.outer_row) && !stays) return false;
   }
-  return std::all_of(load->indices.begin(), load->indices.end(),
-                     [](const PrimExpr& index) { return is<VarNode>(index) || is<IntImmNode>(index); });
+  return has_axes_only(load);
 }
 
 bool has_several_panels(const BlockShape& sum, const SumPlan& plan) {
@@ -118,6 +122,7 @@ bool is_worth_packing(const BlockShape& sum, const BufferLoadNode* load, const S
 // Rows that are too few for a good tile are taken whole, together with some of the next axis.
 void choose_tile(const BlockShape& sum, SumPlan& plan, int64_t vector_loads, int64_t row_loads,
                  const Machine& machine) {
+  const bool is_whole = plan.dot.has_value();  // dot products have no masks
   const int64_t element_bytes = std::max<int64_t>(1, sum.output()->dtype.num_bytes());
   const int64_t row_extent = plan.row ? num_rows(sum, *plan.row) : 1,
                 columns = sum.likely_extent(plan.column);
@@ -125,12 +130,13 @@ void choose_tile(const BlockShape& sum, SumPlan& plan, int64_t vector_loads, int
     plan.outer_row = plan.others.back();
     plan.others.pop_back();
     plan.tile = choose_register_tile(product(row_extent, sum.extent(*plan.outer_row)), columns, element_bytes,
-                                     vector_loads, row_loads, machine, row_extent);
+                                     vector_loads, row_loads, machine, is_whole, row_extent);
     plan.rows = row_extent;
     plan.outer_rows = plan.tile.rows / row_extent;
     return;
   }
-  plan.tile = choose_register_tile(row_extent, columns, element_bytes, vector_loads, row_loads, machine);
+  plan.tile =
+      choose_register_tile(row_extent, columns, element_bytes, vector_loads, row_loads, machine, is_whole);
   plan.rows = plan.tile.rows;
 }
 
@@ -198,26 +204,69 @@ std::vector<size_t> step_order(const BlockShape& sum, const SumPlan& plan,
   return order;
 }
 
+// The operands that are read in vectors, and the most lanes with which they can be; none if lanes would be
+// gathered.
+std::vector<const BufferLoadNode*> vector_operands(const BlockShape& sum, SumPlan& plan, int64_t* lanes) {
+  std::vector<const BufferLoadNode*> vectors;
+  if (plan.dot) {
+    *lanes = plan.dot->lanes;
+    if (!plan.dot->is_grouped) plan.packed = plan.dot->column;
+    return {plan.dot->column};
+  }
+  for (const BufferLoadNode* load : sum.loads) {
+    const Along moves = along_columns(sum, load, plan.column, lanes);
+    if (moves == Along::kStrided && !is_near(sum, load, plan.column)) {
+      if (plan.packed || !has_axes_only(load)) return {};
+      plan.packed = load;
+    }
+    if (moves != Along::kStays) vectors.push_back(load);
+  }
+  return vectors;
+}
+
+// The axes around a tile, by whether vectors depend on them.
+void divide_axes(const BlockShape& sum, const std::vector<const BufferLoadNode*>& vectors, SumPlan& plan) {
+  for (size_t axis = 0; axis < sum.block->iter_vars.size(); ++axis) {
+    if (axis == plan.column || axis == plan.row || !is_spatial(sum, axis)) continue;
+    const bool is_shared = std::any_of(vectors.begin(), vectors.end(), [&](const BufferLoadNode* load) {
+      return along_axis(sum, load, axis) != Along::kStays;
+    });
+    (is_shared ? plan.shared : plan.others).push_back(axis);
+  }
+}
+
+void choose_copies(const BlockShape& sum, const std::vector<const BufferLoadNode*>& vectors,
+                   const Machine& machine, SumPlan& plan) {
+  if (plan.dot || plan.packed) return;
+  for (const BufferLoadNode* load : sum.loads) {
+    if (!plan.spread && has_conflicts(sum, load, plan)) plan.spread = load;
+  }
+  for (const BufferLoadNode* load : vectors) {
+    if (plan.spread && load->buffer == plan.spread->buffer) continue;  // one copy of a buffer
+    if (!plan.packed && is_worth_packing(sum, load, plan, machine)) plan.packed = load;
+  }
+}
+
+int64_t num_steps(const BlockShape& sum) {
+  int64_t steps = 1;
+  for (size_t axis = 0; axis < sum.block->iter_vars.size(); ++axis) {
+    if (!is_spatial(sum, axis)) steps = product(steps, sum.likely_extent(axis));
+  }
+  return steps;
+}
+
 }  // namespace
 
-std::optional<SumPlan> plan_sum(const BlockShape& sum, const Machine& machine) {
+std::optional<SumPlan> plan_sum(const BlockShape& sum, const Machine& machine, bool is_packing_free) {
   SumPlan plan;
   const std::optional<size_t> column = sum.last_axis();
   if (!column || sum.output()->dtype.is_bool()) return std::nullopt;
   plan.column = *column;
-  std::vector<const BufferLoadNode*> vectors;
-  int64_t num_steps = 1;
-  for (size_t axis = 0; axis < sum.block->iter_vars.size(); ++axis) {
-    if (!is_spatial(sum, axis)) num_steps = product(num_steps, sum.likely_extent(axis));
-  }
-  if (num_steps <= 1 || sum.likely_extent(plan.column) < 2) return std::nullopt;
+  if (num_steps(sum) <= 1 || sum.likely_extent(plan.column) < 2) return std::nullopt;
   const int64_t element_bytes = std::max<int64_t>(1, sum.output()->dtype.num_bytes());
   int64_t lanes = std::max<int64_t>(1, machine.vector_bytes / element_bytes);
-  for (const BufferLoadNode* load : sum.loads) {
-    const Along moves = along_columns(sum, load, plan.column, &lanes);
-    if (moves == Along::kStrided && !is_near(sum, load, plan.column)) return std::nullopt;
-    if (moves != Along::kStays) vectors.push_back(load);
-  }
+  plan.dot = dot_sum(sum, plan.column, machine);
+  const std::vector<const BufferLoadNode*> vectors = vector_operands(sum, plan, &lanes);
   if (vectors.empty()) return std::nullopt;
   plan.row = row_axis(sum, plan.column, vectors);
   int64_t row_loads = 0, vector_loads = 0;
@@ -226,34 +275,38 @@ std::optional<SumPlan> plan_sum(const BlockShape& sum, const Machine& machine) {
     vector_loads += is_vector;
     row_loads += !is_vector && plan.row && along_axis(sum, load, *plan.row) != Along::kStays;
   }
-  for (size_t axis = 0; axis < sum.block->iter_vars.size(); ++axis) {
-    if (axis == plan.column || axis == plan.row || !is_spatial(sum, axis)) continue;
-    const bool is_shared = std::any_of(vectors.begin(), vectors.end(), [&](const BufferLoadNode* load) {
-      return along_axis(sum, load, axis) != Along::kStays;
-    });
-    (is_shared ? plan.shared : plan.others).push_back(axis);
-  }
+  divide_axes(sum, vectors, plan);
   Machine with_lanes = machine;
   with_lanes.vector_bytes = lanes * element_bytes;
   choose_tile(sum, plan, vector_loads, row_loads, with_lanes);
   plan.steps = step_order(sum, plan, vectors);
-  for (const BufferLoadNode* load : sum.loads) {
-    if (!plan.spread && has_conflicts(sum, load, plan)) plan.spread = load;
+  plan.is_copy_needed = plan.packed != nullptr;
+  if (plan.is_copy_needed && !is_packing_free &&
+      (!is_plain_matrix(sum, plan.packed, plan) || num_uses(sum, plan.packed, plan) < kMinPackedUses)) {
+    if (!plan.dot) return std::nullopt;
+    Machine without_dots = machine;
+    without_dots.dots = {};
+    return plan_sum(sum, without_dots);
   }
-  for (const BufferLoadNode* load : vectors) {
-    if (plan.spread && load->buffer == plan.spread->buffer) continue;  // one copy of a buffer
-    if (!plan.packed && is_worth_packing(sum, load, plan, machine)) plan.packed = load;
-  }
+  choose_copies(sum, vectors, machine, plan);
   return plan;
 }
 
-std::optional<Panels> wanted_panels(const BlockShape& sum, const Machine& machine) {
+bool needs_tiles(const BlockShape& sum, const Machine& machine) {
   const std::optional<SumPlan> plan = plan_sum(sum, machine);
-  if (!plan || !has_several_panels(sum, *plan)) return std::nullopt;
+  return plan && (plan->dot || plan->is_copy_needed);
+}
+
+std::optional<Panels> wanted_panels(const BlockShape& sum, const Machine& machine) {
+  const std::optional<SumPlan> plan = plan_sum(sum, machine, true);
+  if (!plan) return std::nullopt;
+  if (plan->is_copy_needed) return Panels{plan->packed->buffer, panel_layout(sum, *plan, plan->packed)};
+  if (plan->dot) return std::nullopt;
+  if (!has_several_panels(sum, *plan)) return std::nullopt;
   for (const BufferLoadNode* load : sum.loads) {
     if (along_axis(sum, load, plan->column) == Along::kContiguous && is_plain_matrix(sum, load, *plan) &&
         num_bytes(load->buffer) > machine.l1_bytes / 2)
-      return Panels{load->buffer, plan->panel_width()};
+      return Panels{load->buffer, panel_layout(sum, *plan, load)};
   }
   return std::nullopt;
 }
@@ -269,16 +322,30 @@ IndexMap line_map(const BlockShape& sum, const SumPlan& plan) {
   return IndexMapNode::make(from, to);
 }
 
-IndexMap panel_map(const Buffer& buffer, int64_t width) {
+PanelLayout panel_layout(const BlockShape& sum, const SumPlan& plan, const BufferLoadNode* operand) {
+  const auto dimension = [&](size_t axis) {
+    size_t dim = 0;
+    while (!uses(operand->indices[dim], sum.block->iter_vars[axis]->var.get())) ++dim;
+    return dim;
+  };
+  PanelLayout layout{.width = plan.panel_width(), .column = dimension(plan.column)};
+  if (plan.dot) layout.group = plan.dot->group, layout.grouped = dimension(plan.dot->axis);
+  return layout;
+}
+
+IndexMap panel_map(const Buffer& buffer, const PanelLayout& layout) {
   std::vector<Var> from;
   for (size_t dim = 0; dim < buffer->shape.size(); ++dim)
     from.push_back(make_var(fmt::format("i{}", dim), buffer->shape[dim]->dtype));
-  const size_t last = last_dimension(buffer);
-  std::vector<PrimExpr> to{floordiv(PrimExpr(from[last]), width)};
+  const bool has_groups = layout.group > 1;
+  const PrimExpr column = from[layout.column], grouped = from[layout.grouped];
+  std::vector<PrimExpr> to{floordiv(column, layout.width)};
   for (size_t dim = 0; dim < from.size(); ++dim) {
-    if (dim != last) to.push_back(from[dim]);
+    if (dim == layout.column) continue;
+    to.push_back(has_groups && dim == layout.grouped ? floordiv(grouped, layout.group) : PrimExpr(from[dim]));
   }
-  to.push_back(floormod(PrimExpr(from[last]), width));
+  to.push_back(floormod(column, layout.width));
+  if (has_groups) to.push_back(floormod(grouped, layout.group));
   return IndexMapNode::make(from, to);
 }
 

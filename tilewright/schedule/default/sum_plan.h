@@ -1,5 +1,7 @@
 // How a sum is cut into register tiles.
 #pragma once
+#include "tilewright/schedule/default/default.h"
+#include "tilewright/schedule/default/dots.h"
 #include "tilewright/schedule/default/register_tile.h"
 #include "tilewright/schedule/default/shape.h"
 
@@ -16,25 +18,35 @@ struct SumPlan {
   std::vector<size_t> others;              // outer axes that they do not depend on
   std::vector<size_t> steps;               // axes of the loops around a tile of sums, outermost first
   const BufferLoadNode* packed = nullptr;  // the operand that is copied panel by panel
+  bool is_copy_needed = false;             // vectors cannot read it as it is
   const BufferLoadNode* spread = nullptr;  // the one whose rows would push each other out of the cache
+  std::optional<DotSum> dot;               // groups are added by an instruction
   int64_t panel_width() const { return tile.vectors * tile.lanes; }
 };
 
 /// Nothing if `sum` is none that vectors of results suit.
-std::optional<SumPlan> plan_sum(const BlockShape& sum, const Machine& machine);
+///
+/// is_packing_free  operands can have any layout, made when nobody waits
+std::optional<SumPlan> plan_sum(const BlockShape& sum, const Machine& machine, bool is_packing_free = false);
 
-/// A matrix that tiles read in panels of `width` columns.
+/// Whether the sum is one that only tiles that read copies do well: products with a transposed matrix, or of
+/// bytes.
+bool needs_tiles(const BlockShape& sum, const Machine& machine);
+
+/// An operand and how tiles read it.
 struct Panels {
   tir::Buffer buffer;
-  int64_t width;
+  PanelLayout layout;
 };
-/// The operand of `sum` that is better stored as [columns / width, ..., width] if its layout is free, as that
-/// of weights is: tiles then read memory from one end to the other.  Nothing if there is none, or if it is so
-/// small that it stays near the core anyway.
+/// The operand of `sum` that is better stored in panels if its layout is free, as that of weights is: tiles
+/// then read memory from one end to the other.  Nothing if there is none, or if it is so small that it stays
+/// near the core anyway.
 std::optional<Panels> wanted_panels(const BlockShape& sum, const Machine& machine);
+/// The layout in which the tiles of `plan` read `operand`, which is plan.packed or could be.
+PanelLayout panel_layout(const BlockShape& sum, const SumPlan& plan, const BufferLoadNode* operand);
 /// A[..., row, ..., k]  ->  A[..., k // line, row, ..., k % line]: rows are neighbours in memory.
 tir::IndexMap line_map(const BlockShape& sum, const SumPlan& plan);
-/// B[..., j]  ->  B[j // width, ..., j % width], where j is the last dimension of an extent other than 1.
-tir::IndexMap panel_map(const tir::Buffer& buffer, int64_t width);
+/// What PanelLayout says.
+tir::IndexMap panel_map(const tir::Buffer& buffer, const PanelLayout& layout);
 
 }  // namespace tilewright::schedule

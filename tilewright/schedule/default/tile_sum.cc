@@ -109,8 +109,17 @@ void compute_sum(Schedule& sch, const BlockShape& sum, LoopRef place, const SumP
   sch.call("compute_at", sum.ref, place);
   const std::vector<LoopRef> inside = loops_inside(sch, sum.ref, place);
   std::vector<LoopRef> order, tile;
+  std::optional<LoopRef> group;
   for (size_t axis : plan.steps) {
-    for (LoopRef loop : loops_of_axis(sch, sum.ref, axis, inside)) order.push_back(loop);
+    for (LoopRef loop : loops_of_axis(sch, sum.ref, axis, inside)) {
+      if (!plan.dot || axis != plan.dot->axis) {
+        order.push_back(loop);
+        continue;
+      }
+      const std::vector<LoopRef> parts = sch.call("split", loop, Factors{None{}, plan.dot->group}).loops();
+      order.push_back(parts[0]);
+      group = parts[1];
+    }
   }
   TILEWRIGHT_CHECK(!order.empty(), "block {} has no loop that sums", sum.block->name_hint);
   if (plan.outer_row) tile = loops_of_axis(sch, sum.ref, *plan.outer_row, inside);
@@ -127,10 +136,18 @@ void compute_sum(Schedule& sch, const BlockShape& sum, LoopRef place, const SumP
   }
   const LoopRef first = order[0];
   order.insert(order.end(), tile.begin(), tile.end());
+  if (group) order.push_back(*group);
   sch.call("reorder", order);
   const BlockRef init = sch.call("decompose_reduction", sum.ref, first).block();
   expand(sch, loops_inside(sch, init, place));
-  expand(sch, tile);
+  if (!group) return expand(sch, tile);
+  for (size_t n = 0; n + 1 < tile.size(); ++n) sch.call("unroll", tile[n]);
+}
+
+// What is left of a tile of groups: vectors of lanes of groups.
+void tensorize_dots(Schedule& sch, const BlockShape& sum, const DotSum& dot) {
+  const std::vector<LoopRef> loops = sch.call("get_loops", sum.ref).loops();
+  sch.call("tensorize", loops[loops.size() - 2], dot.intrinsic);
 }
 
 // A copy of an operand, made in vectors of `lanes`, whose dimensions `map` rearranges.
@@ -194,10 +211,11 @@ bool tile_sum(Schedule& sch, const BlockShape& sum, const std::optional<BlockSha
   compute_sum(sch, sum, place, *plan);
   const int64_t lanes = plan->tile.lanes;
   if (plan->packed)
-    copy_operand(sch, sum, plan->packed->buffer, lanes, panel_map(plan->packed->buffer, plan->panel_width()),
-                 panel, machine);
+    copy_operand(sch, sum, plan->packed->buffer, lanes,
+                 panel_map(plan->packed->buffer, panel_layout(sum, *plan, plan->packed)), panel, machine);
   if (plan->spread && !within)
     copy_operand(sch, sum, plan->spread->buffer, lanes, line_map(sum, *plan), std::nullopt, machine);
+  if (plan->dot) tensorize_dots(sch, sum, *plan->dot);
   return true;
 }
 
