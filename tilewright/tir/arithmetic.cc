@@ -196,6 +196,19 @@ PrimExpr select(PrimExpr condition, PrimExpr true_value, PrimExpr false_value) {
   return SelectNode::make(std::move(condition), std::move(true_value), std::move(false_value));
 }
 
+namespace {
+// A ramp of literals in int64; null for other values and for one that wraps.
+PrimExpr wide_ramp(DataType dtype, const PrimExpr& value) {
+  const auto* ramp = value.as<RampNode>();
+  const auto* base = ramp ? ramp->base.as<IntImmNode>() : nullptr;
+  const auto* stride = ramp ? ramp->stride.as<IntImmNode>() : nullptr;
+  if (!base || !stride || dtype.element() != kInt64 || dtype.lanes != value->dtype.lanes) return nullptr;
+  const int64_t last = base->value + stride->value * (dtype.lanes - 1);
+  if (wrap_int(last, base->dtype) != last) return nullptr;
+  return RampNode::make(imm(base->value, kInt64), imm(stride->value, kInt64), ramp->lanes);
+}
+}  // namespace
+
 PrimExpr cast(DataType dtype, PrimExpr value) {
   if (value->dtype == dtype) return value;
   if (const auto* literal = value.as<IntImmNode>()) {
@@ -208,6 +221,7 @@ PrimExpr cast(DataType dtype, PrimExpr value) {
     return float_imm(round_to_format(real->value, real->dtype), dtype);
   if (const auto* vector = value.as<BroadcastNode>(); vector && vector->lanes == dtype.lanes)
     return BroadcastNode::make(cast(dtype.element(), vector->value), vector->lanes);
+  if (const PrimExpr ramp = wide_ramp(dtype, value)) return ramp;
   if (value->dtype.is_scalar() && !dtype.is_scalar())
     return BroadcastNode::make(cast(dtype.element(), value), static_cast<int64_t>(dtype.lanes));
   if (value->dtype.is_handle() || dtype.is_handle() || value->dtype.lanes != dtype.lanes)

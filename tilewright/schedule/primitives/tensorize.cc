@@ -142,6 +142,40 @@ Stmt placed(const Stmt& desc_body, const Views& views) {
       [&](auto&, const BufferRegionNode* region) -> BufferRegion { return BufferRegion(region); });
 }
 
+// Graph operators count in int64, intrinsics mostly in int32: `stmt` with loops and axes of int64.
+Stmt with_wide_indices(const Stmt& stmt) {
+  const auto widened = [](auto& self, const Var& var) {
+    const Var wide = with(var, [](VarNode& n) { n.dtype = kInt64; });
+    self.replace_uses(var.get(), wide);
+    return wide;
+  };
+  const auto wide = [](auto& self, const PrimExpr& value) { return tir::cast(kInt64, self(value)); };
+  return rewrite(
+      stmt,
+      [&](auto& self, const ForNode* loop) -> Stmt {
+        if (loop->loop_var->dtype != kInt32) return self.children(loop);
+        const PrimExpr min = wide(self, loop->min), extent = wide(self, loop->extent);
+        const Var var = widened(self, loop->loop_var);
+        return ForNode::make(min, extent, var, loop->for_kind, loop->thread_tag, loop->annotations,
+                             self(loop->body), loop->span);
+      },
+      [&](auto& self, const IterVarNode* axis) -> IterVar {
+    
+        const Range dom = make_range(wide(self, axis->dom->min), wide(self, axis->dom->extent));
+        return IterVarNode::make(widened(self, axis->var), dom, axis->iter_type, axis->thread_tag);
+      },
+      [&](auto& self, const BinaryOpNode* node) -> PrimExpr {
+        return binary(node->kind, self(node->a), self(node->b), node->span);
+      });
+}
+
+bool has_wide_indices(const BlockNode* tile) {
+  bool found = false;
+  for (const IterVar& axis : tile->iter_vars) found |= axis->var->dtype == kInt64;
+  walk(tile->body, [&](const ForNode* loop) { found |= loop->loop_var->dtype == kInt64; });
+  return found;
+}
+
 void require_match(const State& state, NodeId where, const BlockNode* tile, const Stmt& desc_body,
                    const Views& views, const std::string& name) {
   const std::optional<Mismatch> difference =
@@ -201,7 +235,8 @@ void apply(State& state, const Args& args) {
   const TensorIntrin intrin = get_tensor_intrin(args.tensor_intrin);
   BlockRealize tile = state.node(where).is_loop() ? blockized(state, where, args.preserve_unit_iters).outer
                                                   : ref_as<BlockRealizeNode>(state.node(where).stmt);
-  const Stmt desc_body = intrin.desc->body.as<BlockRealizeNode>()->block->body;
+  Stmt desc_body = intrin.desc->body.as<BlockRealizeNode>()->block->body;
+  if (has_wide_indices(tile->block.get())) desc_body = with_wide_indices(desc_body);
   const Views views =
       pair_buffers(state, where, tile->block.get(), intrin.desc, desc_body, args.tensor_intrin);
   require_match(state, where, tile->block.get(), desc_body, views, args.tensor_intrin);
