@@ -27,12 +27,13 @@ def build(mod, target="llvm", *, schedule: bool = True):
     return _core.build(unwrapped(mod), Target(target), schedule)
 
 
-def build_graph(mod, target="llvm", params: dict | None = None):
+def build_graph(mod, target="llvm", params: dict | None = None, *, precision: str | None = None):
     """The graph functions and loop programs of `mod`, compiled; run it with VirtualMachine.
 
     mod     an IRModule with relax functions, or one function
     target  text or Target; default "llvm", this machine
     params  {parameter name: tensor} to bind into "main" before; default none
+    precision  as in compile
     """
     if isinstance(mod, _Function):
         mod = IRModule({"main": mod})
@@ -41,23 +42,27 @@ def build_graph(mod, target="llvm", params: dict | None = None):
 
         mod = BindParams("main", params)(mod)
     context = PassContext.current()
+    config = context.config if precision is None else context.config | {"precision.policy": precision}
     return _core.build_graph(
         unwrapped(mod),
         Target(target),
         context.opt_level,
         context.disabled_pass,
         context.required_pass,
-        context.config,
+        config,
         context.hooks(),
     )
 
 
-def compile(source, target="llvm", params: dict | None = None, *, schedule: bool = True):  # noqa: A001 - the field's name
+def compile(source, target="llvm", params: dict | None = None, *, schedule: bool = True, precision: str | None = None):  # noqa: A001 - the field's name
     """A compiled program: a Module for loop programs, an Executable for graphs.
 
     source  an IRModule, a function, or the path of an ONNX model
     target  text or Target; default "llvm", this machine
     schedule  as in build, for a module of loop programs
+    precision  of matrix products and convolutions of float32 in a graph: "exact", "bf16", "bf16x3", "bf16x6" or "bf16x9" (docs/
+            precision.md has the error bounds); default: what the current PassContext says, else "exact"
+    Raises  UserError for a source of another kind, and for a precision that there is not
     >>> ex = tilewright.compile("model.onnx"); vm = tilewright.VirtualMachine(ex)
     """
     if isinstance(source, str) or hasattr(source, "__fspath__"):
@@ -65,13 +70,17 @@ def compile(source, target="llvm", params: dict | None = None, *, schedule: bool
 
         source = from_onnx(source)
     if isinstance(source, _Function):
-        return build_graph(source, target, params)
+        source = IRModule({"main": source})
     if isinstance(source, _PrimFunc):
-        return build(source, target, schedule=schedule)
+        source = IRModule.from_expr(source)
     if not isinstance(source, IRModule):
         raise UserError(f"cannot compile a Python {type(source).__name__}\nhelp: give a module, a function or an ONNX path")
     has_graph = any(isinstance(func, _Function) for func in source.functions.values())
-    return build_graph(source, target, params) if has_graph else build(source, target, schedule=schedule)
+    if has_graph:
+        return build_graph(source, target, params, precision=precision)
+    if precision is not None:
+        raise UserError(f"precision={precision!r} is of graphs, and the module has loop programs only\nhelp: write the casts into them")
+    return build(source, target, schedule=schedule)
 
 
 guard_module("tilewright", globals(), ["build", "build_graph", "compile"])

@@ -48,6 +48,13 @@ TEST(PackWeights, AreReadInPanels) {
   }
 }
 
+TEST(PackWeights, OfRowsAreReadInPanelsOfColumns) {
+  const PackedWeights packed = pack_weights(main_of(product(19, "(19, 7)", "vj, vk")), kOnlyB, kSse);
+  EXPECT_EQ(packed.layouts[1].width, 8);
+  EXPECT_EQ(packed.layouts[1].column, 0U);
+  expect_same(packed.func, main_of(product(19, "(3, 7, 8)", "vj // 8, vk, vj % 8")));
+}
+
 TEST(PackWeights, AreReadByTheSameTiles) {
   const DefaultSchedule plain = schedule_by_rules("main", main_of(plain_product(19)), kSse);
   const PackedWeights packed = pack_weights(main_of(plain_product(19)), kOnlyB, kSse);
@@ -67,7 +74,6 @@ TEST(PackWeights, StayWhereItDoesNotPay) {
   Machine large = kSse;
   large.l1_bytes = 4096;
   expect_stays(plain_product(19), kOnlyB, large);                     // near the core anyway
-  expect_stays(product(19, "(19, 7)", "vj, vk"), kOnlyB, kSse);       // rows of weights
   expect_stays(product(19, "(7, 25)", "vk, vj + vk"), kOnlyB, kSse);  // no matrix
   const Schedule done = [] {
     Schedule sch(module_of(plain_product(19)));

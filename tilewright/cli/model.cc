@@ -7,6 +7,7 @@
 #include "tilewright/driver/target.h"
 #include "tilewright/frontend/onnx/import.h"
 #include "tilewright/support/error.h"
+#include "tilewright/tir/builder.h"
 
 namespace tilewright::cli {
 namespace {
@@ -39,6 +40,7 @@ ir::IRModule import_onnx(const ModelOptions& options, Progress& progress) {
 driver::Executable compile(const ir::IRModule& module, const ModelOptions& options, Progress& progress) {
   ir::PassContext context;
   context.opt_level = options.opt_level;
+  context.config.set("precision.policy", tir::string_imm(options.precision));
   return driver::build_graph(module, ir::parse_target(options.target), context,
                              [&](const driver::StageTime& time) { progress(time); });
 }

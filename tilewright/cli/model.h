@@ -13,6 +13,7 @@ struct ModelOptions {
   std::string path;
   std::string target = "llvm";
   int opt_level = 2;
+  std::string precision = "exact";
   int num_threads = 0;  // 0: all CPUs
   bool is_quiet = false;
 };

@@ -176,6 +176,16 @@ namespace {
 
 constexpr size_t kMaxDims = 16;
 
+// The lanes of a vector that leave their row are in the next one, if it is the row's neighbour in memory.
+void carry_over(const View& view, int64_t* index, size_t ndim) {
+  for (size_t dim = ndim - 1; dim > 0; --dim) {
+    const int64_t extent = view.shape[dim];
+    if (extent < 1 || index[dim] < extent || view.strides[dim - 1] != view.strides[dim] * extent) return;
+    index[dim - 1] += index[dim] / extent;
+    index[dim] %= extent;
+  }
+}
+
 // Calls `f(lane, index)` for each lane of the last index; other dimensions have one value.
 template <class F>
 void for_each_lane(const Access& access, const CodePtr& predicate, Frame& frame, F f) {
@@ -188,8 +198,11 @@ void for_each_lane(const Access& access, const CodePtr& predicate, Frame& frame,
   if (predicate) mask.emplace(*predicate, frame);
   for (size_t n = 0; n < last.size(); ++n) {
     if (mask && !(*mask)[n].i) continue;
-    index[ndim - 1] = last[n].i;
-    f(n, index);
+    int64_t place[kMaxDims];
+    std::copy_n(index, ndim, place);
+    place[ndim - 1] = last[n].i;
+    if (last.size() > 1) carry_over(frame.views[access.view], place, ndim);
+    f(n, place);
   }
 }
 

@@ -16,6 +16,7 @@
 #include "tilewright/ir/walk.h"
 #include "tilewright/relax/block_builder.h"
 #include "tilewright/relax/liveness.h"
+#include "tilewright/relax/mixed_precision.h"
 #include "tilewright/relax/op.h"
 #include "tilewright/relax/pass.h"
 #include "tilewright/support/small_float.h"
@@ -314,6 +315,14 @@ IRModule run(const IRModule& module, const Options& options, PassContext&) {
 }
 
 }  // namespace
+
+IRModule to_mixed_precision(const IRModule& module, DataType dtype, DataType out_dtype) {
+  Options options;
+  options.dtype = dtype;
+  options.out_dtype = out_dtype;
+  PassContext context;
+  return run(module, options, context);
+}
 
 extern constinit const PassInfo to_mixed_precision_info = module_pass<run, Options>(
     "to_mixed_precision", "Matrix products and convolutions are done in float16 or bfloat16.");

@@ -32,6 +32,7 @@ class Rules {
   Schedule& sch_;
   std::string func_name_;
   const Machine& machine_;
+  bool is_packing_free_ = false;  // operands may have any layout
   std::vector<BlockRef> blocks_;  // of the function as it was: not copies and inits that rules make
   std::vector<BlockRef> done_;    // those of them that have their schedule
 };
@@ -171,7 +172,7 @@ bool Rules::reduces_rows() {
       std::count_if(blocks_.begin(), blocks_.end(), [&](BlockRef block) { return sch_.is_alive(block); });
   if (all.empty() || static_cast<size_t>(num_alive) != all.size()) return false;
   if (std::any_of(all.begin(), all.end(), [&](const BlockShape& shape) {
-        return shape.is_reduction() && needs_tiles(shape, machine_);
+        return shape.is_reduction() && needs_tiles(shape, machine_, is_packing_free_);
       }))
     return false;
   const auto rule = [&](Schedule& copy) { return reduce_rows(copy, all, machine_); };
@@ -213,6 +214,7 @@ bool Rules::leaves_sums() {
 
 std::vector<Panels> Rules::wanted_panels() {
   std::vector<Panels> wanted;
+  is_packing_free_ = true;
   if (!leaves_sums()) return wanted;
   for (const BlockShape& shape : shapes()) {
     if (!shape.is_reduction()) continue;

@@ -237,12 +237,13 @@ void divide_axes(const BlockShape& sum, const std::vector<const BufferLoadNode*>
 
 void choose_copies(const BlockShape& sum, const std::vector<const BufferLoadNode*>& vectors,
                    const Machine& machine, SumPlan& plan) {
-  if (plan.dot || plan.packed) return;
   for (const BufferLoadNode* load : sum.loads) {
-    if (!plan.spread && has_conflicts(sum, load, plan)) plan.spread = load;
+    const bool is_copied = plan.packed && load->buffer == plan.packed->buffer;  // one copy of a buffer
+    if (!plan.spread && !is_copied && has_conflicts(sum, load, plan)) plan.spread = load;
   }
+  if (plan.dot) return;
   for (const BufferLoadNode* load : vectors) {
-    if (plan.spread && load->buffer == plan.spread->buffer) continue;  // one copy of a buffer
+    if (plan.spread && load->buffer == plan.spread->buffer) continue;
     if (!plan.packed && is_worth_packing(sum, load, plan, machine)) plan.packed = load;
   }
 }
@@ -292,8 +293,8 @@ std::optional<SumPlan> plan_sum(const BlockShape& sum, const Machine& machine, b
   return plan;
 }
 
-bool needs_tiles(const BlockShape& sum, const Machine& machine) {
-  const std::optional<SumPlan> plan = plan_sum(sum, machine);
+bool needs_tiles(const BlockShape& sum, const Machine& machine, bool is_packing_free) {
+  const std::optional<SumPlan> plan = plan_sum(sum, machine, is_packing_free);
   return plan && (plan->dot || plan->is_copy_needed);
 }
 
@@ -328,7 +329,8 @@ PanelLayout panel_layout(const BlockShape& sum, const SumPlan& plan, const Buffe
     while (!uses(operand->indices[dim], sum.block->iter_vars[axis]->var.get())) ++dim;
     return dim;
   };
-  PanelLayout layout{.width = plan.panel_width(), .column = dimension(plan.column)};
+  PanelLayout layout{.width = std::min(plan.panel_width(), sum.extent(plan.column, plan.panel_width())),
+                     .column = dimension(plan.column)};
   if (plan.dot) layout.group = plan.dot->group, layout.grouped = dimension(plan.dot->axis);
   return layout;
 }

@@ -31,7 +31,7 @@ std::optional<SumPlan> plan_sum(const BlockShape& sum, const Machine& machine, b
 
 /// Whether the sum is one that only tiles that read copies do well: products with a transposed matrix, or of
 /// bytes.
-bool needs_tiles(const BlockShape& sum, const Machine& machine);
+bool needs_tiles(const BlockShape& sum, const Machine& machine, bool is_packing_free);
 
 /// An operand and how tiles read it.
 struct Panels {

@@ -1,0 +1,165 @@
+"""Precision policies: how far products are off, against float64."""
+
+import numpy as np
+import pytest
+from graph_testing import random
+
+import tilewright
+from tilewright import relax
+from tilewright.errors import UserError
+from tilewright.script import ir as I  # noqa: N812
+from tilewright.script import relax as R  # noqa: N812
+from tilewright.transform import PassContext
+
+# docs/precision.md: the error of a sum is at most this part of the sum of the magnitudes of its terms
+BOUNDS = {"exact": 2**-20, "bf16": 2**-7, "bf16x3": 2**-15, "bf16x6": 2**-20, "bf16x9": 2**-20}
+
+
+def compiled(build, precision, **shapes):
+    builder = relax.BlockBuilder()
+    params = [relax.Var(name, relax.TensorType(shape, "float32")) for name, shape in shapes.items()]
+    with builder.function("main", params):
+        with builder.dataflow():
+            result = builder.emit_output(build(*params))
+        builder.emit_func_output(result)
+    return tilewright.compile(builder.get(), precision=precision)
+
+
+def run(executable, *inputs):
+    main = tilewright.VirtualMachine(executable)["main"]
+    return main(*[tilewright.runtime.tensor(each) for each in inputs]).numpy()
+
+
+def errors(x, w, precision, is_constant):
+    build = (lambda x: relax.op.matmul(x, relax.const(w))) if is_constant else relax.op.matmul
+    shapes = {"x": x.shape} | ({} if is_constant else {"w": w.shape})
+    found = run(compiled(build, precision, **shapes), *([x] if is_constant else [x, w]))
+    wide = x.astype("float64"), w.astype("float64")
+    return np.abs(found - wide[0] @ wide[1]) / (np.abs(wide[0]) @ np.abs(wide[1]))
+
+
+@pytest.mark.parametrize("is_constant", [False, True])
+@pytest.mark.parametrize("precision", BOUNDS)
+@pytest.mark.parametrize("shape", [(5, 7, 127), (64, 256, 96), (3, 2, 1)])
+def test_products(shape, precision, is_constant):
+    rows, terms, columns = shape
+    x, w = random(rows, terms), random(terms, columns)
+    assert errors(x, w, precision, is_constant).max() <= BOUNDS[precision]
+
+
+def test_order_of_the_policies():
+    """Each is nearer than the one before; six products are as near as nine, and no further than float32."""
+    x, w = random(64, 1024), random(1024, 64)
+    rms = {name: np.sqrt(np.mean(errors(x, w, name, True) ** 2)) for name in BOUNDS}
+    assert rms["bf16"] > 16 * rms["bf16x3"] > 64 * rms["bf16x6"]
+    assert rms["bf16x6"] <= rms["exact"]
+    assert rms["bf16x9"] <= rms["exact"]
+
+
+@pytest.mark.parametrize("precision", BOUNDS)
+@pytest.mark.parametrize(("groups", "kernel"), [(1, 3), (1, 1), (4, 3)])
+def test_convolutions(precision, groups, kernel):
+    x, w = random(1, 16, 9, 7), random(24, 16 // groups, kernel, kernel)
+    conv = lambda x: relax.op.nn.conv2d(x, relax.const(w), padding=(1, 1), groups=groups)  # noqa: E731
+    exact, size = (
+        run(
+            compiled(
+                lambda x: relax.op.nn.conv2d(x, relax.const(each), padding=(1, 1), groups=groups),
+                "exact",
+                x=x.shape,
+            ),
+            of,
+        )
+        for each, of in ((w, x), (np.abs(w), np.abs(x)))
+    )
+    found = run(compiled(conv, precision, x=x.shape), x)
+    assert (np.abs(found - exact) <= (BOUNDS[precision] + BOUNDS["exact"]) * size).all()
+    if groups > 1 and precision.startswith("bf16x"):
+        np.testing.assert_array_equal(found, exact)
+
+
+@pytest.mark.parametrize("precision", ["bf16x3", "bf16x6", "bf16x9"])
+def test_values_without_bfloat16(precision):
+    """Infinities and what rounds to one give NaN; denormals count as 0."""
+    x = np.array([[np.inf, 1], [3.4e38, 1], [1e-39, 2]], "float32")
+    w = np.array([[1, 1, 1], [1, 2, 4]], "float32")
+    found = run(compiled(relax.op.matmul, precision, x=x.shape, w=w.shape), x, w)
+    assert np.isnan(found[:2]).all()
+    np.testing.assert_array_equal(found[2], [2, 4, 8])
+
+
+@I.ir_module
+class Products:
+    @R.function
+    def main(
+        x: R.Tensor((5, 7), "float32"), w: R.Tensor((7, 3), "float32"), n: R.Tensor((3, 3), "int32")
+    ) -> R.Tuple(R.Tensor((5, 3), "float32"), R.Tensor((3, 3), "int32")):
+        with R.dataflow():
+            gv = R.matmul(x, w)
+            gv1 = R.matmul(n, n)
+            R.output(gv, gv1)
+        return (gv, gv1)
+
+
+@I.ir_module
+class ThreeProducts:
+    @R.function
+    def main(
+        x: R.Tensor((5, 7), "float32"), w: R.Tensor((7, 3), "float32"), n: R.Tensor((3, 3), "int32")
+    ) -> R.Tuple(R.Tensor((5, 3), "float32"), R.Tensor((3, 3), "int32")):
+        with R.dataflow():
+            x1 = R.astype(x, dtype="bfloat16")
+            x2 = R.astype(R.subtract(x, R.astype(x1, dtype="float32")), dtype="bfloat16")
+            w1 = R.astype(w, dtype="bfloat16")
+            w2 = R.astype(R.subtract(w, R.astype(w1, dtype="float32")), dtype="bfloat16")
+            gv = R.matmul(R.concat((x1, x2, x1), axis=1), R.concat((w2, w1, w1), axis=0), out_dtype="float32")
+            gv1 = R.matmul(n, n)
+            R.output(gv, gv1)
+        return (gv, gv1)
+
+
+def test_pass():
+    passes = relax.transform
+    clean = tilewright.transform.Sequential([passes.normalize(), passes.eliminate_common_subexpr()])
+    tilewright.ir.assert_structural_equal(
+        clean(passes.precision(policy="bf16x3")(Products)), clean(ThreeProducts), map_free_vars=True
+    )
+    assert passes.precision()(Products)._node is Products._node
+    with pytest.raises(UserError) as refused:
+        passes.precision(policy="bf17")(Products)
+    assert str(refused.value) == (
+        'error: there is no precision "bf17"\nhelp: expected one of exact, bf16, bf16x3, bf16x6, bf16x9'
+    )
+
+
+def test_where_it_can_be_said():
+    """An argument of compile, or an option of the context, which the argument overrides."""
+    x, w = random(5, 7), random(7, 3)
+    inputs = [tilewright.runtime.tensor(each) for each in (x, w, np.eye(3, dtype="int32"))]
+
+    def first(**options):
+        return tilewright.VirtualMachine(tilewright.compile(Products, **options))["main"](*inputs)[0].numpy()
+
+    low = first(precision="bf16")
+    assert (low != first()).any()
+    with PassContext(config={"precision.policy": "bf16"}):
+        np.testing.assert_array_equal(first(), low)
+        np.testing.assert_array_equal(first(precision="exact"), first(precision="exact"))
+        assert (first(precision="exact") != low).any()
+    with pytest.raises(UserError) as refused:
+        tilewright.compile(Products, precision="half")
+    assert str(refused.value) == (
+        'error: there is no precision "half"\nhelp: expected one of exact, bf16, bf16x3, bf16x6, bf16x9'
+    )
+
+
+def test_loop_programs_have_no_policy():
+    from tilewright import te
+
+    x = te.placeholder((5,), name="x")
+    program = te.create_prim_func([x, te.compute((5,), lambda i: x[i] + 1)])
+    with pytest.raises(UserError) as refused:
+        tilewright.compile(program, precision="bf16")
+    assert str(refused.value) == (
+        "precision='bf16' is of graphs, and the module has loop programs only\nhelp: write the casts into them"
+    )

@@ -1,0 +1,167 @@
+// Matrix products and convolutions of float32 by instructions for bfloat16, as a policy says:
+//   exact   in float32, the default
+//   bf16    operands are rounded to bfloat16 (to_mixed_precision): relative errors of 2^-8 for each product
+//   bf16x3  operands are sums of two bfloat16 values, and three of the four products are added: 2^-16
+//   bf16x6  of three values, six of the nine products: 2^-23
+//   bf16x9  of three values, all products: as float32
+//   gv = R.matmul(x, w)  ->  x1 = R.astype(x, "bfloat16"); x2 = R.astype(x - R.astype(x1, "float32"),
+//   "bfloat16")
+//                            gv = R.matmul(R.concat((x2, x1, x1), -1), R.concat((w1, w2, w1), -2), "float32")
+// Terms stand along the summed axis, small ones first: one product of more terms, whose sums are of float32.
+// Convolutions in groups stay as they are.  A value beyond the largest bfloat16 and an infinity become NaN in
+// the last four; what is smaller than 2^-126 counts as 0.
+// Source: Henry, Tang and Heinecke, Leveraging the bfloat16 Artificial Intelligence Datatype For
+// Higher-Precision Computations, arXiv 1904.06376
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "tilewright/ir/rewrite.h"
+#include "tilewright/relax/block_builder.h"
+#include "tilewright/relax/liveness.h"
+#include "tilewright/relax/mixed_precision.h"
+#include "tilewright/relax/op.h"
+#include "tilewright/relax/pass.h"
+#include "tilewright/relax/type_util.h"
+#include "tilewright/support/small_float.h"
+
+namespace tilewright::relax {
+namespace {
+
+constexpr std::string_view kPolicies[] = {"exact", "bf16", "bf16x3", "bf16x6", "bf16x9"};
+
+struct Options {
+  std::string policy = "exact";
+  static constexpr auto fields() {
+    return std::tuple{field<&Options::policy>("policy", "exact, bf16, bf16x3, bf16x6 or bf16x9")};
+  }
+};
+
+// Which parts of the operands are multiplied, by significance: 0 is the first.  Small products first.
+using Terms = std::vector<std::pair<size_t, size_t>>;
+Terms terms_of(std::string_view policy) {
+  const size_t num_parts = policy == "bf16x3" ? 2 : 3;
+  const size_t least = policy == "bf16x3" ? 1 : policy == "bf16x6" ? 2 : 4;  // sum of both places
+  Terms terms;
+  for (size_t order = least + 1; order-- > 0;) {
+    for (size_t a = 0; a < num_parts; ++a) {
+      if (order >= a && order - a < num_parts) terms.emplace_back(a, order - a);
+    }
+  }
+  return terms;
+}
+
+// The summed axes of both operands; nothing if the call is no such product of float32.
+std::optional<std::pair<int64_t, int64_t>> summed_axes(const CallNode* call) {
+  if (call->args.size() != 2 || dtype_of(call->args[0]) != kFloat32 || dtype_of(call->args[1]) != kFloat32 ||
+      dtype_of(Expr(call)) != kFloat32)
+    return std::nullopt;
+  const std::string_view name = op_name(call);
+  if (name == "relax.matmul") {
+    const int64_t a = type_of(call->args[0]).as<TensorTypeNode>()->ndim,
+                  b = type_of(call->args[1]).as<TensorTypeNode>()->ndim;
+    return a >= 2 && b >= 2 ? std::optional(std::pair{a - 1, b - 2}) : std::nullopt;
+  }
+  if (!name.starts_with("relax.nn.conv") || name.find("transpose") != std::string_view::npos ||
+      call->attrs.get_int("groups", 1) != 1)
+    return std::nullopt;
+  const size_t channel = call->attrs.get_string("data_layout", "").find('C'),
+               input = call->attrs.get_string("kernel_layout", "").find('I');
+  if (channel == std::string::npos || input == std::string::npos) return std::nullopt;
+  return std::pair{static_cast<int64_t>(channel), static_cast<int64_t>(input)};
+}
+
+Expr astype(const Expr& value, DataType dtype) {
+  return call_op("relax.astype", {value}, {{"dtype", attr(dtype)}});
+}
+
+// `value` as a sum of bfloat16 values, the largest first.
+std::vector<Expr> parts_of(Expr value, size_t count) {
+  std::vector<Expr> parts{astype(value, DataType::bfloat16())};
+  while (parts.size() < count) {
+    value = call_op("relax.subtract", {value, astype(parts.back(), kFloat32)});
+    parts.push_back(astype(value, DataType::bfloat16()));
+  }
+  return parts;
+}
+
+// The parts of a constant along `axis`, as `places` says.
+Constant joined(const ConstantNode* constant, const std::vector<size_t>& places, size_t axis) {
+  const runtime::Tensor data = constant->data.compact();
+  runtime::Shape shape(data.shape().begin(), data.shape().end());
+  int64_t inner = 1;
+  for (size_t dim = axis; dim < shape.size(); ++dim) inner *= shape[dim];
+  shape[axis] *= static_cast<int64_t>(places.size());
+  const runtime::Tensor result = runtime::Tensor::empty(shape, DataType::bfloat16());
+  const FloatFormat format = float_format(DataType::bfloat16());
+  const auto* from = data.data_as<float>();
+  auto* to = result.data_as<uint16_t>();
+  for (int64_t begin = 0; begin < data.num_elements(); begin += inner) {
+    for (const size_t place : places) {
+      for (int64_t n = begin; n < begin + inner; ++n) {
+        float rest = from[n];
+        uint32_t bits = encode_float(static_cast<double>(rest), format);
+        for (size_t part = 0; part < place; ++part) {
+          rest -= std::bit_cast<float>(bits << 16);
+          bits = encode_float(static_cast<double>(rest), format);
+        }
+        *to++ = static_cast<uint16_t>(bits);
+      }
+    }
+  }
+  return make_constant(result);
+}
+
+template <class Place>
+Expr joined(const Expr& value, const Terms& terms, Place place, int64_t axis) {
+  if (const auto* constant = value.as<ConstantNode>()) {
+    std::vector<size_t> places;
+    for (const auto& term : terms) places.push_back(term.*place);
+    return joined(constant, places, static_cast<size_t>(axis));
+  }
+  size_t count = 0;
+  for (const auto& term : terms) count = std::max(count, term.*place + 1);
+  const std::vector<Expr> parts = parts_of(value, count);
+  std::vector<Expr> chosen;
+  for (const auto& term : terms) chosen.push_back(parts[term.*place]);
+  return call_op("relax.concat", {Expr(TupleNode::make(chosen))}, {{"axis", attr(axis)}});
+}
+
+Call in_parts(const Call& call, const Terms& terms, std::pair<int64_t, int64_t> axes) {
+  using Term = Terms::value_type;
+  return with(call, [&](CallNode& n) {
+    n.args = {joined(call->args[0], terms, &Term::first, axes.first),
+              joined(call->args[1], terms, &Term::second, axes.second)};
+    n.attrs.set("out_dtype", attr(kFloat32));
+    n.type = nullptr;
+  });
+}
+
+void check(const Options& options) {
+  if (std::find(std::begin(kPolicies), std::end(kPolicies), options.policy) != std::end(kPolicies)) return;
+  throw UserError("there is no precision \"{}\"", options.policy)
+      .help("expected one of {}", fmt::join(kPolicies, ", "));
+}
+
+IRModule run(const IRModule& module, const Options& options, PassContext&) {
+  check(options);
+  if (options.policy == "exact") return module;
+  if (options.policy == "bf16") return to_mixed_precision(module, DataType::bfloat16(), kFloat32);
+  const Terms terms = terms_of(options.policy);
+  return map_functions<FunctionNode>(module, [&](const Function& func) {
+    const Function changed = rewrite(func, [&](auto& self, const CallNode* node) -> Expr {
+      const auto axes = summed_axes(node);
+      const Call call = self.children(node);
+      return axes ? in_parts(call, terms, *axes) : call;
+    });
+    return changed == func ? func : BlockBuilder(module).normalize_function(changed);
+  });
+}
+
+}  // namespace
+
+extern constinit const PassInfo precision_info = module_pass<run, Options>(
+    "precision", "Products of float32 are done in bfloat16 as the policy allows; exact: not at all.");
+
+}  // namespace tilewright::relax
