@@ -16,15 +16,15 @@ TARGETS = {
     "sse": "llvm -mcpu=x86-64 -num-cores=1",
     "neon": "llvm -mtriple=aarch64-linux-gnu -mcpu=neoverse-n1 -num-cores=1",
 }
-MULTIPLY_ADD = re.compile(r"(vfn?m(add|sub)\d+ps|fmla|mulps)\b")
+MULTIPLY_ADD = re.compile(r"(vfn?m(add|sub)\d+ps|fmla|mulps|vpdpbusd|vdpbf16ps|sdot)\b")
 STACK = re.compile(r"\(%rsp|\[sp")
 
 
-def matmul(rows, columns, terms):
-    a = te.placeholder((rows, terms), "float32", name="a")
-    b = te.placeholder((terms, columns), "float32", name="b")
+def matmul(rows, columns, terms, left="float32", right="float32", out="float32"):
+    a = te.placeholder((rows, terms), left, name="a")
+    b = te.placeholder((terms, columns), right, name="b")
     k = te.reduce_axis((0, terms))
-    c = te.compute((rows, columns), lambda i, j: te.sum(a[i, k] * b[k, j], axis=k))
+    c = te.compute((rows, columns), lambda i, j: te.sum(a[i, k].astype(out) * b[k, j].astype(out), axis=k))
     return te.create_prim_func([a, b, c])
 
 
@@ -98,3 +98,19 @@ def test_counts(kind, sizes, bounds, target):
     assert multiply_adds >= least
     assert count / multiply_adds <= most / least
     assert on_stack <= most_on_stack
+
+
+@pytest.mark.parametrize(
+    ("dtypes", "target", "least", "most"),
+    [
+        (("uint8", "int8", "int32"), "llvm -mcpu=cascadelake -num-cores=1", 16, 27),
+        (("bfloat16", "bfloat16", "float32"), "llvm -mcpu=cooperlake -num-cores=1", 16, 27),
+        (("int8", "int8", "int32"), TARGETS["neon"], 16, 29),
+    ],
+)
+def test_dot_products(dtypes, target, least, most):
+    """Each instruction does the work of four, or two, multiply-adds."""
+    dots, count, on_stack = hottest_loop(matmul(128, 128, 128, *dtypes), target)
+    assert dots >= least
+    assert count / dots <= most / least
+    assert on_stack == 0

@@ -160,7 +160,6 @@ Stmt with_wide_indices(const Stmt& stmt) {
                              self(loop->body), loop->span);
       },
       [&](auto& self, const IterVarNode* axis) -> IterVar {
-    
         const Range dom = make_range(wide(self, axis->dom->min), wide(self, axis->dom->extent));
         return IterVarNode::make(widened(self, axis->var), dom, axis->iter_type, axis->thread_tag);
       },
