@@ -87,8 +87,8 @@ def test_timing():
     timing = instrument.PassTimingInstrument()
     with PassContext(opt_level=0, instruments=[timing]):
         tilewright.compile(Small)
-    assert [name for name, _ in timing.taken] == ["lambda_lift", "legalize_ops", *LOWERING]
-    assert timing.render().count("us\n") == 7
+    assert [name for name, _ in timing.taken] == ["lambda_lift", "precision", "legalize_ops", *LOWERING]
+    assert timing.render().count("us\n") == 8
 
 
 def test_printing(capsys):
@@ -110,9 +110,11 @@ def test_dumping(tmp_path):
     folder = tmp_path / "passes"
     with PassContext(opt_level=0, instruments=[instrument.DumpIR(folder)]):
         tilewright.compile(Small)
-    names = [f"{n:03}_{name}.py" for n, name in enumerate(["lambda_lift", "legalize_ops", *LOWERING])]
+    names = [
+        f"{n:03}_{name}.py" for n, name in enumerate(["lambda_lift", "precision", "legalize_ops", *LOWERING])
+    ]
     assert sorted(file.name for file in folder.iterdir()) == names
-    assert "R.call_tir(" in (folder / "001_legalize_ops.py").read_text()
+    assert "R.call_tir(" in (folder / "002_legalize_ops.py").read_text()
     with PassContext(instruments=[instrument.DumpIR(folder, refresh=True)]):
         transform.legalize_ops()(Small)
     assert [file.name for file in folder.iterdir()] == ["000_legalize_ops.py"]
