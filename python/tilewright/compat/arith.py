@@ -165,7 +165,7 @@ def _loops_of(sums) -> dict:
                 continue
             (var,) = undefined_vars(source)
             first = Analyzer().simplify(var - source)
-            domains[var] = ir.Range(first, first + digit.source.extent)
+            domains[var] = ir.Range(first, digit.source.extent)
     return domains
 
 

@@ -298,6 +298,7 @@ def ir_names() -> dict:
         "assert_structural_equal": ir.assert_structural_equal,
         "structural_equal": ir.structural_equal,
         "ObjectPath": access_path.ObjectPath,
+        "Range": nodes.NAMES["Range"],
         "Node": ir.Object,
         "Array": list,
         "Map": dict,

@@ -350,7 +350,7 @@ class ForFrame(Frame):
     """One loop or several."""
 
     def __init__(self, vars_, loops: list, make):
-        super().__init__(vars_)
+        super().__init__(vars_[0] if isinstance(vars_, list) and len(vars_) == 1 else vars_)
         self.loops, self.make = loops, make  # [(variable, Range)]
 
     def finish(self, builder: IRBuilder) -> None:
