@@ -57,7 +57,7 @@ def build_graph(mod, target="llvm", params: dict | None = None, *, precision: st
 def compile(source, target="llvm", params: dict | None = None, *, schedule: bool = True, precision: str | None = None):  # noqa: A001 - the field's name
     """A compiled program: a Module for loop programs, an Executable for graphs.
 
-    source  an IRModule, a function, or the path of an ONNX model
+    source  an IRModule, a function, or an ONNX model: its path, a ModelProto or bytes
     target  text or Target; default "llvm", this machine
     schedule  as in build, for a module of loop programs
     precision  of matrix products and convolutions of float32 in a graph: "exact", "bf16", "bf16x3", "bf16x6" or "bf16x9" (docs/
@@ -65,7 +65,7 @@ def compile(source, target="llvm", params: dict | None = None, *, schedule: bool
     Raises  UserError for a source of another kind, and for a precision that there is not
     >>> ex = tilewright.compile("model.onnx"); vm = tilewright.VirtualMachine(ex)
     """
-    if isinstance(source, str) or hasattr(source, "__fspath__"):
+    if isinstance(source, str | bytes) or hasattr(source, "__fspath__") or hasattr(source, "SerializeToString"):
         from .frontend.onnx import from_onnx
 
         source = from_onnx(source)

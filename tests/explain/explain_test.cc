@@ -187,6 +187,17 @@ product<1>
   }
 }
 
+TEST(Explain, TellsOfWhatCannotBe) {
+  Explanation faster = made_up();
+  faster.kernels[0].least_seconds = 1.2e-3;
+  constexpr std::string_view kRemark =
+      "\n\nabove 100 % of a limit: the peaks are those of float32, and were measured when others used the "
+      "machine, "
+      "perhaps; --measure measures them again\n";
+  EXPECT_THAT(to_text(faster), HasSubstr(std::string(kRemark)));
+  EXPECT_THAT(to_text(made_up()), Not(HasSubstr("above 100 %")));
+}
+
 TEST(Explain, PageAndJson) {
   const std::string page = to_html(made_up());
   EXPECT_THAT(page, HasSubstr("product&lt;1&gt;"));

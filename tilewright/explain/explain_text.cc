@@ -67,6 +67,14 @@ std::string to_text(const Explanation& explanation, size_t max_details) {
   }
   rows.push_back({"between kernels", "", seconds_text(std::max(0.0, explanation.seconds - total))});
   text += table_text(rows);
+  constexpr double kMost = 1.05;  // of a limit: clocks are not that exact
+  const bool is_beyond = std::any_of(explanation.kernels.begin(), explanation.kernels.end(),
+                                     [](const KernelReport& each) { return each.efficiency() > kMost; });
+  if (is_beyond)
+    text +=
+        "\nabove 100 % of a limit: the peaks are those of float32, and were measured when others used the "
+        "machine, "
+        "perhaps; --measure measures them again\n";
   for (size_t n = 0; n < std::min(max_details, explanation.kernels.size()); ++n)
     text += "\n" + details_of(explanation.kernels[n]);
   return text;

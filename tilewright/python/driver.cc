@@ -250,6 +250,10 @@ void bind_driver(nb::module_& m) {
   m.def("import_onnx", [](const std::string& path) {
     return frontend::onnx::import_model(frontend::onnx::load_model(path));
   });
+  m.def("import_onnx_bytes", [](const nb::bytes& bytes) {
+    return frontend::onnx::import_model(
+        frontend::onnx::parse_model({bytes.c_str(), bytes.size()}, ".", "the model"));
+  });
   bind_build(m);
   bind_machine(m);
   bind_timing(m);
