@@ -48,6 +48,6 @@ def test_refuses(command, affine):
     done = command("explain", affine, "--html", "nowhere/page.html", "--quiet")
     assert (done.code, done.err) == (
         2,
-        "error: nowhere/page.html cannot be written: No such file or directory\n"
-        "help: the folder must exist and be writable\n",
+        'error: "nowhere/page.html" cannot be written: No such file or directory\n'
+        "help: its folder must exist and be writable\n",
     )

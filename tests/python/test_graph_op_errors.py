@@ -17,6 +17,7 @@ def i(*shape):
 
 
 X, CUBE = f(5, 7), f(3, 5, 7)
+MAPS, HEADS = f(1, 2, 5, 7), f(1, 5, 2, 3)
 BOXES, DATA = f(1, 127, 4), f(1, 127, 6)
 FLOAT_HELP = '\nhelp: cast it to float32 before, e.g. R.astype(x, "float32")'
 REDUCTIONS = '"update", "add", "mul", "mean", "max" or "min"'
@@ -229,6 +230,93 @@ REFUSED = [
         [BOXES, f(1, 2, 5)],
         {},
         "boxes is [1, 127, 4], but scores is [1, 2, 5]",
+    ),
+    (
+        "vision.roi_align",
+        [MAPS, f(3, 4)],
+        {"pooled_size": [2, 2]},
+        "rois is [3, 4], expected extent 5 in dimension 1",
+    ),
+    (
+        "vision.roi_pool",
+        [MAPS, f(3, 5)],
+        {"pooled_size": [2], "layout": "x"},
+        'layout is "x", expected "NCHW" or "NHWC"',
+    ),
+    (
+        "vision.roi_pool",
+        [MAPS, f(3, 5)],
+        {"pooled_size": [2, 0]},
+        "pooled_size is [2, 0], expected height and width, at least 1",
+    ),
+    (
+        "vision.roi_pool",
+        [f(1, 2, 0, 7), f(3, 5)],
+        {"pooled_size": [2]},
+        "data is [1, 2, 0, 7], which has no elements",
+    ),
+    (
+        "vision.roi_align",
+        [MAPS, f(3, 5)],
+        {"pooled_size": [2], "sample_ratio": 1025},
+        "sample_ratio is 1025, expected at most 1024",
+    ),
+    (
+        "vision.roi_align",
+        [MAPS, f(3, 5)],
+        {"pooled_size": [2], "mode": "x"},
+        'mode is "x", expected "avg" or "max"',
+    ),
+    (
+        "vision.multibox_transform_loc",
+        [i(1, 3, 5), i(1, 20), i(1, 5, 4)],
+        {},
+        "cls_pred is int64, expected a floating-point tensor",
+    ),
+    (
+        "vision.multibox_transform_loc",
+        [f(1, 3, 5), f(1, 19), f(1, 5, 4)],
+        {},
+        "loc_pred is [1, 19], expected [1, 20] for cls_pred [1, 3, 5]",
+    ),
+    (
+        "vision.multibox_transform_loc",
+        [f(1, 3, 5), f(1, 20), f(1, 7, 4)],
+        {},
+        "anchor is [1, 7, 4], but cls_pred is [1, 3, 5]",
+    ),
+    (
+        "vision.multibox_transform_loc",
+        [f(1, 3, 5), f(1, 20), f(1, 5, 4)],
+        {"variances": [0.1]},
+        "variances is no list of 4 numbers",
+    ),
+    (
+        "nn.attention_var_len",
+        [HEADS, HEADS, HEADS, f(3), i()],
+        {},
+        "seqstart_q is float32[3], expected integers",
+    ),
+    (
+        "nn.attention_var_len",
+        [HEADS, HEADS, HEADS, i(0), i()],
+        {},
+        "seqstart_q is [0], expected 0 and where each sequence ends",
+    ),
+    (
+        "nn.attention_var_len",
+        [f(2, 5, 2, 3), f(2, 5, 2, 3), f(2, 5, 2, 3), i(3), i()],
+        {},
+        "queries is [2, 5, 2, 3], expected sequences one after the other in one batch",
+    ),
+    ("split", [X, 2**31], {}, "2147483648 pieces, expected at most 65536"),
+    ("bitwise_not", [X], {}, "x is float32[5, 7], expected integers or bool"),
+    ("eye", [-5], {}, "the result would be [-5, -5], with a negative extent"),
+    (
+        "std",
+        [i(5)],
+        {},
+        'x is int64[5], expected a floating-point tensor\nhelp: cast it, e.g. R.astype(x, "float32")',
     ),
     ("inspect.tensor_shape_i", [X, 2], {}, "axis 2 is outside of a tensor with 2 dimensions"),
     ("ccl.allreduce", [X], {"op_type": "x"}, 'op_type is "x", expected "sum", "prod", "min", "max" or "avg"'),

@@ -2,9 +2,10 @@
 #include "tilewright/explain/explain.h"
 
 #include <filesystem>
+#include <optional>
 
 #include "tilewright/cli/command.h"
-#include "tilewright/driver/workshop.h"
+#include "tilewright/cli/files.h"
 #include "tilewright/runtime/thread_pool.h"
 #include "tilewright/support/error.h"
 
@@ -19,14 +20,11 @@ struct Options {
   bool is_json = false, measures_again = false;
 };
 
-void write_page(const std::string& path, const std::string& text) {
-  const driver::Workshop workshop(path);
-  workshop.move_out(workshop.write("page.html", text), path);
-}
-
 void run(const Options& options) {
   require_schedules(options.model);
   runtime::set_num_threads(options.model.num_threads);
+  std::optional<Output> page;
+  if (!options.html.empty()) page.emplace(options.html, true);
   Progress progress(options.model.is_quiet);
   Model model;
   model.compiled = compile(import_onnx(options.model, progress), options.model, progress);
@@ -36,8 +34,9 @@ void run(const Options& options) {
   const explain::Peaks peaks = explain::peaks_of_machine(options.measures_again);
   const std::string name = std::filesystem::path(options.model.path).filename().string();
   const explain::Explanation explanation = explain::explain(*model.compiled, inputs, peaks, name);
-  if (!options.html.empty()) {
-    write_page(options.html, to_html(explanation));
+  if (page) {
+    page->write(to_html(explanation));
+    page->commit();
     progress.begin("wrote " + options.html);
   }
   if (!options.kernel.empty()) return print(to_text(explanation, options.kernel));

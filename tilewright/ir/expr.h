@@ -122,7 +122,7 @@ struct GlobalVarNode final : Node<GlobalVarNode, RelaxExprNode, Kind::kGlobalVar
 };
 using GlobalVar = Ref<GlobalVarNode>;
 
-/// A function of a module: tir.PrimFunc or relax.Function.
+/// A function of a module: tir.PrimFunc, relax.Function or relax.ExternFunc.
 struct BaseFuncNode : RelaxExprNode, Group<Kind::kBaseFuncBegin, Kind::kBaseFuncEnd> {
   using RelaxExprNode::RelaxExprNode;
   using Group<Kind::kBaseFuncBegin, Kind::kBaseFuncEnd>::classof;

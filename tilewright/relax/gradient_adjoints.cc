@@ -21,9 +21,7 @@ void each_var(const Expr& expr, F&& visit) {
   walk(expr, [&](const VarNode* var) { visit(var); }, [&](const DataflowVarNode* var) { visit(var); });
 }
 
-std::string name_of_gradient(const Expr& var) {
-  return static_cast<const VarBaseNode*>(static_cast<const Object*>(var.get()))->name_hint + "_adjoint";
-}
+std::string name_of_gradient(const Expr& var) { return var.as<VarBaseNode>()->name_hint + "_adjoint"; }
 
 }  // namespace
 
@@ -99,7 +97,7 @@ Expr Adjoints::seen(const Expr& expr) {
   each_var(value, [&](const Object* var) {
     if (forgotten_.count(var)) inside[var] = seen(Expr(static_cast<const ExprNode*>(var)));
   });
-  const auto& name = static_cast<const VarBaseNode*>(static_cast<const Object*>(expr.get()))->name_hint;
+  const std::string& name = expr.as<VarBaseNode>()->name_hint;
   return again_[expr.get()] = builder_.emit(substitute(value, inside), name + "_again");
 }
 

@@ -115,8 +115,7 @@ void Backward::add(size_t n, size_t field, const Value& gradient) {
 
 void Backward::add_to(const Expr& target, const Value& gradient) {
   if (!gradient || !adjoints_.is_needed(target)) return;
-  const auto* var = static_cast<const VarBaseNode*>(static_cast<const Object*>(target.get()));
-  const std::string hint = var->name_hint + "_adjoint";
+  const std::string hint = target.as<VarBaseNode>()->name_hint + "_adjoint";
   const Shape& wanted = shape_of(type_of(target));
   Expr bound = adjoints_.emit(gradient, hint);
   const Type type = type_of(bound);

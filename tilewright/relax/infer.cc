@@ -63,6 +63,7 @@ Type callee_type(const Expr& op, const IRModuleNode* module) {
     if (module) {
       const BaseFunc func = module->find(global->name_hint);
       if (const auto* graph = func.as<FunctionNode>()) return function_type(graph);
+      if (const auto* external = func.as<ExternFuncNode>()) return external->type;
     }
     return global->type;
   }
@@ -113,23 +114,37 @@ CallableType loop_program_type(const tir::PrimFuncNode* func) {
                                 false);
 }
 
+// R.eye(-5) says an extent, others compute one from their arguments.
+void require_extents(const Type& type, const Call& call) {
+  const auto* tensor = type.as<TensorTypeNode>();
+  const Shape* shape = tensor ? known_shape(tensor) : nullptr;
+  if (!shape) return;
+  for (const PrimExpr& extent : *shape) {
+    if (const auto* constant = extent.as<IntImmNode>(); constant && constant->value < 0)
+      throw UserError(call, "{}: the result would be {}, with a negative extent", op_detail::what_of(call),
+                      shape_text(*shape));
+  }
+}
+
 Type infer_call(const Call& call, const IRModuleNode* module) {
   if (const auto* op = call->op.as<OpNode>()) {
     const OpInfo& info = lookup_op(op->name);
     require_arg_count(call);
-    return info.infer(with_typed_literals(call));
+    const Type type = info.infer(with_typed_literals(call));
+    require_extents(type, call);
+    return type;
   }
-  if (!call->type_args.empty())
-    return call->type_args.size() == 1 ? call->type_args[0] : Type(tuple_type(call->type_args));
   const auto* global = call->op.as<GlobalVarNode>();
   const BaseFunc program = global && module ? module->find(global->name_hint) : BaseFunc();
   const Type callee = is<tir::PrimFuncNode>(program)
                           ? Type(loop_program_type(program.as<tir::PrimFuncNode>()))
                           : callee_type(call->op, module);
-  if (!callee || is<ObjectTypeNode>(callee)) return object_type();
   const auto* function = callee.as<CallableTypeNode>();
-  if (!function)
+  if (callee && !function && !is<ObjectTypeNode>(callee))
     throw UserError(call, "{} is {}, which cannot be called", callee_name(call->op), type_text(callee));
+  if (!call->type_args.empty())
+    return call->type_args.size() == 1 ? call->type_args[0] : Type(tuple_type(call->type_args));
+  if (!function) return object_type();
   return infer_result(function, arg_types(call.get()), call,
                       fmt::format("call of {}", callee_name(call->op)));
 }
@@ -162,8 +177,7 @@ Type infer_if(const IfNode* node) {
 
 std::string callee_name(const Expr& op) {
   if (const auto* global = op.as<GlobalVarNode>()) return global->name_hint;
-  if (VarBaseNode::classof(*op))
-    return static_cast<const VarBaseNode*>(static_cast<const Object*>(op.get()))->name_hint;
+  if (const VarBaseNode* var = op.as<VarBaseNode>()) return var->name_hint;
   return "a function";
 }
 

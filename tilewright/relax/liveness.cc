@@ -74,8 +74,7 @@ class Analysis {
   // The owners that `expr` may be or hold; marks them used now.
   Ids use(const Expr& expr, const CallNode* call = nullptr) {
     Ids ids;
-    if (VarBaseNode::classof(*expr)) {
-      const auto* var = static_cast<const VarBaseNode*>(static_cast<const Object*>(expr.get()));
+    if (const VarBaseNode* var = expr.as<VarBaseNode>()) {
       result_.last_use[var] = step_;
       auto known = result_.held.find(var);
       if (known != result_.held.end()) ids = known->second;

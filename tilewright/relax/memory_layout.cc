@@ -96,9 +96,8 @@ class Layout {
   // Which storage `expr` is: other names of it count.
   size_t storage_of(const Owner& tensor, const Expr& expr) const {
     std::vector<size_t> found;
-    if (VarBaseNode::classof(*expr)) {
-      const auto held =
-          liveness_.held.find(static_cast<const VarBaseNode*>(static_cast<const Object*>(expr.get())));
+    if (const VarBaseNode* var = expr.as<VarBaseNode>()) {
+      const auto held = liveness_.held.find(var);
       for (size_t n = 0; held != liveness_.held.end() && n < result_.storages.size(); ++n) {
         const bool is_held = std::any_of(held->second.begin(), held->second.end(), [&](size_t id) {
           return liveness_.owners[id].var == result_.storages[n].var;
@@ -162,8 +161,8 @@ class KillCheck {
 
   // A tensor may end after its storage.
   void kill(const CallNode* call) {
-    if (!VarBaseNode::classof(*call->args[0])) return;
-    const auto* var = static_cast<const VarBaseNode*>(static_cast<const Object*>(call->args[0].get()));
+    const VarBaseNode* var = call->args[0].as<VarBaseNode>();
+    if (!var) return;
     check(var, var, call);
     killed_.emplace(var, call);
   }
@@ -173,8 +172,8 @@ class KillCheck {
       for (const Expr& element : tuple->elements) use(element, user);
     } else if (const auto* item = expr.as<TupleGetItemNode>()) {
       use(item->tuple, user);
-    } else if (VarBaseNode::classof(*expr)) {
-      use_var(static_cast<const VarBaseNode*>(static_cast<const Object*>(expr.get())), user);
+    } else if (const VarBaseNode* var = expr.as<VarBaseNode>()) {
+      use_var(var, user);
     }
   }
 

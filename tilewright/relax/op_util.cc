@@ -107,6 +107,30 @@ std::vector<int64_t> normalize_axes(const Call& call, const std::vector<int64_t>
   return result;
 }
 
+std::vector<double> numbers_attr(const Call& call, std::string_view name, const ObjectRef& value,
+                                 std::vector<double> absent) {
+  if (!value) return absent;
+  std::vector<double> numbers;
+  if (const auto* list = value.as<ArrayNode>()) {
+    for (const ObjectRef& item : list->items) {
+      if (const auto* real = item.as<FloatImmNode>())
+        numbers.push_back(real->value);
+      else if (const auto* number = item.as<IntImmNode>())
+        numbers.push_back(static_cast<double>(number->value));
+    }
+  }
+  if (numbers.size() != absent.size()) fail(call, "{} is no list of {} numbers", name, absent.size());
+  return numbers;
+}
+
+void require_float(const Call& call, size_t n) {
+  const TensorTypeNode* x = tensor_arg(call, n);
+  if (!x->dtype.is_void() && !x->dtype.is_float())
+    throw UserError(call, "{}: {} is {}, expected a floating-point tensor", name_of(call), arg_name(call, n),
+                    short_text(x))
+        .help("cast it, e.g. R.astype({}, \"float32\")", arg_name(call, n));
+}
+
 DataType common_dtype(const Call& call, size_t a, size_t b) {
   const DataType x = tensor_arg(call, a)->dtype, y = tensor_arg(call, b)->dtype;
   if (x.is_void() || y.is_void()) return DataType::void_();

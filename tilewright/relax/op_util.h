@@ -28,6 +28,11 @@ const PrimTypeNode* scalar_arg(const Call& call, size_t n);
 /// Raises UserError unless argument `n` has `ndim` dimensions or an unknown number.
 void require_ndim(const Call& call, size_t n, int64_t ndim);
 
+/// The numbers of the list `value`, an attribute called `name`: as many as `absent`, which a null stands for.
+/// Raises UserError otherwise.
+std::vector<double> numbers_attr(const Call& call, std::string_view name, const ObjectRef& value,
+                                 std::vector<double> absent);
+
 /// "float32[2, 3]": a tensor type in messages.
 std::string short_text(const TensorTypeNode* type);
 
@@ -35,6 +40,8 @@ std::string short_text(const TensorTypeNode* type);
 int64_t normalize_axis(const Call& call, int64_t axis, int64_t ndim);
 /// All in range, each once, sorted.
 std::vector<int64_t> normalize_axes(const Call& call, const std::vector<int64_t>& axes, int64_t ndim);
+/// Raises UserError if argument `n` is a tensor of a dtype that is known and not of floating-point numbers.
+void require_float(const Call& call, size_t n);
 /// The dtype of both arguments.  Raises UserError when they differ; void if one is unknown.
 DataType common_dtype(const Call& call, size_t a, size_t b);
 /// The shape of elementwise work on shapes `a` and `b`, as numpy broadcasts; nothing when it is not known

@@ -79,6 +79,7 @@ void check_context(const ir::PassContext& context) {
 
 Pipeline default_pipeline() {
   return {
+      {&find_pass("resolve_extern_funcs"), {}},  // 0  a call says which function it calls
       {&find_pass("lambda_lift"), {}},        // 0  functions inside of functions are functions of the module
       {&find_pass("to_dataflow"), {}},        // 1  the passes below work on dataflow blocks
       {&find_pass("fold_constant"), {}},      // 1  weights that are moved or converted are constants

@@ -19,9 +19,11 @@ bool is_about_memory(std::string_view op) {
   return op.starts_with("relax.builtin.") || op.starts_with("relax.memory.") || op.starts_with("relax.vm.");
 }
 
-Effect effect_of_registered(const ExternFuncNode* func) {
-  return {fmt::format("R.call_packed of \"{}\" may have side effects", func->global_symbol),
-          "R.call_pure_packed if it has none"};
+std::optional<Effect> effect_of_registered(const ExternFuncNode* func) {
+  const auto* type = func->type.as<CallableTypeNode>();
+  if (type && type->is_pure) return std::nullopt;
+  return Effect{fmt::format("R.call_packed of \"{}\" may have side effects", func->global_symbol),
+                "R.call_pure_packed if it has none"};
 }
 
 // The side effect of `call`, if it is known to have one or calls what is not said to have none.
@@ -32,12 +34,10 @@ std::optional<Effect> effect_of(const CallNode* call, const IRModuleNode* module
     if (registered) return effect_of_registered(registered);
     return Effect{fmt::format("R.{} has side effects", info->name.substr(info->name.find('.') + 1)), ""};
   }
-  if (const auto* func = call->op.as<ExternFuncNode>()) {
-    const auto* type = func->type.as<CallableTypeNode>();
-    return type && type->is_pure ? std::nullopt : std::optional(effect_of_registered(func));
-  }
+  if (const auto* func = call->op.as<ExternFuncNode>()) return effect_of_registered(func);
   const auto* global = call->op.as<GlobalVarNode>();
   const BaseFunc callee = global && module ? module->find(global->name_hint) : BaseFunc();
+  if (const auto* external = callee.as<ExternFuncNode>()) return effect_of_registered(external);
   if (is<tir::PrimFuncNode>(callee)) {
     if (!in_dataflow) return std::nullopt;
     return Effect{fmt::format("loop program {} writes into its arguments", global->name_hint), "R.call_tir"};

@@ -290,11 +290,12 @@ struct FunctionNode final : Node<FunctionNode, BaseFuncNode, Kind::kRelaxFunctio
 };
 using Function = Ref<FunctionNode>;
 
-/// "env.linear": a function of the run-time registry
-struct ExternFuncNode final : Node<ExternFuncNode, RelaxExprNode, Kind::kExternFunc> {
+/// R.ExternFunc("env.linear"): a function of the run-time registry, perhaps with a name in the module
+struct ExternFuncNode final : Node<ExternFuncNode, BaseFuncNode, Kind::kExternFunc> {
   std::string global_symbol;
   static constexpr auto fields() {
     return std::tuple{field<&ExternFuncNode::global_symbol>("global_symbol", "name in the registry"),
+                      field<&ExternFuncNode::attrs>("attrs", "of the function, where it has some"),
                       field<&ExternFuncNode::type>("type", "CallableType, if known", Role::kIgnore),
                       field<&ExternFuncNode::span>("span", "where it was written", Role::kIgnore)};
   }

@@ -32,14 +32,26 @@ Value assert_values(Args args) {
 
 }  // namespace
 
+void builtin::require_arguments(std::string_view name, Args args, size_t least) {
+  if (args.size() < least)
+    throw UserError("{}: {} argument{} given, expected at least {}", name, args.size(),
+                    args.size() == 1 ? " is" : "s are", least)
+        .help(
+            "a tensor to write is given only where the shape of the result is known when a graph is "
+            "compiled: R.match_cast says it");
+}
+
 std::vector<Function> builtin_functions() {
   std::vector<Function> functions{Function::packed(kPrintFunction, &print_values),
                                   Function::packed(kAssertFunction, &assert_values)};
   using namespace builtin;
-  for (auto entries :
-       {sort_entries(), scatter_entries(), search_entries(), box_entries(), describe_entries()}) {
+  for (auto entries : {sort_entries(), scatter_entries(), search_entries(), box_entries(), region_entries(),
+                       describe_entries()}) {
     for (const Entry& entry : entries)
-      functions.push_back(Function::packed(std::string(entry.name), entry.body));
+      functions.push_back(Function::packed(std::string(entry.name), [&entry](Args args) {
+        require_arguments(entry.name, args, entry.num_args);
+        return entry.body(args);
+      }));
   }
   return functions;
 }

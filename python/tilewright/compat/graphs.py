@@ -1,8 +1,10 @@
 """Names of graph nodes and of the virtual machine as TVM spells them, and their constructors."""
 
+import contextlib
+
 import tilewright as tw
 from tilewright import _core, relax
-from tilewright.ir import structural_equal, structural_hash
+from tilewright.ir import load_json, save_json, structural_equal, structural_hash
 from tilewright.ir._nodes import classes
 from tilewright.relax._op_call import _value as scalar_value
 from tilewright.runtime import vm
@@ -210,6 +212,26 @@ def _bind_params(self, binding_map: dict):
     return relax.transform.BindParams("main", binding_map)(tw.IRModule({"main": self}))["main"]
 
 
+@contextlib.contextmanager
+def _testing_scope(self, def_vars=()):
+    """A scope outside of any function, for trying what emit and normalize do; what it binds is dropped."""
+    self._core.begin_scope([])
+    try:
+        yield
+    finally:
+        self._core.abandon_scope()
+
+
+def _copy_with_new_vars(func):
+    """The same function; its variables, and those of its extents, are others."""
+    return load_json(save_json(func))
+
+
+def _tensor_type_of_ndim(ndim: int = -1, dtype: str = "float32", span=None):
+    """The type of tensors of `ndim` dimensions, as values were typed before struct_info."""
+    return relax.TensorType(None, dtype, ndim)
+
+
 def add() -> None:
     """Gives node classes and the machine the names that programs for TVM use."""
     for group in ("RelaxExpr", "BaseFunc"):
@@ -232,6 +254,9 @@ def add() -> None:
     classes["Type"].is_base_of = relax_analysis.is_base_of
     classes["Type"].__hash__ = lambda self: hash(structural_hash(self))
     relax.TensorType.vdevice = property(_vdevice_of)
+    relax.BlockBuilder.testing_scope = _testing_scope
+    patterns = relax.pattern.Pattern
+    patterns.has_struct_info = patterns.has_ty = patterns.has_type
     relax.PyExprMutator.with_struct_info = relax.PyExprMutator.with_type
     vm.VirtualMachine.module = property(_RuntimeModule)
     vm.Executable.mod = property(lambda self: self)
@@ -268,10 +293,12 @@ def node_names() -> dict:
         "PrimType": with_constructor(classes["ir.PrimType"], _scalar_type),
         "FuncType": function_type,
         "AnyType": classes["ir.ObjectType"],
+        "DynTensorType": with_constructor(relax.TensorType, _tensor_type_of_ndim),
         "GlobalVar": classes["ir.GlobalVar"],
         "BindingBlock": classes["relax.PlainBlock"],
         "StringImm": classes["relax.StringValue"],
         "DataTypeImm": classes["relax.DataTypeValue"],
         "VMExecutable": tw.relax.Executable,
+        "copy_with_new_vars": _copy_with_new_vars,
         "get_shape_of": get_shape_of,
     }

@@ -2,7 +2,8 @@
 
 import enum
 
-from tilewright import _core, relax, tir
+import tilewright as tw
+from tilewright import _core, ir, relax, tir
 from tilewright.ir._nodes import classes
 
 _Function, _GlobalVar = classes["relax.Function"], classes["ir.GlobalVar"]
@@ -145,16 +146,41 @@ def computable_at_compile_time(func) -> list:
     return found
 
 
+def collect_non_negative_expressions(sinfo) -> list:
+    """The extents that the type speaks of and that are no numbers, each once: none of them is negative."""
+    found: list = []
+
+    def look(node):
+        for part in getattr(node, "elements", None) or getattr(node, "params", None) or ():
+            look(part)
+        extents = node if isinstance(node, classes["relax.ShapeType"]) else getattr(node, "shape", None)
+        for extent in getattr(extents, "values", None) or ():
+            is_new = not any(ir.structural_equal(extent, known) for known in found)
+            if not isinstance(extent, tir.IntImm) and is_new:
+                found.append(extent)
+
+    look(sinfo)
+    return found
+
+
+def estimate_memory_usage(mod) -> str:
+    """The memory plan of each function as it would be compiled: tensors, peak, and the least that is possible."""
+    plans = tw.compile(mod).plans
+    return "\n".join(f"Function {name}:\n{plan}" for name, plan in plans.items())
+
+
 NAMES = {
     made.__name__: made
     for made in (
         BaseCheckResult,
+        collect_non_negative_expressions,
         computable_at_compile_time,
         contains_impure_call,
         definable_tir_vars_in_struct_info,
         derive_call_ret_struct_info,
         detect_recursion,
         erase_to_well_defined,
+        estimate_memory_usage,
         get_static_type,
         has_reshape_pattern,
         rec_global_vars,

@@ -250,6 +250,7 @@ NAMES = {
     "function_pass": function_pass,
     "dataflowblock_pass": dataflowblock_pass,
     "AnnotateTIROpPattern": transform.annotate_tir_op_pattern,
+    "RemoveRedundantReshape": transform.remove_identities,
     "FunctionPass": ModulePass,
     "FusionPattern": FusionPattern,
     "DataflowBlockPass": ModulePass,

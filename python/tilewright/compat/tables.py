@@ -156,6 +156,13 @@ MODULES = {
         f"tvm.relax.op.{group}": op_group_names(group)
         for group in ("builtin", "ccl", "image", "memory", "nn", "vision", "vm")
     },
+    **{
+        f"tvm.relax.op.{file}": lambda: public_names(relax.op)
+        for file in (
+            *("base", "binary", "create", "datatype", "index", "linear_algebra", "manipulate", "mask"),
+            *("qdq", "sampling", "search", "set", "sorting", "statistical", "ternary", "unary"),
+        )
+    },
     "tvm.relax.transform": relax_transform.names,
     "tvm.relax.transform.transform": relax_transform.names,
     "tvm.relax.training": lambda: public_names(relax.training),

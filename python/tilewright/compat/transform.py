@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import re
 
 import tilewright as tw
 from tilewright import _core, arith, relax, tir, transform
@@ -17,7 +18,7 @@ class ModulePass:
 
     def __call__(self, mod):
         context = transform.PassContext.current()
-        if self.info.name in context.disabled_pass:
+        if self.info.name in getattr(context, "all_disabled", context.disabled_pass):
             return mod
         return transform.run_watched(self.info, mod, lambda mod: self.run(mod, context))
 
@@ -25,15 +26,28 @@ class ModulePass:
         return f"{self.info.name}"
 
 
+#: options of passes of graphs that have another name here
+_OPTIONS = {"relax.FuseOps.max_depth": "fuse_ops.max_size"}
+
+
+def _own_names(names) -> list:
+    """Those of the names that passes of graphs have here, as fold_constant for FoldConstant."""
+    own = [re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name.removeprefix("relax.")).lower() for name in names or ()]
+    return [name for name in own if hasattr(relax.transform, name)]
+
+
 class PassContext(transform.PassContext):
     """tilewright's context; names of passes of loop programs may be disabled as well, and levels above 3 are 3."""
 
     def __init__(self, opt_level=2, required_pass=(), disabled_pass=(), instruments=(), config=None):
-        known = [name for name in disabled_pass or () if not name.startswith("tir.")]
+        known = _own_names(disabled_pass)
+        options = {_OPTIONS.get(key, key): value for key, value in (config or {}).items()}
         # what TVM's own lowering is told; steps here have no such options
-        options = {key: value for key, value in (config or {}).items() if not key.startswith("tir.")}
-        super().__init__(min(opt_level, 3), required_pass, known, options, instruments)
-        self.disabled_pass = list(disabled_pass or ())
+        theirs = ("tir.", "s_tir.", "relax.", "testing.")
+        options = {key: value for key, value in options.items() if not key.startswith(theirs)}
+        super().__init__(min(opt_level, 3), _own_names(required_pass), known, options, instruments)
+        # as written: passes of loop programs and the user's own are found by their names
+        self.all_disabled = list(disabled_pass or ())
 
 
 def _decorated(run, opt_level, name, required, traceable, wrap):

@@ -150,10 +150,10 @@ def _const(value, dtype=None):
     return const(value, dtype)
 
 
-def _extern(global_symbol: str):
+def _extern(global_symbol: str, struct_info=None):
     from ..ir._nodes import classes
 
-    return classes["relax.ExternFunc"](global_symbol)
+    return classes["relax.ExternFunc"](global_symbol=global_symbol, type=struct_info)
 
 
 _VALUES = {

@@ -31,7 +31,8 @@ void require_equal(const Call& call, size_t a, size_t b, size_t dim) {
          arg_name(call, b), shape_text(y), dim);
 }
 
-Type infer_attention(const Call& call, const AttentionAttrs& attrs) {
+// What all kinds of attention ask of query, key, value and the options; the type of the result.
+Type infer_heads(const Call& call, const AttentionAttrs& attrs) {
   for (size_t n = 0; n < 3; ++n) require_ndim(call, n, 4);
   common_dtype(call, 0, 1);
   const DataType dtype = common_dtype(call, 0, 2);
@@ -50,7 +51,13 @@ Type infer_attention(const Call& call, const AttentionAttrs& attrs) {
   const auto *heads = (*query)[2].as<IntImmNode>(), *shared = (*key)[2].as<IntImmNode>();
   if (heads && shared && (shared->value == 0 || heads->value % shared->value))
     fail(call, "query has {} heads, which do not divide among the {} of key", heads->value, shared->value);
-  if (call->args.size() > 3) {
+  return tensor_type({(*query)[0], (*query)[1], (*query)[2], (*value)[3]}, dtype);
+}
+
+Type infer_attention(const Call& call, const AttentionAttrs& attrs) {
+  const Type result = infer_heads(call, attrs);
+  const Shape *query = known_shape(tensor_arg(call, 0)), *key = known_shape(tensor_arg(call, 1));
+  if (call->args.size() > 3 && query && key) {
     common_dtype(call, 0, 3);
     const Shape scores{(*query)[0], (*query)[2], (*query)[1], (*key)[1]};
     const Shape* bias = known_shape(tensor_arg(call, 3));
@@ -58,9 +65,9 @@ Type infer_attention(const Call& call, const AttentionAttrs& attrs) {
     if (both && (both->size() != 4 || equal_shapes(*both, scores) == Answer::kNo))
       fail(call, "bias is {}, which does not broadcast to {}", shape_text(*bias), shape_text(scores));
   }
-  return tensor_type({(*query)[0], (*query)[1], (*query)[2], (*value)[3]}, dtype);
+  return result;
 }
-te::Tensor lower_attention(const LowerInput& in, const AttentionAttrs& attrs) {
+topi::AttentionOptions attention_options(const LowerInput& in, const AttentionAttrs& attrs) {
   topi::AttentionOptions options;
   if (const auto* real = attrs.scale.as<FloatImmNode>())
     options.scale = real->value;
@@ -75,7 +82,33 @@ te::Tensor lower_attention(const LowerInput& in, const AttentionAttrs& attrs) {
     options.mask =
         attrs.causal_mask == "TopLeft" ? topi::CausalMask::kTopLeft : topi::CausalMask::kBottomRight;
   options.window = attrs.window_size.value_or(-1);
-  return topi::attention(in[0], in[1], in[2], in.has(3) ? in[3] : te::Tensor(), options);
+  return options;
+}
+te::Tensor lower_attention(const LowerInput& in, const AttentionAttrs& attrs) {
+  return topi::attention(in[0], in[1], in[2], in.has(3) ? in[3] : te::Tensor(), attention_options(in, attrs));
+}
+
+Type infer_var_len(const Call& call, const AttentionAttrs& attrs) {
+  const Type result = infer_heads(call, attrs);
+  for (size_t n : {size_t{3}, size_t{5}}) {
+    if (n >= call->args.size()) continue;
+    require_ndim(call, n, 1);
+    const TensorTypeNode* starts = tensor_arg(call, n);
+    if (!starts->dtype.is_void() && !starts->dtype.is_integral())
+      fail(call, "{} is {}, expected integers", arg_name(call, n), short_text(starts));
+    const Shape* shape = known_shape(starts);
+    if (shape && tir::is_zero((*shape)[0]))
+      fail(call, "{} is {}, expected 0 and where each sequence ends", arg_name(call, n), shape_text(*shape));
+  }
+  const Shape* query = known_shape(tensor_arg(call, 0));
+  if (query && equal_extents((*query)[0], extent_imm(1)) == Answer::kNo)
+    fail(call, "{} is {}, expected sequences one after the other in one batch", arg_name(call, 0),
+         shape_text(*query));
+  return result;
+}
+te::Tensor lower_var_len(const LowerInput& in, const AttentionAttrs& attrs) {
+  return topi::attention_var_len(in[0], in[1], in[2], in[3], in.has(5) ? in[5] : in[3],
+                                 attention_options(in, attrs));
 }
 
 Type infer_cross_entropy(const Call& call) {
@@ -136,6 +169,11 @@ constexpr OpInfo kOps[] = {
     op<infer_attention, lower_attention, AttentionAttrs>(
         "relax.nn.attention_bias", "query, key, value, bias",
         "softmax(query . key * scale + bias) . value per head.", FusePattern::kOpaque),
+    op<infer_var_len, lower_var_len, AttentionAttrs>(
+        "relax.nn.attention_var_len",
+        "queries, keys, values, seqstart_q, max_seqlen_q, seqstart_k?, max_seqlen_k?",
+        "attention of sequences that lie one after the other; the longest lengths are not used.",
+        FusePattern::kOpaque),
     op<infer_cross_entropy, lower_cross_entropy>("relax.nn.cross_entropy_with_logits", "predictions, labels",
                                                  "-sum(predictions * labels) / batch.",
                                                  FusePattern::kReduction),

@@ -1,6 +1,6 @@
 // Convolutions.  Source: arXiv 1603.07285 for the arithmetic of extents.
-#include "tilewright/te/topi/conv.h"
 #include "tilewright/arith/analyzer.h"
+#include "tilewright/relax/conv_options.h"
 #include "tilewright/relax/op_util.h"
 
 namespace tilewright::relax {
@@ -209,6 +209,10 @@ constexpr OpInfo kOps[] = {
 };
 
 }  // namespace
+
+topi::ConvOptions conv2d_options(const Call& call) {
+  return options_of(call, from_attrs<ConvAttrs<2>>(call->attrs, name_of(call)), 2);
+}
 
 extern constinit const OpTable conv_info = op_table(kOps);
 

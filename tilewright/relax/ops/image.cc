@@ -40,21 +40,6 @@ struct ResizeAttrs {
   }
 };
 
-std::vector<double> roi_of(const Call& call, const ObjectRef& roi) {
-  if (!roi) return {0, 0, 0, 0};
-  std::vector<double> numbers;
-  if (const auto* list = roi.as<ArrayNode>()) {
-    for (const ObjectRef& item : list->items) {
-      if (const auto* real = item.as<FloatImmNode>())
-        numbers.push_back(real->value);
-      else if (const auto* number = item.as<IntImmNode>())
-        numbers.push_back(static_cast<double>(number->value));
-    }
-  }
-  if (numbers.size() != 4) fail(call, "roi is no list of 4 numbers");
-  return numbers;
-}
-
 Type infer_resize(const Call& call, const ResizeAttrs& attrs) {
   require_ndim(call, 0, 4);
   const TensorTypeNode* x = tensor_arg(call, 0);
@@ -65,7 +50,7 @@ Type infer_resize(const Call& call, const ResizeAttrs& attrs) {
                   "half_pixel_symmetric", "tf_crop_and_resize"});
   require_one_of(call, "rounding_method", attrs.rounding_method,
                  {"", "round", "round_prefer_floor", "round_prefer_ceil", "floor", "ceil"});
-  roi_of(call, attrs.roi);
+  numbers_attr(call, "roi", attrs.roi, {0, 0, 0, 0});
   const DataType dtype = attrs.out_dtype.is_void() ? x->dtype : attrs.out_dtype;
   int64_t count;
   Shape storage;
@@ -86,7 +71,7 @@ te::Tensor lower_resize(const LowerInput& in, const ResizeAttrs& attrs) {
   options.rounding = attrs.rounding_method;
   options.cubic_alpha = attrs.cubic_alpha;
   options.cubic_exclude = attrs.cubic_exclude;
-  options.roi = roi_of(in.call, attrs.roi);
+  options.roi = numbers_attr(in.call, "roi", attrs.roi, {0, 0, 0, 0});
   options.extrapolation_value = attrs.extrapolation_value;
   return topi::resize2d(in[0], in.shape(1), options, in.out_dtype());
 }

@@ -74,6 +74,10 @@ template <Reduce kFunction>
 te::Tensor lower_reduce(const LowerInput& in, const ReduceAttrs& attrs) {
   return kFunction(in[0], axes_of(in.call, attrs.axis, static_cast<int64_t>(in[0].ndim())), attrs.keepdims);
 }
+Type infer_std(const Call& call, const ReduceAttrs& attrs) {
+  require_float(call, 0);
+  return infer_reduce(call, attrs);
+}
 te::Tensor lower_std(const LowerInput& in, const ReduceAttrs& attrs) {
   return topi::math(lower_reduce<topi::variance>(in, attrs), "sqrt");
 }
@@ -109,7 +113,7 @@ constexpr OpInfo kOps[] = {
     row<topi::variance>("relax.variance", "Mean squared distance from the mean."),
     row<topi::any, &infer_bool>("relax.any", "Whether any element is not zero."),
     row<topi::all, &infer_bool>("relax.all", "Whether all elements are not zero."),
-    op<infer_reduce, lower_std, ReduceAttrs>("relax.std", "x", "Square root of the variance.", kReduction),
+    op<infer_std, lower_std, ReduceAttrs>("relax.std", "x", "Square root of the variance.", kReduction),
     op<infer_arg, lower_arg<topi::argmax>, ArgAttrs>(
         "relax.argmax", "x", "Position of the largest element, the first of equal ones.", kReduction),
     op<infer_arg, lower_arg<topi::argmin>, ArgAttrs>(

@@ -278,7 +278,9 @@ struct SplitAttrs {
 std::vector<PrimExpr> split_starts(const Call& call, const SplitAttrs& attrs, const PrimExpr& extent) {
   std::vector<PrimExpr> starts;
   if (const auto* sections = attrs.indices_or_sections.as<IntImmNode>()) {
+    constexpr int64_t kMost = 1 << 16;
     if (sections->value < 1) fail(call, "{} pieces, expected at least 1", sections->value);
+    if (sections->value > kMost) fail(call, "{} pieces, expected at most {}", sections->value, kMost);
     const PrimExpr length = arith::simplify(tir::floordiv(extent + (sections->value - 1), sections->value));
     for (int64_t n = 1; n < sections->value; ++n)
       starts.push_back(arith::simplify(tir::min(length * n, extent)));

@@ -22,13 +22,15 @@ Type infer_same(const Call& call) {
   return same_shape(x, x->dtype);
 }
 
-Type infer_float(const Call& call) {
+Type infer_bits(const Call& call) {
   const TensorTypeNode* x = tensor_arg(call, 0);
-  if (!x->dtype.is_void() && !x->dtype.is_float())
-    throw UserError(call, "{}: {} is {}, expected a floating-point tensor", name_of(call), arg_name(call, 0),
-                    short_text(x))
-        .help("cast it, e.g. R.astype({}, \"float32\")", arg_name(call, 0));
-  return same_shape(x, x->dtype);
+  if (x->dtype.is_float()) fail(call, "x is {}, expected integers or bool", short_text(x));
+  return infer_same(call);
+}
+
+Type infer_float(const Call& call) {
+  require_float(call, 0);
+  return infer_same(call);
 }
 
 Type infer_bool(const Call& call) { return same_shape(tensor_arg(call, 0), kBoolType); }
@@ -156,7 +158,7 @@ constexpr OpInfo kOps[] = {
     with_topi<topi::negative>("relax.negative", "-x."),
     with_topi<topi::sign>("relax.sign", "-1, 0 or 1."),
     with_topi<topi::square>("relax.square", "x * x."),
-    with_topi<topi::bitwise_not>("relax.bitwise_not", "All bits flipped."),
+    with_topi<topi::bitwise_not, &infer_bits>("relax.bitwise_not", "All bits flipped."),
     with_topi<topi::logical_not, &infer_bool>("relax.logical_not", "True where x is zero."),
     with_topi<topi::isnan, &infer_bool>("relax.isnan", "True where x is NaN."),
     with_topi<topi::isinf, &infer_bool>("relax.isinf", "True where x is infinite."),

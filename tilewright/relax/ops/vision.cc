@@ -1,4 +1,7 @@
-// Boxes: suppression of those that overlap a better one.
+// Boxes: suppression of those that overlap a better one, decoding of those of a detector, and what images
+// hold in them.
+#include "tilewright/te/topi/boxes.h"
+
 #include "tilewright/relax/op_util.h"
 
 namespace tilewright::relax {
@@ -112,7 +115,132 @@ Type infer_suppress(const Call& call, const SuppressAttrs& attrs) {
       {tensor_type({shape[0], shape[1]}, kInt32), tensor_type({shape[0], extent_imm(1)}, kInt32)});
 }
 
+// What roi_align and roi_pool take: images, regions [r, 5] of (image, x1, y1, x2, y2), the extents of
+// results.
+Type infer_regions(const Call& call, const std::vector<int64_t>& pooled_size, const std::string& layout) {
+  require_ndim(call, 0, 4);
+  require_ndim(call, 1, 2);
+  for (size_t n = 0; n < 2; ++n) require_float32(call, n);
+  require_extent(call, 1, 1, 5);
+  if (layout != "NCHW" && layout != "NHWC")
+    fail(call, "layout is \"{}\", expected \"NCHW\" or \"NHWC\"", layout);
+  const bool is_square = pooled_size.size() == 1;
+  if ((!is_square && pooled_size.size() != 2) || pooled_size[0] < 1 || pooled_size.back() < 1)
+    fail(call, "pooled_size is [{}], expected height and width, at least 1", fmt::join(pooled_size, ", "));
+  const Shape *images = known_shape(tensor_arg(call, 0)), *regions = known_shape(tensor_arg(call, 1));
+  if (!images || !regions) return tensor_type_of_ndim(4, kFloat32);
+  const size_t channel = layout == "NCHW" ? 1 : 3, spatial = layout == "NCHW" ? 2 : 1;
+  for (size_t n = 0; n < 2; ++n) {
+    if (tir::is_zero((*images)[spatial + n]))
+      fail(call, "data is {}, which has no elements", shape_text(*images));
+  }
+  Shape result(4, (*regions)[0]);
+  result[channel] = (*images)[channel];
+  result[spatial] = extent_imm(pooled_size[0]);
+  result[spatial + 1] = extent_imm(pooled_size.back());
+  return tensor_type(std::move(result), kFloat32);
+}
+
+struct AlignAttrs {
+  std::vector<int64_t> pooled_size;
+  double spatial_scale = 1;
+  int64_t sample_ratio = -1;
+  bool aligned = false;
+  std::string layout = "NCHW", mode = "avg";
+  static constexpr auto fields() {
+    using A = AlignAttrs;
+    return std::tuple{
+        field<&A::pooled_size>("pooled_size", "height and width of the results"),
+        field<&A::spatial_scale>("spatial_scale", "of coordinates: extents of data by those of the picture"),
+        field<&A::sample_ratio>("sample_ratio",
+                                "samples per bin in each dimension; not positive: one per element"),
+        field<&A::aligned>("aligned",
+                           "whether coordinates are those of middles of elements, half a step less"),
+        field<&A::layout>("layout", "\"NCHW\" or \"NHWC\""),
+        field<&A::mode>("mode", "\"avg\" or \"max\" of the samples")};
+  }
+};
+Type infer_align(const Call& call, const AlignAttrs& attrs) {
+  constexpr int64_t kMostSamples = 1024;  // per bin and dimension; more would not come to an end
+  if (attrs.sample_ratio > kMostSamples)
+    fail(call, "sample_ratio is {}, expected at most {}", attrs.sample_ratio, kMostSamples);
+  if (attrs.mode != "avg" && attrs.mode != "max")
+    fail(call, "mode is \"{}\", expected \"avg\" or \"max\"", attrs.mode);
+  return infer_regions(call, attrs.pooled_size, attrs.layout);
+}
+
+struct RegionAttrs {
+  std::vector<int64_t> pooled_size;
+  double spatial_scale = 1;
+  std::string layout = "NCHW";
+  static constexpr auto fields() {
+    using A = RegionAttrs;
+    return std::tuple{
+        field<&A::pooled_size>("pooled_size", "height and width of the results"),
+        field<&A::spatial_scale>("spatial_scale", "of coordinates: extents of data by those of the picture"),
+        field<&A::layout>("layout", "\"NCHW\" or \"NHWC\"")};
+  }
+};
+Type infer_roi_pool(const Call& call, const RegionAttrs& attrs) {
+  return infer_regions(call, attrs.pooled_size, attrs.layout);
+}
+
+struct MultiboxAttrs {
+  bool clip = false;
+  double threshold = 0;
+  ObjectRef variances;
+  bool keep_background = true;
+  static constexpr auto fields() {
+    using A = MultiboxAttrs;
+    return std::tuple{
+        field<&A::clip>("clip", "whether boxes are cut off at 0 and 1"),
+        field<&A::threshold>("threshold", "scores below it are 0"),
+        field<&A::variances>("variances", "factors of offsets of x, y, width and height; none: 1"),
+        field<&A::keep_background>("keep_background", "otherwise scores of class 0 are 0")};
+  }
+};
+std::vector<double> variances_of(const Call& call, const MultiboxAttrs& attrs) {
+  return numbers_attr(call, "variances", attrs.variances, {1, 1, 1, 1});
+}
+Type infer_multibox(const Call& call, const MultiboxAttrs& attrs) {
+  for (size_t n = 0; n < 3; ++n) require_ndim(call, n, n == 1 ? 2 : 3);
+  const DataType dtype = common_dtype(call, 0, 1);
+  common_dtype(call, 0, 2);
+  if (!dtype.is_void() && !dtype.is_float())
+    fail(call, "cls_pred is {}, expected a floating-point tensor", dtype.str());
+  require_extent(call, 2, 0, 1);
+  require_extent(call, 2, 2, 4);
+  variances_of(call, attrs);
+  const Shape *logits = known_shape(tensor_arg(call, 0)), *offsets = known_shape(tensor_arg(call, 1)),
+              *anchors = known_shape(tensor_arg(call, 2));
+  if (!logits || !offsets || !anchors)
+    return tuple_type({tensor_type_of_ndim(3, dtype), tensor_type_of_ndim(3, dtype)});
+  const Shape wanted{(*logits)[0], (*logits)[2] * extent_imm(4)};
+  if (equal_shapes(*offsets, wanted) == Answer::kNo)
+    fail(call, "loc_pred is {}, expected {} for cls_pred {}", shape_text(*offsets), shape_text(wanted),
+         shape_text(*logits));
+  if (equal_extents((*anchors)[1], (*logits)[2]) == Answer::kNo)
+    fail(call, "anchor is {}, but cls_pred is {}", shape_text(*anchors), shape_text(*logits));
+  return tuple_type(
+      {tensor_type({(*logits)[0], (*logits)[2], extent_imm(4)}, dtype), tensor_type(*logits, dtype)});
+}
+std::vector<te::Tensor> lower_multibox(const LowerInput& in, const MultiboxAttrs& attrs) {
+  topi::MultiboxOptions options{.clip = attrs.clip, .threshold = attrs.threshold};
+  std::copy_n(variances_of(in.call, attrs).begin(), 4, options.variances.begin());
+  options.keep_background = attrs.keep_background;
+  return {topi::multibox_boxes(in[1], in[2], options), topi::multibox_scores(in[0], options)};
+}
+
 constexpr OpInfo kOps[] = {
+    runtime_op<infer_align, AlignAttrs>("relax.vision.roi_align", "data, rois",
+                                        "Regions of images, sampled between their elements, all of one size.",
+                                        "tilewright.roi_align"),
+    runtime_op<infer_roi_pool, RegionAttrs>("relax.vision.roi_pool", "data, rois",
+                                            "The largest elements of regions of images, all of one size.",
+                                            "tilewright.roi_pool"),
+    op<infer_multibox, lower_multibox, MultiboxAttrs>(
+        "relax.vision.multibox_transform_loc", "cls_pred, loc_pred, anchor",
+        "Boxes and scores from what a detector says about its anchors.", FusePattern::kOpaque),
     runtime_op<infer_all_class, AllClassAttrs>(
         "relax.vision.all_class_non_max_suppression", "boxes, scores",
         "(batch, class, box) of the boxes that no better one of their class covers, and their number.",

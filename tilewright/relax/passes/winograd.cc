@@ -8,6 +8,7 @@
 #include "tilewright/te/topi/winograd.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/relax/block_builder.h"
+#include "tilewright/relax/conv_options.h"
 #include "tilewright/relax/liveness.h"
 #include "tilewright/relax/op.h"
 #include "tilewright/relax/pass.h"
@@ -25,28 +26,22 @@ struct Options {
   }
 };
 
-bool is_ones(const CallNode* call, std::string_view key) {
-  const auto* list = call->attrs.get(key).as<ArrayNode>();
-  return list && std::all_of(list->items.begin(), list->items.end(), [](const ObjectRef& item) {
-           return tir::is_const_int(ref_as<PrimExprNode>(item), 1);
-         });
-}
-
-bool is_winograd(const CallNode* call, const Options& options) {
-  if (op_name(call) != "relax.nn.conv2d" || !is<ConstantNode>(call->args[1])) return false;
+bool is_winograd(const Call& call, const Options& options) {
+  if (op_name(call.get()) != "relax.nn.conv2d" || !is<ConstantNode>(call->args[1])) return false;
+  const topi::ConvOptions conv = conv2d_options(call);
+  const std::vector<int64_t> ones(2, 1);
   const auto weight = constant_shape(call->args[1]);
-  const Shape* result = known_shape(Expr(call));
+  const Shape* result = known_shape(call);
   int64_t height, width;
   if (!weight || !known_shape(call->args[0]) || !result || result->size() != 4 ||
       !tir::as_const_int((*result)[1], &height) || !tir::as_const_int((*result)[2], &width) ||
-      call->attrs.get_string("data_layout", "") != "NHWC" ||
-      call->attrs.get_string("kernel_layout", "") != "HWIO")
+      conv.data_layout != "NHWC" || conv.kernel_layout != "HWIO")
     return false;
   const int64_t inputs = (*weight)[2], outputs = (*weight)[3];
-  return (*weight)[0] == 3 && (*weight)[1] == 3 && is_ones(call, "strides") && is_ones(call, "dilation") &&
-         call->attrs.get_int("groups", 1) == 1 && dtype_of(call->args[0]) == kFloat32 &&
-         dtype_of(call->args[1]) == kFloat32 && dtype_of(Expr(call)) == kFloat32 && inputs > 0 &&
-         outputs > 0 && inputs * outputs >= options.min_channels * (inputs + outputs) &&
+  return (*weight)[0] == 3 && (*weight)[1] == 3 && conv.strides == ones && conv.dilation == ones &&
+         conv.groups == 1 && dtype_of(call->args[0]) == kFloat32 && dtype_of(call->args[1]) == kFloat32 &&
+         dtype_of(call) == kFloat32 && inputs > 0 && outputs > 0 &&
+         inputs * outputs >= options.min_channels * (inputs + outputs) &&
          height * width >= options.min_pixels;
 }
 
@@ -72,23 +67,13 @@ Constant transformed(const ConstantNode* weight) {
   return make_constant(result);
 }
 
-// One number, one for height and width, or before and after each.
-std::vector<int64_t> four_sides(const CallNode* call) {
-  std::vector<int64_t> sides;
-  for (const ObjectRef& item : call->attrs.get("padding").as<ArrayNode>()->items)
-    sides.push_back(item.as<IntImmNode>()->value);
-  if (sides.size() == 1) sides.resize(2, sides[0]);
-  if (sides.size() == 2) sides.insert(sides.end(), {sides[0], sides[1]});
-  return sides;
-}
-
 IRModule run(const IRModule& module, const Options& options, PassContext&) {
   return map_functions<FunctionNode>(module, [&](const Function& func) {
     const Function changed = rewrite(func, [&](auto& self, const CallNode* node) -> Expr {
       const Call call = self.children(node);
-      if (!is_winograd(call.get(), options)) return call;
+      if (!is_winograd(call, options)) return call;
       AttrMap attrs;
-      attrs.set("padding", attr(four_sides(call.get())));
+      attrs.set("padding", attr(conv2d_options(call).padding));
       return call_op("relax.nn.conv2d_winograd",
                      {call->args[0], transformed(call->args[1].template as<ConstantNode>())}, attrs,
                      call->span);

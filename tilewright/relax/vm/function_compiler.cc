@@ -36,11 +36,6 @@ std::vector<rt::Description> describe_results(const Function& func) {
 
 }  // namespace
 
-const VarBaseNode* variable_of(const Expr& expr) {
-  return VarBaseNode::classof(*expr) ? static_cast<const VarBaseNode*>(static_cast<const Object*>(expr.get()))
-                                     : nullptr;
-}
-
 FunctionCompiler::FunctionCompiler(const IRModule& module, rt::ExecutableBuilder& executable,
                                    std::string name, const Function& func, bool is_public)
     : module_(module),
@@ -79,7 +74,7 @@ void FunctionCompiler::bind(const Binding& binding) {
     if (!does(node, var)) name(var, call(node, var));
   } else if (const auto* node = binding->value.as<IfNode>()) {
     name(var, branch(node));
-  } else if (storage_names_.count(variable_of(binding->value))) {
+  } else if (storage_names_.count(binding->value.as<VarBaseNode>())) {
     storage_names_.insert(var);
   } else {
     name(var, value(binding->value));

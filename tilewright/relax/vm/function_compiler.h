@@ -11,7 +11,6 @@ namespace tilewright::relax::vm {
 namespace rt = runtime::vm;
 
 /// The variable that `expr` is, or null.
-const VarBaseNode* variable_of(const Expr& expr);
 
 class FunctionCompiler {
  public:

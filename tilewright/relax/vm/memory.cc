@@ -102,7 +102,7 @@ void FunctionCompiler::check_fits(const CallNode* call, const StoragePlace& stor
 
 // Ends a value, and the other names of it that nothing uses any more.
 void FunctionCompiler::kill(const CallNode* call) {
-  if (const auto* var = variable_of(call->args[0])) end(var);
+  if (const auto* var = call->args[0].as<VarBaseNode>()) end(var);
   const auto names = layout_.end_with.find(call);
   if (names == layout_.end_with.end()) return;
   for (const VarBaseNode* var : names->second) end(var);

@@ -138,6 +138,7 @@ Value non_max_suppression(Args args) {
                                 args[7].as_int(),  args[8].as_int(),
                                 args[9].as_int()};
   const bool return_indices = args[10].as_bool(), to_bottom = args[11].as_bool();
+  require_arguments(kWhat, args, return_indices ? 14 : 13);
   const Tensor result = args[12].as_tensor(), counts = return_indices ? args[13].as_tensor() : Tensor();
   const int64_t num_rows = data.shape()[1], width = data.shape()[2];
   if (return_indices)
@@ -162,9 +163,9 @@ Value non_max_suppression(Args args) {
   return {};
 }
 
-constexpr Entry kEntries[] = {{"tilewright.all_class_non_max_suppression", all_class_non_max_suppression},
-                              {"tilewright.get_valid_counts", get_valid_counts},
-                              {"tilewright.non_max_suppression", non_max_suppression}};
+constexpr Entry kEntries[] = {{"tilewright.all_class_non_max_suppression", all_class_non_max_suppression, 8},
+                              {"tilewright.get_valid_counts", get_valid_counts, 7},
+                              {"tilewright.non_max_suppression", non_max_suppression, 13}};
 
 }  // namespace
 

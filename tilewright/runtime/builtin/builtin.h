@@ -11,11 +11,16 @@ namespace tilewright::runtime::builtin {
 struct Entry {
   std::string_view name;
   Value (*body)(Args args);
+  size_t num_args;  // at least so many
 };
+/// Raises UserError if there are fewer arguments than `least`.
+void require_arguments(std::string_view name, Args args, size_t least);
+
 std::span<const Entry> sort_entries();
 std::span<const Entry> scatter_entries();
 std::span<const Entry> search_entries();
 std::span<const Entry> box_entries();
+std::span<const Entry> region_entries();
 std::span<const Entry> describe_entries();
 
 }  // namespace tilewright::runtime::builtin

@@ -62,16 +62,16 @@ Value ensure_zero_offset(Args args) {
   return {};
 }
 
-constexpr Entry kEntries[] = {{"tilewright.tensor_shape_i", shape_i},
-                              {"tilewright.tensor_stride_i", stride_i},
-                              {"tilewright.tensor_ndim", ndim},
-                              {"tilewright.tensor_byte_offset", byte_offset},
-                              {"tilewright.tensor_elem_offset", elem_offset},
-                              {"tilewright.tensor_dtype_code", dtype_code},
-                              {"tilewright.tensor_dtype_bits", dtype_bits},
-                              {"tilewright.tensor_dtype_lanes", dtype_lanes},
-                              {"tilewright.view", view},
-                              {"tilewright.ensure_zero_offset", ensure_zero_offset}};
+constexpr Entry kEntries[] = {{"tilewright.tensor_shape_i", shape_i, 2},
+                              {"tilewright.tensor_stride_i", stride_i, 2},
+                              {"tilewright.tensor_ndim", ndim, 1},
+                              {"tilewright.tensor_byte_offset", byte_offset, 1},
+                              {"tilewright.tensor_elem_offset", elem_offset, 1},
+                              {"tilewright.tensor_dtype_code", dtype_code, 1},
+                              {"tilewright.tensor_dtype_bits", dtype_bits, 1},
+                              {"tilewright.tensor_dtype_lanes", dtype_lanes, 1},
+                              {"tilewright.view", view, 1},
+                              {"tilewright.ensure_zero_offset", ensure_zero_offset, 1}};
 
 }  // namespace
 

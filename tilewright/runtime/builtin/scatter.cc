@@ -188,9 +188,9 @@ Value index_put(Args args) {
   return {};
 }
 
-constexpr Entry kEntries[] = {{"tilewright.scatter_elements", scatter_elements},
-                              {"tilewright.scatter_nd", scatter_nd},
-                              {"tilewright.index_put", index_put}};
+constexpr Entry kEntries[] = {{"tilewright.scatter_elements", scatter_elements, 6},
+                              {"tilewright.scatter_nd", scatter_nd, 5},
+                              {"tilewright.index_put", index_put, 5}};
 
 }  // namespace
 

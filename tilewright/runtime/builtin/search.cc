@@ -69,6 +69,8 @@ Value unique(Args args) {
   Tensor x = input(args, 0, "unique");
   if (args.size() < 6) x = x.reshape(Shape{-1});
   const int64_t given = args.size() < 6 ? 0 : args[5].as_int(), axis = given < 0 ? given + x.ndim() : given;
+  if (axis < 0 || axis >= x.ndim())
+    throw UserError("unique: axis {} is outside of a tensor with {} dimensions", given, x.ndim());
   const Lines lines(x.shape(), axis);
   std::vector<Value> results;
   with_number_type(x.dtype(), "unique", [&]<class T>(T) {
@@ -152,9 +154,9 @@ Value dynamic_strided_slice(Args args) {
   return result;
 }
 
-constexpr Entry kEntries[] = {{"tilewright.unique", unique},
-                              {"tilewright.nonzero", nonzero},
-                              {"tilewright.dynamic_strided_slice", dynamic_strided_slice}};
+constexpr Entry kEntries[] = {{"tilewright.unique", unique, 5},
+                              {"tilewright.nonzero", nonzero, 1},
+                              {"tilewright.dynamic_strided_slice", dynamic_strided_slice, 4}};
 
 }  // namespace
 

@@ -61,6 +61,7 @@ Value topk(Args args) {
   const Tensor x = input(args, 0, "topk");
   const int64_t axis = args[2].as_int();
   const std::string kind = args[3].as_string();
+  require_arguments("topk", args, kind == "both" ? 7 : 6);
   const Tensor values = kind == "indices" ? Tensor() : args[5].as_tensor();
   const Tensor indices = kind == "values" ? Tensor() : args[kind == "both" ? 6 : 5].as_tensor();
   const Lines lines(x.shape(), axis), kept((values ? values : indices).shape(), axis);
@@ -117,10 +118,10 @@ Value median(Args args) {
   return {};
 }
 
-constexpr Entry kEntries[] = {{"tilewright.sort", sort},
-                              {"tilewright.argsort", argsort},
-                              {"tilewright.topk", topk},
-                              {"tilewright.median", median}};
+constexpr Entry kEntries[] = {{"tilewright.sort", sort, 4},
+                              {"tilewright.argsort", argsort, 4},
+                              {"tilewright.topk", topk, 6},
+                              {"tilewright.median", median, 4}};
 
 }  // namespace
 

@@ -43,6 +43,12 @@ relax::Function parse_graph(Parser& parser, const ast::Stmt* stmt) {
   return func;
 }
 
+[[noreturn]] void refuse_member(const Parser& parser, const ast::Stmt* stmt) {
+  throw UserError(parser.tree.span(stmt),
+                  "a module holds functions, names of registered ones, I.module_attrs(...) and "
+                  "I.module_global_infos(...), not this");
+}
+
 // I.module_attrs({...}) and I.module_global_infos({...}) of a class's body
 void parse_module_statement(Parser& parser, const ast::Stmt* stmt, AttrMap* attrs, AttrMap* infos) {
   if (stmt->kind == ast::StmtKind::kPass) return;
@@ -53,9 +59,7 @@ void parse_module_statement(Parser& parser, const ast::Stmt* stmt, AttrMap* attr
   const std::string path = stmt->kind == ast::StmtKind::kExpr && expr->kind == ast::ExprKind::kCall
                                ? parser.path_of(expr->items[0])
                                : "";
-  if (path != "ir.module_attrs" && path != "ir.module_global_infos")
-    throw UserError(parser.tree.span(stmt),
-                    "a module holds functions, I.module_attrs(...) and I.module_global_infos(...), not this");
+  if (path != "ir.module_attrs" && path != "ir.module_global_infos") refuse_member(parser, stmt);
   Args args = parser.eval_args(expr, {});
   const Arg& map = args.need(0, path == "ir.module_attrs" ? "attrs" : "global_infos");
   args.done();
@@ -80,18 +84,40 @@ void define_macro(Parser& parser, const ast::Stmt* stmt, const ParseOptions& opt
   parser.names.define(stmt->name, std::move(value), stmt->name_place);
 }
 
+// A name that the module defines: of a function, or of one of the registry (ext = R.ExternFunc("f")).
+std::string_view defined_name(const ast::Stmt* stmt) {
+  if (stmt->kind == ast::StmtKind::kFunction) return stmt->name;
+  const bool is_assignment = stmt->kind == ast::StmtKind::kAssign && stmt->targets.size() == 1 &&
+                             stmt->targets[0]->kind == ast::ExprKind::kName;
+  return is_assignment ? stmt->targets[0]->text : std::string_view();
+}
+
 void declare_functions(Parser& parser, const ast::Stmt* module) {
   for (const ast::Stmt* stmt : module->body) {
-    if (stmt->kind != ast::StmtKind::kFunction) continue;
+    if (defined_name(stmt).empty()) continue;
+    const bool is_function = stmt->kind == ast::StmtKind::kFunction;
     const Definition kind = definition_of(parser, stmt);
-    if (kind != Definition::kPrimFunc && kind != Definition::kGraph)
+    if (is_function && kind != Definition::kPrimFunc && kind != Definition::kGraph)
       throw UserError(parser.span(stmt->name_place), "function {} has no decorator", stmt->name)
           .help("write @T.prim_func or @R.function above it");
-    const std::string name(stmt->name);
+    const std::string name(defined_name(stmt));
     if (parser.global_vars.contains(name))
-      throw UserError(parser.span(stmt->name_place), "the module has two functions called {}", name);
+      throw UserError(is_function ? parser.span(stmt->name_place) : parser.tree.span(stmt),
+                      "the module has two functions called {}", name);
     parser.global_vars.emplace(name, ir::GlobalVarNode::make(name));
   }
+}
+
+// ext = R.ExternFunc("f"), which becomes a function of the module
+void parse_extern_func(Parser& parser, const ast::Stmt* stmt) {
+  const bool is_registered = stmt->value->kind == ast::ExprKind::kCall &&
+                             parser.path_of(stmt->value->items[0]) == "relax.ExternFunc";
+  if (!is_registered) refuse_member(parser, stmt);
+  RelaxState state;
+  RelaxState* outer = std::exchange(parser.graph, &state);
+  const Value value = parser.eval(stmt->value);
+  parser.graph = outer;
+  parser.parsed = ir::with_function(parser.parsed, defined_name(stmt), value.ref<relax::ExternFuncNode>());
 }
 
 // Each graph function once; one that another calls before its turn is parsed then, for the type of its
@@ -127,8 +153,13 @@ ir::IRModule parse_module(Parser& parser, const ast::Stmt* module) {
   parser.parsed = ir::IRModuleNode::make();
   AttrMap attrs, infos;
   for (const ast::Stmt* stmt : module->body) {
-    if (stmt->kind != ast::StmtKind::kFunction)
-      parser.at(stmt->place, [&] { parse_module_statement(parser, stmt, &attrs, &infos); });
+    if (stmt->kind == ast::StmtKind::kFunction) continue;
+    parser.at(stmt->place, [&] {
+      if (defined_name(stmt).empty())
+        parse_module_statement(parser, stmt, &attrs, &infos);
+      else
+        parse_extern_func(parser, stmt);
+    });
   }
   for (const ast::Stmt* stmt : module->body) {
     if (definition_of(parser, stmt) == Definition::kPrimFunc)
@@ -140,9 +171,10 @@ ir::IRModule parse_module(Parser& parser, const ast::Stmt* module) {
   std::vector<GlobalVar> names;
   std::vector<ir::BaseFunc> functions;
   for (const ast::Stmt* stmt : module->body) {
-    if (stmt->kind != ast::StmtKind::kFunction) continue;
-    names.push_back(parser.parsed->find_global_var(stmt->name));
-    functions.push_back(parser.parsed->find(stmt->name));
+    const std::string_view name = defined_name(stmt);
+    if (name.empty()) continue;
+    names.push_back(parser.parsed->find_global_var(name));
+    functions.push_back(parser.parsed->find(name));
   }
   return ir::IRModuleNode::make(std::move(names), std::move(functions), std::move(attrs), std::move(infos));
 }

@@ -51,7 +51,7 @@ ir::Expr callee_of(Parser& parser, const Arg& arg) {
                     "expected a function of the module or the name of a registered one, found {}",
                     describe(arg.value));
   if (auto global = parser.global_vars.find(*name); global != parser.global_vars.end()) return global->second;
-  return relax::ExternFuncNode::make(*name, ir::Type(), parser.span(arg.place));
+  return relax::ExternFuncNode::make(*name, AttrMap(), ir::Type(), parser.span(arg.place));
 }
 
 relax::Tuple tuple_of(Parser& parser, const Arg& arg) {
@@ -63,6 +63,13 @@ relax::Tuple tuple_of(Parser& parser, const Arg& arg) {
   else
     list.items.push_back(arg.value);
   return ref_as<relax::TupleNode>(to_graph(parser, list, arg.place));
+}
+
+// Whether `callee` is a function of the registry, or the module's name for one.
+bool is_registered(const Parser& parser, const ir::Expr& callee) {
+  const auto* global = callee.as<ir::GlobalVarNode>();
+  if (!global || !parser.parsed) return is<relax::ExternFuncNode>(callee);
+  return is<relax::ExternFuncNode>(parser.parsed->find(global->name_hint));
 }
 
 // R.call_tir(f, (x,), out_sinfo=R.Tensor(...)), R.call_tir(f, (x,), shape, dtype="float32"),
@@ -100,7 +107,7 @@ Value call_tir(Parser& parser, Args& args, std::string_view name) {
   std::vector<ir::Type> types = output_types(parser, *outputs, dtype);
   std::string op(name);
   if (name != "call_tir_inplace" && !has_grad)
-    op = callee.as<ir::GlobalVarNode>() ? "call_tir" : "call_dps_packed";
+    op = callee.as<ir::GlobalVarNode>() && !is_registered(parser, callee) ? "call_tir" : "call_dps_packed";
   return make_call(parser, op, std::move(operands), std::move(attrs), std::move(types), args.span);
 }
 
@@ -155,7 +162,7 @@ Value call_py_func(Parser& parser, Args& args) {
   args.done();
   std::vector<ir::Expr> operands{
       relax::ExternFuncNode::make(parser.to_string(name.value, name.place, "the name of a Python function"),
-                                  ir::Type(), parser.span(name.place))};
+                                  AttrMap(), ir::Type(), parser.span(name.place))};
   const relax::Tuple tuple = tuple_of(parser, inputs);
   operands.insert(operands.end(), tuple->elements.begin(), tuple->elements.end());
   return make_call(parser, "call_pure_packed", std::move(operands), AttrMap(),
@@ -170,8 +177,9 @@ Value invoke_closure(Parser& parser, Args& args) {
   args.done();
   ir::Expr callee = to_leaf(parser, to_graph(parser, closure.value, closure.place), closure.place);
   std::vector<ir::Expr> operands = tuple_of(parser, inputs)->elements;
-  ir::Type type = types.empty() ? ir::Type(relax::object_type()) : joined(types);
-  return relax::CallNode::make(callee, std::move(operands), AttrMap(), std::move(types), type, args.span);
+  relax::Call call =
+      relax::CallNode::make(callee, std::move(operands), AttrMap(), std::move(types), ir::Type(), args.span);
+  return with(call, [&](relax::CallNode& n) { n.type = infer(parser, call, args.span); });
 }
 
 // R.to_vdevice(x, "llvm:0"), R.hint_on_device(x, R.device(1, 0))
@@ -348,7 +356,7 @@ Value extern_func(Parser& parser, Args& args) {
   const Arg* type = args.find(1, "struct_info");
   args.done();
   return relax::ExternFuncNode::make(
-      parser.to_string(name.value, name.place, "the name of a function"),
+      parser.to_string(name.value, name.place, "the name of a function"), AttrMap(),
       type && !type->value.is_none() ? to_type(parser, type->value, type->place) : ir::Type(), args.span);
 }
 

@@ -258,9 +258,12 @@ void GraphPrinter::free_variables(const Object* node) {
 }
 
 void print_graph_function(Writer& writer, const Object* func, std::string_view name) {
-  if (const auto* external = ObjectRef(func).as<ExternFuncNode>())
-    return writer.line(fmt::format("{} = {}ExternFunc({})", name, writer.relax_prefix(),
-                                   tir::quoted(external->global_symbol)));
+  if (const auto* external = ObjectRef(func).as<ExternFuncNode>()) {
+    writer.begin_line();
+    writer.out += fmt::format("{} = ", identifier(name));
+    GraphPrinter(&writer).expr(ExternFunc(external));
+    return writer.end_line();
+  }
   GraphPrinter(&writer).function(static_cast<const FunctionNode*>(func), identifier(name), false);
 }
 

@@ -59,6 +59,49 @@ Tensor attention(const Tensor& query, const Tensor& key, const Tensor& value, co
       {.name = "T_attention"});
 }
 
+namespace {
+
+// For each of `count` places the number of sequences that end before it, by where they start.
+Tensor sequence_of(const Tensor& starts, const PrimExpr& count, std::string_view name) {
+  const IterVar n = te::reduce_axis(arith::simplify(starts.shape()[0] - 1), "n");
+  return te::compute({count},
+                     [&](const std::vector<Var>& i) {
+                       const PrimExpr end = tir::cast(kInt64, starts.at({n->var + 1}));
+                       return te::sum(select(end <= tir::cast(kInt64, i[0]), imm(1, kInt64), imm(0, kInt64)),
+                                      {n});
+                     },
+                     {.name = std::string(name)});
+}
+
+}  // namespace
+
+Tensor attention_var_len(const Tensor& query, const Tensor& key, const Tensor& value,
+                         const Tensor& query_starts, const Tensor& key_starts, AttentionOptions options) {
+  const PrimExpr &queries = query.shape()[1], &keys = key.shape()[1];
+  const Tensor query_sequence = sequence_of(query_starts, queries, "T_query_sequence"),
+               key_sequence = sequence_of(key_starts, keys, "T_key_sequence");
+  const auto start = [](const Tensor& starts, const PrimExpr& sequence) {
+    return tir::cast(kInt64,
+                     starts.at({tir::min(sequence, starts.shape()[0] - 1)}));  // places after the last
+  };
+  const Tensor mask = te::compute(
+      {imm(1, kInt64), imm(1, kInt64), queries, keys},
+      [&](const std::vector<Var>& i) {
+        const PrimExpr sequence = query_sequence.at({i[2]}),
+                       is_same = tir::equal(sequence, key_sequence.at({i[3]})),
+                       q = start(query_starts, sequence), k = start(key_starts, sequence),
+                       next = sequence + 1,
+                       is_visible = visible(options, tir::cast(kInt64, i[2]) - q, tir::cast(kInt64, i[3]) - k,
+                                            start(query_starts, next) - q, start(key_starts, next) - k);
+        return select(is_visible ? tir::logical_and(is_same, is_visible) : is_same,
+                      make_const(query.dtype(), 0), min_value(query.dtype()));
+      },
+      {.name = "T_sequence_mask"});
+  options.mask = CausalMask::kNone;
+  options.window = -1;
+  return attention(query, key, value, mask, options);
+}
+
 Tensor cross_entropy(const Tensor& predictions, const Tensor& labels) {
   const Tensor total = sum(multiply(predictions, labels), all_axes(predictions.ndim()));
   const PrimExpr count = predictions.ndim() > 1 ? predictions.shape()[0] : imm(1, kInt64);

@@ -16,6 +16,11 @@ struct AttentionOptions {
 Tensor attention(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& bias,
                  const AttentionOptions& options);
 
+/// attention of several sequences that lie one after the other in query [1, s, ..] and key [1, t, ..]: the
+/// n-th from query_starts[n] to query_starts[n + 1], with mask and window by the places in a sequence.
+Tensor attention_var_len(const Tensor& query, const Tensor& key, const Tensor& value,
+                         const Tensor& query_starts, const Tensor& key_starts, AttentionOptions options);
+
 /// -sum(predictions * labels), divided by the first extent unless they are vectors.
 Tensor cross_entropy(const Tensor& predictions, const Tensor& labels);
 /// -weights[target] * predictions[.., target, ..] of each sample, zero for targets `ignore_index`; summed for
