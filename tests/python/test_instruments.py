@@ -51,7 +51,7 @@ def test_passes_of_the_pipeline_are_seen():
         tilewright.compile(Small)
     with PassContext(opt_level=1, instruments=[watch]), pytest.raises(tilewright.Unsupported):
         tilewright.compile(Small)  # without loop programs there is no code
-    assert watch.seen[:3] == ["enter", "before lambda_lift", "after lambda_lift"]
+    assert watch.seen[:3] == ["enter", "before resolve_extern_funcs", "after resolve_extern_funcs"]
     assert watch.seen[-1] == "exit"
     assert "before legalize_ops" not in watch.seen
 
@@ -87,8 +87,14 @@ def test_timing():
     timing = instrument.PassTimingInstrument()
     with PassContext(opt_level=0, instruments=[timing]):
         tilewright.compile(Small)
-    assert [name for name, _ in timing.taken] == ["lambda_lift", "precision", "legalize_ops", *LOWERING]
-    assert timing.render().count("us\n") == 8
+    assert [name for name, _ in timing.taken] == [
+        "resolve_extern_funcs",
+        "lambda_lift",
+        "precision",
+        "legalize_ops",
+        *LOWERING,
+    ]
+    assert timing.render().count("us\n") == 9
 
 
 def test_printing(capsys):
@@ -111,10 +117,13 @@ def test_dumping(tmp_path):
     with PassContext(opt_level=0, instruments=[instrument.DumpIR(folder)]):
         tilewright.compile(Small)
     names = [
-        f"{n:03}_{name}.py" for n, name in enumerate(["lambda_lift", "precision", "legalize_ops", *LOWERING])
+        f"{n:03}_{name}.py"
+        for n, name in enumerate(
+            ["resolve_extern_funcs", "lambda_lift", "precision", "legalize_ops", *LOWERING]
+        )
     ]
     assert sorted(file.name for file in folder.iterdir()) == names
-    assert "R.call_tir(" in (folder / "002_legalize_ops.py").read_text()
+    assert "R.call_tir(" in (folder / "003_legalize_ops.py").read_text()
     with PassContext(instruments=[instrument.DumpIR(folder, refresh=True)]):
         transform.legalize_ops()(Small)
     assert [file.name for file in folder.iterdir()] == ["000_legalize_ops.py"]

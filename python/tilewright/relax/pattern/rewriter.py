@@ -5,17 +5,14 @@ from ...errors import Unsupported, UserError
 from ...ir import structural_equal
 from ...ir._nodes import classes
 from ...ir.module import IRModule
-from ..analysis import all_vars, remove_all_unused
+from ..analysis import all_global_vars, all_vars, remove_all_unused
 from .nodes import CallPattern, ExprPattern, Pattern, TupleGetItemPattern, TuplePattern, _plain
 from .rewrite import _CallRewriter
 
 _Call, _Function, _Var = classes["relax.Call"], classes["relax.Function"], classes["relax.Var"]
 _Tuple, _TupleGetItem = classes["relax.Tuple"], classes["relax.TupleGetItem"]
-_TensorType, _IntImm, _VarBinding = (
-    classes["relax.TensorType"],
-    classes["ir.IntImm"],
-    classes["relax.VarBinding"],
-)
+_TensorType, _TupleType = classes["relax.TensorType"], classes["ir.TupleType"]
+_VarBinding = classes["relax.VarBinding"]
 
 
 class _ParamPattern(Pattern):
@@ -66,6 +63,11 @@ def _dims_of(pattern, given, dims: dict) -> dict | None:
 
 def _fits(wanted, given, dims: dict) -> bool:
     """Whether a parameter of type `wanted` may be a value of type `given`; adds its dimensions to `dims`."""
+    if isinstance(wanted, _TupleType):
+        fields = given.elements if isinstance(given, _TupleType) else ()
+        return len(fields) == len(wanted.elements) and all(
+            _fits(want, field, dims) for want, field in zip(wanted.elements, fields, strict=True)
+        )
     if not isinstance(wanted, _TensorType) or wanted.shape is None:
         return _core.relax_is_subtype(given, wanted) == 2
     return _dims_of(wanted, given, dims) is not None
@@ -203,8 +205,9 @@ class PatternMatchingRewriter:
     first | second does what first does, then what second does.
     """
 
-    def __init__(self, rewrite):
+    def __init__(self, rewrite, helpers: dict | None = None):
         self._rewrite = rewrite  # of a function
+        self._helpers = helpers or {}  # {name: function} that what is put there may call
 
     @staticmethod
     def from_pattern(pattern: Pattern, func) -> "PatternMatchingRewriter":
@@ -220,6 +223,7 @@ class PatternMatchingRewriter:
     def from_module(module: IRModule) -> "PatternMatchingRewriter":
         """Of what the function `pattern` of the module computes; `replacement`, of the same parameters, stands there.
 
+        It may call other functions of its module, which the module that is rewritten gets.
         Raises  UserError if the module has no such functions, if pattern gives a parameter or does not use one, or if
                 parameters of the two cannot be the same value; Unsupported if they give several results or have an `if`
         """
@@ -239,19 +243,49 @@ class PatternMatchingRewriter:
         values = {binding.var: binding.value for binding in _bindings(pattern)}
         _check_result(pattern, values)
         _check_params(pattern, replacement, values)
-        return PatternMatchingRewriter(lambda each: _Example(pattern, replacement).visit_expr(each))
+        helpers = {name: func for name, func in functions.items() if name not in ("pattern", "replacement")}
+        return PatternMatchingRewriter(lambda each: _Example(pattern, replacement).visit_expr(each), helpers)
 
     def __call__(self, program):
-        if isinstance(program, IRModule):
-            result = program
-            for var, func in program.functions.items():
-                changed = self(func) if isinstance(func, _Function) else func
-                if not changed.same_as(func):
-                    result = program.clone() if result is program else result
-                    result.update_func(var, changed)
-            return result
-        changed = self._rewrite(program)
-        return program if changed.same_as(program) else remove_all_unused(changed)
+        if not isinstance(program, IRModule):
+            changed = self._changed(program)
+            if missing := [] if changed is program else self._called(changed):
+                raise UserError(
+                    f"a rewriter: what it puts there calls {missing[0]}, and one function has no place for it"
+                    "\nhelp: rewrite the module"
+                )
+            return changed
+        result = program
+        for var, func in program.functions.items():
+            changed = self._changed(func) if isinstance(func, _Function) else func
+            if not changed.same_as(func):
+                result = program.clone() if result is program else result
+                result.update_func(var, changed)
+                self._add_helpers(result, changed)
+        return result
+
+    def _changed(self, func):
+        changed = self._rewrite(func)
+        return func if changed.same_as(func) else remove_all_unused(changed)
+
+    def _called(self, func) -> list[str]:
+        """The names of helpers that a function calls."""
+        return [var.name_hint for var in all_global_vars(func) if var.name_hint in self._helpers]
+
+    def _add_helpers(self, module: IRModule, func) -> None:
+        """Adds what `func` calls to the module."""
+        for name in self._called(func):
+            helper = self._helpers[name]
+            if name not in module:
+                module[name] = helper
+                if isinstance(helper, _Function):
+                    self._add_helpers(module, helper)
+            elif not structural_equal(module[name], helper):
+                raise UserError(
+                    f"a rewriter: what it puts there calls {name}, but the module has another function {name}"
+                    "\nhelp: give that of the rewriter another name"
+                )
 
     def __or__(self, other) -> "PatternMatchingRewriter":
-        return PatternMatchingRewriter(lambda func: other(self(func)))
+        helpers = {**self._helpers, **other._helpers}
+        return PatternMatchingRewriter(lambda func: other._changed(self._changed(func)), helpers)
