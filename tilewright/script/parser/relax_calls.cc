@@ -176,6 +176,9 @@ Value invoke_closure(Parser& parser, Args& args) {
   std::vector<ir::Type> types = given_types(parser, args);
   args.done();
   ir::Expr callee = to_leaf(parser, to_graph(parser, closure.value, closure.place), closure.place);
+  if (!is<relax::VarBaseNode>(callee) && !is<ir::GlobalVarNode>(callee) && !is<relax::ExternFuncNode>(callee))
+    throw UserError(parser.span(closure.place), "{}: {} cannot be called", args.function,
+                    describe(closure.value));
   std::vector<ir::Expr> operands = tuple_of(parser, inputs)->elements;
   relax::Call call =
       relax::CallNode::make(callee, std::move(operands), AttrMap(), std::move(types), ir::Type(), args.span);
