@@ -45,7 +45,7 @@ class Sums:
 def test_what_the_replacement_calls_comes_with_it():
     after = ByLoops(Sums)
     assert [var.name_hint for var in after.get_global_vars()] == ["main", "doubled"]
-    assert 'R.call_tir(cls.doubled, (x,), out_sinfo=R.Tensor((5,), dtype="float32"))' in after.script()
+    assert "R.call_tir(\n            cls.doubled, (x,), out_sinfo=" in after.script()
     assert ByLoops(after).functions == after.functions
 
 

@@ -28,6 +28,8 @@ def _leaf_class(cls):
 
 
 EXPR_FUNCTOR = {
+    "ExprVisitor": relax.PyExprVisitor,
+    "ExprMutator": relax.PyExprMutator,
     "PyExprVisitor": relax.PyExprVisitor,
     "PyExprMutator": relax.PyExprMutator,
     "visitor": _same_class,
@@ -258,6 +260,7 @@ def add() -> None:
     patterns = relax.pattern.Pattern
     patterns.has_struct_info = patterns.has_ty = patterns.has_type
     relax.PyExprMutator.with_struct_info = relax.PyExprMutator.with_type
+    vm.VirtualMachine.invoke_closure = lambda self, closure, *args: closure(*args)
     vm.VirtualMachine.module = property(_RuntimeModule)
     vm.Executable.mod = property(lambda self: self)
     vm.Executable.jit = lambda self, **options: self

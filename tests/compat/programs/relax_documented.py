@@ -62,6 +62,23 @@ assert [str(extent) for extent in relax.analysis.collect_non_negative_expression
     "n + T.int64(1)",
 ]
 
+
+@I.ir_module
+class Closures:
+    @R.function
+    def main(y: R.Tensor((4,), "float32")) -> R.Object:
+        @R.function
+        def added(x: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+            z = R.add(x, y)
+            return z
+
+        return added
+
+
+vm = relax.VirtualMachine(tvm.compile(Closures, target="llvm"), tvm.cpu())
+closure = vm["main"](tvm.runtime.tensor(data[0]))
+assert (vm.invoke_closure(closure, tvm.runtime.tensor(data[1])).numpy() == 2).all()
+
 copy = copy_with_new_vars(Plain["main"])
 tvm.ir.assert_structural_equal(copy, Plain["main"])
 assert not copy.params[0].same_as(Plain["main"].params[0])
