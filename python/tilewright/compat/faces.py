@@ -172,7 +172,7 @@ def te_names() -> dict:
         "power": tir.pow,
         "logaddexp": tir_functions.logaddexp,
         "CommReducer": tir.CommReducer,
-        "Reduce": tir.Reduce,
+        "Reduce": nodes.NAMES["Reduce"],
         "PlaceholderOp": ir._nodes.classes["te.Placeholder"],
         "ComputeOp": ir._nodes.classes["te.Compute"],
     }

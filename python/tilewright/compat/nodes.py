@@ -7,6 +7,8 @@ import tilewright as tw
 from tilewright import _core, arith, runtime, tir
 from tilewright.ir._nodes import classes
 
+from . import constructors
+
 
 class ForKind(enum.Enum):
     """How a loop runs."""
@@ -76,73 +78,6 @@ def make_buffer(
     }
     changes = {key: value for key, value in changes.items() if value is not None}
     return buffer.replace(**changes) if changes else buffer
-
-
-def make_range(begin, end=None, span=None):
-    """ir.Range from begin to before `end`; one argument counts from 0."""
-    if end is None:
-        begin, end = 0, begin
-    extent = arith.Analyzer().simplify(tir.const_like(end, None) - begin)
-    return classes["ir.Range"](tir.const_like(begin, extent), extent)
-
-
-def make_let(var, value, body, span=None):
-    """tir.Let with the arguments of TVM's constructor."""
-    return tir.Let(var=var, value=tir.const_like(value, var), body=tir.const_like(body, None))
-
-
-def make_let_stmt(var, value, body, span=None):
-    """tir.LetStmt with the arguments of TVM's constructor."""
-    return tir.LetStmt(var=var, value=tir.const_like(value, var), body=body)
-
-
-def make_assert_stmt(condition, message, body=None, span=None):
-    """tir.AssertStmt with the arguments of TVM's constructor, `body` after it."""
-    message = message.value if isinstance(message, tir.StringImm) else message
-    first = tir.AssertStmt(condition, message)
-    return first if body is None else tir.SeqStmt([first, body])
-
-
-def make_block(
-    iter_vars,
-    reads,
-    writes,
-    name_hint,
-    body,
-    init=None,
-    alloc_buffers=None,
-    match_buffers=None,
-    annotations=None,
-    span=None,
-):
-    """tir.Block with the arguments of TVM's constructor."""
-    return tir.Block(
-        name_hint=name_hint,
-        iter_vars=iter_vars,
-        alloc_buffers=alloc_buffers or [],
-        reads=reads,
-        writes=writes,
-        match_buffers=match_buffers or [],
-        annotations=annotations or {},
-        init=init,
-        body=body,
-    )
-
-
-# what TVM's numbers for kinds of axes mean
-_AXES = {0: "spatial", 2: "reduce", 3: "scan", 4: "opaque"}
-
-
-def make_iter_var(dom, var, iter_type, thread_tag="", span=None):
-    """tir.IterVar with the arguments of TVM's constructor; iter_type is IterVar.DataPar and so on."""
-    if isinstance(dom, (list, tuple)):
-        dom = make_range(*dom)
-    return tir.IterVar(
-        var=tir.Var(var, "int32") if isinstance(var, str) else var,
-        dom=dom,
-        iter_type=_AXES.get(iter_type, iter_type),
-        thread_tag=thread_tag,
-    )
 
 
 class DataType(str):
@@ -272,7 +207,7 @@ def add() -> None:
         lambda buffer, indices: region(buffer, [value_range(each, 1) for each in indices])
     )
     axis = classes["tir.IterVar"]
-    axis.DataPar, axis.CommReduce, axis.Ordered, axis.Opaque = _AXES
+    axis.DataPar, axis.CommReduce, axis.Ordered, axis.Opaque = constructors.AXES
     value_range.from_min_extent = staticmethod(lambda low, extent, span=None: value_range(low, extent))
     classes["tir.IndexMap"].map_indices = _map_indices
     classes["ir.Op"].get = staticmethod(lambda name: classes["ir.Op"](name))
@@ -314,13 +249,14 @@ NAMES = {
     "ForKind": ForKind,
     "For": with_constructor(tir.For, make_for),
     "PrimFunc": with_constructor(tir.PrimFunc, make_prim_func),
-    "Range": with_constructor(classes["ir.Range"], make_range),
-    "Let": with_constructor(tir.Let, make_let),
-    "LetStmt": with_constructor(tir.LetStmt, make_let_stmt),
-    "AssertStmt": with_constructor(tir.AssertStmt, make_assert_stmt),
-    "IterVar": with_constructor(tir.IterVar, make_iter_var),
-    "Block": with_constructor(tir.Block, make_block),
-    "SBlock": with_constructor(tir.Block, make_block),
+    "Range": with_constructor(classes["ir.Range"], constructors.make_range),
+    "Let": with_constructor(tir.Let, constructors.make_let),
+    "Reduce": with_constructor(tir.Reduce, constructors.make_reduce),
+    "LetStmt": with_constructor(tir.LetStmt, constructors.make_let_stmt),
+    "AssertStmt": with_constructor(tir.AssertStmt, constructors.make_assert_stmt),
+    "IterVar": with_constructor(tir.IterVar, constructors.make_iter_var),
+    "Block": with_constructor(tir.Block, constructors.make_block),
+    "SBlock": with_constructor(tir.Block, constructors.make_block),
     "SBlockRealize": tir.BlockRealize,
     "decl_buffer": make_buffer,
 }

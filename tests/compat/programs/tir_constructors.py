@@ -1,7 +1,7 @@
 """Constructors of tvm.tir with the order of arguments that TVM documents."""
 
 import tvm
-from tvm import tir
+from tvm import te, tir
 from tvm.script import tir as T
 from tvm.script.ir_builder import IRBuilder
 from tvm.script.ir_builder import tir as builder
@@ -16,6 +16,11 @@ assert isinstance(let, tir.LetStmt) and isinstance(tir.Let(x, 1, x + 1), tir.Let
 checked = tir.AssertStmt(x > 0, tir.StringImm("positive"), store)
 assert isinstance(checked.seq[0], tir.AssertStmt) and checked.seq[1].same_as(store)
 assert tir.AssertStmt(x > 0, "positive").message == "positive"
+
+k = te.reduce_axis((2, 8), "k")
+adds = tir.CommReducer([x], [tir.Var("y", "int32")], [x], [tir.const(0)])
+total = tir.Reduce(adds, [k.var * 2], [k], tir.const(True), 0)
+assert (str(total.source[0]), int(total.axis[0].dom.min), total.dtype) == ("k * 2", 2, "int32")
 
 # ranges end before their second argument
 assert [int(each) for each in (tvm.ir.Range(2, 5).min, tvm.ir.Range(2, 5).extent)] == [2, 3]
