@@ -64,6 +64,7 @@ CodePtr Compiler::call(const tir::CallNode* call) {
     return foreign_call(call, name);
   if (is_any_of(name, {"call_llvm_intrin", "call_llvm_pure_intrin"})) return intrinsic_call(call);
   if (name == "call_parallel") return parallel_call(call);
+  if (name == "dot_add") return dot_call(call);
   if (builtin->elementwise || is_any_of(name, {"isnan", "isinf", "isfinite", "clz"}))
     return elementwise_call(call, name);
   return control_call(call, name);
@@ -88,6 +89,23 @@ CodePtr Compiler::elementwise_call(const tir::CallNode* call, std::string_view n
         out[lane] = int_scalar(int_binary(Kind::kMod, operands[0].i, operands[1].i, dtype).value_or(0));
       else if (!math_operator(name, operands, values.size(), dtype, &out[lane]))
         throw Unsupported(where->node, "interpreter: {} of {}", name, dtype.str());
+    }
+  });
+}
+
+// tir/dot_add.h; floats are added in order.
+CodePtr Compiler::dot_call(const tir::CallNode* call) {
+  const tir::DotAdd dot = tir::dot_add(call);
+  const DataType dtype = call->dtype.element();
+  return lanes_code(call->dtype, [args = exprs(call->args), dtype, group = static_cast<size_t>(dot.group)](
+                                     Frame& frame, Scalar* out) {
+    const Lanes sum(*args[0], frame), a(*args[1], frame), b(*args[2], frame);
+    for (size_t n = 0; n < b.size(); ++n) {
+      if (n % group == 0) out[n / group] = sum[n / group];
+      Scalar& to = out[n / group];
+      const Scalar &x = a[n % a.size()], &y = b[n];
+      to = dtype.is_float() ? float_scalar(round_to(to.f + x.f * y.f, dtype))
+                            : int_scalar(tir::wrap_int(to.i + x.i * y.i, dtype));
     }
   });
 }
@@ -154,21 +172,6 @@ CodePtr Compiler::control_call(const tir::CallNode* call, std::string_view name)
       int64_t total = sum->as_int(frame);
       for (size_t n = 0; n < x.size(); ++n) total += x[n].i * y[n].i;
       return tir::wrap_int(total, kInt32);
-    });
-  }
-  if (name == "dot_add") {
-    const tir::DotAdd dot = tir::dot_add(call);
-    const DataType dtype = call->dtype.element();
-    return lanes_code(call->dtype, [args = exprs(call->args), dtype, group = static_cast<size_t>(dot.group)](
-                                       Frame& frame, Scalar* out) {
-      const Lanes sum(*args[0], frame), a(*args[1], frame), b(*args[2], frame);
-      for (size_t n = 0; n < b.size(); ++n) {
-        if (n % group == 0) out[n / group] = sum[n / group];
-        Scalar& to = out[n / group];
-        const Scalar &x = a[n % a.size()], &y = b[n];
-        to = dtype.is_float() ? float_scalar(round_to(to.f + x.f * y.f, dtype))
-                              : int_scalar(tir::wrap_int(to.i + x.i * y.i, dtype));
-      }
     });
   }
   if (name == "raise_error") {

@@ -80,6 +80,7 @@ class Compiler {
   CodePtr parallel_call(const tir::CallNode* call);
   CodePtr foreign_call(const tir::CallNode* call, std::string_view name);
   CodePtr intrinsic_call(const tir::CallNode* call);
+  CodePtr dot_call(const tir::CallNode* call);
   CodePtr elementwise_call(const tir::CallNode* call, std::string_view name);
   CodePtr control_call(const tir::CallNode* call, std::string_view name);
   // compile_stmt.cc
