@@ -78,7 +78,7 @@ def compile(source, target="llvm", params: dict | None = None, *, schedule: bool
     has_graph = any(isinstance(func, _Function) for func in source.functions.values())
     if has_graph:
         return build_graph(source, target, params, precision=precision)
-    if precision is not None:
+    if precision not in (None, "exact"):
         raise UserError(f"precision={precision!r} is of graphs, and the module has loop programs only\nhelp: write the casts into them")
     return build(source, target, schedule=schedule)
 

@@ -70,6 +70,24 @@ def test_instructions(target, dtypes, instruction):
     assert instruction not in other
 
 
+@pytest.mark.parametrize("dtypes", DTYPES[1:], ids="-".join)
+@pytest.mark.parametrize("transposed", [False, True])
+def test_a_matrix_by_itself(dtypes, transposed):
+    """One buffer has one layout: no groups, but tiles or vectors all the same."""
+    x = te.placeholder((64, 64), dtypes[0], name="x")
+    k = te.reduce_axis((0, 64))
+    other = (lambda j: x[j, k]) if transposed else (lambda j: x[k, j])
+    y = te.compute(
+        (64, 64), lambda i, j: te.sum(x[i, k].astype(dtypes[2]) * other(j).astype(dtypes[2]), axis=k)
+    )
+    program = te.create_prim_func([x, y])
+    assert not tilewright.schedule.by_rules(program).rejections
+    a, out = random((64, 64), dtypes[0]), tilewright.runtime.tensor(np.zeros((64, 64), dtypes[2]))
+    tilewright.build(program)["main"](tilewright.runtime.tensor(a), out)
+    wide = a.astype("float64")
+    np.testing.assert_array_equal(out.numpy(), wide @ (wide.T if transposed else wide))
+
+
 @pytest.mark.parametrize("terms", [3, 5, 127])
 def test_transposed_floats(terms):
     """A product with the rows of a matrix is packed by tiles; small ones are sums of rows."""
@@ -92,21 +110,32 @@ def own_groups(a: T.Buffer((6,), "bfloat16"), b: T.Buffer((6,), "bfloat16"), c: 
         c[0:3] = T.dot_add(c[0:3], a[0:6], b[0:6])
 
 
+@T.prim_func
+def one_lane(a: T.Buffer((4,), "int8"), b: T.Buffer((4,), "uint8"), c: T.Buffer((1,), "int32")):
+    with T.block("root"):
+        c[0] = T.dot_add(c[0], a[0:4], b[0:4])
+
+
+@T.prim_func
+def groups_of_eight(a: T.Buffer((8,), "int8"), b: T.Buffer((32,), "int8"), c: T.Buffer((4,), "int32")):
+    with T.block("root"):
+        c[0:4] = T.dot_add(c[0:4], a[0:8], b[0:32])
+
+
 @pytest.mark.parametrize("target", ["llvm", "c", "interpreter"])
-@pytest.mark.parametrize("program", [four_lanes, own_groups])
+@pytest.mark.parametrize("program", [four_lanes, own_groups, one_lane, groups_of_eight])
 def test_dot_add(program, target):
     types = [buffer.dtype for buffer in program.buffers]
     shapes = [tuple(map(int, buffer.shape)) for buffer in program.buffers]
     a, b = (random(shape, dtype) for shape, dtype in zip(shapes[:2], types[:2], strict=True))
     start = np.arange(shapes[2][0]).astype(types[2])
-    lanes, groups = shapes[2][0], b.astype("float64").reshape(shapes[2][0], -1)
+    groups = b.astype("float64").reshape(shapes[2][0], -1)
     wanted = start + (np.resize(a.astype("float64"), groups.shape) * groups).sum(axis=1)
     arrays = [tilewright.runtime.tensor(each) for each in (a, b, start)]
     if target == "interpreter":
         tilewright.tir.interpret(program, *arrays, name=program.attrs["global_symbol"])
     else:
         tilewright.build(program, target=target)[program.attrs["global_symbol"]](*arrays)
-    assert lanes == len(wanted)
     np.testing.assert_array_equal(arrays[2].numpy(), wanted)
 
 

@@ -88,6 +88,7 @@ TEST(Dots, IntrinsicsByName) {
     EXPECT_EQ(found->desc->buffers.size(), 3U);
   }
   for (const char* name : {"dot", "dot_16x4_vnni", "dot_0x4_uint8_int8_int32", "dot_16x2_uint8_int8_int32",
+                           "dot_16x4_float32_int8_int32", "dot_16x4_foo_int8_int32",
                            "dot_99999999999999999999x4_uint8_int8_int32", "dot_16x4_uint8_int8_int32_"})
     EXPECT_FALSE(dot_intrinsic(name)) << name;
 }

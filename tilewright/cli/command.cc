@@ -31,9 +31,8 @@ CompileFlags add_model_options(CLI::App& app, ModelOptions& options, const char*
                      "0 one kernel for each operator, 1 also fold constants, 2 also fuse kernels, "
                      "3 also change rounding; default 2");
   flags.opt_level->check(CLI::Range(0, 3));
-  flags.precision =
-      app.add_option("--precision", options.precision,
-                     "of products of float32: exact, bf16, bf16x3, bf16x6 or bf16x9; default exact");
+  flags.precision = app.add_option("--precision", options.precision, "of products of float32; default exact");
+  flags.precision->check(CLI::IsMember({"exact", "bf16", "bf16x3", "bf16x6", "bf16x9"}));
   app.add_option("--threads,--num-threads", options.num_threads, "threads to use; default all CPUs")
       ->check(CLI::Range(1, 1024));
   app.add_flag("--quiet,-q", options.is_quiet, "no progress lines");

@@ -29,6 +29,8 @@ class Layout:
                 raise UserError(
                     f"layout {self.name}: a number stands before each small letter, and before no other"
                 )
+            if size == 0:
+                raise UserError(f"layout {self.name} has parts of 0 elements")
             if letter.islower() and letter.upper() not in letters:
                 raise UserError(
                     f"layout {self.name} has an inner part {letter}, but no axis {letter.upper()}"
@@ -44,7 +46,7 @@ class Layout:
         return len(self._parts)
 
     def __contains__(self, axis: str) -> bool:
-        return len(axis) == 1 and any(letter == axis for letter, _ in self._parts)
+        return any(letter == axis for letter, _ in self._parts)
 
     def __getitem__(self, index: int) -> str:
         return self._parts[index][0]

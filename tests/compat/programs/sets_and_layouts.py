@@ -79,6 +79,7 @@ assert (
     == "layout 4NC: a number stands before each small letter, and before no other"
 )
 assert refused(lambda: tir.layout("N4c")) == "layout N4c has an inner part c, but no axis C"
+assert refused(lambda: tir.layout("NCHW0c")) == "layout NCHW0c has parts of 0 elements"
 assert refused(lambda: tir.bijective_layout("NC", "NH")) == "layouts NC and NH do not have the same axes"
 assert refused(lambda: ways.forward_index([1, 2])) == "layout NCHW has 4 axes, but 2 values are given"
 

@@ -42,11 +42,12 @@ class Dot {
   bool is_signed(const PrimExpr& e) const { return e->dtype.is_int(); }
   uint64_t bits() const { return 32 * static_cast<uint64_t>(lanes_); }
 
-  // One group as all groups: 32 bits that are broadcast.
+  // One group as all groups: its bits as one number that is broadcast.
   llvm::Value* spread(llvm::Value* group) {
     llvm::Type* element = llvm::cast<llvm::FixedVectorType>(group->getType())->getElementType();
     auto* all = llvm::FixedVectorType::get(element, static_cast<unsigned>(lanes_ * dot_.group));
-    llvm::Value* word = b_.CreateBitCast(group, b_.getInt32Ty());
+    const auto bits = static_cast<unsigned>(dot_.group) * element->getPrimitiveSizeInBits().getFixedValue();
+    llvm::Value* word = b_.CreateBitCast(group, b_.getIntNTy(static_cast<unsigned>(bits)));
     return b_.CreateBitCast(b_.CreateVectorSplat(static_cast<unsigned>(lanes_), word), all);
   }
 

@@ -18,13 +18,19 @@ namespace {
 
 using VectorValues = std::unordered_map<const VarNode*, PrimExpr>;  // of variables whose values are vectors
 
+bool is_dot_add(const PrimExpr& e) {
+  const auto* call = e.as<CallNode>();
+  const auto* op = call ? call->op.as<OpNode>() : nullptr;
+  return op && op->name == "tir.dot_add";
+}
+
 /// One lane of vector expressions.
 class Lane {
  public:
   Lane(PrimExpr lane, VectorValues& values) : lane_(std::move(lane)), values_(values) {}
 
   PrimExpr of(const PrimExpr& e) {
-    if (e->dtype.is_scalar() && !e.as<ShuffleNode>()) return e;
+    if (e->dtype.is_scalar() && !e.as<ShuffleNode>() && !is_dot_add(e)) return e;
     if (const auto* ramp = e.as<RampNode>())
       return ramp->base + ramp->stride * tir::cast(ramp->base->dtype, lane_);
     if (const auto* vector = e.as<BroadcastNode>()) return vector->value;
@@ -67,8 +73,8 @@ class Lane {
   }
 
   PrimExpr of_call(const CallNode* call) {
+    if (is_dot_add(PrimExpr(call))) return of_dot(tir::dot_add(call));
     const auto* op = call->op.as<OpNode>();
-    if (op && op->name == "tir.dot_add") return of_dot(tir::dot_add(call));
     const BuiltinOp* builtin = op ? find_builtin(op->name) : nullptr;
     const bool is_lanewise = builtin && (builtin->elementwise || builtin->name == "if_then_else" ||
                                          builtin->name == "reinterpret" || builtin->name.starts_with("is"));
@@ -119,6 +125,11 @@ class Scalarizer {
         body, [&](auto& self, const BufferStoreNode* node) -> Stmt { return store(self.children(node)); },
         [&](auto& self, const LetStmtNode* node) -> Stmt {
           return let(node, [&](const Stmt& rest) { return self(rest); });
+        },
+        [&](auto& self, const CallNode* node) -> PrimExpr {
+          const PrimExpr call = self.children(node);
+          const bool is_one_lane = call->dtype.is_scalar() && is_dot_add(call);
+          return is_one_lane ? Lane(imm(0), values_).of(call) : call;
         },
         // a scalar that is taken out of a vector
         [&](auto& self, const ShuffleNode* node) -> PrimExpr {

@@ -1,15 +1,15 @@
 // Matrix products and convolutions of float32 by instructions for bfloat16, as a policy says:
 //   exact   in float32, the default
-//   bf16    operands are rounded to bfloat16 (to_mixed_precision): relative errors of 2^-8 for each product
-//   bf16x3  operands are sums of two bfloat16 values, and three of the four products are added: 2^-16
-//   bf16x6  of three values, six of the nine products: 2^-23
-//   bf16x9  of three values, all products: as float32
-//   gv = R.matmul(x, w)  ->  x1 = R.astype(x, "bfloat16"); x2 = R.astype(x - R.astype(x1, "float32"),
-//   "bfloat16")
-//                            gv = R.matmul(R.concat((x2, x1, x1), -1), R.concat((w1, w2, w1), -2), "float32")
+//   bf16    operands are rounded to bfloat16 (to_mixed_precision, so in dataflow blocks only)
+//   bf16x3  operands are sums of two bfloat16 values, and three of the four products are added
+//   bf16x6  of three values, six of the nine products
+//   bf16x9  of three values, all products
+//   gv = R.matmul(x, w)  ->  x1 = R.astype(x, "bfloat16")
+//                            x2 = R.astype(x - R.astype(x1, "float32"), "bfloat16")      w1, w2 alike
+//                            gv = R.matmul(R.concat((x1, x2, x1), -1), R.concat((w2, w1, w1), -2), "float32")
 // Terms stand along the summed axis, small ones first: one product of more terms, whose sums are of float32.
-// Convolutions in groups stay as they are.  A value beyond the largest bfloat16 and an infinity become NaN in
-// the last four; what is smaller than 2^-126 counts as 0.
+// Under the last three a value beyond the largest bfloat16 and an infinity become NaN.  docs/precision.md has
+// the errors.  Constants are split here, and not by fold_constant, which would interpret the casts.
 // Source: Henry, Tang and Heinecke, Leveraging the bfloat16 Artificial Intelligence Datatype For
 // Higher-Precision Computations, arXiv 1904.06376
 #include <fmt/ranges.h>

@@ -121,8 +121,10 @@ PrimFunc program(std::string_view body, const Names& names) {
 std::optional<TensorIntrin> dot_intrinsic(const std::string& name) {
   if (!name.starts_with("dot_")) return std::nullopt;
   const Names names = parse_name(name);
-  const bool is_known = (names.group == 4 && names.sum == "int32") ||
-                        (names.group == 2 && names.sum == "float32" && names.row == "bfloat16");
+  const auto is_byte = [](std::string_view dtype) { return dtype == "int8" || dtype == "uint8"; };
+  const bool is_known = names.group == 4 ? is_byte(names.row) && is_byte(names.column) && names.sum == "int32"
+                                         : names.group == 2 && names.row == "bfloat16" &&
+                                               names.column == "bfloat16" && names.sum == "float32";
   if (!is_known || names.lanes < 1 || names.lanes > 64 || name_of(names) != name) return std::nullopt;
   return TensorIntrin{program(kDescription, names), program(kImplementation, names)};
 }
@@ -139,7 +141,8 @@ std::optional<DotSum> dot_sum(const BlockShape& sum, size_t column_axis, const M
   dot.row = is_column_first ? b : a;
   dot.column = is_column_first ? a : b;
   const DataType row = dot.row->dtype, column = dot.column->dtype, total = sum.output()->dtype;
-  if (along(dot.row->buffer, dot.row->indices, column_var) != Along::kStays ||
+  if (dot.row->buffer == dot.column->buffer ||  // a copy in groups would be read by both
+      along(dot.row->buffer, dot.row->indices, column_var) != Along::kStays ||
       total != (row.is_bfloat16() ? kFloat32 : kInt32) || !has_instruction(row, column, machine))
     return std::nullopt;
   dot.group = 32 / row.bits;

@@ -216,7 +216,10 @@ std::vector<const BufferLoadNode*> vector_operands(const BlockShape& sum, SumPla
   for (const BufferLoadNode* load : sum.loads) {
     const Along moves = along_columns(sum, load, plan.column, lanes);
     if (moves == Along::kStrided && !is_near(sum, load, plan.column)) {
-      if (plan.packed || !has_axes_only(load)) return {};
+      const bool is_read_twice = std::any_of(
+          sum.loads.begin(), sum.loads.end(),
+          [&](const BufferLoadNode* other) { return other != load && other->buffer == load->buffer; });
+      if (plan.packed || is_read_twice || !has_axes_only(load)) return {};
       plan.packed = load;
     }
     if (moves != Along::kStays) vectors.push_back(load);
