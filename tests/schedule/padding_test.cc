@@ -263,6 +263,112 @@ TEST(PadEinsum, OperandsGetZerosAtTheEnds) {
   )");
 }
 
+TEST(PadEinsum, OnlyWhatTheBlockWritesIsCopiedBack) {
+  check_schedule(
+      R"(
+    @T.prim_func
+    def main(A: T.Buffer((2, 5), "float32"), Y: T.Buffer((2, 5), "float32")):
+        for i in range(5):
+            with T.block("first"):
+                vi = T.axis.spatial(5, i)
+                Y[0, vi] = A[0, vi]
+        for i in range(5):
+            with T.block("second"):
+                vi = T.axis.spatial(5, i)
+                Y[1, vi] = A[1, vi] * T.float32(2)
+  )",
+      [](Schedule& sch) { sch.call("pad_einsum", "second", ArgValue::List{4}); }, R"(
+    @T.prim_func
+    def main(A: T.Buffer((2, 5), "float32"), Y: T.Buffer((2, 5), "float32")):
+        Y_pad = T.alloc_buffer((2, 8))
+        A_pad = T.alloc_buffer((2, 8))
+        for i in range(5):
+            with T.block("first"):
+                vi = T.axis.spatial(5, i)
+                Y[0, vi] = A[0, vi]
+        for ax1 in range(8):
+            with T.block("A_pad"):
+                v1 = T.axis.spatial(8, ax1)
+                A_pad[1, v1] = T.if_then_else(v1 < 5, A[1, v1], T.float32(0))
+        for i in range(8):
+            with T.block("second"):
+                vi = T.axis.spatial(8, i)
+                Y_pad[1, vi] = A_pad[1, vi] * T.float32(2)
+        for ax1 in range(5):
+            with T.block("Y_pad"):
+                v1 = T.axis.spatial(5, ax1)
+                Y[1, v1] = Y_pad[1, v1]
+  )");
+}
+
+TEST(PadEinsum, OfADiagonalOnlyItsElementsAreCopied) {
+  check_schedule(
+      R"(
+    @T.prim_func
+    def main(A: T.Buffer((5, 5), "float32"), Y: T.Buffer((5,), "float32")):
+        for i in range(5):
+            with T.block("Y"):
+                vi = T.axis.spatial(5, i)
+                Y[vi] = A[vi, vi]
+  )",
+      [](Schedule& sch) { sch.call("pad_einsum", "Y", ArgValue::List{4}); }, R"(
+    @T.prim_func
+    def main(A: T.Buffer((5, 5), "float32"), Y: T.Buffer((5,), "float32")):
+        Y_pad = T.alloc_buffer((8,))
+        A_pad = T.alloc_buffer((8, 8))
+        for ax0 in range(8):
+            with T.block("A_pad"):
+                v0 = T.axis.spatial(8, ax0)
+                A_pad[v0, v0] = T.if_then_else(v0 < 5, A[v0, v0], T.float32(0))
+        for i in range(8):
+            with T.block("Y"):
+                vi = T.axis.spatial(8, i)
+                Y_pad[vi] = A_pad[vi, vi]
+        for ax0 in range(5):
+            with T.block("Y_pad"):
+                v0 = T.axis.spatial(5, ax0)
+                Y[v0] = Y_pad[v0]
+  )");
+}
+
+TEST(PadEinsum, AnAxisOfABlockAroundStaysAsItIs) {
+  check_schedule(
+      R"(
+    @T.prim_func
+    def main(A: T.Buffer((3, 5), "float32"), Y: T.Buffer((3, 5), "float32")):
+        for i in range(3):
+            with T.block("row"):
+                vi = T.axis.spatial(3, i)
+                for j in range(5):
+                    with T.block("Y"):
+                        vj = T.axis.spatial(5, j)
+                        Y[vi, vj] = A[vi, vj]
+  )",
+      [](Schedule& sch) { sch.call("pad_einsum", "Y", ArgValue::List{4}); }, R"(
+    @T.prim_func
+    def main(A: T.Buffer((3, 5), "float32"), Y: T.Buffer((3, 5), "float32")):
+        for i in range(3):
+            with T.block("row"):
+                vi = T.axis.spatial(3, i)
+                T.reads(A[vi, 0:5])
+                T.writes(Y[vi, 0:5])
+                Y_pad = T.alloc_buffer((3, 8))
+                A_pad = T.alloc_buffer((3, 8))
+                for ax1 in range(8):
+                    with T.block("A_pad"):
+                        v1 = T.axis.spatial(8, ax1)
+                        A_pad[vi, v1] = T.if_then_else(v1 < 5, A[vi, v1], T.float32(0))
+                for j in range(8):
+                    with T.block("Y"):
+                        vj = T.axis.spatial(8, j)
+                        Y_pad[vi, vj] = A_pad[vi, vj]
+                for ax1 in range(5):
+                    with T.block("Y_pad"):
+                        v1 = T.axis.spatial(5, ax1)
+                        Y[vi, v1] = Y_pad[vi, v1]
+  )");
+}
+
 TEST(PadEinsum, BlocksThatGoOnWithWhatIsThereAreRefused) {
   check_refused(
       R"(

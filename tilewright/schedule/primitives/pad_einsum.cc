@@ -49,6 +49,7 @@ std::vector<int64_t> padded_extents(const State& state, NodeId id, const std::ve
 struct Operand {
   Buffer buffer, padded;
   std::vector<PrimExpr> indices;
+  std::vector<bool> runs = std::vector<bool>(indices.size());  // whether an axis runs over the dimension
 };
 
 // The accesses of the block: plain axes and constants, one place for each buffer.
@@ -73,7 +74,7 @@ std::vector<Operand> require_einsum(const State& state, NodeId id) {
       }
       return;
     }
-    operands.push_back({buffer, nullptr, indices});
+    operands.push_back({.buffer = buffer, .padded = nullptr, .indices = indices});
   };
   meet(update->buffer, update->indices);
   if (init) meet(init->buffer, init->indices);
@@ -146,7 +147,8 @@ void require_no_zero_divisor(const State& state, NodeId id, const std::vector<in
   });
 }
 
-// Copies between a buffer and its padded copy; `fills` also stores zeros where there is no element.
+// Copies between a buffer and its padded copy what the block accesses of it: A[v, 0, v] has one loop, over v.
+// `fills` also stores zeros where there is no element.
 Stage make_stage(const Operand& operand, bool fills, const Span& written) {
   const Buffer &from = fills ? operand.buffer : operand.padded, &to = fills ? operand.padded : operand.buffer;
   std::vector<std::pair<Var, PrimExpr>> loops;
@@ -154,6 +156,13 @@ Stage make_stage(const Operand& operand, bool fills, const Span& written) {
   std::vector<PrimExpr> values, indices;
   PrimExpr inside = bool_imm(true);
   for (size_t n = 0; n < to->shape.size(); ++n) {
+    const PrimExpr& index = operand.indices[n];
+    const auto earlier = std::find(operand.indices.begin(), operand.indices.begin() + long(n), index);
+    if (const auto dim = static_cast<size_t>(earlier - operand.indices.begin());
+        dim < n || !operand.runs[n]) {
+      indices.push_back(dim < n ? indices[dim] : index);
+      continue;
+    }
     const DataType dtype = to->shape[n]->dtype;
     loops.emplace_back(make_var(fmt::format("ax{}", n), dtype), to->shape[n]);
     axes.push_back(IterVarNode::make(make_var(fmt::format("v{}", n), dtype),
@@ -188,6 +197,7 @@ void make_padded(const State& state, NodeId id, const std::vector<int64_t>& exte
                        axis->var->name_hint, block->name_hint, dim, operand.buffer->name);
         is_longer |= !is_const_int(shape[dim], extents[n]);
         shape[dim] = make_const_int(shape[dim]->dtype, extents[n]);
+        operand.runs[dim] = true;
       }
       if (!is<IntImmNode>(shape[dim]))
         throw refuse(state, id, "buffer {} has a dimension of {}, which is not constant",
