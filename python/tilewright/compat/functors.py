@@ -71,7 +71,7 @@ class PyStmtExprVisitor(_Functor):
     """Visits all statements and expressions; a method that goes on calls super().visit_..._(op)."""
 
     def _default(self, node) -> None:
-        for part in used_parts(node):
+        for part in used_parts(node, with_axes=True):
             for item in part if isinstance(part, (list, tuple)) else [part]:
                 self._visit(item)
 
@@ -80,7 +80,7 @@ class PyStmtExprMutator(_Functor):
     """Rewrites statements and expressions: each method gives what takes the place of `op`."""
 
     def _default(self, node):
-        return with_parts(node, self._visit)
+        return with_parts(node, self._visit, with_axes=True)
 
 
 def visitor(visitor_cls=None):

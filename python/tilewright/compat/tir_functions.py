@@ -124,12 +124,18 @@ def pre_order_visit(stmt, fvisit) -> None:
 _DEFINITIONS = ("span", "loop_var", "var", "iter_vars", "buffer", "alloc_buffers")
 
 
-def used_parts(node) -> list:
-    """The fields of a node, those apart that define what others use."""
-    return [getattr(node, name) for name in node.field_names if name not in _DEFINITIONS]
+def used_parts(node, *, with_axes: bool = False) -> list:
+    """The fields of a node, those apart that define what others use; `with_axes`: the axes of blocks, too."""
+    return [getattr(node, name) for name in _part_names(node, with_axes)]
 
 
-def with_parts(node, change):
+def _part_names(node, with_axes: bool) -> list[str]:
+    return [
+        name for name in node.field_names if name not in _DEFINITIONS or (with_axes and name == "iter_vars")
+    ]
+
+
+def with_parts(node, change, *, with_axes: bool = False):
     """`node` with `change(part)` in the place of each node in its fields; itself if nothing changes."""
 
     def changed(value):
@@ -139,12 +145,11 @@ def with_parts(node, change):
         return change(value) if isinstance(value, _core.Object) else value
 
     fields = {}
-    for name in node.field_names:
-        if name not in _DEFINITIONS:
-            old = getattr(node, name)
-            new = changed(old)
-            if not _is_same(new, old):
-                fields[name] = new
+    for name in _part_names(node, with_axes):
+        old = getattr(node, name)
+        new = changed(old)
+        if not _is_same(new, old):
+            fields[name] = new
     return node.replace(**fields) if fields else node
 
 

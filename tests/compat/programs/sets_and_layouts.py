@@ -143,6 +143,26 @@ assert found == [tir.Sub]
 assert 'T.block("C_seen")' in two_stages.with_body(changed).script(dialect="2022")
 assert tir.PyStmtExprMutator().visit_stmt(two_stages.body).same_as(two_stages.body)
 
+
+@T.prim_func
+def open_extent(a: T.handle, n: T.int32):
+    A = T.match_buffer(a, (n * 8,), "float32")
+    for i in range(n * 8):
+        with T.block("A"):
+            vi = T.axis.spatial(n * 8, i)
+            A[vi] = T.float32(0)
+
+
+class Halves(tir.PyStmtExprMutator):
+    """Loops and the domains of axes alike."""
+
+    def visit_mul_(self, op):
+        return op.a * 4
+
+
+halved = open_extent.with_body(Halves().visit_stmt(open_extent.body)).script()
+assert "range(n * 4)" in halved and "T.axis.spatial(n * 4, i)" in halved
+
 # dependences of the blocks of a scope
 sch = tir.Schedule(two_stages)
 scope = sch.state.get_block_scope(sch.get_sref(sch.get_block("root")))
