@@ -103,6 +103,26 @@ def test_resize2d_of_other_layouts_and_symbolic_sizes():
     )
 
 
+@pytest.mark.parametrize("size", [(6, 3, 8), (2, 7, 4), (1, 1, 1)])
+@pytest.mark.parametrize(("mode", "is_aligned"), [("half_pixel", False), ("align_corners", True)])
+def test_resize3d(size, mode, is_aligned):
+    attrs = {"coordinate_transformation_mode": mode}
+
+    def reference(x):
+        return F.interpolate(x, size, mode="trilinear", align_corners=is_aligned)
+
+    def channels_last(x):
+        return reference(x.permute(0, 4, 1, 2, 3)).permute(0, 2, 3, 4, 1)
+
+    check(lambda x: op.image.resize3d(x, size, **attrs), reference, rand(2, 3, 2, 5, 4))
+    check(
+        lambda x: op.image.resize3d(x, size, layout="NDHWC", **attrs),
+        channels_last,
+        rand(2, 3, 5, 4, 3),
+        symbols=(4, 5),
+    )
+
+
 PLACES = (np.random.default_rng(0).random((2, 2, 4, 6)) * 2.6 - 1.3).astype("float32")
 
 

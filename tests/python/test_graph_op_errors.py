@@ -200,6 +200,19 @@ REFUSED = [
     ),
     ("image.resize2d", [f(1, 2, 5, 7), (5, 5)], {"roi": [1]}, "roi is no list of 4 numbers"),
     (
+        "image.resize3d",
+        [f(1, 2, 5, 7, 3), (5, 5)],
+        {},
+        "size has 2 extents, expected depth, height and width",
+    ),
+    (
+        "image.resize3d",
+        [f(1, 2, 5, 7, 3), (5, 5, 5)],
+        {"layout": "NCHW"},
+        'layout is "NCHW", expected one of NCDHW, NDHWC',
+    ),
+    ("image.resize3d", [f(1, 2, 5, 7, 3), (5, 5, 5)], {"roi": [0] * 4}, "roi is no list of 6 numbers"),
+    (
         "image.grid_sample",
         [f(1, 2, 5, 7), f(1, 3, 5, 7)],
         {},

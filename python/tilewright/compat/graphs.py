@@ -27,7 +27,37 @@ def _leaf_class(cls):
     return cls
 
 
+class ExprFunctor(relax.expr_functor._Functor):
+    """Calls a method for each kind of expression, binding and block; a subclass writes those that it needs."""
+
+    def visit_expr(self, expr):
+        """What the method for the kind of `expr` gives.
+
+        Raises NotImplementedError where the subclass has no such method, TypeError for what is no graph expression.
+        """
+        return self._dispatch(expr)
+
+
+def _missing(name: str):
+    def visit(self, node):
+        raise NotImplementedError(
+            f"{type(self).__name__}.{name} is not written: it is called for a {type(node).__name__}"
+        )
+
+    visit.__name__ = visit.__qualname__ = name
+    return visit
+
+
+for _name in (
+    *relax.expr_functor._METHODS.values(),
+    *("visit_var_binding_", "visit_match_cast_", "visit_binding_block_", "visit_dataflow_block_"),
+    *("visit_var_def_", "visit_dataflow_var_def_"),
+):
+    setattr(ExprFunctor, _name, _missing(_name))
+
+
 EXPR_FUNCTOR = {
+    "ExprFunctor": ExprFunctor,
     "ExprVisitor": relax.PyExprVisitor,
     "ExprMutator": relax.PyExprMutator,
     "PyExprVisitor": relax.PyExprVisitor,

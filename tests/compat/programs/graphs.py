@@ -35,6 +35,38 @@ names.visit_expr(Module["main"])
 assert names.names == ["relax.multiply", "relax.add", "relax.nn.relu"]
 
 
+class Depth(relax.expr_functor.ExprFunctor):
+    """How many calls stand behind each other."""
+
+    def visit_var_(self, var):
+        return self.depths.get(var, 0)
+
+    visit_dataflow_var_ = visit_var_
+
+    def visit_call_(self, call):
+        return 1 + max(self.visit_expr(arg) for arg in call.args)
+
+    def visit_var_binding_(self, binding):
+        self.depths[binding.var] = self.visit_expr(binding.value)
+
+    def visit_dataflow_block_(self, block):
+        for binding in block.bindings:
+            self.visit_binding(binding)
+
+    def visit_function_(self, func):
+        self.depths = {}
+        for block in func.body.blocks:
+            self.visit_binding_block(block)
+        return self.visit_expr(func.body.body)
+
+
+assert Depth().visit_expr(Module["main"]) == 3
+try:
+    Depth().visit_expr(relax.const(1.0))
+except NotImplementedError as error:
+    assert str(error) == "Depth.visit_constant_ is not written: it is called for a Constant"
+
+
 @relax.expr_functor.mutator
 class ReluToMaximum(relax.PyExprMutator):
     def visit_call_(self, call):

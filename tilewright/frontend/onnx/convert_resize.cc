@@ -59,11 +59,13 @@ void size_to(const Node& node, const std::vector<int64_t>& sizes, const std::vec
 void resize_to(Importer& importer, const Node& node, const Extents& extents, ir::AttrMap attrs) {
   const std::vector<int64_t>&before = extents.before, &after = extents.after;
   if (before == after) return importer.pass_on(node);
-  if (before.size() != 4 || before[0] != after[0] || before[1] != after[1])
-    throw Unsupported("only height and width of [n, c, h, w] can be resized");
-  const relax::Shape size = relax::extents({after[2], after[3]});
-  importer.emit(node, "relax.image.resize2d", {importer.value(node, 0), relax::shape_expr(size)},
-                std::move(attrs));
+  const size_t ndim = before.size();
+  if ((ndim != 4 && ndim != 5) || before[0] != after[0] || before[1] != after[1])
+    throw Unsupported(
+        "only height and width of [n, c, h, w], and depth too of [n, c, d, h, w], can be resized");
+  const relax::Shape size = relax::extents({after.begin() + 2, after.end()});
+  importer.emit(node, ndim == 4 ? "relax.image.resize2d" : "relax.image.resize3d",
+                {importer.value(node, 0), relax::shape_expr(size)}, std::move(attrs));
 }
 
 std::string method_of(const Node& node) {

@@ -19,22 +19,41 @@ Value line_weights(const Backward& b, const PrimExpr& extent, const PrimExpr& si
   AttrMap attrs = b.call()->attrs;
   attrs.set("layout", attr("NCHW"));
   attrs.set("out_dtype", attr(DataType::void_()));
+  attrs.erase("roi");
   return reshape(apply("image.resize2d", {lines, shape_value({size, one})}, attrs), {extent, size});
 }
 
-// rows^T . x . columns  ->  rows . grad . columns^T, of each channel
-void of_resize2d(Backward& b) {
+// The extents of the spatial dimensions of the picture.
+Shape spatial_extents(const Shape& shape, bool is_channels_last) {
+  const auto begin = shape.begin() + (is_channels_last ? 1 : 2);
+  return {begin, begin + static_cast<long>(shape.size()) - 2};
+}
+
+// rows^T . x . columns  ->  rows . grad . columns^T, of each channel; planes of a volume before that:
+// planes . grad, where each plane is a row
+void of_resize(Backward& b) {
   const AttrMap& attrs = b.call()->attrs;
   if (attrs.get_string("coordinate_transformation_mode", "") == "tf_crop_and_resize")
     b.refuse("coordinate_transformation_mode is \"tf_crop_and_resize\"");
-  const bool is_last = attrs.get_string("layout", "NCHW") == "NHWC";
-  const size_t first = is_last ? 1 : 2;
-  const Shape &from = b.shape(0), &to = b.shape_of(type_of(b.out().expr));
-  const Value rows = line_weights(b, from[first], to[first]);
-  const Value columns = line_weights(b, from[first + 1], to[first + 1]);
-  const Value grad = cast(is_last ? permute(b.grad(), {0, 3, 1, 2}) : b.grad(), b.dtype(0));
-  const Value result = matmul(matmul(rows, grad), permute(columns, {1, 0}));
-  b.add(0, is_last ? permute(result, {0, 2, 3, 1}) : result);
+  const bool is_last = attrs.get_string("layout", "").ends_with('C'), is_volume = b.ndim(0) == 5;
+  const Shape from = spatial_extents(b.shape(0), is_last),
+              to = spatial_extents(b.shape_of(type_of(b.out().expr)), is_last);
+  auto weights = [&](size_t dim) { return line_weights(b, from[dim], to[dim]); };
+  Value grad = b.grad();
+  if (is_last)
+    grad = permute(grad, is_volume ? std::vector<int64_t>{0, 4, 1, 2, 3} : std::vector<int64_t>{0, 3, 1, 2});
+  grad = cast(grad, b.dtype(0));
+  if (is_volume) {
+    const PrimExpr &batch = b.shape(0)[0], &channels = b.shape(0)[is_last ? 4 : 1];
+    grad = reshape(grad, {batch, channels, to[0], num_elements({to[1], to[2]})});
+    grad = reshape(matmul(weights(0), grad), {batch, channels, from[0], to[1], to[2]});
+  }
+  const size_t row = is_volume ? 1 : 0;
+  const Value columns = permute(weights(row + 1), {1, 0});
+  const Value result = matmul(matmul(weights(row), grad), columns);
+  if (!is_last) return b.add(0, result);
+  b.add(0,
+        permute(result, is_volume ? std::vector<int64_t>{0, 2, 3, 4, 1} : std::vector<int64_t>{0, 2, 3, 1}));
 }
 
 // A line of the grid, [n, 1, oh, ow]: 0 for x, 1 for y.
@@ -98,7 +117,8 @@ void of_grid_sample(Backward& b) {
 }
 
 constexpr GradientRow kRows[] = {
-    {"relax.image.resize2d", of_resize2d},
+    {"relax.image.resize2d", of_resize},
+    {"relax.image.resize3d", of_resize},
     {"relax.image.grid_sample", of_grid_sample},
 };
 

@@ -93,6 +93,14 @@ Type infer_shape_of(const Call& call) {
   const Shape* shape = known_shape(x);
   return shape ? shape_type(*shape) : shape_type_of_ndim(x->ndim);
 }
+Type infer_size(const Call& call) {
+  tensor_arg(call, 0);
+  return tensor_type({}, kInt64);
+}
+te::Tensor lower_size(const LowerInput& in) {
+  const PrimExpr count = arith::simplify(num_elements(in[0].shape()));
+  return te::compute(Shape{}, [&](const std::vector<tir::Var>&) { return count; }, {.name = "T_size"});
+}
 Type infer_tensor_to_shape(const Call& call) {
   const TensorTypeNode* x = tensor_arg(call, 0);
   require_ndim(call, 0, 1);
@@ -141,6 +149,8 @@ constexpr OpInfo kOps[] = {
     op<infer_arange, lower_arange, DtypeAttrs>("relax.arange", "start, end, step",
                                                "start, start + step, ... before end.", kInjective),
     op<infer_shape_of, nullptr>("relax.shape_of", "x", "The shape of a tensor, as a value.", kOpaque),
+    op<infer_size, lower_size>("relax.size", "x", "The number of elements, as an int64 scalar tensor.",
+                               kOpaque),
     op<infer_tensor_to_shape, nullptr>("relax.tensor_to_shape", "x",
                                        "The shape whose extents are the elements of x.", kOpaque),
     op<infer_shape_to_tensor, lower_shape_to_tensor>("relax.shape_to_tensor", "x",

@@ -92,6 +92,10 @@ class Folder {
       const Shape* shape = known_shape(call->args[0]);
       return shape ? Expr(shape_expr(*shape)) : Expr();
     }
+    if (name == "relax.size") {
+      const Shape* shape = known_shape(call->args[0]);
+      return shape ? constant_size(*shape) : Expr();
+    }
     if (name == "relax.tensor_to_shape") {
       const auto* known = is<ConstantNode>(call->args[0]) ? call->type.as<ShapeTypeNode>() : nullptr;
       return known && known->is_known ? Expr(ShapeExprNode::make(known->values, call->type)) : Expr();
@@ -113,6 +117,15 @@ class Folder {
   }
 
  private:
+  // the number of elements, null if it depends on the input
+  static Expr constant_size(const Shape& shape) {
+    int64_t count;
+    if (!tir::as_const_int(num_elements(shape), &count)) return nullptr;
+    const runtime::Tensor scalar = runtime::Tensor::empty({}, kInt64);
+    *scalar.data_as<int64_t>() = count;
+    return make_constant(scalar);
+  }
+
   Expr fold_call_tir(const Call& call, std::vector<runtime::Tensor>* inputs) {
     const auto* callee = call->args[0].as<GlobalVarNode>();
     const auto func = callee ? ref_as<tir::PrimFuncNode>(module_->find(callee->name_hint)) : tir::PrimFunc();

@@ -30,7 +30,7 @@ PrimExpr source_place(const ResizeOptions& options, size_t dim, const PrimExpr& 
   const PrimExpr steps = real(tir::max(to - 1, make_const_int(to->dtype, 1)));
   if (mode == "align_corners") return place * div(real(from - 1), steps);
   if (mode == "tf_crop_and_resize") {
-    const double begin = options.roi[dim], end = options.roi[dim + 2];
+    const double begin = options.roi[dim], end = options.roi[dim + options.roi.size() / 2];
     const PrimExpr span = real(from - 1);
     return select(is_one_wide, span * real(0.5 * (begin + end)),
                   span * real(begin) + place * div(span * real(end - begin), steps));
@@ -87,52 +87,68 @@ Taps taps_of(const ResizeOptions& options, const PrimExpr& place, const PrimExpr
 
 }  // namespace
 
-Tensor resize2d(const Tensor& x, const Shape& size, const ResizeOptions& options, DataType out_dtype) {
+namespace {
+
+// The element of `x` that stands for element `i` of the result, or the weighted sum of those around its
+// place.
+class Resizing {
+ public:
+  Resizing(const Tensor& x, const Shape& size, const ResizeOptions& options, const std::vector<Var>& i)
+      : x_(x), options_(options), spatial_(spatial_dims(options.layout)), at_(i.begin(), i.end()) {
+    for (size_t n = 0; n < spatial_.size(); ++n) {
+      const PrimExpr& extent = x.shape()[spatial_[n]];
+      places_.push_back(source_place(options, n, i[spatial_[n]], extent, size[n]));
+      taps_.push_back(taps_of(options, places_[n], extent));
+    }
+  }
+
+  PrimExpr value() {
+    PrimExpr result = sum_from(0);
+    if (options_.coordinates != "tf_crop_and_resize") return result;
+    PrimExpr inside = bool_imm(true);
+    for (size_t n = 0; n < spatial_.size(); ++n)
+      inside = tir::logical_and(
+          inside, tir::logical_and(real(0.0) <= places_[n], places_[n] <= real(x_.shape()[spatial_[n]] - 1)));
+    return select(inside, result, make_const(result->dtype, options_.extrapolation_value));
+  }
+
+ private:
+  // the weighted sum over the spatial dimensions from `dim` on; earlier ones stand in at_
+  PrimExpr sum_from(size_t dim) {
+    const bool is_nearest = options_.method == "nearest_neighbor";
+    if (dim == spatial_.size()) return is_nearest ? x_.at(at_) : real(x_.at(at_));
+    const Taps& taps = taps_[dim];
+    PrimExpr result;
+    for (size_t n = 0; n < taps.indices.size(); ++n) {
+      at_[spatial_[dim]] = taps.indices[n];
+      PrimExpr part = sum_from(dim + 1);
+      if (!is_nearest) part = part * taps.weights[n];
+      result = result ? result + part : part;
+    }
+    return result;
+  }
+
+  const Tensor& x_;
+  const ResizeOptions& options_;
+  const std::vector<size_t> spatial_;
+  std::vector<PrimExpr> at_, places_;
+  std::vector<Taps> taps_;
+};
+
+}  // namespace
+
+Tensor resize(const Tensor& x, const Shape& size, const ResizeOptions& options, DataType out_dtype) {
   const std::vector<size_t> spatial = spatial_dims(options.layout);
   Shape shape = x.shape();
-  for (size_t n = 0; n < 2; ++n) shape[spatial[n]] = size[n];
-  return te::compute(
-      shape,
-      [&](const std::vector<Var>& i) {
-        PrimExpr places[2];
-        Taps taps[2];
-        for (size_t n = 0; n < 2; ++n) {
-          const PrimExpr& extent = x.shape()[spatial[n]];
-          places[n] = source_place(options, n, i[spatial[n]], extent, size[n]);
-          taps[n] = taps_of(options, places[n], extent);
-        }
-        std::vector<PrimExpr> at(i.begin(), i.end());
-        auto element = [&](size_t row, size_t column) {
-          at[spatial[0]] = taps[0].indices[row];
-          at[spatial[1]] = taps[1].indices[column];
-          return x.at(at);
-        };
-        PrimExpr result;
-        if (options.method == "nearest_neighbor") {
-          result = element(0, 0);
-        } else {
-          for (size_t row = 0; row < taps[0].indices.size(); ++row) {
-            PrimExpr line;
-            for (size_t column = 0; column < taps[1].indices.size(); ++column) {
-              const PrimExpr part = real(element(row, column)) * taps[1].weights[column];
-              line = line ? line + part : part;
-            }
-            line = line * taps[0].weights[row];
-            result = result ? result + line : line;
-          }
-        }
-        if (options.coordinates == "tf_crop_and_resize") {
-          PrimExpr inside = bool_imm(true);
-          for (size_t n = 0; n < 2; ++n)
-            inside = tir::logical_and(inside, tir::logical_and(real(0.0) <= places[n],
-                                                               places[n] <= real(x.shape()[spatial[n]] - 1)));
-          result = select(inside, result, make_const(result->dtype, options.extrapolation_value));
-        }
-        if (out_dtype.is_integral() && result->dtype.is_float())  // as torch: to nearest
-          result = call(kFloat32, "round", {result});
-        return tir::cast(out_dtype, result);
-      },
-      {.name = "T_resize"});
+  for (size_t n = 0; n < spatial.size(); ++n) shape[spatial[n]] = size[n];
+  return te::compute(shape,
+                     [&](const std::vector<Var>& i) {
+                       PrimExpr result = Resizing(x, size, options, i).value();
+                       if (out_dtype.is_integral() && result->dtype.is_float())  // as torch: to nearest
+                         result = call(kFloat32, "round", {result});
+                       return tir::cast(out_dtype, result);
+                     },
+                     {.name = "T_resize"});
 }
 
 namespace {
