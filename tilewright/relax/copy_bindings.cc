@@ -51,8 +51,40 @@ Expr BindingCopier::copied(const Expr& expr) const {
       [&](auto& self, const PrimValueNode* node) -> Expr { return untyped(self.children(node)); });
 }
 
+void BindingCopier::keep_dims(const std::vector<const tir::VarNode*>& dims) {
+  for (const tir::VarNode* dim : dims) copies_.try_emplace(dim, tir::Var(dim));
+}
+
+SeqExpr BindingCopier::copied_branch(const Expr& branch) {
+  const auto* seq = branch.as<SeqExprNode>();
+  if (!seq) throw InternalError("a branch is not in normal form");
+  builder_.begin_scope();
+  try {
+    for (const BindingBlock& block : seq->blocks) {
+      const bool is_dataflow = is<DataflowBlockNode>(block);
+      if (is_dataflow) builder_.begin_dataflow();
+      for (const Binding& binding : block->bindings) emit(binding);
+      if (is_dataflow) builder_.end_dataflow();
+    }
+    return builder_.end_scope(builder_.normalize(copied(seq->body)));
+  } catch (...) {
+    builder_.abandon_scope();
+    throw;
+  }
+}
+
+If BindingCopier::copied_if(const IfNode* node) {
+  return with(If(node), [&](IfNode& changed) {
+    changed.cond = copied(node->cond);
+    changed.true_branch = copied_branch(node->true_branch);
+    changed.false_branch = copied_branch(node->false_branch);
+    changed.type = nullptr;
+  });
+}
+
 AnyVar BindingCopier::emit(const Binding& binding) {
-  const Expr value = copied(binding->value);
+  const auto* branches = binding->value.as<IfNode>();
+  const Expr value = branches ? Expr(copied_if(branches)) : copied(binding->value);
   const std::string& name = binding->var->name_hint;
   AnyVar var;
   if (const auto* cast = ObjectRef(binding).as<MatchCastNode>()) {

@@ -15,13 +15,18 @@ class BindingCopier {
   void define(const AnyVar& var, const Expr& value) { copies_[var.get()] = value; }
   /// `value` stands for parameter `param`; dimensions that its type defines are the extents of `value`.
   void define_param(const Var& param, const Expr& value);
-  /// Emits `binding`; its variable is seen outside of the open dataflow block if it was.
+  /// Dimensions that stand for themselves: those of what is around the bindings.
+  void keep_dims(const std::vector<const tir::VarNode*>& dims);
+  /// Emits `binding`, branches with variables of their own; its variable is seen outside of the open dataflow
+  /// block if it was.
   AnyVar emit(const Binding& binding);
   /// `expr` with the variables of the function being built; its types are to be found again.
   Expr copied(const Expr& expr) const;
 
  private:
   void copy_dims(const Type& type);
+  If copied_if(const IfNode* node);
+  SeqExpr copied_branch(const Expr& branch);
   Expr copy_of(const Object* var) const;
   BlockBuilder& builder_;
   Substitution copies_;

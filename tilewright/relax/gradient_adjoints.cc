@@ -2,6 +2,7 @@
 
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
+#include "tilewright/relax/copy_bindings.h"
 #include "tilewright/relax/liveness.h"
 #include "tilewright/relax/op_util.h"
 
@@ -29,19 +30,36 @@ bool Adjoint::is_empty() const {
   return !value && std::all_of(fields.begin(), fields.end(), [](const Adjoint& f) { return f.is_empty(); });
 }
 
+bool Adjoints::is_var_needed(const Object* var) const {
+  return needed_.count(var) || (outer_ && outer_->is_var_needed(var));
+}
+bool Adjoints::is_forgotten(const Object* var) const {
+  return forgotten_.count(var) || (outer_ && outer_->is_forgotten(var));
+}
+Expr Adjoints::value_of(const Object* var) const {
+  const auto known = values_.find(var);
+  if (known != values_.end()) return known->second;
+  return outer_ ? outer_->value_of(var) : Expr();
+}
+Expr Adjoints::computed_again(const Object* var) const {
+  const auto known = again_.find(var);
+  if (known != again_.end()) return known->second;
+  return outer_ ? outer_->computed_again(var) : Expr();
+}
+
 void Adjoints::define(const AnyVar& var, const Expr& value) {
   values_[var.get()] = value;
   const auto* call = value.as<CallNode>();
   const std::string_view op = call ? op_name(call) : std::string_view();
   bool is_inside = op == "relax.grad.start_checkpoint";
-  each_var(value, [&](const Object* used) { is_inside |= forgotten_.count(used) > 0; });
+  each_var(value, [&](const Object* used) { is_inside |= is_forgotten(used); });
   if (is_inside && op != "relax.grad.end_checkpoint") forgotten_.insert(var.get());
   if (op != "relax.grad.no_grad" && holds_floats(var->type) && is_needed(value)) needed_.insert(var.get());
 }
 
 bool Adjoints::is_needed(const Expr& expr) const {
   bool found = false;
-  each_var(expr, [&](const Object* var) { found |= needed_.count(var) > 0; });
+  each_var(expr, [&](const Object* var) { found |= is_var_needed(var); });
   return found;
 }
 
@@ -67,7 +85,7 @@ void Adjoints::add(const Expr& target, const Adjoint& gradient) {
   if (const auto* tuple = target.as<TupleNode>()) {
     for (size_t n = 0; n < tuple->elements.size() && n < gradient.fields.size(); ++n)
       add(tuple->elements[n], gradient.fields[n]);
-  } else if (needed_.count(target.get())) {
+  } else if (is_var_needed(target.get())) {
     accumulate(&adjoints_[target.get()], type_of(target), gradient, name_of_gradient(target));
   }
 }
@@ -87,18 +105,23 @@ Expr Adjoints::seen(const Expr& expr) {
     if (elements == tuple->elements) return expr;
     return with(Tuple(tuple), [&](TupleNode& node) { node.elements = std::move(elements); });
   }
-  if (!forgotten_.count(expr.get())) return expr;
-  if (auto known = again_.find(expr.get()); known != again_.end()) return known->second;
-  Substitution inside;
-  const Expr value = values_.at(expr.get());
+  if (!is_forgotten(expr.get())) return expr;
+  if (const Expr known = computed_again(expr.get())) return known;
+  const auto* var = expr.as<VarBaseNode>();
+  const Expr value = value_of(var);
+  BindingCopier copier(builder_);
+  copier.keep_dims(builder_.dims_in_scope());
   // what starts the way again is no expression of the way there, so that nobody joins the two
   const auto* call = value.as<CallNode>();
-  if (call && op_name(call) == "relax.grad.start_checkpoint") inside[call->args[0].get()] = expr;
-  each_var(value, [&](const Object* var) {
-    if (forgotten_.count(var)) inside[var] = seen(Expr(static_cast<const ExprNode*>(var)));
+  if (call && op_name(call) == "relax.grad.start_checkpoint" && is_var(call->args[0]))
+    copier.define(ref_as<VarBaseNode>(call->args[0]), expr);
+  each_var(value, [&](const Object* used) {
+    if (!is_forgotten(used)) return;
+    const auto inner = ref_as<VarBaseNode>(Expr(static_cast<const ExprNode*>(used)));
+    copier.define(inner, seen(inner));
   });
-  const std::string& name = expr.as<VarBaseNode>()->name_hint;
-  return again_[expr.get()] = builder_.emit(substitute(value, inside), name + "_again");
+  const DataflowVar again = DataflowVarNode::make(var->name_hint + "_again", var->type);
+  return again_[expr.get()] = copier.emit(VarBinding(VarBindingNode::make(again, value)));
 }
 
 }  // namespace tilewright::relax

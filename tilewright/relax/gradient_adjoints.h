@@ -1,5 +1,5 @@
-// Gradients of the variables of a function as they come together while its bindings are gone through
-// backwards.
+// Gradients of the variables of a scope, a function or a branch, as they come together while its bindings are
+// gone through backwards.
 #pragma once
 #include <unordered_map>
 #include <unordered_set>
@@ -10,7 +10,9 @@ namespace tilewright::relax {
 
 class Adjoints {
  public:
-  explicit Adjoints(BlockBuilder& builder) : builder_(builder) {}
+  /// outer  of the scope around this one, whose variables are seen here; their gradients are kept apart
+  explicit Adjoints(BlockBuilder& builder, const Adjoints* outer = nullptr)
+      : builder_(builder), outer_(outer) {}
 
   BlockBuilder& builder() { return builder_; }
   /// From now on `var`, bound to `value`, has a gradient if anything floating-point of `value` has one.
@@ -32,9 +34,14 @@ class Adjoints {
   Expr seen(const Expr& expr);
 
  private:
+  bool is_var_needed(const Object* var) const;
+  bool is_forgotten(const Object* var) const;
+  Expr value_of(const Object* var) const;
+  Expr computed_again(const Object* var) const;
   void accumulate(Adjoint* into, const Type& type, const Adjoint& gradient, const std::string& name_hint);
 
   BlockBuilder& builder_;
+  const Adjoints* outer_;
   std::unordered_set<const Object*> needed_, forgotten_;
   std::unordered_map<const Object*, Expr> values_, again_;
   std::unordered_map<const Object*, Adjoint> adjoints_;
