@@ -5,9 +5,11 @@ import pytest
 from graph_testing import flat, random, run
 
 import tilewright
+from tilewright import relax
 from tilewright.ir import assert_structural_equal
 from tilewright.relax import transform
 from tilewright.script import ir as I  # noqa: N812
+from tilewright.script import parse
 from tilewright.script import relax as R  # noqa: N812
 
 
@@ -148,3 +150,101 @@ def test_dtype_of_sums():
     with pytest.raises(tilewright.UserError) as error:
         transform.to_mixed_precision(out_dtype="float64")(Layers)
     assert str(error.value) == "error: to_mixed_precision: out_dtype is float64, expected float32 or float16"
+
+
+BRANCHES = """
+@R.function
+def main(c: R.Tensor((), "bool"), x: R.Tensor((5, 7), "float32"), w: R.Tensor((7, 7), "float32")):
+    with R.dataflow():
+        a0 = R.matmul(x, w)
+        a = R.nn.softmax(a0)
+        R.output(a)
+    if c:
+        with R.dataflow():
+            b = R.nn.relu(a)
+            d0 = R.matmul(b, w)
+            R.output(d0)
+        y = R.add(d0, a)
+    else:
+        y0 = R.matmul(a, w)
+        y = R.matmul(y0, w)
+    z = R.matmul(y, w)
+    return z
+"""
+
+
+def branches():
+    return tilewright.IRModule({"main": parse(BRANCHES)})
+
+
+def test_dataflow_blocks_in_branches():
+    """Those and no others; what is converted in a branch is not seen outside."""
+    result = transform.to_mixed_precision(dtype="bfloat16")(branches())
+    text = result.script()
+    assert relax.analysis.well_formed(result)
+    lines = [line.strip() for line in text.splitlines() if "R.matmul(" in line]
+    assert ['out_dtype="float32"' in line for line in lines] == [True, True, False, False, False]
+    assert "R.nn.relu(" in text and 'R.Tensor((5, 7), dtype="bfloat16") = R.nn.relu(' in text
+
+
+@pytest.mark.parametrize("level", [0, 1, 2])
+def test_precision_reaches_branches_and_other_blocks(level):
+    """The policy bf16 rounds the operands of every product, where it stands and at every level."""
+    precision = transform.precision(policy="bf16")(branches())
+    assert relax.analysis.well_formed(precision)
+    text = precision.script()
+    assert text.count('out_dtype="float32"') == text.count("R.matmul(") == 5
+
+    def low(x):
+        return torch.tensor(x).bfloat16().float().numpy()
+
+    torch = pytest.importorskip("torch")
+    x, w = random(5, 7), random(7, 7)
+    a = torch.softmax(torch.tensor(low(x) @ low(w)), -1).numpy()
+    wanted = {True: low(low(np.maximum(a, 0)) @ low(w) + a) @ low(w)}
+    wanted[False] = low(low(low(a) @ low(w)) @ low(w)) @ low(w)
+    with tilewright.transform.PassContext(opt_level=level):
+        main = tilewright.VirtualMachine(tilewright.compile(branches(), precision="bf16"))["main"]
+        exact = tilewright.VirtualMachine(tilewright.compile(branches()))["main"]
+    for taken in (True, False):
+        given = [tilewright.tensor(each) for each in (np.array(taken), x, w)]
+        np.testing.assert_allclose(main(*given).numpy(), wanted[taken], rtol=2e-2, atol=2e-2)
+        assert np.abs(main(*given).numpy() - exact(*given).numpy()).max() > 1e-4
+
+
+def test_nested_branches():
+    program = """
+@R.function
+def main(c: R.Tensor((), "bool"), x: R.Tensor((5, 7), "float32"), w: R.Tensor((7, 7), "float32")):
+    if c:
+        a = R.matmul(x, w)
+        if c:
+            y0 = R.matmul(a, w)
+        else:
+            y0 = a
+        y = y0
+    else:
+        y = x
+    return y
+"""
+    module = tilewright.IRModule({"main": parse(program)})
+    result = transform.precision(policy="bf16")(module)
+    assert relax.analysis.well_formed(result)
+    assert result.script().count('out_dtype="float32"') == 2
+    x, w = random(5, 7), random(7, 7)
+    np.testing.assert_allclose(run(result, np.array(True), x, w), x @ w @ w, rtol=5e-2, atol=0.2)
+    np.testing.assert_array_equal(run(result, np.array(False), x, w), x)
+
+
+def test_nothing_to_do_in_branches():
+    program = """
+@R.function
+def main(c: R.Tensor((), "bool"), x: R.Tensor((5, 7), "float32")):
+    if c:
+        y = R.exp(x)
+    else:
+        y = x
+    return y
+"""
+    module = transform.normalize()(tilewright.IRModule({"main": parse(program)}))
+    assert transform.precision(policy="bf16")(module)._node is module._node

@@ -4,7 +4,8 @@
 
 namespace tilewright::relax {
 
-/// What pass to_mixed_precision makes of `module` with these options.
+/// What pass to_mixed_precision makes of `module` with these options, products outside of dataflow blocks
+/// converted as well.
 ///
 /// dtype      float16 or bfloat16: what is computed in
 /// out_dtype  of the sums: float32 or dtype

@@ -1,6 +1,6 @@
 // Matrix products and convolutions of float32 by instructions for bfloat16, as a policy says:
 //   exact   in float32, the default
-//   bf16    operands are rounded to bfloat16 (to_mixed_precision, so in dataflow blocks only)
+//   bf16    operands are rounded to bfloat16 (to_mixed_precision, and outside of dataflow blocks)
 //   bf16x3  operands are sums of two bfloat16 values, and three of the four products are added
 //   bf16x6  of three values, six of the nine products
 //   bf16x9  of three values, all products

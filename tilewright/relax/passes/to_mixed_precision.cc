@@ -8,7 +8,8 @@
 //   lv = R.nn.relu(x)               ->  lv = R.astype(x, "float16");  lv1 = R.nn.relu(lv)
 //   gv = R.matmul(lv, w)                lv2 = R.astype(w, "float16")
 //                                       gv = R.matmul(lv1, lv2, out_dtype="float32")
-// Works on dataflow blocks.  Source: Micikevicius et al., arXiv 1710.03740
+// Works on dataflow blocks, those in branches too; for the policy bf16 on other blocks as well, where only
+// the operators of the first list are converted.  Source: Micikevicius et al., arXiv 1710.03740
 #include <algorithm>
 #include <unordered_map>
 
@@ -122,12 +123,13 @@ bool is_float32(const Type& type) {
 
 class MixedPrecision {
  public:
-  MixedPrecision(const IRModule& module, const Options& options) : builder_(module), options_(options) {}
+  MixedPrecision(const IRModule& module, const Options& options, bool everywhere)
+      : builder_(module), options_(options), everywhere_(everywhere) {}
 
   Function converted(const Function& func) {
     const auto* body = func->body.as<SeqExprNode>();
     if (!body) return func;
-    for (size_t n = body->blocks.size(); n-- > 0;) decide(body->blocks[n]);
+    decide(body);
     const std::vector<Var> params = low_params(func->params);
     if (!has_work_ && params == func->params) return func;
     builder_.begin_scope(params);
@@ -156,24 +158,35 @@ class MixedPrecision {
 
   // ---- which values are wanted in low precision: backwards, uses before definitions
 
+  void decide(const SeqExprNode* seq) {
+    count_uses(seq->body, false);
+    for (size_t n = seq->blocks.size(); n-- > 0;) decide(seq->blocks[n]);
+  }
   void decide(const BindingBlock& block) {
-    const bool is_dataflow = is<DataflowBlockNode>(block);
     for (size_t n = block->bindings.size(); n-- > 0;) {
       const Binding& binding = block->bindings[n];
+      if (const auto* branch = binding->value.as<IfNode>()) {
+        decide(branch->true_branch.as<SeqExprNode>());
+        decide(branch->false_branch.as<SeqExprNode>());
+        count_uses(branch->cond, false);
+        continue;
+      }
       const Choice choice =
-          is_dataflow && is<VarBindingNode>(binding) ? choice_of(binding->value) : Choice::kNever;
+          is_changed(block) && is<VarBindingNode>(binding) ? choice_of(binding->value) : Choice::kNever;
       const Use& use = uses_[binding->var.get()];
       const bool is_wanted_low = use.low > 0 && use.high == 0 && is<DataflowVarNode>(binding->var);
       if (choice == Choice::kFollow && is_wanted_low && is_float32(type_of(binding->value)))
         low_results_.insert({binding->var.get(), true});
       const bool is_low = choice == Choice::kAlways || low_results_.count(binding->var.get());
       has_work_ |= choice == Choice::kAlways;
-      auto count = [&](const Object* var) { ++(is_low ? uses_[var].low : uses_[var].high); };
-      walk(
-          binding->value, [&](const VarNode* var) { count(var); },
-          [&](const DataflowVarNode* var) { count(var); });
+      count_uses(binding->value, is_low);
     }
   }
+  void count_uses(const Expr& expr, bool is_low) {
+    auto count = [&](const Object* var) { ++(is_low ? uses_[var].low : uses_[var].high); };
+    walk(expr, [&](const VarNode* var) { count(var); }, [&](const DataflowVarNode* var) { count(var); });
+  }
+  bool is_changed(const BindingBlock& block) const { return everywhere_ || is<DataflowBlockNode>(block); }
 
   // ---- writing it
 
@@ -200,7 +213,9 @@ class MixedPrecision {
     if (is_dataflow) builder_.begin_dataflow();
     for (const Binding& binding : block->bindings) {
       const auto* plain = ObjectRef(binding).as<VarBindingNode>();
-      if (plain && is_dataflow)
+      if (const auto* branch = binding->value.as<IfNode>())
+        keep(binding, converted(branch));
+      else if (plain && is_changed(block))
         write(VarBinding(plain));
       else
         keep(binding, high(binding->value));
@@ -209,6 +224,34 @@ class MixedPrecision {
     // what was converted in this block is not seen in the next one
     for (auto* known : {&low_, &high_})
       std::erase_if(*known, [](const auto& entry) { return is<DataflowVarNode>(entry.second); });
+  }
+
+  If converted(const IfNode* branch) {
+    const Expr cond = high(branch->cond);
+    const Expr then = converted(branch->true_branch), otherwise = converted(branch->false_branch);
+    if (cond == branch->cond && then == branch->true_branch && otherwise == branch->false_branch)
+      return If(branch);
+    return with(If(branch), [&](IfNode& node) {
+      node.cond = cond;
+      node.true_branch = then;
+      node.false_branch = otherwise;
+    });
+  }
+  // A branch; what is converted in it is not seen outside.
+  Expr converted(const Expr& branch) {
+    const auto low = low_, high_again = high_;
+    const auto* seq = branch.as<SeqExprNode>();
+    builder_.begin_scope();
+    try {
+      for (const BindingBlock& block : seq->blocks) write(block);
+      const SeqExpr result = builder_.end_scope(high(seq->body));
+      low_ = low;
+      high_ = high_again;
+      return is_same_body(branch, result) ? branch : Expr(result);
+    } catch (...) {
+      builder_.abandon_scope();
+      throw;
+    }
   }
 
   void write(const VarBinding& binding) {
@@ -302,16 +345,22 @@ class MixedPrecision {
   };
   BlockBuilder builder_;
   const Options& options_;
+  const bool everywhere_;
   std::unordered_map<const Object*, Use> uses_;
   std::unordered_map<const Object*, bool> low_results_, has_high_;
   std::unordered_map<const Object*, Expr> low_, high_;
   bool has_work_ = false;
 };
 
-IRModule run(const IRModule& module, const Options& options, PassContext&) {
+IRModule convert(const IRModule& module, const Options& options, bool everywhere) {
   check(options);
-  return map_functions<FunctionNode>(
-      module, [&](const Function& func) { return MixedPrecision(module, options).converted(func); });
+  return map_functions<FunctionNode>(module, [&](const Function& func) {
+    return MixedPrecision(module, options, everywhere).converted(func);
+  });
+}
+
+IRModule run(const IRModule& module, const Options& options, PassContext&) {
+  return convert(module, options, false);
 }
 
 }  // namespace
@@ -320,8 +369,7 @@ IRModule to_mixed_precision(const IRModule& module, DataType dtype, DataType out
   Options options;
   options.dtype = dtype;
   options.out_dtype = out_dtype;
-  PassContext context;
-  return run(module, options, context);
+  return convert(module, options, true);
 }
 
 extern constinit const PassInfo to_mixed_precision_info = module_pass<run, Options>(
