@@ -11,4 +11,7 @@ namespace tilewright::relax {
 /// out_dtype  of the sums: float32 or dtype
 IRModule to_mixed_precision(const IRModule& module, DataType dtype, DataType out_dtype);
 
+/// `value`, a tensor, with elements of `dtype`.
+Expr astype(const Expr& value, DataType dtype);
+
 }  // namespace tilewright::relax

@@ -60,6 +60,19 @@ std::optional<int64_t> arithmetic(Kind kind, int64_t a, int64_t b) {
   return static_cast<int64_t>(result);
 }
 
+// A ramp of literals of at most 32 bits in int64; null for other values and for one that wraps.
+PrimExpr wide_ramp(DataType dtype, const PrimExpr& value) {
+  const auto* ramp = value.as<RampNode>();
+  const auto* base = ramp ? ramp->base.as<IntImmNode>() : nullptr;
+  const auto* stride = ramp ? ramp->stride.as<IntImmNode>() : nullptr;
+  if (!base || !stride || dtype.element() != kInt64 || dtype.lanes != value->dtype.lanes ||
+      base->dtype.bits > 32)
+    return nullptr;
+  const int64_t last = base->value + stride->value * (dtype.lanes - 1);
+  if (wrap_int(last, base->dtype) != last) return nullptr;
+  return RampNode::make(imm(base->value, kInt64), imm(stride->value, kInt64), ramp->lanes);
+}
+
 }  // namespace
 
 std::optional<int64_t> fold_int(Kind kind, int64_t a, int64_t b, DataType dtype) {
@@ -195,19 +208,6 @@ PrimExpr select(PrimExpr condition, PrimExpr true_value, PrimExpr false_value) {
   if (const auto* literal = condition.as<IntImmNode>()) return literal->value ? true_value : false_value;
   return SelectNode::make(std::move(condition), std::move(true_value), std::move(false_value));
 }
-
-namespace {
-// A ramp of literals in int64; null for other values and for one that wraps.
-PrimExpr wide_ramp(DataType dtype, const PrimExpr& value) {
-  const auto* ramp = value.as<RampNode>();
-  const auto* base = ramp ? ramp->base.as<IntImmNode>() : nullptr;
-  const auto* stride = ramp ? ramp->stride.as<IntImmNode>() : nullptr;
-  if (!base || !stride || dtype.element() != kInt64 || dtype.lanes != value->dtype.lanes) return nullptr;
-  const int64_t last = base->value + stride->value * (dtype.lanes - 1);
-  if (wrap_int(last, base->dtype) != last) return nullptr;
-  return RampNode::make(imm(base->value, kInt64), imm(stride->value, kInt64), ramp->lanes);
-}
-}  // namespace
 
 PrimExpr cast(DataType dtype, PrimExpr value) {
   if (value->dtype == dtype) return value;

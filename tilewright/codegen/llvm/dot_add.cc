@@ -19,18 +19,18 @@ llvm::Intrinsic::ID by_width(uint64_t bits, llvm::Intrinsic::ID of_128, llvm::In
   return bits == 128 ? of_128 : bits == 256 ? of_256 : bits == 512 ? of_512 : llvm::Intrinsic::not_intrinsic;
 }
 
-llvm::Intrinsic::ID bytes_instruction(ModuleEmitter& module, uint64_t bits) {
+llvm::Intrinsic::ID bytes_instruction(const NativeTarget& target, uint64_t bits) {
   using namespace llvm::Intrinsic;
-  const bool has_512 = module.has("avx512vnni");
-  if (!has_512 && !module.has("avxvnni")) return not_intrinsic;
+  const bool has_512 = target.has("avx512vnni");
+  if (!has_512 && !target.has("avxvnni")) return not_intrinsic;
   const ID id = by_width(bits, x86_avx512_vpdpbusd_128, x86_avx512_vpdpbusd_256, x86_avx512_vpdpbusd_512);
   return bits == 512 && !has_512 ? not_intrinsic : id;
 }
 
 class Dot {
  public:
-  Dot(llvm::IRBuilder<>& builder, ModuleEmitter& module, const DotAdd& dot)
-      : b_(builder), module_(module), dot_(dot), lanes_(dot.sum->dtype.lanes) {}
+  Dot(llvm::IRBuilder<>& builder, const NativeTarget& target, const DotAdd& dot)
+      : b_(builder), target_(target), dot_(dot), lanes_(dot.sum->dtype.lanes) {}
 
   llvm::Value* emit(llvm::Value* sum, llvm::Value* x, llvm::Value* y) {
     if (dot_.is_shared) x = spread(x);
@@ -58,13 +58,13 @@ class Dot {
   llvm::Value* bytes(llvm::Value* sum, llvm::Value* x, llvm::Value* y) {
     if (dot_.group != 4) return nullptr;
     const bool is_x_signed = is_signed(dot_.a), is_y_signed = is_signed(dot_.b);
-    if (module_.target.triple.starts_with("aarch64")) {
-      if (is_x_signed != is_y_signed || bits() != 128 || !module_.has("dotprod")) return nullptr;
+    if (target_.triple.starts_with("aarch64")) {
+      if (is_x_signed != is_y_signed || bits() != 128 || !target_.has("dotprod")) return nullptr;
       return b_.CreateIntrinsic(
           is_x_signed ? llvm::Intrinsic::aarch64_neon_sdot : llvm::Intrinsic::aarch64_neon_udot,
           {sum->getType(), x->getType()}, {sum, x, y});
     }
-    const llvm::Intrinsic::ID id = bytes_instruction(module_, bits());
+    const llvm::Intrinsic::ID id = bytes_instruction(target_, bits());
     if (id == llvm::Intrinsic::not_intrinsic || (!is_x_signed && !is_y_signed)) return nullptr;
     if (is_x_signed && !is_y_signed) std::swap(x, y);
     if (is_x_signed != is_y_signed) return b_.CreateIntrinsic(id, {}, {sum, words(x), words(y)});
@@ -76,7 +76,7 @@ class Dot {
 
   llvm::Value* bfloats(llvm::Value* sum, llvm::Value* x, llvm::Value* y) {
     using namespace llvm::Intrinsic;
-    if (dot_.group != 2 || !module_.has("avx512bf16")) return nullptr;
+    if (dot_.group != 2 || !target_.has("avx512bf16")) return nullptr;
     const ID id = by_width(bits(), x86_avx512bf16_dpbf16ps_128, x86_avx512bf16_dpbf16ps_256,
                            x86_avx512bf16_dpbf16ps_512);
     if (id == not_intrinsic) return nullptr;
@@ -106,7 +106,7 @@ class Dot {
   }
 
   llvm::IRBuilder<>& b_;
-  ModuleEmitter& module_;
+  const NativeTarget& target_;
   const DotAdd& dot_;
   const int lanes_;
 };
@@ -121,7 +121,7 @@ llvm::Value* FunctionEmitter::emit_dot_add(const CallNode* node) {
     return builder_.CreateInsertElement(
         llvm::PoisonValue::get(llvm::FixedVectorType::get(value->getType(), 1)), value, uint64_t{0});
   };
-  llvm::Value* result = Dot(builder_, module_, dot).emit(as_vector(sum), as_vector(a), as_vector(b));
+  llvm::Value* result = Dot(builder_, module_.target, dot).emit(as_vector(sum), as_vector(a), as_vector(b));
   return sum->getType()->isVectorTy() ? result : builder_.CreateExtractElement(result, uint64_t{0});
 }
 

@@ -52,9 +52,6 @@ class ModuleEmitter {
   /// ptr dtype_text(i32 bits of a DLDataType): the name of the dtype.
   llvm::Function* dtype_text_function();
 
-  /// Whether the target has `feature`; asked once.
-  bool has(const std::string& feature);
-
   llvm::Module& module;
   const NativeTarget& target;
 
@@ -67,7 +64,6 @@ class ModuleEmitter {
   llvm::Function* helper(const char* name, llvm::Type* result, std::vector<llvm::Type*> params);
   std::unordered_map<std::string, llvm::Function*> functions_;
   std::unordered_map<std::string, llvm::Constant*> texts_;
-  std::unordered_map<std::string, bool> features_;
 };
 
 /// Fills the body of one function.

@@ -14,12 +14,6 @@ llvm::FunctionType* function_type(llvm::LLVMContext& context, const PrimFuncNode
 
 }  // namespace
 
-bool ModuleEmitter::has(const std::string& feature) {
-  const auto [known, is_new] = features_.try_emplace(feature);
-  if (is_new) known->second = target.has(feature);
-  return known->second;
-}
-
 llvm::Function* ModuleEmitter::function(const std::string& name) const {
   auto found = functions_.find(name);
   TILEWRIGHT_CHECK(found != functions_.end(), "the lowered module has no function {}", name);

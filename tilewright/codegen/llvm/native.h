@@ -22,6 +22,7 @@ struct NativeTarget {
   int vector_bits = 128;               // what loops are vectorised for
   std::vector<std::string> fast_math;  // what floats may do besides contraction, e.g. "reassoc"
   std::vector<std::string> needed;     // what code for it may use beyond the architecture, e.g. "avx2"
+  std::vector<std::string> enabled;    // its features, sorted, those that others imply among them
   bool has(std::string_view feature) const;
 };
 

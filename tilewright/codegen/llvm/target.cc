@@ -58,10 +58,6 @@ const llvm::Target& find_target(const std::string& triple) {
       .help("this build knows {}", names);
 }
 
-bool is_on(const llvm::MCSubtargetInfo& info, llvm::StringRef feature) {
-  return info.checkFeatures(("+" + feature).str());
-}
-
 void check_cpu(const llvm::MCSubtargetInfo& info, const std::string& triple, const std::string& cpu) {
   if (cpu.empty() || info.isCPUStringValid(cpu)) return;
   std::vector<std::string_view> names;
@@ -84,12 +80,21 @@ void check_features(const llvm::MCSubtargetInfo& info, const std::string& triple
   }
 }
 
+std::vector<std::string> enabled_features(const llvm::MCSubtargetInfo& info) {
+  std::vector<std::string> enabled;
+  for (const llvm::SubtargetFeatureKV& known : info.getAllProcessorFeatures()) {
+    if (info.hasFeature(known.Value)) enabled.emplace_back(known.Key);
+  }
+  std::sort(enabled.begin(), enabled.end());
+  return enabled;
+}
+
 // The widest vectors that are fast on the machine.
-int vector_bits_of(const llvm::Triple& triple, const llvm::MCSubtargetInfo& info) {
+int vector_bits_of(const NativeTarget& native, const llvm::Triple& triple) {
   if (!triple.isX86()) return 128;
-  if (is_on(info, "avx512f") && is_on(info, "avx512vl") && is_on(info, "avx512bw") && is_on(info, "avx512dq"))
+  if (native.has("avx512f") && native.has("avx512vl") && native.has("avx512bw") && native.has("avx512dq"))
     return 512;
-  return is_on(info, "avx") ? 256 : 128;
+  return native.has("avx") ? 256 : 128;
 }
 
 std::vector<std::string> strings_of(const ir::Target& target, std::string_view key) {
@@ -123,10 +128,10 @@ bool is_used_by_code(const llvm::Triple& triple, llvm::StringRef feature) {
   return llvm::any_of(kUsed, [&](llvm::StringRef used) { return feature.starts_with(used); });
 }
 
-std::vector<std::string> needed_features(const llvm::Triple& triple, const llvm::MCSubtargetInfo& info) {
+std::vector<std::string> needed_features(const NativeTarget& native, const llvm::Triple& triple) {
   std::vector<std::string> needed;
   for (const auto& [name, enabled] : llvm::sys::getHostCPUFeatures()) {
-    if (is_used_by_code(triple, name) && is_on(info, name)) needed.push_back(name.str());
+    if (is_used_by_code(triple, name) && native.has({name.data(), name.size()})) needed.push_back(name.str());
   }
   std::sort(needed.begin(), needed.end());
   return needed;
@@ -154,10 +159,7 @@ HostCpu host_cpu() {
 }
 
 bool NativeTarget::has(std::string_view feature) const {
-  std::string reason;
-  const llvm::Target* found = llvm::TargetRegistry::lookupTarget(triple, reason);
-  std::unique_ptr<llvm::MCSubtargetInfo> info(found->createMCSubtargetInfo(triple, cpu, features));
-  return is_on(*info, llvm::StringRef(feature.data(), feature.size()));
+  return std::binary_search(enabled.begin(), enabled.end(), feature);
 }
 
 NativeTarget native_target(const ir::Target& target) {
@@ -192,12 +194,13 @@ NativeTarget native_target(const ir::Target& target) {
     throw UserError("target llvm: -opt-level must be 0..3, but is {}", native.opt_level);
   std::unique_ptr<llvm::MCSubtargetInfo> info(
       backend.createMCSubtargetInfo(native.triple, native.cpu, native.features));
-  native.vector_bits = vector_bits_of(triple, *info);
+  native.enabled = enabled_features(*info);
+  native.vector_bits = vector_bits_of(native, triple);
   const int64_t wanted_bits = target->attrs.get_int("vector-width", native.vector_bits);
   if (wanted_bits != 128 && wanted_bits != 256 && wanted_bits != 512)
     throw UserError("target llvm: -vector-width must be 128, 256 or 512, but is {}", wanted_bits);
   native.vector_bits = static_cast<int>(std::min<int64_t>(wanted_bits, native.vector_bits));
-  if (same_machine) native.needed = needed_features(triple, *info);
+  if (same_machine) native.needed = needed_features(native, triple);
   native.is_host = same_machine && lacking_features(native.needed).empty();
   return native;
 }

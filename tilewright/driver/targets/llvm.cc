@@ -37,9 +37,10 @@ ir::IRModule with_c_as_llvm(const ir::IRModule& lowered, const codegen::NativeTa
   });
 }
 
-// Bindings by place: a new field does not compile until it is in the text.
+// Bindings by place: a new field does not compile until it is in the text.  What is enabled follows from the
+// features.
 std::string code_key(const codegen::NativeTarget& native, const schedule::Machine& machine) {
-  const auto& [triple, cpu, features, opt_level, is_host, vector_bits, fast_math, needed] = native;
+  const auto& [triple, cpu, features, opt_level, is_host, vector_bits, fast_math, needed, enabled] = native;
   const auto& [vector_bytes, registers, fma_per_cycle, fma_latency, l1, l2, dots, cores] = machine;
   const auto& [mixed, is_signed, is_unsigned, bfloats] = dots;
   return fmt::format("{} {} {} O{} {} {} {} {}; {} {} {} {} {} {} {} {} {} {} {}", triple, cpu, features,

@@ -39,14 +39,19 @@ struct Options {
 };
 
 // Which parts of the operands are multiplied, by significance: 0 is the first.  Small products first.
-using Terms = std::vector<std::pair<size_t, size_t>>;
+using Places = std::vector<size_t>;
+struct Terms {
+  Places a, b;
+};
 Terms terms_of(std::string_view policy) {
   const size_t num_parts = policy == "bf16x3" ? 2 : 3;
   const size_t least = policy == "bf16x3" ? 1 : policy == "bf16x6" ? 2 : 4;  // sum of both places
   Terms terms;
   for (size_t order = least + 1; order-- > 0;) {
     for (size_t a = 0; a < num_parts; ++a) {
-      if (order >= a && order - a < num_parts) terms.emplace_back(a, order - a);
+      if (order < a || order - a >= num_parts) continue;
+      terms.a.push_back(a);
+      terms.b.push_back(order - a);
     }
   }
   return terms;
@@ -72,10 +77,6 @@ std::optional<std::pair<int64_t, int64_t>> summed_axes(const CallNode* call) {
   return std::pair{static_cast<int64_t>(channel), static_cast<int64_t>(input)};
 }
 
-Expr astype(const Expr& value, DataType dtype) {
-  return call_op("relax.astype", {value}, {{"dtype", attr(dtype)}});
-}
-
 // `value` as a sum of bfloat16 values, the largest first.
 std::vector<Expr> parts_of(Expr value, size_t count) {
   std::vector<Expr> parts{astype(value, DataType::bfloat16())};
@@ -87,7 +88,7 @@ std::vector<Expr> parts_of(Expr value, size_t count) {
 }
 
 // The parts of a constant along `axis`, as `places` says.
-Constant joined(const ConstantNode* constant, const std::vector<size_t>& places, size_t axis) {
+Constant joined(const ConstantNode* constant, const Places& places, size_t axis) {
   const runtime::Tensor data = constant->data.compact();
   runtime::Shape shape(data.shape().begin(), data.shape().end());
   int64_t inner = 1;
@@ -113,26 +114,18 @@ Constant joined(const ConstantNode* constant, const std::vector<size_t>& places,
   return make_constant(result);
 }
 
-template <class Place>
-Expr joined(const Expr& value, const Terms& terms, Place place, int64_t axis) {
-  if (const auto* constant = value.as<ConstantNode>()) {
-    std::vector<size_t> places;
-    for (const auto& term : terms) places.push_back(term.*place);
+Expr joined(const Expr& value, const Places& places, int64_t axis) {
+  if (const auto* constant = value.as<ConstantNode>())
     return joined(constant, places, static_cast<size_t>(axis));
-  }
-  size_t count = 0;
-  for (const auto& term : terms) count = std::max(count, term.*place + 1);
-  const std::vector<Expr> parts = parts_of(value, count);
+  const std::vector<Expr> parts = parts_of(value, *std::max_element(places.begin(), places.end()) + 1);
   std::vector<Expr> chosen;
-  for (const auto& term : terms) chosen.push_back(parts[term.*place]);
+  for (const size_t place : places) chosen.push_back(parts[place]);
   return call_op("relax.concat", {Expr(TupleNode::make(chosen))}, {{"axis", attr(axis)}});
 }
 
 Call in_parts(const Call& call, const Terms& terms, std::pair<int64_t, int64_t> axes) {
-  using Term = Terms::value_type;
   return with(call, [&](CallNode& n) {
-    n.args = {joined(call->args[0], terms, &Term::first, axes.first),
-              joined(call->args[1], terms, &Term::second, axes.second)};
+    n.args = {joined(call->args[0], terms.a, axes.first), joined(call->args[1], terms.b, axes.second)};
     n.attrs.set("out_dtype", attr(kFloat32));
     n.type = nullptr;
   });

@@ -297,10 +297,6 @@ class MixedPrecision {
     return with(Tuple(value.as<TupleNode>()), [](TupleNode& node) { node.type = nullptr; });
   }
 
-  static Expr astype(const Expr& value, DataType dtype) {
-    return call_op("relax.astype", {value}, {{"dtype", attr(dtype)}});
-  }
-
   // `expr`, an operand or a tuple of them, with float32 values in low precision.
   Expr low(const Expr& expr, bool is_operand) {
     if (const auto* tuple = expr.as<TupleNode>())
@@ -364,6 +360,10 @@ IRModule run(const IRModule& module, const Options& options, PassContext&) {
 }
 
 }  // namespace
+
+Expr astype(const Expr& value, DataType dtype) {
+  return call_op("relax.astype", {value}, {{"dtype", attr(dtype)}});
+}
 
 IRModule to_mixed_precision(const IRModule& module, DataType dtype, DataType out_dtype) {
   Options options;

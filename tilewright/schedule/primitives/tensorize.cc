@@ -160,6 +160,7 @@ Stmt with_wide_indices(const Stmt& stmt) {
                              self(loop->body), loop->span);
       },
       [&](auto& self, const IterVarNode* axis) -> IterVar {
+        if (!axis->dom || axis->var->dtype != kInt32) return self.children(axis);
         const Range dom = make_range(wide(self, axis->dom->min), wide(self, axis->dom->extent));
         return IterVarNode::make(widened(self, axis->var), dom, axis->iter_type, axis->thread_tag);
       },
