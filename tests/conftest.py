@@ -3,3 +3,29 @@
 import os
 
 os.environ.setdefault("TILEWRIGHT_CACHE_MB", "0")
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--cases-per-test",
+        type=int,
+        metavar="N",
+        help="of the cases of each test only N or a tenth, evenly spread: where all take too long (sanitizers)",
+    )
+
+
+def pytest_collection_modifyitems(config, items):
+    least = config.getoption("--cases-per-test")
+    if not least:
+        return
+    cases: dict[str, list] = {}
+    for item in items:
+        cases.setdefault(item.nodeid.split("[")[0], []).append(item)
+    chosen = {id(case) for group in cases.values() for case in evenly_spread(group, least)}
+    config.hook.pytest_deselected(items=[item for item in items if id(item) not in chosen])
+    items[:] = [item for item in items if id(item) in chosen]
+
+
+def evenly_spread(group: list, least: int) -> list:
+    count = min(len(group), max(least, len(group) // 10))
+    return [group[n * len(group) // count] for n in range(count)]

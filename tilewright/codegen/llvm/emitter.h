@@ -44,8 +44,10 @@ class ModuleEmitter {
   llvm::Value* load_host(llvm::IRBuilder<>& builder);
   llvm::Value* host_member(llvm::IRBuilder<>& builder, llvm::Value* host, HostMember member);
   // Functions of this module that use the host, or do without (helpers.cc)
-  /// void raise(kind, message): the current error of the host, of tvm-ffi, or nobody's.
+  /// i32 raise(kind, message): -1; it is the current error of the host, of tvm-ffi, or nobody's.
   llvm::Function* raise_function();
+  /// i32 raise_format(kind, format, ...): the same with numbers and texts as printf takes them.
+  llvm::Function* raise_format_function();
   /// ptr alloc(i64 bytes, i64 alignment), null after an error;  void free(ptr).
   llvm::Function* workspace_alloc_function();
   llvm::Function* workspace_free_function();
@@ -61,7 +63,8 @@ class ModuleEmitter {
   void set_attributes(llvm::Function* function, const PrimFuncNode* func);
   /// What LLVM calls for float16 on CPUs that cannot convert it (half.cc).
   void define_half_conversions();
-  llvm::Function* helper(const char* name, llvm::Type* result, std::vector<llvm::Type*> params);
+  llvm::Function* helper(const char* name, llvm::Type* result, std::vector<llvm::Type*> params,
+                         bool is_variadic = false);
   std::unordered_map<std::string, llvm::Function*> functions_;
   std::unordered_map<std::string, llvm::Constant*> texts_;
 };

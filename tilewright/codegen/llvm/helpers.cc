@@ -1,5 +1,7 @@
 // Functions that each module carries for errors and temporary memory: they use the host's services, or do
 // without.
+#include <llvm/TargetParser/Triple.h>
+
 #include "tilewright/codegen/llvm/emitter.h"
 #include "tilewright/codegen/source/dtype_texts.h"
 #include "tilewright/runtime/kernel_abi.h"
@@ -25,8 +27,9 @@ llvm::Value* ModuleEmitter::host_member(llvm::IRBuilder<>& builder, llvm::Value*
   return builder.CreateAlignedLoad(builder.getPtrTy(), place, llvm::Align(8));
 }
 
-llvm::Function* ModuleEmitter::helper(const char* name, llvm::Type* result, std::vector<llvm::Type*> params) {
-  auto* type = llvm::FunctionType::get(result, params, false);
+llvm::Function* ModuleEmitter::helper(const char* name, llvm::Type* result, std::vector<llvm::Type*> params,
+                                      bool is_variadic) {
+  auto* type = llvm::FunctionType::get(result, params, is_variadic);
   auto* function = llvm::Function::Create(type, llvm::Function::InternalLinkage, name, module);
   set_attributes(function, nullptr);
   function->addFnAttr(llvm::Attribute::NoInline);
@@ -59,7 +62,7 @@ llvm::Function* ModuleEmitter::raise_function() {
   if (llvm::Function* known = module.getFunction(kName)) return known;
   llvm::LLVMContext& context = module.getContext();
   llvm::Type *none = llvm::Type::getVoidTy(context), *pointer = llvm::PointerType::getUnqual(context);
-  llvm::Function* function = helper(kName, none, {pointer, pointer});
+  llvm::Function* function = helper(kName, llvm::Type::getInt32Ty(context), {pointer, pointer});
   function->addFnAttr(llvm::Attribute::Cold);
   llvm::Value* args[] = {function->getArg(0), function->getArg(1)};
   auto* type = llvm::FunctionType::get(none, {pointer, pointer}, false);
@@ -67,7 +70,7 @@ llvm::Function* ModuleEmitter::raise_function() {
       *this, function,
       [&](llvm::IRBuilder<>& builder, llvm::Value* host) {
         builder.CreateCall(type, host_member(builder, host, HostMember::kSetError), args);
-        builder.CreateRetVoid();
+        builder.CreateRet(builder.getInt32(-1));
       },
       [&](llvm::IRBuilder<>& builder) {
         auto* ffi = llvm::cast<llvm::Function>(
@@ -78,10 +81,47 @@ llvm::Function* ModuleEmitter::raise_function() {
         builder.CreateCondBr(builder.CreateIsNull(ffi), missing, found);
         builder.SetInsertPoint(found);
         builder.CreateCall(ffi, args);
-        builder.CreateRetVoid();
+        builder.CreateRet(builder.getInt32(-1));
         builder.SetInsertPoint(missing);
-        builder.CreateRetVoid();
+        builder.CreateRet(builder.getInt32(-1));
       });
+  return function;
+}
+
+namespace {
+
+// What a va_list is in memory, as a v*printf takes it: its address, or the pointer that it is.
+llvm::Value* list_argument(llvm::IRBuilder<>& builder, llvm::Value* list, const llvm::Triple& triple) {
+  const bool is_record = (triple.isX86() && !triple.isOSWindows()) ||
+                         (triple.isAArch64() && !triple.isOSWindows() && !triple.isOSDarwin());
+  return is_record ? list : builder.CreateLoad(builder.getPtrTy(), list);
+}
+
+}  // namespace
+
+llvm::Function* ModuleEmitter::raise_format_function() {
+  constexpr const char* kName = "tilewright_raise_format";
+  if (llvm::Function* known = module.getFunction(kName)) return known;
+  constexpr uint64_t kMessageBytes = 512, kListBytes = 32;
+  llvm::LLVMContext& context = module.getContext();
+  llvm::Type *pointer = llvm::PointerType::getUnqual(context), *i32 = llvm::Type::getInt32Ty(context),
+             *i64 = llvm::Type::getInt64Ty(context);
+  llvm::Function* raise = raise_function();
+  llvm::Function* function = helper(kName, i32, {pointer, pointer}, true);
+  function->addFnAttr(llvm::Attribute::Cold);
+  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context, "entry", function));
+  auto bytes = [&](uint64_t count) {
+    llvm::AllocaInst* space = builder.CreateAlloca(llvm::ArrayType::get(builder.getInt8Ty(), count));
+    space->setAlignment(llvm::Align(16));
+    return space;
+  };
+  llvm::Value *message = bytes(kMessageBytes), *list = bytes(kListBytes);
+  builder.CreateIntrinsic(llvm::Intrinsic::vastart, {pointer}, {list});
+  builder.CreateCall(external("vsnprintf", i32, {pointer, i64, pointer, pointer}),
+                     {message, builder.getInt64(kMessageBytes), function->getArg(1),
+                      list_argument(builder, list, llvm::Triple(module.getTargetTriple()))});
+  builder.CreateIntrinsic(llvm::Intrinsic::vaend, {pointer}, {list});
+  builder.CreateRet(builder.CreateCall(raise, {function->getArg(0), message}));
   return function;
 }
 
@@ -139,24 +179,46 @@ llvm::Function* ModuleEmitter::workspace_free_function() {
   return function;
 }
 
+// A table of {i32 bits, text} that is searched to its last row, "unknown".
 llvm::Function* ModuleEmitter::dtype_text_function() {
   constexpr const char* kName = "tilewright_dtype_text";
   if (llvm::Function* known = module.getFunction(kName)) return known;
+  constexpr size_t kTextBytes = 16;
   llvm::LLVMContext& context = module.getContext();
-  llvm::IntegerType* i32 = llvm::Type::getInt32Ty(context);
+  llvm::IntegerType *i32 = llvm::Type::getInt32Ty(context), *i64 = llvm::Type::getInt64Ty(context);
+  std::vector<DtypeText> texts = dtype_texts();
+  texts.push_back({0, "unknown"});
+  std::vector<llvm::Constant*> rows;
+  for (const DtypeText& dtype : texts) {
+    TILEWRIGHT_CHECK(dtype.text.size() < kTextBytes, "the name of {} is too long", dtype.text);
+    std::string text = dtype.text;
+    text.resize(kTextBytes);
+    rows.push_back(llvm::ConstantStruct::getAnon({llvm::ConstantInt::get(i32, dtype.packed),
+                                                  llvm::ConstantDataArray::getString(context, text, false)}));
+  }
+  auto* type = llvm::ArrayType::get(rows[0]->getType(), rows.size());
+  auto* table = new llvm::GlobalVariable(module, type, true, llvm::GlobalValue::PrivateLinkage,
+                                         llvm::ConstantArray::get(type, rows), "dtypes");
   llvm::Function* function = helper(kName, llvm::PointerType::getUnqual(context), {i32});
   function->addFnAttr(llvm::Attribute::Cold);
-  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context, "entry", function));
-  auto* unknown = llvm::BasicBlock::Create(context, "unknown", function);
-  llvm::SwitchInst* choice = builder.CreateSwitch(function->getArg(0), unknown);
-  for (const DtypeText& dtype : dtype_texts()) {
-    auto* block = llvm::BasicBlock::Create(context, dtype.text, function);
-    choice->addCase(llvm::ConstantInt::get(i32, dtype.packed), block);
-    builder.SetInsertPoint(block);
-    builder.CreateRet(text(dtype.text));
-  }
-  builder.SetInsertPoint(unknown);
-  builder.CreateRet(text("unknown"));
+  auto* entry = llvm::BasicBlock::Create(context, "entry", function);
+  auto *search = llvm::BasicBlock::Create(context, "search", function),
+       *found = llvm::BasicBlock::Create(context, "found", function);
+  llvm::IRBuilder<> builder(entry);
+  builder.CreateBr(search);
+  builder.SetInsertPoint(search);
+  llvm::PHINode* row = builder.CreatePHI(i64, 2);
+  row->addIncoming(builder.getInt64(0), entry);
+  row->addIncoming(builder.CreateAdd(row, builder.getInt64(1)), search);
+  const auto member = [&](unsigned n) {
+    return builder.CreateInBoundsGEP(type, table, {builder.getInt64(0), row, builder.getInt32(n)});
+  };
+  llvm::Value* is_found =
+      builder.CreateOr(builder.CreateICmpEQ(builder.CreateLoad(i32, member(0)), function->getArg(0)),
+                       builder.CreateICmpEQ(row, builder.getInt64(rows.size() - 1)));
+  builder.CreateCondBr(is_found, found, search);
+  builder.SetInsertPoint(found);
+  builder.CreateRet(member(1));
   return function;
 }
 

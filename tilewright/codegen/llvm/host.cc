@@ -150,23 +150,16 @@ llvm::Value* FunctionEmitter::emit_call_packed(const CallNode* node) {
 
 // Formats the message if it has values, hands it to the host (or to tvm-ffi, or to nobody) and returns -1.
 llvm::Value* FunctionEmitter::emit_raise(const CallNode* node) {
-  llvm::Value* kind = module_.text(text_of(node->args[0], "raise_error: the kind"));
-  llvm::Value* message = module_.text(text_of(node->args[1], "raise_error: the message"));
-  if (node->args.size() > 2) {
-    constexpr uint64_t kMessageBytes = 512;
-    llvm::AllocaInst* space = entry_alloca(i8_, kMessageBytes, 16, "message");
-    std::vector<llvm::Value*> args = {space, builder_.getInt64(kMessageBytes), message};
-    for (size_t n = 2; n < node->args.size(); ++n) {
-      llvm::Value* value = emit(node->args[n]);
-      const DataType dtype = node->args[n]->dtype;
-      const bool is_text = dtype.is_handle() || node->args[n].as<StringImmNode>();
-      args.push_back(is_text ? value : builder_.CreateIntCast(value, i64_, dtype.is_int()));
-    }
-    builder_.CreateCall(module_.external("snprintf", i32_, {ptr_, i64_, ptr_}, true), args);
-    message = space;
+  std::vector<llvm::Value*> args = {module_.text(text_of(node->args[0], "raise_error: the kind")),
+                                    module_.text(text_of(node->args[1], "raise_error: the message"))};
+  for (size_t n = 2; n < node->args.size(); ++n) {
+    llvm::Value* value = emit(node->args[n]);
+    const DataType dtype = node->args[n]->dtype;
+    const bool is_text = dtype.is_handle() || node->args[n].as<StringImmNode>();
+    args.push_back(is_text ? value : builder_.CreateIntCast(value, i64_, dtype.is_int()));
   }
-  builder_.CreateCall(module_.raise_function(), {kind, message});
-  emit_return(builder_.getInt32(-1));
+  llvm::Function* raise = args.size() > 2 ? module_.raise_format_function() : module_.raise_function();
+  emit_return(builder_.CreateCall(raise, args));
   return nullptr;
 }
 

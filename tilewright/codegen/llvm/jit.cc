@@ -49,8 +49,7 @@ std::unique_ptr<llvm::jitlink::JITLinkMemoryManager> one_range_for(std::span<con
 
 runtime::Module load_objects(const std::string& name, std::span<const std::string> objects) {
   const HostCpu host = host_cpu();
-  ir::Target native = ir::parse_target("llvm");
-  native_target(native);  // LLVM's tables of targets
+  initialize_targets();
   llvm::orc::JITTargetMachineBuilder machine((llvm::Triple(host.triple)));
   machine.setRelocationModel(llvm::Reloc::PIC_);
   auto jit = std::shared_ptr<llvm::orc::LLJIT>(unwrap(

@@ -14,6 +14,9 @@
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/SourceMgr.h>
 #include <llvm/Support/raw_ostream.h>
+#include <llvm/Transforms/InstCombine/InstCombine.h>
+#include <llvm/Transforms/Scalar/EarlyCSE.h>
+#include <llvm/Transforms/Scalar/SimplifyCFG.h>
 
 #include "tilewright/codegen/llvm/emitter.h"
 #include "tilewright/codegen/llvm/target.h"
@@ -26,11 +29,10 @@ namespace {
 /// An LLVM module with all it needs; nothing of it is shared with other threads.
 struct Unit {
   llvm::LLVMContext context;
-  std::unique_ptr<llvm::TargetMachine> machine;
+  std::shared_ptr<llvm::TargetMachine> machine;
   llvm::Module module;
 
-  explicit Unit(const NativeTarget& target)
-      : machine(make_target_machine(target)), module("tilewright", context) {
+  explicit Unit(const NativeTarget& target) : machine(target_machine(target)), module("tilewright", context) {
     context.setDiagnosticHandlerCallBack(&report, this);
     module.setTargetTriple(target.triple);
     module.setDataLayout(machine->createDataLayout());
@@ -58,11 +60,23 @@ void verify(const llvm::Module& module) {
   if (llvm::verifyModule(module, &stream)) throw InternalError("the LLVM IR is malformed: {}", text);
 }
 
+// Entries check arguments, without a loop or a value that is worth the passes of level 3: a third of the time
+// that a small kernel takes to compile.
+bool is_entry(const llvm::Function& function) {
+  return function.hasExternalLinkage() && !function.isDeclaration();
+}
+
 void optimise(Unit& unit, const NativeTarget& target) {
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = tuning.SLPVectorization = target.opt_level >= 2;
   tuning.LoopInterleaving = target.opt_level >= 2;
-  llvm::PassBuilder builder(unit.machine.get(), tuning);
+  llvm::PassInstrumentationCallbacks callbacks;
+  bool are_entries_done = false;
+  callbacks.registerShouldRunOptionalPassCallback([&](llvm::StringRef, llvm::Any subject) {
+    const auto* function = llvm::any_cast<const llvm::Function*>(&subject);
+    return are_entries_done || !function || !is_entry(**function);
+  });
+  llvm::PassBuilder builder(unit.machine.get(), tuning, std::nullopt, &callbacks);
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;
@@ -79,6 +93,14 @@ void optimise(Unit& unit, const NativeTarget& target) {
   llvm::ModulePassManager passes = target.opt_level == 0 ? builder.buildO0DefaultPipeline(level)
                                                          : builder.buildPerModuleDefaultPipeline(level);
   passes.run(unit.module, modules);
+  llvm::FunctionPassManager few;
+  few.addPass(llvm::EarlyCSEPass());
+  few.addPass(llvm::InstCombinePass());
+  few.addPass(llvm::SimplifyCFGPass());
+  are_entries_done = true;
+  for (llvm::Function& function : unit.module) {
+    if (is_entry(function)) few.run(function, functions);
+  }
   unit.check();
 }
 

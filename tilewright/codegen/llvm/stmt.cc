@@ -192,8 +192,8 @@ void FunctionEmitter::emit_assert(const AssertStmtNode* node) {
   llvm::BasicBlock *failed = new_block("failed"), *next = new_block("next");
   branch_rarely(builder_.CreateNot(emit(node->condition)), failed, next);
   builder_.SetInsertPoint(failed);
-  builder_.CreateCall(module_.raise_function(), {module_.text("RuntimeError"), module_.text(node->message)});
-  emit_return(builder_.getInt32(-1));
+  emit_return(builder_.CreateCall(module_.raise_function(),
+                                  {module_.text("RuntimeError"), module_.text(node->message)}));
   builder_.SetInsertPoint(next);
 }
 

@@ -11,6 +11,8 @@
 #include <llvm/TargetParser/Triple.h>
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 
 #include "tilewright/ir/expr.h"
 #include "tilewright/support/error.h"
@@ -26,8 +28,9 @@ namespace {
       .help("an intrinsic may need a CPU or feature that the target lacks");
 }
 
-// LLVM keeps its targets in global tables, which are filled once.  The list is that of
-// codegen/CMakeLists.txt.
+}  // namespace
+
+// The list is that of codegen/CMakeLists.txt.
 void initialize_targets() {
   static const bool done = [] {
     llvm::install_fatal_error_handler(&throw_fatal);
@@ -46,6 +49,8 @@ void initialize_targets() {
   }();
   (void)done;
 }
+
+namespace {
 
 const llvm::Target& find_target(const std::string& triple) {
   initialize_targets();
@@ -205,7 +210,9 @@ NativeTarget native_target(const ir::Target& target) {
   return native;
 }
 
-std::unique_ptr<llvm::TargetMachine> make_target_machine(const NativeTarget& target) {
+namespace {
+
+std::unique_ptr<llvm::TargetMachine> new_machine(const NativeTarget& target) {
   static constexpr llvm::CodeGenOptLevel kLevels[] = {
       llvm::CodeGenOptLevel::None, llvm::CodeGenOptLevel::Less, llvm::CodeGenOptLevel::Default,
       llvm::CodeGenOptLevel::Aggressive};
@@ -219,6 +226,20 @@ std::unique_ptr<llvm::TargetMachine> make_target_machine(const NativeTarget& tar
                                std::nullopt, kLevels[target.opt_level]));
   if (!machine) throw Unsupported("target llvm: no code can be made for -mtriple={}", target.triple);
   return machine;
+}
+
+}  // namespace
+
+// Each new one parses the features again, and once more for the first function: a tenth of what a small
+// kernel takes.
+std::shared_ptr<llvm::TargetMachine> target_machine(const NativeTarget& target) {
+  constexpr size_t kMostMachines = 8;
+  using Key = std::tuple<std::string, std::string, std::string, int>;
+  thread_local std::map<Key, std::shared_ptr<llvm::TargetMachine>> machines;
+  const Key key(target.triple, target.cpu, target.features, target.opt_level);
+  if (const auto known = machines.find(key); known != machines.end()) return known->second;
+  if (machines.size() >= kMostMachines) machines.clear();
+  return machines[key] = new_machine(target);
 }
 
 }  // namespace tilewright::codegen

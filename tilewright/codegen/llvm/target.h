@@ -8,7 +8,10 @@
 
 namespace tilewright::codegen {
 
-/// A new machine; one belongs to one thread.
-std::unique_ptr<llvm::TargetMachine> make_target_machine(const NativeTarget& target);
+/// The machine of `target` that belongs to this thread.
+std::shared_ptr<llvm::TargetMachine> target_machine(const NativeTarget& target);
+
+/// LLVM keeps its targets in global tables, which are filled once.
+void initialize_targets();
 
 }  // namespace tilewright::codegen
