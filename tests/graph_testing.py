@@ -5,6 +5,7 @@ import re
 import numpy as np
 
 import tilewright
+from tilewright import relax
 from tilewright.ir import assert_structural_equal
 from tilewright.relax import transform
 
@@ -16,6 +17,24 @@ def run(module, *inputs, opt_level=0):
         main = tilewright.VirtualMachine(tilewright.compile(module))["main"]
     result = main(*(tilewright.tensor(x) for x in inputs))
     return [item.numpy() for item in result] if isinstance(result, (list, tuple)) else result.numpy()
+
+
+def compile_graph(build, precision=None, **shapes):
+    """The executable of a graph function with parameters of `shapes`, whose result `build` makes of them."""
+    builder = relax.BlockBuilder()
+    params = [relax.Var(name, relax.TensorType(shape, "float32")) for name, shape in shapes.items()]
+    with builder.function("main", params):
+        with builder.dataflow():
+            result = builder.emit_output(build(*params))
+        builder.emit_func_output(result)
+    return tilewright.compile(builder.get(), precision=precision)
+
+
+def run_graph(executable, *inputs):
+    """What main of a compiled graph gives for arrays."""
+    return tilewright.VirtualMachine(executable)["main"](
+        *[tilewright.tensor(each) for each in inputs]
+    ).numpy()
 
 
 def check(passes, before, after, *inputs):

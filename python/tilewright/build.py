@@ -27,6 +27,12 @@ def build(mod, target="llvm", *, schedule: bool = True):
     return _core.build(unwrapped(mod), Target(target), schedule)
 
 
+def _require_policy(precision) -> None:
+    if precision is not None and not isinstance(precision, str):
+        given = repr(precision) if isinstance(precision, bool | int | float) else f"a Python {type(precision).__name__}"
+        raise UserError(f"precision is {given}, expected text\nhelp: one of exact, bf16, bf16x3, bf16x6 and bf16x9")
+
+
 def build_graph(mod, target="llvm", params: dict | None = None, *, precision: str | None = None):
     """The graph functions and loop programs of `mod`, compiled; run it with VirtualMachine.
 
@@ -34,6 +40,7 @@ def build_graph(mod, target="llvm", params: dict | None = None, *, precision: st
     target  text or Target; default "llvm", this machine
     params  {parameter name: tensor} to bind into "main" before; default none
     precision  as in compile
+    Raises  UserError for a precision that there is not
     """
     if isinstance(mod, _Function):
         mod = IRModule({"main": mod})
@@ -41,6 +48,7 @@ def build_graph(mod, target="llvm", params: dict | None = None, *, precision: st
         from .relax.transform import BindParams
 
         mod = BindParams("main", params)(mod)
+    _require_policy(precision)
     context = PassContext.current()
     config = context.config if precision is None else context.config | {"precision.policy": precision}
     return _core.build_graph(
@@ -78,6 +86,7 @@ def compile(source, target="llvm", params: dict | None = None, *, schedule: bool
     has_graph = any(isinstance(func, _Function) for func in source.functions.values())
     if has_graph:
         return build_graph(source, target, params, precision=precision)
+    _require_policy(precision)
     if precision not in (None, "exact"):
         raise UserError(f"precision={precision!r} is of graphs, and the module has loop programs only\nhelp: write the casts into them")
     return build(source, target, schedule=schedule)

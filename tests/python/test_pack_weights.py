@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from graph_testing import compile_graph, run_graph
 
 import tilewright
 from tilewright import relax, tir
@@ -14,22 +15,6 @@ from tilewright.transform import PassContext
 def whole_numbers(*shape):
     """Small ones: sums are exact in any order."""
     return np.random.default_rng(len(shape)).integers(-3, 4, shape).astype("float32")
-
-
-def compiled(build, **shapes):
-    """The executable of a graph function with parameters of `shapes`, whose result `build` makes of them."""
-    builder = relax.BlockBuilder()
-    params = [relax.Var(name, relax.TensorType(shape, "float32")) for name, shape in shapes.items()]
-    with builder.function("main", params):
-        with builder.dataflow():
-            result = builder.emit_output(build(*params))
-        builder.emit_func_output(result)
-    return tilewright.compile(builder.get())
-
-
-def run(executable, *inputs):
-    main = tilewright.VirtualMachine(executable)["main"]
-    return main(*[tilewright.runtime.tensor(each) for each in inputs]).numpy()
 
 
 def buffer_shapes(executable):
@@ -45,21 +30,21 @@ def buffer_shapes(executable):
 @pytest.mark.parametrize("columns", [500, 777, 1000])
 def test_products(rows, columns):
     x, w = whole_numbers(rows, 129), whole_numbers(129, columns)
-    executable = compiled(lambda x: relax.op.matmul(x, relax.const(w)), x=x.shape)
+    executable = compile_graph(lambda x: relax.op.matmul(x, relax.const(w)), x=x.shape)
     (_, (panels, depth, width), _) = buffer_shapes(executable)[0]
     assert depth == 129 and (panels - 1) * width < columns <= panels * width
-    np.testing.assert_array_equal(run(executable, x), x @ w)
+    np.testing.assert_array_equal(run_graph(executable, x), x @ w)
 
 
 @pytest.mark.parametrize(("channels", "filters", "groups"), [(64, 127, 1), (66, 256, 2), (17, 400, 1)])
 def test_convolutions(channels, filters, groups):
     x, w = whole_numbers(1, channels, 7, 9), whole_numbers(filters, channels // groups, 3, 3)
     build = lambda x, w: relax.op.nn.conv2d(x, w, padding=(1, 1), groups=groups)  # noqa: E731
-    executable = compiled(lambda x: build(x, relax.const(w)), x=x.shape)
-    with_variable = compiled(build, x=x.shape, w=w.shape)
+    executable = compile_graph(lambda x: build(x, relax.const(w)), x=x.shape)
+    with_variable = compile_graph(build, x=x.shape, w=w.shape)
     assert max(len(shape) for shapes in buffer_shapes(executable) for shape in shapes) == 5
     assert max(len(shape) for shapes in buffer_shapes(with_variable) for shape in shapes) == 4
-    np.testing.assert_array_equal(run(executable, x), run(with_variable, x, w))
+    np.testing.assert_array_equal(run_graph(executable, x), run_graph(with_variable, x, w))
 
 
 PROGRAM = """
@@ -95,21 +80,21 @@ def test_two_calls_with_their_own_weights():
     x, a, b = whole_numbers(5, 129), whole_numbers(129, 100), whole_numbers(129, 100) + 1
     executable = tilewright.compile(bound(True, a=a, b=b))
     assert len(buffer_shapes(executable)[0][1]) == 3
-    np.testing.assert_array_equal(run(executable, x), x @ a + x @ b)
+    np.testing.assert_array_equal(run_graph(executable, x), x @ a + x @ b)
 
 
 def test_weights_stay_where_others_may_pass_them():
     x, a, b = whole_numbers(5, 129), whole_numbers(129, 100), whole_numbers(129, 100) + 1
     one_is_variable = tilewright.compile(bound(True, a=a))
     assert buffer_shapes(one_is_variable)[0][1] == (129, 100)
-    np.testing.assert_array_equal(run(one_is_variable, x, b), x @ a + x @ b)
+    np.testing.assert_array_equal(run_graph(one_is_variable, x, b), x @ a + x @ b)
     seen_outside = tilewright.compile(bound(False, a=a, b=b))
     assert buffer_shapes(seen_outside)[0][1] == (129, 100)
-    np.testing.assert_array_equal(run(seen_outside, x), x @ a + x @ b)
+    np.testing.assert_array_equal(run_graph(seen_outside, x), x @ a + x @ b)
 
 
 def test_not_below_level_2():
     w = whole_numbers(129, 100)
     with PassContext(opt_level=1):
-        executable = compiled(lambda x: relax.op.matmul(x, relax.const(w)), x=(5, 129))
+        executable = compile_graph(lambda x: relax.op.matmul(x, relax.const(w)), x=(5, 129))
     assert buffer_shapes(executable)[0][1] == (129, 100)

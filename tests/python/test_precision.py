@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from graph_testing import random
+from graph_testing import compile_graph, random, run_graph
 
 import tilewright
 from tilewright import relax
@@ -26,25 +26,10 @@ def bound(precision, num_terms):
     return rounding + terms * num_terms * 2**-24
 
 
-def compiled(build, precision, **shapes):
-    builder = relax.BlockBuilder()
-    params = [relax.Var(name, relax.TensorType(shape, "float32")) for name, shape in shapes.items()]
-    with builder.function("main", params):
-        with builder.dataflow():
-            result = builder.emit_output(build(*params))
-        builder.emit_func_output(result)
-    return tilewright.compile(builder.get(), precision=precision)
-
-
-def run(executable, *inputs):
-    main = tilewright.VirtualMachine(executable)["main"]
-    return main(*[tilewright.runtime.tensor(each) for each in inputs]).numpy()
-
-
 def errors(x, w, precision, is_constant):
     build = (lambda x: relax.op.matmul(x, relax.const(w))) if is_constant else relax.op.matmul
     shapes = {"x": x.shape} | ({} if is_constant else {"w": w.shape})
-    found = run(compiled(build, precision, **shapes), *([x] if is_constant else [x, w]))
+    found = run_graph(compile_graph(build, precision, **shapes), *([x] if is_constant else [x, w]))
     wide = x.astype("float64"), w.astype("float64")
     return np.abs(found - wide[0] @ wide[1]) / (np.abs(wide[0]) @ np.abs(wide[1]))
 
@@ -80,8 +65,8 @@ def test_convolutions(precision, groups, kernel):
     x, w = random(1, 16, 9, 7), random(24, 16 // groups, kernel, kernel)
     conv = lambda x: relax.op.nn.conv2d(x, relax.const(w), padding=(1, 1), groups=groups)  # noqa: E731
     exact, size = (
-        run(
-            compiled(
+        run_graph(
+            compile_graph(
                 lambda x: relax.op.nn.conv2d(x, relax.const(each), padding=(1, 1), groups=groups),
                 "exact",
                 x=x.shape,
@@ -90,7 +75,7 @@ def test_convolutions(precision, groups, kernel):
         )
         for each, of in ((w, x), (np.abs(w), np.abs(x)))
     )
-    found = run(compiled(conv, precision, x=x.shape), x)
+    found = run_graph(compile_graph(conv, precision, x=x.shape), x)
     terms = 16 // groups * kernel * kernel
     assert (np.abs(found - exact) <= (bound(precision, terms) + bound("exact", terms)) * size).all()
     if groups > 1 and precision.startswith("bf16x"):
@@ -102,10 +87,12 @@ def test_values_without_bfloat16(precision):
     """Infinities and what rounds to one give NaN; bf16 keeps them."""
     x = np.array([[np.inf, 1], [3.4e38, 1], [2, 2]], "float32")
     w = np.array([[1, 1, 1], [1, 2, 4]], "float32")
-    found = run(compiled(relax.op.matmul, precision, x=x.shape, w=w.shape), x, w)
+    found = run_graph(compile_graph(relax.op.matmul, precision, x=x.shape, w=w.shape), x, w)
     assert np.isnan(found[:2]).all()
     np.testing.assert_array_equal(found[2], [4, 6, 10])
-    assert np.isposinf(run(compiled(relax.op.matmul, "bf16", x=x.shape, w=w.shape), x, w)[:2]).all()
+    assert np.isposinf(
+        run_graph(compile_graph(relax.op.matmul, "bf16", x=x.shape, w=w.shape), x, w)[:2]
+    ).all()
 
 
 @I.ir_module
@@ -173,11 +160,39 @@ def test_where_it_can_be_said():
     )
 
 
-def test_loop_programs_have_no_policy():
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (3, "3"),
+        (True, "True"),
+        (b"bf16", "a Python bytes"),
+        (["bf16"], "a Python list"),
+        (str, "a Python type"),
+    ],
+)
+def test_wrong_types(value, shown):
+    expected = f"precision is {shown}, expected text\nhelp: one of exact, bf16, bf16x3, bf16x6 and bf16x9"
+    for source in (Products, loop_program()):
+        with pytest.raises(UserError) as refused:
+            tilewright.compile(source, precision=value)
+        assert str(refused.value) == expected
+    with pytest.raises(UserError) as refused, PassContext(config={"precision.policy": value}):
+        pass
+    assert str(refused.value) in (
+        'error: PassContext: config "precision.policy" must be str\nhelp: it says exact, bf16, bf16x3, bf16x6 or bf16x9',
+        f"error: precision.policy: {shown} has no meaning in a program",
+    )
+
+
+def loop_program():
     from tilewright import te
 
     x = te.placeholder((5,), name="x")
-    program = te.create_prim_func([x, te.compute((5,), lambda i: x[i] + 1)])
+    return te.create_prim_func([x, te.compute((5,), lambda i: x[i] + 1)])
+
+
+def test_loop_programs_have_no_policy():
+    program = loop_program()
     tilewright.compile(program, precision="exact")
     with pytest.raises(UserError) as refused:
         tilewright.compile(program, precision="bf16")

@@ -121,8 +121,15 @@ ir::AttrMap attrs_from_python(nb::handle dict) {
   if (dict.is_none()) return attrs;
   if (!PyDict_Check(dict.ptr()))
     throw UserError("attributes must be a dict, but are a {}", Py_TYPE(dict.ptr())->tp_name);
-  for (auto [key, value] : nb::borrow<nb::dict>(dict))
-    attrs.set(nb::cast<std::string>(key), from_python(value, kInt64));  // as scripts read them
+  for (auto [key, value] : nb::borrow<nb::dict>(dict)) {
+    const auto name = nb::cast<std::string>(key);
+    try {
+      attrs.set(name, from_python(value, kInt64));  // as scripts read them
+    } catch (Error& error) {
+      error.add_prefix(name);
+      throw;
+    }
+  }
   return attrs;
 }
 
