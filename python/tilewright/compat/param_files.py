@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy
 
 import tilewright as tw
+from tilewright._guard import guard
 from tilewright.errors import UserError
 
 _LIST_MAGIC, _TENSOR_MAGIC = 0xF7E58D4F05049CB7, 0xDD5E40F096B4A13F
@@ -25,7 +26,12 @@ _HEAD = struct.Struct("<QQiiiBBH")  # magic, reserved, device, its number, ndim,
 
 
 def save_param_dict(params: dict) -> bytes:
-    """The tensors, by name, as bytes; on the CPU, whatever device they are on."""
+    """The tensors, by name, as bytes; on the CPU, whatever device they are on.
+
+    Raises UserError for what is no dict of tensors by name, and for dtypes that the form has not.
+    """
+    if not isinstance(params, dict) or not all(isinstance(name, str) for name in params):
+        raise UserError("save_param_dict: params is no dict of tensors by name")
     parts = [struct.pack("<QQQ", _LIST_MAGIC, 0, len(params))]
     for name in params:
         parts += [struct.pack("<Q", len(name.encode())), name.encode()]
@@ -66,7 +72,11 @@ class _Reader:
 
 
 def load_param_dict(param_bytes) -> dict:
-    """{name: tensor} of what save_param_dict gave.  Raises UserError for other bytes."""
+    """{name: tensor} of what save_param_dict gave.  Raises UserError for all else."""
+    if not isinstance(param_bytes, bytes | bytearray | memoryview):
+        raise UserError(
+            f"load_param_dict: param_bytes is a Python {type(param_bytes).__name__}, expected bytes"
+        )
     reader = _Reader(bytes(param_bytes))
     magic, _, num_names = reader.words("QQQ")
     if magic != _LIST_MAGIC:
@@ -79,18 +89,24 @@ def load_param_dict(param_bytes) -> dict:
 
 
 def save_param_dict_to_file(params: dict, path) -> None:
-    """Writes the tensors to a file."""
-    Path(path).write_bytes(save_param_dict(params))
+    """Writes the tensors to a file.  Raises UserError where it cannot be written."""
+    data = save_param_dict(params)
+    try:
+        Path(path).write_bytes(data)
+    except OSError as error:
+        raise UserError(f"save_param_dict_to_file: {path} cannot be written: {error.strerror}") from error
 
 
 def load_param_dict_from_file(path) -> dict:
-    """{name: tensor} of a file."""
-    return load_param_dict(Path(path).read_bytes())
+    """{name: tensor} of a file.  Raises UserError where it cannot be read."""
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise UserError(f"load_param_dict_from_file: {path} cannot be read: {error.strerror}") from error
+    return load_param_dict(data)
 
 
 NAMES = {
-    "load_param_dict": load_param_dict,
-    "load_param_dict_from_file": load_param_dict_from_file,
-    "save_param_dict": save_param_dict,
-    "save_param_dict_to_file": save_param_dict_to_file,
+    function.__name__: guard(function.__name__, function)
+    for function in (load_param_dict, load_param_dict_from_file, save_param_dict, save_param_dict_to_file)
 }

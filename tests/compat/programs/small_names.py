@@ -58,6 +58,29 @@ assert (
     refused(lambda: tvm.runtime.save_param_dict({"w": numpy.zeros(1, "complex64")}))
     == "save_param_dict: tensors of dtype complex64 have no form in the file"
 )
+for wrong in (None, 3, [1], "abc", {1: numpy.zeros(2)}):
+    assert (
+        refused(lambda given=wrong: tvm.runtime.save_param_dict(given))
+        == "save_param_dict: params is no dict of tensors by name"
+    )
+for wrong, kind in ((None, "NoneType"), (10**12, "int"), ("abc", "str"), ([300], "list")):
+    assert (
+        refused(lambda given=wrong: tvm.runtime.load_param_dict(given))
+        == f"load_param_dict: param_bytes is a Python {kind}, expected bytes"
+    )
+assert list(tvm.runtime.load_param_dict(bytearray(data))) == list(params)
+assert (
+    refused(lambda: tvm.runtime.load_param_dict_from_file("/nowhere/p"))
+    == "load_param_dict_from_file: /nowhere/p cannot be read: No such file or directory"
+)
+assert (
+    refused(lambda: tvm.runtime.save_param_dict_to_file(params, "/nowhere/p"))
+    == "save_param_dict_to_file: /nowhere/p cannot be written: No such file or directory"
+)
+assert refused(lambda: tvm.runtime.load_param_dict_from_file(3)) == (
+    "load_param_dict_from_file: cannot take (path = 3): expected str, bytes or os.PathLike object, not int\n"
+    "help: load_param_dict_from_file(path): {name: tensor} of a file.  Raises UserError where it cannot be read."
+)
 
 # tensors, devices, targets
 tensor = params["weight"]
