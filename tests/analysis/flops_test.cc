@@ -21,7 +21,7 @@ def mm(A: T.Buffer((5, 7), "float32"), B: T.Buffer((7, 3), "float32"), C: T.Buff
   EXPECT_EQ(count_flops(func), 2 * 5 * 3 * 7);
 }
 
-TEST(CountFlops, IntegersAndIndicesAreFree) {
+TEST(CountFlops, IndicesAreFree) {
   const tir::PrimFunc func = parse_func(R"(
 @T.prim_func
 def f(A: T.Buffer((9,), "int32"), B: T.Buffer((5,), "float32")):
@@ -29,7 +29,18 @@ def f(A: T.Buffer((9,), "int32"), B: T.Buffer((5,), "float32")):
         A[i * 2] = A[i * 2] + 1
         B[4 - i] = T.exp(B[4 - i])
 )");
-  EXPECT_EQ(count_flops(func), 5);
+  EXPECT_EQ(count_flops(func), 10);
+}
+
+TEST(CountFlops, DotProductsCountEachProduct) {
+  const tir::PrimFunc func = parse_func(R"(
+@T.prim_func
+def f(A: T.Buffer((4,), "uint8"), B: T.Buffer((12,), "int8"), C: T.Buffer((3,), "int32")):
+    for i in range(5):
+        C[0:3] = T.dot_add(C[0:3], A[0:4], B[0:12])
+)");
+  EXPECT_EQ(count_flops(func), 5 * 3 * 4 * 2);
+  EXPECT_EQ(count_lanes(func, 16), 5 * 4 * 4 * 2);
 }
 
 TEST(CountFlops, OfTwoBranchesTheLongerCounts) {

@@ -35,6 +35,15 @@ TEST(Peaks, AreThoseOfAMachine) {
   EXPECT_GT(peaks.levels.front().bytes_per_s, peaks.levels.back().bytes_per_s);
 }
 
+TEST(Peaks, EachArithmeticHasItsOwn) {
+  EXPECT_EQ(kSlow.of(Arithmetic::kVectors), 1e9);
+  EXPECT_EQ(kSlow.of(Arithmetic::kInt8), 1e9);  // no such instructions
+  Peaks peaks = kSlow;
+  peaks.int8_per_s = 8e9;
+  EXPECT_EQ(peaks.of(Arithmetic::kInt8), 8e9);
+  EXPECT_EQ(peaks.of(Arithmetic::kBfloat16), 1e9);
+}
+
 constexpr const char* kTriangle = R"(
 @T.prim_func
 def main(A: T.Buffer((5, 7), "float32"), B: T.Buffer((5, 7), "float32")):
@@ -106,6 +115,28 @@ def main(A: T.Buffer((200000,), "float32"), B: T.Buffer((1,), "float32")):
                                         peaks);
   EXPECT_EQ(report.next.substr(0, 20), "no rule took block B");
   EXPECT_GT(report.gain_seconds, 0);
+}
+
+TEST(Explain, DotProductsAreHeldAgainstTheirOwnPeak) {
+  const Peaks peaks = peaks_of_machine();
+  if (peaks.int8_per_s == 0) GTEST_SKIP() << "this machine has no dot products of bytes";
+  EXPECT_GT(peaks.int8_per_s, 1.5 * peaks.flops_per_s);
+  const KernelReport report = report_of(R"(
+@T.prim_func
+def main(A: T.Buffer((128, 128), "uint8"), B: T.Buffer((128, 128), "int8"), C: T.Buffer((128, 128), "int32")):
+    for i, j, k in T.grid(128, 128, 128):
+        with T.block("C"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            with T.init():
+                C[vi, vj] = 0
+            C[vi, vj] = C[vi, vj] + T.cast(A[vi, vk], "int32") * T.cast(B[vk, vj], "int32")
+)",
+                                        peaks);
+  EXPECT_EQ(report.arithmetic, Arithmetic::kInt8);
+  EXPECT_EQ(report.limit, "arithmetic");
+  EXPECT_DOUBLE_EQ(report.least_seconds, *report.time.flops / peaks.int8_per_s);
+  EXPECT_THAT(to_text(report, peaks), HasSubstr("  limit   arithmetic of int8: "));
+  EXPECT_THAT(to_text(report, peaks), HasSubstr(" GFLOP/s, bfloat16 "));
 }
 
 TEST(Explain, AFunctionThatIsNotThere) {
@@ -191,9 +222,8 @@ TEST(Explain, TellsOfWhatCannotBe) {
   Explanation faster = made_up();
   faster.kernels[0].least_seconds = 1.2e-3;
   constexpr std::string_view kRemark =
-      "\n\nabove 100 % of a limit: the peaks are those of float32, and were measured when others used the "
-      "machine, "
-      "perhaps; --measure measures them again\n";
+      "\n\nabove 100 % of a limit: others used the machine when its peaks were measured, perhaps; --measure "
+      "measures them again\n";
   EXPECT_THAT(to_text(faster), HasSubstr(std::string(kRemark)));
   EXPECT_THAT(to_text(made_up()), Not(HasSubstr("above 100 %")));
 }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "tilewright/ir/walk.h"
+#include "tilewright/tir/dot_add.h"
 #include "tilewright/tir/op.h"
 
 namespace tilewright::analysis {
@@ -93,8 +94,18 @@ class Counter {
           total = sum(total, cost_of(call));
           return true;
         },
+        [&](const BufferStoreNode* store) {
+          total = sum(total, count_all(store->indices, false));
+          total = sum(total, count_all({store->value}, true));
+          return false;
+        },
+        [&](const BufferLoadNode* load) {
+          total = sum(total, count_all(load->indices, false));
+          return false;
+        },
         [&](const BinaryOpNode* op) {
-          if (op->dtype.is_float() && is_arithmetic(op->kind)) total = sum(total, lanes(op->dtype));
+          if (is_arithmetic(op->kind) && (op->dtype.is_float() || is_of_elements(op)))
+            total = sum(total, lanes(op->dtype));
         });
     return total;
   }
@@ -108,6 +119,25 @@ class Counter {
     const Count total = count(loop->body.get());
     vector_extent_ = outer;
     return total;
+  }
+
+  Count count_all(const std::vector<PrimExpr>& values, bool is_stored) {
+    const bool outer = std::exchange(is_stored_, is_stored);
+    Count total = 0;
+    for (const PrimExpr& value : values) total = sum(total, count(value.get()));
+    is_stored_ = outer;
+    return total;
+  }
+
+  // Whether integers are elements of buffers, and not where they lie.
+  bool is_of_elements(const BinaryOpNode* op) const {
+    if (!is_stored_ || !op->dtype.is_integral()) return false;
+    bool has_load = false;
+    walk(op, [&](const BufferLoadNode*) {
+      has_load = true;
+      return false;
+    });
+    return has_load;
   }
 
   Count longer(const ir::Object* a, const ir::Object* b) {
@@ -126,6 +156,7 @@ class Counter {
 
   Count cost_of(const CallNode* call) {
     const auto* op = call->op.as<ir::OpNode>();
+    if (op && op->name == "tir.dot_add") return product(2 * dot_add(call).group, lanes(call->dtype));
     const BuiltinOp* builtin = op ? find_builtin(op->name) : nullptr;
     return call->dtype.is_float() && builtin && builtin->elementwise ? lanes(call->dtype) : Count(0);
   }
@@ -133,6 +164,7 @@ class Counter {
   const SizeOf& size_of_;
   const int64_t vector_bytes_;
   Count vector_extent_ = 1;  // of the vectorized loops around
+  bool is_stored_ = false;   // what is counted is part of a value that is stored
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// How much floating point arithmetic a loop program does.
+// How much arithmetic a loop program does.
 #pragma once
 #include <functional>
 #include <optional>
@@ -10,10 +10,11 @@ namespace tilewright::analysis {
 /// The value of a symbolic size, or nothing if it is unknown.
 using SizeOf = std::function<std::optional<int64_t>(const tir::VarNode*)>;
 
-/// Floating point operations of one call of `func`, with or without blocks: additions, subtractions,
-/// multiplications, divisions, minima, maxima and calls of math functions count one each, a vector as many as
-/// it has lanes.  Of two branches the longer counts, of a block's init nothing: it runs once for each output.
-/// Nothing if a loop has no known extent, there is a while loop, or the number does not fit.
+/// Operations of one call of `func` on floats, and on integers that buffers hold, with or without blocks:
+/// additions, subtractions, multiplications, divisions, minima, maxima and calls of math functions count one
+/// each, a vector as many as it has lanes.  Arithmetic of indices and conditions does not count.  Of two
+/// branches the longer counts, of a block's init nothing: it runs once for each output. Nothing if a loop has
+/// no known extent, there is a while loop, or the number does not fit.
 std::optional<int64_t> count_flops(const tir::PrimFunc& func, const SizeOf& size_of = {});
 
 /// The lanes of the instructions that do these operations: an operation in a vectorized loop or on a vector

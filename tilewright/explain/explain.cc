@@ -6,6 +6,7 @@
 
 #include "tilewright/analysis/flops.h"
 #include "tilewright/driver/compiled_module.h"
+#include "tilewright/ir/walk.h"
 #include "tilewright/runtime/time_evaluator.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/units.h"
@@ -113,10 +114,22 @@ void find_limit(KernelReport& kernel, const Peaks& peaks) {
   if (!time.flops || time.bytes == 0) return;
   const MemoryLevel& level =
       peaks.level_for(static_cast<int64_t>(time.bytes / static_cast<double>(time.num_calls)));
-  const double for_arithmetic = *time.flops / peaks.flops_per_s, for_bytes = time.bytes / level.bytes_per_s;
+  const double for_arithmetic = *time.flops / peaks.of(kernel.arithmetic),
+               for_bytes = time.bytes / level.bytes_per_s;
   kernel.level = level.name;
   kernel.least_seconds = std::max(for_arithmetic, for_bytes);
   kernel.limit = for_arithmetic >= for_bytes ? "arithmetic" : level.name + " bandwidth";
+}
+
+// What a scheduled kernel multiplies with: dot products if it has any.
+Arithmetic arithmetic_of(const tir::PrimFunc& scheduled) {
+  Arithmetic found = Arithmetic::kVectors;
+  ir::walk(scheduled, [&](const tir::CallNode* call) {
+    const auto* op = call->op.as<tir::OpNode>();
+    if (op && op->name == "tir.dot_add")
+      found = call->dtype.is_float() ? Arithmetic::kBfloat16 : Arithmetic::kInt8;
+  });
+  return found;
 }
 
 // The part of the lanes that does the arithmetic of `plain`, which was scheduled to `scheduled`.
@@ -133,6 +146,7 @@ std::optional<double> vector_use(const tir::PrimFunc& plain, const tir::PrimFunc
 // What follows from the times of a kernel and from its schedule, if it has one, which `plain` was given.
 void judge(KernelReport& kernel, const Peaks& peaks, int64_t vector_bytes,
            const driver::KernelSchedule* schedule = nullptr, const tir::PrimFunc& plain = {}) {
+  if (schedule) kernel.arithmetic = arithmetic_of(schedule->func);
   find_limit(kernel, peaks);
   if (schedule) {
     kernel.attempts = schedule->attempts;

@@ -14,10 +14,11 @@ namespace tilewright::explain {
 /// One kernel.  Numbers are of all its calls in one call of the model.
 struct KernelReport {
   KernelTime time;
-  double share = 0;          // of the model's time, 0 to 1
-  std::string level;         // the memory level that holds what a call of it reads and writes
-  std::string limit;         // what bounds it: "arithmetic", or "L2 bandwidth" and the like; "" unknown
-  double least_seconds = 0;  // that arithmetic and bandwidth allow; 0: unknown
+  double share = 0;   // of the model's time, 0 to 1
+  std::string level;  // the memory level that holds what a call of it reads and writes
+  std::string limit;  // what bounds it: "arithmetic", or "L2 bandwidth" and the like; "" unknown
+  Arithmetic arithmetic = Arithmetic::kVectors;  // what its multiplications use
+  double least_seconds = 0;                      // that arithmetic and bandwidth allow; 0: unknown
   std::optional<double> vector_use;  // the part of the lanes of vector instructions that does work, 0 to 1
   std::vector<schedule::Attempt> attempts;  // rules, in order
   std::string trace;                        // the steps of its schedule, a line each

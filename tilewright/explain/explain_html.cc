@@ -60,9 +60,17 @@ bool is_in_plot(const KernelReport& kernel) {
   return !kernel.limit.empty() && *kernel.time.flops > 0 && kernel.time.seconds > 0;
 }
 
+// The peak of what the kernels use.
+double highest(const Explanation& explanation) {
+  double speed = explanation.peaks.flops_per_s;
+  for (const KernelReport& kernel : explanation.kernels)
+    speed = std::max(speed, explanation.peaks.of(kernel.arithmetic));
+  return speed;
+}
+
 Axes axes_of(const Explanation& explanation) {
   const Peaks& peaks = explanation.peaks;
-  Axes axes{1.0 / 16, 64, peaks.flops_per_s / 64, peaks.flops_per_s * 2};
+  Axes axes{1.0 / 16, 64, peaks.flops_per_s / 64, highest(explanation) * 2};
   for (const KernelReport& kernel : explanation.kernels) {
     if (!is_in_plot(kernel)) continue;
     const double intensity = *kernel.time.flops / kernel.time.bytes,
@@ -115,8 +123,7 @@ std::string roofline(const Explanation& explanation) {
   std::string text =
       fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"roofline\">\n", kWidth, kHeight) +
       grid(axes);
-  for (const MemoryLevel& level : explanation.peaks.levels)
-    text += roof(axes, level, explanation.peaks.flops_per_s);
+  for (const MemoryLevel& level : explanation.peaks.levels) text += roof(axes, level, highest(explanation));
   for (size_t n = explanation.kernels.size(); n-- > 0;) {
     const KernelReport& kernel = explanation.kernels[n];
     if (!is_in_plot(kernel)) continue;

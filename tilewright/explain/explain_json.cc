@@ -12,7 +12,12 @@ Json json_of(const Peaks& peaks) {
   Json levels = Json::array();
   for (const MemoryLevel& level : peaks.levels)
     levels.push_back({{"name", level.name}, {"bytes_per_s", level.bytes_per_s}});
-  return {{"threads", peaks.num_threads}, {"flops_per_s", peaks.flops_per_s}, {"levels", levels}};
+  const auto or_null = [](double speed) { return speed > 0 ? Json(speed) : Json(); };
+  return {{"threads", peaks.num_threads},
+          {"flops_per_s", peaks.flops_per_s},
+          {"bfloat16_per_s", or_null(peaks.bfloat16_per_s)},
+          {"int8_per_s", or_null(peaks.int8_per_s)},
+          {"levels", levels}};
 }
 
 template <class T>
@@ -37,6 +42,7 @@ Json json_of(const KernelReport& kernel) {
           {"bytes", time.bytes},
           {"level", is_known ? Json(kernel.level) : Json()},
           {"limit", is_known ? Json(kernel.limit) : Json()},
+          {"arithmetic", name_of(kernel.arithmetic)},
           {"least_seconds", is_known ? Json(kernel.least_seconds) : Json()},
           {"efficiency", is_known ? Json(kernel.efficiency()) : Json()},
           {"vector_use", or_null(kernel.vector_use)},

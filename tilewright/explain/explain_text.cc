@@ -16,6 +16,10 @@ std::string per_second(double count, double seconds) {
 std::string machine_text(const Peaks& peaks) {
   std::string text = fmt::format("peaks of {} {}: {:.1f} GFLOP/s", peaks.num_threads,
                                  peaks.num_threads == 1 ? "thread" : "threads", peaks.flops_per_s * 1e-9);
+  for (const Arithmetic each : {Arithmetic::kBfloat16, Arithmetic::kInt8}) {
+    if (peaks.of(each) != peaks.flops_per_s)
+      text += fmt::format(", {} {:.1f}", name_of(each), peaks.of(each) * 1e-9);
+  }
   for (const MemoryLevel& level : peaks.levels)
     text += fmt::format(", {} {:.1f} GB/s", level.name, level.bytes_per_s * 1e-9);
   return text + "\n";
@@ -40,7 +44,9 @@ std::string details_of(const KernelReport& kernel) {
   if (!kernel.limit.empty()) {
     text += fmt::format("  work    {:.4g} MFLOP, {} in {}; {:.2f} FLOP a byte\n", *time.flops * 1e-6,
                         bytes_text(time.bytes), kernel.level, *time.flops / time.bytes);
-    text += fmt::format("  limit   {}: {} at least, {} of {} is used\n", kernel.limit,
+    const bool is_low = kernel.limit == "arithmetic" && kernel.arithmetic != Arithmetic::kVectors;
+    text += fmt::format("  limit   {}{}: {} at least, {} of {} is used\n", kernel.limit,
+                        is_low ? fmt::format(" of {}", name_of(kernel.arithmetic)) : "",
                         seconds_text(kernel.least_seconds), percent_text(kernel.efficiency()),
                         seconds_text(time.seconds));
   }
@@ -72,9 +78,8 @@ std::string to_text(const Explanation& explanation, size_t max_details) {
                                      [](const KernelReport& each) { return each.efficiency() > kMost; });
   if (is_beyond)
     text +=
-        "\nabove 100 % of a limit: the peaks are those of float32, and were measured when others used the "
-        "machine, "
-        "perhaps; --measure measures them again\n";
+        "\nabove 100 % of a limit: others used the machine when its peaks were measured, perhaps; --measure "
+        "measures them again\n";
   for (size_t n = 0; n < std::min(max_details, explanation.kernels.size()); ++n)
     text += "\n" + details_of(explanation.kernels[n]);
   return text;

@@ -44,21 +44,25 @@ std::string program(int threads, int lanes, const std::string& shape, const std:
 }
 
 // Seconds of the fastest call.
-double best_time(const std::string& text, int threads, int lanes, const std::vector<int64_t>& shape) {
+double best_time(const std::string& text, const std::vector<runtime::Value>& args) {
   const auto func = ir::ref_as<tir::PrimFuncNode>(script::parse(Ref<Source>(new Source("peak", text))));
   const runtime::Module module = driver::build(func, ir::parse_target("llvm"), {.schedules = false});
   const runtime::Function main = module.find_function("main");
+  double best = std::numeric_limits<double>::infinity();
+  for (int n = 0; n < kRepeats; ++n) {
+    const auto start = std::chrono::steady_clock::now();
+    main.call(args);
+    best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  }
+  return best;
+}
+
+double best_time(const std::string& text, int threads, int lanes, const std::vector<int64_t>& shape) {
   const DataType f32 = DataType::float_(32);
   const Tensor x = Tensor::empty(shape, f32);
   std::fill_n(x.data_as<float>(), x.num_elements(), 1.f);  // written, so that it has memory of its own
   const Tensor sums = Tensor::empty(std::vector<int64_t>{threads, kAccumulators * lanes}, f32);
-  double best = std::numeric_limits<double>::infinity();
-  for (int n = 0; n < kRepeats; ++n) {
-    const auto start = std::chrono::steady_clock::now();
-    main(x, sums);
-    best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-  }
-  return best;
+  return best_time(text, {runtime::Value(x), runtime::Value(sums)});
 }
 
 double measure_flops(int threads, int lanes) {
@@ -69,6 +73,35 @@ double measure_flops(int threads, int lanes) {
               fmt::format("acc[k * {0} + j] * x[j] + x[{0} + j]", lanes));
   return 2.0 * static_cast<double>(kSteps * kAccumulators * lanes * threads) /
          best_time(text, threads, lanes, {2 * lanes});
+}
+
+// Dot products of groups of `x` and `y`, which are of 32 bits.
+double measure_dots(int threads, int lanes, DataType x, DataType y, DataType sum) {
+  constexpr int64_t kSteps = 500'000;
+  const int64_t group = 32 / x.bits, width = group * lanes;
+  const std::string text = fmt::format(
+      R"(
+@T.prim_func
+def main(x: T.Buffer(({width},), "{x}"), y: T.Buffer(({width},), "{y}"), sums: T.Buffer(({threads}, {all}), "{sum}")):
+    for t in T.parallel({threads}):
+        acc = T.decl_buffer(({all},), "{sum}", scope="local")
+        for k in T.unroll({count}):
+            acc[k * {lanes}:k * {lanes} + {lanes}] = T.Broadcast(T.{sum}(0), {lanes})
+        for n in range({steps}):
+            for k in T.unroll({count}):
+                acc[k * {lanes}:k * {lanes} + {lanes}] = T.dot_add(
+                    acc[k * {lanes}:k * {lanes} + {lanes}], x[0:{width}], y[0:{width}])
+        for k in T.unroll({count}):
+            sums[t, k * {lanes}:k * {lanes} + {lanes}] = acc[k * {lanes}:k * {lanes} + {lanes}]
+)",
+      fmt::arg("width", width), fmt::arg("x", x.str()), fmt::arg("y", y.str()), fmt::arg("sum", sum.str()),
+      fmt::arg("threads", threads), fmt::arg("lanes", lanes), fmt::arg("all", kAccumulators * lanes),
+      fmt::arg("count", kAccumulators), fmt::arg("steps", kSteps));
+  const std::vector<int64_t> operand{width}, result{threads, int64_t{kAccumulators} * lanes};
+  const double seconds =
+      best_time(text, {runtime::Value(Tensor::zeros(operand, x)), runtime::Value(Tensor::zeros(operand, y)),
+                       runtime::Value(Tensor::zeros(result, sum))});
+  return 2.0 * static_cast<double>(kSteps * kAccumulators * width * threads) / seconds;
 }
 
 // Reading `num_bytes` per thread again and again.
@@ -102,6 +135,13 @@ Peaks measure(const schedule::Machine& machine) {
     peaks.levels.push_back({"L3", l3, measure_bandwidth(threads, lanes, l3 / 2 / threads)});
   peaks.levels.push_back(
       {"memory", std::numeric_limits<int64_t>::max(), measure_bandwidth(threads, lanes, kMemory / threads)});
+  if (machine.dots.bfloats)
+    peaks.bfloat16_per_s =
+        measure_dots(threads, lanes, DataType::bfloat16(), DataType::bfloat16(), DataType::float_(32));
+  if (machine.dots.mixed_bytes)
+    peaks.int8_per_s = measure_dots(threads, lanes, DataType::uint(8), DataType::int_(8), DataType::int_(32));
+  else if (machine.dots.signed_bytes)
+    peaks.int8_per_s = measure_dots(threads, lanes, DataType::int_(8), DataType::int_(8), DataType::int_(32));
   return peaks;
 }
 
@@ -110,7 +150,11 @@ std::string text_of(const Peaks& peaks) {
   for (const MemoryLevel& level : peaks.levels)
     levels.push_back(
         {{"name", level.name}, {"num_bytes", level.num_bytes}, {"bytes_per_s", level.bytes_per_s}});
-  return Json{{"num_threads", peaks.num_threads}, {"flops_per_s", peaks.flops_per_s}, {"levels", levels}}
+  return Json{{"num_threads", peaks.num_threads},
+              {"flops_per_s", peaks.flops_per_s},
+              {"levels", levels},
+              {"bfloat16_per_s", peaks.bfloat16_per_s},
+              {"int8_per_s", peaks.int8_per_s}}
       .dump();
 }
 
@@ -119,6 +163,8 @@ Peaks peaks_of(const std::string& text) {
   Peaks peaks{json.at("num_threads"), json.at("flops_per_s"), {}};
   for (const Json& level : json.at("levels"))
     peaks.levels.push_back({level.at("name"), level.at("num_bytes"), level.at("bytes_per_s")});
+  peaks.bfloat16_per_s = json.at("bfloat16_per_s");
+  peaks.int8_per_s = json.at("int8_per_s");
   return peaks;
 }
 
@@ -136,6 +182,22 @@ const MemoryLevel& Peaks::level_for(int64_t num_bytes) const {
     if (num_bytes <= level.num_bytes) return level;
   }
   return levels.back();
+}
+
+std::string_view name_of(Arithmetic arithmetic) {
+  switch (arithmetic) {
+    case Arithmetic::kVectors: return "vectors";
+    case Arithmetic::kBfloat16: return "bfloat16";
+    case Arithmetic::kInt8: return "int8";
+  }
+  return "";
+}
+
+double Peaks::of(Arithmetic arithmetic) const {
+  const double own = arithmetic == Arithmetic::kBfloat16 ? bfloat16_per_s
+                     : arithmetic == Arithmetic::kInt8   ? int8_per_s
+                                                         : 0;
+  return own > 0 ? own : flops_per_s;
 }
 
 Peaks peaks_of_machine(bool again) {

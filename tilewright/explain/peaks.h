@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tilewright::explain {
@@ -13,11 +14,23 @@ struct MemoryLevel {
   double bytes_per_s = 0;  // that all threads together can read
 };
 
+/// What multiplies and adds.
+enum class Arithmetic {
+  kVectors,   // multiply-adds of float32 in the widest vectors
+  kBfloat16,  // dot product instructions (T.dot_add) of bfloat16
+  kInt8,      // and of uint8 by int8
+};
+/// "vectors", "bfloat16", "int8".
+std::string_view name_of(Arithmetic arithmetic);
+
 struct Peaks {
   int num_threads = 1;
-  double flops_per_s = 0;           // float32 multiply-adds in the widest vectors, two operations each
-  std::vector<MemoryLevel> levels;  // the fastest first; the last one holds everything
+  double flops_per_s = 0;                     // of vectors; a multiplication and an addition are two
+  std::vector<MemoryLevel> levels;            // the fastest first; the last one holds everything
+  double bfloat16_per_s = 0, int8_per_s = 0;  // 0: the machine has no such instructions
 
+  /// Operations a second; those of vectors if the machine has no other.
+  double of(Arithmetic arithmetic) const;
   /// The first level that `num_bytes` fit into.
   const MemoryLevel& level_for(int64_t num_bytes) const;
 };
