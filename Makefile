@@ -31,11 +31,11 @@ test: setup-test
 	@$(PYTHON) tools/ci.py $(STAGES)
 
 bench: setup-test
-	@tools/build.sh release --quiet tilewright_core tilewright_command
+	@tools/build.sh release --quiet tilewright_core tilewright_command runtime_overhead
 	@$(RUN) $(PYTHON) benchmarks/run.py $(CASES)
 
 bench-peers: setup-peers
-	@tools/build.sh release --quiet tilewright_core tilewright_command
+	@tools/build.sh release --quiet tilewright_core tilewright_command runtime_overhead
 	@$(RUN) TVM_PYTHON=$(CURDIR)/.venv-tvm/bin/python .venv-peers/bin/python benchmarks/run.py $(CASES)
 
 wheel: setup-test

@@ -157,12 +157,24 @@ def time_calls(call) -> dict[str, float]:
     return summary(times)
 
 
+def seconds_of_benchmark(program: str, name: str) -> list[float]:
+    """What 20 runs of a benchmark of a C++ program find for a call."""
+    flags = ["--benchmark_repetitions=20", "--benchmark_min_time=0.05", "--benchmark_format=json"]
+    done = subprocess.run(
+        [program, f"--benchmark_filter=^{name}$", *flags], capture_output=True, text=True, check=True
+    )
+    runs = json.loads(done.stdout)["benchmarks"]
+    return [run["real_time"] * 1e-9 for run in runs if run["run_type"] == "iteration"]
+
+
 def measure_once(case: dict) -> dict[str, float]:
     """Cases without peers."""
     if case["kind"] == "size":
         return {"bytes": max(ROOT.glob(case["file"]), key=lambda file: file.stat().st_mtime).stat().st_size}
     if case["kind"] == "call":
         return time_calls(importlib.import_module("peers.tilewright").empty_call(case["call"]))
+    if case["kind"] == "call_cpp":
+        return summary(seconds_of_benchmark(file_of(case), case["benchmark"]))
     if case["kind"] == "graph":
         compile_graph = importlib.import_module("peers.tilewright").compile_graph(case["calls"])
         return summary([seconds_of_call(compile_graph) for _ in range(5)])

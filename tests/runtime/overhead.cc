@@ -1,8 +1,5 @@
-// Prints what calls cost, in ns (the least of several rounds): build the target runtime_overhead and run it.
-#include <algorithm>
-#include <chrono>
-#include <cstdio>
-#include <limits>
+// What calls cost: build the target runtime_overhead and run it (benchmarks/cases.toml has the empty calls).
+#include <benchmark/benchmark.h>
 
 #include "tilewright/runtime/thread_pool.h"
 #include "tilewright/runtime/vm/builder.h"
@@ -13,18 +10,6 @@ using namespace tilewright::runtime;
 using namespace tilewright::runtime::vm;
 
 namespace {
-
-template <class Call>
-double least_ns(int calls, Call call) {
-  double least = std::numeric_limits<double>::infinity();
-  for (int round = 0; round < 30; ++round) {
-    const auto start = std::chrono::steady_clock::now();
-    for (int n = 0; n < calls; ++n) call();
-    const std::chrono::duration<double, std::nano> taken = std::chrono::steady_clock::now() - start;
-    least = std::min(least, taken.count() / calls);
-  }
-  return least;
-}
 
 extern "C" int32_t empty_kernel(void*, const TilewrightAny*, int32_t, TilewrightAny*) { return 0; }
 
@@ -40,13 +25,15 @@ Module kernels() {
                                nullptr});
 }
 
+Value tensor() { return Tensor::zeros(Shape{5, 7}, kFloat32); }
+
 // main(x: float32[5, 7]), which calls the empty kernel `num_calls` times, each with a new tensor of the arena
-VirtualMachine machine(int num_calls) {
+VirtualMachine machine(int64_t num_calls) {
   ExecutableBuilder builder;
   FunctionBuilder main(builder, "main", {{"x", ""}}, {});
   main.check_tensor(main.parameter(0), "x", kFloat32, {imm(5), imm(7)});
   if (num_calls > 0) main.arena(imm(1024));
-  for (int n = 0; n < num_calls; ++n) {
+  for (int64_t n = 0; n < num_calls; ++n) {
     const Register temporary = main.arena_tensor(imm(n % 4 * 256), kFloat32, {imm(5), imm(7)});
     main.call_kernel("empty", {main.parameter(0), temporary});
   }
@@ -55,25 +42,43 @@ VirtualMachine machine(int num_calls) {
   return VirtualMachine(builder.finish(), kernels());
 }
 
-}  // namespace
-
-int main() {
+void typed_function(benchmark::State& state) {
   const Function add = Function::typed("add", [](int64_t a, int64_t b) { return a + b; });
   const Value numbers[] = {1, 2};
-  std::printf("typed function of two ints   %8.1f\n", least_ns(10000, [&] { add.call(numbers); }));
-  const Function kernel = kernels().get_function("empty");
-  const Value tensors[] = {Tensor::zeros(Shape{5, 7}, kFloat32), Tensor::zeros(Shape{5, 7}, kFloat32)};
-  std::printf("compiled function, 2 tensors %8.1f\n", least_ns(10000, [&] { kernel.call(tensors); }));
-  const VirtualMachine none = machine(0), hundred = machine(100);
-  const double empty_ns = least_ns(5000, [&] { none.invoke("main", {tensors, 1}); });
-  std::printf("vm: empty function           %8.1f\n", empty_ns);
-  const double hundred_ns = least_ns(300, [&] { hundred.invoke("main", {tensors, 1}); });
-  std::printf("vm: tensor and kernel call   %8.1f\n", (hundred_ns - empty_ns) / 100);
-  std::printf("empty tensor, 140 bytes      %8.1f\n",
-              least_ns(3000, [&] { Tensor::empty(Shape{5, 7}, kFloat32); }));
-  for (int threads : {1, 2, 4}) {
-    ThreadScope scope(threads);
-    const double loop_ns = least_ns(500, [&] { parallel_for(threads, 1, [](int64_t, int64_t) {}); });
-    std::printf("parallel loop, %d threads     %8.1f\n", threads, loop_ns);
-  }
+  for (auto _ : state) benchmark::DoNotOptimize(add.call(numbers));
 }
+BENCHMARK(typed_function);
+
+// a compiled loop program of two tensors that does nothing
+void empty_kernel_call(benchmark::State& state) {
+  const Module module = kernels();
+  const Function kernel = module.get_function("empty");
+  const Value tensors[] = {tensor(), tensor()};
+  for (auto _ : state) benchmark::DoNotOptimize(kernel.call(tensors));
+}
+BENCHMARK(empty_kernel_call);
+
+// a graph function that gives back its tensor, and that calls so many kernels, each with a tensor of the
+// arena
+void graph_call(benchmark::State& state) {
+  const VirtualMachine vm = machine(state.range(0));
+  const Value x = tensor();
+  for (auto _ : state) benchmark::DoNotOptimize(vm.invoke("main", {&x, 1}));
+}
+BENCHMARK(graph_call)->ArgName("kernels")->Arg(0)->Arg(1)->Arg(100);
+
+void empty_tensor(benchmark::State& state) {
+  for (auto _ : state) benchmark::DoNotOptimize(Tensor::empty(Shape{5, 7}, kFloat32));
+}
+BENCHMARK(empty_tensor);
+
+void parallel_loop(benchmark::State& state) {
+  const auto threads = static_cast<int>(state.range(0));
+  ThreadScope scope(threads);
+  for (auto _ : state) parallel_for(threads, 1, [](int64_t, int64_t) {});
+}
+BENCHMARK(parallel_loop)->ArgName("threads")->Arg(1)->Arg(2)->Arg(4)->UseRealTime();
+
+}  // namespace
+
+BENCHMARK_MAIN();
