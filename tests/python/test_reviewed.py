@@ -74,9 +74,6 @@ def test_a_factor_beyond_64_bits_is_refused():
     with pytest.raises(tilewright.UserError) as refusal:
         sch.split(i, [2**63, None])
     assert str(refusal.value) == "error: 9223372036854775808 is no 64-bit integer"
-    with pytest.raises(tilewright.Unsupported) as refusal:
-        sch.trace.apply_to_schedule(sch, decision_provider=print)
-    assert str(refusal.value) == "apply_to_schedule: a decision_provider cannot be given"
 
 
 def test_choices_by_bool_elements_in_c():
@@ -113,3 +110,22 @@ def test_rows_of_unknown_number_are_tiled():
                 C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
 
     assert tilewright.schedule.by_rules(main).rejections == []
+
+
+def test_parts_of_a_loop_have_views_and_lets_of_their_own():
+    @T.prim_func
+    def main(A: T.Buffer((12,), "float32"), B: T.Buffer((12,), "float32")):
+        for i in range(12):
+            with T.block("B"):
+                vi = T.axis.spatial(12, i)
+                T.reads(A[vi])
+                T.writes(B[vi])
+                source = T.match_buffer(A[vi : vi + 1], (1,), offset_factor=1)
+                twice = source[0] * T.float32(2)
+                B[vi] = twice + twice
+
+    sch = tilewright.Schedule(main, debug_mask=1)
+    sch.loop_partition(sch.get_loops("B")[0], [2, 3])
+    func = sch.mod["main"]
+    tilewright.ir.assert_structural_equal(tilewright.script.parse(func.script()), func)
+    sch.verify()
