@@ -54,10 +54,14 @@ void Verifier::define(const BufferNode* buffer, bool with_data, const ObjectRef&
   if (!buffer->strides.empty() && buffer->strides.size() != buffer->shape.size())
     throw UserError(where, "buffer {} has {} dimensions, but {} strides", buffer->name, buffer->shape.size(),
                     buffer->strides.size());
-  if (with_data)
-    variables_.insert(buffer->data.get());
-  else
-    use(buffer->data.get(), where);
+  if (!buffer->data->dtype.is_handle())
+    throw UserError(where, "buffer {} lies at {}, which is {}, expected a handle", buffer->name,
+                    buffer->data->name_hint, buffer->data->dtype.str());
+  if (!with_data) return use(buffer->data.get(), where);
+  if (!variables_.insert(buffer->data.get()).second)
+    throw UserError(where, "buffer {} is new memory, but its pointer {} is defined already", buffer->name,
+                    buffer->data->name_hint)
+        .help("a second view of memory is T.decl_buffer(..., data=A.data)");
 }
 
 void Verifier::forget(const BufferNode* buffer, bool with_data) {
