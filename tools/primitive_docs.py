@@ -16,7 +16,7 @@ proof is called `unsafe_`. The text of each is its docstring; this page is writt
 - An **index map** is a Python function of one parameter per index.
 - `print(sch.state)` shows the tree of loops and blocks with the handles on them; `sch.state.dependences()` and `sch.state.properties(block)`
   say what steps are checked against.
-- `print(sch.trace)` shows the steps as Python; `sch.trace.as_json()` saves them, `apply_to_schedule` repeats them on another program.
+- `print(sch.trace)` shows the steps as Python; `sch.trace.save_json()` saves them, `apply_to_schedule` repeats them on another program.
 - `sch.verify()` runs the program before and after on the interpreter; `Schedule(mod, verify_each_step=True)` does so at every step;
   `Schedule(mod, debug_mask="all")` checks that the program is well formed after every step.
 - `Schedule(mod, error_render_level="detail" | "fast" | "none")` says how much an error tells.

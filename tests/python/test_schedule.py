@@ -29,7 +29,7 @@ def test_functions_stand_for_maps_and_pad_values():
     sch.reindex_cache_read("C", 0, "local", lambda i, j: (j, i))
     sch.verify(samples=2)
     again = tilewright.Schedule(parse(CHAIN))
-    tilewright.schedule.Trace.load_json(sch.trace.as_json()).apply_to_schedule(again)
+    tilewright.schedule.Trace.load_json(sch.trace.save_json()).apply_to_schedule(again)
     assert str(again.mod) == str(sch.mod)
 
 

@@ -64,6 +64,13 @@ nb::object get(const Schedule& self, nb::handle handle) {
       .help("pass what a step of a schedule returned, e.g. sch.get(sch.get_block(\"C\"))");
 }
 
+void forget(Schedule& self, nb::handle handle) {
+  if (nb::isinstance<BlockRef>(handle)) return self.forget(nb::cast<BlockRef>(handle));
+  if (nb::isinstance<LoopRef>(handle)) return self.forget(nb::cast<LoopRef>(handle));
+  if (nb::isinstance<ExprRef>(handle)) return self.forget(nb::cast<ExprRef>(handle));
+  throw UserError("remove_rv: a Python {} is no handle", Py_TYPE(handle.ptr())->tp_name);
+}
+
 // A block by handle or name; looking for it leaves no trace.
 schedule::NodeId block_of(const Schedule& self, nb::handle block) {
   Schedule looking = self;
@@ -146,12 +153,13 @@ void bind_schedule(nb::module_& m) {
   bind_handle<BlockRef>(m, "BlockHandle", "A block of a schedule.");
   bind_handle<LoopRef>(m, "LoopHandle", "A loop of a schedule.");
   bind_handle<ExprRef>(m, "ExprHandle", "An integer that a schedule has sampled.");
-  nb::class_<schedule::Trace>(m, "Trace", "The steps of a schedule.")
+  nb::class_<schedule::Trace>(m, "Trace", nb::dynamic_attr(), "The steps of a schedule.")
       .def("__str__", &schedule::Trace::str)
       .def("__len__", [](const schedule::Trace& self) { return self.steps.size(); })
       .def("save_json", &schedule::Trace::save_json)
       .def("_simplified", &schedule::Trace::simplified)
       .def("without_postproc", &schedule::Trace::without_postproc)
+      .def("_assign", [](schedule::Trace& self, const schedule::Trace& other) { self = other; })
       .def("apply_to", [](const schedule::Trace& self, Schedule& target) { self.apply_to(target); })
       .def_static("load_json", [](const std::string& text) { return schedule::Trace::load_json(text); });
   nb::class_<Schedule>(m, "Schedule")
@@ -177,6 +185,7 @@ void bind_schedule(nb::module_& m) {
       .def("run", &run)
       .def("trace", [](const Schedule& self) { return self.trace(); })
       .def("get", &get, nb::arg("handle").none())
+      .def("forget", &forget, nb::arg("handle").none())
       .def("ways_out", &ways_out, nb::arg("stmt").none());
   m.def("primitive_table", &primitive_table);
   m.def("register_tensor_intrin",

@@ -223,6 +223,11 @@ int64_t Schedule::get(ExprRef expr) const {
   return state_[expr];
 }
 
+void Schedule::forget(const ArgValue& handle) {
+  require_alive(handle);
+  for_each_handle(handle, [&](auto ref) { state_.forget_handle(ref.id); });
+}
+
 bool Schedule::is_alive(PlaceRef place) const {
   if (const auto* loop = std::get_if<LoopRef>(&place); loop && state_.special_place(*loop)) return false;
   const NodeId id = std::visit([&](auto ref) { return state_.node_of_handle(ref); }, place);

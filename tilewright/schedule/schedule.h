@@ -104,6 +104,8 @@ class Schedule {
   For get(LoopRef loop) const;
   Block get(BlockRef block) const;
   int64_t get(ExprRef expr) const;
+  /// From now on the handle is none of this schedule.  Raises UserError if it is none, or stale.
+  void forget(const ArgValue& handle);
   /// Whether the loop or block of a handle still exists.
   bool is_alive(PlaceRef place) const;
 

@@ -110,6 +110,8 @@ class State {
   size_t num_handles() const { return handles_.size(); }
   /// Forgets the handles given out since there were `count`, after a step that failed.
   void drop_handles(size_t count) { handles_.resize(count); }
+  /// The handle numbered `id`, of any kind, stands for nothing from now on.
+  void forget_handle(int32_t id) { handles_.at(static_cast<size_t>(id)).kind = Handle::kForgotten; }
 
   /// The function that blocks are looked for in when none is named; none: all.
   std::optional<std::string> working_on;
@@ -126,7 +128,7 @@ class State {
 
  private:
   struct Handle {
-    enum Kind : uint8_t { kLoop, kBlock, kExpr } kind;
+    enum Kind : uint8_t { kLoop, kBlock, kExpr, kForgotten } kind;
     int64_t value;  // node number, or the integer of an expression
   };
   NodeId lookup(int32_t id, Handle::Kind kind) const;

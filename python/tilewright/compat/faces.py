@@ -14,12 +14,14 @@ from . import (
     errors,
     functors,
     graphs,
+    instructions,
     nodes,
     param_files,
     relax_build,
     schedules,
     scopes,
     tir_functions,
+    traces,
 )
 from .target import KINDS, target_or_current
 
@@ -175,6 +177,7 @@ def te_names() -> dict:
         "Reduce": nodes.NAMES["Reduce"],
         "PlaceholderOp": ir._nodes.classes["te.Placeholder"],
         "ComputeOp": ir._nodes.classes["te.Compute"],
+        "ExternOp": ir._nodes.classes["te.Extern"],
     }
 
 
@@ -184,20 +187,17 @@ def _create_prim_func(ops, index_dtype_override=None):
 
 
 def schedule_names() -> dict:
-    from tilewright.schedule import BlockRV, ExprRV, LoopRV, Schedule, State, Trace
+    from tilewright.schedule import Schedule, State
 
     return {
         "Schedule": nodes.with_constructor(Schedule, schedules.make_schedule),
         "ScheduleState": State,
-        "Instruction": schedules.Instruction,
+        "Instruction": instructions.Instruction,
         **scopes.NAMES,
-        "InstructionKind": schedules.InstructionKind,
+        "InstructionKind": instructions.InstructionKind,
         "ScheduleError": tw.UserError,
-        "Trace": Trace,
-        "BlockRV": BlockRV,
-        "SBlockRV": BlockRV,
-        "LoopRV": LoopRV,
-        "ExprRV": ExprRV,
+        "Trace": traces.TRACE,
+        **instructions.HANDLES,
     }
 
 

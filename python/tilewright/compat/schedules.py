@@ -1,8 +1,6 @@
 """tvm.tir.Schedule, Trace and IndexMap: constructors and methods under the names and with the arguments of TVM's."""
 
-import ast
 import inspect
-import json
 
 import numpy
 
@@ -10,8 +8,9 @@ import tilewright as tw
 from tilewright import arith, ir, tir
 from tilewright.errors import Unsupported, UserError
 from tilewright.ir._nodes import classes
-from tilewright.schedule import Schedule, State, Trace
-from tilewright.script import printing
+from tilewright.schedule import Schedule, State
+
+from . import traces
 
 _IndexMap = classes["tir.IndexMap"]
 
@@ -25,123 +24,6 @@ def make_schedule(
     return Schedule(mod, seed=seed, debug_mask=debug_mask, error_render_level=error_render_level)
 
 
-class InstructionKind:
-    """What a step does: its name as TVM writes it, "ComputeAt" for compute_at."""
-
-    def __init__(self, primitive: str):
-        self.name = "".join(word.capitalize() for word in primitive.split("_"))
-
-    def __repr__(self) -> str:
-        return f"InstructionKind({self.name})"
-
-
-class Instruction:
-    """One step of a trace.
-
-    kind      what it does
-    inputs    the handles that it takes, by name: ["l1", "v4"]
-    attrs     its other arguments
-    outputs   the handles that it gives, by name
-    decision  what a sample_* step drew; None for others
-    """
-
-    def __init__(self, step: dict, position: int):
-        self.position = position
-        self.kind = InstructionKind(step["primitive"])
-        args = dict(step["args"])
-        self.decision = args.pop("decision", None)
-        self.inputs, self.attrs = [], []
-        for value in args.values():
-            names = _handle_names(value)
-            if names:
-                self.inputs += names
-            else:
-                self.attrs.append(value)
-        self.outputs = _handle_names(step["result"])
-
-    def __eq__(self, other) -> bool:
-        return isinstance(other, Instruction) and (self.position, repr(self)) == (other.position, repr(other))
-
-    def __hash__(self) -> int:
-        return self.position
-
-    def __repr__(self) -> str:
-        return f"{', '.join(self.outputs)}{' = ' if self.outputs else ''}{self.kind.name}({', '.join(self.inputs)})"
-
-
-_LETTERS = {"block": "b", "loop": "l", "value": "v"}
-
-
-def _handle_names(value) -> list[str]:
-    if isinstance(value, list):
-        return [name for each in value for name in _handle_names(each)]
-    if isinstance(value, dict) and len(value) == 1:
-        ((kind, number),) = value.items()
-        if kind in _LETTERS:
-            return [f"{_LETTERS[kind]}{number}"]
-    return []
-
-
-def _insts(self) -> list[Instruction]:
-    """The steps."""
-    return [Instruction(step, n) for n, step in enumerate(json.loads(self.save_json())["steps"])]
-
-
-def _apply_json_to_schedule(json_obj, sch) -> None:
-    """Runs the steps that as_json() gave on a schedule."""
-    text = json_obj if isinstance(json_obj, str) else json.dumps(json_obj)
-    Trace.load_json(text).apply_to_schedule(sch)
-
-
-# arguments that TVM's traces leave out when they have their default
-_SHORT_DEFAULTS = (None, [])
-
-
-def _line_of_tvm(line: str) -> str:
-    """A line of a trace as TVM writes it: with all arguments, also those that have their default."""
-    (statement,) = ast.parse(line).body
-    call = statement.value
-    if not isinstance(call, ast.Call):
-        return line
-
-    def written(node) -> str:
-        return ast.get_source_segment(line, node)
-
-    given = {keyword.arg: written(keyword.value) for keyword in call.keywords}
-    args = [written(each) for each in call.args]
-    for name, default in _DEFAULTS[call.func.attr]:
-        if name in given:
-            value = given[name]
-            args.append(
-                f"{name}=({value[1:-1]})" if name == "buffer" and value[0] == "[" else f"{name}={value}"
-            )
-        elif default not in _SHORT_DEFAULTS or name == "pad_value":
-            args.append(f"{name}={default!r}")
-    return f"{line[: line.index('(', line.index('sch.'))]}({', '.join(args)})"
-
-
-_DEFAULTS = {
-    name: [
-        (arg, default)
-        for arg, _, _, default, required, *_ in args
-        if name not in ("fuse", "reorder", "merge") or not required
-    ]
-    for name, _, _, args in tw._core.primitive_table()
-}
-
-
-def trace_text(self) -> str:
-    """The trace as a Python function of a schedule, as TVM prints it."""
-    module, get_block = (
-        ("s_tir", "get_sblock") if printing.default_dialect == "0.27" else ("tir", "get_block")
-    )
-    lines = [_line_of_tvm(line) for line in self.text().splitlines() if line]
-    body = [f"    {line.replace('sch.get_block(', f'sch.{get_block}(')}" for line in lines] or ["    pass"]
-    return "\n".join(
-        [f"# from tvm import {module}", f"def apply_trace(sch: {module}.Schedule) -> None:", *body]
-    )
-
-
 def _can_decompose_padding(self, block, loop) -> bool:
     """Whether decompose_padding accepts the block and the loop."""
     try:
@@ -149,33 +31,6 @@ def _can_decompose_padding(self, block, loop) -> bool:
     except (UserError, Unsupported):
         return False
     return True
-
-
-def _get_decision(self, inst: Instruction):
-    """What a sample_* step drew; None for other steps."""
-    return inst.decision
-
-
-def _with_decision(self, inst: Instruction, decision, remove_postproc: bool):
-    """A trace with another decision of one sample_* step, and without postprocessing if asked."""
-    steps = json.loads(self.save_json())
-    if "decision" not in steps["steps"][inst.position]["args"]:
-        raise UserError(f"with_decision: step {inst.position + 1}, {inst.kind.name}, draws nothing")
-    value = [int(each) for each in decision] if isinstance(decision, (list, tuple)) else int(decision)
-    steps["steps"][inst.position]["args"]["decision"] = value
-    changed = Trace.load_json(json.dumps(steps))
-    return changed.without_postproc() if remove_postproc else changed
-
-
-def _as_python(self, remove_postproc: bool = False) -> list[str]:
-    """The steps as lines of Python."""
-    text = trace_text(self.without_postproc() if remove_postproc else self)
-    return [line.strip() for line in text.splitlines()[2:]]
-
-
-def _decisions(self) -> dict:
-    """{step: what it drew} of all sample_* steps."""
-    return {step: step.decision for step in self.insts if step.decision is not None}
 
 
 class StmtSRef:
@@ -357,18 +212,13 @@ def _is_equivalent_to(self, other) -> bool:
 
 
 def add() -> None:
-    """Gives Trace and IndexMap these methods."""
-    Trace.insts = property(_insts)
-    Trace.decisions = property(_decisions)
-    Trace.get_decision = _get_decision
-    Trace.with_decision = _with_decision
-    Trace.as_python = _as_python
-    Trace.__str__ = Trace.__repr__ = trace_text
+    """Gives Trace, Schedule and IndexMap these methods."""
+    traces.add()
     Schedule.can_decompose_padding = _can_decompose_padding
     Schedule.get_sref = _get_sref
+    Schedule.remove_rv = lambda self, rv: self._core.forget(rv)
     Schedule.get = _get
     State.get_sref = lambda self, stmt: self._schedule.get_sref(stmt)
-    Trace.apply_json_to_schedule = staticmethod(_apply_json_to_schedule)
     _IndexMap.AXIS_SEPARATOR = AXIS_SEPARATOR
     _IndexMap.from_func = staticmethod(from_func)
     _IndexMap.from_func_with_separators = staticmethod(from_func_with_separators)

@@ -5,7 +5,7 @@ from inspect import isfunction
 
 from .. import _core
 from .._guard import guard, guard_class
-from ..errors import ArgumentError, Unsupported, UserError
+from ..errors import ArgumentError, UserError
 from ..ir import BaseFunc
 from ..ir.module import IRModule, unwrapped
 from ..tir import index_map
@@ -225,16 +225,13 @@ for _name, _doc, _returns, _args in _core.primitive_table():
     setattr(Schedule, _name, _method(_name, _doc, _returns, _args))
 
 
-def _apply_to_schedule(self, sch: Schedule, remove_postproc: bool = False, decision_provider=None) -> None:
-    """Runs the steps of this trace on `sch`.
+def _apply_to_schedule(self, sch: Schedule, remove_postproc: bool = False) -> None:
+    """Runs the steps of this trace on `sch`, all or none; samples are drawn as the trace recorded them.
 
-    sch                a schedule of the same program
-    remove_postproc    leave out what follows enter_postproc
-    decision_provider  must be None: samples are drawn as the trace recorded them
-    Raises             UserError for a step that does not fit
+    sch              a schedule of the same program
+    remove_postproc  leave out what follows enter_postproc
+    Raises           UserError for a step that does not fit
     """
-    if decision_provider is not None:
-        raise Unsupported("apply_to_schedule: a decision_provider cannot be given")
     (self.without_postproc() if remove_postproc else self).apply_to(sch._core)
 
 
@@ -246,7 +243,6 @@ def _simplified(self, remove_postproc: bool = False) -> Trace:
 Trace.apply_to_schedule = _apply_to_schedule
 Trace.simplified = _simplified
 Trace.text = Trace.__str__  # compat prints it in another form
-Trace.as_json = lambda self: self.save_json()
 Trace.show = lambda self: print(self)
 
 

@@ -54,17 +54,17 @@ sch.vectorize(inner)
 TEXT = """\
 # from tvm import tir
 def apply_trace(sch: tir.Schedule) -> None:
-    b0 = sch.get_block(name="B", func_name="main")
-    l1, l2 = sch.get_loops(block=b0)
-    v3, v4 = sch.sample_perfect_tile(loop=l1, n=2, max_innermost_factor=16, decision=[2, 64])
-    l5, l6 = sch.split(loop=l1, factors=[v3, v4], preserve_unit_iters=True, disable_predication=False)
-    sch.reorder(l5, l2, l6)
-    l7 = sch.fuse(l5, l2, preserve_unit_iters=True)
-    sch.annotate(block_or_loop=b0, ann_key="hint", ann_val=[1, 2])
-    sch.transform_layout(block=b0, buffer=("write", 0), index_map=lambda m, n: (m // 16, n, m % 16), pad_value=None, \
+  b0 = sch.get_block(name="B", func_name="main")
+  l1, l2 = sch.get_loops(block=b0)
+  v3, v4 = sch.sample_perfect_tile(loop=l1, n=2, max_innermost_factor=16, decision=[2, 64])
+  l5, l6 = sch.split(loop=l1, factors=[v3, v4], preserve_unit_iters=True, disable_predication=False)
+  sch.reorder(l5, l2, l6)
+  l7 = sch.fuse(l5, l2, preserve_unit_iters=True)
+  sch.annotate(block_or_loop=b0, ann_key="hint", ann_val=[1, 2])
+  sch.transform_layout(block=b0, buffer=("write", 0), index_map=lambda m, n: (m // 16, n, m % 16), pad_value=None, \
 assume_injective_transform=False)
-    sch.enter_postproc()
-    sch.vectorize(loop=l6)"""
+  sch.enter_postproc()
+  sch.vectorize(loop=l6)"""
 assert str(sch.trace) == TEXT, str(sch.trace)
 assert [each.kind.name for each in sch.trace.insts[:4]] == [
     "GetBlock",
@@ -72,7 +72,7 @@ assert [each.kind.name for each in sch.trace.insts[:4]] == [
     "SamplePerfectTile",
     "Split",
 ]
-assert sch.trace.insts[3].inputs == ["l1", "v3", "v4"] and sch.trace.insts[3].outputs == ["l5", "l6"]
+assert repr(sch.trace.insts[3].inputs) == "[l1, v3, v4]" and repr(sch.trace.insts[3].outputs) == "[l5, l6]"
 assert list(sch.trace.decisions.values()) == [[2, 64]]
 assert "vectorize" not in str(sch.trace.simplified(remove_postproc=True))
 again = tir.Schedule(elementwise)
