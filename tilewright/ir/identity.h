@@ -8,7 +8,8 @@ namespace tilewright::ir {
 /// correspond to.
 constexpr bool has_identity(Kind kind) {
   return kind == Kind::kVar || kind == Kind::kBuffer || kind == Kind::kRelaxVar ||
-         kind == Kind::kDataflowVar || kind == Kind::kTePlaceholder || kind == Kind::kTeCompute;
+         kind == Kind::kDataflowVar || kind == Kind::kTePlaceholder || kind == Kind::kTeCompute ||
+         kind == Kind::kTeExtern;
 }
 
 /// True if both tensors have equal shape, dtype and bytes.

@@ -13,6 +13,7 @@
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/limits.h"
 #include "tilewright/tir/op.h"
+#include "tilewright/tir/tensor_argument.h"
 
 namespace tilewright::python {
 namespace {
@@ -131,7 +132,13 @@ void bind_expressions(nb::module_& m) {
   m.def("make_const", [](DataType dtype, double value) { return tir::make_const(dtype, value); });
   m.def("call_op", [](DataType dtype, const std::string& name, nb::list args) {
     std::vector<tir::PrimExpr> converted;
-    for (nb::handle arg : args) converted.push_back(prim(arg));
+    for (nb::handle arg : args) {
+      const bool is_packed = name == "call_packed" || name == "call_cpacked";
+      const tir::Buffer buffer = is_packed && nb::isinstance<PyNode>(arg)
+                                     ? ir::ref_as<tir::BufferNode>(nb::cast<PyNode&>(arg).ref)
+                                     : nullptr;
+      converted.push_back(buffer ? tir::tensor_argument(buffer) : prim(arg));
+    }
     return tir::call(dtype, name, std::move(converted));
   });
   m.def("builtin_ops", [] {

@@ -6,6 +6,7 @@
 #include "tilewright/python/convert.h"
 #include "tilewright/support/error.h"
 #include "tilewright/te/create_prim_func.h"
+#include "tilewright/te/extern.h"
 
 namespace tilewright::python {
 namespace {
@@ -66,6 +67,45 @@ std::vector<tir::PrimExpr> reduce(nb::object combine, nb::handle identity, nb::h
   return te::reduce(reducer, exprs(source), std::move(axes), optional(where), exprs(init));
 }
 
+std::vector<Tensor> tensors_of(nb::handle values) {
+  std::vector<Tensor> tensors;
+  for (nb::handle value : values) tensors.push_back(tensor_of(from_python(value)));
+  return tensors;
+}
+
+std::vector<tir::Buffer> buffers_of(nb::handle values) {
+  std::vector<tir::Buffer> buffers;
+  for (nb::handle value : values) {
+    buffers.push_back(ir::ref_as<tir::BufferNode>(from_python(value)));
+    if (!buffers.back())
+      throw UserError("te.extern: expected a buffer, but found a Python {}", Py_TYPE(value.ptr())->tp_name);
+  }
+  return buffers;
+}
+
+// body(input buffers, output buffers) gives a statement, or an expression to evaluate
+std::vector<ir::ObjectRef> extern_tensors(const std::string& name, nb::handle inputs,
+                                          nb::handle input_buffers, nb::handle output_buffers,
+                                          nb::object body, nb::handle attrs) {
+  te::ExternSpec spec{tensors_of(inputs), buffers_of(input_buffers), buffers_of(output_buffers), nullptr,
+                      attrs_from_python(attrs)};
+  const auto list = [](const std::vector<tir::Buffer>& buffers) {
+    nb::list result;
+    for (const tir::Buffer& buffer : buffers) result.append(to_python(buffer));
+    return result;
+  };
+  const nb::object made = body(list(spec.input_buffers), list(spec.output_buffers));
+  const ir::ObjectRef node = made.is_none() || !is_node_like(made) ? nullptr : from_python(made);
+  spec.body = ir::ref_as<tir::StmtNode>(node);
+  if (const auto value = ir::ref_as<ir::PrimExprNode>(node)) spec.body = tir::EvaluateNode::make(value);
+  if (!spec.body)
+    throw UserError("{}: fcompute gave a Python {}, expected a statement or an expression", name,
+                    Py_TYPE(made.ptr())->tp_name)
+        .help("return the call, as in tir.call_packed(\"f\", ins[0], outs[0]), or the statement itself");
+  const std::vector<Tensor> tensors = te::external(name, std::move(spec));
+  return {tensors.begin(), tensors.end()};
+}
+
 using Reducer = tir::PrimExpr (*)(tir::PrimExpr, std::vector<tir::IterVar>, tir::PrimExpr, tir::PrimExpr);
 
 void bind_reducer(nb::module_& m, const char* name, Reducer reduce) {
@@ -83,6 +123,13 @@ void bind_te(nb::module_& m) {
     return te::placeholder(exprs(shape), dtype, name);
   });
   m.def("te_compute", &compute);
+  m.def("te_extern", &extern_tensors);
+  m.def("te_extern_primfunc",
+        [](nb::handle inputs, const tir::PrimFunc& func, const std::string& name,
+           nb::handle attrs) -> std::vector<ir::ObjectRef> {
+          const auto tensors = te::extern_primfunc(tensors_of(inputs), func, name, attrs_from_python(attrs));
+          return {tensors.begin(), tensors.end()};
+        });
   m.def("te_reduce_axis",
         [](const tir::Range& dom, const std::string& name) { return te::reduce_axis(dom, name); });
   m.def("te_load",

@@ -7,6 +7,7 @@
 #include "tilewright/ir/walk.h"
 #include "tilewright/relax/block_builder.h"
 #include "tilewright/te/create_prim_func.h"
+#include "tilewright/te/extern.h"
 
 namespace tilewright::relax {
 namespace {
@@ -18,7 +19,6 @@ void collect_free_vars(const te::Tensor& tensor, std::vector<ObjectRef>* seen_op
   if (std::find(seen_ops->begin(), seen_ops->end(), op) != seen_ops->end()) return;
   seen_ops->push_back(op);
   const auto* compute = tensor->op.as<te::TeComputeNode>();
-  if (!compute) return;
   std::vector<const Object*> bound;
   auto use = [&](const tir::VarNode* var) {
     const tir::Var ref(var);
@@ -26,6 +26,11 @@ void collect_free_vars(const te::Tensor& tensor, std::vector<ObjectRef>* seen_op
         std::find(free->begin(), free->end(), ref) == free->end())
       free->push_back(ref);
   };
+  if (const auto* external = tensor->op.as<te::TeExternNode>()) {
+    for (const auto& input : external->inputs) collect_free_vars(te::Tensor(input), seen_ops, free);
+    te::for_each_use(external, use);
+  }
+  if (!compute) return;
   auto read = [&](const tir::ProducerLoadNode* load) {
     collect_free_vars(te::Tensor(ref_as<te::TeTensorNode>(load->producer)), seen_ops, free);
     for (const PrimExpr& index : load->indices) walk(index, use);
@@ -52,7 +57,7 @@ std::string letter_name(size_t position) {
 
 // An output that is an input, or given twice, is copied into a tensor of its own.
 te::Tensor as_new_output(const te::Tensor& output, const std::vector<te::Tensor>& earlier) {
-  const bool is_new = is<te::TeComputeNode>(output->op) &&
+  const bool is_new = !is<te::TePlaceholderNode>(output->op) &&
                       std::none_of(earlier.begin(), earlier.end(), [&](const te::Tensor& other) {
                         return other->op == output->op && other->value_index == output->value_index;
                       });

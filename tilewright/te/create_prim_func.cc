@@ -8,6 +8,7 @@
 #include "tilewright/analysis/regions.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
+#include "tilewright/te/extern.h"
 #include "tilewright/tir/op.h"
 
 namespace tilewright::te {
@@ -28,6 +29,8 @@ void collect_operations(const TeTensorNode* tensor, std::unordered_set<const Obj
   if (!seen->insert(tensor->op.get()).second) return;
   if (const auto* compute = tensor->op.as<TeComputeNode>())
     for_each_read(compute, [&](const TeTensorNode* read) { collect_operations(read, seen, order); });
+  if (const auto* external = tensor->op.as<TeExternNode>())
+    for (const auto& input : external->inputs) collect_operations(input.get(), seen, order);
   order->push_back(tensor->op);
 }
 
@@ -63,6 +66,8 @@ class Lowering {
   void add_parameters(const std::vector<ObjectRef>& args);
   void require_known_variables(const std::vector<Operation>& order) const;
   Stmt lower(const TeComputeNode* compute);
+  Stmt lower(const TeExternNode* external);
+  Buffer output(const Operation& op, size_t value_index, const Shape& shape, DataType dtype);
   Stmt lower_values(const TeComputeNode* compute, Axes& axes, const std::vector<Buffer>& outputs);
   Stmt lower_reduction(const TeComputeNode* compute, Axes& axes, const std::vector<Buffer>& outputs);
   Stmt reduction_update(const TeComputeNode* compute, const std::vector<Buffer>& outputs,
@@ -84,8 +89,10 @@ class Lowering {
 
 Buffer Lowering::declare(const TeTensorNode* tensor, bool is_parameter) {
   const auto* compute = tensor->op.as<TeComputeNode>();
+  const auto* external = tensor->op.as<TeExternNode>();
+  const size_t num_outputs = compute ? compute->body.size() : external ? external->output_buffers.size() : 1;
   std::string name = tensor->op->name;
-  if (compute && compute->body.size() > 1) name += fmt::format("_v{}", tensor->value_index);
+  if (num_outputs > 1) name += fmt::format("_v{}", tensor->value_index);
   std::vector<PrimExpr> shape;
   for (const PrimExpr& extent : tensor->shape) shape.push_back(as_index(extent));
   Buffer buffer = make_buffer(names_.unique(name), std::move(shape), tensor->dtype);
@@ -121,8 +128,6 @@ void Lowering::require_known_variables(const std::vector<Operation>& order) cons
     for (const PrimExpr& extent : buffer->shape) known.insert(extent.get());
   }
   for (const Operation& op : order) {
-    const auto* compute = op.as<TeComputeNode>();
-    if (!compute) continue;
     auto check = [&](const VarNode* var) {
       if (!known.count(var))
         throw UserError(var,
@@ -130,6 +135,13 @@ void Lowering::require_known_variables(const std::vector<Operation>& order) cons
                         op->name, var->name_hint)
             .help("pass {} among the arguments", var->name_hint);
     };
+    if (const auto* external = op.as<TeExternNode>()) {
+      for (const Shape& shape : output_shapes(external))
+        for (const PrimExpr& extent : shape) walk(extent, check);
+      for_each_use(external, check);
+    }
+    const auto* compute = op.as<TeComputeNode>();
+    if (!compute) continue;
     for (const IterVar& axis : compute->axis) {
       walk(axis->dom, check);
       known.insert(axis->var.get());
@@ -304,20 +316,31 @@ Stmt Lowering::lower(const TeComputeNode* compute) {
   std::vector<Buffer> outputs;
   std::vector<PrimExpr> shape;
   for (const IterVar& axis : compute->axis) shape.push_back(axis->dom->extent);
-  for (size_t n = 0; n < compute->body.size(); ++n) {
-    auto found = buffers_.find({compute, static_cast<int64_t>(n)});
-    if (found != buffers_.end()) {
-      outputs.push_back(found->second);
-      continue;
-    }
-    Ref<TeTensorNode> tensor =
-        TeTensorNode::make(Operation(compute), static_cast<int64_t>(n), shape, compute->body[n]->dtype);
-    outputs.push_back(declare(tensor.get(), false));
-  }
+  for (size_t n = 0; n < compute->body.size(); ++n)
+    outputs.push_back(output(Operation(compute), n, shape, compute->body[n]->dtype));
   Axes axes;
   for (const IterVar& axis : compute->axis) add_axis(&axes, axis);
   return is<ReduceNode>(compute->body[0]) ? lower_reduction(compute, axes, outputs)
                                           : lower_values(compute, axes, outputs);
+}
+
+// Where an output goes: a parameter, or an intermediate buffer.
+Buffer Lowering::output(const Operation& op, size_t value_index, const Shape& shape, DataType dtype) {
+  const auto number = static_cast<int64_t>(value_index);
+  const auto found = buffers_.find({op.get(), number});
+  if (found != buffers_.end()) return found->second;
+  const Ref<TeTensorNode> tensor = TeTensorNode::make(op, number, shape, dtype);
+  return declare(tensor.get(), false);
+}
+
+Stmt Lowering::lower(const TeExternNode* external) {
+  std::vector<Buffer> inputs, outputs;
+  for (const auto& input : external->inputs) inputs.push_back(buffers_.at(key_of(input.get())));
+  const std::vector<Shape> shapes = output_shapes(external);
+  for (size_t n = 0; n < shapes.size(); ++n)
+    outputs.push_back(output(Operation(external), n, shapes[n], external->output_buffers[n]->dtype));
+  std::string name = outputs.size() == 1 ? outputs[0]->name : names_.unique(external->name);
+  return extern_block(external, std::move(name), inputs, outputs);
 }
 
 PrimFunc Lowering::run(const std::vector<ObjectRef>& args) {
@@ -332,6 +355,8 @@ PrimFunc Lowering::run(const std::vector<ObjectRef>& args) {
   for (const Operation& op : order) {
     if (const auto* compute = op.as<TeComputeNode>())
       stmts.push_back(lower(compute));
+    else if (const auto* external = op.as<TeExternNode>())
+      stmts.push_back(lower(external));
     else if (!buffers_.count({op.get(), 0}))
       throw UserError("create_prim_func: placeholder {} is read, but not among the arguments", op->name);
   }

@@ -7,5 +7,6 @@ namespace tilewright::ir {
 TILEWRIGHT_NODE_AS(te, TeTensor, TeTensorNode, "te.Tensor")
 TILEWRIGHT_NODE_AS(te, TePlaceholder, TePlaceholderNode, "te.Placeholder")
 TILEWRIGHT_NODE_AS(te, TeCompute, TeComputeNode, "te.Compute")
+TILEWRIGHT_NODE_AS(te, TeExtern, TeExternNode, "te.Extern")
 
 }  // namespace tilewright::ir

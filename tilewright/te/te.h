@@ -52,4 +52,21 @@ struct TeComputeNode final : Node<TeComputeNode, TeOperationNode, Kind::kTeCompu
   }
 };
 
+/// te.extern(shape, inputs, lambda ins, outs: ...): what a statement computes as a whole
+struct TeExternNode final : Node<TeExternNode, TeOperationNode, Kind::kTeExtern> {
+  std::vector<Ref<TeTensorNode>> inputs;
+  std::vector<Buffer> input_buffers, output_buffers;
+  Stmt body;
+  AttrMap attrs;
+  static constexpr auto fields() {
+    return std::tuple{
+        field<&TeExternNode::name>("name", "for printing only", Role::kIgnore),
+        field<&TeExternNode::inputs>("inputs", "what it reads"),
+        field<&TeExternNode::input_buffers>("input_buffers", "how body calls the inputs", Role::kDefRec),
+        field<&TeExternNode::output_buffers>("output_buffers", "how body calls its results", Role::kDefRec),
+        field<&TeExternNode::body>("body", "reads the inputs, writes the results"),
+        field<&TeExternNode::attrs>("attrs", "copied to the block")};
+  }
+};
+
 }  // namespace tilewright::te

@@ -2,6 +2,7 @@
 
 from .. import _core
 from .._guard import guard_module
+from ..errors import UserError
 from ..ir._nodes import classes, methods_for
 
 Tensor = classes["te.Tensor"]
@@ -54,6 +55,86 @@ def reduce_axis(dom, name: str = "rv"):
     return _core.te_reduce_axis(dom, name)
 
 
+def extern(
+    shape,
+    inputs,
+    fcompute,
+    name: str = "extern",
+    dtype=None,
+    in_buffers=None,
+    out_buffers=None,
+    tag: str = "",
+    attrs: dict | None = None,
+):
+    """The tensors that a statement computes as a whole, e.g. a call of a registered function.
+
+    shape        of the result, or a list of shapes, one per result
+    inputs       tensors that it reads
+    fcompute     called once with the buffers of the inputs and of the results; gives a statement, or the call to make:
+                 tir.call_packed hands buffers over as tensors
+    name         of the block, and of a single result; default "extern"
+    dtype        of the results, one for all or a list; default that of the inputs if they have one
+    in_buffers   buffers that fcompute gets for the inputs, e.g. with a symbolic shape; default made from the inputs
+    out_buffers  the same for the results
+    tag          for people; default ""
+    attrs        copied to the block; default none
+    Returns      a tensor, or a list of them if several shapes are given
+    Raises       UserError if a buffer does not fit its tensor, or the dtype is not known
+    >>> from tilewright import tir
+    >>> te.extern((128, 128), [A, B], lambda ins, outs: tir.call_packed("mm", ins[0], ins[1], outs[0]), name="C")
+    """
+    inputs = _listed(inputs)
+    given = [shape] if isinstance(shape, int | _PrimExpr) else list(shape)
+    shapes = [given] if not given or isinstance(given[0], int | _PrimExpr) else [_shape(s) for s in given]
+    dtypes = _extern_dtypes(name, dtype, inputs, len(shapes))
+    if in_buffers is None:
+        in_buffers = [
+            _core.make_buffer(tensor.name, list(tensor.shape), tensor.dtype, "global") for tensor in inputs
+        ]
+    if out_buffers is None:
+        numbered = len(shapes) > 1
+        out_buffers = [
+            _core.make_buffer(f"{name}_v{n}" if numbered else name, list(each), dtypes[n], "global")
+            for n, each in enumerate(shapes)
+        ]
+    out_buffers = _listed(out_buffers)
+    if len(out_buffers) != len(shapes):
+        raise UserError(f"{name}: {len(out_buffers)} output buffers for {len(shapes)} shapes")
+    tensors = _core.te_extern(name, inputs, _listed(in_buffers), out_buffers, fcompute, attrs or {})
+    return tensors[0] if len(tensors) == 1 else tensors
+
+
+def _extern_dtypes(name: str, dtype, inputs: list, count: int) -> list:
+    if dtype is None:
+        known = sorted({tensor.dtype for tensor in inputs})
+        if len(known) != 1:
+            raise UserError(
+                f"{name}: the dtype of the result is not known: the inputs have {', '.join(known) or 'none'}\n"
+                "help: say dtype=..."
+            )
+        dtype = known[0]
+    dtypes = [dtype] * count if isinstance(dtype, str) else list(dtype)
+    if len(dtypes) != count:
+        raise UserError(f"{name}: {len(dtypes)} dtypes for {count} shapes")
+    return dtypes
+
+
+def extern_primfunc(input_tensors, primfunc, name: str = "extern", tag: str = "", attrs: dict | None = None):
+    """The tensors that a loop program computes: its parameters that it writes are the results.
+
+    input_tensors  what its other parameters are, in their order
+    primfunc       a PrimFunc whose parameters are buffers
+    name           of the block, and of a single result; default "extern"
+    tag            for people; default ""
+    attrs          copied to the block; default none
+    Returns        a tensor, or a list of them if it writes several
+    Raises         UserError if the number, shapes or dtypes of the tensors are not those of the buffers
+    >>> te.extern_primfunc([A, B], te.create_prim_func([A, B, C]), name="C")
+    """
+    tensors = _core.te_extern_primfunc(_listed(input_tensors), primfunc, name, attrs or {})
+    return tensors[0] if len(tensors) == 1 else tensors
+
+
 def create_prim_func(args, index_dtype: str = "void", global_symbol: str = "main"):
     """The loop program that computes the output tensors among `args` from the placeholders among them.
 
@@ -76,8 +157,6 @@ def _reducer(core_function, binary_kind: str | None, doc: str):
     def reduce(expr, axis=None, where=None, init=None):
         if axis is None or isinstance(axis, int | float | _PrimExpr):
             if binary_kind is None or axis is None:
-                from ..errors import UserError
-
                 raise UserError(
                     "the axis to reduce over is missing\nhelp: axis=k with k = te.reduce_axis((0, n))"
                 )
@@ -230,6 +309,6 @@ guard_module(
     [
         name
         for name in list(globals())
-        if not name.startswith("_") and name not in ("guard_module", "methods_for")
+        if not name.startswith("_") and name not in ("UserError", "guard_module", "methods_for")
     ],
 )

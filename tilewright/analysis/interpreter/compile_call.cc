@@ -8,6 +8,7 @@
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/dot_add.h"
 #include "tilewright/tir/op.h"
+#include "tilewright/tir/tensor_argument.h"
 #include "tilewright/tir/text.h"
 
 namespace tilewright::analysis {
@@ -281,6 +282,70 @@ CodePtr Compiler::parallel_call(const tir::CallNode* call) {
   });
 }
 
+namespace {
+
+// A tensor that a registered function gets, as code.
+struct TensorCode {
+  CodePtr data, offset;
+  std::vector<CodePtr> shape, strides;
+  TensorArgument said;
+  bool is_read = true, is_written = true;
+  SitePtr where;
+
+  runtime::Value value(Frame& frame) const;
+};
+
+runtime::Value TensorCode::value(Frame& frame) const {
+  Scalar pointer;
+  data->lanes(frame, &pointer);
+  if (!pointer.memory)
+    throw Unsupported(where->node, "interpreter: a tensor over memory that no buffer has{}",
+                      where->at(frame));
+  std::vector<int64_t> extents, steps;
+  for (const CodePtr& extent : shape) extents.push_back(extent->as_int(frame));
+  for (const CodePtr& stride : strides) steps.push_back(stride->as_int(frame));
+  const int64_t begin = pointer.i + offset->as_int(frame) * said.num_bytes;
+  int64_t first = 0, last = 0, stride = 1;  // in elements
+  bool is_empty = false;
+  for (size_t n = extents.size(); n-- > 0; stride *= extents[n]) {
+    is_empty |= extents[n] == 0;
+    const int64_t way = (extents[n] - 1) * (steps.empty() ? stride : steps[n]);
+    (way < 0 ? first : last) += way;
+  }
+  const int64_t low = begin + first * said.num_bytes, high = begin + (last + 1) * said.num_bytes;
+  Memory& memory = *pointer.memory;
+  if (!is_empty && (low < 0 || high > memory.num_bytes))
+    throw UserError(where->node, "a tensor over bytes {} to {} of {}, which has {}{}", low, high, memory.name,
+                    memory.num_bytes, where->at(frame));
+  const bool is_compact = steps.empty() && !is_empty;
+  if (is_read && !is_written && is_compact && !memory.is_written(low * 8, (high - low) * 8))
+    throw UserError(where->node, "a tensor over {} is read, but not all of it was written{}", memory.name,
+                    where->at(frame));
+  if (is_written && !is_empty) memory.mark_written(low * 8, (high - low) * 8);
+  DLTensor tensor{memory.data + begin,
+                  {kDLCPU, 0},
+                  static_cast<int32_t>(extents.size()),
+                  runtime::to_dlpack(said.dtype),
+                  extents.data(),
+                  steps.empty() ? nullptr : steps.data(),
+                  0};
+  TilewrightAny any{};
+  any.type_index = kTilewrightDLTensor;
+  any.v_ptr = &tensor;
+  return runtime::from_any(any);
+}
+
+// What T.tvm_access_ptr says is done behind the pointer; without it, anything.
+int64_t access_mask(const PrimExpr& pointer) {
+  int64_t mask = 3;
+  const auto* call = pointer.as<tir::CallNode>();
+  const auto* op = call ? call->op.as<OpNode>() : nullptr;
+  if (op && op->name == "tir.tvm_access_ptr" && call->args.size() == 5) as_const_int(call->args[4], &mask);
+  return mask;
+}
+
+}  // namespace
+
 CodePtr Compiler::foreign_call(const tir::CallNode* call, std::string_view kind) {
   if (call->args.empty()) throw UserError(call, "{} needs the name of a function", kind);
   const std::string name = text_of(call->args[0]);
@@ -288,9 +353,19 @@ CodePtr Compiler::foreign_call(const tir::CallNode* call, std::string_view kind)
   struct Arg {
     std::string text;
     CodePtr code;
+    std::unique_ptr<TensorCode> tensor = nullptr;
   };
   std::vector<Arg> args;
   for (size_t n = 1; n < call->args.size(); ++n) {
+    if (is_packed && is_tensor_argument(call->args[n])) {
+      const TensorArgument said = tensor_argument_of(call->args[n].as<tir::CallNode>());
+      const int64_t mask = access_mask(said.data);
+      args.push_back({"", nullptr,
+                      std::make_unique<TensorCode>(TensorCode{
+                          expr(said.data), expr(said.offset), exprs(said.shape), exprs(said.strides), said,
+                          (mask & 1) != 0, (mask & 2) != 0, site(ObjectRef(call))})});
+      continue;
+    }
     const bool is_text = is<StringImmNode>(call->args[n]);
     args.push_back({is_text ? text_of(call->args[n]) : "", is_text ? nullptr : expr(call->args[n])});
   }
@@ -298,6 +373,10 @@ CodePtr Compiler::foreign_call(const tir::CallNode* call, std::string_view kind)
                                   where = site(ObjectRef(call))](Frame& frame, Scalar* out) {
     std::vector<runtime::Value> values;
     for (const Arg& arg : args) {
+      if (arg.tensor) {
+        values.push_back(arg.tensor->value(frame));
+        continue;
+      }
       if (!arg.code) {
         values.emplace_back(arg.text);
         continue;

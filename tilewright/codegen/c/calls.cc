@@ -9,6 +9,7 @@
 #include "tilewright/runtime/kernel_abi.h"
 #include "tilewright/support/error.h"
 #include "tilewright/tir/builder.h"
+#include "tilewright/tir/tensor_argument.h"
 
 namespace tilewright::codegen {
 namespace {
@@ -289,6 +290,29 @@ Code CPrinter::call_parallel(const CallNode* node) {
   return {};
 }
 
+// The name of a DLTensor that describes the memory.
+std::string CPrinter::tensor_argument(const CallNode* node) {
+  const TensorArgument tensor = tensor_argument_of(node);
+  auto numbers = [&](const std::vector<PrimExpr>& list, std::string_view base) {
+    std::vector<std::string> texts;
+    for (const PrimExpr& each : list) texts.push_back(text(each));
+    const std::string name = names_.declare(std::string(base));
+    line(fmt::format("int64_t {}[{}] = {{{}}};", name, std::max<size_t>(texts.size(), 1),
+                     texts.empty() ? "0" : fmt::format("{}", fmt::join(texts, ", "))));
+    return name;
+  };
+  const std::string shape = numbers(tensor.shape, "shape");
+  const std::string strides = tensor.strides.empty() ? "NULL" : numbers(tensor.strides, "strides");
+  std::string data = "(void*)" + text(tensor.data, Level::kPrefix);
+  if (!is_zero(tensor.offset))
+    data = fmt::format("(char*){} + {} * {}", data, text(tensor.offset, Level::kPrefix), tensor.num_bytes);
+  const std::string name = names_.declare("tensor");
+  line(fmt::format("DLTensor {} = {{{}, {{1, 0}}, {}, {{{}, {}, {}}}, {}, {}, 0}};", name, data,
+                   tensor.shape.size(), static_cast<int>(tensor.dtype.code), tensor.dtype.bits,
+                   tensor.dtype.lanes, shape, strides));
+  return name;
+}
+
 Code CPrinter::call_packed(const CallNode* node) {
   const std::string function = literal_of(node, 0, "call_packed: the name");
   const size_t count = node->args.size() - 1;
@@ -298,15 +322,17 @@ Code CPrinter::call_packed(const CallNode* node) {
   for (size_t n = 0; n < count; ++n) {
     const PrimExpr& arg = node->args[n + 1];
     const DataType dtype = arg->dtype;
-    const bool is_text = arg.as<StringImmNode>() != nullptr;
+    const bool is_text = arg.as<StringImmNode>() != nullptr, is_tensor = is_tensor_argument(arg);
     const int code = is_text             ? kTilewrightRawStr
+                     : is_tensor         ? kTilewrightDLTensor
                      : dtype.is_bool()   ? kTilewrightBool
                      : dtype.is_float()  ? kTilewrightFloat
                      : dtype.is_handle() ? kTilewrightPointer
                                          : kTilewrightInt;
     const char* member = is_text || dtype.is_handle() ? "v_ptr" : dtype.is_float() ? "v_float64" : "v_int64";
     const char* cast = is_text || dtype.is_handle() ? "(void*)" : "";
-    std::string value = text(arg, *cast ? Level::kPrefix : Level::kChoice);
+    std::string value = is_tensor ? "&" + tensor_argument(arg.as<CallNode>())
+                                  : text(arg, *cast ? Level::kPrefix : Level::kChoice);
     line(fmt::format("{0}[{1}].type_index = {2}, {0}[{1}].padding = 0, {0}[{1}].value.{3} = {4}{5};", args, n,
                      code, member, cast, value));
   }

@@ -63,6 +63,7 @@ class CPrinter final : public SourcePrinter {
   Code call_function(const CallNode* node, const std::string& name);
   Code call_parallel(const CallNode* node);
   Code call_packed(const CallNode* node);
+  std::string tensor_argument(const CallNode* node);
   std::string arguments(const CallNode* node, size_t begin);
   void leave(const std::string& status);
   void leave_if(const std::string& failed);

@@ -134,6 +134,7 @@ class FunctionEmitter {
   llvm::Function* parallel_trampoline(llvm::Function* body, llvm::StructType* closure);
   llvm::Value* emit_call_function(const CallNode* node, const GlobalVarNode* callee);
   llvm::Value* emit_call_packed(const CallNode* node);
+  llvm::Value* emit_tensor_argument(const CallNode* node);
   llvm::Value* emit_packed_args(const CallNode* node);
   llvm::Value* read_packed_result(DataType dtype, llvm::Value* result);
   llvm::Value* emit_raise(const CallNode* node);

@@ -2,6 +2,7 @@
 #include "tilewright/codegen/llvm/emitter.h"
 #include "tilewright/runtime/kernel_abi.h"
 #include "tilewright/tir/builder.h"
+#include "tilewright/tir/tensor_argument.h"
 
 namespace tilewright::codegen {
 namespace {
@@ -87,14 +88,49 @@ llvm::Value* FunctionEmitter::emit_call_function(const CallNode* node, const Glo
 }
 
 // ---- the registry: call_packed("name", values...)
+
+// tvm_stack_make_array(data, shape, strides or 0, ndim, example, offset): a DLTensor in the stack frame
+llvm::Value* FunctionEmitter::emit_tensor_argument(const CallNode* node) {
+  const TensorArgument tensor = tensor_argument_of(node);
+  llvm::AllocaInst* described = entry_alloca(i8_, sizeof(DLTensor), alignof(DLTensor), "tensor");
+  auto store_at = [&](uint64_t offset, llvm::Value* value) {
+    builder_.CreateStore(value, builder_.CreateConstInBoundsGEP1_64(i8_, described, offset));
+  };
+  auto numbers = [&](const std::vector<PrimExpr>& list, const char* name) {
+    llvm::AllocaInst* place = entry_alloca(i64_, std::max<uint64_t>(list.size(), 1), 8, name);
+    for (size_t n = 0; n < list.size(); ++n)
+      builder_.CreateStore(builder_.CreateIntCast(emit(list[n]), i64_, true),
+                           builder_.CreateConstInBoundsGEP1_64(i64_, place, n));
+    return place;
+  };
+  llvm::Value* offset = builder_.CreateIntCast(emit(tensor.offset), i64_, true);
+  llvm::Value* bytes = builder_.CreateMul(offset, builder_.getInt64(static_cast<uint64_t>(tensor.num_bytes)));
+  store_at(offsetof(DLTensor, data), builder_.CreateGEP(i8_, emit(tensor.data), bytes));
+  store_at(offsetof(DLTensor, device), builder_.getInt32(kDLCPU));
+  store_at(offsetof(DLTensor, device) + 4, builder_.getInt32(0));
+  store_at(offsetof(DLTensor, ndim), builder_.getInt32(static_cast<uint32_t>(tensor.shape.size())));
+  store_at(offsetof(DLTensor, dtype), builder_.getInt8(tensor.dtype.code));
+  store_at(offsetof(DLTensor, dtype) + 1, builder_.getInt8(tensor.dtype.bits));
+  store_at(offsetof(DLTensor, dtype) + 2, builder_.getInt16(tensor.dtype.lanes));
+  store_at(offsetof(DLTensor, shape), numbers(tensor.shape, "shape"));
+  llvm::Value* strides =
+      tensor.strides.empty()
+          ? static_cast<llvm::Value*>(llvm::ConstantPointerNull::get(llvm::cast<llvm::PointerType>(ptr_)))
+          : numbers(tensor.strides, "strides");
+  store_at(offsetof(DLTensor, strides), strides);
+  store_at(offsetof(DLTensor, byte_offset), builder_.getInt64(0));
+  return described;
+}
+
 llvm::Value* FunctionEmitter::emit_packed_args(const CallNode* node) {
   const size_t count = node->args.size() - 1;
   llvm::AllocaInst* anys = entry_alloca(i8_, std::max<uint64_t>(count, 1) * kAnyBytes, 16, "args");
   for (size_t n = 0; n < count; ++n) {
     const PrimExpr& arg = node->args[n + 1];
     const DataType dtype = arg->dtype;
-    llvm::Value* value = emit(arg);
-    int32_t code = kTilewrightPointer;
+    const bool is_tensor = is_tensor_argument(arg);
+    llvm::Value* value = is_tensor ? emit_tensor_argument(arg.as<CallNode>()) : emit(arg);
+    int32_t code = is_tensor ? kTilewrightDLTensor : kTilewrightPointer;
     if (arg.as<StringImmNode>())
       code = kTilewrightRawStr;
     else if (dtype.is_bool())

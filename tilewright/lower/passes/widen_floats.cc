@@ -28,7 +28,7 @@ bool moves_values(std::string_view op) {
        {"tir.if_then_else", "tir.likely", "tir.reinterpret", "tir.peek", "tir.poke", "tir.address_of",
         "tir.undef", "tir.vectorlow", "tir.vectorhigh", "tir.vectorcombine", "tir.tvm_thread_invariant",
         "tir.dot_add", "tir.call_extern", "tir.call_pure_extern", "tir.call_llvm_intrin",
-        "tir.call_llvm_pure_intrin"}) {
+        "tir.call_llvm_pure_intrin", "tir.tvm_stack_make_array"}) {
     if (op == name) return true;
   }
   return false;

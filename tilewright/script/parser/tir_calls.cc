@@ -1,5 +1,6 @@
 // Calls of the operators of tir/op.h: arguments to expressions, and the dtype of the result.
 #include "tilewright/script/parser/tir_functions.h"
+#include "tilewright/tir/tensor_argument.h"
 
 namespace tilewright::script {
 namespace {
@@ -36,7 +37,12 @@ std::optional<DataType> written_dtype(Parser& parser, const BuiltinOp& op, Args&
 
 std::vector<PrimExpr> operands_of(Parser& parser, const BuiltinOp& op, const std::vector<const Arg*>& given) {
   std::vector<PrimExpr> operands;
+  const bool is_packed = op.name == "call_packed" || op.name == "call_cpacked";
   for (const Arg* arg : given) {
+    if (const Buffer buffer = is_packed ? arg->value.ref<BufferNode>() : Buffer()) {
+      operands.push_back(tir::tensor_argument(buffer));
+      continue;
+    }
     const bool is_exponent = op.name == "ldexp" && operands.size() == 1;
     const bool as_float =
         op.elementwise && arg->value.get<Value::PyInt>() && !takes_integers(op.name) && !is_exponent;
