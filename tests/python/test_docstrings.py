@@ -89,3 +89,14 @@ def test_examples_run(test, tmp_path, monkeypatch):
 
 def test_there_are_examples():
     assert len(docstrings()) > 12
+
+
+def test_graph_operators_name_arguments_attributes_and_source():
+    from tilewright import relax
+
+    assert relax.op.image.affine_grid.__doc__ == (
+        "The grid of an affine map of a picture.\n\n"
+        "data, size  by position or name\n"
+        "Source  onnx.ai/onnx/operators (Resize 19), torch.nn.functional (grid_sample, affine_grid)"
+    )
+    assert "strides  step of the window" in relax.op.nn.conv2d.__doc__

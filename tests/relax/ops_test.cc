@@ -20,6 +20,7 @@ TEST(Op, EveryRowIsComplete) {
   for (const relax::OpInfo* op : relax::all_ops()) {
     EXPECT_TRUE(op->name.starts_with("relax.")) << op->name;
     EXPECT_TRUE(op->doc.ends_with(".")) << op->name;
+    EXPECT_FALSE(relax::source_of(*op).empty()) << op->name;
     EXPECT_TRUE(op->infer) << op->name;
     op->attrs();
     op->complete({}, op->name);

@@ -21,7 +21,7 @@ namespace {
 
 using relax::BlockBuilder;
 
-// [(name, argument names, doc, [(option, doc, type)])]
+// [(name, argument names, doc, [(option, doc, type)], source)]
 nb::list op_table() {
   nb::list table;
   for (const relax::OpInfo* info : relax::all_ops()) {
@@ -30,7 +30,8 @@ nb::list op_table() {
       attrs.append(nb::make_tuple(option.name, option.doc, option.type));
     nb::list args;
     for (std::string_view name : relax::arg_names(*info)) args.append(nb::str(name.data(), name.size()));
-    table.append(nb::make_tuple(std::string(info->name), args, std::string(info->doc), attrs));
+    table.append(nb::make_tuple(std::string(info->name), args, std::string(info->doc), attrs,
+                                std::string(relax::source_of(*info))));
   }
   return table;
 }

@@ -1,6 +1,7 @@
 #include "tilewright/relax/op.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "tilewright/support/near.h"
 
@@ -90,6 +91,15 @@ const OpInfo& lookup_op(std::string_view name) {
 }
 
 std::vector<const OpInfo*> all_ops() { return sorted_ops(); }
+
+std::string_view source_of(const OpInfo& info) {
+  for (size_t file = 0; file < k_ops_count; ++file) {
+    const OpTable& table = *k_ops[file];
+    if (!std::less<>()(&info, table.rows) && std::less<>()(&info, table.rows + table.count))
+      return table.source;
+  }
+  throw InternalError("operator {} is in no table", info.name);
+}
 
 const OpInfo* op_of(const CallNode* call) {
   const auto* op = call->op.as<OpNode>();

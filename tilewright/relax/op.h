@@ -5,7 +5,8 @@
 //   Type infer(const Call& call, const Attrs& attrs);                 // raises UserError that names op,
 //   argument, shapes te::Tensor lower(const LowerInput& in, const Attrs& attrs);       // or
 //   std::vector<te::Tensor> for a tuple constexpr OpInfo kOps[] = {op<infer, lower, Attrs>("relax.matmul",
-//   "x1, x2", "...", FusePattern::kOutFusable)}; constinit const OpTable matmul_info = op_table(kOps);
+//   "x1, x2", "...", FusePattern::kOutFusable)}; constinit const OpTable matmul_info = op_table(kOps, "where
+//   what they do is said");
 #pragma once
 #include <string_view>
 #include <vector>
@@ -61,6 +62,7 @@ struct OpInfo {
 struct OpTable {
   const OpInfo* rows;
   size_t count;
+  std::string_view source;  // of what the operators do: for their documentation
 };
 extern const OpTable* const k_ops[];
 extern const std::size_t k_ops_count;
@@ -71,6 +73,8 @@ const OpInfo* find_op(std::string_view name);
 const OpInfo& lookup_op(std::string_view name);
 /// All operators, by name.
 std::vector<const OpInfo*> all_ops();
+/// Where it is said what the operator, one of all_ops(), does.
+std::string_view source_of(const OpInfo& info);
 /// The operator of `call`, or null when its op is no known Op.
 const OpInfo* op_of(const CallNode* call);
 /// The names of the arguments, without marks.
@@ -141,8 +145,8 @@ constexpr OpInfo runtime_op(std::string_view name, std::string_view args, std::s
 }
 
 template <size_t N>
-constexpr OpTable op_table(const OpInfo (&rows)[N]) {
-  return {rows, N};
+constexpr OpTable op_table(const OpInfo (&rows)[N], std::string_view source) {
+  return {rows, N, source};
 }
 
 }  // namespace tilewright::relax

@@ -27,7 +27,7 @@ def _value(value):
     return value
 
 
-def operator(name: str, arg_names: list, doc: str, attrs: list):
+def operator(name: str, arg_names: list, doc: str, attrs: list, source: str):
     attr_names = [attr for attr, _, _ in attrs]
 
     def call(*args, **kwargs):
@@ -41,6 +41,7 @@ def operator(name: str, arg_names: list, doc: str, attrs: list):
         return _core.relax_call_op(name, [_value(arg) for arg in positional + more], values)
 
     call.__name__ = call.__qualname__ = name.rsplit(".", 1)[-1]
-    lines = [doc, "", *(f"{attr}  {text} ({kind})" for attr, text, kind in attrs)]
-    call.__doc__ = "\n".join(lines)
+    lines = [f"{', '.join(arg_names)}  by position or name"] if arg_names else []
+    lines += [f"{attr}  {text} ({kind})" for attr, text, kind in attrs]
+    call.__doc__ = "\n".join([doc, "", *lines, f"Source  {source}"])
     return call

@@ -15,7 +15,7 @@ from ._op_call import operator as _operator
 
 def _fill() -> None:
     here = sys.modules[__name__]
-    for name, arg_names, doc, attrs in _core.relax_op_table():
+    for name, arg_names, doc, attrs, source in _core.relax_op_table():
         parts = name.split(".")[1:]
         place = here
         for group in parts[:-1]:
@@ -25,7 +25,7 @@ def _fill() -> None:
         setattr(
             place,
             parts[-1],
-            guard(f"tilewright.relax.op.{'.'.join(parts)}", _operator(name, arg_names, doc, attrs)),
+            guard(f"tilewright.relax.op.{'.'.join(parts)}", _operator(name, arg_names, doc, attrs, source)),
         )
 
 

@@ -228,6 +228,7 @@ constexpr OpInfo kOps[] = {
 
 }  // namespace
 
-extern constinit const OpTable arrange_info = op_table(kOps);
+extern constinit const OpTable arrange_info = op_table(
+    kOps, "numpy.org/doc/stable/reference (stack, meshgrid, eye, tril, hamming), torch.nn.PixelShuffle");
 
 }  // namespace tilewright::relax

@@ -187,6 +187,9 @@ constexpr OpInfo kOps[] = {
 
 }  // namespace
 
-extern constinit const OpTable attention_info = op_table(kOps);
+extern constinit const OpTable attention_info =
+    op_table(kOps,
+             "Vaswani et al., Attention Is All You Need, arXiv 1706.03762; torch.nn.functional (nll_loss, "
+             "cross_entropy)");
 
 }  // namespace tilewright::relax

@@ -113,6 +113,7 @@ constexpr OpInfo kOps[] = {
 
 }  // namespace
 
-extern constinit const OpTable binary_info = op_table(kOps);
+extern constinit const OpTable binary_info =
+    op_table(kOps, "numpy.org/doc/stable/reference/ufuncs.html, torch.nn.PReLU");
 
 }  // namespace tilewright::relax

@@ -165,6 +165,8 @@ constexpr OpInfo kOps[] = {
 
 }  // namespace
 
-extern constinit const OpTable call_info = op_table(kOps);
+extern constinit const OpTable call_info = op_table(
+    kOps,
+    "Lai et al., Relax: Composable Abstractions for End-to-End Dynamic Machine Learning, arXiv 2311.02117");
 
 }  // namespace tilewright::relax

@@ -80,6 +80,7 @@ constexpr OpInfo kOps[] = {
 
 }  // namespace
 
-extern constinit const OpTable ccl_info = op_table(kOps);
+extern constinit const OpTable ccl_info =
+    op_table(kOps, "docs.nvidia.com/deeplearning/nccl (collective operations)");
 
 }  // namespace tilewright::relax

@@ -1,4 +1,4 @@
-// Convolutions.  Source: arXiv 1603.07285 for the arithmetic of extents.
+// Convolutions.
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/relax/conv_options.h"
 #include "tilewright/relax/op_util.h"
@@ -214,6 +214,7 @@ topi::ConvOptions conv2d_options(const Call& call) {
   return options_of(call, from_attrs<ConvAttrs<2>>(call->attrs, name_of(call)), 2);
 }
 
-extern constinit const OpTable conv_info = op_table(kOps);
+extern constinit const OpTable conv_info = op_table(
+    kOps, "Dumoulin and Visin, A guide to convolution arithmetic for deep learning, arXiv 1603.07285");
 
 }  // namespace tilewright::relax

@@ -58,6 +58,7 @@ constexpr OpInfo kOps[] = {
 
 }  // namespace
 
-extern constinit const OpTable conv_winograd_info = op_table(kOps);
+extern constinit const OpTable conv_winograd_info =
+    op_table(kOps, "Lavin and Gray, Fast Algorithms for Convolutional Neural Networks, arXiv 1509.09308");
 
 }  // namespace tilewright::relax

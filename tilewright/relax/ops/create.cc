@@ -159,6 +159,9 @@ constexpr OpInfo kOps[] = {
 
 }  // namespace
 
-extern constinit const OpTable create_info = op_table(kOps);
+extern constinit const OpTable create_info =
+    op_table(kOps,
+             "numpy.org/doc/stable/reference/routines.array-creation.html; shapes as values: Lai et al., "
+             "Relax, arXiv 2311.02117");
 
 }  // namespace tilewright::relax

@@ -121,6 +121,7 @@ constexpr OpInfo kOps[] = {
 
 }  // namespace
 
-extern constinit const OpTable einsum_info = op_table(kOps);
+extern constinit const OpTable einsum_info =
+    op_table(kOps, "numpy.org/doc/stable/reference (einsum, outer), torch.nn.functional.linear");
 
 }  // namespace tilewright::relax

@@ -227,6 +227,9 @@ constexpr OpInfo kOps[] = {
 
 }  // namespace
 
-extern constinit const OpTable gather_info = op_table(kOps);
+extern constinit const OpTable gather_info =
+    op_table(kOps,
+             "onnx.ai/onnx/operators (GatherElements 13, GatherND 13, OneHot 11), numpy.searchsorted, "
+             "torch.bucketize, torch.multinomial");
 
 }  // namespace tilewright::relax

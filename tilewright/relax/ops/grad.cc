@@ -22,6 +22,7 @@ constexpr OpInfo kOps[] = {
 
 }  // namespace
 
-extern constinit const OpTable grad_info = op_table(kOps);
+extern constinit const OpTable grad_info =
+    op_table(kOps, "Chen et al., Training Deep Nets with Sublinear Memory Cost, arXiv 1604.06174");
 
 }  // namespace tilewright::relax

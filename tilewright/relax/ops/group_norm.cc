@@ -88,6 +88,9 @@ constexpr OpInfo kOps[] = {
 
 }  // namespace
 
-extern constinit const OpTable group_norm_info = op_table(kOps);
+extern constinit const OpTable group_norm_info =
+    op_table(kOps,
+             "Wu and He, Group Normalization, arXiv 1803.08494; Ulyanov et al., Instance Normalization, "
+             "arXiv 1607.08022");
 
 }  // namespace tilewright::relax

@@ -1,5 +1,4 @@
 // Pictures: resize2d, resize3d, grid_sample, affine_grid.
-// Source: onnx.ai/onnx/operators (Resize 19), torch.nn.functional (grid_sample, affine_grid)
 #include "tilewright/te/topi/image.h"
 
 #include "tilewright/relax/op_util.h"
@@ -166,6 +165,7 @@ constexpr OpInfo kOps[] = {
 
 }  // namespace
 
-extern constinit const OpTable image_info = op_table(kOps);
+extern constinit const OpTable image_info =
+    op_table(kOps, "onnx.ai/onnx/operators (Resize 19), torch.nn.functional (grid_sample, affine_grid)");
 
 }  // namespace tilewright::relax

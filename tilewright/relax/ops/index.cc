@@ -234,6 +234,7 @@ constexpr OpInfo kOps[] = {
 
 }  // namespace
 
-extern constinit const OpTable index_info = op_table(kOps);
+extern constinit const OpTable index_info =
+    op_table(kOps, "numpy.org/doc/stable/reference (take, pad), onnx.ai/onnx/operators (Slice 13)");
 
 }  // namespace tilewright::relax

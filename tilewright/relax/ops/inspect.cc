@@ -39,6 +39,6 @@ constexpr OpInfo kOps[] = {
 
 }  // namespace
 
-extern constinit const OpTable inspect_info = op_table(kOps);
+extern constinit const OpTable inspect_info = op_table(kOps, "dmlc.github.io/dlpack (DLTensor)");
 
 }  // namespace tilewright::relax

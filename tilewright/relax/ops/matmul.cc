@@ -1,5 +1,4 @@
-// matmul, as numpy.matmul (batch dimensions broadcast).  Source:
-// numpy.org/doc/stable/reference/generated/numpy.matmul.html
+// matmul, as numpy.matmul (batch dimensions broadcast).
 #include "tilewright/te/topi/matmul.h"
 #include "tilewright/relax/op_util.h"
 
@@ -47,6 +46,7 @@ constexpr OpInfo kOps[] = {op<infer, lower, Attrs>("relax.matmul", "x1, x2",
 
 }  // namespace
 
-extern constinit const OpTable matmul_info = op_table(kOps);
+extern constinit const OpTable matmul_info =
+    op_table(kOps, "numpy.org/doc/stable/reference/generated/numpy.matmul.html");
 
 }  // namespace tilewright::relax

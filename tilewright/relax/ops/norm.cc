@@ -174,6 +174,9 @@ constexpr OpInfo kOps[] = {
 
 }  // namespace
 
-extern constinit const OpTable norm_info = op_table(kOps);
+extern constinit const OpTable norm_info =
+    op_table(kOps,
+             "Ioffe and Szegedy, arXiv 1502.03167 (batch_norm); Ba et al., arXiv 1607.06450 (layer_norm); "
+             "Zhang and Sennrich, arXiv 1910.07467 (rms_norm)");
 
 }  // namespace tilewright::relax

@@ -215,6 +215,7 @@ constexpr OpInfo kOps[] = {
 
 }  // namespace
 
-extern constinit const OpTable pool_info = op_table(kOps);
+extern constinit const OpTable pool_info = op_table(
+    kOps, "torch.nn.functional (max_pool2d, avg_pool2d, adaptive_avg_pool2d); arXiv 1603.07285 for extents");
 
 }  // namespace tilewright::relax

@@ -1,5 +1,4 @@
 // Quantization by scale and zero point, per tensor or per index of one dimension.
-// Source: onnx.ai/onnx/operators (QuantizeLinear 13, DequantizeLinear 13)
 #include "tilewright/relax/op_util.h"
 #include "tilewright/te/topi/broadcast.h"
 
@@ -79,6 +78,7 @@ constexpr OpInfo kOps[] = {
 
 }  // namespace
 
-extern constinit const OpTable qdq_info = op_table(kOps);
+extern constinit const OpTable qdq_info =
+    op_table(kOps, "onnx.ai/onnx/operators (QuantizeLinear 13, DequantizeLinear 13)");
 
 }  // namespace tilewright::relax

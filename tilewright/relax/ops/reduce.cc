@@ -126,6 +126,7 @@ constexpr OpInfo kOps[] = {
 
 }  // namespace
 
-extern constinit const OpTable reduce_info = op_table(kOps);
+extern constinit const OpTable reduce_info = op_table(
+    kOps, "numpy.org/doc/stable/reference/routines.math.html (sum, prod, cumsum), routines.statistics.html");
 
 }  // namespace tilewright::relax

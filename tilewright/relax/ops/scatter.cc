@@ -124,6 +124,7 @@ constexpr OpInfo kOps[] = {
 
 }  // namespace
 
-extern constinit const OpTable scatter_info = op_table(kOps);
+extern constinit const OpTable scatter_info =
+    op_table(kOps, "onnx.ai/onnx/operators (ScatterElements 18, ScatterND 18), torch.Tensor.index_put_");
 
 }  // namespace tilewright::relax

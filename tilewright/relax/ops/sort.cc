@@ -153,6 +153,9 @@ constexpr OpInfo kOps[] = {
 
 }  // namespace
 
-extern constinit const OpTable sort_info = op_table(kOps);
+extern constinit const OpTable sort_info =
+    op_table(kOps,
+             "numpy.org/doc/stable/reference/routines.sort.html (sort, argsort, nonzero, unique), "
+             "torch.topk, torch.median");
 
 }  // namespace tilewright::relax

@@ -351,6 +351,7 @@ constexpr OpInfo kOps[] = {
 
 }  // namespace
 
-extern constinit const OpTable transform_info = op_table(kOps);
+extern constinit const OpTable transform_info =
+    op_table(kOps, "numpy.org/doc/stable/reference/routines.array-manipulation.html");
 
 }  // namespace tilewright::relax

@@ -183,6 +183,7 @@ constexpr OpInfo kOps[] = {
 
 }  // namespace
 
-extern constinit const OpTable unary_info = op_table(kOps);
+extern constinit const OpTable unary_info = op_table(
+    kOps, "numpy.org/doc/stable/reference/ufuncs.html, torch.nn.functional (gelu, selu, silu, softplus)");
 
 }  // namespace tilewright::relax

@@ -255,6 +255,9 @@ constexpr OpInfo kOps[] = {
 
 }  // namespace
 
-extern constinit const OpTable vision_info = op_table(kOps);
+extern constinit const OpTable vision_info =
+    op_table(kOps,
+             "Girshick, Fast R-CNN, arXiv 1504.08083; He et al., Mask R-CNN, arXiv 1703.06870 (roi_align); "
+             "Liu et al., SSD, arXiv 1512.02325");
 
 }  // namespace tilewright::relax
