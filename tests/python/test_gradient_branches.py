@@ -1,9 +1,15 @@
 """Gradients through `if`: those of variables of both branches, as torch's (tests/errors/gradient.txt: what has none)."""
 
+import itertools
+import random
+import textwrap
+import types
+
 import numpy as np
 import pytest
 from gradient_testing import call, differentiated, rand
 
+import tilewright
 from tilewright import relax
 from tilewright.ir import assert_structural_equal
 from tilewright.script import parse
@@ -25,14 +31,18 @@ def check(body, function, *arrays, params=None, condition=True, rtol=1e-4):
     made = module(body, params) if params else module(body)
     adjoint = differentiated(made)
     assert relax.analysis.well_formed(adjoint)
+    functions = []
+    for level in (0, 2):
+        with tilewright.transform.PassContext(opt_level=level):
+            functions.append(tilewright.VirtualMachine(tilewright.compile(adjoint))["main_adjoint"])
     for taken in [True, False] if condition else [None]:
         given = arrays if taken is None else [np.array(taken), *arrays]
         tensors = [torch.tensor(a) for a in given]
         floats = [tensor.requires_grad_() for tensor in tensors if tensor.is_floating_point()]
         loss = function(*tensors)
         wanted = torch.autograd.grad(loss, floats, allow_unused=True)
-        for level in (0, 2):
-            value, grads = call(adjoint, "main_adjoint", given, opt_level=level)
+        for main_adjoint in functions:
+            value, grads = main_adjoint(*(tilewright.tensor(a) for a in given))
             np.testing.assert_allclose(value.numpy(), loss.detach().numpy(), rtol=rtol)
             assert len(grads) == len(wanted)
             for mine, theirs, of in zip(grads, wanted, floats, strict=True):
@@ -365,3 +375,51 @@ return y
         np.testing.assert_allclose(value.numpy(), (error**2).sum(), rtol=1e-5)
         np.testing.assert_allclose(dx.numpy(), 2 * error * (W if taken else 1), rtol=1e-4)
         np.testing.assert_allclose(dw.numpy(), (2 * error * X).sum(0) * taken, rtol=1e-4)
+
+
+# the same text is a program of graphs and, with torch's functions as R, of Python
+TORCH = types.SimpleNamespace(
+    sin=torch.sin, tanh=torch.tanh, add=torch.add, multiply=torch.mul, maximum=torch.maximum, sum=torch.sum
+)
+
+
+def random_branches(seed):
+    """Statements over x and w with branches inside of branches; the last gives a scalar."""
+    choose = random.Random(seed)
+    lines, count = [], itertools.count()
+
+    def value(names):
+        if choose.random() < 0.4:
+            return f"R.{choose.choice(['sin', 'tanh'])}({choose.choice(names)})"
+        op = choose.choice(["add", "multiply", "maximum"])
+        return f"R.{op}({choose.choice(names)}, {choose.choice(names)})"
+
+    def block(names, indent):
+        names = list(names)
+        for _ in range(choose.randrange(1, 4)):
+            name = f"v{next(count)}"
+            if len(indent) < 6 and choose.random() < 0.5:
+                for head in (f"if {choose.choice('cd')}:", "else:"):
+                    lines.append(indent + head)
+                    inner = block(names, indent + "  ")
+                    lines.append(f"{indent}  {name} = {choose.choice([value(inner), inner[-1]])}")
+            else:
+                lines.append(f"{indent}{name} = {value(names)}")
+            names.append(name)
+        return names
+
+    lines.append(f"loss = R.sum({block(['x', 'w'], '')[-1]})")
+    return "\n".join([*lines, "return loss"])
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_random_branches(seed):
+    body = random_branches(seed)
+    scope = {"R": TORCH}
+    exec("def function(c, d, x, w):\n" + textwrap.indent(body, "  "), scope)
+    shape = ["3, 5", "'n', 5"][seed % 2]
+    params = "c: R.Tensor((), 'bool'), d: R.Tensor((), 'bool'), " + ", ".join(
+        f"{name}: R.Tensor(({shape}), 'float32')" for name in "xw"
+    )
+    for second in (True, False):
+        check(body, scope["function"], np.array(second), X, rand(3, 5, seed=9), params=params)
