@@ -339,8 +339,9 @@ Value literal(Parser& parser, std::string_view name, Args& args) {
   const Arg& value = args.need(0, "value");
   args.done();
   if (name == "shape") {
-    relax::Shape extents = to_shape(parser, value.value, value.place);
-    return relax::shape_expr(extents, args.span);
+    const auto* list = value.value.get<Sequence>();
+    if (!list) return relax::shape_expr(to_shape(parser, value.value, value.place), args.span);
+    return relax::shape_expr(to_shape_values(parser, *list, value.place), args.span);
   }
   if (name == "str")
     return to_graph(parser, parser.to_string(value.value, value.place, "the argument"), args.place);

@@ -50,14 +50,7 @@ ir::Expr operand(Parser& parser, const Arg& arg, std::string_view name = {}) {
         return item.get<Value::PyInt>() || item.node<ir::PrimExprNode>() || item.get<std::string>();
       });
   if (!is_shape) return to_leaf(parser, to_graph(parser, arg.value, arg.place), arg.place);
-  relax::Shape extents;
-  for (const Value& item : list->items) {
-    // an extent may be negative here: R.reshape(x, (-1, 4))
-    const bool is_number = item.get<Value::PyInt>() != nullptr;
-    extents.push_back(is_number ? parser.to_prim(item, arg.place, kInt64)
-                                : to_extent(parser, item, arg.place));
-  }
-  return relax::shape_expr(extents, parser.span(arg.place));
+  return relax::shape_expr(to_shape_values(parser, *list, arg.place), parser.span(arg.place));
 }
 
 ObjectRef attribute(Parser& parser, const Arg& arg, const ir::OptionInfo& option) {

@@ -44,6 +44,8 @@ ir::Type to_type(Parser& parser, const Value& value, Place place);
 /// An extent: a number, an expression or its text.
 PrimExpr to_extent(Parser& parser, const Value& value, Place place);
 relax::Shape to_shape(Parser& parser, const Value& value, Place place);
+/// The numbers of R.shape or of an argument, which may be negative: R.reshape(x, (-1, 4)).
+relax::Shape to_shape_values(Parser& parser, const Sequence& list, Place place);
 /// The name of a device, "llvm:0", given as text or by I.vdevice("llvm", 0).
 std::string device_name(Parser& parser, const Value& value, Place place);
 

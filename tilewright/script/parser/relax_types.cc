@@ -62,7 +62,8 @@ Value tensor(Parser& parser, Args& args) {
   const int64_t rank = ndim_of(parser, ndim);
   if (!shape || shape->value.is_none())
     return relax::tensor_type_of_ndim(rank, element, device_of(parser, device));
-  if (auto var = shape->value.ref<ir::RelaxExprNode>()) {  // a shape value: R.Tensor(s, "float32")
+  const auto var = shape->value.ref<ir::RelaxExprNode>();
+  if (var && !is<relax::ShapeExprNode>(var)) {  // a shape value: R.Tensor(s, "float32")
     const auto* type = relax::type_of(var).as<relax::ShapeTypeNode>();
     if (!type)
       throw UserError(parser.span(shape->place), "the shape of a tensor must be a tuple or a shape, found {}",
@@ -154,10 +155,22 @@ PrimExpr to_extent(Parser& parser, const Value& value, Place place) {
 
 relax::Shape to_shape(Parser& parser, const Value& value, Place place) {
   relax::Shape extents;
-  if (const auto* shape = value.node<relax::ShapeExprNode>()) return shape->values;
+  if (const auto* shape = value.node<relax::ShapeExprNode>()) {
+    for (const PrimExpr& extent : shape->values) relax::checked_extent(extent, parser.span(place));
+    return shape->values;
+  }
   for (const Value& item : parser.to_sequence(value, place, "a shape").items)
     extents.push_back(to_extent(parser, item, place));
   return extents;
+}
+
+relax::Shape to_shape_values(Parser& parser, const Sequence& list, Place place) {
+  relax::Shape values;
+  for (const Value& item : list.items) {
+    const bool is_number = item.get<Value::PyInt>() != nullptr;
+    values.push_back(is_number ? parser.to_prim(item, place, kInt64) : to_extent(parser, item, place));
+  }
+  return values;
 }
 
 ir::Type to_type(Parser& parser, const Value& value, Place place) {
