@@ -170,6 +170,16 @@ def test_strided_arrays(array):
     assert refused(kernel(), array, A) == text + SIGNATURE + "; numpy.ascontiguousarray(x) is compact"
 
 
+def test_names_with_percent_signs():
+    A100 = te.placeholder((3,), name="100%s")
+    function = tilewright.build(te.create_prim_func([A100, te.compute((3,), lambda i: A100[i], name="%n")]))
+    x = np.zeros(3, "float32")
+    assert refused(function, 1, x).splitlines()[0] == "error: main: argument 100%s is not a tensor"
+    assert (
+        refused(function, x, x[:2]).splitlines()[0] == "error: main: argument %n has shape [2], expected [3]"
+    )
+
+
 def fill(dtype):
     return tilewright.build(
         tilewright.script.parse(

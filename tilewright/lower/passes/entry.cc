@@ -22,17 +22,28 @@ PrimExpr peek(DataType dtype, PrimExpr pointer, int64_t offset) {
   return call(dtype, "peek", {std::move(pointer), imm(offset, kInt64)});
 }
 
-Stmt raise(const char* kind, std::string format, std::vector<PrimExpr> values) {
-  std::vector<PrimExpr> args{string_imm(kind), string_imm(std::move(format))};
-  args.insert(args.end(), values.begin(), values.end());
-  return EvaluateNode::make(call(kInt32, "raise_error", std::move(args)));
-}
-
 // printf's % must be doubled in names
 std::string escaped(const std::string& text) {
   std::string result;
   for (char c : text) result += c == '%' ? std::string("%%") : std::string(1, c);
   return result;
+}
+
+std::string unescaped(const std::string& format) {
+  std::string result;
+  for (size_t n = 0; n < format.size(); ++n) {
+    result += format[n];
+    if (format[n] == '%') ++n;
+  }
+  return result;
+}
+
+// The error that printf makes of `format`, which is not asked if there are no values.
+Stmt raise(const char* kind, std::string format, std::vector<PrimExpr> values) {
+  if (values.empty()) format = unescaped(format);
+  std::vector<PrimExpr> args{string_imm(kind), string_imm(std::move(format))};
+  args.insert(args.end(), values.begin(), values.end());
+  return EvaluateNode::make(call(kInt32, "raise_error", std::move(args)));
 }
 
 class Entry {
