@@ -54,10 +54,16 @@ struct Unit {
   }
 };
 
-void verify(const llvm::Module& module) {
+// What LLVM's verifier says of `module`, "" if nothing.
+std::string fault_of(const llvm::Module& module) {
   std::string text;
   llvm::raw_string_ostream stream(text);
-  if (llvm::verifyModule(module, &stream)) throw InternalError("the LLVM IR is malformed: {}", text);
+  return llvm::verifyModule(module, &stream) ? text.substr(0, text.find_last_not_of('\n') + 1) : "";
+}
+
+void verify(const llvm::Module& module) {
+  if (const std::string fault = fault_of(module); !fault.empty())
+    throw InternalError("the LLVM IR is malformed: {}", fault);
 }
 
 // Entries check arguments, without a loop or a value that is worth the passes of level 3: a third of the time
@@ -111,11 +117,18 @@ void import_functions(Unit& unit, const std::string& text) {
       llvm::parseIR(llvm::MemoryBufferRef(text, "pragma_import_llvm"), problem, unit.context);
   if (!part)
     throw UserError("pragma_import_llvm: line {}: {}", problem.getLineNo(), problem.getMessage().str());
+  if (const std::string fault = fault_of(*part); !fault.empty())
+    throw UserError("pragma_import_llvm: it is malformed: {}", fault);
   part->setTargetTriple(unit.module.getTargetTriple());
   part->setDataLayout(unit.module.getDataLayout());
   std::vector<std::string> defined;
   for (const llvm::Function& function : *part) {
-    if (!function.isDeclaration()) defined.push_back(function.getName().str());
+    if (function.isDeclaration()) continue;
+    defined.push_back(function.getName().str());
+    const llvm::Function* own = unit.module.getFunction(function.getName());
+    if (own && is_entry(*own))
+      throw UserError("pragma_import_llvm: it defines {}, which is a function of the library",
+                      defined.back());
   }
   for (llvm::GlobalVariable& variable : part->globals()) {
     if (!variable.isDeclaration()) variable.setLinkage(llvm::GlobalValue::InternalLinkage);
