@@ -80,6 +80,8 @@ class FunctionEmitter {
   llvm::Value* emit(const PrimExpr& expr);
   /// The same as part of an address: int32 and int64 arithmetic does not wrap.
   llvm::Value* emit_index(const PrimExpr& expr);
+  /// The same, in 64 bits.
+  llvm::Value* emit_offset(const PrimExpr& expr);
   llvm::Value* emit_binary(const BinaryOpNode* node);
   llvm::Value* emit_division(const BinaryOpNode* node, llvm::Value* a, llvm::Value* b);
   llvm::Value* emit_floor_division(const BinaryOpNode* node, llvm::Value* a, llvm::Value* b);
@@ -104,7 +106,7 @@ class FunctionEmitter {
   llvm::Value* pointer_of(const Buffer& buffer);
   // may_leave  the element may lie outside of the buffer, because a mask keeps the access from it
   llvm::Value* element_pointer(const Buffer& buffer, const PrimExpr& index, bool may_leave = false);
-  llvm::Value* element_pointer(const Buffer& buffer, llvm::Value* index, bool may_leave = false);
+  llvm::Value* element_pointer(const Buffer& buffer, llvm::Value* offset, bool may_leave = false);
   /// What the register value is in memory, and back: bool is widened to bytes.
   llvm::Value* to_memory(llvm::Value* value, DataType dtype);
   llvm::Value* from_memory(llvm::Value* value, DataType dtype);

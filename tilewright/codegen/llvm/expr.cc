@@ -41,6 +41,11 @@ llvm::Value* FunctionEmitter::emit_index(const PrimExpr& expr) {
   return value;
 }
 
+llvm::Value* FunctionEmitter::emit_offset(const PrimExpr& expr) {
+  llvm::Value* index = emit_index(expr);
+  return builder_.CreateIntCast(index, index->getType()->getWithNewType(i64_), expr->dtype.is_int());
+}
+
 llvm::Value* FunctionEmitter::emit(const PrimExpr& expr) {
   const PrimExprNode* node = expr.get();
   switch (node->kind) {

@@ -40,8 +40,8 @@ llvm::Function* FunctionEmitter::parallel_trampoline(llvm::Function* body, llvm:
 
 llvm::Value* FunctionEmitter::emit_call_parallel(const CallNode* node) {
   llvm::Function* body = module_.function(text_of(node->args[0], "call_parallel: the function"));
-  llvm::Value* extent = builder_.CreateIntCast(emit_index(node->args[1]), i64_, true);
-  llvm::Value* grain = builder_.CreateIntCast(emit_index(node->args[2]), i64_, true);
+  llvm::Value* extent = emit_offset(node->args[1]);
+  llvm::Value* grain = emit_offset(node->args[2]);
   std::vector<llvm::Value*> captured = emit_args(node, 3);
   std::vector<llvm::Type*> types;
   for (llvm::Value* value : captured) types.push_back(value->getType());
@@ -96,15 +96,17 @@ llvm::Value* FunctionEmitter::emit_tensor_argument(const CallNode* node) {
   auto store_at = [&](uint64_t offset, llvm::Value* value) {
     builder_.CreateStore(value, builder_.CreateConstInBoundsGEP1_64(i8_, described, offset));
   };
+  auto number = [&](const PrimExpr& value) {
+    return builder_.CreateIntCast(emit(value), i64_, value->dtype.is_int());
+  };
   auto numbers = [&](const std::vector<PrimExpr>& list, const char* name) {
     llvm::AllocaInst* place = entry_alloca(i64_, std::max<uint64_t>(list.size(), 1), 8, name);
     for (size_t n = 0; n < list.size(); ++n)
-      builder_.CreateStore(builder_.CreateIntCast(emit(list[n]), i64_, true),
-                           builder_.CreateConstInBoundsGEP1_64(i64_, place, n));
+      builder_.CreateStore(number(list[n]), builder_.CreateConstInBoundsGEP1_64(i64_, place, n));
     return place;
   };
-  llvm::Value* offset = builder_.CreateIntCast(emit(tensor.offset), i64_, true);
-  llvm::Value* bytes = builder_.CreateMul(offset, builder_.getInt64(static_cast<uint64_t>(tensor.num_bytes)));
+  llvm::Value* bytes =
+      builder_.CreateMul(number(tensor.offset), builder_.getInt64(static_cast<uint64_t>(tensor.num_bytes)));
   store_at(offsetof(DLTensor, data), builder_.CreateGEP(i8_, emit(tensor.data), bytes));
   store_at(offsetof(DLTensor, device), builder_.getInt32(kDLCPU));
   store_at(offsetof(DLTensor, device) + 4, builder_.getInt32(0));

@@ -31,17 +31,15 @@ llvm::Value* FunctionEmitter::pointer_of(const Buffer& buffer) {
   return found->second;
 }
 
-llvm::Value* FunctionEmitter::element_pointer(const Buffer& buffer, llvm::Value* index, bool may_leave) {
+llvm::Value* FunctionEmitter::element_pointer(const Buffer& buffer, llvm::Value* offset, bool may_leave) {
   llvm::Type* element = llvm_memory_type(context_, buffer->dtype);
-  llvm::Type* type =
-      index->getType()->getWithNewType(i64_);  // a vector of indices gives a vector of pointers
-  llvm::Value* offset = builder_.CreateIntCast(index, type, true);
+  // a vector of offsets gives a vector of pointers
   return builder_.CreateGEP(element, pointer_of(buffer), offset, "",
                             may_leave ? llvm::GEPNoWrapFlags::none() : llvm::GEPNoWrapFlags::inBounds());
 }
 
 llvm::Value* FunctionEmitter::element_pointer(const Buffer& buffer, const PrimExpr& index, bool may_leave) {
-  return element_pointer(buffer, emit_index(index), may_leave);
+  return element_pointer(buffer, emit_offset(index), may_leave);
 }
 
 llvm::Value* FunctionEmitter::to_memory(llvm::Value* value, DataType dtype) {
@@ -72,7 +70,7 @@ llvm::Value* FunctionEmitter::emit_load(const BufferLoadNode* node) {
     return from_memory(value, dtype);
   }
   if (ramp && is_const_int(ramp->stride, -1) && !mask) {
-    llvm::Value* last = emit_index(ramp->base + (1 - ramp->lanes));
+    llvm::Value* last = emit_offset(ramp->base + (1 - ramp->lanes));
     llvm::Value* value = builder_.CreateAlignedLoad(type, element_pointer(node->buffer, last), align);
     return from_memory(builder_.CreateVectorReverse(value), dtype);
   }
@@ -158,7 +156,7 @@ void FunctionEmitter::emit_alloc(const AllocBufferNode* node) {
     if (!has_ended()) builder_.CreateLifetimeEnd(memory, size);
     return;
   }
-  llvm::Value* total = builder_.CreateIntCast(emit_index(buffer->shape[0]), i64_, true);
+  llvm::Value* total = emit_offset(buffer->shape[0]);
   total = builder_.CreateMul(total, builder_.getInt64(element_bytes));
   llvm::Value* memory = workspace_alloc(total, alignment);
   values_[buffer->data.get()] = memory;
