@@ -4,7 +4,7 @@ import numpy
 import pytest
 
 import tilewright
-from tilewright import relax, te, tir
+from tilewright import relax, schedule, te, tir
 from tilewright.script import parse
 from tilewright.script import tir as T
 
@@ -267,6 +267,44 @@ def test_strides_and_offsets_reach_the_registered_function():
     result = numpy.zeros((2, 3), "float32")
     tir.interpret(main, x, result)
     numpy.testing.assert_array_equal(result, expected)
+
+
+@pytest.mark.parametrize("target", ["llvm", "c"])
+def test_extents_and_offsets_without_sign_are_not_negative(target):
+    seen = []
+    tilewright.register_func("test.extern.see", lambda x: seen.append(x.numpy().tolist()), override=True)
+
+    @T.prim_func
+    def main(A: T.Buffer((403,), "float32"), n: T.uint8):
+        T.call_packed(
+            "test.extern.see",
+            T.tvm_stack_make_array(
+                A.data,
+                T.tvm_stack_make_shape(n),
+                T.tvm_stack_make_shape(n - n + T.uint8(1)),
+                1,
+                T.float32(0),
+                n,
+            ),
+        )
+
+    x = numpy.arange(403, dtype="float32")
+    tilewright.build(main, target=target)(tilewright.tensor(x), 200)
+    assert seen == [x[200:400].tolist()]
+
+
+@pytest.mark.parametrize("primitive", ["cache_read", "cache_write", "read_at", "write_at"])
+def test_pointers_move_to_the_copy_of_a_buffer(primitive):
+    sch = schedule.Schedule(between())
+    if primitive.startswith("cache"):
+        getattr(sch, primitive)("D", 0, "global")
+    else:
+        getattr(sch, primitive)(sch.add_unit_loop("D"), "D", 0, "global")
+    func = sch.mod["main"]
+    assert f"{'D_global' if 'write' in primitive else 'B_global'}.data" in func.script()
+    x, result = numbers(), numpy.zeros(SHAPE, "float32")
+    tir.interpret(func, x, result)
+    numpy.testing.assert_array_equal(result, (x + 1) * 2 + 1)
 
 
 def test_a_failing_function_is_the_error_of_the_call():

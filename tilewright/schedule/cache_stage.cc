@@ -11,6 +11,17 @@ Buffer make_cache(const Buffer& buffer, const std::string& storage_scope) {
   return make_buffer(buffer->name + "_" + storage_scope, buffer->shape, buffer->dtype, storage_scope);
 }
 
+Block on_cache(const Block& block, const Buffer& buffer, const Buffer& cache) {
+  Substitution values{{buffer.get(), cache}};
+  auto is_other = [&](const BufferRegion& region) {
+    return region->buffer != buffer && region->buffer->data == buffer->data;
+  };
+  const bool is_alone = std::none_of(block->reads.begin(), block->reads.end(), is_other) &&
+                        std::none_of(block->writes.begin(), block->writes.end(), is_other);
+  if (is_alone && buffer->strides.empty()) values[buffer->data.get()] = cache->data;
+  return substitute(block, values);
+}
+
 std::string fresh_block_name(const State& state, NodeId near, const std::string& name) {
   auto is_taken = [&](const std::string& wanted) {
     bool found = false;

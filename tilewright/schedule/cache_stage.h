@@ -8,6 +8,10 @@ namespace tilewright::schedule {
 /// A buffer like `buffer` in another storage scope, called A_shared and the like.
 Buffer make_cache(const Buffer& buffer, const std::string& storage_scope);
 
+/// `block` on `cache` instead of `buffer`: its pointers into it too, unless another buffer of the block lies
+/// there as well.
+Block on_cache(const Block& block, const Buffer& buffer, const Buffer& cache);
+
 /// `name`, or with the first of _1, _2, ... behind it that no block of the function of `near` is called.
 std::string fresh_block_name(const State& state, NodeId near, const std::string& name);
 

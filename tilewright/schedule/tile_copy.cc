@@ -132,7 +132,7 @@ NodeId add_tile_copy(State& state, const TileCopyArgs& args) {
                  realize->block->name_hint, args.buffer->name);
   const Buffer cache = make_cache(args.buffer, args.storage_scope);
   const Stage copy = make_copy_block(state, args, cache, tile, analyzer);
-  const Block changed = substitute(realize->block, {{args.buffer.get(), cache}});
+  const Block changed = on_cache(realize->block, args.buffer, cache);
   const NodeId child = child_towards(state, args.loop, args.block);
   Edit inside(state), edit(state);
   inside.replace_block(args.block, with(realize, [&](BlockRealizeNode& n) { n.block = changed; }));

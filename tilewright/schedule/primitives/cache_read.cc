@@ -86,7 +86,7 @@ BlockRef apply(State& state, Args& args) {
   Edit edit(state);
   for (NodeId consumer : consumers) {
     const BlockRealizeNode* realize = state.node(consumer).realize();
-    const Block changed = substitute(realize->block, {{buffer.get(), cache}});
+    const Block changed = on_cache(realize->block, buffer, cache);
     edit.replace_block(consumer, with(realize, [&](BlockRealizeNode& n) { n.block = changed; }));
   }
   NodeId first = consumers[0];

@@ -85,7 +85,7 @@ BlockRef apply(State& state, Args& args) {
   }
   for (NodeId id : changed) {
     const BlockRealizeNode* realize = state.node(id).realize();
-    const Block by = substitute(realize->block, {{buffer.get(), cache}});
+    const Block by = on_cache(realize->block, buffer, cache);
     edit.replace_block(id, with(realize, [&](BlockRealizeNode& n) { n.block = by; }));
   }
   const NodeId child = child_towards(state, around, block);
