@@ -20,17 +20,19 @@ def _insts(self) -> list[Instruction]:
         for step in json.loads(self.save_json())["steps"]:
             self._made.append(instructions.instruction(step, handles))
             self._made[-1]._place = (len(self._made), json.dumps(step))
+        self._drawn = {inst: inst.decision for inst in self._made if inst.decision is not None}
     return list(self._made)
 
 
 def _decisions(self) -> dict:
     """{step: what it drew} of all sample_* steps."""
-    return {inst: inst.decision for inst in _insts(self) if inst.decision is not None}
+    insts = _insts(self)
+    return {inst: self._drawn[inst] for inst in insts if self._drawn.get(inst) is not None}
 
 
 def _get_decision(self, inst: Instruction):
     """What a sample_* step drew; None for other steps."""
-    return inst.decision
+    return _decisions(self).get(inst)
 
 
 def _checked_decisions(insts: list, decisions) -> dict:
@@ -42,8 +44,12 @@ def _checked_decisions(insts: list, decisions) -> dict:
     return found
 
 
+def _draws(inst: Instruction) -> bool:
+    return any(arg == "decision" for arg, *_ in instructions.STEPS[inst.kind._primitive])
+
+
 def _decision_for(inst: Instruction, decision, what: str):
-    if not any(arg == "decision" for arg, *_ in instructions.STEPS[inst.kind._primitive]):
+    if not _draws(inst):
         raise UserError(f"{what}: {inst.kind.name} draws nothing, but has a decision")
     return instructions.plain(decision)
 
@@ -63,9 +69,8 @@ def make_trace(insts, decisions=None) -> Trace:
 
 
 def _set(trace: Trace, insts: list, decisions: dict) -> Trace:
-    trace._made = insts
-    for inst in insts:
-        inst.decision = decisions.get(inst)
+    # a step may be part of several traces, which decide it differently
+    trace._made, trace._drawn = insts, dict(decisions)
     return trace
 
 
@@ -98,7 +103,7 @@ def _with_decision(self, inst: Instruction, decision, remove_postproc: bool):
     insts = _insts(self)
     if inst not in insts:
         raise UserError("with_decision: the instruction is not part of the trace")
-    if inst.decision is None:
+    if not _draws(inst):
         raise UserError(f"with_decision: step {insts.index(inst) + 1}, {inst.kind.name}, draws nothing")
     steps = json.loads(self.save_json())
     value = [int(each) for each in decision] if isinstance(decision, (list, tuple)) else int(decision)
@@ -120,6 +125,7 @@ def _apply_to_schedule(
     trial = sch.fork(0)
     trial._core = sch._core.fork(sch._core.copy().fork_seed())
     found: dict = {}
+    decided = _decisions(self)
     for n, inst in enumerate(_insts(self)):
         if remove_postproc and inst.kind.name == "EnterPostproc":
             break
@@ -127,10 +133,10 @@ def _apply_to_schedule(
             found.get(repr(each), each) if instructions.kind_of(each) else each
             for each in _named(self)[n].inputs
         ]
-        decision = decision_provider(inst, inputs, inst.attrs, inst.decision)
+        decision = decision_provider(inst, inputs, inst.attrs, decided.get(inst))
         step = json.loads(self.save_json())["steps"][n]
         args = {arg: _in_schedule(value, found) for arg, value in step["args"].items() if arg != "decision"}
-        if any(arg == "decision" for arg, *_ in instructions.STEPS[step["primitive"]]):
+        if _draws(inst):
             args["decision"] = None if decision is None else instructions.plain(decision)
         result = trial._core.run(step["primitive"], [], args)
         names = [repr(each) for each in _named(self)[n].outputs]

@@ -184,6 +184,13 @@ again = s_tir.Schedule(before)
 Trace.apply_json_to_schedule(sch.trace.as_json(), again)
 tvm.ir.assert_structural_equal(again.mod, sch.mod)
 
+# a step of two traces is decided by each of them, or drawn again
+traced = sch.trace
+shared = Trace(traced.insts, {})
+assert list(traced.decisions.values()) == [[2, 6]], traced.decisions
+assert "decision=[6, 2]" in str(shared.with_decision(shared.insts[2], [6, 2], remove_postproc=False))
+assert len(shared.decisions) == 0
+
 # a handle that is given up
 gone = sch.get_sblock("C")
 sch.remove_rv(gone)
