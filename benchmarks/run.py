@@ -57,6 +57,18 @@ def inputs_of(case: dict) -> dict:
     return {name: rng.random(shape, np.float32) for name, shape in case.get("inputs", {}).items()}
 
 
+def arrays_of(case: dict) -> list:
+    """Random numbers; bfloat16 as ml_dtypes has it."""
+    import ml_dtypes
+    import numpy as np
+
+    rng = np.random.default_rng(0)
+    if case["dtype"] == "int8":
+        return [rng.integers(-127, 128, shape, "int8") for shape in case["shapes"]]
+    dtype = ml_dtypes.bfloat16 if case["dtype"] == "bfloat16" else case["dtype"]
+    return [rng.standard_normal(shape, np.float32).astype(dtype) for shape in case["shapes"]]
+
+
 def file_of(case: dict) -> str:
     """The path of the case's model, which may be one of light_models.py or transformer_model.py."""
     kind, _, name = case["file"].rpartition(":")
@@ -82,13 +94,9 @@ def missing_file(case: dict) -> str:
 
 def prepare(case: dict, adapter):
     """A callable to be timed, or None if the adapter's library cannot do it."""
-    import numpy as np
-
     if case["kind"] == "function":
-        rng = np.random.default_rng(0)
-        arrays = [rng.standard_normal(shape).astype(case["dtype"]) for shape in case["shapes"]]
-        return adapter.function(case["function"], arrays)
-    return adapter.model(file_of(case), inputs_of(case))
+        return adapter.function(case["function"], arrays_of(case), case)
+    return adapter.model(file_of(case), inputs_of(case), case)
 
 
 def summary(times: list[float]) -> dict[str, float]:
@@ -275,13 +283,27 @@ def cell(figure: dict[str, float] | None) -> str:
     return f"{median} ({low}..{high})"
 
 
+def ratio(figures: dict[str, dict[str, float]]) -> str:
+    """The best peer's median over ours."""
+    ours = figures.get("tilewright", {}).get("median_us")
+    peers = [
+        figure["median_us"]
+        for peer, figure in figures.items()
+        if peer != "tilewright" and "median_us" in figure
+    ]
+    return f"{min(peers) / ours:.2f}" if ours and peers else "-"
+
+
 def table(results: list[dict]) -> str:
     """Markdown: a row per case and number of threads, a column per peer, microseconds unless a unit is given."""
     peers = list(dict.fromkeys(peer for result in results for peer in result["figures"]))
-    lines = ["| case | threads | " + " | ".join(peers) + " |", "|---|---|" + "---|" * len(peers)]
+    lines = [
+        "| case | threads | best peer / ours | " + " | ".join(peers) + " |",
+        "|---|---|---|" + "---|" * len(peers),
+    ]
     for result in results:
         cells = " | ".join(cell(result["figures"].get(peer)) for peer in peers)
-        lines.append(f"| {result['case']} | {result['threads']} | {cells} |")
+        lines.append(f"| {result['case']} | {result['threads']} | {ratio(result['figures'])} | {cells} |")
     return "\n".join(lines)
 
 

@@ -2,26 +2,48 @@
 
 import numpy as np
 import onnx
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
+
+DTYPES = {"float32": TensorProto.FLOAT, "bfloat16": TensorProto.BFLOAT16, "int8": TensorProto.INT8}
+
+#: nodes from a (and b) to result, and the operator set that has them
+FUNCTIONS = {
+    "mm": [("MatMul", "a b", {})],
+    "mm_relu": [("MatMul", "a b", {}), ("Relu", "_", {})],
+    "softmax": [("Softmax", "a", {"axis": -1})],
+    "layer_norm": [("LayerNormalization", "a b", {"axis": -1})],
+    "gelu": [("Gelu", "a", {})],
+    "transpose": [("Transpose", "a", {"perm": [1, 0]})],
+}
+OPSET = 20
 
 
-def graph_of(name: str, arrays: list[np.ndarray]) -> onnx.ModelProto | None:
-    """Inputs a and b; None for a function that has no graph."""
-    if name not in ("mm", "mm_relu"):
+def graph_of(name: str, arrays: list[np.ndarray], has_weights: bool = False) -> onnx.ModelProto | None:
+    """Inputs a and b, or b as a constant (has_weights); None for a function that has no graph."""
+    if name not in FUNCTIONS:
         return None
-    a, b = arrays
-    nodes = [helper.make_node("MatMul", ["a", "b"], ["product"])]
-    if name == "mm_relu":
-        nodes.append(helper.make_node("Relu", ["product"], ["positive"]))
-
-    def value(name, shape):
-        return helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
-
-    output = value(nodes[-1].output[0], (a.shape[0], b.shape[1]))
-    graph = helper.make_graph(nodes, name, [value("a", a.shape), value("b", b.shape)], [output])
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    nodes, last = [], ""
+    for operator, operands, attributes in FUNCTIONS[name]:
+        is_int8 = operator == "MatMul" and arrays[0].dtype == np.int8
+        inputs = [last if operand == "_" else operand for operand in operands.split()]
+        last = f"value{len(nodes)}"
+        nodes.append(helper.make_node("MatMulInteger" if is_int8 else operator, inputs, [last], **attributes))
+    values = [
+        helper.make_tensor_value_info(letter, DTYPES[str(array.dtype)], array.shape)
+        for letter, array in zip("ab", arrays, strict=False)
+    ]
+    weights = [numpy_helper.from_array(arrays[1], "b")] if has_weights else []
+    dtype = TensorProto.INT32 if arrays[0].dtype == np.int8 else DTYPES[str(arrays[0].dtype)]
+    output = helper.make_tensor_value_info(last, dtype, [None, None])
+    graph = helper.make_graph(nodes, name, values[:1] if has_weights else values, [output], weights)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=9)
     onnx.checker.check_model(model)
     return model
+
+
+def inputs_of(arrays: list[np.ndarray], has_weights: bool = False) -> dict[str, np.ndarray]:
+    """What the graph of these arrays is called with."""
+    return dict(zip("ab", arrays[:1] if has_weights else arrays, strict=False))
 
 
 def inputs_for(model: onnx.ModelProto) -> dict[str, np.ndarray]:
@@ -30,8 +52,12 @@ def inputs_for(model: onnx.ModelProto) -> dict[str, np.ndarray]:
     weights = {tensor.name for tensor in model.graph.initializer}
     inputs = {}
     for value in model.graph.input:
-        if value.name not in weights:
-            inputs[value.name] = rng.random(
-                [dim.dim_value or 1 for dim in value.type.tensor_type.shape.dim], np.float32
-            )
+        if value.name in weights:
+            continue
+        shape = [dim.dim_value or 1 for dim in value.type.tensor_type.shape.dim]
+        dtype = helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type)
+        if np.issubdtype(dtype, np.integer):
+            inputs[value.name] = rng.integers(0, 100, shape, dtype)
+        else:
+            inputs[value.name] = rng.random(shape, np.float32).astype(dtype)
     return inputs

@@ -1,4 +1,4 @@
-"""OpenVINO on the CPU, in float32: by itself it takes bfloat16 where the processor has it."""
+"""OpenVINO on the CPU, in float32 unless the case is of policy bf16: by itself it takes bfloat16 where the processor has it."""
 
 import numpy as np
 import onnx
@@ -18,11 +18,11 @@ def set_threads(number: int) -> None:
     num_threads = number
 
 
-def runner(model: onnx.ModelProto, inputs: dict[str, np.ndarray]):
+def runner(model: onnx.ModelProto, inputs: dict[str, np.ndarray], case: dict):
     core = openvino.Core()
     options = {
         "INFERENCE_NUM_THREADS": num_threads,
-        "INFERENCE_PRECISION_HINT": "f32",
+        "INFERENCE_PRECISION_HINT": "bf16" if case.get("precision") == "bf16" else "f32",
         "PERFORMANCE_HINT": "LATENCY",
         "NUM_STREAMS": 1,
     }
@@ -32,11 +32,14 @@ def runner(model: onnx.ModelProto, inputs: dict[str, np.ndarray]):
     return lambda: request.infer(inputs, share_inputs=True, share_outputs=True)
 
 
-def function(name: str, arrays: list[np.ndarray]):
-    model = graphs.graph_of(name, arrays)
-    return runner(model, dict(zip("ab", arrays, strict=True))) if model else None
+def function(name: str, arrays: list[np.ndarray], case: dict):
+    if case["dtype"] != "float32":
+        return None
+    has_weights = case.get("weights", False)
+    graph = graphs.graph_of(name, arrays, has_weights)
+    return runner(graph, graphs.inputs_of(arrays, has_weights), case) if graph else None
 
 
-def model(path: str, inputs: dict[str, np.ndarray]):
+def model(path: str, inputs: dict[str, np.ndarray], case: dict):
     loaded = onnx.load(path)
-    return runner(loaded, inputs or graphs.inputs_for(loaded))
+    return runner(loaded, inputs or graphs.inputs_for(loaded), case)

@@ -1,8 +1,5 @@
 """tilewright as it builds by default; functions are small graphs.  Threads come from the environment, which run.py sets."""
 
-import tempfile
-from pathlib import Path
-
 import numpy as np
 import onnx
 
@@ -22,22 +19,21 @@ def set_threads(num_threads: int) -> None:
     """Nothing: TILEWRIGHT_NUM_THREADS holds."""
 
 
-def model(path: str, inputs: dict[str, np.ndarray]):
-    executable = tilewright.compile(path, target="llvm")
-    machine = tilewright.VirtualMachine(executable)
-    main = machine["main"]
-    values = list((inputs or graphs.inputs_for(onnx.load(path))).values())
+def runner(model, inputs: dict[str, np.ndarray], case: dict):
+    executable = tilewright.compile(model, target="llvm", precision=case.get("precision", "exact"))
+    main = tilewright.VirtualMachine(executable)["main"]
+    values = list(inputs.values())
     return lambda: main(*values)
 
 
-def function(name: str, arrays: list[np.ndarray]):
-    built = graphs.graph_of(name, arrays)
-    if not built:
-        return None
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "model.onnx"
-        onnx.save(built, file)
-        return model(str(file), dict(zip("ab", arrays, strict=True)))
+def model(path: str, inputs: dict[str, np.ndarray], case: dict):
+    return runner(path, inputs or graphs.inputs_for(onnx.load(path)), case)
+
+
+def function(name: str, arrays: list[np.ndarray], case: dict):
+    has_weights = case.get("weights", False)
+    graph = graphs.graph_of(name, arrays, has_weights)
+    return runner(graph, graphs.inputs_of(arrays, has_weights), case) if graph else None
 
 
 KERNEL = """

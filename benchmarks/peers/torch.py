@@ -2,6 +2,7 @@
 
 import numpy as np
 import torch
+from torch.nn import functional
 
 
 def version() -> str:
@@ -12,15 +13,28 @@ def set_threads(num_threads: int) -> None:
     torch.set_num_threads(num_threads)
 
 
-def function(name: str, arrays: list[np.ndarray]):
-    a, b = map(torch.from_numpy, arrays)
-    out = torch.empty(a.shape[0], b.shape[1])
-    if name == "mm":
-        return lambda: torch.matmul(a, b, out=out)
-    if name == "mm_relu":
-        return lambda: torch.matmul(a, b, out=out).relu_()
-    return None
+def tensor_of(array: np.ndarray) -> torch.Tensor:
+    if str(array.dtype) == "bfloat16":
+        return torch.from_numpy(array.astype("float32")).bfloat16()
+    return torch.from_numpy(array)
 
 
-def model(path: str, inputs: dict[str, np.ndarray]):
+def function(name: str, arrays: list[np.ndarray], case: dict):
+    a, *others = map(tensor_of, arrays)
+    b = others[0] if others else None
+    if a.dtype == torch.int8:
+        return lambda: torch._int_mm(a, b)
+    out = torch.empty(a.shape[0], b.shape[-1], dtype=a.dtype) if name.startswith("mm") else None
+    calls = {
+        "mm": lambda: torch.matmul(a, b, out=out),
+        "mm_relu": lambda: torch.matmul(a, b, out=out).relu_(),
+        "softmax": lambda: torch.softmax(a, -1),
+        "layer_norm": lambda: functional.layer_norm(a, b.shape, b),
+        "gelu": lambda: functional.gelu(a),
+        "transpose": lambda: a.t().contiguous(),
+    }
+    return calls.get(name)
+
+
+def model(path: str, inputs: dict[str, np.ndarray], case: dict):
     return None
