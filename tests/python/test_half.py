@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import tilewright
+from tilewright import relax
 from tilewright.script import parse
 
 TARGETS = ["llvm -mcpu=x86-64", "llvm"]
@@ -90,3 +91,38 @@ def test_two_functions_with_conversions_in_one_library(tmp_path):
     a = np.array([1, 2.5, -3, 65504, 0], "float16")
     wide = run(library["cast"], a, "float32")
     np.testing.assert_array_equal(run(library["back"], wide, "float16"), a)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("op", ["matmul", "linear", "conv2d", "conv2d_transpose"])
+def test_products_are_summed_in_float32_and_rounded_once(op, dtype):
+    import ml_dtypes
+
+    def result_of(arrays):
+        builder = relax.BlockBuilder()
+        params = [relax.Var("x", relax.TensorType(array.shape, str(array.dtype))) for array in arrays]
+        with builder.function("main", params):
+            builder.emit_func_output(builder.emit(call(*params)))
+        machine = tilewright.VirtualMachine(tilewright.compile(builder.get()))
+        return machine["main"](*map(tilewright.tensor, arrays)).numpy()
+
+    element = np.dtype(ml_dtypes.bfloat16 if dtype == "bfloat16" else np.float16)
+    rng = np.random.default_rng(0)
+    shapes = {
+        "matmul": [(5, 700), (700, 7)],
+        "linear": [(5, 700), (7, 700)],
+        "conv2d": [(1, 127, 5, 5), (7, 127, 3, 3)],
+        "conv2d_transpose": [(1, 127, 5, 5), (127, 7, 3, 3)],
+    }[op]
+    # a sum in the narrow type would stop growing
+    arrays = [(rng.random(shape) + 1).astype(element) for shape in shapes]
+    ops = relax.op
+    call = {
+        "matmul": ops.matmul,
+        "linear": ops.linear,
+        "conv2d": ops.nn.conv2d,
+        "conv2d_transpose": ops.nn.conv2d_transpose,
+    }[op]
+    narrow, exact = result_of(arrays), result_of([array.astype("float64") for array in arrays])
+    assert narrow.dtype == element
+    np.testing.assert_array_equal(narrow.astype("float64"), exact.astype(element).astype("float64"))

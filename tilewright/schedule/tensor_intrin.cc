@@ -5,6 +5,7 @@
 
 #include "tilewright/ir/services.h"
 #include "tilewright/schedule/default/dots.h"
+#include "tilewright/schedule/default/transpose.h"
 #include "tilewright/support/near.h"
 
 namespace tilewright::schedule {
@@ -65,6 +66,7 @@ TensorIntrin get_tensor_intrin(const std::string& name) {
   auto it = known.intrins.find(name);
   if (it != known.intrins.end()) return it->second;
   if (std::optional<TensorIntrin> dot = dot_intrinsic(name)) return *dot;
+  if (std::optional<TensorIntrin> transpose = transpose_intrinsic(name)) return *transpose;
   std::vector<std::string_view> names;
   for (const auto& entry : known.intrins) names.push_back(entry.first);
   UserError error("there is no tensor intrinsic \"{}\"", name);

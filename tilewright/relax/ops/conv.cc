@@ -157,13 +157,17 @@ Type infer_transpose(const Call& call, const TransposeAttrs<kSpatial>& attrs) {
 
 template <int kSpatial>
 te::Tensor lower_conv(const LowerInput& in, const ConvAttrs<kSpatial>& attrs) {
-  return topi::conv(in[0], in[1], options_of(in.call, attrs, kSpatial));
+  topi::ConvOptions options = options_of(in.call, attrs, kSpatial);
+  options.out_dtype = dtype_of_sums(in.out_dtype());
+  return rounded_to(topi::conv(in[0], in[1], options), in.out_dtype());
 }
 template <int kSpatial>
 te::Tensor lower_transpose(const LowerInput& in, const TransposeAttrs<kSpatial>& attrs) {
   const std::vector<int64_t> extra =
       per_dimension(in.call, attrs.output_padding, kSpatial, "output_padding", 0);
-  return topi::conv_transpose(in[0], in[1], options_of(in.call, attrs, kSpatial), extra);
+  topi::ConvOptions options = options_of(in.call, attrs, kSpatial);
+  options.out_dtype = dtype_of_sums(in.out_dtype());
+  return rounded_to(topi::conv_transpose(in[0], in[1], options, extra), in.out_dtype());
 }
 
 // of convNd(data, weight) in weight

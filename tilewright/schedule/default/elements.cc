@@ -1,6 +1,7 @@
 // Element by element blocks, and how loops become parallel.
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/schedule/default/rules.h"
+#include "tilewright/schedule/default/transpose.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::schedule {
@@ -94,16 +95,37 @@ std::optional<size_t> other_side(const BlockShape& shape, size_t column) {
   return std::nullopt;
 }
 
+// Blocks of tiles, so that a page that is read or written gives several lines before the next one, and a line
+// that is wider than a tile is written whole while it is near.
+int64_t tiles_in_block(int64_t extent, int64_t size) {
+  constexpr int64_t kMost = 8;
+  const int64_t count = extent / size;
+  return std::min(kMost, count & -count);
+}
+
+// Tiles are transposed in registers.
+void tensorize_transposition(Schedule& sch, const TransposedTile& tile, LoopRef row,
+                             std::vector<LoopRef>* loops) {
+  const auto parts_of = [&](LoopRef loop) {
+    return sch
+        .call("split", loop, Factors{None{}, tiles_in_block(extent_of(sch, loop), tile.size), tile.size})
+        .loops();
+  };
+  const std::vector<LoopRef> columns = parts_of(loops->back()), rows = parts_of(row);
+  loops->back() = rows[0];
+  loops->insert(loops->end(), {columns[0], rows[1], columns[1]});
+  std::vector<LoopRef> order = *loops;
+  order.insert(order.end(), {rows[2], columns[2]});
+  sch.call("reorder", order);
+  sch.call("tensorize", rows[2], tile.name());
+}
+
 // Square tiles, whose lines are read and written while they are near the core: vectors gather along the
 // innermost of `loops`, and neighbours along `row` follow each other.
-void tile_transposition(Schedule& sch, const BlockShape& shape, LoopRef row, std::vector<LoopRef>* loops,
-                        const Machine& machine) {
-  constexpr int64_t kMaxRows = 16;
-  const int64_t width = width_for(shape, extent_of(sch, loops->back()), machine);
-  const int64_t rows = std::min(kMaxRows, width_for(shape, extent_of(sch, row), machine));
-  std::erase_if(*loops, [&](LoopRef loop) { return is_same(sch, loop, row); });
+void tile_transposition(Schedule& sch, LoopRef row, int64_t num_rows, int64_t width,
+                        std::vector<LoopRef>* loops) {
   const std::vector<LoopRef> columns = sch.call("split", loops->back(), Factors{None{}, width}).loops();
-  const std::vector<LoopRef> parts = sch.call("split", row, Factors{None{}, rows}).loops();
+  const std::vector<LoopRef> parts = sch.call("split", row, Factors{None{}, num_rows}).loops();
   loops->back() = columns[0];
   loops->insert(loops->end(), parts.begin(), parts.end());
   std::vector<LoopRef> order = *loops;
@@ -111,6 +133,22 @@ void tile_transposition(Schedule& sch, const BlockShape& shape, LoopRef row, std
   sch.call("reorder", order);
   sch.call("unroll", parts[1]);
   sch.call("vectorize", columns[1]);
+}
+
+void transpose(Schedule& sch, const BlockShape& shape, size_t row_axis, size_t column_axis,
+               std::vector<LoopRef>* loops, const Machine& machine) {
+  constexpr int64_t kMaxRows = 16;
+  const LoopRef row = loops_of_axis(sch, shape.ref, row_axis, *loops)[0];
+  const int64_t width = width_for(shape, extent_of(sch, loops->back()), machine),
+                num_rows = std::min(kMaxRows, width_for(shape, extent_of(sch, row), machine));
+  std::erase_if(*loops, [&](LoopRef loop) { return is_same(sch, loop, row); });
+  const auto tile = machine.can_shuffle
+                        ? transposed_tile(shape, row_axis, column_axis, std::min(kMaxRows, width))
+                        : std::optional<TransposedTile>();
+  if (tile)
+    tensorize_transposition(sch, *tile, row, loops);
+  else
+    tile_transposition(sch, row, num_rows, width, loops);
 }
 
 bool vectorize_last_axis(Schedule& sch, const BlockShape& shape, std::vector<LoopRef>* loops,
@@ -137,7 +175,7 @@ bool vectorize_last_axis(Schedule& sch, const BlockShape& shape, std::vector<Loo
   const std::vector<LoopRef> rows =
       row ? loops_of_axis(sch, shape.ref, *row, *loops) : std::vector<LoopRef>();
   if (!rows.empty() && extent_of(sch, loops->back()) >= kMinVector)
-    tile_transposition(sch, shape, rows[0], loops, machine);
+    transpose(sch, shape, *row, *column, loops, machine);
   return true;
 }
 

@@ -17,7 +17,8 @@ struct Machine {
   int64_t fma_latency = 4;                            // cycles until the sum of one can be used by the next
   int64_t l1_bytes = 32 << 10, l2_bytes = 512 << 10;  // data caches of one core
   DotInstructions dots = {};
-  int64_t num_cores = 1;  // threads that a parallel loop may use
+  bool can_shuffle = true;  // code that permutes the lanes of vectors is compiled to instructions that do so
+  int64_t num_cores = 1;    // threads that a parallel loop may use
 };
 
 }  // namespace tilewright::schedule
