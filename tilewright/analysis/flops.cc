@@ -1,6 +1,7 @@
 #include "tilewright/analysis/flops.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <utility>
 
 #include "tilewright/ir/walk.h"
@@ -130,14 +131,26 @@ class Counter {
   }
 
   // Whether integers are elements of buffers, and not where they lie.
-  bool is_of_elements(const BinaryOpNode* op) const {
-    if (!is_stored_ || !op->dtype.is_integral()) return false;
-    bool has_load = false;
-    walk(op, [&](const BufferLoadNode*) {
-      has_load = true;
-      return false;
-    });
-    return has_load;
+  bool is_of_elements(const BinaryOpNode* op) {
+    return is_stored_ && op->dtype.is_integral() && has_load(op);
+  }
+
+  // Asked of each operation of an expression: answers are kept.
+  bool has_load(const ir::Object* expr) {
+    if (const auto known = has_load_.find(expr); known != has_load_.end()) return known->second;
+    bool found = false;
+    walk(
+        expr,
+        [&](const BufferLoadNode*) {
+          found = true;
+          return false;
+        },
+        [&](const BinaryOpNode* op) {
+          if (op == expr) return true;
+          found |= has_load(op);
+          return false;
+        });
+    return has_load_[expr] = found;
   }
 
   Count longer(const ir::Object* a, const ir::Object* b) {
@@ -164,7 +177,8 @@ class Counter {
   const SizeOf& size_of_;
   const int64_t vector_bytes_;
   Count vector_extent_ = 1;  // of the vectorized loops around
-  bool is_stored_ = false;   // what is counted is part of a value that is stored
+  std::unordered_map<const ir::Object*, bool> has_load_;
+  bool is_stored_ = false;  // what is counted is part of a value that is stored
 };
 
 }  // namespace

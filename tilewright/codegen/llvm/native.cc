@@ -66,8 +66,7 @@ void verify(const llvm::Module& module) {
     throw InternalError("the LLVM IR is malformed: {}", fault);
 }
 
-// Entries check arguments, without a loop or a value that is worth the passes of level 3: a third of the time
-// that a small kernel takes to compile.
+// What a library exports: code that checks arguments and calls a kernel.
 bool is_entry(const llvm::Function& function) {
   return function.hasExternalLinkage() && !function.isDeclaration();
 }
@@ -77,6 +76,7 @@ void optimise(Unit& unit, const NativeTarget& target) {
   tuning.LoopVectorization = tuning.SLPVectorization = target.opt_level >= 2;
   tuning.LoopInterleaving = target.opt_level >= 2;
   llvm::PassInstrumentationCallbacks callbacks;
+  // entries have no loop and no value that is worth all passes, which take a third of a small kernel's time
   bool are_entries_done = false;
   callbacks.registerShouldRunOptionalPassCallback([&](llvm::StringRef, llvm::Any subject) {
     const auto* function = llvm::any_cast<const llvm::Function*>(&subject);

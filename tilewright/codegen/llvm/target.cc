@@ -173,7 +173,7 @@ NativeTarget native_target(const ir::Target& target) {
   native.triple = llvm::Triple::normalize(target->attrs.get_string("mtriple", host.triple));
   const llvm::Target& backend = find_target(native.triple);
   const llvm::Triple triple(native.triple), host_triple(host.triple);
-  if (!triple.isArch64Bit())
+  if (!triple.isArch64Bit() || triple.isX32())
     throw Unsupported("target llvm: -mtriple={} has pointers of less than 64 bits", native.triple)
         .help("make C source with target c, and compile it for that machine");
   const bool same_machine =
