@@ -12,6 +12,18 @@ def pytest_addoption(parser):
         metavar="N",
         help="of the cases of each test only N or a tenth, evenly spread: where all take too long (sanitizers)",
     )
+    parser.addoption(
+        "--round-trip",
+        action="store_true",
+        help="every program that a test builds is the same after printing and parsing, in another process, too",
+    )
+
+
+def pytest_configure(config):
+    if config.getoption("--round-trip"):
+        import round_trip
+
+        config.pluginmanager.register(round_trip.RoundTrip(), "round-trip")
 
 
 def pytest_collection_modifyitems(config, items):
