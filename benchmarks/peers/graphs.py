@@ -18,7 +18,7 @@ FUNCTIONS = {
 OPSET = 20
 
 
-def graph_of(name: str, arrays: list[np.ndarray], has_weights: bool = False) -> onnx.ModelProto | None:
+def graph_of(name: str, arrays: list[np.ndarray], has_weights: bool) -> onnx.ModelProto | None:
     """Inputs a and b, or b as a constant (has_weights); None for a function that has no graph."""
     if name not in FUNCTIONS:
         return None
@@ -41,9 +41,11 @@ def graph_of(name: str, arrays: list[np.ndarray], has_weights: bool = False) -> 
     return model
 
 
-def inputs_of(arrays: list[np.ndarray], has_weights: bool = False) -> dict[str, np.ndarray]:
-    """What the graph of these arrays is called with."""
-    return dict(zip("ab", arrays[:1] if has_weights else arrays, strict=False))
+def run_function(runner, name: str, arrays: list[np.ndarray], case: dict):
+    """What `runner` makes of the graph of a function case and its inputs; None for a function that has no graph."""
+    has_weights = case.get("weights", False)
+    graph = graph_of(name, arrays, has_weights)
+    return graph and runner(graph, dict(zip("ab", arrays[:1] if has_weights else arrays, strict=False)))
 
 
 def inputs_for(model: onnx.ModelProto) -> dict[str, np.ndarray]:

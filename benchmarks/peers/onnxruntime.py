@@ -30,9 +30,9 @@ def runner(model: bytes | str, inputs: dict[str, np.ndarray]):
 def function(name: str, arrays: list[np.ndarray], case: dict):
     if case["dtype"] == "bfloat16":  # it has no such kernels for CPUs
         return None
-    has_weights = case.get("weights", False)
-    graph = graphs.graph_of(name, arrays, has_weights)
-    return runner(graph.SerializeToString(), graphs.inputs_of(arrays, has_weights)) if graph else None
+    return graphs.run_function(
+        lambda graph, inputs: runner(graph.SerializeToString(), inputs), name, arrays, case
+    )
 
 
 def model(path: str, inputs: dict[str, np.ndarray], case: dict):

@@ -35,9 +35,7 @@ def runner(model: onnx.ModelProto, inputs: dict[str, np.ndarray], case: dict):
 def function(name: str, arrays: list[np.ndarray], case: dict):
     if case["dtype"] != "float32":
         return None
-    has_weights = case.get("weights", False)
-    graph = graphs.graph_of(name, arrays, has_weights)
-    return runner(graph, graphs.inputs_of(arrays, has_weights), case) if graph else None
+    return graphs.run_function(lambda graph, inputs: runner(graph, inputs, case), name, arrays, case)
 
 
 def model(path: str, inputs: dict[str, np.ndarray], case: dict):

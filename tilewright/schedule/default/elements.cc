@@ -138,7 +138,9 @@ void tile_transposition(Schedule& sch, LoopRef row, int64_t num_rows, int64_t wi
 void transpose(Schedule& sch, const BlockShape& shape, size_t row_axis, size_t column_axis,
                std::vector<LoopRef>* loops, const Machine& machine) {
   constexpr int64_t kMaxRows = 16;
-  const LoopRef row = loops_of_axis(sch, shape.ref, row_axis, *loops)[0];
+  const std::vector<LoopRef> rows = loops_of_axis(sch, shape.ref, row_axis, *loops);
+  if (rows.empty()) return;
+  const LoopRef row = rows[0];
   const int64_t width = width_for(shape, extent_of(sch, loops->back()), machine),
                 num_rows = std::min(kMaxRows, width_for(shape, extent_of(sch, row), machine));
   std::erase_if(*loops, [&](LoopRef loop) { return is_same(sch, loop, row); });
@@ -172,9 +174,7 @@ bool vectorize_last_axis(Schedule& sch, const BlockShape& shape, std::vector<Loo
     return true;
   }
   const std::optional<size_t> row = other_side(shape, *column);
-  const std::vector<LoopRef> rows =
-      row ? loops_of_axis(sch, shape.ref, *row, *loops) : std::vector<LoopRef>();
-  if (!rows.empty() && extent_of(sch, loops->back()) >= kMinVector)
+  if (row && extent_of(sch, loops->back()) >= kMinVector)
     transpose(sch, shape, *row, *column, loops, machine);
   return true;
 }
