@@ -7,6 +7,7 @@
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/tir/builder.h"
+#include "tilewright/tir/fresh.h"
 
 namespace tilewright::analysis {
 namespace {
@@ -22,18 +23,6 @@ bool uses_any(const PrimExpr& expr, const Vars& vars) {
   bool found = false;
   walk(expr, [&](const VarNode* var) { found |= vars.contains(var); });
   return found;
-}
-
-// What it defines is new, so that it can stand beside the original.
-Stmt fresh_copy(const Stmt& body, Substitution values) {
-  auto renew = [&](const Var& var) { values[var.get()] = make_var(var->name_hint, var->dtype); };
-  walk(
-      body, [&](const ForNode* node) { renew(node->loop_var); },
-      [&](const LetStmtNode* node) { values[node->var.get()] = with(node->var, [](VarNode&) {}); },
-      [&](const BlockNode* node) {
-        for (const IterVar& axis : node->iter_vars) renew(axis->var);
-      });
-  return substitute(body, values);
 }
 
 // Whether some axis over which `block` reduces may have no values; null if none may.
@@ -94,7 +83,7 @@ class Nest {
         body = ForNode::make((*loop)->min, (*loop)->extent, (*loop)->loop_var, ForKind::kSerial,
                              std::string(), AttrMap{}, body);
     }
-    return IfThenElseNode::make(condition, fresh_copy(body, {}));
+    return IfThenElseNode::make(condition, fresh_copy(body));
   }
 
  private:

@@ -11,10 +11,10 @@
 
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
-#include "tilewright/lower/passes/fresh_copy.h"
 #include "tilewright/lower/passes/leading_index.h"
 #include "tilewright/lower/passes/passes.h"
 #include "tilewright/tir/builder.h"
+#include "tilewright/tir/fresh.h"
 
 namespace tilewright::lower {
 namespace {

@@ -11,7 +11,6 @@
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/services.h"
 #include "tilewright/ir/walk.h"
-#include "tilewright/lower/passes/fresh_copy.h"
 #include "tilewright/lower/passes/passes.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/op.h"

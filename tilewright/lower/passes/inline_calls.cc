@@ -7,10 +7,10 @@
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/services.h"
 #include "tilewright/ir/walk.h"
-#include "tilewright/lower/passes/fresh_copy.h"
 #include "tilewright/lower/passes/join_sequences.h"
 #include "tilewright/support/error.h"
 #include "tilewright/tir/builder.h"
+#include "tilewright/tir/fresh.h"
 #include "tilewright/tir/text.h"
 
 namespace tilewright::lower {

@@ -6,10 +6,11 @@
 // the loops inside do.  A parallel loop stays one loop and chooses inside.
 #include "tilewright/arith/int_set.h"
 #include "tilewright/ir/walk.h"
-#include "tilewright/lower/passes/fresh_copy.h"
 #include "tilewright/lower/passes/join_sequences.h"
+#include "tilewright/lower/passes/num_nodes.h"
 #include "tilewright/lower/passes/passes.h"
 #include "tilewright/tir/builder.h"
+#include "tilewright/tir/fresh.h"
 
 namespace tilewright::lower {
 namespace {

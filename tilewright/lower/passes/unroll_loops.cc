@@ -2,10 +2,11 @@
 // A loop whose extent is not constant, or that would make too many copies or too much of them, is left to the
 // code generator.
 #include "tilewright/ir/rewrite.h"
-#include "tilewright/lower/passes/fresh_copy.h"
 #include "tilewright/lower/passes/join_sequences.h"
+#include "tilewright/lower/passes/num_nodes.h"
 #include "tilewright/lower/passes/passes.h"
 #include "tilewright/tir/builder.h"
+#include "tilewright/tir/fresh.h"
 
 namespace tilewright::lower {
 namespace {
