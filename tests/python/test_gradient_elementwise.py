@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
-from gradient_testing import check, check_by_differences, op, positive, rand
+from gradient_testing import call, check, check_by_differences, differentiated, op, positive, rand
 
 from tilewright import relax
+from tilewright.ir import assert_structural_equal
+from tilewright.script import parse
 
 torch = pytest.importorskip("torch")
 F = torch.nn.functional
@@ -134,6 +136,41 @@ def test_reductions(name, axis, keepdims):
         return getattr(torch, function)(x, dim=dims, keepdim=keepdims, **more)
 
     check(lambda x: getattr(op, name)(x, axis=axis, keepdims=keepdims), reference, rand(3, 5, 4))
+
+
+def test_reductions_of_everything_have_the_shape_of_scalars():
+    """Also of a tensor whose number of dimensions is not known; a tensor of no dimensions has the shape ()."""
+    scalar = relax.TensorType([], "float32")
+    x = relax.Var("x", relax.TensorType(None, "float32", -1))
+    bb = relax.BlockBuilder()
+    with bb.function("main", [x]):
+        for name in ("sum", "mean", "max", "prod", "std"):
+            assert_structural_equal(bb.emit(getattr(op, name)(x)).type, scalar)
+        bb.emit_func_output(x)
+    assert_structural_equal(relax.TensorType(None, "float32", 0), scalar)
+
+
+LOSS = """
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((3, 5), "float32"), w: TYPE):
+        with R.dataflow():
+            loss = R.multiply(R.sum(R.multiply(x, x)), R.sum(w))
+            R.output(loss)
+        return loss
+"""
+
+
+def test_a_sum_of_unknown_rank_is_a_target():
+    adjoint = differentiated(parse(LOSS.replace("TYPE", 'R.Tensor("float32")')), require_grads=["x"])
+    assert relax.analysis.well_formed(adjoint)
+    x, w = rand(3, 5), np.array(1.5, "float32")
+    adjoint = differentiated(parse(LOSS.replace("TYPE", 'R.Tensor("float32", ndim=0)')))
+    loss, (grad_x, grad_w) = call(adjoint, "main_adjoint", [x, w])
+    np.testing.assert_allclose(loss.numpy(), (x * x).sum() * w, rtol=1e-5)
+    np.testing.assert_allclose(grad_x.numpy(), 2 * x * w, rtol=1e-5)
+    np.testing.assert_allclose(grad_w.numpy(), (x * x).sum(), rtol=1e-5)
 
 
 def test_product_with_zeros():

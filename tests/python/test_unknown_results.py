@@ -31,7 +31,7 @@ AT = (np.zeros((2, 3), "int64"), 'R.Tensor((2, 3), "int64")')
         ("R.sort(x0)", [X], "tilewright.sort: 3 arguments are given, expected at least 4"),
         ("R.argsort(x0)", [X], "tilewright.argsort: 3 arguments are given, expected at least 4"),
         ("R.topk(x0, k=1)", [X], "tilewright.topk: 5 arguments are given, expected at least 6"),
-        ("R.median(x0)", [X], "tilewright.median: 3 arguments are given, expected at least 4"),
+        ("R.median(x0, axis=0)", [X], "tilewright.median: 3 arguments are given, expected at least 4"),
         (
             "R.scatter_elements(x0, x1, x0)",
             [X, AT],
@@ -43,6 +43,10 @@ def test_what_needs_a_tensor_to_write(call, inputs, text):
     with pytest.raises(tilewright.UserError) as error:
         run(call, *inputs)
     assert text + HELP in str(error.value)
+
+
+def test_a_median_of_all_has_a_known_shape():
+    np.testing.assert_array_equal(run("R.median(x0)", X).numpy(), np.float32(0))
 
 
 def test_a_match_cast_says_the_shape():

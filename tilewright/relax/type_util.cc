@@ -41,6 +41,7 @@ TensorType tensor_type(Shape shape, DataType dtype, std::string device) {
 }
 
 TensorType tensor_type_of_ndim(int64_t ndim, DataType dtype, std::string device) {
+  if (ndim == 0) return tensor_type({}, dtype, std::move(device));
   return TensorTypeNode::make(Expr(), dtype, ndim, std::move(device));
 }
 
@@ -54,7 +55,7 @@ ShapeExpr shape_expr(Shape values, Span span) {
   return ShapeExprNode::make(std::move(values), type, std::move(span));
 }
 
-ShapeType shape_type_of_ndim(int64_t ndim) { return ShapeTypeNode::make(Shape{}, ndim, false); }
+ShapeType shape_type_of_ndim(int64_t ndim) { return ShapeTypeNode::make(Shape{}, ndim, ndim == 0); }
 PrimType prim_type(DataType dtype, PrimExpr value) { return PrimTypeNode::make(dtype, std::move(value)); }
 TupleType tuple_type(std::vector<Type> elements) { return TupleTypeNode::make(std::move(elements)); }
 Type object_type() { return ObjectTypeNode::make(); }

@@ -19,7 +19,8 @@ using Shape = std::vector<PrimExpr>;
 // ---- making
 /// R.Tensor(shape, dtype)
 TensorType tensor_type(Shape shape, DataType dtype, std::string device = "");
-/// R.Tensor(dtype, ndim=ndim): the extents are unknown; ndim -1: so is their number.
+/// R.Tensor(dtype, ndim=ndim): the extents are unknown; ndim -1: so is their number; 0: there are none, the
+/// shape is ().
 TensorType tensor_type_of_ndim(int64_t ndim, DataType dtype, std::string device = "");
 ShapeType shape_type(Shape values);
 ShapeType shape_type_of_ndim(int64_t ndim);
