@@ -76,7 +76,7 @@ def test_both_branches():
 
 
 def test_program():
-    """The branch is computed again, and gives the gradients of the variables of both; zeros where it uses none."""
+    """What gradients use of a branch is computed again; it gives those of the variables of both, zeros where it uses none."""
     adjoint = differentiated(
         module(
             """
@@ -107,14 +107,12 @@ class Module:
         target_adjoint = R.ones((), dtype="float32")
         if c:
             a1 = R.exp(x)
-            y1 = R.sum(a1)
             gv = R.reshape(target_adjoint, (1,))
             a_adjoint = R.broadcast_to(gv, (5,))
             x_adjoint = R.multiply(a_adjoint, a1)
             gv1 = R.zeros((5,), dtype="float32")
             y_if = (x_adjoint, gv1)
         else:
-            y2 = R.sum(w)
             gv2 = R.reshape(target_adjoint, (1,))
             w_adjoint = R.broadcast_to(gv2, (5,))
             gv3 = R.zeros((5,), dtype="float32")
@@ -351,6 +349,54 @@ loss = R.sum(y)
 return loss
 """
     check(body, lambda c, x, w: (x.detach() * x if c else x.detach()).sum() + 0 * w.sum() + 0 * x.sum(), X, W)
+
+
+EFFECTS = """
+@I.ir_module
+class Module:
+    @R.function(pure=False)
+    def main(c: R.Tensor((), "bool"), x: R.Tensor((3, 5), "float32")):
+        a = R.sin(x)
+        if c:
+            noise = R.call_packed("test.gradient.noise", R.grad.no_grad(a), sinfo_args=R.Tensor((3, 5), "float32"))
+            shifted = R.add(a, noise)
+            R.assert_op(c, format="c is false")
+            y = R.multiply(shifted, x)
+        else:
+            y = R.add(a, x)
+        z = R.ones((3, 5), "float32")
+        if c:
+            R.call_packed("test.gradient.noise", z, sinfo_args=R.Tensor((3, 5), "float32"))
+            w = R.multiply(z, z)
+        else:
+            w = R.exp(z)
+        loss = R.sum(R.add(R.multiply(y, y), w))
+        return loss
+"""
+
+
+def test_side_effects_that_the_way_back_needs_nothing_of():
+    """They happen once, on the way there: what the branch computes again is what the gradient uses."""
+    calls = []
+
+    def noise(x):
+        calls.append(x.shape)
+        return tilewright.tensor(np.zeros((3, 5), "float32"))
+
+    tilewright.register_func("test.gradient.noise", noise, override=True)
+    needs_noise = parse(EFFECTS)
+    with pytest.raises(tilewright.Unsupported, match="uses the result of a call with side effects"):
+        differentiated(needs_noise)
+    adjoint = differentiated(parse(EFFECTS.replace("R.multiply(shifted, x)", "R.add(shifted, x)")))
+    for taken in (True, False):
+        calls.clear()
+        loss, grads = call(adjoint, "main_adjoint", [np.array(taken), X])
+        x = torch.tensor(X, requires_grad=True)
+        wanted = ((torch.sin(x) + x) ** 2).sum() + (15 if taken else 15 * np.e)
+        wanted.backward()
+        np.testing.assert_allclose(loss.numpy(), wanted.detach(), rtol=1e-4)
+        np.testing.assert_allclose(grads[0].numpy(), x.grad, rtol=1e-4, atol=1e-5)
+        assert calls == [(3, 5)] * (2 if taken else 0)
 
 
 def test_training_a_model_with_a_branch():

@@ -8,6 +8,7 @@
 #include "tilewright/ir/walk.h"
 #include "tilewright/relax/liveness.h"
 #include "tilewright/relax/op_util.h"
+#include "tilewright/relax/pass.h"
 #include "tilewright/relax/purity.h"
 
 namespace tilewright::relax {
@@ -33,13 +34,23 @@ void require_supported(const Expr& value) {
       .help("R.grad.no_grad(value) keeps gradients from it");
 }
 
+// On the way back nothing is computed again of which only the side effects are left; but what a call in place
+// writes is used under other names.
+bool is_removable(const BindingBlock&, const Binding& binding) {
+  bool is_in_place = false;
+  walk(binding->value,
+       [&](const CallNode* call) { is_in_place |= op_name(call) == "relax.call_tir_inplace"; });
+  return is<VarBindingNode>(binding) && !is_in_place;
+}
+
 // Branches are computed twice, which must not be seen.
-void require_pure(const If& node, const IRModule& module) {
-  walk(node, [&](const CallNode* call) {
+void require_pure(const Expr& branch, const IRModule& module) {
+  walk(branch, [&](const CallNode* call) {
     if (op_name(call) != "relax.call_tir_inplace" && is_pure_call(call, module.get())) return;
-    throw Unsupported(Expr(call),
-                      "gradient: there is no gradient of `if` with side effects in a branch, "
-                      "which is computed again on the way back")
+    throw Unsupported(
+        Expr(call),
+        "gradient: there is no gradient of `if` that uses the result of a call with side effects "
+        "in a branch, which is computed again on the way back")
         .help("do it outside of the branch");
   });
 }
@@ -145,11 +156,14 @@ void GradientSweep::go_back_through(const Call& call, const AnyVar& var, const A
 
 void GradientSweep::go_back_through(const If& node, const AnyVar& var, const Adjoint& gradient) {
   BranchTask task{needed_vars(node, adjoints_), {}, gradient};
-  require_pure(node, module_);
   for (const AnyVar& target : task.targets) task.seen.push_back(ref_as<VarBaseNode>(adjoints_.seen(target)));
   const Expr cond = adjoints_.seen(node->cond);
-  const SeqExpr then = gradients_of_branch(node, node->true_branch, task),
-                otherwise = gradients_of_branch(node, node->false_branch, task);
+  auto branch = [&](const Expr& forward) {
+    const Expr used = without_unused(gradients_of_branch(node, forward, task), &is_removable);
+    require_pure(used, module_);
+    return used;
+  };
+  const Expr then = branch(node->true_branch), otherwise = branch(node->false_branch);
   const If gradients = IfNode::make(cond, then, otherwise, Type(), node->span);
   const Expr result = builder_.emit(gradients, var->name_hint + "_if_adjoint");
   int64_t next = 0;

@@ -22,6 +22,10 @@ Function bind_params(const Function& func,
 
 /// `func` without bindings of dataflow blocks whose variables nothing uses and that have no effect.
 Function remove_unused(const Function& func);
+/// Whether `binding` of `block` may go when nothing uses its variable.
+using Removable = bool (*)(const BindingBlock& block, const Binding& binding);
+/// `expr` without bindings that nothing uses and that are removable, those in its branches too.
+Expr without_unused(const Expr& expr, Removable removable);
 
 /// `func` without dataflow blocks: their bindings stand in plain blocks, with plain variables.
 Function to_non_dataflow(const Function& func);

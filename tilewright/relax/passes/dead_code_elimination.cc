@@ -37,21 +37,22 @@ bool has_effect(const Expr& value) {
   return effect;
 }
 
+bool is_removable(const BindingBlock& block, const Binding& binding) {
+  return is<DataflowBlockNode>(block) && is<VarBindingNode>(binding) && !has_effect(binding->value);
+}
+
 // Backwards through the blocks: what later bindings use is known when a binding is met.
-SeqExpr clean(const SeqExpr& seq) {
+SeqExpr clean(const SeqExpr& seq, Removable removable) {
   Used used;
   mark(seq->body.get(), &used);
   std::vector<BindingBlock> blocks;
   bool changed = false;
   for (size_t n = seq->blocks.size(); n-- > 0;) {
     const BindingBlock& block = seq->blocks[n];
-    const bool is_dataflow = is<DataflowBlockNode>(block);
     std::vector<Binding> kept;
     for (size_t b = block->bindings.size(); b-- > 0;) {
       const Binding& binding = block->bindings[b];
-      const bool removable = is_dataflow && is<VarBindingNode>(binding) && !used.count(binding->var.get()) &&
-                             !has_effect(binding->value);
-      if (removable) continue;
+      if (!used.count(binding->var.get()) && removable(block, binding)) continue;
       mark(binding->value.get(), &used);
       kept.push_back(binding);
     }
@@ -61,7 +62,7 @@ SeqExpr clean(const SeqExpr& seq) {
     if (kept.empty()) continue;
     if (same)
       blocks.push_back(block);
-    else if (is_dataflow)
+    else if (is<DataflowBlockNode>(block))
       blocks.push_back(DataflowBlockNode::make(std::move(kept)));
     else
       blocks.push_back(PlainBlockNode::make(std::move(kept)));
@@ -105,10 +106,15 @@ IRModule run(const IRModule& module, const Options& options, PassContext&) {
 
 }  // namespace
 
-Function remove_unused(const Function& func) {
+Expr without_unused(const Expr& expr, Removable removable) {
   // branches first: what only dead bindings of a branch use is dead outside
-  return rewrite(func,
-                 [](auto& self, const SeqExprNode* node) -> SeqExpr { return clean(self.children(node)); });
+  return rewrite(expr, [&](auto& self, const SeqExprNode* node) -> SeqExpr {
+    return clean(self.children(node), removable);
+  });
+}
+
+Function remove_unused(const Function& func) {
+  return ref_as<FunctionNode>(without_unused(func, &is_removable));
 }
 
 extern constinit const PassInfo dead_code_elimination_info =
