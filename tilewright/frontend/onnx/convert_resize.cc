@@ -6,9 +6,14 @@
 namespace tilewright::frontend::onnx {
 namespace {
 
-/// Extents before, and after; of all dimensions.
+/// The part of a dimension that is resized: begin and end in parts of its last index.
+struct Part {
+  double begin = 0, end = 1;
+};
+/// Of all dimensions: extents before, and after; what is resized of them, none: all.
 struct Extents {
   std::vector<int64_t> before, after;
+  std::vector<Part> parts;
 };
 
 std::vector<int64_t> constant_extents(const relax::Shape& shape) {
@@ -31,6 +36,8 @@ std::vector<int64_t> resized_axes(const Node& node, size_t ndim) {
   return axes;
 }
 
+// The extent is that of all elements, even where a part of them is resized: so do onnx's own evaluator, its
+// shape inference and onnxruntime, against the operator's text.
 void scale_by(const std::vector<double>& scales, const std::vector<int64_t>& axes, Extents* extents) {
   if (scales.size() != axes.size())
     throw UserError("{} scales for {} dimensions", scales.size(), axes.size());
@@ -56,13 +63,36 @@ void size_to(const Node& node, const std::vector<int64_t>& sizes, const std::vec
   for (size_t n = 0; n < axes.size(); ++n) extents->after[static_cast<size_t>(axes[n])] = sizes[n];
 }
 
+// roi: begins of `axes`, then their ends
+void crop_to(const std::vector<double>& roi, const std::vector<int64_t>& axes, Extents* extents) {
+  if (roi.size() != 2 * axes.size())
+    throw UserError("{} numbers in roi for {} dimensions, expected {}", roi.size(), axes.size(),
+                    2 * axes.size());
+  extents->parts.resize(extents->before.size());
+  for (size_t n = 0; n < axes.size(); ++n)
+    extents->parts[static_cast<size_t>(axes[n])] = {roi[n], roi[n + axes.size()]};
+}
+
+bool is_unchanged(const Extents& extents, size_t axis) {
+  const Part part = extents.parts.empty() ? Part() : extents.parts[axis];
+  return extents.before[axis] == extents.after[axis] && part.begin == 0 && part.end == 1;
+}
+
 void resize_to(Importer& importer, const Node& node, const Extents& extents, ir::AttrMap attrs) {
-  const std::vector<int64_t>&before = extents.before, &after = extents.after;
-  if (before == after) return importer.pass_on(node);
-  const size_t ndim = before.size();
-  if ((ndim != 4 && ndim != 5) || before[0] != after[0] || before[1] != after[1])
+  const size_t ndim = extents.before.size();
+  size_t unchanged = 0;
+  while (unchanged < ndim && is_unchanged(extents, unchanged)) ++unchanged;
+  if (unchanged == ndim) return importer.pass_on(node);
+  if ((ndim != 4 && ndim != 5) || unchanged < 2)
     throw Unsupported(
         "only height and width of [n, c, h, w], and depth too of [n, c, d, h, w], can be resized");
+  const std::vector<int64_t>& after = extents.after;
+  if (!extents.parts.empty()) {
+    std::vector<ir::ObjectRef> roi;
+    for (size_t axis = 2; axis < ndim; ++axis) roi.push_back(attr(extents.parts[axis].begin));
+    for (size_t axis = 2; axis < ndim; ++axis) roi.push_back(attr(extents.parts[axis].end));
+    attrs.set("roi", ir::ArrayNode::make(std::move(roi)));
+  }
   const relax::Shape size = relax::extents({after.begin() + 2, after.end()});
   importer.emit(node, ndim == 4 ? "relax.image.resize2d" : "relax.image.resize3d",
                 {importer.value(node, 0), relax::shape_expr(size)}, std::move(attrs));
@@ -81,14 +111,13 @@ void resize(Importer& importer, const Node& node) {
   require_known_text("coordinate_transformation_mode", coordinates,
                      {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners",
                       "asymmetric", "tf_half_pixel_for_nn", "tf_crop_and_resize"});
-  if (coordinates == "tf_crop_and_resize")
-    throw Unsupported("coordinate_transformation_mode is \"tf_crop_and_resize\"");
   const std::string nearest =
       string_attr(node, "nearest_mode", importer.opset < 11 ? "floor" : "round_prefer_floor");
   require_known_text("nearest_mode", nearest, {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"});
-  Extents extents{constant_extents(shape_of(node, importer.value(node, 0))), {}};
+  Extents extents{constant_extents(shape_of(node, importer.value(node, 0))), {}, {}};
   extents.after = extents.before;
   const std::vector<int64_t> axes = resized_axes(node, extents.before.size());
+  if (coordinates == "tf_crop_and_resize") crop_to(importer.require_numbers(node, 1), axes, &extents);
   const size_t scales = importer.opset < 11 ? 1 : 2;
   if (node.inputs.size() > 3 && !node.inputs[3].empty())
     size_to(node, importer.require_ints(node, 3), axes, &extents);
@@ -99,11 +128,12 @@ void resize(Importer& importer, const Node& node) {
              {"coordinate_transformation_mode", attr(coordinates)},
              {"rounding_method", attr(nearest)},
              {"cubic_alpha", attr(float_attr(node, "cubic_coeff_a", -0.75))},
-             {"cubic_exclude", attr(int_attr(node, "exclude_outside", 0) != 0)}});
+             {"cubic_exclude", attr(int_attr(node, "exclude_outside", 0) != 0)},
+             {"extrapolation_value", attr(float_attr(node, "extrapolation_value", 0))}});
 }
 
 void upsample(Importer& importer, const Node& node) {
-  Extents extents{constant_extents(shape_of(node, importer.value(node, 0))), {}};
+  Extents extents{constant_extents(shape_of(node, importer.value(node, 0))), {}, {}};
   extents.after = extents.before;
   std::vector<double> scales;
   if (const Attribute* given = node.find("scales"))

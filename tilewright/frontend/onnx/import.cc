@@ -152,10 +152,18 @@ std::optional<relax::Shape> Importer::known(const Node& node, size_t input) cons
   return found == known_.end() ? std::nullopt : std::optional(found->second);
 }
 
+namespace {
+const std::string& name_of_input(const Node& node, size_t input) {
+  if (input >= node.inputs.size() || node.inputs[input].empty())
+    throw UserError("input {} is missing", input);
+  return node.inputs[input];
+}
+}  // namespace
+
 relax::Shape Importer::require_known(const Node& node, size_t input) const {
+  const std::string& name = name_of_input(node, input);
   if (auto elements = known(node, input)) return *elements;
-  throw Unsupported("input \"{}\" is known only at run time",
-                    input < node.inputs.size() ? node.inputs[input] : "?");
+  throw Unsupported("input \"{}\" is known only at run time", name);
 }
 
 bool Importer::is_scalar(const Node& node, size_t input) const {
@@ -173,11 +181,10 @@ std::vector<int64_t> Importer::require_ints(const Node& node, size_t input) cons
 }
 
 std::vector<double> Importer::require_numbers(const Node& node, size_t input) {
+  const std::string& name = name_of_input(node, input);
   const Expr whole = value(node, input);
   const auto* constant = whole.as<relax::ConstantNode>();
-  if (!constant)
-    throw Unsupported("input \"{}\" is known only at run time",
-                      input < node.inputs.size() ? node.inputs[input] : "?");
+  if (!constant) throw Unsupported("input \"{}\" is known only at run time", name);
   const runtime::Tensor& data = constant->data;
   const auto as_double = [&]<class T>(const T* first) {
     return std::vector<double>(first, first + data.num_elements());
@@ -186,7 +193,7 @@ std::vector<double> Importer::require_numbers(const Node& node, size_t input) {
   if (data.dtype() == kFloat64) return as_double(data.data_as<double>());
   if (data.dtype() == kInt32) return as_double(data.data_as<int32_t>());
   if (data.dtype() == kInt64) return as_double(data.data_as<int64_t>());
-  throw Unsupported("input \"{}\" has dtype {}", node.inputs[input], data.dtype().str());
+  throw Unsupported("input \"{}\" has dtype {}", name, data.dtype().str());
 }
 
 void Importer::define(const std::string& name, Expr value) { values_[name] = std::move(value); }
