@@ -85,6 +85,22 @@ std::vector<runtime::vm::Note> notes_of(const ir::IRModule& module, const ir::Ta
   return notes;
 }
 
+// What products of quantized numbers take; without instructions for them floats are faster.
+std::string_view activations_for(const Generator& generator) {
+  if (!generator.rules_for) return "uint8";
+  const schedule::DotInstructions& dots = generator.rules_for->dots;
+  return dots.mixed_bytes ? "uint8" : dots.signed_bytes ? "int8" : "";
+}
+
+ir::Pipeline graph_pipeline(const Generator& generator, const ir::PassContext& context) {
+  ir::Pipeline pipeline = relax::default_pipeline();
+  for (ir::PipelineStep& step : pipeline) {
+    if (step.pass->name == "integer_products" && !context.config.contains("integer_products.activations"))
+      step.options.set("activations", ir::attr(std::string(activations_for(generator))));
+  }
+  return pipeline;
+}
+
 }  // namespace
 
 Executable build_graph(const ir::IRModule& module, const ir::Target& target, ir::PassContext& context,
@@ -101,9 +117,9 @@ Executable build_graph(const ir::IRModule& module, const ir::Target& target, ir:
   result.legalized = normalized(module);
   stage("normalize");
   context.clear_records();
-  result.legalized = ir::run_pipeline(relax::default_pipeline(), result.legalized, context);
-  stage("graph passes");
   const Generator generator = make_generator(target);
+  result.legalized = ir::run_pipeline(graph_pipeline(generator, context), result.legalized, context);
+  stage("graph passes");
   if (const auto machine = generator.rules_for; machine && context.opt_level >= 2) {
     result.legalized = pack_weights(result.legalized, *machine);
     stage("pack weights");

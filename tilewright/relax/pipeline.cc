@@ -82,6 +82,7 @@ Pipeline default_pipeline() {
       {&find_pass("resolve_extern_funcs"), {}},  // 0  a call says which function it calls
       {&find_pass("lambda_lift"), {}},        // 0  functions inside of functions are functions of the module
       {&find_pass("to_dataflow"), {}},        // 1  the passes below work on dataflow blocks
+      {&find_pass("integer_products"), {}},   // 2  before weights are folded to floats
       {&find_pass("fold_constant"), {}},      // 1  weights that are moved or converted are constants
       {&find_pass("remove_identities"), {}},  // 1
       {&find_pass("fold_batch_norm"), {}},    // 2  leaves new arithmetic of constants

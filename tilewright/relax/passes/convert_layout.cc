@@ -6,7 +6,8 @@
 // Each value has a twin with its channels last as long as operators can use it; the values themselves are
 // permuted from their twins where something else needs them (dead code goes later, weights are folded).
 // A function is converted if its convolutions, weighted by their work, fill more lanes that way: with
-// channels first vectors run along rows of an image, which get short deep in a network.
+// channels first vectors run along rows of an image, which get short deep in a network.  Dot product
+// instructions, which add bytes by fours, need channels last.
 #include <unordered_map>
 
 #include "tilewright/ir/walk.h"
@@ -30,6 +31,7 @@ struct Options {
   }
 };
 
+constexpr double kDotGain = 4;    // of instructions that add products of bytes
 constexpr double kMinGain = 1.1;  // of the estimated time, to pay for permuting what goes in and out
 const std::vector<int64_t> kToLast = {0, 2, 3, 1}, kToFirst = {0, 3, 1, 2}, kToHwio = {2, 3, 1, 0};
 
@@ -66,7 +68,8 @@ Work work_of(const Function& func, int64_t lanes) {
       int64_t extent;
       count *= tir::as_const_int((*shape)[n], &extent) ? static_cast<double>(extent) : 1.0;
     }
-    work.channels_first += count / filled(width, lanes);
+    const bool has_dots = dtype_of(call->args[1]).bits == 8 && call->attrs.get_int("groups", 1) == 1;
+    work.channels_first += count / filled(width, lanes) * (has_dots ? kDotGain : 1);
     work.channels_last += count / filled(channels, lanes);
   });
   return work;
@@ -115,6 +118,7 @@ class Converter {
         name == "relax.nn.adaptive_avg_pool2d")
       return convert_pool(var, call);
     if (name == "relax.concat") return convert_concat(var, call);
+    if (name == "relax.nn.pad") return convert_pad(var, call);
     const bool is_elementwise =
         info->pattern == FusePattern::kElementwise || info->pattern == FusePattern::kBroadcast;
     return is_elementwise && convert_elements(var, call);
@@ -154,6 +158,19 @@ class Converter {
     AttrMap attrs = call->attrs;
     attrs.set("axis", tir::imm(last_position(axis < 0 ? axis + 4 : axis), kInt64));
     bind(var, call_op(op_name(call), {TupleNode::make(std::move(fields), Type())}, attrs, call->span));
+    return true;
+  }
+
+  bool convert_pad(const AnyVar& var, const CallNode* call) {
+    const std::vector<int64_t> width = call->attrs.get_ints("pad_width", {});
+    if (!has_twin(call->args[0]) || width.size() != 8) return false;
+    std::vector<int64_t> moved;
+    for (const int64_t dim : kToLast) {
+      for (const int64_t side : {0, 1}) moved.push_back(width[static_cast<size_t>(2 * dim + side)]);
+    }
+    AttrMap attrs = call->attrs;
+    attrs.set("pad_width", attr(moved));
+    bind(var, call_op(op_name(call), {last(call->args[0])}, attrs, call->span));
     return true;
   }
 

@@ -1,0 +1,283 @@
+// Products of quantized numbers are products of integers.
+//   y = conv2d(dequantize(q, s, z), dequantize(W, t, 0))       q: uint8, W: int8, constant
+//   =>  y = astype(conv2d(q, W, out_dtype="int32") - z * W.sum(), "float32") * (s * t)
+// and the same for matmul and other convolutions.  Sums are exact, so that y differs from what was written by
+// less rounding.  What such a product reads is kept as `activations`: int8 numbers are 128 more as uint8,
+// with a zero point of z + 128.
+//   q = quantize(x, s, z, out_dtype="int8")   =>  q = quantize(x, s, z + 128, out_dtype="uint8")
+//   reshape(dequantize(q, s, z), shape)       =>  dequantize(reshape(q, shape), s, z)
+//   quantize(dequantize(q, s, z), s, z)       =>  q
+//   quantize(x, s, z)                         =>  quantize(x * (1 / s), 1, z)
+//   matmul(a, b, out_dtype="int32")           =>  matmul(a + 128, b, out_dtype="int32") - 128 * b.sum()
+// The new arithmetic of constants is left to fold_constant.
+// Source: Jacob et al., arXiv 1712.05877, section 2
+#include <unordered_map>
+
+#include "tilewright/ir/rewrite.h"
+#include "tilewright/relax/block_builder.h"
+#include "tilewright/relax/integer_sums.h"
+#include "tilewright/relax/liveness.h"
+#include "tilewright/relax/op.h"
+#include "tilewright/relax/pass.h"
+
+namespace tilewright::relax {
+namespace {
+
+struct Options {
+  std::string activations = "uint8";
+  static constexpr auto fields() {
+    return std::tuple{field<&Options::activations>(
+        "activations",
+        "what products take: \"uint8\" or \"int8\", as instructions do; \"\": stay in floats")};
+  }
+};
+
+// Of a constant; empty for other dtypes than those of quantization.
+std::vector<double> numbers_of(const Expr& expr) {
+  const auto* constant = expr.as<ConstantNode>();
+  if (!constant) return {};
+  const runtime::Tensor& data = constant->data;
+  const auto all = [&](const auto* values) {
+    return std::vector<double>(values, values + data.num_elements());
+  };
+  if (data.dtype() == kFloat32) return all(data.data_as<float>());
+  if (data.dtype() == kInt8) return all(data.data_as<int8_t>());
+  if (data.dtype() == kUint8) return all(data.data_as<uint8_t>());
+  if (data.dtype() == kInt32) return all(data.data_as<int32_t>());
+  return {};
+}
+
+Constant byte_constant(int64_t value, DataType dtype) {
+  runtime::Tensor tensor = runtime::Tensor::empty(std::vector<int64_t>{}, dtype);
+  *static_cast<uint8_t*>(tensor.data()) = static_cast<uint8_t>(value);
+  return make_constant(tensor);
+}
+
+bool is_byte(DataType dtype) { return dtype == kInt8 || dtype == kUint8; }
+
+// What a variable is: (values - zero) * scale.
+struct Quantized {
+  Expr values;  // of dtype
+  DataType dtype;
+  Expr scale;                // a constant: one number, or one per index of dimension `axis`
+  std::vector<double> zero;  // as many, or one
+  int64_t axis = 0;
+  bool is_scalar() const { return numbers_of(scale).size() == 1 && zero.size() == 1; }
+};
+
+// Sums of int32 hold that many products of bytes.
+constexpr int64_t kMaxTerms = (int64_t{1} << 31) / (255 * 128);
+
+// Rows for which it pays to change the dtype of a matrix.
+constexpr int64_t kMinRows = 8;
+
+class Rewriting {
+ public:
+  explicit Rewriting(DataType activations) : activations_(activations) {}
+  int num_products = 0;
+
+  BindingBlock visit(const DataflowBlockNode* block) {
+    bindings_.clear();
+    quantized_.clear();  // of variables that other blocks do not see
+    twins_.clear();
+    for (const Binding& binding : block->bindings) {
+      const auto* bound = ObjectRef(binding).as<VarBindingNode>();
+      const auto* call = bound ? bound->value.as<CallNode>() : nullptr;
+      const Expr value = call ? visit(binding->var, call) : Expr();
+      bindings_.push_back(value ? with(VarBinding(bound), [&](VarBindingNode& b) { b.value = value; })
+                                : binding);
+    }
+    return DataflowBlockNode::make(bindings_);
+  }
+
+ private:
+  // What `var` is bound to instead of `call`, or null.
+  Expr visit(const AnyVar& var, const CallNode* call) {
+    const std::string_view name = op_name(call);
+    if (name == "relax.quantize") return visit_quantize(var, call);
+    if (name == "relax.dequantize") return visit_dequantize(var, call);
+    if (const std::optional<Product> product = product_of(call)) return visit_product(call, *product);
+    return visit_move(var, call);
+  }
+
+  Expr visit_dequantize(const AnyVar& var, const CallNode* call) {
+    const DataType dtype = dtype_of(call->args[0]);
+    const std::vector<double> zero = numbers_of(call->args[2]);
+    if (!is_byte(dtype) || numbers_of(call->args[1]).empty() || zero.empty() ||
+        dtype_of(Expr(call)) != kFloat32)
+      return nullptr;
+    int64_t axis = call->attrs.get_int("axis", -1);
+    if (axis < 0) axis += type_of(Expr(call)).as<TensorTypeNode>()->ndim;
+    Quantized x{call->args[0], dtype, call->args[1], zero, axis};
+    if (auto found = twins_.find(call->args[0].get()); found != twins_.end() && x.is_scalar()) {
+      x.values = found->second;
+      x.dtype = activations_;
+      x.zero[0] += dtype == kInt8 ? 128 : -128;
+      quantized_.emplace(var.get(), x);
+      return dequantized(x);
+    }
+    if (x.values.as<ConstantNode>()) x = centered(x);
+    quantized_.emplace(var.get(), x);
+    return nullptr;
+  }
+
+  // A constant of int8 with zero points 0, if its numbers fit.
+  static Quantized centered(const Quantized& x) {
+    const auto shape = *constant_shape(x.values);
+    const std::vector<double> values = numbers_of(x.values);
+    int64_t step = 1;
+    for (size_t dim = static_cast<size_t>(x.axis) + 1; dim < shape.size(); ++dim) step *= shape[dim];
+    runtime::Tensor result = runtime::Tensor::empty(shape, kInt8);
+    auto* to = static_cast<int8_t*>(result.data());
+    for (size_t n = 0; n < values.size(); ++n) {
+      const size_t channel = x.zero.size() == 1 ? 0 : n / static_cast<size_t>(step) % x.zero.size();
+      const double value = values[n] - x.zero[channel];
+      if (value < -128 || value > 127) return x;
+      to[n] = static_cast<int8_t>(value);
+    }
+    return {make_constant(result), kInt8, x.scale, {0}, x.axis};
+  }
+
+  Expr visit_quantize(const AnyVar& var, const CallNode* call) {
+    const DataType dtype = dtype_of(Expr(call));
+    const std::vector<double> scale = numbers_of(call->args[1]), zero = numbers_of(call->args[2]);
+    if (!is_byte(dtype) || scale.size() != 1 || zero.size() != 1) return nullptr;
+    const double moved = zero[0] + offset(dtype);
+    const auto source = quantized_.find(call->args[0].get());
+    if (source != quantized_.end() && source->second.is_scalar()) {
+      const Quantized& x = source->second;
+      if (numbers_of(x.scale) == scale && x.zero[0] + offset(x.dtype) == moved) {
+        if (x.dtype == activations_) twins_[var.get()] = x.values;
+        if (x.dtype == dtype) return x.values;
+      }
+    }
+    if (twins_.contains(var.get())) return nullptr;
+    if (dtype == activations_) return quantized(call, call->args[2], dtype);
+    const Constant zero_point = byte_constant(static_cast<int64_t>(moved), activations_);
+    twins_[var.get()] = define(quantized(call, zero_point, activations_), var->name_hint);
+    return nullptr;
+  }
+
+  // Without the division.
+  static Expr quantized(const CallNode* call, const Expr& zero, DataType dtype) {
+    AttrMap attrs = call->attrs;
+    attrs.set("out_dtype", attr(dtype.str()));
+    if (dtype_of(call->args[0]) != kFloat32 || dtype_of(call->args[1]) != kFloat32)
+      return call_op("relax.quantize", {call->args[0], call->args[1], zero}, attrs, call->span);
+    const Expr factor = call_op("relax.divide", {make_scalar(1, kFloat32), reshaped(call->args[1], {})});
+    return call_op("relax.quantize",
+                   {call_op("relax.multiply", {call->args[0], factor}), make_scalar(1, kFloat32), zero},
+                   attrs, call->span);
+  }
+
+  // What a zero point of `dtype` is more as one of `activations`.
+  double offset(DataType dtype) const { return dtype == activations_ ? 0 : dtype == kInt8 ? 128 : -128; }
+
+  Expr dequantized(const Quantized& x) const {
+    AttrMap attrs;
+    attrs.set("axis", attr(x.axis));
+    return call_op("relax.dequantize",
+                   {x.values, x.scale, byte_constant(static_cast<int64_t>(x.zero[0]), x.dtype)}, attrs);
+  }
+
+  // Operators that only move elements.
+  Expr visit_move(const AnyVar& var, const CallNode* call) {
+    const std::string_view name = op_name(call);
+    const bool is_permute = name == "relax.permute_dims";
+    if (!is_reshape_like(name) && !is_permute && name != "relax.nn.max_pool2d") return nullptr;
+    const auto found = quantized_.find(call->args[0].get());
+    const auto* type = call->type.as<TensorTypeNode>();
+    if (found == quantized_.end() || !type || type->ndim < 1) return nullptr;
+    Quantized x = found->second;
+    if (!x.is_scalar()) {
+      if (!is_permute || x.zero != std::vector<double>{0}) return nullptr;
+      std::vector<int64_t> axes = call->attrs.get_ints("axes", {});
+      if (axes.empty()) {
+        for (int64_t axis = type->ndim; axis-- > 0;) axes.push_back(axis);
+      }
+      int64_t to = 0;
+      while ((axes[static_cast<size_t>(to)] + type->ndim) % type->ndim != x.axis) ++to;
+      x.axis = to;
+    } else {
+      x.axis = 0;
+    }
+    x.values = define(with(Call(call),
+                           [&](CallNode& moved) {
+                             moved.args[0] = x.values;
+                             moved.type = nullptr;
+                           }),
+                      var->name_hint);
+    quantized_.emplace(var.get(), x);
+    AttrMap attrs;
+    attrs.set("axis", attr(x.axis));
+    return x.zero.size() == 1 ? dequantized(x) : Expr();
+  }
+
+  Expr visit_product(const CallNode* call, const Product& product) {
+    if (product.num_terms() > kMaxTerms) return nullptr;
+    const auto data = quantized_.find(call->args[0].get()), weight = quantized_.find(call->args[1].get());
+    if (data == quantized_.end() || weight == quantized_.end()) return visit_integers(call, product);
+    const Quantized &x = data->second, &w = weight->second;
+    const size_t num_scales = numbers_of(w.scale).size();
+    if (!x.is_scalar() || w.dtype != kInt8 || w.zero != std::vector<double>{0} ||
+        dtype_of(Expr(call)) != kFloat32 ||
+        (num_scales != 1 && w.axis != static_cast<int64_t>(product.weight_axis)))
+      return nullptr;
+    ++num_products;
+    const Bytes bytes{x.values, x.dtype, static_cast<int64_t>(x.zero[0])};
+    const Expr sums = integer_sums(call, product, bytes, w.values, activations_);
+    std::vector<int64_t> shape(product.ndim, 1);
+    shape[product.channel] = static_cast<int64_t>(num_scales);
+    const Expr scale = reshaped(
+        call_op("relax.multiply", {reshaped(x.scale, {1}), reshaped(w.scale, {shape[product.channel]})}),
+        shape);
+    return call_op("relax.multiply", {converted(sums, kFloat32), scale}, {}, call->span);
+  }
+
+  // A product that was written with integers, of two of int8 where the machine wants one of uint8.
+  Expr visit_integers(const CallNode* call, const Product& product) {
+    const DataType data = dtype_of(call->args[0]);
+    const Shape* shape = known_shape(Expr(call));
+    if (!is_byte(data) || data == activations_ || dtype_of(call->args[1]) != kInt8 ||
+        dtype_of(Expr(call)) != kInt32 || !shape)
+      return nullptr;
+    int64_t num_rows = 1, extent;
+    for (size_t dim = 0; dim < shape->size(); ++dim) {
+      if (dim != product.channel) num_rows *= tir::as_const_int((*shape)[dim], &extent) ? extent : kMinRows;
+    }
+    if (num_rows < kMinRows) return nullptr;
+    ++num_products;
+    return integer_sums(call, product, {call->args[0], data}, call->args[1], activations_);
+  }
+
+  AnyVar define(const Expr& value, const std::string& name) {
+    const AnyVar var = DataflowVarNode::make(name, Type());
+    bindings_.push_back(VarBindingNode::make(var, value));
+    return var;
+  }
+
+  const DataType activations_;
+  std::vector<Binding> bindings_;
+  std::unordered_map<const Object*, Quantized> quantized_;
+  std::unordered_map<const Object*, Expr> twins_;  // values of other dtypes as `activations`
+};
+
+IRModule run(const IRModule& module, const Options& options, PassContext&) {
+  if (options.activations.empty()) return module;
+  if (options.activations != "uint8" && options.activations != "int8")
+    throw UserError("activations is \"{}\", expected \"uint8\", \"int8\" or \"\"", options.activations);
+  const DataType activations = options.activations == "int8" ? kInt8 : kUint8;
+  return map_functions<FunctionNode>(module, [&](const Function& func) {
+    Rewriting rewriting(activations);
+    const Function changed = rewrite(
+        func, [&](auto&, const DataflowBlockNode* block) -> BindingBlock { return rewriting.visit(block); });
+    return rewriting.num_products == 0 ? func : BlockBuilder(module).normalize_function(changed);
+  });
+}
+
+}  // namespace
+
+extern constinit const PassInfo integer_products_info = module_pass<run, Options>(
+    "integer_products", "Products of quantized numbers are products of integers.", 2);
+
+}  // namespace tilewright::relax
