@@ -94,6 +94,7 @@ BINARY = {
     "power": torch.pow,
     "floor_mod": torch.remainder,
     "log_add_exp": torch.logaddexp,
+    "atan2": torch.atan2,
     "maximum": torch.maximum,
     "minimum": torch.minimum,
 }

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from gradient_testing import check, op, rand
+from gradient_testing import check, check_by_differences, op, rand
 
 from tilewright import relax
 
@@ -121,6 +121,38 @@ def test_resize3d(size, mode, is_aligned):
         rand(2, 3, 5, 4, 3),
         symbols=(4, 5),
     )
+
+
+@pytest.mark.parametrize("method", ["nearest_neighbor", "linear", "cubic"])
+def test_crops(method):
+    """What lies outside of the picture has the given value, and no gradient."""
+    attrs = {
+        "coordinate_transformation_mode": "tf_crop_and_resize",
+        "extrapolation_value": 3.0,
+        "method": method,
+    }
+    roi = [0.125, -0.25, 0.875, 1.25]
+    loose = {"step": 1e-2, "tolerance": 1e-3}  # places and sums are float32
+    check_by_differences(lambda x: op.image.resize2d(x, (7, 6), roi=roi, **attrs), rand(1, 2, 5, 4), **loose)
+    roi = [0.25, 0.125, -0.25, 1, 0.875, 1.25]
+    check_by_differences(
+        lambda x: op.image.resize3d(x, (2, 1, 6), roi=roi, **attrs), rand(1, 1, 3, 5, 4), **loose
+    )
+
+
+@pytest.mark.parametrize("is_aligned", [True, False])
+@pytest.mark.parametrize("size", [(5, 7), (3, 2, 5)])
+def test_affine_grid(size, is_aligned):
+    dims = len(size)
+
+    def reference(theta):
+        grid = F.affine_grid(theta, [3, 1, *size], align_corners=is_aligned)
+        return grid.permute(0, dims + 1, *range(1, dims + 1))
+
+    def grid(theta):
+        return op.image.affine_grid(theta, size, align_corners=is_aligned)
+
+    check(grid, reference, rand(3, dims, dims + 1))
 
 
 PLACES = (np.random.default_rng(0).random((2, 2, 4, 6)) * 2.6 - 1.3).astype("float32")

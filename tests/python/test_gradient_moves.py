@@ -33,6 +33,13 @@ def test_repetition():
     check(lambda x: op.repeat(x, repeats=3, axis=1), lambda x: x.repeat_interleave(3, 1), rand(5, 7))
     check(lambda x: op.repeat(x, repeats=2), lambda x: x.repeat_interleave(2), rand(5, 3))
     check(lambda x: op.flip(x, axis=1), lambda x: x.flip(1), rand(5, 7))
+    lengths = np.array([3, 7])
+    check(
+        lambda x, n: op.reverse_sequence(x, n),
+        lambda x, _: torch.stack([torch.cat([x[n, :k].flip(0), x[n, k:]]) for n, k in enumerate(lengths)]),
+        rand(2, 7, 3),
+        lengths,
+    )
 
 
 def test_several_tensors():

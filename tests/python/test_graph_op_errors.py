@@ -219,6 +219,21 @@ REFUSED = [
         "grid is [1, 3, 5, 7], expected [1, 2, height, width] for data [1, 2, 5, 7]",
     ),
     ("image.affine_grid", [f(1, 3, 3), (5, 7)], {}, "data is [1, 3, 3], expected [batch, 2, 3]"),
+    (
+        "image.affine_grid",
+        [f(1, 3, 4), (5, 7, 3, 2)],
+        {},
+        "size has 4 extents, expected height and width, or depth, height and width",
+    ),
+    ("reverse_sequence", [X, f(5)], {}, "seq_lengths is float32[5], expected integers"),
+    ("reverse_sequence", [X, i(7)], {}, "seq_lengths is [7], but data is [5, 7] and batch_axis 0"),
+    ("reverse_sequence", [X, i(5)], {"seq_axis": -2}, "seq_axis and batch_axis are both 0"),
+    (
+        "vision.non_max_suppression",
+        [DATA, np.zeros(1, "int32"), np.zeros((1, 127), "int32")],
+        {"soft_nms_sigma": -0.5},
+        "soft_nms_sigma is -0.5, expected at least 0",
+    ),
     ("vision.get_valid_counts", [i(1, 5, 6)], {}, "data is int64[1, 5, 6], expected float32"),
     (
         "vision.get_valid_counts",

@@ -423,3 +423,31 @@ def test_sampling():
     prob = np.array([[0.25, 0.5, 0.25], [1, 0, 0]], "float32")
     uniform, rows = np.array([[0.1], [0.3], [0.99], [0.7]], "float32"), np.array([[0], [0], [0], [1]])
     check_op("multinomial_from_uniform", [prob, uniform, rows], {}, np.array([[0], [1], [2], [0]]))
+
+
+def test_atan2():
+    y, x = RNG.standard_normal((2, 3, 1, 7))
+    points = [[0, 0], [1, 0], [-1, 0], [0, -1], [-0.0, -1], [0, 1], [np.inf, -np.inf], [-2, np.inf], [3, -4]]
+    for dtype in ("float32", "float64", "float16"):
+        row = ROW.astype(dtype)
+        given = y.astype(dtype), np.concatenate([x, x], 1).astype(dtype)
+        check_op("atan2", list(given), {}, np.arctan2(*given), rtol=2e-3 if dtype == "float16" else 1e-5)
+        check_op("atan2", [row, row], {}, np.arctan2(row, row), rtol=1e-3)
+    corners = np.array(points, "float32").T.copy()
+    check_op("atan2", [corners[0], corners[1]], {}, np.arctan2(corners[0], corners[1]))
+
+
+@pytest.mark.parametrize(
+    ("shape", "seq_axis", "batch_axis"), [((3, 5), 1, 0), ((5, 2, 3), 0, -1), ((2, 7, 3, 2), -2, 1)]
+)
+def test_reverse_sequence(shape, seq_axis, batch_axis):
+    x = RNG.standard_normal(shape).astype("float32")
+    batch = shape[batch_axis]
+    lengths = np.resize([0, 1, 3, 9, 2, -4, 5], batch).astype("int32")  # some outside: the nearest length
+    rows, wanted = np.moveaxis(x, [batch_axis, seq_axis], [0, 1]), x.copy()
+    out = np.moveaxis(wanted, [batch_axis, seq_axis], [0, 1])
+    for n, length in enumerate(np.clip(lengths, 0, shape[seq_axis])):
+        out[n, :length] = rows[n, :length][::-1]
+    attrs = {"seq_axis": seq_axis, "batch_axis": batch_axis}
+    check_op("reverse_sequence", [x, lengths], attrs, wanted)
+    check_op("reverse_sequence", [x, lengths.astype("int64")], attrs, wanted, symbols=(shape[seq_axis],))

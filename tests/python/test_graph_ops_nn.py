@@ -276,6 +276,15 @@ def test_affine_grid():
     theta = some(2, 2, 3)
     wanted = F.affine_grid(t(theta), [2, 1, 5, 7], align_corners=True).permute(0, 3, 1, 2).numpy()
     check_op("image.affine_grid", [theta, (5, 7)], {}, wanted, atol=1e-5)
+    wanted = F.affine_grid(t(theta), [2, 1, 5, 7], align_corners=False).permute(0, 3, 1, 2).numpy()
+    check_op("image.affine_grid", [theta, (5, 7)], {"align_corners": False}, wanted, atol=1e-5)
+
+
+@pytest.mark.parametrize("is_aligned", [True, False])
+def test_affine_grid_of_a_volume(is_aligned):
+    theta = some(2, 3, 4)
+    wanted = F.affine_grid(t(theta), [2, 1, 3, 5, 7], align_corners=is_aligned).permute(0, 4, 1, 2, 3).numpy()
+    check_op("image.affine_grid", [theta, (3, 5, 7)], {"align_corners": is_aligned}, wanted, atol=1e-5)
 
 
 def test_quantization():
@@ -334,6 +343,43 @@ def test_suppression():
     attrs.update(return_indices=False, invalid_to_bottom=True)
     found = run_op("vision.non_max_suppression", first, valid, places, **attrs)
     np.testing.assert_array_equal(found[0, : len(wanted)], rows[0, wanted])
+
+
+def overlap(a, b):
+    shared = np.prod(np.maximum(np.minimum(a[2:], b[2:]) - np.maximum(a[:2], b[:2]), 0))
+    return shared / (np.prod(a[2:] - a[:2]) + np.prod(b[2:] - b[:2]) - shared)
+
+
+@pytest.mark.parametrize("force", [True, False])
+def test_suppression_that_lessens_scores(force):
+    """Soft-NMS: the best box is taken, those that it overlaps become worse, and so on."""
+    sigma, most_overlap, least = 0.3, 0.6, 0.2
+    classes, scores = RNG.integers(0, 3, 127), RNG.uniform(0, 1, 127).astype("float32")
+    rows = np.concatenate([classes[:, None], scores[:, None], CORNERS[0]], 1).astype("float32")
+    left, kept = {n: scores[n].astype("float64") for n in range(100)}, []
+    while left and max(left.values()) > least and len(kept) < 20:
+        best = max(left, key=left.get)
+        kept.append((best, left.pop(best)))
+        for n in list(left):
+            shared = overlap(CORNERS[0, best], CORNERS[0, n]) if force or classes[best] == classes[n] else 0
+            left[n] *= np.exp(-(shared**2) / (2 * sigma))
+            if shared > most_overlap:
+                del left[n]
+    wanted = np.full((1, 127, 6), -1, "float32")
+    for n, (row, score) in enumerate(kept):
+        wanted[0, n] = [classes[row], score, *CORNERS[0, row]]
+    attrs = {
+        "soft_nms_sigma": sigma,
+        "score_threshold": least,
+        "iou_threshold": most_overlap,
+        "force_suppress": force,
+    }
+    args = rows[None], np.array([100], "int32"), np.arange(127, dtype="int32")[None] + 1000
+    found, chosen, count = run_op("vision.non_max_suppression", *args, max_output_size=20, **attrs)
+    np.testing.assert_allclose(found, wanted, rtol=1e-4)
+    assert (count[0, 0], list(chosen[0, : len(kept)])) == (len(kept), [row + 1000 for row, _ in kept])
+    found = run_op("vision.non_max_suppression", *args, max_output_size=20, return_indices=False, **attrs)
+    np.testing.assert_allclose(found, wanted, rtol=1e-4)
 
 
 def test_inspection():

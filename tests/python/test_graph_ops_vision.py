@@ -108,7 +108,9 @@ def test_multibox_transform_loc():
     moves = offsets.reshape(2, 5, 4) * np.array(variances, "float32")
     size, middle = anchors[..., 2:] - anchors[..., :2], (anchors[..., 2:] + anchors[..., :2]) / 2
     center, half = moves[..., :2] * size + middle, np.exp(moves[..., 2:]) * size / 2
-    boxes = np.concatenate([center - half, center + half], -1)
+    boxes = np.concatenate([center - half, center + half], -1)[
+        ..., [1, 0, 3, 2]
+    ]  # of (top, left, bottom, right)
     scores = torch.softmax(torch.from_numpy(logits), 1).numpy()
     args, name = [logits, offsets, anchors], "vision.multibox_transform_loc"
     check_op(name, args, {"variances": variances}, [boxes, scores], atol=1e-5)
@@ -116,6 +118,9 @@ def test_multibox_transform_loc():
     kept[:, 0] = 0
     attrs = {"variances": variances, "clip": True, "threshold": 0.3, "keep_background": False}
     check_op(name, args, attrs, [np.clip(boxes, 0, 1), kept], atol=1e-5)
+    kept = np.where(logits < 0.3, 0, logits)
+    attrs = {"variances": variances, "threshold": 0.3, "apply_softmax": False}
+    check_op(name, args, attrs, [boxes, kept], atol=1e-5)
 
 
 def heads_first(x):

@@ -70,6 +70,7 @@ void bind_broadcast(nb::module_& m) {
   bind_binary<topi::floor_divide>(m, "floor_divide");
   bind_binary<topi::mod>(m, "mod");
   bind_binary<topi::power>(m, "power");
+  bind_binary<topi::atan2>(m, "atan2");
   bind_binary<topi::maximum>(m, "maximum");
   bind_binary<topi::minimum>(m, "minimum");
   bind_binary<topi::equal>(m, "equal");
@@ -139,6 +140,10 @@ void bind_moves(nb::module_& m) {
     return topi::repeat(x, repeats, axis);
   });
   m.def("flip", [](const TensorNode& x, int64_t axis) -> TensorNode { return topi::flip(x, axis); });
+  m.def("reverse_sequence",
+        [](const TensorNode& x, const TensorNode& lengths, int64_t axis, int64_t batch_axis) -> TensorNode {
+          return topi::reverse_sequence(x, lengths, axis, batch_axis);
+        });
   m.def("full",
         [](const std::vector<tir::PrimExpr>& shape, DataType dtype,
            const tir::PrimExpr& value) -> TensorNode { return topi::full(shape, dtype, value); });

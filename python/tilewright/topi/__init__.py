@@ -13,7 +13,7 @@ _PrimExpr = classes["PrimExpr"]
 _MATH = "exp log log2 log10 sqrt rsqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh sigmoid erf floor ceil trunc round"
 _UNARY = "abs negative sign logical_not bitwise_not isnan isinf isfinite"
 _BINARY = (
-    "add subtract multiply divide floor_divide mod power maximum minimum equal not_equal less less_equal greater"
+    "add subtract multiply divide floor_divide mod power atan2 maximum minimum equal not_equal less less_equal greater"
     " greater_equal logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor left_shift right_shift"
 )
 _REDUCTIONS = "sum prod max min any all mean"
@@ -176,6 +176,11 @@ def repeat(a, repeats: int, axis: int):
 def flip(a, axis: int = 0):
     """The elements of dimension `axis` in reverse."""
     return _topi.flip(a, _axis(a, axis))
+
+
+def reverse_sequence(a, seq_lengths, seq_axis: int = 1, batch_axis: int = 0):
+    """The first seq_lengths[i] elements of dimension `seq_axis` in reverse, i the index in dimension `batch_axis`."""
+    return _topi.reverse_sequence(a, seq_lengths, _axis(a, seq_axis), _axis(a, batch_axis))
 
 
 def full(shape, dtype: str, fill_value):

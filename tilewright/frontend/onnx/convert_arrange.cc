@@ -247,6 +247,12 @@ void einsum(Importer& importer, const Node& node) {
                 {{"subscripts", attr(string_attr(node, "equation", ""))}});
 }
 
+void reverse_sequence(Importer& importer, const Node& node) {
+  importer.emit(node, "relax.reverse_sequence", {importer.value(node, 0), importer.value(node, 1)},
+                {{"seq_axis", attr(int_attr(node, "time_axis", 0))},
+                 {"batch_axis", attr(int_attr(node, "batch_axis", 1))}});
+}
+
 constexpr ConverterRow kConverters[] = {
     {"CumSum", cumulative_sum},
     {"DepthToSpace", depth_to_space},
@@ -255,6 +261,7 @@ constexpr ConverterRow kConverters[] = {
     {"GatherElements", gather_elements},
     {"GatherND", gather_nd},
     {"Pad", pad},
+    {"ReverseSequence", reverse_sequence},
     {"Scatter", scatter_elements},
     {"ScatterElements", scatter_elements},
     {"ScatterND", scatter_nd},

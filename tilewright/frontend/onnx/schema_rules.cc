@@ -122,6 +122,8 @@ constexpr AttributeRule kReduceL1[] = {{"axes", Attribute::kInts, kAnyLeast, kAn
 constexpr AttributeRule kReduceSum[] = {{"axes", Attribute::kInts, kAnyLeast, kAnyMost, kFirstOpset, 12},
                                         flag("keepdims"),
                                         flag("noop_with_empty_axes", 13)};
+constexpr AttributeRule kReverseSequence[] = {{"batch_axis", Attribute::kInt, 0, 1},
+                                              {"time_axis", Attribute::kInt, 0, 1}};
 constexpr AttributeRule kResize[] = {
     flag("antialias", 18),
     {"axes", Attribute::kInts, kAnyLeast, kAnyMost, 18},
@@ -273,6 +275,7 @@ constexpr OperatorRule kOperators[] = {
     {"Resize", 2, 2, kResize, 1, 10, 10},
     {"Resize", 3, 4, kResize, 1, 11, 12},
     {"Resize", 1, 4, kResize, 1, 13},
+    {"ReverseSequence", 2, 2, kReverseSequence, 1, 10},
     {"Round", 1, 1, {}, 1, 11},
     {"Scatter", 3, 3, kAxis, 1, 9, 10},
     {"ScatterElements", 3, 3, kScatterElements, 1, 11},

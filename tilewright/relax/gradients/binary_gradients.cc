@@ -34,6 +34,12 @@ void of_mod(Backward& b) {
   b.add(0, b.grad());
   b.add(1, -(b.grad() * apply("floor", {b.x(0) / b.x(1)})));
 }
+// d atan2(y, x) = (x dy - y dx) / (x^2 + y^2)
+void of_atan2(Backward& b) {
+  const Value y = b.x(0), x = b.x(1), scaled = b.bind(b.grad() / (x * x + y * y));
+  b.add(0, scaled * x);
+  b.add(1, -(scaled * y));
+}
 void of_log_add_exp(Backward& b) {
   b.add(0, b.grad() * apply("exp", {b.x(0) - b.out()}));
   b.add(1, b.grad() * apply("exp", {b.x(1) - b.out()}));
@@ -85,6 +91,7 @@ constexpr GradientRow kRows[] = {
     {"relax.mod", of_mod},
     {"relax.floor_mod", of_mod},
     {"relax.power", of_power},
+    {"relax.atan2", of_atan2},
     {"relax.log_add_exp", of_log_add_exp},
     {"relax.maximum", of_extreme},
     {"relax.minimum", of_extreme},

@@ -11,15 +11,25 @@ Value eye(const PrimExpr& extent, DataType dtype) {
 }
 Value matmul(const Value& a, const Value& b) { return apply("matmul", {a, b}); }
 
-// The weights of resizing a line of `extent` elements to `size`, [extent, size]: a line is a picture of
-// width 1.
-Value line_weights(const Backward& b, const PrimExpr& extent, const PrimExpr& size) {
+// What a crop takes of a line along spatial dimension `dim`: its part of roi, all of the other dimension.
+ObjectRef line_roi(const Backward& b, size_t dim) {
+  const auto* given = b.call()->attrs.get("roi").as<ArrayNode>();
+  if (!given) return attr(std::vector<int64_t>{0, 0, 0, 0});
+  const size_t count = given->items.size() / 2;
+  return ArrayNode::make(
+      std::vector<ObjectRef>{given->items.at(dim), attr(0.0), given->items.at(dim + count), attr(1.0)});
+}
+
+// The weights of resizing a line of `extent` elements along spatial dimension `dim` to `size`, [extent,
+// size]: a line is a picture of width 1, and what lies outside of it has no weight.
+Value line_weights(const Backward& b, size_t dim, const PrimExpr& extent, const PrimExpr& size) {
   const PrimExpr one = extent_imm(1);
   const Value lines = reshape(eye(extent, b.dtype(0)), {one, extent, extent, one});
   AttrMap attrs = b.call()->attrs;
   attrs.set("layout", attr("NCHW"));
   attrs.set("out_dtype", attr(DataType::void_()));
-  attrs.erase("roi");
+  attrs.set("roi", line_roi(b, dim));
+  attrs.set("extrapolation_value", attr(0.0));
   return reshape(apply("image.resize2d", {lines, shape_value({size, one})}, attrs), {extent, size});
 }
 
@@ -33,12 +43,10 @@ Shape spatial_extents(const Shape& shape, bool is_channels_last) {
 // planes . grad, where each plane is a row
 void of_resize(Backward& b) {
   const AttrMap& attrs = b.call()->attrs;
-  if (attrs.get_string("coordinate_transformation_mode", "") == "tf_crop_and_resize")
-    b.refuse("coordinate_transformation_mode is \"tf_crop_and_resize\"");
   const bool is_last = attrs.get_string("layout", "").ends_with('C'), is_volume = b.ndim(0) == 5;
   const Shape from = spatial_extents(b.shape(0), is_last),
               to = spatial_extents(b.shape_of(type_of(b.out().expr)), is_last);
-  auto weights = [&](size_t dim) { return line_weights(b, from[dim], to[dim]); };
+  auto weights = [&](size_t dim) { return line_weights(b, dim, from[dim], to[dim]); };
   Value grad = b.grad();
   if (is_last)
     grad = permute(grad, is_volume ? std::vector<int64_t>{0, 4, 1, 2, 3} : std::vector<int64_t>{0, 3, 1, 2});
@@ -116,7 +124,24 @@ void of_grid_sample(Backward& b) {
   b.add(0, reshape(matmul(grad, transposed), shape));
 }
 
+// The grid is a product of theta and the places (x, y, 1), which are the grid of the identity.
+void of_affine_grid(Backward& b) {
+  const Shape& theta = b.shape(0);
+  const Shape grid = b.shape_of(type_of(b.out().expr));
+  const PrimExpr &dims = theta[1], count = num_elements({grid.begin() + 2, grid.end()});
+  const Value identity = apply("eye", {{PrimValueNode::make(dims)}, {PrimValueNode::make(theta[2])}},
+                               {{"dtype", attr(b.dtype(0))}});
+  const Value places =
+      apply("image.affine_grid",
+            {reshape(identity, {extent_imm(1), dims, theta[2]}), shape_value({grid.begin() + 2, grid.end()})},
+            b.call()->attrs);
+  const Value grad = b.bind(reshape(b.grad(), {theta[0], dims, count}));
+  const Value linear = matmul(grad, permute(reshape(places, {extent_imm(1), dims, count}), {0, 2, 1}));
+  b.add(0, apply("concat", {tuple_of({linear, sum(grad, {2}, true)})}, {{"axis", attr(2)}}));
+}
+
 constexpr GradientRow kRows[] = {
+    {"relax.image.affine_grid", of_affine_grid},
     {"relax.image.resize2d", of_resize},
     {"relax.image.resize3d", of_resize},
     {"relax.image.grid_sample", of_grid_sample},

@@ -56,6 +56,11 @@ void of_itself(Backward& b) {
   b.add(0, {CallNode::make(b.call()->op, std::vector<Expr>{b.grad().expr}, b.call()->attrs)});
 }
 
+// reversed once more, all is as it was
+void of_reverse_sequence(Backward& b) {
+  b.add(0, {CallNode::make(b.call()->op, std::vector<Expr>{b.grad().expr, b.x(1).expr}, b.call()->attrs)});
+}
+
 // ---- several tensors
 
 Value slice_along(const Value& x, int64_t axis, const PrimExpr& begin, const PrimExpr& length) {
@@ -156,6 +161,7 @@ constexpr GradientRow kRows[] = {
     {"relax.tile", of_tile},
     {"relax.repeat", of_repeat},
     {"relax.flip", of_itself},
+    {"relax.reverse_sequence", of_reverse_sequence},
     {"relax.tril", of_itself},
     {"relax.triu", of_itself},
     {"relax.concat", of_concat},

@@ -88,6 +88,7 @@ constexpr OpInfo kOps[] = {
     row<topi::mod>("relax.floor_mod", "The remainder with the sign of x2."),
     row<topi::power>("relax.power", "x1 to the x2."),
     row<topi::log_add_exp, &infer_float>("relax.log_add_exp", "log(exp(x1) + exp(x2)), without overflow."),
+    row<topi::atan2, &infer_float>("relax.atan2", "The angle of the point (x2, x1), from -pi to pi."),
     row<topi::maximum>("relax.maximum", "The larger."),
     row<topi::minimum>("relax.minimum", "The smaller."),
     row<topi::equal, &infer_compare>("relax.equal", "x1 == x2."),
@@ -107,8 +108,8 @@ constexpr OpInfo kOps[] = {
     op<infer_where, lower_where>("relax.where", "condition, x1, x2", "x1 where condition, else x2.",
                                  kBroadcast),
     op<infer_fma, lower_fma>("relax.ewise_fma", "x1, x2, x3", "x1 * x2 + x3.", kBroadcast),
-    op<infer_prelu, lower_prelu, PreluAttrs>("relax.nn.prelu", "x, alpha",
-                                             "x where positive, else alpha * x.", kBroadcast),
+    op<infer_prelu, lower_prelu, PreluAttrs>("relax.nn.prelu", "data, alpha",
+                                             "data where positive, else alpha * data.", kBroadcast),
 };
 
 }  // namespace

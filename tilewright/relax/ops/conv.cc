@@ -35,8 +35,11 @@ struct TransposeAttrs : ConvAttrs<kSpatial> {
   std::vector<int64_t> output_padding = std::vector<int64_t>(kSpatial, 0);
   TransposeAttrs() { this->kernel_layout[0] = 'I', this->kernel_layout[1] = 'O'; }
   static constexpr auto fields() {
-    return std::tuple_cat(ConvAttrs<kSpatial>::fields(), std::tuple{field<&TransposeAttrs::output_padding>(
-                                                             "output_padding", "elements more at the end")});
+    constexpr auto more =
+        field<&TransposeAttrs::output_padding>("output_padding", "elements more at the end");
+    return std::apply(
+        [&](auto strides, auto padding, auto... rest) { return std::tuple{strides, padding, more, rest...}; },
+        ConvAttrs<kSpatial>::fields());
   }
 };
 

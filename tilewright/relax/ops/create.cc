@@ -148,12 +148,12 @@ constexpr OpInfo kOps[] = {
                                                 "One value in the shape of x.", kInjective),
     op<infer_arange, lower_arange, DtypeAttrs>("relax.arange", "start, end, step",
                                                "start, start + step, ... before end.", kInjective),
-    op<infer_shape_of, nullptr>("relax.shape_of", "x", "The shape of a tensor, as a value.", kOpaque),
-    op<infer_size, lower_size>("relax.size", "x", "The number of elements, as an int64 scalar tensor.",
+    op<infer_shape_of, nullptr>("relax.shape_of", "expr", "The shape of a tensor, as a value.", kOpaque),
+    op<infer_size, lower_size>("relax.size", "expr", "The number of elements, as an int64 scalar tensor.",
                                kOpaque),
-    op<infer_tensor_to_shape, nullptr>("relax.tensor_to_shape", "x",
+    op<infer_tensor_to_shape, nullptr>("relax.tensor_to_shape", "expr",
                                        "The shape whose extents are the elements of x.", kOpaque),
-    op<infer_shape_to_tensor, lower_shape_to_tensor>("relax.shape_to_tensor", "x",
+    op<infer_shape_to_tensor, lower_shape_to_tensor>("relax.shape_to_tensor", "expr",
                                                      "The extents as an int64 vector.", kOpaque),
 };
 

@@ -212,8 +212,8 @@ constexpr OpInfo kOps[] = {
         "relax.one_hot", "indices, on_value, off_value",
         "on_value at the index along a new dimension, else off_value.", kInjective),
     op<infer_slice_scatter, lower_slice_scatter, AxisAttrs>(
-        "relax.slice_scatter", "input, src, start, end, step", "input with a slice replaced by src.",
-        kInjective),
+        "relax.slice_scatter", "input_tensor, src, start, end, step",
+        "input_tensor with a slice replaced by src.", kInjective),
     op<infer_bucketize, lower_bucketize, BucketizeAttrs>(
         "relax.bucketize", "input_tensor, boundaries",
         "The interval between sorted boundaries of each element.", kOpaque),

@@ -132,21 +132,34 @@ te::Tensor lower_grid_sample(const LowerInput& in, const GridAttrs& attrs) {
   return topi::grid_sample(in[0], in[1], {attrs.method, attrs.padding_mode, attrs.align_corners});
 }
 
-Type infer_affine_grid(const Call& call) {
+struct AffineAttrs {
+  bool align_corners = true;
+  static constexpr auto fields() {
+    return std::tuple{field<&AffineAttrs::align_corners>(
+        "align_corners", "whether -1 and 1 are middles of corner elements, else the edges of the picture")};
+  }
+};
+Type infer_affine_grid(const Call& call, const AffineAttrs&) {
   require_ndim(call, 0, 3);
   const TensorTypeNode* theta = tensor_arg(call, 0);
   int64_t count;
   Shape storage;
   const Shape* size = shape_arg(call, 1, &count, &storage);
-  if (count >= 0 && count != 2) fail(call, "size has {} extents, expected height and width", count);
+  if (count >= 0 && count != 2 && count != 3)
+    fail(call, "size has {} extents, expected height and width, or depth, height and width", count);
   const Shape* shape = known_shape(theta);
-  if (shape && (equal_extents((*shape)[1], extent_imm(2)) == Answer::kNo ||
-                equal_extents((*shape)[2], extent_imm(3)) == Answer::kNo))
-    fail(call, "data is {}, expected [batch, 2, 3]", shape_text(*shape));
-  if (!shape || !size) return tensor_type_of_ndim(4, theta->dtype);
-  return tensor_type({(*shape)[0], extent_imm(2), (*size)[0], (*size)[1]}, theta->dtype);
+  const PrimExpr rows = extent_imm(count), columns = extent_imm(count + 1);
+  if (shape && count >= 0 &&
+      (equal_extents((*shape)[1], rows) == Answer::kNo || equal_extents((*shape)[2], columns) == Answer::kNo))
+    fail(call, "data is {}, expected [batch, {}, {}]", shape_text(*shape), count, count + 1);
+  if (!shape || !size) return tensor_type_of_ndim(count < 0 ? -1 : count + 2, theta->dtype);
+  Shape result{(*shape)[0], rows};
+  result.insert(result.end(), size->begin(), size->end());
+  return tensor_type(std::move(result), theta->dtype);
 }
-te::Tensor lower_affine_grid(const LowerInput& in) { return topi::affine_grid(in[0], in.shape(1)); }
+te::Tensor lower_affine_grid(const LowerInput& in, const AffineAttrs& attrs) {
+  return topi::affine_grid(in[0], in.shape(1), attrs.align_corners);
+}
 
 constexpr OpInfo kOps[] = {
     op<infer_resize<2>, lower_resize<2>, ResizeAttrs<2>>("relax.image.resize2d", "data, size",
@@ -158,9 +171,9 @@ constexpr OpInfo kOps[] = {
     op<infer_grid_sample, lower_grid_sample, GridAttrs>("relax.image.grid_sample", "data, grid",
                                                         "A picture at the places of a grid.",
                                                         FusePattern::kInjective),
-    op<infer_affine_grid, lower_affine_grid>("relax.image.affine_grid", "data, size",
-                                             "The grid of an affine map of a picture.",
-                                             FusePattern::kInjective),
+    op<infer_affine_grid, lower_affine_grid, AffineAttrs>("relax.image.affine_grid", "data, size",
+                                                          "The grid of an affine map of a picture or volume.",
+                                                          FusePattern::kInjective),
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 // Shapes and orders: reshape, permute_dims, expand_dims, squeeze, flatten, broadcast_to, concat, split, tile,
-// repeat, flip.
+// repeat, flip, reverse_sequence.
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -232,6 +232,35 @@ te::Tensor lower_flip(const LowerInput& in, const AxisAttrs& attrs) {
   return topi::flip(in[0], normalize_axis(in.call, attrs.axis, static_cast<int64_t>(in[0].ndim())));
 }
 
+struct SequenceAttrs {
+  int64_t seq_axis = 1, batch_axis = 0;
+  static constexpr auto fields() {
+    return std::tuple{
+        field<&SequenceAttrs::seq_axis>("seq_axis", "the dimension whose first elements are reversed"),
+        field<&SequenceAttrs::batch_axis>("batch_axis", "the dimension that seq_lengths has a number for")};
+  }
+};
+Type infer_reverse_sequence(const Call& call, const SequenceAttrs& attrs) {
+  const TensorTypeNode *x = tensor_arg(call, 0), *lengths = tensor_arg(call, 1);
+  require_ndim(call, 1, 1);
+  if (!lengths->dtype.is_void() && !lengths->dtype.is_integral())
+    fail(call, "seq_lengths is {}, expected integers", short_text(lengths));
+  if (x->ndim < 0) return Type(x);
+  const int64_t axis = normalize_axis(call, attrs.seq_axis, x->ndim),
+                batch = normalize_axis(call, attrs.batch_axis, x->ndim);
+  if (axis == batch) fail(call, "seq_axis and batch_axis are both {}", axis);
+  const Shape *shape = known_shape(x), *given = known_shape(lengths);
+  if (shape && given && equal_extents((*shape)[static_cast<size_t>(batch)], (*given)[0]) == Answer::kNo)
+    fail(call, "seq_lengths is {}, but data is {} and batch_axis {}", shape_text(*given), shape_text(*shape),
+         batch);
+  return Type(x);
+}
+te::Tensor lower_reverse_sequence(const LowerInput& in, const SequenceAttrs& attrs) {
+  const auto ndim = static_cast<int64_t>(in[0].ndim());
+  return topi::reverse_sequence(in[0], in[1], normalize_axis(in.call, attrs.seq_axis, ndim),
+                                normalize_axis(in.call, attrs.batch_axis, ndim));
+}
+
 // ---- concat, split
 
 Type infer_concat(const Call& call, const AxisAttrs& attrs) {
@@ -340,10 +369,14 @@ constexpr OpInfo kOps[] = {
     op<infer_broadcast_to, lower_broadcast_to>("relax.broadcast_to", "x, shape",
                                                "Repeated along new dimensions and those of extent 1.",
                                                FusePattern::kBroadcast),
-    op<infer_tile, lower_tile, TileAttrs>("relax.tile", "x", "Repeated as a whole.", kInjective),
+    op<infer_tile, lower_tile, TileAttrs>("relax.tile", "data", "Repeated as a whole.", kInjective),
     op<infer_repeat, lower_repeat, RepeatAttrs>("relax.repeat", "data", "Each element repeated.", kInjective),
     op<infer_flip, lower_flip, AxisAttrs>("relax.flip", "data", "Elements of a dimension in reverse order.",
                                           kInjective),
+    op<infer_reverse_sequence, lower_reverse_sequence, SequenceAttrs>(
+        "relax.reverse_sequence", "data, seq_lengths",
+        "The first elements of a dimension in reverse order, another number of them for each batch.",
+        kInjective),
     op<infer_concat, lower_concat, AxisAttrs>("relax.concat", "tensors", "One tensor after the other.",
                                               kInjective),
     op<infer_split, lower_split, SplitAttrs>("relax.split", "x", "Pieces of a tensor.", kInjective),

@@ -61,8 +61,8 @@ constexpr OpInfo rounding(std::string_view name, std::string_view doc) {
   return op<infer_same, &lower_rounding<kName>>(name, "x", doc, kElementwise);
 }
 template <te::Tensor (*kFunction)(const te::Tensor&), auto kInfer = &infer_same>
-constexpr OpInfo with_topi(std::string_view name, std::string_view doc) {
-  return op<kInfer, &lower_with<kFunction>>(name, "x", doc, kElementwise);
+constexpr OpInfo with_topi(std::string_view name, std::string_view doc, std::string_view arg = "x") {
+  return op<kInfer, &lower_with<kFunction>>(name, arg, doc, kElementwise);
 }
 
 // ---- with attributes or scalars
@@ -106,8 +106,9 @@ te::Tensor lower_leaky_relu(const LowerInput& in, const AlphaAttrs& attrs) {
 struct SoftplusAttrs {
   double beta = 1, threshold = 20;
   static constexpr auto fields() {
-    return std::tuple{field<&SoftplusAttrs::beta>("beta", "how sharp the bend at 0 is"),
-                      field<&SoftplusAttrs::threshold>("threshold", "beta * x above which x is the result")};
+    return std::tuple{
+        field<&SoftplusAttrs::beta>("beta", "how sharp the bend at 0 is"),
+        field<&SoftplusAttrs::threshold>("threshold", "beta * data above which data is the result")};
   }
 };
 Type infer_softplus(const Call& call, const SoftplusAttrs& attrs) {
@@ -163,17 +164,17 @@ constexpr OpInfo kOps[] = {
     with_topi<topi::isnan, &infer_bool>("relax.isnan", "True where x is NaN."),
     with_topi<topi::isinf, &infer_bool>("relax.isinf", "True where x is infinite."),
     with_topi<topi::isfinite, &infer_bool>("relax.isfinite", "True where x is neither NaN nor infinite."),
-    with_topi<topi::relu>("relax.nn.relu", "max(x, 0)."),
-    with_topi<topi::gelu, &infer_float>("relax.nn.gelu", "x / 2 * (1 + erf(x / sqrt(2)))."),
-    with_topi<topi::gelu_tanh, &infer_float>("relax.nn.gelu_tanh", "gelu, approximated by tanh."),
-    with_topi<topi::silu, &infer_float>("relax.nn.silu", "x * sigmoid(x)."),
-    with_topi<topi::selu, &infer_float>("relax.nn.selu",
-                                        "1.0507 * (x where positive, else 1.67326 * (exp(x) - 1))."),
-    op<infer_same, lower_relu6>("relax.nn.relu6", "x", "min(max(x, 0), 6).", kElementwise),
-    op<infer_softplus, lower_softplus, SoftplusAttrs>("relax.nn.softplus", "x",
-                                                      "log(1 + exp(beta * x)) / beta.", kElementwise),
-    op<infer_alpha, lower_leaky_relu, AlphaAttrs>("relax.nn.leakyrelu", "x",
-                                                  "x where positive, else alpha * x.", kElementwise),
+    with_topi<topi::relu>("relax.nn.relu", "max(data, 0).", "data"),
+    with_topi<topi::gelu, &infer_float>("relax.nn.gelu", "data / 2 * (1 + erf(data / sqrt(2))).", "data"),
+    with_topi<topi::gelu_tanh, &infer_float>("relax.nn.gelu_tanh", "gelu, approximated by tanh.", "data"),
+    with_topi<topi::silu, &infer_float>("relax.nn.silu", "data * sigmoid(data).", "data"),
+    with_topi<topi::selu, &infer_float>(
+        "relax.nn.selu", "1.0507 * (data where positive, else 1.67326 * (exp(data) - 1)).", "data"),
+    op<infer_same, lower_relu6>("relax.nn.relu6", "data", "min(max(data, 0), 6).", kElementwise),
+    op<infer_softplus, lower_softplus, SoftplusAttrs>("relax.nn.softplus", "data",
+                                                      "log(1 + exp(beta * data)) / beta.", kElementwise),
+    op<infer_alpha, lower_leaky_relu, AlphaAttrs>("relax.nn.leakyrelu", "data",
+                                                  "data where positive, else alpha * data.", kElementwise),
     op<infer_astype, lower_astype, CastAttrs>(
         "relax.astype", "x", "The values as another dtype; float to int truncates.", kElementwise),
     op<infer_wrap, lower_wrap, WrapAttrs>("relax.wrap_param", "data",

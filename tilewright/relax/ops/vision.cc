@@ -84,6 +84,7 @@ struct SuppressAttrs {
   bool force_suppress = false;
   int64_t top_k = -1, coord_start = 2, score_index = 1, id_index = 0;
   bool return_indices = true, invalid_to_bottom = false;
+  double soft_nms_sigma = 0, score_threshold = 0;
   static constexpr auto fields() {
     using A = SuppressAttrs;
     return std::tuple{
@@ -95,7 +96,12 @@ struct SuppressAttrs {
         field<&A::score_index>("score_index", "where a row has its score"),
         field<&A::id_index>("id_index", "where a row has its class; negative: nowhere"),
         field<&A::return_indices>("return_indices", "whether places are given, else rows"),
-        field<&A::invalid_to_bottom>("invalid_to_bottom", "whether the rows that stay come first")};
+        field<&A::invalid_to_bottom>("invalid_to_bottom", "whether the rows that stay come first"),
+        field<&A::soft_nms_sigma>("soft_nms_sigma",
+                                  "overlaps up to the threshold lessen scores by exp(-overlap^2 / (2 "
+                                  "sigma)), and the rows come first among the results; 0: they do "
+                                  "not"),
+        field<&A::score_threshold>("score_threshold", "boxes with lessened scores up to this go")};
   }
 };
 Type infer_suppress(const Call& call, const SuppressAttrs& attrs) {
@@ -110,9 +116,13 @@ Type infer_suppress(const Call& call, const SuppressAttrs& attrs) {
       equal_shapes(*places, {shape[0], shape[1]}) == Answer::kNo)
     fail(call, "data is {}, expected valid_count {} and indices {}", shape_text(shape),
          shape_text({shape[0]}), shape_text({shape[0], shape[1]}));
-  if (!attrs.return_indices) return Type(tensor_arg(call, 0));
-  return tuple_type(
-      {tensor_type({shape[0], shape[1]}, kInt32), tensor_type({shape[0], extent_imm(1)}, kInt32)});
+  if (!(attrs.soft_nms_sigma >= 0))
+    fail(call, "soft_nms_sigma is {}, expected at least 0", attrs.soft_nms_sigma);
+  const Type rows = Type(tensor_arg(call, 0));
+  if (!attrs.return_indices) return rows;
+  const Type chosen = tensor_type({shape[0], shape[1]}, kInt32),
+             number = tensor_type({shape[0], extent_imm(1)}, kInt32);
+  return attrs.soft_nms_sigma > 0 ? tuple_type({rows, chosen, number}) : tuple_type({chosen, number});
 }
 
 // What roi_align and roi_pool take: images, regions [r, 5] of (image, x1, y1, x2, y2), the extents of
@@ -189,14 +199,15 @@ struct MultiboxAttrs {
   bool clip = false;
   double threshold = 0;
   ObjectRef variances;
-  bool keep_background = true;
+  bool keep_background = true, apply_softmax = true;
   static constexpr auto fields() {
     using A = MultiboxAttrs;
     return std::tuple{
         field<&A::clip>("clip", "whether boxes are cut off at 0 and 1"),
         field<&A::threshold>("threshold", "scores below it are 0"),
         field<&A::variances>("variances", "factors of offsets of x, y, width and height; none: 1"),
-        field<&A::keep_background>("keep_background", "otherwise scores of class 0 are 0")};
+        field<&A::keep_background>("keep_background", "otherwise scores of class 0 are 0"),
+        field<&A::apply_softmax>("apply_softmax", "whether cls_pred are logits, else they are scores")};
   }
 };
 std::vector<double> variances_of(const Call& call, const MultiboxAttrs& attrs) {
@@ -228,6 +239,7 @@ std::vector<te::Tensor> lower_multibox(const LowerInput& in, const MultiboxAttrs
   topi::MultiboxOptions options{.clip = attrs.clip, .threshold = attrs.threshold};
   std::copy_n(variances_of(in.call, attrs).begin(), 4, options.variances.begin());
   options.keep_background = attrs.keep_background;
+  options.is_logits = attrs.apply_softmax;
   return {topi::multibox_boxes(in[1], in[2], options), topi::multibox_scores(in[0], options)};
 }
 
@@ -240,7 +252,8 @@ constexpr OpInfo kOps[] = {
                                             "tilewright.roi_pool"),
     op<infer_multibox, lower_multibox, MultiboxAttrs>(
         "relax.vision.multibox_transform_loc", "cls_pred, loc_pred, anchor",
-        "Boxes and scores from what a detector says about its anchors.", FusePattern::kOpaque),
+        "Boxes (top, left, bottom, right) and scores from what a detector says about its anchors.",
+        FusePattern::kOpaque),
     runtime_op<infer_all_class, AllClassAttrs>(
         "relax.vision.all_class_non_max_suppression", "boxes, scores",
         "(batch, class, box) of the boxes that no better one of their class covers, and their number.",

@@ -1,5 +1,6 @@
 // Suppressing boxes that overlap a better one.  Source: onnx.ai/onnx/operators (NonMaxSuppression 11)
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <vector>
 
@@ -102,61 +103,121 @@ struct SuppressOptions {
   float iou_threshold;
   bool force_suppress;
   int64_t top_k, coord_start, score_index, id_index;
+  float soft_nms_sigma, score_threshold;
 };
 
-// The rows of one image that stay, best first.
-std::vector<int64_t> suppressed(const float* rows, int64_t width, int64_t num_valid,
-                                const SuppressOptions& options) {
-  std::vector<int64_t> kept;
-  auto score = [&](int64_t n) { return rows[n * width + options.score_index]; };
-  std::vector<int64_t> order =
-      sorted_positions(num_valid, [&](int64_t a, int64_t b) { return score(a) > score(b); });
-  if (options.top_k >= 0 && options.top_k < num_valid) order.resize(static_cast<size_t>(options.top_k));
-  for (int64_t n : order) {
-    if (options.max_output_size >= 0 && static_cast<int64_t>(kept.size()) >= options.max_output_size) break;
-    const Box box = box_of(rows + n * width + options.coord_start);
-    const bool is_covered = std::any_of(kept.begin(), kept.end(), [&](int64_t better) {
-      const bool same_class = options.force_suppress || options.id_index < 0 ||
-                              rows[better * width + options.id_index] == rows[n * width + options.id_index];
-      return same_class &&
-             overlap(box_of(rows + better * width + options.coord_start), box) > options.iou_threshold;
-    });
-    if (!is_covered) kept.push_back(n);
+// A row that stays, and what is left of its score.
+struct Kept {
+  int64_t row;
+  float score;
+};
+
+// The rows [width] of one image.
+class Candidates {
+ public:
+  Candidates(const float* rows, int64_t width, int64_t num_valid, const SuppressOptions& options)
+      : rows_(rows), width_(width), options_(options) {
+    order_ = sorted_positions(num_valid, [&](int64_t a, int64_t b) { return score(a) > score(b); });
+    if (options.top_k >= 0 && options.top_k < num_valid) order_.resize(static_cast<size_t>(options.top_k));
+    most_ = options.max_output_size < 0 ? order_.size() : static_cast<size_t>(options.max_output_size);
   }
-  return kept;
-}
+
+  // Those that no better one covers, best first.
+  std::vector<Kept> uncovered() const {
+    std::vector<Kept> kept;
+    for (int64_t n : order_) {
+      if (kept.size() >= most_) break;
+      const bool is_covered = std::any_of(kept.begin(), kept.end(), [&](const Kept& better) {
+        return covered_by(better.row, n) > options_.iou_threshold;
+      });
+      if (!is_covered) kept.push_back({n, score(n)});
+    }
+    return kept;
+  }
+
+  // Each one that is taken covers others, or lessens their scores; the best of what is left comes next.
+  // Source: Bodla et al., Soft-NMS, arXiv 1704.04503
+  std::vector<Kept> lessened() const {
+    std::vector<Kept> kept, left;
+    for (int64_t n : order_) left.push_back({n, score(n)});
+    while (!left.empty() && kept.size() < most_) {
+      const auto best = std::max_element(left.begin(), left.end(),
+                                         [](const Kept& a, const Kept& b) { return a.score < b.score; });
+      if (!(best->score > options_.score_threshold)) break;
+      kept.push_back(*best);
+      left.erase(best);
+      for (Kept& other : left) {
+        const float overlap = covered_by(kept.back().row, other.row);
+        other.score *= std::exp(overlap * overlap / (-2 * options_.soft_nms_sigma));
+      }
+      std::erase_if(left, [&](const Kept& other) {
+        return covered_by(kept.back().row, other.row) > options_.iou_threshold;
+      });
+    }
+    return kept;
+  }
+
+ private:
+  float score(int64_t n) const { return rows_[n * width_ + options_.score_index]; }
+  Box box(int64_t n) const { return box_of(rows_ + n * width_ + options_.coord_start); }
+  // How much row `n` overlaps a better one that may suppress it.
+  float covered_by(int64_t better, int64_t n) const {
+    const bool same_class =
+        options_.force_suppress || options_.id_index < 0 ||
+        rows_[better * width_ + options_.id_index] == rows_[n * width_ + options_.id_index];
+    return same_class ? overlap(box(better), box(n)) : 0;
+  }
+
+  const float* rows_;
+  const int64_t width_;
+  const SuppressOptions& options_;
+  std::vector<int64_t> order_;
+  size_t most_;
+};
 
 // data [batch, n, width], valid_count [batch], indices [batch, n], max_output_size, iou_threshold,
-// force_suppress, top_k, coord_start, score_index, id_index, return_indices, invalid_to_bottom
-//   -> places [batch, n] and their number [batch, 1], both int32; or the rows, others -1 [batch, n, width]
+// force_suppress, top_k, coord_start, score_index, id_index, return_indices, invalid_to_bottom,
+// soft_nms_sigma, score_threshold
+//   -> places [batch, n] and their number [batch, 1], both int32; or the rows, others -1 [batch, n, width];
+//   where scores are lessened the rows with these, then places and number if places are asked for
 Value non_max_suppression(Args args) {
   constexpr std::string_view kWhat = "vision.non_max_suppression";
   const Tensor data = input(args, 0, kWhat), valid = input(args, 1, kWhat), places = input(args, 2, kWhat);
   require_float32(data, kWhat);
-  const SuppressOptions options{args[3].as_int(),  static_cast<float>(args[4].as_float()),
-                                args[5].as_bool(), args[6].as_int(),
-                                args[7].as_int(),  args[8].as_int(),
-                                args[9].as_int()};
-  const bool return_indices = args[10].as_bool(), to_bottom = args[11].as_bool();
-  require_arguments(kWhat, args, return_indices ? 14 : 13);
-  const Tensor result = args[12].as_tensor(), counts = return_indices ? args[13].as_tensor() : Tensor();
+  const SuppressOptions options{args[3].as_int(),
+                                static_cast<float>(args[4].as_float()),
+                                args[5].as_bool(),
+                                args[6].as_int(),
+                                args[7].as_int(),
+                                args[8].as_int(),
+                                args[9].as_int(),
+                                static_cast<float>(args[12].as_float()),
+                                static_cast<float>(args[13].as_float())};
+  const bool return_indices = args[10].as_bool(), is_soft = options.soft_nms_sigma > 0,
+             to_bottom = args[11].as_bool() || is_soft;
+  const size_t results = 14 + (is_soft || !return_indices ? 1 : 0);
+  require_arguments(kWhat, args, results + (return_indices ? 2 : 0));
+  const Tensor rows = results > 14 ? args[14].as_tensor() : Tensor(),
+               chosen = return_indices ? args[results].as_tensor() : Tensor(),
+               counts = return_indices ? args[results + 1].as_tensor() : Tensor();
   const int64_t num_rows = data.shape()[1], width = data.shape()[2];
-  if (return_indices)
-    std::fill_n(result.data_as<int32_t>(), result.num_elements(), -1);
-  else
-    std::fill_n(result.data_as<float>(), result.num_elements(), -1.0f);
+  if (rows) std::fill_n(rows.data_as<float>(), rows.num_elements(), -1.0f);
+  if (chosen) std::fill_n(chosen.data_as<int32_t>(), chosen.num_elements(), -1);
   for (int64_t batch = 0; batch < data.shape()[0]; ++batch) {
-    const float* rows = data.data_as<float>() + batch * num_rows * width;
+    const float* given = data.data_as<float>() + batch * num_rows * width;
     const int64_t num_valid = std::clamp<int64_t>(integer_at(valid, batch, kWhat), 0, num_rows);
-    const std::vector<int64_t> kept = suppressed(rows, width, num_valid, options);
+    const Candidates candidates(given, width, num_valid, options);
+    const std::vector<Kept> kept = is_soft ? candidates.lessened() : candidates.uncovered();
     for (size_t n = 0; n < kept.size(); ++n) {
-      const int64_t place = return_indices || to_bottom ? static_cast<int64_t>(n) : kept[n];
-      if (return_indices)
-        result.data_as<int32_t>()[batch * num_rows + place] =
-            static_cast<int32_t>(integer_at(places, batch * num_rows + kept[n], kWhat));
-      else
-        std::copy_n(rows + kept[n] * width, width,
-                    result.data_as<float>() + (batch * num_rows + place) * width);
+      const int64_t old = kept[n].row, place = to_bottom ? static_cast<int64_t>(n) : old;
+      if (rows) {
+        float* row = rows.data_as<float>() + (batch * num_rows + place) * width;
+        std::copy_n(given + old * width, width, row);
+        row[options.score_index] = kept[n].score;
+      }
+      if (chosen)
+        chosen.data_as<int32_t>()[batch * num_rows + static_cast<int64_t>(n)] =
+            static_cast<int32_t>(integer_at(places, batch * num_rows + old, kWhat));
     }
     if (counts) counts.data_as<int32_t>()[batch] = static_cast<int32_t>(kept.size());
   }
@@ -165,7 +226,7 @@ Value non_max_suppression(Args args) {
 
 constexpr Entry kEntries[] = {{"tilewright.all_class_non_max_suppression", all_class_non_max_suppression, 8},
                               {"tilewright.get_valid_counts", get_valid_counts, 7},
-                              {"tilewright.non_max_suppression", non_max_suppression, 13}};
+                              {"tilewright.non_max_suppression", non_max_suppression, 15}};
 
 }  // namespace
 

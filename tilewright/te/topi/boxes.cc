@@ -11,8 +11,9 @@ Tensor multibox_boxes(const Tensor& offsets, const Tensor& anchors, const Multib
   return te::compute(
       {offsets.shape()[0], anchors.shape()[1], imm(4, kInt64)},
       [&](const std::vector<Var>& i) {
-        const PrimExpr side = floormod(i[2], imm(2, kInt64)), is_x = tir::equal(side, imm(0, kInt64)),
-                       first = i[1] * imm(4, kInt64) + side;
+        // y comes first in the boxes, x everywhere else
+        const PrimExpr side = imm(1, kInt64) - floormod(i[2], imm(2, kInt64)),
+                       is_x = tir::equal(side, imm(0, kInt64)), first = i[1] * imm(4, kInt64) + side;
         const auto variance = [&](size_t n) {
           return select(is_x, number(options.variances[n]), number(options.variances[n + 1]));
         };
@@ -29,7 +30,7 @@ Tensor multibox_boxes(const Tensor& offsets, const Tensor& anchors, const Multib
 }
 
 Tensor multibox_scores(const Tensor& logits, const MultiboxOptions& options) {
-  const Tensor scores = softmax(logits, 1);
+  const Tensor scores = options.is_logits ? softmax(logits, 1) : logits;
   return te::compute(
       logits.shape(),
       [&](const std::vector<Var>& i) {

@@ -112,6 +112,9 @@ Tensor truncmod(const Tensor& a, const Tensor& b) {
   });
 }
 Tensor power(const Tensor& a, const Tensor& b) { return binary(a, b, "T_power", power_of); }
+Tensor atan2(const Tensor& a, const Tensor& b) {
+  return binary(a, b, "T_atan2", [](PrimExpr y, PrimExpr x) { return call(y->dtype, "atan2", {y, x}); });
+}
 Tensor maximum(const Tensor& a, const Tensor& b) {
   return binary(a, b, "T_maximum", [](PrimExpr x, PrimExpr y) { return tir::max(x, y); });
 }

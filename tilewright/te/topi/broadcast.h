@@ -26,6 +26,8 @@ Tensor mod(const Tensor& a, const Tensor& b);
 /// The remainder with the sign of a (C, numpy.fmod).
 Tensor truncmod(const Tensor& a, const Tensor& b);
 Tensor power(const Tensor& a, const Tensor& b);
+/// The angle of the point (b, a), from -pi to pi.
+Tensor atan2(const Tensor& a, const Tensor& b);
 Tensor maximum(const Tensor& a, const Tensor& b);
 Tensor minimum(const Tensor& a, const Tensor& b);
 /// log(exp(a) + exp(b)), without overflow

@@ -241,18 +241,27 @@ Tensor grid_sample(const Tensor& x, const Tensor& grid, const GridSampleOptions&
       {.name = "T_grid_sample"});
 }
 
-Tensor affine_grid(const Tensor& theta, const Shape& size) {
-  return te::compute({theta.shape()[0], imm(2, kInt64), size[0], size[1]},
-                     [&](const std::vector<Var>& i) {
-                       auto position = [&](const PrimExpr& index, const PrimExpr& extent) {
-                         const PrimExpr steps = real(tir::max(extent - 1, make_const_int(extent->dtype, 1)));
-                         return tir::cast(theta.dtype(), div(real(index) * real(2.0), steps) - real(1.0));
-                       };
-                       auto factor = [&](int64_t n) { return theta.at({i[0], i[1], imm(n, kInt64)}); };
-                       return factor(0) * position(i[3], size[1]) + factor(1) * position(i[2], size[0]) +
-                              factor(2);
-                     },
-                     {.name = "T_affine_grid"});
+Tensor affine_grid(const Tensor& theta, const Shape& size, bool align_corners) {
+  Shape shape{theta.shape()[0], imm(static_cast<int64_t>(size.size()), kInt64)};
+  shape.insert(shape.end(), size.begin(), size.end());
+  // corners are at -1 and 1: of elements in the middle, or the outer ones
+  auto position = [&](const PrimExpr& index, const PrimExpr& extent) {
+    if (!align_corners)
+      return (real(index) * real(2.0) + real(1.0)) * div(real(1.0), real(extent)) - real(1.0);
+    return div(real(index) * real(2.0), real(tir::max(extent - 1, make_const_int(extent->dtype, 1)))) -
+           real(1.0);
+  };
+  auto element = [&](const std::vector<Var>& i) {
+    auto factor = [&](size_t n) { return theta.at({i[0], i[1], imm(static_cast<int64_t>(n), kInt64)}); };
+    PrimExpr sum;
+    for (size_t n = 0; n < size.size(); ++n) {  // x is the last dimension
+      const size_t dim = size.size() - 1 - n;
+      const PrimExpr part = factor(n) * tir::cast(theta.dtype(), position(i[dim + 2], size[dim]));
+      sum = sum ? sum + part : part;
+    }
+    return sum + factor(size.size());
+  };
+  return te::compute(std::move(shape), element, {.name = "T_affine_grid"});
 }
 
 }  // namespace tilewright::topi

@@ -24,6 +24,6 @@ struct GridSampleOptions {
 /// Source: torch.nn.functional.grid_sample, Jaderberg et al., arXiv 1506.02025
 Tensor grid_sample(const Tensor& x, const Tensor& grid, const GridSampleOptions& options);
 /// The places theta [n, 2, 3] . (x, y, 1) for the corners-aligned grid of `size` = [height, width].
-Tensor affine_grid(const Tensor& theta, const Shape& size);
+Tensor affine_grid(const Tensor& theta, const Shape& size, bool align_corners);
 
 }  // namespace tilewright::topi

@@ -179,6 +179,17 @@ Tensor flip(const Tensor& x, int64_t axis) {
   });
 }
 
+Tensor reverse_sequence(const Tensor& x, const Tensor& lengths, int64_t axis, int64_t batch_axis) {
+  const auto along = static_cast<size_t>(axis), batch = static_cast<size_t>(batch_axis);
+  return moved(x.shape(), "T_reverse_sequence", [&](const std::vector<Var>& i) {
+    std::vector<PrimExpr> at(i.begin(), i.end());
+    const PrimExpr place = at[along];
+    const PrimExpr length = tir::min(tir::cast(place->dtype, lengths(i[batch])), x.shape()[along]);
+    at[along] = tir::select(place < length, length - 1 - place, place);
+    return x.at(at);
+  });
+}
+
 Tensor full(const Shape& shape, DataType dtype, const PrimExpr& value) {
   return moved(shape, "T_full", [&](const std::vector<Var>&) { return tir::cast(dtype, value); });
 }

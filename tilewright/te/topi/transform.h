@@ -27,6 +27,9 @@ Tensor tile(const Tensor& x, const std::vector<int64_t>& repeats);
 /// Each element repeated along `axis`.
 Tensor repeat(const Tensor& x, int64_t repeats, int64_t axis);
 Tensor flip(const Tensor& x, int64_t axis);
+/// The first lengths[i] elements along `axis` in reverse order, i the index along `batch_axis`; a length
+/// outside of the extent counts as the nearest inside.
+Tensor reverse_sequence(const Tensor& x, const Tensor& lengths, int64_t axis, int64_t batch_axis);
 Tensor full(const Shape& shape, DataType dtype, const PrimExpr& value);
 /// start, start + step, ...
 Tensor arange(const PrimExpr& start, const PrimExpr& step, const PrimExpr& count, DataType dtype);
