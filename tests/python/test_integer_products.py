@@ -170,9 +170,14 @@ CHAIN = """
 """
 
 
-def test_what_lies_between_products_stays_in_bytes():
+@pytest.mark.parametrize("dtype", ["int8", "uint8"])
+def test_what_lies_between_products_stays_in_bytes(dtype):
     a, w = np.random.default_rng(0).uniform(-10, 140, (7, 5)).astype("float32"), numbers(6, 7)
-    module = program('a: R.Tensor((7, 5), "float32"), w: R.Tensor((6, 7), "int8")', CHAIN, w=w)
+    body = CHAIN
+    if dtype == "uint8":
+        body = body.replace('-128, "int8"', '0, "uint8"').replace('-3, "int8"', '125, "uint8"')
+        body = body.replace('out_dtype="int8"', 'out_dtype="uint8"')
+    module = program('a: R.Tensor((7, 5), "float32"), w: R.Tensor((6, 7), "int8")', body, w=w)
     changed = products(module)
     assert operators(changed) == [
         "R.multiply", "R.quantize", "R.permute_dims", "R.reshape", "R.matmul",

@@ -74,6 +74,8 @@ std::span<const ConverterRow> quantization_converters();
 std::span<const ConverterRow> resize_converters();
 
 // values
+/// The sums of a convolution with the attributes of `node`, without bias.
+Expr convolution(Importer& importer, const Node& node, const Expr& data, const Expr& weight);
 /// `value` as a constant of shape [].
 Expr number(double value, DataType dtype);
 /// `value` as `dtype`; itself if it has that already.

@@ -89,40 +89,24 @@ std::vector<int64_t> kernel_of_weight(const Node& node, const relax::Shape& weig
   return kernel;
 }
 
-void emit_with_bias(Importer& importer, const Node& node, const std::string& op, const Expr& data,
-                    const Expr& weight, size_t num_spatial, ir::AttrMap attrs) {
-  const Expr bias = importer.value(node, 2);
-  if (!bias) return importer.emit(node, op, {data, weight}, std::move(attrs));
-  const Expr conv = importer.bind(node, op, {data, weight}, std::move(attrs));
+Expr with_channels(Importer& importer, const Node& node, const Expr& value, const Expr& bias) {
+  if (!bias) return value;
   std::vector<int64_t> axes{0};
-  for (size_t n = 0; n < num_spatial; ++n) axes.push_back(static_cast<int64_t>(n) + 2);
+  for (size_t axis = 2; axis < shape_of(node, value).size(); ++axis)
+    axes.push_back(static_cast<int64_t>(axis));
   const Expr channels = importer.bind(node, "relax.expand_dims", {bias}, {{"axis", attr(axes)}});
-  importer.emit(node, "relax.add", {conv, channels});
+  return importer.bind(node, "relax.add", {value, channels});
 }
 
-/// What a convolution takes, with the window of its weight.
-struct Convolution {
-  Importer& importer;
-  const Node& node;
-  Expr data = importer.value(node, 0), weight = importer.value(node, 1);
-  relax::Shape shape = shape_of(node, data);
-  Window window = window_of_weight(shape_of(node, weight));
-
-  Window window_of_weight(const relax::Shape& weight_shape) const {
-    if (num_spatial_of(weight_shape, "weight") != num_spatial_of(shape))
-      throw UserError("the input has {} dimensions, the weight {}", shape.size(), weight_shape.size());
-    return window_of(node, kernel_of_weight(node, weight_shape));
-  }
-};
+Window window_of_weight(const Node& node, const relax::Shape& data, const relax::Shape& weight) {
+  if (num_spatial_of(weight, "weight") != num_spatial_of(data))
+    throw UserError("the input has {} dimensions, the weight {}", data.size(), weight.size());
+  return window_of(node, kernel_of_weight(node, weight));
+}
 
 void conv(Importer& importer, const Node& node) {
-  const Convolution c{importer, node};
-  const size_t count = c.window.num_spatial();
-  emit_with_bias(importer, node, op_for("conv", count), c.data, c.weight, count,
-                 {{"strides", attr(c.window.strides)},
-                  {"dilation", attr(c.window.dilations)},
-                  {"groups", attr(int_attr(node, "group", 1))},
-                  {"padding", attr(padding_of(node, c.shape, c.window))}});
+  const Expr sums = convolution(importer, node, importer.value(node, 0), importer.value(node, 1));
+  importer.define(node.outputs.at(0), with_channels(importer, node, sums, importer.value(node, 2)));
 }
 
 // Without padding the extent is stride * (extent - 1) + (kernel - 1) * dilation + 1 + output_padding.  What a
@@ -148,16 +132,18 @@ std::vector<int64_t> transposed_padding(const Node& node, const relax::Shape& da
 }
 
 void conv_transpose(Importer& importer, const Node& node) {
-  const Convolution c{importer, node};
-  const size_t count = c.window.num_spatial();
-  std::vector<int64_t> output_padding = numbers_attr(node, "output_padding", count, 0);
-  const std::vector<int64_t> padding = transposed_padding(node, c.shape, c.window, &output_padding);
-  emit_with_bias(importer, node, op_for("conv", count, "_transpose"), c.data, c.weight, count,
-                 {{"strides", attr(c.window.strides)},
-                  {"dilation", attr(c.window.dilations)},
-                  {"groups", attr(int_attr(node, "group", 1))},
-                  {"output_padding", attr(output_padding)},
-                  {"padding", attr(padding)}});
+  const Expr data = importer.value(node, 0), weight = importer.value(node, 1);
+  const relax::Shape shape = shape_of(node, data);
+  const Window window = window_of_weight(node, shape, shape_of(node, weight));
+  std::vector<int64_t> output_padding = numbers_attr(node, "output_padding", window.num_spatial(), 0);
+  const std::vector<int64_t> padding = transposed_padding(node, shape, window, &output_padding);
+  const Expr sums = importer.bind(node, op_for("conv", window.num_spatial(), "_transpose"), {data, weight},
+                                  {{"strides", attr(window.strides)},
+                                   {"dilation", attr(window.dilations)},
+                                   {"groups", attr(int_attr(node, "group", 1))},
+                                   {"output_padding", attr(output_padding)},
+                                   {"padding", attr(padding)}});
+  importer.define(node.outputs.at(0), with_channels(importer, node, sums, importer.value(node, 2)));
 }
 
 ir::AttrMap pool_attrs(const Node& node, const relax::Shape& data) {
@@ -225,6 +211,16 @@ constexpr ConverterRow kConverters[] = {
 };
 
 }  // namespace
+
+Expr convolution(Importer& importer, const Node& node, const Expr& data, const Expr& weight) {
+  const relax::Shape shape = shape_of(node, data);
+  const Window window = window_of_weight(node, shape, shape_of(node, weight));
+  return importer.bind(node, op_for("conv", window.num_spatial()), {data, weight},
+                       {{"strides", attr(window.strides)},
+                        {"dilation", attr(window.dilations)},
+                        {"groups", attr(int_attr(node, "group", 1))},
+                        {"padding", attr(padding_of(node, shape, window))}});
+}
 
 std::span<const ConverterRow> nn_converters() { return kConverters; }
 

@@ -47,25 +47,156 @@ void dequantize(Importer& importer, const Node& node) {
                 {{"axis", attr(axis_of(node, scale))}, {"out_dtype", attr(dtype.str())}});
 }
 
-// (a - zero point of a) times (b - zero point of b), in int32
+Expr bind(Importer& importer, const Node& node, std::string_view op, std::vector<Expr> args) {
+  return importer.bind(node, op, std::move(args));
+}
+
+// One number for each row, for rows of columns.
+Expr as_column(Importer& importer, const Node& node, const Expr& rows) {
+  return importer.bind(node, "relax.expand_dims", {rows}, {{"axis", attr(std::vector<int64_t>{-1})}});
+}
+
+Expr sums_over(Importer& importer, const Node& node, const Expr& x, int64_t axis) {
+  const Expr wide = importer.builder.emit(converted(x, kInt32));
+  return importer.bind(node, "relax.sum", {wide},
+                       {{"axis", attr(std::vector<int64_t>{axis})}, {"keepdims", attr(true)}});
+}
+
+// Input `input` less its zero point, input `zero`, in int32: one number, or one for each index of `axis`.
+Expr without_zero(Importer& importer, const Node& node, size_t input, size_t zero, int64_t axis) {
+  const Expr x = importer.builder.emit(converted(importer.value(node, input), kInt32));
+  const Expr given = importer.value(node, zero);
+  if (!given) return x;
+  Expr offset = importer.builder.emit(converted(given, kInt32));
+  if (shape_of(node, offset).size() == 1) {
+    const auto ndim = static_cast<int64_t>(shape_of(node, x).size());
+    std::vector<int64_t> axes;
+    for (int64_t each = axis + 1; each < ndim; ++each) axes.push_back(each - axis);
+    if (!axes.empty()) offset = importer.bind(node, "relax.expand_dims", {offset}, {{"axis", attr(axes)}});
+  }
+  return bind(importer, node, "relax.subtract", {x, offset});
+}
+
+// (a - za) @ (b - zb) = a @ b - za * sum of b - zb * sum of a + k * za * zb, where bytes are multiplied; b as
+// int8, as instructions take it
 void matmul_integer(Importer& importer, const Node& node) {
-  const auto operand = [&](size_t input) {
-    const Expr wide = importer.builder.emit(converted(importer.value(node, input), kInt32));
-    const Expr zero = importer.value(node, input + 2);
-    if (!zero) return wide;
-    Expr offset = importer.builder.emit(converted(zero, kInt32));
-    // one zero point per row of a; per column of b it broadcasts as it is
-    if (input == 0 && shape_of(node, offset).size() == 1)
-      offset = importer.bind(node, "relax.expand_dims", {offset}, {{"axis", attr(std::vector<int64_t>{-1})}});
-    return importer.bind(node, "relax.subtract", {wide, offset});
+  const Expr a = importer.value(node, 0);
+  Expr b = importer.value(node, 1), zb = importer.value(node, 3);
+  const relax::Shape& rows = shape_of(node, a);
+  int64_t num_terms = 0;
+  if (rows.size() < 2 || shape_of(node, b).size() < 2 || !tir::as_const_int(rows.back(), &num_terms)) {
+    const Expr left = without_zero(importer, node, 0, 2, 0);
+    return importer.emit(node, "relax.matmul", {left, without_zero(importer, node, 1, 3, 1)});
+  }
+  if (zb) zb = importer.builder.emit(converted(zb, kInt32));
+  if (relax::dtype_of(b) == DataType::uint(8)) {
+    const Expr wide = importer.builder.emit(converted(b, DataType::int_(32)));
+    const Expr moved = bind(importer, node, "relax.subtract", {wide, number(128, kInt32)});
+    b = importer.builder.emit(converted(moved, DataType::int_(8)));
+    zb = zb ? bind(importer, node, "relax.subtract", {zb, number(128, kInt32)})
+            : importer.builder.emit(number(-128, kInt32));
+  }
+  Expr result = importer.bind(node, "relax.matmul", {a, b}, {{"out_dtype", attr(std::string("int32"))}});
+  Expr za = importer.value(node, 2);
+  if (za) {
+    za = importer.builder.emit(converted(za, kInt32));
+    if (shape_of(node, za).size() == 1) za = as_column(importer, node, za);
+    const Expr total = bind(importer, node, "relax.multiply", {za, sums_over(importer, node, b, -2)});
+    result = bind(importer, node, "relax.subtract", {result, total});
+  }
+  if (zb) {
+    Expr total = sums_over(importer, node, a, -1);
+    if (za) {
+      const Expr length = importer.builder.emit(number(static_cast<double>(num_terms), kInt32));
+      total = bind(importer, node, "relax.subtract",
+                   {total, bind(importer, node, "relax.multiply", {length, za})});
+    }
+    result =
+        bind(importer, node, "relax.subtract", {result, bind(importer, node, "relax.multiply", {zb, total})});
+  }
+  importer.define(node.outputs.at(0), result);
+}
+
+void conv_integer(Importer& importer, const Node& node) {
+  const Expr x = without_zero(importer, node, 0, 2, 0);
+  importer.define(node.outputs.at(0), convolution(importer, node, x, without_zero(importer, node, 1, 3, 0)));
+}
+
+// Inputs `first` to first + 2: numbers, scale and zero point.
+Expr dequantized(Importer& importer, const Node& node, size_t first, int64_t axis) {
+  const Expr x = importer.value(node, first), scale = importer.value(node, first + 1);
+  require_integers(relax::dtype_of(x));
+  const bool is_one = shape_of(node, scale).empty() || tir::is_one(shape_of(node, scale)[0]);
+  return importer.bind(
+      node, "relax.dequantize", {x, scale, importer.value(node, first + 2)},
+      {{"axis", attr(is_one ? 0 : axis)}, {"out_dtype", attr(relax::dtype_of(scale).str())}});
+}
+
+void emit_quantized(Importer& importer, const Node& node, const Expr& x, size_t scale) {
+  const Expr zero = importer.value(node, scale + 1);
+  importer.emit(node, "relax.quantize", {x, importer.value(node, scale), zero},
+                {{"axis", attr(0)}, {"out_dtype", attr(relax::dtype_of(zero).str())}});
+}
+
+void qlinear_conv(Importer& importer, const Node& node) {
+  const Expr x = dequantized(importer, node, 0, 0), w = dequantized(importer, node, 3, 0);
+  Expr y = convolution(importer, node, x, w);
+  if (Expr bias = importer.value(node, 8)) {
+    const Expr scale =
+        bind(importer, node, "relax.multiply", {importer.value(node, 1), importer.value(node, 4)});
+    bias = bind(importer, node, "relax.multiply",
+                {importer.builder.emit(converted(bias, relax::dtype_of(scale))), scale});
+    std::vector<int64_t> axes;
+    for (size_t axis = 2; axis < shape_of(node, y).size(); ++axis)
+      axes.push_back(static_cast<int64_t>(axis) - 1);
+    bias = importer.bind(node, "relax.expand_dims", {bias}, {{"axis", attr(axes)}});
+    y = bind(importer, node, "relax.add", {y, bias});
+  }
+  emit_quantized(importer, node, y, 6);
+}
+
+// Scales of a are one for each row, those of b one for each column.
+void qlinear_matmul(Importer& importer, const Node& node) {
+  const auto axis = [&](size_t input, int64_t from_end) {
+    return std::max<int64_t>(
+        0, static_cast<int64_t>(shape_of(node, importer.value(node, input)).size()) - from_end);
   };
-  const Expr a = operand(0);
-  importer.emit(node, "relax.matmul", {a, operand(1)});
+  const Expr a = dequantized(importer, node, 0, axis(0, 2)), b = dequantized(importer, node, 3, axis(3, 1));
+  emit_quantized(importer, node, bind(importer, node, "relax.matmul", {a, b}), 6);
+}
+
+// Outputs: numbers of uint8, scale and zero point, so that the range of x and 0 is that of uint8.  Source:
+// onnx.ai/onnx/operators/onnx__DynamicQuantizeLinear.html; the scale of zeros alone is 1.
+void dynamic_quantize(Importer& importer, const Node& node) {
+  const Expr x = importer.value(node, 0), nothing = importer.builder.emit(number(0, kFloat32));
+  const auto limit = [&](std::string_view reduce, std::string_view with_zero) {
+    return bind(importer, node, with_zero, {bind(importer, node, reduce, {x}), nothing});
+  };
+  const Expr least = limit("relax.min", "relax.minimum"), most = limit("relax.max", "relax.maximum");
+  const Expr range = bind(importer, node, "relax.subtract", {most, least});
+  const Expr step = bind(importer, node, "relax.divide", {range, number(255, kFloat32)});
+  const Expr is_zero = bind(importer, node, "relax.equal", {step, nothing});
+  const Expr scale = bind(importer, node, "relax.where", {is_zero, number(1, kFloat32), step});
+  const Expr from =
+      bind(importer, node, "relax.divide", {bind(importer, node, "relax.negative", {least}), scale});
+  const Expr zero =
+      importer.builder.emit(converted(bind(importer, node, "relax.round", {from}), DataType::uint(8)));
+  const std::vector<Expr> outputs{
+      importer.bind(node, "relax.quantize", {x, scale, zero},
+                    {{"axis", attr(0)}, {"out_dtype", attr(std::string("uint8"))}}),
+      scale, zero};
+  for (size_t n = 0; n < node.outputs.size(); ++n) {
+    if (!node.outputs[n].empty()) importer.define(node.outputs[n], outputs.at(n));
+  }
 }
 
 constexpr ConverterRow kConverters[] = {
+    {"ConvInteger", conv_integer},
     {"DequantizeLinear", dequantize},
+    {"DynamicQuantizeLinear", dynamic_quantize},
     {"MatMulInteger", matmul_integer},
+    {"QLinearConv", qlinear_conv},
+    {"QLinearMatMul", qlinear_matmul},
     {"QuantizeLinear", quantize},
 };
 

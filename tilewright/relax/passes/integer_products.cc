@@ -112,7 +112,7 @@ class Rewriting {
     if (auto found = twins_.find(call->args[0].get()); found != twins_.end() && x.is_scalar()) {
       x.values = found->second;
       x.dtype = activations_;
-      x.zero[0] += dtype == kInt8 ? 128 : -128;
+      x.zero[0] += offset(dtype);
       quantized_.emplace(var.get(), x);
       return dequantized(x);
     }
