@@ -39,6 +39,25 @@ TEST(Equal, CorrespondenceIsOneToOne) {
   EXPECT_FALSE(structural_equal(x + y, y + x));
 }
 
+// def f(A: T.Buffer((n,), "float32")): pass
+PrimFunc of_length(const Var& n) {
+  return PrimFuncNode::make(std::vector<Var>{pointer_var("a", kFloat32)},
+                            std::vector<Buffer>{make_buffer("A", {n}, kFloat32)}, EvaluateNode::make(imm(0)));
+}
+
+IRModule module_of(const PrimFunc& f, const PrimFunc& g) {
+  return with_function(with_function(IRModuleNode::make(), "f", f), "g", g);
+}
+
+TEST(Equal, FunctionsThatShareALengthEqualThoseWithTheirOwn) {
+  const Var n = make_var("n"), m = make_var("m"), k = make_var("k");
+  const IRModule shared = module_of(of_length(n), of_length(n));
+  const IRModule own = module_of(of_length(m), of_length(k));
+  EXPECT_TRUE(structural_equal(shared, own));
+  EXPECT_TRUE(structural_equal(own, shared));
+  EXPECT_EQ(structural_hash(shared), structural_hash(own));
+}
+
 TEST(Equal, SignedZerosDifferAndNanEqualsItself) {
   EXPECT_FALSE(structural_equal(float_imm(0.0), float_imm(-0.0)));
   EXPECT_TRUE(structural_equal(float_imm(NAN), float_imm(NAN)));

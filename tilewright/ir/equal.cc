@@ -28,7 +28,7 @@ class Comparer {
       return var->name_hint == ref_of(b).as<GlobalVarNode>()->name_hint || fail(a, b, "another function");
     if (const auto* module = ref_of(a).as<IRModuleNode>())
       return modules(*module, *ref_of(b).as<IRModuleNode>());
-    return all_fields(a, b, mode);
+    return BaseFuncNode::classof(*a) ? functions(a, b, mode) : all_fields(a, b, mode);
   }
 
   std::optional<Mismatch> mismatch;
@@ -53,6 +53,20 @@ class Comparer {
     return attrs(a.attrs, b.attrs, &a, &b) && attrs(a.global_infos, b.global_infos, &a, &b);
   }
 
+  // What a function defines ends with it: others may define the same variable again, for a value of their
+  // own.
+  bool functions(const Object* a, const Object* b, Mode mode) {
+    const size_t num_outer = defined_.size();
+    const bool are_equal = all_fields(a, b, mode);
+    for (; defined_.size() > num_outer; defined_.pop_back()) {
+      const auto [var_a, var_b] = defined_.back();
+      to_b_.erase(var_a);
+      to_a_.erase(var_b);
+      if (var_a != var_b) --num_renamed_;
+    }
+    return are_equal;
+  }
+
   // Variables and buffers: the two must correspond, one to one.
   bool identities(const Object* a, const Object* b, Mode mode) {
     auto in_a = to_b_.find(a);
@@ -66,6 +80,7 @@ class Comparer {
     to_b_[a] = b;
     to_a_[b] = a;
     if (a != b) ++num_renamed_;
+    if (defines) defined_.emplace_back(a, b);
     // a variable's own fields: dtype, and for a buffer its pointer and shape
     return all_fields(a, b, mode);
   }
@@ -164,7 +179,8 @@ class Comparer {
 
   const EqualOptions& options_;
   std::unordered_map<const Object*, const Object*> to_b_, to_a_;
-  size_t num_renamed_ = 0;  // pairs of two different variables
+  std::vector<std::pair<const Object*, const Object*>> defined_;  // in the functions around, in order
+  size_t num_renamed_ = 0;                                        // pairs of two different variables
 };
 
 }  // namespace

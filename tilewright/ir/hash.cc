@@ -29,14 +29,20 @@ class ContentHasher {
     }
     if (const auto* program = ObjectRef(object).as<IRModuleNode>()) return module(*program);
     if (has_identity(object->kind)) {
-      auto [it, is_new] = position_.try_emplace(object, position_.size());
-      hasher_.add(static_cast<uint64_t>(it->second));
+      auto [it, is_new] = position_.try_emplace(object, num_seen_);
+      hasher_.add(it->second);
       if (!is_new) return;
-      if (mode == Mode::kUse) free_name(object);
+      ++num_seen_;
+      if (mode == Mode::kUse)
+        free_name(object);
+      else
+        defined_.push_back(object);
     }
+    const size_t num_outer = defined_.size();
     for (const FieldInfo& field : info->fields) {
       if (field.role != Role::kIgnore) one_field(field, object, inner_mode(mode, field.role));
     }
+    if (BaseFuncNode::classof(*object)) leave_function(num_outer);
   }
 
   Hash128 finish() const { return hasher_.finish(); }
@@ -58,6 +64,11 @@ class ContentHasher {
     }
     attrs(program.attrs);
     attrs(program.global_infos);
+  }
+
+  // What a function defines ends with it: others may define the same variable again.
+  void leave_function(size_t num_outer) {
+    for (; defined_.size() > num_outer; defined_.pop_back()) position_.erase(defined_.back());
   }
 
   // A variable that nothing in the program defines counts by its name, not by its address.
@@ -131,6 +142,8 @@ class ContentHasher {
 
   Hasher hasher_;
   std::unordered_map<const Object*, uint64_t> position_;
+  uint64_t num_seen_ = 0;               // variables and buffers so far
+  std::vector<const Object*> defined_;  // in the functions around, in order
 };
 
 }  // namespace
