@@ -358,7 +358,7 @@ def test_programs_are_replaced_in_the_layout_that_they_want():
     result = step(Add)
     text = result["main"].script()
     assert (
-        text.count("R.reshape") == 2 and text.count("R.permute_dims") == 2 and "mine.add_replacement" in text
+        text.count("R.reshape") == 2 and text.count("R.permute_dims") == 2 and "mine_add_replacement" in text
     )
     assert step(result) is result
     np.testing.assert_array_equal(

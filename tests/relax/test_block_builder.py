@@ -5,7 +5,9 @@ import pytest
 
 import tilewright as tw
 from tilewright import relax, te, tir
+from tilewright.ir import assert_structural_equal
 from tilewright.relax import BlockBuilder, TensorType
+from tilewright.script import parse
 
 TYPE = TensorType((5, 7), "float32")
 X = np.arange(35, dtype="float32").reshape(5, 7)
@@ -129,6 +131,21 @@ def test_te_functions_take_nested_arguments():
     mod = bb.get()
     assert int(mod["formula"].attrs["k"]) == 1
     np.testing.assert_array_equal(run(mod, X).numpy(), 4 * X * X + 3)
+
+
+def test_loop_programs_get_names_that_scripts_take():
+    bb, x = BlockBuilder(), variable()
+    with bb.function("main", [x]):
+        doubled = bb.emit_te(lambda a: te.compute((5, 7), lambda i, j: a[i, j] * 2.0), x)
+        out = bb.emit_te(
+            lambda a: te.compute((5, 7), lambda i, j: a[i, j] * 3.0),
+            doubled,
+            primfunc_name_hint="tests.triple",
+        )
+        bb.emit_func_output(out)
+    mod = bb.get()
+    assert {var.name_hint for var in mod.functions} == {"main", "_lambda_", "tests_triple"}
+    assert_structural_equal(parse(mod.script()), mod)
 
 
 def test_te_functions_take_extents_and_shapes():

@@ -62,12 +62,6 @@ IRModule without_function(const IRModule& module, std::string_view name) {
   });
 }
 
-std::string unique_function_name(const IRModule& module, std::string_view base) {
-  std::string name(base);
-  for (int n = 1; module->find_global_var(name); ++n) name = fmt::format("{}_{}", base, n);
-  return name;
-}
-
 BaseFunc with_attr(const BaseFunc& func, std::string key, ObjectRef value) {
   Object* copy = info_of(*func)->clone(func.get());
   BaseFunc owner(static_cast<const BaseFuncNode*>(copy));

@@ -30,8 +30,6 @@ using IRModule = Ref<IRModuleNode>;
 /// `module` with `func` under `name`: replaced in place if the name exists, else appended.
 IRModule with_function(const IRModule& module, std::string_view name, BaseFunc func);
 IRModule without_function(const IRModule& module, std::string_view name);
-/// `base`, or `base_1`, `base_2`, ...: the first that is not taken.
-std::string unique_function_name(const IRModule& module, std::string_view base);
 /// `func` with one attribute changed (null removes it).
 BaseFunc with_attr(const BaseFunc& func, std::string key, ObjectRef value);
 

@@ -6,6 +6,7 @@
 #include "tilewright/ir/services.h"
 #include "tilewright/relax/infer.h"
 #include "tilewright/relax/purity.h"
+#include "tilewright/support/identifier.h"
 
 namespace tilewright::relax {
 
@@ -88,7 +89,7 @@ GlobalVar BlockBuilder::emit_func_output(const Expr& output, std::optional<std::
   require_purity(func, filled.name, module_for_inference());
   filled.is_done = true;
   auto known = function_index_.find(filled.name);
-  if (known == function_index_.end()) return add_func(func, filled.name);
+  if (known == function_index_.end()) return append_func(func, filled.name);
   update_func(global_vars_[known->second], func);
   return global_vars_[known->second];
 }
@@ -289,13 +290,18 @@ GlobalVar BlockBuilder::add_func(const BaseFunc& func, const std::string& name_h
       if (structural_equal(functions_[n], func)) return global_vars_[n];
     }
   }
-  std::string name = name_hint;
-  const bool ends_in_digit = !name.empty() && name.back() >= '0' && name.back() <= '9';
-  for (int& n = next_function_number_[name_hint]; function_index_.count(name);)
-    name = fmt::format("{}{}{}", name_hint, ends_in_digit ? "_" : "", ++n);
+  const std::string base = identifier(name_hint);
+  std::string name = base;
+  const bool ends_in_digit = name.back() >= '0' && name.back() <= '9';
+  for (int& n = next_function_number_[base]; function_index_.count(name);)
+    name = fmt::format("{}{}{}", base, ends_in_digit ? "_" : "", ++n);
+  if (same) same->push_back(functions_.size());
+  return append_func(func, name);
+}
+
+GlobalVar BlockBuilder::append_func(const BaseFunc& func, const std::string& name) {
   const Type type = is<FunctionNode>(func) ? Type(function_type(func.as<FunctionNode>())) : Type();
   GlobalVar var = GlobalVarNode::make(name, type);
-  if (same) same->push_back(functions_.size());
   function_index_[name] = functions_.size();
   global_vars_.push_back(var);
   functions_.push_back(func);

@@ -100,8 +100,9 @@ class BlockBuilder {
   // ---- the module
   /// The module with all complete functions.
   IRModule get() const;
-  /// Adds `func` under `name_hint` or, if that is taken, the first free of name_hint1, ...  A loop program
-  /// without global_symbol that equals one already there is not added again.
+  /// Adds `func` under `name_hint` or, if that is taken, the first free of name_hint1, ...; what scripts do
+  /// not take in names is _.  A loop program without global_symbol that equals one already there is not added
+  /// again.
   GlobalVar add_func(const BaseFunc& func, const std::string& name_hint);
   /// Replaces the function that `var` names, or adds it under that name.
   void update_func(const GlobalVar& var, BaseFunc func);
@@ -122,6 +123,7 @@ class BlockBuilder {
   };
 
   Frame& frame(std::string_view action);
+  GlobalVar append_func(const BaseFunc& func, const std::string& name);
   void define_params(Frame& frame, const std::vector<Var>& params);
   void close_block(Frame& frame);
   AnyVar bind(Expr value, Type type, const std::string& name_hint, bool is_output, const Span& span);

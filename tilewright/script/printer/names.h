@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tilewright/ir/node.h"
+#include "tilewright/support/identifier.h"
 
 namespace tilewright::script {
 
@@ -35,9 +36,5 @@ class NameTable {
   std::unordered_map<std::string, int> counters_;  // the last number put after a name
   std::vector<Frame> frames_{1};
 };
-
-/// `hint` with what no identifier may hold replaced by _; "v" for an empty one; an underscore behind Python's
-/// keywords.
-std::string identifier(std::string_view hint);
 
 }  // namespace tilewright::script

@@ -106,7 +106,7 @@ static bool reads_back(const TargetNode* target) {
 void Writer::other(const Object* node) {
   const ObjectRef ref(node);
   if (const auto* global = ref.as<GlobalVarNode>()) {
-    out += function_prefix + global->name_hint;
+    out += function_prefix + identifier(global->name_hint);
   } else if (const auto* reducer = ref.as<CommReducerNode>()) {
     comm_reducer(reducer);
   } else if (const auto* map = ref.as<IndexMapNode>()) {
