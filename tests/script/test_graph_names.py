@@ -6,6 +6,7 @@ import pytest
 import tilewright
 from tilewright import relax, tir
 from tilewright.ir import assert_structural_equal
+from tilewright.script import parse
 from tilewright.script import relax as R
 
 
@@ -23,6 +24,7 @@ from tilewright.script import relax as R
         (lambda: R.Tuple([R.Object]), "R.Tuple(R.Object)"),
         (lambda: R.Prim("int64"), 'R.Prim("int64")'),
         (lambda: R.Prim(value=5), "R.Prim(value=5)"),
+        (lambda: R.Prim(value=tir.const(1.5, "float32")), "R.Prim(value=T.float32(1.5))"),
         (lambda: R.Callable((R.Object,), R.Object), "R.Callable((R.Object,), R.Object, True)"),
         (lambda: R.Object(), "R.Object"),
     ],
@@ -42,6 +44,27 @@ def test_operators_make_calls():
     assert R.prim_value(5).value.value == 5 and R.str("a").value == "a"
     assert R.shape([2, 3]).values[1].value == 3 and len(R.tuple(x, x)) == 2
     assert str(R.dtype("int8").value) == "int8" and R.ExternFunc("f").global_symbol == "f"
+
+
+def test_a_parameter_of_a_known_fraction():
+    text = """
+@R.function
+def main(x: R.Prim(value=T.float32(1.5))) -> R.Prim(value=T.float32(1.5)):
+    return x
+"""
+    func = parse(text)
+    assert str(func.params[0].type) == "R.Prim(value=T.float32(1.5))"
+    assert_structural_equal(parse(func.script()), func)
+
+
+def test_numbers_among_attributes_are_those_of_scripts():
+    q = relax.Var("q", R.Tensor((2, 5, 4, 7), "float32"))
+    bb = relax.BlockBuilder()
+    with bb.function("main", [q]):
+        bb.emit_func_output(bb.emit(relax.op.nn.attention(q, q, q, scale=0.3)))
+    text = bb.get().script()
+    assert "scale=0.3)" in text
+    assert_structural_equal(parse(text), bb.get())
 
 
 def test_a_graph_of_such_types():

@@ -85,11 +85,11 @@ bool is_scalar(nb::handle value) {
 }
 }  // namespace
 
-ir::ObjectRef from_python(nb::handle value, DataType int_dtype) {
+ir::ObjectRef from_python(nb::handle value, const NumberDTypes& dtypes) {
   if (value.is_none()) return nullptr;
   if (nb::isinstance<PyNode>(value)) return nb::cast<PyNode&>(value).ref;
   if (nb::hasattr(value, "__tilewright_node__"))
-    return from_python(value.attr("__tilewright_node__")(), int_dtype);
+    return from_python(value.attr("__tilewright_node__")(), dtypes);
   PyObject* object = value.ptr();
   if (PyBool_Check(object)) return ir::IntImmNode::make(kBoolType, static_cast<int64_t>(object == Py_True));
   if (PyLong_Check(object)) {
@@ -97,21 +97,21 @@ ir::ObjectRef from_python(nb::handle value, DataType int_dtype) {
     const int64_t number = PyLong_AsLongLongAndOverflow(object, &overflow);
     if (overflow) throw UserError("the integer {} does not fit in 64 bits", nb::str(value).c_str());
     const bool fits = number >= INT32_MIN && number <= INT32_MAX;
-    return ir::IntImmNode::make(fits ? int_dtype : kInt64, number);
+    return ir::IntImmNode::make(fits ? dtypes.ints : kInt64, number);
   }
-  if (PyFloat_Check(object)) return ir::FloatImmNode::make(kFloat32, PyFloat_AsDouble(object));
+  if (PyFloat_Check(object)) return ir::FloatImmNode::make(dtypes.floats, PyFloat_AsDouble(object));
   if (PyUnicode_Check(object)) return ir::StringImmNode::make(nb::cast<std::string>(value));
   if (PyDict_Check(object)) return ir::DictNode::make(attrs_from_python(value));
   if (PyList_Check(object) || PyTuple_Check(object)) {
     std::vector<ir::ObjectRef> items;
-    for (nb::handle item : value) items.push_back(from_python(item, int_dtype));
+    for (nb::handle item : value) items.push_back(from_python(item, dtypes));
     return ir::ArrayNode::make(std::move(items));
   }
   if (nb::hasattr(value, "item") && nb::hasattr(value, "dtype") && is_scalar(value))
-    return from_python(value.attr("item")(), int_dtype);
+    return from_python(value.attr("item")(), dtypes);
   // arrays claim to be indices too
   if (PyObject* number = PyIndex_Check(object) ? PyNumber_Index(object) : nullptr)
-    return from_python(nb::steal(number), int_dtype);
+    return from_python(nb::steal(number), dtypes);
   PyErr_Clear();
   throw UserError("a Python {} has no meaning in a program", Py_TYPE(object)->tp_name);
 }
@@ -124,7 +124,7 @@ ir::AttrMap attrs_from_python(nb::handle dict) {
   for (auto [key, value] : nb::borrow<nb::dict>(dict)) {
     const auto name = nb::cast<std::string>(key);
     try {
-      attrs.set(name, from_python(value, kInt64));  // as scripts read them
+      attrs.set(name, from_python(value, kAttributeDTypes));
     } catch (Error& error) {
       error.add_prefix(name);
       throw;

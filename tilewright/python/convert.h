@@ -23,10 +23,16 @@ nb::object to_python(const ir::ObjectRef& node);
 /// list, dict.
 nb::object attr_to_python(const ir::ObjectRef& value);
 
+/// What a number without a type is.
+struct NumberDTypes {
+  DataType ints = kInt32, floats = kFloat32;
+};
+constexpr NumberDTypes kAttributeDTypes{kInt64, DataType::float_(64)};  // as scripts read them
+
 /// The node behind a Python value: a node itself, None (null), bool, int, float, str, list/tuple (Array),
-/// dict (Dict), numpy scalars.  Ints become IntImm of `int_dtype`, floats FloatImm float32. Raises UserError
-/// for anything else.
-ir::ObjectRef from_python(nb::handle value, DataType int_dtype = kInt32);
+/// dict (Dict), numpy scalars.  Numbers become IntImm and FloatImm of `dtypes`. Raises UserError for anything
+/// else.
+ir::ObjectRef from_python(nb::handle value, const NumberDTypes& dtypes = {});
 /// True if `value` is a node or something from_python takes.
 bool is_node_like(nb::handle value);
 

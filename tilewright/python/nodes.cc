@@ -100,7 +100,7 @@ ir::ObjectRef with_fields(const ir::ObjectRef& node, nb::dict values) {
 }
 
 tir::PrimExpr prim(nb::handle value, DataType int_dtype = kInt32) {
-  ir::ObjectRef node = from_python(value, int_dtype);
+  ir::ObjectRef node = from_python(value, {int_dtype, kFloat32});
   // an axis in an expression is its variable: x[i * 2 + rh] with rh = te.reduce_axis((0, 3))
   if (const auto* axis = node.as<tir::IterVarNode>()) return axis->var;
   if (!node || !ir::PrimExprNode::classof(*node))
@@ -178,7 +178,7 @@ void bind_modules(nb::module_& m) {
   m.def(
       "function_with_attr",
       [](const ir::BaseFunc& func, const std::string& key, nb::handle value) {
-        return ir::with_attr(func, key, from_python(value, kInt64));
+        return ir::with_attr(func, key, from_python(value, kAttributeDTypes));
       },
       nb::arg("func"), nb::arg("key"), nb::arg("value").none());
   m.def("parse_target", [](const std::string& text) { return ir::parse_target(text); });

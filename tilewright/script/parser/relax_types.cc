@@ -105,12 +105,14 @@ Value prim(Parser& parser, Args& args) {
   args.done();
   PrimExpr known;
   if (value && !value->value.is_none()) {
-    if (value->value.get<std::string>())
-      known = to_extent(parser, value->value, value->place);
-    else
+    if (const auto* text = value->value.get<std::string>()) {
+      known = extent_from_text(parser, *text, value->place);
+      if (known->dtype.is_integral()) known = relax::as_extent(known);
+    } else {
       known = parser.to_prim(
           value->value, value->place,
           value->value.is_number() && !value->value.get<double>() ? std::optional(kInt64) : std::nullopt);
+    }
   }
   if (!dtype && !known) throw UserError(args.span, "R.Prim needs a dtype or a value");
   return relax::prim_type(dtype ? parser.to_data_type(dtype->value, dtype->place) : known->dtype, known);

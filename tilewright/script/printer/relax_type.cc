@@ -50,7 +50,7 @@ class TypeWriter {
 
   // A dimension; names may stand only as text where their variables are not declared yet.
   void extent(const tir::PrimExpr& value) {
-    if (!quotes_dims_ || is<IntImmNode>(value)) return w_.expr(value);
+    if (!quotes_dims_ || is<IntImmNode>(value) || is<FloatImmNode>(value)) return w_.expr(value);
     w_.out += '"';
     w_.expr(value);
     w_.out += '"';
