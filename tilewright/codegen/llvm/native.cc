@@ -110,6 +110,23 @@ void optimise(Unit& unit, const NativeTarget& target) {
   unit.check();
 }
 
+// What a loader of libraries does and code that is linked in memory has to do without.
+void require_no_loader(const llvm::Module& part) {
+  for (const llvm::GlobalVariable& variable : part.globals()) {
+    const std::string name = variable.getName().str();
+    if (variable.isThreadLocal())
+      throw Unsupported("pragma_import_llvm: {} is a variable of each thread", name)
+          .help("pass a pointer to memory of the program's own");
+    if (name == "llvm.global_ctors" || name == "llvm.global_dtors")
+      throw Unsupported("pragma_import_llvm: {} lists code that runs when a library is loaded", name)
+          .help("call it where it is needed");
+  }
+  for (const llvm::GlobalIFunc& function : part.ifuncs())
+    throw Unsupported("pragma_import_llvm: {} is chosen when a library is loaded (ifunc)",
+                      function.getName().str())
+        .help("choose with a branch");
+}
+
 // Functions that the program brings as LLVM IR; nobody outside sees them.
 void import_functions(Unit& unit, const std::string& text) {
   llvm::SMDiagnostic problem;
@@ -119,6 +136,7 @@ void import_functions(Unit& unit, const std::string& text) {
     throw UserError("pragma_import_llvm: line {}: {}", problem.getLineNo(), problem.getMessage().str());
   if (const std::string fault = fault_of(*part); !fault.empty())
     throw UserError("pragma_import_llvm: it is malformed: {}", fault);
+  require_no_loader(*part);
   part->setTargetTriple(unit.module.getTargetTriple());
   part->setDataLayout(unit.module.getDataLayout());
   std::vector<std::string> defined;
@@ -131,7 +149,8 @@ void import_functions(Unit& unit, const std::string& text) {
                       defined.back());
   }
   for (llvm::GlobalVariable& variable : part->globals()) {
-    if (!variable.isDeclaration()) variable.setLinkage(llvm::GlobalValue::InternalLinkage);
+    const bool is_list = variable.hasAppendingLinkage();  // llvm.used
+    if (!variable.isDeclaration() && !is_list) variable.setLinkage(llvm::GlobalValue::InternalLinkage);
   }
   if (llvm::Linker::linkModules(unit.module, std::move(part)))
     throw UserError("pragma_import_llvm: it cannot be linked: {}", std::exchange(unit.errors, {}));
