@@ -352,6 +352,42 @@ TEST(CacheWrite, BlocksThatRunOnlySometimesAreRefused) {
       "            ^^^^^^^^^^^^\n   9 |                 vj = T.axis.spatial(7, vi)");
 }
 
+// The rows are 9 elements apart, those of the copy would be 7.
+TEST(CacheWrite, PointersIntoABufferWithStridesAreRefused) {
+  constexpr std::string_view kByPointer = R"(
+    @T.prim_func
+    def main(a: T.handle):
+        A = T.match_buffer(a, (5, 7), "float32", strides=(9, 1))
+        for i in range(5):
+            with T.block("A"):
+                vi = T.axis.spatial(5, i)
+                T.reads()
+                T.writes(A[vi, 0:7])
+                T.call_extern("int32", "fill", A.access_ptr("w", offset=vi * 9))
+    )";
+  check_refused(
+      kByPointer, [](Schedule& sch) { sch.call("cache_write", "A", 0, "local"); },
+      R"(
+    error: cache_write: block A writes to A by a pointer, which cannot lead to a copy: the buffer has strides or an offset of its own
+      f.py:5:14
+       4 |     for i in range(5):
+       5 |         with T.block("A"):
+         |              ^^^^^^^^^^^^
+       6 |             vi = T.axis.spatial(5, i)
+  )");
+  check_refused(
+      kByPointer,
+      [](Schedule& sch) { sch.call("write_at", sch.call("get_loops", "A").loops()[0], "A", 0, "local"); },
+      R"(
+    error: write_at: block A writes to A by a pointer, which cannot lead to a copy: the buffer has strides or an offset of its own
+      f.py:5:14
+       4 |     for i in range(5):
+       5 |         with T.block("A"):
+         |              ^^^^^^^^^^^^
+       6 |             vi = T.axis.spatial(5, i)
+  )");
+}
+
 constexpr std::string_view kOnlyInTheFirstTurn = R"(
     @T.prim_func
     def main(A: T.Buffer((7,), "float32"), C: T.Buffer((5, 7), "float32")):

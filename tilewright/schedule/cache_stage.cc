@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "tilewright/ir/walk.h"
 #include "tilewright/schedule/loops.h"
+#include "tilewright/schedule/report.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::schedule {
@@ -18,8 +20,28 @@ Block on_cache(const Block& block, const Buffer& buffer, const Buffer& cache) {
   };
   const bool is_alone = std::none_of(block->reads.begin(), block->reads.end(), is_other) &&
                         std::none_of(block->writes.begin(), block->writes.end(), is_other);
-  if (is_alone && buffer->strides.empty()) values[buffer->data.get()] = cache->data;
+  if (is_alone && buffer->strides.empty() && !buffer->elem_offset) values[buffer->data.get()] = cache->data;
   return substitute(block, values);
+}
+
+void require_no_pointer(const State& state, NodeId id, const Block& changed, const Buffer& buffer) {
+  bool has_pointer = false;
+  walk(
+      changed,
+      [&](const VarNode* var) {
+        has_pointer |= var == buffer->data.get();
+        return true;
+      },
+      [&](const BufferNode* other) {
+        has_pointer |= other->data == buffer->data;
+        return false;
+      });
+  if (!has_pointer) return;
+  const bool has_own_layout = !buffer->strides.empty() || buffer->elem_offset;
+  throw refuse(state, id, "block {} writes to {} by a pointer, which cannot lead to a copy: {}",
+               state.node(id).name, buffer->name,
+               has_own_layout ? "the buffer has strides or an offset of its own"
+                              : "another of its buffers lies there as well");
 }
 
 std::string fresh_block_name(const State& state, NodeId near, const std::string& name) {

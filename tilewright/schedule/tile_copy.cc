@@ -133,6 +133,7 @@ NodeId add_tile_copy(State& state, const TileCopyArgs& args) {
   const Buffer cache = make_cache(args.buffer, args.storage_scope);
   const Stage copy = make_copy_block(state, args, cache, tile, analyzer);
   const Block changed = on_cache(realize->block, args.buffer, cache);
+  if (!args.is_read) require_no_pointer(state, args.block, changed, args.buffer);
   const NodeId child = child_towards(state, args.loop, args.block);
   Edit inside(state), edit(state);
   inside.replace_block(args.block, with(realize, [&](BlockRealizeNode& n) { n.block = changed; }));

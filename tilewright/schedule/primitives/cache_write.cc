@@ -86,6 +86,7 @@ BlockRef apply(State& state, Args& args) {
   for (NodeId id : changed) {
     const BlockRealizeNode* realize = state.node(id).realize();
     const Block by = on_cache(realize->block, buffer, cache);
+    if (id == block) require_no_pointer(state, block, by, buffer);
     edit.replace_block(id, with(realize, [&](BlockRealizeNode& n) { n.block = by; }));
   }
   const NodeId child = child_towards(state, around, block);
