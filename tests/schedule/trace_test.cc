@@ -69,7 +69,7 @@ TEST(Trace, AStepThatMakesFewerHandlesThanRecorded) {
   trace.steps[2].result = ArgValue(ArgValue::List{ArgValue(LoopRef{1})});
   Schedule sch(module_of(kCopy));
   EXPECT_EQ(error_of([&] { trace.apply_to(sch); }),
-            "error: 1 results were recorded, but there are 2\n"
+            "error: 1 result was recorded, but there are 2\n"
             "note: at step 3 of the trace, split(l1, factors=[None, 4])");
 }
 

@@ -166,7 +166,8 @@ void Trace::apply_to(Schedule& target) const {
         ++count;
       });
       if (count != made.size())
-        throw UserError("{} results were recorded, but there are {}", count, made.size());
+        throw UserError("{} result{} recorded, but there {} {}", count, count == 1 ? " was" : "s were",
+                        made.size() == 1 ? "is" : "are", made.size());
     } catch (Error& error) {
       error.add_note({}, fmt::format("at step {} of the trace, {}", n + 1, steps[n].call()));
       throw;

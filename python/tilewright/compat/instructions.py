@@ -306,7 +306,7 @@ def _results(inst: Instruction, names: "_Names"):
 
 def trace_of(insts: list, decisions: dict, names: "_Names | None" = None) -> Trace:
     """Our trace of the instructions; without `names`, each input must be given by an instruction before."""
-    steps, checks = [], names is None
+    steps, checks, given = [], names is None, set()
     names = names or _Names()
     for n, inst in enumerate(insts):
         if not isinstance(inst, Instruction):
@@ -318,6 +318,12 @@ def trace_of(insts: list, decisions: dict, names: "_Names | None" = None) -> Tra
                 raise UserError(
                     f"Trace: step {n + 1}, {inst.kind.name}, takes a {kind_of(value)} that no step before it gives"
                 )
+        for value in inst.outputs:
+            if checks and kind_of(value) and id(value) in given:
+                raise UserError(
+                    f"Trace: step {n + 1}, {inst.kind.name}, gives a {kind_of(value)} that is given already"
+                )
+            given.add(id(value))
         steps.append(_step(inst, names, decisions.get(inst)))
     return Trace.load_json(json.dumps({"tilewright_trace": 1, "steps": steps}))
 

@@ -51,7 +51,17 @@ def _draws(inst: Instruction) -> bool:
 def _decision_for(inst: Instruction, decision, what: str):
     if not _draws(inst):
         raise UserError(f"{what}: {inst.kind.name} draws nothing, but has a decision")
-    return instructions.plain(decision)
+    return _as_decision(decision, what)
+
+
+def _as_decision(decision, what: str):
+    decision = instructions.plain(decision)
+    numbers = decision if isinstance(decision, list) else [decision]
+    if decision is not None and not all(type(each) is int for each in numbers):
+        raise UserError(
+            f"{what}: the decision is {decision!r}, expected an integer, a list of them, or None to draw again"
+        )
+    return decision
 
 
 def make_trace(insts, decisions=None) -> Trace:
@@ -99,15 +109,17 @@ def _pop(self) -> Instruction | None:
 
 
 def _with_decision(self, inst: Instruction, decision, remove_postproc: bool):
-    """A trace with another decision of one sample_* step, and without postprocessing if asked."""
+    """A trace with another decision of one sample_* step, and without postprocessing if asked.
+
+    decision  None: it draws when the trace is applied
+    """
     insts = _insts(self)
     if inst not in insts:
         raise UserError("with_decision: the instruction is not part of the trace")
     if not _draws(inst):
         raise UserError(f"with_decision: step {insts.index(inst) + 1}, {inst.kind.name}, draws nothing")
     steps = json.loads(self.save_json())
-    value = [int(each) for each in decision] if isinstance(decision, (list, tuple)) else int(decision)
-    steps["steps"][insts.index(inst)]["args"]["decision"] = value
+    steps["steps"][insts.index(inst)]["args"]["decision"] = _as_decision(decision, "with_decision")
     changed = Trace.load_json(json.dumps(steps))
     return changed.without_postproc() if remove_postproc else changed
 

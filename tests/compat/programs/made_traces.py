@@ -190,6 +190,7 @@ shared = Trace(traced.insts, {})
 assert list(traced.decisions.values()) == [[2, 6]], traced.decisions
 assert "decision=[6, 2]" in str(shared.with_decision(shared.insts[2], [6, 2], remove_postproc=False))
 assert len(shared.decisions) == 0
+assert len(traced.with_decision(traced.insts[2], None, remove_postproc=False).decisions) == 0
 
 # a handle that is given up
 gone = sch.get_sblock("C")
