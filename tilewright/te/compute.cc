@@ -1,15 +1,9 @@
 #include "tilewright/te/compute.h"
 
+#include "tilewright/te/shape.h"
+
 namespace tilewright::te {
 namespace {
-
-void require_shape(const Shape& shape, std::string_view name) {
-  for (size_t n = 0; n < shape.size(); ++n) {
-    if (!shape[n] || !shape[n]->dtype.is_integral() || !shape[n]->dtype.is_scalar())
-      throw UserError(shape[n], "tensor {}: dimension {} has dtype {}, expected an integer", name, n,
-                      shape[n] ? shape[n]->dtype.str() : "none");
-  }
-}
 
 Tensor output_of(const Operation& op, size_t value_index, const Shape& shape, DataType dtype) {
   return Ref<TeTensorNode>(TeTensorNode::make(op, static_cast<int64_t>(value_index), shape, dtype));

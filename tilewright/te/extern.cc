@@ -7,6 +7,7 @@
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/ir/services.h"
 #include "tilewright/ir/walk.h"
+#include "tilewright/te/shape.h"
 #include "tilewright/tir/fresh.h"
 #include "tilewright/tir/text.h"
 
@@ -90,6 +91,34 @@ bool touches(const std::vector<BufferRegion>& regions, const Buffer& buffer) {
                      [&](const BufferRegion& region) { return region->buffer == buffer; });
 }
 
+// Whether the first thing that `body` does with `buffer` is to read it; an init comes before what it begins.
+bool begins_with_a_read(const Stmt& body, const Buffer& buffer) {
+  std::optional<bool> is_read;
+  auto loads = [&](const auto& expr) {
+    walk(expr, [&](const BufferLoadNode* load) {
+      if (load->buffer == buffer && !is_read) is_read = true;
+    });
+  };
+  walk(
+      body,
+      [&](const BlockRealizeNode* realize) {
+        const bool reads = touches(realize->block->reads, buffer);
+        if (!is_read && (reads || touches(realize->block->writes, buffer))) is_read = reads;
+        return false;
+      },
+      [&](const BufferStoreNode* store) {
+        loads(store->value);
+        for (const PrimExpr& index : store->indices) loads(index);
+        if (store->buffer == buffer && !is_read) is_read = false;
+        return false;
+      },
+      [&](const BufferLoadNode* load) {
+        loads(PrimExpr(load));
+        return false;
+      });
+  return is_read.value_or(false);
+}
+
 // The block that only holds the allocations of a function; null if `body` has none.
 const BlockNode* root_of(const Stmt& body) {
   const auto* realize = body.as<BlockRealizeNode>();
@@ -102,6 +131,7 @@ const BlockNode* root_of(const Stmt& body) {
 }  // namespace
 
 std::vector<Tensor> external(std::string name, ExternSpec spec) {
+  for (const Buffer& buffer : spec.output_buffers) require_shape(buffer->shape, buffer->name);
   if (spec.output_buffers.empty()) throw UserError("{}: there is no output", name);
   if (spec.inputs.size() != spec.input_buffers.size())
     throw UserError("{}: {} input buffers for {} input tensors", name, spec.input_buffers.size(),
@@ -173,12 +203,17 @@ std::vector<Tensor> extern_primfunc(const std::vector<Tensor>& inputs, const Pri
   for (const Buffer& buffer : func->buffers)
     if (buffer) known.push_back(buffer);
   const BlockNode* root = root_of(func->body);
-  const analysis::AccessRegions accesses = analysis::access_regions(root ? root->body : func->body, known);
+  const Stmt& body = root ? root->body : func->body;
+  const analysis::AccessRegions accesses = analysis::access_regions(body, known);
   ExternSpec spec{inputs, {}, {}, func->body, std::move(attrs)};
   for (size_t n = 0; n < func->params.size(); ++n) {
     const Buffer& buffer = func->buffers[n];
     if (!buffer)
       throw UserError("{}: parameter {} of the function is no buffer", name, func->params[n]->name_hint);
+    if (touches(accesses.writes, buffer) && begins_with_a_read(body, buffer))
+      throw UserError("{}: the function reads {} and then writes it, but what it writes are new tensors",
+                      name, buffer->name)
+          .help("write the result to a buffer of its own");
     (touches(accesses.writes, buffer) ? spec.output_buffers : spec.input_buffers).push_back(buffer);
   }
   if (spec.inputs.size() != spec.input_buffers.size())

@@ -84,8 +84,13 @@ def extern(
     >>> te.extern((128, 128), [A, B], lambda ins, outs: tir.call_packed("mm", ins[0], ins[1], outs[0]), name="C")
     """
     inputs = _listed(inputs)
-    given = [shape] if isinstance(shape, int | _PrimExpr) else list(shape)
-    shapes = [given] if not given or isinstance(given[0], int | _PrimExpr) else [_shape(s) for s in given]
+    if isinstance(shape, str):
+        raise UserError(
+            "te.extern: the shape is a Python str, expected integers or expressions, or lists of them"
+        )
+    given = [shape] if isinstance(shape, int | float | _PrimExpr) else list(shape)
+    is_one = not given or isinstance(given[0], int | float | _PrimExpr)
+    shapes = [given] if is_one else [_shape(s) for s in given]
     dtypes = _extern_dtypes(name, dtype, inputs, len(shapes))
     if in_buffers is None:
         in_buffers = [

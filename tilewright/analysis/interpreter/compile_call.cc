@@ -1,4 +1,7 @@
 // Calls: operators of tir/op.h, functions of the module, the registry and C.
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <cstring>
 
 #include "tilewright/analysis/interpreter/compiler.h"
@@ -295,6 +298,27 @@ struct TensorCode {
   runtime::Value value(Frame& frame) const;
 };
 
+// Adds a * b to `sum`; false if the result does not fit.
+bool add_product(int64_t a, int64_t b, int64_t* sum) {
+  int64_t product;
+  return !__builtin_mul_overflow(a, b, &product) && !__builtin_add_overflow(*sum, product, sum);
+}
+
+// The bytes that a tensor spans, whose element 0 begins at byte `begin`; nothing if they cannot be counted.
+std::optional<std::pair<int64_t, int64_t>> bytes_of(const std::vector<int64_t>& extents,
+                                                    const std::vector<int64_t>& steps, int64_t begin,
+                                                    int64_t num_bytes) {
+  int64_t low = begin, high = begin, stride = num_bytes;
+  if (!add_product(1, num_bytes, &high)) return std::nullopt;
+  for (size_t n = extents.size(); n-- > 0;) {
+    int64_t step = stride;
+    if (!steps.empty() && __builtin_mul_overflow(steps[n], num_bytes, &step)) return std::nullopt;
+    if (!add_product(extents[n] - 1, step, step < 0 ? &low : &high)) return std::nullopt;
+    if (steps.empty() && __builtin_mul_overflow(stride, extents[n], &stride)) return std::nullopt;
+  }
+  return std::pair{low, high};
+}
+
 runtime::Value TensorCode::value(Frame& frame) const {
   Scalar pointer;
   data->lanes(frame, &pointer);
@@ -304,15 +328,21 @@ runtime::Value TensorCode::value(Frame& frame) const {
   std::vector<int64_t> extents, steps;
   for (const CodePtr& extent : shape) extents.push_back(extent->as_int(frame));
   for (const CodePtr& stride : strides) steps.push_back(stride->as_int(frame));
-  const int64_t begin = pointer.i + offset->as_int(frame) * said.num_bytes;
-  int64_t first = 0, last = 0, stride = 1;  // in elements
-  bool is_empty = false;
-  for (size_t n = extents.size(); n-- > 0; stride *= extents[n]) {
-    is_empty |= extents[n] == 0;
-    const int64_t way = (extents[n] - 1) * (steps.empty() ? stride : steps[n]);
-    (way < 0 ? first : last) += way;
+  const bool is_empty = std::find(extents.begin(), extents.end(), 0) != extents.end();
+  for (int64_t extent : extents) {
+    if (extent < 0)
+      throw UserError(where->node, "a tensor has an extent of {}, which is negative{}", extent,
+                      where->at(frame));
   }
-  const int64_t low = begin + first * said.num_bytes, high = begin + (last + 1) * said.num_bytes;
+  int64_t begin = pointer.i;
+  const bool has_begin = add_product(offset->as_int(frame), said.num_bytes, &begin);
+  const auto bytes = !has_begin ? std::nullopt
+                     : is_empty ? std::optional(std::pair{begin, begin})
+                                : bytes_of(extents, steps, begin, said.num_bytes);
+  if (!bytes)
+    throw UserError(where->node, "a tensor of extents [{}] ends beyond any memory{}",
+                    fmt::join(extents, ", "), where->at(frame));
+  const auto [low, high] = *bytes;
   Memory& memory = *pointer.memory;
   if (!is_empty && (low < 0 || high > memory.num_bytes))
     throw UserError(where->node, "a tensor over bytes {} to {} of {}, which has {}{}", low, high, memory.name,
