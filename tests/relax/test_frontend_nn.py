@@ -161,6 +161,9 @@ X = RNG.integers(-8, 8, (5, 7)).astype("float32") / 4
 OPERATORS = {
     "add": (lambda x: nn.op.add(x, 1.5) + x, lambda x: 2 * x + 1.5),
     "reflected": (lambda x: 1.0 - 2.0 * x, lambda x: 1 - 2 * x),
+    "arange": (lambda x: x + nn.op.arange(7), lambda x: x + np.arange(7)),
+    "floor": (lambda x: nn.op.floor(x), np.floor),
+    "log": (lambda x: nn.op.log(nn.op.exp(x)), lambda x: x),
     "chunk": (lambda x: nn.op.chunk(x, 7, 1)[2], lambda x: x[:, 2:3]),
     "concat": (lambda x: nn.op.concat([x, x], 1), lambda x: np.concatenate([x, x], 1)),
     "cumsum": (lambda x: nn.op.cumsum(x, 1), lambda x: np.cumsum(x, 1)),

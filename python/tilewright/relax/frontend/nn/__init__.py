@@ -25,6 +25,7 @@ from .core import (
     get_default_dtype,
     set_default_dtype,
 )
+from .diffusion import Attention, TimestepEmbedding, Timesteps
 from .modules import (
     GELU,
     Conv1D,
@@ -48,6 +49,7 @@ from .visitor import Mutator
 
 __all__ = [
     "GELU",
+    "Attention",
     "Conv1D",
     "Conv2D",
     "Conv3D",
@@ -73,6 +75,8 @@ __all__ = [
     "SiLU",
     "SubroutineMixin",
     "Tensor",
+    "TimestepEmbedding",
+    "Timesteps",
     "get_default_dtype",
     "op",
     "set_default_dtype",

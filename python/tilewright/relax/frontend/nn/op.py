@@ -43,6 +43,8 @@ silu = _unary("silu", _nn.silu, "x * sigmoid(x)")
 sigmoid = _unary("sigmoid", graph_op.sigmoid, "1 / (1 + exp(-x))")
 tanh = _unary("tanh", graph_op.tanh, "The hyperbolic tangent of x")
 exp = _unary("exp", graph_op.exp, "e to the power of x")
+floor = _unary("floor", graph_op.floor, "The largest integer that is at most x")
+log = _unary("log", graph_op.log, "The natural logarithm of x")
 negative = _unary("negative", graph_op.negative, "-x")
 square = _unary("square", graph_op.square, "x * x")
 sqrt = _unary("sqrt", graph_op.sqrt, "The square root of x")
@@ -180,6 +182,13 @@ def take(x: Tensor, indices: Tensor, axis: int | None = None, name: str = "take"
 def pad(x: Tensor, pad, mode: str = "constant", value: float = 0.0, name: str = "pad") -> Tensor:
     """x with elements added before and after: pairs per dimension, from the first dimension on."""
     return wrap_nested(_nn.pad(x._expr, pad_width=list(pad), pad_mode=mode, pad_value=float(value)), name)
+
+
+def arange(
+    start: int, end: int | None = None, step: int = 1, dtype: str | None = "float32", name: str = "arange"
+) -> Tensor:
+    """start, start + step, ... before end; arange(5) is arange(0, 5)."""
+    return wrap_nested(graph_op.arange(start, end, step, dtype), name)
 
 
 def triu(x: Tensor, diagonal: int = 0, name: str = "triu") -> Tensor:
@@ -474,10 +483,10 @@ def ccl_broadcast_from_worker0(x, name: str = "broadcast_from_worker") -> Tensor
 
 
 __all__ = [
-    "add", "argsort", "astype", "broadcast_to", "ccl_allgather", "ccl_allreduce", "ccl_broadcast_from_worker0",
+    "add", "arange", "argsort", "astype", "broadcast_to", "ccl_allgather", "ccl_allreduce", "ccl_broadcast_from_worker0",
     "chunk", "concat", "conv1d", "conv1d_transpose", "conv2d", "conv3d", "cumsum", "debug_func", "divide", "empty",
-    "equal", "exp", "extern", "full", "gelu", "get_timestep_embedding", "greater", "greater_equal", "group_norm",
-    "interpolate", "layer_norm", "less", "less_equal", "matmul", "max", "maximum", "min", "minimum",
+    "equal", "exp", "extern", "floor", "full", "gelu", "get_timestep_embedding", "greater", "greater_equal", "group_norm",
+    "interpolate", "layer_norm", "less", "less_equal", "log", "matmul", "max", "maximum", "min", "minimum",
     "multinomial_from_uniform", "multiply", "negative", "not_equal", "ones", "pad", "permute", "permute_dims", "prelu",
     "print_", "relu", "relu6", "repeat", "reshape", "rms_norm", "scaled_dot_product_attention", "sigmoid", "silu",
     "softmax", "softplus", "sort", "split", "sqrt", "square", "squeeze", "subtract", "sum", "take", "tanh",
