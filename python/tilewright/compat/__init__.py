@@ -11,7 +11,7 @@ import importlib.machinery
 import sys
 import types
 
-from . import classes, compiled, errors, graphs, nodes, printing, schedules, scopes, tables, target
+from . import classes, compiled, errors, graphs, keywords, nodes, printing, schedules, scopes, tables, target
 
 __all__ = ["install"]
 
@@ -44,6 +44,7 @@ def install() -> types.ModuleType:
     schedules.add()
     scopes.add()
     compiled.add()
+    keywords.add(modules)
     graphs.add()
     target.add()
     if "tvm_ffi" in sys.modules:  # the real one is in use: it keeps its name

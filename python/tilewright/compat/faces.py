@@ -22,6 +22,7 @@ from . import (
     scopes,
     tir_functions,
     traces,
+    training,
 )
 from .target import KINDS, target_or_current
 
@@ -121,9 +122,10 @@ def array(value, device=None, ctx=None):
     return tw.tensor(value, device or ctx or tw.cpu())
 
 
-def _device_from_target(target):
+def _device_from_target(target, index: int | None = None):
     """The device that programs for a target run on."""
-    return tw.device({"llvm": "cpu", "c": "cpu"}.get(tw.Target(target).kind, tw.Target(target).kind))
+    kind = tw.Target(target).kind
+    return tw.device({"llvm": "cpu", "c": "cpu"}.get(kind, kind), index or 0)
 
 
 def runtime_names() -> dict:
@@ -249,6 +251,7 @@ def relax_names() -> dict:
         "DataflowBlockRewrite": relax.binding_rewrite.DataflowBlockRewrite,
         "convert_to_expr": relax._op_call._value,
         "BasePyModule": relax.BasePyModule,
+        "call_tir_with_grad": training.call_tir_with_grad,
         "VMInstrumentReturnKind": runtime.VMInstrumentReturnKind,
     }
 
@@ -259,7 +262,10 @@ def frontend_names(module: str):
     def load() -> dict:
         import importlib
 
-        return public_names(importlib.import_module(f"tilewright.relax.frontend.nn{module}"))
+        names = public_names(importlib.import_module(f"tilewright.relax.frontend.nn{module}"))
+        if module == ".modules":
+            names |= public_names(importlib.import_module("tilewright.relax.frontend.nn.diffusion"))
+        return names
 
     return load
 

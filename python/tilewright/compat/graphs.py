@@ -71,7 +71,15 @@ def pattern_names() -> dict:
     """tvm.relax.dpl, and its module pattern."""
     names = {name: getattr(relax.pattern, name) for name in relax.pattern.__all__}
     kinds = {name: kind for name, kind in vars(relax.pattern.nodes).items() if name.endswith("Pattern")}
-    return {**kinds, **names, "DFPattern": relax.pattern.Pattern}
+    return {
+        **kinds,
+        **names,
+        "DFPattern": relax.pattern.Pattern,
+        "DFConstraint": relax.pattern.nodes.SameShapeConstraint,
+        "SameShapeConstraint": relax.pattern.nodes.SameShapeConstraint,
+        "ExprPatternRewriter": relax.pattern.PatternMatchingRewriter.from_pattern,
+        "OrRewriter": lambda lhs, rhs: lhs | rhs,
+    }
 
 
 class _RuntimeModule:
@@ -90,6 +98,8 @@ class _RuntimeModule:
 
 class VirtualMachine(vm.VirtualMachine):
     """tilewright's, with the arguments of TVM's: memory is planned when a graph is compiled, profile() always works."""
+
+    NAIVE_ALLOCATOR, POOLED_ALLOCATOR = 1, 2
 
     def __init__(self, rt_mod, device=None, memory_cfg=None, profile: bool = False):
         super().__init__(rt_mod, device)
@@ -115,6 +125,15 @@ class VDevice:
 def _vdevice_of(type):
     kind, _, number = type.device.partition(":")
     return VDevice(kind, int(number or 0)) if kind else None
+
+
+class DummyGlobalInfo:
+    """A global info that says nothing."""
+
+
+def prim_value(value, dtype: str | None = None):
+    """A scalar as a graph value."""
+    return scalar_value(value if dtype is None else tw.tir.const(value, dtype))
 
 
 class _Attrs(dict):
@@ -244,6 +263,18 @@ def _bind_params(self, binding_map: dict):
     return relax.transform.BindParams("main", binding_map)(tw.IRModule({"main": self}))["main"]
 
 
+def _script(self, **options) -> str:
+    """The text of a part of a program."""
+    if isinstance(self, _SeqExpr):
+        return "\n".join(str(part).rstrip() for part in (*self.blocks, self.body))
+    return str(self)
+
+
+def _show(self, **options) -> None:
+    """Prints the text of a part of a program."""
+    print(self.script())
+
+
 @contextlib.contextmanager
 def _testing_scope(self, def_vars=()):
     """A scope outside of any function, for trying what emit and normalize do; what it binds is dropped."""
@@ -267,15 +298,28 @@ def _tensor_type_of_ndim(ndim: int = -1, dtype: str = "float32", span=None):
 def add() -> None:
     """Gives node classes and the machine the names that programs for TVM use."""
     for group in ("RelaxExpr", "BaseFunc"):
-        for old in ("struct_info", "struct_info_", "checked_type"):
+        for old in ("struct_info", "struct_info_", "checked_type", "ty", "expr_ty"):
             setattr(classes[group], old, property(_type_of))
+    classes["ir.GlobalVar"].ty = property(lambda self: self.type)
+    for kind in (
+        "RelaxExpr",
+        "Type",
+        "relax.VarBinding",
+        "relax.MatchCast",
+        "relax.DataflowBlock",
+        "relax.PlainBlock",
+    ):
+        classes[kind].script, classes[kind].show = _script, _show
+    classes["relax.Var"].name = property(lambda self: self.name_hint)
     call, func = classes["relax.Call"], classes["relax.Function"]
     attributes = call.attrs.fget
     call.attrs = property(lambda self: _Attrs(attributes(self)))
     call.sinfo_args = property(_written_types)
     func.ret_struct_info = property(lambda self: self.ret_type)
     func.bind_symbolic_vars, func.bind_params = _bind_symbolic_vars, _bind_params
-    classes["relax.MatchCast"].struct_info = property(lambda self: self.pattern)
+    func.with_attrs = lambda self, attr_map: self.with_attr(dict(attr_map))
+    cast = classes["relax.MatchCast"]
+    cast.struct_info = cast.ty = property(lambda self: self.pattern)
     classes["relax.Tuple"].fields = classes["ir.TupleType"].fields = property(lambda self: self.elements)
     classes["relax.TupleGetItem"].tuple_value = property(lambda self: self.tuple)
     classes["relax.Var"].vid = property(lambda self: self)
@@ -285,8 +329,15 @@ def add() -> None:
     )
     classes["Type"].is_base_of = relax_analysis.is_base_of
     classes["Type"].__hash__ = lambda self: hash(structural_hash(self))
+    call.ty_args = property(_written_types)
+    func.ret_ty = property(lambda self: self.ret_type)
+    rewrite = relax.binding_rewrite.DataflowBlockRewrite
+    rewrite.add_binding = rewrite.add
     relax.TensorType.vdevice = property(_vdevice_of)
-    relax.BlockBuilder.testing_scope = _testing_scope
+    builder = relax.BlockBuilder
+    builder.testing_scope = _testing_scope
+    builder.begin_scope = lambda self, params=None: self._core.begin_scope([])
+    builder.end_scope = lambda self: self._core.abandon_scope()
     patterns = relax.pattern.Pattern
     patterns.has_struct_info = patterns.has_ty = patterns.has_type
     relax.PyExprMutator.with_struct_info = relax.PyExprMutator.with_type
@@ -333,5 +384,11 @@ def node_names() -> dict:
         "DataTypeImm": classes["relax.DataTypeValue"],
         "VMExecutable": tw.relax.Executable,
         "copy_with_new_vars": _copy_with_new_vars,
+        "Type": classes["Type"],
+        "VDevice": VDevice,
+        "DummyGlobalInfo": DummyGlobalInfo,
+        "ExprFunctor": ExprFunctor,
+        "prim_value": prim_value,
+        "make_shape": _shape_expr,
         "get_shape_of": get_shape_of,
     }

@@ -191,6 +191,26 @@ NAMES = {
 }
 
 
+#: since 2026 what was called struct_info is called type
+_OF_2026 = {
+    "definable_tir_vars_in_type": definable_tir_vars_in_struct_info,
+    "derive_call_ret_type": derive_call_ret_struct_info,
+    "tir_vars_in_type": tir_vars_in_struct_info,
+    "type_base_check": struct_info_base_check,
+    "type_lca": struct_info_lca,
+    "check_well_formed": relax.analysis.well_formed,
+    "used_vars": relax.analysis.all_vars,
+}
+
+
 def names() -> dict:
     """tvm.relax.analysis."""
-    return {**{name: getattr(relax.analysis, name) for name in relax.analysis.__all__}, **NAMES}
+    from .keywords import spelled
+
+    ours = {name: getattr(relax.analysis, name) for name in relax.analysis.__all__}
+    theirs = {
+        name: spelled(function, ty="sinfo", func_ty="func_sinfo") if callable(function) else function
+        for name, function in {**NAMES, **_OF_2026}.items()
+        if not isinstance(function, type)
+    }
+    return {**ours, **NAMES, **theirs}

@@ -85,7 +85,21 @@ def compile_as_written(
     return compile_any(_after(relax_pipeline, mod), target_or_current(target), params, schedule=False)
 
 
+def _passes(*names: str):
+    """The passes of these names, for any target."""
+    return lambda target=None: [getattr(relax.transform, name)() for name in names]
+
+
 NAMES = {
+    "zero_pipeline": _pipelines["zero"],
+    "default_build_pipeline": _pipelines["default_build"],
+    "static_shape_tuning_pipeline": _pipelines["static_shape_tuning"],
+    "library_dispatch_passes": _passes(),
+    "legalize_passes": _passes(*_TO_LOOPS),
+    "dataflow_lower_passes": _passes("rewrite_dataflow_reshape", "to_non_dataflow", "call_tir_rewrite"),
+    "finalize_passes": _passes(
+        "static_plan_block_memory", "lower_alloc_tensor", "kill_after_last_use", "lower_runtime_builtin"
+    ),
     "build": build,
     "get_pipeline": get_pipeline,
     "get_default_pipeline": get_default_pipeline,

@@ -8,6 +8,7 @@ from tilewright.relax import transform
 from tilewright.transform import Sequential
 
 from .backend_patterns import FusionPattern
+from .keywords import spelled
 from .transform import ModulePass, dataflowblock_pass, function_pass
 
 
@@ -252,6 +253,8 @@ NAMES = {
     "AnnotateTIROpPattern": transform.annotate_tir_op_pattern,
     "RemoveRedundantReshape": transform.remove_identities,
     "FunctionPass": ModulePass,
+    "FoldBatchnormToConv2D": transform.fold_batch_norm,
+    "UpdateParamType": spelled(UpdateParamStructInfo, ty_func="sinfo_func"),
     "FusionPattern": FusionPattern,
     "DataflowBlockPass": ModulePass,
 }

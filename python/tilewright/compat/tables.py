@@ -18,6 +18,8 @@ from . import (
     regions,
     relax_analysis,
     relax_build,
+    relax_onnx,
+    relax_testing,
     relax_transform,
     scopes,
     target,
@@ -154,8 +156,9 @@ MODULES = {
     "tvm.relax.op.grad": lambda: vars(relax.op.grad),
     **{
         f"tvm.relax.op.{group}": op_group_names(group)
-        for group in ("builtin", "ccl", "image", "memory", "nn", "vision", "vm")
+        for group in ("builtin", "ccl", "memory", "nn", "vision", "vm")
     },
+    "tvm.relax.op.image": lambda: {**op_group_names("image")(), **training.IMAGE_NAMES},
     **{
         f"tvm.relax.op.{file}": lambda: public_names(relax.op)
         for file in (
@@ -166,19 +169,28 @@ MODULES = {
     "tvm.relax.transform": relax_transform.names,
     "tvm.relax.transform.transform": relax_transform.names,
     "tvm.relax.training": lambda: public_names(relax.training),
-    "tvm.relax.training.loss": lambda: public_names(relax.training.loss),
+    "tvm.relax.training.loss": lambda: {**public_names(relax.training.loss), **training.LOSS_NAMES},
     "tvm.relax.training.optimizer": lambda: public_names(relax.training.optimizer),
     "tvm.relax.training.setup_trainer": lambda: {"SetupTrainer": relax.training.SetupTrainer},
     "tvm.relax.training.trainer": lambda: {"Trainer": relax.training.Trainer},
     "tvm.relax.training.utils": lambda: training.UTILS_NAMES,
     "tvm.relax.base_py_module": lambda: {"BasePyModule": relax.BasePyModule},
     "tvm.relax.frontend": lambda: {"detach_params": relax.frontend.detach_params},
+    "tvm.relax.frontend.onnx": lambda: relax_onnx.NAMES,
     **{
         f"tvm.relax.frontend.nn{module}": frontend_names(module)
         for module in ("", ".core", ".modules", ".op", ".spec", ".subroutine", ".visitor")
     },
-    "tvm.relax.testing": dict,
-    "tvm.relax.testing.nn": lambda: public_names(relax.testing.nn),
+    "tvm.relax.testing": lambda: {
+        **public_names(relax.testing.nn),
+        **public_names(relax.testing.matmul),
+        **relax_testing.NAMES,
+        **relax_testing.CHECKPOINTS,
+        "start_checkpoint": relax.op.grad.start_checkpoint,
+        "end_checkpoint": relax.op.grad.end_checkpoint,
+    },
+    "tvm.relax.testing.attention": lambda: relax_testing.NAMES,
+    "tvm.relax.testing.nn": lambda: {**public_names(relax.testing.nn), **relax_testing.CHECKPOINTS},
     "tvm.relax.testing.vm": lambda: public_names(relax.testing.vm),
     "tvm.relax.testing.matmul": lambda: public_names(relax.testing.matmul),
     "tvm.relax.vm": relax_vm_names,

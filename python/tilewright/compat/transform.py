@@ -270,6 +270,16 @@ def _functions(lowered) -> list:
     return list(zip(lowered.global_vars, lowered.functions, strict=True))
 
 
+def PrintIR(header: str = ""):
+    """Prints the header and the module, which stays as it is."""
+
+    def run(mod, ctx):
+        print(f"PrintIR({header}):\n{mod.script()}")
+        return mod
+
+    return module_pass(run, opt_level=0, name="PrintIR")
+
+
 TIR_NAMES = {
     "StmtSimplify": Simplify,
     "CommonSubexprElim": CommonSubexprElimTIR,
@@ -292,6 +302,7 @@ TIR_NAMES = {
     },
 }
 IR_NAMES = {
+    "PrintIR": PrintIR,
     "Sequential": transform.Sequential,
     "PassContext": PassContext,
     "PassInfo": transform.PassInfo,

@@ -115,9 +115,10 @@ def layout_transform(x, index_map, pad_value=None, axis_separators=None, input_a
     return _core.relax_call_op("relax.layout_transform", [x], given)
 
 
-def invoke_closure(closure, args, sinfo_args=None):
-    """A call of a function value; sinfo_args is the type of the result."""
+def invoke_closure(closure, args, sinfo_args=None, *, ty_args=None):
+    """A call of a function value; sinfo_args, or ty_args, is the type of the result."""
     fields = args.elements if isinstance(args, _Tuple) else args
+    sinfo_args = ty_args if sinfo_args is None else sinfo_args
     types = [classes["ir.ObjectType"]()] if sinfo_args is None else _types(sinfo_args)
     return _Call(op=closure, args=[_value(arg) for arg in fields], attrs={}, type_args=types)
 

@@ -1,5 +1,7 @@
 """A call of a graph operator from Python values.  Apart from op.py, whose names (all, sum, round) hide builtins."""
 
+import inspect
+
 from .. import _core
 from ..ir._nodes import classes
 
@@ -27,6 +29,13 @@ def _value(value):
     return value
 
 
+def _signature(arg_names: list, attr_names: list) -> inspect.Signature:
+    """Arguments by position or name, then attributes, which all may be left out."""
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    args = [inspect.Parameter(name, kind) for name in arg_names]
+    return inspect.Signature([*args, *(inspect.Parameter(name, kind, default=None) for name in attr_names)])
+
+
 def operator(name: str, arg_names: list, doc: str, attrs: list, source: str):
     attr_names = [attr for attr, _, _ in attrs]
 
@@ -40,6 +49,7 @@ def operator(name: str, arg_names: list, doc: str, attrs: list, source: str):
         values = {key: value for key, value in given.items() if value is not None}
         return _core.relax_call_op(name, [_value(arg) for arg in positional + more], values)
 
+    call.__signature__ = _signature(arg_names, attr_names)
     call.__name__ = call.__qualname__ = name.rsplit(".", 1)[-1]
     lines = [f"{', '.join(arg_names)}  by position or name"] if arg_names else []
     lines += [f"{attr}  {text} ({kind})" for attr, text, kind in attrs]

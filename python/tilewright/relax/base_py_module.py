@@ -76,6 +76,18 @@ class BasePyModule:
             return state["compiled_tir_funcs"][name]
         raise AttributeError(f"the module has no function {name!r}")
 
+    def list_functions(self) -> dict[str, list[str]]:
+        """The names of its functions: {"tir": loop programs, "relax": graphs, "extern": Python functions}."""
+        return {
+            "tir": list(self.tir_func_names),
+            "relax": list(self.relax_func_names),
+            "extern": list(self.pyfuncs),
+        }
+
+    def get_function(self, name: str):
+        """The function called `name`, as an attribute gives it; None if there is none."""
+        return getattr(self, name, None)
+
     def call_tir(self, tir_func, args, out_sinfo):
         """The results of a loop program, which are allocated here.
 

@@ -184,6 +184,7 @@ class FuseOpsByPattern:
     bind_constants  constants stay inside of the function instead of being its arguments; default True
     annotate_codegen  each such function is called by one with the attribute Codegen, what stands before the dot in `name`, for
                     RunCodegen; default False
+    entry_functions  names of the functions to look at; default all
     What a match has inside must be used by nothing outside of it, and what wildcard() matches stays outside.
     Raises UserError for a row that is none.
     >>> from tilewright.relax.pattern import is_op, wildcard
@@ -191,7 +192,10 @@ class FuseOpsByPattern:
     >>> fused = fuse(mod)
     """
 
-    def __init__(self, patterns, bind_constants: bool = True, annotate_codegen: bool = False):
+    def __init__(
+        self, patterns, bind_constants: bool = True, annotate_codegen: bool = False, entry_functions=None
+    ):
+        self.entry_functions = None if entry_functions is None else list(entry_functions)
         self.rules = [_Rule(row) for row in patterns]
         self.bind_constants, self.annotate_codegen = bind_constants, annotate_codegen
 
@@ -202,6 +206,8 @@ class FuseOpsByPattern:
         builder = BlockBuilder(mod)
         for name, func in mod.functions.items():
             if not isinstance(func, _Function) or "Primitive" in (func.attrs or {}):
+                continue
+            if self.entry_functions and name.name_hint not in self.entry_functions:
                 continue
             fuser = _Fuser(builder.get(), self.rules, self.bind_constants)
             changed = fuser.visit_expr(func)

@@ -41,9 +41,28 @@ class Match:
         before = dict(self.found)
         if pattern._matches(expr, self):
             self.found[pattern] = expr
-            return True
+            if all(constraint.holds(self.found) for constraint in pattern._constraints):
+                return True
         self.found = before
         return False
+
+
+class SameShapeConstraint:
+    """Requires that what several patterns match are tensors of one shape, which is known."""
+
+    def __init__(self, *args: "Pattern"):
+        self.args = args
+        for pattern in args:
+            pattern._constraints = (*pattern._constraints, self)
+
+    def holds(self, found: dict) -> bool:
+        """Whether those of the patterns that have matched, {pattern: expression}, have one shape."""
+        types = [found[pattern].type for pattern in self.args if pattern in found]
+        shapes = [type.shape if isinstance(type, _TensorType) else None for type in types]
+        return all(
+            isinstance(shape, _ShapeExpr) and _same_extents(shape.values, shapes[0].values)
+            for shape in shapes
+        )
 
 
 class Pattern:
@@ -51,6 +70,8 @@ class Pattern:
 
     p | q matches what either matches, p & q what both do, ~p what p does not; p(a, b) matches calls of what p matches.
     """
+
+    _constraints: tuple = ()
 
     def _matches(self, expr, match: Match) -> bool:
         raise NotImplementedError
@@ -120,6 +141,10 @@ class Pattern:
         """Matches what this matches and is a tensor of `shape`: ints and expressions."""
         return ShapePattern(self, shape)
 
+    def same_shape_as(self, *args: "Pattern") -> SameShapeConstraint:
+        """Requires that what this and the other patterns match are tensors of one shape."""
+        return SameShapeConstraint(self, *args)
+
     def has_attr(self, attrs: dict):
         """Matches what this matches and is a call or function with these attributes."""
         return AttrPattern(self, attrs)
@@ -132,7 +157,9 @@ class Pattern:
         """A pattern that matches the same, and may match another expression than this one."""
         import copy
 
-        return copy.copy(self)
+        other = copy.copy(self)
+        other._constraints = ()
+        return other
 
 
 def _same_extent(extent, wanted) -> bool:
@@ -487,9 +514,15 @@ def has_attr(attrs: dict, pattern: Pattern | None = None) -> Pattern:
     return (pattern or wildcard()).has_attr(attrs)
 
 
-def make_fused_bias_activation_pattern(op_name: str, with_bias: bool = False, activation: str | None = None):
-    """Matches activation(op(wildcard, wildcard) + wildcard); bias and activation as asked."""
+def make_fused_bias_activation_pattern(
+    op_name: str, with_bias: bool = False, activation: str | None = None, allow_reshape: bool = False
+):
+    """Matches activation(op(wildcard, wildcard) + wildcard); bias and activation as asked.
+
+    allow_reshape  the bias is one that is reshaped; default False
+    """
     pattern = is_op(op_name)(wildcard(), wildcard())
     if with_bias:
-        pattern = is_op("relax.add")(pattern, wildcard())
+        bias = is_op("relax.reshape")(wildcard(), wildcard()) if allow_reshape else wildcard()
+        pattern = is_op("relax.add")(pattern, bias)
     return is_op(activation)(pattern) if activation else pattern

@@ -17,7 +17,7 @@ def get_relax_matmul_module(
     x_shape,
     y_shape,
     in_dtype: str,
-    out_dtype: str,
+    out_dtype: str | None = None,
     transposed_y: bool = False,
     bias_shape=None,
     activation=None,
@@ -26,6 +26,7 @@ def get_relax_matmul_module(
 ):
     """main(x, y[, bias][, residual]): x @ y, + bias, activation, combined with a residual of the result's shape.
 
+    out_dtype            default in_dtype
     transposed_y         y is [.., n, k] and is transposed before
     bias_shape           default None: no bias
     activation           an operator of one tensor, such as relax.op.nn.relu; default none
@@ -36,6 +37,7 @@ def get_relax_matmul_module(
     def param(name: str, shape, dtype: str):
         return classes["relax.Var"](name, classes["relax.TensorType"](shape, dtype))
 
+    out_dtype = out_dtype or in_dtype
     x, y = param("x", x_shape, in_dtype), param("y", y_shape, in_dtype)
     params, builder = [x, y], BlockBuilder()
     with builder.function("main"):
