@@ -4,7 +4,8 @@
 //   ->  for i: P[64] = 0; for ko: P[0:64] += A[i, ko * 64 + 0:64]
 //              P1[16] = sum of the four vectors in P; ...; S[i] = sum of four numbers
 //              for jo: B[i, jo * 16 + 0:16] = A[i, jo * 16 + 0:16] / S[i]
-// Partial sums are kept in vectors, and all blocks work on one row while it is near the core.
+// Partial sums are kept in vectors, and all blocks work on one row while it is near the core.  Where there is
+// one row, which is everything, blocks work one after the other.
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/schedule/default/rules.h"
 #include "tilewright/tir/builder.h"
@@ -87,7 +88,7 @@ std::optional<Plan> make_plan(const std::vector<BlockShape>& shapes, const Machi
     if (!plan.sums.back() || (num_rows && *num_rows != num_spatial)) return std::nullopt;
     num_rows = num_spatial;
   }
-  if (!num_rows || (*num_rows == 0 && shapes.size() > 1)) return std::nullopt;
+  if (!num_rows) return std::nullopt;
   plan.num_rows = *num_rows;
   const std::vector<size_t> last_axes = spatial_axes(shapes.back());
   arith::Analyzer analyzer;
@@ -218,6 +219,10 @@ bool reduce_rows(Schedule& sch, const std::vector<BlockShape>& shapes, const Mac
     }
   }
   for (size_t n = 0; n < shapes.size(); ++n) {
+    if (!plan->sums[n] && !row) {
+      vectorize_elements(sch, shapes[n], machine);
+      continue;
+    }
     if (!plan->sums[n]) {
       std::vector<LoopRef> inner = loops_inside(sch, shapes[n].ref, row);
       if (!inner.empty()) vectorize_last_axis(sch, *shape_of(sch, shapes[n].ref), &inner, machine);

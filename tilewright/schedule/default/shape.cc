@@ -62,6 +62,7 @@ int64_t BlockShape::extent(size_t axis, int64_t otherwise) const {
 }
 
 std::optional<size_t> BlockShape::last_axis() const {
+  if (store->indices.empty()) return std::nullopt;
   const size_t dim = last_dimension(output());
   if (is_one(output()->shape[dim])) return std::nullopt;
   for (size_t axis = 0; axis < block->iter_vars.size(); ++axis) {
@@ -109,7 +110,7 @@ std::optional<BlockShape> shape_of(const Schedule& sch, BlockRef block) {
   shape.ref = block;
   shape.block = sch.get(block);
   shape.store = shape.block->body.as<BufferStoreNode>();
-  if (!shape.store || shape.store->indices.empty()) return std::nullopt;
+  if (!shape.store) return std::nullopt;
   if (shape.block->init && !is<BufferStoreNode>(shape.block->init)) return std::nullopt;
   for (const IterVar& axis : shape.block->iter_vars) {
     if (axis->iter_type != IterType::kSpatial && axis->iter_type != IterType::kReduce) return std::nullopt;
