@@ -53,21 +53,30 @@ double worst_error(const char* name, double low, double high, const std::functio
   return worst;
 }
 
+double exact_sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+
 TEST(Math, ErrorsAreSmall) {
-  EXPECT_LT(worst_error("exp", -87, 88.7, [](double x) { return std::exp(x); }), 2);
-  EXPECT_LT(worst_error("exp", -1, 1, [](double x) { return std::exp(x); }), 2);
-  EXPECT_LT(worst_error("log", 1e-38, 2, [](double x) { return std::log(x); }), 2);
-  EXPECT_LT(worst_error("log", 0.5, 1e30, [](double x) { return std::log(x); }), 2);
-  EXPECT_LT(worst_error("tanh", -12, 12, [](double x) { return std::tanh(x); }), 4);
-  EXPECT_LT(worst_error("tanh", -0.01, 0.01, [](double x) { return std::tanh(x); }), 4);
-  EXPECT_LT(worst_error("sigmoid", -80, 80, [](double x) { return 1 / (1 + std::exp(-x)); }), 3);
-  EXPECT_LT(worst_error("erf", -4, 4, [](double x) { return std::erf(x); }), 4);
-  EXPECT_LT(worst_error("erf", -0.01, 0.01, [](double x) { return std::erf(x); }), 4);
+  const auto exp = [](double x) { return std::exp(x); };
+  const auto log = [](double x) { return std::log(x); };
+  const auto tanh = [](double x) { return std::tanh(x); };
+  const auto erf = [](double x) { return std::erf(x); };
+  EXPECT_LT(worst_error("exp", -87, 88.7, exp), 1.2);
+  EXPECT_LT(worst_error("exp", -103, -87, exp), 1.2);  // subnormal results
+  EXPECT_LT(worst_error("exp", -1, 1, exp), 1.2);
+  EXPECT_LT(worst_error("log", 1e-38, 2, log), 2);
+  EXPECT_LT(worst_error("log", 0.5, 1e30, log), 2);
+  for (double limit : {0.01, 1.0, 12.0}) {
+    EXPECT_LT(worst_error("tanh", -limit, limit, tanh), 1.4);
+    EXPECT_LT(worst_error("erf", -limit, limit, erf), 1.4);
+  }
+  EXPECT_LT(worst_error("sigmoid", -80, 80, exact_sigmoid), 2.5);
+  EXPECT_LT(worst_error("sigmoid", -5, 5, exact_sigmoid), 2.5);
 }
 
 TEST(Math, SpecialValues) {
   std::vector<float> x(kCount, 0);
-  x[0] = NAN, x[1] = INFINITY, x[2] = -INFINITY, x[3] = 0, x[4] = -1, x[5] = 1000, x[6] = 0x1p-149f;
+  x[0] = NAN, x[1] = INFINITY, x[2] = -INFINITY, x[3] = 0, x[4] = -1, x[5] = 1000, x[6] = 0x1p-149f,
+  x[7] = -0.0f;
   const std::vector<float> exp = run("exp", x), log = run("log", x), tanh = run("tanh", x),
                            sigmoid = run("sigmoid", x), erf = run("erf", x);
   for (const auto& y : {exp, log, tanh, sigmoid, erf}) EXPECT_TRUE(std::isnan(y[0]));
@@ -89,6 +98,7 @@ TEST(Math, SpecialValues) {
   EXPECT_EQ(erf[1], 1);
   EXPECT_EQ(erf[2], -1);
   EXPECT_EQ(erf[3], 0);
+  for (const auto& y : {tanh, erf}) EXPECT_TRUE(y[7] == 0 && std::signbit(y[7]) && !std::signbit(y[3]));
 }
 
 }  // namespace
