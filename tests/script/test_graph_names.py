@@ -67,6 +67,17 @@ def test_numbers_among_attributes_are_those_of_scripts():
     assert_structural_equal(parse(text), bb.get())
 
 
+def test_numbers_among_arguments_are_rounded_as_scripts_round_them():
+    x = relax.Var("x", R.Tensor((5,), "float32"))
+    bb = relax.BlockBuilder()
+    with bb.function("main", [x]):
+        bb.emit_func_output(bb.emit(relax.op.clip(x, 0.1, 0.7)))
+    assert_structural_equal(parse(bb.get().script()), bb.get())
+    assert (tir.Var("i", "int32") + 0.7).b.value == float(np.float32(0.7))
+    assert (0.7 * tir.Var("d", "float64")).a.value == 0.7
+    assert tir.exp(tir.const(0.7, "float64")).args[0].value == 0.7
+
+
 def test_a_graph_of_such_types():
     bb = relax.BlockBuilder()
     with bb.function("main", [relax.Var("x", R.Tensor((5,), "float32"))]) as _:

@@ -108,19 +108,29 @@ tir::PrimExpr prim(nb::handle value, DataType int_dtype = kInt32) {
   return ir::ref_as<ir::PrimExprNode>(node);
 }
 
+// `expr`, which was made of `value`; but where it meets a float64, a Python number is one, too: x + 0.1
+tir::PrimExpr beside(nb::handle value, const tir::PrimExpr& expr, DataType other) {
+  if (!PyFloat_Check(value.ptr()) || other.element() != DataType::float_(64)) return expr;
+  return tir::float_imm(PyFloat_AsDouble(value.ptr()), other.element());
+}
+
 ir::ObjectRef binary(const std::string& kind_name, nb::handle a, nb::handle b) {
   const ir::NodeInfo* info = ir::find_node_info("tir." + kind_name);
   if (!info) throw InternalError("there is no binary node {}", kind_name);
-  return tir::binary(info->kind, prim(a), prim(b));
+  const tir::PrimExpr x = prim(a), y = prim(b);
+  return tir::binary(info->kind, beside(a, x, y->dtype), beside(b, y, x->dtype));
 }
 
 void bind_expressions(nb::module_& m) {
   m.def("binary", &binary);
   m.def("logical_not", [](nb::handle a) { return tir::logical_not(prim(a)); });
   m.def("negate", [](nb::handle a) { return tir::operator-(prim(a)); });
-  m.def("cast", [](DataType dtype, nb::handle value) { return tir::cast(dtype, prim(value)); });
-  m.def("select",
-        [](nb::handle c, nb::handle t, nb::handle f) { return tir::select(prim(c), prim(t), prim(f)); });
+  m.def("cast",
+        [](DataType dtype, nb::handle value) { return tir::cast(dtype, beside(value, prim(value), dtype)); });
+  m.def("select", [](nb::handle c, nb::handle t, nb::handle f) {
+    const tir::PrimExpr x = prim(t), y = prim(f);
+    return tir::select(prim(c), beside(t, x, y->dtype), beside(f, y, x->dtype));
+  });
   m.def("const", [](nb::handle value, DataType dtype) {
     // a literal also of dtypes to which casts of literals stay casts
     if (PyFloat_Check(value.ptr()) && dtype.is_float())
@@ -137,7 +147,7 @@ void bind_expressions(nb::module_& m) {
       const tir::Buffer buffer = is_packed && nb::isinstance<PyNode>(arg)
                                      ? ir::ref_as<tir::BufferNode>(nb::cast<PyNode&>(arg).ref)
                                      : nullptr;
-      converted.push_back(buffer ? tir::tensor_argument(buffer) : prim(arg));
+      converted.push_back(buffer ? tir::tensor_argument(buffer) : beside(arg, prim(arg), dtype));
     }
     return tir::call(dtype, name, std::move(converted));
   });
