@@ -1,4 +1,5 @@
-// fuse_reduction_epilogue: what is added to a finished sum becomes where the sum starts.
+// fuse_reduction_epilogue: what is added to a finished sum becomes where the sum starts; the same for
+// products, maxima and minima.
 #include "tilewright/analysis/regions.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/services.h"
@@ -18,36 +19,58 @@ namespace {
 struct Args {
   BlockRef reduction_block, epilogue_block;
   static constexpr auto fields() {
-    return std::tuple{field<&Args::reduction_block>("reduction_block", "a sum into an intermediate buffer"),
-                      field<&Args::epilogue_block>("epilogue_block", "its only reader, which adds to it")};
+    return std::tuple{
+        field<&Args::reduction_block>("reduction_block",
+                                      "a sum, product, maximum or minimum into an intermediate buffer"),
+        field<&Args::epilogue_block>("epilogue_block", "its only reader, which goes on with it")};
   }
 };
 
-// Y[...] = Y[...] + x and its init Y[...] = value.
+// Y[...] = Y[...] + x and its init Y[...] = value; `kind` is kAdd, kMul, kMax or kMin.
 struct Sum {
   const BufferStoreNode *init, *update;
+  Kind kind;
 };
+
+struct Verb {
+  Kind kind;
+  std::string_view text;
+};
+constexpr Verb kVerbs[] = {{Kind::kAdd, "add to"},
+                           {Kind::kMul, "multiply"},
+                           {Kind::kMax, "take the maximum of something and"},
+                           {Kind::kMin, "take the minimum of something and"}};
+
+std::string_view verb_of(Kind kind) {
+  for (const Verb& verb : kVerbs) {
+    if (verb.kind == kind) return verb.text;
+  }
+  return "";
+}
 
 Sum require_sum(const State& state, NodeId id) {
   const BlockNode* block = state.node(id).block();
   const auto* init = block->init ? block->init.as<BufferStoreNode>() : nullptr;
   const auto* update = block->body.as<BufferStoreNode>();
-  if (!init || !update || init->predicate || update->predicate || !is<AddNode>(update->value) ||
+  if (!init || !update || init->predicate || update->predicate || verb_of(update->value->kind).empty() ||
       init->buffer != update->buffer || !is_commutative_update(block) || block->writes.size() != 1)
-    throw refuse(state, id, "block {} is not a single sum with an init", block->name_hint);
-  return {init, update};
+    throw refuse(state, id, "block {} is not a single sum, product, maximum or minimum with an init",
+                 block->name_hint);
+  return {init, update, update->value->kind};
 }
 
-// The other side of D[...] = Y[...] + rest.
-PrimExpr require_added(const State& state, NodeId id, const BufferStoreNode* store, const Buffer& sum) {
-  if (const auto* add = store->value.as<AddNode>()) {
-    for (const auto& [one, other] : {std::pair{add->a, add->b}, std::pair{add->b, add->a}}) {
+// The other side of D[...] = Y[...] + rest.  Only what goes on with the same operator may come first: a sum
+// of maxima with 0, say, is not the maximum of the sum.
+PrimExpr require_added(const State& state, NodeId id, const BufferStoreNode* store, const Buffer& sum,
+                       Kind kind) {
+  if (const auto* op = store->value.as<BinaryOpNode>(); op && op->kind == kind) {
+    for (const auto& [one, other] : {std::pair{op->a, op->b}, std::pair{op->b, op->a}}) {
       const auto* load = one.as<BufferLoadNode>();
       if (load && load->buffer == sum && !loads_from(other, sum)) return other;
     }
   }
-  throw refuse(state, id, "block {} does not add to {}, but computes {}", state.node(id).name, sum->name,
-               text(store->value))
+  throw refuse(state, id, "block {} does not {} {}, but computes {}", state.node(id).name, verb_of(kind),
+               sum->name, text(store->value))
       .help("reverse_compute_at computes any epilogue where the sum is finished");
 }
 
@@ -92,6 +115,17 @@ void require_same_elements(const State& state, NodeId reduction, NodeId epilogue
   }
 }
 
+// init op x; x alone where the init changes nothing: 0 + x, 1 * x
+PrimExpr start_of(const Sum& sum, const PrimExpr& x) {
+  const PrimExpr& init = sum.init->value;
+  const auto* number = init.as<FloatImmNode>();
+  const auto is = [&](double value) { return number && number->value == value; };
+  const bool is_neutral = sum.kind == Kind::kAdd   ? is_zero(init) || is(0)
+                          : sum.kind == Kind::kMul ? is_one(init) || is(1)
+                                                   : false;
+  return is_neutral ? x : binary(sum.kind, init, x);
+}
+
 void apply(State& state, const Args& args) {
   const NodeId reduction = state[args.reduction_block], epilogue = state[args.epilogue_block];
   const Sum sum = require_sum(state, reduction);
@@ -100,7 +134,7 @@ void apply(State& state, const Args& args) {
   require_pure_value(state, epilogue, store);
   const NodeId owner = allocation_of(state, buffer, state.node(epilogue).parent);
   require_only_user(state, reduction, epilogue, buffer, owner);
-  const PrimExpr added = require_added(state, epilogue, store, buffer);
+  const PrimExpr added = require_added(state, epilogue, store, buffer, sum.kind);
   require_element_access(state, owner, buffer);
   for (NodeId each : {reduction, epilogue}) {
     if (const Reason reason = why_not_reorderable(state, each); !reason.empty())
@@ -128,9 +162,7 @@ void apply(State& state, const Args& args) {
       [&](auto& self, const BufferStoreNode* node) -> Stmt {
         return tir::store(store->buffer, self(node->value), indices);
       });
-  const auto* start_value = sum.init->value.as<FloatImmNode>();
-  const bool starts_at_zero = is_zero(sum.init->value) || (start_value && start_value->value == 0);
-  const PrimExpr start = starts_at_zero ? substitute(added, axes) : sum.init->value + substitute(added, axes);
+  const PrimExpr start = start_of(sum, substitute(added, axes));
   Block block = with(realize->block, [&](BlockNode& n) {
     n.init = tir::store(store->buffer, start, indices);
     n.body = update;
@@ -150,7 +182,8 @@ void apply(State& state, const Args& args) {
 
 extern constinit const PrimitiveInfo fuse_reduction_epilogue_info =
     primitive<apply>("fuse_reduction_epilogue", R"(
-Starts a sum with what would be added to it in the end; the block that adds it and the buffer between them go.
+Starts a sum with what would be added to it in the end; the block that adds it and the buffer between them go.  Products,
+maxima and minima go on with a factor or a bound the same way.
 
     with T.block("Y"):                    with T.block("Y"):
         with T.init():                        with T.init():
@@ -159,10 +192,10 @@ Starts a sum with what would be added to it in the end; the block that adds it a
     with T.block("D"):
         D[vi] = Y[vi] + C[vi]                                       fuse_reduction_epilogue(Y, D)
 
-Sums of floats are then rounded differently.
+Sums and products of floats are then rounded differently.
 
-reduction_block  a single sum with an init into an intermediate buffer; its handle stays
-epilogue_block   the only reader of that buffer, one store of the sum plus something; becomes stale
+reduction_block  a single sum, product, maximum or minimum with an init into an intermediate buffer; its handle stays
+epilogue_block   the only reader of that buffer, one store of the result and something under the same operator; becomes stale
 Raises           UserError if the epilogue does something else, if it does not write one element for each sum, or if what it
                  adds is computed after the sum begins.
 )");
