@@ -12,6 +12,8 @@ struct VerifyOptions {
   bool axes_match_loops = true;
   /// T.reads and T.writes of a block name what its body accesses.
   bool regions_cover_accesses = true;
+  /// Block axes stay in their domains, and accesses in their buffers: all that needs arithmetic.
+  bool values_fit = true;
 };
 
 /// Raises a UserError at the first fault of `func`, pointing at the line where one is known:

@@ -109,6 +109,7 @@ bool is_root(const BlockNode* block) {
 
 // The value may not leave the domain at any turn of the loops at which the block runs.
 void Verifier::axis_range(const BlockRealizeNode* realize, const IterVar& axis, const PrimExpr& value) {
+  if (!options_.values_fit) return;
   const PrimExpr inside = logical_and(axis->dom->min <= value, value < axis->dom->min + axis->dom->extent);
   const auto corner = corner_against(inside, realize->predicate, ranges_);
   if (!corner) return;

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 
+#include "tilewright/analysis/verify.h"
 #include "tilewright/driver/compiled_module.h"
 #include "tilewright/driver/disk_cache.h"
 #include "tilewright/runtime/interrupt.h"
@@ -48,6 +49,17 @@ void stop_if_asked(std::atomic<bool>* is_interrupted) {
   }
 }
 
+// Scripts are checked where they are parsed; nodes put together by hand are not.
+void require_well_formed(const Kernel& kernel) {
+  try {
+    analysis::verify(kernel.func,
+                     {.axes_match_loops = false, .regions_cover_accesses = false, .values_fit = false});
+  } catch (Error& error) {
+    error.add_prefix(kernel.name);
+    throw;
+  }
+}
+
 // Code for the kernel, from `cache` if there is one and it has it.  Returns  whether the cache grew.
 bool compile_kernel(Kernel& kernel, const Generator& generator, const BuildOptions& options,
                     std::mutex& mutex, const std::optional<DiskCache>& cache) {
@@ -60,6 +72,7 @@ bool compile_kernel(Kernel& kernel, const Generator& generator, const BuildOptio
     }
     timer.cancel();
   }
+  require_well_formed(kernel);
   schedule::DefaultSchedule scheduled;
   {
     Timer timer(options, mutex, "schedule", kernel.name);

@@ -20,32 +20,15 @@ void require_no_thread(const tir::AttrStmtNode* attr) {
         .help("build for a GPU target, or write a loop");
 }
 
-// Scripts are checked where they are parsed; nodes put together by hand are not.
-void require_bool(const tir::PrimExpr& condition, std::string_view what) {
-  if (!condition->dtype.is_bool() || !condition->dtype.is_scalar())
-    throw UserError(condition, "the condition of {} has dtype {}, expected bool", what,
-                    condition->dtype.str());
-}
-
-void require_pointer(const tir::PrimFunc& func, const tir::Buffer& buffer) {
-  if (!buffer->data->dtype.is_handle())
-    throw UserError(func, "buffer {} lies at {}, which is {}, expected a handle", buffer->name,
-                    buffer->data->name_hint, buffer->data->dtype.str());
-}
-
 }  // namespace
 
 void require_code_for_cpu(const tir::PrimFunc& func) {
   ir::walk(
       func->body, [](const tir::AttrStmtNode* attr) { require_no_thread(attr); },
-      [](const tir::IfThenElseNode* branch) { require_bool(branch->condition, "if"); },
-      [](const tir::WhileNode* loop) { require_bool(loop->condition, "while"); },
       [](const ir::PrimExprNode* expr) { require_code(expr->dtype, ir::ObjectRef(expr)); });
   for (size_t n = 0; n < func->params.size(); ++n) {
     require_code(func->params[n]->dtype, func->params[n]);
-    if (!func->buffers[n]) continue;
-    require_code(func->buffers[n]->dtype, func->params[n]);
-    require_pointer(func, func->buffers[n]);
+    if (func->buffers[n]) require_code(func->buffers[n]->dtype, func->params[n]);
   }
 }
 

@@ -5,8 +5,7 @@
 namespace tilewright::lower {
 
 /// Raises Unsupported at the first value whose dtype has no code (integers of other than 8, 16, 32 and 64
-/// bits, scalable vectors), UserError at the first thread of a GPU, condition that is no bool, or buffer
-/// behind a number.
+/// bits, scalable vectors), UserError at the first thread of a GPU.
 void require_code_for_cpu(const tir::PrimFunc& func);
 
 }  // namespace tilewright::lower

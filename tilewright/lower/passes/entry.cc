@@ -66,10 +66,8 @@ class Entry {
     }
     check_derived();
     for (const Var& var : scalars) {
-      if (!bound_.count(var.get()))
-        throw UserError(var, "{}: the variable {} is used, but no parameter says what it is", name_,
-                        var->name_hint)
-            .help("make it the extent of a parameter's buffer, or a scalar parameter");
+      TILEWRIGHT_CHECK(bound_.count(var.get()), "{}: no parameter says what variable {} is", name_,
+                       var->name_hint);
       pointers.push_back(var);
     }
     Stmt body = EvaluateNode::make(CallNode::make(kInt32, Expr(compute), std::move(pointers)));

@@ -65,9 +65,8 @@ PrimFunc lower_match_buffer(const PrimFunc& func) {
         Substitution values;
         for (const MatchBufferRegion& match : node->match_buffers) {
           const size_t ndim = match->buffer->shape.size(), source_ndim = match->source->region.size();
-          if (ndim > source_ndim)
-            throw UserError("match_buffer: {} has {} dimensions, its source {}", match->buffer->name, ndim,
-                            source_ndim);
+          TILEWRIGHT_CHECK(ndim <= source_ndim, "match_buffer: {} has {} dimensions, its source {}",
+                           match->buffer->name, ndim, source_ndim);
           const View view{match->source, source_ndim - ndim};
           bind_view(match, view, &values);
           values[match->buffer->data.get()] = match->source->buffer->data;
