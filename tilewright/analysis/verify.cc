@@ -78,6 +78,7 @@ void Verifier::use(const VarNode* var, const ObjectRef& where) {
 
 void Verifier::use(const BufferNode* buffer, const ObjectRef& where) {
   if (buffers_.contains(buffer)) return;
+  if (!options_.views_are_declared && variables_.contains(buffer->data.get())) return;
   if (ever_buffers_.contains(buffer))
     throw UserError(where, "buffer {} is used outside of the block or statement in which it exists",
                     buffer->name);

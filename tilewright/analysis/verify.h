@@ -14,6 +14,8 @@ struct VerifyOptions {
   bool regions_cover_accesses = true;
   /// Block axes stay in their domains, and accesses in their buffers: all that needs arithmetic.
   bool values_fit = true;
+  /// Buffers are declared, also those over memory that there is.  Off for programs that were made flat.
+  bool views_are_declared = true;
 };
 
 /// Raises a UserError at the first fault of `func`, pointing at the line where one is known:

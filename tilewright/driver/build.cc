@@ -52,8 +52,10 @@ void stop_if_asked(std::atomic<bool>* is_interrupted) {
 // Scripts are checked where they are parsed; nodes put together by hand are not.
 void require_well_formed(const Kernel& kernel) {
   try {
-    analysis::verify(kernel.func,
-                     {.axes_match_loops = false, .regions_cover_accesses = false, .values_fit = false});
+    analysis::verify(kernel.func, {.axes_match_loops = false,
+                                   .regions_cover_accesses = false,
+                                   .values_fit = false,
+                                   .views_are_declared = false});
   } catch (Error& error) {
     error.add_prefix(kernel.name);
     throw;
