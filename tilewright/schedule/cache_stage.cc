@@ -9,6 +9,10 @@
 
 namespace tilewright::schedule {
 
+static bool has_own_layout(const Buffer& buffer) {
+  return !buffer->strides.empty() || (buffer->elem_offset && !is_zero(buffer->elem_offset));
+}
+
 Buffer make_cache(const Buffer& buffer, const std::string& storage_scope) {
   return make_buffer(buffer->name + "_" + storage_scope, buffer->shape, buffer->dtype, storage_scope);
 }
@@ -20,7 +24,7 @@ Block on_cache(const Block& block, const Buffer& buffer, const Buffer& cache) {
   };
   const bool is_alone = std::none_of(block->reads.begin(), block->reads.end(), is_other) &&
                         std::none_of(block->writes.begin(), block->writes.end(), is_other);
-  if (is_alone && buffer->strides.empty() && !buffer->elem_offset) values[buffer->data.get()] = cache->data;
+  if (is_alone && !has_own_layout(buffer)) values[buffer->data.get()] = cache->data;
   return substitute(block, values);
 }
 
@@ -37,11 +41,10 @@ void require_no_pointer(const State& state, NodeId id, const Block& changed, con
         return false;
       });
   if (!has_pointer) return;
-  const bool has_own_layout = !buffer->strides.empty() || buffer->elem_offset;
   throw refuse(state, id, "block {} writes to {} by a pointer, which cannot lead to a copy: {}",
                state.node(id).name, buffer->name,
-               has_own_layout ? "the buffer has strides or an offset of its own"
-                              : "another of its buffers lies there as well");
+               has_own_layout(buffer) ? "the buffer has strides or an offset of its own"
+                                      : "another of its buffers lies there as well");
 }
 
 std::string fresh_block_name(const State& state, NodeId near, const std::string& name) {
