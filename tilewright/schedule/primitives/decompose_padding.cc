@@ -1,5 +1,6 @@
 // decompose_padding: a block that pads becomes one that fills and one that copies what is there.
 #include "tilewright/analysis/regions.h"
+#include "tilewright/analysis/verify.h"
 #include "tilewright/arith/int_set.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/services.h"
@@ -193,6 +194,11 @@ Block inner_block(const BlockRealizeNode* realize, const BufferStoreNode* store,
   return with(block, [&](BlockNode& n) { n.reads = regions.reads, n.writes = regions.writes; });
 }
 
+// A condition that always holds is gone: what it said to be inside of a buffer has to be.
+void require_in_bounds(const State& state, NodeId id) {
+  analysis::verify(state.func_of(id).func, {.axes_match_loops = false, .regions_cover_accesses = false});
+}
+
 BlockRef apply(State& state, const Args& args) {
   const NodeId id = state[args.block], loop = state[args.loop];
   const BufferStoreNode* store = require_single_store(state, id);
@@ -246,7 +252,10 @@ BlockRef apply(State& state, const Args& args) {
   Edit edit(state);
   edit.forward(realize->block.get(), copied);
   edit.replace(loop, seq({fill_nest, nest}));
-  edit.commit(state, scope);
+  State after = state;
+  edit.commit(after, scope);
+  require_in_bounds(after, id);
+  state = std::move(after);
   return state.new_block_ref(state.find(filler, scope));
 }
 
@@ -268,6 +277,7 @@ becomes a predicate.
 block    one store of T.if_then_else(condition, value, constant); its handle goes on as the block that copies
 loop     a loop around it; the block that fills goes before it
 Returns  the block that fills
-Raises   UserError if the block stores something else, or another block inside of `loop` uses the buffer.
+Raises   UserError if the block stores something else, if another block inside of `loop` uses the buffer, or if
+         the value lies outside of a buffer although the condition holds.
 )");
 }  // namespace tilewright::schedule
