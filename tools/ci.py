@@ -112,7 +112,7 @@ def layout_commands() -> list[Command]:
 
 def python_commands() -> list[Command]:
     slow_folders = [f"--ignore=tests/{folder}" for folder in ("models", "examples", "install")]
-    return [pytest("python", "-n", "2", "-m", "not slow", *slow_folders, "tests")]
+    return [pytest("python", "-n", "2", "--round-trip", "-m", "not slow", *slow_folders, "tests")]
 
 
 def sanitizer_commands() -> list[Command]:
