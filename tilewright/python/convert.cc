@@ -123,6 +123,8 @@ ir::AttrMap attrs_from_python(nb::handle dict) {
   if (!PyDict_Check(dict.ptr()))
     throw UserError("attributes must be a dict, but are a {}", Py_TYPE(dict.ptr())->tp_name);
   for (auto [key, value] : nb::borrow<nb::dict>(dict)) {
+    if (!PyUnicode_Check(key.ptr()))
+      throw UserError("attributes have names, but one is a Python {}", Py_TYPE(key.ptr())->tp_name);
     const auto name = nb::cast<std::string>(key);
     try {
       attrs.set(name, from_python(value, kAttributeDTypes));
@@ -169,9 +171,14 @@ int64_t enum_from_python(const ir::FieldInfo& field, nb::handle value) {
   throw UserError("{} cannot be \"{}\"", field.name, name);
 }
 
-std::vector<ir::ObjectRef> nodes_from_python(nb::handle value) {
+// None among bindings is refused here, elsewhere by what reads the list.
+std::vector<ir::ObjectRef> nodes_from_python(const ir::FieldInfo& field, nb::handle value) {
   std::vector<ir::ObjectRef> items;
-  for (nb::handle item : value) items.push_back(from_python(item));
+  for (nb::handle item : value) {
+    items.push_back(from_python(item));
+    if (!items.back() && field.name == "bindings")
+      throw UserError("argument {} ({}) holds None at {}", field.name, field.doc, items.size() - 1);
+  }
   return items;
 }
 }  // namespace
@@ -186,7 +193,7 @@ ir::FieldValue field_from_python(const ir::FieldInfo& field, nb::handle value) {
       case ir::FieldType::kString: return nb::cast<std::string>(value);
       case ir::FieldType::kDType: return nb::cast<DataType>(value);
       case ir::FieldType::kNode: return from_python(value);
-      case ir::FieldType::kNodeList: return nodes_from_python(value);
+      case ir::FieldType::kNodeList: return nodes_from_python(field, value);
       case ir::FieldType::kIntList: return nb::cast<std::vector<int64_t>>(value);
       case ir::FieldType::kStringList: return nb::cast<std::vector<std::string>>(value);
       case ir::FieldType::kAttrs: return attrs_from_python(value);

@@ -10,6 +10,7 @@
 #include "tilewright/python/bindings.h"
 #include "tilewright/python/convert.h"
 #include "tilewright/python/runtime_values.h"
+#include "tilewright/relax/relax.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/limits.h"
 #include "tilewright/tir/op.h"
@@ -73,6 +74,9 @@ void fill(const ir::NodeInfo* info, ir::Object* object, const nb::dict& values) 
       if (values.contains(key)) field.set(object, field_from_python(field, values[key]));
     }
     if (info->verify) info->verify(object);
+    const auto* binding = ir::ObjectRef(object).as<relax::BindingNode>();
+    if (binding && (!binding->var || !binding->value))
+      throw UserError("{}: a binding has a variable and a value", info->name);
   } catch (const InternalError& error) {
     std::string names;
     for (const ir::FieldInfo& field : info->fields)

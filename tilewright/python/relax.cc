@@ -169,6 +169,14 @@ void bind_builder(nb::module_& m) {
       .def("update_func", &BlockBuilder::update_func);
 }
 
+ir::PrimExpr extent_from_python(nb::handle value) {
+  ir::PrimExpr extent;
+  if (!nb::try_cast(value, extent) || !extent)
+    throw UserError("an extent is a Python {}, expected an integer or an integer expression",
+                    Py_TYPE(value.ptr())->tp_name);
+  return extent;
+}
+
 }  // namespace
 
 void bind_relax(nb::module_& m) {
@@ -184,7 +192,12 @@ void bind_relax(nb::module_& m) {
   // -1 and the like are allowed: the operator that takes the shape says what they mean
   m.def("relax_shape", [](nb::list extents) {
     relax::Shape shape;
-    for (nb::handle extent : extents) shape.push_back(relax::as_extent(nb::cast<ir::PrimExpr>(extent)));
+    for (nb::handle value : extents) {
+      const ir::PrimExpr extent = extent_from_python(value);
+      if (!extent->dtype.is_integral())
+        throw UserError("a dimension has dtype {}, expected an integer", extent->dtype.str());
+      shape.push_back(relax::as_extent(extent));
+    }
     return relax::shape_expr(shape);
   });
   m.def(
@@ -192,8 +205,7 @@ void bind_relax(nb::module_& m) {
       [](nb::handle shape, DataType dtype, int64_t ndim, std::string device) -> ir::Type {
         if (shape.is_none()) return relax::tensor_type_of_ndim(ndim, dtype, std::move(device));
         relax::Shape extents;
-        for (nb::handle extent : shape)
-          extents.push_back(relax::checked_extent(nb::cast<ir::PrimExpr>(extent)));
+        for (nb::handle extent : shape) extents.push_back(relax::checked_extent(extent_from_python(extent)));
         if (ndim >= 0 && ndim != static_cast<int64_t>(extents.size()))
           throw UserError("the shape has {} dimensions, but ndim is {}", extents.size(), ndim);
         return relax::tensor_type(std::move(extents), dtype, std::move(device));

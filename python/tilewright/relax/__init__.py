@@ -3,6 +3,7 @@
 from .. import _core
 from .._guard import guard, guard_class, guard_module
 from ..build import build_graph as build
+from ..errors import UserError
 from ..ir._nodes import classes
 from ..runtime.vm import Executable, VirtualMachine
 from ..script import to_script
@@ -42,6 +43,10 @@ def _tensor_type(cls, shape=None, dtype: str = "float32", ndim: int = -1, device
     """
     dtype, device = dtype or "void", device or ""
     if isinstance(shape, Expr):
+        if not isinstance(shape, classes["relax.ShapeExpr"]) and not isinstance(
+            shape.type, classes["relax.ShapeType"]
+        ):
+            raise UserError(f"the shape of a tensor is {shape}, expected a shape or a list of extents")
         fields = {"shape": shape, "dtype": dtype, "ndim": ndim, "device": device}
         return _core.make_node("relax.TensorType", fields)
     return _core.relax_tensor_type(None if shape is None else list(shape), dtype, ndim, device)

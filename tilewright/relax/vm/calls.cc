@@ -49,13 +49,23 @@ rt::Register FunctionCompiler::reshape(const CallNode* call) {
   return result;
 }
 
+namespace {
+const std::string& defined_in(const IRModule& module, const CallNode* call, const GlobalVarNode* global) {
+  if (!module->find(global->name_hint))
+    throw UserError(Expr(call), "{} is called, but the module has no function of that name",
+                    global->name_hint)
+        .help("compile the module that has it instead of one of its functions");
+  return global->name_hint;
+}
+}  // namespace
+
 rt::Register FunctionCompiler::call_other(const CallNode* call) {
   if (const auto* outside = call->op.as<ExternFuncNode>())
     return code_.call_packed(outside->global_symbol, operands(call->args));
   if (const auto* global = call->op.as<GlobalVarNode>()) {
     if (calls_loop_program(call, module_))
       return code_.call_packed(kernel_symbol(module_, global->name_hint), operands(call->args));
-    return code_.call_function(executable_.declare(global->name_hint), operands(call->args));
+    return code_.call_function(executable_.declare(defined_in(module_, call, global)), operands(call->args));
   }
   if (VarBaseNode::classof(*call->op)) return code_.call_closure(value(call->op), operands(call->args));
   const std::string_view name = op_name(call);
@@ -74,7 +84,8 @@ rt::Register FunctionCompiler::call_other(const CallNode* call) {
     const auto* bound = call->args[1].as<TupleNode>();
     if (!global || !bound)
       throw Unsupported(call, "make_closure of a value").help("name a function of the module");
-    return code_.make_closure(executable_.declare(global->name_hint), operands(bound->elements));
+    return code_.make_closure(executable_.declare(defined_in(module_, call, global)),
+                              operands(bound->elements));
   }
   const bool is_lowered = !writes_outputs(name) && !name.starts_with("relax.memory.");
   throw Unsupported(call, "the operator {} has no code", name.empty() ? "of a nested function" : name)
