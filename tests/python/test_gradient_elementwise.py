@@ -93,6 +93,7 @@ BINARY = {
     "divide": torch.divide,
     "power": torch.pow,
     "floor_mod": torch.remainder,
+    "mod": torch.fmod,
     "log_add_exp": torch.logaddexp,
     "atan2": torch.atan2,
     "maximum": torch.maximum,

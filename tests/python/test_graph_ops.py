@@ -113,7 +113,7 @@ BINARY = {
     "subtract": np.subtract,
     "multiply": np.multiply,
     "floor_divide": np.floor_divide,
-    "mod": np.mod,
+    "mod": np.fmod,
     "floor_mod": np.mod,
     "maximum": np.maximum,
     "minimum": np.minimum,

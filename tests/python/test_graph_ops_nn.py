@@ -4,6 +4,10 @@ import numpy as np
 import pytest
 from op_testing import check_op, run_op
 
+import tilewright
+from tilewright import relax
+from tilewright.script import parse
+
 torch = pytest.importorskip("torch")
 F = torch.nn.functional
 
@@ -78,7 +82,8 @@ def test_pools(attrs):
         mean = getattr(F, f"avg_pool{dims}d")(
             t(data), attrs["pool_size"], count_include_pad=False, **torch_attrs
         )
-        check_op(f"nn.avg_pool{dims}d", [data], attrs, mean.numpy(), atol=1e-5)
+        options = {**attrs, "count_include_pad": False}
+        check_op(f"nn.avg_pool{dims}d", [data], options, mean.numpy(), atol=1e-5)
 
 
 @pytest.mark.parametrize("strides, padding", [(1, 1), (2, 1), (3, 2), (1, 3)])
@@ -92,8 +97,57 @@ def test_a_dilated_average_counts_the_places_inside_of_the_data(strides, padding
         return sum(values[..., starts + place] for place in (0, 2, 4))
 
     wanted = summed(padded) / np.maximum(summed(inside), 1)
-    attrs = {"pool_size": 3, "strides": strides, "padding": padding, "dilation": 2}
+    attrs = {
+        "pool_size": 3,
+        "strides": strides,
+        "padding": padding,
+        "dilation": 2,
+        "count_include_pad": False,
+    }
     check_op("nn.avg_pool1d", [WAVE], attrs, wanted, atol=1e-5)
+
+
+def test_averages_count_padding_by_default_but_in_pictures():
+    """As apache-tvm 0.27: avg_pool1d and avg_pool3d count it, avg_pool2d does not."""
+    for dims, data, counts in [(1, WAVE, True), (2, X, False), (3, VOLUME, True)]:
+        pool = getattr(F, f"avg_pool{dims}d")
+        wanted = pool(t(data), 3, 2, 1, count_include_pad=counts).numpy()
+        check_op(
+            f"nn.avg_pool{dims}d", [data], {"pool_size": 3, "strides": 2, "padding": 1}, wanted, atol=1e-5
+        )
+
+
+def test_a_grid_speaks_of_edges_by_default():
+    """As apache-tvm 0.27 and torch: align_corners is false."""
+    grid = RNG.uniform(-1, 1, (2, 2, 3, 11)).astype("float32")
+    wanted = F.grid_sample(t(X), t(grid).permute(0, 2, 3, 1), align_corners=False).numpy()
+    check_op("image.grid_sample", [X, grid], {}, wanted, rtol=1e-3, atol=1e-4)
+
+
+def test_options_may_be_constants():
+    """all_class_non_max_suppression(boxes, scores, R.const(7), R.const(0.3)) as programs of 2024 write it."""
+    scores = RNG.uniform(0, 1, (1, 3, 127)).astype("float32")
+    numbers = {"max_output_boxes_per_class": 7, "iou_threshold": 0.3, "score_threshold": 0.2}
+    constants = {
+        name: relax.const(value, "int64" if isinstance(value, int) else "float32")
+        for name, value in numbers.items()
+    }
+    wanted = run_op("vision.all_class_non_max_suppression", CORNERS, scores, **numbers)
+    found = run_op("vision.all_class_non_max_suppression", CORNERS, scores, **constants)
+    written = parse(
+        f"""
+@R.function
+def main(boxes: R.Tensor({CORNERS.shape}, "float32"), scores: R.Tensor({scores.shape}, "float32")):
+    gv = R.vision.all_class_non_max_suppression(
+        boxes, scores, R.const(7, "int64"), R.const(0.3, "float32"), R.const(0.2, "float32"), output_format="onnx"
+    )
+    return gv
+"""
+    )
+    main = tilewright.VirtualMachine(tilewright.compile(tilewright.IRModule({"main": written})))["main"]
+    for results in (found, [each.numpy() for each in main(CORNERS, scores)]):
+        for mine, theirs in zip(results, wanted, strict=True):
+            np.testing.assert_array_equal(mine, theirs)
 
 
 def test_adaptive_pools():

@@ -71,7 +71,8 @@ TEST(Op, BinaryBroadcasts) {
 TEST(Op, IntegerDivisionAndRemainder) {
   const Array a = array({4}, {7, -7, 7, -7}, kInt32), b = array({4}, {2, 2, -2, -2}, kInt32);
   EXPECT_THAT(run_op("floor_divide", {a, b})[0].data, ElementsAre(3, -4, -4, 3));
-  EXPECT_THAT(run_op("mod", {a, b})[0].data, ElementsAre(1, 1, -1, -1));
+  EXPECT_THAT(run_op("floor_mod", {a, b})[0].data, ElementsAre(1, 1, -1, -1));
+  EXPECT_THAT(run_op("mod", {a, b})[0].data, ElementsAre(1, -1, 1, -1));
   EXPECT_THAT(run_op("divide", {a, b})[0].data, ElementsAre(3, -3, -3, 3));
   EXPECT_THAT(run_op("power", {a, array({}, {3}, kInt32)})[0].data, ElementsAre(343, -343, 343, -343));
 }

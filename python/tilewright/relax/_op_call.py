@@ -5,7 +5,7 @@ import inspect
 from .. import _core
 from ..ir._nodes import classes
 
-_PrimExpr = classes["PrimExpr"]
+_Constant, _PrimExpr = classes["relax.Constant"], classes["PrimExpr"]
 
 
 def _is_extent(value) -> bool:
@@ -29,6 +29,12 @@ def _value(value):
     return value
 
 
+def _number(value):
+    """An attribute: a constant without dimensions is its number."""
+    is_number = isinstance(value, _Constant) and value.data.ndim == 0
+    return value.data.numpy().item() if is_number else value
+
+
 def _signature(arg_names: list, attr_names: list) -> inspect.Signature:
     """Arguments by position or name, then attributes, which all may be left out."""
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
@@ -46,7 +52,7 @@ def operator(name: str, arg_names: list, doc: str, attrs: list, source: str):
         if "dtype" in arg_names and isinstance(given.get("dtype"), str):
             given["dtype"] = _core.make_node("relax.DataTypeValue", {"value": given["dtype"]})
         positional = [given.pop(arg) for arg in arg_names if given.get(arg) is not None]
-        values = {key: value for key, value in given.items() if value is not None}
+        values = {key: _number(value) for key, value in given.items() if value is not None}
         return _core.relax_call_op(name, [_value(arg) for arg in positional + more], values)
 
     call.__signature__ = _signature(arg_names, attr_names)

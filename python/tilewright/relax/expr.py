@@ -65,7 +65,7 @@ class _Expr:
     __mul__, __rmul__ = _binary("multiply"), _reflected("multiply")
     __truediv__, __rtruediv__ = _binary("divide"), _reflected("divide")
     __floordiv__, __rfloordiv__ = _binary("floor_divide"), _reflected("floor_divide")
-    __mod__, __rmod__ = _binary("mod"), _reflected("mod")
+    __mod__, __rmod__ = _binary("floor_mod"), _reflected("floor_mod")
     __pow__, __rpow__ = _binary("power"), _reflected("power")
     __lt__, __gt__ = _binary("less"), _binary("greater")
     __le__, __ge__ = _binary("less_equal"), _binary("greater_equal")

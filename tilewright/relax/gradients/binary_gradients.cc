@@ -29,11 +29,13 @@ void of_power(Backward& b) {
   b.add(1, select(apply("equal", {x, zero}), zero, b.grad() * b.out() * apply("log", {x})));
 }
 void of_steps(Backward&) {}  // floor_divide: constant between steps
-// a - b * floor(a / b)
-void of_mod(Backward& b) {
+// a - b * floor(a / b), or a - b * trunc(a / b)
+void of_remainder(Backward& b, std::string_view rounding) {
   b.add(0, b.grad());
-  b.add(1, -(b.grad() * apply("floor", {b.x(0) / b.x(1)})));
+  b.add(1, -(b.grad() * apply(rounding, {b.x(0) / b.x(1)})));
 }
+void of_mod(Backward& b) { of_remainder(b, "trunc"); }
+void of_floor_mod(Backward& b) { of_remainder(b, "floor"); }
 // d atan2(y, x) = (x dy - y dx) / (x^2 + y^2)
 void of_atan2(Backward& b) {
   const Value y = b.x(0), x = b.x(1), scaled = b.bind(b.grad() / (x * x + y * y));
@@ -89,7 +91,7 @@ constexpr GradientRow kRows[] = {
     {"relax.divide", of_divide},
     {"relax.floor_divide", of_steps},
     {"relax.mod", of_mod},
-    {"relax.floor_mod", of_mod},
+    {"relax.floor_mod", of_floor_mod},
     {"relax.power", of_power},
     {"relax.atan2", of_atan2},
     {"relax.log_add_exp", of_log_add_exp},

@@ -72,7 +72,7 @@ Value grid_line(const Backward& b, int64_t line) {
 
 // The gradient of line `line` of the grid: between two elements the sample changes by their difference.
 Value of_grid_line(const Backward& b, int64_t line) {
-  const bool is_aligned = b.call()->attrs.get_bool("align_corners", true);
+  const bool is_aligned = b.call()->attrs.get_bool("align_corners", false);
   const auto dim = static_cast<size_t>(3 - line);
   const PrimExpr& known = b.shape(0)[dim];
   // every place of the grid is the only element
@@ -104,7 +104,7 @@ void of_grid(Backward& b) {
   if (method == "nearest") return;
   if (method != "bilinear")
     b.refuse(fmt::format("the gradient of its grid is asked for, and method is \"{}\"", method));
-  if (attrs.get_string("padding_mode", "zeros") == "reflection" && !attrs.get_bool("align_corners", true))
+  if (attrs.get_string("padding_mode", "zeros") == "reflection" && !attrs.get_bool("align_corners", false))
     b.refuse(
         "the gradient of its grid is asked for, and padding_mode is \"reflection\" without align_corners");
   b.add(1, apply("concat", {tuple_of({of_grid_line(b, 0), of_grid_line(b, 1)})}, {{"axis", attr(1)}}));

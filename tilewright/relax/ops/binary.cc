@@ -84,7 +84,7 @@ constexpr OpInfo kOps[] = {
     row<topi::multiply>("relax.multiply", "x1 * x2."),
     row<topi::divide>("relax.divide", "x1 / x2; of integers, rounded towards zero."),
     row<topi::floor_divide>("relax.floor_divide", "x1 // x2."),
-    row<topi::mod>("relax.mod", "The remainder with the sign of x2."),
+    row<topi::truncmod>("relax.mod", "The remainder with the sign of x1."),
     row<topi::mod>("relax.floor_mod", "The remainder with the sign of x2."),
     row<topi::power>("relax.power", "x1 to the x2."),
     row<topi::log_add_exp, &infer_float>("relax.log_add_exp", "log(exp(x1) + exp(x2)), without overflow."),

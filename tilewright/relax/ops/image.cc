@@ -105,7 +105,7 @@ te::Tensor lower_resize(const LowerInput& in, const ResizeAttrs<kDims>& attrs) {
 
 struct GridAttrs {
   std::string method = "bilinear", layout = "NCHW", padding_mode = "zeros";
-  bool align_corners = true;
+  bool align_corners = false;
   static constexpr auto fields() {
     return std::tuple{
         field<&GridAttrs::method>("method", "\"bilinear\", \"nearest\" or \"bicubic\""),

@@ -12,7 +12,7 @@ struct PoolAttrs {
   std::vector<int64_t> padding = std::vector<int64_t>(kSpatial, 0);
   std::vector<int64_t> dilation = std::vector<int64_t>(kSpatial, 1);
   bool ceil_mode = false;
-  bool count_include_pad = false;
+  bool count_include_pad = kSpatial != 2;  // as TVM has it
   std::string layout = kSpatial == 1 ? "NCW" : kSpatial == 2 ? "NCHW" : "NCDHW";
   std::string out_layout;
   static constexpr auto fields() {

@@ -60,6 +60,9 @@ ObjectRef attribute(Parser& parser, const Arg& arg, const ir::OptionInfo& option
   if (option.type == "float" && arg.value.get<Value::PyInt>())
     return parser.to_object(static_cast<double>(*arg.value.get<Value::PyInt>()), arg.place);
   if (const auto* scalar = arg.value.node<relax::PrimValueNode>()) return scalar->value;
+  if (const auto* constant = arg.value.node<relax::ConstantNode>()) {
+    if (const ir::PrimExpr number = relax::literal_of(constant)) return number;
+  }
   if (arg.value.get<LambdaValue>()) {
     auto [vars, indices] = apply_lambda(parser, arg, {}, option.name);
     return tir::IndexMapNode::make(std::move(vars), std::move(indices));
