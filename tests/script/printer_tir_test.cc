@@ -1,5 +1,7 @@
 #include "printer_testing.h"
+#include "tilewright/ir/services.h"
 #include "tilewright/tir/builder.h"
+#include "tilewright/tir/range_end.h"
 
 namespace tilewright::script {
 namespace {
@@ -30,6 +32,42 @@ TEST(PrintTir, MatmulRelu) {
                     T.writes(C[vi, vj])
                     C[vi, vj] = T.max(Y[vi, vj], T.float32(0))
   )");
+}
+
+// Of a variable begin the extent is a difference, or what is added to the begin.
+TEST(PrintTir, RangesEndWhereTheyWereWrittenToEnd) {
+  expect_prints_itself(R"(
+    @T.prim_func
+    def main(A: T.Buffer((5, 9), "float32")):
+        # with T.block("root"):
+        for i in range(5):
+            for j in range(T.min(i + 1, 2), i + 1):
+                A[i, j] = T.float32(1)
+            for j in range(2, i + 3):
+                A[i, j] = T.float32(2)
+            for j in range(i, i + 4):
+                with T.block("A"):
+                    vi, vj = T.axis.remap("SS", [i, j])
+                    T.reads()
+                    T.writes(A[vi, vj])
+                    A[vi, vj] = T.float32(3)
+  )");
+}
+
+TEST(PrintTir, RangesWithVariableBeginsAreReadBack) {
+  const auto ends = [](const tir::PrimExpr& min, const tir::PrimExpr& extent) {
+    return ir::structural_equal(tir::extent_to(min, tir::end_of(min, extent)), extent);
+  };
+  const tir::Var m = tir::make_var("m"), n = tir::make_var("n");
+  EXPECT_TRUE(ends(m, n));
+  EXPECT_TRUE(ends(m, n - m));
+  EXPECT_TRUE(ends(m, tir::imm(0)));
+  EXPECT_TRUE(ends(m, tir::imm(4)));
+  EXPECT_TRUE(ends(tir::imm(2), n));
+  EXPECT_TRUE(ends(tir::imm(0), n));
+  EXPECT_TRUE(ends(m + 1, n - (m + 1)));
+  EXPECT_TRUE(ends(m, tir::SubNode::make(m + n, m)));
+  EXPECT_TRUE(ends(m, tir::SubNode::make(m, m)));
 }
 
 TEST(PrintTir, HeaderNamesTheImportsAsComments) {

@@ -5,6 +5,7 @@
 #include "tilewright/ir/field.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/op.h"
+#include "tilewright/tir/range_end.h"
 
 namespace tilewright::tir {
 namespace {
@@ -252,7 +253,7 @@ void ExprWriter::region(const BufferRegion& region) {
     expr(range->min);
     if (is_one(range->extent)) continue;
     out += ':';
-    derived(range->min + range->extent);
+    derived(end_of(range->min, range->extent));
   }
   out += ']';
   if (keeps_places) places.push_back({region.get(), begin, out.size()});
@@ -374,7 +375,7 @@ void ExprWriter::reduce(const ReduceNode* reduce) {
     out += ", (";
     expr(axis->dom->min);
     out += ", ";
-    derived(axis->dom->min + axis->dom->extent);
+    derived(end_of(axis->dom->min, axis->dom->extent));
     out += "), \"CommReduce\", \"\")";
   }
   out += "], condition=";

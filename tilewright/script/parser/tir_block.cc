@@ -2,6 +2,7 @@
 #include "tilewright/analysis/regions.h"
 #include "tilewright/script/parser/regions.h"
 #include "tilewright/script/parser/tir_parser.h"
+#include "tilewright/tir/range_end.h"
 
 namespace tilewright::script {
 
@@ -134,7 +135,7 @@ ir::Range domain_of(Parser& parser, const Arg& arg, DataType dtype) {
     begin = parser.to_prim(pair->items[0], arg.place, dtype);
     end = parser.to_prim(pair->items[1], arg.place, dtype);
   }
-  return is_zero(begin) ? make_range(begin, end) : make_range(begin, end - begin);
+  return make_range(begin, tir::extent_to(begin, end));
 }
 
 Value define_axis(Parser& parser, const Args& args, std::string_view name, ir::Range dom, PrimExpr value,

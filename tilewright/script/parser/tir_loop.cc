@@ -1,5 +1,6 @@
 // for i in range(...), T.grid(...), T.serial(...), T.thread_binding(...)
 #include "tilewright/script/parser/tir_parser.h"
+#include "tilewright/tir/range_end.h"
 
 namespace tilewright::script {
 using ast::Expr;
@@ -24,7 +25,7 @@ std::pair<PrimExpr, PrimExpr> bounds(Parser& parser, const Value& begin, const V
   if (!first->dtype.is_integral() || !first->dtype.is_scalar())
     throw UserError(parser.span(place), "the bounds of a loop have dtype {}, expected an integer",
                     first->dtype.str());
-  return {first, is_zero(first) ? last : last - first};
+  return {first, tir::extent_to(first, last)};
 }
 
 }  // namespace

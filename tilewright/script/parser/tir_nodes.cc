@@ -2,6 +2,7 @@
 #include "tilewright/ir/target.h"
 #include "tilewright/script/parser/regions.h"
 #include "tilewright/script/parser/tir_functions.h"
+#include "tilewright/tir/range_end.h"
 
 namespace tilewright::script {
 
@@ -133,7 +134,7 @@ Value range_value(Parser& parser, Args& args) {
     return make_range(make_const_int(extent->dtype, 0), extent);
   }
   auto [begin, end] = parser.unify(first.value, second->value, args.place);
-  return is_zero(begin) ? make_range(begin, end) : make_range(begin, end - begin);
+  return make_range(begin, tir::extent_to(begin, end));
 }
 
 namespace {

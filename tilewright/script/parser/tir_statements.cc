@@ -1,6 +1,7 @@
 // Statements written as calls: T.attr, T.launch_thread, T.LetStmt, T.Assert, T.evaluate, T.buffer_store.
 #include "tilewright/script/parser/regions.h"
 #include "tilewright/script/parser/tir_functions.h"
+#include "tilewright/tir/range_end.h"
 
 namespace tilewright::script {
 
@@ -96,7 +97,7 @@ Value iter_var(Parser& parser, Args& args) {
   ir::Range dom = dom_arg.value.ref<ir::RangeNode>();
   if (const auto* pair = dom_arg.value.get<Sequence>(); pair && pair->items.size() == 2) {
     auto [begin, end] = parser.unify(pair->items[0], pair->items[1], dom_arg.place);
-    dom = make_range(begin, end - begin);
+    dom = make_range(begin, tir::extent_to(begin, end));
   }
   const std::string kind = parser.to_string(kind_arg.value, kind_arg.place, "the kind of an axis");
   constexpr std::pair<std::string_view, IterType> kKinds[] = {{"DataPar", IterType::kSpatial},

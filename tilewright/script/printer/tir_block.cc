@@ -2,6 +2,7 @@
 #include "tilewright/ir/services.h"
 #include "tilewright/script/printer/tir_printer.h"
 #include "tilewright/tir/builder.h"
+#include "tilewright/tir/range_end.h"
 
 namespace tilewright::script {
 using namespace tir;
@@ -100,7 +101,7 @@ void TirPrinter::axis(const IterVar& axis, const PrimExpr& value) {
     bound(axis->dom->min);
     w_.out += ", ";
     w_.keeps_places = false;
-    bound(axis->dom->min + axis->dom->extent);
+    bound(end_of(axis->dom->min, axis->dom->extent));
     w_.keeps_places = kept;
     w_.out += ')';
   }

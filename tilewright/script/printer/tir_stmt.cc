@@ -2,6 +2,7 @@
 #include "tilewright/ir/walk.h"
 #include "tilewright/script/printer/tir_printer.h"
 #include "tilewright/tir/builder.h"
+#include "tilewright/tir/range_end.h"
 
 namespace tilewright::script {
 using namespace tir;
@@ -128,7 +129,7 @@ void TirPrinter::one_loop(const ForNode* loop) {
   } else {
     w_.expr(loop->min);
     w_.out += ", ";
-    w_.derived(loop->min + loop->extent);
+    w_.derived(end_of(loop->min, loop->extent));
   }
   if (loop->for_kind == ForKind::kThreadBinding) w_.out += ", thread=" + quoted(loop->thread_tag);
   if (!loop->annotations.empty()) {
@@ -204,7 +205,7 @@ void TirPrinter::attr_node(const ObjectRef& node) {
     w_.out += w_.tir_prefix() + "Range(";
     w_.expr(axis->dom->min);
     w_.out += ", ";
-    w_.derived(axis->dom->min + axis->dom->extent);
+    w_.derived(end_of(axis->dom->min, axis->dom->extent));
     w_.out += ')';
   } else {
     w_.out += "None";

@@ -5,6 +5,7 @@
 #include "tilewright/ir/target.h"
 #include "tilewright/te/te.h"
 #include "tilewright/tir/builder.h"
+#include "tilewright/tir/range_end.h"
 
 namespace tilewright::script {
 using namespace tir;
@@ -119,7 +120,7 @@ void Writer::other(const Object* node) {
     out += tir_prefix_ + "Range(";
     expr(range->min);
     out += ", ";
-    derived(range->min + range->extent);
+    derived(end_of(range->min, range->extent));
     out += ')';
   } else if (const auto* target = ref.as<TargetNode>(); target && reads_back(target)) {
     out += fmt::format("{}target({}", tir_prefix_, quoted(target->str()));
