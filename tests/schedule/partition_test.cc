@@ -40,6 +40,56 @@ TEST(LoopPartition, TheRestIsAPartOfItsOwn) {
   )");
 }
 
+constexpr std::string_view kTriangle = R"(
+    @T.prim_func
+    def main(A: T.Buffer((5, 5), "float32"), B: T.Buffer((5, 5), "float32")):
+        for i in range(5):
+            for j in range(i + 1):
+                with T.block("B"):
+                    vi = T.axis.spatial(5, i)
+                    vj = T.axis.spatial(i + 1, j)
+                    B[vi, vj] = A[vi, vj] * T.float32(2)
+)";
+
+// The first part is shorter where there is less.
+TEST(LoopPartition, OfAnyExtent) {
+  check_schedule(
+      kTriangle,
+      [](Schedule& sch) {
+        sch.call("loop_partition", sch.call("get_loops", "B").loops()[1], Factors{int64_t{2}, None{}});
+      },
+      R"(
+    @T.prim_func
+    def main(A: T.Buffer((5, 5), "float32"), B: T.Buffer((5, 5), "float32")):
+        for i in range(5):
+            for j_0 in range(T.min(i + 1, 2)):
+                with T.block("B"):
+                    vi = T.axis.spatial(5, i)
+                    vj = T.axis.spatial(T.min(i + 1, 2), j_0)
+                    B[vi, vj] = A[vi, vj] * T.float32(2)
+            for j_1 in range(T.min(i + 1, 2), i + 1):
+                with T.block("B_1"):
+                    vi = T.axis.spatial(5, i)
+                    vj = T.axis.spatial((T.min(i + 1, 2), i + 1), j_1)
+                    B[vi, vj] = A[vi, vj] * T.float32(2)
+  )");
+  const auto partition = [](Factors factors) {
+    return [factors](Schedule& sch) {
+      sch.call("loop_partition", sch.call("get_loops", "B").loops()[1], factors);
+    };
+  };
+  const std::string place =
+      "\n  f.py:4:9\n   3 |     for i in range(5):\n   4 |         for j in range(i + 1):\n     |         "
+      "^^^^^^^^^^^^^^^^^^^^^^\n   5 |             with T.block(\"B\"):";
+  check_refused(
+      kTriangle, partition({None{}, int64_t{4}}),
+      "error: loop_partition: loop j has extent i + 1, which is not constant: only the last factor may be "
+      "None" +
+          place);
+  check_refused(kTriangle, partition({int64_t{2147483647}, int64_t{1}}),
+                "error: loop_partition: factors of loop j are together more than int32 holds" + place);
+}
+
 constexpr std::string_view kSum = R"(
     @T.prim_func
     def main(A: T.Buffer((5, 7), "float32"), Y: T.Buffer((5,), "float32")):

@@ -6,7 +6,6 @@
 #include "tilewright/schedule/loops.h"
 #include "tilewright/schedule/primitive.h"
 #include "tilewright/schedule/report.h"
-#include "tilewright/schedule/tile_sampling.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::schedule {
@@ -19,7 +18,7 @@ struct Args {
   static constexpr std::string_view kRequired[] = {"factors"};
   static constexpr auto fields() {
     return std::tuple{
-        field<&Args::loop>("loop", "a serial loop of constant extent without annotations"),
+        field<&Args::loop>("loop", "a serial loop without annotations"),
         field<&Args::factors>(
             "factors",
             "lengths of the parts, in order; at most one None, which is computed; what they "
@@ -29,13 +28,56 @@ struct Args {
   }
 };
 
-std::vector<int64_t> part_lengths(const State& state, NodeId id, const Args& args) {
+// The lengths of the parts of a loop of constant extent.
+std::vector<int64_t> part_lengths(const State& state, NodeId id, std::vector<int64_t> lengths, size_t unknown,
+                                  int64_t extent) {
+  int64_t sum = 0;
+  for (int64_t length : lengths) {
+    if (__builtin_add_overflow(sum, length, &sum)) sum = INT64_MAX;
+  }
+  const bool is_too_long = unknown == lengths.size() ? sum > extent : sum >= extent;
+  if (is_too_long)
+    throw refuse(state, id, "parts of together {} do not fit into loop {} of extent {}{}", sum,
+                 state.node(id).name, extent,
+                 unknown == lengths.size() ? "" : ", which leaves nothing for None");
+  if (unknown != lengths.size())
+    lengths[unknown] = extent - sum;
+  else if (sum < extent)
+    lengths.push_back(extent - sum);
+  return lengths;
+}
+
+// Of an extent that is not constant the parts take what there is: min(2, n), min(66, n) - min(2, n), ...,
+// n - min(66, n).
+std::vector<PrimExpr> parts_of_any(const State& state, NodeId id, const std::vector<int64_t>& lengths,
+                                   size_t unknown, arith::Analyzer& analyzer) {
+  const PrimExpr& extent = state.node(id).loop()->extent;
+  const DataType dtype = extent->dtype;
+  if (unknown + 1 < lengths.size())
+    throw refuse(state, id, "loop {} has extent {}, which is not constant: only the last factor may be None",
+                 state.node(id).name, text(extent));
+  const int64_t most = dtype.bits >= 64 ? INT64_MAX : (int64_t{1} << (dtype.bits - 1)) - 1;
+  std::vector<PrimExpr> parts;
+  PrimExpr start = make_const_int(dtype, 0);
+  int64_t sum = 0;
+  for (size_t n = 0; n < lengths.size() && n != unknown; ++n) {
+    if (__builtin_add_overflow(sum, lengths[n], &sum) || sum > most)
+      throw refuse(state, id, "factors of loop {} are together more than {} holds", state.node(id).name,
+                   dtype.str());
+    const PrimExpr end = analyzer.simplify(min(make_const_int(dtype, sum), extent));
+    parts.push_back(end - start);
+    start = end;
+  }
+  parts.push_back(extent - start);
+  return parts;
+}
+
+std::vector<PrimExpr> part_extents(const State& state, NodeId id, const Args& args,
+                                   arith::Analyzer& analyzer) {
   const std::string& name = state.node(id).name;
-  const int64_t extent = require_const_extent(state, id);
   if (args.factors.empty()) throw refuse(state, id, "no factors are given for loop {}", name);
   std::vector<int64_t> lengths;
   size_t unknown = args.factors.size();
-  int64_t sum = 0;
   for (size_t n = 0; n < args.factors.size(); ++n) {
     const std::optional<int64_t> factor = state[args.factors[n]];
     if (!factor && unknown != args.factors.size())
@@ -43,17 +85,13 @@ std::vector<int64_t> part_lengths(const State& state, NodeId id, const Args& arg
     if (!factor) unknown = n;
     if (factor && *factor < 1) throw refuse(state, id, "factor {} of loop {} is below 1", *factor, name);
     lengths.push_back(factor.value_or(0));
-    if (__builtin_add_overflow(sum, lengths.back(), &sum)) sum = INT64_MAX;
   }
-  const bool is_too_long = unknown == lengths.size() ? sum > extent : sum >= extent;
-  if (is_too_long)
-    throw refuse(state, id, "parts of together {} do not fit into loop {} of extent {}{}", sum, name, extent,
-                 unknown == lengths.size() ? "" : ", which leaves nothing for None");
-  if (unknown != lengths.size())
-    lengths[unknown] = extent - sum;
-  else if (sum < extent)
-    lengths.push_back(extent - sum);
-  return lengths;
+  const std::optional<int64_t> extent = const_extent(state.node(id).loop());
+  if (!extent) return parts_of_any(state, id, lengths, unknown, analyzer);
+  std::vector<PrimExpr> parts;
+  for (int64_t length : part_lengths(state, id, std::move(lengths), unknown, *extent))
+    parts.push_back(make_const_int(state.node(id).loop()->loop_var->dtype, length));
+  return parts;
 }
 
 // A sum that starts in one part and goes on in another would be initialised where only the first may be.
@@ -98,19 +136,19 @@ std::vector<LoopRef> apply(State& state, const Args& args) {
   const NodeId id = state[args.loop];
   require_plain(state, id);
   require_no_init(state, id);
-  const std::vector<int64_t> lengths = part_lengths(state, id, args);
   const For loop(state.node(id).loop());
   const DataType dtype = loop->loop_var->dtype;
   arith::Analyzer analyzer;
   bind_loops_above(state, id, analyzer);
+  const std::vector<PrimExpr> extents = part_extents(state, id, args, analyzer);
   std::vector<Stmt> parts;
   std::vector<Var> vars;
   BlockMap forwarded;
   PrimExpr start = loop->min;
-  for (size_t n = 0; n < lengths.size(); ++n) {
-    const PrimExpr extent = make_const_int(dtype, lengths[n]);
+  for (size_t n = 0; n < extents.size(); ++n) {
+    const PrimExpr& extent = extents[n];
     vars.push_back(make_var(fmt::format("{}_{}", loop->loop_var->name_hint, n), dtype));
-    if (!args.preserve_unit_iters || lengths[n] > 1) analyzer.bind(vars[n], make_range(start, extent));
+    if (!args.preserve_unit_iters || !is_one(extent)) analyzer.bind(vars[n], make_range(start, extent));
     Stmt body = substitute_loops(loop->body, {{loop->loop_var.get(), vars[n]}}, analyzer);
     const For part = with(loop, [&](ForNode& changed) {
       changed.min = start, changed.extent = extent, changed.loop_var = vars[n];
@@ -153,8 +191,9 @@ Replaces a loop by several loops, one after the other, each of which runs over a
 Axes that are the loop get the domain of their part.  The blocks inside of the first part are the old ones; those of part n are copies, with _n at the end of their names.  The
 parts stand side by side, in no block of their own.  `loop` becomes stale.
 
-loop                 a serial loop of constant extent without annotations
-factors              at least one; every int >= 1; at most one None; what they leave of the loop is a part of its own
+loop                 a serial loop without annotations; of an extent that is not constant the parts take what there is of it
+factors              at least one; every int >= 1; at most one None, at the end where the extent is not constant; what they leave
+                     of the loop is a part of its own
 preserve_unit_iters  keep the variables of parts of length 1 in block bindings
 Returns              the new loops
 Raises               UserError if the parts are longer than the loop, if a block that starts a sum reduces along it, or if the
