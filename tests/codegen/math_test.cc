@@ -69,6 +69,10 @@ TEST(Math, ErrorsAreSmall) {
     EXPECT_LT(worst_error("tanh", -limit, limit, tanh), 1.4);
     EXPECT_LT(worst_error("erf", -limit, limit, erf), 1.4);
   }
+  for (double limit : {0.01, 4.0, 1000.0, 1e8, 1e30}) {
+    EXPECT_LT(worst_error("sin", -limit, limit, [](double x) { return std::sin(x); }), 1.5);
+    EXPECT_LT(worst_error("cos", -limit, limit, [](double x) { return std::cos(x); }), 1.5);
+  }
   EXPECT_LT(worst_error("sigmoid", -80, 80, exact_sigmoid), 2.5);
   EXPECT_LT(worst_error("sigmoid", -5, 5, exact_sigmoid), 2.5);
 }
@@ -78,8 +82,9 @@ TEST(Math, SpecialValues) {
   x[0] = NAN, x[1] = INFINITY, x[2] = -INFINITY, x[3] = 0, x[4] = -1, x[5] = 1000, x[6] = 0x1p-149f,
   x[7] = -0.0f;
   const std::vector<float> exp = run("exp", x), log = run("log", x), tanh = run("tanh", x),
-                           sigmoid = run("sigmoid", x), erf = run("erf", x);
-  for (const auto& y : {exp, log, tanh, sigmoid, erf}) EXPECT_TRUE(std::isnan(y[0]));
+                           sigmoid = run("sigmoid", x), erf = run("erf", x), sin = run("sin", x),
+                           cos = run("cos", x);
+  for (const auto& y : {exp, log, tanh, sigmoid, erf, sin, cos}) EXPECT_TRUE(std::isnan(y[0]));
   EXPECT_EQ(exp[1], INFINITY);
   EXPECT_EQ(exp[2], 0);
   EXPECT_EQ(exp[3], 1);
@@ -98,7 +103,9 @@ TEST(Math, SpecialValues) {
   EXPECT_EQ(erf[1], 1);
   EXPECT_EQ(erf[2], -1);
   EXPECT_EQ(erf[3], 0);
-  for (const auto& y : {tanh, erf}) EXPECT_TRUE(y[7] == 0 && std::signbit(y[7]) && !std::signbit(y[3]));
+  for (const auto& y : {sin, cos}) EXPECT_TRUE(std::isnan(y[1]) && std::isnan(y[2]));
+  EXPECT_EQ(cos[3], 1);
+  for (const auto& y : {tanh, erf, sin}) EXPECT_TRUE(y[7] == 0 && std::signbit(y[7]) && !std::signbit(y[3]));
 }
 
 }  // namespace

@@ -148,16 +148,21 @@ llvm::Value* FunctionEmitter::emit_libm(const CallNode* node, std::string_view n
   if (element != kFloat32 && element != DataType::float_(64))
     throw Unsupported(node, "{} of dtype {} has no code on CPUs", name, node->dtype.str())
         .help("cast to float32 first");
+  return emit_libm(node->dtype, name, emit_args(node, 0));
+}
+
+llvm::Value* FunctionEmitter::emit_libm(DataType dtype, std::string_view name,
+                                        const std::vector<llvm::Value*>& args) {
+  const DataType element = dtype.element();
   llvm::Type* type = llvm_type(context_, element);
-  const std::vector<llvm::Value*> args = emit_args(node, 0);
   const std::string symbol = std::string(name) + (element == kFloat32 ? "f" : "");
   llvm::FunctionCallee function = module_.external(symbol, type, std::vector<llvm::Type*>(args.size(), type));
   auto* callee = llvm::cast<llvm::Function>(function.getCallee());
   callee->setDoesNotAccessMemory();
   callee->setWillReturn();
-  if (node->dtype.is_scalar()) return builder_.CreateCall(function, args);
-  llvm::Value* result = llvm::PoisonValue::get(llvm_type(context_, node->dtype));
-  for (int lane = 0; lane < node->dtype.lanes; ++lane) {
+  if (dtype.is_scalar()) return builder_.CreateCall(function, args);
+  llvm::Value* result = llvm::PoisonValue::get(llvm_type(context_, dtype));
+  for (int lane = 0; lane < dtype.lanes; ++lane) {
     std::vector<llvm::Value*> scalars;
     for (llvm::Value* arg : args) scalars.push_back(builder_.CreateExtractElement(arg, lane));
     result = builder_.CreateInsertElement(result, builder_.CreateCall(function, scalars), lane);

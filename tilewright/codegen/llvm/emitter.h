@@ -120,6 +120,8 @@ class FunctionEmitter {
   llvm::Value* emit_polynomial(const CallNode* node, std::string_view name);
   llvm::Value* emit_classify(const CallNode* node, std::string_view name);
   llvm::Value* emit_libm(const CallNode* node, std::string_view name);
+  llvm::Value* emit_libm(DataType dtype, std::string_view name, const std::vector<llvm::Value*>& args);
+  llvm::Value* emit_sine(const CallNode* node, bool is_cosine);
   llvm::Value* emit_integer_op(const CallNode* node, std::string_view name);
   llvm::Value* emit_if_then_else(const CallNode* node);
   llvm::Value* emit_extern(const CallNode* node);
