@@ -300,8 +300,6 @@ def add() -> None:
     for group in ("RelaxExpr", "BaseFunc"):
         for old in ("struct_info", "struct_info_", "checked_type", "ty", "expr_ty"):
             setattr(classes[group], old, property(_type_of))
-    classes["RelaxExpr"].__mod__ = relax.expr._binary("mod")
-    classes["RelaxExpr"].__rmod__ = relax.expr._reflected("mod")
     classes["ir.GlobalVar"].ty = property(lambda self: self.type)
     for kind in (
         "RelaxExpr",
