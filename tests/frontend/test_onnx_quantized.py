@@ -106,3 +106,18 @@ def test_convolution(tmp_path):
     steps = (np.concatenate(sums, 1) + bias) / np.float32(0.05) + 120
     expected = np.clip(np.round(steps), 0, 255)
     assert abs(y - expected).max() <= 1 and (y == expected).mean() > 0.99
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "za", "zb"),
+    [
+        ((5, 5, 7), (7, 6), (5,), ()),
+        ((2, 5, 7), (2, 7, 6), (), (6,)),
+        ((7,), (2, 7, 6), (), (6,)),
+        ((6,), (2, 6, 6), (), (6,)),
+    ],
+)
+def test_zero_points_belong_to_rows_and_columns(a, b, za, zb, tmp_path):
+    a, b = numbers(*a, dtype="uint8"), numbers(*b)
+    za, zb = numbers(*za, dtype="uint8", seed=1), numbers(*zb, seed=2)
+    np.testing.assert_array_equal(*matmul_integer(tmp_path, a, b, za, zb, True))

@@ -7,6 +7,7 @@ import tilewright
 from tilewright.ir import assert_structural_equal
 from tilewright.relax import transform
 from tilewright.script import ir as I  # noqa: N812
+from tilewright.script import parse
 from tilewright.script import relax as R  # noqa: N812
 
 
@@ -165,3 +166,43 @@ class Reduced:
 
 def test_reductions_over_any_axis():
     check_numbers(Reduced, random(1, 16, 5, 7), random(16, 16, 1, 1))
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        "R.nn.prelu(y, s, axis=1)",
+        'R.dequantize(R.quantize(y, s, z, axis=-3, out_dtype="uint8"), s, z, axis=1)',
+    ],
+)
+def test_vectors_along_channels_between_convolutions(between):
+    module = parse(f"""
+@I.ir_module
+class Module:
+    @R.function
+    def main(
+        x: R.Tensor((1, 16, 6, 6), "float32"),
+        w: R.Tensor((16, 16, 3, 3), "float32"),
+        s: R.Tensor((16,), "float32"),
+        z: R.Tensor((16,), "uint8"),
+    ):
+        with R.dataflow():
+            y = R.nn.conv2d(x, w, padding=1)
+            p = {between}
+            result = R.nn.conv2d(p, w, padding=1)
+            R.output(result)
+        return result
+""")
+    rng = np.random.default_rng(3)
+    values = {
+        "w": rng.integers(-2, 3, (16, 16, 3, 3)).astype("float32"),
+        "s": np.linspace(0.5, 2, 16, dtype="float32"),
+        "z": np.arange(100, 116, dtype="uint8"),
+    }
+    module = transform.BindParams("main", {name: tilewright.tensor(value) for name, value in values.items()})(
+        module
+    )
+    changed = transform.convert_layout(always=True)(module)
+    assert 'data_layout="NHWC"' in changed.script()
+    x = rng.integers(-3, 4, (1, 16, 6, 6)).astype("float32")
+    np.testing.assert_allclose(run(changed, x), run(module, x), rtol=1e-5, atol=1e-4)

@@ -5,6 +5,8 @@ import pytest
 from op_testing import build, check_op, run_op
 
 import tilewright
+from tilewright.errors import UserError
+from tilewright.script import parse
 
 RNG = np.random.default_rng(8)
 
@@ -112,4 +114,29 @@ def test_bounds_of_a_slice_are_counted_at_run_time():
         run_op("dynamic_strided_slice", X, *[np.ones(3, "int64")] * 3, symbols=[3])
     assert str(error.value).startswith(
         "error: dynamic_strided_slice: 3 bounds for float32[5, 7] with 2 dimensions"
+    )
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "text"),
+    [
+        ('"k"', "1000000", "shapes [k] and [T.int64(1000000)] do not broadcast: k against T.int64(1000000)"),
+        ('"k"', '"n"', "shapes [k] and [n] do not broadcast: k against n"),
+    ],
+)
+def test_extents_that_may_differ_are_not_broadcast(x, y, text):
+    """Of the shorter one memory behind it was read."""
+    module = parse(f"""
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor(({x},), "float32"), y: R.Tensor(({y},), "float32")):
+        r = R.add(x, y)
+        return r
+""")
+    with pytest.raises(UserError) as error:
+        tilewright.compile(module)
+    assert str(error.value) == (
+        f"error: legalize_ops: {text} in dimension 1 from the end\\n"
+        "help: nothing says that they are equal; in a graph R.match_cast does, and checks it"
     )

@@ -300,3 +300,64 @@ def test_machines_without_instructions_for_bytes_stay_in_floats(cpu, sums):
     assert sums_integers() == (sums == "int32")
     with tilewright.transform.PassContext(config={"integer_products.activations": "uint8"}):
         assert sums_integers()
+
+
+CHAIN_OF_ONE = """
+    q = R.quantize(a, s, z, axis=0, out_dtype="uint8")
+    x = R.dequantize(q, s, z, axis=0)
+    y = R.nn.conv2d(x, R.dequantize(w, t, u, axis=0), padding=1)
+    q1 = R.quantize(y, s, z, axis=0, out_dtype="uint8")
+    result = R.nn.conv2d(R.dequantize(q1, s, z, axis=0), R.dequantize(w, t, u, axis=0), padding=1)
+"""
+
+
+@pytest.mark.parametrize("shape", [(), (1,)])
+def test_scales_of_shape_one(shape):
+    """As exporters write them; layouts change around quantization, too."""
+    params = (
+        f'a: R.Tensor((1, 16, 6, 6), "float32"), s: R.Tensor({shape}, "float32"), z: R.Tensor({shape}, "uint8"), '
+        f'w: R.Tensor((16, 16, 3, 3), "int8"), t: R.Tensor({shape}, "float32"), u: R.Tensor({shape}, "int8")'
+    ).replace("(1)", "(1,)")
+    constants = {"s": 0.5, "z": 120, "t": 0.0078125, "u": 0}
+    dtypes = {"s": "float32", "z": "uint8", "t": "float32", "u": "int8"}
+    constants = {name: np.full(shape, value, dtypes[name]) for name, value in constants.items()}
+    module = program(params, CHAIN_OF_ONE, w=numbers(16, 16, 3, 3), **constants)
+    a = np.random.default_rng(0).integers(-50, 50, (1, 16, 6, 6)).astype("float32") / 2
+    expected = run(module, a, opt_level=0)
+    for activations in ("uint8", "int8", ""):
+        with tilewright.transform.PassContext(config={"integer_products.activations": activations}):
+            executable = tilewright.compile(module)
+        result = tilewright.VirtualMachine(executable)["main"](tilewright.tensor(a)).numpy()
+        np.testing.assert_allclose(result, expected, rtol=1e-6)
+
+
+DEQUANTIZED = 'result = R.matmul(R.dequantize(q, {s}, {z}), R.dequantize(w, {t}, R.const(0, "int8")))'
+
+
+@pytest.mark.parametrize(
+    ("s", "z", "t"),
+    [
+        ('R.const(1.0, "float32")', 'R.const(-5, "int8")', 'R.const(1.0, "float32")'),
+        ('R.const(1.0, "float32")', 'R.const(300, "int32")', 'R.const(1.0, "float32")'),
+        ('R.const(1.0, "float32")', 'R.const(0.5, "float32")', 'R.const(1.0, "float32")'),
+        ('R.const(1.0, "float32")', 'R.const(0, "uint8")', 'R.const(2, "int32")'),
+        ('R.const(-1.0, "float32")', 'R.const(0, "uint8")', 'R.const(1.0, "float32")'),
+        ('R.const(1e-39, "float32")', 'R.const(0, "uint8")', 'R.const(1.0, "float32")'),
+    ],
+)
+def test_leaves_parameters_that_have_no_place_in_sums_of_bytes(s, z, t):
+    params = 'q: R.Tensor((5, 8), "uint8"), w: R.Tensor((8, 16), "int8")'
+    module = program(params, DEQUANTIZED.format(s=s, z=z, t=t), w=numbers(8, 16))
+    assert transform.integer_products()(module) is module
+
+
+def test_a_maximum_is_not_moved_before_a_negative_scale():
+    body = """
+        x = R.dequantize(q, R.const(-1.0, "float32"), R.const(0, "uint8"))
+        y = R.nn.max_pool2d(x, pool_size=2)
+        result = R.nn.conv2d(y, R.dequantize(w, R.const(1.0, "float32"), R.const(0, "int8")))
+    """
+    params = 'q: R.Tensor((1, 1, 2, 2), "uint8"), w: R.Tensor((1, 1, 1, 1), "int8")'
+    module = program(params, body, w=np.ones((1, 1, 1, 1), "int8"))
+    q = np.arange(1, 5, dtype="uint8").reshape(1, 1, 2, 2)
+    assert run(module, q, opt_level=2) == run(module, q, opt_level=0) == -1

@@ -155,20 +155,15 @@ std::optional<Shape> broadcast_shapes(const Call& call, const Shape& a, const Sh
     else {
       const PrimExpr &x = a[a.size() - 1 - n], &y = b[b.size() - 1 - n];
       const Answer equal = equal_extents(x, y);
-      const bool x_const = is<IntImmNode>(x), y_const = is<IntImmNode>(y);
       if (equal == Answer::kYes || tir::is_one(y))
         out = x;
       else if (tir::is_one(x))
         out = y;
-      else if (equal == Answer::kNo && x_const && y_const)
+      else if (equal == Answer::kNo && is<IntImmNode>(x) && is<IntImmNode>(y))
         fail(call, "the shapes {} and {} do not broadcast: {} against {} in dimension {} from the end",
              shape_text(a), shape_text(b), x.as<IntImmNode>()->value, y.as<IntImmNode>()->value, n + 1);
-      else if (x_const)
-        out = x;  // y must be 1 or equal: the constant wins
-      else if (y_const)
-        out = y;
       else
-        known = false;
+        known = false;  // one must be 1 or both equal, which nobody checks
     }
   }
   if (!known) return std::nullopt;

@@ -9,9 +9,13 @@
 
 namespace tilewright::schedule {
 
-static bool has_own_layout(const Buffer& buffer) {
+namespace {
+
+bool has_own_layout(const Buffer& buffer) {
   return !buffer->strides.empty() || (buffer->elem_offset && !is_zero(buffer->elem_offset));
 }
+
+}  // namespace
 
 Buffer make_cache(const Buffer& buffer, const std::string& storage_scope) {
   return make_buffer(buffer->name + "_" + storage_scope, buffer->shape, buffer->dtype, storage_scope);

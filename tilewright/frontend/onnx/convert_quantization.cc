@@ -1,6 +1,8 @@
 // Quantized numbers.  Source: onnx.ai/onnx/operators, opset 10 to 23.
 #include "tilewright/frontend/onnx/convert.h"
 
+#include <numeric>
+
 namespace tilewright::frontend::onnx {
 namespace {
 
@@ -47,10 +49,6 @@ void dequantize(Importer& importer, const Node& node) {
                 {{"axis", attr(axis_of(node, scale))}, {"out_dtype", attr(dtype.str())}});
 }
 
-Expr bind(Importer& importer, const Node& node, std::string_view op, std::vector<Expr> args) {
-  return importer.bind(node, op, std::move(args));
-}
-
 // One number for each row, for rows of columns.
 Expr as_column(Importer& importer, const Node& node, const Expr& rows) {
   return importer.bind(node, "relax.expand_dims", {rows}, {{"axis", attr(std::vector<int64_t>{-1})}});
@@ -62,19 +60,20 @@ Expr sums_over(Importer& importer, const Node& node, const Expr& x, int64_t axis
                        {{"axis", attr(std::vector<int64_t>{axis})}, {"keepdims", attr(true)}});
 }
 
-// Input `input` less its zero point, input `zero`, in int32: one number, or one for each index of `axis`.
-Expr without_zero(Importer& importer, const Node& node, size_t input, size_t zero, int64_t axis) {
+// Input `input` less its zero point, input `zero`, in int32: one number, or one for each index of the
+// dimension that `num_after` others follow.
+Expr without_zero(Importer& importer, const Node& node, size_t input, size_t zero, size_t num_after) {
+  require_integers(relax::dtype_of(importer.value(node, input)));
   const Expr x = importer.builder.emit(converted(importer.value(node, input), kInt32));
   const Expr given = importer.value(node, zero);
   if (!given) return x;
   Expr offset = importer.builder.emit(converted(given, kInt32));
-  if (shape_of(node, offset).size() == 1) {
-    const auto ndim = static_cast<int64_t>(shape_of(node, x).size());
-    std::vector<int64_t> axes;
-    for (int64_t each = axis + 1; each < ndim; ++each) axes.push_back(each - axis);
-    if (!axes.empty()) offset = importer.bind(node, "relax.expand_dims", {offset}, {{"axis", attr(axes)}});
+  if (shape_of(node, offset).size() == 1 && num_after > 0) {
+    std::vector<int64_t> axes(num_after);
+    std::iota(axes.begin(), axes.end(), 1);
+    offset = importer.bind(node, "relax.expand_dims", {offset}, {{"axis", attr(axes)}});
   }
-  return bind(importer, node, "relax.subtract", {x, offset});
+  return importer.bind(node, "relax.subtract", {x, offset});
 }
 
 // (a - za) @ (b - zb) = a @ b - za * sum of b - zb * sum of a + k * za * zb, where bytes are multiplied; b as
@@ -85,15 +84,15 @@ void matmul_integer(Importer& importer, const Node& node) {
   const relax::Shape& rows = shape_of(node, a);
   int64_t num_terms = 0;
   if (rows.size() < 2 || shape_of(node, b).size() < 2 || !tir::as_const_int(rows.back(), &num_terms)) {
-    const Expr left = without_zero(importer, node, 0, 2, 0);
-    return importer.emit(node, "relax.matmul", {left, without_zero(importer, node, 1, 3, 1)});
+    const Expr left = without_zero(importer, node, 0, 2, rows.size() < 2 ? 0 : 1);
+    return importer.emit(node, "relax.matmul", {left, without_zero(importer, node, 1, 3, 0)});
   }
   if (zb) zb = importer.builder.emit(converted(zb, kInt32));
   if (relax::dtype_of(b) == DataType::uint(8)) {
     const Expr wide = importer.builder.emit(converted(b, DataType::int_(32)));
-    const Expr moved = bind(importer, node, "relax.subtract", {wide, number(128, kInt32)});
+    const Expr moved = importer.bind(node, "relax.subtract", {wide, number(128, kInt32)});
     b = importer.builder.emit(converted(moved, DataType::int_(8)));
-    zb = zb ? bind(importer, node, "relax.subtract", {zb, number(128, kInt32)})
+    zb = zb ? importer.bind(node, "relax.subtract", {zb, number(128, kInt32)})
             : importer.builder.emit(number(-128, kInt32));
   }
   Expr result = importer.bind(node, "relax.matmul", {a, b}, {{"out_dtype", attr(std::string("int32"))}});
@@ -101,25 +100,29 @@ void matmul_integer(Importer& importer, const Node& node) {
   if (za) {
     za = importer.builder.emit(converted(za, kInt32));
     if (shape_of(node, za).size() == 1) za = as_column(importer, node, za);
-    const Expr total = bind(importer, node, "relax.multiply", {za, sums_over(importer, node, b, -2)});
-    result = bind(importer, node, "relax.subtract", {result, total});
+    const Expr total = importer.bind(node, "relax.multiply", {za, sums_over(importer, node, b, -2)});
+    result = importer.bind(node, "relax.subtract", {result, total});
   }
   if (zb) {
     Expr total = sums_over(importer, node, a, -1);
     if (za) {
       const Expr length = importer.builder.emit(number(static_cast<double>(num_terms), kInt32));
-      total = bind(importer, node, "relax.subtract",
-                   {total, bind(importer, node, "relax.multiply", {length, za})});
+      total =
+          importer.bind(node, "relax.subtract", {total, importer.bind(node, "relax.multiply", {length, za})});
     }
     result =
-        bind(importer, node, "relax.subtract", {result, bind(importer, node, "relax.multiply", {zb, total})});
+        importer.bind(node, "relax.subtract", {result, importer.bind(node, "relax.multiply", {zb, total})});
   }
   importer.define(node.outputs.at(0), result);
 }
 
 void conv_integer(Importer& importer, const Node& node) {
-  const Expr x = without_zero(importer, node, 0, 2, 0);
-  importer.define(node.outputs.at(0), convolution(importer, node, x, without_zero(importer, node, 1, 3, 0)));
+  const Expr zero = importer.value(node, 2);
+  if (zero && !shape_of(node, zero).empty() && !tir::is_one(shape_of(node, zero)[0]))
+    throw UserError("x_zero_point is {}, expected one number", relax::shape_text(shape_of(node, zero)));
+  const size_t num_after = shape_of(node, importer.value(node, 1)).size() - 1;
+  const Expr x = without_zero(importer, node, 0, 2, 0), w = without_zero(importer, node, 1, 3, num_after);
+  importer.define(node.outputs.at(0), convolution(importer, node, x, w));
 }
 
 // Inputs `first` to first + 2: numbers, scale and zero point.
@@ -143,14 +146,14 @@ void qlinear_conv(Importer& importer, const Node& node) {
   Expr y = convolution(importer, node, x, w);
   if (Expr bias = importer.value(node, 8)) {
     const Expr scale =
-        bind(importer, node, "relax.multiply", {importer.value(node, 1), importer.value(node, 4)});
-    bias = bind(importer, node, "relax.multiply",
-                {importer.builder.emit(converted(bias, relax::dtype_of(scale))), scale});
+        importer.bind(node, "relax.multiply", {importer.value(node, 1), importer.value(node, 4)});
+    bias = importer.bind(node, "relax.multiply",
+                         {importer.builder.emit(converted(bias, relax::dtype_of(scale))), scale});
     std::vector<int64_t> axes;
     for (size_t axis = 2; axis < shape_of(node, y).size(); ++axis)
       axes.push_back(static_cast<int64_t>(axis) - 1);
     bias = importer.bind(node, "relax.expand_dims", {bias}, {{"axis", attr(axes)}});
-    y = bind(importer, node, "relax.add", {y, bias});
+    y = importer.bind(node, "relax.add", {y, bias});
   }
   emit_quantized(importer, node, y, 6);
 }
@@ -162,7 +165,7 @@ void qlinear_matmul(Importer& importer, const Node& node) {
         0, static_cast<int64_t>(shape_of(node, importer.value(node, input)).size()) - from_end);
   };
   const Expr a = dequantized(importer, node, 0, axis(0, 2)), b = dequantized(importer, node, 3, axis(3, 1));
-  emit_quantized(importer, node, bind(importer, node, "relax.matmul", {a, b}), 6);
+  emit_quantized(importer, node, importer.bind(node, "relax.matmul", {a, b}), 6);
 }
 
 // Outputs: numbers of uint8, scale and zero point, so that the range of x and 0 is that of uint8.  Source:
@@ -170,17 +173,17 @@ void qlinear_matmul(Importer& importer, const Node& node) {
 void dynamic_quantize(Importer& importer, const Node& node) {
   const Expr x = importer.value(node, 0), nothing = importer.builder.emit(number(0, kFloat32));
   const auto limit = [&](std::string_view reduce, std::string_view with_zero) {
-    return bind(importer, node, with_zero, {bind(importer, node, reduce, {x}), nothing});
+    return importer.bind(node, with_zero, {importer.bind(node, reduce, {x}), nothing});
   };
   const Expr least = limit("relax.min", "relax.minimum"), most = limit("relax.max", "relax.maximum");
-  const Expr range = bind(importer, node, "relax.subtract", {most, least});
-  const Expr step = bind(importer, node, "relax.divide", {range, number(255, kFloat32)});
-  const Expr is_zero = bind(importer, node, "relax.equal", {step, nothing});
-  const Expr scale = bind(importer, node, "relax.where", {is_zero, number(1, kFloat32), step});
+  const Expr range = importer.bind(node, "relax.subtract", {most, least});
+  const Expr step = importer.bind(node, "relax.divide", {range, number(255, kFloat32)});
+  const Expr is_zero = importer.bind(node, "relax.equal", {step, nothing});
+  const Expr scale = importer.bind(node, "relax.where", {is_zero, number(1, kFloat32), step});
   const Expr from =
-      bind(importer, node, "relax.divide", {bind(importer, node, "relax.negative", {least}), scale});
+      importer.bind(node, "relax.divide", {importer.bind(node, "relax.negative", {least}), scale});
   const Expr zero =
-      importer.builder.emit(converted(bind(importer, node, "relax.round", {from}), DataType::uint(8)));
+      importer.builder.emit(converted(importer.bind(node, "relax.round", {from}), DataType::uint(8)));
   const std::vector<Expr> outputs{
       importer.bind(node, "relax.quantize", {x, scale, zero},
                     {{"axis", attr(0)}, {"out_dtype", attr(std::string("uint8"))}}),

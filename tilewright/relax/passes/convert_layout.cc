@@ -119,6 +119,8 @@ class Converter {
       return convert_pool(var, call);
     if (name == "relax.concat") return convert_concat(var, call);
     if (name == "relax.nn.pad") return convert_pad(var, call);
+    if (name == "relax.quantize" || name == "relax.dequantize" || name == "relax.nn.prelu")
+      return convert_along_axis(var, call);
     const bool is_elementwise =
         info->pattern == FusePattern::kElementwise || info->pattern == FusePattern::kBroadcast;
     return is_elementwise && convert_elements(var, call);
@@ -171,6 +173,18 @@ class Converter {
     AttrMap attrs = call->attrs;
     attrs.set("pad_width", attr(moved));
     bind(var, call_op(op_name(call), {last(call->args[0])}, attrs, call->span));
+    return true;
+  }
+
+  // Operators with vectors along one dimension.
+  bool convert_along_axis(const AnyVar& var, const CallNode* call) {
+    if (!has_twin(call->args[0])) return false;
+    const int64_t axis = call->attrs.get_int("axis", 1);
+    AttrMap attrs = call->attrs;
+    attrs.set("axis", attr(last_position(axis < 0 ? axis + 4 : axis)));
+    std::vector<Expr> args = call->args;
+    args[0] = last(args[0]);
+    bind(var, call_op(op_name(call), std::move(args), attrs, call->span));
     return true;
   }
 

@@ -11,6 +11,7 @@
 //   matmul(a, b, out_dtype="int32")           =>  matmul(a + 128, b, out_dtype="int32") - 128 * b.sum()
 // The new arithmetic of constants is left to fold_constant.
 // Source: Jacob et al., arXiv 1712.05877, section 2
+#include <cmath>
 #include <unordered_map>
 
 #include "tilewright/ir/rewrite.h"
@@ -55,6 +56,9 @@ Constant byte_constant(int64_t value, DataType dtype) {
 
 bool is_byte(DataType dtype) { return dtype == kInt8 || dtype == kUint8; }
 
+// The least normal number of float32, and the largest whose reciprocal is one.
+constexpr double kLeastScale = 0x1p-126;
+
 // What a variable is: (values - zero) * scale.
 struct Quantized {
   Expr values;  // of dtype
@@ -62,8 +66,28 @@ struct Quantized {
   Expr scale;                // a constant: one number, or one per index of dimension `axis`
   std::vector<double> zero;  // as many, or one
   int64_t axis = 0;
-  bool is_scalar() const { return numbers_of(scale).size() == 1 && zero.size() == 1; }
+  /// One scale, larger numbers for larger values, and one zero point.
+  bool is_scalar() const {
+    const std::vector<double> scales = numbers_of(scale);
+    return scales.size() == 1 && zero.size() == 1 && scales[0] >= kLeastScale && scales[0] <= 1 / kLeastScale;
+  }
 };
+
+// What `call`, of quantize or dequantize, says of numbers of `dtype`; nothing if it is not known, or its zero
+// points are no such numbers: they have no place in sums of bytes then.
+std::optional<Quantized> parameters_of(const CallNode* call, DataType dtype) {
+  if (!is_byte(dtype) || dtype_of(call->args[1]) != kFloat32) return std::nullopt;
+  const std::vector<double> scales = numbers_of(call->args[1]), zero = numbers_of(call->args[2]);
+  const double least = dtype == kInt8 ? -128 : 0;
+  const auto fits = [&](double z) { return z >= least && z <= least + 255 && z == std::floor(z); };
+  if (scales.empty() || zero.empty() || !std::all_of(zero.begin(), zero.end(), fits) ||
+      !std::all_of(scales.begin(), scales.end(), [](double scale) { return std::isfinite(scale); }))
+    return std::nullopt;
+  const Type type = type_of(call->args[0]);
+  const auto* data = type.as<TensorTypeNode>();
+  const int64_t axis = call->attrs.get_int("axis", -1);
+  return Quantized{{}, dtype, call->args[1], zero, axis < 0 ? axis + data->ndim : axis};
+}
 
 // Sums of int32 hold that many products of bytes.
 constexpr int64_t kMaxTerms = (int64_t{1} << 31) / (255 * 128);
@@ -102,13 +126,10 @@ class Rewriting {
 
   Expr visit_dequantize(const AnyVar& var, const CallNode* call) {
     const DataType dtype = dtype_of(call->args[0]);
-    const std::vector<double> zero = numbers_of(call->args[2]);
-    if (!is_byte(dtype) || numbers_of(call->args[1]).empty() || zero.empty() ||
-        dtype_of(Expr(call)) != kFloat32)
-      return nullptr;
-    int64_t axis = call->attrs.get_int("axis", -1);
-    if (axis < 0) axis += type_of(Expr(call)).as<TensorTypeNode>()->ndim;
-    Quantized x{call->args[0], dtype, call->args[1], zero, axis};
+    const std::optional<Quantized> parameters = parameters_of(call, dtype);
+    if (!parameters || dtype_of(Expr(call)) != kFloat32) return nullptr;
+    Quantized x = *parameters;
+    x.values = call->args[0];
     if (auto found = twins_.find(call->args[0].get()); found != twins_.end() && x.is_scalar()) {
       x.values = found->second;
       x.dtype = activations_;
@@ -140,38 +161,35 @@ class Rewriting {
 
   Expr visit_quantize(const AnyVar& var, const CallNode* call) {
     const DataType dtype = dtype_of(Expr(call));
-    const std::vector<double> scale = numbers_of(call->args[1]), zero = numbers_of(call->args[2]);
-    if (!is_byte(dtype) || scale.size() != 1 || zero.size() != 1) return nullptr;
-    const double moved = zero[0] + offset(dtype);
+    const std::optional<Quantized> parameters = parameters_of(call, dtype);
+    if (!parameters || !parameters->is_scalar() || dtype_of(call->args[0]) != kFloat32) return nullptr;
+    const double moved = parameters->zero[0] + offset(dtype);
     const auto source = quantized_.find(call->args[0].get());
     if (source != quantized_.end() && source->second.is_scalar()) {
       const Quantized& x = source->second;
-      if (numbers_of(x.scale) == scale && x.zero[0] + offset(x.dtype) == moved) {
+      if (numbers_of(x.scale) == numbers_of(parameters->scale) && x.zero[0] + offset(x.dtype) == moved) {
         if (x.dtype == activations_) twins_[var.get()] = x.values;
-        if (x.dtype == dtype) return x.values;
+        return x.dtype == dtype ? x.values : Expr();
       }
     }
-    if (twins_.contains(var.get())) return nullptr;
-    if (dtype == activations_) return quantized(call, call->args[2], dtype);
-    const Constant zero_point = byte_constant(static_cast<int64_t>(moved), activations_);
-    twins_[var.get()] = define(quantized(call, zero_point, activations_), var->name_hint);
+    if (dtype == activations_) return quantized(call, parameters->zero[0], dtype);
+    twins_[var.get()] = define(quantized(call, moved, activations_), var->name_hint);
     return nullptr;
   }
 
   // Without the division.
-  static Expr quantized(const CallNode* call, const Expr& zero, DataType dtype) {
-    AttrMap attrs = call->attrs;
+  static Expr quantized(const CallNode* call, double zero, DataType dtype) {
+    AttrMap attrs;
     attrs.set("out_dtype", attr(dtype.str()));
-    if (dtype_of(call->args[0]) != kFloat32 || dtype_of(call->args[1]) != kFloat32)
-      return call_op("relax.quantize", {call->args[0], call->args[1], zero}, attrs, call->span);
-    const Expr factor = call_op("relax.divide", {make_scalar(1, kFloat32), reshaped(call->args[1], {})});
-    return call_op("relax.quantize",
-                   {call_op("relax.multiply", {call->args[0], factor}), make_scalar(1, kFloat32), zero},
-                   attrs, call->span);
+    const Expr one = make_scalar(1, kFloat32);
+    const Expr factor = call_op("relax.divide", {one, reshaped(call->args[1], {})});
+    const Expr steps = call_op("relax.multiply", {call->args[0], factor});
+    return call_op("relax.quantize", {steps, one, byte_constant(static_cast<int64_t>(zero), dtype)}, attrs,
+                   call->span);
   }
 
   // What a zero point of `dtype` is more as one of `activations`.
-  double offset(DataType dtype) const { return dtype == activations_ ? 0 : dtype == kInt8 ? 128 : -128; }
+  double offset(DataType dtype) const { return static_cast<double>(zero_offset(dtype, activations_)); }
 
   Expr dequantized(const Quantized& x) const {
     AttrMap attrs;
@@ -208,9 +226,7 @@ class Rewriting {
                            }),
                       var->name_hint);
     quantized_.emplace(var.get(), x);
-    AttrMap attrs;
-    attrs.set("axis", attr(x.axis));
-    return x.zero.size() == 1 ? dequantized(x) : Expr();
+    return dequantized(x);
   }
 
   Expr visit_product(const CallNode* call, const Product& product) {

@@ -12,6 +12,14 @@ bool same_extent(const PrimExpr& a, const PrimExpr& b) {
   return a == b || analyzer.can_prove_equal(a, b);
 }
 
+UserError not_broadcastable(const Shape& a, const Shape& b, const PrimExpr& x, const PrimExpr& y, size_t n) {
+  UserError error("shapes {} and {} do not broadcast: {} against {} in dimension {} from the end",
+                  indices_text(a), indices_text(b), expr_text(x), expr_text(y), n);
+  if (!is<IntImmNode>(x) || !is<IntImmNode>(y))
+    error.help("nothing says that they are equal; in a graph R.match_cast does, and checks it");
+  return error;
+}
+
 PrimExpr as_bool(const PrimExpr& v) {
   return v->dtype.is_bool() ? v : tir::not_equal(v, make_const_int(v->dtype, 0));
 }
@@ -39,16 +47,12 @@ Shape broadcast_shape(const Shape& a, const Shape& b) {
       out = a[a.size() - n];
     else {
       const PrimExpr &x = a[a.size() - n], &y = b[b.size() - n];
-      const bool x_const = is<IntImmNode>(x), y_const = is<IntImmNode>(y);
       if (is_one(y) || same_extent(x, y))
         out = x;
       else if (is_one(x))
         out = y;
-      else if (x_const != y_const)
-        out = x_const ? x : y;
       else
-        throw UserError("shapes {} and {} do not broadcast: {} against {} in dimension {} from the end",
-                        indices_text(a), indices_text(b), expr_text(x), expr_text(y), n);
+        throw not_broadcastable(a, b, x, y, n);
     }
   }
   return result;
