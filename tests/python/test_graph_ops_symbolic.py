@@ -137,6 +137,6 @@ class Module:
     with pytest.raises(UserError) as error:
         tilewright.compile(module)
     assert str(error.value) == (
-        f"error: legalize_ops: {text} in dimension 1 from the end\\n"
+        f"error: legalize_ops: {text} in dimension 1 from the end\n"
         "help: nothing says that they are equal; in a graph R.match_cast does, and checks it"
     )

@@ -16,8 +16,8 @@ struct Product {
   int64_t num_terms() const;
 };
 
-/// What `call` multiplies and sums; nothing if it is no convolution and no matmul by one matrix, or extents of
-/// its weight or the number of dimensions of its result are not known.
+/// What `call` multiplies and sums; nothing if it is no convolution and no matmul by one matrix, or extents
+/// of its weight or the number of dimensions of its result are not known.
 std::optional<Product> product_of(const CallNode* call);
 
 /// Numbers that stand for values - zero.
