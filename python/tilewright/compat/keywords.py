@@ -15,6 +15,8 @@ def spelled(function, **ours):
     @functools.wraps(function)
     def call(*args, **named):
         for name in ours.keys() & named.keys():
+            if ours[name] in named:
+                raise TypeError(f"{function.__name__}() got values for both {name!r} and {ours[name]!r}")
             named[ours[name]] = named.pop(name)
         return function(*args, **named)
 

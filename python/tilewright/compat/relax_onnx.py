@@ -1,6 +1,9 @@
 """tvm.relax.frontend.onnx: tilewright.frontend.onnx with TVM's arguments."""
 
+from os import PathLike
+
 from tilewright import ir, relax
+from tilewright.errors import UserError
 from tilewright.frontend import onnx
 from tilewright.ir._nodes import classes
 
@@ -34,22 +37,41 @@ def _with_params(mod):
     return ir.IRModule({"main": result}, mod.attrs, mod.global_infos)
 
 
+def _element_type(dtype, name: str) -> int:
+    import numpy
+    from onnx import helper
+
+    try:
+        return helper.np_dtype_to_tensor_dtype(numpy.dtype(dtype))
+    except (TypeError, KeyError, ValueError):
+        raise UserError(f"from_onnx: {dtype!r} is no dtype of input {name}") from None
+
+
+def _extents(shape, name: str) -> list:
+    extents = [getattr(extent, "name", extent) for extent in shape]
+    for extent in extents:
+        is_count = isinstance(extent, int) and extent >= 0
+        if not is_count and not isinstance(extent, str):
+            raise UserError(f"from_onnx: {extent!r} is no extent of input {name}")
+    return extents
+
+
 def _with_inputs(model, shape_dict: dict, dtype_dict):
     """A copy of the model whose inputs have these shapes and dtypes."""
-    import numpy
-    from onnx import ModelProto, TensorProto, helper
+    import onnx as files
 
-    changed = ModelProto()
-    changed.CopyFrom(model)
+    changed = files.ModelProto()
+    changed.CopyFrom(files.load(model) if isinstance(model, (str, PathLike)) else model)
+    dtypes = dtype_dict if isinstance(dtype_dict, dict) else {}
     for value in changed.graph.input:
-        if value.name not in shape_dict:
-            continue
-        kind = value.type.tensor_type.elem_type
-        wanted = dtype_dict.get(value.name) if isinstance(dtype_dict, dict) else None
-        if wanted is not None or kind == TensorProto.UNDEFINED:
-            kind = helper.np_dtype_to_tensor_dtype(numpy.dtype(wanted or dtype_dict))
-        extents = [getattr(extent, "name", extent) for extent in shape_dict[value.name]]
-        value.CopyFrom(helper.make_tensor_value_info(value.name, kind, extents))
+        tensor = value.type.tensor_type
+        if value.name in dtypes:
+            tensor.elem_type = _element_type(dtypes[value.name], value.name)
+        elif tensor.elem_type == files.TensorProto.UNDEFINED and not isinstance(dtype_dict, dict):
+            tensor.elem_type = _element_type(dtype_dict, value.name)
+        if value.name in shape_dict:
+            extents = _extents(shape_dict[value.name], value.name)
+            value.CopyFrom(files.helper.make_tensor_value_info(value.name, tensor.elem_type, extents))
     return changed
 
 
@@ -66,8 +88,12 @@ def from_onnx(
     shape_dict            {input: its shape} instead of what the model says
     dtype_dict            {input: its dtype}, or one for inputs that have none
     keep_params_in_input  whether initializers are parameters, kept in the attribute "params" of main
+
+    Raises UserError for a shape or dtype that is none.
     """
-    mod = onnx.from_onnx(_with_inputs(model, shape_dict, dtype_dict) if shape_dict else model)
+    if shape_dict or isinstance(dtype_dict, dict):
+        model = _with_inputs(model, shape_dict or {}, dtype_dict)
+    mod = onnx.from_onnx(model)
     return _with_params(mod) if keep_params_in_input else mod
 
 
