@@ -247,6 +247,8 @@ def load_adapters(names: list[str], num_threads: int) -> dict:
 
 def run_child(names: list[str], num_threads: int, peers: list[str] | None, seconds: float) -> list[dict]:
     """In a process that has `num_threads`: every case's results."""
+    # whatever a library starts (XLA heeds no limit) has as many processors as threads
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-num_threads:])
     os.environ["TILEWRIGHT_CACHE_MB"] = "0"  # what compiles does so from the start
     cases = tomllib.loads((FOLDER / "cases.toml").read_text())
     results = []
