@@ -209,15 +209,21 @@ llvm::Value* FunctionEmitter::emit_if_then_else(const CallNode* node) {
     llvm::Value* true_value = emit(node->args[1]);
     return builder_.CreateSelect(condition, true_value, emit(node->args[2]));
   }
+  return emit_branches(condition, [&] { return emit(node->args[1]); }, [&] { return emit(node->args[2]); });
+}
+
+llvm::Value* FunctionEmitter::emit_branches(llvm::Value* condition,
+                                            const std::function<llvm::Value*()>& if_true,
+                                            const std::function<llvm::Value*()>& if_false) {
   llvm::BasicBlock *then_block = new_block("then"), *else_block = new_block("else"),
                    *done = new_block("done");
   builder_.CreateCondBr(condition, then_block, else_block);
   builder_.SetInsertPoint(then_block);
-  llvm::Value* true_value = emit(node->args[1]);
+  llvm::Value* true_value = if_true();
   then_block = builder_.GetInsertBlock();
   builder_.CreateBr(done);
   builder_.SetInsertPoint(else_block);
-  llvm::Value* false_value = emit(node->args[2]);
+  llvm::Value* false_value = if_false();
   else_block = builder_.GetInsertBlock();
   builder_.CreateBr(done);
   builder_.SetInsertPoint(done);

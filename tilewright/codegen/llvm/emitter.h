@@ -4,6 +4,7 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Module.h>
 
+#include <functional>
 #include <optional>
 #include <unordered_map>
 
@@ -122,6 +123,9 @@ class FunctionEmitter {
   llvm::Value* emit_libm(const CallNode* node, std::string_view name);
   llvm::Value* emit_libm(DataType dtype, std::string_view name, const std::vector<llvm::Value*>& args);
   llvm::Value* emit_sine(const CallNode* node, bool is_cosine);
+  /// One of two values, of which only the chosen one is computed.
+  llvm::Value* emit_branches(llvm::Value* condition, const std::function<llvm::Value*()>& if_true,
+                             const std::function<llvm::Value*()>& if_false);
   llvm::Value* emit_integer_op(const CallNode* node, std::string_view name);
   llvm::Value* emit_if_then_else(const CallNode* node);
   llvm::Value* emit_extern(const CallNode* node);

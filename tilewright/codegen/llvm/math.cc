@@ -220,19 +220,9 @@ llvm::Value* FunctionEmitter::emit_sine(const CallNode* node, bool is_cosine) {
   const Math math(builder_, x->getType(), module_.target);
   llvm::Value* is_small = builder_.CreateFCmpOLT(math.abs(x), math.c(kMostQuarters));
   if (!node->dtype.is_scalar()) is_small = builder_.CreateAndReduce(is_small);
-  llvm::BasicBlock *small = new_block("small"), *large = new_block("large"), *done = new_block("done");
-  builder_.CreateCondBr(is_small, small, large);
-  builder_.SetInsertPoint(large);
-  llvm::Value* of_library = emit_libm(node->dtype, is_cosine ? "cos" : "sin", {x});
-  builder_.CreateBr(done);
-  builder_.SetInsertPoint(small);
-  llvm::Value* of_polynomial = sine(math, x, is_cosine);
-  builder_.CreateBr(done);
-  builder_.SetInsertPoint(done);
-  llvm::PHINode* result = builder_.CreatePHI(x->getType(), 2);
-  result->addIncoming(of_library, large);
-  result->addIncoming(of_polynomial, small);
-  return result;
+  return emit_branches(
+      is_small, [&] { return sine(math, x, is_cosine); },
+      [&] { return emit_libm(node->dtype, is_cosine ? "cos" : "sin", {x}); });
 }
 
 llvm::Value* FunctionEmitter::emit_polynomial(const CallNode* node, std::string_view name) {
