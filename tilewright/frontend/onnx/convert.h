@@ -76,6 +76,8 @@ std::span<const ConverterRow> resize_converters();
 // values
 /// The sums of a convolution with the attributes of `node`, without bias.
 Expr convolution(Importer& importer, const Node& node, const Expr& data, const Expr& weight);
+/// `value` [n, c, ...] with one number added to each channel; itself if `bias` is null.
+Expr with_channels(Importer& importer, const Node& node, const Expr& value, const Expr& bias);
 /// `value` as a constant of shape [].
 Expr number(double value, DataType dtype);
 /// `value` as `dtype`; itself if it has that already.

@@ -89,15 +89,6 @@ std::vector<int64_t> kernel_of_weight(const Node& node, const relax::Shape& weig
   return kernel;
 }
 
-Expr with_channels(Importer& importer, const Node& node, const Expr& value, const Expr& bias) {
-  if (!bias) return value;
-  std::vector<int64_t> axes{0};
-  for (size_t axis = 2; axis < shape_of(node, value).size(); ++axis)
-    axes.push_back(static_cast<int64_t>(axis));
-  const Expr channels = importer.bind(node, "relax.expand_dims", {bias}, {{"axis", attr(axes)}});
-  return importer.bind(node, "relax.add", {value, channels});
-}
-
 Window window_of_weight(const Node& node, const relax::Shape& data, const relax::Shape& weight) {
   if (num_spatial_of(weight, "weight") != num_spatial_of(data))
     throw UserError("the input has {} dimensions, the weight {}", data.size(), weight.size());
@@ -220,6 +211,15 @@ Expr convolution(Importer& importer, const Node& node, const Expr& data, const E
                         {"dilation", attr(window.dilations)},
                         {"groups", attr(int_attr(node, "group", 1))},
                         {"padding", attr(padding_of(node, shape, window))}});
+}
+
+Expr with_channels(Importer& importer, const Node& node, const Expr& value, const Expr& bias) {
+  if (!bias) return value;
+  std::vector<int64_t> axes{0};
+  for (size_t axis = 2; axis < shape_of(node, value).size(); ++axis)
+    axes.push_back(static_cast<int64_t>(axis));
+  const Expr channels = importer.bind(node, "relax.expand_dims", {bias}, {{"axis", attr(axes)}});
+  return importer.bind(node, "relax.add", {value, channels});
 }
 
 std::span<const ConverterRow> nn_converters() { return kConverters; }

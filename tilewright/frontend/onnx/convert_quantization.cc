@@ -16,10 +16,10 @@ DataType dtype_attr(const Node& node, std::string_view name, DataType otherwise)
   return number ? dtype_of(number, fmt::format("attribute \"{}\"", name)) : otherwise;
 }
 
-// One scale for all needs no axis; the default need not be a dimension then.
-int64_t axis_of(const Node& node, const Expr& scale) {
+// One scale for all needs no axis; what is said may be no dimension then.
+int64_t axis_of(const Node& node, const Expr& scale, int64_t said) {
   const relax::Shape& shape = shape_of(node, scale);
-  return shape.empty() || tir::is_one(shape[0]) ? 0 : int_attr(node, "axis", 1);
+  return shape.empty() || tir::is_one(shape[0]) ? 0 : said;
 }
 
 void require_integers(DataType dtype) {
@@ -34,8 +34,9 @@ void quantize(Importer& importer, const Node& node) {
   require_integers(dtype);
   if (!zero) zero = importer.builder.emit(number(0, dtype));
   const Expr scale = importer.value(node, 1);
-  importer.emit(node, "relax.quantize", {importer.value(node, 0), scale, zero},
-                {{"axis", attr(axis_of(node, scale))}, {"out_dtype", attr(dtype.str())}});
+  importer.emit(
+      node, "relax.quantize", {importer.value(node, 0), scale, zero},
+      {{"axis", attr(axis_of(node, scale, int_attr(node, "axis", 1)))}, {"out_dtype", attr(dtype.str())}});
 }
 
 void dequantize(Importer& importer, const Node& node) {
@@ -45,13 +46,9 @@ void dequantize(Importer& importer, const Node& node) {
   Expr zero = importer.value(node, 2);
   if (!zero) zero = importer.builder.emit(number(0, relax::dtype_of(x)));
   const DataType dtype = dtype_attr(node, "output_dtype", relax::dtype_of(scale));
-  importer.emit(node, "relax.dequantize", {x, scale, zero},
-                {{"axis", attr(axis_of(node, scale))}, {"out_dtype", attr(dtype.str())}});
-}
-
-// One number for each row, for rows of columns.
-Expr as_column(Importer& importer, const Node& node, const Expr& rows) {
-  return importer.bind(node, "relax.expand_dims", {rows}, {{"axis", attr(std::vector<int64_t>{-1})}});
+  importer.emit(
+      node, "relax.dequantize", {x, scale, zero},
+      {{"axis", attr(axis_of(node, scale, int_attr(node, "axis", 1)))}, {"out_dtype", attr(dtype.str())}});
 }
 
 Expr sums_over(Importer& importer, const Node& node, const Expr& x, int64_t axis) {
@@ -60,34 +57,38 @@ Expr sums_over(Importer& importer, const Node& node, const Expr& x, int64_t axis
                        {{"axis", attr(std::vector<int64_t>{axis})}, {"keepdims", attr(true)}});
 }
 
-// Input `input` less its zero point, input `zero`, in int32: one number, or one for each index of the
-// dimension that `num_after` others follow.
+// Input `input`, zero points, in int32: one number, or one for each index of the dimension that `num_after`
+// others follow; null if it is left out.
+Expr zero_point(Importer& importer, const Node& node, size_t input, size_t num_after) {
+  const Expr given = importer.value(node, input);
+  if (!given) return nullptr;
+  const Expr zero = importer.builder.emit(converted(given, kInt32));
+  if (shape_of(node, zero).size() != 1 || num_after == 0) return zero;
+  std::vector<int64_t> axes(num_after);
+  std::iota(axes.begin(), axes.end(), 1);
+  return importer.bind(node, "relax.expand_dims", {zero}, {{"axis", attr(axes)}});
+}
+
+// Input `input` less its zero points, input `zero`, in int32.
 Expr without_zero(Importer& importer, const Node& node, size_t input, size_t zero, size_t num_after) {
   require_integers(relax::dtype_of(importer.value(node, input)));
   const Expr x = importer.builder.emit(converted(importer.value(node, input), kInt32));
-  const Expr given = importer.value(node, zero);
-  if (!given) return x;
-  Expr offset = importer.builder.emit(converted(given, kInt32));
-  if (shape_of(node, offset).size() == 1 && num_after > 0) {
-    std::vector<int64_t> axes(num_after);
-    std::iota(axes.begin(), axes.end(), 1);
-    offset = importer.bind(node, "relax.expand_dims", {offset}, {{"axis", attr(axes)}});
-  }
-  return importer.bind(node, "relax.subtract", {x, offset});
+  const Expr offset = zero_point(importer, node, zero, num_after);
+  return offset ? importer.bind(node, "relax.subtract", {x, offset}) : x;
 }
 
 // (a - za) @ (b - zb) = a @ b - za * sum of b - zb * sum of a + k * za * zb, where bytes are multiplied; b as
 // int8, as instructions take it
 void matmul_integer(Importer& importer, const Node& node) {
   const Expr a = importer.value(node, 0);
-  Expr b = importer.value(node, 1), zb = importer.value(node, 3);
+  Expr b = importer.value(node, 1);
   const relax::Shape& rows = shape_of(node, a);
   int64_t num_terms = 0;
   if (rows.size() < 2 || shape_of(node, b).size() < 2 || !tir::as_const_int(rows.back(), &num_terms)) {
     const Expr left = without_zero(importer, node, 0, 2, rows.size() < 2 ? 0 : 1);
     return importer.emit(node, "relax.matmul", {left, without_zero(importer, node, 1, 3, 0)});
   }
-  if (zb) zb = importer.builder.emit(converted(zb, kInt32));
+  Expr zb = zero_point(importer, node, 3, 0);
   if (relax::dtype_of(b) == DataType::uint(8)) {
     const Expr wide = importer.builder.emit(converted(b, DataType::int_(32)));
     const Expr moved = importer.bind(node, "relax.subtract", {wide, number(128, kInt32)});
@@ -96,10 +97,8 @@ void matmul_integer(Importer& importer, const Node& node) {
             : importer.builder.emit(number(-128, kInt32));
   }
   Expr result = importer.bind(node, "relax.matmul", {a, b}, {{"out_dtype", attr(std::string("int32"))}});
-  Expr za = importer.value(node, 2);
+  const Expr za = zero_point(importer, node, 2, 1);
   if (za) {
-    za = importer.builder.emit(converted(za, kInt32));
-    if (shape_of(node, za).size() == 1) za = as_column(importer, node, za);
     const Expr total = importer.bind(node, "relax.multiply", {za, sums_over(importer, node, b, -2)});
     result = importer.bind(node, "relax.subtract", {result, total});
   }
@@ -129,10 +128,9 @@ void conv_integer(Importer& importer, const Node& node) {
 Expr dequantized(Importer& importer, const Node& node, size_t first, int64_t axis) {
   const Expr x = importer.value(node, first), scale = importer.value(node, first + 1);
   require_integers(relax::dtype_of(x));
-  const bool is_one = shape_of(node, scale).empty() || tir::is_one(shape_of(node, scale)[0]);
   return importer.bind(
       node, "relax.dequantize", {x, scale, importer.value(node, first + 2)},
-      {{"axis", attr(is_one ? 0 : axis)}, {"out_dtype", attr(relax::dtype_of(scale).str())}});
+      {{"axis", attr(axis_of(node, scale, axis))}, {"out_dtype", attr(relax::dtype_of(scale).str())}});
 }
 
 void emit_quantized(Importer& importer, const Node& node, const Expr& x, size_t scale) {
@@ -149,11 +147,7 @@ void qlinear_conv(Importer& importer, const Node& node) {
         importer.bind(node, "relax.multiply", {importer.value(node, 1), importer.value(node, 4)});
     bias = importer.bind(node, "relax.multiply",
                          {importer.builder.emit(converted(bias, relax::dtype_of(scale))), scale});
-    std::vector<int64_t> axes;
-    for (size_t axis = 2; axis < shape_of(node, y).size(); ++axis)
-      axes.push_back(static_cast<int64_t>(axis) - 1);
-    bias = importer.bind(node, "relax.expand_dims", {bias}, {{"axis", attr(axes)}});
-    y = importer.bind(node, "relax.add", {y, bias});
+    y = with_channels(importer, node, y, bias);
   }
   emit_quantized(importer, node, y, 6);
 }
