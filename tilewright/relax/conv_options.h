@@ -5,7 +5,8 @@
 
 namespace tilewright::relax {
 
-/// The options of `call`, one of relax.nn.conv2d: per dimension, padding before and after.  Raises UserError.
-topi::ConvOptions conv2d_options(const Call& call);
+/// The options of `call`, one of relax.nn.conv1d, conv2d or conv3d: per dimension, padding before all and
+/// then after.  Raises UserError.
+topi::ConvOptions conv_options(const Call& call);
 
 }  // namespace tilewright::relax

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "tilewright/relax/conv_options.h"
 #include "tilewright/relax/liveness.h"
+#include "tilewright/relax/mixed_precision.h"
 #include "tilewright/relax/op.h"
 
 namespace tilewright::relax {
@@ -24,33 +26,26 @@ Expr with_more(const Expr& x, const std::vector<int64_t>& width, int64_t value) 
   return call_op("relax.nn.pad", {x}, attrs);
 }
 
-std::vector<int64_t> all_sides(std::vector<int64_t> padding, size_t num_spatial) {
-  if (padding.size() == 1) padding.assign(num_spatial, padding[0]);
-  if (padding.size() == num_spatial) padding.insert(padding.end(), padding.begin(), padding.end());
-  return padding;
-}
-
 // Moves the padding of a convolution, other than zeros, from `attrs` to the image, and adds channels that are
 // missing in a group if they are few.
-void pad_operands(Expr& x, Expr& weight, int64_t zero, const Product& product, AttrMap& attrs) {
+void pad_operands(const topi::ConvOptions& conv, Expr& x, Expr& weight, int64_t zero, const Product& product,
+                  AttrMap& attrs) {
   std::vector<int64_t> width(2 * product.ndim, 0), weight_width = width;
   if (zero != 0) {
-    const std::string layout = attrs.get_string("data_layout", "");
     const size_t num_spatial = product.ndim - 2;
-    const std::vector<int64_t> padding = all_sides(attrs.get_ints("padding", {}), num_spatial);
     size_t spatial = 0;
     for (char letter : std::string_view("DHW")) {
-      const size_t dim = layout.find(letter);
+      const size_t dim = conv.data_layout.find(letter);
       if (dim == std::string::npos) continue;
-      width[2 * dim] = padding[spatial];
-      width[2 * dim + 1] = padding[num_spatial + spatial];
+      width[2 * dim] = conv.padding[spatial];
+      width[2 * dim + 1] = conv.padding[num_spatial + spatial];
       ++spatial;
     }
     attrs.set("padding", attr(std::vector<int64_t>(2 * num_spatial, 0)));
   }
-  const size_t inputs = attrs.get_string("kernel_layout", "").find('I');
+  const size_t inputs = conv.kernel_layout.find('I');
   const int64_t num_inputs = product.weight_shape[inputs];
-  if (attrs.get_int("groups", 1) == 1 && num_inputs < kFewChannels)
+  if (conv.groups == 1 && num_inputs < kFewChannels)
     width[2 * product.channel + 1] = weight_width[2 * inputs + 1] = kGroup - num_inputs;
   x = with_more(x, width, zero);
   weight = with_more(weight, weight_width, 0);
@@ -59,9 +54,8 @@ void pad_operands(Expr& x, Expr& weight, int64_t zero, const Product& product, A
 // dtype(int16(x) + moved)
 Expr moved_by(const Expr& x, int64_t moved, DataType dtype) {
   const DataType wide = DataType::int_(16);
-  runtime::Tensor tensor = runtime::Tensor::empty(std::vector<int64_t>{}, wide);
-  *tensor.data_as<int16_t>() = static_cast<int16_t>(moved);
-  return converted(call_op("relax.add", {converted(x, wide), make_constant(tensor)}), dtype);
+  return astype(call_op("relax.add", {astype(x, wide), make_scalar(static_cast<double>(moved), wide)}),
+                dtype);
 }
 
 // zero * the sum of each output's weights, as it broadcasts to the result
@@ -73,7 +67,7 @@ Expr correction(const Expr& weight, const Product& product, int64_t zero) {
   shape[product.channel] = product.num_outputs();
   AttrMap attrs;
   attrs.set("axis", attr(axes));
-  const Expr sums = call_op("relax.sum", {converted(weight, kInt32)}, attrs);
+  const Expr sums = call_op("relax.sum", {astype(weight, kInt32)}, attrs);
   return reshaped(call_op("relax.multiply", {sums, make_scalar(static_cast<double>(zero), kInt32)}), shape);
 }
 
@@ -114,20 +108,11 @@ Expr integer_sums(const CallNode* call, const Product& product, Bytes x, Expr we
     x = {moved_by(x.values, moved, activations), activations, x.zero + moved};
   }
   const Expr own_weight = weight;
-  if (is_conv(op_name(call))) pad_operands(x.values, weight, x.zero, product, attrs);
+  if (is_conv(op_name(call)))
+    pad_operands(conv_options(Call(call)), x.values, weight, x.zero, product, attrs);
   const Expr sums = call_op(op_name(call), {x.values, weight}, attrs, call->span);
   if (x.zero == 0) return sums;
   return call_op("relax.subtract", {sums, correction(own_weight, product, x.zero)});
-}
-
-Expr converted(const Expr& x, DataType dtype) {
-  AttrMap attrs;
-  attrs.set("dtype", attr(dtype.str()));
-  return call_op("relax.astype", {x}, attrs);
-}
-
-Expr reshaped(const Expr& x, const std::vector<int64_t>& shape) {
-  return call_op("relax.reshape", {x, shape_expr(extents(shape))});
 }
 
 }  // namespace tilewright::relax

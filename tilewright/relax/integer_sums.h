@@ -34,8 +34,4 @@ int64_t zero_offset(DataType from, DataType to);
 /// `activations`.  The call's own padding is `zero`, of which a convolution sees nothing.
 Expr integer_sums(const CallNode* call, const Product& product, Bytes x, Expr weight, DataType activations);
 
-/// `x` in another dtype.
-Expr converted(const Expr& x, DataType dtype);
-Expr reshaped(const Expr& x, const std::vector<int64_t>& shape);
-
 }  // namespace tilewright::relax

@@ -126,6 +126,10 @@ Call call_op(std::string_view name, std::vector<Expr> args, AttrMap attrs, Span 
   return CallNode::make(op, std::move(args), std::move(attrs), std::vector<Type>{}, Type(), std::move(span));
 }
 
+Expr reshaped(const Expr& x, const std::vector<int64_t>& shape) {
+  return call_op("relax.reshape", {x, shape_expr(extents(shape))});
+}
+
 std::string_view op_detail::short_name(std::string_view name) {
   if (name.starts_with(kPrefix)) name.remove_prefix(kPrefix.size());
   return name;

@@ -83,6 +83,8 @@ std::vector<std::string_view> arg_names(const OpInfo& info);
 /// A call of `name` with its attributes completed; without type (BlockBuilder and infer_type find it).
 /// Raises UserError for an unknown operator, a wrong number of arguments or a wrong attribute.
 Call call_op(std::string_view name, std::vector<Expr> args, AttrMap attrs = {}, Span span = {});
+/// R.reshape(x, R.shape(shape))
+Expr reshaped(const Expr& x, const std::vector<int64_t>& shape);
 
 // ---- rows
 namespace op_detail {

@@ -97,6 +97,9 @@ Constant make_scalar(double value, DataType dtype) {
   if (dtype == DataType::float_(64)) return scalar(value);
   if (dtype == kInt32) return scalar(static_cast<int32_t>(value));
   if (dtype == kInt64) return scalar(static_cast<int64_t>(value));
+  if (dtype == DataType::int_(8)) return scalar(static_cast<int8_t>(value));
+  if (dtype == DataType::uint(8)) return scalar(static_cast<uint8_t>(value));
+  if (dtype == DataType::int_(16)) return scalar(static_cast<int16_t>(value));
   if (dtype.is_float() && dtype.bits == 16)
     return scalar(static_cast<uint16_t>(encode_float(value, float_format(dtype))));
   return nullptr;

@@ -38,7 +38,7 @@ Shape extents(const std::vector<int64_t>& values);
 /// R.const(data), with its type; `data` is copied only if it is not compact.
 Constant make_constant(const runtime::Tensor& data);
 /// R.const(value, dtype), without dimensions; null for dtypes other than float16, bfloat16, float32, float64,
-/// int32 and int64.
+/// int8, uint8, int16, int32 and int64.
 Constant make_scalar(double value, DataType dtype);
 /// The number that a constant without dimensions holds, as a literal; null for other constants, and for
 /// dtypes other than float32, float64, bool and the integers of 8 to 64 bits.

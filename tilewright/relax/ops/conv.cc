@@ -217,8 +217,13 @@ constexpr OpInfo kOps[] = {
 
 }  // namespace
 
-topi::ConvOptions conv2d_options(const Call& call) {
-  return options_of(call, from_attrs<ConvAttrs<2>>(call->attrs, name_of(call)), 2);
+topi::ConvOptions conv_options(const Call& call) {
+  const auto options = [&]<int kSpatial>() {
+    return options_of(call, from_attrs<ConvAttrs<kSpatial>>(call->attrs, name_of(call)), kSpatial);
+  };
+  const std::string_view name = op_of(call.get())->name;
+  if (name == "relax.nn.conv1d") return options.operator()<1>();
+  return name == "relax.nn.conv3d" ? options.operator()<3>() : options.operator()<2>();
 }
 
 extern constinit const OpTable conv_info = op_table(

@@ -31,9 +31,6 @@ struct Linear {
   int64_t num_channels = 0;
 };
 
-Expr reshape(const Expr& x, const std::vector<int64_t>& shape) {
-  return call_op("relax.reshape", {x, shape_expr(extents(shape))});
-}
 Expr add(const Expr& a, const Expr& b) { return call_op("relax.add", {a, b}); }
 Expr subtract(const Expr& a, const Expr& b) { return call_op("relax.subtract", {a, b}); }
 Expr multiply(const Expr& a, const Expr& b) { return call_op("relax.multiply", {a, b}); }
@@ -167,9 +164,9 @@ class Folding {
     const Linear* linear = is_only_use ? foldable(norm->args[0]) : nullptr;
     if (linear && linear->channel == static_cast<size_t>(axis)) {
       const Linear scaled = with_scale(*linear, scale);
-      return result(var, with_bias(scaled, reshape(shift, shape)));
+      return result(var, with_bias(scaled, reshaped(shift, shape)));
     }
-    return add(multiply(norm->args[0], reshape(scale, shape)), reshape(shift, shape));
+    return add(multiply(norm->args[0], reshaped(scale, shape)), reshaped(shift, shape));
   }
 
   // `scale`: any shape that holds one number, or one per channel
@@ -182,9 +179,9 @@ class Folding {
       for (int64_t extent : *shape) size *= extent;
     }
     const size_t weight_ndim = constant_shape(linear.call->args[1])->size();
-    result.weight = multiply(linear.weight, reshape(scale, along(weight_ndim, linear.weight_axis, size)));
+    result.weight = multiply(linear.weight, reshaped(scale, along(weight_ndim, linear.weight_axis, size)));
     if (linear.bias)
-      result.bias = multiply(linear.bias, reshape(scale, along(linear.ndim, linear.channel, size)));
+      result.bias = multiply(linear.bias, reshaped(scale, along(linear.ndim, linear.channel, size)));
     return result;
   }
 

@@ -18,6 +18,7 @@
 #include "tilewright/relax/block_builder.h"
 #include "tilewright/relax/integer_sums.h"
 #include "tilewright/relax/liveness.h"
+#include "tilewright/relax/mixed_precision.h"
 #include "tilewright/relax/op.h"
 #include "tilewright/relax/pass.h"
 
@@ -48,12 +49,6 @@ std::vector<double> numbers_of(const Expr& expr) {
   return {};
 }
 
-Constant byte_constant(int64_t value, DataType dtype) {
-  runtime::Tensor tensor = runtime::Tensor::empty(std::vector<int64_t>{}, dtype);
-  *static_cast<uint8_t*>(tensor.data()) = static_cast<uint8_t>(value);
-  return make_constant(tensor);
-}
-
 bool is_byte(DataType dtype) { return dtype == kInt8 || dtype == kUint8; }
 
 // The least normal number of float32, and the largest whose reciprocal is one.
@@ -63,12 +58,11 @@ constexpr double kLeastScale = 0x1p-126;
 struct Quantized {
   Expr values;  // of dtype
   DataType dtype;
-  Expr scale;                // a constant: one number, or one per index of dimension `axis`
-  std::vector<double> zero;  // as many, or one
+  Expr scale;                        // a constant
+  std::vector<double> scales, zero;  // numbers: one, or one per index of dimension `axis`
   int64_t axis = 0;
   /// One scale, larger numbers for larger values, and one zero point.
   bool is_scalar() const {
-    const std::vector<double> scales = numbers_of(scale);
     return scales.size() == 1 && zero.size() == 1 && scales[0] >= kLeastScale && scales[0] <= 1 / kLeastScale;
   }
 };
@@ -86,7 +80,7 @@ std::optional<Quantized> parameters_of(const CallNode* call, DataType dtype) {
   const Type type = type_of(call->args[0]);
   const auto* data = type.as<TensorTypeNode>();
   const int64_t axis = call->attrs.get_int("axis", -1);
-  return Quantized{{}, dtype, call->args[1], zero, axis < 0 ? axis + data->ndim : axis};
+  return Quantized{{}, dtype, call->args[1], scales, zero, axis < 0 ? axis + data->ndim : axis};
 }
 
 // Sums of int32 hold that many products of bytes.
@@ -156,7 +150,7 @@ class Rewriting {
       if (value < -128 || value > 127) return x;
       to[n] = static_cast<int8_t>(value);
     }
-    return {make_constant(result), kInt8, x.scale, {0}, x.axis};
+    return {make_constant(result), kInt8, x.scale, x.scales, {0}, x.axis};
   }
 
   Expr visit_quantize(const AnyVar& var, const CallNode* call) {
@@ -167,7 +161,7 @@ class Rewriting {
     const auto source = quantized_.find(call->args[0].get());
     if (source != quantized_.end() && source->second.is_scalar()) {
       const Quantized& x = source->second;
-      if (numbers_of(x.scale) == numbers_of(parameters->scale) && x.zero[0] + offset(x.dtype) == moved) {
+      if (x.scales == parameters->scales && x.zero[0] + offset(x.dtype) == moved) {
         if (x.dtype == activations_) twins_[var.get()] = x.values;
         return x.dtype == dtype ? x.values : Expr();
       }
@@ -184,8 +178,7 @@ class Rewriting {
     const Expr one = make_scalar(1, kFloat32);
     const Expr factor = call_op("relax.divide", {one, reshaped(call->args[1], {})});
     const Expr steps = call_op("relax.multiply", {call->args[0], factor});
-    return call_op("relax.quantize", {steps, one, byte_constant(static_cast<int64_t>(zero), dtype)}, attrs,
-                   call->span);
+    return call_op("relax.quantize", {steps, one, make_scalar(zero, dtype)}, attrs, call->span);
   }
 
   // What a zero point of `dtype` is more as one of `activations`.
@@ -194,8 +187,7 @@ class Rewriting {
   Expr dequantized(const Quantized& x) const {
     AttrMap attrs;
     attrs.set("axis", attr(x.axis));
-    return call_op("relax.dequantize",
-                   {x.values, x.scale, byte_constant(static_cast<int64_t>(x.zero[0]), x.dtype)}, attrs);
+    return call_op("relax.dequantize", {x.values, x.scale, make_scalar(x.zero[0], x.dtype)}, attrs);
   }
 
   // Operators that only move elements.
@@ -234,7 +226,7 @@ class Rewriting {
     const auto data = quantized_.find(call->args[0].get()), weight = quantized_.find(call->args[1].get());
     if (data == quantized_.end() || weight == quantized_.end()) return visit_integers(call, product);
     const Quantized &x = data->second, &w = weight->second;
-    const size_t num_scales = numbers_of(w.scale).size();
+    const size_t num_scales = w.scales.size();
     if (!x.is_scalar() || w.dtype != kInt8 || w.zero != std::vector<double>{0} ||
         dtype_of(Expr(call)) != kFloat32 ||
         (num_scales != 1 && w.axis != static_cast<int64_t>(product.weight_axis)))
@@ -247,7 +239,7 @@ class Rewriting {
     const Expr scale = reshaped(
         call_op("relax.multiply", {reshaped(x.scale, {1}), reshaped(w.scale, {shape[product.channel]})}),
         shape);
-    return call_op("relax.multiply", {converted(sums, kFloat32), scale}, {}, call->span);
+    return call_op("relax.multiply", {astype(sums, kFloat32), scale}, {}, call->span);
   }
 
   // A product that was written with integers, of two of int8 where the machine wants one of uint8.

@@ -28,7 +28,7 @@ struct Options {
 
 bool is_winograd(const Call& call, const Options& options) {
   if (op_name(call.get()) != "relax.nn.conv2d" || !is<ConstantNode>(call->args[1])) return false;
-  const topi::ConvOptions conv = conv2d_options(call);
+  const topi::ConvOptions conv = conv_options(call);
   const std::vector<int64_t> ones(2, 1);
   const auto weight = constant_shape(call->args[1]);
   const Shape* result = known_shape(call);
@@ -73,7 +73,7 @@ IRModule run(const IRModule& module, const Options& options, PassContext&) {
       const Call call = self.children(node);
       if (!is_winograd(call, options)) return call;
       AttrMap attrs;
-      attrs.set("padding", attr(conv2d_options(call).padding));
+      attrs.set("padding", attr(conv_options(call).padding));
       return call_op("relax.nn.conv2d_winograd",
                      {call->args[0], transformed(call->args[1].template as<ConstantNode>())}, attrs,
                      call->span);
