@@ -27,22 +27,23 @@ def _marked(values, mark):
     return mark(values) if hasattr(values, "type") else values
 
 
+def _between_marks(func, args, kwargs, bind):
+    start, end = (
+        lambda value, mark=mark: bind(mark(value))
+        for mark in (relax.op.grad.start_checkpoint, relax.op.grad.end_checkpoint)
+    )
+    result = func(*_marked(args, start), **{name: _marked(value, start) for name, value in kwargs.items()})
+    return _marked(result, end)
+
+
 def checkpoint(func, *args, **kwargs):
     """What `func` gives; the way back of a gradient computes again what it binds instead of keeping it."""
-    start = relax.op.grad.start_checkpoint
-    result = func(*_marked(args, start), **{name: _marked(value, start) for name, value in kwargs.items()})
-    return _marked(result, relax.op.grad.end_checkpoint)
+    return _between_marks(func, args, kwargs, lambda value: value)
 
 
 def emit_checkpoint(func, *args, **kwargs):
     """checkpoint, whose marks and result are bound by the open BlockBuilder."""
-    emit = relax.BlockBuilder.current().emit
-
-    def start(value):
-        return emit(relax.op.grad.start_checkpoint(value))
-
-    result = func(*_marked(args, start), **{name: _marked(value, start) for name, value in kwargs.items()})
-    return _marked(result, lambda value: emit(relax.op.grad.end_checkpoint(value)))
+    return _between_marks(func, args, kwargs, relax.BlockBuilder.current().emit)
 
 
 def emit_checkpoint_sequential(functions, segments, input, checkpoint_last: bool = False):

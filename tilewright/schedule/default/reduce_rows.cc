@@ -219,13 +219,12 @@ bool reduce_rows(Schedule& sch, const std::vector<BlockShape>& shapes, const Mac
     }
   }
   for (size_t n = 0; n < shapes.size(); ++n) {
-    if (!plan->sums[n] && !row) {
-      vectorize_elements(sch, shapes[n], machine);
-      continue;
-    }
     if (!plan->sums[n]) {
       std::vector<LoopRef> inner = loops_inside(sch, shapes[n].ref, row);
-      if (!inner.empty()) vectorize_last_axis(sch, *shape_of(sch, shapes[n].ref), &inner, machine);
+      if (!row)
+        vectorize_elements(sch, shapes[n], machine);
+      else if (!inner.empty())
+        vectorize_last_axis(sch, *shape_of(sch, shapes[n].ref), &inner, machine);
       continue;
     }
     for (size_t k = 0; k < partials[n].size(); ++k) vectorize_partial(sch, partials[n][k], row, k == 0);
