@@ -207,6 +207,26 @@ TEST_P(Numbers, StayTheSame) {
 INSTANTIATE_TEST_SUITE_P(DefaultSchedule, Numbers, testing::ValuesIn(kPrograms),
                          [](const auto& each) { return std::string(each.param.name); });
 
+TEST(TileSum, CopiesOperandsOfMoreThanHalfTheSecondCache) {
+  constexpr std::string_view kSquare = R"(
+    @T.prim_func
+    def main(A: T.Buffer((64, 16), "float32"), B: T.Buffer((16, 64), "float32"), C: T.Buffer((64, 64), "float32")):
+        for i, j, k in T.grid(64, 64, 16):
+            with T.block("C"):
+                vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+                with T.init():
+                    C[vi, vj] = T.float32(0)
+                C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
+)";
+  const auto is_copied = [&](int64_t l2_bytes) {
+    Schedule sch(module_of(kSquare), {.seed = 1});
+    schedule_by_rules(sch, "main", {.vector_bytes = 32, .num_vector_registers = 16, .l2_bytes = l2_bytes});
+    return sch.trace().str().find("cache_read") != std::string::npos;
+  };
+  EXPECT_TRUE(is_copied(8191));
+  EXPECT_FALSE(is_copied(8192));  // B has 4096 bytes
+}
+
 TEST(DefaultSchedule, PanelsOfALargeProductAreSharedOut) {
   Machine machine = kTiny;
   machine.num_cores = 2;

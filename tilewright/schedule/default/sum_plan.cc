@@ -112,10 +112,10 @@ bool has_several_panels(const BlockShape& sum, const SumPlan& plan) {
 }
 
 // A panel of a vector operand is worth a copy if many tiles read it, and the whole does not stay near the
-// core.
+// core: rows that lie a power of two apart meet in a few places of the second cache.
 bool is_worth_packing(const BlockShape& sum, const BufferLoadNode* load, const SumPlan& plan,
                       const Machine& machine) {
-  return num_bytes(load->buffer) > machine.l2_bytes && is_plain_matrix(sum, load, plan) &&
+  return num_bytes(load->buffer) > machine.l2_bytes / 2 && is_plain_matrix(sum, load, plan) &&
          has_several_panels(sum, plan) && num_uses(sum, load, plan) >= kMinPackedUses;
 }
 
