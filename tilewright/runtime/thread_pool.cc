@@ -126,6 +126,8 @@ class Pool {
   bool start_worker() {
     sigset_t all, previous;
     sigfillset(&all);
+    // what a thread does wrong itself stays its own: handlers that report crashes see it
+    for (const int own : {SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV, SIGSYS}) sigdelset(&all, own);
     pthread_sigmask(SIG_SETMASK, &all, &previous);
     bool is_started = true;
     try {
