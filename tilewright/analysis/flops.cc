@@ -6,6 +6,7 @@
 
 #include "tilewright/ir/walk.h"
 #include "tilewright/tir/dot_add.h"
+#include "tilewright/tir/matrix_tiles.h"
 #include "tilewright/tir/op.h"
 
 namespace tilewright::analysis {
@@ -114,6 +115,8 @@ class Counter {
  private:
   Count count_loop(const ForNode* loop) {
     const Count extent = value_of(loop->extent, size_of_);
+    if (loop->annotations.get_bool(kMatrixTiles, false))  // all of an instruction's lanes do work
+      return product(extent, Counter(size_of_, 0).count(loop->body.get()));
     if (vector_bytes_ == 0 || loop->for_kind != ForKind::kVectorized)
       return product(extent, count(loop->body.get()));
     const Count outer = std::exchange(vector_extent_, product(vector_extent_, extent));

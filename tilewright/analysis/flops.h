@@ -18,8 +18,8 @@ using SizeOf = std::function<std::optional<int64_t>(const tir::VarNode*)>;
 std::optional<int64_t> count_flops(const tir::PrimFunc& func, const SizeOf& size_of = {});
 
 /// The lanes of the instructions that do these operations: an operation in a vectorized loop or on a vector
-/// takes instructions on whole vectors of `vector_bytes`, any other takes one of them.  count_flops over this
-/// is the part of the lanes that does work.
+/// takes instructions on whole vectors of `vector_bytes`, any other takes one of them; instructions on matrix
+/// tiles are used whole.  count_flops over this is the part of the lanes that does work.
 std::optional<int64_t> count_lanes(const tir::PrimFunc& func, int64_t vector_bytes,
                                    const SizeOf& size_of = {});
 

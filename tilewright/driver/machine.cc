@@ -25,6 +25,8 @@ schedule::Machine machine_of(const codegen::NativeTarget& native, const ir::Targ
   if (is_x86) {
     machine.dots.mixed_bytes = machine.dots.signed_bytes = native.has("avx512vnni") || native.has("avxvnni");
     machine.dots.bfloats = native.has("avx512bf16");
+    machine.dots.byte_tiles = native.has("amx-int8");
+    machine.dots.bfloat_tiles = native.has("amx-bf16");
   } else if (native.triple.starts_with("aarch64")) {
     machine.dots.signed_bytes = machine.dots.unsigned_bytes = native.has("dotprod");
   }

@@ -10,6 +10,7 @@
 #include "tilewright/runtime/time_evaluator.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/units.h"
+#include "tilewright/tir/matrix_tiles.h"
 
 namespace tilewright::explain {
 namespace {
@@ -121,14 +122,20 @@ void find_limit(KernelReport& kernel, const Peaks& peaks) {
   kernel.limit = for_arithmetic >= for_bytes ? "arithmetic" : level.name + " bandwidth";
 }
 
-// What a scheduled kernel multiplies with: dot products if it has any.
+// What a scheduled kernel multiplies with: dot products or matrix tiles if it has any.
 Arithmetic arithmetic_of(const tir::PrimFunc& scheduled) {
   Arithmetic found = Arithmetic::kVectors;
-  ir::walk(scheduled, [&](const tir::CallNode* call) {
-    const auto* op = call->op.as<tir::OpNode>();
-    if (op && op->name == "tir.dot_add")
-      found = call->dtype.is_float() ? Arithmetic::kBfloat16 : Arithmetic::kInt8;
-  });
+  const auto take = [&](DataType sum) { found = sum.is_float() ? Arithmetic::kBfloat16 : Arithmetic::kInt8; };
+  ir::walk(
+      scheduled,
+      [&](const tir::CallNode* call) {
+        const auto* op = call->op.as<tir::OpNode>();
+        if (op && op->name == "tir.dot_add") take(call->dtype);
+      },
+      [&](const tir::ForNode* loop) {
+        if (loop->annotations.get_bool(tir::kMatrixTiles, false))
+          ir::walk(loop, [&](const tir::BufferStoreNode* store) { take(store->buffer->dtype); });
+      });
   return found;
 }
 

@@ -14,6 +14,7 @@
 #include "tilewright/runtime/thread_pool.h"
 #include "tilewright/script/parse.h"
 #include "tilewright/support/error.h"
+#include "tilewright/tir/matrix_tiles.h"
 
 namespace tilewright::explain {
 namespace {
@@ -104,6 +105,30 @@ def main(x: T.Buffer(({width},), "{x}"), y: T.Buffer(({width},), "{y}"), sums: T
   return 2.0 * static_cast<double>(kSteps * kAccumulators * width * threads) / seconds;
 }
 
+// Two by two tiles of 16 x 16, again and again.
+double measure_tiles(int threads, DataType operand, DataType sum) {
+  constexpr int64_t kSteps = 20'000, kSide = 32, kGroups = 16;
+  const int64_t group = 32 / operand.bits;
+  const std::string text = fmt::format(
+      R"(
+@T.prim_func
+def main(x: T.Buffer(({side}, {terms}), "{operand}"), y: T.Buffer(({groups}, {side}, {group}), "{operand}"), sums: T.Buffer(({threads}, {side}, {side}), "{sum}")):
+    for t in T.parallel({threads}):
+        for n in T.serial({steps}, annotations={{"{annotation}": True}}):
+            for io, jo, i, j, k, g in T.grid(2, 2, 16, 16, {groups}, {group}):
+                sums[t, io * 16 + i, jo * 16 + j] = sums[t, io * 16 + i, jo * 16 + j] + T.Cast(
+                    "{sum}", x[io * 16 + i, k * {group} + g]) * T.Cast("{sum}", y[k, jo * 16 + j, g])
+)",
+      fmt::arg("side", kSide), fmt::arg("terms", kGroups * group), fmt::arg("groups", kGroups),
+      fmt::arg("group", group), fmt::arg("operand", operand.str()), fmt::arg("sum", sum.str()),
+      fmt::arg("threads", threads), fmt::arg("steps", kSteps), fmt::arg("annotation", tir::kMatrixTiles));
+  const std::vector<int64_t> x{kSide, kGroups * group}, y{kGroups, kSide, group}, sums{threads, kSide, kSide};
+  const double seconds =
+      best_time(text, {runtime::Value(Tensor::zeros(x, operand)), runtime::Value(Tensor::zeros(y, operand)),
+                       runtime::Value(Tensor::zeros(sums, sum))});
+  return 2.0 * static_cast<double>(kSteps * kSide * kSide * kGroups * group * threads) / seconds;
+}
+
 // Reading `num_bytes` per thread again and again.
 double measure_bandwidth(int threads, int lanes, int64_t num_bytes) {
   const int64_t group = int64_t{kAccumulators} * lanes, groups = std::max<int64_t>(num_bytes / 4 / group, 1);
@@ -135,13 +160,18 @@ Peaks measure(const schedule::Machine& machine) {
     peaks.levels.push_back({"L3", l3, measure_bandwidth(threads, lanes, l3 / 2 / threads)});
   peaks.levels.push_back(
       {"memory", std::numeric_limits<int64_t>::max(), measure_bandwidth(threads, lanes, kMemory / threads)});
-  if (machine.dots.bfloats)
-    peaks.bfloat16_per_s =
-        measure_dots(threads, lanes, DataType::bfloat16(), DataType::bfloat16(), DataType::float_(32));
-  if (machine.dots.mixed_bytes)
-    peaks.int8_per_s = measure_dots(threads, lanes, DataType::uint(8), DataType::int_(8), DataType::int_(32));
+  const DataType bfloat16 = DataType::bfloat16(), f32 = DataType::float_(32), int8 = DataType::int_(8),
+                 uint8 = DataType::uint(8), int32 = DataType::int_(32);
+  if (machine.dots.bfloat_tiles)
+    peaks.bfloat16_per_s = measure_tiles(threads, bfloat16, f32);
+  else if (machine.dots.bfloats)
+    peaks.bfloat16_per_s = measure_dots(threads, lanes, bfloat16, bfloat16, f32);
+  if (machine.dots.byte_tiles)
+    peaks.int8_per_s = measure_tiles(threads, int8, int32);
+  else if (machine.dots.mixed_bytes)
+    peaks.int8_per_s = measure_dots(threads, lanes, uint8, int8, int32);
   else if (machine.dots.signed_bytes)
-    peaks.int8_per_s = measure_dots(threads, lanes, DataType::int_(8), DataType::int_(8), DataType::int_(32));
+    peaks.int8_per_s = measure_dots(threads, lanes, int8, int8, int32);
   return peaks;
 }
 

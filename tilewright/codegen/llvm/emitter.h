@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "tilewright/codegen/llvm/native.h"
+#include "tilewright/codegen/llvm/tile_nest.h"
 #include "tilewright/ir/module.h"
 #include "tilewright/tir/tir.h"
 
@@ -54,6 +55,8 @@ class ModuleEmitter {
   llvm::Function* workspace_free_function();
   /// ptr dtype_text(i32 bits of a DLDataType): the name of the dtype.
   llvm::Function* dtype_text_function();
+  /// i32 allow_tiles(): 0 if the process may use tile registers, else -1 after an error (matrix_tiles.cc).
+  llvm::Function* allow_tiles_function();
 
   llvm::Module& module;
   const NativeTarget& target;
@@ -156,6 +159,7 @@ class FunctionEmitter {
   // ---- statements (stmt.cc)
   void emit(const Stmt& stmt);
   void emit_for(const ForNode* node);
+  void emit_loop(const ForNode* node, const std::function<void()>& emit_body);
   void hint_vectorize(llvm::BranchInst* latch, bool enable);
   void emit_while(const WhileNode* node);
   void emit_if(const IfThenElseNode* node);
@@ -167,6 +171,13 @@ class FunctionEmitter {
   bool has_ended() const { return builder_.GetInsertBlock()->getTerminator() != nullptr; }
   void free_above(size_t depth);
   llvm::Value* emit_loop_control(std::string_view name);
+  // ---- nests of matrix tiles (matrix_tiles.cc)
+  void find_tile_nests();
+  void configure_tiles();
+  void load_tile_config(const std::vector<TileRegister>& shapes);
+  void release_tiles();
+  void emit_tile_nest(const TileNest& nest);
+
   llvm::BranchInst* branch_rarely(llvm::Value* condition, llvm::BasicBlock* rare, llvm::BasicBlock* usual);
 
   struct LoopContext {
@@ -186,6 +197,8 @@ class FunctionEmitter {
   std::vector<LoopContext> loops_;
   uint64_t stack_bytes_ = 0;
   bool in_index_ = false;
+  std::unordered_map<const ForNode*, TileNest> tile_nests_;  // by their outermost loops
+  bool uses_tiles_ = false, has_one_tile_config_ = false;
   bool has_vectors_ = false;  // the function was vectorised by a schedule
 };
 

@@ -39,6 +39,8 @@ void FunctionEmitter::run() {
       values_[func_->buffers[n]->data.get()] = function_->getArg(static_cast<unsigned>(n));
   }
   walk(func_->body, [&](const RampNode*) { has_vectors_ = true; });
+  find_tile_nests();
+  configure_tiles();
   emit(func_->body);
   if (!has_ended()) emit_return(builder_.getInt32(0));
 }
@@ -57,6 +59,7 @@ void FunctionEmitter::free_above(size_t depth) {
 
 void FunctionEmitter::emit_return(llvm::Value* status) {
   free_above(0);
+  release_tiles();
   builder_.CreateRet(status);
 }
 
@@ -95,7 +98,6 @@ void FunctionEmitter::emit(const Stmt& stmt) {
   }
 }
 
-// The test stands at the bottom, so that the body is one block LLVM can turn into a vector or unrolled loop.
 void FunctionEmitter::emit_for(const ForNode* node) {
   if (node->for_kind == ForKind::kThreadBinding)
     throw UserError(node, "loop {} is bound to {}, which a CPU does not have", node->loop_var->name_hint,
@@ -103,6 +105,13 @@ void FunctionEmitter::emit_for(const ForNode* node) {
         .help("build for a GPU target, or use parallel instead of bind");
   TILEWRIGHT_CHECK(node->for_kind != ForKind::kParallel, "loop {} was not lowered before code generation",
                    node->loop_var->name_hint);
+  if (const auto nest = tile_nests_.find(node); nest != tile_nests_.end())
+    return emit_tile_nest(nest->second);
+  emit_loop(node, [&] { emit(node->body); });
+}
+
+// The test stands at the bottom, so that the body is one block LLVM can turn into a vector or unrolled loop.
+void FunctionEmitter::emit_loop(const ForNode* node, const std::function<void()>& emit_body) {
   llvm::Value* begin = emit_index(node->min);
   llvm::Value* extent = emit_index(node->extent);
   const bool is_signed = node->loop_var->dtype.is_int();
@@ -117,7 +126,7 @@ void FunctionEmitter::emit_for(const ForNode* node) {
   counter->addIncoming(begin, before);
   values_[node->loop_var.get()] = counter;
   loops_.push_back({next, exit, workspaces_.size()});
-  emit(node->body);
+  emit_body();
   loops_.pop_back();
   branch_to(next);
   builder_.SetInsertPoint(next);

@@ -10,6 +10,11 @@
 #include <llvm/TargetParser/SubtargetFeature.h>
 #include <llvm/TargetParser/Triple.h>
 
+#if defined(__x86_64__) && defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -133,9 +138,32 @@ bool is_used_by_code(const llvm::Triple& triple, llvm::StringRef feature) {
   return llvm::any_of(kUsed, [&](llvm::StringRef used) { return feature.starts_with(used); });
 }
 
+// Whether Linux lets this process use the tile registers of AMX; asked before any kernel is made.
+// Source: Documentation/arch/x86/xstate.rst of Linux.
+bool may_use_tiles() {
+#if defined(__x86_64__) && defined(__linux__)
+  constexpr long kRequestPermission = 0x1023, kTileData = 18;
+  return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+#else
+  return true;
+#endif
+}
+
+// The features that code may use on this machine, and those that it may not.
+const llvm::StringMap<bool>& host_features() {
+  static const llvm::StringMap<bool> features = [] {
+    llvm::StringMap<bool> found = llvm::sys::getHostCPUFeatures();
+    if (found.lookup("amx-tile") && !may_use_tiles()) {
+      for (auto& feature : found) feature.second &= !feature.first().starts_with("amx");
+    }
+    return found;
+  }();
+  return features;
+}
+
 std::vector<std::string> needed_features(const NativeTarget& native, const llvm::Triple& triple) {
   std::vector<std::string> needed;
-  for (const auto& [name, enabled] : llvm::sys::getHostCPUFeatures()) {
+  for (const auto& [name, enabled] : host_features()) {
     if (is_used_by_code(triple, name) && native.has({name.data(), name.size()})) needed.push_back(name.str());
   }
   std::sort(needed.begin(), needed.end());
@@ -145,18 +173,16 @@ std::vector<std::string> needed_features(const NativeTarget& native, const llvm:
 }  // namespace
 
 std::vector<std::string> lacking_features(std::span<const std::string> needed) {
-  const llvm::StringMap<bool> host = llvm::sys::getHostCPUFeatures();
   std::vector<std::string> lacking;
   for (const std::string& feature : needed) {
-    if (!host.lookup(feature)) lacking.push_back(feature);
+    if (!host_features().lookup(feature)) lacking.push_back(feature);
   }
   return lacking;
 }
 
 HostCpu host_cpu() {
   std::vector<std::string> features;
-  for (const auto& [name, enabled] : llvm::sys::getHostCPUFeatures())
-    features.push_back((enabled ? "+" : "-") + name.str());
+  for (const auto& [name, enabled] : host_features()) features.push_back((enabled ? "+" : "-") + name.str());
   std::sort(features.begin(), features.end());
   std::string text;
   for (const std::string& feature : features) text += (text.empty() ? "" : ",") + feature;

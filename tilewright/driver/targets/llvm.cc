@@ -43,11 +43,11 @@ std::string code_key(const codegen::NativeTarget& native, const schedule::Machin
   const auto& [triple, cpu, features, opt_level, is_host, vector_bits, fast_math, needed, enabled] = native;
   const auto& [vector_bytes, registers, fma_per_cycle, fma_latency, l1, l2, dots, can_shuffle, cores] =
       machine;
-  const auto& [mixed, is_signed, is_unsigned, bfloats] = dots;
-  return fmt::format("{} {} {} O{} {} {} {} {}; {} {} {} {} {} {} {} {} {} {} {} {}", triple, cpu, features,
-                     opt_level, is_host, vector_bits, fmt::join(fast_math, ","), fmt::join(needed, ","),
-                     vector_bytes, registers, fma_per_cycle, fma_latency, l1, l2, mixed, is_signed,
-                     is_unsigned, bfloats, can_shuffle, cores);
+  const auto& [mixed, is_signed, is_unsigned, bfloats, byte_tiles, bfloat_tiles] = dots;
+  return fmt::format("{} {} {} O{} {} {} {} {}; {} {} {} {} {} {} {} {} {} {} {} {} {} {}", triple, cpu,
+                     features, opt_level, is_host, vector_bits, fmt::join(fast_math, ","),
+                     fmt::join(needed, ","), vector_bytes, registers, fma_per_cycle, fma_latency, l1, l2,
+                     mixed, is_signed, is_unsigned, bfloats, byte_tiles, bfloat_tiles, can_shuffle, cores);
 }
 
 Generator make(const ir::Target& target) {

@@ -8,6 +8,7 @@ namespace tilewright::schedule {
 struct DotInstructions {
   bool mixed_bytes = false;  // uint8 and int8
   bool signed_bytes = false, unsigned_bytes = false, bfloats = false;
+  bool byte_tiles = false, bfloat_tiles = false;  // that multiply tile registers (AMX)
 };
 
 struct Machine {

@@ -85,7 +85,8 @@ int64_t num_uses(const BlockShape& sum, const BufferLoadNode* load, const SumPla
   for (size_t axis = 0; axis < sum.block->iter_vars.size(); ++axis) {
     if (!is_spatial(sum, axis) || axis == plan.column || along_axis(sum, load, axis) != Along::kStays)
       continue;
-    const int64_t tile = axis == plan.row ? plan.rows : axis == plan.outer_row ? plan.outer_rows : 1;
+    const int64_t rows = plan.matrix ? plan.matrix->rows : plan.rows;
+    const int64_t tile = axis == plan.row ? rows : axis == plan.outer_row ? plan.outer_rows : 1;
     uses = product(uses, (sum.likely_extent(axis) - 1) / tile + 1);
   }
   return uses;
@@ -119,9 +120,46 @@ bool is_worth_packing(const BlockShape& sum, const BufferLoadNode* load, const S
          has_several_panels(sum, plan) && num_uses(sum, load, plan) >= kMinPackedUses;
 }
 
+// The largest divisor of `extent` up to `most`.
+int64_t divisor_up_to(int64_t extent, int64_t most) {
+  int64_t divisor = std::min(extent, most);
+  while (divisor > 1 && extent % divisor != 0) --divisor;
+  return divisor;
+}
+
+// Tile registers: eight, of up to 16 rows of 64 bytes, for sums and factors.  Of the ways to share them the
+// one with the fewest loads for each product.
+bool choose_matrix_tile(const BlockShape& sum, SumPlan& plan, const Machine& machine) {
+  constexpr int64_t kRegisters = 8, kMostRows = 16, kColumns = 16;
+  constexpr int64_t kLeastRows = 6, kLeastGroups = 4;  // else too little of a register is used
+  constexpr int64_t kLeastWork = 1 << 15;
+  const bool has_tiles =
+      plan.dot && (sum.output()->dtype.is_float() ? machine.dots.bfloat_tiles : machine.dots.byte_tiles);
+  if (!has_tiles || !plan.row || sum.num_instances() < kLeastWork) return false;
+  const int64_t rows = sum.extent(*plan.row), columns = sum.extent(plan.column),
+                groups = sum.extent(plan.dot->axis) / plan.dot->group;
+  if (rows == 0 || columns % kColumns != 0) return false;
+  const MatrixTile tile{divisor_up_to(rows, kMostRows), divisor_up_to(groups, kMostRows)};
+  if (tile.rows < kLeastRows || tile.groups < kLeastGroups) return false;
+  double least_loads = 0;
+  for (int64_t down = 1; down <= kRegisters; ++down) {
+    for (int64_t across = 1; down * across + down + across <= kRegisters; ++across) {
+      if (rows / tile.rows % down != 0 || columns / kColumns % across != 0) continue;
+      const double loads = static_cast<double>(down + across) / static_cast<double>(down * across);
+      if (least_loads != 0 && loads >= least_loads) continue;
+      least_loads = loads;
+      plan.tile = {.rows = down * tile.rows, .vectors = across, .lanes = kColumns};
+    }
+  }
+  plan.matrix = tile;
+  plan.rows = plan.tile.rows;
+  return true;
+}
+
 // Rows that are too few for a good tile are taken whole, together with some of the next axis.
 void choose_tile(const BlockShape& sum, SumPlan& plan, int64_t vector_loads, int64_t row_loads,
                  const Machine& machine) {
+  if (choose_matrix_tile(sum, plan, machine)) return;
   const bool is_whole = plan.dot.has_value();  // dot products have no masks
   const int64_t element_bytes = std::max<int64_t>(1, sum.output()->dtype.num_bytes());
   const int64_t row_extent = plan.row ? num_rows(sum, *plan.row) : 1,

@@ -7,6 +7,12 @@
 
 namespace tilewright::schedule {
 
+/// Tiles of 16 columns that one instruction multiplies.
+struct MatrixTile {
+  int64_t rows = 0;    // up to 16
+  int64_t groups = 0;  // of 32 bits, of the terms: up to 16
+};
+
 /// What tile_sum decides before it changes anything.
 struct SumPlan {
   size_t column = 0;                // axis of the vectors
@@ -21,6 +27,7 @@ struct SumPlan {
   bool is_copy_needed = false;             // vectors cannot read it as it is
   const BufferLoadNode* spread = nullptr;  // the one whose rows would push each other out of the cache
   std::optional<DotSum> dot;               // groups are added by an instruction
+  std::optional<MatrixTile> matrix;        // whole tiles are multiplied by one, in tile registers
   int64_t panel_width() const { return tile.vectors * tile.lanes; }
 };
 

@@ -17,6 +17,7 @@
 #include "tilewright/schedule/default/sum_plan.h"
 #include "tilewright/schedule/loops.h"
 #include "tilewright/tir/builder.h"
+#include "tilewright/tir/matrix_tiles.h"
 
 namespace tilewright::schedule {
 namespace {
@@ -101,7 +102,10 @@ TileLoops tile_epilogue(Schedule& sch, const BlockShape& target, const AxisMap& 
   std::vector<LoopRef> order = result.outer;
   order.insert(order.end(), inner.begin(), inner.end());
   sch.call("reorder", order);
-  expand(sch, inner);
+  if (plan.matrix)
+    sch.call("vectorize", inner.back());
+  else
+    expand(sch, inner);
   return result;
 }
 
@@ -142,6 +146,38 @@ void compute_sum(Schedule& sch, const BlockShape& sum, LoopRef place, const SumP
   expand(sch, loops_inside(sch, init, place));
   if (!group) return expand(sch, tile);
   for (size_t n = 0; n + 1 < tile.size(); ++n) sch.call("unroll", tile[n]);
+}
+
+// The sum of matrix tiles: loops that code generators make instructions of, innermost rows, columns, groups
+// and the elements of a group.
+void compute_matrix_sum(Schedule& sch, const BlockShape& sum, LoopRef place, const SumPlan& plan) {
+  sch.call("compute_at", sum.ref, place);
+  const std::vector<LoopRef> inside = loops_inside(sch, sum.ref, place);
+  const auto parts_of = [&](size_t axis, const Factors& factors) {
+    const std::vector<LoopRef> loops = loops_of_axis(sch, sum.ref, axis, inside);
+    TILEWRIGHT_CHECK(loops.size() == 1, "an axis of block {} has {} loops", sum.block->name_hint,
+                     loops.size());
+    return sch.call("split", loops[0], factors).loops();
+  };
+  std::vector<LoopRef> order, groups;
+  for (size_t axis : plan.steps) {
+    if (axis == plan.dot->axis) {
+      groups = parts_of(axis, {None{}, plan.matrix->groups, plan.dot->group});
+      order.push_back(groups[0]);
+    } else {
+      for (LoopRef loop : loops_of_axis(sch, sum.ref, axis, inside)) order.push_back(loop);
+    }
+  }
+  const std::vector<LoopRef> rows = parts_of(*plan.row, {None{}, plan.matrix->rows}),
+                             columns = parts_of(plan.column, {None{}, plan.tile.lanes});
+  const LoopRef first = order[0];
+  order.insert(order.end(), {rows[0], columns[0], rows[1], columns[1], groups[1], groups[2]});
+  sch.call("reorder", order);
+  const BlockRef init = sch.call("decompose_reduction", sum.ref, first).block();
+  sch.call("vectorize", loops_inside(sch, init, place).back());
+  const auto outermost =
+      std::find_if(order.begin(), order.end(), [&](LoopRef loop) { return extent_of(sch, loop) > 1; });
+  sch.call("annotate", *outermost, std::string(kMatrixTiles), bool_imm(true));
 }
 
 // What is left of a tile of groups: vectors of lanes of groups.
@@ -208,14 +244,17 @@ bool tile_sum(Schedule& sch, const BlockShape& sum, const std::optional<BlockSha
   }
   const LoopRef place = outer.back();
   // the sum's tile and its packing see the loops as they are now
-  compute_sum(sch, sum, place, *plan);
+  if (plan->matrix)
+    compute_matrix_sum(sch, sum, place, *plan);
+  else
+    compute_sum(sch, sum, place, *plan);
   const int64_t lanes = plan->tile.lanes;
   if (plan->packed)
     copy_operand(sch, sum, plan->packed->buffer, lanes,
                  panel_map(plan->packed->buffer, panel_layout(sum, *plan, plan->packed)), panel, machine);
   if (plan->spread && !within)
     copy_operand(sch, sum, plan->spread->buffer, lanes, line_map(sum, *plan), std::nullopt, machine);
-  if (plan->dot) tensorize_dots(sch, sum, *plan->dot);
+  if (plan->dot && !plan->matrix) tensorize_dots(sch, sum, *plan->dot);
   return true;
 }
 

@@ -1,0 +1,211 @@
+#include "tilewright/codegen/llvm/tile_nest.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "tilewright/arith/analyzer.h"
+#include "tilewright/ir/rewrite.h"
+#include "tilewright/tir/builder.h"
+#include "tilewright/tir/matrix_tiles.h"
+
+namespace tilewright::codegen {
+namespace {
+using namespace tir;
+
+constexpr int64_t kMostRows = 16, kMostTiles = 8;
+
+// A loop and how many elements each access moves with one turn of it.
+struct Turn {
+  const ForNode* loop = nullptr;
+  int64_t extent = 0, sum = 0, row = 0, column = 0;
+  bool is_term() const { return sum == 0; }
+};
+
+class Matcher {
+ public:
+  explicit Matcher(const ForNode* loop) : loop_(loop) {}
+
+  TileNest match() {
+    const BufferStoreNode* store = find_loops();
+    take_operands(store);
+    for (Turn& turn : turns_) measure(turn);
+    take_instruction();
+    take_rest();
+    list_products();
+    return std::move(nest_);
+  }
+
+ private:
+  [[noreturn]] void refuse(std::string_view reason) const {
+    throw UserError(loop_, "{}: {}", kMatrixTiles, reason)
+        .help(
+            "it takes loops over a sum of products, whose innermost ones are rows (up to 16), columns (16), "
+            "groups (up to 16) and the elements of a group of 32 bits");
+  }
+
+  const BufferStoreNode* find_loops() {
+    for (Stmt stmt(loop_);;) {
+      const auto* loop = stmt.as<ForNode>();
+      if (!loop) {
+        if (const auto* store = stmt.as<BufferStoreNode>()) return store;
+        refuse("a loop has other statements than the sum");
+      }
+      turns_.push_back({loop});
+      if (!as_const_int(loop->extent, &turns_.back().extent)) turns_.back().extent = 0;
+      stmt = loop->body;
+    }
+  }
+
+  void take_operands(const BufferStoreNode* store) {
+    const auto* add = store->value.as<AddNode>();
+    const auto* load = add ? add->a.as<BufferLoadNode>() : nullptr;
+    const auto* product = add ? add->b.as<MulNode>() : nullptr;
+    if (!load || !product || load->buffer != store->buffer || !is_same(load->indices[0], store->indices[0]))
+      refuse("the statement is no sum of products");
+    take(nest_.sum, load);
+    const auto* a = product->a.as<CastNode>();
+    const auto* b = product->b.as<CastNode>();
+    const auto* x = a ? a->value.as<BufferLoadNode>() : nullptr;
+    const auto* y = b ? b->value.as<BufferLoadNode>() : nullptr;
+    if (!x || !y) refuse("the factors are no converted elements");
+    take(nest_.row, x);
+    take(nest_.column, y);
+    const DataType row = nest_.row.dtype, column = nest_.column.dtype;
+    const bool is_bytes = row.bits == 8 && column.bits == 8 && !row.is_float() && !column.is_float();
+    const bool is_bfloats = row.is_bfloat16() && column.is_bfloat16();
+    if (nest_.sum.dtype != (is_bytes ? kInt32 : kFloat32) || !(is_bytes || is_bfloats))
+      refuse("it adds products of int8 or uint8 in int32, or of bfloat16 in float32");
+    if (x->buffer->data == load->buffer->data || y->buffer->data == load->buffer->data)
+      refuse("a factor lies in the memory of the sums");
+    group_ = 32 / row.bits;
+  }
+
+  static void take(TileOperand& operand, const BufferLoadNode* load) {
+    operand.buffer = load->buffer;
+    operand.dtype = load->dtype;
+    operand.index = load->indices[0];
+  }
+
+  bool is_same(const PrimExpr& a, const PrimExpr& b) const {
+    return is_zero(arith::Analyzer().simplify(a - b));
+  }
+
+  int64_t step(const PrimExpr& index, const Var& var) const {
+    const PrimExpr next = substitute(index, {{var.get(), var + imm(1, var->dtype)}});
+    int64_t elements = 0;
+    if (!as_const_int(arith::Analyzer().simplify(next - index), &elements))
+      refuse(fmt::format("the turns of loop {} are no constant number of elements apart", var->name_hint));
+    return elements;
+  }
+
+  void measure(Turn& turn) const {
+    const Var& var = turn.loop->loop_var;
+    turn.sum = step(nest_.sum.index, var);
+    turn.row = step(nest_.row.index, var);
+    turn.column = step(nest_.column.index, var);
+    if (!turn.is_term() && (turn.extent == 0 || !is_zero(turn.loop->min)))
+      refuse(fmt::format("loop {} over results has no constant range from 0", var->name_hint));
+  }
+
+  // The innermost loop for which `fits` holds.
+  template <class Fits>
+  Turn take_innermost(std::string_view what, Fits fits) {
+    const auto found = std::find_if(turns_.rbegin(), turns_.rend(), fits);
+    if (found == turns_.rend()) refuse(fmt::format("no loop is one over {}", what));
+    const Turn turn = *found;
+    turns_.erase(std::next(found).base());
+    start(turn.loop);
+    return turn;
+  }
+
+  // The accesses where `loop` begins.
+  void start(const ForNode* loop) {
+    for (TileOperand* operand : {&nest_.sum, &nest_.row, &nest_.column})
+      operand->index = substitute(operand->index, {{loop->loop_var.get(), loop->min}});
+  }
+
+  void take_instruction() {
+    const Turn lane = take_innermost("columns", [&](const Turn& turn) {
+      return turn.sum == 1 && turn.extent <= kMostRows && (turn.row == 0) != (turn.column == 0);
+    });
+    const bool is_swapped = lane.row != 0;  // columns * rows
+    if (is_swapped) {
+      std::swap(nest_.row, nest_.column);
+      for (Turn& turn : turns_) std::swap(turn.row, turn.column);
+    }
+    if ((is_swapped ? lane.row : lane.column) != group_) refuse("columns are not stored in groups");
+    take_innermost("the elements of a group", [&](const Turn& turn) {
+      return turn.is_term() && turn.extent == group_ && turn.row == 1 && turn.column == 1;
+    });
+    const Turn row = take_innermost("rows", [&](const Turn& turn) {
+      return !turn.is_term() && turn.extent <= kMostRows && turn.column == 0 && turn.row != 0;
+    });
+    const Turn groups = take_innermost("groups", [&](const Turn& turn) {
+      return turn.is_term() && turn.extent > 0 && turn.extent <= kMostRows && turn.row == group_ &&
+             turn.column != 0;
+    });
+    nest_.shape = {row.extent, lane.extent, groups.extent};
+    nest_.sum.stride = row.sum;
+    nest_.row.stride = row.row;
+    nest_.column.stride = groups.column;
+  }
+
+  // The other loops: over terms, or over tiles, which have registers of their own.
+  void take_rest() {
+    for (const Turn& turn : turns_) {
+      if (turn.is_term()) {
+        nest_.terms.push_back(turn.loop);
+        continue;
+      }
+      start(turn.loop);
+      tiles_.push_back(turn);
+    }
+  }
+
+  // The place of `offset` among the tiles of an operand.
+  static size_t place_of(TileOperand& operand, int64_t offset) {
+    const auto found = std::find(operand.offsets.begin(), operand.offsets.end(), offset);
+    if (found == operand.offsets.end()) operand.offsets.push_back(offset);
+    return static_cast<size_t>(std::find(operand.offsets.begin(), operand.offsets.end(), offset) -
+                               operand.offsets.begin());
+  }
+
+  void list_products() {
+    int64_t count = 1;
+    for (const Turn& turn : tiles_) count *= std::min(turn.extent, kMostTiles + 1);
+    if (count > kMostTiles) refuse("it needs more than 8 tile registers");
+    for (int64_t n = 0; n < count; ++n) {
+      int64_t rest = n, sum = 0, row = 0, column = 0;
+      for (auto turn = tiles_.rbegin(); turn != tiles_.rend(); ++turn) {
+        const int64_t at = rest % turn->extent;
+        rest /= turn->extent;
+        sum += at * turn->sum, row += at * turn->row, column += at * turn->column;
+      }
+      nest_.products.push_back(
+          {place_of(nest_.sum, sum), place_of(nest_.row, row), place_of(nest_.column, column)});
+    }
+    if (nest_.sum.offsets.size() + nest_.row.offsets.size() + nest_.column.offsets.size() > kMostTiles)
+      refuse("it needs more than 8 tile registers");
+    std::set<int64_t> elements;
+    for (const int64_t offset : nest_.sum.offsets) {
+      for (int64_t i = 0; i < nest_.shape.rows; ++i) {
+        for (int64_t j = 0; j < nest_.shape.columns; ++j) elements.insert(offset + i * nest_.sum.stride + j);
+      }
+    }
+    const size_t results = nest_.sum.offsets.size() * static_cast<size_t>(nest_.shape.rows) *
+                           static_cast<size_t>(nest_.shape.columns);
+    if (elements.size() != results) refuse("results overlap");
+  }
+
+  const ForNode* loop_;
+  std::vector<Turn> turns_, tiles_;  // outermost first
+  int64_t group_ = 1;
+  TileNest nest_;
+};
+
+}  // namespace
+
+TileNest tile_nest(const ForNode* loop) { return Matcher(loop).match(); }
+
+}  // namespace tilewright::codegen

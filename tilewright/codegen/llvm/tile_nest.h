@@ -1,0 +1,51 @@
+// Loop nests that add products of matrix tiles, as processors with tile registers do it (AMX).
+//   for ko:                                                # terms, any number of loops
+//     for io, jo:                                          # tiles
+//       for i, j, k, g in T.grid(16, 16, 16, 4):           # one instruction
+//         C[(io * 16 + i) * 32 + jo * 16 + j] += cast(A[(io * 16 + i) * lda + (ko * 16 + k) * 4 + g])
+//                                              * cast(B[(ko * 16 + k) * 128 + (jo * 16 + j) * 4 + g])
+// The outermost loop carries the annotation kMatrixTiles.  Code for other machines runs the loops.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "tilewright/tir/tir.h"
+
+namespace tilewright::codegen {
+
+/// What one instruction multiplies: `rows` x (`groups` * 32 bits) by (`groups` * 32 bits) x `columns`.
+struct TileShape {
+  int64_t rows = 0, columns = 0, groups = 0;
+};
+
+/// What a tile register holds.
+struct TileRegister {
+  uint16_t row_bytes = 0;
+  uint8_t rows = 0;
+  bool operator==(const TileRegister&) const = default;
+};
+
+/// One of the three matrices of a nest.
+struct TileOperand {
+  tir::Buffer buffer;
+  DataType dtype;
+  tir::PrimExpr index;           // of the first element, with the variables of the loops over terms
+  int64_t stride = 0;            // elements between its rows
+  std::vector<int64_t> offsets;  // elements from there to each of its tiles
+};
+
+struct TileProduct {
+  size_t sum, row, column;  // tiles
+};
+
+struct TileNest {
+  TileShape shape;
+  std::vector<const tir::ForNode*> terms;  // outermost first
+  TileOperand sum, row, column;
+  std::vector<TileProduct> products;
+};
+
+/// The nest of `loop`.  Raises UserError, with the reason, if instructions cannot compute it.
+TileNest tile_nest(const tir::ForNode* loop);
+
+}  // namespace tilewright::codegen
