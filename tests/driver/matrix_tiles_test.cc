@@ -189,7 +189,7 @@ TEST(MatrixTilesRefused, NestsOfOtherForms) {
   EXPECT_EQ(refusal_of(
                 nest_of("i, j, k in T.grid(16, 16, 8)", sum("i, j", "i, x * 32 + k * 4", "x * 8 + k, j, 0"))),
             refused("no loop is one over the elements of a group"));
-  EXPECT_EQ(refusal_of(nest_of(grid, sum("i, j", "i, k * x", "x + k, j, g"))),
+  EXPECT_EQ(refusal_of(nest_of(grid, sum("i * x, j", "i, k * 4 + g", "x + k, j, g"))),
             refused("the turns of loop x are no constant number of elements apart"));
   EXPECT_EQ(refusal_of(nest_of("y, i, j, k, g in T.grid(4, 16, 16, 8, 4)",
                                sum("y * 16 + i, x * 16 + j", "y * 16 + i, k * 4 + g", "k, x * 16 + j, g"))),
@@ -207,6 +207,26 @@ TEST(MatrixTilesRefused, NestsOfOtherForms) {
                                "C[i, j] = C[i, j] + T.Cast(\"int32\", D[i, k * 4 + g]) * "
                                "T.Cast(\"int32\", B[x * 8 + k, j, g])")),
             refused("a factor lies in the memory of the sums"));
+}
+
+// The loops over terms may take any way through memory: here lines of 8 groups, 64 rows apart.
+TEST_F(MatrixTiles, OfTermsInLines) {
+  const std::string text = R"(
+@T.prim_func
+def main(A: T.Buffer((2, 16, 32), "int8"), B: T.Buffer((16, 16, 4), "int8"), C: T.Buffer((16, 16), "int32")):
+    for i, j in T.grid(16, 16):
+        C[i, j] = 0
+    for ko in T.serial(4, annotations={"matrix_tiles": True}):
+        for i, j, k, g in T.grid(16, 16, 4, 4):
+            C[i, j] = C[i, j] + T.Cast("int32", A[ko // 2, i, ko % 2 * 16 + k * 4 + g]) * T.Cast("int32", B[ko * 4 + k, j, g])
+)";
+  const Tensor a = random({2, 16, 32}, DataType::int_(8), 1), b = random({16, 16, 4}, DataType::int_(8), 2),
+               c = Tensor::empty(runtime::Shape{16, 16}, kInt32),
+               expected = Tensor::empty(runtime::Shape{16, 16}, kInt32);
+  compiled(parsed(text))(a, b, c);
+  compiled(parsed(text), "llvm -mattr=-amx-tile")(a, b, expected);
+  for (int64_t n = 0; n < c.num_elements(); ++n) ASSERT_EQ(element(c, n), element(expected, n)) << n;
+  if (testing::is_amx_emulated()) EXPECT_EQ(testing::amx_counts().products, 4);
 }
 
 // Several shapes in one function: the registers are given their shapes before each nest.

@@ -19,6 +19,7 @@ constexpr int64_t kMostRows = 16, kMostTiles = 8;
 struct Turn {
   const ForNode* loop = nullptr;
   int64_t extent = 0, sum = 0, row = 0, column = 0;
+  bool is_linear = true;  // else `row` and `column` say nothing
   bool is_term() const { return sum == 0; }
 };
 
@@ -91,19 +92,18 @@ class Matcher {
     return is_zero(arith::Analyzer().simplify(a - b));
   }
 
-  int64_t step(const PrimExpr& index, const Var& var) const {
+  static bool find_step(const PrimExpr& index, const Var& var, int64_t* elements) {
     const PrimExpr next = substitute(index, {{var.get(), var + imm(1, var->dtype)}});
-    int64_t elements = 0;
-    if (!as_const_int(arith::Analyzer().simplify(next - index), &elements))
-      refuse(fmt::format("the turns of loop {} are no constant number of elements apart", var->name_hint));
-    return elements;
+    return as_const_int(arith::Analyzer().simplify(next - index), elements);
   }
 
   void measure(Turn& turn) const {
     const Var& var = turn.loop->loop_var;
-    turn.sum = step(nest_.sum.index, var);
-    turn.row = step(nest_.row.index, var);
-    turn.column = step(nest_.column.index, var);
+    turn.is_linear =
+        find_step(nest_.row.index, var, &turn.row) && find_step(nest_.column.index, var, &turn.column);
+    const bool is_sum_linear = find_step(nest_.sum.index, var, &turn.sum);
+    if (!is_sum_linear || (!turn.is_term() && !turn.is_linear))
+      refuse(fmt::format("the turns of loop {} are no constant number of elements apart", var->name_hint));
     if (!turn.is_term() && (turn.extent == 0 || !is_zero(turn.loop->min)))
       refuse(fmt::format("loop {} over results has no constant range from 0", var->name_hint));
   }
@@ -111,7 +111,8 @@ class Matcher {
   // The innermost loop for which `fits` holds.
   template <class Fits>
   Turn take_innermost(std::string_view what, Fits fits) {
-    const auto found = std::find_if(turns_.rbegin(), turns_.rend(), fits);
+    const auto found = std::find_if(turns_.rbegin(), turns_.rend(),
+                                    [&](const Turn& turn) { return turn.is_linear && fits(turn); });
     if (found == turns_.rend()) refuse(fmt::format("no loop is one over {}", what));
     const Turn turn = *found;
     turns_.erase(std::next(found).base());

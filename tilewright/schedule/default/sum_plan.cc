@@ -120,6 +120,21 @@ bool is_worth_packing(const BlockShape& sum, const BufferLoadNode* load, const S
          has_several_panels(sum, plan) && num_uses(sum, load, plan) >= kMinPackedUses;
 }
 
+// The distance of what two neighbours along `axis` read; nothing if it is not constant.
+std::optional<int64_t> stride_bytes(const BlockShape& sum, const BufferLoadNode* load, size_t axis) {
+  const Var& var = sum.block->iter_vars[axis]->var;
+  int64_t bytes = 0, size = load->dtype.num_bytes();
+  for (size_t dim = load->indices.size(); dim-- > 0;) {
+    int64_t step, extent;
+    if (!as_const_int(step_along(load->indices[dim], var), &step) ||
+        !as_const_int(load->buffer->shape[dim], &extent))
+      return std::nullopt;
+    bytes += step * size;
+    size = product(size, extent);
+  }
+  return bytes;
+}
+
 // The largest divisor of `extent` up to `most`.
 int64_t divisor_up_to(int64_t extent, int64_t most) {
   int64_t divisor = std::min(extent, most);
@@ -138,7 +153,7 @@ bool choose_matrix_tile(const BlockShape& sum, SumPlan& plan, const Machine& mac
   if (!has_tiles || !plan.row || sum.num_instances() < kLeastWork) return false;
   const int64_t rows = sum.extent(*plan.row), columns = sum.extent(plan.column),
                 groups = sum.extent(plan.dot->axis) / plan.dot->group;
-  if (rows == 0 || columns % kColumns != 0) return false;
+  if (rows == 0 || columns % kColumns != 0 || !stride_bytes(sum, plan.dot->row, *plan.row)) return false;
   const MatrixTile tile{divisor_up_to(rows, kMostRows), divisor_up_to(groups, kMostRows)};
   if (tile.rows < kLeastRows || tile.groups < kLeastGroups) return false;
   double least_loads = 0;
@@ -178,21 +193,6 @@ void choose_tile(const BlockShape& sum, SumPlan& plan, int64_t vector_loads, int
   plan.rows = plan.tile.rows;
 }
 
-// The distance of what two neighbours along `axis` read; nothing if it is not constant.
-std::optional<int64_t> stride_bytes(const BlockShape& sum, const BufferLoadNode* load, size_t axis) {
-  const Var& var = sum.block->iter_vars[axis]->var;
-  int64_t bytes = 0, size = load->dtype.num_bytes();
-  for (size_t dim = load->indices.size(); dim-- > 0;) {
-    int64_t step, extent;
-    if (!as_const_int(step_along(load->indices[dim], var), &step) ||
-        !as_const_int(load->buffer->shape[dim], &extent))
-      return std::nullopt;
-    bytes += step * size;
-    size = product(size, extent);
-  }
-  return bytes;
-}
-
 // The dimension that alone moves along the rows; nothing if there are others, or it is the last.
 std::optional<size_t> row_dimension(const BlockShape& sum, const BufferLoadNode* load, const SumPlan& plan) {
   std::optional<size_t> found;
@@ -208,7 +208,9 @@ std::optional<size_t> row_dimension(const BlockShape& sum, const BufferLoadNode*
 // sum would read them from the second.
 bool has_conflicts(const BlockShape& sum, const BufferLoadNode* load, const SumPlan& plan) {
   constexpr int64_t kWayBytes = 4096, kWays = 8;  // of common processors; others have more ways
-  if (!plan.row || along_axis(sum, load, plan.column) != Along::kStays || !row_dimension(sum, load, plan))
+  // a matrix tile takes whole lines of its rows at once
+  if (!plan.row || plan.matrix || along_axis(sum, load, plan.column) != Along::kStays ||
+      !row_dimension(sum, load, plan))
     return false;
   const bool has_lines = std::any_of(plan.steps.begin(), plan.steps.end(), [&](size_t axis) {
     return along_axis(sum, load, axis) == Along::kContiguous && sum.extent(axis) % kLineElements == 0;
