@@ -282,13 +282,13 @@ def main(A: T.Buffer(({0}, {2}), "{3}"), B: T.Buffer(({2}, {1}), "{4}"), C: T.Bu
 
 bool has_tiles(const std::string& trace) { return trace.find("matrix_tiles") != std::string::npos; }
 
-void expect_matmul_of_tiles(int64_t rows, int64_t columns, int64_t terms, const char* row,
-                            const char* column) {
+void expect_matmul_of_tiles(int64_t rows, int64_t columns, int64_t terms, const char* row, const char* column,
+                            const schedule::Machine& machine = kSapphireRapids) {
   SCOPED_TRACE(fmt::format("{} x {} x {} of {} and {}", rows, columns, terms, row, column));
   const DataType a_type = DataType::parse(row), b_type = DataType::parse(column);
   const std::string sum = a_type.is_bfloat16() ? "float32" : "int32";
   const schedule::DefaultSchedule scheduled = schedule::schedule_by_rules(
-      "main", parsed(matmul_text(rows, columns, terms, row, column, sum)), kSapphireRapids);
+      "main", parsed(matmul_text(rows, columns, terms, row, column, sum)), machine);
   EXPECT_TRUE(has_tiles(scheduled.trace.str())) << scheduled.trace.str();
   const Tensor a = random({rows, terms}, a_type, 3), b = random({terms, columns}, b_type, 4),
                c = Tensor::empty(runtime::Shape{rows, columns}, DataType::parse(sum));
@@ -304,6 +304,25 @@ TEST_F(MatrixTiles, MatrixProducts) {
   expect_matmul_of_tiles(126, 48, 72, "bfloat16", "bfloat16");  // tiles of 14 rows, 12 groups
   expect_matmul_of_tiles(55, 32, 40, "int8", "int8");           // of 11 rows, 10 groups
   expect_matmul_of_tiles(128, 256, 64, "uint8", "int8");
+}
+
+// Panels that the first cache does not hold are read in parts, by 128 rows at a time.
+TEST_F(MatrixTiles, BlocksOfLongSums) {
+  schedule::Machine machine = kSapphireRapids;
+  machine.l1_bytes = 6144;  // two thirds are 64 terms of 32 columns
+  machine.l2_bytes = 128 << 10;
+  expect_matmul_of_tiles(256, 128, 192, "bfloat16", "bfloat16", machine);
+  if (testing::is_amx_emulated()) {
+    const AmxCounts counts = testing::amx_counts();
+    const int64_t tiles = 256 / 16 * 128 / 16, parts = 3, steps = 192 / 32;
+    EXPECT_EQ(counts.configurations, 1);
+    EXPECT_EQ(counts.products, tiles * steps);
+    EXPECT_EQ(counts.stores, tiles * parts);
+    EXPECT_EQ(counts.loads, tiles * parts + tiles * steps);  // sums, and a factor for each product
+  }
+  expect_matmul_of_tiles(126, 96, 320, "int8", "int8", machine);
+  machine.num_cores = 2;
+  expect_matmul_of_tiles(128, 192, 192, "bfloat16", "bfloat16", machine);
 }
 
 // Every part of a parallel loop gives its thread's registers their shapes, and lets them go.

@@ -71,6 +71,29 @@ std::optional<size_t> BlockShape::last_axis() const {
   return std::nullopt;
 }
 
+int64_t num_steps(const BlockShape& sum) {
+  int64_t steps = 1;
+  for (size_t axis = 0; axis < sum.block->iter_vars.size(); ++axis) {
+    if (sum.block->iter_vars[axis]->iter_type != IterType::kSpatial)
+      steps = product(steps, sum.likely_extent(axis));
+  }
+  return steps;
+}
+
+std::optional<int64_t> stride_bytes(const BlockShape& shape, const BufferLoadNode* load, size_t axis) {
+  const Var& var = shape.block->iter_vars[axis]->var;
+  int64_t bytes = 0, size = load->dtype.num_bytes();
+  for (size_t dim = load->indices.size(); dim-- > 0;) {
+    int64_t step, extent;
+    if (!as_const_int(step_along(load->indices[dim], var), &step) ||
+        !as_const_int(load->buffer->shape[dim], &extent))
+      return std::nullopt;
+    bytes += step * size;
+    size = product(size, extent);
+  }
+  return bytes;
+}
+
 bool reads(const BlockShape& shape, const Buffer& buffer) {
   return std::any_of(shape.loads.begin(), shape.loads.end(),
                      [&](const BufferLoadNode* load) { return load->buffer == buffer; });

@@ -44,6 +44,12 @@ struct BlockShape {
   bool is_expensive() const;
 };
 
+/// How many terms each result of a reduction has, if axes of unknown extent have kLikelyExtent values.
+int64_t num_steps(const BlockShape& sum);
+
+/// The distance of what two neighbours along `axis` read; nothing if it is not constant.
+std::optional<int64_t> stride_bytes(const BlockShape& shape, const BufferLoadNode* load, size_t axis);
+
 /// Whether `shape` reads `buffer`.
 bool reads(const BlockShape& shape, const Buffer& buffer);
 

@@ -120,57 +120,6 @@ bool is_worth_packing(const BlockShape& sum, const BufferLoadNode* load, const S
          has_several_panels(sum, plan) && num_uses(sum, load, plan) >= kMinPackedUses;
 }
 
-// The distance of what two neighbours along `axis` read; nothing if it is not constant.
-std::optional<int64_t> stride_bytes(const BlockShape& sum, const BufferLoadNode* load, size_t axis) {
-  const Var& var = sum.block->iter_vars[axis]->var;
-  int64_t bytes = 0, size = load->dtype.num_bytes();
-  for (size_t dim = load->indices.size(); dim-- > 0;) {
-    int64_t step, extent;
-    if (!as_const_int(step_along(load->indices[dim], var), &step) ||
-        !as_const_int(load->buffer->shape[dim], &extent))
-      return std::nullopt;
-    bytes += step * size;
-    size = product(size, extent);
-  }
-  return bytes;
-}
-
-// The largest divisor of `extent` up to `most`.
-int64_t divisor_up_to(int64_t extent, int64_t most) {
-  int64_t divisor = std::min(extent, most);
-  while (divisor > 1 && extent % divisor != 0) --divisor;
-  return divisor;
-}
-
-// Tile registers: eight, of up to 16 rows of 64 bytes, for sums and factors.  Of the ways to share them the
-// one with the fewest loads for each product.
-bool choose_matrix_tile(const BlockShape& sum, SumPlan& plan, const Machine& machine) {
-  constexpr int64_t kRegisters = 8, kMostRows = 16, kColumns = 16;
-  constexpr int64_t kLeastRows = 6, kLeastGroups = 4;  // else too little of a register is used
-  constexpr int64_t kLeastWork = 1 << 15;
-  const bool has_tiles =
-      plan.dot && (sum.output()->dtype.is_float() ? machine.dots.bfloat_tiles : machine.dots.byte_tiles);
-  if (!has_tiles || !plan.row || sum.num_instances() < kLeastWork) return false;
-  const int64_t rows = sum.extent(*plan.row), columns = sum.extent(plan.column),
-                groups = sum.extent(plan.dot->axis) / plan.dot->group;
-  if (rows == 0 || columns % kColumns != 0 || !stride_bytes(sum, plan.dot->row, *plan.row)) return false;
-  const MatrixTile tile{divisor_up_to(rows, kMostRows), divisor_up_to(groups, kMostRows)};
-  if (tile.rows < kLeastRows || tile.groups < kLeastGroups) return false;
-  double least_loads = 0;
-  for (int64_t down = 1; down <= kRegisters; ++down) {
-    for (int64_t across = 1; down * across + down + across <= kRegisters; ++across) {
-      if (rows / tile.rows % down != 0 || columns / kColumns % across != 0) continue;
-      const double loads = static_cast<double>(down + across) / static_cast<double>(down * across);
-      if (least_loads != 0 && loads >= least_loads) continue;
-      least_loads = loads;
-      plan.tile = {.rows = down * tile.rows, .vectors = across, .lanes = kColumns};
-    }
-  }
-  plan.matrix = tile;
-  plan.rows = plan.tile.rows;
-  return true;
-}
-
 // Rows that are too few for a good tile are taken whole, together with some of the next axis.
 void choose_tile(const BlockShape& sum, SumPlan& plan, int64_t vector_loads, int64_t row_loads,
                  const Machine& machine) {
@@ -289,14 +238,6 @@ void choose_copies(const BlockShape& sum, const std::vector<const BufferLoadNode
     if (plan.spread && load->buffer == plan.spread->buffer) continue;
     if (!plan.packed && is_worth_packing(sum, load, plan, machine)) plan.packed = load;
   }
-}
-
-int64_t num_steps(const BlockShape& sum) {
-  int64_t steps = 1;
-  for (size_t axis = 0; axis < sum.block->iter_vars.size(); ++axis) {
-    if (!is_spatial(sum, axis)) steps = product(steps, sum.likely_extent(axis));
-  }
-  return steps;
 }
 
 }  // namespace

@@ -9,32 +9,37 @@ namespace tilewright::schedule {
 
 /// Tiles of 16 columns that one instruction multiplies.
 struct MatrixTile {
-  int64_t rows = 0;    // up to 16
-  int64_t groups = 0;  // of 32 bits, of the terms: up to 16
+  int64_t rows = 0;              // up to 16
+  int64_t groups = 0;            // of 32 bits, of the terms: up to 16
+  int64_t down = 1, across = 1;  // tiles of sums that are in registers together
+  int64_t terms = 0;             // that are added at once: their part of a panel stays in the first cache
 };
 
 /// What tile_sum decides before it changes anything.
 struct SumPlan {
-  size_t column = 0;                // axis of the vectors
-  std::optional<size_t> row;        // axis along which vectors are reused
-  std::optional<size_t> outer_row;  // another one, if the first is short: then a tile takes all of `row`
-  RegisterTile tile;
-  int64_t rows = 1, outer_rows = 1;        // along both axes; their product is tile.rows
-  std::vector<size_t> shared;              // outer axes that the vector operands depend on
-  std::vector<size_t> others;              // outer axes that they do not depend on
-  std::vector<size_t> steps;               // axes of the loops around a tile of sums, outermost first
+  size_t column = 0;                 // axis of the vectors
+  std::optional<size_t> row;         // axis along which vectors are reused
+  std::optional<size_t> outer_row;   // another one, if the first is short: then a tile takes all of `row`
+  RegisterTile tile;                 // of matrix tiles: a block of sums in memory
+  int64_t rows = 1, outer_rows = 1;  // along both axes; their product is tile.rows
+  std::vector<size_t> shared;        // outer axes that the vector operands depend on
+  std::vector<size_t> others;        // outer axes that they do not depend on
+  std::vector<size_t> steps;         // axes of the loops around a tile of sums, outermost first
   const BufferLoadNode* packed = nullptr;  // the operand that is copied panel by panel
   bool is_copy_needed = false;             // vectors cannot read it as it is
   const BufferLoadNode* spread = nullptr;  // the one whose rows would push each other out of the cache
   std::optional<DotSum> dot;               // groups are added by an instruction
   std::optional<MatrixTile> matrix;        // whole tiles are multiplied by one, in tile registers
-  int64_t panel_width() const { return tile.vectors * tile.lanes; }
+  int64_t panel_width() const { return (matrix ? matrix->across : tile.vectors) * tile.lanes; }
 };
 
 /// Nothing if `sum` is none that vectors of results suit.
 ///
 /// is_packing_free  operands can have any layout, made when nobody waits
 std::optional<SumPlan> plan_sum(const BlockShape& sum, const Machine& machine, bool is_packing_free = false);
+
+/// Sets `plan.matrix` and the tile if the machine has registers for tiles of such a sum (matrix_tile.cc).
+bool choose_matrix_tile(const BlockShape& sum, SumPlan& plan, const Machine& machine);
 
 /// Whether the sum is one that only tiles that read copies do well: products with a transposed matrix, or of
 /// bytes.

@@ -159,24 +159,28 @@ void compute_matrix_sum(Schedule& sch, const BlockShape& sum, LoopRef place, con
                      loops.size());
     return sch.call("split", loops[0], factors).loops();
   };
-  std::vector<LoopRef> order, groups;
+  const MatrixTile& tile = *plan.matrix;
+  const int64_t step = tile.groups * plan.dot->group;
+  const std::vector<LoopRef> terms =
+      parts_of(plan.dot->axis, {None{}, tile.terms / step, tile.groups, plan.dot->group});
+  const std::vector<LoopRef> rows = parts_of(*plan.row, {None{}, tile.down, tile.rows}),
+                             columns = parts_of(plan.column, {None{}, tile.across, plan.tile.lanes});
+  std::vector<LoopRef> order;
   for (size_t axis : plan.steps) {
-    if (axis == plan.dot->axis) {
-      groups = parts_of(axis, {None{}, plan.matrix->groups, plan.dot->group});
-      order.push_back(groups[0]);
-    } else {
-      for (LoopRef loop : loops_of_axis(sch, sum.ref, axis, inside)) order.push_back(loop);
-    }
+    const std::vector<LoopRef> loops =
+        axis == plan.dot->axis ? std::vector{terms[0]} : loops_of_axis(sch, sum.ref, axis, inside);
+    order.insert(order.end(), loops.begin(), loops.end());
   }
-  const std::vector<LoopRef> rows = parts_of(*plan.row, {None{}, plan.matrix->rows}),
-                             columns = parts_of(plan.column, {None{}, plan.tile.lanes});
   const LoopRef first = order[0];
-  order.insert(order.end(), {rows[0], columns[0], rows[1], columns[1], groups[1], groups[2]});
+  const bool is_block = extent_of(sch, rows[0]) > 1 || extent_of(sch, columns[0]) > 1;
+  if (is_block) order.insert(order.end(), {columns[0], rows[0]});
+  const size_t nest = is_block ? order.size() : 0;
+  order.insert(order.end(), {terms[1], rows[1], columns[1], rows[2], columns[2], terms[2], terms[3]});
   sch.call("reorder", order);
   const BlockRef init = sch.call("decompose_reduction", sum.ref, first).block();
   sch.call("vectorize", loops_inside(sch, init, place).back());
-  const auto outermost =
-      std::find_if(order.begin(), order.end(), [&](LoopRef loop) { return extent_of(sch, loop) > 1; });
+  const auto outermost = std::find_if(order.begin() + static_cast<std::ptrdiff_t>(nest), order.end(),
+                                      [&](LoopRef loop) { return extent_of(sch, loop) > 1; });
   sch.call("annotate", *outermost, std::string(kMatrixTiles), bool_imm(true));
 }
 
