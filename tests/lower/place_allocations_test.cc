@@ -307,6 +307,38 @@ TEST(PlaceAllocations, RegionsOfABlockAroundAreNoUse) {
   )");
 }
 
+TEST(PlaceAllocations, WhatASumOnlyReadsGoesInsideOfItsLoop) {
+  check_pass(place_allocations, R"(
+    @T.prim_func
+    def main(A: T.Buffer((5, 7), "float32"), B: T.Buffer((7,), "float32")):
+        Y = T.alloc_buffer((5, 7), "float32")
+        for k in range(5):
+            for j in range(7):
+                with T.block("Y"):
+                    vk, vj = T.axis.remap("SS", [k, j])
+                    Y[vk, vj] = A[vk, vj]
+            for j in range(7):
+                with T.block("B"):
+                    vj, vk = T.axis.remap("SR", [j, k])
+                    B[vj] = B[vj] + Y[vk, vj]
+  )",
+             R"(
+    @T.prim_func
+    def main(A: T.Buffer((5, 7), "float32"), B: T.Buffer((7,), "float32")):
+        with T.block("root"):
+            for k in range(5):
+                Y = T.decl_buffer((5, 7), "float32")
+                for j in range(7):
+                    with T.block("Y"):
+                        vk, vj = T.axis.remap("SS", [k, j])
+                        Y[vk, vj] = A[vk, vj]
+                for j in range(7):
+                    with T.block("B"):
+                        vj, vk = T.axis.remap("SR", [j, k])
+                        B[vj] = B[vj] + Y[vk, vj]
+  )");
+}
+
 TEST(PlaceAllocations, NothingToAllocate) {
   check_unchanged(place_allocations, R"(
     @T.prim_func

@@ -1,7 +1,7 @@
 // Where memory lives: every buffer allocated in a block goes to the smallest statement that holds all its
 // uses.  It stays outside of a loop that carries its values from turn to turn: a reduce (or opaque) axis of a
-// using block depends on the loop (for k: Y[i] += ...), or a turn may read what it has not surely written
-// (for i: if i < 1: Y[j] = ...; B[i, j] = Y[j]).
+// block that writes it depends on the loop (for k: Y[i] += ...), or a turn may read what it has not surely
+// written (for i: if i < 1: Y[j] = ...; B[i, j] = Y[j]).
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
@@ -75,32 +75,50 @@ class UseFinder {
   }
 
   void visit_block(const BlockRealizeNode* realize) {
-    const size_t outer_carried = carried_, outer_blocks = blocks_;
-    // loops that carry values of this block end the path above them
+    const size_t outer_blocks = blocks_;
+    // loops that carry what this block writes end the path above them
     std::unordered_set<const VarNode*> carrying;
     for (size_t n = 0; n < realize->iter_values.size(); ++n) {
       if (realize->block->iter_vars[n]->iter_type == IterType::kSpatial) continue;
       walk(realize->iter_values[n], [&](const VarNode* var) { carrying.insert(var); });
     }
-    for (size_t depth = 0; depth < stack_.size() && depth < carried_; ++depth) {
-      const auto* loop = ObjectRef(stack_[depth]).as<ForNode>();
-      if (loop && carrying.count(loop->loop_var.get())) carried_ = depth;
-    }
+    const BlockNode* block = realize->block.get();
+    size_t depth = 0;
+    while (depth < stack_.size() && !is_loop_over(stack_[depth], carrying)) ++depth;
+    const size_t outer_carriers = carriers_.size();
+    if (depth < stack_.size()) carriers_.push_back({depth, buffers_written_in(block)});
     stack_.push_back(realize);
     blocks_ = stack_.size();
     // what T.reads and T.writes say is no use: the accesses themselves are inside
-    const BlockNode* block = realize->block.get();
     for (const MatchBufferRegion& view : block->match_buffers) visit(view->source.get());
     if (block->init) visit(block->init.get());
     visit(block->body.get());
     stack_.pop_back();
-    carried_ = outer_carried, blocks_ = outer_blocks;
+    carriers_.resize(outer_carriers);
+    blocks_ = outer_blocks;
+  }
+
+  static bool is_loop_over(const Object* stmt, const std::unordered_set<const VarNode*>& vars) {
+    const auto* loop = ObjectRef(stmt).as<ForNode>();
+    return loop && vars.count(loop->loop_var.get());
+  }
+
+  static std::unordered_set<const BufferNode*> buffers_written_in(const BlockNode* block) {
+    std::unordered_set<const BufferNode*> written;
+    for (const BufferRegion& region : block->writes) written.insert(region->buffer.get());
+    for (const MatchBufferRegion& view : block->match_buffers) written.insert(view->source->buffer.get());
+    walk(block->body, [&](const BufferStoreNode* store) { written.insert(store->buffer.get()); });
+    return written;
   }
 
   // Outside blocks nothing is known of what loops carry: the path is empty.
   void use(const BufferNode* buffer) {
     if (!mine_.count(buffer)) return;
-    const Path path(stack_.begin(), stack_.begin() + static_cast<long>(std::min(carried_, blocks_)));
+    size_t length = blocks_;
+    for (const Carrier& carrier : carriers_) {
+      if (carrier.written.count(buffer)) length = std::min(length, carrier.depth);
+    }
+    const Path path(stack_.begin(), stack_.begin() + static_cast<long>(length));
     auto [found, is_new] = paths_.try_emplace(buffer, path);
     if (is_new) return;
     Path& common = found->second;
@@ -113,8 +131,13 @@ class UseFinder {
   std::unordered_map<const VarNode*, const BufferNode*> by_pointer_;
   std::unordered_map<const BufferNode*, Path> paths_;
   Path stack_;
-  size_t carried_ = SIZE_MAX;  // entries of stack_ above the loops that carry values of the blocks around
-  size_t blocks_ = 0;          // entries of stack_ down to the innermost block
+  /// A block around: the number of entries of stack_ above the loops that carry what it writes.
+  struct Carrier {
+    size_t depth;
+    std::unordered_set<const BufferNode*> written;
+  };
+  std::vector<Carrier> carriers_;
+  size_t blocks_ = 0;  // entries of stack_ down to the innermost block
 };
 
 using Buffers = std::unordered_set<const BufferNode*>;
