@@ -353,6 +353,20 @@ def test_quantization():
     check_op("quantize", [X, one, middle], {"out_dtype": "uint8"}, wanted)
 
 
+@pytest.mark.parametrize("block", [2, 3, 7])
+def test_quantization_in_blocks(block):
+    """Also where the last block is shorter."""
+    count = -(-X.shape[2] // block)
+    shape = (*X.shape[:2], count, X.shape[3])
+    scale = np.abs(some(*shape)) / 50 + np.float32(0.01)
+    zero = np.arange(np.prod(shape)).reshape(shape).astype("int8") % np.int8(5)
+    wide, moved = (np.repeat(each, block, axis=2)[:, :, : X.shape[2]] for each in (scale, zero))
+    wanted = np.clip(np.round(X / wide) + moved, -128, 127).astype("int8")
+    check_op("quantize", [X, scale, zero], {"axis": 2, "block_size": block}, wanted)
+    real = (wanted.astype("float32") - moved) * wide
+    check_op("dequantize", [wanted, scale, zero], {"axis": -2, "block_size": block}, real)
+
+
 def greedy(boxes, scores, most, overlap, least):
     """The straightforward suppression, for one class."""
 

@@ -1,4 +1,4 @@
-// Quantization by scale and zero point, per tensor or per index of one dimension.
+// Quantization by scale and zero point, per tensor, per index of one dimension, or per block along it.
 #include "tilewright/relax/op_util.h"
 #include "tilewright/te/topi/broadcast.h"
 
@@ -9,11 +9,31 @@ template <bool kQuantize>
 struct Attrs {
   int64_t axis = -1;
   DataType out_dtype = kQuantize ? DataType::int_(8) : kFloat32;
+  int64_t block_size = 0;
   static constexpr auto fields() {
     return std::tuple{field<&Attrs::axis>("axis", "the dimension that scales belong to"),
-                      field<&Attrs::out_dtype>("out_dtype", "element type of the result")};
+                      field<&Attrs::out_dtype>("out_dtype", "element type of the result"),
+                      field<&Attrs::block_size>("block_size",
+                                                "elements along axis that share a scale; 0: there is one for "
+                                                "each index, or for all")};
   }
 };
+
+// One scale for each block along `axis`: as many dimensions as the data has.
+void check_blocks(const Call& call, size_t n, int64_t axis, int64_t block_size) {
+  const TensorTypeNode *data = tensor_arg(call, 0), *given = tensor_arg(call, n);
+  require_ndim(call, n, data->ndim);
+  const Shape *shape = known_shape(data), *own = known_shape(given);
+  if (!shape || !own) return;
+  for (size_t dim = 0; dim < shape->size(); ++dim) {
+    const PrimExpr extent = static_cast<int64_t>(dim) == axis
+                                ? tir::ceildiv((*shape)[dim], extent_imm(block_size))
+                                : (*shape)[dim];
+    if (equal_extents((*own)[dim], extent) == Answer::kNo)
+      fail(call, "{} is {}, but data {} in blocks of {} along dimension {} has extent {} there",
+           arg_name(call, n), shape_text(*own), shape_text(*shape), block_size, axis, extent_text(extent));
+  }
+}
 
 template <bool kQuantize>
 Type infer(const Call& call, const Attrs<kQuantize>& attrs) {
@@ -26,8 +46,13 @@ Type infer(const Call& call, const Attrs<kQuantize>& attrs) {
     fail(call, "{} is {}, expected a floating-point dtype", kQuantize ? "data" : "out_dtype", real.str());
   const int64_t axis = data->ndim > 0 ? normalize_axis(call, attrs.axis, data->ndim) : 0;
   const Shape* shape = known_shape(data);
+  if (attrs.block_size < 0) fail(call, "block_size is {}, expected at least 0", attrs.block_size);
   for (size_t n = 1; n < 3; ++n) {
     const TensorTypeNode* given = tensor_arg(call, n);
+    if (attrs.block_size > 0) {
+      check_blocks(call, n, axis, attrs.block_size);
+      continue;
+    }
     if (given->ndim > 1)
       fail(call, "{} is {}, expected a scalar or a vector", arg_name(call, n), short_text(given));
     const Shape* own = known_shape(given);
@@ -39,9 +64,14 @@ Type infer(const Call& call, const Attrs<kQuantize>& attrs) {
   return shape ? tensor_type(*shape, attrs.out_dtype) : tensor_type_of_ndim(data->ndim, attrs.out_dtype);
 }
 
-// The value of `x`, a scalar or a vector along `axis`.
-PrimExpr along(const te::Tensor& x, const std::vector<tir::Var>& i, size_t axis) {
+// The value of `x`: a scalar, a vector along `axis`, or one for each block along it.
+PrimExpr along(const te::Tensor& x, const std::vector<tir::Var>& i, size_t axis, int64_t block_size) {
   if (x.ndim() == 0) return x.at({});
+  if (block_size > 0) {
+    te::Indices at(i.begin(), i.end());
+    at[axis] = tir::floordiv(i[axis], extent_imm(block_size));
+    return x.at(at);
+  }
   return x.at({tir::is_one(x.shape()[0]) ? extent_imm(0) : PrimExpr(i[axis])});
 }
 
@@ -53,8 +83,9 @@ te::Tensor lower(const LowerInput& in, const Attrs<kQuantize>& attrs) {
   return te::compute(
       in[0].shape(),
       [&](const std::vector<tir::Var>& i) {
-        const PrimExpr value = in[0].at({i.begin(), i.end()}), scale = along(in[1], i, axis),
-                       zero_point = along(in[2], i, axis);
+        const PrimExpr value = in[0].at({i.begin(), i.end()}),
+                       scale = along(in[1], i, axis, attrs.block_size),
+                       zero_point = along(in[2], i, axis, attrs.block_size);
         if (!kQuantize) {
           const DataType wide = zero_point->dtype.is_float() ? zero_point->dtype : kInt32;
           return tir::cast(out, tir::cast(wide, value) - tir::cast(wide, zero_point)) * tir::cast(out, scale);
@@ -79,6 +110,6 @@ constexpr OpInfo kOps[] = {
 }  // namespace
 
 extern constinit const OpTable qdq_info =
-    op_table(kOps, "onnx.ai/onnx/operators (QuantizeLinear 13, DequantizeLinear 13)");
+    op_table(kOps, "onnx.ai/onnx/operators (QuantizeLinear 21, DequantizeLinear 21)");
 
 }  // namespace tilewright::relax

@@ -70,7 +70,8 @@ struct Quantized {
 // What `call`, of quantize or dequantize, says of numbers of `dtype`; nothing if it is not known, or its zero
 // points are no such numbers: they have no place in sums of bytes then.
 std::optional<Quantized> parameters_of(const CallNode* call, DataType dtype) {
-  if (!is_byte(dtype) || dtype_of(call->args[1]) != kFloat32) return std::nullopt;
+  if (!is_byte(dtype) || dtype_of(call->args[1]) != kFloat32 || call->attrs.get_int("block_size", 0) != 0)
+    return std::nullopt;
   const std::vector<double> scales = numbers_of(call->args[1]), zero = numbers_of(call->args[2]);
   const double least = dtype == kInt8 ? -128 : 0;
   const auto fits = [&](double z) { return z >= least && z <= least + 255 && z == std::floor(z); };
