@@ -16,6 +16,10 @@ def i(*shape):
     return np.zeros(shape, "int64")
 
 
+def bytes_of(*shape):
+    return np.zeros(shape, "int8")
+
+
 X, CUBE = f(5, 7), f(3, 5, 7)
 MAPS, HEADS = f(1, 2, 5, 7), f(1, 5, 2, 3)
 BOXES, DATA = f(1, 127, 4), f(1, 127, 6)
@@ -190,6 +194,44 @@ REFUSED = [
         [i(5), f(), i()],
         {"out_dtype": "int32"},
         "out_dtype is int32, expected a floating-point dtype",
+    ),
+    ("dequantize", [i(5), f(), i()], {"block_size": -1}, "block_size is -1, expected at least 0"),
+    (
+        "dequantize",
+        [i(5, 7), f(2, 7), i(3, 7)],
+        {"axis": 0, "block_size": 2},
+        "scale is [2, 7], but data [5, 7] in blocks of 2 along dimension 0 has extent 3 there",
+    ),
+    (
+        "dequantize_matmul",
+        [X, f(7, 5), f(1, 5)],
+        {},
+        "data is float32[7, 5], expected int8, or int32 that hold eight numbers of 4 bits",
+    ),
+    (
+        "dequantize_matmul",
+        [X, bytes_of(7, 5), f(1, 5), f(1, 5)],
+        {},
+        "zero_point is float32[1, 5], expected int8",
+    ),
+    (
+        "dequantize_matmul",
+        [X, bytes_of(7, 5), f(2, 5)],
+        {},
+        "data is int8[7, 5], scale is float32[2, 5]: expected as many columns, and rows in groups of one size",
+    ),
+    (
+        "dequantize_matmul",
+        [X, bytes_of(8, 5), f(2, 5), bytes_of(1, 5)],
+        {},
+        "data is int8[8, 5], zero_point is int8[1, 5]: expected as many columns, and rows in groups of one size",
+    ),
+    ("dequantize_matmul", [f(), bytes_of(7, 5), f(1, 5)], {}, "x is a scalar; use multiply"),
+    (
+        "dequantize_matmul",
+        [X, bytes_of(12, 5), f(3, 5)],
+        {},
+        "x is float32[5, 7], data holds 12 numbers for each column: expected at most 3 more than x has",
     ),
     ("image.resize2d", [f(1, 2, 5, 7), (5,)], {}, "size has 1 extents, expected height and width"),
     (

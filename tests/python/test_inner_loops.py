@@ -5,10 +5,13 @@ A bound is what LLVM 19 gives today; fewer instructions for as many multiply-add
 
 import re
 
+import numpy as np
 import pytest
+from op_testing import build
 
 import tilewright
 from tilewright import te
+from tilewright.relax import transform
 
 TARGETS = {
     "avx512": "llvm -mcpu=skylake-avx512 -num-cores=1",
@@ -37,6 +40,13 @@ def convolution(size, channels, filters):
         lambda n, i, j, f: te.sum(x[n, i + r[0], j + r[1], r[2]] * w[r[0], r[1], r[2], f], axis=r),
     )
     return te.create_prim_func([x, w, y])
+
+
+def product_by_groups(rows, bits):
+    """Of 1024 terms and columns, whose weights of 8 or 4 bits have a scale for each 32 terms."""
+    x, scale = np.zeros((rows, 1024), "float32"), np.zeros((32, 1024), "float32")
+    data = np.zeros((1024, 1024), "int8") if bits == 8 else np.zeros((128, 1024), "int32")
+    return transform.legalize_ops()(build("dequantize_matmul", [x, data, scale], {}))["dequantize_matmul"]
 
 
 def instructions(block):
@@ -84,6 +94,21 @@ BOUNDS = [
         convolution,
         (14, 64, 64),
         {"avx512": (28, 50, 0), "avx2": (8, 26, 0), "sse": (8, 39, 0), "neon": (28, 49, 2)},
+    ),
+    (
+        product_by_groups,
+        (1, 8),
+        {"avx512": (8, 29, 0), "avx2": (7, 26, 0), "sse": (7, 55, 0), "neon": (8, 33, 0)},
+    ),
+    (
+        product_by_groups,
+        (1, 4),
+        {"avx512": (64, 297, 2), "avx2": (56, 308, 83), "sse": (56, 428, 45), "neon": (64, 278, 0)},
+    ),
+    (
+        product_by_groups,
+        (4, 4),
+        {"avx512": (128, 278, 0), "avx2": (64, 178, 24), "sse": (64, 321, 6), "neon": (128, 279, 1)},
     ),
 ]
 

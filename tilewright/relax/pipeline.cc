@@ -80,16 +80,17 @@ void check_context(const ir::PassContext& context) {
 Pipeline default_pipeline() {
   return {
       {&find_pass("resolve_extern_funcs"), {}},  // 0  a call says which function it calls
-      {&find_pass("lambda_lift"), {}},        // 0  functions inside of functions are functions of the module
-      {&find_pass("to_dataflow"), {}},        // 1  the passes below work on dataflow blocks
-      {&find_pass("integer_products"), {}},   // 2  before weights are folded to floats
-      {&find_pass("fold_constant"), {}},      // 1  weights that are moved or converted are constants
-      {&find_pass("remove_identities"), {}},  // 1
-      {&find_pass("fold_batch_norm"), {}},    // 2  leaves new arithmetic of constants
-      {&find_pass("convert_layout"), {}},     // 2  channels last; permutes of weights are constants, too
-      {&find_pass("fold_constant"), {}},      // 1  which are computed here
-      {&find_pass("remove_identities"), {}},  // 1  permutes back and forth
-      {&find_pass("precision"), {}},          // 0  weights are rounded now
+      {&find_pass("lambda_lift"), {}},       // 0  functions inside of functions are functions of the module
+      {&find_pass("to_dataflow"), {}},       // 1  the passes below work on dataflow blocks
+      {&find_pass("integer_products"), {}},  // 2  before weights are folded to floats
+      {&find_pass("fuse_dequantize_matmul"), {}},  // 2  the same
+      {&find_pass("fold_constant"), {}},           // 1  weights that are moved or converted are constants
+      {&find_pass("remove_identities"), {}},       // 1
+      {&find_pass("fold_batch_norm"), {}},         // 2  leaves new arithmetic of constants
+      {&find_pass("convert_layout"), {}},          // 2  channels last; permutes of weights are constants, too
+      {&find_pass("fold_constant"), {}},           // 1  which are computed here
+      {&find_pass("remove_identities"), {}},       // 1  permutes back and forth
+      {&find_pass("precision"), {}},               // 0  weights are rounded now
       {&find_pass("eliminate_common_subexpr"), {}},  // 1  which are the same for all users of a value
       {&find_pass("winograd"), {}},                  // 2  needs constant weights, channels last
       {&find_pass("legalize_ops"), {}},              // 0  from here on computation is in loop programs

@@ -64,6 +64,31 @@ std::vector<const BlockNode*> blocks_of(const PrimFunc& func) {
   return is_plain ? blocks : std::vector<const BlockNode*>{};
 }
 
+bool reads(const BlockNode* block, const BufferNode* buffer) {
+  bool found = false;
+  walk(block->body, [&](const BufferLoadNode* load) { found |= load->buffer.get() == buffer; });
+  return found;
+}
+
+// Whether another block alone reads these sums, which multiplies and adds them: sums of groups are one sum.
+bool is_part_of_sum(const BlockNode* block, const std::vector<const BlockNode*>& blocks) {
+  if (!has_reduction(block) || !sums_products(block) || block->writes.size() != 1) return false;
+  const BufferNode* output = block->writes[0]->buffer.get();
+  const BlockNode* reader = nullptr;
+  for (const BlockNode* other : blocks) {
+    if (other == block || !reads(other, output)) continue;
+    if (reader || !has_reduction(other)) return false;
+    reader = other;
+  }
+  bool is_factor = false;
+  if (reader)
+    walk(reader->body, [&](const MulNode* product) {
+      const auto* load = product->a.as<BufferLoadNode>();
+      is_factor |= load && load->buffer.get() == output;
+    });
+  return is_factor;
+}
+
 // Every axis that takes more than one value is an index, alone and once: no element is met twice.
 bool uses_all_axes(const BufferLoadNode* load, const BlockNode* block) {
   for (const IterVar& axis : block->iter_vars) {
@@ -83,7 +108,9 @@ FusePattern pattern_of(const PrimFunc& func) {
         std::clamp<int64_t>(func->attrs.get_int("op_pattern", kOpaque), 0, kOpaque));
   const std::vector<const BlockNode*> blocks = blocks_of(func);
   if (blocks.empty()) return FusePattern::kOpaque;
-  const auto num_reductions = std::count_if(blocks.begin(), blocks.end(), has_reduction);
+  const auto num_reductions = std::count_if(blocks.begin(), blocks.end(), [&](const BlockNode* block) {
+    return has_reduction(block) && !is_part_of_sum(block, blocks);
+  });
   if (num_reductions > 1) return FusePattern::kOpaque;
   if (num_reductions == 0)
     return blocks.size() == 1 ? pattern_of_spatial(blocks[0]) : FusePattern::kInjective;

@@ -5,8 +5,8 @@
 
 #include "tilewright/ir/services.h"
 #include "tilewright/ir/walk.h"
+#include "tilewright/schedule/default/group_sums.h"
 #include "tilewright/schedule/default/rules.h"
-#include "tilewright/schedule/default/sum_plan.h"
 
 namespace tilewright::schedule {
 namespace {
@@ -26,6 +26,7 @@ class Rules {
   bool reduces_rows();
   void tile(const BlockShape& sum);
   bool tiles_winograd(const BlockShape& sum);
+  bool tiles_groups(const BlockShape& parts);
   bool attempt(std::string_view name, const BlockShape& shape, const std::function<bool(Schedule&)>& rule);
   bool is_done(const BlockShape& shape) const;
 
@@ -90,6 +91,14 @@ bool is_worth_inlining(const std::vector<BlockShape>& shapes, const BlockShape& 
 std::optional<BlockShape> epilogue_of(const std::vector<BlockShape>& shapes, const BlockShape& sum) {
   const std::vector<const BlockShape*> readers = readers_of(shapes, sum);
   if (readers.size() != 1 || readers[0]->is_reduction()) return std::nullopt;
+  return *readers[0];
+}
+
+// The only reader of sums of groups, if it adds them.
+std::optional<BlockShape> sum_of_groups(const std::vector<BlockShape>& shapes, const BlockShape& parts,
+                                        const Machine& machine) {
+  const std::vector<const BlockShape*> readers = readers_of(shapes, parts);
+  if (readers.size() != 1 || !plan_groups(parts, *readers[0], machine)) return std::nullopt;
   return *readers[0];
 }
 
@@ -192,8 +201,27 @@ bool Rules::tiles_winograd(const BlockShape& sum) {
   return true;
 }
 
+// Sums of groups with what adds them, and an epilogue.
+bool Rules::tiles_groups(const BlockShape& parts) {
+  const std::vector<BlockShape> all = shapes();
+  const std::optional<BlockShape> sum = sum_of_groups(all, parts, machine_);
+  if (!sum) return false;
+  std::optional<BlockShape> epilogue = epilogue_of(all, *sum);
+  const auto rule = [&](Schedule& copy) { return tile_groups(copy, parts, *sum, epilogue, machine_); };
+  bool is_applied = attempt("tile_groups", parts, rule);
+  if (!is_applied && epilogue) {
+    epilogue.reset();
+    is_applied = attempt("tile_groups", parts, rule);
+  }
+  if (!is_applied) return false;
+  done_.push_back(parts.ref);
+  done_.push_back(sum->ref);
+  if (epilogue) done_.push_back(epilogue->ref);
+  return true;
+}
+
 void Rules::tile(const BlockShape& sum) {
-  if (tiles_winograd(sum)) return;
+  if (tiles_winograd(sum) || tiles_groups(sum)) return;
   done_.push_back(sum.ref);
   const std::optional<BlockShape> epilogue = epilogue_of(shapes(), sum);
   auto rule = [&](const std::optional<BlockShape>& with) {
@@ -216,10 +244,15 @@ std::vector<Panels> Rules::wanted_panels() {
   std::vector<Panels> wanted;
   is_packing_free_ = true;
   if (!leaves_sums()) return wanted;
-  for (const BlockShape& shape : shapes()) {
+  const std::vector<BlockShape> all = shapes();
+  for (const BlockShape& shape : all) {
     if (!shape.is_reduction()) continue;
-    if (const std::optional<Panels> panels = schedule::wanted_panels(shape, machine_))
+    if (const std::optional<BlockShape> sum = sum_of_groups(all, shape, machine_)) {
+      const std::vector<Panels> panels = group_panels(shape, *sum, machine_);
+      wanted.insert(wanted.end(), panels.begin(), panels.end());
+    } else if (const std::optional<Panels> panels = schedule::wanted_panels(shape, machine_)) {
       wanted.push_back(*panels);
+    }
   }
   return wanted;
 }
@@ -229,7 +262,7 @@ void Rules::apply() {
   for (BlockRef block : blocks_) {
     if (!sch_.is_alive(block)) continue;
     const std::optional<BlockShape> shape = shape_of(sch_, block);
-    if (shape && shape->is_reduction()) tile(*shape);
+    if (shape && shape->is_reduction() && !is_done(*shape)) tile(*shape);
   }
   for (const BlockShape& shape : shapes()) {
     if (!is_done(shape))

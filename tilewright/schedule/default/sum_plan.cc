@@ -15,6 +15,7 @@ constexpr int64_t kMinPackedUses = 4;  // tiles that read a panel, to pay for it
 constexpr int64_t kLineElements = 16;  // of a line of a cache
 constexpr int64_t kMaxShortRow = 4;    // rows of an axis that alone make no good tile
 constexpr int64_t kMinGroupLanes = 4;  // channels of a group in one vector, at least
+constexpr int64_t kMaxParts = 8;       // of an element of a vector that steps take apart
 constexpr int64_t kMaxGatherStride = 4;  // elements between the lanes of one load
 
 bool is_spatial(const BlockShape& sum, size_t axis) {
@@ -62,10 +63,12 @@ Along along_columns(const BlockShape& sum, const BufferLoadNode* load, size_t co
 
 // The innermost axis along which some vector stays the same, else the innermost other one.
 std::optional<size_t> row_axis(const BlockShape& sum, size_t column,
-                               const std::vector<const BufferLoadNode*>& vectors) {
+                               const std::vector<const BufferLoadNode*>& vectors,
+                               std::optional<size_t> outer_axis) {
   std::optional<size_t> any, reused;
   for (size_t axis = 0; axis < sum.block->iter_vars.size(); ++axis) {
-    if (axis == column || !is_spatial(sum, axis) || sum.likely_extent(axis) <= 1) continue;
+    if (axis == column || axis == outer_axis || !is_spatial(sum, axis) || sum.likely_extent(axis) <= 1)
+      continue;
     any = axis;
     for (const BufferLoadNode* load : vectors) {
       if (along_axis(sum, load, axis) == Along::kStays) reused = axis;
@@ -240,9 +243,22 @@ void choose_copies(const BlockShape& sum, const std::vector<const BufferLoadNode
   }
 }
 
+// The step that takes parts of the vectors' elements one by one, as numbers of 4 bits.
+std::optional<size_t> axis_of_parts(const BlockShape& sum, const SumPlan& plan,
+                                    const std::vector<const BufferLoadNode*>& vectors) {
+  for (size_t axis : plan.steps) {
+    const bool stays = std::all_of(vectors.begin(), vectors.end(), [&](const BufferLoadNode* load) {
+      return along_axis(sum, load, axis) == Along::kStays;
+    });
+    if (stays && !is_spatial(sum, axis) && sum.extent(axis) > 1 && sum.extent(axis) <= kMaxParts) return axis;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
-std::optional<SumPlan> plan_sum(const BlockShape& sum, const Machine& machine, bool is_packing_free) {
+std::optional<SumPlan> plan_sum(const BlockShape& sum, const Machine& machine, bool is_packing_free,
+                                std::optional<size_t> outer_axis) {
   SumPlan plan;
   const std::optional<size_t> column = sum.last_axis();
   if (!column || sum.output()->dtype.is_bool()) return std::nullopt;
@@ -253,7 +269,7 @@ std::optional<SumPlan> plan_sum(const BlockShape& sum, const Machine& machine, b
   plan.dot = dot_sum(sum, plan.column, machine);
   const std::vector<const BufferLoadNode*> vectors = vector_operands(sum, plan, &lanes);
   if (vectors.empty()) return std::nullopt;
-  plan.row = row_axis(sum, plan.column, vectors);
+  plan.row = row_axis(sum, plan.column, vectors, outer_axis);
   int64_t row_loads = 0, vector_loads = 0;
   for (const BufferLoadNode* load : sum.loads) {
     const bool is_vector = std::find(vectors.begin(), vectors.end(), load) != vectors.end();
@@ -265,13 +281,14 @@ std::optional<SumPlan> plan_sum(const BlockShape& sum, const Machine& machine, b
   with_lanes.vector_bytes = lanes * element_bytes;
   choose_tile(sum, plan, vector_loads, row_loads, with_lanes);
   plan.steps = step_order(sum, plan, vectors);
+  plan.unrolled = axis_of_parts(sum, plan, vectors);
   plan.is_copy_needed = plan.packed != nullptr;
   if (plan.is_copy_needed && !is_packing_free &&
       (!is_plain_matrix(sum, plan.packed, plan) || num_uses(sum, plan.packed, plan) < kMinPackedUses)) {
     if (!plan.dot) return std::nullopt;
     Machine without_dots = machine;
     without_dots.dots = {};
-    return plan_sum(sum, without_dots);
+    return plan_sum(sum, without_dots, false, outer_axis);
   }
   choose_copies(sum, vectors, machine, plan);
   return plan;

@@ -29,6 +29,7 @@ struct SumPlan {
   bool is_copy_needed = false;             // vectors cannot read it as it is
   const BufferLoadNode* spread = nullptr;  // the one whose rows would push each other out of the cache
   std::optional<DotSum> dot;               // groups are added by an instruction
+  std::optional<size_t> unrolled;          // a short step along which vectors stay: parts of elements
   std::optional<MatrixTile> matrix;        // whole tiles are multiplied by one, in tile registers
   int64_t panel_width() const { return (matrix ? matrix->across : tile.vectors) * tile.lanes; }
 };
@@ -36,7 +37,9 @@ struct SumPlan {
 /// Nothing if `sum` is none that vectors of results suit.
 ///
 /// is_packing_free  operands can have any layout, made when nobody waits
-std::optional<SumPlan> plan_sum(const BlockShape& sum, const Machine& machine, bool is_packing_free = false);
+/// outer_axis       one whose values are computed one after the other: no rows of a tile
+std::optional<SumPlan> plan_sum(const BlockShape& sum, const Machine& machine, bool is_packing_free = false,
+                                std::optional<size_t> outer_axis = std::nullopt);
 
 /// Sets `plan.matrix` and the tile if the machine has registers for tiles of such a sum (matrix_tile.cc).
 bool choose_matrix_tile(const BlockShape& sum, SumPlan& plan, const Machine& machine);

@@ -10,11 +10,11 @@
 //       C[io, jo] = C_local
 //
 // The epilogue is tiled first; the sum, and then its packed operand, are computed where they are used.
+#include "tilewright/schedule/default/tile_sum.h"
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/schedule/default/rules.h"
-#include "tilewright/schedule/default/sum_plan.h"
 #include "tilewright/schedule/loops.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/matrix_tiles.h"
@@ -109,6 +109,8 @@ TileLoops tile_epilogue(Schedule& sch, const BlockShape& target, const AxisMap& 
   return result;
 }
 
+}  // namespace
+
 void compute_sum(Schedule& sch, const BlockShape& sum, LoopRef place, const SumPlan& plan) {
   sch.call("compute_at", sum.ref, place);
   const std::vector<LoopRef> inside = loops_inside(sch, sum.ref, place);
@@ -118,6 +120,7 @@ void compute_sum(Schedule& sch, const BlockShape& sum, LoopRef place, const SumP
     for (LoopRef loop : loops_of_axis(sch, sum.ref, axis, inside)) {
       if (!plan.dot || axis != plan.dot->axis) {
         order.push_back(loop);
+        if (axis == plan.unrolled) sch.call("unroll", loop);
         continue;
       }
       const std::vector<LoopRef> parts = sch.call("split", loop, Factors{None{}, plan.dot->group}).loops();
@@ -147,6 +150,8 @@ void compute_sum(Schedule& sch, const BlockShape& sum, LoopRef place, const SumP
   if (!group) return expand(sch, tile);
   for (size_t n = 0; n + 1 < tile.size(); ++n) sch.call("unroll", tile[n]);
 }
+
+namespace {
 
 // The sum of matrix tiles: loops that code generators make instructions of, innermost rows, columns, groups
 // and the elements of a group.
@@ -217,13 +222,12 @@ void expand(Schedule& sch, const std::vector<LoopRef>& loops) {
   sch.call("vectorize", loops.back());
 }
 
-bool tile_sum(Schedule& sch, const BlockShape& sum, const std::optional<BlockShape>& epilogue,
-              const Machine& machine, std::optional<LoopRef> within) {
-  const std::optional<SumPlan> plan = plan_sum(sum, machine);
-  if (!plan) return false;
+std::optional<LoopRef> tile_by_plan(Schedule& sch, const BlockShape& sum,
+                                    const std::optional<BlockShape>& epilogue, const SumPlan& plan,
+                                    int64_t work, const Machine& machine, std::optional<LoopRef> within) {
   std::optional<BlockShape> target = epilogue;
   std::optional<AxisMap> map = epilogue ? map_axes(sum, *epilogue) : std::nullopt;
-  if (epilogue && (!map || map->at(plan->column) != epilogue->last_axis())) return false;
+  if (epilogue && (!map || map->at(plan.column) != epilogue->last_axis())) return std::nullopt;
   if (epilogue) {
     sch.call("set_scope", sum.ref, 0, "local");
     target = shape_of(sch, epilogue->ref);
@@ -232,14 +236,14 @@ bool tile_sum(Schedule& sch, const BlockShape& sum, const std::optional<BlockSha
     target = shape_of(sch, sch.call("cache_write", sum.ref, 0, "local").block());
     map = map_axes(*shape_of(sch, sum.ref), *target);
   }
-  TileLoops loops = tile_epilogue(sch, *target, *map, *plan, within);
+  TileLoops loops = tile_epilogue(sch, *target, *map, plan, within);
   std::vector<LoopRef> outer = loops.outer;
   std::optional<LoopRef> panel = outer[loops.num_before_rows - 1];
-  if (sum.num_instances() >= kMinParallelWork && machine.num_cores > 1) {
+  if (work >= kMinParallelWork && machine.num_cores > 1) {
     int64_t num_panels = 1;
     for (size_t n = 0; n < loops.num_before_rows; ++n)
       num_panels = product(num_panels, std::max<int64_t>(1, extent_of(sch, outer[n])));
-    const bool is_by_panel = plan->packed && num_panels >= 2 * machine.num_cores;
+    const bool is_by_panel = plan.packed && num_panels >= 2 * machine.num_cores;
     outer = parallelize(sch, outer, is_by_panel ? loops.num_before_rows : outer.size(), machine);
     if (is_by_panel)
       panel = outer[outer.size() - (loops.outer.size() - loops.num_before_rows) - 1];
@@ -248,18 +252,24 @@ bool tile_sum(Schedule& sch, const BlockShape& sum, const std::optional<BlockSha
   }
   const LoopRef place = outer.back();
   // the sum's tile and its packing see the loops as they are now
-  if (plan->matrix)
-    compute_matrix_sum(sch, sum, place, *plan);
+  if (plan.matrix)
+    compute_matrix_sum(sch, sum, place, plan);
   else
-    compute_sum(sch, sum, place, *plan);
-  const int64_t lanes = plan->tile.lanes;
-  if (plan->packed)
-    copy_operand(sch, sum, plan->packed->buffer, lanes,
-                 panel_map(plan->packed->buffer, panel_layout(sum, *plan, plan->packed)), panel, machine);
-  if (plan->spread && !within)
-    copy_operand(sch, sum, plan->spread->buffer, lanes, line_map(sum, *plan), std::nullopt, machine);
-  if (plan->dot && !plan->matrix) tensorize_dots(sch, sum, *plan->dot);
-  return true;
+    compute_sum(sch, sum, place, plan);
+  const int64_t lanes = plan.tile.lanes;
+  if (plan.packed)
+    copy_operand(sch, sum, plan.packed->buffer, lanes,
+                 panel_map(plan.packed->buffer, panel_layout(sum, plan, plan.packed)), panel, machine);
+  if (plan.spread && !within)
+    copy_operand(sch, sum, plan.spread->buffer, lanes, line_map(sum, plan), std::nullopt, machine);
+  if (plan.dot && !plan.matrix) tensorize_dots(sch, sum, *plan.dot);
+  return place;
+}
+
+bool tile_sum(Schedule& sch, const BlockShape& sum, const std::optional<BlockShape>& epilogue,
+              const Machine& machine, std::optional<LoopRef> within) {
+  const std::optional<SumPlan> plan = plan_sum(sum, machine);
+  return plan && tile_by_plan(sch, sum, epilogue, *plan, sum.num_instances(), machine, within);
 }
 
 }  // namespace tilewright::schedule

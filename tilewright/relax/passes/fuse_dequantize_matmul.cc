@@ -1,0 +1,117 @@
+// Products by constant weights that are dequantized read the integers, where reading is what takes the time.
+//   w = R.dequantize(q, s, z, axis=0, block_size=32); y = R.matmul(x, w)      q: int8 or int4 [k, n],
+//   constant
+//   ->  y = R.dequantize_matmul(x, data, scale, zero_point)                   data: as that operator has them
+// One scale for the matrix, for each column, or for each block of rows; the weight may be permuted between.
+// Few rows of x read each number a few times only: bytes are kept if the weight in float32 has at least
+// min_bytes for each row.  Other weights are left to fold_constant, which makes floats of them.
+#include <optional>
+#include <unordered_map>
+
+#include "tilewright/ir/rewrite.h"
+#include "tilewright/ir/walk.h"
+#include "tilewright/relax/block_builder.h"
+#include "tilewright/relax/liveness.h"
+#include "tilewright/relax/op.h"
+#include "tilewright/relax/pass.h"
+#include "tilewright/relax/quantized_weight.h"
+
+namespace tilewright::relax {
+namespace {
+
+struct Options {
+  int64_t min_bytes = 1 << 20;
+  static constexpr auto fields() {
+    return std::tuple{field<&Options::min_bytes>(
+        "min_bytes", "of the weight in float32 for each row of x, for which its integers are kept")};
+  }
+};
+
+class Products {
+ public:
+  Products(const Function& func, const Options& options) : options_(options) {
+    walk(func, [&](const VarBindingNode* binding) { values_[binding->var.get()] = binding->value; });
+  }
+
+  // What takes the place of `call`; null if it is no such product, or bytes do not pay.
+  Expr instead_of(const CallNode* call) const {
+    if (op_name(call) != "relax.matmul") return nullptr;
+    const DataType dtype = dtype_of(call->args[0]);
+    const Shape* x = known_shape(call->args[0]);
+    if (!x || x->empty() || !dtype.is_float() || dtype_of(Expr(call)) != dtype) return nullptr;
+    const auto weight = weight_of(call->args[1]);
+    if (!weight || dtype_of(weight->call) != dtype || !pays(*x, *weight)) return nullptr;
+    const std::optional<QuantizedWeight> kept = quantized_weight(*weight);
+    if (!kept) return nullptr;
+    std::vector<Expr> args{call->args[0], make_constant(kept->data), make_constant(kept->scale)};
+    if (kept->zero_point) args.push_back(make_constant(*kept->zero_point));
+    return call_op("relax.dequantize_matmul", args, {}, call->span);
+  }
+
+ private:
+  Expr value_of(const Expr& expr) const {
+    Expr value = expr;
+    for (auto found = values_.find(value.get()); found != values_.end(); found = values_.find(value.get()))
+      value = found->second;
+    return value;
+  }
+
+  // What is dequantized to `weight`, a matrix that may be permuted after it.
+  std::optional<Dequantized> weight_of(const Expr& weight) const {
+    Dequantized found;
+    Expr value = value_of(weight);
+    const Shape* shape = known_shape(weight);
+    if (!shape || shape->size() != 2) return std::nullopt;
+    for (const auto* call = value.as<CallNode>(); call; call = value.as<CallNode>()) {
+      if (op_name(call) == "relax.dequantize") {
+        found.call = Call(call);
+        for (size_t n = 0; n < 3; ++n) {
+          const Expr arg = value_of(call->args[n]);
+          if (!is<ConstantNode>(arg)) return std::nullopt;
+          found.constants[n] = arg.as<ConstantNode>()->data.compact();
+        }
+        return found;
+      }
+      if (op_name(call) != "relax.permute_dims") return std::nullopt;
+      const std::vector<int64_t> axes = call->attrs.get_ints("axes", {});
+      if (axes.empty() || (axes[0] + 2) % 2 == 1) found.is_transposed = !found.is_transposed;
+      value = value_of(call->args[0]);
+    }
+    return std::nullopt;
+  }
+
+  // A number of rows that is not known is taken for one: such extents are those of what is generated step by
+  // step.
+  bool pays(const Shape& x, const Dequantized& weight) const {
+    int64_t num_rows = 1, extent;
+    for (size_t dim = 0; dim + 1 < x.size(); ++dim) {
+      if (tir::as_const_int(x[dim], &extent) && __builtin_mul_overflow(num_rows, extent, &num_rows))
+        return false;
+    }
+    int64_t needed;
+    return !__builtin_mul_overflow(num_rows, options_.min_bytes, &needed) &&
+           weight.constants[0].num_elements() * 4 >= needed;
+  }
+
+  const Options& options_;
+  std::unordered_map<const Object*, Expr> values_;  // by the variable that is bound to it
+};
+
+IRModule run(const IRModule& module, const Options& options, PassContext&) {
+  return map_functions<FunctionNode>(module, [&](const Function& func) {
+    const Products products(func, options);
+    const Function changed = rewrite(func, [&](auto& self, const CallNode* node) -> Expr {
+      const Expr product = products.instead_of(node);
+      return product ? product : Expr(self.children(node));
+    });
+    // fold_constant would make floats of what nobody reads any more
+    return changed == func ? func : remove_unused(BlockBuilder(module).normalize_function(changed));
+  });
+}
+
+}  // namespace
+
+extern constinit const PassInfo fuse_dequantize_matmul_info = module_pass<run, Options>(
+    "fuse_dequantize_matmul", "Products of few rows by dequantized weights read the integers.", 2);
+
+}  // namespace tilewright::relax

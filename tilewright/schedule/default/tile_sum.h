@@ -1,0 +1,20 @@
+// The steps of tile_sum for rules that make their own plan.
+#pragma once
+#include "tilewright/schedule/default/rules.h"
+#include "tilewright/schedule/default/sum_plan.h"
+
+namespace tilewright::schedule {
+
+/// tile_sum as `plan` says.
+///
+/// work     multiply-adds of all, by which it becomes parallel
+/// Returns  the loop in which a tile is computed; nothing if the epilogue reads the sum in another way
+std::optional<LoopRef> tile_by_plan(Schedule& sch, const BlockShape& sum,
+                                    const std::optional<BlockShape>& epilogue, const SumPlan& plan,
+                                    int64_t work, const Machine& machine,
+                                    std::optional<LoopRef> within = std::nullopt);
+
+/// The sum at loop `place`, what it needs of a tile in registers.
+void compute_sum(Schedule& sch, const BlockShape& sum, LoopRef place, const SumPlan& plan);
+
+}  // namespace tilewright::schedule
