@@ -11,6 +11,7 @@ from graph_testing import (
 )
 
 import tilewright
+from tilewright import relax
 from tilewright.ir import assert_structural_equal
 from tilewright.relax import transform
 from tilewright.script import ir as I  # noqa: N812
@@ -309,6 +310,84 @@ class MovesJoined:
 def test_remove_identities_joins_moves():
     steps = [transform.remove_identities(), transform.dead_code_elimination()]
     check(steps, Moves, MovesJoined, random(2, 3, 5))
+
+
+@I.ir_module
+class ShuffledChannels:
+    @R.function
+    def main(x: R.Tensor((1, 5, 7, 12), "float32")) -> R.Tensor((1, 5, 7, 12), "float32"):
+        with R.dataflow():
+            lv = R.permute_dims(x, axes=[0, 3, 1, 2])
+            lv1 = R.reshape(lv, R.shape([1, 4, 3, 5, 7]))
+            lv2 = R.permute_dims(lv1, axes=[0, 2, 1, 3, 4])
+            lv3 = R.reshape(lv2, R.shape([1, 12, 5, 7]))
+            gv = R.permute_dims(lv3, axes=[0, 2, 3, 1])
+            R.output(gv)
+        return gv
+
+
+@I.ir_module
+class ShuffledChannelsOnce:
+    @R.function
+    def main(x: R.Tensor((1, 5, 7, 12), "float32")) -> R.Tensor((1, 5, 7, 12), "float32"):
+        with R.dataflow():
+            lv = R.reshape(x, R.shape([35, 4, 3]))
+            lv1 = R.permute_dims(lv, axes=[0, 2, 1])
+            gv = R.reshape(lv1, R.shape([1, 5, 7, 12]))
+            R.output(gv)
+        return gv
+
+
+def test_remove_identities_joins_permutations_with_reshapes_between():
+    steps = [transform.remove_identities(), transform.dead_code_elimination()]
+    check(steps, ShuffledChannels, ShuffledChannelsOnce, random(1, 5, 7, 12))
+
+
+@I.ir_module
+class CutAcross:
+    @R.function
+    def main(x: R.Tensor((5, 6), "float32")) -> R.Tensor((3, 10), "float32"):
+        with R.dataflow():
+            lv = R.permute_dims(x, axes=[1, 0])
+            lv1 = R.reshape(lv, R.shape([10, 3]))  # 10 is no part of 6
+            gv = R.permute_dims(lv1, axes=[1, 0])
+            R.output(gv)
+        return gv
+
+
+def test_remove_identities_leaves_permutations_that_cut_across():
+    assert transform.remove_identities()(CutAcross) is CutAcross
+
+
+def random_moves(seed: int) -> tilewright.IRModule:
+    choices = np.random.default_rng(seed)
+    x = relax.Var("x", R.Tensor((2, 3, 4, 1, 5), "float32"))
+    builder = relax.BlockBuilder()
+    with builder.function("main", [x]):
+        with builder.dataflow():
+            value = x
+            for _ in range(6):
+                if choices.random() < 0.5:
+                    axes = choices.permutation(value.type.ndim)
+                    move = relax.op.permute_dims(value, [int(axis) for axis in axes])
+                else:
+                    parts = choices.permutation([2, 3, 2, 2, 5])
+                    pieces = np.split(parts, sorted(choices.choice(6, size=3)))
+                    move = relax.op.reshape(value, [int(np.prod(piece)) for piece in pieces])
+                value = builder.emit(move)
+            result = builder.emit_output(value)
+        builder.emit_func_output(result)
+    return builder.get()
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_remove_identities_of_random_moves(seed):
+    before = random_moves(seed)
+    after = transform.dead_code_elimination()(transform.remove_identities()(before))
+    data = np.arange(120, dtype="float32").reshape(2, 3, 4, 1, 5)
+    np.testing.assert_array_equal(run(after, data), run(before, data))
+    counts = [str(module).count("R.permute_dims") for module in (before, after)]
+    assert counts[1] <= counts[0]
 
 
 @I.ir_module

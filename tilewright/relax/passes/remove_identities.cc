@@ -4,6 +4,8 @@
 //   permute_dims(permute_dims(x, p), q)  =>  permute_dims(x, p[q]), or x
 //   permute_dims(x, p)                   =>  reshape(x, ...)  if p moves only dimensions of extent 1
 //   reshape(reshape(x, s), t)            =>  reshape(x, t)
+//   permutations with reshapes between   =>  one permutation of a view, if no part is cut across:
+//     channels that are shuffled         =>  reshape(permute_dims(reshape(x, [1, 56, 56, 4, 28]), ..), ..)
 //   x + 0, x - 0, x * 1, x / 1           =>  x    if the result has the type of x
 // Only what is exact to the bit: of floats x + 0.0 is not, since -0.0 + 0.0 is 0.0; x + -0.0 and x - 0.0 are.
 #include <cmath>
@@ -14,6 +16,7 @@
 #include "tilewright/ir/walk.h"
 #include "tilewright/relax/block_builder.h"
 #include "tilewright/relax/liveness.h"
+#include "tilewright/relax/moves.h"
 #include "tilewright/relax/op.h"
 #include "tilewright/relax/pass.h"
 
@@ -105,6 +108,7 @@ class Simplifier {
     if (is_in_order) return call->args[0];
     if (const Expr view = reshape_instead(call, outer)) return view;
     const CallNode* source = definition(call->args[0]);
+    if (source && is_reshape_like(op_name(source))) return joined_moves(call, outer);
     if (!source || op_name(source) != "relax.permute_dims") return nullptr;
     const std::vector<int64_t> inner = permutation_of(source);
     std::vector<int64_t> axes;
@@ -115,6 +119,57 @@ class Simplifier {
     });
     const Expr shorter = simplified_permute(joined.get());
     return shorter ? shorter : Expr(joined);
+  }
+
+  // Constant extents, of which none is 0.
+  static std::optional<std::vector<int64_t>> extents_of(const Expr& expr) {
+    std::optional<std::vector<int64_t>> extents = constant_shape(expr);
+    const bool is_empty = extents && std::find(extents->begin(), extents->end(), 0) != extents->end();
+    return is_empty ? std::nullopt : extents;
+  }
+
+  // One permutation instead of `call`, a permutation by `axes` of what other moves give; null if there is
+  // only this one.
+  Expr joined_moves(const CallNode* call, const std::vector<int64_t>& axes) const {
+    std::vector<const CallNode*> before;  // last first
+    for (const CallNode* move = definition(call->args[0]); move; move = definition(move->args[0])) {
+      const std::string_view name = op_name(move);
+      if ((name != "relax.permute_dims" && !is_reshape_like(name)) || !extents_of(move->args[0])) break;
+      before.push_back(move);
+    }
+    // from the longest way on that is one permutation
+    for (; !before.empty(); before.pop_back()) {
+      Moves moves(*extents_of(before.back()->args[0]));
+      if (op_name(before.back()) != "relax.permute_dims" || !follow(moves, before)) continue;
+      moves.permute(axes);
+      return as_one(before.back()->args[0], moves.permutation(), call);
+    }
+    return nullptr;
+  }
+
+  static bool follow(Moves& moves, const std::vector<const CallNode*>& calls) {
+    return std::all_of(calls.rbegin(), calls.rend(), [&](const CallNode* each) {
+      const auto shape = extents_of(Expr(each));
+      if (is_reshape_like(op_name(each))) return shape && moves.reshape(*shape);
+      moves.permute(permutation_of(each));
+      return true;
+    });
+  }
+
+  // The permutation of x, in place of `call`, of the same type
+  Expr as_one(const Expr& x, const Moves::Permutation& permutation, const CallNode* call) const {
+    const Shape* shape = known_shape(Expr(call));
+    if (!shape) return nullptr;
+    if (permutation.is_identity()) {
+      const Call view = reshaped(x, *shape, call);
+      const Expr shorter = simplified_reshape(view.get());
+      return shorter ? shorter : Expr(view);
+    }
+    Shape parts;
+    for (const int64_t extent : permutation.view) parts.push_back(tir::imm(extent, kInt64));
+    const Expr view = call_op("relax.reshape", {x, shape_expr(parts)}, {}, call->span);
+    const Expr moved = call_op("relax.permute_dims", {view}, {{"axes", attr(permutation.axes)}}, call->span);
+    return reshaped(moved, *shape, call);
   }
 
   // The reshape that a permutation is if the order of all elements stays; else null.
@@ -168,13 +223,17 @@ class Simplifier {
 Function simplify(const Function& func) {
   Simplifier simplifier;
   return rewrite(func, [&](auto& self, const VarBindingNode* node) -> Binding {
-    VarBinding binding = self.children(node);
+    const VarBinding before = self.children(node);
+    VarBinding binding = before;
     if (const Expr value = simplifier.simplified(binding->value)) {
       binding = with(binding, [&](VarBindingNode& changed) { changed.value = value; });
       const bool is_seen = is<DataflowVarNode>(node->var) || is<VarNode>(value);
       if (VarBaseNode::classof(*value) && is_seen) self.replace_uses(node->var.get(), value);
     }
-    simplifier.define(binding->var, binding->value);
+    // what became several moves is seen as the one that it was
+    const auto* call = binding->value.as<CallNode>();
+    const bool is_nested = call && !call->args.empty() && is<CallNode>(call->args[0]);
+    simplifier.define(binding->var, is_nested ? before->value : binding->value);
     return binding;
   });
 }
