@@ -16,14 +16,15 @@ using runtime::Tensor;
 
 constexpr int64_t kCount = 1 << 14;
 
-// name(x) for kCount values, 16 at a time
-std::vector<float> run(const char* name, const std::vector<float>& x) {
+using Formula = std::function<PrimExpr(PrimExpr)>;
+
+// formula(x) for kCount values, 16 at a time
+std::vector<float> run(const Formula& formula, const std::vector<float>& x) {
   Buffer a = make_buffer("A", {imm(kCount)}, kFloat32), b = make_buffer("B", {imm(kCount)}, kFloat32);
   Var i = make_var("i"), v = make_var("v");
   const PrimExpr at = i * 16 + v;
-  Stmt body =
-      loop(i, imm(kCount / 16),
-           loop(v, imm(16), store(b, call(kFloat32, name, {load(a, {at})}), {at}), ForKind::kVectorized));
+  Stmt body = loop(i, imm(kCount / 16),
+                   loop(v, imm(16), store(b, formula(load(a, {at})), {at}), ForKind::kVectorized));
   PrimFunc func = PrimFuncNode::make(
       std::vector<Var>{make_var("a", DataType::handle()), make_var("b", DataType::handle())},
       std::vector<Buffer>{a, b}, body);
@@ -38,7 +39,18 @@ std::vector<float> run(const char* name, const std::vector<float>& x) {
   return {output.data_as<float>(), output.data_as<float>() + kCount};
 }
 
-double worst_error(const char* name, double low, double high, const std::function<double(double)>& exact) {
+std::vector<float> run(const char* name, const std::vector<float>& x) {
+  return run([&](PrimExpr value) { return call(kFloat32, name, {value}); }, x);
+}
+
+// x^y
+Formula power(double y) {
+  return [y](PrimExpr x) { return call(kFloat32, "pow", {x, float_imm(y)}); };
+}
+
+template <class Function>
+double worst_error(const Function& name, double low, double high,
+                   const std::function<double(double)>& exact) {
   std::vector<float> x(kCount);
   for (int64_t n = 0; n < kCount; ++n)
     x[static_cast<size_t>(n)] =
@@ -75,6 +87,48 @@ TEST(Math, ErrorsAreSmall) {
   }
   EXPECT_LT(worst_error("sigmoid", -80, 80, exact_sigmoid), 2.5);
   EXPECT_LT(worst_error("sigmoid", -5, 5, exact_sigmoid), 2.5);
+}
+
+TEST(Math, PowersHaveSmallErrors) {
+  for (const float y : {0.75F, -0.5F, 1.5F, 2.2F, 7.0F, -3.3F, 40.0F}) {
+    SCOPED_TRACE(y);
+    const auto exact = [y](double x) { return std::pow(x, y); };
+    EXPECT_LT(worst_error(power(y), 1e-3, 4, exact), 0.51);
+    EXPECT_LT(worst_error(power(y), 0.99, 1.01, exact), 0.51);
+    if (std::abs(y) < 2) EXPECT_LT(worst_error(power(y), 1e-44, 1e-37, exact), 0.51);  // subnormal operands
+    if (std::abs(y) < 1) EXPECT_LT(worst_error(power(y), 1e10, 3e38, exact), 0.51);
+  }
+  EXPECT_LT(worst_error(power(2.5), 1e-18, 1e-15, [](double x) { return std::pow(x, 2.5); }),
+            0.51);  // subnormal results
+  const auto one_third = [](double x) { return std::pow(static_cast<double>(1 / 3.0F), x); };
+  EXPECT_LT(worst_error([](PrimExpr x) { return call(kFloat32, "pow", {float_imm(1 / 3.0F), x}); }, -80, 94,
+                        one_third),
+            0.51);
+}
+
+TEST(Math, SpecialValuesOfPowers) {
+  const float inf = INFINITY;
+  for (const double y :
+       {0.75, 1.0, 2.0, 3.0, 5.0, 4.0, -1.0, -2.0, -0.5, 0.0, HUGE_VAL, -HUGE_VAL, std::nan("")}) {
+    const std::vector<float> special{0,         -0.0F,      1,     -1,     inf,  -inf, NAN,
+                                     0x1p-149F, -0x1p-149F, 3e38F, -3e38F, 0.5F, -2,   -8};
+    std::vector<float> x(kCount, 1.5F);
+    // each in a vector of usual numbers, and all together
+    for (size_t n = 0; n < special.size(); ++n) x[16 * n + n] = x[1024 + n] = special[n];
+    const std::vector<float> found = run(power(y), x);
+    for (size_t n = 0; n < 1040; ++n) {
+      const float expected = std::pow(x[n], static_cast<float>(y));
+      SCOPED_TRACE(fmt::format("{}^{}", x[n], y));
+      if (std::isnan(expected)) {
+        EXPECT_TRUE(std::isnan(found[n])) << found[n];
+      } else if (expected == 0 || std::isinf(expected)) {
+        EXPECT_EQ(found[n], expected);
+        EXPECT_EQ(std::signbit(found[n]), std::signbit(expected));
+      } else {
+        EXPECT_NEAR(found[n] / expected, 1, 2e-7);
+      }
+    }
+  }
 }
 
 TEST(Math, SpecialValues) {

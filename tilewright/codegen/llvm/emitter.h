@@ -126,6 +126,8 @@ class FunctionEmitter {
   llvm::Value* emit_libm(const CallNode* node, std::string_view name);
   llvm::Value* emit_libm(DataType dtype, std::string_view name, const std::vector<llvm::Value*>& args);
   llvm::Value* emit_sine(const CallNode* node, bool is_cosine);
+  llvm::Value* emit_power(const CallNode* node);  // power.cc
+  llvm::Value* emit_small_power(llvm::Value* x, double y);
   /// One of two values, of which only the chosen one is computed.
   llvm::Value* emit_branches(llvm::Value* condition, const std::function<llvm::Value*()>& if_true,
                              const std::function<llvm::Value*()>& if_false);

@@ -234,6 +234,7 @@ llvm::Value* FunctionEmitter::emit_polynomial(const CallNode* node, std::string_
       {"exp", exp}, {"log", log}, {"tanh", tanh}, {"sigmoid", sigmoid}, {"erf", erf}};
   if (node->dtype.element() != kFloat32) return nullptr;
   if (name == "sin" || name == "cos") return emit_sine(node, name == "cos");
+  if (name == "pow") return emit_power(node);
   for (const Row& row : kRows) {
     if (row.name != name) continue;
     llvm::Value* x = emit(node->args[0]);
