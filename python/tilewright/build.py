@@ -27,20 +27,25 @@ def build(mod, target="llvm", *, schedule: bool = True):
     return _core.build(unwrapped(mod), Target(target), schedule)
 
 
-def _require_policy(precision) -> None:
-    if precision is not None and not isinstance(precision, str):
-        given = repr(precision) if isinstance(precision, bool | int | float) else f"a Python {type(precision).__name__}"
-        raise UserError(f"precision is {given}, expected text\nhelp: one of exact, bf16, bf16x3, bf16x6 and bf16x9")
+def _require_text(name: str, value, known: str) -> None:
+    if value is not None and not isinstance(value, str):
+        given = repr(value) if isinstance(value, bool | int | float) else f"a Python {type(value).__name__}"
+        raise UserError(f"{name} is {given}, expected text\nhelp: one of {known}")
 
 
-def build_graph(mod, target="llvm", params: dict | None = None, *, precision: str | None = None):
+def _require_policies(precision, weights) -> None:
+    _require_text("precision", precision, "exact, bf16, bf16x3, bf16x6 and bf16x9")
+    _require_text("weights", weights, "float32, int8 and int4")
+
+
+def build_graph(mod, target="llvm", params: dict | None = None, *, precision: str | None = None, weights: str | None = None):
     """The graph functions and loop programs of `mod`, compiled; run it with VirtualMachine.
 
     mod     an IRModule with relax functions, or one function
     target  text or Target; default "llvm", this machine
     params  {parameter name: tensor} to bind into "main" before; default none
-    precision  as in compile
-    Raises  UserError for a precision that there is not
+    precision, weights  as in compile
+    Raises  UserError for a precision or weights that there are not
     """
     if isinstance(mod, _Function):
         mod = IRModule({"main": mod})
@@ -48,9 +53,10 @@ def build_graph(mod, target="llvm", params: dict | None = None, *, precision: st
         from .relax.transform import BindParams
 
         mod = BindParams("main", params)(mod)
-    _require_policy(precision)
+    _require_policies(precision, weights)
     context = PassContext.current()
-    config = context.config if precision is None else context.config | {"precision.policy": precision}
+    asked = {"precision.policy": precision, "quantize_weights.dtype": weights}
+    config = context.config | {key: value for key, value in asked.items() if value is not None}
     return _core.build_graph(
         unwrapped(mod),
         Target(target),
@@ -62,7 +68,15 @@ def build_graph(mod, target="llvm", params: dict | None = None, *, precision: st
     )
 
 
-def compile(source, target="llvm", params: dict | None = None, *, schedule: bool = True, precision: str | None = None):  # noqa: A001 - the field's name
+def compile(  # noqa: A001 - the field's name
+    source,
+    target="llvm",
+    params: dict | None = None,
+    *,
+    schedule: bool = True,
+    precision: str | None = None,
+    weights: str | None = None,
+):
     """A compiled program: a Module for loop programs, an Executable for graphs.
 
     source  an IRModule, a function, or an ONNX model: its path, a ModelProto or bytes
@@ -70,8 +84,11 @@ def compile(source, target="llvm", params: dict | None = None, *, schedule: bool
     schedule  as in build, for a module of loop programs
     precision  of matrix products and convolutions of float32 in a graph: "exact", "bf16", "bf16x3", "bf16x6" or "bf16x9" (docs/
             precision.md has the error bounds); default: what the current PassContext says, else "exact"
-    Raises  UserError for a source of another kind, and for a precision that there is not
-    >>> ex = tilewright.compile("model.onnx"); vm = tilewright.VirtualMachine(ex)
+    weights  what constant weights of matmuls in a graph are rounded to, where reading them is what takes the time: "int8" (a scale for
+            each column), "int4" (one for each 32 rows) or "float32", not at all; docs/precision.md has the error bounds; default: what the
+            current PassContext says, else "float32"
+    Raises  UserError for a source of another kind, and for a precision or weights that there are not
+    >>> ex = tilewright.compile("model.onnx", weights="int8"); vm = tilewright.VirtualMachine(ex)
     """
     if isinstance(source, str | bytes) or hasattr(source, "__fspath__") or hasattr(source, "SerializeToString"):
         from .frontend.onnx import from_onnx
@@ -85,10 +102,12 @@ def compile(source, target="llvm", params: dict | None = None, *, schedule: bool
         raise UserError(f"cannot compile a Python {type(source).__name__}\nhelp: give a module, a function or an ONNX path")
     has_graph = any(isinstance(func, _Function) for func in source.functions.values())
     if has_graph:
-        return build_graph(source, target, params, precision=precision)
-    _require_policy(precision)
+        return build_graph(source, target, params, precision=precision, weights=weights)
+    _require_policies(precision, weights)
     if precision not in (None, "exact"):
         raise UserError(f"precision={precision!r} is of graphs, and the module has loop programs only\nhelp: write the casts into them")
+    if weights not in (None, "float32"):
+        raise UserError(f"weights={weights!r} are of graphs, and the module has loop programs only\nhelp: write the casts into them")
     return build(source, target, schedule=schedule)
 
 

@@ -50,6 +50,28 @@ def test_a_cache_size_that_is_no_number(command, affine, monkeypatch):
     )
 
 
+@pytest.mark.parametrize(("weights", "most_bytes"), [("int8", 1), ("int4", 0.7)])
+def test_weights_of_few_bits_take_that_many_bytes(command, save_model, tmp_path, weights, most_bytes):
+    onnx = pytest.importorskip("onnx")
+    w = np.random.default_rng(0).standard_normal((1024, 512), dtype="float32")
+    model = save_model(
+        [onnx.helper.make_node("MatMul", ["x", "w"], ["y"])],
+        {"x": (onnx.TensorProto.FLOAT, [1, 1024])},
+        {"y": (onnx.TensorProto.FLOAT, [1, 512])},
+        {"w": w},
+    )
+    assert command("compile", model, "-o", "float.so").code == 0
+    assert command("compile", model, "-o", "few.so", "--weights", weights).code == 0
+    saved = [(tmp_path / name).stat().st_size for name in ("float.so", "few.so")]
+    assert saved[0] - saved[1] > w.size * (4 - most_bytes) - 20000
+
+
+def test_weights_of_another_dtype(command, affine):
+    done = command("compile", affine, "-o", "model.so", "--weights", "int5")
+    assert done.code == 2
+    assert done.err.splitlines()[0] == "error: --weights: int5 not in {float32,int8,int4}"
+
+
 def test_quiet(command, affine):
     done = command("compile", affine, "-o", "model.so", "--quiet")
     assert (done.code, done.err) == (0, "")

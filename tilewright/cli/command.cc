@@ -33,6 +33,11 @@ CompileFlags add_model_options(CLI::App& app, ModelOptions& options, const char*
   flags.opt_level->check(CLI::Range(0, 3));
   flags.precision = app.add_option("--precision", options.precision, "of products of float32; default exact");
   flags.precision->check(CLI::IsMember({"exact", "bf16", "bf16x3", "bf16x6", "bf16x9"}));
+  flags.weights =
+      app.add_option("--weights", options.weights,
+                     "what constant weights of matmuls are rounded to where reading them takes the "
+                     "time; default float32: not at all");
+  flags.weights->check(CLI::IsMember({"float32", "int8", "int4"}));
   app.add_option("--threads,--num-threads", options.num_threads, "threads to use; default all CPUs")
       ->check(CLI::Range(1, 1024));
   app.add_flag("--quiet,-q", options.is_quiet, "no progress lines");
@@ -41,7 +46,7 @@ CompileFlags add_model_options(CLI::App& app, ModelOptions& options, const char*
 
 void require_onnx_for(const CompileFlags& flags, const ModelOptions& options) {
   if (!is_library(options.path)) return;
-  for (const CLI::Option* option : {flags.target, flags.opt_level, flags.precision}) {
+  for (const CLI::Option* option : {flags.target, flags.opt_level, flags.precision, flags.weights}) {
     if (option->count() > 0)
       throw UserError("{} has no meaning for \"{}\", which is compiled already", option->get_name(),
                       options.path)

@@ -41,6 +41,7 @@ driver::Executable compile(const ir::IRModule& module, const ModelOptions& optio
   ir::PassContext context;
   context.opt_level = options.opt_level;
   context.config.set("precision.policy", tir::string_imm(options.precision));
+  context.config.set("quantize_weights.dtype", tir::string_imm(options.weights));
   return driver::build_graph(module, ir::parse_target(options.target), context,
                              [&](const driver::StageTime& time) { progress(time); });
 }

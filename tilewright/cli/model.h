@@ -14,6 +14,7 @@ struct ModelOptions {
   std::string target = "llvm";
   int opt_level = 2;
   std::string precision = "exact";
+  std::string weights = "float32";
   int num_threads = 0;  // 0: all CPUs
   bool is_quiet = false;
 };

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tilewright/relax/type_util.h"
 #include "tilewright/runtime/packed_elements.h"
 #include "tilewright/support/small_float.h"
 
@@ -13,25 +12,6 @@ namespace {
 constexpr int64_t kNumbersPerWord = 8;  // of 4 bits
 constexpr int64_t kLeastBlock = 8;
 constexpr int64_t kLongGroup = 128;  // numbers of 4 bits in a group if all of a column share a scale
-
-// The numbers of `tensor`; empty for dtypes that scales and zero points do not have.
-std::vector<float> numbers_of(const runtime::Tensor& tensor) {
-  const DataType dtype = tensor.dtype();
-  const auto all = [&](const auto* values) {
-    return std::vector<float>(values, values + tensor.num_elements());
-  };
-  if (runtime::shares_bytes(dtype)) return numbers_of(runtime::unpack_elements(tensor));
-  if (dtype == kFloat32) return all(tensor.data_as<float>());
-  if (dtype == DataType::int_(8)) return all(tensor.data_as<int8_t>());
-  if (dtype == DataType::uint(8)) return all(tensor.data_as<uint8_t>());
-  if (dtype == kInt32) return all(tensor.data_as<int32_t>());
-  if (!dtype.is_float() || dtype.bits != 16) return {};
-  std::vector<float> numbers;
-  const auto* bits = tensor.data_as<uint16_t>();
-  for (int64_t n = 0; n < tensor.num_elements(); ++n)
-    numbers.push_back(static_cast<float>(decode_float(bits[n], float_format(dtype))));
-  return numbers;
-}
 
 // A matrix [k, n] whose element (row, column) is values[row / block * row_step + column * column_step].
 struct View {
@@ -97,7 +77,7 @@ class Conversion {
     View view{numbers_of(given)};
     if (view.values.empty()) return std::nullopt;
     const int64_t block = weight_.call->attrs.get_int("block_size", 0);
-    if (block > 0) {
+    if (block > 0 && given.ndim() > 0) {
       view.block = block;
       view.row_step = weight_.is_transposed ? 1 : given.shape()[1];
       view.column_step = weight_.is_transposed ? given.shape()[1] : 1;
@@ -175,6 +155,32 @@ class Conversion {
 };
 
 }  // namespace
+
+bool is_bound_by_weight(const Shape& x, int64_t num_weights, int64_t min_bytes) {
+  int64_t needed = min_bytes, extent;
+  for (size_t dim = 0; dim + 1 < x.size(); ++dim) {
+    if (tir::as_const_int(x[dim], &extent) && __builtin_mul_overflow(needed, extent, &needed)) return false;
+  }
+  return num_weights * 4 >= needed;
+}
+
+std::vector<float> numbers_of(const runtime::Tensor& tensor) {
+  const DataType dtype = tensor.dtype();
+  const auto all = [&](const auto* values) {
+    return std::vector<float>(values, values + tensor.num_elements());
+  };
+  if (runtime::shares_bytes(dtype)) return numbers_of(runtime::unpack_elements(tensor));
+  if (dtype == kFloat32) return all(tensor.data_as<float>());
+  if (dtype == DataType::int_(8)) return all(tensor.data_as<int8_t>());
+  if (dtype == DataType::uint(8)) return all(tensor.data_as<uint8_t>());
+  if (dtype == kInt32) return all(tensor.data_as<int32_t>());
+  if (!dtype.is_float() || dtype.bits != 16) return {};
+  std::vector<float> numbers;
+  const auto* bits = tensor.data_as<uint16_t>();
+  for (int64_t n = 0; n < tensor.num_elements(); ++n)
+    numbers.push_back(static_cast<float>(decode_float(bits[n], float_format(dtype))));
+  return numbers;
+}
 
 std::optional<QuantizedWeight> quantized_weight(const Dequantized& weight) {
   return Conversion(weight).run();

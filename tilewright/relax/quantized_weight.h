@@ -3,9 +3,18 @@
 #include <array>
 #include <optional>
 
-#include "tilewright/relax/relax.h"
+#include "tilewright/relax/type_util.h"
 
 namespace tilewright::relax {
+
+/// Whether a product of x, of shape `x`, by a weight of `num_weights` elements takes as long as the weight
+/// takes to be read: it has at least `min_bytes` in float32 for each row.  A number of rows that is not known
+/// is taken for one: such extents are those of what is generated step by step.
+bool is_bound_by_weight(const Shape& x, int64_t num_weights, int64_t min_bytes);
+
+/// The numbers of `tensor`, which is compact; empty for other dtypes than float16, bfloat16, float32, int8,
+/// uint8, int32 and integers of less than 8 bits.
+std::vector<float> numbers_of(const runtime::Tensor& tensor);
 
 /// A call of R.dequantize of a constant matrix: its numbers, scales and zero points.
 struct Dequantized {

@@ -19,9 +19,10 @@ struct Attrs {
   }
 };
 
-// One scale for each block along `axis`: as many dimensions as the data has.
+// One scale for all, or for each block along `axis`: as many dimensions as the data has.
 void check_blocks(const Call& call, size_t n, int64_t axis, int64_t block_size) {
   const TensorTypeNode *data = tensor_arg(call, 0), *given = tensor_arg(call, n);
+  if (given->ndim == 0) return;
   require_ndim(call, n, data->ndim);
   const Shape *shape = known_shape(data), *own = known_shape(given);
   if (!shape || !own) return;

@@ -40,7 +40,9 @@ class Products {
     const Shape* x = known_shape(call->args[0]);
     if (!x || x->empty() || !dtype.is_float() || dtype_of(Expr(call)) != dtype) return nullptr;
     const auto weight = weight_of(call->args[1]);
-    if (!weight || dtype_of(weight->call) != dtype || !pays(*x, *weight)) return nullptr;
+    if (!weight || dtype_of(weight->call) != dtype ||
+        !is_bound_by_weight(*x, weight->constants[0].num_elements(), options_.min_bytes))
+      return nullptr;
     const std::optional<QuantizedWeight> kept = quantized_weight(*weight);
     if (!kept) return nullptr;
     std::vector<Expr> args{call->args[0], make_constant(kept->data), make_constant(kept->scale)};
@@ -78,19 +80,6 @@ class Products {
       value = value_of(call->args[0]);
     }
     return std::nullopt;
-  }
-
-  // A number of rows that is not known is taken for one: such extents are those of what is generated step by
-  // step.
-  bool pays(const Shape& x, const Dequantized& weight) const {
-    int64_t num_rows = 1, extent;
-    for (size_t dim = 0; dim + 1 < x.size(); ++dim) {
-      if (tir::as_const_int(x[dim], &extent) && __builtin_mul_overflow(num_rows, extent, &num_rows))
-        return false;
-    }
-    int64_t needed;
-    return !__builtin_mul_overflow(num_rows, options_.min_bytes, &needed) &&
-           weight.constants[0].num_elements() * 4 >= needed;
   }
 
   const Options& options_;
