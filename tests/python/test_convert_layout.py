@@ -148,6 +148,36 @@ def test_a_permute_to_channels_last_is_free():
 
 
 @I.ir_module
+class LastBetween:
+    @R.function
+    def main(x: R.Tensor((1, 16, 6, 6), "float32"), w: R.Tensor((16, 16, 3, 3), "float32")):
+        with R.dataflow():
+            lv = R.nn.conv2d(x, w)
+            lv1 = R.permute_dims(lv, axes=[0, 2, 3, 1])
+            lv2 = R.exp(lv1)
+            lv3 = R.permute_dims(lv2, axes=[0, -1, 1, 2])
+            gv = R.nn.conv2d(lv3, w)
+            R.output(gv)
+        return gv
+
+
+def test_what_was_permuted_to_channels_first_is_taken_as_it_was():
+    changed = LastBetween
+    for step in (
+        transform.convert_layout(always=True),
+        transform.remove_identities(),
+        transform.dead_code_elimination(),
+    ):
+        changed = step(changed)
+    assert (
+        changed.script().count("R.permute_dims") == 4
+    )  # x, the result, and the weights for each convolution
+    rng = np.random.default_rng(0)
+    data = [rng.normal(size=shape).astype("float32") * 0.1 for shape in ((1, 16, 6, 6), (16, 16, 3, 3))]
+    np.testing.assert_allclose(run(changed, *data), run(LastBetween, *data), rtol=1e-5, atol=1e-5)
+
+
+@I.ir_module
 class Reduced:
     @R.function
     def main(x: R.Tensor((1, 16, 5, 7), "float32"), w: R.Tensor((16, 16, 1, 1), "float32")) -> R.Tensor(

@@ -102,29 +102,38 @@ void rms_norm(Importer& importer, const Node& node) {
                 {{"axes", last.axes()}, {"epsilon", attr(float_attr(node, "epsilon", 1e-5))}});
 }
 
-// x / (bias + alpha * mean of the squares of `size` channels around)^beta, where channels outside count as 0
+// x / (bias + alpha * mean of the squares of `size` channels around)^beta, where channels outside count as 0;
+// with channels last, where neighbours are contiguous, as convolutions want them too
 void local_response_norm(Importer& importer, const Node& node) {
-  const Expr x = importer.value(node, 0);
-  const relax::Shape shape = shape_of(node, x);
+  const Expr given = importer.value(node, 0);
+  const relax::Shape shape = shape_of(node, given);
   if (shape.size() < 3) throw UserError("input 0 has {} dimensions, expected at least 3", shape.size());
-  const int64_t size = int_attr(node, "size", 1);
+  const int64_t size = int_attr(node, "size", 1), ndim = static_cast<int64_t>(shape.size());
+  std::vector<int64_t> to_last{0}, from_last{0, ndim - 1};
+  for (int64_t axis = 2; axis < ndim; ++axis) to_last.push_back(axis), from_last.push_back(axis - 1);
+  to_last.push_back(1);
+  const Expr x = importer.bind(node, "relax.permute_dims", {given}, {{"axes", attr(to_last)}});
   const relax::Shape pixels(shape.begin() + 2, shape.end());
   const auto scalar = [&](std::string_view name, double otherwise) {
     return importer.builder.emit(number(float_attr(node, name, otherwise), relax::dtype_of(x)));
   };
   const Expr squares =
       importer.reshaped(node, importer.bind(node, "relax.multiply", {x, x}),
-                        {shape[0], relax::extent_imm(1), shape[1], relax::num_elements(pixels)});
+                        {shape[0], relax::extent_imm(1), relax::num_elements(pixels), shape[1]});
   const Expr means = importer.bind(node, "relax.nn.avg_pool2d", {squares},
-                                   {{"pool_size", attr(std::vector<int64_t>{size, 1})},
-                                    {"padding", attr(std::vector<int64_t>{(size - 1) / 2, 0, size / 2, 0})},
+                                   {{"pool_size", attr(std::vector<int64_t>{1, size})},
+                                    {"padding", attr(std::vector<int64_t>{0, (size - 1) / 2, 0, size / 2})},
                                     {"count_include_pad", attr(true)}});
+  relax::Shape last{shape[0]};
+  last.insert(last.end(), pixels.begin(), pixels.end());
+  last.push_back(shape[1]);
   const Expr scaled =
-      importer.bind(node, "relax.multiply", {importer.reshaped(node, means, shape), scalar("alpha", 0.0001)});
+      importer.bind(node, "relax.multiply", {importer.reshaped(node, means, last), scalar("alpha", 0.0001)});
   const Expr power =
       importer.bind(node, "relax.power",
                     {importer.bind(node, "relax.add", {scaled, scalar("bias", 1)}), scalar("beta", 0.75)});
-  importer.emit(node, "relax.divide", {x, power});
+  const Expr normed = importer.bind(node, "relax.divide", {x, power});
+  importer.emit(node, "relax.permute_dims", {normed}, {{"axes", attr(from_last)}});
 }
 
 // x / norm of order p along an axis; 0 where the norm is 0

@@ -225,8 +225,12 @@ class Converter {
 
   bool convert_permute(const AnyVar& var, const CallNode* call) {
     std::vector<int64_t> axes = call->attrs.get_ints("axes", {});
-    if (!has_twin(call->args[0]) || axes.size() != 4) return false;
-    for (int64_t& axis : axes) axis = last_position(axis < 0 ? axis + 4 : axis);
+    if (axes.size() != 4) return false;
+    for (int64_t& axis : axes) axis += axis < 0 ? 4 : 0;
+    if (const auto* source = call->args[0].as<VarBaseNode>(); source && axes == kToFirst)
+      twins_[var.get()] = AnyVar(source);  // what it was made of
+    if (!has_twin(call->args[0])) return false;
+    for (int64_t& axis : axes) axis = last_position(axis);
     bindings_.push_back(VarBindingNode::make(var, permuted(last(call->args[0]), axes)));
     return true;
   }
