@@ -11,19 +11,20 @@ namespace {
 
 template <class Visit>
 void for_each_row(Visit&& visit) {
-  for (const auto& rows : {math_converters(), activation_converters(), move_converters(),
-                           arrange_converters(), create_converters(), reduce_converters(), nn_converters(),
-                           norm_converters(), quantization_converters(), resize_converters()}) {
+  for (const auto& rows :
+       {math_converters(), activation_converters(), move_converters(), arrange_converters(),
+        create_converters(), reduce_converters(), nn_converters(), norm_converters(),
+        quantization_converters(), resize_converters(), contrib_converters()}) {
     for (const ConverterRow& row : rows) visit(row);
   }
 }
 
 }  // namespace
 
-Converter find_converter(std::string_view op_type) {
+Converter find_converter(std::string_view op) {
   Converter found = nullptr;
   for_each_row([&](const ConverterRow& row) {
-    if (row.op == op_type) found = row.convert;
+    if (row.op == op) found = row.convert;
   });
   return found;
 }

@@ -60,8 +60,8 @@ struct ConverterRow {
   std::string_view op;
   Converter convert;
 };
-/// The converter of an ai.onnx operator, or null.
-Converter find_converter(std::string_view op_type);
+/// The converter of the operator that Node::op calls so, or null.
+Converter find_converter(std::string_view op);
 std::span<const ConverterRow> math_converters();
 std::span<const ConverterRow> activation_converters();
 std::span<const ConverterRow> move_converters();
@@ -72,6 +72,7 @@ std::span<const ConverterRow> nn_converters();
 std::span<const ConverterRow> norm_converters();
 std::span<const ConverterRow> quantization_converters();
 std::span<const ConverterRow> resize_converters();
+std::span<const ConverterRow> contrib_converters();
 
 // values
 /// The sums of a convolution with the attributes of `node`, without bias.

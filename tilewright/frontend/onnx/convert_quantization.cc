@@ -6,11 +6,6 @@
 namespace tilewright::frontend::onnx {
 namespace {
 
-void require_no_blocks(const Node& node) {
-  if (const int64_t size = int_attr(node, "block_size", 0))
-    throw Unsupported("block_size is {}, only scales of tensors and of one axis are supported", size);
-}
-
 DataType dtype_attr(const Node& node, std::string_view name, DataType otherwise) {
   const int64_t number = int_attr(node, name, 0);
   return number ? dtype_of(number, fmt::format("attribute \"{}\"", name)) : otherwise;
@@ -19,6 +14,7 @@ DataType dtype_attr(const Node& node, std::string_view name, DataType otherwise)
 // One scale for all needs no axis; what is said may be no dimension then.
 int64_t axis_of(const Node& node, const Expr& scale, int64_t said) {
   const relax::Shape& shape = shape_of(node, scale);
+  if (int_attr(node, "block_size", 0) > 0) return said;
   return shape.empty() || tir::is_one(shape[0]) ? 0 : said;
 }
 
@@ -28,27 +24,27 @@ void require_integers(DataType dtype) {
 }
 
 void quantize(Importer& importer, const Node& node) {
-  require_no_blocks(node);
   Expr zero = importer.value(node, 2);
   const DataType dtype = zero ? relax::dtype_of(zero) : dtype_attr(node, "output_dtype", DataType::uint(8));
   require_integers(dtype);
   if (!zero) zero = importer.builder.emit(number(0, dtype));
   const Expr scale = importer.value(node, 1);
-  importer.emit(
-      node, "relax.quantize", {importer.value(node, 0), scale, zero},
-      {{"axis", attr(axis_of(node, scale, int_attr(node, "axis", 1)))}, {"out_dtype", attr(dtype.str())}});
+  importer.emit(node, "relax.quantize", {importer.value(node, 0), scale, zero},
+                {{"axis", attr(axis_of(node, scale, int_attr(node, "axis", 1)))},
+                 {"out_dtype", attr(dtype.str())},
+                 {"block_size", attr(int_attr(node, "block_size", 0))}});
 }
 
 void dequantize(Importer& importer, const Node& node) {
-  require_no_blocks(node);
   const Expr x = importer.value(node, 0), scale = importer.value(node, 1);
   require_integers(relax::dtype_of(x));
   Expr zero = importer.value(node, 2);
   if (!zero) zero = importer.builder.emit(number(0, relax::dtype_of(x)));
   const DataType dtype = dtype_attr(node, "output_dtype", relax::dtype_of(scale));
-  importer.emit(
-      node, "relax.dequantize", {x, scale, zero},
-      {{"axis", attr(axis_of(node, scale, int_attr(node, "axis", 1)))}, {"out_dtype", attr(dtype.str())}});
+  importer.emit(node, "relax.dequantize", {x, scale, zero},
+                {{"axis", attr(axis_of(node, scale, int_attr(node, "axis", 1)))},
+                 {"out_dtype", attr(dtype.str())},
+                 {"block_size", attr(int_attr(node, "block_size", 0))}});
 }
 
 Expr sums_over(Importer& importer, const Node& node, const Expr& x, int64_t axis) {

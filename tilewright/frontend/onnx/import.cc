@@ -16,9 +16,9 @@ namespace {
 void refuse_unsupported(const Graph& graph) {
   std::map<std::string, std::vector<std::string>> missing;
   for (const Node& node : graph.nodes) {
-    const std::string op = node.domain.empty() ? node.op_type : node.domain + "::" + node.op_type;
-    if (!node.domain.empty() || !find_converter(node.op_type))
-      missing[op].push_back(node.name.empty() ? (node.outputs.empty() ? "?" : node.outputs[0]) : node.name);
+    if (!find_converter(node.op()))
+      missing[node.op()].push_back(node.name.empty() ? (node.outputs.empty() ? "?" : node.outputs[0])
+                                                     : node.name);
   }
   if (missing.empty()) return;
   std::vector<std::string> parts;
@@ -74,7 +74,7 @@ ir::IRModule import_model(const Model& model) {
     importer.builder.dataflow([&] {
       for (const Node& node : model.graph.nodes) {
         try {
-          find_converter(node.op_type)(importer, node);
+          find_converter(node.op())(importer, node);
           importer.require_known_shapes(node);
         } catch (Error& error) {
           error.add_prefix(node.shown());

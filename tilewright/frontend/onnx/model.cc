@@ -18,6 +18,8 @@ const Attribute* Node::find(std::string_view attribute) const {
   return nullptr;
 }
 
+std::string Node::op() const { return domain.empty() ? op_type : domain + "::" + op_type; }
+
 std::string Node::shown() const {
   if (!name.empty()) return fmt::format("{} node \"{}\"", op_type, name);
   return fmt::format("{} node that makes \"{}\"", op_type, outputs.empty() ? "" : outputs[0]);

@@ -33,6 +33,8 @@ struct Node {
   std::vector<Attribute> attributes;
 
   const Attribute* find(std::string_view attribute) const;
+  /// "Conv", or of another domain than ONNX's own "com.microsoft::MatMulNBits".
+  std::string op() const;
   /// "Conv node \"conv1\"" or, without a name, "Conv node that makes \"y\"": how messages call it.
   std::string shown() const;
 };

@@ -16,11 +16,11 @@ namespace {
 const OperatorRule& rule_of(const Node& node, int64_t opset) {
   const OperatorRule* other = nullptr;
   for (const OperatorRule& rule : operator_rules()) {
-    if (rule.op != node.op_type) continue;
+    if (rule.op != node.op()) continue;
     if (opset >= rule.since && opset <= rule.until) return rule;
     other = &rule;
   }
-  TILEWRIGHT_CHECK(other, "operator {} has a converter, but no rule", node.op_type);
+  TILEWRIGHT_CHECK(other, "operator {} has a converter, but no rule", node.op());
   throw UserError("the operator came with opset {}, the model has opset {}", other->since, opset);
 }
 

@@ -153,6 +153,14 @@ constexpr AttributeRule kTrilu[] = {flag("upper")};
 constexpr AttributeRule kUpsample[] = {
     {"mode", Attribute::kString}, {"scales", Attribute::kFloats, kAnyLeast, kAnyMost, kFirstOpset, 8, true}};
 
+constexpr AttributeRule kMatMulNBits[] = {
+    {"K", Attribute::kInt, 1, kMostExtent, kFirstOpset, kLastOpset, true},
+    {"N", Attribute::kInt, 1, kMostExtent, kFirstOpset, kLastOpset, true},
+    {"accuracy_level", Attribute::kInt},
+    {"bits", Attribute::kInt},
+    {"block_size", Attribute::kInt, 16, kMostExtent, kFirstOpset, kLastOpset, true},
+    {"weight_prepacked", Attribute::kInt}};
+
 constexpr OperatorRule kOperators[] = {
     {"Abs", 1, 1},
     {"Acos", 1, 1},
@@ -320,6 +328,7 @@ constexpr OperatorRule kOperators[] = {
     {"Upsample", 2, 2, kUpsample, 1, 9, 9},
     {"Where", 3, 3, {}, 1, 9},
     {"Xor", 2, 2},
+    {"com.microsoft::MatMulNBits", 3, 6, kMatMulNBits},
 };
 
 }  // namespace
