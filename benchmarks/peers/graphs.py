@@ -48,6 +48,42 @@ def run_function(runner, name: str, arrays: list[np.ndarray], case: dict):
     return graph and runner(graph, dict(zip("ab", arrays[:1] if has_weights else arrays, strict=False)))
 
 
+BLOCK = 32  # numbers that share a scale
+
+
+def rounded(weight: np.ndarray, dtype: str) -> tuple[np.ndarray, np.ndarray]:
+    """`weight` [k, n] as int8 or int4 with a scale for each block of BLOCK rows: numbers [k, n], scales [k / BLOCK, n]."""
+    rows, columns = weight.shape
+    blocks = weight.reshape(rows // BLOCK, BLOCK, columns)
+    scale = np.abs(blocks).max(axis=1, keepdims=True) / {"int8": 127, "int4": 7}[dtype]
+    return np.round(blocks / scale).astype("int8").reshape(rows, columns), scale[:, 0].astype("float32")
+
+
+def run_rounded(runner, arrays: list[np.ndarray], case: dict):
+    """What `runner` makes of the product of the first array by the second, rounded, as onnxruntime's MatMulNBits has it."""
+    a, b = arrays
+    numbers, scale = rounded(b, case["weight_dtype"])
+    bits = int(case["weight_dtype"][-1])
+    codes = (numbers.T.astype("int16") + 2 ** (bits - 1)).astype("uint8").reshape(b.shape[1], -1, BLOCK)
+    packed = codes if bits == 8 else codes[..., ::2] | codes[..., 1::2] << 4
+    node = helper.make_node(
+        "MatMulNBits",
+        ["a", "b", "scale"],
+        ["y"],
+        domain="com.microsoft",
+        K=b.shape[0],
+        N=b.shape[1],
+        bits=bits,
+        block_size=BLOCK,
+    )
+    value = helper.make_tensor_value_info("a", TensorProto.FLOAT, a.shape)
+    output = helper.make_tensor_value_info("y", TensorProto.FLOAT, [None, None])
+    weights = [numpy_helper.from_array(packed, "b"), numpy_helper.from_array(scale.T.copy(), "scale")]
+    graph = helper.make_graph([node], "mm", [value], [output], weights)
+    domains = [helper.make_opsetid("", OPSET), helper.make_opsetid("com.microsoft", 1)]
+    return runner(helper.make_model(graph, opset_imports=domains, ir_version=9), {"a": a})
+
+
 def inputs_for(model: onnx.ModelProto) -> dict[str, np.ndarray]:
     """Random inputs of the shapes that the file states, 1 for an open extent."""
     rng = np.random.default_rng(0)

@@ -30,9 +30,13 @@ def runner(model: bytes | str, inputs: dict[str, np.ndarray]):
 def function(name: str, arrays: list[np.ndarray], case: dict):
     if case["dtype"] == "bfloat16":  # it has no such kernels for CPUs
         return None
-    return graphs.run_function(
-        lambda graph, inputs: runner(graph.SerializeToString(), inputs), name, arrays, case
-    )
+
+    def run(graph, inputs):
+        return runner(graph.SerializeToString(), inputs)
+
+    if "weight_dtype" in case:
+        return graphs.run_rounded(run, arrays, case)
+    return graphs.run_function(run, name, arrays, case)
 
 
 def model(path: str, inputs: dict[str, np.ndarray], case: dict):

@@ -20,7 +20,10 @@ def set_threads(num_threads: int) -> None:
 
 
 def runner(model, inputs: dict[str, np.ndarray], case: dict):
-    executable = tilewright.compile(model, target="llvm", precision=case.get("precision", "exact"))
+    weights = case.get("weight_dtype", "float32")
+    executable = tilewright.compile(
+        model, target="llvm", precision=case.get("precision", "exact"), weights=weights
+    )
     main = tilewright.VirtualMachine(executable)["main"]
     values = list(inputs.values())
     return lambda: main(*values)

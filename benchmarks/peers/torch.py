@@ -4,6 +4,8 @@ import numpy as np
 import torch
 from torch.nn import functional
 
+from . import graphs
+
 
 def version() -> str:
     return torch.__version__
@@ -19,7 +21,23 @@ def tensor_of(array: np.ndarray) -> torch.Tensor:
     return torch.from_numpy(array)
 
 
+def rounded_product(arrays: list[np.ndarray], dtype: str):
+    """By weights of int8, a scale for each column, or int4, in blocks."""
+    a, b = map(tensor_of, arrays)
+    if dtype == "int8":
+        scale = b.abs().amax(0) / 127
+        numbers = (b / scale).round().to(torch.int8).t().contiguous()
+        return lambda: torch._weight_int8pack_mm(a, numbers, scale)
+    numbers, scale = (torch.from_numpy(each) for each in graphs.rounded(arrays[1], dtype))
+    codes = (numbers.t() + 8).to(torch.int32).contiguous()
+    packed = torch.ops.aten._convert_weight_to_int4pack_for_cpu(codes, 1)
+    pairs = torch.stack([scale, torch.zeros_like(scale)], -1)
+    return lambda: torch.ops.aten._weight_int4pack_mm_for_cpu(a, packed, graphs.BLOCK, pairs)
+
+
 def function(name: str, arrays: list[np.ndarray], case: dict):
+    if "weight_dtype" in case:
+        return rounded_product(arrays, case["weight_dtype"])
     a, *others = map(tensor_of, arrays)
     b = others[0] if others else None
     if a.dtype == torch.int8:
