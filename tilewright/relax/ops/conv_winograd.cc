@@ -25,10 +25,12 @@ Type infer_winograd(const Call& call, const WinogradAttrs& attrs) {
   }
   const Shape *data = known_shape(tensor_arg(call, 0)), *weight = known_shape(tensor_arg(call, 1));
   if (!data || !weight) return tensor_type_of_ndim(4, dtype);
-  for (size_t n = 0; n < 2; ++n) {
-    if (equal_extents((*weight)[n], extent_imm(4)) == Answer::kNo)
-      fail(call, "weight is {}, expected [4, 4, inputs, outputs]", shape_text(*weight));
-  }
+  int64_t points[2] = {};
+  const bool is_constant =
+      tir::as_const_int((*weight)[0], &points[0]) && tir::as_const_int((*weight)[1], &points[1]);
+  if (!is_constant || points[0] != points[1] || (points[0] != 4 && points[0] != 6))
+    fail(call, "weight is {}, expected [4, 4, inputs, outputs] or [6, 6, inputs, outputs]",
+         shape_text(*weight));
   if (equal_extents((*data)[3], (*weight)[2]) == Answer::kNo)
     fail(call, "data is {} with {} channels, weight is {} for {}", shape_text(*data), extent_text((*data)[3]),
          shape_text(*weight), extent_text((*weight)[2]));
@@ -52,7 +54,8 @@ te::Tensor lower_winograd(const LowerInput& in, const WinogradAttrs& attrs) {
 constexpr OpInfo kOps[] = {
     op<&infer_winograd, &lower_winograd, WinogradAttrs>(
         "relax.nn.conv2d_winograd", "data, weight",
-        "Convolution of [n, h, w, c] with 3 x 3, step 1, whose weight is G w G^T: [4, 4, c, o].",
+        "Convolution of [n, h, w, c] with 3 x 3, step 1, whose weight is G w G^T: [4, 4, c, o] or [6, 6, c, "
+        "o].",
         FusePattern::kOutFusable),
 };
 

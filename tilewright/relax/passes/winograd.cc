@@ -1,10 +1,12 @@
-// Convolutions with windows of 3 x 3 have 16 multiplications for four results, where they had 36.
+// Convolutions with windows of 3 x 3 have 16 multiplications for four results, or 36 for sixteen, where they
+// had 36 and 144.
 //   y = R.nn.conv2d(x, W, padding=1, data_layout="NHWC", kernel_layout="HWIO")      W a constant
 //   ->  y = R.nn.conv2d_winograd(x, U, padding=(1, 1, 1, 1))      U[:, :, c, o] = G @ W[:, :, c, o] @ G.T
 // Where channels are many, so that the transforms cost less than what is saved, and images not so small that
-// reading the larger weights costs more.  Of float32 only: results are nearer to those of exact arithmetic
-// than sums in order, since each has fewer terms (tests/python/test_winograd.py).  An infinity or NaN spreads
-// to all four results of a tile.  Source: arXiv 1509.09308, F(2x2, 3x3)
+// reading the larger weights costs more.  Of float32 only: results by four are nearer to those of exact
+// arithmetic than sums in order, since each has fewer terms; by sixteen errors are about twice those of sums
+// in order (tests/python/test_winograd.py).  An infinity or NaN spreads to all results of a tile.
+// Source: arXiv 1509.09308, F(2x2, 3x3) and F(4x4, 3x3)
 #include "tilewright/te/topi/winograd.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/relax/block_builder.h"
@@ -19,10 +21,13 @@ namespace {
 struct Options {
   int64_t min_channels = 17;
   int64_t min_pixels = 100;
+  int64_t tile = 0;
   static constexpr auto fields() {
     return std::tuple{
         field<&Options::min_channels>("min_channels", "least value of inputs * outputs / (inputs + outputs)"),
-        field<&Options::min_pixels>("min_pixels", "least number of results in one image and channel")};
+        field<&Options::min_pixels>("min_pixels", "least number of results in one image and channel"),
+        field<&Options::tile>("tile",
+                              "results of a tile along one dimension: 2, 4, or 0 for what takes less time")};
   }
 };
 
@@ -45,19 +50,37 @@ bool is_winograd(const Call& call, const Options& options) {
          height * width >= options.min_pixels;
 }
 
+// The tile that takes less time, in multiply-adds for each pair of channels: reading a weight takes as long
+// as some.
+int64_t tile_of(const Call& call, const Options& options) {
+  constexpr int64_t kOfReading = 8;
+  if (options.tile != 0) return options.tile;
+  const Shape* result = known_shape(call);
+  int64_t height = 0, width = 0;
+  tir::as_const_int((*result)[1], &height);
+  tir::as_const_int((*result)[2], &width);
+  const auto time = [&](int64_t m) {
+    const int64_t tiles = ((height - 1) / m + 1) * ((width - 1) / m + 1);
+    return (m + 2) * (m + 2) * (tiles + kOfReading);
+  };
+  return time(4) < time(2) ? 4 : 2;
+}
+
 // U = G W G^T, in double precision.
-Constant transformed(const ConstantNode* weight) {
-  const std::span<const double> matrix = topi::winograd_weight_matrix();
+Constant transformed(const ConstantNode* weight, int64_t tile) {
+  const std::span<const double> matrix = topi::winograd_weight_matrix(tile);
+  const auto points = static_cast<size_t>(tile + 2);
   const runtime::ShapeView shape = weight->data.shape();
   const int64_t channels = shape[2] * shape[3];
-  runtime::Tensor result = runtime::Tensor::empty(std::vector<int64_t>{4, 4, shape[2], shape[3]}, kFloat32);
+  runtime::Tensor result =
+      runtime::Tensor::empty(std::vector<int64_t>{tile + 2, tile + 2, shape[2], shape[3]}, kFloat32);
   const auto* from = weight->data.data_as<float>();
   auto* to = result.data_as<float>();
   std::vector<double> sums(static_cast<size_t>(channels));
-  for (size_t place = 0; place < 16; ++place) {
+  for (size_t place = 0; place < points * points; ++place) {
     std::fill(sums.begin(), sums.end(), 0.0);
     for (size_t tap = 0; tap < 9; ++tap) {
-      const double factor = matrix[place / 4 * 3 + tap / 3] * matrix[place % 4 * 3 + tap % 3];
+      const double factor = matrix[place / points * 3 + tap / 3] * matrix[place % points * 3 + tap % 3];
       if (factor == 0) continue;
       const float* values = from + static_cast<int64_t>(tap) * channels;
       for (size_t n = 0; n < sums.size(); ++n) sums[n] += factor * values[n];
@@ -68,15 +91,18 @@ Constant transformed(const ConstantNode* weight) {
 }
 
 IRModule run(const IRModule& module, const Options& options, PassContext&) {
+  if (options.tile != 0 && options.tile != 2 && options.tile != 4)
+    throw UserError("tile is {}, expected 0, 2 or 4", options.tile);
   return map_functions<FunctionNode>(module, [&](const Function& func) {
     const Function changed = rewrite(func, [&](auto& self, const CallNode* node) -> Expr {
       const Call call = self.children(node);
       if (!is_winograd(call, options)) return call;
       AttrMap attrs;
       attrs.set("padding", attr(conv_options(call).padding));
-      return call_op("relax.nn.conv2d_winograd",
-                     {call->args[0], transformed(call->args[1].template as<ConstantNode>())}, attrs,
-                     call->span);
+      return call_op(
+          "relax.nn.conv2d_winograd",
+          {call->args[0], transformed(call->args[1].template as<ConstantNode>(), tile_of(call, options))},
+          attrs, call->span);
     });
     return changed == func ? func : BlockBuilder(module).normalize_function(changed);
   });

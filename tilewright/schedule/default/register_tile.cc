@@ -25,7 +25,8 @@ RegisterTile choose_register_tile(int64_t num_rows, int64_t num_columns, int64_t
       const int64_t registers = rows * vectors + vectors * vector_loads + 1;
       if (registers > machine.num_vector_registers && rows * vectors > row_step) continue;
       const double sums = static_cast<double>(rows * vectors) / static_cast<double>(machine.fma_per_cycle);
-      const double loads = static_cast<double>(vectors * vector_loads + rows * row_loads) / 2;
+      // two in one cycle, if none waits for a line
+      const double loads = static_cast<double>(vectors * vector_loads + rows * row_loads) / 1.75;
       const double step = std::max({sums, loads, static_cast<double>(machine.fma_latency)});
       // starting and storing a tile costs about as much as a few steps
       const double time = step * static_cast<double>(ceil_div(num_rows, rows)) *

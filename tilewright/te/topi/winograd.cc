@@ -1,5 +1,7 @@
 #include "tilewright/te/topi/winograd.h"
 
+#include <cmath>
+
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/te/topi/conv.h"
 
@@ -7,46 +9,72 @@ namespace tilewright::topi {
 using namespace tir;
 namespace {
 
-constexpr int64_t kTile = 2, kPatch = 4;  // results, and elements that they need, along one dimension
+constexpr int64_t kWindow = 3;
 
-constexpr double kWeight[] = {1, 0, 0, 0.5, 0.5, 0.5, 0.5, -0.5, 0.5, 0, 0, 1};
-// B^T and A^T: row n is the formula of value n
-constexpr int kData[kPatch][kPatch] = {{1, 0, -1, 0}, {0, 1, 1, 0}, {0, -1, 1, 0}, {0, 1, 0, -1}};
-constexpr int kResult[kTile][kPatch] = {{1, 1, 1, 0}, {0, 1, -1, -1}};
+// Polynomials are evaluated at 0, kNear, -kNear, kFar, -kFar and infinity.
+constexpr double kNear = 0.75, kFar = 1.5, kNear2 = kNear * kNear, kFar2 = kFar * kFar;
+constexpr double kOfNear = 1 / (2 * kNear2 * (kNear2 - kFar2)), kOfFar = 1 / (2 * kFar2 * (kFar2 - kNear2));
 
-// The sum of row[n] * element(n), without the zeros; one with a positive factor first.
-template <size_t kSize>
-PrimExpr combined(const int (&row)[kSize], const std::function<PrimExpr(int64_t)>& element) {
-  PrimExpr sum;
-  for (const int sign : {1, -1}) {
-    for (size_t n = 0; n < kSize; ++n) {
-      if (row[n] != sign) continue;
-      const PrimExpr term = element(static_cast<int64_t>(n));
-      sum = !sum ? term : sign > 0 ? sum + term : sum - term;
-    }
-  }
-  return sum;
+constexpr double kWeightOfTwo[] = {1, 0, 0, 0.5, 0.5, 0.5, 0.5, -0.5, 0.5, 0, 0, 1};
+constexpr double kWeightOfFour[] = {1 / (kNear2 * kFar2),
+                                    0,
+                                    0,  //
+                                    kOfNear,
+                                    kNear* kOfNear,
+                                    kNear2* kOfNear,  //
+                                    kOfNear,
+                                    -kNear* kOfNear,
+                                    kNear2* kOfNear,  //
+                                    kOfFar,
+                                    kFar* kOfFar,
+                                    kFar2* kOfFar,  //
+                                    kOfFar,
+                                    -kFar* kOfFar,
+                                    kFar2* kOfFar,  //
+                                    0,
+                                    0,
+                                    1};
+
+using Element = std::function<PrimExpr(int64_t)>;
+
+// Value n of B^T d.
+PrimExpr data_value(int64_t m, int64_t n, const Element& d) {
+  if (m == 2) return n == 0 ? d(0) - d(2) : n == 1 ? d(1) + d(2) : n == 2 ? d(2) - d(1) : d(1) - d(3);
+  const auto c = [&](double value) { return make_const(d(0)->dtype, value); };
+  if (n == 0 || n == 5)
+    return d(n == 0 ? 0 : 1) * c(kNear2 * kFar2) - d(n == 0 ? 2 : 3) * c(kNear2 + kFar2) + d(n == 0 ? 4 : 5);
+  // of a point and its opposite the same even and odd parts
+  const double other = n < 3 ? kFar2 : kNear2;
+  const PrimExpr even = d(4) - d(2) * c(other), odd = (d(3) - d(1) * c(other)) * c(n < 3 ? kNear : kFar);
+  return n % 2 == 1 ? even + odd : even - odd;
 }
 
-// Of `rows` formulas the one whose number is `which`.
-template <size_t kRows, size_t kSize>
-PrimExpr chosen(const PrimExpr& which, const int (&rows)[kRows][kSize],
-                const std::function<PrimExpr(int64_t)>& element) {
-  PrimExpr value = combined(rows[kRows - 1], element);
-  for (size_t n = kRows - 1; n-- > 0;)
-    value = select(equal(which, make_const_int(which->dtype, static_cast<int64_t>(n))),
-                   combined(rows[n], element), value);
+// Value n of A^T y.
+PrimExpr result_value(int64_t m, int64_t n, const Element& y) {
+  if (m == 2) return n == 0 ? y(0) + y(1) + y(2) : y(1) - y(2) - y(3);
+  const auto c = [&](double value) { return make_const(y(0)->dtype, value); };
+  const bool is_odd = n % 2 == 1;
+  const PrimExpr near = is_odd ? y(1) - y(2) : y(1) + y(2), far = is_odd ? y(3) - y(4) : y(3) + y(4);
+  if (n == 0) return y(0) + (near + far);
+  const PrimExpr sum = near * c(std::pow(kNear, n)) + far * c(std::pow(kFar, n));
+  return n == 3 ? sum + y(5) : sum;
+}
+
+// Of `count` formulas the one whose number is `which`.
+PrimExpr chosen(const PrimExpr& which, int64_t count, const Element& formula) {
+  PrimExpr value = formula(count - 1);
+  for (int64_t n = count - 1; n-- > 0;)
+    value = select(equal(which, make_const_int(which->dtype, n)), formula(n), value);
   return value;
 }
 
 // `data` with zeros around, as much as whole tiles need.
-Tensor with_zeros(const Tensor& data, const std::vector<int64_t>& padding, const Shape& tiles) {
+Tensor with_zeros(const Tensor& data, const std::vector<int64_t>& padding, const Shape& tiles, int64_t m) {
   std::vector<int64_t> before(4), after(4);
   for (size_t n = 0; n < 2; ++n) {
     before[n + 1] = padding[n];
     int64_t missing = 0;
-    const PrimExpr extent =
-        arith::simplify(tiles[n] * kTile + (kPatch - kTile) - data.shape()[n + 1] - padding[n]);
+    const PrimExpr extent = arith::simplify(tiles[n] * m + (kWindow - 1) - data.shape()[n + 1] - padding[n]);
     TILEWRIGHT_CHECK(as_const_int(extent, &missing), "an image of unknown size");
     after[n + 1] = missing;
   }
@@ -57,34 +85,41 @@ Tensor with_zeros(const Tensor& data, const std::vector<int64_t>& padding, const
 
 }  // namespace
 
-std::span<const double> winograd_weight_matrix() { return kWeight; }
+std::span<const double> winograd_weight_matrix(int64_t m) {
+  return m == 2 ? std::span<const double>(kWeightOfTwo) : std::span<const double>(kWeightOfFour);
+}
 
 Tensor conv2d_winograd(const Tensor& data, const Tensor& weight, const std::vector<int64_t>& padding) {
+  int64_t points = 0;
+  TILEWRIGHT_CHECK(as_const_int(weight.shape()[0], &points) && (points == 4 || points == 6),
+                   "a weight for no tile");
+  const int64_t m = points - (kWindow - 1);
   const PrimExpr batch = data.shape()[0], inputs = data.shape()[3], outputs = weight.shape()[3];
   Shape result{batch, {}, {}, outputs}, tiles(2);
   for (size_t n = 0; n < 2; ++n) {
     result[n + 1] =
-        conv_extent(data.shape()[n + 1], make_const_int(kInt64, 3), 1, padding[n] + padding[n + 2], 1);
-    tiles[n] = arith::simplify(floordiv(result[n + 1] + (kTile - 1), kTile));
+        conv_extent(data.shape()[n + 1], make_const_int(kInt64, kWindow), 1, padding[n] + padding[n + 2], 1);
+    tiles[n] = arith::simplify(floordiv(result[n + 1] + (m - 1), m));
   }
-  const Tensor source = with_zeros(data, padding, tiles);
-  const PrimExpr patch = make_const_int(kInt64, kPatch), tile = make_const_int(kInt64, kTile);
-  const Tensor columns = te::compute(
-      {patch, patch, batch, tiles[0], tiles[1], inputs},
-      [&](const std::vector<Var>& i) {
-        return chosen(i[0], kData, [&](int64_t n) {
-          return source.at({i[2], PrimExpr(i[3]) * kTile + n, PrimExpr(i[4]) * kTile + i[1], i[5]});
-        });
-      },
-      {.name = "winograd_columns"});
-  const Tensor patches =
+  const Tensor source = with_zeros(data, padding, tiles, m);
+  const PrimExpr patch = make_const_int(kInt64, points), tile = make_const_int(kInt64, m);
+  const auto at = [](int64_t n) { return make_const_int(kInt64, n); };
+  const Tensor columns =
       te::compute({patch, patch, batch, tiles[0], tiles[1], inputs},
                   [&](const std::vector<Var>& i) {
-                    return chosen(i[1], kData, [&](int64_t n) {
-                      return columns.at({i[0], make_const_int(kInt64, n), i[2], i[3], i[4], i[5]});
-                    });
+                    const Element element = [&](int64_t n) {
+                      return source.at({i[2], PrimExpr(i[3]) * m + n, PrimExpr(i[4]) * m + i[1], i[5]});
+                    };
+                    return chosen(i[0], points, [&](int64_t n) { return data_value(m, n, element); });
                   },
-                  {.name = "winograd_patches"});
+                  {.name = "winograd_columns"});
+  const Tensor patches = te::compute(
+      {patch, patch, batch, tiles[0], tiles[1], inputs},
+      [&](const std::vector<Var>& i) {
+        const Element element = [&](int64_t n) { return columns.at({i[0], at(n), i[2], i[3], i[4], i[5]}); };
+        return chosen(i[1], points, [&](int64_t n) { return data_value(m, n, element); });
+      },
+      {.name = "winograd_patches"});
   const IterVar rc = te::reduce_axis(inputs, "rc");
   const Tensor products = te::compute({patch, patch, batch, tiles[0], tiles[1], outputs},
                                       [&](const std::vector<Var>& i) {
@@ -93,21 +128,21 @@ Tensor conv2d_winograd(const Tensor& data, const Tensor& weight, const std::vect
                                                        {rc});
                                       },
                                       {.name = "winograd_products"});
-  const Tensor rows =
-      te::compute({tile, patch, batch, tiles[0], tiles[1], outputs},
-                  [&](const std::vector<Var>& i) {
-                    return chosen(i[0], kResult, [&](int64_t n) {
-                      return products.at({make_const_int(kInt64, n), i[1], i[2], i[3], i[4], i[5]});
-                    });
-                  },
-                  {.name = "winograd_rows"});
+  const Tensor rows = te::compute(
+      {tile, patch, batch, tiles[0], tiles[1], outputs},
+      [&](const std::vector<Var>& i) {
+        const Element element = [&](int64_t n) { return products.at({at(n), i[1], i[2], i[3], i[4], i[5]}); };
+        return chosen(i[0], m, [&](int64_t n) { return result_value(m, n, element); });
+      },
+      {.name = "winograd_rows"});
   return te::compute(result,
                      [&](const std::vector<Var>& i) {
                        const PrimExpr h = i[1], w = i[2];
-                       return chosen(floormod(w, kTile), kResult, [&](int64_t n) {
-                         return rows.at({floormod(h, kTile), make_const_int(kInt64, n), i[0],
-                                         floordiv(h, kTile), floordiv(w, kTile), i[3]});
-                       });
+                       const Element element = [&](int64_t n) {
+                         return rows.at({floormod(h, m), at(n), i[0], floordiv(h, m), floordiv(w, m), i[3]});
+                       };
+                       return chosen(floormod(w, m), m,
+                                     [&](int64_t n) { return result_value(m, n, element); });
                      },
                      {.name = "conv2d_winograd"});
 }

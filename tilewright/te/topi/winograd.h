@@ -4,17 +4,18 @@
 
 namespace tilewright::topi {
 
-/// The convolution of `data` [n, h, w, c] with a kernel of 3 x 3, step 1: 16 multiplications for a tile of
-/// 2 x 2 results where the definition has 36.
+/// The convolution of `data` [n, h, w, c] with a kernel of 3 x 3, step 1: for a tile of m x m results
+/// (m + 2)^2 multiplications where the definition has 9 m^2; m is 2 or 4.
 ///
-/// weight   G w G^T for each pair of channels, [4, 4, c, o]; winograd_weight makes it
+/// weight   G w G^T for each pair of channels, [m + 2, m + 2, c, o]
 /// padding  zeros before h and w, then after each
 ///
 /// Source: A. Lavin, S. Gray, Fast algorithms for convolutional neural networks, arXiv 1509.09308, F(2x2,
-/// 3x3).
+/// 3x3) and F(4x4, 3x3); the latter with the points 0, 3/4, -3/4, 3/2, -3/2 and infinity, which give a fifth
+/// of the error of 0, 1, -1, 2, -2 and infinity.
 Tensor conv2d_winograd(const Tensor& data, const Tensor& weight, const std::vector<int64_t>& padding);
 
-/// G: 4 x 3 numbers, by rows.
-std::span<const double> winograd_weight_matrix();
+/// G for tiles of m x m: (m + 2) x 3 numbers, by rows.
+std::span<const double> winograd_weight_matrix(int64_t m);
 
 }  // namespace tilewright::topi
