@@ -23,6 +23,7 @@ class Rules {
   std::vector<BlockShape> shapes() const;
   bool leaves_sums();
   void inline_elements();
+  bool tiles_attention();
   bool reduces_rows();
   void tile(const BlockShape& sum);
   bool tiles_winograd(const BlockShape& sum);
@@ -45,6 +46,8 @@ std::vector<const BlockShape*> readers_of(const std::vector<BlockShape>& shapes,
   }
   return found;
 }
+
+constexpr const char* kOtherForm = "the block has another form";
 
 // Of one statement: y = x + x doubles with every step that is inlined.
 constexpr int64_t kMaxInlinedNodes = 1000;
@@ -142,7 +145,7 @@ bool Rules::is_done(const BlockShape& shape) const {
 std::string why_not_applied(Schedule& sch, const std::function<bool(Schedule&)>& rule) {
   Schedule copy = sch;
   try {
-    if (!rule(copy)) return "the block has another form";
+    if (!rule(copy)) return kOtherForm;
   } catch (const Error& error) {
     if (error.kind() == Error::Kind::kInternal) throw;
     return error.text();
@@ -172,6 +175,16 @@ void Rules::inline_elements() {
       if (is_changed) break;  // the shapes of readers are others now
     }
   }
+}
+
+bool Rules::tiles_attention() {
+  const std::vector<BlockShape> all = shapes();
+  if (all.size() != blocks_.size() || all.empty()) return false;
+  const std::string reason =
+      why_not_applied(sch_, [&](Schedule& copy) { return tile_attention(copy, all, machine_); });
+  if (reason == kOtherForm) return false;
+  attempts.push_back({all.back().block->name_hint, "tile_attention", reason});
+  return reason.empty();
 }
 
 // Of functions whose blocks are all of a known form, and that reduce what is contiguous.
@@ -236,6 +249,7 @@ void Rules::tile(const BlockShape& sum) {
 // The rules for whole functions; false if nothing is left for the others.
 bool Rules::leaves_sums() {
   blocks_ = outer_blocks(sch_, func_name_);
+  if (tiles_attention()) return false;
   inline_elements();
   return !reduces_rows();
 }

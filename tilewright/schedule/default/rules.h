@@ -31,6 +31,11 @@ bool is_chosen_by_axis(const BlockShape& shape);
 std::vector<BlockRef> tile_winograd(Schedule& sch, const std::vector<BlockShape>& shapes,
                                     const BlockShape& sum, const Machine& machine);
 
+/// Attention in blocks of queries (te/topi/attention_parts.h): all that a block needs is computed with it.
+///
+/// shapes  all blocks of the function, in order
+bool tile_attention(Schedule& sch, const std::vector<BlockShape>& shapes, const Machine& machine);
+
 /// Programs in which every block works on rows (leading axes) and some reduce what is contiguous: all blocks
 /// of one row together, partial sums in vectors.
 ///

@@ -122,12 +122,12 @@ std::optional<TransposedTile> parse_name(std::string_view name) {
                         is_column_first};
 }
 
-// The place of `axis` if it is one index, and in no other.
+// The place of the index that `axis` counts, if it is in no other.
 std::optional<size_t> place_of(const std::vector<PrimExpr>& indices, const Var& axis) {
   std::optional<size_t> place;
   for (size_t n = 0; n < indices.size(); ++n) {
     if (!uses(indices[n], axis.get())) continue;
-    if (place || indices[n].as<VarNode>() != axis.get()) return std::nullopt;
+    if (place || !is_one(step_along(indices[n], axis))) return std::nullopt;
     place = n;
   }
   return place;

@@ -1,62 +1,39 @@
 #include "tilewright/te/topi/attention.h"
 
 #include "tilewright/arith/analyzer.h"
+#include "tilewright/te/topi/attention_parts.h"
 #include "tilewright/te/topi/broadcast.h"
+#include "tilewright/te/topi/einsum.h"
 #include "tilewright/te/topi/reduce.h"
-#include "tilewright/te/topi/softmax.h"
 
 namespace tilewright::topi {
 using namespace tir;
 namespace {
 
-// Whether key j counts for query i; null if all do.
-PrimExpr visible(const AttentionOptions& options, const PrimExpr& i, const PrimExpr& j,
-                 const PrimExpr& queries, const PrimExpr& keys) {
-  const PrimExpr place = options.mask == CausalMask::kBottomRight ? i + (keys - queries) : i;
-  PrimExpr result;
-  if (options.mask != CausalMask::kNone) result = j <= place;
-  if (options.window >= 0) {
-    const PrimExpr is_near = place - j < make_const_int(j->dtype, options.window);
-    result = result ? tir::logical_and(result, is_near) : is_near;
-  }
-  return result;
+AttentionLetters letters_of_heads(const Tensor& bias) {
+  const std::string scores = "bhst";
+  return {"bshd", "bthd", "bthe", bias ? scores.substr(scores.size() - bias.ndim()) : "", "bshe"};
 }
 
 }  // namespace
 
+AttentionLetters parse_attention(const std::string& subscripts) {
+  EinsumLetters parsed = parse_einsum(subscripts);
+  parsed.operands.resize(4);
+  return {parsed.operands[0], parsed.operands[1], parsed.operands[2], parsed.operands[3], parsed.result};
+}
+
+Tensor attention(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& bias,
+                 const AttentionOptions& options, const AttentionLetters& letters) {
+  const AttentionParts parts(query, key, value, bias, options, letters);
+  return has_attention_blocks(query.dtype(), parts.extent('s'), parts.extent('t'))
+             ? attention_in_blocks(parts)
+             : attention_at_once(parts);
+}
+
 Tensor attention(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& bias,
                  const AttentionOptions& options) {
-  const Shape &q = query.shape(), &k = key.shape();
-  const PrimExpr group = arith::simplify(floordiv(q[2], k[2]));
-  auto kv_head = [&](const PrimExpr& head) { return is_one(group) ? head : floordiv(head, group); };
-  const Shape shape{q[0], q[2], q[1], k[1]};
-  const IterVar d = te::reduce_axis(q[3], "d");
-  const Tensor products = te::compute(
-      shape,
-      [&](const std::vector<Var>& i) {
-        return te::sum(query.at({i[0], i[2], i[1], d->var}) * key.at({i[0], i[3], kv_head(i[1]), d->var}),
-                       {d});
-      },
-      {.name = "T_scores"});
-  const Tensor scores =
-      te::compute(shape,
-                  [&](const std::vector<Var>& i) {
-                    PrimExpr score = products.at({i.begin(), i.end()});
-                    score = score * make_const(score->dtype, options.scale);
-                    if (bias) score = score + broadcast_at(bias, i, shape);
-                    const PrimExpr is_visible = visible(options, i[2], i[3], q[1], k[1]);
-                    return is_visible ? select(is_visible, score, min_value(score->dtype)) : score;
-                  },
-                  {.name = "T_masked_scores"});
-  const Tensor weights = softmax(scores, 3);
-  const IterVar t = te::reduce_axis(k[1], "t");
-  return te::compute(
-      {q[0], q[1], q[2], value.shape()[3]},
-      [&](const std::vector<Var>& i) {
-        return te::sum(weights.at({i[0], i[2], i[1], t->var}) * value.at({i[0], t->var, kv_head(i[2]), i[3]}),
-                       {t});
-      },
-      {.name = "T_attention"});
+  return attention(query, key, value, bias, options, letters_of_heads(bias));
 }
 
 namespace {
@@ -84,22 +61,23 @@ Tensor attention_var_len(const Tensor& query, const Tensor& key, const Tensor& v
     return tir::cast(kInt64,
                      starts.at({tir::min(sequence, starts.shape()[0] - 1)}));  // places after the last
   };
-  const Tensor mask = te::compute(
-      {imm(1, kInt64), imm(1, kInt64), queries, keys},
-      [&](const std::vector<Var>& i) {
-        const PrimExpr sequence = query_sequence.at({i[2]}),
-                       is_same = tir::equal(sequence, key_sequence.at({i[3]})),
-                       q = start(query_starts, sequence), k = start(key_starts, sequence),
-                       next = sequence + 1,
-                       is_visible = visible(options, tir::cast(kInt64, i[2]) - q, tir::cast(kInt64, i[3]) - k,
-                                            start(query_starts, next) - q, start(key_starts, next) - k);
-        return select(is_visible ? tir::logical_and(is_same, is_visible) : is_same,
-                      make_const(query.dtype(), 0), min_value(query.dtype()));
-      },
-      {.name = "T_sequence_mask"});
+  const Tensor mask =
+      te::compute({imm(1, kInt64), imm(1, kInt64), queries, keys},
+                  [&](const std::vector<Var>& i) {
+                    const PrimExpr sequence = query_sequence.at({i[2]}),
+                                   is_same = tir::equal(sequence, key_sequence.at({i[3]})),
+                                   q = start(query_starts, sequence), k = start(key_starts, sequence),
+                                   next = sequence + 1,
+                                   is_visible = visible_key(
+                                       options, tir::cast(kInt64, i[2]) - q, tir::cast(kInt64, i[3]) - k,
+                                       start(query_starts, next) - q, start(key_starts, next) - k);
+                    return select(is_visible ? tir::logical_and(is_same, is_visible) : is_same,
+                                  make_const(query.dtype(), 0), min_value(query.dtype()));
+                  },
+                  {.name = "T_sequence_mask"});
   options.mask = CausalMask::kNone;
   options.window = -1;
-  return attention(query, key, value, mask, options);
+  return attention_at_once({query, key, value, mask, options, letters_of_heads(mask)});
 }
 
 Tensor cross_entropy(const Tensor& predictions, const Tensor& labels) {

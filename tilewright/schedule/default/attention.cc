@@ -1,0 +1,243 @@
+// Attention in blocks of queries, which are lanes of vectors (te/topi/attention_parts.h).
+//   products[io, j, i] += queries[io, d, i] * key[j, d];  scores = f(products)
+//   largest[io, i] = max_j scores;  weights = exp(scores - largest);  sum[io, i] += weights[io, j, i]
+//   mixed[io, e, i] += weights[io, j, i] * value[j, e];  scaled[io, e, i] = mixed / sum[io, i]
+//   rows[io, i, e] = scaled[io, e, i];  result[i, e] = rows[i // 32, i % 32, e]
+//   ->  parallel for io: queries; for blocks of keys: all others up to mixed; what merges the blocks; the
+//           result.  Sums in register tiles, with scores and scaled as epilogues.
+// All that a block of queries needs stays near the core.
+#include "tilewright/ir/walk.h"
+#include "tilewright/schedule/default/rules.h"
+#include "tilewright/tir/builder.h"
+
+namespace tilewright::schedule {
+namespace {
+
+using Shapes = std::vector<BlockShape>;
+
+struct Parts {
+  const BlockShape *products, *scores, *largest, *weights, *sum, *mixed, *merged, *scaled, *result;
+  bool has_key_blocks = false;
+};
+
+const BlockShape* writer_of(const Shapes& shapes, const BlockShape& reader, bool is_reduction) {
+  const BlockShape* found = nullptr;
+  for (const BlockShape& shape : shapes) {
+    if (shape.ref == reader.ref || shape.is_reduction() != is_reduction || !reads(reader, shape.output()))
+      continue;
+    if (found) return nullptr;
+    found = &shape;
+  }
+  return found;
+}
+std::vector<const BlockShape*> sums_of(const Shapes& shapes, const BlockShape& terms) {
+  std::vector<const BlockShape*> found;
+  for (const BlockShape& shape : shapes) {
+    if (shape.is_reduction() && reads(shape, terms.output())) found.push_back(&shape);
+  }
+  return found;
+}
+bool is_exp(const BlockShape& shape) {
+  const auto* call = shape.store->value.as<CallNode>();
+  const auto* op = call ? call->op.as<OpNode>() : nullptr;
+  return op && op->name == "tir.exp" && is<SubNode>(call->args[0]);
+}
+bool is_maximum(const BlockShape& shape) { return shape.is_reduction() && is<MaxNode>(shape.store->value); }
+
+std::optional<Parts> parts_of(const Shapes& shapes, const BlockShape& weights) {
+  Parts parts{};
+  parts.weights = &weights;
+  parts.result = &shapes.back();
+  parts.scores = writer_of(shapes, weights, false);
+  parts.largest = writer_of(shapes, weights, true);
+  const std::vector<const BlockShape*> sums = sums_of(shapes, weights);
+  if (!parts.scores || !parts.largest || !is_maximum(*parts.largest) || sums.size() != 2 ||
+      !reads(*parts.largest, parts.scores->output()) || parts.result->is_reduction())
+    return std::nullopt;
+  parts.products = writer_of(shapes, *parts.scores, true);
+  const bool is_first_mixed = sums[0]->num_instances() > sums[1]->num_instances();
+  parts.mixed = sums[is_first_mixed ? 0 : 1];
+  parts.sum = sums[is_first_mixed ? 1 : 0];
+  const BlockShape* rows = writer_of(shapes, *parts.result, false);
+  parts.scaled = rows ? writer_of(shapes, *rows, false) : nullptr;
+  for (const BlockShape& shape : shapes) {
+    const bool is_operand = parts.scaled && shape.is_reduction() && reads(*parts.scaled, shape.output());
+    if (is_operand && (!parts.merged || shape.num_instances() > parts.merged->num_instances()))
+      parts.merged = &shape;
+  }
+  parts.has_key_blocks = parts.merged != parts.mixed;
+  return parts.products && parts.merged ? std::optional(parts) : std::nullopt;
+}
+
+// The axes of the result: of the batch, as the rows have them, and that of the queries, which are `size` to a
+// block.
+struct ResultAxes {
+  std::vector<size_t> batch;
+  size_t query = 0;
+  int64_t size = 0;
+};
+std::optional<ResultAxes> axes_of(const BlockShape& result) {
+  if (result.loads.size() != 1) return std::nullopt;
+  ResultAxes axes;
+  const auto axis_of = [&](const PrimExpr& value) -> std::optional<size_t> {
+    for (size_t axis = 0; axis < result.block->iter_vars.size(); ++axis) {
+      if (result.block->iter_vars[axis]->var.get() == value.get()) return axis;
+    }
+    return std::nullopt;
+  };
+  for (const PrimExpr& index : result.loads[0]->indices) {
+    const auto* block = index.as<FloorDivNode>();
+    const auto axis = axis_of(block ? block->a : index);
+    if (axis && block && as_const_int(block->b, &axes.size)) {
+      axes.query = *axis;
+      break;
+    }
+    if (axis) axes.batch.push_back(*axis);
+  }
+  return axes.size > 0 ? std::optional(axes) : std::nullopt;
+}
+
+// Whether each axis has a loop; one of a single value may stand at a constant.
+bool has_loops(Schedule& sch, const BlockShape& shape) {
+  const std::vector<LoopRef> all = sch.call("get_loops", shape.ref).loops();
+  for (size_t axis = 0; axis < shape.block->iter_vars.size(); ++axis) {
+    if (loops_of_axis(sch, shape.ref, axis, all).empty()) return false;
+  }
+  return true;
+}
+
+class Attention {
+ public:
+  Attention(Schedule& sch, const Shapes& shapes, const Parts& parts, ResultAxes axes, const Machine& machine)
+      : sch_(sch), shapes_(shapes), parts_(parts), axes_(std::move(axes)), machine_(machine) {}
+
+  // False if a sum has no tiles: of one term.
+  bool run() {
+    const LoopRef rows = tile_result();
+    if (parts_.has_key_blocks)
+      for (const BlockShape* sum : {parts_.sum, parts_.mixed})
+        copies_.push_back(sch_.call("cache_write", sum->ref, 0, "local").block());
+    compute_in(rows);
+    const LoopRef keys = parts_.has_key_blocks ? compute_in_key_blocks(rows) : rows;
+    return std::all_of(shapes_.begin(), shapes_.end(), [&](const BlockShape& shape) {
+      return schedule(shape, is_of_keys(shape) ? keys : rows);
+    });
+  }
+
+ private:
+  // batch, blocks of queries, queries, others; gives the loop over blocks.
+  LoopRef tile_result() {
+    const BlockShape& result = *parts_.result;
+    const std::vector<LoopRef> all = sch_.call("get_loops", result.ref).loops();
+    const auto loop_of = [&](size_t axis) { return loops_of_axis(sch_, result.ref, axis, all)[0]; };
+    std::vector<LoopRef> order, used;
+    for (size_t axis : axes_.batch) order.push_back(loop_of(axis));
+    used = order;
+    used.push_back(loop_of(axes_.query));
+    const std::vector<LoopRef> queries = sch_.call("split", used.back(), Factors{None{}, axes_.size}).loops();
+    order.push_back(queries[0]);
+    std::vector<LoopRef> inner{queries[1]};
+    for (LoopRef loop : all) {
+      if (sch_.is_alive(loop) &&
+          std::none_of(used.begin(), used.end(), [&](LoopRef other) { return loop == other; }))
+        inner.push_back(loop);
+    }
+    std::vector<LoopRef> both = order;
+    both.insert(both.end(), inner.begin(), inner.end());
+    sch_.call("reorder", both);
+    if (machine_.num_cores > 1 && parts_.products->num_instances() >= kMinParallelWork / 2)
+      order = parallelize(sch_, order, order.size(), machine_);
+    return order.back();
+  }
+
+  void compute_in(LoopRef rows) {
+    for (size_t n = shapes_.size() - 1; n-- > 0;) {
+      const BlockShape& shape = shapes_[n];
+      if (is_shared(shape) || (parts_.has_key_blocks && is_before_largest(shape))) continue;
+      if (const auto copied = copy_of(shape)) sch_.call("compute_at", *copied, rows);
+      sch_.call("compute_at", shape.ref, rows);
+    }
+  }
+  // `largest` has the loop over blocks of keys, to which all others are moved.
+  LoopRef compute_in_key_blocks(LoopRef rows) {
+    const LoopRef keys = loops_inside(sch_, parts_.largest->ref, rows)[0];
+    sch_.call("reverse_compute_at", parts_.weights->ref, keys);
+    for (const BlockShape* sum : {parts_.sum, parts_.mixed}) {
+      sch_.call("reverse_compute_at", sum->ref, keys);
+      sch_.call("reverse_compute_at", *copy_of(*sum), keys);
+    }
+    for (size_t n = shapes_.size(); n-- > 0;) {
+      const BlockShape& shape = shapes_[n];
+      if (is_before_largest(shape) && !is_shared(shape))
+        sch_.call("compute_at", shape.ref, is_of_rows(shape) ? rows : keys);
+    }
+    return keys;
+  }
+
+  // What stores the results of a block of keys.
+  std::optional<BlockRef> copy_of(const BlockShape& shape) const {
+    if (copies_.empty() || (&shape != parts_.sum && &shape != parts_.mixed)) return std::nullopt;
+    return copies_[&shape == parts_.sum ? 0 : 1];
+  }
+  bool is_before_largest(const BlockShape& shape) const { return &shape < parts_.largest; }
+  // Whether all blocks of keys use the same.
+  bool is_of_rows(const BlockShape& shape) const {
+    return reads(*parts_.products, shape.output()) ||
+           std::any_of(shapes_.begin(), shapes_.end(), [&](const BlockShape& other) {
+             return reads(*parts_.products, other.output()) && reads(other, shape.output());
+           });
+  }
+  // Biases that the whole batch has: made once, before all else.
+  bool is_shared(const BlockShape& shape) const {
+    return is_before_largest(shape) && !shape.is_reduction() && &shape != parts_.scores &&
+           !is_of_rows(shape) && shape.store->indices.size() < parts_.scores->store->indices.size();
+  }
+  bool is_of_keys(const BlockShape& shape) const {
+    return (is_before_largest(shape) && !is_of_rows(shape)) || &shape == parts_.largest ||
+           &shape == parts_.weights || &shape == parts_.sum || &shape == parts_.mixed;
+  }
+
+  bool schedule(const BlockShape& shape, LoopRef place) {
+    if (&shape == parts_.scores || &shape == parts_.scaled) return true;  // epilogues
+    const std::optional<BlockShape> now = shape_of(sch_, shape.ref);
+    if (is_shared(shape)) {
+      vectorize_elements(sch_, *now, machine_);
+      return true;
+    }
+    if (!shape.is_reduction()) {
+      std::vector<LoopRef> loops = loops_inside(sch_, shape.ref, place);
+      vectorize_last_axis(sch_, *now, &loops, machine_);
+      return true;
+    }
+    std::optional<BlockShape> epilogue;
+    if (&shape == parts_.products) epilogue = shape_of(sch_, parts_.scores->ref);
+    if (&shape == parts_.merged) epilogue = shape_of(sch_, parts_.scaled->ref);
+    if (const auto copied = copy_of(shape)) epilogue = shape_of(sch_, *copied);
+    Machine one_core = machine_;
+    one_core.num_cores = 1;                // blocks of queries run in parallel
+    one_core.l2_bytes = int64_t{1} << 50;  // all operands are near the core: none is packed
+    return tile_sum(sch_, *now, epilogue, one_core, place);
+  }
+
+  Schedule& sch_;
+  const Shapes& shapes_;
+  const Parts& parts_;
+  const ResultAxes axes_;
+  const Machine& machine_;
+  std::vector<BlockRef> copies_;  // of sum and mixed, if there are blocks of keys
+};
+
+}  // namespace
+
+bool tile_attention(Schedule& sch, const std::vector<BlockShape>& shapes, const Machine& machine) {
+  for (const BlockShape& shape : shapes) {
+    if (!is_exp(shape)) continue;
+    const std::optional<Parts> parts = parts_of(shapes, shape);
+    const std::optional<ResultAxes> axes = parts ? axes_of(*parts->result) : std::nullopt;
+    if (!axes || !has_loops(sch, *parts->result)) continue;
+    return Attention(sch, shapes, *parts, *axes, machine).run();
+  }
+  return false;
+}
+
+}  // namespace tilewright::schedule
