@@ -1,10 +1,11 @@
-"""Attention in blocks of queries: the operator and the rule that schedules it."""
+"""Attention in blocks of queries: the operators, the rule that schedules them, the pass that finds them in graphs."""
 
 import numpy as np
 import pytest
 from op_testing import run_op
 
 import tilewright
+from tilewright.errors import UserError
 from tilewright.relax import transform
 from tilewright.script import parse
 
@@ -93,6 +94,82 @@ def test_masks_of_minus_infinity(keys):
     np.testing.assert_allclose(result, expected, rtol=2e-5, atol=2e-6)
 
 
+@pytest.mark.parametrize(
+    ("subscripts", "query", "key", "value", "bias"),
+    [
+        ("sd,td,te->se", (19, 5), (7, 5), (7, 3), None),
+        ("bhsd,bhdt,bhte->bshe", (2, 3, 9, 5), (2, 3, 5, 7), (2, 3, 7, 4), None),
+        ("1hsd,1thd,1ehto->1shoe".replace("o", "1"), (1, 3, 9, 5), (1, 7, 3, 5), (1, 4, 3, 7, 1), None),
+        ("bhsd,btd,bte,ts->bhse", (2, 3, 20, 5), (2, 7, 5), (2, 7, 4), (7, 20)),
+        ("bhsd,bhtd,bhte,bh1t->bhse", (2, 4, 20, 5), (2, 4, 7, 5), (2, 1, 7, 4), (2, 1, 1, 7)),
+    ],
+)
+@pytest.mark.parametrize("level", [0, 2])
+def test_dimensions_in_any_order(subscripts, query, key, value, bias, level):
+    operands, result = subscripts.split("->")
+    shapes = [query, key, value, bias][: 4 if bias else 3]
+    arrays = [random(*shape) for shape in shapes]
+    batch = result.replace("1", "").replace("s", "").replace("e", "")
+
+    def canonical(array, letters, last):
+        """[batch, *last] with heads repeated."""
+        own = letters.replace("1", "")
+        array = array.reshape([n for n, letter in zip(array.shape, letters, strict=True) if letter != "1"])
+        extents = dict(
+            zip(
+                operands.split(",")[0].replace("1", ""),
+                arrays[0].reshape([n for n in query if n > 1]).shape,
+                strict=True,
+            )
+        )
+        for letter in batch:
+            if letter not in own:
+                own, array = letter + own, array[None]
+        array = np.einsum(f"{own}->{batch + last}", array)
+        for axis, letter in enumerate(batch):
+            array = np.repeat(array, extents[letter] // array.shape[axis], axis)
+        return array
+
+    q, k, v, *b = (
+        canonical(array, letters, last)
+        for array, letters, last in zip(arrays, operands.split(","), ("sd", "td", "te", "st"), strict=False)
+        if "s" in letters or last != "st"
+    )
+    if bias and not b:
+        b = [arrays[3].astype("float64")]
+    expected = attention(q, k, v, b[0] if b else 0.0, 0.5)
+    expected = np.einsum(f"{batch}se->{result.replace('1', '')}", expected)
+    found = run_op("nn.attention_einsum", *arrays, opt_level=level, subscripts=subscripts, scale=0.5)
+    np.testing.assert_allclose(found.reshape(expected.shape), expected, rtol=2e-5, atol=2e-6)
+
+
+def error_of(*args, **attrs):
+    with pytest.raises(UserError) as error:
+        run_op("nn.attention_einsum", *args, **attrs)
+    return str(error.value).splitlines()[0]
+
+
+def test_operator_refuses():
+    query, key, value = random(2, 9, 5), random(2, 7, 5), random(2, 7, 3)
+    name = "error: nn.attention_einsum: "
+    for subscripts in (
+        "bsd,btd,bte->bs",
+        "bsd,btd,bde->bse",
+        "bsd,btd,ste->bse",
+        "bss,btd,bte->bse",
+        "bsd,btd->bse",
+    ):
+        assert error_of(query, key, value, subscripts=subscripts) == (
+            name + f'subscripts "{subscripts}" are not those of attention of 3 operands'
+        )
+    assert error_of(query, key, value[:, :5], subscripts="bsd,btd,bte->bse") == (
+        name + "dimension t has extent 7, but is 5 in value [2, 5, 3]"
+    )
+    assert error_of(query, key[:1], value, random(3, 9, 7), subscripts="bsd,btd,bte,bst->bse") == (
+        name + "dimension b has extent 2, but is 3 in bias [3, 9, 7]"
+    )
+
+
 def scheduled(program, target):
     """The schedule of the loop program of attention in a graph."""
     module = transform.legalize_ops()(parse(program))
@@ -134,3 +211,168 @@ def test_rule(s, t, bias, target):
 @pytest.mark.parametrize(("s", "t"), [(7, 5), (17, 520)])
 def test_schedule_agrees_with_the_interpreter(s, t):
     scheduled(OPERATOR.format(s=s, t=t, bias=(s, t)), "llvm").verify()
+
+
+GRAPH = """
+@I.ir_module
+class Module:
+    @R.function
+    def main(q: R.Tensor((1, 32, 3, 8), "float32"), k: R.Tensor((1, 20, 3, 8), "float32"), v: R.Tensor((1, 20, 3, 5), "float32"), m: R.Tensor((1, 1, 32, 20), "float32")):
+        with R.dataflow():
+            a = R.permute_dims(q, axes=[0, 2, 1, 3])
+            b = R.permute_dims(k, axes=[0, 2, 3, 1])
+            c = R.permute_dims(v, axes=[0, 2, 1, 3])
+            {scores}
+            p = R.nn.softmax(z, axis={axis})
+            {mixed}
+            R.output(y)
+        return y
+"""
+SCORES = 's = R.matmul(a, b); x = R.divide(s, R.const(2.0, "float32")); z = R.add(x, m)'
+MIXED = "o = R.matmul(p, c); y = R.permute_dims(o, axes=[0, 2, 1, 3])"
+
+
+def graph(scores=SCORES, mixed=MIXED, axis=-1, dtype="float32"):
+    def lines(text):
+        return "\n            ".join(text.split("; "))
+
+    return parse(GRAPH.format(scores=lines(scores), mixed=lines(mixed), axis=axis).replace("float32", dtype))
+
+
+FORMS = {
+    SCORES: (0.5, True),
+    "s = R.matmul(a, b); z = R.add(m, s)": (1.0, True),
+    'x = R.multiply(R.const(0.5, "float32"), a); s = R.matmul(x, b); z = R.add(s, m)': (0.5, True),
+    'x = R.multiply(a, R.const(0.5, "float32")); w = R.multiply(b, R.const(3.0, "float32")); s = R.matmul(x, w); '
+    "r = R.reshape(s, (3, 32, 20)); u = R.reshape(r, (1, 3, 32, 20)); z = R.add(u, m)": (1.5, True),
+    'u = R.matmul(a, b); s = R.multiply(u, R.const([[0.5]], "float32")); z = R.multiply(s, R.const(3.0, "float32"))': (
+        1.5,
+        False,
+    ),
+}
+
+
+@pytest.mark.parametrize("scores", FORMS)
+def test_pass_changes_and_is_done(scores):
+    scale, has_mask = FORMS[scores]
+    module = graph(scores)
+    changed = transform.FuseAttention()(module)
+    operands = "q, k, v, m" if has_mask else "q, k, v"
+    mask = ",11st" if has_mask else ""
+    assert (
+        changed.script().split("R.dataflow():\n")[1]
+        == f"""\
+            y: R.Tensor((1, 32, 3, 5), dtype="float32") = R.nn.attention_einsum(
+                {operands}, scale={scale}, subscripts="1shd,1thd,1the{mask}->1she"
+            )
+            R.output(y)
+        return y
+"""
+    )
+    assert transform.FuseAttention()(changed) is changed
+    arrays = [random(*shape) for shape in ((1, 32, 3, 8), (1, 20, 3, 8), (1, 20, 3, 5), (1, 1, 32, 20))]
+    query, key, value = map(heads_first, arrays[:3])
+    expected = heads_first(attention(query, key, value, arrays[3] if has_mask else 0.0, scale))
+    for each in (module, changed):
+        main = tilewright.VirtualMachine(tilewright.compile(each))["main"]
+        result = main(*map(tilewright.tensor, arrays)).numpy()
+        np.testing.assert_allclose(result, expected, rtol=2e-5, atol=2e-6)
+
+
+def test_pass_permutes_constant_masks_once():
+    module = transform.BindParams("main", {"m": random(1, 1, 32, 20)})(graph())
+    changed = transform.FuseAttention()(module)
+    assert 'subscripts="1shd,1thd,1the,11ts->1she"' in changed.script()
+
+
+def test_pass_takes_dimensions_of_extent_1_and_other_users_of_permutes():
+    module = parse("""
+@I.ir_module
+class Module:
+    @R.function
+    def main(q: R.Tensor((16, 8), "float32"), k: R.Tensor((20, 8), "float32"), v: R.Tensor((5, 20), "float32")):
+        with R.dataflow():
+            r = R.reshape(k, (1, 1, 20, 8))
+            t = R.permute_dims(r, axes=[0, 1, 3, 2])
+            b = R.reshape(t, (8, 20))
+            s = R.matmul(q, b)
+            z = R.reshape(s, (1, 1, 16, 20))
+            p = R.nn.softmax(z, axis=3)
+            w = R.reshape(p, (16, 20))
+            c = R.permute_dims(v)
+            y = R.matmul(w, c)
+            R.output(y, b)
+        return (y, b)
+""")
+    text = transform.FuseAttention()(module).script()
+    assert 'R.nn.attention_einsum(q, k, v, scale=1.0, subscripts="sd,td,et->se")' in " ".join(
+        text.split()
+    ).replace("( ", "(").replace(" )", ")")
+    assert "R.permute_dims(r" in text and "R.nn.softmax" not in text
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"axis": 2},
+        {
+            "mixed": "o = R.matmul(p, c); w = R.permute_dims(o, axes=[0, 2, 1, 3]); y = (w, p)"
+        },  # weights are used
+        {"scores": SCORES.replace("z = R.add(x, m)", "n = R.add(x, s); z = R.add(n, m)")},  # and scores
+        {"scores": 's = R.matmul(a, b); n = R.add(s, m); z = R.multiply(n, R.const(2.0, "float32"))'},
+        {"scores": "s = R.matmul(a, b); z = R.multiply(s, m)"},  # no number
+        {"scores": "s = R.matmul(a, b); n = R.add(s, m); z = R.add(n, m)"},
+        {
+            "scores": "s = R.matmul(a, b); n = R.broadcast_to(m, (1, 3, 32, 20)); z = R.add(s, n)"
+        },  # masks of heads
+        {"dtype": "float16"},
+    ],
+)
+def test_pass_leaves_others(changes):
+    module = graph(**changes)
+    assert transform.FuseAttention()(module) is module
+
+
+def test_limits_are_options():
+    module = parse(
+        GRAPH.format(scores="z = R.matmul(a, b)", mixed="y = R.matmul(p, c)", axis=-1)
+        .replace("32", "21")
+        .replace("float21", "float32")
+    )
+    assert transform.FuseAttention()(module) is module  # 21 of 32 lanes
+    assert transform.FuseAttention(min_used_lanes=0.6)(module) is not module
+    assert transform.FuseAttention(max_few=21)(module) is not module
+
+
+@pytest.mark.parametrize("policy", ["bf16", "bf16x3", "bf16x6", "bf16x9"])
+def test_other_policies_keep_separate_products(policy):
+    arrays = [random(*shape) for shape in ((1, 32, 3, 8), (1, 20, 3, 8), (1, 20, 3, 5), (1, 1, 32, 20))]
+    expected = heads_first(attention(*map(heads_first, arrays[:3]), arrays[3], 0.5))
+    executable = tilewright.compile(graph(), precision=policy)
+    assert not any("attention" in name for name in map(str, executable.schedules))
+    result = tilewright.VirtualMachine(executable)["main"](*map(tilewright.tensor, arrays)).numpy()
+    np.testing.assert_allclose(result, expected, atol=3e-2 if policy == "bf16" else 1e-4)
+
+
+def test_batch_and_queries_of_any_number():
+    module = parse("""
+@I.ir_module
+class Module:
+    @R.function
+    def main(q: R.Tensor(("n", 3, "s", 8), "float32"), k: R.Tensor(("n", 3, 8, 20), "float32"), v: R.Tensor(("n", 3, 20, 5), "float32")):
+        with R.dataflow():
+            s = R.matmul(q, k)
+            p = R.nn.softmax(s, axis=-1)
+            y = R.matmul(p, v)
+            R.output(y)
+        return y
+""")
+    executable = tilewright.compile(module)
+    assert any("attention" in name for name in map(str, executable.schedules))
+    main = tilewright.VirtualMachine(executable)["main"]
+    for n, s in ((1, 5), (2, 1), (1, 70)):
+        query, key, value = random(n, 3, s, 8), random(n, 3, 8, 20), random(n, 3, 20, 5)
+        result = main(*map(tilewright.tensor, (query, key, value))).numpy()
+        np.testing.assert_allclose(
+            result, attention(query, key.swapaxes(-1, -2), value), rtol=2e-5, atol=2e-6
+        )

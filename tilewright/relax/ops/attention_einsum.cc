@@ -1,0 +1,96 @@
+// Attention whose operands lie in any order of dimensions, as the pass fuse_attention makes it of matmuls.
+#include <algorithm>
+#include <map>
+
+#include "tilewright/relax/op_util.h"
+#include "tilewright/te/topi/attention.h"
+
+namespace tilewright::relax {
+namespace {
+
+struct Attrs {
+  std::string subscripts;
+  double scale = 1;
+  static constexpr auto fields() {
+    return std::tuple{
+        field<&Attrs::subscripts>("subscripts",
+                                  "letters of dimensions of query, key, value, bias and the result: s of "
+                                  "queries, t of keys, d summed by the products, e of values, others of the "
+                                  "batch, 1 of extent 1; e.g. \"bhsd,bhdt,bhte,bhst->bshe\""),
+        field<&Attrs::scale>("scale", "of the products")};
+  }
+};
+
+// The letters in order, without 1.
+std::string sorted(std::string letters) {
+  std::erase(letters, '1');
+  std::sort(letters.begin(), letters.end());
+  return letters;
+}
+bool has(const std::string& letters, char letter) { return letters.find(letter) != std::string::npos; }
+bool has_only(const std::string& letters, const std::string& of) {
+  return std::includes(of.begin(), of.end(), letters.begin(), letters.end()) &&
+         std::adjacent_find(letters.begin(), letters.end()) == letters.end();
+}
+bool are_letters(const topi::AttentionLetters& letters) {
+  std::string batch = sorted(letters.query);
+  const bool has_query = std::erase(batch, 's') == 1 && std::erase(batch, 'd') == 1;
+  const auto is = [&](const std::string& own, const std::string& required, bool has_all) {
+    const std::string found = sorted(own);
+    return has_only(found, sorted(batch + required)) &&
+           std::all_of(required.begin(), required.end(), [&](char c) { return has(found, c); }) &&
+           (!has_all || found.size() == batch.size() + required.size());
+  };
+  return has_query && !has(batch, 't') && !has(batch, 'e') &&
+         std::all_of(batch.begin(), batch.end(), [](unsigned char c) { return std::isalpha(c); }) &&
+         is(letters.query, "sd", true) && is(letters.key, "td", false) && is(letters.value, "te", false) &&
+         has_only(sorted(letters.bias), sorted(batch + "st")) && is(letters.result, "se", true);
+}
+
+Type infer(const Call& call, const Attrs& attrs) {
+  const topi::AttentionLetters letters = topi::parse_attention(attrs.subscripts);
+  const std::string* own[] = {&letters.query, &letters.key, &letters.value, &letters.bias};
+  const size_t num_operands =
+      1 + static_cast<size_t>(std::count(attrs.subscripts.begin(), attrs.subscripts.end(), ','));
+  if (num_operands != call->args.size() || !are_letters(letters))
+    fail(call, "subscripts \"{}\" are not those of attention of {} operands", attrs.subscripts,
+         call->args.size());
+  std::map<char, PrimExpr> extents;
+  for (size_t n = 0; n < call->args.size(); ++n) {
+    require_ndim(call, n, static_cast<int64_t>(own[n]->size()));
+    require_float(call, n);
+    common_dtype(call, 0, n);
+    const Shape* shape = known_shape(tensor_arg(call, n));
+    if (!shape)
+      return tensor_type_of_ndim(static_cast<int64_t>(letters.result.size()), tensor_arg(call, 0)->dtype);
+    for (size_t dim = 0; dim < shape->size(); ++dim) {
+      PrimExpr& extent = extents[(*own[n])[dim]];
+      if (!extent) extent = (*own[n])[dim] == '1' ? extent_imm(1) : (*shape)[dim];
+      const bool may_be_one = n > 0 && (*own[n])[dim] != '1' && tir::is_one((*shape)[dim]);
+      if (!may_be_one && equal_extents(extent, (*shape)[dim]) == Answer::kNo)
+        fail(call, "dimension {} has extent {}, but is {} in {} {}", (*own[n])[dim], extent_text(extent),
+             extent_text((*shape)[dim]), arg_name(call, n), shape_text(*shape));
+    }
+  }
+  Shape result;
+  for (char letter : letters.result) result.push_back(letter == '1' ? extent_imm(1) : extents[letter]);
+  return tensor_type(std::move(result), tensor_arg(call, 0)->dtype);
+}
+
+te::Tensor lower(const LowerInput& in, const Attrs& attrs) {
+  return topi::attention(in[0], in[1], in[2], in.has(3) ? in[3] : te::Tensor(), {.scale = attrs.scale},
+                         topi::parse_attention(attrs.subscripts));
+}
+
+constexpr OpInfo kOps[] = {
+    op<infer, lower, Attrs>("relax.nn.attention_einsum", "query, key, value, bias?",
+                            "softmax(query . key * scale + bias) . value, dimensions in any order.",
+                            FusePattern::kOpaque),
+};
+
+}  // namespace
+
+extern constinit const OpTable attention_einsum_info =
+    op_table(kOps, "Vaswani et al., Attention Is All You Need, arXiv 1706.03762; numpy.einsum (subscripts)");
+
+}  // namespace tilewright::relax
