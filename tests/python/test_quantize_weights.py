@@ -100,6 +100,23 @@ def test_small_weights_stay():
     assert operators(changed) == ["R.dequantize", "R.matmul"]
 
 
+def test_a_weight_of_two_products_is_kept_once():
+    w = relax.const(random(512, 512))
+    builder = relax.BlockBuilder()
+    x = relax.Var("x", relax.TensorType((1, 512), "float32"))
+    with builder.function("main", [x]):
+        with builder.dataflow():
+            first = builder.emit(relax.op.tanh(relax.op.matmul(x, w)))
+            y = builder.emit_output(relax.op.matmul(first, w))
+        builder.emit_func_output(y)
+    changed = transform.fuse_dequantize_matmul()(transform.quantize_weights(dtype="int4")(builder.get()))
+    assert operators(changed) == ["R.dequantize_matmul", "R.tanh", "R.dequantize_matmul"]
+    first, _, second = (binding.value for binding in changed["main"].body.blocks[0].bindings)
+    assert [a.same_as(b) for a, b in zip(first.args[1:], second.args[1:], strict=True)] == [True, True]
+    compiled = tilewright.compile(builder.get(), weights="int4")
+    assert len(compiled.to_bytes()) < 512 * 512 * 0.7 + 50000
+
+
 def test_float16():
     x, w = random(3, 64).astype("float16"), random(64, 33).astype("float16")
     with PassContext(config=SMALL):

@@ -25,13 +25,13 @@ struct View {
 class Conversion {
  public:
   explicit Conversion(const Dequantized& weight) : weight_(weight) {
-    const runtime::ShapeView shape = weight.constants[0].shape();
+    const runtime::ShapeView shape = weight.constants[0]->data.shape();
     rows_ = shape[weight.is_transposed ? 1 : 0];
     columns_ = shape[weight.is_transposed ? 0 : 1];
   }
 
   std::optional<QuantizedWeight> run() {
-    const DataType dtype = weight_.constants[0].dtype();
+    const DataType dtype = weight_.constants[0]->data.dtype();
     const bool is_known = (dtype.is_int() || dtype.is_uint()) && (dtype.bits == 8 || dtype.bits == 4);
     if (!is_known || rows_ < 1 || columns_ < 1 || !choose_groups(dtype.bits)) return std::nullopt;
     const auto scale = view_of(1), zero = view_of(2);
@@ -73,7 +73,7 @@ class Conversion {
 
   // Scales or zero points for each number.
   std::optional<View> view_of(size_t n) const {
-    const runtime::Tensor& given = weight_.constants[n];
+    const runtime::Tensor given = weight_.constants[n]->data.compact();
     View view{numbers_of(given)};
     if (view.values.empty()) return std::nullopt;
     const int64_t block = weight_.call->attrs.get_int("block_size", 0);
@@ -102,7 +102,7 @@ class Conversion {
   // The numbers [k, n] as int8, less their zero points if all differences fit; else less the middle of an
   // unsigned dtype.  Rows that complete the last group are 0.
   runtime::Tensor centered() {
-    const runtime::Tensor& given = weight_.constants[0];
+    const runtime::Tensor given = weight_.constants[0]->data.compact();
     const runtime::Tensor bytes =
         runtime::shares_bytes(given.dtype()) ? runtime::unpack_elements(given) : given;
     const View zero = *view_of(2);

@@ -19,7 +19,7 @@ std::vector<float> numbers_of(const runtime::Tensor& tensor);
 /// A call of R.dequantize of a constant matrix: its numbers, scales and zero points.
 struct Dequantized {
   Call call;
-  std::array<runtime::Tensor, 3> constants;
+  std::array<Constant, 3> constants;
   bool is_transposed = false;  // its rows are the columns of what is multiplied
 };
 

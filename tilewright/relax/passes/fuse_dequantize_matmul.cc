@@ -5,6 +5,7 @@
 // One scale for the matrix, for each column, or for each block of rows; the weight may be permuted between.
 // Few rows of x read each number a few times only: bytes are kept if the weight in float32 has at least
 // min_bytes for each row.  Other weights are left to fold_constant, which makes floats of them.
+#include <map>
 #include <optional>
 #include <unordered_map>
 
@@ -27,9 +28,32 @@ struct Options {
   }
 };
 
+/// The operands that weights become, each made once: those of several products stay one.
+class Weights {
+ public:
+  /// data, scale and maybe zero_point; empty if the weight is none that bytes are kept of.
+  const std::vector<Expr>& get(const Dequantized& weight) {
+    const AttrMap& attrs = weight.call->attrs;
+    auto [found, is_new] =
+        made_.try_emplace({weight.constants[0].get(), weight.constants[1].get(), weight.constants[2].get(),
+                           attrs.get_int("axis", -1), attrs.get_int("block_size", 0), weight.is_transposed});
+    if (!is_new) return found->second;
+    if (const std::optional<QuantizedWeight> kept = quantized_weight(weight)) {
+      found->second = {make_constant(kept->data), make_constant(kept->scale)};
+      if (kept->zero_point) found->second.push_back(make_constant(*kept->zero_point));
+    }
+    return found->second;
+  }
+
+ private:
+  using Key = std::tuple<const Object*, const Object*, const Object*, int64_t, int64_t, bool>;
+  std::map<Key, std::vector<Expr>> made_;  // by constants of the module, which outlives this
+};
+
 class Products {
  public:
-  Products(const Function& func, const Options& options) : options_(options) {
+  Products(const Function& func, const Options& options, Weights& weights)
+      : options_(options), weights_(weights) {
     walk(func, [&](const VarBindingNode* binding) { values_[binding->var.get()] = binding->value; });
   }
 
@@ -41,12 +65,11 @@ class Products {
     if (!x || x->empty() || !dtype.is_float() || dtype_of(Expr(call)) != dtype) return nullptr;
     const auto weight = weight_of(call->args[1]);
     if (!weight || dtype_of(weight->call) != dtype ||
-        !is_bound_by_weight(*x, weight->constants[0].num_elements(), options_.min_bytes))
+        !is_bound_by_weight(*x, weight->constants[0]->data.num_elements(), options_.min_bytes))
       return nullptr;
-    const std::optional<QuantizedWeight> kept = quantized_weight(*weight);
-    if (!kept) return nullptr;
-    std::vector<Expr> args{call->args[0], make_constant(kept->data), make_constant(kept->scale)};
-    if (kept->zero_point) args.push_back(make_constant(*kept->zero_point));
+    std::vector<Expr> args = weights_.get(*weight);
+    if (args.empty()) return nullptr;
+    args.insert(args.begin(), call->args[0]);
     return call_op("relax.dequantize_matmul", args, {}, call->span);
   }
 
@@ -70,7 +93,7 @@ class Products {
         for (size_t n = 0; n < 3; ++n) {
           const Expr arg = value_of(call->args[n]);
           if (!is<ConstantNode>(arg)) return std::nullopt;
-          found.constants[n] = arg.as<ConstantNode>()->data.compact();
+          found.constants[n] = Constant(arg.as<ConstantNode>());
         }
         return found;
       }
@@ -83,12 +106,14 @@ class Products {
   }
 
   const Options& options_;
+  Weights& weights_;
   std::unordered_map<const Object*, Expr> values_;  // by the variable that is bound to it
 };
 
 IRModule run(const IRModule& module, const Options& options, PassContext&) {
+  Weights weights;
   return map_functions<FunctionNode>(module, [&](const Function& func) {
-    const Products products(func, options);
+    const Products products(func, options, weights);
     const Function changed = rewrite(func, [&](auto& self, const CallNode* node) -> Expr {
       const Expr product = products.instead_of(node);
       return product ? product : Expr(self.children(node));

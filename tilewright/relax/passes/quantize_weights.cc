@@ -6,6 +6,7 @@
 // products.  Weights of few bytes for each row of x (pass fuse_dequantize_matmul) stay as they are, and those
 // with an infinity or NaN.  Weights that a permute makes are none here: run fold_constant before.
 #include <cmath>
+#include <map>
 
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/relax/block_builder.h"
@@ -80,8 +81,11 @@ std::optional<Rounded> rounded(const std::vector<float>& weight, int64_t num_row
   return Rounded{numbers, scale};
 }
 
+/// What constants are rounded to, each once: weights of several products stay one.
+using RoundedWeights = std::map<const Object*, std::vector<Expr>>;
+
 // The dequantized weight of `call`; null if it stays as it is.
-Expr dequantized(const CallNode* call, const Options& options) {
+Expr dequantized(const CallNode* call, const Options& options, RoundedWeights& known) {
   const auto* weight = op_name(call) == "relax.matmul" ? call->args[1].as<ConstantNode>() : nullptr;
   const Shape* x = weight ? known_shape(call->args[0]) : nullptr;
   const DataType dtype = weight ? weight->data.dtype() : DataType::void_();
@@ -93,27 +97,34 @@ Expr dequantized(const CallNode* call, const Options& options) {
   const int64_t num_rows = weight->data.shape()[0], num_columns = weight->data.shape()[1];
   const int64_t asked = options.group_size > 0 ? options.group_size : to.bits == 4 ? kDefaultGroup : num_rows;
   const bool has_groups = asked < num_rows;
-  const std::vector<float> values = numbers_of(weight->data.compact());
-  if (values.empty()) return nullptr;
-  const auto kept = rounded(values, num_rows, num_columns, has_groups ? asked : num_rows, to);
-  if (!kept) return nullptr;
+  const auto [found, is_new] = known.try_emplace(weight);
+  std::vector<Expr>& args = found->second;
+  if (is_new) {
+    const std::vector<float> values = numbers_of(weight->data.compact());
+    const auto kept = values.empty()
+                          ? std::nullopt
+                          : rounded(values, num_rows, num_columns, has_groups ? asked : num_rows, to);
+    if (kept)
+      args = {make_constant(kept->numbers),
+              make_constant(has_groups ? kept->scale : kept->scale.reshape(runtime::Shape{num_columns})),
+              make_scalar(0, DataType::int_(8))};
+  }
+  if (args.empty()) return nullptr;
   AttrMap attrs;
   attrs.set("axis", attr(int64_t{has_groups ? 0 : 1}));
   attrs.set("block_size", attr(has_groups ? asked : int64_t{0}));
   attrs.set("out_dtype", attr(dtype.str()));
-  const runtime::Tensor scale = has_groups ? kept->scale : kept->scale.reshape(runtime::Shape{num_columns});
-  return call_op("relax.dequantize",
-                 {make_constant(kept->numbers), make_constant(scale), make_scalar(0, DataType::int_(8))},
-                 attrs, call->span);
+  return call_op("relax.dequantize", args, attrs, call->span);
 }
 
 IRModule run(const IRModule& module, const Options& options, PassContext&) {
   check(options);
   if (options.dtype == "float32") return module;
+  RoundedWeights known;
   return map_functions<FunctionNode>(module, [&](const Function& func) {
     const Function changed = rewrite(func, [&](auto& self, const CallNode* node) -> Expr {
       const Call call = self.children(node);
-      const Expr weight = dequantized(node, options);
+      const Expr weight = dequantized(node, options, known);
       if (!weight) return call;
       return with(call, [&](CallNode& n) {
         n.args[1] = weight;
