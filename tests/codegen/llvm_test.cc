@@ -8,6 +8,7 @@
 #include "tilewright/lower/pipeline.h"
 #include "tilewright/support/error.h"
 #include "tilewright/tir/builder.h"
+#include "tilewright/tir/loop_hints.h"
 
 namespace tilewright::codegen {
 namespace {
@@ -67,6 +68,34 @@ TEST(Llvm, AddsOne) {
   const std::vector<float> x{-2, -1, 0, 1, 2, 3, 4};
   EXPECT_THAT(map<float>(kFloat32, x, [](PrimExpr v) { return v + float_imm(1); }),
               testing::ElementsAre(-1, 0, 1, 2, 3, 4, 5));
+}
+
+// B[i * 4 + v] = A[i * 4 + v]: only what moves with the loop that asks for it is fetched.
+TEST(Llvm, FetchesAheadWhatLoopsRead) {
+  Buffer a = make_buffer("A", {imm(32)}, kFloat32), b = make_buffer("B", {imm(32)}, kFloat32);
+  Var i = make_var("i"), v = make_var("v");
+  const Stmt vector =
+      loop(v, imm(4), store(b, load(a, {i * 4 + v}) + load(a, {v}), {i * 4 + v}), ForKind::kVectorized);
+  const For plain = ir::ref_as<ForNode>(loop(i, imm(8), vector));
+  const For asking =
+      with(plain, [](ForNode& n) { n.annotations.set(std::string(kPrefetchAhead), imm(256)); });
+  const auto count = [&](const Stmt& body) {
+    const std::string text = emit_llvm_ir(lower::lower_for_cpu("f", prim_func({a, b}, body)),
+                                          native_target(ir::parse_target("llvm -mcpu=x86-64")), false);
+    size_t found = 0;
+    for (size_t at = text.find("call void @llvm.prefetch"); at != std::string::npos;
+         at = text.find("call void @llvm.prefetch", at + 1))
+      ++found;
+    return found;
+  };
+  EXPECT_EQ(count(plain), 0U);
+  EXPECT_EQ(count(asking), 1U);
+  std::vector<float> x(32), expected;
+  for (int n = 0; n < 32; ++n)
+    x[static_cast<size_t>(n)] = static_cast<float>(n), expected.push_back(static_cast<float>(n + n % 4));
+  const Tensor out = Tensor::empty(std::vector<int64_t>{32}, kFloat32);
+  compile(prim_func({a, b}, asking))(tensor({32}, kFloat32, x), out);
+  EXPECT_EQ(values_of<float>(out), expected);
 }
 
 TEST(Llvm, VectorizedLoopOfSevenLanes) {

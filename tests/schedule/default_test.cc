@@ -207,6 +207,28 @@ TEST_P(Numbers, StayTheSame) {
 INSTANTIATE_TEST_SUITE_P(DefaultSchedule, Numbers, testing::ValuesIn(kPrograms),
                          [](const auto& each) { return std::string(each.param.name); });
 
+// Vectors that follow each other, of an operand that does not stay near the core, for few tiles.
+TEST(TileSum, FetchesAheadWhatItStreams) {
+  const auto fetches = [](int rows, int64_t l2_bytes) {
+    const std::string text = fmt::format(R"(
+    @T.prim_func
+    def main(A: T.Buffer(({0}, 64), "float32"), B: T.Buffer((64, 16), "float32"), C: T.Buffer(({0}, 16), "float32")):
+        for i, j, k in T.grid({0}, 16, 64):
+            with T.block("C"):
+                vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+                with T.init():
+                    C[vi, vj] = T.float32(0)
+                C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
+)",
+                                         rows);
+    const Machine machine{.vector_bytes = 32, .num_vector_registers = 16, .l2_bytes = l2_bytes};
+    return show(scheduled(text, machine)).find("\"prefetch_ahead\"") != std::string::npos;
+  };
+  EXPECT_TRUE(fetches(7, 4095));
+  EXPECT_FALSE(fetches(7, 4096));    // B has 4096 bytes
+  EXPECT_FALSE(fetches(127, 4095));  // many tiles read each vector
+}
+
 TEST(TileSum, CopiesOperandsOfMoreThanHalfTheSecondCache) {
   constexpr std::string_view kSquare = R"(
     @T.prim_func

@@ -6,7 +6,7 @@
 
 #include "tilewright/ir/walk.h"
 #include "tilewright/tir/dot_add.h"
-#include "tilewright/tir/matrix_tiles.h"
+#include "tilewright/tir/loop_hints.h"
 #include "tilewright/tir/op.h"
 
 namespace tilewright::analysis {

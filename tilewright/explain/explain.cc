@@ -10,7 +10,7 @@
 #include "tilewright/runtime/time_evaluator.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/units.h"
-#include "tilewright/tir/matrix_tiles.h"
+#include "tilewright/tir/loop_hints.h"
 
 namespace tilewright::explain {
 namespace {

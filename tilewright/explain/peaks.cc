@@ -14,7 +14,7 @@
 #include "tilewright/runtime/thread_pool.h"
 #include "tilewright/script/parse.h"
 #include "tilewright/support/error.h"
-#include "tilewright/tir/matrix_tiles.h"
+#include "tilewright/tir/loop_hints.h"
 
 namespace tilewright::explain {
 namespace {

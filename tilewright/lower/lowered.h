@@ -16,11 +16,11 @@
 // at once.
 //
 // Statements: For (serial), While, IfThenElse, SeqStmt, LetStmt, BufferStore, AllocBuffer, DeclBuffer,
-// Evaluate, AssertStmt is gone (raise_error).  A For may carry the annotations "pragma_unroll" and
-// "matrix_tiles" (bool) for the code generator. Expressions: no ProducerLoad, Reduce.  Vectors are Ramp,
-// Broadcast, Shuffle and operators on them. Buffers: one dimension, no strides, elem_offset null; an access
-// has one index (a Ramp of stride 1 is a contiguous vector). `data` is a parameter, a let variable, or
-// defined by AllocBuffer.  data_alignment says how `data` is aligned in bytes: what an access may assume.
+// Evaluate, AssertStmt is gone (raise_error).  A For may carry the annotations "pragma_unroll"
+// (bool) and those of tir/loop_hints.h for the code generator. Expressions: no ProducerLoad, Reduce.  Vectors
+// are Ramp, Broadcast, Shuffle and operators on them. Buffers: one dimension, no strides, elem_offset null;
+// an access has one index (a Ramp of stride 1 is a contiguous vector). `data` is a parameter, a let variable,
+// or defined by AllocBuffer.  data_alignment says how `data` is aligned in bytes: what an access may assume.
 // AllocBuffer with constant extent up to kMaxStackBytes goes on the stack, others to the workspace; the scope
 // "local" asks for registers. Builtins that only lowered code has: peek(pointer, byte offset), poke(pointer,
 // byte offset, value), raise_error(kind, printf format, values...), dtype_text(DLDataType as uint32),

@@ -182,6 +182,13 @@ class FunctionEmitter {
 
   llvm::BranchInst* branch_rarely(llvm::Value* condition, llvm::BasicBlock* rare, llvm::BasicBlock* usual);
 
+  /// Fetches what lies ahead of `pointer`, if the loop of `index` says so.
+  void prefetch_ahead(llvm::Value* pointer, const PrimExpr& index);
+
+  struct PrefetchAhead {
+    const VarNode* loop_var = nullptr;
+    int64_t num_bytes = 0;
+  };
   struct LoopContext {
     llvm::BasicBlock *next, *exit;
     size_t workspace_depth;
@@ -197,6 +204,7 @@ class FunctionEmitter {
   std::unordered_map<const VarNode*, llvm::Value*> values_;
   std::vector<llvm::Value*> workspaces_;  // live here, innermost last
   std::vector<LoopContext> loops_;
+  PrefetchAhead prefetch_;  // of the innermost loop that asks for it
   uint64_t stack_bytes_ = 0;
   bool in_index_ = false;
   std::unordered_map<const ForNode*, TileNest> tile_nests_;  // by their outermost loops

@@ -10,7 +10,7 @@
 
 #include "tilewright/codegen/llvm/emitter.h"
 #include "tilewright/ir/walk.h"
-#include "tilewright/tir/matrix_tiles.h"
+#include "tilewright/tir/loop_hints.h"
 
 namespace tilewright::codegen {
 namespace {

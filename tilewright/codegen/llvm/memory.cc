@@ -1,5 +1,6 @@
 // Loads, stores and allocations.  Buffers are flat here: one index, in elements of the buffer's scalar dtype.
 #include "tilewright/codegen/llvm/emitter.h"
+#include "tilewright/ir/walk.h"
 #include "tilewright/lower/lowered.h"
 #include "tilewright/tir/builder.h"
 
@@ -15,6 +16,12 @@ constexpr int64_t kMaxShuffledStride = 4;
 // and what LLVM can prove beyond, from the alignment of local memory, it finds itself.
 llvm::Align element_align(DataType dtype) {
   return llvm::Align(static_cast<uint64_t>(std::max<int64_t>(1, dtype.element().num_bytes())));
+}
+
+bool uses_var(const PrimExpr& expr, const VarNode* var) {
+  bool found = false;
+  walk(expr, [&](const VarNode* each) { found |= each == var; });
+  return found;
 }
 
 const PrimExpr& flat_index(const Buffer& buffer, const std::vector<PrimExpr>& indices) {
@@ -50,6 +57,15 @@ llvm::Value* FunctionEmitter::from_memory(llvm::Value* value, DataType dtype) {
   return dtype.is_bool() ? builder_.CreateIsNotNull(value) : value;
 }
 
+void FunctionEmitter::prefetch_ahead(llvm::Value* pointer, const PrimExpr& index) {
+  if (!prefetch_.loop_var || !uses_var(index, prefetch_.loop_var)) return;
+  llvm::Value* ahead = builder_.CreateConstGEP1_64(i8_, pointer, static_cast<uint64_t>(prefetch_.num_bytes));
+  constexpr uint32_t kRead = 0, kNear = 3, kData = 1;
+  builder_.CreateIntrinsic(
+      llvm::Intrinsic::prefetch, {ptr_},
+      {ahead, builder_.getInt32(kRead), builder_.getInt32(kNear), builder_.getInt32(kData)});
+}
+
 llvm::Value* FunctionEmitter::emit_load(const BufferLoadNode* node) {
   const PrimExpr& index = flat_index(node->buffer, node->indices);
   const DataType dtype = node->dtype;
@@ -64,6 +80,7 @@ llvm::Value* FunctionEmitter::emit_load(const BufferLoadNode* node) {
   llvm::Value* mask = node->predicate ? emit(node->predicate) : nullptr;
   if (index->dtype.is_scalar() || (ramp && is_one(ramp->stride))) {
     llvm::Value* pointer = element_pointer(node->buffer, ramp ? ramp->base : index, mask != nullptr);
+    if (ramp && !mask) prefetch_ahead(pointer, index);
     llvm::Value* value =
         mask ? builder_.CreateMaskedLoad(type, pointer, align, mask, llvm::Constant::getNullValue(type))
              : static_cast<llvm::Value*>(builder_.CreateAlignedLoad(type, pointer, align));

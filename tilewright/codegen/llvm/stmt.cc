@@ -4,6 +4,7 @@
 #include "tilewright/codegen/llvm/emitter.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/tir/builder.h"
+#include "tilewright/tir/loop_hints.h"
 
 namespace tilewright::codegen {
 
@@ -107,7 +108,11 @@ void FunctionEmitter::emit_for(const ForNode* node) {
                    node->loop_var->name_hint);
   if (const auto nest = tile_nests_.find(node); nest != tile_nests_.end())
     return emit_tile_nest(nest->second);
+  const PrefetchAhead outer = prefetch_;
+  const int64_t ahead = node->annotations.get_int(kPrefetchAhead, 0);
+  if (ahead != 0) prefetch_ = {node->loop_var.get(), ahead};
   emit_loop(node, [&] { emit(node->body); });
+  prefetch_ = outer;
 }
 
 // The test stands at the bottom, so that the body is one block LLVM can turn into a vector or unrolled loop.

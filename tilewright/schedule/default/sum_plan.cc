@@ -255,6 +255,16 @@ std::optional<size_t> axis_of_parts(const BlockShape& sum, const SumPlan& plan,
   return std::nullopt;
 }
 
+// Whether vectors come one after the other from an operand that does not stay near the core, so that
+// arithmetic waits for it: each is used by few tiles.
+bool is_streamed(const BlockShape& sum, const BufferLoadNode* load, const SumPlan& plan,
+                 const Machine& machine) {
+  constexpr int64_t kMostUses = 8;
+  const int64_t row_bytes = plan.panel_width() * load->dtype.num_bytes();
+  return !plan.steps.empty() && num_bytes(load->buffer) > machine.l2_bytes &&
+         num_uses(sum, load, plan) <= kMostUses && stride_bytes(sum, load, plan.steps.back()) == row_bytes;
+}
+
 }  // namespace
 
 std::optional<SumPlan> plan_sum(const BlockShape& sum, const Machine& machine, bool is_packing_free,
@@ -291,6 +301,9 @@ std::optional<SumPlan> plan_sum(const BlockShape& sum, const Machine& machine, b
     return plan_sum(sum, without_dots, false, outer_axis);
   }
   choose_copies(sum, vectors, machine, plan);
+  plan.is_streamed = !plan.matrix && !plan.packed &&
+                     std::any_of(vectors.begin(), vectors.end(),
+                                 [&](const auto* load) { return is_streamed(sum, load, plan, machine); });
   return plan;
 }
 

@@ -28,6 +28,7 @@ struct SumPlan {
   const BufferLoadNode* packed = nullptr;  // the operand that is copied panel by panel
   bool is_copy_needed = false;             // vectors cannot read it as it is
   const BufferLoadNode* spread = nullptr;  // the one whose rows would push each other out of the cache
+  bool is_streamed = false;                // panels come from far memory, and few tiles read them
   std::optional<DotSum> dot;               // groups are added by an instruction
   std::optional<size_t> unrolled;          // a short step along which vectors stay: parts of elements
   std::optional<MatrixTile> matrix;        // whole tiles are multiplied by one, in tile registers

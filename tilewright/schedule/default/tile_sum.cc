@@ -17,7 +17,7 @@
 #include "tilewright/schedule/default/rules.h"
 #include "tilewright/schedule/loops.h"
 #include "tilewright/tir/builder.h"
-#include "tilewright/tir/matrix_tiles.h"
+#include "tilewright/tir/loop_hints.h"
 
 namespace tilewright::schedule {
 namespace {
@@ -141,12 +141,14 @@ void compute_sum(Schedule& sch, const BlockShape& sum, LoopRef place, const SumP
     for (LoopRef part : sch.call("split", loop, Factors{None{}, plan.tile.lanes}).loops())
       tile.push_back(part);
   }
-  const LoopRef first = order[0];
+  const LoopRef first = order[0], last = order.back();
   order.insert(order.end(), tile.begin(), tile.end());
   if (group) order.push_back(*group);
   sch.call("reorder", order);
   const BlockRef init = sch.call("decompose_reduction", sum.ref, first).block();
   expand(sch, loops_inside(sch, init, place));
+  constexpr int kFarAhead = 4096;  // bytes: what arrives while they are computed with
+  if (plan.is_streamed) sch.call("annotate", last, std::string(kPrefetchAhead), imm(kFarAhead));
   if (!group) return expand(sch, tile);
   for (size_t n = 0; n + 1 < tile.size(); ++n) sch.call("unroll", tile[n]);
 }

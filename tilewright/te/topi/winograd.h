@@ -11,8 +11,8 @@ namespace tilewright::topi {
 /// padding  zeros before h and w, then after each
 ///
 /// Source: A. Lavin, S. Gray, Fast algorithms for convolutional neural networks, arXiv 1509.09308, F(2x2,
-/// 3x3) and F(4x4, 3x3); the latter with the points 0, 3/4, -3/4, 3/2, -3/2 and infinity, which give a fifth
-/// of the error of 0, 1, -1, 2, -2 and infinity.
+/// 3x3) and F(4x4, 3x3); the latter with the points 0, 3/4, -3/4, 3/2, -3/2 and infinity, whose largest
+/// errors are a quarter of those of 0, 1, -1, 2, -2 and infinity.
 Tensor conv2d_winograd(const Tensor& data, const Tensor& weight, const std::vector<int64_t>& padding);
 
 /// G for tiles of m x m: (m + 2) x 3 numbers, by rows.
