@@ -368,6 +368,28 @@ inline constexpr Program kPrograms[] = {
                 vi, vj = T.axis.remap("SS", [i, j])
                 C[vi, vj] = A[vi, vj] < T.float32(1) and B[vi, vj]
 )"},
+    {"sums_of_groups", R"(
+    @T.prim_func
+    def main(x: T.Buffer((3, 15), "float32"), q: T.Buffer((15, 37), "int8"), s: T.Buffer((3, 37), "float32"), b: T.Buffer((37,), "float32"), y: T.Buffer((3, 37), "float32")):
+        parts = T.alloc_buffer((3, 3, 37))
+        sums = T.alloc_buffer((3, 37))
+        for i, g, j, k in T.grid(3, 3, 37, 5):
+            with T.block("parts"):
+                vi, vg, vj, vk = T.axis.remap("SSSR", [i, g, j, k])
+                with T.init():
+                    parts[vi, vg, vj] = T.float32(0)
+                parts[vi, vg, vj] = parts[vi, vg, vj] + x[vi, vg * 5 + vk] * T.Cast("float32", q[vg * 5 + vk, vj])
+        for i, j, g in T.grid(3, 37, 3):
+            with T.block("sums"):
+                vi, vj, vg = T.axis.remap("SSR", [i, j, g])
+                with T.init():
+                    sums[vi, vj] = T.float32(0)
+                sums[vi, vj] = sums[vi, vj] + parts[vi, vg, vj] * s[vg, vj]
+        for i, j in T.grid(3, 37):
+            with T.block("y"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                y[vi, vj] = sums[vi, vj] + b[vj]
+)"},
     {"unit_dimensions", R"(
     @T.prim_func
     def main(A: T.Buffer((1, 7, 1), "float32"), B: T.Buffer((7, 1, 1), "float32"), C: T.Buffer((1, 1, 1), "float32")):

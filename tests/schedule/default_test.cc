@@ -354,6 +354,22 @@ TEST(DefaultSchedule, WinogradIsTiledAllAtOnceOrInStrips) {
   EXPECT_TRUE(loop_of_tiles(kTiny));
 }
 
+TEST(DefaultSchedule, SumsOfGroupsAreComputedInTheTilesOfTheirSum) {
+  const auto program = std::find_if(std::begin(kPrograms), std::end(kPrograms),
+                                    [](const Program& each) { return each.name == "sums_of_groups"; });
+  Schedule sch(module_of(program->text));
+  const std::vector<Attempt> attempts = schedule_by_rules(sch, "main", kAvx2);
+  ASSERT_EQ(attempts.size(), 1u);
+  EXPECT_EQ(attempts[0].block + " " + attempts[0].rule + attempts[0].reason, "parts tile_groups");
+  const auto loops = [&](std::string_view block) {
+    return sch.call("get_loops", sch.call("get_block", std::string(block), "main").block()).loops();
+  };
+  // tiles of columns, of rows, and groups; what is inside of them stays in registers
+  const std::vector<LoopRef> parts = loops("parts_update"), sums = loops("sums_update");
+  for (size_t depth = 0; depth < 3; ++depth) EXPECT_EQ(sch.state()[parts[depth]], sch.state()[sums[depth]]);
+  EXPECT_NE(sch.state()[parts[3]], sch.state()[sums[3]]);
+}
+
 TEST(DefaultSchedule, DoubledSumsStaySmall) {
   std::string text = "@T.prim_func\ndef main(A: T.Buffer((7,), \"int32\"), B: T.Buffer((7,), \"int32\")):\n";
   for (int n = 0; n < 39; ++n) text += fmt::format("    Y{} = T.alloc_buffer((7,), \"int32\")\n", n);
