@@ -207,6 +207,23 @@ TEST_P(Numbers, StayTheSame) {
 INSTANTIATE_TEST_SUITE_P(DefaultSchedule, Numbers, testing::ValuesIn(kPrograms),
                          [](const auto& each) { return std::string(each.param.name); });
 
+TEST(Vectorize, FetchesAheadWhatItTransposes) {
+  constexpr std::string_view kTransposition = R"(
+    @T.prim_func
+    def main(A: T.Buffer((32, 64), "float32"), B: T.Buffer((64, 32), "float32")):
+        for i, j in T.grid(64, 32):
+            with T.block("B"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vi, vj] = A[vj, vi]
+)";
+  const auto fetches = [&](int64_t l2_bytes) {
+    const Machine machine{.vector_bytes = 32, .num_vector_registers = 16, .l2_bytes = l2_bytes};
+    return show(scheduled(kTransposition, machine)).find("\"prefetch_ahead\"") != std::string::npos;
+  };
+  EXPECT_TRUE(fetches(8191));
+  EXPECT_FALSE(fetches(8192));  // A has 8192 bytes
+}
+
 // Vectors that follow each other, of an operand that does not stay near the core, for few tiles.
 TEST(TileSum, FetchesAheadWhatItStreams) {
   const auto fetches = [](int rows, int64_t l2_bytes) {

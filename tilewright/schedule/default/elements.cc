@@ -3,6 +3,7 @@
 #include "tilewright/schedule/default/rules.h"
 #include "tilewright/schedule/default/transpose.h"
 #include "tilewright/tir/builder.h"
+#include "tilewright/tir/loop_hints.h"
 
 namespace tilewright::schedule {
 namespace {
@@ -104,8 +105,13 @@ int64_t tiles_in_block(int64_t extent, int64_t size) {
 }
 
 // Tiles are transposed in registers.
-void tensorize_transposition(Schedule& sch, const TransposedTile& tile, LoopRef row,
+//
+// is_far  what is read does not stay in the second cache: the next line of each row is fetched, since rows
+// that
+//         are pages apart are no stream to a processor
+void tensorize_transposition(Schedule& sch, const TransposedTile& tile, LoopRef row, bool is_far,
                              std::vector<LoopRef>* loops) {
+  constexpr int kLineBytes = 64;
   const auto parts_of = [&](LoopRef loop) {
     return sch
         .call("split", loop, Factors{None{}, tiles_in_block(extent_of(sch, loop), tile.size), tile.size})
@@ -117,6 +123,7 @@ void tensorize_transposition(Schedule& sch, const TransposedTile& tile, LoopRef 
   std::vector<LoopRef> order = *loops;
   order.insert(order.end(), {rows[2], columns[2]});
   sch.call("reorder", order);
+  if (is_far) sch.call("annotate", rows[1], std::string(kPrefetchAhead), imm(kLineBytes));
   sch.call("tensorize", rows[2], tile.name());
 }
 
@@ -148,7 +155,7 @@ void transpose(Schedule& sch, const BlockShape& shape, size_t row_axis, size_t c
                         ? transposed_tile(shape, row_axis, column_axis, std::min(kMaxRows, width))
                         : std::optional<TransposedTile>();
   if (tile)
-    tensorize_transposition(sch, *tile, row, loops);
+    tensorize_transposition(sch, *tile, row, num_bytes(shape.loads[0]->buffer) > machine.l2_bytes, loops);
   else
     tile_transposition(sch, row, num_rows, width, loops);
 }
