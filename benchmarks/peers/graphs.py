@@ -6,7 +6,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 DTYPES = {"float32": TensorProto.FLOAT, "bfloat16": TensorProto.BFLOAT16, "int8": TensorProto.INT8}
 
-#: nodes from a (and b) to result, and the operator set that has them
+#: nodes from a (and b, c) to result, and the operator set that has them; _ is the result of the last node
 FUNCTIONS = {
     "mm": [("MatMul", "a b", {})],
     "mm_relu": [("MatMul", "a b", {}), ("Relu", "_", {})],
@@ -14,12 +14,18 @@ FUNCTIONS = {
     "layer_norm": [("LayerNormalization", "a b", {"axis": -1})],
     "gelu": [("Gelu", "a", {})],
     "transpose": [("Transpose", "a", {"perm": [1, 0]})],
+    "attention": [
+        ("Transpose", "b", {"perm": [0, 1, 3, 2]}),
+        ("MatMul", "a _", {}),
+        ("Softmax", "_", {"axis": -1}),
+        ("MatMul", "_ c", {}),
+    ],
 }
 OPSET = 20
 
 
 def graph_of(name: str, arrays: list[np.ndarray], has_weights: bool) -> onnx.ModelProto | None:
-    """Inputs a and b, or b as a constant (has_weights); None for a function that has no graph."""
+    """Inputs a, b and c, or b as a constant (has_weights); None for a function that has no graph."""
     if name not in FUNCTIONS:
         return None
     nodes, last = [], ""
@@ -30,11 +36,11 @@ def graph_of(name: str, arrays: list[np.ndarray], has_weights: bool) -> onnx.Mod
         nodes.append(helper.make_node("MatMulInteger" if is_int8 else operator, inputs, [last], **attributes))
     values = [
         helper.make_tensor_value_info(letter, DTYPES[str(array.dtype)], array.shape)
-        for letter, array in zip("ab", arrays, strict=False)
+        for letter, array in zip("abc", arrays, strict=False)
     ]
     weights = [numpy_helper.from_array(arrays[1], "b")] if has_weights else []
     dtype = TensorProto.INT32 if arrays[0].dtype == np.int8 else DTYPES[str(arrays[0].dtype)]
-    output = helper.make_tensor_value_info(last, dtype, [None, None])
+    output = helper.make_tensor_value_info(last, dtype, [None] * arrays[0].ndim)
     graph = helper.make_graph(nodes, name, values[:1] if has_weights else values, [output], weights)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=9)
     onnx.checker.check_model(model)
@@ -45,7 +51,7 @@ def run_function(runner, name: str, arrays: list[np.ndarray], case: dict):
     """What `runner` makes of the graph of a function case and its inputs; None for a function that has no graph."""
     has_weights = case.get("weights", False)
     graph = graph_of(name, arrays, has_weights)
-    return graph and runner(graph, dict(zip("ab", arrays[:1] if has_weights else arrays, strict=False)))
+    return graph and runner(graph, dict(zip("abc", arrays[:1] if has_weights else arrays, strict=False)))
 
 
 BLOCK = 32  # numbers that share a scale

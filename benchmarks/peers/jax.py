@@ -27,6 +27,7 @@ BODIES = {
     "layer_norm": layer_norm,
     "gelu": lambda a: jax.nn.gelu(a, approximate=False),
     "transpose": lambda a: a.T,
+    "attention": lambda a, b, c: jax.nn.softmax(a @ b.swapaxes(-1, -2)) @ c,
 }
 
 

@@ -50,6 +50,7 @@ def function(name: str, arrays: list[np.ndarray], case: dict):
         "layer_norm": lambda: functional.layer_norm(a, b.shape, b),
         "gelu": lambda: functional.gelu(a),
         "transpose": lambda: a.t().contiguous(),
+        "attention": lambda: functional.scaled_dot_product_attention(a, *others, scale=1.0),
     }
     return calls.get(name)
 
