@@ -354,12 +354,12 @@ def test_other_policies_keep_separate_products(policy):
     np.testing.assert_allclose(result, expected, atol=3e-2 if policy == "bf16" else 1e-4)
 
 
-def test_batch_and_queries_of_any_number():
+def test_extents_known_at_run_time():
     module = parse("""
 @I.ir_module
 class Module:
     @R.function
-    def main(q: R.Tensor(("n", 3, "s", 8), "float32"), k: R.Tensor(("n", 3, 8, 20), "float32"), v: R.Tensor(("n", 3, 20, 5), "float32")):
+    def main(q: R.Tensor(("n", 3, "s", 8), "float32"), k: R.Tensor(("n", 3, 8, "t"), "float32"), v: R.Tensor(("n", 3, "t", 5), "float32")):
         with R.dataflow():
             s = R.matmul(q, k)
             p = R.nn.softmax(s, axis=-1)
@@ -367,12 +367,15 @@ class Module:
             R.output(y)
         return y
 """)
-    executable = tilewright.compile(module)
-    assert any("attention" in name for name in map(str, executable.schedules))
-    main = tilewright.VirtualMachine(executable)["main"]
-    for n, s in ((1, 5), (2, 1), (1, 70)):
-        query, key, value = random(n, 3, s, 8), random(n, 3, 8, 20), random(n, 3, 20, 5)
-        result = main(*map(tilewright.tensor, (query, key, value))).numpy()
-        np.testing.assert_allclose(
-            result, attention(query, key.swapaxes(-1, -2), value), rtol=2e-5, atol=2e-6
-        )
+    for sizes in ({"s": "s", "t": 20}, {"s": 32, "t": "t"}, {"s": "s", "t": "t"}):
+        fixed = {name: size for name, size in sizes.items() if size != name}
+        known = transform.bind_symbolic_vars(binding_map=fixed)(module) if fixed else module
+        executable = tilewright.compile(known)
+        assert any("attention" in name for name in map(str, executable.schedules))
+        main = tilewright.VirtualMachine(executable)["main"]
+        for n, s, t in ((1, 5, 1), (2, 1, 70), (1, 70, 64), (0, 7, 9), (1, 7, 0)):
+            s, t = fixed.get("s", s), fixed.get("t", t)
+            query, key, value = random(n, 3, s, 8), random(n, 3, 8, t), random(n, 3, t, 5)
+            result = main(*map(tilewright.tensor, (query, key, value))).numpy()
+            expected = attention(query, key.swapaxes(-1, -2), value) if t else 0
+            np.testing.assert_allclose(result, expected, rtol=2e-5, atol=2e-6)

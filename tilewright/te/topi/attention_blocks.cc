@@ -10,10 +10,12 @@ namespace {
 constexpr int64_t kLanes[] = {64, 32, 48, 80, 96, 112};
 constexpr int64_t kMaxLanesOfFew = 64, kMinBatch = 4;
 constexpr int64_t kFewLanes[] = {8, 16};  // where they are enough
+constexpr int64_t kOpenLanes = 16;        // where their number is not known: it may be 1
 constexpr int64_t kMinQueries = 5;        // below that lanes would be idle
 constexpr int64_t kMaxKeysAtOnce = 512;   // whose scores stay near the core
 constexpr int64_t kTile = 16;             // of transpositions in registers
 constexpr int64_t kKeys = 256;            // of a block
+constexpr int64_t kOpenKeys = 64;         // the same where their number is not known
 
 /// How a dimension is cut.
 struct Cut {
@@ -39,7 +41,7 @@ int64_t padded(int64_t count, int64_t size) { return (count + size - 1) / size *
 // Those with the fewest idle ones.
 int64_t num_lanes(const PrimExpr& num_queries, const PrimExpr& batch) {
   int64_t number, num_batch;
-  if (!as_const_int(num_queries, &number)) return kLanes[0];
+  if (!as_const_int(num_queries, &number)) return kOpenLanes;
   for (const int64_t lanes : kFewLanes)
     if (number <= lanes) return lanes;
   const bool has_batch = !as_const_int(batch, &num_batch) || num_batch >= kMinBatch;
@@ -53,7 +55,7 @@ int64_t num_lanes(const PrimExpr& num_queries, const PrimExpr& batch) {
 // Blocks of equal size, as far as possible.
 Cut cut_keys(const PrimExpr& extent) {
   int64_t number;
-  if (!as_const_int(extent, &number)) return cut(extent, kKeys);
+  if (!as_const_int(extent, &number)) return cut(extent, kOpenKeys);
   if (number <= kMaxKeysAtOnce) return cut(extent, number);
   const int64_t count = (number + kKeys - 1) / kKeys;
   return cut(extent, (number + count - 1) / count);
@@ -299,12 +301,15 @@ class Blocks {
   // scaled[.., e, lane] / sum[.., lane], a row for each query
   Tensor rows_of_results() const {
     const Shape shape = query_shape({parts_.extent('e')});
-    const Tensor scaled =
-        te::compute(shape,
-                    [&](const std::vector<Var>& i) {
-                      return div(mixed_.at({i.begin(), i.end()}), sum_.at(without(i, i.size() - 2, 1)));
-                    },
-                    {.name = "T_scaled"});
+    const Tensor scaled = te::compute(
+        shape,
+        [&](const std::vector<Var>& i) {
+          const PrimExpr mixed = mixed_.at({i.begin(), i.end()}), sum = sum_.at(without(i, i.size() - 2, 1));
+          if (is<IntImmNode>(keys_.extent)) return div(mixed, sum);
+          // without keys the result is zero
+          return select(equal(sum, make_const_int(sum->dtype, 0)), mixed, div(mixed, sum));
+        },
+        {.name = "T_scaled"});
     return transposed(scaled, with_last_swapped(shape), "T_rows");
   }
 
@@ -327,8 +332,8 @@ double used_attention_lanes(const PrimExpr& num_queries, const PrimExpr& batch) 
 bool has_attention_blocks(DataType dtype, const PrimExpr& num_queries, const PrimExpr& num_keys) {
   int64_t number;
   return (dtype == kFloat32 || dtype == DataType::float_(64)) &&
-         (!as_const_int(num_queries, &number) || number >= kMinQueries) && as_const_int(num_keys, &number) &&
-         number > 1;
+         (!as_const_int(num_queries, &number) || number >= kMinQueries) &&
+         (!as_const_int(num_keys, &number) || number > 1);
 }
 
 Tensor attention_in_blocks(const AttentionParts& parts) { return Blocks(parts).run(); }
