@@ -379,3 +379,52 @@ class Module:
             result = main(*map(tilewright.tensor, (query, key, value))).numpy()
             expected = attention(query, key.swapaxes(-1, -2), value) if t else 0
             np.testing.assert_allclose(result, expected, rtol=2e-5, atol=2e-6)
+
+
+def test_twelve_layers_against_float64():
+    """Each head's scores are masked by a constant; the residual keeps the values near 1."""
+    width, heads, length = 64, 4, 64
+    mask = np.triu(np.full((length, length), -1e9, "float32"), 1)
+    weights = {
+        f"w{n}": random(width, width)[:, np.random.default_rng(n).permutation(width)] / 16 for n in range(48)
+    }
+    params = ", ".join(f'{name}: R.Tensor(({width}, {width}), "float32")' for name in weights)
+    lines, last = [], "x"
+    for n in range(0, 48, 4):
+        for k, letter in enumerate("qkv"):
+            lines += [
+                f"{letter}{n} = R.reshape(R.matmul({last}, w{n + k}), (1, {length}, {heads}, {width // heads}))"
+            ]
+            lines += [
+                f"{letter}t{n} = R.permute_dims({letter}{n}, axes=[0, 2, {'3, 1' if letter == 'k' else '1, 3'}])"
+            ]
+        lines += [
+            f'z{n} = R.add(R.multiply(R.matmul(qt{n}, kt{n}), R.const(0.25, "float32")), m)',
+            f"o{n} = R.permute_dims(R.matmul(R.nn.softmax(z{n}), vt{n}), axes=[0, 2, 1, 3])",
+            f"x{n} = R.add({last}, R.matmul(R.reshape(o{n}, ({length}, {width})), w{n + 3}))",
+        ]
+        last = f"x{n}"
+    body = "\n            ".join(lines)
+    module = parse(f"""
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor(({length}, {width}), "float32"), m: R.Tensor(({length}, {length}), "float32"), {params}):
+        with R.dataflow():
+            {body}
+            R.output({last})
+        return {last}
+""")
+    executable = tilewright.compile(transform.BindParams("main", weights | {"m": mask})(module))
+    assert not any("softmax" in name for name in map(str, executable.schedules))
+    x = random(length, width)
+    found = tilewright.VirtualMachine(executable)["main"](tilewright.tensor(x)).numpy()
+    expected = x.astype("float64")
+    for n in range(0, 48, 4):
+        q, k, v = (
+            (expected @ weights[f"w{n + part}"].astype("float64")).reshape(length, heads, -1).swapaxes(0, 1)
+            for part in range(3)
+        )
+        mixed = attention(q, k, v, mask, 0.25).swapaxes(0, 1).reshape(length, width)
+        expected = expected + mixed @ weights[f"w{n + 3}"].astype("float64")
+    np.testing.assert_allclose(found, expected, atol=1e-5 * np.abs(expected).max())

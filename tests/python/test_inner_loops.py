@@ -57,15 +57,19 @@ def instructions(block):
     return lines[: ends[-1] + 1] if ends else []
 
 
-def hottest_loop(func, target):
-    """(multiply-adds, instructions, those of them that use the stack) of the loop with most multiply-adds."""
+def counts_of_loops(func, target):
+    """(multiply-adds, instructions, those of them that use the stack) of each innermost loop."""
     assembly = tilewright.build(func, target=target).get_source("asm")
     loops = [instructions(block) for block in re.split(r"\n(?=[\w.]+:)", assembly)]
-    counts = [
+    return [
         (sum(map(bool, map(MULTIPLY_ADD.match, loop))), len(loop), sum(map(bool, map(STACK.search, loop))))
         for loop in loops
     ]
-    return max(counts, key=lambda count: (count[0], -count[1]))
+
+
+def hottest_loop(func, target):
+    """The loop with most multiply-adds."""
+    return max(counts_of_loops(func, target), key=lambda count: (count[0], -count[1]))
 
 
 # the least multiply-adds, the most instructions, the most uses of the stack
@@ -123,6 +127,23 @@ def test_counts(kind, sizes, bounds, target):
     assert multiply_adds >= least
     assert count / multiply_adds <= most / least
     assert on_stack <= most_on_stack
+
+
+@pytest.mark.parametrize(
+    ("target", "bounds"),
+    {"avx512": (16, 28, 4), "avx2": (8, 18, 2), "sse": (8, 33, 0), "neon": (16, 26, 0)}.items(),
+)
+def test_attention(target, bounds):
+    """Both of its products are such loops; that of exponentials has more multiply-adds on some processors."""
+    query = np.zeros((1, 128, 4, 64), "float32")
+    attention = transform.legalize_ops()(build("nn.attention", [query, query, query], {}))["attention"]
+    least, most, most_on_stack = bounds
+    products = [
+        count
+        for count in counts_of_loops(attention, TARGETS[target])
+        if count[0] >= least and count[1] / count[0] <= most / least and count[2] <= most_on_stack
+    ]
+    assert len(products) >= 2
 
 
 @pytest.mark.parametrize(
