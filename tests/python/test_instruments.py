@@ -90,11 +90,12 @@ def test_timing():
     assert [name for name, _ in timing.taken] == [
         "resolve_extern_funcs",
         "lambda_lift",
+        "quantize_weights",
         "precision",
         "legalize_ops",
         *LOWERING,
     ]
-    assert timing.render().count("us\n") == 9
+    assert timing.render().count("us\n") == 10
 
 
 def test_printing(capsys):
@@ -119,11 +120,18 @@ def test_dumping(tmp_path):
     names = [
         f"{n:03}_{name}.py"
         for n, name in enumerate(
-            ["resolve_extern_funcs", "lambda_lift", "precision", "legalize_ops", *LOWERING]
+            [
+                "resolve_extern_funcs",
+                "lambda_lift",
+                "quantize_weights",
+                "precision",
+                "legalize_ops",
+                *LOWERING,
+            ]
         )
     ]
     assert sorted(file.name for file in folder.iterdir()) == names
-    assert "R.call_tir(" in (folder / "003_legalize_ops.py").read_text()
+    assert "R.call_tir(" in (folder / "004_legalize_ops.py").read_text()
     with PassContext(instruments=[instrument.DumpIR(folder, refresh=True)]):
         transform.legalize_ops()(Small)
     assert [file.name for file in folder.iterdir()] == ["000_legalize_ops.py"]
