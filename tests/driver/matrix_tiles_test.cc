@@ -325,6 +325,26 @@ TEST_F(MatrixTiles, BlocksOfLongSums) {
   expect_matmul_of_tiles(128, 192, 192, "bfloat16", "bfloat16", machine);
 }
 
+TEST_F(MatrixTiles, RandomShapesAndCaches) {
+  uint32_t state = 7;
+  const auto below = [&](uint32_t most) {
+    state = state * 1664525 + 1013904223;
+    return int64_t{(state >> 16) % most};
+  };
+  for (int n = 0; n < 30; ++n) {
+    schedule::Machine machine = kSapphireRapids;
+    machine.l1_bytes = 2048 << below(5);
+    machine.l2_bytes = machine.l1_bytes << below(6);
+    machine.num_cores = 1 + below(2);
+    const bool is_bytes = below(2) == 0;
+    const int64_t rows = (8 + below(9)) * (8 + below(5)), columns = 16 * (1 + below(9)),
+                  terms = (is_bytes ? 4 : 2) * (4 + below(13)) * (2 + below(6));
+    expect_matmul_of_tiles(rows, columns, terms, is_bytes ? "uint8" : "bfloat16",
+                           is_bytes ? "int8" : "bfloat16", machine);
+    if (HasFailure()) break;
+  }
+}
+
 // Every part of a parallel loop gives its thread's registers their shapes, and lets them go.
 TEST_F(MatrixTiles, InParallelLoopsWithAnEpilogue) {
   const std::string text = R"(

@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/relax/block_builder.h"
@@ -24,7 +25,6 @@
 #include "tilewright/relax/op.h"
 #include "tilewright/relax/pass.h"
 #include "tilewright/relax/type_util.h"
-#include "tilewright/support/small_float.h"
 
 namespace tilewright::relax {
 namespace {
@@ -87,6 +87,13 @@ std::vector<Expr> parts_of(Expr value, size_t count) {
   return parts;
 }
 
+// The bits of the nearest bfloat16, of two the even one.
+uint16_t nearest_bfloat16(float value) {
+  const auto bits = std::bit_cast<uint32_t>(value);
+  const uint32_t quiet = 0x40, half = 0x7fff + ((bits >> 16) & 1);
+  return static_cast<uint16_t>(std::isnan(value) ? bits >> 16 | quiet : (bits + half) >> 16);
+}
+
 // The parts of a constant along `axis`, as `places` says.
 Constant joined(const ConstantNode* constant, const Places& places, size_t axis) {
   const runtime::Tensor data = constant->data.compact();
@@ -95,21 +102,19 @@ Constant joined(const ConstantNode* constant, const Places& places, size_t axis)
   for (size_t dim = axis; dim < shape.size(); ++dim) inner *= shape[dim];
   shape[axis] *= static_cast<int64_t>(places.size());
   const runtime::Tensor result = runtime::Tensor::empty(shape, DataType::bfloat16());
-  const FloatFormat format = float_format(DataType::bfloat16());
   const auto* from = data.data_as<float>();
   auto* to = result.data_as<uint16_t>();
+  std::vector<std::vector<uint16_t>> parts(*std::max_element(places.begin(), places.end()) + 1);
+  for (auto& part : parts) part.resize(static_cast<size_t>(inner));
   for (int64_t begin = 0; begin < data.num_elements(); begin += inner) {
-    for (const size_t place : places) {
-      for (int64_t n = begin; n < begin + inner; ++n) {
-        float rest = from[n];
-        uint32_t bits = encode_float(static_cast<double>(rest), format);
-        for (size_t part = 0; part < place; ++part) {
-          rest -= std::bit_cast<float>(bits << 16);
-          bits = encode_float(static_cast<double>(rest), format);
-        }
-        *to++ = static_cast<uint16_t>(bits);
+    for (int64_t n = 0; n < inner; ++n) {
+      float rest = from[begin + n];
+      for (auto& part : parts) {
+        const uint16_t bits = part[static_cast<size_t>(n)] = nearest_bfloat16(rest);
+        rest -= std::bit_cast<float>(uint32_t{bits} << 16);
       }
     }
+    for (const size_t place : places) to = std::copy(parts[place].begin(), parts[place].end(), to);
   }
   return make_constant(result);
 }
