@@ -428,3 +428,46 @@ class Module:
         mixed = attention(q, k, v, mask, 0.25).swapaxes(0, 1).reshape(length, width)
         expected = expected + mixed @ weights[f"w{n + 3}"].astype("float64")
     np.testing.assert_allclose(found, expected, atol=1e-5 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("keys", [2, 7, 512])
+def test_values_of_one_column(keys):
+    """The sums of weights and of weighted values have as many terms then."""
+    query, key, value = random(5, 3), random(3, keys), random(keys, 1)
+    module = parse(f"""
+@I.ir_module
+class Module:
+    @R.function
+    def main(q: R.Tensor((5, 3), "float32"), k: R.Tensor((3, {keys}), "float32"), v: R.Tensor(({keys}, 1), "float32")):
+        with R.dataflow():
+            y = R.matmul(R.nn.softmax(R.matmul(q, k), axis=-1), v)
+            R.output(y)
+        return y
+""")
+    executable = tilewright.compile(module)
+    assert any("attention" in name for name in map(str, executable.schedules))
+    result = tilewright.VirtualMachine(executable)["main"](
+        *map(tilewright.tensor, (query, key, value))
+    ).numpy()
+    np.testing.assert_allclose(result, attention(query, key.T, value), rtol=2e-5, atol=2e-6)
+
+
+@pytest.mark.parametrize(
+    ("scores", "kept"),
+    [
+        ("R.matmul(R.multiply(q, R.const(1e-30, 'float32')), k)", "scale=1.0"),
+        ("R.divide(R.matmul(q, k), R.const(1e-39, 'float32'))", "R.divide("),
+    ],
+)
+def test_factors_that_keep_numbers_finite_stay(scores, kept):
+    module = parse(f"""
+@I.ir_module
+class Module:
+    @R.function
+    def main(q: R.Tensor((16, 8), "float32"), k: R.Tensor((8, 32), "float32"), v: R.Tensor((32, 8), "float32")):
+        with R.dataflow():
+            y = R.matmul(R.nn.softmax({scores}, axis=-1), v)
+            R.output(y)
+        return y
+""")
+    assert kept in transform.fuse_attention()(module).script()

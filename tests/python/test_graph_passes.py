@@ -388,6 +388,36 @@ def test_remove_identities_of_random_moves(seed):
     np.testing.assert_array_equal(run(after, data), run(before, data))
     counts = [str(module).count("R.permute_dims") for module in (before, after)]
     assert counts[1] <= counts[0]
+    again = transform.dead_code_elimination()(transform.remove_identities()(after))
+    assert again is after or str(again).count("R.") <= str(after).count("R.")
+
+
+@I.ir_module
+class ViewsOfItself:
+    @R.function
+    def main(x: R.Tensor((3, 4, 5), "float32")) -> R.Tensor((5, 3, 4), "float32"):
+        with R.dataflow():
+            lv = R.permute_dims(x, axes=[1, 0, 2])
+            lv1 = R.reshape(lv, R.shape([4, 15]))
+            lv2 = R.reshape(lv1, R.shape([4, 3, 5]))
+            gv = R.permute_dims(lv2, axes=[2, 1, 0])
+            R.output(gv)
+        return gv
+
+
+@I.ir_module
+class ViewsOfItselfOnce:
+    @R.function
+    def main(x: R.Tensor((3, 4, 5), "float32")) -> R.Tensor((5, 3, 4), "float32"):
+        with R.dataflow():
+            gv = R.permute_dims(x, axes=[2, 0, 1])
+            R.output(gv)
+        return gv
+
+
+def test_remove_identities_joins_permutations_that_reshapes_undo():
+    steps = [transform.remove_identities(), transform.dead_code_elimination()]
+    check(steps, ViewsOfItself, ViewsOfItselfOnce, random(3, 4, 5))
 
 
 @I.ir_module

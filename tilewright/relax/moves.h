@@ -21,6 +21,12 @@ class Moves {
   struct Permutation {
     std::vector<int64_t> view, axes;
     bool is_identity() const { return axes.size() <= 1; }
+    /// The shape of what is permuted.
+    std::vector<int64_t> result() const {
+      std::vector<int64_t> shape;
+      for (const int64_t axis : axes) shape.push_back(view[static_cast<size_t>(axis)]);
+      return shape;
+    }
   };
   Permutation permutation() const;
 

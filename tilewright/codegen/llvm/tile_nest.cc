@@ -73,7 +73,8 @@ class Matcher {
     take(nest_.row, x);
     take(nest_.column, y);
     const DataType row = nest_.row.dtype, column = nest_.column.dtype;
-    const bool is_bytes = row.bits == 8 && column.bits == 8 && !row.is_float() && !column.is_float();
+    const bool is_bytes = row.bits == 8 && column.bits == 8 && !row.is_float() && !column.is_float() &&
+                          !row.is_bool() && !column.is_bool();
     const bool is_bfloats = row.is_bfloat16() && column.is_bfloat16();
     if (nest_.sum.dtype != (is_bytes ? kInt32 : kFloat32) || !(is_bytes || is_bfloats))
       refuse("it adds products of int8 or uint8 in int32, or of bfloat16 in float32");

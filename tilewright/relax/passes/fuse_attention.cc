@@ -2,13 +2,14 @@
 //   scores = R.matmul(q, k); scaled = R.multiply(scores, c); masked = R.add(scaled, mask)
 //   weights = R.nn.softmax(masked); y = R.matmul(weights, v)
 //   ->  y = R.nn.attention_einsum(q, k, v, mask, subscripts="bhsd,bhdt,bhte,11st->bhse", scale=c)
-// The scale may stand before or after the products, also on q or k, as a factor or divisor; scale and mask
-// may be absent.  q, k and v are read as they lie: permutes of them, and of the result if nothing else uses
-// it, are part of the subscripts, and dimensions of extent 1 come and go.  A constant mask is permuted here.
-// In float32 and float64, in dataflow blocks, if nothing else uses the scores and weights and blocks of
-// queries pay: most lanes of vectors have a query (or queries are few, for which separate products are slow),
-// and a mask is shared by the batch.  What other precision policies or quantization have changed is left
-// alone: it has other dtypes.
+// The scale may stand before or after the products, also on q or k (from 2^-20 to 2^20), as a factor or
+// divisor; scale and mask may be absent.  q, k and v are read as they lie: permutes of them, and of the
+// result if nothing else uses it, are part of the subscripts, and dimensions of extent 1 come and go.  A
+// constant mask is permuted here. In float32 and float64, in dataflow blocks, if nothing else uses the scores
+// and weights and blocks of queries pay: most lanes of vectors have a query (or queries are few, for which
+// separate products are slow), and a mask is shared by the batch.  What other precision policies or
+// quantization have changed is left alone: it has other dtypes.
+#include <cmath>
 #include <unordered_map>
 
 #include "tilewright/arith/analyzer.h"
@@ -180,6 +181,12 @@ class Attentions {
     return std::nullopt;
   }
 
+  // A factor that may be applied after products instead of before: others are there to keep these finite.
+  static bool is_moderate(double factor) {
+    constexpr double kMost = 1 << 20;
+    return std::abs(factor) <= kMost && std::abs(factor) >= 1 / kMost;
+  }
+
   // The scores that `value` is; they are those of products, then scaled, then masked.
   std::optional<Scores> scores_of(const Expr& value, bool may_be_masked = true) const {
     const CallNode* call = own_call_of(value);
@@ -228,7 +235,7 @@ class Attentions {
       size_t other = 0;
       const std::string_view name = op_name(call);
       const auto factor = scale ? factor_of(call, &other) : std::nullopt;
-      if (factor) {
+      if (factor && is_moderate(*factor)) {
         *scale *= *factor;
       } else if (name == "relax.permute_dims") {
         const std::vector<int64_t> axes = axes_of(call, operand.letters.size());
@@ -284,12 +291,14 @@ class Attentions {
       std::string result = letters_of_broadcast(padded + "..", &shape);
       return result.empty() ? result : result.substr(0, result.size() - 2) + own_letters;
     };
+    constexpr double kMostScale = 0x1p120;  // a normal number of float32
     double scale = scores.scale;
     const Operand query = as_it_lies({products->args[0], letters(own_batch, "sd", *left)}, &scale);
     const Operand key = as_it_lies({products->args[1], letters(own_batch, "dt", *right)}, &scale);
     const Operand values = as_it_lies({call->args[1], letters(batch, "te", *value)});
     if (query.letters.empty() || key.letters.empty() || values.letters.empty() ||
         without_ones(query.letters).size() != without_ones(own_batch).size() + 2 ||
+        !(std::abs(scale) <= kMostScale && std::abs(scale) >= 1 / kMostScale) ||
         !pays(scores, *product, num_queries, num_keys))
       return nullptr;
     const Operand bias = mask(scores);

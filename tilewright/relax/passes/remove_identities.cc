@@ -167,9 +167,13 @@ class Simplifier {
     }
     Shape parts;
     for (const int64_t extent : permutation.view) parts.push_back(tir::imm(extent, kInt64));
-    const Expr view = call_op("relax.reshape", {x, shape_expr(parts)}, {}, call->span);
-    const Expr moved = call_op("relax.permute_dims", {view}, {{"axes", attr(permutation.axes)}}, call->span);
-    return reshaped(moved, *shape, call);
+    const Call view = with(call_op("relax.reshape", {x, shape_expr(parts)}, {}, call->span),
+                           [&](CallNode& n) { n.type = tensor_type(parts, dtype_of(x)); });
+    const Expr shorter = simplified_reshape(view.get());
+    const Call moved = call_op("relax.permute_dims", {shorter ? shorter : Expr(view)},
+                               {{"axes", attr(permutation.axes)}}, call->span);
+    if (permutation.result() != constant_extents(*shape)) return reshaped(moved, *shape, call);
+    return with(moved, [&](CallNode& n) { n.type = call->type; });
   }
 
   // The reshape that a permutation is if the order of all elements stays; else null.

@@ -55,14 +55,15 @@ std::optional<Parts> parts_of(const Shapes& shapes, const BlockShape& weights) {
       !reads(*parts.largest, parts.scores->output()) || parts.result->is_reduction())
     return std::nullopt;
   parts.products = writer_of(shapes, *parts.scores, true);
-  const bool is_first_mixed = sums[0]->num_instances() > sums[1]->num_instances();
+  // weights times values; the other sum is of weights alone
+  const bool is_first_mixed = sums[0]->loads.size() > sums[1]->loads.size();
   parts.mixed = sums[is_first_mixed ? 0 : 1];
   parts.sum = sums[is_first_mixed ? 1 : 0];
   const BlockShape* rows = writer_of(shapes, *parts.result, false);
   parts.scaled = rows ? writer_of(shapes, *rows, false) : nullptr;
   for (const BlockShape& shape : shapes) {
     const bool is_operand = parts.scaled && shape.is_reduction() && reads(*parts.scaled, shape.output());
-    if (is_operand && (!parts.merged || shape.num_instances() > parts.merged->num_instances()))
+    if (is_operand && (shape.ref == parts.mixed->ref || reads(shape, parts.mixed->output())))
       parts.merged = &shape;
   }
   parts.has_key_blocks = parts.merged != parts.mixed;
