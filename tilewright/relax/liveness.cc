@@ -16,6 +16,18 @@ bool is_reshape_like(std::string_view name) {
          name == "relax.squeeze" || name == "relax.nn.batch_flatten";
 }
 
+std::vector<int64_t> permutation_of(const CallNode* call) {
+  std::vector<int64_t> axes = call->attrs.get_ints("axes", {});
+  const Type type = type_of(call->args[0]);
+  const auto* tensor = type.as<TensorTypeNode>();
+  const int64_t ndim = tensor ? tensor->ndim : -1;
+  for (int64_t& axis : axes) axis += axis < 0 ? ndim : 0;
+  if (axes.empty()) {
+    for (int64_t axis = ndim; axis-- > 0;) axes.push_back(axis);
+  }
+  return axes;
+}
+
 std::vector<TensorType> output_types(const CallNode* call) {
   std::vector<TensorType> types;
   for (const Type& type : call->type_args) {

@@ -41,6 +41,8 @@ std::string_view op_name(const CallNode* call);
 /// True for operators that give the same elements another shape, without a copy: reshape, flatten,
 /// expand_dims, squeeze.
 bool is_reshape_like(std::string_view name);
+/// The axes of a call of permute_dims, counted from 0; none are all in reverse.
+std::vector<int64_t> permutation_of(const CallNode* call);
 /// True for call_tir, call_tir_inplace and call_dps_packed.
 bool writes_outputs(std::string_view name);
 /// The tensor types such a call writes.

@@ -6,12 +6,6 @@
 
 namespace tilewright::schedule {
 
-bool uses(const PrimExpr& expr, const VarNode* var) {
-  bool found = false;
-  walk(expr, [&](const VarNode* other) { found |= other == var; });
-  return found;
-}
-
 arith::IterRanges ranges_of(const State& state, const std::vector<NodeId>& loops) {
   arith::IterRanges ranges;
   for (NodeId id : loops) {

@@ -3,6 +3,7 @@
 #include "tilewright/arith/iter_map.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/schedule/state.h"
+#include "tilewright/tir/uses.h"
 
 namespace tilewright::schedule {
 
@@ -10,9 +11,6 @@ namespace tilewright::schedule {
 arith::IterRanges ranges_of(const State& state, const std::vector<NodeId>& loops);
 /// Binds the variables of the loops around `id`, up to the root of the function, to their ranges.
 void bind_loops_above(const State& state, NodeId id, arith::Analyzer& analyzer);
-
-/// Whether `expr` has the variable in it.
-bool uses(const PrimExpr& expr, const VarNode* var);
 
 /// Raises UserError unless the loop is serial, without annotations and not bound to a thread.
 void require_plain(const State& state, NodeId loop);

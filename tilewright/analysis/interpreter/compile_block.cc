@@ -2,19 +2,13 @@
 #include <algorithm>
 
 #include "tilewright/analysis/interpreter/compiler.h"
-#include "tilewright/ir/walk.h"
 #include "tilewright/support/error.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/text.h"
+#include "tilewright/tir/uses.h"
 
 namespace tilewright::analysis {
 namespace {
-
-bool uses(const PrimExpr& expr, const tir::VarNode* var) {
-  bool found = false;
-  walk(expr, [&](const tir::VarNode* used) { found = found || used == var; });
-  return found;
-}
 
 // The root block and blocks of lowered programs promise nothing.
 bool declares_regions(const BlockNode* block) {
@@ -181,7 +175,7 @@ StmtCodePtr Compiler::block(const BlockRealizeNode* realize) {
     reduced.emplace_back(slot_of(axis->var.get()), expr(axis->dom->min));
     for (const auto& [var, is_thread] : thread_loops_)
       sums_over_threads =
-          sums_over_threads || (is_thread && block->init && uses(realize->iter_values[n], var));
+          sums_over_threads || (is_thread && block->init && tir::uses(realize->iter_values[n], var));
   }
   StmtCodePtr init = block->init ? stmt(block->init) : nullptr;
   StmtCodePtr body = stmt(block->body);

@@ -173,6 +173,8 @@ class FunctionEmitter {
   bool has_ended() const { return builder_.GetInsertBlock()->getTerminator() != nullptr; }
   void free_above(size_t depth);
   llvm::Value* emit_loop_control(std::string_view name);
+  llvm::BranchInst* branch_rarely(llvm::Value* condition, llvm::BasicBlock* rare, llvm::BasicBlock* usual);
+
   // ---- nests of matrix tiles (matrix_tiles.cc)
   void find_tile_nests();
   void configure_tiles();
@@ -180,8 +182,7 @@ class FunctionEmitter {
   void release_tiles();
   void emit_tile_nest(const TileNest& nest);
 
-  llvm::BranchInst* branch_rarely(llvm::Value* condition, llvm::BasicBlock* rare, llvm::BasicBlock* usual);
-
+  // ---- hints of loops (memory.cc)
   /// Fetches what lies ahead of `pointer`, if the loop of `index` says so.
   void prefetch_ahead(llvm::Value* pointer, const PrimExpr& index);
 

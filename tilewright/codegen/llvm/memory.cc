@@ -1,8 +1,8 @@
 // Loads, stores and allocations.  Buffers are flat here: one index, in elements of the buffer's scalar dtype.
 #include "tilewright/codegen/llvm/emitter.h"
-#include "tilewright/ir/walk.h"
 #include "tilewright/lower/lowered.h"
 #include "tilewright/tir/builder.h"
+#include "tilewright/tir/uses.h"
 
 namespace tilewright::codegen {
 namespace {
@@ -16,12 +16,6 @@ constexpr int64_t kMaxShuffledStride = 4;
 // and what LLVM can prove beyond, from the alignment of local memory, it finds itself.
 llvm::Align element_align(DataType dtype) {
   return llvm::Align(static_cast<uint64_t>(std::max<int64_t>(1, dtype.element().num_bytes())));
-}
-
-bool uses_var(const PrimExpr& expr, const VarNode* var) {
-  bool found = false;
-  walk(expr, [&](const VarNode* each) { found |= each == var; });
-  return found;
 }
 
 const PrimExpr& flat_index(const Buffer& buffer, const std::vector<PrimExpr>& indices) {
@@ -58,7 +52,7 @@ llvm::Value* FunctionEmitter::from_memory(llvm::Value* value, DataType dtype) {
 }
 
 void FunctionEmitter::prefetch_ahead(llvm::Value* pointer, const PrimExpr& index) {
-  if (!prefetch_.loop_var || !uses_var(index, prefetch_.loop_var)) return;
+  if (!prefetch_.loop_var || !uses(index, prefetch_.loop_var)) return;
   llvm::Value* ahead = builder_.CreateConstGEP1_64(i8_, pointer, static_cast<uint64_t>(prefetch_.num_bytes));
   constexpr uint32_t kRead = 0, kNear = 3, kData = 1;
   builder_.CreateIntrinsic(

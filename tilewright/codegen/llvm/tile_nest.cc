@@ -168,9 +168,9 @@ class Matcher {
   // The place of `offset` among the tiles of an operand.
   static size_t place_of(TileOperand& operand, int64_t offset) {
     const auto found = std::find(operand.offsets.begin(), operand.offsets.end(), offset);
+    const auto place = static_cast<size_t>(found - operand.offsets.begin());
     if (found == operand.offsets.end()) operand.offsets.push_back(offset);
-    return static_cast<size_t>(std::find(operand.offsets.begin(), operand.offsets.end(), offset) -
-                               operand.offsets.begin());
+    return place;
   }
 
   void list_products() {

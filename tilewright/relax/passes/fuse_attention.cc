@@ -81,16 +81,6 @@ std::string letters_of_broadcast(const std::string& letters, const Shape* shape)
   return own;
 }
 
-std::vector<int64_t> axes_of(const CallNode* permute, size_t ndim) {
-  const auto count = static_cast<int64_t>(ndim);
-  std::vector<int64_t> axes = permute->attrs.get_ints("axes", {});
-  if (axes.empty()) {
-    for (int64_t axis = count; axis-- > 0;) axes.push_back(axis);
-  }
-  for (int64_t& axis : axes) axis += axis < 0 ? count : 0;
-  return axes;
-}
-
 // What is found between two products.
 struct Scores {
   const CallNode* products = nullptr;
@@ -238,7 +228,7 @@ class Attentions {
       if (factor && is_moderate(*factor)) {
         *scale *= *factor;
       } else if (name == "relax.permute_dims") {
-        const std::vector<int64_t> axes = axes_of(call, operand.letters.size());
+        const std::vector<int64_t> axes = permutation_of(call);
         std::string letters = operand.letters;
         for (size_t dim = 0; dim < axes.size(); ++dim)
           letters[static_cast<size_t>(axes[dim])] = operand.letters[dim];
@@ -367,7 +357,7 @@ class Attentions {
     const size_t arrow = subscripts.find("->");
     const std::string letters = subscripts.substr(arrow + 2);
     std::string result;
-    for (int64_t axis : axes_of(call, letters.size())) result += letters[static_cast<size_t>(axis)];
+    for (int64_t axis : permutation_of(call)) result += letters[static_cast<size_t>(axis)];
     return with_result(attention->args, subscripts.substr(0, arrow), result,
                        attention->attrs.get_float("scale", 1), call);
   }

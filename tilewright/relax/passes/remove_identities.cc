@@ -55,18 +55,6 @@ bool is_integral(const Expr& expr) {
   return tensor && tensor->dtype.is_integral();
 }
 
-std::vector<int64_t> permutation_of(const CallNode* call) {
-  std::vector<int64_t> axes = call->attrs.get_ints("axes", {});
-  const Type type = type_of(call->args[0]);
-  const auto* tensor = type.as<TensorTypeNode>();
-  const int64_t ndim = tensor ? tensor->ndim : -1;
-  for (int64_t& axis : axes) axis += axis < 0 ? ndim : 0;
-  if (axes.empty()) {
-    for (int64_t axis = ndim; axis-- > 0;) axes.push_back(axis);
-  }
-  return axes;
-}
-
 class Simplifier {
  public:
   // What binding `var` to `value` may be replaced by, or null.

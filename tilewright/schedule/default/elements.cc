@@ -106,9 +106,8 @@ int64_t tiles_in_block(int64_t extent, int64_t size) {
 
 // Tiles are transposed in registers.
 //
-// is_far  what is read does not stay in the second cache: the next line of each row is fetched, since rows
-// that
-//         are pages apart are no stream to a processor
+// is_far  what is read does not stay in the second cache: the next line of each row is fetched, since a
+//         processor sees no stream in rows that are pages apart
 void tensorize_transposition(Schedule& sch, const TransposedTile& tile, LoopRef row, bool is_far,
                              std::vector<LoopRef>* loops) {
   constexpr int kLineBytes = 64;
