@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "expect_error.h"
+#include "tilewright/runtime/device/large_blocks.h"
 
 namespace tilewright::runtime {
 namespace {
@@ -24,6 +25,36 @@ TEST(Tensor, LargeMemoryBeginsWithALargePage) {
   EXPECT_EQ(reinterpret_cast<uintptr_t>(large.data()) % (2 << 20), 0u);
   static_cast<uint8_t*>(large.data())[shape[0] - 1] = 7;
   EXPECT_EQ(large.data_as<uint8_t>()[shape[0] - 1], 7);
+}
+
+TEST(LargeBlocks, TheLastOneGivenBackComesFirst) {
+  LargeBlocks blocks;
+  constexpr size_t kBytes = LargeBlocks::kLeastBytes;
+  void *a = blocks.allocate(kBytes), *b = blocks.allocate(kBytes), *other = blocks.allocate(3 * kBytes);
+  static_cast<char*>(a)[kBytes - 1] = 5;
+  EXPECT_TRUE(blocks.release(a));
+  EXPECT_TRUE(blocks.release(b));
+  EXPECT_TRUE(blocks.release(other));
+  EXPECT_FALSE(blocks.release(a));  // it is nobody's
+  EXPECT_FALSE(blocks.release(&blocks));
+  EXPECT_EQ(blocks.num_kept_bytes(), 5 * kBytes);
+  EXPECT_EQ(blocks.allocate(kBytes - 1), b);  // of the same size class
+  EXPECT_EQ(blocks.allocate(kBytes), a);
+  EXPECT_EQ(blocks.num_kept_bytes(), 3 * kBytes);
+  EXPECT_EQ(static_cast<char*>(a)[kBytes - 1], 5);
+  blocks.release(a);
+  blocks.release(b);
+}
+
+TEST(LargeBlocks, TheSystemGetsBackWhatIsTooMuchToKeep) {
+  LargeBlocks blocks;
+  std::vector<void*> data;
+  for (size_t n = 0; n < 5; ++n) data.push_back(blocks.allocate(LargeBlocks::kMostKeptBytes / 4));
+  for (void* each : data) blocks.release(each);
+  EXPECT_EQ(blocks.num_kept_bytes(), LargeBlocks::kMostKeptBytes);
+  EXPECT_TRUE(blocks.release(blocks.allocate(LargeBlocks::kMostKeptBytes + 1)));
+  EXPECT_EQ(blocks.num_kept_bytes(), LargeBlocks::kMostKeptBytes);
+  EXPECT_EQ(blocks.allocate(SIZE_MAX / 2), nullptr);
 }
 
 TEST(Tensor, EmptyIsAlignedAndCompact) {

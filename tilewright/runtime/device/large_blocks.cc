@@ -1,0 +1,86 @@
+#include "tilewright/runtime/device/large_blocks.h"
+
+#include <sys/mman.h>
+
+#include <bit>
+#include <cstdint>
+
+namespace tilewright::runtime {
+namespace {
+
+constexpr size_t kHugePage = size_t{2} << 20;
+
+// Up to an eighth more; what is never touched takes no memory.
+size_t size_class(size_t bytes) {
+  const size_t step = std::bit_floor(bytes) / 8;
+  return (bytes + step - 1) / step * step;
+}
+
+// Begins on a large page, so that the system can give large ones: 512 times fewer faults when memory is first
+// touched.
+void* map_block(size_t bytes) {
+  const size_t reserved = bytes + kHugePage;
+  if (reserved < bytes) return nullptr;
+  void* mapped = mmap(nullptr, reserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mapped == MAP_FAILED) return nullptr;
+  auto* begin = static_cast<char*>(mapped);
+  const size_t before = (kHugePage - reinterpret_cast<uintptr_t>(begin) % kHugePage) % kHugePage;
+  if (before > 0) munmap(begin, before);
+  munmap(begin + before + bytes, kHugePage - before);
+#ifdef MADV_HUGEPAGE
+  if (bytes >= 2 * kHugePage)
+    madvise(begin + before, bytes / kHugePage * kHugePage,
+            MADV_HUGEPAGE);  // a wish: small pages serve as well
+#endif
+  return begin + before;
+}
+
+}  // namespace
+
+LargeBlocks& LargeBlocks::of_process() {
+  static auto* blocks = new LargeBlocks;
+  return *blocks;
+}
+
+void* LargeBlocks::allocate(size_t bytes) {
+  const size_t size = size_class(bytes);
+  std::lock_guard lock(mutex_);
+  for (size_t n = kept_.size(); n-- > 0;) {
+    if (kept_[n].bytes != size) continue;
+    void* data = kept_[n].data;
+    used_.emplace(data, size);
+    kept_.erase(kept_.begin() + static_cast<std::ptrdiff_t>(n));
+    num_kept_bytes_ -= size;
+    return data;
+  }
+  void* data = map_block(size);
+  if (data) used_.emplace(data, size);
+  return data;
+}
+
+bool LargeBlocks::release(void* data) noexcept {
+  std::lock_guard lock(mutex_);
+  const auto found = used_.find(data);
+  if (found == used_.end()) return false;
+  const Block block{data, found->second};
+  used_.erase(found);
+  if (block.bytes > kMostKeptBytes) {
+    munmap(block.data, block.bytes);
+    return true;
+  }
+  kept_.push_back(block);
+  num_kept_bytes_ += block.bytes;
+  while (num_kept_bytes_ > kMostKeptBytes) {  // the oldest go
+    munmap(kept_.front().data, kept_.front().bytes);
+    num_kept_bytes_ -= kept_.front().bytes;
+    kept_.erase(kept_.begin());
+  }
+  return true;
+}
+
+size_t LargeBlocks::num_kept_bytes() const {
+  std::lock_guard lock(mutex_);
+  return num_kept_bytes_;
+}
+
+}  // namespace tilewright::runtime

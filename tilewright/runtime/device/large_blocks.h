@@ -1,0 +1,42 @@
+// Memory for large tensors, straight from the system.  Blocks that are given back are kept for a while: a
+// model whose results are dropped after each call gets the same memory again, in place and near the core,
+// where malloc would hand out cold pages or have the system clear new ones.
+#pragma once
+#include <cstddef>
+#include <map>
+#include <mutex>
+#include <vector>
+
+namespace tilewright::runtime {
+
+class LargeBlocks {
+ public:
+  /// Smaller ones are malloc's.
+  static constexpr size_t kLeastBytes = size_t{1} << 20;
+  /// Of all blocks that wait for their next use.
+  static constexpr size_t kMostKeptBytes = size_t{32} << 20;
+
+  /// The blocks of this process; they outlive all threads and static objects.
+  static LargeBlocks& of_process();
+
+  /// At least `bytes` >= kLeastBytes, aligned to a page; null if the system has no such amount.  The last one
+  /// given back of the same size class comes first.
+  void* allocate(size_t bytes);
+  /// Takes back what allocate gave; false for any other address.
+  bool release(void* data) noexcept;
+  /// The bytes that wait for their next use.
+  size_t num_kept_bytes() const;
+
+ private:
+  struct Block {
+    void* data;
+    size_t bytes;
+  };
+
+  mutable std::mutex mutex_;  // of what follows
+  std::map<void*, size_t> used_;
+  std::vector<Block> kept_;  // the latest last
+  size_t num_kept_bytes_ = 0;
+};
+
+}  // namespace tilewright::runtime
