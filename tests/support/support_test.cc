@@ -1,8 +1,12 @@
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "tilewright/support/base64.h"
 #include "tilewright/support/dtype.h"
 #include "tilewright/support/error.h"
+#include "tilewright/support/file.h"
 #include "tilewright/support/hash.h"
 #include "tilewright/support/near.h"
 
@@ -108,6 +112,17 @@ TEST(NearNames, SuggestsByEditDistance) {
   EXPECT_EQ(nearest_names_text("flaot", {"float", "int", "bool"}), "did you mean float?");
   EXPECT_EQ(nearest_names_text("add", {"and", "odd", "subtract"}), "did you mean and or odd?");
   EXPECT_EQ(nearest_names_text("convolution", {"a", "b"}), "the names are a, b");
+}
+
+TEST(File, IsReadWholeOrNotAtAll) {
+  const std::string path = testing::TempDir() + "tilewright_support_file";
+  std::ofstream(path, std::ios::binary) << std::string("a\0\n\xff", 4);
+  EXPECT_EQ(read_bytes(path), std::string("a\0\n\xff", 4));
+  std::ofstream(path, std::ios::binary).flush();
+  EXPECT_EQ(read_bytes(path), "");
+  std::filesystem::remove(path);
+  EXPECT_EQ(read_bytes(path), std::nullopt);
+  EXPECT_EQ(read_bytes(testing::TempDir()), std::nullopt);
 }
 
 }  // namespace

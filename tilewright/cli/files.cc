@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "tilewright/support/error.h"
+#include "tilewright/support/file.h"
 
 namespace tilewright::cli {
 namespace {
@@ -60,12 +61,9 @@ std::string read_file(const std::string& path) {
   if (fs::is_directory(status))
     throw UserError("\"{}\" is a folder, expected a file", path).help("check the path");
   if (!fs::is_regular_file(status)) throw UserError("\"{}\" is not a regular file", path);
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
-  std::string bytes(file ? static_cast<size_t>(file.tellg()) : 0, '\0');
-  file.seekg(0);
-  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  if (!file) throw UserError("cannot read \"{}\"", path).help("check its permissions");
-  return bytes;
+  std::optional<std::string> bytes = read_bytes(path);
+  if (!bytes) throw UserError("cannot read \"{}\"", path).help("check its permissions");
+  return *std::move(bytes);
 }
 
 void handle_interrupts() {

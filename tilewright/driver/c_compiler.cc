@@ -1,23 +1,16 @@
 #include "tilewright/driver/c_compiler.h"
 
 #include <filesystem>
-#include <fstream>
 #include <sstream>
 
 #include "tilewright/driver/process.h"
 #include "tilewright/driver/workshop.h"
 #include "tilewright/support/error.h"
+#include "tilewright/support/file.h"
 
 namespace tilewright::driver {
 
 namespace {
-std::string content_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream content;
-  content << file.rdbuf();
-  return content.str();
-}
-
 // What the system's C compiler makes of a file called `name`.
 std::string object_of(const std::string& name, const std::string& text,
                       const std::vector<std::string>& flags) {
@@ -31,7 +24,7 @@ std::string object_of(const std::string& name, const std::string& text,
   command.insert(command.end(), flags.begin(), flags.end());
   command.insert(command.end(), {"-c", input, "-o", output});
   run_program("the C compiler", command, output);
-  return content_of(output);
+  return read_bytes(output).value_or("");
 }
 }  // namespace
 
@@ -62,7 +55,7 @@ std::string llvm_ir_of_c(const std::string& source, const std::string& triple, c
     if (!feature.empty()) command.insert(command.end(), {"-Xclang", "-target-feature", "-Xclang", feature});
   }
   run_program("pragma_import_c: the compiler", command, output);
-  return content_of(output);
+  return read_bytes(output).value_or("");
 }
 
 }  // namespace tilewright::driver

@@ -9,12 +9,12 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <span>
 #include <vector>
 
 #include "tilewright/runtime/vm/checksum.h"
 #include "tilewright/support/error.h"
+#include "tilewright/support/file.h"
 
 namespace tilewright::driver {
 namespace {
@@ -130,11 +130,12 @@ std::optional<DiskCache> DiskCache::of_user() {
 
 std::optional<std::string> DiskCache::find(const Hash128& key) const {
   const fs::path path = path_of(folder_, key);
-  std::ifstream file(path, std::ios::binary);
+  std::optional<std::string> bytes = read_bytes(path.string());
   Header header;
-  if (!file.read(reinterpret_cast<char*>(&header), sizeof header)) return std::nullopt;
-  std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (header != header_of(bytes)) return std::nullopt;
+  if (!bytes || bytes->size() < sizeof header) return std::nullopt;
+  std::memcpy(&header, bytes->data(), sizeof header);
+  bytes->erase(0, sizeof header);
+  if (header != header_of(*bytes)) return std::nullopt;
   std::error_code ignored;
   fs::last_write_time(path, fs::file_time_type::clock::now(), ignored);  // trim looks at it
   return bytes;

@@ -11,6 +11,7 @@
 #include "tilewright/driver/workshop.h"
 #include "tilewright/runtime/elf_check.h"
 #include "tilewright/support/error.h"
+#include "tilewright/support/file.h"
 
 namespace tilewright::driver {
 namespace {
@@ -19,12 +20,11 @@ namespace fs = std::filesystem;
 
 // Appends the seal that runtime::Module::load checks.
 void seal(const std::string& library) {
-  std::ifstream linked(library, std::ios::binary);
-  const std::string bytes((std::istreambuf_iterator<char>(linked)), std::istreambuf_iterator<char>());
+  const std::optional<std::string> bytes = read_bytes(library);
   std::ofstream file(library, std::ios::binary | std::ios::app);
-  file << runtime::library_seal(std::as_bytes(std::span(bytes)));
+  if (bytes) file << runtime::library_seal(std::as_bytes(std::span(*bytes)));
   file.close();
-  if (!linked || !file) throw UserError("{} cannot be written: the disk may be full", library);
+  if (!bytes || !file) throw UserError("{} cannot be written: the disk may be full", library);
 }
 
 std::vector<std::string> write_objects(const Workshop& workshop, const CompiledModule& module) {

@@ -2,7 +2,6 @@
 
 #include <cctype>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <sstream>
 
@@ -10,6 +9,7 @@
 #include "tilewright/driver/c_compiler.h"
 #include "tilewright/driver/tar.h"
 #include "tilewright/support/error.h"
+#include "tilewright/support/file.h"
 
 namespace tilewright::driver {
 namespace {
@@ -17,11 +17,9 @@ namespace {
 constexpr std::string_view kPrefix = "__tvm_ffi_";
 
 std::string content_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream content;
-  content << file.rdbuf();
-  if (!file) throw UserError("cannot load {}: the file cannot be read", path).help("check the path");
-  return content.str();
+  std::optional<std::string> bytes = read_bytes(path);
+  if (!bytes) throw UserError("cannot load {}: the file cannot be read", path).help("check the path");
+  return *std::move(bytes);
 }
 
 bool is_part_of_name(char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)); }

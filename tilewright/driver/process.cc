@@ -8,24 +8,15 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <sstream>
 
 #include "tilewright/support/error.h"
+#include "tilewright/support/file.h"
 
 extern char** environ;
 
 namespace tilewright::driver {
-namespace {
-
-std::string read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
-}  // namespace
+namespace {}  // namespace
 
 std::string find_program(const std::vector<std::string>& names) {
   const char* path = std::getenv("PATH");
@@ -65,7 +56,7 @@ void run_program(const std::string& what, const std::vector<std::string>& comman
   posix_spawn_file_actions_destroy(&actions);
   int status = 0;
   if (error == 0) waitpid(child, &status, 0);
-  const std::string text = read_file(messages);
+  const std::string text = read_bytes(messages).value_or("");
   std::error_code ignored;
   std::filesystem::remove(messages, ignored);
   if (error != 0)

@@ -2,12 +2,12 @@
 #include "tilewright/frontend/onnx/model.h"
 
 #include <filesystem>
-#include <fstream>
 #include <set>
 
 #include "tilewright/frontend/onnx/tensor_data.h"
 #include "tilewright/frontend/onnx/wire.h"
 #include "tilewright/support/error.h"
+#include "tilewright/support/file.h"
 
 namespace tilewright::frontend::onnx {
 
@@ -216,10 +216,9 @@ std::string read_file(const std::string& path) {
     throw UserError("\"{}\" is a folder, expected an ONNX file", path).help("check the path");
   if (!std::filesystem::is_regular_file(path, problem))
     throw UserError("\"{}\" is not a regular file, expected an ONNX file", path).help("check the path");
-  std::ifstream file(path, std::ios::binary);
-  std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (!file) throw UserError("cannot read \"{}\"", path).help("check its permissions");
-  return bytes;
+  std::optional<std::string> bytes = read_bytes(path);
+  if (!bytes) throw UserError("cannot read \"{}\"", path).help("check its permissions");
+  return *std::move(bytes);
 }
 
 }  // namespace

@@ -117,11 +117,14 @@ runtime::Tensor read_tensor(const wire::Tensor& proto, const std::string& folder
   const DataType dtype = dtype_of(proto.data_type, fmt::format("tensor \"{}\"", name));
   const runtime::Shape shape(proto.dims.begin(), proto.dims.end());
   const int64_t expected = runtime::checked_num_bytes(shape, dtype, fmt::format("tensor \"{}\"", name));
-  std::string bytes;
+  std::string made;
+  std::string_view bytes = made;
   if (proto.data_location == wire::Tensor::kExternal)
-    bytes = external_data(proto, folder, name);
+    bytes = made = external_data(proto, folder, name);
+  else if (proto.raw_data)
+    bytes = *proto.raw_data;
   else
-    bytes = proto.raw_data ? std::string(*proto.raw_data) : typed_data(proto);
+    bytes = made = typed_data(proto);
   if (static_cast<int64_t>(bytes.size()) != expected)
     throw UserError("tensor \"{}\" has shape {} and dtype {}, which is {} bytes, but {} are given", name,
                     runtime::shape_str(shape), dtype.str(), expected, bytes.size())
