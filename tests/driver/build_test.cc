@@ -68,7 +68,9 @@ TEST_F(Driver, FunctionsAreFoundByName) {
 }
 
 TEST_F(Driver, SharedLibraryLoadsAndRuns) {
-  export_library(build(two_functions(), llvm(), {.name = "m", .blob = "some bytes"}), at("m.so"));
+  export_library(
+      build(two_functions(), llvm(), {.name = "m", .blob = [] { return std::string("some bytes"); }}),
+      at("m.so"));
   EXPECT_EQ(num_files(), 1u);
   const runtime::Module module = runtime::Module::load(at("m.so"));
   Tensor x = Tensor::zeros(std::vector<int64_t>{5}, kFloat32);
@@ -194,7 +196,8 @@ TEST_F(Driver, CSourceIsCompiledWhenItIsCalled) {
 }
 
 TEST_F(Driver, CSourceIsExportedAndCompiledElsewhere) {
-  const runtime::Module module = build(two_functions(), c99(), {.name = "m", .blob = "some bytes"});
+  const runtime::Module module =
+      build(two_functions(), c99(), {.name = "m", .blob = [] { return std::string("some bytes"); }});
   export_library(module, at("m.c"));
   export_library(module, at("direct.so"));
   const std::string command =

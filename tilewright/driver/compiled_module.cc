@@ -10,15 +10,14 @@
 namespace tilewright::driver {
 
 CompiledModule::CompiledModule(std::string name, Generator generator, std::vector<Kernel> kernels,
-                               std::string blob)
+                               std::function<std::string()> make_blob)
     : ModuleObject(std::move(name)),
       generator_(std::move(generator)),
       kernels_(std::move(kernels)),
-      blob_(std::move(blob)) {
+      make_blob_(std::move(make_blob)) {
   has_all_objects_ = static_cast<bool>(generator_.object);
   if (!has_all_objects_) return;
   for (Kernel& kernel : kernels_) objects_.push_back(std::exchange(kernel.object, {}));
-  objects_.push_back(generator_.library_object(names(), blob_));
 }
 
 std::vector<std::string> CompiledModule::names() const {
@@ -38,14 +37,21 @@ std::vector<ir::IRModule> CompiledModule::lowered() const {
 
 void CompiledModule::complete_objects() const {
   if (has_all_objects_) return;
-  objects_ = {generator_.unit_object(lowered()), generator_.library_object(names(), blob_)};
+  objects_ = {generator_.unit_object(lowered())};
   has_all_objects_ = true;
 }
 
-const std::vector<std::string>& CompiledModule::objects() const {
+const std::string& CompiledModule::blob_bytes() const {
+  if (!blob_) blob_ = make_blob_ ? make_blob_() : std::string();
+  return *blob_;
+}
+
+std::vector<std::string> CompiledModule::objects() const {
   std::lock_guard lock(mutex_);
   complete_objects();
-  return objects_;
+  std::vector<std::string> objects = objects_;
+  objects.push_back(generator_.library_object(names(), blob_bytes()));
+  return objects;
 }
 
 const runtime::Module& CompiledModule::load() const {
@@ -55,7 +61,9 @@ const runtime::Module& CompiledModule::load() const {
       throw Unsupported("{} was compiled for {}, which is not this machine", name, generator_.machine)
           .help("export it and load it there");
     complete_objects();
-    loaded_ = codegen::load_objects(name, objects_);
+    std::vector<std::string> objects = objects_;
+    objects.push_back(generator_.library_object(names(), ""));  // who asks for the bytes gets them from here
+    loaded_ = codegen::load_objects(name, objects);
   }
   return loaded_;
 }
@@ -68,7 +76,9 @@ runtime::Function CompiledModule::find(std::string_view function_name) const {
 }
 
 std::span<const std::byte> CompiledModule::blob() const {
-  return std::as_bytes(std::span(blob_.data(), blob_.size()));
+  std::lock_guard lock(mutex_);
+  const std::string& bytes = blob_bytes();
+  return std::as_bytes(std::span(bytes.data(), bytes.size()));
 }
 
 const CompiledModule* as_compiled(const runtime::Module& module) {

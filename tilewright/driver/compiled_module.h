@@ -1,6 +1,8 @@
 // The module that build() makes: lowered functions, their object code and, once called, their addresses.
 #pragma once
+#include <functional>
 #include <mutex>
+#include <optional>
 
 #include "tilewright/driver/kernel.h"
 #include "tilewright/runtime/module.h"
@@ -9,7 +11,8 @@ namespace tilewright::driver {
 
 class CompiledModule final : public runtime::ModuleObject {
  public:
-  CompiledModule(std::string name, Generator generator, std::vector<Kernel> kernels, std::string blob);
+  CompiledModule(std::string name, Generator generator, std::vector<Kernel> kernels,
+                 std::function<std::string()> make_blob);
 
   std::string kind() const override { return "jit"; }
   /// Raises Unsupported if the code is for another machine.
@@ -25,19 +28,21 @@ class CompiledModule final : public runtime::ModuleObject {
   std::vector<ir::IRModule> lowered() const;
   /// The functions' code, then what a library exports besides (kernel_abi.h).  Compiles what build left for
   /// later.
-  const std::vector<std::string>& objects() const;
+  std::vector<std::string> objects() const;
   /// Links the code in memory now; raises what find would.
   const runtime::Module& load() const;
 
  private:
   void complete_objects() const;
+  const std::string& blob_bytes() const;
 
   Generator generator_;
   std::vector<Kernel> kernels_;
-  mutable std::vector<std::string> objects_;
-  std::string blob_;
-  mutable std::mutex mutex_;
+  std::function<std::string()> make_blob_;
+  mutable std::mutex mutex_;                  // of what follows
+  mutable std::vector<std::string> objects_;  // of the functions
   mutable bool has_all_objects_ = false;
+  mutable std::optional<std::string> blob_;
   mutable runtime::Module loaded_;
 };
 

@@ -196,6 +196,10 @@ std::vector<std::byte> save(const Executable& executable) {
   write_constants(code, executable.constants);
 
   ByteWriter out;
+  uint64_t most_bytes = aligned(kHeaderBytes + code.bytes.size());
+  for (const Tensor& constant : executable.constants)
+    most_bytes += aligned(static_cast<uint64_t>(constant.num_bytes()));
+  out.bytes.reserve(most_bytes);
   out.raw(kMagic, sizeof kMagic);
   out.number(kExecutableVersion);
   out.number(uint64_t{0});  // size and checksum, filled in below
