@@ -55,6 +55,57 @@ TEST(EvaluateRows, RoundsAfterEachOperation) {
   EXPECT_THAT(content<float>(b), ElementsAre(3, 5));
 }
 
+// Rows in parts, the last one shorter, on several threads, in the order in which the source lies in memory.
+TEST(EvaluateRows, TakesLargeTensorsInParts) {
+  constexpr int64_t kOutputs = 1031, kInputs = 127, kTaps = 3;
+  const auto program = [](std::string_view value) {
+    return script::parse_func(fmt::format(R"(
+        @T.prim_func
+        def f(W: T.Buffer((1031, 127, 3), "float32"), s: T.Buffer((1031,), "float32"),
+              U: T.Buffer((3, 127, 1031), "float32")):
+            for k, i, o in T.grid(3, 127, 1031):
+                with T.block("U"):
+                    vk, vi, vo = T.axis.remap("SSS", [k, i, o])
+                    U[vk, vi, vo] = {}
+    )",
+                                          value));
+  };
+  std::vector<float> weights(kOutputs * kInputs * kTaps), scales(kOutputs);
+  for (size_t n = 0; n < weights.size(); ++n) weights[n] = static_cast<float>(n % 9973);
+  for (size_t n = 0; n < scales.size(); ++n) scales[n] = static_cast<float>(n % 7) / 4;
+  const Tensor w = floats({kOutputs, kInputs, kTaps}, weights), s = floats({kOutputs}, scales);
+  for (const bool is_scaled : {false, true}) {
+    const Tensor u = Tensor::zeros(std::vector<int64_t>{kTaps, kInputs, kOutputs}, kFloat32);
+    const auto func = program(is_scaled ? "W[vo, vi, vk] * s[vo]" : "W[vo, vi, vk]");
+    ASSERT_TRUE(evaluate_rows(func, std::vector{w, s, u}));
+    int64_t num_wrong = 0;
+    for (int64_t k = 0; k < kTaps; ++k)
+      for (int64_t i = 0; i < kInputs; ++i)
+        for (int64_t o = 0; o < kOutputs; ++o)
+          num_wrong += u.data_as<float>()[(k * kInputs + i) * kOutputs + o] !=
+                       weights[static_cast<size_t>((o * kInputs + i) * kTaps + k)] *
+                           (is_scaled ? scales[static_cast<size_t>(o)] : 1);
+    EXPECT_EQ(num_wrong, 0) << is_scaled;
+  }
+}
+
+// What stores an element several times does so in order.
+TEST(EvaluateRows, KeepsTheOrderOfStoresToOneElement) {
+  const auto func = script::parse_func(R"(
+      @T.prim_func(check_well_formed=False)
+      def f(A: T.Buffer((70000,), "float32"), B: T.Buffer((1,), "float32")):
+          for i in range(70000):
+              with T.block("B"):
+                  vi = T.axis.opaque(70000, i)
+                  B[0] = A[vi]
+  )");
+  std::vector<float> values(70000);
+  for (size_t n = 0; n < values.size(); ++n) values[n] = static_cast<float>(n);
+  const Tensor b = floats({1}, {-1});
+  ASSERT_TRUE(evaluate_rows(func, std::vector{floats({70000}, values), b}));
+  EXPECT_THAT(content<float>(b), ElementsAre(69999));
+}
+
 TEST(EvaluateRows, LeavesOtherPrograms) {
   const Tensor a = floats({3}, {1, 2, 3}), b = floats({3}, {7, 7, 7});
   for (const std::string_view value : {"A[vi + 1]", "A[vi // 2]", "T.exp(A[vi])",

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 #include <optional>
 #include <unordered_map>
 
+#include "tilewright/runtime/thread_pool.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::relax {
@@ -55,7 +57,11 @@ class RowProgram {
   int64_t offset(size_t access) const;
   int64_t step(size_t access) const { return accesses_[access].element[extents_.size() - 1]; }
   void join_loops();
+  void order_loops();
+  bool has_own_elements() const;
+  void run_parts(int64_t begin, int64_t end, int64_t num_rows, int64_t part);
   void copy_row();
+  void store_row();
   void compute_row(const Term& term, size_t depth);
   void load_row(const Access& access, int64_t at, int64_t step, std::vector<double>& row) const;
 
@@ -63,6 +69,9 @@ class RowProgram {
   std::unordered_map<const Object*, Affine> values_;  // of loop variables and block axes
   std::vector<int64_t> extents_;
   std::vector<int64_t> position_;  // of the loops but the innermost
+  struct {
+    int64_t begin = 0, count = 0;
+  } row_;  // the part of the innermost loop
   std::vector<Access> accesses_;
   size_t target_ = 0;
   Term value_;
@@ -212,7 +221,7 @@ std::optional<Term> RowProgram::term(const PrimExpr& expr) {
 
 int64_t RowProgram::offset(size_t access) const {
   const Affine& element = accesses_[access].element;
-  int64_t result = element.back();
+  int64_t result = element.back() + element[position_.size()] * row_.begin;
   for (size_t n = 0; n < position_.size(); ++n) result += element[n] * position_[n];
   return result;
 }
@@ -220,6 +229,12 @@ int64_t RowProgram::offset(size_t access) const {
 void RowProgram::load_row(const Access& access, int64_t at, int64_t step, std::vector<double>& row) const {
   auto fill = [&]<class T>(const T*) {
     const T* data = reinterpret_cast<const T*>(access.data) + at;
+    if (step == 0) return std::fill(row.begin(), row.end(), static_cast<double>(*data));
+    if (step == 1) {  // of which compilers make vectors
+      std::transform(data, data + row.size(), row.begin(),
+                     [](T value) { return static_cast<double>(value); });
+      return;
+    }
     for (size_t n = 0; n < row.size(); ++n)
       row[n] = static_cast<double>(data[static_cast<int64_t>(n) * step]);
   };
@@ -236,8 +251,7 @@ void RowProgram::load_row(const Access& access, int64_t at, int64_t step, std::v
 // innocuous?", SIGNUM 30(3), 1995
 void RowProgram::compute_row(const Term& term, size_t depth) {
   using Op = Term::Op;
-  if (rows_.size() < depth + 2)
-    rows_.resize(depth + 2, std::vector<double>(static_cast<size_t>(extents_.back())));
+  if (rows_.size() < depth + 2) rows_.resize(depth + 2, std::vector<double>(static_cast<size_t>(row_.count)));
   for (size_t n = 0; n < term.operands.size(); ++n) compute_row(term.operands[n], depth + n);
   std::vector<double>& row = rows_[depth];
   const std::vector<double>& other = rows_[depth + 1];
@@ -280,13 +294,38 @@ void RowProgram::join_loops() {
   }
 }
 
+// Whether every turn stores an element of its own, so that turns may run in any order.
+bool RowProgram::has_own_elements() const {
+  int64_t inner = 1;
+  for (size_t n = extents_.size(); n-- > 0;) {
+    if (accesses_[target_].element[n] != inner) return false;
+    inner *= extents_[n];
+  }
+  return true;
+}
+
+// What lies together in memory is read one after the other: the loops around rows by how far they go there.
+void RowProgram::order_loops() {
+  const std::vector<int64_t> extents = extents_;
+  const Affine& steps = accesses_[value_.access].element;
+  std::vector<size_t> order(extents.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end() - 1,
+            [steps = steps](size_t a, size_t b) { return std::pair(steps[b], a) < std::pair(steps[a], b); });
+  for (size_t n = 0; n < order.size(); ++n) extents_[n] = extents[order[n]];
+  for (Access& access : accesses_) {
+    const Affine element = access.element;
+    for (size_t n = 0; n < order.size(); ++n) access.element[n] = element[order[n]];
+  }
+}
+
 void RowProgram::copy_row() {
   const Access &to = accesses_[target_], &from = accesses_[value_.access];
   const int64_t bytes = to.dtype.num_bytes(), to_step = step(target_), from_step = step(value_.access);
   char* target = to.data + offset(target_) * bytes;
   const char* source = from.data + offset(value_.access) * bytes;
   auto copy = [&]<int64_t kBytes>() {
-    for (int64_t n = 0; n < extents_.back(); ++n)
+    for (int64_t n = 0; n < row_.count; ++n)
       std::memcpy(target + n * to_step * kBytes, source + n * from_step * kBytes, kBytes);
   };
   switch (bytes) {
@@ -295,36 +334,68 @@ void RowProgram::copy_row() {
     case 4: return copy.operator()<4>();
     case 8: return copy.operator()<8>();
     default:
-      for (int64_t n = 0; n < extents_.back(); ++n)
+      for (int64_t n = 0; n < row_.count; ++n)
         std::memcpy(target + n * to_step * bytes, source + n * from_step * bytes, static_cast<size_t>(bytes));
   }
 }
 
-void RowProgram::run() {
-  for (int64_t extent : extents_) {
-    if (extent <= 0) return;
-  }
-  join_loops();
+void RowProgram::store_row() {
+  const Access& to = accesses_[target_];
+  const auto store = [&]<class T>(T* data) {
+    const int64_t step = this->step(target_);
+    if (step == 1) {
+      std::transform(rows_[0].begin(), rows_[0].end(), data,
+                     [](double value) { return static_cast<T>(value); });
+      return;
+    }
+    for (size_t n = 0; n < rows_[0].size(); ++n)
+      data[static_cast<int64_t>(n) * step] = static_cast<T>(rows_[0][n]);
+  };
+  if (to.dtype == kFloat32)
+    store(reinterpret_cast<float*>(to.data) + offset(target_));
+  else
+    store(reinterpret_cast<double*>(to.data) + offset(target_));
+}
+
+// Parts of rows `begin` to `end` - 1: all rows have their first part before any has its second.
+void RowProgram::run_parts(int64_t begin, int64_t end, int64_t num_rows, int64_t part) {
   position_.assign(extents_.size() - 1, 0);
-  for (;;) {
+  for (int64_t n = begin; n < end; ++n) {
+    int64_t rest = n % num_rows;
+    for (size_t loop = position_.size(); loop-- > 0;) {
+      position_[loop] = rest % extents_[loop];
+      rest /= extents_[loop];
+    }
+    const int64_t first = n / num_rows * part, count = std::min(part, extents_.back() - first);
+    if (count != row_.count) rows_.clear();
+    row_ = {first, count};
     if (value_.op == Term::Op::kLoad) {
       copy_row();
     } else {
       compute_row(value_, 0);
-      const Access& to = accesses_[target_];
-      int64_t at = offset(target_);
-      for (double value : rows_[0]) {
-        if (to.dtype == kFloat32)
-          reinterpret_cast<float*>(to.data)[at] = static_cast<float>(value);
-        else
-          reinterpret_cast<double*>(to.data)[at] = value;
-        at += step(target_);
-      }
+      store_row();
     }
-    size_t loop = position_.size();
-    while (loop > 0 && ++position_[loop - 1] == extents_[loop - 1]) position_[--loop] = 0;
-    if (loop == 0) return;
   }
+}
+
+void RowProgram::run() {
+  constexpr int64_t kPart = 512;             // elements, whose lines stay near the core
+  constexpr int64_t kMinParallel = 1 << 16;  // elements
+  int64_t num_rows = 1;
+  for (int64_t extent : extents_) {
+    if (extent <= 0) return;
+  }
+  join_loops();
+  const bool has_any_order = has_own_elements();
+  if (has_any_order && value_.op == Term::Op::kLoad) order_loops();
+  for (size_t n = 0; n + 1 < extents_.size(); ++n) num_rows *= extents_[n];
+  const int64_t part = std::min(kPart, extents_.back());
+  const int64_t num_parts = ((extents_.back() - 1) / part + 1) * num_rows;
+  if (!has_any_order || num_parts * part < kMinParallel) return run_parts(0, num_parts, num_rows, part);
+  runtime::parallel_for(num_parts, kMinParallel / part, [&](int64_t begin, int64_t end) {
+    RowProgram own = *this;
+    own.run_parts(begin, end, num_rows, part);
+  });
 }
 
 }  // namespace
