@@ -87,6 +87,8 @@ Pipeline default_pipeline() {
       {&find_pass("fold_constant"), {}},           // 1  weights that are moved or converted are constants
       {&find_pass("remove_identities"), {}},       // 1
       {&find_pass("fold_batch_norm"), {}},         // 2  leaves new arithmetic of constants
+      {&find_pass("dead_code_elimination"), {}},   // 1  and convolutions without their scales
+      {&find_pass("fold_constant"), {}},           // 1  weights with their scales, those without them go
       {&find_pass("convert_layout"), {}},          // 2  channels last; permutes of weights are constants, too
       {&find_pass("fold_constant"), {}},           // 1  which are computed here
       {&find_pass("remove_identities"), {}},       // 1  permutes back and forth
