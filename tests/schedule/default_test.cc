@@ -224,6 +224,41 @@ TEST(Vectorize, FetchesAheadWhatItTransposes) {
   EXPECT_FALSE(fetches(8192));  // A has 8192 bytes
 }
 
+// The first of the blocks that work on a row, which reads it.
+TEST(ReduceRows, FetchesRowsAhead) {
+  constexpr std::string_view kNorm = R"(
+    @T.prim_func
+    def main(A: T.Buffer((7, 256), "float32"), B: T.Buffer((7, 256), "float32")):
+        S = T.alloc_buffer((7,))
+        M = T.alloc_buffer((7,))
+        for i, k in T.grid(7, 256):
+            with T.block("S"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    S[vi] = T.float32(0)
+                S[vi] = S[vi] + A[vi, vk]
+        for i, k in T.grid(7, 256):
+            with T.block("M"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    M[vi] = T.float32(-1)
+                M[vi] = T.max(M[vi], A[vi, vk])
+        for i, j in T.grid(7, 256):
+            with T.block("B"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vi, vj] = A[vi, vj] * S[vi] + M[vi]
+)";
+  const auto num_fetches = [&](int64_t l2_bytes) {
+    const Machine machine{.vector_bytes = 32, .num_vector_registers = 16, .l2_bytes = l2_bytes};
+    const std::string text = show(scheduled(kNorm, machine));
+    int count = 0;
+    for (size_t at = 0; (at = text.find("\"prefetch_ahead\"", at)) != std::string::npos; ++at) ++count;
+    return count;
+  };
+  EXPECT_EQ(num_fetches(7167), 1);
+  EXPECT_EQ(num_fetches(7168), 0);  // A has 7168 bytes
+}
+
 // Vectors that follow each other, of an operand that does not stay near the core, for few tiles.
 TEST(TileSum, FetchesAheadWhatItStreams) {
   const auto fetches = [](int rows, int64_t l2_bytes) {

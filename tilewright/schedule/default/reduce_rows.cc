@@ -9,6 +9,7 @@
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/schedule/default/rules.h"
 #include "tilewright/tir/builder.h"
+#include "tilewright/tir/loop_hints.h"
 
 namespace tilewright::schedule {
 namespace {
@@ -161,8 +162,10 @@ LoopRef order_loops(Schedule& sch, BlockRef block, const std::optional<LoopRef>&
   return reducing[0];
 }
 
+// is_first  the partial sums are of what is read, not of other sums
+// is_far    what is read does not stay in the second cache
 void vectorize_partial(Schedule& sch, const Partial& partial, const std::optional<LoopRef>& row,
-                       bool is_first) {
+                       bool is_first, bool is_far) {
   const std::optional<BlockShape> shape = shape_of(sch, partial.ref);
   const std::optional<size_t> column = shape ? shape->last_axis() : std::nullopt;
   TILEWRIGHT_CHECK(column, "a block of partial sums has no last axis");
@@ -178,6 +181,14 @@ void vectorize_partial(Schedule& sch, const Partial& partial, const std::optiona
   expand(init);
   expand(partial.ref);
   if (!is_first) sch.call("unroll", first);
+  constexpr int kFarAhead = 8192;  // bytes: rows later, which arrive while this one is worked on
+  if (is_far) sch.call("annotate", first, std::string(kPrefetchAhead), imm(kFarAhead));
+}
+
+bool reads_far(const BlockShape& sum, const Machine& machine) {
+  return std::any_of(sum.loads.begin(), sum.loads.end(), [&](const BufferLoadNode* load) {
+    return load->buffer != sum.output() && num_bytes(load->buffer) > machine.l2_bytes;
+  });
 }
 
 }  // namespace
@@ -218,6 +229,7 @@ bool reduce_rows(Schedule& sch, const std::vector<BlockShape>& shapes, const Mac
       for (size_t k = partials[n].size(); k-- > 0;) sch.call("compute_at", partials[n][k].ref, *row);
     }
   }
+  bool is_row_near = false;  // after the first block that reads it
   for (size_t n = 0; n < shapes.size(); ++n) {
     if (!plan->sums[n]) {
       std::vector<LoopRef> inner = loops_inside(sch, shapes[n].ref, row);
@@ -227,7 +239,10 @@ bool reduce_rows(Schedule& sch, const std::vector<BlockShape>& shapes, const Mac
         vectorize_last_axis(sch, *shape_of(sch, shapes[n].ref), &inner, machine);
       continue;
     }
-    for (size_t k = 0; k < partials[n].size(); ++k) vectorize_partial(sch, partials[n][k], row, k == 0);
+    for (size_t k = 0; k < partials[n].size(); ++k)
+      vectorize_partial(sch, partials[n][k], row, k == 0,
+                        k == 0 && row && !is_row_near && reads_far(shapes[n], machine));
+    is_row_near = true;
     const LoopRef final_loop = order_loops(sch, shapes[n].ref, row, std::nullopt);
     sch.call("decompose_reduction", shapes[n].ref, final_loop);
     sch.call("unroll", final_loop);
