@@ -175,6 +175,23 @@ def seconds_of_benchmark(program: str, name: str) -> list[float]:
     return [run["real_time"] * 1e-9 for run in runs if run["run_type"] == "iteration"]
 
 
+def memory_of(case: dict, peer: str, num_threads: int) -> dict[str, float]:
+    """The peak of a process that makes a model ready and runs it once, above that of one that imports the same."""
+    import onnx
+    from peers import graphs
+
+    shapes = {name: array.shape for name, array in graphs.inputs_for(onnx.load(file_of(case))).items()}
+    begin = (
+        f"import sys; sys.path.insert(0, {str(FOLDER)!r}); import numpy, peers.{peer} as peer; "
+        f"peer.set_threads({num_threads}); "
+    )
+    inputs = f"{{name: numpy.full(shape, 0.5, 'float32') for name, shape in {shapes!r}.items()}}"
+    return {
+        "bytes": peak_bytes(begin + f"peer.model({file_of(case)!r}, {inputs}, {case!r})()")
+        - peak_bytes(begin + "pass")
+    }
+
+
 def measure_once(case: dict) -> dict[str, float]:
     """Cases without peers."""
     if case["kind"] == "size":
@@ -186,13 +203,6 @@ def measure_once(case: dict) -> dict[str, float]:
     if case["kind"] == "graph":
         compile_graph = importlib.import_module("peers.tilewright").compile_graph(case["calls"])
         return summary([seconds_of_call(compile_graph) for _ in range(5)])
-    if case["kind"] == "memory":
-        run = (
-            f"import sys; sys.path.insert(0, {str(FOLDER)!r}); import onnx, peers.graphs, tilewright; "
-            f"inputs = peers.graphs.inputs_for(onnx.load({file_of(case)!r})); "
-        )
-        work = f"tilewright.VirtualMachine(tilewright.compile({file_of(case)!r}))['main'](*inputs.values())"
-        return {"bytes": peak_bytes(run + work) - peak_bytes(run + "pass")}
     if case["kind"] == "import":
         return summary(
             [seconds_of_process("import tilewright") - seconds_of_process("pass") for _ in range(5)]
@@ -269,6 +279,11 @@ def run_child(names: list[str], num_threads: int, peers: list[str] | None, secon
             calls = {peer: prepare(case, adapter) for peer, adapter in adapters.items()}
             calls = {peer: call for peer, call in calls.items() if call}
             figures = time_in_turns(calls, seconds) if calls else {}
+        elif case["kind"] == "memory":
+            chosen = [peer for peer in case["peers"] if not peers or peer in peers]
+            figures = {
+                peer: memory_of(case, peer, num_threads) for peer in load_adapters(chosen, num_threads)
+            }
         else:
             figures = {"tilewright": measure_once(case)}
         results.append({"case": name, "threads": num_threads, "figures": figures})
@@ -286,13 +301,13 @@ def cell(figure: dict[str, float] | None) -> str:
 
 
 def ratio(figures: dict[str, dict[str, float]]) -> str:
-    """The best peer's median over ours."""
-    ours = figures.get("tilewright", {}).get("median_us")
-    peers = [
-        figure["median_us"]
-        for peer, figure in figures.items()
-        if peer != "tilewright" and "median_us" in figure
-    ]
+    """The best peer's median, or bytes, over ours."""
+
+    def number(figure: dict[str, float]) -> float | None:
+        return figure.get("median_us", figure.get("bytes"))
+
+    ours = number(figures.get("tilewright", {}))
+    peers = [number(figure) for peer, figure in figures.items() if peer != "tilewright" and number(figure)]
     return f"{min(peers) / ours:.2f}" if ours and peers else "-"
 
 

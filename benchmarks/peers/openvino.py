@@ -18,7 +18,7 @@ def set_threads(number: int) -> None:
     num_threads = number
 
 
-def runner(model: onnx.ModelProto, inputs: dict[str, np.ndarray], case: dict):
+def runner(model: bytes | str, inputs: dict[str, np.ndarray], case: dict):
     core = openvino.Core()
     options = {
         "INFERENCE_NUM_THREADS": num_threads,
@@ -26,18 +26,17 @@ def runner(model: onnx.ModelProto, inputs: dict[str, np.ndarray], case: dict):
         "PERFORMANCE_HINT": "LATENCY",
         "NUM_STREAMS": 1,
     }
-    request = core.compile_model(
-        core.read_model(model.SerializeToString()), "CPU", options
-    ).create_infer_request()
+    request = core.compile_model(core.read_model(model), "CPU", options).create_infer_request()
     return lambda: request.infer(inputs, share_inputs=True, share_outputs=True)
 
 
 def function(name: str, arrays: list[np.ndarray], case: dict):
     if case["dtype"] != "float32":
         return None
-    return graphs.run_function(lambda graph, inputs: runner(graph, inputs, case), name, arrays, case)
+    return graphs.run_function(
+        lambda graph, inputs: runner(graph.SerializeToString(), inputs, case), name, arrays, case
+    )
 
 
 def model(path: str, inputs: dict[str, np.ndarray], case: dict):
-    loaded = onnx.load(path)
-    return runner(loaded, inputs or graphs.inputs_for(loaded), case)
+    return runner(path, inputs or graphs.inputs_for(onnx.load(path)), case)
