@@ -53,12 +53,17 @@ def build_graph(mod, target="llvm", params: dict | None = None, *, precision: st
         from .relax.transform import BindParams
 
         mod = BindParams("main", params)(mod)
+    return _built(unwrapped(mod), target, precision, weights)
+
+
+def _built(source, target, precision, weights):
+    """An Executable of `source`, a module's node, or the path or bytes of an ONNX model, which no Python object holds meanwhile."""
     _require_policies(precision, weights)
     context = PassContext.current()
     asked = {"precision.policy": precision, "quantize_weights.dtype": weights}
     config = context.config | {key: value for key, value in asked.items() if value is not None}
     return _core.build_graph(
-        unwrapped(mod),
+        source,
         Target(target),
         context.opt_level,
         context.disabled_pass,
@@ -91,8 +96,10 @@ def compile(  # noqa: A001 - the field's name
     >>> ex = tilewright.compile("model.onnx", weights="int8"); vm = tilewright.VirtualMachine(ex)
     """
     if isinstance(source, str | bytes) or hasattr(source, "__fspath__") or hasattr(source, "SerializeToString"):
-        from .frontend.onnx import from_onnx
+        from .frontend.onnx import from_onnx, path_or_bytes
 
+        if not params:
+            return _built(path_or_bytes(source), target, precision, weights)
         source = from_onnx(source)
     if isinstance(source, _Function):
         source = IRModule({"main": source})

@@ -98,3 +98,23 @@ def test_not_below_level_2():
     with PassContext(opt_level=1):
         executable = compile_graph(lambda x: relax.op.matmul(x, relax.const(w)), x=(5, 129))
     assert buffer_shapes(executable)[0][1] == (129, 100)
+
+
+def test_many_weights_are_packed_in_turns():
+    """Of kernels with more bytes of weights than one turn takes."""
+    rows, sizes = 5, (2000, 2300, 2500, 1900)
+    x = whole_numbers(rows, sizes[0])
+    weights = [whole_numbers(a, b) for a, b in zip(sizes, sizes[1:], strict=False)]
+    assert sum(w.nbytes for w in weights) > 32 << 20
+
+    def build(x):
+        for w in weights:
+            x = relax.op.clip(relax.op.matmul(x, relax.const(w)), -3, 3)
+        return x
+
+    executable = compile_graph(build, x=x.shape)
+    assert all(len(shapes[1]) == 3 for shapes in buffer_shapes(executable))
+    expected = x
+    for w in weights:
+        expected = np.clip(expected @ w, -3, 3)
+    np.testing.assert_array_equal(run_graph(executable, x), expected)

@@ -37,12 +37,12 @@ ir::IRModule import_onnx(const ModelOptions& options, Progress& progress) {
   return module;
 }
 
-driver::Executable compile(const ir::IRModule& module, const ModelOptions& options, Progress& progress) {
+driver::Executable compile(ir::IRModule module, const ModelOptions& options, Progress& progress) {
   ir::PassContext context;
   context.opt_level = options.opt_level;
   context.config.set("precision.policy", tir::string_imm(options.precision));
   context.config.set("quantize_weights.dtype", tir::string_imm(options.weights));
-  return driver::build_graph(module, ir::parse_target(options.target), context,
+  return driver::build_graph(std::move(module), ir::parse_target(options.target), context,
                              [&](const driver::StageTime& time) { progress(time); });
 }
 

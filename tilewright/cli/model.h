@@ -26,7 +26,7 @@ bool is_library(const std::string& path);
 ir::IRModule import_onnx(const ModelOptions& options, Progress& progress);
 
 /// `module`, imported from options.path, compiled.
-driver::Executable compile(const ir::IRModule& module, const ModelOptions& options, Progress& progress);
+driver::Executable compile(ir::IRModule module, const ModelOptions& options, Progress& progress);
 
 struct Model {
   runtime::vm::VirtualMachine machine;

@@ -20,7 +20,7 @@ namespace {
 
 // Programs may come from anywhere (parsed, built by hand): bring every graph function into A-normal form with
 // types.
-ir::IRModule normalized(const ir::IRModule& module) {
+ir::IRModule normalized(ir::IRModule module) {
   relax::BlockBuilder builder(module);
   for (size_t n = 0; n < module->functions.size(); ++n) {
     const auto func = ir::ref_as<relax::FunctionNode>(module->functions[n]);
@@ -103,7 +103,7 @@ ir::Pipeline graph_pipeline(const Generator& generator, const ir::PassContext& c
 
 }  // namespace
 
-Executable build_graph(const ir::IRModule& module, const ir::Target& target, ir::PassContext& context,
+Executable build_graph(ir::IRModule module, const ir::Target& target, ir::PassContext& context,
                        const StageObserver& on_stage) {
   using Clock = std::chrono::steady_clock;
   relax::check_context(context);
@@ -114,14 +114,15 @@ Executable build_graph(const ir::IRModule& module, const ir::Target& target, ir:
     start = now;
     if (on_stage) on_stage(result.times.back());
   };
-  result.legalized = normalized(module);
+  result.legalized = normalized(std::move(module));
   stage("normalize");
   context.clear_records();
   const Generator generator = make_generator(target);
-  result.legalized = ir::run_pipeline(graph_pipeline(generator, context), result.legalized, context);
+  result.legalized =
+      ir::run_pipeline(graph_pipeline(generator, context), std::move(result.legalized), context);
   stage("graph passes");
   if (const auto machine = generator.rules_for; machine && context.opt_level >= 2) {
-    result.legalized = pack_weights(result.legalized, *machine);
+    result.legalized = pack_weights(std::move(result.legalized), *machine);
     stage("pack weights");
   }
   result.lowered = ir::run_pipeline(relax::lowering_pipeline(), result.legalized, context);
@@ -130,11 +131,12 @@ Executable build_graph(const ir::IRModule& module, const ir::Target& target, ir:
   result.plans = std::move(program.plans);
   stage("plan memory");
   result.code.notes = notes_of(result.legalized, target, generator.features);
-  const std::vector<std::byte> bytes = runtime::vm::save(result.code);
-  BuildOptions options{.name = "model",
-                       .schedules = context.opt_level > 0,
-                       .blob = std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()),
-                       .on_stage = on_stage};
+  const auto blob = [code = result.code] {
+    const std::vector<std::byte> bytes = runtime::vm::save(code);
+    return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  };
+  BuildOptions options{
+      .name = "model", .schedules = context.opt_level > 0, .blob = blob, .on_stage = on_stage};
   result.kernels = build(result.legalized, target, options);
   stage("compile kernels");
   return result;

@@ -21,8 +21,9 @@ struct Executable {
 
 /// The graph functions and loop programs of `module` through the default pipeline of `context`, compiled for
 /// `target`; above level 0 kernels are scheduled by rules.  `on_stage` is told what each stage took, also
-/// those of single kernels. Raises UserError for a malformed module, Unsupported for what cannot be compiled.
-Executable build_graph(const ir::IRModule& module, const ir::Target& target, ir::PassContext& context,
+/// those of single kernels.  Constants of a module that the caller gives away are freed as soon as they have
+/// other forms.  Raises UserError for a malformed module, Unsupported for what cannot be compiled.
+Executable build_graph(ir::IRModule module, const ir::Target& target, ir::PassContext& context,
                        const StageObserver& on_stage = {});
 
 /// The model that `library` carries, ready to run.  Raises UserError if it carries none, is damaged, or its

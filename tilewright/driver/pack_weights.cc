@@ -125,35 +125,73 @@ class PanelMaker {
   std::map<Key, std::pair<relax::Expr, relax::Constant>> made_;
 };
 
+/// Of the loop programs whose weights are packed: how, by parameter.
+using Layouts = std::map<std::string, std::vector<PanelLayout>, std::less<>>;
+
+// `call` with what `layouts` has for its callee.
+relax::Expr with_panels(const relax::Call& call, const Layouts& layouts, PanelMaker& maker) {
+  const auto [callee, args] = tir_call(call.get());
+  const auto found = callee ? layouts.find(callee->name_hint) : layouts.end();
+  if (found == layouts.end()) return call;
+  std::vector<relax::Expr> packed = args->elements;
+  for (size_t n = 0; n < packed.size(); ++n) {
+    if (found->second[n].width > 0) packed[n] = maker.get(packed[n], found->second[n]);
+  }
+  return with(call,
+              [&](CallNode& changed) { changed.args[1] = relax::Tuple(relax::TupleNode::make(packed)); });
+}
+
+// How many bytes of constants each loop program of `layouts` is called with.
+std::map<std::string_view, int64_t> bytes_of(const ir::IRModule& module, const Layouts& layouts) {
+  std::map<std::string_view, int64_t> bytes;
+  for (const ir::BaseFunc& func : module->functions) {
+    ir::walk(func, [&](const CallNode* call) {
+      const auto [callee, args] = tir_call(call);
+      const auto found = callee ? layouts.find(callee->name_hint) : layouts.end();
+      if (found == layouts.end()) return;
+      for (const relax::Expr& arg : args->elements) {
+        if (const auto* constant = arg.as<ConstantNode>()) bytes[found->first] += constant->data.num_bytes();
+      }
+    });
+  }
+  return bytes;
+}
+
+// Parts of `layouts`, one after the other, so that not all constants are there in both forms.
+std::vector<Layouts> turns_of(const ir::IRModule& module, const Layouts& layouts) {
+  constexpr int64_t kTurnBytes = int64_t{32} << 20;
+  std::map<std::string_view, int64_t> bytes = bytes_of(module, layouts);
+  std::vector<Layouts> turns;
+  int64_t left = 0;
+  for (const auto& [name, layout] : layouts) {
+    if (left <= 0) turns.emplace_back(), left = kTurnBytes;
+    turns.back().emplace(name, layout);
+    left -= bytes[name];
+  }
+  return turns;
+}
+
 }  // namespace
 
-ir::IRModule pack_weights(const ir::IRModule& module, const schedule::Machine& machine) {
-  ir::IRModule result = module;
-  std::map<std::string, std::vector<PanelLayout>, std::less<>> layouts;
+ir::IRModule pack_weights(ir::IRModule module, const schedule::Machine& machine) {
+  Layouts layouts;
   for (auto& [name, is_constant] : weights_of(module)) {
     const auto func = ir::ref_as<tir::PrimFuncNode>(module->find(name));
     is_constant.resize(func->params.size());  // what follows are outputs
     schedule::PackedWeights packed = schedule::pack_weights(func, is_constant, machine);
     if (packed.func == func) continue;
-    result = ir::with_function(result, name, packed.func);
+    module = ir::with_function(module, name, packed.func);
     layouts[name] = std::move(packed.layouts);
   }
-  if (layouts.empty()) return module;
-  PanelMaker maker;
-  return ir::map_functions<relax::FunctionNode>(result, [&](const relax::Function& func) {
-    return ir::rewrite(func, [&](auto& self, const CallNode* node) -> relax::Expr {
-      const relax::Call call = self.children(node);
-      const auto [callee, args] = tir_call(call.get());
-      const auto found = callee ? layouts.find(callee->name_hint) : layouts.end();
-      if (found == layouts.end()) return call;
-      std::vector<relax::Expr> packed = args->elements;
-      for (size_t n = 0; n < packed.size(); ++n) {
-        if (found->second[n].width > 0) packed[n] = maker.get(packed[n], found->second[n]);
-      }
-      return with(call,
-                  [&](CallNode& changed) { changed.args[1] = relax::Tuple(relax::TupleNode::make(packed)); });
+  for (const Layouts& turn : turns_of(module, layouts)) {
+    PanelMaker maker;
+    module = ir::map_functions<relax::FunctionNode>(module, [&](const relax::Function& func) {
+      return ir::rewrite(func, [&](auto& self, const CallNode* node) -> relax::Expr {
+        return with_panels(self.children(node), turn, maker);
+      });
     });
-  });
+  }
+  return module;
 }
 
 }  // namespace tilewright::driver

@@ -10,7 +10,8 @@ namespace tilewright::driver {
 ///   y = R.call_tir(cls.mm, (x, W), ...)      W of 256 x 1000
 ///   ->  y = R.call_tir(cls.mm, (x, W_panels), ...)      W_panels of 32 x 256 x 32, the last panel filled up
 ///
-/// Of loop programs that only the graph calls, each time with a constant in that place.
-ir::IRModule pack_weights(const ir::IRModule& module, const schedule::Machine& machine);
+/// Of loop programs that only the graph calls, each time with a constant in that place.  Constants of a
+/// module that the caller gives away are freed while others are packed.
+ir::IRModule pack_weights(ir::IRModule module, const schedule::Machine& machine);
 
 }  // namespace tilewright::driver

@@ -5,6 +5,7 @@
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
 #include <mutex>
@@ -55,6 +56,22 @@ ir::PassContext context_of(int opt_level, std::vector<std::string> disabled,
     call(after, info, module);
   };
   return context;
+}
+
+ir::IRModule module_of_path(const std::string& path) {
+  return frontend::onnx::import_model(frontend::onnx::load_model(path));
+}
+ir::IRModule module_of_bytes(const nb::bytes& bytes) {
+  return frontend::onnx::import_model(
+      frontend::onnx::parse_model({bytes.c_str(), bytes.size()}, ".", "the model"));
+}
+
+// A module, or what an ONNX model is: a module that nobody else holds, whose constants go as it is compiled.
+using GraphSource = std::variant<ir::IRModule, nb::bytes, std::string>;
+ir::IRModule module_of(const GraphSource& source) {
+  if (const auto* path = std::get_if<std::string>(&source)) return module_of_path(*path);
+  if (const auto* bytes = std::get_if<nb::bytes>(&source)) return module_of_bytes(*bytes);
+  return std::get<ir::IRModule>(source);
 }
 
 void bind_build(nb::module_& m) {
@@ -127,15 +144,16 @@ void bind_build(nb::module_& m) {
       nb::arg("name"), nb::arg("module"), nb::arg("options"), nb::arg("config"), nb::arg("hooks").none());
   m.def(
       "build_graph",
-      [](const ir::IRModule& module, const ir::Target& target, int opt_level,
+      [](const GraphSource& source, const ir::Target& target, int opt_level,
          std::vector<std::string> disabled, std::vector<std::string> required, nb::handle config,
          nb::handle hooks) {
         ir::PassContext context =
             context_of(opt_level, std::move(disabled), std::move(required), config, hooks);
+        ir::IRModule module = module_of(source);
         const nb::gil_scoped_release unlocked;
-        return driver::build_graph(module, target, context);
+        return driver::build_graph(std::move(module), target, context);
       },
-      nb::arg("module"), nb::arg("target"), nb::arg("opt_level"), nb::arg("disabled"), nb::arg("required"),
+      nb::arg("source"), nb::arg("target"), nb::arg("opt_level"), nb::arg("disabled"), nb::arg("required"),
       nb::arg("config"), nb::arg("hooks").none());
 }
 
@@ -247,13 +265,8 @@ void bind_driver(nb::module_& m) {
     for (const std::string& name : frontend::onnx::imported_operators()) names.append(name);
     return names;
   });
-  m.def("import_onnx", [](const std::string& path) {
-    return frontend::onnx::import_model(frontend::onnx::load_model(path));
-  });
-  m.def("import_onnx_bytes", [](const nb::bytes& bytes) {
-    return frontend::onnx::import_model(
-        frontend::onnx::parse_model({bytes.c_str(), bytes.size()}, ".", "the model"));
-  });
+  m.def("import_onnx", &module_of_path);
+  m.def("import_onnx_bytes", &module_of_bytes);
   bind_build(m);
   bind_machine(m);
   bind_timing(m);

@@ -14,15 +14,26 @@ def from_onnx(model) -> IRModule:
     Raises  UserError if the file is damaged or `model` is something else, Unsupported with every operator that has no conversion
     >>> mod = tilewright.frontend.onnx.from_onnx("model.onnx")
     """
+    source = path_or_bytes(model)
+    return IRModule._of(
+        _core.import_onnx_bytes(source) if isinstance(source, bytes) else _core.import_onnx(source)
+    )
+
+
+def path_or_bytes(model) -> str | bytes:
+    """What from_onnx takes, as the path of a file or as the bytes of one.
+
+    Raises  UserError if `model` is something else
+    """
     if hasattr(model, "SerializeToString"):
-        model = model.SerializeToString()
+        return model.SerializeToString()
     if isinstance(model, bytes):
-        return IRModule._of(_core.import_onnx_bytes(model))
+        return model
     if not isinstance(model, str | os.PathLike):
         raise UserError(
             f"cannot read an ONNX model from a Python {type(model).__name__}\nhelp: give a path, a ModelProto or its bytes"
         )
-    return IRModule._of(_core.import_onnx(os.fspath(model)))
+    return os.fspath(model)
 
 
 def operators() -> list[str]:
