@@ -76,16 +76,45 @@ TEST(WhyNotPlain, Scopes) {
                    "buffer Y is in scope local");
 }
 
-TEST(WhyNotPlain, RootWithViews) {
+TEST(WhyNotPlain, ViewsOfPartsOfParametersArePlain) {
+  EXPECT_EQ(why_not_plain(main_of(R"(
+    @T.prim_func
+    def main(A: T.Buffer((5, 7), "float32"), begin: T.int64):
+        with T.block("root"):
+            V = T.match_buffer(A[0:5, begin:begin + 3], (5, 3), "float32", strides=[7, 1])
+            for i, j in T.grid(5, 3):
+                with T.block("V"):
+                    vi, vj = T.axis.remap("SS", [i, j])
+                    V[vi, vj] = T.float32(1)
+  )")),
+            "");
+}
+
+TEST(WhyNotPlain, OtherViews) {
   expect_not_plain(R"(
     @T.prim_func
-    def main(B: T.Buffer((7,), "float32")):
+    def main(A: T.Buffer((5, 7), "float32")):
         with T.block("root"):
-            V = T.match_buffer(B[0:7], (7,), "float32")
+            V = T.match_buffer(A[0, 0:7], (7,), "float32")
             for i in range(7):
-                with T.block("B"):
+                with T.block("V"):
                     vi = T.axis.spatial(7, i)
                     V[vi] = T.float32(1)
+  )",
+                   "V is a view, but not of a part of a parameter");
+}
+
+TEST(WhyNotPlain, RootWithInit) {
+  expect_not_plain(R"(
+    @T.prim_func
+    def main(A: T.Buffer((7,), "float32")):
+        with T.block("root"):
+            with T.init():
+                A[0] = T.float32(0)
+            for i in range(7):
+                with T.block("A"):
+                    vi = T.axis.spatial(7, i)
+                    A[vi] = T.float32(1)
   )",
                    "its root block is more than a list of nests");
 }

@@ -16,7 +16,7 @@ constexpr int64_t kMinVector = 4;       // elements, below which a vector is not
 bool is_flat(const BlockShape& shape) {
   const auto& axes = shape.block->iter_vars;
   auto is_identity = [&](const Buffer& buffer, const std::vector<PrimExpr>& indices) {
-    if (indices.size() != axes.size()) return false;
+    if (indices.size() != axes.size() || !buffer->strides.empty()) return false;
     for (size_t n = 0; n < axes.size(); ++n) {
       const bool is_axis =
           indices[n].as<VarNode>() == axes[n]->var.get() || (is_zero(indices[n]) && is_one(buffer->shape[n]));

@@ -1,4 +1,7 @@
 // Whether a function is as an operator's definition gives it, or somebody has scheduled it.
+#include <algorithm>
+
+#include "tilewright/arith/analyzer.h"
 #include "tilewright/schedule/default/default.h"
 #include "tilewright/tir/builder.h"
 
@@ -40,6 +43,17 @@ std::string why_not_plain_nest(const Stmt& stmt, std::vector<const ForNode*>* lo
   return why_not_plain_nest(loop->body, loops);
 }
 
+// A view of a part of a parameter, as large as that part: a graph pass has placed it there.
+bool is_part_of_param(const PrimFunc& func, const MatchBufferRegion& view) {
+  const auto& [buffer, region] = std::tie(view->source->buffer, view->source->region);
+  if (std::find(func->buffers.begin(), func->buffers.end(), buffer) == func->buffers.end()) return false;
+  if (region.size() != view->buffer->shape.size()) return false;
+  for (size_t dim = 0; dim < region.size(); ++dim) {
+    if (!arith::Analyzer().can_prove_equal(region[dim]->extent, view->buffer->shape[dim])) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::string why_not_plain(const PrimFunc& func) {
@@ -51,7 +65,11 @@ std::string why_not_plain(const PrimFunc& func) {
     if (buffer->scope() != "global")
       return fmt::format("buffer {} is in scope {}", buffer->name, buffer->scope());
   }
-  if (!root->match_buffers.empty() || root->init) return "its root block is more than a list of nests";
+  if (root->init) return "its root block is more than a list of nests";
+  for (const MatchBufferRegion& view : root->match_buffers) {
+    if (!is_part_of_param(func, view))
+      return fmt::format("{} is a view, but not of a part of a parameter", view->buffer->name);
+  }
   const auto* list = root->body.as<SeqStmtNode>();
   const std::vector<Stmt> nests = list ? list->seq : std::vector<Stmt>{root->body};
   for (const Stmt& nest : nests) {

@@ -88,6 +88,11 @@ std::optional<int64_t> stride_bytes(const BlockShape& shape, const BufferLoadNod
     if (!as_const_int(step_along(load->indices[dim], var), &step) ||
         !as_const_int(load->buffer->shape[dim], &extent))
       return std::nullopt;
+    if (const auto& strides = load->buffer->strides; !strides.empty()) {  // a view of a part
+      if (!as_const_int(strides[dim], &extent)) return std::nullopt;
+      bytes += step * product(extent, load->dtype.num_bytes());
+      continue;
+    }
     bytes += step * size;
     size = product(size, extent);
   }
