@@ -32,6 +32,12 @@ class FlopCounter {
     }
   }
 
+  /// The loop program of a kernel, or null.
+  tir::PrimFunc program_of(const runtime::vm::CallRecord& record) const {
+    const auto func = functions_.find(record.callee);
+    return func == functions_.end() ? tir::PrimFunc() : func->second;
+  }
+
   std::optional<int64_t> flops(const runtime::vm::CallRecord& record) const {
     const auto func = functions_.find(record.callee);
     if (func != functions_.end()) return count(func->second, record.args);
@@ -80,17 +86,43 @@ class FlopCounter {
   std::map<std::string, tir::PrimFunc, std::less<>> functions_;
 };
 
+/// A tensor that a kernel is given as argument `place`.
+struct Argument {
+  size_t place;
+  const DLTensor* tensor;
+};
+
 // The tensors that a kernel is given, each memory once.
-std::vector<const DLTensor*> tensors_of(const runtime::vm::CallRecord& record) {
-  std::vector<const DLTensor*> tensors;
-  for (const TilewrightAny& arg : record.args) {
-    if (arg.type_index != kTilewrightDLTensor) continue;
-    const auto* tensor = static_cast<const DLTensor*>(arg.v_ptr);
-    const bool is_known = std::any_of(tensors.begin(), tensors.end(),
-                                      [&](const DLTensor* other) { return other->data == tensor->data; });
-    if (!is_known) tensors.push_back(tensor);
+std::vector<Argument> tensors_of(const runtime::vm::CallRecord& record) {
+  std::vector<Argument> tensors;
+  for (size_t n = 0; n < record.args.size(); ++n) {
+    if (record.args[n].type_index != kTilewrightDLTensor) continue;
+    const auto* tensor = static_cast<const DLTensor*>(record.args[n].v_ptr);
+    const bool is_known = std::any_of(tensors.begin(), tensors.end(), [&](const Argument& other) {
+      return other.tensor->data == tensor->data;
+    });
+    if (!is_known) tensors.push_back({n, tensor});
   }
   return tensors;
+}
+
+// How much of argument `place` the program is given: less than all if it sees parts of it alone.
+double share_of(const tir::PrimFunc& func, size_t place) {
+  const auto* realize = func ? func->body.as<tir::BlockRealizeNode>() : nullptr;
+  if (!realize || place >= func->buffers.size()) return 1;
+  double share = 0;
+  for (const tir::MatchBufferRegion& view : realize->block->match_buffers) {
+    if (view->source->buffer != func->buffers[place]) continue;
+    double of_view = 1;
+    for (size_t axis = 0; axis < view->source->region.size(); ++axis) {
+      const auto* part = view->source->region[axis]->extent.as<ir::IntImmNode>();
+      const auto* whole = view->source->buffer->shape[axis].as<ir::IntImmNode>();
+      if (part && whole && whole->value > 0)
+        of_view *= static_cast<double>(part->value) / static_cast<double>(whole->value);
+    }
+    share += of_view;
+  }
+  return share == 0 ? 1 : std::min(share, 1.0);
 }
 
 double bytes_of(const DLTensor& tensor) {
@@ -129,8 +161,9 @@ class Watcher {
     if (round_ > 0) return;
     KernelTime& kernel = seen.kernel;
     ++kernel.num_calls;
-    for (const DLTensor* tensor : tensors_of(record)) {
-      kernel.bytes += bytes_of(*tensor);
+    const tir::PrimFunc program = counter_.program_of(record);
+    for (const auto& [place, tensor] : tensors_of(record)) {
+      kernel.bytes += bytes_of(*tensor) * share_of(program, place);
       if (weights_.contains(tensor->data)) kernel.weight_bytes += bytes_of(*tensor);
     }
     const std::optional<int64_t> flops = counter_.flops(record);
@@ -177,7 +210,7 @@ double median(std::vector<double> values) {
 
 double bytes_of(const runtime::vm::CallRecord& record) {
   double bytes = 0;
-  for (const DLTensor* tensor : tensors_of(record)) bytes += bytes_of(*tensor);
+  for (const Argument& argument : tensors_of(record)) bytes += bytes_of(*argument.tensor);
   return bytes;
 }
 
