@@ -51,3 +51,18 @@ def test_refuses(command, affine):
         'error: "nowhere/page.html" cannot be written: No such file or directory\n'
         "help: its folder must exist and be writable\n",
     )
+
+
+def test_bytes_of_parts_are_theirs_alone(command, save_model):
+    from onnx import TensorProto, helper
+
+    nodes = [
+        helper.make_node("Softmax", ["x"], ["a"], axis=1),
+        helper.make_node("Softmax", ["a"], ["b"], axis=0),
+        helper.make_node("Concat", ["a", "b"], ["y"], axis=1),
+    ]
+    model = save_model(nodes, {"x": (TensorProto.FLOAT, [5, 7])}, {"y": (TensorProto.FLOAT, [5, 14])}, {})
+    done = command("explain", model, "--json", "--quiet")
+    kernels = json.loads(done.out)["kernels"]
+    assert sorted(kernel["name"] for kernel in kernels) == ["softmax1_in_14", "softmax_in_14"]
+    assert [kernel["bytes"] for kernel in kernels] == [4 * (5 * 7 + 5 * 7)] * 2

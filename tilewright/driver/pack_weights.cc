@@ -17,13 +17,14 @@ using relax::CallNode;
 using relax::ConstantNode;
 using schedule::PanelLayout;
 
-// The loop program that `call` calls by call_tir, and what it passes; null for other calls.
+// The loop program that `call` calls, and what it passes; null for other calls.
 struct TirCall {
   const ir::GlobalVarNode* callee = nullptr;
   const relax::TupleNode* args = nullptr;
 };
 TirCall tir_call(const CallNode* call) {
-  if (relax::op_name(call) != "relax.call_tir" || call->args.size() < 2) return {};
+  const std::string_view name = relax::op_name(call);
+  if ((name != "relax.call_tir" && name != "relax.call_tir_inplace") || call->args.size() < 2) return {};
   return {call->args[0].as<ir::GlobalVarNode>(), call->args[1].as<relax::TupleNode>()};
 }
 
