@@ -93,6 +93,19 @@ def test_weights_stay_where_others_may_pass_them():
     np.testing.assert_array_equal(run_graph(seen_outside, x), x @ a + x @ b)
 
 
+def test_products_that_are_written_as_parts():
+    x, a, b = whole_numbers(5, 129), whole_numbers(129, 100), whole_numbers(129, 100) + 1
+    executable = compile_graph(
+        lambda x: relax.op.concat(
+            [relax.op.matmul(x, relax.const(a)), relax.op.matmul(x, relax.const(b))], axis=1
+        ),
+        x=x.shape,
+    )
+    ((_, packed, whole),) = buffer_shapes(executable)  # one program, by call_tir and by call_tir_inplace
+    assert len(packed) == 3 and whole == (5, 200)
+    np.testing.assert_array_equal(run_graph(executable, x), np.concatenate([x @ a, x @ b], axis=1))
+
+
 def test_not_below_level_2():
     w = whole_numbers(129, 100)
     with PassContext(opt_level=1):

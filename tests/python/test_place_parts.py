@@ -459,6 +459,38 @@ def test_target_c():
     np.testing.assert_allclose(vm["main"](tilewright.tensor(x)).numpy(), want, rtol=1e-4, atol=1e-5)
 
 
+VIEW = """
+@T.prim_func
+def main(x: T.Buffer((5, 48), "float32"), whole: T.Buffer({whole}, "float32"), begin: T.int64):
+    with T.block("root"):
+        y = T.match_buffer(whole[{region}], (5, 48), "float32"{strides})
+        for i, j in T.grid(5, 48):
+            with T.block("y"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                y[vi, vj] = x[vi, vj] * T.float32(2)
+"""
+
+
+def test_rules_make_one_loop_of_a_compact_part():
+    func = tilewright.script.parse(
+        VIEW.format(whole="(20, 48)", region="begin:begin + T.int64(5), 0:48", strides="")
+    )
+    assert "fuse" in str(tilewright.schedule.by_rules(func, "llvm -num-cores=1").trace)
+
+
+def test_rules_keep_rows_of_a_part_apart():
+    func = tilewright.script.parse(
+        VIEW.format(whole="(5, 127)", region="0:5, begin:begin + T.int64(48)", strides=", strides=[127, 1]")
+    )
+    sch = tilewright.schedule.by_rules(func, "llvm -num-cores=1")
+    assert "fuse" not in str(sch.trace) and "vectorize" in str(sch.trace)
+    x, whole = random(5, 48), np.zeros((5, 127), "float32")
+    given = tilewright.tensor(whole)
+    tilewright.compile(sch.mod)["main"](tilewright.tensor(x), given, 67)
+    whole[:, 67:115] = x * 2
+    np.testing.assert_array_equal(given.numpy(), whole)
+
+
 # ---------------------------------------------------------------- random graphs
 
 
