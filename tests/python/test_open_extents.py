@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import re
 
 import numpy as np
 import pytest
@@ -38,8 +39,30 @@ def test_product(open_extents):
     names = {axis: f'"{axis}"' if axis in open_extents else "129" for axis in "mnk"}
     executable = compiled(**names)
     (trace,) = executable.schedules.values()
-    threads = ["sch.parallel"] if os.cpu_count() > 1 else []
+    # a target with as many cores as the machine has threads
+    threads = ["sch.parallel"] if int(os.environ.get("TILEWRIGHT_NUM_THREADS", os.cpu_count())) > 1 else []
     for step in ("sch.vectorize", "sch.compute_at", "sch.decompose_reduction", *threads):
         assert step in str(trace), str(trace)
     for extents in itertools.product(EXTENTS, repeat=len(open_extents)):
         check(executable, **{"m": 129, "n": 129, "k": 129} | dict(zip(open_extents, extents, strict=True)))
+
+
+@pytest.mark.parametrize("outputs", [8, 15])
+def test_a_batch_of_unknown_size_is_shared_out_with_its_rows(outputs):
+    """It is often one, which leaves nothing to share out."""
+    module = tw.script.parse(f"""
+@R.function
+def main(x: R.Tensor(("n", 64, 129), "float32"), w: R.Tensor((129, {outputs}), "float32")):
+    with R.dataflow():
+        y = R.matmul(x, w)
+        R.output(y)
+    return y
+""")
+    executable = tw.compile(module, target="llvm -num-cores=2")
+    (trace,) = executable.schedules.values()
+    assert re.search(r"(\w+) = sch.fuse\(.*\n.*sch.parallel\(loop=\1\)", str(trace)), str(trace)
+    w = np.random.default_rng(0).standard_normal((129, outputs)).astype("float32")
+    for batch in (0, 1, 3):
+        x = np.random.default_rng(1).standard_normal((batch, 64, 129)).astype("float32")
+        result = tw.VirtualMachine(executable)["main"](x, w).numpy()
+        np.testing.assert_allclose(result, x @ w, rtol=1e-4, atol=1e-4)

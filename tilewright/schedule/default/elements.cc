@@ -43,22 +43,25 @@ int64_t extent_of(const Schedule& sch, LoopRef loop) {
 
 std::vector<LoopRef> parallelize(Schedule& sch, std::vector<LoopRef> loops, size_t num_candidates,
                                  const Machine& machine) {
-  size_t count = 0;
+  size_t begin = 0;  // loops of one turn stay outside
+  while (begin < num_candidates && extent_of(sch, loops[begin]) == 1) ++begin;
+  size_t end = begin;
   int64_t iterations = 1;
-  while (count < num_candidates && iterations < kItersPerCore * machine.num_cores) {
-    const int64_t extent = extent_of(sch, loops[count]);
-    // a loop of unknown extent is parallel by itself: with others it would be divided by that extent
-    if (extent == 0 && iterations > 1) break;
-    iterations = product(iterations, extent == 0 ? kLikelyExtent : extent);
-    ++count;
-    if (extent == 0) break;
+  while (end < num_candidates && iterations < kItersPerCore * machine.num_cores) {
+    const int64_t extent = extent_of(sch, loops[end]);
+    // only the first may have an unknown extent, others would be divided by it; it is a batch, often of one
+    if (extent == 0 && end > begin) break;
+    iterations = product(iterations, std::max<int64_t>(extent, 1));
+    ++end;
   }
-  if (count == 0 || iterations < 2) return loops;
-  const std::vector<LoopRef> first(loops.begin(), loops.begin() + static_cast<long>(count));
-  const LoopRef fused = count == 1 ? first[0] : sch.call("fuse", first).loop();
+  if (begin == end) return loops;
+  const auto first = loops.begin() + static_cast<std::ptrdiff_t>(begin),
+             last = loops.begin() + static_cast<std::ptrdiff_t>(end);
+  const LoopRef fused =
+      end - begin == 1 ? *first : sch.call("fuse", std::vector<LoopRef>(first, last)).loop();
   sch.call("parallel", fused);
-  loops.erase(loops.begin(), loops.begin() + static_cast<long>(count));
-  loops.insert(loops.begin(), fused);
+  *first = fused;
+  loops.erase(first + 1, last);
   return loops;
 }
 
