@@ -91,6 +91,47 @@ def test_long_rows_stay():
     assert transform.convert_layout()(LongRows) is LongRows
 
 
+def for_winograd(channels, window):
+    """Convolutions of full rows, of a batch of unknown size, with constant weights."""
+    rng = np.random.default_rng(0)
+    ops = tilewright.relax.op
+    weight = rng.standard_normal((32, channels, window, window)).astype("float32")
+    n = tilewright.tir.Var("n", "int64")
+    x = tilewright.relax.Var("x", tilewright.relax.TensorType((n, channels, 15, 32), "float32"))
+    builder = tilewright.relax.BlockBuilder()
+    with builder.function("main", [x]):
+        with builder.dataflow():
+            y = builder.emit_output(ops.nn.conv2d(x, tilewright.relax.const(weight), padding=window // 2))
+        builder.emit_func_output(y)
+    return builder.get(), weight
+
+
+def test_full_rows_have_their_channels_last_for_winograd():
+    mod, weight = for_winograd(channels=40, window=3)
+    assert 'data_layout="NHWC"' in transform.convert_layout()(mod).script()
+    executable = tilewright.compile(mod)
+    assert "winograd" in executable.legalized.script()
+    for batch in (1, 3):
+        x = random(batch, 40, 15, 32)
+        padded = np.pad(x.astype("float64"), ((0, 0), (0, 0), (1, 1), (1, 1)))
+        expected = sum(
+            np.einsum(
+                "nchw,oc->nohw", padded[:, :, i : i + 15, j : j + 32], weight[:, :, i, j].astype("float64")
+            )
+            for i in range(3)
+            for j in range(3)
+        )
+        np.testing.assert_allclose(
+            tilewright.VirtualMachine(executable)["main"](x).numpy(), expected, rtol=1e-4, atol=1e-3
+        )
+
+
+@pytest.mark.parametrize(("channels", "window"), [(40, 5), (20, 3)])
+def test_full_rows_that_winograd_does_not_take_stay(channels, window):
+    mod, _ = for_winograd(channels, window)
+    assert transform.convert_layout()(mod) is mod
+
+
 def test_what_counts_as_full_is_an_option():
     assert transform.convert_layout(lanes=64)(ShortRows) is not ShortRows
     assert transform.convert_layout(lanes=1)(ShortRows) is ShortRows

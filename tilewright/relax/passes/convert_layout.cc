@@ -7,14 +7,16 @@
 // permuted from their twins where something else needs them (dead code goes later, weights are folded).
 // A function is converted if its convolutions, weighted by their work, fill more lanes that way: with
 // channels first vectors run along rows of an image, which get short deep in a network.  Dot product
-// instructions, which add bytes by fours, need channels last.
+// instructions, which add bytes by fours, and Winograd's convolutions need channels last.
 #include <unordered_map>
 
 #include "tilewright/ir/walk.h"
 #include "tilewright/relax/block_builder.h"
+#include "tilewright/relax/conv_options.h"
 #include "tilewright/relax/liveness.h"
 #include "tilewright/relax/op.h"
 #include "tilewright/relax/pass.h"
+#include "tilewright/te/topi/winograd.h"
 
 namespace tilewright::relax {
 namespace {
@@ -31,8 +33,9 @@ struct Options {
   }
 };
 
-constexpr double kDotGain = 4;    // of instructions that add products of bytes
-constexpr double kMinGain = 1.1;  // of the estimated time, to pay for permuting what goes in and out
+constexpr double kDotGain = 4;       // of instructions that add products of bytes
+constexpr double kWinogradGain = 2;  // of convolutions that passes/winograd.cc has fewer multiplications for
+constexpr double kMinGain = 1.1;     // of the estimated time, to pay for permuting what goes in and out
 const std::vector<int64_t> kToLast = {0, 2, 3, 1}, kToFirst = {0, 3, 1, 2}, kToHwio = {2, 3, 1, 0};
 
 // Where dimension n of [n, c, h, w] is in [n, h, w, c].
@@ -53,6 +56,16 @@ double filled(int64_t extent, int64_t lanes) {
   return static_cast<double>(extent) / static_cast<double>((extent + lanes - 1) / lanes * lanes);
 }
 
+// Whether passes/winograd.cc takes the convolution, of weights [o, i, h, w], once its channels are last.
+bool is_winograd_if_last(const Call& call, const std::vector<int64_t>& weight, const Shape& result) {
+  int64_t height, width;
+  return dtype_of(call) == kFloat32 && dtype_of(call->args[0]) == kFloat32 &&
+         is<ConstantNode>(call->args[1]) && tir::as_const_int(result[2], &height) &&
+         tir::as_const_int(result[3], &width) &&
+         topi::is_worth_winograd(conv_options(call), weight[2], weight[3], weight[1], weight[0],
+                                 height * width);
+}
+
 Work work_of(const Function& func, int64_t lanes) {
   Work work;
   walk(func, [&](const CallNode* call) {
@@ -68,9 +81,10 @@ Work work_of(const Function& func, int64_t lanes) {
       int64_t extent;
       count *= tir::as_const_int((*shape)[n], &extent) ? static_cast<double>(extent) : 1.0;
     }
+    const bool is_winograd = is_winograd_if_last(Call(call), *weight, *shape);
     const bool has_dots = dtype_of(call->args[1]).bits == 8 && call->attrs.get_int("groups", 1) == 1;
     work.channels_first += count / filled(width, lanes) * (has_dots ? kDotGain : 1);
-    work.channels_last += count / filled(channels, lanes);
+    work.channels_last += count / filled(channels, lanes) / (is_winograd ? kWinogradGain : 1);
   });
   return work;
 }

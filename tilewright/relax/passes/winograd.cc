@@ -19,8 +19,8 @@ namespace tilewright::relax {
 namespace {
 
 struct Options {
-  int64_t min_channels = 17;
-  int64_t min_pixels = 100;
+  int64_t min_channels = topi::WinogradLimits().min_channels;
+  int64_t min_pixels = topi::WinogradLimits().min_pixels;
   int64_t tile = 0;
   static constexpr auto fields() {
     return std::tuple{
@@ -34,7 +34,6 @@ struct Options {
 bool is_winograd(const Call& call, const Options& options) {
   if (op_name(call.get()) != "relax.nn.conv2d" || !is<ConstantNode>(call->args[1])) return false;
   const topi::ConvOptions conv = conv_options(call);
-  const std::vector<int64_t> ones(2, 1);
   const auto weight = constant_shape(call->args[1]);
   const Shape* result = known_shape(call);
   int64_t height, width;
@@ -42,12 +41,10 @@ bool is_winograd(const Call& call, const Options& options) {
       !tir::as_const_int((*result)[1], &height) || !tir::as_const_int((*result)[2], &width) ||
       conv.data_layout != "NHWC" || conv.kernel_layout != "HWIO")
     return false;
-  const int64_t inputs = (*weight)[2], outputs = (*weight)[3];
-  return (*weight)[0] == 3 && (*weight)[1] == 3 && conv.strides == ones && conv.dilation == ones &&
-         conv.groups == 1 && dtype_of(call->args[0]) == kFloat32 && dtype_of(call->args[1]) == kFloat32 &&
-         dtype_of(call) == kFloat32 && inputs > 0 && outputs > 0 &&
-         inputs * outputs >= options.min_channels * (inputs + outputs) &&
-         height * width >= options.min_pixels;
+  return topi::is_worth_winograd(conv, (*weight)[0], (*weight)[1], (*weight)[2], (*weight)[3], height * width,
+                                 {options.min_channels, options.min_pixels}) &&
+         dtype_of(call->args[0]) == kFloat32 && dtype_of(call->args[1]) == kFloat32 &&
+         dtype_of(call) == kFloat32;
 }
 
 // The tile that takes less time, in multiply-adds for each pair of channels: reading a weight takes as long

@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "tilewright/arith/analyzer.h"
-#include "tilewright/te/topi/conv.h"
 
 namespace tilewright::topi {
 using namespace tir;
@@ -84,6 +83,14 @@ Tensor with_zeros(const Tensor& data, const std::vector<int64_t>& padding, const
 }
 
 }  // namespace
+
+bool is_worth_winograd(const ConvOptions& conv, int64_t height, int64_t width, int64_t inputs,
+                       int64_t outputs, int64_t pixels, const WinogradLimits& limits) {
+  const std::vector<int64_t> ones(2, 1);
+  return height == kWindow && width == kWindow && conv.strides == ones && conv.dilation == ones &&
+         conv.groups == 1 && inputs > 0 && outputs > 0 &&
+         inputs * outputs >= limits.min_channels * (inputs + outputs) && pixels >= limits.min_pixels;
+}
 
 std::span<const double> winograd_weight_matrix(int64_t m) {
   return m == 2 ? std::span<const double>(kWeightOfTwo) : std::span<const double>(kWeightOfFour);

@@ -1,8 +1,20 @@
 // Convolutions with fewer multiplications.
 #pragma once
-#include "tilewright/te/topi/elementwise.h"
+#include "tilewright/te/topi/conv.h"
 
 namespace tilewright::topi {
+
+/// For which convolutions sums of Winograd take less time than sums in order.
+struct WinogradLimits {
+  int64_t min_channels = 17;  // of inputs * outputs / (inputs + outputs)
+  int64_t min_pixels = 100;   // of results in one image and channel
+};
+/// Whether conv2d_winograd computes what `conv` says of windows of `height` x `width`, and in less time.
+///
+/// inputs, outputs  channels
+/// pixels           results in one image and channel
+bool is_worth_winograd(const ConvOptions& conv, int64_t height, int64_t width, int64_t inputs,
+                       int64_t outputs, int64_t pixels, const WinogradLimits& limits = {});
 
 /// The convolution of `data` [n, h, w, c] with a kernel of 3 x 3, step 1: for a tile of m x m results
 /// (m + 2)^2 multiplications where the definition has 9 m^2; m is 2 or 4.
