@@ -180,6 +180,14 @@ class Analysis {
 
 }  // namespace
 
+NumUses count_uses(const Function& func) {
+  NumUses uses;
+  walk(
+      func->body, [&](const VarNode* var) { ++uses[var]; }, [&](const DataflowVarNode* var) { ++uses[var]; },
+      [&](const BindingNode* binding) { --uses[binding->var.get()]; });  // is met there as well
+  return uses;
+}
+
 bool calls_loop_program(const CallNode* call, const IRModule& module) {
   const auto* name = call->op.as<GlobalVarNode>();
   return name && is<tir::PrimFuncNode>(module->find(name->name_hint));

@@ -34,6 +34,10 @@ enum class Holds { kPossibly, kCertainly };
 /// see; registry functions and other graph functions may.  R.memory.kill_* and R.vm.kill_object use nothing.
 Liveness analyze_liveness(const Function& func, const IRModule& module, Holds holds = Holds::kPossibly);
 
+/// How often each variable of a function is used in it.
+using NumUses = std::unordered_map<const VarBaseNode*, int>;
+NumUses count_uses(const Function& func);
+
 /// Whether `call` is a direct call of a loop program of `module`.
 bool calls_loop_program(const CallNode* call, const IRModule& module);
 /// The operator name of a call to an Op ("relax.call_tir"), else "".

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "tilewright/ir/walk.h"
-#include "tilewright/relax/liveness.h"
 #include "tilewright/relax/type_util.h"
 
 namespace tilewright::relax {
@@ -171,16 +169,6 @@ class Planner {
 };
 
 }  // namespace
-
-using NumUses = std::unordered_map<const VarBaseNode*, int>;
-
-NumUses count_uses(const Function& func) {
-  NumUses uses;
-  walk(
-      func, [&](const VarNode* var) { ++uses[var]; }, [&](const DataflowVarNode* var) { ++uses[var]; },
-      [&](const BindingNode* binding) { --uses[binding->var.get()]; });
-  return uses;
-}
 
 PartPlan plan_parts(const IRModule& module, const DataflowBlock& block, const NumUses& num_uses) {
   return Planner(module, block, num_uses).run();

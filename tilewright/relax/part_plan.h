@@ -4,6 +4,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "tilewright/relax/liveness.h"
 #include "tilewright/relax/part_programs.h"
 
 namespace tilewright::relax {
@@ -39,10 +40,6 @@ struct PartPlan {
   std::unordered_map<const VarBaseNode*, int> num_writes;  // by tensor that is made of parts
   bool is_empty() const { return concats.empty() && dropped.empty(); }
 };
-
-/// How often each variable of a function is used in it.
-using NumUses = std::unordered_map<const VarBaseNode*, int>;
-NumUses count_uses(const Function& func);
 
 /// What of `block` is worth placing; num_uses: of the function that it is in.
 PartPlan plan_parts(const IRModule& module, const DataflowBlock& block, const NumUses& num_uses);

@@ -37,24 +37,15 @@ constexpr size_t kNone = SIZE_MAX;
 
 // ---- the nodes of a block
 
-// How often each variable is used below `root`.
-using NumUses = std::unordered_map<const Object*, int>;
-void count_uses(const Object* root, NumUses* num_uses) {
-  walk(
-      root, [&](const VarNode* var) { ++(*num_uses)[var]; },
-      [&](const DataflowVarNode* var) { ++(*num_uses)[var]; },
-      [&](const BindingNode* binding) { --(*num_uses)[binding->var.get()]; });  // is met there as well
-}
-
 class Nodes {
  public:
   /// num_uses  in the whole function
   Nodes(const IRModule& module, const DataflowBlock& block, NumUses num_uses) : module_(module) {
-    std::unordered_map<const Object*, size_t> node_of;
+    std::unordered_map<const VarBaseNode*, size_t> node_of;
     for (size_t b = 0; b < block->bindings.size(); ++b) {
       const Binding& binding = block->bindings[b];
       const size_t user = add(b, binding);
-      auto use = [&](const Object* var) {
+      auto use = [&](const VarBaseNode* var) {
         --num_uses[var];
         auto found = node_of.find(var);
         if (found == node_of.end()) return;
@@ -252,8 +243,7 @@ IRModule run(const IRModule& module, const Options& options, PassContext&) {
   for (size_t n = 0; n < module->functions.size(); ++n) {
     const Function func = ref_as<FunctionNode>(module->functions[n]);
     if (!func || func->attrs.contains("Primitive")) continue;
-    NumUses num_uses;
-    count_uses(func->body.get(), &num_uses);
+    const NumUses num_uses = count_uses(func);
     Function fused = rewrite(func, [&](auto& self, const DataflowBlockNode* block) -> BindingBlock {
       return fuse_block(module, functions, DataflowBlock(block), num_uses, max_size);
     });

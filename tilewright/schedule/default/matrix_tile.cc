@@ -1,3 +1,5 @@
+// Which tiles of a sum the instructions for whole tiles (AMX) multiply: their shape, how many are kept in
+// registers, and blocks that stay in the first and second cache.  Nothing where extents do not divide so.
 #include <algorithm>
 
 #include "tilewright/schedule/default/sum_plan.h"
