@@ -14,7 +14,7 @@ class LargeBlocks {
   /// Smaller ones are malloc's.
   static constexpr size_t kLeastBytes = size_t{1} << 20;
   /// Of all blocks that wait for their next use.
-  static constexpr size_t kMostKeptBytes = size_t{32} << 20;
+  static constexpr size_t kMostKeptBytes = size_t{64} << 20;
 
   /// The blocks of this process; they outlive all threads and static objects.
   static LargeBlocks& of_process();
