@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import tilewright
 from tilewright import te
+from tilewright.compat.analysis import estimate_tir_flops
 
 TARGETS = ["llvm", "llvm -mcpu=core-avx2", "llvm -mcpu=x86-64"]
 EDGES = [1, 2, 15, 16, 17, 31, 33, 127, 129]  # around the edges of tiles and vectors
@@ -541,3 +542,25 @@ def test_rows_that_would_meet_in_the_cache_are_copied(terms, is_spread):
     trace = str(tilewright.schedule.by_rules(te.create_prim_func([a, b, c]), target=target).trace)
     assert ("% 16" in trace) == is_spread, trace
     check([a, b, c], lambda x, y: x @ y, threads=(1, 2))
+
+
+@pytest.mark.parametrize("name", ["softmax", "log_softmax"])
+def test_reductions_along_the_outer_axis_are_computed_once(name):
+    """And not again for each of the rows that use them."""
+    module = tilewright.script.parse(f"""
+@R.function
+def main(x: R.Tensor((127, 7), "float32")):
+    with R.dataflow():
+        y = R.nn.{name}(x, axis=0)
+        R.output(y)
+    return y
+""")
+    executable = tilewright.compile(module, target="llvm -num-cores=1")
+    func = executable.legalized[name]
+    scheduled = tilewright.schedule.by_rules(func, "llvm -num-cores=1").mod["main"]
+    assert estimate_tir_flops(scheduled) <= 8 / 7 * estimate_tir_flops(func)  # lanes that idle
+    x = np.random.default_rng(0).standard_normal((127, 7)).astype("float32")
+    exp = np.exp(x.astype("float64"))
+    expected = exp / exp.sum(0) if name == "softmax" else np.log(exp / exp.sum(0))
+    result = tilewright.VirtualMachine(executable)["main"](x).numpy()
+    np.testing.assert_allclose(result, expected, rtol=1e-5, atol=1e-5)

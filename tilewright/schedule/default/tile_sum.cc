@@ -23,7 +23,7 @@ namespace tilewright::schedule {
 namespace {
 
 // For each axis of the sum the axis of the epilogue that runs over the same elements.  Nothing if it reads
-// the sum in another way.
+// the sum in another way, or has an axis of its own, for each value of which the sum would be computed again.
 using AxisMap = std::vector<std::optional<size_t>>;
 std::optional<AxisMap> map_axes(const BlockShape& sum, const BlockShape& epilogue) {
   AxisMap map(sum.block->iter_vars.size());
@@ -43,6 +43,10 @@ std::optional<AxisMap> map_axes(const BlockShape& sum, const BlockShape& epilogu
       if (!from || !to || (map[*from] && map[*from] != to)) return std::nullopt;
       map[*from] = to;
     }
+  }
+  for (size_t axis = 0; axis < epilogue.block->iter_vars.size(); ++axis) {
+    if (epilogue.extent(axis) != 1 && std::find(map.begin(), map.end(), axis) == map.end())
+      return std::nullopt;
   }
   return is_read ? std::optional(map) : std::nullopt;
 }
