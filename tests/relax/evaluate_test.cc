@@ -106,6 +106,25 @@ TEST(EvaluateRows, KeepsTheOrderOfStoresToOneElement) {
   EXPECT_THAT(content<float>(b), ElementsAre(69999));
 }
 
+// Rows that are longer than a part, and overlap.
+TEST(EvaluateRows, KeepsTheOrderOfRowsThatOverlap) {
+  const auto func = script::parse_func(R"(
+      @T.prim_func(check_well_formed=False)
+      def f(A: T.Buffer((3, 1024), "float32"), B: T.Buffer((1026,), "float32")):
+          for i, j in T.grid(3, 1024):
+              with T.block("B"):
+                  vi, vj = T.axis.remap("SS", [i, j])
+                  B[vi + vj] = A[vi, vj]
+  )");
+  std::vector<float> values(3 * 1024), expected(1026);
+  for (size_t n = 0; n < values.size(); ++n) values[n] = static_cast<float>(n);
+  for (size_t i = 0; i < 3; ++i)
+    for (size_t j = 0; j < 1024; ++j) expected[i + j] = values[i * 1024 + j];
+  const Tensor b = floats({1026}, std::vector<float>(1026, -1));
+  ASSERT_TRUE(evaluate_rows(func, std::vector{floats({3, 1024}, values), b}));
+  EXPECT_EQ(content<float>(b), expected);
+}
+
 TEST(EvaluateRows, LeavesOtherPrograms) {
   const Tensor a = floats({3}, {1, 2, 3}), b = floats({3}, {7, 7, 7});
   for (const std::string_view value : {"A[vi + 1]", "A[vi // 2]", "T.exp(A[vi])",

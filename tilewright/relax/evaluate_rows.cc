@@ -389,7 +389,7 @@ void RowProgram::run() {
   const bool has_any_order = has_own_elements();
   if (has_any_order && value_.op == Term::Op::kLoad) order_loops();
   for (size_t n = 0; n + 1 < extents_.size(); ++n) num_rows *= extents_[n];
-  const int64_t part = std::min(kPart, extents_.back());
+  const int64_t part = has_any_order ? std::min(kPart, extents_.back()) : extents_.back();
   const int64_t num_parts = ((extents_.back() - 1) / part + 1) * num_rows;
   if (!has_any_order || num_parts * part < kMinParallel) return run_parts(0, num_parts, num_rows, part);
   runtime::parallel_for(num_parts, kMinParallel / part, [&](int64_t begin, int64_t end) {
