@@ -1,5 +1,8 @@
 """Tensors where numpy is at home, and tensors of torch that cannot be shared."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -55,3 +58,27 @@ def test_torch_tensors_that_cannot_be_shared():
         assert str(error.value) == (
             f"error: a Python Tensor gives its elements to nobody: {reason}\nhelp: {help}"
         )
+
+
+FORKING = """
+import os, threading, tilewright
+running = True
+def work():
+    while running:
+        for n in range(1, 30):
+            tilewright.empty((n << 18,), "float32")
+threads = [threading.Thread(target=work) for _ in range(2)]
+for thread in threads:
+    thread.start()
+for _ in range(25):
+    child = os.fork()
+    if child == 0:
+        tilewright.empty((1 << 20,), "float32")
+        os._exit(0)
+    os.waitpid(child, 0)
+running = False
+"""
+
+
+def test_a_child_that_is_forked_while_threads_take_memory_gets_some():
+    subprocess.run([sys.executable, "-W", "ignore", "-c", FORKING], check=True, timeout=60)

@@ -17,11 +17,14 @@ size_t physical_bytes() {
   return static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGESIZE));
 }
 
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool kHasLargeBlocks = false;  // the sanitizer sees where malloc's blocks end
+#if defined(__has_feature)
+#define TILEWRIGHT_IS_SANITIZED __has_feature(address_sanitizer)
+#elif defined(__SANITIZE_ADDRESS__)
+#define TILEWRIGHT_IS_SANITIZED 1
 #else
-constexpr bool kHasLargeBlocks = true;
+#define TILEWRIGHT_IS_SANITIZED 0
 #endif
+constexpr bool kHasLargeBlocks = !TILEWRIGHT_IS_SANITIZED;  // the sanitizer sees where malloc's blocks end
 
 void* allocate(int32_t, size_t bytes) {
   // aligned_alloc wants a multiple of the alignment; whole lines also let kernels load past the last element
@@ -38,8 +41,8 @@ void* allocate(int32_t, size_t bytes) {
 }
 
 void release(int32_t, void* data) noexcept {
-  constexpr uintptr_t kPage = 4096;  // blocks begin on pages
-  if (reinterpret_cast<uintptr_t>(data) % kPage == 0 && LargeBlocks::of_process().release(data)) return;
+  const bool may_be_large = reinterpret_cast<uintptr_t>(data) % LargeBlocks::kAlignment == 0;
+  if (may_be_large && LargeBlocks::of_process().release(data)) return;
   std::free(data);
 }
 

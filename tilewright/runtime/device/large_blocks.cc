@@ -1,5 +1,6 @@
 #include "tilewright/runtime/device/large_blocks.h"
 
+#include <pthread.h>
 #include <sys/mman.h>
 
 #include <bit>
@@ -7,8 +8,6 @@
 
 namespace tilewright::runtime {
 namespace {
-
-constexpr size_t kHugePage = size_t{2} << 20;
 
 // Up to an eighth more; what is never touched takes no memory.
 size_t size_class(size_t bytes) {
@@ -19,17 +18,19 @@ size_t size_class(size_t bytes) {
 // Begins on a large page, so that the system can give large ones: 512 times fewer faults when memory is first
 // touched.
 void* map_block(size_t bytes) {
-  const size_t reserved = bytes + kHugePage;
+  const size_t reserved = bytes + LargeBlocks::kAlignment;
   if (reserved < bytes) return nullptr;
   void* mapped = mmap(nullptr, reserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapped == MAP_FAILED) return nullptr;
   auto* begin = static_cast<char*>(mapped);
-  const size_t before = (kHugePage - reinterpret_cast<uintptr_t>(begin) % kHugePage) % kHugePage;
+  const size_t before =
+      (LargeBlocks::kAlignment - reinterpret_cast<uintptr_t>(begin) % LargeBlocks::kAlignment) %
+      LargeBlocks::kAlignment;
   if (before > 0) munmap(begin, before);
-  munmap(begin + before + bytes, kHugePage - before);
+  munmap(begin + before + bytes, LargeBlocks::kAlignment - before);
 #ifdef MADV_HUGEPAGE
-  if (bytes >= 2 * kHugePage)
-    madvise(begin + before, bytes / kHugePage * kHugePage,
+  if (bytes >= 2 * LargeBlocks::kAlignment)
+    madvise(begin + before, bytes / LargeBlocks::kAlignment * LargeBlocks::kAlignment,
             MADV_HUGEPAGE);  // a wish: small pages serve as well
 #endif
   return begin + before;
@@ -38,8 +39,19 @@ void* map_block(size_t bytes) {
 }  // namespace
 
 LargeBlocks& LargeBlocks::of_process() {
-  static auto* blocks = new LargeBlocks;
+  static auto* blocks = [] {
+    // a thread that holds the lock while another forks is not there to release it in the child
+    pthread_atfork([] { of_process().mutex_.lock(); }, [] { of_process().mutex_.unlock(); },
+                   [] { of_process().mutex_.unlock(); });
+    return new LargeBlocks;
+  }();
   return *blocks;
+}
+
+void LargeBlocks::drop_kept() {
+  for (const Block& block : kept_) munmap(block.data, block.bytes);
+  kept_.clear();
+  num_kept_bytes_ = 0;
 }
 
 void* LargeBlocks::allocate(size_t bytes) {
@@ -54,7 +66,13 @@ void* LargeBlocks::allocate(size_t bytes) {
     return data;
   }
   void* data = map_block(size);
-  if (data) used_.emplace(data, size);
+  if (!data && !kept_.empty()) {
+    drop_kept();
+    data = map_block(size);
+  }
+  if (!data) return nullptr;
+  used_.emplace(data, size);
+  kept_.reserve(kept_.size() + used_.size());  // release must not fail
   return data;
 }
 

@@ -13,14 +13,17 @@ class LargeBlocks {
  public:
   /// Smaller ones are malloc's.
   static constexpr size_t kLeastBytes = size_t{1} << 20;
+  /// Each begins at a multiple of it.
+  static constexpr size_t kAlignment = size_t{2} << 20;
   /// Of all blocks that wait for their next use.
   static constexpr size_t kMostKeptBytes = size_t{64} << 20;
 
-  /// The blocks of this process; they outlive all threads and static objects.
+  /// The blocks of this process: one, as malloc is one.  They outlive all threads and static objects, and a
+  /// child that a process forks while threads use them may use them, too.
   static LargeBlocks& of_process();
 
-  /// At least `bytes` >= kLeastBytes, aligned to a page; null if the system has no such amount.  The last one
-  /// given back of the same size class comes first.
+  /// At least `bytes` >= kLeastBytes; null if the system has no such amount, even after it got back what is
+  /// kept.  The last one given back of the same size class comes first.
   void* allocate(size_t bytes);
   /// Takes back what allocate gave; false for any other address.
   bool release(void* data) noexcept;
@@ -32,6 +35,7 @@ class LargeBlocks {
     void* data;
     size_t bytes;
   };
+  void drop_kept();
 
   mutable std::mutex mutex_;  // of what follows
   std::map<void*, size_t> used_;
