@@ -557,3 +557,36 @@ def test_random_graphs_give_the_numbers_of_level_0(seed):
     assert_structural_equal(tilewright.script.parse(after.script()), after)
     for got, expected in zip(run(after, *inputs, opt_level=0), want, strict=True):
         np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-6, err_msg="\n".join(graph.lines))
+
+
+def test_parts_whose_dimension_is_said_later_are_left_alone():
+    """The whole could not be said where the first part is made."""
+    script = """
+@I.ir_module
+class M:
+    @T.prim_func(private=True)
+    def concat(a: T.handle, b: T.handle, c: T.handle):
+        k = T.int64()
+        A = T.match_buffer(a, (k, 5))
+        B = T.match_buffer(b, (k, 3))
+        C = T.match_buffer(c, (k, 8))
+        for i, j in T.grid(k, 8):
+            with T.block("C"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                C[vi, vj] = T.if_then_else(vj < 5, A[vi, vj], B[vi, vj - 5])
+    @R.function
+    def main(x: R.Tensor(("n", 5), "float32"), y: R.Tensor((7, 3), "float32")):
+        m = T.int64()
+        cls = M
+        with R.dataflow():
+            a = R.nn.softmax(x)
+            z = R.match_cast(y, R.Tensor((m, 3), "float32"))
+            b = R.nn.softmax(z)
+            c = R.call_tir(cls.concat, (a, b), out_sinfo=R.Tensor((m, 8), "float32"))
+            R.output(c)
+        return c
+"""
+    x, y = np.ones((7, 5), "float32"), np.ones((7, 3), "float32")
+    executable = tilewright.compile(tilewright.script.parse(script))
+    result = tilewright.VirtualMachine(executable)["main"](x, y).numpy()
+    np.testing.assert_allclose(result[:, [0, 5]], [[1 / 5, 1 / 3]] * 7, rtol=1e-6)

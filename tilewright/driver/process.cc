@@ -16,7 +16,6 @@
 extern char** environ;
 
 namespace tilewright::driver {
-namespace {}  // namespace
 
 std::string find_program(const std::vector<std::string>& names) {
   const char* path = std::getenv("PATH");

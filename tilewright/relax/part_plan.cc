@@ -25,6 +25,16 @@ std::optional<ProgramCall> program_of(const IRModule& module, const Binding& bin
   return ProgramCall{call, callee->name_hint, func, inputs->elements, has_one_output};
 }
 
+// Whether the graph says of both the same but along `axis`: then the larger one can be said of where the part
+// is made.
+bool equal_but_along(const Shape* part, const Shape* whole, size_t axis) {
+  if (!part || !whole || part->size() != whole->size()) return false;
+  for (size_t n = 0; n < part->size(); ++n) {
+    if (n != axis && !structural_equal((*part)[n], (*whole)[n])) return false;
+  }
+  return true;
+}
+
 class Planner {
  public:
   Planner(const IRModule& module, const DataflowBlock& block, const NumUses& num_uses)
@@ -103,6 +113,7 @@ class Planner {
     int64_t num_placed = 0, placed = 0;
     for (const ConcatPart& part : concat->parts) {
       const Expr& input = program.inputs[part.param];
+      if (!equal_but_along(known_shape(input), known_shape(block_->bindings[b]->var), concat->axis)) return;
       const bool is_placed = can_be_placed(input, concat->axis) && taken.insert(var_of(input)).second;
       // a copy inside of one tensor waits for what it has just stored nearby
       if (!is_placed && (taken.count(var_of(input)) || lies_in(input, place.tensor))) return;

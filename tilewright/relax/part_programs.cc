@@ -1,5 +1,6 @@
 #include "tilewright/relax/part_programs.h"
 
+#include <algorithm>
 #include <map>
 
 #include "tilewright/arith/analyzer.h"
