@@ -92,7 +92,8 @@ def compile(  # noqa: A001 - the field's name
     weights  what constant weights of matmuls in a graph are rounded to, where reading them is what takes the time: "int8" (a scale for
             each column), "int4" (one for each 32 rows) or "float32", not at all; docs/precision.md has the error bounds; default: what the
             current PassContext says, else "float32"
-    Raises  UserError for a source of another kind, and for a precision or weights that there are not
+    Raises  UserError for a source of another kind, a model that is missing or damaged, and a precision or weights that there are not;
+            Unsupported with every operator of a model that has no conversion
     >>> ex = tilewright.compile("model.onnx", weights="int8"); vm = tilewright.VirtualMachine(ex)
     """
     if isinstance(source, str | bytes) or hasattr(source, "__fspath__") or hasattr(source, "SerializeToString"):

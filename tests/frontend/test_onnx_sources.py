@@ -1,5 +1,6 @@
 """What from_onnx and compile take: a path, a ModelProto, bytes; and what they say to anything else."""
 
+import os
 import pathlib
 
 import numpy as np
@@ -48,3 +49,22 @@ def test_damaged_bytes():
     with pytest.raises(tilewright.UserError) as refused:
         from_onnx(b"no model")
     assert "the model" in str(refused.value)
+
+
+class BytesPath:
+    """What os.PathLike allows, too."""
+
+    def __init__(self, path):
+        self.path = os.fsencode(path)
+
+    def __fspath__(self):
+        return self.path
+
+
+def test_a_path_of_bytes_is_a_path(tmp_path):
+    file = tmp_path / "doubling.onnx"
+    onnx.save(doubling(), file)
+    x = np.arange(5, dtype="float32")
+    np.testing.assert_array_equal(
+        tilewright.VirtualMachine(tilewright.compile(BytesPath(file)))["main"](x).numpy(), x * 2
+    )

@@ -33,7 +33,7 @@ def path_or_bytes(model) -> str | bytes:
         raise UserError(
             f"cannot read an ONNX model from a Python {type(model).__name__}\nhelp: give a path, a ModelProto or its bytes"
         )
-    return os.fspath(model)
+    return os.fsdecode(model)  # a path may be bytes
 
 
 def operators() -> list[str]:
