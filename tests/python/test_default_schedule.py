@@ -564,3 +564,24 @@ def main(x: R.Tensor((127, 7), "float32")):
     expected = exp / exp.sum(0) if name == "softmax" else np.log(exp / exp.sum(0))
     result = tilewright.VirtualMachine(executable)["main"](x).numpy()
     np.testing.assert_allclose(result, expected, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize(("channels", "vectors"), [(96, 6), (256, 8), (40, 2), (16, None), (7, None)])
+def test_pooling_by_two_reads_neighbours(channels, vectors):
+    """All channels of a place, or as many as eight vectors hold, before those of the next one."""
+    module = tilewright.script.parse(f"""
+@R.function
+def main(x: R.Tensor((2, 9, 11, {channels}), "float32")):
+    with R.dataflow():
+        y = R.nn.max_pool2d(x, pool_size=(3, 3), strides=(2, 2), padding=(1, 1), layout="NHWC")
+        R.output(y)
+    return y
+""")
+    executable = tilewright.compile(module, target="llvm -mcpu=skylake-avx512 -num-cores=1")
+    (trace,) = executable.schedules.values()
+    assert (f"factors=[None, {vectors}, 16]" in str(trace)) == (vectors is not None), str(trace)
+    x = np.random.default_rng(0).standard_normal((2, 9, 11, channels)).astype("float32")
+    padded = np.pad(x, ((0, 0), (1, 1), (1, 1), (0, 0)), constant_values=-np.inf)
+    expected = np.max([padded[:, i : i + 9 : 2, j : j + 11 : 2] for i in range(3) for j in range(3)], axis=0)
+    main = tilewright.VirtualMachine(tilewright.compile(module))["main"]
+    np.testing.assert_array_equal(main(x).numpy(), expected)

@@ -123,6 +123,26 @@ bool is_worth_packing(const BlockShape& sum, const BufferLoadNode* load, const S
          has_several_panels(sum, plan) && num_uses(sum, load, plan) >= kMinPackedUses;
 }
 
+// Where each row has vectors of its own, as in pooling by two, a tile is one row of neighbours in memory:
+// nothing is gained by others, whose lines lie apart.
+std::optional<RegisterTile> tile_of_neighbours(const BlockShape& sum, const SumPlan& plan,
+                                               const std::vector<const BufferLoadNode*>& vectors,
+                                               int64_t lanes) {
+  constexpr int64_t kMostVectors = 8;
+  const bool has_own = plan.row && !plan.dot && vectors.size() == sum.loads.size() &&
+                       std::all_of(vectors.begin(), vectors.end(), [&](const BufferLoadNode* load) {
+                         const int64_t own_bytes =
+                             sum.extent(plan.column) * std::max<int64_t>(1, load->dtype.num_bytes());
+                         return along_axis(sum, load, plan.column) == Along::kContiguous &&
+                                stride_bytes(sum, load, *plan.row).value_or(0) >= 2 * own_bytes;
+                       });
+  const int64_t num_vectors = sum.extent(plan.column) / lanes;
+  if (!has_own || num_vectors < 2) return std::nullopt;
+  RegisterTile tile{.rows = 1, .vectors = std::min(num_vectors, kMostVectors), .lanes = lanes};
+  while (num_vectors % tile.vectors != 0 && 2 * tile.vectors > kMostVectors) --tile.vectors;
+  return tile;
+}
+
 // Rows that are too few for a good tile are taken whole, together with some of the next axis.
 void choose_tile(const BlockShape& sum, SumPlan& plan, int64_t vector_loads, int64_t row_loads,
                  const Machine& machine) {
@@ -289,7 +309,10 @@ std::optional<SumPlan> plan_sum(const BlockShape& sum, const Machine& machine, b
   divide_axes(sum, vectors, plan);
   Machine with_lanes = machine;
   with_lanes.vector_bytes = lanes * element_bytes;
-  choose_tile(sum, plan, vector_loads, row_loads, with_lanes);
+  if (const auto tile = tile_of_neighbours(sum, plan, vectors, lanes))
+    plan.tile = *tile, plan.rows = 1;
+  else
+    choose_tile(sum, plan, vector_loads, row_loads, with_lanes);
   plan.steps = step_order(sum, plan, vectors);
   plan.unrolled = axis_of_parts(sum, plan, vectors);
   plan.is_copy_needed = plan.packed != nullptr;
