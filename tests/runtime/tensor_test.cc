@@ -19,12 +19,14 @@ std::vector<float> elements(const Tensor& tensor) {
   return std::vector<float>(compact.data_as<float>(), compact.data_as<float>() + compact.num_elements());
 }
 
-TEST(Tensor, LargeMemoryBeginsWithALargePage) {
-  const std::vector<int64_t> shape{(int64_t{32} << 20) + 1};
-  const Tensor large = Tensor::empty(shape, DataType::uint(8));
-  EXPECT_EQ(reinterpret_cast<uintptr_t>(large.data()) % (2 << 20), 0u);
-  static_cast<uint8_t*>(large.data())[shape[0] - 1] = 7;
-  EXPECT_EQ(large.data_as<uint8_t>()[shape[0] - 1], 7);
+TEST(LargeBlocks, EachBeginsWithALargePage) {
+  LargeBlocks blocks;
+  constexpr size_t kBytes = 32 * LargeBlocks::kLeastBytes + 1;
+  void* data = blocks.allocate(kBytes);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(data) % LargeBlocks::kAlignment, 0u);
+  static_cast<uint8_t*>(data)[kBytes - 1] = 7;
+  EXPECT_EQ(static_cast<uint8_t*>(data)[kBytes - 1], 7);
+  EXPECT_TRUE(blocks.release(data));
 }
 
 TEST(LargeBlocks, TheLastOneGivenBackComesFirst) {
