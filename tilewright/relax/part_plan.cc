@@ -25,16 +25,6 @@ std::optional<ProgramCall> program_of(const IRModule& module, const Binding& bin
   return ProgramCall{call, callee->name_hint, func, inputs->elements, has_one_output};
 }
 
-// Whether the graph says of both the same but along `axis`: then the larger one can be said of where the part
-// is made.
-bool equal_but_along(const Shape* part, const Shape* whole, size_t axis) {
-  if (!part || !whole || part->size() != whole->size()) return false;
-  for (size_t n = 0; n < part->size(); ++n) {
-    if (n != axis && !structural_equal((*part)[n], (*whole)[n])) return false;
-  }
-  return true;
-}
-
 class Planner {
  public:
   Planner(const IRModule& module, const DataflowBlock& block, const NumUses& num_uses)
@@ -111,13 +101,16 @@ class Planner {
     PlacedConcat planned{place, *concat, {}};
     std::set<const VarBaseNode*> taken;
     int64_t num_placed = 0, placed = 0;
+    const Shape* whole = known_shape(block_->bindings[b]->var);
     for (const ConcatPart& part : concat->parts) {
       const Expr& input = program.inputs[part.param];
-      if (!equal_but_along(known_shape(input), known_shape(block_->bindings[b]->var), concat->axis)) return;
+      // the shape of the whole can be said where the part is made only if the graph says the same of both
+      const Shape* shape = known_shape(input);
+      if (!whole || !shape || !equal_but_along(*shape, *whole, concat->axis)) return;
       const bool is_placed = can_be_placed(input, concat->axis) && taken.insert(var_of(input)).second;
       // a copy inside of one tensor waits for what it has just stored nearby
       if (!is_placed && (taken.count(var_of(input)) || lies_in(input, place.tensor))) return;
-      if (!is_placed && (!known_shape(input) || dtype_of(input).is_void())) return;  // no program copies it
+      if (!is_placed && dtype_of(input).is_void()) return;  // no program copies it
       planned.is_placed.push_back(is_placed);
       if (is_placed) ++num_placed, placed += part.extent;
     }

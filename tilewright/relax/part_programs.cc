@@ -82,13 +82,6 @@ bool moves_along(const Element& element, size_t axis) {
   return true;
 }
 
-bool equal_but_along(const Buffer& a, const Buffer& b, size_t axis) {
-  for (size_t n = 0; n < a->shape.size(); ++n) {
-    if (n != axis && !structural_equal(a->shape[n], b->shape[n])) return false;
-  }
-  return true;
-}
-
 // The arguments of if_then_else(v < end, then, otherwise).
 const tir::CallNode* choice_of(const PrimExpr& value) {
   const auto* call = value.as<tir::CallNode>();
@@ -97,6 +90,14 @@ const tir::CallNode* choice_of(const PrimExpr& value) {
 }
 
 }  // namespace
+
+bool equal_but_along(const Shape& a, const Shape& b, size_t axis) {
+  if (a.size() != b.size()) return false;
+  for (size_t n = 0; n < a.size(); ++n) {
+    if (n != axis && !structural_equal(a[n], b[n])) return false;
+  }
+  return true;
+}
 
 std::optional<ConcatProgram> concat_of(const tir::PrimFunc& func) {
   const tir::BlockNode* root = root_of(func);
@@ -126,7 +127,7 @@ std::optional<ConcatProgram> concat_of(const tir::PrimFunc& func) {
     const Buffer& source = func->buffers[element->param];
     const bool is_whole_source = element->steps[result.axis] == -begin &&
                                  constant(source->shape[result.axis]) == *end - begin &&
-                                 equal_but_along(source, move->output, result.axis);
+                                 equal_but_along(source->shape, move->output->shape, result.axis);
     if (!is_whole_source) return std::nullopt;
     result.parts.push_back({element->param, begin, *end - begin});
     begin = *end;

@@ -7,6 +7,9 @@
 
 namespace tilewright::relax {
 
+/// Whether two shapes are the same but along `axis`.
+bool equal_but_along(const Shape& a, const Shape& b, size_t axis);
+
 /// output[.., begin : begin + extent, ..] = parameter `param`
 struct ConcatPart {
   size_t param = 0;
