@@ -28,6 +28,7 @@ const std::vector<Step>& cpu_steps() {
       {"flatten_buffers", "A[i, j] becomes A[i * 128 + j]", flatten_buffers},
       {"pack_elements", "integers of less than 8 bits become parts of bytes", pack_elements},
       {"share_storage", "buffers that do not live at the same time share memory", share_storage},
+      {"unswitch_loops", "choices that all copies of a body share are made before them", unswitch_loops},
       {"unroll_loops", "unrolled loops become copies", unroll_loops},
       {"simplify_copies", "guards that hold in a copy go", simplify},
       {"spell_out_calls", "functions that machines lack are spelled out", spell_out_calls},

@@ -52,6 +52,8 @@ PrimFunc scalarize_vectors(const PrimFunc& func);
 PrimFunc remove_no_op(const PrimFunc& func);
 /// Conditions and definitions that are the same in every turn of a loop  ->  before the loop.
 PrimFunc hoist_expression(const PrimFunc& func);
+/// Choices (T.if_then_else) that no turn of an unrolled or vectorized loop changes  ->  a branch before it.
+PrimFunc unswitch_loops(const PrimFunc& func);
 /// Arithmetic that a statement does several times  ->  done once, before it; not in functions with blocks.
 PrimFunc common_subexpr_elim(const PrimFunc& func);
 /// Unrolled loops  ->  copies of their body.
