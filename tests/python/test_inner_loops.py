@@ -42,6 +42,18 @@ def convolution(size, channels, filters):
     return te.create_prim_func([x, w, y])
 
 
+def depthwise(size, channels):
+    """Windows of three by three, each channel for itself."""
+    x = te.placeholder((size + 2, size + 2, channels), "float32", name="x")
+    w = te.placeholder((3, 3, channels), "float32", name="w")
+    r = [te.reduce_axis((0, 3)), te.reduce_axis((0, 3))]
+    y = te.compute(
+        (size, size, channels),
+        lambda i, j, c: te.sum(x[i + r[0], j + r[1], c] * w[r[0], r[1], c], axis=r),
+    )
+    return te.create_prim_func([x, w, y])
+
+
 def product_by_groups(rows, bits):
     """Of 1024 terms and columns, whose weights of 8 or 4 bits have a scale for each 32 terms."""
     x, scale = np.zeros((rows, 1024), "float32"), np.zeros((32, 1024), "float32")
@@ -98,6 +110,11 @@ BOUNDS = [
         convolution,
         (14, 64, 64),
         {"avx512": (28, 50, 0), "avx2": (8, 26, 0), "sse": (8, 39, 0), "neon": (28, 49, 2)},
+    ),
+    (
+        depthwise,
+        (28, 128),
+        {"avx512": (42, 65, 0), "avx2": (72, 127, 17), "sse": (72, 262, 36), "neon": (42, 66, 0)},
     ),
     (
         product_by_groups,
