@@ -233,5 +233,85 @@ TEST(PartitionLoops, VectorsAndExpandedLoopsAreLeftAlone) {
   )");
 }
 
+TEST(PartitionLoops, FusedLoopChoosesInsideByItsParts) {
+  check_pass(partition, R"(
+    @T.prim_func
+    def main(B: T.Buffer((5, 19), "float32")):
+        for f in T.parallel(15):
+            for j in T.unroll(8):
+                if f % 3 * 8 + j < 19:
+                    B[f // 3, f % 3 * 8 + j] = T.float32(1)
+  )",
+             R"(
+    @T.prim_func
+    def main(B: T.Buffer((5, 19), "float32")):
+        for f in T.parallel(15):
+            q: T.int32 = f % 3
+            if q < 2:
+                for j in T.unroll(8):
+                    B[f // 3, q * 8 + j] = T.float32(1)
+            else:
+                for j in T.unroll(8):
+                    if j < 3:
+                        B[f // 3, j + 16] = T.float32(1)
+  )");
+}
+
+TEST(PartitionLoops, FusedLoopsOfTwoGuardsChooseTwice) {
+  check_pass(partition, R"(
+    @T.prim_func
+    def main(B: T.Buffer((3, 7), "float32")):
+        for f in range(4):
+            for i in T.unroll(2):
+                for j in T.unroll(4):
+                    if f // 2 * 2 + i < 3 and f % 2 * 4 + j < 7:
+                        B[f // 2 * 2 + i, f % 2 * 4 + j] = T.float32(1)
+  )",
+             R"(
+    @T.prim_func
+    def main(B: T.Buffer((3, 7), "float32")):
+        for f in range(4):
+            q: T.int32 = f % 2
+            if q < 1:
+                q_1: T.int32 = f // 2
+                if q_1 < 1:
+                    for i in T.unroll(2):
+                        for j in T.unroll(4):
+                            B[i, j] = T.float32(1)
+                else:
+                    for i in T.unroll(2):
+                        for j in T.unroll(4):
+                            if i < 1:
+                                B[2, j] = T.float32(1)
+            else:
+                q_1: T.int32 = f // 2
+                if q_1 < 1:
+                    for i in T.unroll(2):
+                        for j in T.unroll(4):
+                            if j < 3:
+                                B[i, j + 4] = T.float32(1)
+                else:
+                    for i in T.unroll(2):
+                        for j in T.unroll(4):
+                            if i < 1 and j < 3:
+                                B[2, j + 4] = T.float32(1)
+  )");
+}
+
+TEST(PartitionLoops, PartsOfOtherVariablesAndOpenGuardsStay) {
+  check_unchanged(partition_loops, R"(
+    @T.prim_func
+    def main(B: T.Buffer((64,), "float32"), n: T.int32):
+        for f in range(15):
+            for j in range(4):
+                if f % 3 * 4 + j < n:
+                    B[f // 3 * 12 + f % 3 * 4 + j] = T.float32(1)
+                if f % n < 2:
+                    B[f] = T.float32(2)
+                if (f + 1) % 3 < 2:
+                    B[f + 15] = T.float32(3)
+  )");
+}
+
 }  // namespace
 }  // namespace tilewright::lower

@@ -7,11 +7,50 @@ namespace {
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a - 1) / b + 1; }
 
+struct Loads {
+  int64_t vectors, rows;  // for each vector of columns and each row, in one step
+  bool is_far;            // those of vectors are not near
+};
+
+double loads_time(int64_t rows, int64_t vectors, const Loads& loads) {
+  // two in one cycle, if none waits for a line
+  return static_cast<double>(vectors * loads.vectors + rows * loads.rows) / 1.75;
+}
+
+double sums_time(int64_t rows, int64_t vectors, const Machine& machine) {
+  return static_cast<double>(rows * vectors) / static_cast<double>(machine.fma_per_cycle);
+}
+
+// One step of one tile; none of an edge that is not there.
+double step_time(int64_t rows, int64_t vectors, const Loads& loads, const Machine& machine) {
+  if (rows == 0 || vectors == 0) return 0;
+  constexpr double kBytesPerCycle = 32, kHidden = 0.7;  // of the second cache; of its time, by arithmetic
+  const double far_bytes =
+      loads.is_far ? static_cast<double>(vectors * loads.vectors * machine.vector_bytes) : 0;
+  return std::max({sums_time(rows, vectors, machine), loads_time(rows, vectors, loads),
+                   static_cast<double>(machine.fma_latency)}) +
+         (1 - kHidden) * far_bytes / kBytesPerCycle;
+}
+
+// One step of all tiles.
+double all_time(int64_t num_rows, int64_t num_vectors, int64_t rows, int64_t vectors, const Loads& loads,
+                const Machine& machine) {
+  const double step = step_time(rows, vectors, loads, machine);
+  if (!loads.is_far)
+    return step * static_cast<double>(ceil_div(num_rows, rows)) *
+           static_cast<double>(ceil_div(num_vectors, vectors));
+  const int64_t last_rows = num_rows % rows, last_vectors = num_vectors % vectors;
+  const auto down = static_cast<double>(num_rows / rows), across = static_cast<double>(num_vectors / vectors);
+  return down * across * step + across * step_time(last_rows, vectors, loads, machine) +
+         down * step_time(rows, last_vectors, loads, machine) +
+         step_time(last_rows, last_vectors, loads, machine);
+}
+
 }  // namespace
 
 RegisterTile choose_register_tile(int64_t num_rows, int64_t num_columns, int64_t element_bytes,
                                   int64_t vector_loads, int64_t row_loads, const Machine& machine,
-                                  bool is_whole, int64_t row_step) {
+                                  bool is_whole, int64_t row_step, bool is_far) {
   RegisterTile best;
   best.rows = row_step;
   best.lanes = std::max<int64_t>(1, machine.vector_bytes / element_bytes);
@@ -24,15 +63,11 @@ RegisterTile choose_register_tile(int64_t num_rows, int64_t num_columns, int64_t
       // sums, the vectors of one step, and one scalar spread over a vector
       const int64_t registers = rows * vectors + vectors * vector_loads + 1;
       if (registers > machine.num_vector_registers && rows * vectors > row_step) continue;
-      const double sums = static_cast<double>(rows * vectors) / static_cast<double>(machine.fma_per_cycle);
-      // two in one cycle, if none waits for a line
-      const double loads = static_cast<double>(vectors * vector_loads + rows * row_loads) / 1.75;
-      const double step = std::max({sums, loads, static_cast<double>(machine.fma_latency)});
+      const Loads loads{vector_loads, row_loads, is_far && rows < num_rows};
       // starting and storing a tile costs about as much as a few steps
-      const double time = step * static_cast<double>(ceil_div(num_rows, rows)) *
-                          static_cast<double>(ceil_div(num_vectors, vectors));
+      const double time = all_time(num_rows, num_vectors, rows, vectors, loads, machine);
       // of equal times the tile with the least loads per sum
-      const double tie = loads / (sums + 1) * 1e-3;
+      const double tie = loads_time(rows, vectors, loads) / (sums_time(rows, vectors, machine) + 1) * 1e-3;
       if (best_time == 0 || time * (1 + tie) < best_time) {
         best_time = time * (1 + tie);
         best.rows = rows;

@@ -20,8 +20,10 @@ struct RegisterTile {
 /// row_loads              scalars that each row needs
 /// is_whole               the last vectors may not reach over the edge
 /// row_step               the number of rows is a multiple of it
+/// is_far                 vectors come from far memory for each row of tiles: fewer rows of them are better,
+///                        even if the last one is a part
 RegisterTile choose_register_tile(int64_t num_rows, int64_t num_columns, int64_t element_bytes,
                                   int64_t vector_loads, int64_t row_loads, const Machine& machine,
-                                  bool is_whole = false, int64_t row_step = 1);
+                                  bool is_whole = false, int64_t row_step = 1, bool is_far = false);
 
 }  // namespace tilewright::schedule

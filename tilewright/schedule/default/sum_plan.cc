@@ -14,9 +14,11 @@ constexpr int64_t kOpenRows = 4;       // a tile of rows of unknown number: the 
 constexpr int64_t kMinPackedUses = 4;  // tiles that read a panel, to pay for its copy
 constexpr int64_t kLineElements = 16;  // of a line of a cache
 constexpr int64_t kMaxShortRow = 4;    // rows of an axis that alone make no good tile
-constexpr int64_t kMinGroupLanes = 4;  // channels of a group in one vector, at least
-constexpr int64_t kMaxParts = 8;       // of an element of a vector that steps take apart
-constexpr int64_t kMaxGatherStride = 4;  // elements between the lanes of one load
+constexpr int64_t kMaxFarRow = 7;      // the same, if each tile reads its panel from far
+constexpr int64_t kWayBytes = 4096, kWays = 8;  // of the first cache of common processors; others have more
+constexpr int64_t kMinGroupLanes = 4;           // channels of a group in one vector, at least
+constexpr int64_t kMaxParts = 8;                // of an element of a vector that steps take apart
+constexpr int64_t kMaxGatherStride = 4;         // elements between the lanes of one load
 
 bool is_spatial(const BlockShape& sum, size_t axis) {
   return sum.block->iter_vars[axis]->iter_type == IterType::kSpatial;
@@ -143,25 +145,54 @@ std::optional<RegisterTile> tile_of_neighbours(const BlockShape& sum, const SumP
   return tile;
 }
 
+// How many rows' lines the first cache keeps of an operand whose rows are that far apart.
+int64_t num_kept_rows(int64_t stride_bytes) {
+  return kWays * (kWayBytes / std::gcd(stride_bytes, kWayBytes));
+}
+
+// Whether panels come from beyond the second cache, or at least through it, for each of few rows of tiles:
+// neither a panel stays in the first cache, nor all panels in the second.
+bool are_panels_far(const BlockShape& sum, const std::vector<const BufferLoadNode*>& vectors,
+                    const SumPlan& plan, const Machine& machine) {
+  constexpr int64_t kFewRows = 64;  // of more, arithmetic hides what panels take
+  if (num_steps(sum) <= machine.l1_bytes / (4 * machine.vector_bytes)) return false;
+  int64_t num_rows = plan.row ? sum.likely_extent(*plan.row) : 1;
+  for (size_t axis : plan.others) num_rows = product(num_rows, sum.likely_extent(axis));
+  return num_rows <= kFewRows && std::any_of(vectors.begin(), vectors.end(), [&](const auto* load) {
+           return num_bytes(load->buffer) > machine.l2_bytes / 2;
+         });
+}
+
+// Whether a tile takes all of the row axis, and some of the next one.
+bool takes_rows_whole(const BlockShape& sum, const SumPlan& plan, int64_t row_extent, bool is_far) {
+  if (!plan.row || plan.others.empty() || sum.extent(plan.others.back()) <= 1) return false;
+  if (row_extent <= kMaxShortRow) return true;
+  if (row_extent > kMaxFarRow || !is_far) return false;
+  return std::all_of(sum.loads.begin(), sum.loads.end(), [&](const BufferLoadNode* load) {
+    const std::optional<int64_t> stride = stride_bytes(sum, load, *plan.row);
+    return stride && (*stride == 0 || num_kept_rows(*stride) >= 2 * row_extent);
+  });
+}
+
 // Rows that are too few for a good tile are taken whole, together with some of the next axis.
-void choose_tile(const BlockShape& sum, SumPlan& plan, int64_t vector_loads, int64_t row_loads,
+void choose_tile(const BlockShape& sum, SumPlan& plan, int64_t vector_loads, int64_t row_loads, bool is_far,
                  const Machine& machine) {
   if (choose_matrix_tile(sum, plan, machine)) return;
   const bool is_whole = plan.dot.has_value();  // dot products have no masks
   const int64_t element_bytes = std::max<int64_t>(1, sum.output()->dtype.num_bytes());
   const int64_t row_extent = plan.row ? num_rows(sum, *plan.row) : 1,
                 columns = sum.likely_extent(plan.column);
-  if (plan.row && row_extent <= kMaxShortRow && !plan.others.empty() && sum.extent(plan.others.back()) > 1) {
+  if (takes_rows_whole(sum, plan, row_extent, is_far)) {
     plan.outer_row = plan.others.back();
     plan.others.pop_back();
     plan.tile = choose_register_tile(product(row_extent, sum.extent(*plan.outer_row)), columns, element_bytes,
-                                     vector_loads, row_loads, machine, is_whole, row_extent);
+                                     vector_loads, row_loads, machine, is_whole, row_extent, is_far);
     plan.rows = row_extent;
     plan.outer_rows = plan.tile.rows / row_extent;
     return;
   }
-  plan.tile =
-      choose_register_tile(row_extent, columns, element_bytes, vector_loads, row_loads, machine, is_whole);
+  plan.tile = choose_register_tile(row_extent, columns, element_bytes, vector_loads, row_loads, machine,
+                                   is_whole, 1, is_far);
   plan.rows = plan.tile.rows;
 }
 
@@ -179,7 +210,6 @@ std::optional<size_t> row_dimension(const BlockShape& sum, const BufferLoadNode*
 // Rows so far apart that all their lines belong in the same few places of the first cache: each step of the
 // sum would read them from the second.
 bool has_conflicts(const BlockShape& sum, const BufferLoadNode* load, const SumPlan& plan) {
-  constexpr int64_t kWayBytes = 4096, kWays = 8;  // of common processors; others have more ways
   // a matrix tile takes whole lines of its rows at once
   if (!plan.row || plan.matrix || along_axis(sum, load, plan.column) != Along::kStays ||
       !row_dimension(sum, load, plan))
@@ -192,8 +222,7 @@ bool has_conflicts(const BlockShape& sum, const BufferLoadNode* load, const SumP
   if (!has_lines || !stride || *stride == 0 || !as_const_int(load->buffer->shape.back(), &last) ||
       last % kLineElements != 0)
     return false;
-  const int64_t num_places = kWayBytes / std::gcd(*stride, kWayBytes);
-  return plan.rows > kWays * num_places &&
+  return plan.rows > num_kept_rows(*stride) &&
          (sum.extent(plan.column) - 1) / plan.panel_width() + 1 >= kMinPackedUses;
 }
 
@@ -333,7 +362,7 @@ std::optional<SumPlan> plan_sum(const BlockShape& sum, const Machine& machine, b
   if (const auto tile = tile_of_neighbours(sum, plan, vectors, lanes))
     plan.tile = *tile, plan.rows = 1;
   else
-    choose_tile(sum, plan, vector_loads, row_loads, with_lanes);
+    choose_tile(sum, plan, vector_loads, row_loads, are_panels_far(sum, vectors, plan, machine), with_lanes);
   plan.steps = step_order(sum, plan, vectors);
   plan.unrolled = axis_of_parts(sum, plan, vectors);
   if (!plan.unrolled) plan.unrolled = axis_of_windows(sum, plan, vectors);
