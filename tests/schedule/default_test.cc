@@ -18,6 +18,8 @@ PrimFunc main_of(std::string_view text) { return ref_as<PrimFuncNode>(module_of(
 
 // ---- the tile of a sum
 
+constexpr TileLoads kLoads{.vectors = 1, .rows = 1}, kFarLoads{.vectors = 1, .rows = 1, .is_far = true};
+
 struct TileCase {
   int64_t rows, columns, bytes;
   Machine machine;
@@ -33,7 +35,7 @@ TEST(RegisterTile, OfMatrixProducts) {
       {127, 127, 4, kNeon, 4, 4, 4},    {127, 1, 4, kAvx512, 16, 1, 1},
   };
   for (const TileCase& each : cases) {
-    const RegisterTile tile = choose_register_tile(each.rows, each.columns, each.bytes, 1, 1, each.machine);
+    const RegisterTile tile = choose_register_tile(each.rows, each.columns, each.bytes, kLoads, each.machine);
     SCOPED_TRACE(fmt::format("{} x {} of {} bytes, {}-byte vectors, {} registers", each.rows, each.columns,
                              each.bytes, each.machine.vector_bytes, each.machine.num_vector_registers));
     EXPECT_EQ(tile.rows, each.expected_rows);
@@ -42,6 +44,19 @@ TEST(RegisterTile, OfMatrixProducts) {
     // the sums, the vectors of a step and a scalar all have a register
     EXPECT_LE(tile.rows * tile.vectors + tile.vectors + 1, each.machine.num_vector_registers);
   }
+}
+
+TEST(RegisterTile, OfFarVectorsIsAsTallAsRegistersAllow) {
+  const auto tile = [](int64_t rows, const TileLoads& loads, int64_t row_step = 1) {
+    const RegisterTile chosen = choose_register_tile(rows, 256, 4, loads, kAvx512, false, row_step);
+    return std::pair(chosen.rows, chosen.vectors);
+  };
+  using Tile = std::pair<int64_t, int64_t>;
+  EXPECT_EQ(tile(16, kLoads, 4), Tile(4, 4));
+  EXPECT_EQ(tile(16, kFarLoads, 4), Tile(12, 2));  // and four rows, which count as four
+  EXPECT_EQ(tile(49, kLoads, 7), Tile(7, 2));
+  EXPECT_EQ(tile(49, kFarLoads, 7), Tile(14, 2));
+  EXPECT_EQ(tile(4, kFarLoads), tile(4, kLoads));  // read once in any case
 }
 
 // ---- whole programs

@@ -7,12 +7,7 @@ namespace {
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a - 1) / b + 1; }
 
-struct Loads {
-  int64_t vectors, rows;  // for each vector of columns and each row, in one step
-  bool is_far;            // those of vectors are not near
-};
-
-double loads_time(int64_t rows, int64_t vectors, const Loads& loads) {
+double loads_time(int64_t rows, int64_t vectors, const TileLoads& loads) {
   // two in one cycle, if none waits for a line
   return static_cast<double>(vectors * loads.vectors + rows * loads.rows) / 1.75;
 }
@@ -22,7 +17,7 @@ double sums_time(int64_t rows, int64_t vectors, const Machine& machine) {
 }
 
 // One step of one tile; none of an edge that is not there.
-double step_time(int64_t rows, int64_t vectors, const Loads& loads, const Machine& machine) {
+double step_time(int64_t rows, int64_t vectors, const TileLoads& loads, const Machine& machine) {
   if (rows == 0 || vectors == 0) return 0;
   constexpr double kBytesPerCycle = 32, kHidden = 0.7;  // of the second cache; of its time, by arithmetic
   const double far_bytes =
@@ -33,7 +28,7 @@ double step_time(int64_t rows, int64_t vectors, const Loads& loads, const Machin
 }
 
 // One step of all tiles.
-double all_time(int64_t num_rows, int64_t num_vectors, int64_t rows, int64_t vectors, const Loads& loads,
+double all_time(int64_t num_rows, int64_t num_vectors, int64_t rows, int64_t vectors, const TileLoads& loads,
                 const Machine& machine) {
   const double step = step_time(rows, vectors, loads, machine);
   if (!loads.is_far)
@@ -49,8 +44,8 @@ double all_time(int64_t num_rows, int64_t num_vectors, int64_t rows, int64_t vec
 }  // namespace
 
 RegisterTile choose_register_tile(int64_t num_rows, int64_t num_columns, int64_t element_bytes,
-                                  int64_t vector_loads, int64_t row_loads, const Machine& machine,
-                                  bool is_whole, int64_t row_step, bool is_far) {
+                                  const TileLoads& loads, const Machine& machine, bool is_whole,
+                                  int64_t row_step) {
   RegisterTile best;
   best.rows = row_step;
   best.lanes = std::max<int64_t>(1, machine.vector_bytes / element_bytes);
@@ -61,11 +56,12 @@ RegisterTile choose_register_tile(int64_t num_rows, int64_t num_columns, int64_t
     if (is_whole && num_vectors % vectors != 0) continue;
     for (int64_t rows = row_step; rows <= std::min<int64_t>(num_rows, 16); rows += row_step) {
       // sums, the vectors of one step, and one scalar spread over a vector
-      const int64_t registers = rows * vectors + vectors * vector_loads + 1;
+      const int64_t registers = rows * vectors + vectors * loads.vectors + 1;
       if (registers > machine.num_vector_registers && rows * vectors > row_step) continue;
-      const Loads loads{vector_loads, row_loads, is_far && rows < num_rows};
+      TileLoads own = loads;
+      own.is_far &= rows < num_rows;
       // starting and storing a tile costs about as much as a few steps
-      const double time = all_time(num_rows, num_vectors, rows, vectors, loads, machine);
+      const double time = all_time(num_rows, num_vectors, rows, vectors, own, machine);
       // of equal times the tile with the least loads per sum
       const double tie = loads_time(rows, vectors, loads) / (sums_time(rows, vectors, machine) + 1) * 1e-3;
       if (best_time == 0 || time * (1 + tie) < best_time) {

@@ -44,6 +44,11 @@ struct BlockShape {
   bool is_expensive() const;
 };
 
+/// How a load of `shape` moves along one of its axes.
+inline Along along(const BlockShape& shape, const BufferLoadNode* load, size_t axis) {
+  return along(load->buffer, load->indices, shape.block->iter_vars[axis]->var);
+}
+
 /// How many terms each result of a reduction has, if axes of unknown extent have kLikelyExtent values.
 int64_t num_steps(const BlockShape& sum);
 

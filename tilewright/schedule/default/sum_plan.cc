@@ -10,22 +10,14 @@
 namespace tilewright::schedule {
 namespace {
 
-constexpr int64_t kOpenRows = 4;       // a tile of rows of unknown number: the guards of few rows cost little
-constexpr int64_t kMinPackedUses = 4;  // tiles that read a panel, to pay for its copy
-constexpr int64_t kLineElements = 16;  // of a line of a cache
-constexpr int64_t kMaxShortRow = 4;    // rows of an axis that alone make no good tile
-constexpr int64_t kMaxFarRow = 7;      // the same, if each tile reads its panel from far
-constexpr int64_t kWayBytes = 4096, kWays = 8;  // of the first cache of common processors; others have more
-constexpr int64_t kMinGroupLanes = 4;           // channels of a group in one vector, at least
-constexpr int64_t kMaxParts = 8;                // of an element of a vector that steps take apart
-constexpr int64_t kMaxGatherStride = 4;         // elements between the lanes of one load
+constexpr int64_t kMinPackedUses = 4;    // tiles that read a panel, to pay for its copy
+constexpr int64_t kLineElements = 16;    // of a line of a cache
+constexpr int64_t kMinGroupLanes = 4;    // channels of a group in one vector, at least
+constexpr int64_t kMaxParts = 8;         // of an element of a vector that steps take apart
+constexpr int64_t kMaxGatherStride = 4;  // elements between the lanes of one load
 
 bool is_spatial(const BlockShape& sum, size_t axis) {
   return sum.block->iter_vars[axis]->iter_type == IterType::kSpatial;
-}
-
-Along along_axis(const BlockShape& sum, const BufferLoadNode* load, size_t axis) {
-  return along(load->buffer, load->indices, sum.block->iter_vars[axis]->var);
 }
 
 // A strided convolution reads every second element of a row; lanes may be gathered when they are that near.
@@ -53,7 +45,7 @@ bool stays_in_vectors(const BlockShape& sum, const BufferLoadNode* load, size_t 
 
 // How a load moves along the columns, and the most lanes with which it does.
 Along along_columns(const BlockShape& sum, const BufferLoadNode* load, size_t column, int64_t* lanes) {
-  const Along moves = along_axis(sum, load, column);
+  const Along moves = along(sum, load, column);
   if (moves != Along::kStrided) return moves;
   for (int64_t fewer = *lanes; fewer >= kMinGroupLanes; fewer /= 2) {
     if (!stays_in_vectors(sum, load, column, fewer)) continue;
@@ -73,23 +65,17 @@ std::optional<size_t> row_axis(const BlockShape& sum, size_t column,
       continue;
     any = axis;
     for (const BufferLoadNode* load : vectors) {
-      if (along_axis(sum, load, axis) == Along::kStays) reused = axis;
+      if (along(sum, load, axis) == Along::kStays) reused = axis;
     }
   }
   return reused ? reused : any;
-}
-
-// Of an axis of unknown extent as many as a tile takes.
-int64_t num_rows(const BlockShape& sum, size_t axis) {
-  return sum.extent(axis) ? sum.extent(axis) : kOpenRows;
 }
 
 // How often tiles read an element of an operand, columns counted by panels.
 int64_t num_uses(const BlockShape& sum, const BufferLoadNode* load, const SumPlan& plan) {
   int64_t uses = 1;
   for (size_t axis = 0; axis < sum.block->iter_vars.size(); ++axis) {
-    if (!is_spatial(sum, axis) || axis == plan.column || along_axis(sum, load, axis) != Along::kStays)
-      continue;
+    if (!is_spatial(sum, axis) || axis == plan.column || along(sum, load, axis) != Along::kStays) continue;
     const int64_t rows = plan.matrix ? plan.matrix->rows : plan.rows;
     const int64_t tile = axis == plan.row ? rows : axis == plan.outer_row ? plan.outer_rows : 1;
     uses = product(uses, (sum.likely_extent(axis) - 1) / tile + 1);
@@ -106,7 +92,7 @@ bool has_axes_only(const BufferLoadNode* load) {
 // all.
 bool is_plain_matrix(const BlockShape& sum, const BufferLoadNode* load, const SumPlan& plan) {
   for (size_t axis = 0; axis < sum.block->iter_vars.size(); ++axis) {
-    const bool stays = along_axis(sum, load, axis) == Along::kStays;
+    const bool stays = along(sum, load, axis) == Along::kStays;
     if (!is_spatial(sum, axis) && stays && sum.extent(axis) > 1) return false;
     if ((axis == plan.row || axis == plan.outer_row) && !stays) return false;
   }
@@ -125,77 +111,6 @@ bool is_worth_packing(const BlockShape& sum, const BufferLoadNode* load, const S
          has_several_panels(sum, plan) && num_uses(sum, load, plan) >= kMinPackedUses;
 }
 
-// Where each row has vectors of its own, as in pooling by two, a tile is one row of neighbours in memory:
-// nothing is gained by others, whose lines lie apart.
-std::optional<RegisterTile> tile_of_neighbours(const BlockShape& sum, const SumPlan& plan,
-                                               const std::vector<const BufferLoadNode*>& vectors,
-                                               int64_t lanes) {
-  constexpr int64_t kMostVectors = 8;
-  const bool has_own = plan.row && !plan.dot && vectors.size() == sum.loads.size() &&
-                       std::all_of(vectors.begin(), vectors.end(), [&](const BufferLoadNode* load) {
-                         const int64_t own_bytes =
-                             sum.extent(plan.column) * std::max<int64_t>(1, load->dtype.num_bytes());
-                         return along_axis(sum, load, plan.column) == Along::kContiguous &&
-                                stride_bytes(sum, load, *plan.row).value_or(0) >= 2 * own_bytes;
-                       });
-  const int64_t num_vectors = sum.extent(plan.column) / lanes;
-  if (!has_own || num_vectors < 2) return std::nullopt;
-  RegisterTile tile{.rows = 1, .vectors = std::min(num_vectors, kMostVectors), .lanes = lanes};
-  while (num_vectors % tile.vectors != 0 && 2 * tile.vectors > kMostVectors) --tile.vectors;
-  return tile;
-}
-
-// How many rows' lines the first cache keeps of an operand whose rows are that far apart.
-int64_t num_kept_rows(int64_t stride_bytes) {
-  return kWays * (kWayBytes / std::gcd(stride_bytes, kWayBytes));
-}
-
-// Whether panels come from beyond the second cache, or at least through it, for each of few rows of tiles:
-// neither a panel stays in the first cache, nor all panels in the second.
-bool are_panels_far(const BlockShape& sum, const std::vector<const BufferLoadNode*>& vectors,
-                    const SumPlan& plan, const Machine& machine) {
-  constexpr int64_t kFewRows = 64;  // of more, arithmetic hides what panels take
-  if (num_steps(sum) <= machine.l1_bytes / (4 * machine.vector_bytes)) return false;
-  int64_t num_rows = plan.row ? sum.likely_extent(*plan.row) : 1;
-  for (size_t axis : plan.others) num_rows = product(num_rows, sum.likely_extent(axis));
-  return num_rows <= kFewRows && std::any_of(vectors.begin(), vectors.end(), [&](const auto* load) {
-           return num_bytes(load->buffer) > machine.l2_bytes / 2;
-         });
-}
-
-// Whether a tile takes all of the row axis, and some of the next one.
-bool takes_rows_whole(const BlockShape& sum, const SumPlan& plan, int64_t row_extent, bool is_far) {
-  if (!plan.row || plan.others.empty() || sum.extent(plan.others.back()) <= 1) return false;
-  if (row_extent <= kMaxShortRow) return true;
-  if (row_extent > kMaxFarRow || !is_far) return false;
-  return std::all_of(sum.loads.begin(), sum.loads.end(), [&](const BufferLoadNode* load) {
-    const std::optional<int64_t> stride = stride_bytes(sum, load, *plan.row);
-    return stride && (*stride == 0 || num_kept_rows(*stride) >= 2 * row_extent);
-  });
-}
-
-// Rows that are too few for a good tile are taken whole, together with some of the next axis.
-void choose_tile(const BlockShape& sum, SumPlan& plan, int64_t vector_loads, int64_t row_loads, bool is_far,
-                 const Machine& machine) {
-  if (choose_matrix_tile(sum, plan, machine)) return;
-  const bool is_whole = plan.dot.has_value();  // dot products have no masks
-  const int64_t element_bytes = std::max<int64_t>(1, sum.output()->dtype.num_bytes());
-  const int64_t row_extent = plan.row ? num_rows(sum, *plan.row) : 1,
-                columns = sum.likely_extent(plan.column);
-  if (takes_rows_whole(sum, plan, row_extent, is_far)) {
-    plan.outer_row = plan.others.back();
-    plan.others.pop_back();
-    plan.tile = choose_register_tile(product(row_extent, sum.extent(*plan.outer_row)), columns, element_bytes,
-                                     vector_loads, row_loads, machine, is_whole, row_extent, is_far);
-    plan.rows = row_extent;
-    plan.outer_rows = plan.tile.rows / row_extent;
-    return;
-  }
-  plan.tile = choose_register_tile(row_extent, columns, element_bytes, vector_loads, row_loads, machine,
-                                   is_whole, 1, is_far);
-  plan.rows = plan.tile.rows;
-}
-
 // The dimension that alone moves along the rows; nothing if there are others, or it is the last.
 std::optional<size_t> row_dimension(const BlockShape& sum, const BufferLoadNode* load, const SumPlan& plan) {
   std::optional<size_t> found;
@@ -211,11 +126,11 @@ std::optional<size_t> row_dimension(const BlockShape& sum, const BufferLoadNode*
 // sum would read them from the second.
 bool has_conflicts(const BlockShape& sum, const BufferLoadNode* load, const SumPlan& plan) {
   // a matrix tile takes whole lines of its rows at once
-  if (!plan.row || plan.matrix || along_axis(sum, load, plan.column) != Along::kStays ||
+  if (!plan.row || plan.matrix || along(sum, load, plan.column) != Along::kStays ||
       !row_dimension(sum, load, plan))
     return false;
   const bool has_lines = std::any_of(plan.steps.begin(), plan.steps.end(), [&](size_t axis) {
-    return along_axis(sum, load, axis) == Along::kContiguous && sum.extent(axis) % kLineElements == 0;
+    return along(sum, load, axis) == Along::kContiguous && sum.extent(axis) % kLineElements == 0;
   });
   int64_t last = 0;
   const std::optional<int64_t> stride = stride_bytes(sum, load, *plan.row);
@@ -233,7 +148,7 @@ std::vector<size_t> step_order(const BlockShape& sum, const SumPlan& plan,
   const auto is_contiguous = [&](size_t axis) {
     return std::any_of(sum.loads.begin(), sum.loads.end(), [&](const BufferLoadNode* load) {
       const bool is_vector = std::find(vectors.begin(), vectors.end(), load) != vectors.end();
-      return !is_vector && along_axis(sum, load, axis) == Along::kContiguous;
+      return !is_vector && along(sum, load, axis) == Along::kContiguous;
     });
   };
   std::vector<size_t> order, last;
@@ -273,7 +188,7 @@ void divide_axes(const BlockShape& sum, const std::vector<const BufferLoadNode*>
   for (size_t axis = 0; axis < sum.block->iter_vars.size(); ++axis) {
     if (axis == plan.column || axis == plan.row || !is_spatial(sum, axis)) continue;
     const bool is_shared = std::any_of(vectors.begin(), vectors.end(), [&](const BufferLoadNode* load) {
-      return along_axis(sum, load, axis) != Along::kStays;
+      return along(sum, load, axis) != Along::kStays;
     });
     (is_shared ? plan.shared : plan.others).push_back(axis);
   }
@@ -297,7 +212,7 @@ std::optional<size_t> axis_of_parts(const BlockShape& sum, const SumPlan& plan,
                                     const std::vector<const BufferLoadNode*>& vectors) {
   for (size_t axis : plan.steps) {
     const bool stays = std::all_of(vectors.begin(), vectors.end(), [&](const BufferLoadNode* load) {
-      return along_axis(sum, load, axis) == Along::kStays;
+      return along(sum, load, axis) == Along::kStays;
     });
     if (stays && !is_spatial(sum, axis) && sum.extent(axis) > 1 && sum.extent(axis) <= kMaxParts) return axis;
   }
@@ -344,25 +259,14 @@ std::optional<SumPlan> plan_sum(const BlockShape& sum, const Machine& machine, b
   if (!column || sum.output()->dtype.is_bool()) return std::nullopt;
   plan.column = *column;
   if (num_steps(sum) <= 1 || sum.likely_extent(plan.column) < 2) return std::nullopt;
-  const int64_t element_bytes = std::max<int64_t>(1, sum.output()->dtype.num_bytes());
-  int64_t lanes = std::max<int64_t>(1, machine.vector_bytes / element_bytes);
+  int64_t lanes =
+      std::max<int64_t>(1, machine.vector_bytes / std::max<int64_t>(1, sum.output()->dtype.num_bytes()));
   plan.dot = dot_sum(sum, plan.column, machine);
   const std::vector<const BufferLoadNode*> vectors = vector_operands(sum, plan, &lanes);
   if (vectors.empty()) return std::nullopt;
   plan.row = row_axis(sum, plan.column, vectors, outer_axis);
-  int64_t row_loads = 0, vector_loads = 0;
-  for (const BufferLoadNode* load : sum.loads) {
-    const bool is_vector = std::find(vectors.begin(), vectors.end(), load) != vectors.end();
-    vector_loads += is_vector;
-    row_loads += !is_vector && plan.row && along_axis(sum, load, *plan.row) != Along::kStays;
-  }
   divide_axes(sum, vectors, plan);
-  Machine with_lanes = machine;
-  with_lanes.vector_bytes = lanes * element_bytes;
-  if (const auto tile = tile_of_neighbours(sum, plan, vectors, lanes))
-    plan.tile = *tile, plan.rows = 1;
-  else
-    choose_tile(sum, plan, vector_loads, row_loads, are_panels_far(sum, vectors, plan, machine), with_lanes);
+  choose_tile(sum, vectors, lanes, machine, plan);
   plan.steps = step_order(sum, plan, vectors);
   plan.unrolled = axis_of_parts(sum, plan, vectors);
   if (!plan.unrolled) plan.unrolled = axis_of_windows(sum, plan, vectors);
@@ -393,7 +297,7 @@ std::optional<Panels> wanted_panels(const BlockShape& sum, const Machine& machin
   if (plan->dot) return std::nullopt;
   if (!has_several_panels(sum, *plan)) return std::nullopt;
   for (const BufferLoadNode* load : sum.loads) {
-    if (along_axis(sum, load, plan->column) == Along::kContiguous && is_plain_matrix(sum, load, *plan) &&
+    if (along(sum, load, plan->column) == Along::kContiguous && is_plain_matrix(sum, load, *plan) &&
         num_bytes(load->buffer) > machine.l1_bytes / 2)
       return Panels{load->buffer, panel_layout(sum, *plan, load)};
   }

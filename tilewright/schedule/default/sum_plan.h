@@ -42,6 +42,13 @@ struct SumPlan {
 std::optional<SumPlan> plan_sum(const BlockShape& sum, const Machine& machine, bool is_packing_free = false,
                                 std::optional<size_t> outer_axis = std::nullopt);
 
+/// Sets the tile of `plan`, whose axes are known, and may make an outer axis one of its rows (sum_tile.cc).
+///
+/// vectors  the loads that are read in vectors of `lanes`
+void choose_tile(const BlockShape& sum, const std::vector<const BufferLoadNode*>& vectors, int64_t lanes,
+                 const Machine& machine, SumPlan& plan);
+/// How many rows' lines the first cache keeps of an operand whose rows are that far apart.
+int64_t num_kept_rows(int64_t stride_bytes);
 /// Sets `plan.matrix` and the tile if the machine has registers for tiles of such a sum (matrix_tile.cc).
 bool choose_matrix_tile(const BlockShape& sum, SumPlan& plan, const Machine& machine);
 

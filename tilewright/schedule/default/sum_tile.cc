@@ -1,0 +1,110 @@
+// The register tile of a sum.
+#include <numeric>
+
+#include "tilewright/schedule/default/sum_plan.h"
+
+namespace tilewright::schedule {
+namespace {
+
+constexpr int64_t kOpenRows = 4;     // a tile of rows of unknown number: the guards of few rows cost little
+constexpr int64_t kMaxShortRow = 4;  // rows of an axis that alone make no good tile
+constexpr int64_t kMaxFarRow = 7;    // the same, if each tile reads its panel from far
+
+// Of an axis of unknown extent as many as a tile takes.
+int64_t num_rows(const BlockShape& sum, size_t axis) {
+  return sum.extent(axis) ? sum.extent(axis) : kOpenRows;
+}
+
+// Where each row has vectors of its own, as in pooling by two, a tile is one row of neighbours in memory:
+// nothing is gained by others, whose lines lie apart.
+std::optional<RegisterTile> tile_of_neighbours(const BlockShape& sum, const SumPlan& plan,
+                                               const std::vector<const BufferLoadNode*>& vectors,
+                                               int64_t lanes) {
+  constexpr int64_t kMostVectors = 8;
+  const bool has_own = plan.row && !plan.dot && vectors.size() == sum.loads.size() &&
+                       std::all_of(vectors.begin(), vectors.end(), [&](const BufferLoadNode* load) {
+                         const int64_t own_bytes =
+                             sum.extent(plan.column) * std::max<int64_t>(1, load->dtype.num_bytes());
+                         return along(sum, load, plan.column) == Along::kContiguous &&
+                                stride_bytes(sum, load, *plan.row).value_or(0) >= 2 * own_bytes;
+                       });
+  const int64_t num_vectors = sum.extent(plan.column) / lanes;
+  if (!has_own || num_vectors < 2) return std::nullopt;
+  RegisterTile tile{.rows = 1, .vectors = std::min(num_vectors, kMostVectors), .lanes = lanes};
+  while (num_vectors % tile.vectors != 0 && 2 * tile.vectors > kMostVectors) --tile.vectors;
+  return tile;
+}
+
+// Whether panels come from beyond the second cache, or at least through it, for each of few rows of tiles:
+// neither a panel stays in the first cache, nor all panels in the second.
+bool are_panels_far(const BlockShape& sum, const std::vector<const BufferLoadNode*>& vectors,
+                    const SumPlan& plan, const Machine& machine) {
+  constexpr int64_t kFewRows = 64;  // of more, arithmetic hides what panels take
+  if (num_steps(sum) <= machine.l1_bytes / (4 * machine.vector_bytes)) return false;
+  int64_t num_rows = plan.row ? sum.likely_extent(*plan.row) : 1;
+  for (size_t axis : plan.others) num_rows = product(num_rows, sum.likely_extent(axis));
+  return num_rows <= kFewRows && std::any_of(vectors.begin(), vectors.end(), [&](const auto* load) {
+           return num_bytes(load->buffer) > machine.l2_bytes / 2;
+         });
+}
+
+// Whether a tile takes all of the row axis, and some of the next one.
+bool takes_rows_whole(const BlockShape& sum, const SumPlan& plan, int64_t row_extent, bool is_far) {
+  if (!plan.row || plan.others.empty() || sum.extent(plan.others.back()) <= 1) return false;
+  if (row_extent <= kMaxShortRow) return true;
+  if (row_extent > kMaxFarRow || !is_far) return false;
+  return std::all_of(sum.loads.begin(), sum.loads.end(), [&](const BufferLoadNode* load) {
+    const std::optional<int64_t> stride = stride_bytes(sum, load, *plan.row);
+    return stride && (*stride == 0 || num_kept_rows(*stride) >= 2 * row_extent);
+  });
+}
+
+// How many vectors a column of vectors, and how many scalars a row needs in one step.
+TileLoads loads_of(const BlockShape& sum, const SumPlan& plan,
+                   const std::vector<const BufferLoadNode*>& vectors) {
+  TileLoads loads;
+  for (const BufferLoadNode* load : sum.loads) {
+    const bool is_vector = std::find(vectors.begin(), vectors.end(), load) != vectors.end();
+    loads.vectors += is_vector;
+    loads.rows += !is_vector && plan.row && along(sum, load, *plan.row) != Along::kStays;
+  }
+  return loads;
+}
+
+}  // namespace
+
+int64_t num_kept_rows(int64_t stride_bytes) {
+  constexpr int64_t kWayBytes = 4096, kWays = 8;  // of common processors; others have more ways
+  return kWays * (kWayBytes / std::gcd(stride_bytes, kWayBytes));
+}
+
+// Rows that are too few for a good tile are taken whole, together with some of the next axis.
+void choose_tile(const BlockShape& sum, const std::vector<const BufferLoadNode*>& vectors, int64_t lanes,
+                 const Machine& machine, SumPlan& plan) {
+  if (const auto tile = tile_of_neighbours(sum, plan, vectors, lanes)) {
+    plan.tile = *tile;
+    plan.rows = 1;
+    return;
+  }
+  const int64_t element_bytes = std::max<int64_t>(1, sum.output()->dtype.num_bytes());
+  Machine with_lanes = machine;
+  with_lanes.vector_bytes = lanes * element_bytes;
+  if (choose_matrix_tile(sum, plan, with_lanes)) return;
+  TileLoads loads = loads_of(sum, plan, vectors);
+  loads.is_far = are_panels_far(sum, vectors, plan, machine);
+  const bool is_whole = plan.dot.has_value();  // dot products have no masks
+  const int64_t row_extent = plan.row ? num_rows(sum, *plan.row) : 1,
+                columns = sum.likely_extent(plan.column);
+  int64_t rows = row_extent, row_step = 1;
+  if (takes_rows_whole(sum, plan, row_extent, loads.is_far)) {
+    plan.outer_row = plan.others.back();
+    plan.others.pop_back();
+    rows = product(row_extent, sum.extent(*plan.outer_row));
+    row_step = row_extent;
+  }
+  plan.tile = choose_register_tile(rows, columns, element_bytes, loads, with_lanes, is_whole, row_step);
+  plan.rows = plan.outer_row ? row_extent : plan.tile.rows;
+  plan.outer_rows = plan.tile.rows / plan.rows;
+}
+
+}  // namespace tilewright::schedule
