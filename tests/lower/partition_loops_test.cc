@@ -310,6 +310,11 @@ TEST(PartitionLoops, PartsOfOtherVariablesAndOpenGuardsStay) {
                     B[f] = T.float32(2)
                 if (f + 1) % 3 < 2:
                     B[f + 15] = T.float32(3)
+                if f // -3 < -1:
+                    B[f + 30] = T.float32(4)
+        for f in range(1, 15):
+            if f % 3 < 2:
+                B[f] = T.float32(5)
   )");
 }
 

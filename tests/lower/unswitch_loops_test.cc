@@ -1,5 +1,6 @@
 // What all copies of a body choose alike is chosen before them.
 #include "lower_testing.h"
+#include "tilewright/lower/passes/num_nodes.h"
 
 namespace tilewright::lower {
 namespace {
@@ -80,6 +81,30 @@ TEST(UnswitchLoops, ConditionsThatCouldFailOrChangeStay) {
             x: T.int32 = i * y
             B[i] = T.if_then_else(x < 5, A[i], T.float32(0))
   )");
+}
+
+// for i0 in unroll(2): ... B[0] = choose(i0 < n0) + choose(i1 < n1) + ...
+std::string nest_of_choices(int depth) {
+  std::string params, loops, sum = "T.float32(0)", indent(8, ' ');
+  for (int n = 0; n < depth; ++n) {
+    params += fmt::format(", n{}: T.int32", n);
+    loops += fmt::format("{}for i{} in T.unroll(2):\n", indent, n);
+    indent += "    ";
+    sum += fmt::format(" + T.if_then_else(i{0} < n{0}, A[i{0}], T.float32(1))", n);
+  }
+  return fmt::format(
+      "@T.prim_func\ndef main(A: T.Buffer((2,), \"float32\"), B: T.Buffer((1,), \"float32\"){}):\n"
+      "{}{}B[0] = {}\n",
+      params, loops, indent, sum);
+}
+
+TEST(UnswitchLoops, CopiesOfAFunctionAreBoundedTogether) {
+  // each level copies what is inside of it: without the bound 2^12 times
+  for (const int depth : {3, 8, 12}) {
+    const PrimFunc func = func_of(nest_of_choices(depth)), unswitched = unswitch_loops(func);
+    EXPECT_NE(func, unswitched);
+    EXPECT_LT(num_nodes(unswitched->body), num_nodes(func->body) + 4000);
+  }
 }
 
 }  // namespace

@@ -74,6 +74,30 @@ def test_copies_of_a_tile_are_written_out_and_nothing_is_copied(program):
     assert unrolled.startswith("sch.unroll("), steps
 
 
+@pytest.mark.parametrize(
+    ("sizes", "target"),
+    [
+        (
+            (28, 28, 64, 11, 1, 5),
+            "skylake-avx512",
+        ),  # too many copies: conditions would be asked in every step
+        (
+            (28, 28, 64, 7, 1, 3),
+            "core-avx2",
+        ),  # four rows in a tile, of which half the windows may be at the edge
+        ((56, 56, 5, 3, 1, 1), "skylake-avx512"),  # no whole vector
+        (
+            (28, tir.Var("n", "int64"), 64, 3, 1, 1),
+            "skylake-avx512",
+        ),  # where an open width ends is never decided
+    ],
+)
+def test_padding_is_copied_where_conditions_cost_more(sizes, target):
+    module = tilewright.IRModule({"main": te.create_prim_func(depthwise(*sizes)[0])})
+    steps = str(tilewright.schedule.by_rules(module, f"llvm -mcpu={target}").trace)
+    assert "compute_inline" not in steps
+
+
 def test_padding_of_what_vectors_do_not_follow_is_copied():
     # sums over channels read it again for every filter; and vectors of columns would need masks
     def convolution(x, source):
@@ -111,6 +135,7 @@ def test_padding_of_what_vectors_do_not_follow_is_copied():
         (9, 31, 3, 2, 1),
         (5, 127, 5, 2, 2),
         (3, 6, 7, 1, 3),
+        (9, 20, 11, 1, 5),
         (1, 1, 3, 1, 1),
         (4, 5, 3, 3, 5),
     ],

@@ -1,6 +1,7 @@
 #include "tilewright/tir/op.h"
 
 #include "tilewright/support/near.h"
+#include "tilewright/tir/tir.h"
 
 namespace tilewright::tir {
 
@@ -190,6 +191,11 @@ bool is_pure(const Expr& op) {
   const auto* node = op.as<OpNode>();
   const BuiltinOp* builtin = node ? find_builtin(node->name) : nullptr;
   return builtin && builtin->effect == Effect::kPure;
+}
+
+bool is_if_then_else(const CallNode* call) {
+  const auto* op = call ? call->op.as<ir::OpNode>() : nullptr;
+  return op && op->name == "tir.if_then_else";
 }
 
 }  // namespace tilewright::tir

@@ -9,6 +9,8 @@
 namespace tilewright::tir {
 using namespace ir;
 
+struct CallNode;
+
 /// What a call does beyond computing its result.
 enum class Effect : uint8_t { kPure, kReadsState, kUpdatesState, kOpaque, kControl };
 
@@ -33,5 +35,7 @@ std::optional<DataType> result_dtype(const BuiltinOp& op, std::span<const PrimEx
 bool has_leading_dtype(std::string_view name);
 /// Whether evaluating `op` twice, or not at all, is the same.
 bool is_pure(const Expr& op);
+/// Whether `call`, which may be null, is T.if_then_else.
+bool is_if_then_else(const CallNode* call);
 
 }  // namespace tilewright::tir

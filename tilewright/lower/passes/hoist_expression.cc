@@ -109,8 +109,7 @@ Quotients conditional_divisions(const For& loop) {
         take_below(branch->else_case);
       },
       [&](const CallNode* call) {
-        const auto* op = call->op.as<ir::OpNode>();
-        if (!op || op->name != "tir.if_then_else") return;
+        if (!is_if_then_else(call)) return;
         take_below(call->args[1]);
         take_below(call->args[2]);
       });

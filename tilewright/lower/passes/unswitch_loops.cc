@@ -3,6 +3,7 @@
 //   ->  if 0 < y: for x in T.unroll(14): B[x] += T.if_then_else(0 < x, A[y - 1, x - 1], 0.0)
 //       else:     for x in T.unroll(14): B[x] += 0.0
 // Both branches hold the loop, so that this is done only if all choices of the loop share the condition.
+#include "tilewright/arith/iter_parse.h"
 #include "tilewright/ir/services.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/lower/passes/num_nodes.h"
@@ -14,19 +15,10 @@
 namespace tilewright::lower {
 namespace {
 
-// A loop larger than this many nodes is not copied.
-constexpr int64_t kMaxNodes = 400;
+// Loops of this many nodes are copied, all of a function together: those inside of copies are copied again.
+constexpr int64_t kMaxNodes = 2000;
 
 using Conjuncts = std::vector<PrimExpr>;
-
-void add_conjuncts(const PrimExpr& condition, Conjuncts& found) {
-  if (const auto* both = condition.as<AndNode>()) {
-    add_conjuncts(both->a, found);
-    add_conjuncts(both->b, found);
-  } else {
-    found.push_back(condition);
-  }
-}
 
 bool contains(const Conjuncts& conjuncts, const PrimExpr& one) {
   return std::any_of(conjuncts.begin(), conjuncts.end(),
@@ -36,17 +28,6 @@ bool contains(const Conjuncts& conjuncts, const PrimExpr& one) {
 bool contains_all(const Conjuncts& conjuncts, const Conjuncts& others) {
   return std::all_of(others.begin(), others.end(),
                      [&](const PrimExpr& one) { return contains(conjuncts, one); });
-}
-
-const CallNode* as_choice(const CallNode* call) {
-  const auto* op = call->op.as<ir::OpNode>();
-  return op && op->name == "tir.if_then_else" ? call : nullptr;
-}
-
-Conjuncts conjuncts_of(const CallNode* choice) {
-  Conjuncts found;
-  add_conjuncts(choice->args[0], found);
-  return found;
 }
 
 // Comparisons of what no turn changes, that cannot fail where they are not asked for.
@@ -74,9 +55,9 @@ Conjuncts shared_condition(const For& loop) {
   Conjuncts shared;
   bool is_one = true;
   walk(loop->body, [&](const CallNode* call) {
-    if (!as_choice(call)) return;
+    if (!is_if_then_else(call)) return;
     Conjuncts own;
-    for (const PrimExpr& condition : conjuncts_of(call)) {
+    for (const PrimExpr& condition : arith::conjuncts(call->args[0])) {
       if (is_decided_before(condition, changing) && !contains(own, condition)) own.push_back(condition);
     }
     if (own.empty()) return;
@@ -96,9 +77,9 @@ PrimExpr all_of(const Conjuncts& conjuncts) {
 Stmt decided(const For& loop, const Conjuncts& known, bool holds) {
   return rewrite(Stmt(loop), [&](auto& self, const CallNode* node) -> PrimExpr {
     const PrimExpr call = self.children(node);
-    const auto* choice = as_choice(call.as<CallNode>());
-    if (!choice) return call;
-    const Conjuncts own = conjuncts_of(choice);
+    const auto* choice = call.as<CallNode>();
+    if (!is_if_then_else(choice)) return call;
+    const Conjuncts own = arith::conjuncts(choice->args[0]);
     if (!contains_all(own, known)) return call;
     if (!holds) return ref_as<PrimExprNode>(choice->args[2]);
     Conjuncts open;
@@ -117,11 +98,13 @@ bool is_copied(const ForNode* loop) {
 }  // namespace
 
 PrimFunc unswitch_loops(const PrimFunc& func) {
-  return rewrite(func, [](auto& self, const ForNode* node) -> Stmt {
+  int64_t num_left = kMaxNodes;
+  return rewrite(func, [&](auto& self, const ForNode* node) -> Stmt {
     const For loop(node);
-    const Conjuncts shared =
-        is_copied(node) && num_nodes(loop) <= kMaxNodes ? shared_condition(loop) : Conjuncts();
-    if (shared.empty()) return self.children(node);
+    const Conjuncts shared = is_copied(node) ? shared_condition(loop) : Conjuncts();
+    const int64_t size = shared.empty() ? 0 : num_nodes(loop);
+    if (shared.empty() || size > num_left) return self.children(node);
+    num_left -= size;
     // what is left of conditions may leave loops further inside
     const Stmt then_case = self(decided(loop, shared, true));
     return IfThenElseNode::make(all_of(shared), then_case, self(fresh_copy(decided(loop, shared, false))));

@@ -7,7 +7,7 @@
 #include "tilewright/ir/walk.h"
 #include "tilewright/schedule/default/group_sums.h"
 #include "tilewright/schedule/default/rules.h"
-#include "tilewright/tir/uses.h"
+#include "tilewright/schedule/default/sum_plan.h"
 
 namespace tilewright::schedule {
 namespace {
@@ -74,32 +74,17 @@ std::pair<int64_t, int64_t> num_reads(const BlockShape& shape, const Buffer& buf
   return {static_cast<int64_t>(different.size()), count};
 }
 
-// Padding that windows of whole vectors read: its conditions say nothing of lanes, so that most of them are
-// decided when the rows of a tile are written out, and the rest by a branch around many vectors.
-bool is_padding_of_windows(const BlockShape& shape, const BlockShape& reader) {
-  const auto* choice = shape.store->value.as<CallNode>();
-  const auto* op = choice ? choice->op.as<ir::OpNode>() : nullptr;
-  const std::optional<size_t> lane = shape.last_axis(), column = reader.last_axis();
-  if (!op || op->name != "tir.if_then_else" || !is<BufferLoadNode>(choice->args[1]) ||
-      shape.loads.size() != 1)
-    return false;
-  if (!lane || !column || uses(choice->args[0], shape.block->iter_vars[*lane]->var.get())) return false;
-  const Var& var = reader.block->iter_vars[*column]->var;
-  return std::all_of(reader.loads.begin(), reader.loads.end(), [&](const BufferLoadNode* load) {
-    return load->indices.back().get() == var.get() &&
-           along(load->buffer, load->indices, var) == Along::kContiguous;
-  });
-}
-
 // A value that is cheap, or needed once, is computed where it is read: no memory in between.
-bool is_worth_inlining(const std::vector<BlockShape>& shapes, const BlockShape& shape) {
+bool is_worth_inlining(const std::vector<BlockShape>& shapes, const BlockShape& shape,
+                       const Machine& machine) {
   if (shape.is_reduction()) return false;
   const std::vector<const BlockShape*> readers = readers_of(shapes, shape);
   if (readers.empty() || (readers.size() > 1 && shape.is_expensive())) return false;
   const int64_t num_own = num_nodes(shape.store->value);
   for (const BlockShape* reader : readers) {
     const auto [num_elements, num_loads] = num_reads(*reader, shape.output());
-    if (num_elements == 1 && reader->is_reduction() && is_padding_of_windows(shape, *reader)) continue;
+    if (num_elements == 1 && reader->is_reduction() && is_padding_of_windows(shape, *reader, machine))
+      continue;
     const bool is_computed_again = num_elements > 1 || reader->num_instances() > shape.num_instances();
     if (is_computed_again && (shape.is_expensive() || reader->is_reduction())) return false;
     // written out for each value of small axes, all these share what they read
@@ -186,7 +171,7 @@ void Rules::inline_elements() {
     is_changed = false;
     const std::vector<BlockShape> all = shapes();
     for (const BlockShape& shape : all) {
-      if (!is_worth_inlining(all, shape)) continue;
+      if (!is_worth_inlining(all, shape, machine_)) continue;
       is_changed = attempt("inline", shape, [&](Schedule& copy) {
         copy.call("compute_inline", shape.ref);
         return true;

@@ -9,6 +9,7 @@
 #include "tilewright/ir/walk.h"
 #include "tilewright/schedule/loops.h"
 #include "tilewright/tir/builder.h"
+#include "tilewright/tir/op.h"
 
 namespace tilewright::schedule {
 namespace {
@@ -126,10 +127,7 @@ int64_t BlockShape::num_instances() const {
 
 bool BlockShape::is_expensive() const {
   bool found = false;
-  walk(store->value, [&](const CallNode* call) {
-    const auto* op = call->op.as<OpNode>();
-    found |= !op || op->name != "tir.if_then_else";
-  });
+  walk(store->value, [&](const CallNode* call) { found |= !is_if_then_else(call); });
   return found;
 }
 

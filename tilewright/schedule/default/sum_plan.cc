@@ -219,27 +219,6 @@ std::optional<size_t> axis_of_parts(const BlockShape& sum, const SumPlan& plan,
   return std::nullopt;
 }
 
-// The innermost step, if the vectors that neighbouring rows read in its turns are largely the same, as those
-// of windows without sums over channels are: written out, each is loaded once.
-std::optional<size_t> axis_of_windows(const BlockShape& sum, const SumPlan& plan,
-                                      const std::vector<const BufferLoadNode*>& vectors) {
-  constexpr int64_t kMostCopies = 128;
-  if (plan.dot || !plan.row || plan.tile.rows < 2 || vectors.size() != sum.loads.size()) return std::nullopt;
-  const size_t step = plan.steps.back();
-  const auto uses_axis = [&](const PrimExpr& index, size_t axis) {
-    return uses(index, sum.block->iter_vars[axis]->var.get());
-  };
-  const bool is_shared = std::any_of(vectors.begin(), vectors.end(), [&](const BufferLoadNode* load) {
-    return std::any_of(load->indices.begin(), load->indices.end(), [&](const PrimExpr& index) {
-      return uses_axis(index, *plan.row) && uses_axis(index, step);
-    });
-  });
-  const int64_t extent = sum.extent(step);
-  const int64_t copies = product(product(plan.tile.rows, plan.tile.vectors), extent);
-  if (!is_shared || is_spatial(sum, step) || extent < 2 || copies > kMostCopies) return std::nullopt;
-  return step;
-}
-
 // Whether vectors come one after the other from an operand that does not stay near the core, so that
 // arithmetic waits for it: each is used by few tiles.
 bool is_streamed(const BlockShape& sum, const BufferLoadNode* load, const SumPlan& plan,

@@ -49,6 +49,14 @@ void choose_tile(const BlockShape& sum, const std::vector<const BufferLoadNode*>
                  const Machine& machine, SumPlan& plan);
 /// How many rows' lines the first cache keeps of an operand whose rows are that far apart.
 int64_t num_kept_rows(int64_t stride_bytes);
+/// The innermost step of `plan`, if the vectors that neighbouring rows read in its turns are largely the
+/// same, as those of windows without sums over channels are: written out, each is loaded once (windows.cc).
+std::optional<size_t> axis_of_windows(const BlockShape& sum, const SumPlan& plan,
+                                      const std::vector<const BufferLoadNode*>& vectors);
+/// Whether `sum` is better off with the conditions of `padding`, which it reads in windows, than with a copy
+/// of the padded image: they say nothing of lanes, most are decided when the rows of a tile are written out,
+/// and the rest by a branch around many vectors.
+bool is_padding_of_windows(const BlockShape& padding, const BlockShape& sum, const Machine& machine);
 /// Sets `plan.matrix` and the tile if the machine has registers for tiles of such a sum (matrix_tile.cc).
 bool choose_matrix_tile(const BlockShape& sum, SumPlan& plan, const Machine& machine);
 

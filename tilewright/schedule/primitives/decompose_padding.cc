@@ -12,6 +12,7 @@
 #include "tilewright/schedule/primitive.h"
 #include "tilewright/schedule/report.h"
 #include "tilewright/tir/builder.h"
+#include "tilewright/tir/op.h"
 
 namespace tilewright::schedule {
 namespace {
@@ -34,8 +35,7 @@ Padding require_padding(const State& state, NodeId id, const BufferStoreNode* st
   if (const auto* select = store->value.as<SelectNode>())
     found = {select->condition, select->true_value, select->false_value};
   const auto* call = store->value.as<CallNode>();
-  const auto* op = call ? call->op.as<OpNode>() : nullptr;
-  if (op && op->name == "tir.if_then_else") found = {call->args[0], call->args[1], call->args[2]};
+  if (is_if_then_else(call)) found = {call->args[0], call->args[1], call->args[2]};
   if (!found.fill || (!is<IntImmNode>(found.fill) && !is<FloatImmNode>(found.fill)))
     throw refuse(state, id, "block {} does not store T.if_then_else(condition, value, constant), but {}",
                  state.node(id).name, text(store->value));
