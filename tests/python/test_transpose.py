@@ -19,6 +19,9 @@ MOVES = [
     ((5, 7), (1, 0)),
     ((127, 65), (1, 0)),
     ((48, 7), (1, 0)),
+    ((9, 4, 34), (0, 2, 1)),
+    ((5, 16, 67), (0, 2, 1)),
+    ((3, 8, 2, 21), (0, 3, 2, 1)),
 ]
 
 
@@ -74,6 +77,39 @@ def test_the_rule_takes_tiles_that_fit(shape, axes, intrinsic):
             assert f'tensor_intrin="{intrinsic}{suffix}"' in text
         else:
             assert "tensorize" not in text
+
+
+@pytest.mark.parametrize(
+    ("shape", "dtype", "parts", "intrinsic"),
+    [
+        ((9, 4, 34), "float32", "[32, None]", "transpose_4_float32_0_0"),
+        ((5, 16, 67), "float32", "[64, None]", "transpose_16_float32_0_0"),
+        ((5, 8, 21), "float64", "[16, None]", "transpose_8_float64_0_0"),
+        ((9, 4, 36), "float32", None, "transpose_4_float32_0_0"),  # tiles divide both
+        ((9, 4, 7), "float32", None, None),  # one tile only
+        ((9, 5, 34), "float32", None, None),  # the other side is not divided
+        ((9, 16, 67), "int8", None, None),  # no tiles of bytes
+    ],
+)
+def test_rows_that_tiles_do_not_divide_are_two_parts(shape, dtype, parts, intrinsic):
+    program = loops_of(shape, (0, 2, 1), dtype)
+    text = str(tilewright.schedule.by_rules(program, target="llvm -mcpu=skylake-avx512").trace)
+    assert ("loop_partition" in text) == (parts is not None)
+    assert ("tensorize" in text) == (intrinsic is not None)
+    if parts:
+        assert f"factors={parts}" in text
+    if intrinsic:
+        assert f'tensor_intrin="{intrinsic}"' in text
+
+
+def test_large_parts_run_on_all_threads():
+    shape = (777, 16, 35)
+    program = loops_of(shape, (0, 2, 1), "float32")
+    a = array_of(shape, "float32")
+    b = tilewright.tensor(np.zeros((777, 35, 16), "float32"))
+    assert "sch.parallel" in str(tilewright.schedule.by_rules(program, target="llvm -num-cores=2").trace)
+    tilewright.build(program, target="llvm -num-cores=2")["main"](tilewright.tensor(a), b)
+    np.testing.assert_array_equal(b.numpy(), np.transpose(a, (0, 2, 1)))
 
 
 def transposed_by(name, dtype="float32"):

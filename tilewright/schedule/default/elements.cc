@@ -188,13 +188,48 @@ bool vectorize_last_axis(Schedule& sch, const BlockShape& shape, std::vector<Loo
   return true;
 }
 
+namespace {
+
+// A transposition whose rows no tile divides: as many of them as tiles take for themselves, and the rest for
+// themselves.  `loops` become those around both parts; false if it is another kind of block.
+bool divides_transposition(Schedule& sch, const BlockShape& shape, std::vector<LoopRef>* loops,
+                           const Machine& machine) {
+  const std::optional<size_t> column = shape.last_axis();
+  const std::optional<size_t> row = column ? other_side(shape, *column) : std::nullopt;
+  const auto* load = shape.store->value.as<BufferLoadNode>();
+  if (!row || !load || along(shape, load, *column) != Along::kStrided) return false;
+  if (loops->size() < 3 || !machine.can_shuffle) return false;
+  const std::vector<LoopRef> rows = loops_of_axis(sch, shape.ref, *row, *loops),
+                             columns = loops_of_axis(sch, shape.ref, *column, *loops);
+  const bool is_innermost = rows.size() == 1 && columns.size() == 1 &&
+                            is_same(sch, rows[0], (*loops)[loops->size() - 2]) &&
+                            is_same(sch, columns[0], loops->back());
+  const int64_t size = width_for(shape, shape.extent(*column), machine), num_rows = shape.extent(*row);
+  const bool has_tiles = shape.extent(*column) % size == 0 && num_rows % size != 0 && num_rows >= 2 * size;
+  if (!is_innermost || !has_tiles || !transpose_intrinsic(TransposedTile{size, load->dtype.str()}.name()))
+    return false;
+  const std::vector<LoopRef> parts =
+      sch.call("loop_partition", rows[0], Factors{num_rows / size * size, None{}}).loops();
+  for (LoopRef part : parts) {
+    const BlockRef block = sch.call("get_child_blocks", part).blocks()[0];
+    std::vector<LoopRef> inside = sch.call("get_loops", block).loops();
+    inside.erase(inside.begin(), inside.end() - 2);
+    vectorize_last_axis(sch, *shape_of(sch, block), &inside, machine);
+  }
+  loops->resize(loops->size() - 2);
+  return true;
+}
+
+}  // namespace
+
 bool vectorize_elements(Schedule& sch, const BlockShape& shape, const Machine& machine) {
   std::vector<LoopRef> loops = sch.call("get_loops", shape.ref).loops();
   if (loops.empty()) return false;
   if (is_flat(shape)) {
     if (loops.size() > 1) loops = {sch.call("fuse", loops).loop()};
     vectorize_innermost(sch, shape, &loops, machine);
-  } else if (!vectorize_last_axis(sch, shape, &loops, machine)) {
+  } else if (!divides_transposition(sch, shape, &loops, machine) &&
+             !vectorize_last_axis(sch, shape, &loops, machine)) {
     return false;
   }
   const int64_t work = product(shape.num_instances(), shape.is_expensive() ? kExpensiveWork : 1);
