@@ -49,3 +49,35 @@ def main(x: R.Tensor((1, 7, 5, {channels}), "float32"), w: R.Tensor((3, 3, {chan
     np.testing.assert_allclose(result, reference(x, w, groups), rtol=1e-4, atol=1e-4)
     (trace,) = executable.schedules.values()
     assert is_tiled is None or ("sch.decompose_reduction" in str(trace)) == is_tiled, str(trace)
+
+
+@pytest.mark.parametrize(
+    ("channels", "outputs", "groups", "is_by_group"),
+    [
+        (24, 112, 4, True),  # 6 terms
+        (16, 112, 4, False),  # 4 terms, which vectors of 4 outputs serve
+        (24, 112, 8, True),  # 3 terms, but 14 outputs: nothing narrower is left
+        (14, 14, 7, False),
+        (24, 128, 4, False),  # 32 outputs: no vector reaches over
+    ],
+)
+def test_groups_of_few_terms(channels, outputs, groups, is_by_group):
+    executable = tw.compile(
+        tw.script.parse(f"""
+@R.function
+def main(x: R.Tensor((1, 7, 5, {channels}), "float32"), w: R.Tensor((1, 1, {channels // groups}, {outputs}), "float32")):
+    with R.dataflow():
+        y = R.nn.conv2d(x, w, groups={groups}, data_layout="NHWC", kernel_layout="HWIO")
+        R.output(y)
+    return y
+""")
+    )
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((1, 7, 5, channels)).astype("float32")
+    w = rng.standard_normal((1, 1, channels // groups, outputs)).astype("float32")
+    result = tw.VirtualMachine(executable)["main"](x, w).numpy()
+    np.testing.assert_allclose(result, reference(x, w, groups), rtol=1e-4, atol=1e-4)
+    (trace,) = executable.schedules.values()
+    assert (
+        "b1, b2 = sch.get_child_blocks" in str(trace)
+    ) == is_by_group  # the sum, and what puts groups side by side

@@ -76,7 +76,8 @@ Tensor pad(const Tensor& x, const std::vector<int64_t>& before, const std::vecto
 namespace {
 
 constexpr int64_t kVectorChannels = 16;  // of the widest vectors
-constexpr int64_t kMinTerms = 16;        // of a sum, to pay for storing it in another order
+constexpr int64_t kNarrowChannels = 4;   // of narrow ones, which may still be in one group each
+constexpr int64_t kMinTerms = 6;         // of a sum, to pay for storing it in another order
 
 // Where vectors of channels would reach over groups, each group has vectors of its own.
 bool is_by_group(const Tensor& weight, const Layout& data, const Layout& kernel, const ConvOptions& options) {
@@ -84,9 +85,11 @@ bool is_by_group(const Tensor& weight, const Layout& data, const Layout& kernel,
   for (size_t dim = 0; dim < weight.ndim(); ++dim) {
     if (dim != kernel.first && as_const_int(weight.shape()[dim], &extent)) terms *= extent;
   }
-  return options.groups > 1 && terms >= kMinTerms && data.channel == data.spatial.size() + 1 &&
-         as_const_int(weight.shape()[kernel.first], &outputs) &&
-         outputs / options.groups % kVectorChannels != 0;
+  const bool is_last = data.channel == data.spatial.size() + 1;
+  if (options.groups < 2 || !is_last || !as_const_int(weight.shape()[kernel.first], &outputs)) return false;
+  const int64_t in_group = outputs / options.groups;
+  const bool has_narrow = in_group % kNarrowChannels == 0 || in_group < 2 * kNarrowChannels;
+  return in_group % kVectorChannels != 0 && (terms >= kMinTerms || !has_narrow);
 }
 
 // "group_conv2d_nhwc"
