@@ -288,6 +288,48 @@ def test_padding(size):
     check([a, b], lambda x: np.pad(x, ((1, 1), (2, 3))))
 
 
+def padded_colours(height, width, channels, pad):
+    x = te.placeholder((height, width, channels), "float32", name="X")
+
+    def element(i, j, c):
+        inside = tilewright.tir.all(i >= pad, i < height + pad, j >= pad, j < width + pad)
+        return tilewright.tir.if_then_else(inside, x[i - pad, j - pad, c], tilewright.tir.const(0, "float32"))
+
+    y = te.compute((height + 2 * pad, width + 2 * pad, channels), element, name="Y")
+    return [x, y], lambda image: np.pad(image, ((pad, pad), (pad, pad), (0, 0)))
+
+
+@pytest.mark.parametrize("channels", [2, 3])
+@pytest.mark.parametrize(("height", "width", "pad"), [(7, 5, 1), (3, 127, 3), (1, 1, 2), (5, 16, 0)])
+def test_padding_of_colours(height, width, pad, channels):
+    check(*padded_colours(height, width, channels, pad))
+
+
+@pytest.mark.parametrize(
+    ("channels", "target", "is_fused"),
+    [
+        (3, "skylake-avx512", True),
+        (3, "core-avx2", True),
+        (3, "x86-64", False),  # vectors there leave no lanes out
+        (4, "skylake-avx512", False),  # a vector by themselves
+        (1, "skylake-avx512", False),
+    ],
+)
+def test_colours_make_vectors_with_the_axis_before(channels, target, is_fused):
+    module = tilewright.IRModule({"main": te.create_prim_func(padded_colours(7, 127, channels, 1)[0])})
+    assert (
+        "sch.fuse(" in str(tilewright.schedule.by_rules(module, f"llvm -mcpu={target}").trace)
+    ) == is_fused
+
+
+def test_colours_in_another_order_stay_apart():
+    x = te.placeholder((5, 3, 127), "float32", name="X")
+    moved = te.compute((5, 127, 3), lambda i, j, c: x[i, c, j], name="Y")
+    module = tilewright.IRModule({"main": te.create_prim_func([x, moved])})
+    assert "sch.fuse(" not in str(tilewright.schedule.by_rules(module, "llvm -mcpu=skylake-avx512").trace)
+    check([x, moved], lambda image: image.transpose(0, 2, 1))
+
+
 def test_reversal():
     a = te.placeholder((3, 127), name="A")
     check([a, te.compute((3, 127), lambda i, j: a[i, 126 - j])], lambda x: x[:, ::-1])

@@ -4,6 +4,7 @@
 #include "tilewright/schedule/default/transpose.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/loop_hints.h"
+#include "tilewright/tir/uses.h"
 
 namespace tilewright::schedule {
 namespace {
@@ -220,6 +221,50 @@ bool divides_transposition(Schedule& sch, const BlockShape& shape, std::vector<L
   return true;
 }
 
+// The axis that is `buffer`'s last dimension but one, if `last` is the whole of its last one: both together
+// run over neighbours.
+std::optional<size_t> axis_before(const BlockShape& shape, size_t last, const Buffer& buffer,
+                                  const std::vector<PrimExpr>& indices) {
+  int64_t extent;
+  const auto& axes = shape.block->iter_vars;
+  if (indices.size() < 2 || !buffer->strides.empty() || indices.back().get() != axes[last]->var.get() ||
+      !as_const_int(buffer->shape.back(), &extent) || extent != shape.extent(last))
+    return std::nullopt;
+  const PrimExpr& index = indices[indices.size() - 2];
+  for (size_t axis = 0; axis < axes.size(); ++axis) {
+    if (axis == last || !uses(index, axes[axis]->var.get())) continue;
+    const auto num_uses = std::count_if(indices.begin(), indices.end(), [&](const PrimExpr& each) {
+      return uses(each, axes[axis]->var.get());
+    });
+    return num_uses == 1 && is_one(step_along(index, axes[axis]->var)) ? std::optional(axis) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+// Few channels, as those of colours, make vectors together with the axis before them.
+bool fuses_short_axis(Schedule& sch, const BlockShape& shape, std::vector<LoopRef>* loops,
+                      const Machine& machine) {
+  constexpr int64_t kLeastBytes = 32;  // of vectors whose lanes memory accesses can leave out
+  const std::optional<size_t> last = shape.last_axis();
+  if (machine.vector_bytes < kLeastBytes) return false;
+  if (!last || loops->size() < 2 || shape.extent(*last) < 2 || shape.extent(*last) >= kMinVector)
+    return false;
+  const std::optional<size_t> before = axis_before(shape, *last, shape.output(), shape.store->indices);
+  if (!before || shape.extent(*before) == 0) return false;
+  const bool has_neighbours = std::all_of(shape.loads.begin(), shape.loads.end(), [&](const auto* load) {
+    return axis_before(shape, *last, load->buffer, load->indices) == before;
+  });
+  const std::vector<LoopRef> outer = loops_of_axis(sch, shape.ref, *before, *loops),
+                             inner = loops_of_axis(sch, shape.ref, *last, *loops);
+  if (!has_neighbours || outer.size() != 1 || inner.size() != 1 || !is_same(sch, inner[0], loops->back()) ||
+      !is_same(sch, outer[0], (*loops)[loops->size() - 2]))
+    return false;
+  loops->pop_back();
+  loops->back() = sch.call("fuse", std::vector<LoopRef>{outer[0], inner[0]}).loop();
+  vectorize_innermost(sch, shape, loops, machine);
+  return true;
+}
+
 }  // namespace
 
 bool vectorize_elements(Schedule& sch, const BlockShape& shape, const Machine& machine) {
@@ -228,7 +273,8 @@ bool vectorize_elements(Schedule& sch, const BlockShape& shape, const Machine& m
   if (is_flat(shape)) {
     if (loops.size() > 1) loops = {sch.call("fuse", loops).loop()};
     vectorize_innermost(sch, shape, &loops, machine);
-  } else if (!divides_transposition(sch, shape, &loops, machine) &&
+  } else if (!fuses_short_axis(sch, shape, &loops, machine) &&
+             !divides_transposition(sch, shape, &loops, machine) &&
              !vectorize_last_axis(sch, shape, &loops, machine)) {
     return false;
   }
