@@ -24,10 +24,10 @@ def padded(x, pad, value):
     return te.compute((height + 2 * pad, width + 2 * pad, channels), element, name="pad_temp")
 
 
-def depthwise(height, width, channels, kernel, stride, pad):
-    x = te.placeholder((height, width, channels), "float32", name="X")
-    w = te.placeholder((kernel, kernel, channels), "float32", name="W")
-    source = padded(x, pad, tir.const(0, "float32"))
+def depthwise(height, width, channels, kernel, stride, pad, dtype="float32"):
+    x = te.placeholder((height, width, channels), dtype, name="X")
+    w = te.placeholder((kernel, kernel, channels), dtype, name="W")
+    source = padded(x, pad, tir.const(0, dtype))
     rh, rw = te.reduce_axis((0, kernel), "rh"), te.reduce_axis((0, kernel), "rw")
     out = ((height + 2 * pad - kernel) // stride + 1, (width + 2 * pad - kernel) // stride + 1, channels)
     y = te.compute(
@@ -43,9 +43,9 @@ def depthwise(height, width, channels, kernel, stride, pad):
     return [x, w, y], reference
 
 
-def max_pool(height, width, channels, kernel, stride, pad):
-    x = te.placeholder((height, width, channels), "float32", name="X")
-    source = padded(x, pad, tir.min_value("float32"))
+def max_pool(height, width, channels, kernel, stride, pad, dtype="float32"):
+    x = te.placeholder((height, width, channels), dtype, name="X")
+    source = padded(x, pad, tir.min_value(dtype))
     rh, rw = te.reduce_axis((0, kernel), "rh"), te.reduce_axis((0, kernel), "rw")
     out = ((height + 2 * pad - kernel) // stride + 1, (width + 2 * pad - kernel) // stride + 1, channels)
     y = te.compute(
@@ -53,7 +53,8 @@ def max_pool(height, width, channels, kernel, stride, pad):
     )
 
     def reference(image):
-        image = np.pad(image, ((pad, pad), (pad, pad), (0, 0)), constant_values=np.finfo("float32").min)
+        least = (np.finfo if image.dtype.kind == "f" else np.iinfo)(image.dtype).min
+        image = np.pad(image, ((pad, pad), (pad, pad), (0, 0)), constant_values=least)
         return windows(image, kernel, stride).max(axis=(3, 4))
 
     return [x, y], reference
@@ -143,6 +144,29 @@ def test_padding_of_what_vectors_do_not_follow_is_copied():
 @pytest.mark.parametrize("program", [depthwise, max_pool])
 def test_padding(program, height, width, kernel, stride, pad, channels):
     check(*program(height, width, channels, kernel, stride, pad))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float16", "int32", "int8", "uint8"])
+@pytest.mark.parametrize("program", [depthwise, max_pool])
+def test_dtypes(program, dtype):
+    check(*program(5, 15, 129, 3, 1, 1, dtype))
+
+
+def test_a_batch_of_unknown_size():
+    n = tir.Var("n", "int64")
+    x = te.placeholder((n, 5, 17, 33), "float32", name="X")
+    inside = lambda b, i, j, c: tir.if_then_else(  # noqa: E731
+        tir.all(i >= 1, i < 6, j >= 1, j < 18), x[b, i - 1, j - 1, c], tir.min_value("float32")
+    )
+    source = te.compute((n, 7, 19, 33), inside, name="pad_temp")
+    rh, rw = te.reduce_axis((0, 3), "rh"), te.reduce_axis((0, 3), "rw")
+    y = te.compute((n, 5, 17, 33), lambda b, i, j, c: te.max(source[b, i + rh, j + rw, c], axis=[rh, rw]))
+
+    def reference(images):
+        return np.stack([max_pool(5, 17, 33, 3, 1, 1)[1](image) for image in images])
+
+    assert "compute_inline" in steps_of([x, y])
+    check([x, y], reference, shapes=[(3, 5, 17, 33), (3, 5, 17, 33)])
 
 
 def test_large_on_two_threads():
