@@ -102,6 +102,25 @@ def test_rows_that_tiles_do_not_divide_are_two_parts(shape, dtype, parts, intrin
         assert f'tensor_intrin="{intrinsic}"' in text
 
 
+def test_a_last_dimension_of_unknown_size():
+    # there was a loop without end in the rule: no vector is as narrow as nothing
+    program = tilewright.script.parse("""
+@T.prim_func
+def main(a: T.handle, b: T.handle):
+    n = T.int64()
+    A = T.match_buffer(a, (9, n, 34), "float32")
+    B = T.match_buffer(b, (9, 34, n), "float32")
+    for i, j, k in T.grid(9, 34, n):
+        with T.block("move"):
+            vi, vj, vk = T.axis.remap("SSS", [i, j, k])
+            B[vi, vj, vk] = A[vi, vk, vj]
+""")
+    a = array_of((9, 5, 34), "float32")
+    b = tilewright.tensor(np.zeros((9, 34, 5), "float32"))
+    tilewright.build(program)["main"](tilewright.tensor(a), b)
+    np.testing.assert_array_equal(b.numpy(), np.transpose(a, (0, 2, 1)))
+
+
 def test_large_parts_run_on_all_threads():
     shape = (777, 16, 35)
     program = loops_of(shape, (0, 2, 1), "float32")

@@ -66,10 +66,10 @@ std::vector<LoopRef> parallelize(Schedule& sch, std::vector<LoopRef> loops, size
   return loops;
 }
 
-// How many of `extent` elements one vector takes.
+// How many of `extent` elements, at least one, a vector takes.
 int64_t width_for(const BlockShape& shape, int64_t extent, const Machine& machine) {
   int64_t width = machine.vector_bytes / std::max<int64_t>(1, shape.output()->dtype.num_bytes());
-  while (width / 2 >= extent) width /= 2;
+  while (width > 1 && width / 2 >= extent) width /= 2;
   return width;
 }
 
@@ -199,7 +199,7 @@ bool divides_transposition(Schedule& sch, const BlockShape& shape, std::vector<L
   const std::optional<size_t> row = column ? other_side(shape, *column) : std::nullopt;
   const auto* load = shape.store->value.as<BufferLoadNode>();
   if (!row || !load || along(shape, load, *column) != Along::kStrided) return false;
-  if (loops->size() < 3 || !machine.can_shuffle) return false;
+  if (loops->size() < 3 || !machine.can_shuffle || shape.extent(*column) < kMinVector) return false;
   const std::vector<LoopRef> rows = loops_of_axis(sch, shape.ref, *row, *loops),
                              columns = loops_of_axis(sch, shape.ref, *column, *loops);
   const bool is_innermost = rows.size() == 1 && columns.size() == 1 &&
