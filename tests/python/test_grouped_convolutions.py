@@ -19,6 +19,27 @@ def reference(x, w, groups):
     return result
 
 
+def checked_trace(channels, outputs, groups, kernel):
+    """The schedule of a convolution of 7 x 5 places whose numbers are those of the reference."""
+    executable = tw.compile(
+        tw.script.parse(f"""
+@R.function
+def main(x: R.Tensor((1, 7, 5, {channels}), "float32"), w: R.Tensor(({kernel}, {kernel}, {channels // groups}, {outputs}), "float32")):
+    with R.dataflow():
+        y = R.nn.conv2d(x, w, groups={groups}, data_layout="NHWC", kernel_layout="HWIO")
+        R.output(y)
+    return y
+""")
+    )
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((1, 7, 5, channels)).astype("float32")
+    w = rng.standard_normal((kernel, kernel, channels // groups, outputs)).astype("float32")
+    result = tw.VirtualMachine(executable)["main"](x, w).numpy()
+    np.testing.assert_allclose(result, reference(x, w, groups), rtol=1e-4, atol=1e-4)
+    (trace,) = executable.schedules.values()
+    return str(trace)
+
+
 @pytest.mark.parametrize(
     ("channels", "outputs", "groups", "is_tiled"),
     [
@@ -32,23 +53,8 @@ def reference(x, w, groups):
     ],
 )
 def test_groups(channels, outputs, groups, is_tiled):
-    executable = tw.compile(
-        tw.script.parse(f"""
-@R.function
-def main(x: R.Tensor((1, 7, 5, {channels}), "float32"), w: R.Tensor((3, 3, {channels // groups}, {outputs}), "float32")):
-    with R.dataflow():
-        y = R.nn.conv2d(x, w, groups={groups}, data_layout="NHWC", kernel_layout="HWIO")
-        R.output(y)
-    return y
-""")
-    )
-    rng = np.random.default_rng(0)
-    x = rng.standard_normal((1, 7, 5, channels)).astype("float32")
-    w = rng.standard_normal((3, 3, channels // groups, outputs)).astype("float32")
-    result = tw.VirtualMachine(executable)["main"](x, w).numpy()
-    np.testing.assert_allclose(result, reference(x, w, groups), rtol=1e-4, atol=1e-4)
-    (trace,) = executable.schedules.values()
-    assert is_tiled is None or ("sch.decompose_reduction" in str(trace)) == is_tiled, str(trace)
+    trace = checked_trace(channels, outputs, groups, 3)
+    assert is_tiled is None or ("sch.decompose_reduction" in trace) == is_tiled, trace
 
 
 @pytest.mark.parametrize(
@@ -62,22 +68,6 @@ def main(x: R.Tensor((1, 7, 5, {channels}), "float32"), w: R.Tensor((3, 3, {chan
     ],
 )
 def test_groups_of_few_terms(channels, outputs, groups, is_by_group):
-    executable = tw.compile(
-        tw.script.parse(f"""
-@R.function
-def main(x: R.Tensor((1, 7, 5, {channels}), "float32"), w: R.Tensor((1, 1, {channels // groups}, {outputs}), "float32")):
-    with R.dataflow():
-        y = R.nn.conv2d(x, w, groups={groups}, data_layout="NHWC", kernel_layout="HWIO")
-        R.output(y)
-    return y
-""")
-    )
-    rng = np.random.default_rng(0)
-    x = rng.standard_normal((1, 7, 5, channels)).astype("float32")
-    w = rng.standard_normal((1, 1, channels // groups, outputs)).astype("float32")
-    result = tw.VirtualMachine(executable)["main"](x, w).numpy()
-    np.testing.assert_allclose(result, reference(x, w, groups), rtol=1e-4, atol=1e-4)
-    (trace,) = executable.schedules.values()
-    assert (
-        "b1, b2 = sch.get_child_blocks" in str(trace)
-    ) == is_by_group  # the sum, and what puts groups side by side
+    trace = checked_trace(channels, outputs, groups, 1)
+    # the sum, and what puts groups side by side
+    assert ("b1, b2 = sch.get_child_blocks" in trace) == is_by_group

@@ -8,6 +8,7 @@
 #include "tilewright/ir/walk.h"
 #include "tilewright/support/error.h"
 #include "tilewright/tir/builder.h"
+#include "tilewright/tir/op.h"
 #include "tilewright/tir/text.h"
 
 namespace tilewright::analysis {
@@ -24,10 +25,7 @@ bool has_conditions(const BlockNode* block) {
       block->body, [&](const IfThenElseNode*) { found = true; }, [&](const SelectNode*) { found = true; },
       [&](const WhileNode*) { found = true; },
       [&](const BlockRealizeNode* realize) { found = found || !is_one(realize->predicate); },
-      [&](const CallNode* call) {
-        const auto* op = call->op.as<OpNode>();
-        found = found || (op && op->name == "tir.if_then_else");
-      });
+      [&](const CallNode* call) { found |= is_if_then_else(call); });
   return found;
 }
 

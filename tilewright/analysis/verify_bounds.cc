@@ -8,6 +8,7 @@
 #include "tilewright/ir/walk.h"
 #include "tilewright/support/error.h"
 #include "tilewright/tir/builder.h"
+#include "tilewright/tir/op.h"
 #include "tilewright/tir/text.h"
 
 namespace tilewright::analysis {
@@ -118,8 +119,8 @@ void BoundsCheck::expr(const PrimExpr& expr) {
       [&](const SelectNode* node) { return this->expr(node->condition), false; },
       [&](const LetNode* node) { return this->expr(node->value), false; },
       [&](const CallNode* call) {
-        if (is_call_of(call, "tir.if_then_else")) this->expr(call->args[0]);
-        return !is_call_of(call, "tir.if_then_else") && !is_call_of(call, "tir.address_of");
+        if (is_if_then_else(call)) this->expr(call->args[0]);
+        return !is_if_then_else(call) && !is_call_of(call, "tir.address_of");
       },
       [&](const BufferLoadNode* load) {
         if (!load->predicate) access(load->buffer, load->indices, ObjectRef(load));

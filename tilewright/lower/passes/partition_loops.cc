@@ -8,6 +8,7 @@
 //   for f in range(32): for j in unroll(8): if f % 16 * 8 + j < 127: g(f, j)
 //   ->  for f in range(32): q = f % 16; if q < 15: ... else: ...
 #include "tilewright/arith/int_set.h"
+#include "tilewright/arith/iter_parse.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/lower/passes/join_sequences.h"
 #include "tilewright/lower/passes/num_nodes.h"
@@ -43,18 +44,15 @@ class GuardFinder {
       domains_.erase(inner->loop_var.get());
       return;
     }
-    if (const auto* branch = ref.as<IfThenElseNode>()) conjunct(branch->condition);
+    if (const auto* branch = ref.as<IfThenElseNode>()) {
+      for (const PrimExpr& condition : arith::conjuncts(branch->condition)) guard(condition);
+    }
     for_each_child(node, this, [](void* self, const Object* child, bool is_leaf_use) {
       if (!is_leaf_use) static_cast<GuardFinder*>(self)->visit(child);
     });
   }
 
-  void conjunct(const PrimExpr& condition) {
-    if (const auto* both = condition.as<AndNode>()) {
-      conjunct(both->a);
-      conjunct(both->b);
-      return;
-    }
+  void guard(const PrimExpr& condition) {
     bool is_ours = false, is_closed = true;
     walk(condition, [&](const VarNode* var) {
       if (var == var_.get())
@@ -125,6 +123,7 @@ Stmt partition_by_parts(const For& loop, int64_t extent, arith::Analyzer& analyz
   if (!is_zero(loop->min)) return loop;
   Stmt body = loop->body;
   for (const auto& [part, part_extent] : parts_in_guards(loop, extent)) {
+    if (num_nodes(body) > kMaxNodes) break;
     const Var var = make_var("q", part->dtype);
     const auto by_var = [&](auto& self, const auto* node) -> PrimExpr {
       return structural_equal(PrimExpr(node), part) ? PrimExpr(var) : PrimExpr(self.children(node));
@@ -133,7 +132,7 @@ Stmt partition_by_parts(const For& loop, int64_t extent, arith::Analyzer& analyz
         body, [&](auto& self, const FloorModNode* node) -> PrimExpr { return by_var(self, node); },
         [&](auto& self, const FloorDivNode* node) -> PrimExpr { return by_var(self, node); });
     const std::optional<int64_t> count = GuardFinder(var, 0, part_extent, analyzer).num_unguarded(named);
-    if (!count || num_nodes(body) > kMaxNodes) continue;
+    if (!count) continue;
     const Stmt chosen = choose_inside(var, imm(*count, var->dtype), part_extent - *count == 1, named);
     body = LetStmtNode::make(part, var, chosen);
   }

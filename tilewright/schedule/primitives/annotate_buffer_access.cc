@@ -6,6 +6,7 @@
 #include "tilewright/schedule/primitive.h"
 #include "tilewright/schedule/report.h"
 #include "tilewright/tir/builder.h"
+#include "tilewright/tir/op.h"
 
 namespace tilewright::schedule {
 namespace {
@@ -43,10 +44,7 @@ bool has_conditions(const BlockNode* block) {
   walk(
       block->body, [&](const IfThenElseNode*) { found = true; }, [&](const SelectNode*) { found = true; },
       [&](const BlockRealizeNode*) { found = true; },
-      [&](const CallNode* call) {
-        const auto* op = call->op.as<OpNode>();
-        found |= op && op->name == "tir.if_then_else";
-      });
+      [&](const CallNode* call) { found |= is_if_then_else(call); });
   return found;
 }
 
