@@ -91,6 +91,16 @@ TEST_F(IterMapTest, Levels) {
             "index 0 is not quasi-affine: its strides leave gaps or overlap");
 }
 
+TEST_F(IterMapTest, PredicateMakesItInjective) {
+  // 7 rows in strips of 3: the third strip has one
+  const PrimExpr row = floordiv(f, 3) * 7 + floormod(f, 3) * 3 + i;
+  const IterRanges ranges = {{f, upto(6)}, {i, upto(3)}};
+  EXPECT_EQ(reason({row}, ranges, floormod(f, 3) * 3 + i < 7, IterMapLevel::kInjective), "");
+  const std::string overlap = "index 0 is not quasi-affine: its strides leave gaps or overlap";
+  EXPECT_EQ(reason({row}, ranges, floormod(f, 3) * 3 + i < 8, IterMapLevel::kInjective), overlap);
+  EXPECT_EQ(reason({row}, ranges, nullptr, IterMapLevel::kInjective), overlap);
+}
+
 TEST_F(IterMapTest, Inverses) {
   EXPECT_EQ(inverse({j, i}, {{i, upto(5)}, {j, upto(7)}}), "i = y1; j = y0; ");
   EXPECT_EQ(inverse({i * 7 + j}, {{i, upto(5)}, {j, upto(7)}}), "i = y0 // 7; j = y0 % 7; ");

@@ -372,6 +372,63 @@ TEST(Parallel, LoopCarriedDependenceIsRefused) {
   )");
 }
 
+TEST(Parallel, GuardsTellIterationsOfFusedLoopsApart) {
+  constexpr std::string_view kRows = R"(
+    @T.prim_func
+    def main(A: T.Buffer((14,), "float32"), B: T.Buffer((14,), "float32")):
+        for i in range(14):
+            with T.block("B"):
+                vi = T.axis.spatial(14, i)
+                B[vi] = A[vi] * T.float32(2)
+)";
+  check_schedule(
+      kRows,
+      [](Schedule& sch) {
+        const auto [core, rows] =
+            sch.call("split", sch.call("get_loops", "B").loops()[0], Factors{2, None{}}).loops<2>();
+        const auto [strip, row] = sch.call("split", rows, Factors{None{}, 3}).loops<2>();
+        sch.call("parallel", sch.call("fuse", std::vector<LoopRef>{core, strip}).loop());
+      },
+      R"(
+    @T.prim_func
+    def main(A: T.Buffer((14,), "float32"), B: T.Buffer((14,), "float32")):
+        # with T.block("root"):
+        for i_0_i_1_0_fused in T.parallel(6):
+            for i_1_1 in range(3):
+                with T.block("B"):
+                    vi = T.axis.spatial(14, i_0_i_1_0_fused // 3 * 7 + i_0_i_1_0_fused % 3 * 3 + i_1_1)
+                    T.where(i_0_i_1_0_fused % 3 * 3 + i_1_1 < 7)
+                    T.reads(A[vi])
+                    T.writes(B[vi])
+                    B[vi] = A[vi] * T.float32(2)
+  )");
+}
+
+// A guard that another loop moves says nothing of two iterations with different values of it: (0, 0, 2) and
+// (1, 0, 0) meet.
+TEST(Parallel, GuardsOfOtherLoopsAreNotEnough) {
+  check_refused(
+      R"(
+    @T.prim_func
+    def main(A: T.Buffer((14,), "float32"), B: T.Buffer((14,), "float32")):
+        for i, o, r in T.grid(4, 2, 3):
+            with T.block("B"):
+                vi = T.axis.spatial(14, i * 2 + r)
+                T.where(o + r < 3)
+                B[vi] = A[vi] * T.float32(2)
+)",
+      [](Schedule& sch) { sch.call("parallel", sch.call("get_loops", "B").loops()[0]); }, R"(
+    error: parallel: loop i cannot be parallel: block B writes B[vi] in several iterations of loop i
+      f.py:3:5
+       2 | def main(A: T.Buffer((14,), "float32"), B: T.Buffer((14,), "float32")):
+       3 |     for i, o, r in T.grid(4, 2, 3):
+         |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+       4 |         with T.block("B"):
+    note: block B at i=1 writes B[2], written by block B at i=0
+    help: parallel(loop r) would be legal
+  )");
+}
+
 TEST(Parallel, ReductionIsRefused) {
   check_refused(
       kMatmul, [](Schedule& sch) { sch.call("parallel", sch.call("get_loops", "Y").loops()[2]); }, R"(

@@ -111,7 +111,7 @@ std::string detect(const std::vector<PrimExpr>& bindings, const PrimExpr& predic
                    IterParser* parser, IterMap* map, Analyzer& analyzer) {
   const bool may_leave_gaps = level == IterMapLevel::kInjective;
   try {
-    if (!may_leave_gaps) parser->constrain(predicate);  // what is injective on all iterations is so on some
+    if (predicate) parser->constrain(predicate);
   } catch (const NotAffine& error) {
     return error.reason;
   }
@@ -144,11 +144,18 @@ IterMap detect_iter_map(const std::vector<PrimExpr>& bindings, const IterRanges&
                         const PrimExpr& predicate, IterMapLevel level, Analyzer& analyzer) {
   auto scope = analyzer.enter();
   for (const auto& [var, range] : ranges) analyzer.bind(var, range);
-  IterMap map;
   const PrimExpr condition = predicate ? analyzer.simplify(predicate) : PrimExpr();
-  IterParser parser(ranges, &map, analyzer);
-  map.reason = detect(bindings, condition, level, &parser, &map, analyzer);
-  return map;
+  const auto under = [&](const PrimExpr& condition) {
+    IterMap map;
+    IterParser parser(ranges, &map, analyzer);
+    map.reason = detect(bindings, condition, level, &parser, &map, analyzer);
+    return map;
+  };
+  if (level != IterMapLevel::kInjective) return under(condition);
+  IterMap map = under({});  // what is injective on all iterations is so on some
+  if (map || !condition || is_one(condition)) return map;
+  IterMap shortened = under(condition);
+  return shortened ? std::move(shortened) : std::move(map);
 }
 
 PrimExpr to_expr(const IterSplit& split) {

@@ -1,6 +1,7 @@
 // Which iterations of a nest touch the same elements.
 #include "tilewright/schedule/dependence.h"
 
+#include "tilewright/arith/iter_parse.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/schedule/block_checks.h"
 #include "tilewright/schedule/coverage.h"
@@ -23,10 +24,29 @@ void used_vars(const PrimExpr& expr, std::unordered_map<const VarNode*, bool>* u
   walk(expr, [&](const VarNode* var) { (*used)[var] = true; });
 }
 
+// The parts of `predicate` that say nothing of loops outside of the group, in which two iterations may
+// differ.
+PrimExpr conditions_of_group(const PrimExpr& predicate, const arith::IterRanges& ranges,
+                             const std::vector<bool>& in_group) {
+  PrimExpr found = bool_imm(true);
+  for (const PrimExpr& condition : arith::conjuncts(predicate)) {
+    bool is_ours = true;
+    walk(
+        condition, [&](const BufferLoadNode*) { is_ours = false; },
+        [&](const CallNode*) { is_ours = false; });
+    for (size_t n = 0; n < ranges.size(); ++n)
+      is_ours = is_ours && (in_group[n] || !uses(condition, ranges[n].first.get()));
+    if (is_ours) found = logical_and(found, condition);
+  }
+  return found;
+}
+
 // The loops of which each is pinned down by the element: groups of dimensions that share loops are taken
-// together, and a group counts if (loops, place in the tile) -> element is one to one.
+// together, and a group counts if (loops, place in the tile) -> element is one to one where `predicate`
+// holds.
 std::vector<NodeId> pinned_loops(const Tile& tile, const std::vector<NodeId>& loops,
-                                 const arith::IterRanges& ranges, arith::Analyzer& analyzer) {
+                                 const arith::IterRanges& ranges, const PrimExpr& predicate,
+                                 arith::Analyzer& analyzer) {
   const size_t ndim = tile.min.size();
   std::vector<std::unordered_map<const VarNode*, bool>> used(ndim);
   for (size_t n = 0; n < ndim; ++n) used_vars(tile.min[n], &used[n]);
@@ -65,7 +85,8 @@ std::vector<NodeId> pinned_loops(const Tile& tile, const std::vector<NodeId>& lo
       indices.push_back(tile.min[dim] + place);
     }
     if (indices.empty() ||
-        !arith::detect_iter_map(indices, group, bool_imm(true), arith::IterMapLevel::kInjective, analyzer))
+        !arith::detect_iter_map(indices, group, conditions_of_group(predicate, ranges, in_group),
+                                arith::IterMapLevel::kInjective, analyzer))
       continue;
     for (size_t n = 0; n < loops.size(); ++n) {
       if (in_group[n]) pinned.push_back(loops[n]);
@@ -117,7 +138,7 @@ std::vector<NodeId> determined_loops(const State& state, const arith::IntervalRe
     return wide;
   };
   if (arith::are_disjoint(anywhere(a), anywhere(b), analyzer)) return loops;
-  return pinned_loops(united(a, b, analyzer), loops, ranges_of(state, loops), analyzer);
+  return pinned_loops(united(a, b, analyzer), loops, ranges_of(state, loops), bool_imm(true), analyzer);
 }
 
 std::vector<NodeId> determined_loops(const State& state, const Access& a, const Access& b,
@@ -134,7 +155,8 @@ std::vector<NodeId> determined_loops(const State& state, const Access& a, const 
   std::vector<NodeId> inner = loops;
   for (NodeId loop : loops_between(state, loops.back(), a.block)) inner.push_back(loop);
   const Tile tile = united(arith::to_intervals(a.region), arith::to_intervals(b.region), analyzer);
-  for (NodeId loop : pinned_loops(tile, inner, ranges_of(state, inner), analyzer)) {
+  const PrimExpr& predicate = state.node(a.block).realize()->predicate;
+  for (NodeId loop : pinned_loops(tile, inner, ranges_of(state, inner), predicate, analyzer)) {
     const bool is_new = std::find(found.begin(), found.end(), loop) == found.end();
     if (is_new && std::find(loops.begin(), loops.end(), loop) != loops.end()) found.push_back(loop);
   }
@@ -142,7 +164,7 @@ std::vector<NodeId> determined_loops(const State& state, const Access& a, const 
   const PrimExpr flat = flat_index(a, analyzer), other = flat_index(b, analyzer);
   if (found.size() < loops.size() && flat && other && analyzer.can_prove_equal(flat, other)) {
     const Tile point{{flat}, {imm(1)}};
-    for (NodeId loop : pinned_loops(point, inner, ranges_of(state, inner), analyzer)) {
+    for (NodeId loop : pinned_loops(point, inner, ranges_of(state, inner), predicate, analyzer)) {
       const bool is_new = std::find(found.begin(), found.end(), loop) == found.end();
       if (is_new && std::find(loops.begin(), loops.end(), loop) != loops.end()) found.push_back(loop);
     }
