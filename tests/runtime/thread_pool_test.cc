@@ -4,6 +4,9 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
+#include <map>
+#include <mutex>
 #include <numeric>
 #include <thread>
 #include <vector>
@@ -44,6 +47,28 @@ TEST(ThreadPool, GrainBoundsTheRanges) {
   std::atomic<int> num_short{0};
   parallel_for(100, 7, [&](int64_t begin, int64_t end) { num_short += end - begin < 7; });
   EXPECT_LE(num_short.load(), 1);
+}
+
+TEST(ThreadPool, ThreadsBeginWithTheirOwnShares) {
+  ThreadScope threads(2);
+  for (int turn = 0; turn < 20; ++turn) {
+    std::mutex mutex;
+    std::map<std::thread::id, int64_t> first;
+    std::atomic<int> num_threads{0};
+    parallel_for(100, 1, [&](int64_t begin, int64_t) {
+      bool is_first = false;
+      {
+        std::lock_guard lock(mutex);
+        is_first = first.emplace(std::this_thread::get_id(), begin).second;
+      }
+      if (!is_first) return;
+      ++num_threads;
+      const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+      while (num_threads.load() < 2 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+    });
+    ASSERT_EQ(first.size(), 2u);
+    for (const auto& [thread, begin] : first) EXPECT_EQ(begin, thread == std::this_thread::get_id() ? 0 : 50);
+  }
 }
 
 TEST(ThreadPool, OneThreadRunsInOneRange) {

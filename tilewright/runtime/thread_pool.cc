@@ -1,8 +1,10 @@
 // How it works: a loop is a Job on its caller's stack, listed while it has iterations nobody has claimed.
-// Workers look for a listed job under the mutex, join it, and claim ranges from its counter.  The caller
-// claims ranges as well, then takes the job off the list and waits for those who joined.  Workers without a
-// job spin for some microseconds, as the next kernel usually follows at once, then sleep until the epoch
-// changes.
+// Workers look for a listed job under the mutex, join it, and claim ranges of it.  The caller claims ranges
+// as well, then takes the job off the list and waits for those who joined.  Workers without a job spin for
+// some microseconds, as the next kernel usually follows at once, then sleep until the epoch changes.
+//
+// Each thread has a share of the iterations that it claims from first, the same part of every loop: it finds
+// in its own cache what it wrote in the loop before.  Then it helps with the shares of the others.
 #include "tilewright/runtime/thread_pool.h"
 
 #include <pthread.h>
@@ -17,6 +19,7 @@
 #include <string_view>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "tilewright/runtime/cpu_count.h"
@@ -29,6 +32,7 @@ namespace {
 constexpr int kMaxThreads = 1024;
 constexpr int kSpins = 1500;  // about 20 to 60 us
 constexpr int64_t kRangesPerThread = 4;
+constexpr int kMaxShares = 64;
 
 void pause_cpu() {
 #if defined(__x86_64__) || defined(__i386__)
@@ -38,64 +42,100 @@ void pause_cpu() {
 #endif
 }
 
+// Ranges small enough to even out threads of different speed, large enough to be worth a claim: of whole
+// grains.
+int64_t range_length(int64_t extent, int64_t grain, int num_threads) {
+  const int64_t even = (extent - 1) / (num_threads * kRangesPerThread) + 1;
+  return ((even - 1) / grain + 1) * grain;
+}
+
+// Iterations next .. end-1 that nobody has claimed.  On a cache line of its own.
+struct alignas(64) Share {
+  int64_t next, end;
+  std::atomic_ref<int64_t> claimed() { return std::atomic_ref(next); }
+  bool has_work() { return claimed().load(std::memory_order_relaxed) < end; }
+};
+
 struct Job {
-  Job(TilewrightParallelBody body, void* closure, int64_t extent, int64_t range, int max_threads)
-      : body(body), closure(closure), extent(extent), range(range), max_threads(max_threads) {}
+  Job(TilewrightParallelBody body, void* closure, int64_t extent, int64_t grain, int max_threads)
+      : body(body),
+        closure(closure),
+        range(range_length(extent, grain, max_threads)),
+        max_threads(max_threads),
+        num_ranges((extent - 1) / range + 1),
+        num_shares(std::min(max_threads, kMaxShares)) {
+    const int64_t num_grains = (extent - 1) / grain + 1, longer = num_grains % num_shares;
+    for (int64_t n = 0, begin = 0; n < num_shares; ++n) {
+      const int64_t end = begin + (num_grains / num_shares + (n >= num_shares - longer ? 1 : 0)) * grain;
+      shares[n] = {begin, std::min(end, extent)};
+      begin = end;
+    }
+  }
   TilewrightParallelBody body;
   void* closure;
-  int64_t extent;
   int64_t range;    // iterations claimed at once
   int max_threads;  // including the caller
-  std::atomic<int64_t> next{0};
+  int64_t num_ranges;
+  int num_shares;
   std::atomic<int> num_inside{0};  // workers that joined and have not left
   int num_joined = 0;              // ever; guarded by the pool's mutex
   std::mutex error_mutex;
   std::exception_ptr error;
   std::atomic<bool> failed{false};
+  Share shares[kMaxShares];  // the first num_shares are in use
 
-  bool has_work() const { return next.load(std::memory_order_relaxed) < extent; }
+  bool has_work() {
+    return std::any_of(shares, shares + num_shares, [](Share& share) { return share.has_work(); });
+  }
 };
 
 // The number set by set_num_threads; 0 is the default.  A worker has that of the job it is in.
 thread_local int thread_limit = 0;
+// Which of the workers, from 1, this thread is; 0: none of them.
+thread_local int worker_number = 0;
 
 void fail(Job& job) {
   std::exception_ptr error = take_current_error();
   std::lock_guard lock(job.error_mutex);
   if (!job.failed.load(std::memory_order_relaxed)) job.error = std::move(error);
   job.failed.store(true, std::memory_order_relaxed);
-  job.next.store(job.extent, std::memory_order_relaxed);  // nothing more is begun
+  for (int n = 0; n < job.num_shares; ++n) {  // nothing more is begun
+    job.shares[n].claimed().store(job.shares[n].end, std::memory_order_relaxed);
+  }
 }
 
-void work_on(Job& job) {
-  for (;;) {
-    // a failed job is set to its end; the additions of latecomers stay beyond it and far from overflow
-    if (!job.has_work()) return;
-    const int64_t begin = job.next.fetch_add(job.range, std::memory_order_relaxed);
-    if (begin >= job.extent || job.failed.load(std::memory_order_relaxed)) return;
-    const int64_t end = job.extent - begin < job.range ? job.extent : begin + job.range;
+void work_on(Job& job, Share& share) {
+  // a failed job's shares are set to their ends; the additions of latecomers stay far from overflow
+  while (share.has_work()) {
+    const int64_t begin = share.claimed().fetch_add(job.range, std::memory_order_relaxed);
+    if (begin >= share.end || job.failed.load(std::memory_order_relaxed)) return;
+    const int64_t end = share.end - begin < job.range ? share.end : begin + job.range;
     if (job.body(job.closure, begin, end) != 0) fail(job);
   }
+}
+
+// first  the share of this thread
+void work_on(Job& job, int first) {
+  for (int n = 0; n < job.num_shares; ++n) work_on(job, job.shares[(first + n) % job.num_shares]);
 }
 
 class Pool {
  public:
   void run(Job& job) {
     publish(job);
-    work_on(job);
+    work_on(job, worker_number < job.num_shares ? worker_number : 0);
     withdraw(job);
     wait_until_alone(job);
   }
 
  private:
   void publish(Job& job) {
-    const int64_t num_ranges = (job.extent - 1) / job.range + 1;
-    const int num_helpers = static_cast<int>(std::min<int64_t>(job.max_threads, num_ranges)) - 1;
+    const int num_helpers = static_cast<int>(std::min<int64_t>(job.max_threads, job.num_ranges)) - 1;
     int num_workers = 0;
     {
       std::lock_guard lock(mutex_);
       jobs_.push_back(&job);
-      while (num_workers_ < num_helpers && start_worker()) ++num_workers_;
+      while (num_workers_ < num_helpers && start_worker(num_workers_ + 1)) ++num_workers_;
       num_workers = num_workers_;
     }
     epoch_.fetch_add(1, std::memory_order_seq_cst);
@@ -123,7 +163,7 @@ class Pool {
   }
 
   // Returns whether the system gave us a thread.  Signals are for the threads of the program.
-  bool start_worker() {
+  bool start_worker(int number) {
     sigset_t all, previous;
     sigfillset(&all);
     // what a thread does wrong itself stays its own: handlers that report crashes see it
@@ -131,7 +171,7 @@ class Pool {
     pthread_sigmask(SIG_SETMASK, &all, &previous);
     bool is_started = true;
     try {
-      std::thread([this] { serve(); }).detach();
+      std::thread([this, number] { serve(number); }).detach();
     } catch (const std::system_error&) {
       is_started = false;
     }
@@ -139,16 +179,16 @@ class Pool {
     return is_started;
   }
 
-  // The oldest job that lacks threads: an outer loop before the loops inside it.
-  Job* join_job() {
+  // The oldest job that lacks threads, an outer loop before the loops inside it; and this thread's share.
+  std::pair<Job*, int> join_job() {
     std::lock_guard lock(mutex_);
     for (Job* job : jobs_) {
       if (!job->has_work() || job->num_joined + 1 >= job->max_threads) continue;
       ++job->num_joined;
       job->num_inside.fetch_add(1, std::memory_order_relaxed);
-      return job;
+      return {job, (worker_number < job->max_threads ? worker_number : job->num_joined) % job->num_shares};
     }
-    return nullptr;
+    return {nullptr, 0};
   }
 
   // The last touch of a job is its count: the caller's stack may go right after.
@@ -158,13 +198,14 @@ class Pool {
     departures_.notify_all();
   }
 
-  [[noreturn]] void serve() {
+  [[noreturn]] void serve(int number) {
+    worker_number = number;
     for (;;) {
       // before the look at the list, so that a job listed between the two is not missed
       const uint32_t seen = epoch_.load(std::memory_order_seq_cst);
-      if (Job* job = join_job()) {
+      if (const auto [job, share] = join_job(); job) {
         thread_limit = job->max_threads;
-        work_on(*job);
+        work_on(*job, share);
         leave_job(*job);
       } else {
         wait_for_epoch_after(seen);
@@ -217,18 +258,12 @@ int read_default() {
   return count;
 }
 
-// Ranges small enough to even out threads of different speed, large enough to be worth a claim.
-int64_t range_length(int64_t extent, int64_t grain, int num_threads) {
-  const int64_t even = (extent - 1) / (num_threads * kRangesPerThread) + 1;
-  return std::max({even, grain, int64_t{1}});
-}
-
 int32_t run(TilewrightParallelBody body, void* closure, int64_t extent, int64_t grain) {
   const int threads = num_threads();
-  constexpr int64_t kMaxShared = int64_t{1} << 60;  // keeps the counter of claims far from overflow
-  const int64_t range = range_length(extent, grain, threads);
-  if (threads == 1 || extent <= range || extent > kMaxShared) return body(closure, 0, extent);
-  Job job(body, closure, extent, range, threads);
+  constexpr int64_t kMaxShared = int64_t{1} << 48;  // keeps counters of claims far from overflow
+  grain = std::max<int64_t>(grain, 1);
+  if (threads == 1 || extent <= grain || extent > kMaxShared) return body(closure, 0, extent);
+  Job job(body, closure, extent, grain, threads);
   pool().run(job);
   if (!job.failed.load(std::memory_order_relaxed)) return 0;
   set_current_error(job.error);
