@@ -239,3 +239,31 @@ def test_nearer_to_exact_arithmetic_than_sums_in_order():
     )
     assert error(by_four) < error(in_order) < 2e-6
     assert error(by_sixteen) < 2.5 * error(in_order)
+
+
+@pytest.mark.parametrize(
+    ("size", "threads", "strip"),
+    [
+        (56, 2, 1),  # 14 rows of tiles, 7 for each; strips of 4 gave one thread 8
+        (28, 2, None),  # 7 rows: 4 and 3 take longer than all steps one by one
+        (56, 3, 1),  # 5, 5 and 4
+        (28, 3, None),  # 3, 2 and 2
+        (60, 3, 1),
+    ],
+)
+def test_strips_give_threads_the_same(size, threads, strip):
+    x, w = whole_numbers(1, size, size, 64), whole_numbers(3, 3, 64, 64)
+    module = parse(f"""
+@R.function
+def main(x: R.Tensor((1, {size}, {size}, 64), "float32"), w: R.Tensor((6, 6, 64, 64), "float32")):
+    with R.dataflow():
+        y = R.nn.conv2d_winograd(x, w, padding=[1, 1, 1, 1])
+        R.output(y)
+    return y
+""")
+    executable = tilewright.compile(module, target=f"llvm -num-cores={threads}")
+    result = tilewright.VirtualMachine(executable)["main"](x, transformed(w, 4).astype("float32")).numpy()
+    np.testing.assert_allclose(result, convolution(x, w, (1, 1, 1, 1)), rtol=1e-3, atol=1e-2)
+    (trace,) = executable.schedules.values()
+    strips = [n for n in range(1, 15) if f"factors=[None, {n}, 4]" in str(trace)]
+    assert strips == ([strip] if strip else [])

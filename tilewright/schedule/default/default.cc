@@ -212,8 +212,8 @@ bool Rules::tiles_winograd(const BlockShape& sum) {
     done = tile_winograd(copy, all, sum, machine_);
     return !done.empty();
   });
+  if (reason != kOtherForm) attempts.push_back({sum.block->name_hint, "tile_winograd", reason});
   if (!reason.empty()) return false;
-  attempts.push_back({sum.block->name_hint, "tile_winograd", ""});
   done_.insert(done_.end(), done.begin(), done.end());
   return true;
 }

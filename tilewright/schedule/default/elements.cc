@@ -278,7 +278,7 @@ bool vectorize_elements(Schedule& sch, const BlockShape& shape, const Machine& m
              !vectorize_last_axis(sch, shape, &loops, machine)) {
     return false;
   }
-  const int64_t work = product(shape.num_instances(), shape.is_expensive() ? kExpensiveWork : 1);
+  const int64_t work = product(shape.num_instances(), shape.is_expensive() ? kExpensiveWork : kElementWork);
   if (machine.num_cores > 1 && work >= kMinParallelWork)
     parallelize(sch, loops, std::max<size_t>(1, loops.size() - 1), machine);
   return true;

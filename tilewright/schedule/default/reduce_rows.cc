@@ -203,7 +203,7 @@ bool reduce_rows(Schedule& sch, const std::vector<BlockShape>& shapes, const Mac
   int64_t work = 0;
   std::vector<std::vector<Partial>> partials(shapes.size());
   for (size_t n = 0; n < shapes.size(); ++n) {
-    work = std::max(work, shapes[n].num_instances());
+    work = std::max(work, product(shapes[n].num_instances(), kElementWork));
     if (plan->sums[n]) partials[n] = make_partials(sch, shapes[n].ref, *plan->sums[n]);
   }
   const BlockRef last = shapes.back().ref;

@@ -51,14 +51,45 @@ std::optional<AxisMap> map_axes(const BlockShape& sum, const BlockShape& epilogu
   return is_read ? std::optional(map) : std::nullopt;
 }
 
+// What is read: elements that differ from row to row, and those that all rows read.
+struct Operands {
+  int64_t of_rows = 0, fixed = 0;
+};
+Operands operands_of(const BlockShape& sum, const SumPlan& plan) {
+  constexpr int64_t kMostBytes = int64_t{1} << 50;  // more is as much as this
+  std::vector<size_t> rows = plan.others;
+  rows.insert(rows.end(), plan.shared.begin(), plan.shared.end());
+  if (plan.outer_row) rows.push_back(*plan.outer_row);
+  if (plan.row) rows.push_back(*plan.row);
+  Operands operands;
+  for (const BufferLoadNode* load : sum.loads) {
+    const bool is_of_row = std::any_of(rows.begin(), rows.end(),
+                                       [&](size_t axis) { return along(sum, load, axis) != Along::kStays; });
+    const int64_t bytes = std::min(num_bytes(load->buffer, kLikelyExtent), kMostBytes);
+    (is_of_row ? operands.of_rows : operands.fixed) += bytes / std::max<int64_t>(4, load->dtype.num_bytes());
+  }
+  return operands;
+}
+
+// Whether each thread had better have rows of its own, and read all panels: it then finds in its own cache
+// the rows that it made in the kernel before.  If what all rows read is no smaller, threads have panels of
+// their own.
+bool are_rows_shared_out(const BlockShape& sum, const SumPlan& plan, const Operands& operands) {
+  if (plan.packed || plan.matrix) return false;  // panels are made by those who read them
+  const bool has_outer =
+      std::any_of(plan.shared.begin(), plan.shared.end(), [&](size_t axis) { return sum.extent(axis) != 1; });
+  return !has_outer && operands.of_rows > 2 * operands.fixed;
+}
+
 // The tile's loops of the block that stores results.
 struct TileLoops {
   std::vector<LoopRef> outer;  // the last is where the sum is computed
   size_t num_before_rows = 0;  // of them up to and with the loop over panels
 };
 
+// num_chunks  into how many parts an axis of rows is divided, outside of panels
 TileLoops tile_epilogue(Schedule& sch, const BlockShape& target, const AxisMap& map, const SumPlan& plan,
-                        std::optional<LoopRef> within) {
+                        std::optional<LoopRef> within, int64_t num_chunks) {
   TileLoops result;
   std::vector<LoopRef> all = loops_inside(sch, target.ref, within), used;
   auto loop_of = [&](size_t axis) -> std::optional<LoopRef> {
@@ -92,17 +123,30 @@ TileLoops tile_epilogue(Schedule& sch, const BlockShape& target, const AxisMap& 
       sch.call("split", *column, Factors{None{}, plan.tile.vectors, plan.tile.lanes}).loops();
   result.outer.push_back(columns[0]);
   result.num_before_rows = result.outer.size();
-  for (size_t axis : plan.others) take(axis);
   std::vector<LoopRef> inner;
+  std::optional<LoopRef> chunk;
+  auto divide = [&](LoopRef loop) {
+    if (chunk || num_chunks < 2 || extent_of(sch, loop) < num_chunks) return loop;
+    const std::vector<LoopRef> parts = sch.call("split", loop, Factors{num_chunks, None{}}).loops();
+    chunk = parts[0];
+    return parts[1];
+  };
   auto split_rows = [&](LoopRef loop, int64_t count) {
     const std::vector<LoopRef> rows = sch.call("split", loop, Factors{None{}, count}).loops();
-    result.outer.push_back(rows[0]);
+    result.outer.push_back(divide(rows[0]));
     inner.push_back(rows[1]);
   };
+  for (size_t axis : plan.others) {
+    if (const auto loop = loop_of(axis)) result.outer.push_back(divide(*loop));
+  }
   if (outer_row) split_rows(*outer_row, plan.outer_rows);
   if (row) split_rows(*row, plan.rows);
   inner.push_back(columns[1]);
   inner.push_back(columns[2]);
+  if (chunk) {
+    result.outer.insert(result.outer.begin() + static_cast<std::ptrdiff_t>(rest.size()), *chunk);
+    ++result.num_before_rows;
+  }
   std::vector<LoopRef> order = result.outer;
   order.insert(order.end(), inner.begin(), inner.end());
   sch.call("reorder", order);
@@ -242,10 +286,14 @@ std::optional<LoopRef> tile_by_plan(Schedule& sch, const BlockShape& sum,
     target = shape_of(sch, sch.call("cache_write", sum.ref, 0, "local").block());
     map = map_axes(*shape_of(sch, sum.ref), *target);
   }
-  TileLoops loops = tile_epilogue(sch, *target, *map, plan, within);
+  const Operands operands = operands_of(sum, plan);
+  const bool is_parallel =
+      machine.num_cores > 1 && std::max(work, product(operands.of_rows, kElementWork)) >= kMinParallelWork;
+  const int64_t num_chunks = is_parallel && are_rows_shared_out(sum, plan, operands) ? machine.num_cores : 1;
+  TileLoops loops = tile_epilogue(sch, *target, *map, plan, within, num_chunks);
   std::vector<LoopRef> outer = loops.outer;
   std::optional<LoopRef> panel = outer[loops.num_before_rows - 1];
-  if (work >= kMinParallelWork && machine.num_cores > 1) {
+  if (is_parallel) {
     int64_t num_panels = 1;
     for (size_t n = 0; n < loops.num_before_rows; ++n)
       num_panels = product(num_panels, std::max<int64_t>(1, extent_of(sch, outer[n])));

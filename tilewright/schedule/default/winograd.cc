@@ -102,15 +102,29 @@ class Winograd {
 
  private:
   int64_t extent(const BlockShape& shape, size_t axis) const { return shape.extent(axis, kLikelyExtent); }
+  // Strips that even out what the cores get: the largest of those with the least rows for the busiest one.
+  int64_t even_strip(int64_t rows, int64_t most) const {
+    int64_t best = 0, best_rows = rows + 1;
+    for (int64_t strip = std::min(rows, most); strip > 0; --strip) {
+      const int64_t of_core = ((rows - 1) / strip) / machine_.num_cores + 1;
+      const int64_t busiest = std::min(rows, of_core * strip);
+      if (busiest < best_rows) best = strip, best_rows = busiest;
+    }
+    // 7 rows on two cores, 4 and 3, are slower than all steps one by one
+    return 10 * rows < 9 * best_rows * machine_.num_cores ? 0 : best;
+  }
+
   // Rows of tiles that go through all steps while they are near the core; 0: all at once, if they are few or
-  // the weights, which each strip reads, are larger than what is saved.
+  // the weights, which each strip reads, are larger than what is saved: with several cores also what one
+  // step would read from where another core has written it.
   int64_t tiles_of_strip() const {
     constexpr int64_t kMostBytes = int64_t{1} << 50;  // more is as much as this
     const int64_t rows = (extent(*parts_.result, axes_.tiled[0]) - 1) / axes_.tile + 1;
     const int64_t bytes = std::min(num_bytes(parts_.data->output(), kLikelyExtent), kMostBytes) +
                           std::min(num_bytes(parts_.sum->output(), kLikelyExtent), kMostBytes);
     const int64_t per_row = std::max<int64_t>(1, bytes / rows);
-    const int64_t strip = std::max<int64_t>(1, machine_.l2_bytes / per_row);
+    const int64_t strip = even_strip(rows, std::max<int64_t>(1, machine_.l2_bytes / per_row));
+    if (strip == 0 || strip >= rows) return 0;
     int64_t weights = 1;
     for (size_t axis = 0; axis < parts_.sum->block->iter_vars.size(); ++axis) {
       const bool is_shared = std::find(plan_.shared.begin(), plan_.shared.end(), axis) != plan_.shared.end();
@@ -120,7 +134,7 @@ class Winograd {
     }
     weights = product(weights, parts_.sum->output()->dtype.num_bytes());
     const int64_t num_strips = (rows - 1) / strip + 1;
-    return num_strips < 2 || product(weights, num_strips) > 2 * bytes ? 0 : strip;
+    return product(weights, num_strips) > (machine_.num_cores > 1 ? 4 : 2) * bytes ? 0 : strip;
   }
 
   LoopRef loop_of(const BlockShape& shape, size_t axis) const {
