@@ -85,7 +85,9 @@ void compute_in_registers(Schedule& sch, const BlockShape& producer, LoopRef pla
 class Winograd {
  public:
   Winograd(Schedule& sch, const Parts& parts, ResultAxes axes, const SumPlan& plan, const Machine& machine)
-      : sch_(sch), parts_(parts), axes_(std::move(axes)), plan_(plan), machine_(machine) {}
+      : sch_(sch), parts_(parts), axes_(std::move(axes)), plan_(plan), machine_(machine) {
+    if (parts.sum->num_instances() < kMinParallelWork) machine_.num_cores = 1;
+  }
 
   void run() {
     const int64_t strip_tiles = tiles_of_strip();
@@ -215,7 +217,7 @@ class Winograd {
   const Parts& parts_;
   const ResultAxes axes_;
   const SumPlan& plan_;
-  const Machine& machine_;
+  Machine machine_;  // one core, if there is little work
 };
 
 }  // namespace
