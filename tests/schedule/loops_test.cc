@@ -429,6 +429,29 @@ TEST(Parallel, GuardsOfOtherLoopsAreNotEnough) {
   )");
 }
 
+// In iterations that the other part of the guard leaves out it reads what others write.
+TEST(Parallel, GuardsThatReadAreNotEnough) {
+  check_refused(
+      R"(
+    @T.prim_func
+    def main(A: T.Buffer((40,), "float32"), B: T.Buffer((40,), "float32")):
+        for f, r in T.grid(6, 3):
+            with T.block("B"):
+                v = T.axis.spatial(40, f // 3 * 7 + f % 3 * 3 + r)
+                T.where(B[f // 3 * 7 + f % 3 * 3 + r] > T.float32(0) and f % 3 * 3 + r < 7)
+                B[v] = A[v] * T.float32(2)
+)",
+      [](Schedule& sch) { sch.call("parallel", sch.call("get_loops", "B").loops()[0]); }, R"(
+    error: parallel: loop f cannot be parallel: block B writes B[v], which block B reads in another iteration of loop f
+      f.py:3:5
+       2 | def main(A: T.Buffer((40,), "float32"), B: T.Buffer((40,), "float32")):
+       3 |     for f, r in T.grid(6, 3):
+         |     ^^^^^^^^^^^^^^^^^^^^^^^^^
+       4 |         with T.block("B"):
+    help: parallel(loop r) would be legal
+  )");
+}
+
 TEST(Parallel, ReductionIsRefused) {
   check_refused(
       kMatmul, [](Schedule& sch) { sch.call("parallel", sch.call("get_loops", "Y").loops()[2]); }, R"(

@@ -65,6 +65,7 @@ struct Job {
         num_ranges((extent - 1) / range + 1),
         num_shares(std::min(max_threads, kMaxShares)) {
     const int64_t num_grains = (extent - 1) / grain + 1, longer = num_grains % num_shares;
+    // the last shares are longer: the last iterations of loops are often those with less to do
     for (int64_t n = 0, begin = 0; n < num_shares; ++n) {
       const int64_t end = begin + (num_grains / num_shares + (n >= num_shares - longer ? 1 : 0)) * grain;
       shares[n] = {begin, std::min(end, extent)};

@@ -25,15 +25,17 @@ void used_vars(const PrimExpr& expr, std::unordered_map<const VarNode*, bool>* u
 }
 
 // The parts of `predicate` that say nothing of loops outside of the group, in which two iterations may
-// differ.
+// differ. None if it reads memory: perhaps what is written, and in iterations that it then leaves out.
 PrimExpr conditions_of_group(const PrimExpr& predicate, const arith::IterRanges& ranges,
                              const std::vector<bool>& in_group) {
+  bool is_plain = true;
+  walk(
+      predicate, [&](const BufferLoadNode*) { is_plain = false; },
+      [&](const CallNode*) { is_plain = false; });
   PrimExpr found = bool_imm(true);
+  if (!is_plain) return found;
   for (const PrimExpr& condition : arith::conjuncts(predicate)) {
     bool is_ours = true;
-    walk(
-        condition, [&](const BufferLoadNode*) { is_ours = false; },
-        [&](const CallNode*) { is_ours = false; });
     for (size_t n = 0; n < ranges.size(); ++n)
       is_ours = is_ours && (in_group[n] || !uses(condition, ranges[n].first.get()));
     if (is_ours) found = logical_and(found, condition);

@@ -208,14 +208,18 @@ bool Rules::reduces_rows() {
 bool Rules::tiles_winograd(const BlockShape& sum) {
   std::vector<BlockRef> done;
   const std::vector<BlockShape> all = shapes();
-  const std::string reason = why_not_applied(sch_, [&](Schedule& copy) {
-    done = tile_winograd(copy, all, sum, machine_);
-    return !done.empty();
-  });
-  if (reason != kOtherForm) attempts.push_back({sum.block->name_hint, "tile_winograd", reason});
-  if (!reason.empty()) return false;
-  done_.insert(done_.end(), done.begin(), done.end());
-  return true;
+  for (const bool may_have_strips : {true, false}) {
+    const std::string reason = why_not_applied(sch_, [&](Schedule& copy) {
+      done = tile_winograd(copy, all, sum, machine_, may_have_strips);
+      return !done.empty();
+    });
+    if (reason == kOtherForm) return false;
+    attempts.push_back({sum.block->name_hint, "tile_winograd", reason});
+    if (!reason.empty()) continue;
+    done_.insert(done_.end(), done.begin(), done.end());
+    return true;
+  }
+  return false;
 }
 
 // Sums of groups with what adds them, and an epilogue.

@@ -9,9 +9,8 @@
 namespace tilewright::schedule {
 namespace {
 
-constexpr int64_t kExpensiveWork = 16;  // multiply-adds that exp and the like count for
-constexpr int64_t kItersPerCore = 4;    // of a parallel loop, so that cores that are slower get less
-constexpr int64_t kMinVector = 4;       // elements, below which a vector is not worth its set-up
+constexpr int64_t kItersPerCore = 4;  // of a parallel loop, so that cores that are slower get less
+constexpr int64_t kMinVector = 4;     // elements, below which a vector is not worth its set-up
 
 // All accesses are of the same elements in the same order: A[i, j] + B[i, j].
 bool is_flat(const BlockShape& shape) {

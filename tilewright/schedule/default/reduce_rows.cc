@@ -203,7 +203,8 @@ bool reduce_rows(Schedule& sch, const std::vector<BlockShape>& shapes, const Mac
   int64_t work = 0;
   std::vector<std::vector<Partial>> partials(shapes.size());
   for (size_t n = 0; n < shapes.size(); ++n) {
-    work = std::max(work, product(shapes[n].num_instances(), kElementWork));
+    const int64_t of_one = shapes[n].is_expensive() ? kExpensiveWork : kElementWork / 2;  // it is only read
+    work = std::max(work, product(shapes[n].num_instances(), of_one));
     if (plan->sums[n]) partials[n] = make_partials(sch, shapes[n].ref, *plan->sums[n]);
   }
   const BlockRef last = shapes.back().ref;

@@ -26,10 +26,11 @@ bool is_chosen_by_axis(const BlockShape& shape);
 /// A sum between such blocks, as Winograd's convolutions have them: in strips that stay near the core, small
 /// axes written out.
 ///
-/// shapes   all blocks of the function, in order
-/// Returns  the blocks that have their schedule with this; none if the rule does not apply
+/// shapes           all blocks of the function, in order
+/// may_have_strips  false: all at once, as where strips cannot be computed apart from each other
+/// Returns          the blocks that have their schedule with this; none if the rule does not apply
 std::vector<BlockRef> tile_winograd(Schedule& sch, const std::vector<BlockShape>& shapes,
-                                    const BlockShape& sum, const Machine& machine);
+                                    const BlockShape& sum, const Machine& machine, bool may_have_strips);
 
 /// Attention in blocks of queries (te/topi/attention_parts.h): all that a block needs is computed with it.
 ///

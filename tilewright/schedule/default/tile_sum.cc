@@ -51,7 +51,7 @@ std::optional<AxisMap> map_axes(const BlockShape& sum, const BlockShape& epilogu
   return is_read ? std::optional(map) : std::nullopt;
 }
 
-// What is read: elements that differ from row to row, and those that all rows read.
+// What is read, in words of four bytes at least: what differs from row to row, and what all rows read.
 struct Operands {
   int64_t of_rows = 0, fixed = 0;
 };

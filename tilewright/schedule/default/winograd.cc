@@ -89,8 +89,8 @@ class Winograd {
     if (parts.sum->num_instances() < kMinParallelWork) machine_.num_cores = 1;
   }
 
-  void run() {
-    const int64_t strip_tiles = tiles_of_strip();
+  void run(bool may_have_strips) {
+    const int64_t strip_tiles = may_have_strips ? tiles_of_strip() : 0;
     const std::optional<LoopRef> strip = tile_result(strip_tiles);
     if (strip) {
       sch_.call("compute_at", parts_.sum->ref, *strip);
@@ -232,12 +232,12 @@ bool is_chosen_by_axis(const BlockShape& shape) {
 }
 
 std::vector<BlockRef> tile_winograd(Schedule& sch, const std::vector<BlockShape>& shapes,
-                                    const BlockShape& sum, const Machine& machine) {
+                                    const BlockShape& sum, const Machine& machine, bool may_have_strips) {
   const std::optional<Parts> parts = parts_of(shapes, sum);
   const std::optional<ResultAxes> axes = parts ? axes_of(*parts) : std::nullopt;
   const std::optional<SumPlan> plan = axes ? plan_sum(sum, machine) : std::nullopt;
   if (!plan || !parts->data->last_axis()) return {};
-  Winograd(sch, *parts, *axes, *plan, machine).run();
+  Winograd(sch, *parts, *axes, *plan, machine).run(may_have_strips);
   return {parts->inner->ref, parts->data->ref, sum.ref, parts->rows->ref, parts->result->ref};
 }
 
