@@ -111,7 +111,7 @@ std::string detect(const std::vector<PrimExpr>& bindings, const PrimExpr& predic
                    IterParser* parser, IterMap* map, Analyzer& analyzer) {
   const bool may_leave_gaps = level == IterMapLevel::kInjective;
   try {
-    if (predicate) parser->constrain(predicate);
+    parser->constrain(predicate);
   } catch (const NotAffine& error) {
     return error.reason;
   }

@@ -32,7 +32,7 @@ namespace {
 constexpr int kMaxThreads = 1024;
 constexpr int kSpins = 1500;  // about 20 to 60 us
 constexpr int64_t kRangesPerThread = 4;
-constexpr int kMaxShares = 64;
+constexpr int kMaxShares = 64;  // more threads than that begin with those of others
 
 void pause_cpu() {
 #if defined(__x86_64__) || defined(__i386__)
@@ -115,7 +115,12 @@ void work_on(Job& job, Share& share) {
   }
 }
 
-// first  the share of this thread
+// The share that this thread begins with: the one of its number; `otherwise` if the job has fewer threads.
+int first_share(const Job& job, int otherwise) {
+  return (worker_number < job.max_threads ? worker_number : otherwise) % job.num_shares;
+}
+
+// All shares, beginning with `first`.
 void work_on(Job& job, int first) {
   for (int n = 0; n < job.num_shares; ++n) work_on(job, job.shares[(first + n) % job.num_shares]);
 }
@@ -124,7 +129,7 @@ class Pool {
  public:
   void run(Job& job) {
     publish(job);
-    work_on(job, worker_number < job.num_shares ? worker_number : 0);
+    work_on(job, first_share(job, 0));
     withdraw(job);
     wait_until_alone(job);
   }
@@ -187,7 +192,7 @@ class Pool {
       if (!job->has_work() || job->num_joined + 1 >= job->max_threads) continue;
       ++job->num_joined;
       job->num_inside.fetch_add(1, std::memory_order_relaxed);
-      return {job, (worker_number < job->max_threads ? worker_number : job->num_joined) % job->num_shares};
+      return {job, first_share(*job, job->num_joined)};
     }
     return {nullptr, 0};
   }

@@ -62,6 +62,9 @@ bool reads(const BlockShape& shape, const Buffer& buffer);
 /// much.
 int64_t num_bytes(const Buffer& buffer, int64_t open_extent = 1);
 
+/// Where sizes are added or compared more is as much as this, so that a few times as much is still a number.
+inline constexpr int64_t kMostBytes = int64_t{1} << 50;
+
 /// The product of two numbers >= 0, or the largest number.
 int64_t product(int64_t a, int64_t b);
 

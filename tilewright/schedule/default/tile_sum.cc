@@ -56,7 +56,6 @@ struct Operands {
   int64_t of_rows = 0, fixed = 0;
 };
 Operands operands_of(const BlockShape& sum, const SumPlan& plan) {
-  constexpr int64_t kMostBytes = int64_t{1} << 50;  // more is as much as this
   std::vector<size_t> rows = plan.others;
   rows.insert(rows.end(), plan.shared.begin(), plan.shared.end());
   if (plan.outer_row) rows.push_back(*plan.outer_row);

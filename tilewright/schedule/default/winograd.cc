@@ -104,6 +104,7 @@ class Winograd {
 
  private:
   int64_t extent(const BlockShape& shape, size_t axis) const { return shape.extent(axis, kLikelyExtent); }
+
   // Strips that even out what the cores get: the largest of those with the least rows for the busiest one.
   int64_t even_strip(int64_t rows, int64_t most) const {
     int64_t best = 0, best_rows = rows + 1;
@@ -120,7 +121,6 @@ class Winograd {
   // the weights, which each strip reads, are larger than what is saved: with several cores also what one
   // step would read from where another core has written it.
   int64_t tiles_of_strip() const {
-    constexpr int64_t kMostBytes = int64_t{1} << 50;  // more is as much as this
     const int64_t rows = (extent(*parts_.result, axes_.tiled[0]) - 1) / axes_.tile + 1;
     const int64_t bytes = std::min(num_bytes(parts_.data->output(), kLikelyExtent), kMostBytes) +
                           std::min(num_bytes(parts_.sum->output(), kLikelyExtent), kMostBytes);
