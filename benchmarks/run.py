@@ -9,6 +9,7 @@ TVM_PYTHON, a Python with apache-tvm and apache-tvm-ffi==0.1.14.post1, adds it t
 
 import argparse
 import importlib
+import importlib.util
 import json
 import os
 import platform
@@ -255,6 +256,22 @@ def load_adapters(names: list[str], num_threads: int) -> dict:
     return adapters
 
 
+def rows_of(name: str, case: dict, num_threads: int, peers: list[str] | None, seconds: float) -> list[dict]:
+    """The results of one case."""
+    if case["kind"] == "compiler":
+        return compiler_rows(case)
+    if case["kind"] not in ("function", "model", "memory"):
+        return [{"case": name, "threads": num_threads, "figures": {"tilewright": measure_once(case)}}]
+    adapters = load_adapters([peer for peer in case["peers"] if not peers or peer in peers], num_threads)
+    if case["kind"] == "memory":
+        figures = {peer: memory_of(case, peer, num_threads) for peer in adapters}
+    else:
+        calls = {peer: prepare(case, adapter) for peer, adapter in adapters.items()}
+        calls = {peer: call for peer, call in calls.items() if call}
+        figures = time_in_turns(calls, seconds) if calls else {}
+    return [{"case": name, "threads": num_threads, "figures": figures}]
+
+
 def run_child(names: list[str], num_threads: int, peers: list[str] | None, seconds: float) -> list[dict]:
     """In a process that has `num_threads`: every case's results."""
     # whatever a library starts (XLA heeds no limit) has as many processors as threads
@@ -269,24 +286,10 @@ def run_child(names: list[str], num_threads: int, peers: list[str] | None, secon
         if problem := missing_file(case):
             print(f"  {name} is left out: {problem}", file=sys.stderr)
             continue
-        if case["kind"] == "compiler":
-            results += compiler_rows(case)
-            continue
-        if case["kind"] in ("function", "model"):
-            adapters = load_adapters(
-                [peer for peer in case["peers"] if not peers or peer in peers], num_threads
-            )
-            calls = {peer: prepare(case, adapter) for peer, adapter in adapters.items()}
-            calls = {peer: call for peer, call in calls.items() if call}
-            figures = time_in_turns(calls, seconds) if calls else {}
-        elif case["kind"] == "memory":
-            chosen = [peer for peer in case["peers"] if not peers or peer in peers]
-            figures = {
-                peer: memory_of(case, peer, num_threads) for peer in load_adapters(chosen, num_threads)
-            }
-        else:
-            figures = {"tilewright": measure_once(case)}
-        results.append({"case": name, "threads": num_threads, "figures": figures})
+        try:
+            results += rows_of(name, case, num_threads, peers, seconds)
+        except Exception as problem:  # one case must not cost the others
+            print(f"  {name} failed: {type(problem).__name__}: {problem}", file=sys.stderr)
     return results
 
 
@@ -334,6 +337,8 @@ def main() -> int:
     parser.add_argument("--peers", nargs="+", help="only these")
     parser.add_argument("--child", type=int, help=argparse.SUPPRESS)
     args = parser.parse_args()
+    if not importlib.util.find_spec("tilewright"):
+        parser.error("tilewright cannot be imported: install it, or say PYTHONPATH=build/python")
     cases = tomllib.loads((FOLDER / "cases.toml").read_text())
     unknown = [name for name in args.cases if name not in cases]
     if unknown:
