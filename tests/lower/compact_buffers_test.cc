@@ -98,6 +98,38 @@ TEST(CompactBuffers, LetsHaveTheRangeOfTheirValue) {
   )");
 }
 
+TEST(CompactBuffers, VectorsTouchFromTheirFirstToTheirLastElement) {
+  check_pass(compact_buffers, R"(
+    @T.prim_func
+    def main(A: T.Buffer((640,), "float32"), B: T.Buffer((640,), "float32")):
+        for i in range(10):
+            Y = T.alloc_buffer((640,), "float32")
+            for j in range(4):
+                Y[i * 64 + j * 16:i * 64 + j * 16 + 16] = A[i * 64 + j * 16:i * 64 + j * 16 + 16]
+            B[T.Ramp(i * 64, 2, 8)] = Y[T.Ramp(i * 64, 2, 8)]
+  )",
+             R"(
+    @T.prim_func
+    def main(A: T.Buffer((640,), "float32"), B: T.Buffer((640,), "float32")):
+        for i in range(10):
+            Y = T.alloc_buffer((64,), "float32")
+            for j in range(4):
+                Y[j * 16:j * 16 + 16] = A[i * 64 + j * 16:i * 64 + j * 16 + 16]
+            B[T.Ramp(i * 64, 2, 8)] = Y[T.Ramp(0, 2, 8)]
+  )");
+}
+
+TEST(CompactBuffers, OtherVectorsKeepEverything) {
+  check_unchanged(compact_buffers, R"(
+    @T.prim_func
+    def main(A: T.Buffer((640,), "float32"), B: T.Buffer((640,), "float32")):
+        for i in range(10):
+            Y = T.alloc_buffer((640,), "float32")
+            Y[i * 64:i * 64 + 64] = A[i * 64:i * 64 + 64]
+            B[T.Ramp(i * 64, 1, 8)] = Y[T.Ramp(i * 64 + 63, -1, 8)]
+  )");
+}
+
 TEST(CompactBuffers, LetExpressionsHaveTheRangeOfTheirValue) {
   check_unchanged(compact_buffers, R"(
     @T.prim_func

@@ -1,5 +1,7 @@
 """Products of bytes and bfloat16: the numbers are numpy's on every target, the instructions those of the processor."""
 
+import re
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -68,6 +70,17 @@ def test_instructions(target, dtypes, instruction):
     assert instruction in assembly
     other = tilewright.build(product(64, 64, 64, *dtypes), target="llvm -mcpu=x86-64-v3").get_source("asm")
     assert instruction not in other
+
+
+@pytest.mark.parametrize("columns", [64, 512])
+def test_sums_stay_in_registers(columns):
+    """Found late: what had an element for each result was kept in memory, tile by tile, as large as the result."""
+    func = tilewright.build(product(64, columns, 64, *DTYPES[3]), target="llvm -mcpu=cooperlake")
+    assembly = func.get_source("asm")
+    last = assembly.rindex("vdpbf16ps")
+    stores = re.findall(r"vmov[au]ps\s+%zmm\d+, ", assembly[last:])
+    # as many as the largest tile has vectors, each stored once: as its results
+    assert 8 <= len(stores) <= 28
 
 
 @pytest.mark.parametrize("dtypes", DTYPES[1:], ids="-".join)

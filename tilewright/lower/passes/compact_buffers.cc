@@ -5,7 +5,8 @@
 // Registers (scope "local") that vectorized loops touch hold whole vectors: the last dimension is rounded up.
 // The touched region is the interval hull, dimension by dimension, of all accesses, while the loops inside
 // the allocation run.  A dimension whose hull has no constant bound keeps its extent.  Buffers whose address
-// is taken, or that have strides, keep everything.
+// is taken, or that have strides, keep everything.  Of vectors, ramps count from their first to their last
+// element; with other indices a buffer keeps everything.
 #include <limits>
 #include <unordered_map>
 
@@ -97,11 +98,12 @@ class Touched {
   void access(const std::vector<PrimExpr>& indices) {
     arith::Region point;
     for (const PrimExpr& index : indices) {
-      if (!index->dtype.is_scalar()) {
+      const std::optional<Range> range = range_of(index);
+      if (!range) {
         escapes_ = true;
         return;
       }
-      point.push_back(make_range(index, imm(1, index->dtype)));
+      point.push_back(*range);
     }
     if (!indices.empty())
       walk(indices.back(), [&](const VarNode* var) {
@@ -114,6 +116,15 @@ class Touched {
         dimension = Interval::everything();
     }
     regions_.push_back(std::move(region));
+  }
+
+  // What an index touches: one element, or those from the first to the last of a ramp upwards.
+  static std::optional<Range> range_of(const PrimExpr& index) {
+    if (index->dtype.is_scalar()) return make_range(index, imm(1, index->dtype));
+    const auto* ramp = index.as<RampNode>();
+    int64_t stride;
+    if (!ramp || !as_const_int(ramp->stride, &stride) || stride < 0) return std::nullopt;
+    return make_range(ramp->base, imm(stride * (ramp->lanes - 1) + 1, ramp->base->dtype));
   }
 
   // Y[B[0]]: another element whenever B changes.
@@ -266,8 +277,12 @@ class Compactor {
 
   std::vector<PrimExpr> moved(const std::vector<PrimExpr>& indices, const Compact& compact) {
     std::vector<PrimExpr> result;
-    for (size_t axis = 0; axis < indices.size(); ++axis)
-      result.push_back(analyzer.simplify(indices[axis] - compact.begin[axis]));
+    for (size_t axis = 0; axis < indices.size(); ++axis) {
+      const auto* ramp = indices[axis].as<RampNode>();
+      const PrimExpr first = ramp ? ramp->base : indices[axis];
+      const PrimExpr own = analyzer.simplify(first - compact.begin[axis]);
+      result.push_back(ramp ? PrimExpr(RampNode::make(own, ramp->stride, ramp->lanes)) : own);
+    }
     return result;
   }
 

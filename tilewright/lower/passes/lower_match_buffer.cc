@@ -43,12 +43,19 @@ void bind_view(const MatchBufferRegion& match, const View& view, Substitution* v
   bind(match->buffer->elem_offset, offset);
 }
 
+// A ramp stays one, so that later passes see what it touches.
+PrimExpr shifted(const PrimExpr& first, const PrimExpr& index) {
+  const auto* ramp = index.as<RampNode>();
+  if (!ramp || !first->dtype.is_scalar()) return first + index;
+  return RampNode::make(first + ramp->base, cast(first->dtype, ramp->stride), ramp->lanes);
+}
+
 template <class Node>
 std::vector<PrimExpr> source_indices(const Node& access, const View& view) {
   std::vector<PrimExpr> indices;
   for (size_t axis = 0; axis < view.source->region.size(); ++axis) {
     PrimExpr index = view.source->region[axis]->min;
-    if (axis >= view.num_leading) index = index + access->indices[axis - view.num_leading];
+    if (axis >= view.num_leading) index = shifted(index, access->indices[axis - view.num_leading]);
     indices.push_back(std::move(index));
   }
   return indices;
