@@ -66,6 +66,16 @@ llvm::Value* narrowed(const Words& w, llvm::Value* bits, FloatFormat format) {
   return w.b.CreateOr(w.b.CreateSelect(is_nan, w.c(format.nan_bits()), result), sign);
 }
 
+// The same of bfloat16, which has the sign and the powers of float32: what carries ends at infinity.
+llvm::Value* rounded_to_upper_half(const Words& w, llvm::Value* bits, FloatFormat format) {
+  llvm::Value* upper = w.b.CreateLShr(bits, uint64_t{16});
+  llvm::Value* odd = w.b.CreateAnd(upper, w.c(1));
+  llvm::Value* sum = w.b.CreateAdd(w.b.CreateAdd(bits, w.c(0x7fff)), odd);
+  llvm::Value* nan = w.b.CreateOr(w.b.CreateAnd(upper, w.c(format.sign_bit())), w.c(format.nan_bits()));
+  llvm::Value* number = w.number(bits);
+  return w.b.CreateSelect(w.b.CreateFCmpUNO(number, number), nan, w.b.CreateLShr(sum, uint64_t{16}));
+}
+
 // float32 with the value of these bits.
 llvm::Value* widened(const Words& w, llvm::Value* bits, FloatFormat format) {
   const auto shift = static_cast<uint64_t>(kSingleMantissa - format.mantissa_bits);
@@ -99,7 +109,9 @@ llvm::Value* FunctionEmitter::narrow_float(llvm::Value* value, DataType from, Da
   value = emit_cast(from, wide.with_lanes(from.lanes), value);
   const Words words(builder_, value->getType());
   llvm::Value* bits = wide == kFloat32 ? words.bits(value) : round_to_odd(words, value);
-  return builder_.CreateTrunc(narrowed(words, bits, float_format(to)), llvm_type(context_, to));
+  llvm::Value* narrow = to.is_bfloat16() ? rounded_to_upper_half(words, bits, float_format(to))
+                                         : narrowed(words, bits, float_format(to));
+  return builder_.CreateTrunc(narrow, llvm_type(context_, to));
 }
 
 }  // namespace tilewright::codegen
