@@ -4,10 +4,11 @@ import re
 
 import numpy as np
 import pytest
+from graph_testing import random
 from schedule_checking import check
 
 import tilewright
-from tilewright import te
+from tilewright import relax, te
 
 
 def convolution(height, width, channels, filters, kernel):
@@ -59,3 +60,69 @@ def test_rows_of_tiles(sizes, rows):
 def test_rows_of_two_axes(height, width):
     """One, two or three rows of images in a tile, and what is left of them."""
     check(*convolution(height, width, 130, 531, 3), targets=["llvm", "llvm -mcpu=core-avx2"], threads=(1, 2))
+
+
+def multiplied(rows, terms, columns, target="llvm"):
+    """The executable of x @ W, for a constant W."""
+    w = random(terms, columns)
+    builder = relax.BlockBuilder()
+    x = relax.Var("x", relax.TensorType((rows, terms), "float32"))
+    with builder.function("main", [x]):
+        with builder.dataflow():
+            result = builder.emit_output(relax.op.matmul(x, relax.const(w)))
+        builder.emit_func_output(result)
+    return tilewright.compile(builder.get(), target=target), w
+
+
+def lines_fetched(*sizes, threads=1):
+    """How many instructions of the kernel fetch a line to the second cache."""
+    executable, _ = multiplied(*sizes, target=f"llvm -mcpu=skylake-avx512 -num-cores {threads}")
+    return executable.kernels.get_source("asm").count("prefetcht1")
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_next_panel_is_fetched(threads):
+    """By one instruction in each turn of the innermost loop, of whole tiles and of what is left of rows and columns."""
+    assert 1 <= lines_fetched(49, 512, 2048, threads=threads) <= 4
+    assert lines_fetched(49, 64, 512, threads=threads) == 0  # stays near
+    assert lines_fetched(49, 4096, 512, threads=threads) == 0  # two panels do not fit into the second cache
+    assert lines_fetched(4096, 512, 2048, threads=threads) == 0  # arithmetic hides what the first tile takes
+
+
+@pytest.mark.parametrize("sizes", [(35, 400, 700), (126, 130, 1100), (127, 257, 600)])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_numbers_with_the_next_panel_fetched(sizes, threads):
+    """Also of the last panel, after which there is none."""
+    assert lines_fetched(*sizes, threads=threads) > 0
+    executable, w = multiplied(*sizes, target=f"llvm -num-cores {threads}")
+    x = random(*sizes[:2])
+    found = tilewright.VirtualMachine(executable)["main"](tilewright.tensor(x)).numpy()
+    np.testing.assert_allclose(found, x.astype("float64") @ w, atol=1e-3)
+
+
+HINTS = """
+@T.prim_func
+def main(A: T.Buffer((640,), "float32"), B: T.Buffer((4, 16), "float32")):
+    for i in T.serial(4, annotations={{"panel_turns": {turns}}}):
+        for k in T.serial(10, annotations={{"prefetch_panel": {panel}, "panel_row": {row}}}):
+            for v in T.vectorized(16):
+                with T.block("B"):
+                    vi, vv, vk = T.axis.remap("SSR", [i, v, k])
+                    with T.init():
+                        B[vi, vv] = T.float32(0)
+                    B[vi, vv] = B[vi, vv] + A[vi * 160 + vk * 16 + vv]
+"""
+
+
+@pytest.mark.parametrize("turns", [4, 1, 0, -3, 2**62])
+@pytest.mark.parametrize("panel", [2560, -1, 2**40])
+@pytest.mark.parametrize("row", [64, 0, 2**62])
+def test_hints_of_any_number(turns, panel, row):
+    """Hints say nothing of the numbers, whatever they say."""
+    program = tilewright.script.parse(HINTS.format(turns=turns, panel=panel, row=row))
+    library = tilewright.build(program, schedule=False)
+    assert ("prefetcht1" in library.get_source("asm")) == (turns in (4, 1) and panel == 2560 and row == 64)
+    a = np.random.default_rng(0).random(640, "float32")
+    out = tilewright.tensor(np.zeros((4, 16), "float32"))
+    library["main"](tilewright.tensor(a), out)
+    np.testing.assert_allclose(out.numpy(), a.reshape(4, 10, 16).sum(1), rtol=1e-6)

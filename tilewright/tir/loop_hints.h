@@ -11,4 +11,13 @@ inline constexpr std::string_view kMatrixTiles = "matrix_tiles";
 /// A number of bytes: vectors that the loop reads one after the other are fetched that far ahead.
 inline constexpr std::string_view kPrefetchAhead = "prefetch_ahead";
 
+/// A number of turns, one after the other, that read the same panel of an operand; of several such loops
+/// around each other the product.
+inline constexpr std::string_view kPanelTurns = "panel_turns";
+/// On the loop over the rows of a panel, in those turns: the bytes from it to the next one, of which each
+/// turn fetches a part, so that memory has the time of all of them.
+inline constexpr std::string_view kPrefetchPanel = "prefetch_panel";
+/// With it: the bytes of a row, which is what a turn of the loop reads.
+inline constexpr std::string_view kPanelRow = "panel_row";
+
 }  // namespace tilewright::tir

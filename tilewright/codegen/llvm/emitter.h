@@ -185,10 +185,19 @@ class FunctionEmitter {
   // ---- hints of loops (memory.cc)
   /// Fetches what lies ahead of `pointer`, if the loop of `index` says so.
   void prefetch_ahead(llvm::Value* pointer, const PrimExpr& index);
+  /// What the annotations of a loop, whose variable has a value, say of its body.
+  void begin_hints(const ForNode* node);
 
+  /// What vectors that move along a loop say of others: these are to be fetched.
   struct PrefetchAhead {
     const VarNode* loop_var = nullptr;
-    int64_t num_bytes = 0;
+    llvm::Value* distance = nullptr;  // in bytes
+    bool is_panel = false;            // the distance is that of the first vector, to the second cache
+  };
+  /// Which of the turns that read the same panel this one is.
+  struct PanelTurn {
+    llvm::Value* number = nullptr;
+    uint64_t count = 1;
   };
   struct LoopContext {
     llvm::BasicBlock *next, *exit;
@@ -206,6 +215,7 @@ class FunctionEmitter {
   std::vector<llvm::Value*> workspaces_;  // live here, innermost last
   std::vector<LoopContext> loops_;
   PrefetchAhead prefetch_;  // of the innermost loop that asks for it
+  PanelTurn panel_turn_;
   uint64_t stack_bytes_ = 0;
   bool in_index_ = false;
   std::unordered_map<const ForNode*, TileNest> tile_nests_;  // by their outermost loops

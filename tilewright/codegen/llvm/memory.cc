@@ -2,6 +2,7 @@
 #include "tilewright/codegen/llvm/emitter.h"
 #include "tilewright/lower/lowered.h"
 #include "tilewright/tir/builder.h"
+#include "tilewright/tir/loop_hints.h"
 #include "tilewright/tir/uses.h"
 
 namespace tilewright::codegen {
@@ -53,11 +54,44 @@ llvm::Value* FunctionEmitter::from_memory(llvm::Value* value, DataType dtype) {
 
 void FunctionEmitter::prefetch_ahead(llvm::Value* pointer, const PrimExpr& index) {
   if (!prefetch_.loop_var || !uses(index, prefetch_.loop_var)) return;
-  llvm::Value* ahead = builder_.CreateConstGEP1_64(i8_, pointer, static_cast<uint64_t>(prefetch_.num_bytes));
-  constexpr uint32_t kRead = 0, kNear = 3, kData = 1;
+  llvm::Value* ahead = builder_.CreateGEP(i8_, pointer, prefetch_.distance);
+  constexpr uint32_t kRead = 0, kSecondCache = 2, kNear = 3, kData = 1;
   builder_.CreateIntrinsic(
       llvm::Intrinsic::prefetch, {ptr_},
-      {ahead, builder_.getInt32(kRead), builder_.getInt32(kNear), builder_.getInt32(kData)});
+      {ahead, builder_.getInt32(kRead), builder_.getInt32(prefetch_.is_panel ? kSecondCache : kNear),
+       builder_.getInt32(kData)});
+  if (prefetch_.is_panel) prefetch_ = {};  // a line of it in each turn is enough
+}
+
+void FunctionEmitter::begin_hints(const ForNode* node) {
+  // whoever writes programs by hand may write any number
+  const auto hint = [&](std::string_view key) {
+    constexpr int64_t kMost = int64_t{1} << 30;
+    const int64_t value = node->annotations.get_int(key, 0);
+    return static_cast<uint64_t>(value > 0 && value <= kMost ? value : 0);
+  };
+  const auto turn = [&] {
+    return builder_.CreateSExtOrTrunc(values_[node->loop_var.get()], builder_.getInt64Ty());
+  };
+  if (const uint64_t count = hint(kPanelTurns)) {
+    llvm::Value* own = builder_.CreateURem(turn(), builder_.getInt64(count));
+    llvm::Value* outer = panel_turn_.number;
+    panel_turn_.number =
+        outer ? builder_.CreateAdd(builder_.CreateMul(outer, builder_.getInt64(count)), own) : own;
+    panel_turn_.count = std::max<uint64_t>(1, panel_turn_.count * count);
+  }
+  if (const uint64_t ahead = hint(kPrefetchAhead))
+    prefetch_ = {node->loop_var.get(), builder_.getInt64(ahead)};
+  const uint64_t panel = hint(kPrefetchPanel), row = hint(kPanelRow);
+  int64_t num_rows = 0;
+  if (panel == 0 || row == 0 || !panel_turn_.number || !as_const_int(node->extent, &num_rows)) return;
+  // turn t fetches what lies from t * share on, a step for each row; `row` bytes further lies the next vector
+  const uint64_t step = (row - 1) / panel_turn_.count + 1, share = step * static_cast<uint64_t>(num_rows);
+  llvm::Value* first = builder_.CreateAdd(builder_.CreateMul(panel_turn_.number, builder_.getInt64(share)),
+                                          builder_.getInt64(panel));
+  llvm::Value* distance =
+      builder_.CreateAdd(first, builder_.CreateMul(turn(), builder_.getInt64(step - row)));
+  prefetch_ = {node->loop_var.get(), distance, true};
 }
 
 llvm::Value* FunctionEmitter::emit_load(const BufferLoadNode* node) {

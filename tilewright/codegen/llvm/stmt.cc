@@ -109,10 +109,13 @@ void FunctionEmitter::emit_for(const ForNode* node) {
   if (const auto nest = tile_nests_.find(node); nest != tile_nests_.end())
     return emit_tile_nest(nest->second);
   const PrefetchAhead outer = prefetch_;
-  const int64_t ahead = node->annotations.get_int(kPrefetchAhead, 0);
-  if (ahead != 0) prefetch_ = {node->loop_var.get(), ahead};
-  emit_loop(node, [&] { emit(node->body); });
+  const PanelTurn outer_turn = panel_turn_;
+  emit_loop(node, [&] {
+    begin_hints(node);
+    emit(node->body);
+  });
   prefetch_ = outer;
+  panel_turn_ = outer_turn;
 }
 
 // The test stands at the bottom, so that the body is one block LLVM can turn into a vector or unrolled loop.

@@ -229,6 +229,27 @@ bool is_streamed(const BlockShape& sum, const BufferLoadNode* load, const SumPla
          num_uses(sum, load, plan) <= kMostUses && stride_bytes(sum, load, plan.steps.back()) == row_bytes;
 }
 
+// Whether the next panel is fetched while this one is multiplied, by the tiles of all rows: without it the
+// first of them waits for memory, and the others leave it idle.  As long as both fit into the second cache,
+// and rows are not so many that the first hardly counts.
+std::optional<NextPanel> next_panel_of(const BlockShape& sum, const BufferLoadNode* load, const SumPlan& plan,
+                                       const Machine& machine) {
+  constexpr int64_t kMostUses = 32;
+  const int64_t row_bytes = plan.panel_width() * load->dtype.num_bytes();
+  int64_t num_rows = 1;
+  for (size_t axis : plan.steps) {
+    if (!is_spatial(sum, axis)) num_rows = product(num_rows, sum.extent(axis));
+  }
+  const int64_t uses = num_uses(sum, load, plan), bytes = product(num_rows, row_bytes);
+  const bool has_outer =
+      std::any_of(plan.shared.begin(), plan.shared.end(), [&](size_t axis) { return sum.extent(axis) != 1; });
+  if (plan.matrix || plan.dot || plan.packed || plan.steps.empty() || has_outer ||
+      num_bytes(load->buffer) <= machine.l2_bytes / 2 || uses < 2 || uses > kMostUses || num_rows == 0 ||
+      3 * bytes > machine.l2_bytes || stride_bytes(sum, load, plan.steps.back()) != row_bytes)
+    return std::nullopt;
+  return NextPanel{bytes, row_bytes};
+}
+
 }  // namespace
 
 std::optional<SumPlan> plan_sum(const BlockShape& sum, const Machine& machine, bool is_packing_free,
@@ -261,6 +282,7 @@ std::optional<SumPlan> plan_sum(const BlockShape& sum, const Machine& machine, b
   plan.is_streamed = !plan.matrix && !plan.packed &&
                      std::any_of(vectors.begin(), vectors.end(),
                                  [&](const auto* load) { return is_streamed(sum, load, plan, machine); });
+  if (vectors.size() == 1) plan.next_panel = next_panel_of(sum, vectors[0], plan, machine);
   return plan;
 }
 

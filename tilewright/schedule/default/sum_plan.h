@@ -15,6 +15,11 @@ struct MatrixTile {
   int64_t terms = 0;             // that are added at once: their part of a panel stays in the first cache
 };
 
+/// A panel that is read in several turns from memory in which the next one follows it.
+struct NextPanel {
+  int64_t bytes = 0, row_bytes = 0;
+};
+
 /// What tile_sum decides before it changes anything.
 struct SumPlan {
   size_t column = 0;                 // axis of the vectors
@@ -29,6 +34,7 @@ struct SumPlan {
   bool is_copy_needed = false;             // vectors cannot read it as it is
   const BufferLoadNode* spread = nullptr;  // the one whose rows would push each other out of the cache
   bool is_streamed = false;                // panels come from far memory, and few tiles read them
+  std::optional<NextPanel> next_panel;     // each turn over a panel fetches a part of the next one
   std::optional<DotSum> dot;               // groups are added by an instruction
   std::optional<size_t> unrolled;          // a short step along which vectors stay: parts of elements
   std::optional<MatrixTile> matrix;        // whole tiles are multiplied by one, in tile registers

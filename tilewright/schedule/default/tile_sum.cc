@@ -196,12 +196,35 @@ void compute_sum(Schedule& sch, const BlockShape& sum, LoopRef place, const SumP
   const BlockRef init = sch.call("decompose_reduction", sum.ref, first).block();
   expand(sch, loops_inside(sch, init, place));
   constexpr int kFarAhead = 4096;  // bytes: what arrives while they are computed with
-  if (plan.is_streamed) sch.call("annotate", last, std::string(kPrefetchAhead), imm(kFarAhead));
+  if (plan.next_panel) {
+    sch.call("annotate", last, std::string(kPrefetchPanel), imm(plan.next_panel->bytes));
+    sch.call("annotate", last, std::string(kPanelRow), imm(plan.next_panel->row_bytes));
+  } else if (plan.is_streamed) {
+    sch.call("annotate", last, std::string(kPrefetchAhead), imm(kFarAhead));
+  }
   if (!group) return expand(sch, tile);
   for (size_t n = 0; n + 1 < tile.size(); ++n) sch.call("unroll", tile[n]);
 }
 
 namespace {
+
+// Says of `loops`, from the first to the last, how many turns over the same panel each has.
+//
+// extents     of the loops as they were when loops of rows began at number `first_row`; those around have
+//             been fused since, from the first of several turns on
+void mark_turns(Schedule& sch, const std::vector<LoopRef>& loops, const std::vector<int64_t>& extents,
+                size_t first_row) {
+  const size_t num_merged = extents.size() - loops.size();
+  size_t fused = 0;
+  while (fused + 1 < loops.size() && extents[fused] == 1) ++fused;
+  for (size_t n = 0; n < loops.size(); ++n) {
+    const size_t begin = n <= fused ? n : n + num_merged, end = n < fused ? n : n + num_merged;
+    int64_t turns = 1;
+    for (size_t place = std::max(begin, first_row); place <= end; ++place)
+      turns = product(turns, extents[place]);
+    if (turns > 1) sch.call("annotate", loops[n], std::string(kPanelTurns), imm(turns));
+  }
+}
 
 // The sum of matrix tiles: loops that code generators make instructions of, innermost rows, columns, groups
 // and the elements of a group.
@@ -292,6 +315,8 @@ std::optional<LoopRef> tile_by_plan(Schedule& sch, const BlockShape& sum,
   const int64_t num_chunks = is_parallel && are_rows_shared_out(sum, plan, operands) ? machine.num_cores : 1;
   TileLoops loops = tile_epilogue(sch, *target, *map, plan, within, num_chunks);
   std::vector<LoopRef> outer = loops.outer;
+  std::vector<int64_t> extents;
+  for (LoopRef loop : outer) extents.push_back(extent_of(sch, loop));
   std::optional<LoopRef> panel = outer[loops.num_before_rows - 1];
   if (is_parallel) {
     int64_t num_panels = 1;
@@ -304,6 +329,7 @@ std::optional<LoopRef> tile_by_plan(Schedule& sch, const BlockShape& sum,
     else
       panel.reset();
   }
+  if (plan.next_panel) mark_turns(sch, outer, extents, loops.num_before_rows);
   const LoopRef place = outer.back();
   // the sum's tile and its packing see the loops as they are now
   if (plan.matrix)
