@@ -7,13 +7,13 @@
 // arithmetic than sums in order, since each has fewer terms; by sixteen errors are about twice those of sums
 // in order (tests/python/test_winograd.py).  An infinity or NaN spreads to all results of a tile.
 // Source: arXiv 1509.09308, F(2x2, 3x3) and F(4x4, 3x3)
-#include "tilewright/te/topi/winograd.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/relax/block_builder.h"
 #include "tilewright/relax/conv_options.h"
 #include "tilewright/relax/liveness.h"
 #include "tilewright/relax/op.h"
 #include "tilewright/relax/pass.h"
+#include "tilewright/relax/winograd_choice.h"
 
 namespace tilewright::relax {
 namespace {
@@ -30,38 +30,6 @@ struct Options {
                               "results of a tile along one dimension: 2, 4, or 0 for what takes less time")};
   }
 };
-
-bool is_winograd(const Call& call, const Options& options) {
-  if (op_name(call.get()) != "relax.nn.conv2d" || !is<ConstantNode>(call->args[1])) return false;
-  const topi::ConvOptions conv = conv_options(call);
-  const auto weight = constant_shape(call->args[1]);
-  const Shape* result = known_shape(call);
-  int64_t height, width;
-  if (!weight || !known_shape(call->args[0]) || !result || result->size() != 4 ||
-      !tir::as_const_int((*result)[1], &height) || !tir::as_const_int((*result)[2], &width) ||
-      conv.data_layout != "NHWC" || conv.kernel_layout != "HWIO")
-    return false;
-  return topi::is_worth_winograd(conv, (*weight)[0], (*weight)[1], (*weight)[2], (*weight)[3], height * width,
-                                 {options.min_channels, options.min_pixels}) &&
-         dtype_of(call->args[0]) == kFloat32 && dtype_of(call->args[1]) == kFloat32 &&
-         dtype_of(call) == kFloat32;
-}
-
-// The tile that takes less time, in multiply-adds for each pair of channels: reading a weight takes as long
-// as some.
-int64_t tile_of(const Call& call, const Options& options) {
-  constexpr int64_t kOfReading = 8;
-  if (options.tile != 0) return options.tile;
-  const Shape* result = known_shape(call);
-  int64_t height = 0, width = 0;
-  tir::as_const_int((*result)[1], &height);
-  tir::as_const_int((*result)[2], &width);
-  const auto time = [&](int64_t m) {
-    const int64_t tiles = ((height - 1) / m + 1) * ((width - 1) / m + 1);
-    return (m + 2) * (m + 2) * (tiles + kOfReading);
-  };
-  return time(4) < time(2) ? 4 : 2;
-}
 
 // U = G W G^T, in double precision.
 Constant transformed(const ConstantNode* weight, int64_t tile) {
@@ -93,13 +61,13 @@ IRModule run(const IRModule& module, const Options& options, PassContext&) {
   return map_functions<FunctionNode>(module, [&](const Function& func) {
     const Function changed = rewrite(func, [&](auto& self, const CallNode* node) -> Expr {
       const Call call = self.children(node);
-      if (!is_winograd(call, options)) return call;
+      const auto choice = winograd_choice(call, {options.min_channels, options.min_pixels}, options.tile);
+      if (!choice) return call;
       AttrMap attrs;
       attrs.set("padding", attr(conv_options(call).padding));
-      return call_op(
-          "relax.nn.conv2d_winograd",
-          {call->args[0], transformed(call->args[1].template as<ConstantNode>(), tile_of(call, options))},
-          attrs, call->span);
+      return call_op("relax.nn.conv2d_winograd",
+                     {call->args[0], transformed(call->args[1].template as<ConstantNode>(), choice->tile)},
+                     attrs, call->span);
     });
     return changed == func ? func : BlockBuilder(module).normalize_function(changed);
   });

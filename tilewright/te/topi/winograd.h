@@ -7,7 +7,7 @@ namespace tilewright::topi {
 /// For which convolutions sums of Winograd take less time than sums in order.
 struct WinogradLimits {
   int64_t min_channels = 8;  // of inputs * outputs / (inputs + outputs)
-  int64_t min_pixels = 100;  // of results in one image and channel
+  int64_t min_pixels = 36;   // of results in one image and channel
 };
 /// Whether conv2d_winograd computes what `conv` says of windows of `height` x `width`, and in less time.
 ///
