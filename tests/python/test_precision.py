@@ -1,5 +1,7 @@
 """Precision policies: how far products are off, against float64."""
 
+import re
+
 import numpy as np
 import pytest
 from graph_testing import compile_graph, random, run_graph
@@ -138,6 +140,102 @@ def test_pass():
     assert str(refused.value) == (
         'error: precision: there is no precision "bf17"\nhelp: expected one of exact, bf16, bf16x3, bf16x6, bf16x9'
     )
+
+
+@I.ir_module
+class Residual:
+    @R.function
+    def main(x: R.Tensor((5, 7), "float32"), w: R.Tensor((7, 7), "float32")) -> R.Tensor((5, 7), "float32"):
+        with R.dataflow():
+            lv = R.add(R.matmul(x, w), x)
+            lv1 = R.nn.relu(lv)
+            lv2 = R.tanh(R.matmul(R.permute_dims(R.permute_dims(lv1)), w))
+            lv3 = R.add(lv2, lv1)
+            gv = R.subtract(R.matmul(lv3, w), lv2)
+            R.output(gv)
+        return gv
+
+
+@I.ir_module
+class ResidualRounded:
+    @R.function
+    def main(x: R.Tensor((5, 7), "float32"), w: R.Tensor((7, 7), "float32")) -> R.Tensor((5, 7), "float32"):
+        with R.dataflow():
+            x1 = R.astype(x, dtype="bfloat16")
+            w1 = R.astype(w, dtype="bfloat16")
+            lv = R.add(R.matmul(x1, w1, out_dtype="float32"), x)
+            lv1 = R.astype(R.nn.relu(lv), dtype="bfloat16")  # what products read is stored once
+            moved = R.permute_dims(R.permute_dims(lv1))
+            lv2 = R.tanh(R.matmul(moved, w1, out_dtype="float32"))  # who else reads it wants all digits
+            lv3 = R.add(lv2, R.astype(lv1, dtype="float32"))  # sums are of float32
+            lv4 = R.astype(lv3, dtype="bfloat16")
+            gv = R.subtract(R.matmul(lv4, w1, out_dtype="float32"), lv2)
+            R.output(gv)
+        return gv
+
+
+def test_what_is_stored_in_bfloat16():
+    passes = relax.transform
+    clean = tilewright.transform.Sequential([passes.normalize(), passes.eliminate_common_subexpr()])
+    found = passes.precision(policy="bf16")(clean(Residual))
+    tilewright.ir.assert_structural_equal(clean(found), clean(ResidualRounded), map_free_vars=True)
+    x, w = random(5, 7), random(7, 7)
+    run = lambda module: run_graph(tilewright.compile(module), x, w)  # noqa: E731
+    np.testing.assert_allclose(run(found), run(Residual), atol=0.3)
+
+
+def test_what_is_read_outside_of_its_block_keeps_its_dtype():
+    """Variables of importers are no DataflowVars, wherever they are read."""
+    text = Residual.script().replace("R.output(gv)", "R.output(lv, lv1, lv2, lv3, gv)")
+    module = tilewright.script.parse(text)
+    local = relax.transform.precision(policy="bf16")(module)
+    reads_rounded = re.compile(r'= R\.astype\(\w+, dtype="float32"\)')
+    assert reads_rounded.search(local.script())
+    read = tilewright.script.parse(text.replace("return gv", "return lv1"))
+    kept = relax.transform.precision(policy="bf16")(read)
+    assert not reads_rounded.search(kept.script())
+    x, w = random(5, 7), random(7, 7)
+    for before, after in ((module, local), (read, kept)):
+        exact, found = (run_graph(tilewright.compile(each), x, w) for each in (before, after))
+        assert found.dtype == "float32"
+        np.testing.assert_allclose(found, exact, atol=0.3)
+
+
+@pytest.mark.parametrize(
+    ("speedup", "size", "channels", "is_exact"),
+    [(1, 28, 64, True), (2, 28, 64, True), (16, 28, 64, False), (2, 7, 64, False), (2, 28, 32, False)],
+)
+def test_convolutions_that_take_less_time_in_float32(speedup, size, channels, is_exact):
+    """Winograd's sums have a quarter of the products."""
+    w = random(3, 3, channels, channels)
+    x = random(1, size, size, channels)
+    build = lambda x: relax.op.nn.conv2d(  # noqa: E731
+        x, relax.const(w), padding=(1, 1), data_layout="NHWC", kernel_layout="HWIO"
+    )
+    with PassContext(opt_level=2, config={"precision.speedup": speedup}):
+        executable = compile_graph(build, "bf16", x=x.shape)
+    assert any("winograd" in name for name in executable.schedules) == is_exact
+    wide = run_graph(compile_graph(build, "exact", x=x.shape), x)
+    size = run_graph(
+        compile_graph(
+            lambda x: relax.op.nn.conv2d(
+                x, relax.const(np.abs(w)), padding=(1, 1), data_layout="NHWC", kernel_layout="HWIO"
+            ),
+            "exact",
+            x=x.shape,
+        ),
+        np.abs(x),
+    )
+    assert (np.abs(run_graph(executable, x) - wide) <= bound("bf16", 9 * channels) * size).all()
+    with PassContext(opt_level=2, config={"precision.speedup": speedup}, disabled_pass=["winograd"]):
+        rounded = compile_graph(build, "bf16", x=x.shape)
+    assert not any("winograd" in name for name in rounded.schedules)
+
+
+def test_speedup():
+    with pytest.raises(UserError) as refused:
+        relax.transform.precision(policy="bf16", speedup=0)(Products)
+    assert str(refused.value) == "error: precision: speedup is 0, expected at least 1"
 
 
 def test_where_it_can_be_said():

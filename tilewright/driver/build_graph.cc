@@ -92,11 +92,20 @@ std::string_view activations_for(const Generator& generator) {
   return dots.mixed_bytes ? "uint8" : dots.signed_bytes ? "int8" : "";
 }
 
+// How many times as fast as float32 products of bfloat16 are.
+int64_t speedup_of_bfloat16(const Generator& generator) {
+  if (!generator.rules_for) return 1;
+  const schedule::DotInstructions& dots = generator.rules_for->dots;
+  return dots.bfloat_tiles ? 16 : dots.bfloats ? 2 : 1;
+}
+
 ir::Pipeline graph_pipeline(const Generator& generator, const ir::PassContext& context) {
   ir::Pipeline pipeline = relax::default_pipeline();
   for (ir::PipelineStep& step : pipeline) {
     if (step.pass->name == "integer_products" && !context.config.contains("integer_products.activations"))
       step.options.set("activations", ir::attr(std::string(activations_for(generator))));
+    if (step.pass->name == "precision" && !context.config.contains("precision.speedup"))
+      step.options.set("speedup", ir::attr(speedup_of_bfloat16(generator)));
   }
   return pipeline;
 }

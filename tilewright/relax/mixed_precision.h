@@ -1,15 +1,18 @@
 // Graphs whose matrix products and convolutions are done in another precision.
 #pragma once
+#include <functional>
+
 #include "tilewright/relax/relax.h"
 
 namespace tilewright::relax {
 
-/// What pass to_mixed_precision makes of `module` with these options, products outside of dataflow blocks
-/// converted as well.
+using CallTest = std::function<bool(const Call&)>;
+
+/// `module` with the policy bf16: operands of products and convolutions of float32, outside of dataflow
+/// blocks as well, and what is stored for them are bfloat16; sums and arithmetic between are float32.
 ///
-/// dtype      float16 or bfloat16: what is computed in
-/// out_dtype  of the sums: float32 or dtype
-IRModule to_mixed_precision(const IRModule& module, DataType dtype, DataType out_dtype);
+/// is_kept  which calls stay in float32
+IRModule to_bfloat16(const IRModule& module, const CallTest& is_kept);
 
 /// `value`, a tensor, with elements of `dtype`.
 Expr astype(const Expr& value, DataType dtype);

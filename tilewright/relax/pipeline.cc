@@ -92,10 +92,11 @@ Pipeline default_pipeline() {
       {&find_pass("convert_layout"), {}},          // 2  channels last; permutes of weights are constants, too
       {&find_pass("fold_constant"), {}},           // 1  which are computed here
       {&find_pass("remove_identities"), {}},       // 1  permutes back and forth
+      {&find_pass("dead_code_elimination"), {}},   // 1  nobody reads: who wants what is known
       {&find_pass("quantize_weights"), {}},        // 0  weights are as they will be read
       {&find_pass("fuse_dequantize_matmul"), {}},  // 2
+      {&find_pass("fuse_attention"), {}},          // 2  stays in its dtype
       {&find_pass("precision"), {}},               // 0  weights are rounded now
-      {&find_pass("fuse_attention"), {}},          // 2  of products that are left in their dtype
       {&find_pass("eliminate_common_subexpr"), {}},  // 1  which are the same for all users of a value
       {&find_pass("winograd"), {}},                  // 2  needs constant weights, channels last
       {&find_pass("legalize_ops"), {}},              // 0  from here on computation is in loop programs

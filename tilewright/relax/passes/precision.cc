@@ -1,6 +1,8 @@
 // Matrix products and convolutions of float32 by instructions for bfloat16, as a policy says:
 //   exact   in float32, the default
-//   bf16    operands are rounded to bfloat16 (to_mixed_precision, and outside of dataflow blocks)
+//   bf16    operands are rounded to bfloat16 (to_mixed_precision.cc), but those of convolutions that take
+//   less
+//           time in float32
 //   bf16x3  operands are sums of two bfloat16 values, and three of the four products are added
 //   bf16x6  of three values, six of the nine products
 //   bf16x9  of three values, all products
@@ -24,7 +26,9 @@
 #include "tilewright/relax/mixed_precision.h"
 #include "tilewright/relax/op.h"
 #include "tilewright/relax/pass.h"
+#include "tilewright/relax/pipeline.h"
 #include "tilewright/relax/type_util.h"
+#include "tilewright/relax/winograd_choice.h"
 
 namespace tilewright::relax {
 namespace {
@@ -33,8 +37,13 @@ constexpr std::string_view kPolicies[] = {"exact", "bf16", "bf16x3", "bf16x6", "
 
 struct Options {
   std::string policy = "exact";
+  int64_t speedup = 2;
   static constexpr auto fields() {
-    return std::tuple{field<&Options::policy>("policy", "exact, bf16, bf16x3, bf16x6 or bf16x9")};
+    return std::tuple{
+        field<&Options::policy>("policy", "exact, bf16, bf16x3, bf16x6 or bf16x9"),
+        field<&Options::speedup>("speedup",
+                                 "how many times as many products of bfloat16 as of float32 take a time; "
+                                 "compile knows it of its target")};
   }
 };
 
@@ -137,15 +146,29 @@ Call in_parts(const Call& call, const Terms& terms, std::pair<int64_t, int64_t> 
 }
 
 void check(const Options& options) {
+  if (options.speedup < 1) throw UserError("speedup is {}, expected at least 1", options.speedup);
   if (std::find(std::begin(kPolicies), std::end(kPolicies), options.policy) != std::end(kPolicies)) return;
   throw UserError("there is no precision \"{}\"", options.policy)
       .help("expected one of {}", fmt::join(kPolicies, ", "));
 }
 
-IRModule run(const IRModule& module, const Options& options, PassContext&) {
+// A convolution that is Winograd's in float32 may take less time than all its products in bfloat16.  Its
+// transforms, which are not part of the work, count where channels are few.
+bool is_faster_in_float32(const Call& call, int64_t speedup) {
+  constexpr double kSureGain = 0.7;
+  const auto choice = winograd_choice(call, {.min_channels = 24});
+  return choice && choice->share_of_work * static_cast<double>(speedup) < kSureGain;
+}
+
+IRModule run(const IRModule& module, const Options& options, PassContext& context) {
   check(options);
   if (options.policy == "exact") return module;
-  if (options.policy == "bf16") return to_mixed_precision(module, DataType::bfloat16(), kFloat32);
+  if (options.policy == "bf16") {
+    const bool has_winograd = context.is_enabled(find_pass("winograd"));
+    return to_bfloat16(module, [&](const Call& call) {
+      return has_winograd && is_faster_in_float32(call, options.speedup);
+    });
+  }
   const Terms terms = terms_of(options.policy);
   return map_functions<FunctionNode>(module, [&](const Function& func) {
     const Function changed = rewrite(func, [&](auto& self, const CallNode* node) -> Expr {

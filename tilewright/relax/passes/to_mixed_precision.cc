@@ -8,8 +8,12 @@
 //   lv = R.nn.relu(x)               ->  lv = R.astype(x, "float16");  lv1 = R.nn.relu(lv)
 //   gv = R.matmul(lv, w)                lv2 = R.astype(w, "float16")
 //                                       gv = R.matmul(lv1, lv2, out_dtype="float32")
-// Works on dataflow blocks, those in branches too; for the policy bf16 on other blocks as well, where only
-// the operators of the first list are converted.  Source: Micikevicius et al., arXiv 1710.03740
+// Works on dataflow blocks, those in branches too.  For the policy bf16
+//   on other blocks as well, where only the operators of the first list are converted;
+//   where arithmetic stays in float32, which is what kernels have in registers.  What is rounded for a
+//   product is rounded for arithmetic that reads it as well, so that it is stored once: the image that a
+//   residual connection adds.
+// Source: Micikevicius et al., arXiv 1710.03740
 #include <algorithm>
 #include <unordered_map>
 
@@ -40,7 +44,8 @@ struct Options {
   }
 };
 
-enum class Choice { kAlways, kFollow, kNever };
+enum class Choice { kAlways, kFollow, kArithmetic, kNever };
+enum class Wanted { kLow, kHigh, kEither };
 
 constexpr std::string_view kAlwaysOps[] = {"relax.matmul",
                                            "relax.linear",
@@ -54,46 +59,35 @@ constexpr std::string_view kAlwaysOps[] = {"relax.matmul",
                                            "relax.nn.conv1d_transpose",
                                            "relax.nn.conv2d_transpose",
                                            "relax.nn.conv3d_transpose"};
-constexpr std::string_view kFollowOps[] = {"relax.add",
-                                           "relax.subtract",
-                                           "relax.multiply",
-                                           "relax.divide",
-                                           "relax.maximum",
-                                           "relax.minimum",
-                                           "relax.where",
-                                           "relax.clip",
-                                           "relax.negative",
-                                           "relax.abs",
-                                           "relax.nn.relu",
-                                           "relax.nn.relu6",
-                                           "relax.nn.leakyrelu",
-                                           "relax.nn.prelu",
-                                           "relax.nn.dropout",
-                                           "relax.nn.pad",
-                                           "relax.nn.max_pool1d",
-                                           "relax.nn.max_pool2d",
-                                           "relax.nn.max_pool3d",
-                                           "relax.nn.pixel_shuffle",
-                                           "relax.reshape",
-                                           "relax.flatten",
-                                           "relax.nn.batch_flatten",
-                                           "relax.layout_transform",
-                                           "relax.permute_dims",
-                                           "relax.expand_dims",
-                                           "relax.squeeze",
-                                           "relax.broadcast_to",
-                                           "relax.concat",
-                                           "relax.stack",
-                                           "relax.split",
-                                           "relax.tile",
-                                           "relax.repeat",
-                                           "relax.flip",
-                                           "relax.strided_slice",
-                                           "relax.take",
-                                           "relax.gather_elements",
-                                           "relax.gather_nd",
-                                           "relax.tril",
-                                           "relax.triu"};
+// Arithmetic without growth.
+constexpr std::string_view kArithmeticOps[] = {
+    "relax.add",           "relax.subtract",      "relax.multiply",     "relax.divide",   "relax.maximum",
+    "relax.minimum",       "relax.where",         "relax.clip",         "relax.negative", "relax.abs",
+    "relax.nn.relu",       "relax.nn.relu6",      "relax.nn.leakyrelu", "relax.nn.prelu", "relax.nn.dropout",
+    "relax.nn.max_pool1d", "relax.nn.max_pool2d", "relax.nn.max_pool3d"};
+
+constexpr std::string_view kMoves[] = {"relax.nn.pad",
+                                       "relax.nn.pixel_shuffle",
+                                       "relax.reshape",
+                                       "relax.flatten",
+                                       "relax.nn.batch_flatten",
+                                       "relax.layout_transform",
+                                       "relax.permute_dims",
+                                       "relax.expand_dims",
+                                       "relax.squeeze",
+                                       "relax.broadcast_to",
+                                       "relax.concat",
+                                       "relax.stack",
+                                       "relax.split",
+                                       "relax.tile",
+                                       "relax.repeat",
+                                       "relax.flip",
+                                       "relax.strided_slice",
+                                       "relax.take",
+                                       "relax.gather_elements",
+                                       "relax.gather_nd",
+                                       "relax.tril",
+                                       "relax.triu"};
 
 bool contains(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -123,8 +117,9 @@ bool is_float32(const Type& type) {
 
 class MixedPrecision {
  public:
-  MixedPrecision(const IRModule& module, const Options& options, bool everywhere)
-      : builder_(module), options_(options), everywhere_(everywhere) {}
+  /// is_kept  for the policy bf16: which calls stay in float32
+  MixedPrecision(const IRModule& module, const Options& options, const CallTest* is_kept)
+      : builder_(module), options_(options), is_kept_(is_kept) {}
 
   Function converted(const Function& func) {
     const auto* body = func->body.as<SeqExprNode>();
@@ -148,18 +143,20 @@ class MixedPrecision {
     if (is<TupleGetItemNode>(value) || is<TupleNode>(value)) return Choice::kFollow;
     const auto* call = value.as<CallNode>();
     const std::string_view name = call ? op_name(call) : std::string_view();
+    if (is_kept_ && call && (*is_kept_)(Call(call))) return Choice::kNever;
     if (contains(options_.never, name)) return Choice::kNever;
     if (contains(options_.always, name)) return Choice::kAlways;
     if (contains(options_.follow, name)) return Choice::kFollow;
-    return contains(kAlwaysOps, name)   ? Choice::kAlways
-           : contains(kFollowOps, name) ? Choice::kFollow
-                                        : Choice::kNever;
+    if (contains(kAlwaysOps, name)) return Choice::kAlways;
+    if (contains(kMoves, name)) return Choice::kFollow;
+    if (!contains(kArithmeticOps, name)) return Choice::kNever;
+    return is_kept_ ? Choice::kArithmetic : Choice::kFollow;
   }
 
   // ---- which values are wanted in low precision: backwards, uses before definitions
 
   void decide(const SeqExprNode* seq) {
-    count_uses(seq->body, false);
+    count_uses(seq->body, Wanted::kHigh, seq);
     for (size_t n = seq->blocks.size(); n-- > 0;) decide(seq->blocks[n]);
   }
   void decide(const BindingBlock& block) {
@@ -168,25 +165,47 @@ class MixedPrecision {
       if (const auto* branch = binding->value.as<IfNode>()) {
         decide(branch->true_branch.as<SeqExprNode>());
         decide(branch->false_branch.as<SeqExprNode>());
-        count_uses(branch->cond, false);
+        count_uses(branch->cond, Wanted::kHigh, branch);
         continue;
       }
       const Choice choice =
           is_changed(block) && is<VarBindingNode>(binding) ? choice_of(binding->value) : Choice::kNever;
       const Use& use = uses_[binding->var.get()];
-      const bool is_wanted_low = use.low > 0 && use.high == 0 && is<DataflowVarNode>(binding->var);
-      if (choice == Choice::kFollow && is_wanted_low && is_float32(type_of(binding->value)))
-        low_results_.insert({binding->var.get(), true});
-      const bool is_low = choice == Choice::kAlways || low_results_.count(binding->var.get());
+      const bool is_wanted_low = use.low > 0 && use.high == 0 && is_local(binding->var, block);
+      bool is_low = choice == Choice::kAlways;
+      if (is_wanted_low && is_float32(type_of(binding->value)) && is_changed(block)) {
+        if (choice == Choice::kFollow)
+          low_results_[binding->var.get()] = is_low = true;
+        else if (is_kept_ && is<CallNode>(binding->value) && is<TensorTypeNode>(type_of(binding->value)))
+          stored_low_[binding->var.get()] = true;
+      }
       has_work_ |= choice == Choice::kAlways;
-      count_uses(binding->value, is_low);
+      count_uses(binding->value,
+                 is_low                          ? Wanted::kLow
+                 : choice == Choice::kArithmetic ? Wanted::kEither
+                                                 : Wanted::kHigh,
+                 block.get());
     }
   }
-  void count_uses(const Expr& expr, bool is_low) {
-    auto count = [&](const Object* var) { ++(is_low ? uses_[var].low : uses_[var].high); };
+  // reader  the block in which `expr` stands, or what else reads it
+  void count_uses(const Expr& expr, Wanted wanted, const Object* reader) {
+    auto count = [&](const Object* var) {
+      Use& use = uses_[var];
+      if (wanted == Wanted::kLow) ++use.low;
+      if (wanted == Wanted::kHigh) ++use.high;
+      if (!use.reader) use.reader = reader;
+      use.has_other_readers |= use.reader != reader;
+    };
     walk(expr, [&](const VarNode* var) { count(var); }, [&](const DataflowVarNode* var) { count(var); });
   }
-  bool is_changed(const BindingBlock& block) const { return everywhere_ || is<DataflowBlockNode>(block); }
+  // Whether the value may have another dtype: nobody outside of the block reads it.
+  bool is_local(const AnyVar& var, const BindingBlock& block) const {
+    if (is<DataflowVarNode>(var)) return true;
+    const auto use = uses_.find(var.get());
+    return is<DataflowBlockNode>(block) && use != uses_.end() && !use->second.has_other_readers &&
+           use->second.reader == block.get();
+  }
+  bool is_changed(const BindingBlock& block) const { return is_kept_ || is<DataflowBlockNode>(block); }
 
   // ---- writing it
 
@@ -216,7 +235,7 @@ class MixedPrecision {
       if (const auto* branch = binding->value.as<IfNode>())
         keep(binding, converted(branch));
       else if (plain && is_changed(block))
-        write(VarBinding(plain));
+        write(VarBinding(plain), block);
       else
         keep(binding, high(binding->value));
     }
@@ -254,15 +273,19 @@ class MixedPrecision {
     }
   }
 
-  void write(const VarBinding& binding) {
+  void write(const VarBinding& binding, const BindingBlock& block) {
     const Choice choice = choice_of(binding->value);
     const bool is_low = low_results_.count(binding->var.get()) > 0;
-    if (choice != Choice::kAlways && !is_low) return keep(binding, high(binding->value));
+    if (choice != Choice::kAlways && !is_low) {
+      const Expr value = high(binding->value);
+      return stored_low_.count(binding->var.get()) ? store_low(binding, value) : keep(binding, value);
+    }
     const auto* call = binding->value.as<CallNode>();
     Expr value = call ? Expr(low_call(call, choice)) : retyped(low(binding->value, false));
     const Expr normal = builder_.normalize(value);
+    if (stored_low_.count(binding->var.get())) return store_low(binding, normal);
     if (is_float32(type_of(normal))) return keep(binding, normal);
-    if (is<DataflowVarNode>(binding->var)) {
+    if (is_local(binding->var, block)) {
       low_[binding->var.get()] = builder_.emit(normal, binding->var->name_hint);
       has_high_[binding->var.get()] = false;
     } else {
@@ -281,6 +304,13 @@ class MixedPrecision {
       builder_.emit_normalized(
           with(ref_as<VarBindingNode>(binding), [&](VarBindingNode& node) { node.value = value; }));
     }
+  }
+
+  // What was computed in float32, rounded: nobody wants more.
+  void store_low(const VarBinding& binding, const Expr& value) {
+    const AnyVar exact = builder_.emit(value, binding->var->name_hint + "_exact");
+    low_[binding->var.get()] = builder_.emit(astype(exact, options_.dtype), binding->var->name_hint);
+    has_high_[binding->var.get()] = false;
   }
 
   Call low_call(const CallNode* call, Choice choice) {
@@ -338,25 +368,26 @@ class MixedPrecision {
 
   struct Use {
     int low = 0, high = 0;
+    const Object* reader = nullptr;
+    bool has_other_readers = false;
   };
   BlockBuilder builder_;
   const Options& options_;
-  const bool everywhere_;
+  const CallTest* is_kept_;
   std::unordered_map<const Object*, Use> uses_;
-  std::unordered_map<const Object*, bool> low_results_, has_high_;
+  std::unordered_map<const Object*, bool> low_results_, stored_low_, has_high_;
   std::unordered_map<const Object*, Expr> low_, high_;
   bool has_work_ = false;
 };
 
-IRModule convert(const IRModule& module, const Options& options, bool everywhere) {
+IRModule convert(const IRModule& module, const Options& options, const CallTest* is_kept) {
   check(options);
-  return map_functions<FunctionNode>(module, [&](const Function& func) {
-    return MixedPrecision(module, options, everywhere).converted(func);
-  });
+  return map_functions<FunctionNode>(
+      module, [&](const Function& func) { return MixedPrecision(module, options, is_kept).converted(func); });
 }
 
 IRModule run(const IRModule& module, const Options& options, PassContext&) {
-  return convert(module, options, false);
+  return convert(module, options, nullptr);
 }
 
 }  // namespace
@@ -365,11 +396,10 @@ Expr astype(const Expr& value, DataType dtype) {
   return call_op("relax.astype", {value}, {{"dtype", attr(dtype)}});
 }
 
-IRModule to_mixed_precision(const IRModule& module, DataType dtype, DataType out_dtype) {
+IRModule to_bfloat16(const IRModule& module, const CallTest& is_kept) {
   Options options;
-  options.dtype = dtype;
-  options.out_dtype = out_dtype;
-  return convert(module, options, true);
+  options.dtype = DataType::bfloat16();
+  return convert(module, options, &is_kept);
 }
 
 extern constinit const PassInfo to_mixed_precision_info = module_pass<run, Options>(
