@@ -345,13 +345,13 @@ def test_limits_are_options():
 
 
 @pytest.mark.parametrize("policy", ["bf16", "bf16x3", "bf16x6", "bf16x9"])
-def test_other_policies_keep_separate_products(policy):
+def test_policies_leave_attention_in_float32(policy):
     arrays = [random(*shape) for shape in ((1, 32, 3, 8), (1, 20, 3, 8), (1, 20, 3, 5), (1, 1, 32, 20))]
     expected = heads_first(attention(*map(heads_first, arrays[:3]), arrays[3], 0.5))
     executable = tilewright.compile(graph(), precision=policy)
-    assert not any("attention" in name for name in map(str, executable.schedules))
+    assert any("attention" in name for name in map(str, executable.schedules))
     result = tilewright.VirtualMachine(executable)["main"](*map(tilewright.tensor, arrays)).numpy()
-    np.testing.assert_allclose(result, expected, atol=3e-2 if policy == "bf16" else 1e-4)
+    np.testing.assert_allclose(result, expected, atol=1e-5)
 
 
 def test_extents_known_at_run_time():

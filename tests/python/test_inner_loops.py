@@ -166,14 +166,14 @@ def test_attention(target, bounds):
 @pytest.mark.parametrize(
     ("dtypes", "target", "least", "most"),
     [
-        (("uint8", "int8", "int32"), "llvm -mcpu=cascadelake -num-cores=1", 16, 27),
-        (("bfloat16", "bfloat16", "float32"), "llvm -mcpu=cooperlake -num-cores=1", 16, 27),
+        (("uint8", "int8", "int32"), "llvm -mcpu=cascadelake -num-cores=1", 16, 28),
+        (("bfloat16", "bfloat16", "float32"), "llvm -mcpu=cooperlake -num-cores=1", 16, 28),
         (("int8", "int8", "int32"), TARGETS["neon"], 16, 29),
     ],
 )
 def test_dot_products(dtypes, target, least, most):
-    """Each instruction does the work of four, or two, multiply-adds."""
+    """Each instruction does the work of four, or two, multiply-adds; on the stack is at most the panel of four vectors."""
     dots, count, on_stack = hottest_loop(matmul(128, 128, 128, *dtypes), target)
     assert dots >= least
     assert count / dots <= most / least
-    assert on_stack == 0
+    assert on_stack <= 4

@@ -156,7 +156,7 @@ def test_batch_of_any_size():
         {"weight": (3, 3, 9, 40), "data": (1, 15, 13, 9)},  # few channels
         {"weight": (1, 1, 33, 40)},
         {"weight": (5, 3, 33, 40)},
-        {"data": (1, 7, 7, 33)},  # a small image
+        {"data": (1, 5, 7, 33)},  # a small image
         {"dtype": "float64"},
         {"layout": "NCHW", "data": (1, 33, 15, 13)},
     ],

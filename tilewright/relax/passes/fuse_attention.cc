@@ -7,8 +7,8 @@
 // result if nothing else uses it, are part of the subscripts, and dimensions of extent 1 come and go.  A
 // constant mask is permuted here. In float32 and float64, in dataflow blocks, if nothing else uses the scores
 // and weights and blocks of queries pay: most lanes of vectors have a query (or queries are few, for which
-// separate products are slow), and a mask is shared by the batch.  What other precision policies or
-// quantization have changed is left alone: it has other dtypes.
+// separate products are slow), and a mask is shared by the batch.  Precision policies come
+// later and leave it as it is.
 #include <cmath>
 #include <unordered_map>
 
