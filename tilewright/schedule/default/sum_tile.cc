@@ -48,6 +48,23 @@ bool are_panels_far(const BlockShape& sum, const std::vector<const BufferLoadNod
          });
 }
 
+// Whether rows of panels that are read where they are lie so far apart that the first cache has few places
+// for their lines: each tile then reads its panel from the second.
+bool do_panels_conflict(const BlockShape& sum, const std::vector<const BufferLoadNode*>& vectors,
+                        const SumPlan& plan, const Machine& machine) {
+  constexpr int64_t kFarApart = 512;
+  std::optional<size_t> innermost;
+  for (size_t axis = 0; axis < sum.block->iter_vars.size(); ++axis) {
+    if (sum.block->iter_vars[axis]->iter_type == IterType::kReduce && sum.extent(axis) > 1) innermost = axis;
+  }
+  if (!innermost || plan.dot) return false;
+  return std::any_of(vectors.begin(), vectors.end(), [&](const BufferLoadNode* load) {
+    const bool may_be_packed = load == plan.packed || num_bytes(load->buffer) > machine.l2_bytes / 2;
+    const int64_t stride = stride_bytes(sum, load, *innermost).value_or(0);
+    return !may_be_packed && stride >= kFarApart && num_kept_rows(stride) < sum.extent(*innermost);
+  });
+}
+
 // Whether a tile takes all of the row axis, and some of the next one.
 bool takes_rows_whole(const BlockShape& sum, const SumPlan& plan, int64_t row_extent, bool is_far) {
   if (!plan.row || plan.others.empty() || sum.extent(plan.others.back()) <= 1) return false;
@@ -102,6 +119,7 @@ void choose_tile(const BlockShape& sum, const std::vector<const BufferLoadNode*>
     rows = product(row_extent, sum.extent(*plan.outer_row));
     row_step = row_extent;
   }
+  loads.is_far |= do_panels_conflict(sum, vectors, plan, machine);
   plan.tile = choose_register_tile(rows, columns, element_bytes, loads, with_lanes, is_whole, row_step);
   plan.rows = plan.outer_row ? row_extent : plan.tile.rows;
   plan.outer_rows = plan.tile.rows / plan.rows;
