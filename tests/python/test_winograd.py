@@ -114,9 +114,9 @@ def test_pass_changes_and_is_done(tile):
     np.testing.assert_allclose(main(tilewright.tensor(x)).numpy(), expected, rtol=0, atol=tolerance)
 
 
-def points_of(height, width):
+def points_of(height, width, inputs=33):
     """How many products a tile has along one dimension where the pass chooses."""
-    module, _ = program(data=(1, height, width, 33))
+    module, _ = program(data=(1, height, width, inputs), weight=(3, 3, inputs, 40))
     shapes = []
     relax.analysis.post_order_visit(
         transform.Winograd()(module)["main"],
@@ -131,6 +131,8 @@ def test_the_tile_that_takes_less_time():
     assert points_of(10, 10) == 4
     assert points_of(14, 14) == 6
     assert points_of(56, 56) == 6
+    assert points_of(6, 6) == points_of(7, 7) == 4
+    assert points_of(14, 14, inputs=1600) == 4  # 9 MB of weights come from memory, 4 MB sooner
     module, _ = program()
     with pytest.raises(UserError, match=r"tile is 3, expected 0, 2 or 4"):
         transform.Winograd(tile=3)(module)
