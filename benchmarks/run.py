@@ -290,6 +290,7 @@ def run_child(names: list[str], num_threads: int, peers: list[str] | None, secon
             results += rows_of(name, case, num_threads, peers, seconds)
         except Exception as problem:  # one case must not cost the others
             print(f"  {name} failed: {type(problem).__name__}: {problem}", file=sys.stderr)
+            results.append({"case": name, "threads": num_threads, "figures": {}, "failed": True})
     return results
 
 
@@ -323,6 +324,7 @@ def table(results: list[dict]) -> str:
     ]
     for result in results:
         cells = " | ".join(cell(result["figures"].get(peer)) for peer in peers)
+        cells = "failed" if result.get("failed") else cells
         lines.append(f"| {result['case']} | {result['threads']} | {ratio(result['figures'])} | {cells} |")
     return "\n".join(lines)
 
@@ -337,7 +339,8 @@ def main() -> int:
     parser.add_argument("--peers", nargs="+", help="only these")
     parser.add_argument("--child", type=int, help=argparse.SUPPRESS)
     args = parser.parse_args()
-    if not importlib.util.find_spec("tilewright"):
+    found = importlib.util.find_spec("tilewright")
+    if not found or not found.origin:  # the folder of the sources is no package
         parser.error("tilewright cannot be imported: install it, or say PYTHONPATH=build/python")
     cases = tomllib.loads((FOLDER / "cases.toml").read_text())
     unknown = [name for name in args.cases if name not in cases]
@@ -372,7 +375,7 @@ def main() -> int:
     if args.json:
         args.json.parent.mkdir(parents=True, exist_ok=True)
         args.json.write_text(json.dumps({"machine": where, "results": results}, indent=1) + "\n")
-    return 0
+    return 1 if any(result.get("failed") for result in results) else 0
 
 
 if __name__ == "__main__":

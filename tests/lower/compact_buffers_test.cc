@@ -119,6 +119,17 @@ TEST(CompactBuffers, VectorsTouchFromTheirFirstToTheirLastElement) {
   )");
 }
 
+TEST(CompactBuffers, VectorsMayHaveOtherIntegersThanTheBuffer) {
+  check_numbers(compact_buffers, R"(
+    @T.prim_func
+    def main(A: T.Buffer((64,), "float32"), B: T.Buffer((64,), "float32")):
+        for i in range(4):
+            Y = T.alloc_buffer((T.int64(64),), "float32")
+            Y[T.Ramp(i * 16, 1, 16)] = A[T.Ramp(i * 16, 1, 16)]
+            B[T.Ramp(i * 16, 1, 16)] = Y[T.Ramp(i * 16, 1, 16)]
+  )");
+}
+
 TEST(CompactBuffers, OtherVectorsKeepEverything) {
   check_unchanged(compact_buffers, R"(
     @T.prim_func

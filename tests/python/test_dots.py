@@ -9,6 +9,7 @@ import pytest
 import tilewright
 from tilewright import te
 from tilewright.errors import UserError
+from tilewright.script import parse
 from tilewright.script import tir as T  # noqa: N812
 
 SIZES = [(1, 64, 64), (5, 48, 20), (31, 36, 508), (127, 1000, 12), (64, 64, 128), (13, 17, 9)]
@@ -181,3 +182,25 @@ def test_dot_add_refuses(program, message):
         tilewright.build(dot_add_of(*program))
     place = str(refused.value).split("\n", 1)[1].split("help:")[0]
     assert str(refused.value) == "error: " + message.format(place)
+
+
+VIEW = """
+@T.prim_func
+def main(A: T.Buffer((4, 16), "float32"), B: T.Buffer((4, 16), "float32")):
+    for i in range(4):
+        with T.block("B"):
+            vi = T.axis.spatial(4, i)
+            V = T.match_buffer(A[vi, {first}:{first} + 16], (16,), "float32", offset_factor=1)
+            B[vi, T.Ramp(0, 1, 16)] = V[T.Ramp({base}, {stride}, 16)]
+"""
+
+
+@pytest.mark.parametrize("target", ["llvm", "c"])
+@pytest.mark.parametrize("first", ["0", "T.int64(0)"])
+@pytest.mark.parametrize(("base", "stride"), [("0", "1"), ("T.int64(0)", "T.int64(1)")])
+def test_vectors_of_views(first, base, stride, target):
+    """The indices of a view may be of another dtype than those of its source."""
+    program = parse(VIEW.format(first=first, base=base, stride=stride))
+    a, out = random((4, 16), "int8").astype("float32"), tilewright.tensor(np.zeros((4, 16), "float32"))
+    tilewright.build(program, target=target)["main"](tilewright.tensor(a), out)
+    np.testing.assert_array_equal(out.numpy(), a)

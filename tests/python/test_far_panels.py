@@ -102,8 +102,10 @@ def lines_fetched(*sizes, threads=1):
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_next_panel_is_fetched(threads):
-    """By one instruction in each turn of the innermost loop, of whole tiles and of what is left of rows and columns."""
-    assert 1 <= lines_fetched(49, 512, 2048, threads=threads) <= 4
+    """By one instruction in each turn of the innermost loop of whole tiles."""
+    assert lines_fetched(49, 512, 2048, threads=threads) == 1
+    # one whole tile of 14 rows, which fetches all of a row, and one of six
+    assert lines_fetched(20, 512, 2048) == 2
     assert lines_fetched(49, 64, 512, threads=threads) == 0  # stays near
     assert lines_fetched(49, 4096, 512, threads=threads) == 0  # two panels do not fit into the second cache
     assert lines_fetched(4096, 512, 2048, threads=threads) == 0  # arithmetic hides what the first tile takes
@@ -120,16 +122,33 @@ def test_numbers_with_the_next_panel_fetched(sizes, threads):
     np.testing.assert_allclose(found, x.astype("float64") @ w, atol=1e-3)
 
 
+def test_turns_fetch_the_whole_panel():
+    """Each of the turns fetches a part, a step for each row, and together they fetch all."""
+    program = tilewright.script.parse(HINTS.format(turns=4, panel=640, row=64))
+    text = tilewright.build(program, "llvm -mcpu=x86-64-v4", schedule=False).get_source("ll")
+    offsets = dict(re.findall(r"(%\d+) = getelementptr(?: inbounds)? i8, ptr %A, i64 (\d+)", text))
+    found = [
+        int(offsets[name])
+        for name in re.findall(r"@llvm.prefetch.p0\(ptr (%\d+), i32 0, i32 2, i32 1\)", text)
+    ]
+    assert len(found) == 40
+    # here each turn t has a panel of its own of 640 bytes, so that its part of the next begins that much further
+    parts = [sorted(offset - 640 * (t + 1) for offset in found[10 * t : 10 * t + 10]) for t in range(4)]
+    assert parts == [[160 * t + 16 * k for k in range(10)] for t in range(4)]
+
+
 HINTS = """
 @T.prim_func
 def main(A: T.Buffer((640,), "float32"), B: T.Buffer((4, 16), "float32")):
     for i in T.serial(4, annotations={{"panel_turns": {turns}}}):
+        for v in T.vectorized(16):
+            with T.block("Z"):
+                vi, vv = T.axis.remap("SS", [i, v])
+                B[vi, vv] = T.float32(0)
         for k in T.serial(10, annotations={{"prefetch_panel": {panel}, "panel_row": {row}}}):
             for v in T.vectorized(16):
                 with T.block("B"):
                     vi, vv, vk = T.axis.remap("SSR", [i, v, k])
-                    with T.init():
-                        B[vi, vv] = T.float32(0)
                     B[vi, vv] = B[vi, vv] + A[vi * 160 + vk * 16 + vv]
 """
 

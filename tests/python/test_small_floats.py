@@ -288,3 +288,14 @@ def test_the_ends_of_the_ranges_are_literals():
     tw.ir.assert_structural_equal(
         written.with_attr("global_symbol", "f"), expected.with_attr("global_symbol", "f")
     )
+
+
+@each_target
+@pytest.mark.parametrize("to", DTYPES)
+@each_dtype
+def test_casts_between_small_floats(dtype, to, target):
+    """Found: C took the number for the bits of the other dtype."""
+    values = every_value(dtype)
+    func = elementwise(f'T.Cast("{to}", B[v])', values.size, dtype, to)
+    found = run(func, target, values, np.zeros(values.size, DTYPES[to]))
+    assert_same_bits(found, values.astype("float32").astype(DTYPES[to]))

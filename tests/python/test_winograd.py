@@ -159,6 +159,7 @@ def test_batch_of_any_size():
         {"weight": (1, 1, 33, 40)},
         {"weight": (5, 3, 33, 40)},
         {"data": (1, 5, 7, 33)},  # a small image
+        {"data": (1, 1, 127, 33)},  # half of each tile would be idle
         {"dtype": "float64"},
         {"layout": "NCHW", "data": (1, 33, 15, 13)},
     ],
@@ -176,9 +177,10 @@ def test_pass_leaves_weights_that_are_no_constants():
 
 
 def test_limits_are_options():
-    few, _ = program(weight=(3, 3, 4, 40), data=(1, 5, 5, 4))
+    few, _ = program(weight=(3, 3, 4, 40), data=(1, 6, 7, 4))
     assert transform.Winograd()(few) is few
-    assert transform.Winograd(min_channels=1, min_pixels=25)(few) is not few
+    assert transform.Winograd(min_channels=1, min_pixels=43)(few) is few
+    assert transform.Winograd(min_channels=1, min_pixels=42)(few) is not few
 
 
 def error_of(kind, *args, **attrs):

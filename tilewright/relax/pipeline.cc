@@ -92,7 +92,7 @@ Pipeline default_pipeline() {
       {&find_pass("convert_layout"), {}},          // 2  channels last; permutes of weights are constants, too
       {&find_pass("fold_constant"), {}},           // 1  which are computed here
       {&find_pass("remove_identities"), {}},       // 1  permutes back and forth
-      {&find_pass("dead_code_elimination"), {}},   // 1  nobody reads: who wants what is known
+      {&find_pass("dead_code_elimination"), {}},   // 1  what nobody reads has no wishes
       {&find_pass("quantize_weights"), {}},        // 0  weights are as they will be read
       {&find_pass("fuse_dequantize_matmul"), {}},  // 2
       {&find_pass("fuse_attention"), {}},          // 2  stays in its dtype

@@ -40,7 +40,8 @@ std::optional<WinogradChoice> winograd_choice(const Call& call, const topi::Wino
   const int64_t pairs = (*weight)[2] * (*weight)[3];
   const double by_two = work_of(height, width, 2, pairs), by_four = work_of(height, width, 4, pairs);
   if (tile == 0) tile = by_four < by_two ? 4 : 2;
-  return WinogradChoice{tile, (tile == 4 ? by_four : by_two) / static_cast<double>(9 * height * width)};
+  const double share = (tile == 4 ? by_four : by_two) / static_cast<double>(9 * height * width);
+  return share < 1 ? std::optional(WinogradChoice{tile, share}) : std::nullopt;
 }
 
 }  // namespace tilewright::relax

@@ -15,9 +15,9 @@ inline constexpr std::string_view kPrefetchAhead = "prefetch_ahead";
 /// around each other the product.
 inline constexpr std::string_view kPanelTurns = "panel_turns";
 /// On the loop over the rows of a panel, in those turns: the bytes from it to the next one, of which each
-/// turn fetches a part, so that memory has the time of all of them.
+/// turn fetches its part, a little in each row, so that memory has the time of all of them.
 inline constexpr std::string_view kPrefetchPanel = "prefetch_panel";
-/// With it: the bytes of a row, which is what a turn of the loop reads.
+/// With it: the bytes of a row, which is what a turn of the loop reads; at most 1024.
 inline constexpr std::string_view kPanelRow = "panel_row";
 
 }  // namespace tilewright::tir

@@ -118,6 +118,7 @@ Code CPrinter::cast(const CastNode* node) {
   if (from == to || !(is_small_float(from) || is_small_float(to))) return SourcePrinter::cast(node);
   if (is_small_float(from)) {
     const Code single{fmt::format("{}({})", unit_.widen_float(from), text(node->value))};
+    if (is_small_float(to)) return {fmt::format("{}({})", unit_.narrow_float(kFloat32, to), single.text)};
     return to == kFloat32 ? single : cast_of(single, kFloat32, to);
   }
   const bool is_exact_in_single = from.is_bool() || (from.is_integral() && from.bits <= 16);

@@ -192,7 +192,8 @@ class FunctionEmitter {
   struct PrefetchAhead {
     const VarNode* loop_var = nullptr;
     llvm::Value* distance = nullptr;  // in bytes
-    bool is_panel = false;            // the distance is that of the first vector, to the second cache
+    uint64_t panel_bytes =
+        0;  // not 0: what to fetch, to the second cache, from there on, of the first vector
   };
   /// Which of the turns that read the same panel this one is.
   struct PanelTurn {

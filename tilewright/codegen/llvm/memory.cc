@@ -54,13 +54,15 @@ llvm::Value* FunctionEmitter::from_memory(llvm::Value* value, DataType dtype) {
 
 void FunctionEmitter::prefetch_ahead(llvm::Value* pointer, const PrimExpr& index) {
   if (!prefetch_.loop_var || !uses(index, prefetch_.loop_var)) return;
-  llvm::Value* ahead = builder_.CreateGEP(i8_, pointer, prefetch_.distance);
   constexpr uint32_t kRead = 0, kSecondCache = 2, kNear = 3, kData = 1;
-  builder_.CreateIntrinsic(
-      llvm::Intrinsic::prefetch, {ptr_},
-      {ahead, builder_.getInt32(kRead), builder_.getInt32(prefetch_.is_panel ? kSecondCache : kNear),
-       builder_.getInt32(kData)});
-  if (prefetch_.is_panel) prefetch_ = {};  // a line of it in each turn is enough
+  constexpr uint64_t kLineBytes = 64;
+  const uint32_t place = prefetch_.panel_bytes > 0 ? kSecondCache : kNear;
+  llvm::Value* ahead = builder_.CreateGEP(i8_, pointer, prefetch_.distance);
+  for (uint64_t begin = 0; begin < std::max<uint64_t>(1, prefetch_.panel_bytes); begin += kLineBytes)
+    builder_.CreateIntrinsic(llvm::Intrinsic::prefetch, {ptr_},
+                             {builder_.CreateConstGEP1_64(i8_, ahead, begin), builder_.getInt32(kRead),
+                              builder_.getInt32(place), builder_.getInt32(kData)});
+  if (prefetch_.panel_bytes > 0) prefetch_ = {};  // once in each turn
 }
 
 void FunctionEmitter::begin_hints(const ForNode* node) {
@@ -84,14 +86,17 @@ void FunctionEmitter::begin_hints(const ForNode* node) {
     prefetch_ = {node->loop_var.get(), builder_.getInt64(ahead)};
   const uint64_t panel = hint(kPrefetchPanel), row = hint(kPanelRow);
   int64_t num_rows = 0;
-  if (panel == 0 || row == 0 || !panel_turn_.number || !as_const_int(node->extent, &num_rows)) return;
+  constexpr uint64_t kMostBytes = 1024;  // in one turn
+  if (panel == 0 || row == 0 || row > kMostBytes || !panel_turn_.number ||
+      !as_const_int(node->extent, &num_rows))
+    return;
   // turn t fetches what lies from t * share on, a step for each row; `row` bytes further lies the next vector
   const uint64_t step = (row - 1) / panel_turn_.count + 1, share = step * static_cast<uint64_t>(num_rows);
   llvm::Value* first = builder_.CreateAdd(builder_.CreateMul(panel_turn_.number, builder_.getInt64(share)),
                                           builder_.getInt64(panel));
   llvm::Value* distance =
       builder_.CreateAdd(first, builder_.CreateMul(turn(), builder_.getInt64(step - row)));
-  prefetch_ = {node->loop_var.get(), distance, true};
+  prefetch_ = {node->loop_var.get(), distance, step};
 }
 
 llvm::Value* FunctionEmitter::emit_load(const BufferLoadNode* node) {

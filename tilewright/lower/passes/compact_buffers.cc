@@ -14,6 +14,7 @@
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/lower/passes/passes.h"
+#include "tilewright/lower/passes/ramps.h"
 #include "tilewright/support/error.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/op.h"
@@ -281,7 +282,7 @@ class Compactor {
       const auto* ramp = indices[axis].as<RampNode>();
       const PrimExpr first = ramp ? ramp->base : indices[axis];
       const PrimExpr own = analyzer.simplify(first - compact.begin[axis]);
-      result.push_back(ramp ? PrimExpr(RampNode::make(own, ramp->stride, ramp->lanes)) : own);
+      result.push_back(ramp ? PrimExpr(with_base(ramp, own)) : own);
     }
     return result;
   }

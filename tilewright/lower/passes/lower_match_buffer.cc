@@ -2,6 +2,7 @@
 // offset become numbers.
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/lower/passes/passes.h"
+#include "tilewright/lower/passes/ramps.h"
 #include "tilewright/support/error.h"
 #include "tilewright/tir/builder.h"
 
@@ -46,8 +47,7 @@ void bind_view(const MatchBufferRegion& match, const View& view, Substitution* v
 // A ramp stays one, so that later passes see what it touches.
 PrimExpr shifted(const PrimExpr& first, const PrimExpr& index) {
   const auto* ramp = index.as<RampNode>();
-  if (!ramp || !first->dtype.is_scalar()) return first + index;
-  return RampNode::make(first + ramp->base, cast(first->dtype, ramp->stride), ramp->lanes);
+  return ramp && first->dtype.is_scalar() ? PrimExpr(with_base(ramp, first + ramp->base)) : first + index;
 }
 
 template <class Node>

@@ -1,8 +1,7 @@
 // Matrix products and convolutions of float32 by instructions for bfloat16, as a policy says:
 //   exact   in float32, the default
-//   bf16    operands are rounded to bfloat16 (to_mixed_precision.cc), but those of convolutions that take
-//   less
-//           time in float32
+//   bf16    operands are rounded to bfloat16 (to_mixed_precision.cc); convolutions that Winograd's sums do
+//           faster in float32 are not
 //   bf16x3  operands are sums of two bfloat16 values, and three of the four products are added
 //   bf16x6  of three values, six of the nine products
 //   bf16x9  of three values, all products
@@ -37,7 +36,7 @@ constexpr std::string_view kPolicies[] = {"exact", "bf16", "bf16x3", "bf16x6", "
 
 struct Options {
   std::string policy = "exact";
-  int64_t speedup = 2;
+  int64_t speedup = 16;
   static constexpr auto fields() {
     return std::tuple{
         field<&Options::policy>("policy", "exact, bf16, bf16x3, bf16x6 or bf16x9"),
@@ -154,10 +153,13 @@ void check(const Options& options) {
 
 // A convolution that is Winograd's in float32 may take less time than all its products in bfloat16.  Its
 // transforms, which are not part of the work, count where channels are few.
-bool is_faster_in_float32(const Call& call, int64_t speedup) {
+bool is_faster_in_float32(const Call& call, const Options& options, const PassContext& context) {
   constexpr double kSureGain = 0.7;
-  const auto choice = winograd_choice(call, {.min_channels = 24});
-  return choice && choice->share_of_work * static_cast<double>(speedup) < kSureGain;
+  topi::WinogradLimits limits;
+  limits.min_channels = context.config.get_int("winograd.min_channels", 24);
+  limits.min_pixels = context.config.get_int("winograd.min_pixels", limits.min_pixels);
+  const auto choice = winograd_choice(call, limits, context.config.get_int("winograd.tile", 0));
+  return choice && choice->share_of_work * static_cast<double>(options.speedup) < kSureGain;
 }
 
 IRModule run(const IRModule& module, const Options& options, PassContext& context) {
@@ -166,7 +168,7 @@ IRModule run(const IRModule& module, const Options& options, PassContext& contex
   if (options.policy == "bf16") {
     const bool has_winograd = context.is_enabled(find_pass("winograd"));
     return to_bfloat16(module, [&](const Call& call) {
-      return has_winograd && is_faster_in_float32(call, options.speedup);
+      return has_winograd && is_faster_in_float32(call, options, context);
     });
   }
   const Terms terms = terms_of(options.policy);

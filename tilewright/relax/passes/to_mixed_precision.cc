@@ -1,21 +1,22 @@
 // float32 work that is worth it is done in float16 or bfloat16; what a function takes and gives stays
 // float32.
-//   always  matmul, linear, outer, einsum, convolutions, attention: arguments are converted; sums have
-//   out_dtype follow  elementwise arithmetic without growth, moves, max pooling: in low precision if every
-//   use of the
+//   always  matmul, linear, outer, einsum, convolutions, attention: arguments are converted, sums have
+//           out_dtype
+//   follow  elementwise arithmetic without growth, max pooling, moves: in low precision if every use of the
 //           result is, so that a value is converted once and no result loses digits it was to keep
 //   never   everything else: exponentials, sums, means, norms, softmax, losses
 //   lv = R.nn.relu(x)               ->  lv = R.astype(x, "float16");  lv1 = R.nn.relu(lv)
 //   gv = R.matmul(lv, w)                lv2 = R.astype(w, "float16")
 //                                       gv = R.matmul(lv1, lv2, out_dtype="float32")
-// Works on dataflow blocks, those in branches too.  For the policy bf16
-//   on other blocks as well, where only the operators of the first list are converted;
-//   where arithmetic stays in float32, which is what kernels have in registers.  What is rounded for a
-//   product is rounded for arithmetic that reads it as well, so that it is stored once: the image that a
-//   residual connection adds.
+// Works on dataflow blocks, those in branches too.  The policy bf16 differs:
+//   - it works on other blocks as well, where only the operators of the first list are converted
+//   - arithmetic is done in float32, which is what kernels have in registers
+//   - what is rounded for a product is stored so, and read so by arithmetic on results of products: by the
+//     sum of a residual connection
 // Source: Micikevicius et al., arXiv 1710.03740
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
@@ -24,6 +25,7 @@
 #include "tilewright/relax/mixed_precision.h"
 #include "tilewright/relax/op.h"
 #include "tilewright/relax/pass.h"
+#include "tilewright/relax/passes/mixed_precision_ops.h"
 #include "tilewright/support/small_float.h"
 
 namespace tilewright::relax {
@@ -46,48 +48,6 @@ struct Options {
 
 enum class Choice { kAlways, kFollow, kArithmetic, kNever };
 enum class Wanted { kLow, kHigh, kEither };
-
-constexpr std::string_view kAlwaysOps[] = {"relax.matmul",
-                                           "relax.linear",
-                                           "relax.outer",
-                                           "relax.einsum",
-                                           "relax.nn.attention",
-                                           "relax.nn.attention_bias",
-                                           "relax.nn.conv1d",
-                                           "relax.nn.conv2d",
-                                           "relax.nn.conv3d",
-                                           "relax.nn.conv1d_transpose",
-                                           "relax.nn.conv2d_transpose",
-                                           "relax.nn.conv3d_transpose"};
-// Arithmetic without growth.
-constexpr std::string_view kArithmeticOps[] = {
-    "relax.add",           "relax.subtract",      "relax.multiply",     "relax.divide",   "relax.maximum",
-    "relax.minimum",       "relax.where",         "relax.clip",         "relax.negative", "relax.abs",
-    "relax.nn.relu",       "relax.nn.relu6",      "relax.nn.leakyrelu", "relax.nn.prelu", "relax.nn.dropout",
-    "relax.nn.max_pool1d", "relax.nn.max_pool2d", "relax.nn.max_pool3d"};
-
-constexpr std::string_view kMoves[] = {"relax.nn.pad",
-                                       "relax.nn.pixel_shuffle",
-                                       "relax.reshape",
-                                       "relax.flatten",
-                                       "relax.nn.batch_flatten",
-                                       "relax.layout_transform",
-                                       "relax.permute_dims",
-                                       "relax.expand_dims",
-                                       "relax.squeeze",
-                                       "relax.broadcast_to",
-                                       "relax.concat",
-                                       "relax.stack",
-                                       "relax.split",
-                                       "relax.tile",
-                                       "relax.repeat",
-                                       "relax.flip",
-                                       "relax.strided_slice",
-                                       "relax.take",
-                                       "relax.gather_elements",
-                                       "relax.gather_nd",
-                                       "relax.tril",
-                                       "relax.triu"};
 
 bool contains(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -115,6 +75,13 @@ bool is_float32(const Type& type) {
          std::all_of(tuple->elements.begin(), tuple->elements.end(), is_float32);
 }
 
+// Whether the call gives float32, of an operand that is: others are left as they are.
+bool has_float32(const CallNode* call) {
+  return is_float32(type_of(Expr(call))) &&
+         std::any_of(call->args.begin(), call->args.end(),
+                     [](const Expr& arg) { return is_float32(type_of(arg)); });
+}
+
 class MixedPrecision {
  public:
   /// is_kept  for the policy bf16: which calls stay in float32
@@ -124,6 +91,7 @@ class MixedPrecision {
   Function converted(const Function& func) {
     const auto* body = func->body.as<SeqExprNode>();
     if (!body) return func;
+    find_results_of_products(body);
     decide(body);
     const std::vector<Var> params = low_params(func->params);
     if (!has_work_ && params == func->params) return func;
@@ -145,12 +113,36 @@ class MixedPrecision {
     const std::string_view name = call ? op_name(call) : std::string_view();
     if (is_kept_ && call && (*is_kept_)(Call(call))) return Choice::kNever;
     if (contains(options_.never, name)) return Choice::kNever;
-    if (contains(options_.always, name)) return Choice::kAlways;
+    if (contains(options_.always, name)) return has_float32(call) ? Choice::kAlways : Choice::kNever;
     if (contains(options_.follow, name)) return Choice::kFollow;
-    if (contains(kAlwaysOps, name)) return Choice::kAlways;
+    if (contains(kAlwaysOps, name)) return has_float32(call) ? Choice::kAlways : Choice::kNever;
     if (contains(kMoves, name)) return Choice::kFollow;
     if (!contains(kArithmeticOps, name)) return Choice::kNever;
     return is_kept_ ? Choice::kArithmetic : Choice::kFollow;
+  }
+
+  // ---- what products and arithmetic on them give: such values are rounded anyway
+
+  void find_results_of_products(const SeqExprNode* seq) {
+    for (const BindingBlock& block : seq->blocks) {
+      for (const Binding& binding : block->bindings) {
+        if (const auto* branch = binding->value.as<IfNode>()) {
+          find_results_of_products(branch->true_branch.as<SeqExprNode>());
+          find_results_of_products(branch->false_branch.as<SeqExprNode>());
+          continue;
+        }
+        const Choice choice = choice_of(binding->value);
+        if (choice == Choice::kAlways || (choice != Choice::kNever && reads_product(binding->value)))
+          of_products_.insert(binding->var.get());
+      }
+    }
+  }
+  bool reads_product(const Expr& value) const {
+    bool found = false;
+    walk(
+        value, [&](const VarNode* var) { found |= of_products_.contains(var); },
+        [&](const DataflowVarNode* var) { found |= of_products_.contains(var); });
+    return found;
   }
 
   // ---- which values are wanted in low precision: backwards, uses before definitions
@@ -181,9 +173,9 @@ class MixedPrecision {
       }
       has_work_ |= choice == Choice::kAlways;
       count_uses(binding->value,
-                 is_low                          ? Wanted::kLow
-                 : choice == Choice::kArithmetic ? Wanted::kEither
-                                                 : Wanted::kHigh,
+                 is_low                                                           ? Wanted::kLow
+                 : choice == Choice::kArithmetic && reads_product(binding->value) ? Wanted::kEither
+                                                                                  : Wanted::kHigh,
                  block.get());
     }
   }
@@ -202,7 +194,7 @@ class MixedPrecision {
   bool is_local(const AnyVar& var, const BindingBlock& block) const {
     if (is<DataflowVarNode>(var)) return true;
     const auto use = uses_.find(var.get());
-    return is<DataflowBlockNode>(block) && use != uses_.end() && !use->second.has_other_readers &&
+    return is_kept_ && is<DataflowBlockNode>(block) && use != uses_.end() && !use->second.has_other_readers &&
            use->second.reader == block.get();
   }
   bool is_changed(const BindingBlock& block) const { return is_kept_ || is<DataflowBlockNode>(block); }
@@ -375,6 +367,7 @@ class MixedPrecision {
   const Options& options_;
   const CallTest* is_kept_;
   std::unordered_map<const Object*, Use> uses_;
+  std::unordered_set<const Object*> of_products_;
   std::unordered_map<const Object*, bool> low_results_, stored_low_, has_high_;
   std::unordered_map<const Object*, Expr> low_, high_;
   bool has_work_ = false;

@@ -208,21 +208,29 @@ void compute_sum(Schedule& sch, const BlockShape& sum, LoopRef place, const SumP
 
 namespace {
 
-// Says of `loops`, from the first to the last, how many turns over the same panel each has.
+// Says of `loops` how many turns over the same panel each has.
 //
 // extents     of the loops as they were when loops of rows began at number `first_row`; those around have
 //             been fused since, from the first of several turns on
-void mark_turns(Schedule& sch, const std::vector<LoopRef>& loops, const std::vector<int64_t>& extents,
-                size_t first_row) {
+void mark_turns(Schedule& sch, const SumPlan& plan, const BlockShape& sum, const std::vector<LoopRef>& loops,
+                const std::vector<int64_t>& extents, size_t first_row) {
   const size_t num_merged = extents.size() - loops.size();
   size_t fused = 0;
   while (fused + 1 < loops.size() && extents[fused] == 1) ++fused;
+  // a tile of fewer rows at the end is one by itself, which fetches nothing
+  const auto has_rest = [&](size_t place) {
+    if (place + 1 == extents.size()) return plan.row && sum.extent(*plan.row) % plan.rows != 0;
+    return place + 2 == extents.size() && plan.outer_row &&
+           sum.extent(*plan.outer_row) % plan.outer_rows != 0;
+  };
   for (size_t n = 0; n < loops.size(); ++n) {
     const size_t begin = n <= fused ? n : n + num_merged, end = n < fused ? n : n + num_merged;
     int64_t turns = 1;
     for (size_t place = std::max(begin, first_row); place <= end; ++place)
       turns = product(turns, extents[place]);
-    if (turns > 1) sch.call("annotate", loops[n], std::string(kPanelTurns), imm(turns));
+    if (turns > 1 && begin == end && has_rest(end)) --turns;
+    if (extents[end] > 1 && end >= first_row)
+      sch.call("annotate", loops[n], std::string(kPanelTurns), imm(turns));
   }
 }
 
@@ -329,7 +337,7 @@ std::optional<LoopRef> tile_by_plan(Schedule& sch, const BlockShape& sum,
     else
       panel.reset();
   }
-  if (plan.next_panel) mark_turns(sch, outer, extents, loops.num_before_rows);
+  if (plan.next_panel) mark_turns(sch, plan, sum, outer, extents, loops.num_before_rows);
   const LoopRef place = outer.back();
   // the sum's tile and its packing see the loops as they are now
   if (plan.matrix)

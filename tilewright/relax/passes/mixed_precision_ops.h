@@ -1,0 +1,51 @@
+// The operators that to_mixed_precision knows.
+#pragma once
+#include <string_view>
+
+namespace tilewright::relax {
+
+/// Products: what instructions for numbers of 16 bits are for.
+inline constexpr std::string_view kAlwaysOps[] = {"relax.matmul",
+                                                  "relax.linear",
+                                                  "relax.outer",
+                                                  "relax.einsum",
+                                                  "relax.nn.attention",
+                                                  "relax.nn.attention_bias",
+                                                  "relax.nn.conv1d",
+                                                  "relax.nn.conv2d",
+                                                  "relax.nn.conv3d",
+                                                  "relax.nn.conv1d_transpose",
+                                                  "relax.nn.conv2d_transpose",
+                                                  "relax.nn.conv3d_transpose"};
+/// Arithmetic without growth.
+inline constexpr std::string_view kArithmeticOps[] = {
+    "relax.add",           "relax.subtract",      "relax.multiply",     "relax.divide",   "relax.maximum",
+    "relax.minimum",       "relax.where",         "relax.clip",         "relax.negative", "relax.abs",
+    "relax.nn.relu",       "relax.nn.relu6",      "relax.nn.leakyrelu", "relax.nn.prelu", "relax.nn.dropout",
+    "relax.nn.max_pool1d", "relax.nn.max_pool2d", "relax.nn.max_pool3d"};
+
+/// Elements as they are, elsewhere.
+inline constexpr std::string_view kMoves[] = {"relax.nn.pad",
+                                              "relax.nn.pixel_shuffle",
+                                              "relax.reshape",
+                                              "relax.flatten",
+                                              "relax.nn.batch_flatten",
+                                              "relax.layout_transform",
+                                              "relax.permute_dims",
+                                              "relax.expand_dims",
+                                              "relax.squeeze",
+                                              "relax.broadcast_to",
+                                              "relax.concat",
+                                              "relax.stack",
+                                              "relax.split",
+                                              "relax.tile",
+                                              "relax.repeat",
+                                              "relax.flip",
+                                              "relax.strided_slice",
+                                              "relax.take",
+                                              "relax.gather_elements",
+                                              "relax.gather_nd",
+                                              "relax.tril",
+                                              "relax.triu"};
+
+}  // namespace tilewright::relax
