@@ -5,6 +5,7 @@ import pytest
 from op_testing import run_op
 
 import tilewright
+from tilewright import relax
 from tilewright.errors import UserError
 from tilewright.relax import transform
 from tilewright.script import parse
@@ -342,6 +343,25 @@ def test_limits_are_options():
     assert transform.FuseAttention()(module) is module  # 21 of 32 lanes
     assert transform.FuseAttention(min_used_lanes=0.6)(module) is not module
     assert transform.FuseAttention(max_few=21)(module) is not module
+
+
+@pytest.mark.parametrize("policy", ["bf16", "bf16x3", "bf16x6", "bf16x9"])
+def test_policies_leave_the_operator_in_float32(policy):
+    q, k, v = (random(1, 32, 3, 8) for _ in range(3))
+    builder = relax.BlockBuilder()
+    params = [relax.Var(name, relax.TensorType((1, 32, 3, 8), "float32")) for name in "qkv"]
+    with builder.function("main", params):
+        with builder.dataflow():
+            result = builder.emit_output(relax.op.nn.attention(*params))
+        builder.emit_func_output(result)
+    module = builder.get()
+    exact, found = (
+        tilewright.VirtualMachine(tilewright.compile(module, precision=each))["main"](
+            *map(tilewright.tensor, (q, k, v))
+        )
+        for each in ("exact", policy)
+    )
+    np.testing.assert_array_equal(found.numpy(), exact.numpy())
 
 
 @pytest.mark.parametrize("policy", ["bf16", "bf16x3", "bf16x6", "bf16x9"])

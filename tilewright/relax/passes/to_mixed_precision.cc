@@ -10,7 +10,7 @@
 //                                       gv = R.matmul(lv1, lv2, out_dtype="float32")
 // Works on dataflow blocks, those in branches too.  The policy bf16 differs:
 //   - it works on other blocks as well, where only the operators of the first list are converted
-//   - arithmetic is done in float32, which is what kernels have in registers
+//   - arithmetic is done in float32, which is what kernels have in registers, and attention, too
 //   - what is rounded for a product is stored so, and read so by arithmetic on results of products: by the
 //     sum of a residual connection
 // Source: Micikevicius et al., arXiv 1710.03740
@@ -111,7 +111,8 @@ class MixedPrecision {
     if (is<TupleGetItemNode>(value) || is<TupleNode>(value)) return Choice::kFollow;
     const auto* call = value.as<CallNode>();
     const std::string_view name = call ? op_name(call) : std::string_view();
-    if (is_kept_ && call && (*is_kept_)(Call(call))) return Choice::kNever;
+    if (is_kept_ && call && (name.starts_with("relax.nn.attention") || (*is_kept_)(Call(call))))
+      return Choice::kNever;  // blocks of queries are computed in float32
     if (contains(options_.never, name)) return Choice::kNever;
     if (contains(options_.always, name)) return has_float32(call) ? Choice::kAlways : Choice::kNever;
     if (contains(options_.follow, name)) return Choice::kFollow;
