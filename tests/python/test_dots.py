@@ -190,17 +190,17 @@ def main(A: T.Buffer((4, 16), "float32"), B: T.Buffer((4, 16), "float32")):
     for i in range(4):
         with T.block("B"):
             vi = T.axis.spatial(4, i)
-            V = T.match_buffer(A[vi, {first}:{first} + 16], (16,), "float32", offset_factor=1)
+            V = T.match_buffer(A[vi, {columns}], (16,), "float32", offset_factor=1)
             B[vi, T.Ramp(0, 1, 16)] = V[T.Ramp({base}, {stride}, 16)]
 """
 
 
 @pytest.mark.parametrize("target", ["llvm", "c"])
-@pytest.mark.parametrize("first", ["0", "T.int64(0)"])
+@pytest.mark.parametrize("columns", ["0:16", "T.int64(0):T.int64(16)"])
 @pytest.mark.parametrize(("base", "stride"), [("0", "1"), ("T.int64(0)", "T.int64(1)")])
-def test_vectors_of_views(first, base, stride, target):
+def test_vectors_of_views(columns, base, stride, target):
     """The indices of a view may be of another dtype than those of its source."""
-    program = parse(VIEW.format(first=first, base=base, stride=stride))
+    program = parse(VIEW.format(columns=columns, base=base, stride=stride))
     a, out = random((4, 16), "int8").astype("float32"), tilewright.tensor(np.zeros((4, 16), "float32"))
     tilewright.build(program, target=target)["main"](tilewright.tensor(a), out)
     np.testing.assert_array_equal(out.numpy(), a)
