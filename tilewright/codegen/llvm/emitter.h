@@ -192,8 +192,7 @@ class FunctionEmitter {
   struct PrefetchAhead {
     const VarNode* loop_var = nullptr;
     llvm::Value* distance = nullptr;  // in bytes
-    uint64_t panel_bytes =
-        0;  // not 0: what to fetch, to the second cache, from there on, of the first vector
+    uint64_t panel_bytes = 0;         // to fetch from there on, to the second cache, once; 0: a line each
   };
   /// Which of the turns that read the same panel this one is.
   struct PanelTurn {

@@ -241,9 +241,7 @@ std::optional<NextPanel> next_panel_of(const BlockShape& sum, const BufferLoadNo
     if (!is_spatial(sum, axis)) num_rows = product(num_rows, sum.extent(axis));
   }
   const int64_t uses = num_uses(sum, load, plan), bytes = product(num_rows, row_bytes);
-  const bool has_outer =
-      std::any_of(plan.shared.begin(), plan.shared.end(), [&](size_t axis) { return sum.extent(axis) != 1; });
-  if (plan.matrix || plan.dot || plan.packed || plan.steps.empty() || has_outer ||
+  if (plan.matrix || plan.dot || plan.packed || plan.steps.empty() || has_several_shared(sum, plan) ||
       num_bytes(load->buffer) <= machine.l2_bytes / 2 || uses < 2 || uses > kMostUses || num_rows == 0 ||
       3 * bytes > machine.l2_bytes || stride_bytes(sum, load, plan.steps.back()) != row_bytes)
     return std::nullopt;
@@ -284,6 +282,11 @@ std::optional<SumPlan> plan_sum(const BlockShape& sum, const Machine& machine, b
                                  [&](const auto* load) { return is_streamed(sum, load, plan, machine); });
   if (vectors.size() == 1) plan.next_panel = next_panel_of(sum, vectors[0], plan, machine);
   return plan;
+}
+
+bool has_several_shared(const BlockShape& sum, const SumPlan& plan) {
+  return std::any_of(plan.shared.begin(), plan.shared.end(),
+                     [&](size_t axis) { return sum.extent(axis) != 1; });
 }
 
 bool needs_tiles(const BlockShape& sum, const Machine& machine, bool is_packing_free) {

@@ -66,6 +66,9 @@ bool is_padding_of_windows(const BlockShape& padding, const BlockShape& sum, con
 /// Sets `plan.matrix` and the tile if the machine has registers for tiles of such a sum (matrix_tile.cc).
 bool choose_matrix_tile(const BlockShape& sum, SumPlan& plan, const Machine& machine);
 
+/// Whether there are several values of the axes outside of panels on which vectors depend, as in a batch.
+bool has_several_shared(const BlockShape& sum, const SumPlan& plan);
+
 /// Whether the sum is one that only tiles that read copies do well: products with a transposed matrix, or of
 /// bytes.
 bool needs_tiles(const BlockShape& sum, const Machine& machine, bool is_packing_free);

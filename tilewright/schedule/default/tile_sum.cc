@@ -76,9 +76,7 @@ Operands operands_of(const BlockShape& sum, const SumPlan& plan) {
 // own.
 bool are_rows_shared_out(const BlockShape& sum, const SumPlan& plan, const Operands& operands) {
   if (plan.packed || plan.matrix) return false;  // panels are made by those who read them
-  const bool has_outer =
-      std::any_of(plan.shared.begin(), plan.shared.end(), [&](size_t axis) { return sum.extent(axis) != 1; });
-  return !has_outer && operands.of_rows > 2 * operands.fixed;
+  return !has_several_shared(sum, plan) && operands.of_rows > 2 * operands.fixed;
 }
 
 // The tile's loops of the block that stores results.
