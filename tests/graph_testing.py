@@ -19,7 +19,7 @@ def run(module, *inputs, opt_level=0):
     return [item.numpy() for item in result] if isinstance(result, (list, tuple)) else result.numpy()
 
 
-def compile_graph(build, precision=None, **shapes):
+def compile_graph(build, precision=None, target="llvm", **shapes):
     """The executable of a graph function with parameters of `shapes`, whose result `build` makes of them."""
     builder = relax.BlockBuilder()
     params = [relax.Var(name, relax.TensorType(shape, "float32")) for name, shape in shapes.items()]
@@ -27,7 +27,7 @@ def compile_graph(build, precision=None, **shapes):
         with builder.dataflow():
             result = builder.emit_output(build(*params))
         builder.emit_func_output(result)
-    return tilewright.compile(builder.get(), precision=precision)
+    return tilewright.compile(builder.get(), target=target, precision=precision)
 
 
 def run_graph(executable, *inputs):

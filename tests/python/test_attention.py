@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from graph_testing import compile_graph, run_graph
 from op_testing import run_op
 
 import tilewright
@@ -347,21 +348,13 @@ def test_limits_are_options():
 
 @pytest.mark.parametrize("policy", ["bf16", "bf16x3", "bf16x6", "bf16x9"])
 def test_policies_leave_the_operator_in_float32(policy):
-    q, k, v = (random(1, 32, 3, 8) for _ in range(3))
-    builder = relax.BlockBuilder()
-    params = [relax.Var(name, relax.TensorType((1, 32, 3, 8), "float32")) for name in "qkv"]
-    with builder.function("main", params):
-        with builder.dataflow():
-            result = builder.emit_output(relax.op.nn.attention(*params))
-        builder.emit_func_output(result)
-    module = builder.get()
+    arrays = {name: random(1, 32, 3, 8) for name in "qkv"}
+    shapes = {name: array.shape for name, array in arrays.items()}
     exact, found = (
-        tilewright.VirtualMachine(tilewright.compile(module, precision=each))["main"](
-            *map(tilewright.tensor, (q, k, v))
-        )
+        run_graph(compile_graph(relax.op.nn.attention, each, **shapes), *arrays.values())
         for each in ("exact", policy)
     )
-    np.testing.assert_array_equal(found.numpy(), exact.numpy())
+    np.testing.assert_array_equal(found, exact)
 
 
 @pytest.mark.parametrize("policy", ["bf16", "bf16x3", "bf16x6", "bf16x9"])

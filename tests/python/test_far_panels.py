@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from graph_testing import random
+from graph_testing import compile_graph, random, run_graph
 from schedule_checking import check
 
 import tilewright
@@ -85,13 +85,8 @@ def test_tiles_of_rows_that_push_each_other_out(size, tile):
 def multiplied(rows, terms, columns, target="llvm"):
     """The executable of x @ W, for a constant W."""
     w = random(terms, columns)
-    builder = relax.BlockBuilder()
-    x = relax.Var("x", relax.TensorType((rows, terms), "float32"))
-    with builder.function("main", [x]):
-        with builder.dataflow():
-            result = builder.emit_output(relax.op.matmul(x, relax.const(w)))
-        builder.emit_func_output(result)
-    return tilewright.compile(builder.get(), target=target), w
+    build = lambda x: relax.op.matmul(x, relax.const(w))  # noqa: E731
+    return compile_graph(build, target=target, x=(rows, terms)), w
 
 
 def lines_fetched(*sizes, threads=1):
@@ -118,7 +113,7 @@ def test_numbers_with_the_next_panel_fetched(sizes, threads):
     assert lines_fetched(*sizes, threads=threads) > 0
     executable, w = multiplied(*sizes, target=f"llvm -num-cores {threads}")
     x = random(*sizes[:2])
-    found = tilewright.VirtualMachine(executable)["main"](tilewright.tensor(x)).numpy()
+    found = run_graph(executable, x)
     np.testing.assert_allclose(found, x.astype("float64") @ w, atol=1e-3)
 
 

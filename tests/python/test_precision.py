@@ -238,11 +238,16 @@ def test_products_of_other_dtypes_are_left_alone(operands, result, policy, level
     np.testing.assert_array_equal(found, 2 * (x.astype("float64") @ w.astype("float64")))
 
 
-def test_options_of_winograd_hold_for_the_choice():
-    w, x = random(3, 3, 64, 64), random(1, 28, 28, 64)
-    build = lambda x: relax.op.nn.conv2d(  # noqa: E731
+def convolved_by(w):
+    """What makes of images, channels last, their convolution with windows of 3 x 3, as large as they are."""
+    return lambda x: relax.op.nn.conv2d(
         x, relax.const(w), padding=(1, 1), data_layout="NHWC", kernel_layout="HWIO"
     )
+
+
+def test_options_of_winograd_hold_for_the_choice():
+    w, x = random(3, 3, 64, 64), random(1, 28, 28, 64)
+    build = convolved_by(w)
     config = {"precision.speedup": 2, "winograd.min_pixels": 1000}
     with PassContext(opt_level=2, config=config):
         executable = compile_graph(build, "bf16", x=x.shape)
@@ -256,17 +261,7 @@ def test_options_of_winograd_hold_for_the_choice():
 def test_targets_know_what_bfloat16_takes(target, is_exact):
     """Tile registers multiply 16 times as fast as vectors of float32."""
     w = random(3, 3, 128, 128)
-    builder = relax.BlockBuilder()
-    x = relax.Var("x", relax.TensorType((1, 28, 28, 128), "float32"))
-    with builder.function("main", [x]):
-        with builder.dataflow():
-            result = builder.emit_output(
-                relax.op.nn.conv2d(
-                    x, relax.const(w), padding=(1, 1), data_layout="NHWC", kernel_layout="HWIO"
-                )
-            )
-        builder.emit_func_output(result)
-    executable = tilewright.compile(builder.get(), target=target, precision="bf16")
+    executable = compile_graph(convolved_by(w), "bf16", target, x=(1, 28, 28, 128))
     assert any("winograd" in name for name in executable.schedules) == is_exact
 
 
@@ -295,21 +290,13 @@ def test_convolutions_that_take_less_time_in_float32(speedup, size, channels, is
     """Winograd's sums have a quarter of the products."""
     w = random(3, 3, channels, channels)
     x = random(1, size, size, channels)
-    build = lambda x: relax.op.nn.conv2d(  # noqa: E731
-        x, relax.const(w), padding=(1, 1), data_layout="NHWC", kernel_layout="HWIO"
-    )
+    build = convolved_by(w)
     with PassContext(opt_level=2, config={"precision.speedup": speedup}):
         executable = compile_graph(build, "bf16", x=x.shape)
     assert any("winograd" in name for name in executable.schedules) == is_exact
     wide = run_graph(compile_graph(build, "exact", x=x.shape), x)
     magnitudes = run_graph(
-        compile_graph(
-            lambda x: relax.op.nn.conv2d(
-                x, relax.const(np.abs(w)), padding=(1, 1), data_layout="NHWC", kernel_layout="HWIO"
-            ),
-            "exact",
-            x=x.shape,
-        ),
+        compile_graph(convolved_by(np.abs(w)), "exact", x=x.shape),
         np.abs(x),
     )
     assert (np.abs(run_graph(executable, x) - wide) <= bound("bf16", 9 * channels) * magnitudes).all()
