@@ -35,7 +35,10 @@ class Math {
   llvm::Value* abs(llvm::Value* x) const { return b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x); }
   /// x limited to [low, high]; NaN stays.
   llvm::Value* clamp(llvm::Value* x, double low, double high) const {
-    x = b.CreateSelect(b.CreateFCmpOLT(x, c(low)), c(low), x);
+    return at_most(b.CreateSelect(b.CreateFCmpOLT(x, c(low)), c(low), x), high);
+  }
+  /// The smaller one of x and high; NaN stays.
+  llvm::Value* at_most(llvm::Value* x, double high) const {
     return b.CreateSelect(b.CreateFCmpOGT(x, c(high)), c(high), x);
   }
   /// coefficients[0] + x * (coefficients[1] + x * ...), by pairs, pairs of pairs (Estrin's scheme): few steps
@@ -101,15 +104,21 @@ llvm::Value* exp_of_rest(const Math& m, llvm::Value* r) {
   return m.mad(m.mad(t, r, m.c(1)), r, m.c(1));
 }
 
-// 2^n in two factors: n reaches 128, and below -126 the result is subnormal.
+// 2^n in two factors: n reaches 128, and below -126 the result is subnormal.  What is 0 in the end, as of
+// masks of attention, must not be subnormal on the way: each such number takes processors of Intel 150
+// cycles.
 llvm::Value* exp(const Math& m, llvm::Value* x) {
-  const Reduced reduced = reduce(m, m.clamp(x, -104.0, 89.0));
+  llvm::Value* is_zero = m.b.CreateFCmpOLT(x, m.c(-104));
+  const Reduced reduced = reduce(m, m.at_most(m.b.CreateSelect(is_zero, m.c(0), x), 89));
   llvm::Value* value = exp_of_rest(m, reduced.r);
-  if (llvm::Value* scaled = m.scalef(value, reduced.n)) return scaled;
-  llvm::Value* n = m.b.CreateSub(reduced.bits, m.ci(kRoundingBits));
-  llvm::Value* half = m.b.CreateAShr(n, m.ci(1));
-  value = m.b.CreateFMul(value, m.power_of_two(half));
-  return m.b.CreateFMul(value, m.power_of_two(m.b.CreateSub(n, half)));
+  llvm::Value* scaled = m.scalef(value, reduced.n);
+  if (!scaled) {
+    llvm::Value* n = m.b.CreateSub(reduced.bits, m.ci(kRoundingBits));
+    llvm::Value* half = m.b.CreateAShr(n, m.ci(1));
+    value = m.b.CreateFMul(value, m.power_of_two(half));
+    scaled = m.b.CreateFMul(value, m.power_of_two(m.b.CreateSub(n, half)));
+  }
+  return m.b.CreateSelect(is_zero, m.c(0), scaled);
 }
 
 // For |x| < 80.
