@@ -102,11 +102,11 @@ def test_next_panel_is_fetched(threads):
     # one whole tile of 14 rows, which fetches all of a row, and one of six
     assert lines_fetched(20, 512, 2048) == 2
     assert lines_fetched(49, 64, 512, threads=threads) == 0  # stays near
-    assert lines_fetched(49, 4096, 512, threads=threads) == 0  # two panels do not fit into the second cache
+    assert lines_fetched(49, 32768, 64, threads=threads) == 0  # two panels do not fit into the second cache
     assert lines_fetched(4096, 512, 2048, threads=threads) == 0  # arithmetic hides what the first tile takes
 
 
-@pytest.mark.parametrize("sizes", [(35, 400, 700), (126, 130, 1100), (127, 257, 600)])
+@pytest.mark.parametrize("sizes", [(35, 400, 1700), (126, 258, 2100), (127, 257, 2300)])
 @pytest.mark.parametrize("threads", [1, 2])
 def test_numbers_with_the_next_panel_fetched(sizes, threads):
     """Also of the last panel, after which there is none."""
