@@ -1,9 +1,9 @@
 // Source: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, chapter 2.3 (VEX) and the
-// pages of LDTILECFG, TILELOADD, TILESTORED, TILERELEASE, TDPBF16PS and TDPBSSD.
+// pages of LDTILECFG, TILELOADD, TILEZERO, TILESTORED, TILERELEASE, TDPBF16PS and TDPBSSD.
 #include "amx_emulator.h"
 
 #if defined(__x86_64__) && defined(__linux__)
-#include <immintrin.h>
+#include <cpuid.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <signal.h>
@@ -34,7 +34,7 @@ struct State {
 };
 
 thread_local State state;
-std::atomic<int64_t> configurations, loads, stores, products, releases;
+std::atomic<int64_t> configurations, loads, stores, products, releases, zeros;
 bool is_emulated = false;
 
 [[noreturn]] void refuse(const char* reason) {
@@ -103,6 +103,8 @@ uint8_t* address(const ucontext_t* context, Instruction& found, uint64_t* stride
   return reinterpret_cast<uint8_t*>(base + static_cast<uint64_t>(int64_t{displacement(next, bytes)}));
 }
 
+const bool has_registers = __builtin_cpu_supports("amx-tile");
+
 void configure(const uint8_t* from) {
   if (from[0] != 1 || from[1] != 0) refuse("a palette other than 1");
   for (int n = 0; n < 8; ++n) {
@@ -115,6 +117,21 @@ void configure(const uint8_t* from) {
   }
   state.is_configured = true;
   ++configurations;
+}
+
+// Without the permission a processor raises SIGILL where data is touched, but keeps shapes itself: they are
+// in the state that the system saves for the handler (XSAVE, component 17).
+void take_config_of_processor(const ucontext_t* context) {
+  uint32_t size = 0, offset = 0, unused = 0;
+  __cpuid_count(0xD, 17, size, offset, unused, unused);
+  const uint8_t* config = reinterpret_cast<const uint8_t*>(context->uc_mcontext.fpregs) + offset;
+  bool is_known = state.is_configured;
+  for (int n = 0; n < 8; ++n) {
+    uint16_t row_bytes;
+    std::memcpy(&row_bytes, config + 16 + 2 * n, 2);
+    is_known = is_known && state.tiles[n].row_bytes == row_bytes && state.tiles[n].rows == config[48 + n];
+  }
+  if (!is_known) configure(config);
 }
 
 Tile& tile(int number) {
@@ -165,9 +182,14 @@ void multiply(const Instruction& found) {
 
 bool run(const ucontext_t* context, Instruction& found) {
   uint64_t stride = 0;
+  if (has_registers) take_config_of_processor(context);
   if (found.opcode == 0x49 && found.prefix == kNone && found.mod == 3) {
     state = {};
     ++releases;
+  } else if (found.opcode == 0x49 && found.prefix == kF2 && found.mod == 3) {
+    Tile& each = tile(found.reg);
+    std::memset(each.data, 0, sizeof(each.data));
+    ++zeros;
   } else if (found.opcode == 0x49 && found.prefix == kNone) {
     configure(address(context, found, &stride));
   } else if (found.opcode == 0x4B && found.mod != 3 && found.rm == 4 && found.prefix != kNone) {
@@ -216,13 +238,16 @@ bool allow_permission() {
          syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) == 0;
 }
 
-bool has_amx() {
-  constexpr long kRequest = 0x1023, kTileData = 18;
-  return syscall(SYS_arch_prctl, kRequest, kTileData) == 0;
+// Whether this process may use the processor's tile registers already.
+bool is_permitted() {
+  constexpr long kGetPermission = 0x1022, kTileData = 18;
+  uint64_t features = 0;
+  return syscall(SYS_arch_prctl, kGetPermission, &features) == 0 && (features >> kTileData & 1) != 0;
 }
 
+// A process without permission gets SIGILL on processors that have the registers, too.
 bool start() {
-  if (has_amx()) return true;
+  if (is_permitted()) return true;
   struct sigaction action = {};
   action.sa_sigaction = handle;
   action.sa_flags = SA_SIGINFO | SA_NODEFER;
@@ -236,14 +261,19 @@ bool emulate_amx() {
   return is_ready;
 }
 bool is_amx_emulated() { return is_emulated; }
-AmxCounts amx_counts() { return {configurations, loads, stores, products, releases}; }
-void reset_amx_counts() { configurations = loads = stores = products = releases = 0; }
+AmxCounts amx_counts() { return {configurations, loads, stores, products, releases, zeros}; }
+bool are_releases_counted() { return is_emulated && !has_registers; }
+void reset_amx_counts() {
+  state = {};
+  configurations = loads = stores = products = releases = zeros = 0;
+}
 
 }  // namespace tilewright::testing
 #else
 namespace tilewright::testing {
 bool emulate_amx() { return false; }
 bool is_amx_emulated() { return false; }
+bool are_releases_counted() { return false; }
 AmxCounts amx_counts() { return {}; }
 void reset_amx_counts() {}
 }  // namespace tilewright::testing

@@ -1,4 +1,4 @@
-// AMX on processors without it: instructions that the processor does not know are run by the signal handler.
+// AMX on any processor: a signal handler runs the instructions.
 #pragma once
 #include <cstdint>
 
@@ -6,16 +6,20 @@ namespace tilewright::testing {
 
 /// What was run since the last call of reset().
 struct AmxCounts {
-  int64_t configurations = 0, loads = 0, stores = 0, products = 0, releases = 0;
+  int64_t configurations = 0, loads = 0, stores = 0, products = 0, releases = 0, zeros = 0;
 };
 
-/// Makes this process run AMX instructions: the processor's own if it has them, else by the handler of
-/// SIGILL, which ends the process on a use that a processor would refuse (shapes that do not fit, registers
-/// without a shape).  Also lets arch_prctl give the permission.  False if this process cannot be made to: not
-/// x86-64 Linux, or filters of system calls are not allowed.
+/// Makes this process run AMX instructions by the handler of SIGILL, which ends the process on a use that a
+/// processor would refuse (shapes that do not fit, registers without a shape); arch_prctl gives a permission
+/// that is none, so that processors with tile registers raise SIGILL as well.  Only a process that has the
+/// permission already runs its own instructions.  False if this process cannot be made to: not x86-64 Linux,
+/// or filters of system calls are not allowed.
 bool emulate_amx();
 /// Whether instructions are run by the handler, and thus counted.
 bool is_amx_emulated();
+/// Whether every giving of shapes and release is counted; else, on processors with the registers, shapes are
+/// counted when they change.
+bool are_releases_counted();
 /// Of all threads.
 AmxCounts amx_counts();
 void reset_amx_counts();
