@@ -7,6 +7,8 @@ namespace tilewright::tir {
 /// Set (bool) on the outermost loop of a nest that code generators may make instructions of, which multiply
 /// whole tiles; codegen/llvm/tile_nest.h has the form.
 inline constexpr std::string_view kMatrixTiles = "matrix_tiles";
+/// Set (bool) on such a nest: tiles of rows pass by, so that the first cache keeps the columns.
+inline constexpr std::string_view kStreamRows = "stream_rows";
 
 /// A number of bytes: vectors that the loop reads one after the other are fetched that far ahead.
 inline constexpr std::string_view kPrefetchAhead = "prefetch_ahead";

@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "tilewright/codegen/llvm/native.h"
 #include "tilewright/codegen/llvm/tile_nest.h"
@@ -181,6 +182,7 @@ class FunctionEmitter {
   void load_tile_config(const std::vector<TileRegister>& shapes);
   void release_tiles();
   void emit_tile_nest(const TileNest& nest);
+  void emit_idle_store(const Var& turn, int64_t turns, uint8_t number);
 
   // ---- hints of loops (memory.cc)
   /// Fetches what lies ahead of `pointer`, if the loop of `index` says so.
@@ -219,8 +221,10 @@ class FunctionEmitter {
   uint64_t stack_bytes_ = 0;
   bool in_index_ = false;
   std::unordered_map<const ForNode*, TileNest> tile_nests_;  // by their outermost loops
+  std::unordered_set<const Object*> left_out_;               // statements that such a nest does
   bool uses_tiles_ = false, has_one_tile_config_ = false;
-  bool has_vectors_ = false;  // the function was vectorised by a schedule
+  llvm::AllocaInst* idle_tile_ = nullptr;  // memory that is written and never read
+  bool has_vectors_ = false;               // the function was vectorised by a schedule
 };
 
 }  // namespace tilewright::codegen

@@ -106,6 +106,7 @@ void FunctionEmitter::emit_for(const ForNode* node) {
         .help("build for a GPU target, or use parallel instead of bind");
   TILEWRIGHT_CHECK(node->for_kind != ForKind::kParallel, "loop {} was not lowered before code generation",
                    node->loop_var->name_hint);
+  if (left_out_.contains(node)) return;
   if (const auto nest = tile_nests_.find(node); nest != tile_nests_.end())
     return emit_tile_nest(nest->second);
   const PrefetchAhead outer = prefetch_;

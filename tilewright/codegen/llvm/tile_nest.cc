@@ -34,6 +34,7 @@ class Matcher {
     take_instruction();
     take_rest();
     list_products();
+    nest_.is_row_streamed = loop_->annotations.get_bool(kStreamRows, false);
     return std::move(nest_);
   }
 
@@ -163,6 +164,20 @@ class Matcher {
       start(turn.loop);
       tiles_.push_back(turn);
     }
+    take_unrolled();
+  }
+
+  // The innermost loop over terms, if it moves in no constant steps.
+  void take_unrolled() {
+    constexpr int64_t kMostTurns = 9;
+    const auto inner =
+        std::find_if(turns_.rbegin(), turns_.rend(), [](const Turn& turn) { return turn.is_term(); });
+    if (inner == turns_.rend() || inner->is_linear || inner->extent < 2 || inner->extent > kMostTurns ||
+        !is_zero(inner->loop->min))
+      return;
+    nest_.terms.pop_back();
+    nest_.num_unrolled = inner->extent;
+    nest_.unrolled = inner->loop->loop_var;
   }
 
   // The place of `offset` among the tiles of an operand.

@@ -41,11 +41,17 @@ struct TileProduct {
 struct TileNest {
   TileShape shape;
   std::vector<const tir::ForNode*> terms;  // outermost first
+  int64_t num_unrolled = 1;                // turns of a loop inside of them, which moves in no constant steps
+  tir::Var unrolled;                       // its variable, if there is such a loop
   TileOperand sum, row, column;
   std::vector<TileProduct> products;
+  bool is_row_streamed = false;   // rows are not kept in the first cache
+  bool begins_with_zero = false;  // the statement before it sets the sums to zero, and is left out
 };
 
 /// The nest of `loop`.  Raises UserError, with the reason, if instructions cannot compute it.
 TileNest tile_nest(const tir::ForNode* loop);
+/// Whether `stmt` sets all sums of `nest` to zero, and nothing else.
+bool sets_to_zero(const tir::Stmt& stmt, const TileNest& nest);
 
 }  // namespace tilewright::codegen

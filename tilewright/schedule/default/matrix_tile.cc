@@ -2,17 +2,14 @@
 // registers, and blocks that stay in the first and second cache.  Nothing where extents do not divide so.
 #include <algorithm>
 
-#include "tilewright/schedule/default/sum_plan.h"
+#include "tilewright/schedule/default/tile_sum.h"
+#include "tilewright/schedule/loops.h"
+#include "tilewright/tir/builder.h"
+#include "tilewright/tir/loop_hints.h"
+#include "tilewright/tir/matrix_tile_shape.h"
 
 namespace tilewright::schedule {
 namespace {
-
-// The largest divisor of `extent` up to `most`.
-int64_t divisor_up_to(int64_t extent, int64_t most) {
-  int64_t divisor = std::min(extent, most);
-  while (divisor > 1 && extent % divisor != 0) --divisor;
-  return divisor;
-}
 
 // Of the ways to share eight tile registers among sums and factors the one with the fewest loads for each
 // product.
@@ -30,52 +27,154 @@ void share_tile_registers(MatrixTile& tile, int64_t row_tiles, int64_t column_ti
   }
 }
 
+// What a panel of `width` columns takes of the operand that is read in panels.
+int64_t panel_bytes_of(const BlockShape& sum, const SumPlan& plan, int64_t width) {
+  int64_t bytes = product(plan.dot->column->dtype.num_bytes(), width);
+  for (size_t axis = 0; axis < sum.block->iter_vars.size(); ++axis) {
+    if (axis == plan.column || along(sum, plan.dot->column, axis) == Along::kStays) continue;
+    if (sum.block->iter_vars[axis]->iter_type == IterType::kReduce) bytes = product(bytes, sum.extent(axis));
+  }
+  return std::min(
+      bytes, num_bytes(plan.dot->column->buffer) / std::max<int64_t>(1, sum.extent(plan.column)) * width);
+}
+
+// The rows of a block, and of how many panels it has sums.
+void choose_rows_and_panels(const BlockShape& sum, SumPlan& plan, int64_t row_tiles, int64_t column_tiles,
+                            const Machine& machine) {
+  constexpr int64_t kMostRows = 256, kLeastRows = 96;
+  const MatrixTile& tile = *plan.matrix;
+  const int64_t height = tile.down * tile.rows,
+                row_bytes = std::max<int64_t>(1, *stride_bytes(sum, plan.dot->row, *plan.row)),
+                kept_rows = machine.l2_bytes / 2 / row_bytes,
+                most_rows = kept_rows < kLeastRows ? kMostRows : std::min(kMostRows, kept_rows);
+  plan.tile.rows = height * divisor_up_to(row_tiles / tile.down, std::max<int64_t>(1, most_rows / height));
+  if (kept_rows >= kLeastRows) return;
+  // of rows with all terms few stay in the second cache, but parts of them do, and sums of many panels
+  const int64_t panels = column_tiles / tile.across,
+                panel_bytes = 4 * plan.tile.rows * tile.across * plan.tile.lanes;
+  int64_t most_panels = std::max<int64_t>(1, machine.l2_bytes / 4 / panel_bytes);
+  if (machine.num_cores > 1)  // each thread has some
+    most_panels = std::clamp<int64_t>(panels / (2 * machine.num_cores), 1, most_panels);
+  plan.tile.vectors = tile.across * divisor_up_to(panels, most_panels);
+}
+
+// Whether several tiles of rows read a panel one after the other.
+bool are_rows_many(const BlockShape& sum, const SumPlan& plan, int64_t row_tiles) {
+  return row_tiles > plan.matrix->down || std::any_of(plan.others.begin(), plan.others.end(),
+                                                      [&](size_t axis) { return sum.extent(axis) != 1; });
+}
+
 // A panel that does not stay in the first cache is read in parts, each by some rows of tiles, whose sums then
-// wait in the second cache: a block of sums takes a quarter of it, the panels of its columns half.
+// wait in the second cache.  Unless a block had one tile of rows, or parts had so few products that sums came
+// and went all the time.
 void choose_block(const BlockShape& sum, SumPlan& plan, int64_t row_tiles, int64_t column_tiles,
                   const Machine& machine) {
-  constexpr int64_t kMostRows = 128;
+  constexpr int64_t kLeastProducts = 32;
   MatrixTile& tile = *plan.matrix;
-  const int64_t lanes = plan.tile.lanes, terms = sum.extent(plan.dot->axis),
-                step = tile.groups * plan.dot->group, panel_bytes = tile.across * lanes * 4 / plan.dot->group;
+  const int64_t terms = sum.extent(plan.dot->axis), step = tile.groups * plan.dot->group,
+                width = tile.across * plan.tile.lanes, products = tile.down * tile.across,
+                panel_bytes = panel_bytes_of(sum, plan, width), near_bytes = machine.l1_bytes * 5 / 6;
   tile.terms = terms;
-  if (terms * panel_bytes <= machine.l1_bytes * 2 / 3 || num_steps(sum) != terms) return;
-  tile.terms =
-      step * divisor_up_to(terms / step, std::max<int64_t>(1, machine.l1_bytes * 2 / 3 / panel_bytes / step));
-  const int64_t height = tile.down * tile.rows, width = tile.across * lanes,
-                rows =
-                    height * divisor_up_to(row_tiles / tile.down, std::max<int64_t>(1, kMostRows / height)),
-                most_columns = std::min(machine.l2_bytes / 4 / (4 * rows),
-                                        machine.l2_bytes / 2 / (terms * 4 / plan.dot->group));
-  const int64_t panels = column_tiles / tile.across, blocks_of_rows = sum.extent(*plan.row) / rows;
-  int64_t most_panels = std::max<int64_t>(1, most_columns / width);
-  // each thread has some
-  if (machine.num_cores > 1)
-    most_panels = std::clamp<int64_t>(panels * blocks_of_rows / (2 * machine.num_cores), 1, most_panels);
-  plan.tile.rows = rows;
-  plan.tile.vectors = tile.across * divisor_up_to(panels, most_panels);
+  tile.is_row_streamed = are_rows_many(sum, plan, row_tiles);
+  if (panel_bytes <= near_bytes || row_tiles <= tile.down) return;
+  const int64_t steps = divisor_up_to(
+      terms / step, std::max<int64_t>(1, near_bytes / std::max<int64_t>(1, panel_bytes / (terms / step))));
+  if (product(steps * products, std::max<int64_t>(1, num_steps(sum) / terms)) < kLeastProducts) return;
+  tile.terms = steps * step;
+  choose_rows_and_panels(sum, plan, row_tiles, column_tiles, machine);
+}
+
+// Of images with up to 16 places in a row, the axis two of whose rows share columns in registers.
+std::optional<size_t> even_outer_axis(const BlockShape& sum, const SumPlan& plan) {
+  for (size_t n = plan.others.size(); n-- > 0;) {
+    const size_t axis = plan.others[n];
+    if (sum.extent(axis) > 0 && sum.extent(axis) % 2 == 0 && stride_bytes(sum, plan.dot->row, axis))
+      return axis;
+  }
+  return std::nullopt;
+}
+
+// Whether both operands move along an axis of the sum in no constant steps, as over parts of numbers.  Inside
+// of all others, its turns share what is in registers.
+bool moves_unevenly(const BlockShape& sum, const DotSum& dot, size_t axis) {
+  const Var& var = sum.block->iter_vars[axis]->var;
+  const auto jumps = [&](const BufferLoadNode* load) {
+    int64_t step = 0;
+    return std::any_of(load->indices.begin(), load->indices.end(),
+                       [&](const PrimExpr& index) { return !as_const_int(step_along(index, var), &step); });
+  };
+  return jumps(dot.row) && jumps(dot.column);
 }
 
 }  // namespace
 
 bool choose_matrix_tile(const BlockShape& sum, SumPlan& plan, const Machine& machine) {
-  constexpr int64_t kMostRows = 16, kColumns = 16;
-  constexpr int64_t kLeastRows = 6, kLeastGroups = 4;  // else too little of a register is used
   constexpr int64_t kLeastWork = 1 << 15;
   const bool has_tiles =
       plan.dot && (sum.output()->dtype.is_float() ? machine.dots.bfloat_tiles : machine.dots.byte_tiles);
   if (!has_tiles || !plan.row || sum.num_instances() < kLeastWork) return false;
   const int64_t rows = sum.extent(*plan.row), columns = sum.extent(plan.column),
                 groups = sum.extent(plan.dot->axis) / plan.dot->group;
-  if (rows == 0 || columns % kColumns != 0 || !stride_bytes(sum, plan.dot->row, *plan.row)) return false;
-  MatrixTile tile{.rows = divisor_up_to(rows, kMostRows), .groups = divisor_up_to(groups, kMostRows)};
-  if (tile.rows < kLeastRows || tile.groups < kLeastGroups) return false;
-  share_tile_registers(tile, rows / tile.rows, columns / kColumns);
+  if (!fills_matrix_tiles(rows, columns, groups) || !stride_bytes(sum, plan.dot->row, *plan.row))
+    return false;
+  MatrixTile tile{.rows = divisor_up_to(rows, kMostTileRows),
+                  .groups = divisor_up_to(groups, kMostTileGroups)};
+  const int64_t row_tiles = rows / tile.rows;
+  const std::optional<size_t> outer = row_tiles == 1 ? even_outer_axis(sum, plan) : std::nullopt;
+  share_tile_registers(tile, outer ? 2 * row_tiles : row_tiles, columns / kTileColumns);
+  if (outer && tile.down == 2) {
+    tile.down = 1;
+    plan.outer_row = outer;
+    plan.outer_rows = 2;
+    std::erase(plan.others, *outer);
+  }
   plan.matrix = tile;
-  plan.tile = {.rows = tile.down * tile.rows, .vectors = tile.across, .lanes = kColumns};
-  choose_block(sum, plan, rows / tile.rows, columns / kColumns, machine);
+  plan.tile = {.rows = tile.down * tile.rows, .vectors = tile.across, .lanes = kTileColumns};
+  choose_block(sum, plan, row_tiles, columns / kTileColumns, machine);
   plan.rows = plan.tile.rows;
   return true;
+}
+
+void compute_matrix_sum(Schedule& sch, const BlockShape& sum, LoopRef place, const SumPlan& plan) {
+  sch.call("compute_at", sum.ref, place);
+  const std::vector<LoopRef> inside = loops_inside(sch, sum.ref, place);
+  const auto parts_of = [&](size_t axis, const Factors& factors) {
+    const std::vector<LoopRef> loops = loops_of_axis(sch, sum.ref, axis, inside);
+    TILEWRIGHT_CHECK(loops.size() == 1, "an axis of block {} has {} loops", sum.block->name_hint,
+                     loops.size());
+    return sch.call("split", loops[0], factors).loops();
+  };
+  const MatrixTile& tile = *plan.matrix;
+  const int64_t step = tile.groups * plan.dot->group;
+  const std::vector<LoopRef> terms =
+      parts_of(plan.dot->axis, {None{}, tile.terms / step, tile.groups, plan.dot->group});
+  const std::vector<LoopRef> rows = parts_of(*plan.row, {None{}, tile.down, tile.rows}),
+                             columns = parts_of(plan.column, {None{}, tile.across, plan.tile.lanes});
+  const bool is_block = extent_of(sch, terms[0]) > 1;
+  std::vector<LoopRef> order;
+  if (is_block) order = {terms[0], columns[0], rows[0]};
+  const size_t nest = order.size();
+  std::vector<LoopRef> uneven;
+  for (size_t axis : plan.steps) {
+    const std::vector<LoopRef> loops =
+        axis == plan.dot->axis ? std::vector{terms[1]} : loops_of_axis(sch, sum.ref, axis, inside);
+    std::vector<LoopRef>& list = moves_unevenly(sum, *plan.dot, axis) ? uneven : order;
+    list.insert(list.end(), loops.begin(), loops.end());
+  }
+  order.insert(order.end(), uneven.begin(), uneven.end());
+  const LoopRef first = order[0];
+  if (plan.outer_row) {
+    const std::vector<LoopRef> outer = loops_of_axis(sch, sum.ref, *plan.outer_row, inside);
+    order.insert(order.end(), outer.begin(), outer.end());
+  }
+  order.insert(order.end(), {rows[1], columns[1], rows[2], columns[2], terms[2], terms[3]});
+  sch.call("reorder", order);
+  const BlockRef init = sch.call("decompose_reduction", sum.ref, first).block();
+  sch.call("vectorize", loops_inside(sch, init, place).back());
+  const auto outermost = std::find_if(order.begin() + static_cast<std::ptrdiff_t>(nest), order.end(),
+                                      [&](LoopRef loop) { return extent_of(sch, loop) > 1; });
+  sch.call("annotate", *outermost, std::string(kMatrixTiles), bool_imm(true));
+  if (tile.is_row_streamed) sch.call("annotate", *outermost, std::string(kStreamRows), bool_imm(true));
 }
 
 }  // namespace tilewright::schedule

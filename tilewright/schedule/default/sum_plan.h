@@ -13,6 +13,7 @@ struct MatrixTile {
   int64_t groups = 0;            // of 32 bits, of the terms: up to 16
   int64_t down = 1, across = 1;  // tiles of sums that are in registers together
   int64_t terms = 0;             // that are added at once: their part of a panel stays in the first cache
+  bool is_row_streamed = false;  // columns stay there, rows pass by
 };
 
 /// A panel that is read in several turns from memory in which the next one follows it.

@@ -14,6 +14,7 @@
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
+#include "tilewright/schedule/default/row_parts.h"
 #include "tilewright/schedule/default/rules.h"
 #include "tilewright/schedule/loops.h"
 #include "tilewright/tir/builder.h"
@@ -51,43 +52,14 @@ std::optional<AxisMap> map_axes(const BlockShape& sum, const BlockShape& epilogu
   return is_read ? std::optional(map) : std::nullopt;
 }
 
-// What is read, in words of four bytes at least: what differs from row to row, and what all rows read.
-struct Operands {
-  int64_t of_rows = 0, fixed = 0;
-};
-Operands operands_of(const BlockShape& sum, const SumPlan& plan) {
-  std::vector<size_t> rows = plan.others;
-  rows.insert(rows.end(), plan.shared.begin(), plan.shared.end());
-  if (plan.outer_row) rows.push_back(*plan.outer_row);
-  if (plan.row) rows.push_back(*plan.row);
-  Operands operands;
-  for (const BufferLoadNode* load : sum.loads) {
-    const bool is_of_row = std::any_of(rows.begin(), rows.end(),
-                                       [&](size_t axis) { return along(sum, load, axis) != Along::kStays; });
-    const int64_t bytes = std::min(num_bytes(load->buffer, kLikelyExtent), kMostBytes);
-    (is_of_row ? operands.of_rows : operands.fixed) += bytes / std::max<int64_t>(4, load->dtype.num_bytes());
-  }
-  return operands;
-}
-
-// Whether each thread had better have rows of its own, and read all panels: it then finds in its own cache
-// the rows that it made in the kernel before.  Unless what all rows read is half as large or larger: 14 x 14
-// places of 736 channels, 577 kB, by 377 kB of weights take 5 % less time if threads have panels of their
-// own.
-bool are_rows_shared_out(const BlockShape& sum, const SumPlan& plan, const Operands& operands) {
-  if (plan.packed || plan.matrix) return false;  // panels are made by those who read them
-  return !has_several_shared(sum, plan) && operands.of_rows > 2 * operands.fixed;
-}
-
 // The tile's loops of the block that stores results.
 struct TileLoops {
   std::vector<LoopRef> outer;  // the last is where the sum is computed
   size_t num_before_rows = 0;  // of them up to and with the loop over panels
 };
 
-// num_chunks  into how many parts an axis of rows is divided, outside of panels
 TileLoops tile_epilogue(Schedule& sch, const BlockShape& target, const AxisMap& map, const SumPlan& plan,
-                        std::optional<LoopRef> within, int64_t num_chunks) {
+                        std::optional<LoopRef> within, const RowParts& row_parts) {
   TileLoops result;
   std::vector<LoopRef> all = loops_inside(sch, target.ref, within), used;
   auto loop_of = [&](size_t axis) -> std::optional<LoopRef> {
@@ -124,8 +96,9 @@ TileLoops tile_epilogue(Schedule& sch, const BlockShape& target, const AxisMap& 
   std::vector<LoopRef> inner;
   std::optional<LoopRef> chunk;
   auto divide = [&](LoopRef loop) {
-    if (chunk || num_chunks < 2 || extent_of(sch, loop) < num_chunks) return loop;
-    const std::vector<LoopRef> parts = sch.call("split", loop, Factors{num_chunks, None{}}).loops();
+    const int64_t count = chunk ? 1 : num_parts(row_parts, extent_of(sch, loop));
+    if (count < 2) return loop;
+    const std::vector<LoopRef> parts = sch.call("split", loop, Factors{count, None{}}).loops();
     chunk = parts[0];
     return parts[1];
   };
@@ -232,42 +205,6 @@ void mark_turns(Schedule& sch, const SumPlan& plan, const BlockShape& sum, const
   }
 }
 
-// The sum of matrix tiles: loops that code generators make instructions of, innermost rows, columns, groups
-// and the elements of a group.
-void compute_matrix_sum(Schedule& sch, const BlockShape& sum, LoopRef place, const SumPlan& plan) {
-  sch.call("compute_at", sum.ref, place);
-  const std::vector<LoopRef> inside = loops_inside(sch, sum.ref, place);
-  const auto parts_of = [&](size_t axis, const Factors& factors) {
-    const std::vector<LoopRef> loops = loops_of_axis(sch, sum.ref, axis, inside);
-    TILEWRIGHT_CHECK(loops.size() == 1, "an axis of block {} has {} loops", sum.block->name_hint,
-                     loops.size());
-    return sch.call("split", loops[0], factors).loops();
-  };
-  const MatrixTile& tile = *plan.matrix;
-  const int64_t step = tile.groups * plan.dot->group;
-  const std::vector<LoopRef> terms =
-      parts_of(plan.dot->axis, {None{}, tile.terms / step, tile.groups, plan.dot->group});
-  const std::vector<LoopRef> rows = parts_of(*plan.row, {None{}, tile.down, tile.rows}),
-                             columns = parts_of(plan.column, {None{}, tile.across, plan.tile.lanes});
-  std::vector<LoopRef> order;
-  for (size_t axis : plan.steps) {
-    const std::vector<LoopRef> loops =
-        axis == plan.dot->axis ? std::vector{terms[0]} : loops_of_axis(sch, sum.ref, axis, inside);
-    order.insert(order.end(), loops.begin(), loops.end());
-  }
-  const LoopRef first = order[0];
-  const bool is_block = extent_of(sch, rows[0]) > 1 || extent_of(sch, columns[0]) > 1;
-  if (is_block) order.insert(order.end(), {columns[0], rows[0]});
-  const size_t nest = is_block ? order.size() : 0;
-  order.insert(order.end(), {terms[1], rows[1], columns[1], rows[2], columns[2], terms[2], terms[3]});
-  sch.call("reorder", order);
-  const BlockRef init = sch.call("decompose_reduction", sum.ref, first).block();
-  sch.call("vectorize", loops_inside(sch, init, place).back());
-  const auto outermost = std::find_if(order.begin() + static_cast<std::ptrdiff_t>(nest), order.end(),
-                                      [&](LoopRef loop) { return extent_of(sch, loop) > 1; });
-  sch.call("annotate", *outermost, std::string(kMatrixTiles), bool_imm(true));
-}
-
 // What is left of a tile of groups: vectors of lanes of groups.
 void tensorize_dots(Schedule& sch, const BlockShape& sum, const DotSum& dot) {
   const std::vector<LoopRef> loops = sch.call("get_loops", sum.ref).loops();
@@ -318,8 +255,8 @@ std::optional<LoopRef> tile_by_plan(Schedule& sch, const BlockShape& sum,
   const Operands operands = operands_of(sum, plan);
   const bool is_parallel =
       machine.num_cores > 1 && std::max(work, product(operands.of_rows, kElementWork)) >= kMinParallelWork;
-  const int64_t num_chunks = is_parallel && are_rows_shared_out(sum, plan, operands) ? machine.num_cores : 1;
-  TileLoops loops = tile_epilogue(sch, *target, *map, plan, within, num_chunks);
+  TileLoops loops = tile_epilogue(sch, *target, *map, plan, within,
+                                  parts_of_rows(sum, plan, operands, is_parallel, machine));
   std::vector<LoopRef> outer = loops.outer;
   std::vector<int64_t> extents;
   for (LoopRef loop : outer) extents.push_back(extent_of(sch, loop));

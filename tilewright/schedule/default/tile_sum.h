@@ -16,5 +16,8 @@ std::optional<LoopRef> tile_by_plan(Schedule& sch, const BlockShape& sum,
 
 /// The sum at loop `place`, what it needs of a tile in registers.
 void compute_sum(Schedule& sch, const BlockShape& sum, LoopRef place, const SumPlan& plan);
+/// The sum of matrix tiles at loop `place`: loops that code generators make instructions of, innermost rows,
+/// columns, groups and the elements of a group (matrix_tile.cc).
+void compute_matrix_sum(Schedule& sch, const BlockShape& sum, LoopRef place, const SumPlan& plan);
 
 }  // namespace tilewright::schedule
