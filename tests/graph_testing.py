@@ -19,15 +19,20 @@ def run(module, *inputs, opt_level=0):
     return [item.numpy() for item in result] if isinstance(result, (list, tuple)) else result.numpy()
 
 
-def compile_graph(build, precision=None, target="llvm", **shapes):
-    """The executable of a graph function with parameters of `shapes`, whose result `build` makes of them."""
+def graph_module(build, **shapes):
+    """A module whose main takes parameters of `shapes` and gives what `build` makes of them."""
     builder = relax.BlockBuilder()
     params = [relax.Var(name, relax.TensorType(shape, "float32")) for name, shape in shapes.items()]
     with builder.function("main", params):
         with builder.dataflow():
             result = builder.emit_output(build(*params))
         builder.emit_func_output(result)
-    return tilewright.compile(builder.get(), target=target, precision=precision)
+    return builder.get()
+
+
+def compile_graph(build, precision=None, target="llvm", **shapes):
+    """The executable of graph_module."""
+    return tilewright.compile(graph_module(build, **shapes), target=target, precision=precision)
 
 
 def run_graph(executable, *inputs):

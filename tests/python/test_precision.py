@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 from graph_testing import compile_graph, random, run_graph
+from precision_testing import BOUNDS, bound
 
 import tilewright
 from tilewright import relax
@@ -12,20 +13,6 @@ from tilewright.errors import UserError
 from tilewright.script import ir as I  # noqa: N812
 from tilewright.script import relax as R  # noqa: N812
 from tilewright.transform import PassContext
-
-# docs/precision.md: the error of a sum of n terms is at most (first + second * n * 2^-24) of the sum of their magnitudes
-BOUNDS = {
-    "exact": (0, 1),
-    "bf16": (2**-7, 1),
-    "bf16x3": (2**-15, 3),
-    "bf16x6": (2**-22, 6),
-    "bf16x9": (2**-22, 9),
-}
-
-
-def bound(precision, num_terms):
-    rounding, terms = BOUNDS[precision]
-    return rounding + terms * num_terms * 2**-24
 
 
 def errors(x, w, precision, is_constant):
@@ -87,11 +74,13 @@ def test_convolutions(precision, groups, kernel):
 @pytest.mark.parametrize("precision", ["bf16x3", "bf16x6", "bf16x9"])
 def test_values_without_bfloat16(precision):
     """Infinities and what rounds to one give NaN; bf16 keeps them."""
-    x = np.array([[np.inf, 1], [3.4e38, 1], [2, 2]], "float32")
-    w = np.array([[1, 1, 1], [1, 2, 4]], "float32")
+    x = np.zeros((8, 8), "float32")
+    x[:, :2] = [[np.inf, 1], [3.4e38, 1]] + 6 * [[2, 2]]
+    w = np.zeros((8, 16), "float32")
+    w[:2] = [16 * [1], 8 * [1, 2]]
     found = run_graph(compile_graph(relax.op.matmul, precision, x=x.shape, w=w.shape), x, w)
     assert np.isnan(found[:2]).all()
-    np.testing.assert_array_equal(found[2], [4, 6, 10])
+    np.testing.assert_array_equal(found[2:], 6 * [8 * [4, 6]])
     assert np.isposinf(
         run_graph(compile_graph(relax.op.matmul, "bf16", x=x.shape, w=w.shape), x, w)[:2]
     ).all()
@@ -101,8 +90,8 @@ def test_values_without_bfloat16(precision):
 class Products:
     @R.function
     def main(
-        x: R.Tensor((5, 7), "float32"), w: R.Tensor((7, 3), "float32"), n: R.Tensor((3, 3), "int32")
-    ) -> R.Tuple(R.Tensor((5, 3), "float32"), R.Tensor((3, 3), "int32")):
+        x: R.Tensor((7, 8), "float32"), w: R.Tensor((8, 16), "float32"), n: R.Tensor((3, 3), "int32")
+    ) -> R.Tuple(R.Tensor((7, 16), "float32"), R.Tensor((3, 3), "int32")):
         with R.dataflow():
             gv = R.matmul(x, w)
             gv1 = R.matmul(n, n)
@@ -114,15 +103,16 @@ class Products:
 class ThreeProducts:
     @R.function
     def main(
-        x: R.Tensor((5, 7), "float32"), w: R.Tensor((7, 3), "float32"), n: R.Tensor((3, 3), "int32")
-    ) -> R.Tuple(R.Tensor((5, 3), "float32"), R.Tensor((3, 3), "int32")):
+        x: R.Tensor((7, 8), "float32"), w: R.Tensor((8, 16), "float32"), n: R.Tensor((3, 3), "int32")
+    ) -> R.Tuple(R.Tensor((7, 16), "float32"), R.Tensor((3, 3), "int32")):
         with R.dataflow():
             x1 = R.astype(x, dtype="bfloat16")
             x2 = R.astype(R.subtract(x, R.astype(x1, dtype="float32")), dtype="bfloat16")
-            x3 = R.concat((x1, x2, x1), axis=1)
+            x3 = R.concat((x1, x2), axis=-1)
             w1 = R.astype(w, dtype="bfloat16")
+            first = R.expand_dims(w1, axis=[0])
             w2 = R.astype(R.subtract(w, R.astype(w1, dtype="float32")), dtype="bfloat16")
-            gv = R.matmul(x3, R.concat((w2, w1, w1), axis=0), out_dtype="float32")
+            gv = R.matmul_of_parts(x3, R.concat((first, R.expand_dims(w2, axis=[0])), axis=0), order=1)
             gv1 = R.matmul(n, n)
             R.output(gv, gv1)
         return (gv, gv1)
@@ -313,7 +303,7 @@ def test_speedup():
 
 def test_where_it_can_be_said():
     """An argument of compile, or an option of the context, which the argument overrides."""
-    x, w = random(5, 7), random(7, 3)
+    x, w = random(7, 8), random(8, 16)
     inputs = [tilewright.runtime.tensor(each) for each in (x, w, np.eye(3, dtype="int32"))]
 
     def first(**options):

@@ -96,7 +96,7 @@ std::string_view activations_for(const Generator& generator) {
 int64_t speedup_of_bfloat16(const Generator& generator) {
   if (!generator.rules_for) return 1;
   const schedule::DotInstructions& dots = generator.rules_for->dots;
-  return dots.bfloat_tiles ? 16 : dots.bfloats ? 2 : 1;
+  return dots.bfloat_tiles ? 10 : dots.bfloats ? 2 : 1;
 }
 
 ir::Pipeline graph_pipeline(const Generator& generator, const ir::PassContext& context) {

@@ -7,8 +7,7 @@
 //   bf16x9  of three values, all products
 //   gv = R.matmul(x, w)  ->  x1 = R.astype(x, "bfloat16")
 //                            x2 = R.astype(x - R.astype(x1, "float32"), "bfloat16")      w1, w2 alike
-//                            gv = R.matmul(R.concat((x1, x2, x1), -1), R.concat((w2, w1, w1), -2), "float32")
-// Terms stand along the summed axis, small ones first: one product of more terms, whose sums are of float32.
+//                            gv = R.matmul_of_parts(R.concat((x1, x2), -1), [w1, w2], order=1)
 // Under the last three a value beyond the largest bfloat16 and an infinity become NaN.  docs/precision.md has
 // the errors.  Constants are split here, and not by fold_constant, which would interpret the casts.
 // Source: Henry, Tang and Heinecke, Leveraging the bfloat16 Artificial Intelligence Datatype For
@@ -21,13 +20,16 @@
 
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/relax/block_builder.h"
+#include "tilewright/relax/conv_options.h"
 #include "tilewright/relax/liveness.h"
 #include "tilewright/relax/mixed_precision.h"
+#include "tilewright/relax/narrow_conv.h"
 #include "tilewright/relax/op.h"
 #include "tilewright/relax/pass.h"
 #include "tilewright/relax/pipeline.h"
 #include "tilewright/relax/type_util.h"
 #include "tilewright/relax/winograd_choice.h"
+#include "tilewright/tir/matrix_tile_shape.h"
 
 namespace tilewright::relax {
 namespace {
@@ -36,7 +38,7 @@ constexpr std::string_view kPolicies[] = {"exact", "bf16", "bf16x3", "bf16x6", "
 
 struct Options {
   std::string policy = "exact";
-  int64_t speedup = 16;
+  int64_t speedup = 10;
   static constexpr auto fields() {
     return std::tuple{
         field<&Options::policy>("policy", "exact, bf16, bf16x3, bf16x6 or bf16x9"),
@@ -46,49 +48,62 @@ struct Options {
   }
 };
 
-// Which parts of the operands are multiplied, by significance: 0 is the first.  Small products first.
-using Places = std::vector<size_t>;
-struct Terms {
-  Places a, b;
+// Of how many parts operands are the sums, and which products of part a and part b are added: a + b <= order.
+struct Parts {
+  int64_t count = 0, order = 0;
+  int64_t num_products() const { return count == 2 ? 3 : order == 2 ? 6 : 9; }
 };
-Terms terms_of(std::string_view policy) {
-  const size_t num_parts = policy == "bf16x3" ? 2 : 3;
-  const size_t least = policy == "bf16x3" ? 1 : policy == "bf16x6" ? 2 : 4;  // sum of both places
-  Terms terms;
-  for (size_t order = least + 1; order-- > 0;) {
-    for (size_t a = 0; a < num_parts; ++a) {
-      if (order < a || order - a >= num_parts) continue;
-      terms.a.push_back(a);
-      terms.b.push_back(order - a);
-    }
-  }
-  return terms;
+Parts parts_of(std::string_view policy) {
+  if (policy == "bf16x3") return {2, 1};
+  return policy == "bf16x6" ? Parts{3, 2} : Parts{3, 4};
 }
 
-// The summed axes of both operands; nothing if the call is no such product of float32.
-std::optional<std::pair<int64_t, int64_t>> summed_axes(const CallNode* call) {
+// Rows, columns and summed terms of a product; extents that are open are 0.
+struct ProductShape {
+  int64_t rows = 0, columns = 0, terms = 0;
+};
+
+int64_t extent_of(const Expr& x, int64_t dim) {
+  int64_t extent = 0;
+  const Shape* shape = known_shape(x);
+  return shape && tir::as_const_int((*shape)[static_cast<size_t>(dim)], &extent) ? extent : 0;
+}
+int64_t ndim_of(const Expr& x) { return type_of(x).as<TensorTypeNode>()->ndim; }
+
+// Nothing if the call is no product of float32, or a convolution in groups or whose channels are not last.
+std::optional<ProductShape> product_shape(const CallNode* call) {
+  const Expr result(call);
   if (call->args.size() != 2 || dtype_of(call->args[0]) != kFloat32 || dtype_of(call->args[1]) != kFloat32 ||
-      dtype_of(Expr(call)) != kFloat32)
+      dtype_of(result) != kFloat32)
     return std::nullopt;
+  const Expr &x = call->args[0], &w = call->args[1];
   const std::string_view name = op_name(call);
-  if (name == "relax.matmul") {
-    const int64_t a = type_of(call->args[0]).as<TensorTypeNode>()->ndim,
-                  b = type_of(call->args[1]).as<TensorTypeNode>()->ndim;
-    return a >= 2 && b >= 2 ? std::optional(std::pair{a - 1, b - 2}) : std::nullopt;
-  }
-  if (!name.starts_with("relax.nn.conv") || name.find("transpose") != std::string_view::npos ||
-      call->attrs.get_int("groups", 1) != 1)
+  const bool is_conv = name.starts_with("relax.nn.conv") &&
+                       name.find("transpose") == std::string_view::npos &&
+                       name.find("winograd") == std::string_view::npos;
+  if ((name != "relax.matmul" && !is_conv) || ndim_of(x) < 2 || ndim_of(w) < 2 || !known_shape(result))
     return std::nullopt;
-  const size_t channel = call->attrs.get_string("data_layout", "").find('C'),
-               input = call->attrs.get_string("kernel_layout", "").find('I');
-  if (channel == std::string::npos || input == std::string::npos) return std::nullopt;
-  return std::pair{static_cast<int64_t>(channel), static_cast<int64_t>(input)};
+  if (is_conv) {
+    const topi::ConvOptions options = conv_options(Call(call));
+    if (options.groups != 1 || !options.data_layout.starts_with('N') || !options.data_layout.ends_with('C') ||
+        !options.kernel_layout.ends_with("IO"))
+      return std::nullopt;
+  }
+  return ProductShape{extent_of(result, ndim_of(result) - 2), extent_of(result, ndim_of(result) - 1),
+                      extent_of(w, ndim_of(w) - 2)};
+}
+
+// Where instructions for tiles are not filled, float32 takes less time, and is as exact.
+bool fills_tiles(const ProductShape& shape) {
+  constexpr int64_t kLeastRows = 1 << 10;  // what open numbers of rows may be
+  return tir::fills_matrix_tiles(shape.rows > 0 ? shape.rows : kLeastRows, shape.columns, shape.terms / 2) &&
+         shape.terms % 2 == 0;
 }
 
 // `value` as a sum of bfloat16 values, the largest first.
-std::vector<Expr> parts_of(Expr value, size_t count) {
+std::vector<Expr> split(Expr value, int64_t count) {
   std::vector<Expr> parts{astype(value, DataType::bfloat16())};
-  while (parts.size() < count) {
+  while (static_cast<int64_t>(parts.size()) < count) {
     value = call_op("relax.subtract", {value, astype(parts.back(), kFloat32)});
     parts.push_back(astype(value, DataType::bfloat16()));
   }
@@ -102,46 +117,61 @@ uint16_t nearest_bfloat16(float value) {
   return static_cast<uint16_t>(std::isnan(value) ? bits >> 16 | quiet : (bits + half) >> 16);
 }
 
-// The parts of a constant along `axis`, as `places` says.
-Constant joined(const ConstantNode* constant, const Places& places, size_t axis) {
-  const runtime::Tensor data = constant->data.compact();
+// The parts of a constant behind each other along its dimension `axis`.
+runtime::Tensor split(const runtime::Tensor& constant, int64_t count, size_t axis) {
+  const runtime::Tensor data = constant.compact();
   runtime::Shape shape(data.shape().begin(), data.shape().end());
   int64_t inner = 1;
   for (size_t dim = axis; dim < shape.size(); ++dim) inner *= shape[dim];
-  shape[axis] *= static_cast<int64_t>(places.size());
+  shape[axis] *= count;
   const runtime::Tensor result = runtime::Tensor::empty(shape, DataType::bfloat16());
   const auto* from = data.data_as<float>();
   auto* to = result.data_as<uint16_t>();
-  std::vector<std::vector<uint16_t>> parts(*std::max_element(places.begin(), places.end()) + 1);
-  for (auto& part : parts) part.resize(static_cast<size_t>(inner));
-  for (int64_t begin = 0; begin < data.num_elements(); begin += inner) {
+  for (int64_t begin = 0; begin < data.num_elements(); begin += inner, to += count * inner) {
     for (int64_t n = 0; n < inner; ++n) {
       float rest = from[begin + n];
-      for (auto& part : parts) {
-        const uint16_t bits = part[static_cast<size_t>(n)] = nearest_bfloat16(rest);
+      for (int64_t part = 0; part < count; ++part) {
+        const uint16_t bits = to[part * inner + n] = nearest_bfloat16(rest);
         rest -= std::bit_cast<float>(uint32_t{bits} << 16);
       }
     }
-    for (const size_t place : places) to = std::copy(parts[place].begin(), parts[place].end(), to);
   }
-  return make_constant(result);
+  return result;
 }
 
-Expr joined(const Expr& value, const Places& places, int64_t axis) {
-  if (const auto* constant = value.as<ConstantNode>())
-    return joined(constant, places, static_cast<size_t>(axis));
-  const std::vector<Expr> parts = parts_of(value, *std::max_element(places.begin(), places.end()) + 1);
-  std::vector<Expr> chosen;
-  for (const size_t place : places) chosen.push_back(parts[place]);
-  return call_op("relax.concat", {Expr(TupleNode::make(chosen))}, {{"axis", attr(axis)}});
+// [.., n] as [.., parts * n]
+Expr in_parts(const Expr& x, int64_t count) {
+  if (const auto* constant = x.as<ConstantNode>())
+    return make_constant(split(constant->data, count, static_cast<size_t>(constant->data.ndim() - 1)));
+  return call_op("relax.concat", {Expr(TupleNode::make(split(x, count)))}, {{"axis", attr(int64_t{-1})}});
 }
 
-Call in_parts(const Call& call, const Terms& terms, std::pair<int64_t, int64_t> axes) {
-  return with(call, [&](CallNode& n) {
-    n.args = {joined(call->args[0], terms.a, axes.first), joined(call->args[1], terms.b, axes.second)};
-    n.attrs.set("out_dtype", attr(kFloat32));
-    n.type = nullptr;
-  });
+// [..] as [parts, ..]
+Expr stacked(const Expr& w, int64_t count) {
+  if (const auto* constant = w.as<ConstantNode>()) {
+    runtime::Shape shape{count};
+    for (const int64_t extent : constant->data.shape()) shape.push_back(extent);
+    return make_constant(split(constant->data, count, 0).reshape(shape));
+  }
+  std::vector<Expr> parts = split(w, count);
+  for (Expr& part : parts)
+    part = call_op("relax.expand_dims", {part}, {{"axis", attr(std::vector<int64_t>{0})}});
+  return call_op("relax.concat", {Expr(TupleNode::make(parts))}, {{"axis", attr(int64_t{0})}});
+}
+
+Expr product_in_parts(const Call& call, const Parts& parts) {
+  ir::AttrMap attrs;
+  attrs.set("order", attr(parts.order));
+  const bool is_conv = op_name(call.get()) != "relax.matmul";
+  if (is_conv) {
+    const topi::ConvOptions options = conv_options(call);
+    attrs.set("strides", attr(options.strides));
+    attrs.set("padding", attr(options.padding));
+    attrs.set("dilation", attr(options.dilation));
+  }
+  return call_op(is_conv ? "relax.nn.conv_of_parts" : "relax.matmul_of_parts",
+                 {in_parts(call->args[0], parts.count), stacked(call->args[1], parts.count)}, attrs,
+                 call->span);
 }
 
 void check(const Options& options) {
@@ -153,30 +183,57 @@ void check(const Options& options) {
 
 // A convolution that is Winograd's in float32 may take less time than all its products in bfloat16.  Its
 // transforms, which are not part of the work, count where channels are few.
-bool is_faster_in_float32(const Call& call, const Options& options, const PassContext& context) {
+bool is_winograd_faster(const Call& call, const Options& options, int64_t num_products,
+                        const PassContext& context) {
   constexpr double kSureGain = 0.7;
+  if (!context.is_enabled(find_pass("winograd"))) return false;
   topi::WinogradLimits limits;
   limits.min_channels = context.config.get_int("winograd.min_channels", 24);
   limits.min_pixels = context.config.get_int("winograd.min_pixels", limits.min_pixels);
   const auto choice = winograd_choice(call, limits, context.config.get_int("winograd.tile", 0));
-  return choice && choice->share_of_work * static_cast<double>(options.speedup) < kSureGain;
+  return choice && choice->share_of_work * static_cast<double>(options.speedup) <
+                       kSureGain * static_cast<double>(num_products);
+}
+
+constexpr int64_t kSpeedupOfTiles = 8;
+
+// With tile registers a first convolution is worth numbers that are zero.
+IRModule with_convs_over_rows(const IRModule& module, const Options& options) {
+  constexpr int64_t kTermsOfTile = 2 * tir::kMostTileGroups;
+  if (options.speedup < kSpeedupOfTiles) return module;
+  return map_functions<FunctionNode>(module, [&](const Function& func) {
+    const Function changed = rewrite(func, [&](auto& self, const CallNode* node) -> Expr {
+      const Call call = self.children(node);
+      const Expr rows = conv_over_rows(Call(node), call->args, kTermsOfTile);
+      return rows ? rows : Expr(call);
+    });
+    return changed == func ? func : BlockBuilder(module).normalize_function(changed);
+  });
+}
+
+// Of several rows; products of few are as fast as their weights are read, and those are half as large.
+bool is_left_to_float32(const Call& call, const Options& options) {
+  const std::optional<ProductShape> shape = product_shape(call.get());
+  return options.speedup >= kSpeedupOfTiles && shape && !fills_tiles(*shape) &&
+         (shape->rows >= tir::kLeastTileRows || shape->rows == 0);
 }
 
 IRModule run(const IRModule& module, const Options& options, PassContext& context) {
   check(options);
   if (options.policy == "exact") return module;
-  if (options.policy == "bf16") {
-    const bool has_winograd = context.is_enabled(find_pass("winograd"));
-    return to_bfloat16(module, [&](const Call& call) {
-      return has_winograd && is_faster_in_float32(call, options, context);
+  if (options.policy == "bf16")
+    return to_bfloat16(with_convs_over_rows(module, options), [&](const Call& call) {
+      return is_left_to_float32(call, options) || is_winograd_faster(call, options, 1, context);
     });
-  }
-  const Terms terms = terms_of(options.policy);
+  const Parts parts = parts_of(options.policy);
   return map_functions<FunctionNode>(module, [&](const Function& func) {
     const Function changed = rewrite(func, [&](auto& self, const CallNode* node) -> Expr {
-      const auto axes = summed_axes(node);
       const Call call = self.children(node);
-      return axes ? in_parts(call, terms, *axes) : call;
+      const std::optional<ProductShape> shape = product_shape(node);
+      return shape && fills_tiles(*shape) &&
+                     !is_winograd_faster(Call(node), options, parts.num_products(), context)
+                 ? product_in_parts(call, parts)
+                 : Expr(call);
     });
     return changed == func ? func : BlockBuilder(module).normalize_function(changed);
   });
