@@ -121,7 +121,7 @@ llvm::Value* exp(const Math& m, llvm::Value* x) {
   return m.b.CreateSelect(is_zero, m.c(0), scaled);
 }
 
-// For |x| < 80.
+// For -87 < x < 89.
 llvm::Value* exp_of_small(const Math& m, llvm::Value* x) {
   const Reduced reduced = reduce(m, x);
   llvm::Value* value = exp_of_rest(m, reduced.r);
@@ -250,6 +250,24 @@ llvm::Value* FunctionEmitter::emit_polynomial(const CallNode* node, std::string_
     return row.make(Math(builder_, x->getType(), module_.target), x);
   }
   return nullptr;
+}
+
+// 1 + tanh x = 2 / (1 + e^-2x): as tanh it would be a series near 0 as well, and lose digits near -1.
+llvm::Value* FunctionEmitter::emit_one_plus_tanh(const BinaryOpNode* node) {
+  const auto is_one = [](const PrimExpr& value) {
+    const auto* vector = value.as<BroadcastNode>();
+    const auto* number = (vector ? vector->value : value).as<FloatImmNode>();
+    return number && number->value == 1;
+  };
+  const auto* tanh = (is_one(node->a) ? node->b : node->a).as<CallNode>();
+  const auto* op = tanh ? tanh->op.as<OpNode>() : nullptr;
+  if (node->dtype.element() != kFloat32 || !op || op->name != "tir.tanh" ||
+      is_one(node->a) == is_one(node->b))
+    return nullptr;
+  llvm::Value* x = emit(tanh->args[0]);
+  const Math m(builder_, x->getType(), module_.target);
+  llvm::Value* e = exp_of_small(m, m.clamp(m.b.CreateFMul(x, m.c(-2)), -20, 88));
+  return m.b.CreateFDiv(m.c(2), m.b.CreateFAdd(m.c(1), e));
 }
 
 }  // namespace tilewright::codegen
