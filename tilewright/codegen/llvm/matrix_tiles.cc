@@ -67,10 +67,6 @@ PrimExpr index_in_turn(const TileNest& nest, const TileOperand& operand, int64_t
   return arith::Analyzer().simplify(substitute(operand.index, {{var.get(), imm(n, var->dtype)}}));
 }
 
-bool is_same_index(const PrimExpr& a, const PrimExpr& b) {
-  return is_zero(arith::Analyzer().simplify(a - b));
-}
-
 // The loop over terms, and how many of its turns, after which a tile is stored for nothing: a store that
 // comes more than 0.6 us after the one before takes 0.25 us (as measured on a Xeon whose second cache has 2
 // MiB: 128 products and more between stores), whatever is read and from where.

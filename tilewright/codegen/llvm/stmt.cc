@@ -80,6 +80,7 @@ void FunctionEmitter::return_if_failed(llvm::Value* status) {
 
 void FunctionEmitter::emit(const Stmt& stmt) {
   if (has_ended()) return;  // after a return, break or continue
+  if (left_out_.contains(stmt.get())) return;
   const StmtNode* node = stmt.get();
   switch (node->kind) {
     case Kind::kBufferStore: return emit_store(static_cast<const BufferStoreNode*>(node));
@@ -106,7 +107,6 @@ void FunctionEmitter::emit_for(const ForNode* node) {
         .help("build for a GPU target, or use parallel instead of bind");
   TILEWRIGHT_CHECK(node->for_kind != ForKind::kParallel, "loop {} was not lowered before code generation",
                    node->loop_var->name_hint);
-  if (left_out_.contains(node)) return;
   if (const auto nest = tile_nests_.find(node); nest != tile_nests_.end())
     return emit_tile_nest(nest->second);
   const PrefetchAhead outer = prefetch_;

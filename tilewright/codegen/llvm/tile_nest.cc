@@ -63,7 +63,8 @@ class Matcher {
     const auto* add = store->value.as<AddNode>();
     const auto* load = add ? add->a.as<BufferLoadNode>() : nullptr;
     const auto* product = add ? add->b.as<MulNode>() : nullptr;
-    if (!load || !product || load->buffer != store->buffer || !is_same(load->indices[0], store->indices[0]))
+    if (!load || !product || load->buffer != store->buffer ||
+        !is_same_index(load->indices[0], store->indices[0]))
       refuse("the statement is no sum of products");
     take(nest_.sum, load);
     const auto* a = product->a.as<CastNode>();
@@ -90,13 +91,10 @@ class Matcher {
     operand.index = load->indices[0];
   }
 
-  bool is_same(const PrimExpr& a, const PrimExpr& b) const {
-    return is_zero(arith::Analyzer().simplify(a - b));
-  }
-
   static bool find_step(const PrimExpr& index, const Var& var, int64_t* elements) {
-    const PrimExpr next = substitute(index, {{var.get(), var + imm(1, var->dtype)}});
-    return as_const_int(arith::Analyzer().simplify(next - index), elements);
+    const std::optional<int64_t> step = step_of(index, var);
+    if (step) *elements = *step;
+    return step.has_value();
   }
 
   void measure(Turn& turn) const {
@@ -204,15 +202,9 @@ class Matcher {
     }
     if (nest_.sum.offsets.size() + nest_.row.offsets.size() + nest_.column.offsets.size() > kMostTiles)
       refuse("it needs more than 8 tile registers");
-    std::set<int64_t> elements;
-    for (const int64_t offset : nest_.sum.offsets) {
-      for (int64_t i = 0; i < nest_.shape.rows; ++i) {
-        for (int64_t j = 0; j < nest_.shape.columns; ++j) elements.insert(offset + i * nest_.sum.stride + j);
-      }
-    }
     const size_t results = nest_.sum.offsets.size() * static_cast<size_t>(nest_.shape.rows) *
                            static_cast<size_t>(nest_.shape.columns);
-    if (elements.size() != results) refuse("results overlap");
+    if (sum_elements(nest_).size() != results) refuse("results overlap");
   }
 
   const ForNode* loop_;
@@ -224,5 +216,25 @@ class Matcher {
 }  // namespace
 
 TileNest tile_nest(const ForNode* loop) { return Matcher(loop).match(); }
+
+std::set<int64_t> sum_elements(const TileNest& nest) {
+  std::set<int64_t> elements;
+  for (const int64_t offset : nest.sum.offsets) {
+    for (int64_t i = 0; i < nest.shape.rows; ++i) {
+      for (int64_t j = 0; j < nest.shape.columns; ++j) elements.insert(offset + i * nest.sum.stride + j);
+    }
+  }
+  return elements;
+}
+
+std::optional<int64_t> step_of(const PrimExpr& index, const Var& var) {
+  int64_t step = 0;
+  const PrimExpr next = substitute(index, {{var.get(), var + imm(1, var->dtype)}});
+  return as_const_int(arith::Analyzer().simplify(next - index), &step) ? std::optional(step) : std::nullopt;
+}
+
+bool is_same_index(const PrimExpr& a, const PrimExpr& b) {
+  return is_zero(arith::Analyzer().simplify(a - b));
+}
 
 }  // namespace tilewright::codegen

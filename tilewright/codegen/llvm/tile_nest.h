@@ -7,6 +7,8 @@
 // The outermost loop carries the annotation kMatrixTiles.  Code for other machines runs the loops.
 #pragma once
 #include <cstdint>
+#include <optional>
+#include <set>
 #include <vector>
 
 #include "tilewright/tir/tir.h"
@@ -51,6 +53,12 @@ struct TileNest {
 
 /// The nest of `loop`.  Raises UserError, with the reason, if instructions cannot compute it.
 TileNest tile_nest(const tir::ForNode* loop);
+/// The sums of `nest`, as elements from the first one.
+std::set<int64_t> sum_elements(const TileNest& nest);
+/// How much `index` grows with each step of `var`; nothing if that is no constant.
+std::optional<int64_t> step_of(const tir::PrimExpr& index, const tir::Var& var);
+/// Whether both are the same number, whatever their variables are.
+bool is_same_index(const tir::PrimExpr& a, const tir::PrimExpr& b);
 /// Whether `stmt` sets all sums of `nest` to zero, and nothing else.
 bool sets_to_zero(const tir::Stmt& stmt, const TileNest& nest);
 

@@ -2,7 +2,6 @@
 #include <cmath>
 #include <set>
 
-#include "tilewright/arith/analyzer.h"
 #include "tilewright/codegen/llvm/tile_nest.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/tir/builder.h"
@@ -13,30 +12,18 @@ using namespace tir;
 
 constexpr size_t kMostElements = 8 * 16 * 16;
 
-std::set<int64_t> elements_of(const TileNest& nest) {
-  std::set<int64_t> elements;
-  for (const int64_t offset : nest.sum.offsets) {
-    for (int64_t i = 0; i < nest.shape.rows; ++i) {
-      for (int64_t j = 0; j < nest.shape.columns; ++j) elements.insert(offset + i * nest.sum.stride + j);
-    }
-  }
-  return elements;
-}
-
 // Adds to `elements` what they are in all turns of `loop`; false if these are no constant number apart, or
 // too many.
 bool repeat(const ForNode* loop, PrimExpr& index, std::set<int64_t>& elements) {
-  int64_t extent = 0, step = 0;
-  const Var& var = loop->loop_var;
-  arith::Analyzer analyzer;
-  const PrimExpr next = substitute(index, {{var.get(), var + imm(1, var->dtype)}});
-  if (!as_const_int(loop->extent, &extent) || !as_const_int(analyzer.simplify(next - index), &step) ||
-      extent < 1 || static_cast<size_t>(extent) * elements.size() > kMostElements)
+  int64_t extent = 0;
+  const std::optional<int64_t> step = step_of(index, loop->loop_var);
+  if (!step || !as_const_int(loop->extent, &extent) || extent < 1 ||
+      static_cast<size_t>(extent) * elements.size() > kMostElements)
     return false;
-  index = substitute(index, {{var.get(), loop->min}});
+  index = substitute(index, {{loop->loop_var.get(), loop->min}});
   std::set<int64_t> all;
   for (int64_t turn = 0; turn < extent; ++turn) {
-    for (const int64_t element : elements) all.insert(element + turn * step);
+    for (const int64_t element : elements) all.insert(element + turn * *step);
   }
   elements = std::move(all);
   return true;
@@ -68,7 +55,7 @@ bool sets_to_zero(const Stmt& stmt, const TileNest& nest) {
   for (const ForNode* loop : loops) {
     if (!repeat(loop, index, elements)) return false;
   }
-  return is_zero(arith::Analyzer().simplify(index - nest.sum.index)) && elements == elements_of(nest);
+  return is_same_index(index, nest.sum.index) && elements == sum_elements(nest);
 }
 
 }  // namespace tilewright::codegen
