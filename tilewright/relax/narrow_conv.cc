@@ -13,16 +13,6 @@ namespace {
 
 constexpr int64_t kMostChannels = 7, kLeastWork = 1 << 15;
 
-bool known_extents(const Expr& x, std::vector<int64_t>* extents) {
-  const Shape* shape = known_shape(x);
-  if (!shape) return false;
-  for (const PrimExpr& extent : *shape) {
-    extents->push_back(0);
-    if (!tir::as_const_int(extent, &extents->back())) return false;
-  }
-  return true;
-}
-
 // [h, w, c, o] as [h, terms, 1, o], zeros behind the numbers of each row.
 Constant weight_of_rows(const runtime::Tensor& weight, int64_t terms) {
   const runtime::Tensor data = weight.compact();
@@ -40,10 +30,10 @@ Constant weight_of_rows(const runtime::Tensor& weight, int64_t terms) {
 Expr conv_over_rows(const Call& call, const std::vector<Expr>& args, int64_t most_terms) {
   if (op_name(call.get()) != "relax.nn.conv2d" || dtype_of(call) != kFloat32) return nullptr;
   const auto* weight = call->args[1].as<ConstantNode>();
-  std::vector<int64_t> data, result;
-  if (!weight || weight->data.dtype() != kFloat32 || !known_extents(call->args[0], &data) ||
-      !known_extents(call, &result))
-    return nullptr;
+  const std::optional<std::vector<int64_t>> data_shape = constant_shape(call->args[0]),
+                                            result_shape = constant_shape(call);
+  if (!weight || weight->data.dtype() != kFloat32 || !data_shape || !result_shape) return nullptr;
+  const std::vector<int64_t>&data = *data_shape, &result = *result_shape;
   const topi::ConvOptions options = conv_options(call);
   if (options.data_layout != "NHWC" || options.kernel_layout != "HWIO" || options.groups != 1 ||
       options.dilation[1] != 1)

@@ -195,19 +195,26 @@ bool is_winograd_faster(const Call& call, const Options& options, int64_t num_pr
                        kSureGain * static_cast<double>(num_products);
 }
 
+// Each call as `change(node, call)` gives it: `node` has its types, `call` the arguments as they are now.
+template <class Change>
+IRModule with_calls(const IRModule& module, Change change) {
+  return map_functions<FunctionNode>(module, [&](const Function& func) {
+    const Function changed = rewrite(func, [&](auto& self, const CallNode* node) -> Expr {
+      return change(Call(node), self.children(node));
+    });
+    return changed == func ? func : BlockBuilder(module).normalize_function(changed);
+  });
+}
+
 constexpr int64_t kSpeedupOfTiles = 8;
 
 // With tile registers a first convolution is worth numbers that are zero.
 IRModule with_convs_over_rows(const IRModule& module, const Options& options) {
   constexpr int64_t kTermsOfTile = 2 * tir::kMostTileGroups;
   if (options.speedup < kSpeedupOfTiles) return module;
-  return map_functions<FunctionNode>(module, [&](const Function& func) {
-    const Function changed = rewrite(func, [&](auto& self, const CallNode* node) -> Expr {
-      const Call call = self.children(node);
-      const Expr rows = conv_over_rows(Call(node), call->args, kTermsOfTile);
-      return rows ? rows : Expr(call);
-    });
-    return changed == func ? func : BlockBuilder(module).normalize_function(changed);
+  return with_calls(module, [&](const Call& node, const Call& call) {
+    const Expr rows = conv_over_rows(node, call->args, kTermsOfTile);
+    return rows ? rows : Expr(call);
   });
 }
 
@@ -226,16 +233,11 @@ IRModule run(const IRModule& module, const Options& options, PassContext& contex
       return is_left_to_float32(call, options) || is_winograd_faster(call, options, 1, context);
     });
   const Parts parts = parts_of(options.policy);
-  return map_functions<FunctionNode>(module, [&](const Function& func) {
-    const Function changed = rewrite(func, [&](auto& self, const CallNode* node) -> Expr {
-      const Call call = self.children(node);
-      const std::optional<ProductShape> shape = product_shape(node);
-      return shape && fills_tiles(*shape) &&
-                     !is_winograd_faster(Call(node), options, parts.num_products(), context)
-                 ? product_in_parts(call, parts)
-                 : Expr(call);
-    });
-    return changed == func ? func : BlockBuilder(module).normalize_function(changed);
+  return with_calls(module, [&](const Call& node, const Call& call) {
+    const std::optional<ProductShape> shape = product_shape(node.get());
+    const bool is_in_parts =
+        shape && fills_tiles(*shape) && !is_winograd_faster(node, options, parts.num_products(), context);
+    return is_in_parts ? product_in_parts(call, parts) : Expr(call);
   });
 }
 
