@@ -4,20 +4,16 @@
 
 namespace tilewright::topi {
 using namespace tir;
-namespace {
 
-// The index of `x` for the batch axes `i` of a result with `num_batch` batch dimensions.
-std::vector<PrimExpr> batch_indices(const Tensor& x, size_t own_batch, const std::vector<Var>& i,
+std::vector<PrimExpr> batch_indices(const Tensor& x, size_t first, size_t count, const std::vector<Var>& i,
                                     size_t num_batch) {
   std::vector<PrimExpr> indices;
-  for (size_t n = 0; n < own_batch; ++n) {
-    const Var& axis = i[num_batch - own_batch + n];
-    indices.push_back(is_one(x.shape()[n]) ? make_const_int(axis->dtype, 0) : PrimExpr(axis));
+  for (size_t n = 0; n < count; ++n) {
+    const Var& axis = i[num_batch - count + n];
+    indices.push_back(is_one(x.shape()[first + n]) ? make_const_int(axis->dtype, 0) : PrimExpr(axis));
   }
   return indices;
 }
-
-}  // namespace
 
 Tensor matmul(const Tensor& a, const Tensor& b, DataType out_dtype) {
   if (out_dtype.is_void()) out_dtype = a.dtype();
@@ -31,8 +27,8 @@ Tensor matmul(const Tensor& a, const Tensor& b, DataType out_dtype) {
   const IterVar k = te::reduce_axis(a.shape().back(), "k");
   return te::compute(shape,
                      [&](const std::vector<Var>& i) {
-                       std::vector<PrimExpr> left = batch_indices(a, a_batch, i, num_batch),
-                                             right = batch_indices(b, b_batch, i, num_batch);
+                       std::vector<PrimExpr> left = batch_indices(a, 0, a_batch, i, num_batch),
+                                             right = batch_indices(b, 0, b_batch, i, num_batch);
                        if (!a_is_vector) left.push_back(i[num_batch]);
                        left.push_back(k->var);
                        right.push_back(k->var);

@@ -7,6 +7,10 @@ namespace tilewright::topi {
 /// The product as numpy.matmul: [.., m, k] x [.., k, n] -> [.., m, n], batch dimensions broadcast, a vector
 /// is a row on the left and a column on the right.  Products are summed in `out_dtype`.
 Tensor matmul(const Tensor& a, const Tensor& b, DataType out_dtype = DataType::void_());
+/// The indices of the `count` batch dimensions of `x` from `first` on, for axes `i` of a product whose first
+/// `num_batch` are its batch.
+std::vector<PrimExpr> batch_indices(const Tensor& x, size_t first, size_t count,
+                                    const std::vector<tir::Var>& i, size_t num_batch);
 /// [m, k] x [n, k] -> [m, n]: x times the transpose of the weight.
 Tensor dense(const Tensor& x, const Tensor& weight, DataType out_dtype = DataType::void_());
 

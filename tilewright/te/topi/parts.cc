@@ -2,6 +2,7 @@
 
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/te/topi/broadcast.h"
+#include "tilewright/te/topi/matmul.h"
 
 namespace tilewright::topi {
 using namespace tir;
@@ -53,15 +54,9 @@ Tensor matmul_of_parts(const Tensor& x, const Tensor& w, int64_t order, DataType
   shape.push_back(w.shape().back());
   const IterVar k = te::reduce_axis(terms, "k");
   const auto element = [&](const std::vector<Var>& i) {
-    std::vector<PrimExpr> left, right{pairs.second()};
-    const auto add_batch = [&](std::vector<PrimExpr>& indices, const Tensor& of, size_t own, size_t begin) {
-      for (size_t n = 0; n < own; ++n) {
-        const Var& axis = i[num_batch - own + n];
-        indices.push_back(is_one(of.shape()[begin + n]) ? make_const_int(axis->dtype, 0) : PrimExpr(axis));
-      }
-    };
-    add_batch(left, x, x_batch, 0);
-    add_batch(right, w, w_batch, 1);
+    std::vector<PrimExpr> left = batch_indices(x, 0, x_batch, i, num_batch),
+                          right = batch_indices(w, 1, w_batch, i, num_batch);
+    right.insert(right.begin(), pairs.second());
     left.push_back(i[num_batch]);
     left.push_back(pairs.first() * terms + k->var);
     right.push_back(k->var);
