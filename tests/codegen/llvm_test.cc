@@ -70,6 +70,25 @@ TEST(Llvm, AddsOne) {
               testing::ElementsAre(-1, 0, 1, 2, 3, 4, 5));
 }
 
+// The rows of a tile read the same vectors, and four short vectors share a line: it is fetched once.
+TEST(Llvm, FetchesEachLineAheadOnce) {
+  Buffer a = make_buffer("A", {imm(128)}, kFloat32), b = make_buffer("B", {imm(32)}, kFloat32);
+  Var i = make_var("i"), v = make_var("v");
+  PrimExpr sum = float_imm(0);
+  for (int64_t row = 0; row < 3; ++row) {
+    for (int64_t part = 0; part < 4; ++part) sum = sum + load(a, {i * 16 + part * 4 + v});
+  }
+  const Stmt vector = loop(v, imm(4), store(b, sum, {i * 4 + v}), ForKind::kVectorized);
+  const For asking = with(ir::ref_as<ForNode>(loop(i, imm(8), vector)),
+                          [](ForNode& n) { n.annotations.set(std::string(kPrefetchAhead), imm(256)); });
+  const std::string text = emit_llvm_ir(lower::lower_for_cpu("f", prim_func({a, b}, asking)),
+                                        native_target(ir::parse_target("llvm -mcpu=x86-64")), false);
+  const std::string call = "call void @llvm.prefetch";
+  const size_t first = text.find(call);
+  ASSERT_NE(first, std::string::npos) << text;
+  EXPECT_EQ(text.find(call, first + 1), std::string::npos) << text;
+}
+
 // B[i * 4 + v] = A[i * 4 + v]: only what moves with the loop that asks for it is fetched.
 TEST(Llvm, FetchesAheadWhatLoopsRead) {
   Buffer a = make_buffer("A", {imm(32)}, kFloat32), b = make_buffer("B", {imm(32)}, kFloat32);

@@ -186,16 +186,17 @@ class FunctionEmitter {
   void emit_idle_store(const Var& turn, int64_t turns, uint8_t number);
 
   // ---- hints of loops (memory.cc)
-  /// Fetches what lies ahead of `pointer`, if the loop of `index` says so.
-  void prefetch_ahead(llvm::Value* pointer, const PrimExpr& index);
+  /// Fetches what lies ahead of `pointer`, from which `load` reads, if its loop says so.
+  void prefetch_ahead(llvm::Value* pointer, const BufferLoadNode* load);
   /// What the annotations of a loop, whose variable has a value, say of its body.
   void begin_hints(const ForNode* node);
 
   /// What vectors that move along a loop say of others: these are to be fetched.
-  struct PrefetchAhead {
+  struct Prefetch {
     const VarNode* loop_var = nullptr;
-    llvm::Value* distance = nullptr;  // in bytes
-    uint64_t panel_bytes = 0;         // to fetch from there on, to the second cache, once; 0: a line each
+    llvm::Value* distance = nullptr;                  // in bytes
+    uint64_t bytes = 0;                               // of the next panel, to fetch from there on
+    std::vector<const BufferLoadNode*> fetched = {};  // what follows these
   };
   /// Which of the turns that read the same panel this one is.
   struct PanelTurn {
@@ -217,7 +218,7 @@ class FunctionEmitter {
   std::unordered_map<const VarNode*, llvm::Value*> values_;
   std::vector<llvm::Value*> workspaces_;  // live here, innermost last
   std::vector<LoopContext> loops_;
-  PrefetchAhead prefetch_;  // of the innermost loop that asks for it
+  Prefetch near_, next_panel_;  // of the innermost loop that asks for it
   PanelTurn panel_turn_;
   uint64_t stack_bytes_ = 0;
   bool in_index_ = false;

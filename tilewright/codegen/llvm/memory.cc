@@ -52,17 +52,35 @@ llvm::Value* FunctionEmitter::from_memory(llvm::Value* value, DataType dtype) {
   return dtype.is_bool() ? builder_.CreateIsNotNull(value) : value;
 }
 
-void FunctionEmitter::prefetch_ahead(llvm::Value* pointer, const PrimExpr& index) {
-  if (!prefetch_.loop_var || !uses(index, prefetch_.loop_var)) return;
+void FunctionEmitter::prefetch_ahead(llvm::Value* pointer, const BufferLoadNode* load) {
   constexpr uint32_t kRead = 0, kSecondCache = 2, kNear = 3, kData = 1;
   constexpr uint64_t kLineBytes = 64;
-  const uint32_t place = prefetch_.panel_bytes > 0 ? kSecondCache : kNear;
-  llvm::Value* ahead = builder_.CreateGEP(i8_, pointer, prefetch_.distance);
-  for (uint64_t begin = 0; begin < std::max<uint64_t>(1, prefetch_.panel_bytes); begin += kLineBytes)
-    builder_.CreateIntrinsic(llvm::Intrinsic::prefetch, {ptr_},
-                             {builder_.CreateConstGEP1_64(i8_, ahead, begin), builder_.getInt32(kRead),
-                              builder_.getInt32(place), builder_.getInt32(kData)});
-  if (prefetch_.panel_bytes > 0) prefetch_ = {};  // once in each turn
+  const auto fetch = [&](llvm::Value* from, uint32_t place) {
+    builder_.CreateIntrinsic(
+        llvm::Intrinsic::prefetch, {ptr_},
+        {from, builder_.getInt32(kRead), builder_.getInt32(place), builder_.getInt32(kData)});
+  };
+  const auto moves_with = [&](const Prefetch& hint) {
+    return hint.loop_var && uses(load->indices[0], hint.loop_var);
+  };
+  // each row of a tile reads the same vectors
+  const auto is_same = [&](const BufferLoadNode* other) {
+    return other->buffer == load->buffer && structural_equal(other->indices[0], load->indices[0]);
+  };
+  if (moves_with(near_) && std::none_of(near_.fetched.begin(), near_.fetched.end(), is_same)) {
+    // vectors that are shorter than a line share it
+    const auto before =
+        std::count_if(near_.fetched.begin(), near_.fetched.end(),
+                      [&](const BufferLoadNode* other) { return other->buffer == load->buffer; });
+    const auto bytes = static_cast<uint64_t>(before * load->dtype.num_bytes());
+    if (bytes % kLineBytes == 0) fetch(builder_.CreateGEP(i8_, pointer, near_.distance), kNear);
+    near_.fetched.push_back(load);
+  }
+  if (!moves_with(next_panel_)) return;
+  llvm::Value* ahead = builder_.CreateGEP(i8_, pointer, next_panel_.distance);
+  for (uint64_t begin = 0; begin < next_panel_.bytes; begin += kLineBytes)
+    fetch(builder_.CreateConstGEP1_64(i8_, ahead, begin), kSecondCache);
+  next_panel_ = {};  // once in each turn
 }
 
 void FunctionEmitter::begin_hints(const ForNode* node) {
@@ -82,8 +100,7 @@ void FunctionEmitter::begin_hints(const ForNode* node) {
         outer ? builder_.CreateAdd(builder_.CreateMul(outer, builder_.getInt64(count)), own) : own;
     panel_turn_.count = std::max<uint64_t>(1, panel_turn_.count * count);
   }
-  if (const uint64_t ahead = hint(kPrefetchAhead))
-    prefetch_ = {node->loop_var.get(), builder_.getInt64(ahead)};
+  if (const uint64_t ahead = hint(kPrefetchAhead)) near_ = {node->loop_var.get(), builder_.getInt64(ahead)};
   const uint64_t panel = hint(kPrefetchPanel), row = hint(kPanelRow);
   int64_t num_rows = 0;
   constexpr uint64_t kMostBytes = 1024;  // in one turn
@@ -96,7 +113,7 @@ void FunctionEmitter::begin_hints(const ForNode* node) {
                                           builder_.getInt64(panel));
   llvm::Value* distance =
       builder_.CreateAdd(first, builder_.CreateMul(turn(), builder_.getInt64(step - row)));
-  prefetch_ = {node->loop_var.get(), distance, step};
+  next_panel_ = {node->loop_var.get(), distance, step};
 }
 
 llvm::Value* FunctionEmitter::emit_load(const BufferLoadNode* node) {
@@ -113,7 +130,7 @@ llvm::Value* FunctionEmitter::emit_load(const BufferLoadNode* node) {
   llvm::Value* mask = node->predicate ? emit(node->predicate) : nullptr;
   if (index->dtype.is_scalar() || (ramp && is_one(ramp->stride))) {
     llvm::Value* pointer = element_pointer(node->buffer, ramp ? ramp->base : index, mask != nullptr);
-    if (ramp && !mask) prefetch_ahead(pointer, index);
+    if (ramp && !mask) prefetch_ahead(pointer, node);
     llvm::Value* value =
         mask ? builder_.CreateMaskedLoad(type, pointer, align, mask, llvm::Constant::getNullValue(type))
              : static_cast<llvm::Value*>(builder_.CreateAlignedLoad(type, pointer, align));
