@@ -2,16 +2,27 @@
 
 #include <algorithm>
 
+#include "tilewright/tir/uses.h"
+
 namespace tilewright::schedule {
 namespace {
 
 // Whether each thread had better have rows of its own, and read all panels: it then finds in its own cache
 // the rows that it made in the kernel before.  Unless what all rows read is half as large or larger: 14 x 14
 // places of 736 channels, 577 kB, by 377 kB of weights take 5 % less time if threads have panels of their
-// own.
+// own.  Where panels belong to values of other axes, as those of groups of channels do, results must lie row
+// by row, as their readers share them out.
 bool are_rows_shared_out(const BlockShape& sum, const SumPlan& plan, const Operands& operands) {
   if (plan.packed) return false;  // panels are made by those who read them
-  return !has_several_shared(sum, plan) && operands.of_rows > 2 * operands.fixed;
+  if (!has_several_shared(sum, plan)) return operands.of_rows > 2 * operands.fixed;
+  for (const PrimExpr& index : sum.store->indices) {
+    for (size_t axis = 0; axis < sum.block->iter_vars.size(); ++axis) {
+      if (sum.extent(axis) != 1 && uses(index, sum.block->iter_vars[axis]->var.get()))
+        return axis != plan.column &&
+               std::find(plan.shared.begin(), plan.shared.end(), axis) == plan.shared.end();
+    }
+  }
+  return false;
 }
 
 }  // namespace
@@ -35,7 +46,7 @@ RowParts parts_of_rows(const BlockShape& sum, const SumPlan& plan, const Operand
                        const Machine& machine) {
   const int64_t num_threads = is_parallel ? machine.num_cores : 1,
                 near = std::max<int64_t>(1, machine.l2_bytes / 3 / 4);
-  if (operands.of_rows > near && !plan.packed && !has_several_shared(sum, plan)) {
+  if (plan.matrix && operands.of_rows > near && !plan.packed && !has_several_shared(sum, plan)) {
     const int64_t panels = (sum.likely_extent(plan.column) - 1) / plan.panel_width() + 1,
                   parts = (operands.of_rows - 1) / near + 1,
                   fixed = operands.fixed > near ? product(operands.fixed, parts) : 0,
