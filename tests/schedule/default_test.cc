@@ -296,6 +296,29 @@ TEST(TileSum, FetchesAheadWhatItStreams) {
   EXPECT_FALSE(fetches(127, 4095));  // many tiles read each vector
 }
 
+// Of a sum of so many terms that the first cache does not keep a panel for the next tile: few loads for each
+// multiply-add, and no more rows than the cache keeps beside it.
+TEST(RegisterTile, OfPanelsThatPassBy) {
+  const auto tile = [](int64_t steps, int64_t kept_rows = TileLoads::kAllRows, bool is_read_again = false) {
+    const TileLoads loads{
+        .vectors = 1, .rows = 1, .steps = steps, .kept_rows = kept_rows, .is_read_again = is_read_again};
+    const RegisterTile chosen = choose_register_tile(128, 768, 4, loads, kAvx512);
+    return std::pair(chosen.rows, chosen.vectors);
+  };
+  using Tile = std::pair<int64_t, int64_t>;
+  EXPECT_EQ(tile(64), Tile(4, 6));  // the first cache keeps panels
+  EXPECT_EQ(tile(768), Tile(8, 3));
+  EXPECT_EQ(tile(768, 7), Tile(6, 4));
+  EXPECT_EQ(tile(768, 2), Tile(2, 8));
+  const auto of_few_rows = [](bool is_read_again) {
+    const TileLoads loads{
+        .vectors = 1, .rows = 1, .steps = 768, .kept_rows = 8, .is_read_again = is_read_again};
+    return choose_register_tile(14, 256, 4, loads, kAvx512).rows;
+  };
+  EXPECT_EQ(of_few_rows(false), 14);  // one tile takes all rows: nothing is read again
+  EXPECT_EQ(of_few_rows(true), 7);
+}
+
 TEST(TileSum, CopiesOperandsOfMoreThanHalfTheSecondCache) {
   constexpr std::string_view kSquare = R"(
     @T.prim_func
@@ -314,6 +337,31 @@ TEST(TileSum, CopiesOperandsOfMoreThanHalfTheSecondCache) {
   };
   EXPECT_TRUE(is_copied(8191));
   EXPECT_FALSE(is_copied(8192));  // B has 4096 bytes
+}
+
+// What the second cache holds is copied, too, if the first does not and eight tiles read each panel.
+TEST(TileSum, CopiesOperandsThatTheFirstCacheDoesNotHold) {
+  const auto is_copied = [](int rows, int64_t l1_bytes) {
+    Schedule sch(module_of(fmt::format(R"(
+    @T.prim_func
+    def main(A: T.Buffer(({0}, 16), "float32"), B: T.Buffer((16, 64), "float32"), C: T.Buffer(({0}, 64), "float32")):
+        for i, j, k in T.grid({0}, 64, 16):
+            with T.block("C"):
+                vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+                with T.init():
+                    C[vi, vj] = T.float32(0)
+                C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
+)",
+                                       rows)),
+                 {.seed = 1});
+    schedule_by_rules(
+        sch, "main",
+        {.vector_bytes = 32, .num_vector_registers = 16, .l1_bytes = l1_bytes, .l2_bytes = 1 << 20});
+    return sch.trace().str().find("cache_read") != std::string::npos;
+  };
+  EXPECT_TRUE(is_copied(127, 4095));
+  EXPECT_FALSE(is_copied(127, 4096));  // B has 4096 bytes
+  EXPECT_FALSE(is_copied(7, 4095));    // two tiles read each panel
 }
 
 TEST(DefaultSchedule, PanelsOfALargeProductAreSharedOut) {

@@ -103,12 +103,30 @@ bool has_several_panels(const BlockShape& sum, const SumPlan& plan) {
   return sum.extent(plan.column) > plan.panel_width();
 }
 
-// A panel of a vector operand is worth a copy if many tiles read it, and the whole does not stay near the
-// core: rows that lie a power of two apart meet in a few places of the second cache.
+// What a tile reads of an operand: rows of vectors.
+struct PanelBytes {
+  int64_t row = 0, all = 0;
+};
+PanelBytes panel_bytes(const BlockShape& sum, const BufferLoadNode* load, const SumPlan& plan) {
+  const int64_t row = plan.panel_width() * load->dtype.num_bytes();
+  int64_t num_rows = 1;
+  for (size_t axis : plan.steps) {
+    if (!is_spatial(sum, axis)) num_rows = product(num_rows, sum.extent(axis));
+  }
+  return {row, product(num_rows, row)};
+}
+
+// A panel of a vector operand is worth a copy if many tiles read it, and not all panels stay in the first
+// cache, the more if they do not stay near the core at all: rows that lie a power of two apart meet in a few
+// places of each cache.
 bool is_worth_packing(const BlockShape& sum, const BufferLoadNode* load, const SumPlan& plan,
                       const Machine& machine) {
-  return num_bytes(load->buffer) > machine.l2_bytes / 2 && is_plain_matrix(sum, load, plan) &&
-         has_several_panels(sum, plan) && num_uses(sum, load, plan) >= kMinPackedUses;
+  const int64_t num_panels = (sum.extent(plan.column) - 1) / plan.panel_width() + 1,
+                near_bytes = product(panel_bytes(sum, load, plan).all, num_panels);
+  const bool is_far = num_bytes(load->buffer) > machine.l2_bytes / 2;
+  if (!is_far && near_bytes <= machine.l1_bytes) return false;
+  return is_plain_matrix(sum, load, plan) && has_several_panels(sum, plan) &&
+         num_uses(sum, load, plan) >= (is_far ? kMinPackedUses : 2 * kMinPackedUses);
 }
 
 // The dimension that alone moves along the rows; nothing if there are others, or it is the last.
@@ -219,14 +237,46 @@ std::optional<size_t> axis_of_parts(const BlockShape& sum, const SumPlan& plan,
   return std::nullopt;
 }
 
-// Whether vectors come one after the other from an operand that does not stay near the core, so that
-// arithmetic waits for it: each is used by few tiles.
-bool is_streamed(const BlockShape& sum, const BufferLoadNode* load, const SumPlan& plan,
-                 const Machine& machine) {
-  constexpr int64_t kMostUses = 8;
-  const int64_t row_bytes = plan.panel_width() * load->dtype.num_bytes();
-  return !plan.steps.empty() && num_bytes(load->buffer) > machine.l2_bytes &&
-         num_uses(sum, load, plan) <= kMostUses && stride_bytes(sum, load, plan.steps.back()) == row_bytes;
+// How far ahead of the loop the vectors of `load` are fetched, which come one after the other: farther if
+// they come from memory, so that arithmetic waits for it, and each is used by few tiles.
+int64_t fetch_ahead_of(const BlockShape& sum, const BufferLoadNode* load, const SumPlan& plan,
+                       const Machine& machine) {
+  constexpr int64_t kMostUses = 8, kFar = 4096, kNear = 2048;
+  if (plan.matrix || plan.steps.empty()) return 0;
+  const bool is_packed = plan.packed && load->buffer == plan.packed->buffer;
+  const PanelBytes bytes = panel_bytes(sum, load, plan);
+  if (!is_packed && stride_bytes(sum, load, plan.steps.back()) != bytes.row) return 0;
+  if (!is_packed && num_bytes(load->buffer) > machine.l2_bytes && num_uses(sum, load, plan) <= kMostUses)
+    return kFar;
+  return !plan.dot && bytes.all > machine.l1_bytes / 2 ? kNear : 0;
+}
+
+// How many panels are copied together: as many as the second cache keeps beside rows, which each of them then
+// finds there.  As long as each thread has several such groups.
+int64_t copied_panels_of(const BlockShape& sum, const SumPlan& plan, const Machine& machine) {
+  if (plan.dot || plan.matrix) return 1;
+  const int64_t num_panels = (sum.extent(plan.column) - 1) / plan.panel_width() + 1,
+                num_threads_groups = machine.num_cores > 1 ? 2 * machine.num_cores : 1,
+                bytes = panel_bytes(sum, plan.packed, plan).all;
+  int64_t together =
+      std::min(machine.l2_bytes / 2 / std::max<int64_t>(1, bytes), num_panels / num_threads_groups);
+  while (together > 1 && num_panels % together != 0) --together;
+  return std::max<int64_t>(1, together);
+}
+
+// How far the next panel is, whose number is an index of its own; 0: its place is none such.
+int64_t bytes_to_next_panel(const BlockShape& sum, const BufferLoadNode* load, const SumPlan& plan) {
+  const VarNode* column = sum.block->iter_vars[plan.column]->var.get();
+  const auto moves = [&](const PrimExpr& index) { return uses(index, column); };
+  const auto& indices = load->indices;
+  if (std::count_if(indices.begin(), indices.end(), moves) != 2 || !moves(indices.back())) return 0;
+  int64_t bytes = load->dtype.num_bytes();
+  for (size_t dim = indices.size() - 1; !moves(indices[dim]) || dim + 1 == indices.size(); --dim) {
+    int64_t extent = 0;
+    if (!as_const_int(load->buffer->shape[dim], &extent)) return 0;
+    bytes = product(bytes, extent);
+  }
+  return bytes;
 }
 
 // Whether the next panel is fetched while this one is multiplied, by the tiles of all rows: without it the
@@ -234,18 +284,15 @@ bool is_streamed(const BlockShape& sum, const BufferLoadNode* load, const SumPla
 // and rows are not so many that the first hardly counts.
 std::optional<NextPanel> next_panel_of(const BlockShape& sum, const BufferLoadNode* load, const SumPlan& plan,
                                        const Machine& machine) {
-  constexpr int64_t kMostUses = 32;
-  const int64_t row_bytes = plan.panel_width() * load->dtype.num_bytes();
-  int64_t num_rows = 1;
-  for (size_t axis : plan.steps) {
-    if (!is_spatial(sum, axis)) num_rows = product(num_rows, sum.extent(axis));
-  }
-  const int64_t uses = num_uses(sum, load, plan), bytes = product(num_rows, row_bytes);
-  if (plan.matrix || plan.dot || plan.packed || plan.steps.empty() || has_several_shared(sum, plan) ||
-      num_bytes(load->buffer) <= machine.l2_bytes / 2 || uses < 2 || uses > kMostUses || num_rows == 0 ||
-      3 * bytes > machine.l2_bytes || stride_bytes(sum, load, plan.steps.back()) != row_bytes)
+  constexpr int64_t kMostUses = 64;
+  const PanelBytes bytes = panel_bytes(sum, load, plan);
+  const int64_t uses = num_uses(sum, load, plan);
+  if (plan.matrix || plan.dot || plan.packed || plan.steps.empty() ||
+      num_bytes(load->buffer) <= machine.l2_bytes / 8 || uses < 2 || uses > kMostUses || bytes.all == 0 ||
+      3 * bytes.all > machine.l2_bytes || stride_bytes(sum, load, plan.steps.back()) != bytes.row)
     return std::nullopt;
-  return NextPanel{bytes, row_bytes};
+  const int64_t distance = bytes_to_next_panel(sum, load, plan);
+  return distance > 0 ? std::optional(NextPanel{distance, bytes.row}) : std::nullopt;
 }
 
 }  // namespace
@@ -264,7 +311,7 @@ std::optional<SumPlan> plan_sum(const BlockShape& sum, const Machine& machine, b
   if (vectors.empty()) return std::nullopt;
   plan.row = row_axis(sum, plan.column, vectors, outer_axis);
   divide_axes(sum, vectors, plan);
-  choose_tile(sum, vectors, lanes, machine, plan);
+  choose_tile(sum, vectors, lanes, machine, is_packing_free, plan);
   plan.steps = step_order(sum, plan, vectors);
   plan.unrolled = axis_of_parts(sum, plan, vectors);
   if (!plan.unrolled) plan.unrolled = axis_of_windows(sum, plan, vectors);
@@ -277,9 +324,9 @@ std::optional<SumPlan> plan_sum(const BlockShape& sum, const Machine& machine, b
     return plan_sum(sum, without_dots, false, outer_axis);
   }
   choose_copies(sum, vectors, machine, plan);
-  plan.is_streamed = !plan.matrix && !plan.packed &&
-                     std::any_of(vectors.begin(), vectors.end(),
-                                 [&](const auto* load) { return is_streamed(sum, load, plan, machine); });
+  if (plan.packed) plan.copied_panels = copied_panels_of(sum, plan, machine);
+  for (const BufferLoadNode* load : vectors)
+    plan.fetch_ahead = std::max(plan.fetch_ahead, fetch_ahead_of(sum, load, plan, machine));
   if (vectors.size() == 1) plan.next_panel = next_panel_of(sum, vectors[0], plan, machine);
   return plan;
 }

@@ -16,9 +16,9 @@ struct MatrixTile {
   bool is_row_streamed = false;  // columns stay there, rows pass by
 };
 
-/// A panel that is read in several turns from memory in which the next one follows it.
+/// A panel that is read in several turns, and how far the next one is.
 struct NextPanel {
-  int64_t bytes = 0, row_bytes = 0;
+  int64_t distance = 0, row_bytes = 0;
 };
 
 /// What tile_sum decides before it changes anything.
@@ -34,7 +34,8 @@ struct SumPlan {
   const BufferLoadNode* packed = nullptr;  // the operand that is copied panel by panel
   bool is_copy_needed = false;             // vectors cannot read it as it is
   const BufferLoadNode* spread = nullptr;  // the one whose rows would push each other out of the cache
-  bool is_streamed = false;                // panels come from far memory, and few tiles read them
+  int64_t copied_panels = 1;               // that are copied together, before rows pass by
+  int64_t fetch_ahead = 0;                 // bytes, of vectors that do not come from the first cache
   std::optional<NextPanel> next_panel;     // each turn over a panel fetches a part of the next one
   std::optional<DotSum> dot;               // groups are added by an instruction
   std::optional<size_t> unrolled;          // a short step along which vectors stay: parts of elements
@@ -51,9 +52,10 @@ std::optional<SumPlan> plan_sum(const BlockShape& sum, const Machine& machine, b
 
 /// Sets the tile of `plan`, whose axes are known, and may make an outer axis one of its rows (sum_tile.cc).
 ///
-/// vectors  the loads that are read in vectors of `lanes`
+/// vectors          the loads that are read in vectors of `lanes`
+/// is_packing_free  as plan_sum has it
 void choose_tile(const BlockShape& sum, const std::vector<const BufferLoadNode*>& vectors, int64_t lanes,
-                 const Machine& machine, SumPlan& plan);
+                 const Machine& machine, bool is_packing_free, SumPlan& plan);
 /// How many rows' lines the first cache keeps of an operand whose rows are that far apart.
 int64_t num_kept_rows(int64_t stride_bytes);
 /// The innermost step of `plan`, if the vectors that neighbouring rows read in its turns are largely the

@@ -83,8 +83,14 @@ TileLoads loads_of(const BlockShape& sum, const SumPlan& plan,
   for (const BufferLoadNode* load : sum.loads) {
     const bool is_vector = std::find(vectors.begin(), vectors.end(), load) != vectors.end();
     loads.vectors += is_vector;
-    loads.rows += !is_vector && plan.row && along(sum, load, *plan.row) != Along::kStays;
+    if (is_vector || !plan.row || along(sum, load, *plan.row) == Along::kStays) continue;
+    ++loads.rows;
+    const int64_t stride = stride_bytes(sum, load, *plan.row).value_or(0);
+    if (stride > 0) loads.kept_rows = std::min(loads.kept_rows, num_kept_rows(stride));
   }
+  if (!plan.dot) loads.steps = num_steps(sum);
+  loads.is_read_again =
+      std::any_of(plan.others.begin(), plan.others.end(), [&](size_t axis) { return sum.extent(axis) != 1; });
   return loads;
 }
 
@@ -97,7 +103,7 @@ int64_t num_kept_rows(int64_t stride_bytes) {
 
 // Rows that are too few for a good tile are taken whole, together with some of the next axis.
 void choose_tile(const BlockShape& sum, const std::vector<const BufferLoadNode*>& vectors, int64_t lanes,
-                 const Machine& machine, SumPlan& plan) {
+                 const Machine& machine, bool is_packing_free, SumPlan& plan) {
   if (const auto tile = tile_of_neighbours(sum, plan, vectors, lanes)) {
     plan.tile = *tile;
     plan.rows = 1;
@@ -119,7 +125,7 @@ void choose_tile(const BlockShape& sum, const std::vector<const BufferLoadNode*>
     rows = product(row_extent, sum.extent(*plan.outer_row));
     row_step = row_extent;
   }
-  loads.is_far |= do_panels_conflict(sum, vectors, plan, machine);
+  loads.is_far |= !is_packing_free && do_panels_conflict(sum, vectors, plan, machine);
   plan.tile = choose_register_tile(rows, columns, element_bytes, loads, with_lanes, is_whole, row_step);
   plan.rows = plan.outer_row ? row_extent : plan.tile.rows;
   plan.outer_rows = plan.tile.rows / plan.rows;

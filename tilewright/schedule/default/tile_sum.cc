@@ -91,6 +91,11 @@ TileLoops tile_epilogue(Schedule& sch, const BlockShape& target, const AxisMap& 
   result.outer.insert(result.outer.begin(), rest.begin(), rest.end());
   std::vector<LoopRef> columns =
       sch.call("split", *column, Factors{None{}, plan.tile.vectors, plan.tile.lanes}).loops();
+  std::optional<LoopRef> panel_of_copy;
+  if (plan.copied_panels > 1) {
+    const auto panels = sch.call("split", columns[0], Factors{None{}, plan.copied_panels}).loops();
+    columns[0] = panels[0], panel_of_copy = panels[1];
+  }
   result.outer.push_back(columns[0]);
   result.num_before_rows = result.outer.size();
   std::vector<LoopRef> inner;
@@ -112,6 +117,7 @@ TileLoops tile_epilogue(Schedule& sch, const BlockShape& target, const AxisMap& 
   }
   if (outer_row) split_rows(*outer_row, plan.outer_rows);
   if (row) split_rows(*row, plan.rows);
+  if (panel_of_copy) result.outer.push_back(*panel_of_copy);
   inner.push_back(columns[1]);
   inner.push_back(columns[2]);
   if (chunk) {
@@ -166,13 +172,11 @@ void compute_sum(Schedule& sch, const BlockShape& sum, LoopRef place, const SumP
   sch.call("reorder", order);
   const BlockRef init = sch.call("decompose_reduction", sum.ref, first).block();
   expand(sch, loops_inside(sch, init, place));
-  constexpr int kFarAhead = 4096;  // bytes: what arrives while they are computed with
   if (plan.next_panel) {
-    sch.call("annotate", last, std::string(kPrefetchPanel), imm(plan.next_panel->bytes));
+    sch.call("annotate", last, std::string(kPrefetchPanel), imm(plan.next_panel->distance));
     sch.call("annotate", last, std::string(kPanelRow), imm(plan.next_panel->row_bytes));
-  } else if (plan.is_streamed) {
-    sch.call("annotate", last, std::string(kPrefetchAhead), imm(kFarAhead));
   }
+  if (plan.fetch_ahead > 0) sch.call("annotate", last, std::string(kPrefetchAhead), imm(plan.fetch_ahead));
   if (!group) return expand(sch, tile);
   for (size_t n = 0; n + 1 < tile.size(); ++n) sch.call("unroll", tile[n]);
 }
