@@ -71,7 +71,7 @@ def test_rows_of_two_axes(height, width):
         ),  # rows 512 bytes apart: the first cache keeps 64, of 128; four panels are copied
         (
             96,
-            ["[None, 6, 16]", "[None, 4]", "[None, 16]"],
+            ["[None, 3, 16]", "[None, 8]", "[None, 16]"],
         ),  # rows 384 bytes apart: all of them, so the tile with fewest loads
     ],
 )

@@ -306,10 +306,13 @@ TEST(RegisterTile, OfPanelsThatPassBy) {
     return std::pair(chosen.rows, chosen.vectors);
   };
   using Tile = std::pair<int64_t, int64_t>;
-  EXPECT_EQ(tile(64), Tile(4, 6));  // the first cache keeps panels
+  EXPECT_EQ(tile(32), Tile(4, 6));  // the first cache keeps panels
   EXPECT_EQ(tile(768), Tile(8, 3));
   EXPECT_EQ(tile(768, 7), Tile(6, 4));
   EXPECT_EQ(tile(768, 2), Tile(2, 8));
+  // 7 vectors of 112 terms are half of the first cache, which is less than 2 rows of them need
+  const TileLoads whole_rows{.vectors = 1, .rows = 1, .steps = 112};
+  EXPECT_EQ(choose_register_tile(112, 112, 4, whole_rows, kAvx512).vectors, 2);
   const auto of_few_rows = [](bool is_read_again) {
     const TileLoads loads{
         .vectors = 1, .rows = 1, .steps = 768, .kept_rows = 8, .is_read_again = is_read_again};

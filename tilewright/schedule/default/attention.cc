@@ -215,7 +215,7 @@ class Attention {
     if (&shape == parts_.merged) epilogue = shape_of(sch_, parts_.scaled->ref);
     if (const auto copied = copy_of(shape)) epilogue = shape_of(sch_, *copied);
     Machine one_core = machine_;
-    one_core.num_cores = 1;                // blocks of queries run in parallel
+    one_core.num_cores = 1;                                    // blocks of queries run in parallel
     one_core.l1_bytes = one_core.l2_bytes = int64_t{1} << 50;  // all operands are near: none is packed
     return tile_sum(sch_, *now, epilogue, one_core, place);
   }

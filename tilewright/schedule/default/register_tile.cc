@@ -7,9 +7,13 @@ namespace {
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a - 1) / b + 1; }
 
-double loads_time(int64_t rows, int64_t vectors, const TileLoads& loads) {
+double loads_time(int64_t rows, int64_t vectors, const TileLoads& loads, const Machine& machine) {
+  constexpr double kLineBytes = 64;
+  const double more_lines = static_cast<double>(machine.vector_bytes) / kLineBytes;  // of a misaligned one
+  const double of_vectors =
+      static_cast<double>(loads.vectors) + static_cast<double>(loads.misaligned) * more_lines;
   // two in one cycle, if none waits for a line
-  return static_cast<double>(vectors * loads.vectors + rows * loads.rows) / 1.75;
+  return (static_cast<double>(vectors) * of_vectors + static_cast<double>(rows * loads.rows)) / 1.75;
 }
 
 double sums_time(int64_t rows, int64_t vectors, const Machine& machine) {
@@ -18,7 +22,8 @@ double sums_time(int64_t rows, int64_t vectors, const Machine& machine) {
 
 // Whether the panel of a tile is more than the first cache keeps beside rows and sums.
 bool passes_by(int64_t vectors, const TileLoads& loads, const Machine& machine) {
-  return loads.steps * vectors * loads.vectors * machine.vector_bytes > machine.l1_bytes / 2;
+  const int64_t row_bytes = vectors * loads.vectors * machine.vector_bytes;
+  return loads.steps > machine.l1_bytes / 2 / std::max<int64_t>(1, row_bytes);
 }
 
 // What arithmetic does not hide of the time that the loads of one step take.
@@ -27,7 +32,7 @@ double waiting_time(int64_t rows, int64_t vectors, const TileLoads& loads, const
   const int64_t num_vectors = vectors * loads.vectors;
   const double time = static_cast<double>(num_vectors * machine.vector_bytes) / kBytesPerCycle;
   const double far_time = loads.is_far ? 0.3 * time : 0;
-  if (!passes_by(2, loads, machine)) return far_time;
+  if (!passes_by(std::max<int64_t>(2, vectors), loads, machine)) return far_time;
   // vectors are also fetched, 2 KiB ahead; fitted to the times of nine tiles of 128 x 768 by 768 on a Xeon
   return std::max(far_time, 0.15 * time) + 0.2 * static_cast<double>(2 * num_vectors + rows * loads.rows);
 }
@@ -35,7 +40,7 @@ double waiting_time(int64_t rows, int64_t vectors, const TileLoads& loads, const
 // One step of one tile; none of an edge that is not there.
 double step_time(int64_t rows, int64_t vectors, const TileLoads& loads, const Machine& machine) {
   if (rows == 0 || vectors == 0) return 0;
-  return std::max({sums_time(rows, vectors, machine), loads_time(rows, vectors, loads),
+  return std::max({sums_time(rows, vectors, machine), loads_time(rows, vectors, loads, machine),
                    static_cast<double>(machine.fma_latency)}) +
          waiting_time(rows, vectors, loads, machine);
 }
@@ -78,7 +83,8 @@ RegisterTile choose_register_tile(int64_t num_rows, int64_t num_columns, int64_t
       // starting and storing a tile costs about as much as a few steps
       const double time = all_time(num_rows, num_vectors, rows, vectors, own, machine);
       // of equal times the tile with the least loads per sum
-      const double tie = loads_time(rows, vectors, loads) / (sums_time(rows, vectors, machine) + 1) * 1e-3;
+      const double tie =
+          loads_time(rows, vectors, loads, machine) / (sums_time(rows, vectors, machine) + 1) * 1e-3;
       if (best_time == 0 || time * (1 + tie) < best_time) {
         best_time = time * (1 + tie);
         best.rows = rows;

@@ -15,6 +15,7 @@ struct RegisterTile {
 /// What one step of a sum loads.
 struct TileLoads {
   int64_t vectors = 0;           // for each vector of columns
+  int64_t misaligned = 0;        // of them: rows lie so that many vectors reach over two lines
   int64_t rows = 0;              // scalars for each row
   bool is_far = false;           // vectors come from far memory for each row of tiles
   int64_t steps = 1;             // of a sum, each of which reads other vectors: together a panel

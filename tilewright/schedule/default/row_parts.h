@@ -15,9 +15,9 @@ Operands operands_of(const BlockShape& sum, const SumPlan& plan);
 struct RowParts {
   int64_t least = 1, most = 1, step = 1;
 };
-/// Of matrix tiles so many that a part stays in the second cache while panels pass by, if that takes less from
-/// farther memory than rows that come again for each panel; else one for each thread, where rows are shared
-/// out.
+/// Of matrix tiles so many that a part stays in the second cache while panels pass by, if that takes less
+/// from farther memory than rows that come again for each panel; else one for each thread, where rows are
+/// shared out.
 RowParts parts_of_rows(const BlockShape& sum, const SumPlan& plan, const Operands& operands, bool is_parallel,
                        const Machine& machine);
 /// Into how many a loop of `extent` rows is divided; 1: not at all.

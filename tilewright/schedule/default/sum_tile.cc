@@ -76,13 +76,26 @@ bool takes_rows_whole(const BlockShape& sum, const SumPlan& plan, int64_t row_ex
   });
 }
 
+// Whether the rows of an operand that is read where it is do not begin with a vector: parts of larger rows,
+// as of groups of channels, or rows of odd length.
+bool is_misaligned(const BlockShape& sum, const BufferLoadNode* load, int64_t vector_bytes) {
+  for (size_t axis = 0; axis < sum.block->iter_vars.size(); ++axis) {
+    if (along(sum, load, axis) != Along::kStrided || sum.extent(axis) <= 1) continue;
+    if (stride_bytes(sum, load, axis).value_or(0) % vector_bytes != 0) return true;
+  }
+  return false;
+}
+
 // How many vectors a column of vectors, and how many scalars a row needs in one step.
 TileLoads loads_of(const BlockShape& sum, const SumPlan& plan,
-                   const std::vector<const BufferLoadNode*>& vectors) {
+                   const std::vector<const BufferLoadNode*>& vectors, int64_t vector_bytes,
+                   bool is_packing_free) {
   TileLoads loads;
   for (const BufferLoadNode* load : sum.loads) {
     const bool is_vector = std::find(vectors.begin(), vectors.end(), load) != vectors.end();
     loads.vectors += is_vector;
+    loads.misaligned +=
+        is_vector && !is_packing_free && load != plan.packed && is_misaligned(sum, load, vector_bytes);
     if (is_vector || !plan.row || along(sum, load, *plan.row) == Along::kStays) continue;
     ++loads.rows;
     const int64_t stride = stride_bytes(sum, load, *plan.row).value_or(0);
@@ -113,7 +126,7 @@ void choose_tile(const BlockShape& sum, const std::vector<const BufferLoadNode*>
   Machine with_lanes = machine;
   with_lanes.vector_bytes = lanes * element_bytes;
   if (choose_matrix_tile(sum, plan, with_lanes)) return;
-  TileLoads loads = loads_of(sum, plan, vectors);
+  TileLoads loads = loads_of(sum, plan, vectors, with_lanes.vector_bytes, is_packing_free);
   loads.is_far = are_panels_far(sum, vectors, plan, machine);
   const bool is_whole = plan.dot.has_value();  // dot products have no masks
   const int64_t row_extent = plan.row ? num_rows(sum, *plan.row) : 1,
