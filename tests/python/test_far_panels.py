@@ -67,8 +67,8 @@ def test_rows_of_two_axes(height, width):
     [
         (
             128,
-            ["[None, 2, 16]", "[None, 4]", "[None, 13]"],
-        ),  # rows 512 bytes apart: the first cache keeps 64, of 128; four panels are copied
+            ["[None, 2, 16]", "[None, 13]", "[None, 16]"],
+        ),  # rows 512 bytes apart: the first cache keeps 64, of 128
         (
             96,
             ["[None, 3, 16]", "[None, 8]", "[None, 16]"],

@@ -103,6 +103,12 @@ bool has_several_panels(const BlockShape& sum, const SumPlan& plan) {
   return sum.extent(plan.column) > plan.panel_width();
 }
 
+// 0 of columns whose number is not known.
+int64_t num_panels(const BlockShape& sum, const SumPlan& plan) {
+  const int64_t columns = sum.extent(plan.column);
+  return columns > 0 ? (columns - 1) / plan.panel_width() + 1 : 0;
+}
+
 // What a tile reads of an operand: rows of vectors.
 struct PanelBytes {
   int64_t row = 0, all = 0;
@@ -111,22 +117,32 @@ PanelBytes panel_bytes(const BlockShape& sum, const BufferLoadNode* load, const 
   const int64_t row = plan.panel_width() * load->dtype.num_bytes();
   int64_t num_rows = 1;
   for (size_t axis : plan.steps) {
-    if (!is_spatial(sum, axis)) num_rows = product(num_rows, sum.extent(axis));
+    if (!is_spatial(sum, axis)) num_rows = product(num_rows, sum.likely_extent(axis));
   }
   return {row, product(num_rows, row)};
 }
 
-// A panel of a vector operand is worth a copy if many tiles read it, and not all panels stay in the first
-// cache, the more if they do not stay near the core at all: rows that lie a power of two apart meet in a few
-// places of each cache.
+// Whether copies of panels pay that the second cache holds, but not the first: of many rows, which lie so far
+// apart that they meet in a few places of the first cache and in as many pages, or if very many tiles read
+// them.
+bool is_worth_packing_near(const BlockShape& sum, const BufferLoadNode* load, const SumPlan& plan,
+                           const Machine& machine) {
+  constexpr int64_t kFarApart = 1024, kManyRows = 256, kManyUses = 32;  // measured on a Xeon
+  const PanelBytes bytes = panel_bytes(sum, load, plan);
+  if (product(bytes.all, num_panels(sum, plan)) <= machine.l1_bytes) return false;
+  const int64_t uses = num_uses(sum, load, plan);
+  const bool is_far_apart =
+      !plan.steps.empty() && stride_bytes(sum, load, plan.steps.back()).value_or(0) >= kFarApart;
+  return uses >= kManyUses || (is_far_apart && num_steps(sum) >= kManyRows && uses >= 2 * kMinPackedUses);
+}
+
+// A panel of a vector operand is worth a copy if many tiles read it, and the whole does not stay near the
+// core: rows that lie a power of two apart meet in a few places of the second cache.
 bool is_worth_packing(const BlockShape& sum, const BufferLoadNode* load, const SumPlan& plan,
                       const Machine& machine) {
-  const int64_t num_panels = (sum.extent(plan.column) - 1) / plan.panel_width() + 1,
-                near_bytes = product(panel_bytes(sum, load, plan).all, num_panels);
-  const bool is_far = num_bytes(load->buffer) > machine.l2_bytes / 2;
-  if (!is_far && near_bytes <= machine.l1_bytes) return false;
-  return is_plain_matrix(sum, load, plan) && has_several_panels(sum, plan) &&
-         num_uses(sum, load, plan) >= (is_far ? kMinPackedUses : 2 * kMinPackedUses);
+  if (!is_plain_matrix(sum, load, plan) || !has_several_panels(sum, plan)) return false;
+  if (num_bytes(load->buffer) <= machine.l2_bytes / 2) return is_worth_packing_near(sum, load, plan, machine);
+  return num_uses(sum, load, plan) >= kMinPackedUses;
 }
 
 // The dimension that alone moves along the rows; nothing if there are others, or it is the last.
@@ -252,15 +268,21 @@ int64_t fetch_ahead_of(const BlockShape& sum, const BufferLoadNode* load, const 
 }
 
 // How many panels are copied together: as many as the second cache keeps beside rows, which each of them then
-// finds there.  As long as each thread has several such groups.
+// finds there.  As long as groups are as even for threads as panels are, and few of them have the last panel
+// if that lacks vectors: sums of a loop with whole tiles and parts of them do not stay in registers.
 int64_t copied_panels_of(const BlockShape& sum, const SumPlan& plan, const Machine& machine) {
   if (plan.dot || plan.matrix) return 1;
-  const int64_t num_panels = (sum.extent(plan.column) - 1) / plan.panel_width() + 1,
-                num_threads_groups = machine.num_cores > 1 ? 2 * machine.num_cores : 1,
+  constexpr int64_t kFew = 8;
+  const auto ceil_div = [](int64_t a, int64_t b) { return (a - 1) / b + 1; };
+  const bool is_last_whole = sum.extent(plan.column) % plan.panel_width() == 0;
+  const int64_t panels = num_panels(sum, plan), cores = machine.num_cores,
+                least_groups = std::max(cores > 1 ? 2 * cores : 1, is_last_whole ? 1 : kFew),
                 bytes = panel_bytes(sum, plan.packed, plan).all;
-  int64_t together =
-      std::min(machine.l2_bytes / 2 / std::max<int64_t>(1, bytes), num_panels / num_threads_groups);
-  while (together > 1 && num_panels % together != 0) --together;
+  int64_t together = std::min(machine.l2_bytes / 2 / std::max<int64_t>(1, bytes), panels / least_groups);
+  const auto is_even = [&] {
+    return panels % together == 0 && ceil_div(panels / together, cores) * together <= ceil_div(panels, cores);
+  };
+  while (together > 1 && !is_even()) --together;
   return std::max<int64_t>(1, together);
 }
 

@@ -101,9 +101,12 @@ TileLoads loads_of(const BlockShape& sum, const SumPlan& plan,
     const int64_t stride = stride_bytes(sum, load, *plan.row).value_or(0);
     if (stride > 0) loads.kept_rows = std::min(loads.kept_rows, num_kept_rows(stride));
   }
-  if (!plan.dot) loads.steps = num_steps(sum);
-  loads.is_read_again =
-      std::any_of(plan.others.begin(), plan.others.end(), [&](size_t axis) { return sum.extent(axis) != 1; });
+  // vectors of several groups have scalars of their own: few columns are better than few loads
+  const bool is_grouped = std::any_of(sum.loads.begin(), sum.loads.end(), [&](const BufferLoadNode* load) {
+    return std::find(vectors.begin(), vectors.end(), load) == vectors.end() &&
+           along(sum, load, plan.column) != Along::kStays;
+  });
+  if (!plan.dot && !is_grouped) loads.steps = num_steps(sum);
   return loads;
 }
 
@@ -138,6 +141,8 @@ void choose_tile(const BlockShape& sum, const std::vector<const BufferLoadNode*>
     rows = product(row_extent, sum.extent(*plan.outer_row));
     row_step = row_extent;
   }
+  loads.is_read_again =
+      std::any_of(plan.others.begin(), plan.others.end(), [&](size_t axis) { return sum.extent(axis) != 1; });
   loads.is_far |= !is_packing_free && do_panels_conflict(sum, vectors, plan, machine);
   plan.tile = choose_register_tile(rows, columns, element_bytes, loads, with_lanes, is_whole, row_step);
   plan.rows = plan.outer_row ? row_extent : plan.tile.rows;
