@@ -26,15 +26,20 @@ bool passes_by(int64_t vectors, const TileLoads& loads, const Machine& machine) 
   return loads.steps > machine.l1_bytes / 2 / std::max<int64_t>(1, row_bytes);
 }
 
-// What arithmetic does not hide of the time that the loads of one step take.
+// What arithmetic does not hide of the time that the loads of one step take, in cycles.
 double waiting_time(int64_t rows, int64_t vectors, const TileLoads& loads, const Machine& machine) {
   constexpr double kBytesPerCycle = 32;  // of the second cache
+  constexpr double kFarShare = 0.3;      // of its time, if panels come from beyond it
+  // fitted to the times of nine tiles of 128 x 768 by 768 on a Xeon, whose panels came from the second cache
+  constexpr double kNearShare = 0.15, kCyclesPerLoad = 0.2;
+  constexpr int64_t kLeastVectors = 2;  // tiles of one do not escape by their narrower panel
   const int64_t num_vectors = vectors * loads.vectors;
-  const double time = static_cast<double>(num_vectors * machine.vector_bytes) / kBytesPerCycle;
-  const double far_time = loads.is_far ? 0.3 * time : 0;
-  if (!passes_by(std::max<int64_t>(2, vectors), loads, machine)) return far_time;
-  // vectors are also fetched, 2 KiB ahead; fitted to the times of nine tiles of 128 x 768 by 768 on a Xeon
-  return std::max(far_time, 0.15 * time) + 0.2 * static_cast<double>(2 * num_vectors + rows * loads.rows);
+  const double time = static_cast<double>(num_vectors * machine.vector_bytes) / kBytesPerCycle,
+               far_time = loads.is_far ? kFarShare * time : 0;
+  if (!passes_by(std::max(kLeastVectors, vectors), loads, machine)) return far_time;
+  // each vector is also fetched ahead
+  return std::max(far_time, kNearShare * time) +
+         kCyclesPerLoad * static_cast<double>(2 * num_vectors + rows * loads.rows);
 }
 
 // One step of one tile; none of an edge that is not there.

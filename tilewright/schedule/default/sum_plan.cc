@@ -4,21 +4,17 @@
 
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/ir/rewrite.h"
+#include "tilewright/schedule/default/panels.h"
 #include "tilewright/schedule/loops.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::schedule {
 namespace {
 
-constexpr int64_t kMinPackedUses = 4;    // tiles that read a panel, to pay for its copy
 constexpr int64_t kLineElements = 16;    // of a line of a cache
 constexpr int64_t kMinGroupLanes = 4;    // channels of a group in one vector, at least
 constexpr int64_t kMaxParts = 8;         // of an element of a vector that steps take apart
 constexpr int64_t kMaxGatherStride = 4;  // elements between the lanes of one load
-
-bool is_spatial(const BlockShape& sum, size_t axis) {
-  return sum.block->iter_vars[axis]->iter_type == IterType::kSpatial;
-}
 
 // A strided convolution reads every second element of a row; lanes may be gathered when they are that near.
 bool is_near(const BlockShape& sum, const BufferLoadNode* load, size_t axis) {
@@ -69,80 +65,6 @@ std::optional<size_t> row_axis(const BlockShape& sum, size_t column,
     }
   }
   return reused ? reused : any;
-}
-
-// How often tiles read an element of an operand, columns counted by panels.
-int64_t num_uses(const BlockShape& sum, const BufferLoadNode* load, const SumPlan& plan) {
-  int64_t uses = 1;
-  for (size_t axis = 0; axis < sum.block->iter_vars.size(); ++axis) {
-    if (!is_spatial(sum, axis) || axis == plan.column || along(sum, load, axis) != Along::kStays) continue;
-    const int64_t rows = plan.matrix ? plan.matrix->rows : plan.rows;
-    const int64_t tile = axis == plan.row ? rows : axis == plan.outer_row ? plan.outer_rows : 1;
-    uses = product(uses, (sum.likely_extent(axis) - 1) / tile + 1);
-  }
-  return uses;
-}
-
-bool has_axes_only(const BufferLoadNode* load) {
-  return std::all_of(load->indices.begin(), load->indices.end(),
-                     [](const PrimExpr& index) { return is<VarNode>(index) || is<IntImmNode>(index); });
-}
-
-// Packing repeats what windows share: every index must be an axis of its own, no row, and all sums use them
-// all.
-bool is_plain_matrix(const BlockShape& sum, const BufferLoadNode* load, const SumPlan& plan) {
-  for (size_t axis = 0; axis < sum.block->iter_vars.size(); ++axis) {
-    const bool stays = along(sum, load, axis) == Along::kStays;
-    if (!is_spatial(sum, axis) && stays && sum.extent(axis) > 1) return false;
-    if ((axis == plan.row || axis == plan.outer_row) && !stays) return false;
-  }
-  return has_axes_only(load);
-}
-
-bool has_several_panels(const BlockShape& sum, const SumPlan& plan) {
-  return sum.extent(plan.column) > plan.panel_width();
-}
-
-// 0 of columns whose number is not known.
-int64_t num_panels(const BlockShape& sum, const SumPlan& plan) {
-  const int64_t columns = sum.extent(plan.column);
-  return columns > 0 ? (columns - 1) / plan.panel_width() + 1 : 0;
-}
-
-// What a tile reads of an operand: rows of vectors.
-struct PanelBytes {
-  int64_t row = 0, all = 0;
-};
-PanelBytes panel_bytes(const BlockShape& sum, const BufferLoadNode* load, const SumPlan& plan) {
-  const int64_t row = plan.panel_width() * load->dtype.num_bytes();
-  int64_t num_rows = 1;
-  for (size_t axis : plan.steps) {
-    if (!is_spatial(sum, axis)) num_rows = product(num_rows, sum.likely_extent(axis));
-  }
-  return {row, product(num_rows, row)};
-}
-
-// Whether copies of panels pay that the second cache holds, but not the first: of many rows, which lie so far
-// apart that they meet in a few places of the first cache and in as many pages, or if very many tiles read
-// them.
-bool is_worth_packing_near(const BlockShape& sum, const BufferLoadNode* load, const SumPlan& plan,
-                           const Machine& machine) {
-  constexpr int64_t kFarApart = 1024, kManyRows = 256, kManyUses = 32;  // measured on a Xeon
-  const PanelBytes bytes = panel_bytes(sum, load, plan);
-  if (product(bytes.all, num_panels(sum, plan)) <= machine.l1_bytes) return false;
-  const int64_t uses = num_uses(sum, load, plan);
-  const bool is_far_apart =
-      !plan.steps.empty() && stride_bytes(sum, load, plan.steps.back()).value_or(0) >= kFarApart;
-  return uses >= kManyUses || (is_far_apart && num_steps(sum) >= kManyRows && uses >= 2 * kMinPackedUses);
-}
-
-// A panel of a vector operand is worth a copy if many tiles read it, and the whole does not stay near the
-// core: rows that lie a power of two apart meet in a few places of the second cache.
-bool is_worth_packing(const BlockShape& sum, const BufferLoadNode* load, const SumPlan& plan,
-                      const Machine& machine) {
-  if (!is_plain_matrix(sum, load, plan) || !has_several_panels(sum, plan)) return false;
-  if (num_bytes(load->buffer) <= machine.l2_bytes / 2) return is_worth_packing_near(sum, load, plan, machine);
-  return num_uses(sum, load, plan) >= kMinPackedUses;
 }
 
 // The dimension that alone moves along the rows; nothing if there are others, or it is the last.
@@ -251,70 +173,6 @@ std::optional<size_t> axis_of_parts(const BlockShape& sum, const SumPlan& plan,
     if (stays && !is_spatial(sum, axis) && sum.extent(axis) > 1 && sum.extent(axis) <= kMaxParts) return axis;
   }
   return std::nullopt;
-}
-
-// How far ahead of the loop the vectors of `load` are fetched, which come one after the other: farther if
-// they come from memory, so that arithmetic waits for it, and each is used by few tiles.
-int64_t fetch_ahead_of(const BlockShape& sum, const BufferLoadNode* load, const SumPlan& plan,
-                       const Machine& machine) {
-  constexpr int64_t kMostUses = 8, kFar = 4096, kNear = 2048;
-  if (plan.matrix || plan.steps.empty()) return 0;
-  const bool is_packed = plan.packed && load->buffer == plan.packed->buffer;
-  const PanelBytes bytes = panel_bytes(sum, load, plan);
-  if (!is_packed && stride_bytes(sum, load, plan.steps.back()) != bytes.row) return 0;
-  if (!is_packed && num_bytes(load->buffer) > machine.l2_bytes && num_uses(sum, load, plan) <= kMostUses)
-    return kFar;
-  return !plan.dot && bytes.all > machine.l1_bytes / 2 ? kNear : 0;
-}
-
-// How many panels are copied together: as many as the second cache keeps beside rows, which each of them then
-// finds there.  As long as groups are as even for threads as panels are, and few of them have the last panel
-// if that lacks vectors: sums of a loop with whole tiles and parts of them do not stay in registers.
-int64_t copied_panels_of(const BlockShape& sum, const SumPlan& plan, const Machine& machine) {
-  if (plan.dot || plan.matrix) return 1;
-  constexpr int64_t kFew = 8;
-  const auto ceil_div = [](int64_t a, int64_t b) { return (a - 1) / b + 1; };
-  const bool is_last_whole = sum.extent(plan.column) % plan.panel_width() == 0;
-  const int64_t panels = num_panels(sum, plan), cores = machine.num_cores,
-                least_groups = std::max(cores > 1 ? 2 * cores : 1, is_last_whole ? 1 : kFew),
-                bytes = panel_bytes(sum, plan.packed, plan).all;
-  int64_t together = std::min(machine.l2_bytes / 2 / std::max<int64_t>(1, bytes), panels / least_groups);
-  const auto is_even = [&] {
-    return panels % together == 0 && ceil_div(panels / together, cores) * together <= ceil_div(panels, cores);
-  };
-  while (together > 1 && !is_even()) --together;
-  return std::max<int64_t>(1, together);
-}
-
-// How far the next panel is, whose number is an index of its own; 0: its place is none such.
-int64_t bytes_to_next_panel(const BlockShape& sum, const BufferLoadNode* load, const SumPlan& plan) {
-  const VarNode* column = sum.block->iter_vars[plan.column]->var.get();
-  const auto moves = [&](const PrimExpr& index) { return uses(index, column); };
-  const auto& indices = load->indices;
-  if (std::count_if(indices.begin(), indices.end(), moves) != 2 || !moves(indices.back())) return 0;
-  int64_t bytes = load->dtype.num_bytes();
-  for (size_t dim = indices.size() - 1; !moves(indices[dim]) || dim + 1 == indices.size(); --dim) {
-    int64_t extent = 0;
-    if (!as_const_int(load->buffer->shape[dim], &extent)) return 0;
-    bytes = product(bytes, extent);
-  }
-  return bytes;
-}
-
-// Whether the next panel is fetched while this one is multiplied, by the tiles of all rows: without it the
-// first of them waits for memory, and the others leave it idle.  As long as both fit into the second cache,
-// and rows are not so many that the first hardly counts.
-std::optional<NextPanel> next_panel_of(const BlockShape& sum, const BufferLoadNode* load, const SumPlan& plan,
-                                       const Machine& machine) {
-  constexpr int64_t kMostUses = 64;
-  const PanelBytes bytes = panel_bytes(sum, load, plan);
-  const int64_t uses = num_uses(sum, load, plan);
-  if (plan.matrix || plan.dot || plan.packed || plan.steps.empty() ||
-      num_bytes(load->buffer) <= machine.l2_bytes / 8 || uses < 2 || uses > kMostUses || bytes.all == 0 ||
-      3 * bytes.all > machine.l2_bytes || stride_bytes(sum, load, plan.steps.back()) != bytes.row)
-    return std::nullopt;
-  const int64_t distance = bytes_to_next_panel(sum, load, plan);
-  return distance > 0 ? std::optional(NextPanel{distance, bytes.row}) : std::nullopt;
 }
 
 }  // namespace
