@@ -191,7 +191,8 @@ std::optional<SumPlan> plan_sum(const BlockShape& sum, const Machine& machine, b
   if (vectors.empty()) return std::nullopt;
   plan.row = row_axis(sum, plan.column, vectors, outer_axis);
   divide_axes(sum, vectors, plan);
-  choose_tile(sum, vectors, lanes, machine, is_packing_free, plan);
+  // weights of groups have the same tile before and after they are packed
+  choose_tile(sum, vectors, lanes, machine, is_packing_free || outer_axis, plan);
   plan.steps = step_order(sum, plan, vectors);
   plan.unrolled = axis_of_parts(sum, plan, vectors);
   if (!plan.unrolled) plan.unrolled = axis_of_windows(sum, plan, vectors);
