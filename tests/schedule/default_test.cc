@@ -274,20 +274,25 @@ TEST(ReduceRows, FetchesRowsAhead) {
   EXPECT_EQ(num_fetches(7168), 0);  // A has 7168 bytes
 }
 
-// Vectors that follow each other, of an operand that does not stay near the core, for few tiles.
-TEST(TileSum, FetchesAheadWhatItStreams) {
-  const auto fetches = [](int rows, int64_t l2_bytes) {
-    const std::string text = fmt::format(R"(
+// A product of rows x terms by terms x columns.
+std::string product_text(int rows, int columns, int terms) {
+  return fmt::format(R"(
     @T.prim_func
-    def main(A: T.Buffer(({0}, 64), "float32"), B: T.Buffer((64, 16), "float32"), C: T.Buffer(({0}, 16), "float32")):
-        for i, j, k in T.grid({0}, 16, 64):
+    def main(A: T.Buffer(({0}, {2}), "float32"), B: T.Buffer(({2}, {1}), "float32"), C: T.Buffer(({0}, {1}), "float32")):
+        for i, j, k in T.grid({0}, {1}, {2}):
             with T.block("C"):
                 vi, vj, vk = T.axis.remap("SSR", [i, j, k])
                 with T.init():
                     C[vi, vj] = T.float32(0)
                 C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
 )",
-                                         rows);
+                     rows, columns, terms);
+}
+
+// Vectors that follow each other, of an operand that does not stay near the core, for few tiles.
+TEST(TileSum, FetchesAheadWhatItStreams) {
+  const auto fetches = [](int rows, int64_t l2_bytes) {
+    const std::string text = product_text(rows, 16, 64);
     const Machine machine{.vector_bytes = 32, .num_vector_registers = 16, .l2_bytes = l2_bytes};
     return show(scheduled(text, machine)).find("\"prefetch_ahead\"") != std::string::npos;
   };
@@ -299,9 +304,8 @@ TEST(TileSum, FetchesAheadWhatItStreams) {
 // Of a sum of so many terms that the first cache does not keep a panel for the next tile: few loads for each
 // multiply-add, and no more rows than the cache keeps beside it.
 TEST(RegisterTile, OfPanelsThatPassBy) {
-  const auto tile = [](int64_t steps, int64_t kept_rows = TileLoads::kAllRows, bool is_read_again = false) {
-    const TileLoads loads{
-        .vectors = 1, .rows = 1, .steps = steps, .kept_rows = kept_rows, .is_read_again = is_read_again};
+  const auto tile = [](int64_t steps, int64_t kept_rows = TileLoads::kAllRows) {
+    const TileLoads loads{.vectors = 1, .rows = 1, .steps = steps, .kept_rows = kept_rows};
     const RegisterTile chosen = choose_register_tile(128, 768, 4, loads, kAvx512);
     return std::pair(chosen.rows, chosen.vectors);
   };
@@ -323,18 +327,8 @@ TEST(RegisterTile, OfPanelsThatPassBy) {
 }
 
 TEST(TileSum, CopiesOperandsOfMoreThanHalfTheSecondCache) {
-  constexpr std::string_view kSquare = R"(
-    @T.prim_func
-    def main(A: T.Buffer((64, 16), "float32"), B: T.Buffer((16, 64), "float32"), C: T.Buffer((64, 64), "float32")):
-        for i, j, k in T.grid(64, 64, 16):
-            with T.block("C"):
-                vi, vj, vk = T.axis.remap("SSR", [i, j, k])
-                with T.init():
-                    C[vi, vj] = T.float32(0)
-                C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
-)";
-  const auto is_copied = [&](int64_t l2_bytes) {
-    Schedule sch(module_of(kSquare), {.seed = 1});
+  const auto is_copied = [](int64_t l2_bytes) {
+    Schedule sch(module_of(product_text(64, 64, 16)), {.seed = 1});
     schedule_by_rules(sch, "main", {.vector_bytes = 32, .num_vector_registers = 16, .l2_bytes = l2_bytes});
     return sch.trace().str().find("cache_read") != std::string::npos;
   };
@@ -342,21 +336,10 @@ TEST(TileSum, CopiesOperandsOfMoreThanHalfTheSecondCache) {
   EXPECT_FALSE(is_copied(8192));  // B has 4096 bytes
 }
 
-// What the second cache holds is copied, too, if the first does not and eight tiles read each panel.
+// What the second cache holds is copied, too, if the first does not and many tiles read each panel.
 TEST(TileSum, CopiesOperandsThatTheFirstCacheDoesNotHold) {
   const auto is_copied = [](int rows, int64_t l1_bytes) {
-    Schedule sch(module_of(fmt::format(R"(
-    @T.prim_func
-    def main(A: T.Buffer(({0}, 16), "float32"), B: T.Buffer((16, 64), "float32"), C: T.Buffer(({0}, 64), "float32")):
-        for i, j, k in T.grid({0}, 64, 16):
-            with T.block("C"):
-                vi, vj, vk = T.axis.remap("SSR", [i, j, k])
-                with T.init():
-                    C[vi, vj] = T.float32(0)
-                C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
-)",
-                                       rows)),
-                 {.seed = 1});
+    Schedule sch(module_of(product_text(rows, 64, 16)), {.seed = 1});
     schedule_by_rules(
         sch, "main",
         {.vector_bytes = 32, .num_vector_registers = 16, .l1_bytes = l1_bytes, .l2_bytes = 1 << 20});
@@ -370,17 +353,7 @@ TEST(TileSum, CopiesOperandsThatTheFirstCacheDoesNotHold) {
 TEST(DefaultSchedule, PanelsOfALargeProductAreSharedOut) {
   Machine machine = kTiny;
   machine.num_cores = 2;
-  const std::string text = show(scheduled(R"(
-    @T.prim_func
-    def main(A: T.Buffer((65, 33), "float32"), B: T.Buffer((33, 127), "float32"), C: T.Buffer((65, 127), "float32")):
-        for i, j, k in T.grid(65, 127, 33):
-            with T.block("C"):
-                vi, vj, vk = T.axis.remap("SSR", [i, j, k])
-                with T.init():
-                    C[vi, vj] = T.float32(0)
-                C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
-  )",
-                                          machine));
+  const std::string text = show(scheduled(product_text(65, 127, 33), machine));
   EXPECT_NE(text.find("T.parallel(8)"), std::string::npos) << text;
 }
 
