@@ -19,7 +19,7 @@ constexpr int64_t kCount = 1 << 14;
 using Formula = std::function<PrimExpr(PrimExpr)>;
 
 // formula(x) for kCount values, 16 at a time
-std::vector<float> run(const Formula& formula, const std::vector<float>& x) {
+std::vector<float> run(const Formula& formula, const std::vector<float>& x, const char* machine = "llvm") {
   Buffer a = make_buffer("A", {imm(kCount)}, kFloat32), b = make_buffer("B", {imm(kCount)}, kFloat32);
   Var i = make_var("i"), v = make_var("v");
   const PrimExpr at = i * 16 + v;
@@ -28,7 +28,7 @@ std::vector<float> run(const Formula& formula, const std::vector<float>& x) {
   PrimFunc func = PrimFuncNode::make(
       std::vector<Var>{make_var("a", DataType::handle()), make_var("b", DataType::handle())},
       std::vector<Buffer>{a, b}, body);
-  const NativeTarget target = native_target(ir::parse_target("llvm"));
+  const NativeTarget target = native_target(ir::parse_target(machine));
   const std::string names[] = {"f"};
   const std::string objects[] = {emit_object(lower::lower_for_cpu("f", func), target),
                                  emit_library_object(names, "", target)};
@@ -48,14 +48,19 @@ Formula power(double y) {
   return [y](PrimExpr x) { return call(kFloat32, "pow", {x, float_imm(y)}); };
 }
 
-template <class Function>
-double worst_error(const Function& name, double low, double high,
-                   const std::function<double(double)>& exact) {
+// kCount numbers from `low` to `high`
+std::vector<float> numbers(double low, double high) {
   std::vector<float> x(kCount);
   for (int64_t n = 0; n < kCount; ++n)
     x[static_cast<size_t>(n)] =
         static_cast<float>(low + (high - low) * static_cast<double>(n) / (kCount - 1));
-  const std::vector<float> y = run(name, x);
+  return x;
+}
+
+template <class Function>
+double worst_error(const Function& name, double low, double high,
+                   const std::function<double(double)>& exact) {
+  const std::vector<float> x = numbers(low, high), y = run(name, x);
   double worst = 0;
   for (size_t n = 0; n < x.size(); ++n) {
     const double expected = exact(x[n]);
@@ -95,6 +100,40 @@ TEST(Math, ErrorsAreSmall) {
   }
   EXPECT_LT(worst_error("sigmoid", -80, 80, exact_sigmoid), 2.5);
   EXPECT_LT(worst_error("sigmoid", -5, 5, exact_sigmoid), 2.5);
+}
+
+// 1 + erf x and its half, times x: what gelu is made of.
+TEST(Math, OnePlusErfHasASmallError) {
+  const auto with = [](double scale) -> Formula {
+    return [scale](PrimExpr x) {
+      PrimExpr erf = call(kFloat32, "erf", {x});
+      return scale == 1 ? float_imm(1) + erf : erf * float_imm(scale) + float_imm(scale);
+    };
+  };
+  for (const double scale : {1.0, 0.5}) {
+    SCOPED_TRACE(scale);
+    const auto exact = [scale](double x) { return scale * std::erfc(-x); };
+    EXPECT_LT(worst_error(with(scale), 0, 12, exact), 1.2);
+    EXPECT_LT(worst_error(with(scale), -0.5, 0, exact), 8);
+    EXPECT_LT(worst_error(with(scale), -2, -0.5, exact), 200);  // 1 + (erf rounded to float32): 10,000
+    const std::vector<float> x = numbers(-30, 1);
+    for (const char* machine : {"llvm", "llvm -mcpu=x86-64"}) {  // the second multiplies by 2^n as a number
+      const std::vector<float> y = run(with(scale), x, machine);
+      for (size_t n = 0; n < x.size(); ++n) {
+        EXPECT_NEAR(y[n], exact(x[n]), 2e-7 * scale) << machine << " " << x[n];
+        EXPECT_GE(y[n], 0);
+      }
+    }
+  }
+  std::vector<float> special(kCount, 0);
+  special[0] = NAN, special[1] = INFINITY, special[2] = -INFINITY, special[3] = -3e38F, special[4] = 3e38F;
+  const std::vector<float> y = run(with(0.5), special);
+  EXPECT_TRUE(std::isnan(y[0]));
+  EXPECT_EQ(y[1], 1);
+  EXPECT_EQ(y[2], 0);
+  EXPECT_EQ(y[3], 0);
+  EXPECT_EQ(y[4], 1);
+  EXPECT_NEAR(y[5], 0.5, 3e-8);
 }
 
 TEST(Math, PowersHaveSmallErrors) {

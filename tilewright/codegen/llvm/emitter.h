@@ -123,7 +123,7 @@ class FunctionEmitter {
   llvm::Value* emit_builtin(const CallNode* node, std::string_view name);
   llvm::Value* emit_math(const CallNode* node, std::string_view name);
   llvm::Value* emit_polynomial(const CallNode* node, std::string_view name);
-  llvm::Value* emit_one_plus_tanh(const BinaryOpNode* node);
+  llvm::Value* emit_one_plus(const BinaryOpNode* sum);  // one_plus.cc
   llvm::Value* emit_classify(const CallNode* node, std::string_view name);
   llvm::Value* emit_libm(const CallNode* node, std::string_view name);
   llvm::Value* emit_libm(DataType dtype, std::string_view name, const std::vector<llvm::Value*>& args);

@@ -102,7 +102,7 @@ llvm::Value* FunctionEmitter::emit_let(const LetNode* node) {
 
 llvm::Value* FunctionEmitter::emit_binary(const BinaryOpNode* node) {
   if (node->kind == Kind::kAdd) {
-    if (llvm::Value* value = emit_one_plus_tanh(node)) return value;
+    if (llvm::Value* value = emit_one_plus(node)) return value;
   }
   llvm::Value* a = emit(node->a);
   llvm::Value* b = emit(node->b);

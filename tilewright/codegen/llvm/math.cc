@@ -3,13 +3,11 @@
 // exp 1.2, log 2, tanh 1.4, sigmoid 2.5, erf 1.4, sin and cos 1.5 units in the last place.  Coefficients are
 // those of the least largest relative error, found by iterated least squares, and rounded to float32 one
 // after the other.
-#include <llvm/IR/Intrinsics.h>
-#include <llvm/IR/IntrinsicsX86.h>
 
 #include <cmath>
 #include <limits>
 
-#include "tilewright/codegen/llvm/emitter.h"
+#include "tilewright/codegen/llvm/math.h"
 
 namespace tilewright::codegen {
 namespace {
@@ -18,72 +16,6 @@ constexpr double kLog2E = 1.44269504088896340736;
 // ln 2 in two parts; the first has 9 bits, so that its product with a whole number below 2^15 is exact in
 // float32
 constexpr double kLn2High = 0.693359375, kLn2Low = -2.12194440054690583e-4;
-
-/// Float32 arithmetic on values of one type, scalar or vector.
-class Math {
- public:
-  Math(llvm::IRBuilder<>& builder, llvm::Type* type, const NativeTarget& target)
-      : b(builder),
-        type(type),
-        int_type(llvm::CmpInst::makeCmpResultType(type)->getWithNewBitWidth(32)),
-        target_(target) {}
-  llvm::Value* c(double value) const { return llvm::ConstantFP::get(type, value); }
-  llvm::Value* ci(int64_t value) const { return llvm::ConstantInt::getSigned(int_type, value); }
-  llvm::Value* mad(llvm::Value* x, llvm::Value* y, llvm::Value* z) const {
-    return b.CreateFAdd(b.CreateFMul(x, y), z);
-  }
-  llvm::Value* abs(llvm::Value* x) const { return b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x); }
-  /// x limited to [low, high]; NaN stays.
-  llvm::Value* clamp(llvm::Value* x, double low, double high) const {
-    return at_most(b.CreateSelect(b.CreateFCmpOLT(x, c(low)), c(low), x), high);
-  }
-  /// The smaller one of x and high; NaN stays.
-  llvm::Value* at_most(llvm::Value* x, double high) const {
-    return b.CreateSelect(b.CreateFCmpOGT(x, c(high)), c(high), x);
-  }
-  /// coefficients[0] + x * (coefficients[1] + x * ...), by pairs, pairs of pairs (Estrin's scheme): few steps
-  /// that wait for each other.
-  llvm::Value* polynomial(llvm::Value* x, std::initializer_list<double> coefficients) const {
-    std::vector<llvm::Value*> terms;
-    for (double coefficient : coefficients) terms.push_back(c(coefficient));
-    for (llvm::Value* power = x; terms.size() > 1; power = b.CreateFMul(power, power)) {
-      std::vector<llvm::Value*> pairs;
-      for (size_t n = 0; n < terms.size(); n += 2)
-        pairs.push_back(n + 1 < terms.size() ? mad(terms[n + 1], power, terms[n]) : terms[n]);
-      terms = std::move(pairs);
-    }
-    return terms[0];
-  }
-  llvm::Value* copysign(llvm::Value* magnitude, llvm::Value* sign) const {
-    return b.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, magnitude, sign);
-  }
-  /// 2^n for a whole number -126 <= n <= 127 given as an integer; of its bits only the last nine count.
-  llvm::Value* power_of_two(llvm::Value* n) const {
-    return b.CreateBitCast(b.CreateShl(b.CreateAdd(n, ci(127)), ci(23)), type);
-  }
-  /// The instruction that multiplies `x` by 2^n for any whole number n; null if there is none.
-  llvm::Value* scalef(llvm::Value* x, llvm::Value* n) const {
-    using namespace llvm::Intrinsic;
-    const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type);
-    const unsigned lanes = vector ? vector->getNumElements() : 1;
-    llvm::Value *all8 = b.getInt8(0xff), *all16 = b.getInt16(0xffff), *as_always = b.getInt32(4);
-    if (lanes == 16 && target_.has("avx512f"))
-      return b.CreateIntrinsic(x86_avx512_mask_scalef_ps_512, {}, {x, n, x, all16, as_always});
-    if (lanes == 8 && target_.has("avx512vl"))
-      return b.CreateIntrinsic(x86_avx512_mask_scalef_ps_256, {}, {x, n, x, all8});
-    return nullptr;
-  }
-
-  llvm::IRBuilder<>& b;
-  llvm::Type *type, *int_type;
-
- private:
-  const NativeTarget& target_;
-};
-
-// 1.5 * 2^23: a small number that is added to it is rounded to a whole one, which its last bits hold.
-constexpr double kRounding = 12582912;
-constexpr int64_t kRoundingBits = 0x4b400000;
 
 /// x = n * ln 2 + r with |r| <= ln 2 / 2, and the bits of n + kRounding.
 struct Reduced {
@@ -121,13 +53,16 @@ llvm::Value* exp(const Math& m, llvm::Value* x) {
   return m.b.CreateSelect(is_zero, m.c(0), scaled);
 }
 
-// For -87 < x < 89.
+}  // namespace
+
 llvm::Value* exp_of_small(const Math& m, llvm::Value* x) {
   const Reduced reduced = reduce(m, x);
   llvm::Value* value = exp_of_rest(m, reduced.r);
   if (llvm::Value* scaled = m.scalef(value, reduced.n)) return scaled;
   return m.b.CreateFMul(value, m.power_of_two(reduced.bits));
 }
+
+namespace {
 
 // |x| < 0.625: x + x^3 p(x^2), relative error 5e-9.  Else 1 - 2 / (e^(2|x|) + 1), 1 from |x| = 10 on.
 llvm::Value* tanh(const Math& m, llvm::Value* x) {
@@ -250,24 +185,6 @@ llvm::Value* FunctionEmitter::emit_polynomial(const CallNode* node, std::string_
     return row.make(Math(builder_, x->getType(), module_.target), x);
   }
   return nullptr;
-}
-
-// 1 + tanh x = 2 / (1 + e^-2x): as tanh it would be a series near 0 as well, and lose digits near -1.
-llvm::Value* FunctionEmitter::emit_one_plus_tanh(const BinaryOpNode* node) {
-  const auto is_one = [](const PrimExpr& value) {
-    const auto* vector = value.as<BroadcastNode>();
-    const auto* number = (vector ? vector->value : value).as<FloatImmNode>();
-    return number && number->value == 1;
-  };
-  const auto* tanh = (is_one(node->a) ? node->b : node->a).as<CallNode>();
-  const auto* op = tanh ? tanh->op.as<OpNode>() : nullptr;
-  if (node->dtype.element() != kFloat32 || !op || op->name != "tir.tanh" ||
-      is_one(node->a) == is_one(node->b))
-    return nullptr;
-  llvm::Value* x = emit(tanh->args[0]);
-  const Math m(builder_, x->getType(), module_.target);
-  llvm::Value* e = exp_of_small(m, m.clamp(m.b.CreateFMul(x, m.c(-2)), -20, 88));
-  return m.b.CreateFDiv(m.c(2), m.b.CreateFAdd(m.c(1), e));
 }
 
 }  // namespace tilewright::codegen

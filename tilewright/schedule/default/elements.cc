@@ -264,6 +264,14 @@ bool fuses_short_axis(Schedule& sch, const BlockShape& shape, std::vector<LoopRe
   return true;
 }
 
+// Vectors of what does not stay in the second cache are fetched ahead: a processor sees no stream beyond a
+// page, and where much is computed with each of them it does not look far enough.
+void fetch_far(Schedule& sch, const BlockShape& shape, LoopRef loop, const Machine& machine) {
+  constexpr int kFarAhead = 4096;  // bytes
+  if (reads_beyond(shape, machine.l2_bytes))
+    sch.call("annotate", loop, std::string(kPrefetchAhead), imm(kFarAhead));
+}
+
 }  // namespace
 
 bool vectorize_elements(Schedule& sch, const BlockShape& shape, const Machine& machine) {
@@ -272,6 +280,7 @@ bool vectorize_elements(Schedule& sch, const BlockShape& shape, const Machine& m
   if (is_flat(shape)) {
     if (loops.size() > 1) loops = {sch.call("fuse", loops).loop()};
     vectorize_innermost(sch, shape, &loops, machine);
+    fetch_far(sch, shape, loops.back(), machine);
   } else if (!fuses_short_axis(sch, shape, &loops, machine) &&
              !divides_transposition(sch, shape, &loops, machine) &&
              !vectorize_last_axis(sch, shape, &loops, machine)) {

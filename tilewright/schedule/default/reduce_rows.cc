@@ -185,12 +185,6 @@ void vectorize_partial(Schedule& sch, const Partial& partial, const std::optiona
   if (is_far) sch.call("annotate", first, std::string(kPrefetchAhead), imm(kFarAhead));
 }
 
-bool reads_far(const BlockShape& sum, const Machine& machine) {
-  return std::any_of(sum.loads.begin(), sum.loads.end(), [&](const BufferLoadNode* load) {
-    return load->buffer != sum.output() && num_bytes(load->buffer) > machine.l2_bytes;
-  });
-}
-
 }  // namespace
 
 bool has_row_sums(const std::vector<BlockShape>& shapes, const Machine& machine) {
@@ -242,7 +236,7 @@ bool reduce_rows(Schedule& sch, const std::vector<BlockShape>& shapes, const Mac
     }
     for (size_t k = 0; k < partials[n].size(); ++k)
       vectorize_partial(sch, partials[n][k], row, k == 0,
-                        k == 0 && row && !is_row_near && reads_far(shapes[n], machine));
+                        k == 0 && row && !is_row_near && reads_beyond(shapes[n], machine.l2_bytes));
     is_row_near = true;
     const LoopRef final_loop = order_loops(sch, shapes[n].ref, row, std::nullopt);
     sch.call("decompose_reduction", shapes[n].ref, final_loop);

@@ -112,6 +112,11 @@ int64_t num_bytes(const Buffer& buffer, int64_t open_extent) {
   return bytes;
 }
 
+bool reads_beyond(const BlockShape& shape, int64_t bytes) {
+  return std::any_of(shape.loads.begin(), shape.loads.end(),
+                     [&](const BufferLoadNode* load) { return num_bytes(load->buffer) > bytes; });
+}
+
 int64_t product(int64_t a, int64_t b) {
   int64_t result;
   return __builtin_mul_overflow(a, b, &result) ? std::numeric_limits<int64_t>::max() : result;

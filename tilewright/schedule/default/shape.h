@@ -62,6 +62,9 @@ bool reads(const BlockShape& shape, const Buffer& buffer);
 /// much.
 int64_t num_bytes(const Buffer& buffer, int64_t open_extent = 1);
 
+/// Whether `shape` reads more than `bytes` of one buffer.
+bool reads_beyond(const BlockShape& shape, int64_t bytes);
+
 /// Where sizes are added or compared more is as much as this, so that a few times as much is still a number.
 inline constexpr int64_t kMostBytes = int64_t{1} << 50;
 
