@@ -3,7 +3,6 @@
 // exp 1.2, log 2, tanh 1.4, sigmoid 2.5, erf 1.4, sin and cos 1.5 units in the last place.  Coefficients are
 // those of the least largest relative error, found by iterated least squares, and rounded to float32 one
 // after the other.
-
 #include <cmath>
 #include <limits>
 
