@@ -35,6 +35,7 @@ const std::vector<Step>& cpu_steps() {
       {"vectorize_loops", "vectorized loops become vector expressions", vectorize_loops},
       {"widen_floats", "floats of 8 and 16 bits are computed in float32", widen_floats_except_float16},
       {"simplify_flat", "flat indices are simplified", simplify},
+      {"whole_registers", "lanes of registers that hold nothing need no mask", whole_registers},
       {"hoist_expression", "what no turn of a loop changes is decided before it", hoist_expression},
       {"remove_no_op", "statements that compute nothing are gone", remove_no_op},
   };

@@ -48,6 +48,8 @@ PrimFunc spell_out_calls(const PrimFunc& func);
 PrimFunc vectorize_loops(const PrimFunc& func);
 /// Vector expressions  ->  loops over their lanes, for languages without vectors.
 PrimFunc scalarize_vectors(const PrimFunc& func);
+/// Masks of stores to registers  ->  gone where the other lanes hold nothing.
+PrimFunc whole_registers(const PrimFunc& func);
 /// Statements that compute nothing  ->  gone; blocks stay.
 PrimFunc remove_no_op(const PrimFunc& func);
 /// Conditions and definitions that are the same in every turn of a loop  ->  before the loop.
