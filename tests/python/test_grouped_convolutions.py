@@ -71,3 +71,33 @@ def test_groups_of_few_terms(channels, outputs, groups, is_by_group):
     trace = checked_trace(channels, outputs, groups, 1)
     # the sum, and what puts groups side by side
     assert ("b1, b2 = sch.get_child_blocks" in trace) == is_by_group
+
+
+@pytest.mark.parametrize("per_group", [17, 68, 127])
+@pytest.mark.parametrize("kernel", [1, 3])
+def test_what_follows_is_computed_with_the_tiles(per_group, kernel):
+    # found: residuals and activations were loops of their own, over results that had left the first cache
+    channels, outputs = 8, 2 * per_group
+    module = tw.script.parse(f"""
+@R.function
+def main(x: R.Tensor((1, 14, 15, {channels}), "float32"), w: R.Tensor(({kernel}, {kernel}, 4, {outputs}), "float32"),
+         r: R.Tensor((1, {15 - kernel}, {16 - kernel}, {outputs}), "float32")):
+    with R.dataflow():
+        y = R.nn.relu(R.add(R.nn.conv2d(x, w, groups=2, data_layout="NHWC", kernel_layout="HWIO"), r))
+        R.output(y)
+    return y
+""")
+    executable = tw.compile(module)
+    rng = np.random.default_rng(0)
+    x, w, r = (
+        rng.standard_normal(shape).astype("float32")
+        for shape in (
+            (1, 14, 15, channels),
+            (kernel, kernel, 4, outputs),
+            (1, 15 - kernel, 16 - kernel, outputs),
+        )
+    )
+    result = tw.VirtualMachine(executable)["main"](x, w, r).numpy()
+    np.testing.assert_allclose(result, np.maximum(reference(x, w, 2) + r, 0), rtol=1e-4, atol=1e-4)
+    (trace,) = executable.schedules.values()
+    assert "sch.set_scope" in str(trace) and "sch.cache_write" not in str(trace)

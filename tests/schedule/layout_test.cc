@@ -192,6 +192,30 @@ TEST(TransformBlockLayout, AxesAreFused) {
   )");
 }
 
+// found: indices of floats that the block reads stayed (v0 * 3 + v1) // 3
+TEST(TransformBlockLayout, IndicesOfDividedAxesAreSimple) {
+  const Var j = make_var("j");
+  const IndexMap parts =
+      IndexMapNode::make(std::vector<Var>{j}, std::vector<PrimExpr>{floordiv(j, 3), floormod(j, 3)});
+  check_schedule(
+      R"(
+    @T.prim_func
+    def main(A: T.Buffer((4, 3), "float32"), Y: T.Buffer((12,), "float32")):
+        for j in range(12):
+            with T.block("Y"):
+                vj = T.axis.remap("S", [j])
+                Y[vj] = T.max(A[vj // 3, vj % 3], T.float32(0))
+)",
+      [&](Schedule& sch) { sch.call("transform_block_layout", "Y", parts); }, R"(
+    @T.prim_func
+    def main(A: T.Buffer((4, 3), "float32"), Y: T.Buffer((12,), "float32")):
+        for ax0, ax1 in T.grid(4, 3):
+            with T.block("Y"):
+                v0, v1 = T.axis.remap("SS", [ax0, ax1])
+                Y[v0 * 3 + v1] = T.max(A[v0, v1], T.float32(0))
+  )");
+}
+
 TEST(TransformBlockLayout, WhatIsNotOneToOneOrMixedIsRefused) {
   const Var i = make_var("i"), j = make_var("j"), k = make_var("k");
   const std::vector<Var> vars{i, j, k};

@@ -14,6 +14,7 @@
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
+#include "tilewright/schedule/default/epilogue.h"
 #include "tilewright/schedule/default/row_parts.h"
 #include "tilewright/schedule/default/rules.h"
 #include "tilewright/schedule/loops.h"
@@ -22,35 +23,6 @@
 
 namespace tilewright::schedule {
 namespace {
-
-// For each axis of the sum the axis of the epilogue that runs over the same elements.  Nothing if it reads
-// the sum in another way, or has an axis of its own, for each value of which the sum would be computed again.
-using AxisMap = std::vector<std::optional<size_t>>;
-std::optional<AxisMap> map_axes(const BlockShape& sum, const BlockShape& epilogue) {
-  AxisMap map(sum.block->iter_vars.size());
-  auto axis_of = [](const BlockShape& shape, const PrimExpr& index) -> std::optional<size_t> {
-    for (size_t axis = 0; axis < shape.block->iter_vars.size(); ++axis) {
-      if (shape.block->iter_vars[axis]->var.get() == index.as<VarNode>()) return axis;
-    }
-    return std::nullopt;
-  };
-  bool is_read = false;
-  for (const BufferLoadNode* load : epilogue.loads) {
-    if (load->buffer != sum.output()) continue;
-    is_read = true;
-    for (size_t dim = 0; dim < load->indices.size(); ++dim) {
-      const auto from = axis_of(sum, sum.store->indices[dim]), to = axis_of(epilogue, load->indices[dim]);
-      if (is_one(sum.output()->shape[dim])) continue;
-      if (!from || !to || (map[*from] && map[*from] != to)) return std::nullopt;
-      map[*from] = to;
-    }
-  }
-  for (size_t axis = 0; axis < epilogue.block->iter_vars.size(); ++axis) {
-    if (epilogue.extent(axis) != 1 && std::find(map.begin(), map.end(), axis) == map.end())
-      return std::nullopt;
-  }
-  return is_read ? std::optional(map) : std::nullopt;
-}
 
 // The tile's loops of the block that stores results.
 struct TileLoops {
@@ -245,10 +217,13 @@ void expand(Schedule& sch, const std::vector<LoopRef>& loops) {
 std::optional<LoopRef> tile_by_plan(Schedule& sch, const BlockShape& sum,
                                     const std::optional<BlockShape>& epilogue, const SumPlan& plan,
                                     int64_t work, const Machine& machine, std::optional<LoopRef> within) {
-  std::optional<BlockShape> target = epilogue;
-  std::optional<AxisMap> map = epilogue ? map_axes(sum, *epilogue) : std::nullopt;
-  if (epilogue && (!map || map->at(plan.column) != epilogue->last_axis())) return std::nullopt;
+  std::optional<BlockShape> target;
+  std::optional<AxisMap> map;
   if (epilogue) {
+    divide_epilogue(sch, sum, *epilogue);
+    target = shape_of(sch, epilogue->ref);
+    map = map_axes(sum, *target);
+    if (!map || !map->at(plan.column) || !is_contiguous(*target, *map->at(plan.column))) return std::nullopt;
     sch.call("set_scope", sum.ref, 0, "local");
     target = shape_of(sch, epilogue->ref);
     map = map_axes(*shape_of(sch, sum.ref), *target);

@@ -75,8 +75,8 @@ void apply(State& state, const Args& args) {
     old_axes[var.get()] = cast(var->dtype, analyzer.simplify(inverse[n]));
   }
   const Block moved =
-      rewrite(substitute(realize->block, old_axes), [&](auto&, const PrimExprNode* expr) -> PrimExpr {
-        return expr->dtype.is_int() ? analyzer.simplify(PrimExpr(expr)) : PrimExpr(expr);
+      rewrite(substitute(realize->block, old_axes), [&](auto& self, const PrimExprNode* expr) -> PrimExpr {
+        return expr->dtype.is_int() ? analyzer.simplify(PrimExpr(expr)) : self.children(expr);
       });
   const Block block = with(moved, [&](BlockNode& n) { n.iter_vars = axes; });
   Stmt stmt = with(realize, [&](BlockRealizeNode& n) { n.block = block, n.iter_values = values; });
