@@ -183,6 +183,7 @@ class FunctionEmitter {
   void load_tile_config(const std::vector<TileRegister>& shapes);
   void release_tiles();
   void emit_tile_nest(const TileNest& nest);
+  void fetch_next_columns(const TileNest& nest, llvm::Value* columns);
   void emit_idle_store(const Var& turn, int64_t turns, uint8_t number);
 
   // ---- hints of loops (memory.cc)

@@ -187,6 +187,23 @@ void FunctionEmitter::emit_idle_store(const Var& turn, int64_t turns, uint8_t nu
   builder_.SetInsertPoint(next);
 }
 
+// Of the columns that come after those at `columns` each of the turns that read these fetches its part.
+void FunctionEmitter::fetch_next_columns(const TileNest& nest, llvm::Value* columns) {
+  constexpr uint64_t kLineBytes = 64, kTileBytes = 1024;
+  constexpr uint32_t kRead = 0, kSecondCache = 2, kData = 1;
+  if (nest.next_columns == 0 || !panel_turn_.number) return;
+  const uint64_t lines = nest.column.offsets.size() * kTileBytes / kLineBytes,
+                 share = (lines - 1) / panel_turn_.count + 1;
+  llvm::Value* turn = builder_.CreateMul(panel_turn_.number, builder_.getInt64(share * kLineBytes));
+  llvm::Value* begin = builder_.CreateGEP(
+      i8_, columns, builder_.CreateAdd(turn, builder_.getInt64(static_cast<uint64_t>(nest.next_columns))));
+  for (uint64_t n = 0; n < share; ++n)
+    builder_.CreateIntrinsic(
+        llvm::Intrinsic::prefetch, {ptr_},
+        {builder_.CreateConstGEP1_64(i8_, begin, n * kLineBytes), builder_.getInt32(kRead),
+         builder_.getInt32(kSecondCache), builder_.getInt32(kData)});
+}
+
 void FunctionEmitter::emit_tile_nest(const TileNest& nest) {
   if (!has_one_tile_config_) load_tile_config(register_shapes(nest));
   const size_t first_row = nest.sum.offsets.size(), first_column = first_row + nest.row.offsets.size();
@@ -213,6 +230,7 @@ void FunctionEmitter::emit_tile_nest(const TileNest& nest) {
       if (!row || !is_same_index(row, next_row)) move(load_row, nest.row, next_row, first_row);
       if (!column || !is_same_index(column, next_column)) move(load, nest.column, next_column, first_column);
       row = next_row, column = next_column;
+      if (n == 0) fetch_next_columns(nest, element_pointer(nest.column.buffer, column));
       for (const TileProduct& product : nest.products)
         builder_.CreateIntrinsic(
             instruction_of(nest), {},

@@ -13,7 +13,7 @@ namespace tilewright::codegen {
 namespace {
 using namespace tir;
 
-constexpr int64_t kMostRows = 16, kMostTiles = 8;
+constexpr int64_t kMostRows = 16, kMostTiles = 8, kMostDistance = int64_t{1} << 30;
 
 // A loop and how many elements each access moves with one turn of it.
 struct Turn {
@@ -35,6 +35,9 @@ class Matcher {
     take_rest();
     list_products();
     nest_.is_row_streamed = loop_->annotations.get_bool(kStreamRows, false);
+    // whoever writes programs by hand may write any number
+    const int64_t next = loop_->annotations.get_int(kPrefetchPanel, 0);
+    if (next > 0 && next <= kMostDistance) nest_.next_columns = next;
     return std::move(nest_);
   }
 

@@ -47,6 +47,7 @@ struct TileNest {
   tir::Var unrolled;                       // its variable, if there is such a loop
   TileOperand sum, row, column;
   std::vector<TileProduct> products;
+  int64_t next_columns = 0;       // bytes from columns to those that come after them, to be fetched; 0: none
   bool is_row_streamed = false;   // rows are not kept in the first cache
   bool begins_with_zero = false;  // the statement before it sets the sums to zero, and is left out
 };

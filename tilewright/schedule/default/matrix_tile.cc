@@ -174,6 +174,11 @@ void compute_matrix_sum(Schedule& sch, const BlockShape& sum, LoopRef place, con
   const auto outermost = std::find_if(order.begin() + static_cast<std::ptrdiff_t>(nest), order.end(),
                                       [&](LoopRef loop) { return extent_of(sch, loop) > 1; });
   sch.call("annotate", *outermost, std::string(kMatrixTiles), bool_imm(true));
+  if (plan.next_panel) {
+    sch.call("annotate", *outermost, std::string(kPrefetchPanel), imm(plan.next_panel->distance));
+    const int64_t turns = is_block ? extent_of(sch, rows[0]) : 1;
+    if (turns > 1) sch.call("annotate", rows[0], std::string(kPanelTurns), imm(turns));
+  }
   if (tile.is_row_streamed) sch.call("annotate", *outermost, std::string(kStreamRows), bool_imm(true));
 }
 

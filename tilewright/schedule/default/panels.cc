@@ -44,9 +44,10 @@ int64_t bytes_to_next_panel(const BlockShape& sum, const BufferLoadNode* load, c
   const VarNode* column = sum.block->iter_vars[plan.column]->var.get();
   const auto moves = [&](const PrimExpr& index) { return uses(index, column); };
   const auto& indices = load->indices;
-  if (std::count_if(indices.begin(), indices.end(), moves) != 2 || !moves(indices.back())) return 0;
+  const auto panel = std::find_if(indices.begin(), indices.end(), moves);
+  if (std::count_if(panel, indices.end(), moves) != 2) return 0;
   int64_t bytes = load->dtype.num_bytes();
-  for (size_t dim = indices.size() - 1; !moves(indices[dim]) || dim + 1 == indices.size(); --dim) {
+  for (size_t dim = static_cast<size_t>(panel - indices.begin()) + 1; dim < indices.size(); ++dim) {
     int64_t extent = 0;
     if (!as_const_int(load->buffer->shape[dim], &extent)) return 0;
     bytes = product(bytes, extent);
@@ -134,17 +135,33 @@ int64_t copied_panels_of(const BlockShape& sum, const SumPlan& plan, const Machi
   return std::max<int64_t>(1, together);
 }
 
+namespace {
+
+// The columns that matrix tiles of all rows read after these: the next part of a panel, if a block of sums
+// reads it in parts, else the next panel.
+std::optional<NextPanel> next_columns_of(const BlockShape& sum, const BufferLoadNode* load,
+                                         const SumPlan& plan, const Machine& machine) {
+  const MatrixTile& tile = *plan.matrix;
+  const int64_t panel = bytes_to_next_panel(sum, load, plan), terms = sum.extent(plan.dot->axis);
+  if (num_bytes(load->buffer) <= machine.l2_bytes / 8 || panel == 0) return std::nullopt;
+  const bool is_in_parts = tile.terms < terms && plan.tile.vectors == tile.across;
+  return NextPanel{is_in_parts ? panel / terms * tile.terms : panel, 0};
+}
+
+}  // namespace
+
 // Whether the next panel is fetched while this one is multiplied, by the tiles of all rows: without it the
 // first of them waits for memory, and the others leave it idle.  As long as both fit into the second cache,
 // and rows are not so many that the first hardly counts.
 std::optional<NextPanel> next_panel_of(const BlockShape& sum, const BufferLoadNode* load, const SumPlan& plan,
                                        const Machine& machine) {
   constexpr int64_t kMostUses = 64;
+  if (plan.matrix) return next_columns_of(sum, load, plan, machine);
   const PanelBytes bytes = panel_bytes(sum, load, plan);
   const int64_t uses = num_uses(sum, load, plan);
-  if (plan.matrix || plan.dot || plan.packed || plan.steps.empty() ||
-      num_bytes(load->buffer) <= machine.l2_bytes / 8 || uses < 2 || uses > kMostUses || bytes.all == 0 ||
-      bytes.all > machine.l2_bytes / 3 || stride_bytes(sum, load, plan.steps.back()) != bytes.row)
+  if (plan.dot || plan.packed || plan.steps.empty() || num_bytes(load->buffer) <= machine.l2_bytes / 8 ||
+      uses < 2 || uses > kMostUses || bytes.all == 0 || bytes.all > machine.l2_bytes / 3 ||
+      stride_bytes(sum, load, plan.steps.back()) != bytes.row)
     return std::nullopt;
   const int64_t distance = bytes_to_next_panel(sum, load, plan);
   return distance > 0 ? std::optional(NextPanel{distance, bytes.row}) : std::nullopt;

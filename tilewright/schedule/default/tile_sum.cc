@@ -251,7 +251,8 @@ std::optional<LoopRef> tile_by_plan(Schedule& sch, const BlockShape& sum,
     else
       panel.reset();
   }
-  if (plan.next_panel) mark_turns(sch, plan, sum, outer, extents, loops.num_before_rows);
+  const bool is_in_parts = plan.matrix && plan.tile.rows > plan.matrix->down * plan.matrix->rows;
+  if (plan.next_panel && !is_in_parts) mark_turns(sch, plan, sum, outer, extents, loops.num_before_rows);
   const LoopRef place = outer.back();
   // the sum's tile and its packing see the loops as they are now
   if (plan.matrix)
