@@ -218,9 +218,12 @@ IRModule with_convs_over_rows(const IRModule& module, const Options& options) {
   });
 }
 
-// Of several rows; products of few are as fast as their weights are read, and those are half as large.
+// Of several rows; products of few are as fast as their weights are read, and those are half as large.  Terms
+// of images with one channel are the neighbours in a row, as conv_over_rows makes them.
 bool is_left_to_float32(const Call& call, const Options& options) {
-  const std::optional<ProductShape> shape = product_shape(call.get());
+  std::optional<ProductShape> shape = product_shape(call.get());
+  if (shape && shape->terms == 1 && op_name(call.get()) == "relax.nn.conv2d")
+    shape->terms = extent_of(call->args[1], 1);
   return options.speedup >= kSpeedupOfTiles && shape && !fills_tiles(*shape) &&
          (shape->rows >= tir::kLeastTileRows || shape->rows == 0);
 }
