@@ -1,5 +1,7 @@
 """What default schedules give to each thread: rows of images, panels of weights, elements."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -80,6 +82,31 @@ def test_groups_of_channels(height, channels, is_by_rows, threads):
     expected = np.concatenate([part @ weight[0, 0] for part, weight in groups], axis=3)
     trace = checked_trace(body, x, w, expected=expected, threads=threads)
     assert (f"factors=[{threads}, None" in trace) == is_by_rows, trace
+
+
+@pytest.mark.parametrize(
+    ("height", "outputs", "is_inside"),
+    [
+        (127, 256, True),  # 16 MB of results: line after line, all panels near
+        (127, 200, True),  # the last panel is smaller
+        (2, 256, False),  # results stay in the second cache
+    ],
+)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_panels_are_inside_of_rows_whose_results_are_far(height, outputs, is_inside, threads):
+    # found: 56 x 56 places with 256 results and residuals were stored 128 bytes at a time, a kilobyte apart
+    x, w, r = (
+        whole_numbers(1, height, 127, 32),
+        whole_numbers(1, 1, 32, outputs),
+        whole_numbers(1, height, 127, outputs),
+    )
+    body = f"R.add({CONVOLUTION}, x2)"
+    trace = checked_trace(body, x, w, r, expected=convolution(x, w) + r, threads=threads)
+    panels = re.search(r"(l\d+), l\d+, l\d+ = sch.split\(loop=l\d+, factors=\[None, \d+, 16\]\)", trace)
+    rows = re.search(r"(l\d+), l\d+ = sch.split\(loop=l\d+, factors=\[None, \d+\]\)", trace)
+    order = re.search(r"sch.reorder\((.*)\)", trace)[1].split(", ")
+    if panels and rows:  # machines have vectors of 16, and tiles of several rows
+        assert (order.index(panels[1]) > order.index(rows[1])) == is_inside, trace
 
 
 def test_rows_of_pooling():

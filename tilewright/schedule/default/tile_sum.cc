@@ -27,11 +27,19 @@ namespace {
 // The tile's loops of the block that stores results.
 struct TileLoops {
   std::vector<LoopRef> outer;  // the last is where the sum is computed
-  size_t num_before_rows = 0;  // of them up to and with the loop over panels
+  size_t num_before_rows = 0;  // of them before loops over rows, the last over panels unless that is inside
 };
 
+// Whether a tile of rows takes all panels before the next one does: results that the second cache does not
+// hold, and what is added to them, then pass by line after line, and panels stay near.
+bool are_panels_inside(const SumPlan& plan, const Operands& operands, const BlockShape& target,
+                       const Machine& machine) {
+  return !plan.packed && !plan.next_panel && num_bytes(target.output()) > machine.l2_bytes / 2 &&
+         operands.fixed <= machine.l2_bytes / 4 / 4;
+}
+
 TileLoops tile_epilogue(Schedule& sch, const BlockShape& target, const AxisMap& map, const SumPlan& plan,
-                        std::optional<LoopRef> within, const RowParts& row_parts) {
+                        std::optional<LoopRef> within, const RowParts& row_parts, bool has_panels_inside) {
   TileLoops result;
   std::vector<LoopRef> all = loops_inside(sch, target.ref, within), used;
   auto loop_of = [&](size_t axis) -> std::optional<LoopRef> {
@@ -68,7 +76,7 @@ TileLoops tile_epilogue(Schedule& sch, const BlockShape& target, const AxisMap& 
     const auto panels = sch.call("split", columns[0], Factors{None{}, plan.copied_panels}).loops();
     columns[0] = panels[0], panel_of_copy = panels[1];
   }
-  result.outer.push_back(columns[0]);
+  if (!has_panels_inside) result.outer.push_back(columns[0]);
   result.num_before_rows = result.outer.size();
   std::vector<LoopRef> inner;
   std::optional<LoopRef> chunk;
@@ -90,6 +98,7 @@ TileLoops tile_epilogue(Schedule& sch, const BlockShape& target, const AxisMap& 
   if (outer_row) split_rows(*outer_row, plan.outer_rows);
   if (row) split_rows(*row, plan.rows);
   if (panel_of_copy) result.outer.push_back(*panel_of_copy);
+  if (has_panels_inside) result.outer.push_back(columns[0]);
   inner.push_back(columns[1]);
   inner.push_back(columns[2]);
   if (chunk) {
@@ -235,11 +244,13 @@ std::optional<LoopRef> tile_by_plan(Schedule& sch, const BlockShape& sum,
   const bool is_parallel =
       machine.num_cores > 1 && std::max(work, product(operands.of_rows, kElementWork)) >= kMinParallelWork;
   TileLoops loops = tile_epilogue(sch, *target, *map, plan, within,
-                                  parts_of_rows(sum, plan, operands, is_parallel, machine));
+                                  parts_of_rows(sum, plan, operands, is_parallel, machine),
+                                  are_panels_inside(plan, operands, *target, machine));
   std::vector<LoopRef> outer = loops.outer;
   std::vector<int64_t> extents;
   for (LoopRef loop : outer) extents.push_back(extent_of(sch, loop));
-  std::optional<LoopRef> panel = outer[loops.num_before_rows - 1];
+  std::optional<LoopRef> panel;
+  if (plan.packed) panel = outer[loops.num_before_rows - 1];
   if (is_parallel) {
     int64_t num_panels = 1;
     for (size_t n = 0; n < loops.num_before_rows; ++n)
