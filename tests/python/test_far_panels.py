@@ -173,3 +173,34 @@ def test_hints_of_any_number(turns, panel, row):
     out = tilewright.tensor(np.zeros((4, 16), "float32"))
     library["main"](tilewright.tensor(a), out)
     np.testing.assert_allclose(out.numpy(), a.reshape(4, 10, 16).sum(1), rtol=1e-6)
+
+
+def in_tiles(rows, terms, columns, threads=1):
+    """The executable of x @ W in bfloat16, for a processor with tile registers."""
+    w = relax.const(random(terms, columns))
+    target = f"llvm -mcpu=sapphirerapids -num-cores {threads}"
+    return compile_graph(lambda x: relax.op.matmul(x, w), target=target, precision="bf16", x=(rows, terms))
+
+
+@pytest.mark.parametrize(
+    ("sizes", "lines", "distance"),
+    [
+        (
+            (128, 768, 3072),
+            8,
+            24576,
+        ),  # panels of 48 kB in two parts, each by four tiles of rows: 32 lines of a step
+        ((128, 3072, 768), 8, 32768),  # in six
+        ((64, 512, 2048), 16, 32768),  # whole panels, by two
+        ((128, 64, 512), 0, None),  # 64 kB stay near
+    ],
+)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_matrix_tiles_fetch_what_comes_next(sizes, lines, distance, threads):
+    executable = in_tiles(*sizes, threads=threads)
+    found = executable.kernels.get_source("asm").count("prefetcht1")
+    assert found % lines == 0 and found > 0 if lines else found == 0  # LLVM copies bodies of short loops
+    traces = "".join(map(str, executable.schedules.values()))
+    assert re.findall(r'ann_key="prefetch_panel", ann_val=(\d+)', traces) == (
+        [str(distance)] if distance else []
+    )
