@@ -116,8 +116,8 @@ def test_rows_of_pooling():
     assert "sch.parallel" in checked_trace(body, x, expected=expected)
 
 
-@pytest.mark.parametrize(("elements", "is_parallel"), [(24576, True), (24575, False)])
+@pytest.mark.parametrize(("elements", "is_parallel"), [(49152, True), (49151, False)])
 def test_elements(elements, is_parallel):
-    # memory is what they take: 96 kB in, 96 kB out
+    # memory is what they take: 192 kB in, 192 kB out
     x = whole_numbers(elements)
     assert ("sch.parallel" in checked_trace("R.add(x0, x0)", x, expected=x + x)) == is_parallel

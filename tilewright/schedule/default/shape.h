@@ -82,7 +82,7 @@ std::vector<LoopRef> loops_of_axis(const Schedule& sch, BlockRef block, size_t a
 
 /// Work below which starting threads costs more than it gains, in instances of a statement of one
 /// multiply-add.
-inline constexpr int64_t kMinParallelWork = 3 << 15;
+inline constexpr int64_t kMinParallelWork = 3 << 16;
 /// Multiply-adds that an element counts for that is read and written: 0.1 ns beside 0.01, of which a second
 /// thread saves less than half, as it finds elements in the cache of the first.
 inline constexpr int64_t kElementWork = 4;
