@@ -54,6 +54,22 @@ TEST(WholeRegisters, LanesThatHoldSomethingKeepTheirMask) {
   }
 }
 
+// Whoever has the address may write to all of it.
+TEST(WholeRegisters, MemoryThatOthersKnowKeepsItsMasks) {
+  for (const char* call : {"T.evaluate(T.call_extern(\"int32\", \"fill\", T.address_of(C[0])))",
+                           "T.evaluate(T.call_extern(\"int32\", \"fill\", C.data))"}) {
+    SCOPED_TRACE(call);
+    check_unchanged(whole_registers, std::string(R"(
+    @T.prim_func
+    def main(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+        C = T.decl_buffer((8,), scope="local")
+        )") + call + R"(
+        C[0:8] = T.Select(T.Ramp(0, 1, 8) < T.Broadcast(4, 8), C[0:8] + A[0:8], C[0:8])
+        B[0:8] = C[0:8]
+  )");
+  }
+}
+
 // The lanes of one turn are those that another turn leaves out.
 TEST(WholeRegisters, MasksThatChangeStay) {
   check_unchanged(whole_registers, R"(

@@ -11,6 +11,7 @@
 #include "tilewright/ir/walk.h"
 #include "tilewright/lower/passes/passes.h"
 #include "tilewright/tir/builder.h"
+#include "tilewright/tir/op.h"
 
 namespace tilewright::lower {
 namespace {
@@ -67,8 +68,14 @@ class Registers {
           if (vector) meet_store(store, *vector);
         },
         // its address may go anywhere
+        [&](const LetStmtNode* let) { forget(let->value.as<VarNode>()); },
         [&](const CallNode* call) {
-          for (const PrimExpr& arg : call->args) forget(arg.as<VarNode>());
+          const auto* op = call->op.as<OpNode>();
+          if (op && op->name != "tir.address_of" && is_pure(call->op)) return;
+          for (const PrimExpr& arg : call->args) {
+            forget(arg.as<VarNode>());
+            if (const auto* element = arg.as<BufferLoadNode>()) forget(element->buffer->data.get());
+          }
         },
         [&](const DeclBufferNode* view) { forget(view->buffer->data.get()); });
   }
