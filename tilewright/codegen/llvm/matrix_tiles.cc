@@ -228,9 +228,11 @@ void FunctionEmitter::emit_tile_nest(const TileNest& nest) {
       const PrimExpr next_row = index_in_turn(nest, nest.row, n),
                      next_column = index_in_turn(nest, nest.column, n);
       if (!row || !is_same_index(row, next_row)) move(load_row, nest.row, next_row, first_row);
-      if (!column || !is_same_index(column, next_column)) move(load, nest.column, next_column, first_column);
+      if (!column || !is_same_index(column, next_column)) {
+        move(load, nest.column, next_column, first_column);
+        fetch_next_columns(nest, element_pointer(nest.column.buffer, next_column));
+      }
       row = next_row, column = next_column;
-      if (n == 0) fetch_next_columns(nest, element_pointer(nest.column.buffer, column));
       for (const TileProduct& product : nest.products)
         builder_.CreateIntrinsic(
             instruction_of(nest), {},
