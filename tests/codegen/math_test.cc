@@ -136,6 +136,22 @@ TEST(Math, OnePlusErfHasASmallError) {
   EXPECT_NEAR(y[5], 0.5, 3e-8);
 }
 
+// found: half of 1 + tanh(-3e38) times -3e38 was -1.8
+TEST(Math, OnePlusTanhGoesToZero) {
+  const Formula half = [](PrimExpr x) {
+    return float_imm(0.5) + call(kFloat32, "tanh", {x}) * float_imm(0.5);
+  };
+  const std::vector<float> x{-44, -3e38F, -INFINITY, -1e20F, NAN, 44, INFINITY, -42};
+  std::vector<float> padded(kCount, 0);
+  std::copy(x.begin(), x.end(), padded.begin());
+  const std::vector<float> y = run(half, padded);
+  for (size_t n = 0; n < 4; ++n) EXPECT_EQ(y[n], 0) << x[n];
+  EXPECT_TRUE(std::isnan(y[4]));
+  EXPECT_EQ(y[5], 1);
+  EXPECT_EQ(y[6], 1);
+  EXPECT_NEAR(y[7] / std::exp(-84.0), 1, 1e-5);
+}
+
 TEST(Math, PowersHaveSmallErrors) {
   for (const float y : {0.8F, -0.5F, 1.5F, 2.2F, 7.0F, -3.3F, 40.0F}) {
     SCOPED_TRACE(y);

@@ -56,8 +56,12 @@ TEST(WholeRegisters, LanesThatHoldSomethingKeepTheirMask) {
 
 // Whoever has the address may write to all of it.
 TEST(WholeRegisters, MemoryThatOthersKnowKeepsItsMasks) {
-  for (const char* call : {"T.evaluate(T.call_extern(\"int32\", \"fill\", T.address_of(C[0])))",
-                           "T.evaluate(T.call_extern(\"int32\", \"fill\", C.data))"}) {
+  for (const char* call :
+       {"T.evaluate(T.call_extern(\"int32\", \"fill\", T.address_of(C[0])))",
+        "T.evaluate(T.call_extern(\"int32\", \"fill\", C.data))",
+        "T.evaluate(T.call_extern(\"int32\", \"memset\", T.reinterpret(\"handle\", C.data), 1, T.int64(32)))",
+        "T.evaluate(T.call_extern(\"int32\", \"fill\", T.if_then_else(A[0] < T.float32(0), C.data, C.data)))",
+        "T.evaluate(T.call_extern(\"int32\", \"fill\", T.Select(A[0] < T.float32(0), C.data, A.data)))"}) {
     SCOPED_TRACE(call);
     check_unchanged(whole_registers, std::string(R"(
     @T.prim_func

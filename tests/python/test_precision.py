@@ -295,6 +295,62 @@ def test_convolutions_that_take_less_time_in_float32(speedup, size, channels, is
     assert not any("winograd" in name for name in rounded.schedules)
 
 
+@pytest.mark.parametrize(
+    ("x", "w", "options", "is_narrow"),
+    [
+        (
+            (1, 32, 32, 3),
+            (7, 7, 3, 32),
+            {"strides": (2, 2), "padding": (3, 3)},
+            True,
+        ),  # found: it stayed float32
+        ((1, 98, 40, 1), (4, 8, 1, 32), {"strides": (1, 1)}, True),
+        (
+            (1, 98, 40, 1),
+            (4, 8, 1, 32),
+            {"dilation": (1, 2)},
+            False,
+        ),  # found: neighbours in memory are no terms
+        ((1, 32, 30, 2), (3, 3, 2, 17), {}, False),  # fills no tiles
+    ],
+)
+def test_first_convolutions(x, w, options, is_narrow):
+    """With tile registers, rows of numbers are terms."""
+    weight = random(*w)
+    images = random(*x)
+
+    def build(weight):
+        return lambda x: relax.op.nn.conv2d(
+            x, relax.const(weight), data_layout="NHWC", kernel_layout="HWIO", **options
+        )
+
+    with PassContext(opt_level=2, config={"precision.speedup": 16}):
+        executable = compile_graph(build(weight), "bf16", x=x)
+    assert ("bfloat16" in str(executable.lowered)) == is_narrow
+    exact = run_graph(compile_graph(build(weight), "exact", x=x), images)
+    size = run_graph(compile_graph(build(np.abs(weight)), "exact", x=x), np.abs(images))
+    found = run_graph(executable, images)
+    assert (np.abs(found - exact) <= bound("bf16", int(np.prod(w[:3]))) * size).all()
+
+
+@pytest.mark.parametrize(
+    ("rows", "precision", "is_in_parts"),
+    [
+        (16, "bf16x6", True),
+        (14, "bf16x6", False),
+        (14, "bf16x9", False),
+        (14, "bf16x3", True),
+        (5, "bf16x3", False),
+    ],
+)
+def test_tiles_of_few_rows_stay_float32(rows, precision, is_in_parts):
+    """Several products of bfloat16 on them take longer than one of float32."""
+    x, w = random(rows, 64), random(64, 32)
+    executable = compile_graph(relax.op.matmul, precision, x=x.shape, w=w.shape)
+    assert ("bfloat16" in str(executable.lowered)) == is_in_parts
+    np.testing.assert_allclose(run_graph(executable, x, w), x.astype("float64") @ w, atol=1e-3)
+
+
 def test_speedup():
     with pytest.raises(UserError) as refused:
         relax.transform.precision(policy="bf16", speedup=0)(Products)

@@ -16,20 +16,21 @@
 namespace tilewright::lower {
 namespace {
 
-/// Neighbouring elements of one memory.
+/// Elements of one memory: a vector, or one number.
 struct Slot {
   int64_t begin = 0, end = 0;
 };
 
-/// Vectors of one memory: where they begin, and what stores to them have in common.
-struct Vectors {
-  struct Vector {
+/// The slots of one memory that loads and stores name, while no two of them overlap and nothing else is known
+/// to have its address.
+struct Memory {
+  struct Use {
     int64_t end = 0;
-    PrimExpr mask;  // of all stores; null: there was none yet
-    bool is_whole = false;
+    PrimExpr mask;                  // of stores that keep other lanes; null: there is none
+    bool has_other_stores = false;  // of all lanes, or with another mask
   };
-  std::map<int64_t, Vector> by_begin;
-  bool is_known = true;  // all accesses are of vectors that do not overlap
+  std::map<int64_t, Use> slots;  // by their begin
+  bool is_known = true;
 };
 
 std::optional<Slot> slot_of(const std::vector<PrimExpr>& indices) {
@@ -55,67 +56,94 @@ const SelectNode* keeping_choice(const BufferStoreNode* store) {
   return is_constant ? choice : nullptr;
 }
 
+// Calls `meet` with each variable that stands in an expression, but not as the memory of a load or store:
+// what gets the address of memory may write to all of it.
+template <class Meet>
+void for_each_address(const Stmt& body, const Meet& meet) {
+  rewrite(
+      body,
+      [&](auto& self, const BufferLoadNode* load) -> PrimExpr {
+        self(load->indices);
+        return PrimExpr(load);
+      },
+      [&](auto& self, const BufferStoreNode* store) -> Stmt {
+        self(store->value), self(store->indices);
+        return Stmt(store);
+      },
+      [&](auto& self, const AllocBufferNode* alloc) -> Stmt {
+        self(alloc->body);
+        return Stmt(alloc);
+      },
+      [&](auto& self, const DeclBufferNode* view) -> Stmt {
+        meet(view->buffer->data.get());
+        self(view->body);
+        return Stmt(view);
+      },
+      [&](auto& self, const CallNode* call) -> PrimExpr {
+        const auto* op = call->op.as<OpNode>();
+        if (!op || op->name == "tir.address_of" || !is_pure(call->op)) {
+          for (const PrimExpr& arg : call->args)
+            walk(arg, [&](const BufferLoadNode* load) { meet(load->buffer->data.get()); });
+        }
+        self(call->args);
+        return PrimExpr(call);
+      },
+      [&](auto&, const VarNode* var) -> PrimExpr {
+        meet(var);
+        return PrimExpr(var);
+      });
+}
+
+/// What the stores to local memory have in common.
 class Registers {
  public:
   explicit Registers(const PrimFunc& func) {
     walk(func->body, [&](const AllocBufferNode* alloc) {
       if (alloc->buffer->scope() == "local") memories_[alloc->buffer->data.get()];
     });
+    for_each_address(func->body, [&](const VarNode* var) {
+      if (const auto found = memories_.find(var); found != memories_.end()) found->second.is_known = false;
+    });
     walk(
         func->body, [&](const BufferLoadNode* load) { meet(load->buffer, load->indices); },
         [&](const BufferStoreNode* store) {
-          Vectors::Vector* vector = meet(store->buffer, store->indices);
-          if (vector) meet_store(store, *vector);
-        },
-        // its address may go anywhere
-        [&](const LetStmtNode* let) { forget(let->value.as<VarNode>()); },
-        [&](const CallNode* call) {
-          const auto* op = call->op.as<OpNode>();
-          if (op && op->name != "tir.address_of" && is_pure(call->op)) return;
-          for (const PrimExpr& arg : call->args) {
-            forget(arg.as<VarNode>());
-            if (const auto* element = arg.as<BufferLoadNode>()) forget(element->buffer->data.get());
-          }
-        },
-        [&](const DeclBufferNode* view) { forget(view->buffer->data.get()); });
+          Memory::Use* use = meet(store->buffer, store->indices);
+          if (use) meet_store(store, *use);
+        });
   }
 
   /// Whether other lanes than those of the choice that `store` makes hold nothing.
   bool needs_no_mask(const BufferStoreNode* store) const {
     const auto found = memories_.find(store->buffer->data.get());
     if (found == memories_.end() || !found->second.is_known || !keeping_choice(store)) return false;
-    const Vectors::Vector& vector = found->second.by_begin.at(slot_of(store->indices)->begin);
-    return !vector.is_whole && vector.mask;
+    const Memory::Use& use = found->second.slots.at(slot_of(store->indices)->begin);
+    return !use.has_other_stores && use.mask;
   }
 
  private:
-  void forget(const VarNode* memory) {
-    if (const auto found = memories_.find(memory); found != memories_.end()) found->second.is_known = false;
-  }
-
-  Vectors::Vector* meet(const Buffer& buffer, const std::vector<PrimExpr>& indices) {
+  Memory::Use* meet(const Buffer& buffer, const std::vector<PrimExpr>& indices) {
     const auto found = memories_.find(buffer->data.get());
     if (found == memories_.end() || !found->second.is_known) return nullptr;
-    Vectors& vectors = found->second;
+    Memory& memory = found->second;
     const std::optional<Slot> slot = slot_of(indices);
-    vectors.is_known = slot.has_value();
+    memory.is_known = slot.has_value();
     if (!slot) return nullptr;
-    auto [place, is_new] = vectors.by_begin.try_emplace(slot->begin);
+    auto [place, is_new] = memory.slots.try_emplace(slot->begin);
     if (is_new) place->second.end = slot->end;
     const auto next = std::next(place);
-    vectors.is_known = place->second.end == slot->end &&
-                       (place == vectors.by_begin.begin() || std::prev(place)->second.end <= slot->begin) &&
-                       (next == vectors.by_begin.end() || slot->end <= next->first);
+    memory.is_known = place->second.end == slot->end &&
+                      (place == memory.slots.begin() || std::prev(place)->second.end <= slot->begin) &&
+                      (next == memory.slots.end() || slot->end <= next->first);
     return &place->second;
   }
 
-  static void meet_store(const BufferStoreNode* store, Vectors::Vector& vector) {
+  static void meet_store(const BufferStoreNode* store, Memory::Use& use) {
     const SelectNode* choice = keeping_choice(store);
-    if (!choice || (vector.mask && !structural_equal(vector.mask, choice->condition))) vector.is_whole = true;
-    if (choice && !vector.mask) vector.mask = choice->condition;
+    if (!choice || (use.mask && !structural_equal(use.mask, choice->condition))) use.has_other_stores = true;
+    if (choice && !use.mask) use.mask = choice->condition;
   }
 
-  std::unordered_map<const VarNode*, Vectors> memories_;
+  std::unordered_map<const VarNode*, Memory> memories_;
 };
 
 }  // namespace

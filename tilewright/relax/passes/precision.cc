@@ -222,7 +222,8 @@ IRModule with_convs_over_rows(const IRModule& module, const Options& options) {
 // of images with one channel are the neighbours in a row, as conv_over_rows makes them.
 bool is_left_to_float32(const Call& call, const Options& options) {
   std::optional<ProductShape> shape = product_shape(call.get());
-  if (shape && shape->terms == 1 && op_name(call.get()) == "relax.nn.conv2d")
+  if (shape && shape->terms == 1 && op_name(call.get()) == "relax.nn.conv2d" &&
+      conv_options(call).dilation[1] == 1)
     shape->terms = extent_of(call->args[1], 1);
   return options.speedup >= kSpeedupOfTiles && shape && !fills_tiles(*shape) &&
          (shape->rows >= tir::kLeastTileRows || shape->rows == 0);

@@ -1,4 +1,7 @@
 #include "tilewright/schedule/default/epilogue.h"
+
+#include <algorithm>
+
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::schedule {
@@ -48,13 +51,17 @@ std::optional<AxisMap> map_axes(const BlockShape& sum, const BlockShape& epilogu
   return is_read ? std::optional(map) : std::nullopt;
 }
 
-void divide_epilogue(Schedule& sch, const BlockShape& sum, const BlockShape& epilogue) {
+void divide_epilogue(Schedule& sch, const BlockShape& sum, const BlockShape& epilogue,
+                     const Machine& machine) {
+  constexpr int64_t kLineBytes = 64;
+  const bool is_far = num_bytes(epilogue.output()) > machine.l2_bytes / 2;
   std::vector<Var> from;
   std::vector<PrimExpr> to;
   for (size_t axis = 0; axis < epilogue.block->iter_vars.size(); ++axis) {
     from.push_back(make_var(fmt::format("i{}", axis), epilogue.block->iter_vars[axis]->var->dtype));
     const PrimExpr value = from.back();
-    const int64_t divisor = divisor_of(sum, epilogue, axis);
+    int64_t divisor = divisor_of(sum, epilogue, axis);
+    if (is_far && divisor * epilogue.output()->dtype.num_bytes() < kLineBytes) divisor = 0;
     if (divisor > 0) to.push_back(floordiv(value, divisor));
     to.push_back(divisor > 0 ? floormod(value, divisor) : value);
   }

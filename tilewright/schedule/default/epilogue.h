@@ -1,5 +1,9 @@
 // Element by element blocks that read a sum: they are computed with its tiles.
 #pragma once
+#include <optional>
+#include <vector>
+
+#include "tilewright/schedule/default/default.h"
 #include "tilewright/schedule/default/shape.h"
 
 namespace tilewright::schedule {
@@ -10,9 +14,11 @@ using AxisMap = std::vector<std::optional<size_t>>;
 /// sum would be computed again.
 std::optional<AxisMap> map_axes(const BlockShape& sum, const BlockShape& epilogue);
 
-/// An axis of `epilogue` that reads S[j // 68, j % 68], as results of groups of channels are read, becomes
-/// two axes.
-void divide_epilogue(Schedule& sch, const BlockShape& sum, const BlockShape& epilogue);
+/// Y[.., j] = f(S[.., j // 68, j % 68])  ->  Y[.., g * 68 + c] = f(S[.., g, c]): of results of groups of
+/// channels.  Stays as it is where 68 does not divide the extent of j, and where groups of less than a line
+/// of memory each would be stored one after the other to what the second cache does not hold.
+void divide_epilogue(Schedule& sch, const BlockShape& sum, const BlockShape& epilogue,
+                     const Machine& machine);
 
 /// Whether neighbours along `axis` are neighbours in what `shape` stores.
 bool is_contiguous(const BlockShape& shape, size_t axis);

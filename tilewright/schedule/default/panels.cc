@@ -55,6 +55,17 @@ int64_t bytes_to_next_panel(const BlockShape& sum, const BufferLoadNode* load, c
   return bytes;
 }
 
+// The columns that matrix tiles of all rows read after these: the next part of a panel, if a block of sums
+// reads it in parts, else the next panel.
+std::optional<NextPanel> next_columns_of(const BlockShape& sum, const BufferLoadNode* load,
+                                         const SumPlan& plan, const Machine& machine) {
+  const MatrixTile& tile = *plan.matrix;
+  const int64_t panel = bytes_to_next_panel(sum, load, plan), terms = sum.extent(plan.dot->axis);
+  if (num_bytes(load->buffer) <= machine.l2_bytes / 8 || panel == 0) return std::nullopt;
+  const bool is_in_parts = tile.terms < terms && plan.tile.vectors == tile.across;
+  return NextPanel{is_in_parts ? panel / terms * tile.terms : panel, 0};
+}
+
 }  // namespace
 
 bool is_spatial(const BlockShape& sum, size_t axis) {
@@ -135,24 +146,9 @@ int64_t copied_panels_of(const BlockShape& sum, const SumPlan& plan, const Machi
   return std::max<int64_t>(1, together);
 }
 
-namespace {
-
-// The columns that matrix tiles of all rows read after these: the next part of a panel, if a block of sums
-// reads it in parts, else the next panel.
-std::optional<NextPanel> next_columns_of(const BlockShape& sum, const BufferLoadNode* load,
-                                         const SumPlan& plan, const Machine& machine) {
-  const MatrixTile& tile = *plan.matrix;
-  const int64_t panel = bytes_to_next_panel(sum, load, plan), terms = sum.extent(plan.dot->axis);
-  if (num_bytes(load->buffer) <= machine.l2_bytes / 8 || panel == 0) return std::nullopt;
-  const bool is_in_parts = tile.terms < terms && plan.tile.vectors == tile.across;
-  return NextPanel{is_in_parts ? panel / terms * tile.terms : panel, 0};
-}
-
-}  // namespace
-
 // Whether the next panel is fetched while this one is multiplied, by the tiles of all rows: without it the
 // first of them waits for memory, and the others leave it idle.  As long as both fit into the second cache,
-// and rows are not so many that the first hardly counts.
+// and rows are not so many that the first hardly counts; matrix tiles, which are faster, always.
 std::optional<NextPanel> next_panel_of(const BlockShape& sum, const BufferLoadNode* load, const SumPlan& plan,
                                        const Machine& machine) {
   constexpr int64_t kMostUses = 64;

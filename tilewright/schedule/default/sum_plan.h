@@ -18,7 +18,7 @@ struct MatrixTile {
 
 /// A panel that is read in several turns, and how far the next one is.
 struct NextPanel {
-  int64_t distance = 0, row_bytes = 0;  // row_bytes: of a vector operand, which is read row by row
+  int64_t distance = 0, row_bytes = 0;  // row_bytes: of vectors in a turn; 0 of matrix tiles
 };
 
 /// What tile_sum decides before it changes anything.

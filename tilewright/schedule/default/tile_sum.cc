@@ -34,8 +34,10 @@ struct TileLoops {
 // hold, and what is added to them, then pass by line after line, and panels stay near.
 bool are_panels_inside(const SumPlan& plan, const Operands& operands, const BlockShape& target,
                        const Machine& machine) {
+  constexpr int64_t kWordBytes = 4;  // of numbers that operands are counted in
+  const int64_t near_bytes = plan.matrix ? 2 * machine.l1_bytes : machine.l2_bytes / 4;
   return !plan.packed && !plan.next_panel && num_bytes(target.output()) > machine.l2_bytes / 2 &&
-         operands.fixed <= machine.l2_bytes / 4 / 4;
+         operands.fixed <= near_bytes / kWordBytes;
 }
 
 TileLoops tile_epilogue(Schedule& sch, const BlockShape& target, const AxisMap& map, const SumPlan& plan,
@@ -229,7 +231,7 @@ std::optional<LoopRef> tile_by_plan(Schedule& sch, const BlockShape& sum,
   std::optional<BlockShape> target;
   std::optional<AxisMap> map;
   if (epilogue) {
-    divide_epilogue(sch, sum, *epilogue);
+    divide_epilogue(sch, sum, *epilogue, machine);
     target = shape_of(sch, epilogue->ref);
     map = map_axes(sum, *target);
     if (!map || !map->at(plan.column) || !is_contiguous(*target, *map->at(plan.column))) return std::nullopt;
@@ -262,8 +264,9 @@ std::optional<LoopRef> tile_by_plan(Schedule& sch, const BlockShape& sum,
     else
       panel.reset();
   }
-  const bool is_in_parts = plan.matrix && plan.tile.rows > plan.matrix->down * plan.matrix->rows;
-  if (plan.next_panel && !is_in_parts) mark_turns(sch, plan, sum, outer, extents, loops.num_before_rows);
+  // a block of rows has its turns inside (matrix_tile.cc)
+  const bool is_block = plan.matrix && plan.tile.rows > plan.matrix->down * plan.matrix->rows;
+  if (plan.next_panel && !is_block) mark_turns(sch, plan, sum, outer, extents, loops.num_before_rows);
   const LoopRef place = outer.back();
   // the sum's tile and its packing see the loops as they are now
   if (plan.matrix)
