@@ -1,6 +1,7 @@
 // Small executables written by hand, with kernels in C++.
 #include "tilewright/runtime/vm/virtual_machine.h"
 
+#include <cstring>
 #include <numeric>
 #include <thread>
 
@@ -79,6 +80,29 @@ VirtualMachine add_three() {
     main.kill(between);
     main.ret(result);
   });
+}
+
+// found: bfloat16 products took twice the time with arrays of numpy
+TEST(VirtualMachine, SmallElementsOfArraysBeginWithALine) {
+  const auto given = [](DataType dtype, int64_t count, size_t offset) {
+    const VirtualMachine vm = machine({"x"}, [&](FunctionBuilder& main) {
+      main.check_tensor(main.parameter(0), "x", dtype, {any_dim()});
+      main.ret(main.parameter(0));
+    });
+    std::vector<char> memory(static_cast<size_t>(count * dtype.num_bytes()) + 128, 7);
+    char* line = memory.data() + (64 - reinterpret_cast<uintptr_t>(memory.data()) % 64) % 64;
+    const Tensor x = Tensor::view_of(line + offset, Shape{count}, dtype, nullptr);
+    const Tensor result = vm("main", x).as_tensor();
+    EXPECT_EQ(std::memcmp(result.data(), x.data(), x.num_bytes()), 0);
+    if (result.data() != x.data()) EXPECT_TRUE(result.is_aligned(64));
+    return result.data() == x.data();
+  };
+  EXPECT_FALSE(given(DataType::bfloat16(), 40001, 16));
+  EXPECT_FALSE(given(DataType::int_(8), 70001, 16));
+  EXPECT_TRUE(given(DataType::int_(8), 70001, 0));       // begins with a line
+  EXPECT_TRUE(given(DataType::int_(8), 60001, 16));      // few
+  EXPECT_TRUE(given(DataType::int_(8), 5'000'001, 16));  // many
+  EXPECT_TRUE(given(kFloat32, 70001, 16));               // larger elements
 }
 
 TEST(VirtualMachine, RunsKernelsOverSymbolicShapes) {
