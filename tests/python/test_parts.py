@@ -91,12 +91,12 @@ def conv_module(x, w, **attrs):
 @pytest.mark.parametrize(
     ("rows", "terms", "columns", "is_in_parts"),
     [
-        (6, 8, 16, True),
-        (5, 8, 16, False),  # few rows
+        (16, 8, 16, True),
+        (14, 8, 16, False),  # tiles of few rows
         (127, 8, 16, False),  # a prime number of them
-        (6, 6, 16, False),  # three groups of two terms
-        (6, 9, 16, False),  # no groups
-        (6, 8, 24, False),  # half a tile of columns
+        (16, 6, 16, False),  # three groups of two terms
+        (16, 9, 16, False),  # no groups
+        (16, 8, 24, False),  # half a tile of columns
         ("n", 8, 16, True),
     ],
 )
