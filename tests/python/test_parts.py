@@ -92,6 +92,7 @@ def conv_module(x, w, **attrs):
     ("rows", "terms", "columns", "is_in_parts"),
     [
         (16, 8, 16, True),
+        (5, 8, 16, False),  # few rows
         (14, 8, 16, False),  # tiles of few rows
         (127, 8, 16, False),  # a prime number of them
         (16, 6, 16, False),  # three groups of two terms
@@ -106,9 +107,8 @@ def test_products_that_fill_no_tiles_stay_exact(rows, terms, columns, is_in_part
     policy = relax.transform.precision(policy="bf16x6")
     assert ("matmul_of_parts" in operators_of(policy(module))) == is_in_parts
     low = relax.transform.precision(policy="bf16", speedup=10)(module)
-    assert ("astype" in operators_of(low)) == (
-        is_in_parts or rows == 5
-    )  # five rows take as long as their weights
+    # five rows take as long as their weights, and one product on 14 is faster than in float32
+    assert ("astype" in operators_of(low)) == (is_in_parts or rows in (5, 14))
 
 
 @pytest.mark.parametrize("policy", ["bf16", "bf16x3", "bf16x6", "bf16x9"])
