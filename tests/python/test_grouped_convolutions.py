@@ -101,3 +101,23 @@ def main(x: R.Tensor((1, 14, 15, {channels}), "float32"), w: R.Tensor(({kernel},
     np.testing.assert_allclose(result, np.maximum(reference(x, w, 2) + r, 0), rtol=1e-4, atol=1e-4)
     (trace,) = executable.schedules.values()
     assert "sch.set_scope" in str(trace) and "sch.cache_write" not in str(trace)
+
+
+def test_narrow_groups_whose_results_are_far_are_not_stored_one_by_one():
+    # found: each of 16 groups touched 16 of the 64 bytes of every line of results and residuals
+    module = tw.script.parse("""
+@R.function
+def main(x: R.Tensor((1, 257, 256, 4), "float32"), w: R.Tensor((1, 1, 2, 8), "float32"), r: R.Tensor((1, 257, 256, 8), "float32")):
+    with R.dataflow():
+        y = R.nn.relu(R.add(R.nn.conv2d(x, w, groups=2, data_layout="NHWC", kernel_layout="HWIO"), r))
+        R.output(y)
+    return y
+""")
+    executable = tw.compile(module)
+    rng = np.random.default_rng(0)
+    shapes = (1, 257, 256, 4), (1, 1, 2, 8), (1, 257, 256, 8)
+    x, w, r = (rng.standard_normal(shape).astype("float32") for shape in shapes)
+    result = tw.VirtualMachine(executable)["main"](x, w, r).numpy()
+    np.testing.assert_allclose(result, np.maximum(reference(x, w, 2) + r, 0), rtol=1e-4, atol=1e-4)
+    (trace,) = executable.schedules.values()
+    assert "sch.transform_block_layout" not in str(trace)

@@ -54,7 +54,7 @@ std::optional<AxisMap> map_axes(const BlockShape& sum, const BlockShape& epilogu
 void divide_epilogue(Schedule& sch, const BlockShape& sum, const BlockShape& epilogue,
                      const Machine& machine) {
   constexpr int64_t kLineBytes = 64;
-  const bool is_far = num_bytes(epilogue.output()) > machine.l2_bytes / 2;
+  const bool is_far = num_bytes(epilogue.output()) >= machine.l2_bytes / 2;
   std::vector<Var> from;
   std::vector<PrimExpr> to;
   for (size_t axis = 0; axis < epilogue.block->iter_vars.size(); ++axis) {
