@@ -5,6 +5,18 @@
 namespace tilewright::lower {
 namespace {
 
+/// A mask of four lanes stays where `statement` comes before it.
+void check_keeps_mask_after(const char* statement) {
+  check_unchanged(whole_registers, std::string(R"(
+    @T.prim_func
+    def main(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32"), n: T.int32):
+        C = T.decl_buffer((8,), scope="local")
+        )") + statement + R"(
+        C[0:8] = T.Select(T.Ramp(0, 1, 8) < T.Broadcast(4, 8), C[0:8] + A[0:8], C[0:8])
+        B[0:8] = C[0:8]
+  )");
+}
+
 // Only the text is compared: the interpreter refuses to read what nothing wrote, as the lanes left out are.
 TEST(WholeRegisters, LanesThatHoldNothingNeedNoMask) {
   EXPECT_EQ(script::print(whole_registers(func_of(R"(
@@ -43,14 +55,7 @@ TEST(WholeRegisters, LanesThatHoldSomethingKeepTheirMask) {
            "C[0:8] = T.Select(T.Ramp(0, 1, 8) < T.Broadcast(4, 8), A[0:8], A[0:8])",  // others, too
        }) {
     SCOPED_TRACE(store);
-    check_unchanged(whole_registers, std::string(R"(
-    @T.prim_func
-    def main(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32"), n: T.int32):
-        C = T.decl_buffer((8,), scope="local")
-        )") + store + R"(
-        C[0:8] = T.Select(T.Ramp(0, 1, 8) < T.Broadcast(4, 8), C[0:8] + A[0:8], C[0:8])
-        B[0:8] = C[0:8]
-  )");
+    check_keeps_mask_after(store);
   }
 }
 
@@ -63,14 +68,7 @@ TEST(WholeRegisters, MemoryThatOthersKnowKeepsItsMasks) {
         "T.evaluate(T.call_extern(\"int32\", \"fill\", T.if_then_else(A[0] < T.float32(0), C.data, C.data)))",
         "T.evaluate(T.call_extern(\"int32\", \"fill\", T.Select(A[0] < T.float32(0), C.data, A.data)))"}) {
     SCOPED_TRACE(call);
-    check_unchanged(whole_registers, std::string(R"(
-    @T.prim_func
-    def main(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
-        C = T.decl_buffer((8,), scope="local")
-        )") + call + R"(
-        C[0:8] = T.Select(T.Ramp(0, 1, 8) < T.Broadcast(4, 8), C[0:8] + A[0:8], C[0:8])
-        B[0:8] = C[0:8]
-  )");
+    check_keeps_mask_after(call);
   }
 }
 

@@ -73,51 +73,36 @@ def test_groups_of_few_terms(channels, outputs, groups, is_by_group):
     assert ("b1, b2 = sch.get_child_blocks" in trace) == is_by_group
 
 
+def trace_with_residual(x_shape, w_shape):
+    """The schedule of relu(convolution in two groups + residual), whose numbers are those of the reference."""
+    r_shape = (1, x_shape[1] - w_shape[0] + 1, x_shape[2] - w_shape[1] + 1, w_shape[3])
+    executable = tw.compile(
+        tw.script.parse(f"""
+@R.function
+def main(x: R.Tensor({x_shape}, "float32"), w: R.Tensor({w_shape}, "float32"), r: R.Tensor({r_shape}, "float32")):
+    with R.dataflow():
+        y = R.nn.relu(R.add(R.nn.conv2d(x, w, groups=2, data_layout="NHWC", kernel_layout="HWIO"), r))
+        R.output(y)
+    return y
+""")
+    )
+    rng = np.random.default_rng(0)
+    x, w, r = (rng.standard_normal(shape).astype("float32") for shape in (x_shape, w_shape, r_shape))
+    result = tw.VirtualMachine(executable)["main"](x, w, r).numpy()
+    np.testing.assert_allclose(result, np.maximum(reference(x, w, 2) + r, 0), rtol=1e-4, atol=1e-4)
+    (trace,) = executable.schedules.values()
+    return str(trace)
+
+
 @pytest.mark.parametrize("per_group", [17, 68, 127])
 @pytest.mark.parametrize("kernel", [1, 3])
 def test_what_follows_is_computed_with_the_tiles(per_group, kernel):
     # found: residuals and activations were loops of their own, over results that had left the first cache
-    channels, outputs = 8, 2 * per_group
-    module = tw.script.parse(f"""
-@R.function
-def main(x: R.Tensor((1, 14, 15, {channels}), "float32"), w: R.Tensor(({kernel}, {kernel}, 4, {outputs}), "float32"),
-         r: R.Tensor((1, {15 - kernel}, {16 - kernel}, {outputs}), "float32")):
-    with R.dataflow():
-        y = R.nn.relu(R.add(R.nn.conv2d(x, w, groups=2, data_layout="NHWC", kernel_layout="HWIO"), r))
-        R.output(y)
-    return y
-""")
-    executable = tw.compile(module)
-    rng = np.random.default_rng(0)
-    x, w, r = (
-        rng.standard_normal(shape).astype("float32")
-        for shape in (
-            (1, 14, 15, channels),
-            (kernel, kernel, 4, outputs),
-            (1, 15 - kernel, 16 - kernel, outputs),
-        )
-    )
-    result = tw.VirtualMachine(executable)["main"](x, w, r).numpy()
-    np.testing.assert_allclose(result, np.maximum(reference(x, w, 2) + r, 0), rtol=1e-4, atol=1e-4)
-    (trace,) = executable.schedules.values()
-    assert "sch.set_scope" in str(trace) and "sch.cache_write" not in str(trace)
+    trace = trace_with_residual((1, 14, 15, 8), (kernel, kernel, 4, 2 * per_group))
+    assert "sch.set_scope" in trace and "sch.cache_write" not in trace
 
 
 def test_narrow_groups_whose_results_are_far_are_not_stored_one_by_one():
     # found: each of 16 groups touched 16 of the 64 bytes of every line of results and residuals
-    module = tw.script.parse("""
-@R.function
-def main(x: R.Tensor((1, 257, 256, 4), "float32"), w: R.Tensor((1, 1, 2, 8), "float32"), r: R.Tensor((1, 257, 256, 8), "float32")):
-    with R.dataflow():
-        y = R.nn.relu(R.add(R.nn.conv2d(x, w, groups=2, data_layout="NHWC", kernel_layout="HWIO"), r))
-        R.output(y)
-    return y
-""")
-    executable = tw.compile(module)
-    rng = np.random.default_rng(0)
-    shapes = (1, 257, 256, 4), (1, 1, 2, 8), (1, 257, 256, 8)
-    x, w, r = (rng.standard_normal(shape).astype("float32") for shape in shapes)
-    result = tw.VirtualMachine(executable)["main"](x, w, r).numpy()
-    np.testing.assert_allclose(result, np.maximum(reference(x, w, 2) + r, 0), rtol=1e-4, atol=1e-4)
-    (trace,) = executable.schedules.values()
-    assert "sch.transform_block_layout" not in str(trace)
+    trace = trace_with_residual((1, 257, 256, 4), (1, 1, 2, 8))
+    assert "sch.transform_block_layout" not in trace

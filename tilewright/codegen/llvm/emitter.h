@@ -188,6 +188,9 @@ class FunctionEmitter {
 
   // ---- hints of loops (memory.cc)
   /// Fetches what lies ahead of `pointer`, from which `load` reads, if its loop says so.
+  static constexpr uint32_t kSecondCache = 2, kAllCaches = 3;
+  /// Fetches the line at `pointer` to the second cache, or to the first as well.
+  void fetch_line(llvm::Value* pointer, uint32_t place);
   void prefetch_ahead(llvm::Value* pointer, const BufferLoadNode* load);
   /// What the annotations of a loop, whose variable has a value, say of its body.
   void begin_hints(const ForNode* node);

@@ -190,7 +190,6 @@ void FunctionEmitter::emit_idle_store(const Var& turn, int64_t turns, uint8_t nu
 // Of the columns that come after those at `columns` each of the turns that read these fetches its part.
 void FunctionEmitter::fetch_next_columns(const TileNest& nest, llvm::Value* columns) {
   constexpr uint64_t kLineBytes = 64, kTileBytes = 1024;
-  constexpr uint32_t kRead = 0, kSecondCache = 2, kData = 1;
   if (nest.next_columns == 0 || !panel_turn_.number) return;
   const uint64_t lines = nest.column.offsets.size() * kTileBytes / kLineBytes,
                  share = (lines - 1) / panel_turn_.count + 1;
@@ -198,10 +197,7 @@ void FunctionEmitter::fetch_next_columns(const TileNest& nest, llvm::Value* colu
   llvm::Value* begin = builder_.CreateGEP(
       i8_, columns, builder_.CreateAdd(turn, builder_.getInt64(static_cast<uint64_t>(nest.next_columns))));
   for (uint64_t n = 0; n < share; ++n)
-    builder_.CreateIntrinsic(
-        llvm::Intrinsic::prefetch, {ptr_},
-        {builder_.CreateConstGEP1_64(i8_, begin, n * kLineBytes), builder_.getInt32(kRead),
-         builder_.getInt32(kSecondCache), builder_.getInt32(kData)});
+    fetch_line(builder_.CreateConstGEP1_64(i8_, begin, n * kLineBytes), kSecondCache);
 }
 
 void FunctionEmitter::emit_tile_nest(const TileNest& nest) {

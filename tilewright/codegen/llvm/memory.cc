@@ -52,14 +52,15 @@ llvm::Value* FunctionEmitter::from_memory(llvm::Value* value, DataType dtype) {
   return dtype.is_bool() ? builder_.CreateIsNotNull(value) : value;
 }
 
+void FunctionEmitter::fetch_line(llvm::Value* pointer, uint32_t place) {
+  constexpr uint32_t kRead = 0, kData = 1;
+  builder_.CreateIntrinsic(
+      llvm::Intrinsic::prefetch, {ptr_},
+      {pointer, builder_.getInt32(kRead), builder_.getInt32(place), builder_.getInt32(kData)});
+}
+
 void FunctionEmitter::prefetch_ahead(llvm::Value* pointer, const BufferLoadNode* load) {
-  constexpr uint32_t kRead = 0, kSecondCache = 2, kNear = 3, kData = 1;
   constexpr uint64_t kLineBytes = 64;
-  const auto fetch = [&](llvm::Value* from, uint32_t place) {
-    builder_.CreateIntrinsic(
-        llvm::Intrinsic::prefetch, {ptr_},
-        {from, builder_.getInt32(kRead), builder_.getInt32(place), builder_.getInt32(kData)});
-  };
   const auto moves_with = [&](const Prefetch& hint) {
     return hint.loop_var && uses(load->indices[0], hint.loop_var);
   };
@@ -73,13 +74,13 @@ void FunctionEmitter::prefetch_ahead(llvm::Value* pointer, const BufferLoadNode*
         std::count_if(near_.fetched.begin(), near_.fetched.end(),
                       [&](const BufferLoadNode* other) { return other->buffer == load->buffer; });
     const auto bytes = static_cast<uint64_t>(before * load->dtype.num_bytes());
-    if (bytes % kLineBytes == 0) fetch(builder_.CreateGEP(i8_, pointer, near_.distance), kNear);
+    if (bytes % kLineBytes == 0) fetch_line(builder_.CreateGEP(i8_, pointer, near_.distance), kAllCaches);
     near_.fetched.push_back(load);
   }
   if (!moves_with(next_panel_)) return;
   llvm::Value* ahead = builder_.CreateGEP(i8_, pointer, next_panel_.distance);
   for (uint64_t begin = 0; begin < next_panel_.bytes; begin += kLineBytes)
-    fetch(builder_.CreateConstGEP1_64(i8_, ahead, begin), kSecondCache);
+    fetch_line(builder_.CreateConstGEP1_64(i8_, ahead, begin), kSecondCache);
   next_panel_ = {};  // once in each turn
 }
 
