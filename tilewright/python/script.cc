@@ -59,22 +59,31 @@ nb::object python_value(const Value& value) {
   return nb::none();
 }
 
+// Whether `error` is one of Python itself, which says nothing of the program, and not an interrupt.
+bool is_of_python(const nb::python_error& error) {
+  return error.matches(PyExc_Exception) &&
+         !error.matches(nb::module_::import_("tilewright.errors").attr("Error"));
+}
+
 // A callable (expression text, {name: value of the program's own names}) as the parser's resolver. NameError:
 // unknown.
 script::Resolver make_resolver(const nb::object& resolve) {
-  return [resolve](std::string_view text, const Span&, const script::Scope& scope) -> std::optional<Value> {
-    nb::dict names;
-    for (std::string_view name : scope.names()) {
-      if (const Value* value = scope.find(name))
-        names[nb::str(name.data(), name.size())] = python_value(*value);
-    }
-    try {
-      return script_value(resolve(nb::str(text.data(), text.size()), names));
-    } catch (nb::python_error& error) {
-      if (error.matches(PyExc_NameError)) return std::nullopt;
-      throw;
-    }
-  };
+  return
+      [resolve](std::string_view text, const Span& span, const script::Scope& scope) -> std::optional<Value> {
+        nb::dict names;
+        for (std::string_view name : scope.names()) {
+          if (const Value* value = scope.find(name))
+            names[nb::str(name.data(), name.size())] = python_value(*value);
+        }
+        try {
+          return script_value(resolve(nb::str(text.data(), text.size()), names));
+        } catch (nb::python_error& error) {
+          if (error.matches(PyExc_NameError)) return std::nullopt;
+          if (!is_of_python(error)) throw;
+          throw UserError(span, "Python raises {}: {}", nb::cast<std::string>(error.type().attr("__name__")),
+                          nb::cast<std::string>(nb::str(error.value())));
+        }
+      };
 }
 
 // A callable (name) -> tilewright.script.macros.Macro or None as the parser's finder of macros.
