@@ -1,73 +1,8 @@
 // Nests of matrix tiles as AMX instructions, which are emulated where the processor has none.
-#include <gtest/gtest.h>
-
-#include <bit>
-
-#include "amx_emulator.h"
-#include "tilewright/codegen/llvm/native.h"
-#include "tilewright/lower/pipeline.h"
-#include "tilewright/schedule/default/default.h"
-#include "tilewright/script/parse.h"
-#include "tilewright/support/error.h"
+#include "matrix_tiles_testing.h"
 
 namespace tilewright::driver {
 namespace {
-using runtime::Tensor;
-using testing::AmxCounts;
-
-constexpr const char* kAmx = "llvm -mattr=+amx-tile,+amx-int8,+amx-bf16";
-
-tir::PrimFunc parsed(const std::string& text) {
-  return ir::ref_as<tir::PrimFuncNode>(script::parse(Ref<Source>(new Source("test", text))));
-}
-
-runtime::Function compiled(const tir::PrimFunc& func, const char* target_text = kAmx) {
-  const codegen::NativeTarget target = codegen::native_target(ir::parse_target(target_text));
-  const std::string names[] = {"main"};
-  const std::string objects[] = {codegen::emit_object(lower::lower_for_cpu("main", func), target),
-                                 codegen::emit_library_object(names, "", target)};
-  return codegen::load_objects("test", objects).get_function("main");
-}
-
-// Numbers from -8 to 8 (bytes: -100 to 100, or 0 to 200), by a linear congruence.
-double number(DataType dtype, uint32_t* state) {
-  *state = *state * 1664525 + 1013904223;
-  const int value = static_cast<int>(*state >> 16) % 201;
-  return dtype.is_bfloat16() ? (value - 100) / 16.0 : dtype.is_uint() ? value : value - 100;
-}
-
-double element(const Tensor& tensor, int64_t n) {
-  const DataType dtype = tensor.dtype();
-  if (dtype.is_bfloat16()) return std::bit_cast<float>(uint32_t{tensor.data_as<uint16_t>()[n]} << 16);
-  if (dtype.is_uint()) return tensor.data_as<uint8_t>()[n];
-  if (dtype.bits == 8) return tensor.data_as<int8_t>()[n];
-  return dtype.is_float() ? tensor.data_as<float>()[n] : tensor.data_as<int32_t>()[n];
-}
-
-Tensor random(runtime::Shape shape, DataType dtype, uint32_t seed) {
-  const Tensor tensor = Tensor::empty(shape, dtype);
-  for (int64_t n = 0; n < tensor.num_elements(); ++n) {
-    const double value = number(dtype, &seed);
-    if (dtype.is_bfloat16())
-      tensor.data_as<uint16_t>()[n] =
-          static_cast<uint16_t>(std::bit_cast<uint32_t>(static_cast<float>(value)) >> 16);
-    else
-      tensor.data_as<int8_t>()[n] = static_cast<int8_t>(static_cast<int>(value));
-  }
-  return tensor;
-}
-
-// c[i, j] = sum of a[i, k] * b[k, j]; exact for such numbers, up to 2**24.
-void expect_product(const Tensor& a, const Tensor& b, const Tensor& c) {
-  const int64_t rows = a.shape()[0], terms = a.shape()[1], columns = b.shape()[1];
-  for (int64_t i = 0; i < rows; ++i) {
-    for (int64_t j = 0; j < columns; ++j) {
-      double sum = 0;
-      for (int64_t k = 0; k < terms; ++k) sum += element(a, i * terms + k) * element(b, k * columns + j);
-      ASSERT_EQ(element(c, i * columns + j), sum) << "at " << i << ", " << j;
-    }
-  }
-}
 
 // 14 x 32 by two tiles of 14 x 16, in two steps of 24 groups... of `group` terms.
 std::string nest_text(const std::string& row, const std::string& column, const std::string& sum, int group) {
@@ -97,14 +32,6 @@ Tensor ungrouped(const Tensor& b, int64_t group) {
   }
   return result;
 }
-
-class MatrixTiles : public ::testing::Test {
- protected:
-  void SetUp() override {
-    if (!testing::emulate_amx()) GTEST_SKIP() << "AMX cannot be emulated here";
-    testing::reset_amx_counts();
-  }
-};
 
 TEST_F(MatrixTiles, MultiplyEachDtype) {
   for (const auto& [row, column] : {std::pair{"int8", "int8"},
@@ -325,188 +252,57 @@ TEST_F(MatrixTiles, BeginWithZeroWhereTheStatementBeforeSaysSo) {
   EXPECT_EQ(zeros_after("C[0, 0] = 0"), 0);
 }
 
+// Two tiles below each other in two blocks of terms, after a statement.
+std::string blocks_after(const std::string& statement, const std::string& around = "for kb in range(2):") {
+  return fmt::format(R"(
+@T.prim_func
+def main(A: T.Buffer((32, 256), "int8"), B: T.Buffer((64, 16, 4), "int8"), C: T.Buffer((33, 16), "int32")):
+    T.func_attr({{"tir.noalias": True}})
+    {}
+    {}
+        for io in range(2):
+            for ko in T.serial(2, annotations={{"matrix_tiles": True}}):
+                for i, j, k, g in T.grid(16, 16, 16, 4):
+                    C[io * 16 + i, j] = C[io * 16 + i, j] + T.Cast("int32", A[io * 16 + i, (kb * 2 + ko) * 64 + k * 4 + g]) * T.Cast("int32", B[(kb * 2 + ko) * 16 + k, j, g])
+)",
+                     statement, around);
+}
+
+TEST_F(MatrixTiles, BlocksBeginWithZeroInTheirFirstTurn) {
+  const auto zeros_of = [](const std::string& text) {
+    SCOPED_TRACE(text);
+    const Tensor a = random({32, 256}, DataType::int_(8), 1), b = random({64, 16, 4}, DataType::int_(8), 2),
+                 c = Tensor::empty(runtime::Shape{33, 16}, kInt32),
+                 expected = Tensor::empty(runtime::Shape{33, 16}, kInt32);
+    for (int64_t n = 0; n < c.num_elements(); ++n)
+      c.data_as<int32_t>()[n] = expected.data_as<int32_t>()[n] = static_cast<int32_t>(n);
+    testing::reset_amx_counts();
+    compiled(parsed(text))(a, b, c);
+    compiled(parsed(text), "llvm -mattr=-amx-tile")(a, b, expected);
+    for (int64_t n = 0; n < c.num_elements(); ++n) EXPECT_EQ(element(c, n), element(expected, n)) << n;
+    const AmxCounts counts = testing::amx_counts();
+    if (testing::is_amx_emulated())
+      EXPECT_EQ(counts.loads, 2 * counts.products + counts.products / 2 - counts.zeros);
+    return counts.zeros;
+  };
+  const int64_t two = testing::is_amx_emulated() ? 2 : 0;
+  const std::string all = "for i, j in T.grid(32, 16):\n        C[i, j] = 0";
+  EXPECT_EQ(zeros_of(blocks_after(all)), two);
+  EXPECT_EQ(zeros_of(blocks_after(all, "for kb in range(1, 2):")), two);
+  EXPECT_EQ(zeros_of(blocks_after("for io, i, j in T.grid(2, 16, 16):\n        C[io * 16 + i, j] = 0")), two);
+  EXPECT_EQ(zeros_of(blocks_after("for i, j in T.grid(33, 16):\n        C[i, j] = 0")), 0);  // a row more
+  EXPECT_EQ(zeros_of(blocks_after("for i, j in T.grid(16, 16):\n        C[i, j] = 0")), 0);  // a tile less
+  EXPECT_EQ(zeros_of(blocks_after("for i, j in T.grid(32, 16):\n        C[i, j] = 1")), 0);
+  EXPECT_EQ(zeros_of(blocks_after(all, "for kb in range(0):")), 0);  // no turn that begins
+  EXPECT_EQ(zeros_of(blocks_after(all, "for kb in range(C[32, 0] - 510):")), 0);
+}
+
 // A store that comes late takes long: in between a register is stored for nothing.
 TEST_F(MatrixTiles, LongSumsStoreInBetween) {
   for (const auto& [steps, idle] : {std::pair{96, 0}, {97, 1}, {200, 3}}) {
     const AmxCounts counts = counts_of(nest_after("C[0, 0] = 0", steps), steps);
     if (testing::is_amx_emulated()) EXPECT_EQ(counts.stores, 1 + idle) << steps;
   }
-}
-
-// ---- what the rules make of sums
-
-constexpr schedule::Machine kSapphireRapids{.vector_bytes = 64,
-                                            .num_vector_registers = 32,
-                                            .dots = {.mixed_bytes = true,
-                                                     .signed_bytes = true,
-                                                     .bfloats = true,
-                                                     .byte_tiles = true,
-                                                     .bfloat_tiles = true}};
-
-std::string matmul_text(int64_t rows, int64_t columns, int64_t terms, std::string_view row,
-                        std::string_view column, std::string_view sum) {
-  return fmt::format(R"(
-@T.prim_func
-def main(A: T.Buffer(({0}, {2}), "{3}"), B: T.Buffer(({2}, {1}), "{4}"), C: T.Buffer(({0}, {1}), "{5}")):
-    T.func_attr({{"tir.noalias": True}})
-    for i, j, k in T.grid({0}, {1}, {2}):
-        with T.block("C"):
-            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
-            with T.init():
-                C[vi, vj] = T.{5}(0)
-            C[vi, vj] = C[vi, vj] + T.Cast("{5}", A[vi, vk]) * T.Cast("{5}", B[vk, vj])
-)",
-                     rows, columns, terms, row, column, sum);
-}
-
-bool has_tiles(const std::string& trace) { return trace.find("matrix_tiles") != std::string::npos; }
-
-void expect_matmul_of_tiles(int64_t rows, int64_t columns, int64_t terms, const char* row, const char* column,
-                            const schedule::Machine& machine = kSapphireRapids) {
-  SCOPED_TRACE(fmt::format("{} x {} x {} of {} and {}", rows, columns, terms, row, column));
-  const DataType a_type = DataType::parse(row), b_type = DataType::parse(column);
-  const std::string sum = a_type.is_bfloat16() ? "float32" : "int32";
-  const schedule::DefaultSchedule scheduled = schedule::schedule_by_rules(
-      "main", parsed(matmul_text(rows, columns, terms, row, column, sum)), machine);
-  EXPECT_TRUE(has_tiles(scheduled.trace.str())) << scheduled.trace.str();
-  const Tensor a = random({rows, terms}, a_type, 3), b = random({terms, columns}, b_type, 4),
-               c = Tensor::empty(runtime::Shape{rows, columns}, DataType::parse(sum));
-  testing::reset_amx_counts();
-  compiled(scheduled.func)(a, b, c);
-  expect_product(a, b, c);
-  if (testing::is_amx_emulated()) EXPECT_GT(testing::amx_counts().products, 0);
-}
-
-TEST_F(MatrixTiles, MatrixProducts) {
-  expect_matmul_of_tiles(64, 64, 64, "bfloat16", "bfloat16");
-  expect_matmul_of_tiles(112, 48, 96, "bfloat16", "bfloat16");
-  expect_matmul_of_tiles(126, 48, 72, "bfloat16", "bfloat16");  // tiles of 14 rows, 12 groups
-  expect_matmul_of_tiles(55, 32, 40, "int8", "int8");           // of 11 rows, 10 groups
-  expect_matmul_of_tiles(128, 256, 64, "uint8", "int8");
-}
-
-// Panels that the first cache does not hold are read in parts, by 128 rows at a time.
-TEST_F(MatrixTiles, BlocksOfLongSums) {
-  schedule::Machine machine = kSapphireRapids;
-  machine.l1_bytes = 24 << 10;  // of which 256 terms of 32 columns take two thirds
-  machine.l2_bytes = 128 << 10;
-  expect_matmul_of_tiles(256, 128, 768, "bfloat16", "bfloat16", machine);
-  if (testing::is_amx_emulated()) {
-    const AmxCounts counts = testing::amx_counts();
-    const int64_t tiles = 256 / 16 * 128 / 16, parts = 3, steps = 768 / 32;
-    EXPECT_EQ(counts.configurations, 1);
-    EXPECT_EQ(counts.products, tiles * steps);
-    EXPECT_EQ(counts.stores, tiles * parts);
-    EXPECT_EQ(counts.loads, tiles * parts + tiles * steps);  // sums, and a factor for each product
-  }
-  expect_matmul_of_tiles(126, 96, 1280, "int8", "int8", machine);
-  machine.num_cores = 2;
-  expect_matmul_of_tiles(128, 192, 768, "bfloat16", "bfloat16", machine);
-  machine.l2_bytes = 32 << 10;  // no room for rows of all terms: sums of several panels wait for each part
-  expect_matmul_of_tiles(128, 192, 768, "bfloat16", "bfloat16", machine);
-}
-
-TEST_F(MatrixTiles, RandomShapesAndCaches) {
-  uint32_t state = 7;
-  const auto below = [&](uint32_t most) {
-    state = state * 1664525 + 1013904223;
-    return int64_t{(state >> 16) % most};
-  };
-  for (int n = 0; n < 30; ++n) {
-    schedule::Machine machine = kSapphireRapids;
-    machine.l1_bytes = 2048 << below(5);
-    machine.l2_bytes = machine.l1_bytes << below(6);
-    machine.num_cores = 1 + below(2);
-    const bool is_bytes = below(2) == 0;
-    const int64_t rows = (8 + below(9)) * (8 + below(5)), columns = 16 * (1 + below(9)),
-                  terms = (is_bytes ? 4 : 2) * (4 + below(13)) * (2 + below(6));
-    expect_matmul_of_tiles(rows, columns, terms, is_bytes ? "uint8" : "bfloat16",
-                           is_bytes ? "int8" : "bfloat16", machine);
-    if (HasFailure()) break;
-  }
-}
-
-// Every part of a parallel loop gives its thread's registers their shapes, and lets them go.
-TEST_F(MatrixTiles, InParallelLoopsWithAnEpilogue) {
-  const std::string text = R"(
-@T.prim_func
-def main(A: T.Buffer((96, 64), "bfloat16"), B: T.Buffer((64, 96), "bfloat16"), D: T.Buffer((96, 96), "float32")):
-    T.func_attr({"tir.noalias": True})
-    C = T.alloc_buffer((96, 96), "float32")
-    for i, j, k in T.grid(96, 96, 64):
-        with T.block("C"):
-            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
-            with T.init():
-                C[vi, vj] = T.float32(0)
-            C[vi, vj] = C[vi, vj] + T.Cast("float32", A[vi, vk]) * T.Cast("float32", B[vk, vj])
-    for i, j in T.grid(96, 96):
-        with T.block("D"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            D[vi, vj] = T.max(C[vi, vj], T.float32(0))
-)";
-  schedule::Machine machine = kSapphireRapids;
-  machine.num_cores = 2;
-  const schedule::DefaultSchedule scheduled = schedule::schedule_by_rules("main", parsed(text), machine);
-  EXPECT_TRUE(has_tiles(scheduled.trace.str())) << scheduled.trace.str();
-  EXPECT_NE(scheduled.trace.str().find("sch.parallel"), std::string::npos);
-  const Tensor a = random({96, 64}, DataType::bfloat16(), 3), b = random({64, 96}, DataType::bfloat16(), 4),
-               c = Tensor::empty(runtime::Shape{96, 96}, kFloat32),
-               expected = Tensor::empty(runtime::Shape{96, 96}, kFloat32);
-  compiled(scheduled.func)(a, b, c);
-  compiled(parsed(text), "llvm")(a, b, expected);
-  for (int64_t n = 0; n < c.num_elements(); ++n) ASSERT_EQ(element(c, n), element(expected, n)) << n;
-  if (!testing::is_amx_emulated()) return;
-  const AmxCounts counts = testing::amx_counts();
-  EXPECT_GT(counts.configurations, 0);
-  if (testing::are_releases_counted()) EXPECT_EQ(counts.configurations, counts.releases);
-  EXPECT_EQ(counts.products, 6 * 6 * 2);
-}
-
-TEST_F(MatrixTiles, Convolutions) {
-  // rows 2 apart, of 32 channels, that are summed with the 3 x 3 places of a window
-  const std::string text = R"(
-@T.prim_func
-def main(A: T.Buffer((1, 33, 33, 32), "uint8"), B: T.Buffer((3, 3, 8, 32, 4), "int8"), C: T.Buffer((1, 16, 16, 32), "int32")):
-    T.func_attr({"tir.noalias": True})
-    for n, h, w, c, y, x, k in T.grid(1, 16, 16, 32, 3, 3, 32):
-        with T.block("C"):
-            vn, vh, vw, vc, vy, vx, vk = T.axis.remap("SSSSRRR", [n, h, w, c, y, x, k])
-            with T.init():
-                C[vn, vh, vw, vc] = 0
-            C[vn, vh, vw, vc] = C[vn, vh, vw, vc] + T.Cast("int32", A[vn, vh * 2 + vy, vw * 2 + vx, vk]) * T.Cast("int32", B[vy, vx, vk // 4, vc, vk % 4])
-)";
-  const schedule::DefaultSchedule scheduled =
-      schedule::schedule_by_rules("main", parsed(text), kSapphireRapids);
-  EXPECT_TRUE(has_tiles(scheduled.trace.str())) << scheduled.trace.str();
-  const Tensor a = random({1, 33, 33, 32}, DataType::uint(8), 3),
-               b = random({3, 3, 8, 32, 4}, DataType::int_(8), 4),
-               c = Tensor::empty(runtime::Shape{1, 16, 16, 32}, kInt32),
-               expected = Tensor::empty(runtime::Shape{1, 16, 16, 32}, kInt32);
-  compiled(scheduled.func)(a, b, c);
-  compiled(parsed(text), "llvm")(a, b, expected);
-  for (int64_t n = 0; n < c.num_elements(); ++n) ASSERT_EQ(element(c, n), element(expected, n)) << n;
-  if (!testing::is_amx_emulated()) return;
-  EXPECT_EQ(testing::amx_counts().products, 16 * 2 * 9);
-  EXPECT_EQ(testing::amx_counts().loads, 16 * 2 * 9);  // two rows of the image share columns
-}
-
-TEST(MatrixTilesChosen, OnlyWhereTheyFit) {
-  const auto is_chosen = [](int64_t rows, int64_t columns, int64_t terms, const char* row, const char* column,
-                            schedule::Machine machine = kSapphireRapids) {
-    const std::string sum = std::string(row) == "bfloat16" ? "float32" : "int32";
-    return has_tiles(schedule::schedule_by_rules(
-                         "main", parsed(matmul_text(rows, columns, terms, row, column, sum)), machine)
-                         .trace.str());
-  };
-  EXPECT_TRUE(is_chosen(128, 64, 64, "int8", "int8"));
-  EXPECT_FALSE(is_chosen(127, 64, 64, "int8", "int8"));  // a prime number of rows
-  EXPECT_FALSE(is_chosen(128, 72, 64, "int8", "int8"));  // columns do not fill registers
-  EXPECT_FALSE(is_chosen(128, 64, 12, "int8", "int8"));  // 3 groups
-  EXPECT_FALSE(is_chosen(64, 16, 16, "int8", "int8"));   // too little work
-  EXPECT_FALSE(is_chosen(128, 64, 64, "float32", "float32"));
-  schedule::Machine without = kSapphireRapids;
-  without.dots.byte_tiles = false;
-  EXPECT_FALSE(is_chosen(128, 64, 64, "int8", "int8", without));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 import re
 
+import ml_dtypes
 import numpy as np
 import pytest
 from graph_testing import compile_graph, random, run_graph
@@ -175,11 +176,11 @@ def test_hints_of_any_number(turns, panel, row):
     np.testing.assert_allclose(out.numpy(), a.reshape(4, 10, 16).sum(1), rtol=1e-6)
 
 
-def in_tiles(rows, terms, columns, threads=1):
+def in_tiles(rows, terms, columns, threads=1, precision="bf16"):
     """The executable of x @ W in bfloat16, for a processor with tile registers."""
     w = relax.const(random(terms, columns))
     target = f"llvm -mcpu=sapphirerapids -num-cores {threads}"
-    return compile_graph(lambda x: relax.op.matmul(x, w), target=target, precision="bf16", x=(rows, terms))
+    return compile_graph(lambda x: relax.op.matmul(x, w), target=target, precision=precision, x=(rows, terms))
 
 
 @pytest.mark.parametrize(
@@ -204,3 +205,60 @@ def test_matrix_tiles_fetch_what_comes_next(sizes, lines, distance, threads):
     assert re.findall(r'ann_key="prefetch_panel", ann_val=(\d+)', traces) == (
         [str(distance)] if distance else []
     )
+
+
+@pytest.mark.parametrize(("precision", "parts"), [("bf16x3", 2), ("bf16x6", 3), ("bf16x9", 3)])
+def test_each_part_of_next_columns_is_fetched_once(precision, parts):
+    """Found: whenever a part came back to registers what follows it was fetched again, 40 lines, not 24."""
+    executable = in_tiles(128, 768, 3072, precision=precision)
+    rows_of_tiles, lines = 4, 32
+    fetches = [
+        line.split()[1] for line in executable.kernels.get_source("asm").splitlines() if "prefetcht1" in line
+    ]
+    assert len(fetches) % (parts * lines // rows_of_tiles) == 0
+    assert len(set(fetches)) == len(fetches)
+    # whole panels: parts of numbers lie between the terms of this step and of the next
+    traces = "".join(map(str, executable.schedules.values()))
+    assert f'ann_key="prefetch_panel", ann_val={768 * 32 * 2 * parts})' in traces
+
+
+def steps_of(executable):
+    (trace,) = executable.schedules.values()
+    return str(trace)
+
+
+@pytest.mark.parametrize(
+    ("rows", "terms", "columns", "is_copied"),
+    [
+        (1024, 1024, 1024, True),  # 2 MB of rows, in parts that the second cache keeps
+        (1024, 1024, 96, False),  # three panels do not pay for a copy
+        (128, 768, 3072, False),  # rows that stay near as they are
+    ],
+)
+def test_rows_that_many_panels_read_are_copied_to_tiles(rows, terms, columns, is_copied):
+    x = relax.Var("x", relax.TensorType((rows, terms), "bfloat16"))
+    w = relax.const(random(terms, columns).astype(ml_dtypes.bfloat16))
+    builder = relax.BlockBuilder()
+    with builder.function("main", [x]):
+        with builder.dataflow():
+            y = builder.emit_output(relax.op.matmul(x, w, out_dtype="float32"))
+        builder.emit_func_output(y)
+    trace = steps_of(tilewright.compile(builder.get(), target="llvm -mcpu=sapphirerapids -num-cores 1"))
+    assert "matrix_tiles" in trace
+    assert ("sch.cache_read" in trace) == is_copied
+    assert (
+        "index_map=lambda i0, i1: (i0 // T.int64(32), i1 // T.int64(32), i0 % T.int64(32)" in trace
+    ) == is_copied
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_parts_are_made_where_they_are_multiplied(threads):
+    """Found: a kernel of its own wrote 6 MB of parts, which came back from the third cache."""
+    executable = in_tiles(1024, 1024, 1024, threads, precision="bf16x6")
+    trace = steps_of(executable)
+    place = re.search(r"sch.compute_at\(block=b1, loop=(l\d+)", trace)[1]  # 128 rows
+    assert re.search(rf"{place}, l\d+ = sch.split\(loop=l\d+, factors=\[8, None\]", trace)
+    assert (f"sch.parallel(loop={place})" in trace) == (threads == 2)
+    # [rows // 32, terms // 32, part, ..]
+    assert "(i1 // T.int64(32), i2 // T.int64(32), i0, i1 % T.int64(32), i2 % T.int64(32))" in trace
+    assert "vcvtneps2bf16" in executable.kernels.get_source("asm")

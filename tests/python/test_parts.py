@@ -15,32 +15,46 @@ from tilewright.errors import UserError
 from tilewright.transform import PassContext
 
 
+def parts_of(x, count):
+    """float32 as bfloat16 values whose sum it is, the largest first, as float64."""
+    parts = []
+    for _ in range(count):
+        parts.append(x.astype(ml_dtypes.bfloat16).astype("float32"))
+        x = x - parts[-1]
+    return [part.astype("float64") for part in parts]
+
+
+def in_three_parts(*shape):
+    """Numbers a + b 2^-10 + c 2^-20 whose parts are all other than zero, if a, b and c are."""
+    rng = np.random.default_rng(sum(shape))
+    a, b, c = (rng.integers(-1, 2, shape) for _ in range(3))
+    return (a + b / 2**10 + c / 2**20).astype("float32")
+
+
 def without_parts(x, w, order):
     """The sum over a + b <= order of x[a] times w[b], in float64."""
-    parts, terms = w.shape[0], w.shape[-2]
-    x, w = x.astype("float64"), w.astype("float64")
-    pairs = [(a, b) for a in range(parts) for b in range(parts) if a + b <= order]
-    return sum(x[..., a * terms : (a + 1) * terms] @ w[b] for a, b in pairs)
+    parts, w = parts_of(x, w.shape[0]), w.astype("float64")
+    return sum(parts[a] @ w[b] for a in range(len(w)) for b in range(len(w)) if a + b <= order)
 
 
 @pytest.mark.parametrize("order", [0, 1, 2, 3, 4])
 @pytest.mark.parametrize(
-    "shapes", [((5, 3 * 7), (3, 7, 127)), ((2, 16, 3 * 64), (3, 64, 48)), ((3, 4, 3), (3, 3, 1, 2))]
+    "shapes", [((5, 7), (3, 7, 127)), ((2, 16, 64), (3, 64, 48)), ((3, 4, 1), (3, 3, 1, 2))]
 )
 def test_products_of_parts(shapes, order):
-    """Which parts are multiplied: small whole numbers, whose sums are exact."""
-    x, w = (np.rint(4 * random(*shape)).astype(ml_dtypes.bfloat16) for shape in shapes)
+    """Which parts are multiplied: the smallest are 2^-20, which long sums in float32 round away."""
+    x, w = in_three_parts(*shapes[0]), np.rint(random(*shapes[1])).astype(ml_dtypes.bfloat16)
     found = run_op("matmul_of_parts", x, w, opt_level=2, order=order)
-    np.testing.assert_array_equal(found, without_parts(x, w, order))
+    atol = 1e-7 if x.shape[-1] < 8 else 1e-5
+    np.testing.assert_allclose(found, without_parts(x, w, order), rtol=0, atol=atol)
 
 
 @pytest.mark.parametrize("order", [0, 1, 2])
 def test_convolutions_of_parts(order):
     """A window as the sum of products of its places; steps, gaps and padding on one side."""
-    x, w = np.rint(4 * random(2, 9, 11, 2 * 5)), np.rint(4 * random(2, 3, 2, 5, 16))
-    low = [each.astype(ml_dtypes.bfloat16) for each in (x, w)]
+    x, w = in_three_parts(2, 9, 11, 5), np.rint(random(2, 3, 2, 5, 16)).astype(ml_dtypes.bfloat16)
     attrs = {"strides": [2, 1], "padding": [1, 0, 0, 2], "dilation": [1, 3], "order": order}
-    found = run_op("nn.conv_of_parts", *low, opt_level=2, **attrs)
+    found = run_op("nn.conv_of_parts", x, w, opt_level=2, **attrs)
     wide = np.pad(x, ((0, 0), (1, 0), (0, 2), (0, 0)))
     height, width = (10 - 3) // 2 + 1, 13 - 4 + 1
     expected = sum(
@@ -48,7 +62,27 @@ def test_convolutions_of_parts(order):
         for y in range(3)
         for z in range(2)
     )
-    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("target", ["llvm", "llvm -mcpu=x86-64-v3"])
+@pytest.mark.parametrize("lanes", [5, 16, 64])
+def test_parts_of_numbers_at_the_ends(lanes, target):
+    """Denormals are 0 whatever instructions there are, neighbours of the least normal number are not."""
+    least = np.finfo("float32").tiny
+    ends = [least, -least, np.nextafter(least, np.float32(0)), -1e-39, 1e-45, -0.0, np.inf, -np.inf, np.nan]
+    expected = [least, -least, 0, 0, 0, 0, np.nan, np.nan, np.nan]
+    w = np.zeros((2, lanes, 16), ml_dtypes.bfloat16)
+    w[0] = 1
+    executable = compile_graph(
+        lambda x: relax.op.matmul_of_parts(x, relax.const(w), order=1), target=target, x=(1, lanes)
+    )
+    for number, value in zip(ends, expected, strict=True):
+        x = np.zeros((1, lanes), "float32")
+        x[0, lanes // 2] = number
+        np.testing.assert_array_equal(
+            run_graph(executable, x), np.full((1, 16), value, "float32"), str(number)
+        )
 
 
 def refusal(name, shapes, **attrs):
@@ -59,23 +93,23 @@ def refusal(name, shapes, **attrs):
 
 def test_refused_parts():
     matmul, conv = "matmul_of_parts", "nn.conv_of_parts"
-    assert refusal(matmul, [(4, 6), (2, 3, 5)], order=3) == (
+    assert refusal(matmul, [(4, 3), (2, 3, 5)], order=3) == (
         "error: matmul_of_parts: w is [2, 3, 5] and order is 3, expected 1 to 8 parts and an order of 0 to 2 (parts - 1)"
     )
     assert refusal(matmul, [(4, 7), (2, 3, 5)], order=1) == (
-        "error: matmul_of_parts: x has 7 elements, w is [2, 3, 5]: expected 2 parts of 3, both known"
+        "error: matmul_of_parts: x has 7 elements, w is [2, 3, 5]: expected 3, both known"
     )
-    assert refusal(matmul, [(6,), (2, 3, 5)], order=1) == (
+    assert refusal(matmul, [(3,), (2, 3, 5)], order=1) == (
         "error: matmul_of_parts: x has 1 dimensions, expected 2 or more"
     )
     window = {"strides": [1], "padding": [0, 0], "dilation": [1], "order": 1}
-    assert refusal(conv, [(1, 4, 6), (2, 5, 3, 8)], **window) == (
-        "error: nn.conv_of_parts: the window of weight [2, 5, 3, 8] is larger than data [1, 4, 6] with padding 0"
+    assert refusal(conv, [(1, 4, 3), (2, 5, 3, 8)], **window) == (
+        "error: nn.conv_of_parts: the window of weight [2, 5, 3, 8] is larger than data [1, 4, 3] with padding 0"
     )
-    assert refusal(conv, [(1, 4, 6), (2, 3, 3, 8)], **window | {"padding": [0]}) == (
+    assert refusal(conv, [(1, 4, 3), (2, 3, 3, 8)], **window | {"padding": [0]}) == (
         "error: nn.conv_of_parts: padding has 1 numbers, expected 2"
     )
-    assert refusal(conv, [(1, 4, 6), (2, 3, 3, 8)], **window | {"strides": [0]}) == (
+    assert refusal(conv, [(1, 4, 3), (2, 3, 3, 8)], **window | {"strides": [0]}) == (
         "error: nn.conv_of_parts: strides is 0, expected 1 to 2^30"
     )
 
@@ -93,7 +127,8 @@ def conv_module(x, w, **attrs):
     [
         (16, 8, 16, True),
         (5, 8, 16, False),  # few rows
-        (14, 8, 16, False),  # tiles of few rows
+        (14, 8, 16, True),
+        (12, 8, 16, False),  # tiles of few rows
         (127, 8, 16, False),  # a prime number of them
         (16, 6, 16, False),  # three groups of two terms
         (16, 9, 16, False),  # no groups
@@ -107,8 +142,8 @@ def test_products_that_fill_no_tiles_stay_exact(rows, terms, columns, is_in_part
     policy = relax.transform.precision(policy="bf16x6")
     assert ("matmul_of_parts" in operators_of(policy(module))) == is_in_parts
     low = relax.transform.precision(policy="bf16", speedup=10)(module)
-    # five rows take as long as their weights, and one product on 14 is faster than in float32
-    assert ("astype" in operators_of(low)) == (is_in_parts or rows in (5, 14))
+    # five rows take as long as their weights, and one product on 12 is faster than in float32
+    assert ("astype" in operators_of(low)) == (is_in_parts or rows in (5, 12))
 
 
 @pytest.mark.parametrize("policy", ["bf16", "bf16x3", "bf16x6", "bf16x9"])
@@ -146,13 +181,13 @@ def test_convolutions_in_any_layout(name, data, weight, layouts, policy, opt_lev
 
 def test_refused_numbers_of_parts_and_dtypes():
     """Found: hundreds of parts took minutes, or crashed; float64 was summed in float32."""
-    assert refusal("matmul_of_parts", [(4, 27), (9, 3, 5)], order=1) == (
+    assert refusal("matmul_of_parts", [(4, 3), (9, 3, 5)], order=1) == (
         "error: matmul_of_parts: w is [9, 3, 5] and order is 1, expected 1 to 8 parts and an order of 0 to 2 (parts - 1)"
     )
     with pytest.raises(UserError) as refused:
-        run_op("matmul_of_parts", np.zeros((4, 6)), np.zeros((2, 3, 5)), order=1)
+        run_op("matmul_of_parts", np.zeros((4, 3)), np.zeros((2, 3, 5)), order=1)
     assert str(refused.value).splitlines()[0] == (
-        "error: matmul_of_parts: x and w are float64, expected floats of at most 32 bits"
+        "error: matmul_of_parts: x is float64, expected a float of at most 32 bits"
     )
 
 

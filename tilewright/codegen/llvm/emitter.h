@@ -98,6 +98,8 @@ class FunctionEmitter {
   /// Between the bits of small floats and other values (small_float.cc).
   llvm::Value* widen_float(llvm::Value* bits, DataType from);
   llvm::Value* narrow_float(llvm::Value* value, DataType from, DataType to);
+  /// The bfloat16 of a vector of float32 in which denormals are 0, if one instruction gives it; else null.
+  llvm::Value* emit_flushed_bfloat16(const CastNode* cast);
   llvm::Value* emit_ramp(const RampNode* node);
   llvm::Value* emit_shuffle(const ShuffleNode* node);
   llvm::Value* emit_let(const LetNode* node);
@@ -183,6 +185,8 @@ class FunctionEmitter {
   void load_tile_config(const std::vector<TileRegister>& shapes);
   void release_tiles();
   void emit_tile_nest(const TileNest& nest);
+  void find_zeros(const Stmt& stmt, const Stmt& next);
+  void begin_sums(const TileNest& nest, const std::function<void()>& load);
   void fetch_next_columns(const TileNest& nest, llvm::Value* columns);
   void emit_idle_store(const Var& turn, int64_t turns, uint8_t number);
 

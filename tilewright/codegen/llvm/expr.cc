@@ -69,6 +69,7 @@ llvm::Value* FunctionEmitter::emit(const PrimExpr& expr) {
     }
     case Kind::kCast: {
       const auto* cast = static_cast<const CastNode*>(node);
+      if (llvm::Value* value = emit_flushed_bfloat16(cast)) return value;
       return emit_cast(cast->value->dtype, cast->dtype, emit(cast->value));
     }
     case Kind::kNot: return builder_.CreateNot(emit(static_cast<const NotNode*>(node)->a));

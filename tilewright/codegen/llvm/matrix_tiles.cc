@@ -142,13 +142,23 @@ void FunctionEmitter::find_tile_nests() {
   });
   if (tile_nests_.empty()) return;
   walk(func_->body, [&](const SeqStmtNode* seq) {
-    for (size_t n = 0; n + 1 < seq->seq.size(); ++n) {
-      const auto nest = tile_nests_.find(seq->seq[n + 1].as<ForNode>());
-      if (nest == tile_nests_.end() || !sets_to_zero(seq->seq[n], nest->second)) continue;
-      nest->second.begins_with_zero = true;
-      left_out_.insert(seq->seq[n].get());
-    }
+    for (size_t n = 0; n + 1 < seq->seq.size(); ++n) find_zeros(seq->seq[n], seq->seq[n + 1]);
   });
+}
+
+// Nests inside of `next` that begin with the zeros of `stmt`, which is left out then.
+void FunctionEmitter::find_zeros(const Stmt& stmt, const Stmt& next) {
+  const auto* loop = next.as<ForNode>();
+  while (loop && !tile_nests_.contains(loop)) loop = loop->body.as<ForNode>();
+  if (!loop) return;
+  TileNest& nest = tile_nests_.at(loop);
+  if (loop == next.get()) {
+    nest.begins_with_zero = sets_to_zero(stmt, nest);
+  } else {
+    nest.block = block_of_zeros(stmt, next, loop, nest);
+    nest.begins_with_zero = nest.block != nullptr;
+  }
+  if (nest.begins_with_zero) left_out_.insert(stmt.get());
 }
 
 void FunctionEmitter::configure_tiles() {
@@ -200,6 +210,28 @@ void FunctionEmitter::fetch_next_columns(const TileNest& nest, llvm::Value* colu
     fetch_line(builder_.CreateConstGEP1_64(i8_, begin, n * kLineBytes), kSecondCache);
 }
 
+// Sums begin with zero, or with what `load` brings: of a block, what it did in the turn before.
+void FunctionEmitter::begin_sums(const TileNest& nest, const std::function<void()>& load) {
+  const auto zero = [&] {
+    for (size_t n = 0; n < nest.sum.offsets.size(); ++n)
+      builder_.CreateIntrinsic(llvm::Intrinsic::x86_tilezero, {},
+                               {builder_.getInt8(static_cast<uint8_t>(n))});
+  };
+  if (!nest.begins_with_zero) return load();
+  if (!nest.block) return zero();
+  llvm::BasicBlock *first = new_block("first_terms"), *others = new_block("other_terms"),
+                   *begun = new_block("begun");
+  llvm::Value* turn = values_.at(nest.block->loop_var.get());
+  builder_.CreateCondBr(builder_.CreateICmpEQ(turn, emit_index(nest.block->min)), first, others);
+  builder_.SetInsertPoint(first);
+  zero();
+  builder_.CreateBr(begun);
+  builder_.SetInsertPoint(others);
+  load();
+  builder_.CreateBr(begun);
+  builder_.SetInsertPoint(begun);
+}
+
 void FunctionEmitter::emit_tile_nest(const TileNest& nest) {
   if (!has_one_tile_config_) load_tile_config(register_shapes(nest));
   const size_t first_row = nest.sum.offsets.size(), first_column = first_row + nest.row.offsets.size();
@@ -219,14 +251,19 @@ void FunctionEmitter::emit_tile_nest(const TileNest& nest) {
   const llvm::Intrinsic::ID load = llvm::Intrinsic::x86_tileloadd64,
                             load_row = nest.is_row_streamed ? llvm::Intrinsic::x86_tileloaddt164 : load;
   const auto multiply = [&] {
-    PrimExpr row, column;  // that are in registers
+    PrimExpr row, column;           // that are in registers
+    std::vector<PrimExpr> fetched;  // whose next ones are on their way
     for (int64_t n = 0; n < nest.num_unrolled; ++n) {
       const PrimExpr next_row = index_in_turn(nest, nest.row, n),
                      next_column = index_in_turn(nest, nest.column, n);
       if (!row || !is_same_index(row, next_row)) move(load_row, nest.row, next_row, first_row);
       if (!column || !is_same_index(column, next_column)) {
         move(load, nest.column, next_column, first_column);
-        fetch_next_columns(nest, element_pointer(nest.column.buffer, next_column));
+        const auto is_same = [&](const PrimExpr& other) { return is_same_index(other, next_column); };
+        if (std::none_of(fetched.begin(), fetched.end(), is_same)) {
+          fetch_next_columns(nest, element_pointer(nest.column.buffer, next_column));
+          fetched.push_back(next_column);
+        }
       }
       row = next_row, column = next_column;
       for (const TileProduct& product : nest.products)
@@ -245,12 +282,7 @@ void FunctionEmitter::emit_tile_nest(const TileNest& nest) {
       if (depth == idle.depth) emit_idle_store(loop->loop_var, idle.turns, last);
     });
   };
-  if (nest.begins_with_zero) {
-    for (size_t n = 0; n < nest.sum.offsets.size(); ++n)
-      builder_.CreateIntrinsic(llvm::Intrinsic::x86_tilezero, {}, {number(n)});
-  } else {
-    move(load, nest.sum, nest.sum.index, 0);
-  }
+  begin_sums(nest, [&] { move(load, nest.sum, nest.sum.index, 0); });
   repeat(0);
   move(llvm::Intrinsic::x86_tilestored64, nest.sum, nest.sum.index, 0);
 }

@@ -1,6 +1,8 @@
 // bfloat16 and float8 between their bits and float32, on scalars and vectors alike.
-#include "tilewright/support/small_float.h"
+#include <limits>
+
 #include "tilewright/codegen/llvm/emitter.h"
+#include "tilewright/support/small_float.h"
 
 namespace tilewright::codegen {
 namespace {
@@ -76,6 +78,25 @@ llvm::Value* rounded_to_upper_half(const Words& w, llvm::Value* bits, FloatForma
   return w.b.CreateSelect(w.b.CreateFCmpUNO(number, number), nan, w.b.CreateLShr(sum, uint64_t{16}));
 }
 
+double number_of(const PrimExpr& value, double otherwise) {
+  const auto* vector = value.as<BroadcastNode>();
+  const auto* number = (vector ? vector->value : value).as<FloatImmNode>();
+  return number ? number->value : otherwise;
+}
+
+// x of select(abs(x) < 2^-126, 0, x); null if `value` is something else.
+const PrimExpr* flushed(const PrimExpr& value) {
+  const auto* chosen = value.as<SelectNode>();
+  const auto* is_less = chosen ? chosen->condition.as<LTNode>() : nullptr;
+  const auto* magnitude = is_less ? is_less->a.as<CallNode>() : nullptr;
+  const auto* op = magnitude ? magnitude->op.as<OpNode>() : nullptr;
+  if (!op || op->name != "tir.abs" || number_of(chosen->true_value, 1) != 0 ||
+      number_of(is_less->b, 0) != std::numeric_limits<float>::min() ||
+      !structural_equal(magnitude->args[0], chosen->false_value))
+    return nullptr;
+  return &chosen->false_value;
+}
+
 // float32 with the value of these bits.
 llvm::Value* widened(const Words& w, llvm::Value* bits, FloatFormat format) {
   const auto shift = static_cast<uint64_t>(kSingleMantissa - format.mantissa_bits);
@@ -112,6 +133,20 @@ llvm::Value* FunctionEmitter::narrow_float(llvm::Value* value, DataType from, Da
   llvm::Value* narrow = to.is_bfloat16() ? rounded_to_upper_half(words, bits, float_format(to))
                                          : narrowed(words, bits, float_format(to));
   return builder_.CreateTrunc(narrow, llvm_type(context_, to));
+}
+
+// vcvtneps2bf16 takes denormals for 0, whatever the mode of the processor.  Source: Intel 64 and IA-32
+// Architectures Software Developer's Manual, volume 2, VCVTNEPS2BF16.
+llvm::Value* FunctionEmitter::emit_flushed_bfloat16(const CastNode* cast) {
+  constexpr int kLeastLanes = 16;
+  if (!cast->dtype.is_bfloat16() || cast->value->dtype.element() != kFloat32 ||
+      cast->dtype.lanes % kLeastLanes != 0 || !module_.target.has("avx512bf16"))
+    return nullptr;
+  const PrimExpr* value = flushed(cast->value);
+  if (!value) return nullptr;
+  llvm::Value* number = emit(*value);
+  llvm::Type* narrow = number->getType()->getWithNewType(builder_.getBFloatTy());
+  return builder_.CreateBitCast(builder_.CreateFPTrunc(number, narrow), llvm_type(context_, cast->dtype));
 }
 
 }  // namespace tilewright::codegen

@@ -50,6 +50,7 @@ struct TileNest {
   int64_t next_columns = 0;       // bytes from columns to those that come after them, to be fetched; 0: none
   bool is_row_streamed = false;   // rows are not kept in the first cache
   bool begins_with_zero = false;  // the statement before it sets the sums to zero, and is left out
+  const tir::ForNode* block = nullptr;  // if there is one, in the first turn of this loop around it alone
 };
 
 /// The nest of `loop`.  Raises UserError, with the reason, if instructions cannot compute it.
@@ -62,5 +63,11 @@ std::optional<int64_t> step_of(const tir::PrimExpr& index, const tir::Var& var);
 bool is_same_index(const tir::PrimExpr& a, const tir::PrimExpr& b);
 /// Whether `stmt` sets all sums of `nest` to zero, and nothing else.
 bool sets_to_zero(const tir::Stmt& stmt, const TileNest& nest);
+/// If `stmt` sets to zero what all turns of `nest` that are inside of `block` add to, and nothing else: the
+/// outermost loop of `block`, which is over terms, in whose first turn each of them comes first; else null.
+///
+/// loop  that of `nest`, which is inside of `block` and of other loops alone
+const tir::ForNode* block_of_zeros(const tir::Stmt& stmt, const tir::Stmt& block, const tir::ForNode* loop,
+                                   const TileNest& nest);
 
 }  // namespace tilewright::codegen

@@ -1,4 +1,8 @@
-// Whether a statement sets to zero what a nest of matrix tiles then adds to.
+// Whether a statement sets to zero what a nest of matrix tiles then adds to, or what all of a block add to:
+//   for v in range(256): C[v * 32 : v * 32 + 32] = 0
+//   for ko in range(4):       # terms
+//     for io in range(8):     # tiles of a block
+//       for ki in ..          # the nest
 #include <cmath>
 #include <set>
 
@@ -10,28 +14,34 @@ namespace tilewright::codegen {
 namespace {
 using namespace tir;
 
-constexpr size_t kMostElements = 8 * 16 * 16;
+constexpr size_t kMostElements = 1 << 14;
 
-// Adds to `elements` what they are in all turns of `loop`; false if these are no constant number apart, or
-// too many.
-bool repeat(const ForNode* loop, PrimExpr& index, std::set<int64_t>& elements) {
+// Elements of a buffer, as distances from `index`.
+struct Elements {
+  PrimExpr index;
+  std::set<int64_t> distances;
+};
+
+// Adds to `elements` what they are in all turns of `loop`; false if these are no constant number apart, too
+// many, or not all different.
+bool repeat(const ForNode* loop, Elements& elements) {
   int64_t extent = 0;
-  const std::optional<int64_t> step = step_of(index, loop->loop_var);
+  const std::optional<int64_t> step = step_of(elements.index, loop->loop_var);
   if (!step || !as_const_int(loop->extent, &extent) || extent < 1 ||
-      static_cast<size_t>(extent) * elements.size() > kMostElements)
+      static_cast<size_t>(extent) > kMostElements / elements.distances.size())
     return false;
-  index = substitute(index, {{loop->loop_var.get(), loop->min}});
+  elements.index = substitute(elements.index, {{loop->loop_var.get(), loop->min}});
   std::set<int64_t> all;
   for (int64_t turn = 0; turn < extent; ++turn) {
-    for (const int64_t element : elements) all.insert(element + turn * *step);
+    for (const int64_t element : elements.distances) all.insert(element + turn * *step);
   }
-  elements = std::move(all);
-  return true;
+  const bool are_different = all.size() == elements.distances.size() * static_cast<size_t>(extent);
+  elements.distances = std::move(all);
+  return are_different;
 }
 
-}  // namespace
-
-bool sets_to_zero(const Stmt& stmt, const TileNest& nest) {
+// The elements of `buffer` that `stmt` sets to zero, if it does nothing else.
+std::optional<Elements> zeros_of(const Stmt& stmt, const TileOperand& sum) {
   std::vector<const ForNode*> loops;
   Stmt inner = stmt;
   while (const auto* loop = inner.as<ForNode>()) {
@@ -39,23 +49,54 @@ bool sets_to_zero(const Stmt& stmt, const TileNest& nest) {
     inner = loop->body;
   }
   const auto* store = inner.as<BufferStoreNode>();
-  if (!store || store->predicate || store->buffer->data != nest.sum.buffer->data ||
-      store->buffer->dtype != nest.sum.dtype)
-    return false;
-  PrimExpr value = store->value, index = store->indices[0];
+  if (!store || store->predicate || store->buffer->data != sum.buffer->data ||
+      store->buffer->dtype != sum.dtype)
+    return std::nullopt;
+  PrimExpr value = store->value;
   if (const auto* vector = value.as<BroadcastNode>()) value = vector->value;
-  std::set<int64_t> elements{0};
-  if (const auto* ramp = index.as<RampNode>()) {
-    if (!is_one(ramp->stride)) return false;
-    for (int lane = 1; lane < ramp->lanes; ++lane) elements.insert(lane);
-    index = ramp->base;
+  Elements elements{store->indices[0], {0}};
+  if (const auto* ramp = elements.index.as<RampNode>()) {
+    if (!is_one(ramp->stride)) return std::nullopt;
+    for (int lane = 1; lane < ramp->lanes; ++lane) elements.distances.insert(lane);
+    elements.index = ramp->base;
   }
   const auto* number = value.as<FloatImmNode>();
-  if (!(number ? number->value == 0 && !std::signbit(number->value) : is_zero(value))) return false;
+  if (!(number ? number->value == 0 && !std::signbit(number->value) : is_zero(value))) return std::nullopt;
   for (const ForNode* loop : loops) {
-    if (!repeat(loop, index, elements)) return false;
+    if (!repeat(loop, elements)) return std::nullopt;
   }
-  return is_same_index(index, nest.sum.index) && elements == sum_elements(nest);
+  return elements;
+}
+
+bool are_same(const std::optional<Elements>& a, const Elements& b) {
+  return a && a->distances == b.distances && is_same_index(a->index, b.index);
+}
+
+}  // namespace
+
+bool sets_to_zero(const Stmt& stmt, const TileNest& nest) {
+  return are_same(zeros_of(stmt, nest.sum), {nest.sum.index, sum_elements(nest)});
+}
+
+const ForNode* block_of_zeros(const Stmt& stmt, const Stmt& block, const ForNode* loop,
+                              const TileNest& nest) {
+  const auto* terms = block.as<ForNode>();
+  int64_t turns = 0;
+  if (!terms || terms == loop || terms->for_kind != ForKind::kSerial ||
+      !as_const_int(terms->extent, &turns) || turns < 1 || step_of(nest.sum.index, terms->loop_var) != 0)
+    return nullptr;
+  std::vector<const ForNode*> tiles;
+  const auto* inner = terms->body.as<ForNode>();
+  for (; inner && inner != loop; inner = inner->body.as<ForNode>()) {
+    if (inner->for_kind != ForKind::kSerial) return nullptr;
+    tiles.push_back(inner);
+  }
+  if (!inner) return nullptr;
+  Elements elements{nest.sum.index, sum_elements(nest)};
+  for (auto tile = tiles.rbegin(); tile != tiles.rend(); ++tile) {
+    if (!repeat(*tile, elements)) return nullptr;
+  }
+  return are_same(zeros_of(stmt, nest.sum), elements) ? terms : nullptr;
 }
 
 }  // namespace tilewright::codegen

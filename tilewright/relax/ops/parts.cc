@@ -27,26 +27,29 @@ struct ConvAttrs {
   }
 };
 
-// Raises UserError unless the extents fit: `inner` = parts * `own` of the second argument.
-void check_parts(const Call& call, const Shape& second, const PrimExpr& inner, const PrimExpr& own,
-                 int64_t order) {
+// Raises UserError unless the number of parts of the second argument, and `order`, are in range.
+void check_parts(const Call& call, const Shape& second, int64_t order) {
   constexpr int64_t kMostParts = 8;
-  int64_t parts = 0, has = 0, expected = 0;
+  int64_t parts = 0;
   if (!tir::as_const_int(second[0], &parts) || parts < 1 || parts > kMostParts || order < 0 ||
       order > 2 * (parts - 1))
     fail(call, "{} is {} and order is {}, expected 1 to {} parts and an order of 0 to 2 (parts - 1)",
          arg_name(call, 1), shape_text(second), order, kMostParts);
-  if (!tir::as_const_int(inner, &has) || !tir::as_const_int(own, &expected) || has != expected * parts)
-    fail(call, "{} has {} elements, {} is {}: expected {} parts of {}, both known", arg_name(call, 0),
-         extent_text(inner), arg_name(call, 1), shape_text(second), parts, extent_text(own));
+}
+
+// Raises UserError unless `inner`, of the first argument, is `own` of the second.
+void check_inner(const Call& call, const Shape& second, const PrimExpr& inner, const PrimExpr& own) {
+  int64_t has = 0, expected = 0;
+  if (!tir::as_const_int(inner, &has) || !tir::as_const_int(own, &expected) || has != expected)
+    fail(call, "{} has {} elements, {} is {}: expected {}, both known", arg_name(call, 0), extent_text(inner),
+         arg_name(call, 1), shape_text(second), extent_text(own));
 }
 
 // What is multiplied: floats whose products float32 holds.
-void check_dtype(const Call& call) {
-  const DataType dtype = common_dtype(call, 0, 1);
+void check_dtype(const Call& call, size_t n) {
+  const DataType dtype = tensor_arg(call, n)->dtype;
   if (!dtype.is_void() && (!dtype.is_float() || dtype.bits > 32))
-    fail(call, "{} and {} are {}, expected floats of at most 32 bits", arg_name(call, 0), arg_name(call, 1),
-         dtype.str());
+    fail(call, "{} is {}, expected a float of at most 32 bits", arg_name(call, n), dtype.str());
 }
 
 void check_ndim(const Call& call, int64_t ndim, size_t n, int64_t least) {
@@ -55,12 +58,13 @@ void check_ndim(const Call& call, int64_t ndim, size_t n, int64_t least) {
 
 Type infer_matmul(const Call& call, const MatmulAttrs& attrs) {
   const TensorTypeNode *x = tensor_arg(call, 0), *w = tensor_arg(call, 1);
-  check_dtype(call);
+  check_dtype(call, 0), check_dtype(call, 1);
   const Shape *left = known_shape(x), *right = known_shape(w);
   if (!left || !right) return tensor_type_of_ndim(-1, kFloat32);
   check_ndim(call, x->ndim, 0, 2);
   check_ndim(call, w->ndim, 1, 3);
-  check_parts(call, *right, left->back(), (*right)[right->size() - 2], attrs.order);
+  check_parts(call, *right, attrs.order);
+  check_inner(call, *right, left->back(), (*right)[right->size() - 2]);
   std::optional<Shape> result =
       broadcast_shapes(call, {left->begin(), left->end() - 2}, {right->begin() + 1, right->end() - 2});
   if (!result) return tensor_type_of_ndim(std::max(x->ndim, w->ndim - 1), kFloat32);
@@ -89,14 +93,15 @@ topi::ConvOptions options_of(const Call& call, const ConvAttrs& attrs, size_t nu
 
 Type infer_conv(const Call& call, const ConvAttrs& attrs) {
   const TensorTypeNode *x = tensor_arg(call, 0), *w = tensor_arg(call, 1);
-  check_dtype(call);
+  check_dtype(call, 0), check_dtype(call, 1);
   const Shape *data = known_shape(x), *weight = known_shape(w);
   if (!data || !weight) return tensor_type_of_ndim(x->ndim, kFloat32);
   check_ndim(call, x->ndim, 0, 3);
   require_ndim(call, 1, x->ndim + 1);
   const size_t num_spatial = data->size() - 2;
   const topi::ConvOptions options = options_of(call, attrs, num_spatial);
-  check_parts(call, *weight, data->back(), (*weight)[num_spatial + 1], attrs.order);
+  check_parts(call, *weight, attrs.order);
+  check_inner(call, *weight, data->back(), (*weight)[num_spatial + 1]);
   Shape result{(*data)[0]};
   for (size_t n = 0; n < num_spatial; ++n) {
     const int64_t pad = options.padding[n] + options.padding[num_spatial + n];
@@ -121,11 +126,11 @@ te::Tensor lower_conv(const LowerInput& in, const ConvAttrs& attrs) {
 constexpr OpInfo kOps[] = {
     op<&infer_matmul, &lower_matmul, MatmulAttrs>(
         "relax.matmul_of_parts", "x, w",
-        "Matrix product in float32 of sums of parts: x is [.., m, parts * k], w [parts, .., k, n].",
+        "Matrix product in float32 of x [.., m, k], as a sum of parts, and w [parts, .., k, n].",
         FusePattern::kOutFusable),
     op<&infer_conv, &lower_conv, ConvAttrs>(
         "relax.nn.conv_of_parts", "data, weight",
-        "Convolution in float32 of sums of parts: data is [n, .., parts * c], weight [parts, .., c, o].",
+        "Convolution in float32 of data [n, .., c], as a sum of parts, and weight [parts, .., c, o].",
         FusePattern::kOutFusable),
 };
 

@@ -6,6 +6,7 @@
 #include "tilewright/ir/services.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/schedule/default/group_sums.h"
+#include "tilewright/schedule/default/packed_rows.h"
 #include "tilewright/schedule/default/rules.h"
 #include "tilewright/schedule/default/sum_plan.h"
 
@@ -99,6 +100,17 @@ std::optional<BlockShape> epilogue_of(const std::vector<BlockShape>& shapes, con
   const std::vector<const BlockShape*> readers = readers_of(shapes, sum);
   if (readers.size() != 1 || readers[0]->is_reduction()) return std::nullopt;
   return *readers[0];
+}
+
+// The block that makes the rows of matrix tiles, if nobody else reads them.
+std::optional<BlockRef> maker_of_rows(const std::vector<BlockShape>& shapes, const BlockShape& sum,
+                                      const Machine& machine) {
+  const std::optional<SumPlan> plan = plan_sum(sum, machine);
+  if (!plan || !can_pack_rows(sum, *plan)) return std::nullopt;
+  for (const BlockShape& shape : shapes) {
+    if (can_make_rows(shape, *plan) && readers_of(shapes, shape).size() == 1) return shape.ref;
+  }
+  return std::nullopt;
 }
 
 // The only reader of sums of groups, if it adds them.
@@ -244,14 +256,26 @@ bool Rules::tiles_groups(const BlockShape& parts) {
 void Rules::tile(const BlockShape& sum) {
   if (tiles_winograd(sum) || tiles_groups(sum)) return;
   done_.push_back(sum.ref);
-  const std::optional<BlockShape> epilogue = epilogue_of(shapes(), sum);
-  auto rule = [&](const std::optional<BlockShape>& with) {
-    return attempt("tile_sum", sum, [&](Schedule& copy) { return tile_sum(copy, sum, with, machine_); });
+  const std::vector<BlockShape> all = shapes();
+  const std::optional<BlockShape> epilogue = epilogue_of(all, sum);
+  std::optional<BlockRef> maker = maker_of_rows(all, sum, machine_);
+  const auto rule = [&](const std::optional<BlockShape>& with) {
+    return attempt("tile_sum", sum,
+                   [&](Schedule& copy) { return tile_sum(copy, sum, with, machine_, std::nullopt, maker); });
   };
-  if (epilogue && !is_done(*epilogue) && rule(epilogue))
+  const auto is_applied = [&] {
+    if (!epilogue || is_done(*epilogue) || !rule(epilogue)) return rule(std::nullopt);
     done_.push_back(epilogue->ref);
-  else
-    rule(std::nullopt);
+    return true;
+  };
+  if (!maker) {
+    is_applied();
+  } else if (is_applied()) {
+    done_.push_back(*maker);
+  } else {
+    maker.reset();
+    is_applied();
+  }
 }
 
 // The rules for whole functions; false if nothing is left for the others.

@@ -264,15 +264,13 @@ bool fuses_short_axis(Schedule& sch, const BlockShape& shape, std::vector<LoopRe
   return true;
 }
 
-// Vectors of what does not stay in the second cache are fetched ahead: a processor sees no stream beyond a
-// page, and where much is computed with each of them it does not look far enough.
+}  // namespace
+
 void fetch_far(Schedule& sch, const BlockShape& shape, LoopRef loop, const Machine& machine) {
   constexpr int kFarAhead = 4096;  // bytes
   if (reads_beyond(shape, machine.l2_bytes))
     sch.call("annotate", loop, std::string(kPrefetchAhead), imm(kFarAhead));
 }
-
-}  // namespace
 
 bool vectorize_elements(Schedule& sch, const BlockShape& shape, const Machine& machine) {
   std::vector<LoopRef> loops = sch.call("get_loops", shape.ref).loops();

@@ -2,6 +2,7 @@
 // registers, and blocks that stay in the first and second cache.  Nothing where extents do not divide so.
 #include <algorithm>
 
+#include "tilewright/schedule/default/panels.h"
 #include "tilewright/schedule/default/tile_sum.h"
 #include "tilewright/schedule/loops.h"
 #include "tilewright/tir/builder.h"
@@ -38,14 +39,27 @@ int64_t panel_bytes_of(const BlockShape& sum, const SumPlan& plan, int64_t width
       bytes, num_bytes(plan.dot->column->buffer) / std::max<int64_t>(1, sum.extent(plan.column)) * width);
 }
 
+// What a row takes of the operand that is read in rows: all terms.
+int64_t row_bytes_of(const BlockShape& sum, const SumPlan& plan) {
+  const BufferLoadNode* load = plan.dot->row;
+  int64_t bytes = load->dtype.num_bytes();
+  for (size_t dim = 0; dim < load->indices.size(); ++dim) {
+    bool is_of_terms = true;
+    int64_t extent = 0;
+    for (size_t axis = 0; axis < sum.block->iter_vars.size(); ++axis)
+      is_of_terms &=
+          !is_spatial(sum, axis) || !uses(load->indices[dim], sum.block->iter_vars[axis]->var.get());
+    if (is_of_terms && as_const_int(load->buffer->shape[dim], &extent)) bytes = product(bytes, extent);
+  }
+  return std::max<int64_t>(1, bytes);
+}
+
 // The rows of a block, and of how many panels it has sums.
 void choose_rows_and_panels(const BlockShape& sum, SumPlan& plan, int64_t row_tiles, int64_t column_tiles,
                             const Machine& machine) {
   constexpr int64_t kMostRows = 256, kLeastRows = 96;
   const MatrixTile& tile = *plan.matrix;
-  const int64_t height = tile.down * tile.rows,
-                row_bytes = std::max<int64_t>(1, *stride_bytes(sum, plan.dot->row, *plan.row)),
-                kept_rows = machine.l2_bytes / 2 / row_bytes,
+  const int64_t height = tile.down * tile.rows, kept_rows = machine.l2_bytes / 2 / row_bytes_of(sum, plan),
                 most_rows = kept_rows < kLeastRows ? kMostRows : std::min(kMostRows, kept_rows);
   plan.tile.rows = height * divisor_up_to(row_tiles / tile.down, std::max<int64_t>(1, most_rows / height));
   if (kept_rows >= kLeastRows) return;
@@ -64,6 +78,30 @@ bool are_rows_many(const BlockShape& sum, const SumPlan& plan, int64_t row_tiles
                                                       [&](size_t axis) { return sum.extent(axis) != 1; });
 }
 
+// The last axis of which both rows and sums have one element after the other: rows of images.
+std::optional<size_t> image_axis(const BlockShape& sum, const SumPlan& plan) {
+  for (size_t n = plan.others.size(); n-- > 0;) {
+    const size_t axis = plan.others[n];
+    if (sum.extent(axis) > 1 && stride_bytes(sum, plan.dot->row, axis)) return axis;
+  }
+  return std::nullopt;
+}
+
+// A tile takes `count` rows of images.
+void take_images(SumPlan& plan, size_t axis, int64_t count) {
+  plan.outer_row = axis;
+  plan.outer_rows = count;
+  std::erase(plan.others, axis);
+}
+
+// How many rows of images, of which each is a tile, the second cache keeps beside panels.
+int64_t num_kept_images(const BlockShape& sum, const SumPlan& plan, size_t axis, const Machine& machine) {
+  const int64_t bytes = product(row_bytes_of(sum, plan), sum.extent(*plan.row)),
+                most = std::max<int64_t>(1, machine.l2_bytes / 2 / bytes), in_registers = plan.matrix->outer;
+  return in_registers *
+         divisor_up_to(sum.extent(axis) / in_registers, std::max<int64_t>(1, most / in_registers));
+}
+
 // A panel that does not stay in the first cache is read in parts, each by some rows of tiles, whose sums then
 // wait in the second cache.  Unless a block had one tile of rows, or parts had so few products that sums came
 // and went all the time.
@@ -72,26 +110,26 @@ void choose_block(const BlockShape& sum, SumPlan& plan, int64_t row_tiles, int64
   constexpr int64_t kLeastProducts = 32;
   MatrixTile& tile = *plan.matrix;
   const int64_t terms = sum.extent(plan.dot->axis), step = tile.groups * plan.dot->group,
-                width = tile.across * plan.tile.lanes, products = tile.down * tile.across,
+                width = tile.across * plan.tile.lanes, products = tile.down * tile.across * tile.outer,
                 panel_bytes = panel_bytes_of(sum, plan, width), near_bytes = machine.l1_bytes * 5 / 6;
   tile.terms = terms;
   tile.is_row_streamed = are_rows_many(sum, plan, row_tiles);
-  if (panel_bytes <= near_bytes || row_tiles <= tile.down) return;
+  if (panel_bytes <= near_bytes) return;
   const int64_t steps = divisor_up_to(
       terms / step, std::max<int64_t>(1, near_bytes / std::max<int64_t>(1, panel_bytes / (terms / step))));
   if (product(steps * products, std::max<int64_t>(1, num_steps(sum) / terms)) < kLeastProducts) return;
-  tile.terms = steps * step;
-  choose_rows_and_panels(sum, plan, row_tiles, column_tiles, machine);
-}
-
-// Of images with up to 16 places in a row, the axis two of whose rows share columns in registers.
-std::optional<size_t> even_outer_axis(const BlockShape& sum, const SumPlan& plan) {
-  for (size_t n = plan.others.size(); n-- > 0;) {
-    const size_t axis = plan.others[n];
-    if (sum.extent(axis) > 0 && sum.extent(axis) % 2 == 0 && stride_bytes(sum, plan.dot->row, axis))
-      return axis;
+  const std::optional<size_t> images = row_tiles > 1    ? std::nullopt
+                                       : plan.outer_row ? plan.outer_row
+                                                        : image_axis(sum, plan);
+  if (images) {
+    const int64_t kept = num_kept_images(sum, plan, *images, machine);
+    if (kept <= tile.outer) return;
+    take_images(plan, *images, kept);
+  } else {
+    if (row_tiles <= tile.down) return;
+    choose_rows_and_panels(sum, plan, row_tiles, column_tiles, machine);
   }
-  return std::nullopt;
+  tile.terms = steps * step;
 }
 
 // Whether both operands move along an axis of the sum in no constant steps, as over parts of numbers.  Inside
@@ -120,13 +158,12 @@ bool choose_matrix_tile(const BlockShape& sum, SumPlan& plan, const Machine& mac
   MatrixTile tile{.rows = divisor_up_to(rows, kMostTileRows),
                   .groups = divisor_up_to(groups, kMostTileGroups)};
   const int64_t row_tiles = rows / tile.rows;
-  const std::optional<size_t> outer = row_tiles == 1 ? even_outer_axis(sum, plan) : std::nullopt;
-  share_tile_registers(tile, outer ? 2 * row_tiles : row_tiles, columns / kTileColumns);
-  if (outer && tile.down == 2) {
-    tile.down = 1;
-    plan.outer_row = outer;
-    plan.outer_rows = 2;
-    std::erase(plan.others, *outer);
+  const std::optional<size_t> images = row_tiles == 1 ? image_axis(sum, plan) : std::nullopt;
+  const bool is_even = images && sum.extent(*images) % 2 == 0;
+  share_tile_registers(tile, is_even ? 2 * row_tiles : row_tiles, columns / kTileColumns);
+  if (is_even && tile.down == 2) {
+    tile.down = 1, tile.outer = 2;
+    take_images(plan, *images, 2);
   }
   plan.matrix = tile;
   plan.tile = {.rows = tile.down * tile.rows, .vectors = tile.across, .lanes = kTileColumns};
@@ -148,11 +185,15 @@ void compute_matrix_sum(Schedule& sch, const BlockShape& sum, LoopRef place, con
   const int64_t step = tile.groups * plan.dot->group;
   const std::vector<LoopRef> terms =
       parts_of(plan.dot->axis, {None{}, tile.terms / step, tile.groups, plan.dot->group});
+  std::vector<LoopRef> images;  // rows of an image: those of a block, those in registers
+  if (plan.outer_row) images = parts_of(*plan.outer_row, {None{}, tile.outer});
   const std::vector<LoopRef> rows = parts_of(*plan.row, {None{}, tile.down, tile.rows}),
                              columns = parts_of(plan.column, {None{}, tile.across, plan.tile.lanes});
   const bool is_block = extent_of(sch, terms[0]) > 1;
   std::vector<LoopRef> order;
-  if (is_block) order = {terms[0], columns[0], rows[0]};
+  if (is_block) order = {terms[0], columns[0]};
+  if (is_block && plan.outer_row) order.push_back(images[0]);
+  if (is_block) order.push_back(rows[0]);
   const size_t nest = order.size();
   std::vector<LoopRef> uneven;
   for (size_t axis : plan.steps) {
@@ -163,10 +204,7 @@ void compute_matrix_sum(Schedule& sch, const BlockShape& sum, LoopRef place, con
   }
   order.insert(order.end(), uneven.begin(), uneven.end());
   const LoopRef first = order[0];
-  if (plan.outer_row) {
-    const std::vector<LoopRef> outer = loops_of_axis(sch, sum.ref, *plan.outer_row, inside);
-    order.insert(order.end(), outer.begin(), outer.end());
-  }
+  if (plan.outer_row) order.push_back(images[1]);
   order.insert(order.end(), {rows[1], columns[1], rows[2], columns[2], terms[2], terms[3]});
   sch.call("reorder", order);
   const BlockRef init = sch.call("decompose_reduction", sum.ref, first).block();
@@ -176,8 +214,10 @@ void compute_matrix_sum(Schedule& sch, const BlockShape& sum, LoopRef place, con
   sch.call("annotate", *outermost, std::string(kMatrixTiles), bool_imm(true));
   if (plan.next_panel) {
     sch.call("annotate", *outermost, std::string(kPrefetchPanel), imm(plan.next_panel->distance));
-    const int64_t turns = is_block ? extent_of(sch, rows[0]) : 1;
-    if (turns > 1) sch.call("annotate", rows[0], std::string(kPanelTurns), imm(turns));
+    for (size_t n = 2; n < nest; ++n) {
+      const int64_t turns = extent_of(sch, order[n]);
+      if (turns > 1) sch.call("annotate", order[n], std::string(kPanelTurns), imm(turns));
+    }
   }
   if (tile.is_row_streamed) sch.call("annotate", *outermost, std::string(kStreamRows), bool_imm(true));
 }

@@ -62,7 +62,8 @@ std::optional<NextPanel> next_columns_of(const BlockShape& sum, const BufferLoad
   const MatrixTile& tile = *plan.matrix;
   const int64_t panel = bytes_to_next_panel(sum, load, plan), terms = sum.extent(plan.dot->axis);
   if (num_bytes(load->buffer) <= machine.l2_bytes / 8 || panel == 0) return std::nullopt;
-  const bool is_in_parts = tile.terms < terms && plan.tile.vectors == tile.across;
+  // terms of several parts of numbers do not lie behind each other
+  const bool is_in_parts = tile.terms < terms && plan.tile.vectors == tile.across && num_steps(sum) == terms;
   return NextPanel{is_in_parts ? panel / terms * tile.terms : panel, 0};
 }
 

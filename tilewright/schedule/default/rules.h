@@ -17,8 +17,10 @@ std::string why_not_applied(Schedule& sch, const std::function<bool(Schedule&)>&
 /// sum       a reduction
 /// epilogue  an element by element block that is the only reader of the sum and takes part, or nothing
 /// within    the loop that all this stays inside of, or nothing
+/// maker     the block that computes rows of matrix tiles, for this sum alone, or nothing (packed_rows.h)
 bool tile_sum(Schedule& sch, const BlockShape& sum, const std::optional<BlockShape>& epilogue,
-              const Machine& machine, std::optional<LoopRef> within = std::nullopt);
+              const Machine& machine, std::optional<LoopRef> within = std::nullopt,
+              std::optional<BlockRef> maker = std::nullopt);
 
 /// Whether the formula of an element by element block differs from value to value of a small axis:
 /// select(a == 0, x, select(a == 1, y, z)).
@@ -62,6 +64,10 @@ std::vector<LoopRef> parallelize(Schedule& sch, std::vector<LoopRef> loops, size
 
 /// The innermost of `loops` as one vector, the others written out.
 void expand(Schedule& sch, const std::vector<LoopRef>& loops);
+/// Vectors that `loop` reads are fetched ahead, if the second cache does not hold what `shape` reads: a
+/// processor sees no stream beyond a page, and where much is computed with each of them it does not look far
+/// enough.
+void fetch_far(Schedule& sch, const BlockShape& shape, LoopRef loop, const Machine& machine);
 
 /// Whether two handles stand for one loop.
 inline bool is_same(const Schedule& sch, LoopRef a, LoopRef b) { return sch.state()[a] == sch.state()[b]; }

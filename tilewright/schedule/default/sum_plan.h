@@ -12,6 +12,7 @@ struct MatrixTile {
   int64_t rows = 0;              // up to 16
   int64_t groups = 0;            // of 32 bits, of the terms: up to 16
   int64_t down = 1, across = 1;  // tiles of sums that are in registers together
+  int64_t outer = 1;             // of so many rows of an image, if it has short ones
   int64_t terms = 0;             // that are added at once: their part of a panel stays in the first cache
   bool is_row_streamed = false;  // columns stay there, rows pass by
 };
@@ -40,6 +41,10 @@ struct SumPlan {
   std::optional<DotSum> dot;               // groups are added by an instruction
   std::optional<size_t> unrolled;          // a short step along which vectors stay: parts of elements
   std::optional<MatrixTile> matrix;        // whole tiles are multiplied by one, in tile registers
+  /// Whether sums of a matrix tile's panel wait in memory while its terms come in parts.
+  bool has_blocks() const {
+    return matrix && (rows > matrix->down * matrix->rows || outer_rows > matrix->outer);
+  }
   int64_t panel_width() const { return (matrix ? matrix->across : tile.vectors) * tile.lanes; }
 };
 

@@ -15,6 +15,7 @@
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/schedule/default/epilogue.h"
+#include "tilewright/schedule/default/packed_rows.h"
 #include "tilewright/schedule/default/row_parts.h"
 #include "tilewright/schedule/default/rules.h"
 #include "tilewright/schedule/loops.h"
@@ -218,6 +219,18 @@ void copy_operand(Schedule& sch, const BlockShape& sum, const Buffer& buffer, in
   sch.call("transform_layout", copy, ArgValue{"write", 0}, map);
 }
 
+// The innermost of `loops` around all panels that has several turns; nothing if there is none.
+std::optional<LoopRef> loop_around_panels(const Schedule& sch, const BlockShape& target, size_t column,
+                                          const std::vector<LoopRef>& loops) {
+  const std::vector<LoopRef> of_panels = loops_of_axis(sch, target.ref, column, loops);
+  std::optional<LoopRef> found;
+  for (const LoopRef loop : loops) {
+    if (!of_panels.empty() && is_same(sch, loop, of_panels[0])) break;
+    if (extent_of(sch, loop) != 1) found = loop;
+  }
+  return found;
+}
+
 }  // namespace
 
 void expand(Schedule& sch, const std::vector<LoopRef>& loops) {
@@ -227,7 +240,8 @@ void expand(Schedule& sch, const std::vector<LoopRef>& loops) {
 
 std::optional<LoopRef> tile_by_plan(Schedule& sch, const BlockShape& sum,
                                     const std::optional<BlockShape>& epilogue, const SumPlan& plan,
-                                    int64_t work, const Machine& machine, std::optional<LoopRef> within) {
+                                    int64_t work, const Machine& machine, std::optional<LoopRef> within,
+                                    std::optional<BlockRef> maker) {
   std::optional<BlockShape> target;
   std::optional<AxisMap> map;
   if (epilogue) {
@@ -265,9 +279,11 @@ std::optional<LoopRef> tile_by_plan(Schedule& sch, const BlockShape& sum,
       panel.reset();
   }
   // a block of rows has its turns inside (matrix_tile.cc)
-  const bool is_block = plan.matrix && plan.tile.rows > plan.matrix->down * plan.matrix->rows;
-  if (plan.next_panel && !is_block) mark_turns(sch, plan, sum, outer, extents, loops.num_before_rows);
+  if (plan.next_panel && !plan.has_blocks())
+    mark_turns(sch, plan, sum, outer, extents, loops.num_before_rows);
   const LoopRef place = outer.back();
+  const std::optional<LoopRef> rows_place = loop_around_panels(sch, *target, *map->at(plan.column), outer);
+  const bool has_packed_rows = maker || (!within && rows_place && are_rows_copied(sum, plan));
   // the sum's tile and its packing see the loops as they are now
   if (plan.matrix)
     compute_matrix_sum(sch, sum, place, plan);
@@ -279,14 +295,15 @@ std::optional<LoopRef> tile_by_plan(Schedule& sch, const BlockShape& sum,
                  panel_map(plan.packed->buffer, panel_layout(sum, plan, plan.packed)), panel, machine);
   if (plan.spread && !within)
     copy_operand(sch, sum, plan.spread->buffer, lanes, line_map(sum, plan), std::nullopt, machine);
+  if (has_packed_rows) pack_rows(sch, sum, plan, maker, rows_place, machine);
   if (plan.dot && !plan.matrix) tensorize_dots(sch, sum, *plan.dot);
   return place;
 }
 
 bool tile_sum(Schedule& sch, const BlockShape& sum, const std::optional<BlockShape>& epilogue,
-              const Machine& machine, std::optional<LoopRef> within) {
+              const Machine& machine, std::optional<LoopRef> within, std::optional<BlockRef> maker) {
   const std::optional<SumPlan> plan = plan_sum(sum, machine);
-  return plan && tile_by_plan(sch, sum, epilogue, *plan, sum.num_instances(), machine, within);
+  return plan && tile_by_plan(sch, sum, epilogue, *plan, sum.num_instances(), machine, within, maker);
 }
 
 }  // namespace tilewright::schedule

@@ -12,7 +12,8 @@ namespace tilewright::schedule {
 std::optional<LoopRef> tile_by_plan(Schedule& sch, const BlockShape& sum,
                                     const std::optional<BlockShape>& epilogue, const SumPlan& plan,
                                     int64_t work, const Machine& machine,
-                                    std::optional<LoopRef> within = std::nullopt);
+                                    std::optional<LoopRef> within = std::nullopt,
+                                    std::optional<BlockRef> maker = std::nullopt);
 
 /// The sum at loop `place`, what it needs of a tile in registers.
 void compute_sum(Schedule& sch, const BlockShape& sum, LoopRef place, const SumPlan& plan);

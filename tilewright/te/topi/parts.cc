@@ -1,5 +1,7 @@
 #include "tilewright/te/topi/parts.h"
 
+#include <limits>
+
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/te/topi/broadcast.h"
 #include "tilewright/te/topi/matmul.h"
@@ -41,6 +43,34 @@ class Pairs {
   IterVar axis_;
 };
 
+// 0 for numbers below 2^-126, as instructions for bfloat16 take them: such code needs no exceptions.
+PrimExpr flushed(const PrimExpr& x) {
+  if (x->dtype != kFloat32) return x;
+  const PrimExpr least = make_const(kFloat32, std::numeric_limits<float>::min());
+  return select(call(kFloat32, "abs", {x}) < least, make_const(kFloat32, 0), x);
+}
+
+// [parts, ..]: what is left of `x` when the parts before are taken away, in fewer bits.
+Tensor split(const Tensor& x, const PrimExpr& num_parts, DataType dtype) {
+  int64_t count = 0;
+  TILEWRIGHT_CHECK(as_const_int(num_parts, &count), "the number of parts is not known");
+  Shape shape{num_parts};
+  shape.insert(shape.end(), x.shape().begin(), x.shape().end());
+  const auto element = [&](const std::vector<Var>& i) {
+    PrimExpr rest = x.at({i.begin() + 1, i.end()});
+    std::vector<PrimExpr> parts;
+    for (int64_t n = 0; n < count; ++n) {
+      parts.push_back(tir::cast(dtype, flushed(rest)));
+      rest = rest - tir::cast(x.dtype(), parts.back());
+    }
+    PrimExpr part = parts.back();
+    for (size_t n = parts.size() - 1; n-- > 0;)
+      part = select(equal(i[0], make_const_int(i[0]->dtype, static_cast<int64_t>(n))), parts[n], part);
+    return part;
+  };
+  return te::compute(shape, element, {.name = "parts"});
+}
+
 }  // namespace
 
 Tensor matmul_of_parts(const Tensor& x, const Tensor& w, int64_t order, DataType out_dtype) {
@@ -53,15 +83,18 @@ Tensor matmul_of_parts(const Tensor& x, const Tensor& w, int64_t order, DataType
   shape.push_back(x.shape()[x_batch]);
   shape.push_back(w.shape().back());
   const IterVar k = te::reduce_axis(terms, "k");
+  const Tensor parts = split(x, w.shape()[0], w.dtype());
   const auto element = [&](const std::vector<Var>& i) {
     std::vector<PrimExpr> left = batch_indices(x, 0, x_batch, i, num_batch),
                           right = batch_indices(w, 1, w_batch, i, num_batch);
+    left.insert(left.begin(), pairs.first());
     right.insert(right.begin(), pairs.second());
     left.push_back(i[num_batch]);
-    left.push_back(pairs.first() * terms + k->var);
+    left.push_back(k->var);
     right.push_back(k->var);
     right.push_back(i.back());
-    return te::sum(tir::cast(out_dtype, x.at(left)) * tir::cast(out_dtype, w.at(right)), {pairs.axis(), k});
+    return te::sum(tir::cast(out_dtype, parts.at(left)) * tir::cast(out_dtype, w.at(right)),
+                   {pairs.axis(), k});
   };
   return te::compute(shape, element, {.name = "matmul"});
 }
@@ -69,7 +102,7 @@ Tensor matmul_of_parts(const Tensor& x, const Tensor& w, int64_t order, DataType
 Tensor conv_of_parts(const Tensor& data, const Tensor& weight, int64_t order, const ConvOptions& options) {
   const Pairs pairs(weight.shape()[0], order);
   const size_t num_spatial = data.ndim() - 2;
-  const PrimExpr channels = weight.shape()[num_spatial + 1];
+  const PrimExpr channels = data.shape().back();
   std::vector<int64_t> before(data.ndim()), after(data.ndim());
   bool is_padded = false;
   Shape shape{data.shape()[0]};
@@ -85,20 +118,20 @@ Tensor conv_of_parts(const Tensor& data, const Tensor& weight, int64_t order, co
   shape.push_back(weight.shape().back());
   const IterVar channel = te::reduce_axis(channels, "rc");
   reduced.push_back(channel);
-  const Tensor source =
-      is_padded ? pad(data, before, after, make_const_int(data.dtype(), 0), "pad_temp") : data;
+  const Tensor padded = is_padded ? pad(data, before, after, make_const(data.dtype(), 0), "pad_temp") : data;
+  const Tensor parts = split(padded, weight.shape()[0], weight.dtype());
   const auto element = [&](const std::vector<Var>& i) {
-    std::vector<PrimExpr> at_data{i[0]}, at_weight{pairs.second()};
+    std::vector<PrimExpr> at_data{pairs.first(), i[0]}, at_weight{pairs.second()};
     for (size_t n = 0; n < num_spatial; ++n) {
       const Var& place = reduced[n + 1]->var;
       at_data.push_back(PrimExpr(i[n + 1]) * options.strides[n] + PrimExpr(place) * options.dilation[n]);
       at_weight.push_back(place);
     }
-    at_data.push_back(pairs.first() * channels + channel->var);
+    at_data.push_back(channel->var);
     at_weight.push_back(channel->var);
     at_weight.push_back(i.back());
     const DataType dtype = options.out_dtype;
-    return te::sum(tir::cast(dtype, source.at(at_data)) * tir::cast(dtype, weight.at(at_weight)), reduced);
+    return te::sum(tir::cast(dtype, parts.at(at_data)) * tir::cast(dtype, weight.at(at_weight)), reduced);
   };
   return te::compute(shape, element, {.name = fmt::format("conv{}d_of_parts", num_spatial)});
 }

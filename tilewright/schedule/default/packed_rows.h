@@ -1,0 +1,24 @@
+// Rows of matrix tiles, stored tile by tile where they are multiplied.
+//   A[i, k]  ->  A_tiles[i // 32, k // 32, i % 32, k % 32]
+// A tile register then reads 1 KiB of neighbours instead of lines of 16 rows, whose places in the first cache
+// are often the same few.
+#pragma once
+#include "tilewright/schedule/default/sum_plan.h"
+
+namespace tilewright::schedule {
+
+/// Whether the tiles of `plan` can read rows so.
+bool can_pack_rows(const BlockShape& sum, const SumPlan& plan);
+/// Whether `block`, which computes the rows, can write them so.
+bool can_make_rows(const BlockShape& block, const SumPlan& plan);
+/// Whether rows that nobody makes here are better copied, part by part: many panels read each.
+bool are_rows_copied(const BlockShape& sum, const SumPlan& plan);
+
+/// Computes rows as tiles, or copies them.
+///
+/// maker  of the rows; nothing: they are copied
+/// place  the loop that it is done in; nothing: before everything else
+void pack_rows(Schedule& sch, const BlockShape& sum, const SumPlan& plan, std::optional<BlockRef> maker,
+               std::optional<LoopRef> place, const Machine& machine);
+
+}  // namespace tilewright::schedule
