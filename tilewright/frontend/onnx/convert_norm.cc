@@ -108,27 +108,23 @@ void local_response_norm(Importer& importer, const Node& node) {
   const Expr given = importer.value(node, 0);
   const relax::Shape shape = shape_of(node, given);
   if (shape.size() < 3) throw UserError("input 0 has {} dimensions, expected at least 3", shape.size());
+  if (shape.size() > 5) throw Unsupported("input 0 has {} dimensions, expected at most 5", shape.size());
   const int64_t size = int_attr(node, "size", 1), ndim = static_cast<int64_t>(shape.size());
   std::vector<int64_t> to_last{0}, from_last{0, ndim - 1};
   for (int64_t axis = 2; axis < ndim; ++axis) to_last.push_back(axis), from_last.push_back(axis - 1);
   to_last.push_back(1);
   const Expr x = importer.bind(node, "relax.permute_dims", {given}, {{"axes", attr(to_last)}});
-  const relax::Shape pixels(shape.begin() + 2, shape.end());
   const auto scalar = [&](std::string_view name, double otherwise) {
     return importer.builder.emit(number(float_attr(node, name, otherwise), relax::dtype_of(x)));
   };
-  const Expr squares =
-      importer.reshaped(node, importer.bind(node, "relax.multiply", {x, x}),
-                        {shape[0], relax::extent_imm(1), relax::num_elements(pixels), shape[1]});
-  const Expr means = importer.bind(node, "relax.nn.avg_pool2d", {squares},
-                                   {{"pool_size", attr(std::vector<int64_t>{1, size})},
-                                    {"padding", attr(std::vector<int64_t>{0, (size - 1) / 2, 0, size / 2})},
-                                    {"count_include_pad", attr(true)}});
-  relax::Shape last{shape[0]};
-  last.insert(last.end(), pixels.begin(), pixels.end());
-  last.push_back(shape[1]);
-  const Expr scaled =
-      importer.bind(node, "relax.multiply", {importer.reshaped(node, means, last), scalar("alpha", 0.0001)});
+  // a window of `size` along the last axis, of one along the others
+  const size_t num_spatial = shape.size() - 2;
+  std::vector<int64_t> window(num_spatial, 1), padding(2 * num_spatial);
+  window.back() = size, padding[num_spatial - 1] = (size - 1) / 2, padding.back() = size / 2;
+  const Expr means = importer.bind(
+      node, fmt::format("relax.nn.avg_pool{}d", num_spatial), {importer.bind(node, "relax.multiply", {x, x})},
+      {{"pool_size", attr(window)}, {"padding", attr(padding)}, {"count_include_pad", attr(true)}});
+  const Expr scaled = importer.bind(node, "relax.multiply", {means, scalar("alpha", 0.0001)});
   const Expr power =
       importer.bind(node, "relax.power",
                     {importer.bind(node, "relax.add", {scaled, scalar("bias", 1)}), scalar("beta", 0.75)});
