@@ -61,9 +61,13 @@ class RowProgram {
   bool has_own_elements() const;
   void run_parts(int64_t begin, int64_t end, int64_t num_rows, int64_t part);
   void copy_row();
-  void store_row();
-  void compute_row(const Term& term, size_t depth);
-  void load_row(const Access& access, int64_t at, int64_t step, std::vector<double>& row) const;
+  bool is_single(const Term& term) const;
+  template <class Number>
+  void store_row(std::vector<std::vector<Number>>& rows);
+  template <class Number>
+  void compute_row(const Term& term, size_t depth, std::vector<std::vector<Number>>& rows);
+  template <class Number>
+  void load_row(const Access& access, int64_t at, int64_t step, std::vector<Number>& row) const;
 
   std::unordered_map<const Object*, runtime::Tensor> tensors_;
   std::unordered_map<const Object*, Affine> values_;  // of loop variables and block axes
@@ -75,7 +79,9 @@ class RowProgram {
   std::vector<Access> accesses_;
   size_t target_ = 0;
   Term value_;
-  std::vector<std::vector<double>> rows_;  // by depth in value_
+  // by depth in value_; of float32 if everything is
+  std::vector<std::vector<float>> singles_;
+  std::vector<std::vector<double>> doubles_;
 };
 
 bool RowProgram::understand(const PrimFunc& func) {
@@ -226,17 +232,18 @@ int64_t RowProgram::offset(size_t access) const {
   return result;
 }
 
-void RowProgram::load_row(const Access& access, int64_t at, int64_t step, std::vector<double>& row) const {
+template <class Number>
+void RowProgram::load_row(const Access& access, int64_t at, int64_t step, std::vector<Number>& row) const {
   auto fill = [&]<class T>(const T*) {
     const T* data = reinterpret_cast<const T*>(access.data) + at;
-    if (step == 0) return std::fill(row.begin(), row.end(), static_cast<double>(*data));
+    if (step == 0) return std::fill(row.begin(), row.end(), static_cast<Number>(*data));
     if (step == 1) {  // of which compilers make vectors
       std::transform(data, data + row.size(), row.begin(),
-                     [](T value) { return static_cast<double>(value); });
+                     [](T value) { return static_cast<Number>(value); });
       return;
     }
     for (size_t n = 0; n < row.size(); ++n)
-      row[n] = static_cast<double>(data[static_cast<int64_t>(n) * step]);
+      row[n] = static_cast<Number>(data[static_cast<int64_t>(n) * step]);
   };
   const DataType dtype = access.dtype;
   if (dtype == kFloat32) return fill(static_cast<const float*>(nullptr));
@@ -246,18 +253,26 @@ void RowProgram::load_row(const Access& access, int64_t at, int64_t step, std::v
   fill(static_cast<const uint8_t*>(nullptr));
 }
 
-// The values of `term` into rows_[depth].  Sums, products, quotients and roots of float32 are exact enough in
+// Whether float32 holds everything: whole numbers become floats by one rounding in any case.
+bool RowProgram::is_single(const Term& term) const {
+  if (term.op == Term::Op::kLoad) return accesses_[term.access].dtype != kFloat64;
+  return term.is_float32 && std::all_of(term.operands.begin(), term.operands.end(),
+                                        [&](const Term& operand) { return is_single(operand); });
+}
+
+// The values of `term` into rows[depth].  Sums, products, quotients and roots of float32 are exact enough in
 // double that rounding the result gives the float32 result.  Source: Figueroa, "When is double rounding
 // innocuous?", SIGNUM 30(3), 1995
-void RowProgram::compute_row(const Term& term, size_t depth) {
+template <class Number>
+void RowProgram::compute_row(const Term& term, size_t depth, std::vector<std::vector<Number>>& rows) {
   using Op = Term::Op;
-  if (rows_.size() < depth + 2) rows_.resize(depth + 2, std::vector<double>(static_cast<size_t>(row_.count)));
-  for (size_t n = 0; n < term.operands.size(); ++n) compute_row(term.operands[n], depth + n);
-  std::vector<double>& row = rows_[depth];
-  const std::vector<double>& other = rows_[depth + 1];
+  if (rows.size() < depth + 2) rows.resize(depth + 2, std::vector<Number>(static_cast<size_t>(row_.count)));
+  for (size_t n = 0; n < term.operands.size(); ++n) compute_row(term.operands[n], depth + n, rows);
+  std::vector<Number>& row = rows[depth];
+  const std::vector<Number>& other = rows[depth + 1];
   switch (term.op) {
     case Op::kLoad: return load_row(accesses_[term.access], offset(term.access), step(term.access), row);
-    case Op::kConstant: row.assign(row.size(), term.constant); return;
+    case Op::kConstant: row.assign(row.size(), static_cast<Number>(term.constant)); return;
     case Op::kAdd:
       for (size_t n = 0; n < row.size(); ++n) row[n] += other[n];
       break;
@@ -271,12 +286,12 @@ void RowProgram::compute_row(const Term& term, size_t depth) {
       for (size_t n = 0; n < row.size(); ++n) row[n] /= other[n];
       break;
     case Op::kSqrt:
-      for (double& value : row) value = std::sqrt(value);
+      for (Number& value : row) value = std::sqrt(value);
       break;
     case Op::kCast: break;
   }
   if (term.is_float32) {
-    for (double& value : row) value = static_cast<double>(static_cast<float>(value));
+    for (Number& value : row) value = static_cast<Number>(static_cast<float>(value));
   }
 }
 
@@ -339,17 +354,18 @@ void RowProgram::copy_row() {
   }
 }
 
-void RowProgram::store_row() {
+template <class Number>
+void RowProgram::store_row(std::vector<std::vector<Number>>& rows) {
   const Access& to = accesses_[target_];
   const auto store = [&]<class T>(T* data) {
     const int64_t step = this->step(target_);
     if (step == 1) {
-      std::transform(rows_[0].begin(), rows_[0].end(), data,
-                     [](double value) { return static_cast<T>(value); });
+      std::transform(rows[0].begin(), rows[0].end(), data,
+                     [](Number value) { return static_cast<T>(value); });
       return;
     }
-    for (size_t n = 0; n < rows_[0].size(); ++n)
-      data[static_cast<int64_t>(n) * step] = static_cast<T>(rows_[0][n]);
+    for (size_t n = 0; n < rows[0].size(); ++n)
+      data[static_cast<int64_t>(n) * step] = static_cast<T>(rows[0][n]);
   };
   if (to.dtype == kFloat32)
     store(reinterpret_cast<float*>(to.data) + offset(target_));
@@ -360,6 +376,11 @@ void RowProgram::store_row() {
 // Parts of rows `begin` to `end` - 1: all rows have their first part before any has its second.
 void RowProgram::run_parts(int64_t begin, int64_t end, int64_t num_rows, int64_t part) {
   position_.assign(extents_.size() - 1, 0);
+  const auto compute = [&](auto& rows) {
+    compute_row(value_, 0, rows);
+    store_row(rows);
+  };
+  const bool is_copy = value_.op == Term::Op::kLoad, are_single = is_single(value_);
   for (int64_t n = begin; n < end; ++n) {
     int64_t rest = n % num_rows;
     for (size_t loop = position_.size(); loop-- > 0;) {
@@ -367,14 +388,14 @@ void RowProgram::run_parts(int64_t begin, int64_t end, int64_t num_rows, int64_t
       rest /= extents_[loop];
     }
     const int64_t first = n / num_rows * part, count = std::min(part, extents_.back() - first);
-    if (count != row_.count) rows_.clear();
+    if (count != row_.count) singles_.clear(), doubles_.clear();
     row_ = {first, count};
-    if (value_.op == Term::Op::kLoad) {
+    if (is_copy)
       copy_row();
-    } else {
-      compute_row(value_, 0);
-      store_row();
-    }
+    else if (are_single)
+      compute(singles_);
+    else
+      compute(doubles_);
   }
 }
 
