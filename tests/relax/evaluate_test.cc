@@ -55,6 +55,26 @@ TEST(EvaluateRows, RoundsAfterEachOperation) {
   EXPECT_THAT(content<float>(b), ElementsAre(3, 5));
 }
 
+// Digits that float32 does not hold, of a float64 and of whole numbers.
+TEST(EvaluateRows, KeepsWhatFloat64Holds) {
+  const auto func = script::parse_func(R"(
+      @T.prim_func
+      def f(A: T.Buffer((1,), "float64"), q: T.Buffer((1,), "int32"), B: T.Buffer((1,), "float32")):
+          for i in range(1):
+              with T.block("B"):
+                  vi = T.axis.spatial(1, i)
+                  B[vi] = T.Cast("float32", (A[vi] - T.float64(1)) + (T.Cast("float64", q[vi]) - T.float64(16777216)))
+  )");
+  const Tensor b = floats({1}, {0});
+  ASSERT_TRUE(evaluate_rows(func, std::vector{tensor<double>({1}, {1 + 0x1p-30}, DataType::float_(64)),
+                                              tensor<int32_t>({1}, {16777217}, kInt32), b}));
+  EXPECT_THAT(content<float>(b), ElementsAre(static_cast<float>(1 + 0x1p-30)));
+  const Tensor small = floats({1}, {0});
+  ASSERT_TRUE(evaluate_rows(func, std::vector{tensor<double>({1}, {1 + 0x1p-30}, DataType::float_(64)),
+                                              tensor<int32_t>({1}, {16777216}, kInt32), small}));
+  EXPECT_THAT(content<float>(small), ElementsAre(0x1p-30f));
+}
+
 // Rows in parts, the last one shorter, on several threads, in the order in which the source lies in memory.
 TEST(EvaluateRows, TakesLargeTensorsInParts) {
   constexpr int64_t kOutputs = 1031, kInputs = 127, kTaps = 3;
