@@ -285,8 +285,11 @@ def main(A: T.Buffer((1, {1}, {1}, 256), "uint8"), B: T.Buffer((3, 3, 64, 32, 4)
       machine.num_cores = cores;
       const schedule::DefaultSchedule scheduled = schedule::schedule_by_rules("main", parsed(text), machine);
       const std::string trace = scheduled.trace.str();
-      EXPECT_NE(trace.find(fmt::format("factors=[None, {}]", places)), std::string::npos) << trace;
-      EXPECT_NE(trace.find("factors=[None, 2, 16, 4]"), std::string::npos) << trace;
+      // two threads share out rows of images instead, if they have several
+      const bool is_block = trace.find("factors=[None, 2, 16, 4]") != std::string::npos;
+      EXPECT_EQ(is_block, cores == 1) << trace;
+      EXPECT_TRUE(!is_block || trace.find(fmt::format("factors=[None, {}]", places)) != std::string::npos)
+          << trace;
       testing::reset_amx_counts();
       compiled(scheduled.func)(a, b, c);
       compiled(parsed(text), "llvm")(a, b, expected);

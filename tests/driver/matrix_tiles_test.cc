@@ -135,6 +135,8 @@ TEST(MatrixTilesRefused, NestsOfOtherForms) {
                                "C[i, j] = C[i, j] + T.Cast(\"int32\", D[i, k * 4 + g]) * "
                                "T.Cast(\"int32\", B[x * 8 + k, j, g])")),
             refused("a factor lies in the memory of the sums"));
+  EXPECT_EQ(refusal_of(nest_of(grid, sum("i, j", "i, C[0, 0] + k * 4 + g", "x * 8 + k, j, g"))),
+            refused("where a factor lies depends on the sums"));
 }
 
 // The loops over terms may take any way through memory: here lines of 8 groups, 64 rows apart.

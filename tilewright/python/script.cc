@@ -65,6 +65,13 @@ bool is_of_python(const nb::python_error& error) {
          !error.matches(nb::module_::import_("tilewright.errors").attr("Error"));
 }
 
+// str(value), or nothing if that fails.
+std::string text_of(nb::handle value) {
+  nb::object text = nb::steal(PyObject_Str(value.ptr()));
+  if (!text.is_valid()) PyErr_Clear();
+  return text.is_valid() ? nb::cast<std::string>(text) : "";
+}
+
 // A callable (expression text, {name: value of the program's own names}) as the parser's resolver. NameError:
 // unknown.
 script::Resolver make_resolver(const nb::object& resolve) {
@@ -81,7 +88,7 @@ script::Resolver make_resolver(const nb::object& resolve) {
           if (error.matches(PyExc_NameError)) return std::nullopt;
           if (!is_of_python(error)) throw;
           throw UserError(span, "Python raises {}: {}", nb::cast<std::string>(error.type().attr("__name__")),
-                          nb::cast<std::string>(nb::str(error.value())));
+                          text_of(error.value()));
         }
       };
 }

@@ -98,7 +98,7 @@ class FunctionEmitter {
   /// Between the bits of small floats and other values (small_float.cc).
   llvm::Value* widen_float(llvm::Value* bits, DataType from);
   llvm::Value* narrow_float(llvm::Value* value, DataType from, DataType to);
-  /// The bfloat16 of a vector of float32 in which denormals are 0, if one instruction gives it; else null.
+  /// bfloat16 of select(abs(x) < 2^-126, x * 0, x), if an instruction takes denormals for 0; else null.
   llvm::Value* emit_flushed_bfloat16(const CastNode* cast);
   llvm::Value* emit_ramp(const RampNode* node);
   llvm::Value* emit_shuffle(const ShuffleNode* node);
@@ -191,10 +191,10 @@ class FunctionEmitter {
   void emit_idle_store(const Var& turn, int64_t turns, uint8_t number);
 
   // ---- hints of loops (memory.cc)
-  /// Fetches what lies ahead of `pointer`, from which `load` reads, if its loop says so.
   static constexpr uint32_t kSecondCache = 2, kAllCaches = 3;
   /// Fetches the line at `pointer` to the second cache, or to the first as well.
   void fetch_line(llvm::Value* pointer, uint32_t place);
+  /// Fetches what lies ahead of `pointer`, from which `load` reads, if its loop says so.
   void prefetch_ahead(llvm::Value* pointer, const BufferLoadNode* load);
   /// What the annotations of a loop, whose variable has a value, say of its body.
   void begin_hints(const ForNode* node);

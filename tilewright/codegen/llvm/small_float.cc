@@ -1,8 +1,13 @@
 // bfloat16 and float8 between their bits and float32, on scalars and vectors alike.
+#include "tilewright/support/small_float.h"
+
+#include <llvm/Analysis/VectorUtils.h>
+#include <llvm/IR/IntrinsicsX86.h>
+
 #include <limits>
+#include <numeric>
 
 #include "tilewright/codegen/llvm/emitter.h"
-#include "tilewright/support/small_float.h"
 
 namespace tilewright::codegen {
 namespace {
@@ -78,21 +83,23 @@ llvm::Value* rounded_to_upper_half(const Words& w, llvm::Value* bits, FloatForma
   return w.b.CreateSelect(w.b.CreateFCmpUNO(number, number), nan, w.b.CreateLShr(sum, uint64_t{16}));
 }
 
-double number_of(const PrimExpr& value, double otherwise) {
+bool is_number(const PrimExpr& value, double number) {
   const auto* vector = value.as<BroadcastNode>();
-  const auto* number = (vector ? vector->value : value).as<FloatImmNode>();
-  return number ? number->value : otherwise;
+  const auto* found = (vector ? vector->value : value).as<FloatImmNode>();
+  return found && found->value == number;
 }
 
-// x of select(abs(x) < 2^-126, 0, x); null if `value` is something else.
+// x of select(abs(x) < 2^-126, x * 0, x); null if `value` is something else.
 const PrimExpr* flushed(const PrimExpr& value) {
   const auto* chosen = value.as<SelectNode>();
   const auto* is_less = chosen ? chosen->condition.as<LTNode>() : nullptr;
   const auto* magnitude = is_less ? is_less->a.as<CallNode>() : nullptr;
   const auto* op = magnitude ? magnitude->op.as<OpNode>() : nullptr;
-  if (!op || op->name != "tir.abs" || number_of(chosen->true_value, 1) != 0 ||
-      number_of(is_less->b, 0) != std::numeric_limits<float>::min() ||
-      !structural_equal(magnitude->args[0], chosen->false_value))
+  const auto* zero = chosen ? chosen->true_value.as<MulNode>() : nullptr;
+  if (!op || op->name != "tir.abs" || !zero || !is_number(zero->b, 0) ||
+      !is_number(is_less->b, std::numeric_limits<float>::min()) ||
+      !structural_equal(magnitude->args[0], chosen->false_value) ||
+      !structural_equal(zero->a, chosen->false_value))
     return nullptr;
   return &chosen->false_value;
 }
@@ -135,18 +142,29 @@ llvm::Value* FunctionEmitter::narrow_float(llvm::Value* value, DataType from, Da
   return builder_.CreateTrunc(narrow, llvm_type(context_, to));
 }
 
-// vcvtneps2bf16 takes denormals for 0, whatever the mode of the processor.  Source: Intel 64 and IA-32
-// Architectures Software Developer's Manual, volume 2, VCVTNEPS2BF16.
+// vcvtne2ps2bf16 takes denormals for 0, whatever the mode of the processor.  Source: Intel 64 and IA-32
+// Architectures Software Developer's Manual, volume 2, VCVTNE2PS2BF16.
 llvm::Value* FunctionEmitter::emit_flushed_bfloat16(const CastNode* cast) {
-  constexpr int kLeastLanes = 16;
-  if (!cast->dtype.is_bfloat16() || cast->value->dtype.element() != kFloat32 ||
-      cast->dtype.lanes % kLeastLanes != 0 || !module_.target.has("avx512bf16"))
+  constexpr int kLanes = 32;  // of one instruction
+  const int lanes = cast->dtype.lanes;
+  if (!cast->dtype.is_bfloat16() || cast->value->dtype.element() != kFloat32 || lanes % kLanes != 0 ||
+      !module_.target.has("avx512bf16"))
     return nullptr;
   const PrimExpr* value = flushed(cast->value);
   if (!value) return nullptr;
-  llvm::Value* number = emit(*value);
-  llvm::Type* narrow = number->getType()->getWithNewType(builder_.getBFloatTy());
-  return builder_.CreateBitCast(builder_.CreateFPTrunc(number, narrow), llvm_type(context_, cast->dtype));
+  llvm::Value *numbers = emit(*value), *result = nullptr;
+  const auto half = [&](int begin) {
+    std::vector<int> chosen(kLanes / 2);
+    std::iota(chosen.begin(), chosen.end(), begin);
+    return builder_.CreateShuffleVector(numbers, chosen);
+  };
+  for (int begin = 0; begin < lanes; begin += kLanes) {
+    llvm::Value* narrow = builder_.CreateIntrinsic(llvm::Intrinsic::x86_avx512bf16_cvtne2ps2bf16_512, {},
+                                                   {half(begin + kLanes / 2), half(begin)});
+    narrow = builder_.CreateBitCast(narrow, llvm_type(context_, cast->dtype.with_lanes(kLanes)));
+    result = result ? llvm::concatenateVectors(builder_, {result, narrow}) : narrow;
+  }
+  return result;
 }
 
 }  // namespace tilewright::codegen

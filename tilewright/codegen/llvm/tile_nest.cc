@@ -6,6 +6,7 @@
 
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/ir/rewrite.h"
+#include "tilewright/ir/walk.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/loop_hints.h"
 
@@ -85,6 +86,11 @@ class Matcher {
       refuse("it adds products of int8 or uint8 in int32, or of bfloat16 in float32");
     if (x->buffer->data == load->buffer->data || y->buffer->data == load->buffer->data)
       refuse("a factor lies in the memory of the sums");
+    for (const BufferLoadNode* factor : {x, y}) {
+      walk(factor->indices[0], [&](const BufferLoadNode* read) {
+        if (read->buffer->data == load->buffer->data) refuse("where a factor lies depends on the sums");
+      });
+    }
     group_ = 32 / row.bits;
   }
 

@@ -49,8 +49,8 @@ struct TileNest {
   std::vector<TileProduct> products;
   int64_t next_columns = 0;       // bytes from columns to those that come after them, to be fetched; 0: none
   bool is_row_streamed = false;   // rows are not kept in the first cache
-  bool begins_with_zero = false;  // the statement before it sets the sums to zero, and is left out
-  const tir::ForNode* block = nullptr;  // if there is one, in the first turn of this loop around it alone
+  bool begins_with_zero = false;  // a statement before it sets the sums to zero, and is left out
+  const tir::ForNode* block = nullptr;  // the loop in whose first turn alone it begins so; null: always
 };
 
 /// The nest of `loop`.  Raises UserError, with the reason, if instructions cannot compute it.

@@ -216,11 +216,14 @@ bool is_left_to_float32(const Call& call, const Options& options) {
 }
 
 // Whether tiles have so many rows that several products on them are faster than one of float32: a tile of 7
-// rows takes as long as one of 16.
-bool are_tiles_tall(const ProductShape& shape, const Parts& parts) {
+// rows takes as long as one of 16, and a matrix that has one tile of rows as long as its weights are read.
+bool are_tiles_tall(const Call& call, const ProductShape& shape, const Parts& parts) {
   constexpr int64_t kLeastRows = 14;  // six products of 14 x 14 x 1024 by 256: 0.44 ms on a Xeon, one: 0.60
-  const int64_t least = parts.num_products() > 3 ? kLeastRows : tir::kLeastTileRows;
-  return shape.rows <= 0 || tir::divisor_up_to(shape.rows, tir::kMostTileRows) >= least;
+  if (shape.rows <= 0) return true;
+  const int64_t rows = tir::divisor_up_to(shape.rows, tir::kMostTileRows);
+  if (parts.num_products() <= 3) return rows >= tir::kLeastTileRows;
+  const bool is_one_tile = rows == shape.rows && op_name(call.get()) == "relax.matmul";
+  return rows >= (is_one_tile ? tir::kMostTileRows : kLeastRows);
 }
 
 IRModule run(const IRModule& module, const Options& options, PassContext& context) {
@@ -233,7 +236,7 @@ IRModule run(const IRModule& module, const Options& options, PassContext& contex
   const Parts parts = parts_of(options.policy);
   return with_calls(module, [&](const Call& node, const Call& call) {
     const std::optional<ProductShape> shape = product_shape(node.get());
-    const bool is_in_parts = shape && fills_tiles(*shape) && are_tiles_tall(*shape, parts) &&
+    const bool is_in_parts = shape && fills_tiles(*shape) && are_tiles_tall(node, *shape, parts) &&
                              !is_winograd_faster(node, options, parts.num_products(), context);
     return is_in_parts ? product_in_parts(call, parts) : Expr(call);
   });

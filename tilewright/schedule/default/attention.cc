@@ -217,7 +217,7 @@ class Attention {
     Machine one_core = machine_;
     one_core.num_cores = 1;                                    // blocks of queries run in parallel
     one_core.l1_bytes = one_core.l2_bytes = int64_t{1} << 50;  // all operands are near: none is packed
-    return tile_sum(sch_, *now, epilogue, one_core, place);
+    return tile_sum(sch_, *now, epilogue, one_core, {.within = place});
   }
 
   Schedule& sch_;

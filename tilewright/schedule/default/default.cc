@@ -261,7 +261,7 @@ void Rules::tile(const BlockShape& sum) {
   std::optional<BlockRef> maker = maker_of_rows(all, sum, machine_);
   const auto rule = [&](const std::optional<BlockShape>& with) {
     return attempt("tile_sum", sum,
-                   [&](Schedule& copy) { return tile_sum(copy, sum, with, machine_, std::nullopt, maker); });
+                   [&](Schedule& copy) { return tile_sum(copy, sum, with, machine_, {.maker = maker}); });
   };
   const auto is_applied = [&] {
     if (!epilogue || is_done(*epilogue) || !rule(epilogue)) return rule(std::nullopt);

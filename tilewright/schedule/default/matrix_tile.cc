@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tilewright/schedule/default/panels.h"
+#include "tilewright/schedule/default/row_parts.h"
 #include "tilewright/schedule/default/tile_sum.h"
 #include "tilewright/schedule/loops.h"
 #include "tilewright/tir/builder.h"
@@ -94,10 +95,13 @@ void take_images(SumPlan& plan, size_t axis, int64_t count) {
   std::erase(plan.others, axis);
 }
 
-// How many rows of images, of which each is a tile, the second cache keeps beside panels.
+// How many rows of images, of which each is a tile, the second cache keeps beside panels; not more than a
+// thread has, where rows are shared out.
 int64_t num_kept_images(const BlockShape& sum, const SumPlan& plan, size_t axis, const Machine& machine) {
+  const RowParts parts = parts_of_rows(sum, plan, operands_of(sum, plan), machine.num_cores > 1, machine);
   const int64_t bytes = product(row_bytes_of(sum, plan), sum.extent(*plan.row)),
-                most = std::max<int64_t>(1, machine.l2_bytes / 2 / bytes), in_registers = plan.matrix->outer;
+                most = std::min(machine.l2_bytes / 2 / bytes, sum.extent(axis) / parts.least),
+                in_registers = plan.matrix->outer;
   return in_registers *
          divisor_up_to(sum.extent(axis) / in_registers, std::max<int64_t>(1, most / in_registers));
 }
@@ -214,7 +218,8 @@ void compute_matrix_sum(Schedule& sch, const BlockShape& sum, LoopRef place, con
   sch.call("annotate", *outermost, std::string(kMatrixTiles), bool_imm(true));
   if (plan.next_panel) {
     sch.call("annotate", *outermost, std::string(kPrefetchPanel), imm(plan.next_panel->distance));
-    for (size_t n = 2; n < nest; ++n) {
+    constexpr size_t kFirstRows = 2;  // of a block: after terms and columns
+    for (size_t n = kFirstRows; n < nest; ++n) {
       const int64_t turns = extent_of(sch, order[n]);
       if (turns > 1) sch.call("annotate", order[n], std::string(kPanelTurns), imm(turns));
     }

@@ -64,6 +64,13 @@ IndexMap tile_map(const Buffer& buffer, const RowDims& dims, int64_t height, int
   return IndexMapNode::make(from, to);
 }
 
+BlockRef copy_of_rows(Schedule& sch, const BlockShape& sum, const SumPlan& plan) {
+  const auto& reads = sch.state().node(sch.state()[sum.ref]).block()->reads;
+  const auto rows = std::find_if(reads.begin(), reads.end(),
+                                 [&](const auto& region) { return region->buffer == plan.dot->row->buffer; });
+  return sch.call("cache_read", sum.ref, static_cast<int64_t>(rows - reads.begin()), "global").block();
+}
+
 }  // namespace
 
 bool can_pack_rows(const BlockShape& sum, const SumPlan& plan) {
@@ -82,33 +89,39 @@ bool can_make_rows(const BlockShape& block, const SumPlan& plan) {
   return true;
 }
 
+bool are_rows_apart(const BlockShape& sum, const SumPlan& plan) {
+  const auto& indices = plan.dot->row->indices;
+  return std::none_of(indices.begin(), indices.end(), [&](const PrimExpr& index) {
+    bool has_row = false, has_place = false;  // of a window
+    for (size_t axis = 0; axis < sum.block->iter_vars.size(); ++axis) {
+      if (sum.extent(axis) == 1 || !uses(index, sum.block->iter_vars[axis]->var.get())) continue;
+      (is_spatial(sum, axis) ? has_row : has_place) = true;
+    }
+    return has_row && has_place;
+  });
+}
+
 bool are_rows_copied(const BlockShape& sum, const SumPlan& plan) {
   return can_pack_rows(sum, plan) && !row_dims(sum, plan)->is_window &&
          sum.extent(plan.column) >= product(kMinPackedUses, plan.panel_width());
 }
 
-void pack_rows(Schedule& sch, const BlockShape& sum, const SumPlan& plan, std::optional<BlockRef> maker,
-               std::optional<LoopRef> place, const Machine& machine) {
-  const Buffer& buffer = plan.dot->row->buffer;
+void pack_rows(Schedule& sch, const BlockShape& sum, const SumPlan& plan, const RowPlace& place,
+               const Machine& machine) {
   const RowDims dims = *row_dims(sum, plan);
-  if (!maker) {
-    const auto& reads = sch.state().node(sch.state()[sum.ref]).block()->reads;
-    const auto read = std::find_if(reads.begin(), reads.end(),
-                                   [&](const auto& region) { return region->buffer == buffer; });
-    maker = sch.call("cache_read", sum.ref, static_cast<int64_t>(read - reads.begin()), "global").block();
-  }
-  const std::optional<BlockShape> shape = shape_of(sch, *maker);
-  if (place) sch.call("compute_at", *maker, *place);
-  const std::vector<LoopRef> loops = loops_inside(sch, *maker, place);
+  const BlockRef maker = place.maker ? *place.maker : copy_of_rows(sch, sum, plan);
+  const std::optional<BlockShape> shape = shape_of(sch, maker);
+  if (place.loop) sch.call("compute_at", maker, *place.loop);
+  const std::vector<LoopRef> loops = loops_inside(sch, maker, place.loop);
   std::vector<LoopRef> order;
   const auto take = [&](size_t dim) {
-    const std::vector<LoopRef> found = loops_of_axis(sch, *maker, dim, loops);
+    const std::vector<LoopRef> found = loops_of_axis(sch, maker, dim, loops);
     order.insert(order.end(), found.begin(), found.end());
   };
   for (const size_t dim : dims.others) take(dim);
   take(dims.row);
   const size_t num_outer = order.size();
-  const std::vector<LoopRef> terms = loops_of_axis(sch, *maker, dims.terms, loops);
+  const std::vector<LoopRef> terms = loops_of_axis(sch, maker, dims.terms, loops);
   TILEWRIGHT_CHECK(terms.size() == 1, "the terms of rows have {} loops", terms.size());
   const std::vector<LoopRef> of_terms =
       sch.call("split", terms[0], Factors{None{}, tile_terms(plan)}).loops();
@@ -122,9 +135,11 @@ void pack_rows(Schedule& sch, const BlockShape& sum, const SumPlan& plan, std::o
   sch.call("reorder", order);
   sch.call("vectorize", of_terms[1]);
   if (shape) fetch_far(sch, *shape, of_terms[0], machine);
-  if (!place && machine.num_cores > 1) parallelize(sch, order, num_outer, machine);
-  sch.call("transform_layout", *maker, ArgValue{"write", 0},
-           tile_map(buffer, dims, tile_height(plan), tile_terms(plan)));
+  const bool is_parallel = !place.loop && machine.num_cores > 1 && shape &&
+                           product(shape->num_instances(), kElementWork) >= kMinParallelWork;
+  if (is_parallel) parallelize(sch, order, num_outer, machine);
+  sch.call("transform_layout", maker, ArgValue{"write", 0},
+           tile_map(plan.dot->row->buffer, dims, tile_height(plan), tile_terms(plan)));
 }
 
 }  // namespace tilewright::schedule

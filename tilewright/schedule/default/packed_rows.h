@@ -11,14 +11,17 @@ namespace tilewright::schedule {
 bool can_pack_rows(const BlockShape& sum, const SumPlan& plan);
 /// Whether `block`, which computes the rows, can write them so.
 bool can_make_rows(const BlockShape& block, const SumPlan& plan);
+/// Whether each row is read by itself, so that threads can make rows of their own: not where windows overlap.
+bool are_rows_apart(const BlockShape& sum, const SumPlan& plan);
 /// Whether rows that nobody makes here are better copied, part by part: many panels read each.
 bool are_rows_copied(const BlockShape& sum, const SumPlan& plan);
 
+struct RowPlace {
+  std::optional<BlockRef> maker;  // of the rows; nothing: they are copied
+  std::optional<LoopRef> loop;    // that it is done in; nothing: before everything else
+};
 /// Computes rows as tiles, or copies them.
-///
-/// maker  of the rows; nothing: they are copied
-/// place  the loop that it is done in; nothing: before everything else
-void pack_rows(Schedule& sch, const BlockShape& sum, const SumPlan& plan, std::optional<BlockRef> maker,
-               std::optional<LoopRef> place, const Machine& machine);
+void pack_rows(Schedule& sch, const BlockShape& sum, const SumPlan& plan, const RowPlace& place,
+               const Machine& machine);
 
 }  // namespace tilewright::schedule

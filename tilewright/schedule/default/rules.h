@@ -10,17 +10,19 @@ namespace tilewright::schedule {
 /// does not, or raises UserError or Unsupported; else nothing.  An InternalError comes through: it is a bug.
 std::string why_not_applied(Schedule& sch, const std::function<bool(Schedule&)>& rule);
 
+/// Where a sum is computed, and from what.
+struct SumPlace {
+  std::optional<LoopRef> within = {};  // the loop that all this stays inside of
+  std::optional<BlockRef> maker = {};  // the block that computes rows of matrix tiles, for this sum alone
+};
 /// Sums: matrix products, convolutions, pools, sums over outer axes.  A tile of results is kept in registers,
 /// contiguous in the last dimension, while all its terms are added; an operand that many tiles read is
 /// packed.
 ///
 /// sum       a reduction
 /// epilogue  an element by element block that is the only reader of the sum and takes part, or nothing
-/// within    the loop that all this stays inside of, or nothing
-/// maker     the block that computes rows of matrix tiles, for this sum alone, or nothing (packed_rows.h)
 bool tile_sum(Schedule& sch, const BlockShape& sum, const std::optional<BlockShape>& epilogue,
-              const Machine& machine, std::optional<LoopRef> within = std::nullopt,
-              std::optional<BlockRef> maker = std::nullopt);
+              const Machine& machine, const SumPlace& at = {});
 
 /// Whether the formula of an element by element block differs from value to value of a small axis:
 /// select(a == 0, x, select(a == 1, y, z)).

@@ -27,8 +27,9 @@ namespace {
 
 // The tile's loops of the block that stores results.
 struct TileLoops {
-  std::vector<LoopRef> outer;  // the last is where the sum is computed
-  size_t num_before_rows = 0;  // of them before loops over rows, the last over panels unless that is inside
+  std::vector<LoopRef> outer;   // the last is where the sum is computed
+  size_t num_before_rows = 0;   // of them before loops over rows, the last over panels unless that is inside
+  std::optional<size_t> chunk;  // the one over parts of rows, each of which takes all panels
 };
 
 // Whether a tile of rows takes all panels before the next one does: results that the second cache does not
@@ -106,6 +107,7 @@ TileLoops tile_epilogue(Schedule& sch, const BlockShape& target, const AxisMap& 
   inner.push_back(columns[2]);
   if (chunk) {
     result.outer.insert(result.outer.begin() + static_cast<std::ptrdiff_t>(rest.size()), *chunk);
+    result.chunk = rest.size();
     ++result.num_before_rows;
   }
   std::vector<LoopRef> order = result.outer;
@@ -238,41 +240,60 @@ void expand(Schedule& sch, const std::vector<LoopRef>& loops) {
   sch.call("vectorize", loops.back());
 }
 
-std::optional<LoopRef> tile_by_plan(Schedule& sch, const BlockShape& sum,
-                                    const std::optional<BlockShape>& epilogue, const SumPlan& plan,
-                                    int64_t work, const Machine& machine, std::optional<LoopRef> within,
-                                    std::optional<BlockRef> maker) {
-  std::optional<BlockShape> target;
-  std::optional<AxisMap> map;
+namespace {
+
+// The block that stores results, and which of its axes are those of the sum.
+struct Target {
+  BlockShape block;
+  AxisMap map;
+};
+std::optional<Target> target_of(Schedule& sch, const BlockShape& sum,
+                                const std::optional<BlockShape>& epilogue, const SumPlan& plan,
+                                const Machine& machine) {
+  BlockRef block;
   if (epilogue) {
     divide_epilogue(sch, sum, *epilogue, machine);
-    target = shape_of(sch, epilogue->ref);
-    map = map_axes(sum, *target);
-    if (!map || !map->at(plan.column) || !is_contiguous(*target, *map->at(plan.column))) return std::nullopt;
+    const BlockShape divided = *shape_of(sch, epilogue->ref);
+    const std::optional<AxisMap> map = map_axes(sum, divided);
+    if (!map || !map->at(plan.column) || !is_contiguous(divided, *map->at(plan.column))) return std::nullopt;
     sch.call("set_scope", sum.ref, 0, "local");
-    target = shape_of(sch, epilogue->ref);
-    map = map_axes(*shape_of(sch, sum.ref), *target);
+    block = epilogue->ref;
   } else {
-    target = shape_of(sch, sch.call("cache_write", sum.ref, 0, "local").block());
-    map = map_axes(*shape_of(sch, sum.ref), *target);
+    block = sch.call("cache_write", sum.ref, 0, "local").block();
   }
+  const BlockShape shape = *shape_of(sch, block);
+  return Target{shape, *map_axes(*shape_of(sch, sum.ref), shape)};
+}
+
+}  // namespace
+
+std::optional<LoopRef> tile_by_plan(Schedule& sch, const BlockShape& sum,
+                                    const std::optional<BlockShape>& epilogue, const SumPlan& plan,
+                                    int64_t work, const Machine& machine, const SumPlace& at) {
+  const std::optional<Target> target = target_of(sch, sum, epilogue, plan, machine);
+  if (!target) return std::nullopt;
   const Operands operands = operands_of(sum, plan);
   const bool is_parallel =
       machine.num_cores > 1 && std::max(work, product(operands.of_rows, kElementWork)) >= kMinParallelWork;
-  TileLoops loops = tile_epilogue(sch, *target, *map, plan, within,
+  TileLoops loops = tile_epilogue(sch, target->block, target->map, plan, at.within,
                                   parts_of_rows(sum, plan, operands, is_parallel, machine),
-                                  are_panels_inside(plan, operands, *target, machine));
+                                  are_panels_inside(plan, operands, target->block, machine));
   std::vector<LoopRef> outer = loops.outer;
   std::vector<int64_t> extents;
   for (LoopRef loop : outer) extents.push_back(extent_of(sch, loop));
   std::optional<LoopRef> panel;
   if (plan.packed) panel = outer[loops.num_before_rows - 1];
+  const bool is_made_in_parts = at.maker && (!is_parallel || are_rows_apart(sum, plan));
   if (is_parallel) {
     int64_t num_panels = 1;
     for (size_t n = 0; n < loops.num_before_rows; ++n)
       num_panels = product(num_panels, std::max<int64_t>(1, extent_of(sch, outer[n])));
     const bool is_by_panel = plan.packed && num_panels >= 2 * machine.num_cores;
-    outer = parallelize(sch, outer, is_by_panel ? loops.num_before_rows : outer.size(), machine);
+    const size_t num_candidates = is_made_in_parts && loops.chunk
+                                      ? *loops.chunk + 1  // each thread makes its rows
+                                  : is_by_panel ? loops.num_before_rows
+                                                : outer.size();
+    outer = parallelize(sch, outer, num_candidates, machine);
     if (is_by_panel)
       panel = outer[outer.size() - (loops.outer.size() - loops.num_before_rows) - 1];
     else
@@ -282,8 +303,10 @@ std::optional<LoopRef> tile_by_plan(Schedule& sch, const BlockShape& sum,
   if (plan.next_panel && !plan.has_blocks())
     mark_turns(sch, plan, sum, outer, extents, loops.num_before_rows);
   const LoopRef place = outer.back();
-  const std::optional<LoopRef> rows_place = loop_around_panels(sch, *target, *map->at(plan.column), outer);
-  const bool has_packed_rows = maker || (!within && rows_place && are_rows_copied(sum, plan));
+  std::optional<LoopRef> rows_place;
+  if (!at.maker || is_made_in_parts)
+    rows_place = loop_around_panels(sch, target->block, *target->map[plan.column], outer);
+  const bool has_packed_rows = at.maker || (!at.within && rows_place && are_rows_copied(sum, plan));
   // the sum's tile and its packing see the loops as they are now
   if (plan.matrix)
     compute_matrix_sum(sch, sum, place, plan);
@@ -293,17 +316,17 @@ std::optional<LoopRef> tile_by_plan(Schedule& sch, const BlockShape& sum,
   if (plan.packed)
     copy_operand(sch, sum, plan.packed->buffer, lanes,
                  panel_map(plan.packed->buffer, panel_layout(sum, plan, plan.packed)), panel, machine);
-  if (plan.spread && !within)
+  if (plan.spread && !at.within)
     copy_operand(sch, sum, plan.spread->buffer, lanes, line_map(sum, plan), std::nullopt, machine);
-  if (has_packed_rows) pack_rows(sch, sum, plan, maker, rows_place, machine);
+  if (has_packed_rows) pack_rows(sch, sum, plan, {at.maker, rows_place}, machine);
   if (plan.dot && !plan.matrix) tensorize_dots(sch, sum, *plan.dot);
   return place;
 }
 
 bool tile_sum(Schedule& sch, const BlockShape& sum, const std::optional<BlockShape>& epilogue,
-              const Machine& machine, std::optional<LoopRef> within, std::optional<BlockRef> maker) {
+              const Machine& machine, const SumPlace& at) {
   const std::optional<SumPlan> plan = plan_sum(sum, machine);
-  return plan && tile_by_plan(sch, sum, epilogue, *plan, sum.num_instances(), machine, within, maker);
+  return plan && tile_by_plan(sch, sum, epilogue, *plan, sum.num_instances(), machine, at);
 }
 
 }  // namespace tilewright::schedule

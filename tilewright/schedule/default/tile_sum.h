@@ -11,9 +11,7 @@ namespace tilewright::schedule {
 /// Returns  the loop in which a tile is computed; nothing if the epilogue reads the sum in another way
 std::optional<LoopRef> tile_by_plan(Schedule& sch, const BlockShape& sum,
                                     const std::optional<BlockShape>& epilogue, const SumPlan& plan,
-                                    int64_t work, const Machine& machine,
-                                    std::optional<LoopRef> within = std::nullopt,
-                                    std::optional<BlockRef> maker = std::nullopt);
+                                    int64_t work, const Machine& machine, const SumPlace& at = {});
 
 /// The sum at loop `place`, what it needs of a tile in registers.
 void compute_sum(Schedule& sch, const BlockShape& sum, LoopRef place, const SumPlan& plan);

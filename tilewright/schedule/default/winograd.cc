@@ -99,7 +99,7 @@ class Winograd {
     transform_data(strip);
     Machine one_core = machine_;
     if (strip) one_core.num_cores = 1;  // strips run in parallel
-    tile_sum(sch_, *parts_.sum, std::nullopt, one_core, strip);
+    tile_sum(sch_, *parts_.sum, std::nullopt, one_core, {.within = strip});
   }
 
  private:

@@ -43,11 +43,11 @@ class Pairs {
   IterVar axis_;
 };
 
-// 0 for numbers below 2^-126, as instructions for bfloat16 take them: such code needs no exceptions.
+// 0 of the same sign for numbers below 2^-126, as instructions for bfloat16 take them.
 PrimExpr flushed(const PrimExpr& x) {
   if (x->dtype != kFloat32) return x;
   const PrimExpr least = make_const(kFloat32, std::numeric_limits<float>::min());
-  return select(call(kFloat32, "abs", {x}) < least, make_const(kFloat32, 0), x);
+  return select(call(kFloat32, "abs", {x}) < least, x * make_const(kFloat32, 0), x);
 }
 
 // [parts, ..]: what is left of `x` when the parts before are taken away, in fewer bits.
