@@ -223,11 +223,9 @@ def main(A: T.Buffer((16, {0} * 64), "int8"), B: T.Buffer(({0} * 16, 16, 4), "in
                      steps, statement);
 }
 
-AmxCounts counts_of(const std::string& text, int steps) {
-  const Tensor a = random({16, steps * 64}, DataType::int_(8), 1),
-               b = random({steps * 16, 16, 4}, DataType::int_(8), 2),
-               c = Tensor::empty(runtime::Shape{16, 16}, kInt32),
-               expected = Tensor::empty(runtime::Shape{16, 16}, kInt32);
+// What the instructions of a program do, whose sums, of `shape`, are those of its loops.
+AmxCounts counts_of(const std::string& text, const Tensor& a, const Tensor& b, runtime::Shape shape) {
+  const Tensor c = Tensor::empty(shape, kInt32), expected = Tensor::empty(shape, kInt32);
   for (int64_t n = 0; n < c.num_elements(); ++n)
     c.data_as<int32_t>()[n] = expected.data_as<int32_t>()[n] = static_cast<int32_t>(n);
   testing::reset_amx_counts();
@@ -235,6 +233,11 @@ AmxCounts counts_of(const std::string& text, int steps) {
   compiled(parsed(text), "llvm -mattr=-amx-tile")(a, b, expected);
   for (int64_t n = 0; n < c.num_elements(); ++n) EXPECT_EQ(element(c, n), element(expected, n)) << n;
   return testing::amx_counts();
+}
+
+AmxCounts counts_of(const std::string& text, int steps) {
+  return counts_of(text, random({16, steps * 64}, DataType::int_(8), 1),
+                   random({steps * 16, 16, 4}, DataType::int_(8), 2), {16, 16});
 }
 
 TEST_F(MatrixTiles, BeginWithZeroWhereTheStatementBeforeSaysSo) {
@@ -273,16 +276,8 @@ def main(A: T.Buffer((32, 256), "int8"), B: T.Buffer((64, 16, 4), "int8"), C: T.
 TEST_F(MatrixTiles, BlocksBeginWithZeroInTheirFirstTurn) {
   const auto zeros_of = [](const std::string& text) {
     SCOPED_TRACE(text);
-    const Tensor a = random({32, 256}, DataType::int_(8), 1), b = random({64, 16, 4}, DataType::int_(8), 2),
-                 c = Tensor::empty(runtime::Shape{33, 16}, kInt32),
-                 expected = Tensor::empty(runtime::Shape{33, 16}, kInt32);
-    for (int64_t n = 0; n < c.num_elements(); ++n)
-      c.data_as<int32_t>()[n] = expected.data_as<int32_t>()[n] = static_cast<int32_t>(n);
-    testing::reset_amx_counts();
-    compiled(parsed(text))(a, b, c);
-    compiled(parsed(text), "llvm -mattr=-amx-tile")(a, b, expected);
-    for (int64_t n = 0; n < c.num_elements(); ++n) EXPECT_EQ(element(c, n), element(expected, n)) << n;
-    const AmxCounts counts = testing::amx_counts();
+    const AmxCounts counts = counts_of(text, random({32, 256}, DataType::int_(8), 1),
+                                       random({64, 16, 4}, DataType::int_(8), 2), {33, 16});
     if (testing::is_amx_emulated())
       EXPECT_EQ(counts.loads, 2 * counts.products + counts.products / 2 - counts.zeros);
     return counts.zeros;

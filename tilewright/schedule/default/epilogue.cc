@@ -72,4 +72,22 @@ bool is_contiguous(const BlockShape& shape, size_t axis) {
   return along(shape.output(), shape.store->indices, shape.block->iter_vars[axis]->var) == Along::kContiguous;
 }
 
+std::optional<Target> target_of(Schedule& sch, const BlockShape& sum,
+                                const std::optional<BlockShape>& epilogue, size_t column,
+                                const Machine& machine) {
+  BlockRef block;
+  if (epilogue) {
+    divide_epilogue(sch, sum, *epilogue, machine);
+    const BlockShape divided = *shape_of(sch, epilogue->ref);
+    const std::optional<AxisMap> map = map_axes(sum, divided);
+    if (!map || !map->at(column) || !is_contiguous(divided, *map->at(column))) return std::nullopt;
+    sch.call("set_scope", sum.ref, 0, "local");
+    block = epilogue->ref;
+  } else {
+    block = sch.call("cache_write", sum.ref, 0, "local").block();
+  }
+  const BlockShape shape = *shape_of(sch, block);
+  return Target{shape, *map_axes(*shape_of(sch, sum.ref), shape)};
+}
+
 }  // namespace tilewright::schedule

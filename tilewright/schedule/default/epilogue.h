@@ -23,4 +23,15 @@ void divide_epilogue(Schedule& sch, const BlockShape& sum, const BlockShape& epi
 /// Whether neighbours along `axis` are neighbours in what `shape` stores.
 bool is_contiguous(const BlockShape& shape, size_t axis);
 
+/// The block that stores results, and which of its axes are those of the sum.
+struct Target {
+  BlockShape block;
+  AxisMap map;
+};
+/// That of `sum`, which stays near the core: its epilogue, or a copy if there is none.  Nothing if the
+/// epilogue reads the sum in another way than along axis `column`.
+std::optional<Target> target_of(Schedule& sch, const BlockShape& sum,
+                                const std::optional<BlockShape>& epilogue, size_t column,
+                                const Machine& machine);
+
 }  // namespace tilewright::schedule

@@ -240,37 +240,10 @@ void expand(Schedule& sch, const std::vector<LoopRef>& loops) {
   sch.call("vectorize", loops.back());
 }
 
-namespace {
-
-// The block that stores results, and which of its axes are those of the sum.
-struct Target {
-  BlockShape block;
-  AxisMap map;
-};
-std::optional<Target> target_of(Schedule& sch, const BlockShape& sum,
-                                const std::optional<BlockShape>& epilogue, const SumPlan& plan,
-                                const Machine& machine) {
-  BlockRef block;
-  if (epilogue) {
-    divide_epilogue(sch, sum, *epilogue, machine);
-    const BlockShape divided = *shape_of(sch, epilogue->ref);
-    const std::optional<AxisMap> map = map_axes(sum, divided);
-    if (!map || !map->at(plan.column) || !is_contiguous(divided, *map->at(plan.column))) return std::nullopt;
-    sch.call("set_scope", sum.ref, 0, "local");
-    block = epilogue->ref;
-  } else {
-    block = sch.call("cache_write", sum.ref, 0, "local").block();
-  }
-  const BlockShape shape = *shape_of(sch, block);
-  return Target{shape, *map_axes(*shape_of(sch, sum.ref), shape)};
-}
-
-}  // namespace
-
 std::optional<LoopRef> tile_by_plan(Schedule& sch, const BlockShape& sum,
                                     const std::optional<BlockShape>& epilogue, const SumPlan& plan,
                                     int64_t work, const Machine& machine, const SumPlace& at) {
-  const std::optional<Target> target = target_of(sch, sum, epilogue, plan, machine);
+  const std::optional<Target> target = target_of(sch, sum, epilogue, plan.column, machine);
   if (!target) return std::nullopt;
   const Operands operands = operands_of(sum, plan);
   const bool is_parallel =
