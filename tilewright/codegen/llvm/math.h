@@ -15,6 +15,12 @@ namespace tilewright::codegen {
 inline constexpr double kRounding = 12582912;
 inline constexpr int64_t kRoundingBits = 0x4b400000;
 
+/// The number that `value` is, in all lanes; null if it is something else.
+inline const FloatImmNode* number_of(const PrimExpr& value) {
+  const auto* vector = value.as<BroadcastNode>();
+  return (vector ? vector->value : value).as<FloatImmNode>();
+}
+
 /// Float32 arithmetic on values of one type, scalar or vector.
 class Math {
  public:

@@ -17,11 +17,6 @@ struct OnePlus {
   double scale = 1;
 };
 
-const FloatImmNode* number_of(const PrimExpr& value) {
-  const auto* vector = value.as<BroadcastNode>();
-  return (vector ? vector->value : value).as<FloatImmNode>();
-}
-
 // `factor` * name(x), or name(x) where `factor` is 1.
 std::optional<PrimExpr> argument(const PrimExpr& term, std::string_view name, double factor) {
   const PrimExpr* value = &term;

@@ -2,12 +2,11 @@
 #include "tilewright/support/small_float.h"
 
 #include <llvm/Analysis/VectorUtils.h>
-#include <llvm/IR/IntrinsicsX86.h>
 
 #include <limits>
 #include <numeric>
 
-#include "tilewright/codegen/llvm/emitter.h"
+#include "tilewright/codegen/llvm/math.h"
 
 namespace tilewright::codegen {
 namespace {
@@ -84,8 +83,7 @@ llvm::Value* rounded_to_upper_half(const Words& w, llvm::Value* bits, FloatForma
 }
 
 bool is_number(const PrimExpr& value, double number) {
-  const auto* vector = value.as<BroadcastNode>();
-  const auto* found = (vector ? vector->value : value).as<FloatImmNode>();
+  const FloatImmNode* found = number_of(value);
   return found && found->value == number;
 }
 

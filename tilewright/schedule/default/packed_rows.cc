@@ -50,9 +50,7 @@ int64_t tile_height(const SumPlan& plan) { return plan.matrix->down * plan.matri
 int64_t tile_terms(const SumPlan& plan) { return plan.matrix->groups * plan.dot->group; }
 
 IndexMap tile_map(const Buffer& buffer, const RowDims& dims, int64_t height, int64_t terms) {
-  std::vector<Var> from;
-  for (size_t dim = 0; dim < buffer->shape.size(); ++dim)
-    from.push_back(make_var(fmt::format("i{}", dim), buffer->shape[dim]->dtype));
+  const std::vector<Var> from = index_vars(buffer);
   std::vector<PrimExpr> to;
   for (const size_t dim : dims.others) to.push_back(from[dim]);
   const PrimExpr row = from[dims.row], term = from[dims.terms];
@@ -62,13 +60,6 @@ IndexMap tile_map(const Buffer& buffer, const RowDims& dims, int64_t height, int
   to.push_back(dims.is_window ? row : floormod(row, height));
   to.push_back(floormod(term, terms));
   return IndexMapNode::make(from, to);
-}
-
-BlockRef copy_of_rows(Schedule& sch, const BlockShape& sum, const SumPlan& plan) {
-  const auto& reads = sch.state().node(sch.state()[sum.ref]).block()->reads;
-  const auto rows = std::find_if(reads.begin(), reads.end(),
-                                 [&](const auto& region) { return region->buffer == plan.dot->row->buffer; });
-  return sch.call("cache_read", sum.ref, static_cast<int64_t>(rows - reads.begin()), "global").block();
 }
 
 }  // namespace
@@ -109,7 +100,7 @@ bool are_rows_copied(const BlockShape& sum, const SumPlan& plan) {
 void pack_rows(Schedule& sch, const BlockShape& sum, const SumPlan& plan, const RowPlace& place,
                const Machine& machine) {
   const RowDims dims = *row_dims(sum, plan);
-  const BlockRef maker = place.maker ? *place.maker : copy_of_rows(sch, sum, plan);
+  const BlockRef maker = place.maker ? *place.maker : copy_of_operand(sch, sum, plan.dot->row->buffer);
   const std::optional<BlockShape> shape = shape_of(sch, maker);
   if (place.loop) sch.call("compute_at", maker, *place.loop);
   const std::vector<LoopRef> loops = loops_inside(sch, maker, place.loop);

@@ -64,6 +64,8 @@ bool vectorize_elements(Schedule& sch, const BlockShape& shape, const Machine& m
 std::vector<LoopRef> parallelize(Schedule& sch, std::vector<LoopRef> loops, size_t num_candidates,
                                  const Machine& machine);
 
+/// A block that copies `buffer`, which `sum` reads from then on instead.
+BlockRef copy_of_operand(Schedule& sch, const BlockShape& sum, const Buffer& buffer);
 /// The innermost of `loops` as one vector, the others written out.
 void expand(Schedule& sch, const std::vector<LoopRef>& loops);
 /// Vectors that `loop` reads are fetched ahead, if the second cache does not hold what `shape` reads: a

@@ -236,11 +236,16 @@ std::optional<Panels> wanted_panels(const BlockShape& sum, const Machine& machin
   return std::nullopt;
 }
 
+std::vector<Var> index_vars(const Buffer& buffer) {
+  std::vector<Var> vars;
+  for (size_t dim = 0; dim < buffer->shape.size(); ++dim)
+    vars.push_back(make_var(fmt::format("i{}", dim), buffer->shape[dim]->dtype));
+  return vars;
+}
+
 IndexMap line_map(const BlockShape& sum, const SumPlan& plan) {
   const size_t row = *row_dimension(sum, plan.spread, plan);
-  std::vector<Var> from;
-  for (size_t dim = 0; dim < plan.spread->indices.size(); ++dim)
-    from.push_back(make_var(fmt::format("i{}", dim), plan.spread->buffer->shape[dim]->dtype));
+  const std::vector<Var> from = index_vars(plan.spread->buffer);
   std::vector<PrimExpr> to(from.begin(), from.end() - 1);
   to.insert(to.begin() + static_cast<std::ptrdiff_t>(row), floordiv(PrimExpr(from.back()), kLineElements));
   to.push_back(floormod(PrimExpr(from.back()), kLineElements));
@@ -260,9 +265,7 @@ PanelLayout panel_layout(const BlockShape& sum, const SumPlan& plan, const Buffe
 }
 
 IndexMap panel_map(const Buffer& buffer, const PanelLayout& layout) {
-  std::vector<Var> from;
-  for (size_t dim = 0; dim < buffer->shape.size(); ++dim)
-    from.push_back(make_var(fmt::format("i{}", dim), buffer->shape[dim]->dtype));
+  const std::vector<Var> from = index_vars(buffer);
   const bool has_groups = layout.group > 1;
   const PrimExpr column = from[layout.column], grouped = from[layout.grouped];
   std::vector<PrimExpr> to{floordiv(column, layout.width)};

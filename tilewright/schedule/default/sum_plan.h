@@ -92,6 +92,8 @@ struct Panels {
 std::optional<Panels> wanted_panels(const BlockShape& sum, const Machine& machine);
 /// The layout in which the tiles of `plan` read `operand`, which is plan.packed or could be.
 PanelLayout panel_layout(const BlockShape& sum, const SumPlan& plan, const BufferLoadNode* operand);
+/// A variable for each dimension of `buffer`: i0, i1, ...
+std::vector<Var> index_vars(const tir::Buffer& buffer);
 /// A[..., row, ..., k]  ->  A[..., k // line, row, ..., k % line]: rows are neighbours in memory.
 tir::IndexMap line_map(const BlockShape& sum, const SumPlan& plan);
 /// What PanelLayout says.

@@ -206,10 +206,7 @@ void tensorize_dots(Schedule& sch, const BlockShape& sum, const DotSum& dot) {
 // place  the loop that it is made in; nothing: before everything else
 void copy_operand(Schedule& sch, const BlockShape& sum, const Buffer& buffer, int64_t lanes,
                   const IndexMap& map, std::optional<LoopRef> place, const Machine& machine) {
-  const auto& reads = sch.state().node(sch.state()[sum.ref]).block()->reads;
-  int64_t index = 0;
-  while (reads[static_cast<size_t>(index)]->buffer != buffer) ++index;
-  const BlockRef copy = sch.call("cache_read", sum.ref, index, "global").block();
+  const BlockRef copy = copy_of_operand(sch, sum, buffer);
   if (place) sch.call("compute_at", copy, *place);
   const std::vector<LoopRef> loops = loops_inside(sch, copy, place);
   if (extent_of(sch, loops.back()) > lanes) {
@@ -234,6 +231,13 @@ std::optional<LoopRef> loop_around_panels(const Schedule& sch, const BlockShape&
 }
 
 }  // namespace
+
+BlockRef copy_of_operand(Schedule& sch, const BlockShape& sum, const Buffer& buffer) {
+  const auto& reads = sch.state().node(sch.state()[sum.ref]).block()->reads;
+  int64_t index = 0;
+  while (reads[static_cast<size_t>(index)]->buffer != buffer) ++index;
+  return sch.call("cache_read", sum.ref, index, "global").block();
+}
 
 void expand(Schedule& sch, const std::vector<LoopRef>& loops) {
   for (size_t n = 0; n + 1 < loops.size(); ++n) sch.call("unroll", loops[n]);

@@ -10,13 +10,26 @@ namespace tilewright::topi {
 using namespace tir;
 namespace {
 
+int64_t count_of(const PrimExpr& num_parts) {
+  int64_t count = 0;
+  TILEWRIGHT_CHECK(as_const_int(num_parts, &count), "the number of parts is not known");
+  return count;
+}
+
+// values[n] where `var` is n.
+PrimExpr chosen_by(const Var& var, const std::vector<PrimExpr>& values) {
+  PrimExpr chosen = values.back();
+  for (size_t n = values.size() - 1; n-- > 0;)
+    chosen = select(equal(var, make_const_int(var->dtype, static_cast<int64_t>(n))), values[n], chosen);
+  return chosen;
+}
+
 // An axis over the pairs of parts whose products are added.  Neighbours share a part where they can, so that
 // code that keeps parts in registers loads few.
 class Pairs {
  public:
   Pairs(const PrimExpr& num_parts, int64_t order) {
-    int64_t count = 0;
-    TILEWRIGHT_CHECK(as_const_int(num_parts, &count), "the number of parts is not known");
+    const int64_t count = count_of(num_parts);
     for (int64_t a = count - 1; a >= 0; --a) {
       const int64_t last = std::min(order - a, count - 1);
       const bool is_rising = second_.empty() || second_.back() == 0;
@@ -31,12 +44,9 @@ class Pairs {
 
  private:
   PrimExpr chosen(const std::vector<int64_t>& parts) const {
-    const Var& pair = axis_->var;
-    PrimExpr part = make_const_int(pair->dtype, parts.back());
-    for (size_t n = parts.size() - 1; n-- > 0;)
-      part = select(equal(pair, make_const_int(pair->dtype, static_cast<int64_t>(n))),
-                    make_const_int(pair->dtype, parts[n]), part);
-    return part;
+    std::vector<PrimExpr> numbers;
+    for (const int64_t part : parts) numbers.push_back(make_const_int(axis_->var->dtype, part));
+    return chosen_by(axis_->var, numbers);
   }
 
   std::vector<int64_t> first_, second_;
@@ -52,8 +62,7 @@ PrimExpr flushed(const PrimExpr& x) {
 
 // [parts, ..]: what is left of `x` when the parts before are taken away, in fewer bits.
 Tensor split(const Tensor& x, const PrimExpr& num_parts, DataType dtype) {
-  int64_t count = 0;
-  TILEWRIGHT_CHECK(as_const_int(num_parts, &count), "the number of parts is not known");
+  const int64_t count = count_of(num_parts);
   Shape shape{num_parts};
   shape.insert(shape.end(), x.shape().begin(), x.shape().end());
   const auto element = [&](const std::vector<Var>& i) {
@@ -63,10 +72,7 @@ Tensor split(const Tensor& x, const PrimExpr& num_parts, DataType dtype) {
       parts.push_back(tir::cast(dtype, flushed(rest)));
       rest = rest - tir::cast(x.dtype(), parts.back());
     }
-    PrimExpr part = parts.back();
-    for (size_t n = parts.size() - 1; n-- > 0;)
-      part = select(equal(i[0], make_const_int(i[0]->dtype, static_cast<int64_t>(n))), parts[n], part);
-    return part;
+    return chosen_by(i[0], parts);
   };
   return te::compute(shape, element, {.name = "parts"});
 }
