@@ -123,8 +123,8 @@ TEST(Explain, DotProductsAreHeldAgainstTheirOwnPeak) {
   EXPECT_GT(peaks.int8_per_s, 1.5 * peaks.flops_per_s);
   const KernelReport report = report_of(R"(
 @T.prim_func
-def main(A: T.Buffer((128, 128), "uint8"), B: T.Buffer((128, 128), "int8"), C: T.Buffer((128, 128), "int32")):
-    for i, j, k in T.grid(128, 128, 128):
+def main(A: T.Buffer((128, 512), "uint8"), B: T.Buffer((512, 128), "int8"), C: T.Buffer((128, 128), "int32")):
+    for i, j, k in T.grid(128, 128, 512):
         with T.block("C"):
             vi, vj, vk = T.axis.remap("SSR", [i, j, k])
             with T.init():
