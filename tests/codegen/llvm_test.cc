@@ -117,6 +117,30 @@ TEST(Llvm, FetchesAheadWhatLoopsRead) {
   EXPECT_EQ(values_of<float>(out), expected);
 }
 
+// B[i * 4 + v] = A[v], C[v] = A[v]: what moves with the loop that asks for it is fetched to be written.
+TEST(Llvm, FetchesAheadWhatLoopsWrite) {
+  Buffer a = make_buffer("A", {imm(4)}, kFloat32), b = make_buffer("B", {imm(32)}, kFloat32),
+         c = make_buffer("C", {imm(4)}, kFloat32);
+  Var i = make_var("i"), v = make_var("v"), w = make_var("w");
+  const Stmt moving = loop(v, imm(4), store(b, load(a, {v}), {i * 4 + v}), ForKind::kVectorized),
+             staying = loop(w, imm(4), store(c, load(a, {w}), {w}), ForKind::kVectorized);
+  const For asking = with(ir::ref_as<ForNode>(loop(i, imm(8), seq({moving, staying}))),
+                          [](ForNode& n) { n.annotations.set(std::string(kPrefetchWrites), imm(256)); });
+  const PrimFunc func = prim_func({a, b, c}, asking);
+  const std::string text = emit_llvm_ir(lower::lower_for_cpu("f", func),
+                                        native_target(ir::parse_target("llvm -mcpu=x86-64")), false);
+  const std::string call = "call void @llvm.prefetch";
+  const size_t first = text.find(call), end = text.find('\n', first);
+  ASSERT_NE(first, std::string::npos) << text;
+  EXPECT_EQ(text.find(call, first + 1), std::string::npos) << text;
+  EXPECT_THAT(text.substr(first, end - first), testing::EndsWith(", i32 1, i32 3, i32 1)"));
+  const Tensor out = Tensor::empty(std::vector<int64_t>{32}, kFloat32);
+  compile(func)(tensor({4}, kFloat32, std::vector<float>{1, 2, 3, 4}), out,
+                Tensor::empty(std::vector<int64_t>{4}, kFloat32));
+  for (int n = 0; n < 32; ++n)
+    EXPECT_EQ(values_of<float>(out)[static_cast<size_t>(n)], static_cast<float>(n % 4 + 1));
+}
+
 TEST(Llvm, VectorizedLoopOfSevenLanes) {
   const std::vector<float> x{-2, -1, 0, 1, 2, 3, 4};
   EXPECT_THAT(map<float>(

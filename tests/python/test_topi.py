@@ -80,6 +80,31 @@ def test_softmax_over_the_last_axis():
     np.testing.assert_allclose(run(topi.nn.softmax, X), exp / exp.sum(-1, keepdims=True), rtol=1e-5)
 
 
+@pytest.mark.parametrize(
+    ("dtype", "axis", "quotient"),
+    [
+        ("float32", -1, "[v_i0, v_i1] * (T.float32(1) / T_softmax_expsum[v_i0])"),
+        ("float16", -1, "[v_i0, v_i1] / T_softmax_expsum[v_i0]"),  # inverses of large sums have few bits
+        ("float32", 0, "[v_i0, v_i1] / T_softmax_expsum[v_i1]"),  # neighbours have sums of their own
+    ],
+)
+def test_rows_of_softmax_have_one_division(dtype, axis, quotient):
+    x = te.placeholder((5, 7), dtype, "x")
+    func = te.create_prim_func([x, topi.nn.softmax(x, axis=axis)])
+    assert f"T_softmax_norm[v_i0, v_i1] = T_softmax_exp{quotient}\n" in func.script() + "\n"
+
+
+@pytest.mark.parametrize(
+    "row", [np.full(127, -np.inf), [0, np.inf, 1], [np.nan, 0, 1], np.full(5, -1e38), [88, -88, 0]]
+)
+def test_softmax_of_rows_without_a_number(row):
+    x = np.array([row, np.zeros(len(row))], "float32")
+    with np.errstate(invalid="ignore"):
+        exp = np.exp(x - x.max(-1, keepdims=True))
+        expected = exp / exp.sum(-1, keepdims=True)
+    np.testing.assert_allclose(run(topi.nn.softmax, x), expected, rtol=1e-5, atol=1e-38)
+
+
 def test_dense_takes_the_weight_transposed():
     weight, bias = X[1], X[2, 0, :5]
     result = run(topi.nn.dense, X[0], weight, bias)

@@ -263,15 +263,56 @@ TEST(ReduceRows, FetchesRowsAhead) {
                 vi, vj = T.axis.remap("SS", [i, j])
                 B[vi, vj] = A[vi, vj] * S[vi] + M[vi]
 )";
-  const auto num_fetches = [&](int64_t l2_bytes) {
+  const auto num_hints = [&](std::string_view hint, int64_t l2_bytes) {
     const Machine machine{.vector_bytes = 32, .num_vector_registers = 16, .l2_bytes = l2_bytes};
     const std::string text = show(scheduled(kNorm, machine));
     int count = 0;
-    for (size_t at = 0; (at = text.find("\"prefetch_ahead\"", at)) != std::string::npos; ++at) ++count;
+    for (size_t at = 0; (at = text.find(hint, at)) != std::string::npos; ++at) ++count;
     return count;
   };
-  EXPECT_EQ(num_fetches(7167), 1);
-  EXPECT_EQ(num_fetches(7168), 0);  // A has 7168 bytes
+  for (const std::string_view hint : {"\"prefetch_ahead\"", "\"prefetch_writes\""}) {
+    EXPECT_EQ(num_hints(hint, 7167), 1);
+    EXPECT_EQ(num_hints(hint, 7168), 0);  // A and B have 7168 bytes
+  }
+}
+
+// Maxima have no time for memory, exponentials have.  (Sums of whole numbers are the same in any order.)
+TEST(ReduceRows, FetchesRowsWhileItComputes) {
+  constexpr std::string_view kSoftmax = R"(
+    @T.prim_func
+    def main(A: T.Buffer((7, 256), "float32"), B: T.Buffer((7, 256), "float32")):
+        M = T.alloc_buffer((7,))
+        E = T.alloc_buffer((7, 256))
+        S = T.alloc_buffer((7,))
+        for i, k in T.grid(7, 256):
+            with T.block("M"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    M[vi] = T.float32(-1)
+                M[vi] = T.max(M[vi], A[vi, vk])
+        for i, j in T.grid(7, 256):
+            with T.block("E"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                E[vi, vj] = T.min(T.exp(A[vi, vj] - M[vi]), T.float32(0))
+        for i, k in T.grid(7, 256):
+            with T.block("S"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    S[vi] = T.float32(0)
+                S[vi] = S[vi] + E[vi, vk]
+        for i, j in T.grid(7, 256):
+            with T.block("B"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vi, vj] = E[vi, vj] * S[vi] + M[vi]
+)";
+  const Machine machine{.vector_bytes = 32, .num_vector_registers = 16, .l2_bytes = 4096};
+  const std::string text = show(scheduled(kSoftmax, machine));
+  const size_t ahead = text.find("\"prefetch_ahead\"");
+  ASSERT_NE(ahead, std::string::npos) << text;
+  EXPECT_GT(ahead, text.rfind("T.max(")) << text;
+  EXPECT_LT(ahead, text.find("T.exp(")) << text;
+  EXPECT_EQ(text.find("\"prefetch_ahead\"", ahead + 1), std::string::npos) << text;
+  EXPECT_GT(text.find("\"prefetch_writes\""), text.find("T.exp(")) << text;
 }
 
 // A product of rows x terms by terms x columns.

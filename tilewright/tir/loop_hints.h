@@ -13,6 +13,10 @@ inline constexpr std::string_view kStreamRows = "stream_rows";
 /// A number of bytes: vectors that the loop reads one after the other are fetched that far ahead.
 inline constexpr std::string_view kPrefetchAhead = "prefetch_ahead";
 
+/// A number of bytes: lines that the loop writes one after the other are fetched that far ahead, to be
+/// written.
+inline constexpr std::string_view kPrefetchWrites = "prefetch_writes";
+
 /// A number of turns, one after the other, that read the same panel of an operand; of several such loops
 /// around each other the product.
 inline constexpr std::string_view kPanelTurns = "panel_turns";

@@ -192,8 +192,9 @@ class FunctionEmitter {
 
   // ---- hints of loops (memory.cc)
   static constexpr uint32_t kSecondCache = 2, kAllCaches = 3;
-  /// Fetches the line at `pointer` to the second cache, or to the first as well.
-  void fetch_line(llvm::Value* pointer, uint32_t place);
+  /// Fetches the line at `pointer` to the second cache, or to the first as well; alone, if it is to be
+  /// written.
+  void fetch_line(llvm::Value* pointer, uint32_t place, bool is_written = false);
   /// Fetches what lies ahead of `pointer`, from which `load` reads, if its loop says so.
   void prefetch_ahead(llvm::Value* pointer, const BufferLoadNode* load);
   /// What the annotations of a loop, whose variable has a value, say of its body.
@@ -226,7 +227,7 @@ class FunctionEmitter {
   std::unordered_map<const VarNode*, llvm::Value*> values_;
   std::vector<llvm::Value*> workspaces_;  // live here, innermost last
   std::vector<LoopContext> loops_;
-  Prefetch near_, next_panel_;  // of the innermost loop that asks for it
+  Prefetch near_, writes_, next_panel_;  // of the innermost loop that asks for it
   PanelTurn panel_turn_;
   uint64_t stack_bytes_ = 0;
   bool in_index_ = false;

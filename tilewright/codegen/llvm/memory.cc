@@ -52,11 +52,11 @@ llvm::Value* FunctionEmitter::from_memory(llvm::Value* value, DataType dtype) {
   return dtype.is_bool() ? builder_.CreateIsNotNull(value) : value;
 }
 
-void FunctionEmitter::fetch_line(llvm::Value* pointer, uint32_t place) {
-  constexpr uint32_t kRead = 0, kData = 1;
+void FunctionEmitter::fetch_line(llvm::Value* pointer, uint32_t place, bool is_written) {
+  constexpr uint32_t kData = 1;
   builder_.CreateIntrinsic(
       llvm::Intrinsic::prefetch, {ptr_},
-      {pointer, builder_.getInt32(kRead), builder_.getInt32(place), builder_.getInt32(kData)});
+      {pointer, builder_.getInt32(is_written), builder_.getInt32(place), builder_.getInt32(kData)});
 }
 
 void FunctionEmitter::prefetch_ahead(llvm::Value* pointer, const BufferLoadNode* load) {
@@ -102,6 +102,8 @@ void FunctionEmitter::begin_hints(const ForNode* node) {
     panel_turn_.count = std::max<uint64_t>(1, panel_turn_.count * count);
   }
   if (const uint64_t ahead = hint(kPrefetchAhead)) near_ = {node->loop_var.get(), builder_.getInt64(ahead)};
+  if (const uint64_t ahead = hint(kPrefetchWrites))
+    writes_ = {node->loop_var.get(), builder_.getInt64(ahead)};
   const uint64_t panel = hint(kPrefetchPanel), row = hint(kPanelRow);
   int64_t num_rows = 0;
   constexpr uint64_t kMostBytes = 1024;  // in one turn
@@ -180,6 +182,8 @@ void FunctionEmitter::emit_store(const BufferStoreNode* node) {
   const auto* ramp = index.as<RampNode>();
   if (index->dtype.is_scalar() || (ramp && is_one(ramp->stride))) {
     llvm::Value* pointer = element_pointer(node->buffer, ramp ? ramp->base : index, mask != nullptr);
+    if (ramp && !mask && writes_.loop_var && uses(index, writes_.loop_var))
+      fetch_line(builder_.CreateGEP(i8_, pointer, writes_.distance), kAllCaches, true);
     if (mask)
       builder_.CreateMaskedStore(value, pointer, align, mask);
     else

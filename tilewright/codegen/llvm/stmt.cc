@@ -109,13 +109,14 @@ void FunctionEmitter::emit_for(const ForNode* node) {
                    node->loop_var->name_hint);
   if (const auto nest = tile_nests_.find(node); nest != tile_nests_.end())
     return emit_tile_nest(nest->second);
-  const Prefetch outer_near = near_, outer_panel = next_panel_;
+  const Prefetch outer_near = near_, outer_writes = writes_, outer_panel = next_panel_;
   const PanelTurn outer_turn = panel_turn_;
   emit_loop(node, [&] {
     begin_hints(node);
     emit(node->body);
   });
   near_ = outer_near;
+  writes_ = outer_writes;
   next_panel_ = outer_panel;
   panel_turn_ = outer_turn;
 }

@@ -162,10 +162,24 @@ LoopRef order_loops(Schedule& sch, BlockRef block, const std::optional<LoopRef>&
   return reducing[0];
 }
 
+constexpr int64_t kFarAhead = 8192;     // bytes: rows later, which arrive while this one is worked on
+constexpr int64_t kWritesAhead = 4096;  // bytes: nearer, the first cache has little room
+
+// The block that fetches rows to come, if they do not stay in the second cache: one of those that read them,
+// best one whose arithmetic leaves memory time.
+std::optional<size_t> block_that_fetches(const std::vector<BlockShape>& shapes, const Machine& machine) {
+  std::optional<size_t> found;
+  for (size_t n = shapes.size(); n-- > 0;) {
+    if (!reads_beyond(shapes[n], machine.l2_bytes)) continue;
+    const bool is_better = shapes[n].is_expensive() || !found || !shapes[*found].is_expensive();
+    if (is_better) found = n;
+  }
+  return found;
+}
+
 // is_first  the partial sums are of what is read, not of other sums
-// is_far    what is read does not stay in the second cache
 void vectorize_partial(Schedule& sch, const Partial& partial, const std::optional<LoopRef>& row,
-                       bool is_first, bool is_far) {
+                       bool is_first, bool is_fetching) {
   const std::optional<BlockShape> shape = shape_of(sch, partial.ref);
   const std::optional<size_t> column = shape ? shape->last_axis() : std::nullopt;
   TILEWRIGHT_CHECK(column, "a block of partial sums has no last axis");
@@ -181,8 +195,7 @@ void vectorize_partial(Schedule& sch, const Partial& partial, const std::optiona
   expand(init);
   expand(partial.ref);
   if (!is_first) sch.call("unroll", first);
-  constexpr int kFarAhead = 8192;  // bytes: rows later, which arrive while this one is worked on
-  if (is_far) sch.call("annotate", first, std::string(kPrefetchAhead), imm(kFarAhead));
+  if (is_fetching) sch.call("annotate", first, std::string(kPrefetchAhead), imm(kFarAhead));
 }
 
 }  // namespace
@@ -224,7 +237,7 @@ bool reduce_rows(Schedule& sch, const std::vector<BlockShape>& shapes, const Mac
       for (size_t k = partials[n].size(); k-- > 0;) sch.call("compute_at", partials[n][k].ref, *row);
     }
   }
-  bool is_row_near = false;  // after the first block that reads it
+  const std::optional<size_t> fetching = row ? block_that_fetches(shapes, machine) : std::nullopt;
   for (size_t n = 0; n < shapes.size(); ++n) {
     if (!plan->sums[n]) {
       std::vector<LoopRef> inner = loops_inside(sch, shapes[n].ref, row);
@@ -232,12 +245,16 @@ bool reduce_rows(Schedule& sch, const std::vector<BlockShape>& shapes, const Mac
         vectorize_elements(sch, shapes[n], machine);
       else if (!inner.empty())
         vectorize_last_axis(sch, *shape_of(sch, shapes[n].ref), &inner, machine);
+      if (n == fetching && !inner.empty())
+        sch.call("annotate", inner.back(), std::string(kPrefetchAhead), imm(kFarAhead));
+      // stores that wait for memory hold up loads of the next row, which may be of the same address but for
+      // pages
+      if (row && n + 1 == shapes.size() && !inner.empty() && num_bytes(shapes[n].output()) > machine.l2_bytes)
+        sch.call("annotate", inner.back(), std::string(kPrefetchWrites), imm(kWritesAhead));
       continue;
     }
     for (size_t k = 0; k < partials[n].size(); ++k)
-      vectorize_partial(sch, partials[n][k], row, k == 0,
-                        k == 0 && row && !is_row_near && reads_beyond(shapes[n], machine.l2_bytes));
-    is_row_near = true;
+      vectorize_partial(sch, partials[n][k], row, k == 0, k == 0 && n == fetching);
     const LoopRef final_loop = order_loops(sch, shapes[n].ref, row, std::nullopt);
     sch.call("decompose_reduction", shapes[n].ref, final_loop);
     sch.call("unroll", final_loop);

@@ -23,6 +23,14 @@ Tensor named_reduce(const Tensor& x, int64_t axis, std::string name, bool is_max
                      {.name = std::move(name)});
 }
 
+// Along the last axis a row has one divisor, whose inverse is computed once; that it is rounded is lost in
+// the error of the exponentials.  Not that of half precision, whose inverse has few bits if the sum is large.
+PrimExpr divide_by_sum(const PrimExpr& value, const PrimExpr& sum, bool is_last_axis) {
+  const DataType dtype = value->dtype;
+  if (!is_last_axis || !dtype.is_float() || dtype.bits < 32) return div(value, sum);
+  return value * div(make_const(dtype, 1), sum);
+}
+
 }  // namespace
 
 Tensor softmax(const Tensor& x, int64_t axis) {
@@ -36,7 +44,8 @@ Tensor softmax(const Tensor& x, int64_t axis) {
   const Tensor total = named_reduce(exp, axis, "T_softmax_expsum", false);
   return te::compute(x.shape(),
                      [&](const std::vector<Var>& i) {
-                       return div(exp.at({i.begin(), i.end()}), total.at(without(i, axis)));
+                       return divide_by_sum(exp.at({i.begin(), i.end()}), total.at(without(i, axis)),
+                                            axis + 1 == static_cast<int64_t>(x.shape().size()));
                      },
                      {.name = "T_softmax_norm"});
 }
