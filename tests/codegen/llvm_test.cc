@@ -70,6 +70,17 @@ TEST(Llvm, AddsOne) {
               testing::ElementsAre(-1, 0, 1, 2, 3, 4, 5));
 }
 
+// The calls that fetch lines, as the program's text has them.
+std::vector<std::string> fetches_of(const PrimFunc& func) {
+  const std::string call = "call void @llvm.prefetch",
+                    text = emit_llvm_ir(lower::lower_for_cpu("f", func),
+                                        native_target(ir::parse_target("llvm -mcpu=x86-64")), false);
+  std::vector<std::string> calls;
+  for (size_t at = text.find(call); at != std::string::npos; at = text.find(call, at + 1))
+    calls.push_back(text.substr(at, text.find('\n', at) - at));
+  return calls;
+}
+
 // The rows of a tile read the same vectors, and four short vectors share a line: it is fetched once.
 TEST(Llvm, FetchesEachLineAheadOnce) {
   Buffer a = make_buffer("A", {imm(128)}, kFloat32), b = make_buffer("B", {imm(32)}, kFloat32);
@@ -81,12 +92,7 @@ TEST(Llvm, FetchesEachLineAheadOnce) {
   const Stmt vector = loop(v, imm(4), store(b, sum, {i * 4 + v}), ForKind::kVectorized);
   const For asking = with(ir::ref_as<ForNode>(loop(i, imm(8), vector)),
                           [](ForNode& n) { n.annotations.set(std::string(kPrefetchAhead), imm(256)); });
-  const std::string text = emit_llvm_ir(lower::lower_for_cpu("f", prim_func({a, b}, asking)),
-                                        native_target(ir::parse_target("llvm -mcpu=x86-64")), false);
-  const std::string call = "call void @llvm.prefetch";
-  const size_t first = text.find(call);
-  ASSERT_NE(first, std::string::npos) << text;
-  EXPECT_EQ(text.find(call, first + 1), std::string::npos) << text;
+  EXPECT_THAT(fetches_of(prim_func({a, b}, asking)), testing::SizeIs(1));
 }
 
 // B[i * 4 + v] = A[i * 4 + v]: only what moves with the loop that asks for it is fetched.
@@ -98,17 +104,8 @@ TEST(Llvm, FetchesAheadWhatLoopsRead) {
   const For plain = ir::ref_as<ForNode>(loop(i, imm(8), vector));
   const For asking =
       with(plain, [](ForNode& n) { n.annotations.set(std::string(kPrefetchAhead), imm(256)); });
-  const auto count = [&](const Stmt& body) {
-    const std::string text = emit_llvm_ir(lower::lower_for_cpu("f", prim_func({a, b}, body)),
-                                          native_target(ir::parse_target("llvm -mcpu=x86-64")), false);
-    size_t found = 0;
-    for (size_t at = text.find("call void @llvm.prefetch"); at != std::string::npos;
-         at = text.find("call void @llvm.prefetch", at + 1))
-      ++found;
-    return found;
-  };
-  EXPECT_EQ(count(plain), 0U);
-  EXPECT_EQ(count(asking), 1U);
+  EXPECT_THAT(fetches_of(prim_func({a, b}, plain)), testing::IsEmpty());
+  EXPECT_THAT(fetches_of(prim_func({a, b}, asking)), testing::SizeIs(1));
   std::vector<float> x(32), expected;
   for (int n = 0; n < 32; ++n)
     x[static_cast<size_t>(n)] = static_cast<float>(n), expected.push_back(static_cast<float>(n + n % 4));
@@ -127,13 +124,7 @@ TEST(Llvm, FetchesAheadWhatLoopsWrite) {
   const For asking = with(ir::ref_as<ForNode>(loop(i, imm(8), seq({moving, staying}))),
                           [](ForNode& n) { n.annotations.set(std::string(kPrefetchWrites), imm(256)); });
   const PrimFunc func = prim_func({a, b, c}, asking);
-  const std::string text = emit_llvm_ir(lower::lower_for_cpu("f", func),
-                                        native_target(ir::parse_target("llvm -mcpu=x86-64")), false);
-  const std::string call = "call void @llvm.prefetch";
-  const size_t first = text.find(call), end = text.find('\n', first);
-  ASSERT_NE(first, std::string::npos) << text;
-  EXPECT_EQ(text.find(call, first + 1), std::string::npos) << text;
-  EXPECT_THAT(text.substr(first, end - first), testing::EndsWith(", i32 1, i32 3, i32 1)"));
+  EXPECT_THAT(fetches_of(func), testing::ElementsAre(testing::EndsWith(", i32 1, i32 3, i32 1)")));
   const Tensor out = Tensor::empty(std::vector<int64_t>{32}, kFloat32);
   compile(func)(tensor({4}, kFloat32, std::vector<float>{1, 2, 3, 4}), out,
                 Tensor::empty(std::vector<int64_t>{4}, kFloat32));
