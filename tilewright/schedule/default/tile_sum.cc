@@ -32,15 +32,13 @@ struct TileLoops {
   std::optional<size_t> chunk;  // the one over parts of rows, each of which takes all panels
 };
 
-// Whether a tile of rows takes all panels before the next one does: rows or results that the second cache
-// does not hold, and what is added to them, then pass by once, line after line, and panels stay near.
+// Whether a tile of rows takes all panels before the next one does: results that the second cache does not
+// hold, and what is added to them, then pass by line after line, and panels stay near.
 bool are_panels_inside(const SumPlan& plan, const Operands& operands, const BlockShape& target,
                        const Machine& machine) {
   constexpr int64_t kWordBytes = 4;  // of numbers that operands are counted in
   const int64_t near_bytes = plan.matrix ? 2 * machine.l1_bytes : machine.l2_bytes / 4;
-  const int64_t far_bytes = machine.l2_bytes / 2;
-  const bool are_rows_far = !plan.dot && operands.of_rows > far_bytes / kWordBytes;
-  return !plan.packed && !plan.next_panel && (are_rows_far || num_bytes(target.output()) > far_bytes) &&
+  return !plan.packed && !plan.next_panel && num_bytes(target.output()) > machine.l2_bytes / 2 &&
          operands.fixed <= near_bytes / kWordBytes;
 }
 
