@@ -391,6 +391,20 @@ TEST(TileSum, CopiesOperandsThatTheFirstCacheDoesNotHold) {
   EXPECT_FALSE(is_copied(7, 4095));    // two tiles read each panel
 }
 
+// Rows that the second cache does not hold are read once: a tile of them takes all panels.
+TEST(TileSum, TakesAllPanelsForRowsThatDoNotStay) {
+  const auto outer_loops = [](int64_t l2_bytes) {
+    const Machine machine{
+        .vector_bytes = 32, .num_vector_registers = 16, .l1_bytes = 32 << 10, .l2_bytes = l2_bytes};
+    const std::string text = show(scheduled(product_text(120, 36, 128), machine));
+    const size_t begin = text.find("for ");
+    return text.substr(begin, text.find('\n', begin) - begin);
+  };
+  constexpr int64_t kBytes = int64_t{120} * 128 * 4;  // of rows
+  EXPECT_EQ(outer_loops(2 * kBytes), "for ax1_0, ax0_0 in T.grid(2, 30):");
+  EXPECT_EQ(outer_loops(2 * kBytes - 1), "for ax0_0, ax1_0 in T.grid(30, 2):");
+}
+
 TEST(DefaultSchedule, PanelsOfALargeProductAreSharedOut) {
   Machine machine = kTiny;
   machine.num_cores = 2;

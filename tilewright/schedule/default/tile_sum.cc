@@ -16,6 +16,7 @@
 #include "tilewright/ir/walk.h"
 #include "tilewright/schedule/default/epilogue.h"
 #include "tilewright/schedule/default/packed_rows.h"
+#include "tilewright/schedule/default/panels.h"
 #include "tilewright/schedule/default/row_parts.h"
 #include "tilewright/schedule/default/rules.h"
 #include "tilewright/schedule/loops.h"
@@ -32,13 +33,16 @@ struct TileLoops {
   std::optional<size_t> chunk;  // the one over parts of rows, each of which takes all panels
 };
 
-// Whether a tile of rows takes all panels before the next one does: results that the second cache does not
-// hold, and what is added to them, then pass by line after line, and panels stay near.
-bool are_panels_inside(const SumPlan& plan, const Operands& operands, const BlockShape& target,
-                       const Machine& machine) {
+// Whether a tile of rows takes all panels before the next one does: rows or results that the second cache
+// does not hold, and what is added to them, then pass by once, line after line, and panels stay near.
+bool are_panels_inside(const BlockShape& sum, const SumPlan& plan, const Operands& operands,
+                       const BlockShape& target, const Machine& machine) {
   constexpr int64_t kWordBytes = 4;  // of numbers that operands are counted in
   const int64_t near_bytes = plan.matrix ? 2 * machine.l1_bytes : machine.l2_bytes / 4;
-  return !plan.packed && !plan.next_panel && num_bytes(target.output()) > machine.l2_bytes / 2 &&
+  const int64_t far_bytes = machine.l2_bytes / 2;
+  const bool are_rows_far =
+      !plan.dot && has_several_panels(sum, plan) && operands.of_rows > far_bytes / kWordBytes;
+  return !plan.packed && !plan.next_panel && (are_rows_far || num_bytes(target.output()) > far_bytes) &&
          operands.fixed <= near_bytes / kWordBytes;
 }
 
@@ -254,7 +258,7 @@ std::optional<LoopRef> tile_by_plan(Schedule& sch, const BlockShape& sum,
       machine.num_cores > 1 && std::max(work, product(operands.of_rows, kElementWork)) >= kMinParallelWork;
   TileLoops loops = tile_epilogue(sch, target->block, target->map, plan, at.within,
                                   parts_of_rows(sum, plan, operands, is_parallel, machine),
-                                  are_panels_inside(plan, operands, target->block, machine));
+                                  are_panels_inside(sum, plan, operands, target->block, machine));
   std::vector<LoopRef> outer = loops.outer;
   std::vector<int64_t> extents;
   for (LoopRef loop : outer) extents.push_back(extent_of(sch, loop));
