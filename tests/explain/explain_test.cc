@@ -118,9 +118,10 @@ def main(A: T.Buffer((200000,), "float32"), B: T.Buffer((1,), "float32")):
 }
 
 TEST(Explain, DotProductsAreHeldAgainstTheirOwnPeak) {
-  const Peaks peaks = peaks_of_machine();
+  Peaks peaks = peaks_of_machine();
   if (peaks.int8_per_s == 0) GTEST_SKIP() << "this machine has no dot products of bytes";
   EXPECT_GT(peaks.int8_per_s, 1.5 * peaks.flops_per_s);
+  peaks.levels = {{"memory", INT64_MAX, 1e18}};  // tile registers are as fast as a measured cache
   const KernelReport report = report_of(R"(
 @T.prim_func
 def main(A: T.Buffer((128, 512), "uint8"), B: T.Buffer((512, 128), "int8"), C: T.Buffer((128, 128), "int32")):
