@@ -249,7 +249,7 @@ def test_nearer_to_exact_arithmetic_than_sums_in_order():
     ("size", "threads", "has_strips"),
     [
         (56, 2, True),  # 14 rows of tiles, 7 for each; strips of 4 gave one thread 8
-        (28, 2, False),  # 7 rows: 4 and 3 take longer than all steps one by one
+        (20, 2, False),  # 5 rows: 3 and 2 take longer than all steps one by one
         (56, 3, True),  # 5, 5 and 4
         (28, 3, False),  # 3, 2 and 2
         (60, 3, True),
@@ -274,7 +274,7 @@ def main(x: R.Tensor((1, {size}, {size}, 64), "float32"), w: R.Tensor((6, 6, 64,
     assert len(strips) == has_strips
     for strip in strips:  # the second cache of the machine says how many rows
         most = -(-(-(-rows // strip)) // threads) * strip
-        assert 0.9 * most * threads <= rows
+        assert 7 / 8 * most * threads <= rows
 
 
 @pytest.mark.parametrize(("height", "width"), [(33, 10), (33, 14), (33, 16), (36, 12), (49, 12), (24, 12)])

@@ -10,6 +10,7 @@
 #include "tilewright/schedule/loops.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/op.h"
+#include "tilewright/tir/uses.h"
 
 namespace tilewright::schedule {
 namespace {
@@ -103,6 +104,15 @@ std::optional<int64_t> stride_bytes(const BlockShape& shape, const BufferLoadNod
 bool reads(const BlockShape& shape, const Buffer& buffer) {
   return std::any_of(shape.loads.begin(), shape.loads.end(),
                      [&](const BufferLoadNode* load) { return load->buffer == buffer; });
+}
+
+bool is_padding(const BlockShape& shape) {
+  const auto* choice = shape.store->value.as<CallNode>();
+  const std::optional<size_t> last = shape.last_axis();
+  if (!tir::is_if_then_else(choice) || !is<BufferLoadNode>(choice->args[1]) || shape.loads.size() != 1 ||
+      !last)
+    return false;
+  return !tir::uses(ir::ref_as<PrimExprNode>(choice->args[0]), shape.block->iter_vars[*last]->var.get());
 }
 
 int64_t num_bytes(const Buffer& buffer, int64_t open_extent) {

@@ -58,6 +58,10 @@ std::optional<int64_t> stride_bytes(const BlockShape& shape, const BufferLoadNod
 /// Whether `shape` reads `buffer`.
 bool reads(const BlockShape& shape, const Buffer& buffer);
 
+/// Whether `shape` copies a buffer with a border around it, if_then_else(inside, A[...], value), and every
+/// place of its last axis is inside or none.
+bool is_padding(const BlockShape& shape);
+
 /// What `buffer` takes if extents that are not known are `open_extent`; the largest number if that is too
 /// much.
 int64_t num_bytes(const Buffer& buffer, int64_t open_extent = 1);

@@ -1,6 +1,5 @@
 // Sums over windows that take each channel for itself: depthwise convolutions, pools.
 #include "tilewright/schedule/default/sum_plan.h"
-#include "tilewright/tir/op.h"
 #include "tilewright/tir/uses.h"
 
 namespace tilewright::schedule {
@@ -39,11 +38,7 @@ std::optional<size_t> axis_of_windows(const BlockShape& sum, const SumPlan& plan
 }
 
 bool is_padding_of_windows(const BlockShape& padding, const BlockShape& sum, const Machine& machine) {
-  const auto* choice = padding.store->value.as<CallNode>();
-  const bool is_choice = is_if_then_else(choice) && is<BufferLoadNode>(choice->args[1]);
-  const std::optional<size_t> lane = padding.last_axis();
-  if (!is_choice || padding.loads.size() != 1 || !lane) return false;
-  if (uses_axis(padding, ir::ref_as<PrimExprNode>(choice->args[0]), *lane)) return false;
+  if (!is_padding(padding)) return false;
   const std::optional<SumPlan> plan = plan_sum(sum, machine);
   if (!plan || !plan->unrolled || !plan->row || sum.extent(*plan->row) == 0) return false;
   const bool fills_vectors = sum.extent(plan->column) >= plan->tile.lanes;

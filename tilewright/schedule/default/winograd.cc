@@ -4,6 +4,7 @@
 //   rows = A^T sum,  result[h, w, o] = rows A          tile (h // m, w // m)
 //   ->  for strips of tiles: data, with inner in registers, for all a, b;  the sum in register tiles;
 //           result, with rows in registers, for all of a tile
+// A border around d is read where it is, not copied.
 // A formula that differs from value to value of a small axis is written out for each value.
 #include "tilewright/ir/walk.h"
 #include "tilewright/schedule/default/rules.h"
@@ -15,7 +16,7 @@ namespace tilewright::schedule {
 namespace {
 
 struct Parts {
-  const BlockShape *inner, *data, *sum, *rows, *result;
+  const BlockShape *padding, *inner, *data, *sum, *rows, *result;  // padding: null, if there is none
 };
 
 const BlockShape* writer_of(const std::vector<BlockShape>& shapes, const BlockShape& reader) {
@@ -35,6 +36,18 @@ const BlockShape* only_reader_of(const std::vector<BlockShape>& shapes, const Bl
   return found;
 }
 
+// The padded image, if only `inner` reads it.
+const BlockShape* padding_of(const std::vector<BlockShape>& shapes, const BlockShape& inner) {
+  for (const BlockShape& shape : shapes) {
+    if (!is_padding(shape) || !reads(inner, shape.output())) continue;
+    const auto num_readers = std::count_if(shapes.begin(), shapes.end(), [&](const BlockShape& reader) {
+      return reads(reader, shape.output());
+    });
+    return num_readers == 1 ? &shape : nullptr;
+  }
+  return nullptr;
+}
+
 std::optional<Parts> parts_of(const std::vector<BlockShape>& shapes, const BlockShape& sum) {
   Parts parts{};
   parts.sum = &sum;
@@ -43,6 +56,7 @@ std::optional<Parts> parts_of(const std::vector<BlockShape>& shapes, const Block
   parts.rows = only_reader_of(shapes, &sum);
   parts.result = only_reader_of(shapes, parts.rows);
   if (!parts.inner || !parts.result) return std::nullopt;
+  parts.padding = padding_of(shapes, *parts.inner);
   return parts;
 }
 
@@ -89,7 +103,8 @@ class Winograd {
     if (parts.sum->num_instances() < kMinParallelWork) machine_.num_cores = 1;
   }
 
-  void run(bool may_have_strips) {
+  // Gives the blocks that are done.
+  std::vector<BlockRef> run(bool may_have_strips) {
     const int64_t strip_tiles = may_have_strips ? tiles_of_strip() : 0;
     const std::optional<LoopRef> strip = tile_result(strip_tiles);
     if (strip) {
@@ -100,43 +115,68 @@ class Winograd {
     Machine one_core = machine_;
     if (strip) one_core.num_cores = 1;  // strips run in parallel
     tile_sum(sch_, *parts_.sum, std::nullopt, one_core, {.within = strip});
+    std::vector<BlockRef> done = {parts_.inner->ref, parts_.data->ref, parts_.sum->ref, parts_.rows->ref,
+                                  parts_.result->ref};
+    if (inlines_padding()) done.push_back(parts_.padding->ref);
+    return done;
   }
 
  private:
+  // False if it is a result of the function, too.
+  bool inlines_padding() {
+    return parts_.padding && why_not_applied(sch_, [&](Schedule& copy) {
+                               copy.call("compute_inline", parts_.padding->ref);
+                               return true;
+                             }).empty();
+  }
+
   int64_t extent(const BlockShape& shape, size_t axis) const { return shape.extent(axis, kLikelyExtent); }
 
   // Strips that even out what the cores get: the largest of those with the least rows for the busiest one.
-  int64_t even_strip(int64_t rows, int64_t most) const {
+  int64_t even_strip(int64_t rows, int64_t most, bool are_weights_near) const {
     int64_t best = 0, best_rows = rows + 1;
     for (int64_t strip = std::min(rows, most); strip > 0; --strip) {
       const int64_t of_core = ((rows - 1) / strip) / machine_.num_cores + 1;
       const int64_t busiest = std::min(rows, of_core * strip);
       if (busiest < best_rows) best = strip, best_rows = busiest;
     }
-    // 7 rows on two cores, 4 and 3, are slower than all steps one by one
-    return 10 * rows < 9 * best_rows * machine_.num_cores ? 0 : best;
+    // 5 rows on two cores, 3 and 2, are slower than all steps one by one; 7, if weights come from far
+    const int64_t shares = best_rows * machine_.num_cores;
+    const bool is_even = are_weights_near ? 8 * rows >= 7 * shares : 10 * rows >= 9 * shares;
+    return is_even ? best : 0;
   }
 
-  // Rows of tiles that go through all steps while they are near the core; 0: all at once, if they are few or
-  // the weights, which each strip reads, are larger than what is saved: with several cores also what one
-  // step would read from where another core has written it.
-  int64_t tiles_of_strip() const {
-    const int64_t rows = (extent(*parts_.result, axes_.tiled[0]) - 1) / axes_.tile + 1;
-    const int64_t bytes = std::min(num_bytes(parts_.data->output(), kLikelyExtent), kMostBytes) +
-                          std::min(num_bytes(parts_.sum->output(), kLikelyExtent), kMostBytes);
-    const int64_t per_row = std::max<int64_t>(1, bytes / rows);
-    const int64_t strip = even_strip(rows, std::max<int64_t>(1, machine_.l2_bytes / per_row));
-    if (strip == 0 || strip >= rows) return 0;
-    int64_t weights = 1;
+  // What each strip reads besides its tiles.
+  int64_t weight_bytes() const {
+    int64_t weights = parts_.sum->output()->dtype.num_bytes();
     for (size_t axis = 0; axis < parts_.sum->block->iter_vars.size(); ++axis) {
       const bool is_shared = std::find(plan_.shared.begin(), plan_.shared.end(), axis) != plan_.shared.end();
       const bool is_summed = parts_.sum->block->iter_vars[axis]->iter_type == IterType::kReduce;
       if (is_shared || is_summed || axis == plan_.column)
         weights = product(weights, extent(*parts_.sum, axis));
     }
-    weights = product(weights, parts_.sum->output()->dtype.num_bytes());
+    return weights;
+  }
+
+  // Rows of tiles that go through all steps while they are near the core; 0: all at once, if they are few or
+  // the weights, which each strip reads, are larger than what is saved: with several cores also what one
+  // step would read from where another core has written it.  Weights that stay in the second cache leave an
+  // eighth of it to the strip, and cost little to read again.
+  int64_t tiles_of_strip() const {
+    const int64_t rows = (extent(*parts_.result, axes_.tiled[0]) - 1) / axes_.tile + 1;
+    const int64_t bytes = std::min(num_bytes(parts_.data->output(), kLikelyExtent), kMostBytes) +
+                          std::min(num_bytes(parts_.sum->output(), kLikelyExtent), kMostBytes);
+    const int64_t per_row = std::max<int64_t>(1, bytes / rows),
+                  weights = std::min(weight_bytes(), kMostBytes);
+    const int64_t share = machine_.l2_bytes / 8;
+    const bool are_near = weights <= machine_.l2_bytes - share;
+    if (machine_.num_cores == 1 && bytes + weights <= machine_.l2_bytes) return 0;
+    const int64_t most = (are_near ? share : machine_.l2_bytes) / per_row;
+    const int64_t strip = even_strip(rows, std::max<int64_t>(1, most), are_near);
+    if (strip == 0 || strip >= rows) return 0;
     const int64_t num_strips = (rows - 1) / strip + 1;
-    return product(weights, num_strips) > (machine_.num_cores > 1 ? 4 : 2) * bytes ? 0 : strip;
+    const int64_t most_read = product(are_near || machine_.num_cores > 1 ? 4 : 2, bytes);
+    return product(weights, num_strips) > most_read ? 0 : strip;
   }
 
   LoopRef loop_of(const BlockShape& shape, size_t axis) const {
@@ -237,8 +277,7 @@ std::vector<BlockRef> tile_winograd(Schedule& sch, const std::vector<BlockShape>
   const std::optional<ResultAxes> axes = parts ? axes_of(*parts) : std::nullopt;
   const std::optional<SumPlan> plan = axes ? plan_sum(sum, machine) : std::nullopt;
   if (!plan || !parts->data->last_axis()) return {};
-  Winograd(sch, *parts, *axes, *plan, machine).run(may_have_strips);
-  return {parts->inner->ref, parts->data->ref, sum.ref, parts->rows->ref, parts->result->ref};
+  return Winograd(sch, *parts, *axes, *plan, machine).run(may_have_strips);
 }
 
 }  // namespace tilewright::schedule
