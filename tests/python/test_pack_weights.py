@@ -36,6 +36,21 @@ def test_products(rows, columns):
     np.testing.assert_array_equal(run_graph(executable, x), x @ w)
 
 
+@pytest.mark.parametrize(
+    ("rows", "columns", "is_transposed"), [(5, 500, False), (127, 777, False), (5, 513, True)]
+)
+def test_products_of_a_batch(rows, columns, is_transposed):
+    x = whole_numbers(3, rows, 129)
+    w = whole_numbers(3, columns, 129) if is_transposed else whole_numbers(3, 129, columns)
+    axes = [0, 2, 1] if is_transposed else [0, 1, 2]
+    executable = compile_graph(
+        lambda x: relax.op.matmul(x, relax.op.permute_dims(relax.const(w), axes)), x=x.shape
+    )
+    (_, (batch, panels, depth, width), _) = buffer_shapes(executable)[0]
+    assert (batch, depth) == (3, 129) and (panels - 1) * width < columns <= panels * width
+    np.testing.assert_array_equal(run_graph(executable, x), x @ w.transpose(axes))
+
+
 @pytest.mark.parametrize(("channels", "filters", "groups"), [(64, 127, 1), (66, 256, 2), (17, 400, 1)])
 def test_convolutions(channels, filters, groups):
     x, w = whole_numbers(1, channels, 7, 9), whole_numbers(filters, channels // groups, 3, 3)

@@ -55,6 +55,28 @@ TEST(PackWeights, OfRowsAreReadInPanelsOfColumns) {
   expect_same(packed.func, main_of(product(19, "(3, 7, 8)", "vj // 8, vk, vj % 8")));
 }
 
+TEST(PackWeights, OfABatchAreInPanelsMatrixByMatrix) {
+  const auto batch = [](std::string_view shape, std::string_view element) {
+    return main_of(fmt::format(R"(
+    @T.prim_func
+    def main(A: T.Buffer((3, 5, 7), "float32"), B: T.Buffer({}, "float32"), C: T.Buffer((3, 5, 19), "float32")):
+        for b, i, j, k in T.grid(3, 5, 19, 7):
+            with T.block("C"):
+                vb, vi, vj, vk = T.axis.remap("SSSR", [b, i, j, k])
+                with T.init():
+                    C[vb, vi, vj] = T.float32(0)
+                C[vb, vi, vj] = C[vb, vi, vj] + A[vb, vi, vk] * B[{}]
+)",
+                               shape, element));
+  };
+  const PackedWeights packed = pack_weights(batch("(3, 7, 19)", "vb, vk, vj"), kOnlyB, kSse);
+  EXPECT_EQ(packed.layouts[1].outside, 1U);
+  expect_same(packed.func, batch("(3, 3, 7, 8)", "vb, vj // 8, vk, vj % 8"));
+  const PackedWeights of_rows = pack_weights(batch("(3, 19, 7)", "vb, vj, vk"), kOnlyB, kSse);
+  EXPECT_EQ(of_rows.layouts[1].outside, 1U);
+  expect_same(of_rows.func, batch("(3, 3, 7, 8)", "vb, vj // 8, vk, vj % 8"));
+}
+
 TEST(PackWeights, AreReadByTheSameTiles) {
   const DefaultSchedule plain = schedule_by_rules("main", main_of(plain_product(19)), kSse);
   const PackedWeights packed = pack_weights(main_of(plain_product(19)), kOnlyB, kSse);

@@ -66,15 +66,16 @@ struct PanelLoop {
   int64_t extent, step;  // step: of elements in the weight
 };
 
-// W[..., k, ..., j] as PanelLayout says; what the last panel lacks is 0.
+// W[a, ..., k, ..., j] as PanelLayout says; what the last panel lacks is 0.
 runtime::Tensor in_panels(const runtime::Tensor& weight, const PanelLayout& layout) {
   const runtime::ShapeView shape = weight.shape();
   std::vector<int64_t> strides(shape.size(), 1);
   for (size_t dim = shape.size() - 1; dim > 0; --dim) strides[dim - 1] = strides[dim] * shape[dim];
   const int64_t columns = shape[layout.column], num_panels = (columns + layout.width - 1) / layout.width;
   std::vector<PanelLoop> loops;
-  runtime::Shape panels{num_panels};
+  runtime::Shape panels;
   for (size_t dim = 0; dim < shape.size(); ++dim) {
+    if (dim == layout.outside) panels.push_back(num_panels);
     if (dim == layout.column) continue;
     const int64_t group = dim == layout.grouped ? layout.group : 1;
     loops.push_back({shape[dim] / group, strides[dim] * group});
@@ -87,26 +88,27 @@ runtime::Tensor in_panels(const runtime::Tensor& weight, const PanelLayout& layo
   const auto* from = static_cast<const std::byte*>(weight.data());
   auto* to = static_cast<std::byte*>(result.data());
   const int64_t column_step = strides[layout.column], group_step = strides[layout.grouped];
-  const auto copy_panel = [&](int64_t begin, int64_t count) {
-    const auto copy = [&](const auto& self, size_t depth, int64_t at) -> void {
-      if (depth < loops.size()) {
-        for (int64_t n = 0; n < loops[depth].extent; ++n) self(self, depth + 1, at + n * loops[depth].step);
-        return;
-      }
-      if (layout.group == 1 && column_step == 1) {
-        std::memcpy(to, from + at * item, static_cast<size_t>(count * item));
-      } else {
-        for (int64_t n = 0; n < count * layout.group; ++n)
-          std::memcpy(to + n * item,
-                      from + (at + n / layout.group * column_step + n % layout.group * group_step) * item,
-                      static_cast<size_t>(item));
-      }
-      to += layout.width * layout.group * item;
-    };
-    copy(copy, 0, begin * column_step);
+  const auto copy_columns = [&](int64_t at, int64_t count) {
+    if (layout.group == 1 && column_step == 1) {
+      std::memcpy(to, from + at * item, static_cast<size_t>(count * item));
+    } else {
+      for (int64_t n = 0; n < count * layout.group; ++n)
+        std::memcpy(to + n * item,
+                    from + (at + n / layout.group * column_step + n % layout.group * group_step) * item,
+                    static_cast<size_t>(item));
+    }
+    to += layout.width * layout.group * item;
   };
-  for (int64_t panel = 0; panel < num_panels; ++panel)
-    copy_panel(panel * layout.width, std::min(layout.width, columns - panel * layout.width));
+  loops.insert(loops.begin() + static_cast<std::ptrdiff_t>(layout.outside),
+               {num_panels, layout.width * column_step});
+  const auto copy = [&](const auto& self, size_t depth, int64_t at, int64_t count) -> void {
+    if (depth == loops.size()) return copy_columns(at, count);
+    for (int64_t n = 0; n < loops[depth].extent; ++n) {
+      const int64_t left = depth == layout.outside ? columns - n * layout.width : count;
+      self(self, depth + 1, at + n * loops[depth].step, std::min(layout.width, left));
+    }
+  };
+  copy(copy, 0, 0, layout.width);
   return result;
 }
 
@@ -114,15 +116,15 @@ runtime::Tensor in_panels(const runtime::Tensor& weight, const PanelLayout& layo
 class PanelMaker {
  public:
   relax::Constant get(const relax::Expr& weight, const PanelLayout& layout) {
-    const auto [width, column, group, grouped] = layout;
-    auto& [source, panels] = made_[{weight.get(), width, column, group, grouped}];
+    const auto [width, column, group, grouped, outside] = layout;
+    auto& [source, panels] = made_[{weight.get(), width, column, group, grouped, outside}];
     if (!panels)
       source = weight, panels = relax::make_constant(in_panels(weight.as<ConstantNode>()->data, layout));
     return panels;
   }
 
  private:
-  using Key = std::tuple<const ir::Object*, int64_t, size_t, int64_t, size_t>;
+  using Key = std::tuple<const ir::Object*, int64_t, size_t, int64_t, size_t, size_t>;
   std::map<Key, std::pair<relax::Expr, relax::Constant>> made_;
 };
 

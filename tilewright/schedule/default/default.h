@@ -34,13 +34,14 @@ struct DefaultSchedule {
 /// The same for a function alone, which the trace calls `name`.
 DefaultSchedule schedule_by_rules(const std::string& name, const PrimFunc& func, const Machine& machine);
 
-/// W[..., k, ..., j]  ->  W[j // width, ..., k // group, ..., j % width, k % group]; without the last, and k
-/// as it is, if there are no groups.
+/// W[a, ..., k, ..., j]  ->  W[a, j // width, ..., k // group, ..., j % width, k % group] with one dimension
+/// outside; without the last, and k as it is, if there are no groups.
 struct PanelLayout {
   int64_t width = 0;  // of a panel of columns; 0: another layout is not wanted
   size_t column = 0;  // dimension j
   int64_t group = 1;
   size_t grouped = 0;  // dimension k
+  size_t outside = 0;  // how many of the first dimensions stay before the panels
 };
 
 /// A function some of whose parameters have another layout.

@@ -261,6 +261,12 @@ PanelLayout panel_layout(const BlockShape& sum, const SumPlan& plan, const Buffe
   PanelLayout layout{.width = std::min(plan.panel_width(), sum.extent(plan.column, plan.panel_width())),
                      .column = dimension(plan.column)};
   if (plan.dot) layout.group = plan.dot->group, layout.grouped = dimension(plan.dot->axis);
+  // tiles read one panel after the other for each value of these
+  const auto is_shared = [&](const PrimExpr& index) {
+    return std::any_of(plan.shared.begin(), plan.shared.end(),
+                       [&](size_t axis) { return index.get() == sum.block->iter_vars[axis]->var.get(); });
+  };
+  while (is_shared(operand->indices[layout.outside])) ++layout.outside;
   return layout;
 }
 
@@ -268,8 +274,9 @@ IndexMap panel_map(const Buffer& buffer, const PanelLayout& layout) {
   const std::vector<Var> from = index_vars(buffer);
   const bool has_groups = layout.group > 1;
   const PrimExpr column = from[layout.column], grouped = from[layout.grouped];
-  std::vector<PrimExpr> to{floordiv(column, layout.width)};
+  std::vector<PrimExpr> to;
   for (size_t dim = 0; dim < from.size(); ++dim) {
+    if (dim == layout.outside) to.push_back(floordiv(column, layout.width));
     if (dim == layout.column) continue;
     to.push_back(has_groups && dim == layout.grouped ? floordiv(grouped, layout.group) : PrimExpr(from[dim]));
   }
