@@ -8,16 +8,21 @@
 namespace tilewright::relax {
 namespace {
 
-// Multiply-adds for each pair of channels, with what else takes as long: a weight is read in the time of
-// some, of more if they are so many that they come from memory.  Fitted to 6 x 6 to 56 x 56 results of 64 to
-// 512 channels on a Zen 5: 13 x 13 of 48 to 192 channels take 85 us by four and 121 by two, 14 x 14 of 256
-// channels 300 and 267 on two threads.
+// Multiply-adds for each pair of channels that take as long as the convolution by tiles of m x m.  A weight
+// is read in the time of two, beside arithmetic; of many if all of them come from memory, where arithmetic
+// waits. Fitted to 6 x 6 to 14 x 14 results of 64 to 512 channels on a Zen 4, whose memory is fast beside its
+// arithmetic, and held against a Xeon with twice the arithmetic: one and two threads, eight convolutions one
+// after the other.  7 x 7 of 128 channels take 79 us by two and 49 by four, of 512 1.41 and 1.25 ms (on two
+// threads 0.70 and 1.06), 14 x 14 of 256 940 and 840 us.
 double work_of(int64_t height, int64_t width, int64_t m, int64_t channel_pairs) {
-  constexpr int64_t kFarBytes = 8 << 20;
+  constexpr int64_t kFarBytes = 8 << 20, kFarthestBytes = 16 << 20;
   const int64_t points = (m + 2) * (m + 2), tiles = ((height - 1) / m + 1) * ((width - 1) / m + 1);
-  const bool is_far = 36 * channel_pairs * 4 > kFarBytes;
-  return static_cast<double>(points * (tiles + (is_far ? 12 : 8)));
+  const int64_t bytes = points * channel_pairs * 4;
+  const int64_t to_read = bytes > kFarthestBytes ? 24 : bytes > kFarBytes ? 16 : 0;
+  return static_cast<double>(points * std::max(tiles + 2, to_read));
 }
+
+constexpr double kMostWork = 0.9;  // beside sums in order: transforms take time, too
 
 }  // namespace
 
@@ -41,7 +46,7 @@ std::optional<WinogradChoice> winograd_choice(const Call& call, const topi::Wino
   const double by_two = work_of(height, width, 2, pairs), by_four = work_of(height, width, 4, pairs);
   if (tile == 0) tile = by_four < by_two ? 4 : 2;
   const double share = (tile == 4 ? by_four : by_two) / static_cast<double>(9 * height * width);
-  return share < 1 ? std::optional(WinogradChoice{tile, share}) : std::nullopt;
+  return share < kMostWork ? std::optional(WinogradChoice{tile, share}) : std::nullopt;
 }
 
 }  // namespace tilewright::relax
