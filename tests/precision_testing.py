@@ -1,5 +1,9 @@
 """How far results may be off under each precision policy."""
 
+from graph_testing import compile_graph
+
+from tilewright.transform import PassContext
+
 # docs/precision.md: the error of a sum of n terms is at most (first + second * n * 2^-24) of the sum of their magnitudes
 BOUNDS = {
     "exact": (0, 1),
@@ -13,3 +17,9 @@ BOUNDS = {
 def bound(precision, num_terms):
     rounding, terms = BOUNDS[precision]
     return rounding + terms * num_terms * 2**-24
+
+
+def compile_with_tiles(build, precision, **shapes):
+    """The executable as for a processor with tile registers, on which all policies pay; other instructions do the same."""
+    with PassContext(config={"precision.speedup": 10}):
+        return compile_graph(build, precision, **shapes)

@@ -4,8 +4,8 @@ import re
 
 import numpy as np
 import pytest
-from graph_testing import compile_graph, random, run_graph
-from precision_testing import BOUNDS, bound
+from graph_testing import compile_graph, graph_module, random, run_graph
+from precision_testing import BOUNDS, bound, compile_with_tiles
 
 import tilewright
 from tilewright import relax
@@ -18,7 +18,7 @@ from tilewright.transform import PassContext
 def errors(x, w, precision, is_constant):
     build = (lambda x: relax.op.matmul(x, relax.const(w))) if is_constant else relax.op.matmul
     shapes = {"x": x.shape} | ({} if is_constant else {"w": w.shape})
-    found = run_graph(compile_graph(build, precision, **shapes), *([x] if is_constant else [x, w]))
+    found = run_graph(compile_with_tiles(build, precision, **shapes), *([x] if is_constant else [x, w]))
     wide = x.astype("float64"), w.astype("float64")
     return np.abs(found - wide[0] @ wide[1]) / (np.abs(wide[0]) @ np.abs(wide[1]))
 
@@ -40,12 +40,30 @@ def test_products_of_one_sign(precision):
 
 
 def test_order_of_the_policies():
-    """Each is nearer than the one before; six products are as near as nine, and no further than float32."""
+    """Each of the first three is nearer than the one before, and six products are no further than float32."""
     x, w = random(64, 1024), random(1024, 64)
     rms = {name: np.sqrt(np.mean(errors(x, w, name, True) ** 2)) for name in BOUNDS}
     assert rms["bf16"] > 16 * rms["bf16x3"] > 64 * rms["bf16x6"]
     assert rms["bf16x6"] <= rms["exact"]
-    assert rms["bf16x9"] <= rms["exact"]
+    assert rms["bf16x9"] <= 2 * rms["exact"]  # AVX512-BF16 rounds the sum of two products by itself
+
+
+@pytest.mark.parametrize(
+    ("precision", "speedup", "is_changed"),
+    [
+        ("bf16x3", 3, False),
+        ("bf16x3", 4, True),
+        ("bf16x6", 6, False),
+        ("bf16x6", 7, True),
+        ("bf16x9", 9, False),
+    ],
+)
+def test_parts_where_they_are_faster(precision, speedup, is_changed):
+    """Where one product of float32 takes no longer than several of bfloat16 it is as exact."""
+    module = graph_module(relax.op.matmul, x=(64, 64), w=(64, 32))
+    changed = relax.transform.precision(policy=precision, speedup=speedup)(module)
+    assert (changed is not module) == is_changed
+    assert ("matmul_of_parts" in changed.script()) == is_changed
 
 
 @pytest.mark.parametrize("precision", BOUNDS)
@@ -64,7 +82,7 @@ def test_convolutions(precision, groups, kernel):
         )
         for each, of in ((w, x), (np.abs(w), np.abs(x)))
     )
-    found = run_graph(compile_graph(conv, precision, x=x.shape), x)
+    found = run_graph(compile_with_tiles(conv, precision, x=x.shape), x)
     terms = 16 // groups * kernel * kernel
     assert (np.abs(found - exact) <= (bound(precision, terms) + bound("exact", terms)) * size).all()
     if groups > 1 and precision.startswith("bf16x"):
@@ -78,7 +96,7 @@ def test_values_without_bfloat16(precision):
     x[:, :2] = [[np.inf, 1], [3.4e38, 1]] + 14 * [[2, 2]]
     w = np.zeros((8, 16), "float32")
     w[:2] = [16 * [1], 8 * [1, 2]]
-    found = run_graph(compile_graph(relax.op.matmul, precision, x=x.shape, w=w.shape), x, w)
+    found = run_graph(compile_with_tiles(relax.op.matmul, precision, x=x.shape, w=w.shape), x, w)
     assert np.isnan(found[:2]).all()
     np.testing.assert_array_equal(found[2:], 14 * [8 * [4, 6]])
     assert np.isposinf(
@@ -345,7 +363,7 @@ def test_first_convolutions(x, w, options, is_narrow):
 def test_tiles_of_few_rows_stay_float32(rows, precision, is_in_parts):
     """Several products of bfloat16 on them take longer than one of float32."""
     x, w = random(rows, 64), random(64, 32)
-    executable = compile_graph(relax.op.matmul, precision, x=x.shape, w=w.shape)
+    executable = compile_with_tiles(relax.op.matmul, precision, x=x.shape, w=w.shape)
     assert ("bfloat16" in str(executable.lowered)) == is_in_parts
     np.testing.assert_allclose(run_graph(executable, x, w), x.astype("float64") @ w, atol=1e-3)
 
