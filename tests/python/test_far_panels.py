@@ -11,6 +11,9 @@ from schedule_checking import check
 import tilewright
 from tilewright import relax, te
 
+# what tiles are chosen for, whatever this machine has
+CACHES = "-l1_cache_size_bytes=49152 -l2_cache_size_bytes=2097152"
+
 
 def convolution(height, width, channels, filters, kernel):
     x = te.placeholder((height + kernel - 1, width + kernel - 1, channels), "float32", name="X")
@@ -82,7 +85,9 @@ def test_tiles_of_rows_that_push_each_other_out(size, tile):
     k = te.reduce_axis((0, size))
     c = te.compute((size, size), lambda i, j: te.sum(a[i, k] * b[k, j], axis=k))
     module = tilewright.IRModule({"main": te.create_prim_func([a, b, c])})
-    trace = str(tilewright.schedule.by_rules(module, "llvm -mcpu=skylake-avx512 -num-cores 1").trace)
+    trace = str(
+        tilewright.schedule.by_rules(module, f"llvm -mcpu=skylake-avx512 {CACHES} -num-cores 1").trace
+    )
     assert re.findall(r"sch\.split\(.*factors=(\[None, [\d, ]+\])", trace)[:3] == tile
 
 
@@ -95,7 +100,7 @@ def multiplied(rows, terms, columns, target="llvm"):
 
 def lines_fetched(*sizes, threads=1):
     """How many instructions of the kernel fetch a line to the second cache."""
-    executable, _ = multiplied(*sizes, target=f"llvm -mcpu=skylake-avx512 -num-cores {threads}")
+    executable, _ = multiplied(*sizes, target=f"llvm -mcpu=skylake-avx512 {CACHES} -num-cores {threads}")
     return executable.kernels.get_source("asm").count("prefetcht1")
 
 
@@ -113,7 +118,7 @@ def test_next_panel_is_fetched(threads):
 @pytest.mark.parametrize("sizes", [(196, 1024, 256), (3136, 64, 256), (128, 3072, 768), (127, 257, 531)])
 def test_panels_of_weights_are_as_wide_as_tiles(sizes):
     """Found: whether rows of the matrix push each other out counted before it was packed, but not after."""
-    executable, _ = multiplied(*sizes, target="llvm -mcpu=skylake-avx512 -num-cores 1")
+    executable, _ = multiplied(*sizes, target=f"llvm -mcpu=skylake-avx512 {CACHES} -num-cores 1")
     (trace,) = map(str, executable.schedules.values())
     vectors = re.search(r"sch\.split\(.*factors=\[None, (\d+), 16\]", trace).group(1)
     stored = re.search(r"B: T\.Buffer\(\(.*T\.int64\((\d+)\)\), \"float32\"\)", str(executable.lowered))
@@ -179,7 +184,7 @@ def test_hints_of_any_number(turns, panel, row):
 def in_tiles(rows, terms, columns, threads=1, precision="bf16"):
     """The executable of x @ W in bfloat16, for a processor with tile registers."""
     w = relax.const(random(terms, columns))
-    target = f"llvm -mcpu=sapphirerapids -num-cores {threads}"
+    target = f"llvm -mcpu=sapphirerapids {CACHES} -num-cores {threads}"
     return compile_graph(lambda x: relax.op.matmul(x, w), target=target, precision=precision, x=(rows, terms))
 
 
@@ -243,7 +248,9 @@ def test_rows_that_many_panels_read_are_copied_to_tiles(rows, terms, columns, is
         with builder.dataflow():
             y = builder.emit_output(relax.op.matmul(x, w, out_dtype="float32"))
         builder.emit_func_output(y)
-    trace = steps_of(tilewright.compile(builder.get(), target="llvm -mcpu=sapphirerapids -num-cores 1"))
+    trace = steps_of(
+        tilewright.compile(builder.get(), target=f"llvm -mcpu=sapphirerapids {CACHES} -num-cores 1")
+    )
     assert "matrix_tiles" in trace
     assert ("sch.cache_read" in trace) == is_copied
     assert (

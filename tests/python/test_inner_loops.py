@@ -14,7 +14,7 @@ from tilewright import te
 from tilewright.relax import transform
 
 TARGETS = {
-    "avx512": "llvm -mcpu=skylake-avx512 -num-cores=1",
+    "avx512": "llvm -mcpu=skylake-avx512 -num-cores=1 -l1_cache_size_bytes=49152 -l2_cache_size_bytes=2097152",
     "avx2": "llvm -mcpu=core-avx2 -num-cores=1",
     "sse": "llvm -mcpu=x86-64 -num-cores=1",
     "neon": "llvm -mtriple=aarch64-linux-gnu -mcpu=neoverse-n1 -num-cores=1",

@@ -13,6 +13,15 @@ int64_t cache_bytes(int name, int64_t otherwise) {
   return bytes > 0 ? bytes : otherwise;
 }
 
+// What the target says of a cache, or `otherwise`.
+int64_t stated_bytes(const ir::Target& target, const std::string& name, int64_t otherwise) {
+  constexpr int64_t kLeast = 1 << 10, kMost = 1 << 30;
+  const int64_t bytes = target->attrs.get_int(name, otherwise);
+  if (bytes >= kLeast && bytes <= kMost) return bytes;
+  throw UserError("target {}: -{} must be {} to {} bytes, but is {}", target->kind_name, name, kLeast, kMost,
+                  bytes);
+}
+
 }  // namespace
 
 schedule::Machine machine_of(const codegen::NativeTarget& native, const ir::Target& target) {
@@ -35,6 +44,8 @@ schedule::Machine machine_of(const codegen::NativeTarget& native, const ir::Targ
     machine.l2_bytes = cache_bytes(_SC_LEVEL2_CACHE_SIZE, machine.l2_bytes);
     machine.num_cores = runtime::num_threads();
   }
+  machine.l1_bytes = stated_bytes(target, "l1_cache_size_bytes", machine.l1_bytes);
+  machine.l2_bytes = stated_bytes(target, "l2_cache_size_bytes", machine.l2_bytes);
   machine.num_cores = target->attrs.get_int("num-cores", machine.num_cores);
   return machine;
 }

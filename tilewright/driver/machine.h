@@ -6,8 +6,8 @@
 
 namespace tilewright::driver {
 
-/// Vectors from the code generator's target; caches and threads from this machine if code is made for it,
-/// else from the target's attributes.
+/// Vectors from the code generator's target; caches and threads from the target's attributes, and what they
+/// do not say from this machine if code is made for it.  Raises UserError for a cache of 0 or 2^40 bytes.
 schedule::Machine machine_of(const codegen::NativeTarget& native, const ir::Target& target);
 
 }  // namespace tilewright::driver

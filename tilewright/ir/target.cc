@@ -16,6 +16,8 @@ constexpr TargetAttr kCpuAttrs[] = {
     {"mtriple", TargetAttr::kString, "architecture-vendor-system, e.g. aarch64-linux-gnu"},
     {"mattr", TargetAttr::kStrings, "features to add or remove, e.g. +avx512f,-amx-tile"},
     {"num-cores", TargetAttr::kInt, "threads that parallel loops may use"},
+    {"l1_cache_size_bytes", TargetAttr::kInt, "bytes of the first data cache of a core"},
+    {"l2_cache_size_bytes", TargetAttr::kInt, "bytes of the second cache, which a core has for itself"},
     {"vector-width", TargetAttr::kInt,
      "widest vectors in bits: 128, 256 or 512; default: the widest that are fast"},
     {"model", TargetAttr::kString, "name of the machine, for people"},
