@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import tilewright
+from tilewright import te, tir
 from tilewright.script import parse
 
 CHAIN = """
@@ -101,3 +102,19 @@ def test_explain_one_kernel():
     chosen = tilewright.Schedule(two)
     chosen.work_on("g")
     assert "\n\ng\n  work " in chosen.explain()
+
+
+def test_maps_of_python_fit_kernels_of_graphs():
+    """Found: their variables were of int32, axes of graphs are of int64, and no rule tiled indices with casts."""
+    a = te.placeholder((tir.const(64, "int64"), tir.const(96, "int64")), "float32", name="A")
+    b = te.placeholder((tir.const(96, "int64"), tir.const(128, "int64")), "float32", name="B")
+    k = te.reduce_axis((0, tir.const(96, "int64")), "k")
+    c = te.compute((a.shape[0], b.shape[1]), lambda i, j: te.sum(a[i, k] * b[k, j], axis=k), name="C")
+    sch = tilewright.Schedule(te.create_prim_func([a, b, c]))
+    sch.transform_layout("C", ("read", 1), lambda i, j: (j // 16, i, j % 16))
+    text = sch.mod.script()
+    assert "T.Cast" not in text and "B[vj // T.int64(16), vk, vj % T.int64(16)]" in text.replace("v_", "v")
+    trace = str(tilewright.schedule.by_rules(sch.mod["main"], "llvm -num-cores=1").trace)
+    assert (
+        "sch.cache_write" in trace and trace.count("sch.vectorize") == 3
+    )  # sums, their begin and end, in registers

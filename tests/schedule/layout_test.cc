@@ -46,6 +46,40 @@ TEST(TransformLayout, PaddingHoldsTheValue) {
   )");
 }
 
+// Of int64, as operators of graphs are; the layout, the first block and what the second reads are to be
+// given.
+std::string wide_chain(std::string_view shape, std::string_view write, std::string_view read) {
+  return fmt::format(R"(
+    @T.prim_func
+    def main(A: T.Buffer((T.int64(8),), "float32"), C: T.Buffer((T.int64(8),), "float32")):
+        B = T.alloc_buffer({})
+        for i in range(T.int64(8)):
+            with T.block("B"):
+                vi = T.axis.spatial(T.int64(8), i)
+                B[{}] = A[vi] * T.float32(2)
+        for i in range(T.int64(8)):
+            with T.block("C"):
+                vi = T.axis.spatial(T.int64(8), i)
+                C[vi] = B[{}] + T.float32(1)
+)",
+                     shape, write, read);
+}
+
+TEST(TransformLayout, MapsOfInt32FitIndicesOfInt64) {
+  const std::string before = wide_chain("(T.int64(8),)", "vi", "vi");
+  const std::string by_four = "vi // T.int64(4), vi % T.int64(4)";
+  check_schedule(
+      before, [](Schedule& sch) { sch.call("transform_layout", "B", "B", by_fours()); },
+      wide_chain("(T.int64(2), T.int64(4))", by_four, by_four));
+  // a choice is made in int32, as its function says
+  const Var i = make_var("i");
+  const PrimExpr swapped = select(PrimExpr(i) < 4, PrimExpr(i) + 4, imm(7) - PrimExpr(i));
+  const IndexMap halves = IndexMapNode::make(std::vector<Var>{i}, std::vector<PrimExpr>{swapped});
+  Schedule sch(module_of(before));
+  sch.call("transform_layout", "B", "B", halves, None{}, true);
+  expect_same_numbers(module_of(before), sch.module());
+}
+
 TEST(TransformLayout, PaddingMayDependOnThePlace) {
   const Var a = make_var("a"), b = make_var("b");
   const IndexMap value = IndexMapNode::make(std::vector<Var>{a, b}, std::vector<PrimExpr>{a + b});
@@ -213,6 +247,24 @@ TEST(TransformBlockLayout, IndicesOfDividedAxesAreSimple) {
             with T.block("Y"):
                 v0, v1 = T.axis.remap("SS", [ax0, ax1])
                 Y[v0 * 3 + v1] = T.max(A[v0, v1], T.float32(0))
+  )");
+}
+
+TEST(TransformBlockLayout, MapsOfInt32FitAxesOfInt64) {
+  check_schedule(
+      wide_chain("(T.int64(8),)", "vi", "vi"),
+      [](Schedule& sch) { sch.call("transform_block_layout", "B", by_fours()); }, R"(
+    @T.prim_func
+    def main(A: T.Buffer((T.int64(8),), "float32"), C: T.Buffer((T.int64(8),), "float32")):
+        B = T.alloc_buffer((T.int64(8),))
+        for ax0, ax1 in T.grid(T.int64(2), T.int64(4)):
+            with T.block("B"):
+                v0, v1 = T.axis.remap("SS", [ax0, ax1])
+                B[v0 * T.int64(4) + v1] = A[v0 * T.int64(4) + v1] * T.float32(2)
+        for i in range(T.int64(8)):
+            with T.block("C"):
+                vi = T.axis.spatial(T.int64(8), i)
+                C[vi] = B[vi] + T.float32(1)
   )");
 }
 

@@ -25,6 +25,34 @@ arith::IterMap detect_injective(const IndexMap& map, const arith::IterRanges& ra
 
 }  // namespace
 
+IndexMap fit_map(const IndexMap& map, const std::vector<PrimExpr>& extents) {
+  std::vector<Var> vars = map->initial_indices;
+  Substitution narrow;
+  std::unordered_map<const Object*, Var> wide;
+  for (size_t n = 0; n < std::min(vars.size(), extents.size()); ++n) {
+    if (vars[n]->dtype != kInt32 || extents[n]->dtype != kInt64) continue;
+    const Object* from = vars[n].get();
+    vars[n] = with(vars[n], [](VarNode& var) { var.dtype = kInt64; });
+    wide[from] = vars[n];
+    narrow[from] = cast(kInt32, vars[n]);
+  }
+  if (wide.empty()) return map;
+  std::vector<PrimExpr> indices;
+  for (const PrimExpr& index : map->final_indices) {
+    const PrimExpr fitted = rewrite(
+        index,
+        [](auto& self, const BinaryOpNode* node) -> PrimExpr {
+          return binary(node->kind, self(node->a), self(node->b), node->span);
+        },
+        [&](auto&, const PrimExprNode* expr) -> PrimExpr {
+          const auto var = wide.find(expr);
+          return var == wide.end() ? substitute(PrimExpr(expr), narrow) : PrimExpr(var->second);
+        });
+    indices.push_back(cast(kInt64, fitted));
+  }
+  return IndexMapNode::make(vars, indices);
+}
+
 MappedSpace require_one_to_one(const State& state, NodeId where, const IndexMap& map,
                                const std::vector<PrimExpr>& extents, const std::string& what,
                                bool is_trusted) {

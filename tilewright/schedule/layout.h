@@ -11,6 +11,10 @@ struct MappedSpace {
   arith::IterRanges padded;     // the space, enlarged so that the map cuts it into equal parts
 };
 
+/// The map for indices of these extents: where one is of int64 the variable is, too.  Functions of Python
+/// count in int32, operators of graphs in int64.
+IndexMap fit_map(const IndexMap& map, const std::vector<PrimExpr>& extents);
+
 /// Raises UserError, pointing at `where`, unless the map takes as many indices as there are extents, keeps
 /// two points of `what` apart (not asked if `is_trusted`) and gives indices from 0 on.
 MappedSpace require_one_to_one(const State& state, NodeId where, const IndexMap& map,

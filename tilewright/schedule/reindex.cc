@@ -107,10 +107,12 @@ IndexMap map_of_axes(const State& state, const ReindexArgs& args, const std::vec
     if (outputs.empty()) outputs.push_back(imm(0));
     return IndexMapNode::make(vars, outputs);
   }
-  const IndexMap& map = args.index_map;
-  if (map->initial_indices.size() != block->iter_vars.size())
+  if (args.index_map->initial_indices.size() != block->iter_vars.size())
     throw refuse(state, args.block, "the map takes {} indices, but block {} has {} axes",
-                 map->initial_indices.size(), block->name_hint, block->iter_vars.size());
+                 args.index_map->initial_indices.size(), block->name_hint, block->iter_vars.size());
+  std::vector<PrimExpr> extents;
+  for (const IterVar& iter : block->iter_vars) extents.push_back(iter->dom->extent);
+  const IndexMap map = fit_map(args.index_map, extents);
   Substitution values;
   for (size_t n = 0; n < block->iter_vars.size(); ++n) {
     const Var& from = map->initial_indices[n];

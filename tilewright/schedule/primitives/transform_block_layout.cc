@@ -47,8 +47,9 @@ void apply(State& state, const Args& args) {
                  reason);
   std::vector<PrimExpr> extents;
   for (const IterVar& axis : realize->block->iter_vars) extents.push_back(axis->dom->extent);
+  const IndexMap map = fit_map(args.index_map, extents);
   const MappedSpace space =
-      require_one_to_one(state, id, args.index_map, extents, fmt::format("block {}", state.node(id).name));
+      require_one_to_one(state, id, map, extents, fmt::format("block {}", state.node(id).name));
   arith::Analyzer analyzer;
   if (!analyzer.can_prove_equal(product(space.shape), product(extents)))
     throw refuse(state, id, "the map leaves gaps: {} instances of block {} in a space of {}",
@@ -62,13 +63,12 @@ void apply(State& state, const Args& args) {
     const Range range = make_range(imm(0, dtype), space.shape[n]);
     loops.emplace_back(make_var(fmt::format("ax{}", n), dtype), space.shape[n]);
     axes.push_back(IterVarNode::make(make_var(fmt::format("v{}", n), dtype), range,
-                                     type_of(state, id, args.index_map->final_indices[n], args.index_map),
-                                     std::string()));
+                                     type_of(state, id, map->final_indices[n], map), std::string()));
     analyzer.bind(axes.back()->var, range);
     values.push_back(loops.back().first);
     outputs.push_back(axes.back()->var);
   }
-  const std::vector<PrimExpr> inverse = inverse_of(state, id, args.index_map, space, outputs);
+  const std::vector<PrimExpr> inverse = inverse_of(state, id, map, space, outputs);
   Substitution old_axes;
   for (size_t n = 0; n < inverse.size(); ++n) {
     const Var& var = realize->block->iter_vars[n]->var;

@@ -113,14 +113,16 @@ void bind_around(const State& state, NodeId root, const Buffer& buffer, arith::A
   }
 }
 
-void apply(State& state, Args& args) {
-  const NodeId block = state[args.block];
-  const WrittenBuffer target = allocated(state, block, require_buffer(state, block, &args.buffer).buffer);
+void apply(State& state, Args& given) {
+  const NodeId block = state[given.block];
+  const WrittenBuffer target = allocated(state, block, require_buffer(state, block, &given.buffer).buffer);
   const Buffer& buffer = target.buffer;
   const NodeId scope = target.owner == kNoNode ? target.root : target.owner;
   require_element_access(state, scope, buffer);
   if (!buffer->strides.empty() || buffer->elem_offset)
     throw refuse(state, block, "buffer {} has strides or an offset of its own", buffer->name);
+  Args args = given;
+  args.index_map = fit_map(given.index_map, buffer->shape);
   const MappedSpace space = require_one_to_one(state, block, args.index_map, buffer->shape, buffer->name,
                                                args.assume_injective_transform);
   const Buffer changed = with(buffer, [&](BufferNode& n) {
