@@ -1,6 +1,12 @@
-"""Tests compile what they test: no code comes from a cache, unless a test says where one is."""
+"""Tests compile what they test: no code comes from a cache, unless a test says where one is.
+
+Random numbers of numpy's global generator depend on the test's name alone: they are the same in every run.
+"""
 
 import os
+import zlib
+
+import numpy as np
 
 os.environ.setdefault("TILEWRIGHT_CACHE_MB", "0")
 
@@ -24,6 +30,10 @@ def pytest_configure(config):
         import round_trip
 
         config.pluginmanager.register(round_trip.RoundTrip(), "round-trip")
+
+
+def pytest_runtest_setup(item):
+    np.random.seed(zlib.crc32(item.nodeid.encode()))
 
 
 def pytest_collection_modifyitems(config, items):

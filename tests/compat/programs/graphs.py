@@ -97,6 +97,6 @@ assert relax.PrimStructInfo("int64").dtype == "int64"
 vm = relax.VirtualMachine(relax.build(tvm.IRModule({"main": func}), target="llvm"), tvm.cpu())
 a, b = (np.random.rand(5, 7).astype("float32") - 0.5 for _ in range(2))
 np.testing.assert_allclose(
-    vm["main"](tvm.nd.array(a), tvm.nd.array(b)).numpy(), np.maximum(a * b + b, 0), rtol=1e-6
+    vm["main"](tvm.nd.array(a), tvm.nd.array(b)).numpy(), np.maximum(a * b + b, 0), rtol=1e-6, atol=1e-7
 )
 print("ok")
