@@ -276,6 +276,8 @@ def main(x: R.Tensor((1, {size}, {size}, 64), "float32"), w: R.Tensor((6, 6, 64,
     for strip in strips:  # the second cache of the machine says how many rows
         most = -(-(-(-rows // strip)) // threads) * strip
         assert 7 / 8 * most * threads <= rows
+    if not strips:  # all steps share out tiles or points, not rows of tiles
+        assert str(trace).count("sch.parallel(") == str(trace).count("sch.fuse(") == 3
 
 
 @pytest.mark.parametrize(("height", "width"), [(33, 10), (33, 14), (33, 16), (36, 12), (49, 12), (24, 12)])

@@ -412,6 +412,33 @@ TEST(DefaultSchedule, PanelsOfALargeProductAreSharedOut) {
   EXPECT_NE(text.find("T.parallel(8)"), std::string::npos) << text;
 }
 
+// Of few iterations one core gets one more than others, who wait: those of the next loop are shared out, too.
+TEST(DefaultSchedule, CoresGetAboutTheSame) {
+  const auto iterations = [](int rows, int num_cores) {
+    const std::string sums = fmt::format(R"(
+    @T.prim_func
+    def main(A: T.Buffer(({0}, 7, 2048), "float32"), S: T.Buffer(({0}, 7), "float32")):
+        for i, j, k in T.grid({0}, 7, 2048):
+            with T.block("S"):
+                vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+                with T.init():
+                    S[vi, vj] = T.float32(0)
+                S[vi, vj] = S[vi, vj] + A[vi, vj, vk]
+)",
+                                         rows);
+    const Machine machine{.vector_bytes = 32, .num_vector_registers = 16, .num_cores = num_cores};
+    const std::string text = show(scheduled(sums, machine));
+    const size_t begin = text.find("T.parallel(");
+    return text.substr(begin, text.find(')', begin) + 1 - begin);
+  };
+  EXPECT_EQ(iterations(10, 2), "T.parallel(10)");
+  EXPECT_EQ(iterations(11, 2), "T.parallel(77)");
+  EXPECT_EQ(iterations(19, 2), "T.parallel(133)");
+  EXPECT_EQ(iterations(21, 2), "T.parallel(21)");  // 11 and 10: a twentieth more
+  EXPECT_EQ(iterations(12, 3), "T.parallel(12)");
+  EXPECT_EQ(iterations(13, 3), "T.parallel(91)");
+}
+
 // ---- what the rules leave alone
 
 TEST(DefaultSchedule, AttemptsSayWhyNot) {

@@ -43,11 +43,16 @@ int64_t extent_of(const Schedule& sch, LoopRef loop) {
 
 std::vector<LoopRef> parallelize(Schedule& sch, std::vector<LoopRef> loops, size_t num_candidates,
                                  const Machine& machine) {
-  size_t begin = 0;  // loops of one turn stay outside
+  constexpr int64_t kFewMore = 20;  // one in so many: nobody waits long
+  size_t begin = 0;                 // loops of one turn stay outside
   while (begin < num_candidates && extent_of(sch, loops[begin]) == 1) ++begin;
   size_t end = begin;
   int64_t iterations = 1;
-  while (end < num_candidates && iterations < kItersPerCore * machine.num_cores) {
+  const auto is_even = [&] {
+    const int64_t busiest = (iterations - 1) / machine.num_cores + 1;
+    return busiest * machine.num_cores - iterations <= iterations / kFewMore;
+  };
+  while (end < num_candidates && (iterations < kItersPerCore * machine.num_cores || !is_even())) {
     const int64_t extent = extent_of(sch, loops[end]);
     // only the first may have an unknown extent, others would be divided by it; it is a batch, often of one
     if (extent == 0 && end > begin) break;

@@ -118,7 +118,7 @@ bool is_worth_packing(const BlockShape& sum, const BufferLoadNode* load, const S
 // they come from memory, so that arithmetic waits for it, and each is used by few tiles.
 int64_t fetch_ahead_of(const BlockShape& sum, const BufferLoadNode* load, const SumPlan& plan,
                        const Machine& machine) {
-  constexpr int64_t kMostUses = 8, kFar = 4096, kNear = 2048;
+  constexpr int64_t kMostUses = 8, kFar = 8192, kNear = 2048;
   if (plan.matrix || plan.steps.empty()) return 0;
   const bool is_packed = plan.packed && load->buffer == plan.packed->buffer;
   const PanelBytes bytes = panel_bytes(sum, load, plan);

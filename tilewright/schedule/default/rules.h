@@ -57,7 +57,8 @@ bool vectorize_last_axis(Schedule& sch, const BlockShape& shape, std::vector<Loo
 /// do.
 bool vectorize_elements(Schedule& sch, const BlockShape& shape, const Machine& machine);
 
-/// Fuses loops from `loops[0]` on until there are enough iterations for all cores, and makes them parallel.
+/// Fuses loops from `loops[0]` on until there are enough iterations for all cores to get about the same, and
+/// makes them parallel.
 ///
 /// num_candidates  how many of the loops, outermost first, may take part
 /// Returns         the loops that are left: the parallel one first
