@@ -59,6 +59,26 @@ TEST(LargeBlocks, TheSystemGetsBackWhatIsTooMuchToKeep) {
   EXPECT_EQ(blocks.allocate(SIZE_MAX / 2), nullptr);
 }
 
+TEST(LargeBlocks, NoneIsKeptWhileSomebodySaysSo) {
+  LargeBlocks blocks;
+  constexpr size_t kBytes = LargeBlocks::kLeastBytes;
+  void *a = blocks.allocate(kBytes), *b = blocks.allocate(kBytes);
+  blocks.release(a);
+  EXPECT_EQ(blocks.num_kept_bytes(), kBytes);
+  {
+    const LargeBlocks::NoneKept outer(blocks);
+    EXPECT_EQ(blocks.num_kept_bytes(), 0u);
+    {
+      const LargeBlocks::NoneKept inner(blocks);
+    }
+    EXPECT_TRUE(blocks.release(b));
+    EXPECT_FALSE(blocks.release(b));  // it is the system's
+    EXPECT_EQ(blocks.num_kept_bytes(), 0u);
+  }
+  EXPECT_TRUE(blocks.release(blocks.allocate(kBytes)));
+  EXPECT_EQ(blocks.num_kept_bytes(), kBytes);
+}
+
 TEST(Tensor, EmptyIsAlignedAndCompact) {
   const Tensor tensor = Tensor::empty(Shape{5, 7}, kFloat32);
   EXPECT_TRUE(tensor.is_aligned(64));

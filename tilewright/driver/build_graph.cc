@@ -13,6 +13,7 @@
 #include "tilewright/relax/block_builder.h"
 #include "tilewright/relax/pipeline.h"
 #include "tilewright/relax/vm_codegen.h"
+#include "tilewright/runtime/device/large_blocks.h"
 #include "tilewright/runtime/vm/serialize.h"
 
 namespace tilewright::driver {
@@ -116,6 +117,8 @@ Executable build_graph(ir::IRModule module, const ir::Target& target, ir::PassCo
                        const StageObserver& on_stage) {
   using Clock = std::chrono::steady_clock;
   relax::check_context(context);
+  // weights in one form after the other: a block that is given back is of no use to the next one
+  const runtime::LargeBlocks::NoneKept none_kept(runtime::LargeBlocks::of_process());
   Executable result;
   auto stage = [&, start = Clock::now()](std::string name) mutable {
     const auto now = Clock::now();

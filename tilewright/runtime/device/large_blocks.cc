@@ -42,7 +42,10 @@ LargeBlocks& LargeBlocks::of_process() {
   static auto* blocks = [] {
     // a thread that holds the lock while another forks is not there to release it in the child
     pthread_atfork([] { of_process().mutex_.lock(); }, [] { of_process().mutex_.unlock(); },
-                   [] { of_process().mutex_.unlock(); });
+                   [] {
+                     of_process().num_scopes_ = 0;  // those of other threads never end here
+                     of_process().mutex_.unlock();
+                   });
     return new LargeBlocks;
   }();
   return *blocks;
@@ -82,7 +85,7 @@ bool LargeBlocks::release(void* data) noexcept {
   if (found == used_.end()) return false;
   const Block block{data, found->second};
   used_.erase(found);
-  if (block.bytes > kMostKeptBytes) {
+  if (num_scopes_ > 0 || block.bytes > kMostKeptBytes) {
     munmap(block.data, block.bytes);
     return true;
   }
@@ -94,6 +97,17 @@ bool LargeBlocks::release(void* data) noexcept {
     kept_.erase(kept_.begin());
   }
   return true;
+}
+
+LargeBlocks::NoneKept::NoneKept(LargeBlocks& blocks) : blocks_(blocks) {
+  std::lock_guard lock(blocks.mutex_);
+  ++blocks.num_scopes_;
+  blocks.drop_kept();
+}
+
+LargeBlocks::NoneKept::~NoneKept() {
+  std::lock_guard lock(blocks_.mutex_);
+  if (blocks_.num_scopes_ > 0) --blocks_.num_scopes_;  // 0: it was begun before a fork
 }
 
 size_t LargeBlocks::num_kept_bytes() const {

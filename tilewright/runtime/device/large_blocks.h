@@ -30,17 +30,31 @@ class LargeBlocks {
   /// The bytes that wait for their next use.
   size_t num_kept_bytes() const;
 
+  /// While one lives, what is given back goes to the system, together with what was kept: for work that
+  /// replaces blocks by others.
+  class NoneKept {
+   public:
+    explicit NoneKept(LargeBlocks& blocks);
+    ~NoneKept();
+    NoneKept(const NoneKept&) = delete;
+    NoneKept& operator=(const NoneKept&) = delete;
+
+   private:
+    LargeBlocks& blocks_;
+  };
+
  private:
   struct Block {
     void* data;
     size_t bytes;
   };
-  void drop_kept();
+  void drop_kept();  // the caller has the lock
 
   mutable std::mutex mutex_;  // of what follows
   std::map<void*, size_t> used_;
   std::vector<Block> kept_;  // the latest last
   size_t num_kept_bytes_ = 0;
+  int num_scopes_ = 0;  // that let none be kept
 };
 
 }  // namespace tilewright::runtime
