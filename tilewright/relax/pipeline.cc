@@ -97,6 +97,8 @@ Pipeline default_pipeline() {
       {&find_pass("fuse_dequantize_matmul"), {}},  // 2
       {&find_pass("fuse_attention"), {}},          // 2  stays in its dtype
       {&find_pass("precision"), {}},               // 0  weights are rounded now
+      {&find_pass("sink_reshapes"), {}},           // 2  products and what follows them have one shape
+      {&find_pass("remove_identities"), {}},       // 1  views of views
       {&find_pass("eliminate_common_subexpr"), {}},  // 1  which are the same for all users of a value
       {&find_pass("winograd"), {}},                  // 2  needs constant weights, channels last
       {&find_pass("legalize_ops"), {}},              // 0  from here on computation is in loop programs
