@@ -57,19 +57,21 @@ std::vector<std::string> passes_at(int level) {
 TEST(Pipeline, EachPassHasItsLevel) {
   EXPECT_THAT(passes_at(0), ElementsAre("resolve_extern_funcs", "lambda_lift", "quantize_weights",
                                         "precision", "legalize_ops"));
-  EXPECT_THAT(passes_at(1), ElementsAre("resolve_extern_funcs", "lambda_lift", "to_dataflow", "fold_constant",
-                                        "remove_identities", "dead_code_elimination", "fold_constant",
-                                        "fold_constant", "remove_identities", "dead_code_elimination",
-                                        "quantize_weights", "precision", "eliminate_common_subexpr",
-                                        "legalize_ops", "dead_code_elimination", "dead_code_elimination"));
+  EXPECT_THAT(passes_at(1),
+              ElementsAre("resolve_extern_funcs", "lambda_lift", "to_dataflow", "fold_constant",
+                          "remove_identities", "dead_code_elimination", "fold_constant", "fold_constant",
+                          "remove_identities", "dead_code_elimination", "quantize_weights", "precision",
+                          "remove_identities", "eliminate_common_subexpr", "legalize_ops",
+                          "dead_code_elimination", "dead_code_elimination"));
   EXPECT_THAT(
       passes_at(2),
       ElementsAre("resolve_extern_funcs", "lambda_lift", "to_dataflow", "integer_products",
                   "fuse_dequantize_matmul", "fold_constant", "remove_identities", "fold_batch_norm",
                   "dead_code_elimination", "fold_constant", "convert_layout", "fold_constant",
                   "remove_identities", "dead_code_elimination", "quantize_weights", "fuse_dequantize_matmul",
-                  "fuse_attention", "precision", "eliminate_common_subexpr", "winograd", "legalize_ops",
-                  "dead_code_elimination", "fuse_ops", "fuse_tir", "place_parts", "dead_code_elimination"));
+                  "fuse_attention", "precision", "sink_reshapes", "remove_identities",
+                  "eliminate_common_subexpr", "winograd", "legalize_ops", "dead_code_elimination", "fuse_ops",
+                  "fuse_tir", "place_parts", "dead_code_elimination"));
   EXPECT_EQ(passes_at(3), passes_at(2));
 }
 
