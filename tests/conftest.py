@@ -1,6 +1,7 @@
 """Tests compile what they test: no code comes from a cache, unless a test says where one is.
 
-Random numbers of numpy's global generator depend on the test's name alone: they are the same in every run.
+Random numbers that a test takes from numpy's global generator depend on its name alone: they are the same in every
+run.
 """
 
 import os

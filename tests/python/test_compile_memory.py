@@ -10,7 +10,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 PROGRAM = """
-import gc, sys, tilewright
+import sys, tilewright
 
 def resident():
     lines = open("/proc/self/status").read().splitlines()

@@ -67,6 +67,29 @@ def test_layers_work_on_matrices():
     assert transform.sink_reshapes()(LayersOfMatrices) is LayersOfMatrices
 
 
+@pytest.mark.parametrize(
+    ("rows", "view"), [((1, 6), (6, 3)), ((2, 3), (6, 3)), ((6,), (1, 6, 3)), ((6,), (6, 1, 3))]
+)
+def test_any_view(rows, view):
+    """Found: views that only dropped leading dimensions were read where matrices were wanted."""
+    builder = relax.BlockBuilder()
+    x = relax.Var("x", relax.TensorType((*rows, 5), "float32"))
+    w, b = random(5, 3), random(3)
+    with builder.function("main", [x]):
+        with builder.dataflow():
+            product = builder.emit(relax.op.matmul(x, relax.const(w)))
+            seen = builder.emit(relax.op.reshape(product, view))
+            out = builder.emit_output(relax.op.nn.relu(relax.op.add(seen, relax.const(b))))
+        builder.emit_func_output(out)
+    once = transform.sink_reshapes()(builder.get())
+    assert transform.sink_reshapes()(once) is once
+    assert kernels(tilewright.compile(builder.get()).legalized) == ["fused_matmul_add_relu"]
+    data = random(*rows, 5)
+    np.testing.assert_allclose(
+        run(once, data), np.maximum(data @ w + b, 0).reshape(view), rtol=1e-5, atol=1e-6
+    )
+
+
 def test_layers_have_a_kernel_for_each_product():
     assert kernels(tilewright.compile(Layers).legalized) == [
         "fused_matmul_add_multiply_tanh_multiply",
@@ -74,8 +97,12 @@ def test_layers_have_a_kernel_for_each_product():
     ]
 
 
-# lines of a function of x, w, r, s and n whose work on the view stays where it is
+# lines of a function of x, y, w, s, t, a and n whose work on the view stays where it is
 LEFT_ALONE = {
+    "a shape that is asked for": """
+v = R.reshape(R.matmul(x, w), R.shape([2, 3, 4]))
+gv = R.broadcast_to(v, R.shape([2, 3, 4]))""",
+    "a view of the same shape": "v = R.reshape(R.matmul(x, w), R.shape([6, 4]))\ngv = R.tanh(v)",
     "no product": "v = R.reshape(R.exp(x), R.shape([2, 3, 5]))\ngv = R.tanh(v)",
     "shapes that are not known": "v = R.reshape(R.matmul(y, w), R.shape([1, n, 4]))\ngv = R.tanh(v)",
     "a bias across the cut": "v = R.reshape(R.matmul(x, w), R.shape([2, 3, 4]))\ngv = R.add(v, s)",

@@ -2,10 +2,14 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "tilewright/runtime/thread_pool.h"
 
 namespace tilewright::driver {
 namespace {
+
+constexpr int64_t kMostCores = 1024;
 
 // What the system says of a cache, or the default where it says nothing.
 int64_t cache_bytes(int name, int64_t otherwise) {
@@ -13,13 +17,16 @@ int64_t cache_bytes(int name, int64_t otherwise) {
   return bytes > 0 ? bytes : otherwise;
 }
 
-// What the target says of a cache, or `otherwise`.
+// What the target says, from `least` to `most`, or `otherwise`.
+int64_t stated(const ir::Target& target, const std::string& name, int64_t otherwise, int64_t least,
+               int64_t most, std::string_view unit) {
+  const int64_t value = target->attrs.get_int(name, otherwise);
+  if (value >= least && value <= most) return value;
+  throw UserError("target {}: -{} must be {} to {}{}, but is {}", target->kind_name, name, least, most, unit,
+                  value);
+}
 int64_t stated_bytes(const ir::Target& target, const std::string& name, int64_t otherwise) {
-  constexpr int64_t kLeast = 1 << 10, kMost = 1 << 30;
-  const int64_t bytes = target->attrs.get_int(name, otherwise);
-  if (bytes >= kLeast && bytes <= kMost) return bytes;
-  throw UserError("target {}: -{} must be {} to {} bytes, but is {}", target->kind_name, name, kLeast, kMost,
-                  bytes);
+  return stated(target, name, otherwise, 1 << 10, 1 << 30, " bytes");
 }
 
 }  // namespace
@@ -42,11 +49,11 @@ schedule::Machine machine_of(const codegen::NativeTarget& native, const ir::Targ
   if (native.is_host) {
     machine.l1_bytes = cache_bytes(_SC_LEVEL1_DCACHE_SIZE, machine.l1_bytes);
     machine.l2_bytes = cache_bytes(_SC_LEVEL2_CACHE_SIZE, machine.l2_bytes);
-    machine.num_cores = runtime::num_threads();
+    machine.num_cores = std::min<int64_t>(runtime::num_threads(), kMostCores);
   }
   machine.l1_bytes = stated_bytes(target, "l1_cache_size_bytes", machine.l1_bytes);
   machine.l2_bytes = stated_bytes(target, "l2_cache_size_bytes", machine.l2_bytes);
-  machine.num_cores = target->attrs.get_int("num-cores", machine.num_cores);
+  machine.num_cores = stated(target, "num-cores", machine.num_cores, 1, kMostCores, "");
   return machine;
 }
 

@@ -1,14 +1,14 @@
-// Elementwise work on a view of what a product gives is done before the view: it can stand in one kernel with
-// the product then.
+// Elementwise work on a view of what a product gives is done before the view, in one kernel with the product.
 //   a = R.matmul(x, w); b = R.reshape(a, (1, 99, 64)); y = R.add(b, r)      a: [99, 64]   r: [1, 99, 64]
 //   ->  t = R.reshape(r, (99, 64)); s = R.add(a, t); y = R.reshape(s, (1, 99, 64))
-// Of shapes that are known.  Arguments of the shape of the view become views themselves if they are there
-// before the product: work on what is made of it later, as in norms, does not stand in its kernel.  Others
-// must have one element, or only dimensions that the product has as well: a bias.  Exporters put such views
-// around Gemm, which multiplies matrices only.
+// Exporters put such views around Gemm.  Shapes must be known; what else is read is a view of that shape too,
+// has one element or only dimensions that both shapes end with, or is no constant and there before the
+// product (work on what is made of it later, as in norms, does not stand in its kernel).
 #include <algorithm>
 #include <optional>
+#include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/relax/liveness.h"
@@ -30,10 +30,13 @@ size_t num_common(const Extents& a, const Extents& b) {
   return static_cast<size_t>(differ.first - a.rbegin());
 }
 
-// Whether element n of the result is made of element n of arguments of its shape, whatever the shape is.
+// Whether element n of the result is made of element n of arguments of its shape, whatever the shape is: no
+// argument and no attribute says one, or an axis.
 bool is_elementwise(const CallNode* call) {
   const OpInfo* info = op_of(call);
   if (!info || info->pattern > FusePattern::kBroadcast || !info->lower) return false;
+  const auto is_shape = [](const Expr& arg) { return is<ShapeTypeNode>(type_of(arg)); };
+  if (std::any_of(call->args.begin(), call->args.end(), is_shape)) return false;
   const std::vector<OptionInfo> options = info->attrs ? info->attrs() : std::vector<OptionInfo>();
   return std::none_of(options.begin(), options.end(),
                       [](const OptionInfo& option) { return option.name == std::string_view("axis"); });
@@ -95,6 +98,7 @@ class Sinker {
       const Expr source = viewed(arg);
       if (!source || constant_shape(arg) != shape) continue;
       const Extents inner = *constant_shape(source);
+      if (inner == *shape) continue;
       std::vector<Binding> views;
       const size_t product = *product_of(source);
       const std::optional<std::vector<Expr>> args = args_in(call, *shape, inner, product, &views);
@@ -123,10 +127,10 @@ class Sinker {
       if (!shape) return std::nullopt;
       const Expr source = viewed(arg);
       const bool fits = shape->size() <= (is_one_element(*shape) ? inner.size() : num_common(outer, inner));
-      if (fits)
-        args.push_back(arg);
-      else if (source && constant_shape(source) == inner)
+      if (source && constant_shape(source) == inner)
         args.push_back(source);
+      else if (fits)
+        args.push_back(arg);
       else if (*shape == outer && !is<ConstantNode>(arg) && is_there_before(arg, product))
         args.push_back(bind(view_of(arg, inner, call->span), views));
       else
@@ -150,7 +154,7 @@ class Sinker {
     Shape shape;
     for (const int64_t extent : extents) shape.push_back(tir::imm(extent, kInt64));
     const Call view = call_op("relax.reshape", {value, shape_expr(shape)}, {}, span);
-    return with(view, [&](CallNode& node) { node.type = tensor_type(shape, dtype_of(value)); });
+    return with(view, [&](CallNode& node) { node.type = op_of(view.get())->infer(view); });
   }
 
   std::vector<Binding> bindings_;

@@ -199,7 +199,7 @@ class Winograd {
     const std::vector<LoopRef> columns = sch_.call("split", column, Factors{None{}, axes_.tile}).loops();
     const std::vector<LoopRef> vectors = sch_.call("split", last, Factors{None{}, plan_.tile.lanes}).loops();
     order.insert(order.end(), rows.begin(), rows.end() - 1);
-    const size_t num_parallel = order.size() + (strip_tiles ? -1 : 1);
+    const size_t num_parallel = strip_tiles ? order.size() - 1 : order.size() + 1;  // strips, or tiles
     order.push_back(columns[0]);
     order.push_back(vectors[0]);
     inside = {rows.back(), columns[1], vectors[1]};
