@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tilewright/ir/rewrite.h"
+#include "tilewright/relax/infer.h"
 #include "tilewright/relax/liveness.h"
 #include "tilewright/relax/op.h"
 #include "tilewright/relax/pass.h"
@@ -102,7 +103,7 @@ class Sinker {
       std::vector<Binding> views;
       const size_t product = *product_of(source);
       const std::optional<std::vector<Expr>> args = args_in(call, *shape, inner, product, &views);
-      const Expr work = args ? typed(call, *args) : Expr();
+      const Expr work = args ? typed(with(Call(call), [&](CallNode& node) { node.args = *args; })) : Expr();
       if (!work || constant_shape(work) != inner) continue;
       bindings_.insert(bindings_.end(), views.begin(), views.end());
       const Expr before = bind(work, &bindings_);
@@ -145,16 +146,13 @@ class Sinker {
     return var;
   }
 
-  static Expr typed(const CallNode* call, const std::vector<Expr>& args) {
-    const Call changed = with(Call(call), [&](CallNode& node) { node.args = args; });
-    return with(changed, [&](CallNode& node) { node.type = op_of(call)->infer(changed); });
+  static Expr typed(const Call& call) {
+    return with(call, [&](CallNode& node) { node.type = infer_type(call); });
   }
 
   static Expr view_of(const Expr& value, const Extents& extents, const Span& span) {
-    Shape shape;
-    for (const int64_t extent : extents) shape.push_back(tir::imm(extent, kInt64));
-    const Call view = call_op("relax.reshape", {value, shape_expr(shape)}, {}, span);
-    return with(view, [&](CallNode& node) { node.type = op_of(view.get())->infer(view); });
+    const auto view = ref_as<CallNode>(reshaped(value, extents));
+    return typed(with(view, [&](CallNode& node) { node.span = span; }));
   }
 
   std::vector<Binding> bindings_;
