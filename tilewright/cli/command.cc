@@ -39,7 +39,7 @@ CompileFlags add_model_options(CLI::App& app, ModelOptions& options, const char*
                      "time; default float32: not at all");
   flags.weights->check(CLI::IsMember({"float32", "int8", "int4"}));
   app.add_option("--threads,--num-threads", options.num_threads, "threads to use; default all CPUs")
-      ->check(CLI::Range(1, 1024));
+      ->check(CLI::Range(1, runtime::kMaxThreads));
   app.add_flag("--quiet,-q", options.is_quiet, "no progress lines");
   return flags;
 }

@@ -2,14 +2,10 @@
 
 #include <unistd.h>
 
-#include <algorithm>
-
 #include "tilewright/runtime/thread_pool.h"
 
 namespace tilewright::driver {
 namespace {
-
-constexpr int64_t kMostCores = 1024;
 
 // What the system says of a cache, or the default where it says nothing.
 int64_t cache_bytes(int name, int64_t otherwise) {
@@ -49,11 +45,11 @@ schedule::Machine machine_of(const codegen::NativeTarget& native, const ir::Targ
   if (native.is_host) {
     machine.l1_bytes = cache_bytes(_SC_LEVEL1_DCACHE_SIZE, machine.l1_bytes);
     machine.l2_bytes = cache_bytes(_SC_LEVEL2_CACHE_SIZE, machine.l2_bytes);
-    machine.num_cores = std::min<int64_t>(runtime::num_threads(), kMostCores);
+    machine.num_cores = runtime::num_threads();
   }
   machine.l1_bytes = stated_bytes(target, "l1_cache_size_bytes", machine.l1_bytes);
   machine.l2_bytes = stated_bytes(target, "l2_cache_size_bytes", machine.l2_bytes);
-  machine.num_cores = stated(target, "num-cores", machine.num_cores, 1, kMostCores, "");
+  machine.num_cores = stated(target, "num-cores", machine.num_cores, 1, runtime::kMaxThreads, "");
   return machine;
 }
 

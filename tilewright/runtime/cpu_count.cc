@@ -7,6 +7,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "tilewright/runtime/thread_pool.h"
+
 namespace tilewright::runtime {
 namespace {
 
@@ -15,7 +17,7 @@ int count_affinity() {
   CPU_ZERO(&set);
   // fails where there are more CPUs than the fixed set holds (1024)
   if (sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
-  return static_cast<int>(std::clamp<long>(sysconf(_SC_NPROCESSORS_ONLN), 1, 1024));
+  return static_cast<int>(std::clamp<long>(sysconf(_SC_NPROCESSORS_ONLN), 1, kMaxThreads));
 }
 
 std::string read_line(const std::string& path) {
@@ -68,7 +70,7 @@ int parse_cpu_max(const std::string& text) {
   std::istringstream stream(text);
   long long quota = 0, period = 0;
   if (!(stream >> quota >> period) || quota <= 0 || period <= 0) return 0;  // "max 100000", "-1 100000"
-  return static_cast<int>(std::min<long long>((quota + period - 1) / period, 1024));
+  return static_cast<int>(std::min<long long>((quota + period - 1) / period, kMaxThreads));
 }
 
 int count_usable_cpus() {

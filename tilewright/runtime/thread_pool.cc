@@ -29,7 +29,6 @@
 namespace tilewright::runtime {
 namespace {
 
-constexpr int kMaxThreads = 1024;
 constexpr int kSpins = 1500;  // about 20 to 60 us
 constexpr int64_t kRangesPerThread = 4;
 constexpr int kMaxShares = 64;  // more threads than that begin with those of others

@@ -11,6 +11,9 @@
 
 namespace tilewright::runtime {
 
+/// The most threads that a loop may use.
+inline constexpr int kMaxThreads = 1024;
+
 /// Threads a loop may use unless set_num_threads says otherwise: TILEWRIGHT_NUM_THREADS if set, else the
 /// number of CPUs that the affinity mask and the cgroup quota of this process allow. Raises UserError if
 /// TILEWRIGHT_NUM_THREADS is not a number from 1 to 1024.
