@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <sstream>
 
 #include "tilewright/analysis/flops.h"
@@ -118,7 +119,7 @@ Executable build_graph(ir::IRModule module, const ir::Target& target, ir::PassCo
   using Clock = std::chrono::steady_clock;
   relax::check_context(context);
   // weights in one form after the other: a block that is given back is of no use to the next one
-  const runtime::LargeBlocks::NoneKept none_kept(runtime::LargeBlocks::of_process());
+  std::optional<runtime::LargeBlocks::NoneKept> none_kept(std::in_place, runtime::LargeBlocks::of_process());
   Executable result;
   auto stage = [&, start = Clock::now()](std::string name) mutable {
     const auto now = Clock::now();
@@ -137,6 +138,7 @@ Executable build_graph(ir::IRModule module, const ir::Target& target, ir::PassCo
     result.legalized = pack_weights(std::move(result.legalized), *machine);
     stage("pack weights");
   }
+  none_kept.reset();  // weights are as they stay; other threads' calls have their blocks again
   result.lowered = ir::run_pipeline(relax::lowering_pipeline(), result.legalized, context);
   relax::VmProgram program = relax::vm_codegen(result.lowered);
   result.code = std::move(program.executable);

@@ -43,8 +43,8 @@ LargeBlocks& LargeBlocks::of_process() {
     // a thread that holds the lock while another forks is not there to release it in the child
     pthread_atfork([] { of_process().mutex_.lock(); }, [] { of_process().mutex_.unlock(); },
                    [] {
-                     of_process().num_scopes_ =
-                         0;  // those of other threads never end here; keeping is no duty
+                     // scopes of other threads never end in the child
+                     of_process().num_scopes_ = 0;
                      of_process().mutex_.unlock();
                    });
     return new LargeBlocks;

@@ -10,6 +10,7 @@ namespace tilewright::schedule {
 namespace {
 
 constexpr int64_t kItersPerCore = 4;  // of a parallel loop, so that cores that are slower get less
+constexpr int64_t kFewMore = 20;      // one in so many that a core gets more: others do not wait long
 constexpr int64_t kMinVector = 4;     // elements, below which a vector is not worth its set-up
 
 // All accesses are of the same elements in the same order: A[i, j] + B[i, j].
@@ -43,8 +44,7 @@ int64_t extent_of(const Schedule& sch, LoopRef loop) {
 
 std::vector<LoopRef> parallelize(Schedule& sch, std::vector<LoopRef> loops, size_t num_candidates,
                                  const Machine& machine) {
-  constexpr int64_t kFewMore = 20;  // one in so many: nobody waits long
-  size_t begin = 0;                 // loops of one turn stay outside
+  size_t begin = 0;  // loops of one turn stay outside
   while (begin < num_candidates && extent_of(sch, loops[begin]) == 1) ++begin;
   size_t end = begin;
   int64_t iterations = 1;
