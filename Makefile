@@ -2,7 +2,8 @@
 #   make demo     build, compile the network that examples/fashion_mnist carries, classify the held-out pictures
 #   make test     every check and test, as CI runs them;  make test STAGES="format python"  only these
 #   make bench    benchmarks/cases.toml against numpy, torch and onnxruntime
-#   make bench-peers   the same beside OpenVINO, jax and apache-tvm as well, which it installs in environments of their own
+#   make bench-peers   the same beside OpenVINO, jax and apache-tvm as well, which it installs in environments of their own;
+#                 CASES=--asked  only what something is asked of; then a table of what was asked and reached, and why not
 #   make wheel    dist/tilewright-*.whl, tried in a clean environment
 #   make format   clang-format and ruff, in place
 #   make lint     linters, layer and size checks, error inventory

@@ -1,9 +1,11 @@
-"""Times the cases of cases.toml beside their peers and prints a Markdown table.
+"""Times the cases of cases.toml beside their peers and prints Markdown tables: of times, and of what is asked of the cases.
 
-python benchmarks/run.py [CASE ...] [--json FILE] [--seconds 2] [--peers numpy torch]
+python benchmarks/run.py [CASE ...] [--asked] [--json FILE] [--seconds 2] [--peers numpy torch]
 
 Each number of threads runs in a process of its own, in which the peers take turns of a tenth of a second, so that whatever
-else the machine does meets all of them alike.  Reported are the median and the spread (10th to 90th percentile).
+else the machine does meets all of them alike.  Reported are the median and the spread (10th to 90th percentile); ratios are those of the turns.
+Cases of which something is asked are also explained (`tilewright explain`): the time that the machine's peaks allow, and
+where kernels lose time beside it.
 TVM_PYTHON, a Python with apache-tvm and apache-tvm-ffi==0.1.14.post1, adds it to the cases of kind "compiler".
 """
 
@@ -20,6 +22,8 @@ import tempfile
 import time
 import tomllib
 from pathlib import Path
+
+import report
 
 FOLDER = Path(__file__).resolve().parent
 ROOT = FOLDER.parent
@@ -112,19 +116,29 @@ def summary(times: list[float]) -> dict[str, float]:
     }
 
 
-def time_in_turns(calls: dict, seconds: float) -> dict[str, dict[str, float]]:
-    """Slices of SLICE_S, peer after peer, until each has had `seconds`; a pause lets the last one's threads go to sleep."""
+def times_of_slice(call) -> list[float]:
+    """Seconds of calls, one after the other for SLICE_S; a pause lets the last peer's threads go to sleep."""
+    times = []
+    time.sleep(PAUSE_S)
+    call()
+    slice_end = time.perf_counter() + SLICE_S
+    while (start := time.perf_counter()) < slice_end:
+        call()
+        times.append(time.perf_counter() - start)
+    return times
+
+
+def time_in_turns(calls: dict, seconds: float) -> dict[str, dict]:
+    """Slices, peer after peer, until each has had `seconds`: "figures" of all calls and medians of the "rounds"."""
     times: dict[str, list[float]] = {peer: [] for peer in calls}
+    rounds: dict[str, list[float]] = {peer: [] for peer in calls}
     for round_number in range(1 + max(1, round(seconds / SLICE_S))):
         for peer, call in calls.items():
-            time.sleep(PAUSE_S)
-            call()
-            slice_end = time.perf_counter() + SLICE_S
-            while (start := time.perf_counter()) < slice_end:
-                call()
-                if round_number > 0:  # the first round warms up
-                    times[peer].append(time.perf_counter() - start)
-    return {peer: summary(values) for peer, values in times.items()}
+            slice_times = times_of_slice(call)
+            if round_number > 0:  # the first round warms up
+                times[peer] += slice_times
+                rounds[peer].append(statistics.median(slice_times) * 1e6)
+    return {"figures": {peer: summary(values) for peer, values in times.items()}, "rounds": rounds}
 
 
 def seconds_of_process(code: str, cache: str = "") -> float:
@@ -263,13 +277,30 @@ def rows_of(name: str, case: dict, num_threads: int, peers: list[str] | None, se
     if case["kind"] not in ("function", "model", "memory"):
         return [{"case": name, "threads": num_threads, "figures": {"tilewright": measure_once(case)}}]
     adapters = load_adapters([peer for peer in case["peers"] if not peers or peer in peers], num_threads)
+    result = {"case": name, "threads": num_threads, "figures": {}}
     if case["kind"] == "memory":
-        figures = {peer: memory_of(case, peer, num_threads) for peer in adapters}
-    else:
-        calls = {peer: prepare(case, adapter) for peer, adapter in adapters.items()}
-        calls = {peer: call for peer, call in calls.items() if call}
-        figures = time_in_turns(calls, seconds) if calls else {}
-    return [{"case": name, "threads": num_threads, "figures": figures}]
+        return [result | {"figures": {peer: memory_of(case, peer, num_threads) for peer in adapters}}]
+    calls = {peer: prepare(case, adapter) for peer, adapter in adapters.items()}
+    calls = {peer: call for peer, call in calls.items() if call}
+    if calls:
+        result |= time_in_turns(calls, seconds)
+    if asked_of(case, num_threads) and "tilewright" in calls:
+        result["roof"] = roof_of(case, adapters["tilewright"], num_threads)
+    return [result]
+
+
+def roof_of(case: dict, adapter, num_threads: int) -> dict:
+    """What `tilewright explain` says of the case's kernels, with peaks that it measures now."""
+    if case["kind"] == "function":
+        return adapter.explain_function(case["function"], arrays_of(case), case, num_threads)
+    return adapter.explain(file_of(case), case, num_threads)
+
+
+def asked_of(case: dict, num_threads: int) -> dict:
+    """What cases.toml asks of a case with so many threads, and why it falls short."""
+    if num_threads not in case.get("asked", {}).get("threads", case["threads"]):
+        return {}
+    return {key: case[key] for key in ("asked", "short") if key in case}
 
 
 def run_child(names: list[str], num_threads: int, peers: list[str] | None, seconds: float) -> list[dict]:
@@ -286,52 +317,20 @@ def run_child(names: list[str], num_threads: int, peers: list[str] | None, secon
         if problem := missing_file(case):
             print(f"  {name} is left out: {problem}", file=sys.stderr)
             continue
+        print(f"  {name}, {num_threads} threads", file=sys.stderr)
         try:
-            results += rows_of(name, case, num_threads, peers, seconds)
+            rows = rows_of(name, case, num_threads, peers, seconds)
+            results += [row | asked_of(case, num_threads) for row in rows]
         except Exception as problem:  # one case must not cost the others
             print(f"  {name} failed: {type(problem).__name__}: {problem}", file=sys.stderr)
             results.append({"case": name, "threads": num_threads, "figures": {}, "failed": True})
     return results
 
 
-def cell(figure: dict[str, float] | None) -> str:
-    if not figure:
-        return "-"
-    if "bytes" in figure:
-        return f"{figure['bytes'] / 2**20:.2f} MiB"
-    digits = 2 if figure["median_us"] < 10 else 1
-    median, low, high = (f"{figure[key]:.{digits}f}" for key in ("median_us", "p10_us", "p90_us"))
-    return f"{median} ({low}..{high})"
-
-
-def ratio(figures: dict[str, dict[str, float]]) -> str:
-    """The best peer's median, or bytes, over ours."""
-
-    def number(figure: dict[str, float]) -> float | None:
-        return figure.get("median_us", figure.get("bytes"))
-
-    ours = number(figures.get("tilewright", {}))
-    peers = [number(figure) for peer, figure in figures.items() if peer != "tilewright" and number(figure)]
-    return f"{min(peers) / ours:.2f}" if ours and peers else "-"
-
-
-def table(results: list[dict]) -> str:
-    """Markdown: a row per case and number of threads, a column per peer, microseconds unless a unit is given."""
-    peers = list(dict.fromkeys(peer for result in results for peer in result["figures"]))
-    lines = [
-        "| case | threads | best peer / ours | " + " | ".join(peers) + " |",
-        "|---|---|---|" + "---|" * len(peers),
-    ]
-    for result in results:
-        cells = " | ".join(cell(result["figures"].get(peer)) for peer in peers)
-        cells = "failed" if result.get("failed") else cells
-        lines.append(f"| {result['case']} | {result['threads']} | {ratio(result['figures'])} | {cells} |")
-    return "\n".join(lines)
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("cases", nargs="*", metavar="CASE")
+    parser.add_argument("--asked", action="store_true", help="the cases of which something is asked")
     parser.add_argument(
         "--json", type=Path, help="also write everything, with machine and commit, to this file"
     )
@@ -346,7 +345,8 @@ def main() -> int:
     unknown = [name for name in args.cases if name not in cases]
     if unknown:
         parser.error(f"unknown case {unknown[0]}; there are {', '.join(cases)}")
-    names = args.cases or list(cases)
+    all_names = [name for name, case in cases.items() if "asked" in case or not args.asked]
+    names = args.cases or all_names
     if args.child:
         print(json.dumps(run_child(names, args.child, args.peers, args.seconds)))
         return 0
@@ -371,7 +371,8 @@ def main() -> int:
     where = machine()
     print("; ".join(f"{key} {value}" for key, value in where.items()))
     print("microseconds per call: median (10th..90th percentile)\n")
-    print(table(results))
+    print(report.table(results))
+    print("\n" + report.asked_report(results))
     if args.json:
         args.json.parent.mkdir(parents=True, exist_ok=True)
         args.json.write_text(json.dumps({"machine": where, "results": results}, indent=1) + "\n")

@@ -1,5 +1,9 @@
 """tilewright as it builds by default; functions are small graphs.  Threads come from the environment, which run.py sets."""
 
+import json
+import subprocess
+import tempfile
+
 import numpy as np
 import onnx
 
@@ -35,6 +39,24 @@ def model(path: str, inputs: dict[str, np.ndarray], case: dict):
 
 def function(name: str, arrays: list[np.ndarray], case: dict):
     return graphs.run_function(lambda graph, inputs: runner(graph, inputs, case), name, arrays, case)
+
+
+def explain(path: str, case: dict, num_threads: int) -> dict:
+    """What `tilewright explain --json` says of the model at `path` under the case's policy."""
+    words = ["tilewright", "explain", path, "--json", "--quiet", "--threads", str(num_threads)]
+    words += ["--precision", case.get("precision", "exact"), "--weights", case.get("weight_dtype", "float32")]
+    return json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
+
+
+def explain_function(name: str, arrays: list[np.ndarray], case: dict, num_threads: int) -> dict:
+    """The same of a function's graph."""
+
+    def of_graph(graph, inputs):
+        with tempfile.NamedTemporaryFile(suffix=".onnx") as file:
+            onnx.save(graph, file.name)
+            return explain(file.name, case, num_threads)
+
+    return graphs.run_function(of_graph, name, arrays, case)
 
 
 KERNEL = """

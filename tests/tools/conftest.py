@@ -1,6 +1,7 @@
-"""Makes the scripts of tools/ importable."""
+"""Makes the scripts of tools/ and benchmarks/ importable."""
 
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "benchmarks")]
