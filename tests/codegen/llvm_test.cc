@@ -70,11 +70,14 @@ TEST(Llvm, AddsOne) {
               testing::ElementsAre(-1, 0, 1, 2, 3, 4, 5));
 }
 
+std::string ir_text(const PrimFunc& func, const std::string& cpu) {
+  return emit_llvm_ir(lower::lower_for_cpu("f", func),
+                      native_target(ir::parse_target("llvm -mtriple=x86_64-linux-gnu -mcpu=" + cpu)), false);
+}
+
 // The calls that fetch lines, as the program's text has them.
 std::vector<std::string> fetches_of(const PrimFunc& func) {
-  const std::string call = "call void @llvm.prefetch",
-                    text = emit_llvm_ir(lower::lower_for_cpu("f", func),
-                                        native_target(ir::parse_target("llvm -mcpu=x86-64")), false);
+  const std::string call = "call void @llvm.prefetch", text = ir_text(func, "x86-64");
   std::vector<std::string> calls;
   for (size_t at = text.find(call); at != std::string::npos; at = text.find(call, at + 1))
     calls.push_back(text.substr(at, text.find('\n', at) - at));
@@ -112,6 +115,42 @@ TEST(Llvm, FetchesAheadWhatLoopsRead) {
   const Tensor out = Tensor::empty(std::vector<int64_t>{32}, kFloat32);
   compile(prim_func({a, b}, asking))(tensor({32}, kFloat32, x), out);
   EXPECT_EQ(values_of<float>(out), expected);
+}
+
+// From a page on what is fetched goes to the second cache alone.
+TEST(Llvm, FetchesWhatIsFarToTheSecondCache) {
+  Buffer a = make_buffer("A", {imm(32)}, kFloat32), b = make_buffer("B", {imm(32)}, kFloat32);
+  Var i = make_var("i"), v = make_var("v");
+  const Stmt vector = loop(v, imm(4), store(b, load(a, {i * 4 + v}), {i * 4 + v}), ForKind::kVectorized);
+  const auto fetched = [&](int64_t distance) {
+    return fetches_of(prim_func({a, b}, with(ir::ref_as<ForNode>(loop(i, imm(8), vector)), [&](ForNode& n) {
+                                  n.annotations.set(std::string(kPrefetchAhead), imm(distance));
+                                })));
+  };
+  EXPECT_THAT(fetched(4032), testing::ElementsAre(testing::EndsWith(", i32 0, i32 3, i32 1)")));
+  EXPECT_THAT(fetched(4096), testing::ElementsAre(testing::EndsWith(", i32 0, i32 2, i32 1)")));
+}
+
+// if v < 7: B[v] = A[v * 2], where A ends with A[12]: the lanes that are wanted are loaded where masks are
+// instructions.
+TEST(Llvm, LoadsEverySecondElementUnderAMask) {
+  Buffer a = make_buffer("A", {imm(13)}, kFloat32), b = make_buffer("B", {imm(7)}, kFloat32);
+  Var v = make_var("v");
+  const PrimFunc func = prim_func(
+      {a, b},
+      loop(v, imm(8), IfThenElseNode::make(v < 7, store(b, load(a, {v * 2}), {v})), ForKind::kVectorized));
+  const auto uses = [&](const std::string& cpu, const std::string& call) {
+    return ir_text(func, cpu).find("@llvm.masked." + call) != std::string::npos;
+  };
+  for (const std::string cpu : {"haswell", "skylake-avx512"}) {
+    EXPECT_TRUE(uses(cpu, "load.v16f32"));
+    EXPECT_FALSE(uses(cpu, "gather"));
+  }
+  EXPECT_TRUE(uses("x86-64", "gather"));
+  const std::vector<float> x{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+  const Tensor out = Tensor::empty(std::vector<int64_t>{7}, kFloat32);
+  compile(func)(tensor({13}, kFloat32, x), out);
+  EXPECT_THAT(values_of<float>(out), testing::ElementsAre(0, 2, 4, 6, 8, 10, 12));
 }
 
 // B[i * 4 + v] = A[v], C[v] = A[v]: what moves with the loop that asks for it is fetched to be written.

@@ -276,6 +276,32 @@ TEST(ReduceRows, FetchesRowsAhead) {
   }
 }
 
+// Not where lines that are fetched to be written cost more than they give.
+TEST(ReduceRows, FetchesNoWritesWhereThatCosts) {
+  constexpr std::string_view kSums = R"(
+    @T.prim_func
+    def main(A: T.Buffer((7, 256), "float32"), B: T.Buffer((7, 256), "float32")):
+        S = T.alloc_buffer((7,))
+        for i, k in T.grid(7, 256):
+            with T.block("S"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    S[vi] = T.float32(0)
+                S[vi] = S[vi] + A[vi, vk]
+        for i, j in T.grid(7, 256):
+            with T.block("B"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vi, vj] = A[vi, vj] * S[vi]
+)";
+  const auto fetches_writes = [&](bool gains) {
+    const Machine machine{
+        .vector_bytes = 32, .num_vector_registers = 16, .l2_bytes = 4096, .fetches_writes = gains};
+    return show(scheduled(kSums, machine)).find("\"prefetch_writes\"") != std::string::npos;
+  };
+  EXPECT_TRUE(fetches_writes(true));
+  EXPECT_FALSE(fetches_writes(false));
+}
+
 // Maxima have no time for memory, exponentials have.  (Sums of whole numbers are the same in any order.)
 TEST(ReduceRows, FetchesRowsWhileItComputes) {
   constexpr std::string_view kSoftmax = R"(
@@ -328,6 +354,18 @@ std::string product_text(int rows, int columns, int terms) {
                 C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
 )",
                      rows, columns, terms);
+}
+
+// Seven columns of vectors of eight are one vector with a mask, four of them are a vector.
+TEST(TileSum, MasksVectorsThatColumnsDoNotFill) {
+  const auto sums = [](int columns, bool has_masks = true) {
+    const Machine machine{.vector_bytes = 32, .num_vector_registers = 16, .has_masks = has_masks};
+    return show(scheduled(product_text(5, columns, 3), machine));
+  };
+  EXPECT_THAT(sums(7), testing::AllOf(testing::HasSubstr("in T.vectorized(8):"), testing::HasSubstr("< 7)"),
+                                      testing::Not(testing::HasSubstr("T.vectorized(7)"))));
+  EXPECT_THAT(sums(7, false), testing::HasSubstr("T.vectorized(7)"));
+  EXPECT_THAT(sums(4), testing::Not(testing::HasSubstr("T.where")));
 }
 
 // Vectors that follow each other, of an operand that does not stay near the core, for few tiles.

@@ -108,7 +108,7 @@ class FunctionEmitter {
   // ---- memory (memory.cc)
   llvm::Value* emit_load(const BufferLoadNode* node);
   llvm::Value* strided_load(const Buffer& buffer, const RampNode* ramp, int64_t stride, llvm::Type* type,
-                            llvm::Align align);
+                            llvm::Value* mask);
   void emit_store(const BufferStoreNode* node);
   llvm::Value* pointer_of(const Buffer& buffer);
   // may_leave  the element may lie outside of the buffer, because a mask keeps the access from it
@@ -204,6 +204,7 @@ class FunctionEmitter {
   struct Prefetch {
     const VarNode* loop_var = nullptr;
     llvm::Value* distance = nullptr;                  // in bytes
+    uint32_t place = kAllCaches;                      // where to
     uint64_t bytes = 0;                               // of the next panel, to fetch from there on
     std::vector<const BufferLoadNode*> fetched = {};  // what follows these
   };

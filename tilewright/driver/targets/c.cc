@@ -59,7 +59,8 @@ Generator make(const ir::Target& target) {
   generator.is_host = generator.machine == native.triple;
   if (generator.is_host && !target->attrs.get("mcpu")) generator.features = native.needed;
   generator.rules_for = machine_of(native, target);
-  generator.rules_for->dots = {};            // C has no name for them
+  generator.rules_for->dots = {};  // C has no name for them
+  generator.rules_for->has_masks = false;
   generator.rules_for->can_shuffle = false;  // nor for these: compilers take minutes for element by element
   generator.lower = lowered;
   generator.unit_object = [flags, machine = generator.machine,

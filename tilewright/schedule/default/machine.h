@@ -19,7 +19,9 @@ struct Machine {
   int64_t l1_bytes = 32 << 10, l2_bytes = 512 << 10;  // data caches of one core
   DotInstructions dots = {};
   bool can_shuffle = true;  // code that permutes the lanes of vectors is compiled to instructions that do so
-  int64_t num_cores = 1;    // threads that a parallel loop may use
+  bool has_masks = true;    // loads and stores of some lanes of a vector are instructions
+  bool fetches_writes = true;  // stores gain if their lines are fetched before (kPrefetchWrites)
+  int64_t num_cores = 1;       // threads that a parallel loop may use
 };
 
 }  // namespace tilewright::schedule

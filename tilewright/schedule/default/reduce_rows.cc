@@ -249,7 +249,8 @@ bool reduce_rows(Schedule& sch, const std::vector<BlockShape>& shapes, const Mac
         sch.call("annotate", inner.back(), std::string(kPrefetchAhead), imm(kFarAhead));
       // stores that wait for memory hold up loads of the next row, which may be of the same address but for
       // pages
-      if (row && n + 1 == shapes.size() && !inner.empty() && num_bytes(shapes[n].output()) > machine.l2_bytes)
+      if (machine.fetches_writes && row && n + 1 == shapes.size() && !inner.empty() &&
+          num_bytes(shapes[n].output()) > machine.l2_bytes)
         sch.call("annotate", inner.back(), std::string(kPrefetchWrites), imm(kWritesAhead));
       continue;
     }

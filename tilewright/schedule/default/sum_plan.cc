@@ -189,6 +189,10 @@ std::optional<SumPlan> plan_sum(const BlockShape& sum, const Machine& machine, b
   plan.dot = dot_sum(sum, plan.column, machine);
   const std::vector<const BufferLoadNode*> vectors = vector_operands(sum, plan, &lanes);
   if (vectors.empty()) return std::nullopt;
+  // masks of shorter numbers are branches, but for AVX512BW
+  plan.has_masks = machine.has_masks && !plan.dot &&
+                   std::all_of(vectors.begin(), vectors.end(),
+                               [](const auto* load) { return load->dtype.element().num_bytes() >= 4; });
   plan.row = row_axis(sum, plan.column, vectors, outer_axis);
   divide_axes(sum, vectors, plan);
   // weights of groups have the same tile before and after they are packed

@@ -28,6 +28,7 @@ struct SumPlan {
   std::optional<size_t> row;         // axis along which vectors are reused
   std::optional<size_t> outer_row;   // another one, if the first is short: then a tile takes all of `row`
   RegisterTile tile;                 // of matrix tiles: a block of sums in memory
+  bool has_masks = true;             // columns that fill no vector are one with a mask
   int64_t rows = 1, outer_rows = 1;  // along both axes; their product is tile.rows
   std::vector<size_t> shared;        // outer axes that the vector operands depend on
   std::vector<size_t> others;        // outer axes that they do not depend on
