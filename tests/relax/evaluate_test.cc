@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
+
 #include "script_testing.h"
 #include "tilewright/relax/evaluate_rows.h"
 
@@ -107,6 +109,44 @@ TEST(EvaluateRows, TakesLargeTensorsInParts) {
                            (is_scaled ? scales[static_cast<size_t>(o)] : 1);
     EXPECT_EQ(num_wrong, 0) << is_scaled;
   }
+}
+
+// Weights of 1 x 1 convolutions: the loops of one turn leave rows as they are.
+TEST(EvaluateRows, TakesRowsBesideLoopsOfOneTurn) {
+  const auto func = script::parse_func(R"(
+      @T.prim_func
+      def f(W: T.Buffer((2, 3, 1, 1), "float32"), s: T.Buffer((2, 1, 1, 1), "float32"),
+            U: T.Buffer((2, 3, 1, 1), "float32")):
+          for o, i, h, w in T.grid(2, 3, 1, 1):
+              with T.block("U"):
+                  vo, vi, vh, vw = T.axis.remap("SSSS", [o, i, h, w])
+                  U[vo, vi, vh, vw] = W[vo, vi, vh, vw] * s[vo, 0, vh, vw]
+  )");
+  const Tensor u = floats({2, 3, 1, 1}, std::vector<float>(6, NAN));
+  ASSERT_TRUE(evaluate_rows(
+      func, std::vector{floats({2, 3, 1, 1}, {1, 2, 3, 4, 5, 6}), floats({2, 1, 1, 1}, {10, 100}), u}));
+  EXPECT_THAT(content<float>(u), ElementsAre(10, 20, 30, 400, 500, 600));
+}
+
+// Elements that nothing is stored to, and those that are read before.
+TEST(EvaluateRows, BeginsWithZeros) {
+  const auto f = [](std::string_view value, int extent) {
+    const Tensor b = floats({3}, {NAN, NAN, NAN});
+    EXPECT_TRUE(evaluate_rows(script::parse_func(fmt::format(R"(
+        @T.prim_func(check_well_formed=False)
+        def f(A: T.Buffer((3,), "float32"), B: T.Buffer((3,), "float32")):
+            for i in range({1}):
+                with T.block("B"):
+                    vi = T.axis.spatial({1}, i)
+                    B[vi] = {0}
+    )",
+                                                             value, extent)),
+                              std::vector{floats({3}, {1, 2, 3}), b}));
+    return content<float>(b);
+  };
+  EXPECT_THAT(f("A[vi]", 2), ElementsAre(1, 2, 0));
+  EXPECT_THAT(f("A[vi]", 0), ElementsAre(0, 0, 0));
+  EXPECT_THAT(f("A[vi] + B[vi]", 3), ElementsAre(1, 2, 3));
 }
 
 // What stores an element several times does so in order.

@@ -1,6 +1,7 @@
 #include "tilewright/relax/evaluate.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "tilewright/analysis/interpreter.h"
 #include "tilewright/ir/walk.h"
@@ -43,7 +44,7 @@ std::optional<std::vector<runtime::Tensor>> evaluate(const tir::PrimFunc& func,
     const Shape* shape = known_shape(type.get());
     const auto extents = shape ? constant_extents(*shape) : std::nullopt;
     if (!extents || type->dtype.is_void()) return std::nullopt;
-    results.push_back(runtime::Tensor::zeros(*extents, type->dtype));
+    results.push_back(runtime::Tensor::empty(*extents, type->dtype));
     args.push_back(results.back());
   }
   if (args.size() != func->params.size()) return std::nullopt;
@@ -51,6 +52,8 @@ std::optional<std::vector<runtime::Tensor>> evaluate(const tir::PrimFunc& func,
   const int64_t steps = num_steps(func->body.get());
   if (steps > *steps_left) return std::nullopt;
   *steps_left -= steps;
+  for (const runtime::Tensor& result : results)
+    std::memset(result.data(), 0, static_cast<size_t>(result.num_bytes()));
   analysis::InterpretOptions options;
   options.max_steps = steps;
   for (size_t n = inputs.size(); n < args.size(); ++n) options.outputs.push_back(n);

@@ -23,7 +23,8 @@ using Affine = std::vector<int64_t>;
 struct Access {
   char* data = nullptr;
   DataType dtype;
-  Affine element;  // its number in the tensor
+  Affine element;            // its number in the tensor
+  int64_t num_elements = 0;  // of the tensor
 };
 
 // A value, computed for a row of the innermost loop at a time.
@@ -56,9 +57,12 @@ class RowProgram {
   std::optional<Term> term(const PrimExpr& expr);
   int64_t offset(size_t access) const;
   int64_t step(size_t access) const { return accesses_[access].element[extents_.size() - 1]; }
+  void remove_loop(size_t loop);
   void join_loops();
   void order_loops();
   bool has_own_elements() const;
+  bool reads_target() const;
+  void clear_target();
   void run_parts(int64_t begin, int64_t end, int64_t num_rows, int64_t part);
   void copy_row();
   bool is_single(const Term& term) const;
@@ -161,7 +165,7 @@ std::optional<size_t> RowProgram::access(const Buffer& buffer, const std::vector
   if (static_cast<size_t>(tensor.ndim()) != indices.size() || buffer->dtype != tensor.dtype() ||
       buffer->dtype.bits % 8 != 0)
     return std::nullopt;
-  Access result{tensor.data_as<char>(), buffer->dtype, Affine(extents_.size() + 1, 0)};
+  Access result{tensor.data_as<char>(), buffer->dtype, Affine(extents_.size() + 1, 0), tensor.num_elements()};
   for (size_t axis = 0; axis < indices.size(); ++axis) {
     const std::optional<Affine> index = affine(indices[axis]);
     const int64_t extent = tensor.shape()[axis];
@@ -295,17 +299,25 @@ void RowProgram::compute_row(const Term& term, size_t depth, std::vector<std::ve
   }
 }
 
-// Two loops that walk every tensor as one loop would are one: rows become long.
+void RowProgram::remove_loop(size_t loop) {
+  const auto at = static_cast<std::ptrdiff_t>(loop);
+  extents_.erase(extents_.begin() + at);
+  for (Access& access : accesses_) access.element.erase(access.element.begin() + at);
+}
+
+// Two loops that walk every tensor as one loop would are one, and loops of one turn are none: rows become
+// long (weights [1024, 256, 1, 1] times scales [1024, 1, 1, 1]: rows of 256, not of 1).
 void RowProgram::join_loops() {
+  for (size_t n = extents_.size(); n-- > 0 && extents_.size() > 1;) {
+    if (extents_[n] == 1) remove_loop(n);
+  }
   for (size_t n = extents_.size() - 1; n-- > 0;) {
     const bool is_one_walk = std::all_of(accesses_.begin(), accesses_.end(), [&](const Access& access) {
       return access.element[n] == access.element[n + 1] * extents_[n + 1];
     });
     if (!is_one_walk) continue;
-    const auto at = static_cast<std::ptrdiff_t>(n);
     extents_[n + 1] *= extents_[n];
-    extents_.erase(extents_.begin() + at);
-    for (Access& access : accesses_) access.element.erase(access.element.begin() + at);
+    remove_loop(n);
   }
 }
 
@@ -317,6 +329,18 @@ bool RowProgram::has_own_elements() const {
     inner *= extents_[n];
   }
   return true;
+}
+
+bool RowProgram::reads_target() const {
+  for (size_t n = 0; n < accesses_.size(); ++n) {
+    if (n != target_ && accesses_[n].data == accesses_[target_].data) return true;
+  }
+  return false;
+}
+
+void RowProgram::clear_target() {
+  const Access& target = accesses_[target_];
+  std::memset(target.data, 0, static_cast<size_t>(target.num_elements * target.dtype.num_bytes()));
 }
 
 // What lies together in memory is read one after the other: the loops around rows by how far they go there.
@@ -402,12 +426,13 @@ void RowProgram::run_parts(int64_t begin, int64_t end, int64_t num_rows, int64_t
 void RowProgram::run() {
   constexpr int64_t kPart = 512;             // elements, whose lines stay near the core
   constexpr int64_t kMinParallel = 1 << 16;  // elements
-  int64_t num_rows = 1;
-  for (int64_t extent : extents_) {
-    if (extent <= 0) return;
-  }
-  join_loops();
-  const bool has_any_order = has_own_elements();
+  int64_t num_rows = 1, num_turns = 1;
+  for (int64_t extent : extents_) num_turns *= std::max<int64_t>(extent, 0);
+  if (num_turns > 0) join_loops();
+  const bool has_any_order = num_turns > 0 && has_own_elements();
+  // pages of what is stored to anyway come in all threads then, not in one before
+  if (!has_any_order || num_turns != accesses_[target_].num_elements || reads_target()) clear_target();
+  if (num_turns == 0) return;
   if (has_any_order && value_.op == Term::Op::kLoad) order_loops();
   for (size_t n = 0; n + 1 < extents_.size(); ++n) num_rows *= extents_[n];
   const int64_t part = has_any_order ? std::min(kPart, extents_.back()) : extents_.back();
