@@ -51,14 +51,32 @@ Tensor tensor_from_capsule(nb::handle capsule) {
   return Tensor::from_dlpack(managed);
 }
 
+// What value.__dlpack__(max_version=(1, 0)) is made of, once: small networks are called in microseconds.
+struct LendingCall {
+  PyObject* method = PyUnicode_InternFromString("__dlpack__");
+  PyObject* keywords = PyTuple_Pack(1, PyUnicode_InternFromString("max_version"));
+  PyObject* version = Py_BuildValue("(ii)", 1, 0);
+};
+const LendingCall& lending_call() {
+  static const LendingCall call;
+  return call;
+}
+
+nb::object capsule_of(nb::handle value) {
+  const LendingCall& call = lending_call();
+  PyObject* const args[] = {value.ptr(), call.version};
+  PyObject* capsule = PyObject_VectorcallMethod(call.method, args, 1, call.keywords);
+  if (!capsule) throw nb::python_error();
+  return nb::steal(capsule);
+}
+
 Tensor tensor_from_dlpack_object(nb::handle value) {
-  nb::object method = value.attr("__dlpack__");
   try {
-    return tensor_from_capsule(method(nb::arg("max_version") = nb::make_tuple(1, 0)));
+    return tensor_from_capsule(capsule_of(value));
   } catch (nb::python_error& error) {
     if (!error.matches(PyExc_TypeError)) throw;  // a producer that does not know max_version
   }
-  return tensor_from_capsule(method());
+  return tensor_from_capsule(value.attr("__dlpack__")());
 }
 
 nb::object numpy_array(nb::handle value) {
@@ -324,21 +342,27 @@ Tensor copied(nb::handle value) {
 
 }  // namespace
 
+bool lends_elements(nb::handle value) {
+  return PyObject_HasAttr(value.ptr(), lending_call().method) && !PyType_Check(value.ptr());
+}
+
+Tensor tensor_of_lender(nb::handle value) {
+  try {
+    return tensor_from_dlpack_object(value);
+  } catch (nb::python_error& error) {
+    // read-only arrays and dtypes that DLPack has no code for
+    if (!error.matches(PyExc_BufferError)) throw;
+    const bool is_numpys = !nb::hasattr(value, "dtype") || nb::hasattr(value.attr("dtype"), "name");
+    if (!is_numpys) refuse_foreign(value, error);
+  }
+  if (const Tensor tensor = tensor_of_small_numbers(value)) return tensor;
+  return copied(value);
+}
+
 Tensor tensor_from_python(nb::handle value) {
   if (nb::isinstance<Tensor>(value)) return nb::cast<Tensor>(value);
   if (PyType_Check(value.ptr())) throw UserError("a Python type is no tensor");
-  if (nb::hasattr(value, "__dlpack__")) {
-    try {
-      return tensor_from_dlpack_object(value);
-    } catch (nb::python_error& error) {
-      // read-only arrays and dtypes that DLPack has no code for
-      if (!error.matches(PyExc_BufferError)) throw;
-      const bool is_numpys = !nb::hasattr(value, "dtype") || nb::hasattr(value.attr("dtype"), "name");
-      if (!is_numpys) refuse_foreign(value, error);
-    }
-    if (const Tensor tensor = tensor_of_small_numbers(value)) return tensor;
-    return copied(value);
-  }
+  if (lends_elements(value)) return tensor_of_lender(value);
   nb::object array;
   try {
     array = numpy_array(value);

@@ -13,6 +13,10 @@ nb::object span_to_python(const Span& span);
 
 /// A Python Tensor over the same data.
 nb::object tensor_to_python(const runtime::Tensor& tensor);
+/// Whether `value` is a numpy array, a torch tensor or anything else that has __dlpack__.
+bool lends_elements(nb::handle value);
+/// The same as tensor_from_python of a value that lends its elements.
+runtime::Tensor tensor_of_lender(nb::handle value);
 /// A Tensor over the data of a tilewright Tensor, a numpy array, a torch tensor or anything with __dlpack__,
 /// without a copy; Python numbers and lists are copied through numpy.  Raises UserError otherwise.
 runtime::Tensor tensor_from_python(nb::handle value);

@@ -86,10 +86,10 @@ Value value_from_python(nb::handle value) {
     return Value::bytes(std::string(PyBytes_AsString(object), static_cast<size_t>(PyBytes_Size(object))));
   if (is_shape(object)) return shape_from_python(value);
   if (PyTuple_Check(object) || PyList_Check(object)) return Value::tuple(values_of(value));
+  if (lends_elements(value)) return Value(tensor_of_lender(value));
   if (nb::isinstance<runtime::Function>(value)) return Value(nb::cast<runtime::Function&>(value));
   if (nb::isinstance<runtime::Module>(value)) return Value(nb::cast<runtime::Module&>(value));
   if (nb::isinstance<runtime::Device>(value)) return Value(nb::cast<runtime::Device&>(value));
-  if (nb::hasattr(value, "__dlpack__")) return Value(tensor_from_python(value));
   if (PyCallable_Check(object)) return Value(function_from_callable("callable", nb::borrow(value)));
   if (PyObject* number = PyIndex_Check(object) ? PyNumber_Index(object) : nullptr)
     return Value(int_of(nb::steal(number).ptr()));
