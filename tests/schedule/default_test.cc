@@ -380,6 +380,36 @@ TEST(TileSum, FetchesAheadWhatItStreams) {
   EXPECT_FALSE(fetches(127, 4095));  // many tiles read each vector
 }
 
+// What is added to the sums of a tile, C = sum + D: its rows to come are fetched by the tile before, but not
+// where they stay near, nor what is the same for all rows.
+TEST(TileSum, FetchesWhatItAdds) {
+  const auto text = [](std::string_view added, int64_t l2_bytes) {
+    const Machine machine{.vector_bytes = 32, .num_vector_registers = 16, .l2_bytes = l2_bytes};
+    return show(scheduled(fmt::format(R"(
+    @T.prim_func
+    def main(A: T.Buffer((35, 3), "float32"), B: T.Buffer((3, 16), "float32"), D: T.Buffer((35, 16), "float32"), C: T.Buffer((35, 16), "float32")):
+        S = T.alloc_buffer((35, 16))
+        for i, j, k in T.grid(35, 16, 3):
+            with T.block("S"):
+                vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+                with T.init():
+                    S[vi, vj] = T.float32(0)
+                S[vi, vj] = S[vi, vj] + A[vi, vk] * B[vk, vj]
+        for i, j in T.grid(35, 16):
+            with T.block("C"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                C[vi, vj] = S[vi, vj] + {}
+)",
+                                      added),
+                          machine));
+  };
+  // D has 2,240 bytes, a row of it 64, a tile 5 rows
+  EXPECT_THAT(text("D[vi, vj]", 4479),
+              testing::HasSubstr("for i_0 in T.serial(7, annotations={\"prefetch_ahead\": T.int32(320)}):"));
+  EXPECT_THAT(text("D[vi, vj]", 4480), testing::Not(testing::HasSubstr("prefetch_ahead")));
+  EXPECT_THAT(text("D[0, vj]", 4479), testing::Not(testing::HasSubstr("prefetch_ahead")));
+}
+
 // Of a sum of so many terms that the first cache does not keep a panel for the next tile: few loads for each
 // multiply-add, and no more rows than the cache keeps beside it.
 TEST(RegisterTile, OfPanelsThatPassBy) {

@@ -2,10 +2,16 @@
 
 #include <algorithm>
 
+#include "tilewright/schedule/default/rules.h"
+#include "tilewright/schedule/default/sum_plan.h"
+#include "tilewright/schedule/loops.h"
 #include "tilewright/tir/builder.h"
+#include "tilewright/tir/loop_hints.h"
 
 namespace tilewright::schedule {
 namespace {
+
+constexpr int64_t kMostBytesAhead = 1 << 20;
 
 // What one of the loads of the sum divides `axis` by, whose quotient and rest it reads; 0 if none does.
 int64_t divisor_of(const BlockShape& sum, const BlockShape& epilogue, size_t axis) {
@@ -21,6 +27,23 @@ int64_t divisor_of(const BlockShape& sum, const BlockShape& epilogue, size_t axi
     }
   }
   return quotient_by > 1 && quotient_by == rest_by && epilogue.extent(axis) % rest_by == 0 ? rest_by : 0;
+}
+
+// What the epilogue reads in vectors beside the sum, if it is large.
+const BufferLoadNode* added_operand(const Target& target, size_t column, const Machine& machine) {
+  const auto& loads = target.block.loads;
+  const auto added = std::find_if(loads.begin(), loads.end(), [&](const BufferLoadNode* load) {
+    return load->buffer->scope() != "local" && num_bytes(load->buffer) > machine.l2_bytes / 2 &&
+           along(target.block, load, *target.map[column]) == Along::kContiguous;
+  });
+  return added == loads.end() ? nullptr : *added;
+}
+
+// Whether vectors that the sum itself reads move along `axis`: they would be fetched as well.
+bool moves_vectors(const BlockShape& sum, size_t column, size_t axis) {
+  return std::any_of(sum.loads.begin(), sum.loads.end(), [&](const BufferLoadNode* load) {
+    return along(sum, load, column) != Along::kStays && along(sum, load, axis) != Along::kStays;
+  });
 }
 
 }  // namespace
@@ -88,6 +111,28 @@ std::optional<Target> target_of(Schedule& sch, const BlockShape& sum,
   }
   const BlockShape shape = *shape_of(sch, block);
   return Target{shape, *map_axes(*shape_of(sch, sum.ref), shape)};
+}
+
+void fetch_added(Schedule& sch, const BlockShape& sum, const Target& target, const SumPlan& plan,
+                 const std::vector<LoopRef>& loops, const Machine& machine) {
+  const BufferLoadNode* added = added_operand(target, plan.column, machine);
+  if (!added) return;
+  // rows from the inside to the outside
+  std::vector<std::pair<size_t, int64_t>> steps;
+  if (plan.row) steps.emplace_back(*plan.row, plan.rows);
+  if (plan.outer_row) steps.emplace_back(*plan.outer_row, plan.outer_rows);
+  for (size_t n = plan.others.size(); n-- > 0;) steps.emplace_back(plan.others[n], 1);
+  for (const auto& [axis, count] : steps) {
+    if (!target.map[axis] || moves_vectors(sum, plan.column, axis)) return;
+    const std::vector<LoopRef> own = loops_of_axis(sch, target.block.ref, *target.map[axis], loops);
+    const int64_t turns = (sum.likely_extent(axis) - 1) / count + 1;
+    if (own.size() == 1 && turns == 1) continue;
+    const int64_t ahead = product(stride_bytes(target.block, added, *target.map[axis]).value_or(0), count);
+    // another extent: one loop with those of other axes
+    if (own.size() == 1 && extent_of(sch, own[0]) == turns && ahead > 0 && ahead < kMostBytesAhead)
+      sch.call("annotate", own[0], std::string(kPrefetchAhead), imm(ahead));
+    return;
+  }
 }
 
 }  // namespace tilewright::schedule

@@ -8,6 +8,8 @@
 
 namespace tilewright::schedule {
 
+struct SumPlan;
+
 /// For each axis of a sum the axis of its epilogue that runs over the same elements.
 using AxisMap = std::vector<std::optional<size_t>>;
 /// Nothing if `epilogue` reads the sum in another way, or has an axis of its own, for each value of which the
@@ -33,5 +35,12 @@ struct Target {
 std::optional<Target> target_of(Schedule& sch, const BlockShape& sum,
                                 const std::optional<BlockShape>& epilogue, size_t column,
                                 const Machine& machine);
+
+/// Has the tile of one turn of a loop over rows fetch what the next one adds to its sums, as residuals, if
+/// the second cache does not hold that: rows of a tile lie too far apart for processors to see what is next.
+///
+/// loops  around the tiles, outermost first
+void fetch_added(Schedule& sch, const BlockShape& sum, const Target& target, const SumPlan& plan,
+                 const std::vector<LoopRef>& loops, const Machine& machine);
 
 }  // namespace tilewright::schedule

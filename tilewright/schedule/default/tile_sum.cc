@@ -293,6 +293,7 @@ std::optional<LoopRef> tile_by_plan(Schedule& sch, const BlockShape& sum,
   // a block of rows has its turns inside (matrix_tile.cc)
   if (plan.next_panel && !plan.has_blocks())
     mark_turns(sch, plan, sum, outer, extents, loops.num_before_rows);
+  if (!plan.matrix) fetch_added(sch, sum, *target, plan, outer, machine);
   const LoopRef place = outer.back();
   std::optional<LoopRef> rows_place;
   if (!at.maker || is_made_in_parts)
