@@ -1,7 +1,8 @@
 """Results of run.py as Markdown: a table of times, and what was asked of each case beside what it does.
 
 A result is a dict: case, threads, figures {peer: figure}, and where they are known rounds {peer: medians of the turns},
-asked (as in cases.toml), short (why the case falls short, as in cases.toml), roof (what `tilewright explain` says of it).
+asked (as in cases.toml), short (why the case falls short, as in cases.toml), roof (what `tilewright explain` says of it),
+errors (by peer, beside float64).
 """
 
 import statistics
@@ -119,9 +120,15 @@ def asked_table(results: list[dict]) -> str:
         share = f"{roof / number_of(ours):.0%}" if roof and number_of(ours) else "-"
         verdict = {True: "yes", False: "**no**", None: "not measured"}[is_reached(result)]
         what = [result["case"], str(result["threads"]), asked_text(result["asked"])]
-        body.append([*what, ratio_cell(result, peer), peer or "-", cell(ours), share, best, verdict])
+        row = [*what, ratio_cell(result, peer), peer or "-", cell(ours), share, best, verdict]
+        body.append([*row, error_cell(result, OURS), error_cell(result, peer)])
     head = ["case", "threads", "asked", "peer / ours", "peer", "ours, us", "of the roof"]
-    return rows([*head, "peer / roof", "reached"], body)
+    return rows([*head, "peer / roof", "reached", "our error", "peer's"], body)
+
+
+def error_cell(result: dict, peer: str | None) -> str:
+    error = result.get("errors", {}).get(peer)
+    return "-" if error is None else f"{error:.1e}"
 
 
 def kernel_text(kernel: dict) -> str:

@@ -286,7 +286,27 @@ def rows_of(name: str, case: dict, num_threads: int, peers: list[str] | None, se
         result |= time_in_turns(calls, seconds)
     if asked_of(case, num_threads) and "tilewright" in calls:
         result["roof"] = roof_of(case, adapters["tilewright"], num_threads)
+        if num_threads == case["threads"][0]:
+            result["errors"] = errors_of(case, adapters, calls)
     return [result]
+
+
+def errors_of(case: dict, adapters: dict, calls: dict) -> dict[str, float]:
+    """How far each library's results are from those of float64 (accuracy.py)."""
+    accuracy = importlib.import_module("accuracy")
+    if case["kind"] == "function":
+        reference = accuracy.function_in_float64(case["function"], arrays_of(case))
+        return {peer: accuracy.error_of(call(), reference) for peer, call in calls.items()}
+    graphs, onnx = importlib.import_module("peers.graphs"), importlib.import_module("onnx")
+    path, whole = file_of(case), onnx.load(file_of(case))
+    inputs = inputs_of(case) or graphs.inputs_for(whole)
+    with tempfile.NamedTemporaryFile(suffix=".onnx") as file:
+        if logits := accuracy.without_softmax(whole):
+            onnx.save(logits, file.name)
+            path = file.name
+            calls = {peer: adapters[peer].model(path, inputs, case) for peer in calls}
+        reference = accuracy.model_in_float64(path, inputs)
+    return {peer: accuracy.error_of(call(), reference) for peer, call in calls.items()}
 
 
 def roof_of(case: dict, adapter, num_threads: int) -> dict:

@@ -61,11 +61,12 @@ def test_bytes_have_no_turns():
 
 
 def test_a_row_that_reaches_what_is_asked():
-    assert report.asked_report([result_of(roof=ROOF)]) == (
+    errors = {"tilewright": 2.5e-7, "torch": 1e-6}
+    assert report.asked_report([result_of(roof=ROOF, errors=errors)]) == (
         "1 of 1 rows reach what is asked\n\n"
-        "| case | threads | asked | peer / ours | peer | ours, us | of the roof | peer / roof | reached |\n"
-        "| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n"
-        "| mm | 1 | >= 1.1 | 1.20 (1.20..1.20) | torch | 10.0 (9.0..12.0) | 80% | 1.50 | yes |\n"
+        "| case | threads | asked | peer / ours | peer | ours, us | of the roof | peer / roof | reached | our error | peer's |\n"
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n"
+        "| mm | 1 | >= 1.1 | 1.20 (1.20..1.20) | torch | 10.0 (9.0..12.0) | 80% | 1.50 | yes | 2.5e-07 | 1.0e-06 |\n"
     )
 
 
@@ -73,9 +74,9 @@ def test_a_row_that_falls_short_says_why():
     short = result_of(roof=ROOF, asked={"ratio": 1.3}, short="the machine was busy")
     assert report.asked_report([short]) == (
         "0 of 1 rows reach what is asked\n\n"
-        "| case | threads | asked | peer / ours | peer | ours, us | of the roof | peer / roof | reached |\n"
-        "| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n"
-        "| mm | 1 | >= 1.3 | 1.20 (1.20..1.20) | torch | 10.0 (9.0..12.0) | 80% | 1.50 | **no** |\n\n"
+        "| case | threads | asked | peer / ours | peer | ours, us | of the roof | peer / roof | reached | our error | peer's |\n"
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n"
+        "| mm | 1 | >= 1.3 | 1.20 (1.20..1.20) | torch | 10.0 (9.0..12.0) | 80% | 1.50 | **no** | - | - |\n\n"
         "Rows that fall short:\n"
         "- **mm**, 1 thread: the machine was busy. most is lost in `large` 2 of 9 us (arithmetic): try other tiles; "
         "`small` 0 of 1 us (arithmetic).\n"
@@ -118,7 +119,7 @@ def test_what_did_not_run_is_not_reached():
 def test_a_kernel_without_limit_leaves_the_roof_open():
     result = result_of(roof={"kernels": [kernel("unknown", 1e-6, None)]})
     assert report.roof_us(result) is None
-    assert report.asked_table([result]).splitlines()[-1].endswith("| - | - | yes |")
+    assert report.asked_table([result]).splitlines()[-1].endswith("| - | - | yes | - | - |")
 
 
 def test_nothing_asked_is_no_report():
