@@ -19,7 +19,7 @@ def number_of(figure: dict | None) -> float | None:
 
 
 def best_peer(result: dict, only: str | None = None) -> str | None:
-    """The peer with the least time or memory; `only` it, if it was measured."""
+    """The peer with the least time or memory, of those that were measured; `only` it."""
     figures = {peer: number_of(figure) for peer, figure in result["figures"].items() if peer != OURS}
     figures = {peer: number for peer, number in figures.items() if number and only in (None, peer)}
     return min(figures, key=figures.__getitem__, default=None)
@@ -84,19 +84,23 @@ def judged_peer(result: dict) -> str | None:
 
 
 def is_reached(result: dict) -> bool | None:
-    """Whether the case does what is asked of it; None if nothing was measured that could tell."""
-    asked, ours, peer = result["asked"], number_of(result["figures"].get(OURS)), judged_peer(result)
+    """Whether the case does one of what is asked of it; None if nothing says so, and not all of it was measured."""
+    asked, ours, peer, roof = (
+        result["asked"],
+        number_of(result["figures"].get(OURS)),
+        judged_peer(result),
+        roof_us(result),
+    )
     if not ours:
-        return False
-    roof = roof_us(result)
+        return None if result.get("left_out") else False
     verdicts = []
-    if "ratio" in asked and peer:
-        verdicts.append(statistics.median(ratios(result, peer)) >= asked["ratio"])
+    if "ratio" in asked:
+        verdicts.append(statistics.median(ratios(result, peer)) >= asked["ratio"] if peer else None)
     if "most_us" in asked:
         verdicts.append(ours <= asked["most_us"])
-    if "share" in asked and roof:
-        verdicts.append(roof / ours >= asked["share"])
-    return any(verdicts) if verdicts else None
+    if "share" in asked:
+        verdicts.append(roof / ours >= asked["share"] if roof else None)
+    return True if any(verdicts) else None if None in verdicts else False
 
 
 def asked_text(asked: dict) -> str:
@@ -140,7 +144,7 @@ def kernel_text(kernel: dict) -> str:
 def shortfall(result: dict) -> str:
     """Why a case does not reach what is asked: the notes of cases.toml, and where time is lost beside the roofs."""
     head = f"- **{result['case']}**, {result['threads']} thread{'s' * (result['threads'] > 1)}"
-    notes = [result["short"]] if result.get("short") else []
+    notes = [result["short"].rstrip(".")] if result.get("short") else []
     roof, peer = roof_us(result), judged_peer(result)
     if roof:
         theirs = number_of(result["figures"].get(peer)) if peer else None

@@ -285,10 +285,19 @@ def rows_of(name: str, case: dict, num_threads: int, peers: list[str] | None, se
     if calls:
         result |= time_in_turns(calls, seconds)
     if asked_of(case, num_threads) and "tilewright" in calls:
-        result["roof"] = roof_of(case, adapters["tilewright"], num_threads)
+        result["roof"] = or_nothing(lambda: roof_of(case, adapters["tilewright"], num_threads))
         if num_threads == case["threads"][0]:
-            result["errors"] = errors_of(case, adapters, calls)
+            result["errors"] = or_nothing(lambda: errors_of(case, adapters, calls))
     return [result]
+
+
+def or_nothing(find) -> dict:
+    """What `find` gives; if it fails, that is said, and what was measured before stays."""
+    try:
+        return find()
+    except Exception as problem:
+        print(f"  not known: {type(problem).__name__}: {problem}", file=sys.stderr)
+        return {}
 
 
 def errors_of(case: dict, adapters: dict, calls: dict) -> dict[str, float]:
@@ -323,8 +332,10 @@ def asked_of(case: dict, num_threads: int) -> dict:
     return {key: case[key] for key in ("asked", "short") if key in case}
 
 
-def run_child(names: list[str], num_threads: int, peers: list[str] | None, seconds: float) -> list[dict]:
-    """In a process that has `num_threads`: every case's results."""
+def run_child(
+    names: list[str], num_threads: int, peers: list[str] | None, seconds: float, asked_only: bool
+) -> list[dict]:
+    """In a process that has `num_threads`: every case's results, or those of which something is asked."""
     # whatever a library starts (XLA heeds no limit) has as many processors as threads
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-num_threads:])
     os.environ["TILEWRIGHT_CACHE_MB"] = "0"  # what compiles does so from the start
@@ -334,16 +345,20 @@ def run_child(names: list[str], num_threads: int, peers: list[str] | None, secon
         case = cases[name]
         if num_threads not in case["threads"]:
             continue
+        asked = asked_of(case, num_threads)
+        if asked_only and not asked:
+            continue
         if problem := missing_file(case):
             print(f"  {name} is left out: {problem}", file=sys.stderr)
+            results.append({"case": name, "threads": num_threads, "figures": {}, "left_out": True} | asked)
             continue
         print(f"  {name}, {num_threads} threads", file=sys.stderr)
         try:
             rows = rows_of(name, case, num_threads, peers, seconds)
-            results += [row | asked_of(case, num_threads) for row in rows]
+            results += [row | asked for row in rows]
         except Exception as problem:  # one case must not cost the others
             print(f"  {name} failed: {type(problem).__name__}: {problem}", file=sys.stderr)
-            results.append({"case": name, "threads": num_threads, "figures": {}, "failed": True})
+            results.append({"case": name, "threads": num_threads, "figures": {}, "failed": True} | asked)
     return results
 
 
@@ -365,10 +380,9 @@ def main() -> int:
     unknown = [name for name in args.cases if name not in cases]
     if unknown:
         parser.error(f"unknown case {unknown[0]}; there are {', '.join(cases)}")
-    all_names = [name for name, case in cases.items() if "asked" in case or not args.asked]
-    names = args.cases or all_names
+    names = [name for name in args.cases or cases if "asked" in cases[name] or not args.asked]
     if args.child:
-        print(json.dumps(run_child(names, args.child, args.peers, args.seconds)))
+        print(json.dumps(run_child(names, args.child, args.peers, args.seconds, args.asked)))
         return 0
 
     results = []
@@ -383,6 +397,7 @@ def main() -> int:
             str(args.seconds),
         ]
         words += ["--peers", *args.peers] if args.peers else []
+        words += ["--asked"] if args.asked else []
         env = os.environ | dict.fromkeys(THREAD_VARIABLES, str(num_threads))
         done = subprocess.run(
             words, env=env, stdout=subprocess.PIPE, text=True, check=True, stdin=subprocess.DEVNULL

@@ -2,7 +2,9 @@
 
 import json
 import subprocess
+import sys
 import tempfile
+from pathlib import Path
 
 import numpy as np
 import onnx
@@ -41,11 +43,17 @@ def function(name: str, arrays: list[np.ndarray], case: dict):
     return graphs.run_function(lambda graph, inputs: runner(graph, inputs, case), name, arrays, case)
 
 
+def command_line() -> str:
+    """The program that belongs to the package: of the same build folder, or of the same environment."""
+    built = Path(tilewright.__file__).resolve().parents[2] / "bin/tilewright"
+    return str(built if built.exists() else Path(sys.executable).parent / "tilewright")
+
+
 def explain(path: str, case: dict, num_threads: int) -> dict:
     """What `tilewright explain --json` says of the model at `path` under the case's policy."""
-    words = ["tilewright", "explain", path, "--json", "--quiet", "--threads", str(num_threads)]
+    words = [command_line(), "explain", path, "--json", "--quiet", "--threads", str(num_threads)]
     words += ["--precision", case.get("precision", "exact"), "--weights", case.get("weight_dtype", "float32")]
-    return json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
+    return json.loads(subprocess.run(words, check=True, stdout=subprocess.PIPE, text=True).stdout)
 
 
 def explain_function(name: str, arrays: list[np.ndarray], case: dict, num_threads: int) -> dict:

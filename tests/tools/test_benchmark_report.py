@@ -106,14 +106,24 @@ def test_nothing_known_is_said():
         ({"most_us": 9.5}, False),
         ({"ratio": 1.3, "share": 0.8}, True),
         ({"ratio": 1.3, "share": 0.9}, False),
+        ({"ratio": 1.3, "peer": "jax", "share": 0.8}, True),
+        ({"ratio": 1.3, "peer": "jax", "share": 0.9}, None),
     ],
 )
 def test_verdicts(asked, verdict):
     assert report.is_reached(result_of(asked=asked, roof=ROOF)) is verdict
 
 
-def test_what_did_not_run_is_not_reached():
-    assert report.is_reached(result_of(figures={})) is False
+def test_what_failed_is_not_reached_and_what_is_missing_is_not_known():
+    assert report.is_reached(result_of(figures={}, failed=True)) is False
+    assert report.is_reached(result_of(figures={}, left_out=True)) is None
+    text = report.asked_report([result_of(), result_of(figures={}, failed=True, threads=2)])
+    assert text.startswith("1 of 2 rows reach what is asked\n")
+    assert text.endswith("\nRows that fall short:\n- **mm**, 2 threads: not known why.\n")
+
+
+def test_without_roof_alternatives_are_open():
+    assert report.is_reached(result_of(asked={"ratio": 1.3, "share": 0.8}, roof={})) is None
 
 
 def test_a_kernel_without_limit_leaves_the_roof_open():

@@ -383,6 +383,7 @@ Tensor tensor_from_python(nb::handle value) {
 }
 
 void bind_runtime(nb::module_& m) {
+  lending_call();  // while no other thread asks for it
   bind_devices(m);
   bind_tensor(m);
   bind_functions(m);

@@ -1,7 +1,6 @@
 #include "tilewright/relax/evaluate.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "tilewright/analysis/interpreter.h"
 #include "tilewright/ir/walk.h"
@@ -48,12 +47,10 @@ std::optional<std::vector<runtime::Tensor>> evaluate(const tir::PrimFunc& func,
     args.push_back(results.back());
   }
   if (args.size() != func->params.size()) return std::nullopt;
-  if (evaluate_rows(func, args)) return results;
+  if (results.size() == 1 && evaluate_rows(func, args)) return results;
   const int64_t steps = num_steps(func->body.get());
   if (steps > *steps_left) return std::nullopt;
   *steps_left -= steps;
-  for (const runtime::Tensor& result : results)
-    std::memset(result.data(), 0, static_cast<size_t>(result.num_bytes()));
   analysis::InterpretOptions options;
   options.max_steps = steps;
   for (size_t n = inputs.size(); n < args.size(); ++n) options.outputs.push_back(n);

@@ -37,12 +37,26 @@ struct Term {
   std::vector<Term> operands;
 };
 
+constexpr int64_t kMostTurns = int64_t{1} << 34;  // more than elements of any tensor
+
+// How often the innermost statement runs; more than kMostTurns if that is too often.
+int64_t num_turns_of(const std::vector<int64_t>& extents) {
+  int64_t turns = 1;
+  if (std::any_of(extents.begin(), extents.end(), [](int64_t extent) { return extent <= 0; })) return 0;
+  for (int64_t extent : extents) {
+    if (extent > kMostTurns / turns) return kMostTurns + 1;
+    turns *= extent;
+  }
+  return turns;
+}
+
 class RowProgram {
  public:
   RowProgram(const PrimFunc& func, std::span<const runtime::Tensor> args) {
     for (size_t n = 0; n < args.size() && n < func->buffers.size(); ++n) {
       if (func->buffers[n]) tensors_[func->buffers[n].get()] = args[n];
     }
+    if (!args.empty() && args.size() == func->buffers.size()) output_ = func->buffers.back().get();
   }
 
   // False unless the program has the form that evaluate_rows takes.
@@ -61,8 +75,6 @@ class RowProgram {
   void join_loops();
   void order_loops();
   bool has_own_elements() const;
-  bool reads_target() const;
-  void clear_target();
   void run_parts(int64_t begin, int64_t end, int64_t num_rows, int64_t part);
   void copy_row();
   bool is_single(const Term& term) const;
@@ -74,6 +86,7 @@ class RowProgram {
   void load_row(const Access& access, int64_t at, int64_t step, std::vector<Number>& row) const;
 
   std::unordered_map<const Object*, runtime::Tensor> tensors_;
+  const Object* output_ = nullptr;                    // the buffer that is stored to
   std::unordered_map<const Object*, Affine> values_;  // of loop variables and block axes
   std::vector<int64_t> extents_;
   std::vector<int64_t> position_;  // of the loops but the innermost
@@ -107,7 +120,7 @@ bool RowProgram::understand(const PrimFunc& func) {
     value[n] = 1;
   }
   const auto* realize = body.as<BlockRealizeNode>();
-  return realize && understand_block(realize);
+  return realize && num_turns_of(extents_) <= kMostTurns && understand_block(realize);
 }
 
 bool RowProgram::understand_block(const BlockRealizeNode* realize) {
@@ -121,6 +134,7 @@ bool RowProgram::understand_block(const BlockRealizeNode* realize) {
     if (!value) return false;
     values_[block->iter_vars[n]->var.get()] = *value;
   }
+  if (store->buffer.get() != output_) return false;
   const std::optional<size_t> target = access(store->buffer, store->indices);
   std::optional<Term> value = target ? term(store->value) : std::nullopt;
   if (!value) return false;
@@ -179,7 +193,9 @@ std::optional<size_t> RowProgram::access(const Buffer& buffer, const std::vector
 std::optional<Term> RowProgram::term(const PrimExpr& expr) {
   Term result;
   if (const auto* load = expr.as<BufferLoadNode>()) {
-    const std::optional<size_t> at = load->predicate ? std::nullopt : access(load->buffer, load->indices);
+    // rows are read as a whole before they are stored: who reads what it stores wants them one by one
+    if (load->predicate || load->buffer.get() == output_) return std::nullopt;
+    const std::optional<size_t> at = access(load->buffer, load->indices);
     if (!at) return std::nullopt;
     result.op = Term::Op::kLoad;
     result.access = *at;
@@ -331,18 +347,6 @@ bool RowProgram::has_own_elements() const {
   return true;
 }
 
-bool RowProgram::reads_target() const {
-  for (size_t n = 0; n < accesses_.size(); ++n) {
-    if (n != target_ && accesses_[n].data == accesses_[target_].data) return true;
-  }
-  return false;
-}
-
-void RowProgram::clear_target() {
-  const Access& target = accesses_[target_];
-  std::memset(target.data, 0, static_cast<size_t>(target.num_elements * target.dtype.num_bytes()));
-}
-
 // What lies together in memory is read one after the other: the loops around rows by how far they go there.
 void RowProgram::order_loops() {
   const std::vector<int64_t> extents = extents_;
@@ -426,13 +430,14 @@ void RowProgram::run_parts(int64_t begin, int64_t end, int64_t num_rows, int64_t
 void RowProgram::run() {
   constexpr int64_t kPart = 512;             // elements, whose lines stay near the core
   constexpr int64_t kMinParallel = 1 << 16;  // elements
-  int64_t num_rows = 1, num_turns = 1;
-  for (int64_t extent : extents_) num_turns *= std::max<int64_t>(extent, 0);
+  const int64_t num_turns = num_turns_of(extents_);
   if (num_turns > 0) join_loops();
   const bool has_any_order = num_turns > 0 && has_own_elements();
   // pages of what is stored to anyway come in all threads then, not in one before
-  if (!has_any_order || num_turns != accesses_[target_].num_elements || reads_target()) clear_target();
+  if (const Access& target = accesses_[target_]; !has_any_order || num_turns != target.num_elements)
+    std::memset(target.data, 0, static_cast<size_t>(target.num_elements * target.dtype.num_bytes()));
   if (num_turns == 0) return;
+  int64_t num_rows = 1;
   if (has_any_order && value_.op == Term::Op::kLoad) order_loops();
   for (size_t n = 0; n + 1 < extents_.size(); ++n) num_rows *= extents_[n];
   const int64_t part = has_any_order ? std::min(kPart, extents_.back()) : extents_.back();

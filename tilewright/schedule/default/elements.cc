@@ -49,8 +49,8 @@ std::vector<LoopRef> parallelize(Schedule& sch, std::vector<LoopRef> loops, size
   size_t end = begin;
   int64_t iterations = 1;
   const auto is_even = [&] {
-    const int64_t busiest = (iterations - 1) / machine.num_cores + 1;
-    return busiest * machine.num_cores - iterations <= iterations / kFewMore;
+    const int64_t rest = iterations % machine.num_cores;  // that the busiest of cores has more
+    return rest == 0 || machine.num_cores - rest <= iterations / kFewMore;
   };
   while (end < num_candidates && (iterations < kItersPerCore * machine.num_cores || !is_even())) {
     const int64_t extent = extent_of(sch, loops[end]);
