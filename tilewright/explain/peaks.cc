@@ -208,8 +208,9 @@ Hash128 cache_key(const driver::Generator& generator) {
 }  // namespace
 
 const MemoryLevel& Peaks::level_for(int64_t num_bytes) const {
+  // A cache that is read and written to the last line loses lines before they come again.
   for (const MemoryLevel& level : levels) {
-    if (num_bytes <= level.num_bytes) return level;
+    if (num_bytes <= level.num_bytes - level.num_bytes / 4) return level;
   }
   return levels.back();
 }

@@ -31,7 +31,7 @@ struct Peaks {
 
   /// Operations a second; those of vectors if the machine has no other.
   double of(Arithmetic arithmetic) const;
-  /// The first level that `num_bytes` fit into.
+  /// The first level that `num_bytes` fill to three quarters at most.
   const MemoryLevel& level_for(int64_t num_bytes) const;
 };
 
