@@ -6,7 +6,8 @@ Each number of threads runs in a process of its own, in which the peers take tur
 else the machine does meets all of them alike.  Reported are the median and the spread (10th to 90th percentile); ratios are those of the turns.
 Cases of which something is asked are also explained (`tilewright explain`): the time that the machine's peaks allow, and
 where kernels lose time beside it.
-TVM_PYTHON, a Python with apache-tvm and apache-tvm-ffi==0.1.14.post1, adds it to the cases of kind "compiler".
+TVM_PYTHON, a Python with apache-tvm (requirements-tvm.txt), adds it to the cases of kind "compiler", and to products that it tunes
+at their first run, for some minutes.
 """
 
 import argparse
@@ -15,20 +16,17 @@ import importlib.util
 import json
 import os
 import platform
-import statistics
 import subprocess
 import sys
 import tempfile
-import time
 import tomllib
 from pathlib import Path
 
 import report
+import timing
 
 FOLDER = Path(__file__).resolve().parent
 ROOT = FOLDER.parent
-SLICE_S = 0.1
-PAUSE_S = 0.02
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "TILEWRIGHT_NUM_THREADS")
 
 
@@ -104,92 +102,6 @@ def prepare(case: dict, adapter):
     return adapter.model(file_of(case), inputs_of(case), case)
 
 
-def summary(times: list[float]) -> dict[str, float]:
-    """Median and spread in microseconds."""
-    values = sorted(value * 1e6 for value in times)
-    last = len(values) - 1
-    return {
-        "median_us": statistics.median(values),
-        "p10_us": values[round(last * 0.1)],
-        "p90_us": values[round(last * 0.9)],
-        "num_calls": len(values),
-    }
-
-
-def times_of_slice(call) -> list[float]:
-    """Seconds of calls, one after the other for SLICE_S; a pause lets the last peer's threads go to sleep."""
-    times = []
-    time.sleep(PAUSE_S)
-    call()
-    slice_end = time.perf_counter() + SLICE_S
-    while (start := time.perf_counter()) < slice_end:
-        call()
-        times.append(time.perf_counter() - start)
-    return times
-
-
-def time_in_turns(calls: dict, seconds: float) -> dict[str, dict]:
-    """Slices, peer after peer, until each has had `seconds`: "figures" of all calls and medians of the "rounds"."""
-    times: dict[str, list[float]] = {peer: [] for peer in calls}
-    rounds: dict[str, list[float]] = {peer: [] for peer in calls}
-    for round_number in range(1 + max(1, round(seconds / SLICE_S))):
-        for peer, call in calls.items():
-            slice_times = times_of_slice(call)
-            if round_number > 0:  # the first round warms up
-                times[peer] += slice_times
-                rounds[peer].append(statistics.median(slice_times) * 1e6)
-    return {"figures": {peer: summary(values) for peer, values in times.items()}, "rounds": rounds}
-
-
-def seconds_of_process(code: str, cache: str = "") -> float:
-    """What a new process takes; kernels that it compiles are kept in the folder `cache`, or not at all."""
-    env = os.environ | ({"TILEWRIGHT_CACHE_DIR": cache, "TILEWRIGHT_CACHE_MB": "500"} if cache else {})
-    start = time.perf_counter()
-    subprocess.run([sys.executable, "-c", code], check=True, stdin=subprocess.DEVNULL, env=env)
-    return time.perf_counter() - start
-
-
-def seconds_of_call(call) -> float:
-    start = time.perf_counter()
-    call()
-    return time.perf_counter() - start
-
-
-def peak_bytes(code: str) -> int:
-    """The most memory that a process with this program had."""
-    # VmHWM is of this program alone; ru_maxrss would count the parent before exec
-    code += "; print(next(line for line in open('/proc/self/status') if line.startswith('VmHWM')).split()[1])"
-    process = subprocess.run(
-        [sys.executable, "-c", code],
-        check=True,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-    )
-    return int(process.stdout.split()[-1]) * 1024
-
-
-def time_calls(call) -> dict[str, float]:
-    """One figure per thousand calls, so that reading the clock does not count."""
-    times = []
-    for _ in range(200):
-        start = time.perf_counter()
-        for _ in range(1000):
-            call()
-        times.append((time.perf_counter() - start) / 1000)
-    return summary(times)
-
-
-def seconds_of_benchmark(program: str, name: str) -> list[float]:
-    """What 20 runs of a benchmark of a C++ program find for a call."""
-    flags = ["--benchmark_repetitions=20", "--benchmark_min_time=0.05", "--benchmark_format=json"]
-    done = subprocess.run(
-        [program, f"--benchmark_filter=^{name}$", *flags], capture_output=True, text=True, check=True
-    )
-    runs = json.loads(done.stdout)["benchmarks"]
-    return [run["real_time"] * 1e-9 for run in runs if run["run_type"] == "iteration"]
-
-
 def memory_of(case: dict, peer: str, num_threads: int) -> dict[str, float]:
     """The peak of a process that makes a model ready and runs it once, above that of one that imports the same."""
     import onnx
@@ -202,8 +114,8 @@ def memory_of(case: dict, peer: str, num_threads: int) -> dict[str, float]:
     )
     inputs = f"{{name: numpy.full(shape, 0.5, 'float32') for name, shape in {shapes!r}.items()}}"
     return {
-        "bytes": peak_bytes(begin + f"peer.model({file_of(case)!r}, {inputs}, {case!r})()")
-        - peak_bytes(begin + "pass")
+        "bytes": timing.peak_bytes(begin + f"peer.model({file_of(case)!r}, {inputs}, {case!r})()")
+        - timing.peak_bytes(begin + "pass")
     }
 
 
@@ -212,22 +124,28 @@ def measure_once(case: dict) -> dict[str, float]:
     if case["kind"] == "size":
         return {"bytes": max(ROOT.glob(case["file"]), key=lambda file: file.stat().st_mtime).stat().st_size}
     if case["kind"] == "call":
-        return time_calls(importlib.import_module("peers.tilewright").empty_call(case["call"]))
+        return timing.time_calls(importlib.import_module("peers.tilewright").empty_call(case["call"]))
     if case["kind"] == "call_cpp":
-        return summary(seconds_of_benchmark(file_of(case), case["benchmark"]))
+        return timing.summary(timing.seconds_of_benchmark(file_of(case), case["benchmark"]))
     if case["kind"] == "graph":
         compile_graph = importlib.import_module("peers.tilewright").compile_graph(case["calls"])
-        return summary([seconds_of_call(compile_graph) for _ in range(5)])
+        return timing.summary([timing.seconds_of_call(compile_graph) for _ in range(5)])
     if case["kind"] == "import":
-        return summary(
-            [seconds_of_process("import tilewright") - seconds_of_process("pass") for _ in range(5)]
+        return timing.summary(
+            [
+                timing.seconds_of_process("import tilewright") - timing.seconds_of_process("pass")
+                for _ in range(5)
+            ]
         )
     code = f"import tilewright; tilewright.compile({file_of(case)!r}, target='llvm')"
     with tempfile.TemporaryDirectory() as folder:
         cache = folder if case["kind"] == "compile_cached" else ""
-        seconds_of_process(code, cache)
-        times = [seconds_of_process(code, cache) - seconds_of_process("import tilewright") for _ in range(5)]
-    return summary(times)
+        timing.seconds_of_process(code, cache)
+        times = [
+            timing.seconds_of_process(code, cache) - timing.seconds_of_process("import tilewright")
+            for _ in range(5)
+        ]
+    return timing.summary(times)
 
 
 def compiler_rows(case: dict) -> list[dict]:
@@ -236,7 +154,7 @@ def compiler_rows(case: dict) -> list[dict]:
     commands = {
         "tilewright": [sys.executable, "-m", "tilewright.compat", script],
         # its newest release needs an older apache-tvm-ffi than our tests, so it lives in an environment of its own
-        "apache-tvm": [os.environ.get("TVM_PYTHON", ""), script],
+        "apache_tvm": [os.environ.get("TVM_PYTHON", ""), script],
     }
     times: dict[str, dict[str, list[float]]] = {}
     for _ in range(3):
@@ -252,7 +170,7 @@ def compiler_rows(case: dict) -> list[dict]:
         {
             "case": task,
             "threads": case["threads"][0],
-            "figures": {peer: summary(values) for peer, values in peers.items()},
+            "figures": {peer: timing.summary(values) for peer, values in peers.items()},
         }
         for task, peers in times.items()
     ]
@@ -283,7 +201,7 @@ def rows_of(name: str, case: dict, num_threads: int, peers: list[str] | None, se
     calls = {peer: prepare(case, adapter) for peer, adapter in adapters.items()}
     calls = {peer: call for peer, call in calls.items() if call}
     if calls:
-        result |= time_in_turns(calls, seconds)
+        result |= timing.time_in_turns(calls, seconds)
     if asked_of(case, num_threads) and "tilewright" in calls:
         result["roof"] = or_nothing(lambda: roof_of(case, adapters["tilewright"], num_threads))
         if num_threads == case["threads"][0]:

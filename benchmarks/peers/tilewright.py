@@ -45,7 +45,7 @@ def function(name: str, arrays: list[np.ndarray], case: dict):
 
 def command_line() -> str:
     """The program that belongs to the package: of the same build folder, or of the same environment."""
-    built = Path(tilewright.__file__).resolve().parents[2] / "bin/tilewright"
+    built = Path(tilewright.__file__).absolute().parents[2] / "bin/tilewright"
     return str(built if built.exists() else Path(sys.executable).parent / "tilewright")
 
 

@@ -1,0 +1,99 @@
+"""How calls, processes and programs are measured."""
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+
+SLICE_S = 0.1
+PAUSE_S = 0.02
+
+
+def summary(times: list[float]) -> dict[str, float]:
+    """Median and spread in microseconds."""
+    values = sorted(value * 1e6 for value in times)
+    last = len(values) - 1
+    return {
+        "median_us": statistics.median(values),
+        "p10_us": values[round(last * 0.1)],
+        "p90_us": values[round(last * 0.9)],
+        "num_calls": len(values),
+    }
+
+
+def times_of_slice(call) -> list[float]:
+    """Seconds of calls, one after the other for SLICE_S; a pause lets the last peer's threads go to sleep."""
+    time.sleep(PAUSE_S)
+    if hasattr(call, "times_of_slice"):  # a peer in another process
+        return call.times_of_slice(SLICE_S)
+    times = []
+    call()
+    slice_end = time.perf_counter() + SLICE_S
+    while (start := time.perf_counter()) < slice_end:
+        call()
+        times.append(time.perf_counter() - start)
+    return times
+
+
+def time_in_turns(calls: dict, seconds: float) -> dict[str, dict]:
+    """Slices, peer after peer, until each has had `seconds`: "figures" of all calls and medians of the "rounds"."""
+    times: dict[str, list[float]] = {peer: [] for peer in calls}
+    rounds: dict[str, list[float]] = {peer: [] for peer in calls}
+    for round_number in range(1 + max(1, round(seconds / SLICE_S))):
+        for peer, call in calls.items():
+            slice_times = times_of_slice(call)
+            if round_number > 0:  # the first round warms up
+                times[peer] += slice_times
+                rounds[peer].append(statistics.median(slice_times) * 1e6)
+    return {"figures": {peer: summary(values) for peer, values in times.items()}, "rounds": rounds}
+
+
+def seconds_of_process(code: str, cache: str = "") -> float:
+    """What a new process takes; kernels that it compiles are kept in the folder `cache`, or not at all."""
+    env = os.environ | ({"TILEWRIGHT_CACHE_DIR": cache, "TILEWRIGHT_CACHE_MB": "500"} if cache else {})
+    start = time.perf_counter()
+    subprocess.run([sys.executable, "-c", code], check=True, stdin=subprocess.DEVNULL, env=env)
+    return time.perf_counter() - start
+
+
+def seconds_of_call(call) -> float:
+    start = time.perf_counter()
+    call()
+    return time.perf_counter() - start
+
+
+def peak_bytes(code: str) -> int:
+    """The most memory that a process with this program had."""
+    # VmHWM is of this program alone; ru_maxrss would count the parent before exec
+    code += "; print(next(line for line in open('/proc/self/status') if line.startswith('VmHWM')).split()[1])"
+    process = subprocess.run(
+        [sys.executable, "-c", code],
+        check=True,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+    )
+    return int(process.stdout.split()[-1]) * 1024
+
+
+def time_calls(call) -> dict[str, float]:
+    """One figure per thousand calls, so that reading the clock does not count."""
+    times = []
+    for _ in range(200):
+        start = time.perf_counter()
+        for _ in range(1000):
+            call()
+        times.append((time.perf_counter() - start) / 1000)
+    return summary(times)
+
+
+def seconds_of_benchmark(program: str, name: str) -> list[float]:
+    """What 20 runs of a benchmark of a C++ program find for a call."""
+    flags = ["--benchmark_repetitions=20", "--benchmark_min_time=0.05", "--benchmark_format=json"]
+    done = subprocess.run(
+        [program, f"--benchmark_filter=^{name}$", *flags], capture_output=True, text=True, check=True
+    )
+    runs = json.loads(done.stdout)["benchmarks"]
+    return [run["real_time"] * 1e-9 for run in runs if run["run_type"] == "iteration"]
