@@ -1,4 +1,5 @@
-"""tilewright as it builds by default; functions are small graphs.  Threads come from the environment, which run.py sets."""
+"""tilewright as it builds by default; functions are small graphs, of its own tensors, as the other libraries have theirs, and models take
+arrays of numpy.  Threads come from the environment, which run.py sets."""
 
 import json
 import subprocess
@@ -25,22 +26,24 @@ def set_threads(num_threads: int) -> None:
     """Nothing: TILEWRIGHT_NUM_THREADS holds."""
 
 
-def runner(model, inputs: dict[str, np.ndarray], case: dict):
+def runner(model, values: list, case: dict):
     weights = case.get("weight_dtype", "float32")
     executable = tilewright.compile(
         model, target="llvm", precision=case.get("precision", "exact"), weights=weights
     )
     main = tilewright.VirtualMachine(executable)["main"]
-    values = list(inputs.values())
     return lambda: main(*values)
 
 
 def model(path: str, inputs: dict[str, np.ndarray], case: dict):
-    return runner(path, inputs or graphs.inputs_for(onnx.load(path)), case)
+    return runner(path, list((inputs or graphs.inputs_for(onnx.load(path))).values()), case)
 
 
 def function(name: str, arrays: list[np.ndarray], case: dict):
-    return graphs.run_function(lambda graph, inputs: runner(graph, inputs, case), name, arrays, case)
+    def of_graph(graph, inputs):
+        return runner(graph, list(map(tilewright.tensor, inputs.values())), case)
+
+    return graphs.run_function(of_graph, name, arrays, case)
 
 
 def command_line() -> str:
