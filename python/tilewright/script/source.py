@@ -1,5 +1,6 @@
 """From a Python function or class, or from text, to a program: finds the source and resolves captured names."""
 
+import ast
 import inspect
 import linecache
 import sys
@@ -42,36 +43,65 @@ def parse_object(definition, frame, check_well_formed: bool = True, decorator: s
 
 
 def _source_of(definition) -> tuple[str, int, list[str]]:
+    # inspect takes the first class of a name in the file, and knows no class of a notebook cell
+    found = _class_source(definition) if isinstance(definition, type) else None
+    if found:
+        return found
     try:
         lines, first_line = inspect.getsourcelines(definition)
         filename = inspect.getsourcefile(definition) or "<unknown>"
     except (OSError, TypeError):
-        filename, first_line, lines = _class_source(definition)
+        found = _function_source(definition)
+        if not found:
+            raise UserError(
+                f"the source of {definition.__qualname__} cannot be found\n"
+                "help: define it in a file or a notebook cell, or pass its text to tilewright.script.parse"
+            ) from None
+        filename, first_line, lines = found
     return filename, max(first_line, 1), lines
 
 
-def _class_source(definition) -> tuple[str, int, list[str]]:
-    """The lines of a class whose module is no file (a notebook cell, exec with linecache): found by its functions."""
-    for member in vars(definition).values() if isinstance(definition, type) else [definition]:
-        code = getattr(member, "__code__", None)
-        if code is None:
-            continue
-        lines = linecache.getlines(code.co_filename)
-        if not lines:
-            continue
-        if not isinstance(definition, type):
-            return code.co_filename, code.co_firstlineno, inspect.getblock(lines[code.co_firstlineno - 1 :])
-        start = _class_start(lines, definition.__name__, code.co_firstlineno)
-        if start is not None:
-            return code.co_filename, start + 1, inspect.getblock(lines[start:])
-    raise UserError(
-        f"the source of {definition.__qualname__} cannot be found\n"
-        "help: define it in a file or a notebook cell, or pass its text to tilewright.script.parse"
+def _function_source(definition) -> tuple[str, int, list[str]] | None:
+    """The lines of a function whose module is no file (a notebook cell, exec with linecache)."""
+    code = getattr(definition, "__code__", None)
+    lines = linecache.getlines(code.co_filename) if code else []
+    return (
+        (code.co_filename, code.co_firstlineno, inspect.getblock(lines[code.co_firstlineno - 1 :]))
+        if lines
+        else None
     )
 
 
+def _class_source(definition: type) -> tuple[str, int, list[str]] | None:
+    """The lines of a class, found by the first function that was written in it."""
+    for member in vars(definition).values():
+        code = getattr(member, "__code__", None)
+        if code is None or not code.co_qualname.startswith(definition.__qualname__ + "."):
+            continue
+        lines = linecache.getlines(code.co_filename)
+        start = _class_start(lines, definition.__name__, code.co_firstlineno)
+        if start is not None:
+            return code.co_filename, start + 1, inspect.getblock(lines[start:])
+    return None
+
+
 def _class_start(lines: list[str], name: str, member_line: int) -> int | None:
-    """Index of the first decorator or the class line above `member_line`."""
+    """Index of the first line, of a decorator if there is one, of the class around `member_line`."""
+    try:
+        tree = ast.parse("".join(lines))
+    except SyntaxError:  # a cell with commands of a notebook
+        return _class_start_by_words(lines, name, member_line)
+    starts = [
+        min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+        and node.name == name
+        and node.lineno <= member_line <= node.end_lineno
+    ]
+    return max(starts) - 1 if starts else None
+
+
+def _class_start_by_words(lines: list[str], name: str, member_line: int) -> int | None:
     for index in range(min(member_line, len(lines)) - 1, -1, -1):
         words = lines[index].split("(")[0].split(":")[0].split()
         if words[:2] == ["class", name]:
