@@ -1,15 +1,51 @@
 // A[i, j]  ->  A[i * 128 + j]: every buffer becomes one-dimensional, with strides and offset worked into the
-// index.  Pointers of tvm_access_ptr become addresses of elements.
+// index, in 64 bits where 32 may not hold it.  Pointers of tvm_access_ptr become addresses of elements.
+#include <limits>
 #include <unordered_set>
 
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/ir/rewrite.h"
+#include "tilewright/ir/walk.h"
 #include "tilewright/lower/passes/passes.h"
 #include "tilewright/support/error.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::lower {
 namespace {
+
+bool reads_memory(const PrimExpr& expr) {
+  bool found = false;
+  walk(expr, [&](const BufferLoadNode*) { found = true; });
+  return found;
+}
+
+// An index in more bits, of which sums and products are made of terms in as many: loops' variables stay terms.
+PrimExpr widened(const PrimExpr& index, DataType dtype) {
+  const auto* node = index.as<BinaryOpNode>();
+  const bool is_linear =
+      node && (node->kind == Kind::kAdd || node->kind == Kind::kSub || node->kind == Kind::kMul);
+  return is_linear && index->dtype.bits >= 32
+             ? binary(node->kind, widened(node->a, dtype), widened(node->b, dtype), node->span)
+             : tir::cast(dtype, index);
+}
+
+// The number of elements up to and with the last one; nothing where it is not constant.
+std::optional<int64_t> const_span(const Buffer& buffer) {
+  int64_t offset = 0, elements = 1, last = 0;
+  if (buffer->elem_offset && !as_const_int(buffer->elem_offset, &offset)) return std::nullopt;
+  for (size_t axis = 0; axis < buffer->shape.size(); ++axis) {
+    int64_t extent, stride = 0;
+    if (!as_const_int(buffer->shape[axis], &extent)) return std::nullopt;
+    if (!buffer->strides.empty() && !as_const_int(buffer->strides[axis], &stride)) return std::nullopt;
+    // constants that do not fit are larger than any offset of 32 bits
+    if (__builtin_mul_overflow(elements, extent, &elements) ||
+        __builtin_mul_overflow(std::max<int64_t>(extent - 1, 0), std::abs(stride), &stride) ||
+        __builtin_add_overflow(last, stride, &last))
+      return std::numeric_limits<int64_t>::max();
+  }
+  int64_t span = buffer->strides.empty() ? elements : last + 1;
+  return __builtin_add_overflow(span, std::abs(offset), &span) ? std::numeric_limits<int64_t>::max() : span;
+}
 
 class Flattener {
  public:
@@ -41,7 +77,8 @@ class Flattener {
     return found->second;
   }
 
-  std::vector<PrimExpr> index(const Buffer& buffer, const std::vector<PrimExpr>& indices) {
+  std::vector<PrimExpr> index(const Buffer& buffer, std::vector<PrimExpr> indices) {
+    widen(buffer, indices);
     PrimExpr offset = buffer->elem_offset ? buffer->elem_offset : imm(0);
     if (!buffer->strides.empty()) {
       for (size_t axis = 0; axis < indices.size(); ++axis)
@@ -58,6 +95,18 @@ class Flattener {
   arith::Analyzer analyzer;
 
  private:
+  // So that sums and products by extents fit: what is read from memory may be of few bits, and what it
+  // points to far away.
+  void widen(const Buffer& buffer, std::vector<PrimExpr>& indices) {
+    const std::optional<int64_t> span = const_span(buffer);
+    const bool is_far = span && *span > std::numeric_limits<int32_t>::max();
+    for (PrimExpr& index : indices) {
+      const bool is_wide = is_far || (!span && reads_memory(index));
+      const DataType least = (is_wide ? kInt64 : kInt32).with_lanes(index->dtype.lanes);
+      if (index->dtype.bits < least.bits) index = widened(index, least);
+    }
+  }
+
   std::unordered_map<const BufferNode*, Buffer> flat_;
   std::unordered_set<const VarNode*> callers_;
   std::vector<Buffer> kept_;  // keys of flat_ stay alive, so that addresses are not used twice

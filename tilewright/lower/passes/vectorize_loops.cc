@@ -22,6 +22,12 @@ struct NoVectorForm {
   std::string reason;
 };
 
+// The loop's variable itself: no lane overflows.
+bool counts_lanes(const RampNode* ramp) {
+  const auto* base = ramp->base.as<IntImmNode>();
+  return base && base->value == 0 && is_one(ramp->stride) && ramp->base->dtype.bits >= 32;
+}
+
 class Vectorizer {
  public:
   Vectorizer(const ForNode* loop, int64_t lanes) : lanes_(static_cast<int>(lanes)) {
@@ -114,6 +120,11 @@ class Vectorizer {
     if (const auto* negated = node.as<NotNode>()) return NotNode::make(expr(negated->a));
     if (const auto* converted = node.as<CastNode>()) {
       const PrimExpr value = expr(converted->value);
+      const auto* ramp = value.as<RampNode>();
+      if (ramp && counts_lanes(ramp) && converted->dtype.is_int() &&
+          converted->dtype.bits > value->dtype.bits)
+        return RampNode::make(tir::cast(converted->dtype, ramp->base),
+                              tir::cast(converted->dtype, ramp->stride), ramp->lanes);
       return tir::cast(converted->dtype.element().with_lanes(value->dtype.lanes), value);
     }
     if (const auto* load = node.as<BufferLoadNode>()) return vector_load(load);
@@ -132,7 +143,8 @@ class Vectorizer {
     throw NoVectorForm{"an expression that is a vector already"};
   }
 
-  // Ramps stay ramps under + - and multiplication by a scalar, so that accesses are seen to be contiguous.
+  // Ramps stay ramps under + - and multiplication by a scalar, and in more bits, so that accesses are
+  // seen to be contiguous.
   PrimExpr binary_op(const BinaryOpNode* node) {
     const PrimExpr a = expr(node->a), b = expr(node->b);
     if (!is_vector(a) && !is_vector(b)) return tir::binary(node->kind, a, b);

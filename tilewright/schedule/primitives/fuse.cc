@@ -1,4 +1,6 @@
 // fuse: perfectly nested loops become one.
+#include <limits>
+
 #include "tilewright/ir/walk.h"
 #include "tilewright/schedule/loops.h"
 #include "tilewright/schedule/primitive.h"
@@ -37,6 +39,20 @@ void require_independent_bounds(const State& state, const std::vector<NodeId>& l
   }
 }
 
+// That of the widest loop; 64 bits if constant extents give more turns than 32 can count.
+DataType dtype_of_fused(const State& state, const std::vector<NodeId>& loops) {
+  DataType dtype = state.node(loops[0]).loop()->loop_var->dtype;
+  int64_t turns = 1;
+  bool fits = true;
+  for (NodeId id : loops) {
+    const ForNode* loop = state.node(id).loop();
+    if (loop->loop_var->dtype.bits > dtype.bits) dtype = loop->loop_var->dtype;
+    int64_t extent;
+    if (as_const_int(loop->extent, &extent)) fits &= !__builtin_mul_overflow(turns, extent, &turns);
+  }
+  return fits && turns <= std::numeric_limits<int32_t>::max() ? dtype : kInt64;
+}
+
 LoopRef apply(State& state, const Args& args) {
   std::vector<NodeId> loops;
   for (LoopRef loop : args.loops) loops.push_back(state[loop]);
@@ -49,11 +65,7 @@ LoopRef apply(State& state, const Args& args) {
   // i -> f // (m * k), j -> f % (m * k) // k, k -> f % k
   arith::Analyzer analyzer;
   bind_loops_above(state, loops[0], analyzer);
-  DataType dtype = state.node(loops[0]).loop()->loop_var->dtype;
-  for (NodeId id : loops) {
-    if (state.node(id).loop()->loop_var->dtype.bits > dtype.bits)
-      dtype = state.node(id).loop()->loop_var->dtype;
-  }
+  const DataType dtype = dtype_of_fused(state, loops);
   const Var fused = make_var(name + "fused", dtype);
   PrimExpr extent = make_const_int(dtype, 1);
   std::vector<PrimExpr> values(loops.size());
