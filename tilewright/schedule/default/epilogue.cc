@@ -104,6 +104,7 @@ std::optional<Target> target_of(Schedule& sch, const BlockShape& sum,
     const BlockShape divided = *shape_of(sch, epilogue->ref);
     const std::optional<AxisMap> map = map_axes(sum, divided);
     if (!map || !map->at(column) || !is_contiguous(divided, *map->at(column))) return std::nullopt;
+    if (!has_loop(sch, divided.ref, *map->at(column))) return std::nullopt;  // one column
     sch.call("set_scope", sum.ref, 0, "local");
     block = epilogue->ref;
   } else {

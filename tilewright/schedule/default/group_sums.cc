@@ -37,7 +37,7 @@ std::optional<std::vector<std::optional<size_t>>> map_axes(const BlockShape& par
 }  // namespace
 
 std::optional<GroupPlan> plan_groups(const BlockShape& parts, const BlockShape& sum, const Machine& machine) {
-  if (!parts.is_reduction() || !sum.is_reduction()) return std::nullopt;
+  if (!parts.is_reduction() || !sum.is_reduction() || num_steps(sum) <= 1) return std::nullopt;
   const auto map = map_axes(parts, sum);
   if (!map) return std::nullopt;
   std::optional<size_t> group;
@@ -69,7 +69,7 @@ std::optional<GroupPlan> plan_groups(const BlockShape& parts, const BlockShape& 
 bool tile_groups(Schedule& sch, const BlockShape& parts, const BlockShape& sum,
                  const std::optional<BlockShape>& epilogue, const Machine& machine) {
   const std::optional<GroupPlan> plan = plan_groups(parts, sum, machine);
-  if (!plan) return false;
+  if (!plan || !has_loops(sch, parts, plan->parts)) return false;
   const auto place = tile_by_plan(sch, sum, epilogue, plan->sum, parts.num_instances(), machine);
   if (!place) return false;
   const std::vector<LoopRef> groups =

@@ -181,4 +181,11 @@ std::vector<LoopRef> loops_of_axis(const Schedule& sch, BlockRef block, size_t a
   return found;
 }
 
+bool has_loop(const Schedule& sch, BlockRef block, size_t axis) {
+  bool found = false;
+  walk(sch.state().node(sch.state()[block]).realize()->iter_values[axis],
+       [&](const VarNode*) { found = true; });
+  return found;
+}
+
 }  // namespace tilewright::schedule

@@ -83,6 +83,8 @@ std::vector<LoopRef> loops_inside(Schedule& sch, BlockRef block, std::optional<L
 /// Those of `loops` whose variable is in the value of `axis`.
 std::vector<LoopRef> loops_of_axis(const Schedule& sch, BlockRef block, size_t axis,
                                    const std::vector<LoopRef>& loops);
+/// Whether the value of `axis` is that of loops: it may be a number, as of axes of one value.
+bool has_loop(const Schedule& sch, BlockRef block, size_t axis);
 
 /// Work below which starting threads costs more than it gains, in instances of a statement of one
 /// multiply-add.

@@ -258,9 +258,16 @@ void expand(Schedule& sch, const std::vector<LoopRef>& loops) {
   sch.call("vectorize", loops.back());
 }
 
+bool has_loops(const Schedule& sch, const BlockShape& sum, const SumPlan& plan) {
+  return has_loop(sch, sum.ref, plan.column) &&
+         std::any_of(plan.steps.begin(), plan.steps.end(),
+                     [&](size_t axis) { return has_loop(sch, sum.ref, axis); });
+}
+
 std::optional<LoopRef> tile_by_plan(Schedule& sch, const BlockShape& sum,
                                     const std::optional<BlockShape>& epilogue, const SumPlan& plan,
                                     int64_t work, const Machine& machine, const SumPlace& at) {
+  if (!has_loops(sch, sum, plan)) return std::nullopt;
   const std::optional<Target> target = target_of(sch, sum, epilogue, plan.column, machine);
   if (!target) return std::nullopt;
   const Operands operands = operands_of(sum, plan);

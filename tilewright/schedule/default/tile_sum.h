@@ -13,6 +13,9 @@ std::optional<LoopRef> tile_by_plan(Schedule& sch, const BlockShape& sum,
                                     const std::optional<BlockShape>& epilogue, const SumPlan& plan,
                                     int64_t work, const Machine& machine, const SumPlace& at = {});
 
+/// Whether the columns and some step of `sum` are those of loops.
+bool has_loops(const Schedule& sch, const BlockShape& sum, const SumPlan& plan);
+
 /// The sum at loop `place`, what it needs of a tile in registers.
 void compute_sum(Schedule& sch, const BlockShape& sum, LoopRef place, const SumPlan& plan);
 /// The sum of matrix tiles at loop `place`: loops that code generators make instructions of, innermost rows,
