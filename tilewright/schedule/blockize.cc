@@ -64,6 +64,20 @@ void require_starts(const State& state, NodeId id, const arith::SubspaceDivision
   }
 }
 
+// What an axis ranges over is the same in each instance of the block around it, and outside of all loops.
+void require_fixed_domains(const State& state, NodeId block, const Halves& halves) {
+  for (const std::vector<IterVar>& axes : {halves.outer_axes, halves.inner_axes}) {
+    for (const IterVar& axis : axes) {
+      for (NodeId id : state.loops_above(block)) {
+        const VarNode* var = state.node(id).loop()->loop_var.get();
+        if (uses(axis->dom->min, var) || uses(axis->dom->extent, var))
+          throw refuse(state, block, "axis {} of block {} would have {} values, which depends on loop {}",
+                       axis->var->name_hint, state.node(block).name, text(axis->dom->extent), var->name_hint);
+      }
+    }
+  }
+}
+
 std::vector<BufferRegion> relaxed_regions(const std::vector<BufferRegion>& regions,
                                           const Substitution& values, const std::vector<IterVar>& axes,
                                           arith::Analyzer& analyzer) {
@@ -174,6 +188,7 @@ Blockized blockized(const State& state, NodeId loop_id, bool preserve_unit_iters
                  state.node(blocks[0]).name, name, division.reason);
   require_starts(state, blocks[0], division, analyzer);
   const Halves halves = divide_axes(realize, division, preserve_unit_iters, analyzer);
+  require_fixed_domains(state, blocks[0], halves);
   const bool has_outer_init = realize->block->init && halves.has_outer_reduction;
   const Block inner = inner_block(realize, halves, has_outer_init);
   const Span& written = realize->block->span;

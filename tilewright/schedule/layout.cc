@@ -25,6 +25,24 @@ arith::IterMap detect_injective(const IndexMap& map, const arith::IterRanges& ra
 
 }  // namespace
 
+void require_unaligned(const State& state, NodeId block, const Buffer& buffer) {
+  const BlockNode* node = state.node(block).block();
+  const ObjectRef entries = node->annotations.get(kStorageAlign);
+  const auto* list = entries ? entries.as<ir::ArrayNode>() : nullptr;
+  if (!list) return;
+  for (const ObjectRef& entry : list->items) {
+    const auto* parts = entry.as<ir::ArrayNode>();
+    const auto* index = parts && !parts->items.empty() ? parts->items[0].as<IntImmNode>() : nullptr;
+    for (size_t n = 0; index && n < node->writes.size(); ++n) {
+      if (node->writes[n]->buffer == buffer && index->value == static_cast<int64_t>(n))
+        throw refuse(state, block,
+                     "block {} says how the dimensions of {} are aligned, which would be others",
+                     node->name_hint, buffer->name)
+            .help("call storage_align after this step");
+    }
+  }
+}
+
 IndexMap fit_map(const IndexMap& map, const std::vector<PrimExpr>& extents) {
   std::vector<Var> vars = map->initial_indices;
   Substitution narrow;

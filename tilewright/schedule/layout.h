@@ -5,6 +5,12 @@
 
 namespace tilewright::schedule {
 
+/// The annotation of a block that storage_align leaves: a list of (written buffer, axis, factor, offset).
+inline constexpr std::string_view kStorageAlign = "buffer_dim_align";
+/// Raises UserError if `block`, which writes `buffer`, says how its dimensions are aligned: they would be
+/// others.
+void require_unaligned(const State& state, NodeId block, const Buffer& buffer);
+
 /// What an index map makes of the indices [0, extents).
 struct MappedSpace {
   std::vector<PrimExpr> shape;  // one more than the largest value of each new index

@@ -126,6 +126,17 @@ IndexMap map_of_axes(const State& state, const ReindexArgs& args, const std::vec
   return IndexMapNode::make(vars, outputs);
 }
 
+// The variable of a loop around `id` in its bounds for which `is_wanted`; null if there is none.
+template <class IsWanted>
+const VarNode* loop_var_in_bounds(const State& state, NodeId id, const IsWanted& is_wanted) {
+  const ForNode* loop = state.node(id).loop();
+  for (NodeId outer : state.loops_above(id)) {
+    const VarNode* var = state.node(outer).loop()->loop_var.get();
+    if ((uses(loop->min, var) || uses(loop->extent, var)) && is_wanted(var)) return var;
+  }
+  return nullptr;
+}
+
 // The loops around the block that choose the used axes, again, around a block that copies.
 Stage make_stage(const State& state, const ReindexArgs& args, const std::vector<PrimExpr>& indices,
                  const std::vector<size_t>& axes, const IndexMap& map, const Buffer& cache,
@@ -147,6 +158,10 @@ Stage make_stage(const State& state, const ReindexArgs& args, const std::vector<
                      state.node(args.block).name, state.node(id).name, args.buffer->name);
       continue;
     }
+    const VarNode* outside = loop_var_in_bounds(state, id, [&](const VarNode* var) { return !is_used(var); });
+    if (outside)
+      throw refuse(state, id, "the bounds of loop {} depend on loop {}, which chooses no element of {}",
+                   state.node(id).name, outside->name_hint, args.buffer->name);
     loops.emplace_back(make_var(fmt::format("ax{}", loops.size()), loop->loop_var->dtype), loop);
     values[loop->loop_var.get()] = loops.back().first;
   }
@@ -249,6 +264,7 @@ NodeId add_reindexed_stage(State& state, const ReindexArgs& args) {
   require_unconditional(state, args, indices);
   const NodeId child = child_towards(state, scope, args.block);
   require_order(state, args, scope, child);
+  if (!args.is_read) require_unaligned(state, args.block, args.buffer);
   const std::vector<size_t> axes = used_axes(realize->block.get(), indices);
   const IndexMap map = map_of_axes(state, args, axes);
   std::vector<PrimExpr> extents;

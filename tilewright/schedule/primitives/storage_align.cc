@@ -2,6 +2,7 @@
 #include "tilewright/schedule/access.h"
 #include "tilewright/schedule/annotations.h"
 #include "tilewright/schedule/buffers.h"
+#include "tilewright/schedule/layout.h"
 #include "tilewright/schedule/primitive.h"
 #include "tilewright/schedule/report.h"
 #include "tilewright/tir/builder.h"
@@ -24,8 +25,6 @@ struct Args {
   }
 };
 
-constexpr std::string_view kKey = "buffer_dim_align";
-
 void apply(State& state, Args& args) {
   const NodeId block = state[args.block];
   const BufferPlace place = require_buffer(state, block, &args.buffer_index, false);
@@ -42,7 +41,7 @@ void apply(State& state, Args& args) {
   // a list of (buffer, axis, factor, offset); a new entry for the same buffer and axis replaces the old one
   edit_annotations(state, block, [&](AttrMap& annotations) {
     std::vector<ObjectRef> entries;
-    const ObjectRef known = annotations.get(kKey);
+    const ObjectRef known = annotations.get(kStorageAlign);
     if (const auto* list = known.as<ArrayNode>()) {
       for (const ObjectRef& entry : list->items) {
         const auto* parts = entry.as<ArrayNode>();
@@ -56,7 +55,7 @@ void apply(State& state, Args& args) {
     std::vector<ObjectRef> entry = {imm(static_cast<int64_t>(place.index)), imm(axis), imm(args.factor),
                                     imm(args.offset)};
     entries.push_back(ArrayNode::make(std::move(entry)));
-    annotations.set(std::string(kKey), ArrayNode::make(std::move(entries)));
+    annotations.set(std::string(kStorageAlign), ArrayNode::make(std::move(entries)));
   });
 }
 

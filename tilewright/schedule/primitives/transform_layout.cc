@@ -121,6 +121,7 @@ void apply(State& state, Args& given) {
   require_element_access(state, scope, buffer);
   if (!buffer->strides.empty() || buffer->elem_offset)
     throw refuse(state, block, "buffer {} has strides or an offset of its own", buffer->name);
+  for (NodeId writer : writers_of(state, scope, buffer)) require_unaligned(state, writer, buffer);
   Args args = given;
   args.index_map = fit_map(given.index_map, buffer->shape);
   const MappedSpace space = require_one_to_one(state, block, args.index_map, buffer->shape, buffer->name,
