@@ -19,7 +19,8 @@ bool reads_memory(const PrimExpr& expr) {
   return found;
 }
 
-// An index in more bits, of which sums and products are made of terms in as many: loops' variables stay terms.
+// An index in more bits, of which sums and products are made of terms in as many: loops' variables stay
+// terms.
 PrimExpr widened(const PrimExpr& index, DataType dtype) {
   const auto* node = index.as<BinaryOpNode>();
   const bool is_linear =

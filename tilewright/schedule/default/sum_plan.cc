@@ -150,6 +150,19 @@ void divide_axes(const BlockShape& sum, const std::vector<const BufferLoadNode*>
   }
 }
 
+// Whether some step reads what is contiguous and nothing else, so that terms are vectors without a copy.
+bool has_rows_of_terms(const BlockShape& sum) {
+  for (size_t axis = 0; axis < sum.block->iter_vars.size(); ++axis) {
+    if (is_spatial(sum, axis) || sum.likely_extent(axis) <= 1) continue;
+    const auto moves = [&](Along how) {
+      return std::any_of(sum.loads.begin(), sum.loads.end(),
+                         [&](const BufferLoadNode* load) { return along(sum, load, axis) == how; });
+    };
+    if (moves(Along::kContiguous) && !moves(Along::kStrided)) return true;
+  }
+  return false;
+}
+
 void choose_copies(const BlockShape& sum, const std::vector<const BufferLoadNode*>& vectors,
                    const Machine& machine, SumPlan& plan) {
   for (const BufferLoadNode* load : sum.loads) {
@@ -201,8 +214,10 @@ std::optional<SumPlan> plan_sum(const BlockShape& sum, const Machine& machine, b
   plan.unrolled = axis_of_parts(sum, plan, vectors);
   if (!plan.unrolled) plan.unrolled = axis_of_windows(sum, plan, vectors);
   plan.is_copy_needed = plan.packed != nullptr;
-  if (plan.is_copy_needed && !is_packing_free &&
-      (!is_plain_matrix(sum, plan.packed, plan) || num_uses(sum, plan.packed, plan) < kMinPackedUses)) {
+  const auto pays = [&] {
+    return num_uses(sum, plan.packed, plan) >= kMinPackedUses || (!plan.dot && !has_rows_of_terms(sum));
+  };
+  if (plan.is_copy_needed && !is_packing_free && (!is_plain_matrix(sum, plan.packed, plan) || !pays())) {
     if (!plan.dot) return std::nullopt;
     Machine without_dots = machine;
     without_dots.dots = {};
