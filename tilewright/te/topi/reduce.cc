@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tilewright/te/extern.h"
+
 namespace tilewright::topi {
 using namespace tir;
 namespace {
@@ -168,27 +170,56 @@ Tensor argmin(const Tensor& x, const Axes& axes, bool keepdims, DataType dtype) 
 }
 
 namespace {
+// Loops over `extents` around what `body` makes of their variables.
+Stmt nest(const Shape& extents, const std::function<Stmt(const std::vector<PrimExpr>&)>& body) {
+  std::vector<Var> vars;
+  for (const PrimExpr& extent : extents)
+    vars.push_back(make_var(fmt::format("i{}", vars.size()), extent->dtype));
+  Stmt result = body({vars.begin(), vars.end()});
+  for (size_t n = extents.size(); n-- > 0;)
+    result = ForNode::make(make_const_int(extents[n]->dtype, 0), extents[n], vars[n], ForKind::kSerial,
+                           std::string(), AttrMap{}, result);
+  return result;
+}
+
+// The elements along `axis` one after the other, what there is so far for all axes after it in `total`.
 Tensor cumulate(const Tensor& x, int64_t axis, bool exclusive, bool reverse, const char* name,
-                Reducer reducer) {
-  const auto dim = static_cast<size_t>(axis);
-  const IterVar k = te::reduce_axis(x.shape()[dim], "k");
-  return te::compute(x.shape(),
-                     [&](const std::vector<Var>& i) {
-                       std::vector<PrimExpr> indices(i.begin(), i.end());
-                       indices[dim] = k->var;
-                       PrimExpr here = i[dim], there = k->var;
-                       if (reverse) std::swap(here, there);
-                       return reducer(x.at(indices), {k}, exclusive ? there < here : there <= here, nullptr);
-                     },
-                     {.name = name});
+                PrimExpr (*combine)(PrimExpr, PrimExpr), double identity) {
+  const Shape shape = x.shape();
+  const auto dim = static_cast<std::ptrdiff_t>(axis);
+  const Shape outer(shape.begin(), shape.begin() + dim), steps(1, shape[dim]),
+      inner(shape.begin() + dim + 1, shape.end());
+  const Buffer in = make_buffer("x", shape, x.dtype()), out = make_buffer(name, shape, x.dtype()),
+               total = make_buffer("total", inner, x.dtype());
+  using Indices = std::vector<PrimExpr>;
+  const Stmt body = nest(outer, [&](const Indices& begin) {
+    const Stmt init =
+        nest(inner, [&](const Indices& end) { return store(total, make_const(x.dtype(), identity), end); });
+    const Stmt add = nest(steps, [&](const Indices& step) {
+      return nest(inner, [&](const Indices& end) {
+        Indices place = begin;
+        place.push_back(reverse ? steps[0] - 1 - step[0] : step[0]);
+        place.insert(place.end(), end.begin(), end.end());
+        const Stmt put = store(out, load(total, end), place),
+                   next = store(total, combine(load(total, end), load(in, place)), end);
+        return exclusive ? seq({put, next}) : seq({next, put});
+      });
+    });
+    return seq({init, add});
+  });
+  const Block root =
+      BlockNode::make("root", std::vector<IterVar>{}, std::vector<Buffer>{total}, std::vector<BufferRegion>{},
+                      std::vector<BufferRegion>{}, std::vector<MatchBufferRegion>{}, AttrMap{}, Stmt(), body);
+  const Stmt whole = BlockRealizeNode::make(std::vector<PrimExpr>{}, PrimExpr(bool_imm(true)), root);
+  return te::external(name, {{x}, {in}, {out}, whole})[0];
 }
 }  // namespace
 
 Tensor cumsum(const Tensor& x, int64_t axis, bool exclusive, bool reverse) {
-  return cumulate(x, axis, exclusive, reverse, "T_cumsum", te::sum);
+  return cumulate(x, axis, exclusive, reverse, "T_cumsum", tir::operator+, 0);
 }
 Tensor cumprod(const Tensor& x, int64_t axis, bool exclusive, bool reverse) {
-  return cumulate(x, axis, exclusive, reverse, "T_cumprod", te::prod);
+  return cumulate(x, axis, exclusive, reverse, "T_cumprod", tir::operator*, 1);
 }
 
 Tensor collapse_sum(const Tensor& x, const Shape& shape) {
