@@ -6,6 +6,8 @@ import linecache
 import sys
 import textwrap
 
+import numpy
+
 from .. import _core
 from .._guard import guard
 from ..errors import UserError
@@ -166,6 +168,10 @@ def resolve(names: dict, expression: str, scope: dict):
     scope  of the program, which hide those
     """
     found = unwrapped(eval(expression, {**names, "__builtins__": __builtins__, **scope}))
+    if isinstance(found, numpy.ndarray):  # of R.const
+        from ..relax.expr import const
+
+        return unwrapped(const(found))
     # a lambda of Python as an argument is what T.index_map makes of it
     return index_map(found) if getattr(found, "__name__", "") == "<lambda>" else found
 
