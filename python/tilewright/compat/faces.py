@@ -278,8 +278,11 @@ def relax_vm_names() -> dict:
     }
 
 
-def build_as_written(mod, target=None, **options):
-    """tvm.build: loop programs run as they are written, so that a lesson sees what its own steps gain."""
+def build_as_written(mod, target=None, *, name: str | None = None, **options):
+    """tvm.build: loop programs run as they are written, so that a lesson sees what its own steps gain; `name` is that of a function
+    which is no part of a module, as until 2024."""
+    if name and isinstance(mod, tw.tir.PrimFunc):
+        mod = mod.with_attr("global_symbol", name)
     return tw.build(mod, target_or_current(target), schedule=False, **options)
 
 

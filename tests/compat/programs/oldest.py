@@ -44,4 +44,7 @@ c = tvm.nd.empty((5, 3), dtype="float32")
 lib["main"](tvm.nd.array(a), tvm.nd.array(b, tvm.cpu()), c)
 np.testing.assert_allclose(c.numpy(), np.maximum(a @ b, 0), rtol=1e-5)
 assert lib.time_evaluator("main", tvm.cpu(), number=1)(tvm.nd.array(a), tvm.nd.array(b), c).mean > 0
+named = tvm.build(sch.mod["main"], target="llvm", name="product")  # a function alone
+named["product"](tvm.nd.array(a), tvm.nd.array(b), c)
+np.testing.assert_allclose(c.numpy(), np.maximum(a @ b, 0), rtol=1e-5)
 print("ok")
