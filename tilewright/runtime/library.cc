@@ -1,8 +1,11 @@
 // Modules over compiled code: symbols of a shared library or of a JIT, as kernel_abi.h describes them.
 #include <dlfcn.h>
+#include <sys/stat.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
+#include <mutex>
 
 #include "tilewright/runtime/elf_check.h"
 #include "tilewright/runtime/host.h"
@@ -74,6 +77,24 @@ class SymbolModule final : public ModuleObject {
   mutable std::map<std::string, Function, std::less<>> functions_;
 };
 
+// `path` as the loader has not seen it for another file: it takes a file that was replaced for the one that
+// it has open by that name.
+std::string name_for_loader(const std::filesystem::path& path) {
+  using Identity = std::pair<dev_t, ino_t>;
+  static std::mutex mutex;
+  static std::map<std::string, std::vector<Identity>> known;  // the files that a path has named
+  struct stat info = {};
+  if (stat(path.c_str(), &info) != 0) return path.string();
+  std::lock_guard lock(mutex);
+  std::vector<Identity>& files = known[path.string()];
+  const Identity file{info.st_dev, info.st_ino};
+  auto found = std::find(files.begin(), files.end(), file);
+  if (found == files.end()) found = files.insert(files.end(), file);
+  std::filesystem::path name = path.parent_path();
+  for (auto other = files.begin(); other != found; ++other) name /= ".";
+  return (name / path.filename()).string();
+}
+
 }  // namespace
 
 Module Module::from_symbols(SymbolSource source) {
@@ -86,8 +107,8 @@ Module Module::load(const std::string& path) {
     throw UserError("cannot load {}: there is no such file", path).help("check the path");
   check_shared_library(path);
   // with a directory in it, so that the loader does not search its own paths for the name
-  const std::string absolute = std::filesystem::absolute(path, error).string();
-  void* handle = dlopen(absolute.c_str(), RTLD_NOW | RTLD_LOCAL);
+  const std::string name = name_for_loader(std::filesystem::absolute(path, error));
+  void* handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle) throw UserError("cannot load {}: {}", path, dlerror());
   std::shared_ptr<const void> owner(handle, [](const void* opened) { dlclose(const_cast<void*>(opened)); });
   auto lookup = [handle](const std::string& symbol) { return dlsym(handle, symbol.c_str()); };
