@@ -23,18 +23,23 @@ def summary(times: list[float]) -> dict[str, float]:
     }
 
 
-def times_of_slice(call) -> list[float]:
-    """Seconds of calls, one after the other for SLICE_S; a pause lets the last peer's threads go to sleep."""
-    time.sleep(PAUSE_S)
-    if hasattr(call, "times_of_slice"):  # a peer in another process
-        return call.times_of_slice(SLICE_S)
+def times_of_calls(call, seconds: float) -> list[float]:
+    """Seconds of calls, one after the other, after one that warms up."""
     times = []
     call()
-    slice_end = time.perf_counter() + SLICE_S
-    while (start := time.perf_counter()) < slice_end:
+    end = time.perf_counter() + seconds
+    while (start := time.perf_counter()) < end:
         call()
         times.append(time.perf_counter() - start)
     return times
+
+
+def times_of_slice(call) -> list[float]:
+    """Those of SLICE_S; a pause lets the last peer's threads go to sleep."""
+    time.sleep(PAUSE_S)
+    if hasattr(call, "times_of_slice"):  # a peer in another process
+        return call.times_of_slice(SLICE_S)
+    return times_of_calls(call, SLICE_S)
 
 
 def time_in_turns(calls: dict, seconds: float) -> dict[str, dict]:

@@ -9,10 +9,10 @@ numbers, as a list of rows.  The operands are those of arrays_of (run.py).
 
 import json
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
+import timing
 import tvm
 from tvm import te
 from tvm.s_tir import meta_schedule as ms
@@ -56,16 +56,6 @@ def tuned(module: tvm.IRModule, target, folder: Path):
     return tvm.compile(schedule.mod, target=target)
 
 
-def times_of_slice(call, seconds: float) -> list[float]:
-    times = []
-    call()
-    slice_end = time.perf_counter() + seconds
-    while (start := time.perf_counter()) < slice_end:
-        call()
-        times.append(time.perf_counter() - start)
-    return times
-
-
 def main() -> None:
     m, k, n, num_threads = map(int, sys.argv[1:5])
     compiled = tuned(product(m, k, n), host_target(num_threads), Path(sys.argv[5]))
@@ -77,7 +67,7 @@ def main() -> None:
     for line in sys.stdin:
         word, *numbers = line.split()
         if word == "slice":
-            answer = times_of_slice(lambda: function(a, b, c), float(numbers[0]))
+            answer = timing.times_of_calls(lambda: function(a, b, c), float(numbers[0]))
         else:
             function(a, b, c)
             answer = c.numpy().tolist()
