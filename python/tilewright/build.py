@@ -56,7 +56,7 @@ def build_graph(mod, target="llvm", params: dict | None = None, *, precision: st
     return _built(unwrapped(mod), target, precision, weights)
 
 
-def _built(source, target, precision, weights):
+def _built(source, target, precision, weights, shapes=None):
     """An Executable of `source`, a module's node, or the path or bytes of an ONNX model, which no Python object holds meanwhile."""
     _require_policies(precision, weights)
     context = PassContext.current()
@@ -70,6 +70,7 @@ def _built(source, target, precision, weights):
         context.required_pass,
         config,
         context.hooks(),
+        shapes or {},
     )
 
 
@@ -81,6 +82,7 @@ def compile(  # noqa: A001 - the field's name
     schedule: bool = True,
     precision: str | None = None,
     weights: str | None = None,
+    shapes: dict[str, int] | None = None,
 ):
     """A compiled program: a Module for loop programs, an Executable for graphs.
 
@@ -92,22 +94,31 @@ def compile(  # noqa: A001 - the field's name
     weights  what constant weights of matmuls in a graph are rounded to, where reading them is what takes the time: "int8" (a scale for
             each column), "int4" (one for each 32 rows) or "float32", not at all; docs/precision.md has the error bounds; default: what the
             current PassContext says, else "float32"
-    Raises  UserError for a source of another kind, a model that is missing or damaged, and a precision or weights that there are not;
+    shapes  {name of an open dimension of the inputs: its extent}, e.g. {"batch": 1}; of a dimension of an ONNX model that has no name
+            "x.0", input and axis; default: all stay open
+    Raises  UserError for a source of another kind, a model that is missing or damaged, a precision or weights that there are not, and
+            shapes of dimensions that the source has not;
             Unsupported with every operator of a model that has no conversion
-    >>> ex = tilewright.compile("model.onnx", weights="int8"); vm = tilewright.VirtualMachine(ex)
+    >>> ex = tilewright.compile("model.onnx", weights="int8", shapes={"batch": 1}); vm = tilewright.VirtualMachine(ex)
     """
     if isinstance(source, str | bytes) or hasattr(source, "__fspath__") or hasattr(source, "SerializeToString"):
-        from .frontend.onnx import from_onnx, path_or_bytes
+        from .frontend.onnx import fixed_dims, from_onnx, path_or_bytes
 
         if not params:
-            return _built(path_or_bytes(source), target, precision, weights)
-        source = from_onnx(source)
+            return _built(path_or_bytes(source), target, precision, weights, fixed_dims(shapes))
+        source = from_onnx(source, shapes)
+        shapes = None
     if isinstance(source, _Function):
         source = IRModule({"main": source})
     if isinstance(source, _PrimFunc):
         source = IRModule.from_expr(source)
     if not isinstance(source, IRModule):
         raise UserError(f"cannot compile a Python {type(source).__name__}\nhelp: give a module, a function or an ONNX path")
+    if shapes:
+        from .frontend.onnx import fixed_dims
+        from .relax.transform import bind_symbolic_vars
+
+        source = bind_symbolic_vars(binding_map=fixed_dims(shapes))(source)
     has_graph = any(isinstance(func, _Function) for func in source.functions.values())
     if has_graph:
         return build_graph(source, target, params, precision=precision, weights=weights)

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tilewright/cli/signature.h"
 #include "tilewright/driver/target.h"
 #include "tilewright/frontend/onnx/import.h"
 #include "tilewright/support/error.h"
@@ -32,7 +33,9 @@ bool is_library(const std::string& path) {
 
 ir::IRModule import_onnx(const ModelOptions& options, Progress& progress) {
   const Clock::time_point start = Clock::now();
-  ir::IRModule module = frontend::onnx::import_model(frontend::onnx::load_model(options.path));
+  frontend::onnx::Model model = frontend::onnx::load_model(options.path);
+  frontend::onnx::fix_dims(model, parse_dim_sizes("--fix", options.fixed_dims));
+  ir::IRModule module = frontend::onnx::import_model(model);
   progress.stage("import", seconds_since(start));
   return module;
 }

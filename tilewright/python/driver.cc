@@ -3,6 +3,7 @@
 #include "tilewright/explain/explain.h"
 #include "tilewright/frontend/onnx/import.h"
 
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/variant.h>
@@ -58,19 +59,24 @@ ir::PassContext context_of(int opt_level, std::vector<std::string> disabled,
   return context;
 }
 
-ir::IRModule module_of_path(const std::string& path) {
-  return frontend::onnx::import_model(frontend::onnx::load_model(path));
+using frontend::onnx::FixedDims;
+
+ir::IRModule imported(frontend::onnx::Model model, const FixedDims& shapes) {
+  frontend::onnx::fix_dims(model, shapes);
+  return frontend::onnx::import_model(model);
 }
-ir::IRModule module_of_bytes(const nb::bytes& bytes) {
-  return frontend::onnx::import_model(
-      frontend::onnx::parse_model({bytes.c_str(), bytes.size()}, ".", "the model"));
+ir::IRModule module_of_path(const std::string& path, const FixedDims& shapes) {
+  return imported(frontend::onnx::load_model(path), shapes);
+}
+ir::IRModule module_of_bytes(const nb::bytes& bytes, const FixedDims& shapes) {
+  return imported(frontend::onnx::parse_model({bytes.c_str(), bytes.size()}, ".", "the model"), shapes);
 }
 
 // A module, or what an ONNX model is: a module that nobody else holds, whose constants go as it is compiled.
 using GraphSource = std::variant<ir::IRModule, nb::bytes, std::string>;
-ir::IRModule module_of(const GraphSource& source) {
-  if (const auto* path = std::get_if<std::string>(&source)) return module_of_path(*path);
-  if (const auto* bytes = std::get_if<nb::bytes>(&source)) return module_of_bytes(*bytes);
+ir::IRModule module_of(const GraphSource& source, const FixedDims& shapes) {
+  if (const auto* path = std::get_if<std::string>(&source)) return module_of_path(*path, shapes);
+  if (const auto* bytes = std::get_if<nb::bytes>(&source)) return module_of_bytes(*bytes, shapes);
   return std::get<ir::IRModule>(source);
 }
 
@@ -146,15 +152,15 @@ void bind_build(nb::module_& m) {
       "build_graph",
       [](const GraphSource& source, const ir::Target& target, int opt_level,
          std::vector<std::string> disabled, std::vector<std::string> required, nb::handle config,
-         nb::handle hooks) {
+         nb::handle hooks, const FixedDims& shapes) {
         ir::PassContext context =
             context_of(opt_level, std::move(disabled), std::move(required), config, hooks);
-        ir::IRModule module = module_of(source);
+        ir::IRModule module = module_of(source, shapes);
         const nb::gil_scoped_release unlocked;
         return driver::build_graph(std::move(module), target, context);
       },
       nb::arg("source"), nb::arg("target"), nb::arg("opt_level"), nb::arg("disabled"), nb::arg("required"),
-      nb::arg("config"), nb::arg("hooks").none());
+      nb::arg("config"), nb::arg("hooks").none(), nb::arg("shapes") = FixedDims{});
 }
 
 // [(callee, nanoseconds, bytes)] of what the machine calls while `body` runs.

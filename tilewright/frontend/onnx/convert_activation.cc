@@ -22,7 +22,7 @@ struct Formula {
   Expr attr(std::string_view name, double otherwise) const {
     return value(float_attr(node, name, otherwise));
   }
-  Expr bound(const Expr& expr) const { return importer.builder.emit(expr); }
+  Expr bound(const Expr& expr) const { return importer.bound(expr); }
   void result(const Expr& expr) const { importer.define(node.outputs.at(0), bound(expr)); }
 };
 

@@ -38,8 +38,8 @@ void batch_norm(Importer& importer, const Node& node) {
                                  {{"axis", attr(1)}, {"epsilon", attr(float_attr(node, "epsilon", 1e-5))}});
   const ir::Type whole = relax::type_of(all);
   const auto* tuple = whole.as<ir::TupleTypeNode>();
-  importer.define(node.outputs.at(0), importer.builder.emit(relax::TupleGetItemNode::make(
-                                          all, int64_t{0}, tuple->elements.at(0))));
+  importer.define(node.outputs.at(0),
+                  importer.bound(relax::TupleGetItemNode::make(all, int64_t{0}, tuple->elements.at(0))));
 }
 
 void instance_norm(Importer& importer, const Node& node) {
@@ -90,8 +90,7 @@ void layer_norm(Importer& importer, const Node& node) {
   const auto is_wanted = [&](size_t n) { return node.outputs.size() > n && !node.outputs[n].empty(); };
   if (is_wanted(1)) importer.define(node.outputs[1], moment("relax.mean"));
   if (!is_wanted(2)) return;
-  const Expr epsilon =
-      importer.builder.emit(number(float_attr(node, "epsilon", 1e-5), relax::dtype_of(last.data)));
+  const Expr epsilon = importer.bound(number(float_attr(node, "epsilon", 1e-5), relax::dtype_of(last.data)));
   const Expr variance = importer.bind(node, "relax.add", {moment("relax.variance"), epsilon});
   importer.define(node.outputs[2], importer.bind(node, "relax.rsqrt", {variance}));
 }
@@ -115,7 +114,7 @@ void local_response_norm(Importer& importer, const Node& node) {
   to_last.push_back(1);
   const Expr x = importer.bind(node, "relax.permute_dims", {given}, {{"axes", attr(to_last)}});
   const auto scalar = [&](std::string_view name, double otherwise) {
-    return importer.builder.emit(number(float_attr(node, name, otherwise), relax::dtype_of(x)));
+    return importer.bound(number(float_attr(node, name, otherwise), relax::dtype_of(x)));
   };
   // a window of `size` along the last axis, of one along the others
   const size_t num_spatial = shape.size() - 2;
@@ -143,7 +142,7 @@ void lp_norm(Importer& importer, const Node& node) {
   Expr norm = importer.bind(node, "relax.sum", {terms},
                             {{"axis", attr(std::vector<int64_t>{axis})}, {"keepdims", attr(true)}});
   if (p == 2) norm = importer.bind(node, "relax.sqrt", {norm});
-  const Expr zero = importer.builder.emit(number(0, relax::dtype_of(x)));
+  const Expr zero = importer.bound(number(0, relax::dtype_of(x)));
   importer.emit(node, "relax.where",
                 {importer.bind(node, "relax.equal", {norm, zero}), zero,
                  importer.bind(node, "relax.divide", {x, norm})});

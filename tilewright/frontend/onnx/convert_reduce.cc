@@ -48,8 +48,8 @@ void mean(Importer& importer, const Node& node) {
   const Reduction r{importer, node};
   const DataType dtype = relax::dtype_of(r.x);
   if (dtype.is_float()) return r.result(r.reduced("relax.mean", r.x));
-  const Expr real = importer.builder.emit(converted(r.x, kFloat64));
-  r.result(importer.builder.emit(converted(r.reduced("relax.mean", real), dtype)));
+  const Expr real = importer.bound(converted(r.x, kFloat64));
+  r.result(importer.bound(converted(r.reduced("relax.mean", real), dtype)));
 }
 
 void l1(Importer& importer, const Node& node) {
@@ -72,8 +72,8 @@ void l2(Importer& importer, const Node& node) {
   const DataType dtype = relax::dtype_of(r.x);
   Expr sum = sum_of_squares(r);
   if (dtype.is_float()) return r.result(r.call("relax.sqrt", {sum}));
-  sum = importer.builder.emit(converted(sum, kFloat64));
-  r.result(importer.builder.emit(converted(r.call("relax.sqrt", {sum}), dtype)));
+  sum = importer.bound(converted(sum, kFloat64));
+  r.result(importer.bound(converted(r.call("relax.sqrt", {sum}), dtype)));
 }
 
 void log_sum(Importer& importer, const Node& node) {
@@ -84,7 +84,7 @@ void log_sum(Importer& importer, const Node& node) {
 // log(sum(exp(x - m))) + m with m the maximum, so that nothing overflows; m is 0 where all is infinite.
 void log_sum_exp(Importer& importer, const Node& node) {
   const Reduction r{importer, node};
-  const Expr zero = importer.builder.emit(number(0, relax::dtype_of(r.x)));
+  const Expr zero = importer.bound(number(0, relax::dtype_of(r.x)));
   const auto finite = [&](const Expr& value) {
     return r.call("relax.where", {r.call("relax.isfinite", {value}), value, zero});
   };

@@ -29,6 +29,8 @@ class FunctionCompiler {
   // sizes.cc: shape arithmetic
   rt::Operand size(const PrimExpr& extent);
   rt::IntRegister int_register(const PrimExpr& expr);
+  std::optional<rt::IntRegister> truth(const PrimExpr& condition);
+  rt::IntRegister chosen(const tir::SelectNode* select);
   rt::Operands sizes(const std::vector<PrimExpr>& extents);
   // memory.cc
   void reserve_arena();
