@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import tilewright
+from tilewright.frontend.onnx import from_onnx
 
 onnx = pytest.importorskip("onnx")
 from onnx import TensorProto, helper  # noqa: E402
@@ -265,5 +266,5 @@ def test_constants_are_computed_when_the_model_is_imported():
     """Also by operators that only the runtime does: the shape of the result is known."""
     nodes = [n("ScatterND base lists updates -> s"), n("TopK s two1 -> v i"), n("Reshape x v -> y")]
     weights = {"base": I([0, 3, 0]), "two1": I([2]), "updates": I([4, 5])}
-    module = tilewright.frontend.onnx.from_onnx(model_of(nodes, {"x": (TensorProto.FLOAT, (20,))}, weights))
+    module = from_onnx(model_of(nodes, {"x": (TensorProto.FLOAT, (20,))}, weights))
     assert "R.shape([5, 4])" in module.script()

@@ -31,11 +31,15 @@ bool is_library(const std::string& path) {
          "ELF";
 }
 
-ir::IRModule import_onnx(const ModelOptions& options, Progress& progress) {
-  const Clock::time_point start = Clock::now();
+frontend::onnx::Model read_onnx(const ModelOptions& options) {
   frontend::onnx::Model model = frontend::onnx::load_model(options.path);
   frontend::onnx::fix_dims(model, parse_dim_sizes("--fix", options.fixed_dims));
-  ir::IRModule module = frontend::onnx::import_model(model);
+  return model;
+}
+
+ir::IRModule import_onnx(const ModelOptions& options, Progress& progress) {
+  const Clock::time_point start = Clock::now();
+  ir::IRModule module = frontend::onnx::import_model(read_onnx(options));
   progress.stage("import", seconds_since(start));
   return module;
 }

@@ -5,6 +5,7 @@
 
 #include "tilewright/cli/report.h"
 #include "tilewright/driver/build_graph.h"
+#include "tilewright/frontend/onnx/model.h"
 
 namespace tilewright::cli {
 
@@ -23,7 +24,9 @@ struct ModelOptions {
 /// Whether the file at `path` is a compiled model rather than ONNX: by its ending, else by its first bytes.
 bool is_library(const std::string& path);
 
-/// The graph of an ONNX file.
+/// An ONNX file with the dimensions that --fix says.
+frontend::onnx::Model read_onnx(const ModelOptions& options);
+/// The graph of it.
 ir::IRModule import_onnx(const ModelOptions& options, Progress& progress);
 
 /// `module`, imported from options.path, compiled.

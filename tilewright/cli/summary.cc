@@ -21,8 +21,8 @@ struct Summary {
   int64_t num_constants = 0, constant_bytes = 0;
 };
 
-Summary summary_of_onnx(const std::string& path) {
-  const frontend::onnx::Model model = frontend::onnx::load_model(path);
+Summary summary_of_onnx(const ModelOptions& options) {
+  const frontend::onnx::Model model = read_onnx(options);
   const auto main = ir::ref_as<relax::FunctionNode>(frontend::onnx::import_model(model)->lookup("main"));
   Summary summary;
   summary.origin = fmt::format("ONNX opset {}{}", model.opsets.at(""),
@@ -83,8 +83,8 @@ std::string summary_json(const Summary& summary, const std::string& path) {
 
 std::string summary_text(const ModelOptions& options, bool is_json) {
   Progress progress(true);
-  const Summary summary = is_library(options.path) ? summary_of_library(load_model(options, progress))
-                                                   : summary_of_onnx(options.path);
+  const Summary summary =
+      is_library(options.path) ? summary_of_library(load_model(options, progress)) : summary_of_onnx(options);
   return is_json ? summary_json(summary, options.path) : text_of(summary, options.path);
 }
 
