@@ -99,7 +99,7 @@ def compile(  # noqa: A001 - the field's name
     Raises  UserError for a source of another kind, a model that is missing or damaged, a precision or weights that there are not, and
             shapes of dimensions that the source has not;
             Unsupported with every operator of a model that has no conversion
-    >>> ex = tilewright.compile("model.onnx", weights="int8", shapes={"batch": 1}); vm = tilewright.VirtualMachine(ex)
+    >>> ex = tilewright.compile("model.onnx", weights="int8", shapes={"n": 1}); vm = tilewright.VirtualMachine(ex)
     """
     if isinstance(source, str | bytes) or hasattr(source, "__fspath__") or hasattr(source, "SerializeToString"):
         from .frontend.onnx import fixed_dims, from_onnx, path_or_bytes
