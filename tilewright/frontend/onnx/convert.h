@@ -46,6 +46,18 @@ class Importer {
   void emit(const Node& node, std::string_view op, std::vector<Expr> args, ir::AttrMap attrs = {});
   Expr bind(const Node& node, std::string_view op, std::vector<Expr> args, ir::AttrMap attrs = {});
   Expr reshaped(const Node& node, const Expr& value, const relax::Shape& shape);
+  /// Requires `condition`, a bool of extents, for `node`; see relax::Requirements::holds.
+  template <class... Args>
+  void require(const Node& node, const ir::PrimExpr& condition, relax::RequirementText<Args...> text,
+               const Args&... args) {
+    std::vector<relax::Requirement> open;
+    relax::Requirements(node.op_type, &open).holds(condition, text, args...);
+    keep(node, std::move(open));
+  }
+  /// Reads `node`: what its calls require is stated with its name.
+  void convert(const Node& node);
+  /// What all nodes require of extents that are known only when the graph runs.
+  const std::vector<relax::Requirement>& requirements() const { return requirements_; }
   /// Defines output n of the node with field n of `tuple`, a value with several.
   void define_fields(const Node& node, const Expr& tuple);
 
@@ -53,6 +65,8 @@ class Importer {
   std::unordered_map<std::string, Expr> values_;
   std::unordered_map<std::string, relax::Shape> known_;
   std::unordered_set<std::string> scalars_;  // of known_, those that are no list
+  void keep(const Node& node, std::vector<relax::Requirement> open);
+  std::vector<relax::Requirement> requirements_;
 };
 
 using Converter = void (*)(Importer& importer, const Node& node);

@@ -6,6 +6,7 @@
 
 #include "tilewright/frontend/onnx/convert.h"
 #include "tilewright/frontend/onnx/schema.h"
+#include "tilewright/relax/infer.h"
 #include "tilewright/relax/type_util.h"
 #include "tilewright/relax/vm_codegen.h"
 
@@ -74,8 +75,7 @@ ir::IRModule import_model(const Model& model) {
     importer.builder.dataflow([&] {
       for (const Node& node : model.graph.nodes) {
         try {
-          find_converter(node.op())(importer, node);
-          importer.require_known_shapes(node);
+          importer.convert(node);
         } catch (Error& error) {
           error.add_prefix(node.shown());
           throw;
@@ -92,7 +92,9 @@ ir::IRModule import_model(const Model& model) {
   importer.builder.function(
       "main", params, define_main,
       {.attrs = {{std::string(relax::kOutputNames), ir::ArrayNode::make(std::move(output_names))}}});
-  return importer.builder.get();
+  const ir::IRModule module = importer.builder.get();
+  const auto main = ir::ref_as<relax::FunctionNode>(module->lookup("main"));
+  return with_function(module, "main", relax::with_requirements(main, importer.requirements()));
 }
 
 // ---- Importer
@@ -111,6 +113,23 @@ bool has_unknown_shape(const Expr& value) {
 }
 
 }  // namespace
+
+void Importer::convert(const Node& node) {
+  builder.on_bind = [&](const Expr& value) {
+    if (value.as<relax::CallNode>())
+      keep(node, relax::requirements_of(relax::Call(value.as<relax::CallNode>())));
+  };
+  find_converter(node.op())(*this, node);
+  builder.on_bind = nullptr;
+  require_known_shapes(node);
+}
+
+void Importer::keep(const Node& node, std::vector<relax::Requirement> open) {
+  for (relax::Requirement& requirement : open) {
+    requirement.format = fmt::format("{}: {}", relax::with_escaped_braces(node.shown()), requirement.format);
+    requirements_.push_back(std::move(requirement));
+  }
+}
 
 void Importer::require_known_shapes(const Node& node) const {
   for (const std::string& name : node.outputs) {
