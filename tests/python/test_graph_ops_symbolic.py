@@ -117,26 +117,17 @@ def test_bounds_of_a_slice_are_counted_at_run_time():
     )
 
 
-@pytest.mark.parametrize(
-    ("x", "y", "text"),
-    [
-        ('"k"', "1000000", "shapes [k] and [T.int64(1000000)] do not broadcast: k against T.int64(1000000)"),
-        ('"k"', '"n"', "shapes [k] and [n] do not broadcast: k against n"),
-    ],
-)
-def test_extents_that_may_differ_are_not_broadcast(x, y, text):
+@pytest.mark.parametrize("y", ['"k"', '"n"', "7"])
+def test_extents_that_differ_are_refused(y):
     """Of the shorter one memory behind it was read."""
     module = parse(f"""
 @I.ir_module
 class Module:
     @R.function
-    def main(x: R.Tensor(({x},), "float32"), y: R.Tensor(({y},), "float32")):
+    def main(x: R.Tensor(("k",), "float32"), y: R.Tensor(({y},), "float32")):
         r = R.add(x, y)
         return r
 """)
-    with pytest.raises(UserError) as error:
-        tilewright.compile(module)
-    assert str(error.value) == (
-        f"error: legalize_ops: {text} in dimension 1 from the end\n"
-        "help: nothing says that they are equal; in a graph R.match_cast does, and checks it"
-    )
+    main = tilewright.VirtualMachine(tilewright.compile(module))["main"]
+    with pytest.raises(UserError):
+        main(np.ones(5, "float32"), np.ones(7, "float32"))

@@ -49,6 +49,7 @@ class Importer {
   Unsupported open_input(const std::string& name) const;
 
   // ---- results
+  /// Reads `node`: what its calls require is stated with its name.
   void convert(const Node& node);
   void define(const std::string& name, Expr value);
   void define_known(const std::string& name, Known known);
@@ -61,12 +62,24 @@ class Importer {
   /// `value`, computed if the inputs of the node that is converted are constants, else bound to a variable.
   Expr bound(const Expr& value);
   Expr reshaped(const Node& node, const Expr& value, const relax::Shape& shape);
+  /// Requires `condition`, a bool of extents, for `node`; see relax::Requirements::holds.
+  template <class... Args>
+  void require(const Node& node, const ir::PrimExpr& condition, relax::RequirementText<Args...> text,
+               const Args&... args) {
+    if (facts.can_prove(condition)) return;
+    std::vector<relax::Requirement> open;
+    relax::Requirements(node.op_type, &open).holds(condition, text, args...);
+    keep(node, std::move(open));
+  }
+  /// What all nodes require of extents that are known only when the graph runs.
+  const std::vector<relax::Requirement>& requirements() const { return requirements_; }
   /// Defines output n of the node with field n of `tuple`, a value with several.
   void define_fields(const Node& node, const Expr& tuple);
-  /// Raises Unsupported if an output of `node` is a tensor of which no shape follows.
-  void require_known_shapes(const Node& node) const;
 
  private:
+  void keep(const Node& node, std::vector<relax::Requirement> open);
+  /// Raises Unsupported if an output of `node` is a tensor of which no shape follows.
+  void require_known_shapes(const Node& node) const;
   bool has_constant_inputs(const Node& node) const;
   /// The nodes that lead from an input of the graph to the value called `name`; *input is called what that
   /// is.
@@ -76,7 +89,8 @@ class Importer {
   std::unordered_map<std::string, const Node*> makers_;
   std::unordered_map<std::string, Expr> values_;
   std::unordered_map<std::string, Known> known_;  // those with elements that are no numbers
-  bool computes_now_ = false;                     // all inputs of the node that is converted are constants
+  std::vector<relax::Requirement> requirements_;
+  bool computes_now_ = false;  // all inputs of the node that is converted are constants
   int64_t steps_left_ = int64_t{1} << 24;
   int64_t num_sizes_ = 0;
 };

@@ -4,29 +4,29 @@
 
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/frontend/onnx/convert.h"
+#include "tilewright/te/topi/broadcast.h"
 
 namespace tilewright::frontend::onnx {
 namespace {
 
 // ---- shapes that grow
 
-// One of two extents that are matched is 1, or both are equal; which is seen when it runs if both are open.
-ir::PrimExpr expanded(const ir::PrimExpr& from, const ir::PrimExpr& target) {
-  if (tir::is_one(target) || relax::equal_extents(from, target) == relax::Answer::kYes) return from;
-  if (tir::is_one(from)) return target;
-  if (is<ir::IntImmNode>(target)) return target;
-  if (is<ir::IntImmNode>(from)) return from;
-  return tir::select(tir::equal(target, relax::extent_imm(1)), from, target);
-}
-
 // Extents of the input and of the wanted shape are matched from the last on.
 void expand(Importer& importer, const Node& node) {
   const Expr x = importer.value(node, 0);
   const relax::Shape target = importer.require_known(node, 1), from = shape_of(node, x);
-  relax::Shape result = from.size() > target.size() ? from : target;
-  for (size_t n = 1; n <= std::min(from.size(), target.size()); ++n)
-    result[result.size() - n] = expanded(from[from.size() - n], target[target.size() - n]);
-  importer.emit(node, "relax.broadcast_to", {x, relax::shape_expr(result)});
+  const size_t num_matched = std::min(from.size(), target.size());
+  for (size_t n = 1; n <= num_matched; ++n) {
+    const ir::PrimExpr &own = from[from.size() - n], &wanted = target[target.size() - n],
+                       one = relax::extent_imm(1);
+    importer.require(
+        node,
+        tir::logical_or(tir::equal(own, wanted),
+                        tir::logical_or(tir::equal(own, one), tir::equal(wanted, one))),
+        "the input is {}, which does not expand to {}: {} against {} in dimension {} from the end", from,
+        target, own, wanted, n);
+  }
+  importer.emit(node, "relax.broadcast_to", {x, relax::shape_expr(topi::broadcast_shape(from, target))});
 }
 
 // By numbers that are open: a dimension for the repetitions before each dimension.
@@ -192,19 +192,29 @@ relax::Shape piece_sizes(Importer& importer, const Node& node, const ir::PrimExp
 void split_by_numbers(Importer& importer, const Node& node, const Expr& x, int64_t axis,
                       const std::vector<int64_t>& sizes) {
   const ir::PrimExpr& whole = shape_of(node, x)[static_cast<size_t>(axis)];
-  int64_t extent, total = 0;
+  int64_t total = 0;
   std::vector<int64_t> starts;
   for (int64_t size : sizes) {
     if (size < 0) throw UserError("the size of a piece is {}", size);
     starts.push_back(total += size);
   }
-  if (sizes.size() != node.outputs.size() || (tir::as_const_int(whole, &extent) && total != extent))
-    throw UserError("pieces of {} elements in all for {} outputs of an extent of {}", total,
-                    node.outputs.size(), relax::extent_text(whole));
+  if (sizes.size() != node.outputs.size())
+    throw UserError("{} pieces for {} outputs", sizes.size(), node.outputs.size());
+  importer.require(node, tir::equal(relax::extent_imm(total), whole),
+                   "pieces of {} elements in all for {} outputs of an extent of {}", total,
+                   node.outputs.size(), whole);
   starts.pop_back();
   if (starts.empty()) return importer.pass_on(node);
   importer.define_fields(node, importer.bind(node, "relax.split", {x},
                                              {{"indices_or_sections", attr(starts)}, {"axis", attr(axis)}}));
+}
+
+void require_pieces(Importer& importer, const Node& node, const relax::Shape& sizes,
+                    const ir::PrimExpr& total, const ir::PrimExpr& whole, const ir::PrimExpr& are_sizes) {
+  importer.require(node, importer.facts.simplify(are_sizes), "the pieces {} have one below 0", sizes);
+  importer.require(node, tir::equal(total, whole),
+                   "pieces of {} elements in all for {} outputs of an extent of {}", total,
+                   node.outputs.size(), whole);
 }
 
 // x[begin:end] along one dimension
@@ -219,17 +229,20 @@ void split(Importer& importer, const Node& node) {
   const Expr x = importer.value(node, 0);
   const relax::Shape& shape = shape_of(node, x);
   const int64_t axis = checked_axis(int_attr(node, "axis", 0), shape.size());
-  const relax::Shape sizes = piece_sizes(importer, node, shape[static_cast<size_t>(axis)]);
+  const ir::PrimExpr& whole = shape[static_cast<size_t>(axis)];
+  const relax::Shape sizes = piece_sizes(importer, node, whole);
   if (const auto numbers = relax::constant_extents(sizes))
     return split_by_numbers(importer, node, x, axis, *numbers);
   if (sizes.size() != node.outputs.size())
     throw UserError("{} pieces for {} outputs", sizes.size(), node.outputs.size());
-  ir::PrimExpr begin = relax::extent_imm(0);
+  ir::PrimExpr begin = relax::extent_imm(0), are_sizes = tir::bool_imm(true);
   for (size_t n = 0; n < sizes.size(); ++n) {
+    are_sizes = tir::logical_and(are_sizes, tir::operator<=(relax::extent_imm(0), sizes[n]));
     const ir::PrimExpr end = importer.facts.simplify(tir::operator+(begin, sizes[n]));
     if (!node.outputs[n].empty()) importer.define(node.outputs[n], part(importer, node, x, axis, begin, end));
     begin = end;
   }
+  require_pieces(importer, node, sizes, begin, whole, are_sizes);
 }
 
 void gather_elements(Importer& importer, const Node& node) {
@@ -282,6 +295,10 @@ void top_k(Importer& importer, const Node& node) {
                                    {"dtype", attr("int64")}});
   importer.define_fields(node, both);
   if (is<ir::IntImmNode>(count)) return;
+  const ir::PrimExpr extent = shape_of(node, x)[static_cast<size_t>(axis)];
+  importer.require(
+      node, tir::logical_and(tir::operator<=(relax::extent_imm(0), count), tir::operator<=(count, extent)),
+      "k is {}, but the dimension has {} elements", count, extent);
   for (size_t n = 0; n < node.outputs.size(); ++n) {
     if (node.outputs[n].empty()) continue;
     Node taken = node;

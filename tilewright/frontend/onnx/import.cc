@@ -6,6 +6,7 @@
 
 #include "tilewright/frontend/onnx/convert.h"
 #include "tilewright/frontend/onnx/schema.h"
+#include "tilewright/relax/infer.h"
 #include "tilewright/relax/type_util.h"
 #include "tilewright/relax/vm_codegen.h"
 
@@ -76,7 +77,6 @@ ir::IRModule import_model(const Model& model) {
       for (const Node& node : model.graph.nodes) {
         try {
           if (!compute_known(importer, node)) importer.convert(node);
-          importer.require_known_shapes(node);
         } catch (Error& error) {
           error.add_prefix(node.shown());
           throw;
@@ -93,7 +93,9 @@ ir::IRModule import_model(const Model& model) {
   importer.builder.function(
       "main", params, define_main,
       {.attrs = {{std::string(relax::kOutputNames), ir::ArrayNode::make(std::move(output_names))}}});
-  return importer.builder.get();
+  const ir::IRModule module = importer.builder.get();
+  const auto main = ir::ref_as<relax::FunctionNode>(module->lookup("main"));
+  return with_function(module, "main", relax::with_requirements(main, importer.requirements()));
 }
 
 }  // namespace tilewright::frontend::onnx

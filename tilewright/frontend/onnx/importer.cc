@@ -4,6 +4,7 @@
 
 #include "tilewright/frontend/onnx/convert.h"
 #include "tilewright/relax/fold_call.h"
+#include "tilewright/relax/infer.h"
 #include "tilewright/relax/liveness.h"
 #include "tilewright/relax/type_util.h"
 
@@ -51,8 +52,21 @@ Importer::Importer(const Graph& graph) : graph_(graph) {
 }
 
 void Importer::convert(const Node& node) {
+  builder.on_bind = [&](const Expr& value) {
+    if (value.as<relax::CallNode>())
+      keep(node, relax::requirements_of(relax::Call(value.as<relax::CallNode>())));
+  };
   computes_now_ = has_constant_inputs(node);
   find_converter(node.op())(*this, node);
+  builder.on_bind = nullptr;
+  require_known_shapes(node);
+}
+
+void Importer::keep(const Node& node, std::vector<relax::Requirement> open) {
+  for (relax::Requirement& requirement : open) {
+    requirement.format = fmt::format("{}: {}", relax::with_escaped_braces(node.shown()), requirement.format);
+    requirements_.push_back(std::move(requirement));
+  }
 }
 
 // ---- inputs

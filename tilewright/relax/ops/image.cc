@@ -114,7 +114,7 @@ struct GridAttrs {
         field<&GridAttrs::align_corners>("align_corners", "whether -1 and 1 are middles of corner elements")};
   }
 };
-Type infer_grid_sample(const Call& call, const GridAttrs& attrs) {
+Type infer_grid_sample(const Call& call, const GridAttrs& attrs, Requirements& require) {
   for (size_t n = 0; n < 2; ++n) require_ndim(call, n, 4);
   const TensorTypeNode *x = tensor_arg(call, 0), *grid = tensor_arg(call, 1);
   require_one_of(call, "method", attrs.method, {"bilinear", "nearest", "bicubic"});
@@ -122,10 +122,8 @@ Type infer_grid_sample(const Call& call, const GridAttrs& attrs) {
   require_one_of(call, "padding_mode", attrs.padding_mode, {"zeros", "border", "reflection"});
   const Shape *shape = known_shape(x), *places = known_shape(grid);
   if (!shape || !places) return tensor_type_of_ndim(4, x->dtype);
-  if (equal_extents((*places)[1], extent_imm(2)) == Answer::kNo ||
-      equal_extents((*places)[0], (*shape)[0]) == Answer::kNo)
-    fail(call, "grid is {}, expected [{}, 2, height, width] for data {}", shape_text(*places),
-         extent_text((*shape)[0]), shape_text(*shape));
+  require.equal(Shape{(*places)[0], (*places)[1]}, Shape{(*shape)[0], extent_imm(2)},
+                "grid is {}, expected [{}, 2, height, width] for data {}", *places, (*shape)[0], *shape);
   return tensor_type({(*shape)[0], (*shape)[1], (*places)[2], (*places)[3]}, x->dtype);
 }
 te::Tensor lower_grid_sample(const LowerInput& in, const GridAttrs& attrs) {
@@ -139,7 +137,7 @@ struct AffineAttrs {
         "align_corners", "whether -1 and 1 are middles of corner elements, else the edges of the picture")};
   }
 };
-Type infer_affine_grid(const Call& call, const AffineAttrs&) {
+Type infer_affine_grid(const Call& call, const AffineAttrs&, Requirements& require) {
   require_ndim(call, 0, 3);
   const TensorTypeNode* theta = tensor_arg(call, 0);
   int64_t count;
@@ -149,9 +147,9 @@ Type infer_affine_grid(const Call& call, const AffineAttrs&) {
     fail(call, "size has {} extents, expected height and width, or depth, height and width", count);
   const Shape* shape = known_shape(theta);
   const PrimExpr rows = extent_imm(count), columns = extent_imm(count + 1);
-  if (shape && count >= 0 &&
-      (equal_extents((*shape)[1], rows) == Answer::kNo || equal_extents((*shape)[2], columns) == Answer::kNo))
-    fail(call, "data is {}, expected [batch, {}, {}]", shape_text(*shape), count, count + 1);
+  if (shape && count >= 0)
+    require.equal(Shape{(*shape)[1], (*shape)[2]}, Shape{rows, columns},
+                  "data is {}, expected [batch, {}, {}]", *shape, count, count + 1);
   if (!shape || !size) return tensor_type_of_ndim(count < 0 ? -1 : count + 2, theta->dtype);
   Shape result{(*shape)[0], rows};
   result.insert(result.end(), size->begin(), size->end());

@@ -29,36 +29,6 @@ rt::Operand FunctionCompiler::size(const PrimExpr& extent) {
   return int_register(extent);
 }
 
-// 1 where `condition` holds, else 0; nothing if it is none that has no opcode of its own
-std::optional<rt::IntRegister> FunctionCompiler::truth(const PrimExpr& condition) {
-  const auto inverted = [&](rt::IntRegister value) {
-    return code_.binary(rt::Opcode::kSub, code_.set_int(1), value);
-  };
-  if (const auto* node = condition.as<tir::NotNode>()) return inverted(int_register(node->a));
-  const auto* binary = condition.as<tir::BinaryOpNode>();
-  if (!binary) return std::nullopt;
-  const auto compare = [&](rt::Opcode opcode, const PrimExpr& a, const PrimExpr& b) {
-    const rt::IntRegister left = int_register(a);
-    return code_.binary(opcode, left, int_register(b));
-  };
-  switch (binary->kind) {
-    case Kind::kNE: return inverted(compare(rt::Opcode::kEqual, binary->a, binary->b));
-    case Kind::kGT: return compare(rt::Opcode::kLess, binary->b, binary->a);
-    case Kind::kLE: return inverted(compare(rt::Opcode::kLess, binary->b, binary->a));
-    case Kind::kGE: return inverted(compare(rt::Opcode::kLess, binary->a, binary->b));
-    case Kind::kAnd: return compare(rt::Opcode::kMin, binary->a, binary->b);
-    case Kind::kOr: return compare(rt::Opcode::kMax, binary->a, binary->b);
-    default: return std::nullopt;
-  }
-}
-
-rt::IntRegister FunctionCompiler::chosen(const tir::SelectNode* select) {
-  const rt::IntRegister first = int_register(select->true_value), second = int_register(select->false_value);
-  const rt::IntRegister difference = code_.binary(rt::Opcode::kSub, first, second);
-  return code_.binary(rt::Opcode::kAdd, second,
-                      code_.binary(rt::Opcode::kMul, int_register(select->condition), difference));
-}
-
 rt::IntRegister FunctionCompiler::int_register(const PrimExpr& expr) {
   if (const auto* number = expr.as<IntImmNode>()) return code_.set_int(number->value);
   if (const auto* var = expr.as<tir::VarNode>()) {
@@ -69,15 +39,48 @@ rt::IntRegister FunctionCompiler::int_register(const PrimExpr& expr) {
         .help("give it as a dimension of a parameter, or bind it with R.match_cast");
   }
   if (const auto* cast = expr.as<tir::CastNode>()) return int_register(cast->value);
-  if (const auto* select = expr.as<tir::SelectNode>()) return chosen(select);
-  if (const auto value = truth(expr)) return *value;
+  if (const auto* condition = expr.as<tir::SelectNode>()) return chosen(condition);
+  if (const auto* negated = expr.as<tir::NotNode>()) return inverted(int_register(negated->a));
+  if (const std::optional<rt::IntRegister> truth = comparison(expr)) return *truth;
   const auto* binary = expr.as<tir::BinaryOpNode>();
   rt::Opcode opcode;
   if (!binary || !opcode_of(binary->kind, &opcode))
     throw Unsupported(expr, "shape arithmetic with {}", extent_text(expr))
-        .help("shapes may use + - * // % min, max, comparisons and select");
+        .help("shapes may use + - * // % min, max, comparisons and T.Select");
   const rt::IntRegister a = int_register(binary->a);
   return code_.binary(opcode, a, int_register(binary->b));
+}
+
+rt::IntRegister FunctionCompiler::inverted(rt::IntRegister truth) {
+  return code_.binary(rt::Opcode::kSub, code_.set_int(1), truth);
+}
+
+// a != b, a <= b, a > b, a >= b, a and b, a or b by those that the machine has: == and <, of truths the
+// product and the larger one
+std::optional<rt::IntRegister> FunctionCompiler::comparison(const PrimExpr& expr) {
+  const auto* binary = expr.as<tir::BinaryOpNode>();
+  if (!binary) return std::nullopt;
+  const auto of = [&](rt::Opcode opcode, const PrimExpr& a, const PrimExpr& b) {
+    const rt::IntRegister left = int_register(a);
+    return code_.binary(opcode, left, int_register(b));
+  };
+  switch (binary->kind) {
+    case Kind::kNE: return inverted(of(rt::Opcode::kEqual, binary->a, binary->b));
+    case Kind::kLE: return inverted(of(rt::Opcode::kLess, binary->b, binary->a));
+    case Kind::kGT: return of(rt::Opcode::kLess, binary->b, binary->a);
+    case Kind::kGE: return inverted(of(rt::Opcode::kLess, binary->a, binary->b));
+    case Kind::kAnd: return of(rt::Opcode::kMul, binary->a, binary->b);
+    case Kind::kOr: return of(rt::Opcode::kMax, binary->a, binary->b);
+    default: return std::nullopt;
+  }
+}
+
+// by arithmetic: both values are computed
+rt::IntRegister FunctionCompiler::chosen(const tir::SelectNode* node) {
+  const rt::IntRegister truth = int_register(node->condition), yes = int_register(node->true_value),
+                        no = int_register(node->false_value);
+  return code_.binary(rt::Opcode::kAdd, code_.binary(rt::Opcode::kMul, truth, yes),
+                      code_.binary(rt::Opcode::kMul, inverted(truth), no));
 }
 
 rt::Operands FunctionCompiler::sizes(const std::vector<PrimExpr>& extents) {
