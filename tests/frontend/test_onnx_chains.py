@@ -168,6 +168,8 @@ PARTS = {
     "Range from": [*LENGTH, n("Add l l -> k"), n("Range l k two -> y")],
     "Range down": [*LENGTH, n("Range l zero minus0 -> y")],
     "Range that may be empty": [*LENGTH, n("Range four0 l one -> y")],
+    "Range of floats from below 0": [*LENGTH, n("Cast l -> f", to=TensorProto.FLOAT), n("Neg f -> g"), n("Range g f half -> y")],
+    "Range of floats by an odd step": [*LENGTH, n("Cast l -> f", to=TensorProto.FLOAT), n("Range float0 f third -> y")],
     "Range of floats": [*LENGTH, n("Cast l -> f", to=TensorProto.FLOAT), n("Range float0 f half -> y")],
     "ConstantOfShape": [*LENGTH, n("Concat e th -> c", axis=0), n("ConstantOfShape c -> y")],
     "causal mask": [
@@ -268,3 +270,21 @@ def test_constants_are_computed_when_the_model_is_imported():
     weights = {"base": I([0, 3, 0]), "two1": I([2]), "updates": I([4, 5])}
     module = from_onnx(model_of(nodes, {"x": (TensorProto.FLOAT, (20,))}, weights))
     assert "R.shape([5, 4])" in module.script()
+
+
+ILLEGAL = {
+    "Split": ([n("Concat k th -> p", axis=0), n("Split x p -> v y", axis=1)], {}, 7, "Split node that makes \"v\": pieces of size0 + size1 = 10 elements in all for 2 outputs of an extent of n = 6"),
+    "Split below 0": ([*LENGTH, n("Sub e k -> m"), n("Concat k m -> p", axis=0), n("Split x p -> v y", axis=1)], {}, -1, "Split node that makes \"v\": the pieces [size0 = -1, size1 = 7] have one below 0"),
+    "TopK": ([n("TopK x k -> v y", axis=1)], {}, 7, "TopK node that makes \"v\": k is size0 = 7, but the dimension has n = 6 elements"),
+    "Expand": ([n("Concat z k four -> r", axis=0), n("Expand x r -> y")], {"z": I([2])}, 4, "Expand node that makes \"y\": the input is [b = 2, n = 6, 4], which does not expand to [size0 = 2, size1 = 4, size2 = 4]: n = 6 against size1 = 4 in dimension 2 from the end"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ILLEGAL)
+def test_sizes_that_do_not_fit_are_refused_when_it_runs(name):
+    nodes, weights, k, error = ILLEGAL[name]
+    inputs = {"x": (TensorProto.FLOAT, ("b", "n", 4)), "k": (TensorProto.INT64, (1,))}
+    main = tilewright.VirtualMachine(tilewright.compile(model_of(nodes, inputs, weights)))["main"]
+    with pytest.raises(tilewright.UserError) as problem:
+        main(floats(2, 6, 4), I([k]))
+    assert str(problem.value).splitlines()[0] == f"error: main: {error}"

@@ -43,13 +43,19 @@ std::string Requirements::Shown::operator()(const Shape& shape) const {
   return fmt::format("[{}]", fmt::join(texts, ", "));
 }
 
+namespace {
+std::string named(std::string_view name, const std::string& text) {
+  return name.empty() ? text : fmt::format("{}: {}", name, text);
+}
+}  // namespace
+
 void Requirements::refuse(const std::string& text) const {
   if (call_) fail(call_, "{}", text);
-  throw UserError("{}: {}", name_, text);
+  throw UserError("{}", named(name_, text));
 }
 
 void Requirements::add(Requirement requirement) {
-  requirement.format = fmt::format("{}: {}", name_, requirement.format);
+  requirement.format = named(name_, requirement.format);
   open_->push_back(std::move(requirement));
 }
 

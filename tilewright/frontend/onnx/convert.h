@@ -68,7 +68,7 @@ class Importer {
                const Args&... args) {
     if (facts.can_prove(condition)) return;
     std::vector<relax::Requirement> open;
-    relax::Requirements(node.op_type, &open).holds(condition, text, args...);
+    relax::Requirements("", &open).holds(condition, text, args...);
     keep(node, std::move(open));
   }
   /// What all nodes require of extents that are known only when the graph runs.

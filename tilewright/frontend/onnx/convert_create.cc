@@ -54,6 +54,22 @@ void range_of_integers(Importer& importer, const Node& node) {
                 {{"dtype", attr(relax::dtype_of(importer.value(node, 0)).str())}});
 }
 
+// How many floats start, start + delta, ... are before limit, if they are quotients that are known.
+std::optional<ir::PrimExpr> known_count(Importer& importer, const Node& node) {
+  const auto start = importer.elements(node.inputs[0]), limit = importer.elements(node.inputs[1]),
+             delta = importer.elements(node.inputs[2]);
+  if (!start || !limit || !delta || !start->shape.empty() || !limit->shape.empty() || !delta->shape.empty())
+    return std::nullopt;
+  const Element &a = start->elements[0], &b = limit->elements[0], &step = delta->elements[0];
+  if (!step.is_number() || tir::is_zero(step.value)) return std::nullopt;
+  // (b - a) / step, rounded up
+  const ir::PrimExpr distance =
+      tir::operator-(tir::operator*(a.value, b.divisor), tir::operator*(b.value, a.divisor));
+  const ir::PrimExpr down = tir::floordiv(tir::operator*(distance, step.divisor),
+                                          tir::operator*(step.value, a.divisor * b.divisor));
+  return importer.facts.simplify(tir::max(tir::operator-(down), relax::extent_imm(0)));
+}
+
 // Of floats that are known only when it runs, how many there are is, too.
 void range_of_floats(Importer& importer, const Node& node) {
   const Expr start = importer.value(node, 0), limit = importer.value(node, 1),
@@ -69,6 +85,7 @@ void range_of_floats(Importer& importer, const Node& node) {
   }
   const std::string dtype = relax::dtype_of(start).str();
   if (args.size() == 3) return importer.emit(node, "relax.arange", std::move(args), {{"dtype", attr(dtype)}});
+  if (const auto count = known_count(importer, node)) return emit_sequence(importer, node, *count);
   const Expr distance = importer.bind(node, "relax.subtract", {limit, start});
   const Expr steps =
       importer.bind(node, "relax.ceil", {importer.bind(node, "relax.divide", {distance, delta})});
