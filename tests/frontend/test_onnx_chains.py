@@ -184,8 +184,8 @@ PART_WEIGHTS = TABLE | {
 @pytest.mark.parametrize("is_open", [True, False], ids=["open", "fixed"])
 @pytest.mark.parametrize("name", PARTS)
 def test_parts_and_sizes_by_extents(name, is_open):
-    lengths = (6, 2, 18) if is_open else (6,)
-    shape = ("b", "n", 4) if is_open else (2, 6, 4)
+    lengths = (7, 2, 18) if is_open else (7,)
+    shape = ("b", "n", 4) if is_open else (2, 7, 4)
     opset = 18 if "in two" in name else 17
     if "wrap" in name:
         opset = 19
@@ -288,3 +288,15 @@ def test_sizes_that_do_not_fit_are_refused_when_it_runs(name):
     with pytest.raises(tilewright.UserError) as problem:
         main(floats(2, 6, 4), I([k]))
     assert str(problem.value).splitlines()[0] == f"error: main: {error}"
+
+
+def test_a_squeeze_without_axes_of_an_open_extent():
+    """It is there in the result: a call in which it is 1 is refused."""
+    model = model_of([n("Squeeze x -> y")], {"x": (TensorProto.FLOAT, ("n", 1, 3))})
+    check(model, [floats(5, 1, 3)])
+    main = tilewright.VirtualMachine(tilewright.compile(model))["main"]
+    with pytest.raises(tilewright.UserError) as problem:
+        main(floats(1, 1, 3))
+    assert str(problem.value).splitlines()[0] == (
+        'error: main: Squeeze node that makes "y": dimension 0 of [n = 1, 1, 3] would go, which axes must say'
+    )

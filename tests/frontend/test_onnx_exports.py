@@ -1,6 +1,6 @@
 """What torch's two exporters write of twenty networks runs, and of six with open batch and length, against torch.
 
-The networks are small, with random weights: made of configurations of the package transformers (networks.py).
+The networks are small, with random weights: made of configurations of the package transformers (tests/export_testing.py).
 """
 
 import contextlib
@@ -11,21 +11,33 @@ import pytest
 
 import tilewright
 
-torch = pytest.importorskip("torch")
-pytest.importorskip("transformers")
-pytest.importorskip("onnxscript")
-import export_testing as networks  # noqa: E402
-
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
 EXPORTERS = {"legacy": False, "dynamo": True}
+NETWORKS = [
+    "Bert", "DistilBert", "Roberta", "GPT2", "Llama", "Qwen2", "T5 encoder", "T5", "ViT", "CLIP vision", "Swin", "SegFormer", "ConvNext",
+    "MobileNetV2", "ResNet", "DPT", "Wav2Vec2", "Whisper encoder", "Yolos", "Mamba",
+]  # fmt: skip
+OPEN_NETWORKS = ["Bert with mask", "GPT2 with cache", "Llama with cache", "ViT", "T5", "Whisper decoder"]
 
 
-def exported(*args, **options) -> bytes:
+@pytest.fixture(scope="module")
+def networks():
+    """The module with the networks, which is imported only where it is used: that takes seconds."""
+    for package in ("torch", "transformers", "onnxscript"):
+        pytest.importorskip(package)
+    import export_testing
+
+    return export_testing
+
+
+def exported(networks, *args, **options) -> bytes:
     with contextlib.redirect_stdout(io.StringIO()):  # of one exporter's progress
         return networks.exported(*args, **options)
 
 
 def check(main, network, inputs):
+    import torch
+
     with torch.no_grad():
         expected = network(*inputs)
     results = main(*[each.numpy() for each in inputs])
@@ -37,21 +49,27 @@ def check(main, network, inputs):
 
 
 @pytest.mark.parametrize("exporter", EXPORTERS)
-@pytest.mark.parametrize("name", networks.NETWORKS)
-def test_network(name, exporter):
+@pytest.mark.parametrize("name", NETWORKS)
+def test_network(networks, name, exporter):
     network, inputs = networks.network_of(name)
-    model = exported(network, inputs, EXPORTERS[exporter])
+    model = exported(networks, network, inputs, EXPORTERS[exporter])
     main = tilewright.VirtualMachine(tilewright.compile(model))["main"]
     check(main, network, inputs)
 
 
 @pytest.mark.parametrize("exporter", EXPORTERS)
-@pytest.mark.parametrize("name", networks.OPEN_NETWORKS)
-def test_open_network(name, exporter):
+@pytest.mark.parametrize("name", OPEN_NETWORKS)
+def test_open_network(networks, name, exporter):
     """Three sizes: batch, length, and past or length of the other sequence."""
     network, inputs, names = networks.open_network_of(name)
     is_dynamo = EXPORTERS[exporter]
-    model = exported(network, inputs(2, 5, 3), is_dynamo, **networks.dimensions(network, names, is_dynamo))
+    dimensions = networks.dimensions(network, names, is_dynamo)
+    model = exported(networks, network, inputs(2, 5, 3), is_dynamo, **dimensions)
     main = tilewright.VirtualMachine(tilewright.compile(model))["main"]
     for sizes in ((1, 5, 0), (2, 1, 1), (3, 4, 17)):
         check(main, network, inputs(*sizes))
+
+
+def test_all_networks_are_tested(networks):
+    assert NETWORKS == list(networks.NETWORKS)
+    assert OPEN_NETWORKS == list(networks.OPEN_NETWORKS)

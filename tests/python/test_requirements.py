@@ -103,6 +103,22 @@ CASES = {
         [some(5, 7), some(3, 9)],
         "einsum: dimension k has extent k = 7, but is j = 9 in operand 1 [m = 3, j = 9]",
     ),
+    "einsum of a diagonal": (
+        [tensor("a", "n", "m")],
+        'R.einsum((a,), subscripts="ii->i")',
+        [some(5, 5)],
+        np.diag,
+        [some(5, 1)],
+        "einsum: the diagonal of operand 0 [n = 5, m = 1] has extents n = 5 and m = 1",
+    ),
+    "conv2d_transpose": (
+        [tensor("a", 1, 1, "h", 1), tensor("b", 1, 1, 1, 1)],
+        "R.nn.conv2d_transpose(a, b)",
+        [some(1, 1, 5, 1), np.ones((1, 1, 1, 1), "float32")],
+        lambda a, b: a,
+        [some(1, 1, 0, 1), np.ones((1, 1, 1, 1), "float32")],
+        "nn.conv2d_transpose: data [1, 1, h = 0, 1] by weight [1, 1, 1, 1] with padding 0 leaves h = 0 elements of dimension 2",
+    ),
     "linear": (
         [tensor("a", "n", "k"), tensor("b", 3, 7)],
         "R.linear(a, b)",
@@ -391,3 +407,22 @@ def main(c: R.Tensor((), "bool"), x: R.Tensor(("n",), "float32"), y: R.Tensor(("
     assert first_line(run, yes, some(5), some(7)) == (
         "error: main: matmul: x1 is [n = 5], x2 is [m = 7]: contracted lengths n = 5 and m = 7 differ"
     )
+
+
+@pytest.mark.parametrize("extent", [0, '"n"'])
+def test_the_largest_of_nothing_has_no_position(extent):
+    with pytest.raises(UserError) as error:
+        run = compiled(f'x: R.Tensor((5, {extent}), "float32")', "R.argmax(x, axis=1)")
+        run(some(5, 0))
+    assert (
+        str(error.value)
+        .split("\n")[0]
+        .endswith(
+            f"dimension 1 of x [5, {'0' if extent == 0 else 'n = 0'}] has no elements, of which none is the largest or smallest"
+        )
+    )
+
+
+def test_the_largest_of_each_of_no_rows():
+    run = compiled('x: R.Tensor(("n", 5), "float32")', "R.argmax(x, axis=1)")
+    assert run(some(0, 5)).shape == (0,)

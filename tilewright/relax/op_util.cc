@@ -180,6 +180,13 @@ TensorType broadcast_type(const Call& call, const std::vector<size_t>& args, Dat
   return shape ? tensor_type(std::move(*shape), dtype) : tensor_type_of_ndim(ndim, dtype);
 }
 
+PrimExpr is_same_shape(const Shape& a, const Shape& b) {
+  PrimExpr all = tir::bool_imm(a.size() == b.size());
+  for (size_t n = 0; n < std::min(a.size(), b.size()); ++n)
+    all = tir::logical_and(all, is_same_extent(a[n], b[n]));
+  return all;
+}
+
 PrimExpr broadcasts_to(const Shape& from, const Shape& to) {
   if (from.size() > to.size()) return tir::bool_imm(false);
   PrimExpr all = tir::bool_imm(true);

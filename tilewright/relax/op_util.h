@@ -50,6 +50,8 @@ Shape broadcast_shapes(const Shape& a, const Shape& b, Requirements& require);
 /// The type of elementwise work on tensor arguments `args` with result dtype `dtype`.
 TensorType broadcast_type(const Call& call, const std::vector<size_t>& args, DataType dtype,
                           Requirements& require);
+/// Whether two shapes are equal; a condition for Requirements::holds.
+PrimExpr is_same_shape(const Shape& a, const Shape& b);
 /// Whether extents `from` are those of `to`, aligned at the last, or 1; a condition for Requirements::holds.
 PrimExpr broadcasts_to(const Shape& from, const Shape& to);
 

@@ -59,15 +59,7 @@ void Requirements::add(Requirement requirement) {
   open_->push_back(std::move(requirement));
 }
 
-PrimExpr Requirements::all_equal(const Shape& a, const Shape& b) {
-  PrimExpr all;
-  for (size_t n = 0; n < a.size(); ++n) {
-    if (equal_extents(a[n], b[n]) == Answer::kYes) continue;
-    const PrimExpr equal = tir::equal(as_extent(a[n]), as_extent(b[n]));
-    all = all ? tir::logical_and(all, equal) : equal;
-  }
-  return all;
-}
+PrimExpr Requirements::all_equal(const Shape& a, const Shape& b) { return is_same_shape(a, b); }
 
 Answer Requirements::answer_of(const PrimExpr& condition) {
   arith::Analyzer analyzer;

@@ -86,10 +86,13 @@ void range_of_floats(Importer& importer, const Node& node) {
   const std::string dtype = relax::dtype_of(start).str();
   if (args.size() == 3) return importer.emit(node, "relax.arange", std::move(args), {{"dtype", attr(dtype)}});
   if (const auto count = known_count(importer, node)) return emit_sequence(importer, node, *count);
-  const Expr distance = importer.bind(node, "relax.subtract", {limit, start});
-  const Expr steps =
-      importer.bind(node, "relax.ceil", {importer.bind(node, "relax.divide", {distance, delta})});
-  const Expr least = importer.bind(node, "relax.maximum", {steps, number(0, relax::dtype_of(start))});
+  // as double, in which onnxruntime counts
+  const Expr distance =
+      importer.bound(converted(importer.bind(node, "relax.subtract", {limit, start}), kFloat64));
+  const Expr steps = importer.bind(
+      node, "relax.ceil",
+      {importer.bind(node, "relax.divide", {distance, importer.bound(converted(delta, kFloat64))})});
+  const Expr least = importer.bind(node, "relax.maximum", {steps, number(0, kFloat64)});
   Node count = node;
   count.inputs = {node.outputs.at(0) + " (number of elements)"};
   importer.define(count.inputs[0], importer.bound(converted(least, kInt64)));

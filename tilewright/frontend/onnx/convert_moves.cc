@@ -92,11 +92,22 @@ void unsqueeze(Importer& importer, const Node& node) {
   importer.emit(node, "relax.expand_dims", {importer.value(node, 0)}, {{"axis", attr(axes)}});
 }
 
+// Without axes all extents of 1 go: those that are open must be others.
 void squeeze(Importer& importer, const Node& node) {
   const std::vector<int64_t> axes = axes_of(importer, node);
+  const Expr x = importer.value(node, 0);
   ir::AttrMap attrs;
-  if (!axes.empty()) attrs.set("axis", attr(axes));
-  importer.emit(node, "relax.squeeze", {importer.value(node, 0)}, std::move(attrs));
+  if (!axes.empty()) {
+    attrs.set("axis", attr(axes));
+  } else {
+    const relax::Shape& shape = shape_of(node, x);
+    for (size_t axis = 0; axis < shape.size(); ++axis) {
+      if (is<ir::IntImmNode>(shape[axis])) continue;
+      importer.require(node, tir::not_equal(shape[axis], relax::extent_imm(1)),
+                       "dimension {} of {} would go, which axes must say", axis, shape);
+    }
+  }
+  importer.emit(node, "relax.squeeze", {x}, std::move(attrs));
 }
 
 void concat(Importer& importer, const Node& node) {

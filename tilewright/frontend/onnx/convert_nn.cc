@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "tilewright/frontend/onnx/convert.h"
+#include "tilewright/relax/op_util.h"
 
 namespace tilewright::frontend::onnx {
 namespace {
@@ -186,8 +187,12 @@ void gemm(Importer& importer, const Node& node) {
   const Expr a = operand(0, "transA");
   Expr result =
       scaled(importer.bind(node, "relax.matmul", {a, operand(1, "transB")}), float_attr(node, "alpha", 1));
-  if (const Expr c = importer.value(node, 2))
+  if (const Expr c = importer.value(node, 2)) {
+    const relax::Shape &given = shape_of(node, c), &shape = shape_of(node, result);
+    importer.require(node, relax::broadcasts_to(given, shape), "C is {}, which does not broadcast to {}",
+                     given, shape);
     result = importer.bind(node, "relax.add", {result, scaled(c, float_attr(node, "beta", 1))});
+  }
   importer.define(node.outputs.at(0), result);
 }
 
@@ -215,6 +220,9 @@ Expr convolution(Importer& importer, const Node& node, const Expr& data, const E
 
 Expr with_channels(Importer& importer, const Node& node, const Expr& value, const Expr& bias) {
   if (!bias) return value;
+  const relax::Shape &given = shape_of(node, bias), &shape = shape_of(node, value);
+  importer.require(node, relax::is_same_shape(given, {shape[1]}),
+                   "the bias is {}, expected one number for each of {} channels", given, shape[1]);
   std::vector<int64_t> axes{0};
   for (size_t axis = 2; axis < shape_of(node, value).size(); ++axis)
     axes.push_back(static_cast<int64_t>(axis));

@@ -1,5 +1,6 @@
 // Quantized numbers.  Source: onnx.ai/onnx/operators, opset 10 to 23.
 #include "tilewright/frontend/onnx/convert.h"
+#include "tilewright/relax/op_util.h"
 
 #include <numeric>
 
@@ -23,12 +24,22 @@ void require_integers(DataType dtype) {
     throw Unsupported("quantized numbers of dtype {}, only integers are supported", dtype.str());
 }
 
+// ONNX wants a zero point for each scale, and a vector of several to be one for each index of dimension
+// `axis`.
+void require_scales(Importer& importer, const Node& node, const Expr& scale, const Expr& zero) {
+  const relax::Shape& scales = shape_of(node, scale);
+  if (!zero || shape_of(node, zero).empty()) return;
+  importer.require(node, relax::is_same_shape(shape_of(node, zero), scales),
+                   "the zero point is {}, but the scale is {}", shape_of(node, zero), scales);
+}
+
 void quantize(Importer& importer, const Node& node) {
   Expr zero = importer.value(node, 2);
   const DataType dtype = zero ? relax::dtype_of(zero) : dtype_attr(node, "output_dtype", DataType::uint(8));
   require_integers(dtype);
   if (!zero) zero = importer.bound(number(0, dtype));
   const Expr scale = importer.value(node, 1);
+  require_scales(importer, node, scale, importer.value(node, 2));
   importer.emit(node, "relax.quantize", {importer.value(node, 0), scale, zero},
                 {{"axis", attr(axis_of(node, scale, int_attr(node, "axis", 1)))},
                  {"out_dtype", attr(dtype.str())},
@@ -39,6 +50,7 @@ void dequantize(Importer& importer, const Node& node) {
   const Expr x = importer.value(node, 0), scale = importer.value(node, 1);
   require_integers(relax::dtype_of(x));
   Expr zero = importer.value(node, 2);
+  require_scales(importer, node, scale, zero);
   if (!zero) zero = importer.bound(number(0, relax::dtype_of(x)));
   const DataType dtype = dtype_attr(node, "output_dtype", relax::dtype_of(scale));
   importer.emit(node, "relax.dequantize", {x, scale, zero},

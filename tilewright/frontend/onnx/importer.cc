@@ -30,18 +30,14 @@ void Importer::require_known_shapes(const Node& node) const {
     const auto made = values_.find(name);
     if (made == values_.end() || !has_unknown_shape(made->second)) continue;
     std::vector<std::string> inputs;
-    bool has_shapes = true;
     for (const std::string& input : node.inputs) {
       const auto found = values_.find(input);
       if (found == values_.end()) continue;
       inputs.push_back(described(input, found->second));
-      has_shapes = has_shapes && !has_unknown_shape(found->second);
     }
     throw Unsupported("the shape of its output \"{}\" is not known; its inputs are {}", name,
                       fmt::join(inputs, ", "))
-        .help("{}", has_shapes
-                        ? "dimensions that are equal need one name in the inputs of the model, or a number"
-                        : "give the inputs of the model shapes, e.g. [\"n\", 3] with a name for what varies");
+        .help("give the inputs of the model shapes, e.g. [\"n\", 3] with a name for what varies");
   }
 }
 

@@ -150,6 +150,9 @@ Type infer_transpose(const Call& call, const TransposeAttrs<kSpatial>& attrs, Re
     const PrimExpr covered = ((*weight)[position(call, kernel, letter, size)] - 1) * options.dilation[n] + 1;
     const int64_t pad = options.padding[n] + options.padding[kSpatial + n];
     result[at] = arith::simplify(((*data)[at] - 1) * options.strides[n] + covered - pad + extra[n]);
+    require.holds(tir::operator>=(as_extent(result[at]), 1),
+                  "data {} by weight {} with padding {} leaves {} elements of dimension {}", *data, *weight,
+                  pad, result[at], at);
   }
   return tensor_type(std::move(result), dtype);
 }

@@ -45,6 +45,9 @@ Type infer(const Call& call, const Attrs& attrs, Requirements& require) {
         extent = (*shape)[dim];
         continue;
       }
+      if (own.find(own[dim]) < dim)
+        require.equal(extent, (*shape)[dim], "the diagonal of operand {} {} has extents {} and {}", n, *shape,
+                      extent, (*shape)[dim]);
       require.holds(
           tir::logical_or(broadcasts_to({extent}, {(*shape)[dim]}), broadcasts_to({(*shape)[dim]}, {extent})),
           "dimension {} has extent {}, but is {} in operand {} {}", std::string(1, own[dim]), extent,
