@@ -185,10 +185,4 @@ TensorType broadcast_type(const Call& call, const std::vector<size_t>& args, Dat
   return shape ? tensor_type(std::move(*shape), dtype) : tensor_type_of_ndim(ndim, dtype);
 }
 
-DataType dtype_of_sums(DataType result) { return result.is_float() && result.bits < 32 ? kFloat32 : result; }
-
-te::Tensor rounded_to(const te::Tensor& sums, DataType dtype) {
-  return sums.dtype() == dtype ? sums : topi::cast(sums, dtype);
-}
-
 }  // namespace tilewright::relax

@@ -49,23 +49,26 @@ Tensor einsum(const std::vector<Tensor>& operands, const EinsumLetters& letters)
     reduced.push_back(te::reduce_axis(extents[letter], std::string(1, letter)));
     values[letter] = reduced.back()->var;
   }
-  return te::compute(shape,
-                     [&](const std::vector<Var>& i) {
-                       for (size_t n = 0; n < i.size(); ++n) values[letters.result[n]] = i[n];
-                       PrimExpr product;
-                       for (size_t n = 0; n < operands.size(); ++n) {
-                         std::vector<PrimExpr> at;
-                         for (size_t dim = 0; dim < operands[n].ndim(); ++dim) {
-                           const PrimExpr& extent = operands[n].shape()[dim];
-                           const PrimExpr& value = values[letters.operands[n][dim]];
-                           at.push_back(is_one(extent) ? make_const_int(extent->dtype, 0) : value);
-                         }
-                         const PrimExpr element = operands[n].at(at);
-                         product = product ? product * element : element;
-                       }
-                       return reduced.empty() ? product : te::sum(product, reduced);
-                     },
-                     {.name = "T_einsum"});
+  const DataType dtype = operands[0].dtype();
+  const Tensor sums =
+      te::compute(shape,
+                  [&](const std::vector<Var>& i) {
+                    for (size_t n = 0; n < i.size(); ++n) values[letters.result[n]] = i[n];
+                    PrimExpr product;
+                    for (size_t n = 0; n < operands.size(); ++n) {
+                      std::vector<PrimExpr> at;
+                      for (size_t dim = 0; dim < operands[n].ndim(); ++dim) {
+                        const PrimExpr& extent = operands[n].shape()[dim];
+                        const PrimExpr& value = values[letters.operands[n][dim]];
+                        at.push_back(is_one(extent) ? make_const_int(extent->dtype, 0) : value);
+                      }
+                      const PrimExpr element = tir::cast(dtype_of_sums(dtype), operands[n].at(at));
+                      product = product ? product * element : element;
+                    }
+                    return reduced.empty() ? tir::cast(dtype, product) : te::sum(product, reduced);
+                  },
+                  {.name = "T_einsum"});
+  return rounded_to(sums, dtype);
 }
 
 }  // namespace tilewright::topi
