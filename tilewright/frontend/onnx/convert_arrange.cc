@@ -72,9 +72,9 @@ Expr cropped(Importer& importer, const Node& node, const Expr& x, Padding* paddi
 void pad(Importer& importer, const Node& node) {
   const std::string mode = string_attr(node, "mode", "constant");
   require_known_text("mode", mode, {"constant", "edge", "reflect", "wrap"});
-  double value = float_attr(node, "value", 0);
+  ir::ObjectRef value = attr(float_attr(node, "value", 0));
   if (node.inputs.size() > 2 && !node.inputs[2].empty()) {
-    const std::vector<double> numbers = importer.require_numbers(node, 2);
+    const std::vector<ir::PrimExpr> numbers = literals(importer, node, 2);
     if (!numbers.empty()) value = numbers[0];
   }
   Expr x = importer.value(node, 0);
@@ -92,7 +92,7 @@ void pad(Importer& importer, const Node& node) {
                  {"pad_mode", attr(mode == "edge"   ? "replicate"
                                    : mode == "wrap" ? "circular"
                                                     : mode)},
-                 {"pad_value", attr(value)}});
+                 {"pad_value", value}});
 }
 
 // ---- parts

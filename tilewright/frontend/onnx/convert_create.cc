@@ -68,8 +68,8 @@ void triangle(Importer& importer, const Node& node) {
 
 // Indices below 0 count from the depth on.
 void one_hot(Importer& importer, const Node& node) {
-  const std::vector<double> depth = importer.require_numbers(node, 1),
-                            values = importer.require_numbers(node, 2);
+  const std::vector<double> depth = importer.require_numbers(node, 1);
+  const std::vector<ir::PrimExpr> values = literals(importer, node, 2);
   if (depth.size() != 1) throw UserError("depth has {} elements, expected 1", depth.size());
   if (values.size() != 2) throw UserError("values has {} elements, expected 2", values.size());
   const DataType dtype = relax::dtype_of(importer.value(node, 2));
@@ -77,9 +77,8 @@ void one_hot(Importer& importer, const Node& node) {
   const Expr from_end = importer.bind(node, "relax.add", {indices, number(depth[0], kInt64)});
   const Expr is_negative = importer.bind(node, "relax.less", {indices, number(0, kInt64)});
   const Expr positions = importer.bind(node, "relax.where", {is_negative, from_end, indices});
-  const auto prim = [&](double value) -> Expr {
-    return relax::PrimValueNode::make(dtype.is_float() ? ir::PrimExpr(tir::float_imm(value, dtype))
-                                                       : tir::imm(static_cast<int64_t>(value), dtype));
+  const auto prim = [&](const ir::PrimExpr& value) -> Expr {
+    return relax::PrimValueNode::make(tir::cast(dtype, value));
   };
   importer.emit(
       node, "relax.one_hot", {positions, prim(values[1]), prim(values[0])},
