@@ -21,9 +21,6 @@ DIFFERENT = {
     "test_celu_bfloat16": "is computed in float32, the expected value in bfloat16",
     "test_celu_bfloat16_expanded": "is computed in float32, the expected value in bfloat16",
     "test_einsum_batch_diagonal": 'einsum: "...ii" names an index twice behind "..."',
-    "test_mod_float_edge_cases_fmod_0_float16": "floor_mod of infinities is nan",
-    "test_mod_float_edge_cases_fmod_0_float32": "floor_mod of infinities is nan",
-    "test_mod_float_edge_cases_fmod_0_float64": "floor_mod of infinities is nan",
 }
 KNOWN_LATER = re.compile(r'input "([^"]*)" is known only at run time')
 

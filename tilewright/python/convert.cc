@@ -8,6 +8,7 @@
 #include "tilewright/ir/expr.h"
 #include "tilewright/python/runtime_values.h"
 #include "tilewright/support/error.h"
+#include "tilewright/tir/arithmetic.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::python {
@@ -100,7 +101,11 @@ ir::ObjectRef from_python(nb::handle value, const NumberDTypes& dtypes) {
     const bool fits = number >= INT32_MIN && number <= INT32_MAX;
     return ir::IntImmNode::make(fits ? dtypes.ints : kInt64, number);
   }
-  if (PyFloat_Check(object)) return tir::float_imm(PyFloat_AsDouble(object), dtypes.floats);
+  if (PyFloat_Check(object)) {
+    const double number = PyFloat_AsDouble(object);
+    return tir::float_imm(number,
+                          tir::overflows(number, dtypes.floats) ? DataType::float_(64) : dtypes.floats);
+  }
   if (PyUnicode_Check(object)) return ir::StringImmNode::make(nb::cast<std::string>(value));
   if (PyDict_Check(object)) return ir::DictNode::make(attrs_from_python(value));
   if (PyList_Check(object) || PyTuple_Check(object)) {

@@ -11,10 +11,12 @@
 #include "tilewright/python/convert.h"
 #include "tilewright/python/runtime_values.h"
 #include "tilewright/relax/relax.h"
+#include "tilewright/tir/arithmetic.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/limits.h"
 #include "tilewright/tir/op.h"
 #include "tilewright/tir/tensor_argument.h"
+#include "tilewright/tir/text.h"
 
 namespace tilewright::python {
 namespace {
@@ -61,9 +63,52 @@ nb::list group_table() {
   return table;
 }
 
+bool is_uint64(const ir::IntImmNode* literal) {
+  return literal && literal->dtype.is_uint() && literal->dtype.bits == 64;
+}
+
 nb::object get_field(const PyNode& self, size_t index) {
   const ir::FieldInfo& field = ir::info_of(*self.ref)->fields[index];
+  const auto* literal = self.ref.as<ir::IntImmNode>();
+  if (is_uint64(literal) && field.name == "value") return nb::int_(static_cast<uint64_t>(literal->value));
   return field_to_python(field, field.get(self.ref.get()));
+}
+
+// The Python integer `value` as `dtype` keeps it (uint64 by its bits).  Raises UserError unless it is one of
+// its numbers.
+int64_t fitting_int(nb::handle value, DataType dtype) {
+  int overflow = 0;
+  auto number = static_cast<int64_t>(PyLong_AsLongLongAndOverflow(value.ptr(), &overflow));
+  bool fits = overflow == 0 && tir::wrap_int(number, dtype) == number;
+  if (dtype.is_uint() && dtype.bits == 64) {
+    fits = overflow == 0 && number >= 0;
+    if (overflow > 0) {
+      number = static_cast<int64_t>(PyLong_AsUnsignedLongLong(value.ptr()));
+      fits = !PyErr_Occurred();
+      PyErr_Clear();
+    }
+  }
+  if (!fits) throw UserError("{} does not fit in {}", nb::str(value).c_str(), dtype.str());
+  return number;
+}
+
+// `value`; raises UserError if `dtype` has only infinities for a finite one.
+double fitting_float(double value, DataType dtype) {
+  if (tir::overflows(value, dtype))
+    throw UserError("{} does not fit in {}", value, dtype.str()).help("an infinity is float(\"inf\")");
+  return value;
+}
+
+// The dtype of a literal stands before its value, which is to be one of its numbers.
+void fill_field(const ir::FieldInfo& field, ir::Object* object, nb::handle value) {
+  const ir::ObjectRef node(object);
+  const auto* whole = node.as<ir::IntImmNode>();
+  const auto* real = node.as<ir::FloatImmNode>();
+  if (whole && field.name == "value" && PyLong_Check(value.ptr()) && whole->dtype.is_integral())
+    return field.set(object, fitting_int(value, whole->dtype));
+  if (real && field.name == "value" && PyFloat_Check(value.ptr()) && real->dtype.is_float())
+    fitting_float(PyFloat_AsDouble(value.ptr()), real->dtype);
+  field.set(object, field_from_python(field, value));
 }
 
 // Fields that do not fit each other are a bug in C++, but what Python gives is the user's.
@@ -71,7 +116,7 @@ void fill(const ir::NodeInfo* info, ir::Object* object, const nb::dict& values) 
   try {
     for (const ir::FieldInfo& field : info->fields) {
       nb::str key(field.name.data(), field.name.size());
-      if (values.contains(key)) field.set(object, field_from_python(field, values[key]));
+      if (values.contains(key)) fill_field(field, object, values[key]);
     }
     if (info->verify) info->verify(object);
     const auto* binding = ir::ObjectRef(object).as<relax::BindingNode>();
@@ -112,17 +157,37 @@ tir::PrimExpr prim(nb::handle value, DataType int_dtype = kInt32) {
   return ir::ref_as<ir::PrimExprNode>(node);
 }
 
-// `expr`, which was made of `value`; but where it meets a float64, a Python number is one, too: x + 0.1
+// `expr`, which was made of `value`; but a Python number beside a value of `other` is one of its dtype: x +
+// 0.1 of a float64, and x + 300 of an uint8, which is an error.
 tir::PrimExpr beside(nb::handle value, const tir::PrimExpr& expr, DataType other) {
-  if (!PyFloat_Check(value.ptr()) || other.element() != DataType::float_(64)) return expr;
-  return tir::float_imm(PyFloat_AsDouble(value.ptr()), other.element());
+  const DataType element = other.element();
+  if (PyFloat_Check(value.ptr()) && element == DataType::float_(64))
+    return tir::float_imm(PyFloat_AsDouble(value.ptr()), element);
+  if (PyLong_Check(value.ptr()) && !PyBool_Check(value.ptr()) && element.is_integral())
+    return tir::imm(fitting_int(value, element), element);
+  return expr;
+}
+
+void check_divisor(ir::Kind kind, const tir::PrimExpr& x, const tir::PrimExpr& y) {
+  const bool divides = kind == ir::Kind::kDiv || kind == ir::Kind::kMod || kind == ir::Kind::kFloorDiv ||
+                       kind == ir::Kind::kFloorMod;
+  if (divides && !x->dtype.is_float() && tir::is_const_int(y, 0))
+    throw UserError("{} is divided by zero", tir::expr_text(x));
 }
 
 ir::ObjectRef binary(const std::string& kind_name, nb::handle a, nb::handle b) {
   const ir::NodeInfo* info = ir::find_node_info("tir." + kind_name);
   if (!info) throw InternalError("there is no binary node {}", kind_name);
-  const tir::PrimExpr x = prim(a), y = prim(b);
-  return tir::binary(info->kind, beside(a, x, y->dtype), beside(b, y, x->dtype));
+  tir::PrimExpr x = prim(a), y = prim(b);
+  std::tie(x, y) = std::pair(beside(a, x, y->dtype), beside(b, y, x->dtype));
+  check_divisor(info->kind, x, y);
+  return tir::binary(info->kind, x, y);
+}
+
+void check_shift(const tir::PrimExpr& count) {
+  int64_t number;
+  if (tir::as_const_int(count, &number) && number < 0 && !count->dtype.is_uint())
+    throw UserError("a shift by a negative number, {}", number);
 }
 
 void bind_expressions(nb::module_& m) {
@@ -137,9 +202,26 @@ void bind_expressions(nb::module_& m) {
   });
   m.def("const", [](nb::handle value, DataType dtype) {
     // a literal also of dtypes to which casts of literals stay casts
+    const DataType element = dtype.element();
     if (PyFloat_Check(value.ptr()) && dtype.is_float())
-      return tir::make_const(dtype, PyFloat_AsDouble(value.ptr()));
+      return tir::make_const(dtype, fitting_float(PyFloat_AsDouble(value.ptr()), element));
+    if (PyLong_Check(value.ptr()) && !PyBool_Check(value.ptr()) && dtype.is_integral())
+      return tir::make_const_int(dtype, fitting_int(value, element));
+    if (PyLong_Check(value.ptr()) && dtype.is_float())
+      return tir::make_const(dtype, fitting_float(PyLong_AsDouble(value.ptr()), element));
     return tir::cast(dtype, prim(value, kInt64));
+  });
+  // a & b and the like, of integers that have one dtype then, or bool
+  m.def("bitwise", [](const std::string& name, nb::handle a, nb::handle b) -> tir::PrimExpr {
+    tir::PrimExpr x = prim(a), y = prim(b);
+    std::tie(x, y) = std::pair(beside(a, x, y->dtype), beside(b, y, x->dtype));
+    tir::match_dtypes(&x, &y);
+    if (name.starts_with("shift")) check_shift(y);
+    if (!x->dtype.is_bool()) return tir::call(x->dtype, name, {x, y});
+    return tir::binary(name == "bitwise_and"  ? ir::Kind::kAnd
+                       : name == "bitwise_or" ? ir::Kind::kOr
+                                              : ir::Kind::kNE,
+                       x, y);
   });
   m.def("dtype_of", [](nb::handle value) { return prim(value)->dtype; });
   m.def("check_dtype", [](const std::string& text) { DataType::parse(text); });
@@ -153,6 +235,7 @@ void bind_expressions(nb::module_& m) {
                                      : nullptr;
       converted.push_back(buffer ? tir::tensor_argument(buffer) : beside(arg, prim(arg), dtype));
     }
+    if (name == "shift_left" || name == "shift_right") check_shift(converted.at(1));
     return tir::call(dtype, name, std::move(converted));
   });
   m.def("builtin_ops", [] {

@@ -197,10 +197,4 @@ PrimExpr broadcasts_to(const Shape& from, const Shape& to) {
   return all;
 }
 
-DataType dtype_of_sums(DataType result) { return result.is_float() && result.bits < 32 ? kFloat32 : result; }
-
-te::Tensor rounded_to(const te::Tensor& sums, DataType dtype) {
-  return sums.dtype() == dtype ? sums : topi::cast(sums, dtype);
-}
-
 }  // namespace tilewright::relax

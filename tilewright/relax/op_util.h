@@ -61,10 +61,4 @@ template <class... Args>
   throw UserError(call, "{}: {}", name_of(call), fmt::format(text, std::forward<Args>(args)...));
 }
 
-/// What products of floats are summed in whose sum is of `result`: float32 at least, so that a sum of many
-/// float16 or bfloat16 is rounded once.
-DataType dtype_of_sums(DataType result);
-/// `sums`, as an operator that gives `dtype` gives it.
-te::Tensor rounded_to(const te::Tensor& sums, DataType dtype);
-
 }  // namespace tilewright::relax

@@ -17,6 +17,13 @@ int64_t wrap_int(int64_t value, DataType dtype) {
   return static_cast<int64_t>(low);
 }
 
+bool overflows(double value, DataType dtype) {
+  if (!std::isfinite(value) || dtype.bits >= 64) return false;
+  const double rounded =
+      dtype == kFloat32 ? static_cast<double>(static_cast<float>(value)) : round_to_format(value, dtype);
+  return !std::isfinite(rounded);
+}
+
 namespace {
 
 bool is_comparison(Kind kind) { return kind > Kind::kCompareOpBegin && kind < Kind::kCompareOpEnd; }

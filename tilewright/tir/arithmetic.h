@@ -19,5 +19,7 @@ std::optional<int64_t> fold_int(ir::Kind kind, int64_t a, int64_t b, DataType dt
 std::optional<double> fold_float(ir::Kind kind, double a, double b, DataType dtype);
 /// `value` as it is kept in `dtype`: sign- or zero-extended from its low bits.
 int64_t wrap_int(int64_t value, DataType dtype);
+/// Whether a float `dtype` has only infinities for the finite `value`.
+bool overflows(double value, DataType dtype);
 
 }  // namespace tilewright::tir

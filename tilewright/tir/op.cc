@@ -45,7 +45,7 @@ constinit const BuiltinOp kBuiltinOps[] = {
     {"isfinite", 1, kP, false, "bool: x is neither"},
     {"popcount", 1, kP, true, "number of one bits"},
     {"clz", 1, kP, false, "leading zero bits, int32"},
-    {"pow", 2, kP, true, "x to the y"},
+    {"pow", 2, kP, true, "x to the y; of integers exact, and wraps around"},
     {"atan2", 2, kP, true, "angle of (y, x)"},
     {"fmod", 2, kP, true, "remainder with the sign of x"},
     {"hypot", 2, kP, true, "sqrt(x * x + y * y)"},

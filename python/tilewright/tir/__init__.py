@@ -42,6 +42,13 @@ def _operator(kind: str, swapped: bool = False):
     return apply
 
 
+def _bitwise(name: str, swapped: bool = False):
+    def apply(self, other):
+        return _core.bitwise(name, other, self) if swapped else _core.bitwise(name, self, other)
+
+    return apply
+
+
 def _divide(a, b):
     """a / b: true division of floats; integers refuse, as their division has two meanings."""
     dtypes = [str(getattr(x, "dtype", type(x).__name__)) for x in (a, b)]
@@ -83,14 +90,11 @@ class _Operators:
     def __neg__(self):
         return _core.negate(self)
 
-    def __and__(self, other):
-        return _bitwise("bitwise_and", self, other)
-
-    def __or__(self, other):
-        return _bitwise("bitwise_or", self, other)
-
-    def __xor__(self, other):
-        return _bitwise("bitwise_xor", self, other)
+    __and__, __rand__ = _bitwise("bitwise_and"), _bitwise("bitwise_and", swapped=True)
+    __or__, __ror__ = _bitwise("bitwise_or"), _bitwise("bitwise_or", swapped=True)
+    __xor__, __rxor__ = _bitwise("bitwise_xor"), _bitwise("bitwise_xor", swapped=True)
+    __lshift__, __rlshift__ = _bitwise("shift_left"), _bitwise("shift_left", swapped=True)
+    __rshift__, __rrshift__ = _bitwise("shift_right"), _bitwise("shift_right", swapped=True)
 
     def __invert__(self):
         return (
@@ -98,12 +102,6 @@ class _Operators:
             if self.dtype == "bool"
             else _core.call_op(self.dtype, "bitwise_not", [self])
         )
-
-    def __lshift__(self, other):
-        return _bitwise("shift_left", self, other)
-
-    def __rshift__(self, other):
-        return _bitwise("shift_right", self, other)
 
     def __hash__(self) -> int:
         return object.__hash__(self)
@@ -238,12 +236,6 @@ class _AxisOperators:
         return self.var.dtype
 
 
-def _bitwise(name: str, a, b):
-    if a.dtype == "bool":
-        return _core.binary({"bitwise_and": "And", "bitwise_or": "Or"}.get(name, "NE"), a, b)
-    return _core.call_op(a.dtype, name, [a, _core.cast(a.dtype, b)])
-
-
 def _var_new(cls, name="v", dtype="int32", span=None):
     if isinstance(dtype, classes["Type"]):
         if isinstance(dtype, classes["ir.PrimType"]):
@@ -272,10 +264,30 @@ def decl_buffer(shape, dtype="float32", name="buffer", scope="global"):
 
 
 def const(value, dtype: str | None = None):
-    """`value` as a literal: of `dtype`, or int32 / float32 / bool as Python's type says."""
+    """`value` as a literal.
+
+    value  a number of Python or numpy, or an expression
+    dtype  of the literal; default: that of a number of numpy; of Python's numbers bool, int32 (int64 or uint64 where
+           they are larger) or float32 (float64 where they are beyond its largest)
+    Raises UserError if the value does not fit in dtype: 128 in int8, 2**31 in int32, 1e39 in float32.
+
+    >>> tir.const(2**31).dtype
+    'int64'
+
+    Source: numpy.org/doc/stable/reference/arrays.scalars.html
+    """
+    if not isinstance(value, PrimExpr) and hasattr(value, "item") and hasattr(value, "dtype"):
+        dtype = str(value.dtype) if dtype is None else dtype
+        value = value.item()
     if dtype is None:
-        dtype = "bool" if isinstance(value, bool) else "int32" if isinstance(value, int) else "float32"
+        dtype = _dtype_of_number(value)
     return _core.const(value, dtype)
+
+
+def _dtype_of_number(value) -> str:
+    if isinstance(value, int) and value >= 2**63:
+        return "uint64"
+    return _core.dtype_of(value)
 
 
 def min(a, b):

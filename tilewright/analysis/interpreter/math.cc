@@ -65,10 +65,14 @@ uint64_t low_bits(int64_t value, DataType dtype) {
                           : static_cast<uint64_t>(value) & ((uint64_t{1} << dtype.bits) - 1);
 }
 
-int64_t power(int64_t base, int64_t exponent) {
+// Wraps around; a power to a negative number is rounded towards 0.
+int64_t power(int64_t base, int64_t exponent, DataType dtype) {
+  const bool is_inverse = exponent < 0 && !dtype.is_uint();
+  if (is_inverse && base != 1 && base != -1) return 0;
   uint64_t result = 1, factor = static_cast<uint64_t>(base);
-  for (; exponent > 0; exponent >>= 1, factor *= factor) {
-    if (exponent & 1) result *= factor;
+  for (uint64_t rest = static_cast<uint64_t>(is_inverse ? exponent & 1 : exponent); rest != 0; rest >>= 1) {
+    if (rest & 1) result *= factor;
+    factor *= factor;
   }
   return static_cast<int64_t>(result);
 }
@@ -104,7 +108,7 @@ bool int_operator(std::string_view name, const Scalar* args, size_t num_args, Da
   else if (name == "abs" || name == "fabs")
     *result = dtype.is_int() && x < 0 ? -x : x;
   else if (name == "pow")
-    *result = power(x, y);
+    *result = power(x, y, dtype);
   else if (name == "q_multiply_shift" && num_args == 4)
     *result = multiplied_and_shifted(x, y, args[2].i + args[3].i);
   else if (name == "q_multiply_shift_per_axis" && num_args == 7)

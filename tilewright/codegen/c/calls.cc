@@ -76,6 +76,7 @@ Code CPrinter::call(const CallNode* node, std::string_view name) {
     return {fmt::format("{}({}) != 0", name, text(node->args[0])), Level::kEquality};
   }
   if (is_among(name, {"rsqrt", "sigmoid", "exp10"})) return arithmetic_call(name, node->dtype, node->args);
+  if (name == "pow" && node->dtype.is_integral()) return arithmetic_call(name, node->dtype, node->args);
   if (find_math(name) && (node->dtype.is_float() || name != "abs")) return math(node, name);
   if (is_among(name, {"bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "shift_left", "shift_right",
                       "abs", "clz", "popcount"}))

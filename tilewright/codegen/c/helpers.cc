@@ -68,8 +68,32 @@ static inline {T} tw_floormod_{D}({T} a, {T} b) {{
     {"floordiv", Helper::kFloat,
      "static inline {T} tw_floordiv_{D}({T} a, {T} b) {{ return floor{F}(a / b); }}\n"},
     {"floormod", Helper::kFloat,
-     "// has the sign of b\nstatic inline {T} tw_floormod_{D}({T} a, {T} b) {{ return a - floor{F}(a / b) * "
-     "b; }}\n"},
+     R"(// has the sign of b
+static inline {T} tw_floormod_{D}({T} a, {T} b) {{
+  {T} rest = fmod{F}(a, b);
+  if (rest == 0) return copysign{F}(0, b);
+  return (rest < 0) != (b < 0) ? rest + b : rest;
+}}
+)"},
+    {"pow", Helper::kSigned, R"(// wraps around; rounded towards 0 if b is negative
+static inline {T} tw_pow_{D}({T} a, {T} b) {{
+  if (b < 0 && a != 1 && a != -1) return 0;
+  {U} result = 1, factor = ({U})a;
+  for ({U} rest = ({U})(b < 0 ? b & 1 : b); rest != 0; rest >>= 1, factor *= factor) {{
+    if (rest & 1) result *= factor;
+  }}
+  return ({T})result;
+}}
+)"},
+    {"pow", Helper::kUnsigned, R"(// wraps around
+static inline {T} tw_pow_{D}({T} a, {T} b) {{
+  {U} result = 1, factor = a;
+  for ({U} rest = b; rest != 0; rest >>= 1, factor *= factor) {{
+    if (rest & 1) result *= factor;
+  }}
+  return ({T})result;
+}}
+)"},
     {"abs", Helper::kSigned,
      "static inline {T} tw_abs_{D}({T} a) {{ return a < 0 ? ({T})(0 - ({U})a) : a; }}\n"},
     {"shift_left", Helper::kAny, R"(// 0 for counts of {B} and more

@@ -61,6 +61,7 @@ llvm::Value* FunctionEmitter::emit_builtin(const CallNode* node, std::string_vie
   }
   if (llvm::Value* value = emit_polynomial(node, name)) return value;
   if (llvm::Value* value = emit_classify(node, name)) return value;
+  if (name == "pow" && node->dtype.is_integral()) return emit_integer_power(node);
   if (is_among(name, kLibm)) return emit_libm(node, name);
   if (name == "if_then_else") return emit_if_then_else(node);
   if (name == "likely" || name == "tvm_thread_invariant") return emit(node->args[0]);

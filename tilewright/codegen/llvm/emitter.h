@@ -56,6 +56,8 @@ class ModuleEmitter {
   llvm::Function* workspace_free_function();
   /// ptr dtype_text(i32 bits of a DLDataType): the name of the dtype.
   llvm::Function* dtype_text_function();
+  /// i64 power(i64 x, i64 y): x^y of an unsigned y (integer_power.cc).
+  llvm::Function* power_function();
   /// i32 allow_tiles(): 0 if the process may use tile registers, else -1 after an error (matrix_tiles.cc).
   llvm::Function* allow_tiles_function();
 
@@ -90,6 +92,7 @@ class FunctionEmitter {
   llvm::Value* emit_binary(const BinaryOpNode* node);
   llvm::Value* emit_division(const BinaryOpNode* node, llvm::Value* a, llvm::Value* b);
   llvm::Value* emit_floor_division(const BinaryOpNode* node, llvm::Value* a, llvm::Value* b);
+  llvm::Value* emit_float_remainder(llvm::Value* a, llvm::Value* b);
   llvm::Value* emit_truncated(const BinaryOpNode* node, bool is_div, llvm::Value* a, llvm::Value* b);
   llvm::Value* emit_compare(Kind kind, DataType dtype, llvm::Value* a, llvm::Value* b);
   llvm::Value* emit_min_max(const BinaryOpNode* node, llvm::Value* a, llvm::Value* b);
@@ -136,6 +139,7 @@ class FunctionEmitter {
   llvm::Value* emit_branches(llvm::Value* condition, const std::function<llvm::Value*()>& if_true,
                              const std::function<llvm::Value*()>& if_false);
   llvm::Value* emit_integer_op(const CallNode* node, std::string_view name);
+  llvm::Value* emit_integer_power(const CallNode* node);  // integer_power.cc
   llvm::Value* emit_if_then_else(const CallNode* node);
   llvm::Value* emit_extern(const CallNode* node);
   llvm::Value* emit_intrinsic(const CallNode* node);

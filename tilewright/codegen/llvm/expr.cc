@@ -135,13 +135,24 @@ llvm::Value* FunctionEmitter::emit_division(const BinaryOpNode* node, llvm::Valu
   return emit_truncated(node, node->kind == Kind::kDiv, a, b);
 }
 
+// With the sign of b, as numpy.mod: the exact remainder of C, and b where signs differ.  a - floor(a / b) * b
+// is something else where the quotient is rounded, or b infinite.
+llvm::Value* FunctionEmitter::emit_float_remainder(llvm::Value* a, llvm::Value* b) {
+  llvm::Value *rest = builder_.CreateFRem(a, b), *zero = llvm::Constant::getNullValue(a->getType());
+  llvm::Value* differ =
+      builder_.CreateXor(builder_.CreateFCmpOLT(rest, zero), builder_.CreateFCmpOLT(b, zero));
+  llvm::Value* moved = builder_.CreateSelect(differ, builder_.CreateFAdd(rest, b), rest);
+  llvm::Value* signed_zero = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, zero, b);
+  return builder_.CreateSelect(builder_.CreateFCmpOEQ(rest, zero), signed_zero, moved);
+}
+
 // Floor division by a power of two is a shift; else the truncated quotient is one too large where the signs
 // differ and there is a remainder.
 llvm::Value* FunctionEmitter::emit_floor_division(const BinaryOpNode* node, llvm::Value* a, llvm::Value* b) {
   const bool is_div = node->kind == Kind::kFloorDiv;
   if (node->dtype.is_float()) {
-    llvm::Value* quotient = builder_.CreateUnaryIntrinsic(llvm::Intrinsic::floor, builder_.CreateFDiv(a, b));
-    return is_div ? quotient : builder_.CreateFSub(a, builder_.CreateFMul(quotient, b));
+    if (!is_div) return emit_float_remainder(a, b);
+    return builder_.CreateUnaryIntrinsic(llvm::Intrinsic::floor, builder_.CreateFDiv(a, b));
   }
   if (!is_signed(node->dtype)) return emit_truncated(node, is_div, a, b);
   int64_t constant;

@@ -1,9 +1,12 @@
 // The table of all converters, and what they share.
 #include <algorithm>
+#include <cstring>
 
 #include "tilewright/frontend/onnx/convert.h"
 #include "tilewright/frontend/onnx/import.h"
 #include "tilewright/support/near.h"
+#include "tilewright/support/small_float.h"
+#include "tilewright/te/topi/elementwise.h"
 
 namespace tilewright::frontend::onnx {
 
@@ -46,6 +49,52 @@ Expr number(double value, DataType dtype) {
 Expr converted(const Expr& value, DataType dtype) {
   if (relax::dtype_of(value) == dtype) return value;
   return relax::call_op("relax.astype", {value}, {{"dtype", attr(dtype.str())}});
+}
+
+Expr bound_as(Importer& importer, const Expr& value, DataType dtype) {
+  return relax::dtype_of(value) == dtype ? value : Expr(importer.builder.emit(converted(value, dtype)));
+}
+
+Expr widened(Importer& importer, const Expr& value) {
+  return bound_as(importer, value, topi::dtype_of_sums(relax::dtype_of(value)));
+}
+
+namespace {
+
+ir::PrimExpr literal_at(const runtime::Tensor& data, int64_t n) {
+  const DataType dtype = data.dtype();
+  const size_t num_bytes = static_cast<size_t>(dtype.bits + 7) / 8;
+  const char* element = data.data_as<char>() + static_cast<size_t>(n) * num_bytes;
+  if (is_small_float(dtype)) {
+    uint16_t bits = 0;
+    std::memcpy(&bits, element, num_bytes);
+    return tir::float_imm(decode_float(bits, float_format(dtype)), dtype);
+  }
+  const auto scalar =
+      relax::make_constant(runtime::Tensor::copy_of(element, num_bytes, runtime::Shape{}, dtype));
+  return relax::literal_of(scalar.get());
+}
+
+}  // namespace
+
+std::vector<ir::PrimExpr> literals(Importer& importer, const Node& node, size_t input) {
+  if (const auto elements = importer.known(node, input)) {
+    if (std::all_of(elements->begin(), elements->end(),
+                    [](const ir::PrimExpr& element) { return is<ir::IntImmNode>(element); }))
+      return *elements;
+  }
+  const Expr whole = importer.value(node, input);
+  if (!whole) throw UserError("input {} is missing", input);
+  const auto* constant = whole.as<relax::ConstantNode>();
+  if (!constant) throw Unsupported("input \"{}\" is known only at run time", node.inputs[input]);
+  const runtime::Tensor data = constant->data.compact();
+  std::vector<ir::PrimExpr> numbers;
+  for (int64_t n = 0; n < data.num_elements(); ++n) {
+    numbers.push_back(literal_at(data, n));
+    if (!numbers.back())
+      throw Unsupported("input \"{}\" has dtype {}", node.inputs[input], data.dtype().str());
+  }
+  return numbers;
 }
 
 int64_t checked_axis(int64_t axis, size_t ndim) {

@@ -123,6 +123,12 @@ Expr with_channels(Importer& importer, const Node& node, const Expr& value, cons
 Expr number(double value, DataType dtype);
 /// `value` as `dtype`; itself if it has that already.
 Expr converted(const Expr& value, DataType dtype);
+/// The same, bound to a variable.
+Expr bound_as(Importer& importer, const Expr& value, DataType dtype);
+/// `value` in the dtype of its sums (te/topi/elementwise.h): float16 and bfloat16 as float32.
+Expr widened(Importer& importer, const Expr& value);
+/// The elements of input `input` as literals of its dtype; raises Unsupported if it is no constant.
+std::vector<ir::PrimExpr> literals(Importer& importer, const Node& node, size_t input);
 /// `axis`, counted from the end when negative, of `ndim` dimensions; raises UserError if there is none.
 int64_t checked_axis(int64_t axis, size_t ndim);
 /// Raises UserError unless the text is one of `known`.

@@ -91,9 +91,9 @@ Expr cropped(Importer& importer, const Node& node, const Expr& x, std::vector<in
 
 void pad_by_numbers(Importer& importer, const Node& node, Expr x, std::vector<int64_t> before,
                     std::vector<int64_t> after, const std::string& mode) {
-  double value = float_attr(node, "value", 0);
+  ir::ObjectRef value = attr(float_attr(node, "value", 0));
   if (importer.has_input(node, 2)) {
-    const std::vector<double> numbers = importer.require_numbers(node, 2);
+    const std::vector<ir::PrimExpr> numbers = literals(importer, node, 2);
     if (!numbers.empty()) value = numbers[0];
   }
   x = cropped(importer, node, x, &before, &after);
@@ -109,7 +109,7 @@ void pad_by_numbers(Importer& importer, const Node& node, Expr x, std::vector<in
                  {"pad_mode", attr(mode == "edge"   ? "replicate"
                                    : mode == "wrap" ? "circular"
                                                     : mode)},
-                 {"pad_value", attr(value)}});
+                 {"pad_value", value}});
 }
 
 // Where the element at `index` of a padded dimension comes from; what is outside is mirrored or repeated.

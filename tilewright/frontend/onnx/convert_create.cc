@@ -180,13 +180,10 @@ void one_hot(Importer& importer, const Node& node) {
   const Expr values_tensor = importer.value(node, 2);
   if (!is<ir::IntImmNode>(depth) || !is<relax::ConstantNode>(values_tensor))
     return open_one_hot(importer, node, depth);
-  const std::vector<double> values = importer.require_numbers(node, 2);
+  const std::vector<ir::PrimExpr> values = literals(importer, node, 2);
   if (values.size() != 2) throw UserError("values has {} elements, expected 2", values.size());
   const DataType dtype = relax::dtype_of(values_tensor);
-  const auto prim = [&](double value) -> Expr {
-    return scalar_value(dtype.is_float() ? ir::PrimExpr(tir::float_imm(value, dtype))
-                                         : tir::imm(static_cast<int64_t>(value), dtype));
-  };
+  const auto prim = [&](const ir::PrimExpr& value) -> Expr { return scalar_value(tir::cast(dtype, value)); };
   importer.emit(
       node, "relax.one_hot", {positions_of(importer, node, depth), prim(values[1]), prim(values[0])},
       {{"depth", attr(depth.as<ir::IntImmNode>()->value)}, {"axis", attr(int_attr(node, "axis", -1))}});

@@ -1,5 +1,6 @@
 // Arithmetic, comparisons, functions of one number, dtypes.  Source: onnx.ai/onnx/operators, opset 7 to 22.
 #include <algorithm>
+#include <cmath>
 
 #include "tilewright/frontend/onnx/convert.h"
 
@@ -77,13 +78,32 @@ void divide(Importer& importer, const Node& node) {
   importer.emit(node, "relax.divide", {importer.value(node, 0), importer.value(node, 1)});
 }
 
-// The result has the dtype of the base.
+// The elements of a constant of floats that are whole numbers as int64; null of others.
+Expr whole_exponents(Importer& importer, const Node& node) {
+  if (!importer.value(node, 1).as<relax::ConstantNode>()) return nullptr;
+  std::vector<int64_t> numbers;
+  for (const ir::PrimExpr& literal : literals(importer, node, 1)) {
+    const auto* real = literal.as<ir::FloatImmNode>();
+    if (!real || real->value != std::trunc(real->value) || std::abs(real->value) > 1e9) return nullptr;
+    numbers.push_back(static_cast<int64_t>(real->value));
+  }
+  const auto* constant = importer.value(node, 1).as<relax::ConstantNode>();
+  return relax::make_constant(runtime::Tensor::copy_of(numbers.data(), numbers.size() * sizeof(int64_t),
+                                                       constant->data.shape(), kInt64));
+}
+
+// The result has the dtype of the base.  Powers of integers to whole numbers are exact.
 void power(Importer& importer, const Node& node) {
-  const Expr base = importer.value(node, 0), exponent = importer.value(node, 1);
+  const Expr base = importer.value(node, 0);
+  Expr exponent = importer.value(node, 1);
   const DataType dtype = relax::dtype_of(base);
+  if (dtype.is_integral() && relax::dtype_of(exponent).is_float()) {
+    if (const Expr whole = whole_exponents(importer, node)) exponent = whole;
+  }
   if (relax::dtype_of(exponent) == dtype) return importer.emit(node, "relax.power", {base, exponent});
-  const DataType wide =
-      relax::dtype_of(exponent).is_float() && !dtype.is_float() ? relax::dtype_of(exponent) : dtype;
+  const DataType wide = !dtype.is_float() && relax::dtype_of(exponent).is_float() ? kFloat64
+                        : dtype.is_float()                                        ? dtype
+                                                                                  : kInt64;
   const Expr result = importer.bind(node, "relax.power", {converted(base, wide), converted(exponent, wide)});
   importer.define(node.outputs.at(0), importer.bound(converted(result, dtype)));
 }
@@ -91,11 +111,7 @@ void power(Importer& importer, const Node& node) {
 // The remainder has the sign of the divisor, or with fmod that of the dividend.
 void modulo(Importer& importer, const Node& node) {
   const Expr a = importer.value(node, 0), b = importer.value(node, 1);
-  if (!int_attr(node, "fmod", 0)) return importer.emit(node, "relax.floor_mod", {a, b});
-  const auto size_of = [&](const Expr& value) { return importer.bind(node, "relax.abs", {value}); };
-  const Expr rest = importer.bind(node, "relax.floor_mod", {size_of(a), size_of(b)});
-  const Expr is_negative = importer.bind(node, "relax.less", {a, number(0, relax::dtype_of(a))});
-  importer.emit(node, "relax.where", {is_negative, importer.bind(node, "relax.negative", {rest}), rest});
+  importer.emit(node, int_attr(node, "fmod", 0) ? "relax.mod" : "relax.floor_mod", {a, b});
 }
 
 void bit_shift(Importer& importer, const Node& node) {
@@ -112,9 +128,19 @@ Expr joined(Importer& importer, const Node& node, std::string_view op) {
   return result;
 }
 
-void sum(Importer& importer, const Node& node) {
-  importer.define(node.outputs.at(0), joined(importer, node, "relax.add"));
+// The sum of all inputs in the dtype of sums.
+Expr total(Importer& importer, const Node& node) {
+  Expr result = widened(importer, importer.value(node, 0));
+  for (size_t n = 1; n < node.inputs.size(); ++n)
+    result = importer.bind(node, "relax.add", {result, widened(importer, importer.value(node, n))});
+  return result;
 }
+
+void define_rounded(Importer& importer, const Node& node, const Expr& value) {
+  importer.define(node.outputs.at(0), bound_as(importer, value, relax::dtype_of(importer.value(node, 0))));
+}
+
+void sum(Importer& importer, const Node& node) { define_rounded(importer, node, total(importer, node)); }
 void largest(Importer& importer, const Node& node) {
   importer.define(node.outputs.at(0), joined(importer, node, "relax.maximum"));
 }
@@ -122,9 +148,9 @@ void smallest(Importer& importer, const Node& node) {
   importer.define(node.outputs.at(0), joined(importer, node, "relax.minimum"));
 }
 void average(Importer& importer, const Node& node) {
-  const Expr total = joined(importer, node, "relax.add");
-  importer.emit(node, "relax.divide",
-                {total, number(static_cast<double>(node.inputs.size()), relax::dtype_of(total))});
+  const Expr sums = total(importer, node);
+  const Expr count = number(static_cast<double>(node.inputs.size()), relax::dtype_of(sums));
+  define_rounded(importer, node, importer.bind(node, "relax.divide", {sums, count}));
 }
 
 // ---- dtypes

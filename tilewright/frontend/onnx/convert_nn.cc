@@ -5,6 +5,7 @@
 
 #include "tilewright/frontend/onnx/convert.h"
 #include "tilewright/relax/op_util.h"
+#include "tilewright/te/topi/elementwise.h"
 
 namespace tilewright::frontend::onnx {
 namespace {
@@ -184,9 +185,14 @@ void gemm(Importer& importer, const Node& node) {
                ? value
                : importer.bind(node, "relax.multiply", {value, number(factor, relax::dtype_of(value))});
   };
-  const Expr a = operand(0, "transA");
-  Expr result =
-      scaled(importer.bind(node, "relax.matmul", {a, operand(1, "transB")}), float_attr(node, "alpha", 1));
+  const Expr a = operand(0, "transA"), b = operand(1, "transB");
+  const double alpha = float_attr(node, "alpha", 1);
+  const DataType dtype = relax::dtype_of(a), sums = topi::dtype_of_sums(dtype);
+  ir::AttrMap attrs;
+  // sums that alpha makes small may be larger than what the dtype holds
+  if (alpha != 1 && sums != dtype) attrs.set("out_dtype", attr(sums.str()));
+  Expr result = scaled(importer.bind(node, "relax.matmul", {a, b}, std::move(attrs)), alpha);
+  result = bound_as(importer, result, dtype);
   if (const Expr c = importer.value(node, 2)) {
     const relax::Shape &given = shape_of(node, c), &shape = shape_of(node, result);
     importer.require(node, relax::broadcasts_to(given, shape), "C is {}, which does not broadcast to {}",

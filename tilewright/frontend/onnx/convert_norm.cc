@@ -84,15 +84,18 @@ void layer_norm(Importer& importer, const Node& node) {
   if (!bias) bias = importer.bind(node, "relax.zeros_like", {scale});
   importer.emit(node, "relax.nn.layer_norm", {last.data, scale, bias},
                 {{"axes", last.axes()}, {"epsilon", attr(float_attr(node, "epsilon", 1e-5))}});
+  // of the dtype that they are computed in (stash_type)
   const auto moment = [&](std::string_view op) {
-    return importer.bind(node, op, {last.data}, {{"axis", last.axes()}, {"keepdims", attr(true)}});
+    return importer.bind(node, op, {widened(importer, last.data)},
+                         {{"axis", last.axes()}, {"keepdims", attr(true)}});
   };
   const auto is_wanted = [&](size_t n) { return node.outputs.size() > n && !node.outputs[n].empty(); };
   if (is_wanted(1)) importer.define(node.outputs[1], moment("relax.mean"));
   if (!is_wanted(2)) return;
-  const Expr epsilon = importer.bound(number(float_attr(node, "epsilon", 1e-5), relax::dtype_of(last.data)));
-  const Expr variance = importer.bind(node, "relax.add", {moment("relax.variance"), epsilon});
-  importer.define(node.outputs[2], importer.bind(node, "relax.rsqrt", {variance}));
+  const Expr variance = moment("relax.variance");
+  const Expr epsilon = importer.bound(number(float_attr(node, "epsilon", 1e-5), relax::dtype_of(variance)));
+  importer.define(node.outputs[2], importer.bind(node, "relax.rsqrt",
+                                                 {importer.bind(node, "relax.add", {variance, epsilon})}));
 }
 
 void rms_norm(Importer& importer, const Node& node) {
@@ -101,61 +104,75 @@ void rms_norm(Importer& importer, const Node& node) {
                 {{"axes", last.axes()}, {"epsilon", attr(float_attr(node, "epsilon", 1e-5))}});
 }
 
+/// Input 0 in the dtype that sums are computed in, and the result rounded to that of the input.
+struct Wide {
+  Importer& importer;
+  const Node& node;
+  Expr given = importer.value(node, 0);
+  Expr x = widened(importer, given);
+
+  Expr call(std::string_view op, std::vector<Expr> args, ir::AttrMap attrs = {}) const {
+    return importer.bind(node, op, std::move(args), std::move(attrs));
+  }
+  Expr scalar(double value) const { return importer.builder.emit(number(value, relax::dtype_of(x))); }
+  void result(const Expr& value) const {
+    importer.define(node.outputs.at(0), bound_as(importer, value, relax::dtype_of(given)));
+  }
+};
+
 // x / (bias + alpha * mean of the squares of `size` channels around)^beta, where channels outside count as 0;
 // with channels last, where neighbours are contiguous, as convolutions want them too
 void local_response_norm(Importer& importer, const Node& node) {
-  const Expr given = importer.value(node, 0);
-  const relax::Shape shape = shape_of(node, given);
+  const Wide wide{importer, node};
+  const relax::Shape shape = shape_of(node, wide.given);
   if (shape.size() < 3) throw UserError("input 0 has {} dimensions, expected at least 3", shape.size());
   if (shape.size() > 5) throw Unsupported("input 0 has {} dimensions, expected at most 5", shape.size());
   const int64_t size = int_attr(node, "size", 1), ndim = static_cast<int64_t>(shape.size());
   std::vector<int64_t> to_last{0}, from_last{0, ndim - 1};
   for (int64_t axis = 2; axis < ndim; ++axis) to_last.push_back(axis), from_last.push_back(axis - 1);
   to_last.push_back(1);
-  const Expr x = importer.bind(node, "relax.permute_dims", {given}, {{"axes", attr(to_last)}});
+  const Expr x = wide.call("relax.permute_dims", {wide.x}, {{"axes", attr(to_last)}});
   const auto scalar = [&](std::string_view name, double otherwise) {
-    return importer.bound(number(float_attr(node, name, otherwise), relax::dtype_of(x)));
+    return wide.scalar(float_attr(node, name, otherwise));
   };
   // a window of `size` along the last axis, of one along the others
   const size_t num_spatial = shape.size() - 2;
   std::vector<int64_t> window(num_spatial, 1), padding(2 * num_spatial);
   window.back() = size, padding[num_spatial - 1] = (size - 1) / 2, padding.back() = size / 2;
-  const Expr means = importer.bind(
-      node, fmt::format("relax.nn.avg_pool{}d", num_spatial), {importer.bind(node, "relax.multiply", {x, x})},
-      {{"pool_size", attr(window)}, {"padding", attr(padding)}, {"count_include_pad", attr(true)}});
-  const Expr scaled = importer.bind(node, "relax.multiply", {means, scalar("alpha", 0.0001)});
+  const Expr means =
+      wide.call(fmt::format("relax.nn.avg_pool{}d", num_spatial), {wide.call("relax.multiply", {x, x})},
+                {{"pool_size", attr(window)}, {"padding", attr(padding)}, {"count_include_pad", attr(true)}});
+  const Expr scaled = wide.call("relax.multiply", {means, scalar("alpha", 0.0001)});
   const Expr power =
-      importer.bind(node, "relax.power",
-                    {importer.bind(node, "relax.add", {scaled, scalar("bias", 1)}), scalar("beta", 0.75)});
-  const Expr normed = importer.bind(node, "relax.divide", {x, power});
-  importer.emit(node, "relax.permute_dims", {normed}, {{"axes", attr(from_last)}});
+      wide.call("relax.power", {wide.call("relax.add", {scaled, scalar("bias", 1)}), scalar("beta", 0.75)});
+  const Expr normed = wide.call("relax.divide", {x, power});
+  wide.result(wide.call("relax.permute_dims", {normed}, {{"axes", attr(from_last)}}));
 }
 
 // x / norm of order p along an axis; 0 where the norm is 0
 void lp_norm(Importer& importer, const Node& node) {
-  const Expr x = importer.value(node, 0);
-  const int64_t axis = checked_axis(int_attr(node, "axis", -1), shape_of(node, x).size());
+  const Wide wide{importer, node};
+  const int64_t axis = checked_axis(int_attr(node, "axis", -1), shape_of(node, wide.x).size());
   const int64_t p = int_attr(node, "p", 2);
   if (p != 1 && p != 2) throw UserError("attribute \"p\" is {}, expected 1 or 2", p);
   const Expr terms =
-      p == 1 ? importer.bind(node, "relax.abs", {x}) : importer.bind(node, "relax.multiply", {x, x});
-  Expr norm = importer.bind(node, "relax.sum", {terms},
-                            {{"axis", attr(std::vector<int64_t>{axis})}, {"keepdims", attr(true)}});
-  if (p == 2) norm = importer.bind(node, "relax.sqrt", {norm});
-  const Expr zero = importer.bound(number(0, relax::dtype_of(x)));
-  importer.emit(node, "relax.where",
-                {importer.bind(node, "relax.equal", {norm, zero}), zero,
-                 importer.bind(node, "relax.divide", {x, norm})});
+      p == 1 ? wide.call("relax.abs", {wide.x}) : wide.call("relax.multiply", {wide.x, wide.x});
+  Expr norm =
+      wide.call("relax.sum", {terms}, {{"axis", attr(std::vector<int64_t>{axis})}, {"keepdims", attr(true)}});
+  if (p == 2) norm = wide.call("relax.sqrt", {norm});
+  const Expr zero = wide.scalar(0);
+  wide.result(wide.call("relax.where", {wide.call("relax.equal", {norm, zero}), zero,
+                                        wide.call("relax.divide", {wide.x, norm})}));
 }
 
 // (x - mean) / (standard deviation + 1e-9)
 void mean_variance_norm(Importer& importer, const Node& node) {
-  const Expr x = importer.value(node, 0);
-  const ir::ObjectRef axes = attr(ints_attr(node, "axes", {0, 2, 3}));
-  const Expr mean = importer.bind(node, "relax.mean", {x}, {{"axis", axes}, {"keepdims", attr(true)}});
-  const Expr deviation = importer.bind(node, "relax.std", {x}, {{"axis", axes}, {"keepdims", attr(true)}});
-  const Expr divisor = importer.bind(node, "relax.add", {deviation, number(1e-9, relax::dtype_of(x))});
-  importer.emit(node, "relax.divide", {importer.bind(node, "relax.subtract", {x, mean}), divisor});
+  const Wide wide{importer, node};
+  const ir::AttrMap attrs{{"axis", attr(ints_attr(node, "axes", {0, 2, 3}))}, {"keepdims", attr(true)}};
+  const Expr mean = wide.call("relax.mean", {wide.x}, attrs),
+             deviation = wide.call("relax.std", {wide.x}, attrs),
+             divisor = wide.call("relax.add", {deviation, wide.scalar(1e-9)});
+  wide.result(wide.call("relax.divide", {wide.call("relax.subtract", {wide.x, mean}), divisor}));
 }
 
 constexpr ConverterRow kConverters[] = {

@@ -52,45 +52,37 @@ void mean(Importer& importer, const Node& node) {
   r.result(importer.bound(converted(r.reduced("relax.mean", real), dtype)));
 }
 
-void l1(Importer& importer, const Node& node) {
-  const Reduction r{importer, node};
-  r.result(r.reduced("relax.sum", r.call("relax.abs", {r.x})));
+// What several operators make of x is in the dtype of sums until it is the result.
+template <Expr (*kOf)(const Reduction& r)>
+void composed(Importer& importer, const Node& node) {
+  Reduction r{importer, node};
+  const DataType dtype = relax::dtype_of(r.x);
+  r.x = widened(importer, r.x);
+  r.result(bound_as(importer, kOf(r), dtype));
 }
 
-Expr sum_of_squares(const Reduction& r) {
-  return r.reduced("relax.sum", r.call("relax.multiply", {r.x, r.x}));
-}
+Expr l1(const Reduction& r) { return r.reduced("relax.sum", r.call("relax.abs", {r.x})); }
 
-void square_sum(Importer& importer, const Node& node) {
-  const Reduction r{importer, node};
-  r.result(sum_of_squares(r));
-}
+Expr square_sum(const Reduction& r) { return r.reduced("relax.sum", r.call("relax.multiply", {r.x, r.x})); }
 
 // of integers: computed as floats
-void l2(Importer& importer, const Node& node) {
-  const Reduction r{importer, node};
-  const DataType dtype = relax::dtype_of(r.x);
-  Expr sum = sum_of_squares(r);
-  if (dtype.is_float()) return r.result(r.call("relax.sqrt", {sum}));
-  sum = importer.bound(converted(sum, kFloat64));
-  r.result(importer.bound(converted(r.call("relax.sqrt", {sum}), dtype)));
+Expr l2(const Reduction& r) {
+  Expr sum = square_sum(r);
+  if (!relax::dtype_of(r.x).is_float()) sum = r.importer.bound(converted(sum, kFloat64));
+  return r.call("relax.sqrt", {sum});
 }
 
-void log_sum(Importer& importer, const Node& node) {
-  const Reduction r{importer, node};
-  r.result(r.call("relax.log", {r.reduced("relax.sum", r.x)}));
-}
+Expr log_sum(const Reduction& r) { return r.call("relax.log", {r.reduced("relax.sum", r.x)}); }
 
 // log(sum(exp(x - m))) + m with m the maximum, so that nothing overflows; m is 0 where all is infinite.
-void log_sum_exp(Importer& importer, const Node& node) {
-  const Reduction r{importer, node};
-  const Expr zero = importer.bound(number(0, relax::dtype_of(r.x)));
+Expr log_sum_exp(const Reduction& r) {
+  const Expr zero = r.importer.bound(number(0, relax::dtype_of(r.x)));
   const auto finite = [&](const Expr& value) {
     return r.call("relax.where", {r.call("relax.isfinite", {value}), value, zero});
   };
   const Expr shifted = r.call("relax.subtract", {r.x, finite(r.reduced("relax.max", r.x, true))});
   const Expr sum = r.reduced("relax.sum", r.call("relax.exp", {shifted}));
-  r.result(r.call("relax.add", {r.call("relax.log", {sum}), finite(r.reduced("relax.max", r.x))}));
+  return r.call("relax.add", {r.call("relax.log", {sum}), finite(r.reduced("relax.max", r.x))});
 }
 
 // The first of equal elements; with select_last_index the last, found from behind.
@@ -112,18 +104,12 @@ void position(Importer& importer, const Node& node) {
 constexpr char kArgMax[] = "relax.argmax", kArgMin[] = "relax.argmin";
 
 constexpr ConverterRow kConverters[] = {
-    {"ArgMax", position<kArgMax>},
-    {"ArgMin", position<kArgMin>},
-    {"ReduceL1", l1},
-    {"ReduceL2", l2},
-    {"ReduceLogSum", log_sum},
-    {"ReduceLogSumExp", log_sum_exp},
-    {"ReduceMax", plain<kMax>},
-    {"ReduceMean", mean},
-    {"ReduceMin", plain<kMin>},
-    {"ReduceProd", plain<kProd>},
-    {"ReduceSum", plain<kSum>},
-    {"ReduceSumSquare", square_sum},
+    {"ArgMax", position<kArgMax>},       {"ArgMin", position<kArgMin>},
+    {"ReduceL1", composed<l1>},          {"ReduceL2", composed<l2>},
+    {"ReduceLogSum", composed<log_sum>}, {"ReduceLogSumExp", composed<log_sum_exp>},
+    {"ReduceMax", plain<kMax>},          {"ReduceMean", mean},
+    {"ReduceMin", plain<kMin>},          {"ReduceProd", plain<kProd>},
+    {"ReduceSum", plain<kSum>},          {"ReduceSumSquare", composed<square_sum>},
 };
 
 }  // namespace

@@ -66,6 +66,11 @@ class Entry {
     }
     check_derived();
     for (const Var& var : scalars) {
+      // the pointer that no parameter gives is what lower_returns stores to
+      if (var->dtype.is_handle() && !bound_.count(var.get())) {
+        pointers.push_back(result_);
+        continue;
+      }
       TILEWRIGHT_CHECK(bound_.count(var.get()), "{}: no parameter says what variable {} is", name_,
                        var->name_hint);
       pointers.push_back(var);

@@ -13,6 +13,8 @@ inline constexpr std::string_view kDoubleBuffer = "double_buffer_scope";
 /// allocation, those that are about it.
 inline constexpr std::string_view kStorageAlign = "buffer_dim_align";
 
+/// Numbers that the function returns  ->  stored for the caller; what is returned is a status.
+PrimFunc lower_returns(const PrimFunc& func);
 /// Blocks with init  ->  the init runs where all reduce axes are at their start.
 PrimFunc lower_init(const PrimFunc& func);
 /// Blocks whose buffers are allocated inside  ->  each allocated around the smallest statement that holds its

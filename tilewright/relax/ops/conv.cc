@@ -160,16 +160,16 @@ Type infer_transpose(const Call& call, const TransposeAttrs<kSpatial>& attrs, Re
 template <int kSpatial>
 te::Tensor lower_conv(const LowerInput& in, const ConvAttrs<kSpatial>& attrs) {
   topi::ConvOptions options = options_of(in.call, attrs, kSpatial);
-  options.out_dtype = dtype_of_sums(in.out_dtype());
-  return rounded_to(topi::conv(in[0], in[1], options), in.out_dtype());
+  options.out_dtype = in.out_dtype();
+  return topi::conv(in[0], in[1], options);
 }
 template <int kSpatial>
 te::Tensor lower_transpose(const LowerInput& in, const TransposeAttrs<kSpatial>& attrs) {
   const std::vector<int64_t> extra =
       per_dimension(in.call, attrs.output_padding, kSpatial, "output_padding", 0);
   topi::ConvOptions options = options_of(in.call, attrs, kSpatial);
-  options.out_dtype = dtype_of_sums(in.out_dtype());
-  return rounded_to(topi::conv_transpose(in[0], in[1], options, extra), in.out_dtype());
+  options.out_dtype = in.out_dtype();
+  return topi::conv_transpose(in[0], in[1], options, extra);
 }
 
 // of convNd(data, weight) in weight

@@ -54,6 +54,15 @@ te::Tensor lower_full(const LowerInput& in, const DtypeAttrs&) {
 
 // ---- arange(start, end, step)
 
+// How many of start, start + step, ... come before end; exact, where doubles would be rounded.
+int64_t count_of_integers(int64_t start, int64_t end, int64_t step) {
+  __extension__ using Wide = __int128;
+  const Wide distance = step < 0 ? Wide(start) - end : Wide(end) - start,
+             stride = step < 0 ? -Wide(step) : step;
+  return distance <= 0 ? 0
+                       : static_cast<int64_t>(std::min<Wide>((distance + stride - 1) / stride, INT64_MAX));
+}
+
 std::optional<PrimExpr> arange_count(const Call& call) {
   const PrimTypeNode *start = scalar_arg(call, 0), *end = scalar_arg(call, 1), *step = scalar_arg(call, 2);
   if (!start->value || !end->value || !step->value) return std::nullopt;
@@ -67,6 +76,10 @@ std::optional<PrimExpr> arange_count(const Call& call) {
   if (all_const) {
     const double stride = as_double(step->value, s);
     if (stride == 0) fail(call, "step is 0");
+    if (!a && !b && !s)
+      return extent_imm(count_of_integers(start->value.as<IntImmNode>()->value,
+                                          end->value.as<IntImmNode>()->value,
+                                          step->value.as<IntImmNode>()->value));
     const double count = std::ceil((as_double(end->value, b) - as_double(start->value, a)) / stride);
     if (!(count < 1e18)) fail(call, "there are {} elements", count);
     return extent_imm(count < 0 ? 0 : static_cast<int64_t>(count));

@@ -111,8 +111,7 @@ te::Tensor lower_linear(const LowerInput& in, const LinearAttrs&) {
   const te::Tensor transposed = te::compute(
       {weight.shape()[1], weight.shape()[0]},
       [&](const std::vector<tir::Var>& i) { return weight.at({i[1], i[0]}); }, {.name = "T_transpose"});
-  const te::Tensor product =
-      rounded_to(topi::matmul(in[0], transposed, dtype_of_sums(in.out_dtype())), in.out_dtype());
+  const te::Tensor product = topi::matmul(in[0], transposed, in.out_dtype());
   return in.has(2) ? topi::add(product, in[2]) : product;
 }
 

@@ -1,9 +1,12 @@
 // Parts of tensors and what lies around them: strided_slice, take, pad.
+#include <cmath>
+
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/relax/op_util.h"
 #include "tilewright/te/topi/arrange.h"
 #include "tilewright/te/topi/conv.h"
 #include "tilewright/te/topi/transform.h"
+#include "tilewright/tir/arithmetic.h"
 
 namespace tilewright::relax {
 namespace {
@@ -194,18 +197,34 @@ te::Tensor lower_take(const LowerInput& in, const TakeAttrs& attrs) {
 struct PadAttrs {
   std::vector<int64_t> pad_width;
   std::string pad_mode = "constant";
-  double pad_value = 0;
+  ObjectRef pad_value;
   static constexpr auto fields() {
     return std::tuple{
         field<&PadAttrs::pad_width>("pad_width",
                                     "before and after dimension 0, before and after dimension 1, ..."),
         field<&PadAttrs::pad_mode>("pad_mode",
                                    "\"constant\", \"replicate\" (or \"edge\"), \"reflect\" or \"circular\""),
-        field<&PadAttrs::pad_value>("pad_value", "what is put in, of \"constant\"")};
+        field<&PadAttrs::pad_value>("pad_value", "a number that is put in, of \"constant\"; none: 0")};
   }
 };
+// What is put in, as a literal of `dtype`: whole numbers exactly.
+PrimExpr pad_value_of(const Call& call, const PadAttrs& attrs, DataType dtype) {
+  if (!attrs.pad_value) return tir::make_const_int(dtype, 0);
+  if (const auto* number = attrs.pad_value.as<IntImmNode>()) {
+    if (!dtype.is_float() && tir::wrap_int(number->value, dtype) != number->value)
+      fail(call, "pad_value is {}, which {} does not hold", number->value, dtype.str());
+    return tir::make_const_int(dtype, number->value);
+  }
+  const auto* real = attrs.pad_value.as<FloatImmNode>();
+  if (!real) fail(call, "pad_value is no number");
+  const double limit = std::ldexp(1.0, dtype.bits - (dtype.is_int() ? 1 : 0));
+  if (dtype.is_integral() && !(real->value < limit && real->value >= (dtype.is_int() ? -limit : 0.0)))
+    fail(call, "pad_value is {}, which {} does not hold", real->value, dtype.str());
+  return tir::make_const(dtype, real->value);
+}
 Type infer_pad(const Call& call, const PadAttrs& attrs, Requirements& require) {
   const TensorTypeNode* x = tensor_arg(call, 0);
+  if (!x->dtype.is_void()) pad_value_of(call, attrs, x->dtype);
   if (x->ndim < 0) return tensor_type_of_ndim(-1, x->dtype);
   if (attrs.pad_width.size() != 2 * static_cast<size_t>(x->ndim))
     fail(call, "pad_width has {} numbers, expected {} for {} dimensions", attrs.pad_width.size(), 2 * x->ndim,
@@ -239,7 +258,7 @@ te::Tensor lower_pad(const LowerInput& in, const PadAttrs& attrs) {
     after.push_back(attrs.pad_width[2 * n + 1]);
   }
   if (attrs.pad_mode == "constant")
-    return topi::pad(in[0], before, after, tir::make_const(in[0].dtype(), attrs.pad_value));
+    return topi::pad(in[0], before, after, pad_value_of(in.call, attrs, in[0].dtype()));
   if (attrs.pad_mode == "circular") return topi::pad_circular(in[0], before, after);
   return topi::pad_with_own(in[0], before, after, attrs.pad_mode == "replicate" ? "edge" : attrs.pad_mode);
 }

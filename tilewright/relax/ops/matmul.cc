@@ -34,9 +34,7 @@ Type infer(const Call& call, const Attrs& attrs, Requirements& require) {
   return tensor_type(std::move(result), dtype);
 }
 
-te::Tensor lower(const LowerInput& in, const Attrs&) {
-  return rounded_to(topi::matmul(in[0], in[1], dtype_of_sums(in.out_dtype())), in.out_dtype());
-}
+te::Tensor lower(const LowerInput& in, const Attrs&) { return topi::matmul(in[0], in[1], in.out_dtype()); }
 
 constexpr OpInfo kOps[] = {op<infer, lower, Attrs>("relax.matmul", "x1, x2",
                                                    "Matrix product [.., m, k] x [.., k, n] -> [.., m, n].",

@@ -76,11 +76,11 @@ std::vector<te::Tensor> lower_batch_norm(const LowerInput& in, const BatchNormAt
     topi::Axes others;
     for (size_t n = 0; n < in[0].ndim(); ++n)
       if (static_cast<int64_t>(n) != axis) others.push_back(static_cast<int64_t>(n));
-    const te::Tensor mean = topi::mean(in[0], others), variance = topi::variance(in[0], others);
+    const auto [mean, variance] = topi::moments(in[0], others, false);
     auto mixed = [&](const te::Tensor& old, const te::Tensor& now) {
       return topi::binary(old, now, "T_moving", [&](PrimExpr a, PrimExpr b) {
-        return a * tir::make_const(a->dtype, 1 - attrs.momentum) +
-               b * tir::make_const(b->dtype, attrs.momentum);
+        return tir::cast(a->dtype, topi::widened(a) * tir::make_const(b->dtype, 1 - attrs.momentum) +
+                                       b * tir::make_const(b->dtype, attrs.momentum));
       });
     };
     return {

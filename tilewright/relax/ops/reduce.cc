@@ -86,9 +86,6 @@ Type infer_std(const Call& call, const ReduceAttrs& attrs) {
   require_float(call, 0);
   return infer_reduce(call, attrs);
 }
-te::Tensor lower_std(const LowerInput& in, const ReduceAttrs& attrs) {
-  return topi::math(lower_reduce<topi::variance>(in, attrs), "sqrt");
-}
 
 using ArgReduce = te::Tensor (*)(const te::Tensor&, const topi::Axes&, bool, DataType);
 template <ArgReduce kFunction>
@@ -121,7 +118,7 @@ constexpr OpInfo kOps[] = {
     row<topi::variance>("relax.variance", "Mean squared distance from the mean."),
     row<topi::any, &infer_bool>("relax.any", "Whether any element is not zero."),
     row<topi::all, &infer_bool>("relax.all", "Whether all elements are not zero."),
-    op<infer_std, lower_std, ReduceAttrs>("relax.std", "x", "Square root of the variance.", kReduction),
+    row<topi::standard_deviation, &infer_std>("relax.std", "Square root of the variance."),
     op<infer_arg, lower_arg<topi::argmax>, ArgAttrs>(
         "relax.argmax", "x", "Position of the largest element, the first of equal ones.", kReduction),
     op<infer_arg, lower_arg<topi::argmin>, ArgAttrs>(

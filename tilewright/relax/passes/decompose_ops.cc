@@ -8,8 +8,10 @@
 //   R.nn.log_softmax(x)              ->  x - max(x) - log(sum(exp(x - max(x))))
 //   R.nn.silu(x)                     ->  x * sigmoid(x)
 //   R.nn.dropout(x)                  ->  (x, ones)
-// Also instance_norm and group_norm.  Not part of the default pipeline: folding and kernels know the
-// composite forms.  canonicalize_bindings puts fields of the tuples in the place of t[0].
+// Also instance_norm and group_norm.  Those of float16 and bfloat16 are of float32 until their result, as the
+// composite ones are (docs/precision.md); silu and dropout stay as they are.  Not part of the default
+// pipeline: folding and kernels know the composite forms.  canonicalize_bindings puts fields of the tuples in
+// the place of t[0].
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/relax/block_builder.h"
@@ -18,6 +20,7 @@
 #include "tilewright/relax/pass.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/near.h"
+#include "tilewright/te/topi/elementwise.h"
 
 namespace tilewright::relax {
 namespace {
@@ -40,13 +43,28 @@ using Axes = std::vector<int64_t>;
 class Decomposition {
  public:
   Decomposition(const Call& call, bool training, bool in_dataflow)
-      : call_(call), training_(training), in_dataflow_(in_dataflow) {
+      : call_(call), training_(training), in_dataflow_(in_dataflow), args_(call->args) {
     const Type type = type_of(call->args[0]);
     const auto* tensor = type.as<TensorTypeNode>();
     const Shape* shape = known_shape(tensor);
     if (shape) shape_ = *shape, dtype_ = tensor->dtype;
   }
   bool is_known() const { return !shape_.empty() && !dtype_.is_void(); }
+
+  /// What `rule` makes of the arguments in the dtype of sums, rounded; the call itself if it does nothing.
+  Expr rounded(Expr (Decomposition::*rule)()) {
+    const DataType given = dtype_, wide = topi::dtype_of_sums(given);
+    if (wide == given) return (this->*rule)();
+    for (Expr& each : args_) each = as_dtype(each, wide);
+    dtype_ = wide;
+    const Expr value = (this->*rule)();
+    if (value == Expr(call_)) return value;
+    const auto* fields = value.as<TupleNode>();
+    if (!fields) return as_dtype(value, given);
+    std::vector<Expr> results;
+    for (const Expr& field : fields->elements) results.push_back(as_dtype(field, given));
+    return TupleNode::make(std::move(results));
+  }
 
   /// `value` with the bindings that it uses.
   Expr with_parts(Expr value) {
@@ -136,8 +154,11 @@ class Decomposition {
   Expr dropout() { return TupleNode::make(std::vector<Expr>{x(), op("ones_like", {x()})}); }
 
  private:
-  const Expr& x() const { return call_->args[0]; }
-  const Expr& arg(size_t n) const { return call_->args.at(n); }
+  const Expr& x() const { return args_[0]; }
+  const Expr& arg(size_t n) const { return args_.at(n); }
+  Expr as_dtype(const Expr& value, DataType dtype) {
+    return define(call_op("relax.astype", {value}, {{"dtype", attr(dtype)}}));
+  }
   Expr define(const Expr& value) {
     AnyVar var;
     if (in_dataflow_)
@@ -198,11 +219,12 @@ class Decomposition {
   // A constant without dimensions of the call's dtype.
   Expr number(double value) {
     if (dtype_ == kFloat32 || dtype_ == DataType::float_(64)) return make_scalar(value, dtype_);
-    return define(call_op("relax.astype", {make_scalar(value, kFloat32)}, {{"dtype", attr(dtype_)}}));
+    return as_dtype(make_scalar(value, kFloat32), dtype_);
   }
 
   const Call& call_;
   const bool training_, in_dataflow_;
+  std::vector<Expr> args_;
   std::vector<Binding> bindings_;
   Shape shape_;
   DataType dtype_ = DataType::void_();
@@ -211,6 +233,7 @@ class Decomposition {
 struct Rule {
   std::string_view name;
   Expr (Decomposition::*apply)();
+  bool has_sums = true;
 };
 constexpr Rule kRules[] = {
     {"relax.nn.batch_norm", &Decomposition::batch_norm},
@@ -220,8 +243,8 @@ constexpr Rule kRules[] = {
     {"relax.nn.rms_norm", &Decomposition::rms_norm},
     {"relax.nn.softmax", &Decomposition::softmax},
     {"relax.nn.log_softmax", &Decomposition::log_softmax},
-    {"relax.nn.silu", &Decomposition::silu},
-    {"relax.nn.dropout", &Decomposition::dropout},
+    {"relax.nn.silu", &Decomposition::silu, false},
+    {"relax.nn.dropout", &Decomposition::dropout, false},
 };
 
 const Rule* find_rule(std::string_view name) {
@@ -258,7 +281,7 @@ Function decomposed(const IRModule& module, const Function& func, const Options&
     if (!rule || !is_meant) return call;
     Decomposition decomposition(call, options.training, in_dataflow);
     if (!decomposition.is_known()) return call;
-    const Expr value = (decomposition.*rule->apply)();
+    const Expr value = rule->has_sums ? decomposition.rounded(rule->apply) : (decomposition.*rule->apply)();
     return value == Expr(call) ? value : decomposition.with_parts(value);
   });
   return changed == func ? func : BlockBuilder(module).normalize_function(changed);

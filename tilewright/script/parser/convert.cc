@@ -1,5 +1,6 @@
 // Values to what a place of the program needs: an expression of some dtype, a number, a string, an attribute.
 #include "tilewright/script/parser/regions.h"
+#include "tilewright/tir/arithmetic.h"
 
 namespace tilewright::script {
 namespace {
@@ -95,6 +96,8 @@ PrimExpr integer_literal(Value::PyInt value, std::optional<DataType> wanted, con
 PrimExpr float_literal(double value, std::optional<DataType> wanted, const Span& span) {
   const DataType dtype = wanted.value_or(kFloat32);
   if (!dtype.is_float()) throw UserError(span, "{} is no {}", value, dtype.str());
+  if (overflows(value, dtype.element()))
+    throw UserError(span, "{} does not fit in {}", value, dtype.element().str());
   PrimExpr literal = float_imm(value, dtype.element());
   return dtype.is_scalar() ? literal
                            : PrimExpr(BroadcastNode::make(literal, static_cast<int64_t>(dtype.lanes), span));

@@ -2,6 +2,7 @@
 // resolver.
 #include <algorithm>
 
+#include "tilewright/ir/walk.h"
 #include "tilewright/script/parser/relax_state.h"
 #include "tilewright/support/near.h"
 
@@ -235,6 +236,25 @@ Value Parser::call_path(std::string_view path, Args& args) {
   throw UserError(args.span, "{} is a module, not a function", args.function);
 }
 
+namespace {
+
+// What the function `name`, if it stands above, returns: as it is declared, or T.ret says; void if nothing.
+DataType returned_dtype(const ir::IRModule& module, const std::string& name) {
+  const ir::BaseFunc found = module ? module->find(name) : ir::BaseFunc();
+  const auto* func = found.as<tir::PrimFuncNode>();
+  if (!func) return DataType::void_();
+  DataType dtype = DataType::void_();
+  if (const auto* declared = func->ret_type.as<ir::PrimTypeNode>()) dtype = declared->dtype;
+  if (!dtype.is_void()) return dtype;
+  ir::walk(func->body, [&](const tir::CallNode* call) {
+    const auto* op = call->op.as<ir::OpNode>();
+    if (op && op->name == "tir.ret") dtype = call->dtype;
+  });
+  return dtype;
+}
+
+}  // namespace
+
 // f(x) of a function of the module, or of a graph variable.
 Value Parser::call_value(const Value& function, Args& args) {
   if (graph && (function.node<ir::GlobalVarNode>() || function.node<relax::VarBaseNode>() ||
@@ -245,8 +265,9 @@ Value Parser::call_value(const Value& function, Args& args) {
     for (const Arg* arg : args.rest(0)) operands.push_back(to_prim(arg->value, arg->place));
     const Arg* dtype = args.keyword("dtype");
     args.done();
-    return tir::CallNode::make(dtype ? to_data_type(dtype->value, dtype->place) : DataType::void_(),
-                               ir::Expr(global), std::move(operands), AttrMap(), args.span);
+    return tir::CallNode::make(
+        dtype ? to_data_type(dtype->value, dtype->place) : returned_dtype(parsed, global->name_hint),
+        ir::Expr(global), std::move(operands), AttrMap(), args.span);
   }
   throw UserError(args.span, "{} cannot be called", describe(function));
 }

@@ -92,7 +92,11 @@ std::optional<Value> real_operator(std::string_view op, double a, double b, cons
   if (b == 0 && (op == "/" || op == "//" || op == "%")) throw UserError(span, "division by zero");
   if (op == "/") return a / b;
   if (op == "//") return std::floor(a / b);
-  if (op == "%") return a - std::floor(a / b) * b;
+  if (op == "%") {
+    const double rest = std::fmod(a, b);
+    if (rest == 0) return std::copysign(0.0, b);
+    return (rest < 0) != (b < 0) ? rest + b : rest;
+  }
   return std::nullopt;
 }
 
@@ -202,6 +206,9 @@ Value Parser::binary_op(std::string_view op, const Value& a, const Value& b, Pla
     if (op != "**" && !x->dtype.is_integral() && !x->dtype.is_bool())
       throw UserError(span(place), "{} takes integers, found dtype {}", op, x->dtype.str());
     const DataType dtype = x->dtype;
+    int64_t count;
+    if (entry.function.starts_with("shift") && as_const_int(y, &count) && count < 0 && dtype.is_int())
+      throw UserError(span(place), "a shift by a negative number");
     return tir::CallNode::make(dtype, ir::Expr(find_op(entry.function)), std::vector<PrimExpr>{x, y},
                                AttrMap(), span(place));
   }
@@ -249,7 +256,13 @@ std::pair<PrimExpr, PrimExpr> Parser::unify(const Value& a, const Value& b, Plac
     if (element.is_handle() || element.is_void()) return std::nullopt;
     return element;
   };
-  PrimExpr x = to_prim(a, place, literal_dtype(a, b)), y = to_prim(b, place, literal_dtype(b, a));
+  // the lanes of A[0:4] have the dtype of A
+  const auto lanes_of = [&](const Value& value) {
+    return value.get<BufferSlice>() ? Value(to_prim(value, place)) : value;
+  };
+  const Value first = lanes_of(a), second = lanes_of(b);
+  PrimExpr x = to_prim(first, place, literal_dtype(first, second)),
+           y = to_prim(second, place, literal_dtype(second, first));
   at(place, [&] { match_typed(&x, &y, place); });
   return {x, y};
 }

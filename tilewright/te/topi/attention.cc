@@ -26,9 +26,8 @@ AttentionLetters parse_attention(const std::string& subscripts) {
 Tensor attention(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& bias,
                  const AttentionOptions& options, const AttentionLetters& letters) {
   const AttentionParts parts(query, key, value, bias, options, letters);
-  return has_attention_blocks(query.dtype(), parts.extent('s'), parts.extent('t'))
-             ? attention_in_blocks(parts)
-             : attention_at_once(parts);
+  const bool has_blocks = has_attention_blocks(query.dtype(), parts.extent('s'), parts.extent('t'));
+  return rounded_to(has_blocks ? attention_in_blocks(parts) : attention_at_once(parts), query.dtype());
 }
 
 Tensor attention(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& bias,
@@ -55,6 +54,7 @@ Tensor sequence_of(const Tensor& starts, const PrimExpr& count, std::string_view
 Tensor attention_var_len(const Tensor& query, const Tensor& key, const Tensor& value,
                          const Tensor& query_starts, const Tensor& key_starts, AttentionOptions options) {
   const PrimExpr &queries = query.shape()[1], &keys = key.shape()[1];
+  const DataType dtype = dtype_of_sums(query.dtype());
   const Tensor query_sequence = sequence_of(query_starts, queries, "T_query_sequence"),
                key_sequence = sequence_of(key_starts, keys, "T_key_sequence");
   const auto start = [](const Tensor& starts, const PrimExpr& sequence) {
@@ -72,44 +72,48 @@ Tensor attention_var_len(const Tensor& query, const Tensor& key, const Tensor& v
                                        options, tir::cast(kInt64, i[2]) - q, tir::cast(kInt64, i[3]) - k,
                                        start(query_starts, next) - q, start(key_starts, next) - k);
                     return select(is_visible ? tir::logical_and(is_same, is_visible) : is_same,
-                                  make_const(query.dtype(), 0), min_value(query.dtype()));
+                                  make_const(dtype, 0), min_value(dtype));
                   },
                   {.name = "T_sequence_mask"});
   options.mask = CausalMask::kNone;
   options.window = -1;
-  return attention_at_once({query, key, value, mask, options, letters_of_heads(mask)});
+  return rounded_to(attention_at_once({query, key, value, mask, options, letters_of_heads(mask)}),
+                    query.dtype());
 }
 
 Tensor cross_entropy(const Tensor& predictions, const Tensor& labels) {
-  const Tensor total = sum(multiply(predictions, labels), all_axes(predictions.ndim()));
+  const Tensor products = binary(predictions, labels, "T_multiply",
+                                 [](PrimExpr x, PrimExpr y) { return widened(x) * widened(y); });
+  const Tensor total = wide_sum(products, all_axes(predictions.ndim()));
   const PrimExpr count = predictions.ndim() > 1 ? predictions.shape()[0] : imm(1, kInt64);
   return elementwise(total, "T_cross_entropy", [&](PrimExpr v) {
-    return div(v * make_const(v->dtype, -1), tir::cast(v->dtype, count));
+    return tir::cast(predictions.dtype(), div(v * make_const(v->dtype, -1), tir::cast(v->dtype, count)));
   });
 }
 
 namespace {
 
-// The weight of a sample's target class times `value(class)`; zero for a target that counts nothing.
+// The weight of a sample's target class times `value(class)`; zero for a target that counts nothing.  Of
+// dtype_of_sums.
 class NllWeights {
  public:
   NllWeights(DataType dtype, const Tensor& targets, const Tensor& weights, int64_t ignore_index)
-      : dtype_(dtype), targets_(targets), weights_(weights), ignore_index_(ignore_index) {}
+      : dtype_(dtype_of_sums(dtype)), targets_(targets), weights_(weights), ignore_index_(ignore_index) {}
 
   PrimExpr operator()(const std::vector<PrimExpr>& sample,
                       const std::function<PrimExpr(PrimExpr)>& value) const {
     const PrimExpr target = targets_.at(sample), index = tir::cast(kInt64, target);
-    const PrimExpr weight = weights_ ? weights_.at({index}) : make_const_int(dtype_, 1);
+    const PrimExpr weight = weights_ ? widened(weights_.at({index})) : make_const_int(dtype_, 1);
     const PrimExpr counts = tir::not_equal(target, make_const_int(target->dtype, ignore_index_));
     return call(dtype_, "if_then_else",
-                {counts, value ? weight * value(index) : weight, make_const_int(dtype_, 0)});
+                {counts, value ? weight * widened(value(index)) : weight, make_const_int(dtype_, 0)});
   }
   /// The sum of the weights of all samples.
   Tensor total() const {
     const Tensor each = te::compute(
         targets_.shape(), [&](const std::vector<Var>& i) { return (*this)({i.begin(), i.end()}, {}); },
         {.name = "T_nll_weights"});
-    return sum(each, all_axes(targets_.ndim()));
+    return wide_sum(each, all_axes(targets_.ndim()));
   }
 
  private:
@@ -133,29 +137,34 @@ Tensor nll_loss(const Tensor& predictions, const Tensor& targets, const Tensor& 
                                       });
                                     },
                                     {.name = "T_nll"});
-  if (reduction == "none") return losses;
-  const Tensor total = sum(losses, all_axes(targets.ndim()));
-  return reduction == "sum" ? total : divide(total, weight_of.total());
+  const DataType dtype = predictions.dtype();
+  if (reduction == "none") return rounded_to(losses, dtype);
+  const Tensor total = wide_sum(losses, all_axes(targets.ndim()));
+  return rounded_to(reduction == "sum" ? total : divide(total, weight_of.total()), dtype);
 }
 
 Tensor nll_loss_backward(const Tensor& grad, const Tensor& predictions, const Tensor& targets,
                          const Tensor& weights, const std::string& reduction, int64_t ignore_index) {
   const DataType dtype = predictions.dtype();
   const NllWeights weight_of(dtype, targets, weights, ignore_index);
-  const Tensor scale = reduction == "mean" ? divide(grad, weight_of.total()) : grad;
-  return te::compute(
-      predictions.shape(),
-      [&](const std::vector<Var>& i) {
-        std::vector<PrimExpr> sample(i.begin(), i.end());
-        const size_t channel = sample.size() > 1 ? 1 : 0;
-        const PrimExpr own = tir::cast(kInt64, sample[channel]);
-        sample.erase(sample.begin() + static_cast<long>(channel));
-        return weight_of(sample, [&](PrimExpr index) {
-          const PrimExpr value = scale.at(reduction == "none" ? sample : std::vector<PrimExpr>{});
-          return select(tir::equal(index, own), value * make_const(dtype, -1), make_const_int(dtype, 0));
-        });
-      },
-      {.name = "T_nll_backward"});
+  const Tensor scale = reduction == "mean" ? binary(grad, weight_of.total(), "T_divide",
+                                                    [](PrimExpr x, PrimExpr y) { return div(widened(x), y); })
+                                           : grad;
+  return te::compute(predictions.shape(),
+                     [&](const std::vector<Var>& i) {
+                       std::vector<PrimExpr> sample(i.begin(), i.end());
+                       const size_t channel = sample.size() > 1 ? 1 : 0;
+                       const PrimExpr own = tir::cast(kInt64, sample[channel]);
+                       sample.erase(sample.begin() + static_cast<long>(channel));
+                       return tir::cast(
+                           dtype, weight_of(sample, [&](PrimExpr index) {
+                             const PrimExpr value =
+                                 widened(scale.at(reduction == "none" ? sample : std::vector<PrimExpr>{}));
+                             return select(tir::equal(index, own), value * make_const(value->dtype, -1),
+                                           make_const_int(value->dtype, 0));
+                           }));
+                     },
+                     {.name = "T_nll_backward"});
 }
 
 }  // namespace tilewright::topi

@@ -64,7 +64,7 @@ PrimExpr AttentionParts::element(const Tensor& tensor, const std::string& own, c
     const PrimExpr group = arith::simplify(floordiv(extents_.at(own[dim]), extent));
     indices.push_back(is_one(group) ? at.at(own[dim]) : floordiv(at.at(own[dim]), group));
   }
-  return tensor.at(indices);
+  return widened(tensor.at(indices));
 }
 
 bool AttentionParts::has_strided_bias() const {

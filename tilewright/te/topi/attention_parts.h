@@ -19,7 +19,8 @@ class AttentionParts {
                  AttentionLetters letters);
 
   const PrimExpr& extent(char letter) const { return extents_.at(letter); }
-  DataType dtype() const { return query_.dtype(); }
+  /// What everything is computed in: dtype_of_sums.
+  DataType dtype() const { return dtype_of_sums(query_.dtype()); }
   bool has_bias() const { return static_cast<bool>(bias_); }
   /// Letters of the batch, in the order of the query.
   const std::string& batch() const { return batch_; }
@@ -51,7 +52,7 @@ class AttentionParts {
   LetterValues extents_;
 };
 
-/// All scores, then all weights, then their products with the values.
+/// All scores, then all weights, then their products with the values, of dtype_of_sums.
 Tensor attention_at_once(const AttentionParts& parts);
 
 /// The scores of a block of queries, which are the lanes of vectors, by a block of keys at a time:

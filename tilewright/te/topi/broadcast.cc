@@ -17,16 +17,6 @@ PrimExpr as_bool(const PrimExpr& v) {
   return v->dtype.is_bool() ? v : tir::not_equal(v, make_const_int(v->dtype, 0));
 }
 
-PrimExpr floor_of_quotient(const PrimExpr& x, const PrimExpr& y) {
-  return call(x->dtype, "floor", {div(x, y)});
-}
-
-PrimExpr power_of(const PrimExpr& x, const PrimExpr& y) {
-  if (x->dtype.is_float()) return call(x->dtype, "pow", {x, y});
-  const DataType wide = DataType::float_(64);
-  return tir::cast(x->dtype, call(wide, "pow", {tir::cast(wide, x), tir::cast(wide, y)}));
-}
-
 }  // namespace
 
 namespace {
@@ -107,20 +97,18 @@ Tensor divide(const Tensor& a, const Tensor& b) {
 }
 Tensor floor_divide(const Tensor& a, const Tensor& b) {
   return binary(a, b, "T_floor_divide", [](PrimExpr x, PrimExpr y) {
-    return x->dtype.is_float() ? floor_of_quotient(x, y) : floordiv(x, y);
+    return x->dtype.is_float() ? call(x->dtype, "floor", {div(x, y)}) : floordiv(x, y);
   });
 }
 Tensor mod(const Tensor& a, const Tensor& b) {
-  return binary(a, b, "T_mod", [](PrimExpr x, PrimExpr y) {
-    return x->dtype.is_float() ? x - floor_of_quotient(x, y) * y : floormod(x, y);
-  });
+  return binary(a, b, "T_mod", [](PrimExpr x, PrimExpr y) { return floormod(x, y); });
 }
 Tensor truncmod(const Tensor& a, const Tensor& b) {
-  return binary(a, b, "T_truncmod", [](PrimExpr x, PrimExpr y) {
-    return x->dtype.is_float() ? call(x->dtype, "fmod", {x, y}) : tir::binary(Kind::kMod, x, y);
-  });
+  return binary(a, b, "T_truncmod", [](PrimExpr x, PrimExpr y) { return tir::binary(Kind::kMod, x, y); });
 }
-Tensor power(const Tensor& a, const Tensor& b) { return binary(a, b, "T_power", power_of); }
+Tensor power(const Tensor& a, const Tensor& b) {
+  return binary(a, b, "T_power", [](PrimExpr x, PrimExpr y) { return call(x->dtype, "pow", {x, y}); });
+}
 Tensor atan2(const Tensor& a, const Tensor& b) {
   return binary(a, b, "T_atan2", [](PrimExpr y, PrimExpr x) { return call(y->dtype, "atan2", {y, x}); });
 }

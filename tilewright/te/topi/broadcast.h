@@ -25,10 +25,11 @@ Tensor multiply(const Tensor& a, const Tensor& b);
 /// True division of floats, truncating of integers.
 Tensor divide(const Tensor& a, const Tensor& b);
 Tensor floor_divide(const Tensor& a, const Tensor& b);
-/// The remainder with the sign of b (Python, numpy.mod).
+/// The remainder with the sign of b (Python, numpy.mod); exact but for the sum with b.
 Tensor mod(const Tensor& a, const Tensor& b);
-/// The remainder with the sign of a (C, numpy.fmod).
+/// The exact remainder with the sign of a (C, numpy.fmod).
 Tensor truncmod(const Tensor& a, const Tensor& b);
+/// Of integers exact, and wraps around; negative exponents round towards zero.
 Tensor power(const Tensor& a, const Tensor& b);
 /// The angle of the point (b, a), from -pi to pi.
 Tensor atan2(const Tensor& a, const Tensor& b);

@@ -114,13 +114,11 @@ Tensor ungrouped(const Tensor& x, const Shape& shape) {
                      {.name = "ungrouped"});
 }
 
-}  // namespace
-
-Tensor conv(const Tensor& data, const Tensor& weight, const ConvOptions& options) {
+// of `dtype`
+Tensor conv_sums(const Tensor& data, const Tensor& weight, const ConvOptions& options, DataType dtype) {
   const Layout in = parse_layout(options.data_layout, 'N', 'C'),
                kernel = parse_layout(options.kernel_layout, 'O', 'I');
   const size_t num_spatial = in.spatial.size();
-  const DataType dtype = options.out_dtype.is_void() ? data.dtype() : options.out_dtype;
   Shape shape(data.ndim());
   shape[in.first] = data.shape()[in.first];
   shape[in.channel] = weight.shape()[kernel.first];
@@ -172,6 +170,17 @@ Tensor conv(const Tensor& data, const Tensor& weight, const ConvOptions& options
                    shape);
 }
 
+DataType result_dtype(const Tensor& data, const ConvOptions& options) {
+  return options.out_dtype.is_void() ? data.dtype() : options.out_dtype;
+}
+
+}  // namespace
+
+Tensor conv(const Tensor& data, const Tensor& weight, const ConvOptions& options) {
+  const DataType dtype = result_dtype(data, options);
+  return rounded_to(conv_sums(data, weight, options, dtype_of_sums(dtype)), dtype);
+}
+
 Tensor conv_weight_backward(const Tensor& grad, const Tensor& data, const Shape& weight_shape,
                             const ConvOptions& options) {
   const Layout in = parse_layout(options.data_layout, 'N', 'C'),
@@ -183,32 +192,35 @@ Tensor conv_weight_backward(const Tensor& grad, const Tensor& data, const Shape&
   std::vector<IterVar> reduced{te::reduce_axis(data.shape()[in.first], "rn")};
   for (size_t n = 0; n < num_spatial; ++n)
     reduced.push_back(te::reduce_axis(grad.shape()[in.spatial[n]], fmt::format("r{}", n)));
-  return te::compute(weight_shape,
-                     [&](const std::vector<Var>& i) {
-                       std::vector<PrimExpr> at_grad(grad.ndim()), at_data(data.ndim());
-                       const PrimExpr out_channel = i[kernel.first], in_channel = i[kernel.channel];
-                       at_grad[in.first] = at_data[in.first] = reduced[0]->var;
-                       at_grad[in.channel] = out_channel;
-                       at_data[in.channel] =
-                           options.groups == 1
-                               ? in_channel
-                               : floordiv(out_channel, group_outputs) * group_inputs + in_channel;
-                       for (size_t n = 0; n < num_spatial; ++n) {
-                         const PrimExpr place = reduced[n + 1]->var, k = i[kernel.spatial[n]];
-                         at_grad[in.spatial[n]] = place;
-                         at_data[in.spatial[n]] = place * options.strides[n] + k * options.dilation[n];
-                       }
-                       return te::sum(grad.at(at_grad) * source.at(at_data), reduced);
-                     },
-                     {.name = fmt::format("conv{}d_weight_backward", num_spatial)});
+  const Tensor sums = te::compute(
+      weight_shape,
+      [&](const std::vector<Var>& i) {
+        std::vector<PrimExpr> at_grad(grad.ndim()), at_data(data.ndim());
+        const PrimExpr out_channel = i[kernel.first], in_channel = i[kernel.channel];
+        at_grad[in.first] = at_data[in.first] = reduced[0]->var;
+        at_grad[in.channel] = out_channel;
+        at_data[in.channel] = options.groups == 1
+                                  ? in_channel
+                                  : floordiv(out_channel, group_outputs) * group_inputs + in_channel;
+        for (size_t n = 0; n < num_spatial; ++n) {
+          const PrimExpr place = reduced[n + 1]->var, k = i[kernel.spatial[n]];
+          at_grad[in.spatial[n]] = place;
+          at_data[in.spatial[n]] = place * options.strides[n] + k * options.dilation[n];
+        }
+        return te::sum(widened(grad.at(at_grad)) * widened(source.at(at_data)), reduced);
+      },
+      {.name = fmt::format("conv{}d_weight_backward", num_spatial)});
+  return rounded_to(sums, data.dtype());
 }
 
-Tensor conv_transpose(const Tensor& data, const Tensor& weight, const ConvOptions& options,
-                      const std::vector<int64_t>& output_padding) {
+namespace {
+
+// of `dtype`
+Tensor conv_transpose_sums(const Tensor& data, const Tensor& weight, const ConvOptions& options,
+                           const std::vector<int64_t>& output_padding, DataType dtype) {
   const Layout in = parse_layout(options.data_layout, 'N', 'C'),
                kernel = parse_layout(options.kernel_layout, 'O', 'I');
   const size_t num_spatial = in.spatial.size();
-  const DataType dtype = options.out_dtype.is_void() ? data.dtype() : options.out_dtype;
   const PrimExpr group_outputs = weight.shape()[kernel.first];
   const PrimExpr group_inputs = floordiv(data.shape()[in.channel], options.groups);
   Shape shape(data.ndim());
@@ -252,6 +264,14 @@ Tensor conv_transpose(const Tensor& data, const Tensor& weight, const ConvOption
         return te::sum(call(dtype, "if_then_else", {hit, term, make_const_int(dtype, 0)}), reduced);
       },
       {.name = fmt::format("conv{}d_transpose", num_spatial)});
+}
+
+}  // namespace
+
+Tensor conv_transpose(const Tensor& data, const Tensor& weight, const ConvOptions& options,
+                      const std::vector<int64_t>& output_padding) {
+  const DataType dtype = result_dtype(data, options);
+  return rounded_to(conv_transpose_sums(data, weight, options, output_padding, dtype_of_sums(dtype)), dtype);
 }
 
 }  // namespace tilewright::topi

@@ -51,7 +51,8 @@ Tensor einsum(const std::vector<Tensor>& operands, const EinsumLetters& letters)
     reduced.push_back(te::reduce_axis(extents[letter], std::string(1, letter)));
     values[letter] = reduced.back()->var;
   }
-  return te::compute(
+  const DataType dtype = operands[0].dtype();
+  const Tensor sums = te::compute(
       shape,
       [&](const std::vector<Var>& i) {
         for (size_t n = 0; n < i.size(); ++n) values[letters.result[n]] = i[n];
@@ -64,12 +65,13 @@ Tensor einsum(const std::vector<Tensor>& operands, const EinsumLetters& letters)
             at.push_back(is_one(extent) ? make_const_int(extent->dtype, 0)
                                         : broadcast_index(extent, extents[letters.operands[n][dim]], value));
           }
-          const PrimExpr element = operands[n].at(at);
+          const PrimExpr element = tir::cast(dtype_of_sums(dtype), operands[n].at(at));
           product = product ? product * element : element;
         }
-        return reduced.empty() ? product : te::sum(product, reduced);
+        return reduced.empty() ? tir::cast(dtype, product) : te::sum(product, reduced);
       },
       {.name = "T_einsum"});
+  return rounded_to(sums, dtype);
 }
 
 }  // namespace tilewright::topi

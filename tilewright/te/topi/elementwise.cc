@@ -98,6 +98,14 @@ Tensor cast(const Tensor& x, DataType dtype) {
   });
 }
 
+DataType dtype_of_sums(DataType dtype) { return dtype.is_float() && dtype.bits < 32 ? kFloat32 : dtype; }
+
+PrimExpr widened(const PrimExpr& value) { return tir::cast(dtype_of_sums(value->dtype), value); }
+
+Tensor rounded_to(const Tensor& sums, DataType dtype) {
+  return sums.dtype() == dtype ? sums : cast(sums, dtype);
+}
+
 Tensor logical_not(const Tensor& x) {
   return elementwise(x, "T_logical_not", [](PrimExpr v) {
     return v->dtype.is_bool() ? tir::logical_not(v) : equal(v, constant(v, 0));

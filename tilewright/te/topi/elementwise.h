@@ -32,6 +32,15 @@ Tensor selu(const Tensor& x);
 /// min(max(x, low), high)
 Tensor clip(const Tensor& x, const PrimExpr& low, const PrimExpr& high);
 Tensor cast(const Tensor& x, DataType dtype);
+
+/// What floats are summed or multiplied in where the result is of `dtype`: float32 at least, so that sums of
+/// many float16 or bfloat16 are rounded once, and overflow only if the result does.
+DataType dtype_of_sums(DataType dtype);
+/// `value` in it.
+PrimExpr widened(const PrimExpr& value);
+/// `sums`, as an operator that gives `dtype` gives it.
+Tensor rounded_to(const Tensor& sums, DataType dtype);
+
 Tensor logical_not(const Tensor& x);
 Tensor bitwise_not(const Tensor& x);
 Tensor isnan(const Tensor& x);

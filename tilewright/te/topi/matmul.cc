@@ -28,30 +28,33 @@ Tensor matmul(const Tensor& a, const Tensor& b, DataType out_dtype) {
   if (!a_is_vector) shape.push_back(a.shape()[a_batch]);
   if (!b_is_vector) shape.push_back(b.shape().back());
   const IterVar k = te::reduce_axis(a.shape().back(), "k");
-  return te::compute(shape,
-                     [&](const std::vector<Var>& i) {
-                       std::vector<PrimExpr> left = batch_indices(a, 0, a_batch, i, batch),
-                                             right = batch_indices(b, 0, b_batch, i, batch);
-                       if (!a_is_vector) left.push_back(i[num_batch]);
-                       left.push_back(k->var);
-                       right.push_back(k->var);
-                       if (!b_is_vector) right.push_back(i.back());
-                       return te::sum(tir::cast(out_dtype, a.at(left)) * tir::cast(out_dtype, b.at(right)),
-                                      {k});
-                     },
-                     {.name = "matmul"});
+  const DataType dtype = dtype_of_sums(out_dtype);
+  const Tensor sums =
+      te::compute(shape,
+                  [&](const std::vector<Var>& i) {
+                    std::vector<PrimExpr> left = batch_indices(a, 0, a_batch, i, batch),
+                                          right = batch_indices(b, 0, b_batch, i, batch);
+                    if (!a_is_vector) left.push_back(i[num_batch]);
+                    left.push_back(k->var);
+                    right.push_back(k->var);
+                    if (!b_is_vector) right.push_back(i.back());
+                    return te::sum(tir::cast(dtype, a.at(left)) * tir::cast(dtype, b.at(right)), {k});
+                  },
+                  {.name = "matmul"});
+  return rounded_to(sums, out_dtype);
 }
 
 Tensor dense(const Tensor& x, const Tensor& weight, DataType out_dtype) {
   if (out_dtype.is_void()) out_dtype = x.dtype();
   const IterVar k = te::reduce_axis(x.shape()[1], "k");
-  return te::compute({x.shape()[0], weight.shape()[0]},
-                     [&](const std::vector<Var>& i) {
-                       return te::sum(
-                           tir::cast(out_dtype, x(i[0], k->var)) * tir::cast(out_dtype, weight(i[1], k->var)),
-                           {k});
-                     },
-                     {.name = "T_dense"});
+  const DataType dtype = dtype_of_sums(out_dtype);
+  const Tensor sums = te::compute(
+      {x.shape()[0], weight.shape()[0]},
+      [&](const std::vector<Var>& i) {
+        return te::sum(tir::cast(dtype, x(i[0], k->var)) * tir::cast(dtype, weight(i[1], k->var)), {k});
+      },
+      {.name = "T_dense"});
+  return rounded_to(sums, out_dtype);
 }
 
 }  // namespace tilewright::topi

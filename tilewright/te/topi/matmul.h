@@ -5,7 +5,8 @@
 namespace tilewright::topi {
 
 /// The product as numpy.matmul: [.., m, k] x [.., k, n] -> [.., m, n], batch dimensions broadcast, a vector
-/// is a row on the left and a column on the right.  Products are summed in `out_dtype`.
+/// is a row on the left and a column on the right.  The result is of
+/// `out_dtype` (void: that of `a`), the sums of dtype_of_sums.
 Tensor matmul(const Tensor& a, const Tensor& b, DataType out_dtype = DataType::void_());
 /// The indices of the `count` batch dimensions of `x` from `first` on, for axes `i` of a product whose first
 /// dimensions are `batch`.

@@ -31,34 +31,37 @@ Tensor batch_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta, cons
   return te::compute(x.shape(),
                      [&](const std::vector<Var>& i) {
                        const std::vector<PrimExpr> c = pick(i, {axis});
-                       PrimExpr v = variance.at(c);
-                       PrimExpr result = div(x.at({i.begin(), i.end()}) - mean.at(c),
+                       PrimExpr v = widened(variance.at(c));
+                       PrimExpr result = div(widened(x.at({i.begin(), i.end()})) - widened(mean.at(c)),
                                              call(v->dtype, "sqrt", {v + make_const(v->dtype, epsilon)}));
-                       if (scale) result = result * gamma.at(c);
-                       return center ? result + beta.at(c) : result;
+                       if (scale) result = result * widened(gamma.at(c));
+                       if (center) result = result + widened(beta.at(c));
+                       return tir::cast(x.dtype(), result);
                      },
                      {.name = "T_batch_norm"});
 }
 
 Tensor layer_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta, const Axes& axes, double epsilon,
                   bool center, bool scale) {
-  const Tensor center_of = mean(x, axes, true), spread = variance_around(center_of, x, axes, true);
+  const auto [center_of, spread] = moments(x, axes, true);
   return te::compute(x.shape(),
                      [&](const std::vector<Var>& i) {
-                       PrimExpr result = (x.at({i.begin(), i.end()}) - center_of.at(kept(i, axes))) *
+                       PrimExpr result = (widened(x.at({i.begin(), i.end()})) - center_of.at(kept(i, axes))) *
                                          inverse_root(spread.at(kept(i, axes)), epsilon);
-                       if (scale) result = result * gamma.at(pick(i, axes));
-                       return center ? result + beta.at(pick(i, axes)) : result;
+                       if (scale) result = result * widened(gamma.at(pick(i, axes)));
+                       if (center) result = result + widened(beta.at(pick(i, axes)));
+                       return tir::cast(x.dtype(), result);
                      },
                      {.name = "T_layer_norm"});
 }
 
 Tensor rms_norm(const Tensor& x, const Tensor& weight, const Axes& axes, double epsilon) {
-  const Tensor power = mean(square(x), axes, true);
+  const Tensor power = mean_of_squares(x, axes, true);
   return te::compute(x.shape(),
                      [&](const std::vector<Var>& i) {
-                       return x.at({i.begin(), i.end()}) * inverse_root(power.at(kept(i, axes)), epsilon) *
-                              weight.at(pick(i, axes));
+                       return tir::cast(x.dtype(), widened(x.at({i.begin(), i.end()})) *
+                                                       inverse_root(power.at(kept(i, axes)), epsilon) *
+                                                       widened(weight.at(pick(i, axes))));
                      },
                      {.name = "T_rms_norm"});
 }
@@ -81,18 +84,18 @@ Tensor group_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta, int6
                                      {.name = "T_groups"});
   Axes reduced{channel_axis + 1};
   for (int64_t axis : axes) reduced.push_back(axis > channel_axis ? axis + 1 : axis);
-  const Tensor center_of = mean(grouped, reduced, true),
-               spread = variance_around(center_of, grouped, reduced, true);
+  const auto [center_of, spread] = moments(grouped, reduced, true);
   return te::compute(x.shape(),
                      [&](const std::vector<Var>& i) {
                        std::vector<PrimExpr> at(i.begin(), i.end());
                        at[channel] = floordiv(at[channel], group_size);
                        at.insert(at.begin() + channel_axis + 1, imm(0, kInt64));
                        for (int64_t axis : reduced) at[static_cast<size_t>(axis)] = imm(0, kInt64);
-                       PrimExpr result = (x.at({i.begin(), i.end()}) - center_of.at(at)) *
+                       PrimExpr result = (widened(x.at({i.begin(), i.end()})) - center_of.at(at)) *
                                          inverse_root(spread.at(at), epsilon);
-                       if (scale) result = result * gamma.at({i[channel]});
-                       return center ? result + beta.at({i[channel]}) : result;
+                       if (scale) result = result * widened(gamma.at({i[channel]}));
+                       if (center) result = result + widened(beta.at({i[channel]}));
+                       return tir::cast(x.dtype(), result);
                      },
                      {.name = "T_group_norm"});
 }

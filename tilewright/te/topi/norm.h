@@ -1,4 +1,4 @@
-// Normalizations, as inference computes them.
+// Normalizations, as inference computes them; in dtype_of_sums (elementwise.h), rounded once.
 #pragma once
 #include "tilewright/te/topi/reduce.h"
 

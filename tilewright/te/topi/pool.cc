@@ -52,7 +52,8 @@ class Pooling {
     return result;
   }
 
-  /// The sum, over all windows that an element of data is in, of `term(the window's result, where in it)`.
+  /// The sum, over all windows that an element of data is in, of `term(the window's result, where in it)`,
+  /// which is of dtype_of_sums.
   using Term = std::function<PrimExpr(const std::vector<PrimExpr>&, const std::vector<PrimExpr>&)>;
   Tensor over_windows(const Term& term, std::string name) const {
     auto body = [&](const std::vector<Var>& i) {
@@ -68,11 +69,11 @@ class Pooling {
           hit = tir::logical_and(hit, tir::equal(floormod(shifted, options_.strides[n]), zero));
         hit = tir::logical_and(hit, tir::logical_and(zero <= shifted, result[dim] < shape_[dim]));
       }
-      const DataType dtype = data_.dtype();
+      const DataType dtype = dtype_of_sums(data_.dtype());
       return te::sum(call(dtype, "if_then_else", {hit, term(result, offsets), make_const_int(dtype, 0)}),
                      reduced_);
     };
-    return te::compute(data_.shape(), body, {.name = std::move(name)});
+    return rounded_to(te::compute(data_.shape(), body, {.name = std::move(name)}), data_.dtype());
   }
 
  private:
@@ -106,8 +107,19 @@ class Pooling {
   std::vector<IterVar> reduced_;
 };
 
+// total / count, rounded to `dtype`
+PrimExpr mean_of(const PrimExpr& total, const PrimExpr& count, DataType dtype) {
+  return tir::cast(dtype, div(total, tir::cast(total->dtype, count)));
+}
+
 PrimExpr guarded(const PrimExpr& inside, const PrimExpr& element, const PrimExpr& otherwise) {
   return is_one(inside) ? element : call(element->dtype, "if_then_else", {inside, element, otherwise});
+}
+
+// What stands in a sum for `element`: 0 outside.
+PrimExpr guarded_term(const PrimExpr& inside, const PrimExpr& element) {
+  const PrimExpr term = widened(element);
+  return guarded(inside, term, make_const_int(term->dtype, 0));
 }
 
 }  // namespace
@@ -143,18 +155,16 @@ Tensor max_pool(const Tensor& data, const PoolOptions& options) {
 
 Tensor avg_pool(const Tensor& data, const PoolOptions& options) {
   const Pooling pooling(data, options);
-  const Tensor total = te::compute(
-      pooling.shape(),
-      [&](const std::vector<Var>& i) {
-        const Window window = pooling.window(i);
-        return te::sum(guarded(window.inside, data.at(window.indices), make_const_int(data.dtype(), 0)),
-                       pooling.reduced());
-      },
-      {.name = "pool_sum"});
+  const Tensor total =
+      te::compute(pooling.shape(),
+                  [&](const std::vector<Var>& i) {
+                    const Window window = pooling.window(i);
+                    return te::sum(guarded_term(window.inside, data.at(window.indices)), pooling.reduced());
+                  },
+                  {.name = "pool_sum"});
   return te::compute(pooling.shape(),
                      [&](const std::vector<Var>& i) {
-                       return div(total.at({i.begin(), i.end()}),
-                                  tir::cast(data.dtype(), pooling.window(i).count));
+                       return mean_of(total.at({i.begin(), i.end()}), pooling.window(i).count, data.dtype());
                      },
                      {.name = "pool_avg"});
 }
@@ -181,8 +191,9 @@ Tensor max_pool_backward(const Tensor& grad, const Tensor& data, const PoolOptio
       [&](const std::vector<PrimExpr>& result, const std::vector<PrimExpr>& offsets) {
         PrimExpr place = offsets[0];
         for (size_t n = 1; n < offsets.size(); ++n) place = place * options.pool_size[n] + offsets[n];
-        return tir::select(tir::equal(largest.at(result), tir::cast(kInt64, place)), grad.at(result),
-                           make_const_int(grad.dtype(), 0));
+        const PrimExpr own = widened(grad.at(result));
+        return tir::select(tir::equal(largest.at(result), tir::cast(kInt64, place)), own,
+                           make_const_int(own->dtype, 0));
       },
       "max_pool_backward");
 }
@@ -191,7 +202,8 @@ Tensor avg_pool_backward(const Tensor& grad, const Tensor& data, const PoolOptio
   const Pooling pooling(data, options);
   return pooling.over_windows(
       [&](const std::vector<PrimExpr>& result, const std::vector<PrimExpr>& offsets) {
-        return div(grad.at(result), tir::cast(data.dtype(), pooling.window(result, offsets).count));
+        const PrimExpr whole = widened(grad.at(result));
+        return mean_of(whole, pooling.window(result, offsets).count, whole->dtype);
       },
       "avg_pool_backward");
 }
@@ -213,53 +225,53 @@ Tensor adaptive_avg_pool(const Tensor& data, const Shape& output_size, const std
   auto end = [&](size_t n, const PrimExpr& i) {
     return ceildiv((i + 1) * data.shape()[spatial[n]], output_size[n]);
   };
-  const Tensor total = te::compute(
-      shape,
-      [&](const std::vector<Var>& i) {
-        std::vector<PrimExpr> indices(i.begin(), i.end());
-        PrimExpr inside = bool_imm(true);
-        for (size_t n = 0; n < spatial.size(); ++n) {
-          const PrimExpr out = i[spatial[n]];
-          indices[spatial[n]] = arith::simplify(begin(n, out) + PrimExpr(reduced[n]->var));
-          if (!is_zero(arith::simplify(floormod(data.shape()[spatial[n]], output_size[n]))))
-            inside = tir::logical_and(inside, indices[spatial[n]] < end(n, out));
-        }
-        return te::sum(guarded(inside, data.at(indices), make_const_int(data.dtype(), 0)), reduced);
-      },
-      {.name = "adaptive_pool_sum"});
-  return te::compute(
-      shape,
-      [&](const std::vector<Var>& i) {
-        PrimExpr count = imm(1, kInt64);
-        for (size_t n = 0; n < spatial.size(); ++n)
-          count =
-              count * tir::cast(kInt64, end(n, PrimExpr(i[spatial[n]])) - begin(n, PrimExpr(i[spatial[n]])));
-        return div(total.at({i.begin(), i.end()}), tir::cast(data.dtype(), arith::simplify(count)));
-      },
-      {.name = "adaptive_pool_avg"});
+  const Tensor total =
+      te::compute(shape,
+                  [&](const std::vector<Var>& i) {
+                    std::vector<PrimExpr> indices(i.begin(), i.end());
+                    PrimExpr inside = bool_imm(true);
+                    for (size_t n = 0; n < spatial.size(); ++n) {
+                      const PrimExpr out = i[spatial[n]];
+                      indices[spatial[n]] = arith::simplify(begin(n, out) + PrimExpr(reduced[n]->var));
+                      if (!is_zero(arith::simplify(floormod(data.shape()[spatial[n]], output_size[n]))))
+                        inside = tir::logical_and(inside, indices[spatial[n]] < end(n, out));
+                    }
+                    return te::sum(guarded_term(inside, data.at(indices)), reduced);
+                  },
+                  {.name = "adaptive_pool_sum"});
+  return te::compute(shape,
+                     [&](const std::vector<Var>& i) {
+                       PrimExpr count = imm(1, kInt64);
+                       for (size_t n = 0; n < spatial.size(); ++n)
+                         count = count * tir::cast(kInt64, end(n, PrimExpr(i[spatial[n]])) -
+                                                               begin(n, PrimExpr(i[spatial[n]])));
+                       return mean_of(total.at({i.begin(), i.end()}), arith::simplify(count), data.dtype());
+                     },
+                     {.name = "adaptive_pool_avg"});
 }
 
 Tensor adaptive_avg_pool_backward(const Tensor& grad, const Tensor& data, const std::string& layout) {
   const std::vector<size_t> spatial = spatial_dims(layout);
   std::vector<IterVar> reduced;
   for (size_t dim : spatial) reduced.push_back(te::reduce_axis(grad.shape()[dim], "r"));
-  return te::compute(data.shape(),
-                     [&](const std::vector<Var>& i) {
-                       std::vector<PrimExpr> result(i.begin(), i.end());
-                       PrimExpr covers = bool_imm(true), count = imm(1, kInt64);
-                       for (size_t n = 0; n < spatial.size(); ++n) {
-                         const PrimExpr part = reduced[n]->var, at = i[spatial[n]];
-                         const PrimExpr &extent = data.shape()[spatial[n]], &parts = grad.shape()[spatial[n]];
-                         const PrimExpr begin = floordiv(part * extent, parts),
-                                        end = ceildiv((part + 1) * extent, parts);
-                         result[spatial[n]] = part;
-                         covers = tir::logical_and(covers, tir::logical_and(begin <= at, at < end));
-                         count = count * tir::cast(kInt64, end - begin);
-                       }
-                       const PrimExpr share = div(grad.at(result), tir::cast(data.dtype(), count));
-                       return te::sum(tir::select(covers, share, make_const_int(data.dtype(), 0)), reduced);
-                     },
-                     {.name = "adaptive_avg_pool_backward"});
+  const Tensor sums = te::compute(
+      data.shape(),
+      [&](const std::vector<Var>& i) {
+        std::vector<PrimExpr> result(i.begin(), i.end());
+        PrimExpr covers = bool_imm(true), count = imm(1, kInt64);
+        for (size_t n = 0; n < spatial.size(); ++n) {
+          const PrimExpr part = reduced[n]->var, at = i[spatial[n]];
+          const PrimExpr &extent = data.shape()[spatial[n]], &parts = grad.shape()[spatial[n]];
+          const PrimExpr begin = floordiv(part * extent, parts), end = ceildiv((part + 1) * extent, parts);
+          result[spatial[n]] = part;
+          covers = tir::logical_and(covers, tir::logical_and(begin <= at, at < end));
+          count = count * tir::cast(kInt64, end - begin);
+        }
+        const PrimExpr whole = widened(grad.at(result)), share = mean_of(whole, count, whole->dtype);
+        return te::sum(tir::select(covers, share, make_const_int(share->dtype, 0)), reduced);
+      },
+      {.name = "adaptive_avg_pool_backward"});
+  return rounded_to(sums, data.dtype());
 }
 
 }  // namespace tilewright::topi

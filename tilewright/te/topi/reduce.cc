@@ -41,8 +41,10 @@ Plan plan_of(const Tensor& x, const Axes& axes) {
 }
 
 using Reducer = PrimExpr (*)(PrimExpr, std::vector<IterVar>, PrimExpr, PrimExpr);
+using Value = PrimExpr (*)(const PrimExpr&);
+// What `reducer` makes of `value` of the elements, or of them.
 Tensor reduce_with(const Tensor& x, const Axes& axes, bool keepdims, std::string name, Reducer reducer,
-                   const std::function<PrimExpr(PrimExpr)>& value = {}) {
+                   Value value = nullptr) {
   const Plan plan = plan_of(x, axes);
   return te::compute(reduced_shape(x.shape(), axes, keepdims),
                      [&](const std::vector<Var>& out) {
@@ -52,6 +54,28 @@ Tensor reduce_with(const Tensor& x, const Axes& axes, bool keepdims, std::string
                                                    : reducer(element, plan.reduced, nullptr, nullptr);
                      },
                      {.name = std::move(name)});
+}
+
+// sums / count, rounded to `dtype`
+Tensor divided_by_count(const Tensor& sums, const char* name, const Tensor& x, const Axes& axes,
+                        DataType dtype) {
+  const PrimExpr count = count_of(x, axes, sums.dtype());
+  return elementwise(sums, name, [&](PrimExpr v) { return tir::cast(dtype, div(v, count)); });
+}
+
+// Of dtype_of_sums; `center` has kept dimensions.
+Tensor squared_distances(const Tensor& x, const Tensor& center, const Axes& axes, bool keepdims) {
+  const Tensor squares = te::compute(
+      x.shape(),
+      [&](const std::vector<Var>& i) {
+        std::vector<PrimExpr> at_center(i.begin(), i.end());
+        for (int64_t axis : axes)
+          at_center[static_cast<size_t>(axis)] = make_const_int(i[static_cast<size_t>(axis)]->dtype, 0);
+        PrimExpr distance = widened(x.at({i.begin(), i.end()})) - center.at(at_center);
+        return distance * distance;
+      },
+      {.name = "T_squared_distance"});
+  return wide_sum(squares, axes, keepdims);
 }
 
 // Keeps the left (position, value) unless the right is better, or equally good and earlier.
@@ -117,11 +141,14 @@ PrimExpr count_of(const Tensor& x, const Axes& axes, DataType dtype) {
   return tir::cast(dtype, count);
 }
 
+Tensor wide_sum(const Tensor& x, const Axes& axes, bool keepdims) {
+  return reduce_with(x, axes, keepdims, "T_sum", te::sum, widened);
+}
 Tensor sum(const Tensor& x, const Axes& axes, bool keepdims) {
-  return reduce_with(x, axes, keepdims, "T_sum", te::sum);
+  return rounded_to(wide_sum(x, axes, keepdims), x.dtype());
 }
 Tensor prod(const Tensor& x, const Axes& axes, bool keepdims) {
-  return reduce_with(x, axes, keepdims, "T_prod", te::prod);
+  return rounded_to(reduce_with(x, axes, keepdims, "T_prod", te::prod, widened), x.dtype());
 }
 Tensor max(const Tensor& x, const Axes& axes, bool keepdims) {
   return reduce_with(x, axes, keepdims, "T_max", te::max);
@@ -137,29 +164,28 @@ Tensor all(const Tensor& x, const Axes& axes, bool keepdims) {
 }
 
 Tensor mean(const Tensor& x, const Axes& axes, bool keepdims) {
-  const Tensor total = sum(x, axes, keepdims);
-  const PrimExpr count = count_of(x, axes, x.dtype());
-  return elementwise(total, "T_mean", [&](PrimExpr v) { return div(v, count); });
+  return divided_by_count(wide_sum(x, axes, keepdims), "T_mean", x, axes, x.dtype());
+}
+
+Tensor mean_of_squares(const Tensor& x, const Axes& axes, bool keepdims) {
+  const Tensor squares = elementwise(x, "T_square", [](PrimExpr v) { return widened(v) * widened(v); });
+  return divided_by_count(wide_sum(squares, axes, keepdims), "T_mean", x, axes, squares.dtype());
+}
+
+Moments moments(const Tensor& x, const Axes& axes, bool keepdims) {
+  const DataType dtype = dtype_of_sums(x.dtype());
+  const Tensor center = divided_by_count(wide_sum(x, axes, true), "T_mean", x, axes, dtype);
+  const Tensor variance =
+      divided_by_count(squared_distances(x, center, axes, keepdims), "T_variance", x, axes, dtype);
+  return {keepdims ? center : divided_by_count(wide_sum(x, axes), "T_mean", x, axes, dtype), variance};
 }
 
 Tensor variance(const Tensor& x, const Axes& axes, bool keepdims) {
-  return variance_around(mean(x, axes, true), x, axes, keepdims);
+  return rounded_to(moments(x, axes, keepdims).variance, x.dtype());
 }
 
-Tensor variance_around(const Tensor& center, const Tensor& x, const Axes& axes, bool keepdims) {
-  const Tensor squares = te::compute(x.shape(),
-                                     [&](const std::vector<Var>& i) {
-                                       std::vector<PrimExpr> at_center(i.begin(), i.end());
-                                       for (int64_t axis : axes)
-                                         at_center[static_cast<size_t>(axis)] =
-                                             make_const_int(i[static_cast<size_t>(axis)]->dtype, 0);
-                                       PrimExpr distance = x.at({i.begin(), i.end()}) - center.at(at_center);
-                                       return distance * distance;
-                                     },
-                                     {.name = "T_squared_distance"});
-  const Tensor total = sum(squares, axes, keepdims);
-  const PrimExpr count = count_of(x, axes, x.dtype());
-  return elementwise(total, "T_variance", [&](PrimExpr v) { return div(v, count); });
+Tensor standard_deviation(const Tensor& x, const Axes& axes, bool keepdims) {
+  return rounded_to(math(moments(x, axes, keepdims).variance, "sqrt"), x.dtype());
 }
 
 Tensor argmax(const Tensor& x, const Axes& axes, bool keepdims, DataType dtype) {
@@ -182,7 +208,8 @@ Stmt nest(const Shape& extents, const std::function<Stmt(const std::vector<PrimE
   return result;
 }
 
-// The elements along `axis` one after the other, what there is so far for all axes after it in `total`.
+// The elements along `axis` one after the other, what there is so far for all axes after it in `total`, of
+// dtype_of_sums.
 Tensor cumulate(const Tensor& x, int64_t axis, bool exclusive, bool reverse, const char* name,
                 PrimExpr (*combine)(PrimExpr, PrimExpr), double identity) {
   const Shape shape = x.shape();
@@ -190,18 +217,18 @@ Tensor cumulate(const Tensor& x, int64_t axis, bool exclusive, bool reverse, con
   const Shape outer(shape.begin(), shape.begin() + dim), steps(1, shape[dim]),
       inner(shape.begin() + dim + 1, shape.end());
   const Buffer in = make_buffer("x", shape, x.dtype()), out = make_buffer(name, shape, x.dtype()),
-               total = make_buffer("total", inner, x.dtype());
+               total = make_buffer("total", inner, dtype_of_sums(x.dtype()));
   using Indices = std::vector<PrimExpr>;
   const Stmt body = nest(outer, [&](const Indices& begin) {
-    const Stmt init =
-        nest(inner, [&](const Indices& end) { return store(total, make_const(x.dtype(), identity), end); });
+    const Stmt init = nest(
+        inner, [&](const Indices& end) { return store(total, make_const(total->dtype, identity), end); });
     const Stmt add = nest(steps, [&](const Indices& step) {
       return nest(inner, [&](const Indices& end) {
         Indices place = begin;
         place.push_back(reverse ? steps[0] - 1 - step[0] : step[0]);
         place.insert(place.end(), end.begin(), end.end());
-        const Stmt put = store(out, load(total, end), place),
-                   next = store(total, combine(load(total, end), load(in, place)), end);
+        const Stmt put = store(out, tir::cast(x.dtype(), load(total, end)), place),
+                   next = store(total, combine(load(total, end), widened(load(in, place))), end);
         return exclusive ? seq({put, next}) : seq({next, put});
       });
     });
@@ -230,16 +257,18 @@ Tensor collapse_sum(const Tensor& x, const Shape& shape) {
       axes.push_back(static_cast<int64_t>(n));
   }
   const Plan plan = plan_of(x, axes);
-  return te::compute(shape,
-                     [&](const std::vector<Var>& out) {
-                       std::vector<PrimExpr> indices;
-                       size_t next = 0;
-                       for (size_t n = 0; n < x.ndim(); ++n)
-                         indices.push_back(contains(axes, n) ? PrimExpr(plan.reduced[next++]->var)
-                                                             : PrimExpr(out[n - skipped]));
-                       return axes.empty() ? x.at(indices) : te::sum(x.at(indices), plan.reduced);
-                     },
-                     {.name = "T_collapse_sum"});
+  const Tensor sums =
+      te::compute(shape,
+                  [&](const std::vector<Var>& out) {
+                    std::vector<PrimExpr> indices;
+                    size_t next = 0;
+                    for (size_t n = 0; n < x.ndim(); ++n)
+                      indices.push_back(contains(axes, n) ? PrimExpr(plan.reduced[next++]->var)
+                                                          : PrimExpr(out[n - skipped]));
+                    return axes.empty() ? x.at(indices) : te::sum(widened(x.at(indices)), plan.reduced);
+                  },
+                  {.name = "T_collapse_sum"});
+  return rounded_to(sums, x.dtype());
 }
 
 }  // namespace tilewright::topi

@@ -1,4 +1,5 @@
-// Reductions over axes.  `axes` are in 0 .. ndim - 1, each once; none given means none reduced.
+// Reductions over axes.  `axes` are in 0 .. ndim - 1, each once; none given means none reduced.  Sums and
+// products are of dtype_of_sums (elementwise.h) until they are there, then rounded to the dtype of `x`.
 #pragma once
 #include "tilewright/te/topi/elementwise.h"
 
@@ -17,8 +18,16 @@ Tensor all(const Tensor& x, const Axes& axes, bool keepdims = false);
 Tensor mean(const Tensor& x, const Axes& axes, bool keepdims = false);
 /// The mean of the squared distances from the mean.
 Tensor variance(const Tensor& x, const Axes& axes, bool keepdims = false);
-/// The same around a mean that is there already, with kept dimensions.
-Tensor variance_around(const Tensor& center, const Tensor& x, const Axes& axes, bool keepdims = false);
+/// The square root of the variance.
+Tensor standard_deviation(const Tensor& x, const Axes& axes, bool keepdims = false);
+/// Mean and variance, or the mean of the squares, of dtype_of_sums, for what goes on with them.
+struct Moments {
+  Tensor mean, variance;
+};
+Moments moments(const Tensor& x, const Axes& axes, bool keepdims);
+Tensor mean_of_squares(const Tensor& x, const Axes& axes, bool keepdims);
+/// The sum, of dtype_of_sums.
+Tensor wide_sum(const Tensor& x, const Axes& axes, bool keepdims = false);
 /// The position of the largest (smallest) value; the first of equal ones; a NaN counts as the largest
 /// (smallest). Over several axes: the position in their row-major order.
 Tensor argmax(const Tensor& x, const Axes& axes, bool keepdims = false, DataType dtype = kInt64);

@@ -24,45 +24,50 @@ Tensor named_reduce(const Tensor& x, int64_t axis, std::string name, bool is_max
 }
 
 // Along the last axis a row has one divisor, whose inverse is computed once; that it is rounded is lost in
-// the error of the exponentials.  Not that of half precision, whose inverse has few bits if the sum is large.
+// the error of the exponentials.
 PrimExpr divide_by_sum(const PrimExpr& value, const PrimExpr& sum, bool is_last_axis) {
   const DataType dtype = value->dtype;
-  if (!is_last_axis || !dtype.is_float() || dtype.bits < 32) return div(value, sum);
-  return value * div(make_const(dtype, 1), sum);
+  return is_last_axis && dtype.is_float() ? value * div(make_const(dtype, 1), sum) : div(value, sum);
 }
+
+/// exp(x - largest) and its sums, of dtype_of_sums.
+struct Parts {
+  Tensor x;
+  int64_t axis;
+  Tensor largest = named_reduce(x, axis, "T_softmax_maxelem", true);
+  Tensor exp = te::compute(x.shape(),
+                           [&](const std::vector<Var>& i) {
+                             const PrimExpr distance = shifted(i);
+                             return call(distance->dtype, "exp", {distance});
+                           },
+                           {.name = "T_softmax_exp"});
+  Tensor total = named_reduce(exp, axis, "T_softmax_expsum", false);
+
+  PrimExpr shifted(const std::vector<Var>& i) const {
+    return widened(x.at({i.begin(), i.end()})) - widened(largest.at(without(i, axis)));
+  }
+};
 
 }  // namespace
 
 Tensor softmax(const Tensor& x, int64_t axis) {
-  const Tensor largest = named_reduce(x, axis, "T_softmax_maxelem", true);
-  const Tensor exp = te::compute(x.shape(),
-                                 [&](const std::vector<Var>& i) {
-                                   return call(x.dtype(), "exp",
-                                               {x.at({i.begin(), i.end()}) - largest.at(without(i, axis))});
-                                 },
-                                 {.name = "T_softmax_exp"});
-  const Tensor total = named_reduce(exp, axis, "T_softmax_expsum", false);
+  const Parts parts{x, axis};
+  const bool is_last_axis = axis + 1 == static_cast<int64_t>(x.shape().size());
   return te::compute(x.shape(),
                      [&](const std::vector<Var>& i) {
-                       return divide_by_sum(exp.at({i.begin(), i.end()}), total.at(without(i, axis)),
-                                            axis + 1 == static_cast<int64_t>(x.shape().size()));
+                       return tir::cast(x.dtype(),
+                                        divide_by_sum(parts.exp.at({i.begin(), i.end()}),
+                                                      parts.total.at(without(i, axis)), is_last_axis));
                      },
                      {.name = "T_softmax_norm"});
 }
 
 Tensor log_softmax(const Tensor& x, int64_t axis) {
-  const Tensor largest = named_reduce(x, axis, "T_softmax_maxelem", true);
-  const Tensor exp = te::compute(x.shape(),
-                                 [&](const std::vector<Var>& i) {
-                                   return call(x.dtype(), "exp",
-                                               {x.at({i.begin(), i.end()}) - largest.at(without(i, axis))});
-                                 },
-                                 {.name = "T_softmax_exp"});
-  const Tensor total = named_reduce(exp, axis, "T_softmax_expsum", false);
+  const Parts parts{x, axis};
   return te::compute(x.shape(),
                      [&](const std::vector<Var>& i) {
-                       return x.at({i.begin(), i.end()}) - largest.at(without(i, axis)) -
-                              call(x.dtype(), "log", {total.at(without(i, axis))});
+                       const PrimExpr sum = parts.total.at(without(i, axis));
+                       return tir::cast(x.dtype(), parts.shifted(i) - call(sum->dtype, "log", {sum}));
                      },
                      {.name = "T_log_softmax"});
 }

@@ -1,0 +1,154 @@
+"""Literals are the numbers that were written, or errors."""
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import tilewright
+from tilewright import tir
+from tilewright.script import parse
+from tilewright.tir import FloatImm, IntImm, const
+
+
+@pytest.mark.parametrize(
+    ("value", "dtype"),
+    [
+        (True, "bool"),
+        (5, "int32"),
+        (-(2**31), "int32"),
+        (2**31, "int64"),
+        (-(2**31) - 1, "int64"),
+        (2**63 - 1, "int64"),
+        (2**63, "uint64"),
+        (2**64 - 1, "uint64"),
+        (0.5, "float32"),
+        (3.402e39, "float64"),
+        (-1e300, "float64"),
+        (float("inf"), "float32"),
+        (np.int64(5), "int64"),
+        (np.uint8(200), "uint8"),
+        (np.float64(0.1), "float64"),
+        (np.float16(0.5), "float16"),
+        (np.bool_(True), "bool"),
+        (ml_dtypes.bfloat16(1.5), "bfloat16"),
+    ],
+)
+def test_without_a_dtype(value, dtype):
+    literal = const(value)
+    assert (literal.dtype, literal.value) == (dtype, value)
+
+
+def test_with_a_dtype():
+    assert const(2**64 - 1, "uint64").value == 2**64 - 1
+    assert const(-128, "int8").value == -128
+    assert const(np.int64(5), "int8").dtype == "int8"
+    assert const(7, "float16").value == 7.0
+    assert const(float("-inf"), "float16").value == float("-inf")
+    assert str(const(3, "int32x4")) == "T.Broadcast(3, 4)"
+
+
+REFUSED = [
+    (lambda: const(2**31, "int32"), "2147483648 does not fit in int32"),
+    (lambda: const(128, "int8"), "128 does not fit in int8"),
+    (lambda: const(-1, "uint8"), "-1 does not fit in uint8"),
+    (lambda: const(-1, "uint64"), "-1 does not fit in uint64"),
+    (lambda: const(2**64, "uint64"), "18446744073709551616 does not fit in uint64"),
+    (lambda: const(np.int64(300), "uint8"), "300 does not fit in uint8"),
+    (lambda: IntImm("uint8", -1), "-1 does not fit in uint8"),
+    (lambda: IntImm("int8", 128), "128 does not fit in int8"),
+    (lambda: tir.Var("x", "uint8") + 300, "300 does not fit in uint8"),
+    (lambda: tir.Var("x", "int32") < 2**31, "2147483648 does not fit in int32"),
+    (lambda: tir.Var("x", "uint8") & 300, "300 does not fit in uint8"),
+    (lambda: const(1) // 0, "1 is divided by zero"),
+    (lambda: tir.Var("x") % 0, "x is divided by zero"),
+    (lambda: tir.truncdiv(tir.Var("x"), 0), "x is divided by zero"),
+    (lambda: tir.Var("x") << -1, "a shift by a negative number, -1"),
+    (lambda: tir.Var("x") >> const(-3), "a shift by a negative number, -3"),
+    (lambda: tir.shift_left(tir.Var("x"), -1), "a shift by a negative number, -1"),
+]
+
+
+@pytest.mark.parametrize(("make", "text"), REFUSED, ids=[text for _, text in REFUSED])
+def test_what_no_dtype_holds(make, text):
+    with pytest.raises(tilewright.UserError) as error:
+        make()
+    assert str(error.value) == f"error: {text}"
+
+
+@pytest.mark.parametrize(("value", "dtype"), [(1e39, "float32"), (70000.0, "float16"), (1e39, "bfloat16")])
+def test_floats_that_would_be_infinite(value, dtype):
+    for make in (lambda: const(value, dtype), lambda: FloatImm(dtype, value)):
+        with pytest.raises(tilewright.UserError) as error:
+            make()
+        shown = "70000" if value == 70000 else "1e+39"
+        assert (
+            str(error.value) == f'error: {shown} does not fit in {dtype}\nhelp: an infinity is float("inf")'
+        )
+
+
+def test_the_largest_uint64():
+    literal = IntImm("uint64", 2**64 - 1)
+    assert literal.value == 2**64 - 1
+    assert str(literal) == str(const(2**64 - 1))
+    assert (literal.dtype, (literal // 2).dtype) == ("uint64", "uint64")
+
+
+def test_beside_numbers_of_python():
+    x = tir.Var("x", "uint8")
+    for made, text in [
+        (10 & x, "T.bitwise_and(T.uint8(10), x)"),
+        (x | 10, "T.bitwise_or(x, T.uint8(10))"),
+        (10 ^ x, "T.bitwise_xor(T.uint8(10), x)"),
+        (1 << x, "T.shift_left(T.uint8(1), x)"),
+        (x >> 1, "T.shift_right(x, T.uint8(1))"),
+        (200 >> x, "T.shift_right(T.uint8(200), x)"),
+    ]:
+        assert (str(made), made.dtype) == (text, "uint8")
+    wide = tir.Var("x", "int32") & tir.Var("y", "int64")
+    assert wide.dtype == "int64"
+
+
+def test_float_beyond_float32_in_an_expression():
+    made = tir.Var("x", "float64") * 1e39
+    assert (made.dtype, made.b.value) == ("float64", 1e39)
+
+
+SLICES = """
+@T.prim_func
+def f(C: T.Buffer((5,), "uint32"), D: T.Buffer((5,), "uint32")):
+    D[0:5] = {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("C[0:5] >> 4", lambda c: c >> 4),
+        ("C[0:5] // 3", lambda c: c // 3),
+        ("C[0:5] + 1", lambda c: c + 1),
+        ("100 - C[0:5]", lambda c: np.uint32(100) - c),
+        ("T.max(C[0:5], 2147483649)", lambda c: np.maximum(c, 2**31 + 1)),
+    ],
+)
+def test_lanes_keep_their_dtype(expression, expected):
+    program = parse(SLICES.format(expression))
+    assert "int32x5" not in program.script().replace("uint32x5", "")
+    values = np.array([2**32 - 1, 2**31, 5, 0, 77], "uint32")
+    found = tilewright.tensor(np.zeros(5, "uint32"))
+    tilewright.build(program)["f"](tilewright.tensor(values), found)
+    np.testing.assert_array_equal(found.numpy(), expected(values))
+
+
+def test_in_scripts():
+    for expression, text in [
+        ("T.float32(3.5e39)", "3.5e+39 does not fit in float32"),
+        ("A[0] * 3.5e39", "3.5e+39 does not fit in float32"),
+        ("T.float32(T.int32(1) << -1)", "a shift by a negative number"),
+    ]:
+        with pytest.raises(tilewright.UserError) as error:
+            parse(f"""
+@T.prim_func
+def f(A: T.Buffer((1,), "float32")):
+    A[0] = {expression}
+""")
+        assert str(error.value).splitlines()[0] == f"error: {text}"
