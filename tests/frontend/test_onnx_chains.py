@@ -91,6 +91,8 @@ CHAINS = {
         n("Unsqueeze a z -> u"), n("Concat u i -> y", axis=0),
     ],
     "Cast to float": [n("Shape x -> s"), n("Cast s -> y", to=TensorProto.FLOAT)],
+    "a float passed on": [n("Shape x -> s"), n("Cast s -> f", to=TensorProto.FLOAT), n("Identity f -> i"), n("Dropout i -> y")],
+    "a truth passed on": [n("Shape x -> s"), n("Equal s four -> e"), n("Gather e o -> g"), n("Identity e -> i"), n("And i g -> y")],
     "half of it": [
         n("Shape x -> s"), n("Cast s -> f", to=TensorProto.FLOAT), n("Mul f half -> h"), n("Floor h -> r"), n("Cast r -> y", to=TensorProto.INT64),
     ],

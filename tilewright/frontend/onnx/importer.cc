@@ -250,7 +250,12 @@ void Importer::define_known(const std::string& name, Known known) {
 
 void Importer::pass_on(const Node& node) {
   const std::string &from = node.inputs.at(0), &to = node.outputs.at(0);
-  if (const auto found = known_.find(from); found != known_.end()) known_[to] = Known(found->second);
+  if (const auto found = known_.find(from); found != known_.end()) {
+    if (known_.count(to)) return define(to, value(node, 0));  // it is asked for as a tensor
+    Known known = found->second;
+    known.maker = &node;
+    known_[to] = std::move(known);
+  }
   if (const auto found = values_.find(from); found != values_.end()) define(to, Expr(found->second));
 }
 
