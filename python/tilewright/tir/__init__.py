@@ -271,8 +271,8 @@ def const(value, dtype: str | None = None):
            they are larger) or float32 (float64 where they are beyond its largest)
     Raises UserError if the value does not fit in dtype: 128 in int8, 2**31 in int32, 1e39 in float32.
 
-    >>> tir.const(2**31).dtype
-    'int64'
+    >>> tilewright.tir.const(2**31).dtype
+    int64
 
     Source: numpy.org/doc/stable/reference/arrays.scalars.html
     """
