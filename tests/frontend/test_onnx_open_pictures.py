@@ -235,3 +235,33 @@ def test_norms_of_neighbours():
     for op, attrs in [("LRN", {"size": 3}), ("LpNormalization", {"axis": 1, "p": 2})]:
         node = helper.make_node(op, ["x"], ["y"], **attrs)
         check(model_of([node], {"x": CHANNELS}), (some(2, 5, 3, 7),))
+
+
+@pytest.mark.parametrize(
+    ("op", "parts", "text"),
+    [
+        (
+            "PRelu",
+            {"s": (5, 1, 1)},
+            "broadcast_to: x is [5, 1, 1], which does not broadcast to [n = 2, c = 7, h = 3, w = 4]",
+        ),
+        (
+            "InstanceNormalization",
+            {"s": (5,), "b": (5,)},
+            "nn.instance_norm: gamma is [5], expected one value for each of c = 7 channels",
+        ),
+        (
+            "BatchNormalization",
+            {"s": (5,), "b": (5,), "m": (5,), "v": (5,)},
+            "nn.batch_norm: gamma is [5], expected [c = 7] as data is [n = 2, c = 7, h = 3, w = 4]",
+        ),
+    ],
+    ids=["PRelu", "InstanceNormalization", "BatchNormalization"],
+)
+def test_channels_that_differ_are_refused(op, parts, text):
+    weights = {name: np.ones(shape, "float32") for name, shape in parts.items()}
+    model = model_of([helper.make_node(op, ["x", *parts], ["y"])], {"x": CHANNELS}, weights)
+    main = tilewright.VirtualMachine(tilewright.compile(from_onnx(model)))["main"]
+    with pytest.raises(tilewright.UserError) as error:
+        main(some(2, 7, 3, 4))
+    assert str(error.value).split("\n")[0] == f'error: main: {op} node that makes "y": {text}'

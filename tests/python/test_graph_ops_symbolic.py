@@ -82,6 +82,8 @@ CASES = [
     ("nn.attention", [some(2, 5, 2, 3), some(2, 7, 2, 3), some(2, 7, 2, 3)], {"causal_mask": "BottomRight"}),
     ("image.resize2d", [IMAGE, (3, 4)], {}),
     ("image.resize3d", [some(1, 2, 3, 5, 7), (5, 3, 4)], {"method": "cubic"}),
+    ("image.resize", [some(3, 5, 7), (5, 4), (3, 4, 7, 5)], {"axes": [0, 2]}),
+    ("image.resize_antialias", [some(3, 5, 7), (4,)], {"axes": [2]}),
     ("image.grid_sample", [IMAGE, some(2, 2, 3, 3)], {}),
     ("quantize", [X, np.array(0.1, "float32"), np.array(3, "int8")], {}),
 ]
