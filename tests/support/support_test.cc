@@ -7,6 +7,7 @@
 #include "tilewright/support/dtype.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/file.h"
+#include "tilewright/support/fraction.h"
 #include "tilewright/support/hash.h"
 #include "tilewright/support/near.h"
 
@@ -106,6 +107,24 @@ TEST(Base64, RoundTripsEveryLength) {
 TEST(Base64, RefusesWhatIsNot) {
   for (const char* text : {"abc", "ab=c", "====", "a===", "ab!d", "ab==ab=="})
     EXPECT_THROW(base64_decode(text), UserError) << text;
+}
+
+TEST(Fraction, IsTheSimplestThatRoundsToTheFloat) {
+  const auto text = [](double value) {
+    const Fraction found = simplest_fraction(value);
+    return fmt::format("{}/{}", found.over, found.under);
+  };
+  EXPECT_EQ(text(0.6f), "3/5");
+  EXPECT_EQ(text(1.0f / 3), "1/3");
+  EXPECT_EQ(text(2), "2/1");
+  EXPECT_EQ(text(-0.25), "-1/4");
+  EXPECT_EQ(text(1333.0f / 800), "1333/800");
+  EXPECT_EQ(text(0), "0/1");
+  EXPECT_EQ(text(4294967296.0), "4294967296/1");
+  for (const float value : {0.7312345f, 127.00391f, 1e-6f, 0.99999994f}) {
+    const Fraction found = simplest_fraction(value);
+    EXPECT_EQ(static_cast<float>(static_cast<double>(found.over) / static_cast<double>(found.under)), value);
+  }
 }
 
 TEST(NearNames, SuggestsByEditDistance) {

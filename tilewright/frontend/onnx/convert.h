@@ -109,6 +109,7 @@ std::span<const ConverterRow> arrange_converters();
 std::span<const ConverterRow> create_converters();
 std::span<const ConverterRow> reduce_converters();
 std::span<const ConverterRow> nn_converters();
+std::span<const ConverterRow> pool_converters();
 std::span<const ConverterRow> norm_converters();
 std::span<const ConverterRow> quantization_converters();
 std::span<const ConverterRow> resize_converters();

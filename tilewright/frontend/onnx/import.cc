@@ -5,6 +5,7 @@
 #include <map>
 
 #include "tilewright/frontend/onnx/convert.h"
+#include "tilewright/frontend/onnx/problems.h"
 #include "tilewright/frontend/onnx/schema.h"
 #include "tilewright/relax/infer.h"
 #include "tilewright/relax/type_util.h"
@@ -34,6 +35,8 @@ void refuse_unsupported(const Graph& graph) {
 }
 
 relax::Var make_input(const ValueInfo& info, std::map<std::string, tir::Var>* dims) {
+  if (!info.dtype_problem.empty())
+    throw Unsupported("{}", info.dtype_problem).help("use bool, integers or floats");
   if (info.dtype.is_void())
     throw Unsupported("graph input \"{}\" is not a tensor, or has no dtype", info.name);
   ir::Type type = relax::tensor_type_of_ndim(-1, info.dtype);
@@ -55,16 +58,20 @@ relax::Var make_input(const ValueInfo& info, std::map<std::string, tir::Var>* di
   return relax::VarNode::make(info.name, type);
 }
 
-}  // namespace
-
-ir::IRModule import_model(const Model& model) {
-  refuse_unsupported(model.graph);
-  check_nodes(model);
+// Without `problems` the first error is raised; with them all are collected, and the module is of no use.
+ir::IRModule convert_model(const Model& model, Problems* problems) {
   Importer importer(model.graph);
   importer.opset = model.opsets.at("");
   std::map<std::string, tir::Var> dims;
   std::vector<relax::Var> params;
-  for (const ValueInfo& input : model.graph.inputs) params.push_back(make_input(input, &dims));
+  for (const ValueInfo& input : model.graph.inputs) {
+    try {
+      params.push_back(make_input(input, &dims));
+    } catch (const Error& error) {
+      if (!problems) throw;
+      problems->add(input, error);
+    }
+  }
   for (const auto& [name, dim] : dims) importer.facts.require(tir::operator>=(dim, 0));
   std::vector<ir::ObjectRef> output_names;
   for (const ValueInfo& output : model.graph.outputs)
@@ -75,13 +82,20 @@ ir::IRModule import_model(const Model& model) {
     std::vector<Expr> outputs;
     importer.builder.dataflow([&] {
       for (const Node& node : model.graph.nodes) {
+        if (problems && problems->follows(node)) continue;
         try {
+          if (problems) problems->check(node);
           if (!compute_known(importer, node)) importer.convert(node);
         } catch (Error& error) {
+          if (problems) {
+            problems->add(node, error);
+            continue;
+          }
           error.add_prefix(node.shown());
           throw;
         }
       }
+      if (problems) return;
       for (const ValueInfo& output : model.graph.outputs) {
         const Node as_input{"output", "", output.name, {output.name}, {}, {}};
         outputs.push_back(importer.builder.emit_output(importer.value(as_input, 0)));
@@ -96,6 +110,20 @@ ir::IRModule import_model(const Model& model) {
   const ir::IRModule module = importer.builder.get();
   const auto main = ir::ref_as<relax::FunctionNode>(module->lookup("main"));
   return with_function(module, "main", relax::with_requirements(main, importer.requirements()));
+}
+
+}  // namespace
+
+ir::IRModule import_model(const Model& model) {
+  refuse_unsupported(model.graph);
+  check_nodes(model);
+  return convert_model(model, nullptr);
+}
+
+Problems problems_of(const Model& model) {
+  Problems problems(model);
+  convert_model(model, &problems);
+  return problems;
 }
 
 }  // namespace tilewright::frontend::onnx

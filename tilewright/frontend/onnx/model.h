@@ -51,6 +51,7 @@ struct Dim {
 struct ValueInfo {
   std::string name;
   DataType dtype = DataType::void_();
+  std::string dtype_problem;  // why there is none, if the file says one
   bool has_shape = false;
   std::vector<Dim> shape;
 };

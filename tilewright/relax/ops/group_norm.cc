@@ -61,21 +61,18 @@ Type infer_group(const Call& call, const GroupAttrs& attrs, Requirements& requir
   return type;
 }
 
-te::Tensor lower_groups(const LowerInput& in, const InstanceAttrs& attrs, int64_t num_groups) {
+te::Tensor lower_groups(const LowerInput& in, const InstanceAttrs& attrs, const PrimExpr& num_groups) {
   const auto ndim = static_cast<int64_t>(in[0].ndim());
   return topi::group_norm(in[0], in[1], in[2], num_groups, normalize_axis(in.call, attrs.channel_axis, ndim),
                           normalize_axes(in.call, attrs.axes, ndim), attrs.epsilon, attrs.center,
                           attrs.scale);
 }
 te::Tensor lower_group(const LowerInput& in, const GroupAttrs& attrs) {
-  return lower_groups(in, attrs, attrs.num_groups);
+  return lower_groups(in, attrs, extent_imm(attrs.num_groups));
 }
 te::Tensor lower_instance(const LowerInput& in, const InstanceAttrs& attrs) {
   const auto axis = normalize_axis(in.call, attrs.channel_axis, static_cast<int64_t>(in[0].ndim()));
-  const auto* channels = in[0].shape()[static_cast<size_t>(axis)].as<IntImmNode>();
-  if (!channels)
-    throw Unsupported(in.call, "{}: the number of channels is known only at run time", name_of(in.call));
-  return lower_groups(in, attrs, channels->value);
+  return lower_groups(in, attrs, in[0].shape()[static_cast<size_t>(axis)]);
 }
 
 constexpr OpInfo kOps[] = {
