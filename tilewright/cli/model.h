@@ -15,6 +15,7 @@ struct ModelOptions {
   int opt_level = 2;
   std::string precision = "exact";
   std::string weights = "float32";
+  bool check_bounds = false;
   int num_threads = 0;  // 0: all CPUs
   bool is_quiet = false;
 };
