@@ -99,7 +99,7 @@ class Checker {
   void add(const PrimExpr& wrong, const PrimExpr& path, Stmt error);
 
   void assume_stable(const PrimExpr& condition);
-  PrimExpr unproved(const PrimExpr& low, const PrimExpr& high);
+  PrimExpr unproved(const PrimExpr& low, const PrimExpr& value, const PrimExpr& end);
 
   std::string function_;
   arith::Analyzer analyzer_;
@@ -252,7 +252,7 @@ void Checker::memory(const Buffer& buffer, const Span& span) {
   const PrimExpr needed = size_in_bits(buffer), given = size_in_bits(owner->second);
   const PrimExpr offset =
       buffer->elem_offset ? tir::cast(kInt64, buffer->elem_offset) : PrimExpr(imm(0, kInt64));
-  const PrimExpr wrong = unproved(offset, needed <= given);
+  const PrimExpr wrong = unproved(offset, needed, given + 1);
   if (!wrong) return;
   add(wrong, nullptr,
       raise_with_place(function_, span,
@@ -319,7 +319,7 @@ void Checker::region(const MatchBufferRegion& view) {
     expr(range->min, nullptr);
     expr(range->extent, nullptr);
     const PrimExpr &extent = source->buffer->shape[dim], end = range->min + range->extent;
-    if (const PrimExpr wrong = unproved(range->min, end <= extent))
+    if (const PrimExpr wrong = unproved(range->min, end, extent + 1))
       add(wrong, nullptr,
           raise_with_place(function_, place_,
                            {fmt::format("match_buffer: {} reaches {}:{} in dimension {}, which has extent {}",
@@ -423,7 +423,7 @@ void Checker::access(const Buffer& buffer, const std::vector<PrimExpr>& indices,
 void Checker::index(const Buffer& buffer, size_t dim, const PrimExpr& index, const PrimExpr& value,
                     const PrimExpr& path, const Span& span) {
   const PrimExpr number = arith::is_index(value->dtype) ? value : tir::cast(kInt64, value);
-  const PrimExpr wrong = unproved(number, number < buffer->shape[dim]);
+  const PrimExpr wrong = unproved(number, number, buffer->shape[dim]);
   if (!wrong) return;
   // a variable knows only where it was defined
   const bool has_place = index->span && !is<VarNode>(index);
@@ -436,13 +436,13 @@ void Checker::add(const PrimExpr& wrong, const PrimExpr& path, Stmt error) {
   checks_.push_back(IfThenElseNode::make(both(path, wrong), std::move(error)));
 }
 
-// What of  low >= 0  and `high` is not proved, negated; null if both are.
-PrimExpr Checker::unproved(const PrimExpr& low, const PrimExpr& high) {
-  const PrimExpr is_negative = low < 0;
+// What of  low >= 0  and  value < end  is not proved, negated; null if both are.
+PrimExpr Checker::unproved(const PrimExpr& low, const PrimExpr& value, const PrimExpr& end) {
   PrimExpr wrong;
-  if (!analyzer_.can_prove(logical_not(is_negative))) wrong = is_negative;
-  if (analyzer_.can_prove(high)) return wrong;
-  return wrong ? logical_or(wrong, logical_not(high)) : logical_not(high);
+  if (!analyzer_.can_prove(low >= 0)) wrong = low < 0;
+  if (analyzer_.can_prove(value < end)) return wrong;
+  const PrimExpr is_beyond = value >= end;
+  return wrong ? logical_or(wrong, is_beyond) : is_beyond;
 }
 
 // What of a condition stays true while statements run.
