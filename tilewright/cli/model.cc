@@ -49,8 +49,9 @@ driver::Executable compile(ir::IRModule module, const ModelOptions& options, Pro
   context.opt_level = options.opt_level;
   context.config.set("precision.policy", tir::string_imm(options.precision));
   context.config.set("quantize_weights.dtype", tir::string_imm(options.weights));
-  return driver::build_graph(std::move(module), ir::parse_target(options.target), context,
-                             [&](const driver::StageTime& time) { progress(time); });
+  return driver::build_graph(
+      std::move(module), ir::parse_target(options.target), context,
+      [&](const driver::StageTime& time) { progress(time); }, options.check_bounds);
 }
 
 const runtime::vm::BytecodeFunction& Model::main() const {

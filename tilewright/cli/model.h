@@ -16,6 +16,7 @@ struct ModelOptions {
   int opt_level = 2;
   std::string precision = "exact";
   std::string weights = "float32";
+  bool check_bounds = false;
   std::vector<std::string> fixed_dims;  // "batch=1"
   int num_threads = 0;                  // 0: all CPUs
   bool is_quiet = false;

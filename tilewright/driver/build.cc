@@ -95,7 +95,7 @@ bool compile_kernel(Kernel& kernel, const Generator& generator, const BuildOptio
 
 runtime::Module build(const ir::IRModule& module, const ir::Target& target, const BuildOptions& options) {
   const Generator generator = make_generator(target);
-  std::vector<Kernel> kernels = kernels_of(module, options.schedules);
+  std::vector<Kernel> kernels = kernels_of(module, options.schedules, options.check_bounds);
   std::mutex mutex;
   std::atomic<bool> is_interrupted = false, has_cache_grown = false;
   const std::optional<DiskCache> cache = DiskCache::of_user();

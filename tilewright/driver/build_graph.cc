@@ -115,7 +115,7 @@ ir::Pipeline graph_pipeline(const Generator& generator, const ir::PassContext& c
 }  // namespace
 
 Executable build_graph(ir::IRModule module, const ir::Target& target, ir::PassContext& context,
-                       const StageObserver& on_stage) {
+                       const StageObserver& on_stage, bool check_bounds) {
   using Clock = std::chrono::steady_clock;
   relax::check_context(context);
   // weights in one form after the other: a block that is given back is of no use to the next one
@@ -149,8 +149,11 @@ Executable build_graph(ir::IRModule module, const ir::Target& target, ir::PassCo
     const std::vector<std::byte> bytes = runtime::vm::save(code);
     return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   };
-  BuildOptions options{
-      .name = "model", .schedules = context.opt_level > 0, .blob = blob, .on_stage = on_stage};
+  BuildOptions options{.name = "model",
+                       .schedules = context.opt_level > 0,
+                       .check_bounds = check_bounds,
+                       .blob = blob,
+                       .on_stage = on_stage};
   result.kernels = build(result.legalized, target, options);
   stage("compile kernels");
   return result;

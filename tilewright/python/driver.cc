@@ -81,10 +81,11 @@ ir::IRModule module_of(const GraphSource& source, const FixedDims& shapes) {
 }
 
 void bind_build(nb::module_& m) {
-  m.def("build", [](const ir::IRModule& module, const ir::Target& target, bool schedules) {
+  m.def("build", [](const ir::IRModule& module, const ir::Target& target, bool schedules, bool check_bounds) {
     nb::gil_scoped_release unlocked;
     driver::BuildOptions options;
     options.schedules = schedules;
+    options.check_bounds = check_bounds;
     return driver::build(module, target, options);
   });
   // [(block, rule, reason)] of the rules that did not apply
@@ -152,15 +153,15 @@ void bind_build(nb::module_& m) {
       "build_graph",
       [](const GraphSource& source, const ir::Target& target, int opt_level,
          std::vector<std::string> disabled, std::vector<std::string> required, nb::handle config,
-         nb::handle hooks, const FixedDims& shapes) {
+         nb::handle hooks, bool check_bounds, const FixedDims& shapes) {
         ir::PassContext context =
             context_of(opt_level, std::move(disabled), std::move(required), config, hooks);
         ir::IRModule module = module_of(source, shapes);
         const nb::gil_scoped_release unlocked;
-        return driver::build_graph(std::move(module), target, context);
+        return driver::build_graph(std::move(module), target, context, {}, check_bounds);
       },
       nb::arg("source"), nb::arg("target"), nb::arg("opt_level"), nb::arg("disabled"), nb::arg("required"),
-      nb::arg("config"), nb::arg("hooks").none(), nb::arg("shapes") = FixedDims{});
+      nb::arg("config"), nb::arg("hooks").none(), nb::arg("check_bounds"), nb::arg("shapes") = FixedDims{});
 }
 
 // [(callee, nanoseconds, bytes)] of what the machine calls while `body` runs.

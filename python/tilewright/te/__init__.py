@@ -144,7 +144,8 @@ def create_prim_func(args, index_dtype: str = "void", global_symbol: str = "main
     """The loop program that computes the output tensors among `args` from the placeholders among them.
 
     args     tensors and scalar variables, in the order of the function's parameters
-    Raises   UserError if a placeholder that is used is not among args
+    Raises   UserError if a placeholder that is used is not among args, or if a tensor is read outside of its shape where no condition
+             guards it (of an open extent: whatever the extent is)
     >>> te.create_prim_func([A, B, C])
     """
     return _core.te_create_prim_func(list(args), global_symbol, index_dtype or "void")
