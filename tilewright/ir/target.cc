@@ -24,6 +24,8 @@ constexpr TargetAttr kCpuAttrs[] = {
     {"opt-level", TargetAttr::kInt, "0..3, how hard LLVM tries"},
     {"fast-math", TargetAttr::kStrings,
      "what floats may do besides contraction: reassoc,nnan,ninf,nsz,arcp,afn"},
+    {"fp-contract", TargetAttr::kString,
+     "\"fast\": a * b + c may be rounded once, which is faster; \"off\": it is rounded twice"},
     {"device", TargetAttr::kString, "kind of device, for rules"},
     {"keys", TargetAttr::kStrings, "extra keys for rules"},
 };
@@ -83,6 +85,8 @@ ObjectRef strings(const std::vector<std::string>& values) {
 }
 
 ObjectRef attr_value(const TargetKind& kind, const TargetAttr& attr, const std::string& text) {
+  if (attr.name == "fp-contract" && text != "fast" && text != "off")
+    throw UserError("target {}: -fp-contract is \"{}\", expected \"fast\" or \"off\"", kind.name, text);
   if (attr.type == TargetAttr::kString) return StringImmNode::make(text);
   if (attr.type == TargetAttr::kStrings) return strings(split(text, ','));
   int64_t value = 0;

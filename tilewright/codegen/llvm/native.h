@@ -21,6 +21,7 @@ struct NativeTarget {
   bool is_host = true;                 // code for it runs in this process
   int vector_bits = 128;               // what loops are vectorised for
   std::vector<std::string> fast_math;  // what floats may do besides contraction, e.g. "reassoc"
+  bool contracts = true;               // a * b + c may be rounded once
   std::vector<std::string> needed;     // what code for it may use beyond the architecture, e.g. "avx2"
   std::vector<std::string> enabled;    // its features, sorted, those that others imply among them
   bool has(std::string_view feature) const;

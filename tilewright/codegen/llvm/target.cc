@@ -220,6 +220,7 @@ NativeTarget native_target(const ir::Target& target) {
     native.features += (native.features.empty() ? "" : ",") + feature;
   native.fast_math = strings_of(target, "fast-math");
   check_fast_math(native.fast_math);
+  native.contracts = target->attrs.get_string("fp-contract", "fast") == "fast";
   native.opt_level = static_cast<int>(target->attrs.get_int("opt-level", 3));
   if (native.opt_level < 0 || native.opt_level > 3)
     throw UserError("target llvm: -opt-level must be 0..3, but is {}", native.opt_level);

@@ -25,7 +25,7 @@ std::vector<std::string> compiler_flags(const ir::Target& target) {
   // GCC 12 at -O3 -march=native makes wrong code of a vectorized choice by bool elements; at -O2 it does not
   return {fmt::format("-O{}", std::min<int64_t>(level, 2)),
           "-march=" + target->attrs.get_string("mcpu", "native"), "-fno-math-errno", "-fno-trapping-math",
-          "-ffp-contract=fast"};
+          "-ffp-contract=" + target->attrs.get_string("fp-contract", "fast")};
 }
 
 // What the compiled code needs of a processor, for the check when it is loaded; LLVM has GCC's names of CPUs.

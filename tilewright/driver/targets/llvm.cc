@@ -40,12 +40,13 @@ ir::IRModule with_c_as_llvm(const ir::IRModule& lowered, const codegen::NativeTa
 // Bindings by place: a new field does not compile until it is in the text.  What is enabled follows from the
 // features.
 std::string code_key(const codegen::NativeTarget& native, const schedule::Machine& machine) {
-  const auto& [triple, cpu, features, opt_level, is_host, vector_bits, fast_math, needed, enabled] = native;
+  const auto& [triple, cpu, features, opt_level, is_host, vector_bits, fast_math, contracts, needed,
+               enabled] = native;
   const auto& [vector_bytes, registers, fma_per_cycle, fma_latency, l1, l2, dots, can_shuffle, masks, writes,
                cores] = machine;
   const auto& [mixed, is_signed, is_unsigned, bfloats, byte_tiles, bfloat_tiles] = dots;
-  return fmt::format("{} {} {} O{} {} {} {} {}; {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}", triple, cpu,
-                     features, opt_level, is_host, vector_bits, fmt::join(fast_math, ","),
+  return fmt::format("{} {} {} O{} {} {} {} {} {}; {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}", triple,
+                     cpu, features, opt_level, is_host, vector_bits, fmt::join(fast_math, ","), contracts,
                      fmt::join(needed, ","), vector_bytes, registers, fma_per_cycle, fma_latency, l1, l2,
                      mixed, is_signed, is_unsigned, bfloats, byte_tiles, bfloat_tiles, can_shuffle, masks,
                      writes, cores);

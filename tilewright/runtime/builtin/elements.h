@@ -5,18 +5,41 @@
 #include <cstring>
 #include <numeric>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "tilewright/runtime/function.h"
 #include "tilewright/support/error.h"
+#include "tilewright/support/small_float.h"
 
 namespace tilewright::runtime::builtin {
+
+/// A float of 8 or 16 bits in memory.
+template <uint8_t kCode, class Bits>
+struct SmallFloat {
+  Bits bits = 0;
+
+  SmallFloat() = default;
+  explicit SmallFloat(float value) : bits(static_cast<Bits>(encode_float(value, format()))) {}
+  operator float() const { return static_cast<float>(decode_float(bits, format())); }  // NOLINT: as a number
+
+ private:
+  static FloatFormat format() {
+    return float_format(DataType::make(kCode, static_cast<int>(8 * sizeof(Bits)), 1));
+  }
+};
+
+/// What numbers of type T are compared and added as: small floats as float.
+template <class T>
+using Wide = std::conditional_t<std::is_arithmetic_v<T>, T, float>;
 
 /// Calls `body` with a value of the C++ type of `dtype`; bool is seen as uint8.
 template <class Body>
 void with_number_type(DataType dtype, std::string_view what, const Body& body) {
   if (dtype == DataType::float_(32)) return body(float());
   if (dtype == DataType::float_(64)) return body(double());
+  if (dtype == DataType::float_(16)) return body(SmallFloat<DataType::kFloat, uint16_t>());
+  if (dtype == DataType::bfloat16()) return body(SmallFloat<DataType::kBFloat, uint16_t>());
   if (dtype.lanes == 1 && (dtype.is_int() || dtype.is_uint() || dtype.is_bool())) {
     const bool is_signed = dtype.is_int();
     switch (dtype.bits) {

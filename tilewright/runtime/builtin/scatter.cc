@@ -16,35 +16,47 @@ int64_t checked_index(int64_t index, int64_t extent, std::string_view what) {
   return index < 0 ? index + extent : index;
 }
 
-// How an update meets what is there.
+// How an update meets what is there.  Small floats are combined as float32, and rounded when all have come.
 template <class T>
 class Combine {
  public:
+  using Sum = Wide<T>;
   Combine(const Tensor& result, std::string_view reduction)
-      : data_(result.data_as<T>()), reduction_(reduction) {
-    if (reduction == "mean") counts_.assign(static_cast<size_t>(result.num_elements()), 1);
+      : result_(result.data_as<T>()), reduction_(reduction) {
+    const auto count = static_cast<size_t>(result.num_elements());
+    if (reduction == "mean") counts_.assign(count, 1);
+    if constexpr (std::is_same_v<Sum, T>) {
+      sums_ = result_;
+    } else {
+      wide_.assign(result_, result_ + count);
+      sums_ = wide_.data();
+    }
   }
-  void operator()(int64_t at, T value) {
-    T& target = data_[at];
+  void operator()(int64_t at, T update) {
+    const Sum value = update;
+    Sum& target = sums_[at];
     if (reduction_ == "update")
       target = value;
     else if (reduction_ == "mul")
-      target = static_cast<T>(target * value);
+      target = static_cast<Sum>(target * value);
     else if (reduction_ == "max")
       target = std::max(target, value);
     else if (reduction_ == "min")
       target = std::min(target, value);
     else
-      target = static_cast<T>(target + value);
+      target = static_cast<Sum>(target + value);
     if (!counts_.empty()) ++counts_[static_cast<size_t>(at)];
   }
   void finish() {
     for (size_t n = 0; n < counts_.size(); ++n)
-      if (counts_[n] > 1) data_[n] = static_cast<T>(data_[n] / static_cast<T>(counts_[n]));
+      if (counts_[n] > 1) sums_[n] = static_cast<Sum>(sums_[n] / static_cast<Sum>(counts_[n]));
+    for (size_t n = 0; n < wide_.size(); ++n) result_[n] = static_cast<T>(wide_[n]);
   }
 
  private:
-  T* data_;
+  T* result_;
+  Sum* sums_;
+  std::vector<Sum> wide_;  // of small floats
   std::string_view reduction_;
   std::vector<int64_t> counts_;  // of values in each element, for "mean"
 };
@@ -170,6 +182,7 @@ Value index_put(Args args) {
   int64_t total = 1;
   for (int64_t extent : whole) total *= extent;
   with_number_type(data.dtype(), kWhat, [&]<class T>(T) {
+    Combine<T> combine(result, accumulate ? "add" : "update");
     Shape position(whole.size(), 0);
     for (int64_t n = 0; n < total; ++n, advance(&position, whole)) {
       const Shape place(position.begin(), position.begin() + static_cast<int64_t>(num_places));
@@ -180,10 +193,9 @@ Value index_put(Args args) {
                             data.shape()[dim], kWhat);
       for (size_t dim = num_indices; dim < strides.size(); ++dim)
         at += strides[dim] * position[num_places + dim - num_indices];
-      T& target = result.data_as<T>()[at];
-      const T value = values.data_as<T>()[broadcast_offset(values.shape(), position)];
-      target = accumulate ? static_cast<T>(target + value) : value;
+      combine(at, values.data_as<T>()[broadcast_offset(values.shape(), position)]);
     }
+    combine.finish();
   });
   return {};
 }

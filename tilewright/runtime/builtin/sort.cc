@@ -18,9 +18,11 @@ bool is_below(T a, T b) {
 // Calls `take(line, order)` with the positions of each line of `x` in sorted order.
 template <class T, class Take>
 void for_each_order(const Tensor& x, const Lines& lines, bool descending, const Take& take) {
+  std::vector<Wide<T>> values(static_cast<size_t>(lines.extent));
   for (int64_t line = 0; line < lines.count(); ++line) {
     const T* data = x.data_as<T>() + lines.start(line);
-    auto at = [&](int64_t n) { return data[n * lines.inner]; };
+    for (size_t n = 0; n < values.size(); ++n) values[n] = data[static_cast<int64_t>(n) * lines.inner];
+    auto at = [&](int64_t n) { return values[static_cast<size_t>(n)]; };
     const std::vector<int64_t> order = sorted_positions(lines.extent, [&](int64_t a, int64_t b) {
       return descending ? is_below(at(b), at(a)) : is_below(at(a), at(b));
     });
@@ -106,12 +108,13 @@ Value median(Args args) {
                              inner = offsets(x.shape(), is_reduced, true);
   with_number_type(x.dtype(), "median", [&]<class T>(T) {
     for (size_t n = 0; n < outer.size(); ++n) {
-      auto at = [&](int64_t i) { return x.data_as<T>()[outer[n] + inner[static_cast<size_t>(i)]]; };
+      auto place = [&](int64_t i) { return outer[n] + inner[static_cast<size_t>(i)]; };
+      auto at = [&](int64_t i) { return static_cast<Wide<T>>(x.data_as<T>()[place(i)]); };
       const std::vector<int64_t> order = sorted_positions(
           static_cast<int64_t>(inner.size()), [&](int64_t a, int64_t b) { return is_below(at(a), at(b)); });
       auto nan = std::find_if(order.begin(), order.end(), [&](int64_t i) { return at(i) != at(i); });
       const int64_t middle = nan != order.end() ? *nan : order[(order.size() - 1) / 2];
-      values.data_as<T>()[n] = at(middle);
+      values.data_as<T>()[n] = x.data_as<T>()[place(middle)];
       if (positions) set_integer(positions, static_cast<int64_t>(n), middle);
     }
   });

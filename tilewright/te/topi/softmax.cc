@@ -18,7 +18,8 @@ Tensor named_reduce(const Tensor& x, int64_t axis, std::string name, bool is_max
                      [&](const std::vector<Var>& i) {
                        std::vector<PrimExpr> indices(i.begin(), i.end());
                        indices.insert(indices.begin() + axis, k->var);
-                       return is_max ? te::max(x.at(indices), {k}) : te::sum(x.at(indices), {k});
+                       const PrimExpr element = widened(x.at(indices));
+                       return is_max ? te::max(element, {k}) : te::sum(element, {k});
                      },
                      {.name = std::move(name)});
 }
@@ -30,7 +31,7 @@ PrimExpr divide_by_sum(const PrimExpr& value, const PrimExpr& sum, bool is_last_
   return is_last_axis && dtype.is_float() ? value * div(make_const(dtype, 1), sum) : div(value, sum);
 }
 
-/// exp(x - largest) and its sums, of dtype_of_sums.
+/// The largest, exp(x - largest) and its sums, of dtype_of_sums.
 struct Parts {
   Tensor x;
   int64_t axis;
@@ -44,7 +45,7 @@ struct Parts {
   Tensor total = named_reduce(exp, axis, "T_softmax_expsum", false);
 
   PrimExpr shifted(const std::vector<Var>& i) const {
-    return widened(x.at({i.begin(), i.end()})) - widened(largest.at(without(i, axis)));
+    return widened(x.at({i.begin(), i.end()})) - largest.at(without(i, axis));
   }
 };
 
