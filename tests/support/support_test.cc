@@ -10,6 +10,7 @@
 #include "tilewright/support/fraction.h"
 #include "tilewright/support/hash.h"
 #include "tilewright/support/near.h"
+#include "tilewright/support/utf8.h"
 
 namespace tilewright {
 namespace {
@@ -142,6 +143,16 @@ TEST(File, IsReadWholeOrNotAtAll) {
   std::filesystem::remove(path);
   EXPECT_EQ(read_bytes(path), std::nullopt);
   EXPECT_EQ(read_bytes(testing::TempDir()), std::nullopt);
+}
+
+TEST(Printable, BytesThatAreNoCharactersAreEscaped) {
+  EXPECT_EQ(printable("abc\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80"), "abc\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80");
+  EXPECT_EQ(printable("a\xFF\x80z"), "a\\xff\\x80z");
+  EXPECT_EQ(printable("\xC3"), "\\xc3");                             // cut short
+  EXPECT_EQ(printable("\xC0\x80"), "\\xc0\\x80");                    // an overlong 0
+  EXPECT_EQ(printable("\xED\xA0\x80"), "\\xed\\xa0\\x80");           // a surrogate
+  EXPECT_EQ(printable("\xF4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80");  // beyond the last character
+  EXPECT_EQ(printable(std::string_view("a\0b", 3)), std::string_view("a\0b", 3));
 }
 
 }  // namespace

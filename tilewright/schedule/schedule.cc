@@ -1,6 +1,7 @@
 #include "tilewright/schedule/schedule.h"
 
 #include "tilewright/analysis/verify.h"
+#include "tilewright/runtime/interrupt.h"
 #include "tilewright/schedule/nearest.h"
 #include "tilewright/schedule/same_numbers.h"
 #include "tilewright/support/near.h"
@@ -87,6 +88,7 @@ Result Schedule::run_by_name(std::string_view name, std::vector<ArgValue> positi
 Result Schedule::run(const PrimitiveInfo& primitive, std::vector<ArgValue> args) {
   const std::vector<ArgInfo> infos = primitive.args();
   TILEWRIGHT_CHECK(args.size() == infos.size(), "{} takes {} arguments", primitive.name, infos.size());
+  runtime::check_interrupt();
   const size_t num_handles = state_.num_handles();
   const auto num_steps = static_cast<long>(trace_.steps.size());
   try {
@@ -104,7 +106,7 @@ Result Schedule::run(const PrimitiveInfo& primitive, std::vector<ArgValue> args)
     const bool is_changed = is_checked && functions_of(state_) != before;
     if (options_.verify_steps && is_changed) verify_step(state_);
     if (options_.verify_numbers && is_changed)
-      require_same_numbers(original_, state_.module(), 1, options_.seed,
+      require_same_numbers(original_, state_.module(), {.samples = 1, .seed = options_.seed},
                            fmt::format("step {}, {}", trace_.steps.size() + 1, step.call()));
     trace_.steps.push_back(step);
     return {std::move(step.result)};
@@ -134,8 +136,8 @@ ArgValue Schedule::run_explained(const PrimitiveInfo& primitive, std::vector<Arg
   }
 }
 
-void Schedule::verify(int64_t samples, uint64_t seed) const {
-  require_same_numbers(original_, state_.module(), samples, seed, "verify");
+Compared Schedule::verify(const Sampling& sampling) const {
+  return require_same_numbers(original_, state_.module(), sampling, "verify");
 }
 
 void Schedule::blocks_by_name(const ArgInfo& info, ArgValue* value) {

@@ -25,6 +25,8 @@ def parse(
     check_well_formed  refuse programs that are consistent but cannot be meant; default True
     Raises             UserError with a caret on the line that is wrong
     """
+    if not text.isascii():  # bytes that were no UTF-8 and became surrogates are shown escaped
+        text = text.encode(errors="backslashreplace").decode()
     return _parse(text, filename, 1, 0, extra_vars or {}, check_well_formed)
 
 

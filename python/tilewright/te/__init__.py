@@ -2,6 +2,7 @@
 
 from .. import _core
 from .._guard import guard_module
+from .._numbers import plain
 from ..errors import UserError
 from ..ir._nodes import classes, methods_for
 
@@ -88,8 +89,9 @@ def extern(
         raise UserError(
             "te.extern: the shape is a Python str, expected integers or expressions, or lists of them"
         )
+    shape = plain(shape)
     given = [shape] if isinstance(shape, int | float | _PrimExpr) else list(shape)
-    is_one = not given or isinstance(given[0], int | float | _PrimExpr)
+    is_one = not given or isinstance(plain(given[0]), int | float | _PrimExpr)
     shapes = [given] if is_one else [_shape(s) for s in given]
     dtypes = _extern_dtypes(name, dtype, inputs, len(shapes))
     if in_buffers is None:
@@ -161,6 +163,7 @@ size_var = var
 
 def _reducer(core_function, binary_kind: str | None, doc: str):
     def reduce(expr, axis=None, where=None, init=None):
+        axis = plain(axis)
         if axis is None or isinstance(axis, int | float | _PrimExpr):
             if binary_kind is None or axis is None:
                 raise UserError(

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <set>
 
+#include "tilewright/frontend/onnx/names.h"
 #include "tilewright/frontend/onnx/tensor_data.h"
 #include "tilewright/frontend/onnx/wire.h"
 #include "tilewright/support/error.h"
@@ -269,6 +270,8 @@ Model parse_model(std::string_view bytes, const std::string& folder, const std::
   if (!wire::decode(bytes, proto) || !proto.graph)
     throw UserError("\"{}\" is not an ONNX model, or is cut short", shown_name)
         .help("export or download the model again");
+  std::deque<std::string> kept;
+  make_names_printable(proto, kept);
   Model model;
   model.ir_version = proto.ir_version;
   model.producer = proto.producer_name;
