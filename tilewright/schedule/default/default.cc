@@ -24,7 +24,7 @@ class Rules {
  private:
   std::vector<BlockShape> shapes() const;
   bool leaves_sums();
-  bool is_read_elsewhere(const BlockShape& shape) const;
+  std::vector<Buffer> read_elsewhere() const;
   void inline_elements();
   bool tiles_attention();
   void reduces_rows();
@@ -184,22 +184,25 @@ bool Rules::attempt(std::string_view name, const BlockShape& shape,
   return is_applied;
 }
 
-// Whether a block of another form reads what `shape` computes: nobody knows how often.
-bool Rules::is_read_elsewhere(const BlockShape& shape) const {
-  return std::any_of(blocks_.begin(), blocks_.end(), [&](BlockRef block) {
-    if (!sch_.is_alive(block) || shape_of(sch_, block)) return false;
-    const std::vector<BufferRegion>& reads = sch_.get(block)->reads;
-    return std::any_of(reads.begin(), reads.end(),
-                       [&](const BufferRegion& read) { return read->buffer == shape.output(); });
-  });
+// What blocks of other forms read: nobody knows how often.
+std::vector<Buffer> Rules::read_elsewhere() const {
+  std::vector<Buffer> found;
+  for (BlockRef block : blocks_) {
+    if (!sch_.is_alive(block) || shape_of(sch_, block)) continue;
+    for (const BufferRegion& read : sch_.get(block)->reads) found.push_back(read->buffer);
+  }
+  return found;
 }
 
 void Rules::inline_elements() {
+  const std::vector<Buffer> kept = read_elsewhere();
   for (bool is_changed = true; is_changed;) {
     is_changed = false;
     const std::vector<BlockShape> all = shapes();
     for (const BlockShape& shape : all) {
-      if (!is_worth_inlining(all, shape, machine_) || is_read_elsewhere(shape)) continue;
+      if (!is_worth_inlining(all, shape, machine_) ||
+          std::find(kept.begin(), kept.end(), shape.output()) != kept.end())
+        continue;
       is_changed = attempt("inline", shape, [&](Schedule& copy) {
         copy.call("compute_inline", shape.ref);
         return true;
