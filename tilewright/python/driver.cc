@@ -100,7 +100,10 @@ void bind_build(nb::module_& m) {
   m.def("explain", [](const schedule::Schedule& sch, const std::string& name, const ir::Target& target) {
     const Unlocked unlocked;
     const explain::Peaks peaks = explain::peaks_of_machine();
-    return explain::to_text(explain::explain(sch, name, target, peaks), peaks);
+    const explain::KernelReport report = explain::explain(sch, name, target, peaks);
+    const explain::Peaks raised = explain::raised(peaks, {report});
+    explain::keep(raised);
+    return explain::to_text(report, raised);
   });
   m.def("module_source", &driver::get_source);
   m.def("export_library", &driver::export_library);

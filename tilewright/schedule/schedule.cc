@@ -66,6 +66,16 @@ void verify_step(const State& state) {
   }
 }
 
+// What becomes a node: sampled values are numbers in it.
+ArgValue with_numbers(const State& state, const ArgValue& value) {
+  if (const auto* sampled = value.as<ExprRef>()) return state[*sampled];
+  const auto* list = value.as<ArgValue::List>();
+  if (!list) return value;
+  ArgValue::List numbers;
+  for (const ArgValue& item : *list) numbers.push_back(with_numbers(state, item));
+  return ArgValue(std::move(numbers));
+}
+
 std::vector<PrimFunc> functions_of(const State& state) {
   std::vector<PrimFunc> functions;
   for (const State::Func& each : state.funcs()) functions.push_back(each.func);
@@ -98,11 +108,18 @@ Result Schedule::run(const PrimitiveInfo& primitive, std::vector<ArgValue> args)
     }
     state_.begin_step(static_cast<int32_t>(trace_.steps.size()) + 1);
     Instruction step{&primitive, std::move(args), {}};
+    std::vector<std::pair<size_t, ArgValue>> sampled;  // the trace keeps the handles
+    for (size_t n = 0; n < infos.size(); ++n) {
+      if (infos[n].type != "object") continue;
+      sampled.emplace_back(n, step.args[n]);
+      step.args[n] = with_numbers(state_, step.args[n]);
+    }
     // look-ups leave the program as it is, and most steps are look-ups; a checked schedule keeps what was
     // before
     const bool is_checked = options_.verify_steps || options_.verify_numbers;
     const std::vector<PrimFunc> before = is_checked ? functions_of(state_) : std::vector<PrimFunc>();
     step.result = run_explained(primitive, &step.args);
+    for (auto& [n, value] : sampled) step.args[n] = std::move(value);
     const bool is_changed = is_checked && functions_of(state_) != before;
     if (options_.verify_steps && is_changed) verify_step(state_);
     if (options_.verify_numbers && is_changed)

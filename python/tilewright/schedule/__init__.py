@@ -9,6 +9,7 @@ from ..errors import ArgumentError, UserError
 from ..ir import BaseFunc
 from ..ir.module import IRModule, unwrapped
 from ..tir import index_map
+from .sampled import with_handles
 from .state import State
 from .verified import Verified
 
@@ -90,8 +91,8 @@ class Schedule:
         return State(self)
 
     def get(self, handle):
-        """What a handle stands for now: a For, a Block or an int."""
-        return self._core.get(handle)
+        """What a handle, or a number made of sampled ones, stands for now: a For, a Block or an int."""
+        return self._core.get(with_handles(self._core, handle))
 
     def copy(self) -> "Schedule":
         """An independent schedule that understands the same handles and draws its own samples."""
@@ -220,6 +221,8 @@ def _method(name: str, doc: str, returns: str, args: list):
                 positional[n] = to_map(positional[n])
             elif isfunction(named.get(arg)):
                 named[arg] = to_map(named[arg])
+        positional = [with_handles(self._core, each) for each in positional]
+        named = {key: with_handles(self._core, each) for key, each in named.items()}
         return self._core.run(name, positional, named)
 
     call.__name__ = name
