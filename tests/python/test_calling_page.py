@@ -90,6 +90,7 @@ print("done")
 """
 
 
+@pytest.mark.slow
 def test_sixty_forks_while_eight_threads_call():
     assert run(FORKS) == "done\n"
 
@@ -123,7 +124,7 @@ time.sleep({seconds})
 """
 
 
-@pytest.mark.parametrize("seconds", [0.01 * n for n in range(8)])
+@pytest.mark.parametrize("seconds", [0.02 * n for n in range(4)])
 def test_a_process_ends_while_daemon_threads_call(seconds):
     run(EXIT.format(seconds=seconds))
 
@@ -138,6 +139,7 @@ time.sleep({seconds})
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seconds", [0.02 * n for n in range(6)])
 def test_a_process_ends_while_daemon_threads_compile(seconds):
     run(COMPILES.format(seconds=seconds))
@@ -163,7 +165,7 @@ time.sleep({seconds})
 """
 
 
-@pytest.mark.parametrize("seconds", [0.01 * n for n in range(6)])
+@pytest.mark.parametrize("seconds", [0.02 * n for n in range(3)])
 def test_a_process_ends_while_daemon_threads_call_back(seconds):
     run(CALLBACKS.format(seconds=seconds))
 

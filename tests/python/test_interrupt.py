@@ -181,6 +181,7 @@ def compile_model():
     return lambda: tilewright.compile(module)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "prepare",
     [

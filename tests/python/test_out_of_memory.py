@@ -47,6 +47,7 @@ print(*sorted(set(outcomes)), sep="\\n")
 WARM = {"first": "", "again": "run(tilewright.compile(module))"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("warm", WARM)
 @pytest.mark.parametrize("first", [0.0, 0.125])

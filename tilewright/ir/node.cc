@@ -2,6 +2,9 @@
 #include "tilewright/ir/node.h"
 
 #include <algorithm>
+#include <iterator>
+#include <new>
+#include <vector>
 
 #include "tilewright/ir/expr.h"
 #include "tilewright/ir/field.h"
@@ -30,20 +33,50 @@ const NodeInfo* find_node_info(std::string_view name) {
   return nullptr;
 }
 
+namespace {
+
+/// Nodes without references, the last one to be deleted first.
+class Unreferenced {
+ public:
+  // Returns false where there is no memory to keep one more in.
+  bool push(const Object* object) {
+    if (num_first_ < std::size(first_)) {
+      first_[num_first_++] = object;
+      return true;
+    }
+    try {
+      more_.push_back(object);
+    } catch (const std::bad_alloc&) {
+      return false;
+    }
+    return true;
+  }
+  const Object* pop() {
+    if (more_.empty()) return num_first_ == 0 ? nullptr : first_[--num_first_];
+    const Object* last = more_.back();
+    more_.pop_back();
+    return last;
+  }
+
+ private:
+  const Object* first_[32];  // most have no more, and nothing is allocated
+  size_t num_first_ = 0;
+  std::vector<const Object*> more_;
+};
+
+}  // namespace
+
+// Destructors call this, also when memory has run out: it does not throw.
 void release_last(const Object* object) {
   // Deleting a node releases its children; a queue instead of recursion keeps long chains off the stack.
-  static thread_local std::vector<const Object*>* queue = nullptr;
+  static thread_local Unreferenced* queue = nullptr;
   if (queue) {
-    queue->push_back(object);
+    if (!queue->push(object)) node_info(object->kind)->destroy(object);
     return;
   }
-  std::vector<const Object*> pending{object};
-  queue = &pending;
-  while (!pending.empty()) {
-    const Object* next = pending.back();
-    pending.pop_back();
-    node_info(next->kind)->destroy(next);
-  }
+  Unreferenced unreferenced;
+  queue = &unreferenced;
+  for (const Object* next = object; next; next = unreferenced.pop()) node_info(next->kind)->destroy(next);
   queue = nullptr;
 }
 
