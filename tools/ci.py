@@ -169,6 +169,13 @@ def example_commands() -> list[Command]:
     return [demo] + ([pytest("examples", *folders)] if folders else [])
 
 
+def open_commands() -> list[Command]:
+    """Random models with open extents, called with shapes that fit and that contradict each other; another sample each day."""
+    env = environment("build")
+    env["PYTHONPATH"] += f":{ROOT / 'tests'}"
+    return [Command([sys.executable, "-m", "open_models", "--today", "40"], env)]
+
+
 def slow_commands() -> list[Command]:
     """Everything marked slow, and the fuzzers for longer than in the fast set.
 
@@ -207,6 +214,7 @@ STAGES = [
     Stage("build", "build, warnings are errors", lambda: [Command(["tools/build.sh", "release"])], 2400),
     Stage("cpp", "C++ tests", lambda: [ctest("cpp", "build", "-j2")], 600),
     Stage("python", "fast Python tests", python_commands, 900),
+    Stage("open", "random models with open extents", open_commands, 150),
     Stage("examples", "the demo, examples, install", example_commands, 2400),
     Stage("models", "models", lambda: [pytest("models", "tests/models")], 600),
     Stage("slow", "slow tests and fuzzers", slow_commands, 900),

@@ -20,7 +20,9 @@ LIST = Path("tools/untested_errors.txt")
 LIST_HEADER = (
     "# Error texts that no test provokes yet; this list may only shrink.  See tools/error_inventory.py.\n"
 )
-THROWN = re.compile(r"\b(?:UserError|Unsupported|refuse|refuse_if|fail|fail_here)\s*[({]")
+THROWN = re.compile(
+    r"\b(?:UserError|Unsupported|refuse|refuse_if|fail|fail_here|require(?:\.equal|\.holds)?)\s*[({]"
+)
 LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"|R"\((.*?)\)"', re.DOTALL)
 COMMENT = re.compile(r'("(?:[^"\\\n]|\\.)*")|//[^\n]*')
 PLACEHOLDER = re.compile(r"\{[^{}]*\}")

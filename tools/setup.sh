@@ -50,7 +50,18 @@ install_requirements() {
   rm -f "$folder"/.installed-"${file%.txt}"-*
   touch "$stamp"
 }
+# .venv's `python` finds this clone's package, its `tilewright` starts this clone's program; both once they are built.
+# Paths are relative to .venv.  A wheel that is installed there comes first.
+link_clone() {
+  local packages
+  packages=$(echo .venv/lib/python3.*/site-packages)
+  echo ../../../../build/python >"$packages/tilewright-clone.pth"
+  [ -e .venv/bin/tilewright ] && return
+  printf '#!/bin/sh\nexec "$(dirname "$0")/../../build/bin/tilewright" "$@"\n' >.venv/bin/tilewright
+  chmod +x .venv/bin/tilewright
+}
 make_environment .venv
+link_clone
 install_requirements .venv requirements.txt
 case $level in
 test) install_requirements .venv requirements-test.txt ;;

@@ -12,19 +12,21 @@ _PrimFunc = classes["tir.PrimFunc"]
 _Function = classes["relax.Function"]
 
 
-def build(mod, target="llvm", *, schedule: bool = True):
+def build(mod, target="llvm", *, schedule: bool = True, check_bounds: bool = False):
     """The loop programs of `mod`, compiled and loaded.
 
     mod       an IRModule of PrimFuncs, or one PrimFunc
     target    text or Target; default "llvm", this machine
     schedule  functions that nobody has scheduled get the schedule of tilewright.schedule.by_rules; default True
+    check_bounds  each access whose indices are not proved to be inside of its buffer is checked when it runs; a wrong one raises a
+              UserError with buffer, index, extent and line (docs/errors.md); slow; default False
     Returns   a Module: lib["name"] is a function, lib.time_evaluator times it
     Raises    UserError for an unknown target or a malformed program
     >>> lib = tilewright.build(MyModule, target="llvm"); lib["mm_relu"](a, b, c)
     """
     if isinstance(mod, _PrimFunc):
         mod = IRModule.from_expr(mod)
-    return _core.build(unwrapped(mod), Target(target), schedule)
+    return _core.build(unwrapped(mod), Target(target), schedule, check_bounds)
 
 
 def _require_text(name: str, value, known: str) -> None:
@@ -38,13 +40,21 @@ def _require_policies(precision, weights) -> None:
     _require_text("weights", weights, "float32, int8 and int4")
 
 
-def build_graph(mod, target="llvm", params: dict | None = None, *, precision: str | None = None, weights: str | None = None):
+def build_graph(
+    mod,
+    target="llvm",
+    params: dict | None = None,
+    *,
+    precision: str | None = None,
+    weights: str | None = None,
+    check_bounds: bool = False,
+):
     """The graph functions and loop programs of `mod`, compiled; run it with VirtualMachine.
 
     mod     an IRModule with relax functions, or one function
     target  text or Target; default "llvm", this machine
     params  {parameter name: tensor} to bind into "main" before; default none
-    precision, weights  as in compile
+    precision, weights, check_bounds  as in compile
     Raises  UserError for a precision or weights that there are not
     """
     if isinstance(mod, _Function):
@@ -53,10 +63,10 @@ def build_graph(mod, target="llvm", params: dict | None = None, *, precision: st
         from .relax.transform import BindParams
 
         mod = BindParams("main", params)(mod)
-    return _built(unwrapped(mod), target, precision, weights)
+    return _built(unwrapped(mod), target, precision, weights, check_bounds)
 
 
-def _built(source, target, precision, weights):
+def _built(source, target, precision, weights, check_bounds, shapes=None):
     """An Executable of `source`, a module's node, or the path or bytes of an ONNX model, which no Python object holds meanwhile."""
     _require_policies(precision, weights)
     context = PassContext.current()
@@ -70,6 +80,8 @@ def _built(source, target, precision, weights):
         context.required_pass,
         config,
         context.hooks(),
+        check_bounds,
+        shapes or {},
     )
 
 
@@ -81,6 +93,8 @@ def compile(  # noqa: A001 - the field's name
     schedule: bool = True,
     precision: str | None = None,
     weights: str | None = None,
+    shapes: dict[str, int] | None = None,
+    check_bounds: bool = False,
 ):
     """A compiled program: a Module for loop programs, an Executable for graphs.
 
@@ -92,31 +106,41 @@ def compile(  # noqa: A001 - the field's name
     weights  what constant weights of matmuls in a graph are rounded to, where reading them is what takes the time: "int8" (a scale for
             each column), "int4" (one for each 32 rows) or "float32", not at all; docs/precision.md has the error bounds; default: what the
             current PassContext says, else "float32"
-    Raises  UserError for a source of another kind, a model that is missing or damaged, and a precision or weights that there are not;
+    check_bounds  as in build, for the loop programs of a graph too; default False
+    shapes  {name of an open dimension of the inputs: its extent}, e.g. {"batch": 1}; of a dimension of an ONNX model that has no name
+            "x.0", input and axis; default: all stay open
+    Raises  UserError for a source of another kind, a model that is missing or damaged, a precision or weights that there are not, and
+            shapes of dimensions that the source has not;
             Unsupported with every operator of a model that has no conversion
-    >>> ex = tilewright.compile("model.onnx", weights="int8"); vm = tilewright.VirtualMachine(ex)
+    >>> ex = tilewright.compile("model.onnx", weights="int8", shapes={"n": 1}); vm = tilewright.VirtualMachine(ex)
     """
     if isinstance(source, str | bytes) or hasattr(source, "__fspath__") or hasattr(source, "SerializeToString"):
-        from .frontend.onnx import from_onnx, path_or_bytes
+        from .frontend.onnx import fixed_dims, from_onnx, path_or_bytes
 
         if not params:
-            return _built(path_or_bytes(source), target, precision, weights)
-        source = from_onnx(source)
+            return _built(path_or_bytes(source), target, precision, weights, check_bounds, fixed_dims(shapes))
+        source = from_onnx(source, shapes)
+        shapes = None
     if isinstance(source, _Function):
         source = IRModule({"main": source})
     if isinstance(source, _PrimFunc):
         source = IRModule.from_expr(source)
     if not isinstance(source, IRModule):
         raise UserError(f"cannot compile a Python {type(source).__name__}\nhelp: give a module, a function or an ONNX path")
+    if shapes:
+        from .frontend.onnx import fixed_dims
+        from .relax.transform import bind_symbolic_vars
+
+        source = bind_symbolic_vars(binding_map=fixed_dims(shapes))(source)
     has_graph = any(isinstance(func, _Function) for func in source.functions.values())
     if has_graph:
-        return build_graph(source, target, params, precision=precision, weights=weights)
+        return build_graph(source, target, params, precision=precision, weights=weights, check_bounds=check_bounds)
     _require_policies(precision, weights)
     if precision not in (None, "exact"):
         raise UserError(f"precision={precision!r} is of graphs, and the module has loop programs only\nhelp: write the casts into them")
     if weights not in (None, "float32"):
         raise UserError(f"weights={weights!r} are of graphs, and the module has loop programs only\nhelp: write the casts into them")
-    return build(source, target, schedule=schedule)
+    return build(source, target, schedule=schedule, check_bounds=check_bounds)
 
 
 guard_module("tilewright", globals(), ["build", "build_graph", "compile"])

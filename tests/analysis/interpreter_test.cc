@@ -560,7 +560,7 @@ TEST(InterpretFaults, EndlessLoopsAreGivenUp) {
       f.py:3:5
        3 |     while A[0] < T.float32(1):
          |     ^^^^^^^^^^^^^^^^^^^^^^^^^^
-    help: InterpretOptions::max_steps allows more
+    help: max_steps allows more
   )"));
 }
 

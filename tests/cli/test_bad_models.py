@@ -88,7 +88,8 @@ def test_cyclic_graph(refused, save_model):
     ]
     refused(
         save_model(nodes, X, Y),
-        'error: the graph has a cycle through Relu node "first"\nhelp: an ONNX graph must be acyclic',
+        'error: the graph has a cycle: Relu node "first" needs Relu node "second" needs the Relu node "first"\n'
+        "help: an ONNX graph must be acyclic",
     )
 
 

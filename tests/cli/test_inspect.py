@@ -155,3 +155,95 @@ def test_names_that_are_not_utf_8(program, affine, tmp_path):
     assert json.loads(done.stdout)["inputs"] == [
         {"name": "\N{REPLACEMENT CHARACTER}", "type": "float32[n, 3]"}
     ]
+
+
+UNSUPPORTED = """\
+model.onnx: ONNX opset 17
+inputs
+  x  float32[n, 3]
+  k  int64[?]
+outputs
+  y  float32
+  z  unknown
+constants
+  0 tensors, 0 B
+operators
+     6 NonZero
+     2 Relu
+     1 Reshape
+     1 Sigmoid
+     1 com.mine::Fast
+cannot be imported
+  NonZero (a, b, c, d, ... 6 nodes): the operator cannot be imported
+  com.mine::Fast (fast): the operator cannot be imported
+  Relu (wrong): 2 inputs, expected 1
+  Reshape (reshape): REASON
+  nodes that need what these make: 1
+"""
+
+
+@pytest.fixture
+def unsupported(save_model):
+    """A model with operators that are missing or wrong, and a shape that only its input says."""
+    from onnx import TensorProto, helper
+
+    nodes = [helper.make_node("NonZero", ["x"], [name]) for name in "abcdef"]
+    nodes += [
+        helper.make_node("Fast", ["x"], ["g"], name="fast", domain="com.mine"),
+        helper.make_node("Relu", ["x", "x"], ["h"], name="wrong"),
+        helper.make_node("Relu", ["a"], ["z"], name="after"),
+        helper.make_node("Reshape", ["x", "k"], ["y"], name="reshape"),
+        helper.make_node("Sigmoid", ["x"], ["s"], name="fine"),
+    ]
+    return save_model(
+        nodes,
+        {"x": (TensorProto.FLOAT, ["n", 3]), "k": (TensorProto.INT64, [None])},
+        {"y": (TensorProto.FLOAT, None), "z": (TensorProto.UNDEFINED, None)},
+    )
+
+
+def test_summary_of_what_cannot_be_imported(command, unsupported):
+    done = command("inspect", unsupported)
+    assert (done.code, done.err) == (0, "")
+    (reason,) = [line.split(": ", 1)[1] for line in done.out.splitlines() if line.startswith("  Reshape (")]
+    assert done.out == UNSUPPORTED.replace("REASON", reason)
+    assert reason.startswith('input "k" ')
+
+
+def test_summary_of_what_cannot_be_imported_as_json(command, unsupported):
+    found = json.loads(command("inspect", unsupported, "--json").out)
+    assert found["operators"]["NonZero"] == 6
+    assert found["nodes_that_need_these"] == 1
+    assert found["cannot_be_imported"][1] == {
+        "operator": "com.mine::Fast",
+        "nodes": ["fast"],
+        "reason": "the operator cannot be imported",
+    }
+
+
+def test_input_that_is_no_tensor_of_numbers(command, save_model):
+    from onnx import TensorProto, helper
+
+    nodes = [helper.make_node("Identity", ["x"], ["y"])]
+    path = save_model(nodes, {"x": (TensorProto.STRING, [3])}, {"y": (TensorProto.STRING, [3])})
+    done = command("inspect", path)
+    assert done.code == 0
+    assert done.out.endswith(
+        'cannot be imported\n  input (x): value "x" has element type STRING\n'
+        "  nodes that need what these make: 1\n"
+    )
+
+
+def test_opset_that_is_too_old(command, save_model, tmp_path):
+    import onnx
+    from onnx import TensorProto, helper
+
+    kind = {"x": (TensorProto.FLOAT, [3])}
+    path = save_model([helper.make_node("Relu", ["x"], ["y"])], kind, {"y": kind["x"]})
+    model = onnx.load(tmp_path / path)
+    model.opset_import[0].version = 6
+    onnx.save(model, tmp_path / path)
+    done = command("inspect", path)
+    assert done.out.endswith(
+        "cannot be imported\n  Relu (y): the model is of opset 6, supported are 7 to 28\n"
+    )

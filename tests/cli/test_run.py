@@ -353,3 +353,19 @@ def test_values_of_16_bits_are_shown(command, save_model):
     value = (TensorProto.FLOAT, [1])
     model = save_model(nodes, {"x": value}, {"y": (TensorProto.FLOAT16, [2]), "z": value})
     assert "y  float16[2]  1.5, -0.25\n" in command("run", model, "--random", "0", "-q").out
+
+
+def test_checked_bounds(command, affine):
+    plain = command("run", affine, "--random", "1", "--dim", "n=5", "-q")
+    checked = command("run", affine, "--random", "1", "--dim", "n=5", "-q", "--check-bounds")
+    assert (checked.code, checked.out) == (0, plain.out)
+
+
+def test_check_bounds_of_a_library(command, affine):
+    assert command("compile", affine, "-o", "model.so", "-q", "--check-bounds").code == 0
+    done = command("run", "model.so", "--random", "1", "--dim", "n=5", "--check-bounds")
+    assert (done.code, done.err) == (
+        2,
+        'error: --check-bounds has no meaning for "model.so", which is compiled already\n'
+        "help: give the option to `tilewright compile`\n",
+    )

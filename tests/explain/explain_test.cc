@@ -82,15 +82,18 @@ KernelReport report_of(const std::string& program, const Peaks& peaks) {
   return explain(sch, "main", ir::parse_target("llvm"), peaks);
 }
 
+// A machine that no kernel exceeds.
+const Peaks kFast{1, 1e12, {{"L1", 1000, 4e12}, {"memory", INT64_MAX, 1e12}}};
+
 TEST(Explain, ABandwidthThatIsTheLimit) {
-  const KernelReport report = report_of(kTriangle, kSlow);
+  const KernelReport report = report_of(kTriangle, kFast);
   EXPECT_EQ(report.time.flops, 70);
   EXPECT_EQ(report.time.bytes, 280);
   EXPECT_EQ(report.level, "L1");
   EXPECT_EQ(report.limit, "arithmetic");
-  EXPECT_DOUBLE_EQ(report.least_seconds, 70e-9);  // 280 bytes take as long
-  Peaks narrow = kSlow;
-  narrow.levels[0].bytes_per_s = 1e9;
+  EXPECT_DOUBLE_EQ(report.least_seconds, 70e-12);  // 280 bytes take as long
+  Peaks narrow = kFast;
+  narrow.levels[0].bytes_per_s = 1e12;
   EXPECT_EQ(report_of(kTriangle, narrow).limit, "L1 bandwidth");
   ASSERT_EQ(report.attempts.size(), 1u);
   EXPECT_EQ(report.attempts[0].rule, "vectorize");
@@ -219,14 +222,128 @@ product<1>
   }
 }
 
-TEST(Explain, TellsOfWhatCannotBe) {
-  Explanation faster = made_up();
-  faster.kernels[0].least_seconds = 1.2e-3;
+TEST(Explain, TellsOfABusyMachine) {
+  Explanation busy = made_up();
+  busy.peaks.is_steady = false;
   constexpr std::string_view kRemark =
-      "\n\nabove 100 % of a limit: others used the machine when its peaks were measured, perhaps; --measure "
-      "measures them again\n";
-  EXPECT_THAT(to_text(faster), HasSubstr(std::string(kRemark)));
-  EXPECT_THAT(to_text(made_up()), Not(HasSubstr("above 100 %")));
+      " GB/s\nothers used the machine when its peaks were measured: they may be higher, and are measured "
+      "again\n";
+  EXPECT_THAT(to_text(busy), HasSubstr(std::string(kRemark)));
+  EXPECT_THAT(to_text(made_up()), Not(HasSubstr("others used the machine")));
+}
+
+// ---- peaks, and kernels that exceed them
+
+TEST(Peaks, SamplesOfABusyMachineDoNotAgree) {
+  EXPECT_TRUE(are_steady({100, 60, 98, 96}));
+  EXPECT_FALSE(are_steady({100, 60, 98, 94}));
+  EXPECT_FALSE(are_steady({100, 100}));  // too few to tell
+}
+
+TEST(Peaks, ACacheIsNotSlowerThanWhatIsBehindIt) {
+  Peaks peaks{1, 1e9, {{"L1", 1000, 3e9}, {"L2", 2000, 5e9}, {"memory", INT64_MAX, 4e9}}};
+  put_levels_in_order(&peaks);
+  EXPECT_EQ(peaks.levels[0].bytes_per_s, 5e9);
+  EXPECT_EQ(peaks.levels[1].bytes_per_s, 5e9);
+  EXPECT_EQ(peaks.levels[2].bytes_per_s, 4e9);
+}
+
+// One call of a kernel that nobody can make faster by what its schedule says.
+KernelReport kernel_of(double seconds, double flops, double bytes) {
+  KernelReport kernel;
+  kernel.time = {"kernel", 1, seconds, flops, bytes};
+  kernel.is_parallel = true;
+  return kernel;
+}
+
+KernelReport judged(KernelReport kernel, const Peaks& peaks) {
+  judge(kernel, peaks, 32);
+  return kernel;
+}
+
+TEST(Peaks, AKernelThatExceedsOneRaisesIt) {
+  const KernelReport fast = kernel_of(1e-3, 1.5e6, 1e5);  // half as much again as the machine can do
+  const Peaks peaks = raised(kSlow, {fast});
+  EXPECT_DOUBLE_EQ(peaks.flops_per_s, 1.5e9);
+  EXPECT_EQ(peaks.levels.back().bytes_per_s, 1e9);
+  const KernelReport report = judged(fast, peaks);
+  EXPECT_EQ(report.limit, "arithmetic");
+  EXPECT_DOUBLE_EQ(report.efficiency(), 1);
+  EXPECT_EQ(report.next,
+            "it is at the machine's limit: only fewer operations or less precision make it faster");
+}
+
+TEST(Peaks, AMemoryThatIsRaisedRaisesTheCachesBeforeIt) {
+  const Peaks peaks = raised(kSlow, {kernel_of(1e-3, 1e3, 1.9e6), kernel_of(1e-8, 0, 70)});
+  EXPECT_DOUBLE_EQ(peaks.levels[1].bytes_per_s, 1.9e9);
+  EXPECT_DOUBLE_EQ(peaks.levels[0].bytes_per_s, 7e9);
+}
+
+// A look-up of some rows: the bytes of the table are not what it reads.
+TEST(Peaks, WhatIsNotDoneRaisesNothing) {
+  const KernelReport lookup = kernel_of(1e-6, 0, 1e8);
+  const Peaks peaks = raised(kSlow, {lookup});
+  EXPECT_EQ(peaks.levels.back().bytes_per_s, 1e9);
+  const KernelReport report = judged(lookup, peaks);
+  EXPECT_EQ(report.limit, "");
+  EXPECT_EQ(
+      report.next,
+      "its tensors have more than it can have read and written in this time: it uses parts of them, and "
+      "how much is not known; its calls are short: fuse it with its neighbours");
+  EXPECT_EQ(report.gain_seconds, 0);
+}
+
+// ---- advice
+
+TEST(Advice, NothingIsSaidOfPackedFunctions) {
+  KernelReport packed = kernel_of(1e-3, 1e3, 1e3);
+  packed.time.flops = std::nullopt;
+  packed.is_parallel = false;
+  packed.is_packed = true;
+  Peaks peaks = kSlow;
+  peaks.num_threads = 4;
+  EXPECT_EQ(judged(packed, peaks).next, "it is a packed function: what it does is not known");
+  packed.time.seconds = 1e-7;
+  EXPECT_EQ(judged(packed, peaks).next, "it is a packed function: what it does is not known");
+}
+
+TEST(Advice, SizesThatAreNotKnown) {
+  KernelReport kernel = kernel_of(1e-3, 0, 1e3);
+  kernel.time.flops = std::nullopt;
+  EXPECT_EQ(judged(kernel, kSlow).next, "how much it does is not known: its loops depend on values");
+  kernel = kernel_of(1e-3, 0, 0);
+  EXPECT_EQ(judged(kernel, kSlow).next, "it reads and writes nothing");
+}
+
+TEST(Advice, FollowsFromTheReason) {
+  KernelReport kernel = kernel_of(1e-3, 1e3, 1e3);
+  kernel.attempts = {{"Y", "vectorize", "the extent of loop i, n, is known only at run time"}};
+  EXPECT_EQ(
+      judged(kernel, kSlow).next,
+      "no rule took block Y (vectorize: the extent of loop i, n, is known only at run time): fix the size "
+      "when it is compiled");
+  kernel.attempts = {{"Y", "vectorize", "Y is one element"}, {"Y", "parallel", ""}};
+  EXPECT_EQ(judged(kernel, kSlow).next,
+            "no rule took block Y (vectorize: Y is one element): schedule it by hand");
+  kernel.attempts = {{"main", "any", "loop i is not a plain serial loop"}};
+  EXPECT_EQ(judged(kernel, kSlow).next, "try other tiles: sizes, order of loops, unrolling");
+}
+
+TEST(Advice, ALoopOfTheUsersOwnIsParallel) {
+  Peaks peaks = kFast;
+  peaks.num_threads = 4;
+  const KernelReport report = report_of(R"(
+@T.prim_func
+def main(A: T.Buffer((1000000,), "float32"), B: T.Buffer((1000000,), "float32")):
+    for i in T.parallel(1000):
+        for j in range(1000):
+            with T.block("B"):
+                v = T.axis.spatial(1000000, i * 1000 + j)
+                B[v] = A[v] * T.float32(2)
+)",
+                                        peaks);
+  EXPECT_TRUE(report.is_parallel);
+  EXPECT_THAT(report.next, Not(HasSubstr("it runs on one thread")));
 }
 
 TEST(Explain, PageAndJson) {

@@ -106,10 +106,10 @@ Constant 1 ConstantOfShape 2 Conv 5 ConvInteger 2 ConvTranspose 8 Cos 2 Cosh 2 C
 Dropout 4 DynamicQuantizeLinear 3 Einsum 4 Elu 2 Equal 4 Erf 1 Exp 2 Expand 2 EyeLike 3 Flatten 8 Floor 2 Gather 3 GatherElements 3 GatherND 3
 Gelu 4 Gemm 10 GlobalAveragePool 2 GlobalMaxPool 2 Greater 3 GreaterOrEqual 3 GroupNormalization 2 HardSigmoid 2
 HardSwish 1 Identity 1 InstanceNormalization 2 IsInf 3 IsNaN 1 LRN 2 LayerNormalization 15 LeakyRelu 2 Less 3 LessOrEqual 3
-Log 2 LogSoftmax 6 LpNormalization 2 MatMul 4 MatMulInteger 1 Max 10 MaxPool 10 Mean 3 MeanVarianceNormalization 1 Min 10
+Log 2 LogSoftmax 6 LpNormalization 2 LpPool 4 MatMul 4 MatMulInteger 1 Max 10 MaxPool 10 Mean 3 MeanVarianceNormalization 1 Min 10
 Mish 1 Mod 10 Mul 4 Neg 2  OneHot 3 Or 8 PRelu 2 Pad 5 Pow 8 QLinearConv 1 QLinearMatMul 8 QuantizeLinear 3 RMSNormalization 10 Range 2
 Reciprocal 2 ReduceL1 8 ReduceL2 8 ReduceLogSum 4 ReduceLogSumExp 8 ReduceMax 8 ReduceMean 8 ReduceMin 8 ReduceProd 8
-ReduceSum 10 ReduceSumSquare 8 Relu 1 Reshape 9 Resize 15 ReverseSequence 2 Round 1 ScatterElements 6 ScatterND 5 Selu 2 Shape 8 Shrink 2
+ReduceSum 10 ReduceSumSquare 8 Relu 1 Reshape 9 Resize 30 ReverseSequence 2 Round 1 ScatterElements 6 ScatterND 5 Selu 2 Shape 8 Shrink 2
 Sigmoid 2 Sign 1 Sin 2 Sinh 2 Size 2 Slice 7 Softmax 6 Softplus 2 Softsign 2 SpaceToDepth 2 Split 9 Sqrt 2 Squeeze 2
 Sub 4 Sum 3 Swish 1 Tan 2 Tanh 2 ThresholdedRelu 2 Tile 2 TopK 5 Transpose 6 Trilu 15 Unsqueeze 5 Where 2 Xor 8
 """.split()

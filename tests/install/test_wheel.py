@@ -59,6 +59,19 @@ def test_it_works_in_a_clean_environment(environment):
     assert "the wheel works" in printed
 
 
+def test_what_readme_prints_runs_anywhere(environment):
+    text = (ROOT / "README.md").read_text()
+    folder, _ = environment
+    snippet = folder / "snippet.py"
+    snippet.write_text(re.search(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)[1])
+    command = f". {folder}/venv/bin/activate && python - < {snippet} && tilewright --version"
+    env = {"PATH": "/usr/bin:/bin", "HOME": str(folder)}
+    for place in (folder, ROOT):  # also where a folder of sources is called tilewright
+        printed = run("bash", "-c", command, cwd=place, env=env)
+        assert printed.splitlines()[0].endswith("(5, 10) 0.1")
+        assert printed.splitlines()[1].startswith("tilewright 0.1.0")
+
+
 def test_it_needs_only_the_system(environment):
     allowed = "libc.so|libm.so|libgcc_s|libstdc|libz.so|libzstd|ld-linux|libtilewright"
     for file in [*environment[1].glob("*.so"), environment[1] / "tilewright"]:

@@ -140,6 +140,28 @@ def test_crops(method):
     )
 
 
+def test_resize_of_any_axes():
+    def reference(x):
+        return F.interpolate(x.permute(1, 3, 0, 2), (7, 9), mode="bilinear").permute(2, 0, 3, 1)
+
+    check(lambda x: op.image.resize(x, (7, 9), axes=[0, 2]), reference, rand(5, 2, 4, 3))
+    check(lambda x: op.image.resize(x, (7, 9), axes=[0, 2]), reference, rand(5, 2, 4, 3), symbols=(4, 5))
+    loose = {"step": 1e-2, "tolerance": 1e-3}  # places and sums are float32
+    check_by_differences(lambda x: op.image.resize(x, (4,), (3, 2), axes=[1]), rand(2, 7, 3), **loose)
+
+
+def test_resize_antialias():
+    def reference(x):
+        return F.interpolate(x, (5, 6), mode="bilinear", antialias=True)
+
+    def two(x):
+        attrs = {"cubic_exclude": True}
+        rows = op.image.resize_antialias(x, (5,), axes=[2], **attrs)
+        return op.image.resize_antialias(rows, (6,), axes=[3], **attrs)
+
+    check(two, reference, rand(1, 2, 11, 13))
+
+
 @pytest.mark.parametrize("is_aligned", [True, False])
 @pytest.mark.parametrize("size", [(5, 7), (3, 2, 5)])
 def test_affine_grid(size, is_aligned):

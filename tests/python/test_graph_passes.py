@@ -129,6 +129,31 @@ def test_fold_constant_follows_chains_and_tuples():
 
 
 @I.ir_module
+class RuntimeFunction:
+    @R.function
+    def main(x: R.Tensor((3,), "float32")) -> R.Tensor((3,), "float32"):
+        with R.dataflow():
+            largest = R.topk(R.const([3.0, 5.0, 4.0], "float32"), k=3, axis=0, ret_type="values")
+            gv = R.add(x, largest)
+            R.output(gv)
+        return gv
+
+
+@I.ir_module
+class RuntimeFunctionFolded:
+    @R.function
+    def main(x: R.Tensor((3,), "float32")) -> R.Tensor((3,), "float32"):
+        with R.dataflow():
+            gv = R.add(x, R.const([5.0, 4.0, 3.0], "float32"))
+            R.output(gv)
+        return gv
+
+
+def test_fold_constant_calls_functions_of_the_runtime():
+    check([transform.fold_constant()], RuntimeFunction, RuntimeFunctionFolded, random(3))
+
+
+@I.ir_module
 class ShapeAsValue:
     @R.function
     def main(x: R.Tensor((2, 3), "float32")) -> R.Tensor(ndim=2, dtype="float32"):

@@ -24,14 +24,16 @@ OPTIONAL = sorted(set(PIPELINE) - {"lambda_lift", "legalize_ops"})
 
 
 def contexts_of(seed: int) -> list[dict]:
-    """The contexts in which the graph of a seed runs: level 2, level 3 without some passes, some also at level 0.
+    """The contexts in which the graph of a seed runs: level 2, level 3 without some passes, some also at level 0 or with
+    bounds checked.
 
     Level 0 compiles most kernels, a program per operator, and has the fewest ways to go wrong.
     """
     choose = random.Random(seed)
     disabled = choose.sample(OPTIONAL, choose.choice([0, 1, 2, 4]))
     contexts = [{"opt_level": 2}, {"opt_level": 3, "disabled_pass": disabled}]
-    return [{"opt_level": 0}, *contexts] if seed % 4 == 0 else contexts
+    more = {0: [{"opt_level": 0}], 1: [{"opt_level": 2, "check_bounds": True}]}
+    return [*more.get(seed % 4, []), *contexts]
 
 
 def check_seed(seed: int) -> None:
@@ -51,8 +53,10 @@ def problem_of(graph: Graph, context: dict) -> str | None:
     """What is wrong with the results of `graph` compiled in `context`, or None."""
     try:
         module = tilewright.script.parse(graph.script())
-        with tilewright.transform.PassContext(**context):
-            executable = tilewright.compile(module)
+        options = dict(context)
+        check_bounds = options.pop("check_bounds", False)
+        with tilewright.transform.PassContext(**options):
+            executable = tilewright.compile(module, check_bounds=check_bounds)
         problem = overwritten(executable.plans)
         return problem or wrong_result(graph, tilewright.VirtualMachine(executable)["main"])
     except (tilewright.UserError, tilewright.Unsupported, tilewright.InternalError) as error:

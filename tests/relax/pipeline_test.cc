@@ -55,17 +55,17 @@ std::vector<std::string> passes_at(int level) {
 }
 
 TEST(Pipeline, EachPassHasItsLevel) {
-  EXPECT_THAT(passes_at(0), ElementsAre("resolve_extern_funcs", "lambda_lift", "quantize_weights",
-                                        "precision", "legalize_ops"));
+  EXPECT_THAT(passes_at(0), ElementsAre("resolve_extern_funcs", "lambda_lift", "require_extents",
+                                        "quantize_weights", "precision", "legalize_ops"));
   EXPECT_THAT(passes_at(1),
-              ElementsAre("resolve_extern_funcs", "lambda_lift", "to_dataflow", "fold_constant",
-                          "remove_identities", "dead_code_elimination", "fold_constant", "fold_constant",
-                          "remove_identities", "dead_code_elimination", "quantize_weights", "precision",
-                          "remove_identities", "eliminate_common_subexpr", "legalize_ops",
+              ElementsAre("resolve_extern_funcs", "lambda_lift", "require_extents", "to_dataflow",
+                          "fold_constant", "remove_identities", "dead_code_elimination", "fold_constant",
+                          "fold_constant", "remove_identities", "dead_code_elimination", "quantize_weights",
+                          "precision", "remove_identities", "eliminate_common_subexpr", "legalize_ops",
                           "dead_code_elimination", "dead_code_elimination"));
   EXPECT_THAT(
       passes_at(2),
-      ElementsAre("resolve_extern_funcs", "lambda_lift", "to_dataflow", "integer_products",
+      ElementsAre("resolve_extern_funcs", "lambda_lift", "require_extents", "to_dataflow", "integer_products",
                   "fuse_dequantize_matmul", "fold_constant", "remove_identities", "fold_batch_norm",
                   "dead_code_elimination", "fold_constant", "convert_layout", "fold_constant",
                   "remove_identities", "dead_code_elimination", "quantize_weights", "fuse_dequantize_matmul",

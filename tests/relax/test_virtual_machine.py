@@ -24,6 +24,7 @@ def machine():
 
 
 EXPECTED = np.exp(0.01 * X @ W)
+SIGNATURE = "the function is main(x: float32[5, 7], w: float32[7, 127]) -> output: float32[5, 127]"
 
 
 @pytest.mark.parametrize(("args", "kwargs"), [((X, W), {}), ((X,), {"w": W}), ((), {"w": W, "x": X})])
@@ -46,10 +47,13 @@ def test_a_function_is_saved_with_its_arguments(machine):
     [
         (
             lambda vm: vm.set_input("main", X, v=W),
-            'main has no parameter "v"\nhelp: its parameters are x, w',
+            'error: main has no input "v"\nhelp: did you mean w or x?; ' + SIGNATURE,
         ),
-        (lambda vm: vm.set_input("main", X, x=X), 'main: parameter "x" is given twice'),
-        (lambda vm: vm.set_input("main", w=W), "main: no value is given for x"),
+        (
+            lambda vm: vm.set_input("main", X, x=X),
+            'error: main: input "x" is given twice, by position and by name\nhelp: ' + SIGNATURE,
+        ),
+        (lambda vm: vm.set_input("main", w=W), 'error: main: no value is given for "x"\nhelp: ' + SIGNATURE),
         (
             lambda vm: vm.invoke_stateful("main"),
             'invoke_stateful: "main" has no inputs\nhelp: vm.set_input("main", ...) comes first',

@@ -157,8 +157,24 @@ TEST(WhyNotPlain, AxisOfTwoLoops) {
                    "axis vi of block B is not a loop");
 }
 
-TEST(WhyNotPlain, LoopInside) {
+TEST(WhyNotPlain, BlockInside) {
   expect_not_plain(R"(
+    @T.prim_func
+    def main(B: T.Buffer((5, 7), "float32")):
+        for i in range(5):
+            with T.block("rows"):
+                vi = T.axis.spatial(5, i)
+                for j in range(7):
+                    with T.block("B"):
+                        vj = T.axis.spatial(7, j)
+                        B[vi, vj] = T.float32(1)
+  )",
+                   "block rows has blocks inside");
+}
+
+// How a block computes is its own.
+TEST(WhyNotPlain, LoopInsideIsPlain) {
+  EXPECT_EQ(why_not_plain(ref_as<PrimFuncNode>(module_of(R"(
     @T.prim_func
     def main(B: T.Buffer((5, 7), "float32")):
         for i in range(5):
@@ -166,8 +182,24 @@ TEST(WhyNotPlain, LoopInside) {
                 vi = T.axis.spatial(5, i)
                 for j in range(7):
                     B[vi, j] = T.float32(1)
+  )")
+                                                   ->functions[0])),
+            "");
+}
+
+TEST(WhyNotPlain, TwoBlocksInALoop) {
+  expect_not_plain(R"(
+    @T.prim_func
+    def main(B: T.Buffer((7,), "float32"), C: T.Buffer((7,), "float32")):
+        for i in range(7):
+            with T.block("B"):
+                vi = T.axis.spatial(7, i)
+                B[vi] = T.float32(1)
+            with T.block("C"):
+                vi = T.axis.spatial(7, i)
+                C[vi] = T.float32(1)
   )",
-                   "block B has loops or blocks inside");
+                   "loop i has 2 statements inside");
 }
 
 TEST(WhyNotPlain, StatementOutside) {

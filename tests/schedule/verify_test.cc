@@ -27,14 +27,14 @@ TEST(Verify, TheSameNumbersPass) {
   const auto [i, j] = sch.call("get_loops", "C").loops<2>();
   sch.call("split", i, Factors{None{}, int64_t{4}});
   sch.call("compute_inline", "B");
-  sch.verify(4, 1);
+  sch.verify({.samples = 4, .seed = 1});
 }
 
 TEST(Verify, TheFirstElementThatDiffersIsTold) {
   Schedule sch(module_of(kSymbolic));
   sch.call("unsafe_set_dtype", "B", 0, "int8");
   try {
-    sch.verify(1, 2);
+    sch.verify({.samples = 1, .seed = 2});
     FAIL();
   } catch (const UserError& error) {
     EXPECT_EQ(error.text(), "verify: main gives C[0, 0] = 45 instead of 301 with n = 11");
@@ -49,9 +49,9 @@ TEST(Verify, ArgumentsOfSmallTypesHoldNumbers) {
     for (size_t at; (at = program.find(" * 100")) != std::string::npos;)
       program.replace(at, 6, " * A[vi, vj]");
     Schedule sch(module_of(program));
-    sch.verify(1, 1);
+    sch.verify({.samples = 1, .seed = 1});
     sch.call("unsafe_set_dtype", "B", 0, "bool");
-    EXPECT_THROW(sch.verify(3, 1), UserError) << dtype;
+    EXPECT_THROW(sch.verify({.samples = 3, .seed = 1}), UserError) << dtype;
   }
 }
 

@@ -7,8 +7,10 @@
 #include "tilewright/support/dtype.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/file.h"
+#include "tilewright/support/fraction.h"
 #include "tilewright/support/hash.h"
 #include "tilewright/support/near.h"
+#include "tilewright/support/utf8.h"
 
 namespace tilewright {
 namespace {
@@ -108,6 +110,24 @@ TEST(Base64, RefusesWhatIsNot) {
     EXPECT_THROW(base64_decode(text), UserError) << text;
 }
 
+TEST(Fraction, IsTheSimplestThatRoundsToTheFloat) {
+  const auto text = [](double value) {
+    const Fraction found = simplest_fraction(value);
+    return fmt::format("{}/{}", found.over, found.under);
+  };
+  EXPECT_EQ(text(0.6f), "3/5");
+  EXPECT_EQ(text(1.0f / 3), "1/3");
+  EXPECT_EQ(text(2), "2/1");
+  EXPECT_EQ(text(-0.25), "-1/4");
+  EXPECT_EQ(text(1333.0f / 800), "1333/800");
+  EXPECT_EQ(text(0), "0/1");
+  EXPECT_EQ(text(4294967296.0), "4294967296/1");
+  for (const float value : {0.7312345f, 127.00391f, 1e-6f, 0.99999994f}) {
+    const Fraction found = simplest_fraction(value);
+    EXPECT_EQ(static_cast<float>(static_cast<double>(found.over) / static_cast<double>(found.under)), value);
+  }
+}
+
 TEST(NearNames, SuggestsByEditDistance) {
   EXPECT_EQ(nearest_names_text("flaot", {"float", "int", "bool"}), "did you mean float?");
   EXPECT_EQ(nearest_names_text("add", {"and", "odd", "subtract"}), "did you mean and or odd?");
@@ -123,6 +143,16 @@ TEST(File, IsReadWholeOrNotAtAll) {
   std::filesystem::remove(path);
   EXPECT_EQ(read_bytes(path), std::nullopt);
   EXPECT_EQ(read_bytes(testing::TempDir()), std::nullopt);
+}
+
+TEST(Printable, BytesThatAreNoCharactersAreEscaped) {
+  EXPECT_EQ(printable("abc\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80"), "abc\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80");
+  EXPECT_EQ(printable("a\xFF\x80z"), "a\\xff\\x80z");
+  EXPECT_EQ(printable("\xC3"), "\\xc3");                             // cut short
+  EXPECT_EQ(printable("\xC0\x80"), "\\xc0\\x80");                    // an overlong 0
+  EXPECT_EQ(printable("\xED\xA0\x80"), "\\xed\\xa0\\x80");           // a surrogate
+  EXPECT_EQ(printable("\xF4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80");  // beyond the last character
+  EXPECT_EQ(printable(std::string_view("a\0b", 3)), std::string_view("a\0b", 3));
 }
 
 }  // namespace

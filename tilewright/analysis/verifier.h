@@ -8,9 +8,6 @@
 
 namespace tilewright::analysis {
 
-/// verify_bounds.cc: raises a UserError for an access outside of its buffer that certainly happens.
-void verify_bounds(const PrimFunc& func);
-
 class Verifier {
  public:
   explicit Verifier(const VerifyOptions& options) : options_(options) {}

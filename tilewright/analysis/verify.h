@@ -23,7 +23,7 @@ struct VerifyOptions {
 /// - a buffer outside of where it exists, or in a storage scope that there is not; a region with a wrong
 /// number of dimensions;
 /// - an access outside of its buffer that certainly happens: it is under no condition, and loop values show
-/// it;
+/// it, for every size where extents are open;
 /// - a condition that is no bool; a stored value, an axis or a bound of a wrong dtype;
 /// - a block axis whose value can leave its domain, with loop values that show it, or whose loop has another
 /// range;
@@ -34,6 +34,8 @@ struct VerifyOptions {
 /// unknown
 ///   tag; a thread of a block bound twice, one inside the other.
 void verify(const PrimFunc& func, const VerifyOptions& options = {});
+/// Accesses outside of their buffers alone (verify_bounds.cc).
+void verify_bounds(const PrimFunc& func);
 /// Every loop program of `module`, and that called functions exist.
 void verify(const IRModule& module, const VerifyOptions& options = {});
 

@@ -1,8 +1,10 @@
 // Accesses that certainly leave their buffer: an element is shown that the program reaches and the buffer
-// lacks. What stands under a condition, in a branch or after an assert is trusted, and so is what cannot be
-// evaluated.
+// lacks, for every size where extents are open. What stands under a condition, in a branch or after an assert
+// is trusted, and so is what cannot be evaluated.
+#include "tilewright/analysis/open_corner.h"
 #include "tilewright/analysis/trip_count.h"
 #include "tilewright/analysis/verifier.h"
+#include "tilewright/arith/analyzer.h"
 #include "tilewright/arith/expr_util.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
@@ -44,6 +46,7 @@ class BoundsCheck {
   void block(const BlockRealizeNode* realize);
   void expr(const PrimExpr& expr);
   void access(const Buffer& buffer, const std::vector<PrimExpr>& indices, const ObjectRef& where);
+  std::optional<std::string> outside(const PrimExpr& index, const PrimExpr& extent) const;
   std::vector<RangedVar> loops_that_matter(const PrimExpr& condition) const;
   PrimExpr in_loops(const PrimExpr& expr) const { return values_.empty() ? expr : substitute(expr, values_); }
 
@@ -142,30 +145,49 @@ std::vector<RangedVar> BoundsCheck::loops_that_matter(const PrimExpr& condition)
   return result;
 }
 
+std::string value_at(const std::string& value, const std::string& where) {
+  return where.empty() ? value : value + " at " + where;
+}
+
+// "15 at i = 15": an index that is outside of its extent; nothing if none is known.
+std::optional<std::string> BoundsCheck::outside(const PrimExpr& index, const PrimExpr& extent) const {
+  const bool is_open =
+      !is<IntImmNode>(extent) || std::any_of(loops_.begin(), loops_.end(), [](const auto& loop) {
+        return !is<IntImmNode>(loop.second->extent) || !is<IntImmNode>(loop.second->min);
+      });
+  if (const auto* count = extent.as<IntImmNode>()) {
+    const PrimExpr end = make_const_int(index->dtype, count->value);
+    const PrimExpr inside = logical_and(index >= make_const_int(index->dtype, 0), index < end);
+    if (is_one(inside)) return std::nullopt;
+    if (const auto corner = corner_against(inside, assumption_, loops_that_matter(inside)))
+      return value_at(std::to_string(*evaluate_at(index, *corner)), values_text(*corner));
+  }
+  const auto corner =
+      is_open ? open_corner_outside(index, extent, assumption_, loops_) : std::optional<OpenCorner>();
+  if (!corner) return std::nullopt;
+  return value_at(expr_text(corner->index), corner->values);
+}
+
 void BoundsCheck::access(const Buffer& buffer, const std::vector<PrimExpr>& indices, const ObjectRef& where) {
-  if (indices.size() != buffer->shape.size()) return;
   for (size_t dim = 0; dim < indices.size(); ++dim) {
-    int64_t extent;
-    if (!as_const_int(buffer->shape[dim], &extent) || !indices[dim]->dtype.is_scalar()) continue;
+    const PrimExpr& extent = buffer->shape[dim];
+    if (!indices[dim]->dtype.is_scalar()) continue;
     const PrimExpr index = in_loops(indices[dim]);
-    const PrimExpr inside =
-        logical_and(index >= make_const_int(index->dtype, 0), index < make_const_int(index->dtype, extent));
-    if (is_one(inside)) continue;
-    const auto corner = corner_against(inside, assumption_, loops_that_matter(inside));
-    if (!corner) continue;
+    const std::optional<std::string> value = outside(index, in_loops(extent));
+    if (!value) continue;
     const std::string shown = expr_text(indices[dim]);
-    const bool is_constant = indices[dim].as<IntImmNode>() != nullptr;
+    const bool is_constant = is<IntImmNode>(indices[dim]);
     // a variable knows only where it was defined
     const bool has_place = indices[dim]->span && !is<VarNode>(indices[dim]);
     const ObjectRef place = has_place ? ObjectRef(indices[dim]) : where;
     UserError error =
-        is_constant
-            ? UserError(place, "dimension {} of buffer {} has extent {}, but its index is {}", dim,
-                        buffer->name, extent, shown)
-            : UserError(place, "dimension {} of buffer {} has extent {}, but its index {} is {} at {}", dim,
-                        buffer->name, extent, shown, *evaluate_at(index, *corner), values_text(*corner));
-    if (extent > 0)
-      error.help("indices are 0 to {}; guard the access with a condition, or shorten the loop", extent - 1);
+        is_constant ? UserError(place, "dimension {} of buffer {} has extent {}, but its index is {}", dim,
+                                buffer->name, expr_text(extent), shown)
+                    : UserError(place, "dimension {} of buffer {} has extent {}, but its index {} is {}", dim,
+                                buffer->name, expr_text(extent), shown, *value);
+    const std::string last = expr_text(arith::simplify(extent - 1));
+    if (!is_zero(extent))
+      error.help("indices are 0 to {}; guard the access with a condition, or shorten the loop", last);
     throw error;
   }
 }

@@ -38,6 +38,11 @@ CompileFlags add_model_options(CLI::App& app, ModelOptions& options, const char*
                      "what constant weights of matmuls are rounded to where reading them takes the "
                      "time; default float32: not at all");
   flags.weights->check(CLI::IsMember({"float32", "int8", "int4"}));
+  flags.fix = app.add_option("--fix", options.fixed_dims,
+                             "makes an open dimension of the inputs a number, e.g. batch=1, or x.0=1 of one "
+                             "without a name; default: all stay open");
+  flags.check_bounds = app.add_flag("--check-bounds", options.check_bounds,
+                                    "check each access of memory that is not proved to be right; slow");
   app.add_option("--threads,--num-threads", options.num_threads, "threads to use; default all CPUs")
       ->check(CLI::Range(1, runtime::kMaxThreads));
   app.add_flag("--quiet,-q", options.is_quiet, "no progress lines");
@@ -46,7 +51,8 @@ CompileFlags add_model_options(CLI::App& app, ModelOptions& options, const char*
 
 void require_onnx_for(const CompileFlags& flags, const ModelOptions& options) {
   if (!is_library(options.path)) return;
-  for (const CLI::Option* option : {flags.target, flags.opt_level, flags.precision, flags.weights}) {
+  for (const CLI::Option* option :
+       {flags.target, flags.opt_level, flags.precision, flags.weights, flags.fix, flags.check_bounds}) {
     if (option->count() > 0)
       throw UserError("{} has no meaning for \"{}\", which is compiled already", option->get_name(),
                       options.path)
@@ -78,7 +84,7 @@ std::vector<runtime::Value> make_inputs(const InputOptions& options,
                                         const runtime::vm::BytecodeFunction& function) {
   if (!options.file.empty())
     return match_inputs(function, read_arrays(read_file(options.file), options.file), options.file);
-  return random_inputs(function, options.seed, parse_dim_sizes(options.dims));
+  return random_inputs(function, options.seed, parse_dim_sizes("--dim", options.dims));
 }
 
 runtime::Value call_main(const Model& model, const std::vector<runtime::Value>& inputs) {

@@ -20,7 +20,7 @@ extern const Command compile_command, run_command, bench_command, inspect_comman
 
 /// The options of ModelOptions.  They are given back too: a library takes none of those that compile.
 struct CompileFlags {
-  CLI::Option *target, *opt_level, *precision, *weights;
+  CLI::Option *target, *opt_level, *precision, *weights, *fix, *check_bounds;
 };
 CompileFlags add_model_options(CLI::App& app, ModelOptions& options, const char* path_doc);
 /// Raises UserError if the model is a library and options that compile were given.

@@ -34,6 +34,7 @@ void run(const Options& options) {
   const explain::Peaks peaks = explain::peaks_of_machine(options.measures_again);
   const std::string name = std::filesystem::path(options.model.path).filename().string();
   const explain::Explanation explanation = explain::explain(*model.compiled, inputs, peaks, name);
+  explain::keep(explanation.peaks);
   if (page) {
     page->write(to_html(explanation));
     page->commit();

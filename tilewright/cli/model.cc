@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tilewright/cli/signature.h"
 #include "tilewright/driver/target.h"
 #include "tilewright/frontend/onnx/import.h"
 #include "tilewright/support/error.h"
@@ -30,9 +31,15 @@ bool is_library(const std::string& path) {
          "ELF";
 }
 
+frontend::onnx::Model read_onnx(const ModelOptions& options) {
+  frontend::onnx::Model model = frontend::onnx::load_model(options.path);
+  frontend::onnx::fix_dims(model, parse_dim_sizes("--fix", options.fixed_dims));
+  return model;
+}
+
 ir::IRModule import_onnx(const ModelOptions& options, Progress& progress) {
   const Clock::time_point start = Clock::now();
-  ir::IRModule module = frontend::onnx::import_model(frontend::onnx::load_model(options.path));
+  ir::IRModule module = frontend::onnx::import_model(read_onnx(options));
   progress.stage("import", seconds_since(start));
   return module;
 }
@@ -42,8 +49,9 @@ driver::Executable compile(ir::IRModule module, const ModelOptions& options, Pro
   context.opt_level = options.opt_level;
   context.config.set("precision.policy", tir::string_imm(options.precision));
   context.config.set("quantize_weights.dtype", tir::string_imm(options.weights));
-  return driver::build_graph(std::move(module), ir::parse_target(options.target), context,
-                             [&](const driver::StageTime& time) { progress(time); });
+  return driver::build_graph(
+      std::move(module), ir::parse_target(options.target), context,
+      [&](const driver::StageTime& time) { progress(time); }, options.check_bounds);
 }
 
 const runtime::vm::BytecodeFunction& Model::main() const {

@@ -5,6 +5,7 @@
 
 #include "tilewright/cli/report.h"
 #include "tilewright/driver/build_graph.h"
+#include "tilewright/frontend/onnx/model.h"
 
 namespace tilewright::cli {
 
@@ -15,14 +16,18 @@ struct ModelOptions {
   int opt_level = 2;
   std::string precision = "exact";
   std::string weights = "float32";
-  int num_threads = 0;  // 0: all CPUs
+  bool check_bounds = false;
+  std::vector<std::string> fixed_dims;  // "batch=1"
+  int num_threads = 0;                  // 0: all CPUs
   bool is_quiet = false;
 };
 
 /// Whether the file at `path` is a compiled model rather than ONNX: by its ending, else by its first bytes.
 bool is_library(const std::string& path);
 
-/// The graph of an ONNX file.
+/// An ONNX file with the dimensions that --fix says.
+frontend::onnx::Model read_onnx(const ModelOptions& options);
+/// The graph of it.
 ir::IRModule import_onnx(const ModelOptions& options, Progress& progress);
 
 /// `module`, imported from options.path, compiled.

@@ -134,14 +134,14 @@ std::vector<Value> match_inputs(const BytecodeFunction& function, std::vector<Na
   return values;
 }
 
-DimSizes parse_dim_sizes(const std::vector<std::string>& texts) {
+DimSizes parse_dim_sizes(std::string_view option, const std::vector<std::string>& texts) {
   DimSizes sizes;
   for (const std::string& text : texts) {
     const size_t equals = text.find('=');
     int64_t size = 0;
     if (equals == std::string::npos || equals == 0 || !parse_int(text.substr(equals + 1), &size))
-      throw UserError("--dim {}: expected a name and a size, e.g. n=8", text);
-    if (size < 1) throw UserError("--dim {}: the size {} is below 1", text, size);
+      throw UserError("{} {}: expected a name and a size, e.g. n=8", option, text);
+    if (size < 1) throw UserError("{} {}: the size {} is below 1", option, text, size);
     sizes[text.substr(0, equals)] = size;
   }
   return sizes;

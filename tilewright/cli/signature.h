@@ -30,7 +30,7 @@ std::vector<runtime::Value> match_inputs(const runtime::vm::BytecodeFunction& fu
 /// Sizes that users give to symbolic dimensions: {"n", 8}.
 using DimSizes = std::map<std::string, int64_t>;
 /// {"n=8", ...} as sizes.  Raises UserError for anything else.
-DimSizes parse_dim_sizes(const std::vector<std::string>& texts);
+DimSizes parse_dim_sizes(std::string_view option, const std::vector<std::string>& texts);
 /// Arrays of random numbers: floats in [0, 1), integers in 0..9, bools.  Symbolic dimensions have the size of
 /// `sizes`, or 1.  The same seed gives the same numbers.
 /// Raises UserError for a size that no input has, Unsupported for inputs without a known dtype or shape.

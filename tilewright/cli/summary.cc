@@ -1,10 +1,13 @@
 #include "tilewright/cli/summary.h"
 
+#include <fmt/ranges.h>
+
 #include <map>
 
 #include "tilewright/cli/json.h"
 #include "tilewright/cli/signature.h"
 #include "tilewright/frontend/onnx/import.h"
+#include "tilewright/frontend/onnx/problems.h"
 #include "tilewright/relax/relax.h"
 #include "tilewright/relax/vm_codegen.h"
 
@@ -16,27 +19,60 @@ using runtime::vm::Description;
 struct Summary {
   std::string origin;  // "ONNX opset 13, made by pytorch"
   std::vector<Description> inputs, outputs;
-  std::map<std::string, int64_t> operators;  // of an ONNX graph
-  std::vector<std::string> kernels;          // of a library
+  std::map<std::string, int64_t> operators;       // of an ONNX graph
+  std::vector<std::string> kernels;               // of a library
+  std::vector<frontend::onnx::Problem> problems;  // why an ONNX graph cannot be imported
+  size_t num_following = 0;                       // nodes that need what those of `problems` make
   int64_t num_constants = 0, constant_bytes = 0;
 };
 
-Summary summary_of_onnx(const std::string& path) {
-  const frontend::onnx::Model model = frontend::onnx::load_model(path);
+// "float32[n, ?]" as the file has it
+std::string type_text(const frontend::onnx::ValueInfo& info) {
+  const std::string dtype = info.dtype.is_void() ? "unknown" : info.dtype.str();
+  if (!info.has_shape) return dtype;
+  std::vector<std::string> extents;
+  for (const frontend::onnx::Dim& dim : info.shape)
+    extents.push_back(dim.is_known() ? fmt::format("{}", dim.value) : dim.name.empty() ? "?" : dim.name);
+  return fmt::format("{}[{}]", dtype, fmt::join(extents, ", "));
+}
+
+// Inputs and outputs of the graph that was imported.
+void describe_values(const frontend::onnx::Model& model, Summary* summary) {
   const auto main = ir::ref_as<relax::FunctionNode>(frontend::onnx::import_model(model)->lookup("main"));
+  for (const relax::Var& param : main->params)
+    summary->inputs.push_back({param->name_hint, relax::short_type(param->type)});
+  const auto* tuple = main->ret_type.as<relax::TupleTypeNode>();
+  for (size_t n = 0; n < model.graph.outputs.size(); ++n)
+    summary->outputs.push_back(
+        {model.graph.outputs[n].name, relax::short_type(tuple ? tuple->elements[n] : main->ret_type)});
+}
+
+// The same as the file claims them, and why there is no imported graph.
+void describe_problems(const frontend::onnx::Model& model, const Error& error, Summary* summary) {
+  for (const frontend::onnx::ValueInfo& input : model.graph.inputs)
+    summary->inputs.push_back({input.name, type_text(input)});
+  for (const frontend::onnx::ValueInfo& output : model.graph.outputs)
+    summary->outputs.push_back({output.name, type_text(output)});
+  const frontend::onnx::Problems problems = frontend::onnx::problems_of(model);
+  summary->problems = problems.list();
+  summary->num_following = problems.num_following();
+  if (summary->problems.empty()) summary->problems.push_back({"", {}, error.text()});
+}
+
+Summary summary_of_onnx(const ModelOptions& options) {
+  const frontend::onnx::Model model = read_onnx(options);
   Summary summary;
   summary.origin = fmt::format("ONNX opset {}{}", model.opsets.at(""),
                                model.producer.empty() ? "" : fmt::format(", made by {}", model.producer));
-  for (const relax::Var& param : main->params)
-    summary.inputs.push_back({param->name_hint, relax::short_type(param->type)});
-  const auto* tuple = main->ret_type.as<relax::TupleTypeNode>();
-  for (size_t n = 0; n < model.graph.outputs.size(); ++n)
-    summary.outputs.push_back(
-        {model.graph.outputs[n].name, relax::short_type(tuple ? tuple->elements[n] : main->ret_type)});
-  for (const frontend::onnx::Node& node : model.graph.nodes) ++summary.operators[node.op_type];
+  for (const frontend::onnx::Node& node : model.graph.nodes) ++summary.operators[node.op()];
   for (const auto& [name, tensor] : model.graph.initializers) {
     ++summary.num_constants;
     summary.constant_bytes += tensor.num_bytes();
+  }
+  try {
+    describe_values(model, &summary);
+  } catch (const Error& error) {
+    describe_problems(model, error, &summary);
   }
   return summary;
 }
@@ -55,6 +91,18 @@ Summary summary_of_library(const Model& model) {
   return summary;
 }
 
+// "NonZero (a, b): the operator cannot be imported"
+std::string text_of(const frontend::onnx::Problem& problem) {
+  std::vector<std::string> names = problem.names;
+  const size_t count = names.size();
+  if (count > 4) names.resize(4);
+  std::string where = problem.op.empty() ? "input" : problem.op;
+  if (count > 0)
+    where +=
+        fmt::format(" ({}{})", fmt::join(names, ", "), count > 4 ? fmt::format(", ... {} nodes", count) : "");
+  return count == 0 ? problem.reason : fmt::format("{}: {}", where, problem.reason);
+}
+
 std::string text_of(const Summary& summary, const std::string& path) {
   std::string text = fmt::format("{}: {}\ninputs{}\noutputs{}\n", path, summary.origin,
                                  list_text(summary.inputs), list_text(summary.outputs));
@@ -62,6 +110,11 @@ std::string text_of(const Summary& summary, const std::string& path) {
                       bytes_text(static_cast<double>(summary.constant_bytes)));
   if (!summary.operators.empty()) text += "operators\n";
   for (const auto& [name, count] : summary.operators) text += fmt::format("{:>6} {}\n", count, name);
+  if (!summary.problems.empty()) text += "cannot be imported\n";
+  for (const frontend::onnx::Problem& problem : summary.problems)
+    text += fmt::format("  {}\n", text_of(problem));
+  if (summary.num_following > 0)
+    text += fmt::format("  nodes that need what these make: {}\n", summary.num_following);
   if (!summary.kernels.empty()) text += "kernels\n";
   for (const std::string& name : summary.kernels) text += fmt::format("  {}\n", name);
   return text;
@@ -75,6 +128,13 @@ std::string summary_json(const Summary& summary, const std::string& path) {
               {"constants", summary.num_constants},
               {"constant_bytes", summary.constant_bytes}};
   if (!summary.operators.empty()) all["operators"] = summary.operators;
+  Json problems = Json::array();
+  for (const frontend::onnx::Problem& problem : summary.problems)
+    problems.push_back({{"operator", problem.op}, {"nodes", problem.names}, {"reason", problem.reason}});
+  if (!problems.empty()) {
+    all["cannot_be_imported"] = problems;
+    all["nodes_that_need_these"] = summary.num_following;
+  }
   if (!summary.kernels.empty()) all["kernels"] = summary.kernels;
   return json_text(all);
 }
@@ -83,8 +143,8 @@ std::string summary_json(const Summary& summary, const std::string& path) {
 
 std::string summary_text(const ModelOptions& options, bool is_json) {
   Progress progress(true);
-  const Summary summary = is_library(options.path) ? summary_of_library(load_model(options, progress))
-                                                   : summary_of_onnx(options.path);
+  const Summary summary =
+      is_library(options.path) ? summary_of_library(load_model(options, progress)) : summary_of_onnx(options);
   return is_json ? summary_json(summary, options.path) : text_of(summary, options.path);
 }
 

@@ -12,7 +12,6 @@
 #include "tilewright/driver/compiled_module.h"
 #include "tilewright/driver/disk_cache.h"
 #include "tilewright/runtime/interrupt.h"
-#include "tilewright/runtime/thread_pool.h"
 #include "tilewright/support/error.h"
 
 namespace tilewright::driver {
@@ -39,16 +38,6 @@ class Timer {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
-// Between kernels; the other threads see the flag.
-void stop_if_asked(std::atomic<bool>* is_interrupted) {
-  try {
-    runtime::check_interrupt();
-  } catch (...) {
-    *is_interrupted = true;
-    throw;
-  }
-}
-
 // Scripts are checked where they are parsed; nodes put together by hand are not.
 void require_well_formed(const Kernel& kernel) {
   try {
@@ -65,6 +54,7 @@ void require_well_formed(const Kernel& kernel) {
 // Code for the kernel, from `cache` if there is one and it has it.  Returns  whether the cache grew.
 bool compile_kernel(Kernel& kernel, const Generator& generator, const BuildOptions& options,
                     std::mutex& mutex, const std::optional<DiskCache>& cache) {
+  runtime::check_interrupt();
   const std::optional<Hash128> key = cache ? cache_key(kernel, generator) : std::nullopt;
   if (key) {
     Timer timer(options, mutex, "cached", kernel.name);
@@ -85,6 +75,7 @@ bool compile_kernel(Kernel& kernel, const Generator& generator, const BuildOptio
     kernel.lowered = generator.lower(kernel.name, scheduled.func);
   }
   if (!generator.object) return false;
+  runtime::check_interrupt();
   Timer timer(options, mutex, "codegen", kernel.name);
   kernel.object = generator.object(kernel.lowered);
   if (key) cache->add(*key, kernel.object);
@@ -95,16 +86,13 @@ bool compile_kernel(Kernel& kernel, const Generator& generator, const BuildOptio
 
 runtime::Module build(const ir::IRModule& module, const ir::Target& target, const BuildOptions& options) {
   const Generator generator = make_generator(target);
-  std::vector<Kernel> kernels = kernels_of(module, options.schedules);
+  std::vector<Kernel> kernels = kernels_of(module, options.schedules, options.check_bounds);
   std::mutex mutex;
-  std::atomic<bool> is_interrupted = false, has_cache_grown = false;
+  std::atomic<bool> has_cache_grown = false;
   const std::optional<DiskCache> cache = DiskCache::of_user();
-  runtime::parallel_for(static_cast<int64_t>(kernels.size()), 1, [&](int64_t begin, int64_t end) {
-    for (int64_t n = begin; n < end && !is_interrupted; ++n) {
-      stop_if_asked(&is_interrupted);
-      if (compile_kernel(kernels[static_cast<size_t>(n)], generator, options, mutex, cache))
-        has_cache_grown = true;
-    }
+  runtime::interruptible_for(static_cast<int64_t>(kernels.size()), [&](int64_t n) {
+    if (compile_kernel(kernels[static_cast<size_t>(n)], generator, options, mutex, cache))
+      has_cache_grown = true;
   });
   if (has_cache_grown) cache->trim();
   auto* compiled = new CompiledModule(options.name, generator, std::move(kernels), options.blob);

@@ -34,6 +34,7 @@ struct Generator;
 struct BuildOptions {
   std::string name = "module";  // what messages call the module
   bool schedules = true;        // schedule functions that nobody has scheduled, where the target has rules
+  bool check_bounds = false;  // accesses that are not proved to be in their buffers are checked when they run
   // gives the bytes of the VM executable to carry (relax::vm_codegen); asked when they are read or exported
   std::function<std::string()> blob = {};
   StageObserver on_stage = {};  // told when a stage ended; one call at a time, from any thread

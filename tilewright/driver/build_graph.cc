@@ -12,6 +12,8 @@
 #include "tilewright/driver/pack_weights.h"
 #include "tilewright/driver/target.h"
 #include "tilewright/relax/block_builder.h"
+#include "tilewright/relax/definitions.h"
+#include "tilewright/relax/infer.h"
 #include "tilewright/relax/pipeline.h"
 #include "tilewright/relax/vm_codegen.h"
 #include "tilewright/runtime/device/large_blocks.h"
@@ -26,7 +28,12 @@ ir::IRModule normalized(ir::IRModule module) {
   relax::BlockBuilder builder(module);
   for (size_t n = 0; n < module->functions.size(); ++n) {
     const auto func = ir::ref_as<relax::FunctionNode>(module->functions[n]);
-    if (func) builder.update_func(module->global_vars[n], builder.normalize_function(func));
+    if (!func) continue;
+    const std::string& name = module->global_vars[n]->name_hint;
+    relax::require_single_definitions(func, name);
+    const relax::Function normal = builder.normalize_function(func);
+    relax::require_declared_result(func, name, relax::type_of(normal->body));
+    builder.update_func(module->global_vars[n], normal);
   }
   return builder.get();
 }
@@ -115,7 +122,7 @@ ir::Pipeline graph_pipeline(const Generator& generator, const ir::PassContext& c
 }  // namespace
 
 Executable build_graph(ir::IRModule module, const ir::Target& target, ir::PassContext& context,
-                       const StageObserver& on_stage) {
+                       const StageObserver& on_stage, bool check_bounds) {
   using Clock = std::chrono::steady_clock;
   relax::check_context(context);
   // weights in one form after the other: a block that is given back is of no use to the next one
@@ -149,8 +156,11 @@ Executable build_graph(ir::IRModule module, const ir::Target& target, ir::PassCo
     const std::vector<std::byte> bytes = runtime::vm::save(code);
     return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   };
-  BuildOptions options{
-      .name = "model", .schedules = context.opt_level > 0, .blob = blob, .on_stage = on_stage};
+  BuildOptions options{.name = "model",
+                       .schedules = context.opt_level > 0,
+                       .check_bounds = check_bounds,
+                       .blob = blob,
+                       .on_stage = on_stage};
   result.kernels = build(result.legalized, target, options);
   stage("compile kernels");
   return result;

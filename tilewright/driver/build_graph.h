@@ -23,8 +23,10 @@ struct Executable {
 /// `target`; above level 0 kernels are scheduled by rules.  `on_stage` is told what each stage took, also
 /// those of single kernels.  Constants of a module that the caller gives away are freed as soon as they have
 /// other forms.  Raises UserError for a malformed module, Unsupported for what cannot be compiled.
+///
+/// check_bounds  as in BuildOptions
 Executable build_graph(ir::IRModule module, const ir::Target& target, ir::PassContext& context,
-                       const StageObserver& on_stage = {});
+                       const StageObserver& on_stage = {}, bool check_bounds = false);
 
 /// The model that `library` carries, ready to run.  Raises UserError if it carries none, is damaged, or its
 /// code needs features that this machine's CPU lacks.

@@ -3,12 +3,14 @@
 #include "tilewright/driver/build_id.h"
 #include "tilewright/ir/services.h"
 #include "tilewright/lower/passes/inline_calls.h"
+#include "tilewright/lower/passes/passes.h"
 #include "tilewright/schedule/default/default.h"
 #include "tilewright/support/error.h"
+#include "tilewright/tir/builder.h"
 
 namespace tilewright::driver {
 
-std::vector<Kernel> kernels_of(const ir::IRModule& module, bool are_left_to_rules) {
+std::vector<Kernel> kernels_of(const ir::IRModule& module, bool are_left_to_rules, bool are_checked) {
   std::vector<Kernel> kernels;
   for (size_t n = 0; n < module->functions.size(); ++n) {
     const tir::PrimFunc func = ir::ref_as<tir::PrimFuncNode>(module->functions[n]);
@@ -18,7 +20,12 @@ std::vector<Kernel> kernels_of(const ir::IRModule& module, bool are_left_to_rule
       if (other.name == name)
         throw UserError(func, "two functions of the module have the global_symbol \"{}\"", name);
     }
-    kernels.push_back({std::move(name), lower::inline_calls(module, func), are_left_to_rules});
+    tir::PrimFunc whole = lower::inline_calls(module, func);
+    if (are_checked)
+      whole = with(whole, [&](tir::PrimFuncNode& checked) {
+        checked.attrs.set(std::string(lower::kCheckBounds), tir::string_imm(name));
+      });
+    kernels.push_back({std::move(name), std::move(whole), are_left_to_rules});
   }
   return kernels;
 }
@@ -30,7 +37,8 @@ schedule::DefaultSchedule schedule_kernel(const Kernel& kernel, const Generator&
 
 std::optional<Hash128> cache_key(const Kernel& kernel, const Generator& generator) {
   static const std::string compiler = build_id();
-  if (compiler.empty() || generator.code_key.empty()) return std::nullopt;
+  const bool is_checked = kernel.func->attrs.contains(lower::kCheckBounds);
+  if (compiler.empty() || generator.code_key.empty() || is_checked) return std::nullopt;
   Hasher hasher;
   hasher.add(compiler).add(generator.code_key).add(kernel.name).add(uint64_t{kernel.is_left_to_rules});
   hasher.add(ir::save_json(kernel.func));  // names are in it, which messages of the code may say

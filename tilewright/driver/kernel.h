@@ -22,12 +22,15 @@ struct Kernel {
 };
 
 /// The loop programs of `module`.  Raises UserError if two have the same name for callers.
-std::vector<Kernel> kernels_of(const ir::IRModule& module, bool are_left_to_rules);
+///
+/// are_checked  their accesses are checked when they run (lower/passes/check_bounds.cc)
+std::vector<Kernel> kernels_of(const ir::IRModule& module, bool are_left_to_rules, bool are_checked);
 
 /// What the rules make of it; an empty trace if it is not left to them.
 schedule::DefaultSchedule schedule_kernel(const Kernel& kernel, const Generator& generator);
 
-/// The hash of all that its object is made of; nothing if the compiler or the generator has no name.
+/// The hash of all that its object is made of; nothing if the compiler or the generator has no name, or if
+/// accesses are checked: the lines that messages show are not hashed.
 std::optional<Hash128> cache_key(const Kernel& kernel, const Generator& generator);
 
 }  // namespace tilewright::driver

@@ -33,67 +33,92 @@ std::vector<double> time_calls(const runtime::vm::VirtualMachine& machine,
   return seconds;
 }
 
-bool is_parallel(const KernelReport& kernel) {
-  return kernel.trace.find("sch.parallel(") != std::string::npos;
-}
-
 // Whether a rule gave the block its schedule.
 bool is_taken(const std::string& block, const std::vector<schedule::Attempt>& attempts) {
   return std::any_of(attempts.begin(), attempts.end(), [&](const schedule::Attempt& attempt) {
-    return attempt.block == block && attempt.rule != "inline" && attempt.is_applied();
+    return attempt.block == block && attempt.rule != "inline" && attempt.rule != "parallel" &&
+           attempt.is_applied();
   });
 }
 
-/// What to try, and the time that it leaves.
+/// What to try, and the time that it leaves, if that can be said.
 struct Advice {
   std::string text;
-  double seconds;
+  std::optional<double> seconds;
 };
 
 // Calls shorter than this are as much entering and leaving as work.
 constexpr double kShortCall = 2e-6;
 // Of what the machine can do: more than this is as good as it gets.
 constexpr double kGood = 0.8;
+// More than so many times the peak is no machine that was slower when it was measured, but a wrong count.
+constexpr double kMostRaise = 2, kMostRaiseOfBusy = 4;
+
+// What can be done about a rule that does not apply.
+std::string remedy_for(const schedule::Attempt& attempt) {
+  return attempt.reason.find(schedule::kOpenExtent) != std::string::npos ? "fix the size when it is compiled"
+                                                                         : "schedule it by hand";
+}
 
 std::vector<Advice> all_advice(const KernelReport& kernel, const Peaks& peaks, int vector_lanes) {
   std::vector<Advice> list;
+  if (kernel.is_packed) return list;
   const double seconds = kernel.time.seconds, each = seconds / static_cast<double>(kernel.time.num_calls);
-  const double least = std::max(kernel.least_seconds, 0.0);
+  const bool is_limit_known = !kernel.limit.empty();
+  const auto at_best = [&](double expected) {
+    return is_limit_known ? std::optional(std::max(kernel.least_seconds / kGood, expected)) : std::nullopt;
+  };
   for (const schedule::Attempt& attempt : kernel.attempts) {
-    if (attempt.rule == "inline" || is_taken(attempt.block, kernel.attempts)) continue;
-    list.push_back({fmt::format("no rule took block {} ({}: {}): schedule it by hand", attempt.block,
-                                attempt.rule, attempt.reason),
-                    least / kGood});
+    if (attempt.is_applied() || attempt.rule == "inline" || attempt.rule == schedule::kAnyRule ||
+        is_taken(attempt.block, kernel.attempts))
+      continue;
+    list.push_back({fmt::format("no rule took block {} ({}: {}): {}", attempt.block, attempt.rule,
+                                attempt.reason, remedy_for(attempt)),
+                    at_best(0)});
   }
-  if (peaks.num_threads > 1 && each > 10 * kShortCall && !is_parallel(kernel))
+  if (peaks.num_threads > 1 && each > 10 * kShortCall && !kernel.is_parallel)
     list.push_back(
         {fmt::format("it runs on one thread of {}: make an outer loop parallel", peaks.num_threads),
-         std::max(least / kGood, seconds / peaks.num_threads)});
+         at_best(seconds / peaks.num_threads)});
   if (kernel.vector_use && *kernel.vector_use < kGood && kernel.limit == "arithmetic")
     list.push_back(
         {fmt::format("{} of the lanes of its vectors do work: make the extent of the vectorized axis a "
                      "multiple of {}, or vectorize another axis",
                      percent_text(*kernel.vector_use), vector_lanes),
-         std::max(least / kGood, seconds * *kernel.vector_use)});
+         at_best(seconds * *kernel.vector_use)});
   if (each < kShortCall)
-    list.push_back({"its calls are short: fuse it with its neighbours", std::min(least, seconds)});
+    list.push_back({"its calls are short: fuse it with its neighbours",
+                    is_limit_known ? std::optional(std::min(kernel.least_seconds, seconds)) : std::nullopt});
   return list;
+}
+
+// Why there is nothing to compare a kernel with.
+std::string why_no_limit(const KernelReport& kernel) {
+  if (kernel.is_packed) return "it is a packed function: what it does is not known";
+  if (!kernel.time.flops) return "how much it does is not known: its loops depend on values";
+  if (kernel.time.bytes == 0) return "it reads and writes nothing";
+  return "its tensors have more than it can have read and written in this time: it uses parts of them, and "
+         "how "
+         "much is not known";
 }
 
 // The advice that leaves the least time, or what can be said without one.
 void advise(KernelReport& kernel, const Peaks& peaks, int vector_lanes) {
   const double seconds = kernel.time.seconds;
   const std::vector<Advice> list = all_advice(kernel, peaks, vector_lanes);
+  if (kernel.limit.empty()) {
+    kernel.next = why_no_limit(kernel);
+    if (!list.empty()) kernel.next += "; " + list[0].text;
+    return;
+  }
   const auto best = std::min_element(list.begin(), list.end(),
                                      [](const Advice& a, const Advice& b) { return a.seconds < b.seconds; });
   if (best != list.end() && best->seconds < seconds) {
     kernel.next = best->text;
-    kernel.gain_seconds = seconds - best->seconds;
+    kernel.gain_seconds = seconds - *best->seconds;
     return;
   }
-  if (kernel.limit.empty()) {
-    kernel.next = "nothing is known of its work: it is a packed function, or its sizes are not known";
-  } else if (kernel.efficiency() < kGood) {
+  if (kernel.efficiency() < kGood) {
     kernel.next = kernel.limit == "arithmetic"
                       ? "try other tiles: sizes, order of loops, unrolling"
                       : "try tiles that read less at a time, or other orders of loops";
@@ -109,17 +134,29 @@ void advise(KernelReport& kernel, const Peaks& peaks, int vector_lanes) {
   }
 }
 
-// What bounds the kernel.
-void find_limit(KernelReport& kernel, const Peaks& peaks) {
+// The least times that arithmetic and memory allow.
+struct LeastTimes {
+  const MemoryLevel& level;
+  double arithmetic, bytes;
+};
+std::optional<LeastTimes> least_times(const KernelReport& kernel, const Peaks& peaks) {
   const KernelTime& time = kernel.time;
-  if (!time.flops || time.bytes == 0) return;
+  if (kernel.is_packed || !time.flops || time.bytes == 0) return std::nullopt;
   const MemoryLevel& level =
       peaks.level_for(static_cast<int64_t>(time.bytes / static_cast<double>(time.num_calls)));
-  const double for_arithmetic = *time.flops / peaks.of(kernel.arithmetic),
-               for_bytes = time.bytes / level.bytes_per_s;
-  kernel.level = level.name;
-  kernel.least_seconds = std::max(for_arithmetic, for_bytes);
-  kernel.limit = for_arithmetic >= for_bytes ? "arithmetic" : level.name + " bandwidth";
+  return LeastTimes{level, *time.flops / peaks.of(kernel.arithmetic), time.bytes / level.bytes_per_s};
+}
+
+// What bounds the kernel.
+void find_limit(KernelReport& kernel, const Peaks& peaks) {
+  const std::optional<LeastTimes> least = least_times(kernel, peaks);
+  if (!least) return;
+  // raised peaks are those of what kernels do: beyond them is what is counted and not done
+  constexpr double kRounding = 1.001;
+  if (std::max(least->arithmetic, least->bytes) > kRounding * kernel.time.seconds) return;
+  kernel.level = least->level.name;
+  kernel.least_seconds = std::max(least->arithmetic, least->bytes);
+  kernel.limit = least->arithmetic >= least->bytes ? "arithmetic" : kernel.level + " bandwidth";
 }
 
 // What a scheduled kernel multiplies with: dot products or matrix tiles if it has any.
@@ -150,18 +187,17 @@ std::optional<double> vector_use(const tir::PrimFunc& plain, const tir::PrimFunc
   return std::min(1.0, static_cast<double>(*flops) / static_cast<double>(*lanes));
 }
 
-// What follows from the times of a kernel and from its schedule, if it has one, which `plain` was given.
-void judge(KernelReport& kernel, const Peaks& peaks, int64_t vector_bytes,
-           const driver::KernelSchedule* schedule = nullptr, const tir::PrimFunc& plain = {}) {
-  if (schedule) kernel.arithmetic = arithmetic_of(schedule->func);
-  find_limit(kernel, peaks);
-  if (schedule) {
-    kernel.attempts = schedule->attempts;
-    kernel.trace = schedule->trace.str();
-    if (kernel.time.flops.value_or(0) > 0)
-      kernel.vector_use = vector_use(plain, schedule->func, vector_bytes);
-  }
-  advise(kernel, peaks, static_cast<int>(vector_bytes / 4));
+// What the schedule of a kernel, which `plain` was given, says of it.
+void take_schedule(KernelReport& kernel, int64_t vector_bytes, const driver::KernelSchedule& schedule,
+                   const tir::PrimFunc& plain) {
+  kernel.is_packed = false;
+  kernel.arithmetic = arithmetic_of(schedule.func);
+  ir::walk(schedule.func, [&](const tir::ForNode* loop) {
+    kernel.is_parallel |= loop->for_kind == tir::ForKind::kParallel;
+  });
+  kernel.attempts = schedule.attempts;
+  kernel.trace = schedule.trace.str();
+  if (kernel.time.flops.value_or(0) > 0) kernel.vector_use = vector_use(plain, schedule.func, vector_bytes);
 }
 
 int64_t vector_bytes_of(const driver::CompiledModule& module) {
@@ -196,6 +232,33 @@ runtime::Value argument_for(const tir::PrimFunc& func, size_t place) {
 
 }  // namespace
 
+Peaks raised(Peaks peaks, const std::vector<KernelReport>& kernels) {
+  const double most = peaks.is_steady ? kMostRaise : kMostRaiseOfBusy;
+  const Peaks measured = peaks;
+  const auto raise = [&](double least, double seconds, double known, double* peak) {
+    if (least > seconds && least <= most * seconds) *peak = std::max(*peak, known * least / seconds);
+  };
+  for (const KernelReport& kernel : kernels) {
+    const std::optional<LeastTimes> least = least_times(kernel, measured);
+    const double seconds = kernel.time.seconds;
+    if (!least || std::max(least->arithmetic, least->bytes) > most * seconds) continue;
+    double* arithmetic =
+        kernel.arithmetic == Arithmetic::kBfloat16 && peaks.bfloat16_per_s > 0 ? &peaks.bfloat16_per_s
+        : kernel.arithmetic == Arithmetic::kInt8 && peaks.int8_per_s > 0       ? &peaks.int8_per_s
+                                                                               : &peaks.flops_per_s;
+    raise(least->arithmetic, seconds, measured.of(kernel.arithmetic), arithmetic);
+    const size_t level = static_cast<size_t>(&least->level - measured.levels.data());
+    raise(least->bytes, seconds, least->level.bytes_per_s, &peaks.levels[level].bytes_per_s);
+  }
+  put_levels_in_order(&peaks);
+  return peaks;
+}
+
+void judge(KernelReport& kernel, const Peaks& peaks, int64_t vector_bytes) {
+  find_limit(kernel, peaks);
+  advise(kernel, peaks, static_cast<int>(vector_bytes / 4));
+}
+
 Explanation explain(const driver::Executable& compiled, const std::vector<runtime::Value>& inputs,
                     const Peaks& peaks, std::string name, double max_seconds) {
   const runtime::vm::VirtualMachine machine = compiled.machine();
@@ -215,11 +278,12 @@ Explanation explain(const driver::Executable& compiled, const std::vector<runtim
     kernel.time = std::move(time);
     kernel.share = kernel.time.seconds / total;
     const auto place = places.find(kernel.time.name);
-    if (place == places.end())
-      judge(kernel, peaks, vector_bytes);
-    else
-      judge(kernel, peaks, vector_bytes, &schedules[place->second], module.kernels()[place->second].func);
+    kernel.is_packed = place == places.end();
+    if (!kernel.is_packed)
+      take_schedule(kernel, vector_bytes, schedules[place->second], module.kernels()[place->second].func);
   }
+  result.peaks = raised(peaks, result.kernels);
+  for (KernelReport& kernel : result.kernels) judge(kernel, result.peaks, vector_bytes);
   return result;
 }
 
@@ -244,7 +308,8 @@ KernelReport explain(const schedule::Schedule& sch, const std::string& name, con
   kernel.time.flops = flops ? std::optional(static_cast<double>(*flops)) : std::nullopt;
   driver::KernelSchedule schedule = driver::kernel_schedules(module)[0];
   if (!sch.trace().steps.empty()) schedule.trace = sch.trace();
-  judge(kernel, peaks, vector_bytes_of(compiled), &schedule, plain);
+  take_schedule(kernel, vector_bytes_of(compiled), schedule, plain);
+  judge(kernel, raised(peaks, {kernel}), vector_bytes_of(compiled));
   return kernel;
 }
 

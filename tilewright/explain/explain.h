@@ -14,9 +14,11 @@ namespace tilewright::explain {
 /// One kernel.  Numbers are of all its calls in one call of the model.
 struct KernelReport {
   KernelTime time;
-  double share = 0;   // of the model's time, 0 to 1
-  std::string level;  // the memory level that holds what a call of it reads and writes
-  std::string limit;  // what bounds it: "arithmetic", or "L2 bandwidth" and the like; "" unknown
+  double share = 0;          // of the model's time, 0 to 1
+  bool is_packed = false;    // a function that this compiler has not made: nothing is known of its inside
+  bool is_parallel = false;  // it has a loop that threads share
+  std::string level;         // the memory level that holds what a call of it reads and writes
+  std::string limit;         // what bounds it: "arithmetic", or "L2 bandwidth" and the like; "" unknown
   Arithmetic arithmetic = Arithmetic::kVectors;  // what its multiplications use
   double least_seconds = 0;                      // that arithmetic and bandwidth allow; 0: unknown
   std::optional<double> vector_use;  // the part of the lanes of vector instructions that does work, 0 to 1
@@ -36,6 +38,16 @@ struct Explanation {
   std::vector<KernelReport> kernels;  // the most expensive first
   std::vector<Step> steps;            // of one call, in order; Step::kernel counts in `kernels`
 };
+
+/// `peaks`, as high as the kernels have been: who exceeds one shows that the machine can do more.  A kernel
+/// that seems to do much more does less than is counted, as one that reads some rows of a table; it raises
+/// nothing.
+Peaks raised(Peaks peaks, const std::vector<KernelReport>& kernels);
+
+/// Finds what limits the kernel, of whose times and work all is known, and what to try.
+///
+/// vector_bytes  of the machine
+void judge(KernelReport& kernel, const Peaks& peaks, int64_t vector_bytes);
 
 /// Calls "main" of the compiled model with `inputs` for about `max_seconds`, at least three times.
 ///

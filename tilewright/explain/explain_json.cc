@@ -15,6 +15,7 @@ Json json_of(const Peaks& peaks) {
   const auto or_null = [](double speed) { return speed > 0 ? Json(speed) : Json(); };
   return {{"threads", peaks.num_threads},
           {"flops_per_s", peaks.flops_per_s},
+          {"steady", peaks.is_steady},
           {"bfloat16_per_s", or_null(peaks.bfloat16_per_s)},
           {"int8_per_s", or_null(peaks.int8_per_s)},
           {"levels", levels}};
@@ -42,6 +43,8 @@ Json json_of(const KernelReport& kernel) {
           {"bytes", time.bytes},
           {"level", is_known ? Json(kernel.level) : Json()},
           {"limit", is_known ? Json(kernel.limit) : Json()},
+          {"packed", kernel.is_packed},
+          {"parallel", kernel.is_parallel},
           {"arithmetic", name_of(kernel.arithmetic)},
           {"least_seconds", is_known ? Json(kernel.least_seconds) : Json()},
           {"efficiency", is_known ? Json(kernel.efficiency()) : Json()},

@@ -22,7 +22,11 @@ std::string machine_text(const Peaks& peaks) {
   }
   for (const MemoryLevel& level : peaks.levels)
     text += fmt::format(", {} {:.1f} GB/s", level.name, level.bytes_per_s * 1e-9);
-  return text + "\n";
+  text += "\n";
+  if (!peaks.is_steady)
+    text +=
+        "others used the machine when its peaks were measured: they may be higher, and are measured again\n";
+  return text;
 }
 
 std::vector<std::string> row_of(const KernelReport& kernel) {
@@ -73,13 +77,6 @@ std::string to_text(const Explanation& explanation, size_t max_details) {
   }
   rows.push_back({"between kernels", "", seconds_text(std::max(0.0, explanation.seconds - total))});
   text += table_text(rows);
-  constexpr double kMost = 1.05;  // of a limit: clocks are not that exact
-  const bool is_beyond = std::any_of(explanation.kernels.begin(), explanation.kernels.end(),
-                                     [](const KernelReport& each) { return each.efficiency() > kMost; });
-  if (is_beyond)
-    text +=
-        "\nabove 100 % of a limit: others used the machine when its peaks were measured, perhaps; --measure "
-        "measures them again\n";
   for (size_t n = 0; n < std::min(max_details, explanation.kernels.size()); ++n)
     text += "\n" + details_of(explanation.kernels[n]);
   return text;

@@ -28,6 +28,7 @@ struct Peaks {
   double flops_per_s = 0;                     // of vectors; a multiplication and an addition are two
   std::vector<MemoryLevel> levels;            // the fastest first; the last one holds everything
   double bfloat16_per_s = 0, int8_per_s = 0;  // 0: the machine has no such instructions
+  bool is_steady = true;  // samples agreed; false: the machine was busy, and may be faster than this
 
   /// Operations a second; those of vectors if the machine has no other.
   double of(Arithmetic arithmetic) const;
@@ -36,10 +37,18 @@ struct Peaks {
 };
 
 /// The peaks with the threads that the calling thread may use.  They are measured, with loop programs that
-/// this compiler compiles, in about a second, and kept in the cache on disk (driver/disk_cache.h) for other
-/// processes; `again` measures them in any case.
+/// this compiler compiles, until several samples of each agree, in about a second, and kept in the cache on
+/// disk (driver/disk_cache.h) for other processes; `again` measures them in any case.  What is measured while
+/// others use the machine, so that samples do not agree, is not kept.
 ///
 /// The roofline model: S. Williams, A. Waterman, D. Patterson, CACM 52(4), 2009.
 Peaks peaks_of_machine(bool again = false);
+/// Keeps the peaks, which kernels may have raised, for other processes, if they are steady.
+void keep(const Peaks& peaks);
+
+/// Whether several of the samples are as fast as the fastest, but for a twentieth.
+bool are_steady(std::vector<double> speeds);
+/// What the next level gives a cache gives, too: none is slower than the level behind it.
+void put_levels_in_order(Peaks* peaks);
 
 }  // namespace tilewright::explain

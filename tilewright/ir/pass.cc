@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "tilewright/runtime/interrupt.h"
+
 namespace tilewright::ir {
 namespace {
 bool contains(const std::vector<std::string>& names, std::string_view name) {
@@ -28,6 +30,7 @@ AttrMap PassContext::options_of(const PassInfo& info, const AttrMap& given) cons
 
 IRModule PassContext::run(const PassInfo& info, const IRModule& module, const AttrMap& options) {
   if (!is_enabled(info) || (should_run && !should_run(info, module))) return module;
+  runtime::check_interrupt();
   if (before_pass) before_pass(info, module);
   const auto start = std::chrono::steady_clock::now();
   IRModule result;

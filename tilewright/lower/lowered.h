@@ -37,6 +37,8 @@ inline constexpr std::string_view kImportLlvm = "import_llvm";
 /// The same in C, from "pragma_import_c".
 inline constexpr std::string_view kImportC = "import_c";
 inline constexpr int64_t kMaxStackBytes = 64 * 1024;
+/// Whether what raise_error makes of `format` may need more than 512 bytes; it has less than 4096.
+constexpr bool is_long_format(std::string_view format) { return format.size() > 400; }
 inline constexpr std::string_view kLoweredKind = "lowered_kind";
 inline constexpr std::string_view kKernelParams = "kernel_params";
 inline constexpr std::string_view kEntry = "entry", kCompute = "compute", kParallelBody = "parallel_body";

@@ -12,6 +12,7 @@
 #include "tilewright/lower/pipeline.h"
 #include "tilewright/python/bindings.h"
 #include "tilewright/python/convert.h"
+#include "tilewright/python/locks.h"
 #include "tilewright/python/values.h"
 #include "tilewright/support/error.h"
 
@@ -25,11 +26,15 @@ nb::object interpret(const ir::ObjectRef& program, const std::string& name, cons
   analysis::InterpretOptions options;
   options.check_races = check_races;
   options.max_steps = max_steps;
-  if (ir::is<ir::IRModuleNode>(program))
-    return value_to_python(analysis::interpret(ir::ref_as<ir::IRModuleNode>(program), name, values, options));
-  if (ir::is<tir::PrimFuncNode>(program))
-    return value_to_python(analysis::interpret(ir::ref_as<tir::PrimFuncNode>(program), values, options));
-  throw UserError("interpret takes a module or a loop program");
+  const runtime::Value result = [&] {
+    const Unlocked unlocked;
+    if (ir::is<ir::IRModuleNode>(program))
+      return analysis::interpret(ir::ref_as<ir::IRModuleNode>(program), name, values, options);
+    if (ir::is<tir::PrimFuncNode>(program))
+      return analysis::interpret(ir::ref_as<tir::PrimFuncNode>(program), values, options);
+    throw UserError("interpret takes a module or a loop program");
+  }();
+  return value_to_python(result);
 }
 
 void verify(const ir::ObjectRef& program) {

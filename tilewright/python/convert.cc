@@ -79,13 +79,23 @@ bool is_node_like(nb::handle value) {
          (nb::hasattr(value, "dtype") && nb::hasattr(value, "item"));
 }
 
-namespace {
-// Of numpy and the like: one number, and no array of one.
-bool is_scalar(nb::handle value) {
-  return !nb::isinstance<nb::type_object>(value) && nb::hasattr(value, "shape") &&
-         nb::len(nb::object(value.attr("shape"))) == 0;
+nb::object number_of_numpy(nb::handle value) {
+  if (PyType_Check(value.ptr()) || !nb::hasattr(value, "item") || !nb::hasattr(value, "dtype")) return {};
+  // an array of one number is none
+  if (!nb::hasattr(value, "shape") || nb::len(nb::object(value.attr("shape"))) != 0) return {};
+  // item() would give a long double, or a number of ml_dtypes, as it is
+  auto dtype = nb::cast<std::string>(nb::str(value.attr("dtype")));
+  dtype.erase(0, dtype.rfind('.') + 1);  // torch.float32
+  PyObject* number = nullptr;
+  if (dtype.starts_with("bool"))
+    number = PyBool_FromLong(PyObject_IsTrue(value.ptr()));
+  else if (dtype.starts_with("int") || dtype.starts_with("uint"))
+    number = PyNumber_Long(value.ptr());
+  else if (dtype.starts_with("float") || dtype.starts_with("bfloat"))
+    number = PyNumber_Float(value.ptr());
+  if (!number) PyErr_Clear();
+  return nb::steal(number);
 }
-}  // namespace
 
 ir::ObjectRef from_python(nb::handle value, const NumberDTypes& dtypes) {
   if (value.is_none()) return nullptr;
@@ -113,8 +123,7 @@ ir::ObjectRef from_python(nb::handle value, const NumberDTypes& dtypes) {
     for (nb::handle item : value) items.push_back(from_python(item, dtypes));
     return ir::ArrayNode::make(std::move(items));
   }
-  if (nb::hasattr(value, "item") && nb::hasattr(value, "dtype") && is_scalar(value))
-    return from_python(value.attr("item")(), dtypes);
+  if (const nb::object number = number_of_numpy(value); number.is_valid()) return from_python(number, dtypes);
   // arrays claim to be indices too
   if (PyObject* number = PyIndex_Check(object) ? PyNumber_Index(object) : nullptr)
     return from_python(nb::steal(number), dtypes);

@@ -33,6 +33,9 @@ constexpr NumberDTypes kAttributeDTypes{kInt64, DataType::float_(64)};  // as sc
 /// dict (Dict), numpy scalars.  Numbers become IntImm and FloatImm of `dtypes`. Raises UserError for anything
 /// else.
 ir::ObjectRef from_python(nb::handle value, const NumberDTypes& dtypes = {});
+/// The bool, int or float of a scalar of numpy and the like, also of those of ml_dtypes; invalid for anything
+/// else.
+nb::object number_of_numpy(nb::handle value);
 /// True if `value` is a node or something from_python takes.
 bool is_node_like(nb::handle value);
 

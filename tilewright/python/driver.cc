@@ -3,18 +3,17 @@
 #include "tilewright/explain/explain.h"
 #include "tilewright/frontend/onnx/import.h"
 
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
-#include <mutex>
-
 #include "tilewright/python/bindings.h"
 #include "tilewright/python/convert.h"
+#include "tilewright/python/locks.h"
 #include "tilewright/python/values.h"
 #include "tilewright/relax/pass.h"
-#include "tilewright/runtime/thread_pool.h"
 #include "tilewright/runtime/time_evaluator.h"
 #include "tilewright/runtime/vm/print.h"
 
@@ -22,7 +21,6 @@ namespace tilewright::python {
 namespace {
 
 using driver::Executable;
-using runtime::vm::VirtualMachine;
 
 nb::list times_to_python(const std::vector<driver::StageTime>& times) {
   nb::list result;
@@ -44,41 +42,52 @@ ir::PassContext context_of(int opt_level, std::vector<std::string> disabled,
   };
   const nb::object should_run = hooks[0], before = hooks[1], after = hooks[2];
   context.should_run = [=](const ir::PassInfo& info, const ir::IRModule& module) {
-    const nb::gil_scoped_acquire locked;
-    return nb::cast<bool>(nb::bool_(call(should_run, info, module)));
+    return locked([&] { return nb::cast<bool>(nb::bool_(call(should_run, info, module))); });
   };
   context.before_pass = [=](const ir::PassInfo& info, const ir::IRModule& module) {
-    const nb::gil_scoped_acquire locked;
-    call(before, info, module);
+    locked([&] { call(before, info, module); });
   };
   context.after_pass = [=](const ir::PassInfo& info, const ir::IRModule& module) {
-    const nb::gil_scoped_acquire locked;
-    call(after, info, module);
+    locked([&] { call(after, info, module); });
   };
   return context;
 }
 
-ir::IRModule module_of_path(const std::string& path) {
-  return frontend::onnx::import_model(frontend::onnx::load_model(path));
+using frontend::onnx::FixedDims;
+
+ir::IRModule imported(frontend::onnx::Model model, const FixedDims& shapes) {
+  frontend::onnx::fix_dims(model, shapes);
+  return frontend::onnx::import_model(model);
 }
-ir::IRModule module_of_bytes(const nb::bytes& bytes) {
-  return frontend::onnx::import_model(
-      frontend::onnx::parse_model({bytes.c_str(), bytes.size()}, ".", "the model"));
+ir::IRModule module_of_path(const std::string& path, const FixedDims& shapes) {
+  return imported(frontend::onnx::load_model(path), shapes);
+}
+ir::IRModule module_of_bytes(const nb::bytes& bytes, const FixedDims& shapes) {
+  return imported(frontend::onnx::parse_model({bytes.c_str(), bytes.size()}, ".", "the model"), shapes);
 }
 
 // A module, or what an ONNX model is: a module that nobody else holds, whose constants go as it is compiled.
 using GraphSource = std::variant<ir::IRModule, nb::bytes, std::string>;
-ir::IRModule module_of(const GraphSource& source) {
-  if (const auto* path = std::get_if<std::string>(&source)) return module_of_path(*path);
-  if (const auto* bytes = std::get_if<nb::bytes>(&source)) return module_of_bytes(*bytes);
+ir::IRModule module_of(const GraphSource& source, const FixedDims& shapes) {
+  if (const auto* path = std::get_if<std::string>(&source)) return module_of_path(*path, shapes);
+  if (const auto* bytes = std::get_if<nb::bytes>(&source)) return module_of_bytes(*bytes, shapes);
   return std::get<ir::IRModule>(source);
 }
 
+// One of the modules of an executable that this process has compiled.
+ir::IRModule module_of(const Executable& executable, const ir::IRModule& module) {
+  if (!module)
+    throw UserError("{} carries code, and not the modules that it was made of", executable.kernels.name())
+        .help("ask the executable that tilewright.compile gave");
+  return module;
+}
+
 void bind_build(nb::module_& m) {
-  m.def("build", [](const ir::IRModule& module, const ir::Target& target, bool schedules) {
-    nb::gil_scoped_release unlocked;
+  m.def("build", [](const ir::IRModule& module, const ir::Target& target, bool schedules, bool check_bounds) {
+    const Unlocked unlocked;
     driver::BuildOptions options;
     options.schedules = schedules;
+    options.check_bounds = check_bounds;
     return driver::build(module, target, options);
   });
   // [(block, rule, reason)] of the rules that did not apply
@@ -89,16 +98,19 @@ void bind_build(nb::module_& m) {
     return rejections;
   });
   m.def("explain", [](const schedule::Schedule& sch, const std::string& name, const ir::Target& target) {
-    nb::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     const explain::Peaks peaks = explain::peaks_of_machine();
-    return explain::to_text(explain::explain(sch, name, target, peaks), peaks);
+    const explain::KernelReport report = explain::explain(sch, name, target, peaks);
+    const explain::Peaks raised = explain::raised(peaks, {report});
+    explain::keep(raised);
+    return explain::to_text(report, raised);
   });
   m.def("module_source", &driver::get_source);
   m.def("export_library", &driver::export_library);
-  nb::class_<Executable>(m, "Executable", "A compiled graph module.")
+  nb::class_<Executable>(m, "Executable", nb::dynamic_attr(), "A compiled graph module.")
       .def_ro("kernels", &Executable::kernels)
-      .def_prop_ro("legalized", [](const Executable& self) { return self.legalized; })
-      .def_prop_ro("lowered", [](const Executable& self) { return self.lowered; })
+      .def_prop_ro("legalized", [](const Executable& self) { return module_of(self, self.legalized); })
+      .def_prop_ro("lowered", [](const Executable& self) { return module_of(self, self.lowered); })
       .def_prop_ro("times", [](const Executable& self) { return times_to_python(self.times); })
       .def_prop_ro("schedules",
                    [](const Executable& self) {
@@ -130,6 +142,13 @@ void bind_build(nb::module_& m) {
              return counts;
            })
       .def("machine", &Executable::machine);
+  // of the model that a loaded library carries
+  m.def("executable_of_library", [](const runtime::Module& library) {
+    Executable executable;
+    executable.kernels = library;
+    executable.code = driver::load_model(library).executable();
+    return executable;
+  });
   m.def("check_pass_context", [](int opt_level, std::vector<std::string> disabled,
                                  std::vector<std::string> required, nb::handle config) {
     relax::check_context(context_of(opt_level, std::move(disabled), std::move(required), config, nb::none()));
@@ -146,91 +165,15 @@ void bind_build(nb::module_& m) {
       "build_graph",
       [](const GraphSource& source, const ir::Target& target, int opt_level,
          std::vector<std::string> disabled, std::vector<std::string> required, nb::handle config,
-         nb::handle hooks) {
+         nb::handle hooks, bool check_bounds, const FixedDims& shapes) {
         ir::PassContext context =
             context_of(opt_level, std::move(disabled), std::move(required), config, hooks);
-        ir::IRModule module = module_of(source);
-        const nb::gil_scoped_release unlocked;
-        return driver::build_graph(std::move(module), target, context);
+        ir::IRModule module = module_of(source, shapes);
+        const Unlocked unlocked;
+        return driver::build_graph(std::move(module), target, context, {}, check_bounds);
       },
       nb::arg("source"), nb::arg("target"), nb::arg("opt_level"), nb::arg("disabled"), nb::arg("required"),
-      nb::arg("config"), nb::arg("hooks").none());
-}
-
-// [(callee, nanoseconds, bytes)] of what the machine calls while `body` runs.
-nb::list record_calls(const VirtualMachine& machine, const nb::object& body) {
-  std::mutex mutex;  // a packed function may call the machine from a thread of its own
-  std::vector<std::tuple<std::string, int64_t, int64_t>> calls;
-  machine.set_profiler([&](const runtime::vm::CallRecord& record) {
-    const std::lock_guard lock(mutex);
-    calls.emplace_back(record.callee, record.duration_ns, static_cast<int64_t>(explain::bytes_of(record)));
-  });
-  try {
-    body();
-  } catch (...) {
-    machine.set_profiler(nullptr);
-    throw;
-  }
-  machine.set_profiler(nullptr);
-  nb::list result;
-  for (const auto& [callee, duration, bytes] : calls) result.append(nb::make_tuple(callee, duration, bytes));
-  return result;
-}
-
-const runtime::vm::BytecodeFunction& public_function(const VirtualMachine& machine, const std::string& name) {
-  machine.get_function(name);  // raises if there is none
-  for (const runtime::vm::BytecodeFunction& function : machine.executable().functions) {
-    if (function.name == name) return function;
-  }
-  throw InternalError("function {} is not in its executable", name);
-}
-
-// `hook(function, name, before, result, args...)` around each call; before it, 1 says that the call is
-// skipped.
-void set_instrument(const VirtualMachine& machine, const nb::object& hook) {
-  if (hook.is_none()) return machine.set_instrument({});
-  auto ask = [hook](const runtime::Function& callee, std::string_view name, bool is_before,
-                    const runtime::Value& result, runtime::Args args) {
-    nb::list given;
-    given.append(value_to_python(runtime::Value(callee)));
-    given.append(nb::str(name.data(), name.size()));
-    given.append(nb::bool_(is_before));
-    given.append(value_to_python(result));
-    for (const runtime::Value& arg : args) given.append(value_to_python(arg));
-    return hook(*nb::tuple(given));
-  };
-  runtime::vm::Instrument instrument;
-  instrument.before = [ask](const runtime::Function& callee, std::string_view name, runtime::Args args) {
-    const nb::gil_scoped_acquire locked;
-    const nb::object answer = ask(callee, name, true, {}, args);
-    return answer.is_none() || nb::cast<int>(nb::int_(answer)) != 1;
-  };
-  instrument.after = [ask](const runtime::Function& callee, std::string_view name, runtime::Args args,
-                           const runtime::Value& result) {
-    const nb::gil_scoped_acquire locked;
-    ask(callee, name, false, result, args);
-  };
-  machine.set_instrument(std::move(instrument));
-}
-
-void bind_machine(nb::module_& m) {
-  nb::class_<VirtualMachine>(m, "Machine", "Runs compiled graph functions.")
-      .def("get_function",
-           [](const VirtualMachine& self, const std::string& name) { return self.get_function(name); })
-      .def("parameter_names",
-           [](const VirtualMachine& self, const std::string& name) {
-             std::vector<std::string> names;
-             for (const auto& parameter : public_function(self, name).parameters)
-               names.push_back(parameter.name);
-             return names;
-           })
-      .def("record_calls", &record_calls)
-      .def("set_instrument", &set_instrument, nb::arg("hook").none())
-      .def_prop_ro("function_names",
-                   [](const VirtualMachine& self) { return self.module().list_functions(); });
-  m.def("machine_of_module", &driver::load_model);
-  m.def("set_num_threads", [](int count) { runtime::set_num_threads(count); });
-  m.def("num_threads", [] { return runtime::num_threads(); });
+      nb::arg("config"), nb::arg("hooks").none(), nb::arg("check_bounds"), nb::arg("shapes") = FixedDims{});
 }
 
 void bind_timing(nb::module_& m) {
@@ -252,7 +195,7 @@ void bind_timing(nb::module_& m) {
       timing.cache_flush_bytes = nb::cast<int64_t>(options["cache_flush_bytes"]);
     std::vector<runtime::Value> values;
     for (nb::handle arg : args) values.push_back(value_from_python(arg));
-    nb::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     return runtime::time_evaluator(function, values, timing);
   });
 }
@@ -268,7 +211,6 @@ void bind_driver(nb::module_& m) {
   m.def("import_onnx", &module_of_path);
   m.def("import_onnx_bytes", &module_of_bytes);
   bind_build(m);
-  bind_machine(m);
   bind_timing(m);
 }
 

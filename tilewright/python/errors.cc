@@ -24,11 +24,10 @@ void translate(const std::exception_ptr& pointer, void*) {
     const nb::object& type = error.kind() == Error::Kind::kUser          ? classes.user
                              : error.kind() == Error::Kind::kUnsupported ? classes.unsupported
                                                                          : classes.internal;
-    // names in files need not be UTF-8
-    const std::string text = error.render();
-    const nb::object shown =
-        nb::steal(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
-    if (shown.is_valid()) PyErr_SetObject(type.ptr(), shown.ptr());
+    const std::string& text = error.render();
+    PyErr_SetObject(type.ptr(), nb::str(text.data(), text.size()).ptr());
+  } catch (const std::bad_alloc&) {
+    PyErr_SetString(PyExc_MemoryError, "out of memory");
   }
 }
 

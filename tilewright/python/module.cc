@@ -14,6 +14,7 @@ NB_MODULE(_core, m) {
   bind_topi(m);
   bind_relax(m);
   bind_driver(m);
+  bind_machine(m);
   bind_analysis(m);
   bind_arith(m);
 }

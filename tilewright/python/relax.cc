@@ -8,6 +8,7 @@
 #include "tilewright/python/runtime_values.h"
 #include "tilewright/relax/append_loss.h"
 #include "tilewright/relax/block_builder.h"
+#include "tilewright/relax/definitions.h"
 #include "tilewright/relax/gradient.h"
 #include "tilewright/relax/infer.h"
 #include "tilewright/relax/op.h"
@@ -233,6 +234,12 @@ void bind_relax(nb::module_& m) {
   m.def("relax_require_purity",
         [](const relax::Function& func, const std::string& name, const ir::IRModule& module) {
           relax::require_purity(func, name, module.get());
+        });
+  m.def("relax_require_definitions",
+        [](const ir::IRModule& module) { relax::require_single_definitions(module); });
+  m.def("relax_require_result",
+        [](const relax::Function& func, const std::string& name, const ir::Type& result) {
+          relax::require_declared_result(func, name, result);
         });
   m.def("relax_remove_unused", &relax::remove_unused);
   m.def("relax_is_same_body", [](const ir::Expr& old_body, const relax::SeqExpr& body) {

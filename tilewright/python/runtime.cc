@@ -29,7 +29,10 @@ void delete_capsule(PyObject* capsule) {
   }
 }
 
-nb::object dlpack_capsule(const Tensor& tensor, nb::kwargs options) {
+// `options`: those of __dlpack__ in the Python array API standard (2024.12).
+nb::object dlpack_capsule(const Tensor& lent, nb::kwargs options) {
+  const bool is_copied = options.contains("copy") && options["copy"].is(nb::handle(Py_True));
+  const Tensor tensor = is_copied ? lent.copy() : lent;
   const bool versioned = options.contains("max_version") && !options["max_version"].is_none() &&
                          nb::cast<int>(options["max_version"][0]) >= 1;
   if (versioned)
@@ -197,38 +200,15 @@ void bind_tensor(nb::module_& m) {
       .def("__dlpack__", [](const Tensor& self, nb::kwargs options) { return dlpack_capsule(self, options); })
       .def("__dlpack_device__",
            [](const Tensor& self) { return nb::make_tuple(self.device().type, self.device().id); })
-      .def(
-          "__array__",
-          [](nb::handle self, nb::handle dtype, nb::handle) {
-            const nb::object array = to_numpy(self);
-            return dtype.is_none() ? array : array.attr("astype")(dtype);
-          },
-          nb::arg("dtype").none() = nb::none(), nb::arg("copy").none() = nb::none(),
-          "numpy.asarray(tensor): a numpy array with a copy of the elements.")
-      .def(
-          "__getitem__",
-          [](nb::handle self, nb::handle index) {
-            return nb::object(to_numpy(self).attr("__getitem__")(index));
-          },
-          nb::arg("index").none(), "An element or a part as numpy has it, with a copy of the elements.")
-      .def("__float__", [](nb::handle self) { return to_numpy(self).attr("__float__")(); })
-      .def("__int__", [](nb::handle self) { return to_numpy(self).attr("__int__")(); })
-      .def("__bool__", [](nb::handle self) { return to_numpy(self).attr("__bool__")(); })
-      .def(
-          "__eq__",
-          [](nb::handle self, nb::handle other) {
-            return nb::module_::import_("numpy").attr("equal")(to_numpy(self), other);
-          },
-          nb::arg("other").none())
-      .def("__hash__", [](nb::handle self) { return reinterpret_cast<intptr_t>(self.ptr()) >> 4; })
-      .def("__len__", [](const Tensor& self) { return self.ndim() ? self.shape()[0] : 0; })
-      .def("__str__", [](nb::handle self) { return nb::str(to_numpy(self)); })
-      .def("__repr__", [](nb::handle self) {
-        const auto& tensor = nb::cast<const Tensor&>(self);
-        return nb::str("Tensor(shape={}, dtype={}, device={})\n{}")
-            .attr("format")(shape_tuple(tensor), tensor.dtype().str(), tensor.device().str(),
-                            nb::repr(to_numpy(self)));
-      });
+      .def("__hash__", [](nb::handle self) { return reinterpret_cast<intptr_t>(self.ptr()) >> 4; });
+  // The elements row by row, as they lie in memory.
+  m.def("tensor_to_bytes", [](const Tensor& self) {
+    const Tensor compact = self.compact();
+    return nb::bytes(compact.data_as<char>(), static_cast<size_t>(compact.num_bytes()));
+  });
+  m.def("tensor_of_bytes", [](const nb::bytes& elements, const std::vector<int64_t>& shape, DataType dtype) {
+    return Tensor::copy_of(elements.c_str(), elements.size(), shape, dtype);
+  });
   m.def(
       "empty",
       [](nb::handle shape, nb::handle dtype, nb::handle device) {

@@ -5,6 +5,7 @@
 
 #include "tilewright/python/bindings.h"
 #include "tilewright/python/convert.h"
+#include "tilewright/python/locks.h"
 #include "tilewright/schedule/describe.h"
 #include "tilewright/schedule/tensor_intrin.h"
 
@@ -147,6 +148,18 @@ void bind_handle(nb::module_& m, const char* name, const char* doc) {
       .def("__hash__", [](const Handle& self) { return self.id; });
 }
 
+// ([(function, sizes)], samples left out, turns of loops)
+nb::tuple verified(const Schedule& self, int64_t samples, uint64_t seed, int64_t max_steps) {
+  const schedule::Compared compared = [&] {
+    const Unlocked unlocked;
+    return self.verify({.samples = samples, .seed = seed, .max_steps = max_steps});
+  }();
+  nb::list taken;
+  for (const schedule::Compared::Sample& each : compared.samples)
+    taken.append(nb::make_tuple(each.function, each.sizes));
+  return nb::make_tuple(taken, compared.num_left_out, compared.num_steps);
+}
+
 }  // namespace
 
 void bind_schedule(nb::module_& m) {
@@ -171,7 +184,7 @@ void bind_schedule(nb::module_& m) {
                                           .verify_numbers = verify_numbers,
                                           .errors = static_cast<schedule::ErrorDetail>(errors)});
            })
-      .def("verify", &Schedule::verify)
+      .def("verify", &verified)
       .def("copy", &Schedule::copy)
       .def("fork", &Schedule::fork)
       .def("fork_seed", &Schedule::fork_seed)

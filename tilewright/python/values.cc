@@ -4,10 +4,14 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <pthread.h>
+
+#include <atomic>
 #include <chrono>
 
 #include "tilewright/driver/load.h"
 #include "tilewright/python/convert.h"
+#include "tilewright/python/locks.h"
 #include "tilewright/python/runtime_values.h"
 #include "tilewright/runtime/interrupt.h"
 #include "tilewright/support/error.h"
@@ -24,14 +28,15 @@ class PythonFunction final : public runtime::FunctionObject {
   PythonFunction(std::string name, nb::object body)
       : FunctionObject(std::move(name)), body_(std::move(body)) {}
   ~PythonFunction() override {
-    nb::gil_scoped_acquire lock;
+    const Locked lock;
     body_.reset();
   }
   Value call(runtime::Args args) const override {
-    nb::gil_scoped_acquire lock;
-    nb::list converted;
-    for (const Value& arg : args) converted.append(value_to_python(arg));
-    return value_from_python(body_(*nb::tuple(converted)));
+    return locked([&] {
+      nb::list converted;
+      for (const Value& arg : args) converted.append(value_to_python(arg));
+      return value_from_python(body_(*nb::tuple(converted)));
+    });
   }
   const nb::object& body() const { return body_; }
 
@@ -94,9 +99,7 @@ Value value_from_python(nb::handle value) {
   if (PyObject* number = PyIndex_Check(object) ? PyNumber_Index(object) : nullptr)
     return Value(int_of(nb::steal(number).ptr()));
   PyErr_Clear();
-  // numbers of numpy
-  if (nb::hasattr(value, "item") && nb::hasattr(value, "dtype") && !PyType_Check(object))
-    return value_from_python(value.attr("item")());
+  if (const nb::object number = number_of_numpy(value); number.is_valid()) return value_from_python(number);
   throw UserError("a Python {} cannot be passed to a compiled function", Py_TYPE(object)->tp_name)
       .help("pass tensors, numpy arrays, numbers, strings or tuples of them");
 }
@@ -159,7 +162,7 @@ nb::object call_function(const runtime::Function& function, const nb::args& args
   }
   Value result;
   {
-    nb::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     result = function.call({values, args.size()});
   }
   return value_to_python(result);
@@ -167,22 +170,37 @@ nb::object call_function(const runtime::Function& function, const nb::args& args
 
 namespace {
 
+// The only thread that Python runs handlers of signals in.
+std::atomic<unsigned long> main_thread{0};
+
 // Ctrl-C stops a model between two kernels.  Asking Python costs the lock, so it is asked every 20 ms; Python
 // itself looks when a call returns.
 void check_signals() {
   using Clock = std::chrono::steady_clock;
-  thread_local Clock::time_point last;
+  if (PyThread_get_thread_ident() != main_thread.load(std::memory_order_relaxed)) return;
+  static Clock::time_point last;
   const Clock::time_point now = Clock::now();
   if (now - last < std::chrono::milliseconds(20)) return;
   last = now;
-  nb::gil_scoped_acquire lock;
-  if (PyErr_CheckSignals() != 0) throw nb::python_error();
+  locked([] {
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+  });
+}
+
+void watch_signals() {
+  main_thread =
+      nb::cast<unsigned long>(nb::module_::import_("threading").attr("main_thread")().attr("ident"));
+  // a child's main thread is the one that was forked
+  pthread_atfork(nullptr, nullptr, [] { main_thread = PyThread_get_thread_ident(); });
+  runtime::set_interrupt_check(check_signals);
 }
 
 }  // namespace
 
 void bind_functions(nb::module_& m) {
-  runtime::set_interrupt_check(check_signals);
+  watch_signals();
+  count_threads_of_children();
+  m.def("prepare_exit", &prepare_exit);
   nb::class_<runtime::Function>(
       m, "Function",
       "A function of compiled code or of the registry; call it with tensors, numbers and strings.")
@@ -198,7 +216,11 @@ void bind_functions(nb::module_& m) {
              if (!signature.empty()) error.help("the function is {}", signature);
              throw error;
            })
-      .def_prop_ro("name", &runtime::Function::name);
+      .def_prop_ro("name", &runtime::Function::name)
+      .def("__repr__", [](const runtime::Function& self) {
+        const std::string signature = self.object()->params.signature(self.name());
+        return fmt::format("<Function {}>", signature.empty() ? self.name() : signature);
+      });
   m.def("convert_function", &function_from_callable);
   m.def("register_func", [](const std::string& name, nb::object body, bool override_) {
     runtime::register_function(name, function_from_callable(name, std::move(body)), override_);
@@ -209,7 +231,8 @@ void bind_functions(nb::module_& m) {
         [](const std::string& name) { return value_to_python(Value(runtime::find_function(name))); });
   m.def("remove_global_func", [](const std::string& name) { return runtime::remove_function(name); });
   m.def("list_global_func_names", &runtime::list_functions);
-  nb::class_<runtime::Module>(m, "Module", "Functions by name, of a library or of the just-in-time compiler.")
+  nb::class_<runtime::Module>(m, "Module", nb::dynamic_attr(),
+                              "Functions by name, of a library or of the just-in-time compiler.")
       .def("__getitem__", &function_of, nb::arg("name").none())
       .def("get_function", &function_of, nb::arg("name").none(),
            "The function `name`, as module[name]; raises UserError with near names if there is none.")
@@ -223,6 +246,7 @@ void bind_functions(nb::module_& m) {
                    "The functions, without those of imports.")
       .def_prop_ro("imports", &runtime::Module::imports,
                    "The modules that this one looks functions up in, too.")
+      .def_prop_ro("name", &runtime::Module::name, "The path of its file, or what messages call it.")
       .def_prop_ro("kind", &runtime::Module::kind, "What the module is made of: \"jit\", \"library\", ...")
       .def("import_module", &runtime::Module::import_module,
            "Lets the module look functions up in another one, too.");

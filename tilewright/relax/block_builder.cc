@@ -217,6 +217,7 @@ std::string BlockBuilder::unique_name(const std::string& base) {
 AnyVar BlockBuilder::bind(Expr value, Type type, const std::string& name_hint, bool is_output,
                           const Span& span) {
   Frame& open = frames_.back();
+  if (on_bind) on_bind(value);
   const bool is_inner = open.in_dataflow && !is_output;
   std::string name = unique_name(!name_hint.empty() ? name_hint : is_inner ? "lv" : "gv");
   AnyVar var;

@@ -97,6 +97,9 @@ class BlockBuilder {
   /// The dimensions that types may use where the next binding stands.
   std::vector<const tir::VarNode*> dims_in_scope() const;
 
+  /// Called with each value, which has its type, before it is bound; nothing by default.
+  std::function<void(const Expr&)> on_bind;
+
   // ---- the module
   /// The module with all complete functions.
   IRModule get() const;

@@ -130,7 +130,8 @@ Type infer_call(const Call& call, const IRModuleNode* module) {
   if (const auto* op = call->op.as<OpNode>()) {
     const OpInfo& info = lookup_op(op->name);
     require_arg_count(call);
-    const Type type = info.infer(with_typed_literals(call));
+    Requirements require(call);
+    const Type type = info.infer(with_typed_literals(call), require);
     require_extents(type, call);
     return type;
   }
@@ -223,6 +224,15 @@ CallableType function_type(const FunctionNode* func) {
   for (const Var& param : func->params) params.push_back(param->type ? param->type : object_type());
   const Type ret = func->ret_type ? func->ret_type : type_of(func->body);
   return CallableTypeNode::make(std::move(params), ret ? ret : object_type(), func->is_pure, false);
+}
+
+std::vector<Requirement> requirements_of(const Call& call) {
+  std::vector<Requirement> open;
+  if (const OpInfo* info = op_of(call.get())) {
+    Requirements require(call, &open);
+    info->infer(with_typed_literals(call), require);
+  }
+  return open;
 }
 
 Type infer_type(const Expr& expr, const IRModuleNode* module) {

@@ -1,7 +1,7 @@
 // Type inference of graph expressions: dtypes, shapes with symbolic dimensions, functions and calls of
 // functions.
 #pragma once
-#include "tilewright/relax/type_util.h"
+#include "tilewright/relax/requirements.h"
 
 namespace tilewright::relax {
 
@@ -9,6 +9,10 @@ namespace tilewright::relax {
 /// null) says what functions the global names mean.  Never null. Raises UserError at `expr` for an operand
 /// that is not accepted, with the operator, the argument and both types.
 Type infer_type(const Expr& expr, const IRModuleNode* module = nullptr);
+
+/// What the operator of `call`, whose arguments have types, needs and their extents leave open; empty for
+/// calls of functions, which check what enters them.
+std::vector<Requirement> requirements_of(const Call& call);
 
 /// R.Callable of a function's parameters and result.
 CallableType function_type(const FunctionNode* func);

@@ -2,16 +2,19 @@
 // rows.
 //
 //   struct Attrs { DataType out_dtype = DataType::void_();  static constexpr auto fields() {...} };
-//   Type infer(const Call& call, const Attrs& attrs);                 // raises UserError that names op,
-//   argument, shapes te::Tensor lower(const LowerInput& in, const Attrs& attrs);       // or
-//   std::vector<te::Tensor> for a tuple constexpr OpInfo kOps[] = {op<infer, lower, Attrs>("relax.matmul",
-//   "x1, x2", "...", FusePattern::kOutFusable)}; constinit const OpTable matmul_info = op_table(kOps, "where
-//   what they do is said");
+//   // raises UserError that names op, argument, shapes; states what the extents must be
+//   Type infer(const Call& call, const Attrs& attrs, Requirements& require);
+//   // or std::vector<te::Tensor> for a tuple
+//   te::Tensor lower(const LowerInput& in, const Attrs& attrs);
+//   constexpr OpInfo kOps[] = {
+//       op<infer, lower, Attrs>("relax.matmul", "x1, x2", "...", FusePattern::kOutFusable)};
+//   constinit const OpTable matmul_info = op_table(kOps, "where what they do is said");
 #pragma once
 #include <string_view>
 #include <vector>
 
 #include "tilewright/ir/options.h"
+#include "tilewright/relax/requirements.h"
 #include "tilewright/relax/type_util.h"
 #include "tilewright/te/compute.h"
 
@@ -50,7 +53,7 @@ struct OpInfo {
   std::string_view args;  // "data, weight"; an optional one ends in "?"; "*" at the end: any number more
   std::string_view doc;
   FusePattern pattern;
-  Type (*infer)(const Call& call);
+  Type (*infer)(const Call& call, Requirements& require);
   std::vector<te::Tensor> (*lower)(const LowerInput& input);  // null: the VM runs it, or a pass replaces it
   std::vector<OptionInfo> (*attrs)();
   AttrMap (*complete)(const AttrMap& attrs, std::string_view what);  // all attributes, defaults put in
@@ -103,6 +106,20 @@ std::vector<te::Tensor> lowered(const LowerInput& input, std::string_view what) 
     return result;
 }
 std::string_view what_of(const Call& call);
+// kInfer takes the call and, if it asks for them, its attributes and requirements.
+template <auto kInfer, class Attrs>
+Type inferred(const Call& call, Requirements& require) {
+  using Function = decltype(kInfer);
+  const auto attrs = [&] { return from_attrs<Attrs>(call->attrs, what_of(call)); };
+  if constexpr (std::is_invocable_v<Function, const Call&>)
+    return kInfer(call);
+  else if constexpr (std::is_invocable_v<Function, const Call&, Requirements&>)
+    return kInfer(call, require);
+  else if constexpr (std::is_invocable_v<Function, const Call&, Attrs>)
+    return kInfer(call, attrs());
+  else
+    return kInfer(call, attrs(), require);
+}
 }  // namespace op_detail
 
 struct NoAttrs {
@@ -122,11 +139,8 @@ constexpr OpInfo op(std::string_view name, std::string_view args, std::string_vi
       &option_schema<Attrs>,
       [](const AttrMap& attrs, std::string_view what) { return to_attrs(from_attrs<Attrs>(attrs, what)); },
       is_pure};
-  info.infer = [](const Call& call) -> Type {
-    if constexpr (std::is_invocable_v<decltype(kInfer), const Call&>)
-      return kInfer(call);
-    else
-      return kInfer(call, from_attrs<Attrs>(call->attrs, op_detail::what_of(call)));
+  info.infer = [](const Call& call, Requirements& require) -> Type {
+    return op_detail::inferred<kInfer, Attrs>(call, require);
   };
   if constexpr (!std::is_null_pointer_v<decltype(kLower)>)
     info.lower = [](const LowerInput& input) {

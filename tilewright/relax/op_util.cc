@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tilewright/relax/vm_codegen.h"
+#include "tilewright/te/topi/broadcast.h"
 #include "tilewright/te/topi/elementwise.h"
 
 namespace tilewright::relax {
@@ -142,35 +143,29 @@ DataType common_dtype(const Call& call, size_t a, size_t b) {
   return x;
 }
 
-std::optional<Shape> broadcast_shapes(const Call& call, const Shape& a, const Shape& b) {
-  const size_t ndim = std::max(a.size(), b.size());
-  Shape result(ndim);
-  bool known = true;
-  for (size_t n = 0; n < ndim; ++n) {
-    PrimExpr& out = result[ndim - 1 - n];
-    if (n >= a.size())
-      out = b[b.size() - 1 - n];
-    else if (n >= b.size())
-      out = a[a.size() - 1 - n];
-    else {
-      const PrimExpr &x = a[a.size() - 1 - n], &y = b[b.size() - 1 - n];
-      const Answer equal = equal_extents(x, y);
-      if (equal == Answer::kYes || tir::is_one(y))
-        out = x;
-      else if (tir::is_one(x))
-        out = y;
-      else if (equal == Answer::kNo && is<IntImmNode>(x) && is<IntImmNode>(y))
-        fail(call, "the shapes {} and {} do not broadcast: {} against {} in dimension {} from the end",
-             shape_text(a), shape_text(b), x.as<IntImmNode>()->value, y.as<IntImmNode>()->value, n + 1);
-      else
-        known = false;  // one must be 1 or both equal, which nobody checks
-    }
+namespace {
+PrimExpr is_extent_one(const PrimExpr& extent) { return tir::equal(as_extent(extent), extent_imm(1)); }
+PrimExpr is_same_extent(const PrimExpr& a, const PrimExpr& b) {
+  switch (equal_extents(a, b)) {
+    case Answer::kYes: return tir::bool_imm(true);
+    case Answer::kNo: return tir::bool_imm(false);
+    default: return tir::equal(as_extent(a), as_extent(b));
   }
-  if (!known) return std::nullopt;
-  return result;
+}
+}  // namespace
+
+Shape broadcast_shapes(const Shape& a, const Shape& b, Requirements& require) {
+  for (size_t n = 1; n <= std::min(a.size(), b.size()); ++n) {
+    const PrimExpr &x = a[a.size() - n], &y = b[b.size() - n];
+    require.holds(tir::logical_or(is_same_extent(x, y), tir::logical_or(is_extent_one(x), is_extent_one(y))),
+                  "the shapes {} and {} do not broadcast: {} against {} in dimension {} from the end", a, b,
+                  x, y, n);
+  }
+  return topi::broadcast_shape(a, b);
 }
 
-TensorType broadcast_type(const Call& call, const std::vector<size_t>& args, DataType dtype) {
+TensorType broadcast_type(const Call& call, const std::vector<size_t>& args, DataType dtype,
+                          Requirements& require) {
   std::optional<Shape> shape = Shape{};
   int64_t ndim = 0;
   for (size_t n : args) {
@@ -180,9 +175,26 @@ TensorType broadcast_type(const Call& call, const std::vector<size_t>& args, Dat
     if (!mine)
       shape.reset();
     else if (shape)
-      shape = broadcast_shapes(call, *shape, *mine);
+      shape = broadcast_shapes(*shape, *mine, require);
   }
   return shape ? tensor_type(std::move(*shape), dtype) : tensor_type_of_ndim(ndim, dtype);
+}
+
+PrimExpr is_same_shape(const Shape& a, const Shape& b) {
+  PrimExpr all = tir::bool_imm(a.size() == b.size());
+  for (size_t n = 0; n < std::min(a.size(), b.size()); ++n)
+    all = tir::logical_and(all, is_same_extent(a[n], b[n]));
+  return all;
+}
+
+PrimExpr broadcasts_to(const Shape& from, const Shape& to) {
+  if (from.size() > to.size()) return tir::bool_imm(false);
+  PrimExpr all = tir::bool_imm(true);
+  for (size_t n = 1; n <= from.size(); ++n) {
+    const PrimExpr &x = from[from.size() - n], &y = to[to.size() - n];
+    all = tir::logical_and(all, tir::logical_or(is_same_extent(x, y), is_extent_one(x)));
+  }
+  return all;
 }
 
 }  // namespace tilewright::relax

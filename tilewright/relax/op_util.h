@@ -44,11 +44,16 @@ std::vector<int64_t> normalize_axes(const Call& call, const std::vector<int64_t>
 void require_float(const Call& call, size_t n);
 /// The dtype of both arguments.  Raises UserError when they differ; void if one is unknown.
 DataType common_dtype(const Call& call, size_t a, size_t b);
-/// The shape of elementwise work on shapes `a` and `b`, as numpy broadcasts; nothing when it is not known
-/// which of two symbolic extents wins.  Raises UserError when they never fit.
-std::optional<Shape> broadcast_shapes(const Call& call, const Shape& a, const Shape& b);
+/// The shape of elementwise work on shapes `a` and `b`, as numpy broadcasts.  Of two extents of which it is
+/// not known whether they are equal or 1, the graph chooses when it runs.
+Shape broadcast_shapes(const Shape& a, const Shape& b, Requirements& require);
 /// The type of elementwise work on tensor arguments `args` with result dtype `dtype`.
-TensorType broadcast_type(const Call& call, const std::vector<size_t>& args, DataType dtype);
+TensorType broadcast_type(const Call& call, const std::vector<size_t>& args, DataType dtype,
+                          Requirements& require);
+/// Whether two shapes are equal; a condition for Requirements::holds.
+PrimExpr is_same_shape(const Shape& a, const Shape& b);
+/// Whether extents `from` are those of `to`, aligned at the last, or 1; a condition for Requirements::holds.
+PrimExpr broadcasts_to(const Shape& from, const Shape& to);
 
 /// Raises a UserError about `call`: "{op}: ..."
 template <class... Args>

@@ -81,6 +81,7 @@ Pipeline default_pipeline() {
   return {
       {&find_pass("resolve_extern_funcs"), {}},  // 0  a call says which function it calls
       {&find_pass("lambda_lift"), {}},       // 0  functions inside of functions are functions of the module
+      {&find_pass("require_extents"), {}},   // 0  as the user's operators need them
       {&find_pass("to_dataflow"), {}},       // 1  the passes below work on dataflow blocks
       {&find_pass("integer_products"), {}},  // 2  before weights are folded to floats
       {&find_pass("fuse_dequantize_matmul"), {}},  // 2  the same

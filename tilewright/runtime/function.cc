@@ -82,9 +82,11 @@ void raise_kernel_error(const FunctionObject& function) {
   try {
     raise_current_error(function.name);
   } catch (UserError& error) {
-    // what the entry of the kernel refuses opens with the name of the function
+    // what the entry of the kernel refuses opens with the name of the function; a check of bounds has its own
+    // help
     const std::string signature = function.params.signature(function.name);
-    if (!signature.empty() && error.help_text().empty() && error.text().starts_with(function.name + ": "))
+    const bool has_help = !error.help_text().empty() || error.text().find("\nhelp: ") != std::string::npos;
+    if (!signature.empty() && !has_help && error.text().starts_with(function.name + ": "))
       error.set_help("the function is " + signature + what_makes_compact(error.text()));
     throw;
   }

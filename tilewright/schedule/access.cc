@@ -6,6 +6,7 @@
 #include "tilewright/analysis/regions.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/schedule/loops.h"
+#include "tilewright/schedule/reduction.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::schedule {
@@ -39,8 +40,10 @@ std::vector<Access> accesses_of(const State& state, NodeId id) {
   const BlockNode* block = state.node(id).block();
   const analysis::AccessRegions regions = analysis::access_regions(state.node(id).stmt);
   std::vector<Access> accesses;
-  for (const BufferRegion& read : regions.reads)
+  for (const BufferRegion& read : regions.reads) {
+    if (is_own_sum(block, read, regions.writes)) continue;
     accesses.push_back({id, read->buffer, without_loads(read)->region, false, false});
+  }
   for (const BufferRegion& write : regions.writes) {
     bool is_update = block->init != nullptr;
     for (const BufferRegion& read : regions.reads) is_update |= read->buffer == write->buffer;

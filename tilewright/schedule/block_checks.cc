@@ -62,12 +62,7 @@ Reason why_not_reorderable(const State& state, NodeId id) {
     num_reduce += axis->iter_type == IterType::kReduce && !is_one(axis->dom->extent);
   }
   if (Reason reason = why_not_one_to_one(state, id); !reason.empty()) return reason;
-  for (const BufferRegion& read : block->reads) {
-    for (const BufferRegion& write : block->writes) {
-      if (may_alias(read->buffer, write->buffer))
-        return fmt::format("block {} reads {}, which it also writes", block->name_hint, read->buffer->name);
-    }
-  }
+  if (Reason reason = why_not_apart(state, id); !reason.empty()) return reason;
   if (num_reduce > 0 && !block->init)
     return fmt::format("block {} has reduce axes, but no init", block->name_hint);
   if (num_reduce > 1 && !is_commutative_update(block))

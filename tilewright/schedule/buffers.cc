@@ -144,6 +144,22 @@ class BufferReplacer {
           return BufferStoreNode::make(to_, cast(to_->dtype, changed->value), new_indices(changed->indices),
                                        changed->predicate, changed->span);
         },
+        [&](auto& self, const DeclBufferNode* view) -> Stmt {
+          self.replace_uses(from_->data.get(), to_->data);
+          return self.children(view);
+        },
+        [&](auto& self, const MatchBufferRegionNode* match) -> MatchBufferRegion {
+          const MatchBufferRegion changed = self.children(match);
+          const std::string scope = changed->source->buffer->scope();
+          if (changed->buffer->scope() == scope) return changed;
+          // a view is where its buffer is
+          const Buffer view = with(changed->buffer, [&](BufferNode& n) {
+            n.data = pointer_var(n.data->name_hint, n.dtype, scope);
+          });
+          self.replace_uses(match->buffer.get(), view);
+          self.replace_uses(match->buffer->data.get(), view->data);
+          return with(changed, [&](MatchBufferRegionNode& n) { n.buffer = view; });
+        },
         [&](auto& self, const BufferRegionNode* region) -> BufferRegion {
           const BufferRegion changed = self.children(region);
           if (region->buffer != from_) return changed;

@@ -122,14 +122,14 @@ void read(const ArgValue& value, std::string_view name, BufferArg* out) {
     wrong_type(value, name, "a number, the name of a buffer, (\"read\" | \"write\", number) or a buffer");
 }
 
-// Plain values become the nodes that attributes hold.
+// Plain values become the nodes that attributes hold in scripts, so that T.block_attr says the same.
 void read(const ArgValue& value, std::string_view name, ObjectRef* out) {
   if (const auto* truth = value.as<bool>())
     *out = IntImmNode::make(kBoolType, int64_t{*truth});
   else if (const auto* integer = value.as<int64_t>())
-    *out = IntImmNode::make(*integer == static_cast<int32_t>(*integer) ? kInt32 : kInt64, *integer);
+    *out = IntImmNode::make(kInt64, *integer);
   else if (const auto* number = value.as<double>())
-    *out = FloatImmNode::make(kFloat32, static_cast<double>(static_cast<float>(*number)));
+    *out = FloatImmNode::make(DataType::float_(64), *number);
   else if (const auto* text = value.as<std::string>())
     *out = StringImmNode::make(*text);
   else if (const auto* node = value.as<ObjectRef>(); node && *node)

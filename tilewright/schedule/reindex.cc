@@ -9,6 +9,7 @@
 #include "tilewright/schedule/inline.h"
 #include "tilewright/schedule/layout.h"
 #include "tilewright/schedule/loops.h"
+#include "tilewright/schedule/reduction.h"
 #include "tilewright/schedule/report.h"
 #include "tilewright/schedule/stage.h"
 #include "tilewright/tir/builder.h"
@@ -205,6 +206,7 @@ void require_order(const State& state, const ReindexArgs& args, NodeId scope, No
   }
   if (args.is_read) return;
   for (NodeId reader : readers_of(state, scope, args.buffer)) {
+    if (reader == args.block) continue;  // of its own sum
     if (state.is_inside(reader, child) || !is_before(state, child, reader))
       throw refuse(state, reader, "block {} reads {}, which block {} writes, not after the loops around it",
                    state.node(reader).name, args.buffer->name, name);
@@ -249,11 +251,8 @@ NodeId add_reindexed_stage(State& state, const ReindexArgs& args) {
         throw refuse(state, args.block, "block {} cannot write elsewhere: {}", state.node(args.block).name,
                      reason);
     }
-    for (const BufferRegion& read : realize->block->reads) {
-      if (may_alias(read->buffer, args.buffer))
-        throw refuse(state, args.block, "block {} reads {}, which it also writes", realize->block->name_hint,
-                     args.buffer->name);
-    }
+    if (const Reason reason = why_not_apart(state, args.block, args.buffer); !reason.empty())
+      throw refuse(state, args.block, "{}", reason);
   } else {
     for (const BufferRegion& write : realize->block->writes) {
       if (may_alias(write->buffer, args.buffer))

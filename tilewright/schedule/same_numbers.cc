@@ -50,7 +50,7 @@ bool is_same(double expected, double found, DataType dtype) {
 struct Sample {
   std::vector<runtime::Tensor> tensors;  // one per buffer parameter
   std::vector<int64_t> scalars;          // one per other parameter
-  std::string sizes;                     // " with n = 5", for messages
+  std::string sizes;                     // "n = 5, m = 7"
 };
 
 Sample draw(const PrimFunc& func, std::mt19937_64& random) {
@@ -61,7 +61,7 @@ Sample draw(const PrimFunc& func, std::mt19937_64& random) {
     if (!is_new) return;
     const int64_t length = kLengths[random() % std::size(kLengths)];
     known->second = make_const_int(var->dtype, length);
-    sample.sizes += fmt::format("{}{} = {}", sample.sizes.empty() ? " with " : ", ", var->name_hint, length);
+    sample.sizes += fmt::format("{}{} = {}", sample.sizes.empty() ? "" : ", ", var->name_hint, length);
   };
   for (size_t n = 0; n < func->params.size(); ++n) {
     const Buffer& buffer = func->buffers[n];
@@ -88,7 +88,8 @@ Sample draw(const PrimFunc& func, std::mt19937_64& random) {
   return sample;
 }
 
-std::vector<runtime::Tensor> run(const PrimFunc& func, const Sample& sample) {
+std::vector<runtime::Tensor> run(const PrimFunc& func, const Sample& sample,
+                                 const analysis::InterpretOptions& options) {
   std::vector<runtime::Tensor> tensors;
   std::vector<runtime::Value> args;
   size_t next_scalar = 0;
@@ -100,7 +101,7 @@ std::vector<runtime::Tensor> run(const PrimFunc& func, const Sample& sample) {
     tensors.push_back(sample.tensors[tensors.size()].copy());
     args.emplace_back(tensors.back());
   }
-  analysis::interpret(func, args);
+  analysis::interpret(func, args, options);
   return tensors;
 }
 
@@ -113,20 +114,63 @@ std::vector<int64_t> position(const runtime::Tensor& tensor, int64_t n) {
   return index;
 }
 
-void compare(const std::string& name, const PrimFunc& before, const PrimFunc& after, const Sample& sample,
-             const std::string& what) {
-  const std::vector<runtime::Tensor> expected = run(before, sample), found = run(after, sample);
+/// One function before and after.
+struct Pair {
+  std::string name;
+  PrimFunc before, after;
+};
+
+void compare(const Pair& pair, const Sample& sample, const std::vector<runtime::Tensor>& expected,
+             const std::vector<runtime::Tensor>& found, const std::string& what) {
   size_t parameter = 0;
   for (size_t n = 0; n < expected.size(); ++n, ++parameter) {
-    while (!before->buffers[parameter]) ++parameter;
+    while (!pair.before->buffers[parameter]) ++parameter;
     for (int64_t i = 0; i < expected[n].num_elements(); ++i) {
       const double one = element(expected[n], i), other = element(found[n], i);
       if (!is_same(one, other, expected[n].dtype()))
-        throw UserError("{}: {} gives {}[{}] = {} instead of {}{}", what, name,
-                        before->buffers[parameter]->name, fmt::join(position(expected[n], i), ", "), other,
-                        one, sample.sizes);
+        throw UserError("{}: {} gives {}[{}] = {} instead of {}{}{}", what, pair.name,
+                        pair.before->buffers[parameter]->name, fmt::join(position(expected[n], i), ", "),
+                        other, one, sample.sizes.empty() ? "" : " with ", sample.sizes);
     }
   }
+}
+
+// Runs both functions on one sample.  Returns  whether `max_steps`, which `num_steps` comes nearer to, were
+// enough.
+bool run_sample(const Pair& pair, const Sample& sample, int64_t max_steps, int64_t* num_steps,
+                const std::string& what) {
+  std::vector<std::vector<runtime::Tensor>> results;
+  for (const PrimFunc& func : {pair.before, pair.after}) {
+    analysis::InterpretOptions options;
+    options.max_steps = max_steps - *num_steps;
+    options.num_steps = num_steps;
+    try {
+      results.push_back(run(func, sample, options));
+    } catch (const UserError&) {
+      if (*num_steps > max_steps) return false;
+      throw;
+    }
+  }
+  compare(pair, sample, results[0], results[1], what);
+  return true;
+}
+
+void compare_samples(const Pair& pair, const Sampling& sampling, std::mt19937_64& random,
+                     const std::string& what, Compared* compared) {
+  int64_t num_steps = 0;
+  for (int64_t n = 0; n < sampling.samples; ++n) {
+    const Sample sample = draw(pair.before, random);
+    if (!run_sample(pair, sample, sampling.max_steps, &num_steps, what)) {
+      if (n == 0)
+        throw UserError("{}: one sample of {} takes more than {} turns of its loops", what, pair.name,
+                        sampling.max_steps)
+            .help("max_steps allows more; the same steps on smaller extents take fewer");
+      compared->num_left_out += sampling.samples - n;
+      break;
+    }
+    compared->samples.push_back({pair.name, sample.sizes});
+  }
+  compared->num_steps += num_steps;
 }
 
 bool has_same_parameters(const PrimFunc& a, const PrimFunc& b) {
@@ -138,19 +182,20 @@ bool has_same_parameters(const PrimFunc& a, const PrimFunc& b) {
 
 }  // namespace
 
-void require_same_numbers(const IRModule& before, const IRModule& after, int64_t samples, uint64_t seed,
-                          const std::string& what) {
-  std::mt19937_64 random(seed);
+Compared require_same_numbers(const IRModule& before, const IRModule& after, const Sampling& sampling,
+                              const std::string& what) {
+  std::mt19937_64 random(sampling.seed);
+  Compared compared;
   for (size_t n = 0; n < before->functions.size(); ++n) {
-    const auto one = ref_as<PrimFuncNode>(before->functions[n]),
-               other = ref_as<PrimFuncNode>(after->functions[n]);
-    if (!one || one == other) continue;
-    const std::string& name = before->global_vars[n]->name_hint;
-    if (!has_same_parameters(one, other))
+    const Pair pair{before->global_vars[n]->name_hint, ref_as<PrimFuncNode>(before->functions[n]),
+                    ref_as<PrimFuncNode>(after->functions[n])};
+    if (!pair.before || pair.before == pair.after) continue;
+    if (!has_same_parameters(pair.before, pair.after))
       throw Unsupported("{}: {} takes other parameters than before, so the two cannot be compared", what,
-                        name);
-    for (int64_t sample = 0; sample < samples; ++sample) compare(name, one, other, draw(one, random), what);
+                        pair.name);
+    compare_samples(pair, sampling, random, what, &compared);
   }
+  return compared;
 }
 
 }  // namespace tilewright::schedule

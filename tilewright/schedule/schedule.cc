@@ -1,6 +1,7 @@
 #include "tilewright/schedule/schedule.h"
 
 #include "tilewright/analysis/verify.h"
+#include "tilewright/runtime/interrupt.h"
 #include "tilewright/schedule/nearest.h"
 #include "tilewright/schedule/same_numbers.h"
 #include "tilewright/support/near.h"
@@ -65,6 +66,16 @@ void verify_step(const State& state) {
   }
 }
 
+// What becomes a node: sampled values are numbers in it.
+ArgValue with_numbers(const State& state, const ArgValue& value) {
+  if (const auto* sampled = value.as<ExprRef>()) return state[*sampled];
+  const auto* list = value.as<ArgValue::List>();
+  if (!list) return value;
+  ArgValue::List numbers;
+  for (const ArgValue& item : *list) numbers.push_back(with_numbers(state, item));
+  return ArgValue(std::move(numbers));
+}
+
 std::vector<PrimFunc> functions_of(const State& state) {
   std::vector<PrimFunc> functions;
   for (const State::Func& each : state.funcs()) functions.push_back(each.func);
@@ -87,6 +98,7 @@ Result Schedule::run_by_name(std::string_view name, std::vector<ArgValue> positi
 Result Schedule::run(const PrimitiveInfo& primitive, std::vector<ArgValue> args) {
   const std::vector<ArgInfo> infos = primitive.args();
   TILEWRIGHT_CHECK(args.size() == infos.size(), "{} takes {} arguments", primitive.name, infos.size());
+  runtime::check_interrupt();
   const size_t num_handles = state_.num_handles();
   const auto num_steps = static_cast<long>(trace_.steps.size());
   try {
@@ -96,15 +108,22 @@ Result Schedule::run(const PrimitiveInfo& primitive, std::vector<ArgValue> args)
     }
     state_.begin_step(static_cast<int32_t>(trace_.steps.size()) + 1);
     Instruction step{&primitive, std::move(args), {}};
+    std::vector<std::pair<size_t, ArgValue>> sampled;  // the trace keeps the handles
+    for (size_t n = 0; n < infos.size(); ++n) {
+      if (infos[n].type != "object") continue;
+      sampled.emplace_back(n, step.args[n]);
+      step.args[n] = with_numbers(state_, step.args[n]);
+    }
     // look-ups leave the program as it is, and most steps are look-ups; a checked schedule keeps what was
     // before
     const bool is_checked = options_.verify_steps || options_.verify_numbers;
     const std::vector<PrimFunc> before = is_checked ? functions_of(state_) : std::vector<PrimFunc>();
     step.result = run_explained(primitive, &step.args);
+    for (auto& [n, value] : sampled) step.args[n] = std::move(value);
     const bool is_changed = is_checked && functions_of(state_) != before;
     if (options_.verify_steps && is_changed) verify_step(state_);
     if (options_.verify_numbers && is_changed)
-      require_same_numbers(original_, state_.module(), 1, options_.seed,
+      require_same_numbers(original_, state_.module(), {.samples = 1, .seed = options_.seed},
                            fmt::format("step {}, {}", trace_.steps.size() + 1, step.call()));
     trace_.steps.push_back(step);
     return {std::move(step.result)};
@@ -134,8 +153,8 @@ ArgValue Schedule::run_explained(const PrimitiveInfo& primitive, std::vector<Arg
   }
 }
 
-void Schedule::verify(int64_t samples, uint64_t seed) const {
-  require_same_numbers(original_, state_.module(), samples, seed, "verify");
+Compared Schedule::verify(const Sampling& sampling) const {
+  return require_same_numbers(original_, state_.module(), sampling, "verify");
 }
 
 void Schedule::blocks_by_name(const ArgInfo& info, ArgValue* value) {

@@ -7,6 +7,7 @@
 #pragma once
 #include <array>
 
+#include "tilewright/schedule/same_numbers.h"
 #include "tilewright/schedule/trace.h"
 
 namespace tilewright::schedule {
@@ -72,9 +73,9 @@ class Schedule {
   IRModule module() const { return state_.module(); }
   /// The program as it was given.
   const IRModule& original() const { return original_; }
-  /// Runs the program as it was given and as it is now on `samples` sets of random arguments and raises
-  /// UserError at the first element that differs.  Symbolic dimensions are small and not divisible.
-  void verify(int64_t samples = 3, uint64_t seed = 0) const;
+  /// Runs the program as it was given and as it is now on random arguments and raises UserError at the first
+  /// element that differs, and what require_same_numbers raises.
+  Compared verify(const Sampling& sampling = {}) const;
   /// Runs `primitive` on values in the order of its table; the trace gets a step.  A block may be given by
   /// its name. What fails leaves the schedule unchanged; its text begins with the primitive's name.
   Result run(const PrimitiveInfo& primitive, std::vector<ArgValue> args);

@@ -7,6 +7,7 @@
 #include "tilewright/schedule/loop_kind.h"
 #include "tilewright/schedule/loops.h"
 #include "tilewright/schedule/outer_regions.h"
+#include "tilewright/schedule/reduction.h"
 #include "tilewright/schedule/report.h"
 #include "tilewright/schedule/stage.h"
 #include "tilewright/tir/builder.h"
@@ -28,10 +29,8 @@ void require_legal(const State& state, const TileCopyArgs& args) {
                    args.is_read ? fmt::format("inside of loop {}", loop) : "as well");
   }
   if (args.is_read) return;
-  for (const BufferRegion& read : state.node(args.block).block()->reads) {
-    if (may_alias(read->buffer, args.buffer))
-      throw refuse(state, args.block, "block {} reads {}, which it also writes", block, args.buffer->name);
-  }
+  if (const Reason reason = why_not_apart(state, args.block, args.buffer); !reason.empty())
+    throw refuse(state, args.block, "{}", reason);
   if (const Reason reason = why_not_whole_sum(state, args.block); !reason.empty())
     throw refuse(state, args.block, "block {} cannot write elsewhere: {}", block, reason);
   for (NodeId reader : readers_of(state, scope, args.buffer)) {

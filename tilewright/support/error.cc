@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tilewright/support/utf8.h"
+
 namespace tilewright {
 
 std::string Source::line_text(uint32_t line) const {
@@ -108,7 +110,7 @@ const std::string& Error::render() const {
   if (!help_.empty()) out += "\nhelp: " + help_;
   if (kind_ == Kind::kInternal)
     out += "\nhelp: this is a bug in tilewright; please report it with the script that shows it";
-  rendered_ = std::move(out);
+  rendered_ = printable(out);  // bytes of files are in it
   return rendered_;
 }
 

@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "tilewright/analysis/regions.h"
+#include "tilewright/analysis/verify.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/te/extern.h"
@@ -373,7 +374,9 @@ PrimFunc Lowering::run(const std::vector<ObjectRef>& args) {
 }  // namespace
 
 PrimFunc create_prim_func(const std::vector<ObjectRef>& args, const CreateOptions& options) {
-  return Lowering(options).run(args);
+  PrimFunc func = Lowering(options).run(args);
+  analysis::verify_bounds(func);
+  return func;
 }
 
 std::vector<Tensor> inputs_of(const std::vector<Tensor>& outputs) {

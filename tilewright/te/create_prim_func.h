@@ -17,8 +17,8 @@ struct CreateOptions {
 
 /// The function that computes the tensors among `args` from the placeholders among them.  args: te tensors,
 /// and scalar tir variables that shapes or bodies use, in the order of the parameters.  Tensors that are
-/// neither become intermediate buffers. Raises UserError when a placeholder is missing among args, or a
-/// reduction is not the whole body.
+/// neither become intermediate buffers. Raises UserError when a placeholder is missing among args, a
+/// reduction is not the whole body, or a tensor is read outside of its shape, under no condition.
 PrimFunc create_prim_func(const std::vector<ObjectRef>& args, const CreateOptions& options = {});
 
 /// Every placeholder that `outputs` depend on, in order of first use.

@@ -235,6 +235,13 @@ PrimExpr cast(DataType dtype, PrimExpr value) {
   if (const auto* vector = value.as<BroadcastNode>(); vector && vector->lanes == dtype.lanes)
     return BroadcastNode::make(cast(dtype.element(), vector->value), vector->lanes);
   if (const PrimExpr ramp = wide_ramp(dtype, value)) return ramp;
+  // literals are converted, so that T.Select(n > 3, 64, 32) - n means the same in an extent, where they are
+  // int64
+  const auto* choice = value.as<SelectNode>();
+  if (choice && dtype.is_integral() && dtype.is_scalar() && is<IntImmNode>(choice->true_value) &&
+      is<IntImmNode>(choice->false_value))
+    return SelectNode::make(choice->condition, cast(dtype, choice->true_value),
+                            cast(dtype, choice->false_value));
   if (value->dtype.is_scalar() && !dtype.is_scalar())
     return BroadcastNode::make(cast(dtype.element(), value), static_cast<int64_t>(dtype.lanes));
   if (value->dtype.is_handle() || dtype.is_handle() || value->dtype.lanes != dtype.lanes)

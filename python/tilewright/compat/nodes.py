@@ -68,10 +68,11 @@ def make_buffer(
     buffer = tir.decl_buffer(
         [tir.const_like(extent, None) for extent in shape], dtype, name, scope or "global"
     )
+    is_default = elem_offset is None or (isinstance(elem_offset, int) and elem_offset == offset_factor == 0)
     changes = {
         "data": data,
         "strides": [tir.const_like(stride, None) for stride in strides] if strides else None,
-        "elem_offset": None if elem_offset is None else tir.const_like(elem_offset, None),
+        "elem_offset": None if is_default else tir.const_like(elem_offset, None),
         "data_alignment": data_alignment if data_alignment > 0 else None,
         "offset_factor": offset_factor or None,
         "axis_separators": list(axis_separators) if axis_separators else None,

@@ -1,1 +1,5 @@
 """Importers of models."""
+
+from . import onnx
+
+__all__ = ["onnx"]

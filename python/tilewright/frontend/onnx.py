@@ -7,17 +7,41 @@ from ..errors import UserError
 from ..ir.module import IRModule
 
 
-def from_onnx(model) -> IRModule:
+def from_onnx(model, shapes: dict[str, int] | None = None) -> IRModule:
     """A module whose "main" computes an ONNX model; initializers are constants.
 
     model   path of the file, beside which tensors may be kept in other files; or an onnx.ModelProto, or its bytes
-    Raises  UserError if the file is damaged or `model` is something else, Unsupported with every operator that has no conversion
+    shapes  {name of an open dimension of the inputs: its extent}, e.g. {"batch": 1}, or {"x.0": 1} where it has no name; default: all
+            stay open
+    Raises  UserError if the file is damaged `model` is something else, or it has no such dimension; Unsupported with every operator that has no conversion
     >>> mod = tilewright.frontend.onnx.from_onnx("model.onnx")
     """
-    source = path_or_bytes(model)
+    source, fixed = path_or_bytes(model), fixed_dims(shapes)
     return IRModule._of(
-        _core.import_onnx_bytes(source) if isinstance(source, bytes) else _core.import_onnx(source)
+        _core.import_onnx_bytes(source, fixed)
+        if isinstance(source, bytes)
+        else _core.import_onnx(source, fixed)
     )
+
+
+def fixed_dims(shapes) -> dict[str, int]:
+    """What `shapes` of from_onnx says, checked; {} of None.
+
+    Raises  UserError unless it maps names to whole numbers
+    """
+    if shapes is None:
+        return {}
+    if not isinstance(shapes, dict):
+        raise UserError(
+            f'shapes is a Python {type(shapes).__name__}, expected a dict\nhelp: e.g. {{"batch": 1}}'
+        )
+    for name, extent in shapes.items():
+        is_whole = isinstance(extent, int) and not isinstance(extent, bool)
+        if not isinstance(name, str) or not is_whole:
+            raise UserError(
+                f'shapes has {name!r}: {extent!r}, expected a name and a whole number\nhelp: e.g. {{"batch": 1}}'
+            )
+    return dict(shapes)
 
 
 def path_or_bytes(model) -> str | bytes:

@@ -49,6 +49,11 @@ def methods_for(*names: str):
     return copy
 
 
+def _restored(json: str):
+    """A node that pickle has brought."""
+    return _core.load_json(json)
+
+
 def _common(node_class: type) -> None:
     """What every node can do."""
 
@@ -64,6 +69,10 @@ def _common(node_class: type) -> None:
     node_class.replace = guard("tilewright.ir.Object.replace", replace)
     node_class.__repr__ = lambda self: _core.repr(self)
     node_class.__init__ = lambda self, *args, **kwargs: None
+    node_class.__reduce__ = lambda self: (_restored, (_core.save_json(self),))
+    # nodes do not change, and what is found again by identity, as variables are, must stay what it is
+    node_class.__copy__ = lambda self: self
+    node_class.__deepcopy__ = lambda self, memo: self
 
 
 def _make_classes() -> None:

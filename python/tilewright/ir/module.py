@@ -137,6 +137,15 @@ class IRModule:
         copy.pyfuncs = dict(self.pyfuncs)
         return copy
 
+    def __copy__(self) -> "IRModule":
+        return self.clone()
+
+    def __deepcopy__(self, memo) -> "IRModule":
+        return self.clone()  # what it is made of cannot change
+
+    def __reduce__(self):
+        return _restored, (_core.save_json(self._node), self.pyfuncs)
+
     def script(self, **options) -> str:
         """The module as TVMScript; see tilewright.script.to_script for the options."""
         from ..script import to_script
@@ -153,6 +162,13 @@ class IRModule:
         return self.script()
 
     __repr__ = __str__
+
+
+def _restored(json: str, pyfuncs: dict) -> IRModule:
+    """A module that pickle has brought."""
+    module = IRModule._of(_core.load_json(json))
+    module.pyfuncs = pyfuncs
+    return module
 
 
 def _name_of(name) -> str:

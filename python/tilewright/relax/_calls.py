@@ -1,6 +1,7 @@
 """Calls of loop programs, registered functions and closures, with the arguments that relax.op gives them."""
 
 from .. import _core
+from .._numbers import plain
 from ..ir._nodes import classes
 from ..tir._index_map import index_map as tir_index_map
 from ._op_call import _value
@@ -52,7 +53,7 @@ def call_tir_inplace(gvar, args, inplace_indices, out_sinfo=None, tir_vars=None,
 
     inplace_indices  for each result the number of the argument, or -1 for memory of its own; an int for one
     """
-    indices = [inplace_indices] if isinstance(inplace_indices, int) else list(inplace_indices)
+    indices = [inplace_indices] if isinstance(plain(inplace_indices), int) else list(inplace_indices)
     outputs = out_ty if out_sinfo is None else out_sinfo
     return _call_with_outputs("call_tir_inplace", gvar, args, outputs, tir_vars, {"inplace_indices": indices})
 
@@ -79,7 +80,7 @@ def call_inplace_packed(func, *args, inplace_indices, sinfo_args=None, ty_args=N
     inplace_indices  for each result the number of the argument that becomes it, or -1 for a new one; an int for one
     sinfo_args       the type of the result, or a list of several
     """
-    indices = [inplace_indices] if isinstance(inplace_indices, int) else list(inplace_indices)
+    indices = [inplace_indices] if isinstance(plain(inplace_indices), int) else list(inplace_indices)
     operands = [_function(func), *map(_value, args)]
     call = _core.relax_call_op("relax.call_inplace_packed", operands, {"inplace_indices": indices})
     return call.replace(type_args=_types(ty_args if sinfo_args is None else sinfo_args))
@@ -133,6 +134,7 @@ def arange(start, end=None, step=1, dtype: str | None = None):
 
     dtype  default int64, float32 if a number is a float
     """
+    start, end, step = plain(start), plain(end), plain(step)
     start, end = (0, start) if end is None else (start, end)
     is_float = any(isinstance(each, float) for each in (start, end, step))
     attrs = {"dtype": dtype or "float32"} if dtype or is_float else {}
@@ -144,7 +146,8 @@ def full(shape, fill_value, dtype: str | None = None):
 
     dtype  default that of the value
     """
-    value = const(fill_value, dtype) if isinstance(fill_value, int | float | bool) else fill_value
+    is_number = isinstance(plain(fill_value), int | float | bool)
+    value = const(fill_value, dtype) if is_number else fill_value
     return _core.relax_call_op("relax.full", [_value(shape), value], {"dtype": dtype} if dtype else {})
 
 

@@ -3,17 +3,20 @@
 import inspect
 
 from .. import _core
+from .._numbers import plain
 from ..ir._nodes import classes
 
 _Constant, _PrimExpr = classes["relax.Constant"], classes["PrimExpr"]
 
 
 def _is_extent(value) -> bool:
+    value = plain(value)
     return (isinstance(value, int) and not isinstance(value, bool)) or isinstance(value, _PrimExpr)
 
 
 def _value(value):
     """`value` as a graph value: numbers and strings are scalars, lists of extents shapes, other lists tuples."""
+    value = plain(value)
     if isinstance(value, bool | float | _PrimExpr):
         return _core.make_node("relax.PrimValue", {"value": value})
     if isinstance(value, int):
@@ -24,7 +27,7 @@ def _value(value):
         return _core.make_node("relax.StringValue", {"value": value})
     if isinstance(value, list | tuple):
         if all(_is_extent(item) for item in value):
-            return _core.relax_shape(list(value))
+            return _core.relax_shape([plain(item) for item in value])
         return _core.make_node("relax.Tuple", {"elements": [_value(item) for item in value]})
     return value
 

@@ -3,7 +3,7 @@
 from .. import _core
 from .._guard import guard_module
 from ..ir._nodes import classes
-from ..ir.module import IRModule
+from ..ir.module import IRModule, unwrapped
 from .expr_functor import PyExprVisitor
 
 _TIR_VAR = classes["tir.Var"]
@@ -141,18 +141,21 @@ def remove_all_unused(func):
 
 
 def well_formed(program, check_struct_info: bool = True) -> bool:
-    """True if the graph functions of a module, or one function, are normal, their types hold and what is pure is pure."""
+    """True if the graph functions of a module, or one function, are normal, define each variable once, and what is declared
+    of their results, types and side effects holds."""
     from .. import UserError
     from .block_builder import BlockBuilder
 
     module = program if isinstance(program, IRModule) else IRModule({"main": program})
     builder = BlockBuilder(module)
     try:
+        _core.relax_require_definitions(unwrapped(module))
         for var, func in module.functions.items():
             if isinstance(func, classes["relax.Function"]):
                 if free_vars(func):
                     return False
-                builder.normalize(func)
+                normal = builder.normalize(func)
+                _core.relax_require_result(func, var.name_hint, normal.body.struct_info)
                 _core.relax_require_purity(func, var.name_hint, module)
     except UserError:
         return False

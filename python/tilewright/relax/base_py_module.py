@@ -3,6 +3,7 @@
 import inspect
 
 from .. import runtime, tir
+from .._numbers import plain
 from ..build import build, build_graph
 from ..errors import UserError
 from ..ir._nodes import classes
@@ -125,8 +126,8 @@ class BasePyModule:
         args = list(args) if isinstance(args, list | tuple) else [args]
         types = out_sinfo if isinstance(out_sinfo, list | tuple) else [out_sinfo]
         outputs = [_empty(type, sizes) for type in types]
-        tensors = [arg for arg in args if not isinstance(arg, int | float)]
-        numbers = [arg for arg in args if isinstance(arg, int | float)]
+        tensors = [arg for arg in args if not isinstance(plain(arg), int | float)]
+        numbers = [plain(arg) for arg in args if isinstance(plain(arg), int | float)]
         function(*map(_passed, tensors), *outputs, *numbers)
         results = [_as_given(output, args) for output in outputs]
         return results if isinstance(out_sinfo, list | tuple) else results[0]

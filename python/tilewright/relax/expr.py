@@ -1,6 +1,7 @@
 """What graph expressions can do in Python: arithmetic, calls, elements of tuples."""
 
 from .. import _core
+from .._numbers import plain
 from ..ir._nodes import classes, methods_for
 
 _TensorType, _TupleType = classes["relax.TensorType"], classes["ir.TupleType"]
@@ -16,6 +17,8 @@ def const(value, dtype: str | None = None):
     """
     import numpy
 
+    if isinstance(value, numpy.longdouble):  # of more bits than any tensor has
+        value = float(value)
     if isinstance(value, int | float | bool | list | numpy.generic) or dtype is not None:
         value = numpy.array(value, dtype=dtype or _DEFAULT_DTYPES.get(type(value)))
     return _core.relax_constant(value)
@@ -35,6 +38,7 @@ def _typed(expr):
 
 def _operand(value, beside):
     """`value` as a graph expression: a number becomes a constant of the dtype of `beside`."""
+    value = plain(value)
     if not isinstance(value, int | float | bool):
         return value
     type = _type_of(beside)

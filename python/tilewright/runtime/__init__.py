@@ -6,18 +6,13 @@ import operator
 from .. import _core, errors
 from .._core import Device, Function, Tensor
 from .._guard import guard_class, guard_module
+from .executable import Executable, load_bytes
 from .module import Module
+from .signature import TensorInfo
 from .tensors import empty, from_dlpack, load_module, tensor
-from .vm import (
-    Executable,
-    VirtualMachine,
-    VMInstrumentReturnKind,
-    load_bytes,
-    set_num_threads,
-    time_evaluator,
-)
+from .vm import VirtualMachine, VMInstrumentReturnKind, set_num_threads, time_evaluator
 
-for _class in (Device, Function, Tensor):
+for _class in (Device, Function, _core.ModelFunction, Tensor):
     _class.__module__ = "tilewright.runtime"
 
 
@@ -71,10 +66,11 @@ _registered: set[str] = set()
 
 
 @atexit.register
-def _forget_python_functions() -> None:
-    """Python bodies must not outlive the interpreter."""
+def _prepare_exit() -> None:
+    """Python bodies must not outlive the interpreter; threads that are in a call when the process ends stay behind."""
     for name in _registered:
         _core.remove_global_func(name)
+    _core.prepare_exit()
 
 
 def register_func(name_or_func, func=None, override: bool = False):
@@ -105,7 +101,7 @@ def get_global_func(name: str, allow_missing: bool = False):
 
 
 __all__ = [
-    "Device", "Executable", "Function", "Module", "Shape", "Tensor", "VMInstrumentReturnKind", "VirtualMachine", "cpu", "cuda", "device", "empty",
+    "Device", "Executable", "Function", "Module", "Shape", "Tensor", "TensorInfo", "VMInstrumentReturnKind", "VirtualMachine", "cpu", "cuda", "device", "empty",
     "from_dlpack", "get_global_func", "load_bytes", "load_module", "metal", "opencl", "register_func", "set_num_threads", "tensor", "time_evaluator",
 ]  # fmt: skip
 

@@ -1,72 +1,12 @@
 """Running compiled graphs, and timing functions."""
 
-import tempfile
 import types
-from pathlib import Path
 
 from .. import _core
 from ..errors import Unsupported, UserError
+from .signature import TensorInfo, inputs_of, main_of, outputs_of, signatures
 
 _CPU = 1  # the number of the CPU among the kinds of devices, as in DLPack
-
-Executable = _core.Executable
-Executable.__module__ = "tilewright.runtime"
-
-
-def _export_library(self, path) -> None:
-    """Writes the model, kernels and code in one, as a shared library: load_module(path) and VirtualMachine run it."""
-    _core.export_library(self.kernels, str(path))
-
-
-def _to_bytes(self) -> bytes:
-    """The model, kernels and code in one; tilewright.runtime.load_bytes has it back, also in another process.
-
-    >>> vm = tilewright.VirtualMachine(tilewright.runtime.load_bytes(ex.to_bytes()))
-    """
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "model.so"
-        self.export_library(file)
-        return file.read_bytes()
-
-
-def load_bytes(data: bytes):
-    """The module that Executable.to_bytes, or a file of export_library, holds.
-
-    Raises UserError if the bytes are no shared library of this machine, or damaged.
-    """
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "model.so"
-        file.write_bytes(data)
-        try:
-            return _core.load_module(str(file))  # stays mapped when the file is gone
-        except UserError as error:
-            text = str(error).removeprefix("error: ").replace(str(file), "the bytes")
-            raise UserError(text) from None
-
-
-def _stats(self) -> str:
-    """What the executable holds: functions, instructions, kernels, constants and their bytes."""
-    return "\n".join(f"{name}: {count:,}" for name, count in self.counts().items())
-
-
-def _module_property(name: str, doc: str) -> property:
-    node = getattr(Executable, name)
-
-    def get(self):
-        from ..ir.module import wrapped  # which needs this package
-
-        return wrapped(node.__get__(self))
-
-    return property(get, doc=doc)
-
-
-Executable.legalized = _module_property("legalized", "The module after the graph passes: what is compiled.")
-Executable.lowered = _module_property(
-    "lowered", "The same module with its memory as statements, as it becomes code."
-)
-Executable.export_library = _export_library
-Executable.to_bytes = _to_bytes
-Executable.stats = _stats
 
 
 def require_cpu(what: str, device) -> None:
@@ -90,7 +30,10 @@ VMInstrumentReturnKind = types.SimpleNamespace(NO_OP=0, SKIP_RUN=1)
 
 
 class VirtualMachine:
-    """Runs the functions of a compiled graph.
+    """Runs the functions of a compiled graph.  Several threads may call them at once.
+
+    vm["main"](x, y) takes arguments by position, vm["main"](y=y, x=x) by the names of the model's inputs; names that are no
+    identifiers go through a dict: vm["main"](**{"input:0": x}).  docs/calling.md says what results share with arguments.
 
     executable  what tilewright.compile or relax.build gave, or a module loaded from a file
     device      where it runs: a device, its name or a list of one; default the CPU
@@ -110,6 +53,7 @@ class VirtualMachine:
             raise UserError(
                 f"a VirtualMachine runs an Executable or a loaded module, not a Python {type(executable).__name__}"
             )
+        self._source = executable
         self._functions: dict = {}
         self._inputs: dict = {}  # of set_input, by function
         self._outputs: dict = {}  # of invoke_stateful, by function
@@ -125,24 +69,40 @@ class VirtualMachine:
         """The functions that can be called."""
         return self._machine.function_names
 
-    def _ordered(self, func_name: str, args: tuple, kwargs: dict) -> list:
+    @property
+    def inputs(self) -> list[TensorInfo]:
+        """What "main", or the only function, takes; raises UserError if there are several and none is main."""
+        return inputs_of(self._machine, main_of(self._machine))
+
+    @property
+    def outputs(self) -> list[TensorInfo]:
+        """What "main", or the only function, gives; raises UserError if there are several and none is main."""
+        return outputs_of(self._machine, main_of(self._machine))
+
+    def inputs_of(self, func_name: str) -> list[TensorInfo]:
+        """What a function takes; raises UserError with near names if there is none."""
+        return inputs_of(self._machine, func_name)
+
+    def outputs_of(self, func_name: str) -> list[TensorInfo]:
+        """What a function gives; raises UserError with near names if there is none."""
+        return outputs_of(self._machine, func_name)
+
+    def __repr__(self) -> str:
+        return f"<VirtualMachine {signatures(self._machine)}>"
+
+    def __reduce__(self):
+        # what set_input, save_function and set_instrument were given belongs to this process
+        return VirtualMachine, (self._source,)
+
+    def __copy__(self) -> "VirtualMachine":
+        return VirtualMachine(self._source)
+
+    def __deepcopy__(self, memo) -> "VirtualMachine":
+        return VirtualMachine(self._source)
+
+    def _ordered(self, func_name: str, args: tuple, kwargs: dict) -> tuple:
         """The arguments in the order of the function's parameters."""
-        if not kwargs:
-            return list(args)
-        names = self._machine.parameter_names(func_name)
-        values = dict(zip(names, args, strict=False))
-        for name, value in kwargs.items():
-            if name not in names:
-                raise UserError(
-                    f'{func_name} has no parameter "{name}"\nhelp: its parameters are {", ".join(names)}'
-                )
-            if name in values:
-                raise UserError(f'{func_name}: parameter "{name}" is given twice')
-            values[name] = value
-        missing = [name for name in names if name not in values]
-        if missing:
-            raise UserError(f"{func_name}: no value is given for {', '.join(missing)}")
-        return [values[name] for name in names]
+        return self._machine.ordered(func_name, *args, **kwargs) if kwargs else args
 
     def set_input(self, func_name: str, *args, **kwargs) -> None:
         """Keeps arguments for invoke_stateful, by position or by name; nothing is copied.

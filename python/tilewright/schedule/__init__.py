@@ -9,7 +9,9 @@ from ..errors import ArgumentError, UserError
 from ..ir import BaseFunc
 from ..ir.module import IRModule, unwrapped
 from ..tir import index_map
+from .sampled import with_handles
 from .state import State
+from .verified import Verified
 
 BlockRV = _core.BlockHandle
 LoopRV = _core.LoopHandle
@@ -89,8 +91,8 @@ class Schedule:
         return State(self)
 
     def get(self, handle):
-        """What a handle stands for now: a For, a Block or an int."""
-        return self._core.get(handle)
+        """What a handle, or a number made of sampled ones, stands for now: a For, a Block or an int."""
+        return self._core.get(with_handles(self._core, handle))
 
     def copy(self) -> "Schedule":
         """An independent schedule that understands the same handles and draws its own samples."""
@@ -122,16 +124,26 @@ class Schedule:
         """The name that work_on was given; None: all functions."""
         return self._core.working_on() or None
 
-    def verify(self, samples: int = 3, seed: int = 0) -> None:
-        """Runs the program as it was given and as it is now on random arguments and compares the results.
+    def verify(self, samples: int = 3, seed: int = 0, max_steps: int = 100_000_000) -> Verified:
+        """What was compared: the program as it was given and as it is now, run on random arguments.
 
-        samples  how many sets of arguments; symbolic dimensions are 3, 5, 7, 11 or 13
-        Raises   UserError at the first element that differs; Unsupported if a parameter has changed
+        Elements are whole numbers from -3 to 3, so that sums are exact in any order; floats may differ by 1e-4 of their size.
+
+        samples    how many sets of arguments, >= 1; symbolic dimensions are 3, 5, 7, 11 or 13; default 3
+        seed       of the random numbers; default 0
+        max_steps  turns of loops that each function may take, of both programs and all samples together; samples beyond
+                   it are left out, and the result says so; default 10**8, some ten seconds
+        Raises     UserError at the first element that differs, and where not even one sample fits max_steps; Unsupported
+                   if a parameter has changed
         >>> sch = tilewright.Schedule(MyModule)
         >>> sch.parallel(sch.get_loops(sch.get_block("C"))[0])
-        >>> sch.verify(samples=1)
+        >>> print(sch.verify(samples=1))
         """
-        self._core.verify(samples, seed)
+        if samples < 1 or max_steps < 1:
+            raise UserError(
+                f"verify: samples = {samples}, max_steps = {max_steps}, expected at least 1 and 1"
+            )
+        return Verified(*self._core.verify(samples, _checked_seed("verify", seed), max_steps))
 
     def explain(self, target="llvm") -> str:
         """What one function takes on this machine, what limits it, and what to try next.
@@ -209,6 +221,8 @@ def _method(name: str, doc: str, returns: str, args: list):
                 positional[n] = to_map(positional[n])
             elif isfunction(named.get(arg)):
                 named[arg] = to_map(named[arg])
+        positional = [with_handles(self._core, each) for each in positional]
+        named = {key: with_handles(self._core, each) for key, each in named.items()}
         return self._core.run(name, positional, named)
 
     call.__name__ = name
@@ -251,4 +265,4 @@ guard_class("tilewright.schedule.State", State)
 guard_class("tilewright.schedule.Trace", Trace)
 by_rules = guard("tilewright.schedule.by_rules", by_rules)
 
-__all__ = ["BlockRV", "ExprRV", "LoopRV", "Schedule", "State", "Trace", "by_rules"]
+__all__ = ["BlockRV", "ExprRV", "LoopRV", "Schedule", "State", "Trace", "Verified", "by_rules"]

@@ -2,6 +2,7 @@
 
 import inspect
 
+from .._numbers import plain
 from ..errors import Error
 from .annotation import Annotation as _Annotation
 from .decorators import _decorator, function, macro
@@ -60,6 +61,7 @@ def _prim(dtype=None, value=None):
 
     if value is None:
         return classes["ir.PrimType"](dtype=str(dtype))
+    value = plain(value)
     known = tir.const(value, dtype or "int64") if isinstance(value, int | float) else value
     return classes["ir.PrimType"](dtype=known.dtype, value=known)
 

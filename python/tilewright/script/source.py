@@ -14,6 +14,9 @@ from ..errors import UserError
 from ..ir.module import IRModule, unwrapped, wrapped
 from ..tir._index_map import index_map
 
+# that stand for script modules in programs that import nothing (tilewright/script/parser/aliases.cc)
+_USUAL_ALIASES = {"T", "tir", "tirx", "s_tir", "Tx", "R", "relax", "rx", "I", "tvm", "tilewright", "tw"}
+
 
 def parse(
     text: str, extra_vars: dict | None = None, filename: str = "<script>", check_well_formed: bool = True
@@ -25,6 +28,8 @@ def parse(
     check_well_formed  refuse programs that are consistent but cannot be meant; default True
     Raises             UserError with a caret on the line that is wrong
     """
+    if not text.isascii():  # bytes that were no UTF-8 and became surrogates are shown escaped
+        text = text.encode(errors="backslashreplace").decode()
     return _parse(text, filename, 1, 0, extra_vars or {}, check_well_formed)
 
 
@@ -126,6 +131,9 @@ def _visible_names(definition, frame) -> dict:
         names.update(frames[0].f_globals)
         for outer in reversed(_enclosing(frames)):
             names.update(outer.f_locals)
+        # a caller in the same file may have an R = 5 of its own
+        own, others = frames[0].f_locals, frames[0].f_globals
+        names.update({name: others[name] for name in _USUAL_ALIASES if name in others and name not in own})
     for function in [definition] if inspect.isfunction(definition) else _functions_of(definition):
         names.update(getattr(function, "__globals__", {}) if not frames else {})
         for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=False):
@@ -223,7 +231,7 @@ class Macro:
 
 
 def aliases_of(names: dict) -> list[tuple[str, str]]:
-    """Names that stand for the script modules: [("T", "tvm.script.tir"), ...]."""
+    """Names that stand for the script modules: [("T", "tvm.script.tir"), ...]; ("R", "") where R is a value."""
     known = {
         sys.modules.get(f"tilewright.script.{name}"): f"tvm.script.{name}" for name in ("tir", "relax", "ir")
     }
@@ -234,6 +242,8 @@ def aliases_of(names: dict) -> list[tuple[str, str]]:
             target = known.get(value) or known.get(getattr(value, "__tilewright_module__", None))
             if target:
                 found.append((name, target))
+        elif name in _USUAL_ALIASES and not callable(value):
+            found.append((name, ""))  # a value of the user's own, as R = 5
     return found
 
 

@@ -2,6 +2,7 @@
 
 from .. import _core
 from .._guard import guard_module
+from .._numbers import plain
 from ..errors import UserError
 from ..ir._nodes import classes, methods_for
 
@@ -88,8 +89,9 @@ def extern(
         raise UserError(
             "te.extern: the shape is a Python str, expected integers or expressions, or lists of them"
         )
+    shape = plain(shape)
     given = [shape] if isinstance(shape, int | float | _PrimExpr) else list(shape)
-    is_one = not given or isinstance(given[0], int | float | _PrimExpr)
+    is_one = not given or isinstance(plain(given[0]), int | float | _PrimExpr)
     shapes = [given] if is_one else [_shape(s) for s in given]
     dtypes = _extern_dtypes(name, dtype, inputs, len(shapes))
     if in_buffers is None:
@@ -144,7 +146,8 @@ def create_prim_func(args, index_dtype: str = "void", global_symbol: str = "main
     """The loop program that computes the output tensors among `args` from the placeholders among them.
 
     args     tensors and scalar variables, in the order of the function's parameters
-    Raises   UserError if a placeholder that is used is not among args
+    Raises   UserError if a placeholder that is used is not among args, or if a tensor is read outside of its shape where no condition
+             guards it (of an open extent: whatever the extent is)
     >>> te.create_prim_func([A, B, C])
     """
     return _core.te_create_prim_func(list(args), global_symbol, index_dtype or "void")
@@ -160,6 +163,7 @@ size_var = var
 
 def _reducer(core_function, binary_kind: str | None, doc: str):
     def reduce(expr, axis=None, where=None, init=None):
+        axis = plain(axis)
         if axis is None or isinstance(axis, int | float | _PrimExpr):
             if binary_kind is None or axis is None:
                 raise UserError(

@@ -6,6 +6,7 @@ Every node class of TIR is here under its own name (For, Block, BufferStore, ...
 from .. import _core
 from .._guard import guard, guard_module
 from ..ir._nodes import classes, methods_for
+from . import tensor_intrin as tensor_intrin
 from ._index_map import index_map as index_map
 from ._interpreter import interpret as interpret
 from ._interpreter import verify as verify

@@ -1,6 +1,7 @@
 """Layers over te tensors: topi.nn.relu(x), topi.nn.conv2d(data, kernel, strides=1, padding=1)."""
 
 from .. import _core
+from .._numbers import plain
 from . import _axis, _const
 
 _topi = _core.topi
@@ -54,7 +55,7 @@ def pad(data, pad_before, pad_after=None, pad_value=0.0):
 
 
 def _per_dimension(value, count: int) -> list[int]:
-    return [value] * count if isinstance(value, int) else list(value)
+    return [value] * count if isinstance(plain(value), int) else list(value)
 
 
 def _around(padding, count: int) -> list[int]:

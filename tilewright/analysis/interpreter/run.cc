@@ -2,6 +2,8 @@
 #include "tilewright/analysis/interpreter/code.h"
 
 #include <fmt/format.h>
+
+#include "tilewright/runtime/interrupt.h"
 #include "tilewright/support/error.h"
 #include "tilewright/tir/builder.h"
 
@@ -40,9 +42,11 @@ const Strand* Program::new_strand(const Strand* parent, uint64_t run, int64_t it
 }
 
 void Program::step(const Site& site) {
+  constexpr int64_t kStepsBetweenChecks = 1 << 14;  // some milliseconds
   if (++num_steps > options.max_steps)
     throw UserError(site.node, "the program ran for more than {} turns of its loops", options.max_steps)
-        .help("InterpretOptions::max_steps allows more");
+        .help("max_steps allows more");
+  if (num_steps % kStepsBetweenChecks == 0) runtime::check_interrupt();
 }
 
 namespace {
@@ -118,7 +122,16 @@ void check_written(const View& view, const Buffer& buffer) {
   }
 }
 
+// However the run ends.
+struct StepCount {
+  const Program& program;
+  ~StepCount() {
+    if (program.options.num_steps) *program.options.num_steps += program.num_steps;
+  }
+};
+
 runtime::Value run(Program& program, const PrimFunc& func, runtime::Args args) {
+  const StepCount counted{program};
   if (args.size() != func->params.size())
     throw UserError(func, "the function takes {} arguments, found {}", func->params.size(), args.size());
   const FunctionCode& code = program.function(func);

@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include "tilewright/codegen/c/printer.h"
+#include "tilewright/lower/lowered.h"
 #include "tilewright/runtime/kernel_abi.h"
 #include "tilewright/support/error.h"
 #include "tilewright/tir/builder.h"
@@ -263,7 +264,8 @@ Code CPrinter::raise(const CallNode* node) {
     values += ", " + (cast + text(node->args[n], *cast ? Level::kPrefix : Level::kChoice));
     if (at != std::string::npos) ++at;
   }
-  line(fmt::format("{}({}, {}{});", unit_.helper("raise"), quoted(kind), quoted(format), values));
+  line(fmt::format("{}({}, {}{});", unit_.helper(lower::is_long_format(format) ? "raise_long" : "raise"),
+                   quoted(kind), quoted(format), values));
   leave("-1");
   return {};
 }

@@ -125,9 +125,10 @@ static inline int32_t tw_clz_{D}({T} a) {{
     {"exp10", Helper::kFloat, "static inline {T} tw_exp10_{D}({T} a) {{ return pow{F}(10, a); }}\n"},
 };
 
-constexpr std::string_view kRaise = R"(// Makes this the current error of whoever loaded the library.
-static void tw_raise(const char* kind, const char* format, ...) {
-  char message[512];
+// Makes this the current error of whoever loaded the library.
+std::string raise(const std::string& symbol, int bytes) {
+  return "// Makes this the current error of whoever loaded the library.\nstatic void " + symbol +
+         "(const char* kind, const char* format, ...) {\n  char message[" + std::to_string(bytes) + "];" + R"(
   va_list values;
   va_start(values, format);
   vsnprintf(message, sizeof message, format, values);
@@ -138,6 +139,7 @@ static void tw_raise(const char* kind, const char* format, ...) {
 #endif
 }
 )";
+}
 
 constexpr std::string_view kParallelFor =
     R"(// All iterations below `extent`, on several threads if the loader has them.
@@ -214,9 +216,9 @@ std::string CUnit::helper(std::string_view name, DataType dtype) {
 
 std::string CUnit::helper(std::string_view name) {
   std::string symbol = "tw_" + std::string(name);
-  if (name == "raise") {
+  if (name == "raise" || name == "raise_long") {
     headers.insert({"stdarg.h", "stdio.h"});
-    helpers[symbol] = kRaise;
+    helpers[symbol] = raise(symbol, name == "raise" ? 512 : 4096);
   } else if (name == "parallel_for") {
     helpers[symbol] = kParallelFor;
   } else if (name == "dtype_text") {

@@ -50,7 +50,7 @@ class ModuleEmitter {
   /// i32 raise(kind, message): -1; it is the current error of the host, of tvm-ffi, or nobody's.
   llvm::Function* raise_function();
   /// i32 raise_format(kind, format, ...): the same with numbers and texts as printf takes them.
-  llvm::Function* raise_format_function();
+  llvm::Function* raise_format_function(bool is_long);
   /// ptr alloc(i64 bytes, i64 alignment), null after an error;  void free(ptr).
   llvm::Function* workspace_alloc_function();
   llvm::Function* workspace_free_function();

@@ -99,15 +99,16 @@ llvm::Value* list_argument(llvm::IRBuilder<>& builder, llvm::Value* list, const 
 
 }  // namespace
 
-llvm::Function* ModuleEmitter::raise_format_function() {
-  constexpr const char* kName = "tilewright_raise_format";
-  if (llvm::Function* known = module.getFunction(kName)) return known;
-  constexpr uint64_t kMessageBytes = 512, kListBytes = 32;
+llvm::Function* ModuleEmitter::raise_format_function(bool is_long) {
+  constexpr uint64_t kListBytes = 32;
+  const uint64_t message_bytes = is_long ? 4096 : 512;
+  const char* name = is_long ? "tilewright_raise_long_format" : "tilewright_raise_format";
+  if (llvm::Function* known = module.getFunction(name)) return known;
   llvm::LLVMContext& context = module.getContext();
   llvm::Type *pointer = llvm::PointerType::getUnqual(context), *i32 = llvm::Type::getInt32Ty(context),
              *i64 = llvm::Type::getInt64Ty(context);
   llvm::Function* raise = raise_function();
-  llvm::Function* function = helper(kName, i32, {pointer, pointer}, true);
+  llvm::Function* function = helper(name, i32, {pointer, pointer}, true);
   function->addFnAttr(llvm::Attribute::Cold);
   llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context, "entry", function));
   auto bytes = [&](uint64_t count) {
@@ -115,10 +116,10 @@ llvm::Function* ModuleEmitter::raise_format_function() {
     space->setAlignment(llvm::Align(16));
     return space;
   };
-  llvm::Value *message = bytes(kMessageBytes), *list = bytes(kListBytes);
+  llvm::Value *message = bytes(message_bytes), *list = bytes(kListBytes);
   builder.CreateIntrinsic(llvm::Intrinsic::vastart, {pointer}, {list});
   builder.CreateCall(external("vsnprintf", i32, {pointer, i64, pointer, pointer}),
-                     {message, builder.getInt64(kMessageBytes), function->getArg(1),
+                     {message, builder.getInt64(message_bytes), function->getArg(1),
                       list_argument(builder, list, llvm::Triple(module.getTargetTriple()))});
   builder.CreateIntrinsic(llvm::Intrinsic::vaend, {pointer}, {list});
   builder.CreateRet(builder.CreateCall(raise, {function->getArg(0), message}));

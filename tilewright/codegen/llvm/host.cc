@@ -1,5 +1,6 @@
 // Calls of the services in TilewrightHost (kernel_abi.h), and what happens when there is no such host.
 #include "tilewright/codegen/llvm/emitter.h"
+#include "tilewright/lower/lowered.h"
 #include "tilewright/runtime/kernel_abi.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/tensor_argument.h"
@@ -188,15 +189,17 @@ llvm::Value* FunctionEmitter::emit_call_packed(const CallNode* node) {
 
 // Formats the message if it has values, hands it to the host (or to tvm-ffi, or to nobody) and returns -1.
 llvm::Value* FunctionEmitter::emit_raise(const CallNode* node) {
+  const std::string format = text_of(node->args[1], "raise_error: the message");
   std::vector<llvm::Value*> args = {module_.text(text_of(node->args[0], "raise_error: the kind")),
-                                    module_.text(text_of(node->args[1], "raise_error: the message"))};
+                                    module_.text(format)};
   for (size_t n = 2; n < node->args.size(); ++n) {
     llvm::Value* value = emit(node->args[n]);
     const DataType dtype = node->args[n]->dtype;
     const bool is_text = dtype.is_handle() || node->args[n].as<StringImmNode>();
     args.push_back(is_text ? value : builder_.CreateIntCast(value, i64_, dtype.is_int()));
   }
-  llvm::Function* raise = args.size() > 2 ? module_.raise_format_function() : module_.raise_function();
+  llvm::Function* raise = args.size() > 2 ? module_.raise_format_function(lower::is_long_format(format))
+                                          : module_.raise_function();
   emit_return(builder_.CreateCall(raise, args));
   return nullptr;
 }

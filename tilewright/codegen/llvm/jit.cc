@@ -6,17 +6,31 @@
 #include <llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h>
 #include <llvm/ExecutionEngine/Orc/Shared/ExecutorSymbolDef.h>
 
+#include <cerrno>
+#include <cstring>
+#include <mutex>
+#include <new>
+
+#include "tilewright/codegen/llvm/guarded.h"
 #include "tilewright/codegen/llvm/native.h"
 #include "tilewright/codegen/llvm/target.h"
+#include "tilewright/runtime/interrupt.h"
 #include "tilewright/support/error.h"
 
 namespace tilewright::codegen {
 namespace {
 
+// Raises std::bad_alloc where memory cannot be mapped, else InternalError.
+[[noreturn]] void raise_failure(const std::string& causes, llvm::Error error) {
+  const std::string text = causes + llvm::toString(std::move(error));
+  if (text.find(std::strerror(ENOMEM)) != std::string::npos) throw std::bad_alloc();
+  throw InternalError("JIT: {}", text);
+}
+
 template <class T>
-T unwrap(llvm::Expected<T> value, std::string_view what) {
+T unwrap(llvm::Expected<T> value) {
   if (value) return std::move(*value);
-  throw InternalError("{}: {}", what, llvm::toString(value.takeError()));
+  raise_failure("", value.takeError());
 }
 
 /// Symbols that may be missing from the process; tvm-ffi's error function is there only under its hosts.
@@ -41,64 +55,109 @@ std::unique_ptr<llvm::jitlink::JITLinkMemoryManager> one_range_for(std::span<con
   size_t bytes = size_t{1} << 20;
   for (const std::string& object : objects) bytes += 2 * object.size() + kPerObject;
   return unwrap(
-      llvm::orc::MapperJITLinkMemoryManager::CreateWithMapper<llvm::orc::InProcessMemoryMapper>(bytes),
-      "JIT");
+      llvm::orc::MapperJITLinkMemoryManager::CreateWithMapper<llvm::orc::InProcessMemoryMapper>(bytes));
 }
 
-}  // namespace
+/// Objects linked in memory, by guarded calls: once one of them was left in the middle, nothing of it is
+/// touched any more.
+class Linked {
+ public:
+  /// Raises UserError for what is no object file of this machine.
+  Linked(std::string name, std::span<const std::string> objects) : name_(std::move(name)) {
+    run([&] { create(objects); });
+  }
+  Linked(const Linked&) = delete;
+  Linked& operator=(const Linked&) = delete;
+  ~Linked() {
+    try {
+      run([&] { jit_.reset(); });
+    } catch (const std::bad_alloc&) {  // what is left of it stays
+    }
+  }
+  /// The address of `symbol`, null if there is none.  Raises UserError if it needs a C function that the
+  /// process has not.
+  void* lookup(const std::string& symbol) {
+    const std::lock_guard lock(mutex_);
+    return run([&] { return find(symbol); });
+  }
 
-runtime::Module load_objects(const std::string& name, std::span<const std::string> objects) {
+ private:
+  template <class Body>
+  std::invoke_result_t<Body> run(Body body) {
+    if (is_broken_) throw std::bad_alloc();
+    try {
+      return guarded(body);
+    } catch (const std::bad_alloc&) {
+      is_broken_ = true;
+      (void)jit_.release();
+      throw;
+    }
+  }
+  void create(std::span<const std::string> objects);
+  void* find(const std::string& symbol);
+
+  std::string name_;
+  std::string missing_names_, causes_;  // ORC says them only to its reporter
+  std::unique_ptr<llvm::orc::LLJIT> jit_;
+  std::mutex mutex_;
+  bool is_broken_ = false;
+};
+
+void Linked::create(std::span<const std::string> objects) {
   const HostCpu host = host_cpu();
-  initialize_targets();
   llvm::orc::JITTargetMachineBuilder machine((llvm::Triple(host.triple)));
   machine.setRelocationModel(llvm::Reloc::PIC_);
-  auto jit = std::shared_ptr<llvm::orc::LLJIT>(unwrap(
+  jit_ = unwrap(
       llvm::orc::LLJITBuilder()
           .setJITTargetMachineBuilder(std::move(machine))
           .setObjectLinkingLayerCreator([&](llvm::orc::ExecutionSession& session, const llvm::Triple&) {
             return std::make_unique<llvm::orc::ObjectLinkingLayer>(session, one_range_for(objects));
           })
-          .create(),
-      "JIT"));
-  llvm::orc::JITDylib& library = jit->getMainJITDylib();
-  library.addGenerator(unwrap(
-      llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(jit->getDataLayout().getGlobalPrefix()),
-      "JIT"));
+          .create());
+  llvm::orc::JITDylib& library = jit_->getMainJITDylib();
+  library.addGenerator(unwrap(llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
+      jit_->getDataLayout().getGlobalPrefix())));
   library.addGenerator(std::make_unique<MissingIsNull>());
   for (const std::string& object : objects) {
-    if (llvm::Error error = jit->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(object, name))) {
+    runtime::check_interrupt();
+    if (llvm::Error error = jit_->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(object, name_))) {
       llvm::consumeError(std::move(error));
-      throw UserError("cannot load {}: it is no object file of this machine", name);
+      throw UserError("cannot load {}: it is no object file of this machine", name_);
     }
   }
-  // ORC gives the name of a missing function, and the cause of other failures, only to its reporter
-  auto missing_names = std::make_shared<std::string>(), causes = std::make_shared<std::string>();
-  jit->getExecutionSession().setErrorReporter([missing_names, causes](llvm::Error error) {
+  jit_->getExecutionSession().setErrorReporter([this](llvm::Error error) {
     llvm::handleAllErrors(
         std::move(error),
         [&](const llvm::orc::SymbolsNotFound& info) {
           for (const auto& wanted : info.getSymbols())
-            *missing_names += (missing_names->empty() ? "" : ", ") + (*wanted).str();
+            missing_names_ += (missing_names_.empty() ? "" : ", ") + (*wanted).str();
         },
-        [&](const llvm::ErrorInfoBase& info) { *causes += info.message() + "; "; });
+        [&](const llvm::ErrorInfoBase& info) { causes_ += info.message() + "; "; });
   });
-  auto lookup = [jit = jit.get(), name, missing_names, causes](const std::string& symbol) -> void* {
-    llvm::Expected<llvm::orc::ExecutorAddr> address = jit->lookup(symbol);
-    if (address) return address->toPtr<void*>();
-    llvm::Error error = address.takeError();
-    if (error.isA<llvm::orc::SymbolsNotFound>()) {
-      llvm::consumeError(std::move(error));
-      return nullptr;
-    }
-    if (!missing_names->empty()) {
-      llvm::consumeError(std::move(error));
-      throw UserError("{}: there is no C function {} in this process", name,
-                      std::exchange(*missing_names, ""))
-          .help("load the library that has it first");
-    }
-    throw InternalError("JIT: {}{}", *causes, llvm::toString(std::move(error)));
-  };
-  return runtime::Module::from_symbols({name, "jit", lookup, jit});
+}
+
+void* Linked::find(const std::string& symbol) {
+  llvm::Expected<llvm::orc::ExecutorAddr> address = jit_->lookup(symbol);
+  if (address) return address->toPtr<void*>();
+  llvm::Error error = address.takeError();
+  if (error.isA<llvm::orc::SymbolsNotFound>()) {
+    llvm::consumeError(std::move(error));
+    return nullptr;
+  }
+  if (!missing_names_.empty()) {
+    llvm::consumeError(std::move(error));
+    throw UserError("{}: there is no C function {} in this process", name_, std::exchange(missing_names_, ""))
+        .help("load the library that has it first");
+  }
+  raise_failure(causes_, std::move(error));
+}
+
+}  // namespace
+
+runtime::Module load_objects(const std::string& name, std::span<const std::string> objects) {
+  const auto linked = std::make_shared<Linked>(name, objects);
+  auto lookup = [linked = linked.get()](const std::string& symbol) { return linked->lookup(symbol); };
+  return runtime::Module::from_symbols({name, "jit", lookup, linked});
 }
 
 }  // namespace tilewright::codegen

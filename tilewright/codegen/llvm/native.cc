@@ -19,8 +19,10 @@
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 
 #include "tilewright/codegen/llvm/emitter.h"
+#include "tilewright/codegen/llvm/guarded.h"
 #include "tilewright/codegen/llvm/target.h"
 #include "tilewright/lower/lowered.h"
+#include "tilewright/runtime/interrupt.h"
 #include "tilewright/runtime/kernel_abi.h"
 
 namespace tilewright::codegen {
@@ -71,6 +73,16 @@ bool is_entry(const llvm::Function& function) {
   return function.hasExternalLinkage() && !function.isDeclaration();
 }
 
+// What check_interrupt throws; null if nothing.
+std::exception_ptr asked_to_stop() {
+  try {
+    runtime::check_interrupt();
+  } catch (...) {
+    return std::current_exception();
+  }
+  return nullptr;
+}
+
 void optimise(Unit& unit, const NativeTarget& target) {
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = tuning.LoopInterleaving = target.opt_level >= 2;
@@ -80,7 +92,10 @@ void optimise(Unit& unit, const NativeTarget& target) {
   llvm::PassInstrumentationCallbacks callbacks;
   // entries have no loop and no value that is worth all passes, which take a third of a small kernel's time
   bool are_entries_done = false;
+  std::exception_ptr interruption;  // may not be thrown through LLVM: the passes that are left do nothing
   callbacks.registerShouldRunOptionalPassCallback([&](llvm::StringRef, llvm::Any subject) {
+    if (!interruption) interruption = asked_to_stop();
+    if (interruption) return false;
     const auto* function = llvm::any_cast<const llvm::Function*>(&subject);
     return are_entries_done || !function || !is_entry(**function);
   });
@@ -101,6 +116,7 @@ void optimise(Unit& unit, const NativeTarget& target) {
   llvm::ModulePassManager passes = target.opt_level == 0 ? builder.buildO0DefaultPipeline(level)
                                                          : builder.buildPerModuleDefaultPipeline(level);
   passes.run(unit.module, modules);
+  if (interruption) std::rethrow_exception(interruption);
   llvm::FunctionPassManager few;
   few.addPass(llvm::EarlyCSEPass());
   few.addPass(llvm::InstCombinePass());
@@ -197,28 +213,36 @@ llvm::GlobalVariable* exported(llvm::Module& module, const char* name, llvm::Con
 }  // namespace
 
 std::string emit_object(const ir::IRModule& lowered, const NativeTarget& target) {
-  Unit unit(target);
-  fill(unit, lowered, target, true);
-  return write(unit, llvm::CodeGenFileType::ObjectFile);
+  return guarded([&] {
+    Unit unit(target);
+    fill(unit, lowered, target, true);
+    return write(unit, llvm::CodeGenFileType::ObjectFile);
+  });
 }
 
 std::string emit_assembly(const ir::IRModule& lowered, const NativeTarget& target) {
-  Unit unit(target);
-  fill(unit, lowered, target, true);
-  return write(unit, llvm::CodeGenFileType::AssemblyFile);
+  return guarded([&] {
+    Unit unit(target);
+    fill(unit, lowered, target, true);
+    return write(unit, llvm::CodeGenFileType::AssemblyFile);
+  });
 }
 
 std::string emit_llvm_ir(const ir::IRModule& lowered, const NativeTarget& target, bool optimised) {
-  Unit unit(target);
-  fill(unit, lowered, target, optimised);
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  unit.module.print(stream, nullptr);
-  return text;
+  return guarded([&] {
+    Unit unit(target);
+    fill(unit, lowered, target, optimised);
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    unit.module.print(stream, nullptr);
+    return text;
+  });
 }
 
-std::string emit_library_object(std::span<const std::string> names, std::string_view blob,
-                                const NativeTarget& target) {
+namespace {
+
+std::string library_object(std::span<const std::string> names, std::string_view blob,
+                           const NativeTarget& target) {
   Unit unit(target);
   std::string lines;
   for (const std::string& name : names) lines += name + "\n";
@@ -239,7 +263,7 @@ std::string emit_library_object(std::span<const std::string> names, std::string_
   return write(unit, llvm::CodeGenFileType::ObjectFile);
 }
 
-std::string object_of_llvm_ir(const std::string& text, const std::string& name) {
+std::string compiled_llvm_ir(const std::string& text, const std::string& name) {
   Unit unit(native_target(ir::parse_target("llvm")));
   llvm::SMDiagnostic problem;
   std::unique_ptr<llvm::Module> parsed =
@@ -255,7 +279,7 @@ std::string object_of_llvm_ir(const std::string& text, const std::string& name) 
   return write(unit, llvm::CodeGenFileType::ObjectFile);
 }
 
-std::string emit_archive(std::span<const std::string> objects) {
+std::string archive_of(std::span<const std::string> objects) {
   std::vector<llvm::NewArchiveMember> members;
   for (const std::string& object : objects) {
     auto& member = members.emplace_back();
@@ -268,7 +292,7 @@ std::string emit_archive(std::span<const std::string> objects) {
   return (*archive)->getBuffer().str();
 }
 
-std::vector<std::string> objects_of_archive(const std::string& archive, const std::string& path) {
+std::vector<std::string> members_of(const std::string& archive, const std::string& path) {
   const auto refuse = [&](llvm::Error error) {
     llvm::consumeError(std::move(error));
     throw UserError("cannot load {}: it is no archive of objects, or damaged", path);
@@ -289,6 +313,25 @@ std::vector<std::string> objects_of_archive(const std::string& archive, const st
   }
   if (failed) refuse(std::move(failed));
   return objects;
+}
+
+}  // namespace
+
+std::string emit_library_object(std::span<const std::string> names, std::string_view blob,
+                                const NativeTarget& target) {
+  return guarded([&] { return library_object(names, blob, target); });
+}
+
+std::string object_of_llvm_ir(const std::string& text, const std::string& name) {
+  return guarded([&] { return compiled_llvm_ir(text, name); });
+}
+
+std::string emit_archive(std::span<const std::string> objects) {
+  return guarded([&] { return archive_of(objects); });
+}
+
+std::vector<std::string> objects_of_archive(const std::string& archive, const std::string& path) {
+  return guarded([&] { return members_of(archive, path); });
 }
 
 }  // namespace tilewright::codegen

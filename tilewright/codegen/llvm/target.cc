@@ -2,9 +2,10 @@
 #include "tilewright/codegen/llvm/target.h"
 
 #include <llvm/ADT/StringMap.h>
+#include <llvm/InitializePasses.h>
 #include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/MC/TargetRegistry.h>
-#include <llvm/Support/ErrorHandling.h>
+#include <llvm/PassRegistry.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/TargetParser/Host.h>
 #include <llvm/TargetParser/SubtargetFeature.h>
@@ -19,26 +20,16 @@
 #include <map>
 #include <tuple>
 
+#include "tilewright/codegen/llvm/guarded.h"
 #include "tilewright/ir/expr.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/near.h"
 
 namespace tilewright::codegen {
-namespace {
-
-// What LLVM cannot compile ends the process unless somebody throws: an intrinsic of a CPU that the target is
-// not. LLVM's frames are unwound without their destructors, so that a little memory is lost.
-[[noreturn]] void throw_fatal(void*, const char* reason, bool) {
-  throw Unsupported("LLVM cannot make this code: {}", llvm::StringRef(reason).trim().str())
-      .help("an intrinsic may need a CPU or feature that the target lacks");
-}
-
-}  // namespace
 
 // The list is that of codegen/CMakeLists.txt.
 void initialize_targets() {
   static const bool done = [] {
-    llvm::install_fatal_error_handler(&throw_fatal);
 #define INITIALIZE(Name)              \
   LLVMInitialize##Name##TargetInfo(); \
   LLVMInitialize##Name##Target();     \
@@ -50,6 +41,15 @@ void initialize_targets() {
     INITIALIZE(WebAssembly)
     INITIALIZE(NVPTX)
 #undef INITIALIZE
+    // now, and not when the first kernel is compiled, where memory may run out in the middle of it
+    llvm::PassRegistry& passes = *llvm::PassRegistry::getPassRegistry();
+    llvm::initializeCore(passes);
+    llvm::initializeAnalysis(passes);
+    llvm::initializeTransformUtils(passes);
+    llvm::initializeScalarOpts(passes);
+    llvm::initializeCodeGen(passes);
+    llvm::initializeGlobalISel(passes);
+    llvm::initializeTarget(passes);
     return true;
   }();
   (void)done;
@@ -193,7 +193,9 @@ bool NativeTarget::has(std::string_view feature) const {
   return std::binary_search(enabled.begin(), enabled.end(), feature);
 }
 
-NativeTarget native_target(const ir::Target& target) {
+namespace {
+
+NativeTarget parsed(const ir::Target& target) {
   const HostCpu host = host_cpu();
   NativeTarget native;
   native.triple = llvm::Triple::normalize(target->attrs.get_string("mtriple", host.triple));
@@ -237,8 +239,6 @@ NativeTarget native_target(const ir::Target& target) {
   return native;
 }
 
-namespace {
-
 std::unique_ptr<llvm::TargetMachine> new_machine(const NativeTarget& target) {
   static constexpr llvm::CodeGenOptLevel kLevels[] = {
       llvm::CodeGenOptLevel::None, llvm::CodeGenOptLevel::Less, llvm::CodeGenOptLevel::Default,
@@ -255,18 +255,33 @@ std::unique_ptr<llvm::TargetMachine> new_machine(const NativeTarget& target) {
   return machine;
 }
 
+using MachineKey = std::tuple<std::string, std::string, std::string, int>;
+using Machines = std::map<MachineKey, std::shared_ptr<llvm::TargetMachine>>;
+
+std::unique_ptr<Machines>& machines_of_thread() {
+  thread_local std::unique_ptr<Machines> machines;
+  return machines;
+}
+
 }  // namespace
+
+NativeTarget native_target(const ir::Target& target) {
+  return guarded([&] { return parsed(target); });
+}
 
 // Each new one parses the features again, and once more for the first function: a tenth of what a small
 // kernel takes.
 std::shared_ptr<llvm::TargetMachine> target_machine(const NativeTarget& target) {
   constexpr size_t kMostMachines = 8;
-  using Key = std::tuple<std::string, std::string, std::string, int>;
-  thread_local std::map<Key, std::shared_ptr<llvm::TargetMachine>> machines;
-  const Key key(target.triple, target.cpu, target.features, target.opt_level);
-  if (const auto known = machines.find(key); known != machines.end()) return known->second;
-  if (machines.size() >= kMostMachines) machines.clear();
-  return machines[key] = new_machine(target);
+  std::unique_ptr<Machines>& machines = machines_of_thread();
+  if (!machines) machines = std::make_unique<Machines>();
+  const MachineKey key(target.triple, target.cpu, target.features, target.opt_level);
+  if (const auto known = machines->find(key); known != machines->end()) return known->second;
+  if (machines->size() >= kMostMachines) machines->clear();
+  std::shared_ptr<llvm::TargetMachine> made = new_machine(target);
+  return machines->emplace(key, std::move(made)).first->second;
 }
+
+void forget_target_machines() { (void)machines_of_thread().release(); }
 
 }  // namespace tilewright::codegen

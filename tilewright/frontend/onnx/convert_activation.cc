@@ -22,7 +22,7 @@ struct Formula {
   Expr attr(std::string_view name, double otherwise) const {
     return value(float_attr(node, name, otherwise));
   }
-  Expr bound(const Expr& expr) const { return importer.builder.emit(expr); }
+  Expr bound(const Expr& expr) const { return importer.bound(expr); }
   void result(const Expr& expr) const { importer.define(node.outputs.at(0), bound(expr)); }
 };
 
@@ -97,7 +97,10 @@ void leaky_relu(Importer& importer, const Node& node) {
 
 void prelu(Importer& importer, const Node& node) {
   const Formula f{importer, node};
-  const Expr scaled = f.bound(multiply(f.x, importer.value(node, 1)));
+  // the slope has the extents of x or 1, whichever of them are open
+  const Expr shape = relax::shape_expr(shape_of(node, f.x));
+  const Expr slope = f.bound(call("relax.broadcast_to", {importer.value(node, 1), shape}));
+  const Expr scaled = f.bound(multiply(f.x, slope));
   f.result(call("relax.where", {f.bound(call("relax.less", {f.x, f.value(0)})), scaled, f.x}));
 }
 

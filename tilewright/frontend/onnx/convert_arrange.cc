@@ -4,44 +4,64 @@
 
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/frontend/onnx/convert.h"
+#include "tilewright/te/topi/broadcast.h"
 
 namespace tilewright::frontend::onnx {
 namespace {
 
 // ---- shapes that grow
 
-// Extents of the input and of the wanted shape are matched from the last on; 1 becomes the other.
+// Extents of the input and of the wanted shape are matched from the last on.
 void expand(Importer& importer, const Node& node) {
   const Expr x = importer.value(node, 0);
-  relax::Shape from = shape_of(node, x), target = importer.require_known(node, 1);
-  const relax::Shape& longer = from.size() > target.size() ? from : target;
-  relax::Shape result = longer;
-  for (size_t n = 1; n <= std::min(from.size(), target.size()); ++n) {
-    const ir::PrimExpr &a = from[from.size() - n], &b = target[target.size() - n];
-    result[result.size() - n] = tir::is_one(b) ? a : b;
+  const relax::Shape target = importer.require_known(node, 1), from = shape_of(node, x);
+  const size_t num_matched = std::min(from.size(), target.size());
+  for (size_t n = 1; n <= num_matched; ++n) {
+    const ir::PrimExpr &own = from[from.size() - n], &wanted = target[target.size() - n],
+                       one = relax::extent_imm(1);
+    importer.require(
+        node,
+        tir::logical_or(tir::equal(own, wanted),
+                        tir::logical_or(tir::equal(own, one), tir::equal(wanted, one))),
+        "the input is {}, which does not expand to {}: {} against {} in dimension {} from the end", from,
+        target, own, wanted, n);
   }
-  importer.emit(node, "relax.broadcast_to", {x, relax::shape_expr(result)});
+  importer.emit(node, "relax.broadcast_to", {x, relax::shape_expr(topi::broadcast_shape(from, target))});
 }
 
+// By numbers that are open: a dimension for the repetitions before each dimension.
 void tile(Importer& importer, const Node& node) {
-  importer.emit(node, "relax.tile", {importer.value(node, 0)},
-                {{"repeats", attr(importer.require_ints(node, 1))}});
+  const Expr x = importer.value(node, 0);
+  const relax::Shape repeats = importer.require_known(node, 1), from = shape_of(node, x);
+  if (const auto numbers = relax::constant_extents(repeats))
+    return importer.emit(node, "relax.tile", {x}, {{"repeats", attr(*numbers)}});
+  if (repeats.size() != from.size())
+    throw UserError("{} repeats for {} dimensions", repeats.size(), from.size());
+  relax::Shape apart, repeated, result;
+  for (size_t n = 0; n < from.size(); ++n) {
+    apart.insert(apart.end(), {relax::extent_imm(1), from[n]});
+    repeated.insert(repeated.end(), {repeats[n], from[n]});
+    result.push_back(importer.facts.simplify(tir::operator*(repeats[n], from[n])));
+  }
+  const Expr all = importer.bind(node, "relax.broadcast_to",
+                                 {importer.reshaped(node, x, apart), relax::shape_expr(repeated)});
+  importer.define(node.outputs.at(0), importer.reshaped(node, all, result));
 }
 
-/// What Pad adds before and after each dimension; numbers below 0 take away.
+/// What Pad adds before and after each dimension; below 0 it takes away.
 struct Padding {
-  std::vector<int64_t> before, after;
+  relax::Shape before, after;
 };
 
 Padding padding_of(Importer& importer, const Node& node, size_t ndim) {
-  const std::vector<int64_t> pads =
-      node.find("pads") ? ints_attr(node, "pads", {}) : importer.require_ints(node, 1);
+  const relax::Shape pads =
+      node.find("pads") ? relax::extents(ints_attr(node, "pads", {})) : importer.require_known(node, 1);
   std::vector<int64_t> axes(ndim);
   for (size_t n = 0; n < ndim; ++n) axes[n] = static_cast<int64_t>(n);
-  if (node.inputs.size() > 3 && !node.inputs[3].empty()) axes = importer.require_ints(node, 3);
+  if (importer.has_input(node, 3)) axes = importer.require_ints(node, 3);
   if (pads.size() != 2 * axes.size())
     throw UserError("{} pads for {} dimensions, expected {}", pads.size(), axes.size(), 2 * axes.size());
-  Padding padding{std::vector<int64_t>(ndim), std::vector<int64_t>(ndim)};
+  Padding padding{relax::Shape(ndim, relax::extent_imm(0)), relax::Shape(ndim, relax::extent_imm(0))};
   for (size_t n = 0; n < axes.size(); ++n) {
     const auto axis = static_cast<size_t>(checked_axis(axes[n], ndim));
     padding.before[axis] = pads[n], padding.after[axis] = pads[n + axes.size()];
@@ -50,18 +70,18 @@ Padding padding_of(Importer& importer, const Node& node, size_t ndim) {
 }
 
 // What numbers below 0 take away goes first; they become 0.
-Expr cropped(Importer& importer, const Node& node, const Expr& x, Padding* padding) {
+Expr cropped(Importer& importer, const Node& node, const Expr& x, std::vector<int64_t>* before,
+             std::vector<int64_t>* after) {
   const relax::Shape shape = shape_of(node, x);
   relax::Shape axes, begin, end, steps;
   for (size_t n = 0; n < shape.size(); ++n) {
-    const int64_t first = std::min<int64_t>(padding->before[n], 0),
-                  last = std::min<int64_t>(padding->after[n], 0);
+    const int64_t first = std::min<int64_t>((*before)[n], 0), last = std::min<int64_t>((*after)[n], 0);
     if (first == 0 && last == 0) continue;
     axes.push_back(relax::extent_imm(static_cast<int64_t>(n)));
     begin.push_back(relax::extent_imm(-first));
     end.push_back(arith::simplify(tir::operator+(shape[n], last)));
     steps.push_back(relax::extent_imm(1));
-    padding->before[n] -= first, padding->after[n] -= last;
+    (*before)[n] -= first, (*after)[n] -= last;
   }
   if (axes.empty()) return x;
   return importer.bind(node, "relax.strided_slice",
@@ -69,21 +89,18 @@ Expr cropped(Importer& importer, const Node& node, const Expr& x, Padding* paddi
                         relax::shape_expr(steps)});
 }
 
-void pad(Importer& importer, const Node& node) {
-  const std::string mode = string_attr(node, "mode", "constant");
-  require_known_text("mode", mode, {"constant", "edge", "reflect", "wrap"});
+void pad_by_numbers(Importer& importer, const Node& node, Expr x, std::vector<int64_t> before,
+                    std::vector<int64_t> after, const std::string& mode) {
   ir::ObjectRef value = attr(float_attr(node, "value", 0));
-  if (node.inputs.size() > 2 && !node.inputs[2].empty()) {
+  if (importer.has_input(node, 2)) {
     const std::vector<ir::PrimExpr> numbers = literals(importer, node, 2);
     if (!numbers.empty()) value = numbers[0];
   }
-  Expr x = importer.value(node, 0);
-  Padding padding = padding_of(importer, node, shape_of(node, x).size());
-  x = cropped(importer, node, x, &padding);
+  x = cropped(importer, node, x, &before, &after);
   std::vector<int64_t> width;
-  for (size_t n = 0; n < padding.before.size(); ++n) {
-    width.push_back(padding.before[n]);
-    width.push_back(padding.after[n]);
+  for (size_t n = 0; n < before.size(); ++n) {
+    width.push_back(before[n]);
+    width.push_back(after[n]);
   }
   const bool is_same = std::all_of(width.begin(), width.end(), [](int64_t extent) { return extent == 0; });
   if (is_same) return importer.define(node.outputs.at(0), x);
@@ -95,21 +112,117 @@ void pad(Importer& importer, const Node& node) {
                  {"pad_value", value}});
 }
 
+// Where the element at `index` of a padded dimension comes from; what is outside is mirrored or repeated.
+ir::PrimExpr source_index(const ir::PrimExpr& index, const ir::PrimExpr& extent, const std::string& mode) {
+  const ir::PrimExpr zero = relax::extent_imm(0), one = relax::extent_imm(1),
+                     last = tir::operator-(extent, one);
+  if (mode == "wrap") return tir::floormod(index, extent);
+  if (mode == "edge") return tir::min(tir::max(index, zero), last);
+  if (mode == "constant") return index;
+  const ir::PrimExpr period = tir::operator*(last, 2);
+  const ir::PrimExpr in_period = tir::floormod(index, tir::max(period, one));
+  return tir::min(in_period, tir::operator-(period, in_period));
+}
+
+// By numbers that are open, as one loop program.
+void pad_by_extents(Importer& importer, const Node& node, const Expr& x, const Padding& padding,
+                    const std::string& mode) {
+  relax::Shape result;
+  const relax::Shape from = shape_of(node, x);
+  for (size_t n = 0; n < from.size(); ++n)
+    result.push_back(importer.facts.simplify(
+        tir::operator+(from[n], tir::operator+(padding.before[n], padding.after[n]))));
+  Expr value = importer.value(node, 2);
+  if (!value) value = number(float_attr(node, "value", 0), relax::dtype_of(x));
+  value = importer.reshaped(node, value, {});
+  const relax::TeFunction compute = [&](const std::vector<te::Tensor>& args) -> std::vector<te::Tensor> {
+    return {te::compute(
+        result,
+        [&](const std::vector<tir::Var>& at) {
+          std::vector<ir::PrimExpr> source;
+          ir::PrimExpr is_inside = tir::bool_imm(true);
+          for (size_t n = 0; n < at.size(); ++n) {
+            const ir::PrimExpr index = tir::operator-(at[n], padding.before[n]), &extent = args[0].shape()[n];
+            source.push_back(source_index(index, extent, mode));
+            if (mode != "constant" || (tir::is_zero(padding.before[n]) && tir::is_zero(padding.after[n])))
+              continue;
+            is_inside = tir::logical_and(is_inside, tir::operator<=(relax::extent_imm(0), index));
+            is_inside = tir::logical_and(is_inside, tir::operator<(index, extent));
+          }
+          const ir::PrimExpr element = args[0].at(source);
+          return mode == "constant"
+                     ? tir::call(element->dtype, "if_then_else", {is_inside, element, args[1].at({})})
+                     : element;
+        },
+        {.name = "T_pad"})};
+  };
+  importer.define(node.outputs.at(0), importer.builder.emit_te("pad", compute, {x, value}));
+}
+
+void pad(Importer& importer, const Node& node) {
+  const std::string mode = string_attr(node, "mode", "constant");
+  require_known_text("mode", mode, {"constant", "edge", "reflect", "wrap"});
+  const Expr x = importer.value(node, 0);
+  const Padding padding = padding_of(importer, node, shape_of(node, x).size());
+  const auto before = relax::constant_extents(padding.before), after = relax::constant_extents(padding.after);
+  const bool has_open_value =
+      importer.has_input(node, 2) && !is<relax::ConstantNode>(importer.value(node, 2));
+  if (before && after && !has_open_value) return pad_by_numbers(importer, node, x, *before, *after, mode);
+  pad_by_extents(importer, node, x, padding, mode);
+}
+
 // ---- parts
 
-// The extents of the pieces: given, or equal but for the last.
-std::vector<int64_t> piece_sizes(Importer& importer, const Node& node, const ir::PrimExpr& whole) {
-  if (node.find("split")) return ints_attr(node, "split", {});
-  if (node.inputs.size() > 1 && !node.inputs[1].empty()) return importer.require_ints(node, 1);
+// The extents of the pieces that are given, or equal but for the last.
+relax::Shape piece_sizes(Importer& importer, const Node& node, const ir::PrimExpr& whole) {
+  if (node.find("split")) return relax::extents(ints_attr(node, "split", {}));
+  if (importer.has_input(node, 1)) return importer.require_known(node, 1);
   const auto count = static_cast<int64_t>(node.outputs.size());
   int64_t extent;
-  if (!tir::as_const_int(whole, &extent))
-    throw Unsupported("the extent that is split is known only at run time");
-  const int64_t size = (extent + count - 1) / count;
-  std::vector<int64_t> sizes(node.outputs.size(), size);
-  sizes.back() = extent - size * (count - 1);
-  if (sizes.back() < 0) throw UserError("an extent of {} is split into {}", extent, count);
+  if (tir::as_const_int(whole, &extent)) {
+    const int64_t size = (extent + count - 1) / count;
+    if (extent < size * (count - 1)) throw UserError("an extent of {} is split into {}", extent, count);
+  }
+  const ir::PrimExpr size = importer.facts.simplify(tir::floordiv(tir::operator+(whole, count - 1), count));
+  relax::Shape sizes(node.outputs.size(), size);
+  sizes.back() = importer.facts.simplify(tir::operator-(whole, tir::operator*(size, count - 1)));
   return sizes;
+}
+
+void split_by_numbers(Importer& importer, const Node& node, const Expr& x, int64_t axis,
+                      const std::vector<int64_t>& sizes) {
+  const ir::PrimExpr& whole = shape_of(node, x)[static_cast<size_t>(axis)];
+  int64_t total = 0;
+  std::vector<int64_t> starts;
+  for (int64_t size : sizes) {
+    if (size < 0) throw UserError("the size of a piece is {}", size);
+    starts.push_back(total += size);
+  }
+  if (sizes.size() != node.outputs.size())
+    throw UserError("{} pieces for {} outputs", sizes.size(), node.outputs.size());
+  importer.require(node, tir::equal(relax::extent_imm(total), whole),
+                   "pieces of {} elements in all for {} outputs of an extent of {}", total,
+                   node.outputs.size(), whole);
+  starts.pop_back();
+  if (starts.empty()) return importer.pass_on(node);
+  importer.define_fields(node, importer.bind(node, "relax.split", {x},
+                                             {{"indices_or_sections", attr(starts)}, {"axis", attr(axis)}}));
+}
+
+void require_pieces(Importer& importer, const Node& node, const relax::Shape& sizes,
+                    const ir::PrimExpr& total, const ir::PrimExpr& whole, const ir::PrimExpr& are_sizes) {
+  importer.require(node, importer.facts.simplify(are_sizes), "the pieces {} have one below 0", sizes);
+  importer.require(node, tir::equal(total, whole),
+                   "pieces of {} elements in all for {} outputs of an extent of {}", total,
+                   node.outputs.size(), whole);
+}
+
+// x[begin:end] along one dimension
+Expr part(Importer& importer, const Node& node, const Expr& x, int64_t axis, const ir::PrimExpr& begin,
+          const ir::PrimExpr& end) {
+  return importer.bind(node, "relax.strided_slice",
+                       {x, relax::shape_expr({relax::extent_imm(axis)}), relax::shape_expr({begin}),
+                        relax::shape_expr({end})});
 }
 
 void split(Importer& importer, const Node& node) {
@@ -117,20 +230,19 @@ void split(Importer& importer, const Node& node) {
   const relax::Shape& shape = shape_of(node, x);
   const int64_t axis = checked_axis(int_attr(node, "axis", 0), shape.size());
   const ir::PrimExpr& whole = shape[static_cast<size_t>(axis)];
-  const std::vector<int64_t> sizes = piece_sizes(importer, node, whole);
-  int64_t extent, total = 0;
-  std::vector<int64_t> starts;
-  for (int64_t size : sizes) {
-    if (size < 0) throw UserError("the size of a piece is {}", size);
-    starts.push_back(total += size);
+  const relax::Shape sizes = piece_sizes(importer, node, whole);
+  if (const auto numbers = relax::constant_extents(sizes))
+    return split_by_numbers(importer, node, x, axis, *numbers);
+  if (sizes.size() != node.outputs.size())
+    throw UserError("{} pieces for {} outputs", sizes.size(), node.outputs.size());
+  ir::PrimExpr begin = relax::extent_imm(0), are_sizes = tir::bool_imm(true);
+  for (size_t n = 0; n < sizes.size(); ++n) {
+    are_sizes = tir::logical_and(are_sizes, tir::operator<=(relax::extent_imm(0), sizes[n]));
+    const ir::PrimExpr end = importer.facts.simplify(tir::operator+(begin, sizes[n]));
+    if (!node.outputs[n].empty()) importer.define(node.outputs[n], part(importer, node, x, axis, begin, end));
+    begin = end;
   }
-  if (sizes.size() != node.outputs.size() || (tir::as_const_int(whole, &extent) && total != extent))
-    throw UserError("pieces of {} elements in all for {} outputs of an extent of {}", total,
-                    node.outputs.size(), relax::extent_text(whole));
-  starts.pop_back();
-  if (starts.empty()) return importer.pass_on(node);
-  importer.define_fields(node, importer.bind(node, "relax.split", {x},
-                                             {{"indices_or_sections", attr(starts)}, {"axis", attr(axis)}}));
+  require_pieces(importer, node, sizes, begin, whole, are_sizes);
 }
 
 void gather_elements(Importer& importer, const Node& node) {
@@ -161,21 +273,39 @@ void scatter_nd(Importer& importer, const Node& node) {
                 {{"reduction", attr(reduction_of(node))}});
 }
 
+ir::PrimExpr top_k_count(Importer& importer, const Node& node) {
+  if (node.find("k")) return relax::extent_imm(int_attr(node, "k", 0));
+  const relax::Shape given = importer.require_known(node, 1);
+  if (given.size() != 1) throw UserError("k has {} elements, expected 1", given.size());
+  return given[0];
+}
+
+// As many as are asked for only when it runs: all in order, and the first of these.
 void top_k(Importer& importer, const Node& node) {
   const Expr x = importer.value(node, 0);
-  int64_t k = int_attr(node, "k", 0);
-  if (!node.find("k")) {
-    const std::vector<int64_t> given = importer.require_ints(node, 1);
-    if (given.size() != 1) throw UserError("k has {} elements, expected 1", given.size());
-    k = given[0];
+  const ir::PrimExpr count = top_k_count(importer, node);
+  int64_t k = 0;
+  if (tir::as_const_int(count, &k) && k < 1) throw UserError("k is {}, expected at least 1", k);
+  const int64_t axis = checked_axis(int_attr(node, "axis", -1), shape_of(node, x).size());
+  const Expr both = importer.bind(node, "relax.topk", {x},
+                                  {{"k", attr(k)},
+                                   {"axis", attr(axis)},
+                                   {"ret_type", attr("both")},
+                                   {"largest", attr(int_attr(node, "largest", 1) != 0)},
+                                   {"dtype", attr("int64")}});
+  importer.define_fields(node, both);
+  if (is<ir::IntImmNode>(count)) return;
+  const ir::PrimExpr extent = shape_of(node, x)[static_cast<size_t>(axis)];
+  importer.require(
+      node, tir::logical_and(tir::operator<=(relax::extent_imm(0), count), tir::operator<=(count, extent)),
+      "k is {}, but the dimension has {} elements", count, extent);
+  for (size_t n = 0; n < node.outputs.size(); ++n) {
+    if (node.outputs[n].empty()) continue;
+    Node taken = node;
+    taken.inputs = {node.outputs[n]};
+    importer.define(node.outputs[n],
+                    part(importer, node, importer.value(taken, 0), axis, relax::extent_imm(0), count));
   }
-  if (k < 1) throw UserError("k is {}, expected at least 1", k);
-  importer.define_fields(node, importer.bind(node, "relax.topk", {x},
-                                             {{"k", attr(k)},
-                                              {"axis", attr(int_attr(node, "axis", -1))},
-                                              {"ret_type", attr("both")},
-                                              {"largest", attr(int_attr(node, "largest", 1) != 0)},
-                                              {"dtype", attr("int64")}}));
 }
 
 // ---- pixels and channels

@@ -14,6 +14,7 @@ constexpr Pair kSame[] = {
     {"Abs", "relax.abs"},
     {"Acos", "relax.acos"},
     {"Acosh", "relax.acosh"},
+    {"Add", "relax.add"},
     {"And", "relax.logical_and"},
     {"Asin", "relax.asin"},
     {"Asinh", "relax.asinh"},
@@ -37,6 +38,7 @@ constexpr Pair kSame[] = {
     {"LessOrEqual", "relax.less_equal"},
     {"Log", "relax.log"},
     {"MatMul", "relax.matmul"},
+    {"Mul", "relax.multiply"},
     {"Neg", "relax.negative"},
     {"Not", "relax.logical_not"},
     {"Or", "relax.logical_or"},
@@ -47,6 +49,7 @@ constexpr Pair kSame[] = {
     {"Sin", "relax.sin"},
     {"Sinh", "relax.sinh"},
     {"Sqrt", "relax.sqrt"},
+    {"Sub", "relax.subtract"},
     {"Tan", "relax.tan"},
     {"Tanh", "relax.tanh"},
     {"Where", "relax.where"},
@@ -67,29 +70,12 @@ void same(Importer& importer, const Node& node) {
 
 // ---- two and more inputs
 
-// The quotient of integers rounds towards zero; extents are not negative, where both divisions are the same.
-ir::PrimExpr combined(ir::Kind kind, const ir::PrimExpr& a, const ir::PrimExpr& b) {
-  if (kind != ir::Kind::kFloorDiv) return tir::binary(kind, a, b);
-  if (tir::is_const_int(b, 0)) throw UserError("an integer is divided by 0");
-  const bool are_numbers = is<ir::IntImmNode>(a) && is<ir::IntImmNode>(b);
-  return tir::binary(are_numbers ? ir::Kind::kDiv : ir::Kind::kFloorDiv, a, b);
-}
-
-constexpr char kAdd[] = "relax.add", kSub[] = "relax.subtract", kMul[] = "relax.multiply",
-               kDiv[] = "relax.divide";
-
-// On shapes known now the arithmetic is done now.
-template <const char* kOp, ir::Kind kKind>
-void arithmetic(Importer& importer, const Node& node) {
-  auto a = importer.known(node, 0), b = importer.known(node, 1);
-  if (a && b && (a->size() == b->size() || a->size() == 1 || b->size() == 1)) {
-    relax::Shape result;
-    for (size_t n = 0; n < (a->size() == 1 ? b : a)->size(); ++n)
-      result.push_back(combined(kKind, (*a)[a->size() == 1 ? 0 : n], (*b)[b->size() == 1 ? 0 : n]));
-    return importer.define_known(node.outputs.at(0), std::move(result),
-                                 importer.is_scalar(node, 0) && importer.is_scalar(node, 1));
+void divide(Importer& importer, const Node& node) {
+  if (const auto divisors = importer.known(node, 1)) {
+    if (std::any_of(divisors->begin(), divisors->end(), tir::is_zero))
+      throw UserError("an integer is divided by 0");
   }
-  importer.emit(node, kOp, {importer.value(node, 0), importer.value(node, 1)});
+  importer.emit(node, "relax.divide", {importer.value(node, 0), importer.value(node, 1)});
 }
 
 // The elements of a constant of floats that are whole numbers as int64; null of others.
@@ -119,7 +105,7 @@ void power(Importer& importer, const Node& node) {
                         : dtype.is_float()                                        ? dtype
                                                                                   : kInt64;
   const Expr result = importer.bind(node, "relax.power", {converted(base, wide), converted(exponent, wide)});
-  importer.define(node.outputs.at(0), importer.builder.emit(converted(result, dtype)));
+  importer.define(node.outputs.at(0), importer.bound(converted(result, dtype)));
 }
 
 // The remainder has the sign of the divisor, or with fmod that of the dividend.
@@ -172,8 +158,8 @@ void average(Importer& importer, const Node& node) {
 // What is beyond the largest number of 8 bits becomes that number, unless saturate is 0.
 Expr saturated(Importer& importer, const Node& node, const Expr& x, DataType dtype) {
   const double largest = dtype.code == DataType::kFloat8E5M2 ? 57344 : 448;
-  const Expr top = importer.builder.emit(number(largest, relax::dtype_of(x))),
-             bottom = importer.builder.emit(number(-largest, relax::dtype_of(x)));
+  const Expr top = importer.bound(number(largest, relax::dtype_of(x))),
+             bottom = importer.bound(number(-largest, relax::dtype_of(x)));
   const Expr above = importer.bind(node, "relax.greater", {x, top}),
              below = importer.bind(node, "relax.less", {x, bottom});
   return importer.bind(node, "relax.where",
@@ -184,11 +170,8 @@ void cast_to(Importer& importer, const Node& node, DataType dtype) {
   const Expr x = importer.value(node, 0);
   const bool saturates = dtype.is_float() && dtype.bits == 8 && int_attr(node, "saturate", 1) &&
                          relax::dtype_of(x).is_float() && relax::dtype_of(x).bits > 8;
-  // Whole numbers that are known stay known: chains of shapes pass through Cast.
-  if (const auto elements = importer.known(node, 0); elements && dtype == kInt64)
-    return importer.define_known(node.outputs.at(0), *elements, importer.is_scalar(node, 0));
-  importer.define(node.outputs.at(0), importer.builder.emit(converted(
-                                          saturates ? saturated(importer, node, x, dtype) : x, dtype)));
+  importer.define(node.outputs.at(0),
+                  importer.bound(converted(saturates ? saturated(importer, node, x, dtype) : x, dtype)));
 }
 
 void cast(Importer& importer, const Node& node) {
@@ -200,19 +183,8 @@ void cast_like(Importer& importer, const Node& node) {
 }
 
 constexpr ConverterRow kOthers[] = {
-    {"Add", arithmetic<kAdd, ir::Kind::kAdd>},
-    {"BitShift", bit_shift},
-    {"Cast", cast},
-    {"CastLike", cast_like},
-    {"Div", arithmetic<kDiv, ir::Kind::kFloorDiv>},
-    {"Max", largest},
-    {"Mean", average},
-    {"Min", smallest},
-    {"Mod", modulo},
-    {"Mul", arithmetic<kMul, ir::Kind::kMul>},
-    {"Pow", power},
-    {"Sub", arithmetic<kSub, ir::Kind::kSub>},
-    {"Sum", sum},
+    {"BitShift", bit_shift}, {"Cast", cast},    {"CastLike", cast_like}, {"Div", divide}, {"Max", largest},
+    {"Mean", average},       {"Min", smallest}, {"Mod", modulo},         {"Pow", power},  {"Sum", sum},
 };
 
 }  // namespace

@@ -56,7 +56,9 @@ void shape(Importer& importer, const Node& node) {
     return std::clamp<int64_t>(axis < 0 ? axis + ndim : axis, 0, ndim);
   };
   const int64_t first = position("start", 0), last = std::max(first, position("end", ndim));
-  importer.define_known(node.outputs.at(0), relax::Shape(extents.begin() + first, extents.begin() + last));
+  Known known{kInt64, {last - first}, {}, &node};
+  for (int64_t n = first; n < last; ++n) known.elements.push_back({extents[static_cast<size_t>(n)]});
+  importer.define_known(node.outputs.at(0), std::move(known));
 }
 
 // Indices and extents that are known now are compared now.
@@ -73,21 +75,11 @@ void require_inside(Importer& importer, const Node& node, int64_t axis) {
 }
 
 void gather(Importer& importer, const Node& node) {
-  auto elements = importer.known(node, 0);
   const int64_t axis = int_attr(node, "axis", 0);
-  if (!elements) require_inside(importer, node, axis);
-  if (!elements || !importer.known(node, 1) || (axis != 0 && axis != -1))
-    // indices come with the data: one that is outside must not reach memory that is not ours
-    return importer.emit(node, "relax.take", {importer.value(node, 0), importer.value(node, 1)},
-                         {{"axis", attr(axis)}, {"mode", attr("clip")}});
-  relax::Shape picked;
-  for (int64_t index : importer.require_ints(node, 1)) {
-    if (index < 0) index += static_cast<int64_t>(elements->size());
-    if (index < 0 || index >= static_cast<int64_t>(elements->size()))
-      throw UserError("index {} of a shape of {} extents", index, elements->size());
-    picked.push_back((*elements)[static_cast<size_t>(index)]);
-  }
-  importer.define_known(node.outputs.at(0), std::move(picked), importer.is_scalar(node, 1));
+  require_inside(importer, node, axis);
+  // indices come with the data: one that is outside must not reach memory that is not ours
+  importer.emit(node, "relax.take", {importer.value(node, 0), importer.value(node, 1)},
+                {{"axis", attr(axis)}, {"mode", attr("clip")}});
 }
 
 std::vector<int64_t> axes_of(Importer& importer, const Node& node) {
@@ -97,67 +89,90 @@ std::vector<int64_t> axes_of(Importer& importer, const Node& node) {
 
 void unsqueeze(Importer& importer, const Node& node) {
   const std::vector<int64_t> axes = axes_of(importer, node);
-  const bool adds_first = axes == std::vector<int64_t>{0} || axes == std::vector<int64_t>{-1};
-  if (importer.is_scalar(node, 0) && adds_first)
-    return importer.define_known(node.outputs.at(0), importer.require_known(node, 0));
   importer.emit(node, "relax.expand_dims", {importer.value(node, 0)}, {{"axis", attr(axes)}});
 }
 
+// Without axes all extents of 1 go: those that are open must be others.
 void squeeze(Importer& importer, const Node& node) {
   const std::vector<int64_t> axes = axes_of(importer, node);
-  const auto elements = importer.known(node, 0);
-  const bool drops_first =
-      axes.empty() || axes == std::vector<int64_t>{0} || axes == std::vector<int64_t>{-1};
-  if (elements && elements->size() == 1 && !importer.is_scalar(node, 0) && drops_first)
-    return importer.define_known(node.outputs.at(0), *elements, true);
+  const Expr x = importer.value(node, 0);
   ir::AttrMap attrs;
-  if (!axes.empty()) attrs.set("axis", attr(axes));
-  importer.emit(node, "relax.squeeze", {importer.value(node, 0)}, std::move(attrs));
+  if (!axes.empty()) {
+    attrs.set("axis", attr(axes));
+  } else {
+    const relax::Shape& shape = shape_of(node, x);
+    for (size_t axis = 0; axis < shape.size(); ++axis) {
+      if (is<ir::IntImmNode>(shape[axis])) continue;
+      importer.require(node, tir::not_equal(shape[axis], relax::extent_imm(1)),
+                       "dimension {} of {} would go, which axes must say", axis, shape);
+    }
+  }
+  importer.emit(node, "relax.squeeze", {x}, std::move(attrs));
 }
 
 void concat(Importer& importer, const Node& node) {
-  relax::Shape joined;
-  bool all_known = true;
-  for (size_t n = 0; n < node.inputs.size() && all_known; ++n) {
-    auto elements = importer.known(node, n);
-    all_known = elements.has_value();
-    if (elements) joined.insert(joined.end(), elements->begin(), elements->end());
-  }
-  const int64_t axis = int_attr(node, "axis", 0);
-  if (all_known && (axis == 0 || axis == -1))
-    return importer.define_known(node.outputs.at(0), std::move(joined));
   std::vector<Expr> parts;
   for (size_t n = 0; n < node.inputs.size(); ++n) {
     parts.push_back(importer.value(node, n));
   }
-  importer.emit(node, "relax.concat", {relax::TupleNode::make(parts)}, {{"axis", attr(axis)}});
+  importer.emit(node, "relax.concat", {relax::TupleNode::make(parts)},
+                {{"axis", attr(int_attr(node, "axis", 0))}});
 }
 
-// 0 keeps the extent of the input, -1 is what remains
+/// The extents of a Reshape: 0 keeps the extent of the input, -1 is what remains.
+struct NewShape {
+  const relax::Shape& from;
+  bool keeps;  // whether 0 does so
+  relax::Shape target;
+  std::optional<size_t> free_axis;
+
+  const ir::PrimExpr& kept(size_t axis) const {
+    if (axis >= from.size())
+      throw UserError("the shape keeps dimension {} of an input with {} dimensions", axis, from.size());
+    return from[axis];
+  }
+  void resolve_numbers() {
+    for (size_t axis = 0; axis < target.size(); ++axis) {
+      int64_t extent = 0;
+      if (!tir::as_const_int(target[axis], &extent)) continue;
+      if (extent == 0 && keeps) target[axis] = kept(axis);
+      if (extent < -1) throw UserError("extent {} of the new shape is {}", axis, extent);
+      if (extent == -1 && free_axis)
+        throw UserError("extents {} and {} of the new shape are both -1", *free_axis, axis);
+      if (extent == -1) free_axis = axis;
+    }
+  }
+  // What else may be 0 or -1 when it runs is asked then.
+  void resolve_open(arith::Analyzer& facts) {
+    const ir::PrimExpr zero = relax::extent_imm(0), one = relax::extent_imm(1), minus = relax::extent_imm(-1);
+    std::vector<size_t> open;
+    ir::PrimExpr others = one;
+    for (size_t axis = 0; axis < target.size(); ++axis) {
+      if (axis == free_axis) continue;
+      ir::PrimExpr& extent = target[axis];
+      const bool is_extent = is<ir::IntImmNode>(extent) || facts.can_prove(tir::operator<=(zero, extent));
+      if (!is_extent && keeps && axis < from.size())
+        extent = tir::select(tir::equal(extent, zero), from[axis], extent);
+      if (!is_extent && !free_axis) {
+        open.push_back(axis);
+        others = tir::operator*(others, tir::select(tir::equal(extent, minus), one, extent));
+      } else {
+        others = tir::operator*(others, extent);
+      }
+    }
+    const ir::PrimExpr rest = facts.simplify(tir::floordiv(relax::num_elements(from), others));
+    if (free_axis) target[*free_axis] = rest;
+    for (size_t axis : open) target[axis] = tir::select(tir::equal(target[axis], minus), rest, target[axis]);
+  }
+};
+
 void reshape(Importer& importer, const Node& node) {
   const Expr data = importer.value(node, 0);
-  relax::Shape target = importer.require_known(node, 1);
-  const relax::Shape& from = shape_of(node, data);
-  ir::PrimExpr rest = relax::num_elements(from);
-  std::optional<size_t> free_axis;
-  for (size_t axis = 0; axis < target.size(); ++axis) {
-    if (tir::is_const_int(target[axis], 0) && !int_attr(node, "allowzero", 0)) {
-      if (axis >= from.size())
-        throw UserError("the shape keeps dimension {} of an input with {} dimensions", axis, from.size());
-      target[axis] = from[axis];
-    }
-    int64_t extent = 0;
-    const bool is_free = tir::as_const_int(target[axis], &extent) && extent == -1;
-    if (extent < -1) throw UserError("extent {} of the new shape is {}", axis, extent);
-    if (is_free && free_axis)
-      throw UserError("extents {} and {} of the new shape are both -1", *free_axis, axis);
-    if (is_free)
-      free_axis = axis;
-    else
-      rest = tir::floordiv(rest, target[axis]);
-  }
-  if (free_axis) target[*free_axis] = arith::simplify(rest);
-  importer.emit(node, "relax.reshape", {data, relax::shape_expr(target)});
+  NewShape shape{
+      shape_of(node, data), int_attr(node, "allowzero", 0) == 0, importer.require_known(node, 1), {}};
+  shape.resolve_numbers();
+  shape.resolve_open(importer.facts);
+  importer.emit(node, "relax.reshape", {data, relax::shape_expr(shape.target)});
 }
 
 void flatten(Importer& importer, const Node& node) {
@@ -181,24 +196,40 @@ void transpose(Importer& importer, const Node& node) {
   importer.emit(node, "relax.permute_dims", {data}, {{"axes", attr(axes)}});
 }
 
+// `bound` of a Slice counted from the start, also where its sign is known only at run time
+ir::PrimExpr from_start(arith::Analyzer& facts, const ir::PrimExpr& bound, const ir::PrimExpr& extent) {
+  const ir::PrimExpr zero = relax::extent_imm(0);
+  if (is<ir::IntImmNode>(bound) || facts.can_prove(tir::operator<=(zero, bound))) return bound;
+  const ir::PrimExpr from_end = tir::operator+(bound, extent);
+  if (facts.can_prove(tir::operator<(bound, zero))) return facts.simplify(from_end);
+  return facts.simplify(tir::select(tir::operator<(bound, zero), from_end, bound));
+}
+
 void slice(Importer& importer, const Node& node) {
   const bool from_attrs = node.find("starts") != nullptr;
-  auto numbers = [&](const char* name, size_t input) {
-    return from_attrs ? ints_attr(node, name, {}) : importer.require_ints(node, input);
+  const auto bounds = [&](const char* name, size_t input) {
+    return from_attrs ? relax::extents(ints_attr(node, name, {})) : importer.require_known(node, input);
   };
-  const std::vector<int64_t> begin = numbers("starts", 1), end = numbers("ends", 2);
+  const Expr data = importer.value(node, 0);
+  const relax::Shape& shape = shape_of(node, data);
+  relax::Shape begin = bounds("starts", 1), end = bounds("ends", 2);
   std::vector<int64_t> axes, steps(begin.size(), 1);
-  if (from_attrs ? node.find("axes") != nullptr : node.inputs.size() > 3 && !node.inputs[3].empty())
-    axes = numbers("axes", 3);
-  if (!from_attrs && node.inputs.size() > 4 && !node.inputs[4].empty())
-    steps = importer.require_ints(node, 4);
+  if (from_attrs)
+    axes = ints_attr(node, "axes", {});
+  else if (importer.has_input(node, 3))
+    axes = importer.require_ints(node, 3);
+  if (!from_attrs && importer.has_input(node, 4)) steps = importer.require_ints(node, 4);
   for (size_t n = axes.size(); n < begin.size(); ++n) axes.push_back(static_cast<int64_t>(n));
-  auto bounds = [](const std::vector<int64_t>& values) -> Expr {
-    const relax::Shape numbers = relax::extents(values);
-    return relax::shape_expr(numbers);
-  };
+  if (begin.size() == axes.size() && end.size() == axes.size()) {
+    for (size_t n = 0; n < axes.size(); ++n) {
+      const ir::PrimExpr& extent = shape[static_cast<size_t>(checked_axis(axes[n], shape.size()))];
+      begin[n] = from_start(importer.facts, begin[n], extent);
+      end[n] = from_start(importer.facts, end[n], extent);
+    }
+  }
   importer.emit(node, "relax.strided_slice",
-                {importer.value(node, 0), bounds(axes), bounds(begin), bounds(end), bounds(steps)});
+                {data, relax::shape_expr(relax::extents(axes)), relax::shape_expr(begin),
+                 relax::shape_expr(end), relax::shape_expr(relax::extents(steps))});
 }
 
 constexpr ConverterRow kConverters[] = {

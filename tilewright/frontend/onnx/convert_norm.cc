@@ -38,8 +38,8 @@ void batch_norm(Importer& importer, const Node& node) {
                                  {{"axis", attr(1)}, {"epsilon", attr(float_attr(node, "epsilon", 1e-5))}});
   const ir::Type whole = relax::type_of(all);
   const auto* tuple = whole.as<ir::TupleTypeNode>();
-  importer.define(node.outputs.at(0), importer.builder.emit(relax::TupleGetItemNode::make(
-                                          all, int64_t{0}, tuple->elements.at(0))));
+  importer.define(node.outputs.at(0),
+                  importer.bound(relax::TupleGetItemNode::make(all, int64_t{0}, tuple->elements.at(0))));
 }
 
 void instance_norm(Importer& importer, const Node& node) {
@@ -93,8 +93,7 @@ void layer_norm(Importer& importer, const Node& node) {
   if (is_wanted(1)) importer.define(node.outputs[1], moment("relax.mean"));
   if (!is_wanted(2)) return;
   const Expr variance = moment("relax.variance");
-  const Expr epsilon =
-      importer.builder.emit(number(float_attr(node, "epsilon", 1e-5), relax::dtype_of(variance)));
+  const Expr epsilon = importer.bound(number(float_attr(node, "epsilon", 1e-5), relax::dtype_of(variance)));
   importer.define(node.outputs[2], importer.bind(node, "relax.rsqrt",
                                                  {importer.bind(node, "relax.add", {variance, epsilon})}));
 }

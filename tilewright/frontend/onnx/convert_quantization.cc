@@ -1,5 +1,6 @@
 // Quantized numbers.  Source: onnx.ai/onnx/operators, opset 10 to 23.
 #include "tilewright/frontend/onnx/convert.h"
+#include "tilewright/relax/op_util.h"
 
 #include <numeric>
 
@@ -23,12 +24,22 @@ void require_integers(DataType dtype) {
     throw Unsupported("quantized numbers of dtype {}, only integers are supported", dtype.str());
 }
 
+// ONNX wants a zero point for each scale, and a vector of several to be one for each index of dimension
+// `axis`.
+void require_scales(Importer& importer, const Node& node, const Expr& scale, const Expr& zero) {
+  const relax::Shape& scales = shape_of(node, scale);
+  if (!zero || shape_of(node, zero).empty()) return;
+  importer.require(node, relax::is_same_shape(shape_of(node, zero), scales),
+                   "the zero point is {}, but the scale is {}", shape_of(node, zero), scales);
+}
+
 void quantize(Importer& importer, const Node& node) {
   Expr zero = importer.value(node, 2);
   const DataType dtype = zero ? relax::dtype_of(zero) : dtype_attr(node, "output_dtype", DataType::uint(8));
   require_integers(dtype);
-  if (!zero) zero = importer.builder.emit(number(0, dtype));
+  if (!zero) zero = importer.bound(number(0, dtype));
   const Expr scale = importer.value(node, 1);
+  require_scales(importer, node, scale, importer.value(node, 2));
   importer.emit(node, "relax.quantize", {importer.value(node, 0), scale, zero},
                 {{"axis", attr(axis_of(node, scale, int_attr(node, "axis", 1)))},
                  {"out_dtype", attr(dtype.str())},
@@ -39,7 +50,8 @@ void dequantize(Importer& importer, const Node& node) {
   const Expr x = importer.value(node, 0), scale = importer.value(node, 1);
   require_integers(relax::dtype_of(x));
   Expr zero = importer.value(node, 2);
-  if (!zero) zero = importer.builder.emit(number(0, relax::dtype_of(x)));
+  require_scales(importer, node, scale, zero);
+  if (!zero) zero = importer.bound(number(0, relax::dtype_of(x)));
   const DataType dtype = dtype_attr(node, "output_dtype", relax::dtype_of(scale));
   importer.emit(node, "relax.dequantize", {x, scale, zero},
                 {{"axis", attr(axis_of(node, scale, int_attr(node, "axis", 1)))},
@@ -48,7 +60,7 @@ void dequantize(Importer& importer, const Node& node) {
 }
 
 Expr sums_over(Importer& importer, const Node& node, const Expr& x, int64_t axis) {
-  const Expr wide = importer.builder.emit(converted(x, kInt32));
+  const Expr wide = importer.bound(converted(x, kInt32));
   return importer.bind(node, "relax.sum", {wide},
                        {{"axis", attr(std::vector<int64_t>{axis})}, {"keepdims", attr(true)}});
 }
@@ -58,7 +70,7 @@ Expr sums_over(Importer& importer, const Node& node, const Expr& x, int64_t axis
 Expr zero_point(Importer& importer, const Node& node, size_t input, size_t num_after) {
   const Expr given = importer.value(node, input);
   if (!given) return nullptr;
-  const Expr zero = importer.builder.emit(converted(given, kInt32));
+  const Expr zero = importer.bound(converted(given, kInt32));
   if (shape_of(node, zero).size() != 1 || num_after == 0) return zero;
   std::vector<int64_t> axes(num_after);
   std::iota(axes.begin(), axes.end(), 1);
@@ -68,7 +80,7 @@ Expr zero_point(Importer& importer, const Node& node, size_t input, size_t num_a
 // Input `input` less its zero points, input `zero`, in int32.
 Expr without_zero(Importer& importer, const Node& node, size_t input, size_t zero, size_t num_after) {
   require_integers(relax::dtype_of(importer.value(node, input)));
-  const Expr x = importer.builder.emit(converted(importer.value(node, input), kInt32));
+  const Expr x = importer.bound(converted(importer.value(node, input), kInt32));
   const Expr offset = zero_point(importer, node, zero, num_after);
   return offset ? importer.bind(node, "relax.subtract", {x, offset}) : x;
 }
@@ -86,11 +98,11 @@ void matmul_integer(Importer& importer, const Node& node) {
   }
   Expr zb = zero_point(importer, node, 3, 0);
   if (relax::dtype_of(b) == DataType::uint(8)) {
-    const Expr wide = importer.builder.emit(converted(b, DataType::int_(32)));
+    const Expr wide = importer.bound(converted(b, DataType::int_(32)));
     const Expr moved = importer.bind(node, "relax.subtract", {wide, number(128, kInt32)});
-    b = importer.builder.emit(converted(moved, DataType::int_(8)));
+    b = importer.bound(converted(moved, DataType::int_(8)));
     zb = zb ? importer.bind(node, "relax.subtract", {zb, number(128, kInt32)})
-            : importer.builder.emit(number(-128, kInt32));
+            : importer.bound(number(-128, kInt32));
   }
   Expr result = importer.bind(node, "relax.matmul", {a, b}, {{"out_dtype", attr(std::string("int32"))}});
   const Expr za = zero_point(importer, node, 2, 1);
@@ -101,7 +113,7 @@ void matmul_integer(Importer& importer, const Node& node) {
   if (zb) {
     Expr total = sums_over(importer, node, a, -1);
     if (za) {
-      const Expr length = importer.builder.emit(number(static_cast<double>(num_terms), kInt32));
+      const Expr length = importer.bound(number(static_cast<double>(num_terms), kInt32));
       total =
           importer.bind(node, "relax.subtract", {total, importer.bind(node, "relax.multiply", {length, za})});
     }
@@ -142,7 +154,7 @@ void qlinear_conv(Importer& importer, const Node& node) {
     const Expr scale =
         importer.bind(node, "relax.multiply", {importer.value(node, 1), importer.value(node, 4)});
     bias = importer.bind(node, "relax.multiply",
-                         {importer.builder.emit(converted(bias, relax::dtype_of(scale))), scale});
+                         {importer.bound(converted(bias, relax::dtype_of(scale))), scale});
     y = with_channels(importer, node, y, bias);
   }
   emit_quantized(importer, node, y, 6);
@@ -161,7 +173,7 @@ void qlinear_matmul(Importer& importer, const Node& node) {
 // Outputs: numbers of uint8, scale and zero point, so that the range of x and 0 is that of uint8.  Source:
 // onnx.ai/onnx/operators/onnx__DynamicQuantizeLinear.html; the scale of zeros alone is 1.
 void dynamic_quantize(Importer& importer, const Node& node) {
-  const Expr x = importer.value(node, 0), nothing = importer.builder.emit(number(0, kFloat32));
+  const Expr x = importer.value(node, 0), nothing = importer.bound(number(0, kFloat32));
   const auto limit = [&](std::string_view reduce, std::string_view with_zero) {
     return importer.bind(node, with_zero, {importer.bind(node, reduce, {x}), nothing});
   };
@@ -172,8 +184,7 @@ void dynamic_quantize(Importer& importer, const Node& node) {
   const Expr scale = importer.bind(node, "relax.where", {is_zero, number(1, kFloat32), step});
   const Expr from =
       importer.bind(node, "relax.divide", {importer.bind(node, "relax.negative", {least}), scale});
-  const Expr zero =
-      importer.builder.emit(converted(importer.bind(node, "relax.round", {from}), DataType::uint(8)));
+  const Expr zero = importer.bound(converted(importer.bind(node, "relax.round", {from}), DataType::uint(8)));
   const std::vector<Expr> outputs{
       importer.bind(node, "relax.quantize", {x, scale, zero},
                     {{"axis", attr(0)}, {"out_dtype", attr(std::string("uint8"))}}),

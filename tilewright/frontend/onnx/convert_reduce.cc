@@ -48,8 +48,8 @@ void mean(Importer& importer, const Node& node) {
   const Reduction r{importer, node};
   const DataType dtype = relax::dtype_of(r.x);
   if (dtype.is_float()) return r.result(r.reduced("relax.mean", r.x));
-  const Expr real = importer.builder.emit(converted(r.x, kFloat64));
-  r.result(importer.builder.emit(converted(r.reduced("relax.mean", real), dtype)));
+  const Expr real = importer.bound(converted(r.x, kFloat64));
+  r.result(importer.bound(converted(r.reduced("relax.mean", real), dtype)));
 }
 
 // What several operators make of x is in the dtype of sums until it is the result.
@@ -68,7 +68,7 @@ Expr square_sum(const Reduction& r) { return r.reduced("relax.sum", r.call("rela
 // of integers: computed as floats
 Expr l2(const Reduction& r) {
   Expr sum = square_sum(r);
-  if (!relax::dtype_of(r.x).is_float()) sum = r.importer.builder.emit(converted(sum, kFloat64));
+  if (!relax::dtype_of(r.x).is_float()) sum = r.importer.bound(converted(sum, kFloat64));
   return r.call("relax.sqrt", {sum});
 }
 
@@ -76,7 +76,7 @@ Expr log_sum(const Reduction& r) { return r.call("relax.log", {r.reduced("relax.
 
 // log(sum(exp(x - m))) + m with m the maximum, so that nothing overflows; m is 0 where all is infinite.
 Expr log_sum_exp(const Reduction& r) {
-  const Expr zero = r.importer.builder.emit(number(0, relax::dtype_of(r.x)));
+  const Expr zero = r.importer.bound(number(0, relax::dtype_of(r.x)));
   const auto finite = [&](const Expr& value) {
     return r.call("relax.where", {r.call("relax.isfinite", {value}), value, zero});
   };

@@ -1,9 +1,13 @@
 // Turns ONNX's messages into the plain structs of model.h, trusting nothing.
 #include "tilewright/frontend/onnx/model.h"
 
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <filesystem>
 #include <set>
 
+#include "tilewright/frontend/onnx/names.h"
 #include "tilewright/frontend/onnx/tensor_data.h"
 #include "tilewright/frontend/onnx/wire.h"
 #include "tilewright/support/error.h"
@@ -92,7 +96,11 @@ ValueInfo read_value_info(const wire::ValueInfo& proto) {
   info.name = proto.name;
   if (!proto.type.tensor_type) return info;
   const wire::TensorType& type = *proto.type.tensor_type;
-  if (type.elem_type != 0) info.dtype = dtype_of(type.elem_type, fmt::format("value \"{}\"", info.name));
+  try {
+    if (type.elem_type != 0) info.dtype = dtype_of(type.elem_type, fmt::format("value \"{}\"", info.name));
+  } catch (const Unsupported& problem) {
+    info.dtype_problem = problem.text();
+  }
   if (!type.shape) return info;
   info.has_shape = true;
   for (const wire::Dimension& dim : type.shape->dim) {
@@ -135,45 +143,77 @@ std::set<std::string> needs_of(const Node& node) {
   return names;
 }
 
-// Why node `start` never became ready: follow missing inputs until a name nothing makes, or until they come
-// round.
-[[noreturn]] void explain_stuck(const std::vector<Node>& stuck, const std::set<std::string>& known) {
-  std::map<std::string, const Node*> maker;
-  for (const Node& node : stuck) {
-    for (const std::string& output : node.outputs) maker[output] = &node;
-  }
-  for (const Node& node : stuck) {
-    for (const std::string& name : needs_of(node)) {
-      if (!known.count(name) && !maker.count(name))
-        throw UserError("{} reads \"{}\", which no node, input or initializer defines", node.shown(), name)
-            .help("the file is incomplete; check it with onnx.checker.check_model");
-    }
-  }
-  throw UserError("the graph has a cycle through {}", stuck.front().shown())
+// The nodes on the way from `first` to the last of `path`, which needs it again.
+[[noreturn]] void refuse_cycle(const std::vector<Node>& nodes, const std::vector<size_t>& path,
+                               size_t first) {
+  constexpr size_t kMostShown = 8;
+  std::vector<std::string> shown;
+  for (auto at = std::find(path.begin(), path.end(), first); at != path.end(); ++at)
+    shown.push_back(nodes[*at].shown());
+  const size_t count = shown.size();
+  if (count > kMostShown) shown.resize(kMostShown);
+  throw UserError("the graph has a cycle: {}{}", fmt::join(shown, " needs "),
+                  count > kMostShown ? fmt::format(" needs ... {} nodes", count)
+                                     : fmt::format(" needs the {}", nodes[first].shown()))
       .help("an ONNX graph must be acyclic");
 }
 
-std::vector<Node> sorted(std::vector<Node> nodes, std::set<std::string> known) {
-  std::vector<Node> order;
-  while (!nodes.empty()) {
-    std::vector<Node> waiting;
-    for (Node& node : nodes) {
-      bool ready = true;
-      for (const std::string& name : needs_of(node)) ready &= known.count(name) != 0;
-      if (!ready) {
-        waiting.push_back(std::move(node));
+// Which node makes each name.  `known` are those that are there without a node.
+std::map<std::string, size_t> makers_of(const std::vector<Node>& nodes, const std::set<std::string>& known) {
+  std::map<std::string, size_t> makers;
+  for (size_t n = 0; n < nodes.size(); ++n) {
+    for (const std::string& output : nodes[n].outputs) {
+      if (!output.empty() && (known.count(output) || !makers.emplace(output, n).second))
+        throw UserError("two nodes make \"{}\"; the second is the {}", output, nodes[n].shown());
+    }
+  }
+  return makers;
+}
+
+// For each node those that make what it needs.
+std::vector<std::vector<size_t>> needed_nodes(const std::vector<Node>& nodes,
+                                              const std::set<std::string>& known) {
+  const std::map<std::string, size_t> makers = makers_of(nodes, known);
+  std::vector<std::vector<size_t>> needed(nodes.size());
+  for (size_t n = 0; n < nodes.size(); ++n) {
+    for (const std::string& name : needs_of(nodes[n])) {
+      if (known.count(name)) continue;
+      const auto maker = makers.find(name);
+      if (maker == makers.end())
+        throw UserError("{} reads \"{}\", which no node, input or initializer defines", nodes[n].shown(),
+                        name)
+            .help("the file is incomplete; check it with onnx.checker.check_model");
+      needed[n].push_back(maker->second);
+    }
+  }
+  return needed;
+}
+
+// The nodes in the order of the file, but each after those it needs.
+std::vector<Node> sorted(std::vector<Node> nodes, const std::set<std::string>& known) {
+  const std::vector<std::vector<size_t>> needed = needed_nodes(nodes, known);
+  enum class State : uint8_t { kNew, kOpen, kDone };
+  std::vector<State> states(nodes.size(), State::kNew);
+  std::vector<size_t> order, path, next(nodes.size(), 0);
+  for (size_t start = 0; start < nodes.size(); ++start) {
+    if (states[start] == State::kNew) path.push_back(start);
+    while (!path.empty()) {
+      const size_t node = path.back();
+      states[node] = State::kOpen;
+      if (next[node] == needed[node].size()) {
+        states[node] = State::kDone;
+        order.push_back(node);
+        path.pop_back();
         continue;
       }
-      for (const std::string& output : node.outputs) {
-        if (!output.empty() && !known.insert(output).second)
-          throw UserError("two nodes make \"{}\"; the second is the {}", output, node.shown());
-      }
-      order.push_back(std::move(node));
+      const size_t before = needed[node][next[node]++];
+      if (states[before] == State::kOpen) refuse_cycle(nodes, path, before);
+      if (states[before] == State::kNew) path.push_back(before);
     }
-    if (waiting.size() == nodes.size()) explain_stuck(waiting, known);
-    nodes = std::move(waiting);
   }
-  return order;
+  std::vector<Node> result;
+  for (size_t n : order) result.push_back(std::move(nodes[n]));
+  return result;
 }
 
 Graph read_graph(const wire::Graph& proto, const std::string& folder, std::set<std::string> outer) {
@@ -230,6 +270,8 @@ Model parse_model(std::string_view bytes, const std::string& folder, const std::
   if (!wire::decode(bytes, proto) || !proto.graph)
     throw UserError("\"{}\" is not an ONNX model, or is cut short", shown_name)
         .help("export or download the model again");
+  std::deque<std::string> kept;
+  make_names_printable(proto, kept);
   Model model;
   model.ir_version = proto.ir_version;
   model.producer = proto.producer_name;

@@ -44,11 +44,14 @@ struct Dim {
   int64_t value = -1;
   std::string name;
   bool is_known() const { return value >= 0; }
+  /// Without a name, or with the one that exporters give to all they know nothing of: each is another one.
+  bool is_anonymous() const { return name.empty() || name == "?"; }
 };
 
 struct ValueInfo {
   std::string name;
   DataType dtype = DataType::void_();
+  std::string dtype_problem;  // why there is none, if the file says one
   bool has_shape = false;
   std::vector<Dim> shape;
 };
@@ -73,6 +76,17 @@ struct Model {
 Model load_model(const std::string& path);
 /// The same from bytes; `folder` is where external data is looked for, empty: refused.
 Model parse_model(std::string_view bytes, const std::string& folder, const std::string& shown_name);
+
+/// What messages and options call dimension `axis` of an input: its name, or "x.0".
+std::string shown_dim(const ValueInfo& input, size_t axis);
+/// The open dimensions of the inputs, in order, each once.
+std::vector<std::string> open_dims(const Graph& graph);
+
+/// Extents by the name of an open dimension.
+using FixedDims = std::map<std::string, int64_t>;
+/// Gives open dimensions of the inputs numbers.  Raises UserError for a name that none has, and an extent
+/// below 0 or other than what the model says.
+void fix_dims(Model& model, const FixedDims& extents);
 
 /// The dtype of an ONNX element type number; raises Unsupported with its name for what we have no dtype for.
 DataType dtype_of(int64_t element_type, const std::string& what);

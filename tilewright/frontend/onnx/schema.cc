@@ -128,6 +128,8 @@ void check_attributes(const Node& node, const OperatorRule& rule, int64_t opset)
   }
 }
 
+}  // namespace
+
 std::set<std::string> used_names(const Graph& graph) {
   std::set<std::string> names;
   for (const Node& node : graph.nodes) names.insert(node.inputs.begin(), node.inputs.end());
@@ -136,21 +138,27 @@ std::set<std::string> used_names(const Graph& graph) {
   return names;
 }
 
-}  // namespace
-
-void check_nodes(const Model& model) {
+void check_opset(const Model& model) {
   const int64_t opset = model.opsets.at("");
   if (opset < kFirstOpset || opset > kLastOpset)
     throw Unsupported("the model is of opset {}, supported are {} to {}", opset, kFirstOpset, kLastOpset)
         .help("convert it with onnx.version_converter.convert_version(model, {})",
               std::clamp(opset, kFirstOpset, kLastOpset));
+}
+
+void check_node(const Node& node, int64_t opset, const std::set<std::string>& used) {
+  const OperatorRule& rule = rule_of(node, opset);
+  check_inputs(node, rule);
+  check_outputs(node, rule, used);
+  check_attributes(node, rule, opset);
+}
+
+void check_nodes(const Model& model) {
+  check_opset(model);
   const std::set<std::string> used = used_names(model.graph);
   for (const Node& node : model.graph.nodes) {
     try {
-      const OperatorRule& rule = rule_of(node, opset);
-      check_inputs(node, rule);
-      check_outputs(node, rule, used);
-      check_attributes(node, rule, opset);
+      check_node(node, model.opsets.at(""), used);
     } catch (Error& error) {
       error.add_prefix(node.shown());
       throw;

@@ -57,6 +57,9 @@ constexpr AttributeRule kMaxPool[] = {
 constexpr AttributeRule kAveragePool[] = {
     kAutoPad,     flag("ceil_mode", 10), flag("count_include_pad"), extents("dilations", 1, 19),
     kKernelShape, extents("pads", 0),    extents("strides", 1)};
+constexpr AttributeRule kLpPool[] = {
+    kAutoPad,     flag("ceil_mode", 18), extents("dilations", 1, 18), {"p", Attribute::kInt, 1},
+    kKernelShape, extents("pads", 0),    extents("strides", 1)};
 constexpr AttributeRule kArgMax[] = {
     {"axis", Attribute::kInt}, flag("keepdims"), flag("select_last_index", 12)};
 constexpr AttributeRule kBitShift[] = {
@@ -236,6 +239,7 @@ constexpr OperatorRule kOperators[] = {
     {"Log", 1, 1},
     {"LogSoftmax", 1, 1, kAxis},
     {"LpNormalization", 1, 1, kLpNormalization},
+    {"LpPool", 1, 1, kLpPool},
     {"MatMul", 2, 2},
     {"MatMulInteger", 2, 4, {}, 1, 10},
     {"Max", 1, kAnyNumber},

@@ -7,6 +7,7 @@
 
 #include "tilewright/ir/walk.h"
 #include "tilewright/lower/lowered.h"
+#include "tilewright/lower/passes/raise_error.h"
 #include "tilewright/lower/passes/written_params.h"
 #include "tilewright/runtime/kernel_abi.h"
 #include "tilewright/support/error.h"
@@ -20,30 +21,6 @@ const DataType kHandle = DataType::handle();
 
 PrimExpr peek(DataType dtype, PrimExpr pointer, int64_t offset) {
   return call(dtype, "peek", {std::move(pointer), imm(offset, kInt64)});
-}
-
-// printf's % must be doubled in names
-std::string escaped(const std::string& text) {
-  std::string result;
-  for (char c : text) result += c == '%' ? std::string("%%") : std::string(1, c);
-  return result;
-}
-
-std::string unescaped(const std::string& format) {
-  std::string result;
-  for (size_t n = 0; n < format.size(); ++n) {
-    result += format[n];
-    if (format[n] == '%') ++n;
-  }
-  return result;
-}
-
-// The error that printf makes of `format`, which is not asked if there are no values.
-Stmt raise(const char* kind, std::string format, std::vector<PrimExpr> values) {
-  if (values.empty()) format = unescaped(format);
-  std::vector<PrimExpr> args{string_imm(kind), string_imm(std::move(format))};
-  args.insert(args.end(), values.begin(), values.end());
-  return EvaluateNode::make(call(kInt32, "raise_error", std::move(args)));
 }
 
 class Entry {
@@ -132,10 +109,11 @@ class Entry {
     std::vector<std::string> names;
     for (size_t n = 0; n < func_->params.size(); ++n) names.push_back(param_name(n));
     const int64_t count = static_cast<int64_t>(names.size());
-    refuse_if(not_equal(num_args_, imm(count)), raise("TypeError",
-                                                      fmt::format("{}: %d arguments given, expected {} ({})",
-                                                                  name_, count, fmt::join(names, ", ")),
-                                                      {num_args_}));
+    refuse_if(not_equal(num_args_, imm(count)),
+              raise_error("TypeError",
+                          fmt::format("{}: %d arguments given, expected {} ({})", name_, count,
+                                      fmt::join(names, ", ")),
+                          {num_args_}));
   }
 
   // ---- tensors
@@ -146,7 +124,7 @@ class Entry {
     const Var code = let(name + "_code", peek(kInt32, args_, slot));
     const PrimExpr is_object = equal(code, imm(kTilewrightTensor));
     refuse_if(logical_and(not_equal(code, imm(kTilewrightDLTensor)), not_equal(code, imm(kTilewrightTensor))),
-              raise("TypeError", fmt::format("{}: argument {} is not a tensor", name_, name), {}));
+              raise_error("TypeError", fmt::format("{}: argument {} is not a tensor", name_, name), {}));
     const PrimExpr address = peek(kInt64, args_, slot + 8) +
                              select(is_object, imm(TILEWRIGHT_OBJECT_HEADER_BYTES, kInt64), imm(0, kInt64));
     const Var described = let(name + "_tensor", call(kHandle, "reinterpret", {address}));
@@ -166,23 +144,24 @@ class Entry {
 
   void check_type(const std::string& name, const Buffer& buffer, const Var& tensor) {
     const PrimExpr device = peek(kInt32, tensor, offsetof(DLTensor, device));
-    refuse_if(
-        not_equal(device, imm(kDLCPU)),
-        raise("ValueError",
-              fmt::format("{}: argument {} is on device type %d, expected the CPU", name_, name), {device}));
+    refuse_if(not_equal(device, imm(kDLCPU)),
+              raise_error("ValueError",
+                          fmt::format("{}: argument {} is on device type %d, expected the CPU", name_, name),
+                          {device}));
     const PrimExpr ndim = peek(kInt32, tensor, offsetof(DLTensor, ndim));
     const int64_t expected_ndim = static_cast<int64_t>(buffer->shape.size());
-    refuse_if(not_equal(ndim, imm(expected_ndim)),
-              raise("ValueError",
+    refuse_if(
+        not_equal(ndim, imm(expected_ndim)),
+        raise_error("ValueError",
                     fmt::format("{}: argument {} has %d dimensions, expected {}", name_, name, expected_ndim),
                     {ndim}));
     const DataType dtype = buffer->dtype;
     const int64_t bits = dtype.code | dtype.bits << 8 | static_cast<int64_t>(dtype.lanes) << 16;
     const PrimExpr given = peek(kInt32, tensor, offsetof(DLTensor, dtype));
-    refuse_if(
-        not_equal(given, imm(bits)),
-        raise("TypeError", fmt::format("{}: argument {} has dtype %s, expected {}", name_, name, dtype.str()),
-              {call(kHandle, "dtype_text", {given})}));
+    refuse_if(not_equal(given, imm(bits)),
+              raise_error("TypeError",
+                          fmt::format("{}: argument {} has dtype %s, expected {}", name_, name, dtype.str()),
+                          {call(kHandle, "dtype_text", {given})}));
   }
 
   // Extents that are known must be equal; a variable met first is bound; expressions of variables wait for
@@ -217,10 +196,10 @@ class Entry {
     std::vector<PrimExpr> values = given;
     values.insert(values.end(), expected_values.begin(), expected_values.end());
     if (!is_zero(wrong))
-      refuse_if(wrong, raise("ValueError",
-                             fmt::format("{}: argument {} has shape [{}], expected [{}]", name_, name,
-                                         fmt::join(given_text, ", "), fmt::join(expected_text, ", ")),
-                             values));
+      refuse_if(wrong, raise_error("ValueError",
+                                   fmt::format("{}: argument {} has shape [{}], expected [{}]", name_, name,
+                                               fmt::join(given_text, ", "), fmt::join(expected_text, ", ")),
+                                   values));
     for (const auto& [var, value] : new_vars) bind(var, value);
   }
 
@@ -246,8 +225,9 @@ class Entry {
       row_major = row_major * extent;
     }
     if (!is_zero(wrong))
-      refuse_if(call(kBoolType, "if_then_else", {is_null, bool_imm(false), wrong}),
-                raise("ValueError",
+      refuse_if(
+          call(kBoolType, "if_then_else", {is_null, bool_imm(false), wrong}),
+          raise_error("ValueError",
                       fmt::format("{}: argument {} is not compact in row-major order", name_, name), {}));
   }
 
@@ -256,16 +236,17 @@ class Entry {
                                                    peek(kInt64, tensor, offsetof(DLTensor, byte_offset)));
     const int64_t alignment = std::max<int64_t>(1, buffer->dtype.element().num_bytes());
     if (alignment > 1)
-      refuse_if(
-          not_equal(call(kInt64, "bitwise_and", {address, imm(alignment - 1, kInt64)}), imm(0, kInt64)),
-          raise("ValueError",
-                fmt::format("{}: the data of argument {} is not aligned to {} bytes", name_, name, alignment),
-                {}));
+      refuse_if(not_equal(call(kInt64, "bitwise_and", {address, imm(alignment - 1, kInt64)}), imm(0, kInt64)),
+                raise_error("ValueError",
+                            fmt::format("{}: the data of argument {} is not aligned to {} bytes", name_, name,
+                                        alignment),
+                            {}));
     PrimExpr count = imm(1, kInt64);
     for (const PrimExpr& extent : buffer->shape) count = count * tir::cast(kInt64, extent);
     if (!is_zero(count))
-      refuse_if(logical_and(equal(address, imm(0, kInt64)), not_equal(count, imm(0, kInt64))),
-                raise("ValueError", fmt::format("{}: the data of argument {} is null", name_, name), {}));
+      refuse_if(
+          logical_and(equal(address, imm(0, kInt64)), not_equal(count, imm(0, kInt64))),
+          raise_error("ValueError", fmt::format("{}: the data of argument {} is null", name_, name), {}));
     return call(kHandle, "reinterpret", {address});
   }
 
@@ -282,13 +263,13 @@ class Entry {
     } else if (dtype.is_float()) {
       const PrimExpr is_float = equal(code, imm(kTilewrightFloat));
       refuse_if(logical_not(logical_or(is_int, is_float)),
-                raise("TypeError", fmt::format("{}: argument {} is not a number", name_, name), {}));
+                raise_error("TypeError", fmt::format("{}: argument {} is not a number", name_, name), {}));
       const DataType wide = DataType::float_(64);
       bind(param, tir::cast(dtype, call(wide, "if_then_else",
                                         {is_float, peek(wide, args_, slot + 8), tir::cast(wide, as_int)})));
     } else {
       refuse_if(logical_not(is_int),
-                raise("TypeError", fmt::format("{}: argument {} is not an integer", name_, name), {}));
+                raise_error("TypeError", fmt::format("{}: argument {} is not an integer", name_, name), {}));
       check_range(name, dtype, as_int);
       bind(param, dtype.is_bool() ? not_equal(as_int, imm(0, kInt64)) : tir::cast(dtype, as_int));
     }
@@ -306,10 +287,10 @@ class Entry {
       outside = logical_or(outside, given > imm(last, kInt64));
       range = fmt::format("from {} to {}", first, last);
     }
-    refuse_if(outside,
-              raise("ValueError",
-                    fmt::format("{}: argument {} is %lld, but {} is {}", name_, name, dtype.str(), range),
-                    {given}));
+    refuse_if(outside, raise_error("ValueError",
+                                   fmt::format("{}: argument {} is %lld, but {} is {}", name_, name,
+                                               dtype.str(), range),
+                                   {given}));
   }
 
   void bind(const Var& var, PrimExpr value) {
@@ -321,10 +302,10 @@ class Entry {
     for (const Derived& dim : derived_) {
       const PrimExpr expected = tir::cast(kInt64, dim.expected);
       refuse_if(not_equal(dim.actual, expected),
-                raise("ValueError",
-                      fmt::format("{}: dimension {} of argument {} is %lld, expected {} = %lld", name_,
-                                  dim.axis, dim.name, escaped(expr_text(dim.expected))),
-                      {dim.actual, expected}));
+                raise_error("ValueError",
+                            fmt::format("{}: dimension {} of argument {} is %lld, expected {} = %lld", name_,
+                                        dim.axis, dim.name, escaped(expr_text(dim.expected))),
+                            {dim.actual, expected}));
     }
   }
 

@@ -13,6 +13,12 @@ inline constexpr std::string_view kDoubleBuffer = "double_buffer_scope";
 /// allocation, those that are about it.
 inline constexpr std::string_view kStorageAlign = "buffer_dim_align";
 
+/// Attribute of a function whose accesses are checked when it runs: what messages call the function.
+inline constexpr std::string_view kCheckBounds = "check_bounds";
+
+/// Accesses of functions with the attribute kCheckBounds  ->  an error before each that leaves its buffer.
+PrimFunc check_bounds(const PrimFunc& func);
+
 /// Numbers that the function returns  ->  stored for the caller; what is returned is a status.
 PrimFunc lower_returns(const PrimFunc& func);
 /// Blocks with init  ->  the init runs where all reduce axes are at their start.

@@ -11,57 +11,59 @@ Value eye(const PrimExpr& extent, DataType dtype) {
 }
 Value matmul(const Value& a, const Value& b) { return apply("matmul", {a, b}); }
 
-// What a crop takes of a line along spatial dimension `dim`: its part of roi, all of the other dimension.
-ObjectRef line_roi(const Backward& b, size_t dim) {
-  const auto* given = b.call()->attrs.get("roi").as<ArrayNode>();
-  if (!given) return attr(std::vector<int64_t>{0, 0, 0, 0});
-  const size_t count = given->items.size() / 2;
-  return ArrayNode::make(
-      std::vector<ObjectRef>{given->items.at(dim), attr(0.0), given->items.at(dim + count), attr(1.0)});
-}
-
-// The weights of resizing a line of `extent` elements along spatial dimension `dim` to `size`, [extent,
-// size]: a line is a picture of width 1, and what lies outside of it has no weight.
-Value line_weights(const Backward& b, size_t dim, const PrimExpr& extent, const PrimExpr& size) {
-  const PrimExpr one = extent_imm(1);
-  const Value lines = reshape(eye(extent, b.dtype(0)), {one, extent, extent, one});
-  AttrMap attrs = b.call()->attrs;
-  attrs.set("layout", attr("NCHW"));
-  attrs.set("out_dtype", attr(DataType::void_()));
-  attrs.set("roi", line_roi(b, dim));
-  attrs.set("extrapolation_value", attr(0.0));
-  return reshape(apply("image.resize2d", {lines, shape_value({size, one})}, attrs), {extent, size});
-}
-
-// The extents of the spatial dimensions of the picture.
-Shape spatial_extents(const Shape& shape, bool is_channels_last) {
-  const auto begin = shape.begin() + (is_channels_last ? 1 : 2);
-  return {begin, begin + static_cast<long>(shape.size()) - 2};
-}
-
-// rows^T . x . columns  ->  rows . grad . columns^T, of each channel; planes of a volume before that:
-// planes . grad, where each plane is a row
-void of_resize(Backward& b) {
-  const AttrMap& attrs = b.call()->attrs;
-  const bool is_last = attrs.get_string("layout", "").ends_with('C'), is_volume = b.ndim(0) == 5;
-  const Shape from = spatial_extents(b.shape(0), is_last),
-              to = spatial_extents(b.shape_of(type_of(b.out().expr)), is_last);
-  auto weights = [&](size_t dim) { return line_weights(b, dim, from[dim], to[dim]); };
-  Value grad = b.grad();
-  if (is_last)
-    grad = permute(grad, is_volume ? std::vector<int64_t>{0, 4, 1, 2, 3} : std::vector<int64_t>{0, 3, 1, 2});
-  grad = cast(grad, b.dtype(0));
-  if (is_volume) {
-    const PrimExpr &batch = b.shape(0)[0], &channels = b.shape(0)[is_last ? 4 : 1];
-    grad = reshape(grad, {batch, channels, to[0], num_elements({to[1], to[2]})});
-    grad = reshape(matmul(weights(0), grad), {batch, channels, from[0], to[1], to[2]});
+// The dimensions that are resized: `axes`, all, or the spatial ones of a layout.
+std::vector<int64_t> resized_axes(const Backward& b) {
+  const std::string layout = b.call()->attrs.get_string("layout", "");
+  std::vector<int64_t> axes = b.call()->attrs.get_ints("axes", {});
+  for (int64_t axis = 0; !layout.empty() && axis < b.ndim(0); ++axis) {
+    if (std::string_view("DHW").find(layout[static_cast<size_t>(axis)]) != std::string_view::npos)
+      axes.push_back(axis);
   }
-  const size_t row = is_volume ? 1 : 0;
-  const Value columns = permute(weights(row + 1), {1, 0});
-  const Value result = matmul(matmul(weights(row), grad), columns);
-  if (!is_last) return b.add(0, result);
-  b.add(0,
-        permute(result, is_volume ? std::vector<int64_t>{0, 2, 3, 4, 1} : std::vector<int64_t>{0, 2, 3, 1}));
+  for (int64_t axis = 0; layout.empty() && axes.empty() && axis < b.ndim(0); ++axis) axes.push_back(axis);
+  return axes;
+}
+
+// The weights of resized dimension `n`, which is `extent` long, [extent, size]: what lies outside has none.
+Value line_weights(const Backward& b, size_t n, const PrimExpr& extent, const PrimExpr& size) {
+  AttrMap attrs = b.call()->attrs;
+  attrs.erase("layout");
+  attrs.set("axes", attr(std::vector<int64_t>{1}));
+  attrs.set("out_dtype", attr(DataType::void_()));
+  if (const auto* roi = attrs.get("roi").as<ArrayNode>())  // begins, then ends
+    attrs.set("roi", ArrayNode::make(
+                         std::vector<ObjectRef>{roi->items.at(n), roi->items.at(n + roi->items.size() / 2)}));
+  attrs.set("extrapolation_value", attr(0.0));
+  std::vector<Value> args{eye(extent, b.dtype(0)), shape_value({size})};
+  if (b.num_args() > 2) {
+    const Shape* steps = known_shape(b.call()->args[2]);
+    if (!steps) b.refuse("its steps are known only at run time");
+    args.push_back(shape_value({steps->at(2 * n), steps->at(2 * n + 1)}));
+  }
+  return apply(name_of(b.call()) == "image.resize_antialias" ? "image.resize_antialias" : "image.resize",
+               args, attrs);
+}
+
+// Each dimension by itself is a product with its weights.
+void of_resize(Backward& b) {
+  const Shape to = b.shape_of(type_of(b.out().expr));
+  const std::vector<int64_t> axes = resized_axes(b);
+  const int64_t last = b.ndim(0) - 1;
+  Value grad = cast(b.grad(), b.dtype(0));
+  for (size_t n = 0; n < axes.size(); ++n) {
+    const auto axis = static_cast<size_t>(axes[n]);
+    const Value weights = line_weights(b, n, b.shape(0)[axis], to[axis]);
+    if (axes[n] == last - 1) {
+      grad = matmul(weights, grad);
+      continue;
+    }
+    std::vector<int64_t> order;  // with this dimension and the last one exchanged
+    for (int64_t dim = 0; dim <= last; ++dim)
+      order.push_back(dim == axes[n] ? last : dim == last ? axes[n] : dim);
+    if (axes[n] != last) grad = permute(grad, order);
+    grad = matmul(grad, permute(weights, {1, 0}));
+    if (axes[n] != last) grad = permute(grad, order);
+  }
+  b.add(0, grad);
 }
 
 // A line of the grid, [n, 1, oh, ow]: 0 for x, 1 for y.
@@ -141,10 +143,9 @@ void of_affine_grid(Backward& b) {
 }
 
 constexpr GradientRow kRows[] = {
-    {"relax.image.affine_grid", of_affine_grid},
-    {"relax.image.resize2d", of_resize},
-    {"relax.image.resize3d", of_resize},
-    {"relax.image.grid_sample", of_grid_sample},
+    {"relax.image.affine_grid", of_affine_grid}, {"relax.image.resize", of_resize},
+    {"relax.image.resize2d", of_resize},         {"relax.image.resize3d", of_resize},
+    {"relax.image.resize_antialias", of_resize}, {"relax.image.grid_sample", of_grid_sample},
 };
 
 }  // namespace

@@ -22,15 +22,17 @@ struct AxisAttrs {
     return std::tuple{field<&AxisAttrs::axis>("axis", "where the new dimension stands in the result")};
   }
 };
-Type infer_stack(const Call& call, const AxisAttrs& attrs) {
+Type infer_stack(const Call& call, const AxisAttrs& attrs, Requirements& require) {
   const std::vector<const TensorTypeNode*> parts = tensors_arg(call, 0);
   if (parts.empty()) fail(call, "no tensors are given");
   const TensorTypeNode* first = parts[0];
   const Shape* shape = known_shape(first);
   for (size_t n = 1; n < parts.size(); ++n) {
     const Shape* other = known_shape(parts[n]);
-    if (parts[n]->dtype != first->dtype || (shape && other && equal_shapes(*shape, *other) == Answer::kNo))
+    if (parts[n]->dtype != first->dtype || (shape && other && shape->size() != other->size()))
       fail(call, "tensor 0 is {}, but tensor {} is {}", short_text(first), n, short_text(parts[n]));
+    if (shape && other)
+      require.equal(*shape, *other, "tensor 0 is {}, but tensor {} is {}", *shape, n, *other);
   }
   if (first->ndim < 0) return tensor_type_of_ndim(-1, first->dtype);
   const int64_t axis = normalize_axis(call, attrs.axis, first->ndim + 1);
@@ -84,28 +86,28 @@ std::vector<te::Tensor> lower_meshgrid(const LowerInput& in, const GridAttrs& at
 
 // ---- collapse_sum_to, collapse_sum_like
 
-Type infer_collapsed(const Call& call, const Shape* wanted, int64_t ndim) {
+Type infer_collapsed(const Call& call, const Shape* wanted, int64_t ndim, Requirements& require) {
   const TensorTypeNode* x = tensor_arg(call, 0);
   if (!wanted) return tensor_type_of_ndim(ndim, x->dtype);
   const Shape* shape = known_shape(x);
-  bool fits = !shape || wanted->size() <= shape->size();
-  for (size_t n = 1; shape && fits && n <= wanted->size(); ++n) {
-    const PrimExpr &from = (*wanted)[wanted->size() - n], &to = (*shape)[shape->size() - n];
-    fits = tir::is_one(from) || equal_extents(from, to) != Answer::kNo;
-  }
-  if (!fits)
+  if (shape && wanted->size() > shape->size())
     fail(call, "data is {}, which {} does not broadcast to", shape_text(*shape), shape_text(*wanted));
+  for (size_t n = 1; shape && n <= wanted->size(); ++n) {
+    const PrimExpr &from = (*wanted)[wanted->size() - n], &to = (*shape)[shape->size() - n];
+    if (!tir::is_one(from))
+      require.equal(from, to, "data is {}, which {} does not broadcast to", *shape, *wanted);
+  }
   return tensor_type(*wanted, x->dtype);
 }
-Type infer_collapse_to(const Call& call) {
+Type infer_collapse_to(const Call& call, Requirements& require) {
   int64_t ndim;
   Shape storage;
   const Shape* wanted = shape_arg(call, 1, &ndim, &storage);
-  return infer_collapsed(call, wanted, ndim);
+  return infer_collapsed(call, wanted, ndim, require);
 }
-Type infer_collapse_like(const Call& call) {
+Type infer_collapse_like(const Call& call, Requirements& require) {
   const TensorTypeNode* target = tensor_arg(call, 1);
-  return infer_collapsed(call, known_shape(target), target->ndim);
+  return infer_collapsed(call, known_shape(target), target->ndim, require);
 }
 te::Tensor lower_collapse(const LowerInput& in) { return topi::collapse_sum(in[0], in.out_shape()); }
 
@@ -180,7 +182,7 @@ struct FactorAttrs {
         field<&FactorAttrs::upscale_factor>("upscale_factor", "how much larger height and width become")};
   }
 };
-Type infer_pixel_shuffle(const Call& call, const FactorAttrs& attrs) {
+Type infer_pixel_shuffle(const Call& call, const FactorAttrs& attrs, Requirements& require) {
   const TensorTypeNode* x = tensor_arg(call, 0);
   const int64_t factor = attrs.upscale_factor;
   if (factor < 1) fail(call, "upscale_factor is {}, expected at least 1", factor);
@@ -189,9 +191,8 @@ Type infer_pixel_shuffle(const Call& call, const FactorAttrs& attrs) {
   if (!shape) return tensor_type_of_ndim(x->ndim, x->dtype);
   Shape result = *shape;
   PrimExpr& channels = result[result.size() - 3];
-  if (const auto* count = channels.as<IntImmNode>(); count && count->value % (factor * factor))
-    fail(call, "{} channels of data {} do not divide into {} * {}", count->value, shape_text(*shape), factor,
-         factor);
+  require.equal(tir::floormod(as_extent(channels), factor * factor), extent_imm(0),
+                "{} channels of data {} do not divide into {} * {}", channels, *shape, factor, factor);
   channels = arith::simplify(tir::floordiv(channels, factor * factor));
   for (size_t n = 1; n < 3; ++n) result[result.size() - n] = result[result.size() - n] * factor;
   return tensor_type(std::move(result), x->dtype);

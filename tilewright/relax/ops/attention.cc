@@ -24,15 +24,14 @@ struct AttentionAttrs {
   }
 };
 
-void require_equal(const Call& call, size_t a, size_t b, size_t dim) {
+void require_equal(const Call& call, size_t a, size_t b, size_t dim, Requirements& require) {
   const Shape &x = *known_shape(tensor_arg(call, a)), &y = *known_shape(tensor_arg(call, b));
-  if (equal_extents(x[dim], y[dim]) == Answer::kNo)
-    fail(call, "{} is {}, but {} is {}: they differ in dimension {}", arg_name(call, a), shape_text(x),
-         arg_name(call, b), shape_text(y), dim);
+  require.equal(x[dim], y[dim], "{} is {}, but {} is {}: they differ in dimension {}", arg_name(call, a), x,
+                arg_name(call, b), y, dim);
 }
 
 // What all kinds of attention ask of query, key, value and the options; the type of the result.
-Type infer_heads(const Call& call, const AttentionAttrs& attrs) {
+Type infer_heads(const Call& call, const AttentionAttrs& attrs, Requirements& require) {
   for (size_t n = 0; n < 3; ++n) require_ndim(call, n, 4);
   common_dtype(call, 0, 1);
   const DataType dtype = common_dtype(call, 0, 2);
@@ -45,25 +44,26 @@ Type infer_heads(const Call& call, const AttentionAttrs& attrs) {
   const Shape *query = known_shape(tensor_arg(call, 0)), *key = known_shape(tensor_arg(call, 1)),
               *value = known_shape(tensor_arg(call, 2));
   if (!query || !key || !value) return tensor_type_of_ndim(4, dtype);
-  require_equal(call, 0, 1, 0);
-  require_equal(call, 0, 1, 3);
-  for (size_t dim = 0; dim < 3; ++dim) require_equal(call, 1, 2, dim);
-  const auto *heads = (*query)[2].as<IntImmNode>(), *shared = (*key)[2].as<IntImmNode>();
-  if (heads && shared && (shared->value == 0 || heads->value % shared->value))
-    fail(call, "query has {} heads, which do not divide among the {} of key", heads->value, shared->value);
+  require_equal(call, 0, 1, 0, require);
+  require_equal(call, 0, 1, 3, require);
+  for (size_t dim = 0; dim < 3; ++dim) require_equal(call, 1, 2, dim, require);
+  const PrimExpr heads = as_extent((*query)[2]), shared = as_extent((*key)[2]);
+  const PrimExpr rest = tir::is_zero(shared) ? heads + 1 : tir::floormod(heads, shared);
+  require.equal(rest, extent_imm(0), "query has {} heads, which do not divide among the {} of key", heads,
+                shared);
   return tensor_type({(*query)[0], (*query)[1], (*query)[2], (*value)[3]}, dtype);
 }
 
-Type infer_attention(const Call& call, const AttentionAttrs& attrs) {
-  const Type result = infer_heads(call, attrs);
+Type infer_attention(const Call& call, const AttentionAttrs& attrs, Requirements& require) {
+  const Type result = infer_heads(call, attrs, require);
   const Shape *query = known_shape(tensor_arg(call, 0)), *key = known_shape(tensor_arg(call, 1));
   if (call->args.size() > 3 && query && key) {
     common_dtype(call, 0, 3);
     const Shape scores{(*query)[0], (*query)[2], (*query)[1], (*key)[1]};
     const Shape* bias = known_shape(tensor_arg(call, 3));
-    const std::optional<Shape> both = bias ? broadcast_shapes(call, scores, *bias) : std::nullopt;
-    if (both && (both->size() != 4 || equal_shapes(*both, scores) == Answer::kNo))
-      fail(call, "bias is {}, which does not broadcast to {}", shape_text(*bias), shape_text(scores));
+    if (bias)
+      require.holds(broadcasts_to(*bias, scores), "bias is {}, which does not broadcast to {}", *bias,
+                    scores);
   }
   return result;
 }
@@ -88,8 +88,8 @@ te::Tensor lower_attention(const LowerInput& in, const AttentionAttrs& attrs) {
   return topi::attention(in[0], in[1], in[2], in.has(3) ? in[3] : te::Tensor(), attention_options(in, attrs));
 }
 
-Type infer_var_len(const Call& call, const AttentionAttrs& attrs) {
-  const Type result = infer_heads(call, attrs);
+Type infer_var_len(const Call& call, const AttentionAttrs& attrs, Requirements& require) {
+  const Type result = infer_heads(call, attrs, require);
   for (size_t n : {size_t{3}, size_t{5}}) {
     if (n >= call->args.size()) continue;
     require_ndim(call, n, 1);
@@ -97,13 +97,14 @@ Type infer_var_len(const Call& call, const AttentionAttrs& attrs) {
     if (!starts->dtype.is_void() && !starts->dtype.is_integral())
       fail(call, "{} is {}, expected integers", arg_name(call, n), short_text(starts));
     const Shape* shape = known_shape(starts);
-    if (shape && tir::is_zero((*shape)[0]))
-      fail(call, "{} is {}, expected 0 and where each sequence ends", arg_name(call, n), shape_text(*shape));
+    if (shape)
+      require.holds(tir::operator>=(as_extent((*shape)[0]), 1),
+                    "{} is {}, expected 0 and where each sequence ends", arg_name(call, n), *shape);
   }
   const Shape* query = known_shape(tensor_arg(call, 0));
-  if (query && equal_extents((*query)[0], extent_imm(1)) == Answer::kNo)
-    fail(call, "{} is {}, expected sequences one after the other in one batch", arg_name(call, 0),
-         shape_text(*query));
+  if (query)
+    require.equal((*query)[0], extent_imm(1), "{} is {}, expected sequences one after the other in one batch",
+                  arg_name(call, 0), *query);
   return result;
 }
 te::Tensor lower_var_len(const LowerInput& in, const AttentionAttrs& attrs) {
@@ -111,12 +112,11 @@ te::Tensor lower_var_len(const LowerInput& in, const AttentionAttrs& attrs) {
                                  attention_options(in, attrs));
 }
 
-Type infer_cross_entropy(const Call& call) {
+Type infer_cross_entropy(const Call& call, Requirements& require) {
   const DataType dtype = common_dtype(call, 0, 1);
   const TensorTypeNode *predictions = tensor_arg(call, 0), *labels = tensor_arg(call, 1);
   const Shape *x = known_shape(predictions), *y = known_shape(labels);
-  if (x && y && equal_shapes(*x, *y) == Answer::kNo)
-    fail(call, "predictions is {}, but labels is {}", shape_text(*x), shape_text(*y));
+  if (x && y) require.equal(*x, *y, "predictions is {}, but labels is {}", *x, *y);
   return tensor_type({}, dtype);
 }
 te::Tensor lower_cross_entropy(const LowerInput& in) { return topi::cross_entropy(in[0], in[1]); }
@@ -129,7 +129,7 @@ struct NllAttrs {
                       field<&NllAttrs::ignore_index>("ignore_index", "a target that counts nothing")};
   }
 };
-Type infer_nll(const Call& call, const NllAttrs& attrs) {
+Type infer_nll(const Call& call, const NllAttrs& attrs, Requirements& require) {
   const TensorTypeNode *predictions = tensor_arg(call, 0), *targets = tensor_arg(call, 1);
   if (!targets->dtype.is_void() && !targets->dtype.is_integral())
     fail(call, "targets is {}, expected integers", short_text(targets));
@@ -144,9 +144,7 @@ Type infer_nll(const Call& call, const NllAttrs& attrs) {
     if (x->empty()) fail(call, "predictions is a scalar, expected classes");
     Shape expected = *x;
     expected.erase(expected.begin() + (x->size() == 1 ? 0 : 1));
-    if (equal_shapes(*y, expected) == Answer::kNo)
-      fail(call, "targets is {}, expected {} for predictions {}", shape_text(*y), shape_text(expected),
-           shape_text(*x));
+    require.equal(*y, expected, "targets is {}, expected {} for predictions {}", *y, expected, *x);
   }
   if (attrs.reduction != "none") return tensor_type({}, predictions->dtype);
   return y ? tensor_type(*y, predictions->dtype) : tensor_type_of_ndim(targets->ndim, predictions->dtype);

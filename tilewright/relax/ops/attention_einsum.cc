@@ -47,7 +47,7 @@ bool are_letters(const topi::AttentionLetters& letters) {
          has_only(sorted(letters.bias), sorted(batch + "st")) && is(letters.result, "se", true);
 }
 
-Type infer(const Call& call, const Attrs& attrs) {
+Type infer(const Call& call, const Attrs& attrs, Requirements& require) {
   const topi::AttentionLetters letters = topi::parse_attention(attrs.subscripts);
   const std::string* own[] = {&letters.query, &letters.key, &letters.value, &letters.bias};
   const size_t num_operands =
@@ -67,9 +67,9 @@ Type infer(const Call& call, const Attrs& attrs) {
       PrimExpr& extent = extents[(*own[n])[dim]];
       if (!extent) extent = (*own[n])[dim] == '1' ? extent_imm(1) : (*shape)[dim];
       const bool may_be_one = n > 0 && (*own[n])[dim] != '1' && tir::is_one((*shape)[dim]);
-      if (!may_be_one && equal_extents(extent, (*shape)[dim]) == Answer::kNo)
-        fail(call, "dimension {} has extent {}, but is {} in {} {}", (*own[n])[dim], extent_text(extent),
-             extent_text((*shape)[dim]), arg_name(call, n), shape_text(*shape));
+      if (!may_be_one)
+        require.equal(extent, (*shape)[dim], "dimension {} has extent {}, but is {} in {} {}",
+                      std::string(1, (*own[n])[dim]), extent, (*shape)[dim], arg_name(call, n), *shape);
     }
   }
   Shape result;

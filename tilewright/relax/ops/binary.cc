@@ -7,22 +7,24 @@ namespace {
 
 using Binary = te::Tensor (*)(const te::Tensor&, const te::Tensor&);
 
-Type infer_arithmetic(const Call& call) { return broadcast_type(call, {0, 1}, common_dtype(call, 0, 1)); }
-Type infer_compare(const Call& call) {
-  common_dtype(call, 0, 1);
-  return broadcast_type(call, {0, 1}, kBoolType);
+Type infer_arithmetic(const Call& call, Requirements& require) {
+  return broadcast_type(call, {0, 1}, common_dtype(call, 0, 1), require);
 }
-Type infer_bits(const Call& call) {
+Type infer_compare(const Call& call, Requirements& require) {
+  common_dtype(call, 0, 1);
+  return broadcast_type(call, {0, 1}, kBoolType, require);
+}
+Type infer_bits(const Call& call, Requirements& require) {
   const DataType dtype = common_dtype(call, 0, 1);
   if (dtype.is_float()) fail(call, "the arguments are {}, expected integers or bool", dtype.str());
-  return broadcast_type(call, {0, 1}, dtype);
+  return broadcast_type(call, {0, 1}, dtype, require);
 }
 
-Type infer_float(const Call& call) {
+Type infer_float(const Call& call, Requirements& require) {
   const DataType dtype = common_dtype(call, 0, 1);
   if (!dtype.is_void() && !dtype.is_float())
     fail(call, "the arguments are {}, expected floating-point tensors", dtype.str());
-  return broadcast_type(call, {0, 1}, dtype);
+  return broadcast_type(call, {0, 1}, dtype, require);
 }
 
 template <Binary kFunction>
@@ -30,17 +32,17 @@ te::Tensor lower_binary(const LowerInput& in) {
   return kFunction(in[0], in[1]);
 }
 
-Type infer_where(const Call& call) {
+Type infer_where(const Call& call, Requirements& require) {
   const DataType condition = tensor_arg(call, 0)->dtype;
   if (!condition.is_void() && !condition.is_bool())
     fail(call, "condition is {}, expected bool", condition.str());
-  return broadcast_type(call, {0, 1, 2}, common_dtype(call, 1, 2));
+  return broadcast_type(call, {0, 1, 2}, common_dtype(call, 1, 2), require);
 }
 te::Tensor lower_where(const LowerInput& in) { return topi::where(in[0], in[1], in[2]); }
 
-Type infer_fma(const Call& call) {
+Type infer_fma(const Call& call, Requirements& require) {
   common_dtype(call, 0, 1);
-  return broadcast_type(call, {0, 1, 2}, common_dtype(call, 0, 2));
+  return broadcast_type(call, {0, 1, 2}, common_dtype(call, 0, 2), require);
 }
 te::Tensor lower_fma(const LowerInput& in) { return topi::add(topi::multiply(in[0], in[1]), in[2]); }
 
@@ -50,25 +52,29 @@ struct PreluAttrs {
     return std::tuple{field<&PreluAttrs::axis>("axis", "the dimension that alpha has a slope for")};
   }
 };
-Type infer_prelu(const Call& call, const PreluAttrs& attrs) {
-  const TensorTypeNode* x = tensor_arg(call, 0);
+Type infer_prelu(const Call& call, const PreluAttrs& attrs, Requirements& require) {
+  const TensorTypeNode *x = tensor_arg(call, 0), *alpha = tensor_arg(call, 1);
   common_dtype(call, 0, 1);
-  if (x->ndim >= 0) normalize_axis(call, attrs.axis, x->ndim);
+  if (x->ndim < 0) return Type(x);
+  const auto axis = static_cast<size_t>(normalize_axis(call, attrs.axis, x->ndim));
+  const Shape *shape = known_shape(x), *own = known_shape(alpha);
+  if (shape && own)
+    require.holds(broadcasts_to(*own, own->size() == 1 ? Shape{(*shape)[axis]} : *shape),
+                  "alpha is {}, which does not broadcast to dimension {} of data {}", *own, axis, *shape);
   return Type(x);
 }
 te::Tensor lower_prelu(const LowerInput& in, const PreluAttrs& attrs) {
   const te::Tensor &x = in[0], &alpha = in[1];
   const auto axis = static_cast<size_t>(normalize_axis(in.call, attrs.axis, static_cast<int64_t>(x.ndim())));
   if (alpha.ndim() != 1) return topi::prelu(x, alpha);
-  return te::compute(
-      x.shape(),
-      [&](const std::vector<tir::Var>& i) {
-        const PrimExpr v = x.at({i.begin(), i.end()});
-        const PrimExpr slope =
-            alpha(tir::is_one(alpha.shape()[0]) ? tir::make_const_int(i[axis]->dtype, 0) : PrimExpr(i[axis]));
-        return tir::select(tir::operator>(v, tir::make_const_int(v->dtype, 0)), v, v * slope);
-      },
-      {.name = "T_prelu"});
+  return te::compute(x.shape(),
+                     [&](const std::vector<tir::Var>& i) {
+                       const PrimExpr v = x.at({i.begin(), i.end()});
+                       const PrimExpr slope =
+                           alpha(topi::broadcast_index(alpha.shape()[0], x.shape()[axis], i[axis]));
+                       return tir::select(tir::operator>(v, tir::make_const_int(v->dtype, 0)), v, v * slope);
+                     },
+                     {.name = "T_prelu"});
 }
 
 constexpr FusePattern kBroadcast = FusePattern::kBroadcast;

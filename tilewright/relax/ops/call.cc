@@ -152,6 +152,12 @@ constexpr OpInfo kOps[] = {
         "relax.assert_op", "condition, format, *",
         "Raises an error with the format, a string with {} for each value, if the condition is false.",
         kOpaque, false),
+    op<infer_nothing, nullptr>(
+        "relax.require", "condition, format, *",
+        "Raises UserError with the format, a string with {} for each value, if the condition on extents is "
+        "false: what operators need of extents that are known only when the graph runs.  Passes do not drop "
+        "it.",
+        kOpaque),
     op<infer_call_packed, nullptr>("relax.call_packed", "func, *",
                                    "A registered function, which may have side effects.", kOpaque, false),
     op<infer_call_packed, nullptr>("relax.call_pure_packed", "func, *",

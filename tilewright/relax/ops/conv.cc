@@ -95,7 +95,7 @@ void require_data_and_weight(const Call& call) {
 constexpr std::string_view kSpatialLetters = "DHW";
 
 template <int kSpatial>
-Type infer_conv(const Call& call, const ConvAttrs<kSpatial>& attrs) {
+Type infer_conv(const Call& call, const ConvAttrs<kSpatial>& attrs, Requirements& require) {
   require_data_and_weight<kSpatial>(call);
   const topi::ConvOptions options = options_of(call, attrs, kSpatial);
   const DataType dtype = attrs.out_dtype.is_void() ? common_dtype(call, 0, 1) : attrs.out_dtype;
@@ -106,12 +106,10 @@ Type infer_conv(const Call& call, const ConvAttrs<kSpatial>& attrs) {
                batch = position(call, in, 'N', size);
   const PrimExpr &inputs = (*data)[channel], &outputs = (*weight)[position(call, kernel, 'O', size)];
   const PrimExpr expected = (*weight)[position(call, kernel, 'I', size)] * attrs.groups;
-  if (equal_extents(inputs, expected) == Answer::kNo)
-    fail(call, "data is {} with {} channels, weight is {} for {} channels in {} group{}", shape_text(*data),
-         extent_text(inputs), shape_text(*weight), extent_text(expected), attrs.groups,
-         attrs.groups == 1 ? "" : "s");
-  if (const auto* count = outputs.as<IntImmNode>(); count && count->value % attrs.groups)
-    fail(call, "{} output channels do not divide into {} groups", count->value, attrs.groups);
+  require.equal(inputs, expected, "data is {} with {} channels, weight is {} for {} channels in {} group{}",
+                *data, inputs, *weight, expected, attrs.groups, attrs.groups == 1 ? "" : "s");
+  require.equal(tir::floormod(as_extent(outputs), attrs.groups), extent_imm(0),
+                "{} output channels do not divide into {} groups", outputs, attrs.groups);
   Shape result(size);
   result[batch] = (*data)[batch];
   result[channel] = outputs;
@@ -121,15 +119,14 @@ Type infer_conv(const Call& call, const ConvAttrs<kSpatial>& attrs) {
     const int64_t pad = options.padding[n] + options.padding[kSpatial + n];
     result[at] = topi::conv_extent((*data)[at], (*weight)[position(call, kernel, letter, size)],
                                    options.strides[n], pad, options.dilation[n]);
-    if (const auto* extent = result[at].template as<IntImmNode>(); extent && extent->value < 1)
-      fail(call, "the window of weight {} is larger than data {} with padding {}", shape_text(*weight),
-           shape_text(*data), pad);
+    require.holds(tir::operator>=(as_extent(result[at]), 1),
+                  "the window of weight {} is larger than data {} with padding {}", *weight, *data, pad);
   }
   return tensor_type(std::move(result), dtype);
 }
 
 template <int kSpatial>
-Type infer_transpose(const Call& call, const TransposeAttrs<kSpatial>& attrs) {
+Type infer_transpose(const Call& call, const TransposeAttrs<kSpatial>& attrs, Requirements& require) {
   require_data_and_weight<kSpatial>(call);
   const topi::ConvOptions options = options_of(call, attrs, kSpatial);
   const std::vector<int64_t> extra = per_dimension(call, attrs.output_padding, kSpatial, "output_padding", 0);
@@ -140,11 +137,10 @@ Type infer_transpose(const Call& call, const TransposeAttrs<kSpatial>& attrs) {
   const size_t size = kSpatial + 2, channel = position(call, in, 'C', size),
                batch = position(call, in, 'N', size);
   const PrimExpr &inputs = (*data)[channel], &expected = (*weight)[position(call, kernel, 'I', size)];
-  if (equal_extents(inputs, expected) == Answer::kNo)
-    fail(call, "data is {} with {} channels, weight is {} for {} channels", shape_text(*data),
-         extent_text(inputs), shape_text(*weight), extent_text(expected));
-  if (const auto* count = inputs.template as<IntImmNode>(); count && count->value % attrs.groups)
-    fail(call, "{} input channels do not divide into {} groups", count->value, attrs.groups);
+  require.equal(inputs, expected, "data is {} with {} channels, weight is {} for {} channels", *data, inputs,
+                *weight, expected);
+  require.equal(tir::floormod(as_extent(inputs), attrs.groups), extent_imm(0),
+                "{} input channels do not divide into {} groups", inputs, attrs.groups);
   Shape result(size);
   result[batch] = (*data)[batch];
   result[channel] = (*weight)[position(call, kernel, 'O', size)] * attrs.groups;
@@ -154,6 +150,9 @@ Type infer_transpose(const Call& call, const TransposeAttrs<kSpatial>& attrs) {
     const PrimExpr covered = ((*weight)[position(call, kernel, letter, size)] - 1) * options.dilation[n] + 1;
     const int64_t pad = options.padding[n] + options.padding[kSpatial + n];
     result[at] = arith::simplify(((*data)[at] - 1) * options.strides[n] + covered - pad + extra[n]);
+    require.holds(tir::operator>=(as_extent(result[at]), 1),
+                  "data {} by weight {} with padding {} leaves {} elements of dimension {}", *data, *weight,
+                  pad, result[at], at);
   }
   return tensor_type(std::move(result), dtype);
 }

@@ -15,7 +15,7 @@ struct WinogradAttrs {
   }
 };
 
-Type infer_winograd(const Call& call, const WinogradAttrs& attrs) {
+Type infer_winograd(const Call& call, const WinogradAttrs& attrs, Requirements& require) {
   require_ndim(call, 0, 4);
   require_ndim(call, 1, 4);
   const DataType dtype = common_dtype(call, 0, 1);
@@ -31,9 +31,8 @@ Type infer_winograd(const Call& call, const WinogradAttrs& attrs) {
   if (!is_constant || points[0] != points[1] || (points[0] != 4 && points[0] != 6))
     fail(call, "weight is {}, expected [4, 4, inputs, outputs] or [6, 6, inputs, outputs]",
          shape_text(*weight));
-  if (equal_extents((*data)[3], (*weight)[2]) == Answer::kNo)
-    fail(call, "data is {} with {} channels, weight is {} for {}", shape_text(*data), extent_text((*data)[3]),
-         shape_text(*weight), extent_text((*weight)[2]));
+  require.equal((*data)[3], (*weight)[2], "data is {} with {} channels, weight is {} for {}", *data,
+                (*data)[3], *weight, (*weight)[2]);
   Shape result = *data;
   result[3] = (*weight)[3];
   for (size_t n = 0; n < 2; ++n) {

@@ -17,7 +17,7 @@ struct Attrs {
   }
 };
 
-Type infer(const Call& call, const Attrs& attrs) {
+Type infer(const Call& call, const Attrs& attrs, Requirements& require) {
   const std::vector<const TensorTypeNode*> operands = tensors_arg(call, 0);
   const topi::EinsumLetters letters = topi::parse_einsum(attrs.subscripts);
   if (operands.empty()) fail(call, "no operands are given");
@@ -41,11 +41,18 @@ Type infer(const Call& call, const Attrs& attrs) {
             .help("write a letter for each dimension");
       PrimExpr& extent = extents[own[dim]];
       if (!shape) continue;
-      if (extent && !tir::is_one(extent) && !tir::is_one((*shape)[dim]) &&
-          equal_extents(extent, (*shape)[dim]) == Answer::kNo)
-        fail(call, "dimension {} has extent {}, but is {} in operand {} {}", own[dim], extent_text(extent),
-             extent_text((*shape)[dim]), n, shape_text(*shape));
-      if (!extent || tir::is_one(extent)) extent = (*shape)[dim];
+      if (!extent) {
+        extent = (*shape)[dim];
+        continue;
+      }
+      if (own.find(own[dim]) < dim)
+        require.equal(extent, (*shape)[dim], "the diagonal of operand {} {} has extents {} and {}", n, *shape,
+                      extent, (*shape)[dim]);
+      require.holds(
+          tir::logical_or(broadcasts_to({extent}, {(*shape)[dim]}), broadcasts_to({(*shape)[dim]}, {extent})),
+          "dimension {} has extent {}, but is {} in operand {} {}", std::string(1, own[dim]), extent,
+          (*shape)[dim], n, *shape);
+      extent = topi::broadcast_extent(extent, (*shape)[dim]);
     }
   }
   Shape result;
@@ -80,23 +87,22 @@ struct LinearAttrs {
         field<&LinearAttrs::out_dtype>("out_dtype", "of the sums; void: that of the arguments")};
   }
 };
-Type infer_linear(const Call& call, const LinearAttrs& attrs) {
+Type infer_linear(const Call& call, const LinearAttrs& attrs, Requirements& require) {
   const TensorTypeNode *x = tensor_arg(call, 0), *weight = tensor_arg(call, 1);
   const DataType dtype = attrs.out_dtype.is_void() ? common_dtype(call, 0, 1) : attrs.out_dtype;
   require_ndim(call, 1, 2);
   if (x->ndim == 0) fail(call, "data is a scalar; use multiply");
   const Shape *shape = known_shape(x), *own = known_shape(weight);
   if (!shape || !own) return tensor_type_of_ndim(x->ndim, dtype);
-  if (equal_extents(shape->back(), (*own)[1]) == Answer::kNo)
-    fail(call, "data is {}, weight is {}: contracted lengths {} and {} differ", shape_text(*shape),
-         shape_text(*own), extent_text(shape->back()), extent_text((*own)[1]));
+  require.equal(shape->back(), (*own)[1], "data is {}, weight is {}: contracted lengths {} and {} differ",
+                *shape, *own, shape->back(), (*own)[1]);
   Shape result = *shape;
   result.back() = (*own)[0];
   if (call->args.size() > 2) {
     const Shape* bias = known_shape(tensor_arg(call, 2));
-    const std::optional<Shape> both = bias ? broadcast_shapes(call, result, *bias) : std::nullopt;
-    if (both && both->size() != result.size())
-      fail(call, "bias is {}, which does not broadcast to {}", shape_text(*bias), shape_text(result));
+    if (bias)
+      require.holds(broadcasts_to(*bias, result), "bias is {}, which does not broadcast to {}", *bias,
+                    result);
   }
   return tensor_type(std::move(result), dtype);
 }

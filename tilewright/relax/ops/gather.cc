@@ -16,18 +16,33 @@ TensorType like(const TensorTypeNode* x, DataType dtype) {
   return shape ? tensor_type(*shape, dtype) : tensor_type_of_ndim(x->ndim, dtype);
 }
 
+// Requires dimension `dim` of `shape` to have elements where indices `at` say which.
+void require_elements(const Shape& shape, size_t dim, const Shape& at, Requirements& require) {
+  require.holds(
+      tir::logical_or(tir::operator>=(as_extent(shape[dim]), 1), tir::equal(num_elements(at), extent_imm(0))),
+      "dimension {} of data {} has no elements for indices {}", dim, shape, at);
+}
+
 struct AxisAttrs {
   int64_t axis = 0;
   static constexpr auto fields() {
     return std::tuple{field<&AxisAttrs::axis>("axis", "the dimension that is indexed")};
   }
 };
-Type infer_gather_elements(const Call& call, const AxisAttrs& attrs) {
+Type infer_gather_elements(const Call& call, const AxisAttrs& attrs, Requirements& require) {
   const TensorTypeNode *x = tensor_arg(call, 0), *indices = tensor_arg(call, 1);
   require_indices(call, 1);
   if (x->ndim >= 0) {
     require_ndim(call, 1, x->ndim);
-    normalize_axis(call, attrs.axis, x->ndim);
+    const auto axis = static_cast<size_t>(normalize_axis(call, attrs.axis, x->ndim));
+    const Shape *shape = known_shape(x), *at = known_shape(indices);
+    for (size_t dim = 0; shape && at && dim < shape->size(); ++dim) {
+      if (dim == axis)
+        require_elements(*shape, dim, *at, require);
+      else
+        require.holds(tir::operator<=(as_extent((*at)[dim]), as_extent((*shape)[dim])),
+                      "indices is {}, which is larger than data {} in dimension {}", *at, *shape, dim);
+    }
   }
   return like(indices, x->dtype);
 }
@@ -43,7 +58,7 @@ struct BatchAttrs {
         field<&BatchAttrs::batch_dims>("batch_dims", "dimensions that data and indices have in common")};
   }
 };
-Type infer_gather_nd(const Call& call, const BatchAttrs& attrs) {
+Type infer_gather_nd(const Call& call, const BatchAttrs& attrs, Requirements& require) {
   const TensorTypeNode *x = tensor_arg(call, 0), *indices = tensor_arg(call, 1);
   require_indices(call, 1);
   const Shape *shape = known_shape(x), *at = known_shape(indices);
@@ -54,6 +69,15 @@ Type infer_gather_nd(const Call& call, const BatchAttrs& attrs) {
   if (batch < 0 || batch >= static_cast<int64_t>(at->size()) || batch + depth->value > x->ndim)
     fail(call, "indices {} with batch_dims {} do not index data {}", shape_text(*at), batch,
          shape_text(*shape));
+  for (int64_t n = 0; n < batch; ++n) {
+    const auto dim = static_cast<size_t>(n);
+    require.equal((*shape)[dim], (*at)[dim],
+                  "data is {}, but indices is {}: they differ in dimension {} of {}", *shape, *at, dim,
+                  batch);
+  }
+  const Shape rows(at->begin(), at->end() - 1);
+  for (int64_t n = batch; n < batch + depth->value; ++n)
+    require_elements(*shape, static_cast<size_t>(n), rows, require);
   Shape result(at->begin(), at->end() - 1);
   result.insert(result.end(), shape->begin() + batch + depth->value, shape->end());
   return tensor_type(std::move(result), x->dtype);
@@ -63,7 +87,7 @@ te::Tensor lower_gather_nd(const LowerInput& in, const BatchAttrs& attrs) {
 }
 
 // The shape that the fields of argument `n`, a tuple of index tensors, broadcast to.
-std::optional<Shape> places_of(const Call& call, size_t n, const TensorTypeNode* x) {
+std::optional<Shape> places_of(const Call& call, size_t n, const TensorTypeNode* x, Requirements& require) {
   const std::vector<const TensorTypeNode*> indices = tensors_arg(call, n);
   if (indices.empty()) fail(call, "no indices are given");
   if (x->ndim >= 0 && static_cast<int64_t>(indices.size()) > x->ndim)
@@ -75,15 +99,17 @@ std::optional<Shape> places_of(const Call& call, size_t n, const TensorTypeNode*
       fail(call, "{}[{}] is {}, expected integers", arg_name(call, n), field, short_text(indices[field]));
     const Shape* shape = known_shape(indices[field]);
     if (!shape) places.reset();
-    if (places) places = broadcast_shapes(call, *places, *shape);
+    if (places) places = broadcast_shapes(*places, *shape, require);
   }
   return places;
 }
-Type infer_index_tensor(const Call& call) {
+Type infer_index_tensor(const Call& call, Requirements& require) {
   const TensorTypeNode* x = tensor_arg(call, 0);
-  const std::optional<Shape> places = places_of(call, 1, x);
+  const std::optional<Shape> places = places_of(call, 1, x, require);
   const Shape* shape = known_shape(x);
   if (!places || !shape) return tensor_type_of_ndim(-1, x->dtype);
+  for (size_t dim = 0; dim < tensors_arg(call, 1).size(); ++dim)
+    require_elements(*shape, dim, *places, require);
   Shape result = *places;
   result.insert(result.end(), shape->begin() + static_cast<long>(tensors_arg(call, 1).size()), shape->end());
   return tensor_type(std::move(result), x->dtype);
@@ -122,7 +148,7 @@ te::Tensor lower_one_hot(const LowerInput& in, const OneHotAttrs& attrs) {
                        in.out_dtype());
 }
 
-Type infer_slice_scatter(const Call& call, const AxisAttrs& attrs) {
+Type infer_slice_scatter(const Call& call, const AxisAttrs& attrs, Requirements& require) {
   const TensorTypeNode *x = tensor_arg(call, 0), *source = tensor_arg(call, 1);
   common_dtype(call, 0, 1);
   for (size_t n = 2; n < 5; ++n) scalar_arg(call, n);
@@ -137,11 +163,7 @@ Type infer_slice_scatter(const Call& call, const AxisAttrs& attrs) {
   Shape expected = *shape;
   expected[axis] =
       tir::floordiv(as_extent(end->value) - as_extent(begin->value) + (stride->value - 1), stride->value);
-  for (size_t n = 0; n < expected.size(); ++n) {
-    if (equal_extents(expected[n], (*given)[n]) == Answer::kNo)
-      fail(call, "src is {}, but the slice of input {} is {}", shape_text(*given), shape_text(*shape),
-           shape_text(expected));
-  }
+  require.equal(expected, *given, "src is {}, but the slice of input {} is {}", *given, *shape, expected);
   return Type(x);
 }
 te::Tensor lower_slice_scatter(const LowerInput& in, const AxisAttrs& attrs) {
@@ -167,17 +189,18 @@ te::Tensor lower_bucketize(const LowerInput& in, const BucketizeAttrs& attrs) {
 }
 
 // the same with the sorted elements first, which may have a line for each of x
-Type infer_searchsorted(const Call& call, const BucketizeAttrs& attrs) {
+Type infer_searchsorted(const Call& call, const BucketizeAttrs& attrs, Requirements& require) {
   common_dtype(call, 0, 1);
   const TensorTypeNode *sorted = tensor_arg(call, 0), *x = tensor_arg(call, 1);
   if (sorted->ndim == 0) fail(call, "sorted_sequence is {}, expected lines", short_text(sorted));
   const Shape *lines = known_shape(sorted), *shape = known_shape(x);
-  bool fits = sorted->ndim <= 1 || x->ndim < 0 || sorted->ndim == x->ndim;
-  for (size_t n = 0; fits && lines && shape && lines->size() > 1 && n + 1 < lines->size(); ++n)
-    fits = equal_extents((*lines)[n], (*shape)[n]) != Answer::kNo;
-  if (!fits)
+  if (sorted->ndim > 1 && x->ndim >= 0 && sorted->ndim != x->ndim)
     fail(call, "sorted_sequence is {}, but values is {}: they differ before the last dimension",
          short_text(sorted), short_text(x));
+  for (size_t n = 0; lines && shape && n + 1 < lines->size(); ++n)
+    require.equal((*lines)[n], (*shape)[n],
+                  "sorted_sequence is {}, but values is {}: they differ before the last dimension", *lines,
+                  *shape);
   if (sorted->ndim < 0)
     throw Unsupported(call, "{}: the number of dimensions of sorted_sequence is not known", name_of(call));
   return like(x, attrs.out_int32 ? kInt32 : kInt64);
@@ -190,10 +213,13 @@ struct SampleAttrs {
   DataType dtype = kInt64;
   static constexpr auto fields() { return std::tuple{field<&SampleAttrs::dtype>("dtype", "of the classes")}; }
 };
-Type infer_multinomial(const Call& call, const SampleAttrs& attrs) {
+Type infer_multinomial(const Call& call, const SampleAttrs& attrs, Requirements& require) {
   for (size_t n = 0; n < 3; ++n) require_ndim(call, n, 2);
   common_dtype(call, 0, 1);
   require_indices(call, 2);
+  const Shape *draws = known_shape(tensor_arg(call, 1)), *rows = known_shape(tensor_arg(call, 2));
+  if (draws && rows)
+    require.equal((*draws)[0], (*rows)[0], "uniform_sample is {}, but sample_indices is {}", *draws, *rows);
   return like(tensor_arg(call, 1), attrs.dtype);
 }
 te::Tensor lower_multinomial(const LowerInput& in, const SampleAttrs& attrs) {

@@ -28,7 +28,7 @@ struct GroupAttrs : InstanceAttrs {
   }
 };
 
-Type infer(const Call& call, const InstanceAttrs& attrs) {
+Type infer(const Call& call, const InstanceAttrs& attrs, Requirements& require) {
   const TensorTypeNode* data = tensor_arg(call, 0);
   if (!data->dtype.is_void() && !data->dtype.is_float())
     fail(call, "data is {}, expected a floating-point tensor", short_text(data));
@@ -41,40 +41,38 @@ Type infer(const Call& call, const InstanceAttrs& attrs) {
   const Shape* shape = known_shape(data);
   for (size_t n = 1; shape && n < 3; ++n) {
     const Shape* given = known_shape(tensor_arg(call, n));
-    if (given && equal_extents((*given)[0], (*shape)[static_cast<size_t>(channel)]) == Answer::kNo)
-      fail(call, "{} is {}, expected one value for each of {} channels", arg_name(call, n),
-           shape_text(*given), extent_text((*shape)[static_cast<size_t>(channel)]));
+    const PrimExpr& channels = (*shape)[static_cast<size_t>(channel)];
+    if (given)
+      require.equal((*given)[0], channels, "{} is {}, expected one value for each of {} channels",
+                    arg_name(call, n), *given, channels);
   }
   return Type(data);
 }
-Type infer_group(const Call& call, const GroupAttrs& attrs) {
+Type infer_group(const Call& call, const GroupAttrs& attrs, Requirements& require) {
   if (attrs.num_groups < 1) fail(call, "num_groups is {}, expected at least 1", attrs.num_groups);
-  const Type type = infer(call, attrs);
+  const Type type = infer(call, attrs, require);
   const TensorTypeNode* data = tensor_arg(call, 0);
   if (const Shape* shape = known_shape(data)) {
     const PrimExpr& channels =
         (*shape)[static_cast<size_t>(normalize_axis(call, attrs.channel_axis, data->ndim))];
-    if (const auto* count = channels.as<IntImmNode>(); count && count->value % attrs.num_groups)
-      fail(call, "{} channels do not divide into {} groups", count->value, attrs.num_groups);
+    require.equal(tir::floormod(as_extent(channels), attrs.num_groups), extent_imm(0),
+                  "{} channels do not divide into {} groups", channels, attrs.num_groups);
   }
   return type;
 }
 
-te::Tensor lower_groups(const LowerInput& in, const InstanceAttrs& attrs, int64_t num_groups) {
+te::Tensor lower_groups(const LowerInput& in, const InstanceAttrs& attrs, const PrimExpr& num_groups) {
   const auto ndim = static_cast<int64_t>(in[0].ndim());
   return topi::group_norm(in[0], in[1], in[2], num_groups, normalize_axis(in.call, attrs.channel_axis, ndim),
                           normalize_axes(in.call, attrs.axes, ndim), attrs.epsilon, attrs.center,
                           attrs.scale);
 }
 te::Tensor lower_group(const LowerInput& in, const GroupAttrs& attrs) {
-  return lower_groups(in, attrs, attrs.num_groups);
+  return lower_groups(in, attrs, extent_imm(attrs.num_groups));
 }
 te::Tensor lower_instance(const LowerInput& in, const InstanceAttrs& attrs) {
   const auto axis = normalize_axis(in.call, attrs.channel_axis, static_cast<int64_t>(in[0].ndim()));
-  const auto* channels = in[0].shape()[static_cast<size_t>(axis)].as<IntImmNode>();
-  if (!channels)
-    throw Unsupported(in.call, "{}: the number of channels is known only at run time", name_of(in.call));
-  return lower_groups(in, attrs, channels->value);
+  return lower_groups(in, attrs, in[0].shape()[static_cast<size_t>(axis)]);
 }
 
 constexpr OpInfo kOps[] = {

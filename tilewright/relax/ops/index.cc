@@ -81,11 +81,29 @@ std::optional<SlicePlan> plan_slice(const Call& call, const Shape& shape, bool i
   return plan;
 }
 
-Type infer_slice(const Call& call, const SliceAttrs& attrs) {
+// What assume_inbound promises: the first and the last element that are read lie in the tensor.
+void require_in_bounds(const SlicePlan& plan, const Shape& shape, Requirements& require) {
+  for (size_t n = 0; n < shape.size(); ++n) {
+    const PrimExpr first = as_extent(plan.begin[n]), length = as_extent(plan.shape[n]);
+    if (tir::is_zero(first) && equal_extents(length, shape[n]) == Answer::kYes) continue;
+    const PrimExpr last = first + (length - 1) * plan.strides[n];
+    const auto is_inside = [&](const PrimExpr& at) {
+      return tir::logical_and(tir::operator>=(at, 0), tir::operator<(at, as_extent(shape[n])));
+    };
+    require.holds(tir::logical_or(tir::equal(length, extent_imm(0)),
+                                  tir::logical_and(is_inside(first), is_inside(last))),
+                  "elements {} to {} of dimension {} are asked for, but x is {}", first, last, n, shape);
+    require.holds(tir::operator>=(length, 0), "the slice of dimension {} of x {} has {} elements", n, shape,
+                  length);
+  }
+}
+
+Type infer_slice(const Call& call, const SliceAttrs& attrs, Requirements& require) {
   const TensorTypeNode* x = tensor_arg(call, 0);
   const Shape* shape = known_shape(x);
   std::optional<SlicePlan> plan;
   if (shape) plan = plan_slice(call, *shape, attrs.assume_inbound);
+  if (plan && attrs.assume_inbound) require_in_bounds(*plan, *shape, require);
   return plan ? tensor_type(std::move(plan->shape), x->dtype) : tensor_type_of_ndim(x->ndim, x->dtype);
 }
 te::Tensor lower_slice(const LowerInput& in, const SliceAttrs& attrs) {
@@ -151,7 +169,7 @@ int64_t take_axis(const Call& call, const TakeAttrs& attrs, int64_t ndim) {
   if (!attrs.axis && ndim != 1) fail(call, "axis is not given for a tensor with {} dimensions", ndim);
   return normalize_axis(call, attrs.axis.value_or(0), ndim);
 }
-Type infer_take(const Call& call, const TakeAttrs& attrs) {
+Type infer_take(const Call& call, const TakeAttrs& attrs, Requirements& require) {
   const TensorTypeNode *x = tensor_arg(call, 0), *indices = tensor_arg(call, 1);
   if (!indices->dtype.is_void() && !indices->dtype.is_integral())
     fail(call, "indices is {}, expected integers", short_text(indices));
@@ -162,6 +180,9 @@ Type infer_take(const Call& call, const TakeAttrs& attrs) {
   const Shape *shape = known_shape(x), *at = known_shape(indices);
   if (!shape || !at)
     return tensor_type_of_ndim(indices->ndim < 0 ? -1 : x->ndim - 1 + indices->ndim, x->dtype);
+  require.holds(tir::logical_or(tir::operator>=(as_extent((*shape)[static_cast<size_t>(axis)]), 1),
+                                tir::equal(num_elements(*at), extent_imm(0))),
+                "dimension {} of x {} has no elements for indices {}", axis, *shape, *at);
   Shape result(shape->begin(), shape->begin() + axis);
   result.insert(result.end(), at->begin(), at->end());
   result.insert(result.end(), shape->begin() + axis + 1, shape->end());
@@ -201,7 +222,7 @@ PrimExpr pad_value_of(const Call& call, const PadAttrs& attrs, DataType dtype) {
     fail(call, "pad_value is {}, which {} does not hold", real->value, dtype.str());
   return tir::make_const(dtype, real->value);
 }
-Type infer_pad(const Call& call, const PadAttrs& attrs) {
+Type infer_pad(const Call& call, const PadAttrs& attrs, Requirements& require) {
   const TensorTypeNode* x = tensor_arg(call, 0);
   if (!x->dtype.is_void()) pad_value_of(call, attrs, x->dtype);
   if (x->ndim < 0) return tensor_type_of_ndim(-1, x->dtype);
@@ -216,14 +237,17 @@ Type infer_pad(const Call& call, const PadAttrs& attrs) {
   Shape result;
   for (size_t n = 0; n < shape->size(); ++n) {
     result.push_back(arith::simplify((*shape)[n] + (attrs.pad_width[2 * n] + attrs.pad_width[2 * n + 1])));
-    const auto* extent = result.back().as<IntImmNode>();
-    if (extent && extent->value < 0)
-      fail(call, "pad_width leaves {} elements of dimension {}", extent->value, n);
-    const auto* own = (*shape)[n].as<IntImmNode>();
-    if (attrs.pad_mode == "reflect" && own &&
-        std::max(attrs.pad_width[2 * n], attrs.pad_width[2 * n + 1]) >= own->value)
-      fail(call, "dimension {} of {} elements cannot be mirrored by {}", n, own->value,
-           std::max(attrs.pad_width[2 * n], attrs.pad_width[2 * n + 1]));
+    const PrimExpr own = as_extent((*shape)[n]);
+    const int64_t most = std::max(attrs.pad_width[2 * n], attrs.pad_width[2 * n + 1]);
+    if (std::min(attrs.pad_width[2 * n], attrs.pad_width[2 * n + 1]) < 0)
+      require.holds(tir::operator>=(as_extent(result.back()), 0),
+                    "pad_width leaves {} elements of dimension {}", result.back(), n);
+    if (most <= 0 || mode == "constant") continue;
+    if (mode == "reflect")
+      require.holds(tir::operator>(own, most), "dimension {} of {} elements cannot be mirrored by {}", n, own,
+                    most);
+    else
+      require.holds(tir::operator>=(own, 1), "dimension {} of data {} has no elements to repeat", n, *shape);
   }
   return tensor_type(std::move(result), x->dtype);
 }

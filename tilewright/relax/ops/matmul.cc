@@ -12,7 +12,7 @@ struct Attrs {
   }
 };
 
-Type infer(const Call& call, const Attrs& attrs) {
+Type infer(const Call& call, const Attrs& attrs, Requirements& require) {
   const TensorTypeNode *a = tensor_arg(call, 0), *b = tensor_arg(call, 1);
   if (a->ndim == 0 || b->ndim == 0)
     fail(call, "{} is a scalar; use multiply", arg_name(call, a->ndim == 0 ? 0 : 1));
@@ -23,17 +23,15 @@ Type infer(const Call& call, const Attrs& attrs) {
   if (!x || !y) return tensor_type_of_ndim(ndim, dtype);
   const PrimExpr& inner_a = x->back();
   const PrimExpr& inner_b = b->ndim == 1 ? y->back() : (*y)[y->size() - 2];
-  if (equal_extents(inner_a, inner_b) == Answer::kNo)
-    fail(call, "{} is {}, {} is {}: contracted lengths {} and {} differ", arg_name(call, 0), shape_text(*x),
-         arg_name(call, 1), shape_text(*y), extent_text(inner_a), extent_text(inner_b));
+  require.equal(inner_a, inner_b, "{} is {}, {} is {}: contracted lengths {} and {} differ",
+                arg_name(call, 0), *x, arg_name(call, 1), *y, inner_a, inner_b);
   auto batch = [](const Shape& shape) {
     return shape.size() < 2 ? Shape{} : Shape(shape.begin(), shape.end() - 2);
   };
-  std::optional<Shape> result = broadcast_shapes(call, batch(*x), batch(*y));
-  if (!result) return tensor_type_of_ndim(ndim, dtype);
-  if (a->ndim > 1) result->push_back((*x)[x->size() - 2]);
-  if (b->ndim > 1) result->push_back(y->back());
-  return tensor_type(std::move(*result), dtype);
+  Shape result = broadcast_shapes(batch(*x), batch(*y), require);
+  if (a->ndim > 1) result.push_back((*x)[x->size() - 2]);
+  if (b->ndim > 1) result.push_back(y->back());
+  return tensor_type(std::move(result), dtype);
 }
 
 te::Tensor lower(const LowerInput& in, const Attrs&) { return topi::matmul(in[0], in[1], in.out_dtype()); }

@@ -14,16 +14,16 @@ void require_float(const Call& call) {
 }
 
 // Argument `n` has the extents `axes` of data.
-void require_shape_of_axes(const Call& call, size_t n, const std::vector<int64_t>& axes) {
+void require_shape_of_axes(const Call& call, size_t n, const std::vector<int64_t>& axes,
+                           Requirements& require) {
   const TensorTypeNode *data = tensor_arg(call, 0), *arg = tensor_arg(call, n);
   require_ndim(call, n, static_cast<int64_t>(axes.size()));
   const Shape *shape = known_shape(data), *mine = known_shape(arg);
   if (!shape || !mine) return;
   Shape expected;
   for (int64_t axis : axes) expected.push_back((*shape)[static_cast<size_t>(axis)]);
-  if (equal_shapes(*mine, expected) == Answer::kNo)
-    fail(call, "{} is {}, expected {} as {} is {}", arg_name(call, n), shape_text(*mine),
-         shape_text(expected), arg_name(call, 0), shape_text(*shape));
+  require.equal(*mine, expected, "{} is {}, expected {} as {} is {}", arg_name(call, n), *mine, expected,
+                arg_name(call, 0), *shape);
 }
 
 struct AxisAttrs {
@@ -61,12 +61,12 @@ struct BatchNormAttrs {
   }
 };
 // (normalized data, mean, variance): the statistics are handed through, or mixed with the data's in training
-Type infer_batch_norm(const Call& call, const BatchNormAttrs& attrs) {
+Type infer_batch_norm(const Call& call, const BatchNormAttrs& attrs, Requirements& require) {
   require_float(call);
   const TensorTypeNode* data = tensor_arg(call, 0);
   if (data->ndim >= 0) {
     const int64_t axis = normalize_axis(call, attrs.axis, data->ndim);
-    for (size_t n = 1; n < 5; ++n) require_shape_of_axes(call, n, {axis});
+    for (size_t n = 1; n < 5; ++n) require_shape_of_axes(call, n, {axis}, require);
   }
   return tuple_type({Type(data), Type(tensor_arg(call, 3)), Type(tensor_arg(call, 4))});
 }
@@ -102,12 +102,12 @@ struct LayerNormAttrs {
                       field<&LayerNormAttrs::scale>("scale", "whether gamma is multiplied")};
   }
 };
-Type infer_layer_norm(const Call& call, const LayerNormAttrs& attrs) {
+Type infer_layer_norm(const Call& call, const LayerNormAttrs& attrs, Requirements& require) {
   require_float(call);
   const TensorTypeNode* data = tensor_arg(call, 0);
   if (data->ndim >= 0) {
     const std::vector<int64_t> axes = normalize_axes(call, attrs.axes, data->ndim);
-    for (size_t n = 1; n < 3; ++n) require_shape_of_axes(call, n, axes);
+    for (size_t n = 1; n < 3; ++n) require_shape_of_axes(call, n, axes, require);
   }
   return Type(data);
 }
@@ -125,10 +125,10 @@ struct RmsNormAttrs {
                       field<&RmsNormAttrs::epsilon>("epsilon", "added to the mean square")};
   }
 };
-Type infer_rms_norm(const Call& call, const RmsNormAttrs& attrs) {
+Type infer_rms_norm(const Call& call, const RmsNormAttrs& attrs, Requirements& require) {
   require_float(call);
   const TensorTypeNode* data = tensor_arg(call, 0);
-  if (data->ndim >= 0) require_shape_of_axes(call, 1, normalize_axes(call, attrs.axes, data->ndim));
+  if (data->ndim >= 0) require_shape_of_axes(call, 1, normalize_axes(call, attrs.axes, data->ndim), require);
   return Type(data);
 }
 te::Tensor lower_rms_norm(const LowerInput& in, const RmsNormAttrs& attrs) {

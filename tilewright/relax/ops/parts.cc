@@ -56,7 +56,7 @@ void check_ndim(const Call& call, int64_t ndim, size_t n, int64_t least) {
   if (ndim < least) fail(call, "{} has {} dimensions, expected {} or more", arg_name(call, n), ndim, least);
 }
 
-Type infer_matmul(const Call& call, const MatmulAttrs& attrs) {
+Type infer_matmul(const Call& call, const MatmulAttrs& attrs, Requirements& require) {
   const TensorTypeNode *x = tensor_arg(call, 0), *w = tensor_arg(call, 1);
   check_dtype(call, 0), check_dtype(call, 1);
   const Shape *left = known_shape(x), *right = known_shape(w);
@@ -65,12 +65,11 @@ Type infer_matmul(const Call& call, const MatmulAttrs& attrs) {
   check_ndim(call, w->ndim, 1, 3);
   check_parts(call, *right, attrs.order);
   check_inner(call, *right, left->back(), (*right)[right->size() - 2]);
-  std::optional<Shape> result =
-      broadcast_shapes(call, {left->begin(), left->end() - 2}, {right->begin() + 1, right->end() - 2});
-  if (!result) return tensor_type_of_ndim(std::max(x->ndim, w->ndim - 1), kFloat32);
-  result->push_back((*left)[left->size() - 2]);
-  result->push_back(right->back());
-  return tensor_type(std::move(*result), kFloat32);
+  Shape result =
+      broadcast_shapes({left->begin(), left->end() - 2}, {right->begin() + 1, right->end() - 2}, require);
+  result.push_back((*left)[left->size() - 2]);
+  result.push_back(right->back());
+  return tensor_type(std::move(result), kFloat32);
 }
 
 topi::ConvOptions options_of(const Call& call, const ConvAttrs& attrs, size_t num_spatial) {
@@ -91,7 +90,7 @@ topi::ConvOptions options_of(const Call& call, const ConvAttrs& attrs, size_t nu
   return options;
 }
 
-Type infer_conv(const Call& call, const ConvAttrs& attrs) {
+Type infer_conv(const Call& call, const ConvAttrs& attrs, Requirements& require) {
   const TensorTypeNode *x = tensor_arg(call, 0), *w = tensor_arg(call, 1);
   check_dtype(call, 0), check_dtype(call, 1);
   const Shape *data = known_shape(x), *weight = known_shape(w);
@@ -107,9 +106,8 @@ Type infer_conv(const Call& call, const ConvAttrs& attrs) {
     const int64_t pad = options.padding[n] + options.padding[num_spatial + n];
     result.push_back(
         topi::conv_extent((*data)[n + 1], (*weight)[n + 1], options.strides[n], pad, options.dilation[n]));
-    if (const auto* extent = result.back().as<IntImmNode>(); extent && extent->value < 1)
-      fail(call, "the window of weight {} is larger than data {} with padding {}", shape_text(*weight),
-           shape_text(*data), pad);
+    require.holds(tir::operator>=(as_extent(result.back()), 1),
+                  "the window of weight {} is larger than data {} with padding {}", *weight, *data, pad);
   }
   result.push_back(weight->back());
   return tensor_type(std::move(result), kFloat32);

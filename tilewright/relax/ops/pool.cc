@@ -94,7 +94,7 @@ void require_elements(const Call& call, const topi::PoolOptions& options) {
 }
 
 template <int kSpatial>
-Type infer_pool(const Call& call, const PoolAttrs<kSpatial>& attrs) {
+Type infer_pool(const Call& call, const PoolAttrs<kSpatial>& attrs, Requirements& require) {
   require_ndim(call, 0, kSpatial + 2);
   const TensorTypeNode* data = tensor_arg(call, 0);
   const std::vector<size_t> spatial = spatial_of(call, attrs.layout, attrs.out_layout, kSpatial);
@@ -108,9 +108,9 @@ Type infer_pool(const Call& call, const PoolAttrs<kSpatial>& attrs) {
     const int64_t pad = options.padding[n] + options.padding[kSpatial + n];
     extent = topi::pool_extent(extent, options.pool_size[n], options.strides[n], options.padding[n],
                                options.padding[kSpatial + n], options.dilation[n], options.ceil_mode);
-    if (const auto* number = extent.template as<IntImmNode>(); number && number->value < 1)
-      fail(call, "the window of {} is larger than data {} with padding {}", options.pool_size[n],
-           shape_text(*shape), pad);
+    require.holds(tir::operator>=(as_extent(extent), 1),
+                  "the window of {} is larger than data {} with padding {}", options.pool_size[n], *shape,
+                  pad);
   }
   return tensor_type(std::move(result), data->dtype);
 }

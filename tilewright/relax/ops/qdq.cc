@@ -20,7 +20,7 @@ struct Attrs {
 };
 
 // One scale for all, or for each block along `axis`: as many dimensions as the data has.
-void check_blocks(const Call& call, size_t n, int64_t axis, int64_t block_size) {
+void require_blocks(const Call& call, size_t n, int64_t axis, int64_t block_size, Requirements& require) {
   const TensorTypeNode *data = tensor_arg(call, 0), *given = tensor_arg(call, n);
   if (given->ndim == 0) return;
   require_ndim(call, n, data->ndim);
@@ -30,14 +30,14 @@ void check_blocks(const Call& call, size_t n, int64_t axis, int64_t block_size) 
     const PrimExpr extent = static_cast<int64_t>(dim) == axis
                                 ? tir::ceildiv((*shape)[dim], extent_imm(block_size))
                                 : (*shape)[dim];
-    if (equal_extents((*own)[dim], extent) == Answer::kNo)
-      fail(call, "{} is {}, but data {} in blocks of {} along dimension {} has extent {} there",
-           arg_name(call, n), shape_text(*own), shape_text(*shape), block_size, axis, extent_text(extent));
+    require.equal((*own)[dim], extent,
+                  "{} is {}, but data {} in blocks of {} along dimension {} has extent {} there",
+                  arg_name(call, n), *own, *shape, block_size, axis, extent);
   }
 }
 
 template <bool kQuantize>
-Type infer(const Call& call, const Attrs<kQuantize>& attrs) {
+Type infer(const Call& call, const Attrs<kQuantize>& attrs, Requirements& require) {
   const TensorTypeNode* data = tensor_arg(call, 0);
   const DataType whole = kQuantize ? attrs.out_dtype : data->dtype,
                  real = kQuantize ? data->dtype : attrs.out_dtype;
@@ -51,29 +51,31 @@ Type infer(const Call& call, const Attrs<kQuantize>& attrs) {
   for (size_t n = 1; n < 3; ++n) {
     const TensorTypeNode* given = tensor_arg(call, n);
     if (attrs.block_size > 0) {
-      check_blocks(call, n, axis, attrs.block_size);
+      require_blocks(call, n, axis, attrs.block_size, require);
       continue;
     }
     if (given->ndim > 1)
       fail(call, "{} is {}, expected a scalar or a vector", arg_name(call, n), short_text(given));
     const Shape* own = known_shape(given);
-    if (own && own->size() == 1 && shape && !shape->empty() && !tir::is_one((*own)[0]) &&
-        equal_extents((*own)[0], (*shape)[static_cast<size_t>(axis)]) == Answer::kNo)
-      fail(call, "{} is {}, but dimension {} of data {} has extent {}", arg_name(call, n), shape_text(*own),
-           axis, shape_text(*shape), extent_text((*shape)[static_cast<size_t>(axis)]));
+    if (!own || own->size() != 1 || !shape || shape->empty()) continue;
+    const PrimExpr& extent = (*shape)[static_cast<size_t>(axis)];
+    require.holds(broadcasts_to(*own, {extent}), "{} is {}, but dimension {} of data {} has extent {}",
+                  arg_name(call, n), *own, axis, *shape, extent);
   }
   return shape ? tensor_type(*shape, attrs.out_dtype) : tensor_type_of_ndim(data->ndim, attrs.out_dtype);
 }
 
 // The value of `x`: a scalar, a vector along `axis`, or one for each block along it.
-PrimExpr along(const te::Tensor& x, const std::vector<tir::Var>& i, size_t axis, int64_t block_size) {
+PrimExpr along(const te::Tensor& x, const te::Tensor& data, const std::vector<tir::Var>& i, size_t axis,
+               int64_t block_size) {
   if (x.ndim() == 0) return x.at({});
   if (block_size > 0) {
     te::Indices at(i.begin(), i.end());
     at[axis] = tir::floordiv(i[axis], extent_imm(block_size));
     return x.at(at);
   }
-  return x.at({tir::is_one(x.shape()[0]) ? extent_imm(0) : PrimExpr(i[axis])});
+  if (tir::is_one(x.shape()[0])) return x.at({extent_imm(0)});
+  return x.at({topi::broadcast_index(x.shape()[0], data.shape()[axis], i[axis])});
 }
 
 template <bool kQuantize>
@@ -85,8 +87,8 @@ te::Tensor lower(const LowerInput& in, const Attrs<kQuantize>& attrs) {
       in[0].shape(),
       [&](const std::vector<tir::Var>& i) {
         const PrimExpr value = in[0].at({i.begin(), i.end()}),
-                       scale = along(in[1], i, axis, attrs.block_size),
-                       zero_point = along(in[2], i, axis, attrs.block_size);
+                       scale = along(in[1], in[0], i, axis, attrs.block_size),
+                       zero_point = along(in[2], in[0], i, axis, attrs.block_size);
         if (!kQuantize) {
           const DataType wide = zero_point->dtype.is_float() ? zero_point->dtype : kInt32;
           return tir::cast(out, tir::cast(wide, value) - tir::cast(wide, zero_point)) * tir::cast(out, scale);

@@ -56,7 +56,15 @@ Type infer_reduce(const Call& call, const ReduceAttrs& attrs) {
 Type infer_bool(const Call& call, const ReduceAttrs& attrs) {
   return reduced(call, attrs.axis, attrs.keepdims, kBoolType);
 }
-Type infer_arg(const Call& call, const ArgAttrs& attrs) {
+Type infer_arg(const Call& call, const ArgAttrs& attrs, Requirements& require) {
+  const TensorTypeNode* x = tensor_arg(call, 0);
+  const Shape* shape = known_shape(x);
+  for (size_t dim = 0; shape && dim < shape->size(); ++dim) {
+    if (attrs.axis && normalize_axis(call, *attrs.axis, x->ndim) != static_cast<int64_t>(dim)) continue;
+    require.holds(tir::operator>=(as_extent((*shape)[dim]), 1),
+                  "dimension {} of x {} has no elements, of which none is the largest or smallest", dim,
+                  *shape);
+  }
   return reduced(call, attrs.axis ? std::vector<int64_t>{*attrs.axis} : std::vector<int64_t>{},
                  attrs.keepdims, kInt64);
 }

@@ -28,7 +28,7 @@ struct ScatterAttrs {
                           "\"max\" or \"min\"")};
   }
 };
-Type infer_scatter_elements(const Call& call, const ScatterAttrs& attrs) {
+Type infer_scatter_elements(const Call& call, const ScatterAttrs& attrs, Requirements& require) {
   const TensorTypeNode *x = tensor_arg(call, 0), *indices = tensor_arg(call, 1),
                        *updates = tensor_arg(call, 2);
   require_indices(call, 1);
@@ -40,8 +40,7 @@ Type infer_scatter_elements(const Call& call, const ScatterAttrs& attrs) {
     require_ndim(call, 2, x->ndim);
   }
   const Shape *at = known_shape(indices), *given = known_shape(updates);
-  if (at && given && equal_shapes(*at, *given) == Answer::kNo)
-    fail(call, "updates is {}, but indices is {}", shape_text(*given), shape_text(*at));
+  if (at && given) require.equal(*at, *given, "updates is {}, but indices is {}", *given, *at);
   return Type(x);
 }
 
@@ -53,7 +52,7 @@ struct ScatterNdAttrs {
         "how an update meets the element: \"update\", \"add\", \"mul\", \"mean\", \"max\" or \"min\"")};
   }
 };
-Type infer_scatter_nd(const Call& call, const ScatterNdAttrs& attrs) {
+Type infer_scatter_nd(const Call& call, const ScatterNdAttrs& attrs, Requirements& require) {
   const TensorTypeNode *x = tensor_arg(call, 0), *indices = tensor_arg(call, 1),
                        *updates = tensor_arg(call, 2);
   require_indices(call, 1);
@@ -66,9 +65,9 @@ Type infer_scatter_nd(const Call& call, const ScatterNdAttrs& attrs) {
     fail(call, "indices {} do not index data {}", shape_text(*at), shape_text(*shape));
   Shape expected(at->begin(), at->end() - 1);
   expected.insert(expected.end(), shape->begin() + depth->value, shape->end());
-  if (given && equal_shapes(*given, expected) == Answer::kNo)
-    fail(call, "updates is {}, expected {} for indices {} of data {}", shape_text(*given),
-         shape_text(expected), shape_text(*at), shape_text(*shape));
+  if (given)
+    require.equal(*given, expected, "updates is {}, expected {} for indices {} of data {}", *given, expected,
+                  *at, *shape);
   return Type(x);
 }
 

@@ -54,7 +54,7 @@ struct TopkAttrs {
         field<&TopkAttrs::dtype>("dtype", "of the indices")};
   }
 };
-Type infer_topk(const Call& call, const TopkAttrs& attrs) {
+Type infer_topk(const Call& call, const TopkAttrs& attrs, Requirements& require) {
   const TensorTypeNode* x = tensor_arg(call, 0);
   require_index_dtype(call, attrs.dtype);
   const std::string& kind = attrs.ret_type;
@@ -64,8 +64,9 @@ Type infer_topk(const Call& call, const TopkAttrs& attrs) {
   if (const Shape* shape = known_shape(x)) {
     Shape result = *shape;
     PrimExpr& extent = result[static_cast<size_t>(normalize_axis(call, attrs.axis, x->ndim))];
-    if (const auto* number = extent.as<IntImmNode>(); number && attrs.k > number->value)
-      fail(call, "k is {}, but the dimension has {} elements", attrs.k, number->value);
+    if (attrs.k >= 1)
+      require.holds(tir::operator>=(as_extent(extent), attrs.k), "k is {}, but the dimension has {} elements",
+                    attrs.k, extent);
     if (attrs.k >= 1) extent = extent_imm(attrs.k);
     values = tensor_type(result, x->dtype);
     indices = tensor_type(result, attrs.dtype);
@@ -82,7 +83,7 @@ struct MedianAttrs {
   }
 };
 // the values; over one dimension also where they are
-Type infer_median(const Call& call, const MedianAttrs& attrs) {
+Type infer_median(const Call& call, const MedianAttrs& attrs, Requirements& require) {
   const TensorTypeNode* x = tensor_arg(call, 0);
   const bool has_positions = attrs.axis.size() == 1;
   auto result = [&](const std::optional<Shape>& shape, int64_t ndim) -> Type {
@@ -99,8 +100,9 @@ Type infer_median(const Call& call, const MedianAttrs& attrs) {
   const Shape* shape = known_shape(x);
   Shape kept;
   for (size_t n = 0; n < static_cast<size_t>(x->ndim); ++n) {
-    if (shape && is_reduced(n) && tir::is_zero((*shape)[n]))
-      fail(call, "dimension {} of x {} has no elements, which have no median", n, shape_text(*shape));
+    if (shape && is_reduced(n))
+      require.holds(tir::operator>=(as_extent((*shape)[n]), 1),
+                    "dimension {} of x {} has no elements, which have no median", n, *shape);
     if (!is_reduced(n) || attrs.keepdims)
       kept.push_back(!is_reduced(n) && shape ? (*shape)[n] : extent_imm(1));
   }

@@ -34,7 +34,7 @@ struct AxisAttrs {
 // ---- reshape: at most one extent is -1 and is computed, 0 keeps the extent of x (as numpy does not, and TVM
 // does)
 
-std::optional<Shape> resolve_reshape(const Call& call, const Shape& wanted) {
+std::optional<Shape> resolve_reshape(const Call& call, const Shape& wanted, Requirements& require) {
   const Shape* shape = known_shape(tensor_arg(call, 0));
   Shape result = wanted;
   size_t computed = wanted.size();
@@ -54,25 +54,23 @@ std::optional<Shape> resolve_reshape(const Call& call, const Shape& wanted) {
   if (computed != wanted.size()) {
     if (tir::is_zero(arith::simplify(known)))
       fail(call, "shape {} leaves no extent for -1", shape_text(wanted));
-    const PrimExpr rest = arith::simplify(tir::floormod(total, known));
-    if (const auto* number = rest.as<IntImmNode>(); number && number->value != 0)
-      fail(call, "x is {} with {} elements, which do not divide into shape {}", shape_text(*shape),
-           extent_text(total), shape_text(wanted));
+    require.equal(arith::simplify(tir::floormod(total, known)), extent_imm(0),
+                  "x is {} with {} elements, which do not divide into shape {}", *shape, total, wanted);
     result[computed] = arith::simplify(tir::floordiv(total, known));
-  } else if (equal_extents(total, arith::simplify(known)) == Answer::kNo) {
-    fail(call, "x is {} with {} elements, shape {} has {}", shape_text(*shape), extent_text(total),
-         shape_text(wanted), extent_text(arith::simplify(known)));
+  } else {
+    known = arith::simplify(known);
+    require.equal(total, known, "x is {} with {} elements, shape {} has {}", *shape, total, wanted, known);
   }
   return result;
 }
 
-Type infer_reshape(const Call& call) {
+Type infer_reshape(const Call& call, Requirements& require) {
   int64_t ndim;
   Shape storage;
   const TensorTypeNode* x = tensor_arg(call, 0);
   const Shape* wanted = shape_arg(call, 1, &ndim, &storage);
   if (!wanted) return tensor_type_of_ndim(ndim, x->dtype);
-  std::optional<Shape> shape = resolve_reshape(call, *wanted);
+  std::optional<Shape> shape = resolve_reshape(call, *wanted, require);
   return shape ? tensor_type(std::move(*shape), x->dtype) : tensor_type_of_ndim(ndim, x->dtype);
 }
 te::Tensor lower_to_out_shape(const LowerInput& in) { return topi::reshape(in[0], in.out_shape()); }
@@ -133,7 +131,7 @@ Type infer_expand(const Call& call, const AxisListAttrs& attrs) {
   return tensor_type(std::move(result), x->dtype);
 }
 
-Type infer_squeeze(const Call& call, const AxisListAttrs& attrs) {
+Type infer_squeeze(const Call& call, const AxisListAttrs& attrs, Requirements& require) {
   const TensorTypeNode* x = tensor_arg(call, 0);
   const Shape* shape = known_shape(x);
   if (x->ndim < 0 || (!shape && attrs.axis.empty())) return tensor_type_of_ndim(-1, x->dtype);
@@ -143,9 +141,9 @@ Type infer_squeeze(const Call& call, const AxisListAttrs& attrs) {
   for (size_t n = 0; n < shape->size(); ++n) {
     const PrimExpr& extent = (*shape)[n];
     const bool is_listed = std::find(axes.begin(), axes.end(), static_cast<int64_t>(n)) != axes.end();
-    if (is_listed && is<IntImmNode>(extent) && !tir::is_one(extent))
-      fail(call, "dimension {} of x {} has extent {}, expected 1", n, shape_text(*shape),
-           extent_text(extent));
+    if (is_listed)
+      require.equal(extent, extent_imm(1), "dimension {} of x {} has extent {}, expected 1", n, *shape,
+                    extent);
     if (attrs.axis.empty() ? !tir::is_one(extent) : !is_listed) result.push_back(extent);
   }
   return tensor_type(std::move(result), x->dtype);
@@ -153,20 +151,14 @@ Type infer_squeeze(const Call& call, const AxisListAttrs& attrs) {
 
 // ---- broadcast_to, tile, repeat, flip
 
-Type infer_broadcast_to(const Call& call) {
+Type infer_broadcast_to(const Call& call, Requirements& require) {
   int64_t ndim;
   Shape storage;
   const TensorTypeNode* x = tensor_arg(call, 0);
   const Shape* wanted = shape_arg(call, 1, &ndim, &storage);
   if (!wanted) return tensor_type_of_ndim(ndim, x->dtype);
-  if (const Shape* shape = known_shape(x)) {
-    bool fits = shape->size() <= wanted->size();
-    for (size_t n = 1; fits && n <= shape->size(); ++n) {
-      const PrimExpr &from = (*shape)[shape->size() - n], &to = (*wanted)[wanted->size() - n];
-      fits = tir::is_one(from) || equal_extents(from, to) != Answer::kNo;
-    }
-    if (!fits) fail(call, "x is {}, which does not broadcast to {}", shape_text(*shape), shape_text(*wanted));
-  }
+  if (const Shape* shape = known_shape(x))
+    require.holds(broadcasts_to(*shape, *wanted), "x is {}, which does not broadcast to {}", *shape, *wanted);
   return tensor_type(*wanted, x->dtype);
 }
 te::Tensor lower_broadcast_to(const LowerInput& in) { return topi::broadcast_to(in[0], in.out_shape()); }
@@ -240,7 +232,7 @@ struct SequenceAttrs {
         field<&SequenceAttrs::batch_axis>("batch_axis", "the dimension that seq_lengths has a number for")};
   }
 };
-Type infer_reverse_sequence(const Call& call, const SequenceAttrs& attrs) {
+Type infer_reverse_sequence(const Call& call, const SequenceAttrs& attrs, Requirements& require) {
   const TensorTypeNode *x = tensor_arg(call, 0), *lengths = tensor_arg(call, 1);
   require_ndim(call, 1, 1);
   if (!lengths->dtype.is_void() && !lengths->dtype.is_integral())
@@ -250,9 +242,9 @@ Type infer_reverse_sequence(const Call& call, const SequenceAttrs& attrs) {
                 batch = normalize_axis(call, attrs.batch_axis, x->ndim);
   if (axis == batch) fail(call, "seq_axis and batch_axis are both {}", axis);
   const Shape *shape = known_shape(x), *given = known_shape(lengths);
-  if (shape && given && equal_extents((*shape)[static_cast<size_t>(batch)], (*given)[0]) == Answer::kNo)
-    fail(call, "seq_lengths is {}, but data is {} and batch_axis {}", shape_text(*given), shape_text(*shape),
-         batch);
+  if (shape && given)
+    require.equal((*shape)[static_cast<size_t>(batch)], (*given)[0],
+                  "seq_lengths is {}, but data is {} and batch_axis {}", *given, *shape, batch);
   return Type(x);
 }
 te::Tensor lower_reverse_sequence(const LowerInput& in, const SequenceAttrs& attrs) {
@@ -263,7 +255,7 @@ te::Tensor lower_reverse_sequence(const LowerInput& in, const SequenceAttrs& att
 
 // ---- concat, split
 
-Type infer_concat(const Call& call, const AxisAttrs& attrs) {
+Type infer_concat(const Call& call, const AxisAttrs& attrs, Requirements& require) {
   const std::vector<const TensorTypeNode*> parts = tensors_arg(call, 0);
   if (parts.empty()) fail(call, "no tensors are given");
   const TensorTypeNode* first = parts[0];
@@ -283,9 +275,10 @@ Type infer_concat(const Call& call, const AxisAttrs& attrs) {
     for (size_t dim = 0; dim < result.size(); ++dim) {
       if (dim == axis)
         result[dim] = arith::simplify(result[dim] + shape[dim]);
-      else if (equal_extents(result[dim], shape[dim]) == Answer::kNo)
-        fail(call, "tensor 0 is {}, but tensor {} is {}: they differ in dimension {}",
-             shape_text(*known_shape(first)), n, shape_text(shape), dim);
+      else
+        require.equal(result[dim], shape[dim],
+                      "tensor 0 is {}, but tensor {} is {}: they differ in dimension {}", *known_shape(first),
+                      n, shape, dim);
     }
   }
   return tensor_type(std::move(result), first->dtype);
@@ -304,7 +297,8 @@ struct SplitAttrs {
   }
 };
 // Where each piece after the first begins.
-std::vector<PrimExpr> split_starts(const Call& call, const SplitAttrs& attrs, const PrimExpr& extent) {
+std::vector<PrimExpr> split_starts(const Call& call, const SplitAttrs& attrs, const PrimExpr& extent,
+                                   Requirements& require) {
   std::vector<PrimExpr> starts;
   if (const auto* sections = attrs.indices_or_sections.as<IntImmNode>()) {
     constexpr int64_t kMost = 1 << 16;
@@ -317,13 +311,13 @@ std::vector<PrimExpr> split_starts(const Call& call, const SplitAttrs& attrs, co
   }
   const auto* list = attrs.indices_or_sections.as<ArrayNode>();
   if (!list) fail(call, "indices_or_sections is neither a number nor a list of numbers");
-  int64_t last = 0, total = INT64_MAX;
-  tir::as_const_int(extent, &total);
+  int64_t last = 0;
   for (const ObjectRef& item : list->items) {
     const auto* number = item.as<IntImmNode>();
     if (!number) fail(call, "indices_or_sections is neither a number nor a list of numbers");
-    if (number->value < 0 || number->value > total)
-      fail(call, "the piece that begins at {} is outside of 0 to {}", number->value, extent_text(extent));
+    require.holds(number->value < 0 ? PrimExpr(tir::bool_imm(false))
+                                    : tir::operator>=(as_extent(extent), number->value),
+                  "the piece that begins at {} is outside of 0 to {}", number->value, extent);
     if (number->value < last)
       fail(call, "a piece begins at {}, but the one before it at {}", number->value, last);
     last = number->value;
@@ -331,12 +325,12 @@ std::vector<PrimExpr> split_starts(const Call& call, const SplitAttrs& attrs, co
   }
   return starts;
 }
-Type infer_split(const Call& call, const SplitAttrs& attrs) {
+Type infer_split(const Call& call, const SplitAttrs& attrs, Requirements& require) {
   const TensorTypeNode* x = tensor_arg(call, 0);
   const Shape* shape = known_shape(x);
   if (!shape) return object_type();
   const auto axis = static_cast<size_t>(normalize_axis(call, attrs.axis, x->ndim));
-  const std::vector<PrimExpr> starts = split_starts(call, attrs, (*shape)[axis]);
+  const std::vector<PrimExpr> starts = split_starts(call, attrs, (*shape)[axis], require);
   std::vector<Type> pieces;
   for (size_t n = 0; n <= starts.size(); ++n) {
     Shape piece = *shape;
@@ -349,7 +343,9 @@ Type infer_split(const Call& call, const SplitAttrs& attrs) {
 }
 std::vector<te::Tensor> lower_split(const LowerInput& in, const SplitAttrs& attrs) {
   const int64_t axis = normalize_axis(in.call, attrs.axis, static_cast<int64_t>(in[0].ndim()));
-  return topi::split(in[0], split_starts(in.call, attrs, in[0].shape()[static_cast<size_t>(axis)]), axis);
+  Requirements stated(in.call);
+  return topi::split(in[0], split_starts(in.call, attrs, in[0].shape()[static_cast<size_t>(axis)], stated),
+                     axis);
 }
 
 constexpr OpInfo kOps[] = {

@@ -12,11 +12,11 @@ void require_float32(const Call& call, size_t n) {
   if (!type->dtype.is_void() && type->dtype != kFloat32)
     fail(call, "{} is {}, expected float32", arg_name(call, n), short_text(type));
 }
-void require_extent(const Call& call, size_t n, size_t dim, int64_t extent) {
+void require_extent(const Call& call, size_t n, size_t dim, int64_t extent, Requirements& require) {
   const Shape* shape = known_shape(tensor_arg(call, n));
-  if (shape && equal_extents((*shape)[dim], extent_imm(extent)) == Answer::kNo)
-    fail(call, "{} is {}, expected extent {} in dimension {}", arg_name(call, n), shape_text(*shape), extent,
-         dim);
+  if (shape)
+    require.equal((*shape)[dim], extent_imm(extent), "{} is {}, expected extent {} in dimension {}",
+                  arg_name(call, n), *shape, extent, dim);
 }
 
 struct AllClassAttrs {
@@ -31,21 +31,20 @@ struct AllClassAttrs {
         field<&AllClassAttrs::output_format>("output_format", "\"onnx\"")};
   }
 };
-Type infer_all_class(const Call& call, const AllClassAttrs& attrs) {
+Type infer_all_class(const Call& call, const AllClassAttrs& attrs, Requirements& require) {
   for (size_t n = 0; n < 2; ++n) {
     require_ndim(call, n, 3);
     require_float32(call, n);
   }
-  require_extent(call, 0, 2, 4);
+  require_extent(call, 0, 2, 4, require);
   if (attrs.output_format != "onnx")
     throw Unsupported(call, "{}: output_format \"{}\"", name_of(call), attrs.output_format)
         .help("use \"onnx\"");
   const Shape *boxes = known_shape(tensor_arg(call, 0)), *scores = known_shape(tensor_arg(call, 1));
   const Type count = tensor_type({extent_imm(1)}, kInt64);
   if (!boxes || !scores) return tuple_type({tensor_type_of_ndim(2, kInt64), count});
-  if (equal_extents((*boxes)[0], (*scores)[0]) == Answer::kNo ||
-      equal_extents((*boxes)[1], (*scores)[2]) == Answer::kNo)
-    fail(call, "boxes is {}, but scores is {}", shape_text(*boxes), shape_text(*scores));
+  require.equal(Shape{(*boxes)[0], (*boxes)[1]}, Shape{(*scores)[0], (*scores)[2]},
+                "boxes is {}, but scores is {}", *boxes, *scores);
   return tuple_type({tensor_type({num_elements(*scores), extent_imm(3)}, kInt64), count});
 }
 
@@ -104,7 +103,7 @@ struct SuppressAttrs {
         field<&A::score_threshold>("score_threshold", "boxes with lessened scores up to this go")};
   }
 };
-Type infer_suppress(const Call& call, const SuppressAttrs& attrs) {
+Type infer_suppress(const Call& call, const SuppressAttrs& attrs, Requirements& require) {
   for (size_t n = 0; n < 3; ++n) require_ndim(call, n, n == 0 ? 3 : n == 1 ? 1 : 2);
   require_float32(call, 0);
   require_in_row(call, "coord_start", attrs.coord_start, 4);
@@ -112,10 +111,12 @@ Type infer_suppress(const Call& call, const SuppressAttrs& attrs) {
   if (attrs.id_index >= 0) require_in_row(call, "id_index", attrs.id_index);
   const Shape& shape = *known_shape(tensor_arg(call, 0));
   const Shape *counts = known_shape(tensor_arg(call, 1)), *places = known_shape(tensor_arg(call, 2));
-  if (!counts || !places || equal_extents((*counts)[0], shape[0]) == Answer::kNo ||
-      equal_shapes(*places, {shape[0], shape[1]}) == Answer::kNo)
-    fail(call, "data is {}, expected valid_count {} and indices {}", shape_text(shape),
-         shape_text({shape[0]}), shape_text({shape[0], shape[1]}));
+  if (!counts || !places)
+    throw Unsupported(call, "{}: the shapes of valid_count and indices are known only at run time",
+                      name_of(call));
+  require.equal(Shape{(*counts)[0], (*places)[0], (*places)[1]}, Shape{shape[0], shape[0], shape[1]},
+                "data is {}, expected valid_count {} and indices {}", shape, Shape{shape[0]},
+                Shape{shape[0], shape[1]});
   if (!(attrs.soft_nms_sigma >= 0))
     fail(call, "soft_nms_sigma is {}, expected at least 0", attrs.soft_nms_sigma);
   const Type rows = Type(tensor_arg(call, 0));
@@ -127,11 +128,12 @@ Type infer_suppress(const Call& call, const SuppressAttrs& attrs) {
 
 // What roi_align and roi_pool take: images, regions [r, 5] of (image, x1, y1, x2, y2), the extents of
 // results.
-Type infer_regions(const Call& call, const std::vector<int64_t>& pooled_size, const std::string& layout) {
+Type infer_regions(const Call& call, const std::vector<int64_t>& pooled_size, const std::string& layout,
+                   Requirements& require) {
   require_ndim(call, 0, 4);
   require_ndim(call, 1, 2);
   for (size_t n = 0; n < 2; ++n) require_float32(call, n);
-  require_extent(call, 1, 1, 5);
+  require_extent(call, 1, 1, 5, require);
   if (layout != "NCHW" && layout != "NHWC")
     fail(call, "layout is \"{}\", expected \"NCHW\" or \"NHWC\"", layout);
   const bool is_square = pooled_size.size() == 1;
@@ -141,8 +143,8 @@ Type infer_regions(const Call& call, const std::vector<int64_t>& pooled_size, co
   if (!images || !regions) return tensor_type_of_ndim(4, kFloat32);
   const size_t channel = layout == "NCHW" ? 1 : 3, spatial = layout == "NCHW" ? 2 : 1;
   for (size_t n = 0; n < 2; ++n) {
-    if (tir::is_zero((*images)[spatial + n]))
-      fail(call, "data is {}, which has no elements", shape_text(*images));
+    require.holds(tir::operator>=(as_extent((*images)[spatial + n]), 1), "data is {}, which has no elements",
+                  *images);
   }
   Shape result(4, (*regions)[0]);
   result[channel] = (*images)[channel];
@@ -170,13 +172,13 @@ struct AlignAttrs {
         field<&A::mode>("mode", "\"avg\" or \"max\" of the samples")};
   }
 };
-Type infer_align(const Call& call, const AlignAttrs& attrs) {
+Type infer_align(const Call& call, const AlignAttrs& attrs, Requirements& require) {
   constexpr int64_t kMostSamples = 1024;  // per bin and dimension; more would not come to an end
   if (attrs.sample_ratio > kMostSamples)
     fail(call, "sample_ratio is {}, expected at most {}", attrs.sample_ratio, kMostSamples);
   if (attrs.mode != "avg" && attrs.mode != "max")
     fail(call, "mode is \"{}\", expected \"avg\" or \"max\"", attrs.mode);
-  return infer_regions(call, attrs.pooled_size, attrs.layout);
+  return infer_regions(call, attrs.pooled_size, attrs.layout, require);
 }
 
 struct RegionAttrs {
@@ -191,8 +193,8 @@ struct RegionAttrs {
         field<&A::layout>("layout", "\"NCHW\" or \"NHWC\"")};
   }
 };
-Type infer_roi_pool(const Call& call, const RegionAttrs& attrs) {
-  return infer_regions(call, attrs.pooled_size, attrs.layout);
+Type infer_roi_pool(const Call& call, const RegionAttrs& attrs, Requirements& require) {
+  return infer_regions(call, attrs.pooled_size, attrs.layout, require);
 }
 
 struct MultiboxAttrs {
@@ -213,25 +215,22 @@ struct MultiboxAttrs {
 std::vector<double> variances_of(const Call& call, const MultiboxAttrs& attrs) {
   return numbers_attr(call, "variances", attrs.variances, {1, 1, 1, 1});
 }
-Type infer_multibox(const Call& call, const MultiboxAttrs& attrs) {
+Type infer_multibox(const Call& call, const MultiboxAttrs& attrs, Requirements& require) {
   for (size_t n = 0; n < 3; ++n) require_ndim(call, n, n == 1 ? 2 : 3);
   const DataType dtype = common_dtype(call, 0, 1);
   common_dtype(call, 0, 2);
   if (!dtype.is_void() && !dtype.is_float())
     fail(call, "cls_pred is {}, expected a floating-point tensor", dtype.str());
-  require_extent(call, 2, 0, 1);
-  require_extent(call, 2, 2, 4);
+  require_extent(call, 2, 0, 1, require);
+  require_extent(call, 2, 2, 4, require);
   variances_of(call, attrs);
   const Shape *logits = known_shape(tensor_arg(call, 0)), *offsets = known_shape(tensor_arg(call, 1)),
               *anchors = known_shape(tensor_arg(call, 2));
   if (!logits || !offsets || !anchors)
     return tuple_type({tensor_type_of_ndim(3, dtype), tensor_type_of_ndim(3, dtype)});
   const Shape wanted{(*logits)[0], (*logits)[2] * extent_imm(4)};
-  if (equal_shapes(*offsets, wanted) == Answer::kNo)
-    fail(call, "loc_pred is {}, expected {} for cls_pred {}", shape_text(*offsets), shape_text(wanted),
-         shape_text(*logits));
-  if (equal_extents((*anchors)[1], (*logits)[2]) == Answer::kNo)
-    fail(call, "anchor is {}, but cls_pred is {}", shape_text(*anchors), shape_text(*logits));
+  require.equal(*offsets, wanted, "loc_pred is {}, expected {} for cls_pred {}", *offsets, wanted, *logits);
+  require.equal((*anchors)[1], (*logits)[2], "anchor is {}, but cls_pred is {}", *anchors, *logits);
   return tuple_type(
       {tensor_type({(*logits)[0], (*logits)[2], extent_imm(4)}, dtype), tensor_type(*logits, dtype)});
 }

@@ -32,7 +32,8 @@ bool has_effect(const Expr& value) {
   walk(value, [&](const CallNode* call) {
     const OpInfo* info = op_of(call);
     // a loop program writes into its arguments
-    effect |= info ? !info->is_pure : !is<GlobalVarNode>(call->op) || is_void(call->type);
+    effect |=
+        info ? !info->is_pure || info->name == kRequire : !is<GlobalVarNode>(call->op) || is_void(call->type);
   });
   return effect;
 }

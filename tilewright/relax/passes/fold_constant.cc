@@ -6,13 +6,10 @@
 // take too long, and what raises an error.
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/relax/block_builder.h"
-#include "tilewright/relax/evaluate.h"
+#include "tilewright/relax/fold_call.h"
 #include "tilewright/relax/infer.h"
 #include "tilewright/relax/liveness.h"
-#include "tilewright/relax/op.h"
 #include "tilewright/relax/pass.h"
-#include "tilewright/relax/te_call.h"
-#include "tilewright/support/error.h"
 
 namespace tilewright::relax {
 namespace {
@@ -31,55 +28,6 @@ struct Options {
   }
 };
 
-// The tensors of `arg`; nothing unless all of it is constant.
-bool collect_constants(const Expr& arg, std::vector<runtime::Tensor>* tensors) {
-  if (const auto* constant = arg.as<ConstantNode>()) {
-    tensors->push_back(constant->data);
-    return true;
-  }
-  if (const auto* tuple = arg.as<TupleNode>()) {
-    return std::all_of(tuple->elements.begin(), tuple->elements.end(),
-                       [&](const Expr& element) { return collect_constants(element, tensors); });
-  }
-  if (const auto* shape = arg.as<ShapeExprNode>()) return constant_extents(shape->values).has_value();
-  if (const auto* value = arg.as<PrimValueNode>())
-    return is<IntImmNode>(value->value) || is<FloatImmNode>(value->value);
-  return is<StringValueNode>(arg) || is<DataTypeValueNode>(arg);
-}
-
-int64_t total_bytes(const std::vector<runtime::Tensor>& tensors) {
-  int64_t bytes = 0;
-  for (const runtime::Tensor& tensor : tensors) bytes += tensor.num_bytes();
-  return bytes;
-}
-
-// False for results that are unknown, or too large to be stored in the model.
-bool is_worth_storing(const std::vector<TensorType>& outputs, int64_t input_bytes, const Options& options) {
-  int64_t bytes = 0;
-  for (const TensorType& type : outputs) {
-    const Shape* shape = type ? known_shape(type.get()) : nullptr;
-    const auto extents = shape ? constant_extents(*shape) : std::nullopt;
-    if (!extents || type->dtype.is_void()) return false;
-    int64_t mine = type->dtype.num_bytes();
-    for (int64_t extent : *extents) {
-      if (__builtin_mul_overflow(mine, extent, &mine)) return false;
-    }
-    if (__builtin_add_overflow(bytes, mine, &bytes)) return false;
-  }
-  int64_t limit;
-  if (__builtin_mul_overflow(input_bytes, options.max_growth, &limit)) limit = INT64_MAX;
-  return bytes <= std::max(limit, options.small_bytes);
-}
-
-std::vector<TensorType> tensor_types(const Type& type) {
-  if (const auto* tuple = type.as<TupleTypeNode>()) {
-    std::vector<TensorType> types;
-    for (const Type& element : tuple->elements) types.push_back(ref_as<TensorTypeNode>(element));
-    return types;
-  }
-  return {ref_as<TensorTypeNode>(type)};
-}
-
 class Folder {
  public:
   Folder(const IRModule& module, const Options& options)
@@ -87,63 +35,21 @@ class Folder {
 
   /// What `call`, with its type, gives; null if that is not known now or not worth knowing.
   Expr fold(const Call& call) {
-    const std::string_view name = op_name(call.get());
-    if (name == "relax.shape_of") {
-      const Shape* shape = known_shape(call->args[0]);
-      return shape ? Expr(shape_expr(*shape)) : Expr();
-    }
-    if (name == "relax.size") {
-      const Shape* shape = known_shape(call->args[0]);
-      return shape ? constant_size(*shape) : Expr();
-    }
-    if (name == "relax.tensor_to_shape") {
-      const auto* known = is<ConstantNode>(call->args[0]) ? call->type.as<ShapeTypeNode>() : nullptr;
-      return known && known->is_known ? Expr(ShapeExprNode::make(known->values, call->type)) : Expr();
-    }
-    std::vector<runtime::Tensor> inputs;
-    if (name == "relax.call_tir") return fold_call_tir(call, &inputs);
-    const OpInfo* info = op_of(call.get());
-    if (!info || !info->is_pure || !info->lower) return nullptr;
-    for (const Expr& arg : call->args) {
-      if (!collect_constants(arg, &inputs)) return nullptr;
-    }
-    const std::vector<TensorType> outputs = tensor_types(call->type);
-    if (!is_worth_storing(outputs, total_bytes(inputs), options_)) return nullptr;
-    if (is_reshape_like(name))
-      return make_constant(inputs[0].reshape(*constant_extents(*known_shape(outputs[0].get()))));
-    const TeCall lowered = lower_call(call, *info);
-    if (!lowered.extra.empty()) return nullptr;
-    return result_of(lowered.func, inputs, lowered.outputs, is<TupleTypeNode>(call->type));
+    return op_name(call.get()) == "relax.call_tir" ? fold_call_tir(call)
+                                                   : fold_call(call, limits(), &steps_left_);
   }
 
  private:
-  // the number of elements, null if it depends on the input
-  static Expr constant_size(const Shape& shape) {
-    int64_t count;
-    if (!tir::as_const_int(num_elements(shape), &count)) return nullptr;
-    const runtime::Tensor scalar = runtime::Tensor::empty({}, kInt64);
-    *scalar.data_as<int64_t>() = count;
-    return make_constant(scalar);
-  }
+  FoldLimits limits() const { return {options_.max_growth, options_.small_bytes}; }
 
-  Expr fold_call_tir(const Call& call, std::vector<runtime::Tensor>* inputs) {
+  Expr fold_call_tir(const Call& call) {
+    std::vector<runtime::Tensor> inputs;
     const auto* callee = call->args[0].as<GlobalVarNode>();
     const auto func = callee ? ref_as<tir::PrimFuncNode>(module_->find(callee->name_hint)) : tir::PrimFunc();
-    if (!func || call->args.size() != 2 || !collect_constants(call->args[1], inputs)) return nullptr;
+    if (!func || call->args.size() != 2 || !collect_constants(call->args[1], &inputs)) return nullptr;
     const std::vector<TensorType> outputs = output_types(call.get());
-    if (!is_worth_storing(outputs, total_bytes(*inputs), options_)) return nullptr;
-    return result_of(func, *inputs, outputs, outputs.size() > 1);
-  }
-
-  Expr result_of(const tir::PrimFunc& func, const std::vector<runtime::Tensor>& inputs,
-                 const std::vector<TensorType>& outputs, bool is_tuple) {
-    const auto results = evaluate(func, inputs, outputs, &steps_left_);
-    if (!results) return nullptr;
-    if (!is_tuple) return make_constant(results->at(0));
-    std::vector<Expr> elements;
-    for (const runtime::Tensor& result : *results) elements.push_back(make_constant(result));
-    const Tuple tuple = TupleNode::make(std::move(elements));
-    return with(tuple, [&](TupleNode& node) { node.type = type_of(tuple); });
+    if (!is_worth_storing(outputs, inputs, limits())) return nullptr;
+    return fold_program(func, inputs, outputs, outputs.size() > 1, &steps_left_);
   }
 
   const IRModule& module_;

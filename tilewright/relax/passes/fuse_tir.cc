@@ -9,6 +9,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "tilewright/arith/analyzer.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/services.h"
 #include "tilewright/ir/walk.h"
@@ -177,6 +178,21 @@ class Merger {
     return inline_body(with_literals(func, literals), arguments, call);
   }
 
+  // Whether `arguments` surely are what `func` says, which it would check if it were called.
+  static bool fit(const tir::PrimFunc& func, const std::vector<Buffer>& arguments, const Substitution& map) {
+    arith::Analyzer analyzer;
+    for (size_t n = 0; n < arguments.size(); ++n) {
+      if (!arguments[n]) continue;
+      if (func->buffers[n]->dtype != arguments[n]->dtype) return false;
+      for (size_t axis = 0; axis < arguments[n]->shape.size(); ++axis) {
+        const PrimExpr& given = arguments[n]->shape[axis];
+        const PrimExpr wanted = substitute(func->buffers[n]->shape[axis], map);
+        if (!analyzer.can_prove_equal(wanted, tir::cast(wanted->dtype, given))) return false;
+      }
+    }
+    return true;
+  }
+
   // The statements of `func` over `arguments`.
   bool inline_body(const tir::PrimFunc& func, const std::vector<Buffer>& arguments, const CallNode* call) {
     const auto* root = func->body.as<tir::BlockRealizeNode>();
@@ -203,6 +219,7 @@ class Merger {
         if (var) map.try_emplace(var, tir::cast(var->dtype, arguments[n]->shape[axis]));
       }
     }
+    if (!fit(func, arguments, map)) return false;
     const Stmt whole = root->block->body;
     renew_definitions(root->block, &map);
     for (const Buffer& buffer : root->block->alloc_buffers)

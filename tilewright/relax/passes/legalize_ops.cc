@@ -4,6 +4,7 @@
 // Operators that a function of the runtime does (sort, unique) become calls of it.
 // Operators that only speak about gradients (no_grad, start_checkpoint) are their argument.
 // Operators with neither stay too; what runs them is decided later.
+// What operators need of extents that are known only when the graph runs is stated before they are gone.
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/relax/block_builder.h"
 #include "tilewright/relax/liveness.h"
@@ -52,8 +53,8 @@ IRModule run(const IRModule& module, const Options& options, PassContext&) {
   IRModule result = module;
   std::vector<std::pair<std::string, Function>> changed;
   for (size_t n = 0; n < module->functions.size(); ++n) {
-    const Function func = ref_as<FunctionNode>(module->functions[n]);
-    if (!func) continue;
+    if (!is<FunctionNode>(module->functions[n])) continue;
+    const Function func = with_requirements(ref_as<FunctionNode>(module->functions[n]));
     Function legal = rewrite(func, [&](auto& self, const CallNode* node) -> Expr {
       Call call = self.children(node);
       const OpInfo* info = op_of(call.get());
@@ -63,7 +64,8 @@ IRModule run(const IRModule& module, const Options& options, PassContext&) {
       if (!info || !info->lower || is_reshape_like(info->name) || is_kept(options, *info)) return call;
       return legalized(call, *info, builder);
     });
-    if (legal != func) changed.emplace_back(module->global_vars[n]->name_hint, std::move(legal));
+    if (legal != module->functions[n])
+      changed.emplace_back(module->global_vars[n]->name_hint, std::move(legal));
   }
   if (changed.empty()) return module;
   result = builder.get();

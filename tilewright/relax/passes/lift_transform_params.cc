@@ -33,7 +33,8 @@ bool has_to_stay(const Expr& value) {
   bool stays = false;
   walk(value, [&](const CallNode* call) {
     const OpInfo* info = op_of(call);
-    stays |= !info || !info->is_pure || info->name == "relax.builtin.stop_lift_params";
+    stays |=
+        !info || !info->is_pure || info->name == kRequire || info->name == "relax.builtin.stop_lift_params";
   });
   return stays;
 }

@@ -1,5 +1,6 @@
 // Calls: kernels and registry functions, functions of the module, operators the machine does itself.
 #include "tilewright/relax/liveness.h"
+#include "tilewright/relax/requirements.h"
 #include "tilewright/relax/vm/function_compiler.h"
 #include "tilewright/runtime/builtins.h"
 #include "tilewright/support/error.h"
@@ -17,6 +18,10 @@ bool FunctionCompiler::does(const CallNode* call, const VarBaseNode* var) {
     storage_names_.insert(var);
     return true;
   }
+  if (name == kRequire) {
+    require(call);
+    return true;
+  }
   if (!is_void(call->type)) return false;
   const auto* outside = call->op.as<ExternFuncNode>();
   if (!outside && !calls_loop_program(call, module_)) return false;
@@ -24,6 +29,15 @@ bool FunctionCompiler::does(const CallNode* call, const VarBaseNode* var) {
   code_.call_kernel(outside ? outside->global_symbol : kernel_symbol(module_, global->name_hint),
                     operands(call->args));
   return true;
+}
+
+void FunctionCompiler::require(const CallNode* call) {
+  const auto* condition = call->args[0].as<PrimValueNode>();
+  const auto* format = call->args[1].as<StringValueNode>();
+  if (!condition || !format)
+    throw UserError(call, "require: the condition is no expression of extents, or the format no string")
+        .help("R.assert_op takes values that the graph computes");
+  code_.require(int_register(condition->value), format->value, operands(call->args, 2));
 }
 
 rt::Register FunctionCompiler::call(const CallNode* call, const VarBaseNode* var) {

@@ -10,8 +10,6 @@
 namespace tilewright::relax::vm {
 namespace rt = runtime::vm;
 
-/// The variable that `expr` is, or null.
-
 class FunctionCompiler {
  public:
   FunctionCompiler(const IRModule& module, rt::ExecutableBuilder& executable, std::string name,
@@ -29,6 +27,9 @@ class FunctionCompiler {
   // sizes.cc: shape arithmetic
   rt::Operand size(const PrimExpr& extent);
   rt::IntRegister int_register(const PrimExpr& expr);
+  rt::IntRegister inverted(rt::IntRegister truth);
+  std::optional<rt::IntRegister> comparison(const PrimExpr& expr);
+  rt::IntRegister chosen(const tir::SelectNode* node);
   rt::Operands sizes(const std::vector<PrimExpr>& extents);
   // memory.cc
   void reserve_arena();
@@ -46,6 +47,7 @@ class FunctionCompiler {
   void bind(const Binding& binding);
   void name(const VarBaseNode* var, rt::Register place);
   bool does(const CallNode* call, const VarBaseNode* var);
+  void require(const CallNode* call);
   rt::Register value(const Expr& expr);
   rt::Operand operand(const Expr& expr);
   rt::Register call(const CallNode* call, const VarBaseNode* var);

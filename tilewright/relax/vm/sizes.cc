@@ -39,13 +39,48 @@ rt::IntRegister FunctionCompiler::int_register(const PrimExpr& expr) {
         .help("give it as a dimension of a parameter, or bind it with R.match_cast");
   }
   if (const auto* cast = expr.as<tir::CastNode>()) return int_register(cast->value);
+  if (const auto* condition = expr.as<tir::SelectNode>()) return chosen(condition);
+  if (const auto* negated = expr.as<tir::NotNode>()) return inverted(int_register(negated->a));
+  if (const std::optional<rt::IntRegister> truth = comparison(expr)) return *truth;
   const auto* binary = expr.as<tir::BinaryOpNode>();
   rt::Opcode opcode;
   if (!binary || !opcode_of(binary->kind, &opcode))
     throw Unsupported(expr, "shape arithmetic with {}", extent_text(expr))
-        .help("shapes may use + - * // % min and max");
+        .help("shapes may use + - * // % min, max, comparisons and T.Select");
   const rt::IntRegister a = int_register(binary->a);
   return code_.binary(opcode, a, int_register(binary->b));
+}
+
+rt::IntRegister FunctionCompiler::inverted(rt::IntRegister truth) {
+  return code_.binary(rt::Opcode::kSub, code_.set_int(1), truth);
+}
+
+// a != b, a <= b, a > b, a >= b, a and b, a or b by those that the machine has: == and <, of truths the
+// product and the larger one
+std::optional<rt::IntRegister> FunctionCompiler::comparison(const PrimExpr& expr) {
+  const auto* binary = expr.as<tir::BinaryOpNode>();
+  if (!binary) return std::nullopt;
+  const auto of = [&](rt::Opcode opcode, const PrimExpr& a, const PrimExpr& b) {
+    const rt::IntRegister left = int_register(a);
+    return code_.binary(opcode, left, int_register(b));
+  };
+  switch (binary->kind) {
+    case Kind::kNE: return inverted(of(rt::Opcode::kEqual, binary->a, binary->b));
+    case Kind::kLE: return inverted(of(rt::Opcode::kLess, binary->b, binary->a));
+    case Kind::kGT: return of(rt::Opcode::kLess, binary->b, binary->a);
+    case Kind::kGE: return inverted(of(rt::Opcode::kLess, binary->a, binary->b));
+    case Kind::kAnd: return of(rt::Opcode::kMul, binary->a, binary->b);
+    case Kind::kOr: return of(rt::Opcode::kMax, binary->a, binary->b);
+    default: return std::nullopt;
+  }
+}
+
+// by arithmetic: both values are computed
+rt::IntRegister FunctionCompiler::chosen(const tir::SelectNode* node) {
+  const rt::IntRegister truth = int_register(node->condition), yes = int_register(node->true_value),
+                        no = int_register(node->false_value);
+  return code_.binary(rt::Opcode::kAdd, code_.binary(rt::Opcode::kMul, truth, yes),
+                      code_.binary(rt::Opcode::kMul, inverted(truth), no));
 }
 
 rt::Operands FunctionCompiler::sizes(const std::vector<PrimExpr>& extents) {

@@ -132,6 +132,9 @@ void FunctionBuilder::check_equal(IntRegister value, IntRegister expected, std::
 void FunctionBuilder::check_divisible(IntRegister value, IntRegister divisor, std::string_view what) {
   emit_with(Opcode::kCheckDivisible, 0, value.index, {str(what), divisor});
 }
+void FunctionBuilder::require(IntRegister condition, std::string_view format, const Operands& values) {
+  emit_with(Opcode::kRequire, 0, condition.index, joined({str(format)}, values));
+}
 
 IntRegister FunctionBuilder::load_dim(Register tensor_or_shape, uint32_t axis) {
   const IntRegister result = new_int();

@@ -88,6 +88,8 @@ class FunctionBuilder {
   void check_equal(IntRegister value, IntRegister expected, std::string_view what);
   /// "{what} is {value}, which is not a multiple of {divisor}"
   void check_divisible(IntRegister value, IntRegister divisor, std::string_view what);
+  /// "{format}" with {} for each of `values`, sizes, unless `condition` is not 0
+  void require(IntRegister condition, std::string_view format, const Operands& values);
 
   // Integer arithmetic.  `into` makes a result go to an existing int register.
   IntRegister load_dim(Register tensor_or_shape, uint32_t axis);

@@ -49,6 +49,7 @@ enum class Opcode : uint8_t {
   kCheckKind = 2,       // R a is of ValueKind dst; args: name string, number of fields of a tuple (-1: any)
   kCheckEqual = 3,      // I a == I b', args: what string, kInt b'.  "{what} is {a}, expected {b'}"
   kCheckDivisible = 4,  // I a is a multiple of I b', args: what string, kInt b'
+  kRequire = 5,         // I a is not 0; args: format string with {} for each of the sizes that follow
 
   // -- int registers --
   kLoadDim = 10,  // I dst = dimension b of tensor or shape R a

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "tilewright/runtime/value_text.h"
 #include "tilewright/runtime/vm/opcodes.h"
 #include "tilewright/runtime/vm/print.h"
 #include "tilewright/support/error.h"
@@ -175,6 +176,18 @@ void check_divisible(const MachineObject& machine, const BytecodeFunction& funct
   if (divisor != 0 && (divisor == -1 || actual % divisor == 0)) return;
   throw UserError("{}: {} is {}, which is not a multiple of {}", function.name,
                   machine.executable.strings[operands[0].index], actual, divisor)
+      .help("{}", usage(function));
+}
+
+void require(const MachineObject& machine, const BytecodeFunction& function, const Instruction& instruction,
+             Frame& frame) {
+  if (frame.integer(instruction.a) != 0) return;
+  const Operand* operands = function.operands.data() + instruction.b;
+  std::vector<Value> values;
+  for (const Operand& operand : Patterns(operands + 1, instruction.num_operands - 1u))
+    values.emplace_back(operand.kind == Operand::Kind::kInt ? frame.integer(operand.index) : operand.bits);
+  throw UserError("{}: {}", function.name,
+                  format_values(machine.executable.strings[operands[0].index], values))
       .help("{}", usage(function));
 }
 

@@ -16,5 +16,7 @@ void check_equal(const MachineObject& machine, const BytecodeFunction& function,
                  const Instruction& instruction, Frame& frame);
 void check_divisible(const MachineObject& machine, const BytecodeFunction& function,
                      const Instruction& instruction, Frame& frame);
+void require(const MachineObject& machine, const BytecodeFunction& function, const Instruction& instruction,
+             Frame& frame);
 
 }  // namespace tilewright::runtime::vm

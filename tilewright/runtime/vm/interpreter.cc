@@ -252,6 +252,7 @@ Value Interpreter::run() {
       case Opcode::kCheckKind: check_kind(machine_, function_, in, frame); break;
       case Opcode::kCheckEqual: check_equal(machine_, function_, in, frame); break;
       case Opcode::kCheckDivisible: check_divisible(machine_, function_, in, frame); break;
+      case Opcode::kRequire: require(machine_, function_, in, frame); break;
 
       case Opcode::kLoadDim:
         frame.integer(in.dst) = dimension_of(frame.reg(in.a), in.b, function_.name);

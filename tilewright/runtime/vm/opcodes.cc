@@ -12,6 +12,7 @@ constexpr OpcodeInfo kTable[] = {
     {kCheckKind, "check_kind", kKind, kRegister, kOperands, "sn"},
     {kCheckEqual, "check_equal", kUnused, kInt, kOperands, "si"},
     {kCheckDivisible, "check_divisible", kUnused, kInt, kOperands, "si"},
+    {kRequire, "require", kUnused, kInt, kOperands, "sz*"},
     {kLoadDim, "load_dim", kInt, kRegister, kNumber, ""},
     {kLoadInt, "load_int", kInt, kRegister, kUnused, ""},
     {kSetInt, "set_int", kInt, kUnused, kOperands, "z"},

@@ -24,9 +24,14 @@ class Rules {
  private:
   std::vector<BlockShape> shapes() const;
   bool leaves_sums();
+  std::vector<Buffer> read_elsewhere() const;
   void inline_elements();
   bool tiles_attention();
-  bool reduces_rows();
+  void reduces_rows();
+  std::vector<std::vector<BlockShape>> runs() const;
+  void vectorize(const BlockShape& shape);
+  void leave(BlockRef block, const std::string& why);
+  void parallelize(BlockRef block);
   void tile(const BlockShape& sum);
   bool tiles_winograd(const BlockShape& sum);
   bool tiles_groups(const BlockShape& parts);
@@ -39,6 +44,7 @@ class Rules {
   bool is_packing_free_ = false;  // operands may have any layout
   std::vector<BlockRef> blocks_;  // of the function as it was: not copies and inits that rules make
   std::vector<BlockRef> done_;    // those of them that have their schedule
+  std::vector<std::pair<BlockRef, std::string>> no_rows_;  // why reduce_rows does not take sums
 };
 
 std::vector<const BlockShape*> readers_of(const std::vector<BlockShape>& shapes, const BlockShape& writer) {
@@ -178,12 +184,25 @@ bool Rules::attempt(std::string_view name, const BlockShape& shape,
   return is_applied;
 }
 
+// What blocks of other forms read: nobody knows how often.
+std::vector<Buffer> Rules::read_elsewhere() const {
+  std::vector<Buffer> found;
+  for (BlockRef block : blocks_) {
+    if (!sch_.is_alive(block) || shape_of(sch_, block)) continue;
+    for (const BufferRegion& read : sch_.get(block)->reads) found.push_back(read->buffer);
+  }
+  return found;
+}
+
 void Rules::inline_elements() {
+  const std::vector<Buffer> kept = read_elsewhere();
   for (bool is_changed = true; is_changed;) {
     is_changed = false;
     const std::vector<BlockShape> all = shapes();
     for (const BlockShape& shape : all) {
-      if (!is_worth_inlining(all, shape, machine_)) continue;
+      if (!is_worth_inlining(all, shape, machine_) ||
+          std::find(kept.begin(), kept.end(), shape.output()) != kept.end())
+        continue;
       is_changed = attempt("inline", shape, [&](Schedule& copy) {
         copy.call("compute_inline", shape.ref);
         return true;
@@ -203,18 +222,41 @@ bool Rules::tiles_attention() {
   return reason.empty();
 }
 
-// Of functions whose blocks are all of a known form, and that reduce what is contiguous.
-bool Rules::reduces_rows() {
-  const std::vector<BlockShape> all = shapes();
-  const auto num_alive =
-      std::count_if(blocks_.begin(), blocks_.end(), [&](BlockRef block) { return sch_.is_alive(block); });
-  if (all.empty() || static_cast<size_t>(num_alive) != all.size()) return false;
-  if (std::any_of(all.begin(), all.end(), [&](const BlockShape& shape) {
-        return shape.is_reduction() && needs_tiles(shape, machine_, is_packing_free_);
-      }))
-    return false;
-  const auto rule = [&](Schedule& copy) { return reduce_rows(copy, all, machine_); };
-  return has_row_sums(all, machine_) && attempt("reduce_rows", all.back(), rule);
+// Blocks of known forms that follow each other.
+std::vector<std::vector<BlockShape>> Rules::runs() const {
+  std::vector<std::vector<BlockShape>> found;
+  bool is_open = false;
+  for (BlockRef block : blocks_) {
+    if (!sch_.is_alive(block)) continue;
+    std::optional<BlockShape> shape = shape_of(sch_, block);
+    if (!shape) {
+      is_open = false;
+      continue;
+    }
+    if (!is_open) found.emplace_back();
+    is_open = true;
+    found.back().push_back(std::move(*shape));
+  }
+  return found;
+}
+
+// Of blocks that follow each other and reduce what is contiguous.
+void Rules::reduces_rows() {
+  for (const std::vector<BlockShape>& run : runs()) {
+    if (std::any_of(run.begin(), run.end(), [&](const BlockShape& shape) {
+          return shape.is_reduction() && needs_tiles(shape, machine_, is_packing_free_);
+        }))
+      continue;
+    const std::string why = why_no_row_sums(run, machine_);
+    const auto rule = [&](Schedule& copy) { return reduce_rows(copy, run, machine_); };
+    if (why.empty() && attempt("reduce_rows", run.back(), rule)) {
+      for (const BlockShape& shape : run) done_.push_back(shape.ref);
+      continue;
+    }
+    for (const BlockShape& shape : run) {
+      if (!why.empty() && shape.is_reduction()) no_rows_.emplace_back(shape.ref, why);
+    }
+  }
 }
 
 bool Rules::tiles_winograd(const BlockShape& sum) {
@@ -260,22 +302,51 @@ void Rules::tile(const BlockShape& sum) {
   const std::optional<BlockShape> epilogue = epilogue_of(all, sum);
   std::optional<BlockRef> maker = maker_of_rows(all, sum, machine_);
   const auto rule = [&](const std::optional<BlockShape>& with) {
-    return attempt("tile_sum", sum,
-                   [&](Schedule& copy) { return tile_sum(copy, sum, with, machine_, {.maker = maker}); });
+    return attempt("tile_sum", sum, [&](Schedule& copy) {
+      std::string why;
+      if (!tile_sum(copy, sum, with, machine_, {.maker = maker, .why = &why})) throw UserError("{}", why);
+      return true;
+    });
   };
   const auto is_applied = [&] {
     if (!epilogue || is_done(*epilogue) || !rule(epilogue)) return rule(std::nullopt);
     done_.push_back(epilogue->ref);
     return true;
   };
-  if (!maker) {
-    is_applied();
-  } else if (is_applied()) {
+  bool is_tiled = is_applied();
+  if (maker && is_tiled) {
     done_.push_back(*maker);
-  } else {
+  } else if (maker) {
     maker.reset();
-    is_applied();
+    is_tiled = is_applied();
   }
+  if (is_tiled) return;
+  for (const auto& [block, why] : no_rows_) {
+    if (block == sum.ref) attempts.push_back({sum.block->name_hint, "reduce_rows", why});
+  }
+  parallelize(sum.ref);
+}
+
+// Blocks of another form, and those that no rule takes, have at least their loops.
+void Rules::parallelize(BlockRef block) {
+  const std::string reason =
+      why_not_applied(sch_, [&](Schedule& copy) { return parallelize_block(copy, block, machine_); });
+  if (reason != kOtherForm) attempts.push_back({sch_.get(block)->name_hint, "parallel", reason});
+}
+
+void Rules::leave(BlockRef block, const std::string& why) {
+  attempts.push_back({sch_.get(block)->name_hint, "vectorize", why});
+  parallelize(block);
+}
+
+void Rules::vectorize(const BlockShape& shape) {
+  std::string no_vectors;
+  const std::string failure = why_not_applied(sch_, [&](Schedule& copy) {
+    no_vectors = vectorize_elements(copy, shape, machine_);
+    return true;
+  });
+  attempts.push_back({shape.block->name_hint, "vectorize", failure.empty() ? no_vectors : failure});
+  if (!failure.empty()) parallelize(shape.ref);
 }
 
 // The rules for whole functions; false if nothing is left for the others.
@@ -283,7 +354,8 @@ bool Rules::leaves_sums() {
   blocks_ = outer_blocks(sch_, func_name_);
   if (tiles_attention()) return false;
   inline_elements();
-  return !reduces_rows();
+  reduces_rows();
+  return true;
 }
 
 std::vector<Panels> Rules::wanted_panels() {
@@ -292,7 +364,7 @@ std::vector<Panels> Rules::wanted_panels() {
   if (!leaves_sums()) return wanted;
   const std::vector<BlockShape> all = shapes();
   for (const BlockShape& shape : all) {
-    if (!shape.is_reduction()) continue;
+    if (!shape.is_reduction() || is_done(shape)) continue;
     if (const std::optional<BlockShape> sum = sum_of_groups(all, shape, machine_)) {
       const std::vector<Panels> panels = group_panels(shape, *sum, machine_);
       wanted.insert(wanted.end(), panels.begin(), panels.end());
@@ -310,25 +382,38 @@ void Rules::apply() {
     const std::optional<BlockShape> shape = shape_of(sch_, block);
     if (shape && shape->is_reduction() && !is_done(*shape)) tile(*shape);
   }
-  for (const BlockShape& shape : shapes()) {
-    if (!is_done(shape))
-      attempt("vectorize", shape, [&](Schedule& copy) { return vectorize_elements(copy, shape, machine_); });
+  for (BlockRef block : blocks_) {
+    if (!sch_.is_alive(block)) continue;
+    std::string why;
+    const std::optional<BlockShape> shape = shape_of(sch_, block, &why);
+    if (!shape)
+      leave(block, why);
+    else if (!is_done(*shape))
+      vectorize(*shape);
   }
 }
 
+namespace {
+
+std::vector<Attempt> left_as_it_is(const std::string& func_name, const std::string& why) {
+  return {{func_name, std::string(kAnyRule), why}};
+}
+
+}  // namespace
+
 std::vector<Attempt> schedule_by_rules(Schedule& sch, const std::string& func_name, const Machine& machine) {
   for (const State::Func& func : sch.state().funcs()) {
-    if (func.name->name_hint == func_name && func.root != kNoNode && why_not_plain(func.func).empty()) {
-      Rules rules(sch, func_name, machine);
-      rules.apply();
-      return std::move(rules.attempts);
-    }
+    if (func.name->name_hint != func_name || !func.func) continue;
+    if (const std::string why = why_not_plain(func.func); !why.empty()) return left_as_it_is(func_name, why);
+    Rules rules(sch, func_name, machine);
+    rules.apply();
+    return std::move(rules.attempts);
   }
   return {};
 }
 
 DefaultSchedule schedule_by_rules(const std::string& name, const PrimFunc& func, const Machine& machine) {
-  if (!why_not_plain(func).empty()) return {func, {}, {}};
+  if (const std::string why = why_not_plain(func); !why.empty()) return {func, {}, left_as_it_is(name, why)};
   // rules are refused often: nobody reads where
   Schedule sch(ir::with_function(ir::IRModuleNode::make(), name, func), {.errors = ErrorDetail::kFast});
   std::vector<Attempt> attempts = schedule_by_rules(sch, name, machine);

@@ -9,7 +9,8 @@
 namespace tilewright::schedule {
 
 /// Empty if nobody has scheduled `func`: every block stands alone in its own nest of serial loops, one loop
-/// per axis, as te.create_prim_func and graph operators make it.  Else what shows that somebody has.
+/// per axis, as te.create_prim_func and graph operators make it; a block may be a program of any kind without
+/// blocks inside.  Else what shows that somebody has.
 std::string why_not_plain(const PrimFunc& func);
 
 /// A rule tried on a block.
@@ -19,10 +20,16 @@ struct Attempt {
   bool is_applied() const { return reason.empty(); }
 };
 
+/// In reasons that fixed sizes would remove.
+inline constexpr std::string_view kOpenExtent = "is known only at run time";
+/// The rule of an attempt that says why a function, named in the place of the block, is left as it is.
+inline constexpr std::string_view kAnyRule = "any";
+
 /// Runs the rules on function `func_name` of `sch` for `machine`; the trace gets their steps.  A function
 /// that somebody has scheduled stays as it is.
 ///
-/// Returns  what was tried, in order; a block that no rule takes stays as it is
+/// Returns  what was tried, in order; a block that no rule takes stays as it is, and has the reason of each
+///          that could have
 std::vector<Attempt> schedule_by_rules(Schedule& sch, const std::string& func_name, const Machine& machine);
 
 /// A function and the steps that made it.

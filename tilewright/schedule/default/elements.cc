@@ -1,9 +1,11 @@
 // Element by element blocks, and how loops become parallel.
 #include "tilewright/arith/analyzer.h"
+#include "tilewright/schedule/default/default.h"
 #include "tilewright/schedule/default/rules.h"
 #include "tilewright/schedule/default/transpose.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/loop_hints.h"
+#include "tilewright/tir/text.h"
 #include "tilewright/tir/uses.h"
 
 namespace tilewright::schedule {
@@ -70,6 +72,16 @@ std::vector<LoopRef> parallelize(Schedule& sch, std::vector<LoopRef> loops, size
   return loops;
 }
 
+// Why a loop is no vector.
+std::string why_too_short(const Schedule& sch, LoopRef loop) {
+  const ForNode* node = sch.state().node(sch.state()[loop]).loop();
+  if (!is<IntImmNode>(node->extent))
+    return fmt::format("the extent of loop {}, {}, {}", node->loop_var->name_hint, expr_text(node->extent),
+                       kOpenExtent);
+  return fmt::format("loop {} has {} iterations, fewer than the {} of a vector that pays",
+                     node->loop_var->name_hint, expr_text(node->extent), kMinVector);
+}
+
 // How many of `extent` elements, at least one, a vector takes.
 int64_t width_for(const BlockShape& shape, int64_t extent, const Machine& machine) {
   int64_t width = machine.vector_bytes / std::max<int64_t>(1, shape.output()->dtype.num_bytes());
@@ -77,15 +89,16 @@ int64_t width_for(const BlockShape& shape, int64_t extent, const Machine& machin
   return width;
 }
 
-// The innermost of `loops` as loops over vectors, if it is long enough.
-void vectorize_innermost(Schedule& sch, const BlockShape& shape, std::vector<LoopRef>* loops,
-                         const Machine& machine) {
+// The innermost of `loops` as loops over vectors; why not if it is not long enough, or "".
+std::string vectorize_innermost(Schedule& sch, const BlockShape& shape, std::vector<LoopRef>* loops,
+                                const Machine& machine) {
   const int64_t extent = extent_of(sch, loops->back());
-  if (extent < kMinVector) return;
+  if (extent < kMinVector) return why_too_short(sch, loops->back());
   const Factors factors{None{}, width_for(shape, extent, machine)};
   const std::vector<LoopRef> parts = sch.call("split", loops->back(), factors).loops();
   loops->back() = parts[0];
   sch.call("vectorize", parts[1]);
+  return "";
 }
 
 // The axis along which everything is contiguous that is strided along `column`: the other side of a
@@ -102,6 +115,15 @@ std::optional<size_t> other_side(const BlockShape& shape, size_t column) {
     if (fits) return axis;
   }
   return std::nullopt;
+}
+
+// Elements that vectors would have to collect one by one.
+std::string why_gathered(const BlockShape& shape, const BufferLoadNode* load, size_t column) {
+  const std::optional<int64_t> stride = stride_bytes(shape, load, column);
+  const std::string place = stride ? fmt::format("lie {} bytes apart", *stride) : "lie at no fixed distance";
+  return fmt::format(
+      "neighbours along axis {} {} in {}, and no other axis has vectors of {} or more in all that it reads",
+      axis_name(shape, column), place, load->buffer->name, kMinVector);
 }
 
 // Blocks of tiles, so that a page that is read or written gives several lines before the next one, and a line
@@ -167,30 +189,27 @@ void transpose(Schedule& sch, const BlockShape& shape, size_t row_axis, size_t c
     tile_transposition(sch, row, num_rows, width, loops);
 }
 
-bool vectorize_last_axis(Schedule& sch, const BlockShape& shape, std::vector<LoopRef>* loops,
-                         const Machine& machine) {
+std::string vectorize_last_axis(Schedule& sch, const BlockShape& shape, std::vector<LoopRef>* loops,
+                                const Machine& machine) {
   const std::optional<size_t> column = shape.last_axis();
-  if (!column) return false;
+  if (!column) return why_no_last_axis(shape);
   const std::vector<LoopRef> inner = loops_of_axis(sch, shape.ref, *column, *loops);
-  if (inner.empty()) return false;
+  if (inner.empty()) return fmt::format("axis {} has one value", axis_name(shape, *column));
   if (!is_same(sch, inner[0], loops->back())) {
     std::erase_if(*loops, [&](LoopRef loop) { return is_same(sch, loop, inner[0]); });
     loops->push_back(inner[0]);
     sch.call("reorder", *loops);
   }
   const Var& axis = shape.block->iter_vars[*column]->var;
-  const bool has_vectors =
-      std::none_of(shape.loads.begin(), shape.loads.end(), [&](const BufferLoadNode* load) {
-        return along(load->buffer, load->indices, axis) == Along::kStrided;
-      });
-  if (has_vectors) {
-    vectorize_innermost(sch, shape, loops, machine);
-    return true;
-  }
+  const auto strided = std::find_if(shape.loads.begin(), shape.loads.end(), [&](const BufferLoadNode* load) {
+    return along(load->buffer, load->indices, axis) == Along::kStrided;
+  });
+  if (strided == shape.loads.end()) return vectorize_innermost(sch, shape, loops, machine);
   const std::optional<size_t> row = other_side(shape, *column);
-  if (row && extent_of(sch, loops->back()) >= kMinVector)
-    transpose(sch, shape, *row, *column, loops, machine);
-  return true;
+  if (!row) return why_gathered(shape, *strided, *column);
+  if (extent_of(sch, loops->back()) < kMinVector) return why_too_short(sch, loops->back());
+  transpose(sch, shape, *row, *column, loops, machine);
+  return "";
 }
 
 namespace {
@@ -277,22 +296,66 @@ void fetch_far(Schedule& sch, const BlockShape& shape, LoopRef loop, const Machi
     sch.call("annotate", loop, std::string(kPrefetchAhead), imm(kFarAhead));
 }
 
-bool vectorize_elements(Schedule& sch, const BlockShape& shape, const Machine& machine) {
+std::string vectorize_elements(Schedule& sch, const BlockShape& shape, const Machine& machine) {
   std::vector<LoopRef> loops = sch.call("get_loops", shape.ref).loops();
-  if (loops.empty()) return false;
+  if (loops.empty()) return fmt::format("{} is one element", shape.output()->name);
+  std::string why;
   if (is_flat(shape)) {
     if (loops.size() > 1) loops = {sch.call("fuse", loops).loop()};
-    vectorize_innermost(sch, shape, &loops, machine);
+    why = vectorize_innermost(sch, shape, &loops, machine);
     fetch_far(sch, shape, loops.back(), machine);
   } else if (!fuses_short_axis(sch, shape, &loops, machine) &&
-             !divides_transposition(sch, shape, &loops, machine) &&
-             !vectorize_last_axis(sch, shape, &loops, machine)) {
-    return false;
+             !divides_transposition(sch, shape, &loops, machine)) {
+    why = vectorize_last_axis(sch, shape, &loops, machine);
   }
   const int64_t work = product(shape.num_instances(), shape.is_expensive() ? kExpensiveWork : kElementWork);
   if (machine.num_cores > 1 && work >= kMinParallelWork)
     parallelize(sch, loops, std::max<size_t>(1, loops.size() - 1), machine);
-  return true;
+  return why;
+}
+
+namespace {
+
+// How often statements run, loops of unknown extent as often as is likely.
+int64_t num_statements(const Stmt& stmt) {
+  if (const auto* loop = stmt.as<ForNode>()) {
+    int64_t extent;
+    return product(as_const_int(loop->extent, &extent) ? std::max<int64_t>(extent, 0) : kLikelyExtent,
+                   num_statements(loop->body));
+  }
+  if (const auto* loop = stmt.as<WhileNode>()) return product(kLikelyExtent, num_statements(loop->body));
+  if (const auto* let = stmt.as<LetStmtNode>()) return num_statements(let->body);
+  if (const auto* branch = stmt.as<IfThenElseNode>())
+    return std::max(num_statements(branch->then_case),
+                    branch->else_case ? num_statements(branch->else_case) : 0);
+  int64_t count = 1;
+  if (const auto* list = stmt.as<SeqStmtNode>()) {
+    for (const Stmt& each : list->seq) count = std::min(kMostBytes, count + num_statements(each));
+  }
+  return count;
+}
+
+}  // namespace
+
+bool parallelize_block(Schedule& sch, BlockRef block, const Machine& machine) {
+  const BlockRealizeNode* realize = sch.state().node(sch.state()[block]).realize();
+  const std::vector<LoopRef> loops = sch.call("get_loops", block).loops();
+  int64_t work = num_statements(realize->block->body);
+  size_t num_candidates = 0;
+  bool is_spatial = true;
+  for (LoopRef loop : loops) {
+    const int64_t extent = extent_of(sch, loop);
+    work = product(work, extent > 0 ? extent : kLikelyExtent);
+    const Var& var = sch.state().node(sch.state()[loop]).loop()->loop_var;
+    for (size_t axis = 0; axis < realize->iter_values.size(); ++axis)
+      is_spatial &= realize->block->iter_vars[axis]->iter_type == IterType::kSpatial ||
+                    !uses(realize->iter_values[axis], var.get());
+    num_candidates += is_spatial;
+  }
+  if (machine.num_cores == 1 || num_candidates == 0 || work < kMinParallelWork) return false;
+  const size_t num_steps = sch.trace().steps.size();
+  parallelize(sch, loops, num_candidates, machine);
+  return sch.trace().steps.size() > num_steps;
 }
 
 }  // namespace tilewright::schedule

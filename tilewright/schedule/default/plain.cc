@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "tilewright/arith/analyzer.h"
+#include "tilewright/ir/walk.h"
 #include "tilewright/schedule/default/default.h"
 #include "tilewright/tir/builder.h"
 
@@ -28,14 +29,18 @@ std::string why_not_plain_block(const BlockRealizeNode* realize, const std::vect
       return fmt::format("axis {} of block {} is not a loop", block->iter_vars[n]->var->name_hint,
                          block->name_hint);
   }
+  // loops alone are how a block computes, blocks are what somebody has made of it
   bool has_inner = false;
-  for_each_scope_stmt(block->body, [&](const Stmt&) { has_inner = true; });
-  return has_inner ? fmt::format("block {} has loops or blocks inside", block->name_hint) : std::string();
+  walk(block->body, [&](const BlockRealizeNode*) { has_inner = true; });
+  return has_inner ? fmt::format("block {} has blocks inside", block->name_hint) : std::string();
 }
 
 std::string why_not_plain_nest(const Stmt& stmt, std::vector<const ForNode*>* loops) {
   if (const auto* realize = stmt.as<BlockRealizeNode>()) return why_not_plain_block(realize, *loops);
   const auto* loop = stmt.as<ForNode>();
+  if (!loop && stmt.as<SeqStmtNode>())
+    return fmt::format("loop {} has {} statements inside", loops->back()->loop_var->name_hint,
+                       stmt.as<SeqStmtNode>()->seq.size());
   if (!loop) return "a statement is in no block";
   if (loop->for_kind != ForKind::kSerial || !loop->annotations.empty() || !is_zero(loop->min))
     return fmt::format("loop {} is not a plain serial loop", loop->loop_var->name_hint);

@@ -38,7 +38,7 @@ std::vector<size_t> spatial_axes(const BlockShape& shape) {
   return axes;
 }
 
-std::optional<Terms> terms_of(const BlockShape& sum, const Machine& machine) {
+std::optional<Terms> terms_of(const BlockShape& sum, const Machine& machine, std::string* why) {
   Terms terms;
   bool is_found = false;
   for (size_t axis = 0; axis < sum.block->iter_vars.size(); ++axis) {
@@ -54,13 +54,25 @@ std::optional<Terms> terms_of(const BlockShape& sum, const Machine& machine) {
     terms.axis = axis;
     is_found = true;
   }
-  if (!is_found || sum.output()->dtype.is_bool()) return std::nullopt;
+  if (!is_found || sum.output()->dtype.is_bool()) {
+    *why = is_found
+               ? fmt::format("{} is of bool", sum.output()->name)
+               : fmt::format(
+                     "no axis of known extent along which block {} adds is contiguous in all that it reads",
+                     sum.block->name_hint);
+    return std::nullopt;
+  }
   // at least two of all vectors, if possible without an edge
   const int64_t extent = sum.extent(terms.axis);
   terms.lanes = machine.vector_bytes / std::max<int64_t>(1, sum.output()->dtype.num_bytes());
   while (terms.lanes > kMinLanes && extent < 2 * terms.lanes) terms.lanes /= 2;
   const int64_t most = std::min(kMaxVectors, extent / terms.lanes / 2);
-  if (terms.lanes < kMinLanes || most < 1) return std::nullopt;
+  if (terms.lanes < kMinLanes || most < 1) {
+    *why = fmt::format("axis {} of block {} has {} terms, fewer than two vectors of {}",
+                       axis_name(sum, terms.axis), sum.block->name_hint, extent,
+                       std::max(terms.lanes, kMinLanes));
+    return std::nullopt;
+  }
   terms.vectors = most;
   while (terms.vectors > 1 && extent % (terms.vectors * terms.lanes) != 0) --terms.vectors;
   if (extent % (terms.vectors * terms.lanes) != 0) terms.vectors = most;
@@ -79,36 +91,47 @@ bool begins_with_rows(const BlockShape& shape, const Buffer& buffer, const std::
   return row == num_rows;
 }
 
-std::optional<Plan> make_plan(const std::vector<BlockShape>& shapes, const Machine& machine) {
+std::optional<Plan> make_plan(const std::vector<BlockShape>& shapes, const Machine& machine,
+                              std::string* why) {
   Plan plan;
+  const auto other_rows = [&](const BlockShape& shape) {
+    *why = fmt::format("block {} does not work on the rows of block {}", shape.block->name_hint,
+                       shapes.back().block->name_hint);
+    return std::nullopt;
+  };
   std::optional<size_t> num_rows;
   for (const BlockShape& shape : shapes) {
-    plan.sums.push_back(shape.is_reduction() ? terms_of(shape, machine) : std::nullopt);
+    plan.sums.push_back(shape.is_reduction() ? terms_of(shape, machine, why) : std::nullopt);
     if (!shape.is_reduction()) continue;
     const size_t num_spatial = spatial_axes(shape).size();
-    if (!plan.sums.back() || (num_rows && *num_rows != num_spatial)) return std::nullopt;
+    if (!plan.sums.back()) return std::nullopt;
+    if (num_rows && *num_rows != num_spatial) return other_rows(shape);
     num_rows = num_spatial;
   }
-  if (!num_rows) return std::nullopt;
+  if (!num_rows) {
+    *why = "nothing is added up";
+    return std::nullopt;
+  }
   plan.num_rows = *num_rows;
   const std::vector<size_t> last_axes = spatial_axes(shapes.back());
+  if (last_axes.size() < plan.num_rows) return other_rows(shapes.back());
   arith::Analyzer analyzer;
   for (const BlockShape& shape : shapes) {
     const std::vector<size_t> axes = spatial_axes(shape);
     if (axes.size() < plan.num_rows ||
         !begins_with_rows(shape, shape.output(), shape.store->indices, axes, plan.num_rows))
-      return std::nullopt;
+      return other_rows(shape);
     for (size_t row = 0; row < plan.num_rows; ++row) {
       if (!analyzer.can_prove_equal(shape.block->iter_vars[axes[row]]->dom->extent,
                                     shapes.back().block->iter_vars[last_axes[row]]->dom->extent))
-        return std::nullopt;
+        return other_rows(shape);
     }
     for (const BufferLoadNode* load : shape.loads) {
       const bool is_made_here = std::any_of(shapes.begin(), shapes.end(), [&](const BlockShape& other) {
         return other.output() == load->buffer;
       });
       if (is_made_here && !begins_with_rows(shape, load->buffer, load->indices, axes, plan.num_rows))
-        return std::nullopt;
+        return other_rows(shape);
     }
   }
   return plan;
@@ -200,12 +223,15 @@ void vectorize_partial(Schedule& sch, const Partial& partial, const std::optiona
 
 }  // namespace
 
-bool has_row_sums(const std::vector<BlockShape>& shapes, const Machine& machine) {
-  return make_plan(shapes, machine).has_value();
+std::string why_no_row_sums(const std::vector<BlockShape>& shapes, const Machine& machine) {
+  std::string why;
+  make_plan(shapes, machine, &why);
+  return why;
 }
 
 bool reduce_rows(Schedule& sch, const std::vector<BlockShape>& shapes, const Machine& machine) {
-  const std::optional<Plan> plan = make_plan(shapes, machine);
+  std::string why;
+  const std::optional<Plan> plan = make_plan(shapes, machine, &why);
   if (!plan) return false;
   int64_t work = 0;
   std::vector<std::vector<Partial>> partials(shapes.size());

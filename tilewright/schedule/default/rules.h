@@ -14,6 +14,7 @@ std::string why_not_applied(Schedule& sch, const std::function<bool(Schedule&)>&
 struct SumPlace {
   std::optional<LoopRef> within = {};  // the loop that all this stays inside of
   std::optional<BlockRef> maker = {};  // the block that computes rows of matrix tiles, for this sum alone
+  std::string* why = nullptr;          // gets the reason if the rule does not apply
 };
 /// Sums: matrix products, convolutions, pools, sums over outer axes.  A tile of results is kept in registers,
 /// contiguous in the last dimension, while all its terms are added; an operand that many tiles read is
@@ -44,18 +45,23 @@ bool tile_attention(Schedule& sch, const std::vector<BlockShape>& shapes, const 
 /// Programs in which every block works on rows (leading axes) and some reduce what is contiguous: all blocks
 /// of one row together, partial sums in vectors.
 ///
-/// shapes  all blocks of the function, in order
-bool has_row_sums(const std::vector<BlockShape>& shapes, const Machine& machine);
+/// shapes  blocks that follow each other, in order
+/// Returns of the first: why they are no such programs, or ""
+std::string why_no_row_sums(const std::vector<BlockShape>& shapes, const Machine& machine);
 bool reduce_rows(Schedule& sch, const std::vector<BlockShape>& shapes, const Machine& machine);
 
 /// The loop over the last dimension that an element by element block stores, of `loops` around it, becomes
-/// the innermost and vectors if what is read allows it; false if there is no such loop.
-bool vectorize_last_axis(Schedule& sch, const BlockShape& shape, std::vector<LoopRef>* loops,
-                         const Machine& machine);
+/// the innermost and vectors if what is read allows it.  Returns why there are none, or "".
+std::string vectorize_last_axis(Schedule& sch, const BlockShape& shape, std::vector<LoopRef>* loops,
+                                const Machine& machine);
 
 /// Element by element blocks: vectors along the last dimension, outer loops parallel where there is enough to
-/// do.
-bool vectorize_elements(Schedule& sch, const BlockShape& shape, const Machine& machine);
+/// do.  Returns why there are no vectors, or "".
+std::string vectorize_elements(Schedule& sch, const BlockShape& shape, const Machine& machine);
+
+/// Blocks that no other rule takes: outer loops over spatial axes become parallel where there is enough to
+/// do; false if there is not.
+bool parallelize_block(Schedule& sch, BlockRef block, const Machine& machine);
 
 /// Fuses loops from `loops[0]` on until there are enough iterations for all cores to get about the same, and
 /// makes them parallel.

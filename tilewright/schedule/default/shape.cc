@@ -10,6 +10,7 @@
 #include "tilewright/schedule/loops.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/op.h"
+#include "tilewright/tir/text.h"
 #include "tilewright/tir/uses.h"
 
 namespace tilewright::schedule {
@@ -71,6 +72,18 @@ std::optional<size_t> BlockShape::last_axis() const {
     if (store->indices[dim].as<VarNode>() == block->iter_vars[axis]->var.get()) return axis;
   }
   return std::nullopt;
+}
+
+const std::string& axis_name(const BlockShape& shape, size_t axis) {
+  return shape.block->iter_vars[axis]->var->name_hint;
+}
+
+std::string why_no_last_axis(const BlockShape& shape) {
+  if (shape.store->indices.empty()) return fmt::format("{} is one element", shape.output()->name);
+  const size_t dim = last_dimension(shape.output());
+  if (is_one(shape.output()->shape[dim])) return fmt::format("{} is one element", shape.output()->name);
+  return fmt::format("the index of dimension {} of {}, {}, is no axis", dim, shape.output()->name,
+                     expr_text(shape.store->indices[dim]));
 }
 
 int64_t num_steps(const BlockShape& sum) {
@@ -146,16 +159,35 @@ bool BlockShape::is_expensive() const {
   return found;
 }
 
-std::optional<BlockShape> shape_of(const Schedule& sch, BlockRef block) {
+namespace {
+
+// Why rules that know blocks of one store do not know this one.
+std::string why_other_form(const BlockNode* block) {
+  if (!is<BufferStoreNode>(block->body)) {
+    int64_t num_stores = 0, num_loops = 0;
+    walk(
+        block->body, [&](const BufferStoreNode*) { ++num_stores; }, [&](const ForNode*) { ++num_loops; },
+        [&](const WhileNode*) { ++num_loops; });
+    return fmt::format("its body is not one store, but has {} store{} and {} loop{}", num_stores,
+                       num_stores == 1 ? "" : "s", num_loops, num_loops == 1 ? "" : "s");
+  }
+  for (const IterVar& axis : block->iter_vars) {
+    if (axis->iter_type != IterType::kSpatial && axis->iter_type != IterType::kReduce)
+      return fmt::format("axis {} is neither spatial nor reduce", axis->var->name_hint);
+  }
+  return block->init && !is<BufferStoreNode>(block->init) ? "its init is not one store" : "";
+}
+
+}  // namespace
+
+std::optional<BlockShape> shape_of(const Schedule& sch, BlockRef block, std::string* why) {
   BlockShape shape;
   shape.ref = block;
   shape.block = sch.get(block);
   shape.store = shape.block->body.as<BufferStoreNode>();
-  if (!shape.store) return std::nullopt;
-  if (shape.block->init && !is<BufferStoreNode>(shape.block->init)) return std::nullopt;
-  for (const IterVar& axis : shape.block->iter_vars) {
-    if (axis->iter_type != IterType::kSpatial && axis->iter_type != IterType::kReduce) return std::nullopt;
-  }
+  const std::string reason = why_other_form(shape.block.get());
+  if (why) *why = reason;
+  if (!reason.empty()) return std::nullopt;
   walk(shape.store->value, [&](const BufferLoadNode* load) {
     if (load->buffer != shape.store->buffer) shape.loads.push_back(load);
   });

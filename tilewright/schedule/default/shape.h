@@ -49,6 +49,11 @@ inline Along along(const BlockShape& shape, const BufferLoadNode* load, size_t a
   return along(load->buffer, load->indices, shape.block->iter_vars[axis]->var);
 }
 
+/// The name of an axis.
+const std::string& axis_name(const BlockShape& shape, size_t axis);
+/// Why there is no last_axis.
+std::string why_no_last_axis(const BlockShape& shape);
+
 /// How many terms each result of a reduction has, if axes of unknown extent have kLikelyExtent values.
 int64_t num_steps(const BlockShape& sum);
 
@@ -75,8 +80,8 @@ inline constexpr int64_t kMostBytes = int64_t{1} << 50;
 /// The product of two numbers >= 0, or the largest number.
 int64_t product(int64_t a, int64_t b);
 
-/// The shape of `block`, or nothing if it is another kind of block.
-std::optional<BlockShape> shape_of(const Schedule& sch, BlockRef block);
+/// The shape of `block`, or nothing if it is another kind of block; `why` then gets the reason.
+std::optional<BlockShape> shape_of(const Schedule& sch, BlockRef block, std::string* why = nullptr);
 
 /// The loops of `block` inside of `outer` (all, if there is none), outermost first.
 std::vector<LoopRef> loops_inside(Schedule& sch, BlockRef block, std::optional<LoopRef> outer);

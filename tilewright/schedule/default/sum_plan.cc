@@ -118,7 +118,8 @@ std::vector<size_t> step_order(const BlockShape& sum, const SumPlan& plan,
 
 // The operands that are read in vectors, and the most lanes with which they can be; none if lanes would be
 // gathered.
-std::vector<const BufferLoadNode*> vector_operands(const BlockShape& sum, SumPlan& plan, int64_t* lanes) {
+std::vector<const BufferLoadNode*> vector_operands(const BlockShape& sum, SumPlan& plan, int64_t* lanes,
+                                                   std::string* why) {
   std::vector<const BufferLoadNode*> vectors;
   if (plan.dot) {
     *lanes = plan.dot->lanes;
@@ -131,11 +132,22 @@ std::vector<const BufferLoadNode*> vector_operands(const BlockShape& sum, SumPla
       const bool is_read_twice = std::any_of(
           sum.loads.begin(), sum.loads.end(),
           [&](const BufferLoadNode* other) { return other != load && other->buffer == load->buffer; });
-      if (plan.packed || is_read_twice || !has_axes_only(load)) return {};
+      if (plan.packed || is_read_twice || !has_axes_only(load)) {
+        *why = fmt::format(
+            "neighbours along axis {} are not neighbours in {}, which cannot be copied for it: {}",
+            axis_name(sum, plan.column), load->buffer->name,
+            plan.packed     ? fmt::format("{} is copied already", plan.packed->buffer->name)
+            : is_read_twice ? "it is read in several places"
+                            : "an index of it is more than an axis");
+        return {};
+      }
       plan.packed = load;
     }
     if (moves != Along::kStays) vectors.push_back(load);
   }
+  if (vectors.empty())
+    *why = fmt::format("nothing that it reads changes along axis {}, which would be that of its vectors",
+                       axis_name(sum, plan.column));
   return vectors;
 }
 
@@ -188,19 +200,30 @@ std::optional<size_t> axis_of_parts(const BlockShape& sum, const SumPlan& plan,
   return std::nullopt;
 }
 
+std::string why_no_columns(const BlockShape& sum) {
+  if (sum.output()->dtype.is_bool()) return fmt::format("{} is of bool", sum.output()->name);
+  const std::optional<size_t> column = sum.last_axis();
+  if (!column) return why_no_last_axis(sum);
+  if (num_steps(sum) <= 1) return "each result has one term";
+  if (sum.likely_extent(*column) < 2)
+    return fmt::format("axis {} has one value, and would be that of its vectors", axis_name(sum, *column));
+  return "";
+}
+
 }  // namespace
 
 std::optional<SumPlan> plan_sum(const BlockShape& sum, const Machine& machine, bool is_packing_free,
-                                std::optional<size_t> outer_axis) {
+                                std::optional<size_t> outer_axis, std::string* why) {
+  std::string unread;
+  if (!why) why = &unread;
   SumPlan plan;
-  const std::optional<size_t> column = sum.last_axis();
-  if (!column || sum.output()->dtype.is_bool()) return std::nullopt;
-  plan.column = *column;
-  if (num_steps(sum) <= 1 || sum.likely_extent(plan.column) < 2) return std::nullopt;
+  *why = why_no_columns(sum);
+  if (!why->empty()) return std::nullopt;
+  plan.column = *sum.last_axis();
   int64_t lanes =
       std::max<int64_t>(1, machine.vector_bytes / std::max<int64_t>(1, sum.output()->dtype.num_bytes()));
   plan.dot = dot_sum(sum, plan.column, machine);
-  const std::vector<const BufferLoadNode*> vectors = vector_operands(sum, plan, &lanes);
+  const std::vector<const BufferLoadNode*> vectors = vector_operands(sum, plan, &lanes, why);
   if (vectors.empty()) return std::nullopt;
   // masks of shorter numbers are branches, but for AVX512BW
   plan.has_masks = machine.has_masks && !plan.dot &&
@@ -218,10 +241,17 @@ std::optional<SumPlan> plan_sum(const BlockShape& sum, const Machine& machine, b
     return num_uses(sum, plan.packed, plan) >= kMinPackedUses || (!plan.dot && !has_rows_of_terms(sum));
   };
   if (plan.is_copy_needed && !is_packing_free && (!is_plain_matrix(sum, plan.packed, plan) || !pays())) {
-    if (!plan.dot) return std::nullopt;
+    if (!plan.dot) {
+      *why = fmt::format("a copy of {} for its vectors pays from {} uses on, and would have {}",
+                         plan.packed->buffer->name, kMinPackedUses, num_uses(sum, plan.packed, plan));
+      if (!is_plain_matrix(sum, plan.packed, plan))
+        *why = fmt::format("{} is no plain matrix that could be copied for its vectors",
+                           plan.packed->buffer->name);
+      return std::nullopt;
+    }
     Machine without_dots = machine;
     without_dots.dots = {};
-    return plan_sum(sum, without_dots, false, outer_axis);
+    return plan_sum(sum, without_dots, false, outer_axis, why);
   }
   choose_copies(sum, vectors, machine, plan);
   if (plan.packed) plan.copied_panels = copied_panels_of(sum, plan, machine);

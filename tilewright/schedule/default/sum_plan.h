@@ -49,12 +49,12 @@ struct SumPlan {
   int64_t panel_width() const { return (matrix ? matrix->across : tile.vectors) * tile.lanes; }
 };
 
-/// Nothing if `sum` is none that vectors of results suit.
+/// Nothing if `sum` is none that vectors of results suit; `why` then gets the reason.
 ///
 /// is_packing_free  operands can have any layout, made when nobody waits
 /// outer_axis       one whose values are computed one after the other: no rows of a tile
 std::optional<SumPlan> plan_sum(const BlockShape& sum, const Machine& machine, bool is_packing_free = false,
-                                std::optional<size_t> outer_axis = std::nullopt);
+                                std::optional<size_t> outer_axis = std::nullopt, std::string* why = nullptr);
 
 /// Sets the tile of `plan`, whose axes are known, and may make an outer axis one of its rows (sum_tile.cc).
 ///

@@ -324,8 +324,17 @@ std::optional<LoopRef> tile_by_plan(Schedule& sch, const BlockShape& sum,
 
 bool tile_sum(Schedule& sch, const BlockShape& sum, const std::optional<BlockShape>& epilogue,
               const Machine& machine, const SumPlace& at) {
-  const std::optional<SumPlan> plan = plan_sum(sum, machine);
-  return plan && tile_by_plan(sch, sum, epilogue, *plan, sum.num_instances(), machine, at);
+  const std::optional<SumPlan> plan = plan_sum(sum, machine, false, std::nullopt, at.why);
+  if (!plan) return false;
+  const bool is_applied =
+      tile_by_plan(sch, sum, epilogue, *plan, sum.num_instances(), machine, at).has_value();
+  if (!is_applied && at.why)
+    *at.why = has_loops(sch, sum, *plan)
+                  ? fmt::format("block {} does not take its results one by one, in their order",
+                                epilogue->block->name_hint)
+                  : fmt::format("axis {}, or each axis along which it adds, has one value",
+                                axis_name(sum, plan->column));
+  return is_applied;
 }
 
 }  // namespace tilewright::schedule

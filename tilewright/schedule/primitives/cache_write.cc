@@ -6,6 +6,7 @@
 #include "tilewright/schedule/edit.h"
 #include "tilewright/schedule/loops.h"
 #include "tilewright/schedule/primitive.h"
+#include "tilewright/schedule/reduction.h"
 #include "tilewright/schedule/report.h"
 #include "tilewright/tir/builder.h"
 
@@ -48,13 +49,12 @@ BlockRef apply(State& state, Args& args) {
     if (writer != block)
       throw refuse(state, writer, "block {} writes {} as well", state.node(writer).name, buffer->name);
   }
-  for (const BufferRegion& read : state.node(block).block()->reads) {
-    if (may_alias(read->buffer, buffer))
-      throw refuse(state, block, "block {} reads {}, which it also writes", name, buffer->name);
-  }
+  if (const Reason reason = why_not_apart(state, block, buffer); !reason.empty())
+    throw refuse(state, block, "{}", reason);
   if (const Reason reason = why_not_whole_sum(state, block); !reason.empty())
     throw refuse(state, block, "block {} cannot write elsewhere: {}", name, reason);
-  const std::vector<NodeId> readers = readers_of(state, scope, buffer);
+  std::vector<NodeId> readers = readers_of(state, scope, buffer);
+  std::erase(readers, block);  // of its own sum
   for (NodeId reader : readers) {
     if (!is_before(state, block, reader))
       throw refuse(state, reader, "block {} reads {} before block {} writes it", state.node(reader).name,

@@ -7,6 +7,7 @@
 #include "tilewright/schedule/edit.h"
 #include "tilewright/schedule/loops.h"
 #include "tilewright/schedule/primitive.h"
+#include "tilewright/schedule/reduction.h"
 #include "tilewright/schedule/report.h"
 #include "tilewright/schedule/stage.h"
 #include "tilewright/schedule/trivial_nest.h"
@@ -25,24 +26,26 @@ struct Args {
   }
 };
 
-// The new extent of each axis.
-std::vector<int64_t> padded_extents(const State& state, NodeId id, const std::vector<int64_t>& padding) {
+// The new extent of each axis: of one that is open (n + 7) // 8 * 8.
+std::vector<PrimExpr> padded_extents(const State& state, NodeId id, const std::vector<int64_t>& padding) {
   const BlockNode* block = state.node(id).block();
   if (padding.size() != block->iter_vars.size())
     throw refuse(state, id, "{} paddings are given for the {} axes of block {}", padding.size(),
                  block->iter_vars.size(), block->name_hint);
-  std::vector<int64_t> extents;
+  std::vector<PrimExpr> extents;
   for (size_t n = 0; n < padding.size(); ++n) {
-    int64_t extent;
-    if (!as_const_int(block->iter_vars[n]->dom->extent, &extent))
-      throw refuse(state, id, "axis {} of block {} has extent {}, which is not constant",
-                   block->iter_vars[n]->var->name_hint, block->name_hint,
-                   text(block->iter_vars[n]->dom->extent));
+    const PrimExpr extent = block->iter_vars[n]->dom->extent;
     if (padding[n] < 1 || padding[n] > (1 << 20))
       throw refuse(state, id, "padding {} is not between 1 and {}", padding[n], 1 << 20);
-    extents.push_back((extent + padding[n] - 1) / padding[n] * padding[n]);
+    extents.push_back(padding[n] == 1 ? extent
+                                      : floordiv(extent + (padding[n] - 1), padding[n]) * padding[n]);
   }
   return extents;
+}
+
+// Whether the axis gets longer, or may.
+bool is_padded(const IterVar& axis, const PrimExpr& extent) {
+  return !structural_equal(axis->dom->extent, extent);
 }
 
 // An operand or the result: its place in the block and its padded copy.
@@ -112,12 +115,12 @@ bool vanishes(const PrimExpr& value, const std::vector<const VarNode*>& reduced)
 }
 
 // Terms of the padded part add nothing.
-void require_neutral(const State& state, NodeId id, const std::vector<int64_t>& extents) {
+void require_neutral(const State& state, NodeId id, const std::vector<PrimExpr>& extents) {
   const BlockNode* block = state.node(id).block();
   const auto* update = block->body.as<BufferStoreNode>();
   for (size_t n = 0; n < extents.size(); ++n) {
     const IterVar& axis = block->iter_vars[n];
-    if (axis->iter_type != IterType::kReduce || is_const_int(axis->dom->extent, extents[n])) continue;
+    if (axis->iter_type != IterType::kReduce || !is_padded(axis, extents[n])) continue;
     const auto* add = update->value.as<AddNode>();
     bool is_neutral = false;
     for (const auto& [self, term] : {std::pair{add ? add->a : PrimExpr(), add ? add->b : PrimExpr()},
@@ -132,7 +135,7 @@ void require_neutral(const State& state, NodeId id, const std::vector<int64_t>& 
 }
 
 // Whole numbers have no quotient by the zeros of the padding; floats have one, which nobody reads.
-void require_no_zero_divisor(const State& state, NodeId id, const std::vector<int64_t>& extents) {
+void require_no_zero_divisor(const State& state, NodeId id, const std::vector<PrimExpr>& extents) {
   const BlockNode* block = state.node(id).block();
   walk(block->body, [&](const BinaryOpNode* node) {
     const bool divides = node->kind == Kind::kDiv || node->kind == Kind::kMod ||
@@ -140,7 +143,7 @@ void require_no_zero_divisor(const State& state, NodeId id, const std::vector<in
     if (!divides || node->dtype.is_float()) return;
     for (size_t n = 0; n < extents.size(); ++n) {
       const IterVar& axis = block->iter_vars[n];
-      if (is_const_int(axis->dom->extent, extents[n]) || !uses(node->b, axis->var.get())) continue;
+      if (!is_padded(axis, extents[n]) || !uses(node->b, axis->var.get())) continue;
       throw refuse(state, id, "block {} divides by {}, which may be 0 in the padding of axis {}",
                    block->name_hint, text(node->b), axis->var->name_hint);
     }
@@ -170,7 +173,7 @@ Stage make_stage(const Operand& operand, bool fills, const Span& written) {
                                      std::string()));
     values.push_back(loops.back().first);
     indices.push_back(axes.back()->var);
-    if (!fills || is_const_int(from->shape[n], to->shape[n].as<IntImmNode>()->value)) continue;
+    if (!fills || structural_equal(from->shape[n], to->shape[n])) continue;
     const PrimExpr below = indices.back() < from->shape[n];
     inside = is_one(inside) ? below : logical_and(inside, below);
   }
@@ -182,7 +185,7 @@ Stage make_stage(const Operand& operand, bool fills, const Span& written) {
 }
 
 // Gives operands that get longer a padded copy; the others are dropped.
-void make_padded(const State& state, NodeId id, const std::vector<int64_t>& extents,
+void make_padded(const State& state, NodeId id, const std::vector<PrimExpr>& extents,
                  std::vector<Operand>* operands) {
   const BlockNode* block = state.node(id).block();
   for (Operand& operand : *operands) {
@@ -195,13 +198,10 @@ void make_padded(const State& state, NodeId id, const std::vector<int64_t>& exte
         if (!structural_equal(shape[dim], axis->dom->extent))
           throw refuse(state, id, "axis {} of block {} does not run over the whole of dimension {} of {}",
                        axis->var->name_hint, block->name_hint, dim, operand.buffer->name);
-        is_longer |= !is_const_int(shape[dim], extents[n]);
-        shape[dim] = make_const_int(shape[dim]->dtype, extents[n]);
+        is_longer |= is_padded(axis, extents[n]);
+        shape[dim] = cast(shape[dim]->dtype, extents[n]);
         operand.runs[dim] = true;
       }
-      if (!is<IntImmNode>(shape[dim]))
-        throw refuse(state, id, "buffer {} has a dimension of {}, which is not constant",
-                     operand.buffer->name, text(shape[dim]));
     }
     if (is_longer)
       operand.padded =
@@ -210,25 +210,25 @@ void make_padded(const State& state, NodeId id, const std::vector<int64_t>& exte
   std::erase_if(*operands, [](const Operand& operand) { return !operand.padded; });
 }
 
-Block padded_block(const Block& block, const std::vector<int64_t>& extents,
+Block padded_block(const Block& block, const std::vector<PrimExpr>& extents,
                    const std::vector<Operand>& operands) {
   Substitution buffers;
   for (const Operand& operand : operands) buffers[operand.buffer.get()] = operand.padded;
   return with(substitute(block, buffers), [&](BlockNode& n) {
     for (size_t axis = 0; axis < extents.size(); ++axis)
       n.iter_vars[axis] = with(n.iter_vars[axis], [&](IterVarNode& changed) {
-        changed.dom = make_range(changed.dom->min, make_const_int(changed.var->dtype, extents[axis]));
+        changed.dom = make_range(changed.dom->min, cast(changed.var->dtype, extents[axis]));
       });
   });
 }
 
 // Of an axis of one value the result need not tell: further values would replace it.
 void require_places_for_padding(const State& state, NodeId id, const Operand& result,
-                                const std::vector<int64_t>& extents) {
+                                const std::vector<PrimExpr>& extents) {
   const BlockNode* block = state.node(id).block();
   for (size_t n = 0; n < extents.size(); ++n) {
     const IterVar& axis = block->iter_vars[n];
-    if (axis->iter_type != IterType::kSpatial || is_const_int(axis->dom->extent, extents[n])) continue;
+    if (axis->iter_type != IterType::kSpatial || !is_padded(axis, extents[n])) continue;
     const bool is_index =
         std::any_of(result.indices.begin(), result.indices.end(),
                     [&](const PrimExpr& index) { return index.as<VarNode>() == axis->var.get(); });
@@ -241,17 +241,14 @@ void require_places_for_padding(const State& state, NodeId id, const Operand& re
 
 void apply(State& state, const Args& args) {
   const NodeId id = state[args.block], scope = require_scope(state, id);
-  const std::vector<int64_t> extents = padded_extents(state, id, args.padding);
+  const std::vector<PrimExpr> extents = padded_extents(state, id, args.padding);
   const std::vector<NodeId> nest = require_trivial_nest(state, id);
   if (const Reason reason = why_not_one_to_one(state, id); !reason.empty())
     throw refuse(state, id, "{}", reason);
   std::vector<Operand> operands = require_einsum(state, id);
   const Buffer result = operands[0].buffer;
   require_places_for_padding(state, id, operands[0], extents);
-  for (const BufferRegion& read : state.node(id).block()->reads) {
-    if (may_alias(read->buffer, result))
-      throw refuse(state, id, "block {} reads {}, which it also writes", state.node(id).name, result->name);
-  }
+  if (const Reason reason = why_not_apart(state, id); !reason.empty()) throw refuse(state, id, "{}", reason);
   require_neutral(state, id, extents);
   require_no_zero_divisor(state, id, extents);
   make_padded(state, id, extents, &operands);
@@ -264,7 +261,7 @@ void apply(State& state, const Args& args) {
       loop.body = stmt;
       for (size_t axis = 0; axis < extents.size(); ++axis) {
         if (realize->iter_values[axis].as<VarNode>() == loop.loop_var.get())
-          loop.extent = make_const_int(loop.loop_var->dtype, extents[axis]);
+          loop.extent = cast(loop.loop_var->dtype, extents[axis]);
       }
     });
   std::vector<Stmt> parts;
@@ -292,7 +289,7 @@ Lets a sum of products run over lengths that are multiples of what is given, on 
         Y[vi] = Y[vi] + A[vi, vk]   ->     for i, k in T.grid(128, 8): Y_pad[vi] = Y_pad[vi] + A_pad[vi, vk]
                                            for i in range(127): Y[v0] = Y_pad[v0]                 pad_einsum(Y, [32, 8])
 
-block    every axis is a loop of its own, every index an axis or a constant; its handle stays
+block    every axis is a loop of its own, of any extent, every index an axis or a constant; its handle stays
 padding  one number >= 1 for each axis
 Raises   UserError if an index is composite, or if zeros along a summed axis would change the result.
 )");

@@ -1,4 +1,6 @@
 // rolling_buffer: what two iterations of a loop have in common is kept instead of computed again.
+#include <algorithm>
+
 #include "tilewright/schedule/block_checks.h"
 #include "tilewright/schedule/buffers.h"
 #include "tilewright/schedule/inline.h"
@@ -20,11 +22,13 @@ struct Args {
   }
 };
 
-// Along dimension `dim`, iteration i of `loop` needs `width` elements, from i * step + offset on.
+// Along dimension `dim` an iteration needs `width` elements, from `first` on, the next one of the innermost
+// loop as many from `steps.back()` further on.
 struct Rolling {
-  NodeId loop = kNoNode;
+  std::vector<NodeId> loops;   // each the only content of the one before; together they never jump
+  std::vector<int64_t> steps;  // how far an iteration of each moves
   size_t dim = 0;
-  int64_t step = 0, width = 0;
+  int64_t width = 0;
   PrimExpr first;  // of the iteration
 };
 
@@ -53,6 +57,31 @@ std::optional<int64_t> step_of(const PrimExpr& expr, const Var& var, arith::Anal
   return step;
 }
 
+// Loops outside of `rolling.loops` whose iterations go on where the one before ended: those of a loop that
+// was split.
+void take_outer_parts(const State& state, const std::vector<NodeId>& loops, const PrimExpr& first,
+                      arith::Analyzer& analyzer, Rolling* rolling) {
+  auto place = std::find(loops.begin(), loops.end(), rolling->loops[0]);
+  while (place != loops.begin()) {
+    const auto inner = const_extent(state.node(*place).loop());
+    --place;
+    const ForNode* outer = state.node(*place).loop();
+    const auto step = step_of(first, outer->loop_var, analyzer);
+    if (!inner || !step || *step != *inner * rolling->steps[0] || outer->for_kind != ForKind::kSerial) return;
+    rolling->loops.insert(rolling->loops.begin(), *place);
+    rolling->steps.insert(rolling->steps.begin(), *step);
+  }
+}
+
+// Of `loops` the innermost one that moves `first`; an iteration of those outside of it begins anew.
+std::optional<NodeId> innermost_mover(const State& state, const std::vector<NodeId>& loops,
+                                      const PrimExpr& first) {
+  for (auto loop = loops.rbegin(); loop != loops.rend(); ++loop) {
+    if (uses(first, state.node(*loop).loop()->loop_var.get())) return *loop;
+  }
+  return std::nullopt;
+}
+
 Rolling require_rolling(const State& state, NodeId block, const Buffer& buffer, NodeId shared) {
   std::vector<NodeId> loops = state.loops_above(shared);
   loops.push_back(shared);
@@ -64,24 +93,75 @@ Rolling require_rolling(const State& state, NodeId block, const Buffer& buffer, 
     for (NodeId loop : loops) {
       const Var& var = state.node(loop).loop()->loop_var;
       for (size_t dim = 0; dim < box.size(); ++dim) {
-        if (!box[dim].is_bounded() || !uses(box[dim].min, var.get())) continue;
+        if (!box[dim].is_bounded() || innermost_mover(state, loops, box[dim].min) != loop) continue;
         const auto step = step_of(box[dim].min, var, analyzer);
         int64_t width;
         if (!step || *step < 1 || !as_const_int(analyzer.simplify(box[dim].max - box[dim].min + 1), &width))
           continue;
-        bool is_alone = true;
-        for (NodeId other : loops)
-          is_alone &= other == loop || !uses(box[dim].min, state.node(other).loop()->loop_var.get());
+        Rolling rolling{{loop}, {*step}, dim, width, box[dim].min};
+        take_outer_parts(state, loops, box[dim].min, analyzer, &rolling);
         // elsewhere the iterations need the same: a window that moves along two dimensions keeps nothing
-        for (size_t other = 0; other < box.size(); ++other)
-          is_alone &= other == dim || !box[other].is_bounded() ||
-                      (!uses(box[other].min, var.get()) && !uses(box[other].max, var.get()));
-        if (is_alone && width > *step) return {loop, dim, *step, width, box[dim].min};
+        const auto stays = [&](NodeId each) {
+          const VarNode* mover = state.node(each).loop()->loop_var.get();
+          for (size_t other = 0; other < box.size(); ++other) {
+            if (other != dim && box[other].is_bounded() &&
+                (uses(box[other].min, mover) || uses(box[other].max, mover)))
+              return false;
+          }
+          return true;
+        };
+        if (width > *step && std::all_of(rolling.loops.begin(), rolling.loops.end(), stays)) return rolling;
       }
     }
   }
   throw refuse(state, block, "no two iterations of a loop around block {} need the same elements of {}",
                state.node(block).name, buffer->name);
+}
+
+// A condition of the block must leave out the same elements in every iteration that needs them: it says the
+// same of an element at its next place in the window.
+void require_same_guard(const State& state, NodeId block, const PrimExpr& index, const Rolling& rolling) {
+  arith::Analyzer analyzer;
+  bind_loops_above(state, block, analyzer);
+  const auto refuse_guard = [&](const PrimExpr& part) {
+    throw refuse(state, block, "block {} runs only where {}, which differs from iteration to iteration",
+                 state.node(block).name, text(part));
+  };
+  std::optional<Var> window;  // moves by one element within an iteration
+  for (NodeId loop : loops_between(state, rolling.loops.back(), block)) {
+    const Var& var = state.node(loop).loop()->loop_var;
+    if (uses(index, var.get()) && step_of(index, var, analyzer) == 1) window = var;
+  }
+  std::vector<PrimExpr> pending = {state.node(block).realize()->predicate};
+  while (!pending.empty()) {
+    const PrimExpr part = pending.back();
+    pending.pop_back();
+    if (const auto* both = part.as<AndNode>()) {
+      pending.insert(pending.end(), {both->a, both->b});
+      continue;
+    }
+    for (size_t n = 0; n < rolling.loops.size(); ++n) {
+      const Var& var = state.node(rolling.loops[n]).loop()->loop_var;
+      if (!uses(part, var.get())) continue;
+      const auto* compared = part.as<BinaryOpNode>();
+      if (!window || !compared || !part->dtype.is_bool()) refuse_guard(part);
+      const Substitution next{{var.get(), var + 1},
+                              {window->get(), *window - make_const_int((*window)->dtype, rolling.steps[n])}};
+      for (const PrimExpr& side : {compared->a, compared->b}) {
+        if (!side->dtype.is_integral() || !analyzer.can_prove_equal(substitute(side, next), side))
+          refuse_guard(part);
+      }
+    }
+  }
+}
+
+// From the outermost loop that moves the window on, iterations follow each other.
+void require_plain_loops(const State& state, NodeId block, const Rolling& rolling) {
+  bool is_moved = false;
+  for (NodeId loop : state.loops_above(block)) {
+    is_moved |= uses(rolling.first, state.node(loop).loop()->loop_var.get());
+    if (is_moved) require_plain(state, loop);
+  }
 }
 
 // All that the readers need is in the part of the buffer that is kept.
@@ -103,10 +183,12 @@ void require_kept(const State& state, NodeId block, const Buffer& buffer, NodeId
 
 // Values live on from iteration to iteration: axes along the loop are no longer spatial, which would let the
 // buffer be allocated anew in each iteration.
-Block with_carrying_axes(const BlockRealizeNode* realize, const Var& loop_var) {
+Block with_carrying_axes(const State& state, const BlockRealizeNode* realize, const Rolling& rolling) {
   return with(realize->block, [&](BlockNode& n) {
     for (size_t axis = 0; axis < n.iter_vars.size(); ++axis) {
-      if (uses(realize->iter_values[axis], loop_var.get()))
+      if (std::any_of(rolling.loops.begin(), rolling.loops.end(), [&](NodeId loop) {
+            return uses(realize->iter_values[axis], state.node(loop).loop()->loop_var.get());
+          }))
         n.iter_vars[axis] =
             with(n.iter_vars[axis], [](IterVarNode& axis) { axis.iter_type = IterType::kOpaque; });
     }
@@ -123,12 +205,9 @@ void apply(State& state, Args& args) {
   require_element_access(state, target.owner, buffer);
   const NodeId shared = require_shared_loop(state, block, buffer, target.owner);
   const Rolling rolling = require_rolling(state, block, buffer, shared);
-  for (NodeId loop : loops_between(state, state.node(rolling.loop).parent, block)) require_plain(state, loop);
+  require_plain_loops(state, block, rolling);
   require_kept(state, block, buffer, shared, rolling);
   const BlockRealizeNode* realize = state.node(block).realize();
-  if (!is_one(realize->predicate))
-    throw refuse(state, block, "block {} runs only where {}", state.node(block).name,
-                 text(realize->predicate));
   // from the second iteration on, only what the one before had not
   Substitution bindings;
   for (size_t n = 0; n < realize->iter_values.size(); ++n)
@@ -143,14 +222,20 @@ void apply(State& state, Args& args) {
   }
   arith::Analyzer analyzer;
   bind_loops_above(state, block, analyzer);
-  const ForNode* loop = state.node(rolling.loop).loop();
-  const int64_t overlap = rolling.width - rolling.step;
-  const PrimExpr is_first = analyzer.simplify(PrimExpr(loop->loop_var) < loop->min + 1);
+  require_same_guard(state, block, index, rolling);
+  const int64_t overlap = rolling.width - rolling.steps.back();
+  PrimExpr is_first = bool_imm(true);
+  for (NodeId id : rolling.loops) {
+    const ForNode* loop = state.node(id).loop();
+    is_first = logical_and(is_first, PrimExpr(loop->loop_var) < loop->min + 1);
+  }
+  is_first = analyzer.simplify(is_first);
   const PrimExpr is_new = analyzer.simplify(index - rolling.first >= make_const_int(index->dtype, overlap));
   State after = state;
-  const Block carrying = with_carrying_axes(realize, loop->loop_var);
+  const Block carrying = with_carrying_axes(state, realize, rolling);
   const BlockRealize guarded = with(realize, [&](BlockRealizeNode& n) {
-    n.predicate = logical_or(is_first, is_new);
+    const PrimExpr is_wanted = logical_or(is_first, is_new);
+    n.predicate = is_one(n.predicate) ? is_wanted : logical_and(n.predicate, is_wanted);
     n.block = carrying;
   });
   after.replace(block, guarded, {{realize->block.get(), carrying}});

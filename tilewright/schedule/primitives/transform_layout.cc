@@ -119,7 +119,7 @@ void apply(State& state, Args& given) {
   const Buffer& buffer = target.buffer;
   const NodeId scope = target.owner == kNoNode ? target.root : target.owner;
   require_element_access(state, scope, buffer);
-  if (!buffer->strides.empty() || buffer->elem_offset)
+  if (!buffer->strides.empty() || (buffer->elem_offset && !is_zero(buffer->elem_offset)))
     throw refuse(state, block, "buffer {} has strides or an offset of its own", buffer->name);
   for (NodeId writer : writers_of(state, scope, buffer)) require_unaligned(state, writer, buffer);
   Args args = given;

@@ -71,6 +71,7 @@ std::string Aliases::resolve(std::string_view dotted) const {
   for (size_t n = entries_.size(); n-- > 0;) {
     if (entries_[n].first != root) continue;
     std::string path = entries_[n].second;
+    if (path.empty()) return {};  // a value of the user's own
     if (dot != std::string_view::npos) path.append(dotted.substr(dot));
     return canonical(path);
   }

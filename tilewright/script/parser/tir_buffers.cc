@@ -87,6 +87,8 @@ Buffer buffer_from_args(Parser& parser, Args& args, size_t first, std::string na
   if (const Arg* arg = args.find(first + 7, "offset_factor"))
     offset_factor = parser.to_int(arg->value, arg->place, "offset_factor");
   if (align <= 0) align = 64;
+  // an offset of 0 is none; with a factor none would be any multiple of it
+  if (offset_factor == 0 && elem_offset && is_zero(elem_offset)) elem_offset = nullptr;
   if (const Arg* arg = args.find(first + 8, args.keyword("type") ? "type" : "buffer_type");
       arg && !arg->value.is_none()) {
     const std::string kind = parser.to_string(arg->value, arg->place, "buffer_type");
@@ -152,7 +154,10 @@ Value match_region(Parser& parser, Args& args, const Arg& source_arg) {
   TirState& state = *parser.tir;
   if (state.blocks.empty()) throw UserError(args.span, "a region can be matched only inside a block");
   BufferRegion source = to_region(parser, source_arg.value, source_arg.place);
-  Buffer view = with_free_offset(buffer_from_args(parser, args, 1, buffer_name(args), source->buffer));
+  std::vector<PrimExpr> extents;
+  for (const ir::Range& range : source->region) extents.push_back(range->extent);
+  const Buffer whole = with(source->buffer, [&](BufferNode& n) { n.shape = extents; });
+  Buffer view = with_free_offset(buffer_from_args(parser, args, 1, buffer_name(args), whole));
   args.done();
   if (view->dtype != source->buffer->dtype)
     throw UserError(args.span, "buffer {} holds {}, but the view is of {}", source->buffer->name,

@@ -1,6 +1,7 @@
 #include "tilewright/te/topi/broadcast.h"
 
 #include "tilewright/arith/analyzer.h"
+#include "tilewright/ir/rewrite.h"
 #include "tilewright/tir/text.h"
 
 namespace tilewright::topi {
@@ -12,19 +13,28 @@ bool same_extent(const PrimExpr& a, const PrimExpr& b) {
   return a == b || analyzer.can_prove_equal(a, b);
 }
 
-UserError not_broadcastable(const Shape& a, const Shape& b, const PrimExpr& x, const PrimExpr& y, size_t n) {
-  UserError error("shapes {} and {} do not broadcast: {} against {} in dimension {} from the end",
-                  indices_text(a), indices_text(b), expr_text(x), expr_text(y), n);
-  if (!is<IntImmNode>(x) || !is<IntImmNode>(y))
-    error.help("nothing says that they are equal; in a graph R.match_cast does, and checks it");
-  return error;
-}
-
 PrimExpr as_bool(const PrimExpr& v) {
   return v->dtype.is_bool() ? v : tir::not_equal(v, make_const_int(v->dtype, 0));
 }
 
 }  // namespace
+
+namespace {
+// Whether `extent` is 1 where the variable `dim` is, as min(n, 512) where n is.
+bool is_one_with(const PrimExpr& extent, const PrimExpr& dim) {
+  if (!is<VarNode>(dim)) return false;
+  return is_one(arith::simplify(substitute(extent, {{dim.get(), make_const_int(dim->dtype, 1)}})));
+}
+}  // namespace
+
+// Both are equal, or one is 1: a variable that is 1 only where the other is, too, is always the result.
+PrimExpr broadcast_extent(const PrimExpr& x, const PrimExpr& y) {
+  if (is_one(y) || same_extent(x, y)) return x;
+  if (is_one(x) || is<IntImmNode>(y)) return y;
+  if (is<IntImmNode>(x) || is_one_with(y, x)) return x;
+  if (is_one_with(x, y)) return y;
+  return select(tir::equal(x, make_const_int(x->dtype, 1)), y, x);
+}
 
 Shape broadcast_shape(const Shape& a, const Shape& b) {
   const size_t ndim = std::max(a.size(), b.size());
@@ -37,33 +47,28 @@ Shape broadcast_shape(const Shape& a, const Shape& b) {
       out = a[a.size() - n];
     else {
       const PrimExpr &x = a[a.size() - n], &y = b[b.size() - n];
-      if (is_one(y) || same_extent(x, y))
-        out = x;
-      else if (is_one(x))
-        out = y;
-      else
-        throw not_broadcastable(a, b, x, y, n);
+      if (is<IntImmNode>(x) && is<IntImmNode>(y) && !is_one(x) && !is_one(y) && !same_extent(x, y))
+        throw UserError("shapes {} and {} do not broadcast: {} against {} in dimension {} from the end",
+                        indices_text(a), indices_text(b), expr_text(x), expr_text(y), n);
+      out = broadcast_extent(x, y);
     }
   }
   return result;
+}
+
+PrimExpr broadcast_index(const PrimExpr& extent, const PrimExpr& result, const PrimExpr& axis) {
+  const PrimExpr zero = make_const_int(axis->dtype, 0);
+  if (is_one(extent)) return is_one(result) ? axis : zero;
+  if (is<IntImmNode>(extent) || same_extent(extent, result)) return axis;
+  return select(tir::equal(extent, make_const_int(extent->dtype, 1)), zero, axis);
 }
 
 PrimExpr broadcast_at(const Tensor& x, const std::vector<Var>& axes, const Shape& result_shape) {
   TILEWRIGHT_CHECK(x.ndim() <= axes.size(), "a tensor cannot broadcast to fewer dimensions");
   std::vector<PrimExpr> indices;
   const size_t skipped = axes.size() - x.ndim();
-  for (size_t n = 0; n < x.ndim(); ++n) {
-    const PrimExpr& extent = x.shape()[n];
-    const PrimExpr axis = axes[skipped + n];
-    const PrimExpr zero = make_const_int(axis->dtype, 0);
-    if (is_one(extent))
-      indices.push_back(is_one(result_shape[skipped + n]) ? axis : zero);
-    else if (is<IntImmNode>(extent) || same_extent(extent, result_shape[skipped + n]))
-      indices.push_back(axis);
-    else
-      indices.push_back(select(tir::equal(extent, make_const_int(extent->dtype, 1)), zero,
-                               axis));  // 1 or as long as the result
-  }
+  for (size_t n = 0; n < x.ndim(); ++n)
+    indices.push_back(broadcast_index(x.shape()[n], result_shape[skipped + n], axes[skipped + n]));
   return x.at(std::move(indices));
 }
 
@@ -178,7 +183,7 @@ Tensor right_shift(const Tensor& a, const Tensor& b) {
 }
 
 Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b) {
-  const Shape shape = broadcast_shape(condition.shape(), broadcast_shape(a.shape(), b.shape()));
+  const Shape shape = broadcast_shape(broadcast_shape(condition.shape(), a.shape()), b.shape());
   return te::compute(shape,
                      [&](const std::vector<Var>& i) {
                        return select(as_bool(broadcast_at(condition, i, shape)), broadcast_at(a, i, shape),

@@ -5,9 +5,13 @@
 
 namespace tilewright::topi {
 
-/// The common shape.  Two symbolic extents that are not the same expression are an error; against a constant
-/// other than 1 a symbolic extent is taken to be that constant or 1.
+/// The extent of what extents `x` and `y`, which are equal or of which one is 1, broadcast to.  That it is so
+/// must be known: operators of graphs require it (relax/requirements.h).
+PrimExpr broadcast_extent(const PrimExpr& x, const PrimExpr& y);
+/// The common shape, extent by extent.  Raises UserError for constants that are neither equal nor 1.
 Shape broadcast_shape(const Shape& a, const Shape& b);
+/// The index of a dimension of extent `extent`, which broadcasts to `result`, where the result's is `axis`.
+PrimExpr broadcast_index(const PrimExpr& extent, const PrimExpr& result, const PrimExpr& axis);
 /// The element of `x` at the axes of a result that `x` broadcasts to.
 PrimExpr broadcast_at(const Tensor& x, const std::vector<tir::Var>& axes, const Shape& result_shape);
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "tilewright/te/topi/broadcast.h"
+
 namespace tilewright::topi {
 using namespace tir;
 
@@ -37,7 +39,7 @@ Tensor einsum(const std::vector<Tensor>& operands, const EinsumLetters& letters)
       const char letter = letters.operands[n][dim];
       PrimExpr& extent = extents[letter];
       if (!extent) order += letter;
-      if (!extent || is_one(extent)) extent = operands[n].shape()[dim];
+      extent = extent ? broadcast_extent(extent, operands[n].shape()[dim]) : operands[n].shape()[dim];
     }
   }
   Shape shape;
@@ -50,24 +52,25 @@ Tensor einsum(const std::vector<Tensor>& operands, const EinsumLetters& letters)
     values[letter] = reduced.back()->var;
   }
   const DataType dtype = operands[0].dtype();
-  const Tensor sums =
-      te::compute(shape,
-                  [&](const std::vector<Var>& i) {
-                    for (size_t n = 0; n < i.size(); ++n) values[letters.result[n]] = i[n];
-                    PrimExpr product;
-                    for (size_t n = 0; n < operands.size(); ++n) {
-                      std::vector<PrimExpr> at;
-                      for (size_t dim = 0; dim < operands[n].ndim(); ++dim) {
-                        const PrimExpr& extent = operands[n].shape()[dim];
-                        const PrimExpr& value = values[letters.operands[n][dim]];
-                        at.push_back(is_one(extent) ? make_const_int(extent->dtype, 0) : value);
-                      }
-                      const PrimExpr element = tir::cast(dtype_of_sums(dtype), operands[n].at(at));
-                      product = product ? product * element : element;
-                    }
-                    return reduced.empty() ? tir::cast(dtype, product) : te::sum(product, reduced);
-                  },
-                  {.name = "T_einsum"});
+  const Tensor sums = te::compute(
+      shape,
+      [&](const std::vector<Var>& i) {
+        for (size_t n = 0; n < i.size(); ++n) values[letters.result[n]] = i[n];
+        PrimExpr product;
+        for (size_t n = 0; n < operands.size(); ++n) {
+          std::vector<PrimExpr> at;
+          for (size_t dim = 0; dim < operands[n].ndim(); ++dim) {
+            const PrimExpr& extent = operands[n].shape()[dim];
+            const PrimExpr& value = values[letters.operands[n][dim]];
+            at.push_back(is_one(extent) ? make_const_int(extent->dtype, 0)
+                                        : broadcast_index(extent, extents[letters.operands[n][dim]], value));
+          }
+          const PrimExpr element = tir::cast(dtype_of_sums(dtype), operands[n].at(at));
+          product = product ? product * element : element;
+        }
+        return reduced.empty() ? tir::cast(dtype, product) : te::sum(product, reduced);
+      },
+      {.name = "T_einsum"});
   return rounded_to(sums, dtype);
 }
 

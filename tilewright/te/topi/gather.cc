@@ -122,7 +122,7 @@ Tensor multinomial(const Tensor& prob, const Tensor& uniform, const Tensor& samp
   const IterVar k = te::reduce_axis(prob.shape()[1] - 1, "k");
   return te::compute(uniform.shape(),
                      [&](const std::vector<Var>& i) {
-                       const PrimExpr row = tir::cast(kInt64, sample_indices.at({i[0], i[1]}));
+                       const PrimExpr row = wrapped(sample_indices.at({i[0], i[1]}), prob.shape()[0]);
                        const PrimExpr is_before = total.at({row, k->var}) < uniform.at({i[0], i[1]});
                        return te::sum(tir::cast(dtype, is_before), {k});
                      },

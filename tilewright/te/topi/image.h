@@ -1,20 +1,8 @@
-// Pictures: resizing, and sampling at the places of a grid.
+// Pictures: sampling at the places of a grid.
 #pragma once
 #include "tilewright/te/topi/elementwise.h"
 
 namespace tilewright::topi {
-
-/// How a place of the result is found in the picture, which elements around it count, and what lies outside.
-/// Source: onnx.ai/onnx/operators Resize 19, whose names these are (method "linear" of a picture is bilinear)
-struct ResizeOptions {
-  std::string layout = "NCHW", method = "linear", coordinates = "half_pixel", rounding = "round";
-  double cubic_alpha = -0.75;
-  bool cubic_exclude = false;
-  std::vector<double> roi;  // starts of the spatial dimensions, then ends: of tf_crop_and_resize
-  double extrapolation_value = 0;
-};
-/// `x` with `size` = [height, width], or [depth, height, width] of layout "NCDHW".
-Tensor resize(const Tensor& x, const Shape& size, const ResizeOptions& options, DataType out_dtype);
 
 struct GridSampleOptions {
   std::string method = "bilinear", padding = "zeros";  // nearest, bicubic; border, reflection

@@ -6,11 +6,13 @@ namespace tilewright::topi {
 using namespace tir;
 
 std::vector<PrimExpr> batch_indices(const Tensor& x, size_t first, size_t count, const std::vector<Var>& i,
-                                    size_t num_batch) {
+                                    const Shape& batch) {
   std::vector<PrimExpr> indices;
   for (size_t n = 0; n < count; ++n) {
-    const Var& axis = i[num_batch - count + n];
-    indices.push_back(is_one(x.shape()[first + n]) ? make_const_int(axis->dtype, 0) : PrimExpr(axis));
+    const size_t at = batch.size() - count + n;
+    const PrimExpr& extent = x.shape()[first + n];
+    indices.push_back(is_one(extent) ? make_const_int(i[at]->dtype, 0)
+                                     : broadcast_index(extent, batch[at], i[at]));
   }
   return indices;
 }
@@ -21,7 +23,8 @@ Tensor matmul(const Tensor& a, const Tensor& b, DataType out_dtype) {
   const size_t a_batch = a_is_vector ? 0 : a.ndim() - 2, b_batch = b_is_vector ? 0 : b.ndim() - 2;
   Shape shape = broadcast_shape({a.shape().begin(), a.shape().begin() + static_cast<long>(a_batch)},
                                 {b.shape().begin(), b.shape().begin() + static_cast<long>(b_batch)});
-  const size_t num_batch = shape.size();
+  const Shape batch = shape;
+  const size_t num_batch = batch.size();
   if (!a_is_vector) shape.push_back(a.shape()[a_batch]);
   if (!b_is_vector) shape.push_back(b.shape().back());
   const IterVar k = te::reduce_axis(a.shape().back(), "k");
@@ -29,8 +32,8 @@ Tensor matmul(const Tensor& a, const Tensor& b, DataType out_dtype) {
   const Tensor sums =
       te::compute(shape,
                   [&](const std::vector<Var>& i) {
-                    std::vector<PrimExpr> left = batch_indices(a, 0, a_batch, i, num_batch),
-                                          right = batch_indices(b, 0, b_batch, i, num_batch);
+                    std::vector<PrimExpr> left = batch_indices(a, 0, a_batch, i, batch),
+                                          right = batch_indices(b, 0, b_batch, i, batch);
                     if (!a_is_vector) left.push_back(i[num_batch]);
                     left.push_back(k->var);
                     right.push_back(k->var);

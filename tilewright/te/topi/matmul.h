@@ -9,9 +9,9 @@ namespace tilewright::topi {
 /// `out_dtype` (void: that of `a`), the sums of dtype_of_sums.
 Tensor matmul(const Tensor& a, const Tensor& b, DataType out_dtype = DataType::void_());
 /// The indices of the `count` batch dimensions of `x` from `first` on, for axes `i` of a product whose first
-/// `num_batch` are its batch.
+/// dimensions are `batch`.
 std::vector<PrimExpr> batch_indices(const Tensor& x, size_t first, size_t count,
-                                    const std::vector<tir::Var>& i, size_t num_batch);
+                                    const std::vector<tir::Var>& i, const Shape& batch);
 /// [m, k] x [n, k] -> [m, n]: x times the transpose of the weight.
 Tensor dense(const Tensor& x, const Tensor& weight, DataType out_dtype = DataType::void_());
 

@@ -1,6 +1,7 @@
 #include "tilewright/te/topi/norm.h"
 
 #include "tilewright/arith/analyzer.h"
+#include "tilewright/ir/services.h"
 
 namespace tilewright::topi {
 using namespace tir;
@@ -66,13 +67,16 @@ Tensor rms_norm(const Tensor& x, const Tensor& weight, const Axes& axes, double 
                      {.name = "T_rms_norm"});
 }
 
-Tensor group_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta, int64_t num_groups,
+Tensor group_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta, const PrimExpr& num_groups,
                   int64_t channel_axis, const Axes& axes, double epsilon, bool center, bool scale) {
   // the channels as [groups, channels of one]
   const auto channel = static_cast<size_t>(channel_axis);
-  const PrimExpr group_size = arith::simplify(floordiv(x.shape()[channel], num_groups));
+  const PrimExpr channels = x.shape()[channel];
+  const PrimExpr group_size = structural_equal(channels, num_groups)
+                                  ? imm(1, kInt64)
+                                  : arith::simplify(floordiv(channels, num_groups));
   Shape shape = x.shape();
-  shape[channel] = imm(num_groups, kInt64);
+  shape[channel] = num_groups;
   shape.insert(shape.begin() + channel_axis + 1, group_size);
   const Tensor grouped = te::compute(shape,
                                      [&](const std::vector<Var>& i) {

@@ -17,7 +17,7 @@ Tensor rms_norm(const Tensor& x, const Tensor& weight, const Axes& axes, double 
 
 /// The channels, dimension `channel_axis`, in `num_groups` groups; each group normalized over its channels
 /// and `axes`.  gamma and beta have one value per channel.  Source: Wu and He, arXiv 1803.08494
-Tensor group_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta, int64_t num_groups,
+Tensor group_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta, const PrimExpr& num_groups,
                   int64_t channel_axis, const Axes& axes, double epsilon, bool center = true,
                   bool scale = true);
 

@@ -85,14 +85,15 @@ Tensor matmul_of_parts(const Tensor& x, const Tensor& w, int64_t order, DataType
   const PrimExpr terms = w.shape()[w_batch + 1];
   Shape shape = broadcast_shape({x.shape().begin(), x.shape().begin() + static_cast<long>(x_batch)},
                                 {w.shape().begin() + 1, w.shape().begin() + 1 + static_cast<long>(w_batch)});
-  const size_t num_batch = shape.size();
+  const Shape batch = shape;
+  const size_t num_batch = batch.size();
   shape.push_back(x.shape()[x_batch]);
   shape.push_back(w.shape().back());
   const IterVar k = te::reduce_axis(terms, "k");
   const Tensor parts = split(x, w.shape()[0], w.dtype());
   const auto element = [&](const std::vector<Var>& i) {
-    std::vector<PrimExpr> left = batch_indices(x, 0, x_batch, i, num_batch),
-                          right = batch_indices(w, 1, w_batch, i, num_batch);
+    std::vector<PrimExpr> left = batch_indices(x, 0, x_batch, i, batch),
+                          right = batch_indices(w, 1, w_batch, i, batch);
     left.insert(left.begin(), pairs.first());
     right.insert(right.begin(), pairs.second());
     left.push_back(i[num_batch]);

@@ -1,5 +1,6 @@
 """The usual modules: linear layers, convolutions, norms, activations, embeddings."""
 
+from ...._numbers import plain
 from ....ir._nodes import classes
 from . import op
 from .core import Effect, Module, Parameter
@@ -89,7 +90,7 @@ class Linear(Module):
 
 
 def _extents(value, rank: int) -> list:
-    return [value] * rank if isinstance(value, int) else list(value)
+    return [value] * rank if isinstance(plain(value), int) else list(value)
 
 
 class _Conv(Module):

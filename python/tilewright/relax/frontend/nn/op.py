@@ -6,6 +6,7 @@ All take tensors, or numbers and arrays where a tensor stands beside them, and a
 import math
 
 from .... import tir
+from ...._numbers import plain
 from ... import op as graph_op
 from ...block_builder import BlockBuilder
 from ...expr import const
@@ -92,7 +93,7 @@ def matmul(a: Tensor, b: Tensor, out_dtype: str | None = None, name: str = "matm
 
 
 def _axes(axis) -> list | None:
-    return [axis] if isinstance(axis, int) else axis
+    return [axis] if isinstance(plain(axis), int) else axis
 
 
 def sum(x: Tensor, axis=None, keepdims: bool = False, name: str = "sum") -> Tensor:
@@ -289,7 +290,7 @@ def _rows(count):
 
 
 def _lists(rank: int, **values) -> dict:
-    return {key: [v] * rank if isinstance(v, int) else list(v) for key, v in values.items()}
+    return {key: [v] * rank if isinstance(plain(v), int) else list(v) for key, v in values.items()}
 
 
 def _with_bias(result, bias: Tensor | None, rank: int, layout: str, name: str) -> Tensor:
@@ -422,10 +423,12 @@ def interpolate(
     height, width = (data_layout.index(axis) for axis in "HW")
     if size is None:
         factors = (
-            _lists(2, f=scale_factor)["f"] if not isinstance(scale_factor, float) else [scale_factor] * 2
+            _lists(2, f=scale_factor)["f"]
+            if not isinstance(plain(scale_factor), float)
+            else [scale_factor] * 2
         )
         size = [int(x.shape[axis] * factor) for axis, factor in zip((height, width), factors, strict=True)]
-    size = [size, size] if isinstance(size, int) else list(size)
+    size = [size, size] if isinstance(plain(size), int) else list(size)
     method = {"nearest": "nearest_neighbor", "bilinear": "linear", "bicubic": "cubic"}.get(mode, mode)
     corners = "align_corners" if align_corners else "asymmetric" if mode == "nearest" else "half_pixel"
     call = graph_op.image.resize2d(

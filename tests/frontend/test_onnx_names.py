@@ -1,0 +1,71 @@
+"""Names in a model file that are no UTF-8 are shown escaped, wherever they turn up."""
+
+import subprocess
+
+import numpy as np
+import pytest
+
+import tilewright
+from tilewright.frontend.onnx import from_onnx
+
+onnx = pytest.importorskip("onnx")
+from onnx import TensorProto, helper
+
+# each of the length of the name that it takes the place of: a byte alone, one that begins a character, an overlong form, a surrogate
+WRONG = {
+    b"NAME": [b"a\xffbc", b"ab\xc3\xc3", b"\xc0\x80bc", b"\xed\xa0\x80d", b"abc\xe2", b"\x80\x81\x82\x83"]
+}
+SHOWN = [r"a\xffbc", r"ab\xc3\xc3", r"\xc0\x80bc", r"\xed\xa0\x80d", r"abc\xe2", r"\x80\x81\x82\x83"]
+
+
+def model(op="Neg", dim="DIMN", **attributes):
+    x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, [dim]) for name in ("NAME", "OUTN"))
+    node = helper.make_node(op, ["NAME"], ["OUTN"], name="NODE", **attributes)
+    return helper.make_model(
+        helper.make_graph([node], "g", [x], [y]), opset_imports=[helper.make_opsetid("", 17)], ir_version=10
+    ).SerializeToString()
+
+
+@pytest.mark.parametrize(("wrong", "shown"), zip(WRONG[b"NAME"], SHOWN, strict=True))
+def test_inputs_outputs_and_dimensions(wrong, shown):
+    data = model().replace(b"NAME", wrong)
+    executable = tilewright.compile(data)
+    assert [each.name for each in executable.inputs] == [shown]
+    x = np.ones(3, "float32")
+    assert tilewright.VirtualMachine(executable)["main"](**{shown: x}).tolist() == [-1, -1, -1]
+    executable = tilewright.compile(model().replace(b"OUTN", wrong))
+    assert [each.name for each in executable.outputs] == [shown]
+    module = from_onnx(model().replace(b"DIMN", wrong))
+    assert tilewright.compile(module).inputs[0].type.startswith("float32[")
+    assert module.script() and repr(module)
+
+
+@pytest.mark.parametrize(("wrong", "shown"), zip(WRONG[b"NAME"], SHOWN, strict=True))
+def test_errors(wrong, shown):
+    for name, text in [(b"NODE", f'ReduceSum node "{shown}"'), (b"ABCD", shown)]:
+        op = "ReduceSum" if name == b"NODE" else "ABCD"
+        attributes = {"keepdims": "text"} if name == b"NODE" else {}
+        with pytest.raises((tilewright.UserError, tilewright.Unsupported)) as error:
+            from_onnx(model(op, **attributes).replace(name, wrong))
+        assert text in str(error.value)
+
+
+def test_the_command_line_shows_them_too(tmp_path):
+    pytest.importorskip("onnx")
+    (tmp_path / "model.onnx").write_bytes(model("ABCD").replace(b"ABCD", b"a\xffbc"))
+    program = __import__("shutil").which("tilewright")
+    if program is None:
+        pytest.skip("tilewright is not built")
+    done = subprocess.run(
+        [program, "compile", "model.onnx", "-o", "m.so"], cwd=tmp_path, capture_output=True, check=False
+    )
+    assert done.returncode != 0 and rb"a\xffbc" in done.stderr and b"\xff" not in done.stderr
+
+
+def test_scripts():
+    text = b'@T.prim_func\ndef f(A: T.Buffer((3,), "float32")):\n    A[\xff] = 1\n'.decode(
+        errors="surrogateescape"
+    )
+    with pytest.raises(tilewright.UserError) as error:
+        tilewright.script.parse(text)
+    assert "A[\\udcff] = 1" in str(error.value)

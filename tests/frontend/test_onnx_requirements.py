@@ -1,0 +1,92 @@
+"""What nodes of ONNX need of open extents: refused when the model runs, with the node's name and the values."""
+
+import numpy as np
+import pytest
+
+import tilewright
+from tilewright.errors import UserError
+from tilewright.frontend.onnx import from_onnx
+
+onnx = pytest.importorskip("onnx")
+from onnx import TensorProto, helper, numpy_helper  # noqa: E402
+
+KINDS = {"float32": TensorProto.FLOAT, "int64": TensorProto.INT64, "uint8": TensorProto.UINT8}
+
+
+def compiled(tmp_path, op, inputs, weights=None, **attrs):
+    """The model of one node called "mine"; inputs: name -> (dtype, extents)."""
+    names = [*inputs, *(weights or {})]
+    graph = helper.make_graph(
+        [helper.make_node(op, names, ["y"], name="mine", **attrs)],
+        "g",
+        [helper.make_tensor_value_info(name, KINDS[dtype], shape) for name, (dtype, shape) in inputs.items()],
+        [onnx.ValueInfoProto(name="y")],
+        [numpy_helper.from_array(value, name) for name, value in (weights or {}).items()],
+    )
+    path = tmp_path / "model.onnx"
+    path.write_bytes(
+        helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]).SerializeToString()
+    )
+    return tilewright.VirtualMachine(tilewright.compile(from_onnx(str(path))))["main"]
+
+
+def first_line(call, *arrays):
+    with pytest.raises(UserError) as error:
+        call(*arrays)
+    return str(error.value).split("\n")[0]
+
+
+def some(*shape):
+    return np.random.default_rng(len(shape)).standard_normal(shape).astype("float32")
+
+
+def test_the_node_is_named(tmp_path):
+    main = compiled(tmp_path, "MatMul", {"x": ("float32", ["n", "k"])}, {"w": some(7, 3)})
+    assert main(some(5, 7)).shape == (5, 3)
+    assert first_line(main, some(5, 9)) == (
+        'error: main: MatMul node "mine": matmul: x1 is [n = 5, k = 9], x2 is [7, 3]: contracted lengths k = 9 and 7 differ'
+    )
+
+
+def test_braces_in_names(tmp_path):
+    main = compiled(tmp_path, "Add", {"x": ("float32", ["{n}"]), "z": ("float32", ["m{}"])})
+    assert main(some(5), some(5)).shape == (5,)
+    assert first_line(main, some(5), some(7)) == (
+        'error: main: Add node "mine": add: the shapes [{n} = 5] and [m{} = 7] do not broadcast: '
+        "{n} = 5 against m{} = 7 in dimension 1 from the end"
+    )
+
+
+def test_a_bias_has_a_number_for_each_channel(tmp_path):
+    inputs = {"x": ("float32", [1, 2, 5, 5]), "w": ("float32", [3, 2, 1, 1]), "b": ("float32", ["c"])}
+    main = compiled(tmp_path, "Conv", inputs)
+    assert main(some(1, 2, 5, 5), some(3, 2, 1, 1), some(3)).shape == (1, 3, 5, 5)
+    assert first_line(main, some(1, 2, 5, 5), some(3, 2, 1, 1), some(1)) == (
+        'error: main: Conv node "mine": the bias is [c = 1], expected one number for each of 3 channels'
+    )
+
+
+def test_c_of_gemm_does_not_make_the_result_larger(tmp_path):
+    inputs = {"a": ("float32", ["n", 7]), "b": ("float32", [7, 3]), "c": ("float32", ["m", 1])}
+    main = compiled(tmp_path, "Gemm", inputs)
+    assert main(some(5, 7), some(7, 3), some(1, 1)).shape == (5, 3)
+    assert first_line(main, some(1, 7), some(7, 3), some(5, 1)) == (
+        'error: main: Gemm node "mine": C is [m = 5, 1], which does not broadcast to [n = 1, 3]'
+    )
+
+
+@pytest.mark.parametrize("op", ["QuantizeLinear", "DequantizeLinear"])
+def test_a_zero_point_for_each_scale(tmp_path, op):
+    dtype = "float32" if op == "QuantizeLinear" else "uint8"
+    inputs = {"x": (dtype, [2, "c"]), "s": ("float32", ["d"]), "z": ("uint8", ["e"])}
+    main = compiled(tmp_path, op, inputs, axis=1)
+    x = np.ones((2, 5), dtype)
+    assert main(x, np.ones(5, "float32"), np.zeros(5, "uint8")).shape == (2, 5)
+    assert main(x, np.ones(1, "float32"), np.zeros(1, "uint8")).shape == (2, 5)
+    assert first_line(main, x, np.ones(5, "float32"), np.zeros(1, "uint8")) == (
+        f'error: main: {op} node "mine": the zero point is [e = 1], but the scale is [d = 5]'
+    )
+    kind = "quantize" if op == "QuantizeLinear" else "dequantize"
+    assert first_line(main, x, np.ones(7, "float32"), np.zeros(7, "uint8")) == (
+        f'error: main: {op} node "mine": {kind}: scale is [d = 7], but dimension 1 of data [2, c = 5] has extent c = 5'
+    )

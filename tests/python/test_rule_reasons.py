@@ -1,0 +1,187 @@
+"""What schedule rules leave as it is has a reason, with its numbers, and its neighbours have their schedules."""
+
+import numpy as np
+import pytest
+
+import tilewright
+from tilewright.script import tir as T
+
+TARGET = "llvm -mcpu=haswell -num-cores=2"
+
+
+@T.prim_func
+def softmax_and_top(
+    X: T.Buffer((256, 1024), "float32"), V: T.Buffer((256, 5), "float32"), I: T.Buffer((256, 5), "int32")
+):
+    M = T.alloc_buffer((256,))
+    E = T.alloc_buffer((256, 1024))
+    S = T.alloc_buffer((256,))
+    P = T.alloc_buffer((256, 1024))
+    for i, k in T.grid(256, 1024):
+        with T.block("M"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                M[vi] = T.min_value("float32")
+            M[vi] = T.max(M[vi], X[vi, vk])
+    for i, k in T.grid(256, 1024):
+        with T.block("E"):
+            vi, vk = T.axis.remap("SS", [i, k])
+            E[vi, vk] = T.exp(X[vi, vk] - M[vi])
+    for i, k in T.grid(256, 1024):
+        with T.block("S"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                S[vi] = T.float32(0)
+            S[vi] = S[vi] + E[vi, vk]
+    for i, k in T.grid(256, 1024):
+        with T.block("P"):
+            vi, vk = T.axis.remap("SS", [i, k])
+            P[vi, vk] = E[vi, vk] / S[vi]
+    for i in range(256):
+        with T.block("top"):
+            vi = T.axis.spatial(256, i)
+            T.reads(P[vi, 0:1024])
+            T.writes(V[vi, 0:5], I[vi, 0:5])
+            for t in range(5):
+                V[vi, t] = T.float32(-1)
+                I[vi, t] = 0
+                for j in range(1024):
+                    if P[vi, j] > V[vi, t] and (
+                        t == 0
+                        or P[vi, j] < V[vi, T.max(t - 1, 0)]
+                        or (P[vi, j] == V[vi, T.max(t - 1, 0)] and j > I[vi, T.max(t - 1, 0)])
+                    ):
+                        V[vi, t] = P[vi, j]
+                        I[vi, t] = j
+
+
+def test_a_block_of_another_kind_leaves_the_others_their_vectors():
+    sch = tilewright.schedule.by_rules(softmax_and_top, TARGET)
+    assert sch.rejections == [
+        ("top", "vectorize", "its body is not one store, but has 4 stores and 2 loops"),
+    ]
+    text = sch.trace.text()
+    assert "sch.rfactor(" in text and "sch.vectorize(" in text
+    loops = sch.get_loops(sch.get_block("top"))
+    assert sch.get(loops[0]).kind == "parallel"
+
+
+def test_it_computes_the_same():
+    x = np.random.default_rng(0).standard_normal((256, 1024)).astype("float32")
+    v, i = np.zeros((256, 5), "float32"), np.zeros((256, 5), "int32")
+    tilewright.build(softmax_and_top)["softmax_and_top"](x, v, i)
+    order = np.argsort(-x, axis=1, kind="stable")[:, :5]
+    np.testing.assert_array_equal(i, order)
+    exact = np.exp(x - x.max(1, keepdims=True))
+    exact /= exact.sum(1, keepdims=True)
+    np.testing.assert_allclose(v, np.take_along_axis(exact, order, 1), rtol=1e-5)
+
+
+def rejections(program):
+    return tilewright.schedule.by_rules(program, TARGET).rejections
+
+
+def parse(text):
+    return tilewright.script.parse("from tilewright.script import tir as T\n" + text)
+
+
+def sum_of(extent, index="vi, vk"):
+    shape = "(5, 100000)" if index == "vi, vk" else "(100000, 5)" if index == "vk, vi" else "(500000,)"
+    return parse(f"""
+@T.prim_func
+def main(A: T.Buffer({shape}, "float32"), Y: T.Buffer((5,), "float32")):
+    for i, k in T.grid(5, {extent}):
+        with T.block("Y"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                Y[vi] = T.float32(0)
+            Y[vi] = Y[vi] + A[{index}]
+""")
+
+
+@pytest.mark.parametrize(
+    ("program", "expected"),
+    [
+        (
+            sum_of(7),
+            [
+                ("Y", "tile_sum", "a copy of A for its vectors pays from 4 uses on, and would have 1"),
+                ("Y", "reduce_rows", "axis vk of block Y has 7 terms, fewer than two vectors of 4"),
+            ],
+        ),
+    ],
+)
+def test_sums_say_what_they_lack(program, expected):
+    assert rejections(program) == expected
+
+
+def test_an_open_extent():
+    program = parse("""
+@T.prim_func
+def main(a: T.handle, b: T.handle):
+    n = T.int32()
+    A = T.match_buffer(a, (n, 3))
+    B = T.match_buffer(b, (3, n))
+    for i, j in T.grid(3, n):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = A[vj, vi] * T.float32(2)
+""")
+    assert rejections(program) == [
+        (
+            "B",
+            "vectorize",
+            "neighbours along axis vj lie 12 bytes apart in A, and no other axis has vectors of 4 or more in all that it reads",
+        )
+    ]
+    flat = parse("""
+@T.prim_func
+def main(a: T.handle, b: T.handle):
+    n = T.int32()
+    A = T.match_buffer(a, (n,))
+    B = T.match_buffer(b, (n,))
+    for i in range(n):
+        with T.block("B"):
+            vi = T.axis.spatial(n, i)
+            B[vi] = A[vi] * T.float32(2)
+""")
+    assert rejections(flat) == [("B", "vectorize", "the extent of loop i, n, is known only at run time")]
+
+
+def test_few_elements():
+    program = parse("""
+@T.prim_func
+def main(A: T.Buffer((3,), "float32"), B: T.Buffer((3,), "float32")):
+    for i in range(3):
+        with T.block("B"):
+            vi = T.axis.spatial(3, i)
+            B[vi] = A[vi] * T.float32(2)
+""")
+    assert rejections(program) == [
+        ("B", "vectorize", "loop i has 3 iterations, fewer than the 4 of a vector that pays")
+    ]
+
+
+def test_what_somebody_has_scheduled():
+    @T.prim_func
+    def main(A: T.Buffer((127,), "float32"), B: T.Buffer((127,), "float32")):
+        for i in range(127):
+            with T.block("B"):
+                vi = T.axis.spatial(127, i)
+                B[vi] = A[vi] * T.float32(2)
+
+    sch = tilewright.Schedule(main)
+    sch.parallel(sch.get_loops("B")[0])
+    again = tilewright.schedule.by_rules(sch.mod, TARGET)
+    assert again.rejections == [("main", "any", "loop i is not a plain serial loop")]
+    assert tilewright.ir.structural_equal(again.mod, sch.mod)
+
+
+def test_statements_outside_of_blocks():
+    program = parse("""
+@T.prim_func
+def main(A: T.Buffer((127,), "float32"), B: T.Buffer((127,), "float32")):
+    for i in range(127):
+        B[i] = A[i] * T.float32(2)
+""")
+    assert rejections(program) == [("main", "any", "it has no root block")]

@@ -1,0 +1,69 @@
+"""What well_formed and build refuse: variables that are defined twice, results that are not of their declared type."""
+
+import pytest
+
+import tilewright
+from tilewright import relax
+from tilewright.ir import IRModule
+
+F32 = "float32"
+
+
+def var(name, *shape):
+    return relax.Var(name, relax.TensorType(shape, F32))
+
+
+def function(params, bindings, result, ret_type=None):
+    block = relax.BindingBlock([relax.VarBinding(each, value) for each, value in bindings])
+    return relax.Function(
+        params, relax.SeqExpr([block], result), ret_type or result.type, attrs={"global_symbol": "main"}
+    )
+
+
+def error_of(module):
+    assert not relax.analysis.well_formed(module)
+    with pytest.raises(tilewright.UserError) as error:
+        tilewright.build(module)
+    return str(error.value)
+
+
+def test_a_variable_that_is_bound_twice():
+    x, y = var("x", 3), var("y", 3)
+    module = IRModule({"main": function([x], [(y, relax.op.add(x, x)), (y, relax.op.multiply(y, x))], y)})
+    assert error_of(module) == (
+        "variable y is defined twice: by a binding of function main and by a binding of function main\n"
+        "help: define another variable, and use that from there on"
+    )
+
+
+def test_a_parameter_that_is_bound_again():
+    x = var("x", 3)
+    module = IRModule({"main": function([x], [(x, relax.op.add(x, x))], x)})
+    assert error_of(module) == (
+        "variable x is defined twice: by a parameter of function main and by a binding of function main\n"
+        "help: define another variable, and use that from there on"
+    )
+
+
+def test_one_variable_of_two_functions():
+    x, y, z = var("x", 3), var("y", 3), var("z", 3)
+    first = function([x], [(y, relax.op.add(x, x))], y)
+    module = IRModule({"main": first, "other": function([x], [(z, relax.op.add(x, x))], z)})
+    assert not relax.analysis.well_formed(module)
+    assert relax.analysis.well_formed(IRModule({"main": first}))
+
+
+def test_a_result_of_another_type():
+    x, y = var("x", 3), var("y", 3)
+    wrong = relax.TensorType((4,), F32)
+    module = IRModule({"main": function([x], [(y, relax.op.add(x, x))], y, wrong)})
+    assert error_of(module) == (
+        'function main returns R.Tensor((3,), dtype="float32"), but R.Tensor((4,), dtype="float32") is written'
+    )
+
+
+def test_a_result_of_a_type_that_says_less():
+    x, y = var("x", 3), var("y", 3)
+    less = relax.TensorType(ndim=1, dtype=F32)
+    module = IRModule({"main": function([x], [(y, relax.op.add(x, x))], y, less)})
+    assert relax.analysis.well_formed(module)

@@ -1,0 +1,118 @@
+// rfactor of reductions that choose, of blocks with names for values, and beside other blocks.
+#include "schedule_testing.h"
+
+namespace tilewright::schedule {
+namespace {
+
+std::string argmax(std::string_view keeps) {
+  return fmt::format(R"(
+    @T.prim_func
+    def main(A: T.Buffer((5, 12), "float32"), I: T.Buffer((5,), "int32"), V: T.Buffer((5,), "float32")):
+        for i, k in T.grid(5, 12):
+            with T.block("best"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                T.reads(A[vi, vk])
+                T.writes(I[vi], V[vi])
+                with T.init():
+                    I[vi] = -1
+                    V[vi] = T.min_value("float32")
+                v_i: T.int32 = T.Select({0}, I[vi], vk)
+                v_v: T.float32 = T.Select({0}, V[vi], A[vi, vk])
+                I[vi] = v_i
+                V[vi] = v_v
+)",
+                     keeps);
+}
+
+std::vector<LoopRef> halves_of_k(Schedule& sch, std::string_view block) {
+  return sch
+      .call("split", sch.call("get_loops", std::string(block)).loops().back(), Factors{None{}, int64_t{4}})
+      .loops();
+}
+
+TEST(Rfactor, OfAChoiceThatComparesPlacesAsWell) {
+  const std::string program = argmax("V[vi] > A[vi, vk] or (V[vi] == A[vi, vk] and I[vi] < vk)");
+  check_schedule(program, [](Schedule& sch) { sch.call("rfactor", halves_of_k(sch, "best")[1], 0); });
+  check_schedule(program, [](Schedule& sch) { sch.call("rfactor", halves_of_k(sch, "best")[0], -1); });
+}
+
+TEST(Rfactor, OfAChoiceByOrderTheOutermostLoop) {
+  check_schedule(argmax("V[vi] >= A[vi, vk]"),
+                 [](Schedule& sch) { sch.call("rfactor", halves_of_k(sch, "best")[0], 0); });
+}
+
+TEST(Rfactor, OfAChoiceByOrderAnInnerLoopIsRefused) {
+  check_refused(
+      argmax("V[vi] >= A[vi, vk]"),
+      [](Schedule& sch) { sch.call("rfactor", halves_of_k(sch, "best")[1], 0); }, R"(
+    error: rfactor: block best takes one of equal terms by their order, which loop k_1 inside of loop k_0 changes
+      f.py:3:14
+       2 |     for i, k in T.grid(5, 12):
+       3 |         with T.block("best"):
+         |              ^^^^^^^^^^^^^^^
+    help: factor loop k_0, or let the block compare places too: a > b or (a == b and i < j)
+  )");
+}
+
+TEST(Rfactor, OfNamedValues) {
+  check_schedule(R"(
+    @T.prim_func
+    def main(A: T.Buffer((5, 12), "float32"), Y: T.Buffer((5,), "float32")):
+        for i, k in T.grid(5, 12):
+            with T.block("Y"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    Y[vi] = T.float32(0)
+                x: T.float32 = A[vi, vk] + T.float32(1)
+                Y[vi] = Y[vi] + x * x
+  )",
+                 [](Schedule& sch) { sch.call("rfactor", halves_of_k(sch, "Y")[1], 0); });
+}
+
+// The name stands for the running sum, which is no term.
+TEST(Rfactor, OfANameForTheSumIsRefused) {
+  check_refused(
+      R"(
+    @T.prim_func
+    def main(A: T.Buffer((5, 12), "float32"), Y: T.Buffer((5,), "float32")):
+        for i, k in T.grid(5, 12):
+            with T.block("Y"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    Y[vi] = T.float32(0)
+                x: T.float32 = Y[vi] * A[vi, vk]
+                Y[vi] = Y[vi] + x
+  )",
+      [](Schedule& sch) { sch.call("rfactor", halves_of_k(sch, "Y")[1], 0); }, R"(
+    error: rfactor: block Y is not a reduction of the form Y[...] = op(Y[...], x) with an init, nor one that chooses the better of what was and a term by comparing both
+      f.py:4:14
+       3 |     for i, k in T.grid(5, 12):
+       4 |         with T.block("Y"):
+         |              ^^^^^^^^^^^^
+       5 |             vi, vk = T.axis.remap("SR", [i, k])
+  )");
+}
+
+constexpr std::string_view kRowsOfTwo = R"(
+    @T.prim_func
+    def main(A: T.Buffer((5, 12), "float32"), D: T.Buffer((5, 12), "float32")):
+        S = T.alloc_buffer((5,))
+        for i in range(5):
+            for k in range(12):
+                with T.block("S"):
+                    vi, vk = T.axis.remap("SR", [i, k])
+                    with T.init():
+                        S[vi] = T.float32(0)
+                    S[vi] = S[vi] + A[vi, vk]
+            for j in range(12):
+                with T.block("D"):
+                    vi, vj = T.axis.remap("SS", [i, j])
+                    D[vi, vj] = A[vi, vj] - S[vi]
+)";
+
+TEST(Rfactor, BesideAnotherBlock) {
+  check_schedule(kRowsOfTwo, [](Schedule& sch) { sch.call("rfactor", halves_of_k(sch, "S")[1], 0); });
+}
+
+}  // namespace
+}  // namespace tilewright::schedule

@@ -1,0 +1,56 @@
+// rolling_buffer of loops that were split, in blocks that run only sometimes.
+#include "schedule_testing.h"
+
+namespace tilewright::schedule {
+namespace {
+
+// Windows of three along the first dimension; 7 results, so that tiles of 4 leave an edge.
+constexpr std::string_view kRows = R"(
+    @T.prim_func
+    def main(A: T.Buffer((9, 5), "float32"), C: T.Buffer((7, 5), "float32")):
+        B = T.alloc_buffer((9, 5))
+        for i, j in T.grid(9, 5):
+            with T.block("B"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vi, vj] = A[vi, vj] * T.float32(2)
+        for i, j in T.grid(7, 5):
+            with T.block("C"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                C[vi, vj] = B[vi, vj] + B[vi + 1, vj] + B[vi + 2, vj]
+)";
+
+TEST(RollingBuffer, InTheOuterPartOfALoopThatWasSplit) {
+  check_schedule(kRows, [](Schedule& sch) {
+    const LoopRef i = sch.call("get_loops", "C").loops()[0];
+    const auto parts = sch.call("split", i, Factors{None{}, int64_t{4}}).loops();
+    sch.call("compute_at", "B", parts[0]);
+    sch.call("rolling_buffer", "B", 0);
+  });
+}
+
+TEST(RollingBuffer, InTheInnerPartOfALoopThatWasSplit) {
+  check_schedule(kRows, [](Schedule& sch) {
+    const LoopRef i = sch.call("get_loops", "C").loops()[0];
+    const auto parts = sch.call("split", i, Factors{None{}, int64_t{4}}).loops();
+    sch.call("compute_at", "B", parts[1]);
+    sch.call("rolling_buffer", "B", 0);
+  });
+}
+
+TEST(RollingBuffer, InTilesOfBothDimensions) {
+  for (const int64_t rows : {2, 3, 7}) {
+    for (const int64_t columns : {2, 5}) {
+      check_schedule(kRows, [&](Schedule& sch) {
+        const std::vector<LoopRef> loops = sch.call("get_loops", "C").loops();
+        const auto i = sch.call("split", loops[0], Factors{None{}, rows}).loops(),
+                   j = sch.call("split", loops[1], Factors{None{}, columns}).loops();
+        sch.call("reorder", std::vector<LoopRef>{j[0], i[0], i[1], j[1]});
+        sch.call("compute_at", "B", i[1]);
+        sch.call("rolling_buffer", "B", 0);
+      });
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tilewright::schedule

@@ -1,0 +1,317 @@
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "tilewright/frontend/onnx/convert.h"
+#include "tilewright/relax/fold_call.h"
+#include "tilewright/relax/infer.h"
+#include "tilewright/relax/liveness.h"
+#include "tilewright/relax/type_util.h"
+
+namespace tilewright::frontend::onnx {
+
+namespace {
+
+// "a float32[n, 3]"
+std::string described(const std::string& name, const Expr& value) {
+  return fmt::format("{} {}", name, relax::type_text(relax::type_of(value)));
+}
+
+bool has_unknown_shape(const Expr& value) {
+  const ir::Type whole = relax::type_of(value);
+  const auto* type = whole.as<relax::TensorTypeNode>();
+  return type && !type->shape;
+}
+
+}  // namespace
+
+void Importer::require_known_shapes(const Node& node) const {
+  for (const std::string& name : node.outputs) {
+    const auto made = values_.find(name);
+    if (made == values_.end() || !has_unknown_shape(made->second)) continue;
+    std::vector<std::string> inputs;
+    for (const std::string& input : node.inputs) {
+      const auto found = values_.find(input);
+      if (found == values_.end()) continue;
+      inputs.push_back(described(input, found->second));
+    }
+    throw Unsupported("the shape of its output \"{}\" is not known; its inputs are {}", name,
+                      fmt::join(inputs, ", "))
+        .help("give the inputs of the model shapes, e.g. [\"n\", 3] with a name for what varies");
+  }
+}
+
+Importer::Importer(const Graph& graph) : graph_(graph) {
+  for (const Node& node : graph.nodes) {
+    for (const std::string& output : node.outputs) makers_[output] = &node;
+  }
+}
+
+void Importer::convert(const Node& node) {
+  builder.on_bind = [&](const Expr& value) {
+    if (value.as<relax::CallNode>())
+      keep(node, relax::requirements_of(relax::Call(value.as<relax::CallNode>())));
+  };
+  computes_now_ = has_constant_inputs(node);
+  find_converter(node.op())(*this, node);
+  builder.on_bind = nullptr;
+  require_known_shapes(node);
+}
+
+void Importer::keep(const Node& node, std::vector<relax::Requirement> open) {
+  for (relax::Requirement& requirement : open) {
+    requirement.format = fmt::format("{}: {}", relax::with_escaped_braces(node.shown()), requirement.format);
+    requirements_.push_back(std::move(requirement));
+  }
+}
+
+// ---- inputs
+
+namespace {
+
+// As a tensor of dtype int64.  Text of R.shape takes no numbers below 0: these are added.
+Expr tensor_of_elements(Importer& importer, const Node& node, const Known& known) {
+  relax::Shape sizes;
+  const runtime::Tensor negatives =
+      runtime::Tensor::zeros(runtime::Shape{static_cast<int64_t>(known.elements.size())}, kInt64);
+  bool has_negatives = false;
+  for (const Element& element : known.elements) {
+    const auto* number = element.value.as<ir::IntImmNode>();
+    const bool is_negative = number && number->value < 0;
+    if (is_negative) negatives.data_as<int64_t>()[sizes.size()] = number->value;
+    has_negatives |= is_negative;
+    sizes.push_back(is_negative ? relax::extent_imm(0) : element.value);
+  }
+  const Expr tensor = importer.bind(node, "relax.shape_to_tensor", {relax::shape_expr(sizes)});
+  return has_negatives ? importer.bind(node, "relax.add", {tensor, relax::make_constant(negatives)}) : tensor;
+}
+
+}  // namespace
+
+Expr Importer::value(const Node& node, size_t input) {
+  if (!has_input(node, input)) return nullptr;
+  const std::string& name = node.inputs[input];
+  if (const auto found = values_.find(name); found != values_.end()) return found->second;
+  const auto found = known_.find(name);
+  if (found == known_.end()) throw InternalError("value \"{}\" is not there", name);
+  const Known& known = found->second;
+  if (known.dtype.is_integral()) {
+    Expr tensor = tensor_of_elements(*this, node, known);
+    if (known.shape.size() != 1) tensor = reshaped(node, tensor, relax::extents(known.shape));
+    define(name, bound(converted(tensor, known.dtype)));
+  } else {
+    const bool computes_now = std::exchange(computes_now_, false);
+    const Node maker = *known.maker;
+    find_converter(maker.op())(*this, maker);
+    computes_now_ = computes_now;
+  }
+  return values_.at(name);
+}
+
+std::optional<Known> Importer::elements(const std::string& name) const {
+  if (const auto found = known_.find(name); found != known_.end()) return found->second;
+  const auto found = values_.find(name);
+  const auto* constant = found == values_.end() ? nullptr : found->second.as<relax::ConstantNode>();
+  return constant ? known_of(constant->data) : std::nullopt;
+}
+
+std::optional<relax::Shape> Importer::known(const Node& node, size_t input) const {
+  if (!has_input(node, input)) return std::nullopt;
+  const std::optional<Known> found = elements(node.inputs[input]);
+  if (!found || !found->dtype.is_integral()) return std::nullopt;
+  relax::Shape values;
+  for (const Element& element : found->elements) values.push_back(element.value);
+  return values;
+}
+
+namespace {
+const std::string& name_of_input(const Node& node, size_t input) {
+  if (input >= node.inputs.size() || node.inputs[input].empty())
+    throw UserError("input {} is missing", input);
+  return node.inputs[input];
+}
+
+// The number of elements of a list or scalar, if it is known.
+std::optional<int64_t> count_of(const Expr& tensor) {
+  const relax::Shape* shape = relax::known_shape(tensor);
+  int64_t count = 1;
+  if (!shape || shape->size() > 1 || (shape->size() == 1 && !tir::as_const_int((*shape)[0], &count)))
+    return std::nullopt;
+  return count;
+}
+}  // namespace
+
+relax::Shape Importer::require_known(const Node& node, size_t input) {
+  const std::string& name = name_of_input(node, input);
+  if (auto elements = known(node, input)) return *elements;
+  const Expr tensor = value(node, input);
+  const std::optional<int64_t> count = count_of(tensor);
+  const DataType dtype = relax::dtype_of(tensor);
+  if (!dtype.is_integral()) throw UserError("input \"{}\" is {}, expected integers", name, dtype.str());
+  if (!count) throw open_input(name);
+  const Expr whole = bound(converted(tensor, kInt64));
+  const Expr list = reshaped(node, whole, {relax::extent_imm(*count)});
+  Known sizes{kInt64, {*count}, {}, &node};
+  relax::Shape dims;
+  for (int64_t n = 0; n < *count; ++n)
+    dims.push_back(tir::make_var(fmt::format("size{}", num_sizes_++), kInt64));
+  builder.emit_match_cast(builder.emit(relax::call_op("relax.tensor_to_shape", {list})),
+                          relax::shape_type(dims));
+  for (const ir::PrimExpr& dim : dims) sizes.elements.push_back({dim});
+  if (relax::known_shape(tensor)->empty()) sizes.shape.clear();
+  if (dtype == kInt64 || dtype == kInt32) {
+    sizes.dtype = dtype;
+    known_[name] = sizes;
+  }
+  return dims;
+}
+
+std::vector<int64_t> Importer::require_ints(const Node& node, size_t input) const {
+  const std::string& name = name_of_input(node, input);
+  const auto elements = known(node, input);
+  if (!elements) throw open_input(name);
+  std::vector<int64_t> numbers;
+  for (const ir::PrimExpr& element : *elements) {
+    if (!tir::as_const_int(element, &numbers.emplace_back())) throw open_input(name);
+  }
+  return numbers;
+}
+
+std::vector<double> Importer::require_numbers(const Node& node, size_t input) {
+  const std::string& name = name_of_input(node, input);
+  const Expr whole = value(node, input);
+  const auto* constant = whole.as<relax::ConstantNode>();
+  if (!constant) throw open_input(name);
+  const runtime::Tensor& data = constant->data;
+  const auto as_double = [&]<class T>(const T* first) {
+    return std::vector<double>(first, first + data.num_elements());
+  };
+  if (data.dtype() == kFloat32) return as_double(data.data_as<float>());
+  if (data.dtype() == kFloat64) return as_double(data.data_as<double>());
+  if (data.dtype() == kInt32) return as_double(data.data_as<int32_t>());
+  if (data.dtype() == kInt64) return as_double(data.data_as<int64_t>());
+  throw Unsupported("input \"{}\" has dtype {}", name, data.dtype().str());
+}
+
+// ---- where a value comes from
+
+std::vector<const Node*> Importer::way_to(const std::string& name, std::string* input) const {
+  std::vector<const Node*> way;
+  std::string current = name;
+  while (true) {
+    const auto maker = makers_.find(current);
+    if (maker == makers_.end()) break;
+    way.push_back(maker->second);
+    const auto& inputs = maker->second->inputs;
+    const auto next = std::find_if(inputs.begin(), inputs.end(), [&](const std::string& each) {
+      const auto found = values_.find(each);
+      return !each.empty() && !(found != values_.end() && is<relax::ConstantNode>(found->second));
+    });
+    if (next == inputs.end()) break;
+    current = *next;
+  }
+  std::reverse(way.begin(), way.end());
+  *input = current;
+  return way;
+}
+
+Unsupported Importer::open_input(const std::string& name) const {
+  std::string origin;
+  const std::vector<const Node*> way = way_to(name, &origin);
+  std::vector<std::string> steps;
+  for (const Node* node : way)
+    steps.push_back(node->name.empty() ? node->op_type : fmt::format("{} \"{}\"", node->op_type, node->name));
+  if (steps.size() > 6) {
+    steps.erase(steps.begin() + 3, steps.end() - 3);
+    steps.insert(steps.begin() + 3, "...");
+  }
+  const std::string from =
+      way.empty() ? "" : fmt::format(": it is made of \"{}\" by {}", origin, fmt::join(steps, ", "));
+  Unsupported error("input \"{}\" is known only at run time{}", name, from);
+  const std::vector<std::string> dims = open_dims(graph_);
+  if (!dims.empty())
+    error.help(
+        "fix dimensions: tilewright.compile(..., shapes={{\"{}\": 1}}), or --fix {}=1 of a command; open are "
+        "{}",
+        dims[0], dims[0], fmt::join(dims, ", "));
+  else
+    error.help("make it a constant where the model is exported");
+  return error;
+}
+
+// ---- results
+
+void Importer::define(const std::string& name, Expr value) { values_[name] = std::move(value); }
+
+void Importer::define_known(const std::string& name, Known known) {
+  if (const runtime::Tensor tensor = tensor_of(known)) return define_constant(name, tensor);
+  known_[name] = std::move(known);
+}
+
+void Importer::pass_on(const Node& node) {
+  const std::string &from = node.inputs.at(0), &to = node.outputs.at(0);
+  if (const auto found = known_.find(from); found != known_.end()) {
+    if (known_.count(to)) return define(to, value(node, 0));  // it is asked for as a tensor
+    Known known = found->second;
+    known.maker = &node;
+    known_[to] = std::move(known);
+  }
+  if (const auto found = values_.find(from); found != values_.end()) define(to, Expr(found->second));
+}
+
+void Importer::define_constant(const std::string& name, const runtime::Tensor& data) {
+  define(name, relax::make_constant(data));
+}
+
+bool Importer::has_constant_inputs(const Node& node) const {
+  // what computes with quantized numbers is recognised by these operators
+  if (node.op_type == "DequantizeLinear" || node.op_type == "QuantizeLinear") return false;
+  return std::all_of(node.inputs.begin(), node.inputs.end(), [&](const std::string& name) {
+    const auto found = values_.find(name);
+    return name.empty() || (found != values_.end() && is<relax::ConstantNode>(found->second));
+  });
+}
+
+Expr Importer::bound(const Expr& value) {
+  if (is<relax::ConstantNode>(value) || is<relax::VarNode>(value) || is<relax::DataflowVarNode>(value))
+    return value;
+  if (!computes_now_) return builder.emit(value);
+  if (const auto* item = value.as<relax::TupleGetItemNode>()) {
+    if (const auto* tuple = item->tuple.as<relax::TupleNode>())
+      return tuple->elements.at(static_cast<size_t>(item->index));
+  }
+  const auto* call = value.as<relax::CallNode>();
+  if (!call) return builder.emit(value);
+  // larger results are left to the pass fold_constant, which frees what they are made of
+  constexpr relax::FoldLimits kLimits{.max_growth = 0, .small_bytes = 1 << 16};
+  std::vector<Expr> args;
+  for (const Expr& arg : call->args) args.push_back(is<relax::CallNode>(arg) ? bound(arg) : arg);
+  const Expr normal =
+      builder.normalize(with(relax::Call(call), [&](relax::CallNode& node) { node.args = std::move(args); }));
+  const Expr result = relax::fold_call(ref_as<relax::CallNode>(normal), kLimits, &steps_left_);
+  return result ? result : Expr(builder.emit(normal));
+}
+
+Expr Importer::bind(const Node& node, std::string_view op, std::vector<Expr> args, ir::AttrMap attrs) {
+  return bound(relax::call_op(op, std::move(args), std::move(attrs)));
+}
+
+Expr Importer::reshaped(const Node& node, const Expr& value, const relax::Shape& shape) {
+  return bind(node, "relax.reshape", {value, relax::shape_expr(shape)});
+}
+
+void Importer::define_fields(const Node& node, const Expr& tuple) {
+  const ir::Type whole = relax::type_of(tuple);
+  const auto* fields = whole.as<ir::TupleTypeNode>();
+  for (size_t n = 0; n < node.outputs.size(); ++n) {
+    if (!node.outputs[n].empty())
+      define(node.outputs[n],
+             bound(relax::TupleGetItemNode::make(tuple, static_cast<int64_t>(n), fields->elements.at(n))));
+  }
+}
+
+void Importer::emit(const Node& node, std::string_view op, std::vector<Expr> args, ir::AttrMap attrs) {
+  define(node.outputs.at(0), bind(node, op, std::move(args), std::move(attrs)));
+}
+
+}  // namespace tilewright::frontend::onnx

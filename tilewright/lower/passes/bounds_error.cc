@@ -1,0 +1,75 @@
+#include "tilewright/lower/passes/bounds_error.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tilewright/ir/walk.h"
+#include "tilewright/lower/passes/raise_error.h"
+#include "tilewright/support/error.h"
+#include "tilewright/tir/builder.h"
+#include "tilewright/tir/text.h"
+
+namespace tilewright::lower {
+namespace {
+
+// What messages show of an expression and how many variables: a person reads them.
+constexpr size_t kMaxText = 200, kMaxVars = 6, kMaxLine = 500;
+
+std::string short_text(const PrimExpr& expr) {
+  std::string text = expr_text(expr);
+  if (text.size() > kMaxText) text = text.substr(0, kMaxText) + "...";
+  return text;
+}
+
+// The variables of `index` and the numbers they are: " at i = 3, j = 4".
+void append_variables(const PrimExpr& index, NumberedText* out) {
+  std::vector<Var> vars;
+  walk(index, [&](const VarNode* var) {
+    const bool is_number = var->dtype.is_integral() && var->dtype.is_scalar();
+    if (is_number && std::find(vars.begin(), vars.end(), Var(var)) == vars.end()) vars.emplace_back(var);
+  });
+  if (vars.size() > kMaxVars) vars.resize(kMaxVars);
+  for (const Var& var : vars) {
+    out->text += fmt::format("{}{} = {}", var == vars[0] ? " at " : ", ", var->name_hint, kNumber);
+    out->values.emplace_back(var);
+  }
+}
+
+}  // namespace
+
+Stmt raise_with_place(const std::string& function, const Span& place, NumberedText text,
+                      const std::string& help) {
+  const bool is_shown = place && place.source->line_text(place.line).size() <= kMaxLine;
+  UserError error(is_shown ? place : Span(), "{}: {}", function, text.text);
+  if (!help.empty()) error.help("{}", help);
+  // the heading is that of whoever catches the error
+  const std::string rendered = escaped(error.render().substr(std::string_view("error: ").size()));
+  std::string format;
+  for (const char c : rendered) format += c == kNumber ? std::string("%lld") : std::string(1, c);
+  for (PrimExpr& value : text.values) value = tir::cast(kInt64, value);
+  return raise_error("IndexError", std::move(format), text.values);
+}
+
+Stmt raise_outside(const std::string& function, const Span& place, const Buffer& buffer, size_t dim,
+                   const PrimExpr& index, const PrimExpr& value) {
+  const PrimExpr& extent = buffer->shape[dim];
+  NumberedText out;
+  out.text = fmt::format("dimension {} of buffer {} has extent {}", dim, buffer->name, short_text(extent));
+  const auto* count = extent.as<IntImmNode>();
+  if (!count) {
+    out.text += fmt::format(" = {}", kNumber);
+    out.values.push_back(extent);
+  }
+  out.text += fmt::format(", but its index {} is {}", short_text(index), kNumber);
+  out.values.push_back(value);
+  if (!is<VarNode>(index)) append_variables(index, &out);
+  const std::string last = count ? std::to_string(count->value - 1) : short_text(extent) + " - 1";
+  return raise_with_place(
+      function, place, std::move(out),
+      fmt::format("indices are 0 to {}; guard the access with a condition, or shorten the "
+                  "loop",
+                  last));
+}
+
+}  // namespace tilewright::lower

@@ -1,0 +1,30 @@
+// The errors of programs that check what they access: text with places for the numbers that are known when
+// they run.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "tilewright/support/span.h"
+#include "tilewright/tir/tir.h"
+
+namespace tilewright::lower {
+using namespace tir;
+
+/// A sentence in which each kNumber stands for one of `values`.
+struct NumberedText {
+  std::string text;
+  std::vector<PrimExpr> values;
+};
+inline constexpr char kNumber = '\1';
+
+/// `text` of the function that users call `function`, with the line of `place`, if that is known, and the
+/// next step.
+Stmt raise_with_place(const std::string& function, const Span& place, NumberedText text,
+                      const std::string& help);
+
+/// "but its index vi + 1 is 9 at vi = 8", of dimension `dim` of `buffer`, whose index is `value` (a lane of
+/// `index`).
+Stmt raise_outside(const std::string& function, const Span& place, const Buffer& buffer, size_t dim,
+                   const PrimExpr& index, const PrimExpr& value);
+
+}  // namespace tilewright::lower

@@ -1,0 +1,469 @@
+// B[i] = A[J[i]]  ->  if J[i] < 0 or J[i] >= 8: error; B[i] = A[J[i]]
+// In functions with the attribute check_bounds each access is checked when it runs, unless its indices are
+// proved to be inside; so are regions that views look at, and memory that buffers are declared over.  Runs
+// before all other steps, on blocks and buffers as they were written.  What functions in other languages do
+// with pointers is not seen.
+#include <fmt/format.h>
+
+#include <unordered_set>
+
+#include "tilewright/arith/analyzer.h"
+#include "tilewright/arith/expr_util.h"
+#include "tilewright/ir/rewrite.h"
+#include "tilewright/ir/walk.h"
+#include "tilewright/lower/passes/bounds_error.h"
+#include "tilewright/lower/passes/passes.h"
+#include "tilewright/tir/builder.h"
+#include "tilewright/tir/loop_hints.h"
+#include "tilewright/tir/op.h"
+#include "tilewright/tir/text.h"
+
+namespace tilewright::lower {
+namespace {
+
+bool is_call_of(const CallNode* call, std::string_view name) {
+  const auto* op = call->op.as<OpNode>();
+  return op && op->name == name;
+}
+
+// Whether the value of `expr` may change between two statements.
+bool is_stable(const PrimExpr& expr) {
+  return !arith::any_node(expr, [](const Object* node) {
+    if (const auto* call = ObjectRef(node).as<CallNode>()) return !is_pure(call->op);
+    return BufferLoadNode::classof(*node);
+  });
+}
+
+PrimExpr both(const PrimExpr& a, const PrimExpr& b) { return a ? logical_and(a, b) : b; }
+
+// Lane n of a vector, as simple as can be.
+PrimExpr lane(const PrimExpr& vector, int64_t n) {
+  if (vector->dtype.is_scalar()) return vector;
+  if (const auto* ramp = vector.as<RampNode>())
+    return ramp->base + ramp->stride * make_const_int(ramp->stride->dtype, n);
+  if (const auto* same = vector.as<BroadcastNode>()) return same->value;
+  return ShuffleNode::make(std::vector<PrimExpr>{vector}, std::vector<PrimExpr>{imm(n)});
+}
+
+// The bits from the first element of `buffer` to its end.
+PrimExpr size_in_bits(const Buffer& buffer) {
+  PrimExpr elements = imm(1, kInt64);
+  for (size_t axis = 0; axis < buffer->shape.size(); ++axis) {
+    const PrimExpr extent = tir::cast(kInt64, buffer->shape[axis]);
+    elements = buffer->strides.empty() ? elements * extent
+                                       : elements + (extent - 1) * tir::cast(kInt64, buffer->strides[axis]);
+  }
+  if (buffer->elem_offset) elements = elements + tir::cast(kInt64, buffer->elem_offset);
+  return elements * static_cast<int64_t>(buffer->dtype.bits * buffer->dtype.lanes);
+}
+
+class Checker {
+ public:
+  Checker(std::string function, const PrimFunc& func) : function_(std::move(function)) {
+    for (const Buffer& buffer : func->buffers) {
+      if (!buffer) continue;
+      own(buffer);
+      for (const PrimExpr& extent : buffer->shape) {
+        if (!is<IntImmNode>(extent)) analyzer_.require(extent >= 0);
+      }
+    }
+  }
+
+  Stmt stmt(const Stmt& node);
+
+ private:
+  // statements
+  Stmt with_checks(const Stmt& node);
+  Stmt sequence(const SeqStmtNode* node);
+  Stmt loop(const For& node);
+  Stmt while_loop(const WhileNode* node);
+  Stmt branch(const IfThenElse& node);
+  Stmt let(const LetStmt& node);
+  Stmt attribute(const AttrStmt& node);
+  Stmt declaration(const DeclBuffer& node);
+  void own(const Buffer& buffer);
+  void memory(const Buffer& buffer, const Span& span);
+  Stmt realize(const BlockRealize& node);
+  Stmt block_part(const Block& block, const Stmt& part);
+  void bind_axis(const IterVar& axis, const PrimExpr& value);
+  // expressions
+  void expr(const PrimExpr& node, const PrimExpr& path);
+  void choice(const PrimExpr& condition, const PrimExpr& then, const PrimExpr& otherwise,
+              const PrimExpr& path);
+  bool call(const CallNode* node, const PrimExpr& path);
+  void access(const Buffer& buffer, const std::vector<PrimExpr>& indices, const PrimExpr& mask,
+              const PrimExpr& path, const Span& span);
+  void index(const Buffer& buffer, size_t dim, const PrimExpr& index, const PrimExpr& value,
+             const PrimExpr& path, const Span& span);
+  void region(const MatchBufferRegion& view);
+  void add(const PrimExpr& wrong, const PrimExpr& path, Stmt error);
+
+  void assume_stable(const PrimExpr& condition);
+  PrimExpr unproved(const PrimExpr& low, const PrimExpr& value, const PrimExpr& end);
+
+  std::string function_;
+  arith::Analyzer analyzer_;
+  std::vector<Stmt> checks_;                           // to stand before the statement that is looked at
+  size_t num_checks_ = 0;                              // of all statements so far
+  Span place_;                                         // of the innermost statement that has one
+  std::unordered_map<const VarNode*, Buffer> owners_;  // of memory, by its pointer
+  std::unordered_set<const BufferNode*> known_;        // that lie in memory of their size
+};
+
+Stmt Checker::stmt(const Stmt& node) {
+  const Span outer = place_;
+  if (node->span) place_ = node->span;
+  std::vector<Stmt> outer_checks;
+  std::swap(outer_checks, checks_);
+  Stmt result = with_checks(node);
+  if (!checks_.empty()) {
+    checks_.push_back(result);
+    result = seq(std::move(checks_));
+  }
+  checks_ = std::move(outer_checks);
+  place_ = outer;
+  return result;
+}
+
+// The statement with its inner statements checked; its own checks are in checks_.
+Stmt Checker::with_checks(const Stmt& node) {
+  if (const auto* list = node.as<SeqStmtNode>()) return sequence(list);
+  if (const auto* turns = node.as<ForNode>()) return loop(For(turns));
+  if (const auto* turns = node.as<WhileNode>()) return while_loop(turns);
+  if (const auto* choice = node.as<IfThenElseNode>()) return branch(IfThenElse(choice));
+  if (const auto* value = node.as<LetStmtNode>()) return let(LetStmt(value));
+  if (const auto* attr = node.as<AttrStmtNode>()) return attribute(AttrStmt(attr));
+  if (const auto* block = node.as<BlockRealizeNode>()) return realize(BlockRealize(block));
+  if (const auto* view = node.as<DeclBufferNode>()) return declaration(DeclBuffer(view));
+  if (const auto* alloc = node.as<AllocBufferNode>()) {
+    own(alloc->buffer);
+    Stmt body = stmt(alloc->body);
+    return body == alloc->body ? node : with(AllocBuffer(alloc), [&](AllocBufferNode& n) { n.body = body; });
+  }
+  if (const auto* store = node.as<BufferStoreNode>()) {
+    expr(store->value, nullptr);
+    for (const PrimExpr& index : store->indices) expr(index, nullptr);
+    if (store->predicate) expr(store->predicate, nullptr);
+    access(store->buffer, store->indices, store->predicate, nullptr, store->span);
+  } else if (const auto* evaluate = node.as<EvaluateNode>()) {
+    expr(evaluate->value, nullptr);
+  } else if (const auto* assertion = node.as<AssertStmtNode>()) {
+    expr(assertion->condition, nullptr);
+  }
+  return node;
+}
+
+// An assertion holds in what follows it.
+Stmt Checker::sequence(const SeqStmtNode* node) {
+  const auto scope = analyzer_.enter();
+  std::vector<Stmt> items;
+  bool is_changed = false;
+  for (const Stmt& item : node->seq) {
+    items.push_back(stmt(item));
+    is_changed |= items.back() != item;
+    if (const auto* assertion = item.as<AssertStmtNode>()) assume_stable(assertion->condition);
+  }
+  return is_changed ? seq(std::move(items)) : Stmt(node);
+}
+
+Stmt Checker::loop(const For& node) {
+  expr(node->min, nullptr);
+  expr(node->extent, nullptr);
+  const size_t before = num_checks_;
+  const auto scope = analyzer_.enter();
+  if (is_stable(node->min) && is_stable(node->extent))
+    analyzer_.bind(node->loop_var, make_range(node->min, node->extent));
+  Stmt body = stmt(node->body);
+  if (body == node->body) return node;
+  return with(node, [&](ForNode& n) {
+    n.body = body;
+    // instructions on tiles have no place for checks
+    if (num_checks_ != before) n.annotations.erase(std::string(kMatrixTiles));
+  });
+}
+
+// while a: body  ->  while True: checks; if not a: break; body
+Stmt Checker::while_loop(const WhileNode* node) {
+  expr(node->condition, nullptr);
+  std::vector<Stmt> items;
+  std::swap(items, checks_);
+  Stmt body = stmt(node->body);
+  if (items.empty())
+    return body == node->body ? Stmt(node) : Stmt(WhileNode::make(node->condition, body, node->span));
+  items.push_back(IfThenElseNode::make(logical_not(node->condition),
+                                       EvaluateNode::make(tir::call(kInt32, "tir.break_loop", {}))));
+  items.push_back(body);
+  return WhileNode::make(PrimExpr(bool_imm(true)), seq(std::move(items)), node->span);
+}
+
+Stmt Checker::branch(const IfThenElse& node) {
+  expr(node->condition, nullptr);
+  Stmt then_case, else_case = node->else_case;
+  {
+    const auto scope = analyzer_.enter();
+    assume_stable(node->condition);
+    then_case = stmt(node->then_case);
+  }
+  if (else_case) {
+    const auto scope = analyzer_.enter();
+    assume_stable(logical_not(node->condition));
+    else_case = stmt(else_case);
+  }
+  if (then_case == node->then_case && else_case == node->else_case) return node;
+  return with(node, [&](IfThenElseNode& n) { n.then_case = then_case, n.else_case = else_case; });
+}
+
+Stmt Checker::let(const LetStmt& node) {
+  expr(node->value, nullptr);
+  const auto scope = analyzer_.enter();
+  if (arith::is_index(node->value->dtype) && is_stable(node->value))
+    analyzer_.require(equal(node->var, node->value));
+  Stmt body = stmt(node->body);
+  return body == node->body ? node : with(node, [&](LetStmtNode& n) { n.body = body; });
+}
+
+Stmt Checker::attribute(const AttrStmt& node) {
+  expr(node->value, nullptr);
+  const auto scope = analyzer_.enter();
+  const auto* axis = node->node.as<IterVarNode>();
+  if (axis && (node->attr_key == "thread_extent" || node->attr_key == "virtual_thread") &&
+      is_stable(node->value))
+    analyzer_.bind(axis->var, make_range(make_const_int(node->value->dtype, 0), node->value));
+  Stmt body = stmt(node->body);
+  return body == node->body ? node : with(node, [&](AttrStmtNode& n) { n.body = body; });
+}
+
+Stmt Checker::declaration(const DeclBuffer& node) {
+  memory(node->buffer, place_);
+  Stmt body = stmt(node->body);
+  return body == node->body ? node : with(node, [&](DeclBufferNode& n) { n.body = body; });
+}
+
+void Checker::own(const Buffer& buffer) {
+  owners_.emplace(buffer->data.get(), buffer);
+  known_.insert(buffer.get());
+}
+
+// A buffer over the memory of another one ends where that ends, at the latest.
+void Checker::memory(const Buffer& buffer, const Span& span) {
+  if (!known_.insert(buffer.get()).second) return;
+  const auto owner = owners_.find(buffer->data.get());
+  if (owner == owners_.end()) return;
+  const PrimExpr needed = size_in_bits(buffer), given = size_in_bits(owner->second);
+  const PrimExpr offset =
+      buffer->elem_offset ? tir::cast(kInt64, buffer->elem_offset) : PrimExpr(imm(0, kInt64));
+  const PrimExpr wrong = unproved(offset, needed, given + 1);
+  if (!wrong) return;
+  add(wrong, nullptr,
+      raise_with_place(function_, span,
+                       {fmt::format("buffer {} begins at element {} and ends at bit {} of buffer {}, which "
+                                    "has {} bits",
+                                    buffer->name, kNumber, kNumber, owner->second->name, kNumber),
+                        {offset, needed, given}},
+                       ""));
+}
+
+// ---- blocks
+
+// What the domain says of an axis holds if its value is proved to be in it; else the value alone counts.
+void Checker::bind_axis(const IterVar& axis, const PrimExpr& value) {
+  if (!axis->dom || !arith::is_index(axis->var->dtype)) return;
+  const PrimExpr &min = axis->dom->min, end = axis->dom->min + axis->dom->extent;
+  if (analyzer_.can_prove(value >= min) && analyzer_.can_prove(value < end))
+    analyzer_.bind(axis->var, axis->dom);
+  if (is_stable(value)) analyzer_.require(equal(axis->var, value));
+}
+
+Stmt Checker::realize(const BlockRealize& node) {
+  const Block& block = node->block;
+  expr(node->predicate, nullptr);
+  const auto scope = analyzer_.enter();
+  assume_stable(node->predicate);
+  const PrimExpr path = is_one(node->predicate) ? PrimExpr() : node->predicate;
+  for (size_t n = 0; n < block->iter_vars.size(); ++n) {
+    expr(node->iter_values[n], path);
+    bind_axis(block->iter_vars[n], node->iter_values[n]);
+  }
+  for (const Buffer& buffer : block->alloc_buffers) own(buffer);
+  for (const MatchBufferRegion& view : block->match_buffers) known_.insert(view->buffer.get());
+  const Stmt body = block_part(block, block->body);
+  const Stmt init = block->init ? block_part(block, block->init) : Stmt();
+  if (body == block->body && init == block->init) return node;
+  const Block changed = with(block, [&](BlockNode& n) { n.body = body, n.init = init; });
+  return with(node, [&](BlockRealizeNode& n) { n.block = changed; });
+}
+
+// The body or init of a block, with checks of the views that it looks through.
+Stmt Checker::block_part(const Block& block, const Stmt& part) {
+  if (block->match_buffers.empty()) return stmt(part);
+  std::vector<Stmt> outer;
+  std::swap(outer, checks_);
+  const auto scope = analyzer_.enter();
+  for (const MatchBufferRegion& view : block->match_buffers) region(view);
+  std::vector<Stmt> items;
+  std::swap(items, checks_);
+  const Stmt inner = stmt(part);
+  std::swap(outer, checks_);
+  if (items.empty()) return inner;
+  items.push_back(inner);
+  return seq(std::move(items));
+}
+
+// The region of a view is inside of its buffer, and holds the view.
+void Checker::region(const MatchBufferRegion& view) {
+  const BufferRegion& source = view->source;
+  const size_t num_leading = source->region.size() - view->buffer->shape.size();
+  const std::string name = region_text(source);
+  for (size_t dim = 0; dim < source->region.size(); ++dim) {
+    const Range& range = source->region[dim];
+    expr(range->min, nullptr);
+    expr(range->extent, nullptr);
+    const PrimExpr &extent = source->buffer->shape[dim], end = range->min + range->extent;
+    if (const PrimExpr wrong = unproved(range->min, end, extent + 1))
+      add(wrong, nullptr,
+          raise_with_place(function_, place_,
+                           {fmt::format("match_buffer: {} reaches {}:{} in dimension {}, which has extent {}",
+                                        name, kNumber, kNumber, dim, kNumber),
+                            {range->min, end, extent}},
+                           ""));
+    if (dim < num_leading) continue;
+    const PrimExpr& wanted = view->buffer->shape[dim - num_leading];
+    if (is<VarNode>(wanted) && is_stable(range->extent)) analyzer_.require(equal(wanted, range->extent));
+    if (is<VarNode>(wanted) || analyzer_.can_prove(wanted <= range->extent)) continue;
+    add(wanted > range->extent, nullptr,
+        raise_with_place(
+            function_, place_,
+            {fmt::format("match_buffer: dimension {} of {} has extent {}, but its region {} has {}",
+                         dim - num_leading, view->buffer->name, kNumber, name, kNumber),
+             {wanted, range->extent}},
+            ""));
+  }
+}
+
+// ---- expressions
+
+// path  the condition under which `node` is evaluated; null: always
+void Checker::expr(const PrimExpr& node, const PrimExpr& path) {
+  if (const auto* op = node.as<AndNode>()) {
+    expr(op->a, path);
+    return choice(op->a, op->b, nullptr, path);
+  }
+  if (const auto* op = node.as<OrNode>()) {
+    expr(op->a, path);
+    return choice(op->a, nullptr, op->b, path);
+  }
+  if (const auto* definition = node.as<LetNode>()) {
+    expr(definition->value, path);
+    return expr(substitute(definition->body, {{definition->var.get(), definition->value}}), path);
+  }
+  if (const auto* load = node.as<BufferLoadNode>()) {
+    for (const PrimExpr& index : load->indices) expr(index, path);
+    if (load->predicate) expr(load->predicate, path);
+    return access(load->buffer, load->indices, load->predicate, path, load->span);
+  }
+  bool is_top = true;  // walk meets `node` itself first
+  walk(node, [&](const PrimExprNode* child) {
+    if (std::exchange(is_top, false)) {
+      const auto* op = node.as<CallNode>();
+      return !op || call(op, path);
+    }
+    expr(PrimExpr(child), path);
+    return false;
+  });
+}
+
+// The parts of `node` of which `condition`, which is checked, says whether they are evaluated; may be null.
+void Checker::choice(const PrimExpr& condition, const PrimExpr& then, const PrimExpr& otherwise,
+                     const PrimExpr& path) {
+  const bool is_known = condition->dtype.is_scalar();  // lanes of vectors choose for themselves
+  for (const bool holds : {true, false}) {
+    const PrimExpr& part = holds ? then : otherwise;
+    if (!part) continue;
+    const PrimExpr side = holds ? condition : logical_not(condition);
+    const auto scope = analyzer_.enter();
+    if (is_known) analyzer_.require(side);
+    expr(part, is_known ? both(path, side) : path);
+  }
+}
+
+// Whether the arguments are evaluated as those of functions are.
+bool Checker::call(const CallNode* node, const PrimExpr& path) {
+  if (is_if_then_else(node)) {
+    expr(node->args[0], path);
+    choice(node->args[0], node->args[1], node->args[2], path);
+    return false;
+  }
+  // an address may lie behind the end, and nothing happens if what is fetched does
+  if (!is_call_of(node, "tir.address_of") && !is_call_of(node, "tir.prefetch")) return true;
+  if (const auto* load = node->args[0].as<BufferLoadNode>()) {
+    for (const PrimExpr& index : load->indices) expr(index, path);
+  }
+  return false;
+}
+
+void Checker::access(const Buffer& buffer, const std::vector<PrimExpr>& indices, const PrimExpr& mask,
+                     const PrimExpr& path, const Span& span) {
+  memory(buffer, span ? span : place_);
+  for (size_t dim = 0; dim < indices.size(); ++dim) {
+    const PrimExpr& at = indices[dim];
+    const int64_t lanes = at->dtype.lanes;
+    if (!mask && (lanes == 1 || is<RampNode>(at))) {
+      // between its ends a ramp is inside if they are
+      index(buffer, dim, at, lane(at, 0), path, span);
+      if (lanes > 1) index(buffer, dim, at, lane(at, lanes - 1), path, span);
+      continue;
+    }
+    const int64_t num_masks = mask ? static_cast<int64_t>(mask->dtype.lanes) : 1;
+    for (int64_t n = 0; n < std::max(lanes, num_masks); ++n)
+      index(buffer, dim, at, lane(at, n), mask ? both(path, lane(mask, n)) : path, span);
+  }
+}
+
+// index  as it is written; value: a lane of it
+void Checker::index(const Buffer& buffer, size_t dim, const PrimExpr& index, const PrimExpr& value,
+                    const PrimExpr& path, const Span& span) {
+  const PrimExpr number = arith::is_index(value->dtype) ? value : tir::cast(kInt64, value);
+  const PrimExpr wrong = unproved(number, number, buffer->shape[dim]);
+  if (!wrong) return;
+  // a variable knows only where it was defined
+  const bool has_place = index->span && !is<VarNode>(index);
+  const Span& where = has_place ? index->span : span ? span : place_;
+  add(wrong, path, raise_outside(function_, where, buffer, dim, index, number));
+}
+
+void Checker::add(const PrimExpr& wrong, const PrimExpr& path, Stmt error) {
+  ++num_checks_;
+  checks_.push_back(IfThenElseNode::make(both(path, wrong), std::move(error)));
+}
+
+// What of  low >= 0  and  value < end  is not proved, negated; null if both are.
+PrimExpr Checker::unproved(const PrimExpr& low, const PrimExpr& value, const PrimExpr& end) {
+  PrimExpr wrong;
+  if (!analyzer_.can_prove(low >= 0)) wrong = low < 0;
+  if (analyzer_.can_prove(value < end)) return wrong;
+  const PrimExpr is_beyond = value >= end;
+  return wrong ? logical_or(wrong, is_beyond) : is_beyond;
+}
+
+// What of a condition stays true while statements run.
+void Checker::assume_stable(const PrimExpr& condition) {
+  if (const auto* both = condition.as<AndNode>()) {
+    assume_stable(both->a);
+    return assume_stable(both->b);
+  }
+  if (condition->dtype.is_scalar() && is_stable(condition)) analyzer_.require(condition);
+}
+
+}  // namespace
+
+PrimFunc check_bounds(const PrimFunc& func) {
+  if (!func->attrs.contains(kCheckBounds)) return func;
+  Checker checker(func->attrs.get_string(kCheckBounds, "main"), func);
+  Stmt body = checker.stmt(func->body);
+  return with(func, [&](PrimFuncNode& changed) {
+    changed.body = body;
+    changed.attrs.erase(std::string(kCheckBounds));
+  });
+}
+
+}  // namespace tilewright::lower

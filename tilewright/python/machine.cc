@@ -1,0 +1,184 @@
+// Virtual machines in Python: their functions, what these take and give, what they call.
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <mutex>
+
+#include "tilewright/driver/build_graph.h"
+#include "tilewright/explain/explain.h"
+#include "tilewright/python/bindings.h"
+#include "tilewright/python/locks.h"
+#include "tilewright/python/values.h"
+#include "tilewright/runtime/thread_pool.h"
+#include "tilewright/support/error.h"
+#include "tilewright/support/near.h"
+
+namespace tilewright::python {
+namespace {
+
+using runtime::vm::BytecodeFunction;
+using runtime::vm::VirtualMachine;
+
+// [(callee, nanoseconds, bytes)] of what the machine calls while `body` runs.
+nb::list record_calls(const VirtualMachine& machine, const nb::object& body) {
+  std::mutex mutex;  // a packed function may call the machine from a thread of its own
+  std::vector<std::tuple<std::string, int64_t, int64_t>> calls;
+  machine.set_profiler([&](const runtime::vm::CallRecord& record) {
+    const std::lock_guard lock(mutex);
+    calls.emplace_back(record.callee, record.duration_ns, static_cast<int64_t>(explain::bytes_of(record)));
+  });
+  try {
+    body();
+  } catch (...) {
+    machine.set_profiler(nullptr);
+    throw;
+  }
+  machine.set_profiler(nullptr);
+  nb::list result;
+  for (const auto& [callee, duration, bytes] : calls) result.append(nb::make_tuple(callee, duration, bytes));
+  return result;
+}
+
+const BytecodeFunction& public_function(const VirtualMachine& machine, const std::string& name) {
+  machine.get_function(name);  // raises if there is none
+  for (const BytecodeFunction& function : machine.executable().functions) {
+    if (function.name == name) return function;
+  }
+  throw InternalError("function {} is not in its executable", name);
+}
+
+// `hook(function, name, before, result, args...)` around each call; before it, 1 says that the call is
+// skipped.
+void set_instrument(const VirtualMachine& machine, const nb::object& hook) {
+  if (hook.is_none()) return machine.set_instrument({});
+  auto ask = [hook](const runtime::Function& callee, std::string_view name, bool is_before,
+                    const runtime::Value& result, runtime::Args args) {
+    nb::list given;
+    given.append(value_to_python(runtime::Value(callee)));
+    given.append(nb::str(name.data(), name.size()));
+    given.append(nb::bool_(is_before));
+    given.append(value_to_python(result));
+    for (const runtime::Value& arg : args) given.append(value_to_python(arg));
+    return hook(*nb::tuple(given));
+  };
+  runtime::vm::Instrument instrument;
+  instrument.before = [ask](const runtime::Function& callee, std::string_view name, runtime::Args args) {
+    return locked([&] {
+      const nb::object answer = ask(callee, name, true, {}, args);
+      return answer.is_none() || nb::cast<int>(nb::int_(answer)) != 1;
+    });
+  };
+  instrument.after = [ask](const runtime::Function& callee, std::string_view name, runtime::Args args,
+                           const runtime::Value& result) {
+    locked([&] { ask(callee, name, false, result, args); });
+  };
+  machine.set_instrument(std::move(instrument));
+}
+
+/// A function of a model: it also takes its arguments by name.
+struct ModelFunction : runtime::Function {
+  VirtualMachine machine;
+  const BytecodeFunction* code;  // of the machine's executable
+};
+
+ModelFunction model_function(const VirtualMachine& machine, const std::string& name) {
+  return {machine.get_function(name), machine, &public_function(machine, name)};
+}
+
+std::string signature(const BytecodeFunction& function) {
+  const auto listed = [](const std::vector<runtime::vm::Description>& values) {
+    std::string text;
+    for (const runtime::vm::Description& value : values)
+      text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", value.name, value.type);
+    return text;
+  };
+  return fmt::format("{}({}) -> {}", function.name, listed(function.parameters), listed(function.results));
+}
+
+size_t position_of(const BytecodeFunction& function, const std::string& name) {
+  std::vector<std::string_view> names;
+  for (size_t n = 0; n < function.parameters.size(); ++n) {
+    if (function.parameters[n].name == name) return n;
+    names.emplace_back(function.parameters[n].name);
+  }
+  throw UserError("{} has no input \"{}\"", function.name, name)
+      .help("{}; the function is {}", nearest_names_text(name, names), signature(function));
+}
+
+// The arguments in the order of the function's parameters.
+nb::tuple ordered(const BytecodeFunction& function, const nb::args& args, const nb::kwargs& named) {
+  const size_t count = function.parameters.size();
+  if (args.size() > count)
+    throw UserError("{}: {} arguments are given by position, but it has {} inputs", function.name,
+                    args.size(), count)
+        .help("the function is {}", signature(function));
+  std::vector<nb::object> values(count);
+  for (size_t n = 0; n < args.size(); ++n) values[n] = args[n];
+  for (auto [key, value] : named) {
+    const auto name = nb::cast<std::string>(key);
+    nb::object& place = values[position_of(function, name)];
+    if (place.is_valid())
+      throw UserError("{}: input \"{}\" is given twice, by position and by name", function.name, name)
+          .help("the function is {}", signature(function));
+    place = nb::borrow(value);
+  }
+  nb::list result;
+  std::string missing;
+  for (size_t n = 0; n < count; ++n) {
+    if (values[n].is_valid())
+      result.append(values[n]);
+    else
+      missing += fmt::format("{}\"{}\"", missing.empty() ? "" : ", ", function.parameters[n].name);
+  }
+  if (!missing.empty())
+    throw UserError("{}: no value is given for {}", function.name, missing)
+        .help("the function is {}", signature(function));
+  return nb::tuple(result);
+}
+
+// ([(name, type)] of what it takes, the same of what it gives, all as text)
+nb::tuple described(const BytecodeFunction& function) {
+  const auto listed = [](const std::vector<runtime::vm::Description>& values) {
+    nb::list items;
+    for (const runtime::vm::Description& value : values) items.append(nb::make_tuple(value.name, value.type));
+    return items;
+  };
+  return nb::make_tuple(listed(function.parameters), listed(function.results), signature(function));
+}
+
+}  // namespace
+
+void bind_machine(nb::module_& m) {
+  nb::class_<ModelFunction, runtime::Function>(
+      m, "ModelFunction", "A function of a model; its inputs are given by position or by name.")
+      .def("__call__", [](const ModelFunction& self, nb::args args) { return call_function(self, args); })
+      .def("__call__",
+           [](const ModelFunction& self, nb::args args, nb::kwargs named) {
+             return call_function(self, nb::borrow<nb::args>(ordered(*self.code, args, named)));
+           })
+      .def("__repr__",
+           [](const ModelFunction& self) { return fmt::format("<Function {}>", signature(*self.code)); });
+  nb::class_<VirtualMachine>(m, "Machine", "Runs compiled graph functions.")
+      .def("get_function", &model_function)
+      .def("described", [](const VirtualMachine& self,
+                           const std::string& name) { return described(public_function(self, name)); })
+      .def("ordered", [](const VirtualMachine& self, const std::string& name, nb::args args,
+                         nb::kwargs named) { return ordered(public_function(self, name), args, named); })
+      .def("record_calls", &record_calls)
+      .def("set_instrument", &set_instrument, nb::arg("hook").none())
+      .def_prop_ro("graph_names",
+                   [](const VirtualMachine& self) {
+                     std::vector<std::string> names;
+                     for (const BytecodeFunction& function : self.executable().functions) {
+                       if (function.is_public) names.push_back(function.name);
+                     }
+                     return names;
+                   })
+      .def_prop_ro("function_names",
+                   [](const VirtualMachine& self) { return self.module().list_functions(); });
+  m.def("machine_of_module", &driver::load_model);
+  m.def("set_num_threads", [](int count) { runtime::set_num_threads(count); });
+  m.def("num_threads", [] { return runtime::num_threads(); });
+}
+
+}  // namespace tilewright::python

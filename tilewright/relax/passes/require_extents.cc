@@ -1,0 +1,20 @@
+// What operators need of extents that are known only when the graph runs is stated, so that it is asked
+// before any loop program reads.
+//   def main(x: R.Tensor(("n", "k")), w: R.Tensor((7, 3))):     R.require(k == 7, "matmul: x1 is [n = {},
+//   ..", n, ..)
+//     lv = R.matmul(x, w)                                   ->  lv = R.matmul(x, w)
+// Later passes replace operators by others; the statements stay as they are.
+#include "tilewright/relax/pass.h"
+#include "tilewright/relax/requirements.h"
+
+namespace tilewright::relax {
+namespace {
+
+Function run(const Function& func, const NoOptions&) { return with_requirements(func); }
+
+}  // namespace
+
+extern constinit const PassInfo require_extents_info = function_pass<FunctionNode, run>(
+    "require_extents", "What operators need of open extents is asked when the graph runs.");
+
+}  // namespace tilewright::relax

@@ -1,0 +1,43 @@
+// How a reduction takes in a term, seen apart from where it is stored.
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "tilewright/tir/tir.h"
+
+namespace tilewright::schedule {
+using namespace tir;
+
+/// What the order of terms means for a result.
+enum class TermOrder {
+  kFree,  // nothing, but for the rounding of floats
+  kKept,  // it decides among equal ones: terms may be put together in groups, but stay in order
+};
+
+/// Y[...] = op(Y[...], x), or of several buffers together, as for the place and the value of a maximum.  All
+/// lists are as long as there are buffers.
+struct Update {
+  std::vector<Buffer> buffers;
+  std::vector<PrimExpr> indices;               // in all of them
+  std::vector<PrimExpr> identities;            // what the init stores
+  std::vector<PrimExpr> terms;                 // x
+  std::vector<Var> so_far, next;               // stand for Y and x in `results`
+  std::vector<PrimExpr> results;               // op
+  std::vector<std::pair<Var, PrimExpr>> lets;  // of the terms, outermost first
+  TermOrder order = TermOrder::kFree;
+};
+
+/// What a block with an init does: op is one of + * min max and or, or chooses the better of two by comparing
+/// them.  Nothing if it is another program.
+std::optional<Update> update_of(const BlockNode* block);
+
+/// The same for `results` of two tuples, `so_far` and `next`, one of which is taken: nothing if they are not
+/// made of comparisons alone, if grouping changes what is chosen, or if taking the first one in again does.
+std::optional<TermOrder> order_of_choice(const std::vector<PrimExpr>& results, const std::vector<Var>& so_far,
+                                         const std::vector<Var>& next);
+
+/// The stores of an update of `buffers` at `indices`: what is there, taken together with `terms`.
+Stmt update_stmt(const Update& update, const std::vector<Buffer>& buffers,
+                 const std::vector<PrimExpr>& indices, const std::vector<PrimExpr>& terms);
+
+}  // namespace tilewright::schedule

@@ -1,0 +1,11 @@
+// Text from files that may hold any bytes.
+#pragma once
+#include <string>
+#include <string_view>
+
+namespace tilewright {
+
+/// `text` with \xff in place of each byte that is no part of a character in UTF-8 (RFC 3629).
+std::string printable(std::string_view text);
+
+}  // namespace tilewright
