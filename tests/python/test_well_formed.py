@@ -1,4 +1,4 @@
-"""What well_formed and build refuse: variables that are defined twice, results that are not of their declared type."""
+"""What well_formed and compile refuse: variables that are defined twice, results that are not of their declared type."""
 
 import pytest
 
@@ -23,7 +23,7 @@ def function(params, bindings, result, ret_type=None):
 def error_of(module):
     assert not relax.analysis.well_formed(module)
     with pytest.raises(tilewright.UserError) as error:
-        tilewright.build(module)
+        tilewright.compile(module)
     return str(error.value)
 
 
@@ -58,7 +58,7 @@ def test_a_result_of_another_type():
     wrong = relax.TensorType((4,), F32)
     module = IRModule({"main": function([x], [(y, relax.op.add(x, x))], y, wrong)})
     assert error_of(module) == (
-        'error: function main returns R.Tensor((3,), dtype="float32"), but R.Tensor((4,), dtype="float32") is written'
+        'error: function main returns R.Tensor((3,), "float32"), but R.Tensor((4,), "float32") is written'
     )
 
 
