@@ -56,7 +56,7 @@ std::string details_of(const KernelReport& kernel) {
   }
   for (const schedule::Attempt& attempt : kernel.attempts) {
     if (attempt.rule == schedule::kAnyRule) {
-      text += fmt::format("  rules   none, as somebody has scheduled it: {}\n", attempt.reason);
+      text += fmt::format("  rules   none: {}\n", attempt.reason);
       continue;
     }
     text += attempt.is_applied() ? fmt::format("  rule    {} on block {}\n", attempt.rule, attempt.block)
