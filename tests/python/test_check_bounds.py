@@ -238,6 +238,30 @@ def test_views_are_checked_against_their_own_extents():
     )
 
 
+def test_a_view_that_is_larger_than_its_region():
+    f = checked("""
+    @T.prim_func
+    def f(A: T.Buffer((16,), "float32"), n: T.int32):
+        for i in range(4):
+            with T.block("A"):
+                vi = T.axis.opaque(4, i)
+                T.reads()
+                T.writes(A[0:n])
+                V = T.match_buffer(A[0:n], (4,), offset_factor=1)
+                V[vi] = T.float32(vi)
+    """)
+    a = np.zeros(16, "float32")
+    f(a, 4)
+    np.testing.assert_array_equal(a[:5], [0, 1, 2, 3, 0])
+    assert refusal(f, a, 3) == (
+        "error: f: match_buffer: dimension 0 of V has extent 4, but its region A[0:n] has 3\n"
+        "  <script>:5:18\n"
+        '   5 |             with T.block("A"):\n'
+        "     |                  ^^^^^^^^^^^^\n"
+        "help: the function is f(A: float32[16] (written), n: int32)"
+    )
+
+
 def test_memory_under_another_name():
     f = checked("""
     @T.prim_func
