@@ -225,9 +225,7 @@ product<1>
 TEST(Explain, TextOfWhatRulesLeave) {
   Explanation scheduled = made_up();
   scheduled.kernels[0].attempts = {{"product", "any", "loop i is not a plain serial loop"}};
-  EXPECT_THAT(
-      to_text(scheduled),
-      HasSubstr("\n  rules   none: loop i is not a plain serial loop\n"));
+  EXPECT_THAT(to_text(scheduled), HasSubstr("\n  rules   none: loop i is not a plain serial loop\n"));
 }
 
 TEST(Explain, TellsOfABusyMachine) {
