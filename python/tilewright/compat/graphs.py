@@ -7,7 +7,7 @@ from tilewright import _core, relax
 from tilewright.ir import load_json, save_json, structural_equal, structural_hash
 from tilewright.ir._nodes import classes
 from tilewright.relax._op_call import _value as scalar_value
-from tilewright.runtime import Executable, vm
+from tilewright.runtime import vm
 
 from . import relax_analysis
 
@@ -343,8 +343,8 @@ def add() -> None:
     relax.PyExprMutator.with_struct_info = relax.PyExprMutator.with_type
     vm.VirtualMachine.invoke_closure = lambda self, closure, *args: closure(*args)
     vm.VirtualMachine.module = property(_RuntimeModule)
-    Executable.mod = property(lambda self: self)
-    Executable.jit = lambda self, **options: self
+    tw.Executable.mod = property(lambda self: self)
+    tw.Executable.jit = lambda self, **options: self
 
 
 def node_names() -> dict:
