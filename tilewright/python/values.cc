@@ -96,10 +96,10 @@ Value value_from_python(nb::handle value) {
   if (nb::isinstance<runtime::Module>(value)) return Value(nb::cast<runtime::Module&>(value));
   if (nb::isinstance<runtime::Device>(value)) return Value(nb::cast<runtime::Device&>(value));
   if (PyCallable_Check(object)) return Value(function_from_callable("callable", nb::borrow(value)));
+  if (const nb::object number = number_of_numpy(value); number.is_valid()) return value_from_python(number);
   if (PyObject* number = PyIndex_Check(object) ? PyNumber_Index(object) : nullptr)
     return Value(int_of(nb::steal(number).ptr()));
   PyErr_Clear();
-  if (const nb::object number = number_of_numpy(value); number.is_valid()) return value_from_python(number);
   throw UserError("a Python {} cannot be passed to a compiled function", Py_TYPE(object)->tp_name)
       .help("pass tensors, numpy arrays, numbers, strings or tuples of them");
 }
