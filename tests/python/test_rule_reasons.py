@@ -183,3 +183,57 @@ def main(A: T.Buffer((127,), "float32"), B: T.Buffer((127,), "float32")):
         B[i] = A[i] * T.float32(2)
 """)
     assert rejections(program) == [("main", "any", "it has no root block")]
+
+
+@pytest.mark.parametrize("target", [TARGET, "llvm -mcpu=x86-64 -num-cores=1"])
+@pytest.mark.parametrize("shape", [(5, 7), (64, 127), (1, 1), ("n", 3), (3, "n"), ("n", "n")])
+def test_no_kernel_of_a_graph_is_left_without_a_reason(shape, target):
+    relax, op = tilewright.relax, tilewright.relax.op
+    n = tilewright.tir.Var("n", "int64")
+    x = relax.Var("x", relax.TensorType([n if each == "n" else each for each in shape], "float32"))
+    builder = relax.BlockBuilder()
+    with builder.function("main", [x]):
+        for value in (
+            op.exp(x),
+            op.sum(x, axis=-1),
+            op.max(x, axis=0),
+            op.nn.softmax(x, axis=-1),
+            op.nn.softmax(x, axis=0),
+            op.argmax(x, axis=-1),
+            op.cumsum(x, axis=0),
+            op.flip(x, axis=0),
+            op.permute_dims(x, [1, 0]),
+            op.matmul(x, op.permute_dims(x, [1, 0])),
+            op.sort(x),
+            op.tril(x),
+        ):
+            result = builder.emit(value)
+        builder.emit_func_output(result)
+    module = relax.transform.LegalizeOps()(builder.finalize())
+    kernels = [each for each in module.functions.values() if isinstance(each, tilewright.tir.PrimFunc)]
+    assert len(kernels) >= 11
+    for kernel in kernels:
+        sch = tilewright.schedule.by_rules(kernel, target)
+        is_left = tilewright.ir.structural_equal(sch.mod["main"], kernel)
+        assert sch.rejections or not is_left, kernel.script()
+        assert not any("another form" in reason for _, _, reason in sch.rejections)
+
+
+def test_a_sum_of_open_extent():
+    program = parse("""
+@T.prim_func
+def main(a: T.handle, Y: T.Buffer((5,), "float32")):
+    n = T.int32()
+    A = T.match_buffer(a, (5, n))
+    for i, k in T.grid(5, n):
+        with T.block("Y"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                Y[vi] = T.float32(0)
+            Y[vi] = Y[vi] + A[vi, vk]
+""")
+    assert rejections(program)[-1] == (
+        "Y",
+        "reduce_rows",
+        "the extent of axis vk of block Y, n, is known only at run time",
+    )

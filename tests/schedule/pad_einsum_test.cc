@@ -43,6 +43,53 @@ TEST(PadEinsum, OperandsGetZerosAtTheEnds) {
   )");
 }
 
+TEST(PadEinsum, OpenExtentsBecomeMultiples) {
+  check_schedule(
+      R"(
+    @T.prim_func
+    def main(a: T.handle, b: T.handle, y: T.handle):
+        n, m, k = T.int32(), T.int32(), T.int32()
+        A = T.match_buffer(a, (n, k))
+        B = T.match_buffer(b, (k, m))
+        Y = T.match_buffer(y, (n, m))
+        for i, j, l in T.grid(n, m, k):
+            with T.block("Y"):
+                vi, vj, vk = T.axis.remap("SSR", [i, j, l])
+                with T.init():
+                    Y[vi, vj] = T.float32(0)
+                Y[vi, vj] = Y[vi, vj] + A[vi, vk] * B[vk, vj]
+  )",
+      [](Schedule& sch) { sch.call("pad_einsum", "Y", ArgValue{4, 1, 8}); }, R"(
+    @T.prim_func
+    def main(a: T.handle, b: T.handle, y: T.handle):
+        n, m, k = T.int32(), T.int32(), T.int32()
+        A = T.match_buffer(a, (n, k))
+        B = T.match_buffer(b, (k, m))
+        Y = T.match_buffer(y, (n, m))
+        Y_pad = T.alloc_buffer(((n + 3) // 4 * 4, m))
+        A_pad = T.alloc_buffer(((n + 3) // 4 * 4, (k + 7) // 8 * 8))
+        B_pad = T.alloc_buffer(((k + 7) // 8 * 8, m))
+        for ax0, ax1 in T.grid((n + 3) // 4 * 4, (k + 7) // 8 * 8):
+            with T.block("A_pad"):
+                v0, v1 = T.axis.remap("SS", [ax0, ax1])
+                A_pad[v0, v1] = T.if_then_else(v0 < n and v1 < k, A[v0, v1], T.float32(0))
+        for ax0, ax1 in T.grid((k + 7) // 8 * 8, m):
+            with T.block("B_pad"):
+                v0, v1 = T.axis.remap("SS", [ax0, ax1])
+                B_pad[v0, v1] = T.if_then_else(v0 < k, B[v0, v1], T.float32(0))
+        for i, j, l in T.grid((n + 3) // 4 * 4, m, (k + 7) // 8 * 8):
+            with T.block("Y"):
+                vi, vj, vk = T.axis.remap("SSR", [i, j, l])
+                with T.init():
+                    Y_pad[vi, vj] = T.float32(0)
+                Y_pad[vi, vj] = Y_pad[vi, vj] + A_pad[vi, vk] * B_pad[vk, vj]
+        for ax0, ax1 in T.grid(n, m):
+            with T.block("Y_pad"):
+                v0, v1 = T.axis.remap("SS", [ax0, ax1])
+                Y[v0, v1] = Y_pad[v0, v1]
+  )");
+}
+
 TEST(PadEinsum, OnlyWhatTheBlockWritesIsCopiedBack) {
   check_schedule(
       R"(

@@ -75,11 +75,12 @@ std::vector<LoopRef> parallelize(Schedule& sch, std::vector<LoopRef> loops, size
 // Why a loop is no vector.
 std::string why_too_short(const Schedule& sch, LoopRef loop) {
   const ForNode* node = sch.state().node(sch.state()[loop]).loop();
-  if (!is<IntImmNode>(node->extent))
+  int64_t extent = 0;
+  if (!as_const_int(node->extent, &extent))
     return fmt::format("the extent of loop {}, {}, {}", node->loop_var->name_hint, expr_text(node->extent),
                        kOpenExtent);
-  return fmt::format("loop {} has {} iterations, fewer than the {} of a vector that pays",
-                     node->loop_var->name_hint, expr_text(node->extent), kMinVector);
+  return fmt::format("loop {} has {} iteration{}, fewer than the {} of a vector that pays",
+                     node->loop_var->name_hint, extent, extent == 1 ? "" : "s", kMinVector);
 }
 
 // How many of `extent` elements, at least one, a vector takes.

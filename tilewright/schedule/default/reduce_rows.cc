@@ -7,9 +7,11 @@
 // Partial sums are kept in vectors, and all blocks work on one row while it is near the core.  Where there is
 // one row, which is everything, blocks work one after the other.
 #include "tilewright/arith/analyzer.h"
+#include "tilewright/schedule/default/default.h"
 #include "tilewright/schedule/default/rules.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/loop_hints.h"
+#include "tilewright/tir/text.h"
 
 namespace tilewright::schedule {
 namespace {
@@ -38,28 +40,41 @@ std::vector<size_t> spatial_axes(const BlockShape& shape) {
   return axes;
 }
 
+bool is_contiguous_alone(const BlockShape& sum, size_t axis) {
+  bool is_contiguous = false;
+  for (const BufferLoadNode* load : sum.loads) {
+    const Along moves = along(sum, load, axis);
+    if (moves == Along::kStrided) return false;
+    is_contiguous |= moves == Along::kContiguous;
+  }
+  return is_contiguous;
+}
+
+// Why no axis along which the block adds gives its vectors.
+std::string why_no_terms(const BlockShape& sum) {
+  for (size_t axis = 0; axis < sum.block->iter_vars.size(); ++axis) {
+    const IterVar& var = sum.block->iter_vars[axis];
+    if (var->iter_type == IterType::kSpatial || sum.extent(axis) > 0 || !is_contiguous_alone(sum, axis))
+      continue;
+    return fmt::format("the extent of axis {} of block {}, {}, {}", axis_name(sum, axis),
+                       sum.block->name_hint, expr_text(var->dom->extent), kOpenExtent);
+  }
+  return fmt::format("no axis along which block {} adds is contiguous in all that it reads",
+                     sum.block->name_hint);
+}
+
 std::optional<Terms> terms_of(const BlockShape& sum, const Machine& machine, std::string* why) {
   Terms terms;
   bool is_found = false;
   for (size_t axis = 0; axis < sum.block->iter_vars.size(); ++axis) {
     const IterVar& var = sum.block->iter_vars[axis];
     if (var->iter_type == IterType::kSpatial || sum.extent(axis) <= 1) continue;
-    bool is_contiguous = false, is_strided = false;
-    for (const BufferLoadNode* load : sum.loads) {
-      const Along moves = along(load->buffer, load->indices, var->var);
-      is_contiguous |= moves == Along::kContiguous;
-      is_strided |= moves == Along::kStrided;
-    }
-    if (!is_contiguous || is_strided) continue;
+    if (!is_contiguous_alone(sum, axis)) continue;
     terms.axis = axis;
     is_found = true;
   }
   if (!is_found || sum.output()->dtype.is_bool()) {
-    *why = is_found
-               ? fmt::format("{} is of bool", sum.output()->name)
-               : fmt::format(
-                     "no axis of known extent along which block {} adds is contiguous in all that it reads",
-                     sum.block->name_hint);
+    *why = is_found ? fmt::format("{} is of bool", sum.output()->name) : why_no_terms(sum);
     return std::nullopt;
   }
   // at least two of all vectors, if possible without an edge
