@@ -222,6 +222,12 @@ product<1>
   }
 }
 
+TEST(Explain, TextOfWhatRulesLeave) {
+  Explanation scheduled = made_up();
+  scheduled.kernels[0].attempts = {{"product", "any", "loop i is not a plain serial loop"}};
+  EXPECT_THAT(to_text(scheduled), HasSubstr("\n  rules   none: loop i is not a plain serial loop\n"));
+}
+
 TEST(Explain, TellsOfABusyMachine) {
   Explanation busy = made_up();
   busy.peaks.is_steady = false;

@@ -73,6 +73,19 @@ def test_norms(dtype):
 
 
 @each_dtype
+@pytest.mark.parametrize("p", [1, 2, 3])
+def test_lp_pool(p, dtype):
+    picture = np.abs(np.random.default_rng(4).standard_normal((1, 5, 16, 16))) * (900 if p > 1 else 300)
+    windows = lambda x: x.reshape(1, 5, 2, 8, 2, 8)  # noqa: E731
+    check(
+        dtype,
+        ("LpPool", {"kernel_shape": [8, 8], "strides": [8, 8], "p": p}),
+        picture,
+        lambda x: (windows(x) ** p).sum((3, 5)) ** (1 / p),
+    )
+
+
+@each_dtype
 def test_layer_norm_gives_its_moments_as_float32(dtype):
     known, unit = KINDS[dtype]
     x = np.random.default_rng(3).standard_normal((3, 4096)) * 300 + 7

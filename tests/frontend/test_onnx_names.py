@@ -26,7 +26,7 @@ def model(op="Neg", dim="DIMN", **attributes):
     ).SerializeToString()
 
 
-@pytest.mark.parametrize(("wrong", "shown"), zip(WRONG[b"NAME"], SHOWN, strict=True))
+@pytest.mark.parametrize(("wrong", "shown"), [*zip(WRONG[b"NAME"], SHOWN, strict=True)])
 def test_inputs_outputs_and_dimensions(wrong, shown):
     data = model().replace(b"NAME", wrong)
     executable = tilewright.compile(data)
@@ -40,7 +40,7 @@ def test_inputs_outputs_and_dimensions(wrong, shown):
     assert module.script() and repr(module)
 
 
-@pytest.mark.parametrize(("wrong", "shown"), zip(WRONG[b"NAME"], SHOWN, strict=True))
+@pytest.mark.parametrize(("wrong", "shown"), [*zip(WRONG[b"NAME"], SHOWN, strict=True)])
 def test_errors(wrong, shown):
     for name, text in [(b"NODE", f'ReduceSum node "{shown}"'), (b"ABCD", shown)]:
         op = "ReduceSum" if name == b"NODE" else "ABCD"

@@ -381,8 +381,9 @@ def split(m: Model, pick):
         m.constant("p", parts)
         m.node("Split", "x p", "y v", axis=axis)
     else:
+        m.opset = 18  # before, onnxruntime wants parts of one size
         shape[axis] = (2, shape[axis])
-        m.node("Split", "x", "y v", axis=axis)
+        m.node("Split", "x", "y v", axis=axis, num_outputs=2)
     m.input("x", *shape)
     m.outputs = ["y", "v"]
 

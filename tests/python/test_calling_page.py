@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import tilewright
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs/calling.md").read_text()
 
@@ -63,6 +65,8 @@ expected = machine["main"](x, w).numpy()
 
 def check():
     np.testing.assert_array_equal(machine["main"](x, w).numpy(), expected)
+
+check()  # numpy.testing is imported: a child must not find the lock of an import that another thread was at
 '''
 
 FORKS = """

@@ -23,8 +23,8 @@ def refusal(call, *args) -> str:
     return str(caught.value)
 
 
-def checked(text: str, target: str = "llvm"):
-    return tilewright.build(parse(text), target, check_bounds=True)
+def checked(text: str, target: str = "llvm", **options):
+    return tilewright.build(parse(text), target, check_bounds=True, **options)
 
 
 def ints(*values, dtype="int32"):
@@ -59,7 +59,7 @@ def test_a_store_and_an_open_extent():
     f(a, ints(0, 1, 3, dtype="int64"))
     np.testing.assert_array_equal(a, [0, 1, 1, 0, 1])
     assert refusal(f, a, ints(0, 1, 4, dtype="int64")) == (
-        "error: f: dimension 0 of buffer A has extent n = 5, but its index J[i] + T.int64(1) is 5 at i = 2\n"
+        "error: f: dimension 0 of buffer A has extent n = 5, but its index J[i] + 1 is 5 at i = 2\n"
         "  <script>:7:15\n"
         "   7 |             A[J[i] + 1] = T.int8(1)\n"
         "     |               ^^^^^^^^\n"
@@ -193,7 +193,7 @@ def test_extents_of_loops_and_conditions_of_while():
 
 
 def test_memory_that_is_allocated_and_reductions():
-    f = checked("""
+    text = """
     @T.prim_func
     def f(A: T.Buffer((4, 5), "float32"), J: T.Buffer((5,), "int32"), B: T.Buffer((4,), "float32")):
         S = T.alloc_buffer((4, 5))
@@ -207,7 +207,8 @@ def test_memory_that_is_allocated_and_reductions():
                 with T.init():
                     B[vi] = T.float32(0)
                 B[vi] = B[vi] + S[vi, J[vj]]
-    """)
+    """
+    f = checked(text, schedule=False)  # schedules by rules inline S: an error would name A
     a, out = np.arange(20, dtype="float32").reshape(4, 5), np.zeros(4, "float32")
     f(a, ints(0, 0, 4, 3, 1), out)
     np.testing.assert_array_equal(out, 2 * a[:, [0, 0, 4, 3, 1]].sum(1))
@@ -234,6 +235,30 @@ def test_views_are_checked_against_their_own_extents():
     assert "buffer V has extent 4, but its index J[vi] is 4 at vi = 1" in refusal(f, a, ints(3, 4, 1, 0), 0)
     assert refusal(f, a, ints(3, 2, 1, 0), 13).startswith(
         "error: f: match_buffer: A[n:n + 4] reaches 13:17 in dimension 0, which has extent 16\n"
+    )
+
+
+def test_a_view_that_is_larger_than_its_region():
+    f = checked("""
+    @T.prim_func
+    def f(A: T.Buffer((16,), "float32"), n: T.int32):
+        for i in range(4):
+            with T.block("A"):
+                vi = T.axis.opaque(4, i)
+                T.reads()
+                T.writes(A[0:n])
+                V = T.match_buffer(A[0:n], (4,), offset_factor=1)
+                V[vi] = T.float32(vi)
+    """)
+    a = np.zeros(16, "float32")
+    f(a, 4)
+    np.testing.assert_array_equal(a[:5], [0, 1, 2, 3, 0])
+    assert refusal(f, a, 3) == (
+        "error: f: match_buffer: dimension 0 of V has extent 4, but its region A[0:n] has 3\n"
+        "  <script>:5:18\n"
+        '   5 |             with T.block("A"):\n'
+        "     |                  ^^^^^^^^^^^^\n"
+        "help: the function is f(A: float32[16] (written), n: int32)"
     )
 
 

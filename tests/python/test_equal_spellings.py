@@ -130,10 +130,9 @@ def main(A: T.Buffer((6, 10), "float32"), C: T.Buffer((6, 10), "float32")):
             T.reads(B[vi, 0:10])
             T.writes(C[vi, 0:10])
             X = T.match_buffer(B[vi, 0:10], (10,){0})
-            X1 = T.match_buffer(X[0:10], (10,){0})
             flat = T.decl_buffer((60,), data=B.data{1})
             for j in range(10):
-                C[vi, j] = X1[j] + flat[vi * 10 + j]
+                C[vi, j] = X[j] + flat[vi * 10 + j]
 """
 
 

@@ -107,6 +107,26 @@ def test_calls_in_expressions(target):
     np.testing.assert_array_equal(found.numpy(), np.where(given > 4, 4, given * 2 + 1) + 0.5)
 
 
+def test_a_function_below_the_one_that_calls_it():
+    module = parse("""
+@I.ir_module
+class Module:
+    @T.prim_func
+    def main(X: T.Buffer((7,), "float32"), Y: T.Buffer((7,), "float32")):
+        for i in range(7):
+            Y[i] = Module.half(X[i]) + T.float32(1)
+
+    @T.prim_func(private=True)
+    def half(x: T.float32) -> T.float32:
+        return x * T.float32(0.5)
+""")
+    assert [var.name_hint for var in module] == ["main", "half"]
+    assert parse(module.script()).script() == module.script()
+    x, found = np.arange(7, dtype="float32"), tilewright.tensor(np.zeros(7, "float32"))
+    tilewright.build(module)["main"](tilewright.tensor(x), found)
+    np.testing.assert_array_equal(found.numpy(), x / 2 + 1)
+
+
 @each_target
 def test_a_call_for_its_effect(target):
     """What the function returns, at its end, is lost."""

@@ -53,7 +53,7 @@ def test_the_trace_says_what_was_calculated():
     sch, v = sampled()
     sch.annotate(sch.get_block("B"), "width", v * 2)
     assert sch.trace.text().splitlines()[1:] == [
-        'b1 = sch.get_block(name="B")',
+        'b1 = sch.get_block(name="B", func_name="double")',
         'v2 = sch.calculate(operation="*", a=v0, b=2)',
         'sch.annotate(block_or_loop=b1, ann_key="width", ann_val=v2)',
     ]
@@ -64,13 +64,16 @@ def test_what_is_no_number_is_refused():
     sch, v = sampled()
     with pytest.raises(tilewright.UserError) as error:
         sch.get(v // 0)
-    assert str(error.value) == f"calculate: {sch.get(v)} // 0 is no 64-bit integer"
+    assert str(error.value) == f"error: calculate: {sch.get(v)} // 0 is no 64-bit integer"
     with pytest.raises(tilewright.UserError) as error:
         sch.calculate("^", v, 2)
-    assert str(error.value) == 'calculate: there is no operation "^"\nhelp: it is one of + - * // % min max'
+    assert (
+        str(error.value)
+        == 'error: calculate: there is no operation "^"\nhelp: it is one of + - * // % min max'
+    )
     with pytest.raises(tilewright.UserError) as error:
         sch.calculate("+", v, None)
-    assert str(error.value) == "calculate: an operand of + is None"
+    assert str(error.value) == "error: calculate: an operand of + is None"
     with pytest.raises(TypeError):
         v * 2.5
 

@@ -82,7 +82,10 @@ def test_a_window_in_open_extents():
         r = te.reduce_axis((0, 3), name="r")
         te.create_prim_func([A, te.compute((n, m), lambda i, j: te.sum(A[i, j + r], axis=[r]), name="B")])
 
-    assert "dimension 1 of buffer A has extent m, but its index v_j + v_r is m + 1" in refusal(make)
+    assert (
+        'dimension 1 of buffer A has extent m, but its index v_j + T.Cast("int64", v_r) is m + 1'
+        in refusal(make)
+    )
 
 
 def test_a_negative_index_in_an_open_extent():

@@ -1,4 +1,4 @@
-"""What well_formed and build refuse: variables that are defined twice, results that are not of their declared type."""
+"""What well_formed and compile refuse: variables that are defined twice, results that are not of their declared type."""
 
 import pytest
 
@@ -14,7 +14,7 @@ def var(name, *shape):
 
 
 def function(params, bindings, result, ret_type=None):
-    block = relax.BindingBlock([relax.VarBinding(each, value) for each, value in bindings])
+    block = relax.PlainBlock([relax.VarBinding(each, value) for each, value in bindings])
     return relax.Function(
         params, relax.SeqExpr([block], result), ret_type or result.type, attrs={"global_symbol": "main"}
     )
@@ -23,7 +23,7 @@ def function(params, bindings, result, ret_type=None):
 def error_of(module):
     assert not relax.analysis.well_formed(module)
     with pytest.raises(tilewright.UserError) as error:
-        tilewright.build(module)
+        tilewright.compile(module)
     return str(error.value)
 
 
@@ -31,7 +31,7 @@ def test_a_variable_that_is_bound_twice():
     x, y = var("x", 3), var("y", 3)
     module = IRModule({"main": function([x], [(y, relax.op.add(x, x)), (y, relax.op.multiply(y, x))], y)})
     assert error_of(module) == (
-        "variable y is defined twice: by a binding of function main and by a binding of function main\n"
+        "error: variable y is defined twice: by a binding of function main and by a binding of function main\n"
         "help: define another variable, and use that from there on"
     )
 
@@ -40,7 +40,7 @@ def test_a_parameter_that_is_bound_again():
     x = var("x", 3)
     module = IRModule({"main": function([x], [(x, relax.op.add(x, x))], x)})
     assert error_of(module) == (
-        "variable x is defined twice: by a parameter of function main and by a binding of function main\n"
+        "error: variable x is defined twice: by a parameter of function main and by a binding of function main\n"
         "help: define another variable, and use that from there on"
     )
 
@@ -58,7 +58,7 @@ def test_a_result_of_another_type():
     wrong = relax.TensorType((4,), F32)
     module = IRModule({"main": function([x], [(y, relax.op.add(x, x))], y, wrong)})
     assert error_of(module) == (
-        'function main returns R.Tensor((3,), dtype="float32"), but R.Tensor((4,), dtype="float32") is written'
+        'error: function main returns R.Tensor((3,), "float32"), but R.Tensor((4,), "float32") is written'
     )
 
 

@@ -323,7 +323,7 @@ def test_what_is_no_argument(value, text):
         (
             lambda: tilewright.build(3),
             "tilewright.build: cannot take (mod = 3): these are not the types that it takes\n"
-            "help: build(mod, target='llvm', schedule: bool = True): The loop programs of `mod`, compiled and loaded.",
+            "help: build(mod, target='llvm', schedule: bool = True, check_bounds: bool = False): The loop programs of `mod`, compiled and loaded.",
         ),
         (
             lambda: te.placeholder(),

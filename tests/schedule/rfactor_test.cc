@@ -46,10 +46,14 @@ TEST(Rfactor, OfAChoiceByOrderAnInnerLoopIsRefused) {
       argmax("V[vi] >= A[vi, vk]"),
       [](Schedule& sch) { sch.call("rfactor", halves_of_k(sch, "best")[1], 0); }, R"(
     error: rfactor: block best takes one of equal terms by their order, which loop k_1 inside of loop k_0 changes
-      f.py:3:14
-       2 |     for i, k in T.grid(5, 12):
-       3 |         with T.block("best"):
-         |              ^^^^^^^^^^^^^^^
+      <main as scheduled>:4:17
+       3 |     # with T.block("root"):
+       4 |     for i, k_0, k_1 in T.grid(5, 3, 4):
+         |                 ^^^
+       5 |         with T.block("best"):
+    note: k_1 was made from this line
+       3 |     for i, k in T.grid(5, 12):
+         |     ^^^^^^^^^^^^^^^^^^^^^^^^^^
     help: factor loop k_0, or let the block compare places too: a > b or (a == b and i < j)
   )");
 }

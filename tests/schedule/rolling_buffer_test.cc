@@ -52,5 +52,32 @@ TEST(RollingBuffer, InTilesOfBothDimensions) {
   }
 }
 
+// What an iteration leaves out, the next one must leave out, too.
+TEST(RollingBuffer, ConditionsThatDifferFromIterationToIterationAreRefused) {
+  check_refused(
+      R"(
+    @T.prim_func
+    def main(A: T.Buffer((9,), "float32"), C: T.Buffer((7,), "float32")):
+        B = T.alloc_buffer((9,))
+        for i in range(7):
+            for k in range(3):
+                with T.block("B"):
+                    vi = T.axis.spatial(9, i + k)
+                    T.where(i < 5)
+                    B[vi] = A[vi] * T.float32(2)
+            with T.block("C"):
+                vi = T.axis.spatial(7, i)
+                C[vi] = B[vi] + B[vi + 2]
+  )",
+      [](Schedule& sch) { sch.call("rolling_buffer", "B", 0); }, R"(
+    error: rolling_buffer: block B runs only where i < 5, which differs from iteration to iteration
+      f.py:6:18
+       5 |         for k in range(3):
+       6 |             with T.block("B"):
+         |                  ^^^^^^^^^^^^
+       7 |                 vi = T.axis.spatial(9, i + k)
+  )");
+}
+
 }  // namespace
 }  // namespace tilewright::schedule

@@ -37,7 +37,7 @@ def test_of_a_graph_and_of_text():
         def main(x: X.Tensor((R, T), "float32")):
             return X.add(x, x)
 
-    assert [int(n) for n in Module["main"].params[0].struct_info.shape] == [5, 7]
+    assert [int(n) for n in Module["main"].params[0].type.shape] == [5, 7]
     text = '@P.prim_func\ndef f(A: P.Buffer((T,), "float32")):\n    A[R] = P.float32(0)\n'
     program = tilewright.script.parse("from tvm.script import tir as P\n" + text, extra_vars={"T": 7, "R": 5})
     assert int(program.buffers[0].shape[0]) == 7
@@ -60,7 +60,7 @@ def test_local_names_of_one_function():
 def test_a_dimension_with_another_letter(name, form):
     name = unicodedata.normalize(form, name)
     n = tilewright.tir.Var(name, "int64")
-    x = tilewright.relax.Var("x", tilewright.relax.TensorStructInfo((n, 3), "float32"))
+    x = tilewright.relax.Var("x", tilewright.relax.TensorType((n, 3), "float32"))
     builder = tilewright.relax.BlockBuilder()
     with builder.function("main", [x]):
         builder.emit_func_output(builder.emit(tilewright.relax.op.add(x, x)))

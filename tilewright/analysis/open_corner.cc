@@ -6,7 +6,7 @@
 #include "tilewright/arith/expr_util.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/tir/builder.h"
-#include "tilewright/tir/text.h"
+#include "tilewright/tir/index_text.h"
 
 namespace tilewright::analysis {
 namespace {
@@ -107,7 +107,7 @@ std::optional<OpenCorner> open_corner_outside(const PrimExpr& index, const PrimE
   for (const auto& [var, range] : loops) {
     if (!uses(index, var)) continue;
     values +=
-        fmt::format("{}{} = {}", values.empty() ? "" : ", ", var->name_hint, expr_text(search.here(var)));
+        fmt::format("{}{} = {}", values.empty() ? "" : ", ", var->name_hint, index_text(search.here(var)));
   }
   return OpenCorner{search.here(index), std::move(values)};
 }

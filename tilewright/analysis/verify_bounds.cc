@@ -10,8 +10,8 @@
 #include "tilewright/ir/walk.h"
 #include "tilewright/support/error.h"
 #include "tilewright/tir/builder.h"
+#include "tilewright/tir/index_text.h"
 #include "tilewright/tir/op.h"
-#include "tilewright/tir/text.h"
 
 namespace tilewright::analysis {
 namespace {
@@ -165,7 +165,7 @@ std::optional<std::string> BoundsCheck::outside(const PrimExpr& index, const Pri
   const auto corner =
       is_open ? open_corner_outside(index, extent, assumption_, loops_) : std::optional<OpenCorner>();
   if (!corner) return std::nullopt;
-  return value_at(expr_text(corner->index), corner->values);
+  return value_at(index_text(corner->index), corner->values);
 }
 
 void BoundsCheck::access(const Buffer& buffer, const std::vector<PrimExpr>& indices, const ObjectRef& where) {
@@ -175,17 +175,17 @@ void BoundsCheck::access(const Buffer& buffer, const std::vector<PrimExpr>& indi
     const PrimExpr index = in_loops(indices[dim]);
     const std::optional<std::string> value = outside(index, in_loops(extent));
     if (!value) continue;
-    const std::string shown = expr_text(indices[dim]);
+    const std::string shown = index_text(indices[dim]);
     const bool is_constant = is<IntImmNode>(indices[dim]);
     // a variable knows only where it was defined
     const bool has_place = indices[dim]->span && !is<VarNode>(indices[dim]);
     const ObjectRef place = has_place ? ObjectRef(indices[dim]) : where;
     UserError error =
         is_constant ? UserError(place, "dimension {} of buffer {} has extent {}, but its index is {}", dim,
-                                buffer->name, expr_text(extent), shown)
+                                buffer->name, index_text(extent), shown)
                     : UserError(place, "dimension {} of buffer {} has extent {}, but its index {} is {}", dim,
-                                buffer->name, expr_text(extent), shown, *value);
-    const std::string last = expr_text(arith::simplify(extent - 1));
+                                buffer->name, index_text(extent), shown, *value);
+    const std::string last = index_text(arith::simplify(extent - 1));
     if (!is_zero(extent))
       error.help("indices are 0 to {}; guard the access with a condition, or shorten the loop", last);
     throw error;

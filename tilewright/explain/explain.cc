@@ -307,7 +307,10 @@ KernelReport explain(const schedule::Schedule& sch, const std::string& name, con
   const std::optional<int64_t> flops = analysis::count_flops(plain);
   kernel.time.flops = flops ? std::optional(static_cast<double>(*flops)) : std::nullopt;
   driver::KernelSchedule schedule = driver::kernel_schedules(module)[0];
-  if (!sch.trace().steps.empty()) schedule.trace = sch.trace();
+  if (!sch.trace().steps.empty()) {
+    schedule.trace = sch.trace();
+    schedule.attempts.clear();  // somebody has scheduled it, which is why rules did not
+  }
   take_schedule(kernel, vector_bytes_of(compiled), schedule, plain);
   judge(kernel, raised(peaks, {kernel}), vector_bytes_of(compiled));
   return kernel;

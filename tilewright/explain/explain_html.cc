@@ -175,10 +175,15 @@ std::string row(const KernelReport& kernel, size_t place) {
 
 std::string details(const KernelReport& kernel, size_t place) {
   std::string rules;
-  for (const schedule::Attempt& attempt : kernel.attempts)
+  for (const schedule::Attempt& attempt : kernel.attempts) {
+    if (attempt.rule == schedule::kAnyRule) {
+      rules += fmt::format("<li>none: {}</li>\n", escaped(attempt.reason));
+      continue;
+    }
     rules += fmt::format("<li>{}{} on block {}{}</li>\n", attempt.is_applied() ? "" : "not ",
                          escaped(attempt.rule), escaped(attempt.block),
                          attempt.is_applied() ? "" : ": " + escaped(attempt.reason));
+  }
   const std::string gain =
       kernel.gain_seconds > 0 ? fmt::format("; that may save {}", seconds_text(kernel.gain_seconds)) : "";
   return fmt::format(

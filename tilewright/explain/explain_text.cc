@@ -54,10 +54,15 @@ std::string details_of(const KernelReport& kernel) {
                         seconds_text(kernel.least_seconds), percent_text(kernel.efficiency()),
                         seconds_text(time.seconds));
   }
-  for (const schedule::Attempt& attempt : kernel.attempts)
+  for (const schedule::Attempt& attempt : kernel.attempts) {
+    if (attempt.rule == schedule::kAnyRule) {
+      text += fmt::format("  rules   none: {}\n", attempt.reason);
+      continue;
+    }
     text += attempt.is_applied() ? fmt::format("  rule    {} on block {}\n", attempt.rule, attempt.block)
                                  : fmt::format("  rule    not {} on block {}: {}\n", attempt.rule,
                                                attempt.block, attempt.reason);
+  }
   text += "  next    " + kernel.next;
   if (kernel.gain_seconds > 0) text += fmt::format("; that may save {}", seconds_text(kernel.gain_seconds));
   return text + "\n";

@@ -84,7 +84,8 @@ nb::object number_of_numpy(nb::handle value) {
   // an array of one number is none
   if (!nb::hasattr(value, "shape") || nb::len(nb::object(value.attr("shape"))) != 0) return {};
   // item() would give a long double, or a number of ml_dtypes, as it is
-  auto dtype = nb::cast<std::string>(nb::str(value.attr("dtype")));
+  const nb::object known = value.attr("dtype");
+  auto dtype = nb::cast<std::string>(nb::str(nb::handle(known)));
   dtype.erase(0, dtype.rfind('.') + 1);  // torch.float32
   PyObject* number = nullptr;
   if (dtype.starts_with("bool"))

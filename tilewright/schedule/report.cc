@@ -10,7 +10,10 @@ namespace tilewright::schedule {
 namespace {
 
 bool has_word(std::string_view line, std::string_view word) {
-  auto is_part_of_name = [](char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)); };
+  auto is_part_of_name = [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return c == '_' || std::isalnum(byte) || byte >= 0x80;
+  };
   for (size_t at = line.find(word); at != std::string_view::npos; at = line.find(word, at + 1)) {
     const size_t end = at + word.size();
     if ((at == 0 || !is_part_of_name(line[at - 1])) && (end == line.size() || !is_part_of_name(line[end])))

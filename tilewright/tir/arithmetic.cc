@@ -17,6 +17,12 @@ int64_t wrap_int(int64_t value, DataType dtype) {
   return static_cast<int64_t>(low);
 }
 
+double floormod_float(double a, double b) {
+  const double rest = std::fmod(a, b);
+  if (rest == 0) return std::copysign(0.0, b);
+  return (rest < 0) != (b < 0) ? rest + b : rest;
+}
+
 bool overflows(double value, DataType dtype) {
   if (!std::isfinite(value) || dtype.bits >= 64) return false;
   const double rounded =

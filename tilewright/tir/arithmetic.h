@@ -11,6 +11,8 @@ constexpr int64_t floordiv_int(int64_t a, int64_t b) {
   return a / b - ((a % b != 0) && ((a % b < 0) != (b < 0)) ? 1 : 0);
 }
 constexpr int64_t floormod_int(int64_t a, int64_t b) { return a - floordiv_int(a, b) * b; }
+/// a % b of floats, with the sign of b, as numpy.mod has it.
+double floormod_float(double a, double b);
 
 /// The value of a binary node of `kind` over integers of `dtype`, wrapped to its width; nothing when it is
 /// undefined (division by zero, signed overflow of the 64-bit result).

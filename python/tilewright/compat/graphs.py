@@ -343,8 +343,8 @@ def add() -> None:
     relax.PyExprMutator.with_struct_info = relax.PyExprMutator.with_type
     vm.VirtualMachine.invoke_closure = lambda self, closure, *args: closure(*args)
     vm.VirtualMachine.module = property(_RuntimeModule)
-    vm.Executable.mod = property(lambda self: self)
-    vm.Executable.jit = lambda self, **options: self
+    tw.Executable.mod = property(lambda self: self)
+    tw.Executable.jit = lambda self, **options: self
 
 
 def node_names() -> dict:

@@ -155,7 +155,7 @@ def well_formed(program, check_struct_info: bool = True) -> bool:
                 if free_vars(func):
                     return False
                 normal = builder.normalize(func)
-                _core.relax_require_result(func, var.name_hint, normal.body.struct_info)
+                _core.relax_require_result(func, var.name_hint, normal.body.type)
                 _core.relax_require_purity(func, var.name_hint, module)
     except UserError:
         return False

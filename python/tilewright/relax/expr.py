@@ -18,7 +18,7 @@ def const(value, dtype: str | None = None):
     import numpy
 
     if isinstance(value, numpy.longdouble):  # of more bits than any tensor has
-        value = float(value)
+        value = numpy.float64(value)
     if isinstance(value, int | float | bool | list | numpy.generic) or dtype is not None:
         value = numpy.array(value, dtype=dtype or _DEFAULT_DTYPES.get(type(value)))
     return _core.relax_constant(value)

@@ -77,13 +77,6 @@ std::optional<int64_t> int_binary(Kind op, int64_t a, int64_t b, DataType dtype)
   }
 }
 
-// With the sign of b, as numpy.mod.
-double floor_remainder(double a, double b) {
-  const double rest = std::fmod(a, b);
-  if (rest == 0) return std::copysign(0.0, b);
-  return (rest < 0) != (b < 0) ? rest + b : rest;
-}
-
 double float_binary(Kind op, double a, double b, DataType dtype) {
   switch (op) {
     case Kind::kAdd: return round_to(a + b, dtype);
@@ -92,7 +85,7 @@ double float_binary(Kind op, double a, double b, DataType dtype) {
     case Kind::kDiv: return round_to(a / b, dtype);
     case Kind::kMod: return round_to(std::fmod(a, b), dtype);
     case Kind::kFloorDiv: return round_to(std::floor(a / b), dtype);
-    case Kind::kFloorMod: return round_to(floor_remainder(a, b), dtype);
+    case Kind::kFloorMod: return round_to(tir::floormod_float(a, b), dtype);
     case Kind::kMin: return std::isnan(a) || std::isnan(b) ? NAN : std::fmin(a, b);
     case Kind::kMax: return std::isnan(a) || std::isnan(b) ? NAN : std::fmax(a, b);
     default: throw InternalError("kind {} is no float operator", static_cast<int>(op));

@@ -52,7 +52,7 @@ Expr converted(const Expr& value, DataType dtype) {
 }
 
 Expr bound_as(Importer& importer, const Expr& value, DataType dtype) {
-  return relax::dtype_of(value) == dtype ? value : Expr(importer.builder.emit(converted(value, dtype)));
+  return relax::dtype_of(value) == dtype ? value : importer.bound(converted(value, dtype));
 }
 
 Expr widened(Importer& importer, const Expr& value) {

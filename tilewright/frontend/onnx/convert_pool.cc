@@ -58,7 +58,7 @@ void average_pool(Importer& importer, const Node& node) {
 // (the sum of |x|^p of each window)^(1 / p): the mean times the number of elements, padding included
 void lp_pool(Importer& importer, const Node& node) {
   if (int_attr(node, "ceil_mode", 0)) throw Unsupported("ceil_mode is 1");
-  const Expr x = importer.value(node, 0);
+  const Expr given = importer.value(node, 0), x = widened(importer, given);
   const Window window = pool_window(node, shape_of(node, x));
   const int64_t p = int_attr(node, "p", 2);
   const auto scalar = [&](double value) { return importer.builder.emit(number(value, relax::dtype_of(x))); };
@@ -72,9 +72,10 @@ void lp_pool(Importer& importer, const Node& node) {
   double count = 1;
   for (int64_t extent : window.kernel) count *= static_cast<double>(extent);
   const Expr sums = importer.bind(node, "relax.multiply", {means, scalar(count)});
-  if (p == 1) return importer.define(node.outputs.at(0), sums);
-  if (p == 2) return importer.emit(node, "relax.sqrt", {sums});
-  importer.emit(node, "relax.power", {sums, scalar(1 / static_cast<double>(p))});
+  const Expr norm = p == 1   ? sums
+                    : p == 2 ? importer.bind(node, "relax.sqrt", {sums})
+                             : importer.bind(node, "relax.power", {sums, scalar(1 / static_cast<double>(p))});
+  importer.define(node.outputs.at(0), bound_as(importer, norm, relax::dtype_of(given)));
 }
 
 template <const char* kOp>

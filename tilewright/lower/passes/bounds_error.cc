@@ -8,7 +8,7 @@
 #include "tilewright/lower/passes/raise_error.h"
 #include "tilewright/support/error.h"
 #include "tilewright/tir/builder.h"
-#include "tilewright/tir/text.h"
+#include "tilewright/tir/index_text.h"
 
 namespace tilewright::lower {
 namespace {
@@ -17,7 +17,7 @@ namespace {
 constexpr size_t kMaxText = 200, kMaxVars = 6, kMaxLine = 500;
 
 std::string short_text(const PrimExpr& expr) {
-  std::string text = expr_text(expr);
+  std::string text = index_text(expr);
   if (text.size() > kMaxText) text = text.substr(0, kMaxText) + "...";
   return text;
 }

@@ -238,7 +238,7 @@ Value Parser::call_path(std::string_view path, Args& args) {
 
 namespace {
 
-// What the function `name`, if it stands above, returns: as it is declared, or T.ret says; void if nothing.
+// What the function `name` returns, if that is known already: as it is declared, or T.ret says; else void.
 DataType returned_dtype(const ir::IRModule& module, const std::string& name) {
   const ir::BaseFunc found = module ? module->find(name) : ir::BaseFunc();
   const auto* func = found.as<tir::PrimFuncNode>();

@@ -161,9 +161,15 @@ ir::IRModule parse_module(Parser& parser, const ast::Stmt* module) {
         parse_extern_func(parser, stmt);
     });
   }
-  for (const ast::Stmt* stmt : module->body) {
-    if (definition_of(parser, stmt) == Definition::kPrimFunc)
-      parser.parsed = ir::with_function(parser.parsed, stmt->name, parse_prim_func(parser, stmt));
+  // those first that say what they return, as others may use it
+  const auto has_result = [](const ast::Stmt* stmt) {
+    return stmt->annotation && stmt->annotation->kind != ast::ExprKind::kNone;
+  };
+  for (const bool is_first : {true, false}) {
+    for (const ast::Stmt* stmt : module->body) {
+      if (definition_of(parser, stmt) == Definition::kPrimFunc && has_result(stmt) == is_first)
+        parser.parsed = ir::with_function(parser.parsed, stmt->name, parse_prim_func(parser, stmt));
+    }
   }
   parse_graphs(parser, module);
   check_purity(parser, parser.parsed.get());

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "tilewright/script/parser/parser.h"
+#include "tilewright/tir/arithmetic.h"
 
 namespace tilewright::script {
 namespace {
@@ -92,11 +93,7 @@ std::optional<Value> real_operator(std::string_view op, double a, double b, cons
   if (b == 0 && (op == "/" || op == "//" || op == "%")) throw UserError(span, "division by zero");
   if (op == "/") return a / b;
   if (op == "//") return std::floor(a / b);
-  if (op == "%") {
-    const double rest = std::fmod(a, b);
-    if (rest == 0) return std::copysign(0.0, b);
-    return (rest < 0) != (b < 0) ? rest + b : rest;
-  }
+  if (op == "%") return tir::floormod_float(a, b);
   return std::nullopt;
 }
 

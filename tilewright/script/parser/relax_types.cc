@@ -1,4 +1,7 @@
 // R.Tensor((1, "m"), "float32"), R.Shape, R.Tuple, R.Object, R.Prim, R.Callable
+#include <algorithm>
+#include <cctype>
+
 #include "tilewright/script/parser/relax_state.h"
 
 namespace tilewright::script {
@@ -7,9 +10,11 @@ namespace {
 // An extent given as text, "m" or "n + 1": its names are dimensions of the function.
 PrimExpr extent_from_text(Parser& parser, const std::string& text, Place place) {
   auto is_name = [](const std::string& word) {
+    const auto is_part = [](char c) {  // bytes of other alphabets' letters, as the lexer takes them
+      return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || static_cast<unsigned char>(c) >= 0x80;
+    };
     return !word.empty() && !(word[0] >= '0' && word[0] <= '9') &&
-           word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") ==
-               std::string::npos;
+           std::all_of(word.begin(), word.end(), is_part);
   };
   if (is_name(text))
     return ref_as<tir::VarNode>(*graph_dimension(parser, text, kInt64, place).get<ObjectRef>());
