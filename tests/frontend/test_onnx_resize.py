@@ -207,7 +207,7 @@ def test_middles_of_elements():
     ]
     expected = x[:, :, at[0]][..., at[1]]
     for shape in (x.shape, open_shape(4)):
-        result = run(resize_model(shape, {"sizes": [1, 1, 8, 3]}, attrs, roi=[], opset=11), x)
+        result = run(resize_model(shape, {"scales": [1, 1, 8 / 5, 3 / 7]}, attrs, roi=[], opset=11), x)
         np.testing.assert_array_equal(result, expected)
 
 

@@ -451,3 +451,19 @@ def test_reverse_sequence(shape, seq_axis, batch_axis):
     attrs = {"seq_axis": seq_axis, "batch_axis": batch_axis}
     check_op("reverse_sequence", [x, lengths], attrs, wanted)
     check_op("reverse_sequence", [x, lengths.astype("int64")], attrs, wanted, symbols=(shape[seq_axis],))
+
+
+def test_targets_outside_are_brought_inside():
+    predictions = RNG.standard_normal((4, 5)).astype("float32")
+    targets, classes = np.array([-7, 99, 2, np.iinfo("int64").max]), [0, 4, 2, 4]
+    weights = np.arange(1, 6, dtype="float32")
+    wanted = -predictions[np.arange(4), classes] * weights[classes]
+    check_op("nn.nll_loss", [predictions, targets, weights], {"reduction": "none"}, wanted)
+
+
+def test_rows_outside_are_brought_inside():
+    probabilities = np.array([[1, 0, 0], [0, 0, 1]], "float32")
+    rows = np.array([[-9], [1], [99]])
+    uniform = np.full((3, 1), 0.5, "float32")
+    wanted = np.array([[0], [2], [2]])
+    check_op("multinomial_from_uniform", [probabilities, uniform, rows], {}, wanted)

@@ -94,15 +94,20 @@ Tensor cross_entropy(const Tensor& predictions, const Tensor& labels) {
 namespace {
 
 // The weight of a sample's target class times `value(class)`; zero for a target that counts nothing.  Of
-// dtype_of_sums.
+// dtype_of_sums.  Targets come with the data: one that is no class is brought inside.
 class NllWeights {
  public:
-  NllWeights(DataType dtype, const Tensor& targets, const Tensor& weights, int64_t ignore_index)
-      : dtype_(dtype_of_sums(dtype)), targets_(targets), weights_(weights), ignore_index_(ignore_index) {}
+  NllWeights(const Tensor& predictions, const Tensor& targets, const Tensor& weights, int64_t ignore_index)
+      : dtype_(dtype_of_sums(predictions.dtype())),
+        targets_(targets),
+        weights_(weights),
+        last_(predictions.shape()[predictions.ndim() > 1 ? 1 : 0] - 1),
+        ignore_index_(ignore_index) {}
 
   PrimExpr operator()(const std::vector<PrimExpr>& sample,
                       const std::function<PrimExpr(PrimExpr)>& value) const {
-    const PrimExpr target = targets_.at(sample), index = tir::cast(kInt64, target);
+    const PrimExpr target = targets_.at(sample);
+    const PrimExpr index = tir::min(tir::max(tir::cast(kInt64, target), imm(0, kInt64)), last_);
     const PrimExpr weight = weights_ ? widened(weights_.at({index})) : make_const_int(dtype_, 1);
     const PrimExpr counts = tir::not_equal(target, make_const_int(target->dtype, ignore_index_));
     return call(dtype_, "if_then_else",
@@ -119,6 +124,7 @@ class NllWeights {
  private:
   DataType dtype_;
   const Tensor &targets_, &weights_;
+  PrimExpr last_;  // class
   int64_t ignore_index_;
 };
 
@@ -126,7 +132,7 @@ class NllWeights {
 
 Tensor nll_loss(const Tensor& predictions, const Tensor& targets, const Tensor& weights,
                 const std::string& reduction, int64_t ignore_index) {
-  const NllWeights weight_of(predictions.dtype(), targets, weights, ignore_index);
+  const NllWeights weight_of(predictions, targets, weights, ignore_index);
   const Tensor losses = te::compute(targets.shape(),
                                     [&](const std::vector<Var>& i) {
                                       const std::vector<PrimExpr> sample(i.begin(), i.end());
@@ -146,7 +152,7 @@ Tensor nll_loss(const Tensor& predictions, const Tensor& targets, const Tensor& 
 Tensor nll_loss_backward(const Tensor& grad, const Tensor& predictions, const Tensor& targets,
                          const Tensor& weights, const std::string& reduction, int64_t ignore_index) {
   const DataType dtype = predictions.dtype();
-  const NllWeights weight_of(dtype, targets, weights, ignore_index);
+  const NllWeights weight_of(predictions, targets, weights, ignore_index);
   const Tensor scale = reduction == "mean" ? binary(grad, weight_of.total(), "T_divide",
                                                     [](PrimExpr x, PrimExpr y) { return div(widened(x), y); })
                                            : grad;
