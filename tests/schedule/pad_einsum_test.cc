@@ -1,5 +1,6 @@
 // pad_einsum: sums of products over lengths that are multiples, on padded copies.
 #include "schedule_testing.h"
+#include "tilewright/ir/services.h"
 
 namespace tilewright::schedule {
 namespace {
@@ -44,8 +45,7 @@ TEST(PadEinsum, OperandsGetZerosAtTheEnds) {
 }
 
 TEST(PadEinsum, OpenExtentsBecomeMultiples) {
-  check_schedule(
-      R"(
+  Schedule sch(module_of(R"(
     @T.prim_func
     def main(a: T.handle, b: T.handle, y: T.handle):
         n, m, k = T.int32(), T.int32(), T.int32()
@@ -58,8 +58,9 @@ TEST(PadEinsum, OpenExtentsBecomeMultiples) {
                 with T.init():
                     Y[vi, vj] = T.float32(0)
                 Y[vi, vj] = Y[vi, vj] + A[vi, vk] * B[vk, vj]
-  )",
-      [](Schedule& sch) { sch.call("pad_einsum", "Y", ArgValue{4, 1, 8}); }, R"(
+  )"));
+  sch.call("pad_einsum", "Y", ArgValue{4, 1, 8});
+  EXPECT_TRUE(structural_equal(sch.module(), module_of(R"(
     @T.prim_func
     def main(a: T.handle, b: T.handle, y: T.handle):
         n, m, k = T.int32(), T.int32(), T.int32()
@@ -87,7 +88,9 @@ TEST(PadEinsum, OpenExtentsBecomeMultiples) {
             with T.block("Y_pad"):
                 v0, v1 = T.axis.remap("SS", [ax0, ax1])
                 Y[v0, v1] = Y_pad[v0, v1]
-  )");
+  )")))
+      << show(sch.module());
+  sch.verify();
 }
 
 TEST(PadEinsum, OnlyWhatTheBlockWritesIsCopiedBack) {
