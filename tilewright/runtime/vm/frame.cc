@@ -1,7 +1,10 @@
 #include "tilewright/runtime/vm/frame.h"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <cstring>
+#include <unordered_set>
 
 #include "tilewright/runtime/device/cpu.h"
 #include "tilewright/support/error.h"
@@ -131,6 +134,43 @@ void Frame::kill(uint32_t index) {
   const bool is_ours = object && object->refs.load(std::memory_order_acquire) == 1;
   if (is_ours && !(object->storage == arena_)) object->storage = nullptr;
 }
+
+/// All pools: a thread that holds the lock of one while another thread forks is not there to release it in
+/// the child, so that a fork waits until nobody holds one.
+class PoolsOfProcess {
+ public:
+  static PoolsOfProcess& get() {
+    static auto* pools = [] {
+      pthread_atfork([] { get().lock(); }, [] { get().unlock(); }, [] { get().unlock(); });
+      return new PoolsOfProcess;
+    }();
+    return *pools;
+  }
+  void add(FramePool* pool) {
+    const std::lock_guard lock(mutex_);
+    pools_.insert(pool);
+  }
+  void remove(FramePool* pool) {
+    const std::lock_guard lock(mutex_);
+    pools_.erase(pool);
+  }
+
+ private:
+  void lock() {
+    mutex_.lock();
+    for (FramePool* pool : pools_) pool->mutex_.lock();
+  }
+  void unlock() {
+    for (FramePool* pool : pools_) pool->mutex_.unlock();
+    mutex_.unlock();
+  }
+
+  std::mutex mutex_;
+  std::unordered_set<FramePool*> pools_;
+};
+
+FramePool::FramePool() { PoolsOfProcess::get().add(this); }
+FramePool::~FramePool() { PoolsOfProcess::get().remove(this); }
 
 std::unique_ptr<Frame> FramePool::take(const BytecodeFunction& function) {
   {

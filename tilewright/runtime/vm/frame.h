@@ -57,13 +57,18 @@ class Frame {
   int64_t arena_bytes_ = 0;
 };
 
-/// The idle frames of one function.
+/// The idle frames of one function.  A child of a fork has them, too.
 class FramePool {
  public:
+  FramePool();
+  FramePool(const FramePool&) = delete;
+  FramePool& operator=(const FramePool&) = delete;
+  ~FramePool();
   std::unique_ptr<Frame> take(const BytecodeFunction& function);
   void give_back(std::unique_ptr<Frame> frame);
 
  private:
+  friend class PoolsOfProcess;
   static constexpr size_t kMaxIdle = 64;
   std::mutex mutex_;
   std::vector<std::unique_ptr<Frame>> idle_;
