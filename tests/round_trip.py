@@ -62,7 +62,7 @@ class RoundTrip:
 def hash_of(text: str) -> str:
     try:
         return structural_hash(parse(text, check_well_formed=False))
-    except tilewright.Error:
+    except tilewright.errors.Error:
         return "no program"
 
 

@@ -51,9 +51,11 @@ class TypeWriter {
   // A dimension; names may stand only as text where their variables are not declared yet.
   void extent(const tir::PrimExpr& value) {
     if (!quotes_dims_ || is<IntImmNode>(value) || is<FloatImmNode>(value)) return w_.expr(value);
-    w_.out += '"';
+    const size_t begin = w_.out.size();
     w_.expr(value);
-    w_.out += '"';
+    const std::string text = w_.out.substr(begin);
+    w_.out.resize(begin);
+    w_.out += tir::quoted(text);  // T.Cast("int64", n) has quotes of its own
   }
   void extents(const std::vector<tir::PrimExpr>& values) {
     const DataType bare = std::exchange(w_.bare_int, kInt64);
