@@ -172,7 +172,7 @@ def test_names_that_are_not_utf_8(save_model, tmp_path, monkeypatch):
     with pytest.raises(tilewright.Unsupported) as error:
         tilewright.compile(str(path))
     assert str(error.value) == (
-        "unsupported: the model uses operators that cannot be imported: Frobnicate (\ufffd1)\n"
+        "unsupported: the model uses operators that cannot be imported: Frobnicate (\\xff1)\n"
         "help: express them with other operators where the model is exported"
     )
 

@@ -98,6 +98,6 @@ def test_graph_operators_name_arguments_attributes_and_source():
         "The grid of an affine map of a picture or volume.\n\n"
         "data, size  by position or name\n"
         "align_corners  whether -1 and 1 are middles of corner elements, else the edges of the picture (bool)\n"
-        "Source  onnx.ai/onnx/operators (Resize 19), torch.nn.functional (grid_sample, affine_grid)"
+        "Source  torch.nn.functional (grid_sample, affine_grid)"
     )
     assert "strides  step of the window" in relax.op.nn.conv2d.__doc__

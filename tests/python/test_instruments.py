@@ -90,12 +90,13 @@ def test_timing():
     assert [name for name, _ in timing.taken] == [
         "resolve_extern_funcs",
         "lambda_lift",
+        "require_extents",
         "quantize_weights",
         "precision",
         "legalize_ops",
         *LOWERING,
     ]
-    assert timing.render().count("us\n") == 10
+    assert timing.render().count("us\n") == 11
 
 
 def test_printing(capsys):
@@ -123,6 +124,7 @@ def test_dumping(tmp_path):
             [
                 "resolve_extern_funcs",
                 "lambda_lift",
+                "require_extents",
                 "quantize_weights",
                 "precision",
                 "legalize_ops",
@@ -131,7 +133,7 @@ def test_dumping(tmp_path):
         )
     ]
     assert sorted(file.name for file in folder.iterdir()) == names
-    assert "R.call_tir(" in (folder / "004_legalize_ops.py").read_text()
+    assert "R.call_tir(" in (folder / "005_legalize_ops.py").read_text()
     with PassContext(instruments=[instrument.DumpIR(folder, refresh=True)]):
         transform.legalize_ops()(Small)
     assert [file.name for file in folder.iterdir()] == ["000_legalize_ops.py"]
