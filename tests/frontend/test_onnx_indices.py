@@ -99,14 +99,6 @@ def test_indices_outside_write_nothing(op, index):
         assert str(error.value) == f"error: {name}: index {index} is outside of a dimension of extent 5"
 
 
-def test_lengths_outside_reverse_all_or_nothing():
-    lengths = np.array([FAR.max, 8, 7, 0, -3])
-    expected = X.copy()
-    expected[:3] = X[:3, ::-1]
-    for main in calls("ReverseSequence", {"batch_axis": 0, "time_axis": 1}, [X, lengths]):
-        np.testing.assert_array_equal(main(X, lengths).numpy(), expected)
-
-
 def test_one_hot_of_indices_outside_is_off():
     indices = np.array([-4, -3, -1, 0, 2, 3, FAR.max, FAR.min])
     values = [

@@ -90,3 +90,85 @@ def test_a_zero_point_for_each_scale(tmp_path, op):
     assert first_line(main, x, np.ones(7, "float32"), np.zeros(7, "uint8")) == (
         f'error: main: {op} node "mine": {kind}: scale is [d = 7], but dimension 1 of data [2, c = 5] has extent c = 5'
     )
+
+
+@pytest.mark.parametrize("extents", [["t", "b"], [5, 3]])
+def test_lengths_of_sequences_are_those_of_the_data(tmp_path, extents):
+    inputs = {"x": ("float32", extents), "n": ("int64", [extents[1]])}
+    main = compiled(tmp_path, "ReverseSequence", inputs)
+    x = np.arange(15, dtype="float32").reshape(5, 3)
+    np.testing.assert_array_equal(
+        main(x, np.array([5, 0, 2])).numpy()[:, [0, 1]], np.stack([x[::-1, 0], x[:, 1]], 1)
+    )
+    for length in (6, -1):
+        assert first_line(main, x, np.array([1, length, 3])) == (
+            f'error: ReverseSequence node "mine": sequence_lens: element 1 is {length}, expected 0 to 5'
+        )
+
+
+@pytest.mark.parametrize("pads", [(0, 3, 0, 2), (0, -1, 0, 2), (0, 2, 0, -1), (0, -2, 0, -2)])
+@pytest.mark.parametrize("mode", ["constant", "edge", "reflect", "wrap"])
+def test_pads_that_come_with_the_call_are_those_of_a_constant(tmp_path, mode, pads):
+    pads = np.array(pads)
+    x = some(2, 5)
+    inputs = {"x": ("float32", ["n", "c"])}
+    fixed = compiled(tmp_path, "Pad", inputs, {"p": pads}, mode=mode)
+    open_pads = compiled(tmp_path, "Pad", inputs | {"p": ("int64", [4])}, mode=mode)
+    np.testing.assert_array_equal(open_pads(x, pads).numpy(), fixed(x).numpy())
+
+
+@pytest.mark.parametrize(
+    ("mode", "pads", "text"),
+    [
+        ("reflect", (0, 5, 0, 0), "dimension 1 of 5 elements cannot be mirrored by 5"),
+        ("edge", (0, -5, 0, 6), "dimension 1 has no elements to repeat"),
+        ("constant", (0, -3, 0, -3), "pads leave size1 + size3 + 5 = -1 elements of dimension 1"),
+    ],
+)
+def test_pads_that_do_not_fit(tmp_path, mode, pads, text):
+    main = compiled(tmp_path, "Pad", {"x": ("float32", [2, 5]), "p": ("int64", [4])}, mode=mode)
+    assert first_line(main, some(2, 5), np.array(pads)) == f'error: main: Pad node "mine": {text}'
+
+
+def test_zero_points_of_products_of_integers(tmp_path):
+    inputs = {
+        "a": ("uint8", ["m", 5]),
+        "b": ("uint8", [5, "n"]),
+        "p": ("uint8", ["r"]),
+        "q": ("uint8", ["s"]),
+    }
+    main = compiled(tmp_path, "MatMulInteger", inputs)
+    a, b = np.ones((1, 5), "uint8"), np.ones((5, 2), "uint8")
+    one, two, three = (np.zeros(n, "uint8") for n in (1, 2, 3))
+    assert main(a, b, one, two).shape == (1, 2)
+    text = "{} is [{} = 3], expected one number, or one for each of {}"
+    node = 'error: main: MatMulInteger node "mine": '
+    assert first_line(main, a, b, three, one) == node + text.format("a_zero_point", "r", "m = 1 rows")
+    assert first_line(main, a, b, one, three) == node + text.format("b_zero_point", "s", "n = 2 columns")
+
+
+def test_sizes_that_come_with_the_call_are_not_negative(tmp_path):
+    main = compiled(tmp_path, "ConstantOfShape", {"s": ("int64", [2])})
+    assert main(np.array([2, 0])).shape == (2, 0)
+    assert first_line(main, np.array([2, -3])) == (
+        'error: main: ConstantOfShape node "mine": '
+        "the result would be [size0 = 2, size1 = -3], with a negative extent"
+    )
+
+
+def test_before_opset_18_pieces_are_equal(tmp_path):
+    graph = helper.make_graph(
+        [helper.make_node("Split", ["x"], ["y", "z"], name="mine")],
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n"])],
+        [onnx.ValueInfoProto(name="y"), onnx.ValueInfoProto(name="z")],
+    )
+    path = tmp_path / "model.onnx"
+    path.write_bytes(
+        helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)]).SerializeToString()
+    )
+    main = tilewright.VirtualMachine(tilewright.compile(from_onnx(str(path))))["main"]
+    assert [each.shape for each in main(some(4))] == [(2,), (2,)]
+    assert first_line(main, some(5)) == (
+        'error: main: Split node "mine": an extent of n = 5 is not split into 2 equal pieces'
+    )

@@ -255,6 +255,14 @@ CASES = {
         [some(4)],
         "strided_slice: elements 2 to 4 of dimension 0 are asked for, but x is [n = 4]",
     ),
+    "nll_loss": (
+        [tensor("p", "n", "c"), tensor("t", "n", dtype="int64"), tensor("w", "k")],
+        'R.nn.nll_loss(p, t, w, reduction="sum")',
+        [some(3, 4), np.array([0, 1, 3]), np.ones(4, "float32")],
+        lambda p, t, w: -p[np.arange(3), t].sum(),
+        [some(3, 4), np.array([0, 1, 3]), np.ones(2, "float32")],
+        "nn.nll_loss: weights is [k = 2], expected one number for each class of predictions [n = 3, c = 4]",
+    ),
     "multinomial_from_uniform": (
         [tensor("p", "n", 3), tensor("u", "m", 1), tensor("i", "j", 1, dtype="int64")],
         'R.multinomial_from_uniform(p, u, i, dtype="int64")',
@@ -426,3 +434,22 @@ def test_the_largest_of_nothing_has_no_position(extent):
 def test_the_largest_of_each_of_no_rows():
     run = compiled('x: R.Tensor(("n", 5), "float32")', "R.argmax(x, axis=1)")
     assert run(some(0, 5)).shape == (0,)
+
+
+@pytest.mark.parametrize("declared", [("n", 4), ("n", "n")])
+def test_a_declared_result_is_asked_for(declared):
+    run = tw.VirtualMachine(
+        tw.compile(
+            parse(f"""
+@R.function
+def main(x: R.Tensor(("n", "m"), "float32")) -> R.Tensor({declared}, "float32"):
+    y = R.add(x, x)
+    return y
+""")
+        )
+    )["main"]
+    assert run(some(4, 4)).shape == (4, 4)
+    text = {4: "4", "n": "n = 5"}[declared[1]]
+    assert first_line(run, some(5, 3)) == (
+        f"error: main: result is [n = 5, m = 3], but [n = 5, {text}] is declared"
+    )

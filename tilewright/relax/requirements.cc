@@ -34,7 +34,8 @@ std::string Requirements::Shown::operator()(const PrimExpr& extent) const {
   const std::string text = extent_text(extent);
   if (!places || is<IntImmNode>(extent)) return text;
   places->push_back(extent);
-  return with_escaped_braces(text) + " = {}";
+  constexpr size_t kLongest = 24;  // the value alone says more than a long expression
+  return text.size() > kLongest ? "{}" : with_escaped_braces(text) + " = {}";
 }
 
 std::string Requirements::Shown::operator()(const Shape& shape) const {
@@ -219,8 +220,27 @@ class Stater {
 
 }  // namespace
 
+namespace {
+// A declared result whose extents may be those of the value.
+void require_declared(const Type& given, const Type& declared, std::vector<Requirement>* open) {
+  const auto *fields = given.as<TupleTypeNode>(), *wanted = declared.as<TupleTypeNode>();
+  if (fields && wanted) {
+    for (size_t n = 0; n < std::min(fields->elements.size(), wanted->elements.size()); ++n)
+      require_declared(fields->elements[n], wanted->elements[n], open);
+  }
+  const Shape *own = known_shape(given.as<TensorTypeNode>()),
+              *shape = known_shape(declared.as<TensorTypeNode>());
+  if (own && shape && own->size() == shape->size())
+    Requirements("", open).equal(*own, *shape, "result is {}, but {} is declared", *own, *shape);
+}
+}  // namespace
+
 Function with_requirements(const Function& func, const std::vector<Requirement>& more) {
-  return Stater(more).of_function(func, {});
+  std::vector<Requirement> all = more;
+  const auto* seq = func->body.as<SeqExprNode>();
+  const Type given = seq ? type_of(seq->body) : Type();
+  if (given && func->ret_type) require_declared(given, func->ret_type, &all);
+  return Stater(all).of_function(func, {});
 }
 
 }  // namespace tilewright::relax

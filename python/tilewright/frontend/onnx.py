@@ -36,12 +36,12 @@ def fixed_dims(shapes) -> dict[str, int]:
             f'shapes is a Python {type(shapes).__name__}, expected a dict\nhelp: e.g. {{"batch": 1}}'
         )
     for name, extent in shapes.items():
-        is_whole = isinstance(extent, int) and not isinstance(extent, bool)
+        is_whole = hasattr(extent, "__index__") and not isinstance(extent, bool)
         if not isinstance(name, str) or not is_whole:
             raise UserError(
                 f'shapes has {name!r}: {extent!r}, expected a name and a whole number\nhelp: e.g. {{"batch": 1}}'
             )
-    return dict(shapes)
+    return {name: int(extent) for name, extent in shapes.items()}
 
 
 def path_or_bytes(model) -> str | bytes:

@@ -3,6 +3,7 @@
 #include <optional>
 #include <span>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "tilewright/frontend/onnx/known.h"
 #include "tilewright/frontend/onnx/model.h"
@@ -77,6 +78,7 @@ class Importer {
   void define_fields(const Node& node, const Expr& tuple);
 
  private:
+  void require_extents(const Node& node, const Expr& value);
   void keep(const Node& node, std::vector<relax::Requirement> open);
   /// Raises Unsupported if an output of `node` is a tensor of which no shape follows.
   void require_known_shapes(const Node& node) const;
@@ -93,6 +95,7 @@ class Importer {
   bool computes_now_ = false;  // all inputs of the node that is converted are constants
   int64_t steps_left_ = int64_t{1} << 24;
   int64_t num_sizes_ = 0;
+  std::unordered_set<const ir::Object*> sizes_;  // dimensions that are read from tensors when the model runs
 };
 
 using Converter = void (*)(Importer& importer, const Node& node);

@@ -124,14 +124,49 @@ ir::PrimExpr source_index(const ir::PrimExpr& index, const ir::PrimExpr& extent,
   return tir::min(in_period, tir::operator-(period, in_period));
 }
 
+// One dimension that is padded by numbers that are open.  Numbers below 0 take elements away first.
+struct PaddedDim {
+  ir::PrimExpr first;          // the first element that is kept
+  ir::PrimExpr kept;           // how many are
+  ir::PrimExpr before, after;  // how many come in front of them and behind them
+  PaddedDim(const ir::PrimExpr& extent, const ir::PrimExpr& pad_before, const ir::PrimExpr& pad_after) {
+    const ir::PrimExpr zero = relax::extent_imm(0);
+    const auto without = [&](const ir::PrimExpr& pad) { return tir::max(tir::operator-(zero, pad), zero); };
+    first = without(pad_before);
+    kept = tir::operator-(tir::operator-(extent, first), without(pad_after));
+    before = tir::max(pad_before, zero), after = tir::max(pad_after, zero);
+  }
+};
+
+void require_padding(Importer& importer, const Node& node, const std::vector<PaddedDim>& dims,
+                     const relax::Shape& result, const std::string& mode) {
+  const ir::PrimExpr zero = relax::extent_imm(0);
+  for (size_t n = 0; n < dims.size(); ++n) {
+    const PaddedDim& dim = dims[n];
+    importer.require(node, tir::operator<=(zero, result[n]), "pads leave {} elements of dimension {}",
+                     result[n], n);
+    const ir::PrimExpr most = tir::max(dim.before, dim.after), is_plain = tir::equal(most, zero);
+    if (mode == "reflect")
+      importer.require(node, tir::logical_or(is_plain, tir::operator<(most, dim.kept)),
+                       "dimension {} of {} elements cannot be mirrored by {}", n, dim.kept, most);
+    else if (mode != "constant")
+      importer.require(node, tir::logical_or(is_plain, tir::operator<(zero, dim.kept)),
+                       "dimension {} has no elements to repeat", n);
+  }
+}
+
 // By numbers that are open, as one loop program.
 void pad_by_extents(Importer& importer, const Node& node, const Expr& x, const Padding& padding,
                     const std::string& mode) {
   relax::Shape result;
+  std::vector<PaddedDim> dims;
   const relax::Shape from = shape_of(node, x);
-  for (size_t n = 0; n < from.size(); ++n)
+  for (size_t n = 0; n < from.size(); ++n) {
+    dims.emplace_back(from[n], padding.before[n], padding.after[n]);
     result.push_back(importer.facts.simplify(
         tir::operator+(from[n], tir::operator+(padding.before[n], padding.after[n]))));
+  }
+  require_padding(importer, node, dims, result, mode);
   Expr value = importer.value(node, 2);
   if (!value) value = number(float_attr(node, "value", 0), relax::dtype_of(x));
   value = importer.reshaped(node, value, {});
@@ -142,12 +177,14 @@ void pad_by_extents(Importer& importer, const Node& node, const Expr& x, const P
           std::vector<ir::PrimExpr> source;
           ir::PrimExpr is_inside = tir::bool_imm(true);
           for (size_t n = 0; n < at.size(); ++n) {
-            const ir::PrimExpr index = tir::operator-(at[n], padding.before[n]), &extent = args[0].shape()[n];
-            source.push_back(source_index(index, extent, mode));
-            if (mode != "constant" || (tir::is_zero(padding.before[n]) && tir::is_zero(padding.after[n])))
-              continue;
+            const bool is_whole = tir::is_zero(padding.before[n]) && tir::is_zero(padding.after[n]);
+            const ir::PrimExpr index = tir::operator-(at[n], dims[n].before);
+            source.push_back(is_whole
+                                 ? ir::PrimExpr(at[n])
+                                 : tir::operator+(dims[n].first, source_index(index, dims[n].kept, mode)));
+            if (mode != "constant" || is_whole) continue;
             is_inside = tir::logical_and(is_inside, tir::operator<=(relax::extent_imm(0), index));
-            is_inside = tir::logical_and(is_inside, tir::operator<(index, extent));
+            is_inside = tir::logical_and(is_inside, tir::operator<(index, dims[n].kept));
           }
           const ir::PrimExpr element = args[0].at(source);
           return mode == "constant"
@@ -183,6 +220,9 @@ relax::Shape piece_sizes(Importer& importer, const Node& node, const ir::PrimExp
     const int64_t size = (extent + count - 1) / count;
     if (extent < size * (count - 1)) throw UserError("an extent of {} is split into {}", extent, count);
   }
+  if (importer.opset < 18)  // before, pieces are equal
+    importer.require(node, tir::equal(tir::floormod(whole, count), relax::extent_imm(0)),
+                     "an extent of {} is not split into {} equal pieces", whole, count);
   const ir::PrimExpr size = importer.facts.simplify(tir::floordiv(tir::operator+(whole, count - 1), count));
   relax::Shape sizes(node.outputs.size(), size);
   sizes.back() = importer.facts.simplify(tir::operator-(whole, tir::operator*(size, count - 1)));
@@ -378,9 +418,17 @@ void einsum(Importer& importer, const Node& node) {
 }
 
 void reverse_sequence(Importer& importer, const Node& node) {
-  importer.emit(node, "relax.reverse_sequence", {importer.value(node, 0), importer.value(node, 1)},
-                {{"seq_axis", attr(int_attr(node, "time_axis", 0))},
-                 {"batch_axis", attr(int_attr(node, "batch_axis", 1))}});
+  const Expr x = importer.value(node, 0);
+  const relax::Shape& shape = shape_of(node, x);
+  const int64_t axis = int_attr(node, "time_axis", 0);
+  const auto scalar = [](const ir::PrimExpr& value) -> Expr { return relax::PrimValueNode::make(value); };
+  const Expr lengths =
+      importer.bind(node, "relax.require_range",
+                    {importer.value(node, 1), scalar(relax::extent_imm(0)),
+                     scalar(relax::as_extent(shape[static_cast<size_t>(checked_axis(axis, shape.size()))])),
+                     relax::StringValueNode::make(fmt::format("{}: sequence_lens", node.shown()))});
+  importer.emit(node, "relax.reverse_sequence", {x, lengths},
+                {{"seq_axis", attr(axis)}, {"batch_axis", attr(int_attr(node, "batch_axis", 1))}});
 }
 
 constexpr ConverterRow kConverters[] = {

@@ -43,7 +43,8 @@ void range_of_integers(Importer& importer, const Node& node) {
   };
   const ir::PrimExpr start = one(0), limit = one(1), delta = one(2), zero = relax::extent_imm(0);
   int64_t step = 0;
-  if (tir::as_const_int(delta, &step) && step == 0) throw UserError("the step is 0");
+  importer.require(node, tir::not_equal(delta, zero), "the step is 0");
+  tir::as_const_int(delta, &step);
   // the quotient is rounded up
   const ir::PrimExpr down = tir::floordiv(tir::operator-(start, limit), delta);
   const ir::PrimExpr count = importer.facts.simplify(tir::operator-(down));

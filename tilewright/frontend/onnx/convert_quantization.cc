@@ -85,12 +85,28 @@ Expr without_zero(Importer& importer, const Node& node, size_t input, size_t zer
   return offset ? importer.bind(node, "relax.subtract", {x, offset}) : x;
 }
 
+// One zero point for all, or one for each row of a and each column of b.
+void require_zero_points(Importer& importer, const Node& node, const relax::Shape& rows,
+                         const relax::Shape& columns) {
+  const auto require = [&](size_t input, std::string_view name, std::string_view what,
+                           const ir::PrimExpr& extent) {
+    const Expr zero = importer.value(node, input);
+    if (!zero || shape_of(node, zero).size() != 1) return;
+    importer.require(node, relax::broadcasts_to(shape_of(node, zero), {extent}),
+                     "{} is {}, expected one number, or one for each of {} {}", name, shape_of(node, zero),
+                     extent, what);
+  };
+  if (rows.size() > 1) require(2, "a_zero_point", "rows", rows[rows.size() - 2]);
+  if (columns.size() > 1) require(3, "b_zero_point", "columns", columns.back());
+}
+
 // (a - za) @ (b - zb) = a @ b - za * sum of b - zb * sum of a + k * za * zb, where bytes are multiplied; b as
 // int8, as instructions take it
 void matmul_integer(Importer& importer, const Node& node) {
   const Expr a = importer.value(node, 0);
   Expr b = importer.value(node, 1);
   const relax::Shape& rows = shape_of(node, a);
+  require_zero_points(importer, node, rows, shape_of(node, b));
   int64_t num_terms = 0;
   if (rows.size() < 2 || shape_of(node, b).size() < 2 || !tir::as_const_int(rows.back(), &num_terms)) {
     const Expr left = without_zero(importer, node, 0, 2, rows.size() < 2 ? 0 : 1);

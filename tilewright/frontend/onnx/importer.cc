@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tilewright/frontend/onnx/convert.h"
+#include "tilewright/ir/walk.h"
 #include "tilewright/relax/fold_call.h"
 #include "tilewright/relax/infer.h"
 #include "tilewright/relax/liveness.h"
@@ -49,13 +50,27 @@ Importer::Importer(const Graph& graph) : graph_(graph) {
 
 void Importer::convert(const Node& node) {
   builder.on_bind = [&](const Expr& value) {
-    if (value.as<relax::CallNode>())
-      keep(node, relax::requirements_of(relax::Call(value.as<relax::CallNode>())));
+    if (!value.as<relax::CallNode>()) return;
+    require_extents(node, value);
+    keep(node, relax::requirements_of(relax::Call(value.as<relax::CallNode>())));
   };
   computes_now_ = has_constant_inputs(node);
   find_converter(node.op())(*this, node);
   builder.on_bind = nullptr;
   require_known_shapes(node);
+}
+
+// Sizes that come with a call may be anything.
+void Importer::require_extents(const Node& node, const Expr& value) {
+  const relax::Shape* shape = num_sizes_ > 0 ? relax::known_shape(value) : nullptr;
+  if (!shape || !is<relax::TensorTypeNode>(relax::type_of(value))) return;
+  for (const ir::PrimExpr& extent : *shape) {
+    const ir::PrimExpr condition = tir::operator<=(relax::extent_imm(0), relax::as_extent(extent));
+    bool has_size = false;
+    walk(extent, [&](const tir::VarNode* var) { has_size |= sizes_.count(var) != 0; });
+    if (has_size && !facts.can_prove(condition))
+      require(node, condition, "the result would be {}, with a negative extent", *shape);
+  }
 }
 
 void Importer::keep(const Node& node, std::vector<relax::Requirement> open) {
@@ -157,7 +172,10 @@ relax::Shape Importer::require_known(const Node& node, size_t input) {
     dims.push_back(tir::make_var(fmt::format("size{}", num_sizes_++), kInt64));
   builder.emit_match_cast(builder.emit(relax::call_op("relax.tensor_to_shape", {list})),
                           relax::shape_type(dims));
-  for (const ir::PrimExpr& dim : dims) sizes.elements.push_back({dim});
+  for (const ir::PrimExpr& dim : dims) {
+    sizes_.insert(dim.get());
+    sizes.elements.push_back({dim});
+  }
   if (relax::known_shape(tensor)->empty()) sizes.shape.clear();
   if (dtype == kInt64 || dtype == kInt32) {
     sizes.dtype = dtype;
@@ -229,7 +247,10 @@ Unsupported Importer::open_input(const std::string& name) const {
       way.empty() ? "" : fmt::format(": it is made of \"{}\" by {}", origin, fmt::join(steps, ", "));
   Unsupported error("input \"{}\" is known only at run time{}", name, from);
   const std::vector<std::string> dims = open_dims(graph_);
-  if (!dims.empty())
+  const bool is_of_shapes = std::any_of(way.begin(), way.end(), [](const Node* node) {
+    return node->op_type == "Shape" || node->op_type == "Size";
+  });
+  if (!dims.empty() && is_of_shapes)
     error.help(
         "fix dimensions: tilewright.compile(..., shapes={{\"{}\": 1}}), or --fix {}=1 of a command; open are "
         "{}",

@@ -145,6 +145,10 @@ Type infer_nll(const Call& call, const NllAttrs& attrs, Requirements& require) {
     Shape expected = *x;
     expected.erase(expected.begin() + (x->size() == 1 ? 0 : 1));
     require.equal(*y, expected, "targets is {}, expected {} for predictions {}", *y, expected, *x);
+    const Shape* weights = call->args.size() > 2 ? known_shape(tensor_arg(call, 2)) : nullptr;
+    if (weights)
+      require.equal((*weights)[0], (*x)[x->size() == 1 ? 0 : 1],
+                    "weights is {}, expected one number for each class of predictions {}", *weights, *x);
   }
   if (attrs.reduction != "none") return tensor_type({}, predictions->dtype);
   return y ? tensor_type(*y, predictions->dtype) : tensor_type_of_ndim(targets->ndim, predictions->dtype);

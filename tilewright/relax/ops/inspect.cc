@@ -1,4 +1,4 @@
-// What a tensor says about itself at run time, as scalars.
+// What a tensor says about itself at run time, as scalars; its elements, if they are in a range.
 #include "tilewright/relax/op_util.h"
 
 namespace tilewright::relax {
@@ -18,6 +18,13 @@ Type infer_of_axis(const Call& call) {
   return prim_type(kInt64);
 }
 
+Type infer_range(const Call& call) {
+  const TensorTypeNode* x = tensor_arg(call, 0);
+  if (!x->dtype.is_void() && !x->dtype.is_integral()) fail(call, "x is {}, expected integers", short_text(x));
+  for (size_t n = 1; n < 3; ++n) scalar_arg(call, n);
+  return Type(x);
+}
+
 constexpr OpInfo row(std::string_view name, std::string_view doc, std::string_view function) {
   return runtime_op<infer>(name, "x", doc, function);
 }
@@ -35,6 +42,10 @@ constexpr OpInfo kOps[] = {
                               "tilewright.tensor_shape_i"),
     runtime_op<infer_of_axis>("relax.inspect.tensor_stride_i", "x, axis",
                               "Elements from one index to the next.", "tilewright.tensor_stride_i"),
+    runtime_op<infer_range>(
+        "relax.require_range", "x, low, high, what",
+        "x, whose elements are low to high; a UserError that opens with what where one is not.",
+        "tilewright.require_range"),
 };
 
 }  // namespace

@@ -82,7 +82,10 @@ Function shortened(const IRModule& module, const Function& func, const std::vect
   }
   const Expr body = kept.size() == 1 ? kept[0] : Expr(TupleNode::make(kept));
   const Function changed = with(func, [&](FunctionNode& node) {
-    node.body = with(SeqExpr(func->body.as<SeqExprNode>()), [&](SeqExprNode& seq) { seq.body = body; });
+    node.body = with(SeqExpr(func->body.as<SeqExprNode>()), [&](SeqExprNode& seq) {
+      seq.body = body;
+      seq.type = nullptr;
+    });
     node.ret_type = nullptr;
     node.type = nullptr;
   });

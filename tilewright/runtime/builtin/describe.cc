@@ -1,7 +1,9 @@
-// What a tensor says about itself: the results of inspect.* operators; and its bytes read as another tensor.
+// What a tensor says about itself: the results of inspect.* operators; its bytes read as another tensor; its
+// elements, if they are in a range.
 #include <cstring>
 
 #include "tilewright/runtime/builtin/builtin.h"
+#include "tilewright/runtime/builtin/elements.h"
 #include "tilewright/support/error.h"
 
 namespace tilewright::runtime::builtin {
@@ -62,6 +64,21 @@ Value ensure_zero_offset(Args args) {
   return {};
 }
 
+// x, low, high, what; perhaps the result
+Value require_range(Args args) {
+  const Tensor x = args[0].as_tensor("require_range").compact();
+  const int64_t low = args[1].as_int(), high = args[2].as_int();
+  for (int64_t n = 0; n < x.num_elements(); ++n) {
+    const int64_t value = integer_at(x, n, "require_range");
+    if (value < low || value > high)
+      throw UserError("{}: element {} is {}, expected {} to {}", args[3].as_string("what"), n, value, low,
+                      high);
+  }
+  if (args.size() < 5) return x.copy();
+  args[4].as_tensor().copy_from(x);
+  return {};
+}
+
 constexpr Entry kEntries[] = {{"tilewright.tensor_shape_i", shape_i, 2},
                               {"tilewright.tensor_stride_i", stride_i, 2},
                               {"tilewright.tensor_ndim", ndim, 1},
@@ -71,7 +88,8 @@ constexpr Entry kEntries[] = {{"tilewright.tensor_shape_i", shape_i, 2},
                               {"tilewright.tensor_dtype_bits", dtype_bits, 1},
                               {"tilewright.tensor_dtype_lanes", dtype_lanes, 1},
                               {"tilewright.view", view, 1},
-                              {"tilewright.ensure_zero_offset", ensure_zero_offset, 1}};
+                              {"tilewright.ensure_zero_offset", ensure_zero_offset, 1},
+                              {"tilewright.require_range", require_range, 4}};
 
 }  // namespace
 

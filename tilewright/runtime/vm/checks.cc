@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "tilewright/runtime/value_text.h"
 #include "tilewright/runtime/vm/opcodes.h"
 #include "tilewright/runtime/vm/print.h"
@@ -45,8 +47,9 @@ std::string pattern_str(const BytecodeFunction& function, Patterns patterns, Fra
       case Operand::Kind::kAnyDim: dims.push_back("any"); break;
       default: dims.push_back(name_of_int(function, pattern.index));
     }
-    if (pattern.kind == Operand::Kind::kInt)
-      values.push_back(fmt::format("{} = {}", dims.back(), frame.integer(pattern.index)));
+    if (pattern.kind != Operand::Kind::kInt) continue;
+    std::string value = fmt::format("{} = {}", dims.back(), frame.integer(pattern.index));
+    if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(std::move(value));
   }
   if (!values.empty()) *known = fmt::format(" with {}", fmt::join(values, ", "));
   return fmt::format("[{}]", fmt::join(dims, ", "));
