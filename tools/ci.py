@@ -217,7 +217,7 @@ STAGES = [
     Stage("open", "random models with open extents", open_commands, 150),
     Stage("examples", "the demo, examples, install", example_commands, 2400),
     Stage("models", "models", lambda: [pytest("models", "tests/models")], 600),
-    Stage("slow", "slow tests and fuzzers", slow_commands, 900),
+    Stage("slow", "slow tests and fuzzers", slow_commands, 1500),
     Stage("sanitizers", "address and undefined behaviour sanitizers", sanitizer_commands, 3000),
     Stage("threads", "thread sanitizer", threads_commands, 600),
     Stage(
