@@ -172,3 +172,22 @@ def test_before_opset_18_pieces_are_equal(tmp_path):
     assert first_line(main, some(5)) == (
         'error: main: Split node "mine": an extent of n = 5 is not split into 2 equal pieces'
     )
+
+
+def test_many_sums_of_open_extents_compile_in_linear_time(tmp_path):
+    """Each choice between two open extents names one twice: 2^12 names took 25 s."""
+    count = 24
+    names = [f"x{n}" for n in range(count)]
+    graph = helper.make_graph(
+        [helper.make_node("Sum", names, ["y"])],
+        "g",
+        [helper.make_tensor_value_info(name, TensorProto.FLOAT, [f"n_{name}"]) for name in names],
+        [onnx.ValueInfoProto(name="y")],
+    )
+    path = tmp_path / "model.onnx"
+    path.write_bytes(
+        helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]).SerializeToString()
+    )
+    main = tilewright.VirtualMachine(tilewright.compile(from_onnx(str(path))))["main"]
+    arrays = [some(5 if n % 3 else 1) for n in range(count)]
+    np.testing.assert_allclose(main(*arrays).numpy(), sum(arrays), rtol=1e-5)

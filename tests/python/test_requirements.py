@@ -453,3 +453,18 @@ def main(x: R.Tensor(("n", "m"), "float32")) -> R.Tensor({declared}, "float32"):
     assert first_line(run, some(5, 3)) == (
         f"error: main: result is [n = 5, m = 3], but [n = 5, {text}] is declared"
     )
+
+
+def test_extents_that_grow_without_end_are_refused():
+    count = 24
+    params = ", ".join(tensor(f"x{n}", f"n{n}") for n in range(count))
+    steps = "\n".join(
+        f"        s{n} = R.add({'x0' if n == 1 else f's{n - 1}'}, x{n})" for n in range(1, count)
+    )
+    with pytest.raises(Unsupported) as error:
+        parse(
+            f"@R.function\ndef main({params}):\n    with R.dataflow():\n{steps}\n        R.output(s{count - 1})\n    return s{count - 1}\n"
+        )
+    assert str(error.value).split("\n")[0] == (
+        "unsupported: the extents of shapes that broadcast are made of more than 2000 parts"
+    )

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tilewright/ir/walk.h"
 #include "tilewright/relax/vm_codegen.h"
 #include "tilewright/te/topi/broadcast.h"
 #include "tilewright/te/topi/elementwise.h"
@@ -161,7 +162,17 @@ Shape broadcast_shapes(const Shape& a, const Shape& b, Requirements& require) {
                   "the shapes {} and {} do not broadcast: {} against {} in dimension {} from the end", a, b,
                   x, y, n);
   }
-  return topi::broadcast_shape(a, b);
+  Shape result = topi::broadcast_shape(a, b);
+  for (const PrimExpr& extent : result) {
+    // each choice between two open extents names one of them twice
+    constexpr int kMostNodes = 2000;
+    int count = 0;
+    walk(extent, [&](const PrimExprNode*) { return ++count <= kMostNodes; });
+    if (count > kMostNodes)
+      throw Unsupported("the extents of shapes that broadcast are made of more than {} parts", kMostNodes)
+          .help("name them: bind a value before with R.match_cast");
+  }
+  return result;
 }
 
 TensorType broadcast_type(const Call& call, const std::vector<size_t>& args, DataType dtype,

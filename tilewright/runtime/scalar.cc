@@ -1,5 +1,8 @@
 #include "tilewright/runtime/scalar.h"
 
+#include <utility>
+
+#include "tilewright/runtime/builtin/elements.h"
 #include "tilewright/support/error.h"
 
 namespace tilewright::runtime {
@@ -22,6 +25,25 @@ int64_t scalar_of(const TensorObject& object, std::string_view what) {
 }
 
 }  // namespace
+
+Tensor scalar_tensor(const Value& value, DataType dtype) {
+  const bool is_real = value.is(ValueKind::kFloat), is_truth = value.is(ValueKind::kBool);
+  if ((!is_real && !is_truth && !value.is(ValueKind::kInt)) || dtype.lanes != 1) return {};
+  if (dtype.is_bool() != is_truth || (is_real && !dtype.is_float())) return {};
+  if (!dtype.is_float() && dtype.bits % 8 != 0 && !dtype.is_bool()) return {};
+  const Tensor tensor = Tensor::empty({}, dtype);
+  bool is_held = true;
+  builtin::with_number_type(dtype, "a number", [&]<class T>(T) {
+    if constexpr (std::is_integral_v<T>) {
+      const int64_t number = is_truth ? value.as_bool() : value.as_int();
+      is_held = std::in_range<T>(number);
+      if (is_held) *tensor.data_as<T>() = static_cast<T>(number);
+    } else {
+      *tensor.data_as<T>() = static_cast<T>(static_cast<builtin::Wide<T>>(value.as_float()));
+    }
+  });
+  return is_held ? tensor : Tensor();
+}
 
 int64_t integer_of(const Value& value, std::string_view what) {
   if (value.is(ValueKind::kInt) || value.is(ValueKind::kBool)) return value.int_payload();

@@ -11,4 +11,8 @@ namespace tilewright::runtime {
 /// opened by `what`, for anything else.
 int64_t integer_of(const Value& value, std::string_view what);
 
+/// `value`, a number, as a tensor without dimensions; undefined if it is no number, or one that `dtype` does
+/// not hold.
+Tensor scalar_tensor(const Value& value, DataType dtype);
+
 }  // namespace tilewright::runtime

@@ -2,6 +2,7 @@
 
 from .. import _core
 from .._numbers import plain
+from ..errors import UserError
 from ..ir._nodes import classes, methods_for
 
 _TensorType, _TupleType = classes["relax.TensorType"], classes["ir.TupleType"]
@@ -10,17 +11,34 @@ _TensorType, _TupleType = classes["relax.TensorType"], classes["ir.TupleType"]
 _DEFAULT_DTYPES = {float: "float32", int: "int32"}
 
 
+def _held(value, dtype):
+    """`value` as an array of `dtype`; raises UserError for a finite number that becomes infinite."""
+    import numpy
+
+    given = numpy.array(value)
+    with numpy.errstate(over="ignore"):
+        made = numpy.array(value, dtype=dtype)
+    if given.dtype.kind == "f" and made.dtype.kind in "fV":
+        lost = numpy.isfinite(given) & ~numpy.isfinite(made.astype("float64"))
+        if lost.any():
+            raise UserError(
+                f"const: {given[lost].flat[0]} is beyond the numbers of {made.dtype}\nhelp: give a wider dtype, or numpy.inf"
+            )
+    return made
+
+
 def const(value, dtype: str | None = None):
     """A constant with the elements of `value`: a number, a numpy array or a tensor.
 
     dtype  default: float32 for a Python float, int32 for an int, else what numpy makes of `value`
+    Raises  UserError for a finite number that the dtype does not hold
     """
     import numpy
 
     if isinstance(value, numpy.longdouble):  # of more bits than any tensor has
         value = numpy.float64(value)
     if isinstance(value, int | float | bool | list | numpy.generic) or dtype is not None:
-        value = numpy.array(value, dtype=dtype or _DEFAULT_DTYPES.get(type(value)))
+        value = _held(value, dtype or _DEFAULT_DTYPES.get(type(value)))
     return _core.relax_constant(value)
 
 

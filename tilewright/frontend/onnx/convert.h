@@ -79,6 +79,9 @@ class Importer {
 
  private:
   void require_extents(const Node& node, const Expr& value);
+  tir::Var new_size();
+  /// `value`, whose extents are names where they were long expressions.
+  Expr with_short_extents(Expr value);
   void keep(const Node& node, std::vector<relax::Requirement> open);
   /// Raises Unsupported if an output of `node` is a tensor of which no shape follows.
   void require_known_shapes(const Node& node) const;

@@ -168,14 +168,10 @@ relax::Shape Importer::require_known(const Node& node, size_t input) {
   const Expr list = reshaped(node, whole, {relax::extent_imm(*count)});
   Known sizes{kInt64, {*count}, {}, &node};
   relax::Shape dims;
-  for (int64_t n = 0; n < *count; ++n)
-    dims.push_back(tir::make_var(fmt::format("size{}", num_sizes_++), kInt64));
+  for (int64_t n = 0; n < *count; ++n) dims.push_back(new_size());
   builder.emit_match_cast(builder.emit(relax::call_op("relax.tensor_to_shape", {list})),
                           relax::shape_type(dims));
-  for (const ir::PrimExpr& dim : dims) {
-    sizes_.insert(dim.get());
-    sizes.elements.push_back({dim});
-  }
+  for (const ir::PrimExpr& dim : dims) sizes.elements.push_back({dim});
   if (relax::known_shape(tensor)->empty()) sizes.shape.clear();
   if (dtype == kInt64 || dtype == kInt32) {
     sizes.dtype = dtype;
@@ -262,10 +258,47 @@ Unsupported Importer::open_input(const std::string& name) const {
 
 // ---- results
 
-void Importer::define(const std::string& name, Expr value) { values_[name] = std::move(value); }
+namespace {
+// Expressions use extents more than once: without a limit they double with each node of a chain.
+bool is_large(const ir::PrimExpr& expr) {
+  constexpr int kMostNodes = 64;
+  int count = 0;
+  walk(expr, [&](const ir::PrimExprNode*) { return ++count <= kMostNodes; });
+  return count > kMostNodes;
+}
+}  // namespace
+
+tir::Var Importer::new_size() {
+  const tir::Var size = tir::make_var(fmt::format("size{}", num_sizes_++), kInt64);
+  sizes_.insert(size.get());
+  return size;
+}
+
+Expr Importer::with_short_extents(Expr value) {
+  const relax::Shape* shape =
+      is<relax::TensorTypeNode>(relax::type_of(value)) ? relax::known_shape(value) : nullptr;
+  if (shape && std::any_of(shape->begin(), shape->end(), is_large)) {
+    relax::Shape named;
+    for (const ir::PrimExpr& extent : *shape)
+      named.push_back(is_large(extent) ? ir::PrimExpr(new_size()) : extent);
+    for (const ir::PrimExpr& extent : named) facts.require(tir::operator<=(relax::extent_imm(0), extent));
+    value = builder.emit_match_cast(value, relax::tensor_type(named, relax::dtype_of(value)));
+  }
+  return value;
+}
+
+void Importer::define(const std::string& name, Expr value) {
+  values_[name] = with_short_extents(std::move(value));
+}
 
 void Importer::define_known(const std::string& name, Known known) {
   if (const runtime::Tensor tensor = tensor_of(known)) return define_constant(name, tensor);
+  for (Element& element : known.elements) {
+    if (element.value->dtype.is_bool() || !is_large(element.value)) continue;
+    const tir::Var size = new_size();
+    builder.emit_match_cast(relax::shape_expr({relax::as_extent(element.value)}), relax::shape_type({size}));
+    element.value = size;
+  }
   known_[name] = std::move(known);
 }
 
@@ -314,7 +347,7 @@ Expr Importer::bound(const Expr& value) {
 }
 
 Expr Importer::bind(const Node& node, std::string_view op, std::vector<Expr> args, ir::AttrMap attrs) {
-  return bound(relax::call_op(op, std::move(args), std::move(attrs)));
+  return with_short_extents(bound(relax::call_op(op, std::move(args), std::move(attrs))));
 }
 
 Expr Importer::reshaped(const Node& node, const Expr& value, const relax::Shape& shape) {

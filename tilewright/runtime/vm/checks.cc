@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "tilewright/runtime/scalar.h"
 #include "tilewright/runtime/value_text.h"
 #include "tilewright/runtime/vm/opcodes.h"
 #include "tilewright/runtime/vm/print.h"
@@ -106,6 +107,9 @@ void check_tensor(const MachineObject& machine, const BytecodeFunction& function
   const DataType dtype = operand_dtype(operands[1]);
   const int64_t ndim = operands[2].bits;
   Value& value = frame.reg(instruction.a);
+  if (ndim == 0 && !value.tensor_object()) {
+    if (const Tensor number = scalar_tensor(value, dtype)) value = number;
+  }
   const TensorObject* tensor = value.tensor_object();
   if (!tensor) wrong_tensor(machine, function, instruction, frame);
   const bool has_dtype = dtype.is_void() || from_dlpack(tensor->dl.dtype) == dtype;

@@ -1,0 +1,62 @@
+"""Numbers where a graph takes a tensor without dimensions."""
+
+import numpy as np
+import pytest
+
+import tilewright as tw
+from tilewright.errors import UserError
+from tilewright.script import parse
+
+
+def double(dtype):
+    return tw.VirtualMachine(
+        tw.compile(
+            parse(f"""
+@R.function
+def main(x: R.Tensor((), "{dtype}")):
+    y = R.add(x, x)
+    return y
+""")
+        )
+    )["main"]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int8", "int32", "int64", "uint8"])
+def test_a_number_is_a_tensor_without_dimensions(dtype):
+    main = double(dtype)
+    for number in (3, np.dtype(dtype).type(3), np.array(3, dtype)):
+        result = main(number).numpy()
+        assert (result.dtype, result.shape, result.item()) == (np.dtype(dtype), (), 6)
+
+
+@pytest.mark.parametrize("number", [3.5, np.float32(3.5), np.float64(3.5), np.float16(3.5)])
+def test_a_real_number(number):
+    assert double("float32")(number).numpy() == np.float32(7)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "number", "kind"),
+    [("int8", 200, "an int"), ("uint8", -1, "an int"), ("int32", 1.5, "a float"), ("int32", True, "a bool")],
+)
+def test_a_number_that_the_dtype_does_not_hold(dtype, number, kind):
+    with pytest.raises(UserError) as error:
+        double(dtype)(number)
+    assert str(error.value).split("\n")[0] == f"error: main: x is {kind}, expected {dtype}[]"
+
+
+@pytest.mark.parametrize(
+    ("value", "dtype", "text"),
+    [
+        (3.402e39, None, "3.402e+39 is beyond the numbers of float32"),
+        (1e6, "float16", "1000000.0 is beyond the numbers of float16"),
+        (np.array([1.0, 1e300]), "float32", "1e+300 is beyond the numbers of float32"),
+    ],
+)
+def test_a_constant_that_its_dtype_does_not_hold(value, dtype, text):
+    with pytest.raises(UserError) as error:
+        tw.relax.const(value, dtype)
+    assert str(error.value) == f"const: {text}\nhelp: give a wider dtype, or numpy.inf"
+
+
+def test_infinity_is_a_constant():
+    assert tw.relax.const(np.inf).data.numpy() == np.inf
