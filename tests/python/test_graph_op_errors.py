@@ -5,7 +5,9 @@ import numpy as np
 import pytest
 from op_testing import build, run_op
 
+import tilewright
 from tilewright.errors import UserError
+from tilewright.script import parse
 
 
 def f(*shape):
@@ -451,12 +453,27 @@ def refused_at_run_time(name, *args, **attrs):
     return str(error.value)
 
 
+def test_indices_of_unknown_shape():
+    module = parse("""
+@R.function
+def main(x: R.Tensor((5, 7), "float32"), i: R.Tensor(ndim=2, dtype="int64"), u: R.Tensor(ndim=2, dtype="float32")):
+    r = R.scatter_elements(x, i, u)
+    return r
+""")
+    main = tilewright.VirtualMachine(tilewright.compile(module))["main"]
+    with pytest.raises(UserError) as error:
+        main(X, i(2, 8), f(2, 8))
+    assert str(error.value).startswith(
+        "error: scatter_elements: indices int64[2, 8] and updates float32[2, 8] do not fit data float32[5, 7]"
+    )
+
+
 def test_indices_outside():
     assert refused_at_run_time("scatter_elements", X, np.full((1, 1), 9), f(1, 1)).startswith(
         "error: scatter_elements: index 9 is outside of a dimension of extent 5"
     )
     assert refused_at_run_time("scatter_elements", X, i(2, 8), f(2, 8)).startswith(
-        "error: scatter_elements: indices int64[2, 8] and updates float32[2, 8] do not fit data float32[5, 7]"
+        "error: scatter_elements: indices is [2, 8], which is larger than data [5, 7] in dimension 1"
     )
     assert refused_at_run_time("index_put", X, [i(3)], f(4, 7)).startswith(
         "error: index_put: values float32[4, 7] and indices do not fit places [3] of data float32[5, 7]"
