@@ -41,12 +41,12 @@ def test_what_was_compared():
         text.startswith("n = ") and ", m = " in text for function, text in found.samples if function == "one"
     )
     sizes = [text.split(" = ")[1:] for _, text in found.samples[:2]]
-    turns = [int(n.split(",")[0]) * (int(m) + 1) for n, m in sizes]
-    assert found.num_steps == 2 * (sum(turns) + 2 * 128 * 128)
+    iterations = [int(n.split(",")[0]) * (int(m) + 1) for n, m in sizes]
+    assert found.num_steps == 2 * (sum(iterations) + 2 * 128 * 128)
     assert found.left_out == 0
     first, second = (text for _, text in found.samples[:2])
     assert str(found) == (
-        f"one: 2 samples with {first}; {second}; two: 2 samples; {found.num_steps:,} turns of loops"
+        f"one: 2 samples with {first}; {second}; two: 2 samples; {found.num_steps:,} iterations of loops"
     )
 
 
@@ -58,7 +58,7 @@ def test_functions_that_are_as_they_were():
 def test_samples_that_take_too_long_are_left_out():
     found = scheduled(("C", "two")).verify(samples=5, max_steps=5 * 128 * 128)
     assert found == Verified([("two", ""), ("two", "")], 3, found.num_steps)
-    assert str(found) == f"two: 2 samples; left out by max_steps: 3; {found.num_steps:,} turns of loops"
+    assert str(found) == f"two: 2 samples; left out by max_steps: 3; {found.num_steps:,} iterations of loops"
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_samples_that_take_too_long_are_left_out():
     [
         (
             {"max_steps": 1000},
-            "error: verify: one sample of two takes more than 1000 turns of its loops\n"
+            "error: verify: one sample of two takes more than 1000 iterations of its loops\n"
             "help: max_steps allows more; the same steps on smaller extents take fewer",
         ),
         ({"samples": 0}, "verify: samples = 0, max_steps = 100000000, expected at least 1 and 1"),

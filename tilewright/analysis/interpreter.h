@@ -22,8 +22,8 @@ struct InterpretOptions {
   bool check_races =
       true;  // two iterations of a parallel, vectorized or thread loop touch one element, one writing
   bool check_axes = true;             // a block axis takes a value outside of its domain
-  int64_t max_steps = 1'000'000'000;  // turns of loops before the run is given up
-  int64_t* num_steps = nullptr;       // if not null: grows by the turns that were run, also where that raises
+  int64_t max_steps = 1'000'000'000;  // iterations of loops before the run is given up
+  int64_t* num_steps = nullptr;  // if not null: grows by the iterations that were run, also where that raises
   /// Positions of arguments that hold nothing before the call; each element of them must be written.
   std::vector<size_t> outputs;
   /// C functions by name.

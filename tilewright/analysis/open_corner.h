@@ -14,7 +14,7 @@ struct OpenCorner {
 };
 
 /// A corner of `loops` (outermost first; ranges may use variables before it) at which `assumption` (may be
-/// null) holds and `index` is surely outside of 0 .. extent - 1 for all sizes with which each loop turns;
+/// null) holds and `index` is surely outside of 0 .. extent - 1 for all sizes with which each loop runs;
 /// nothing if that can be shown of none.
 std::optional<OpenCorner> open_corner_outside(const PrimExpr& index, const PrimExpr& extent,
                                               const PrimExpr& assumption,

@@ -148,7 +148,7 @@ void bind_handle(nb::module_& m, const char* name, const char* doc) {
       .def("__hash__", [](const Handle& self) { return self.id; });
 }
 
-// ([(function, sizes)], samples left out, turns of loops)
+// ([(function, sizes)], samples left out, iterations of loops)
 nb::tuple verified(const Schedule& self, int64_t samples, uint64_t seed, int64_t max_steps) {
   const schedule::Compared compared = [&] {
     const Unlocked unlocked;

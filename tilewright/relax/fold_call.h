@@ -16,7 +16,7 @@ bool collect_constants(const Expr& arg, std::vector<runtime::Tensor>* tensors);
 bool is_worth_storing(const std::vector<TensorType>& outputs, const std::vector<runtime::Tensor>& inputs,
                       const FoldLimits& limits);
 /// What call_tir(func, inputs) gives, a constant or a tuple of them; null if that cannot be computed now.
-/// *steps_left: turns of loops that may be interpreted; what is needed is taken off.
+/// *steps_left: iterations of loops that may be interpreted; what is needed is taken off.
 Expr fold_program(const tir::PrimFunc& func, const std::vector<runtime::Tensor>& inputs,
                   const std::vector<TensorType>& outputs, bool is_tuple, int64_t* steps_left);
 /// What `call` of an operator, which has its type, gives when all of its arguments are constants, a constant

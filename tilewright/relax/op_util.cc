@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "tilewright/ir/walk.h"
 #include "tilewright/relax/vm_codegen.h"
 #include "tilewright/te/topi/broadcast.h"
 #include "tilewright/te/topi/elementwise.h"
@@ -144,35 +143,36 @@ DataType common_dtype(const Call& call, size_t a, size_t b) {
   return x;
 }
 
-namespace {
-PrimExpr is_extent_one(const PrimExpr& extent) { return tir::equal(as_extent(extent), extent_imm(1)); }
-PrimExpr is_same_extent(const PrimExpr& a, const PrimExpr& b) {
-  switch (equal_extents(a, b)) {
-    case Answer::kYes: return tir::bool_imm(true);
-    case Answer::kNo: return tir::bool_imm(false);
-    default: return tir::equal(as_extent(a), as_extent(b));
-  }
-}
-}  // namespace
-
 Shape broadcast_shapes(const Shape& a, const Shape& b, Requirements& require) {
   for (size_t n = 1; n <= std::min(a.size(), b.size()); ++n) {
     const PrimExpr &x = a[a.size() - n], &y = b[b.size() - n];
-    require.holds(tir::logical_or(is_same_extent(x, y), tir::logical_or(is_extent_one(x), is_extent_one(y))),
+    require.holds(may_broadcast(x, y),
                   "the shapes {} and {} do not broadcast: {} against {} in dimension {} from the end", a, b,
                   x, y, n);
   }
   Shape result = topi::broadcast_shape(a, b);
   for (const PrimExpr& extent : result) {
-    // each choice between two open extents names one of them twice
     constexpr int kMostNodes = 2000;
-    int count = 0;
-    walk(extent, [&](const PrimExprNode*) { return ++count <= kMostNodes; });
-    if (count > kMostNodes)
+    if (has_more_nodes(extent, kMostNodes))
       throw Unsupported("the extents of shapes that broadcast are made of more than {} parts", kMostNodes)
           .help("name them: bind a value before with R.match_cast");
   }
   return result;
+}
+
+void require_elements(const Call& call, size_t n, const Shape& shape, size_t dim, const Shape& at,
+                      Requirements& require) {
+  require.holds(
+      tir::logical_or(tir::operator>=(as_extent(shape[dim]), 1), tir::equal(num_elements(at), extent_imm(0))),
+      "dimension {} of {} {} has no elements for indices {}", dim, arg_name(call, n), shape, at);
+}
+
+void require_lines(const Shape& at, const Shape& shape, size_t axis, Requirements& require) {
+  for (size_t dim = 0; dim < shape.size(); ++dim) {
+    if (dim != axis)
+      require.holds(tir::operator<=(as_extent(at[dim]), as_extent(shape[dim])),
+                    "indices is {}, which is larger than data {} in dimension {}", at, shape, dim);
+  }
 }
 
 TensorType broadcast_type(const Call& call, const std::vector<size_t>& args, DataType dtype,
@@ -189,23 +189,6 @@ TensorType broadcast_type(const Call& call, const std::vector<size_t>& args, Dat
       shape = broadcast_shapes(*shape, *mine, require);
   }
   return shape ? tensor_type(std::move(*shape), dtype) : tensor_type_of_ndim(ndim, dtype);
-}
-
-PrimExpr is_same_shape(const Shape& a, const Shape& b) {
-  PrimExpr all = tir::bool_imm(a.size() == b.size());
-  for (size_t n = 0; n < std::min(a.size(), b.size()); ++n)
-    all = tir::logical_and(all, is_same_extent(a[n], b[n]));
-  return all;
-}
-
-PrimExpr broadcasts_to(const Shape& from, const Shape& to) {
-  if (from.size() > to.size()) return tir::bool_imm(false);
-  PrimExpr all = tir::bool_imm(true);
-  for (size_t n = 1; n <= from.size(); ++n) {
-    const PrimExpr &x = from[from.size() - n], &y = to[to.size() - n];
-    all = tir::logical_and(all, tir::logical_or(is_same_extent(x, y), is_extent_one(x)));
-  }
-  return all;
 }
 
 }  // namespace tilewright::relax

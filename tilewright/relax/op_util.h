@@ -47,13 +47,16 @@ DataType common_dtype(const Call& call, size_t a, size_t b);
 /// The shape of elementwise work on shapes `a` and `b`, as numpy broadcasts.  Of two extents of which it is
 /// not known whether they are equal or 1, the graph chooses when it runs.
 Shape broadcast_shapes(const Shape& a, const Shape& b, Requirements& require);
+/// Requires dimension `dim` of argument `n` of shape `shape` to have elements, if indices of shape `at` ask
+/// for some.
+void require_elements(const Call& call, size_t n, const Shape& shape, size_t dim, const Shape& at,
+                      Requirements& require);
+/// Requires indices of shape `at` to be at most as many as data of shape `shape` in dimensions other than
+/// `axis`.
+void require_lines(const Shape& at, const Shape& shape, size_t axis, Requirements& require);
 /// The type of elementwise work on tensor arguments `args` with result dtype `dtype`.
 TensorType broadcast_type(const Call& call, const std::vector<size_t>& args, DataType dtype,
                           Requirements& require);
-/// Whether two shapes are equal; a condition for Requirements::holds.
-PrimExpr is_same_shape(const Shape& a, const Shape& b);
-/// Whether extents `from` are those of `to`, aligned at the last, or 1; a condition for Requirements::holds.
-PrimExpr broadcasts_to(const Shape& from, const Shape& to);
 
 /// Raises a UserError about `call`: "{op}: ..."
 template <class... Args>

@@ -60,12 +60,45 @@ void Requirements::add(Requirement requirement) {
   open_->push_back(std::move(requirement));
 }
 
-PrimExpr Requirements::all_equal(const Shape& a, const Shape& b) { return is_same_shape(a, b); }
-
 Answer Requirements::answer_of(const PrimExpr& condition) {
+  if (int64_t truth; tir::as_const_int(condition, &truth)) return truth ? Answer::kYes : Answer::kNo;
   arith::Analyzer analyzer;
   if (analyzer.can_prove(condition)) return Answer::kYes;
   return analyzer.can_prove(tir::logical_not(condition)) ? Answer::kNo : Answer::kMaybe;
+}
+
+// ---------------------------------------------------------------- conditions
+
+namespace {
+PrimExpr is_extent_one(const PrimExpr& extent) { return tir::equal(as_extent(extent), extent_imm(1)); }
+PrimExpr is_same_extent(const PrimExpr& a, const PrimExpr& b) {
+  switch (equal_extents(a, b)) {
+    case Answer::kYes: return tir::bool_imm(true);
+    case Answer::kNo: return tir::bool_imm(false);
+    default: return tir::equal(as_extent(a), as_extent(b));
+  }
+}
+}  // namespace
+
+PrimExpr may_broadcast(const PrimExpr& a, const PrimExpr& b) {
+  return tir::logical_or(is_same_extent(a, b), tir::logical_or(is_extent_one(a), is_extent_one(b)));
+}
+
+PrimExpr is_same_shape(const Shape& a, const Shape& b) {
+  PrimExpr all = tir::bool_imm(a.size() == b.size());
+  for (size_t n = 0; n < std::min(a.size(), b.size()); ++n)
+    all = tir::logical_and(all, is_same_extent(a[n], b[n]));
+  return all;
+}
+
+PrimExpr broadcasts_to(const Shape& from, const Shape& to) {
+  if (from.size() > to.size()) return tir::bool_imm(false);
+  PrimExpr all = tir::bool_imm(true);
+  for (size_t n = 1; n <= from.size(); ++n) {
+    const PrimExpr &x = from[from.size() - n], &y = to[to.size() - n];
+    all = tir::logical_and(all, tir::logical_or(is_same_extent(x, y), is_extent_one(x)));
+  }
+  return all;
 }
 
 // ---------------------------------------------------------------- statements

@@ -19,6 +19,14 @@ namespace tilewright::relax {
 /// The operator whose calls state requirements.
 inline constexpr std::string_view kRequire = "relax.require";
 
+// ---- conditions, as far as they can be decided true or false
+/// Whether two shapes are equal.
+PrimExpr is_same_shape(const Shape& a, const Shape& b);
+/// Whether two extents are equal or one of them is 1.
+PrimExpr may_broadcast(const PrimExpr& a, const PrimExpr& b);
+/// Whether extents `from` are those of `to`, aligned at the last, or 1.
+PrimExpr broadcasts_to(const Shape& from, const Shape& to);
+
 /// A condition on extents that must hold when the graph runs.
 struct Requirement {
   PrimExpr condition;
@@ -55,8 +63,7 @@ class Requirements {
   template <class... Args>
   void equal(const Shape& a, const Shape& b, RequirementText<Args...> text, const Args&... args) {
     const Answer answer = equal_shapes(a, b);
-    if (answer != Answer::kYes)
-      decide(answer, answer == Answer::kNo ? PrimExpr() : all_equal(a, b), text, args...);
+    if (answer != Answer::kYes) decide(answer, is_same_shape(a, b), text, args...);
   }
   /// Requires `condition`, a bool of extents.
   template <class... Args>
@@ -95,7 +102,6 @@ class Requirements {
   }
   [[noreturn]] void refuse(const std::string& text) const;
   void add(Requirement requirement);
-  static PrimExpr all_equal(const Shape& a, const Shape& b);
   static Answer answer_of(const PrimExpr& condition);
 
   Call call_;

@@ -21,6 +21,12 @@ Shape extents(const std::vector<int64_t>& values) {
   return shape;
 }
 
+bool has_more_nodes(const PrimExpr& expr, int most) {
+  int count = 0;
+  walk(expr, [&](const PrimExprNode*) { return ++count <= most; });
+  return count > most;
+}
+
 PrimExpr as_extent(PrimExpr value) {
   return value->dtype == kInt64 ? value : tir::cast(kInt64, std::move(value));
 }

@@ -43,6 +43,9 @@ Constant make_scalar(double value, DataType dtype);
 /// The number that a constant without dimensions holds, as a literal; null for other constants, and for
 /// dtypes other than float32, float64, bool and the integers of 8 to 64 bits.
 PrimExpr literal_of(const ConstantNode* constant);
+/// Whether `expr` is made of more than `most` nodes.  Each choice between two open extents names one of them
+/// twice: without a limit such expressions double from operator to operator.
+bool has_more_nodes(const PrimExpr& expr, int most);
 /// `value` as int64: dimensions of graph types have one dtype.
 PrimExpr as_extent(PrimExpr value);
 /// The same for what a user has written at `span`: raises UserError if it is no integer, or below 0.

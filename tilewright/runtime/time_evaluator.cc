@@ -27,7 +27,7 @@ class Flusher {
   char value_ = 0;
 };
 
-// Calls and their time.  Between two turns nothing is measured, and the program may be interrupted.
+// Calls and their time.  Between two groups of calls nothing is measured, and the program may be interrupted.
 class Stopwatch {
  public:
   Stopwatch(const Function& function, Args args) : function_(function), args_(args) {}

@@ -162,7 +162,7 @@ void compare_samples(const Pair& pair, const Sampling& sampling, std::mt19937_64
     const Sample sample = draw(pair.before, random);
     if (!run_sample(pair, sample, sampling.max_steps, &num_steps, what)) {
       if (n == 0)
-        throw UserError("{}: one sample of {} takes more than {} turns of its loops", what, pair.name,
+        throw UserError("{}: one sample of {} takes more than {} iterations of its loops", what, pair.name,
                         sampling.max_steps)
             .help("max_steps allows more; the same steps on smaller extents take fewer");
       compared->num_left_out += sampling.samples - n;

@@ -16,14 +16,14 @@ struct Compared {
   };
   std::vector<Sample> samples;
   int64_t num_left_out = 0;  // samples for which there were not enough steps
-  int64_t num_steps = 0;     // turns of loops
+  int64_t num_steps = 0;     // iterations of loops
 };
 
 /// How much is run.
 struct Sampling {
   int64_t samples = 3;
   uint64_t seed = 0;
-  int64_t max_steps = 1'000'000'000;  // turns of loops, for each function
+  int64_t max_steps = 1'000'000'000;  // iterations of loops, for each function
 };
 
 /// Runs each loop program of both modules on the reference interpreter, `sampling.samples` times with random

@@ -131,7 +131,7 @@ class Schedule:
 
         samples    how many sets of arguments, >= 1; symbolic dimensions are 3, 5, 7, 11 or 13; default 3
         seed       of the random numbers; default 0
-        max_steps  turns of loops that each function may take, of both programs and all samples together; samples beyond
+        max_steps  iterations of loops that each function may take, of both programs and all samples together; samples beyond
                    it are left out, and the result says so; default 10**8, some ten seconds
         Raises     UserError at the first element that differs, and where not even one sample fits max_steps; Unsupported
                    if a parameter has changed

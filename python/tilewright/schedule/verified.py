@@ -10,7 +10,7 @@ class Verified(NamedTuple):
     samples: list[tuple[str, str]]
     #: samples that max_steps left out
     left_out: int
-    #: turns of loops that were run
+    #: iterations of loops that were run
     num_steps: int
 
     def __str__(self) -> str:
@@ -23,4 +23,4 @@ class Verified(NamedTuple):
             return "no function has changed"
         if self.left_out:
             parts.append(f"left out by max_steps: {self.left_out}")
-        return "; ".join([*parts, f"{self.num_steps:,} turns of loops"])
+        return "; ".join([*parts, f"{self.num_steps:,} iterations of loops"])

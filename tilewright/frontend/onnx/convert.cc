@@ -41,6 +41,8 @@ std::vector<std::string> imported_operators() {
 
 // ---- values
 
+Expr scalar_value(const ir::PrimExpr& value) { return relax::PrimValueNode::make(value); }
+
 Expr number(double value, DataType dtype) {
   const relax::Constant constant = relax::make_scalar(value, dtype);
   return constant ? Expr(constant) : converted(relax::make_scalar(value, kFloat64), dtype);

@@ -126,6 +126,8 @@ std::span<const ConverterRow> contrib_converters();
 Expr convolution(Importer& importer, const Node& node, const Expr& data, const Expr& weight);
 /// `value` [n, c, ...] with one number added to each channel; itself if `bias` is null.
 Expr with_channels(Importer& importer, const Node& node, const Expr& value, const Expr& bias);
+/// `value` as a graph value that is a scalar, R.prim_value(value).
+Expr scalar_value(const ir::PrimExpr& value);
 /// `value` as a constant of shape [].
 Expr number(double value, DataType dtype);
 /// `value` as `dtype`; itself if it has that already.

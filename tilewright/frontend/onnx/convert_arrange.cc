@@ -17,12 +17,9 @@ void expand(Importer& importer, const Node& node) {
   const relax::Shape target = importer.require_known(node, 1), from = shape_of(node, x);
   const size_t num_matched = std::min(from.size(), target.size());
   for (size_t n = 1; n <= num_matched; ++n) {
-    const ir::PrimExpr &own = from[from.size() - n], &wanted = target[target.size() - n],
-                       one = relax::extent_imm(1);
+    const ir::PrimExpr &own = from[from.size() - n], &wanted = target[target.size() - n];
     importer.require(
-        node,
-        tir::logical_or(tir::equal(own, wanted),
-                        tir::logical_or(tir::equal(own, one), tir::equal(wanted, one))),
+        node, relax::may_broadcast(own, wanted),
         "the input is {}, which does not expand to {}: {} against {} in dimension {} from the end", from,
         target, own, wanted, n);
   }
@@ -421,12 +418,11 @@ void reverse_sequence(Importer& importer, const Node& node) {
   const Expr x = importer.value(node, 0);
   const relax::Shape& shape = shape_of(node, x);
   const int64_t axis = int_attr(node, "time_axis", 0);
-  const auto scalar = [](const ir::PrimExpr& value) -> Expr { return relax::PrimValueNode::make(value); };
-  const Expr lengths =
-      importer.bind(node, "relax.require_range",
-                    {importer.value(node, 1), scalar(relax::extent_imm(0)),
-                     scalar(relax::as_extent(shape[static_cast<size_t>(checked_axis(axis, shape.size()))])),
-                     relax::StringValueNode::make(fmt::format("{}: sequence_lens", node.shown()))});
+  const Expr lengths = importer.bind(
+      node, "relax.require_range",
+      {importer.value(node, 1), scalar_value(relax::extent_imm(0)),
+       scalar_value(relax::as_extent(shape[static_cast<size_t>(checked_axis(axis, shape.size()))])),
+       relax::StringValueNode::make(fmt::format("{}: sequence_lens", node.shown()))});
   importer.emit(node, "relax.reverse_sequence", {x, lengths},
                 {{"seq_axis", attr(axis)}, {"batch_axis", attr(int_attr(node, "batch_axis", 1))}});
 }

@@ -20,8 +20,6 @@ void constant_of_shape(Importer& importer, const Node& node) {
   importer.emit(node, "relax.full", {relax::shape_expr(shape), fill});
 }
 
-Expr scalar_value(const ir::PrimExpr& value) { return relax::PrimValueNode::make(value); }
-
 Expr counted(Importer& importer, const Node& node, const ir::PrimExpr& count) {
   const ir::PrimExpr zero = relax::extent_imm(0), one = relax::extent_imm(1);
   return importer.bind(node, "relax.arange", {scalar_value(zero), scalar_value(count), scalar_value(one)},

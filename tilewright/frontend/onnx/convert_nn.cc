@@ -5,7 +5,6 @@
 
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/frontend/onnx/convert_window.h"
-#include "tilewright/relax/op_util.h"
 #include "tilewright/te/topi/elementwise.h"
 
 namespace tilewright::frontend::onnx {

@@ -1,6 +1,5 @@
 // Quantized numbers.  Source: onnx.ai/onnx/operators, opset 10 to 23.
 #include "tilewright/frontend/onnx/convert.h"
-#include "tilewright/relax/op_util.h"
 
 #include <numeric>
 

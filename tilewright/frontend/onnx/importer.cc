@@ -259,12 +259,9 @@ Unsupported Importer::open_input(const std::string& name) const {
 // ---- results
 
 namespace {
-// Expressions use extents more than once: without a limit they double with each node of a chain.
 bool is_large(const ir::PrimExpr& expr) {
   constexpr int kMostNodes = 64;
-  int count = 0;
-  walk(expr, [&](const ir::PrimExprNode*) { return ++count <= kMostNodes; });
-  return count > kMostNodes;
+  return relax::has_more_nodes(expr, kMostNodes);
 }
 }  // namespace
 

@@ -128,8 +128,8 @@ Stmt Checker::stmt(const Stmt& node) {
 // The statement with its inner statements checked; its own checks are in checks_.
 Stmt Checker::with_checks(const Stmt& node) {
   if (const auto* list = node.as<SeqStmtNode>()) return sequence(list);
-  if (const auto* turns = node.as<ForNode>()) return loop(For(turns));
-  if (const auto* turns = node.as<WhileNode>()) return while_loop(turns);
+  if (const auto* counted = node.as<ForNode>()) return loop(For(counted));
+  if (const auto* open = node.as<WhileNode>()) return while_loop(open);
   if (const auto* choice = node.as<IfThenElseNode>()) return branch(IfThenElse(choice));
   if (const auto* value = node.as<LetStmtNode>()) return let(LetStmt(value));
   if (const auto* attr = node.as<AttrStmtNode>()) return attribute(AttrStmt(attr));

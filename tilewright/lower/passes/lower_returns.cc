@@ -69,12 +69,13 @@ class Returns {
   const Var result_ = make_var("result", DataType::handle());
 };
 
-// All turns of such a loop run, and none is the last.
+// All iterations of such a loop run, and none is the last.
 void refuse_in_unordered(const ForNode* loop) {
   if (loop->for_kind == ForKind::kSerial || loop->for_kind == ForKind::kUnrolled) return;
   ir::walk(loop->body, [&](const EvaluateNode* node) {
     if (const CallNode* call = return_of(node))
-      throw Unsupported(call, "T.ret in a loop whose turns have no order, over {}", loop->loop_var->name_hint)
+      throw Unsupported(call, "T.ret in a loop whose iterations have no order, over {}",
+                        loop->loop_var->name_hint)
           .help("make the loop serial");
   });
 }

@@ -48,10 +48,9 @@ Type infer(const Call& call, const Attrs& attrs, Requirements& require) {
       if (own.find(own[dim]) < dim)
         require.equal(extent, (*shape)[dim], "the diagonal of operand {} {} has extents {} and {}", n, *shape,
                       extent, (*shape)[dim]);
-      require.holds(
-          tir::logical_or(broadcasts_to({extent}, {(*shape)[dim]}), broadcasts_to({(*shape)[dim]}, {extent})),
-          "dimension {} has extent {}, but is {} in operand {} {}", std::string(1, own[dim]), extent,
-          (*shape)[dim], n, *shape);
+      require.holds(may_broadcast(extent, (*shape)[dim]),
+                    "dimension {} has extent {}, but is {} in operand {} {}", std::string(1, own[dim]),
+                    extent, (*shape)[dim], n, *shape);
       extent = topi::broadcast_extent(extent, (*shape)[dim]);
     }
   }

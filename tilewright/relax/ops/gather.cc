@@ -16,13 +16,6 @@ TensorType like(const TensorTypeNode* x, DataType dtype) {
   return shape ? tensor_type(*shape, dtype) : tensor_type_of_ndim(x->ndim, dtype);
 }
 
-// Requires dimension `dim` of `shape` to have elements where indices `at` say which.
-void require_elements(const Shape& shape, size_t dim, const Shape& at, Requirements& require) {
-  require.holds(
-      tir::logical_or(tir::operator>=(as_extent(shape[dim]), 1), tir::equal(num_elements(at), extent_imm(0))),
-      "dimension {} of data {} has no elements for indices {}", dim, shape, at);
-}
-
 struct AxisAttrs {
   int64_t axis = 0;
   static constexpr auto fields() {
@@ -36,12 +29,9 @@ Type infer_gather_elements(const Call& call, const AxisAttrs& attrs, Requirement
     require_ndim(call, 1, x->ndim);
     const auto axis = static_cast<size_t>(normalize_axis(call, attrs.axis, x->ndim));
     const Shape *shape = known_shape(x), *at = known_shape(indices);
-    for (size_t dim = 0; shape && at && dim < shape->size(); ++dim) {
-      if (dim == axis)
-        require_elements(*shape, dim, *at, require);
-      else
-        require.holds(tir::operator<=(as_extent((*at)[dim]), as_extent((*shape)[dim])),
-                      "indices is {}, which is larger than data {} in dimension {}", *at, *shape, dim);
+    if (shape && at) {
+      require_elements(call, 0, *shape, axis, *at, require);
+      require_lines(*at, *shape, axis, require);
     }
   }
   return like(indices, x->dtype);
@@ -77,7 +67,7 @@ Type infer_gather_nd(const Call& call, const BatchAttrs& attrs, Requirements& re
   }
   const Shape rows(at->begin(), at->end() - 1);
   for (int64_t n = batch; n < batch + depth->value; ++n)
-    require_elements(*shape, static_cast<size_t>(n), rows, require);
+    require_elements(call, 0, *shape, static_cast<size_t>(n), rows, require);
   Shape result(at->begin(), at->end() - 1);
   result.insert(result.end(), shape->begin() + batch + depth->value, shape->end());
   return tensor_type(std::move(result), x->dtype);
@@ -109,7 +99,7 @@ Type infer_index_tensor(const Call& call, Requirements& require) {
   const Shape* shape = known_shape(x);
   if (!places || !shape) return tensor_type_of_ndim(-1, x->dtype);
   for (size_t dim = 0; dim < tensors_arg(call, 1).size(); ++dim)
-    require_elements(*shape, dim, *places, require);
+    require_elements(call, 0, *shape, dim, *places, require);
   Shape result = *places;
   result.insert(result.end(), shape->begin() + static_cast<long>(tensors_arg(call, 1).size()), shape->end());
   return tensor_type(std::move(result), x->dtype);

@@ -180,9 +180,7 @@ Type infer_take(const Call& call, const TakeAttrs& attrs, Requirements& require)
   const Shape *shape = known_shape(x), *at = known_shape(indices);
   if (!shape || !at)
     return tensor_type_of_ndim(indices->ndim < 0 ? -1 : x->ndim - 1 + indices->ndim, x->dtype);
-  require.holds(tir::logical_or(tir::operator>=(as_extent((*shape)[static_cast<size_t>(axis)]), 1),
-                                tir::equal(num_elements(*at), extent_imm(0))),
-                "dimension {} of x {} has no elements for indices {}", axis, *shape, *at);
+  require_elements(call, 0, *shape, static_cast<size_t>(axis), *at, require);
   Shape result(shape->begin(), shape->begin() + axis);
   result.insert(result.end(), at->begin(), at->end());
   result.insert(result.end(), shape->begin() + axis + 1, shape->end());

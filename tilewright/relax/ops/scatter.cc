@@ -42,11 +42,8 @@ Type infer_scatter_elements(const Call& call, const ScatterAttrs& attrs, Require
   const Shape *at = known_shape(indices), *given = known_shape(updates);
   if (at && given) require.equal(*at, *given, "updates is {}, but indices is {}", *given, *at);
   const Shape* shape = known_shape(x);
-  for (size_t dim = 0; shape && at && dim < shape->size(); ++dim) {
-    if (static_cast<int64_t>(dim) != normalize_axis(call, attrs.axis, x->ndim))
-      require.holds(tir::operator<=(as_extent((*at)[dim]), as_extent((*shape)[dim])),
-                    "indices is {}, which is larger than data {} in dimension {}", *at, *shape, dim);
-  }
+  if (shape && at)
+    require_lines(*at, *shape, static_cast<size_t>(normalize_axis(call, attrs.axis, x->ndim)), require);
   return Type(x);
 }
 

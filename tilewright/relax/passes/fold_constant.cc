@@ -23,7 +23,7 @@ struct Options {
         field<&Options::max_growth>("max_growth", "a result may be at most this many times its arguments"),
         field<&Options::small_bytes>("small_bytes", "results of at most so many bytes may always be kept"),
         field<&Options::max_steps>("max_steps",
-                                   "most turns of loops to interpret; moves of elements and "
+                                   "most iterations of loops to interpret; moves of elements and "
                                    "float arithmetic have no limit")};
   }
 };
