@@ -145,6 +145,13 @@ TEST(File, IsReadWholeOrNotAtAll) {
   EXPECT_EQ(read_bytes(testing::TempDir()), std::nullopt);
 }
 
+TEST(Printable, WholeTextsAreCheckedForUtf8) {
+  EXPECT_TRUE(is_utf8(""));
+  EXPECT_TRUE(is_utf8("abc\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80"));
+  for (const char* text : {"\xFF", "\xC3", "\xC0\x80", "\xED\xA0\x80", "abc\x80"})
+    EXPECT_FALSE(is_utf8(text)) << text;
+}
+
 TEST(Printable, BytesThatAreNoCharactersAreEscaped) {
   EXPECT_EQ(printable("abc\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80"), "abc\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80");
   EXPECT_EQ(printable("a\xFF\x80z"), "a\\xff\\x80z");

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include "tilewright/arith/analyzer.h"
-#include "tilewright/arith/expr_util.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/index_text.h"
+#include "tilewright/tir/uses.h"
 
 namespace tilewright::analysis {
 namespace {
@@ -14,11 +14,7 @@ namespace {
 // At most 2^kMaxVars corners are tried; further variables stay at their first value.
 constexpr size_t kMaxVars = 4;
 
-bool uses(const PrimExpr& expr, const Var& var) {
-  return expr && arith::any_node(expr, [&](const Object* node) { return node == var.get(); });
-}
-
-/// Goes through the corners of loops that surely turn.
+/// Goes through the corners of loops that surely run.
 class Search {
  public:
   Search(const std::vector<RangedVar>& loops, PrimExpr assumption, std::vector<PrimExpr> outside)
@@ -26,10 +22,10 @@ class Search {
     for (size_t n = 0; n < loops.size(); ++n) {
       const auto& [var, range] = loops[n];
       if (!depends_on_loops(range->extent)) analyzer_.require(range->extent >= 1);
-      bool matters = uses(assumption_, var);
-      for (const PrimExpr& condition : outside_) matters = matters || uses(condition, var);
+      bool matters = uses(assumption_, var.get());
+      for (const PrimExpr& condition : outside_) matters = matters || uses(condition, var.get());
       for (size_t inner = n + 1; inner < loops.size() && !matters; ++inner)
-        matters = uses(loops[inner].second->min, var) || uses(loops[inner].second->extent, var);
+        matters = uses(loops[inner].second->min, var.get()) || uses(loops[inner].second->extent, var.get());
       if (matters && num_varied_ < kMaxVars) {
         is_varied_.push_back(true);
         ++num_varied_;
@@ -59,7 +55,7 @@ class Search {
  private:
   bool depends_on_loops(const PrimExpr& expr) const {
     return std::any_of(loops_.begin(), loops_.end(),
-                       [&](const RangedVar& loop) { return uses(expr, loop.first); });
+                       [&](const RangedVar& loop) { return uses(expr, loop.first.get()); });
   }
 
   bool is_outside() {
@@ -105,7 +101,7 @@ std::optional<OpenCorner> open_corner_outside(const PrimExpr& index, const PrimE
   if (!search.run()) return std::nullopt;
   std::string values;
   for (const auto& [var, range] : loops) {
-    if (!uses(index, var)) continue;
+    if (!uses(index, var.get())) continue;
     values +=
         fmt::format("{}{} = {}", values.empty() ? "" : ", ", var->name_hint, index_text(search.here(var)));
   }

@@ -1,5 +1,5 @@
 // Refutation by example where extents are open: ends of loops at which an index leaves its extent, whatever
-// the sizes are with which the loops turn.
+// the sizes are with which the loops run.
 #pragma once
 #include <optional>
 #include <string>

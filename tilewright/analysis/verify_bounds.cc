@@ -5,21 +5,16 @@
 #include "tilewright/analysis/trip_count.h"
 #include "tilewright/analysis/verifier.h"
 #include "tilewright/arith/analyzer.h"
-#include "tilewright/arith/expr_util.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/support/error.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/index_text.h"
 #include "tilewright/tir/op.h"
+#include "tilewright/tir/uses.h"
 
 namespace tilewright::analysis {
 namespace {
-
-bool is_call_of(const CallNode* call, std::string_view name) {
-  const auto* op = call->op.as<OpNode>();
-  return op && op->name == name;
-}
 
 // What follows such a statement, or the next turn of a loop around it, may never be reached.
 bool may_stop(const Stmt& stmt) {
@@ -31,10 +26,6 @@ bool may_stop(const Stmt& stmt) {
           found = found || is_call_of(call, name);
       });
   return found;
-}
-
-bool uses(const PrimExpr& expr, const Var& var) {
-  return expr && arith::any_node(expr, [&](const Object* node) { return node == var.get(); });
 }
 
 class BoundsCheck {
@@ -137,9 +128,10 @@ std::vector<RangedVar> BoundsCheck::loops_that_matter(const PrimExpr& condition)
   std::vector<RangedVar> result;
   for (size_t n = 0; n < loops_.size(); ++n) {
     const auto& [var, range] = loops_[n];
-    bool matters = !turns_at_least_once(range->extent) || uses(condition, var) || uses(assumption_, var);
+    bool matters =
+        !turns_at_least_once(range->extent) || uses(condition, var.get()) || uses(assumption_, var.get());
     for (size_t inner = n + 1; inner < loops_.size() && !matters; ++inner)
-      matters = uses(loops_[inner].second->min, var) || uses(loops_[inner].second->extent, var);
+      matters = uses(loops_[inner].second->min, var.get()) || uses(loops_[inner].second->extent, var.get());
     if (matters) result.push_back(loops_[n]);
   }
   return result;

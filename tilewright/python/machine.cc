@@ -10,6 +10,7 @@
 #include "tilewright/python/locks.h"
 #include "tilewright/python/values.h"
 #include "tilewright/runtime/thread_pool.h"
+#include "tilewright/runtime/vm/print.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/near.h"
 
@@ -85,16 +86,6 @@ ModelFunction model_function(const VirtualMachine& machine, const std::string& n
   return {machine.get_function(name), machine, &public_function(machine, name)};
 }
 
-std::string signature(const BytecodeFunction& function) {
-  const auto listed = [](const std::vector<runtime::vm::Description>& values) {
-    std::string text;
-    for (const runtime::vm::Description& value : values)
-      text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", value.name, value.type);
-    return text;
-  };
-  return fmt::format("{}({}) -> {}", function.name, listed(function.parameters), listed(function.results));
-}
-
 size_t position_of(const BytecodeFunction& function, const std::string& name) {
   std::vector<std::string_view> names;
   for (size_t n = 0; n < function.parameters.size(); ++n) {
@@ -102,7 +93,7 @@ size_t position_of(const BytecodeFunction& function, const std::string& name) {
     names.emplace_back(function.parameters[n].name);
   }
   throw UserError("{} has no input \"{}\"", function.name, name)
-      .help("{}; the function is {}", nearest_names_text(name, names), signature(function));
+      .help("{}; {}", nearest_names_text(name, names), usage(function));
 }
 
 // The arguments in the order of the function's parameters.
@@ -111,7 +102,7 @@ nb::tuple ordered(const BytecodeFunction& function, const nb::args& args, const 
   if (args.size() > count)
     throw UserError("{}: {} arguments are given by position, but it has {} inputs", function.name,
                     args.size(), count)
-        .help("the function is {}", signature(function));
+        .help("{}", usage(function));
   std::vector<nb::object> values(count);
   for (size_t n = 0; n < args.size(); ++n) values[n] = args[n];
   for (auto [key, value] : named) {
@@ -119,7 +110,7 @@ nb::tuple ordered(const BytecodeFunction& function, const nb::args& args, const 
     nb::object& place = values[position_of(function, name)];
     if (place.is_valid())
       throw UserError("{}: input \"{}\" is given twice, by position and by name", function.name, name)
-          .help("the function is {}", signature(function));
+          .help("{}", usage(function));
     place = nb::borrow(value);
   }
   nb::list result;
@@ -131,8 +122,7 @@ nb::tuple ordered(const BytecodeFunction& function, const nb::args& args, const 
       missing += fmt::format("{}\"{}\"", missing.empty() ? "" : ", ", function.parameters[n].name);
   }
   if (!missing.empty())
-    throw UserError("{}: no value is given for {}", function.name, missing)
-        .help("the function is {}", signature(function));
+    throw UserError("{}: no value is given for {}", function.name, missing).help("{}", usage(function));
   return nb::tuple(result);
 }
 

@@ -9,6 +9,7 @@
 #include "tilewright/ir/walk.h"
 #include "tilewright/relax/type_util.h"
 #include "tilewright/tir/fresh.h"
+#include "tilewright/tir/op.h"
 
 namespace tilewright::relax {
 namespace {
@@ -85,8 +86,7 @@ bool moves_along(const Element& element, size_t axis) {
 // The arguments of if_then_else(v < end, then, otherwise).
 const tir::CallNode* choice_of(const PrimExpr& value) {
   const auto* call = value.as<tir::CallNode>();
-  const auto* op = call ? call->op.as<OpNode>() : nullptr;
-  return op && op->name == "tir.if_then_else" ? call : nullptr;
+  return tir::is_if_then_else(call) ? call : nullptr;
 }
 
 }  // namespace

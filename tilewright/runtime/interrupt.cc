@@ -49,9 +49,9 @@ class Work {
   }
   // Until no thread is at work.
   void wait_for_others() {
-    constexpr auto kTurn = std::chrono::milliseconds(5);
+    constexpr auto kInterval = std::chrono::milliseconds(5);
     std::unique_lock lock(mutex_);
-    while (!has_ended_.wait_for(lock, kTurn, [&] { return num_running_ == 0; })) {
+    while (!has_ended_.wait_for(lock, kInterval, [&] { return num_running_ == 0; })) {
       lock.unlock();
       std::exception_ptr problem;
       try {

@@ -36,18 +36,18 @@ class Stopwatch {
     double taken_s = 0;
     while (number > 0) {
       check_interrupt();
-      const int count = std::min(number, calls_of_turn_);
-      const double turn_s = turn(count);
-      taken_s += turn_s;
+      const int count = std::min(number, calls_of_group_);
+      const double group_s = time_group(count);
+      taken_s += group_s;
       number -= count;
-      calls_of_turn_ = static_cast<int>(std::clamp(kTurn_s / std::max(turn_s / count, 1e-9), 1.0, 1e9));
+      calls_of_group_ = static_cast<int>(std::clamp(kGroup_s / std::max(group_s / count, 1e-9), 1.0, 1e9));
     }
     return taken_s;
   }
 
  private:
-  static constexpr double kTurn_s = 0.05;
-  double turn(int count) const {
+  static constexpr double kGroup_s = 0.05;
+  double time_group(int count) const {
     const auto start = std::chrono::steady_clock::now();
     for (int n = 0; n < count; ++n) function_.call(args_);
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -55,7 +55,7 @@ class Stopwatch {
 
   const Function& function_;
   Args args_;
-  int calls_of_turn_ = 1;
+  int calls_of_group_ = 1;
 };
 
 // Calls enough for `wanted_s`, when `number` of them took `taken_s`: at most ten times as many, as short

@@ -226,6 +226,10 @@ class Lexer {
 
 }  // namespace
 
+bool is_name(std::string_view text) {
+  return !text.empty() && is_name_start(text[0]) && std::all_of(text.begin(), text.end(), is_name_part);
+}
+
 std::vector<Token> tokenize(const Text& text) { return Lexer(text.all()).run(); }
 
 }  // namespace tilewright::script

@@ -50,6 +50,9 @@ struct Token {
   const char* problem = nullptr;  // of kInvalid
 };
 
+/// Whether `text` is one name.
+bool is_name(std::string_view text);
+
 /// All tokens, ending with kEnd.  The first line sets the outermost indentation.
 std::vector<Token> tokenize(const Text& text);
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "tilewright/support/utf8.h"
+
 namespace tilewright {
 namespace {
 
@@ -15,23 +17,6 @@ constexpr std::array<std::string_view, 37> kKeywords = {
 // Letters of other alphabets are kept: Python's names have them, too.
 bool is_letter_part(char c) { return static_cast<unsigned char>(c) >= 0x80; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-// How many bytes follow the first one of a character in UTF-8; -1: none begins with it.
-int num_following(char first) {
-  const auto byte = static_cast<unsigned char>(first);
-  if (byte < 0x80) return 0;
-  if (byte >= 0xC2 && byte < 0xE0) return 1;
-  if (byte >= 0xE0 && byte < 0xF0) return 2;
-  return byte >= 0xF0 && byte < 0xF5 ? 3 : -1;
-}
-bool is_utf8(std::string_view text) {
-  for (size_t n = 0; n < text.size(); ++n) {
-    for (int left = num_following(text[n]); left != 0; --left) {
-      if (left < 0 || ++n >= text.size() || (static_cast<unsigned char>(text[n]) & 0xC0) != 0x80)
-        return false;
-    }
-  }
-  return true;
-}
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 }  // namespace

@@ -29,6 +29,15 @@ size_t character_length(std::string_view text) {
 
 }  // namespace
 
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const size_t length = character_length(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
 std::string printable(std::string_view text) {
   std::string result;
   while (!text.empty()) {

@@ -5,7 +5,9 @@
 
 namespace tilewright {
 
-/// `text` with \xff in place of each byte that is no part of a character in UTF-8 (RFC 3629).
+/// Whether `text` is UTF-8 (RFC 3629).
+bool is_utf8(std::string_view text);
+/// `text` with \xff in place of each byte that is no part of a character in UTF-8.
 std::string printable(std::string_view text);
 
 }  // namespace tilewright

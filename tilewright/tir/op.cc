@@ -193,9 +193,11 @@ bool is_pure(const Expr& op) {
   return builtin && builtin->effect == Effect::kPure;
 }
 
-bool is_if_then_else(const CallNode* call) {
+bool is_call_of(const CallNode* call, std::string_view name) {
   const auto* op = call ? call->op.as<ir::OpNode>() : nullptr;
-  return op && op->name == "tir.if_then_else";
+  return op && op->name == name;
 }
+
+bool is_if_then_else(const CallNode* call) { return is_call_of(call, "tir.if_then_else"); }
 
 }  // namespace tilewright::tir

@@ -35,6 +35,8 @@ std::optional<DataType> result_dtype(const BuiltinOp& op, std::span<const PrimEx
 bool has_leading_dtype(std::string_view name);
 /// Whether evaluating `op` twice, or not at all, is the same.
 bool is_pure(const Expr& op);
+/// Whether `call`, which may be null, is a call of the operator `name` ("tir.exp").
+bool is_call_of(const CallNode* call, std::string_view name);
 /// Whether `call`, which may be null, is T.if_then_else.
 bool is_if_then_else(const CallNode* call);
 

@@ -4,7 +4,7 @@
 
 namespace tilewright::tir {
 
-/// Whether `expr` has the variable in it.
+/// Whether `expr`, which may be null, has the variable in it.
 bool uses(const PrimExpr& expr, const VarNode* var);
 
 }  // namespace tilewright::tir

@@ -13,7 +13,7 @@ def from_onnx(model, shapes: dict[str, int] | None = None) -> IRModule:
     model   path of the file, beside which tensors may be kept in other files; or an onnx.ModelProto, or its bytes
     shapes  {name of an open dimension of the inputs: its extent}, e.g. {"batch": 1}, or {"x.0": 1} where it has no name; default: all
             stay open
-    Raises  UserError if the file is damaged `model` is something else, or it has no such dimension; Unsupported with every operator that has no conversion
+    Raises  UserError if the file is damaged, `model` is something else, or it has no such dimension; Unsupported with every operator that has no conversion
     >>> mod = tilewright.frontend.onnx.from_onnx("model.onnx")
     """
     source, fixed = path_or_bytes(model), fixed_dims(shapes)

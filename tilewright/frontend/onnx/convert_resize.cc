@@ -166,8 +166,6 @@ std::string method_of(const Node& node) {
   return mode == "nearest" ? "nearest_neighbor" : mode;
 }
 
-bool has_input(const Node& node, size_t n) { return node.inputs.size() > n && !node.inputs[n].empty(); }
-
 void resize(Importer& importer, const Node& node) {
   const std::string coordinates =
       string_attr(node, "coordinate_transformation_mode", importer.opset < 11 ? "asymmetric" : "half_pixel");
@@ -179,7 +177,7 @@ void resize(Importer& importer, const Node& node) {
   require_known_text("nearest_mode", nearest, {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"});
   std::vector<Line> lines = lines_of(node, shape_of(node, importer.value(node, 0)));
   if (coordinates == "tf_crop_and_resize") crop_to(importer.require_numbers(node, 1), &lines);
-  if (has_input(node, 3))
+  if (importer.has_input(node, 3))
     size_to(node, importer.require_known(node, 3), &lines);
   else
     scale_by(importer.require_numbers(node, importer.opset < 11 ? 1 : 2), &lines);

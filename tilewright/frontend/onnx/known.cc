@@ -11,9 +11,9 @@ constexpr DataType kFloat64 = DataType::float_(64);
 
 // `number` as a quotient of integers that products with extents keep exact
 std::optional<Element> exact_quotient(double number) {
-  constexpr int64_t kMostDivisor = 256;
+  constexpr int64_t kMostDivisorOfConstant = 256;
   constexpr double kMostNumerator = 1 << 20;
-  for (int64_t divisor = 1; divisor <= kMostDivisor; divisor *= 2) {
+  for (int64_t divisor = 1; divisor <= kMostDivisorOfConstant; divisor *= 2) {
     const double numerator = number * static_cast<double>(divisor);
     if (std::abs(numerator) > kMostNumerator || std::isnan(numerator)) break;
     if (numerator == std::trunc(numerator))

@@ -21,11 +21,6 @@
 namespace tilewright::lower {
 namespace {
 
-bool is_call_of(const CallNode* call, std::string_view name) {
-  const auto* op = call->op.as<OpNode>();
-  return op && op->name == name;
-}
-
 // Whether the value of `expr` may change between two statements.
 bool is_stable(const PrimExpr& expr) {
   return !arith::any_node(expr, [](const Object* node) {

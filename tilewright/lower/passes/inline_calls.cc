@@ -11,6 +11,7 @@
 #include "tilewright/support/error.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/fresh.h"
+#include "tilewright/tir/op.h"
 #include "tilewright/tir/text.h"
 
 namespace tilewright::lower {
@@ -38,8 +39,7 @@ std::unordered_map<const VarNode*, Buffer> buffers_of(const PrimFunc& func) {
 
 const CallNode* return_of(const PrimExpr& expr) {
   const auto* call = expr.as<CallNode>();
-  const auto* op = call ? call->op.as<OpNode>() : nullptr;
-  return op && op->name == "tir.ret" ? call : nullptr;
+  return is_call_of(call, "tir.ret") ? call : nullptr;
 }
 
 bool has_return(const Stmt& body) {

@@ -9,6 +9,7 @@
 #include "tilewright/runtime/kernel_abi.h"
 #include "tilewright/support/error.h"
 #include "tilewright/tir/builder.h"
+#include "tilewright/tir/op.h"
 
 namespace tilewright::lower {
 namespace {
@@ -16,8 +17,7 @@ namespace {
 const CallNode* return_of(const StmtNode* stmt) {
   const auto* evaluate = Stmt(stmt).as<EvaluateNode>();
   const auto* call = evaluate ? evaluate->value.as<CallNode>() : nullptr;
-  const auto* op = call ? call->op.as<OpNode>() : nullptr;
-  return op && op->name == "tir.ret" ? call : nullptr;
+  return is_call_of(call, "tir.ret") ? call : nullptr;
 }
 
 Stmt evaluated(std::string_view op, std::vector<PrimExpr> args) {

@@ -5,6 +5,7 @@
 #include "tilewright/ir/walk.h"
 #include "tilewright/script/parser/relax_state.h"
 #include "tilewright/support/near.h"
+#include "tilewright/tir/op.h"
 
 namespace tilewright::script {
 using ast::Expr;
@@ -247,8 +248,7 @@ DataType returned_dtype(const ir::IRModule& module, const std::string& name) {
   if (const auto* declared = func->ret_type.as<ir::PrimTypeNode>()) dtype = declared->dtype;
   if (!dtype.is_void()) return dtype;
   ir::walk(func->body, [&](const tir::CallNode* call) {
-    const auto* op = call->op.as<ir::OpNode>();
-    if (op && op->name == "tir.ret") dtype = call->dtype;
+    if (tir::is_call_of(call, "tir.ret")) dtype = call->dtype;
   });
   return dtype;
 }

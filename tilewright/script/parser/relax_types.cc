@@ -1,7 +1,4 @@
 // R.Tensor((1, "m"), "float32"), R.Shape, R.Tuple, R.Object, R.Prim, R.Callable
-#include <algorithm>
-#include <cctype>
-
 #include "tilewright/script/parser/relax_state.h"
 
 namespace tilewright::script {
@@ -9,13 +6,6 @@ namespace {
 
 // An extent given as text, "m" or "n + 1": its names are dimensions of the function.
 PrimExpr extent_from_text(Parser& parser, const std::string& text, Place place) {
-  auto is_name = [](const std::string& word) {
-    const auto is_part = [](char c) {  // bytes of other alphabets' letters, as the lexer takes them
-      return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || static_cast<unsigned char>(c) >= 0x80;
-    };
-    return !word.empty() && !(word[0] >= '0' && word[0] <= '9') &&
-           std::all_of(word.begin(), word.end(), is_part);
-  };
   if (is_name(text))
     return ref_as<tir::VarNode>(*graph_dimension(parser, text, kInt64, place).get<ObjectRef>());
   ast::Tree tree(Ref<Source>(new Source("extent", text)));
@@ -29,7 +19,7 @@ PrimExpr extent_from_text(Parser& parser, const std::string& text, Place place) 
         // T.max(n, 20), min(n, 20): T and the functions are no dimensions
         const bool is_path = tree.text.all().substr(token.place.end).starts_with('.') ||
                              tree.text.all().substr(0, token.place.begin).ends_with('.');
-        if (token.kind == TokenKind::kName && is_name(name) && !is_path && name != "min" && name != "max")
+        if (token.kind == TokenKind::kName && !is_path && name != "min" && name != "max")
           inner.names.define(name, graph_dimension(parser, name, kInt64, place), {});
       }
       return inner.eval_prim(expr);
