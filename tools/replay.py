@@ -1,71 +1,73 @@
-"""Compiles a fixed list of programs and prints a hash of the code of each: a refactor must leave all of them as they were.
+"""Compiles a fixed list of programs for ten processors and prints hashes of what becomes of them: a refactor must change none.
 
 python tools/replay.py > before.txt              on the old commit, built
 python tools/replay.py --against before.txt      on the new one: prints what differs; exit code 1 if anything does
-python tools/replay.py --dump FOLDER             also writes each source into FOLDER, for diff -r
+python tools/replay.py --part                    a part that takes seconds: the programs of tests and the demo's network
+python tools/replay.py --only haswell mnist      only names that contain these words
+python tools/replay.py --dump FOLDER             also writes each text into FOLDER, for diff -r
 
-The code is LLVM IR for one fixed processor, so that it does not depend on this machine.
+A line is "processor/program LOWERED ASSEMBLY": the first hash is of the lowered programs (get_source("tir")), which
+schedules and lowering make, the second of the assembly text. The ten processors are described by their names alone, so
+that nothing depends on this machine. The list: every program that stands in a file of tests/, kernels that rules
+schedule, the models of ../shared/models, and the networks that the onnx package ships without weights.
 """
 
 import argparse
 import hashlib
+import importlib.util
+import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import tilewright
 from tilewright import te
 from tilewright.frontend.onnx import from_onnx
-from tilewright.script import parse
 
 ROOT = Path(__file__).resolve().parent.parent
-TARGET = "llvm -mtriple=x86_64-pc-linux-gnu -mcpu=haswell -num-cores=2"
+for folder in ("tests", "benchmarks"):
+    sys.path.insert(0, str(ROOT / folder))
 
-PROGRAMS = {
-    "matmul_relu": """
-@T.prim_func
-def main(A: T.Buffer((5, 7), "float32"), B: T.Buffer((7, 6), "float32"), C: T.Buffer((5, 6), "float32")):
-    Y = T.alloc_buffer((5, 6))
-    for i, j, k in T.grid(5, 6, 7):
-        with T.block("Y"):
-            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
-            with T.init():
-                Y[vi, vj] = T.float32(0)
-            Y[vi, vj] = Y[vi, vj] + A[vi, vk] * B[vk, vj]
-    for i, j in T.grid(5, 6):
-        with T.block("C"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            C[vi, vj] = T.max(Y[vi, vj], T.float32(0))
-""",
-    "symbolic_copy": """
-@T.prim_func
-def main(a: T.handle, b: T.handle):
-    n = T.int64()
-    A = T.match_buffer(a, (n, 3), "int8")
-    B = T.match_buffer(b, (3, n), "int8")
-    for i, j in T.grid(n, 3):
-        with T.block("B"):
-            vi, vj = T.axis.remap("SS", [i, j])
-            B[vj, vi] = A[vi, vj]
-""",
-    "branches": """
-@T.prim_func
-def main(A: T.Buffer((127,), "float64"), B: T.Buffer((127,), "float64"), n: T.int32):
-    for i in T.parallel(127):
-        if i < n:
-            B[i] = T.exp(A[i])
-        else:
-            B[i] = T.if_then_else(i > 0, A[T.max(i - 1, 0)], T.float64(0))
-""",
+X86 = "llvm -mtriple=x86_64-pc-linux-gnu -num-cores=2 -mcpu="
+ARM = "llvm -mtriple=aarch64-linux-gnu -num-cores=2 -mcpu="
+RISCV = "llvm -mtriple=riscv64-linux-gnu -num-cores=2 -mattr=+m,+a,+f,+d,+c"
+TARGETS = {
+    "haswell": X86 + "haswell",
+    "skylake-avx512": X86 + "skylake-avx512",
+    "sapphirerapids": X86 + "sapphirerapids",
+    "znver4": X86 + "znver4",
+    "cortex-a72": ARM + "cortex-a72",
+    "neoverse-v1": ARM + "neoverse-v1",
+    "neoverse-v2": ARM + "neoverse-v2",
+    "apple-m1": ARM + "apple-m1",
+    "rv64gcv": RISCV + ",+v,+zvl256b",
+    "rv64gc": RISCV,
 }
+PART_OF_TARGETS = ("haswell", "cortex-a72", "rv64gc")
+LIGHT = (
+    "bvlc_alexnet",
+    "densenet121",
+    "inception_v1",
+    "inception_v2",
+    "resnet50",
+    "shufflenet",
+    "squeezenet",
+    "vgg19",
+    "zfnet512",
+)
+
+
+def matmul(m: int, n: int, k: int, dtype: str = "float32"):
+    a, b = te.placeholder((m, k), dtype, name="A"), te.placeholder((k, n), dtype, name="B")
+    r = te.reduce_axis((0, k), "r")
+    return te.create_prim_func(
+        [a, b, te.compute((m, n), lambda i, j: te.sum(a[i, r] * b[r, j], axis=r), name="C")]
+    )
 
 
 def scheduled_matmul():
     """A tiled, unrolled and vectorized product of odd sizes."""
-    a, b = te.placeholder((37, 53), name="A"), te.placeholder((53, 29), name="B")
-    k = te.reduce_axis((0, 53), "k")
-    c = te.compute((37, 29), lambda i, j: te.sum(a[i, k] * b[k, j], axis=k), name="C")
-    sch = tilewright.Schedule(te.create_prim_func([a, b, c]))
+    sch = tilewright.Schedule(matmul(37, 29, 53))
     block = sch.get_block("C")
     i, j, k = sch.get_loops(block)
     j0, j1 = sch.split(j, factors=[None, 8])
@@ -79,16 +81,89 @@ def scheduled_matmul():
     return sch.mod
 
 
-def sources() -> Iterator[tuple[str, str]]:
-    """(name, code) of everything on the list."""
-    for name, text in PROGRAMS.items():
-        yield name, tilewright.build(parse(text), target=TARGET).get_source("ll")
-    yield "scheduled_matmul", tilewright.build(scheduled_matmul(), target=TARGET).get_source("ll")
-    model = from_onnx(ROOT / "examples/fashion_mnist/fashion_mnist.onnx")
-    for level in (0, 2):
-        with tilewright.transform.PassContext(opt_level=level):
-            kernels = tilewright.compile(model, target=TARGET).kernels
-        yield f"fashion_mnist_level_{level}", kernels.get_source("ll")
+def programs_of_tests() -> dict[str, object]:
+    """The functions and modules that stand in the files of tests: "test_fusion.main"."""
+    found = {}
+    written_out = re.compile(r"^@(T\.prim_func|I\.ir_module|tvm\.script)", re.MULTILINE)
+    for file in sorted((ROOT / "tests").rglob("test_*.py")):
+        if not written_out.search(file.read_text()):
+            continue
+        spec = importlib.util.spec_from_file_location(f"replayed_{file.stem}", file)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        for name, value in vars(module).items():
+            if type(value).__name__ in ("PrimFunc", "IRModule"):
+                found[f"{file.stem}.{name}"] = value
+    return found
+
+
+def kernels() -> dict[str, object]:
+    """Programs that nobody has scheduled: rules do."""
+    return {
+        "matmul_512": matmul(512, 512, 512),
+        "matmul_odd": matmul(127, 129, 131),
+        "matmul_256_512_512": matmul(256, 512, 512),
+        "matmul_float64": matmul(96, 96, 96, "float64"),
+        "matvec": matmul(1, 1024, 1024),
+        "scheduled_matmul": scheduled_matmul(),
+    }
+
+
+def model_files() -> dict[str, Path]:
+    models = ROOT.parent / "shared/models"
+    found = {f"{file.parent.name}.{file.stem}": file for file in sorted(models.rglob("*.onnx"))}
+    if not found:
+        print(f"replay: {models} is not there: its models are left out", file=sys.stderr)
+    return found
+
+
+Sources = Callable[[str, str], str]  # (target, format) -> text
+
+
+def of_program(program) -> Sources:
+    def sources(target: str, form: str) -> str:
+        return tilewright.build(program, target=target).get_source(form)
+
+    return sources
+
+
+def of_model(file: Path) -> Sources:
+    kept = {}
+
+    def sources(target: str, form: str) -> str:
+        if target not in kept:
+            kept.clear()
+            kept[target] = tilewright.compile(from_onnx(file), target=target).kernels
+        return kept[target].get_source(form)
+
+    return sources
+
+
+def everything(is_part: bool) -> Iterator[tuple[str, Sources]]:
+    """(name, what makes its texts) of the list."""
+    for name, program in (programs_of_tests() | kernels()).items():
+        yield name, of_program(program)
+    yield "fashion_mnist", of_model(ROOT / "examples/fashion_mnist/fashion_mnist.onnx")
+    if is_part:
+        return
+    for name, file in model_files().items():
+        yield name, of_model(file)
+    from light_models import light_model_file
+
+    for name in LIGHT:
+        yield f"light.{name}", of_model(light_model_file(name))
+
+
+def texts(sources: Sources, target: str) -> dict[str, str]:
+    """Lowered programs and assembly; the error instead, where it cannot be compiled."""
+    try:
+        return {form: sources(target, form) for form in ("tir", "asm")}
+    except tilewright.Unsupported as error:
+        return {"tir": f"refused: {error}", "asm": ""}
+
+
+def digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def main() -> int:
@@ -96,25 +171,54 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--against", type=Path, help="what an earlier run printed")
-    parser.add_argument("--dump", type=Path, help="folder for the sources")
+    parser.add_argument(
+        "--part", action="store_true", help="programs of tests and the demo's network, three processors"
+    )
+    parser.add_argument("--only", nargs="+", default=[], help="words that a line's name must contain")
+    parser.add_argument("--dump", type=Path, help="folder for the texts")
     options = parser.parse_args()
-    now, codes = {}, {}
-    for name, code in sources():
-        now[name] = f"{hashlib.sha256(code.encode()).hexdigest()[:16]} {len(code.splitlines())} lines"
-        codes[name] = code
+    lines = {}
+    for program, sources in everything(options.part):
+        for processor, target in TARGETS.items():
+            name = f"{processor}/{program}"
+            if (options.part and processor not in PART_OF_TARGETS) or not all(
+                word in name for word in options.only
+            ):
+                continue
+            found = texts(sources, target)
+            lines[name] = f"{digest(found['tir'])} {digest(found['asm'])}"
+            for form, text in found.items():
+                if options.dump:
+                    file = options.dump / f"{name}.{form}"
+                    file.parent.mkdir(parents=True, exist_ok=True)
+                    file.write_text(text)
     # all or nothing: a list that ends where a program failed would look like a shorter list
-    if options.dump:
-        options.dump.mkdir(parents=True, exist_ok=True)
-        for name, code in codes.items():
-            (options.dump / f"{name}.ll").write_text(code)
     if not options.against:
-        print("".join(f"{name} {line}\n" for name, line in now.items()), end="")
+        print("".join(f"{name} {line}\n" for name, line in lines.items()), end="")
         return 0
-    before = dict(line.split(" ", 1) for line in options.against.read_text().splitlines() if line)
-    changed = [name for name in sorted(before.keys() | now.keys()) if before.get(name) != now.get(name)]
+    return report(options.against.read_text(), lines, is_whole=not (options.part or options.only))
+
+
+def report(before_text: str, lines: dict[str, str], is_whole: bool) -> int:
+    """Prints what differs; 1 if anything does. Lines that this run was not asked for are not missed."""
+    before = dict(line.split(" ", 1) for line in before_text.splitlines() if line)
+    names = sorted(before.keys() | lines.keys()) if is_whole else sorted(lines)
+    changed = [name for name in names if before.get(name) != lines.get(name)]
     for name in changed:
-        print(f"{name}: {before.get(name, 'not there')} -> {now.get(name, 'not there')}")
-    print(f"{len(now)} programs, {len(changed)} differ")
+        old, new = (
+            dict(zip(("tir", "asm"), texts.get(name, "").split(), strict=False)) for texts in (before, lines)
+        )
+        parts = (
+            "not in both"
+            if not old or not new
+            else "lowered"
+            if old["tir"] != new["tir"]
+            else "assembly alone"
+        )
+        print(f"{name}: {parts}")
+    print(
+        f"replay: {'unchanged' if not changed else f'{len(changed)} differ'} ({len(lines)} programs and processors)"
+    )
     return 1 if changed else 0
 
 

@@ -419,7 +419,7 @@ def test_unknown_target_from_python(save_model, tmp_path):
     ("name", "text"),
     [
         ("no/model.so", "No such file or directory\nhelp: the folder must exist and be writable"),
-        ("model.exe", 'the ending ".exe" names no format\nhelp: use .so, .o, .a, .tar, .ll, .s'),
+        ("model.exe", 'the ending ".exe" names no format\nhelp: use .so, .o, .a, .tar, .ll, .s, .tir'),
         ("folder.so", "it is a folder"),
     ],
 )

@@ -159,7 +159,7 @@ def test_output_of_unknown_format(command, affine, tmp_path):
     done = command("compile", affine, "-o", "model.exe")
     assert done.code == 2
     assert done.err == (
-        'error: model.exe cannot be written: the ending ".exe" names no format\nhelp: use .so, .o, .a, .tar, .ll, .s\n'
+        'error: model.exe cannot be written: the ending ".exe" names no format\nhelp: use .so, .o, .a, .tar, .ll, .s, .tir\n'
     )
     assert files(tmp_path) == ["model.onnx"]
 

@@ -109,12 +109,11 @@ runtime::Module build(const tir::PrimFunc& func, const ir::Target& target, const
 
 std::vector<schedule::Attempt> schedule_by_rules(schedule::Schedule& sch, const ir::Target& target) {
   const Generator generator = make_generator(target);
-  TILEWRIGHT_CHECK(generator.rules_for, "target {} has no rules for schedules", target->kind_name);
   std::vector<std::string> names;
   for (const schedule::State::Func& func : sch.state().funcs()) names.push_back(func.name->name_hint);
   std::vector<schedule::Attempt> attempts;
   for (const std::string& name : names) {
-    for (schedule::Attempt& each : schedule::schedule_by_rules(sch, name, *generator.rules_for))
+    for (schedule::Attempt& each : schedule::schedule_by_rules(sch, name, generator.features))
       attempts.push_back(std::move(each));
   }
   return attempts;
@@ -143,7 +142,7 @@ std::string get_source(const runtime::Module& module, const std::string& format)
     names.push_back(fmt::format("\"{}\"", source.name));
   }
   throw UserError("there is no source of format \"{}\"", format)
-      .help("the formats are {}", fmt::join(names, " and "));
+      .help("the formats are {}", fmt::join(names, ", "));
 }
 
 }  // namespace tilewright::driver

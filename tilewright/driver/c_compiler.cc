@@ -36,6 +36,20 @@ std::string compile_c(const std::string& source, const std::vector<std::string>&
 
 std::string assemble(const std::string& text) { return object_of("kernels.s", text, {}); }
 
+namespace {
+
+// LLVM IR without the name of the file that it was made of, which differs from one process to the next.
+std::string without_file_names(const std::string& text) {
+  std::string kept;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("; ModuleID") && !line.starts_with("source_filename")) kept += line + "\n";
+  }
+  return kept;
+}
+
+}  // namespace
+
 std::string llvm_ir_of_c(const std::string& source, const std::string& triple, const std::string& cpu,
                          const std::string& features) {
   // the release that our LLVM is of first: it reads no IR of later ones
@@ -55,7 +69,7 @@ std::string llvm_ir_of_c(const std::string& source, const std::string& triple, c
     if (!feature.empty()) command.insert(command.end(), {"-Xclang", "-target-feature", "-Xclang", feature});
   }
   run_program("pragma_import_c: the compiler", command, output);
-  return read_bytes(output).value_or("");
+  return without_file_names(read_bytes(output).value_or(""));
 }
 
 }  // namespace tilewright::driver

@@ -39,7 +39,7 @@ def _time_evaluator(
 
 
 def _get_source(self, fmt: str = "") -> str:
-    """The code of this module as text: "ll" (LLVM IR) or "asm" for target llvm, "c" for target c.
+    """The code of this module as text: "ll" (LLVM IR) or "asm" for target llvm, "c" for target c, "tir" (lowered programs) for each.
 
     fmt  default "": the first that the target has
     """
@@ -47,7 +47,7 @@ def _get_source(self, fmt: str = "") -> str:
 
 
 def _export_library(self, path) -> None:
-    """Writes the module to `path`: a shared library (.so), object (.o), archive (.a, .tar), LLVM IR (.ll), assembly (.s) or C (.c), by its ending.
+    """Writes the module to `path`: a shared library (.so), object (.o), archive (.a, .tar), LLVM IR (.ll), assembly (.s), C (.c) or lowered programs (.tir), by its ending.
 
     Raises UserError if the path cannot be written; an existing file is replaced only by a complete one.
     """
