@@ -7,6 +7,7 @@
 #include "tilewright/codegen/c/c.h"
 #include "tilewright/codegen/llvm/native.h"
 #include "tilewright/lower/pipeline.h"
+#include "tilewright/target/target.h"
 
 namespace tilewright::codegen {
 
@@ -43,7 +44,7 @@ class Compiled {
 };
 
 inline runtime::Function through_llvm(const tir::PrimFunc& func) {
-  const NativeTarget target = native_target(ir::parse_target("llvm"));
+  const NativeTarget target = native_target(target::parse_target("llvm"));
   const std::string names[] = {"f"};
   const std::string objects[] = {emit_object(lower::lower_for_cpu("f", func), target),
                                  emit_library_object(names, "", target)};

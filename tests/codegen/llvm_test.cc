@@ -7,6 +7,7 @@
 #include "tilewright/codegen/llvm/native.h"
 #include "tilewright/lower/pipeline.h"
 #include "tilewright/support/error.h"
+#include "tilewright/target/target.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/loop_hints.h"
 
@@ -16,7 +17,7 @@ using namespace tir;
 using runtime::Tensor;
 
 runtime::Function compile(const PrimFunc& func) {
-  const NativeTarget target = native_target(ir::parse_target("llvm"));
+  const NativeTarget target = native_target(target::parse_target("llvm"));
   const std::string names[] = {"f"};
   const std::string objects[] = {emit_object(lower::lower_for_cpu("f", func), target),
                                  emit_library_object(names, "", target)};
@@ -72,7 +73,8 @@ TEST(Llvm, AddsOne) {
 
 std::string ir_text(const PrimFunc& func, const std::string& cpu) {
   return emit_llvm_ir(lower::lower_for_cpu("f", func),
-                      native_target(ir::parse_target("llvm -mtriple=x86_64-linux-gnu -mcpu=" + cpu)), false);
+                      native_target(target::parse_target("llvm -mtriple=x86_64-linux-gnu -mcpu=" + cpu)),
+                      false);
 }
 
 // The calls that fetch lines, as the program's text has them.
@@ -350,11 +352,12 @@ TEST(Llvm, MissingExternFunctionIsNamed) {
 }
 
 TEST(Llvm, UnknownCpuTripleAndFeature) {
-  EXPECT_EQ(error_of([] { native_target(ir::parse_target("llvm -mtriple=x86_64-linux-gnu -mcpu=zen99")); }),
-            "target llvm: x86_64-unknown-linux-gnu has no CPU \"zen99\"");
-  EXPECT_EQ(error_of([] { native_target(ir::parse_target("llvm -mtriple=pdp11-unix")); }),
+  EXPECT_EQ(
+      error_of([] { native_target(target::parse_target("llvm -mtriple=x86_64-linux-gnu -mcpu=zen99")); }),
+      "target llvm: x86_64-unknown-linux-gnu has no CPU \"zen99\"");
+  EXPECT_EQ(error_of([] { native_target(target::parse_target("llvm -mtriple=pdp11-unix")); }),
             "target llvm: no code can be made for -mtriple=pdp11-unix");
-  EXPECT_EQ(error_of([] { native_target(ir::parse_target("llvm -mattr=avx512f")); }),
+  EXPECT_EQ(error_of([] { native_target(target::parse_target("llvm -mattr=avx512f")); }),
             "target llvm: feature \"avx512f\" of -mattr must begin with + or -");
 }
 
@@ -364,7 +367,7 @@ TEST(Llvm, CodeForOtherMachines) {
   const ir::IRModule lowered =
       lower::lower_for_cpu("f", prim_func({a}, loop(i, imm(4), store(a, float_imm(1), {i}))));
   const auto assembly = [&](const char* target) {
-    return emit_assembly(lowered, native_target(ir::parse_target(target)));
+    return emit_assembly(lowered, native_target(target::parse_target(target)));
   };
   EXPECT_THAT(assembly("llvm -mtriple=aarch64-linux-gnu"), testing::HasSubstr("__tvm_ffi_f"));
   EXPECT_THAT(assembly("llvm -mtriple=riscv64-linux-gnu -mattr=+m,+a,+f,+d"),
@@ -383,7 +386,7 @@ TEST(Llvm, UnrolledTileStaysInRegisters) {
            loop(m, imm(4), store(y, load(t, {m}), {m}), ForKind::kUnrolled)});
   const ir::IRModule lowered =
       lower::lower_for_cpu("f", prim_func({a, y}, AllocBufferNode::make(t, AttrMap{}, body)));
-  const std::string text = emit_llvm_ir(lowered, native_target(ir::parse_target("llvm")));
+  const std::string text = emit_llvm_ir(lowered, native_target(target::parse_target("llvm")));
   const std::string compute = text.substr(
       text.find("@f_compute"), text.find("\n}", text.find("@f_compute")) - text.find("@f_compute"));
   EXPECT_THAT(compute, testing::Not(testing::HasSubstr("alloca")));

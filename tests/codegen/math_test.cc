@@ -7,6 +7,7 @@
 
 #include "tilewright/codegen/llvm/native.h"
 #include "tilewright/lower/pipeline.h"
+#include "tilewright/target/target.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::codegen {
@@ -28,7 +29,7 @@ std::vector<float> run(const Formula& formula, const std::vector<float>& x, cons
   PrimFunc func = PrimFuncNode::make(
       std::vector<Var>{make_var("a", DataType::handle()), make_var("b", DataType::handle())},
       std::vector<Buffer>{a, b}, body);
-  const NativeTarget target = native_target(ir::parse_target(machine));
+  const NativeTarget target = native_target(target::parse_target(machine));
   const std::string names[] = {"f"};
   const std::string objects[] = {emit_object(lower::lower_for_cpu("f", func), target),
                                  emit_library_object(names, "", target)};

@@ -11,6 +11,7 @@
 #include "tilewright/driver/load.h"
 #include "tilewright/driver/tar.h"
 #include "tilewright/support/error.h"
+#include "tilewright/target/target.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::driver {
@@ -33,7 +34,7 @@ ir::IRModule two_functions() {
   return ir::with_function(module, "add_two", add(2));
 }
 
-ir::Target llvm() { return ir::parse_target("llvm"); }
+ir::Target llvm() { return target::parse_target("llvm"); }
 
 std::string error_of(const std::function<void()>& action) {
   try {
@@ -98,7 +99,7 @@ TEST_F(Driver, WhatIsWrittenIsLoadedBack) {
     module.get_function("add_two")(x);
     EXPECT_EQ(x.data_as<float>()[4], 2) << name;
   }
-  export_library(build(two_functions(), ir::parse_target("c")), at("m.c"));
+  export_library(build(two_functions(), target::parse_target("c")), at("m.c"));
   Tensor x = Tensor::zeros(std::vector<int64_t>{5}, kFloat32);
   load(at("m.c")).get_function("add_one")(x);
   EXPECT_EQ(x.data_as<float>()[0], 1);
@@ -111,7 +112,7 @@ TEST_F(Driver, WhatCannotBeLoadedIsNamed) {
   };
   EXPECT_EQ(error_of([&] { load(at("x.o")); }), "cannot load " + at("x.o") + ": the file cannot be read");
   EXPECT_EQ(error("y.o", "text"), "cannot load " + at("y.o") + ": it is no object file of this machine");
-  export_library(build(two_functions(), ir::parse_target("llvm -mtriple=aarch64-linux-gnu")), at("m.o"));
+  export_library(build(two_functions(), target::parse_target("llvm -mtriple=aarch64-linux-gnu")), at("m.o"));
   EXPECT_EQ(error_of([&] { load(at("m.o")); }),
             "cannot load " + at("m.o") + ": it is no object file of this machine");
   EXPECT_EQ(error("y.tar", std::string(600, 'x')),
@@ -152,7 +153,8 @@ TEST_F(Driver, StagesAreTimed) {
 }
 
 TEST_F(Driver, CodeForAnotherMachineIsExportedNotRun) {
-  const runtime::Module module = build(two_functions(), ir::parse_target("llvm -mtriple=aarch64-linux-gnu"));
+  const runtime::Module module =
+      build(two_functions(), target::parse_target("llvm -mtriple=aarch64-linux-gnu"));
   export_library(module, at("m.a"));
   EXPECT_EQ(error_of([&] { module.get_function("add_one"); }),
             "module was compiled for aarch64-unknown-linux-gnu, which is not this machine");
@@ -171,7 +173,7 @@ TEST_F(Driver, PathThatCannotBeWritten) {
 }
 
 TEST_F(Driver, TargetWithoutCodeGenerator) {
-  EXPECT_EQ(error_of([] { build(add(1), ir::parse_target("cuda")); }),
+  EXPECT_EQ(error_of([] { build(add(1), target::parse_target("cuda")); }),
             "there is no code generator for target cuda yet");
 }
 
@@ -183,7 +185,7 @@ TEST_F(Driver, TwoFunctionsOfOneSymbol) {
             "two functions of the module have the global_symbol \"f\"");
 }
 
-ir::Target c99() { return ir::parse_target("c"); }
+ir::Target c99() { return target::parse_target("c"); }
 
 TEST_F(Driver, CSourceIsCompiledWhenItIsCalled) {
   const runtime::Module module = build(two_functions(), c99());
@@ -254,13 +256,13 @@ TEST_F(Driver, TargetCRefusesWhatCCannotSay) {
 }
 
 TEST_F(Driver, TargetCRefusesWhatNoCompilerServes) {
-  EXPECT_EQ(error_of([] { build(add(1), ir::parse_target("c -mattr=+avx")); }),
+  EXPECT_EQ(error_of([] { build(add(1), target::parse_target("c -mattr=+avx")); }),
             "target c: -mattr has no meaning for a C compiler");
-  EXPECT_EQ(error_of([] { build(add(1), ir::parse_target("c -mcpu=zen99")); }),
+  EXPECT_EQ(error_of([] { build(add(1), target::parse_target("c -mcpu=zen99")); }),
             "target c: target llvm: " + codegen::host_cpu().triple + " has no CPU \"zen99\"");
-  EXPECT_EQ(error_of([] { build(add(1), ir::parse_target("c -opt-level=4")); }),
+  EXPECT_EQ(error_of([] { build(add(1), target::parse_target("c -opt-level=4")); }),
             "target c: -opt-level must be 0..3, but is 4");
-  const runtime::Module module = build(add(1), ir::parse_target("c -mtriple=aarch64-linux-gnu"));
+  const runtime::Module module = build(add(1), target::parse_target("c -mtriple=aarch64-linux-gnu"));
   EXPECT_EQ(error_of([&] { export_library(module, at("m.so")); }),
             "target c: the C compiler here makes no code for aarch64-linux-gnu");
   EXPECT_EQ(num_files(), 0u);

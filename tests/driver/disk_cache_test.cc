@@ -13,6 +13,7 @@
 #include "tilewright/driver/build.h"
 #include "tilewright/driver/build_id.h"
 #include "tilewright/support/error.h"
+#include "tilewright/target/target.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::driver {
@@ -179,7 +180,7 @@ Built build_and_call(const PrimFunc& func, const std::string& target = "llvm", b
   const StageObserver observer = [&](const StageTime& time) {
     if (!time.function.empty()) built.stages.push_back(time.stage);
   };
-  built.module = build(func, ir::parse_target(target), {.schedules = schedules, .on_stage = observer});
+  built.module = build(func, target::parse_target(target), {.schedules = schedules, .on_stage = observer});
   runtime::Tensor data = runtime::Tensor::empty(std::vector<int64_t>{5}, kFloat32);
   std::fill_n(data.data_as<float>(), 5, 0.f);
   built.module.find_function("main")(data);

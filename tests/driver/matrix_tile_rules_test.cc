@@ -7,13 +7,13 @@ namespace {
 
 using MatrixTileRules = MatrixTiles;
 
-constexpr schedule::Machine kSapphireRapids{.vector_bytes = 64,
-                                            .num_vector_registers = 32,
-                                            .dots = {.mixed_bytes = true,
-                                                     .signed_bytes = true,
-                                                     .bfloats = true,
-                                                     .byte_tiles = true,
-                                                     .bfloat_tiles = true}};
+constexpr target::Features kSapphireRapids{.vector_bytes = 64,
+                                           .num_vector_registers = 32,
+                                           .dots = {.mixed_bytes = true,
+                                                    .signed_bytes = true,
+                                                    .bfloats = true,
+                                                    .byte_tiles = true,
+                                                    .bfloat_tiles = true}};
 
 std::string matmul_text(int64_t rows, int64_t columns, int64_t terms, std::string_view row,
                         std::string_view column, std::string_view sum) {
@@ -34,12 +34,12 @@ def main(A: T.Buffer(({0}, {2}), "{3}"), B: T.Buffer(({2}, {1}), "{4}"), C: T.Bu
 bool has_tiles(const std::string& trace) { return trace.find("matrix_tiles") != std::string::npos; }
 
 void expect_matmul_of_tiles(int64_t rows, int64_t columns, int64_t terms, const char* row, const char* column,
-                            const schedule::Machine& machine = kSapphireRapids) {
+                            const target::Features& features = kSapphireRapids) {
   SCOPED_TRACE(fmt::format("{} x {} x {} of {} and {}", rows, columns, terms, row, column));
   const DataType a_type = DataType::parse(row), b_type = DataType::parse(column);
   const std::string sum = a_type.is_bfloat16() ? "float32" : "int32";
   const schedule::DefaultSchedule scheduled = schedule::schedule_by_rules(
-      "main", parsed(matmul_text(rows, columns, terms, row, column, sum)), machine);
+      "main", parsed(matmul_text(rows, columns, terms, row, column, sum)), features);
   EXPECT_TRUE(has_tiles(scheduled.trace.str())) << scheduled.trace.str();
   const Tensor a = random({rows, terms}, a_type, 3), b = random({terms, columns}, b_type, 4),
                c = Tensor::empty(runtime::Shape{rows, columns}, DataType::parse(sum));
@@ -59,10 +59,10 @@ TEST_F(MatrixTileRules, MatrixProducts) {
 
 // Panels that the first cache does not hold are read in parts, by 128 rows at a time.
 TEST_F(MatrixTileRules, BlocksOfLongSums) {
-  schedule::Machine machine = kSapphireRapids;
-  machine.l1_bytes = 24 << 10;  // of which 256 terms of 32 columns take two thirds
-  machine.l2_bytes = 128 << 10;
-  expect_matmul_of_tiles(256, 128, 768, "bfloat16", "bfloat16", machine);
+  target::Features features = kSapphireRapids;
+  features.l1_bytes = 24 << 10;  // of which 256 terms of 32 columns take two thirds
+  features.l2_bytes = 128 << 10;
+  expect_matmul_of_tiles(256, 128, 768, "bfloat16", "bfloat16", features);
   if (testing::is_amx_emulated()) {
     const AmxCounts counts = testing::amx_counts();
     const int64_t tiles = 256 / 16 * 128 / 16, parts = 3, steps = 768 / 32;
@@ -72,11 +72,11 @@ TEST_F(MatrixTileRules, BlocksOfLongSums) {
     EXPECT_EQ(counts.zeros, tiles);
     EXPECT_EQ(counts.loads, tiles * (parts - 1) + tiles * steps);  // sums, and a factor for each product
   }
-  expect_matmul_of_tiles(126, 96, 1280, "int8", "int8", machine);
-  machine.num_cores = 2;
-  expect_matmul_of_tiles(128, 192, 768, "bfloat16", "bfloat16", machine);
-  machine.l2_bytes = 32 << 10;  // no room for rows of all terms: sums of several panels wait for each part
-  expect_matmul_of_tiles(128, 192, 768, "bfloat16", "bfloat16", machine);
+  expect_matmul_of_tiles(126, 96, 1280, "int8", "int8", features);
+  features.num_cores = 2;
+  expect_matmul_of_tiles(128, 192, 768, "bfloat16", "bfloat16", features);
+  features.l2_bytes = 32 << 10;  // no room for rows of all terms: sums of several panels wait for each part
+  expect_matmul_of_tiles(128, 192, 768, "bfloat16", "bfloat16", features);
 }
 
 TEST_F(MatrixTileRules, RandomShapesAndCaches) {
@@ -86,15 +86,15 @@ TEST_F(MatrixTileRules, RandomShapesAndCaches) {
     return int64_t{(state >> 16) % most};
   };
   for (int n = 0; n < 30; ++n) {
-    schedule::Machine machine = kSapphireRapids;
-    machine.l1_bytes = 2048 << below(5);
-    machine.l2_bytes = machine.l1_bytes << below(6);
-    machine.num_cores = 1 + below(2);
+    target::Features features = kSapphireRapids;
+    features.l1_bytes = 2048 << below(5);
+    features.l2_bytes = features.l1_bytes << below(6);
+    features.num_cores = 1 + below(2);
     const bool is_bytes = below(2) == 0;
     const int64_t rows = (8 + below(9)) * (8 + below(5)), columns = 16 * (1 + below(9)),
                   terms = (is_bytes ? 4 : 2) * (4 + below(13)) * (2 + below(6));
     expect_matmul_of_tiles(rows, columns, terms, is_bytes ? "uint8" : "bfloat16",
-                           is_bytes ? "int8" : "bfloat16", machine);
+                           is_bytes ? "int8" : "bfloat16", features);
     if (HasFailure()) break;
   }
 }
@@ -117,9 +117,9 @@ def main(A: T.Buffer((96, 64), "bfloat16"), B: T.Buffer((64, 96), "bfloat16"), D
             vi, vj = T.axis.remap("SS", [i, j])
             D[vi, vj] = T.max(C[vi, vj], T.float32(0))
 )";
-  schedule::Machine machine = kSapphireRapids;
-  machine.num_cores = 2;
-  const schedule::DefaultSchedule scheduled = schedule::schedule_by_rules("main", parsed(text), machine);
+  target::Features features = kSapphireRapids;
+  features.num_cores = 2;
+  const schedule::DefaultSchedule scheduled = schedule::schedule_by_rules("main", parsed(text), features);
   EXPECT_TRUE(has_tiles(scheduled.trace.str())) << scheduled.trace.str();
   EXPECT_NE(scheduled.trace.str().find("sch.parallel"), std::string::npos);
   const Tensor a = random({96, 64}, DataType::bfloat16(), 3), b = random({64, 96}, DataType::bfloat16(), 4),
@@ -166,8 +166,8 @@ def main(A: T.Buffer((1, 33, 33, 32), "uint8"), B: T.Buffer((3, 3, 8, 32, 4), "i
 // Rows of several parts are made as tiles where these are multiplied: of matrices, and of images, of which
 // two rows share columns.
 void expect_parts_as_tiles(const std::string& text, const Tensor& data, const Tensor& weight,
-                           runtime::Shape shape, const schedule::Machine& machine, bool is_parallel) {
-  const schedule::DefaultSchedule scheduled = schedule::schedule_by_rules("main", parsed(text), machine);
+                           runtime::Shape shape, const target::Features& features, bool is_parallel) {
+  const schedule::DefaultSchedule scheduled = schedule::schedule_by_rules("main", parsed(text), features);
   const std::string trace = scheduled.trace.str();
   EXPECT_TRUE(has_tiles(trace)) << trace;
   EXPECT_NE(trace.find("sch.transform_layout(block=b1, buffer=[\"write\", 0]"), std::string::npos) << trace;
@@ -210,14 +210,14 @@ def main(A: T.Buffer((192, 96), "float32"), B: T.Buffer((2, 48, 64, 2), "bfloat1
             C[vi, vj] = C[vi, vj] + T.Cast("float32", P[T.Select(vq == 0, 1, 0), vi, vk]) * T.Cast("float32", B[T.Select(vq == 1, 1, 0), vk // 2, vj, vk % 2])
 )",
                                        fmt::format(fmt::runtime(kParts), "A[vi, vk]"));
-  schedule::Machine machine = kSapphireRapids;
+  target::Features features = kSapphireRapids;
   for (const int64_t l2_bytes : {2 << 20, 48 << 10}) {  // parts of all rows at once, or of some
     for (const int64_t cores : {1, 2}) {
       SCOPED_TRACE(fmt::format("{} bytes, {} cores", l2_bytes, cores));
-      machine.l2_bytes = l2_bytes;
-      machine.num_cores = cores;
+      features.l2_bytes = l2_bytes;
+      features.num_cores = cores;
       expect_parts_as_tiles(text, floats({192, 96}), random({2, 48, 64, 2}, DataType::bfloat16(), 4),
-                            {192, 64}, machine, cores > 1);
+                            {192, 64}, features, cores > 1);
     }
   }
 }
@@ -245,15 +245,15 @@ def main(A: T.Buffer((1, {1}, {1}, 32), "float32"), B: T.Buffer((2, 3, 3, 16, 32
 }
 
 TEST_F(MatrixTileRules, PartsOfImages) {
-  schedule::Machine machine = kSapphireRapids;
+  target::Features features = kSapphireRapids;
   for (const int64_t places : {14, 7}) {
     for (const int64_t cores : {1, 2}) {
       SCOPED_TRACE(fmt::format("{} places, {} cores", places, cores));
-      machine.num_cores = cores;
+      features.num_cores = cores;
       const int64_t size = 2 * places + 2;
       expect_parts_as_tiles(image_text(places), floats({1, size, size, 32}),
                             random({2, 3, 3, 16, 32, 2}, DataType::bfloat16(), 4), {1, places, places, 32},
-                            machine, cores > 1);
+                            features, cores > 1);
     }
   }
 }
@@ -280,10 +280,10 @@ def main(A: T.Buffer((1, {1}, {1}, 256), "uint8"), B: T.Buffer((3, 3, 64, 32, 4)
                  expected = Tensor::empty(runtime::Shape{1, places, places, 32}, kInt32);
     for (const int64_t cores : {1, 2}) {
       SCOPED_TRACE(fmt::format("{} places, {} cores", places, cores));
-      schedule::Machine machine = kSapphireRapids;
-      machine.l1_bytes = 48 << 10;  // of which 128 terms of 3 x 3 places take three quarters
-      machine.num_cores = cores;
-      const schedule::DefaultSchedule scheduled = schedule::schedule_by_rules("main", parsed(text), machine);
+      target::Features features = kSapphireRapids;
+      features.l1_bytes = 48 << 10;  // of which 128 terms of 3 x 3 places take three quarters
+      features.num_cores = cores;
+      const schedule::DefaultSchedule scheduled = schedule::schedule_by_rules("main", parsed(text), features);
       const std::string trace = scheduled.trace.str();
       // two threads share out rows of images instead, if they have several
       const bool is_block = trace.find("factors=[None, 2, 16, 4]") != std::string::npos;
@@ -301,10 +301,10 @@ def main(A: T.Buffer((1, {1}, {1}, 256), "uint8"), B: T.Buffer((3, 3, 64, 32, 4)
 
 TEST(MatrixTilesChosen, OnlyWhereTheyFit) {
   const auto is_chosen = [](int64_t rows, int64_t columns, int64_t terms, const char* row, const char* column,
-                            schedule::Machine machine = kSapphireRapids) {
+                            target::Features features = kSapphireRapids) {
     const std::string sum = std::string(row) == "bfloat16" ? "float32" : "int32";
     return has_tiles(schedule::schedule_by_rules(
-                         "main", parsed(matmul_text(rows, columns, terms, row, column, sum)), machine)
+                         "main", parsed(matmul_text(rows, columns, terms, row, column, sum)), features)
                          .trace.str());
   };
   EXPECT_TRUE(is_chosen(128, 64, 64, "int8", "int8"));
@@ -313,7 +313,7 @@ TEST(MatrixTilesChosen, OnlyWhereTheyFit) {
   EXPECT_FALSE(is_chosen(128, 64, 12, "int8", "int8"));  // 3 groups
   EXPECT_FALSE(is_chosen(64, 16, 16, "int8", "int8"));   // too little work
   EXPECT_FALSE(is_chosen(128, 64, 64, "float32", "float32"));
-  schedule::Machine without = kSapphireRapids;
+  target::Features without = kSapphireRapids;
   without.dots.byte_tiles = false;
   EXPECT_FALSE(is_chosen(128, 64, 64, "int8", "int8", without));
 }

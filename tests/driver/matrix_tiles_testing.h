@@ -9,6 +9,7 @@
 #include "tilewright/lower/pipeline.h"
 #include "tilewright/script/parse.h"
 #include "tilewright/support/error.h"
+#include "tilewright/target/target.h"
 
 namespace tilewright::driver {
 using runtime::Tensor;
@@ -21,7 +22,7 @@ inline tir::PrimFunc parsed(const std::string& text) {
 }
 
 inline runtime::Function compiled(const tir::PrimFunc& func, const char* target_text = kAmx) {
-  const codegen::NativeTarget target = codegen::native_target(ir::parse_target(target_text));
+  const codegen::NativeTarget target = codegen::native_target(target::parse_target(target_text));
   const std::string names[] = {"main"};
   const std::string objects[] = {codegen::emit_object(lower::lower_for_cpu("main", func), target),
                                  codegen::emit_library_object(names, "", target)};

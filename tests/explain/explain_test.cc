@@ -7,6 +7,7 @@
 #include "tilewright/analysis/flops.h"
 #include "tilewright/script/parse.h"
 #include "tilewright/support/error.h"
+#include "tilewright/target/target.h"
 
 namespace tilewright::explain {
 namespace {
@@ -79,7 +80,7 @@ def main(A: T.Buffer((5, 7), "float32"), B: T.Buffer((5, 7), "float32"), C: T.Bu
 
 KernelReport report_of(const std::string& program, const Peaks& peaks) {
   const schedule::Schedule sch(ir::with_function(ir::IRModuleNode::make(), "main", parse(program)));
-  return explain(sch, "main", ir::parse_target("llvm"), peaks);
+  return explain(sch, "main", target::parse_target("llvm"), peaks);
 }
 
 // A machine that no kernel exceeds.
@@ -149,7 +150,7 @@ TEST(Explain, AFunctionThatIsNotThere) {
   const schedule::Schedule sch(
       ir::with_function(ir::IRModuleNode::make(), "f", ir::ref_as<ir::BaseFuncNode>(graph)));
   try {
-    explain(sch, "f", ir::parse_target("llvm"), kSlow);
+    explain(sch, "f", target::parse_target("llvm"), kSlow);
     FAIL();
   } catch (const UserError& error) {
     EXPECT_EQ(error.text(), "explain: f is no loop program");

@@ -16,8 +16,8 @@ TEST(Vectorize, FetchesAheadWhatItTransposes) {
                 B[vi, vj] = A[vj, vi]
 )";
   const auto fetches = [&](int64_t l2_bytes) {
-    const Machine machine{.vector_bytes = 32, .num_vector_registers = 16, .l2_bytes = l2_bytes};
-    return show(scheduled(kTransposition, machine)).find("\"prefetch_ahead\"") != std::string::npos;
+    const Features features{.vector_bytes = 32, .num_vector_registers = 16, .l2_bytes = l2_bytes};
+    return show(scheduled(kTransposition, features)).find("\"prefetch_ahead\"") != std::string::npos;
   };
   EXPECT_TRUE(fetches(8191));
   EXPECT_FALSE(fetches(8192));  // A has 8192 bytes
@@ -48,8 +48,8 @@ TEST(ReduceRows, FetchesRowsAhead) {
                 B[vi, vj] = A[vi, vj] * S[vi] + M[vi]
 )";
   const auto num_hints = [&](std::string_view hint, int64_t l2_bytes) {
-    const Machine machine{.vector_bytes = 32, .num_vector_registers = 16, .l2_bytes = l2_bytes};
-    const std::string text = show(scheduled(kNorm, machine));
+    const Features features{.vector_bytes = 32, .num_vector_registers = 16, .l2_bytes = l2_bytes};
+    const std::string text = show(scheduled(kNorm, features));
     int count = 0;
     for (size_t at = 0; (at = text.find(hint, at)) != std::string::npos; ++at) ++count;
     return count;
@@ -78,9 +78,9 @@ TEST(ReduceRows, FetchesNoWritesWhereThatCosts) {
                 B[vi, vj] = A[vi, vj] * S[vi]
 )";
   const auto fetches_writes = [&](bool gains) {
-    const Machine machine{
+    const Features features{
         .vector_bytes = 32, .num_vector_registers = 16, .l2_bytes = 4096, .fetches_writes = gains};
-    return show(scheduled(kSums, machine)).find("\"prefetch_writes\"") != std::string::npos;
+    return show(scheduled(kSums, features)).find("\"prefetch_writes\"") != std::string::npos;
   };
   EXPECT_TRUE(fetches_writes(true));
   EXPECT_FALSE(fetches_writes(false));
@@ -115,8 +115,8 @@ TEST(ReduceRows, FetchesRowsWhileItComputes) {
                 vi, vj = T.axis.remap("SS", [i, j])
                 B[vi, vj] = E[vi, vj] * S[vi] + M[vi]
 )";
-  const Machine machine{.vector_bytes = 32, .num_vector_registers = 16, .l2_bytes = 4096};
-  const std::string text = show(scheduled(kSoftmax, machine));
+  const Features features{.vector_bytes = 32, .num_vector_registers = 16, .l2_bytes = 4096};
+  const std::string text = show(scheduled(kSoftmax, features));
   const size_t ahead = text.find("\"prefetch_ahead\"");
   ASSERT_NE(ahead, std::string::npos) << text;
   EXPECT_GT(ahead, text.rfind("T.max(")) << text;
@@ -129,8 +129,8 @@ TEST(ReduceRows, FetchesRowsWhileItComputes) {
 TEST(TileSum, FetchesAheadWhatItStreams) {
   const auto fetches = [](int rows, int64_t l2_bytes) {
     const std::string text = product_text(rows, 16, 64);
-    const Machine machine{.vector_bytes = 32, .num_vector_registers = 16, .l2_bytes = l2_bytes};
-    return show(scheduled(text, machine)).find("\"prefetch_ahead\"") != std::string::npos;
+    const Features features{.vector_bytes = 32, .num_vector_registers = 16, .l2_bytes = l2_bytes};
+    return show(scheduled(text, features)).find("\"prefetch_ahead\"") != std::string::npos;
   };
   EXPECT_TRUE(fetches(7, 4095));
   EXPECT_FALSE(fetches(7, 4096));    // B has 4096 bytes
@@ -141,7 +141,7 @@ TEST(TileSum, FetchesAheadWhatItStreams) {
 // where they stay near, nor what is the same for all rows.
 TEST(TileSum, FetchesWhatItAdds) {
   const auto text = [](std::string_view added, int64_t l2_bytes) {
-    const Machine machine{.vector_bytes = 32, .num_vector_registers = 16, .l2_bytes = l2_bytes};
+    const Features features{.vector_bytes = 32, .num_vector_registers = 16, .l2_bytes = l2_bytes};
     return show(scheduled(fmt::format(R"(
     @T.prim_func
     def main(A: T.Buffer((35, 3), "float32"), B: T.Buffer((3, 16), "float32"), D: T.Buffer((35, 16), "float32"), C: T.Buffer((35, 16), "float32")):
@@ -158,7 +158,7 @@ TEST(TileSum, FetchesWhatItAdds) {
                 C[vi, vj] = S[vi, vj] + {}
 )",
                                       added),
-                          machine));
+                          features));
   };
   // D has 2,240 bytes, a row of it 64, a tile 5 rows
   EXPECT_THAT(text("D[vi, vj]", 4479),

@@ -8,11 +8,12 @@
 namespace tilewright::schedule {
 namespace {
 
-constexpr Machine kAvx512{.vector_bytes = 64, .num_vector_registers = 32};
-constexpr Machine kAvx2{.vector_bytes = 32, .num_vector_registers = 16};
-constexpr Machine kSse{.vector_bytes = 16, .num_vector_registers = 16};
-constexpr Machine kTiny{.vector_bytes = 32, .num_vector_registers = 16, .l2_bytes = 256};  // packs all it can
-constexpr Machine kNeon{.vector_bytes = 16, .num_vector_registers = 32};
+constexpr Features kAvx512{.vector_bytes = 64, .num_vector_registers = 32};
+constexpr Features kAvx2{.vector_bytes = 32, .num_vector_registers = 16};
+constexpr Features kSse{.vector_bytes = 16, .num_vector_registers = 16};
+constexpr Features kTiny{
+    .vector_bytes = 32, .num_vector_registers = 16, .l2_bytes = 256};  // packs all it can
+constexpr Features kNeon{.vector_bytes = 16, .num_vector_registers = 32};
 
 PrimFunc main_of(std::string_view text) { return ref_as<PrimFuncNode>(module_of(text)->functions[0]); }
 
@@ -22,7 +23,7 @@ constexpr TileLoads kLoads{.vectors = 1, .rows = 1}, kFarLoads{.vectors = 1, .ro
 
 struct TileCase {
   int64_t rows, columns, bytes;
-  Machine machine;
+  Features features;
   int64_t expected_rows, expected_vectors, expected_lanes;
 };
 
@@ -35,14 +36,15 @@ TEST(RegisterTile, OfMatrixProducts) {
       {127, 127, 4, kNeon, 4, 4, 4},    {127, 1, 4, kAvx512, 16, 1, 1},
   };
   for (const TileCase& each : cases) {
-    const RegisterTile tile = choose_register_tile(each.rows, each.columns, each.bytes, kLoads, each.machine);
+    const RegisterTile tile =
+        choose_register_tile(each.rows, each.columns, each.bytes, kLoads, each.features);
     SCOPED_TRACE(fmt::format("{} x {} of {} bytes, {}-byte vectors, {} registers", each.rows, each.columns,
-                             each.bytes, each.machine.vector_bytes, each.machine.num_vector_registers));
+                             each.bytes, each.features.vector_bytes, each.features.num_vector_registers));
     EXPECT_EQ(tile.rows, each.expected_rows);
     EXPECT_EQ(tile.vectors, each.expected_vectors);
     EXPECT_EQ(tile.lanes, each.expected_lanes);
     // the sums, the vectors of a step and a scalar all have a register
-    EXPECT_LE(tile.rows * tile.vectors + tile.vectors + 1, each.machine.num_vector_registers);
+    EXPECT_LE(tile.rows * tile.vectors + tile.vectors + 1, each.features.num_vector_registers);
   }
 }
 
@@ -61,8 +63,8 @@ TEST(RegisterTile, OfFarVectorsIsAsTallAsRegistersAllow) {
 
 // ---- whole programs
 
-void expect_scheduled(std::string_view before, const Machine& machine, std::string_view after) {
-  const IRModule found = scheduled(before, machine), expected = module_of(after);
+void expect_scheduled(std::string_view before, const Features& features, std::string_view after) {
+  const IRModule found = scheduled(before, features), expected = module_of(after);
   const auto difference = first_mismatch(found->functions[0], expected->functions[0]);
   EXPECT_FALSE(difference) << difference->path << ": " << difference->reason << "\n" << show(found);
 }
@@ -192,9 +194,9 @@ TEST(DefaultSchedule, TraceIsPython) {
 class Numbers : public testing::TestWithParam<Program> {};
 
 TEST_P(Numbers, StayTheSame) {
-  for (const Machine& machine : {kAvx512, kAvx2, kSse, kNeon, kTiny}) {
-    scheduled(GetParam().text, machine);
-    Machine two_cores = machine;
+  for (const Features& features : {kAvx512, kAvx2, kSse, kNeon, kTiny}) {
+    scheduled(GetParam().text, features);
+    Features two_cores = features;
     two_cores.num_cores = 2;
     scheduled(GetParam().text, two_cores);
   }
@@ -206,8 +208,8 @@ INSTANTIATE_TEST_SUITE_P(DefaultSchedule, Numbers, testing::ValuesIn(kPrograms),
 // Seven columns of vectors of eight are one vector with a mask, four of them are a vector.
 TEST(TileSum, MasksVectorsThatColumnsDoNotFill) {
   const auto sums = [](int columns, bool has_masks = true) {
-    const Machine machine{.vector_bytes = 32, .num_vector_registers = 16, .has_masks = has_masks};
-    return show(scheduled(product_text(5, columns, 3), machine));
+    const Features features{.vector_bytes = 32, .num_vector_registers = 16, .has_masks = has_masks};
+    return show(scheduled(product_text(5, columns, 3), features));
   };
   EXPECT_THAT(sums(7), testing::AllOf(testing::HasSubstr("in T.vectorized(8):"), testing::HasSubstr("< 7)"),
                                       testing::Not(testing::HasSubstr("T.vectorized(7)"))));
@@ -267,9 +269,9 @@ TEST(TileSum, CopiesOperandsThatTheFirstCacheDoesNotHold) {
 // Rows that the second cache does not hold are read once: a tile of them takes all panels.
 TEST(TileSum, TakesAllPanelsForRowsThatDoNotStay) {
   const auto outer_loops = [](int64_t l2_bytes) {
-    const Machine machine{
+    const Features features{
         .vector_bytes = 32, .num_vector_registers = 16, .l1_bytes = 32 << 10, .l2_bytes = l2_bytes};
-    const std::string text = show(scheduled(product_text(120, 36, 128), machine));
+    const std::string text = show(scheduled(product_text(120, 36, 128), features));
     const size_t begin = text.find("for ");
     return text.substr(begin, text.find('\n', begin) - begin);
   };
@@ -279,9 +281,9 @@ TEST(TileSum, TakesAllPanelsForRowsThatDoNotStay) {
 }
 
 TEST(DefaultSchedule, PanelsOfALargeProductAreSharedOut) {
-  Machine machine = kTiny;
-  machine.num_cores = 2;
-  const std::string text = show(scheduled(product_text(65, 127, 33), machine));
+  Features features = kTiny;
+  features.num_cores = 2;
+  const std::string text = show(scheduled(product_text(65, 127, 33), features));
   EXPECT_NE(text.find("T.parallel(8)"), std::string::npos) << text;
 }
 
@@ -299,8 +301,8 @@ TEST(DefaultSchedule, CoresGetAboutTheSame) {
                 S[vi, vj] = S[vi, vj] + A[vi, vj, vk]
 )",
                                          rows);
-    const Machine machine{.vector_bytes = 32, .num_vector_registers = 16, .num_cores = num_cores};
-    const std::string text = show(scheduled(sums, machine));
+    const Features features{.vector_bytes = 32, .num_vector_registers = 16, .num_cores = num_cores};
+    const std::string text = show(scheduled(sums, features));
     const size_t begin = text.find("T.parallel(");
     return text.substr(begin, text.find(')', begin) + 1 - begin);
   };
@@ -386,9 +388,9 @@ TEST(DefaultSchedule, RowsAreReducedTogether) {
 TEST(DefaultSchedule, WinogradIsTiledAllAtOnceOrInStrips) {
   const auto program = std::find_if(std::begin(kPrograms), std::end(kPrograms),
                                     [](const Program& each) { return each.name == "winograd"; });
-  const auto loop_of_tiles = [&](const Machine& machine) {
+  const auto loop_of_tiles = [&](const Features& features) {
     Schedule sch(module_of(program->text));
-    const std::vector<Attempt> attempts = schedule_by_rules(sch, "main", machine);
+    const std::vector<Attempt> attempts = schedule_by_rules(sch, "main", features);
     EXPECT_EQ(attempts.size(), 1u);
     EXPECT_EQ(attempts[0].rule, "tile_winograd");
     EXPECT_TRUE(attempts[0].is_applied());

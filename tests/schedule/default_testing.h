@@ -10,11 +10,11 @@
 namespace tilewright::schedule {
 
 /// Runs the rules and gives the program; checks the numbers, and that the trace makes the same program.
-inline IRModule scheduled(std::string_view text, const Machine& machine,
+inline IRModule scheduled(std::string_view text, const Features& features,
                           std::vector<Attempt>* attempts = nullptr) {
   const IRModule module = module_of(text);
   Schedule sch(module, {.seed = 1, .verify_steps = true});
-  std::vector<Attempt> found = schedule_by_rules(sch, "main", machine);
+  std::vector<Attempt> found = schedule_by_rules(sch, "main", features);
   try {
     expect_same_numbers(module, sch.module());
   } catch (const Error& error) {

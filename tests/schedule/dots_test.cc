@@ -7,9 +7,9 @@
 namespace tilewright::schedule {
 namespace {
 
-constexpr Machine kVnni{.vector_bytes = 32,
-                        .num_vector_registers = 32,
-                        .dots = {.mixed_bytes = true, .signed_bytes = true, .bfloats = true}};
+constexpr Features kVnni{.vector_bytes = 32,
+                         .num_vector_registers = 32,
+                         .dots = {.mixed_bytes = true, .signed_bytes = true, .bfloats = true}};
 
 std::string product(int rows, int columns, int terms, const std::string& a, const std::string& b,
                     const std::string& sum, bool is_transposed = false) {
@@ -30,10 +30,10 @@ std::string product(int rows, int columns, int terms, const std::string& a, cons
 }
 
 // The trace of the rules, whose program computes the same.
-std::string trace_of(const std::string& text, const Machine& machine = kVnni) {
+std::string trace_of(const std::string& text, const Features& features = kVnni) {
   const IRModule module = module_of(text);
   Schedule sch(module, {.seed = 1, .verify_steps = true});
-  schedule_by_rules(sch, "main", machine);
+  schedule_by_rules(sch, "main", features);
   expect_same_numbers(module, sch.module());
   return sch.trace().str();
 }
@@ -56,7 +56,7 @@ TEST(Dots, OnlyWhereTheyFit) {
   EXPECT_FALSE(has_dots(trace_of(product(31, 16, 12, "uint8", "uint8", "int32"))));  // no such instruction
   EXPECT_FALSE(has_dots(trace_of(product(31, 16, 12, "int8", "int8", "float32"))));  // nor for this sum
   EXPECT_FALSE(has_dots(trace_of(product(31, 16, 12, "float32", "float32", "float32"))));
-  EXPECT_FALSE(has_dots(trace_of(product(31, 16, 12, "uint8", "int8", "int32"), Machine{})));
+  EXPECT_FALSE(has_dots(trace_of(product(31, 16, 12, "uint8", "int8", "int32"), Features{})));
 }
 
 TEST(Dots, WeightsAreStoredInGroups) {

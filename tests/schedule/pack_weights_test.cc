@@ -6,7 +6,7 @@
 namespace tilewright::schedule {
 namespace {
 
-constexpr Machine kSse{.vector_bytes = 16, .num_vector_registers = 16, .l1_bytes = 512};
+constexpr Features kSse{.vector_bytes = 16, .num_vector_registers = 16, .l1_bytes = 512};
 const std::vector<bool> kOnlyB = {false, true, false};
 
 PrimFunc main_of(std::string_view text) { return ref_as<PrimFuncNode>(module_of(text)->functions[0]); }
@@ -85,15 +85,15 @@ TEST(PackWeights, AreReadByTheSameTiles) {
 
 TEST(PackWeights, StayWhereItDoesNotPay) {
   const auto expect_stays = [](const std::string& text, const std::vector<bool>& is_weight,
-                               const Machine& machine) {
+                               const Features& features) {
     const PrimFunc func = main_of(text);
-    const PackedWeights packed = pack_weights(func, is_weight, machine);
+    const PackedWeights packed = pack_weights(func, is_weight, features);
     EXPECT_EQ(packed.func, func) << show(module_with(packed.func));
     for (const PanelLayout& layout : packed.layouts) EXPECT_EQ(layout.width, 0);
   };
   expect_stays(plain_product(19), {true, false, false}, kSse);  // B may change from call to call
   expect_stays(plain_product(8), kOnlyB, kSse);                 // one panel
-  Machine large = kSse;
+  Features large = kSse;
   large.l1_bytes = 4096;
   expect_stays(plain_product(19), kOnlyB, large);                     // near the core anyway
   expect_stays(product(19, "(7, 25)", "vk, vj + vk"), kOnlyB, kSse);  // no matrix

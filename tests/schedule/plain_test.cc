@@ -5,7 +5,7 @@
 namespace tilewright::schedule {
 namespace {
 
-constexpr Machine kAvx2{.vector_bytes = 32, .num_vector_registers = 16};
+constexpr Features kAvx2{.vector_bytes = 32, .num_vector_registers = 16};
 
 PrimFunc main_of(std::string_view text) { return ref_as<PrimFuncNode>(module_of(text)->functions[0]); }
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int64_t kMegabyte = 1 << 20;
 
-Machine machine_with(int64_t l2_bytes, int64_t num_cores) {
+Features features_with(int64_t l2_bytes, int64_t num_cores) {
   return {.vector_bytes = 64, .num_vector_registers = 32, .l2_bytes = l2_bytes, .num_cores = num_cores};
 }
 
@@ -35,9 +35,9 @@ IRModule convolution_of(const Size& size) {
 }
 
 // Checks that tile_winograd takes the only function, and schedules it.
-Schedule scheduled(const IRModule& module, const Machine& machine) {
+Schedule scheduled(const IRModule& module, const Features& features) {
   Schedule sch(module);
-  const std::vector<Attempt> attempts = schedule_by_rules(sch, "main", machine);
+  const std::vector<Attempt> attempts = schedule_by_rules(sch, "main", features);
   EXPECT_TRUE(std::any_of(attempts.begin(), attempts.end(), [](const Attempt& attempt) {
     return attempt.rule == "tile_winograd" && attempt.is_applied();
   }));
@@ -72,7 +72,7 @@ TEST(Winograd, StripsStayBesideTheirWeights) {
   for (const Case& each : cases) {
     SCOPED_TRACE(fmt::format("{0} x {0} x {1} by {2}, {3} cores with {4} bytes", each.size.pixels,
                              each.size.inputs, each.size.outputs, each.num_cores, each.l2_bytes));
-    EXPECT_EQ(strip_of(scheduled(convolution_of(each.size), machine_with(each.l2_bytes, each.num_cores))),
+    EXPECT_EQ(strip_of(scheduled(convolution_of(each.size), features_with(each.l2_bytes, each.num_cores))),
               each.expected);
   }
 }
@@ -85,7 +85,7 @@ TEST(Winograd, BorderIsReadWhereItIs) {
   for (int64_t l2_bytes : {int64_t{4096}, kMegabyte}) {  // in strips, all at once
     const IRModule module = convolution_of({13, 5, 17});
     ASSERT_TRUE(has_block(module, "pad_temp"));
-    const Schedule sch = scheduled(module, machine_with(l2_bytes, 1));
+    const Schedule sch = scheduled(module, features_with(l2_bytes, 1));
     EXPECT_EQ(strip_of(sch) != 0, l2_bytes == 4096);
     EXPECT_FALSE(has_block(sch.module(), "pad_temp"));
     expect_same_numbers(module, sch.module());
@@ -103,7 +103,7 @@ TEST(Winograd, BorderThatOthersReadIsCopied) {
   const IRModule read_twice = module_with({data, weight, result, other}),
                  is_result = module_with({data, weight, result, padded});
   for (const IRModule& module : {read_twice, is_result}) {
-    const Schedule sch = scheduled(module, machine_with(kMegabyte, 1));
+    const Schedule sch = scheduled(module, features_with(kMegabyte, 1));
     EXPECT_TRUE(has_block(sch.module(), "padded"));
     expect_same_numbers(module, sch.module());
   }

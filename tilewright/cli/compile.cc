@@ -10,6 +10,7 @@
 #include "tilewright/driver/target.h"
 #include "tilewright/runtime/thread_pool.h"
 #include "tilewright/support/error.h"
+#include "tilewright/target/target.h"
 
 namespace tilewright::cli {
 namespace {
@@ -50,7 +51,7 @@ void run(const Options& options) {
         .help("give the ONNX model it was made of");
   runtime::set_num_threads(options.model.num_threads);
   // everything that can be wrong with the command line is found before the model is read
-  driver::require_export_format(driver::make_generator(ir::parse_target(options.model.target)),
+  driver::require_export_format(driver::make_generator(target::parse_target(options.model.target)),
                                 options.output);
   const Output output(options.output, options.is_forced);
   // what a C compiler leaves when it is interrupted goes with it

@@ -8,6 +8,7 @@
 #include "tilewright/driver/target.h"
 #include "tilewright/frontend/onnx/import.h"
 #include "tilewright/support/error.h"
+#include "tilewright/target/target.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::cli {
@@ -50,7 +51,7 @@ driver::Executable compile(ir::IRModule module, const ModelOptions& options, Pro
   context.config.set("precision.policy", tir::string_imm(options.precision));
   context.config.set("quantize_weights.dtype", tir::string_imm(options.weights));
   return driver::build_graph(
-      std::move(module), ir::parse_target(options.target), context,
+      std::move(module), target::parse_target(options.target), context,
       [&](const driver::StageTime& time) { progress(time); }, options.check_bounds);
 }
 
@@ -70,7 +71,7 @@ Model load_model(const ModelOptions& options, Progress& progress) {
     progress.stage("load", seconds_since(start));
   } else {
     // fails before the model is read if the target is wrong
-    const driver::Generator generator = driver::make_generator(ir::parse_target(options.target));
+    const driver::Generator generator = driver::make_generator(target::parse_target(options.target));
     if (!generator.is_host)
       throw UserError("target {} is for {}, but the model is to run on this machine", options.target,
                       generator.machine)

@@ -96,15 +96,13 @@ std::vector<runtime::vm::Note> notes_of(const ir::IRModule& module, const ir::Ta
 
 // What products of quantized numbers take; without instructions for them floats are faster.
 std::string_view activations_for(const Generator& generator) {
-  if (!generator.rules_for) return "uint8";
-  const schedule::DotInstructions& dots = generator.rules_for->dots;
+  const target::DotInstructions& dots = generator.features.dots;
   return dots.mixed_bytes ? "uint8" : dots.signed_bytes ? "int8" : "";
 }
 
 // How many times as fast as float32 products of bfloat16 are.
 int64_t speedup_of_bfloat16(const Generator& generator) {
-  if (!generator.rules_for) return 1;
-  const schedule::DotInstructions& dots = generator.rules_for->dots;
+  const target::DotInstructions& dots = generator.features.dots;
   return dots.bfloat_tiles ? 10 : dots.bfloats ? 2 : 1;
 }
 
@@ -141,8 +139,8 @@ Executable build_graph(ir::IRModule module, const ir::Target& target, ir::PassCo
   result.legalized =
       ir::run_pipeline(graph_pipeline(generator, context), std::move(result.legalized), context);
   stage("graph passes");
-  if (const auto machine = generator.rules_for; machine && context.opt_level >= 2) {
-    result.legalized = pack_weights(std::move(result.legalized), *machine);
+  if (context.opt_level >= 2) {
+    result.legalized = pack_weights(std::move(result.legalized), generator.features);
     stage("pack weights");
   }
   none_kept.reset();  // weights are as they stay; other threads' calls have their blocks again
@@ -151,7 +149,7 @@ Executable build_graph(ir::IRModule module, const ir::Target& target, ir::PassCo
   result.code = std::move(program.executable);
   result.plans = std::move(program.plans);
   stage("plan memory");
-  result.code.notes = notes_of(result.legalized, target, generator.features);
+  result.code.notes = notes_of(result.legalized, target, generator.needed_features);
   const auto blob = [code = result.code] {
     const std::vector<std::byte> bytes = runtime::vm::save(code);
     return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());

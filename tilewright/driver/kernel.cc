@@ -31,8 +31,8 @@ std::vector<Kernel> kernels_of(const ir::IRModule& module, bool are_left_to_rule
 }
 
 schedule::DefaultSchedule schedule_kernel(const Kernel& kernel, const Generator& generator) {
-  if (!kernel.is_left_to_rules || !generator.rules_for) return {kernel.func, {}, {}};
-  return schedule::schedule_by_rules(kernel.name, kernel.func, *generator.rules_for);
+  if (!kernel.is_left_to_rules) return {kernel.func, {}, {}};
+  return schedule::schedule_by_rules(kernel.name, kernel.func, generator.features);
 }
 
 std::optional<Hash128> cache_key(const Kernel& kernel, const Generator& generator) {

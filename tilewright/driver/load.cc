@@ -10,6 +10,7 @@
 #include "tilewright/driver/tar.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/file.h"
+#include "tilewright/target/target.h"
 
 namespace tilewright::driver {
 namespace {
@@ -39,7 +40,7 @@ std::vector<std::string> functions_of(const std::string& text) {
   return names;
 }
 
-codegen::NativeTarget this_machine() { return codegen::native_target(ir::parse_target("llvm")); }
+codegen::NativeTarget this_machine() { return codegen::native_target(target::parse_target("llvm")); }
 
 // Object files begin with the machine that they are for.
 runtime::Module load_objects(const std::string& path, const std::vector<std::string>& objects) {

@@ -176,12 +176,12 @@ std::vector<Layouts> turns_of(const ir::IRModule& module, const Layouts& layouts
 
 }  // namespace
 
-ir::IRModule pack_weights(ir::IRModule module, const schedule::Machine& machine) {
+ir::IRModule pack_weights(ir::IRModule module, const target::Features& features) {
   Layouts layouts;
   for (auto& [name, is_constant] : weights_of(module)) {
     const auto func = ir::ref_as<tir::PrimFuncNode>(module->find(name));
     is_constant.resize(func->params.size());  // what follows are outputs
-    schedule::PackedWeights packed = schedule::pack_weights(func, is_constant, machine);
+    schedule::PackedWeights packed = schedule::pack_weights(func, is_constant, features);
     if (packed.func == func) continue;
     module = ir::with_function(module, name, packed.func);
     layouts[name] = std::move(packed.layouts);

@@ -1,7 +1,7 @@
 // Weights in the order in which the kernels read them.
 #pragma once
 #include "tilewright/ir/module.h"
-#include "tilewright/schedule/default/machine.h"
+#include "tilewright/target/features.h"
 
 namespace tilewright::driver {
 
@@ -12,6 +12,6 @@ namespace tilewright::driver {
 ///
 /// Of loop programs that only the graph calls, each time with a constant in that place.  Constants of a
 /// module that the caller gives away are freed while others are packed.
-ir::IRModule pack_weights(ir::IRModule module, const schedule::Machine& machine);
+ir::IRModule pack_weights(ir::IRModule module, const target::Features& features);
 
 }  // namespace tilewright::driver

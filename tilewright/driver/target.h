@@ -10,15 +10,15 @@
 
 #include "tilewright/ir/module.h"
 #include "tilewright/ir/target.h"
-#include "tilewright/schedule/default/machine.h"
+#include "tilewright/target/features.h"
 #include "tilewright/tir/tir.h"
 
 namespace tilewright::driver {
 
 /// A text that lowered modules, one for each function, can be shown and exported as.
 struct SourceFormat {
-  std::string_view name;    // of get_source: "ll", "asm", "c"
-  std::string_view ending;  // of the file that export_library writes: ".ll", ".s", ".c"
+  std::string_view name;    // of get_source: "ll", "asm", "c", "tir"
+  std::string_view ending;  // of the file that export_library writes: ".ll", ".s", ".c", ".tir"
   std::function<std::string(std::span<const ir::IRModule> lowered)> emit;
   /// What export_library adds so that a compiler makes a whole library of the text; none if the text is for
   /// reading.
@@ -30,13 +30,13 @@ struct SourceFormat {
 struct Generator {
   std::string machine;   // what the code runs on, for messages: "aarch64-unknown-linux-gnu"
   bool is_host = false;  // it runs in this process
-  /// The processor that the rules of schedule/default know; nothing: programs stay as they are.
-  std::optional<schedule::Machine> rules_for = {};
+  /// What the rules of schedule/default, packing of weights and graph passes compute from.
+  target::Features features = {};
   /// All that `lower` and `object` depend on besides what they are given, as text; "" if their results cannot
   /// be kept.
   std::string code_key = {};
   /// Features of the CPU that the code may use, where that can differ within one architecture: "avx2".
-  std::vector<std::string> features;
+  std::vector<std::string> needed_features = {};
   /// The lowered functions (lower/lowered.h) of a loop program that users call `name`.
   std::function<ir::IRModule(const std::string& name, const tir::PrimFunc& func)> lower;
   /// A relocatable object file with the functions of one lowered module, made by build.
@@ -59,7 +59,8 @@ struct TargetInfo {
 extern const TargetInfo* const k_targets[];
 extern const std::size_t k_targets_count;
 std::span<const TargetInfo* const> all_targets();
-/// The generator for `target`; raises Unsupported, naming the kinds there are, if it has none.
+/// The generator for `target`, which can show lowered programs ("tir") whatever its kind; raises Unsupported,
+/// naming the kinds there are, if it has none.
 Generator make_generator(const ir::Target& target);
 
 }  // namespace tilewright::driver

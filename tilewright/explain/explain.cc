@@ -201,7 +201,7 @@ void take_schedule(KernelReport& kernel, int64_t vector_bytes, const driver::Ker
 }
 
 int64_t vector_bytes_of(const driver::CompiledModule& module) {
-  return module.generator().rules_for ? module.generator().rules_for->vector_bytes : 4;
+  return module.generator().features.vector_bytes;
 }
 
 tir::PrimFunc function_of(const ir::IRModule& module, const std::string& name) {

@@ -15,6 +15,7 @@
 #include "tilewright/runtime/thread_pool.h"
 #include "tilewright/script/parse.h"
 #include "tilewright/support/error.h"
+#include "tilewright/target/target.h"
 #include "tilewright/tir/loop_hints.h"
 
 namespace tilewright::explain {
@@ -69,7 +70,7 @@ struct Probe {
 
 Probe make_probe(const std::string& text, std::vector<runtime::Value> args, double amount) {
   const auto func = ir::ref_as<tir::PrimFuncNode>(script::parse(Ref<Source>(new Source("peak", text))));
-  const runtime::Module module = driver::build(func, ir::parse_target("llvm"), {.schedules = false});
+  const runtime::Module module = driver::build(func, target::parse_target("llvm"), {.schedules = false});
   return {module, module.find_function("main"), std::move(args), amount, {}};
 }
 
@@ -166,18 +167,18 @@ int64_t l3_bytes() {
 }
 
 // The probe of dot products that the machine has, if any.
-std::optional<Probe> bfloat16_probe(const schedule::Machine& machine, int threads, int lanes) {
+std::optional<Probe> bfloat16_probe(const target::Features& features, int threads, int lanes) {
   const DataType bfloat16 = DataType::bfloat16(), f32 = DataType::float_(32);
-  if (machine.dots.bfloat_tiles) return tiles_probe(threads, bfloat16, f32);
-  if (machine.dots.bfloats) return dots_probe(threads, lanes, bfloat16, bfloat16, f32);
+  if (features.dots.bfloat_tiles) return tiles_probe(threads, bfloat16, f32);
+  if (features.dots.bfloats) return dots_probe(threads, lanes, bfloat16, bfloat16, f32);
   return std::nullopt;
 }
 
-std::optional<Probe> int8_probe(const schedule::Machine& machine, int threads, int lanes) {
+std::optional<Probe> int8_probe(const target::Features& features, int threads, int lanes) {
   const DataType int8 = DataType::int_(8), uint8 = DataType::uint(8), int32 = DataType::int_(32);
-  if (machine.dots.byte_tiles) return tiles_probe(threads, int8, int32);
-  if (machine.dots.mixed_bytes) return dots_probe(threads, lanes, uint8, int8, int32);
-  if (machine.dots.signed_bytes) return dots_probe(threads, lanes, int8, int8, int32);
+  if (features.dots.byte_tiles) return tiles_probe(threads, int8, int32);
+  if (features.dots.mixed_bytes) return dots_probe(threads, lanes, uint8, int8, int32);
+  if (features.dots.signed_bytes) return dots_probe(threads, lanes, int8, int8, int32);
   return std::nullopt;
 }
 
@@ -193,10 +194,10 @@ bool take_samples(std::vector<Probe>* probes) {
   return false;
 }
 
-Peaks measure(const schedule::Machine& machine) {
+Peaks measure(const target::Features& features) {
   constexpr int64_t kMemory = int64_t{256} << 20;
-  const int threads = runtime::num_threads(), lanes = static_cast<int>(machine.vector_bytes / 4);
-  const int64_t l1 = machine.l1_bytes, l2 = machine.l2_bytes, l3 = l3_bytes();
+  const int threads = runtime::num_threads(), lanes = static_cast<int>(features.vector_bytes / 4);
+  const int64_t l1 = features.l1_bytes, l2 = features.l2_bytes, l3 = l3_bytes();
   Peaks peaks{threads, 0, {}};
   std::vector<Probe> probes = {flops_probe(threads, lanes)};
   const auto add_level = [&](const char* name, int64_t num_bytes, int64_t num_read) {
@@ -209,11 +210,11 @@ Peaks measure(const schedule::Machine& machine) {
   add_level("memory", std::numeric_limits<int64_t>::max(), kMemory / threads);
   std::vector<double*> figures = {&peaks.flops_per_s};
   for (MemoryLevel& level : peaks.levels) figures.push_back(&level.bytes_per_s);
-  if (std::optional<Probe> probe = bfloat16_probe(machine, threads, lanes)) {
+  if (std::optional<Probe> probe = bfloat16_probe(features, threads, lanes)) {
     probes.push_back(std::move(*probe));
     figures.push_back(&peaks.bfloat16_per_s);
   }
-  if (std::optional<Probe> probe = int8_probe(machine, threads, lanes)) {
+  if (std::optional<Probe> probe = int8_probe(features, threads, lanes)) {
     probes.push_back(std::move(*probe));
     figures.push_back(&peaks.int8_per_s);
   }
@@ -297,11 +298,11 @@ double Peaks::of(Arithmetic arithmetic) const {
 
 Peaks peaks_of_machine(bool again) {
   const std::optional<driver::DiskCache> cache = driver::DiskCache::of_user();
-  const driver::Generator generator = driver::make_generator(ir::parse_target("llvm"));
+  const driver::Generator generator = driver::make_generator(target::parse_target("llvm"));
   if (cache && !again) {
     if (const std::optional<std::string> text = cache->find(cache_key(generator))) return peaks_of(*text);
   }
-  const Peaks peaks = measure(*generator.rules_for);
+  const Peaks peaks = measure(generator.features);
   keep(peaks);
   return peaks;
 }
@@ -309,7 +310,7 @@ Peaks peaks_of_machine(bool again) {
 void keep(const Peaks& peaks) {
   const std::optional<driver::DiskCache> cache = driver::DiskCache::of_user();
   if (!cache || !peaks.is_steady) return;
-  cache->add(cache_key(driver::make_generator(ir::parse_target("llvm"))), text_of(peaks));
+  cache->add(cache_key(driver::make_generator(target::parse_target("llvm"))), text_of(peaks));
 }
 
 }  // namespace tilewright::explain

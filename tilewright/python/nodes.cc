@@ -6,11 +6,11 @@
 
 #include "tilewright/ir/module.h"
 #include "tilewright/ir/services.h"
-#include "tilewright/ir/target.h"
 #include "tilewright/python/bindings.h"
 #include "tilewright/python/convert.h"
 #include "tilewright/python/runtime_values.h"
 #include "tilewright/relax/relax.h"
+#include "tilewright/target/target.h"
 #include "tilewright/tir/arithmetic.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/limits.h"
@@ -278,7 +278,7 @@ void bind_modules(nb::module_& m) {
         return ir::with_attr(func, key, from_python(value, kAttributeDTypes));
       },
       nb::arg("func"), nb::arg("key"), nb::arg("value").none());
-  m.def("parse_target", [](const std::string& text) { return ir::parse_target(text); });
+  m.def("parse_target", [](const std::string& text) { return target::parse_target(text); });
   m.def("target_str", [](const ir::Target& target) { return target->str(); });
 }
 

@@ -9,6 +9,7 @@
 #include "tilewright/relax/op.h"
 #include "tilewright/relax/relax.h"
 #include "tilewright/support/error.h"
+#include "tilewright/target/target.h"
 
 namespace tilewright::fuzz {
 namespace {
@@ -105,7 +106,7 @@ ir::IRModule import(const std::string& bytes) {
 
 driver::Executable compile(const ir::IRModule& module) {
   ir::PassContext context;
-  return driver::build_graph(module, ir::parse_target("llvm -opt-level=0"), context);
+  return driver::build_graph(module, target::parse_target("llvm -opt-level=0"), context);
 }
 
 // What a damaged size asks for may be right, and take hours.

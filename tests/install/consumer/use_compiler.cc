@@ -2,14 +2,14 @@
 // class.
 #include <cstdio>
 
-#include "tilewright/ir/target.h"
 #include "tilewright/support/error.h"
+#include "tilewright/target/target.h"
 
 int main() {
-  const tilewright::ir::Target target = tilewright::ir::parse_target("llvm -mcpu=core-avx2");
+  const tilewright::ir::Target target = tilewright::target::parse_target("llvm -mcpu=core-avx2");
   std::printf("%s\n", target->str().c_str());
   try {
-    tilewright::ir::parse_target("");
+    tilewright::target::parse_target("");
   } catch (const tilewright::UserError& error) {
     std::printf("%s\n", error.text().c_str());
     return 0;

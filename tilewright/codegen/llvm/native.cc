@@ -24,6 +24,7 @@
 #include "tilewright/lower/lowered.h"
 #include "tilewright/runtime/interrupt.h"
 #include "tilewright/runtime/kernel_abi.h"
+#include "tilewright/target/target.h"
 
 namespace tilewright::codegen {
 namespace {
@@ -264,7 +265,7 @@ std::string library_object(std::span<const std::string> names, std::string_view 
 }
 
 std::string compiled_llvm_ir(const std::string& text, const std::string& name) {
-  Unit unit(native_target(ir::parse_target("llvm")));
+  Unit unit(native_target(target::parse_target("llvm")));
   llvm::SMDiagnostic problem;
   std::unique_ptr<llvm::Module> parsed =
       llvm::parseIR(llvm::MemoryBufferRef(text, name), problem, unit.context);

@@ -9,6 +9,7 @@
 #include "tilewright/ir/module.h"
 #include "tilewright/ir/target.h"
 #include "tilewright/runtime/module.h"
+#include "tilewright/target/features.h"
 
 namespace tilewright::codegen {
 
@@ -25,6 +26,8 @@ struct NativeTarget {
   std::vector<std::string> needed;     // what code for it may use beyond the architecture, e.g. "avx2"
   std::vector<std::string> enabled;    // its features, sorted, those that others imply among them
   bool has(std::string_view feature) const;
+  /// What target::features_of asks for.
+  target::Processor processor() const { return {triple, cpu, enabled, vector_bits, is_host}; }
 };
 
 /// The LLVM target of `target` (kind "llvm"): this machine unless -mtriple or -mcpu say otherwise.

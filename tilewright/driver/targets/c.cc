@@ -5,10 +5,10 @@
 
 #include "tilewright/codegen/llvm/native.h"
 #include "tilewright/driver/c_compiler.h"
-#include "tilewright/driver/machine.h"
 #include "tilewright/driver/target.h"
 #include "tilewright/lower/pipeline.h"
 #include "tilewright/support/error.h"
+#include "tilewright/target/target.h"
 
 namespace tilewright::driver {
 namespace {
@@ -32,7 +32,7 @@ std::vector<std::string> compiler_flags(const ir::Target& target) {
 codegen::NativeTarget processor(const ir::Target& target) {
   try {
     return codegen::native_target(
-        ir::parse_target("llvm -mcpu=" + target->attrs.get_string("mcpu", "native")));
+        target::parse_target("llvm -mcpu=" + target->attrs.get_string("mcpu", "native")));
   } catch (Error& error) {
     error.add_prefix("target c");
     throw;
@@ -57,11 +57,11 @@ Generator make(const ir::Target& target) {
   Generator generator;
   generator.machine = target->attrs.get_string("mtriple", native.triple);
   generator.is_host = generator.machine == native.triple;
-  if (generator.is_host && !target->attrs.get("mcpu")) generator.features = native.needed;
-  generator.rules_for = machine_of(native, target);
-  generator.rules_for->dots = {};  // C has no name for them
-  generator.rules_for->has_masks = false;
-  generator.rules_for->can_shuffle = false;  // nor for these: compilers take minutes for element by element
+  if (generator.is_host && !target->attrs.get("mcpu")) generator.needed_features = native.needed;
+  generator.features = target::features_of(native.processor(), target);
+  generator.features.dots = {};  // C has no name for them
+  generator.features.has_masks = false;
+  generator.features.can_shuffle = false;  // nor for these: compilers take minutes for element by element
   generator.lower = lowered;
   generator.unit_object = [flags, machine = generator.machine,
                            is_host = generator.is_host](std::span<const ir::IRModule> lowered) {

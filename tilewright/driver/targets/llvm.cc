@@ -3,7 +3,6 @@
 
 #include "tilewright/codegen/llvm/native.h"
 #include "tilewright/driver/c_compiler.h"
-#include "tilewright/driver/machine.h"
 #include "tilewright/driver/target.h"
 #include "tilewright/lower/lowered.h"
 #include "tilewright/lower/pipeline.h"
@@ -39,17 +38,12 @@ ir::IRModule with_c_as_llvm(const ir::IRModule& lowered, const codegen::NativeTa
 
 // Bindings by place: a new field does not compile until it is in the text.  What is enabled follows from the
 // features.
-std::string code_key(const codegen::NativeTarget& native, const schedule::Machine& machine) {
+std::string code_key(const codegen::NativeTarget& native, const target::Features& hardware) {
   const auto& [triple, cpu, features, opt_level, is_host, vector_bits, fast_math, contracts, needed,
                enabled] = native;
-  const auto& [vector_bytes, registers, fma_per_cycle, fma_latency, l1, l2, dots, can_shuffle, masks, writes,
-               cores] = machine;
-  const auto& [mixed, is_signed, is_unsigned, bfloats, byte_tiles, bfloat_tiles] = dots;
-  return fmt::format("{} {} {} O{} {} {} {} {} {}; {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}", triple,
-                     cpu, features, opt_level, is_host, vector_bits, fmt::join(fast_math, ","), contracts,
-                     fmt::join(needed, ","), vector_bytes, registers, fma_per_cycle, fma_latency, l1, l2,
-                     mixed, is_signed, is_unsigned, bfloats, byte_tiles, bfloat_tiles, can_shuffle, masks,
-                     writes, cores);
+  return fmt::format("{} {} {} O{} {} {} {} {} {}; {}", triple, cpu, features, opt_level, is_host,
+                     vector_bits, fmt::join(fast_math, ","), contracts, fmt::join(needed, ","),
+                     hardware.str());
 }
 
 Generator make(const ir::Target& target) {
@@ -59,9 +53,9 @@ Generator make(const ir::Target& target) {
   generator.machine =
       lacking.empty() ? native.triple : fmt::format("a CPU with {}", fmt::join(lacking, ", "));
   generator.is_host = native.is_host;
-  generator.rules_for = machine_of(native, target);
-  generator.code_key = code_key(native, *generator.rules_for);
-  generator.features = native.needed;
+  generator.features = target::features_of(native.processor(), target);
+  generator.code_key = code_key(native, generator.features);
+  generator.needed_features = native.needed;
   generator.lower = [native](const std::string& name, const tir::PrimFunc& func) {
     return with_c_as_llvm(lower::lower_for_cpu(name, func), native);
   };

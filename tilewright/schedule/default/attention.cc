@@ -109,8 +109,9 @@ bool has_loops(Schedule& sch, const BlockShape& shape) {
 
 class Attention {
  public:
-  Attention(Schedule& sch, const Shapes& shapes, const Parts& parts, ResultAxes axes, const Machine& machine)
-      : sch_(sch), shapes_(shapes), parts_(parts), axes_(std::move(axes)), machine_(machine) {}
+  Attention(Schedule& sch, const Shapes& shapes, const Parts& parts, ResultAxes axes,
+            const Features& features)
+      : sch_(sch), shapes_(shapes), parts_(parts), axes_(std::move(axes)), features_(features) {}
 
   // False if a sum has no tiles: of one term.
   bool run() {
@@ -146,8 +147,8 @@ class Attention {
     std::vector<LoopRef> both = order;
     both.insert(both.end(), inner.begin(), inner.end());
     sch_.call("reorder", both);
-    if (machine_.num_cores > 1 && parts_.products->num_instances() >= kMinParallelWork / 2)
-      order = parallelize(sch_, order, order.size(), machine_);
+    if (features_.num_cores > 1 && parts_.products->num_instances() >= kMinParallelWork / 2)
+      order = parallelize(sch_, order, order.size(), features_);
     return order.back();
   }
 
@@ -202,19 +203,19 @@ class Attention {
     if (&shape == parts_.scores || &shape == parts_.scaled) return true;  // epilogues
     const std::optional<BlockShape> now = shape_of(sch_, shape.ref);
     if (is_shared(shape)) {
-      vectorize_elements(sch_, *now, machine_);
+      vectorize_elements(sch_, *now, features_);
       return true;
     }
     if (!shape.is_reduction()) {
       std::vector<LoopRef> loops = loops_inside(sch_, shape.ref, place);
-      vectorize_last_axis(sch_, *now, &loops, machine_);
+      vectorize_last_axis(sch_, *now, &loops, features_);
       return true;
     }
     std::optional<BlockShape> epilogue;
     if (&shape == parts_.products) epilogue = shape_of(sch_, parts_.scores->ref);
     if (&shape == parts_.merged) epilogue = shape_of(sch_, parts_.scaled->ref);
     if (const auto copied = copy_of(shape)) epilogue = shape_of(sch_, *copied);
-    Machine one_core = machine_;
+    Features one_core = features_;
     one_core.num_cores = 1;                                    // blocks of queries run in parallel
     one_core.l1_bytes = one_core.l2_bytes = int64_t{1} << 50;  // all operands are near: none is packed
     return tile_sum(sch_, *now, epilogue, one_core, {.within = place});
@@ -224,19 +225,19 @@ class Attention {
   const Shapes& shapes_;
   const Parts& parts_;
   const ResultAxes axes_;
-  const Machine& machine_;
+  const Features& features_;
   std::vector<BlockRef> copies_;  // of sum and mixed, if there are blocks of keys
 };
 
 }  // namespace
 
-bool tile_attention(Schedule& sch, const std::vector<BlockShape>& shapes, const Machine& machine) {
+bool tile_attention(Schedule& sch, const std::vector<BlockShape>& shapes, const Features& features) {
   for (const BlockShape& shape : shapes) {
     if (!is_exp(shape)) continue;
     const std::optional<Parts> parts = parts_of(shapes, shape);
     const std::optional<ResultAxes> axes = parts ? axes_of(*parts->result) : std::nullopt;
     if (!axes || !has_loops(sch, *parts->result)) continue;
-    return Attention(sch, shapes, *parts, *axes, machine).run();
+    return Attention(sch, shapes, *parts, *axes, features).run();
   }
   return false;
 }

@@ -15,8 +15,8 @@ namespace {
 
 class Rules {
  public:
-  Rules(Schedule& sch, std::string func_name, const Machine& machine)
-      : sch_(sch), func_name_(std::move(func_name)), machine_(machine) {}
+  Rules(Schedule& sch, std::string func_name, const Features& features)
+      : sch_(sch), func_name_(std::move(func_name)), features_(features) {}
   void apply();
   std::vector<Panels> wanted_panels();
   std::vector<Attempt> attempts;
@@ -40,7 +40,7 @@ class Rules {
 
   Schedule& sch_;
   std::string func_name_;
-  const Machine& machine_;
+  const Features& features_;
   bool is_packing_free_ = false;  // operands may have any layout
   std::vector<BlockRef> blocks_;  // of the function as it was: not copies and inits that rules make
   std::vector<BlockRef> done_;    // those of them that have their schedule
@@ -83,14 +83,14 @@ std::pair<int64_t, int64_t> num_reads(const BlockShape& shape, const Buffer& buf
 
 // A value that is cheap, or needed once, is computed where it is read: no memory in between.
 bool is_worth_inlining(const std::vector<BlockShape>& shapes, const BlockShape& shape,
-                       const Machine& machine) {
+                       const Features& features) {
   if (shape.is_reduction()) return false;
   const std::vector<const BlockShape*> readers = readers_of(shapes, shape);
   if (readers.empty() || (readers.size() > 1 && shape.is_expensive())) return false;
   const int64_t num_own = num_nodes(shape.store->value);
   for (const BlockShape* reader : readers) {
     const auto [num_elements, num_loads] = num_reads(*reader, shape.output());
-    if (num_elements == 1 && reader->is_reduction() && is_padding_of_windows(shape, *reader, machine))
+    if (num_elements == 1 && reader->is_reduction() && is_padding_of_windows(shape, *reader, features))
       continue;
     const bool is_computed_again = num_elements > 1 || reader->num_instances() > shape.num_instances();
     if (is_computed_again && (shape.is_expensive() || reader->is_reduction())) return false;
@@ -110,8 +110,8 @@ std::optional<BlockShape> epilogue_of(const std::vector<BlockShape>& shapes, con
 
 // The block that makes the rows of matrix tiles, if nobody else reads them.
 std::optional<BlockRef> maker_of_rows(const std::vector<BlockShape>& shapes, const BlockShape& sum,
-                                      const Machine& machine) {
-  const std::optional<SumPlan> plan = plan_sum(sum, machine);
+                                      const Features& features) {
+  const std::optional<SumPlan> plan = plan_sum(sum, features);
   if (!plan || !can_pack_rows(sum, *plan)) return std::nullopt;
   for (const BlockShape& shape : shapes) {
     if (can_make_rows(shape, *plan) && readers_of(shapes, shape).size() == 1) return shape.ref;
@@ -121,9 +121,9 @@ std::optional<BlockRef> maker_of_rows(const std::vector<BlockShape>& shapes, con
 
 // The only reader of sums of groups, if it adds them.
 std::optional<BlockShape> sum_of_groups(const std::vector<BlockShape>& shapes, const BlockShape& parts,
-                                        const Machine& machine) {
+                                        const Features& features) {
   const std::vector<const BlockShape*> readers = readers_of(shapes, parts);
-  if (readers.size() != 1 || !plan_groups(parts, *readers[0], machine)) return std::nullopt;
+  if (readers.size() != 1 || !plan_groups(parts, *readers[0], features)) return std::nullopt;
   return *readers[0];
 }
 
@@ -200,7 +200,7 @@ void Rules::inline_elements() {
     is_changed = false;
     const std::vector<BlockShape> all = shapes();
     for (const BlockShape& shape : all) {
-      if (!is_worth_inlining(all, shape, machine_) ||
+      if (!is_worth_inlining(all, shape, features_) ||
           std::find(kept.begin(), kept.end(), shape.output()) != kept.end())
         continue;
       is_changed = attempt("inline", shape, [&](Schedule& copy) {
@@ -216,7 +216,7 @@ bool Rules::tiles_attention() {
   const std::vector<BlockShape> all = shapes();
   if (all.size() != blocks_.size() || all.empty()) return false;
   const std::string reason =
-      why_not_applied(sch_, [&](Schedule& copy) { return tile_attention(copy, all, machine_); });
+      why_not_applied(sch_, [&](Schedule& copy) { return tile_attention(copy, all, features_); });
   if (reason == kOtherForm) return false;
   attempts.push_back({all.back().block->name_hint, "tile_attention", reason});
   return reason.empty();
@@ -244,11 +244,11 @@ std::vector<std::vector<BlockShape>> Rules::runs() const {
 void Rules::reduces_rows() {
   for (const std::vector<BlockShape>& run : runs()) {
     if (std::any_of(run.begin(), run.end(), [&](const BlockShape& shape) {
-          return shape.is_reduction() && needs_tiles(shape, machine_, is_packing_free_);
+          return shape.is_reduction() && needs_tiles(shape, features_, is_packing_free_);
         }))
       continue;
-    const std::string why = why_no_row_sums(run, machine_);
-    const auto rule = [&](Schedule& copy) { return reduce_rows(copy, run, machine_); };
+    const std::string why = why_no_row_sums(run, features_);
+    const auto rule = [&](Schedule& copy) { return reduce_rows(copy, run, features_); };
     if (why.empty() && attempt("reduce_rows", run.back(), rule)) {
       for (const BlockShape& shape : run) done_.push_back(shape.ref);
       continue;
@@ -264,7 +264,7 @@ bool Rules::tiles_winograd(const BlockShape& sum) {
   const std::vector<BlockShape> all = shapes();
   for (const bool may_have_strips : {true, false}) {
     const std::string reason = why_not_applied(sch_, [&](Schedule& copy) {
-      done = tile_winograd(copy, all, sum, machine_, may_have_strips);
+      done = tile_winograd(copy, all, sum, features_, may_have_strips);
       return !done.empty();
     });
     if (reason == kOtherForm) return false;
@@ -279,10 +279,10 @@ bool Rules::tiles_winograd(const BlockShape& sum) {
 // Sums of groups with what adds them, and an epilogue.
 bool Rules::tiles_groups(const BlockShape& parts) {
   const std::vector<BlockShape> all = shapes();
-  const std::optional<BlockShape> sum = sum_of_groups(all, parts, machine_);
+  const std::optional<BlockShape> sum = sum_of_groups(all, parts, features_);
   if (!sum) return false;
   std::optional<BlockShape> epilogue = epilogue_of(all, *sum);
-  const auto rule = [&](Schedule& copy) { return tile_groups(copy, parts, *sum, epilogue, machine_); };
+  const auto rule = [&](Schedule& copy) { return tile_groups(copy, parts, *sum, epilogue, features_); };
   bool is_applied = attempt("tile_groups", parts, rule);
   if (!is_applied && epilogue) {
     epilogue.reset();
@@ -300,11 +300,11 @@ void Rules::tile(const BlockShape& sum) {
   done_.push_back(sum.ref);
   const std::vector<BlockShape> all = shapes();
   const std::optional<BlockShape> epilogue = epilogue_of(all, sum);
-  std::optional<BlockRef> maker = maker_of_rows(all, sum, machine_);
+  std::optional<BlockRef> maker = maker_of_rows(all, sum, features_);
   const auto rule = [&](const std::optional<BlockShape>& with) {
     return attempt("tile_sum", sum, [&](Schedule& copy) {
       std::string why;
-      if (!tile_sum(copy, sum, with, machine_, {.maker = maker, .why = &why})) throw UserError("{}", why);
+      if (!tile_sum(copy, sum, with, features_, {.maker = maker, .why = &why})) throw UserError("{}", why);
       return true;
     });
   };
@@ -330,7 +330,7 @@ void Rules::tile(const BlockShape& sum) {
 // Blocks of another form, and those that no rule takes, have at least their loops.
 void Rules::parallelize(BlockRef block) {
   const std::string reason =
-      why_not_applied(sch_, [&](Schedule& copy) { return parallelize_block(copy, block, machine_); });
+      why_not_applied(sch_, [&](Schedule& copy) { return parallelize_block(copy, block, features_); });
   if (reason != kOtherForm) attempts.push_back({sch_.get(block)->name_hint, "parallel", reason});
 }
 
@@ -342,7 +342,7 @@ void Rules::leave(BlockRef block, const std::string& why) {
 void Rules::vectorize(const BlockShape& shape) {
   std::string no_vectors;
   const std::string failure = why_not_applied(sch_, [&](Schedule& copy) {
-    no_vectors = vectorize_elements(copy, shape, machine_);
+    no_vectors = vectorize_elements(copy, shape, features_);
     return true;
   });
   attempts.push_back({shape.block->name_hint, "vectorize", failure.empty() ? no_vectors : failure});
@@ -365,10 +365,10 @@ std::vector<Panels> Rules::wanted_panels() {
   const std::vector<BlockShape> all = shapes();
   for (const BlockShape& shape : all) {
     if (!shape.is_reduction() || is_done(shape)) continue;
-    if (const std::optional<BlockShape> sum = sum_of_groups(all, shape, machine_)) {
-      const std::vector<Panels> panels = group_panels(shape, *sum, machine_);
+    if (const std::optional<BlockShape> sum = sum_of_groups(all, shape, features_)) {
+      const std::vector<Panels> panels = group_panels(shape, *sum, features_);
       wanted.insert(wanted.end(), panels.begin(), panels.end());
-    } else if (const std::optional<Panels> panels = schedule::wanted_panels(shape, machine_)) {
+    } else if (const std::optional<Panels> panels = schedule::wanted_panels(shape, features_)) {
       wanted.push_back(*panels);
     }
   }
@@ -401,33 +401,35 @@ std::vector<Attempt> left_as_it_is(const std::string& func_name, const std::stri
 
 }  // namespace
 
-std::vector<Attempt> schedule_by_rules(Schedule& sch, const std::string& func_name, const Machine& machine) {
+std::vector<Attempt> schedule_by_rules(Schedule& sch, const std::string& func_name,
+                                       const Features& features) {
   for (const State::Func& func : sch.state().funcs()) {
     if (func.name->name_hint != func_name || !func.func) continue;
     if (const std::string why = why_not_plain(func.func); !why.empty()) return left_as_it_is(func_name, why);
-    Rules rules(sch, func_name, machine);
+    Rules rules(sch, func_name, features);
     rules.apply();
     return std::move(rules.attempts);
   }
   return {};
 }
 
-DefaultSchedule schedule_by_rules(const std::string& name, const PrimFunc& func, const Machine& machine) {
+DefaultSchedule schedule_by_rules(const std::string& name, const PrimFunc& func, const Features& features) {
   if (const std::string why = why_not_plain(func); !why.empty()) return {func, {}, left_as_it_is(name, why)};
   // rules are refused often: nobody reads where
   Schedule sch(ir::with_function(ir::IRModuleNode::make(), name, func), {.errors = ErrorDetail::kFast});
-  std::vector<Attempt> attempts = schedule_by_rules(sch, name, machine);
+  std::vector<Attempt> attempts = schedule_by_rules(sch, name, features);
   return {ir::ref_as<PrimFuncNode>(sch.module()->functions[0]), sch.trace(), std::move(attempts)};
 }
 
-PackedWeights pack_weights(const PrimFunc& func, const std::vector<bool>& is_weight, const Machine& machine) {
+PackedWeights pack_weights(const PrimFunc& func, const std::vector<bool>& is_weight,
+                           const Features& features) {
   PackedWeights result{func, std::vector<PanelLayout>(func->params.size())};
   if (!why_not_plain(func).empty()) return result;
   const std::string name = "main";
   const Schedule plain(ir::with_function(ir::IRModuleNode::make(), name, func),
                        {.errors = ErrorDetail::kFast});
   Schedule probe = plain, sch = plain;
-  for (const Panels& panels : Rules(probe, name, machine).wanted_panels()) {
+  for (const Panels& panels : Rules(probe, name, features).wanted_panels()) {
     const auto param = std::find(func->buffers.begin(), func->buffers.end(), panels.buffer);
     const auto place = static_cast<size_t>(param - func->buffers.begin());
     if (param == func->buffers.end() || !is_weight[place] || result.layouts[place].width != 0) continue;

@@ -1,12 +1,13 @@
-// Fast without tuning: schedules chosen by rules from the shape of a computation and the machine.
+// Fast without tuning: schedules chosen by rules from the shape of a computation and the features.
 // A rule emits ordinary primitives, so the trace can be read, replayed, changed and tuned from.
 #pragma once
 #include <string>
 
-#include "tilewright/schedule/default/machine.h"
 #include "tilewright/schedule/schedule.h"
+#include "tilewright/target/features.h"
 
 namespace tilewright::schedule {
+using target::Features;
 
 /// Empty if nobody has scheduled `func`: every block stands alone in its own nest of serial loops, one loop
 /// per axis, as te.create_prim_func and graph operators make it; a block may be a program of any kind without
@@ -25,12 +26,12 @@ inline constexpr std::string_view kOpenExtent = "is known only at run time";
 /// The rule of an attempt that says why a function, named in the place of the block, is left as it is.
 inline constexpr std::string_view kAnyRule = "any";
 
-/// Runs the rules on function `func_name` of `sch` for `machine`; the trace gets their steps.  A function
+/// Runs the rules on function `func_name` of `sch` for a machine with `features`; the trace gets their steps.  A function
 /// that somebody has scheduled stays as it is.
 ///
 /// Returns  what was tried, in order; a block that no rule takes stays as it is, and has the reason of each
 ///          that could have
-std::vector<Attempt> schedule_by_rules(Schedule& sch, const std::string& func_name, const Machine& machine);
+std::vector<Attempt> schedule_by_rules(Schedule& sch, const std::string& func_name, const Features& features);
 
 /// A function and the steps that made it.
 struct DefaultSchedule {
@@ -39,7 +40,7 @@ struct DefaultSchedule {
   std::vector<Attempt> attempts;
 };
 /// The same for a function alone, which the trace calls `name`.
-DefaultSchedule schedule_by_rules(const std::string& name, const PrimFunc& func, const Machine& machine);
+DefaultSchedule schedule_by_rules(const std::string& name, const PrimFunc& func, const Features& features);
 
 /// W[a, ..., k, ..., j]  ->  W[a, j // width, ..., k // group, ..., j % width, k % group] with one dimension
 /// outside; without the last, and k as it is, if there are no groups.
@@ -62,6 +63,7 @@ struct PackedWeights {
 /// end to the other.
 ///
 /// is_weight  for each parameter whether its layout is free; a layout pays only if it is made once
-PackedWeights pack_weights(const PrimFunc& func, const std::vector<bool>& is_weight, const Machine& machine);
+PackedWeights pack_weights(const PrimFunc& func, const std::vector<bool>& is_weight,
+                           const Features& features);
 
 }  // namespace tilewright::schedule

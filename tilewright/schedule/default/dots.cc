@@ -12,12 +12,13 @@ namespace {
 
 constexpr int64_t kMinLanes = 4;
 
-bool has_instruction(DataType row, DataType column, const Machine& machine) {
-  if (row.is_bfloat16()) return column.is_bfloat16() && machine.dots.bfloats;
+bool has_instruction(DataType row, DataType column, const Features& features) {
+  if (row.is_bfloat16()) return column.is_bfloat16() && features.dots.bfloats;
   if (row.bits != 8 || column.bits != 8) return false;
-  if (row.is_uint() && column.is_uint()) return machine.dots.unsigned_bytes;
-  if (row.is_int() && column.is_int()) return machine.dots.signed_bytes;
-  return (row.is_int() || row.is_uint()) && (column.is_int() || column.is_uint()) && machine.dots.mixed_bytes;
+  if (row.is_uint() && column.is_uint()) return features.dots.unsigned_bytes;
+  if (row.is_int() && column.is_int()) return features.dots.signed_bytes;
+  return (row.is_int() || row.is_uint()) && (column.is_int() || column.is_uint()) &&
+         features.dots.mixed_bytes;
 }
 
 // What `value` converts to the dtype of the sum; null if it is something else.
@@ -129,7 +130,7 @@ std::optional<TensorIntrin> dot_intrinsic(const std::string& name) {
   return TensorIntrin{program(kDescription, names), program(kImplementation, names)};
 }
 
-std::optional<DotSum> dot_sum(const BlockShape& sum, size_t column_axis, const Machine& machine) {
+std::optional<DotSum> dot_sum(const BlockShape& sum, size_t column_axis, const Features& features) {
   const auto* added = sum.store->value.as<AddNode>();
   const auto* term = added && is<BufferLoadNode>(added->a) ? added->b.as<MulNode>() : nullptr;
   const BufferLoadNode *a = term ? converted_load(term->a) : nullptr,
@@ -143,7 +144,7 @@ std::optional<DotSum> dot_sum(const BlockShape& sum, size_t column_axis, const M
   const DataType row = dot.row->dtype, column = dot.column->dtype, total = sum.output()->dtype;
   if (dot.row->buffer == dot.column->buffer ||  // a copy in groups would be read by both
       along(dot.row->buffer, dot.row->indices, column_var) != Along::kStays ||
-      total != (row.is_bfloat16() ? kFloat32 : kInt32) || !has_instruction(row, column, machine))
+      total != (row.is_bfloat16() ? kFloat32 : kInt32) || !has_instruction(row, column, features))
     return std::nullopt;
   dot.group = 32 / row.bits;
   const std::optional<size_t> axis = group_axis(sum, dot.row, dot.group);
@@ -154,7 +155,7 @@ std::optional<DotSum> dot_sum(const BlockShape& sum, size_t column_axis, const M
   if (!dot.is_grouped && (!is_once_an_index(dot.column, var) || !is_once_an_index(dot.column, column_var)))
     return std::nullopt;
   const int64_t num_columns = sum.extent(column_axis);
-  dot.lanes = machine.vector_bytes / 4;
+  dot.lanes = features.vector_bytes / 4;
   while (dot.lanes >= kMinLanes && num_columns % dot.lanes != 0) dot.lanes /= 2;
   if (num_columns == 0 || dot.lanes < kMinLanes) return std::nullopt;
   dot.intrinsic = name_of({dot.lanes, dot.group, row.str(), column.str(), total.str(), is_column_first});

@@ -17,7 +17,7 @@ struct DotSum {
   std::string intrinsic;                   // that computes one vector
 };
 /// Nothing if the machine has no such instruction for `sum`, whose vectors run along axis `column_axis`.
-std::optional<DotSum> dot_sum(const BlockShape& sum, size_t column_axis, const Machine& machine);
+std::optional<DotSum> dot_sum(const BlockShape& sum, size_t column_axis, const Features& features);
 
 /// The intrinsic "dot_16x4_uint8_int8_int32": C[16] += A[4] . B[16, 4], by dot_add.  "_columns_first" at the
 /// end says that the program multiplies B by A.  Nothing for other names.

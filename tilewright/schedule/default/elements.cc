@@ -45,16 +45,16 @@ int64_t extent_of(const Schedule& sch, LoopRef loop) {
 }
 
 std::vector<LoopRef> parallelize(Schedule& sch, std::vector<LoopRef> loops, size_t num_candidates,
-                                 const Machine& machine) {
+                                 const Features& features) {
   size_t begin = 0;  // loops of one turn stay outside
   while (begin < num_candidates && extent_of(sch, loops[begin]) == 1) ++begin;
   size_t end = begin;
   int64_t iterations = 1;
   const auto is_even = [&] {
-    const int64_t rest = iterations % machine.num_cores;  // that the busiest of cores has more
-    return rest == 0 || machine.num_cores - rest <= iterations / kFewMore;
+    const int64_t rest = iterations % features.num_cores;  // that the busiest of cores has more
+    return rest == 0 || features.num_cores - rest <= iterations / kFewMore;
   };
-  while (end < num_candidates && (iterations < kItersPerCore * machine.num_cores || !is_even())) {
+  while (end < num_candidates && (iterations < kItersPerCore * features.num_cores || !is_even())) {
     const int64_t extent = extent_of(sch, loops[end]);
     // only the first may have an unknown extent, others would be divided by it; it is a batch, often of one
     if (extent == 0 && end > begin) break;
@@ -84,18 +84,18 @@ std::string why_too_short(const Schedule& sch, LoopRef loop) {
 }
 
 // How many of `extent` elements, at least one, a vector takes.
-int64_t width_for(const BlockShape& shape, int64_t extent, const Machine& machine) {
-  int64_t width = machine.vector_bytes / std::max<int64_t>(1, shape.output()->dtype.num_bytes());
+int64_t width_for(const BlockShape& shape, int64_t extent, const Features& features) {
+  int64_t width = features.vector_bytes / std::max<int64_t>(1, shape.output()->dtype.num_bytes());
   while (width > 1 && width / 2 >= extent) width /= 2;
   return width;
 }
 
 // The innermost of `loops` as loops over vectors; why not if it is not long enough, or "".
 std::string vectorize_innermost(Schedule& sch, const BlockShape& shape, std::vector<LoopRef>* loops,
-                                const Machine& machine) {
+                                const Features& features) {
   const int64_t extent = extent_of(sch, loops->back());
   if (extent < kMinVector) return why_too_short(sch, loops->back());
-  const Factors factors{None{}, width_for(shape, extent, machine)};
+  const Factors factors{None{}, width_for(shape, extent, features)};
   const std::vector<LoopRef> parts = sch.call("split", loops->back(), factors).loops();
   loops->back() = parts[0];
   sch.call("vectorize", parts[1]);
@@ -173,25 +173,25 @@ void tile_transposition(Schedule& sch, LoopRef row, int64_t num_rows, int64_t wi
 }
 
 void transpose(Schedule& sch, const BlockShape& shape, size_t row_axis, size_t column_axis,
-               std::vector<LoopRef>* loops, const Machine& machine) {
+               std::vector<LoopRef>* loops, const Features& features) {
   constexpr int64_t kMaxRows = 16;
   const std::vector<LoopRef> rows = loops_of_axis(sch, shape.ref, row_axis, *loops);
   if (rows.empty()) return;
   const LoopRef row = rows[0];
-  const int64_t width = width_for(shape, extent_of(sch, loops->back()), machine),
-                num_rows = std::min(kMaxRows, width_for(shape, extent_of(sch, row), machine));
+  const int64_t width = width_for(shape, extent_of(sch, loops->back()), features),
+                num_rows = std::min(kMaxRows, width_for(shape, extent_of(sch, row), features));
   std::erase_if(*loops, [&](LoopRef loop) { return is_same(sch, loop, row); });
-  const auto tile = machine.can_shuffle
+  const auto tile = features.can_shuffle
                         ? transposed_tile(shape, row_axis, column_axis, std::min(kMaxRows, width))
                         : std::optional<TransposedTile>();
   if (tile)
-    tensorize_transposition(sch, *tile, row, num_bytes(shape.loads[0]->buffer) > machine.l2_bytes, loops);
+    tensorize_transposition(sch, *tile, row, num_bytes(shape.loads[0]->buffer) > features.l2_bytes, loops);
   else
     tile_transposition(sch, row, num_rows, width, loops);
 }
 
 std::string vectorize_last_axis(Schedule& sch, const BlockShape& shape, std::vector<LoopRef>* loops,
-                                const Machine& machine) {
+                                const Features& features) {
   const std::optional<size_t> column = shape.last_axis();
   if (!column) return why_no_last_axis(shape);
   const std::vector<LoopRef> inner = loops_of_axis(sch, shape.ref, *column, *loops);
@@ -205,11 +205,11 @@ std::string vectorize_last_axis(Schedule& sch, const BlockShape& shape, std::vec
   const auto strided = std::find_if(shape.loads.begin(), shape.loads.end(), [&](const BufferLoadNode* load) {
     return along(load->buffer, load->indices, axis) == Along::kStrided;
   });
-  if (strided == shape.loads.end()) return vectorize_innermost(sch, shape, loops, machine);
+  if (strided == shape.loads.end()) return vectorize_innermost(sch, shape, loops, features);
   const std::optional<size_t> row = other_side(shape, *column);
   if (!row) return why_gathered(shape, *strided, *column);
   if (extent_of(sch, loops->back()) < kMinVector) return why_too_short(sch, loops->back());
-  transpose(sch, shape, *row, *column, loops, machine);
+  transpose(sch, shape, *row, *column, loops, features);
   return "";
 }
 
@@ -218,18 +218,18 @@ namespace {
 // A transposition whose rows no tile divides: as many of them as tiles take for themselves, and the rest for
 // themselves.  `loops` become those around both parts; false if it is another kind of block.
 bool divides_transposition(Schedule& sch, const BlockShape& shape, std::vector<LoopRef>* loops,
-                           const Machine& machine) {
+                           const Features& features) {
   const std::optional<size_t> column = shape.last_axis();
   const std::optional<size_t> row = column ? other_side(shape, *column) : std::nullopt;
   const auto* load = shape.store->value.as<BufferLoadNode>();
   if (!row || !load || along(shape, load, *column) != Along::kStrided) return false;
-  if (loops->size() < 3 || !machine.can_shuffle || shape.extent(*column) < kMinVector) return false;
+  if (loops->size() < 3 || !features.can_shuffle || shape.extent(*column) < kMinVector) return false;
   const std::vector<LoopRef> rows = loops_of_axis(sch, shape.ref, *row, *loops),
                              columns = loops_of_axis(sch, shape.ref, *column, *loops);
   const bool is_innermost = rows.size() == 1 && columns.size() == 1 &&
                             is_same(sch, rows[0], (*loops)[loops->size() - 2]) &&
                             is_same(sch, columns[0], loops->back());
-  const int64_t size = width_for(shape, shape.extent(*column), machine), num_rows = shape.extent(*row);
+  const int64_t size = width_for(shape, shape.extent(*column), features), num_rows = shape.extent(*row);
   const bool has_tiles = shape.extent(*column) % size == 0 && num_rows % size != 0 && num_rows >= 2 * size;
   if (!is_innermost || !has_tiles || !transpose_intrinsic(TransposedTile{size, load->dtype.str()}.name()))
     return false;
@@ -239,7 +239,7 @@ bool divides_transposition(Schedule& sch, const BlockShape& shape, std::vector<L
     const BlockRef block = sch.call("get_child_blocks", part).blocks()[0];
     std::vector<LoopRef> inside = sch.call("get_loops", block).loops();
     inside.erase(inside.begin(), inside.end() - 2);
-    vectorize_last_axis(sch, *shape_of(sch, block), &inside, machine);
+    vectorize_last_axis(sch, *shape_of(sch, block), &inside, features);
   }
   loops->resize(loops->size() - 2);
   return true;
@@ -267,10 +267,10 @@ std::optional<size_t> axis_before(const BlockShape& shape, size_t last, const Bu
 
 // Few channels, as those of colours, make vectors together with the axis before them.
 bool fuses_short_axis(Schedule& sch, const BlockShape& shape, std::vector<LoopRef>* loops,
-                      const Machine& machine) {
+                      const Features& features) {
   constexpr int64_t kLeastBytes = 32;  // of vectors whose lanes memory accesses can leave out
   const std::optional<size_t> last = shape.last_axis();
-  if (machine.vector_bytes < kLeastBytes) return false;
+  if (features.vector_bytes < kLeastBytes) return false;
   if (!last || loops->size() < 2 || shape.extent(*last) < 2 || shape.extent(*last) >= kMinVector)
     return false;
   const std::optional<size_t> before = axis_before(shape, *last, shape.output(), shape.store->indices);
@@ -285,33 +285,33 @@ bool fuses_short_axis(Schedule& sch, const BlockShape& shape, std::vector<LoopRe
     return false;
   loops->pop_back();
   loops->back() = sch.call("fuse", std::vector<LoopRef>{outer[0], inner[0]}).loop();
-  vectorize_innermost(sch, shape, loops, machine);
+  vectorize_innermost(sch, shape, loops, features);
   return true;
 }
 
 }  // namespace
 
-void fetch_far(Schedule& sch, const BlockShape& shape, LoopRef loop, const Machine& machine) {
+void fetch_far(Schedule& sch, const BlockShape& shape, LoopRef loop, const Features& features) {
   constexpr int kFarAhead = 4096;  // bytes
-  if (reads_beyond(shape, machine.l2_bytes))
+  if (reads_beyond(shape, features.l2_bytes))
     sch.call("annotate", loop, std::string(kPrefetchAhead), imm(kFarAhead));
 }
 
-std::string vectorize_elements(Schedule& sch, const BlockShape& shape, const Machine& machine) {
+std::string vectorize_elements(Schedule& sch, const BlockShape& shape, const Features& features) {
   std::vector<LoopRef> loops = sch.call("get_loops", shape.ref).loops();
   if (loops.empty()) return fmt::format("{} is one element", shape.output()->name);
   std::string why;
   if (is_flat(shape)) {
     if (loops.size() > 1) loops = {sch.call("fuse", loops).loop()};
-    why = vectorize_innermost(sch, shape, &loops, machine);
-    fetch_far(sch, shape, loops.back(), machine);
-  } else if (!fuses_short_axis(sch, shape, &loops, machine) &&
-             !divides_transposition(sch, shape, &loops, machine)) {
-    why = vectorize_last_axis(sch, shape, &loops, machine);
+    why = vectorize_innermost(sch, shape, &loops, features);
+    fetch_far(sch, shape, loops.back(), features);
+  } else if (!fuses_short_axis(sch, shape, &loops, features) &&
+             !divides_transposition(sch, shape, &loops, features)) {
+    why = vectorize_last_axis(sch, shape, &loops, features);
   }
   const int64_t work = product(shape.num_instances(), shape.is_expensive() ? kExpensiveWork : kElementWork);
-  if (machine.num_cores > 1 && work >= kMinParallelWork)
-    parallelize(sch, loops, std::max<size_t>(1, loops.size() - 1), machine);
+  if (features.num_cores > 1 && work >= kMinParallelWork)
+    parallelize(sch, loops, std::max<size_t>(1, loops.size() - 1), features);
   return why;
 }
 
@@ -338,7 +338,7 @@ int64_t num_statements(const Stmt& stmt) {
 
 }  // namespace
 
-bool parallelize_block(Schedule& sch, BlockRef block, const Machine& machine) {
+bool parallelize_block(Schedule& sch, BlockRef block, const Features& features) {
   const BlockRealizeNode* realize = sch.state().node(sch.state()[block]).realize();
   const std::vector<LoopRef> loops = sch.call("get_loops", block).loops();
   int64_t work = num_statements(realize->block->body);
@@ -353,9 +353,9 @@ bool parallelize_block(Schedule& sch, BlockRef block, const Machine& machine) {
                     !uses(realize->iter_values[axis], var.get());
     num_candidates += is_spatial;
   }
-  if (machine.num_cores == 1 || num_candidates == 0 || work < kMinParallelWork) return false;
+  if (features.num_cores == 1 || num_candidates == 0 || work < kMinParallelWork) return false;
   const size_t num_steps = sch.trace().steps.size();
-  parallelize(sch, loops, num_candidates, machine);
+  parallelize(sch, loops, num_candidates, features);
   return sch.trace().steps.size() > num_steps;
 }
 

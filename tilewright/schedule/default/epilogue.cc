@@ -30,10 +30,10 @@ int64_t divisor_of(const BlockShape& sum, const BlockShape& epilogue, size_t axi
 }
 
 // What the epilogue reads in vectors beside the sum, if it is large.
-const BufferLoadNode* added_operand(const Target& target, size_t column, const Machine& machine) {
+const BufferLoadNode* added_operand(const Target& target, size_t column, const Features& features) {
   const auto& loads = target.block.loads;
   const auto added = std::find_if(loads.begin(), loads.end(), [&](const BufferLoadNode* load) {
-    return load->buffer->scope() != "local" && num_bytes(load->buffer) > machine.l2_bytes / 2 &&
+    return load->buffer->scope() != "local" && num_bytes(load->buffer) > features.l2_bytes / 2 &&
            along(target.block, load, *target.map[column]) == Along::kContiguous;
   });
   return added == loads.end() ? nullptr : *added;
@@ -75,9 +75,9 @@ std::optional<AxisMap> map_axes(const BlockShape& sum, const BlockShape& epilogu
 }
 
 void divide_epilogue(Schedule& sch, const BlockShape& sum, const BlockShape& epilogue,
-                     const Machine& machine) {
+                     const Features& features) {
   constexpr int64_t kLineBytes = 64;
-  const bool is_far = num_bytes(epilogue.output()) >= machine.l2_bytes / 2;
+  const bool is_far = num_bytes(epilogue.output()) >= features.l2_bytes / 2;
   std::vector<Var> from;
   std::vector<PrimExpr> to;
   for (size_t axis = 0; axis < epilogue.block->iter_vars.size(); ++axis) {
@@ -97,10 +97,10 @@ bool is_contiguous(const BlockShape& shape, size_t axis) {
 
 std::optional<Target> target_of(Schedule& sch, const BlockShape& sum,
                                 const std::optional<BlockShape>& epilogue, size_t column,
-                                const Machine& machine) {
+                                const Features& features) {
   BlockRef block;
   if (epilogue) {
-    divide_epilogue(sch, sum, *epilogue, machine);
+    divide_epilogue(sch, sum, *epilogue, features);
     const BlockShape divided = *shape_of(sch, epilogue->ref);
     const std::optional<AxisMap> map = map_axes(sum, divided);
     if (!map || !map->at(column) || !is_contiguous(divided, *map->at(column))) return std::nullopt;
@@ -115,8 +115,8 @@ std::optional<Target> target_of(Schedule& sch, const BlockShape& sum,
 }
 
 void fetch_added(Schedule& sch, const BlockShape& sum, const Target& target, const SumPlan& plan,
-                 const std::vector<LoopRef>& loops, const Machine& machine) {
-  const BufferLoadNode* added = added_operand(target, plan.column, machine);
+                 const std::vector<LoopRef>& loops, const Features& features) {
+  const BufferLoadNode* added = added_operand(target, plan.column, features);
   if (!added) return;
   // rows from the inside to the outside
   std::vector<std::pair<size_t, int64_t>> steps;

@@ -20,7 +20,7 @@ std::optional<AxisMap> map_axes(const BlockShape& sum, const BlockShape& epilogu
 /// channels.  Stays as it is where 68 does not divide the extent of j, and where groups of less than a line
 /// of memory each would be stored one after the other to what the second cache does not hold.
 void divide_epilogue(Schedule& sch, const BlockShape& sum, const BlockShape& epilogue,
-                     const Machine& machine);
+                     const Features& features);
 
 /// Whether neighbours along `axis` are neighbours in what `shape` stores.
 bool is_contiguous(const BlockShape& shape, size_t axis);
@@ -34,13 +34,13 @@ struct Target {
 /// epilogue reads the sum in another way than along axis `column`.
 std::optional<Target> target_of(Schedule& sch, const BlockShape& sum,
                                 const std::optional<BlockShape>& epilogue, size_t column,
-                                const Machine& machine);
+                                const Features& features);
 
 /// Has the tile of one turn of a loop over rows fetch what the next one adds to its sums, as residuals, if
 /// the second cache does not hold that: rows of a tile lie too far apart for processors to see what is next.
 ///
 /// loops  around the tiles, outermost first
 void fetch_added(Schedule& sch, const BlockShape& sum, const Target& target, const SumPlan& plan,
-                 const std::vector<LoopRef>& loops, const Machine& machine);
+                 const std::vector<LoopRef>& loops, const Features& features);
 
 }  // namespace tilewright::schedule

@@ -36,7 +36,8 @@ std::optional<std::vector<std::optional<size_t>>> map_axes(const BlockShape& par
 
 }  // namespace
 
-std::optional<GroupPlan> plan_groups(const BlockShape& parts, const BlockShape& sum, const Machine& machine) {
+std::optional<GroupPlan> plan_groups(const BlockShape& parts, const BlockShape& sum,
+                                     const Features& features) {
   if (!parts.is_reduction() || !sum.is_reduction() || num_steps(sum) <= 1) return std::nullopt;
   const auto map = map_axes(parts, sum);
   if (!map) return std::nullopt;
@@ -44,7 +45,7 @@ std::optional<GroupPlan> plan_groups(const BlockShape& parts, const BlockShape& 
   for (size_t axis = 0; axis < map->size(); ++axis) {
     if (map->at(axis) && is_reduced(sum, *map->at(axis))) group = axis;
   }
-  const std::optional<SumPlan> inner = plan_sum(parts, machine, false, group);
+  const std::optional<SumPlan> inner = plan_sum(parts, features, false, group);
   if (!inner || inner->dot || inner->is_copy_needed || !map->at(inner->column) ||
       map->at(inner->column) != sum.last_axis())
     return std::nullopt;
@@ -67,10 +68,10 @@ std::optional<GroupPlan> plan_groups(const BlockShape& parts, const BlockShape& 
 }
 
 bool tile_groups(Schedule& sch, const BlockShape& parts, const BlockShape& sum,
-                 const std::optional<BlockShape>& epilogue, const Machine& machine) {
-  const std::optional<GroupPlan> plan = plan_groups(parts, sum, machine);
+                 const std::optional<BlockShape>& epilogue, const Features& features) {
+  const std::optional<GroupPlan> plan = plan_groups(parts, sum, features);
   if (!plan || !has_loops(sch, parts, plan->parts)) return false;
-  const auto place = tile_by_plan(sch, sum, epilogue, plan->sum, parts.num_instances(), machine);
+  const auto place = tile_by_plan(sch, sum, epilogue, plan->sum, parts.num_instances(), features);
   if (!place) return false;
   const std::vector<LoopRef> groups =
       loops_of_axis(sch, sum.ref, plan->sum.steps[0], loops_inside(sch, sum.ref, *place));
@@ -80,9 +81,9 @@ bool tile_groups(Schedule& sch, const BlockShape& parts, const BlockShape& sum,
   return true;
 }
 
-std::vector<Panels> group_panels(const BlockShape& parts, const BlockShape& sum, const Machine& machine) {
+std::vector<Panels> group_panels(const BlockShape& parts, const BlockShape& sum, const Features& features) {
   std::vector<Panels> panels;
-  const std::optional<GroupPlan> plan = plan_groups(parts, sum, machine);
+  const std::optional<GroupPlan> plan = plan_groups(parts, sum, features);
   if (!plan || sum.extent(plan->sum.column) <= plan->sum.panel_width()) return panels;
   const auto collect = [&](const BlockShape& shape, size_t column) {
     const Var& var = shape.block->iter_vars[column]->var;

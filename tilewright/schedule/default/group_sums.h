@@ -11,13 +11,14 @@ struct GroupPlan {
   SumPlan parts, sum;
 };
 /// Nothing if the blocks are no such sums.
-std::optional<GroupPlan> plan_groups(const BlockShape& parts, const BlockShape& sum, const Machine& machine);
+std::optional<GroupPlan> plan_groups(const BlockShape& parts, const BlockShape& sum,
+                                     const Features& features);
 
 /// A tile of `sum` in registers, and within it one of `parts` for each group.
 bool tile_groups(Schedule& sch, const BlockShape& parts, const BlockShape& sum,
-                 const std::optional<BlockShape>& epilogue, const Machine& machine);
+                 const std::optional<BlockShape>& epilogue, const Features& features);
 
 /// The operands of both blocks that are better stored in panels if their layout is free.
-std::vector<Panels> group_panels(const BlockShape& parts, const BlockShape& sum, const Machine& machine);
+std::vector<Panels> group_panels(const BlockShape& parts, const BlockShape& sum, const Features& features);
 
 }  // namespace tilewright::schedule

@@ -57,19 +57,19 @@ int64_t row_bytes_of(const BlockShape& sum, const SumPlan& plan) {
 
 // The rows of a block, and of how many panels it has sums.
 void choose_rows_and_panels(const BlockShape& sum, SumPlan& plan, int64_t row_tiles, int64_t column_tiles,
-                            const Machine& machine) {
+                            const Features& features) {
   constexpr int64_t kMostRows = 256, kLeastRows = 96;
   const MatrixTile& tile = *plan.matrix;
-  const int64_t height = tile.down * tile.rows, kept_rows = machine.l2_bytes / 2 / row_bytes_of(sum, plan),
+  const int64_t height = tile.down * tile.rows, kept_rows = features.l2_bytes / 2 / row_bytes_of(sum, plan),
                 most_rows = kept_rows < kLeastRows ? kMostRows : std::min(kMostRows, kept_rows);
   plan.tile.rows = height * divisor_up_to(row_tiles / tile.down, std::max<int64_t>(1, most_rows / height));
   if (kept_rows >= kLeastRows) return;
   // of rows with all terms few stay in the second cache, but parts of them do, and sums of many panels
   const int64_t panels = column_tiles / tile.across,
                 panel_bytes = 4 * plan.tile.rows * tile.across * plan.tile.lanes;
-  int64_t most_panels = std::max<int64_t>(1, machine.l2_bytes / 4 / panel_bytes);
-  if (machine.num_cores > 1)  // each thread has some
-    most_panels = std::clamp<int64_t>(panels / (2 * machine.num_cores), 1, most_panels);
+  int64_t most_panels = std::max<int64_t>(1, features.l2_bytes / 4 / panel_bytes);
+  if (features.num_cores > 1)  // each thread has some
+    most_panels = std::clamp<int64_t>(panels / (2 * features.num_cores), 1, most_panels);
   plan.tile.vectors = tile.across * divisor_up_to(panels, most_panels);
 }
 
@@ -97,10 +97,10 @@ void take_images(SumPlan& plan, size_t axis, int64_t count) {
 
 // How many rows of images, of which each is a tile, the second cache keeps beside panels; not more than a
 // thread has, where rows are shared out.
-int64_t num_kept_images(const BlockShape& sum, const SumPlan& plan, size_t axis, const Machine& machine) {
-  const RowParts parts = parts_of_rows(sum, plan, operands_of(sum, plan), machine.num_cores > 1, machine);
+int64_t num_kept_images(const BlockShape& sum, const SumPlan& plan, size_t axis, const Features& features) {
+  const RowParts parts = parts_of_rows(sum, plan, operands_of(sum, plan), features.num_cores > 1, features);
   const int64_t bytes = product(row_bytes_of(sum, plan), sum.extent(*plan.row)),
-                most = std::min(machine.l2_bytes / 2 / bytes, sum.extent(axis) / parts.least),
+                most = std::min(features.l2_bytes / 2 / bytes, sum.extent(axis) / parts.least),
                 in_registers = plan.matrix->outer;
   return in_registers *
          divisor_up_to(sum.extent(axis) / in_registers, std::max<int64_t>(1, most / in_registers));
@@ -110,12 +110,12 @@ int64_t num_kept_images(const BlockShape& sum, const SumPlan& plan, size_t axis,
 // wait in the second cache.  Unless a block had one tile of rows, or parts had so few products that sums came
 // and went all the time.
 void choose_block(const BlockShape& sum, SumPlan& plan, int64_t row_tiles, int64_t column_tiles,
-                  const Machine& machine) {
+                  const Features& features) {
   constexpr int64_t kLeastProducts = 32;
   MatrixTile& tile = *plan.matrix;
   const int64_t terms = sum.extent(plan.dot->axis), step = tile.groups * plan.dot->group,
                 width = tile.across * plan.tile.lanes, products = tile.down * tile.across * tile.outer,
-                panel_bytes = panel_bytes_of(sum, plan, width), near_bytes = machine.l1_bytes * 5 / 6;
+                panel_bytes = panel_bytes_of(sum, plan, width), near_bytes = features.l1_bytes * 5 / 6;
   tile.terms = terms;
   tile.is_row_streamed = are_rows_many(sum, plan, row_tiles);
   if (panel_bytes <= near_bytes) return;
@@ -126,12 +126,12 @@ void choose_block(const BlockShape& sum, SumPlan& plan, int64_t row_tiles, int64
                                        : plan.outer_row ? plan.outer_row
                                                         : image_axis(sum, plan);
   if (images) {
-    const int64_t kept = num_kept_images(sum, plan, *images, machine);
+    const int64_t kept = num_kept_images(sum, plan, *images, features);
     if (kept <= tile.outer) return;
     take_images(plan, *images, kept);
   } else {
     if (row_tiles <= tile.down) return;
-    choose_rows_and_panels(sum, plan, row_tiles, column_tiles, machine);
+    choose_rows_and_panels(sum, plan, row_tiles, column_tiles, features);
   }
   tile.terms = steps * step;
 }
@@ -150,10 +150,10 @@ bool moves_unevenly(const BlockShape& sum, const DotSum& dot, size_t axis) {
 
 }  // namespace
 
-bool choose_matrix_tile(const BlockShape& sum, SumPlan& plan, const Machine& machine) {
+bool choose_matrix_tile(const BlockShape& sum, SumPlan& plan, const Features& features) {
   constexpr int64_t kLeastWork = 1 << 15;
   const bool has_tiles =
-      plan.dot && (sum.output()->dtype.is_float() ? machine.dots.bfloat_tiles : machine.dots.byte_tiles);
+      plan.dot && (sum.output()->dtype.is_float() ? features.dots.bfloat_tiles : features.dots.byte_tiles);
   if (!has_tiles || !plan.row || sum.num_instances() < kLeastWork) return false;
   const int64_t rows = sum.extent(*plan.row), columns = sum.extent(plan.column),
                 groups = sum.extent(plan.dot->axis) / plan.dot->group;
@@ -171,7 +171,7 @@ bool choose_matrix_tile(const BlockShape& sum, SumPlan& plan, const Machine& mac
   }
   plan.matrix = tile;
   plan.tile = {.rows = tile.down * tile.rows, .vectors = tile.across, .lanes = kTileColumns};
-  choose_block(sum, plan, row_tiles, columns / kTileColumns, machine);
+  choose_block(sum, plan, row_tiles, columns / kTileColumns, features);
   plan.rows = plan.tile.rows;
   return true;
 }

@@ -98,7 +98,7 @@ bool are_rows_copied(const BlockShape& sum, const SumPlan& plan) {
 }
 
 void pack_rows(Schedule& sch, const BlockShape& sum, const SumPlan& plan, const RowPlace& place,
-               const Machine& machine) {
+               const Features& features) {
   const RowDims dims = *row_dims(sum, plan);
   const BlockRef maker = place.maker ? *place.maker : copy_of_operand(sch, sum, plan.dot->row->buffer);
   const std::optional<BlockShape> shape = shape_of(sch, maker);
@@ -125,10 +125,10 @@ void pack_rows(Schedule& sch, const BlockShape& sum, const SumPlan& plan, const 
   order.push_back(of_terms[1]);
   sch.call("reorder", order);
   sch.call("vectorize", of_terms[1]);
-  if (shape) fetch_far(sch, *shape, of_terms[0], machine);
-  const bool is_parallel = !place.loop && machine.num_cores > 1 && shape &&
+  if (shape) fetch_far(sch, *shape, of_terms[0], features);
+  const bool is_parallel = !place.loop && features.num_cores > 1 && shape &&
                            product(shape->num_instances(), kElementWork) >= kMinParallelWork;
-  if (is_parallel) parallelize(sch, order, num_outer, machine);
+  if (is_parallel) parallelize(sch, order, num_outer, features);
   sch.call("transform_layout", maker, ArgValue{"write", 0},
            tile_map(plan.dot->row->buffer, dims, tile_height(plan), tile_terms(plan)));
 }

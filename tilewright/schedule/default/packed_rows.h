@@ -22,6 +22,6 @@ struct RowPlace {
 };
 /// Computes rows as tiles, or copies them.
 void pack_rows(Schedule& sch, const BlockShape& sum, const SumPlan& plan, const RowPlace& place,
-               const Machine& machine);
+               const Features& features);
 
 }  // namespace tilewright::schedule

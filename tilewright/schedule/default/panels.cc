@@ -29,10 +29,10 @@ PanelBytes panel_bytes(const BlockShape& sum, const BufferLoadNode* load, const 
 // apart that they meet in a few places of the first cache and in as many pages, or if very many tiles read
 // them.
 bool is_worth_packing_near(const BlockShape& sum, const BufferLoadNode* load, const SumPlan& plan,
-                           const Machine& machine) {
+                           const Features& features) {
   constexpr int64_t kFarApart = 1024, kManyRows = 256, kManyUses = 32;  // measured on a Xeon
   const PanelBytes bytes = panel_bytes(sum, load, plan);
-  if (product(bytes.all, num_panels(sum, plan)) <= machine.l1_bytes) return false;
+  if (product(bytes.all, num_panels(sum, plan)) <= features.l1_bytes) return false;
   const int64_t uses = num_uses(sum, load, plan);
   const bool is_far_apart =
       !plan.steps.empty() && stride_bytes(sum, load, plan.steps.back()).value_or(0) >= kFarApart;
@@ -58,10 +58,10 @@ int64_t bytes_to_next_panel(const BlockShape& sum, const BufferLoadNode* load, c
 // The columns that matrix tiles of all rows read after these: the next part of a panel, if a block of sums
 // reads it in parts, else the next panel.
 std::optional<NextPanel> next_columns_of(const BlockShape& sum, const BufferLoadNode* load,
-                                         const SumPlan& plan, const Machine& machine) {
+                                         const SumPlan& plan, const Features& features) {
   const MatrixTile& tile = *plan.matrix;
   const int64_t panel = bytes_to_next_panel(sum, load, plan), terms = sum.extent(plan.dot->axis);
-  if (num_bytes(load->buffer) <= machine.l2_bytes / 8 || panel == 0) return std::nullopt;
+  if (num_bytes(load->buffer) <= features.l2_bytes / 8 || panel == 0) return std::nullopt;
   // terms of several parts of numbers do not lie behind each other
   const bool is_in_parts = tile.terms < terms && plan.tile.vectors == tile.across && num_steps(sum) == terms;
   return NextPanel{is_in_parts ? panel / terms * tile.terms : panel, 0};
@@ -108,38 +108,39 @@ bool has_several_panels(const BlockShape& sum, const SumPlan& plan) {
 // A panel of a vector operand is worth a copy if many tiles read it, and the whole does not stay near the
 // core: rows that lie a power of two apart meet in a few places of the second cache.
 bool is_worth_packing(const BlockShape& sum, const BufferLoadNode* load, const SumPlan& plan,
-                      const Machine& machine) {
+                      const Features& features) {
   if (!is_plain_matrix(sum, load, plan) || !has_several_panels(sum, plan)) return false;
-  if (num_bytes(load->buffer) <= machine.l2_bytes / 2) return is_worth_packing_near(sum, load, plan, machine);
+  if (num_bytes(load->buffer) <= features.l2_bytes / 2)
+    return is_worth_packing_near(sum, load, plan, features);
   return num_uses(sum, load, plan) >= kMinPackedUses;
 }
 
 // How far ahead of the loop the vectors of `load` are fetched, which come one after the other: farther if
 // they come from memory, so that arithmetic waits for it, and each is used by few tiles.
 int64_t fetch_ahead_of(const BlockShape& sum, const BufferLoadNode* load, const SumPlan& plan,
-                       const Machine& machine) {
+                       const Features& features) {
   constexpr int64_t kMostUses = 8, kFar = 8192, kNear = 2048;
   if (plan.matrix || plan.steps.empty()) return 0;
   const bool is_packed = plan.packed && load->buffer == plan.packed->buffer;
   const PanelBytes bytes = panel_bytes(sum, load, plan);
   if (!is_packed && stride_bytes(sum, load, plan.steps.back()) != bytes.row) return 0;
-  if (!is_packed && num_bytes(load->buffer) > machine.l2_bytes && num_uses(sum, load, plan) <= kMostUses)
+  if (!is_packed && num_bytes(load->buffer) > features.l2_bytes && num_uses(sum, load, plan) <= kMostUses)
     return kFar;
-  return !plan.dot && bytes.all > machine.l1_bytes / 2 ? kNear : 0;
+  return !plan.dot && bytes.all > features.l1_bytes / 2 ? kNear : 0;
 }
 
 // How many panels are copied together: as many as the second cache keeps beside rows, which each of them then
 // finds there.  As long as groups are as even for threads as panels are, and few of them have the last panel
 // if that lacks vectors: sums of a loop with whole tiles and parts of them do not stay in registers.
-int64_t copied_panels_of(const BlockShape& sum, const SumPlan& plan, const Machine& machine) {
+int64_t copied_panels_of(const BlockShape& sum, const SumPlan& plan, const Features& features) {
   if (plan.dot || plan.matrix) return 1;
   constexpr int64_t kFew = 8;
   const auto ceil_div = [](int64_t a, int64_t b) { return (a - 1) / b + 1; };
   const bool is_last_whole = sum.extent(plan.column) % plan.panel_width() == 0;
-  const int64_t panels = num_panels(sum, plan), cores = machine.num_cores,
+  const int64_t panels = num_panels(sum, plan), cores = features.num_cores,
                 least_groups = std::max(cores > 1 ? 2 * cores : 1, is_last_whole ? 1 : kFew),
                 bytes = panel_bytes(sum, plan.packed, plan).all;
-  int64_t together = std::min(machine.l2_bytes / 2 / std::max<int64_t>(1, bytes), panels / least_groups);
+  int64_t together = std::min(features.l2_bytes / 2 / std::max<int64_t>(1, bytes), panels / least_groups);
   const auto is_even = [&] {
     return panels % together == 0 && ceil_div(panels / together, cores) * together <= ceil_div(panels, cores);
   };
@@ -151,13 +152,13 @@ int64_t copied_panels_of(const BlockShape& sum, const SumPlan& plan, const Machi
 // first of them waits for memory, and the others leave it idle.  As long as both fit into the second cache,
 // and rows are not so many that the first hardly counts; matrix tiles, which are faster, always.
 std::optional<NextPanel> next_panel_of(const BlockShape& sum, const BufferLoadNode* load, const SumPlan& plan,
-                                       const Machine& machine) {
+                                       const Features& features) {
   constexpr int64_t kMostUses = 64;
-  if (plan.matrix) return next_columns_of(sum, load, plan, machine);
+  if (plan.matrix) return next_columns_of(sum, load, plan, features);
   const PanelBytes bytes = panel_bytes(sum, load, plan);
   const int64_t uses = num_uses(sum, load, plan);
-  if (plan.dot || plan.packed || plan.steps.empty() || num_bytes(load->buffer) <= machine.l2_bytes / 8 ||
-      uses < 2 || uses > kMostUses || bytes.all == 0 || bytes.all > machine.l2_bytes / 3 ||
+  if (plan.dot || plan.packed || plan.steps.empty() || num_bytes(load->buffer) <= features.l2_bytes / 8 ||
+      uses < 2 || uses > kMostUses || bytes.all == 0 || bytes.all > features.l2_bytes / 3 ||
       stride_bytes(sum, load, plan.steps.back()) != bytes.row)
     return std::nullopt;
   const int64_t distance = bytes_to_next_panel(sum, load, plan);

@@ -18,14 +18,14 @@ bool has_several_panels(const BlockShape& sum, const SumPlan& plan);
 /// Whether a copy of each panel at each call pays: many tiles read it, and the whole does not stay near the
 /// core.
 bool is_worth_packing(const BlockShape& sum, const BufferLoadNode* load, const SumPlan& plan,
-                      const Machine& machine);
+                      const Features& features);
 /// How many panels of plan.packed are copied together.
-int64_t copied_panels_of(const BlockShape& sum, const SumPlan& plan, const Machine& machine);
+int64_t copied_panels_of(const BlockShape& sum, const SumPlan& plan, const Features& features);
 /// How many bytes ahead of the loop the vectors of `load` are fetched; 0: not at all.
 int64_t fetch_ahead_of(const BlockShape& sum, const BufferLoadNode* load, const SumPlan& plan,
-                       const Machine& machine);
+                       const Features& features);
 /// The panel that is fetched while the one before it is multiplied, if that pays.
 std::optional<NextPanel> next_panel_of(const BlockShape& sum, const BufferLoadNode* load, const SumPlan& plan,
-                                       const Machine& machine);
+                                       const Features& features);
 
 }  // namespace tilewright::schedule

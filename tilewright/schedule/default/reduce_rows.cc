@@ -63,7 +63,7 @@ std::string why_no_terms(const BlockShape& sum) {
                      sum.block->name_hint);
 }
 
-std::optional<Terms> terms_of(const BlockShape& sum, const Machine& machine, std::string* why) {
+std::optional<Terms> terms_of(const BlockShape& sum, const Features& features, std::string* why) {
   Terms terms;
   bool is_found = false;
   for (size_t axis = 0; axis < sum.block->iter_vars.size(); ++axis) {
@@ -79,7 +79,7 @@ std::optional<Terms> terms_of(const BlockShape& sum, const Machine& machine, std
   }
   // at least two of all vectors, if possible without an edge
   const int64_t extent = sum.extent(terms.axis);
-  terms.lanes = machine.vector_bytes / std::max<int64_t>(1, sum.output()->dtype.num_bytes());
+  terms.lanes = features.vector_bytes / std::max<int64_t>(1, sum.output()->dtype.num_bytes());
   while (terms.lanes > kMinLanes && extent < 2 * terms.lanes) terms.lanes /= 2;
   const int64_t most = std::min(kMaxVectors, extent / terms.lanes / 2);
   if (terms.lanes < kMinLanes || most < 1) {
@@ -106,7 +106,7 @@ bool begins_with_rows(const BlockShape& shape, const Buffer& buffer, const std::
   return row == num_rows;
 }
 
-std::optional<Plan> make_plan(const std::vector<BlockShape>& shapes, const Machine& machine,
+std::optional<Plan> make_plan(const std::vector<BlockShape>& shapes, const Features& features,
                               std::string* why) {
   Plan plan;
   const auto other_rows = [&](const BlockShape& shape) {
@@ -116,7 +116,7 @@ std::optional<Plan> make_plan(const std::vector<BlockShape>& shapes, const Machi
   };
   std::optional<size_t> num_rows;
   for (const BlockShape& shape : shapes) {
-    plan.sums.push_back(shape.is_reduction() ? terms_of(shape, machine, why) : std::nullopt);
+    plan.sums.push_back(shape.is_reduction() ? terms_of(shape, features, why) : std::nullopt);
     if (!shape.is_reduction()) continue;
     const size_t num_spatial = spatial_axes(shape).size();
     if (!plan.sums.back()) return std::nullopt;
@@ -205,10 +205,10 @@ constexpr int64_t kWritesAhead = 4096;  // bytes: nearer, the first cache has li
 
 // The block that fetches rows to come, if they do not stay in the second cache: one of those that read them,
 // best one whose arithmetic leaves memory time.
-std::optional<size_t> block_that_fetches(const std::vector<BlockShape>& shapes, const Machine& machine) {
+std::optional<size_t> block_that_fetches(const std::vector<BlockShape>& shapes, const Features& features) {
   std::optional<size_t> found;
   for (size_t n = shapes.size(); n-- > 0;) {
-    if (!reads_beyond(shapes[n], machine.l2_bytes)) continue;
+    if (!reads_beyond(shapes[n], features.l2_bytes)) continue;
     const bool is_better = shapes[n].is_expensive() || !found || !shapes[*found].is_expensive();
     if (is_better) found = n;
   }
@@ -238,15 +238,15 @@ void vectorize_partial(Schedule& sch, const Partial& partial, const std::optiona
 
 }  // namespace
 
-std::string why_no_row_sums(const std::vector<BlockShape>& shapes, const Machine& machine) {
+std::string why_no_row_sums(const std::vector<BlockShape>& shapes, const Features& features) {
   std::string why;
-  make_plan(shapes, machine, &why);
+  make_plan(shapes, features, &why);
   return why;
 }
 
-bool reduce_rows(Schedule& sch, const std::vector<BlockShape>& shapes, const Machine& machine) {
+bool reduce_rows(Schedule& sch, const std::vector<BlockShape>& shapes, const Features& features) {
   std::string why;
-  const std::optional<Plan> plan = make_plan(shapes, machine, &why);
+  const std::optional<Plan> plan = make_plan(shapes, features, &why);
   if (!plan) return false;
   int64_t work = 0;
   std::vector<std::vector<Partial>> partials(shapes.size());
@@ -270,28 +270,28 @@ bool reduce_rows(Schedule& sch, const std::vector<BlockShape>& shapes, const Mac
         order.push_back(loop);
     }
     if (order.size() > 1) sch.call("reorder", order);
-    if (machine.num_cores > 1 && work >= kMinParallelWork)
-      rows = parallelize(sch, rows, rows.size(), machine);
+    if (features.num_cores > 1 && work >= kMinParallelWork)
+      rows = parallelize(sch, rows, rows.size(), features);
     row = rows.back();
     for (size_t n = shapes.size(); n-- > 0;) {
       if (n + 1 < shapes.size()) sch.call("compute_at", shapes[n].ref, *row);
       for (size_t k = partials[n].size(); k-- > 0;) sch.call("compute_at", partials[n][k].ref, *row);
     }
   }
-  const std::optional<size_t> fetching = row ? block_that_fetches(shapes, machine) : std::nullopt;
+  const std::optional<size_t> fetching = row ? block_that_fetches(shapes, features) : std::nullopt;
   for (size_t n = 0; n < shapes.size(); ++n) {
     if (!plan->sums[n]) {
       std::vector<LoopRef> inner = loops_inside(sch, shapes[n].ref, row);
       if (!row)
-        vectorize_elements(sch, shapes[n], machine);
+        vectorize_elements(sch, shapes[n], features);
       else if (!inner.empty())
-        vectorize_last_axis(sch, *shape_of(sch, shapes[n].ref), &inner, machine);
+        vectorize_last_axis(sch, *shape_of(sch, shapes[n].ref), &inner, features);
       if (n == fetching && !inner.empty())
         sch.call("annotate", inner.back(), std::string(kPrefetchAhead), imm(kFarAhead));
       // stores that wait for memory hold up loads of the next row, which may be of the same address but for
       // pages
-      if (machine.fetches_writes && row && n + 1 == shapes.size() && !inner.empty() &&
-          num_bytes(shapes[n].output()) > machine.l2_bytes)
+      if (features.fetches_writes && row && n + 1 == shapes.size() && !inner.empty() &&
+          num_bytes(shapes[n].output()) > features.l2_bytes)
         sch.call("annotate", inner.back(), std::string(kPrefetchWrites), imm(kWritesAhead));
       continue;
     }

@@ -7,71 +7,71 @@ namespace {
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a - 1) / b + 1; }
 
-double loads_time(int64_t rows, int64_t vectors, const TileLoads& loads, const Machine& machine) {
+double loads_time(int64_t rows, int64_t vectors, const TileLoads& loads, const Features& features) {
   constexpr double kLineBytes = 64;
-  const double more_lines = static_cast<double>(machine.vector_bytes) / kLineBytes;  // of a misaligned one
+  const double more_lines = static_cast<double>(features.vector_bytes) / kLineBytes;  // of a misaligned one
   const double of_vectors =
       static_cast<double>(loads.vectors) + static_cast<double>(loads.misaligned) * more_lines;
   // two in one cycle, if none waits for a line
   return (static_cast<double>(vectors) * of_vectors + static_cast<double>(rows * loads.rows)) / 1.75;
 }
 
-double sums_time(int64_t rows, int64_t vectors, const Machine& machine) {
-  return static_cast<double>(rows * vectors) / static_cast<double>(machine.fma_per_cycle);
+double sums_time(int64_t rows, int64_t vectors, const Features& features) {
+  return static_cast<double>(rows * vectors) / static_cast<double>(features.fma_per_cycle);
 }
 
 // Whether the panel of a tile is more than the first cache keeps beside rows and sums.
-bool passes_by(int64_t vectors, const TileLoads& loads, const Machine& machine) {
-  const int64_t row_bytes = vectors * loads.vectors * machine.vector_bytes;
-  return loads.steps > machine.l1_bytes / 2 / std::max<int64_t>(1, row_bytes);
+bool passes_by(int64_t vectors, const TileLoads& loads, const Features& features) {
+  const int64_t row_bytes = vectors * loads.vectors * features.vector_bytes;
+  return loads.steps > features.l1_bytes / 2 / std::max<int64_t>(1, row_bytes);
 }
 
 // What arithmetic does not hide of the time that the loads of one step take, in cycles.
-double waiting_time(int64_t rows, int64_t vectors, const TileLoads& loads, const Machine& machine) {
+double waiting_time(int64_t rows, int64_t vectors, const TileLoads& loads, const Features& features) {
   constexpr double kBytesPerCycle = 32;  // of the second cache
   constexpr double kFarShare = 0.3;      // of its time, if panels come from beyond it
   // fitted to the times of nine tiles of 128 x 768 by 768 on a Xeon, whose panels came from the second cache
   constexpr double kNearShare = 0.15, kCyclesPerLoad = 0.2;
   constexpr int64_t kLeastVectors = 2;  // tiles of one do not escape by their narrower panel
   const int64_t num_vectors = vectors * loads.vectors;
-  const double time = static_cast<double>(num_vectors * machine.vector_bytes) / kBytesPerCycle,
+  const double time = static_cast<double>(num_vectors * features.vector_bytes) / kBytesPerCycle,
                far_time = loads.is_far ? kFarShare * time : 0;
-  if (!passes_by(std::max(kLeastVectors, vectors), loads, machine)) return far_time;
+  if (!passes_by(std::max(kLeastVectors, vectors), loads, features)) return far_time;
   // each vector is also fetched ahead
   return std::max(far_time, kNearShare * time) +
          kCyclesPerLoad * static_cast<double>(2 * num_vectors + rows * loads.rows);
 }
 
 // One step of one tile; none of an edge that is not there.
-double step_time(int64_t rows, int64_t vectors, const TileLoads& loads, const Machine& machine) {
+double step_time(int64_t rows, int64_t vectors, const TileLoads& loads, const Features& features) {
   if (rows == 0 || vectors == 0) return 0;
-  return std::max({sums_time(rows, vectors, machine), loads_time(rows, vectors, loads, machine),
-                   static_cast<double>(machine.fma_latency)}) +
-         waiting_time(rows, vectors, loads, machine);
+  return std::max({sums_time(rows, vectors, features), loads_time(rows, vectors, loads, features),
+                   static_cast<double>(features.fma_latency)}) +
+         waiting_time(rows, vectors, loads, features);
 }
 
 // One step of all tiles.
 double all_time(int64_t num_rows, int64_t num_vectors, int64_t rows, int64_t vectors, const TileLoads& loads,
-                const Machine& machine) {
-  const double step = step_time(rows, vectors, loads, machine);
+                const Features& features) {
+  const double step = step_time(rows, vectors, loads, features);
   if (!loads.is_far)
     return step * static_cast<double>(ceil_div(num_rows, rows)) *
            static_cast<double>(ceil_div(num_vectors, vectors));
   const int64_t last_rows = num_rows % rows, last_vectors = num_vectors % vectors;
   const auto down = static_cast<double>(num_rows / rows), across = static_cast<double>(num_vectors / vectors);
-  return down * across * step + across * step_time(last_rows, vectors, loads, machine) +
-         down * step_time(rows, last_vectors, loads, machine) +
-         step_time(last_rows, last_vectors, loads, machine);
+  return down * across * step + across * step_time(last_rows, vectors, loads, features) +
+         down * step_time(rows, last_vectors, loads, features) +
+         step_time(last_rows, last_vectors, loads, features);
 }
 
 }  // namespace
 
 RegisterTile choose_register_tile(int64_t num_rows, int64_t num_columns, int64_t element_bytes,
-                                  const TileLoads& loads, const Machine& machine, bool is_whole,
+                                  const TileLoads& loads, const Features& features, bool is_whole,
                                   int64_t row_step) {
   RegisterTile best;
   best.rows = row_step;
-  best.lanes = std::max<int64_t>(1, machine.vector_bytes / element_bytes);
+  best.lanes = std::max<int64_t>(1, features.vector_bytes / element_bytes);
   while (best.lanes > 1 && best.lanes / 2 >= num_columns) best.lanes /= 2;
   const int64_t num_vectors = ceil_div(num_columns, best.lanes);
   double best_time = 0;
@@ -80,16 +80,16 @@ RegisterTile choose_register_tile(int64_t num_rows, int64_t num_columns, int64_t
     for (int64_t rows = row_step; rows <= std::min<int64_t>(num_rows, 16); rows += row_step) {
       // sums, the vectors of one step, and one scalar spread over a vector
       const int64_t registers = rows * vectors + vectors * loads.vectors + 1;
-      if (registers > machine.num_vector_registers && rows * vectors > row_step) continue;
+      if (registers > features.num_vector_registers && rows * vectors > row_step) continue;
       TileLoads own = loads;
       if (rows >= num_rows) own.is_far = false;
       if (rows >= num_rows && !loads.is_read_again) own.steps = 1;
-      if (rows > std::max(row_step, own.kept_rows) && passes_by(vectors, own, machine)) continue;
+      if (rows > std::max(row_step, own.kept_rows) && passes_by(vectors, own, features)) continue;
       // starting and storing a tile costs about as much as a few steps
-      const double time = all_time(num_rows, num_vectors, rows, vectors, own, machine);
+      const double time = all_time(num_rows, num_vectors, rows, vectors, own, features);
       // of equal times the tile with the least loads per sum
       const double tie =
-          loads_time(rows, vectors, loads, machine) / (sums_time(rows, vectors, machine) + 1) * 1e-3;
+          loads_time(rows, vectors, loads, features) / (sums_time(rows, vectors, features) + 1) * 1e-3;
       if (best_time == 0 || time * (1 + tie) < best_time) {
         best_time = time * (1 + tie);
         best.rows = rows;

@@ -2,9 +2,10 @@
 #pragma once
 #include <limits>
 
-#include "tilewright/schedule/default/machine.h"
+#include "tilewright/target/features.h"
 
 namespace tilewright::schedule {
+using target::Features;
 
 struct RegisterTile {
   int64_t rows = 1;     // values of the axis along which vectors are reused
@@ -35,7 +36,7 @@ struct TileLoads {
 /// is_whole               the last vectors may not reach over the edge
 /// row_step               the number of rows is a multiple of it
 RegisterTile choose_register_tile(int64_t num_rows, int64_t num_columns, int64_t element_bytes,
-                                  const TileLoads& loads, const Machine& machine, bool is_whole = false,
+                                  const TileLoads& loads, const Features& features, bool is_whole = false,
                                   int64_t row_step = 1);
 
 }  // namespace tilewright::schedule

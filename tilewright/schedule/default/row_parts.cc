@@ -56,9 +56,9 @@ Operands operands_of(const BlockShape& sum, const SumPlan& plan) {
 }
 
 RowParts parts_of_rows(const BlockShape& sum, const SumPlan& plan, const Operands& operands, bool is_parallel,
-                       const Machine& machine) {
-  const int64_t num_threads = is_parallel ? machine.num_cores : 1,
-                near = std::max<int64_t>(1, machine.l2_bytes / 3 / 4);
+                       const Features& features) {
+  const int64_t num_threads = is_parallel ? features.num_cores : 1,
+                near = std::max<int64_t>(1, features.l2_bytes / 3 / 4);
   if (plan.matrix && operands.of_rows > near && !plan.packed && !has_several_shared(sum, plan)) {
     const int64_t panels = (sum.likely_extent(plan.column) - 1) / plan.panel_width() + 1,
                   parts = (operands.of_rows - 1) / near + 1,

@@ -19,7 +19,7 @@ struct RowParts {
 /// from farther memory than rows that come again for each panel; else one for each thread, where rows are
 /// shared out.
 RowParts parts_of_rows(const BlockShape& sum, const SumPlan& plan, const Operands& operands, bool is_parallel,
-                       const Machine& machine);
+                       const Features& features);
 /// Into how many a loop of `extent` rows is divided; 1: not at all.
 int64_t num_parts(const RowParts& parts, int64_t extent);
 

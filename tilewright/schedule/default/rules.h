@@ -23,7 +23,7 @@ struct SumPlace {
 /// sum       a reduction
 /// epilogue  an element by element block that is the only reader of the sum and takes part, or nothing
 bool tile_sum(Schedule& sch, const BlockShape& sum, const std::optional<BlockShape>& epilogue,
-              const Machine& machine, const SumPlace& at = {});
+              const Features& features, const SumPlace& at = {});
 
 /// Whether the formula of an element by element block differs from value to value of a small axis:
 /// select(a == 0, x, select(a == 1, y, z)).
@@ -35,33 +35,33 @@ bool is_chosen_by_axis(const BlockShape& shape);
 /// may_have_strips  false: all at once, as where strips cannot be computed apart from each other
 /// Returns          the blocks that have their schedule with this; none if the rule does not apply
 std::vector<BlockRef> tile_winograd(Schedule& sch, const std::vector<BlockShape>& shapes,
-                                    const BlockShape& sum, const Machine& machine, bool may_have_strips);
+                                    const BlockShape& sum, const Features& features, bool may_have_strips);
 
 /// Attention in blocks of queries (te/topi/attention_parts.h): all that a block needs is computed with it.
 ///
 /// shapes  all blocks of the function, in order
-bool tile_attention(Schedule& sch, const std::vector<BlockShape>& shapes, const Machine& machine);
+bool tile_attention(Schedule& sch, const std::vector<BlockShape>& shapes, const Features& features);
 
 /// Programs in which every block works on rows (leading axes) and some reduce what is contiguous: all blocks
 /// of one row together, partial sums in vectors.
 ///
 /// shapes  blocks that follow each other, in order
 /// Returns of the first: why they are no such programs, or ""
-std::string why_no_row_sums(const std::vector<BlockShape>& shapes, const Machine& machine);
-bool reduce_rows(Schedule& sch, const std::vector<BlockShape>& shapes, const Machine& machine);
+std::string why_no_row_sums(const std::vector<BlockShape>& shapes, const Features& features);
+bool reduce_rows(Schedule& sch, const std::vector<BlockShape>& shapes, const Features& features);
 
 /// The loop over the last dimension that an element by element block stores, of `loops` around it, becomes
 /// the innermost and vectors if what is read allows it.  Returns why there are none, or "".
 std::string vectorize_last_axis(Schedule& sch, const BlockShape& shape, std::vector<LoopRef>* loops,
-                                const Machine& machine);
+                                const Features& features);
 
 /// Element by element blocks: vectors along the last dimension, outer loops parallel where there is enough to
 /// do.  Returns why there are no vectors, or "".
-std::string vectorize_elements(Schedule& sch, const BlockShape& shape, const Machine& machine);
+std::string vectorize_elements(Schedule& sch, const BlockShape& shape, const Features& features);
 
 /// Blocks that no other rule takes: outer loops over spatial axes become parallel where there is enough to
 /// do; false if there is not.
-bool parallelize_block(Schedule& sch, BlockRef block, const Machine& machine);
+bool parallelize_block(Schedule& sch, BlockRef block, const Features& features);
 
 /// Fuses loops from `loops[0]` on until there are enough iterations for all cores to get about the same, and
 /// makes them parallel.
@@ -69,7 +69,7 @@ bool parallelize_block(Schedule& sch, BlockRef block, const Machine& machine);
 /// num_candidates  how many of the loops, outermost first, may take part
 /// Returns         the loops that are left: the parallel one first
 std::vector<LoopRef> parallelize(Schedule& sch, std::vector<LoopRef> loops, size_t num_candidates,
-                                 const Machine& machine);
+                                 const Features& features);
 
 /// A block that copies `buffer`, which `sum` reads from then on instead.
 BlockRef copy_of_operand(Schedule& sch, const BlockShape& sum, const Buffer& buffer);
@@ -78,7 +78,7 @@ void expand(Schedule& sch, const std::vector<LoopRef>& loops);
 /// Vectors that `loop` reads are fetched ahead, if the second cache does not hold what `shape` reads: a
 /// processor sees no stream beyond a page, and where much is computed with each of them it does not look far
 /// enough.
-void fetch_far(Schedule& sch, const BlockShape& shape, LoopRef loop, const Machine& machine);
+void fetch_far(Schedule& sch, const BlockShape& shape, LoopRef loop, const Features& features);
 
 /// Whether two handles stand for one loop.
 inline bool is_same(const Schedule& sch, LoopRef a, LoopRef b) { return sch.state()[a] == sch.state()[b]; }

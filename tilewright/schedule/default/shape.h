@@ -2,10 +2,11 @@
 #pragma once
 #include <optional>
 
-#include "tilewright/schedule/default/machine.h"
 #include "tilewright/schedule/schedule.h"
+#include "tilewright/target/features.h"
 
 namespace tilewright::schedule {
+using target::Features;
 
 /// How an access moves when an axis takes its next value.
 enum class Along {

@@ -176,7 +176,7 @@ bool has_rows_of_terms(const BlockShape& sum) {
 }
 
 void choose_copies(const BlockShape& sum, const std::vector<const BufferLoadNode*>& vectors,
-                   const Machine& machine, SumPlan& plan) {
+                   const Features& features, SumPlan& plan) {
   for (const BufferLoadNode* load : sum.loads) {
     const bool is_copied = plan.packed && load->buffer == plan.packed->buffer;  // one copy of a buffer
     if (!plan.spread && !is_copied && has_conflicts(sum, load, plan)) plan.spread = load;
@@ -184,7 +184,7 @@ void choose_copies(const BlockShape& sum, const std::vector<const BufferLoadNode
   if (plan.dot) return;
   for (const BufferLoadNode* load : vectors) {
     if (plan.spread && load->buffer == plan.spread->buffer) continue;
-    if (!plan.packed && is_worth_packing(sum, load, plan, machine)) plan.packed = load;
+    if (!plan.packed && is_worth_packing(sum, load, plan, features)) plan.packed = load;
   }
 }
 
@@ -212,7 +212,7 @@ std::string why_no_columns(const BlockShape& sum) {
 
 }  // namespace
 
-std::optional<SumPlan> plan_sum(const BlockShape& sum, const Machine& machine, bool is_packing_free,
+std::optional<SumPlan> plan_sum(const BlockShape& sum, const Features& features, bool is_packing_free,
                                 std::optional<size_t> outer_axis, std::string* why) {
   std::string unread;
   if (!why) why = &unread;
@@ -221,18 +221,18 @@ std::optional<SumPlan> plan_sum(const BlockShape& sum, const Machine& machine, b
   if (!why->empty()) return std::nullopt;
   plan.column = *sum.last_axis();
   int64_t lanes =
-      std::max<int64_t>(1, machine.vector_bytes / std::max<int64_t>(1, sum.output()->dtype.num_bytes()));
-  plan.dot = dot_sum(sum, plan.column, machine);
+      std::max<int64_t>(1, features.vector_bytes / std::max<int64_t>(1, sum.output()->dtype.num_bytes()));
+  plan.dot = dot_sum(sum, plan.column, features);
   const std::vector<const BufferLoadNode*> vectors = vector_operands(sum, plan, &lanes, why);
   if (vectors.empty()) return std::nullopt;
   // masks of shorter numbers are branches, but for AVX512BW
-  plan.has_masks = machine.has_masks && !plan.dot &&
+  plan.has_masks = features.has_masks && !plan.dot &&
                    std::all_of(vectors.begin(), vectors.end(),
                                [](const auto* load) { return load->dtype.element().num_bytes() >= 4; });
   plan.row = row_axis(sum, plan.column, vectors, outer_axis);
   divide_axes(sum, vectors, plan);
   // weights of groups have the same tile before and after they are packed
-  choose_tile(sum, vectors, lanes, machine, is_packing_free || outer_axis, plan);
+  choose_tile(sum, vectors, lanes, features, is_packing_free || outer_axis, plan);
   plan.steps = step_order(sum, plan, vectors);
   plan.unrolled = axis_of_parts(sum, plan, vectors);
   if (!plan.unrolled) plan.unrolled = axis_of_windows(sum, plan, vectors);
@@ -249,15 +249,15 @@ std::optional<SumPlan> plan_sum(const BlockShape& sum, const Machine& machine, b
                            plan.packed->buffer->name);
       return std::nullopt;
     }
-    Machine without_dots = machine;
+    Features without_dots = features;
     without_dots.dots = {};
     return plan_sum(sum, without_dots, false, outer_axis, why);
   }
-  choose_copies(sum, vectors, machine, plan);
-  if (plan.packed) plan.copied_panels = copied_panels_of(sum, plan, machine);
+  choose_copies(sum, vectors, features, plan);
+  if (plan.packed) plan.copied_panels = copied_panels_of(sum, plan, features);
   for (const BufferLoadNode* load : vectors)
-    plan.fetch_ahead = std::max(plan.fetch_ahead, fetch_ahead_of(sum, load, plan, machine));
-  if (vectors.size() == 1) plan.next_panel = next_panel_of(sum, vectors[0], plan, machine);
+    plan.fetch_ahead = std::max(plan.fetch_ahead, fetch_ahead_of(sum, load, plan, features));
+  if (vectors.size() == 1) plan.next_panel = next_panel_of(sum, vectors[0], plan, features);
   return plan;
 }
 
@@ -266,20 +266,20 @@ bool has_several_shared(const BlockShape& sum, const SumPlan& plan) {
                      [&](size_t axis) { return sum.extent(axis) != 1; });
 }
 
-bool needs_tiles(const BlockShape& sum, const Machine& machine, bool is_packing_free) {
-  const std::optional<SumPlan> plan = plan_sum(sum, machine, is_packing_free);
+bool needs_tiles(const BlockShape& sum, const Features& features, bool is_packing_free) {
+  const std::optional<SumPlan> plan = plan_sum(sum, features, is_packing_free);
   return plan && (plan->dot || plan->is_copy_needed);
 }
 
-std::optional<Panels> wanted_panels(const BlockShape& sum, const Machine& machine) {
-  const std::optional<SumPlan> plan = plan_sum(sum, machine, true);
+std::optional<Panels> wanted_panels(const BlockShape& sum, const Features& features) {
+  const std::optional<SumPlan> plan = plan_sum(sum, features, true);
   if (!plan) return std::nullopt;
   if (plan->is_copy_needed) return Panels{plan->packed->buffer, panel_layout(sum, *plan, plan->packed)};
   if (plan->dot) return std::nullopt;
   if (!has_several_panels(sum, *plan)) return std::nullopt;
   for (const BufferLoadNode* load : sum.loads) {
     if (along(sum, load, plan->column) == Along::kContiguous && is_plain_matrix(sum, load, *plan) &&
-        num_bytes(load->buffer) > machine.l1_bytes / 2)
+        num_bytes(load->buffer) > features.l1_bytes / 2)
       return Panels{load->buffer, panel_layout(sum, *plan, load)};
   }
   return std::nullopt;

@@ -53,7 +53,7 @@ struct SumPlan {
 ///
 /// is_packing_free  operands can have any layout, made when nobody waits
 /// outer_axis       one whose values are computed one after the other: no rows of a tile
-std::optional<SumPlan> plan_sum(const BlockShape& sum, const Machine& machine, bool is_packing_free = false,
+std::optional<SumPlan> plan_sum(const BlockShape& sum, const Features& features, bool is_packing_free = false,
                                 std::optional<size_t> outer_axis = std::nullopt, std::string* why = nullptr);
 
 /// Sets the tile of `plan`, whose axes are known, and may make an outer axis one of its rows (sum_tile.cc).
@@ -61,7 +61,7 @@ std::optional<SumPlan> plan_sum(const BlockShape& sum, const Machine& machine, b
 /// vectors          the loads that are read in vectors of `lanes`
 /// is_packing_free  as plan_sum has it
 void choose_tile(const BlockShape& sum, const std::vector<const BufferLoadNode*>& vectors, int64_t lanes,
-                 const Machine& machine, bool is_packing_free, SumPlan& plan);
+                 const Features& features, bool is_packing_free, SumPlan& plan);
 /// How many rows' lines the first cache keeps of an operand whose rows are that far apart.
 int64_t num_kept_rows(int64_t stride_bytes);
 /// The innermost step of `plan`, if the vectors that neighbouring rows read in its turns are largely the
@@ -71,16 +71,16 @@ std::optional<size_t> axis_of_windows(const BlockShape& sum, const SumPlan& plan
 /// Whether `sum` is better off with the conditions of `padding`, which it reads in windows, than with a copy
 /// of the padded image: they say nothing of lanes, most are decided when the rows of a tile are written out,
 /// and the rest by a branch around many vectors.
-bool is_padding_of_windows(const BlockShape& padding, const BlockShape& sum, const Machine& machine);
+bool is_padding_of_windows(const BlockShape& padding, const BlockShape& sum, const Features& features);
 /// Sets `plan.matrix` and the tile if the machine has registers for tiles of such a sum (matrix_tile.cc).
-bool choose_matrix_tile(const BlockShape& sum, SumPlan& plan, const Machine& machine);
+bool choose_matrix_tile(const BlockShape& sum, SumPlan& plan, const Features& features);
 
 /// Whether there are several values of the axes outside of panels on which vectors depend, as in a batch.
 bool has_several_shared(const BlockShape& sum, const SumPlan& plan);
 
 /// Whether the sum is one that only tiles that read copies do well: products with a transposed matrix, or of
 /// bytes.
-bool needs_tiles(const BlockShape& sum, const Machine& machine, bool is_packing_free);
+bool needs_tiles(const BlockShape& sum, const Features& features, bool is_packing_free);
 
 /// An operand and how tiles read it.
 struct Panels {
@@ -90,7 +90,7 @@ struct Panels {
 /// The operand of `sum` that is better stored in panels if its layout is free, as that of weights is: tiles
 /// then read memory from one end to the other.  Nothing if there is none, or if it is so small that it stays
 /// near the core anyway.
-std::optional<Panels> wanted_panels(const BlockShape& sum, const Machine& machine);
+std::optional<Panels> wanted_panels(const BlockShape& sum, const Features& features);
 /// The layout in which the tiles of `plan` read `operand`, which is plan.packed or could be.
 PanelLayout panel_layout(const BlockShape& sum, const SumPlan& plan, const BufferLoadNode* operand);
 /// A variable for each dimension of `buffer`: i0, i1, ...

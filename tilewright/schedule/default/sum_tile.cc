@@ -38,20 +38,20 @@ std::optional<RegisterTile> tile_of_neighbours(const BlockShape& sum, const SumP
 // Whether panels come from beyond the second cache, or at least through it, for each of few rows of tiles:
 // neither a panel stays in the first cache, nor all panels in the second.
 bool are_panels_far(const BlockShape& sum, const std::vector<const BufferLoadNode*>& vectors,
-                    const SumPlan& plan, const Machine& machine) {
+                    const SumPlan& plan, const Features& features) {
   constexpr int64_t kFewRows = 64;  // of more, arithmetic hides what panels take
-  if (num_steps(sum) <= machine.l1_bytes / (4 * machine.vector_bytes)) return false;
+  if (num_steps(sum) <= features.l1_bytes / (4 * features.vector_bytes)) return false;
   int64_t num_rows = plan.row ? sum.likely_extent(*plan.row) : 1;
   for (size_t axis : plan.others) num_rows = product(num_rows, sum.likely_extent(axis));
   return num_rows <= kFewRows && std::any_of(vectors.begin(), vectors.end(), [&](const auto* load) {
-           return num_bytes(load->buffer) > machine.l2_bytes / 2;
+           return num_bytes(load->buffer) > features.l2_bytes / 2;
          });
 }
 
 // Whether rows of panels that are read where they are lie so far apart that the first cache has few places
 // for their lines: each tile then reads its panel from the second.
 bool do_panels_conflict(const BlockShape& sum, const std::vector<const BufferLoadNode*>& vectors,
-                        const SumPlan& plan, const Machine& machine) {
+                        const SumPlan& plan, const Features& features) {
   constexpr int64_t kFarApart = 512;
   std::optional<size_t> innermost;
   for (size_t axis = 0; axis < sum.block->iter_vars.size(); ++axis) {
@@ -59,7 +59,7 @@ bool do_panels_conflict(const BlockShape& sum, const std::vector<const BufferLoa
   }
   if (!innermost || plan.dot) return false;
   return std::any_of(vectors.begin(), vectors.end(), [&](const BufferLoadNode* load) {
-    const bool may_be_packed = load == plan.packed || num_bytes(load->buffer) > machine.l2_bytes / 2;
+    const bool may_be_packed = load == plan.packed || num_bytes(load->buffer) > features.l2_bytes / 2;
     const int64_t stride = stride_bytes(sum, load, *innermost).value_or(0);
     return !may_be_packed && stride >= kFarApart && num_kept_rows(stride) < sum.extent(*innermost);
   });
@@ -119,18 +119,18 @@ int64_t num_kept_rows(int64_t stride_bytes) {
 
 // Rows that are too few for a good tile are taken whole, together with some of the next axis.
 void choose_tile(const BlockShape& sum, const std::vector<const BufferLoadNode*>& vectors, int64_t lanes,
-                 const Machine& machine, bool is_packing_free, SumPlan& plan) {
+                 const Features& features, bool is_packing_free, SumPlan& plan) {
   if (const auto tile = tile_of_neighbours(sum, plan, vectors, lanes)) {
     plan.tile = *tile;
     plan.rows = 1;
     return;
   }
   const int64_t element_bytes = std::max<int64_t>(1, sum.output()->dtype.num_bytes());
-  Machine with_lanes = machine;
+  Features with_lanes = features;
   with_lanes.vector_bytes = lanes * element_bytes;
   if (choose_matrix_tile(sum, plan, with_lanes)) return;
   TileLoads loads = loads_of(sum, plan, vectors, with_lanes.vector_bytes, is_packing_free);
-  loads.is_far = are_panels_far(sum, vectors, plan, machine);
+  loads.is_far = are_panels_far(sum, vectors, plan, features);
   const bool is_whole = plan.dot.has_value();  // dot products have no masks
   const int64_t row_extent = plan.row ? num_rows(sum, *plan.row) : 1,
                 columns = sum.likely_extent(plan.column);
@@ -143,7 +143,7 @@ void choose_tile(const BlockShape& sum, const std::vector<const BufferLoadNode*>
   }
   loads.is_read_again =
       std::any_of(plan.others.begin(), plan.others.end(), [&](size_t axis) { return sum.extent(axis) != 1; });
-  loads.is_far |= !is_packing_free && do_panels_conflict(sum, vectors, plan, machine);
+  loads.is_far |= !is_packing_free && do_panels_conflict(sum, vectors, plan, features);
   plan.tile = choose_register_tile(rows, columns, element_bytes, loads, with_lanes, is_whole, row_step);
   plan.rows = plan.outer_row ? row_extent : plan.tile.rows;
   plan.outer_rows = plan.tile.rows / plan.rows;

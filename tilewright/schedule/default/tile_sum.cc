@@ -38,10 +38,10 @@ struct TileLoops {
 // Whether a tile of rows takes all panels before the next one does: rows or results that the second cache
 // does not hold, and what is added to them, then pass by once, line after line, and panels stay near.
 bool are_panels_inside(const BlockShape& sum, const SumPlan& plan, const Operands& operands,
-                       const BlockShape& target, const Machine& machine) {
+                       const BlockShape& target, const Features& features) {
   constexpr int64_t kWordBytes = 4;  // of numbers that operands are counted in
-  const int64_t near_bytes = plan.matrix ? 2 * machine.l1_bytes : machine.l2_bytes / 4;
-  const int64_t far_bytes = machine.l2_bytes / 2;
+  const int64_t near_bytes = plan.matrix ? 2 * features.l1_bytes : features.l2_bytes / 4;
+  const int64_t far_bytes = features.l2_bytes / 2;
   const bool are_rows_far =
       !plan.dot && has_several_panels(sum, plan) && operands.of_rows > far_bytes / kWordBytes;
   return !plan.packed && !plan.next_panel && (are_rows_far || num_bytes(target.output()) > far_bytes) &&
@@ -219,7 +219,7 @@ void tensorize_dots(Schedule& sch, const BlockShape& sum, const DotSum& dot) {
 //
 // place  the loop that it is made in; nothing: before everything else
 void copy_operand(Schedule& sch, const BlockShape& sum, const Buffer& buffer, int64_t lanes,
-                  const IndexMap& map, std::optional<LoopRef> place, const Machine& machine) {
+                  const IndexMap& map, std::optional<LoopRef> place, const Features& features) {
   const BlockRef copy = copy_of_operand(sch, sum, buffer);
   if (place) sch.call("compute_at", copy, *place);
   const std::vector<LoopRef> loops = loops_inside(sch, copy, place);
@@ -228,7 +228,7 @@ void copy_operand(Schedule& sch, const BlockShape& sum, const Buffer& buffer, in
   } else {
     sch.call("vectorize", loops.back());
   }
-  if (!place && loops.size() > 1) parallelize(sch, loops, loops.size() - 1, machine);
+  if (!place && loops.size() > 1) parallelize(sch, loops, loops.size() - 1, features);
   sch.call("transform_layout", copy, ArgValue{"write", 0}, map);
 }
 
@@ -266,16 +266,16 @@ bool has_loops(const Schedule& sch, const BlockShape& sum, const SumPlan& plan) 
 
 std::optional<LoopRef> tile_by_plan(Schedule& sch, const BlockShape& sum,
                                     const std::optional<BlockShape>& epilogue, const SumPlan& plan,
-                                    int64_t work, const Machine& machine, const SumPlace& at) {
+                                    int64_t work, const Features& features, const SumPlace& at) {
   if (!has_loops(sch, sum, plan)) return std::nullopt;
-  const std::optional<Target> target = target_of(sch, sum, epilogue, plan.column, machine);
+  const std::optional<Target> target = target_of(sch, sum, epilogue, plan.column, features);
   if (!target) return std::nullopt;
   const Operands operands = operands_of(sum, plan);
   const bool is_parallel =
-      machine.num_cores > 1 && std::max(work, product(operands.of_rows, kElementWork)) >= kMinParallelWork;
+      features.num_cores > 1 && std::max(work, product(operands.of_rows, kElementWork)) >= kMinParallelWork;
   TileLoops loops = tile_epilogue(sch, target->block, target->map, plan, at.within,
-                                  parts_of_rows(sum, plan, operands, is_parallel, machine),
-                                  are_panels_inside(sum, plan, operands, target->block, machine));
+                                  parts_of_rows(sum, plan, operands, is_parallel, features),
+                                  are_panels_inside(sum, plan, operands, target->block, features));
   std::vector<LoopRef> outer = loops.outer;
   std::vector<int64_t> extents;
   for (LoopRef loop : outer) extents.push_back(extent_of(sch, loop));
@@ -286,12 +286,12 @@ std::optional<LoopRef> tile_by_plan(Schedule& sch, const BlockShape& sum,
     int64_t num_panels = 1;
     for (size_t n = 0; n < loops.num_before_rows; ++n)
       num_panels = product(num_panels, std::max<int64_t>(1, extent_of(sch, outer[n])));
-    const bool is_by_panel = plan.packed && num_panels >= 2 * machine.num_cores;
+    const bool is_by_panel = plan.packed && num_panels >= 2 * features.num_cores;
     const size_t num_candidates = is_made_in_parts && loops.chunk
                                       ? *loops.chunk + 1  // each thread makes its rows
                                   : is_by_panel ? loops.num_before_rows
                                                 : outer.size();
-    outer = parallelize(sch, outer, num_candidates, machine);
+    outer = parallelize(sch, outer, num_candidates, features);
     if (is_by_panel)
       panel = outer[outer.size() - (loops.outer.size() - loops.num_before_rows) - 1];
     else
@@ -300,7 +300,7 @@ std::optional<LoopRef> tile_by_plan(Schedule& sch, const BlockShape& sum,
   // a block of rows has its turns inside (matrix_tile.cc)
   if (plan.next_panel && !plan.has_blocks())
     mark_turns(sch, plan, sum, outer, extents, loops.num_before_rows);
-  if (!plan.matrix) fetch_added(sch, sum, *target, plan, outer, machine);
+  if (!plan.matrix) fetch_added(sch, sum, *target, plan, outer, features);
   const LoopRef place = outer.back();
   std::optional<LoopRef> rows_place;
   if (!at.maker || is_made_in_parts)
@@ -314,20 +314,20 @@ std::optional<LoopRef> tile_by_plan(Schedule& sch, const BlockShape& sum,
   const int64_t lanes = plan.tile.lanes;
   if (plan.packed)
     copy_operand(sch, sum, plan.packed->buffer, lanes,
-                 panel_map(plan.packed->buffer, panel_layout(sum, plan, plan.packed)), panel, machine);
+                 panel_map(plan.packed->buffer, panel_layout(sum, plan, plan.packed)), panel, features);
   if (plan.spread && !at.within)
-    copy_operand(sch, sum, plan.spread->buffer, lanes, line_map(sum, plan), std::nullopt, machine);
-  if (has_packed_rows) pack_rows(sch, sum, plan, {at.maker, rows_place}, machine);
+    copy_operand(sch, sum, plan.spread->buffer, lanes, line_map(sum, plan), std::nullopt, features);
+  if (has_packed_rows) pack_rows(sch, sum, plan, {at.maker, rows_place}, features);
   if (plan.dot && !plan.matrix) tensorize_dots(sch, sum, *plan.dot);
   return place;
 }
 
 bool tile_sum(Schedule& sch, const BlockShape& sum, const std::optional<BlockShape>& epilogue,
-              const Machine& machine, const SumPlace& at) {
-  const std::optional<SumPlan> plan = plan_sum(sum, machine, false, std::nullopt, at.why);
+              const Features& features, const SumPlace& at) {
+  const std::optional<SumPlan> plan = plan_sum(sum, features, false, std::nullopt, at.why);
   if (!plan) return false;
   const bool is_applied =
-      tile_by_plan(sch, sum, epilogue, *plan, sum.num_instances(), machine, at).has_value();
+      tile_by_plan(sch, sum, epilogue, *plan, sum.num_instances(), features, at).has_value();
   if (!is_applied && at.why)
     *at.why = has_loops(sch, sum, *plan)
                   ? fmt::format("block {} does not take its results one by one, in their order",

@@ -11,7 +11,7 @@ namespace tilewright::schedule {
 /// Returns  the loop in which a tile is computed; nothing if the epilogue reads the sum in another way
 std::optional<LoopRef> tile_by_plan(Schedule& sch, const BlockShape& sum,
                                     const std::optional<BlockShape>& epilogue, const SumPlan& plan,
-                                    int64_t work, const Machine& machine, const SumPlace& at = {});
+                                    int64_t work, const Features& features, const SumPlace& at = {});
 
 /// Whether the columns and some step of `sum` are those of loops.
 bool has_loops(const Schedule& sch, const BlockShape& sum, const SumPlan& plan);

@@ -37,9 +37,9 @@ std::optional<size_t> axis_of_windows(const BlockShape& sum, const SumPlan& plan
   return is_shared ? std::optional(step) : std::nullopt;
 }
 
-bool is_padding_of_windows(const BlockShape& padding, const BlockShape& sum, const Machine& machine) {
+bool is_padding_of_windows(const BlockShape& padding, const BlockShape& sum, const Features& features) {
   if (!is_padding(padding)) return false;
-  const std::optional<SumPlan> plan = plan_sum(sum, machine);
+  const std::optional<SumPlan> plan = plan_sum(sum, features);
   if (!plan || !plan->unrolled || !plan->row || sum.extent(*plan->row) == 0) return false;
   const bool fills_vectors = sum.extent(plan->column) >= plan->tile.lanes;
   const Var& column = sum.block->iter_vars[plan->column]->var;

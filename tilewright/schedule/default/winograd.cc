@@ -98,9 +98,9 @@ void compute_in_registers(Schedule& sch, const BlockShape& producer, LoopRef pla
 
 class Winograd {
  public:
-  Winograd(Schedule& sch, const Parts& parts, ResultAxes axes, const SumPlan& plan, const Machine& machine)
-      : sch_(sch), parts_(parts), axes_(std::move(axes)), plan_(plan), machine_(machine) {
-    if (parts.sum->num_instances() < kMinParallelWork) machine_.num_cores = 1;
+  Winograd(Schedule& sch, const Parts& parts, ResultAxes axes, const SumPlan& plan, const Features& features)
+      : sch_(sch), parts_(parts), axes_(std::move(axes)), plan_(plan), features_(features) {
+    if (parts.sum->num_instances() < kMinParallelWork) features_.num_cores = 1;
   }
 
   // Gives the blocks that are done.
@@ -112,7 +112,7 @@ class Winograd {
       sch_.call("compute_at", parts_.data->ref, *strip);
     }
     transform_data(strip);
-    Machine one_core = machine_;
+    Features one_core = features_;
     if (strip) one_core.num_cores = 1;  // strips run in parallel
     tile_sum(sch_, *parts_.sum, std::nullopt, one_core, {.within = strip});
     std::vector<BlockRef> done = {parts_.inner->ref, parts_.data->ref, parts_.sum->ref, parts_.rows->ref,
@@ -136,12 +136,12 @@ class Winograd {
   int64_t even_strip(int64_t rows, int64_t most, bool are_weights_near) const {
     int64_t best = 0, best_rows = rows + 1;
     for (int64_t strip = std::min(rows, most); strip > 0; --strip) {
-      const int64_t of_core = ((rows - 1) / strip) / machine_.num_cores + 1;
+      const int64_t of_core = ((rows - 1) / strip) / features_.num_cores + 1;
       const int64_t busiest = std::min(rows, of_core * strip);
       if (busiest < best_rows) best = strip, best_rows = busiest;
     }
     // 5 rows on two cores, 3 and 2, are slower than all steps one by one; 7, if weights come from far
-    const int64_t shares = best_rows * machine_.num_cores;
+    const int64_t shares = best_rows * features_.num_cores;
     const bool is_even = are_weights_near ? 8 * rows >= 7 * shares : 10 * rows >= 9 * shares;
     return is_even ? best : 0;
   }
@@ -168,14 +168,14 @@ class Winograd {
                           std::min(num_bytes(parts_.sum->output(), kLikelyExtent), kMostBytes);
     const int64_t per_row = std::max<int64_t>(1, bytes / rows),
                   weights = std::min(weight_bytes(), kMostBytes);
-    const int64_t share = machine_.l2_bytes / 8;
-    const bool are_near = weights <= machine_.l2_bytes - share;
-    if (machine_.num_cores == 1 && bytes + weights <= machine_.l2_bytes) return 0;
-    const int64_t most = (are_near ? share : machine_.l2_bytes) / per_row;
+    const int64_t share = features_.l2_bytes / 8;
+    const bool are_near = weights <= features_.l2_bytes - share;
+    if (features_.num_cores == 1 && bytes + weights <= features_.l2_bytes) return 0;
+    const int64_t most = (are_near ? share : features_.l2_bytes) / per_row;
     const int64_t strip = even_strip(rows, std::max<int64_t>(1, most), are_near);
     if (strip == 0 || strip >= rows) return 0;
     const int64_t num_strips = (rows - 1) / strip + 1;
-    const int64_t most_read = product(are_near || machine_.num_cores > 1 ? 4 : 2, bytes);
+    const int64_t most_read = product(are_near || features_.num_cores > 1 ? 4 : 2, bytes);
     return product(weights, num_strips) > most_read ? 0 : strip;
   }
 
@@ -208,7 +208,7 @@ class Winograd {
     sch_.call("reorder", all);
     expand(sch_, inside);
     compute_in_registers(sch_, *parts_.rows, vectors[0]);
-    if (machine_.num_cores > 1) order = parallelize(sch_, order, num_parallel, machine_);
+    if (features_.num_cores > 1) order = parallelize(sch_, order, num_parallel, features_);
     if (!strip_tiles) return std::nullopt;
     return order[order.size() - 4];  // strips, tile rows, tile columns, vectors
   }
@@ -235,7 +235,7 @@ class Winograd {
     for (LoopRef loop : tile) sch_.call("unroll", loop);
     sch_.call("vectorize", vectors[1]);
     compute_in_registers(sch_, *parts_.inner, vectors[0]);
-    if (!strip && machine_.num_cores > 1) parallelize(sch_, order, order.size() - 1, machine_);
+    if (!strip && features_.num_cores > 1) parallelize(sch_, order, order.size() - 1, features_);
   }
 
   // Whether the sum uses the dimension that `axis` of its data stands for as an axis that its weights have,
@@ -257,7 +257,7 @@ class Winograd {
   const Parts& parts_;
   const ResultAxes axes_;
   const SumPlan& plan_;
-  Machine machine_;  // one core, if there is little work
+  Features features_;  // one core, if there is little work
 };
 
 }  // namespace
@@ -272,12 +272,12 @@ bool is_chosen_by_axis(const BlockShape& shape) {
 }
 
 std::vector<BlockRef> tile_winograd(Schedule& sch, const std::vector<BlockShape>& shapes,
-                                    const BlockShape& sum, const Machine& machine, bool may_have_strips) {
+                                    const BlockShape& sum, const Features& features, bool may_have_strips) {
   const std::optional<Parts> parts = parts_of(shapes, sum);
   const std::optional<ResultAxes> axes = parts ? axes_of(*parts) : std::nullopt;
-  const std::optional<SumPlan> plan = axes ? plan_sum(sum, machine) : std::nullopt;
+  const std::optional<SumPlan> plan = axes ? plan_sum(sum, features) : std::nullopt;
   if (!plan || !parts->data->last_axis()) return {};
-  return Winograd(sch, *parts, *axes, *plan, machine).run(may_have_strips);
+  return Winograd(sch, *parts, *axes, *plan, features).run(may_have_strips);
 }
 
 }  // namespace tilewright::schedule

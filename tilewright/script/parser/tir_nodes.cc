@@ -1,7 +1,7 @@
 // T.Ramp, T.Shuffle, T.index_map, T.target and other values with parts; lambdas of reducers and index maps.
-#include "tilewright/ir/target.h"
 #include "tilewright/script/parser/regions.h"
 #include "tilewright/script/parser/tir_functions.h"
+#include "tilewright/target/target.h"
 #include "tilewright/tir/range_end.h"
 
 namespace tilewright::script {
@@ -143,11 +143,11 @@ ir::Target parse_host(Parser& parser, const ObjectRef& value, Place place) {
   if (auto target = ref_as<ir::TargetNode>(value)) return target;
   if (const auto* dict = value.as<ir::DictNode>()) {
     AttrMap attrs = dict->items;
-    ir::Target target = ir::parse_target(attrs.get_string("kind", ""));
+    ir::Target target = target::parse_target(attrs.get_string("kind", ""));
     for (const char* key : {"kind", "tag", "keys", "host"}) attrs.erase(key);
     return with(target, [&](ir::TargetNode& n) { n.attrs = attrs; });
   }
-  return ir::parse_target(parser.to_string(value, place, "the host"));
+  return target::parse_target(parser.to_string(value, place, "the host"));
 }
 }  // namespace
 
@@ -160,7 +160,7 @@ Value target_value(Parser& parser, Args& args) {
   if (config.value.get<Mapping>()) {
     AttrMap attrs = parser.to_attrs(config.value, config.place);
     std::string kind = attrs.get_string("kind", "");
-    target = ir::parse_target(kind);
+    target = target::parse_target(kind);
     attrs.erase("kind");
     attrs.erase("tag");
     if (ObjectRef inner = attrs.get("host"); inner && !host)
@@ -177,11 +177,12 @@ Value target_value(Parser& parser, Args& args) {
       n.keys = keys;
     });
   } else {
-    target = ir::parse_target(parser.to_string(config.value, config.place, "a target"));
+    target = target::parse_target(parser.to_string(config.value, config.place, "a target"));
   }
   if (host && !host->value.is_none()) {
     given_host = host->value.ref<ir::TargetNode>();
-    if (!given_host) given_host = ir::parse_target(parser.to_string(host->value, host->place, "the host"));
+    if (!given_host)
+      given_host = target::parse_target(parser.to_string(host->value, host->place, "the host"));
   }
   if (given_host) target = with(target, [&](ir::TargetNode& n) { n.host = given_host; });
   return target;

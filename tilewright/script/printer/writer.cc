@@ -2,7 +2,7 @@
 
 #include "tilewright/ir/field.h"
 #include "tilewright/ir/services.h"
-#include "tilewright/ir/target.h"
+#include "tilewright/target/target.h"
 #include "tilewright/te/te.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/range_end.h"
@@ -98,7 +98,7 @@ void Writer::attributes(const AttrMap& attrs) {
 static bool reads_back(const TargetNode* target) {
   const Target alone = with(Target(target), [](TargetNode& n) { n.host = nullptr; });
   try {
-    return structural_equal(parse_target(alone->str()), alone);
+    return structural_equal(target::parse_target(alone->str()), alone);
   } catch (const UserError&) {
     return false;  // attributes of a kind that we do not know
   }

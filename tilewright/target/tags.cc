@@ -3,9 +3,9 @@
 // Capabilities" (shared memory: what a block has without asking for more).
 #include <algorithm>
 
-#include "tilewright/ir/target.h"
+#include "tilewright/target/target.h"
 
-namespace tilewright::ir {
+namespace tilewright::target {
 namespace {
 
 struct Tag {
@@ -83,4 +83,4 @@ std::vector<std::string_view> target_tags() {
   return names;
 }
 
-}  // namespace tilewright::ir
+}  // namespace tilewright::target

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "tilewright/ir/target.h"
 #include "tilewright/support/error.h"
+#include "tilewright/target/target.h"
 
-namespace tilewright::ir {
+namespace tilewright::target {
 namespace {
 
 TEST(TargetTags, ATagIsACommandLine) {
@@ -43,4 +43,4 @@ TEST(TargetTags, UnknownTagsNameTheNearest) {
 }
 
 }  // namespace
-}  // namespace tilewright::ir
+}  // namespace tilewright::target

@@ -1,0 +1,93 @@
+// What a machine can do, and how fast: the one description that schedules, lowering, code generation and
+// explain compute from.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "tilewright/ir/target.h"
+
+namespace tilewright::target {
+
+/// One row of the table of a description.
+template <class Owner, class T>
+struct FeatureField {
+  T Owner::* member;
+  std::string_view name, unit, doc;
+};
+
+/// Instructions that add the products of groups of 32 bits, by what they multiply.
+struct DotInstructions {
+  bool mixed_bytes = false;
+  bool signed_bytes = false;
+  bool unsigned_bytes = false;
+  bool bfloats = false;
+  bool byte_tiles = false;
+  bool bfloat_tiles = false;
+
+  static constexpr auto fields() {
+    using D = DotInstructions;
+    return std::tuple{FeatureField{&D::mixed_bytes, "mixed_bytes", "", "uint8 by int8"},
+                      FeatureField{&D::signed_bytes, "signed_bytes", "", "int8 by int8"},
+                      FeatureField{&D::unsigned_bytes, "unsigned_bytes", "", "uint8 by uint8"},
+                      FeatureField{&D::bfloats, "bfloats", "", "bfloat16 by bfloat16"},
+                      FeatureField{&D::byte_tiles, "byte_tiles", "", "tile registers of bytes (AMX)"},
+                      FeatureField{&D::bfloat_tiles, "bfloat_tiles", "", "tile registers of bfloat16 (AMX)"}};
+  }
+  friend bool operator==(const DotInstructions&, const DotInstructions&) = default;
+};
+
+struct Features {
+  int64_t vector_bytes = 16;
+  int64_t num_vector_registers = 16;
+  int64_t fma_per_cycle = 2;
+  int64_t fma_latency = 4;
+  int64_t l1_bytes = 32 << 10;
+  int64_t l2_bytes = 512 << 10;
+  DotInstructions dots = {};
+  bool can_shuffle = true;
+  bool has_masks = true;
+  bool fetches_writes = true;
+  int64_t num_cores = 1;
+
+  /// Name, unit and meaning of each field; `dots` has a table of its own.
+  static constexpr auto fields() {
+    using F = Features;
+    return std::tuple{
+        FeatureField{&F::vector_bytes, "vector_bytes", "bytes", "one vector register"},
+        FeatureField{&F::num_vector_registers, "num_vector_registers", "",
+                     "vector registers that code may name"},
+        FeatureField{&F::fma_per_cycle, "fma_per_cycle", "per cycle", "vector multiply-adds that start"},
+        FeatureField{&F::fma_latency, "fma_latency", "cycles",
+                     "until the sum of one multiply-add can be used by the next"},
+        FeatureField{&F::l1_bytes, "l1_bytes", "bytes", "L1 data cache of a core"},
+        FeatureField{&F::l2_bytes, "l2_bytes", "bytes", "L2 cache, the part that one core may count on"},
+        FeatureField{&F::can_shuffle, "can_shuffle", "",
+                     "code that permutes lanes of vectors becomes instructions that do so"},
+        FeatureField{&F::has_masks, "has_masks", "", "loads and stores of some lanes are instructions"},
+        FeatureField{&F::fetches_writes, "fetches_writes", "",
+                     "stores gain if their lines are fetched before (loop_hints.h, kPrefetchWrites)"},
+        FeatureField{&F::num_cores, "num_cores", "", "threads that a parallel loop may use"}};
+  }
+  /// All values, in the order of the fields: what generated code depends on.
+  std::string str() const;
+  friend bool operator==(const Features&, const Features&) = default;
+};
+
+/// The CPU that code is made for, as the code generator knows it.
+struct Processor {
+  std::string triple;                 // "x86_64-pc-linux-gnu"
+  std::string cpu;                    // "znver4", LLVM's name
+  std::vector<std::string> features;  // enabled ones, sorted, those that others imply among them: "avx512f"
+  int64_t vector_bits = 128;          // what code is vectorised for
+  bool is_host = false;               // code for it runs in this process
+  bool has(std::string_view feature) const;
+};
+
+/// Vectors from `processor`; caches and threads from the attributes of `target`, and what they do not say
+/// from this machine if code is made for it.
+Features features_of(const Processor& processor, const ir::Target& target);
+
+}  // namespace tilewright::target
