@@ -121,7 +121,12 @@ Sources = Callable[[str, str], str]  # (target, format) -> text
 
 
 def of_program(program) -> Sources:
+    functions = getattr(program, "functions", {}).values()
+    is_graph = any(type(function).__name__ == "Function" for function in functions)
+
     def sources(target: str, form: str) -> str:
+        if is_graph:
+            return tilewright.compile(program, target=target).kernels.get_source(form)
         return tilewright.build(program, target=target).get_source(form)
 
     return sources
@@ -186,6 +191,8 @@ def main() -> int:
             ):
                 continue
             found = texts(sources, target)
+            if not any(found.values()):
+                continue  # a graph without kernels
             lines[name] = f"{digest(found['tir'])} {digest(found['asm'])}"
             for form, text in found.items():
                 if options.dump:

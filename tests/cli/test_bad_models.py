@@ -411,7 +411,7 @@ def test_unknown_target_from_python(save_model, tmp_path):
     with pytest.raises(tilewright.UserError) as error:
         tilewright.compile(path, target="lvm")
     assert str(error.value) == (
-        'error: unknown target kind "lvm"\nhelp: the kinds are llvm, c, cuda, opencl, metal'
+        'error: unknown target kind "lvm"\nhelp: the kinds are c, cuda, llvm, metal, opencl'
     )
 
 

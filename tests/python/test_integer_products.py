@@ -256,7 +256,8 @@ def test_can_be_switched_off():
     with pytest.raises(UserError) as error:
         transform.integer_products(activations="int4")(module)
     assert (
-        str(error.value) == 'error: integer_products: activations is "int4", expected "uint8", "int8" or ""'
+        str(error.value)
+        == 'error: integer_products: activations is "int4", expected "uint8", "int8", "" or "target"'
     )
 
 

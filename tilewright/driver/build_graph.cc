@@ -94,28 +94,21 @@ std::vector<runtime::vm::Note> notes_of(const ir::IRModule& module, const ir::Ta
   return notes;
 }
 
-// What products of quantized numbers take; without instructions for them floats are faster.
-std::string_view activations_for(const Generator& generator) {
-  const target::DotInstructions& dots = generator.features.dots;
-  return dots.mixed_bytes ? "uint8" : dots.signed_bytes ? "int8" : "";
-}
-
-// How many times as fast as float32 products of bfloat16 are.
-int64_t speedup_of_bfloat16(const Generator& generator) {
-  const target::DotInstructions& dots = generator.features.dots;
-  return dots.bfloat_tiles ? 10 : dots.bfloats ? 2 : 1;
-}
-
-ir::Pipeline graph_pipeline(const Generator& generator, const ir::PassContext& context) {
-  ir::Pipeline pipeline = relax::default_pipeline();
-  for (ir::PipelineStep& step : pipeline) {
-    if (step.pass->name == "integer_products" && !context.config.contains("integer_products.activations"))
-      step.options.set("activations", ir::attr(std::string(activations_for(generator))));
-    if (step.pass->name == "precision" && !context.config.contains("precision.speedup"))
-      step.options.set("speedup", ir::attr(speedup_of_bfloat16(generator)));
+/// Passes see the target's features while this lives.
+class WithFeatures {
+ public:
+  WithFeatures(ir::PassContext& context, const target::Features& features)
+      : context_(context), before_(context.features) {
+    context.features = std::make_shared<const target::Features>(features);
   }
-  return pipeline;
-}
+  ~WithFeatures() { context_.features = std::move(before_); }
+  WithFeatures(const WithFeatures&) = delete;
+  WithFeatures& operator=(const WithFeatures&) = delete;
+
+ private:
+  ir::PassContext& context_;
+  std::shared_ptr<const target::Features> before_;
+};
 
 }  // namespace
 
@@ -136,8 +129,8 @@ Executable build_graph(ir::IRModule module, const ir::Target& target, ir::PassCo
   stage("normalize");
   context.clear_records();
   const Generator generator = make_generator(target);
-  result.legalized =
-      ir::run_pipeline(graph_pipeline(generator, context), std::move(result.legalized), context);
+  const WithFeatures with_features(context, generator.features);
+  result.legalized = ir::run_pipeline(relax::default_pipeline(), std::move(result.legalized), context);
   stage("graph passes");
   if (context.opt_level >= 2) {
     result.legalized = pack_weights(std::move(result.legalized), generator.features);

@@ -3,9 +3,14 @@
 // name to errors.
 #pragma once
 #include <functional>
+#include <memory>
 
 #include "tilewright/ir/module.h"
 #include "tilewright/ir/options.h"
+
+namespace tilewright::target {
+struct Features;  // target/features.h, a layer above
+}  // namespace tilewright::target
 
 namespace tilewright::ir {
 
@@ -35,7 +40,8 @@ class PassContext {
   AttrMap config;                     // "pass_name.option": value; options given in the pipeline come first
   std::function<bool(const PassInfo&, const IRModule&)> should_run;  // asked of each pass that is enabled
   std::function<void(const PassInfo&, const IRModule&)> before_pass, after_pass;
-  std::function<void(const IRModule&)> verify;  // called after each pass that changed something
+  std::function<void(const IRModule&)> verify;       // called after each pass that changed something
+  std::shared_ptr<const target::Features> features;  // of the machine that code is made for; null: not known
 
   /// The module after `info` with `options`; the module itself when the pass is switched off or changes
   /// nothing.

@@ -21,16 +21,18 @@
 #include "tilewright/relax/mixed_precision.h"
 #include "tilewright/relax/op.h"
 #include "tilewright/relax/pass.h"
+#include "tilewright/target/features.h"
 
 namespace tilewright::relax {
 namespace {
 
 struct Options {
-  std::string activations = "uint8";
+  std::string activations = "target";
   static constexpr auto fields() {
     return std::tuple{field<&Options::activations>(
         "activations",
-        "what products take: \"uint8\" or \"int8\", as instructions do; \"\": stay in floats")};
+        "what products take: \"uint8\" or \"int8\", as instructions do; \"\": stay in floats; \"target\": "
+        "what the target has instructions for, uint8 where no target is known")};
   }
 };
 
@@ -271,11 +273,23 @@ class Rewriting {
   std::unordered_map<const Object*, Expr> twins_;  // values of other dtypes as `activations`
 };
 
-IRModule run(const IRModule& module, const Options& options, PassContext&) {
-  if (options.activations.empty()) return module;
-  if (options.activations != "uint8" && options.activations != "int8")
-    throw UserError("activations is \"{}\", expected \"uint8\", \"int8\" or \"\"", options.activations);
-  const DataType activations = options.activations == "int8" ? kInt8 : kUint8;
+// What products of quantized numbers take; void: without instructions for them floats are faster.
+DataType activations_for(const Options& options, const PassContext& context) {
+  if (options.activations == "target") {
+    if (!context.features) return kUint8;
+    const target::DotInstructions& dots = context.features->dots;
+    return dots.mixed_bytes ? kUint8 : dots.signed_bytes ? kInt8 : DataType();
+  }
+  if (options.activations == "int8") return kInt8;
+  if (options.activations == "uint8") return kUint8;
+  if (options.activations.empty()) return DataType();
+  throw UserError("activations is \"{}\", expected \"uint8\", \"int8\", \"\" or \"target\"",
+                  options.activations);
+}
+
+IRModule run(const IRModule& module, const Options& options, PassContext& context) {
+  const DataType activations = activations_for(options, context);
+  if (activations.is_void()) return module;
   return map_functions<FunctionNode>(module, [&](const Function& func) {
     Rewriting rewriting(activations);
     const Function changed = rewrite(

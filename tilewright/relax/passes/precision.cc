@@ -29,6 +29,7 @@
 #include "tilewright/relax/pipeline.h"
 #include "tilewright/relax/type_util.h"
 #include "tilewright/relax/winograd_choice.h"
+#include "tilewright/target/features.h"
 #include "tilewright/tir/matrix_tile_shape.h"
 
 namespace tilewright::relax {
@@ -38,16 +39,17 @@ constexpr std::string_view kPolicies[] = {"exact", "bf16", "bf16x3", "bf16x6", "
 
 struct Options {
   std::string policy = "exact";
-  int64_t speedup = 10;
+  std::optional<int64_t> speedup = {};
   static constexpr auto fields() {
     return std::tuple{
         field<&Options::policy>("policy", "exact, bf16, bf16x3, bf16x6 or bf16x9"),
         field<&Options::speedup>("speedup",
                                  "how many times as many products of bfloat16 as of float32 take a time; "
-                                 "compile knows it of its target")};
+                                 "default: what the target has, 10 where none is known")};
   }
 };
 
+constexpr int64_t kSpeedup = 10;  // where no target is known: of tiles
 constexpr int64_t kSpeedupOfTiles = 8;
 
 // Of how many parts operands are the sums, and which products of part a and part b are added: a + b <= order.
@@ -162,7 +164,7 @@ Expr product_in_parts(const Call& call, const Parts& parts) {
 }
 
 void check(const Options& options) {
-  if (options.speedup < 1) throw UserError("speedup is {}, expected at least 1", options.speedup);
+  if (*options.speedup < 1) throw UserError("speedup is {}, expected at least 1", *options.speedup);
   if (std::find(std::begin(kPolicies), std::end(kPolicies), options.policy) != std::end(kPolicies)) return;
   throw UserError("there is no precision \"{}\"", options.policy)
       .help("expected one of {}", fmt::join(kPolicies, ", "));
@@ -173,13 +175,13 @@ void check(const Options& options) {
 // for memory.
 bool is_winograd_faster(const Call& call, const Options& options, int64_t num_products,
                         const PassContext& context) {
-  const double sure_gain = options.speedup >= kSpeedupOfTiles ? 1.1 : 0.7;
+  const double sure_gain = *options.speedup >= kSpeedupOfTiles ? 1.1 : 0.7;
   if (!context.is_enabled(find_pass("winograd"))) return false;
   topi::WinogradLimits limits;
   limits.min_channels = context.config.get_int("winograd.min_channels", 24);
   limits.min_pixels = context.config.get_int("winograd.min_pixels", limits.min_pixels);
   const auto choice = winograd_choice(call, limits, context.config.get_int("winograd.tile", 0));
-  return choice && choice->share_of_work * static_cast<double>(options.speedup) <
+  return choice && choice->share_of_work * static_cast<double>(*options.speedup) <
                        sure_gain * static_cast<double>(num_products);
 }
 
@@ -197,7 +199,7 @@ IRModule with_calls(const IRModule& module, Change change) {
 // With tile registers a first convolution is worth numbers that are zero.
 IRModule with_convs_over_rows(const IRModule& module, const Options& options) {
   constexpr int64_t kTermsOfTile = 2 * tir::kMostTileGroups;
-  if (options.speedup < kSpeedupOfTiles) return module;
+  if (*options.speedup < kSpeedupOfTiles) return module;
   return with_calls(module, [&](const Call& node, const Call& call) {
     const Expr rows = conv_over_rows(node, call->args, kTermsOfTile);
     return rows ? rows : Expr(call);
@@ -211,7 +213,7 @@ bool is_left_to_float32(const Call& call, const Options& options) {
   if (shape && shape->terms == 1 && op_name(call.get()) == "relax.nn.conv2d" &&
       conv_options(call).dilation[1] == 1)
     shape->terms = extent_of(call->args[1], 1);
-  return options.speedup >= kSpeedupOfTiles && shape && !fills_tiles(*shape) &&
+  return *options.speedup >= kSpeedupOfTiles && shape && !fills_tiles(*shape) &&
          (shape->rows >= tir::kLeastTileRows || shape->rows == 0);
 }
 
@@ -226,7 +228,9 @@ bool are_tiles_tall(const Call& call, const ProductShape& shape, const Parts& pa
   return rows >= (is_one_tile ? tir::kMostTileRows : kLeastRows);
 }
 
-IRModule run(const IRModule& module, const Options& options, PassContext& context) {
+IRModule run(const IRModule& module, const Options& given, PassContext& context) {
+  Options options = given;
+  if (!options.speedup) options.speedup = context.features ? context.features->bfloat_speedup() : kSpeedup;
   check(options);
   if (options.policy == "exact") return module;
   if (options.policy == "bf16")
@@ -234,7 +238,7 @@ IRModule run(const IRModule& module, const Options& options, PassContext& contex
       return is_left_to_float32(call, options) || is_winograd_faster(call, options, 1, context);
     });
   const Parts parts = parts_of(options.policy);
-  if (parts.num_products() >= options.speedup) return module;  // one of float32 is sooner, and as exact
+  if (parts.num_products() >= *options.speedup) return module;  // one of float32 is sooner, and as exact
   return with_calls(module, [&](const Call& node, const Call& call) {
     const std::optional<ProductShape> shape = product_shape(node.get());
     const bool is_in_parts = shape && fills_tiles(*shape) && are_tiles_tall(node, *shape, parts) &&
