@@ -298,3 +298,21 @@ def test_norms_of_other_channels_name_the_node(op, wrong, size, open_picture):
         needed = f"expected one value for each of {channels} channels"
     main = "main: " if open_picture else ""
     assert text == f'error: {main}{op} node "mine": nn.{operator}: {part} is [{size}], {needed}'
+
+
+@pytest.mark.parametrize("open_picture", [False, True], ids=["fixed", "open"])
+@pytest.mark.parametrize("op", ["InstanceNormalization", "GroupNormalization", "LayerNormalization"])
+def test_norms_of_numbers_that_are_nearly_equal(op, open_picture):
+    """Distances from the mean are squared: mean(x^2) - mean(x)^2 would be 0.005 off."""
+    x = (1 + 0.01 * RNG.standard_normal((64, 2, 2))).astype("float32")
+    attrs = {"num_groups": 2} if op == "GroupNormalization" else {}
+    weights = {"s": np.ones(2, "float32"), "b": np.zeros(2, "float32")}
+    node = helper.make_node(op, ["x", "s", "b"], ["y"], **attrs)
+    model = model_of(
+        [node], {"x": ["n", 2, "l" if op[0] != "L" else 2] if open_picture else x.shape}, weights, opset=21
+    )
+    wide = x.astype("float64")
+    distance = wide - wide.mean(2, keepdims=True)
+    expected = distance / np.sqrt((distance**2).mean(2, keepdims=True) + 1e-5)
+    main = tilewright.VirtualMachine(tilewright.compile(from_onnx(model)))["main"]
+    np.testing.assert_allclose(main(x).numpy(), expected, atol=1e-4)
