@@ -32,9 +32,8 @@ def f(a: T.handle, b: T.handle):
     )
     usage = "\nhelp: the function is f(A: float32[n, 4], B: float32[n + 1] (written))"
     zeros = lambda *shape: np.zeros(shape, "float32")  # noqa: E731
-    assert (
-        refusal(library["f"], zeros(3), zeros(4))
-        == f"error: f: argument A has 1 dimension, expected 2{usage}"
+    assert refusal(library["f"], zeros(3, 4, 1), zeros(4)) == (
+        f"error: f: argument A has 3 dimensions, expected 2{usage}"
     )
     assert refusal(library["f"], zeros(3, 5), zeros(4)) == (
         f"error: f: argument A has shape [3, 5], expected [n, 4]{usage}"
