@@ -186,12 +186,17 @@ int64_t enum_from_python(const ir::FieldInfo& field, nb::handle value) {
   throw UserError("{} cannot be \"{}\"", field.name, name);
 }
 
-// None among bindings is refused here, elsewhere by what reads the list.
+// Whether the list may hold None: a parameter that is no buffer has none, arrays hold anything, and inference
+// speaks of elements of tuples.
+bool may_hold_none(const ir::FieldInfo& field) {
+  return field.name == "buffers" || field.name == "items" || field.name == "elements";
+}
+
 std::vector<ir::ObjectRef> nodes_from_python(const ir::FieldInfo& field, nb::handle value) {
   std::vector<ir::ObjectRef> items;
   for (nb::handle item : value) {
     items.push_back(from_python(item));
-    if (!items.back() && field.name == "bindings")
+    if (!items.back() && !may_hold_none(field))
       throw UserError("argument {} ({}) holds None at {}", field.name, field.doc, items.size() - 1);
   }
   return items;

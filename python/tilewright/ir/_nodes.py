@@ -36,6 +36,17 @@ def _constructor(kind: str, field_names: list[str]):
     return guard(f"tilewright.{kind}", new)
 
 
+def _no_constructor(group: str):
+    """Of a class that stands for several kinds of nodes: an object of it would have no node."""
+
+    def new(cls, *args, **kwargs):
+        kinds = [kind for kind, _, _ in _core.node_table() if issubclass(classes[kind], classes[group])]
+        names = ", ".join(kinds[:6]) + (", ..." if len(kinds) > 6 else "")
+        raise TypeError(f"{group} is a group of nodes, not one of them; make one of {names}")
+
+    return new
+
+
 def methods_for(*names: str):
     """A decorator: copies the members of the decorated class into the node or group classes `names`."""
 
@@ -83,9 +94,8 @@ def _make_classes() -> None:
         if not name:
             return _core.Object
         if name not in classes:
-            classes[name] = type(
-                name, (group(groups[name]),), {"__slots__": (), "__module__": "tilewright.ir"}
-            )
+            members = {"__slots__": (), "__module__": "tilewright.ir", "__new__": _no_constructor(name)}
+            classes[name] = type(name, (group(groups[name]),), members)
         return classes[name]
 
     for name in groups:
