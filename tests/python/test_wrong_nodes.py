@@ -80,7 +80,7 @@ GROUPS = sorted(name for name in classes if "." not in name)
 @pytest.mark.parametrize("given", [(), (1,), ([],), ("a", None)])
 def test_a_group_of_nodes_is_no_node(name, given):
     with pytest.raises(
-        TypeError, match=f"^{name} is a group of nodes, not one of them; make one of [a-z]+[.][A-Z]"
+        TypeError, match=f"^{name} is a group of nodes, not one of them\nhelp: make one of [a-z]+[.][A-Z]"
     ):
         classes[name](*given)
 
@@ -89,7 +89,7 @@ def test_a_group_names_its_kinds():
     with pytest.raises(TypeError) as error:
         classes["BindingBlock"]([])
     assert str(error.value) == (
-        "BindingBlock is a group of nodes, not one of them; make one of relax.PlainBlock, relax.DataflowBlock"
+        "BindingBlock is a group of nodes, not one of them\nhelp: make one of relax.PlainBlock, relax.DataflowBlock"
     )
 
 

@@ -8,6 +8,7 @@ import inspect
 
 from .. import _core
 from .._guard import guard
+from ..errors import ArgumentError
 
 #: class by full kind name ("tir.For") and by group name ("Stmt")
 classes: dict[str, type] = {}
@@ -42,7 +43,7 @@ def _no_constructor(group: str):
     def new(cls, *args, **kwargs):
         kinds = [kind for kind, _, _ in _core.node_table() if issubclass(classes[kind], classes[group])]
         names = ", ".join(kinds[:6]) + (", ..." if len(kinds) > 6 else "")
-        raise TypeError(f"{group} is a group of nodes, not one of them; make one of {names}")
+        raise ArgumentError(f"{group} is a group of nodes, not one of them\nhelp: make one of {names}")
 
     return new
 

@@ -50,7 +50,7 @@ def _wraps(number, made, n, dtype) -> bool:
 
     if made is not None:
         return int(made.flat[n]) != number
-    limits = numpy.iinfo(dtype)
+    limits = numpy.iinfo(numpy.dtype(dtype))
     return not limits.min <= number <= limits.max
 
 
