@@ -24,7 +24,7 @@ def model(save_model):
 def test_inspect_shows_numbers(command, model):
     done = command("inspect", model, "--fix", "n=2", "--fix", "x.2=5", "--json", "-q")
     shown = [each["type"] for each in json.loads(done.out)["inputs"]]
-    assert shown == ["float32[2, 3, 5]", "float32[y_dim0, 2]"]
+    assert shown == ["float32[2, 3, 5]", "float32[y.0, 2]"]
 
 
 @pytest.mark.parametrize(
@@ -98,3 +98,24 @@ def test_wrong_shapes(tmp_path, model, shapes, error):
     with pytest.raises(UserError) as problem:
         tilewright.compile(str(tmp_path / model), shapes=shapes)
     assert str(problem.value).removeprefix("error: ") == error
+
+
+def test_axes_without_names_are_called_alike_everywhere(command, model, tmp_path):
+    """In `shapes=`, --fix and --dim, in what takes them, and in errors."""
+    module = from_onnx(tmp_path / model)
+    text = module.script()
+    assert tilewright.ir.structural_equal(tilewright.script.parse(text), module)  # there it is x_2
+    executable = tilewright.compile(module)
+    assert [each.shape for each in executable.inputs] == [("n", 3, "x.2"), ("y.0", "n")]
+    main = tilewright.VirtualMachine(executable)["main"]
+    with pytest.raises(UserError) as error:
+        main(np.zeros((2, 4, 5), "float32"), np.zeros((3, 2), "float32"))
+    assert str(error.value) == (
+        "error: main: x is float32[2, 4, 5], expected float32[n, 3, x.2]\n"
+        "help: the function is main(x: float32[n, 3, x.2], y: float32[y.0, n]) -> a: float32[n, 3, x.2], b: float32[n, y.0]"
+    )
+    fixed = tilewright.compile(tmp_path / model, shapes={"x.2": 5, "y.0": 4})
+    assert [each.shape for each in fixed.inputs] == [("n", 3, 5), (4, "n")]
+    done = command("run", model, "--random", 0, "--dim", "x.2=5", "--dim", "y.0=4", "--dim", "n=2", "-q")
+    assert done.code == 0
+    assert "[2, 3, 5]" in done.out

@@ -241,7 +241,7 @@ def f(A: T.Buffer((2,), "float64"), B: T.Buffer((1,), "int32")):
             "tilewright.all_class_non_max_suppression, tilewright.argsort, tilewright.assert, "
             "tilewright.dynamic_strided_slice, tilewright.ensure_zero_offset, tilewright.get_valid_counts, "
             "tilewright.index_put, tilewright.median, tilewright.non_max_suppression, tilewright.nonzero, "
-            "tilewright.print, tilewright.require_range, ...");
+            "tilewright.print, tilewright.require_indices, ...");
   EXPECT_EQ(a.data_as<double>()[0], 3);
   EXPECT_EQ(a.data_as<double>()[1], 2.5);
 }

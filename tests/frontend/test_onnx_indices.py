@@ -1,4 +1,4 @@
-"""Indices that come with the data: those below 0 count from the end, those outside never leave the arrays."""
+"""Indices that come with the data: those below 0 count from the end, those outside are refused."""
 
 import numpy as np
 import pytest
@@ -74,29 +74,102 @@ def test_indices_below_zero_count_from_the_end(op, attrs, arrays):
 
 
 FAR = np.iinfo("int64")
-OUTSIDE = [
-    ("Gather", {}, np.array([5, -6, FAR.max, FAR.min]), X[[4, 0, 4, 0]]),
-    ("GatherElements", {}, np.array([[5] * 7, [-6] * 7, [FAR.max] * 7, [FAR.min] * 7]), X[[4, 0, 4, 0]]),
-    ("GatherND", {}, np.array([[5, 0], [0, 7], [-6, FAR.min], [FAR.max, 1]]), X[[4, 0, 0, 4], [0, 6, 0, 1]]),
+
+
+def first_line(error) -> str:
+    return str(error).partition("\n")[0]
+
+
+def refusal(main, *arrays) -> str:
+    with pytest.raises(tilewright.UserError) as error:
+        main(*arrays)
+    return first_line(error.value)
+
+
+# operator, attributes, legal arrays, the index that is replaced, the dimension it is an index of
+PLACES = [
+    ("Gather", {"axis": 0}, [X, np.array([1, 0, -5])], (1,), 0),
+    ("Gather", {"axis": -1}, [X, np.array(2)], (), 1),
+    ("Gather", {"axis": 1}, [X, np.array([[0, 6], [-7, 1]])], (1, 0), 1),
+    ("GatherElements", {"axis": 0}, [X, RNG.integers(-5, 5, (3, 7))], (2, 6), 0),
+    ("GatherElements", {"axis": 1}, [X, RNG.integers(-7, 7, (5, 4))], (0, 3), 1),
+    ("GatherND", {}, [X, np.array([[0, 1], [4, -7]])], (1, 1), 1),
+    ("GatherND", {}, [X, np.array([[0], [4]])], (0, 0), 0),
+    ("GatherND", {"batch_dims": 1}, [X, RNG.integers(-7, 7, (5, 1))], (4, 0), 1),
+    ("ScatterElements", {"axis": 0}, [X, np.tile([[-1], [0], [2]], 7), UPDATES], (0, 2), 0),
+    ("ScatterElements", {"axis": 1}, [X, np.array([[6], [-7]]), UPDATES[:2, :1]], (1, 0), 1),
+    ("ScatterND", {}, [X, np.array([[-1], [0], [2]]), UPDATES], (2, 0), 0),
+    ("ScatterND", {}, [X, np.array([[-1, 6], [0, 3]]), UPDATES[0, :2]], (0, 1), 1),
 ]
+IDS = [f"{op}{attrs}{arrays[1].shape}" for op, attrs, arrays, *_ in PLACES]
 
 
-@pytest.mark.parametrize(("op", "attrs", "indices", "expected"), OUTSIDE, ids=[case[0] for case in OUTSIDE])
-def test_indices_outside_are_brought_inside(op, attrs, indices, expected):
-    for main in calls(op, attrs, [X, indices]):
-        np.testing.assert_array_equal(main(X, indices).numpy(), expected)
+@pytest.mark.parametrize(("op", "attrs", "arrays", "place", "dim"), PLACES, ids=IDS)
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+def test_indices_outside_are_refused_when_the_model_runs(op, attrs, arrays, place, dim, dtype):
+    if op.endswith("ND"):
+        dtype = "int64"  # the only one that they take
+    arrays = [arrays[0], arrays[1].astype(dtype), *arrays[2:]]
+    expected = by_onnxruntime(op, attrs, arrays)
+    extent = X.shape[dim]
+    far = np.iinfo(dtype)
+    for main in calls(op, attrs, arrays):
+        for index in (extent, -extent - 1, far.max, far.min):
+            outside = arrays[1].copy()
+            outside[place] = index
+            assert refusal(main, arrays[0], outside, *arrays[2:]) == (
+                f'error: {op} node that makes "y": index {index} of dimension {dim}, which has extent {extent}'
+            )
+        np.testing.assert_array_equal(main(*arrays).numpy(), expected)
 
 
-@pytest.mark.parametrize("index", [5, -6, FAR.max, FAR.min])
-@pytest.mark.parametrize("op", ["ScatterElements", "ScatterND"])
-def test_indices_outside_write_nothing(op, index):
-    indices = np.array([[index]]) if op == "ScatterND" else np.full((1, 7), index)
-    arrays = [X, indices, UPDATES[:1]]
-    name = {"ScatterElements": "scatter_elements", "ScatterND": "scatter_nd"}[op]
-    for main in calls(op, {}, arrays):
-        with pytest.raises(tilewright.UserError) as error:
-            main(*arrays)
-        assert str(error.value) == f"error: {name}: index {index} is outside of a dimension of extent 5"
+def with_constant_indices(op, attrs, arrays, shape):
+    """The model whose indices are a constant, and whose data has `shape`."""
+    model = model_of(op, attrs, arrays, [shape, *(array.shape for array in arrays[1:])])
+    del model.graph.input[1]
+    model.graph.initializer.append(onnx.numpy_helper.from_array(arrays[1], "b"))
+    return from_onnx(model)
+
+
+@pytest.mark.parametrize(("op", "attrs", "arrays", "place", "dim"), PLACES, ids=IDS)
+@pytest.mark.parametrize("index", [1, -1], ids=["above", "below"])
+def test_constant_indices_outside_are_refused_as_soon_as_extents_are_known(
+    op, attrs, arrays, place, dim, index
+):
+    extent = X.shape[dim]
+    constant = arrays[1].copy()
+    constant[place] = index = extent if index > 0 else -extent - 1
+    arrays = [arrays[0], constant, *arrays[2:]]
+    where = f'{op} node that makes "y": index {index} of dimension {dim}, which has extent'
+    with pytest.raises(tilewright.UserError) as error:
+        with_constant_indices(op, attrs, arrays, X.shape)
+    assert first_line(error.value) == f"error: {where} {extent}"
+    names = [f"d{axis}" if axis == dim else size for axis, size in enumerate(X.shape)]
+    module = with_constant_indices(op, attrs, arrays, names)
+    main = tilewright.VirtualMachine(tilewright.compile(module))["main"]
+    assert refusal(main, X, *arrays[2:]) == f"error: main: {where} d{dim} = {extent}"
+
+
+def test_many_constant_indices_are_compared_when_the_model_is_imported():
+    indices = np.zeros(5000, "int64")
+    indices[[17, 4321]] = [-5, 7]
+    with pytest.raises(tilewright.UserError) as error:
+        with_constant_indices("Gather", {}, [X, indices], X.shape)
+    assert first_line(error.value) == (
+        'error: Gather node that makes "y": index 7 of dimension 0, which has extent 5'
+    )
+
+
+@pytest.mark.parametrize("shape", [X.shape, ["n", 7]], ids=["fixed", "open"])
+def test_constant_indices_inside_are_not_compared_when_the_model_runs(shape):
+    text = with_constant_indices("Gather", {}, [X, np.array([0, -1])], shape).script()
+    assert "require_indices" not in text
+
+
+def test_no_indices_are_none_outside():
+    none = np.zeros((0,), "int64")
+    for main in calls("Gather", {}, [X, none]):
+        assert main(X, none).shape == (0, 7)
 
 
 def test_one_hot_of_indices_outside_is_off():

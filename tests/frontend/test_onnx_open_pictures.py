@@ -262,11 +262,57 @@ def test_channels_that_differ_are_refused(op, parts, text):
     assert str(error.value).split("\n")[0] == f'error: main: {op} node that makes "y": {text}'
 
 
-def test_a_batch_norm_of_other_channels_is_refused():
-    weights = {name: np.ones(5, "float32") for name in "sbmv"}
-    node = helper.make_node("BatchNormalization", ["x", *weights], ["y"])
-    main = tilewright.VirtualMachine(
-        tilewright.compile(from_onnx(model_of([node], {"x": CHANNELS}, weights)))
-    )["main"]
-    with pytest.raises(tilewright.UserError, match="c = 7"):
-        main(some(2, 7, 3, 4))
+NORMS = {
+    "BatchNormalization": "gamma beta moving_mean moving_var",
+    "InstanceNormalization": "gamma beta",
+    "GroupNormalization": "gamma beta",
+}
+
+
+def refused(model, x):
+    try:
+        tilewright.VirtualMachine(tilewright.compile(from_onnx(model)))["main"](x)
+    except tilewright.UserError as error:
+        return str(error).split("\n")[0]
+
+
+@pytest.mark.parametrize("open_picture", [False, True], ids=["fixed", "open"])
+@pytest.mark.parametrize("size", [1, 5])
+@pytest.mark.parametrize(
+    ("op", "wrong"), [(op, wrong) for op, parts in NORMS.items() for wrong in [*parts.split(), "all"]]
+)
+def test_norms_of_other_channels_name_the_node(op, wrong, size, open_picture):
+    """Also where the parts of a norm are folded into one scale and shift before the graph runs."""
+    parts = NORMS[op].split()
+    weights = {name: np.ones(size if wrong in (name, "all") else 7, "float32") for name in parts}
+    attrs = {"num_groups": 1} if op == "GroupNormalization" else {}
+    node = helper.make_node(op, ["x", *weights], ["y"], name="mine", **attrs)
+    model = model_of([node], {"x": CHANNELS if open_picture else [2, 7, 3, 4]}, weights, opset=21)
+    text = refused(model, some(2, 7, 3, 4))
+    part = parts[0] if wrong == "all" else wrong
+    operator = {"B": "batch_norm", "I": "instance_norm", "G": "group_norm"}[op[0]]
+    data, channels = ("[n = 2, c = 7, h = 3, w = 4]", "c = 7") if open_picture else ("[2, 7, 3, 4]", "7")
+    if op == "BatchNormalization":
+        needed = f"expected [{channels}] as data is {data}"
+    else:
+        needed = f"expected one value for each of {channels} channels"
+    main = "main: " if open_picture else ""
+    assert text == f'error: {main}{op} node "mine": nn.{operator}: {part} is [{size}], {needed}'
+
+
+@pytest.mark.parametrize("open_picture", [False, True], ids=["fixed", "open"])
+@pytest.mark.parametrize("op", ["InstanceNormalization", "GroupNormalization", "LayerNormalization"])
+def test_norms_of_numbers_that_are_nearly_equal(op, open_picture):
+    """Distances from the mean are squared: mean(x^2) - mean(x)^2 would be 0.005 off."""
+    x = (1 + 0.01 * RNG.standard_normal((64, 2, 2))).astype("float32")
+    attrs = {"num_groups": 2} if op == "GroupNormalization" else {}
+    weights = {"s": np.ones(2, "float32"), "b": np.zeros(2, "float32")}
+    node = helper.make_node(op, ["x", "s", "b"], ["y"], **attrs)
+    model = model_of(
+        [node], {"x": ["n", 2, "l" if op[0] != "L" else 2] if open_picture else x.shape}, weights, opset=21
+    )
+    wide = x.astype("float64")
+    distance = wide - wide.mean(2, keepdims=True)
+    expected = distance / np.sqrt((distance**2).mean(2, keepdims=True) + 1e-5)
+    main = tilewright.VirtualMachine(tilewright.compile(from_onnx(model)))["main"]
+    np.testing.assert_allclose(main(x).numpy(), expected, atol=1e-4)

@@ -191,3 +191,35 @@ def test_many_sums_of_open_extents_compile_in_linear_time(tmp_path):
     main = tilewright.VirtualMachine(tilewright.compile(from_onnx(str(path))))["main"]
     arrays = [some(5 if n % 3 else 1) for n in range(count)]
     np.testing.assert_allclose(main(*arrays).numpy(), sum(arrays), rtol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64"])
+@pytest.mark.parametrize("constants", ["", "c", "ab"])
+def test_a_range_by_a_step_of_zero_is_refused(tmp_path, dtype, constants):
+    given = {name: np.array(number, dtype) for name, number in {"a": 1, "b": 5, "c": 2}.items()}
+    names = [name for name in given if name not in constants]
+    values = [
+        helper.make_tensor_value_info(n, helper.np_dtype_to_tensor_dtype(np.dtype(dtype)), []) for n in names
+    ]
+    still = {**given, "c": np.array(0, dtype)}
+
+    def main_of(numbers):
+        graph = helper.make_graph(
+            [helper.make_node("Range", ["a", "b", "c"], ["y"], name="mine")],
+            "g",
+            values,
+            [onnx.ValueInfoProto(name="y")],
+            [numpy_helper.from_array(numbers[name], name) for name in constants],
+        )
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+        return tilewright.VirtualMachine(tilewright.compile(from_onnx(model)))["main"]
+
+    np.testing.assert_array_equal(main_of(given)(*(given[name] for name in names)).numpy(), [1, 3])
+    text = first_line(lambda: main_of(still)(*(still[name] for name in names)))
+    assert text.replace("main: ", "") == 'error: Range node "mine": the step is 0'
+    if dtype.startswith("float") and not constants:
+        for number in (np.inf, np.nan):
+            arrays = {**given, "b": np.array(number, dtype)}
+            assert first_line(main_of(given), *arrays.values()) == (
+                'error: main: Range node "mine": start, limit or step is not finite'
+            )

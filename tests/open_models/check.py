@@ -2,7 +2,6 @@
 
 import dataclasses
 import random
-import re
 
 import numpy as np
 from schedule_checking import guarded
@@ -10,10 +9,6 @@ from schedule_checking import guarded
 import tilewright
 
 LEGAL_CALLS, ILLEGAL_CALLS = 2, 4
-#: what onnxruntime says of indices that an input holds
-OUT_OF_RANGE = re.compile(
-    "out of data bounds|out of bounds|Out of range value|invalid index found|Invalid sequence length|inclusive range"
-)
 #: operators that onnxruntime computes otherwise where an input is empty: it leaves empty parts of a Concat out and keeps
 #: negative axes of reductions
 EMPTY_IS_DIFFERENT = {"concat", "reduce"}
@@ -105,8 +100,8 @@ def problem_of(main, reference, call, model, result, say) -> str | None:
     say("onnxruntime")
     want = expected(reference, call.arrays)
     if isinstance(want, str):
-        if call.is_legal or OUT_OF_RANGE.search(want) or is_strict(call, want):
-            return None  # onnxruntime is stricter, or an index is wrong, not an extent: nothing to hold it against
+        if call.is_legal or is_strict(call, want):
+            return None  # onnxruntime is stricter: nothing to hold it against
         return f"numbers of shapes {shapes(got)} where onnxruntime refuses: {want.strip().splitlines()[-1][-160:]}"
     if model.operator in EMPTY_IS_DIFFERENT and any(array.size == 0 for array in call.arrays.values()):
         return None

@@ -280,7 +280,8 @@ def instance_norm(m: Model, pick):
     m.input("x", "b", "c", *pick.choice([["h"], ["h", "w"]]))
     m.input("g", "c")
     m.input("z", "c")
-    m.tolerance = 1e-2  # of few numbers that are nearly equal
+    # of two numbers that are nearly equal onnxruntime's results are up to 0.005 off (those here 2e-5): mean(x^2) - mean(x)^2
+    m.tolerance = 1e-2
     m.node("InstanceNormalization", "x g z")
 
 
@@ -290,7 +291,7 @@ def group_norm(m: Model, pick):
     m.input("x", "b", (2, "c"), "h")
     m.input("g", (2, "c"))
     m.input("z", (2, "c"))
-    m.tolerance = 1e-2  # of few numbers that are nearly equal
+    m.tolerance = 1e-2  # as of instance_norm
     m.node("GroupNormalization", "x g z", num_groups=2)
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import tilewright
+from tilewright import relax
 from tilewright.script import parse
 
 GATHER = """
@@ -356,4 +357,39 @@ def test_a_graph():
     np.testing.assert_array_equal(main(A, ints(3, 1, 0, 7)).numpy(), [3, 1, 0, 7])
     assert "dimension 0 of buffer A has extent 8, but its index J[vi] is 8 at vi = 3\n" in refusal(
         main, A, ints(3, 1, 0, 8)
+    )
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+@pytest.mark.parametrize("shape", [(8,), (8, 3)])
+def test_take_that_trusts_its_indices(dtype, shape):
+    x = relax.Var("x", relax.TensorType(shape, "float32"))
+    j = relax.Var("j", relax.TensorType((3,), dtype))
+    builder = relax.BlockBuilder()
+    with builder.function("main", [x, j]):
+        builder.emit_func_output(builder.emit(relax.op.take(x, j, axis=0, mode="fast")))
+    main = tilewright.VirtualMachine(tilewright.compile(builder.get(), check_bounds=True))["main"]
+    data = np.arange(np.prod(shape), dtype="float32").reshape(shape)
+    np.testing.assert_array_equal(main(data, ints(7, 0, 3, dtype=dtype)).numpy(), data[[7, 0, 3]])
+    for wrong, shown in ((8, 8), (-9, -1), (2**31 - 1, 2**31 - 1)):  # those below 0 count from the end
+        text = refusal(main, data, ints(1, wrong, 2, dtype=dtype))
+        assert "has extent 8, but its index" in text and f"is {shown} at" in text
+
+
+@pytest.mark.parametrize(
+    ("index", "value"),
+    [
+        ("J[0] * 65536 * 65536", 2**32),
+        ("J[0] + 2147483647", 2**31),
+        ("-2147483647 - J[0] * 2", -(2**31) - 1),
+    ],
+)
+def test_a_value_that_int32_does_not_hold_is_shown_as_it_is_compared(index, value):
+    f = checked(f"""
+    @T.prim_func
+    def f(A: T.Buffer((8,), "int32"), J: T.Buffer((1,), "int32")):
+        A[0] = A[{index}]
+    """)
+    assert f"dimension 0 of buffer A has extent 8, but its index {index} is {value}\n" in refusal(
+        f, np.zeros(8, "int32"), ints(1)
     )

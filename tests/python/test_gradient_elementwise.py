@@ -280,3 +280,8 @@ def test_dropout_is_the_identity():
 )
 def test_differences(graph):
     check_by_differences(graph, rand(5, 7), positive(7))
+
+
+@pytest.mark.parametrize(("x", "y"), [((2, 5), (5,)), ((2, 5), (1,)), ((2, 1), (5,)), ((2, 1), (1,))])
+def test_extents_that_are_one_when_the_graph_runs(x, y):
+    check(lambda x, y: op.multiply(x, y), lambda x, y: x * y, rand(*x), rand(*y), symbols=(1, 5))

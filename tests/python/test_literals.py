@@ -152,3 +152,58 @@ def f(A: T.Buffer((1,), "float32")):
     A[0] = {expression}
 """)
         assert str(error.value).splitlines()[0] == f"error: {text}"
+
+
+def parsed(value: str):
+    return parse(f"""
+@T.prim_func
+def f(J: T.Buffer((4,), "int32"), x: T.float32):
+    T.evaluate({value})
+""")
+
+
+@pytest.mark.parametrize(
+    ("dtype", "value"),
+    [
+        ("float16", 70000),
+        ("float16", -(10**6)),
+        ("float16", 2**64 - 1),
+        ("float8_e5m2", 70000),
+        ("float8_e4m3fn", -500),
+    ],
+)
+def test_an_integer_that_a_float_of_a_script_does_not_hold(dtype, value):
+    with pytest.raises(tilewright.UserError) as error:
+        parsed(f"T.{dtype}({value})")
+    assert str(error.value).startswith(f"error: {value} does not fit in {dtype}\n  <script>:4:")
+    assert "^" * len(str(value)) in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "dividend"),
+    [
+        ("J[0] // 0", "J[0]"),
+        ("J[0] % 0", "J[0]"),
+        ("J[0] // (2 - 2)", "J[0]"),
+        ("T.truncdiv(1, 0)", "1"),
+        ("T.truncmod(J[0], 0)", "J[0]"),
+        ("T.floordiv(J[0], 0)", "J[0]"),
+        ("T.floormod(1, T.int32(0))", "1"),
+        ("T.FloorDiv(J[0], 0)", "J[0]"),
+        ("T.Mod(J[0], 0)", "J[0]"),
+        ("T.indexmod(J[0], 0)", "J[0]"),
+        ("T.ceildiv(J[0], 0)", "J[0]"),
+        ("T.truncdiv(J[0:4], T.Broadcast(0, 4))", "J[0:4]"),
+    ],
+)
+def test_an_integer_of_a_script_over_zero(text, dividend):
+    with pytest.raises(tilewright.UserError) as error:
+        parsed(text)
+    first, place, _, carets = str(error.value).split("\n")
+    assert first == f"error: {dividend} is divided by zero"
+    assert place == "  <script>:4:16" and carets.count("^") == len(text)
+
+
+@pytest.mark.parametrize("text", ["x / T.float32(0)", "T.truncdiv(J[0], J[1])", "J[0] // 1"])
+def test_floats_and_other_divisors_are_legal(text):
+    parsed(text)

@@ -203,3 +203,25 @@ def test_what_a_dtype_does_not_hold_is_no_padding():
         with pytest.raises(tilewright.UserError) as error:
             check_op("nn.pad", [np.zeros((2,), "int8")], {"pad_width": [1, 1], "pad_value": value}, None)
         assert str(error.value).startswith(f"error: nn.pad: pad_value is {text}, which int8 does not hold")
+
+
+@each_target
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+@pytest.mark.parametrize("bits", [3, 27, 31])
+def test_remainders_of_random_pairs_are_those_of_c(dtype, bits, target):
+    """Quotients below 2^28 are computed in float64, others by C; in some vectors there are both."""
+    rng, n = np.random.default_rng(bits), 4099
+    limits = np.finfo(dtype)
+    exponent = rng.uniform(limits.minexp - limits.nmant, limits.maxexp - 1, n)
+    with np.errstate(all="ignore"):
+        a = (np.exp2(exponent) * rng.uniform(-2, 2, n)).astype(dtype)
+        b = (np.exp2(exponent - rng.uniform(-1, bits, n)) * rng.uniform(-2, 2, n)).astype(dtype)
+        whole = (b.astype("float64") * np.floor(np.exp2(rng.uniform(0, bits, n)))).astype(dtype)
+    whole[1::3] = np.nextafter(whole[1::3], np.array(0, dtype))
+    whole[2::3] = np.nextafter(whole[2::3], np.array(np.inf, dtype))
+    for dividend in (a, whole):
+        found = run_te(
+            lambda x, y: te.compute((n,), lambda i: tilewright.tir.truncmod(x[i], y[i])), target, dividend, b
+        )
+        with np.errstate(all="ignore"):
+            same(found, np.fmod(dividend, b))

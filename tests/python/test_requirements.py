@@ -468,3 +468,41 @@ def test_extents_that_grow_without_end_are_refused():
     assert str(error.value).split("\n")[0] == (
         "unsupported: the extents of shapes that broadcast are made of more than 2000 parts"
     )
+
+
+def collapsed(x, shape):
+    """x, of float64, summed where a tensor of `shape` is repeated to become like it."""
+    x = x.astype("float64").sum(tuple(range(x.ndim - len(shape))))
+    ones = tuple(axis for axis, extent in enumerate(shape) if extent == 1)
+    return x.sum(ones, keepdims=True) if ones else x
+
+
+COLLAPSED = [
+    (("a", "b"), ("m", "n"), [((5, 7), shape) for shape in [(5, 7), (1, 7), (5, 1), (1, 1)]]),
+    (("a", "b"), ("m", "n"), [((1, 7), (1, 1)), ((1, 1), (1, 1)), ((0, 7), (1, 7)), ((0, 7), (0, 7))]),
+    (("a", "b", "c"), ("n", "c"), [((2, 5, 7), (5, 7)), ((2, 5, 7), (1, 7))]),
+    ((3, "b"), ("m", "b"), [((3, 7), (3, 7)), ((3, 7), (1, 7))]),
+    (("a", 7), (3, "n"), [((3, 7), (3, 7)), ((3, 7), (3, 1))]),
+    (("n",), (), [((5,), ())]),
+]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "int32"])
+@pytest.mark.parametrize(("given", "target", "calls"), COLLAPSED, ids=str)
+def test_collapse_sum_to_extents_that_are_one_when_the_graph_runs(given, target, calls, dtype):
+    wanted = f'R.Tensor(({", ".join(map(repr, target))}{"," * (len(target) == 1)}), "{dtype}")'
+    run = compiled(f"{tensor('x', *given, dtype=dtype)}, t: {wanted}", "R.collapse_sum_like(x, t)")
+    for shape, to in calls:
+        x = (4 * some(*shape)).astype(dtype)
+        near = 2e-3 if dtype == "float16" else 1e-6
+        np.testing.assert_allclose(
+            run(x, np.zeros(to, dtype)).numpy(), collapsed(x, to), rtol=near, atol=10 * near
+        )
+
+
+def test_collapse_sum_to_extents_that_are_neither_one_nor_those_of_the_data():
+    params = f"{tensor('x', 'a', 7)}, {tensor('t', 3, 'n')}"
+    run = compiled(params, "R.collapse_sum_like(x, t)")
+    assert first_line(run, some(3, 7), some(3, 2)) == (
+        "error: main: collapse_sum_like: data is [a = 3, 7], which [3, n = 2] does not broadcast to"
+    )

@@ -157,3 +157,45 @@ def f(n: T.int32) -> T.int32:
 """)
     assert parse(program.script()).script() == program.script()
     assert "T.ret(n + 1)" in program.script()
+
+
+RECURSION = """
+@I.ir_module
+class M:
+    @T.prim_func(private=True)
+    def g(n: T.int32){g}:
+        return {in_g}
+    @T.prim_func
+    def f(n: T.int32){f}:
+        return {in_f}
+"""
+
+
+@pytest.mark.parametrize(
+    ("in_g", "in_f", "name", "place"),
+    [
+        ("n", "n * M.f(n - 1)", "f", "9:20"),
+        ("M.f(n)", "M.g(n)", "f", "6:16"),
+        ("n * M.g(n + 1)", "M.g(n)", "g", "6:20"),
+        ("1 + M.f(n) * 2", "M.g(n) - 1", "f", "6:20"),
+    ],
+)
+def test_a_function_that_calls_itself_is_beyond_us(in_g, in_f, name, place):
+    module = parse(RECURSION.format(g=" -> T.int32", f=" -> T.int32", in_g=in_g, in_f=in_f))
+    with pytest.raises(tilewright.Unsupported) as error:
+        tilewright.build(module)
+    lines = str(error.value).split("\n")
+    assert lines[0] == f"unsupported: function {name} calls itself" and lines[-1] == "help: write a loop"
+    assert lines[1] == f"  <script>:{place}" and "^^^^" in lines[3]
+
+
+def test_a_call_of_a_function_that_says_nothing_of_its_result():
+    with pytest.raises(tilewright.UserError) as error:
+        parse(RECURSION.format(g="", f="", in_g="n", in_f="n * M.f(n - 1)"))
+    assert str(error.value) == (
+        "error: what function f returns is not known here\n"
+        "  <script>:9:16\n"
+        "   9 |         return n * M.f(n - 1)\n"
+        "     |                ^^^^^^^^^^^^^^\n"
+        "help: declare it, as in -> T.int32; a function that calls itself is not supported, write a loop"
+    )

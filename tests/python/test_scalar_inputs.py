@@ -60,3 +60,37 @@ def test_a_constant_that_its_dtype_does_not_hold(value, dtype, text):
 
 def test_infinity_is_a_constant():
     assert tw.relax.const(np.inf).data.numpy() == np.inf
+
+
+@pytest.mark.parametrize(
+    ("value", "dtype", "text"),
+    [
+        (1.5, "int32", "1.5 is no int32\nhelp: round it, or give a float dtype"),
+        (-0.5, "int64", "-0.5 is no int64\nhelp: round it, or give a float dtype"),
+        ([1, 2.5], "uint8", "2.5 is no uint8\nhelp: round it, or give a float dtype"),
+        (np.float32(1.5), "int8", "1.5 is no int8\nhelp: round it, or give a float dtype"),
+        (float("nan"), "int32", "nan is no int32\nhelp: round it, or give a float dtype"),
+        (float("inf"), "int32", "inf is no int32\nhelp: round it, or give a float dtype"),
+        (300, "int8", "300 does not fit in int8\nhelp: give a wider dtype"),
+        (-1, "uint8", "-1 does not fit in uint8\nhelp: give a wider dtype"),
+        ([[1, 2**31]], "int32", "2147483648 does not fit in int32\nhelp: give a wider dtype"),
+        (2**63, "int64", "9223372036854775808 does not fit in int64\nhelp: give a wider dtype"),
+        (1e10, "int32", "10000000000.0 does not fit in int32\nhelp: give a wider dtype"),
+        (np.int64(300), "uint8", "300 does not fit in uint8\nhelp: give a wider dtype"),
+        (2, "bool", "2 does not fit in bool\nhelp: give a wider dtype"),
+        (70000, "float16", "70000 is beyond the numbers of float16\nhelp: give a wider dtype, or numpy.inf"),
+    ],
+)
+def test_a_number_that_no_integer_of_the_dtype_is(value, dtype, text):
+    with pytest.raises(UserError) as error:
+        tw.relax.const(value, dtype)
+    assert str(error.value) == "const: " + text
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int32", "uint64", "bool", "float16"])
+def test_whole_numbers_fit_and_arrays_are_converted(dtype):
+    assert tw.relax.const(1.0, dtype).data.numpy() == 1
+    assert tw.relax.const(True, dtype).data.numpy() == 1
+    np.testing.assert_array_equal(
+        tw.relax.const(np.array([1.5, 0]), dtype).data.numpy(), np.array([1.5, 0]).astype(dtype)
+    )

@@ -62,6 +62,31 @@ def test_what_was_computed_before_is_a_tensor_too():
     assert "dimension 0 of buffer B has extent 3, but its index v_k is 63 at k = 63" in refusal(make)
 
 
+@pytest.mark.parametrize(
+    ("extent", "index", "count", "value"),
+    [
+        (8, lambda i: i % 9, 100, "v_i % 9 is 8 at i = 8"),
+        (8, lambda i: (i + 5) % 9, 100, "(v_i + 5) % 9 is 8 at i = 3"),
+        (8, lambda i: 3 - i % 5, 98, "3 - v_i % 5 is -1 at i = 4"),
+        (8, lambda i: i % 40 // 4, 41, "v_i % 40 // 4 is 8 at i = 32"),
+        (8, lambda i: i // 7 % 9, 100, "v_i // 7 % 9 is 8 at i = 56"),
+        (8, lambda i: i % 9, 10**6, "v_i % 9 is 8 at i = 8"),
+    ],
+)
+def test_a_remainder_that_is_largest_between_the_ends(extent, index, count, value):
+    def make():
+        A = placeholder(extent)
+        te.create_prim_func([A, te.compute((count,), lambda i: A[index(i)], name="B")])
+
+    assert f"dimension 0 of buffer A has extent {extent}, but its index {value}" in refusal(make)
+
+
+@pytest.mark.parametrize("index", [lambda i: i % 8, lambda i: i // 13, lambda i: 7 - i % 8])
+def test_a_remainder_that_stays_inside_is_legal(index):
+    A = placeholder(8)
+    te.create_prim_func([A, te.compute((100,), lambda i: A[index(i)], name="B")])
+
+
 @pytest.mark.parametrize("dtype", ["int32", "int64"])
 def test_one_too_far_in_an_open_extent(dtype):
     def make():

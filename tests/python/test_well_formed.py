@@ -67,3 +67,52 @@ def test_a_result_of_a_type_that_says_less():
     less = relax.TensorType(ndim=1, dtype=F32)
     module = IRModule({"main": function([x], [(y, relax.op.add(x, x))], y, less)})
     assert relax.analysis.well_formed(module)
+
+
+def test_a_variable_that_is_bound_after_its_use():
+    x, y, z = var("x", 3), var("y", 3), var("z", 3)
+    module = IRModule({"main": function([x], [(y, relax.op.exp(z)), (z, relax.op.exp(x))], y)})
+    assert error_of(module) == "error: the variable z is used before it is defined"
+
+
+def test_a_variable_that_is_bound_by_itself():
+    x, y = var("x", 3), var("y", 3)
+    module = IRModule({"main": function([x], [(y, relax.op.add(x, y))], y)})
+    assert error_of(module) == "error: the variable y is used before it is defined"
+
+
+def test_a_variable_of_a_branch_that_is_used_behind_it():
+    x, c, y, z = var("x", 3), relax.Var("c", relax.TensorType((), "bool")), var("y", 3), var("z", 3)
+    taken = relax.SeqExpr([relax.PlainBlock([relax.VarBinding(y, relax.op.exp(x))])], y)
+    choice = relax.If(c, taken, relax.SeqExpr([], x))
+    module = IRModule({"main": function([x, c], [(z, choice)], y)})
+    assert error_of(module) == "error: the variable y is used before it is defined"
+    assert relax.analysis.well_formed(IRModule({"main": function([x, c], [(z, choice)], z)}))
+
+
+def test_one_function_of_two_names():
+    x, y = var("x", 3), var("y", 3)
+    one = function([x], [(y, relax.op.add(x, x))], y)
+    assert error_of(IRModule({"main": one, "other": one})) == (
+        "error: variable x is defined twice: by a parameter of function main and by a parameter of function other\n"
+        "help: define another variable, and use that from there on"
+    )
+
+
+def test_a_function_that_calls_itself_is_used_before_its_binding_ends():
+    text = """
+@I.ir_module
+class M:
+    @R.function
+    def main(x: R.Tensor((3,), "float32")) -> R.Tensor((3,), "float32"):
+        @R.function
+        def f(y: R.Tensor((3,), "float32"), n: R.Tensor((), "int32")) -> R.Tensor((3,), "float32"):
+            if R.greater(n, R.const(0, "int32")):
+                z = f(R.add(y, y), R.subtract(n, R.const(1, "int32")))
+            else:
+                z = y
+            return z
+        r = f(x, R.const(2, "int32"))
+        return r
+"""
+    assert relax.analysis.well_formed(tilewright.script.parse(text))

@@ -3,7 +3,7 @@
 import pytest
 
 import tilewright
-from tilewright import relax
+from tilewright import relax, te, tir
 from tilewright.ir._nodes import classes
 from tilewright.script import parse
 
@@ -71,3 +71,126 @@ class Module:
         "     |             ^^^^^^^^^^^^^^^^\n"
         "help: compile the module that has it instead of one of its functions"
     )
+
+
+GROUPS = sorted(name for name in classes if "." not in name)
+
+
+@pytest.mark.parametrize("name", GROUPS)
+@pytest.mark.parametrize("given", [(), (1,), ([],), ("a", None)])
+def test_a_group_of_nodes_is_no_node(name, given):
+    with pytest.raises(
+        TypeError, match=f"^{name} is a group of nodes, not one of them\nhelp: make one of [a-z]+[.][A-Z]"
+    ):
+        classes[name](*given)
+
+
+def test_a_group_names_its_kinds():
+    with pytest.raises(TypeError) as error:
+        classes["BindingBlock"]([])
+    assert str(error.value) == (
+        "BindingBlock is a group of nodes, not one of them\nhelp: make one of relax.PlainBlock, relax.DataflowBlock"
+    )
+
+
+@pytest.mark.parametrize("kind", sorted(name for name in classes if "." in name))
+@pytest.mark.parametrize("given", [(), (None,), (1,), ("a",), ([],), ({},)])
+def test_a_node_that_is_made_can_be_looked_at(kind, given):
+    try:
+        node = classes[kind](*given)
+    except (TypeError, ValueError, tilewright.UserError):
+        return
+    for name in node.field_names:
+        getattr(node, name)
+    for look in (repr, str, hash):
+        try:
+            look(node)
+        except (TypeError, tilewright.UserError):  # hash
+            pass
+
+
+PROGRAM = """
+@I.ir_module
+class M:
+    @T.prim_func
+    def f(a: T.handle, J: T.Buffer((8,), "int32"), x: T.float32):
+        n = T.int64()
+        A = T.match_buffer(a, (n, 8), "float32")
+        y: T.float32 = x + T.float32(1)
+        C = T.alloc_buffer((8,), "float32")
+        for i, j in T.grid(n, 8):
+            with T.block("B"):
+                vi, vj = T.axis.remap("SR", [i, j])
+                with T.init():
+                    A[vi, vj] = T.float32(0)
+                V = T.match_buffer(A[vi, vj], (), "float32")
+                A[vi, vj] = T.if_then_else(vj < 4, T.Select(vj > 1, T.exp(x), y), T.Cast("float32", J[vj]))
+        D = T.decl_buffer((4,), "float32", data=C.data)
+        D[0:4] = T.Broadcast(T.float32(1), 4)
+    @R.function
+    def main(x: R.Tensor((8,), "float32"), c: R.Tensor((), "bool")) -> R.Tensor((8,), "float32"):
+        with R.dataflow():
+            y = R.add(x, R.const(1, "float32"))
+            t = (x, y)
+            z = t[0]
+            R.output(z)
+        if c:
+            w = R.exp(z)
+        else:
+            w = z
+        v = R.match_cast(w, R.Tensor((8,), "float32"))
+        return v
+"""
+
+
+def nodes_of(part, found):
+    if isinstance(part, list | tuple):
+        for each in part:
+            nodes_of(each, found)
+    elif hasattr(part, "field_names") and not any(each.same_as(part) for each in found):
+        found.append(part)
+        for name in part.field_names:
+            nodes_of(getattr(part, name), found)
+    return found
+
+
+def test_a_node_that_loses_a_part_is_refused_or_can_be_looked_at():
+    A, k = te.placeholder((4, 4), "float32", name="A"), te.reduce_axis((0, 4), name="k")
+    total = te.compute((4,), lambda i: te.sum(A[i, k], axis=[k]), name="B")
+    roots = [*parse(PROGRAM).functions.values(), *total.op.body, *total.op.axis]
+    tried = set()
+    for node in nodes_of(roots, []):
+        for name in node.field_names:
+            if (type(node), name) in tried:
+                continue
+            tried.add((type(node), name))
+            for left in (None, [None]):
+                try:
+                    made = node.replace(**{name: left})
+                except (TypeError, ValueError, tilewright.UserError):
+                    continue
+                for look in (repr, str):
+                    try:
+                        look(made)
+                    except (TypeError, tilewright.UserError):
+                        pass
+    assert len(tried) > 120
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (lambda: classes["relax.Constant"](), "relax.Constant: the data is missing"),
+        (lambda: classes["tir.Call"](), "tir.Call: the op is missing"),
+        (lambda: classes["tir.LetStmt"](var=tir.Var("x", "int32")), "tir.LetStmt: the value is missing"),
+        (lambda: classes["tir.IterVar"](None), "tir.IterVar: the var is missing"),
+        (
+            lambda: classes["tir.BufferRegion"](tir.decl_buffer((3,)), [None]),
+            "argument region (one range per dimension) holds None at 0",
+        ),
+    ],
+)
+def test_a_part_that_is_missing(make, text):
+    with pytest.raises(tilewright.UserError) as error:
+        make()
+    assert str(error.value).removeprefix("error: ").partition("\nhelp: ")[0] == text

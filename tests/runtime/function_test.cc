@@ -140,7 +140,7 @@ TEST(Host, CallPackedReachesTheRegistry) {
       "tilewright.all_class_non_max_suppression, tilewright.argsort, tilewright.assert, "
       "tilewright.dynamic_strided_slice, tilewright.ensure_zero_offset, tilewright.get_valid_counts, "
       "tilewright.index_put, tilewright.median, tilewright.non_max_suppression, tilewright.nonzero, "
-      "tilewright.print, tilewright.require_range, ...");
+      "tilewright.print, tilewright.require_indices, ...");
 }
 
 TEST(Host, ArgumentsMayNotBeKept) {

@@ -1,7 +1,9 @@
 #include "tilewright/analysis/corner.h"
 
+#include "tilewright/ir/walk.h"
 #include "tilewright/tir/arithmetic.h"
 #include "tilewright/tir/builder.h"
+#include "tilewright/tir/uses.h"
 
 namespace tilewright::analysis {
 namespace {
@@ -11,9 +13,38 @@ using Values = std::vector<std::pair<const VarNode*, int64_t>>;
 // At most 2^kMaxVars corners are tried; further variables stay at their first value.
 constexpr size_t kMaxVars = 10;
 
+// Where quotients and remainders turn, all values of short loops are tried, at most so many for one
+// condition.
+constexpr int64_t kMaxTurns = 128, kMaxPoints = 512;
+
+// How many values of each variable are tried besides its ends: those of which a quotient or a remainder is
+// taken, from the innermost on.
+std::vector<int64_t> num_between(const PrimExpr& condition, const std::vector<RangedVar>& vars) {
+  std::vector<PrimExpr> divided;
+  walk(condition, [&](const BinaryOpNode* op) {
+    if (op->kind == Kind::kFloorMod || op->kind == Kind::kFloorDiv || op->kind == Kind::kMod ||
+        op->kind == Kind::kDiv)
+      divided.emplace_back(op->a);
+  });
+  std::vector<int64_t> counts(vars.size(), 0);
+  int64_t points = 1;
+  for (size_t n = vars.size(); n-- > 0;) {
+    const bool is_divided = std::any_of(divided.begin(), divided.end(), [&](const PrimExpr& expr) {
+      return uses(expr, vars[n].first.get());
+    });
+    int64_t extent;
+    if (!is_divided || !as_const_int(vars[n].second->extent, &extent) || extent < 3) continue;
+    const int64_t count = std::min(extent, kMaxTurns);
+    if (points * count > kMaxPoints) continue;
+    points *= count;
+    counts[n] = count - 2;
+  }
+  return counts;
+}
+
 // Goes through the corners; true as soon as one refutes.
 bool search(const PrimExpr& condition, const PrimExpr& assumption, const std::vector<RangedVar>& vars,
-            size_t next, Values* values) {
+            const std::vector<int64_t>& between, size_t next, Values* values) {
   if (next == vars.size()) {
     const auto assumed = assumption ? evaluate_at(assumption, *values) : std::optional<int64_t>(1);
     const auto holds = evaluate_at(condition, *values);
@@ -24,9 +55,10 @@ bool search(const PrimExpr& condition, const PrimExpr& assumption, const std::ve
   if (!min || !extent || *extent <= 0) return false;
   std::vector<int64_t> ends{*min};
   if (*extent > 1 && next < kMaxVars) ends.push_back(*min + *extent - 1);
+  for (int64_t n = 1; n <= between[next]; ++n) ends.push_back(*min + n);
   for (const int64_t value : ends) {
     values->emplace_back(vars[next].first.get(), value);
-    if (search(condition, assumption, vars, next + 1, values)) return true;
+    if (search(condition, assumption, vars, between, next + 1, values)) return true;
     values->pop_back();
   }
   return false;
@@ -70,7 +102,7 @@ std::optional<int64_t> evaluate_at(const PrimExpr& expr, const Values& values) {
 std::optional<Values> corner_against(const PrimExpr& condition, const PrimExpr& assumption,
                                      const std::vector<RangedVar>& vars) {
   Values values;
-  if (search(condition, assumption, vars, 0, &values)) return values;
+  if (search(condition, assumption, vars, num_between(condition, vars), 0, &values)) return values;
   return std::nullopt;
 }
 

@@ -16,7 +16,8 @@ using RangedVar = std::pair<Var, Range>;
 std::optional<int64_t> evaluate_at(const PrimExpr& expr,
                                    const std::vector<std::pair<const VarNode*, int64_t>>& values);
 
-/// Values for `vars`, each the first or last of its range (ranges may use variables before it), at which
+/// Values for `vars`, each the first or last of its range (ranges may use variables before it), or one of the
+/// first in between where a quotient or remainder is taken of it, at which
 /// `assumption` (may be null) holds and `condition` does not; nothing if there are none or they cannot be
 /// evaluated.  For conditions that are linear these corners decide.
 std::optional<std::vector<std::pair<const VarNode*, int64_t>>> corner_against(

@@ -74,7 +74,7 @@ void add_input_options(CLI::App& app, InputOptions& options, const char* input_d
         options.seed = seed;
         options.is_random = true;
       },
-      "random inputs from this seed: floats in [0, 1), integers in 0..9");
+      "random inputs from this seed: floats in [0, 1), integers 0 and 1, legal indices of most tables");
   random->excludes(input);
   app.add_option("--dim", options.dims, "size of a symbolic dimension of random inputs, e.g. n=8; default 1")
       ->excludes(input);

@@ -50,7 +50,7 @@ void fill(const Tensor& tensor, Make make) {
 void fill_random(const Tensor& tensor, Random& random, const std::string& name) {
   const DataType dtype = tensor.dtype();
   auto unit = [&] { return random.unit(); };
-  auto digit = [&] { return random.next() % 10; };
+  auto bit = [&] { return random.next() % 2; };  // many integers are indices, of types of tokens, too
   if (dtype == DataType::float_(32)) return fill<float>(tensor, unit);
   if (dtype == DataType::float_(64)) return fill<double>(tensor, unit);
   // bit patterns of numbers in [0.5, 1)
@@ -58,12 +58,12 @@ void fill_random(const Tensor& tensor, Random& random, const std::string& name) 
     return fill<uint16_t>(tensor, [&] { return 0x3800 | random.next() % 1024; });
   if (dtype == DataType::bfloat16())
     return fill<uint16_t>(tensor, [&] { return 0x3F00 | random.next() % 128; });
-  if (dtype.is_bool()) return fill<uint8_t>(tensor, [&] { return random.next() % 2; });
+  if (dtype.is_bool()) return fill<uint8_t>(tensor, bit);
   if (dtype.is_integral() && dtype.lanes == 1) {
-    if (dtype.bits == 8) return fill<uint8_t>(tensor, digit);
-    if (dtype.bits == 16) return fill<uint16_t>(tensor, digit);
-    if (dtype.bits == 32) return fill<uint32_t>(tensor, digit);
-    if (dtype.bits == 64) return fill<uint64_t>(tensor, digit);
+    if (dtype.bits == 8) return fill<uint8_t>(tensor, bit);
+    if (dtype.bits == 16) return fill<uint16_t>(tensor, bit);
+    if (dtype.bits == 32) return fill<uint32_t>(tensor, bit);
+    if (dtype.bits == 64) return fill<uint64_t>(tensor, bit);
   }
   throw Unsupported("input \"{}\": there are no random numbers of dtype {}", name, dtype.str())
       .help("give the inputs with --input");

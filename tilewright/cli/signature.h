@@ -31,7 +31,7 @@ std::vector<runtime::Value> match_inputs(const runtime::vm::BytecodeFunction& fu
 using DimSizes = std::map<std::string, int64_t>;
 /// {"n=8", ...} as sizes.  Raises UserError for anything else.
 DimSizes parse_dim_sizes(std::string_view option, const std::vector<std::string>& texts);
-/// Arrays of random numbers: floats in [0, 1), integers in 0..9, bools.  Symbolic dimensions have the size of
+/// Arrays of random numbers: floats in [0, 1), integers 0 and 1, bools.  Symbolic dimensions have the size of
 /// `sizes`, or 1.  The same seed gives the same numbers.
 /// Raises UserError for a size that no input has, Unsupported for inputs without a known dtype or shape.
 std::vector<runtime::Value> random_inputs(const runtime::vm::BytecodeFunction& function, uint64_t seed,

@@ -25,12 +25,12 @@ namespace {
 // Programs may come from anywhere (parsed, built by hand): bring every graph function into A-normal form with
 // types.
 ir::IRModule normalized(ir::IRModule module) {
+  relax::require_definitions(module);
   relax::BlockBuilder builder(module);
   for (size_t n = 0; n < module->functions.size(); ++n) {
     const auto func = ir::ref_as<relax::FunctionNode>(module->functions[n]);
     if (!func) continue;
     const std::string& name = module->global_vars[n]->name_hint;
-    relax::require_single_definitions(func, name);
     const relax::Function normal = builder.normalize_function(func);
     relax::require_declared_result(func, name, relax::type_of(normal->body));
     builder.update_func(module->global_vars[n], normal);

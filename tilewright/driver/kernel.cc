@@ -2,6 +2,7 @@
 
 #include "tilewright/driver/build_id.h"
 #include "tilewright/ir/services.h"
+#include "tilewright/lower/passes/check_sizes.h"
 #include "tilewright/lower/passes/inline_calls.h"
 #include "tilewright/lower/passes/passes.h"
 #include "tilewright/schedule/default/default.h"
@@ -25,6 +26,8 @@ std::vector<Kernel> kernels_of(const ir::IRModule& module, bool are_left_to_rule
       whole = with(whole, [&](tir::PrimFuncNode& checked) {
         checked.attrs.set(std::string(lower::kCheckBounds), tir::string_imm(name));
       });
+    else
+      whole = lower::with_size_checks(name, whole);
     kernels.push_back({std::move(name), std::move(whole), are_left_to_rules});
   }
   return kernels;

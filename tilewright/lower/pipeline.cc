@@ -17,6 +17,7 @@ const std::vector<Step>& cpu_steps() {
   static const std::vector<Step> steps = {
       {"check_bounds", "accesses that are not proved to be in their buffers are checked, where asked for",
        check_bounds},
+      {"check_sizes", "what indices need of the sizes of a call is asked at the start", check_sizes},
       {"lower_returns", "numbers that are returned are stored for the caller", lower_returns},
       {"lower_match_buffer", "views of regions become accesses of what they view", lower_match_buffer},
       {"init_empty_reductions", "reductions over nothing get their init", analysis::init_empty_reductions},

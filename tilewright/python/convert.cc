@@ -3,6 +3,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "tilewright/ir/expr.h"
@@ -186,12 +187,16 @@ int64_t enum_from_python(const ir::FieldInfo& field, nb::handle value) {
   throw UserError("{} cannot be \"{}\"", field.name, name);
 }
 
-// None among bindings is refused here, elsewhere by what reads the list.
+// Lists that programs go through without a look at each item; what reads others speaks of None itself.
+constexpr std::string_view kHoldNoNone[] = {"alloc_buffers", "args",   "axis",  "bindings", "iter_vars",
+                                            "match_buffers", "params", "reads", "region",   "writes"};
+
 std::vector<ir::ObjectRef> nodes_from_python(const ir::FieldInfo& field, nb::handle value) {
   std::vector<ir::ObjectRef> items;
   for (nb::handle item : value) {
     items.push_back(from_python(item));
-    if (!items.back() && field.name == "bindings")
+    if (!items.back() &&
+        std::find(std::begin(kHoldNoNone), std::end(kHoldNoNone), field.name) != std::end(kHoldNoNone))
       throw UserError("argument {} ({}) holds None at {}", field.name, field.doc, items.size() - 1);
   }
   return items;

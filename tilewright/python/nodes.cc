@@ -3,6 +3,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
+#include <algorithm>
 
 #include "tilewright/ir/module.h"
 #include "tilewright/ir/services.h"
@@ -111,6 +112,29 @@ void fill_field(const ir::FieldInfo& field, ir::Object* object, nb::handle value
   field.set(object, field_from_python(field, value));
 }
 
+// Nodes without rules of their own that nothing can be done with while these fields are null.
+constexpr std::pair<std::string_view, std::string_view> kNeeded[] = {
+    {"relax.Constant", "data"},  {"tir.AllocBuffer", "buffer"},
+    {"tir.AllocBuffer", "body"}, {"tir.BufferRegion", "buffer"},
+    {"tir.Call", "op"},          {"tir.DeclBuffer", "buffer"},
+    {"tir.DeclBuffer", "body"},  {"tir.IterVar", "var"},
+    {"tir.LetStmt", "var"},      {"tir.LetStmt", "value"},
+    {"tir.LetStmt", "body"},     {"tir.ProducerLoad", "producer"},
+    {"tir.Reduce", "combiner"},
+};
+
+void require_fields(const ir::NodeInfo* info, const ir::Object* object) {
+  for (const ir::FieldInfo& field : info->fields) {
+    const bool is_needed = std::find(std::begin(kNeeded), std::end(kNeeded),
+                                     std::pair(info->name, field.name)) != std::end(kNeeded);
+    if (!is_needed) continue;
+    const bool is_there = field.type == ir::FieldType::kTensor
+                              ? static_cast<bool>(std::get<runtime::Tensor>(field.get(object)))
+                              : field.node(object, 0) != nullptr;
+    if (!is_there) throw InternalError("the {} is missing", field.name);
+  }
+}
+
 // Fields that do not fit each other are a bug in C++, but what Python gives is the user's.
 void fill(const ir::NodeInfo* info, ir::Object* object, const nb::dict& values) {
   try {
@@ -118,6 +142,7 @@ void fill(const ir::NodeInfo* info, ir::Object* object, const nb::dict& values) 
       nb::str key(field.name.data(), field.name.size());
       if (values.contains(key)) fill_field(field, object, values[key]);
     }
+    require_fields(info, object);
     if (info->verify) info->verify(object);
     const auto* binding = ir::ObjectRef(object).as<relax::BindingNode>();
     if (binding && (!binding->var || !binding->value))

@@ -235,8 +235,7 @@ void bind_relax(nb::module_& m) {
         [](const relax::Function& func, const std::string& name, const ir::IRModule& module) {
           relax::require_purity(func, name, module.get());
         });
-  m.def("relax_require_definitions",
-        [](const ir::IRModule& module) { relax::require_single_definitions(module); });
+  m.def("relax_require_definitions", [](const ir::IRModule& module) { relax::require_definitions(module); });
   m.def("relax_require_result",
         [](const relax::Function& func, const std::string& name, const ir::Type& result) {
           relax::require_declared_result(func, name, result);

@@ -1,6 +1,7 @@
 #include "tilewright/relax/definitions.h"
 
 #include <unordered_map>
+#include <unordered_set>
 
 #include "tilewright/ir/walk.h"
 #include "tilewright/relax/infer.h"
@@ -9,6 +10,60 @@
 
 namespace tilewright::relax {
 namespace {
+
+// In the order of the text: what stands in a branch or a function inside is defined there alone.
+class Uses {
+ public:
+  void take(const Object* node) {
+    ir::walk(
+        ObjectRef(node),
+        [&](const FunctionNode* func) { return func == node ? define_params(func) : inside(func); },
+        [&](const SeqExprNode* body) { return body == node ? true : inside(body); },
+        [&](const BindingNode* binding) {
+          // a function may call itself
+          const bool is_function = is<FunctionNode>(binding->value);
+          if (is_function) define(binding->var.get());
+          take(binding->value.get());
+          if (!is_function) define(binding->var.get());
+          return false;
+        },
+        [&](const VarBaseNode* var) { use(var); });
+  }
+
+  void require_defined(const Function& func) const {
+    std::unordered_set<const VarBaseNode*> bound;
+    ir::walk(func, [&](const BindingNode* binding) { bound.insert(binding->var.get()); });
+    for (const VarBaseNode* var : early_) {
+      if (bound.contains(var))
+        throw UserError(var, "the variable {} is used before it is defined", var->name_hint);
+    }
+  }
+
+ private:
+  bool define_params(const FunctionNode* func) {
+    for (const Var& param : func->params) define(param.get());
+    return true;
+  }
+
+  bool inside(const Object* node) {
+    const size_t before = order_.size();
+    take(node);
+    for (size_t n = before; n < order_.size(); ++n) defined_.erase(order_[n]);
+    order_.resize(before);
+    return false;
+  }
+
+  void define(const VarBaseNode* var) {
+    if (defined_.insert(var).second) order_.push_back(var);
+  }
+
+  void use(const VarBaseNode* var) {
+    if (!defined_.contains(var)) early_.push_back(var);
+  }
+
+  std::unordered_set<const VarBaseNode*> defined_;
+  std::vector<const VarBaseNode*> order_, early_;
+};
 
 class Definitions {
  public:
@@ -23,6 +78,9 @@ class Definitions {
           define(binding->var, "a binding", name);
           return true;
         });
+    Uses uses;
+    uses.take(func.get());
+    uses.require_defined(func);
   }
 
  private:
@@ -45,11 +103,7 @@ class Definitions {
 
 }  // namespace
 
-void require_single_definitions(const Function& func, std::string_view name) {
-  Definitions().take(func, name);
-}
-
-void require_single_definitions(const ir::IRModule& module) {
+void require_definitions(const ir::IRModule& module) {
   Definitions definitions;
   for (size_t n = 0; n < module->functions.size(); ++n) {
     if (const auto func = ir::ref_as<FunctionNode>(module->functions[n]))

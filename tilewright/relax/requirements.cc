@@ -140,13 +140,18 @@ class Stater {
     Span span;
   };
 
+  static bool is_statement(const Binding& binding) {
+    const auto* call = binding->value.as<CallNode>();
+    return call && op_of(call) && op_of(call)->name == kRequire;
+  }
+
   // What the calls of `seq` itself need; those of branches are asked for where they stand.
   void collect(const SeqExpr& seq) {
     for (const BindingBlock& block : seq->blocks) {
       for (const Binding& binding : block->bindings) {
         const auto* call = binding->value.as<CallNode>();
         if (!call || !op_of(call)) continue;
-        if (op_of(call)->name == kRequire) {
+        if (is_statement(binding)) {
           if (const auto* condition = call->args[0].as<PrimValueNode>()) known_.push_back(condition->value);
           continue;
         }
@@ -204,12 +209,15 @@ class Stater {
 
   BindingBlock states(const BindingBlock& block, Dims* dims) {
     const bool in_dataflow = is<DataflowBlockNode>(block);
-    std::vector<Binding> bindings = ready(*dims, in_dataflow);
-    bool changed = !bindings.empty();
-    for (const Binding& binding : block->bindings) {
-      bindings.push_back(inside(binding, *dims));
-      changed |= bindings.back() != binding;
-      if (const auto* cast = ObjectRef(binding).as<MatchCastNode>()) define(cast->pattern, dims);
+    // what is stated already comes first: it is said of the user's operators, not of what passes made of them
+    const auto first = std::find_if_not(block->bindings.begin(), block->bindings.end(), is_statement);
+    std::vector<Binding> bindings(block->bindings.begin(), first);
+    for (Binding& statement : ready(*dims, in_dataflow)) bindings.push_back(std::move(statement));
+    bool changed = bindings.size() > static_cast<size_t>(first - block->bindings.begin());
+    for (auto binding = first; binding != block->bindings.end(); ++binding) {
+      bindings.push_back(inside(*binding, *dims));
+      changed |= bindings.back() != *binding;
+      if (const auto* cast = ObjectRef(*binding).as<MatchCastNode>()) define(cast->pattern, dims);
       for (Binding& statement : ready(*dims, in_dataflow)) {
         bindings.push_back(std::move(statement));
         changed = true;

@@ -8,6 +8,7 @@ import inspect
 
 from .. import _core
 from .._guard import guard
+from ..errors import ArgumentError
 
 #: class by full kind name ("tir.For") and by group name ("Stmt")
 classes: dict[str, type] = {}
@@ -34,6 +35,17 @@ def _constructor(kind: str, field_names: list[str]):
     ]
     new.__signature__ = inspect.Signature(parameters)
     return guard(f"tilewright.{kind}", new)
+
+
+def _no_constructor(group: str):
+    """Of a class that stands for several kinds of nodes: an object of it would have no node."""
+
+    def new(cls, *args, **kwargs):
+        kinds = [kind for kind, _, _ in _core.node_table() if issubclass(classes[kind], classes[group])]
+        names = ", ".join(kinds[:6]) + (", ..." if len(kinds) > 6 else "")
+        raise ArgumentError(f"{group} is a group of nodes, not one of them\nhelp: make one of {names}")
+
+    return new
 
 
 def methods_for(*names: str):
@@ -83,9 +95,8 @@ def _make_classes() -> None:
         if not name:
             return _core.Object
         if name not in classes:
-            classes[name] = type(
-                name, (group(groups[name]),), {"__slots__": (), "__module__": "tilewright.ir"}
-            )
+            members = {"__slots__": (), "__module__": "tilewright.ir", "__new__": _no_constructor(name)}
+            classes[name] = type(name, (group(groups[name]),), members)
         return classes[name]
 
     for name in groups:

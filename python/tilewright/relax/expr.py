@@ -12,13 +12,22 @@ _DEFAULT_DTYPES = {float: "float32", int: "int32"}
 
 
 def _held(value, dtype):
-    """`value` as an array of `dtype`; raises UserError for a finite number that becomes infinite."""
+    """`value` as an array of `dtype`; raises UserError for a number that becomes infinite, and for one that no integer
+    of `dtype` is, unless it is of an array, which is converted."""
     import numpy
 
     given = numpy.array(value)
-    with numpy.errstate(over="ignore"):
-        made = numpy.array(value, dtype=dtype)
-    if given.dtype.kind == "f" and made.dtype.kind in "fV":
+    try:
+        with numpy.errstate(over="ignore", invalid="ignore"):
+            made = numpy.array(value, dtype=dtype)
+    except (OverflowError, ValueError):
+        if given.dtype.kind not in "biufO":
+            raise
+        made = None
+    if made is None or (made.dtype.kind in "biuV" and "float" not in made.dtype.name):
+        if not isinstance(value, numpy.ndarray):
+            _require_integers(given, made, dtype)
+    elif given.dtype.kind in "iuf" and made.dtype.kind in "fV":
         lost = numpy.isfinite(given) & ~numpy.isfinite(made.astype("float64"))
         if lost.any():
             raise UserError(
@@ -27,11 +36,30 @@ def _held(value, dtype):
     return made
 
 
+def _require_integers(given, made, dtype):
+    """Refuses the first number of `given` that its integer in `made` (None: there is one without) is not."""
+    for n, number in enumerate(given.ravel().tolist()):
+        if isinstance(number, float) and not number.is_integer():
+            raise UserError(f"const: {number} is no {dtype}\nhelp: round it, or give a float dtype")
+        if _wraps(number, made, n, dtype):
+            raise UserError(f"const: {number} does not fit in {dtype}\nhelp: give a wider dtype")
+
+
+def _wraps(number, made, n, dtype) -> bool:
+    import numpy
+
+    if made is not None:
+        return int(made.flat[n]) != number
+    limits = numpy.iinfo(numpy.dtype(dtype))
+    return not limits.min <= number <= limits.max
+
+
 def const(value, dtype: str | None = None):
     """A constant with the elements of `value`: a number, a numpy array or a tensor.
 
     dtype  default: float32 for a Python float, int32 for an int, else what numpy makes of `value`
-    Raises  UserError for a finite number that the dtype does not hold
+    Raises  UserError for a finite number that the dtype does not hold: 1e39 in float32, 1.5 in int32, 300 in int8;
+            arrays of numpy become integers as by astype
     """
     import numpy
 

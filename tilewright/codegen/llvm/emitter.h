@@ -93,6 +93,7 @@ class FunctionEmitter {
   llvm::Value* emit_division(const BinaryOpNode* node, llvm::Value* a, llvm::Value* b);
   llvm::Value* emit_floor_division(const BinaryOpNode* node, llvm::Value* a, llvm::Value* b);
   llvm::Value* emit_float_remainder(llvm::Value* a, llvm::Value* b);
+  llvm::Value* emit_remainder(llvm::Value* a, llvm::Value* b);  // remainder.cc
   llvm::Value* emit_truncated(const BinaryOpNode* node, bool is_div, llvm::Value* a, llvm::Value* b);
   llvm::Value* emit_compare(Kind kind, DataType dtype, llvm::Value* a, llvm::Value* b);
   llvm::Value* emit_min_max(const BinaryOpNode* node, llvm::Value* a, llvm::Value* b);

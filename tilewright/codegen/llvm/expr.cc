@@ -119,7 +119,7 @@ llvm::Value* FunctionEmitter::emit_binary(const BinaryOpNode* node) {
     case Kind::kMul: return real ? builder_.CreateFMul(a, b) : builder_.CreateMul(a, b, "", false, no_wrap);
     case Kind::kDiv:
     case Kind::kMod:
-      if (real) return node->kind == Kind::kDiv ? builder_.CreateFDiv(a, b) : builder_.CreateFRem(a, b);
+      if (real) return node->kind == Kind::kDiv ? builder_.CreateFDiv(a, b) : emit_remainder(a, b);
       return emit_division(node, a, b);
     case Kind::kMin:
     case Kind::kMax: return emit_min_max(node, a, b);
@@ -138,7 +138,7 @@ llvm::Value* FunctionEmitter::emit_division(const BinaryOpNode* node, llvm::Valu
 // With the sign of b, as numpy.mod: the exact remainder of C, and b where signs differ.  a - floor(a / b) * b
 // is something else where the quotient is rounded, or b infinite.
 llvm::Value* FunctionEmitter::emit_float_remainder(llvm::Value* a, llvm::Value* b) {
-  llvm::Value *rest = builder_.CreateFRem(a, b), *zero = llvm::Constant::getNullValue(a->getType());
+  llvm::Value *rest = emit_remainder(a, b), *zero = llvm::Constant::getNullValue(a->getType());
   llvm::Value* differ =
       builder_.CreateXor(builder_.CreateFCmpOLT(rest, zero), builder_.CreateFCmpOLT(b, zero));
   llvm::Value* moved = builder_.CreateSelect(differ, builder_.CreateFAdd(rest, b), rest);

@@ -16,8 +16,8 @@ template <class Visit>
 void for_each_row(Visit&& visit) {
   for (const auto& rows :
        {math_converters(), activation_converters(), move_converters(), arrange_converters(),
-        create_converters(), reduce_converters(), nn_converters(), pool_converters(), norm_converters(),
-        quantization_converters(), resize_converters(), contrib_converters()}) {
+        index_converters(), create_converters(), reduce_converters(), nn_converters(), pool_converters(),
+        norm_converters(), quantization_converters(), resize_converters(), contrib_converters()}) {
     for (const ConverterRow& row : rows) visit(row);
   }
 }

@@ -112,6 +112,7 @@ std::span<const ConverterRow> math_converters();
 std::span<const ConverterRow> activation_converters();
 std::span<const ConverterRow> move_converters();
 std::span<const ConverterRow> arrange_converters();
+std::span<const ConverterRow> index_converters();
 std::span<const ConverterRow> create_converters();
 std::span<const ConverterRow> reduce_converters();
 std::span<const ConverterRow> nn_converters();

@@ -1,4 +1,4 @@
-// Elements put elsewhere: padding, splitting, gathering, scattering, sorting.
+// Elements put elsewhere: padding, splitting, sorting, pixels as channels.
 // Source: onnx.ai/onnx/operators, opset 7 to 22.
 #include <algorithm>
 
@@ -282,34 +282,6 @@ void split(Importer& importer, const Node& node) {
   require_pieces(importer, node, sizes, begin, whole, are_sizes);
 }
 
-void gather_elements(Importer& importer, const Node& node) {
-  importer.emit(node, "relax.gather_elements", {importer.value(node, 0), importer.value(node, 1)},
-                {{"axis", attr(int_attr(node, "axis", 0))}});
-}
-
-void gather_nd(Importer& importer, const Node& node) {
-  importer.emit(node, "relax.gather_nd", {importer.value(node, 0), importer.value(node, 1)},
-                {{"batch_dims", attr(int_attr(node, "batch_dims", 0))}});
-}
-
-std::string reduction_of(const Node& node) {
-  const std::string reduction = string_attr(node, "reduction", "none");
-  require_known_text("reduction", reduction, {"none", "add", "mul", "max", "min"});
-  return reduction == "none" ? "update" : reduction;
-}
-
-void scatter_elements(Importer& importer, const Node& node) {
-  importer.emit(node, "relax.scatter_elements",
-                {importer.value(node, 0), importer.value(node, 1), importer.value(node, 2)},
-                {{"axis", attr(int_attr(node, "axis", 0))}, {"reduction", attr(reduction_of(node))}});
-}
-
-void scatter_nd(Importer& importer, const Node& node) {
-  importer.emit(node, "relax.scatter_nd",
-                {importer.value(node, 0), importer.value(node, 1), importer.value(node, 2)},
-                {{"reduction", attr(reduction_of(node))}});
-}
-
 ir::PrimExpr top_k_count(Importer& importer, const Node& node) {
   if (node.find("k")) return relax::extent_imm(int_attr(node, "k", 0));
   const relax::Shape given = importer.require_known(node, 1);
@@ -414,31 +386,12 @@ void einsum(Importer& importer, const Node& node) {
                 {{"subscripts", attr(string_attr(node, "equation", ""))}});
 }
 
-void reverse_sequence(Importer& importer, const Node& node) {
-  const Expr x = importer.value(node, 0);
-  const relax::Shape& shape = shape_of(node, x);
-  const int64_t axis = int_attr(node, "time_axis", 0);
-  const Expr lengths = importer.bind(
-      node, "relax.require_range",
-      {importer.value(node, 1), scalar_value(relax::extent_imm(0)),
-       scalar_value(relax::as_extent(shape[static_cast<size_t>(checked_axis(axis, shape.size()))])),
-       relax::StringValueNode::make(fmt::format("{}: sequence_lens", node.shown()))});
-  importer.emit(node, "relax.reverse_sequence", {x, lengths},
-                {{"seq_axis", attr(axis)}, {"batch_axis", attr(int_attr(node, "batch_axis", 1))}});
-}
-
 constexpr ConverterRow kConverters[] = {
     {"CumSum", cumulative_sum},
     {"DepthToSpace", depth_to_space},
     {"Einsum", einsum},
     {"Expand", expand},
-    {"GatherElements", gather_elements},
-    {"GatherND", gather_nd},
     {"Pad", pad},
-    {"ReverseSequence", reverse_sequence},
-    {"Scatter", scatter_elements},
-    {"ScatterElements", scatter_elements},
-    {"ScatterND", scatter_nd},
     {"SpaceToDepth", space_to_depth},
     {"Split", split},
     {"Tile", tile},

@@ -86,16 +86,25 @@ void range_of_floats(Importer& importer, const Node& node) {
   if (args.size() == 3) return importer.emit(node, "relax.arange", std::move(args), {{"dtype", attr(dtype)}});
   if (const auto count = known_count(importer, node)) return emit_sequence(importer, node, *count);
   // as double, in which onnxruntime counts
-  const Expr distance =
-      importer.bound(converted(importer.bind(node, "relax.subtract", {limit, start}), kFloat64));
-  const Expr steps = importer.bind(
-      node, "relax.ceil",
-      {importer.bind(node, "relax.divide", {distance, importer.bound(converted(delta, kFloat64))})});
-  const Expr least = importer.bind(node, "relax.maximum", {steps, number(0, kFloat64)});
+  const auto call = [&](std::string_view op, std::vector<Expr> operands) {
+    return importer.bind(node, op, std::move(operands));
+  };
+  const Expr distance = bound_as(importer, call("relax.subtract", {limit, start}), kFloat64);
+  const Expr step = bound_as(importer, delta, kFloat64), zero = number(0, kFloat64);
+  const Expr steps = call("relax.ceil", {call("relax.divide", {distance, step})});
+  const Expr least = call("relax.maximum", {steps, zero});
+  // -1: by a step of 0, -2: without end, or NaN
+  const Expr has_end = call("relax.less", {least, number(0x1p53, kFloat64)}),
+             is_still = call("relax.equal", {step, zero});
+  const Expr counted = call("relax.where", {is_still, number(-1, kFloat64),
+                                            call("relax.where", {has_end, least, number(-2, kFloat64)})});
   Node count = node;
   count.inputs = {node.outputs.at(0) + " (number of elements)"};
-  importer.define(count.inputs[0], importer.bound(converted(least, kInt64)));
-  emit_sequence(importer, node, importer.require_known(count, 0).at(0));
+  importer.define(count.inputs[0], bound_as(importer, counted, kInt64));
+  const ir::PrimExpr size = importer.require_known(count, 0).at(0);
+  importer.require(node, tir::not_equal(size, relax::extent_imm(-1)), "the step is 0");
+  importer.require(node, tir::not_equal(size, relax::extent_imm(-2)), "start, limit or step is not finite");
+  emit_sequence(importer, node, size);
 }
 
 void range(Importer& importer, const Node& node) {

@@ -61,27 +61,6 @@ void shape(Importer& importer, const Node& node) {
   importer.define_known(node.outputs.at(0), std::move(known));
 }
 
-// Indices and extents that are known now are compared now.
-void require_inside(Importer& importer, const Node& node, int64_t axis) {
-  const relax::Shape& shape = shape_of(node, importer.value(node, 0));
-  const auto indices = importer.known(node, 1);
-  int64_t extent, index;
-  const auto place = static_cast<size_t>(checked_axis(axis, shape.size()));
-  if (!indices || !tir::as_const_int(shape[place], &extent)) return;
-  for (const ir::PrimExpr& each : *indices) {
-    if (tir::as_const_int(each, &index) && (index < -extent || index >= extent))
-      throw UserError("index {} of dimension {}, which has extent {}", index, place, extent);
-  }
-}
-
-void gather(Importer& importer, const Node& node) {
-  const int64_t axis = int_attr(node, "axis", 0);
-  require_inside(importer, node, axis);
-  // indices come with the data: one that is outside must not reach memory that is not ours
-  importer.emit(node, "relax.take", {importer.value(node, 0), importer.value(node, 1)},
-                {{"axis", attr(axis)}, {"mode", attr("clip")}});
-}
-
 std::vector<int64_t> axes_of(Importer& importer, const Node& node) {
   if (node.find("axes")) return ints_attr(node, "axes", {});
   return node.inputs.size() > 1 ? importer.require_ints(node, 1) : std::vector<int64_t>{};
@@ -233,9 +212,9 @@ void slice(Importer& importer, const Node& node) {
 }
 
 constexpr ConverterRow kConverters[] = {
-    {"Concat", concat}, {"Constant", constant}, {"Dropout", dropout},     {"Flatten", flatten},
-    {"Gather", gather}, {"Identity", identity}, {"Reshape", reshape},     {"Shape", shape},
-    {"Slice", slice},   {"Squeeze", squeeze},   {"Transpose", transpose}, {"Unsqueeze", unsqueeze},
+    {"Concat", concat},     {"Constant", constant},   {"Dropout", dropout},     {"Flatten", flatten},
+    {"Identity", identity}, {"Reshape", reshape},     {"Shape", shape},         {"Slice", slice},
+    {"Squeeze", squeeze},   {"Transpose", transpose}, {"Unsqueeze", unsqueeze},
 };
 
 }  // namespace

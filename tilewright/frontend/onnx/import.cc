@@ -48,9 +48,9 @@ relax::Var make_input(const ValueInfo& info, std::map<std::string, tir::Var>* di
         extents.push_back(relax::extent_imm(dim.value));
         continue;
       }
-      tir::Var& var = (*dims)[shown_dim(info, axis)];
-      if (!var)
-        var = tir::make_var(dim.is_anonymous() ? fmt::format("{}_dim{}", info.name, axis) : dim.name, kInt64);
+      const std::string name = shown_dim(info, axis);
+      tir::Var& var = (*dims)[name];
+      if (!var) var = tir::make_var(name, kInt64);
       extents.push_back(var);
     }
     type = relax::tensor_type(std::move(extents), info.dtype);

@@ -36,6 +36,26 @@ void append_variables(const PrimExpr& index, NumberedText* out) {
   }
 }
 
+// "dimension 0 of buffer A has extent n = 4, but its index vi + 1 is", with the number of the extent.
+NumberedText begin_outside(const Buffer& buffer, size_t dim, const PrimExpr& index, const PrimExpr& number) {
+  const PrimExpr& extent = buffer->shape[dim];
+  NumberedText out;
+  out.text = fmt::format("dimension {} of buffer {} has extent {}", dim, buffer->name, short_text(extent));
+  if (!is<IntImmNode>(extent)) {
+    out.text += fmt::format(" = {}", kNumber);
+    out.values.push_back(number);
+  }
+  out.text +=
+      is<IntImmNode>(index) ? ", but its index is" : fmt::format(", but its index {} is", short_text(index));
+  return out;
+}
+
+std::string help_outside(const PrimExpr& extent) {
+  const auto* count = extent.as<IntImmNode>();
+  return fmt::format("indices are 0 to {}; guard the access with a condition, or shorten the loop",
+                     count ? std::to_string(count->value - 1) : short_text(extent) + " - 1");
+}
+
 }  // namespace
 
 Stmt raise_with_place(const std::string& function, const Span& place, NumberedText text,
@@ -53,23 +73,23 @@ Stmt raise_with_place(const std::string& function, const Span& place, NumberedTe
 
 Stmt raise_outside(const std::string& function, const Span& place, const Buffer& buffer, size_t dim,
                    const PrimExpr& index, const PrimExpr& value) {
-  const PrimExpr& extent = buffer->shape[dim];
-  NumberedText out;
-  out.text = fmt::format("dimension {} of buffer {} has extent {}", dim, buffer->name, short_text(extent));
-  const auto* count = extent.as<IntImmNode>();
-  if (!count) {
-    out.text += fmt::format(" = {}", kNumber);
-    out.values.push_back(extent);
-  }
-  out.text += fmt::format(", but its index {} is {}", short_text(index), kNumber);
+  NumberedText out = begin_outside(buffer, dim, index, buffer->shape[dim]);
+  out.text += fmt::format(" {}", kNumber);
   out.values.push_back(value);
   if (!is<VarNode>(index)) append_variables(index, &out);
-  const std::string last = count ? std::to_string(count->value - 1) : short_text(extent) + " - 1";
-  return raise_with_place(
-      function, place, std::move(out),
-      fmt::format("indices are 0 to {}; guard the access with a condition, or shorten the "
-                  "loop",
-                  last));
+  return raise_with_place(function, place, std::move(out), help_outside(buffer->shape[dim]));
+}
+
+Stmt raise_outside_at(const std::string& function, const Span& place, const SizedAccess& access) {
+  NumberedText out = begin_outside(access.buffer, access.dim, access.written, access.extent);
+  out.text += fmt::format(" {}", kNumber);
+  out.values.push_back(access.index);
+  for (size_t n = 0; n < std::min(access.at.size(), kMaxVars); ++n) {
+    const auto& [var, value] = access.at[n];
+    out.text += fmt::format("{}{} = {}", n == 0 ? " at " : ", ", var->name_hint, kNumber);
+    out.values.push_back(value);
+  }
+  return raise_with_place(function, place, std::move(out), help_outside(access.buffer->shape[access.dim]));
 }
 
 }  // namespace tilewright::lower

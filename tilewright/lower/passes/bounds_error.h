@@ -17,6 +17,15 @@ struct NumberedText {
 };
 inline constexpr char kNumber = '\1';
 
+/// An access that leaves its buffer at some values of loop variables.
+struct SizedAccess {
+  const Buffer& buffer;
+  size_t dim;
+  const PrimExpr& written;                   // the index as the program has it
+  PrimExpr index, extent;                    // what they are there
+  std::vector<std::pair<Var, PrimExpr>> at;  // the loop variables
+};
+
 /// `text` of the function that users call `function`, with the line of `place`, if that is known, and the
 /// next step.
 Stmt raise_with_place(const std::string& function, const Span& place, NumberedText text,
@@ -26,5 +35,9 @@ Stmt raise_with_place(const std::string& function, const Span& place, NumberedTe
 /// `index`).
 Stmt raise_outside(const std::string& function, const Span& place, const Buffer& buffer, size_t dim,
                    const PrimExpr& index, const PrimExpr& value);
+
+/// The same at a place that is known before the loops run: "is 7 at i = 7", with what `index`, `extent` and
+/// the loop variables are there.
+Stmt raise_outside_at(const std::string& function, const Span& place, const SizedAccess& access);
 
 }  // namespace tilewright::lower

@@ -40,6 +40,13 @@ PrimExpr lane(const PrimExpr& vector, int64_t n) {
   return ShuffleNode::make(std::vector<PrimExpr>{vector}, std::vector<PrimExpr>{imm(n)});
 }
 
+// `index` computed in int64, where its int32 would wrap: J[0] * 65536 * 65536 is no 0.
+PrimExpr widened(const PrimExpr& index) {
+  const auto* op = index.as<BinaryOpNode>();
+  if (!op || op->dtype != kInt32 || op->a->dtype != kInt32) return index;
+  return binary(op->kind, tir::cast(kInt64, widened(op->a)), tir::cast(kInt64, widened(op->b)));
+}
+
 // The bits from the first element of `buffer` to its end.
 PrimExpr size_in_bits(const Buffer& buffer) {
   PrimExpr elements = imm(1, kInt64);
@@ -423,7 +430,7 @@ void Checker::index(const Buffer& buffer, size_t dim, const PrimExpr& index, con
   // a variable knows only where it was defined
   const bool has_place = index->span && !is<VarNode>(index);
   const Span& where = has_place ? index->span : span ? span : place_;
-  add(wrong, path, raise_outside(function_, where, buffer, dim, index, number));
+  add(wrong, path, raise_outside(function_, where, buffer, dim, index, widened(number)));
 }
 
 void Checker::add(const PrimExpr& wrong, const PrimExpr& path, Stmt error) {
@@ -434,9 +441,9 @@ void Checker::add(const PrimExpr& wrong, const PrimExpr& path, Stmt error) {
 // What of  low >= 0  and  value < end  is not proved, negated; null if both are.
 PrimExpr Checker::unproved(const PrimExpr& low, const PrimExpr& value, const PrimExpr& end) {
   PrimExpr wrong;
-  if (!analyzer_.can_prove(low >= 0)) wrong = low < 0;
+  if (!analyzer_.can_prove(low >= 0)) wrong = widened(low) < 0;
   if (analyzer_.can_prove(value < end)) return wrong;
-  const PrimExpr is_beyond = value >= end;
+  const PrimExpr is_beyond = widened(value) >= end;
   return wrong ? logical_or(wrong, is_beyond) : is_beyond;
 }
 

@@ -17,6 +17,14 @@
 namespace tilewright::lower {
 namespace {
 
+// Sizes of both dtypes are plain numbers: float32[n + 1, 4].
+std::string extent_text(const PrimExpr& extent) {
+  ExprWriter writer;
+  writer.bare_int = extent->dtype;
+  writer.expr(extent);
+  return std::move(writer.out);
+}
+
 const DataType kHandle = DataType::handle();
 
 PrimExpr peek(DataType dtype, PrimExpr pointer, int64_t offset) {
@@ -74,7 +82,7 @@ class Entry {
       const Buffer& buffer = func_->buffers[n];
       std::vector<std::string> extents;
       if (buffer) {
-        for (const PrimExpr& extent : buffer->shape) extents.push_back(expr_text(extent));
+        for (const PrimExpr& extent : buffer->shape) extents.push_back(extent_text(extent));
       }
       lines += fmt::format("{}{}: {}{}\n", written[n] ? 'w' : 'r',
                            buffer ? buffer->name : func_->params[n]->name_hint,
@@ -190,7 +198,7 @@ class Entry {
           new_vars.emplace_back(Var(var), actual);
         else
           derived_.push_back({name, axis, actual, extent});
-        expected_text.push_back(escaped(expr_text(extent)));
+        expected_text.push_back(escaped(extent_text(extent)));
       }
     }
     std::vector<PrimExpr> values = given;
@@ -304,7 +312,7 @@ class Entry {
       refuse_if(not_equal(dim.actual, expected),
                 raise_error("ValueError",
                             fmt::format("{}: dimension {} of argument {} is %lld, expected {} = %lld", name_,
-                                        dim.axis, dim.name, escaped(expr_text(dim.expected))),
+                                        dim.axis, dim.name, escaped(extent_text(dim.expected))),
                             {dim.actual, expected}));
     }
   }

@@ -168,7 +168,7 @@ class Inliner {
   Stmt body_of(const CallNode* call, const Buffers& buffers) {
     const std::string& name = call->op.as<GlobalVarNode>()->name_hint;
     PrimFunc callee = callee_of(call);
-    if (++depth_ > kMaxDepth) throw Unsupported(call, "function {} calls itself", name);
+    if (++depth_ > kMaxDepth) throw Unsupported(call, "function {} calls itself", name).help("write a loop");
     callee = run(callee);
     --depth_;
     Substitution values;

@@ -19,6 +19,9 @@ inline constexpr std::string_view kCheckBounds = "check_bounds";
 /// Accesses of functions with the attribute kCheckBounds  ->  an error before each that leaves its buffer.
 PrimFunc check_bounds(const PrimFunc& func);
 
+/// What with_size_checks (check_sizes.h) found  ->  asked at the start.
+PrimFunc check_sizes(const PrimFunc& func);
+
 /// Numbers that the function returns  ->  stored for the caller; what is returned is a status.
 PrimFunc lower_returns(const PrimFunc& func);
 /// Blocks with init  ->  the init runs where all reduce axes are at their start.

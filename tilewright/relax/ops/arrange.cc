@@ -92,11 +92,9 @@ Type infer_collapsed(const Call& call, const Shape* wanted, int64_t ndim, Requir
   const Shape* shape = known_shape(x);
   if (shape && wanted->size() > shape->size())
     fail(call, "data is {}, which {} does not broadcast to", shape_text(*shape), shape_text(*wanted));
-  for (size_t n = 1; shape && n <= wanted->size(); ++n) {
-    const PrimExpr &from = (*wanted)[wanted->size() - n], &to = (*shape)[shape->size() - n];
-    if (!tir::is_one(from))
-      require.equal(from, to, "data is {}, which {} does not broadcast to", *shape, *wanted);
-  }
+  if (shape)
+    require.holds(broadcasts_to(*wanted, *shape), "data is {}, which {} does not broadcast to", *shape,
+                  *wanted);
   return tensor_type(*wanted, x->dtype);
 }
 Type infer_collapse_to(const Call& call, Requirements& require) {

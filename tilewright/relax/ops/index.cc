@@ -162,7 +162,8 @@ struct TakeAttrs {
     return std::tuple{
         field<&TakeAttrs::axis>("axis", "the dimension of x that is indexed; may be left out for a vector"),
         field<&TakeAttrs::mode>("mode",
-                                "indices outside: \"fast\" promised not to be, \"clip\" or \"wrap\"")};
+                                "indices outside: \"fast\" trusts that there are none and reads where "
+                                "it is told (check_bounds=True finds them), \"clip\" or \"wrap\"")};
   }
 };
 int64_t take_axis(const Call& call, const TakeAttrs& attrs, int64_t ndim) {

@@ -1,4 +1,5 @@
-// What a tensor says about itself at run time, as scalars; its elements, if they are in a range.
+// What a tensor says about itself at run time, as scalars; its elements, if they are in a range, or indices
+// of given dimensions.
 #include "tilewright/relax/op_util.h"
 
 namespace tilewright::relax {
@@ -25,6 +26,18 @@ Type infer_range(const Call& call) {
   return Type(x);
 }
 
+// Element n is an index of dimension n % len(extents), counted from `first`.
+Type infer_indices(const Call& call) {
+  const TensorTypeNode* x = tensor_arg(call, 0);
+  if (!x->dtype.is_void() && !x->dtype.is_integral())
+    fail(call, "indices is {}, expected integers", short_text(x));
+  int64_t count;
+  Shape storage;
+  shape_arg(call, 1, &count, &storage);
+  scalar_arg(call, 2);
+  return Type(x);
+}
+
 constexpr OpInfo row(std::string_view name, std::string_view doc, std::string_view function) {
   return runtime_op<infer>(name, "x", doc, function);
 }
@@ -46,6 +59,11 @@ constexpr OpInfo kOps[] = {
         "relax.require_range", "x, low, high, what",
         "x, whose elements are low to high; a UserError that opens with what where one is not.",
         "tilewright.require_range"),
+    runtime_op<infer_indices>(
+        "relax.require_indices", "indices, extents, first, what",
+        "indices, which in turn are indices of dimensions of these extents, the first of "
+        "which is called first; a UserError that opens with what where one is outside.",
+        "tilewright.require_indices"),
 };
 
 }  // namespace

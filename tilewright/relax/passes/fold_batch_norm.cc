@@ -133,8 +133,10 @@ class Folding {
     const Type type = type_of(call->args[0]);
     const auto* data = type.as<TensorTypeNode>();
     if (data->ndim <= 0 || (data->dtype != kFloat32 && data->dtype != DataType::float_(64))) return false;
+    // of as many channels, which data may have when the graph runs
     return std::all_of(call->args.begin() + 1, call->args.end(), [&](const Expr& arg) {
-      return is<ConstantNode>(arg) && dtype_of(arg) == data->dtype;
+      return is<ConstantNode>(arg) && dtype_of(arg) == data->dtype &&
+             constant_shape(arg) == constant_shape(call->args[1]);
     });
   }
 

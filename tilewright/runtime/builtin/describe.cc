@@ -1,5 +1,5 @@
 // What a tensor says about itself: the results of inspect.* operators; its bytes read as another tensor; its
-// elements, if they are in a range.
+// elements, if they are in a range, or indices of dimensions.
 #include <cstring>
 
 #include "tilewright/runtime/builtin/builtin.h"
@@ -79,6 +79,43 @@ Value require_range(Args args) {
   return {};
 }
 
+// The least n at which data[n], data[n + step], .. below `count` is outside of -extent .. extent - 1, or -1.
+template <class T>
+int64_t first_outside(const T* data, int64_t n, int64_t count, int64_t step, int64_t extent) {
+  const auto is_outside = [extent](T value) {
+    if constexpr (std::is_unsigned_v<T>) return static_cast<uint64_t>(value) >= static_cast<uint64_t>(extent);
+    // below 0 as a number without sign it is a large one
+    return static_cast<uint64_t>(value) + static_cast<uint64_t>(extent) >= 2 * static_cast<uint64_t>(extent);
+  };
+  for (; n < count; n += step) {
+    if (is_outside(data[n])) return n;
+  }
+  return -1;
+}
+
+// indices, extents, first, what; perhaps the result
+Value require_indices(Args args) {
+  constexpr std::string_view kWhat = "require_indices";
+  const Tensor indices = input(args, 0, kWhat);
+  const Shape& extents = args[1].as_shape(kWhat);
+  const auto depth = static_cast<int64_t>(extents.size());
+  with_number_type(indices.dtype(), kWhat, [&]<class T>(T) {
+    if constexpr (std::is_integral_v<T>) {
+      const T* data = indices.data_as<T>();
+      for (int64_t dim = 0; dim < depth; ++dim) {
+        const int64_t extent = extents[static_cast<size_t>(dim)];
+        const int64_t n = first_outside(data, dim, indices.num_elements(), depth, extent);
+        if (n >= 0)
+          throw UserError("{}: index {} of dimension {}, which has extent {}", args[3].as_string("what"),
+                          data[n], args[2].as_int() + dim, extent);
+      }
+    }
+  });
+  if (args.size() < 5) return indices.copy();
+  args[4].as_tensor().copy_from(indices);
+  return {};
+}
+
 constexpr Entry kEntries[] = {{"tilewright.tensor_shape_i", shape_i, 2},
                               {"tilewright.tensor_stride_i", stride_i, 2},
                               {"tilewright.tensor_ndim", ndim, 1},
@@ -89,7 +126,8 @@ constexpr Entry kEntries[] = {{"tilewright.tensor_shape_i", shape_i, 2},
                               {"tilewright.tensor_dtype_lanes", dtype_lanes, 1},
                               {"tilewright.view", view, 1},
                               {"tilewright.ensure_zero_offset", ensure_zero_offset, 1},
-                              {"tilewright.require_range", require_range, 4}};
+                              {"tilewright.require_range", require_range, 4},
+                              {"tilewright.require_indices", require_indices, 4}};
 
 }  // namespace
 

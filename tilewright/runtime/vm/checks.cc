@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "tilewright/runtime/scalar.h"
 #include "tilewright/runtime/value_text.h"
@@ -38,8 +39,19 @@ std::string name_of_int(const BytecodeFunction& function, uint32_t index) {
   return is_named ? function.int_names[index] : fmt::format("i{}", index);
 }
 
+// What the size of `pattern` is before `shape`, or by it if it is bound there; nothing if `shape` has another
+// rank.
+std::optional<int64_t> known_size(const Operand& pattern, Patterns patterns, ShapeView shape, Frame& frame) {
+  const auto bound = std::find_if(patterns.begin(), patterns.end(), [&](const Operand& other) {
+    return other.kind == Operand::Kind::kBind && other.index == pattern.index;
+  });
+  if (bound == patterns.end()) return frame.integer(pattern.index);
+  if (shape.size() != patterns.size()) return std::nullopt;
+  return shape[static_cast<size_t>(bound - patterns.begin())];
+}
+
 // "[n, 7]", and in `known` what names stand for: " with n = 5"
-std::string pattern_str(const BytecodeFunction& function, Patterns patterns, Frame& frame,
+std::string pattern_str(const BytecodeFunction& function, Patterns patterns, ShapeView shape, Frame& frame,
                         std::string* known) {
   std::vector<std::string> dims, values;
   for (const Operand& pattern : patterns) {
@@ -49,17 +61,21 @@ std::string pattern_str(const BytecodeFunction& function, Patterns patterns, Fra
       default: dims.push_back(name_of_int(function, pattern.index));
     }
     if (pattern.kind != Operand::Kind::kInt) continue;
-    std::string value = fmt::format("{} = {}", dims.back(), frame.integer(pattern.index));
+    const std::optional<int64_t> size = known_size(pattern, patterns, shape, frame);
+    if (!size) continue;
+    std::string value = fmt::format("{} = {}", dims.back(), *size);
     if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(std::move(value));
   }
   if (!values.empty()) *known = fmt::format(" with {}", fmt::join(values, ", "));
   return fmt::format("[{}]", fmt::join(dims, ", "));
 }
 
-std::string expected_shape(const BytecodeFunction& function, int64_t ndim, Patterns patterns, Frame& frame) {
+// `shape`: that of the value, empty if it has none
+std::string expected_shape(const BytecodeFunction& function, int64_t ndim, Patterns patterns, ShapeView shape,
+                           Frame& frame) {
   std::string known;
   if (ndim < 0) return " of any shape";
-  std::string dims = pattern_str(function, patterns, frame, &known);
+  std::string dims = pattern_str(function, patterns, shape, frame, &known);
   return dims + known;
 }
 
@@ -75,10 +91,13 @@ std::string given(const Value& value) {
   const Patterns patterns(operands + 3, instruction.num_operands - 3u);
   const Value& value = frame.reg(instruction.a);
   const bool is_list = value.is(ValueKind::kTuple);
+  const TensorObject* tensor = value.tensor_object();
+  const ShapeView shape =
+      tensor ? ShapeView(tensor->dl.shape, static_cast<size_t>(tensor->dl.ndim)) : ShapeView();
   throw UserError("{}: {} is {}, expected {}{}", function.name, machine.executable.strings[operands[0].index],
                   value.is(ValueKind::kTensor) ? value.type_str() : given(value),
                   dtype.is_void() ? "a tensor" : dtype.str(),
-                  expected_shape(function, operands[2].bits, patterns, frame))
+                  expected_shape(function, operands[2].bits, patterns, shape, frame))
       .help("{}{}", is_list ? "make it a tensor, e.g. numpy.array(values, \"float32\"); " : "",
             usage(function));
 }
@@ -136,14 +155,15 @@ void check_shape(const MachineObject& machine, const BytecodeFunction& function,
   const int64_t ndim = operands[1].bits;
   const Patterns patterns(operands + 2, instruction.num_operands - 2u);
   const Value& value = frame.reg(instruction.a);
+  ShapeView shape;
   if (value.is(ValueKind::kShape)) {
-    const Shape& shape = value.as_shape();
+    shape = value.as_shape();
     if ((ndim < 0 || ndim == static_cast<int64_t>(shape.size())) && match(shape, patterns, frame)) return;
   }
   throw UserError("{}: {} is {}, expected a shape{}", function.name,
                   machine.executable.strings[operands[0].index],
                   value.is(ValueKind::kShape) ? value.type_str() : given(value),
-                  ndim < 0 ? "" : " " + expected_shape(function, ndim, patterns, frame))
+                  ndim < 0 ? "" : " " + expected_shape(function, ndim, patterns, shape, frame))
       .help("{}", usage(function));
 }
 

@@ -82,6 +82,8 @@ PrimExpr integer_literal(Value::PyInt value, std::optional<DataType> wanted, con
   const DataType element = dtype.element();
   PrimExpr literal;
   if (element.is_float()) {
+    if (overflows(static_cast<double>(value), element))
+      throw UserError(span, "{} does not fit in {}", decimal(value), element.str());
     literal = float_imm(static_cast<double>(value), element);
   } else if (element.is_integral() || element.is_bool()) {
     if (!fits(value, element)) throw UserError(span, "{} does not fit in {}", decimal(value), element.str());
@@ -161,6 +163,7 @@ PrimExpr Parser::to_dtype(const Value& value, DataType dtype, Place place, std::
                       (from.is_bool() && (dtype.is_integral() || dtype.is_float())) ||
                       (from.is_integral() && dtype.is_float());
   if (widens && from.lanes == dtype.lanes) return CastNode::make(dtype, expr, span(place));
+  require_known_result(expr, span(place));
   throw UserError(span(place), "{} is {}, but the value has dtype {}", what, dtype.str(), from.str())
       .help("convert it: T.Cast(\"{}\", ...)", dtype.str());
 }

@@ -240,8 +240,10 @@ Value Parser::call_path(std::string_view path, Args& args) {
 namespace {
 
 // What the function `name` returns, if that is known already: as it is declared, or T.ret says; else void.
-DataType returned_dtype(const ir::IRModule& module, const std::string& name) {
-  const ir::BaseFunc found = module ? module->find(name) : ir::BaseFunc();
+DataType returned_dtype(const Parser& parser, const std::string& name) {
+  const auto result = parser.results.find(name);
+  if (result != parser.results.end()) return result->second;
+  const ir::BaseFunc found = parser.parsed ? parser.parsed->find(name) : ir::BaseFunc();
   const auto* func = found.as<tir::PrimFuncNode>();
   if (!func) return DataType::void_();
   DataType dtype = DataType::void_();
@@ -266,7 +268,7 @@ Value Parser::call_value(const Value& function, Args& args) {
     const Arg* dtype = args.keyword("dtype");
     args.done();
     return tir::CallNode::make(
-        dtype ? to_data_type(dtype->value, dtype->place) : returned_dtype(parsed, global->name_hint),
+        dtype ? to_data_type(dtype->value, dtype->place) : returned_dtype(*this, global->name_hint),
         ir::Expr(global), std::move(operands), AttrMap(), args.span);
   }
   throw UserError(args.span, "{} cannot be called", describe(function));

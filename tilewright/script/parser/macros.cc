@@ -41,6 +41,7 @@ void inherit(Parser& inner, Parser& outer, const Macro& macro) {
   inner.module_name = outer.module_name;
   inner.global_vars = outer.global_vars;
   inner.parsed = outer.parsed;
+  inner.results = outer.results;
   if (outer.require) {
     inner.require = [&inner, &outer](std::string_view name) {
       outer.require(name);

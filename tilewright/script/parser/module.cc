@@ -149,6 +149,7 @@ void check_purity(Parser& parser, const ir::IRModuleNode* module) {
 ir::IRModule parse_module(Parser& parser, const ast::Stmt* module) {
   parser.module_name = module->name;
   parser.global_vars.clear();
+  parser.results.clear();
   declare_functions(parser, module);
   parser.parsed = ir::IRModuleNode::make();
   AttrMap attrs, infos;
@@ -165,6 +166,12 @@ ir::IRModule parse_module(Parser& parser, const ast::Stmt* module) {
   const auto has_result = [](const ast::Stmt* stmt) {
     return stmt->annotation && stmt->annotation->kind != ast::ExprKind::kNone;
   };
+  for (const ast::Stmt* stmt : module->body) {
+    if (definition_of(parser, stmt) != Definition::kPrimFunc || !has_result(stmt)) continue;
+    const ir::Type result = result_type(parser, stmt->annotation);
+    if (const auto* declared = result.as<ir::PrimTypeNode>())
+      parser.results.emplace(stmt->name, declared->dtype);
+  }
   for (const bool is_first : {true, false}) {
     for (const ast::Stmt* stmt : module->body) {
       if (definition_of(parser, stmt) == Definition::kPrimFunc && has_result(stmt) == is_first)
@@ -254,6 +261,7 @@ std::vector<std::pair<std::string, ObjectRef>> Parser::parse_file() {
                                : "@I.ir_module decorates a class, not a function");
     module_name.clear();
     global_vars.clear();
+    results.clear();
     parsed = nullptr;
     ObjectRef object;
     if (is_class)

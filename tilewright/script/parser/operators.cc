@@ -3,6 +3,7 @@
 
 #include "tilewright/script/parser/parser.h"
 #include "tilewright/tir/arithmetic.h"
+#include "tilewright/tir/text.h"
 
 namespace tilewright::script {
 namespace {
@@ -264,6 +265,14 @@ std::pair<PrimExpr, PrimExpr> Parser::unify(const Value& a, const Value& b, Plac
   return {x, y};
 }
 
+void require_known_result(const PrimExpr& value, const Span& span) {
+  const auto* call = value.as<tir::CallNode>();
+  const auto* global = call && call->dtype.is_void() ? call->op.as<ir::GlobalVarNode>() : nullptr;
+  if (!global) return;
+  throw UserError(span, "what function {} returns is not known here", global->name_hint)
+      .help("declare it, as in -> T.int32; a function that calls itself is not supported, write a loop");
+}
+
 // Broadcasts a scalar beside a vector and casts the narrower side: bool < integers < floats, then by bits.
 void Parser::match_typed(PrimExpr* a, PrimExpr* b, Place place) {
   if ((*a)->dtype.lanes != (*b)->dtype.lanes) {
@@ -277,6 +286,7 @@ void Parser::match_typed(PrimExpr* a, PrimExpr* b, Place place) {
   const DataType x = (*a)->dtype, y = (*b)->dtype;
   if (x == y) return;
   auto rank = [](DataType t) { return t.is_float() ? 3 : t.is_integral() ? 2 : t.is_bool() ? 1 : 0; };
+  for (const PrimExpr* side : {a, b}) require_known_result(*side, span(place));
   if (rank(x) == 0 || rank(y) == 0)
     throw UserError(span(place), "the operands have dtypes {} and {}, which have no common one", x.str(),
                     y.str());
@@ -299,7 +309,14 @@ PrimExpr Parser::binary_node(ir::Kind kind, const Value& a, const Value& b, Plac
     x = CastNode::make(dtype, x);
     y = CastNode::make(dtype, y);
   }
-  return at(place, [&, x = x, y = y] { return make_binary(kind, x, y, span(place)); });
+  return at(place, [&, x = x, y = y] { return binary_node(kind, x, y, span(place)); });
+}
+
+PrimExpr Parser::binary_node(ir::Kind kind, PrimExpr a, PrimExpr b, const Span& span) {
+  const bool divides = kind >= ir::Kind::kDiv && kind <= ir::Kind::kFloorMod;
+  if (divides && b->dtype.is_integral() && tir::is_zero(b))
+    throw UserError(span, "{} is divided by zero", tir::expr_text(a));
+  return make_binary(kind, std::move(a), std::move(b), span);
 }
 
 }  // namespace tilewright::script

@@ -52,6 +52,8 @@ class Parser {
   Value logical(bool is_and, const Value& a, const Value& b, Place place);
   /// The node of `kind` over both sides, brought to one dtype; literals take the other side's.
   PrimExpr binary_node(ir::Kind kind, const Value& a, const Value& b, Place place);
+  /// The same over sides of one dtype; an integer over a constant 0 is refused.
+  PrimExpr binary_node(ir::Kind kind, PrimExpr a, PrimExpr b, const Span& span);
   /// Both sides as expressions of one dtype.
   std::pair<PrimExpr, PrimExpr> unify(const Value& a, const Value& b, Place place);
   void match_typed(PrimExpr* a, PrimExpr* b, Place place);
@@ -94,6 +96,8 @@ class Parser {
   /// Functions of the module being parsed, by name.
   std::map<std::string, GlobalVar, std::less<>> global_vars;
   std::string module_name;
+  /// What its loop programs return, where they declare it.
+  std::map<std::string, DataType, std::less<>> results;
   /// What has been parsed of it; and how to parse a function before its turn, because another one calls it.
   ir::IRModule parsed;
   std::function<void(std::string_view name)> require;
@@ -127,6 +131,10 @@ struct NamedHandler {
 Value call_tir_function(Parser& parser, std::string_view name, Args& args);
 /// R.name(...), the type R.name written without arguments, f(x) in a graph: relax_*.cc
 Value call_graph_function(Parser& parser, std::string_view name, Args& args);
+/// What a loop program returns by the annotation behind its ->; null for none.
+ir::Type result_type(Parser& parser, const ast::Expr* annotation);
+/// Refuses the call of a function as a value while nothing says what that returns.
+void require_known_result(const PrimExpr& value, const Span& span);
 std::optional<Value> graph_type_of_name(Parser& parser, std::string_view name);
 Value call_graph_value(Parser& parser, const Value& function, Args& args);
 Value graph_attribute(Parser& parser, const Value& base, std::string_view name, Place place);

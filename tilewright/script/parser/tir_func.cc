@@ -110,13 +110,11 @@ void TirParser::parse_params(const ast::Stmt* function) {
   }
 }
 
-void TirParser::parse_result(const ast::Expr* annotation) {
-  if (!annotation || annotation->kind == ast::ExprKind::kNone) return;
-  const Value type = parser_.eval(annotation);
-  if (auto node = type.ref<ir::TypeNode>())
-    state_.ret_type = node;
-  else
-    state_.ret_type = ir::PrimTypeNode::make(parser_.to_data_type(type, annotation->place));
+ir::Type result_type(Parser& parser, const ast::Expr* annotation) {
+  if (!annotation || annotation->kind == ast::ExprKind::kNone) return nullptr;
+  const Value type = parser.eval(annotation);
+  if (auto node = type.ref<ir::TypeNode>()) return node;
+  return ir::PrimTypeNode::make(parser.to_data_type(type, annotation->place));
 }
 
 // A program of blocks is itself a block, the root, which the text may leave out.
@@ -173,7 +171,7 @@ PrimFunc TirParser::parse_function(const ast::Stmt* function) {
   FrameGuard frame(&parser_.names);
   parse_decorators(function);
   parse_params(function);
-  parse_result(function->annotation);
+  state_.ret_type = result_type(parser_, function->annotation);
   StmtList list;
   state_.out = &list;
   parse_body(function->body);

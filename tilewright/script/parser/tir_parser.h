@@ -16,7 +16,6 @@ class TirParser {
   void parse_params(const ast::Stmt* function);
   void parse_param(const ast::Param& param, size_t index);
   void parse_decorators(const ast::Stmt* function);
-  void parse_result(const ast::Expr* annotation);
   tir::Stmt with_root(tir::Stmt body);
   void check_defined(const PrimFunc& func);
 

@@ -156,7 +156,7 @@ Value two_operands(Parser& parser, ir::Kind kind, Args& args) {
   if (kind == ir::Kind::kAnd || kind == ir::Kind::kOr)
     return make_binary(kind, parser.to_bool(a.value, a.place), parser.to_bool(b.value, b.place), args.span);
   auto [x, y] = parser.unify(a.value, b.value, args.place);
-  return make_binary(kind, x, y, args.span);
+  return parser.binary_node(kind, x, y, args.span);
 }
 
 Value ceil_divide(Parser& parser, Args& args) {
@@ -169,6 +169,8 @@ Value ceil_divide(Parser& parser, Args& args) {
     return parser.binary_op("//", shifted, b.value, args.place);
   }
   auto [x, y] = parser.unify(a.value, b.value, args.place);
+  if (y->dtype.is_integral() && tir::is_zero(y))
+    return parser.binary_node(ir::Kind::kFloorDiv, x, y, args.span);
   return tir::ceildiv(x, y);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tilewright/arith/analyzer.h"
 #include "tilewright/te/extern.h"
 
 namespace tilewright::topi {
@@ -249,26 +250,39 @@ Tensor cumprod(const Tensor& x, int64_t axis, bool exclusive, bool reverse) {
   return cumulate(x, axis, exclusive, reverse, "T_cumprod", tir::operator*, 1);
 }
 
+namespace {
+// How many elements of a dimension of extent `from` one of the result is the sum of, where that has extent
+// `to`; null if each is one of them.
+PrimExpr collapsed_extent(const PrimExpr& from, const PrimExpr& to) {
+  if (is_one(from)) return nullptr;
+  if (is_one(to)) return from;
+  const bool is_same = is<IntImmNode>(to) || is_zero(arith::simplify(from - to));
+  return is_same ? PrimExpr()
+                 : select(tir::equal(to, make_const_int(to->dtype, 1)), from, imm(1, from->dtype));
+}
+}  // namespace
+
 Tensor collapse_sum(const Tensor& x, const Shape& shape) {
   const size_t skipped = x.ndim() - shape.size();
-  Axes axes;
+  std::vector<IterVar> reduced, of_dim(x.ndim());
   for (size_t n = 0; n < x.ndim(); ++n) {
-    if (n < skipped || (is_one(shape[n - skipped]) && !is_one(x.shape()[n])))
-      axes.push_back(static_cast<int64_t>(n));
+    const PrimExpr extent = n < skipped ? x.shape()[n] : collapsed_extent(x.shape()[n], shape[n - skipped]);
+    if (!extent) continue;
+    of_dim[n] = te::reduce_axis(extent, fmt::format("k{}", reduced.size()));
+    reduced.push_back(of_dim[n]);
   }
-  const Plan plan = plan_of(x, axes);
-  const Tensor sums =
-      te::compute(shape,
-                  [&](const std::vector<Var>& out) {
-                    std::vector<PrimExpr> indices;
-                    size_t next = 0;
-                    for (size_t n = 0; n < x.ndim(); ++n)
-                      indices.push_back(contains(axes, n) ? PrimExpr(plan.reduced[next++]->var)
-                                                          : PrimExpr(out[n - skipped]));
-                    return axes.empty() ? x.at(indices) : te::sum(widened(x.at(indices)), plan.reduced);
-                  },
-                  {.name = "T_collapse_sum"});
-  return rounded_to(sums, x.dtype());
+  const auto element = [&](const std::vector<Var>& out) {
+    std::vector<PrimExpr> indices;
+    for (size_t n = 0; n < x.ndim(); ++n) {
+      const bool is_whole = n < skipped || is_one(shape[n - skipped]);
+      if (!of_dim[n])
+        indices.push_back(out[n - skipped]);
+      else
+        indices.push_back(is_whole ? PrimExpr(of_dim[n]->var) : out[n - skipped] + of_dim[n]->var);
+    }
+    return reduced.empty() ? x.at(indices) : te::sum(widened(x.at(indices)), reduced);
+  };
+  return rounded_to(te::compute(shape, element, {.name = "T_collapse_sum"}), x.dtype());
 }
 
 }  // namespace tilewright::topi
