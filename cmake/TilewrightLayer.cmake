@@ -69,6 +69,7 @@ function(tilewright_tests name)
       tilewright_use_test_pch(${name}_test)
     endif()
     add_test(NAME ${name} COMMAND ${name}_test)
-    set_tests_properties(${name} PROPERTIES ENVIRONMENT TILEWRIGHT_CACHE_MB=0)  # every test compiles
+    # every test compiles, and what each pass makes is checked
+    set_tests_properties(${name} PROPERTIES ENVIRONMENT "TILEWRIGHT_CACHE_MB=0;TILEWRIGHT_VERIFY_PASSES=1")
   endif()
 endfunction()

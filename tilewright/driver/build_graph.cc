@@ -11,6 +11,7 @@
 #include "tilewright/codegen/llvm/native.h"
 #include "tilewright/driver/pack_weights.h"
 #include "tilewright/driver/target.h"
+#include "tilewright/driver/verify_passes.h"
 #include "tilewright/relax/block_builder.h"
 #include "tilewright/relax/definitions.h"
 #include "tilewright/relax/infer.h"
@@ -108,6 +109,17 @@ int64_t speedup_of_bfloat16(const Generator& generator) {
   return dots.bfloat_tiles ? 10 : dots.bfloats ? 2 : 1;
 }
 
+// One record for all runs of a step.
+void add_to(std::vector<ir::PassRecord>& records, const ir::PassRecord& record) {
+  for (ir::PassRecord& known : records) {
+    if (known.name != record.name) continue;
+    known.seconds += record.seconds;
+    known.changed |= record.changed;
+    return;
+  }
+  records.push_back(record);
+}
+
 ir::Pipeline graph_pipeline(const Generator& generator, const ir::PassContext& context) {
   ir::Pipeline pipeline = relax::default_pipeline();
   for (ir::PipelineStep& step : pipeline) {
@@ -125,6 +137,7 @@ Executable build_graph(ir::IRModule module, const ir::Target& target, ir::PassCo
                        const StageObserver& on_stage, bool check_bounds) {
   using Clock = std::chrono::steady_clock;
   relax::check_context(context);
+  if (verifies_passes() && !context.verify) context.verify = &verify_module;
   // weights in one form after the other: a block that is given back is of no use to the next one
   std::optional<runtime::LargeBlocks::NoneKept> none_kept(std::in_place, runtime::LargeBlocks::of_process());
   Executable result;
@@ -161,7 +174,11 @@ Executable build_graph(ir::IRModule module, const ir::Target& target, ir::PassCo
                        .check_bounds = check_bounds,
                        .blob = blob,
                        .on_stage = on_stage};
+  std::vector<ir::PassRecord> steps;
+  options.on_step = [&](const ir::PassRecord& record) { add_to(steps, record); };
   result.kernels = build(result.legalized, target, options);
+  result.passes = context.records();
+  result.passes.insert(result.passes.end(), steps.begin(), steps.end());
   stage("compile kernels");
   return result;
 }

@@ -31,7 +31,7 @@ std::vector<ir::IRModule> CompiledModule::lowered() const {
   for (const Kernel& kernel : kernels_)
     modules.push_back(kernel.lowered
                           ? kernel.lowered
-                          : generator_.lower(kernel.name, schedule_kernel(kernel, generator_).func));
+                          : generator_.lower(kernel.name, schedule_kernel(kernel, generator_).func, {}));
   return modules;
 }
 

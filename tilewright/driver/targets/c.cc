@@ -7,7 +7,8 @@
 #include "tilewright/driver/c_compiler.h"
 #include "tilewright/driver/machine.h"
 #include "tilewright/driver/target.h"
-#include "tilewright/lower/pipeline.h"
+#include "tilewright/driver/verify_passes.h"
+#include "tilewright/lower/lower.h"
 #include "tilewright/support/error.h"
 
 namespace tilewright::driver {
@@ -40,8 +41,8 @@ codegen::NativeTarget processor(const ir::Target& target) {
 }
 
 // What C cannot say is refused now, not when the function is first called.
-ir::IRModule lowered(const std::string& name, const tir::PrimFunc& func) {
-  ir::IRModule module = lower::lower_for_c(name, func);
+ir::IRModule lowered(const std::string& name, const tir::PrimFunc& func, const lower::StepObserver& observe) {
+  ir::IRModule module = lower::lower_for_c(name, func, {.verify = verifies_passes(), .observe = observe});
   try {
     codegen::emit_c({&module, 1});
   } catch (Error& error) {

@@ -5,8 +5,9 @@
 #include "tilewright/driver/c_compiler.h"
 #include "tilewright/driver/machine.h"
 #include "tilewright/driver/target.h"
+#include "tilewright/driver/verify_passes.h"
+#include "tilewright/lower/lower.h"
 #include "tilewright/lower/lowered.h"
-#include "tilewright/lower/pipeline.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::driver {
@@ -38,10 +39,10 @@ ir::IRModule with_c_as_llvm(const ir::IRModule& lowered, const codegen::NativeTa
 }
 
 // Bindings by place: a new field does not compile until it is in the text.  What is enabled follows from the
-// features.
+// features, how structs are laid out from the triple.
 std::string code_key(const codegen::NativeTarget& native, const schedule::Machine& machine) {
-  const auto& [triple, cpu, features, opt_level, is_host, vector_bits, fast_math, contracts, needed,
-               enabled] = native;
+  const auto& [triple, cpu, features, opt_level, is_host, vector_bits, fast_math, contracts, needed, enabled,
+               abi] = native;
   const auto& [vector_bytes, registers, fma_per_cycle, fma_latency, l1, l2, dots, can_shuffle, masks, writes,
                cores] = machine;
   const auto& [mixed, is_signed, is_unsigned, bfloats, byte_tiles, bfloat_tiles] = dots;
@@ -62,8 +63,10 @@ Generator make(const ir::Target& target) {
   generator.rules_for = machine_of(native, target);
   generator.code_key = code_key(native, *generator.rules_for);
   generator.features = native.needed;
-  generator.lower = [native](const std::string& name, const tir::PrimFunc& func) {
-    return with_c_as_llvm(lower::lower_for_cpu(name, func), native);
+  generator.lower = [native](const std::string& name, const tir::PrimFunc& func,
+                             const lower::StepObserver& observe) {
+    const lower::LowerOptions options{.abi = native.abi, .verify = verifies_passes(), .observe = observe};
+    return with_c_as_llvm(lower::lower_for_cpu(name, func, options), native);
   };
   generator.object = [native](const ir::IRModule& lowered) { return codegen::emit_object(lowered, native); };
   generator.library_object = [native](std::span<const std::string> names, std::string_view blob) {
