@@ -256,8 +256,9 @@ TEST_F(Driver, TargetCRefusesWhatCCannotSay) {
 TEST_F(Driver, TargetCRefusesWhatNoCompilerServes) {
   EXPECT_EQ(error_of([] { build(add(1), ir::parse_target("c -mattr=+avx")); }),
             "target c: -mattr has no meaning for a C compiler");
-  EXPECT_EQ(error_of([] { build(add(1), ir::parse_target("c -mcpu=zen99")); }),
-            "target c: target llvm: " + codegen::host_cpu().triple + " has no CPU \"zen99\"");
+  // the compiler's own words follow
+  EXPECT_THAT(error_of([] { build(add(1), ir::parse_target("c -mcpu=zen99")); }),
+              testing::ContainsRegex("^target c: the C compiler .* failed: .*zen99"));
   EXPECT_EQ(error_of([] { build(add(1), ir::parse_target("c -opt-level=4")); }),
             "target c: -opt-level must be 0..3, but is 4");
   const runtime::Module module = build(add(1), ir::parse_target("c -mtriple=aarch64-linux-gnu"));

@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "tilewright/analysis/flops.h"
-#include "tilewright/codegen/llvm/native.h"
+#include "tilewright/driver/objects.h"
 #include "tilewright/driver/pack_weights.h"
 #include "tilewright/driver/target.h"
 #include "tilewright/driver/verify_passes.h"
@@ -188,7 +188,7 @@ runtime::vm::VirtualMachine load_model(const runtime::Module& library) {
   std::istringstream features(std::string(machine.executable().note("features")));
   std::vector<std::string> needed;
   for (std::string feature; std::getline(features, feature, ',');) needed.push_back(feature);
-  const std::vector<std::string> lacking = codegen::lacking_features(needed);
+  const std::vector<std::string> lacking = lacking_features(needed);
   if (!lacking.empty())
     throw UserError("{} was compiled for a CPU with {}, which this one lacks", library.name(),
                     fmt::join(lacking, ", "))

@@ -27,27 +27,28 @@ int64_t stated_bytes(const ir::Target& target, const std::string& name, int64_t 
 
 }  // namespace
 
-schedule::Machine machine_of(const codegen::NativeTarget& native, const ir::Target& target) {
+schedule::Machine machine_of(const Processor& processor, const ir::Target& target) {
   schedule::Machine machine;
-  machine.vector_bytes = native.vector_bits / 8;
+  machine.vector_bytes = processor.vector_bits / 8;
   // AVX-512 and AArch64 name 32 registers, older x86 16
-  const bool is_x86 = native.triple.starts_with("x86_64");
-  const bool has_32 = is_x86 ? native.has("avx512f") : native.triple.starts_with("aarch64");
+  const bool is_x86 = processor.triple.starts_with("x86_64");
+  const bool has_32 = is_x86 ? processor.has("avx512f") : processor.triple.starts_with("aarch64");
   machine.num_vector_registers = has_32 ? 32 : 16;
-  machine.has_masks = is_x86 && native.has("avx");
+  machine.has_masks = is_x86 && processor.has("avx");
   if (is_x86) {
     // Those of AMD, which alone have sse4a, have fewer places for lines under way than they lose by it (layer
     // norm of 4096 x 1024 on a Zen 4: 1,090 us, with it 1,390; on a Xeon rows of numpy's arrays 2,200, with
     // it 1,400)
-    machine.fetches_writes = !native.has("sse4a");
-    machine.dots.mixed_bytes = machine.dots.signed_bytes = native.has("avx512vnni") || native.has("avxvnni");
-    machine.dots.bfloats = native.has("avx512bf16");
-    machine.dots.byte_tiles = native.has("amx-int8");
-    machine.dots.bfloat_tiles = native.has("amx-bf16");
-  } else if (native.triple.starts_with("aarch64")) {
-    machine.dots.signed_bytes = machine.dots.unsigned_bytes = native.has("dotprod");
+    machine.fetches_writes = !processor.has("sse4a");
+    machine.dots.mixed_bytes = machine.dots.signed_bytes =
+        processor.has("avx512vnni") || processor.has("avxvnni");
+    machine.dots.bfloats = processor.has("avx512bf16");
+    machine.dots.byte_tiles = processor.has("amx-int8");
+    machine.dots.bfloat_tiles = processor.has("amx-bf16");
+  } else if (processor.triple.starts_with("aarch64")) {
+    machine.dots.signed_bytes = machine.dots.unsigned_bytes = processor.has("dotprod");
   }
-  if (native.is_host) {
+  if (processor.is_host) {
     machine.l1_bytes = cache_bytes(_SC_LEVEL1_DCACHE_SIZE, machine.l1_bytes);
     machine.l2_bytes = cache_bytes(_SC_LEVEL2_CACHE_SIZE, machine.l2_bytes);
     machine.num_cores = runtime::num_threads();

@@ -50,6 +50,10 @@ struct Generator {
   std::function<std::string(std::span<const ir::IRModule> lowered)> unit_object;
   /// The object file with what a library exports besides its functions (runtime/kernel_abi.h).
   std::function<std::string(std::span<const std::string> names, std::string_view blob)> library_object;
+  /// Objects of `object` and `library_object` linked into this process, called `name` in messages.
+  std::function<runtime::Module(const std::string& name, std::span<const std::string> objects)> load;
+  /// A static library of them.
+  std::function<std::string(std::span<const std::string> objects)> archive;
   std::vector<SourceFormat> sources;
 };
 

@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "tilewright/codegen/llvm/native.h"
 #include "tilewright/driver/c_compiler.h"
+#include "tilewright/driver/c_library.h"
 #include "tilewright/driver/machine.h"
 #include "tilewright/driver/target.h"
 #include "tilewright/driver/verify_passes.h"
@@ -29,15 +29,21 @@ std::vector<std::string> compiler_flags(const ir::Target& target) {
           "-ffp-contract=" + target->attrs.get_string("fp-contract", "fast")};
 }
 
-// What the compiled code needs of a processor, for the check when it is loaded; LLVM has GCC's names of CPUs.
-codegen::NativeTarget processor(const ir::Target& target) {
+// This machine, unless -mcpu says what the compiler makes code for.
+Processor processor(const ir::Target& target) {
+  const std::string cpu = target->attrs.get_string("mcpu", "native");
   try {
-    return codegen::native_target(
-        ir::parse_target("llvm -mcpu=" + target->attrs.get_string("mcpu", "native")));
+    return cpu == "native" ? this_processor() : processor_of_compiler(cpu);
   } catch (Error& error) {
     error.add_prefix("target c");
     throw;
   }
+}
+
+// x86_64-linux-gnu, x86_64-pc-linux-gnu: what stands between architecture and system names nobody.
+bool is_this_machine(const std::string& triple, const Processor& here) {
+  const auto architecture = [](std::string_view text) { return text.substr(0, text.find('-')); };
+  return architecture(triple) == architecture(here.triple) && triple.find("linux") != std::string::npos;
 }
 
 // What C cannot say is refused now, not when the function is first called.
@@ -54,12 +60,12 @@ ir::IRModule lowered(const std::string& name, const tir::PrimFunc& func, const l
 
 Generator make(const ir::Target& target) {
   const std::vector<std::string> flags = compiler_flags(target);
-  const codegen::NativeTarget native = processor(target);
+  const Processor here = processor(target);
   Generator generator;
-  generator.machine = target->attrs.get_string("mtriple", native.triple);
-  generator.is_host = generator.machine == native.triple;
-  if (generator.is_host && !target->attrs.get("mcpu")) generator.features = native.needed;
-  generator.rules_for = machine_of(native, target);
+  generator.machine = target->attrs.get_string("mtriple", here.triple);
+  generator.is_host = is_this_machine(generator.machine, here);
+  if (generator.is_host && !target->attrs.get("mcpu")) generator.features = here.features;
+  generator.rules_for = machine_of(here, target);
   generator.rules_for->dots = {};  // C has no name for them
   generator.rules_for->has_masks = false;
   generator.rules_for->can_shuffle = false;  // nor for these: compilers take minutes for element by element
@@ -71,9 +77,9 @@ Generator make(const ir::Target& target) {
           .help("export a .c and compile it there");
     return compile_c(codegen::emit_c(lowered), flags);
   };
-  generator.library_object = [native](std::span<const std::string> names, std::string_view blob) {
-    return codegen::emit_library_object(names, blob, native);
-  };
+  generator.library_object = assemble_library_object;
+  generator.load = load_linked;
+  generator.archive = archive_by_ar;
   generator.sources = {{"c", ".c", codegen::emit_c, codegen::emit_c_exports}};
   return generator;
 }

@@ -60,7 +60,8 @@ Generator make(const ir::Target& target) {
   generator.machine =
       lacking.empty() ? native.triple : fmt::format("a CPU with {}", fmt::join(lacking, ", "));
   generator.is_host = native.is_host;
-  generator.rules_for = machine_of(native, target);
+  generator.rules_for =
+      machine_of({native.triple, native.vector_bits, native.is_host, native.enabled}, target);
   generator.code_key = code_key(native, *generator.rules_for);
   generator.features = native.needed;
   generator.lower = [native](const std::string& name, const tir::PrimFunc& func,
@@ -72,6 +73,8 @@ Generator make(const ir::Target& target) {
   generator.library_object = [native](std::span<const std::string> names, std::string_view blob) {
     return codegen::emit_library_object(names, blob, native);
   };
+  generator.load = codegen::load_objects;
+  generator.archive = codegen::emit_archive;
   generator.sources = {
       {"ll", ".ll",
        each([native](const ir::IRModule& lowered) { return codegen::emit_llvm_ir(lowered, native); })},
