@@ -103,6 +103,11 @@ class Machine:
         return self.emulator == "node"
 
 
+_ARM = (
+    ("--target=armv7-linux-gnueabihf",),
+    "qemu-arm",
+    _CALL % ("r7", "r0", "r1", "r2", "svc 0", 1, 4),
+)
 MACHINES = {
     "aarch64": Machine(
         "-mtriple=aarch64-linux-gnu -mcpu=cortex-a72",
@@ -116,12 +121,8 @@ MACHINES = {
         "qemu-riscv64",
         _CALL % ("a7", "a0", "a1", "a2", "ecall", 93, 64),
     ),
-    "armv7": Machine(
-        "-mtriple=armv7-linux-gnueabihf",
-        ("--target=armv7-linux-gnueabihf",),
-        "qemu-arm",
-        _CALL % ("r7", "r0", "r1", "r2", "svc 0", 1, 4),
-    ),
+    "armv7": Machine("-mtriple=armv7-linux-gnueabihf -mattr=+neon", *_ARM),
+    "armv7 without vectors": Machine("-mtriple=armv7-linux-gnueabihf", *_ARM),
     "i386": Machine(  # its structs align int64 to 4 bytes
         "-mtriple=i686-linux-gnu -mattr=+sse2",
         ("--target=i686-linux-gnu",),
@@ -129,6 +130,9 @@ MACHINES = {
         _CALL % ("eax", "ebx", "ecx", "edx", "int $0x80", 1, 4),
     ),
     "wasm32": Machine("-mtriple=wasm32-unknown-unknown", ("--target=wasm32",), "node", _WASM),
+    "wasm32 with vectors": Machine(
+        "-mtriple=wasm32-unknown-unknown -mattr=+simd128", ("--target=wasm32",), "node", _WASM
+    ),
 }
 
 

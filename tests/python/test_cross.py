@@ -129,6 +129,50 @@ def test_numbers_threads_and_memory_on_another_machine(name, tmp_path):
     output_of(machine, MEAN, tmp_path / "kernel.o")
 
 
+#: more memory than 32 bits can say
+LARGE = """
+int32_t __tvm_ffi_large(void* self, const TilewrightAny* args, int32_t num_args, TilewrightAny* result);
+static int64_t a[5];
+static void start(void) {
+  int64_t shape[] = {5};
+  const DLDataType dtype = {0, 64, 1};
+  DLTensor t;
+  TilewrightAny args[2] = {{0, 0, {0}}, {kTilewrightInt, 0, {0}}}, none = {0, 0, {0}};
+  set_tensor(&args[0], &t, a, shape, 1, dtype);
+  args[1].v_int64 = 7;
+  if (__tvm_ffi_large(0, args, 2, &none) != 0) leave(1);
+  if (a[0] != 1 || a[1] != 0 || a[2] != 4) leave(2);
+  args[1].v_int64 = (1LL << 29) + 8; /* 2^32 + 64 bytes */
+  if (__tvm_ffi_large(0, args, 2, &none) != -1) leave(3);
+}
+"""
+
+
+@T.prim_func
+def large(A: T.Buffer((5,), "int64"), n: T.int64):
+    B = T.alloc_buffer((n,), "int64")
+    for i in range(n):
+        B[i] = i
+    for i in range(n):
+        A[i % T.int64(5)] = B[n - T.int64(1) - i]
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_memory_that_there_is_not(name, tmp_path):
+    machine = MACHINES[name]
+    cross_testing.require(machine.emulator)
+    tw.build(large, f"llvm {machine.target}", schedule=False).export_library(tmp_path / "kernel.o")
+    output_of(machine, LARGE, tmp_path / "kernel.o")
+
+
+@pytest.mark.parametrize(
+    "name, instruction", [("armv7", "vmla.f32\tq"), ("wasm32 with vectors", "f32x4.mul")]
+)
+def test_vectors_are_instructions(name, instruction):
+    lib = tw.build(mm_relu, f"llvm {MACHINES[name].target}")
+    assert instruction in lib.get_source("asm")
+
+
 @pytest.mark.parametrize("name", MACHINES)
 def test_the_network_of_the_demo_runs_on_another_machine(name, tmp_path):
     machine = MACHINES[name]
