@@ -4,12 +4,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
 #include "tilewright/codegen/llvm/native.h"
 #include "tilewright/driver/load.h"
 #include "tilewright/driver/tar.h"
+#include "tilewright/lower/pipeline.h"
 #include "tilewright/support/error.h"
 #include "tilewright/tir/builder.h"
 
@@ -149,6 +151,15 @@ TEST_F(Driver, StagesAreTimed) {
   build(two_functions(), llvm(), {.on_stage = [&](const StageTime& time) { times.push_back(time); }});
   EXPECT_EQ(times.size(), 7u);  // schedule, lower and codegen of each, and the link
   EXPECT_EQ(times.back().stage, "link");
+}
+
+TEST_F(Driver, StepsOfLoweringAreTimed) {
+  std::vector<std::string> names;
+  build(two_functions(), llvm(),
+        {.on_step = [&](const ir::PassRecord& record) { names.emplace_back(record.name); }});
+  const size_t num_steps = lower::llvm_pipeline().steps().size();
+  EXPECT_EQ(names.size(), 2 * num_steps);
+  EXPECT_EQ(std::count(names.begin(), names.end(), "lower_blocks"), 2);
 }
 
 TEST_F(Driver, CodeForAnotherMachineIsExportedNotRun) {

@@ -21,7 +21,7 @@ struct StageTime {
 };
 
 using StageObserver = std::function<void(const StageTime&)>;
-using StepObserver = std::function<void(const ir::PassRecord&)>;
+using PassObserver = std::function<void(const ir::PassRecord&)>;
 
 /// What the rules of schedule/default have done to one function.
 struct KernelSchedule {
@@ -40,7 +40,7 @@ struct BuildOptions {
   // gives the bytes of the VM executable to carry (relax::vm_codegen); asked when they are read or exported
   std::function<std::string()> blob = {};
   StageObserver on_stage = {};  // told when a stage ended; one call at a time, from any thread
-  StepObserver on_step = {};    // told of each step of lowering (lower/pipeline.h), in the same way
+  PassObserver on_step = {};    // told of each step of lowering (lower/pipeline.h), in the same way
 };
 
 /// The PrimFuncs of `module` compiled for `target`, each under its global_symbol or, without one, its name.
