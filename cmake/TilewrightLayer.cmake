@@ -2,7 +2,7 @@
 #   The static library tilewright_<name> from every *.cc below the current folder (tilewright/<name>/).
 #   A layer depends only on layers before it in tilewright/layers.txt; tools/check_layers.py checks the includes.
 #
-# tilewright_registry(<layer> <folder> <info type> <header>)
+# tilewright_registry(<layer> <folder> <info type> <header> [EXCLUDE patterns...])
 #   The folder is the registry (DESIGN 4): every <folder>/<stem>.cc of the layer defines
 #       constinit const <info type> <stem>_info;          in namespace tilewright::<layer>
 #   and this function generates a table of them, sorted by file name:
@@ -28,7 +28,11 @@ function(tilewright_layer name)
 endfunction()
 
 function(tilewright_registry layer folder type header)
+  cmake_parse_arguments(arg "" "" "EXCLUDE" ${ARGN})
   file(GLOB files CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} ${folder}/*.cc)
+  foreach(pattern ${arg_EXCLUDE})
+    list(FILTER files EXCLUDE REGEX ${pattern})
+  endforeach()
   list(SORT files)
   set(declarations "")
   set(entries "")
@@ -69,6 +73,7 @@ function(tilewright_tests name)
       tilewright_use_test_pch(${name}_test)
     endif()
     add_test(NAME ${name} COMMAND ${name}_test)
-    set_tests_properties(${name} PROPERTIES ENVIRONMENT TILEWRIGHT_CACHE_MB=0)  # every test compiles
+    # every test compiles, and what each pass makes is checked
+    set_tests_properties(${name} PROPERTIES ENVIRONMENT "TILEWRIGHT_CACHE_MB=0;TILEWRIGHT_VERIFY_PASSES=1")
   endif()
 endfunction()

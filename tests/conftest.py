@@ -1,4 +1,5 @@
-"""Tests compile what they test: no code comes from a cache, unless a test says where one is.
+"""Tests compile what they test: no code comes from a cache, unless a test says where one is.  Programs are checked after
+each pass of graphs and each step of lowering.
 
 Random numbers that a test takes from numpy's global generator depend on its name alone: they are the same in every
 run.
@@ -10,6 +11,7 @@ import zlib
 import numpy as np
 
 os.environ.setdefault("TILEWRIGHT_CACHE_MB", "0")
+os.environ.setdefault("TILEWRIGHT_VERIFY_PASSES", "1")
 
 
 def pytest_addoption(parser):

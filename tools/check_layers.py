@@ -1,7 +1,8 @@
 """Checks that C++ includes only point downwards.
 
 A file of layer L may include headers of L and of the layers before it in tilewright/layers.txt.  Heavy libraries are kept
-to one place: LLVM to codegen/llvm, Python and nanobind to python.
+to one place: LLVM to codegen/llvm, Python and nanobind to python.  Files elsewhere that use codegen/llvm have llvm in their
+names: builds without LLVM leave them out.
 Prints one line per violation; exit code 1 if there are any.
 """
 
@@ -24,13 +25,15 @@ def read_layers(root: Path) -> list[str]:
     return [line.strip() for line in lines if line.strip() and not line.startswith("#")]
 
 
-def check_include(header: str, layer: str, folder: str, layers: list[str]) -> str:
-    """'' if a file of `layer`, which lies in tilewright/`folder`, may include `header`, else the reason it may not."""
+def check_include(header: str, layer: str, folder: str, file: str, layers: list[str]) -> str:
+    """'' if `file` of `layer`, which lies in tilewright/`folder`, may include `header`, else the reason it may not."""
     for library, (pattern, home) in CONFINED.items():
         if pattern.search(header) and not (folder == home or folder.startswith(home + "/")):
             return f"{library} headers may be included only below tilewright/{home}"
     if not header.startswith("tilewright/"):
         return ""
+    if header.startswith("tilewright/codegen/llvm/") and not ("llvm" in file or folder == "codegen/llvm"):
+        return "builds without LLVM have only files that do without it; those that do not have llvm in their names"
     target = header.split("/")[1]
     if target not in layers:
         # headers of the whole library, such as tilewright/c_api.h, belong to its users
@@ -56,7 +59,7 @@ def check(root: Path) -> list[str]:
             continue
         text = file.read_text()
         for match in INCLUDE.finditer(text):
-            reason = check_include(match[1], layer, folder, layers)
+            reason = check_include(match[1], layer, folder, file.name, layers)
             if reason:
                 line = text.count("\n", 0, match.start(1)) + 1
                 problems.append(f"{file.relative_to(root)}:{line}: includes {match[1]}, but {reason}")

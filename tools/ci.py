@@ -169,6 +169,14 @@ def example_commands() -> list[Command]:
     return [demo] + ([pytest("examples", *folders)] if folders else [])
 
 
+def no_llvm_commands() -> list[Command]:
+    """Target c alone: CMake's TILEWRIGHT_LLVM=OFF."""
+    return [
+        Command(["tools/build.sh", "no-llvm"]),
+        pytest("no-llvm", "tests/python/test_without_llvm.py", build="build-no-llvm"),
+    ]
+
+
 def open_commands() -> list[Command]:
     """Random models with open extents, called with shapes that fit and that contradict each other; another sample each day."""
     env = environment("build")
@@ -220,6 +228,7 @@ STAGES = [
     Stage("slow", "slow tests and fuzzers", slow_commands, 1500),
     Stage("sanitizers", "address and undefined behaviour sanitizers", sanitizer_commands, 3000),
     Stage("threads", "thread sanitizer", threads_commands, 600),
+    Stage("no-llvm", "a build without LLVM", no_llvm_commands, 2400, False),
     Stage(
         "tidy",
         "clang-tidy on changed files",

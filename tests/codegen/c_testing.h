@@ -6,7 +6,7 @@
 
 #include "tilewright/codegen/c/c.h"
 #include "tilewright/codegen/llvm/native.h"
-#include "tilewright/lower/pipeline.h"
+#include "tilewright/lower/lower.h"
 #include "tilewright/target/target.h"
 
 namespace tilewright::codegen {

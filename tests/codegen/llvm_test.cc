@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "tilewright/codegen/llvm/native.h"
-#include "tilewright/lower/pipeline.h"
+#include "tilewright/lower/lower.h"
 #include "tilewright/support/error.h"
 #include "tilewright/target/target.h"
 #include "tilewright/tir/builder.h"

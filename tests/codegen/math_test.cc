@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "tilewright/codegen/llvm/native.h"
-#include "tilewright/lower/pipeline.h"
+#include "tilewright/lower/lower.h"
 #include "tilewright/target/target.h"
 #include "tilewright/tir/builder.h"
 

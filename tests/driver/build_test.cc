@@ -4,12 +4,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
 #include "tilewright/codegen/llvm/native.h"
 #include "tilewright/driver/load.h"
 #include "tilewright/driver/tar.h"
+#include "tilewright/lower/pipeline.h"
 #include "tilewright/support/error.h"
 #include "tilewright/target/target.h"
 #include "tilewright/tir/builder.h"
@@ -152,6 +154,15 @@ TEST_F(Driver, StagesAreTimed) {
   EXPECT_EQ(times.back().stage, "link");
 }
 
+TEST_F(Driver, StepsOfLoweringAreTimed) {
+  std::vector<std::string> names;
+  build(two_functions(), llvm(),
+        {.on_step = [&](const ir::PassRecord& record) { names.emplace_back(record.name); }});
+  const size_t num_steps = lower::llvm_pipeline().steps().size();
+  EXPECT_EQ(names.size(), 2 * num_steps);
+  EXPECT_EQ(std::count(names.begin(), names.end(), "lower_blocks"), 2);
+}
+
 TEST_F(Driver, CodeForAnotherMachineIsExportedNotRun) {
   const runtime::Module module =
       build(two_functions(), target::parse_target("llvm -mtriple=aarch64-linux-gnu"));
@@ -258,8 +269,9 @@ TEST_F(Driver, TargetCRefusesWhatCCannotSay) {
 TEST_F(Driver, TargetCRefusesWhatNoCompilerServes) {
   EXPECT_EQ(error_of([] { build(add(1), target::parse_target("c -mattr=+avx")); }),
             "target c: -mattr has no meaning for a C compiler");
-  EXPECT_EQ(error_of([] { build(add(1), target::parse_target("c -mcpu=zen99")); }),
-            "target c: target llvm: " + codegen::host_cpu().triple + " has no CPU \"zen99\"");
+  // the compiler's own words follow
+  EXPECT_THAT(error_of([] { build(add(1), target::parse_target("c -mcpu=zen99")); }),
+              testing::ContainsRegex("^target c: the C compiler .* failed: .*zen99"));
   EXPECT_EQ(error_of([] { build(add(1), target::parse_target("c -opt-level=4")); }),
             "target c: -opt-level must be 0..3, but is 4");
   const runtime::Module module = build(add(1), target::parse_target("c -mtriple=aarch64-linux-gnu"));

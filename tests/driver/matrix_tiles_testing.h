@@ -6,7 +6,7 @@
 
 #include "amx_emulator.h"
 #include "tilewright/codegen/llvm/native.h"
-#include "tilewright/lower/pipeline.h"
+#include "tilewright/lower/lower.h"
 #include "tilewright/script/parse.h"
 #include "tilewright/support/error.h"
 #include "tilewright/target/target.h"

@@ -8,6 +8,7 @@
 #include "tilewright/analysis/verify.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/lower/pipeline.h"
+#include "tilewright/lower/verify_step.h"
 #include "tilewright/script/print.h"
 #include "tilewright/tir/builder.h"
 
@@ -24,7 +25,7 @@ ir::IRModule module_with(const tir::PrimFunc& func) {
   return with_function(ir::IRModuleNode::make(), "main", func);
 }
 
-void check_steps(const ir::IRModule& module, const std::vector<Step>& steps, uint64_t seed) {
+void check_steps(const ir::IRModule& module, const Pipeline& pipeline, uint64_t seed) {
   const tir::PrimFunc scheduled = ir::ref_as<tir::PrimFuncNode>(module->functions[0]);
   tir::PrimFunc last = scheduled;
   if (seed % 3 == 0) {
@@ -34,10 +35,13 @@ void check_steps(const ir::IRModule& module, const std::vector<Step>& steps, uin
   }
   analysis::InterpretOptions options;
   options.check_regions = false;
-  for (const Step& step : steps) {
+  Constructs allowed = kAnything;
+  for (const Step* step : pipeline.steps()) {
     tir::PrimFunc func;
     try {
-      func = step.run(last);
+      func = (*step)(last);
+      allowed = (allowed & ~step->ends) | step->makes;
+      verify_step(*step, func, allowed);
       const tir::PrimFunc complete = with_views_declared(func);
       analysis::verify(complete, kVerifyOptions);
       expect_same_numbers(module_with(scheduled), module_with(complete), seed, options);
@@ -45,7 +49,7 @@ void check_steps(const ir::IRModule& module, const std::vector<Step>& steps, uin
       ADD_FAILURE() << error.render();
     }
     if (::testing::Test::HasFailure()) {
-      std::cout << step.name << " of\n" << script::print(last);
+      std::cout << step->name << " of\n" << script::print(last);
       if (func) std::cout << "gives\n" << script::print(func);
       return;
     }
@@ -64,7 +68,7 @@ TEST(Steps, EachKeepsTheNumbersOfScheduledPrograms) {
       SCOPED_TRACE(fmt::format("{}, seed {}", program.name, seed + n));
       RandomSchedule random(program.text, seed + n);
       for (uint64_t count = 0; count < n % 30; ++count) random.step();
-      check_steps(random.schedule().module(), n % 2 ? c_steps() : cpu_steps(), random.number());
+      check_steps(random.schedule().module(), n % 2 ? c_pipeline() : llvm_pipeline(), random.number());
       if (::testing::Test::HasFailure()) return;
     }
   }

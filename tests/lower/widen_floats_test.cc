@@ -4,8 +4,11 @@
 namespace tilewright::lower {
 namespace {
 
+PrimFunc widen_all(const PrimFunc& func) { return widen_floats(func); }
+PrimFunc widen_but_float16(const PrimFunc& func) { return widen_floats(func, {.keep_float16 = true}); }
+
 TEST(WidenFloats, EachOperationIsRounded) {
-  check_pass(widen_floats, R"(
+  check_pass(widen_all, R"(
     @T.prim_func
     def main(X: T.Buffer((5,), "bfloat16"), Y: T.Buffer((5,), "bfloat16")):
         for i in range(5):
@@ -20,7 +23,7 @@ TEST(WidenFloats, EachOperationIsRounded) {
 }
 
 TEST(WidenFloats, ConstantsAreThoseOfTheirDtype) {
-  check_pass(widen_floats, R"(
+  check_pass(widen_all, R"(
     @T.prim_func
     def main(X: T.Buffer((5,), "float8_e4m3fn"), Y: T.Buffer((5,), "bool")):
         for i in range(5):
@@ -35,7 +38,7 @@ TEST(WidenFloats, ConstantsAreThoseOfTheirDtype) {
 }
 
 TEST(WidenFloats, OnlyFunctionsOfFloat16AreWidenedWhereTheMachineComputesWithIt) {
-  check_pass(widen_floats_except_float16, R"(
+  check_pass(widen_but_float16, R"(
     @T.prim_func
     def main(X: T.Buffer((5,), "float16"), Y: T.Buffer((5,), "float16")):
         for i in range(5):
@@ -50,7 +53,7 @@ TEST(WidenFloats, OnlyFunctionsOfFloat16AreWidenedWhereTheMachineComputesWithIt)
 }
 
 TEST(WidenFloats, MovesStay) {
-  check_unchanged(widen_floats, R"(
+  check_unchanged(widen_all, R"(
     @T.prim_func
     def main(X: T.Buffer((5,), "float8_e5m2"), Y: T.Buffer((5,), "float8_e5m2"), n: T.int32):
         for i in range(5):

@@ -1,5 +1,8 @@
 """Target "c": operators and a graph compiled by the C compiler give numpy's numbers."""
 
+import shutil
+import subprocess
+
 import numpy as np
 import pytest
 
@@ -7,7 +10,7 @@ import tilewright
 from tilewright import relax
 
 
-def run_graph(op, arrays, target="c"):
+def one_operator(op, arrays):
     args = [
         relax.Var(f"x{n}", relax.TensorType(array.shape, str(array.dtype))) for n, array in enumerate(arrays)
     ]
@@ -16,7 +19,11 @@ def run_graph(op, arrays, target="c"):
         with bb.dataflow():
             out = bb.emit_output(bb.emit(op(*args)))
         bb.emit_func_output(out)
-    vm = tilewright.VirtualMachine(tilewright.compile(bb.get(), target=target))
+    return bb.get()
+
+
+def run_graph(op, arrays, target="c"):
+    vm = tilewright.VirtualMachine(tilewright.compile(one_operator(op, arrays), target=target))
     return vm["main"](*[tilewright.tensor(array) for array in arrays]).numpy()
 
 
@@ -27,6 +34,40 @@ def reals(*shape):
 def softmax(x):
     e = np.exp(x - x.max(axis=-1, keepdims=True))
     return e / e.sum(axis=-1, keepdims=True)
+
+
+def test_an_archive_needs_ar(tmp_path, monkeypatch):
+    executable = tilewright.compile(one_operator(relax.op.nn.relu, [reals(5, 7)]), target="c")
+    executable.export_library(tmp_path / "relu.a")
+    for program in ("cc", "as", "ld"):
+        (tmp_path / program).symlink_to(shutil.which(program))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    executable = tilewright.compile(one_operator(relax.op.nn.relu, [reals(5, 7)]), target="c")
+    with pytest.raises(tilewright.Unsupported) as error:
+        executable.export_library(tmp_path / "again.a")
+    assert str(error.value) == (
+        "unsupported: no archiver was found: ar is not on the PATH\n"
+        "help: install it (Debian: apt-get install binutils), or export a .o"
+    )
+    subprocess.run(["/usr/bin/ar", "t", tmp_path / "relu.a"], check=True)
+
+
+def test_a_library_is_not_left_behind(tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    x = reals(5, 7)
+    np.testing.assert_array_equal(run_graph(relax.op.nn.relu, [x]), np.maximum(x, 0))
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("cpu", ["x86-64", "haswell"])
+def test_vectors_are_those_of_the_cpu(cpu):
+    """The rules know of -mcpu what the C compiler says of it."""
+    source = tilewright.compile(
+        one_operator(relax.op.matmul, [reals(64, 64), reals(64, 64)]), target=f"c -mcpu={cpu}"
+    ).kernels.get_source()
+    width = {"x86-64": 4, "haswell": 8}[cpu]
+    assert f"< {width}; ++" in source
+    assert f"< {24 - width}; ++" not in source or width == 8
 
 
 OPERATORS = {

@@ -37,6 +37,17 @@ def test_llvm_is_allowed_only_in_codegen_llvm(tmp_path):
     ]
 
 
+def test_builds_without_llvm_have_no_file_that_uses_it(tmp_path):
+    files = {
+        "frontend/load_llvm.cc": '#include "tilewright/codegen/llvm/native.h"\n',
+        "frontend/load.cc": '#include "tilewright/codegen/llvm/native.h"\n',
+    }
+    assert tree(tmp_path, files) == [
+        "tilewright/frontend/load.cc:1: includes tilewright/codegen/llvm/native.h, but builds without LLVM have only files "
+        "that do without it; those that do not have llvm in their names"
+    ]
+
+
 def test_nanobind_is_allowed_only_in_python(tmp_path):
     files = {
         "python/core.cc": "#include <nanobind/nanobind.h>\n",

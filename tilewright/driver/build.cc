@@ -51,6 +51,15 @@ void require_well_formed(const Kernel& kernel) {
   }
 }
 
+// Steps of different functions end on different threads.
+lower::StepObserver step_observer(const BuildOptions& options, std::mutex& mutex) {
+  if (!options.on_step) return {};
+  return [&](const lower::Step&, const tir::PrimFunc&, const ir::PassRecord& record) {
+    std::lock_guard lock(mutex);
+    options.on_step(record);
+  };
+}
+
 // Code for the kernel, from `cache` if there is one and it has it.  Returns  whether the cache grew.
 bool compile_kernel(Kernel& kernel, const Generator& generator, const BuildOptions& options,
                     std::mutex& mutex, const std::optional<DiskCache>& cache) {
@@ -72,7 +81,7 @@ bool compile_kernel(Kernel& kernel, const Generator& generator, const BuildOptio
   }
   {
     Timer timer(options, mutex, "lower", kernel.name);
-    kernel.lowered = generator.lower(kernel.name, scheduled.func);
+    kernel.lowered = generator.lower(kernel.name, scheduled.func, step_observer(options, mutex));
   }
   if (!generator.object) return false;
   runtime::check_interrupt();

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tilewright/ir/module.h"
+#include "tilewright/ir/pass.h"
 #include "tilewright/ir/target.h"
 #include "tilewright/runtime/module.h"
 #include "tilewright/schedule/default/default.h"
@@ -20,6 +21,7 @@ struct StageTime {
 };
 
 using StageObserver = std::function<void(const StageTime&)>;
+using PassObserver = std::function<void(const ir::PassRecord&)>;
 
 /// What the rules of schedule/default have done to one function.
 struct KernelSchedule {
@@ -38,6 +40,7 @@ struct BuildOptions {
   // gives the bytes of the VM executable to carry (relax::vm_codegen); asked when they are read or exported
   std::function<std::string()> blob = {};
   StageObserver on_stage = {};  // told when a stage ended; one call at a time, from any thread
+  PassObserver on_step = {};    // told of each step of lowering (lower/pipeline.h), in the same way
 };
 
 /// The PrimFuncs of `module` compiled for `target`, each under its global_symbol or, without one, its name.

@@ -8,9 +8,10 @@
 #include <sstream>
 
 #include "tilewright/analysis/flops.h"
-#include "tilewright/codegen/llvm/native.h"
+#include "tilewright/driver/objects.h"
 #include "tilewright/driver/pack_weights.h"
 #include "tilewright/driver/target.h"
+#include "tilewright/driver/verify_passes.h"
 #include "tilewright/relax/block_builder.h"
 #include "tilewright/relax/definitions.h"
 #include "tilewright/relax/infer.h"
@@ -94,6 +95,17 @@ std::vector<runtime::vm::Note> notes_of(const ir::IRModule& module, const ir::Ta
   return notes;
 }
 
+// One record for all runs of a step.
+void add_to(std::vector<ir::PassRecord>& records, const ir::PassRecord& record) {
+  for (ir::PassRecord& known : records) {
+    if (known.name != record.name) continue;
+    known.seconds += record.seconds;
+    known.changed |= record.changed;
+    return;
+  }
+  records.push_back(record);
+}
+
 /// Passes see the target's features while this lives.
 class WithFeatures {
  public:
@@ -116,6 +128,7 @@ Executable build_graph(ir::IRModule module, const ir::Target& target, ir::PassCo
                        const StageObserver& on_stage, bool check_bounds) {
   using Clock = std::chrono::steady_clock;
   relax::check_context(context);
+  if (verifies_passes() && !context.verify) context.verify = &verify_module;
   // weights in one form after the other: a block that is given back is of no use to the next one
   std::optional<runtime::LargeBlocks::NoneKept> none_kept(std::in_place, runtime::LargeBlocks::of_process());
   Executable result;
@@ -152,7 +165,11 @@ Executable build_graph(ir::IRModule module, const ir::Target& target, ir::PassCo
                        .check_bounds = check_bounds,
                        .blob = blob,
                        .on_stage = on_stage};
+  std::vector<ir::PassRecord> steps;
+  options.on_step = [&](const ir::PassRecord& record) { add_to(steps, record); };
   result.kernels = build(result.legalized, target, options);
+  result.passes = context.records();
+  result.passes.insert(result.passes.end(), steps.begin(), steps.end());
   stage("compile kernels");
   return result;
 }
@@ -162,7 +179,7 @@ runtime::vm::VirtualMachine load_model(const runtime::Module& library) {
   std::istringstream features(std::string(machine.executable().note("features")));
   std::vector<std::string> needed;
   for (std::string feature; std::getline(features, feature, ',');) needed.push_back(feature);
-  const std::vector<std::string> lacking = codegen::lacking_features(needed);
+  const std::vector<std::string> lacking = lacking_features(needed);
   if (!lacking.empty())
     throw UserError("{} was compiled for a CPU with {}, which this one lacks", library.name(),
                     fmt::join(lacking, ", "))

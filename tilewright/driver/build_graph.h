@@ -15,6 +15,7 @@ struct Executable {
   ir::IRModule lowered;                                          // its functions as they become code
   std::vector<std::pair<std::string, relax::MemoryPlan>> plans;  // by graph function
   std::vector<StageTime> times;
+  std::vector<ir::PassRecord> passes;  // of graphs, as they ran; then steps of lowering, over all kernels
   /// A machine that runs it.
   runtime::vm::VirtualMachine machine() const { return runtime::vm::VirtualMachine(code, kernels); }
 };

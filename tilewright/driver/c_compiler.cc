@@ -11,13 +11,20 @@
 namespace tilewright::driver {
 
 namespace {
-// What the system's C compiler makes of a file called `name`.
-std::string object_of(const std::string& name, const std::string& text,
-                      const std::vector<std::string>& flags) {
-  const std::string compiler = find_program({"cc", "gcc", "clang", "clang-19"});
+std::string found_compiler() { return find_program({"cc", "gcc", "clang", "clang-19"}); }
+
+std::string compiler_or_error() {
+  const std::string compiler = found_compiler();
   if (compiler.empty())
     throw UserError("no C compiler was found: neither cc, gcc nor clang is on the PATH")
         .help("install one (Debian: apt-get install gcc), export the source as a .c, or use target \"llvm\"");
+  return compiler;
+}
+
+// What the system's C compiler makes of a file called `name`.
+std::string object_of(const std::string& name, const std::string& text,
+                      const std::vector<std::string>& flags) {
+  const std::string compiler = compiler_or_error();
   const Workshop workshop(std::filesystem::temp_directory_path() / name);
   const std::string input = workshop.write(name, text), output = workshop.place("kernels.o");
   std::vector<std::string> command = {compiler};
@@ -32,6 +39,18 @@ std::string compile_c(const std::string& source, const std::vector<std::string>&
   std::vector<std::string> all = {"-std=c99", "-fPIC", "-w"};
   all.insert(all.end(), flags.begin(), flags.end());
   return object_of("kernels.c", source, all);
+}
+
+std::string macros_of_c_compiler(const std::vector<std::string>& flags) {
+  const std::string compiler = found_compiler();
+  if (compiler.empty()) return "";
+  const Workshop workshop(std::filesystem::temp_directory_path() / "macros");
+  const std::string input = workshop.write("empty.c", ""), output = workshop.place("macros");
+  std::vector<std::string> command = {compiler};
+  command.insert(command.end(), flags.begin(), flags.end());
+  command.insert(command.end(), {"-dM", "-E", input, "-o", output});
+  run_program("the C compiler", command, output);
+  return read_bytes(output).value_or("");
 }
 
 std::string assemble(const std::string& text) { return object_of("kernels.s", text, {}); }

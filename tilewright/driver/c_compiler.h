@@ -10,6 +10,10 @@ namespace tilewright::driver {
 /// given wrong types, an unknown CPU), with its messages.
 std::string compile_c(const std::string& source, const std::vector<std::string>& flags);
 
+/// The macros that `cc` defines with the options `flags`, a "#define NAME VALUE" on each line; "" if there is
+/// no C compiler.  Raises UserError if it refuses the options.
+std::string macros_of_c_compiler(const std::vector<std::string>& flags);
+
 /// The LLVM IR that clang makes of `source` for a machine (codegen::NativeTarget has what LLVM calls it).
 /// Raises UserError if there is no clang on the PATH, or if it refuses the text, with its messages.
 std::string llvm_ir_of_c(const std::string& source, const std::string& triple, const std::string& cpu,

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "tilewright/codegen/llvm/native.h"
 #include "tilewright/schedule/default/default.h"
 #include "tilewright/support/error.h"
 
@@ -31,7 +30,7 @@ std::vector<ir::IRModule> CompiledModule::lowered() const {
   for (const Kernel& kernel : kernels_)
     modules.push_back(kernel.lowered
                           ? kernel.lowered
-                          : generator_.lower(kernel.name, schedule_kernel(kernel, generator_).func));
+                          : generator_.lower(kernel.name, schedule_kernel(kernel, generator_).func, {}));
   return modules;
 }
 
@@ -63,7 +62,7 @@ const runtime::Module& CompiledModule::load() const {
     complete_objects();
     std::vector<std::string> objects = objects_;
     objects.push_back(generator_.library_object(names(), ""));  // who asks for the bytes gets them from here
-    loaded_ = codegen::load_objects(name, objects);
+    loaded_ = generator_.load(name, objects);
   }
   return loaded_;
 }

@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <fstream>
 
-#include "tilewright/codegen/llvm/native.h"
 #include "tilewright/driver/build.h"
 #include "tilewright/driver/compiled_module.h"
 #include "tilewright/driver/link.h"
@@ -86,7 +85,7 @@ void export_library(const runtime::Module& module, const std::string& path) {
   if (source)
     made = workshop.write("out" + ending, source_text(*source, *compiled));
   else if (ending == ".a")
-    made = workshop.write("out.a", codegen::emit_archive(compiled->objects()));
+    made = workshop.write("out.a", compiled->generator().archive(compiled->objects()));
   else if (ending == ".tar")
     made = workshop.write("out.tar", archive_of(*compiled));
   else if (ending == ".so") {

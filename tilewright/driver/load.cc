@@ -5,8 +5,8 @@
 #include <functional>
 #include <sstream>
 
-#include "tilewright/codegen/llvm/native.h"
 #include "tilewright/driver/c_compiler.h"
+#include "tilewright/driver/objects.h"
 #include "tilewright/driver/tar.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/file.h"
@@ -40,18 +40,16 @@ std::vector<std::string> functions_of(const std::string& text) {
   return names;
 }
 
-codegen::NativeTarget this_machine() { return codegen::native_target(target::parse_target("llvm")); }
-
 // Object files begin with the machine that they are for.
-runtime::Module load_objects(const std::string& path, const std::vector<std::string>& objects) {
+runtime::Module load_for_here(const std::string& path, const std::vector<std::string>& objects) {
   constexpr size_t kIdentity = 20;
-  const std::string ours = codegen::emit_library_object({}, "", this_machine()).substr(0, kIdentity);
+  const std::string ours = library_object({}).substr(0, kIdentity);
   for (const std::string& object : objects) {
     if (!object.starts_with(ours))
       throw UserError("cannot load {}: it is no object file of this machine", path)
           .help("export it again for target llvm, or link it where it belongs");
   }
-  return codegen::load_objects(path, objects);
+  return load_objects(path, objects);
 }
 
 // A text has a part for each function, with labels of its own; every part begins with `mark`.
@@ -74,9 +72,9 @@ runtime::Module load_text(const std::string& path, const std::string& mark,
   if (names.empty())
     throw UserError("cannot load {}: it defines no function of tilewright", path)
         .help("write it with export_library");
-  std::vector<std::string> objects = {codegen::emit_library_object(names, "", this_machine())};
+  std::vector<std::string> objects = {library_object(names)};
   for (const std::string& part : parts_of(text, mark)) objects.push_back(object_of(part));
-  return load_objects(path, objects);
+  return load_for_here(path, objects);
 }
 
 std::vector<std::string> objects_of_tar(const std::string& path) {
@@ -89,22 +87,22 @@ std::vector<std::string> objects_of_tar(const std::string& path) {
 
 runtime::Module load_archived(const std::string& path, const std::vector<std::string>& objects) {
   if (objects.empty()) throw UserError("cannot load {}: there is no object file (.o) in it", path);
-  return load_objects(path, objects);
+  return load_for_here(path, objects);
 }
 
 }  // namespace
 
 runtime::Module load(const std::string& path) {
   const std::string ending = std::filesystem::path(path).extension().string();
-  if (ending == ".o") return load_objects(path, {content_of(path)});
-  if (ending == ".a") return load_archived(path, codegen::objects_of_archive(content_of(path), path));
+  if (ending == ".o") return load_for_here(path, {content_of(path)});
+  if (ending == ".a") return load_archived(path, objects_of_archive(content_of(path), path));
   if (ending == ".tar") return load_archived(path, objects_of_tar(path));
   if (ending == ".ll") {
     return load_text(path, "; ModuleID",
-                     [&](const std::string& part) { return codegen::object_of_llvm_ir(part, path); });
+                     [&](const std::string& part) { return object_of_llvm_ir(part, path); });
   }
   if (ending == ".s") return load_text(path, "\t.text\n\t.file\t", assemble);
-  if (ending == ".c") return load_objects(path, {compile_c(content_of(path), {})});
+  if (ending == ".c") return load_for_here(path, {compile_c(content_of(path), {})});
   return runtime::Module::load(path);
 }
 

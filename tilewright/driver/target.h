@@ -10,6 +10,8 @@
 
 #include "tilewright/ir/module.h"
 #include "tilewright/ir/target.h"
+#include "tilewright/lower/lower.h"
+#include "tilewright/runtime/module.h"
 #include "tilewright/target/features.h"
 #include "tilewright/tir/tir.h"
 
@@ -37,14 +39,21 @@ struct Generator {
   std::string code_key = {};
   /// Features of the CPU that the code may use, where that can differ within one architecture: "avx2".
   std::vector<std::string> needed_features = {};
-  /// The lowered functions (lower/lowered.h) of a loop program that users call `name`.
-  std::function<ir::IRModule(const std::string& name, const tir::PrimFunc& func)> lower;
+  /// The lowered functions (lower/lowered.h) of a loop program that users call `name`; `observe` is told of
+  /// each step.
+  std::function<ir::IRModule(const std::string& name, const tir::PrimFunc& func,
+                             const lower::StepObserver& observe)>
+      lower;
   /// A relocatable object file with the functions of one lowered module, made by build.
   std::function<std::string(const ir::IRModule& lowered)> object;
   /// Without `object`: one with those of all modules, made when it is first needed.
   std::function<std::string(std::span<const ir::IRModule> lowered)> unit_object;
   /// The object file with what a library exports besides its functions (runtime/kernel_abi.h).
   std::function<std::string(std::span<const std::string> names, std::string_view blob)> library_object;
+  /// Objects of `object` and `library_object` linked into this process, called `name` in messages.
+  std::function<runtime::Module(const std::string& name, std::span<const std::string> objects)> load;
+  /// A static library of them.
+  std::function<std::string(std::span<const std::string> objects)> archive;
   std::vector<SourceFormat> sources;
 };
 

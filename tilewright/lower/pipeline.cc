@@ -2,131 +2,220 @@
 
 #include "tilewright/analysis/empty_reductions.h"
 #include "tilewright/arith/analyzer.h"
-#include "tilewright/ir/walk.h"
-#include "tilewright/lower/lowered.h"
-#include "tilewright/lower/passes/check_machine.h"
 #include "tilewright/lower/passes/passes.h"
-#include "tilewright/support/error.h"
 
 namespace tilewright::lower {
 namespace {
+
 tir::PrimFunc simplify(const tir::PrimFunc& func) { return arith::simplify(func); }
+
+// ---- for all CPUs
+
+Group flat_loops() {
+  return {"flat loops",
+          "blocks and buffers of several dimensions become loops over flat memory",
+          {
+              {.name = "check_bounds",
+               .doc = "accesses that are not proved to be in their buffers are checked, where asked for",
+               .uses = kManyDimensions,
+               .run = without_options<check_bounds>},
+              {.name = "check_sizes",
+               .doc = "what indices need of the sizes of a call is asked at the start",
+               .run = without_options<check_sizes>},
+              {.name = "lower_returns",
+               .doc = "numbers that are returned are stored for the caller",
+               .ends = kReturns,
+               .run = without_options<lower_returns>},
+              {.name = "lower_match_buffer",
+               .doc = "views of regions become accesses of what they view",
+               .uses = kBlocks,
+               .ends = kViews,
+               .run = without_options<lower_match_buffer>},
+              {.name = "init_empty_reductions",
+               .doc = "reductions over nothing get their init",
+               .uses = kBlocks | kInits,
+               .run = without_options<analysis::init_empty_reductions>},
+              {.name = "lower_init",
+               .doc = "inits of reductions run at their start",
+               .uses = kBlocks,
+               .ends = kInits,
+               .run = without_options<lower_init>},
+              {.name = "place_allocations",
+               .doc = "buffers are allocated where they are used",
+               .uses = kBlocks,
+               .without = kViews,
+               .ends = kBlockBuffers,
+               .run = without_options<place_allocations>},
+              {.name = "lower_blocks",
+               .doc = "blocks become loops with guards",
+               .without = kViews | kInits | kBlockBuffers,
+               .ends = kBlocks,
+               .run = without_options<lower_blocks>},
+              {.name = "simplify",
+               .doc = "expressions are simplified under loop ranges",
+               .run = without_options<simplify>},
+              {.name = "compact_buffers",
+               .doc = "each buffer is only as large as its touched region",
+               .uses = kManyDimensions,
+               .without = kBlocks,
+               .run = without_options<compact_buffers>},
+              {.name = "interleave_virtual_threads",
+               .doc = "virtual threads take turns",
+               .without = kBlocks,
+               .ends = kVirtualThreads,
+               .run = without_options<interleave_virtual_threads>},
+              {.name = "double_buffer",
+               .doc = "memory is filled a turn ahead, where asked for",
+               .without = kBlocks,
+               .run = without_options<double_buffer>},
+              {.name = "partition_loops",
+               .doc = "guards that only the last iterations need leave the others",
+               .without = kBlocks,
+               .run = without_options<partition_loops>},
+              {.name = "flatten_buffers",
+               .doc = "A[i, j] becomes A[i * 128 + j]",
+               .without = kBlocks,
+               .ends = kManyDimensions,
+               .run = without_options<flatten_buffers>},
+              {.name = "pack_elements",
+               .doc = "integers of less than 8 bits become parts of bytes",
+               .without = kManyDimensions,
+               .ends = kPartsOfBytes,
+               .run = without_options<pack_elements>},
+              {.name = "share_storage",
+               .doc = "buffers that do not live at the same time share memory",
+               .without = kManyDimensions | kPartsOfBytes,
+               .run = without_options<share_storage>},
+              {.name = "unswitch_loops",
+               .doc = "choices that all copies of a body share are made before them",
+               .uses = kUnrolledLoops | kVectorLoops,
+               .run = without_options<unswitch_loops>},
+          }};
+}
+
+Group calls() {
+  return {"calls",
+          "what no machine has is spelled out",
+          {
+              {.name = "simplify_copies",
+               .doc = "guards that hold in a copy go",
+               .run = without_options<simplify>},
+              {.name = "spell_out_calls",
+               .doc = "functions that machines lack are spelled out",
+               .ends = kMissingCalls,
+               .run = without_options<spell_out_calls>},
+          }};
+}
+
+Step simplify_flat() {
+  return {.name = "simplify_flat",
+          .doc = "flat indices are simplified",
+          .without = kManyDimensions,
+          .run = without_options<simplify>};
+}
+
+Group less_work() {
+  return {"less work",
+          "nothing is computed twice or for nothing",
+          {
+              {.name = "hoist_expression",
+               .doc = "what no turn of a loop changes is decided before it",
+               .without = kBlocks,
+               .run = without_options<hoist_expression>},
+              {.name = "remove_no_op",
+               .doc = "statements that compute nothing are gone",
+               .run = without_options<remove_no_op>},
+          }};
+}
+
+// Floats that are computed in float32, all of them or but for the arithmetic of float16.
+Step widened_floats(bool keeps_float16) {
+  return {.name = "widen_floats",
+          .doc = "floats of 8 and 16 bits are computed in float32",
+          .without = kMissingCalls,
+          .ends = kSmallFloats | (keeps_float16 ? kNothing : kHalfFloats),
+          .run =
+              [](const tir::PrimFunc& func, const ir::AttrMap& options) {
+                return widen_floats(func, ir::from_attrs<WidenFloatsOptions>(options, "step widen_floats"));
+              },
+          .schema = &ir::option_schema<WidenFloatsOptions>,
+          .options = ir::to_attrs(WidenFloatsOptions{.keep_float16 = keeps_float16})};
+}
+
+// ---- what machine code has more
+
+Group copies() {
+  return {"copies",
+          "bodies of unrolled loops stand one after the other",
+          {{.name = "unroll_loops",
+            .doc = "unrolled loops become copies",
+            .ends = kUnrolledLoops,
+            .run = without_options<unroll_loops>}}};
+}
+
+Group vectors() {
+  return {"vectors",
+          "loops become vectors",
+          {
+              {.name = "vectorize_loops",
+               .doc = "vectorized loops become vector expressions",
+               .uses = kVectorLoops,
+               .without = kManyDimensions | kPartsOfBytes,
+               .ends = kVectorLoops,
+               .makes = kVectors,
+               .run = without_options<vectorize_loops>},
+              widened_floats(true),
+              simplify_flat(),
+              {.name = "whole_registers",
+               .doc = "lanes of registers that hold nothing need no mask",
+               .uses = kVectors,
+               .without = kVectorLoops,
+               .run = without_options<whole_registers>},
+          }};
+}
+
+// ---- what C has more: loops that are marked vectorized or unrolled stay loops
+
+Group scalars() {
+  return {"scalars",
+          "what C has no values of becomes numbers",
+          {
+              {.name = "narrow_indices",
+               .doc = "int64 becomes int32 where all values fit",
+               .without = kManyDimensions,
+               .run = without_options<narrow_indices>},
+              {.name = "scalarize_vectors",
+               .doc = "vector expressions become loops over lanes",
+               .uses = kVectors,
+               .without = kManyDimensions,
+               .ends = kVectors,
+               .run = without_options<scalarize_vectors>},
+              widened_floats(false),
+              simplify_flat(),
+          }};
+}
+
+Group names() {
+  return {"names",
+          "what is computed several times has a name",
+          {{.name = "common_subexpr_elim",
+            .doc = "what is computed several times is computed once",
+            .without = kBlocks,
+            .run = without_options<common_subexpr_elim>}}};
+}
+
 }  // namespace
 
-const std::vector<Step>& cpu_steps() {
-  static const std::vector<Step> steps = {
-      {"check_bounds", "accesses that are not proved to be in their buffers are checked, where asked for",
-       check_bounds},
-      {"check_sizes", "what indices need of the sizes of a call is asked at the start", check_sizes},
-      {"lower_returns", "numbers that are returned are stored for the caller", lower_returns},
-      {"lower_match_buffer", "views of regions become accesses of what they view", lower_match_buffer},
-      {"init_empty_reductions", "reductions over nothing get their init", analysis::init_empty_reductions},
-      {"lower_init", "inits of reductions run at their start", lower_init},
-      {"place_allocations", "buffers are allocated where they are used", place_allocations},
-      {"lower_blocks", "blocks become loops with guards", lower_blocks},
-      {"simplify", "expressions are simplified under loop ranges", simplify},
-      {"compact_buffers", "each buffer is only as large as its touched region", compact_buffers},
-      {"interleave_virtual_threads", "virtual threads take turns", interleave_virtual_threads},
-      {"double_buffer", "memory is filled a turn ahead, where asked for", double_buffer},
-      {"partition_loops", "guards that only the last iterations need leave the others", partition_loops},
-      {"flatten_buffers", "A[i, j] becomes A[i * 128 + j]", flatten_buffers},
-      {"pack_elements", "integers of less than 8 bits become parts of bytes", pack_elements},
-      {"share_storage", "buffers that do not live at the same time share memory", share_storage},
-      {"unswitch_loops", "choices that all copies of a body share are made before them", unswitch_loops},
-      {"unroll_loops", "unrolled loops become copies", unroll_loops},
-      {"simplify_copies", "guards that hold in a copy go", simplify},
-      {"spell_out_calls", "functions that machines lack are spelled out", spell_out_calls},
-      {"vectorize_loops", "vectorized loops become vector expressions", vectorize_loops},
-      {"widen_floats", "floats of 8 and 16 bits are computed in float32", widen_floats_except_float16},
-      {"simplify_flat", "flat indices are simplified", simplify},
-      {"whole_registers", "lanes of registers that hold nothing need no mask", whole_registers},
-      {"hoist_expression", "what no turn of a loop changes is decided before it", hoist_expression},
-      {"remove_no_op", "statements that compute nothing are gone", remove_no_op},
-  };
-  return steps;
+const Pipeline& llvm_pipeline() {
+  static const Pipeline pipeline = {
+      "llvm", {flat_loops(), copies(), calls(), vectors(), less_work()}, kVectors | kHalfFloats};
+  return pipeline;
 }
 
-const std::vector<Step>& c_steps() {
-  static const std::vector<Step> steps = [] {
-    std::vector<Step> kept;
-    for (const Step& step : cpu_steps()) {
-      if (step.name == "vectorize_loops") {
-        kept.push_back({"narrow_indices", "int64 becomes int32 where all values fit", narrow_indices});
-        kept.push_back(
-            {"scalarize_vectors", "vector expressions become loops over lanes", scalarize_vectors});
-      } else if (step.name == "widen_floats") {
-        kept.push_back({step.name, step.doc, widen_floats});
-      } else if (step.name != "unroll_loops") {
-        kept.push_back(step);
-      }
-    }
-    kept.push_back(
-        {"common_subexpr_elim", "what is computed several times is computed once", common_subexpr_elim});
-    return kept;
-  }();
-  return steps;
-}
-
-namespace {
-// What loops and blocks annotate with `key`, each text once.
-std::vector<ir::ObjectRef> imported(const tir::PrimFunc& func, std::string_view key,
-                                    std::string_view language) {
-  std::vector<ir::ObjectRef> texts;
-  auto take = [&](const ir::ObjectRef& value) {
-    if (!value) return;
-    const auto* text = value.as<ir::StringImmNode>();
-    if (!text) throw UserError(func, "{}: expected the text of {}", key, language);
-    for (const ir::ObjectRef& other : texts) {
-      if (other.as<ir::StringImmNode>()->value == text->value) return;
-    }
-    texts.push_back(value);
-  };
-  ir::walk(
-      func->body, [&](const tir::ForNode* loop) { take(loop->annotations.get(key)); },
-      [&](const tir::BlockNode* block) { take(block->annotations.get(key)); },
-      [&](const tir::AttrStmtNode* attr) {
-        if (attr->attr_key == key) take(attr->value);
-      });
-  return texts;
-}
-
-ir::IRModule with_imports(const ir::IRModule& module, std::string_view attr,
-                          std::vector<ir::ObjectRef> texts) {
-  if (texts.empty()) return module;
-  return with(module, [&](ir::IRModuleNode& n) {
-    n.attrs.set(std::string(attr), ir::ArrayNode::make(std::move(texts)));
-  });
-}
-
-ir::IRModule lower(const std::vector<Step>& steps, const std::string& name, const tir::PrimFunc& func,
-                   const StepObserver& observe) {
-  tir::PrimFunc lowered = func;
-  try {
-    require_code_for_cpu(func);
-    for (const Step& step : steps) {
-      lowered = step.run(lowered);
-      if (observe) observe(step, lowered);
-    }
-  } catch (Error& error) {
-    error.add_prefix(name);
-    throw;
-  }
-  ir::IRModule module = split_functions(name, lowered);
-  module = with_imports(module, kImportLlvm, imported(func, "pragma_import_llvm", "LLVM IR"));
-  return with_imports(module, kImportC, imported(func, "pragma_import_c", "C"));
-}
-}  // namespace
-
-ir::IRModule lower_for_cpu(const std::string& name, const tir::PrimFunc& func, const StepObserver& observe) {
-  return lower(cpu_steps(), name, func, observe);
-}
-
-ir::IRModule lower_for_c(const std::string& name, const tir::PrimFunc& func, const StepObserver& observe) {
-  ir::IRModule module = lower(c_steps(), name, func, observe);
-  if (module->attrs.contains(kImportLlvm))
-    throw Unsupported("{}: LLVM IR (pragma_import_llvm) cannot be part of C code", name)
-        .help("build it with target llvm");
-  return module;
+const Pipeline& c_pipeline() {
+  static const Pipeline pipeline = {
+      "c", {flat_loops(), calls(), scalars(), less_work(), names()}, kUnrolledLoops | kVectorLoops};
+  return pipeline;
 }
 
 }  // namespace tilewright::lower

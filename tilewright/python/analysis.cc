@@ -9,6 +9,7 @@
 #include "tilewright/analysis/regions.h"
 #include "tilewright/analysis/specialize.h"
 #include "tilewright/analysis/verify.h"
+#include "tilewright/lower/lower.h"
 #include "tilewright/lower/pipeline.h"
 #include "tilewright/python/bindings.h"
 #include "tilewright/python/convert.h"
@@ -43,14 +44,23 @@ void verify(const ir::ObjectRef& program) {
   throw UserError("verify takes a module or a loop program");
 }
 
-// The program after one step of the lowering for CPUs.
+// The program after one step of lowering: that of target llvm, or one that only target c has.
 tir::PrimFunc lowering_step(const std::string& name, const tir::PrimFunc& func) {
-  for (const auto* steps : {&lower::cpu_steps(), &lower::c_steps()}) {
-    for (const lower::Step& step : *steps) {
-      if (step.name == name) return step.run(func);
+  for (const lower::Pipeline* pipeline : {&lower::llvm_pipeline(), &lower::c_pipeline()}) {
+    for (const lower::Step* step : pipeline->steps()) {
+      if (step->name == name) return (*step)(func);
     }
   }
   throw InternalError("there is no lowering step \"{}\"", name);
+}
+
+// [(name, what it does)] in order
+std::vector<std::pair<std::string, std::string>> lowering_steps(const std::string& target) {
+  const lower::Pipeline& pipeline = target == "c" ? lower::c_pipeline() : lower::llvm_pipeline();
+  std::vector<std::pair<std::string, std::string>> steps;
+  for (const lower::Step* step : pipeline.steps())
+    steps.emplace_back(std::string(step->name), std::string(step->doc));
+  return steps;
 }
 
 }  // namespace
@@ -67,6 +77,7 @@ void bind_analysis(nb::module_& m) {
   m.def("count_flops", [](const tir::PrimFunc& func) { return analysis::count_flops(func); });
   m.def("specialize", &analysis::specialize);
   m.def("lowering_step", &lowering_step);
+  m.def("lowering_steps", &lowering_steps);
   m.def("lowered_module",
         [](const std::string& name, const tir::PrimFunc& func) { return lower::lower_for_cpu(name, func); });
 }

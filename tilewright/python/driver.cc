@@ -1,5 +1,6 @@
 // Building and running in Python: libraries, executables, virtual machines, timing.
 #include "tilewright/driver/build_graph.h"
+#include "tilewright/driver/verify_passes.h"
 #include "tilewright/explain/explain.h"
 #include "tilewright/frontend/onnx/import.h"
 
@@ -22,6 +23,13 @@ namespace {
 
 using driver::Executable;
 
+nb::list passes_to_python(const std::vector<ir::PassRecord>& passes) {
+  nb::list result;
+  for (const ir::PassRecord& pass : passes)
+    result.append(nb::make_tuple(nb::str(pass.name.data(), pass.name.size()), pass.seconds, pass.changed));
+  return result;
+}
+
 nb::list times_to_python(const std::vector<driver::StageTime>& times) {
   nb::list result;
   for (const driver::StageTime& time : times) result.append(nb::make_tuple(time.stage, time.seconds));
@@ -36,6 +44,7 @@ ir::PassContext context_of(int opt_level, std::vector<std::string> disabled,
   context.disabled = std::move(disabled);
   context.required = std::move(required);
   context.config = attrs_from_python(config);
+  if (driver::verifies_passes()) context.verify = &driver::verify_module;
   if (hooks.is_none()) return context;
   auto call = [](const nb::object& hook, const ir::PassInfo& info, const ir::IRModule& module) {
     return hook(module, nb::str(info.name.data(), info.name.size()), info.opt_level);
@@ -112,6 +121,7 @@ void bind_build(nb::module_& m) {
       .def_prop_ro("legalized", [](const Executable& self) { return module_of(self, self.legalized); })
       .def_prop_ro("lowered", [](const Executable& self) { return module_of(self, self.lowered); })
       .def_prop_ro("times", [](const Executable& self) { return times_to_python(self.times); })
+      .def_prop_ro("passes", [](const Executable& self) { return passes_to_python(self.passes); })
       .def_prop_ro("schedules",
                    [](const Executable& self) {
                      nb::dict schedules;

@@ -81,7 +81,7 @@ def calculate_allocated_bytes(func) -> dict:
 
 def calculate_workspace_bytes(func, byte_alignment: int = 1) -> int:
     """Bytes of the function's buffers in main memory after those that do not live together share them."""
-    for step in (
+    sizing = {
         "lower_match_buffer",
         "lower_init",
         "place_allocations",
@@ -89,8 +89,10 @@ def calculate_workspace_bytes(func, byte_alignment: int = 1) -> int:
         "compact_buffers",
         "flatten_buffers",
         "share_storage",
-    ):
-        func = _core.lowering_step(step, func)
+    }
+    for step, _ in _core.lowering_steps("llvm"):
+        if step in sizing:
+            func = _core.lowering_step(step, func)
     total = 0
 
     def visit(node) -> None:

@@ -73,22 +73,21 @@ def _convert(value):
     return _core.convert_function("callable", value) if callable(value) else tir.const(value)
 
 
-# from blocks to flat loops, as tvm.lower did it
-_LOWERING = (
-    "lower_match_buffer",
-    "lower_init",
-    "place_allocations",
-    "lower_blocks",
-    "compact_buffers",
-    "interleave_virtual_threads",
-    "double_buffer",
-    "partition_loops",
-    "flatten_buffers",
-    "share_storage",
-    "unroll_loops",
-    "vectorize_loops",
-    "remove_no_op",
-)
+# steps of our lowering that tvm.lower did not have
+_NOT_IN_LOWER = {
+    "check_bounds",
+    "lower_returns",
+    "init_empty_reductions",
+    "simplify",
+    "pack_elements",
+    "unswitch_loops",
+    "simplify_copies",
+    "spell_out_calls",
+    "widen_floats",
+    "simplify_flat",
+    "whole_registers",
+    "hoist_expression",
+}
 
 
 def lower(inp, args=None, name: str = "main", simple_mode: bool = False):
@@ -96,8 +95,9 @@ def lower(inp, args=None, name: str = "main", simple_mode: bool = False):
     mod = inp if isinstance(inp, ir.IRModule) else ir.IRModule({name: inp})
 
     def lowered(func):
-        for step in _LOWERING:
-            func = _core.lowering_step(step, func)
+        for step, _ in _core.lowering_steps("llvm"):
+            if step not in _NOT_IN_LOWER:
+                func = _core.lowering_step(step, func)
         return arith.simplify_program(func)
 
     funcs = {

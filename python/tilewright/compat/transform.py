@@ -129,15 +129,20 @@ def dataflowblock_pass(pass_func=None, opt_level: int = 0, name=None, required=N
     return _decorated(pass_func, opt_level, name, required, traceable, on_blocks)
 
 
+#: what each step of lowering does
+_DOCS = dict(_core.lowering_steps("llvm") + _core.lowering_steps("c"))
+
+
 def _steps(name: str, *steps: str):
     """The pass `name` that runs steps of docs/lowering.md."""
+    docs = "; ".join(_DOCS[step] for step in steps)
 
     def run(func, mod, ctx):
         for step in steps:
             func = _core.lowering_step(step, func)
         return func
 
-    run.__doc__ = f"docs/lowering.md: {', '.join(steps)}"
+    run.__doc__ = f"{docs} (docs/lowering.md: {', '.join(steps)})."
     return prim_func_pass(run, opt_level=0, name=f"tir.{name}")
 
 
@@ -169,7 +174,7 @@ def _pass_maker(name: str, steps: tuple):
         return _steps(name, *steps)
 
     make.__name__ = make.__qualname__ = name
-    make.__doc__ = f"The pass of the steps {', '.join(steps)} (docs/lowering.md)."
+    make.__doc__ = f"{'; '.join(_DOCS[step] for step in steps)} (docs/lowering.md: {', '.join(steps)})."
     return make
 
 

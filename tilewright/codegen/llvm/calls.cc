@@ -294,20 +294,27 @@ llvm::Value* FunctionEmitter::emit_vector_halves(const CallNode* node, std::stri
   return builder_.CreateShuffleVector(a, lanes);
 }
 
+// What a member of a struct is aligned to.
+llvm::Align FunctionEmitter::member_align(DataType dtype) const {
+  const lower::KernelAbi& abi = module_.target.abi;
+  const int64_t bytes = dtype.num_bytes();
+  return llvm::Align(static_cast<uint64_t>(dtype.is_handle() ? abi.pointer_bytes
+                                           : bytes == 8      ? abi.int64_alignment
+                                                             : bytes));
+}
+
 llvm::Value* FunctionEmitter::emit_peek(const CallNode* node) {
   llvm::Value* offset = builder_.CreateIntCast(emit(node->args[1]), i64_, true);
   llvm::Value* place = builder_.CreateGEP(i8_, emit(node->args[0]), offset);
   llvm::Type* type = llvm_memory_type(context_, node->dtype);
-  const auto bytes = static_cast<uint64_t>(node->dtype.num_bytes());
-  return from_memory(builder_.CreateAlignedLoad(type, place, llvm::Align(bytes)), node->dtype);
+  return from_memory(builder_.CreateAlignedLoad(type, place, member_align(node->dtype)), node->dtype);
 }
 
 llvm::Value* FunctionEmitter::emit_poke(const CallNode* node) {
   llvm::Value* offset = builder_.CreateIntCast(emit(node->args[1]), i64_, true);
   llvm::Value* place = builder_.CreateGEP(i8_, emit(node->args[0]), offset);
   llvm::Value* value = to_memory(emit(node->args[2]), node->args[2]->dtype);
-  builder_.CreateAlignedStore(value, place,
-                              llvm::Align(static_cast<uint64_t>(node->args[2]->dtype.num_bytes())));
+  builder_.CreateAlignedStore(value, place, member_align(node->args[2]->dtype));
   return nullptr;
 }
 

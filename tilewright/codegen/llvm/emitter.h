@@ -46,6 +46,9 @@ class ModuleEmitter {
   /// The `const TilewrightHost*` of this library, null under a foreign host; and one of its functions.
   llvm::Value* load_host(llvm::IRBuilder<>& builder);
   llvm::Value* host_member(llvm::IRBuilder<>& builder, llvm::Value* host, HostMember member);
+  /// size_t of C, and a number of bytes as one.
+  llvm::IntegerType* size_type();
+  llvm::Value* as_size(llvm::IRBuilder<>& builder, llvm::Value* bytes);
   // Functions of this module that use the host, or do without (helpers.cc)
   /// i32 raise(kind, message): -1; it is the current error of the host, of tvm-ffi, or nobody's.
   llvm::Function* raise_function();
@@ -146,6 +149,7 @@ class FunctionEmitter {
   llvm::Value* emit_intrinsic(const CallNode* node);
   llvm::Value* emit_vector_halves(const CallNode* node, std::string_view name);
   llvm::Value* emit_dot_add(const CallNode* node);  // dot_add.cc
+  llvm::Align member_align(DataType dtype) const;
   llvm::Value* emit_peek(const CallNode* node);
   llvm::Value* emit_poke(const CallNode* node);
   llvm::Value* emit_prefetch(const CallNode* node);

@@ -17,14 +17,27 @@ llvm::Value* ModuleEmitter::load_host(llvm::IRBuilder<>& builder) {
     host->setVisibility(llvm::GlobalValue::ProtectedVisibility);
     host->setDSOLocal(true);
   }
-  return builder.CreateAlignedLoad(pointer, host, llvm::Align(8), "host");
+  return builder.CreateAlignedLoad(pointer, host,
+                                   llvm::Align(static_cast<uint64_t>(target.abi.pointer_bytes)), "host");
 }
 
 llvm::Value* ModuleEmitter::host_member(llvm::IRBuilder<>& builder, llvm::Value* host, HostMember member) {
-  constexpr uint64_t kHeaderBytes = 8;
-  const uint64_t offset = kHeaderBytes + sizeof(void*) * static_cast<uint64_t>(member);
+  const auto offset = static_cast<uint64_t>(target.abi.host_member(static_cast<int64_t>(member)));
   llvm::Value* place = builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), host, offset);
-  return builder.CreateAlignedLoad(builder.getPtrTy(), place, llvm::Align(8));
+  return builder.CreateAlignedLoad(builder.getPtrTy(), place,
+                                   llvm::Align(static_cast<uint64_t>(target.abi.pointer_bytes)));
+}
+
+llvm::IntegerType* ModuleEmitter::size_type() {
+  return llvm::IntegerType::get(module.getContext(), static_cast<unsigned>(target.abi.pointer_bytes * 8));
+}
+
+// What 32 bits do not hold becomes more than there is, and not less.
+llvm::Value* ModuleEmitter::as_size(llvm::IRBuilder<>& builder, llvm::Value* bytes) {
+  if (size_type() == bytes->getType()) return bytes;
+  constexpr uint64_t kMost = 0xfffff000;
+  llvm::Value* is_too_large = builder.CreateICmpUGT(bytes, builder.getInt64(kMost));
+  return builder.CreateTrunc(builder.CreateSelect(is_too_large, builder.getInt64(kMost), bytes), size_type());
 }
 
 llvm::Function* ModuleEmitter::helper(const char* name, llvm::Type* result, std::vector<llvm::Type*> params,
@@ -92,7 +105,7 @@ namespace {
 
 // What a va_list is in memory, as a v*printf takes it: its address, or the pointer that it is.
 llvm::Value* list_argument(llvm::IRBuilder<>& builder, llvm::Value* list, const llvm::Triple& triple) {
-  const bool is_record = (triple.isX86() && !triple.isOSWindows()) ||
+  const bool is_record = (triple.getArch() == llvm::Triple::x86_64 && !triple.isOSWindows()) ||
                          (triple.isAArch64() && !triple.isOSWindows() && !triple.isOSDarwin());
   return is_record ? list : builder.CreateLoad(builder.getPtrTy(), list);
 }
@@ -106,7 +119,7 @@ llvm::Function* ModuleEmitter::raise_format_function(bool is_long) {
   if (llvm::Function* known = module.getFunction(name)) return known;
   llvm::LLVMContext& context = module.getContext();
   llvm::Type *pointer = llvm::PointerType::getUnqual(context), *i32 = llvm::Type::getInt32Ty(context),
-             *i64 = llvm::Type::getInt64Ty(context);
+             *size = size_type();
   llvm::Function* raise = raise_function();
   llvm::Function* function = helper(name, i32, {pointer, pointer}, true);
   function->addFnAttr(llvm::Attribute::Cold);
@@ -118,8 +131,8 @@ llvm::Function* ModuleEmitter::raise_format_function(bool is_long) {
   };
   llvm::Value *message = bytes(message_bytes), *list = bytes(kListBytes);
   builder.CreateIntrinsic(llvm::Intrinsic::vastart, {pointer}, {list});
-  builder.CreateCall(external("vsnprintf", i32, {pointer, i64, pointer, pointer}),
-                     {message, builder.getInt64(message_bytes), function->getArg(1),
+  builder.CreateCall(external("vsnprintf", i32, {pointer, size, pointer, pointer}),
+                     {message, llvm::ConstantInt::get(size, message_bytes), function->getArg(1),
                       list_argument(builder, list, llvm::Triple(module.getTargetTriple()))});
   builder.CreateIntrinsic(llvm::Intrinsic::vaend, {pointer}, {list});
   builder.CreateRet(builder.CreateCall(raise, {function->getArg(0), message}));
@@ -145,7 +158,8 @@ llvm::Function* ModuleEmitter::workspace_alloc_function() {
         llvm::Value* mask = builder.CreateSub(alignment, builder.getInt64(1));
         llvm::Value* rounded = builder.CreateAnd(builder.CreateAdd(bytes, mask), builder.CreateNot(mask));
         llvm::Value* memory =
-            builder.CreateCall(external("aligned_alloc", pointer, {i64, i64}), {alignment, rounded});
+            builder.CreateCall(external("aligned_alloc", pointer, {size_type(), size_type()}),
+                               {as_size(builder, alignment), as_size(builder, rounded)});
         auto* failed = llvm::BasicBlock::Create(context, "failed", function);
         auto* done = llvm::BasicBlock::Create(context, "done", function);
         builder.CreateCondBr(builder.CreateIsNull(memory), failed, done);

@@ -93,9 +93,11 @@ llvm::Value* FunctionEmitter::emit_call_function(const CallNode* node, const Glo
 // tvm_stack_make_array(data, shape, strides or 0, ndim, example, offset): a DLTensor in the stack frame
 llvm::Value* FunctionEmitter::emit_tensor_argument(const CallNode* node) {
   const TensorArgument tensor = tensor_argument_of(node);
-  llvm::AllocaInst* described = entry_alloca(i8_, sizeof(DLTensor), alignof(DLTensor), "tensor");
-  auto store_at = [&](uint64_t offset, llvm::Value* value) {
-    builder_.CreateStore(value, builder_.CreateConstInBoundsGEP1_64(i8_, described, offset));
+  const lower::KernelAbi& abi = module_.target.abi;
+  llvm::AllocaInst* described = entry_alloca(i8_, static_cast<uint64_t>(abi.tensor_bytes()), 8, "tensor");
+  auto store_at = [&](int64_t offset, llvm::Value* value) {
+    builder_.CreateStore(value,
+                         builder_.CreateConstInBoundsGEP1_64(i8_, described, static_cast<uint64_t>(offset)));
   };
   auto number = [&](const PrimExpr& value) {
     return builder_.CreateIntCast(emit(value), i64_, value->dtype.is_int());
@@ -108,20 +110,20 @@ llvm::Value* FunctionEmitter::emit_tensor_argument(const CallNode* node) {
   };
   llvm::Value* bytes =
       builder_.CreateMul(number(tensor.offset), builder_.getInt64(static_cast<uint64_t>(tensor.num_bytes)));
-  store_at(offsetof(DLTensor, data), builder_.CreateGEP(i8_, emit(tensor.data), bytes));
-  store_at(offsetof(DLTensor, device), builder_.getInt32(kDLCPU));
-  store_at(offsetof(DLTensor, device) + 4, builder_.getInt32(0));
-  store_at(offsetof(DLTensor, ndim), builder_.getInt32(static_cast<uint32_t>(tensor.shape.size())));
-  store_at(offsetof(DLTensor, dtype), builder_.getInt8(tensor.dtype.code));
-  store_at(offsetof(DLTensor, dtype) + 1, builder_.getInt8(tensor.dtype.bits));
-  store_at(offsetof(DLTensor, dtype) + 2, builder_.getInt16(tensor.dtype.lanes));
-  store_at(offsetof(DLTensor, shape), numbers(tensor.shape, "shape"));
+  store_at(abi.data(), builder_.CreateGEP(i8_, emit(tensor.data), bytes));
+  store_at(abi.device(), builder_.getInt32(kDLCPU));
+  store_at(abi.device() + 4, builder_.getInt32(0));
+  store_at(abi.ndim(), builder_.getInt32(static_cast<uint32_t>(tensor.shape.size())));
+  store_at(abi.dtype(), builder_.getInt8(tensor.dtype.code));
+  store_at(abi.dtype() + 1, builder_.getInt8(tensor.dtype.bits));
+  store_at(abi.dtype() + 2, builder_.getInt16(tensor.dtype.lanes));
+  store_at(abi.shape(), numbers(tensor.shape, "shape"));
   llvm::Value* strides =
       tensor.strides.empty()
           ? static_cast<llvm::Value*>(llvm::ConstantPointerNull::get(llvm::cast<llvm::PointerType>(ptr_)))
           : numbers(tensor.strides, "strides");
-  store_at(offsetof(DLTensor, strides), strides);
-  store_at(offsetof(DLTensor, byte_offset), builder_.getInt64(0));
+  store_at(abi.strides(), strides);
+  store_at(abi.byte_offset(), builder_.getInt64(0));
   return described;
 }
 
@@ -145,7 +147,11 @@ llvm::Value* FunctionEmitter::emit_packed_args(const CallNode* node) {
     const uint64_t offset = n * kAnyBytes;
     builder_.CreateStore(builder_.getInt64(static_cast<uint64_t>(code)),
                          builder_.CreateConstInBoundsGEP1_64(i8_, anys, offset));
-    builder_.CreateStore(value, builder_.CreateConstInBoundsGEP1_64(i8_, anys, offset + kPayloadOffset));
+    llvm::Value* payload = builder_.CreateConstInBoundsGEP1_64(i8_, anys, offset + kPayloadOffset);
+    // all of it is read, also of a pointer of 32 bits
+    if (value->getType()->isPointerTy() && !module_.target.abi.has_wide_pointers())
+      value = builder_.CreatePtrToInt(value, i64_);
+    builder_.CreateStore(value, payload);
   }
   return anys;
 }
@@ -196,7 +202,9 @@ llvm::Value* FunctionEmitter::emit_raise(const CallNode* node) {
     llvm::Value* value = emit(node->args[n]);
     const DataType dtype = node->args[n]->dtype;
     const bool is_text = dtype.is_handle() || node->args[n].as<StringImmNode>();
-    args.push_back(is_text ? value : builder_.CreateIntCast(value, i64_, dtype.is_int()));
+    // %d reads 32 bits, where 64 fill one place of a list as well on machines of 64 bits
+    const bool is_short = dtype.bits <= 32 && !module_.target.abi.has_wide_pointers();
+    args.push_back(is_text ? value : builder_.CreateIntCast(value, is_short ? i32_ : i64_, dtype.is_int()));
   }
   llvm::Function* raise = args.size() > 2 ? module_.raise_format_function(lower::is_long_format(format))
                                           : module_.raise_function();

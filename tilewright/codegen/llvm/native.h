@@ -8,6 +8,7 @@
 
 #include "tilewright/ir/module.h"
 #include "tilewright/ir/target.h"
+#include "tilewright/lower/abi.h"
 #include "tilewright/runtime/module.h"
 #include "tilewright/target/features.h"
 
@@ -25,6 +26,7 @@ struct NativeTarget {
   bool contracts = true;               // a * b + c may be rounded once
   std::vector<std::string> needed;     // what code for it may use beyond the architecture, e.g. "avx2"
   std::vector<std::string> enabled;    // its features, sorted, those that others imply among them
+  lower::KernelAbi abi;                // how it lays out what kernels are given
   bool has(std::string_view feature) const;
   /// What target::features_of asks for.
   target::Processor processor() const { return {triple, cpu, enabled, vector_bits, is_host}; }

@@ -21,6 +21,7 @@
 #include <tuple>
 
 #include "tilewright/codegen/llvm/guarded.h"
+#include "tilewright/codegen/vector_bits.h"
 #include "tilewright/ir/expr.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/near.h"
@@ -37,6 +38,7 @@ void initialize_targets() {
   LLVMInitialize##Name##AsmPrinter();
     INITIALIZE(X86)
     INITIALIZE(AArch64)
+    INITIALIZE(ARM)
     INITIALIZE(RISCV)
     INITIALIZE(WebAssembly)
     INITIALIZE(NVPTX)
@@ -99,12 +101,10 @@ std::vector<std::string> enabled_features(const llvm::MCSubtargetInfo& info) {
   return enabled;
 }
 
-// The widest vectors that are fast on the machine.
-int vector_bits_of(const NativeTarget& native, const llvm::Triple& triple) {
-  if (!triple.isX86()) return 128;
-  if (native.has("avx512f") && native.has("avx512vl") && native.has("avx512bw") && native.has("avx512dq"))
-    return 512;
-  return native.has("avx") ? 256 : 128;
+lower::KernelAbi abi_of(const llvm::Triple& triple) {
+  const bool is_i386 = triple.getArch() == llvm::Triple::x86 && !triple.isOSWindows();
+  return {.pointer_bytes = triple.isArch64Bit() && !triple.isX32() ? 8 : 4,
+          .int64_alignment = is_i386 ? 4 : 8};
 }
 
 std::vector<std::string> strings_of(const ir::Target& target, std::string_view key) {
@@ -201,9 +201,7 @@ NativeTarget parsed(const ir::Target& target) {
   native.triple = llvm::Triple::normalize(target->attrs.get_string("mtriple", host.triple));
   const llvm::Target& backend = find_target(native.triple);
   const llvm::Triple triple(native.triple), host_triple(host.triple);
-  if (!triple.isArch64Bit() || triple.isX32())
-    throw Unsupported("target llvm: -mtriple={} has pointers of less than 64 bits", native.triple)
-        .help("make C source with target c, and compile it for that machine");
+  native.abi = abi_of(triple);
   const bool same_machine =
       triple.getArch() == host_triple.getArch() && triple.getOS() == host_triple.getOS();
   native.cpu = target->attrs.get_string("mcpu", same_machine ? "native" : "");
@@ -229,7 +227,8 @@ NativeTarget parsed(const ir::Target& target) {
   std::unique_ptr<llvm::MCSubtargetInfo> info(
       backend.createMCSubtargetInfo(native.triple, native.cpu, native.features));
   native.enabled = enabled_features(*info);
-  native.vector_bits = vector_bits_of(native, triple);
+  native.vector_bits =
+      vector_bits_of(triple.isX86(), [&](std::string_view name) { return native.has(name); });
   const int64_t wanted_bits = target->attrs.get_int("vector-width", native.vector_bits);
   if (wanted_bits != 128 && wanted_bits != 256 && wanted_bits != 512)
     throw UserError("target llvm: -vector-width must be 128, 256 or 512, but is {}", wanted_bits);
@@ -245,12 +244,17 @@ std::unique_ptr<llvm::TargetMachine> new_machine(const NativeTarget& target) {
       llvm::CodeGenOptLevel::Aggressive};
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
-  // riscv and others need to be told their float registers may pass arguments
-  if (llvm::Triple(target.triple).isRISCV64()) options.MCOptions.ABIName = "lp64d";
+  // RISC-V needs to be told which float registers may pass arguments
+  const llvm::Triple triple(target.triple);
+  if (triple.isRISCV64()) options.MCOptions.ABIName = "lp64d";
+  if (triple.isRISCV32())
+    options.MCOptions.ABIName = target.has("d") ? "ilp32d" : target.has("f") ? "ilp32f" : "ilp32";
+  // addresses in wasm are known when it is linked
+  const llvm::Reloc::Model model = triple.isWasm() ? llvm::Reloc::Static : llvm::Reloc::PIC_;
   std::unique_ptr<llvm::TargetMachine> machine(
       find_target(target.triple)
-          .createTargetMachine(target.triple, target.cpu, target.features, options, llvm::Reloc::PIC_,
-                               std::nullopt, kLevels[target.opt_level]));
+          .createTargetMachine(target.triple, target.cpu, target.features, options, model, std::nullopt,
+                               kLevels[target.opt_level]));
   if (!machine) throw Unsupported("target llvm: no code can be made for -mtriple={}", target.triple);
   return machine;
 }

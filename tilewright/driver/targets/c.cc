@@ -3,10 +3,12 @@
 
 #include <fmt/format.h>
 
-#include "tilewright/codegen/llvm/native.h"
 #include "tilewright/driver/c_compiler.h"
+#include "tilewright/driver/c_library.h"
+#include "tilewright/driver/processor.h"
 #include "tilewright/driver/target.h"
-#include "tilewright/lower/pipeline.h"
+#include "tilewright/driver/verify_passes.h"
+#include "tilewright/lower/lower.h"
 #include "tilewright/support/error.h"
 #include "tilewright/target/target.h"
 
@@ -28,20 +30,26 @@ std::vector<std::string> compiler_flags(const ir::Target& target) {
           "-ffp-contract=" + target->attrs.get_string("fp-contract", "fast")};
 }
 
-// What the compiled code needs of a processor, for the check when it is loaded; LLVM has GCC's names of CPUs.
-codegen::NativeTarget processor(const ir::Target& target) {
+// This machine, unless -mcpu says what the compiler makes code for.
+target::Processor processor(const ir::Target& target) {
+  const std::string cpu = target->attrs.get_string("mcpu", "native");
   try {
-    return codegen::native_target(
-        target::parse_target("llvm -mcpu=" + target->attrs.get_string("mcpu", "native")));
+    return cpu == "native" ? this_processor() : processor_of_compiler(cpu);
   } catch (Error& error) {
     error.add_prefix("target c");
     throw;
   }
 }
 
+// x86_64-linux-gnu, x86_64-pc-linux-gnu: what stands between architecture and system names nobody.
+bool is_this_machine(const std::string& triple, const target::Processor& here) {
+  const auto architecture = [](std::string_view text) { return text.substr(0, text.find('-')); };
+  return architecture(triple) == architecture(here.triple) && triple.find("linux") != std::string::npos;
+}
+
 // What C cannot say is refused now, not when the function is first called.
-ir::IRModule lowered(const std::string& name, const tir::PrimFunc& func) {
-  ir::IRModule module = lower::lower_for_c(name, func);
+ir::IRModule lowered(const std::string& name, const tir::PrimFunc& func, const lower::StepObserver& observe) {
+  ir::IRModule module = lower::lower_for_c(name, func, {.verify = verifies_passes(), .observe = observe});
   try {
     codegen::emit_c({&module, 1});
   } catch (Error& error) {
@@ -53,12 +61,12 @@ ir::IRModule lowered(const std::string& name, const tir::PrimFunc& func) {
 
 Generator make(const ir::Target& target) {
   const std::vector<std::string> flags = compiler_flags(target);
-  const codegen::NativeTarget native = processor(target);
+  const target::Processor here = processor(target);
   Generator generator;
-  generator.machine = target->attrs.get_string("mtriple", native.triple);
-  generator.is_host = generator.machine == native.triple;
-  if (generator.is_host && !target->attrs.get("mcpu")) generator.needed_features = native.needed;
-  generator.features = target::features_of(native.processor(), target);
+  generator.machine = target->attrs.get_string("mtriple", here.triple);
+  generator.is_host = is_this_machine(generator.machine, here);
+  if (generator.is_host && !target->attrs.get("mcpu")) generator.needed_features = here.features;
+  generator.features = target::features_of(here, target);
   generator.features.dots = {};  // C has no name for them
   generator.features.has_masks = false;
   generator.features.can_shuffle = false;  // nor for these: compilers take minutes for element by element
@@ -70,9 +78,9 @@ Generator make(const ir::Target& target) {
           .help("export a .c and compile it there");
     return compile_c(codegen::emit_c(lowered), flags);
   };
-  generator.library_object = [native](std::span<const std::string> names, std::string_view blob) {
-    return codegen::emit_library_object(names, blob, native);
-  };
+  generator.library_object = assemble_library_object;
+  generator.load = load_linked;
+  generator.archive = archive_by_ar;
   generator.sources = {{"c", ".c", codegen::emit_c, codegen::emit_c_exports}};
   return generator;
 }

@@ -4,8 +4,9 @@
 #include "tilewright/codegen/llvm/native.h"
 #include "tilewright/driver/c_compiler.h"
 #include "tilewright/driver/target.h"
+#include "tilewright/driver/verify_passes.h"
+#include "tilewright/lower/lower.h"
 #include "tilewright/lower/lowered.h"
-#include "tilewright/lower/pipeline.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::driver {
@@ -37,10 +38,10 @@ ir::IRModule with_c_as_llvm(const ir::IRModule& lowered, const codegen::NativeTa
 }
 
 // Bindings by place: a new field does not compile until it is in the text.  What is enabled follows from the
-// features.
+// features, how structs are laid out from the triple.
 std::string code_key(const codegen::NativeTarget& native, const target::Features& hardware) {
-  const auto& [triple, cpu, features, opt_level, is_host, vector_bits, fast_math, contracts, needed,
-               enabled] = native;
+  const auto& [triple, cpu, features, opt_level, is_host, vector_bits, fast_math, contracts, needed, enabled,
+               abi] = native;
   return fmt::format("{} {} {} O{} {} {} {} {} {}; {}", triple, cpu, features, opt_level, is_host,
                      vector_bits, fmt::join(fast_math, ","), contracts, fmt::join(needed, ","),
                      hardware.str());
@@ -56,13 +57,17 @@ Generator make(const ir::Target& target) {
   generator.features = target::features_of(native.processor(), target);
   generator.code_key = code_key(native, generator.features);
   generator.needed_features = native.needed;
-  generator.lower = [native](const std::string& name, const tir::PrimFunc& func) {
-    return with_c_as_llvm(lower::lower_for_cpu(name, func), native);
+  generator.lower = [native](const std::string& name, const tir::PrimFunc& func,
+                             const lower::StepObserver& observe) {
+    const lower::LowerOptions options{.abi = native.abi, .verify = verifies_passes(), .observe = observe};
+    return with_c_as_llvm(lower::lower_for_cpu(name, func, options), native);
   };
   generator.object = [native](const ir::IRModule& lowered) { return codegen::emit_object(lowered, native); };
   generator.library_object = [native](std::span<const std::string> names, std::string_view blob) {
     return codegen::emit_library_object(names, blob, native);
   };
+  generator.load = codegen::load_objects;
+  generator.archive = codegen::emit_archive;
   generator.sources = {
       {"ll", ".ll",
        each([native](const ir::IRModule& lowered) { return codegen::emit_llvm_ir(lowered, native); })},

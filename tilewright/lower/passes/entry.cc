@@ -9,7 +9,6 @@
 #include "tilewright/lower/lowered.h"
 #include "tilewright/lower/passes/raise_error.h"
 #include "tilewright/lower/passes/written_params.h"
-#include "tilewright/runtime/kernel_abi.h"
 #include "tilewright/support/error.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/text.h"
@@ -33,7 +32,8 @@ PrimExpr peek(DataType dtype, PrimExpr pointer, int64_t offset) {
 
 class Entry {
  public:
-  Entry(const std::string& name, const PrimFunc& func) : name_(escaped(name)), func_(func) {}
+  Entry(const std::string& name, const PrimFunc& func, const KernelAbi& abi)
+      : name_(escaped(name)), func_(func), abi_(abi) {}
 
   PrimFunc make(const GlobalVar& compute, const std::vector<Var>& scalars) {
     check_count();
@@ -124,6 +124,12 @@ class Entry {
                           {num_args_}));
   }
 
+  // A pointer as a number, which 32 bits hold on some machines.
+  PrimExpr peek_address(PrimExpr pointer, int64_t offset) const {
+    if (abi_.has_wide_pointers()) return peek(kInt64, std::move(pointer), offset);
+    return tir::cast(kInt64, peek(DataType::uint(32), std::move(pointer), offset));
+  }
+
   // ---- tensors
   // The tensor of parameter `n`, whose type and shape are right.
   Var tensor(size_t n, const Buffer& buffer) {
@@ -133,11 +139,11 @@ class Entry {
     const PrimExpr is_object = equal(code, imm(kTilewrightTensor));
     refuse_if(logical_and(not_equal(code, imm(kTilewrightDLTensor)), not_equal(code, imm(kTilewrightTensor))),
               raise_error("TypeError", fmt::format("{}: argument {} is not a tensor", name_, name), {}));
-    const PrimExpr address = peek(kInt64, args_, slot + 8) +
+    const PrimExpr address = peek_address(args_, slot + 8) +
                              select(is_object, imm(TILEWRIGHT_OBJECT_HEADER_BYTES, kInt64), imm(0, kInt64));
     const Var described = let(name + "_tensor", call(kHandle, "reinterpret", {address}));
     check_type(name, buffer, described);
-    const Var shape = let(name + "_shape", peek(kHandle, described, offsetof(DLTensor, shape)));
+    const Var shape = let(name + "_shape", peek(kHandle, described, abi_.shape()));
     check_shape(name, buffer, shape);
     return described;
   }
@@ -151,12 +157,12 @@ class Entry {
   }
 
   void check_type(const std::string& name, const Buffer& buffer, const Var& tensor) {
-    const PrimExpr device = peek(kInt32, tensor, offsetof(DLTensor, device));
+    const PrimExpr device = peek(kInt32, tensor, abi_.device());
     refuse_if(not_equal(device, imm(kDLCPU)),
               raise_error("ValueError",
                           fmt::format("{}: argument {} is on device type %d, expected the CPU", name_, name),
                           {device}));
-    const PrimExpr ndim = peek(kInt32, tensor, offsetof(DLTensor, ndim));
+    const PrimExpr ndim = peek(kInt32, tensor, abi_.ndim());
     const int64_t expected_ndim = static_cast<int64_t>(buffer->shape.size());
     refuse_if(
         not_equal(ndim, imm(expected_ndim)),
@@ -165,7 +171,7 @@ class Entry {
                     {ndim}));
     const DataType dtype = buffer->dtype;
     const int64_t bits = dtype.code | dtype.bits << 8 | static_cast<int64_t>(dtype.lanes) << 16;
-    const PrimExpr given = peek(kInt32, tensor, offsetof(DLTensor, dtype));
+    const PrimExpr given = peek(kInt32, tensor, abi_.dtype());
     refuse_if(not_equal(given, imm(bits)),
               raise_error("TypeError",
                           fmt::format("{}: argument {} has dtype %s, expected {}", name_, name, dtype.str()),
@@ -214,7 +220,7 @@ class Entry {
   // Without strides in the program the tensor must be compact; stride variables take what the tensor has.
   void strides(const std::string& name, const Buffer& buffer, const Var& tensor) {
     if (buffer->shape.empty()) return;
-    const Var given = let(name + "_strides", peek(kHandle, tensor, offsetof(DLTensor, strides)));
+    const Var given = let(name + "_strides", peek(kHandle, tensor, abi_.strides()));
     const PrimExpr is_null = call(kBoolType, "isnullptr", {given});
     PrimExpr row_major = imm(1, kInt64), wrong = bool_imm(false);
     for (size_t axis = buffer->shape.size(); axis-- > 0;) {
@@ -240,8 +246,8 @@ class Entry {
   }
 
   PrimExpr data_pointer(const std::string& name, const Buffer& buffer, const Var& tensor) {
-    const Var address = let(name + "_address", peek(kInt64, tensor, offsetof(DLTensor, data)) +
-                                                   peek(kInt64, tensor, offsetof(DLTensor, byte_offset)));
+    const Var address =
+        let(name + "_address", peek_address(tensor, abi_.data()) + peek(kInt64, tensor, abi_.byte_offset()));
     const int64_t alignment = std::max<int64_t>(1, buffer->dtype.element().num_bytes());
     if (alignment > 1)
       refuse_if(not_equal(call(kInt64, "bitwise_and", {address, imm(alignment - 1, kInt64)}), imm(0, kInt64)),
@@ -325,6 +331,7 @@ class Entry {
 
   std::string name_;
   const PrimFunc& func_;
+  const KernelAbi& abi_;
   Var self_ = make_var("self", kHandle), args_ = make_var("args", kHandle),
       num_args_ = make_var("num_args", kInt32), result_ = make_var("result", kHandle);
   std::vector<std::function<Stmt(Stmt)>> steps_;
@@ -335,8 +342,8 @@ class Entry {
 }  // namespace
 
 PrimFunc make_entry(const std::string& name, const PrimFunc& func, const GlobalVar& compute,
-                    const std::vector<Var>& scalars) {
-  return Entry(name, func).make(compute, scalars);
+                    const std::vector<Var>& scalars, const KernelAbi& abi) {
+  return Entry(name, func, abi).make(compute, scalars);
 }
 
 }  // namespace tilewright::lower

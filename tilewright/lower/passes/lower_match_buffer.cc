@@ -61,6 +61,21 @@ std::vector<PrimExpr> source_indices(const Node& access, const View& view) {
   return indices;
 }
 
+// What a region of the view is of its source.
+BufferRegion source_region(const BufferRegion& region, const View& view) {
+  std::vector<Range> ranges;
+  for (size_t axis = 0; axis < view.source->region.size(); ++axis) {
+    const Range& whole = view.source->region[axis];
+    if (axis < view.num_leading) {
+      ranges.push_back(whole);
+      continue;
+    }
+    const Range& part = region->region[axis - view.num_leading];
+    ranges.push_back(make_range(whole->min + part->min, part->extent));
+  }
+  return BufferRegionNode::make(view.source->buffer, std::move(ranges));
+}
+
 }  // namespace
 
 PrimFunc lower_match_buffer(const PrimFunc& func) {
@@ -95,6 +110,12 @@ PrimFunc lower_match_buffer(const PrimFunc& func) {
         if (view == views.end()) return store;
         return self(Stmt(BufferStoreNode::make(view->second.source->buffer, store->value,
                                                source_indices(store, view->second), store->predicate)));
+      },
+      [&](auto& self, const BufferRegionNode* node) -> ObjectRef {
+        const BufferRegion region = ref_as<BufferRegionNode>(self.children(node));
+        auto view = views.find(region->buffer.get());
+        if (view == views.end()) return region;
+        return self(ObjectRef(source_region(region, view->second)));
       });
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 #include "tilewright/ir/module.h"
 #include "tilewright/ir/target.h"
+#include "tilewright/lower/abi.h"
 #include "tilewright/tir/tir.h"
 
 namespace tilewright::lower {
@@ -49,10 +50,16 @@ PrimFunc pack_elements(const PrimFunc& func);
 PrimFunc share_storage(const PrimFunc& func);
 /// Loops and indices of int64  ->  of int32, where all values fit.
 PrimFunc narrow_indices(const PrimFunc& func);
+struct WidenFloatsOptions {
+  bool keep_float16 = false;
+  static constexpr auto fields() {
+    return std::tuple{ir::field<&WidenFloatsOptions::keep_float16>(
+        "keep_float16",
+        "whether the machine has the arithmetic of float16; its functions (exp, pow) are widened still")};
+  }
+};
 /// Arithmetic on floats of 8 and 16 bits  ->  on float32, each result rounded.
-PrimFunc widen_floats(const PrimFunc& func);
-/// The same where the machine has the arithmetic of float16; its functions (exp, pow) are widened still.
-PrimFunc widen_floats_except_float16(const PrimFunc& func);
+PrimFunc widen_floats(const PrimFunc& func, const WidenFloatsOptions& options = {});
 /// Calls of functions that machines lack (ldexp, q_multiply_shift)  ->  arithmetic.
 PrimFunc spell_out_calls(const PrimFunc& func);
 /// Vectorized loops  ->  vector expressions; bodies that have no vector form become serial loops.
@@ -73,6 +80,6 @@ PrimFunc common_subexpr_elim(const PrimFunc& func);
 PrimFunc unroll_loops(const PrimFunc& func);
 /// The function  ->  lowered functions (lower/lowered.h): entry with argument checks, compute, parallel
 /// bodies.
-IRModule split_functions(const std::string& name, const PrimFunc& func);
+IRModule split_functions(const std::string& name, const PrimFunc& func, const KernelAbi& abi);
 
 }  // namespace tilewright::lower

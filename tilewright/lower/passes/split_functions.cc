@@ -70,7 +70,7 @@ class Splitter {
 
 }  // namespace
 
-IRModule split_functions(const std::string& name, const PrimFunc& func) {
+IRModule split_functions(const std::string& name, const PrimFunc& func, const KernelAbi& abi) {
   Splitter splitter(name, func);
   const Stmt body = splitter.outline(func->body);
   std::vector<Var> params, scalars;
@@ -87,7 +87,8 @@ IRModule split_functions(const std::string& name, const PrimFunc& func) {
   const std::string compute_name = name + "_compute";
   IRModule module =
       with_function(splitter.module, compute_name, lowered(params, body, attrs_for(func, kCompute)));
-  return with_function(module, name, make_entry(name, func, module->find_global_var(compute_name), scalars));
+  const GlobalVar compute = module->find_global_var(compute_name);
+  return with_function(module, name, make_entry(name, func, compute, scalars, abi));
 }
 
 }  // namespace tilewright::lower

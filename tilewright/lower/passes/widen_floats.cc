@@ -71,8 +71,8 @@ PrimFunc widen(const PrimFunc& func, bool has_float16) {
 
 }  // namespace
 
-PrimFunc widen_floats(const PrimFunc& func) { return widen(func, false); }
-
-PrimFunc widen_floats_except_float16(const PrimFunc& func) { return widen(func, true); }
+PrimFunc widen_floats(const PrimFunc& func, const WidenFloatsOptions& options) {
+  return widen(func, options.keep_float16);
+}
 
 }  // namespace tilewright::lower

@@ -1,0 +1,22 @@
+// Libraries for this machine by the system's assembler and linker, for code that a C compiler made: without
+// LLVM.
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "tilewright/runtime/module.h"
+
+namespace tilewright::driver {
+
+/// The object with what a library exports besides kernels (runtime/kernel_abi.h).
+std::string assemble_library_object(std::span<const std::string> names, std::string_view blob);
+
+/// The functions of `objects` in this process, linked to a library that is a file only while it is loaded;
+/// messages call them `name`.  Raises UserError for a C function that the process has not.
+runtime::Module load_linked(const std::string& name, std::span<const std::string> objects);
+
+/// A static library of `objects`; raises Unsupported if there is no `ar`.
+std::string archive_by_ar(std::span<const std::string> objects);
+
+}  // namespace tilewright::driver
