@@ -91,7 +91,8 @@ Words macros_of(const std::string& text) {
 target::Processor processor_with(const Words& known, std::string_view Feature::* name) {
   utsname system;
   uname(&system);
-  target::Processor processor{.is_host = true};
+  target::Processor processor;
+  processor.is_host = true;
   processor.triple = std::string(system.machine) + "-linux-gnu";
   const bool is_x86 = processor.triple.starts_with("x86_64");
   for (const Feature& feature : kFeatures) {
