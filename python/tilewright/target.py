@@ -1,5 +1,7 @@
 """Targets: what machine code is made for."""
 
+from typing import NamedTuple
+
 from . import _core
 from ._guard import guard
 from .ir._nodes import classes
@@ -31,3 +33,25 @@ _TargetNode.kind = property(lambda self: self.kind_name, doc='"llvm", "c", ...')
 
 
 Target = guard("tilewright.Target", Target)
+
+
+class Feature(NamedTuple):
+    """What is known of a machine in one respect: a number or a bool, its unit and what it means."""
+
+    value: int | bool
+    unit: str
+    doc: str
+
+
+def features(target="llvm") -> dict[str, Feature]:
+    """What default schedules and graph passes know of the machine that `target` makes code for, by name.
+
+    target   text, a dict or a Target; default this machine
+    Raises   UserError and Unsupported as Target and build do
+    >>> features("llvm -mtriple=aarch64-linux-gnu -mcpu=cortex-a72")["l1_bytes"].value
+    32768
+    """
+    return {name: Feature(value, unit, doc) for name, value, unit, doc in _core.target_features(Target(target))}
+
+
+features = guard("tilewright.target.features", features)

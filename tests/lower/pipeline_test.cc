@@ -48,25 +48,27 @@ constexpr std::string_view kScaled = R"(
 TEST(Pipeline, OfLlvm) {
   EXPECT_THAT(groups_of(llvm_pipeline()),
               ElementsAre("flat loops", "copies", "calls", "vectors", "less work"));
-  EXPECT_THAT(names_of(llvm_pipeline()),
-              ElementsAre("check_bounds", "lower_returns", "lower_match_buffer", "init_empty_reductions",
-                          "lower_init", "place_allocations", "lower_blocks", "simplify", "compact_buffers",
-                          "interleave_virtual_threads", "double_buffer", "partition_loops", "flatten_buffers",
-                          "pack_elements", "share_storage", "unswitch_loops", "unroll_loops",
-                          "simplify_copies", "spell_out_calls", "vectorize_loops", "widen_floats",
-                          "simplify_flat", "whole_registers", "hoist_expression", "remove_no_op"));
+  EXPECT_THAT(
+      names_of(llvm_pipeline()),
+      ElementsAre("check_bounds", "check_sizes", "lower_returns", "lower_match_buffer",
+                  "init_empty_reductions", "lower_init", "place_allocations", "lower_blocks", "simplify",
+                  "compact_buffers", "interleave_virtual_threads", "double_buffer", "partition_loops",
+                  "flatten_buffers", "pack_elements", "share_storage", "unswitch_loops", "unroll_loops",
+                  "simplify_copies", "spell_out_calls", "vectorize_loops", "widen_floats", "simplify_flat",
+                  "whole_registers", "hoist_expression", "remove_no_op"));
   check_order(llvm_pipeline());
 }
 
 TEST(Pipeline, OfC) {
   EXPECT_THAT(groups_of(c_pipeline()), ElementsAre("flat loops", "calls", "scalars", "less work", "names"));
-  EXPECT_THAT(names_of(c_pipeline()),
-              ElementsAre("check_bounds", "lower_returns", "lower_match_buffer", "init_empty_reductions",
-                          "lower_init", "place_allocations", "lower_blocks", "simplify", "compact_buffers",
-                          "interleave_virtual_threads", "double_buffer", "partition_loops", "flatten_buffers",
-                          "pack_elements", "share_storage", "unswitch_loops", "simplify_copies",
-                          "spell_out_calls", "narrow_indices", "scalarize_vectors", "widen_floats",
-                          "simplify_flat", "hoist_expression", "remove_no_op", "common_subexpr_elim"));
+  EXPECT_THAT(
+      names_of(c_pipeline()),
+      ElementsAre("check_bounds", "check_sizes", "lower_returns", "lower_match_buffer",
+                  "init_empty_reductions", "lower_init", "place_allocations", "lower_blocks", "simplify",
+                  "compact_buffers", "interleave_virtual_threads", "double_buffer", "partition_loops",
+                  "flatten_buffers", "pack_elements", "share_storage", "unswitch_loops", "simplify_copies",
+                  "spell_out_calls", "narrow_indices", "scalarize_vectors", "widen_floats", "simplify_flat",
+                  "hoist_expression", "remove_no_op", "common_subexpr_elim"));
   check_order(c_pipeline());
 }
 

@@ -1,5 +1,6 @@
 // Building and running in Python: libraries, executables, virtual machines, timing.
 #include "tilewright/driver/build_graph.h"
+#include "tilewright/driver/target.h"
 #include "tilewright/driver/verify_passes.h"
 #include "tilewright/explain/explain.h"
 #include "tilewright/frontend/onnx/import.h"
@@ -115,6 +116,13 @@ void bind_build(nb::module_& m) {
     return explain::to_text(report, raised);
   });
   m.def("module_source", &driver::get_source);
+  m.def("target_features", [](const ir::Target& target) {
+    nb::list rows;
+    for (const target::FeatureRow& row : driver::make_generator(target).features.rows())
+      rows.append(
+          nb::make_tuple(std::string(row.name), row.value, std::string(row.unit), std::string(row.doc)));
+    return rows;
+  });
   m.def("export_library", &driver::export_library);
   nb::class_<Executable>(m, "Executable", nb::dynamic_attr(), "A compiled graph module.")
       .def_ro("kernels", &Executable::kernels)

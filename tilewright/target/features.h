@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <variant>
 #include <vector>
 
 #include "tilewright/ir/target.h"
@@ -16,6 +17,13 @@ template <class Owner, class T>
 struct FeatureField {
   T Owner::* member;
   std::string_view name, unit, doc;
+};
+
+/// A field with its value, for people: "l1_bytes", 32768, "bytes", "L1 data cache of a core".
+struct FeatureRow {
+  std::string_view name;
+  std::variant<bool, int64_t> value;
+  std::string_view unit, doc;
 };
 
 /// Instructions that add the products of groups of 32 bits, by what they multiply.
@@ -45,6 +53,7 @@ struct Features {
   int64_t fma_per_cycle = 2;
   int64_t fma_latency = 4;
   int64_t l1_bytes = 32 << 10;
+  int64_t l1_ways = 8;
   int64_t l2_bytes = 512 << 10;
   DotInstructions dots = {};
   bool can_shuffle = true;
@@ -63,6 +72,7 @@ struct Features {
         FeatureField{&F::fma_latency, "fma_latency", "cycles",
                      "until the sum of one multiply-add can be used by the next"},
         FeatureField{&F::l1_bytes, "l1_bytes", "bytes", "L1 data cache of a core"},
+        FeatureField{&F::l1_ways, "l1_ways", "lines", "that may lie in one set of L1"},
         FeatureField{&F::l2_bytes, "l2_bytes", "bytes", "L2 cache, the part that one core may count on"},
         FeatureField{&F::can_shuffle, "can_shuffle", "",
                      "code that permutes lanes of vectors becomes instructions that do so"},
@@ -74,6 +84,8 @@ struct Features {
   /// How many times as many products of bfloat16 as of float32 take a time: 512 multiply-adds of a tile each
   /// cycle beside 32 of vectors, of which memory leaves about ten; two lanes in the place of one; none.
   int64_t bfloat_speedup() const { return dots.bfloat_tiles ? 10 : dots.bfloats ? 2 : 1; }
+  /// All fields, those of `dots` last.
+  std::vector<FeatureRow> rows() const;
   /// All values, in the order of the fields: what generated code depends on.
   std::string str() const;
   friend bool operator==(const Features&, const Features&) = default;
@@ -89,8 +101,9 @@ struct Processor {
   bool has(std::string_view feature) const;
 };
 
-/// Vectors from `processor`; caches and threads from the attributes of `target`, and what they do not say
-/// from this machine if code is made for it.
+/// Vectors from `processor`; caches from what manuals say of its core (cores.h), or else those of a
+/// common one; caches and threads of this machine if code is made for it; and last what the attributes of
+/// `target` say.
 Features features_of(const Processor& processor, const ir::Target& target);
 
 }  // namespace tilewright::target

@@ -80,7 +80,8 @@ std::optional<size_t> row_dimension(const BlockShape& sum, const BufferLoadNode*
 
 // Rows so far apart that all their lines belong in the same few places of the first cache: each step of the
 // sum would read them from the second.
-bool has_conflicts(const BlockShape& sum, const BufferLoadNode* load, const SumPlan& plan) {
+bool has_conflicts(const BlockShape& sum, const BufferLoadNode* load, const SumPlan& plan,
+                   const Features& features) {
   // a matrix tile takes whole lines of its rows at once
   if (!plan.row || plan.matrix || along(sum, load, plan.column) != Along::kStays ||
       !row_dimension(sum, load, plan))
@@ -93,7 +94,7 @@ bool has_conflicts(const BlockShape& sum, const BufferLoadNode* load, const SumP
   if (!has_lines || !stride || *stride == 0 || !as_const_int(load->buffer->shape.back(), &last) ||
       last % kLineElements != 0)
     return false;
-  return plan.rows > num_kept_rows(*stride) &&
+  return plan.rows > num_kept_rows(*stride, features) &&
          (sum.extent(plan.column) - 1) / plan.panel_width() + 1 >= kMinPackedUses;
 }
 
@@ -179,7 +180,7 @@ void choose_copies(const BlockShape& sum, const std::vector<const BufferLoadNode
                    const Features& features, SumPlan& plan) {
   for (const BufferLoadNode* load : sum.loads) {
     const bool is_copied = plan.packed && load->buffer == plan.packed->buffer;  // one copy of a buffer
-    if (!plan.spread && !is_copied && has_conflicts(sum, load, plan)) plan.spread = load;
+    if (!plan.spread && !is_copied && has_conflicts(sum, load, plan, features)) plan.spread = load;
   }
   if (plan.dot) return;
   for (const BufferLoadNode* load : vectors) {

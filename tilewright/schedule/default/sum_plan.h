@@ -63,7 +63,7 @@ std::optional<SumPlan> plan_sum(const BlockShape& sum, const Features& features,
 void choose_tile(const BlockShape& sum, const std::vector<const BufferLoadNode*>& vectors, int64_t lanes,
                  const Features& features, bool is_packing_free, SumPlan& plan);
 /// How many rows' lines the first cache keeps of an operand whose rows are that far apart.
-int64_t num_kept_rows(int64_t stride_bytes);
+int64_t num_kept_rows(int64_t stride_bytes, const Features& features);
 /// The innermost step of `plan`, if the vectors that neighbouring rows read in its turns are largely the
 /// same, as those of windows without sums over channels are: written out, each is loaded once (windows.cc).
 std::optional<size_t> axis_of_windows(const BlockShape& sum, const SumPlan& plan,

@@ -61,18 +61,19 @@ bool do_panels_conflict(const BlockShape& sum, const std::vector<const BufferLoa
   return std::any_of(vectors.begin(), vectors.end(), [&](const BufferLoadNode* load) {
     const bool may_be_packed = load == plan.packed || num_bytes(load->buffer) > features.l2_bytes / 2;
     const int64_t stride = stride_bytes(sum, load, *innermost).value_or(0);
-    return !may_be_packed && stride >= kFarApart && num_kept_rows(stride) < sum.extent(*innermost);
+    return !may_be_packed && stride >= kFarApart && num_kept_rows(stride, features) < sum.extent(*innermost);
   });
 }
 
 // Whether a tile takes all of the row axis, and some of the next one.
-bool takes_rows_whole(const BlockShape& sum, const SumPlan& plan, int64_t row_extent, bool is_far) {
+bool takes_rows_whole(const BlockShape& sum, const SumPlan& plan, int64_t row_extent, bool is_far,
+                      const Features& features) {
   if (!plan.row || plan.others.empty() || sum.extent(plan.others.back()) <= 1) return false;
   if (row_extent <= kMaxShortRow) return true;
   if (row_extent > kMaxFarRow || !is_far) return false;
   return std::all_of(sum.loads.begin(), sum.loads.end(), [&](const BufferLoadNode* load) {
     const std::optional<int64_t> stride = stride_bytes(sum, load, *plan.row);
-    return stride && (*stride == 0 || num_kept_rows(*stride) >= 2 * row_extent);
+    return stride && (*stride == 0 || num_kept_rows(*stride, features) >= 2 * row_extent);
   });
 }
 
@@ -88,18 +89,18 @@ bool is_misaligned(const BlockShape& sum, const BufferLoadNode* load, int64_t ve
 
 // How many vectors a column of vectors, and how many scalars a row needs in one step.
 TileLoads loads_of(const BlockShape& sum, const SumPlan& plan,
-                   const std::vector<const BufferLoadNode*>& vectors, int64_t vector_bytes,
+                   const std::vector<const BufferLoadNode*>& vectors, const Features& features,
                    bool is_packing_free) {
   TileLoads loads;
   for (const BufferLoadNode* load : sum.loads) {
     const bool is_vector = std::find(vectors.begin(), vectors.end(), load) != vectors.end();
     loads.vectors += is_vector;
-    loads.misaligned +=
-        is_vector && !is_packing_free && load != plan.packed && is_misaligned(sum, load, vector_bytes);
+    loads.misaligned += is_vector && !is_packing_free && load != plan.packed &&
+                        is_misaligned(sum, load, features.vector_bytes);
     if (is_vector || !plan.row || along(sum, load, *plan.row) == Along::kStays) continue;
     ++loads.rows;
     const int64_t stride = stride_bytes(sum, load, *plan.row).value_or(0);
-    if (stride > 0) loads.kept_rows = std::min(loads.kept_rows, num_kept_rows(stride));
+    if (stride > 0) loads.kept_rows = std::min(loads.kept_rows, num_kept_rows(stride, features));
   }
   // vectors of several groups have scalars of their own: few columns are better than few loads
   const bool is_grouped = std::any_of(sum.loads.begin(), sum.loads.end(), [&](const BufferLoadNode* load) {
@@ -112,9 +113,9 @@ TileLoads loads_of(const BlockShape& sum, const SumPlan& plan,
 
 }  // namespace
 
-int64_t num_kept_rows(int64_t stride_bytes) {
-  constexpr int64_t kWayBytes = 4096, kWays = 8;  // of common processors; others have more ways
-  return kWays * (kWayBytes / std::gcd(stride_bytes, kWayBytes));
+int64_t num_kept_rows(int64_t stride_bytes, const Features& features) {
+  const int64_t way_bytes = std::max<int64_t>(1, features.l1_bytes / features.l1_ways);
+  return features.l1_ways * (way_bytes / std::gcd(stride_bytes, way_bytes));
 }
 
 // Rows that are too few for a good tile are taken whole, together with some of the next axis.
@@ -129,13 +130,13 @@ void choose_tile(const BlockShape& sum, const std::vector<const BufferLoadNode*>
   Features with_lanes = features;
   with_lanes.vector_bytes = lanes * element_bytes;
   if (choose_matrix_tile(sum, plan, with_lanes)) return;
-  TileLoads loads = loads_of(sum, plan, vectors, with_lanes.vector_bytes, is_packing_free);
+  TileLoads loads = loads_of(sum, plan, vectors, with_lanes, is_packing_free);
   loads.is_far = are_panels_far(sum, vectors, plan, features);
   const bool is_whole = plan.dot.has_value();  // dot products have no masks
   const int64_t row_extent = plan.row ? num_rows(sum, *plan.row) : 1,
                 columns = sum.likely_extent(plan.column);
   int64_t rows = row_extent, row_step = 1;
-  if (takes_rows_whole(sum, plan, row_extent, loads.is_far)) {
+  if (takes_rows_whole(sum, plan, row_extent, loads.is_far, features)) {
     plan.outer_row = plan.others.back();
     plan.others.pop_back();
     rows = product(row_extent, sum.extent(*plan.outer_row));

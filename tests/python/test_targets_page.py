@@ -1,0 +1,21 @@
+"""The examples of docs/targets.md run, in their order."""
+
+import re
+from pathlib import Path
+
+from tilewright.target import features
+
+PAGE = (Path(__file__).resolve().parents[2] / "docs/targets.md").read_text()
+
+
+def test_its_examples_run(capsys):
+    scope = {"__name__": "page"}
+    for block in re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL):
+        exec(compile(block, "docs/targets.md", "exec"), scope)
+    assert capsys.readouterr().out.splitlines()[0] == "vector_bytes                 16 bytes      one vector register"
+
+
+def test_options_of_a_target_are_what_is_known():
+    known = features("llvm -num-cores=3 -l1_cache_size_bytes=65536 -l2_cache_size_bytes=2097152")
+    assert (known["num_cores"].value, known["l1_bytes"].value, known["l2_bytes"].value) == (3, 65536, 2097152)
+    assert known["l2_bytes"].unit == "bytes"
