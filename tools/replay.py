@@ -6,7 +6,7 @@ python tools/replay.py --part                    a part that takes seconds: the 
 python tools/replay.py --only haswell mnist      only names that contain these words
 python tools/replay.py --dump FOLDER             also writes each text into FOLDER, for diff -r
 
-A line is "processor/program LOWERED ASSEMBLY": the first hash is of the lowered programs (get_source("tir")), which
+A line is "processor/program LOWERED ASSEMBLY": the first hash is of the lowered programs (get_source("lowered")), which
 schedules and lowering make, the second of the assembly text. The ten processors are described by their names alone, so
 that nothing depends on this machine. The list: every program that stands in a file of tests/, kernels that rules
 schedule, the models of ../shared/models, and the networks that the onnx package ships without weights.
@@ -162,9 +162,9 @@ def everything(is_part: bool) -> Iterator[tuple[str, Sources]]:
 def texts(sources: Sources, target: str) -> dict[str, str]:
     """Lowered programs and assembly; the error instead, where it cannot be compiled."""
     try:
-        return {form: sources(target, form) for form in ("tir", "asm")}
+        return {form: sources(target, form) for form in ("lowered", "asm")}
     except tilewright.Unsupported as error:
-        return {"tir": f"refused: {error}", "asm": ""}
+        return {"lowered": f"refused: {error}", "asm": ""}
 
 
 def digest(text: str) -> str:
@@ -193,7 +193,7 @@ def main() -> int:
             found = texts(sources, target)
             if not any(found.values()):
                 continue  # a graph without kernels
-            lines[name] = f"{digest(found['tir'])} {digest(found['asm'])}"
+            lines[name] = f"{digest(found['lowered'])} {digest(found['asm'])}"
             for form, text in found.items():
                 if options.dump:
                     file = options.dump / f"{name}.{form}"
@@ -213,13 +213,14 @@ def report(before_text: str, lines: dict[str, str], is_whole: bool) -> int:
     changed = [name for name in names if before.get(name) != lines.get(name)]
     for name in changed:
         old, new = (
-            dict(zip(("tir", "asm"), texts.get(name, "").split(), strict=False)) for texts in (before, lines)
+            dict(zip(("lowered", "asm"), texts.get(name, "").split(), strict=False))
+            for texts in (before, lines)
         )
         parts = (
             "not in both"
             if not old or not new
             else "lowered"
-            if old["tir"] != new["tir"]
+            if old["lowered"] != new["lowered"]
             else "assembly alone"
         )
         print(f"{name}: {parts}")

@@ -48,10 +48,12 @@ def features(target="llvm") -> dict[str, Feature]:
 
     target   text, a dict or a Target; default this machine
     Raises   UserError and Unsupported as Target and build do
-    >>> features("llvm -mtriple=aarch64-linux-gnu -mcpu=cortex-a72")["l1_bytes"].value
+    >>> tilewright.target.features("llvm -mtriple=aarch64-linux-gnu -mcpu=cortex-a72")["l1_bytes"].value
     32768
     """
-    return {name: Feature(value, unit, doc) for name, value, unit, doc in _core.target_features(Target(target))}
+    return {
+        name: Feature(value, unit, doc) for name, value, unit, doc in _core.target_features(Target(target))
+    }
 
 
 features = guard("tilewright.target.features", features)

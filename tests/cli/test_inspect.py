@@ -102,7 +102,7 @@ def test_stage_of_another_target(command, affine):
     done = command("inspect", affine, "--stage", "c")
     assert (done.code, done.err) == (
         2,
-        "error: target llvm has no stage c\nhelp: code for it can be shown as ll, asm\n",
+        "error: target llvm has no stage c\nhelp: code for it can be shown as ll, asm, lowered\n",
     )
 
 

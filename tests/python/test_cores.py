@@ -33,7 +33,7 @@ def test_every_core_has_the_name_that_llvm_gives_it(core):
 
 def test_cores_have_schedules_of_their_own():
     programs = {
-        core: tilewright.build(matmul(256, 512, 512), target=target_of(core)).get_source("tir")
+        core: tilewright.build(matmul(256, 512, 512), target=target_of(core)).get_source("lowered")
         for core in ("haswell", "znver4", "cortex-a72", "neoverse-v1")
     }
     assert len(set(programs.values())) == 4

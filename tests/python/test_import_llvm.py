@@ -102,7 +102,7 @@ def test_two_functions_with_the_same_c_make_one_library(tmp_path):
         assert tensor.numpy().sum() == 10 * 10 + 6
 
 
-@pytest.mark.parametrize("form", ["tir", "ll", "asm"])
+@pytest.mark.parametrize("form", ["lowered", "ll", "asm"])
 def test_two_builds_of_a_program_with_c_have_the_same_text(form):
     first, second = (tilewright.build(with_c, "llvm").get_source(form) for _ in range(2))
     assert "with_c" in first

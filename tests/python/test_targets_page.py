@@ -12,7 +12,10 @@ def test_its_examples_run(capsys):
     scope = {"__name__": "page"}
     for block in re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL):
         exec(compile(block, "docs/targets.md", "exec"), scope)
-    assert capsys.readouterr().out.splitlines()[0] == "vector_bytes                 16 bytes      one vector register"
+    assert (
+        capsys.readouterr().out.splitlines()[0]
+        == "vector_bytes                 16 bytes      one vector register"
+    )
 
 
 def test_options_of_a_target_are_what_is_known():

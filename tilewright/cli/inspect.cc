@@ -49,12 +49,6 @@ std::vector<ir::IRModule> lowered_kernels(const driver::CompiledModule& module, 
       .help("{}", nearest_names_text(name, std::vector<std::string_view>(names.begin(), names.end())));
 }
 
-std::string lowered_text(const std::vector<ir::IRModule>& kernels) {
-  std::string text;
-  for (const ir::IRModule& kernel : kernels) text += script::print(kernel, {.show_header = false}) + "\n";
-  return text;
-}
-
 // ---- stages
 
 struct Stage {
@@ -100,7 +94,7 @@ constexpr Stage kStages[] = {
      }},
     {"lowered", "the flat loops that code is made of", true,
      [](const ir::IRModule&, const driver::Executable* compiled, const std::string& function) {
-       return lowered_text(lowered_kernels(*driver::as_compiled(compiled->kernels), function));
+       return source_text(compiled, function, "lowered");
      }},
     {"llvm", "LLVM IR, optimised", true,
      [](const ir::IRModule&, const driver::Executable* compiled, const std::string& function) {

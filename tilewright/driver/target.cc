@@ -11,7 +11,7 @@ namespace {
 // Lowered programs as script: what all code generators start from.
 std::string lowered_text(std::span<const ir::IRModule> lowered) {
   std::string text;
-  for (const ir::IRModule& module : lowered) text += script::print(module);
+  for (const ir::IRModule& module : lowered) text += script::print(module, {.show_header = false}) + "\n";
   return text;
 }
 
@@ -24,7 +24,7 @@ Generator make_generator(const ir::Target& target) {
   for (const TargetInfo* info : all_targets()) {
     if (info->name == target->kind_name) {
       Generator generator = info->make(target);
-      generator.sources.push_back({"tir", ".tir", lowered_text});
+      generator.sources.push_back({"lowered", ".tir", lowered_text});
       return generator;
     }
     names.push_back(info->name);

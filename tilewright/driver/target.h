@@ -19,7 +19,7 @@ namespace tilewright::driver {
 
 /// A text that lowered modules, one for each function, can be shown and exported as.
 struct SourceFormat {
-  std::string_view name;    // of get_source: "ll", "asm", "c", "tir"
+  std::string_view name;    // of get_source: "ll", "asm", "c", "lowered"
   std::string_view ending;  // of the file that export_library writes: ".ll", ".s", ".c", ".tir"
   std::function<std::string(std::span<const ir::IRModule> lowered)> emit;
   /// What export_library adds so that a compiler makes a whole library of the text; none if the text is for
@@ -68,8 +68,8 @@ struct TargetInfo {
 extern const TargetInfo* const k_targets[];
 extern const std::size_t k_targets_count;
 std::span<const TargetInfo* const> all_targets();
-/// The generator for `target`, which can show lowered programs ("tir") whatever its kind; raises Unsupported,
-/// naming the kinds there are, if it has none.
+/// The generator for `target`, which can show lowered programs ("lowered") whatever its kind; raises
+/// Unsupported, naming the kinds there are, if it has none.
 Generator make_generator(const ir::Target& target);
 
 }  // namespace tilewright::driver

@@ -39,7 +39,7 @@ def _time_evaluator(
 
 
 def _get_source(self, fmt: str = "") -> str:
-    """The code of this module as text: "ll" (LLVM IR) or "asm" for target llvm, "c" for target c, "tir" (lowered programs) for each.
+    """The code of this module as text: "ll" (LLVM IR) or "asm" for target llvm, "c" for target c, "lowered" (lowered programs) for each.
 
     fmt  default "": the first that the target has
     """

@@ -26,8 +26,8 @@ inline constexpr std::string_view kOpenExtent = "is known only at run time";
 /// The rule of an attempt that says why a function, named in the place of the block, is left as it is.
 inline constexpr std::string_view kAnyRule = "any";
 
-/// Runs the rules on function `func_name` of `sch` for a machine with `features`; the trace gets their steps.  A function
-/// that somebody has scheduled stays as it is.
+/// Runs the rules on function `func_name` of `sch` for a machine with `features`; the trace gets their steps.
+/// A function that somebody has scheduled stays as it is.
 ///
 /// Returns  what was tried, in order; a block that no rule takes stays as it is, and has the reason of each
 ///          that could have
