@@ -13,9 +13,8 @@ using Values = std::vector<std::pair<const VarNode*, int64_t>>;
 // At most 2^kMaxVars corners are tried; further variables stay at their first value.
 constexpr size_t kMaxVars = 10;
 
-// Where quotients and remainders turn, all values of short loops are tried, at most so many for one
-// condition.
-constexpr int64_t kMaxTurns = 128, kMaxPoints = 512;
+// Of variables in quotients and remainders so many values are tried, and so many points of one condition.
+constexpr int64_t kMaxValues = 128, kMaxPoints = 512;
 
 // How many values of each variable are tried besides its ends: those of which a quotient or a remainder is
 // taken, from the innermost on.
@@ -34,7 +33,7 @@ std::vector<int64_t> num_between(const PrimExpr& condition, const std::vector<Ra
     });
     int64_t extent;
     if (!is_divided || !as_const_int(vars[n].second->extent, &extent) || extent < 3) continue;
-    const int64_t count = std::min(extent, kMaxTurns);
+    const int64_t count = std::min(extent, kMaxValues);
     if (points * count > kMaxPoints) continue;
     points *= count;
     counts[n] = count - 2;

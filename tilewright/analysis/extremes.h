@@ -16,7 +16,7 @@ struct Extremes {
   Extreme first, last;
 };
 
-/// Of `index` while each of `loops`, whose ranges use none of their variables, turns at least once; nothing
+/// Of `index` while each of `loops`, whose ranges use none of their variables, runs at least once; nothing
 /// if they cannot be written down: memory is read, a variable counts twice, or an operator has its extremes
 /// somewhere between.
 std::optional<Extremes> extremes(const PrimExpr& index, const std::vector<RangedVar>& loops);

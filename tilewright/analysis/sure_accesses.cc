@@ -8,7 +8,7 @@
 namespace tilewright::analysis {
 namespace {
 
-// What follows such a statement, or the next turn of a loop around it, may never be reached.
+// What follows such a statement, or the next iteration of a loop around it, may never be reached.
 bool may_stop(const Stmt& stmt) {
   bool found = false;
   walk(

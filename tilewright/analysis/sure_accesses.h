@@ -1,4 +1,4 @@
-// Accesses that a program makes whenever the loops around them turn: none that stands under a condition, in a
+// Accesses that a program makes whenever the loops around them run: none that stands under a condition, in a
 // branch or after a statement that may leave.
 #pragma once
 #include <functional>

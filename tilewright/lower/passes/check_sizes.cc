@@ -79,10 +79,10 @@ class Finder {
     const auto scope = analyzer_.enter();
     PrimExpr wrong;
     for (const auto& [var, range] : access.loops) {
-      const PrimExpr turns = analyzer_.simplify(range->extent >= 1);
-      if (is_zero(turns)) return;
-      if (!is_one(turns)) wrong = wrong ? logical_and(wrong, turns) : turns;
-      analyzer_.require(turns);
+      const PrimExpr runs = analyzer_.simplify(range->extent >= 1);
+      if (is_zero(runs)) return;
+      if (!is_one(runs)) wrong = wrong ? logical_and(wrong, runs) : runs;
+      analyzer_.require(runs);
     }
     const PrimExpr outside = analyzer_.simplify(is_outside);
     if (is_zero(outside)) return;
