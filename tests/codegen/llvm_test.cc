@@ -119,18 +119,22 @@ TEST(Llvm, FetchesAheadWhatLoopsRead) {
   EXPECT_EQ(values_of<float>(out), expected);
 }
 
-// From a page on what is fetched goes to the second cache alone.
-TEST(Llvm, FetchesWhatIsFarToTheSecondCache) {
+// Lines go to L1, or no nearer than to L2, as the program says; the distance decides nothing.
+TEST(Llvm, FetchesIntoTheCacheThatIsAskedFor) {
   Buffer a = make_buffer("A", {imm(32)}, kFloat32), b = make_buffer("B", {imm(32)}, kFloat32);
   Var i = make_var("i"), v = make_var("v");
   const Stmt vector = loop(v, imm(4), store(b, load(a, {i * 4 + v}), {i * 4 + v}), ForKind::kVectorized);
-  const auto fetched = [&](int64_t distance) {
+  const auto fetched = [&](int64_t distance, std::optional<int64_t> level) {
     return fetches_of(prim_func({a, b}, with(ir::ref_as<ForNode>(loop(i, imm(8), vector)), [&](ForNode& n) {
                                   n.annotations.set(std::string(kPrefetchAhead), imm(distance));
+                                  if (level) n.annotations.set(std::string(kPrefetchLevel), imm(*level));
                                 })));
   };
-  EXPECT_THAT(fetched(4032), testing::ElementsAre(testing::EndsWith(", i32 0, i32 3, i32 1)")));
-  EXPECT_THAT(fetched(4096), testing::ElementsAre(testing::EndsWith(", i32 0, i32 2, i32 1)")));
+  for (const int64_t distance : {64, 4096}) {
+    EXPECT_THAT(fetched(distance, {}), testing::ElementsAre(testing::EndsWith(", i32 0, i32 3, i32 1)")));
+    EXPECT_THAT(fetched(distance, 1), testing::ElementsAre(testing::EndsWith(", i32 0, i32 3, i32 1)")));
+    EXPECT_THAT(fetched(distance, 2), testing::ElementsAre(testing::EndsWith(", i32 0, i32 2, i32 1)")));
+  }
 }
 
 // if v < 7: B[v] = A[v * 2], where A ends with A[12]: the lanes that are wanted are loaded where masks are

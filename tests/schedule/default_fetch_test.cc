@@ -47,8 +47,9 @@ TEST(ReduceRows, FetchesRowsAhead) {
                 vi, vj = T.axis.remap("SS", [i, j])
                 B[vi, vj] = A[vi, vj] * S[vi] + M[vi]
 )";
-  const auto num_hints = [&](std::string_view hint, int64_t l2_bytes) {
-    const Features features{.vector_bytes = 32, .num_vector_registers = 16, .l2_bytes = l2_bytes};
+  const auto num_hints = [&](std::string_view hint, int64_t l2_bytes, int64_t page_bytes = 4096) {
+    const Features features{
+        .vector_bytes = 32, .num_vector_registers = 16, .l2_bytes = l2_bytes, .page_bytes = page_bytes};
     const std::string text = show(scheduled(kNorm, features));
     int count = 0;
     for (size_t at = 0; (at = text.find(hint, at)) != std::string::npos; ++at) ++count;
@@ -58,6 +59,9 @@ TEST(ReduceRows, FetchesRowsAhead) {
     EXPECT_EQ(num_hints(hint, 7167), 1);
     EXPECT_EQ(num_hints(hint, 7168), 0);  // A and B have 7168 bytes
   }
+  // what is a page ahead goes to L2
+  EXPECT_EQ(num_hints("\"prefetch_level\"", 7167, 8192), 1);
+  EXPECT_EQ(num_hints("\"prefetch_level\"", 7167, 16384), 0);
 }
 
 // Not where lines that are fetched to be written cost more than they give.

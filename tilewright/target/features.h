@@ -55,6 +55,7 @@ struct Features {
   int64_t l1_bytes = 32 << 10;
   int64_t l1_ways = 8;
   int64_t l2_bytes = 512 << 10;
+  int64_t page_bytes = 4096;
   DotInstructions dots = {};
   bool can_shuffle = true;
   bool has_masks = true;
@@ -74,6 +75,8 @@ struct Features {
         FeatureField{&F::l1_bytes, "l1_bytes", "bytes", "L1 data cache of a core"},
         FeatureField{&F::l1_ways, "l1_ways", "lines", "that may lie in one set of L1"},
         FeatureField{&F::l2_bytes, "l2_bytes", "bytes", "L2 cache, the part that one core may count on"},
+        FeatureField{&F::page_bytes, "page_bytes", "bytes",
+                     "page of memory, at whose end prefetching by hardware stops"},
         FeatureField{&F::can_shuffle, "can_shuffle", "",
                      "code that permutes lanes of vectors becomes instructions that do so"},
         FeatureField{&F::has_masks, "has_masks", "", "loads and stores of some lanes are instructions"},

@@ -12,6 +12,8 @@ inline constexpr std::string_view kStreamRows = "stream_rows";
 
 /// A number of bytes: vectors that the loop reads one after the other are fetched that far ahead.
 inline constexpr std::string_view kPrefetchAhead = "prefetch_ahead";
+/// With it: 1 or 2, the cache nearest to the core that their lines go to; default 1.
+inline constexpr std::string_view kPrefetchLevel = "prefetch_level";
 
 /// A number of bytes: lines that the loop writes one after the other are fetched that far ahead, to be
 /// written.

@@ -101,12 +101,8 @@ void FunctionEmitter::begin_hints(const ForNode* node) {
         outer ? builder_.CreateAdd(builder_.CreateMul(outer, builder_.getInt64(count)), own) : own;
     panel_turn_.count = std::max<uint64_t>(1, panel_turn_.count * count);
   }
-  // what is a page ahead comes from memory mostly, and waits for it in one of the first cache's few places
-  // for lines under way if it is to go there (layer norm of 4096 x 1024 on a Zen 4: 1,640 us, to the second
-  // 1,000)
-  constexpr uint64_t kFarBytes = 4096;
   if (const uint64_t ahead = hint(kPrefetchAhead)) {
-    const uint32_t place = ahead < kFarBytes ? kAllCaches : kSecondCache;
+    const uint32_t place = hint(kPrefetchLevel) == 2 ? kSecondCache : kAllCaches;
     near_ = {node->loop_var.get(), builder_.getInt64(ahead), place};
   }
   if (const uint64_t ahead = hint(kPrefetchWrites))

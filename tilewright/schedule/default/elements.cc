@@ -1,6 +1,7 @@
 // Element by element blocks, and how loops become parallel.
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/schedule/default/default.h"
+#include "tilewright/schedule/default/prefetch.h"
 #include "tilewright/schedule/default/rules.h"
 #include "tilewright/schedule/default/transpose.h"
 #include "tilewright/tir/builder.h"
@@ -140,7 +141,7 @@ int64_t tiles_in_block(int64_t extent, int64_t size) {
 // is_far  what is read does not stay in the second cache: the next line of each row is fetched, since a
 //         processor sees no stream in rows that are pages apart
 void tensorize_transposition(Schedule& sch, const TransposedTile& tile, LoopRef row, bool is_far,
-                             std::vector<LoopRef>* loops) {
+                             std::vector<LoopRef>* loops, const Features& features) {
   constexpr int kLineBytes = 64;
   const auto parts_of = [&](LoopRef loop) {
     return sch
@@ -153,7 +154,7 @@ void tensorize_transposition(Schedule& sch, const TransposedTile& tile, LoopRef 
   std::vector<LoopRef> order = *loops;
   order.insert(order.end(), {rows[2], columns[2]});
   sch.call("reorder", order);
-  if (is_far) sch.call("annotate", rows[1], std::string(kPrefetchAhead), imm(kLineBytes));
+  if (is_far) fetch_ahead(sch, rows[1], prefetch_at(kLineBytes, features));
   sch.call("tensorize", rows[2], tile.name());
 }
 
@@ -185,7 +186,8 @@ void transpose(Schedule& sch, const BlockShape& shape, size_t row_axis, size_t c
                         ? transposed_tile(shape, row_axis, column_axis, std::min(kMaxRows, width))
                         : std::optional<TransposedTile>();
   if (tile)
-    tensorize_transposition(sch, *tile, row, num_bytes(shape.loads[0]->buffer) > features.l2_bytes, loops);
+    tensorize_transposition(sch, *tile, row, num_bytes(shape.loads[0]->buffer) > features.l2_bytes, loops,
+                            features);
   else
     tile_transposition(sch, row, num_rows, width, loops);
 }
@@ -290,12 +292,6 @@ bool fuses_short_axis(Schedule& sch, const BlockShape& shape, std::vector<LoopRe
 }
 
 }  // namespace
-
-void fetch_far(Schedule& sch, const BlockShape& shape, LoopRef loop, const Features& features) {
-  constexpr int kFarAhead = 4096;  // bytes
-  if (reads_beyond(shape, features.l2_bytes))
-    sch.call("annotate", loop, std::string(kPrefetchAhead), imm(kFarAhead));
-}
 
 std::string vectorize_elements(Schedule& sch, const BlockShape& shape, const Features& features) {
   std::vector<LoopRef> loops = sch.call("get_loops", shape.ref).loops();

@@ -131,7 +131,7 @@ void fetch_added(Schedule& sch, const BlockShape& sum, const Target& target, con
     const int64_t ahead = product(stride_bytes(target.block, added, *target.map[axis]).value_or(0), count);
     // another extent: one loop with those of other axes
     if (own.size() == 1 && extent_of(sch, own[0]) == turns && ahead > 0 && ahead < kMostBytesAhead)
-      sch.call("annotate", own[0], std::string(kPrefetchAhead), imm(ahead));
+      fetch_ahead(sch, own[0], prefetch_at(ahead, features));
     return;
   }
 }

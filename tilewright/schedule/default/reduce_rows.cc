@@ -8,6 +8,7 @@
 // one row, which is everything, blocks work one after the other.
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/schedule/default/default.h"
+#include "tilewright/schedule/default/prefetch.h"
 #include "tilewright/schedule/default/rules.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/loop_hints.h"
@@ -217,7 +218,7 @@ std::optional<size_t> block_that_fetches(const std::vector<BlockShape>& shapes, 
 
 // is_first  the partial sums are of what is read, not of other sums
 void vectorize_partial(Schedule& sch, const Partial& partial, const std::optional<LoopRef>& row,
-                       bool is_first, bool is_fetching) {
+                       bool is_first, bool is_fetching, const Features& features) {
   const std::optional<BlockShape> shape = shape_of(sch, partial.ref);
   const std::optional<size_t> column = shape ? shape->last_axis() : std::nullopt;
   TILEWRIGHT_CHECK(column, "a block of partial sums has no last axis");
@@ -233,7 +234,7 @@ void vectorize_partial(Schedule& sch, const Partial& partial, const std::optiona
   expand(init);
   expand(partial.ref);
   if (!is_first) sch.call("unroll", first);
-  if (is_fetching) sch.call("annotate", first, std::string(kPrefetchAhead), imm(kFarAhead));
+  if (is_fetching) fetch_ahead(sch, first, prefetch_at(kFarAhead, features));
 }
 
 }  // namespace
@@ -286,8 +287,7 @@ bool reduce_rows(Schedule& sch, const std::vector<BlockShape>& shapes, const Fea
         vectorize_elements(sch, shapes[n], features);
       else if (!inner.empty())
         vectorize_last_axis(sch, *shape_of(sch, shapes[n].ref), &inner, features);
-      if (n == fetching && !inner.empty())
-        sch.call("annotate", inner.back(), std::string(kPrefetchAhead), imm(kFarAhead));
+      if (n == fetching && !inner.empty()) fetch_ahead(sch, inner.back(), prefetch_at(kFarAhead, features));
       // stores that wait for memory hold up loads of the next row, which may be of the same address but for
       // pages
       if (features.fetches_writes && row && n + 1 == shapes.size() && !inner.empty() &&
@@ -296,7 +296,7 @@ bool reduce_rows(Schedule& sch, const std::vector<BlockShape>& shapes, const Fea
       continue;
     }
     for (size_t k = 0; k < partials[n].size(); ++k)
-      vectorize_partial(sch, partials[n][k], row, k == 0, k == 0 && n == fetching);
+      vectorize_partial(sch, partials[n][k], row, k == 0, k == 0 && n == fetching, features);
     const LoopRef final_loop = order_loops(sch, shapes[n].ref, row, std::nullopt);
     sch.call("decompose_reduction", shapes[n].ref, final_loop);
     sch.call("unroll", final_loop);

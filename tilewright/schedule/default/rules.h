@@ -75,11 +75,6 @@ std::vector<LoopRef> parallelize(Schedule& sch, std::vector<LoopRef> loops, size
 BlockRef copy_of_operand(Schedule& sch, const BlockShape& sum, const Buffer& buffer);
 /// The innermost of `loops` as one vector, the others written out.
 void expand(Schedule& sch, const std::vector<LoopRef>& loops);
-/// Vectors that `loop` reads are fetched ahead, if the second cache does not hold what `shape` reads: a
-/// processor sees no stream beyond a page, and where much is computed with each of them it does not look far
-/// enough.
-void fetch_far(Schedule& sch, const BlockShape& shape, LoopRef loop, const Features& features);
-
 /// Whether two handles stand for one loop.
 inline bool is_same(const Schedule& sch, LoopRef a, LoopRef b) { return sch.state()[a] == sch.state()[b]; }
 /// The constant extent of a loop, or 0.

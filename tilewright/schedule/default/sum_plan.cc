@@ -257,7 +257,8 @@ std::optional<SumPlan> plan_sum(const BlockShape& sum, const Features& features,
   choose_copies(sum, vectors, features, plan);
   if (plan.packed) plan.copied_panels = copied_panels_of(sum, plan, features);
   for (const BufferLoadNode* load : vectors)
-    plan.fetch_ahead = std::max(plan.fetch_ahead, fetch_ahead_of(sum, load, plan, features));
+    plan.fetch_ahead =
+        prefetch_at(std::max(plan.fetch_ahead.distance, fetch_ahead_of(sum, load, plan, features)), features);
   if (vectors.size() == 1) plan.next_panel = next_panel_of(sum, vectors[0], plan, features);
   return plan;
 }

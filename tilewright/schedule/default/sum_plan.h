@@ -2,6 +2,7 @@
 #pragma once
 #include "tilewright/schedule/default/default.h"
 #include "tilewright/schedule/default/dots.h"
+#include "tilewright/schedule/default/prefetch.h"
 #include "tilewright/schedule/default/register_tile.h"
 #include "tilewright/schedule/default/shape.h"
 
@@ -37,7 +38,7 @@ struct SumPlan {
   bool is_copy_needed = false;             // vectors cannot read it as it is
   const BufferLoadNode* spread = nullptr;  // the one whose rows would push each other out of the cache
   int64_t copied_panels = 1;               // that are copied together, before rows pass by
-  int64_t fetch_ahead = 0;                 // bytes, of vectors that do not come from the first cache
+  Prefetch fetch_ahead = {};               // of vectors that do not come from L1
   std::optional<NextPanel> next_panel;     // each turn over a panel fetches a part of the next one
   std::optional<DotSum> dot;               // groups are added by an instruction
   std::optional<size_t> unrolled;          // a short step along which vectors stay: parts of elements

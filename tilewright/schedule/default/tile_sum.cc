@@ -176,7 +176,7 @@ void compute_sum(Schedule& sch, const BlockShape& sum, LoopRef place, const SumP
     sch.call("annotate", last, std::string(kPrefetchPanel), imm(plan.next_panel->distance));
     sch.call("annotate", last, std::string(kPanelRow), imm(plan.next_panel->row_bytes));
   }
-  if (plan.fetch_ahead > 0) sch.call("annotate", last, std::string(kPrefetchAhead), imm(plan.fetch_ahead));
+  fetch_ahead(sch, last, plan.fetch_ahead);
   if (!group) return expand(sch, tile);
   for (size_t n = 0; n + 1 < tile.size(); ++n) sch.call("unroll", tile[n]);
 }
