@@ -4,11 +4,11 @@
 #include <cstdio>
 
 #include "tilewright/driver/build.h"
-#include "tilewright/ir/target.h"
 #include "tilewright/runtime/time_evaluator.h"
 #include "tilewright/schedule/schedule.h"
 #include "tilewright/script/print.h"
 #include "tilewright/support/error.h"
+#include "tilewright/target/target.h"
 #include "tilewright/te/create_prim_func.h"
 
 using namespace tilewright;
@@ -64,7 +64,7 @@ int main() try {
   tile(sch);
   std::printf("%s\n", script::print(sch.module()).c_str());
 
-  const runtime::Module library = driver::build(sch.module(), ir::parse_target("llvm"));
+  const runtime::Module library = driver::build(sch.module(), target::parse_target("llvm"));
   const Tensor a = numbers(kRows, kInner), b = numbers(kInner, kColumns);
   const Tensor c = Tensor::empty(std::vector<int64_t>{kRows, kColumns}, kFloat32);
   const runtime::Function matmul = library.get_function("matmul");
