@@ -36,11 +36,12 @@ Target = guard("tilewright.Target", Target)
 
 
 class Feature(NamedTuple):
-    """What is known of a machine in one respect: a number or a bool, its unit and what it means."""
+    """What is known of a machine in one respect: a number or a bool, its unit, what it means, and where it comes from."""
 
     value: int | bool
     unit: str
     doc: str
+    source: str
 
 
 def features(target="llvm") -> dict[str, Feature]:
@@ -51,9 +52,7 @@ def features(target="llvm") -> dict[str, Feature]:
     >>> tilewright.target.features("llvm -mtriple=aarch64-linux-gnu -mcpu=cortex-a72")["l1_bytes"].value
     32768
     """
-    return {
-        name: Feature(value, unit, doc) for name, value, unit, doc in _core.target_features(Target(target))
-    }
+    return {name: Feature(*feature) for name, *feature in _core.target_features(Target(target))}
 
 
 features = guard("tilewright.target.features", features)

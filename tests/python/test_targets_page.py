@@ -14,7 +14,7 @@ def test_its_examples_run(capsys):
         exec(compile(block, "docs/targets.md", "exec"), scope)
     assert (
         capsys.readouterr().out.splitlines()[0]
-        == "vector_bytes                 16 bytes      one vector register"
+        == "vector_bytes                 16 bytes      one vector register: features of the processor"
     )
 
 
@@ -22,3 +22,11 @@ def test_options_of_a_target_are_what_is_known():
     known = features("llvm -num-cores=3 -l1_cache_size_bytes=65536 -l2_cache_size_bytes=2097152")
     assert (known["num_cores"].value, known["l1_bytes"].value, known["l2_bytes"].value) == (3, 65536, 2097152)
     assert known["l2_bytes"].unit == "bytes"
+    assert [known[name].source for name in ("num_cores", "l2_bytes", "fma_latency", "vector_bytes")] == [
+        "-num-cores",
+        "-l2_cache_size_bytes",
+        "a common core",
+        "features of the processor",
+    ]
+    arm = features("llvm -mtriple=aarch64-linux-gnu -mcpu=cortex-a72")
+    assert arm["l1_ways"].source == "Arm Cortex-A72 Software Optimization Guide"

@@ -14,7 +14,7 @@ namespace {
 
 Features of(const std::string& triple, const std::string& cpu, int64_t vector_bits,
             std::vector<std::string> features = {}, const std::string& target = "llvm") {
-  return features_of({triple, cpu, std::move(features), vector_bits, false}, parse_target(target));
+  return features_of({triple, cpu, std::move(features), vector_bits, false}, parse_target(target)).features;
 }
 
 TEST(Cores, TheTableIsSortedAndWhole) {

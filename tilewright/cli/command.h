@@ -16,7 +16,8 @@ struct Command {
   std::function<void()> (*add)(CLI::App& app);
 };
 
-extern const Command compile_command, run_command, bench_command, inspect_command, explain_command;
+extern const Command compile_command, run_command, bench_command, inspect_command, explain_command,
+    doctor_command;
 
 /// The options of ModelOptions.  They are given back too: a library takes none of those that compile.
 struct CompileFlags {

@@ -17,8 +17,8 @@ namespace tilewright::cli {
 namespace {
 
 constexpr int kInternal = 1, kUser = 2;
-constexpr const Command* kCommands[] = {&compile_command, &run_command, &bench_command, &explain_command,
-                                        &inspect_command};
+constexpr const Command* kCommands[] = {&compile_command, &run_command,     &bench_command,
+                                        &explain_command, &inspect_command, &doctor_command};
 
 int fail(const Error& error) {
   print_aside(error.render() + "\n");

@@ -34,6 +34,7 @@ struct Generator {
   bool is_host = false;  // it runs in this process
   /// What the rules of schedule/default, packing of weights and graph passes compute from.
   target::Features features = {};
+  target::FeatureSources feature_sources = {};
   /// All that `lower` and `object` depend on besides what they are given, as text; "" if their results cannot
   /// be kept.
   std::string code_key = {};

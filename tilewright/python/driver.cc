@@ -118,9 +118,10 @@ void bind_build(nb::module_& m) {
   m.def("module_source", &driver::get_source);
   m.def("target_features", [](const ir::Target& target) {
     nb::list rows;
-    for (const target::FeatureRow& row : driver::make_generator(target).features.rows())
-      rows.append(
-          nb::make_tuple(std::string(row.name), row.value, std::string(row.unit), std::string(row.doc)));
+    const driver::Generator generator = driver::make_generator(target);
+    for (const target::FeatureRow& row : generator.features.rows(generator.feature_sources))
+      rows.append(nb::make_tuple(std::string(row.name), row.value, std::string(row.unit),
+                                 std::string(row.doc), row.source));
     return rows;
   });
   m.def("export_library", &driver::export_library);

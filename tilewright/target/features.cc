@@ -11,27 +11,22 @@
 namespace tilewright::target {
 namespace {
 
-// What the system says of a cache, or `otherwise` where it says nothing.
-int64_t of_system(int name, int64_t otherwise) {
-  const long value = sysconf(name);
-  return value > 0 ? value : otherwise;
-}
-
 template <class T>
-void append(const T& description, std::vector<FeatureRow>* rows) {
-  std::apply(
-      [&](const auto&... field) {
-        (rows->push_back({field.name, description.*field.member, field.unit, field.doc}), ...);
-      },
-      T::fields());
+void append(const T& description, const FeatureSources& sources, std::vector<FeatureRow>* rows) {
+  const auto add = [&](const auto& field) {
+    const auto source = sources.find(field.name);
+    rows->push_back({field.name, description.*field.member, field.unit, field.doc,
+                     source == sources.end() ? "a common core" : source->second});
+  };
+  std::apply([&](const auto&... field) { (add(field), ...); }, T::fields());
 }
 
 }  // namespace
 
-std::vector<FeatureRow> Features::rows() const {
+std::vector<FeatureRow> Features::rows(const FeatureSources& sources) const {
   std::vector<FeatureRow> rows;
-  append(*this, &rows);
-  append(dots, &rows);
+  append(*this, sources, &rows);
+  append(dots, sources, &rows);
   return rows;
 }
 
@@ -48,59 +43,103 @@ bool Processor::has(std::string_view feature) const {
 
 namespace {
 
+/// Sets features, and remembers where they come from.
+class Builder {
+ public:
+  KnownFeatures known;
+
+  template <class Owner, class T>
+  void set(T Owner::* member, T value, const std::string& source) {
+    owner<Owner>().*member = value;
+    std::apply([&](const auto&... field) { (remember(field, member, source), ...); }, Owner::fields());
+  }
+  // A number that the system tells.
+  void set_from_system(int64_t Features::* member, int name) {
+    const long value = sysconf(name);
+    if (value > 0) set(member, static_cast<int64_t>(value), "this machine's system");
+  }
+  // An attribute that the target has.
+  void set_from_target(int64_t Features::* member, const ir::Target& target, const std::string& name) {
+    if (target->attrs.get(name)) set(member, target->attrs.get_int(name, 0), "-" + name);
+  }
+
+ private:
+  template <class Owner>
+  Owner& owner() {
+    if constexpr (std::is_same_v<Owner, Features>)
+      return known.features;
+    else
+      return known.features.dots;
+  }
+  template <class Field, class Member>
+  void remember(const Field& field, Member member, const std::string& source) {
+    if constexpr (std::is_same_v<decltype(field.member), Member>) {
+      if (field.member == member) known.sources.insert_or_assign(std::string(field.name), source);
+    }
+  }
+};
+
 // What code may name and which of its accesses are instructions.
-void set_vectors(const Processor& processor, Features* features) {
+void set_vectors(const Processor& processor, Builder* builder) {
+  using F = Features;
   const std::string& triple = processor.triple;
-  features->vector_bytes = processor.vector_bits / 8;
+  const std::string source = "features of the processor";
+  builder->set(&F::vector_bytes, processor.vector_bits / 8, source);
   // AVX-512, AArch64 and RISC-V name 32 registers, older x86 and NEON of 32 bits 16
   const bool is_x86 = triple.starts_with("x86_64"), is_riscv = triple.starts_with("riscv");
   const bool has_32 = is_x86 ? processor.has("avx512f") : triple.starts_with("aarch64") || is_riscv;
-  features->num_vector_registers = has_32 ? 32 : 16;
+  int64_t num_registers = has_32 ? 32 : 16;
   // RISC-V without vectors: each of their elements takes a register of floats
-  if (is_riscv && !processor.has("zve32f")) features->num_vector_registers /= features->vector_bytes / 4;
-  features->has_masks = is_x86 && processor.has("avx");
+  if (is_riscv && !processor.has("zve32f")) num_registers /= processor.vector_bits / 32;
+  builder->set(&F::num_vector_registers, num_registers, source);
+  builder->set(&F::has_masks, is_x86 && processor.has("avx"), source);
   // Those of AMD, which alone have sse4a, have fewer places for lines under way than they lose by it (layer
   // norm of 4096 x 1024 on a Zen 4: 1,090 us, with it 1,390; on a Xeon rows of numpy's arrays 2,200, with
   // it 1,400)
-  if (is_x86) features->fetches_writes = !processor.has("sse4a");
+  if (is_x86) builder->set(&F::fetches_writes, !processor.has("sse4a"), source);
 }
 
-DotInstructions dots_of(const Processor& processor) {
-  DotInstructions dots;
-  if (processor.triple.starts_with("x86_64")) {
-    dots.mixed_bytes = dots.signed_bytes = processor.has("avx512vnni") || processor.has("avxvnni");
-    dots.bfloats = processor.has("avx512bf16");
-    dots.byte_tiles = processor.has("amx-int8");
-    dots.bfloat_tiles = processor.has("amx-bf16");
-  } else if (processor.triple.starts_with("aarch64")) {
-    dots.signed_bytes = dots.unsigned_bytes = processor.has("dotprod");
-  }
-  return dots;
+void set_dots(const Processor& processor, Builder* builder) {
+  using D = DotInstructions;
+  const auto set = [&](bool D::* member, bool value) {
+    builder->set(member, value, "features of the processor");
+  };
+  const bool is_x86 = processor.triple.starts_with("x86_64");
+  const bool has_dotprod = processor.triple.starts_with("aarch64") && processor.has("dotprod");
+  const bool has_vnni = is_x86 && (processor.has("avx512vnni") || processor.has("avxvnni"));
+  set(&D::mixed_bytes, has_vnni);
+  set(&D::signed_bytes, has_vnni || has_dotprod);
+  set(&D::unsigned_bytes, has_dotprod);
+  set(&D::bfloats, is_x86 && processor.has("avx512bf16"));
+  set(&D::byte_tiles, is_x86 && processor.has("amx-int8"));
+  set(&D::bfloat_tiles, is_x86 && processor.has("amx-bf16"));
 }
 
-void set_core(const Core& core, Features* features) {
-  features->l1_bytes = core.l1_bytes;
-  features->l1_ways = core.l1_ways;
-  features->l2_bytes = core.l2_bytes;
+void set_core(const Core& core, Builder* builder) {
+  const std::string source(core.source);
+  builder->set(&Features::l1_bytes, core.l1_bytes, source);
+  builder->set(&Features::l1_ways, core.l1_ways, source);
+  builder->set(&Features::l2_bytes, core.l2_bytes, source);
 }
 
 }  // namespace
 
-Features features_of(const Processor& processor, const ir::Target& target) {
-  Features features;
-  set_vectors(processor, &features);
-  features.dots = dots_of(processor);
-  if (const Core* core = find_core(processor.cpu)) set_core(*core, &features);
+KnownFeatures features_of(const Processor& processor, const ir::Target& target) {
+  using F = Features;
+  Builder builder;
+  set_vectors(processor, &builder);
+  set_dots(processor, &builder);
+  if (const Core* core = find_core(processor.cpu)) set_core(*core, &builder);
   if (processor.is_host) {
-    features.l1_bytes = of_system(_SC_LEVEL1_DCACHE_SIZE, features.l1_bytes);
-    features.l1_ways = of_system(_SC_LEVEL1_DCACHE_ASSOC, features.l1_ways);
-    features.l2_bytes = of_system(_SC_LEVEL2_CACHE_SIZE, features.l2_bytes);
-    features.num_cores = runtime::num_threads();
+    builder.set_from_system(&F::l1_bytes, _SC_LEVEL1_DCACHE_SIZE);
+    builder.set_from_system(&F::l1_ways, _SC_LEVEL1_DCACHE_ASSOC);
+    builder.set_from_system(&F::l2_bytes, _SC_LEVEL2_CACHE_SIZE);
+    builder.set(&F::num_cores, int64_t{runtime::num_threads()}, "threads of this process");
   }
-  features.l1_bytes = target->attrs.get_int("l1_cache_size_bytes", features.l1_bytes);
-  features.l2_bytes = target->attrs.get_int("l2_cache_size_bytes", features.l2_bytes);
-  features.num_cores = target->attrs.get_int("num-cores", features.num_cores);
-  return features;
+  builder.set_from_target(&F::l1_bytes, target, "l1_cache_size_bytes");
+  builder.set_from_target(&F::l2_bytes, target, "l2_cache_size_bytes");
+  builder.set_from_target(&F::num_cores, target, "num-cores");
+  return std::move(builder.known);
 }
 
 }  // namespace tilewright::target

@@ -2,6 +2,7 @@
 // explain compute from.
 #pragma once
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -24,7 +25,10 @@ struct FeatureRow {
   std::string_view name;
   std::variant<bool, int64_t> value;
   std::string_view unit, doc;
+  std::string source;  // where the value comes from
 };
+/// Where values come from, by name of the field: "the target", "this machine's system", a manual.
+using FeatureSources = std::map<std::string, std::string, std::less<>>;
 
 /// Instructions that add the products of groups of 32 bits, by what they multiply.
 struct DotInstructions {
@@ -81,14 +85,14 @@ struct Features {
                      "code that permutes lanes of vectors becomes instructions that do so"},
         FeatureField{&F::has_masks, "has_masks", "", "loads and stores of some lanes are instructions"},
         FeatureField{&F::fetches_writes, "fetches_writes", "",
-                     "stores gain if their lines are fetched before (loop_hints.h, kPrefetchWrites)"},
+                     "stores gain if their lines are fetched before"},
         FeatureField{&F::num_cores, "num_cores", "", "threads that a parallel loop may use"}};
   }
   /// How many times as many products of bfloat16 as of float32 take a time: 512 multiply-adds of a tile each
   /// cycle beside 32 of vectors, of which memory leaves about ten; two lanes in the place of one; none.
   int64_t bfloat_speedup() const { return dots.bfloat_tiles ? 10 : dots.bfloats ? 2 : 1; }
   /// All fields, those of `dots` last.
-  std::vector<FeatureRow> rows() const;
+  std::vector<FeatureRow> rows(const FeatureSources& sources = {}) const;
   /// All values, in the order of the fields: what generated code depends on.
   std::string str() const;
   friend bool operator==(const Features&, const Features&) = default;
@@ -104,9 +108,14 @@ struct Processor {
   bool has(std::string_view feature) const;
 };
 
+/// Features, and where those come from that are not of a common core.
+struct KnownFeatures {
+  Features features;
+  FeatureSources sources;
+};
 /// Vectors from `processor`; caches from what manuals say of its core (cores.h), or else those of a
 /// common one; caches and threads of this machine if code is made for it; and last what the attributes of
 /// `target` say.
-Features features_of(const Processor& processor, const ir::Target& target);
+KnownFeatures features_of(const Processor& processor, const ir::Target& target);
 
 }  // namespace tilewright::target

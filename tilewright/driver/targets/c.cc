@@ -66,7 +66,9 @@ Generator make(const ir::Target& target) {
   generator.machine = target->attrs.get_string("mtriple", here.triple);
   generator.is_host = is_this_machine(generator.machine, here);
   if (generator.is_host && !target->attrs.get("mcpu")) generator.needed_features = here.features;
-  generator.features = target::features_of(here, target);
+  auto [features, sources] = target::features_of(here, target);
+  generator.features = features;
+  generator.feature_sources = std::move(sources);
   generator.features.dots = {};  // C has no name for them
   generator.features.has_masks = false;
   generator.features.can_shuffle = false;  // nor for these: compilers take minutes for element by element

@@ -54,7 +54,9 @@ Generator make(const ir::Target& target) {
   generator.machine =
       lacking.empty() ? native.triple : fmt::format("a CPU with {}", fmt::join(lacking, ", "));
   generator.is_host = native.is_host;
-  generator.features = target::features_of(native.processor(), target);
+  auto [features, sources] = target::features_of(native.processor(), target);
+  generator.features = features;
+  generator.feature_sources = std::move(sources);
   generator.code_key = code_key(native, generator.features);
   generator.needed_features = native.needed;
   generator.lower = [native](const std::string& name, const tir::PrimFunc& func,
