@@ -199,3 +199,26 @@ def test_a_call_of_a_function_that_says_nothing_of_its_result():
         "     |                ^^^^^^^^^^^^^^\n"
         "help: declare it, as in -> T.int32; a function that calls itself is not supported, write a loop"
     )
+
+
+def test_a_return_without_a_value_stands_only_at_the_end():
+    """Found: it was dropped without a word, and the rest of the program ran."""
+    from tilewright.script import parse
+
+    text = """
+@T.prim_func
+def main(A: T.Buffer((8,), "float32"), n: T.int32):
+    if n < 5:
+        return
+    A[5] = T.float32(1)
+"""
+    with pytest.raises(tilewright.UserError) as refused:
+        parse(text)
+    lines = str(refused.value).splitlines()
+    assert lines[0] == "error: a return without a value stands only at the end of a function"
+    assert "   5 |         return" in lines
+    assert lines[-1] == "help: write T.evaluate(T.ret(0)), or put what follows it under a condition"
+    at_the_end = text.replace("    if n < 5:\n        return\n", "") + "    return\n"
+    a = tilewright.tensor(np.zeros(8, "float32"))
+    tilewright.build(parse(at_the_end))["main"](a, 0)
+    assert a.numpy()[5] == 1

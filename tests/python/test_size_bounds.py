@@ -155,3 +155,46 @@ def test_a_kernel_that_needs_nothing_has_no_check():
     A = te.placeholder((n,), "float32", name="A")
     f = tilewright.build(te.create_prim_func([A, te.compute((n,), lambda i: A[n - 1 - i], name="B")]), "c")
     assert "but its index" not in f.get_source("c")
+
+
+def test_a_remainder_of_two_loops_is_not_taken_for_one_of_a_line():
+    """Found: a legal call was refused, as if i - 4 j took every value between its ends."""
+    from tilewright.script import parse
+
+    f = tilewright.build(
+        parse("""
+@T.prim_func
+def main(a: T.handle, C: T.Buffer((2, 4), "float32")):
+    n = T.int64()
+    A = T.match_buffer(a, (n,), "float32")
+    for i, j in T.grid(2, 4):
+        C[i, j] = A[(i - j * 4) % 16]
+""")
+    )
+    a, c = numbers(14), np.zeros((2, 4), "float32")
+    f["main"](a, c)
+    i, j = np.indices((2, 4))
+    np.testing.assert_array_equal(c, a[(i - j * 4) % 16])
+
+
+@pytest.mark.parametrize("terms", [0, 2])
+def test_what_begins_a_reduction_is_written_without_terms_too(terms):
+    """Found: with nothing to add up nothing was asked, and the init wrote behind the end."""
+    from tilewright.script import parse
+
+    f = tilewright.build(
+        parse("""
+@T.prim_func
+def main(C: T.Buffer((8,), "float32"), n: T.int32, m: T.int32):
+    for i, k in T.grid(n, m):
+        with T.block("b"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                C[vi] = T.float32(3)
+            C[vi] = C[vi] + T.float32(1)
+""")
+    )["main"]
+    whole = np.zeros(16, "float32")
+    assert "has extent 8, but its index vi is 11 at i = 11" in refusal(f, whole[:8], 12, terms)
+    f(whole[:8], 7, terms)
+    np.testing.assert_array_equal(whole, np.repeat(np.float32([3 + terms, 0]), [7, 9]))

@@ -206,3 +206,26 @@ def test_a_script_of_an_open_extent():
         "     |                      ^^^^^\n"
         "help: indices are 0 to n - 1; guard the access with a condition, or shorten the loop"
     )
+
+
+@pytest.mark.parametrize(
+    ("length", "extent", "index", "value", "place"),
+    [
+        (10000, 299, lambda i: i % 300, 299, 299),
+        (10000, 300, lambda i: i % 300, None, None),
+        (100000, 8, lambda i: i // 1000 % 9, None, None),  # not written down: trusted
+        (10000, 90, lambda i: (i + 7) % 91, 90, 83),
+        (10000, 33, lambda i: i // 300, 33, 9999),
+    ],
+)
+def test_quotients_and_remainders_of_long_loops(length, extent, index, value, place):
+    """Found: only the first 128 values of a loop were tried."""
+    A = te.placeholder((extent,), "float32", name="A")
+    B = te.compute((length,), lambda i: A[index(i)], name="B")
+    if value is None:
+        te.create_prim_func([A, B])
+        return
+    with pytest.raises(tilewright.UserError) as refused:
+        te.create_prim_func([A, B])
+    assert f"has extent {extent}, but its index" in str(refused.value)
+    assert f"is {value} at i = {place}" in str(refused.value)

@@ -127,9 +127,10 @@ class Finder {
   const VarNode* the_variable(const PrimExpr& expr) const {
     if (const auto* var = expr.as<VarNode>()) return var;
     if (const auto* op = expr.as<CastNode>()) return the_variable(op->value);
-    if (const auto* op = expr.as<AddNode>()) return the_variable(depends(op->a) ? op->a : op->b);
-    const auto* op = expr.as<SubNode>();
-    return op && depends(op->a) ? the_variable(op->a) : nullptr;
+    const auto* op = expr.as<BinaryOpNode>();
+    if (!op || (op->kind != Kind::kAdd && op->kind != Kind::kSub)) return nullptr;
+    if (!depends(op->b)) return the_variable(op->a);
+    return op->kind == Kind::kAdd && !depends(op->a) ? the_variable(op->b) : nullptr;
   }
 
   const std::vector<RangedVar>& loops_;

@@ -4,6 +4,7 @@
 #include "tilewright/ir/walk.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/op.h"
+#include "tilewright/tir/uses.h"
 
 namespace tilewright::analysis {
 namespace {
@@ -28,6 +29,7 @@ class Walk {
  private:
   void loop(const Var& var, const PrimExpr& min, const PrimExpr& extent, const Stmt& body);
   void block(const BlockRealizeNode* realize);
+  void init(const BlockRealizeNode* realize);
   void expr(const PrimExpr& expr);
   void access(const Buffer& buffer, const std::vector<PrimExpr>& indices, const Span& where);
   PrimExpr in_loops(const PrimExpr& expr) const { return values_.empty() ? expr : substitute(expr, values_); }
@@ -56,8 +58,27 @@ void Walk::block(const BlockRealizeNode* realize) {
   for (size_t n = 0; n < block->iter_vars.size(); ++n)
     values_[block->iter_vars[n]->var.get()] = in_loops(realize->iter_values[n]);
   stmt(block->body);
+  if (block->init) init(realize);
   for (const IterVar& axis : block->iter_vars) values_.erase(axis->var.get());
   assumption_ = outside;
+}
+
+// It runs once for the spatial axes, also if there is nothing to reduce.
+void Walk::init(const BlockRealizeNode* realize) {
+  const std::vector<IterVar>& axes = realize->block->iter_vars;
+  const auto is_used_by = [&](const RangedVar& loop, bool is_spatial) {
+    for (size_t n = 0; n < axes.size(); ++n) {
+      if ((axes[n]->iter_type == IterType::kSpatial) == is_spatial &&
+          uses(in_loops(realize->iter_values[n]), loop.first.get()))
+        return true;
+    }
+    return false;
+  };
+  const std::vector<RangedVar> all = loops_;
+  std::erase_if(loops_,
+                [&](const RangedVar& loop) { return is_used_by(loop, false) && !is_used_by(loop, true); });
+  stmt(realize->block->init);
+  loops_ = all;
 }
 
 void Walk::stmt(const Stmt& stmt) {

@@ -1,6 +1,7 @@
 // Accesses that certainly leave their buffer: an element is shown that the program reaches and the buffer
 // lacks, for every size where extents are open. What stands under a condition, in a branch or after an assert
 // is trusted, and so is what cannot be evaluated.
+#include "tilewright/analysis/extremes.h"
 #include "tilewright/analysis/open_corner.h"
 #include "tilewright/analysis/sure_accesses.h"
 #include "tilewright/analysis/trip_count.h"
@@ -33,6 +34,30 @@ std::string value_at(const std::string& value, const std::string& where) {
   return where.empty() ? value : value + " at " + where;
 }
 
+// The same where loops are long: the smallest and the largest index are written down, not searched.
+std::optional<std::string> extreme_outside(const SureAccess& access, int64_t count) {
+  const bool are_known = std::all_of(access.loops.begin(), access.loops.end(), [](const RangedVar& loop) {
+    const auto* extent = loop.second->extent.as<IntImmNode>();
+    return extent && extent->value > 0 && is<IntImmNode>(loop.second->min);
+  });
+  const auto found =
+      are_known && !access.assumption ? extremes(access.index, access.loops) : std::optional<Extremes>();
+  if (!found) return std::nullopt;
+  for (const Extreme* extreme : {&found->last, &found->first}) {
+    int64_t value, at;
+    if (!as_const_int(arith::simplify(extreme->value), &value) || (value >= 0 && value < count)) continue;
+    std::vector<std::pair<const VarNode*, int64_t>> values;
+    for (const auto& [var, range] : access.loops) {
+      const auto place = extreme->at.find(var.get());
+      if (place != extreme->at.end() &&
+          as_const_int(arith::simplify(ir::ref_as<PrimExprNode>(place->second)), &at))
+        values.emplace_back(var.get(), at);
+    }
+    return value_at(std::to_string(value), values_text(values));
+  }
+  return std::nullopt;
+}
+
 // "15 at i = 15": an index that is outside of its extent; nothing if none is known.
 std::optional<std::string> outside(const SureAccess& access) {
   const PrimExpr &index = access.index, &extent = access.extent;
@@ -46,6 +71,7 @@ std::optional<std::string> outside(const SureAccess& access) {
     if (is_one(inside)) return std::nullopt;
     if (const auto corner = corner_against(inside, access.assumption, loops_that_matter(access, inside)))
       return value_at(std::to_string(*evaluate_at(index, *corner)), values_text(*corner));
+    if (auto found = extreme_outside(access, count->value)) return found;
   }
   const auto corner = is_open ? open_corner_outside(index, extent, access.assumption, access.loops)
                               : std::optional<OpenCorner>();

@@ -174,7 +174,7 @@ PrimFunc TirParser::parse_function(const ast::Stmt* function) {
   state_.ret_type = result_type(parser_, function->annotation);
   StmtList list;
   state_.out = &list;
-  parse_body(function->body);
+  parse_whole(function->body);
   state_.out = nullptr;
   PrimFunc func = parser_.at(function->place, [&] {
     return PrimFuncNode::make(state_.params, state_.buffers, with_root(list.close()), state_.ret_type,

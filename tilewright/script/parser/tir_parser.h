@@ -20,6 +20,8 @@ class TirParser {
   void check_defined(const PrimFunc& func);
 
   // tir_stmt.cc
+  /// The statements of a function or macro.
+  void parse_whole(const ast::Body& body);
   void parse_body(const ast::Body& body);
   void parse_statement(const ast::Stmt* stmt);
   /// A body in a frame of its own, as one statement.
@@ -59,6 +61,7 @@ class TirParser {
 
   Parser& parser_;
   TirState& state_;
+  const ast::Stmt* last_ = nullptr;  // of the function or macro
 };
 
 /// The names a target gives to what is assigned: {"vi", "vj"}; empty for subscripts.

@@ -31,6 +31,11 @@ tir::Stmt StmtList::close() {
   return as_one();
 }
 
+void TirParser::parse_whole(const ast::Body& body) {
+  last_ = body.empty() ? nullptr : body.back();
+  parse_body(body);
+}
+
 void TirParser::parse_body(const ast::Body& body) {
   for (const ast::Stmt* stmt : body) parser_.at(stmt->place, [&] { parse_statement(stmt); });
 }
@@ -78,7 +83,7 @@ void TirParser::parse_expr_statement(const ast::Stmt* stmt) {
   if (Ref<Macro> macro = parser_.macro_of(stmt->value)) {
     return expand_macro(
         parser_, macro, stmt->value, &state_.macros,
-        [&](Parser& inner, const ast::Body& body) { TirParser(&inner, &state_).parse_body(body); });
+        [&](Parser& inner, const ast::Body& body) { TirParser(&inner, &state_).parse_whole(body); });
   }
   add_value(parser_.eval(stmt->value), stmt->value);
 }
@@ -129,7 +134,11 @@ void TirParser::parse_assert(const ast::Stmt* stmt) {
 }
 
 void TirParser::parse_return(const ast::Stmt* stmt) {
-  if (!stmt->value || stmt->value->kind == ast::ExprKind::kNone) return;
+  if (!stmt->value || stmt->value->kind == ast::ExprKind::kNone) {
+    if (stmt == last_) return;
+    throw UserError(parser_.tree.span(stmt), "a return without a value stands only at the end of a function")
+        .help("write T.evaluate(T.ret(0)), or put what follows it under a condition");
+  }
   PrimExpr value = parser_.eval_prim(stmt->value);
   const DataType dtype = value->dtype;
   PrimExpr call = tir::CallNode::make(dtype, ir::Expr(find_op("ret")), std::vector<PrimExpr>{value},
