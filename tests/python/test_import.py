@@ -3,6 +3,7 @@
 import importlib.util
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -37,10 +38,13 @@ def run(program):
     return done.stdout
 
 
+@pytest.mark.skipif(
+    "clang_rt." in Path("/proc/self/maps").read_text(), reason="sanitizers take time of their own"
+)
 def test_import_takes_at_most_300_ms():
-    # the least of five: other work on the machine only adds
+    # of the processor, and the least of five: other work on the machine only adds
     program = (
-        "import time; start = time.perf_counter(); import tilewright; print(time.perf_counter() - start)"
+        "import time; start = time.process_time(); import tilewright; print(time.process_time() - start)"
     )
     assert min(float(run(program)) for _ in range(5)) <= 0.3
 
