@@ -33,8 +33,9 @@ class Finder {
     const auto* op = expr.as<BinaryOpNode>();
     if (!op || !op->dtype.is_integral() || share_variables(op->a, op->b)) return std::nullopt;
     const auto a = of(op->a);
-    if (op->kind == Kind::kFloorMod) return of_remainder(op);
-    const auto b = a ? of(op->b) : std::nullopt;
+    if (!a) return std::nullopt;
+    if (op->kind == Kind::kFloorMod) return of_remainder(op, *a);
+    const auto b = of(op->b);
     if (!b) return std::nullopt;
     switch (op->kind) {
       case Kind::kAdd:
@@ -106,15 +107,14 @@ class Finder {
 
   // (i + k) % c: between its ends the sum takes all values, so that the last one below a multiple of c is
   // reached, or else the sum itself does not pass one.
-  std::optional<Extremes> of_remainder(const BinaryOpNode* op) const {
+  std::optional<Extremes> of_remainder(const BinaryOpNode* op, const Extremes& a) const {
     int64_t divisor;
-    const auto a = of(op->a);
     const auto* var = the_variable(op->a);
-    if (!a || !var || !as_const_int(op->b, &divisor) || divisor <= 0) return std::nullopt;
-    const PrimExpr &low = a->first.value, &high = a->last.value;
+    if (!var || !as_const_int(op->b, &divisor) || divisor <= 0) return std::nullopt;
+    const PrimExpr &low = a.first.value, &high = a.last.value;
     auto at = [&](const PrimExpr& sum) {
       // the variable counts once, so that it moves with the sum from where that is smallest
-      const PrimExpr start = ir::ref_as<PrimExprNode>(a->first.at.at(var));
+      const PrimExpr start = ir::ref_as<PrimExprNode>(a.first.at.at(var));
       return Extreme{floormod(sum, op->b), {{var, start + tir::cast(start->dtype, sum - low)}}};
     };
     const PrimExpr multiple = floordiv(low + (divisor - 1), op->b) * op->b;

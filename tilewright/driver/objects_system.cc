@@ -23,7 +23,7 @@ std::string object_of_llvm_ir(const std::string&, const std::string& path) {
 }
 
 std::vector<std::string> lacking_features(std::span<const std::string> needed) {
-  const Processor here = this_processor();
+  const target::Processor here = this_processor();
   std::vector<std::string> lacking;
   for (const std::string& feature : needed) {
     if (!here.has(feature)) lacking.push_back(feature);

@@ -28,7 +28,7 @@ struct TileLoads {
 /// The tile of a sum over rows x columns results with the least estimated time: the processor starts
 /// fma_per_cycle multiply-adds and two loads in a cycle, a sum waits fma_latency cycles for
 /// itself, and a tile that reaches over the edge does all of its work; but if vectors come from far, fewer
-/// rows of tiles are better, even if the last one is a part.  Where the first cache does not keep a panel for
+/// rows of tiles are better, even if the last one is a part.  Where L1 does not keep a panel for
 /// the next tile, each load takes some time that arithmetic does not hide, and rows are at most
 /// loads.kept_rows.
 ///
