@@ -6,23 +6,39 @@ import re
 MULTIPLY_ADD = re.compile(
     r"(vfn?m(add|sub)\d+ps|fmla|mulps|vpdpbusd|vdpbf16ps|sdot|vfmacc\.v[vf]|vfmadd\.v[vf]|fn?m(add|sub)\.s)\b"
 )
-STACK = re.compile(r"\(%rsp|\[sp|\(sp\)")
+# what waits there for a register; an array has an index, too
+STACK = re.compile(r"\(%rsp\)|\[sp|\(sp\)")
 
 
-def instructions(block: str) -> list[str]:
-    """Of a labelled block up to its last jump back to the label; none if it does not jump back."""
-    label = re.escape(block.split(":")[0].strip())
-    lines = [line.strip() for line in block.splitlines()[1:] if re.match(r"\s+[a-z]", line)]
-    ends = [n for n, line in enumerate(lines) if re.search(rf"(?<![\w.]){label}$", line)]
-    return lines[: ends[-1] + 1] if ends else []
+LABEL = re.compile(r"([\w.]+):")
+INSTRUCTION = re.compile(r"\s+[a-z]")
+JUMP = re.compile(r"\s+(?:j[a-z]+|b|b\.[a-z]+|cbn?z|tbn?z|b[a-z]{2,4})\s.*?([\w.]+)$")
+
+
+def innermost_loops(assembly: str) -> list[list[str]]:
+    """The instructions from each label to the last jump back to it, where no other such loop lies in between."""
+    lines = [line.split("# ")[0].rstrip() for line in assembly.splitlines()]
+    labels = {found[1]: n for n, line in enumerate(lines) if (found := LABEL.match(line))}
+    ends: dict[int, int] = {}
+    for n, line in enumerate(lines):
+        if (found := JUMP.match(line)) and labels.get(found[1], n) < n:
+            ends[labels[found[1]]] = n
+    innermost = [
+        (begin, end)
+        for begin, end in ends.items()
+        if not any(begin <= other and ends[other] <= end and other != begin for other in ends)
+    ]
+    return [
+        [line.strip() for line in lines[begin + 1 : end + 1] if INSTRUCTION.match(line)]
+        for begin, end in innermost
+    ]
 
 
 def counts_of_loops(assembly: str) -> list[tuple[int, int, int]]:
     """(multiply-adds, instructions, those of them that use the stack) of each innermost loop."""
-    loops = [instructions(block) for block in re.split(r"\n(?=[\w.]+:)", assembly)]
     return [
         (sum(map(bool, map(MULTIPLY_ADD.match, loop))), len(loop), sum(map(bool, map(STACK.search, loop))))
-        for loop in loops
+        for loop in innermost_loops(assembly)
     ]
 
 

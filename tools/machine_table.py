@@ -16,6 +16,7 @@ from replay import TARGETS
 
 import tilewright
 from tilewright import te
+from tilewright.target import features
 
 PAGE = Path(__file__).resolve().parent.parent / "docs/machines.md"
 
@@ -92,8 +93,13 @@ def row(function, target: str) -> str:
     multiply_adds, instructions, on_stack = hottest_loop(
         tilewright.build(function, target=target).get_source("asm")
     )
-    share = f"{multiply_adds / instructions:.2f}" if instructions else ""
-    return f"{chosen_factors(function, target)} | {multiply_adds} | {instructions} | {share} | {on_stack}"
+    known = features(target)
+    arithmetic = multiply_adds / known["fma_per_cycle"].value
+    issue = instructions / known["issue_width"].value
+    return (
+        f"{chosen_factors(function, target)} | {multiply_adds} | {instructions} | {multiply_adds / instructions:.2f} "
+        f"| {min(1, arithmetic / issue):.0%} | {on_stack}"
+    )
 
 
 def page() -> str:
@@ -102,15 +108,17 @@ def page() -> str:
         "",
         "Written by `python tools/machine_table.py`; a test compares it. For each kernel of float32: the factors by which the rules split",
         "loops, and the innermost loop with most multiply-adds in LLVM's assembly: its multiply-adds, its instructions, the share of the",
-        "former, and how many instructions use the stack. What the rules know of each processor: [targets](targets.md).",
+        "former, the part of the processor's multiply-adds that can start beside so many other instructions (by `fma_per_cycle` and",
+        "`issue_width`), and how many instructions wait on the stack for a register. What the rules know of each processor: [targets](targets.md).",
+        "Why the share itself is no goal: [decision 22](decisions/22-instructions-beside-multiply-adds.md).",
         "",
     ]
     for name, function in KERNELS.items():
         lines += [
             f"## {name}",
             "",
-            "| processor | splits | multiply-adds | instructions | share | stack |",
-            "|---|---|---|---|---|---|",
+            "| processor | splits | multiply-adds | instructions | share | of peak | stack |",
+            "|---|---|---|---|---|---|---|",
         ]
         lines += [f"| {processor} | {row(function, target)} |" for processor, target in TARGETS.items()]
         lines.append("")

@@ -71,10 +71,10 @@ TEST(Llvm, AddsOne) {
               testing::ElementsAre(-1, 0, 1, 2, 3, 4, 5));
 }
 
-std::string ir_text(const PrimFunc& func, const std::string& cpu) {
+std::string ir_text(const PrimFunc& func, const std::string& cpu, bool optimised = false) {
   return emit_llvm_ir(lower::lower_for_cpu("f", func),
                       native_target(target::parse_target("llvm -mtriple=x86_64-linux-gnu -mcpu=" + cpu)),
-                      false);
+                      optimised);
 }
 
 // The calls that fetch lines, as the program's text has them.
@@ -135,6 +135,28 @@ TEST(Llvm, FetchesIntoTheCacheThatIsAskedFor) {
     EXPECT_THAT(fetched(distance, 1), testing::ElementsAre(testing::EndsWith(", i32 0, i32 3, i32 1)")));
     EXPECT_THAT(fetched(distance, 2), testing::ElementsAre(testing::EndsWith(", i32 0, i32 2, i32 1)")));
   }
+}
+
+// B[i * 4 + v] = A[(3 - i) * 4 + v]: LLVM writes four iterations out, unless the program says that the loop
+// stays.
+TEST(Llvm, KeepsALoopThatIsToStay) {
+  Buffer a = make_buffer("A", {imm(16)}, kFloat32), b = make_buffer("B", {imm(16)}, kFloat32);
+  Var i = make_var("i"), v = make_var("v");
+  const Stmt vector =
+      loop(v, imm(4), store(b, load(a, {(imm(3) - i) * 4 + v}), {i * 4 + v}), ForKind::kVectorized);
+  const For plain = ir::ref_as<ForNode>(loop(i, imm(4), vector));
+  const For kept = with(plain, [](ForNode& n) { n.annotations.set(std::string(kKeepLoop), bool_imm(true)); });
+  const auto has_loop = [&](const For& body) {
+    return ir_text(prim_func({a, b}, body), "haswell", true).find("\nloop:") != std::string::npos;
+  };
+  EXPECT_FALSE(has_loop(plain));
+  EXPECT_TRUE(has_loop(kept));
+  std::vector<float> x(16), expected(16);
+  for (size_t n = 0; n < 16; ++n)
+    x[n] = static_cast<float>(n), expected[n] = static_cast<float>((3 - n / 4) * 4 + n % 4);
+  const Tensor out = Tensor::empty(std::vector<int64_t>{16}, kFloat32);
+  compile(prim_func({a, b}, kept))(tensor({16}, kFloat32, x), out);
+  EXPECT_EQ(values_of<float>(out), expected);
 }
 
 // if v < 7: B[v] = A[v * 2], where A ends with A[12]: the lanes that are wanted are loaded where masks are

@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+import pytest
+
 from tilewright.target import features
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs/targets.md").read_text()
@@ -22,7 +24,7 @@ def test_options_of_a_target_are_what_is_known():
     known = features("llvm -num-cores=3 -l1_cache_size_bytes=65536 -l2_cache_size_bytes=2097152")
     assert (known["num_cores"].value, known["l1_bytes"].value, known["l2_bytes"].value) == (3, 65536, 2097152)
     assert known["l2_bytes"].unit == "bytes"
-    assert [known[name].source for name in ("num_cores", "l2_bytes", "fma_latency", "vector_bytes")] == [
+    assert [known[name].source for name in ("num_cores", "l2_bytes", "page_bytes", "vector_bytes")] == [
         "-num-cores",
         "-l2_cache_size_bytes",
         "a common core",
@@ -30,3 +32,22 @@ def test_options_of_a_target_are_what_is_known():
     ]
     arm = features("llvm -mtriple=aarch64-linux-gnu -mcpu=cortex-a72")
     assert arm["l1_ways"].source == "Arm Cortex-A72 Software Optimization Guide"
+
+
+@pytest.mark.parametrize(
+    ("cpu", "source"),
+    [
+        ("cortex-a53", "LLVM's scheduling model of cortex-a53"),
+        ("cortex-a72", "Arm Cortex-A72 Software Optimization Guide"),
+        ("thunderx3t110", "LLVM's scheduling model of thunderx3t110"),
+    ],
+)
+def test_rates_of_a_core_have_a_source(cpu, source):
+    known = features(f"llvm -mtriple=aarch64-linux-gnu -mcpu={cpu}")
+    assert known["fma_per_cycle"].source == source
+    assert known["fma_per_cycle"].value > 0 and known["issue_width"].value >= 2
+
+
+def test_a_processor_without_a_scheduling_model_is_a_common_one():
+    known = features("llvm -mtriple=riscv64-linux-gnu -mcpu=generic-rv64 -mattr=+v")
+    assert known["fma_per_cycle"].source == "a common core"

@@ -46,22 +46,53 @@ TEST(Features, CachesAreThoseOfTheCoreUnlessTheTargetSaysOtherwise) {
             1 << 20);
 }
 
+// The manual's rates, at the width of the target's vectors.
+TEST(Features, RatesAreThoseOfTheCoreForVectorsOfTheTarget) {
+  const Rates wide = of("x86_64-linux-gnu", "znver4", 512).rates,
+              narrow = of("x86_64-linux-gnu", "znver4", 256).rates;
+  EXPECT_EQ(wide.fma_per_cycle, 1);
+  EXPECT_EQ(narrow.fma_per_cycle, 2);
+  EXPECT_EQ(wide.loads_per_cycle, 1);
+  EXPECT_EQ(wide.stores_per_cycle, 0.5);
+  EXPECT_EQ(of("aarch64-linux-gnu", "cortex-a72", 128).rates, (Rates{.fma_per_cycle = 1,
+                                                                     .fma_latency = 3,
+                                                                     .loads_per_cycle = 1,
+                                                                     .stores_per_cycle = 0.5,
+                                                                     .issue_width = 3}));
+}
+
+TEST(Features, RatesThatNoManualHasAreThoseOfTheCompilersModel) {
+  const Rates model{
+      .fma_per_cycle = 3, .fma_latency = 7, .loads_per_cycle = 5, .stores_per_cycle = 6, .issue_width = 9};
+  const auto known = [&](const std::string& cpu) {
+    return features_of({"aarch64-linux-gnu", cpu, {}, 128, false, model}, parse_target("llvm"));
+  };
+  EXPECT_EQ(known("cortex-a53").features.rates, model);
+  EXPECT_EQ(known("cortex-a53").sources.at("fma_latency"), "LLVM's scheduling model of cortex-a53");
+  EXPECT_EQ(known("cortex-a53").features.l1_ways, 4);
+  EXPECT_EQ(known("cortex-x77").features.rates, model);
+  EXPECT_NE(known("neoverse-n1").features.rates, model);
+}
+
+// Each of them changed, in turn.
+template <class Owner, class Change>
+void change_each_field(const Owner& owner, Change change) {
+  const auto one = [&](auto member) {
+    Owner other = owner;
+    other.*member = static_cast<std::decay_t<decltype(other.*member)>>(!(other.*member));
+    change(other);
+  };
+  std::apply([&](const auto&... field) { (one(field.member), ...); }, Owner::fields());
+}
+
 TEST(Features, EachFieldIsPartOfTheKeyOfCode) {
   std::set<std::string> keys{Features().str()};
   const auto add = [&](const Features& features) { EXPECT_TRUE(keys.insert(features.str()).second); };
-  std::apply(
-      [&](const auto&... field) {
-        const auto change = [&](auto member) {
-          Features other;
-          other.*member = static_cast<std::decay_t<decltype(other.*member)>>(!(other.*member));
-          add(other);
-        };
-        (change(field.member), ...);
-      },
-      Features::fields());
+  change_each_field(Features(), add);
   Features other;
-  other.dots.bfloats = true;
-  add(other);
+  change_each_field(Rates(), [&](const Rates& rates) { other.rates = rates, add(other); });
+  other = Features();
+  change_each_field(DotInstructions(), [&](const DotInstructions& dots) { other.dots = dots, add(other); });
 }
 
 TEST(Targets, ValuesOutOfRangeAreRefusedWhereTheTargetIsWritten) {

@@ -26,6 +26,7 @@ void append(const T& description, const FeatureSources& sources, std::vector<Fea
 std::vector<FeatureRow> Features::rows(const FeatureSources& sources) const {
   std::vector<FeatureRow> rows;
   append(*this, sources, &rows);
+  append(rates, sources, &rows);
   append(dots, sources, &rows);
   return rows;
 }
@@ -68,6 +69,8 @@ class Builder {
   Owner& owner() {
     if constexpr (std::is_same_v<Owner, Features>)
       return known.features;
+    else if constexpr (std::is_same_v<Owner, Rates>)
+      return known.features.rates;
     else
       return known.features.dots;
   }
@@ -115,11 +118,24 @@ void set_dots(const Processor& processor, Builder* builder) {
   set(&D::bfloat_tiles, is_x86 && processor.has("amx-bf16"));
 }
 
-void set_core(const Core& core, Builder* builder) {
-  const std::string source(core.source);
-  builder->set(&Features::l1_bytes, core.l1_bytes, source);
-  builder->set(&Features::l1_ways, core.l1_ways, source);
-  builder->set(&Features::l2_bytes, core.l2_bytes, source);
+void set_rates(const Rates& rates, const std::string& source, Builder* builder) {
+  std::apply([&](const auto&... field) { (builder->set(field.member, rates.*field.member, source), ...); },
+             Rates::fields());
+}
+
+// What the manual of the core says, and the rates that it leaves out as LLVM has them.
+void set_core(const Processor& processor, Builder* builder) {
+  const Core* core = find_core(processor.cpu);
+  const std::optional<Rates> rates = core ? core->rates(processor.vector_bits) : std::nullopt;
+  if (rates)
+    set_rates(*rates, std::string(core->source), builder);
+  else if (processor.rates)
+    set_rates(*processor.rates, "LLVM's scheduling model of " + processor.cpu, builder);
+  if (!core) return;
+  const std::string source(core->source);
+  builder->set(&Features::l1_bytes, core->l1_bytes, source);
+  builder->set(&Features::l1_ways, core->l1_ways, source);
+  builder->set(&Features::l2_bytes, core->l2_bytes, source);
 }
 
 }  // namespace
@@ -129,7 +145,7 @@ KnownFeatures features_of(const Processor& processor, const ir::Target& target) 
   Builder builder;
   set_vectors(processor, &builder);
   set_dots(processor, &builder);
-  if (const Core* core = find_core(processor.cpu)) set_core(*core, &builder);
+  set_core(processor, &builder);
   if (processor.is_host) {
     builder.set_from_system(&F::l1_bytes, _SC_LEVEL1_DCACHE_SIZE);
     builder.set_from_system(&F::l1_ways, _SC_LEVEL1_DCACHE_ASSOC);

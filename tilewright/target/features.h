@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -23,7 +24,7 @@ struct FeatureField {
 /// A field with its value, for people: "l1_bytes", 32768, "bytes", "L1 data cache of a core".
 struct FeatureRow {
   std::string_view name;
-  std::variant<bool, int64_t> value;
+  std::variant<bool, int64_t, double> value;
   std::string_view unit, doc;
   std::string source;  // where the value comes from
 };
@@ -51,11 +52,36 @@ struct DotInstructions {
   friend bool operator==(const DotInstructions&, const DotInstructions&) = default;
 };
 
+/// How many instructions on whole vectors start in a cycle.
+struct Rates {
+  double fma_per_cycle = 2;
+  int64_t fma_latency = 4;
+  double loads_per_cycle = 2;
+  double stores_per_cycle = 1;
+  int64_t issue_width = 4;
+  int64_t fma_instructions = 1;
+
+  static constexpr auto fields() {
+    using R = Rates;
+    return std::tuple{
+        FeatureField{&R::fma_per_cycle, "fma_per_cycle", "per cycle", "vector multiply-adds that start"},
+        FeatureField{&R::fma_latency, "fma_latency", "cycles",
+                     "until the sum of one multiply-add can be used by the next"},
+        FeatureField{&R::loads_per_cycle, "loads_per_cycle", "per cycle",
+                     "loads of vectors from L1 that start"},
+        FeatureField{&R::stores_per_cycle, "stores_per_cycle", "per cycle",
+                     "stores of vectors to L1 that start"},
+        FeatureField{&R::issue_width, "issue_width", "per cycle", "instructions of any kind that start"},
+        FeatureField{&R::fma_instructions, "fma_instructions", "",
+                     "of one multiply-add: more where it is a product, a sum, and a copy of a factor"}};
+  }
+  friend bool operator==(const Rates&, const Rates&) = default;
+};
+
 struct Features {
   int64_t vector_bytes = 16;
   int64_t num_vector_registers = 16;
-  int64_t fma_per_cycle = 2;
-  int64_t fma_latency = 4;
+  Rates rates = {};
   int64_t l1_bytes = 32 << 10;
   int64_t l1_ways = 8;
   int64_t l2_bytes = 512 << 10;
@@ -66,16 +92,13 @@ struct Features {
   bool fetches_writes = true;
   int64_t num_cores = 1;
 
-  /// Name, unit and meaning of each field; `dots` has a table of its own.
+  /// Name, unit and meaning of each field; `rates` and `dots` have tables of their own.
   static constexpr auto fields() {
     using F = Features;
     return std::tuple{
         FeatureField{&F::vector_bytes, "vector_bytes", "bytes", "one vector register"},
         FeatureField{&F::num_vector_registers, "num_vector_registers", "",
                      "vector registers that code may name"},
-        FeatureField{&F::fma_per_cycle, "fma_per_cycle", "per cycle", "vector multiply-adds that start"},
-        FeatureField{&F::fma_latency, "fma_latency", "cycles",
-                     "until the sum of one multiply-add can be used by the next"},
         FeatureField{&F::l1_bytes, "l1_bytes", "bytes", "L1 data cache of a core"},
         FeatureField{&F::l1_ways, "l1_ways", "lines", "that may lie in one set of L1"},
         FeatureField{&F::l2_bytes, "l2_bytes", "bytes", "L2 cache, the part that one core may count on"},
@@ -91,7 +114,7 @@ struct Features {
   /// How many times as many products of bfloat16 as of float32 take a time: 512 multiply-adds of a tile each
   /// cycle beside 32 of vectors, of which memory leaves about ten; two lanes in the place of one; none.
   int64_t bfloat_speedup() const { return dots.bfloat_tiles ? 10 : dots.bfloats ? 2 : 1; }
-  /// All fields, those of `dots` last.
+  /// All fields, those of `rates` and `dots` last.
   std::vector<FeatureRow> rows(const FeatureSources& sources = {}) const;
   /// All values, in the order of the fields: what generated code depends on.
   std::string str() const;
@@ -105,6 +128,7 @@ struct Processor {
   std::vector<std::string> features;  // enabled ones, sorted, those that others imply among them: "avx512f"
   int64_t vector_bits = 128;          // what code is vectorised for
   bool is_host = false;               // code for it runs in this process
+  std::optional<Rates> rates = {};    // by LLVM's scheduling model of `cpu`
   bool has(std::string_view feature) const;
 };
 
@@ -113,7 +137,7 @@ struct KnownFeatures {
   Features features;
   FeatureSources sources;
 };
-/// Vectors from `processor`; caches from what manuals say of its core (cores.h), or else those of a
+/// Vectors and rates from `processor`; caches from what manuals say of its core (cores.h), or else those of a
 /// common one; caches and threads of this machine if code is made for it; and last what the attributes of
 /// `target` say.
 KnownFeatures features_of(const Processor& processor, const ir::Target& target);

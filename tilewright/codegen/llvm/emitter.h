@@ -175,7 +175,7 @@ class FunctionEmitter {
   void emit(const Stmt& stmt);
   void emit_for(const ForNode* node);
   void emit_loop(const ForNode* node, const std::function<void()>& emit_body);
-  void hint_vectorize(llvm::BranchInst* latch, bool enable);
+  void hint_loop(llvm::BranchInst* latch, const ForNode* node);
   void emit_while(const WhileNode* node);
   void emit_if(const IfThenElseNode* node);
   void emit_assert(const AssertStmtNode* node);

@@ -147,19 +147,25 @@ void FunctionEmitter::emit_loop(const ForNode* node, const std::function<void()>
   llvm::Value* again =
       is_signed ? builder_.CreateICmpSLT(following, end) : builder_.CreateICmpULT(following, end);
   llvm::BranchInst* latch = builder_.CreateCondBr(again, body, exit);
-  if (node->for_kind == ForKind::kVectorized)
-    hint_vectorize(latch, true);
-  else if (has_vectors_)
-    hint_vectorize(latch, false);
+  hint_loop(latch, node);
   builder_.SetInsertPoint(exit);
 }
 
 // Where a schedule has chosen vectors LLVM must not choose others: it makes shuffles out of packing loops, in
 // seconds.
-void FunctionEmitter::hint_vectorize(llvm::BranchInst* latch, bool enable) {
-  llvm::Metadata* hint[] = {llvm::MDString::get(context_, "llvm.loop.vectorize.enable"),
-                            llvm::ConstantAsMetadata::get(builder_.getInt1(enable))};
-  llvm::MDNode* loop = llvm::MDNode::getDistinct(context_, {nullptr, llvm::MDNode::get(context_, hint)});
+void FunctionEmitter::hint_loop(llvm::BranchInst* latch, const ForNode* node) {
+  std::vector<llvm::Metadata*> hints{nullptr};
+  const auto add = [&](std::vector<llvm::Metadata*> hint) {
+    hints.push_back(llvm::MDNode::get(context_, hint));
+  };
+  const bool is_vectorized = node->for_kind == ForKind::kVectorized;
+  if (is_vectorized || has_vectors_)
+    add({llvm::MDString::get(context_, "llvm.loop.vectorize.enable"),
+         llvm::ConstantAsMetadata::get(builder_.getInt1(is_vectorized))});
+  if (node->annotations.get_bool(kKeepLoop, false))
+    add({llvm::MDString::get(context_, "llvm.loop.unroll.disable")});
+  if (hints.size() == 1) return;
+  llvm::MDNode* loop = llvm::MDNode::getDistinct(context_, hints);
   loop->replaceOperandWith(0, loop);
   latch->setMetadata(llvm::LLVMContext::MD_loop, loop);
 }

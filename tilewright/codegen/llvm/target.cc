@@ -21,6 +21,7 @@
 #include <tuple>
 
 #include "tilewright/codegen/llvm/guarded.h"
+#include "tilewright/codegen/llvm/rates.h"
 #include "tilewright/codegen/vector_bits.h"
 #include "tilewright/ir/expr.h"
 #include "tilewright/support/error.h"
@@ -233,6 +234,7 @@ NativeTarget parsed(const ir::Target& target) {
   if (wanted_bits != 128 && wanted_bits != 256 && wanted_bits != 512)
     throw UserError("target llvm: -vector-width must be 128, 256 or 512, but is {}", wanted_bits);
   native.vector_bits = static_cast<int>(std::min<int64_t>(wanted_bits, native.vector_bits));
+  native.rates = rates_of(backend, *info, native.vector_bits);
   if (same_machine) native.needed = needed_features(native, triple);
   native.is_host = same_machine && lacking_features(native.needed).empty();
   return native;

@@ -16,21 +16,23 @@ struct RegisterTile {
 /// What one step of a sum loads.
 struct TileLoads {
   int64_t vectors = 0;           // for each vector of columns
+  int64_t own_vectors = 0;       // of them: each row has others
+  int64_t window = 1;            // steps that are written out, whose vectors are in registers together
   int64_t misaligned = 0;        // of them: rows lie so that many vectors reach over two lines
   int64_t rows = 0;              // scalars for each row
   bool is_far = false;           // vectors come from far memory for each row of tiles
   int64_t steps = 1;             // of a sum, each of which reads other vectors: together a panel
   int64_t kept_rows = kAllRows;  // whose lines the first cache keeps while a larger panel passes by
+  int64_t far_pieces = 0;        // of rows that lie in far memory, where a tile takes a part of them
   bool is_read_again = false;    // even if a tile takes all rows: by those of other axes
   static constexpr int64_t kAllRows = std::numeric_limits<int64_t>::max();
 };
 
-/// The tile of a sum over rows x columns results with the least estimated time: the processor starts
-/// fma_per_cycle multiply-adds and two loads in a cycle, a sum waits fma_latency cycles for
-/// itself, and a tile that reaches over the edge does all of its work; but if vectors come from far, fewer
-/// rows of tiles are better, even if the last one is a part.  Where L1 does not keep a panel for
-/// the next tile, each load takes some time that arithmetic does not hide, and rows are at most
-/// loads.kept_rows.
+/// The tile of a sum over rows x columns results with the least estimated time by features.rates: that of
+/// multiply-adds, of loads, of instructions of any kind, or until a sum can take the next term, whichever is
+/// longest; a tile that reaches over the edge does all of its work.  But if vectors come from far, fewer
+/// rows of tiles are better, even if the last one is a part.  Where L1 does not keep a panel for the next
+/// tile, each load takes some time that arithmetic does not hide, and rows are at most loads.kept_rows.
 ///
 /// num_rows, num_columns  results along both axes, >= 1
 /// element_bytes          of one result

@@ -236,7 +236,8 @@ std::optional<SumPlan> plan_sum(const BlockShape& sum, const Features& features,
   choose_tile(sum, vectors, lanes, features, is_packing_free || outer_axis, plan);
   plan.steps = step_order(sum, plan, vectors);
   plan.unrolled = axis_of_parts(sum, plan, vectors);
-  if (!plan.unrolled) plan.unrolled = axis_of_windows(sum, plan, vectors);
+  if (!plan.unrolled && (plan.unrolled = axis_of_windows(sum, plan, vectors)))
+    plan.keeps_loops = needs_loops(sum, plan, vectors, features);
   plan.is_copy_needed = plan.packed != nullptr;
   const auto pays = [&] {
     return num_uses(sum, plan.packed, plan) >= kMinPackedUses || (!plan.dot && !has_rows_of_terms(sum));

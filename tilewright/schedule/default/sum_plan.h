@@ -42,6 +42,7 @@ struct SumPlan {
   std::optional<NextPanel> next_panel;     // each turn over a panel fetches a part of the next one
   std::optional<DotSum> dot;               // groups are added by an instruction
   std::optional<size_t> unrolled;          // a short step along which vectors stay: parts of elements
+  bool keeps_loops = false;                // of other steps: written out, all would need too many registers
   std::optional<MatrixTile> matrix;        // whole tiles are multiplied by one, in tile registers
   /// Whether sums of a matrix tile's panel wait in memory while its terms come in parts.
   bool has_blocks() const {
@@ -65,10 +66,18 @@ void choose_tile(const BlockShape& sum, const std::vector<const BufferLoadNode*>
                  const Features& features, bool is_packing_free, SumPlan& plan);
 /// How many rows' lines the first cache keeps of an operand whose rows are that far apart.
 int64_t num_kept_rows(int64_t stride_bytes, const Features& features);
+/// How many iterations of its innermost step a tile may have in registers, because neighbouring rows read
+/// largely the same there; 1 if they do not.
+int64_t size_of_windows(const BlockShape& sum, const SumPlan& plan,
+                        const std::vector<const BufferLoadNode*>& vectors);
 /// The innermost step of `plan`, if the vectors that neighbouring rows read in its turns are largely the
 /// same, as those of windows without sums over channels are: written out, each is loaded once (windows.cc).
 std::optional<size_t> axis_of_windows(const BlockShape& sum, const SumPlan& plan,
                                       const std::vector<const BufferLoadNode*>& vectors);
+/// Whether the vectors that all rows of a tile read in all steps are more than `features` has registers for
+/// beside its sums: a compiler that writes all steps out would hold them there, and spill.
+bool needs_loops(const BlockShape& sum, const SumPlan& plan,
+                 const std::vector<const BufferLoadNode*>& vectors, const Features& features);
 /// Whether `sum` is better off with the conditions of `padding`, which it reads in windows, than with a copy
 /// of the padded image: they say nothing of lanes, most are decided when the rows of a tile are written out,
 /// and the rest by a branch around many vectors.

@@ -97,8 +97,9 @@ TileLoads loads_of(const BlockShape& sum, const SumPlan& plan,
     loads.vectors += is_vector;
     loads.misaligned += is_vector && !is_packing_free && load != plan.packed &&
                         is_misaligned(sum, load, features.vector_bytes);
-    if (is_vector || !plan.row || along(sum, load, *plan.row) == Along::kStays) continue;
-    ++loads.rows;
+    if (!plan.row || along(sum, load, *plan.row) == Along::kStays) continue;
+    ++(is_vector ? loads.own_vectors : loads.rows);
+    if (is_vector) continue;
     const int64_t stride = stride_bytes(sum, load, *plan.row).value_or(0);
     if (stride > 0) loads.kept_rows = std::min(loads.kept_rows, num_kept_rows(stride, features));
   }
@@ -109,6 +110,15 @@ TileLoads loads_of(const BlockShape& sum, const SumPlan& plan,
   });
   if (!plan.dot && !is_grouped) loads.steps = num_steps(sum);
   return loads;
+}
+
+// Numbers that are taken out of words need the word, what is left of it, and a mask.
+int64_t num_reserved_registers(const BlockShape& sum, const std::vector<const BufferLoadNode*>& vectors) {
+  const bool has_words = sum.output()->dtype.is_float() &&
+                         std::any_of(vectors.begin(), vectors.end(), [](const BufferLoadNode* load) {
+                           return (load->dtype.is_int() || load->dtype.is_uint()) && load->dtype.bits == 32;
+                         });
+  return has_words ? 2 : 0;
 }
 
 }  // namespace
@@ -129,9 +139,17 @@ void choose_tile(const BlockShape& sum, const std::vector<const BufferLoadNode*>
   const int64_t element_bytes = std::max<int64_t>(1, sum.output()->dtype.num_bytes());
   Features with_lanes = features;
   with_lanes.vector_bytes = lanes * element_bytes;
+  with_lanes.num_vector_registers -= num_reserved_registers(sum, vectors);
   if (choose_matrix_tile(sum, plan, with_lanes)) return;
   TileLoads loads = loads_of(sum, plan, vectors, with_lanes, is_packing_free);
+  loads.window = size_of_windows(sum, plan, vectors);
   loads.is_far = are_panels_far(sum, vectors, plan, features);
+  if (!is_packing_free) {
+    loads.far_pieces = std::count_if(vectors.begin(), vectors.end(), [&](const auto* load) {
+      const bool is_shared = !plan.row || along(sum, load, *plan.row) == Along::kStays;
+      return is_shared && load != plan.packed && num_bytes(load->buffer) > features.l2_bytes / 2;
+    });
+  }
   const bool is_whole = plan.dot.has_value();  // dot products have no masks
   const int64_t row_extent = plan.row ? num_rows(sum, *plan.row) : 1,
                 columns = sum.likely_extent(plan.column);

@@ -144,7 +144,10 @@ void compute_sum(Schedule& sch, const BlockShape& sum, LoopRef place, const SumP
     for (LoopRef loop : loops_of_axis(sch, sum.ref, axis, inside)) {
       if (!plan.dot || axis != plan.dot->axis) {
         order.push_back(loop);
-        if (axis == plan.unrolled) sch.call("unroll", loop);
+        if (axis == plan.unrolled)
+          sch.call("unroll", loop);
+        else if (plan.keeps_loops)
+          sch.call("annotate", loop, std::string(kKeepLoop), bool_imm(true));
         continue;
       }
       const std::vector<LoopRef> parts = sch.call("split", loop, Factors{None{}, plan.dot->group}).loops();

@@ -17,24 +17,52 @@ bool decides_most(const BlockShape& sum, const SumPlan& plan) {
   return product(8, pad * (pad + 1)) <= product(plan.rows, step) || step <= 3;
 }
 
-}  // namespace
-
-std::optional<size_t> axis_of_windows(const BlockShape& sum, const SumPlan& plan,
-                                      const std::vector<const BufferLoadNode*>& vectors) {
-  constexpr int64_t kMostCopies = 128;
-  const bool has_rows = plan.row && plan.tile.rows > 1;
-  const bool is_by_channel = !plan.dot && vectors.size() == sum.loads.size();
-  if (!has_rows || !is_by_channel) return std::nullopt;
-  const size_t step = plan.steps.back();
-  const bool is_sum = sum.block->iter_vars[step]->iter_type == IterType::kReduce;
-  const int64_t copies = product(product(plan.tile.rows, plan.tile.vectors), sum.extent(step));
-  if (!is_sum || sum.extent(step) < 2 || copies > kMostCopies) return std::nullopt;
-  const bool is_shared = std::any_of(vectors.begin(), vectors.end(), [&](const BufferLoadNode* load) {
+// Whether neighbouring rows read the same of some load, in other iterations of `step`.
+bool is_shared_by_rows(const BlockShape& sum, const SumPlan& plan, size_t step,
+                       const std::vector<const BufferLoadNode*>& vectors) {
+  return std::any_of(vectors.begin(), vectors.end(), [&](const BufferLoadNode* load) {
     return std::any_of(load->indices.begin(), load->indices.end(), [&](const PrimExpr& index) {
       return uses_axis(sum, index, *plan.row) && uses_axis(sum, index, step);
     });
   });
-  return is_shared ? std::optional(step) : std::nullopt;
+}
+
+bool is_by_channel(const BlockShape& sum, const SumPlan& plan,
+                   const std::vector<const BufferLoadNode*>& vectors) {
+  return plan.row && !plan.dot && vectors.size() == sum.loads.size();
+}
+
+}  // namespace
+
+int64_t size_of_windows(const BlockShape& sum, const SumPlan& plan,
+                        const std::vector<const BufferLoadNode*>& vectors) {
+  if (!is_by_channel(sum, plan, vectors)) return 1;
+  for (size_t axis = sum.block->iter_vars.size(); axis-- > 0;) {
+    if (sum.block->iter_vars[axis]->iter_type != IterType::kReduce || sum.extent(axis) < 2) continue;
+    return is_shared_by_rows(sum, plan, axis, vectors) ? sum.extent(axis) : 1;
+  }
+  return 1;
+}
+
+std::optional<size_t> axis_of_windows(const BlockShape& sum, const SumPlan& plan,
+                                      const std::vector<const BufferLoadNode*>& vectors) {
+  constexpr int64_t kMostCopies = 128;
+  if (!is_by_channel(sum, plan, vectors) || plan.tile.rows <= 1) return std::nullopt;
+  const size_t step = plan.steps.back();
+  const bool is_sum = sum.block->iter_vars[step]->iter_type == IterType::kReduce;
+  const int64_t copies = product(product(plan.tile.rows, plan.tile.vectors), sum.extent(step));
+  if (!is_sum || sum.extent(step) < 2 || copies > kMostCopies) return std::nullopt;
+  return is_shared_by_rows(sum, plan, step, vectors) ? std::optional(step) : std::nullopt;
+}
+
+bool needs_loops(const BlockShape& sum, const SumPlan& plan,
+                 const std::vector<const BufferLoadNode*>& vectors, const Features& features) {
+  const auto num_shared = std::count_if(vectors.begin(), vectors.end(), [&](const BufferLoadNode* load) {
+    return plan.row && along(sum, load, *plan.row) == Along::kStays;
+  });
+  const int64_t rows = plan.tile.rows, vectors_of_row = plan.tile.vectors,
+                shared = product(num_shared, product(num_steps(sum), vectors_of_row));
+  return product(rows, vectors_of_row) + shared + 2 > features.num_vector_registers;
 }
 
 bool is_padding_of_windows(const BlockShape& padding, const BlockShape& sum, const Features& features) {
