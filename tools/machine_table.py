@@ -16,7 +16,7 @@ from replay import TARGETS
 
 import tilewright
 from tilewright import te
-from tilewright.target import features
+from tilewright.target import costs, features
 
 PAGE = Path(__file__).resolve().parent.parent / "docs/machines.md"
 
@@ -122,7 +122,25 @@ def page() -> str:
         ]
         lines += [f"| {processor} | {row(function, target)} |" for processor, target in TARGETS.items()]
         lines.append("")
-    return "\n".join(lines)
+    return "\n".join(lines + costs_section())
+
+
+def costs_section() -> list[str]:
+    rows = [
+        f"| `{name}` | {cost.value:g} {cost.unit} | {cost.doc} | {cost.source} |"
+        for name, cost in costs().items()
+    ]
+    return [
+        "## Numbers that no manual gives",
+        "",
+        "The rules and the graph passes estimate times from the description of the machine and from these numbers, which are the same for all",
+        "(`tilewright.target.costs()`, `target/costs.h`).",
+        "",
+        "| name | value | meaning | where it comes from |",
+        "|---|---|---|---|",
+        *rows,
+        "",
+    ]
 
 
 def main() -> None:

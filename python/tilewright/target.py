@@ -38,7 +38,7 @@ Target = guard("tilewright.Target", Target)
 class Feature(NamedTuple):
     """What is known of a machine in one respect: a number or a bool, its unit, what it means, and where it comes from."""
 
-    value: int | bool
+    value: int | float | bool
     unit: str
     doc: str
     source: str
@@ -56,3 +56,17 @@ def features(target="llvm") -> dict[str, Feature]:
 
 
 features = guard("tilewright.target.features", features)
+
+
+def costs() -> dict[str, Feature]:
+    """The numbers of the estimates that decide how fast code is and that no description of hardware gives, by name.
+
+    Each was measured once, or fitted: its `source` says on what. They are the same for all targets, and fixed.
+
+    >>> tilewright.target.costs()["packed_uses"].unit
+    'tiles'
+    """
+    return {name: Feature(*cost) for name, *cost in _core.target_costs()}
+
+
+costs = guard("tilewright.target.costs", costs)

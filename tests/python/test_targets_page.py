@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tilewright.target import features
+from tilewright.target import costs, features
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs/targets.md").read_text()
 
@@ -51,3 +51,19 @@ def test_rates_of_a_core_have_a_source(cpu, source):
 def test_a_processor_without_a_scheduling_model_is_a_common_one():
     known = features("llvm -mtriple=riscv64-linux-gnu -mcpu=generic-rv64 -mattr=+v")
     assert known["fma_per_cycle"].source == "a common core"
+
+
+def test_each_cost_has_a_value_a_meaning_and_a_source():
+    known = costs()
+    assert known["piece_cycles"].value == 10.0 and known["widest_lanes"].value == 16
+    for name, cost in known.items():
+        assert cost.value > 0 and cost.doc and cost.source, name
+
+
+@pytest.mark.parametrize(
+    ("cpu", "work"), [("haswell", 196_608), ("skylake-avx512", 393_216), ("znver4", 196_608)]
+)
+def test_loops_become_parallel_when_their_work_takes_longer_than_threads_need(cpu, work):
+    known = features(f"llvm -mtriple=x86_64-linux-gnu -mcpu={cpu}")
+    per_cycle = known["fma_per_cycle"].value * known["vector_bytes"].value / 4
+    assert known["parallel_cycles"].value * per_cycle == work

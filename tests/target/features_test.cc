@@ -74,6 +74,17 @@ TEST(Features, RatesThatNoManualHasAreThoseOfTheCompilersModel) {
   EXPECT_NE(known("neoverse-n1").features.rates, model);
 }
 
+TEST(Features, WorkAndDistancesFollowFromCyclesAndBytes) {
+  const Features wide = of("x86_64-linux-gnu", "skylake-avx512", 512),
+                 narrow = of("aarch64-linux-gnu", "cortex-a72", 128);
+  EXPECT_EQ(wide.min_parallel_work(), wide.parallel_cycles * 2 * 16);
+  EXPECT_EQ(narrow.min_parallel_work(), narrow.parallel_cycles * 4);
+  EXPECT_EQ(wide.far_fetch_bytes(), 8192);  // 400 cycles of 20 bytes
+  EXPECT_EQ(wide.near_fetch_bytes(), 2048);
+  EXPECT_EQ(narrow.near_fetch_bytes(), 1024);
+  EXPECT_EQ(of("aarch64-linux-gnu", "apple-m1", 128).line_bytes, 128);
+}
+
 // Each of them changed, in turn.
 template <class Owner, class Change>
 void change_each_field(const Owner& owner, Change change) {

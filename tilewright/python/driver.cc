@@ -18,6 +18,7 @@
 #include "tilewright/relax/pass.h"
 #include "tilewright/runtime/time_evaluator.h"
 #include "tilewright/runtime/vm/print.h"
+#include "tilewright/target/costs.h"
 
 namespace tilewright::python {
 namespace {
@@ -122,6 +123,13 @@ void bind_build(nb::module_& m) {
     for (const target::FeatureRow& row : generator.features.rows(generator.feature_sources))
       rows.append(nb::make_tuple(std::string(row.name), row.value, std::string(row.unit),
                                  std::string(row.doc), row.source));
+    return rows;
+  });
+  m.def("target_costs", [] {
+    nb::list rows;
+    for (const target::CostRow& row : target::cost_rows())
+      rows.append(nb::make_tuple(std::string(row.name), row.value, std::string(row.unit),
+                                 std::string(row.doc), std::string(row.source)));
     return rows;
   });
   m.def("export_library", &driver::export_library);

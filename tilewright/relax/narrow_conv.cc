@@ -6,12 +6,13 @@
 #include "tilewright/relax/liveness.h"
 #include "tilewright/relax/op.h"
 #include "tilewright/relax/type_util.h"
+#include "tilewright/target/costs.h"
 #include "tilewright/tir/matrix_tile_shape.h"
 
 namespace tilewright::relax {
 namespace {
 
-constexpr int64_t kMostChannels = 7, kLeastWork = 1 << 15;
+using target::kGraphCosts;
 
 // [h, w, c, o] as [h, terms, 1, o], zeros behind the numbers of each row.
 Constant weight_of_rows(const runtime::Tensor& weight, int64_t terms) {
@@ -43,8 +44,9 @@ Expr conv_over_rows(const Call& call, const std::vector<Expr>& args, int64_t mos
                 terms = (window[1] * channels + 1) / 2 * 2, before = options.padding[1] * channels;
   const bool is_empty =
       std::count(data.begin(), data.end(), 0) + std::count(result.begin(), result.end(), 0) > 0;
-  if (is_empty || channels > kMostChannels || terms > most_terms || weight->data.num_elements() == 0 ||
-      result[1] * result[2] * weight->data.num_elements() < kLeastWork ||
+  if (is_empty || channels > kGraphCosts.narrow_channels || terms > most_terms ||
+      weight->data.num_elements() == 0 ||
+      result[1] * result[2] * weight->data.num_elements() < kGraphCosts.narrow_work ||
       !tir::fills_matrix_tiles(result[2], result[3], terms / 2))
     return nullptr;
   const int64_t after = std::max<int64_t>(0, (result[2] - 1) * step + terms - data[2] * channels - before);

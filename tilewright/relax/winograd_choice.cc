@@ -4,9 +4,12 @@
 #include "tilewright/relax/liveness.h"
 #include "tilewright/relax/op.h"
 #include "tilewright/relax/type_util.h"
+#include "tilewright/target/costs.h"
 
 namespace tilewright::relax {
 namespace {
+
+using target::kGraphCosts;
 
 // Multiply-adds for each pair of channels that take as long as the convolution by tiles of m x m.  A weight
 // is read in the time of two, beside arithmetic; of many if all of them come from memory, where arithmetic
@@ -15,14 +18,13 @@ namespace {
 // after the other.  7 x 7 of 128 channels take 79 us by two and 49 by four, of 512 1.41 and 1.25 ms (on two
 // threads 0.70 and 1.06), 14 x 14 of 256 940 and 840 us.
 double work_of(int64_t height, int64_t width, int64_t m, int64_t channel_pairs) {
-  constexpr int64_t kFarBytes = 8 << 20, kFarthestBytes = 16 << 20;
   const int64_t points = (m + 2) * (m + 2), tiles = ((height - 1) / m + 1) * ((width - 1) / m + 1);
   const int64_t bytes = points * channel_pairs * 4;
-  const int64_t to_read = bytes > kFarthestBytes ? 24 : bytes > kFarBytes ? 16 : 0;
+  const int64_t to_read = bytes > kGraphCosts.winograd_farthest_bytes ? kGraphCosts.winograd_farthest_tiles
+                          : bytes > kGraphCosts.winograd_far_bytes    ? kGraphCosts.winograd_far_tiles
+                                                                      : 0;
   return static_cast<double>(points * std::max(tiles + 2, to_read));
 }
-
-constexpr double kMostWork = 0.9;  // beside sums in order: transforms take time, too
 
 }  // namespace
 
@@ -46,7 +48,7 @@ std::optional<WinogradChoice> winograd_choice(const Call& call, const topi::Wino
   const double by_two = work_of(height, width, 2, pairs), by_four = work_of(height, width, 4, pairs);
   if (tile == 0) tile = by_four < by_two ? 4 : 2;
   const double share = (tile == 4 ? by_four : by_two) / static_cast<double>(9 * height * width);
-  return share < kMostWork ? std::optional(WinogradChoice{tile, share}) : std::nullopt;
+  return share < kGraphCosts.winograd_share ? std::optional(WinogradChoice{tile, share}) : std::nullopt;
 }
 
 }  // namespace tilewright::relax

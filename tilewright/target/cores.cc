@@ -24,11 +24,11 @@ constexpr std::string_view kIntel = "Intel 64 and IA-32 Architectures Optimizati
 
 // Where makers of chips choose the size of L2, it is that of common ones.
 constexpr Core kCores[] = {
-    {"apple-m1", 128 * kKiB, 8, 3 * kMiB, {4, 512}, 4, {3, 384}, {2, 256}, 8, kApple},
-    {"apple-m2", 128 * kKiB, 8, 4 * kMiB, {4, 512}, 4, {3, 384}, {2, 256}, 8, kApple},
+    {"apple-m1", 128 * kKiB, 8, 3 * kMiB, {4, 512}, 4, {3, 384}, {2, 256}, 8, kApple, 128},
+    {"apple-m2", 128 * kKiB, 8, 4 * kMiB, {4, 512}, 4, {3, 384}, {2, 256}, 8, kApple, 128},
     {"cascadelake", 32 * kKiB, 8, kMiB, {2, 1024}, 4, {2, 1024}, {1, 512}, 4, kIntel},
-    {"cortex-a53", 32 * kKiB, 4, 128 * kKiB, {}, 4, {}, {}, 4, kA53},
-    {"cortex-a72", 32 * kKiB, 2, 256 * kKiB, {2, 128}, 3, {1, 128}, {1, 64}, 3, kA72},
+    {"cortex-a53", 32 * kKiB, 4, 128 * kKiB, {}, 4, {}, {}, 4, kA53, 64, 16},
+    {"cortex-a72", 32 * kKiB, 2, 256 * kKiB, {2, 128}, 3, {1, 128}, {1, 64}, 3, kA72, 64, 16},
     {"cortex-a76", 64 * kKiB, 4, 512 * kKiB, {2, 256}, 2, {2, 256}, {2, 128}, 4, kA76},
     {"emeraldrapids", 48 * kKiB, 12, 2 * kMiB, {2, 1024}, 4, {3, 1024}, {2, 512}, 6, kIntel},
     {"haswell", 32 * kKiB, 8, 256 * kKiB, {2, 512}, 5, {2, 512}, {1, 256}, 4, kIntel},

@@ -31,6 +31,7 @@ struct Core {
   Units loads = {}, stores = {};
   int64_t issue_width = 4;
   std::string_view source = "";
+  int64_t line_bytes = 0, l2_bytes_per_cycle = 0;  // 0: those of a common core
 
   /// Nothing if the manual does not say.
   std::optional<Rates> rates(int64_t vector_bits) const;

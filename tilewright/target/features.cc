@@ -4,9 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "tilewright/runtime/thread_pool.h"
 #include "tilewright/target/cores.h"
+#include "tilewright/target/costs.h"
 
 namespace tilewright::target {
 namespace {
@@ -37,6 +39,28 @@ std::string Features::str() const {
     std::visit([&](auto value) { text += fmt::format("{} ", value); }, row.value);
   return text;
 }
+
+int64_t Features::bfloat_speedup() const {
+  return dots.bfloat_tiles ? kGraphCosts.bfloat_tile_speedup : dots.bfloats ? 2 : 1;
+}
+
+int64_t Features::min_parallel_work() const {
+  constexpr int64_t kElementBytes = 4;
+  const double per_cycle = rates.fma_per_cycle * static_cast<double>(vector_bytes / kElementBytes);
+  return static_cast<int64_t>(static_cast<double>(parallel_cycles) * per_cycle);
+}
+
+namespace {
+
+int64_t bytes_in(int64_t cycles, int64_t bytes_per_cycle) {
+  return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(cycles * bytes_per_cycle)));
+}
+
+}  // namespace
+
+int64_t Features::far_fetch_bytes() const { return bytes_in(memory_latency, memory_bytes_per_cycle); }
+
+int64_t Features::near_fetch_bytes() const { return bytes_in(l3_latency, l2_bytes_per_cycle); }
 
 bool Processor::has(std::string_view feature) const {
   return std::binary_search(features.begin(), features.end(), feature);
@@ -136,6 +160,8 @@ void set_core(const Processor& processor, Builder* builder) {
   builder->set(&Features::l1_bytes, core->l1_bytes, source);
   builder->set(&Features::l1_ways, core->l1_ways, source);
   builder->set(&Features::l2_bytes, core->l2_bytes, source);
+  if (core->line_bytes) builder->set(&Features::line_bytes, core->line_bytes, source);
+  if (core->l2_bytes_per_cycle) builder->set(&Features::l2_bytes_per_cycle, core->l2_bytes_per_cycle, source);
 }
 
 }  // namespace
@@ -150,6 +176,7 @@ KnownFeatures features_of(const Processor& processor, const ir::Target& target) 
     builder.set_from_system(&F::l1_bytes, _SC_LEVEL1_DCACHE_SIZE);
     builder.set_from_system(&F::l1_ways, _SC_LEVEL1_DCACHE_ASSOC);
     builder.set_from_system(&F::l2_bytes, _SC_LEVEL2_CACHE_SIZE);
+    builder.set_from_system(&F::line_bytes, _SC_LEVEL1_DCACHE_LINESIZE);
     builder.set(&F::num_cores, int64_t{runtime::num_threads()}, "threads of this process");
   }
   builder.set_from_target(&F::l1_bytes, target, "l1_cache_size_bytes");

@@ -85,6 +85,12 @@ struct Features {
   int64_t l1_bytes = 32 << 10;
   int64_t l1_ways = 8;
   int64_t l2_bytes = 512 << 10;
+  int64_t line_bytes = 64;
+  int64_t l2_bytes_per_cycle = 32;
+  int64_t l3_latency = 60;
+  int64_t memory_latency = 400;
+  int64_t memory_bytes_per_cycle = 20;
+  int64_t parallel_cycles = 12288;
   int64_t page_bytes = 4096;
   DotInstructions dots = {};
   bool can_shuffle = true;
@@ -102,6 +108,14 @@ struct Features {
         FeatureField{&F::l1_bytes, "l1_bytes", "bytes", "L1 data cache of a core"},
         FeatureField{&F::l1_ways, "l1_ways", "lines", "that may lie in one set of L1"},
         FeatureField{&F::l2_bytes, "l2_bytes", "bytes", "L2 cache, the part that one core may count on"},
+        FeatureField{&F::line_bytes, "line_bytes", "bytes", "a line of L1"},
+        FeatureField{&F::l2_bytes_per_cycle, "l2_bytes_per_cycle", "bytes", "that come from L2 in a cycle"},
+        FeatureField{&F::l3_latency, "l3_latency", "cycles", "until a line comes from the cache behind L2"},
+        FeatureField{&F::memory_latency, "memory_latency", "cycles", "until a line comes from memory"},
+        FeatureField{&F::memory_bytes_per_cycle, "memory_bytes_per_cycle", "bytes",
+                     "that come from memory in a cycle, of one core"},
+        FeatureField{&F::parallel_cycles, "parallel_cycles", "cycles",
+                     "of work, below which starting threads and waiting for all costs more than it gains"},
         FeatureField{&F::page_bytes, "page_bytes", "bytes",
                      "page of memory, at whose end prefetching by hardware stops"},
         FeatureField{&F::can_shuffle, "can_shuffle", "",
@@ -111,9 +125,16 @@ struct Features {
                      "stores gain if their lines are fetched before"},
         FeatureField{&F::num_cores, "num_cores", "", "threads that a parallel loop may use"}};
   }
-  /// How many times as many products of bfloat16 as of float32 take a time: 512 multiply-adds of a tile each
-  /// cycle beside 32 of vectors, of which memory leaves about ten; two lanes in the place of one; none.
-  int64_t bfloat_speedup() const { return dots.bfloat_tiles ? 10 : dots.bfloats ? 2 : 1; }
+  /// How many times as many products of bfloat16 as of float32 take a time: those of tile registers; two
+  /// lanes in the place of one; none.
+  int64_t bfloat_speedup() const;
+  /// Multiply-adds of float32 below which a loop does not become parallel: parallel_cycles at the full rate
+  /// (64 x 64 by 32 on a Zen 4, 8,192 cycles: 2.5 us, by two threads 3.1).
+  int64_t min_parallel_work() const;
+  /// How far ahead of a loop what it reads is fetched: what comes in the time until a line is there, rounded
+  /// up to a power of two so that vectors share its lines.  From memory, and from the cache behind L2.
+  int64_t far_fetch_bytes() const;
+  int64_t near_fetch_bytes() const;
   /// All fields, those of `rates` and `dots` last.
   std::vector<FeatureRow> rows(const FeatureSources& sources = {}) const;
   /// All values, in the order of the fields: what generated code depends on.

@@ -16,19 +16,20 @@
 #include "tilewright/relax/liveness.h"
 #include "tilewright/relax/op.h"
 #include "tilewright/relax/pass.h"
+#include "tilewright/target/costs.h"
 #include "tilewright/te/topi/winograd.h"
 
 namespace tilewright::relax {
 namespace {
 
+using target::kGraphCosts;
+
 // Of float32 in the widest vectors of all machines, not in the target's: channels last have more to them than
 // whole vectors, which the estimate does not count.  With the 4 lanes of 128 bits it leaves networks of wide
 // rows as they are: ShuffleNet 5.5 -> 14.8 ms, ultraface 4.1 -> 4.5; with the 8 of AVX2 ultraface 2.2 -> 3.0
 // and ShuffleNet 3.6 -> 3.3 (one thread of a Zen 4).
-constexpr int64_t kWidestLanes = 16;
-
 struct Options {
-  int64_t lanes = kWidestLanes;
+  int64_t lanes = kGraphCosts.widest_lanes;
   bool always = false;
   std::string kernel_layout = "HWIO";
   static constexpr auto fields() {
@@ -39,9 +40,6 @@ struct Options {
   }
 };
 
-constexpr double kDotGain = 4;       // of instructions that add products of bytes
-constexpr double kWinogradGain = 2;  // of convolutions that passes/winograd.cc has fewer multiplications for
-constexpr double kMinGain = 1.1;     // of the estimated time, to pay for permuting what goes in and out
 const std::vector<int64_t> kToLast = {0, 2, 3, 1}, kToFirst = {0, 3, 1, 2}, kToHwio = {2, 3, 1, 0};
 
 // Where dimension n of [n, c, h, w] is in [n, h, w, c].
@@ -89,8 +87,8 @@ Work work_of(const Function& func, int64_t lanes) {
     }
     const bool is_winograd = is_winograd_if_last(Call(call), *weight, *shape);
     const bool has_dots = dtype_of(call->args[1]).bits == 8 && call->attrs.get_int("groups", 1) == 1;
-    work.channels_first += count / filled(width, lanes) * (has_dots ? kDotGain : 1);
-    work.channels_last += count / filled(channels, lanes) / (is_winograd ? kWinogradGain : 1);
+    work.channels_first += count / filled(width, lanes) * (has_dots ? kGraphCosts.dot_gain : 1);
+    work.channels_last += count / filled(channels, lanes) / (is_winograd ? kGraphCosts.winograd_gain : 1);
   });
   return work;
 }
@@ -308,7 +306,7 @@ IRModule run(const IRModule& module, const Options& options, PassContext&) {
     throw UserError("kernel_layout is \"{}\", expected \"HWIO\" or \"OHWI\"", options.kernel_layout);
   return map_functions<FunctionNode>(module, [&](const Function& func) {
     const Work work = work_of(func, options.lanes);
-    if (!options.always && work.channels_first <= work.channels_last * kMinGain) return func;
+    if (!options.always && work.channels_first <= work.channels_last * kGraphCosts.layout_gain) return func;
     return BlockBuilder(module).normalize_function(Converter(options).run(func));
   });
 }

@@ -29,17 +29,21 @@
 #include "tilewright/relax/pipeline.h"
 #include "tilewright/relax/type_util.h"
 #include "tilewright/relax/winograd_choice.h"
+#include "tilewright/target/costs.h"
 #include "tilewright/target/features.h"
 #include "tilewright/tir/matrix_tile_shape.h"
 
 namespace tilewright::relax {
 namespace {
 
+using target::kGraphCosts;
+
 constexpr std::string_view kPolicies[] = {"exact", "bf16", "bf16x3", "bf16x6", "bf16x9"};
 
 struct Options {
   std::string policy = "exact";
   std::optional<int64_t> speedup = {};
+  bool has_tiles = false;  // follows from the target, or from `speedup` where that is given
   static constexpr auto fields() {
     return std::tuple{
         field<&Options::policy>("policy", "exact, bf16, bf16x3, bf16x6 or bf16x9"),
@@ -49,8 +53,7 @@ struct Options {
   }
 };
 
-constexpr int64_t kSpeedup = 10;  // where no target is known: of tiles
-constexpr int64_t kSpeedupOfTiles = 8;
+constexpr int64_t kSpeedupOfTiles = 8;  // no vectors have as much
 
 // Of how many parts operands are the sums, and which products of part a and part b are added: a + b <= order.
 struct Parts {
@@ -175,7 +178,7 @@ void check(const Options& options) {
 // for memory.
 bool is_winograd_faster(const Call& call, const Options& options, int64_t num_products,
                         const PassContext& context) {
-  const double sure_gain = *options.speedup >= kSpeedupOfTiles ? 1.1 : 0.7;
+  const double sure_gain = options.has_tiles ? 1.1 : 0.7;
   if (!context.is_enabled(find_pass("winograd"))) return false;
   topi::WinogradLimits limits;
   limits.min_channels = context.config.get_int("winograd.min_channels", 24);
@@ -199,7 +202,7 @@ IRModule with_calls(const IRModule& module, Change change) {
 // With tile registers a first convolution is worth numbers that are zero.
 IRModule with_convs_over_rows(const IRModule& module, const Options& options) {
   constexpr int64_t kTermsOfTile = 2 * tir::kMostTileGroups;
-  if (*options.speedup < kSpeedupOfTiles) return module;
+  if (!options.has_tiles) return module;
   return with_calls(module, [&](const Call& node, const Call& call) {
     const Expr rows = conv_over_rows(node, call->args, kTermsOfTile);
     return rows ? rows : Expr(call);
@@ -213,24 +216,26 @@ bool is_left_to_float32(const Call& call, const Options& options) {
   if (shape && shape->terms == 1 && op_name(call.get()) == "relax.nn.conv2d" &&
       conv_options(call).dilation[1] == 1)
     shape->terms = extent_of(call->args[1], 1);
-  return *options.speedup >= kSpeedupOfTiles && shape && !fills_tiles(*shape) &&
+  return options.has_tiles && shape && !fills_tiles(*shape) &&
          (shape->rows >= tir::kLeastTileRows || shape->rows == 0);
 }
 
 // Whether tiles have so many rows that several products on them are faster than one of float32: a tile of 7
 // rows takes as long as one of 16, and a matrix that has one tile of rows as long as its weights are read.
 bool are_tiles_tall(const Call& call, const ProductShape& shape, const Parts& parts) {
-  constexpr int64_t kLeastRows = 14;  // six products of 14 x 14 x 1024 by 256: 0.44 ms on a Xeon, one: 0.60
   if (shape.rows <= 0) return true;
   const int64_t rows = tir::divisor_up_to(shape.rows, tir::kMostTileRows);
   if (parts.num_products() <= 3) return rows >= tir::kLeastTileRows;
   const bool is_one_tile = rows == shape.rows && op_name(call.get()) == "relax.matmul";
-  return rows >= (is_one_tile ? tir::kMostTileRows : kLeastRows);
+  return rows >= (is_one_tile ? tir::kMostTileRows : kGraphCosts.split_tile_rows);
 }
 
 IRModule run(const IRModule& module, const Options& given, PassContext& context) {
   Options options = given;
-  if (!options.speedup) options.speedup = context.features ? context.features->bfloat_speedup() : kSpeedup;
+  if (!options.speedup)
+    options.speedup = context.features ? context.features->bfloat_speedup() : kGraphCosts.bfloat_tile_speedup;
+  options.has_tiles = given.speedup || !context.features ? *options.speedup >= kSpeedupOfTiles
+                                                         : context.features->dots.bfloat_tiles;
   check(options);
   if (options.policy == "exact") return module;
   if (options.policy == "bf16")

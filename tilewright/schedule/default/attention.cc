@@ -147,7 +147,7 @@ class Attention {
     std::vector<LoopRef> both = order;
     both.insert(both.end(), inner.begin(), inner.end());
     sch_.call("reorder", both);
-    if (features_.num_cores > 1 && parts_.products->num_instances() >= kMinParallelWork / 2)
+    if (features_.num_cores > 1 && parts_.products->num_instances() >= features_.min_parallel_work() / 2)
       order = parallelize(sch_, order, order.size(), features_);
     return order.back();
   }

@@ -12,10 +12,6 @@
 namespace tilewright::schedule {
 namespace {
 
-constexpr int64_t kItersPerCore = 4;  // of a parallel loop, so that cores that are slower get less
-constexpr int64_t kFewMore = 20;      // one in so many that a core gets more: others do not wait long
-constexpr int64_t kMinVector = 4;     // elements, below which a vector is not worth its set-up
-
 // All accesses are of the same elements in the same order: A[i, j] + B[i, j].
 bool is_flat(const BlockShape& shape) {
   const auto& axes = shape.block->iter_vars;
@@ -53,9 +49,10 @@ std::vector<LoopRef> parallelize(Schedule& sch, std::vector<LoopRef> loops, size
   int64_t iterations = 1;
   const auto is_even = [&] {
     const int64_t rest = iterations % features.num_cores;  // that the busiest of cores has more
-    return rest == 0 || features.num_cores - rest <= iterations / kFewMore;
+    return rest == 0 || features.num_cores - rest <= iterations / kLoopCosts.uneven_part;
   };
-  while (end < num_candidates && (iterations < kItersPerCore * features.num_cores || !is_even())) {
+  while (end < num_candidates &&
+         (iterations < kLoopCosts.iterations_per_core * features.num_cores || !is_even())) {
     const int64_t extent = extent_of(sch, loops[end]);
     // only the first may have an unknown extent, others would be divided by it; it is a batch, often of one
     if (extent == 0 && end > begin) break;
@@ -81,7 +78,7 @@ std::string why_too_short(const Schedule& sch, LoopRef loop) {
     return fmt::format("the extent of loop {}, {}, {}", node->loop_var->name_hint, expr_text(node->extent),
                        kOpenExtent);
   return fmt::format("loop {} has {} iteration{}, fewer than the {} of a vector that pays",
-                     node->loop_var->name_hint, extent, extent == 1 ? "" : "s", kMinVector);
+                     node->loop_var->name_hint, extent, extent == 1 ? "" : "s", kLoopCosts.least_vector);
 }
 
 // How many of `extent` elements, at least one, a vector takes.
@@ -95,7 +92,7 @@ int64_t width_for(const BlockShape& shape, int64_t extent, const Features& featu
 std::string vectorize_innermost(Schedule& sch, const BlockShape& shape, std::vector<LoopRef>* loops,
                                 const Features& features) {
   const int64_t extent = extent_of(sch, loops->back());
-  if (extent < kMinVector) return why_too_short(sch, loops->back());
+  if (extent < kLoopCosts.least_vector) return why_too_short(sch, loops->back());
   const Factors factors{None{}, width_for(shape, extent, features)};
   const std::vector<LoopRef> parts = sch.call("split", loops->back(), factors).loops();
   loops->back() = parts[0];
@@ -110,7 +107,7 @@ std::optional<size_t> other_side(const BlockShape& shape, size_t column) {
     return along(load->buffer, load->indices, shape.block->iter_vars[axis]->var);
   };
   for (size_t axis = 0; axis < shape.block->iter_vars.size(); ++axis) {
-    if (axis == column || shape.extent(axis) < kMinVector) continue;
+    if (axis == column || shape.extent(axis) < kLoopCosts.least_vector) continue;
     const bool fits = std::all_of(shape.loads.begin(), shape.loads.end(), [&](const BufferLoadNode* load) {
       return moves(load, column) != Along::kStrided || moves(load, axis) == Along::kContiguous;
     });
@@ -125,15 +122,14 @@ std::string why_gathered(const BlockShape& shape, const BufferLoadNode* load, si
   const std::string place = stride ? fmt::format("lie {} bytes apart", *stride) : "lie at no fixed distance";
   return fmt::format(
       "neighbours along axis {} {} in {}, and no other axis has vectors of {} or more in all that it reads",
-      axis_name(shape, column), place, load->buffer->name, kMinVector);
+      axis_name(shape, column), place, load->buffer->name, kLoopCosts.least_vector);
 }
 
 // Blocks of tiles, so that a page that is read or written gives several lines before the next one, and a line
 // that is wider than a tile is written whole while it is near.
 int64_t tiles_in_block(int64_t extent, int64_t size) {
-  constexpr int64_t kMost = 8;
   const int64_t count = extent / size;
-  return std::min(kMost, count & -count);
+  return std::min(kLoopCosts.transposed_block, count & -count);
 }
 
 // Tiles are transposed in registers.
@@ -142,7 +138,6 @@ int64_t tiles_in_block(int64_t extent, int64_t size) {
 //         processor sees no stream in rows that are pages apart
 void tensorize_transposition(Schedule& sch, const TransposedTile& tile, LoopRef row, bool is_far,
                              std::vector<LoopRef>* loops, const Features& features) {
-  constexpr int kLineBytes = 64;
   const auto parts_of = [&](LoopRef loop) {
     return sch
         .call("split", loop, Factors{None{}, tiles_in_block(extent_of(sch, loop), tile.size), tile.size})
@@ -154,7 +149,7 @@ void tensorize_transposition(Schedule& sch, const TransposedTile& tile, LoopRef 
   std::vector<LoopRef> order = *loops;
   order.insert(order.end(), {rows[2], columns[2]});
   sch.call("reorder", order);
-  if (is_far) fetch_ahead(sch, rows[1], prefetch_at(kLineBytes, features));
+  if (is_far) fetch_ahead(sch, rows[1], prefetch_at(features.line_bytes, features));
   sch.call("tensorize", rows[2], tile.name());
 }
 
@@ -210,7 +205,7 @@ std::string vectorize_last_axis(Schedule& sch, const BlockShape& shape, std::vec
   if (strided == shape.loads.end()) return vectorize_innermost(sch, shape, loops, features);
   const std::optional<size_t> row = other_side(shape, *column);
   if (!row) return why_gathered(shape, *strided, *column);
-  if (extent_of(sch, loops->back()) < kMinVector) return why_too_short(sch, loops->back());
+  if (extent_of(sch, loops->back()) < kLoopCosts.least_vector) return why_too_short(sch, loops->back());
   transpose(sch, shape, *row, *column, loops, features);
   return "";
 }
@@ -225,7 +220,8 @@ bool divides_transposition(Schedule& sch, const BlockShape& shape, std::vector<L
   const std::optional<size_t> row = column ? other_side(shape, *column) : std::nullopt;
   const auto* load = shape.store->value.as<BufferLoadNode>();
   if (!row || !load || along(shape, load, *column) != Along::kStrided) return false;
-  if (loops->size() < 3 || !features.can_shuffle || shape.extent(*column) < kMinVector) return false;
+  if (loops->size() < 3 || !features.can_shuffle || shape.extent(*column) < kLoopCosts.least_vector)
+    return false;
   const std::vector<LoopRef> rows = loops_of_axis(sch, shape.ref, *row, *loops),
                              columns = loops_of_axis(sch, shape.ref, *column, *loops);
   const bool is_innermost = rows.size() == 1 && columns.size() == 1 &&
@@ -273,7 +269,7 @@ bool fuses_short_axis(Schedule& sch, const BlockShape& shape, std::vector<LoopRe
   constexpr int64_t kLeastBytes = 32;  // of vectors whose lanes memory accesses can leave out
   const std::optional<size_t> last = shape.last_axis();
   if (features.vector_bytes < kLeastBytes) return false;
-  if (!last || loops->size() < 2 || shape.extent(*last) < 2 || shape.extent(*last) >= kMinVector)
+  if (!last || loops->size() < 2 || shape.extent(*last) < 2 || shape.extent(*last) >= kLoopCosts.least_vector)
     return false;
   const std::optional<size_t> before = axis_before(shape, *last, shape.output(), shape.store->indices);
   if (!before || shape.extent(*before) == 0) return false;
@@ -305,8 +301,9 @@ std::string vectorize_elements(Schedule& sch, const BlockShape& shape, const Fea
              !divides_transposition(sch, shape, &loops, features)) {
     why = vectorize_last_axis(sch, shape, &loops, features);
   }
-  const int64_t work = product(shape.num_instances(), shape.is_expensive() ? kExpensiveWork : kElementWork);
-  if (features.num_cores > 1 && work >= kMinParallelWork)
+  const int64_t work = product(shape.num_instances(),
+                               shape.is_expensive() ? kLoopCosts.expensive_work : kLoopCosts.element_work);
+  if (features.num_cores > 1 && work >= features.min_parallel_work())
     parallelize(sch, loops, std::max<size_t>(1, loops.size() - 1), features);
   return why;
 }
@@ -317,10 +314,12 @@ namespace {
 int64_t num_statements(const Stmt& stmt) {
   if (const auto* loop = stmt.as<ForNode>()) {
     int64_t extent;
-    return product(as_const_int(loop->extent, &extent) ? std::max<int64_t>(extent, 0) : kLikelyExtent,
-                   num_statements(loop->body));
+    return product(
+        as_const_int(loop->extent, &extent) ? std::max<int64_t>(extent, 0) : kLoopCosts.likely_extent,
+        num_statements(loop->body));
   }
-  if (const auto* loop = stmt.as<WhileNode>()) return product(kLikelyExtent, num_statements(loop->body));
+  if (const auto* loop = stmt.as<WhileNode>())
+    return product(kLoopCosts.likely_extent, num_statements(loop->body));
   if (const auto* let = stmt.as<LetStmtNode>()) return num_statements(let->body);
   if (const auto* branch = stmt.as<IfThenElseNode>())
     return std::max(num_statements(branch->then_case),
@@ -342,14 +341,14 @@ bool parallelize_block(Schedule& sch, BlockRef block, const Features& features) 
   bool is_spatial = true;
   for (LoopRef loop : loops) {
     const int64_t extent = extent_of(sch, loop);
-    work = product(work, extent > 0 ? extent : kLikelyExtent);
+    work = product(work, extent > 0 ? extent : kLoopCosts.likely_extent);
     const Var& var = sch.state().node(sch.state()[loop]).loop()->loop_var;
     for (size_t axis = 0; axis < realize->iter_values.size(); ++axis)
       is_spatial &= realize->block->iter_vars[axis]->iter_type == IterType::kSpatial ||
                     !uses(realize->iter_values[axis], var.get());
     num_candidates += is_spatial;
   }
-  if (features.num_cores == 1 || num_candidates == 0 || work < kMinParallelWork) return false;
+  if (features.num_cores == 1 || num_candidates == 0 || work < features.min_parallel_work()) return false;
   const size_t num_steps = sch.trace().steps.size();
   parallelize(sch, loops, num_candidates, features);
   return sch.trace().steps.size() > num_steps;

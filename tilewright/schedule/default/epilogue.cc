@@ -11,8 +11,6 @@
 namespace tilewright::schedule {
 namespace {
 
-constexpr int64_t kMostBytesAhead = 1 << 20;
-
 // What one of the loads of the sum divides `axis` by, whose quotient and rest it reads; 0 if none does.
 int64_t divisor_of(const BlockShape& sum, const BlockShape& epilogue, size_t axis) {
   const VarNode* var = epilogue.block->iter_vars[axis]->var.get();
@@ -76,7 +74,6 @@ std::optional<AxisMap> map_axes(const BlockShape& sum, const BlockShape& epilogu
 
 void divide_epilogue(Schedule& sch, const BlockShape& sum, const BlockShape& epilogue,
                      const Features& features) {
-  constexpr int64_t kLineBytes = 64;
   const bool is_far = num_bytes(epilogue.output()) >= features.l2_bytes / 2;
   std::vector<Var> from;
   std::vector<PrimExpr> to;
@@ -84,7 +81,7 @@ void divide_epilogue(Schedule& sch, const BlockShape& sum, const BlockShape& epi
     from.push_back(make_var(fmt::format("i{}", axis), epilogue.block->iter_vars[axis]->var->dtype));
     const PrimExpr value = from.back();
     int64_t divisor = divisor_of(sum, epilogue, axis);
-    if (is_far && divisor * epilogue.output()->dtype.num_bytes() < kLineBytes) divisor = 0;
+    if (is_far && divisor * epilogue.output()->dtype.num_bytes() < features.line_bytes) divisor = 0;
     if (divisor > 0) to.push_back(floordiv(value, divisor));
     to.push_back(divisor > 0 ? floormod(value, divisor) : value);
   }
@@ -130,7 +127,8 @@ void fetch_added(Schedule& sch, const BlockShape& sum, const Target& target, con
     if (own.size() == 1 && turns == 1) continue;
     const int64_t ahead = product(stride_bytes(target.block, added, *target.map[axis]).value_or(0), count);
     // another extent: one loop with those of other axes
-    if (own.size() == 1 && extent_of(sch, own[0]) == turns && ahead > 0 && ahead < kMostBytesAhead)
+    if (own.size() == 1 && extent_of(sch, own[0]) == turns && ahead > 0 &&
+        ahead < kLoopCosts.added_rows_bytes)
       fetch_ahead(sch, own[0], prefetch_at(ahead, features));
     return;
   }

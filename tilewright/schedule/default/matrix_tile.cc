@@ -58,12 +58,13 @@ int64_t row_bytes_of(const BlockShape& sum, const SumPlan& plan) {
 // The rows of a block, and of how many panels it has sums.
 void choose_rows_and_panels(const BlockShape& sum, SumPlan& plan, int64_t row_tiles, int64_t column_tiles,
                             const Features& features) {
-  constexpr int64_t kMostRows = 256, kLeastRows = 96;
   const MatrixTile& tile = *plan.matrix;
   const int64_t height = tile.down * tile.rows, kept_rows = features.l2_bytes / 2 / row_bytes_of(sum, plan),
-                most_rows = kept_rows < kLeastRows ? kMostRows : std::min(kMostRows, kept_rows);
+                most_rows = kept_rows < kTileCosts.block_least_rows
+                                ? kTileCosts.block_rows
+                                : std::min(kTileCosts.block_rows, kept_rows);
   plan.tile.rows = height * divisor_up_to(row_tiles / tile.down, std::max<int64_t>(1, most_rows / height));
-  if (kept_rows >= kLeastRows) return;
+  if (kept_rows >= kTileCosts.block_least_rows) return;
   // of rows with all terms few stay in the second cache, but parts of them do, and sums of many panels
   const int64_t panels = column_tiles / tile.across,
                 panel_bytes = 4 * plan.tile.rows * tile.across * plan.tile.lanes;
@@ -111,7 +112,6 @@ int64_t num_kept_images(const BlockShape& sum, const SumPlan& plan, size_t axis,
 // and went all the time.
 void choose_block(const BlockShape& sum, SumPlan& plan, int64_t row_tiles, int64_t column_tiles,
                   const Features& features) {
-  constexpr int64_t kLeastProducts = 32;
   MatrixTile& tile = *plan.matrix;
   const int64_t terms = sum.extent(plan.dot->axis), step = tile.groups * plan.dot->group,
                 width = tile.across * plan.tile.lanes, products = tile.down * tile.across * tile.outer,
@@ -121,7 +121,8 @@ void choose_block(const BlockShape& sum, SumPlan& plan, int64_t row_tiles, int64
   if (panel_bytes <= near_bytes) return;
   const int64_t steps = divisor_up_to(
       terms / step, std::max<int64_t>(1, near_bytes / std::max<int64_t>(1, panel_bytes / (terms / step))));
-  if (product(steps * products, std::max<int64_t>(1, num_steps(sum) / terms)) < kLeastProducts) return;
+  if (product(steps * products, std::max<int64_t>(1, num_steps(sum) / terms)) < kTileCosts.block_products)
+    return;
   const std::optional<size_t> images = row_tiles > 1    ? std::nullopt
                                        : plan.outer_row ? plan.outer_row
                                                         : image_axis(sum, plan);
@@ -151,10 +152,9 @@ bool moves_unevenly(const BlockShape& sum, const DotSum& dot, size_t axis) {
 }  // namespace
 
 bool choose_matrix_tile(const BlockShape& sum, SumPlan& plan, const Features& features) {
-  constexpr int64_t kLeastWork = 1 << 15;
   const bool has_tiles =
       plan.dot && (sum.output()->dtype.is_float() ? features.dots.bfloat_tiles : features.dots.byte_tiles);
-  if (!has_tiles || !plan.row || sum.num_instances() < kLeastWork) return false;
+  if (!has_tiles || !plan.row || sum.num_instances() < kTileCosts.matrix_work) return false;
   const int64_t rows = sum.extent(*plan.row), columns = sum.extent(plan.column),
                 groups = sum.extent(plan.dot->axis) / plan.dot->group;
   if (!fills_matrix_tiles(rows, columns, groups) || !stride_bytes(sum, plan.dot->row, *plan.row))

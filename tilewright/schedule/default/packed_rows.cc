@@ -94,7 +94,7 @@ bool are_rows_apart(const BlockShape& sum, const SumPlan& plan) {
 
 bool are_rows_copied(const BlockShape& sum, const SumPlan& plan) {
   return can_pack_rows(sum, plan) && !row_dims(sum, plan)->is_window &&
-         sum.extent(plan.column) >= product(kMinPackedUses, plan.panel_width());
+         sum.extent(plan.column) >= product(kTileCosts.packed_uses, plan.panel_width());
 }
 
 void pack_rows(Schedule& sch, const BlockShape& sum, const SumPlan& plan, const RowPlace& place,
@@ -118,16 +118,16 @@ void pack_rows(Schedule& sch, const BlockShape& sum, const SumPlan& plan, const 
       sch.call("split", terms[0], Factors{None{}, tile_terms(plan)}).loops();
   order.push_back(of_terms[0]);
   for (const size_t dim : dims.parts) {
-    constexpr int64_t kFewParts = 8;
     take(dim);
-    if (extent_of(sch, order.back()) <= kFewParts) sch.call("unroll", order.back());
+    if (extent_of(sch, order.back()) <= kLoopCosts.unrolled_parts) sch.call("unroll", order.back());
   }
   order.push_back(of_terms[1]);
   sch.call("reorder", order);
   sch.call("vectorize", of_terms[1]);
   if (shape) fetch_far(sch, *shape, of_terms[0], features);
-  const bool is_parallel = !place.loop && features.num_cores > 1 && shape &&
-                           product(shape->num_instances(), kElementWork) >= kMinParallelWork;
+  const bool is_parallel =
+      !place.loop && features.num_cores > 1 && shape &&
+      product(shape->num_instances(), kLoopCosts.element_work) >= features.min_parallel_work();
   if (is_parallel) parallelize(sch, order, num_outer, features);
   sch.call("transform_layout", maker, ArgValue{"write", 0},
            tile_map(plan.dot->row->buffer, dims, tile_height(plan), tile_terms(plan)));

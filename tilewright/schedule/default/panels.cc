@@ -30,13 +30,14 @@ PanelBytes panel_bytes(const BlockShape& sum, const BufferLoadNode* load, const 
 // them.
 bool is_worth_packing_near(const BlockShape& sum, const BufferLoadNode* load, const SumPlan& plan,
                            const Features& features) {
-  constexpr int64_t kFarApart = 1024, kManyRows = 256, kManyUses = 32;  // measured on a Xeon
   const PanelBytes bytes = panel_bytes(sum, load, plan);
   if (product(bytes.all, num_panels(sum, plan)) <= features.l1_bytes) return false;
   const int64_t uses = num_uses(sum, load, plan);
-  const bool is_far_apart =
-      !plan.steps.empty() && stride_bytes(sum, load, plan.steps.back()).value_or(0) >= kFarApart;
-  return uses >= kManyUses || (is_far_apart && num_steps(sum) >= kManyRows && uses >= 2 * kMinPackedUses);
+  const bool is_far_apart = !plan.steps.empty() && stride_bytes(sum, load, plan.steps.back()).value_or(0) >=
+                                                       kTileCosts.near_packed_stride;
+  return uses >= kTileCosts.near_packed_uses ||
+         (is_far_apart && num_steps(sum) >= kTileCosts.near_packed_rows &&
+          uses >= 2 * kTileCosts.packed_uses);
 }
 
 // How far the next panel is, whose number is an index of its own; 0: its place is none such.
@@ -112,21 +113,21 @@ bool is_worth_packing(const BlockShape& sum, const BufferLoadNode* load, const S
   if (!is_plain_matrix(sum, load, plan) || !has_several_panels(sum, plan)) return false;
   if (num_bytes(load->buffer) <= features.l2_bytes / 2)
     return is_worth_packing_near(sum, load, plan, features);
-  return num_uses(sum, load, plan) >= kMinPackedUses;
+  return num_uses(sum, load, plan) >= kTileCosts.packed_uses;
 }
 
 // How far ahead of the loop the vectors of `load` are fetched, which come one after the other: farther if
 // they come from memory, so that arithmetic waits for it, and each is used by few tiles.
 int64_t fetch_ahead_of(const BlockShape& sum, const BufferLoadNode* load, const SumPlan& plan,
                        const Features& features) {
-  constexpr int64_t kMostUses = 8, kFar = 8192, kNear = 2048;
   if (plan.matrix || plan.steps.empty()) return 0;
   const bool is_packed = plan.packed && load->buffer == plan.packed->buffer;
   const PanelBytes bytes = panel_bytes(sum, load, plan);
   if (!is_packed && stride_bytes(sum, load, plan.steps.back()) != bytes.row) return 0;
-  if (!is_packed && num_bytes(load->buffer) > features.l2_bytes && num_uses(sum, load, plan) <= kMostUses)
-    return kFar;
-  return !plan.dot && bytes.all > features.l1_bytes / 2 ? kNear : 0;
+  if (!is_packed && num_bytes(load->buffer) > features.l2_bytes &&
+      num_uses(sum, load, plan) <= kTileCosts.fetched_uses)
+    return features.far_fetch_bytes();
+  return !plan.dot && bytes.all > features.l1_bytes / 2 ? features.near_fetch_bytes() : 0;
 }
 
 // How many panels are copied together: as many as the second cache keeps beside rows, which each of them then
@@ -134,11 +135,11 @@ int64_t fetch_ahead_of(const BlockShape& sum, const BufferLoadNode* load, const 
 // if that lacks vectors: sums of a loop with whole tiles and parts of them do not stay in registers.
 int64_t copied_panels_of(const BlockShape& sum, const SumPlan& plan, const Features& features) {
   if (plan.dot || plan.matrix) return 1;
-  constexpr int64_t kFew = 8;
   const auto ceil_div = [](int64_t a, int64_t b) { return (a - 1) / b + 1; };
   const bool is_last_whole = sum.extent(plan.column) % plan.panel_width() == 0;
   const int64_t panels = num_panels(sum, plan), cores = features.num_cores,
-                least_groups = std::max(cores > 1 ? 2 * cores : 1, is_last_whole ? 1 : kFew),
+                least_groups =
+                    std::max(cores > 1 ? 2 * cores : 1, is_last_whole ? 1 : kTileCosts.short_groups),
                 bytes = panel_bytes(sum, plan.packed, plan).all;
   int64_t together = std::min(features.l2_bytes / 2 / std::max<int64_t>(1, bytes), panels / least_groups);
   const auto is_even = [&] {
@@ -153,12 +154,11 @@ int64_t copied_panels_of(const BlockShape& sum, const SumPlan& plan, const Featu
 // and rows are not so many that the first hardly counts; matrix tiles, which are faster, always.
 std::optional<NextPanel> next_panel_of(const BlockShape& sum, const BufferLoadNode* load, const SumPlan& plan,
                                        const Features& features) {
-  constexpr int64_t kMostUses = 64;
   if (plan.matrix) return next_columns_of(sum, load, plan, features);
   const PanelBytes bytes = panel_bytes(sum, load, plan);
   const int64_t uses = num_uses(sum, load, plan);
   if (plan.dot || plan.packed || plan.steps.empty() || num_bytes(load->buffer) <= features.l2_bytes / 8 ||
-      uses < 2 || uses > kMostUses || bytes.all == 0 || bytes.all > features.l2_bytes / 3 ||
+      uses < 2 || uses > kTileCosts.next_panel_uses || bytes.all == 0 || bytes.all > features.l2_bytes / 3 ||
       stride_bytes(sum, load, plan.steps.back()) != bytes.row)
     return std::nullopt;
   const int64_t distance = bytes_to_next_panel(sum, load, plan);

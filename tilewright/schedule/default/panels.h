@@ -4,8 +4,6 @@
 
 namespace tilewright::schedule {
 
-inline constexpr int64_t kMinPackedUses = 4;  // tiles that read a panel, to pay for its copy
-
 bool is_spatial(const BlockShape& sum, size_t axis);
 /// Whether each index of `load` is an axis or a number.
 bool has_axes_only(const BufferLoadNode* load);

@@ -17,9 +17,6 @@
 namespace tilewright::schedule {
 namespace {
 
-constexpr int64_t kMinLanes = 4;    // of partial sums, for vectors to pay
-constexpr int64_t kMaxVectors = 4;  // of partial sums: enough for additions not to wait for each other
-
 /// How the terms of one sum are put into vectors.
 struct Terms {
   size_t axis = 0;  // reduces, and is contiguous in what is read
@@ -81,12 +78,12 @@ std::optional<Terms> terms_of(const BlockShape& sum, const Features& features, s
   // at least two of all vectors, if possible without an edge
   const int64_t extent = sum.extent(terms.axis);
   terms.lanes = features.vector_bytes / std::max<int64_t>(1, sum.output()->dtype.num_bytes());
-  while (terms.lanes > kMinLanes && extent < 2 * terms.lanes) terms.lanes /= 2;
-  const int64_t most = std::min(kMaxVectors, extent / terms.lanes / 2);
-  if (terms.lanes < kMinLanes || most < 1) {
+  while (terms.lanes > kLoopCosts.least_vector && extent < 2 * terms.lanes) terms.lanes /= 2;
+  const int64_t most = std::min(kLoopCosts.most_sums, extent / terms.lanes / 2);
+  if (terms.lanes < kLoopCosts.least_vector || most < 1) {
     *why = fmt::format("axis {} of block {} has {} terms, fewer than two vectors of {}",
                        axis_name(sum, terms.axis), sum.block->name_hint, extent,
-                       std::max(terms.lanes, kMinLanes));
+                       std::max(terms.lanes, kLoopCosts.least_vector));
     return std::nullopt;
   }
   terms.vectors = most;
@@ -178,7 +175,7 @@ std::vector<Partial> make_partials(Schedule& sch, BlockRef sum, const Terms& ter
   factor(along, terms.lanes * terms.vectors, terms.lanes);
   const auto rest = [&] { return sch.call("get_loops", sum).loops().back(); };
   if (terms.vectors > 1) factor(rest(), terms.lanes, terms.lanes);
-  if (terms.lanes > kMinLanes) factor(rest(), kMinLanes, kMinLanes);
+  if (terms.lanes > kLoopCosts.least_vector) factor(rest(), kLoopCosts.least_vector, kLoopCosts.least_vector);
   return partials;
 }
 
@@ -200,9 +197,6 @@ LoopRef order_loops(Schedule& sch, BlockRef block, const std::optional<LoopRef>&
   if (order.size() > 1) sch.call("reorder", order);
   return reducing[0];
 }
-
-constexpr int64_t kFarAhead = 8192;     // bytes: rows later, which arrive while this one is worked on
-constexpr int64_t kWritesAhead = 4096;  // bytes: nearer, the first cache has little room
 
 // The block that fetches rows to come, if they do not stay in the second cache: one of those that read them,
 // best one whose arithmetic leaves memory time.
@@ -234,7 +228,7 @@ void vectorize_partial(Schedule& sch, const Partial& partial, const std::optiona
   expand(init);
   expand(partial.ref);
   if (!is_first) sch.call("unroll", first);
-  if (is_fetching) fetch_ahead(sch, first, prefetch_at(kFarAhead, features));
+  if (is_fetching) fetch_ahead(sch, first, prefetch_at(features.far_fetch_bytes(), features));
 }
 
 }  // namespace
@@ -252,7 +246,8 @@ bool reduce_rows(Schedule& sch, const std::vector<BlockShape>& shapes, const Fea
   int64_t work = 0;
   std::vector<std::vector<Partial>> partials(shapes.size());
   for (size_t n = 0; n < shapes.size(); ++n) {
-    const int64_t of_one = shapes[n].is_expensive() ? kExpensiveWork : kElementWork / 2;  // it is only read
+    const int64_t of_one = shapes[n].is_expensive() ? kLoopCosts.expensive_work
+                                                    : kLoopCosts.element_work / 2;  // it is only read
     work = std::max(work, product(shapes[n].num_instances(), of_one));
     if (plan->sums[n]) partials[n] = make_partials(sch, shapes[n].ref, *plan->sums[n]);
   }
@@ -271,7 +266,7 @@ bool reduce_rows(Schedule& sch, const std::vector<BlockShape>& shapes, const Fea
         order.push_back(loop);
     }
     if (order.size() > 1) sch.call("reorder", order);
-    if (features.num_cores > 1 && work >= kMinParallelWork)
+    if (features.num_cores > 1 && work >= features.min_parallel_work())
       rows = parallelize(sch, rows, rows.size(), features);
     row = rows.back();
     for (size_t n = shapes.size(); n-- > 0;) {
@@ -287,12 +282,13 @@ bool reduce_rows(Schedule& sch, const std::vector<BlockShape>& shapes, const Fea
         vectorize_elements(sch, shapes[n], features);
       else if (!inner.empty())
         vectorize_last_axis(sch, *shape_of(sch, shapes[n].ref), &inner, features);
-      if (n == fetching && !inner.empty()) fetch_ahead(sch, inner.back(), prefetch_at(kFarAhead, features));
+      if (n == fetching && !inner.empty())
+        fetch_ahead(sch, inner.back(), prefetch_at(features.far_fetch_bytes(), features));
       // stores that wait for memory hold up loads of the next row, which may be of the same address but for
       // pages
       if (features.fetches_writes && row && n + 1 == shapes.size() && !inner.empty() &&
           num_bytes(shapes[n].output()) > features.l2_bytes)
-        sch.call("annotate", inner.back(), std::string(kPrefetchWrites), imm(kWritesAhead));
+        sch.call("annotate", inner.back(), std::string(kPrefetchWrites), imm(features.far_fetch_bytes() / 2));
       continue;
     }
     for (size_t k = 0; k < partials[n].size(); ++k)

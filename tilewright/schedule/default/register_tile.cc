@@ -2,23 +2,22 @@
 
 #include <algorithm>
 
-#include "tilewright/schedule/default/panels.h"
+#include "tilewright/target/costs.h"
 
 namespace tilewright::schedule {
 namespace {
 
-constexpr double kBytesPerCycle = 32;  // of the second cache
+using target::kTileCosts;
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a - 1) / b + 1; }
 
 double loads_time(int64_t rows, int64_t vectors, const TileLoads& loads, const Features& features) {
-  constexpr double kLineBytes = 64;
-  const double more_lines = static_cast<double>(features.vector_bytes) / kLineBytes;  // of a misaligned one
+  const double more_lines = static_cast<double>(features.vector_bytes) /
+                            static_cast<double>(features.line_bytes);  // of a misaligned one
   const double of_vectors = static_cast<double>(loads.vectors + (rows - 1) * loads.own_vectors) +
                             static_cast<double>(loads.misaligned) * more_lines;
-  constexpr double kShare = 0.875;  // of loads, as some wait for a line
   return (static_cast<double>(vectors) * of_vectors + static_cast<double>(rows * loads.rows)) /
-         (kShare * features.rates.loads_per_cycle);
+         (kTileCosts.load_share * features.rates.loads_per_cycle);
 }
 
 double sums_time(int64_t rows, int64_t vectors, const Features& features) {
@@ -33,17 +32,15 @@ bool passes_by(int64_t vectors, const TileLoads& loads, const Features& features
 
 // What arithmetic does not hide of the time that the loads of one step take, in cycles.
 double waiting_time(int64_t rows, int64_t vectors, const TileLoads& loads, const Features& features) {
-  constexpr double kFarShare = 0.3;  // of its time, if panels come from beyond it
-  // fitted to the times of nine tiles of 128 x 768 by 768 on a Xeon, whose panels came from the second cache
-  constexpr double kNearShare = 0.15, kCyclesPerLoad = 0.2;
   constexpr int64_t kLeastVectors = 2;  // tiles of one do not escape by their narrower panel
   const int64_t num_vectors = vectors * loads.vectors;
-  const double time = static_cast<double>(num_vectors * features.vector_bytes) / kBytesPerCycle,
-               far_time = loads.is_far ? kFarShare * time : 0;
+  const double time = static_cast<double>(num_vectors * features.vector_bytes) /
+                      static_cast<double>(features.l2_bytes_per_cycle),
+               far_time = loads.is_far ? kTileCosts.far_share * time : 0;
   if (!passes_by(std::max(kLeastVectors, vectors), loads, features)) return far_time;
   // each vector is also fetched ahead
-  return std::max(far_time, kNearShare * time) +
-         kCyclesPerLoad * static_cast<double>(2 * num_vectors + rows * loads.rows);
+  return std::max(far_time, kTileCosts.near_share * time) +
+         kTileCosts.load_cycles * static_cast<double>(2 * num_vectors + rows * loads.rows);
 }
 
 // Time until all instructions of one step have started: multiply-adds, loads, and those of the loop.
@@ -57,11 +54,9 @@ double issue_time(int64_t rows, int64_t vectors, const TileLoads& loads, const F
 
 // What the pieces of far rows take that one step of the first tile of rows reads.
 double pieces_time(int64_t vectors, const TileLoads& loads, const Features& features) {
-  // of the first lines of a piece, which no prefetcher announces (1 x 1024 by 1024 x 1024 on a Zen 4 in
-  // pieces of 8 vectors: 52 us, of 4: 75)
-  constexpr double kPieceCycles = 10;
-  const double piece = static_cast<double>(vectors * features.vector_bytes) / kBytesPerCycle;
-  return static_cast<double>(loads.far_pieces) * (kPieceCycles + piece);
+  const double piece =
+      static_cast<double>(vectors * features.vector_bytes) / static_cast<double>(features.l2_bytes_per_cycle);
+  return static_cast<double>(loads.far_pieces) * (kTileCosts.piece_cycles + piece);
 }
 
 // One step of one tile; none of an edge that is not there.

@@ -19,7 +19,7 @@ Operands operands_of_rows(const BlockShape& sum, const std::vector<size_t>& rows
   for (const BufferLoadNode* load : sum.loads) {
     const bool is_of_row = std::any_of(rows.begin(), rows.end(),
                                        [&](size_t axis) { return along(sum, load, axis) != Along::kStays; });
-    const int64_t bytes = std::min(num_bytes(load->buffer, kLikelyExtent), kMostBytes);
+    const int64_t bytes = std::min(num_bytes(load->buffer, kLoopCosts.likely_extent), kMostBytes);
     (is_of_row ? operands.of_rows : operands.fixed) += bytes / std::max<int64_t>(4, load->dtype.num_bytes());
   }
   return operands;
@@ -31,12 +31,12 @@ Operands operands_of_rows(const BlockShape& sum, const std::vector<size_t>& rows
 // on one thread if threads have panels of their own.  Unless what all rows read is more than five times as
 // large: 128 rows by 768 x 3072 weights.  Where weights belong to groups of channels, which are other axes
 // than rows and columns, results must lie row by row, as their readers share them out.
-constexpr int64_t kMostFixed = 5;
 bool are_rows_shared_out(const BlockShape& sum, const SumPlan& plan, const Operands& operands) {
   if (plan.packed) return false;  // panels are made by those who read them
-  if (!has_several_shared(sum, plan)) return product(operands.of_rows, kMostFixed) > operands.fixed;
+  if (!has_several_shared(sum, plan))
+    return product(operands.of_rows, kTileCosts.fixed_weight_ratio) > operands.fixed;
   const Operands of_groups = operands_of_rows(sum, rows_of(plan));
-  if (product(of_groups.of_rows, kMostFixed) <= of_groups.fixed) return false;
+  if (product(of_groups.of_rows, kTileCosts.fixed_weight_ratio) <= of_groups.fixed) return false;
   for (const PrimExpr& index : sum.store->indices) {
     for (size_t axis = 0; axis < sum.block->iter_vars.size(); ++axis) {
       if (sum.extent(axis) != 1 && uses(index, sum.block->iter_vars[axis]->var.get()))

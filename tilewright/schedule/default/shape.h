@@ -3,10 +3,13 @@
 #include <optional>
 
 #include "tilewright/schedule/schedule.h"
+#include "tilewright/target/costs.h"
 #include "tilewright/target/features.h"
 
 namespace tilewright::schedule {
 using target::Features;
+using target::kLoopCosts;
+using target::kTileCosts;
 
 /// How an access moves when an axis takes its next value.
 enum class Along {
@@ -22,7 +25,6 @@ size_t last_dimension(const Buffer& buffer);
 Along along(const Buffer& buffer, const std::vector<PrimExpr>& indices, const Var& axis);
 
 /// What decisions take for an extent that is known only at run time: enough for vectors and threads to pay.
-inline constexpr int64_t kLikelyExtent = 64;
 
 /// A block as its definition: one store of one value, plus an init if it is a reduction.
 struct BlockShape {
@@ -35,11 +37,11 @@ struct BlockShape {
   bool is_reduction() const { return block->init != nullptr; }
   /// The constant extent of an axis, or `otherwise`.
   int64_t extent(size_t axis, int64_t otherwise = 0) const;
-  int64_t likely_extent(size_t axis) const { return extent(axis, kLikelyExtent); }
+  int64_t likely_extent(size_t axis) const { return extent(axis, kLoopCosts.likely_extent); }
   /// The axis that is the stored buffer's last dimension (of an extent other than 1); nothing if that is no
   /// axis.
   std::optional<size_t> last_axis() const;
-  /// How many times the statement runs, if axes of unknown extent have kLikelyExtent values.
+  /// How many times the statement runs, if axes of unknown extent have kLoopCosts.likely_extent values.
   int64_t num_instances() const;
   /// Calls of exp, tanh and the like make a value expensive.
   bool is_expensive() const;
@@ -55,7 +57,8 @@ const std::string& axis_name(const BlockShape& shape, size_t axis);
 /// Why there is no last_axis.
 std::string why_no_last_axis(const BlockShape& shape);
 
-/// How many terms each result of a reduction has, if axes of unknown extent have kLikelyExtent values.
+/// How many terms each result of a reduction has, if axes of unknown extent have kLoopCosts.likely_extent
+/// values.
 int64_t num_steps(const BlockShape& sum);
 
 /// The distance of what two neighbours along `axis` read; nothing if it is not constant.
@@ -91,14 +94,5 @@ std::vector<LoopRef> loops_of_axis(const Schedule& sch, BlockRef block, size_t a
                                    const std::vector<LoopRef>& loops);
 /// Whether the value of `axis` is that of loops: it may be a number, as of axes of one value.
 bool has_loop(const Schedule& sch, BlockRef block, size_t axis);
-
-/// Work below which starting threads costs more than it gains, in instances of a statement of one
-/// multiply-add.
-inline constexpr int64_t kMinParallelWork = 3 << 16;
-/// Multiply-adds that an element counts for that is read and written: 0.1 ns beside 0.01, of which a second
-/// thread saves less than half, as it finds elements in the cache of the first.
-inline constexpr int64_t kElementWork = 4;
-/// Multiply-adds that exp and the like count for.
-inline constexpr int64_t kExpensiveWork = 32;
 
 }  // namespace tilewright::schedule

@@ -6,15 +6,16 @@
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/schedule/default/panels.h"
 #include "tilewright/schedule/loops.h"
+#include "tilewright/target/costs.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::schedule {
 namespace {
 
-constexpr int64_t kLineElements = 16;    // of a line of a cache
-constexpr int64_t kMinGroupLanes = 4;    // channels of a group in one vector, at least
-constexpr int64_t kMaxParts = 8;         // of an element of a vector that steps take apart
-constexpr int64_t kMaxGatherStride = 4;  // elements between the lanes of one load
+constexpr int64_t kMaxParts = 8;  // of an element of a vector that steps take apart
+
+// Of float32, in a line of a cache.
+int64_t line_elements(const Features& features) { return features.line_bytes / 4; }
 
 // A strided convolution reads every second element of a row; lanes may be gathered when they are that near.
 bool is_near(const BlockShape& sum, const BufferLoadNode* load, size_t axis) {
@@ -25,7 +26,7 @@ bool is_near(const BlockShape& sum, const BufferLoadNode* load, size_t axis) {
     if (is_zero(step)) continue;
     if (dim + 1 != load->indices.size() || !as_const_int(step, &stride)) return false;
   }
-  return stride > 0 && stride <= kMaxGatherStride;
+  return stride > 0 && stride <= kTileCosts.gather_stride;
 }
 
 // Whether the lanes of one vector read the same element: v // 128 * 48 + k, the group of a convolution.
@@ -43,7 +44,7 @@ bool stays_in_vectors(const BlockShape& sum, const BufferLoadNode* load, size_t 
 Along along_columns(const BlockShape& sum, const BufferLoadNode* load, size_t column, int64_t* lanes) {
   const Along moves = along(sum, load, column);
   if (moves != Along::kStrided) return moves;
-  for (int64_t fewer = *lanes; fewer >= kMinGroupLanes; fewer /= 2) {
+  for (int64_t fewer = *lanes; fewer >= target::kGraphCosts.group_lanes; fewer /= 2) {
     if (!stays_in_vectors(sum, load, column, fewer)) continue;
     *lanes = fewer;
     return Along::kStays;
@@ -87,15 +88,15 @@ bool has_conflicts(const BlockShape& sum, const BufferLoadNode* load, const SumP
       !row_dimension(sum, load, plan))
     return false;
   const bool has_lines = std::any_of(plan.steps.begin(), plan.steps.end(), [&](size_t axis) {
-    return along(sum, load, axis) == Along::kContiguous && sum.extent(axis) % kLineElements == 0;
+    return along(sum, load, axis) == Along::kContiguous && sum.extent(axis) % line_elements(features) == 0;
   });
   int64_t last = 0;
   const std::optional<int64_t> stride = stride_bytes(sum, load, *plan.row);
   if (!has_lines || !stride || *stride == 0 || !as_const_int(load->buffer->shape.back(), &last) ||
-      last % kLineElements != 0)
+      last % line_elements(features) != 0)
     return false;
   return plan.rows > num_kept_rows(*stride, features) &&
-         (sum.extent(plan.column) - 1) / plan.panel_width() + 1 >= kMinPackedUses;
+         (sum.extent(plan.column) - 1) / plan.panel_width() + 1 >= kTileCosts.packed_uses;
 }
 
 // The axes around a tile as they are, but those along which the rows are contiguous last: all elements of a
@@ -240,12 +241,13 @@ std::optional<SumPlan> plan_sum(const BlockShape& sum, const Features& features,
     plan.keeps_loops = needs_loops(sum, plan, vectors, features);
   plan.is_copy_needed = plan.packed != nullptr;
   const auto pays = [&] {
-    return num_uses(sum, plan.packed, plan) >= kMinPackedUses || (!plan.dot && !has_rows_of_terms(sum));
+    return num_uses(sum, plan.packed, plan) >= kTileCosts.packed_uses ||
+           (!plan.dot && !has_rows_of_terms(sum));
   };
   if (plan.is_copy_needed && !is_packing_free && (!is_plain_matrix(sum, plan.packed, plan) || !pays())) {
     if (!plan.dot) {
       *why = fmt::format("a copy of {} for its vectors pays from {} uses on, and would have {}",
-                         plan.packed->buffer->name, kMinPackedUses, num_uses(sum, plan.packed, plan));
+                         plan.packed->buffer->name, kTileCosts.packed_uses, num_uses(sum, plan.packed, plan));
       if (!is_plain_matrix(sum, plan.packed, plan))
         *why = fmt::format("{} is no plain matrix that could be copied for its vectors",
                            plan.packed->buffer->name);
@@ -295,12 +297,13 @@ std::vector<Var> index_vars(const Buffer& buffer) {
   return vars;
 }
 
-IndexMap line_map(const BlockShape& sum, const SumPlan& plan) {
+IndexMap line_map(const BlockShape& sum, const SumPlan& plan, const Features& features) {
+  const int64_t line = line_elements(features);
   const size_t row = *row_dimension(sum, plan.spread, plan);
   const std::vector<Var> from = index_vars(plan.spread->buffer);
   std::vector<PrimExpr> to(from.begin(), from.end() - 1);
-  to.insert(to.begin() + static_cast<std::ptrdiff_t>(row), floordiv(PrimExpr(from.back()), kLineElements));
-  to.push_back(floormod(PrimExpr(from.back()), kLineElements));
+  to.insert(to.begin() + static_cast<std::ptrdiff_t>(row), floordiv(PrimExpr(from.back()), line));
+  to.push_back(floormod(PrimExpr(from.back()), line));
   return IndexMapNode::make(from, to);
 }
 

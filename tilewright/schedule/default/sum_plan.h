@@ -106,7 +106,7 @@ PanelLayout panel_layout(const BlockShape& sum, const SumPlan& plan, const Buffe
 /// A variable for each dimension of `buffer`: i0, i1, ...
 std::vector<Var> index_vars(const tir::Buffer& buffer);
 /// A[..., row, ..., k]  ->  A[..., k // line, row, ..., k % line]: rows are neighbours in memory.
-tir::IndexMap line_map(const BlockShape& sum, const SumPlan& plan);
+tir::IndexMap line_map(const BlockShape& sum, const SumPlan& plan, const Features& features);
 /// What PanelLayout says.
 tir::IndexMap panel_map(const tir::Buffer& buffer, const PanelLayout& layout);
 

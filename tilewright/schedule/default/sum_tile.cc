@@ -6,13 +6,9 @@
 namespace tilewright::schedule {
 namespace {
 
-constexpr int64_t kOpenRows = 4;     // a tile of rows of unknown number: the guards of few rows cost little
-constexpr int64_t kMaxShortRow = 4;  // rows of an axis that alone make no good tile
-constexpr int64_t kMaxFarRow = 7;    // the same, if each tile reads its panel from far
-
 // Of an axis of unknown extent as many as a tile takes.
 int64_t num_rows(const BlockShape& sum, size_t axis) {
-  return sum.extent(axis) ? sum.extent(axis) : kOpenRows;
+  return sum.extent(axis) ? sum.extent(axis) : kTileCosts.open_rows;
 }
 
 // Where each row has vectors of its own, as in pooling by two, a tile is one row of neighbours in memory:
@@ -39,20 +35,18 @@ std::optional<RegisterTile> tile_of_neighbours(const BlockShape& sum, const SumP
 // neither a panel stays in the first cache, nor all panels in the second.
 bool are_panels_far(const BlockShape& sum, const std::vector<const BufferLoadNode*>& vectors,
                     const SumPlan& plan, const Features& features) {
-  constexpr int64_t kFewRows = 64;  // of more, arithmetic hides what panels take
   if (num_steps(sum) <= features.l1_bytes / (4 * features.vector_bytes)) return false;
   int64_t num_rows = plan.row ? sum.likely_extent(*plan.row) : 1;
   for (size_t axis : plan.others) num_rows = product(num_rows, sum.likely_extent(axis));
-  return num_rows <= kFewRows && std::any_of(vectors.begin(), vectors.end(), [&](const auto* load) {
-           return num_bytes(load->buffer) > features.l2_bytes / 2;
-         });
+  return num_rows <= kTileCosts.hidden_rows &&
+         std::any_of(vectors.begin(), vectors.end(),
+                     [&](const auto* load) { return num_bytes(load->buffer) > features.l2_bytes / 2; });
 }
 
 // Whether rows of panels that are read where they are lie so far apart that the first cache has few places
 // for their lines: each tile then reads its panel from the second.
 bool do_panels_conflict(const BlockShape& sum, const std::vector<const BufferLoadNode*>& vectors,
                         const SumPlan& plan, const Features& features) {
-  constexpr int64_t kFarApart = 512;
   std::optional<size_t> innermost;
   for (size_t axis = 0; axis < sum.block->iter_vars.size(); ++axis) {
     if (sum.block->iter_vars[axis]->iter_type == IterType::kReduce && sum.extent(axis) > 1) innermost = axis;
@@ -61,7 +55,8 @@ bool do_panels_conflict(const BlockShape& sum, const std::vector<const BufferLoa
   return std::any_of(vectors.begin(), vectors.end(), [&](const BufferLoadNode* load) {
     const bool may_be_packed = load == plan.packed || num_bytes(load->buffer) > features.l2_bytes / 2;
     const int64_t stride = stride_bytes(sum, load, *innermost).value_or(0);
-    return !may_be_packed && stride >= kFarApart && num_kept_rows(stride, features) < sum.extent(*innermost);
+    return !may_be_packed && stride >= kTileCosts.conflict_stride &&
+           num_kept_rows(stride, features) < sum.extent(*innermost);
   });
 }
 
@@ -69,8 +64,8 @@ bool do_panels_conflict(const BlockShape& sum, const std::vector<const BufferLoa
 bool takes_rows_whole(const BlockShape& sum, const SumPlan& plan, int64_t row_extent, bool is_far,
                       const Features& features) {
   if (!plan.row || plan.others.empty() || sum.extent(plan.others.back()) <= 1) return false;
-  if (row_extent <= kMaxShortRow) return true;
-  if (row_extent > kMaxFarRow || !is_far) return false;
+  if (row_extent <= kTileCosts.short_row) return true;
+  if (row_extent > kTileCosts.short_far_row || !is_far) return false;
   return std::all_of(sum.loads.begin(), sum.loads.end(), [&](const BufferLoadNode* load) {
     const std::optional<int64_t> stride = stride_bytes(sum, load, *plan.row);
     return stride && (*stride == 0 || num_kept_rows(*stride, features) >= 2 * row_extent);

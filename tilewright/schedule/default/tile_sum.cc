@@ -275,7 +275,8 @@ std::optional<LoopRef> tile_by_plan(Schedule& sch, const BlockShape& sum,
   if (!target) return std::nullopt;
   const Operands operands = operands_of(sum, plan);
   const bool is_parallel =
-      features.num_cores > 1 && std::max(work, product(operands.of_rows, kElementWork)) >= kMinParallelWork;
+      features.num_cores > 1 &&
+      std::max(work, product(operands.of_rows, kLoopCosts.element_work)) >= features.min_parallel_work();
   TileLoops loops = tile_epilogue(sch, target->block, target->map, plan, at.within,
                                   parts_of_rows(sum, plan, operands, is_parallel, features),
                                   are_panels_inside(sum, plan, operands, target->block, features));
@@ -319,7 +320,7 @@ std::optional<LoopRef> tile_by_plan(Schedule& sch, const BlockShape& sum,
     copy_operand(sch, sum, plan.packed->buffer, lanes,
                  panel_map(plan.packed->buffer, panel_layout(sum, plan, plan.packed)), panel, features);
   if (plan.spread && !at.within)
-    copy_operand(sch, sum, plan.spread->buffer, lanes, line_map(sum, plan), std::nullopt, features);
+    copy_operand(sch, sum, plan.spread->buffer, lanes, line_map(sum, plan, features), std::nullopt, features);
   if (has_packed_rows) pack_rows(sch, sum, plan, {at.maker, rows_place}, features);
   if (plan.dot && !plan.matrix) tensorize_dots(sch, sum, *plan.dot);
   return place;

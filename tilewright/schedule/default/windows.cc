@@ -46,12 +46,11 @@ int64_t size_of_windows(const BlockShape& sum, const SumPlan& plan,
 
 std::optional<size_t> axis_of_windows(const BlockShape& sum, const SumPlan& plan,
                                       const std::vector<const BufferLoadNode*>& vectors) {
-  constexpr int64_t kMostCopies = 128;
   if (!is_by_channel(sum, plan, vectors) || plan.tile.rows <= 1) return std::nullopt;
   const size_t step = plan.steps.back();
   const bool is_sum = sum.block->iter_vars[step]->iter_type == IterType::kReduce;
   const int64_t copies = product(product(plan.tile.rows, plan.tile.vectors), sum.extent(step));
-  if (!is_sum || sum.extent(step) < 2 || copies > kMostCopies) return std::nullopt;
+  if (!is_sum || sum.extent(step) < 2 || copies > kTileCosts.written_out) return std::nullopt;
   return is_shared_by_rows(sum, plan, step, vectors) ? std::optional(step) : std::nullopt;
 }
 

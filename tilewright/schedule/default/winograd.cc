@@ -100,7 +100,7 @@ class Winograd {
  public:
   Winograd(Schedule& sch, const Parts& parts, ResultAxes axes, const SumPlan& plan, const Features& features)
       : sch_(sch), parts_(parts), axes_(std::move(axes)), plan_(plan), features_(features) {
-    if (parts.sum->num_instances() < kMinParallelWork) features_.num_cores = 1;
+    if (parts.sum->num_instances() < features.min_parallel_work()) features_.num_cores = 1;
   }
 
   // Gives the blocks that are done.
@@ -130,7 +130,9 @@ class Winograd {
                              }).empty();
   }
 
-  int64_t extent(const BlockShape& shape, size_t axis) const { return shape.extent(axis, kLikelyExtent); }
+  int64_t extent(const BlockShape& shape, size_t axis) const {
+    return shape.extent(axis, kLoopCosts.likely_extent);
+  }
 
   // Strips that even out what the cores get: the largest of those with the least rows for the busiest one.
   int64_t even_strip(int64_t rows, int64_t most, bool are_weights_near) const {
@@ -164,8 +166,8 @@ class Winograd {
   // eighth of it to the strip, and cost little to read again.
   int64_t tiles_of_strip() const {
     const int64_t rows = (extent(*parts_.result, axes_.tiled[0]) - 1) / axes_.tile + 1;
-    const int64_t bytes = std::min(num_bytes(parts_.data->output(), kLikelyExtent), kMostBytes) +
-                          std::min(num_bytes(parts_.sum->output(), kLikelyExtent), kMostBytes);
+    const int64_t bytes = std::min(num_bytes(parts_.data->output(), kLoopCosts.likely_extent), kMostBytes) +
+                          std::min(num_bytes(parts_.sum->output(), kLoopCosts.likely_extent), kMostBytes);
     const int64_t per_row = std::max<int64_t>(1, bytes / rows),
                   weights = std::min(weight_bytes(), kMostBytes);
     const int64_t share = features_.l2_bytes / 8;

@@ -3,6 +3,7 @@
 // computation, which schedule/default/attention.cc puts together.
 // Source: Milakov, Gimelshein, Online normalizer calculation for softmax, arXiv 1805.02867
 #include "tilewright/arith/analyzer.h"
+#include "tilewright/target/costs.h"
 #include "tilewright/te/topi/attention_parts.h"
 #include "tilewright/tir/limits.h"
 
@@ -10,16 +11,13 @@ namespace tilewright::topi {
 using namespace tir;
 namespace {
 
+using target::kGraphCosts;
+
 // Lanes of a block, the best first; more than kMaxLanesOfFew only if the batch gives cores enough to do.
 constexpr int64_t kLanes[] = {64, 32, 48, 80, 96, 112};
-constexpr int64_t kMaxLanesOfFew = 64, kMinBatch = 4;
+constexpr int64_t kMaxLanesOfFew = 64;
 constexpr int64_t kFewLanes[] = {8, 16};  // where they are enough
-constexpr int64_t kOpenLanes = 16;        // where their number is not known: it may be 1
-constexpr int64_t kMinQueries = 5;        // below that lanes would be idle
-constexpr int64_t kMaxKeysAtOnce = 512;   // whose scores stay near the core
 constexpr int64_t kTile = 16;             // of transpositions in registers
-constexpr int64_t kKeys = 256;            // of a block
-constexpr int64_t kOpenKeys = 64;         // the same where their number is not known
 
 /// How a dimension is cut.
 struct Cut {
@@ -45,10 +43,10 @@ int64_t padded(int64_t count, int64_t size) { return (count + size - 1) / size *
 // Those with the fewest idle ones.
 int64_t num_lanes(const PrimExpr& num_queries, const PrimExpr& batch) {
   int64_t number, num_batch;
-  if (!as_const_int(num_queries, &number)) return kOpenLanes;
+  if (!as_const_int(num_queries, &number)) return kGraphCosts.attention_open_lanes;
   for (const int64_t lanes : kFewLanes)
     if (number <= lanes) return lanes;
-  const bool has_batch = !as_const_int(batch, &num_batch) || num_batch >= kMinBatch;
+  const bool has_batch = !as_const_int(batch, &num_batch) || num_batch >= kGraphCosts.attention_wide_batch;
   int64_t best = kLanes[0];
   for (const int64_t lanes : kLanes) {
     if ((has_batch || lanes <= kMaxLanesOfFew) && padded(number, lanes) < padded(number, best)) best = lanes;
@@ -59,9 +57,9 @@ int64_t num_lanes(const PrimExpr& num_queries, const PrimExpr& batch) {
 // Blocks of equal size, as far as possible.
 Cut cut_keys(const PrimExpr& extent) {
   int64_t number;
-  if (!as_const_int(extent, &number)) return cut(extent, kOpenKeys);
-  if (number <= kMaxKeysAtOnce) return cut(extent, number);
-  const int64_t count = (number + kKeys - 1) / kKeys;
+  if (!as_const_int(extent, &number)) return cut(extent, kGraphCosts.attention_open_keys);
+  if (number <= kGraphCosts.attention_keys_at_once) return cut(extent, number);
+  const int64_t count = (number + kGraphCosts.attention_keys - 1) / kGraphCosts.attention_keys;
   return cut(extent, (number + count - 1) / count);
 }
 
@@ -336,7 +334,7 @@ double used_attention_lanes(const PrimExpr& num_queries, const PrimExpr& batch) 
 bool has_attention_blocks(DataType dtype, const PrimExpr& num_queries, const PrimExpr& num_keys) {
   int64_t number;
   return (dtype == kFloat32 || dtype == DataType::float_(64)) &&
-         (!as_const_int(num_queries, &number) || number >= kMinQueries) &&
+         (!as_const_int(num_queries, &number) || number >= kGraphCosts.attention_queries) &&
          (!as_const_int(num_keys, &number) || number > 1);
 }
 

@@ -3,10 +3,13 @@
 #include <algorithm>
 
 #include "tilewright/arith/analyzer.h"
+#include "tilewright/target/costs.h"
 
 namespace tilewright::topi {
 using namespace tir;
 namespace {
+
+using target::kGraphCosts;
 
 // Positions of the dimensions in a layout.
 struct Layout {
@@ -75,10 +78,6 @@ Tensor pad(const Tensor& x, const std::vector<int64_t>& before, const std::vecto
 
 namespace {
 
-constexpr int64_t kVectorChannels = 16;  // of the widest vectors
-constexpr int64_t kNarrowChannels = 4;   // of narrow ones, which may still be in one group each
-constexpr int64_t kMinTerms = 6;         // of a sum, to pay for storing it in another order
-
 // Where vectors of channels would reach over groups, each group has vectors of its own.
 bool is_by_group(const Tensor& weight, const Layout& data, const Layout& kernel, const ConvOptions& options) {
   int64_t outputs, extent, terms = 1;
@@ -88,8 +87,8 @@ bool is_by_group(const Tensor& weight, const Layout& data, const Layout& kernel,
   const bool is_last = data.channel == data.spatial.size() + 1;
   if (options.groups < 2 || !is_last || !as_const_int(weight.shape()[kernel.first], &outputs)) return false;
   const int64_t in_group = outputs / options.groups;
-  const bool has_narrow = in_group % kNarrowChannels == 0 || in_group < 2 * kNarrowChannels;
-  return in_group % kVectorChannels != 0 && (terms >= kMinTerms || !has_narrow);
+  const bool has_narrow = in_group % kGraphCosts.group_lanes == 0 || in_group < 2 * kGraphCosts.group_lanes;
+  return in_group % kGraphCosts.widest_lanes != 0 && (terms >= kGraphCosts.group_terms || !has_narrow);
 }
 
 // "group_conv2d_nhwc"
