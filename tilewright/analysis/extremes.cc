@@ -132,8 +132,8 @@ std::optional<Extremes> Finder::within(std::optional<Extremes> found, DataType d
   } else if (dtype.bits < 64 && (first->dtype != kInt32 || dtype != kInt32)) {
     const int values = dtype.is_int() ? dtype.bits - 1 : dtype.bits;
     if (values < 31 || first->dtype == kInt64) {
-      const PrimExpr end = imm(int64_t{1} << values, kInt64);
-      if (dtype.is_int()) assume(tir::cast(kInt64, first) >= 0 - end);
+      const int64_t end = int64_t{1} << values;
+      if (dtype.is_int()) assume(tir::cast(kInt64, first) >= -end);
       assume(tir::cast(kInt64, last) < end);
     }
   }
