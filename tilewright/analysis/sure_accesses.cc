@@ -22,9 +22,11 @@ bool may_stop(const Stmt& stmt) {
   return found;
 }
 
-// Lane `n` of a vector; null if it has parts that are no arithmetic of ramps.
+// Lane `n` of a vector; null if it has parts that are no arithmetic of ramps, or as many lanes as the
+// machine.
 PrimExpr lane_of(const PrimExpr& vector, const PrimExpr& n) {
   if (vector->dtype.is_scalar()) return vector;
+  if (vector->dtype.lanes & DataType::kScalable) return nullptr;
   if (const auto* node = vector.as<BroadcastNode>()) return lane_of(node->value, n);
   if (const auto* node = vector.as<RampNode>())
     return node->base->dtype.is_scalar() ? node->base + node->stride * tir::cast(node->stride->dtype, n)
