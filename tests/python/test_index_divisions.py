@@ -103,7 +103,6 @@ GUARDED = {
     "a loop that does not run": ("for i in range(k):\n    A[i % k] = 1", False),
     "its product": ("for i in range(k * 3):\n    A[i % k] = 1", False),
     "a divisor of loops": ("for i in range(2):\n    A[3 // (i + k)] = 1", True),
-    "memory": ("A[3 // A[k]] = 1", True),
 }  # fmt: skip
 
 
@@ -116,8 +115,34 @@ def test_divisions_under_conditions_are_checked_where_they_are(name, build):
         assert "which is 0" in refusal(f, ints(), 0)
     else:
         f(ints(), 0)
-    if name != "memory":
-        f(ints(), 2)
+    f(ints(), 2)
+
+
+@pytest.mark.parametrize("build", BUILDS)
+def test_a_divisor_that_memory_holds_is_the_users_risk(build):
+    f, a = built("A[3 // A[k]] = 1", **BUILDS[build]), ints()
+    if build == "check_bounds":
+        assert "f: 3 // A[k] divides by A[k], which is 0 at k = 2\n" in refusal(f, a, 2)
+    else:
+        f(a, 2)
+        np.testing.assert_array_equal(a, [1, 0, 0, 0])
+    a[:] = 2
+    f(a, 2)
+    np.testing.assert_array_equal(a, [2, 1, 2, 2])
+
+
+@pytest.mark.parametrize("build", BUILDS)
+def test_a_dividend_that_memory_holds(build):
+    f = built(
+        "A[J[0] // k] = 1",
+        "A: T.Buffer((4,), 'int32'), J: T.Buffer((1,), 'int32'), k: T.int32",
+        **BUILDS[build],
+    )
+    a = ints()
+    f(a, np.int32([6]), 2)
+    np.testing.assert_array_equal(a, [0, 0, 0, 1])
+    assert "J[0] // k divides by k, which is 0" in refusal(f, a, np.int32([6]), 0)
+    assert "J[0] // k divides -2147483648 by k, which is -1" in refusal(f, a, np.int32([-(2**31)]), -1)
 
 
 @pytest.mark.parametrize("build", BUILDS)

@@ -444,11 +444,11 @@ void Checker::index(const PrimExpr& node, const PrimExpr& path) {
   in_index_ = outer;
 }
 
-// What is no scalar is computed as data are: by 0 it is 0.
+// By vectors, and by what memory holds, index divisions are computed as those of data are: by 0 it is 0.
 void Checker::division(const BinaryOpNode* node, const PrimExpr& path) {
   const auto* vector = node->b.as<BroadcastNode>();
   const PrimExpr divisor = vector ? vector->value : node->b;
-  if (!divisor->dtype.is_scalar()) return;
+  if (!divisor->dtype.is_scalar() || (!checks_accesses_ && !is_stable(divisor))) return;
   const auto scope = analyzer_.enter();
   if (chosen_) assume_stable(chosen_);
   const PrimExpr where = chosen_ ? both(path, chosen_) : path;
