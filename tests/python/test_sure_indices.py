@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import tilewright
+from tilewright import te, tir
 
 BUILDS = {"llvm": {}, "c": {"target": "c"}, "check_bounds": {"check_bounds": True}}
 SIZES = ["int32", "int64"]
@@ -227,3 +228,37 @@ def test_what_is_proved_is_not_asked(body):
         + "\n".join("    " + line for line in body.split("\n"))
     )
     assert "but its index" not in tilewright.build(module, "c").get_source("c")
+
+
+EXPRESSIONS = {
+    "a shift": (lambda i, k: tir.shift_left(i, 2), 0, "is 28 at i = 7"),
+    "a shift to the right": (lambda i, k: tir.shift_right(i, 1), 0, "is 3 at i = 7"),
+    "a quotient's remainder": (lambda i, k: i // 2 % 3, 0, "is 2 at i = 4"),
+    "a minimum's remainder": (lambda i, k: te.min(i, 5) % 4, 0, "is 3 at i = 3"),
+    "backwards": (lambda i, k: (k - i) % 6, 3, "is 5 at i = 4"),
+    "a truncated quotient": (lambda i, k: tir.truncdiv(i, 3), 0, "is 2 at i = 7"),
+    "a truncated remainder": (lambda i, k: tir.truncmod(i, 3), 0, "is 2 at i = 2"),
+    "a choice": (lambda i, k: tir.Select(k > 2, i + 1, i), 3, "is 8 at i = 7"),
+    "a quotient by a scalar": (lambda i, k: i // k, 2, "is 3 at i = 7"),
+    "a remainder by a scalar": (lambda i, k: i % k, 5, "is 4 at i = 4"),
+    "a sum that wraps": (lambda i, k: i * 0 + k + 2147483647, 1, "is 2147483648"),
+}
+
+
+@pytest.mark.parametrize("target", ["llvm", "c"])
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("name", EXPRESSIONS)
+def test_tensor_expressions(name, size, target):
+    index, value, text = EXPRESSIONS[name]
+    n, k = tir.Var("n", size), tir.Var("k", "int32")
+    A = te.placeholder((n,), "float32", name="A")
+    B = te.compute((8,), lambda i: A[index(i, k)], name="B")
+    f, out = tilewright.build(te.create_prim_func([A, k, B]), target), np.zeros(8, "float32")
+    largest = int(text.split()[1])
+    if largest < 100:
+        a = np.arange(largest + 1, dtype="float32")
+        f(a, value, out)
+        assert out.max() == largest
+    found = refusal(f, np.zeros(min(largest, 100), "float32"), value, out)
+    assert f"dimension 0 of buffer A has extent n = {min(largest, 100)}, but its index" in found
+    assert text in found

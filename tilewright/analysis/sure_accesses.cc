@@ -175,6 +175,7 @@ void Walk::address(const BufferLoadNode* load) {
 void Walk::access(const Buffer& buffer, const std::vector<PrimExpr>& indices, const Span& where) {
   const Var lane = make_var("lane", kInt32);
   std::vector<PrimExpr> in_lane;
+  in_lane.reserve(indices.size());
   for (const PrimExpr& index : indices) in_lane.push_back(lane_of(index, lane));
   for (size_t dim = 0; dim < indices.size(); ++dim) {
     const int lanes = indices[dim]->dtype.lanes;
