@@ -147,9 +147,10 @@ bool is_harmless(const PrimExpr& expr) {
 bool is_arithmetic(const PrimExpr& expr) {
   return !any_node(expr, [](const Object* node) {
     if (const auto* call = ObjectRef(node).as<CallNode>())
-      return !is_pure(call->op) || std::any_of(call->args.begin(), call->args.end(), [](const PrimExpr& arg) {
-        return arg->dtype.is_handle() || is<StringImmNode>(arg);
-      });
+      return !is_pure(call->op) || call->args.empty() ||
+             std::any_of(call->args.begin(), call->args.end(), [](const PrimExpr& arg) {
+               return arg->dtype.is_handle() || is<StringImmNode>(arg);
+             });
     return BufferLoadNode::classof(*node) || ProducerLoadNode::classof(*node);
   });
 }

@@ -19,7 +19,8 @@ bool any_node(const PrimExpr& expr, const std::function<bool(const Object*)>& ho
 /// True only if `expr` can be evaluated for any values of its variables: no division by zero, no access to
 /// memory.
 bool is_harmless(const PrimExpr& expr);
-/// Whether `expr` depends on its variables alone: no memory, and only pure functions of numbers.
+/// Whether `expr` depends on its variables alone: no memory, nothing of the machine, and only pure functions
+/// of numbers.
 bool is_arithmetic(const PrimExpr& expr);
 /// `node` if it is a division or remainder of integers by what is no constant but 0; else null.
 const BinaryOpNode* as_open_division(const PrimExprNode* node);

@@ -11,50 +11,20 @@
 #include "tilewright/analysis/trip_count.h"
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/arith/expr_util.h"
-#include "tilewright/arith/iter_parse.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/lower/passes/bounds_error.h"
+#include "tilewright/lower/passes/checked_parts.h"
 #include "tilewright/lower/passes/passes.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/loop_hints.h"
 #include "tilewright/tir/op.h"
 #include "tilewright/tir/text.h"
-#include "tilewright/tir/uses.h"
 
 namespace tilewright::lower {
 namespace {
 
-// Whether the value of `expr` may change between two statements.
-bool is_stable(const PrimExpr& expr) {
-  return !arith::any_node(expr, [](const Object* node) {
-    if (const auto* call = ObjectRef(node).as<CallNode>()) return !is_pure(call->op);
-    return BufferLoadNode::classof(*node);
-  });
-}
-
 PrimExpr both(const PrimExpr& a, const PrimExpr& b) { return a ? logical_and(a, b) : b; }
-
-// Lane n of a vector, as simple as can be.
-PrimExpr lane(const PrimExpr& vector, int64_t n) {
-  if (vector->dtype.is_scalar()) return vector;
-  if (const auto* ramp = vector.as<RampNode>())
-    return ramp->base + ramp->stride * make_const_int(ramp->stride->dtype, n);
-  if (const auto* same = vector.as<BroadcastNode>()) return same->value;
-  return ShuffleNode::make(std::vector<PrimExpr>{vector}, std::vector<PrimExpr>{imm(n)});
-}
-
-// The bits from the first element of `buffer` to its end.
-PrimExpr size_in_bits(const Buffer& buffer) {
-  PrimExpr elements = imm(1, kInt64);
-  for (size_t axis = 0; axis < buffer->shape.size(); ++axis) {
-    const PrimExpr extent = tir::cast(kInt64, buffer->shape[axis]);
-    elements = buffer->strides.empty() ? elements * extent
-                                       : elements + (extent - 1) * tir::cast(kInt64, buffer->strides[axis]);
-  }
-  if (buffer->elem_offset) elements = elements + tir::cast(kInt64, buffer->elem_offset);
-  return elements * static_cast<int64_t>(buffer->dtype.bits * buffer->dtype.lanes);
-}
 
 class Checker {
  public:
@@ -164,15 +134,6 @@ Stmt Checker::with_checks(const Stmt& node) {
   return node;
 }
 
-// The conditions of which all hold where `stmt` reports an error; empty if it does not.
-std::vector<PrimExpr> error_conditions(const Stmt& stmt) {
-  const auto* branch = stmt.as<IfThenElseNode>();
-  const auto* evaluate = branch && !branch->else_case ? branch->then_case.as<EvaluateNode>() : nullptr;
-  const bool is_error = evaluate && is_call_of(evaluate->value.as<CallNode>(), "tir.raise_error");
-  return is_error && is_stable(branch->condition) ? arith::conjuncts(branch->condition)
-                                                  : std::vector<PrimExpr>();
-}
-
 // An assertion holds in what follows it.
 Stmt Checker::sequence(const SeqStmtNode* node) {
   const auto scope = analyzer_.enter();
@@ -237,25 +198,6 @@ Stmt Checker::branch(const IfThenElse& node) {
   }
   if (then_case == node->then_case && else_case == node->else_case) return node;
   return with(node, [&](IfThenElseNode& n) { n.then_case = then_case, n.else_case = else_case; });
-}
-
-// Whether an index or extent in `stmt` has `var` in it.
-bool feeds_index(const VarNode* var, const Stmt& stmt) {
-  bool found = false;
-  const auto look = [&](const std::vector<PrimExpr>& parts) {
-    for (const PrimExpr& part : parts) found = found || uses(part, var);
-  };
-  walk(
-      stmt, [&](const BufferStoreNode* node) { look(node->indices); },
-      [&](const BufferLoadNode* node) { look(node->indices); },
-      [&](const BufferNode* node) { look(node->shape); },
-      [&](const ForNode* node) { look({node->min, node->extent}); },
-      [&](const RangeNode* node) { look({node->min, node->extent}); },
-      [&](const BlockRealizeNode* node) { look(node->iter_values); },
-      [&](const LetStmtNode* node) {
-        found = found || (uses(node->value, var) && feeds_index(node->var.get(), node->body));
-      });
-  return found;
 }
 
 Stmt Checker::let(const LetStmt& node) {
