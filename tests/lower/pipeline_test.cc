@@ -50,7 +50,7 @@ TEST(Pipeline, OfLlvm) {
               ElementsAre("flat loops", "copies", "calls", "vectors", "less work"));
   EXPECT_THAT(
       names_of(llvm_pipeline()),
-      ElementsAre("check_bounds", "check_sizes", "lower_returns", "lower_match_buffer",
+      ElementsAre("check_sizes", "check_bounds", "lower_returns", "lower_match_buffer",
                   "init_empty_reductions", "lower_init", "place_allocations", "lower_blocks", "simplify",
                   "compact_buffers", "interleave_virtual_threads", "double_buffer", "partition_loops",
                   "flatten_buffers", "pack_elements", "share_storage", "unswitch_loops", "unroll_loops",
@@ -63,7 +63,7 @@ TEST(Pipeline, OfC) {
   EXPECT_THAT(groups_of(c_pipeline()), ElementsAre("flat loops", "calls", "scalars", "less work", "names"));
   EXPECT_THAT(
       names_of(c_pipeline()),
-      ElementsAre("check_bounds", "check_sizes", "lower_returns", "lower_match_buffer",
+      ElementsAre("check_sizes", "check_bounds", "lower_returns", "lower_match_buffer",
                   "init_empty_reductions", "lower_init", "place_allocations", "lower_blocks", "simplify",
                   "compact_buffers", "interleave_virtual_threads", "double_buffer", "partition_loops",
                   "flatten_buffers", "pack_elements", "share_storage", "unswitch_loops", "simplify_copies",

@@ -123,6 +123,7 @@ class Module:
 
     @T.prim_func(private=True)
     def exp_in_10(x: T.Buffer((5, 7), "float32"), whole: T.Buffer((5, 10), "float32"), begin: T.int64):
+        T.func_attr({"views_are_inside": True})
         with T.block("root"):
             T.reads()
             T.writes()
@@ -134,6 +135,7 @@ class Module:
 
     @T.prim_func(private=True)
     def double_in_10(x: T.Buffer((5, 3), "float32"), whole: T.Buffer((5, 10), "float32"), begin: T.int64):
+        T.func_attr({"views_are_inside": True})
         with T.block("root"):
             T.reads()
             T.writes()

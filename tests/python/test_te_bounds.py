@@ -213,7 +213,8 @@ def test_a_script_of_an_open_extent():
     [
         (10000, 299, lambda i: i % 300, 299, 299),
         (10000, 300, lambda i: i % 300, None, None),
-        (100000, 8, lambda i: i // 1000 % 9, None, None),  # not written down: trusted
+        (100000, 8, lambda i: i // 1000 % 9, 8, 8000),
+        (100000, 9, lambda i: i // 1000 % 9, None, None),
         (10000, 90, lambda i: (i + 7) % 91, 90, 83),
         (10000, 33, lambda i: i // 300, 33, 9999),
     ],

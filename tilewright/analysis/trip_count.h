@@ -1,13 +1,26 @@
 // How often loops turn.
 #pragma once
+#include "tilewright/arith/analyzer.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::analysis {
+using namespace tir;
 
 /// Whether a loop of this extent surely turns: it is a constant above 0.
-inline bool turns_at_least_once(const ir::PrimExpr& extent) {
+inline bool turns_at_least_once(const PrimExpr& extent) {
   int64_t count;
-  return tir::as_const_int(extent, &count) && count > 0;
+  return as_const_int(extent, &count) && count > 0;
+}
+
+/// Tells `analyzer` that a loop of this extent turns: no factor of it is 0.
+inline void require_turn(arith::Analyzer* analyzer, const PrimExpr& extent) {
+  if (!arith::is_index(extent->dtype)) return;
+  analyzer->require(extent >= 1);
+  if (const auto* product = extent.as<MulNode>()) {
+    for (const PrimExpr& factor : {product->a, product->b}) {
+      if (analyzer->can_prove(factor >= 0)) require_turn(analyzer, factor);
+    }
+  }
 }
 
 }  // namespace tilewright::analysis

@@ -42,7 +42,7 @@ std::optional<std::string> extreme_outside(const SureAccess& access, int64_t cou
   });
   const auto found =
       are_known && !access.assumption ? extremes(access.index, access.loops) : std::optional<Extremes>();
-  if (!found) return std::nullopt;
+  if (!found || (found->valid && !is_one(arith::simplify(found->valid)))) return std::nullopt;
   for (const Extreme* extreme : {&found->last, &found->first}) {
     int64_t value, at;
     if (!as_const_int(arith::simplify(extreme->value), &value) || (value >= 0 && value < count)) continue;
@@ -67,14 +67,18 @@ std::optional<std::string> outside(const SureAccess& access) {
       });
   if (const auto* count = extent.as<IntImmNode>()) {
     const PrimExpr end = make_const_int(index->dtype, count->value);
-    const PrimExpr inside = logical_and(index >= make_const_int(index->dtype, 0), index < end);
+    PrimExpr inside = logical_and(index >= make_const_int(index->dtype, 0), index < end);
+    if (access.element)
+      inside = logical_or(inside, logical_and(access.element >= 0, access.element < access.num_elements));
     if (is_one(inside)) return std::nullopt;
     if (const auto corner = corner_against(inside, access.assumption, loops_that_matter(access, inside)))
       return value_at(std::to_string(*evaluate_at(index, *corner)), values_text(*corner));
+    if (access.element) return std::nullopt;
     if (auto found = extreme_outside(access, count->value)) return found;
   }
-  const auto corner = is_open ? open_corner_outside(index, extent, access.assumption, access.loops)
-                              : std::optional<OpenCorner>();
+  const auto corner = is_open && !access.element
+                          ? open_corner_outside(index, extent, access.assumption, access.loops)
+                          : std::optional<OpenCorner>();
   if (!corner) return std::nullopt;
   return value_at(index_text(corner->index), corner->values);
 }
@@ -99,6 +103,6 @@ void check(const SureAccess& access) {
 
 }  // namespace
 
-void verify_bounds(const PrimFunc& func) { each_sure_access(func->body, check); }
+void verify_bounds(const PrimFunc& func) { each_sure_access(func->body, {.access = check}); }
 
 }  // namespace tilewright::analysis

@@ -5,9 +5,12 @@
 #include <unordered_set>
 #include <vector>
 
+#include "tilewright/arith/analyzer.h"
 #include "tilewright/ir/field.h"
 #include "tilewright/ir/services.h"
 #include "tilewright/ir/walk.h"
+#include "tilewright/tir/builder.h"
+#include "tilewright/tir/op.h"
 
 namespace tilewright::arith {
 namespace {
@@ -133,17 +136,72 @@ bool is_harmless(const PrimExpr& expr) {
   for (int visits = 0; !pending.empty(); ++visits) {
     const PrimExprNode* node = pending.back();
     pending.pop_back();
-    const bool is_division = node->kind == Kind::kDiv || node->kind == Kind::kMod ||
-                             node->kind == Kind::kFloorDiv || node->kind == Kind::kFloorMod;
-    if (is_division && node->dtype.is_integral()) {
-      const auto* divisor = PrimExpr(node).as<BinaryOpNode>()->b.as<IntImmNode>();
-      if (!divisor || divisor->value == 0) return false;
-    }
+    if (as_open_division(node)) return false;
     const bool is_known =
         node->kind != Kind::kCall && node->kind != Kind::kBufferLoad && node->kind != Kind::kProducerLoad;
     if (visits > kMaxVisits || !is_known || !operands(node, &pending)) return false;
   }
   return true;
+}
+
+bool is_arithmetic(const PrimExpr& expr) {
+  return !any_node(expr, [](const Object* node) {
+    if (const auto* call = ObjectRef(node).as<CallNode>())
+      return !is_pure(call->op) || call->args.empty() ||
+             std::any_of(call->args.begin(), call->args.end(), [](const PrimExpr& arg) {
+               return arg->dtype.is_handle() || is<StringImmNode>(arg);
+             });
+    return BufferLoadNode::classof(*node) || ProducerLoadNode::classof(*node);
+  });
+}
+
+const BinaryOpNode* as_open_division(const PrimExprNode* node) {
+  const bool is_division = node->kind == Kind::kDiv || node->kind == Kind::kMod ||
+                           node->kind == Kind::kFloorDiv || node->kind == Kind::kFloorMod;
+  if (!is_division || !node->dtype.is_integral()) return nullptr;
+  const auto* division = static_cast<const BinaryOpNode*>(node);
+  const auto* vector = division->b.as<BroadcastNode>();
+  const auto* divisor = (vector ? vector->value : division->b).as<IntImmNode>();
+  return !divisor || divisor->value == 0 ? division : nullptr;
+}
+
+std::vector<const BinaryOpNode*> sure_divisions(const PrimExpr& expr) {
+  std::vector<const BinaryOpNode*> found;
+  const auto append = [&](const PrimExpr& part) {
+    for (const BinaryOpNode* division : sure_divisions(part)) found.push_back(division);
+    return false;
+  };
+  walk(
+      expr, [&](const AndNode* node) { return append(node->a); },
+      [&](const OrNode* node) { return append(node->a); },
+      [&](const SelectNode* node) { return append(node->condition); },
+      [&](const LetNode* node) { return append(node->value); }, [&](const BufferLoadNode*) { return false; },
+      [&](const CallNode* call) { return is_if_then_else(call) ? append(call->args[0]) : true; },
+      [&](const PrimExprNode* node) {
+        const BinaryOpNode* division = as_open_division(node);
+        if (!division) return true;
+        append(division->a), append(division->b);
+        found.push_back(division);
+        return false;
+      });
+  return found;
+}
+
+PrimExpr in_int64(const PrimExpr& expr) {
+  const auto wide = [](const PrimExpr& part) { return tir::cast(kInt64, in_int64(part)); };
+  if (const auto* node = expr.as<CastNode>())
+    return node->dtype == kInt64 && node->value->dtype == kInt32 ? wide(node->value) : expr;
+  if (const auto* node = expr.as<NotNode>()) return tir::logical_not(in_int64(node->a));
+  if (const auto* node = expr.as<SelectNode>(); node && is_index(node->dtype))
+    return tir::select(in_int64(node->condition), wide(node->true_value), wide(node->false_value));
+  const auto* op = expr.as<BinaryOpNode>();
+  if (!op || !op->dtype.is_scalar()) return expr;
+  const bool is_logic = op->kind == Kind::kAnd || op->kind == Kind::kOr;
+  if (!is_logic && !is_index(op->a->dtype)) return expr;
+  const PrimExpr a = in_int64(op->a), b = in_int64(op->b);
+  const bool is_comparison = op->dtype.is_bool() && !is_logic;
+  if (is_logic || (is_comparison && a == op->a && b == op->b)) return tir::binary(op->kind, a, b);
+  return tir::binary(op->kind, tir::cast(kInt64, a), tir::cast(kInt64, b));
 }
 
 }  // namespace tilewright::arith

@@ -1,6 +1,7 @@
 // Quick questions about scalar expressions as trees.
 #pragma once
 #include <functional>
+#include <vector>
 
 #include "tilewright/tir/tir.h"
 
@@ -18,5 +19,15 @@ bool any_node(const PrimExpr& expr, const std::function<bool(const Object*)>& ho
 /// True only if `expr` can be evaluated for any values of its variables: no division by zero, no access to
 /// memory.
 bool is_harmless(const PrimExpr& expr);
+/// Whether `expr` depends on its variables alone: no memory, nothing of the machine, and only pure functions
+/// of numbers.
+bool is_arithmetic(const PrimExpr& expr);
+/// `node` if it is a division or remainder of integers by what is no constant but 0; else null.
+const BinaryOpNode* as_open_division(const PrimExprNode* node);
+/// The open divisions of `expr` that are computed whenever it is, operands first: none in a branch of a
+/// choice or behind a condition.
+std::vector<const BinaryOpNode*> sure_divisions(const PrimExpr& expr);
+/// `expr`, a condition or an index, with the arithmetic of int32 done in int64, where it does not wrap.
+PrimExpr in_int64(const PrimExpr& expr);
 
 }  // namespace tilewright::arith

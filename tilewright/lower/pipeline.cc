@@ -15,13 +15,14 @@ Group flat_loops() {
   return {"flat loops",
           "blocks and buffers of several dimensions become loops over flat memory",
           {
-              {.name = "check_bounds",
-               .doc = "accesses that are not proved to be in their buffers are checked, where asked for",
-               .uses = kManyDimensions,
-               .run = without_options<check_bounds>},
               {.name = "check_sizes",
                .doc = "what indices need of the sizes of a call is asked at the start",
                .run = without_options<check_sizes>},
+              {.name = "check_bounds",
+               .doc = "accesses that are not proved to be in their buffers, and divisions by 0, are checked, "
+                      "where asked for",
+               .uses = kManyDimensions,
+               .run = without_options<check_bounds>},
               {.name = "lower_returns",
                .doc = "numbers that are returned are stored for the caller",
                .ends = kReturns,

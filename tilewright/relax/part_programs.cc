@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "tilewright/analysis/sure_accesses.h"
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/services.h"
@@ -233,6 +234,8 @@ class PartsBuilder {
     });
     AttrMap attrs = func_->attrs;
     attrs.erase("global_symbol");
+    // the graph gives begins of parts that are in their buffers
+    attrs.set(std::string(analysis::kViewsAreInside), tir::bool_imm(true));
     return tir::PrimFuncNode::make(params_, buffers_, body, func_->ret_type, std::move(attrs));
   }
 

@@ -241,6 +241,7 @@ class FunctionEmitter {
   PanelTurn panel_turn_;
   uint64_t stack_bytes_ = 0;
   bool in_index_ = false;
+  bool may_not_count_ = false;  // in a value of a Select, which may take the other
   std::unordered_map<const ForNode*, TileNest> tile_nests_;  // by their outermost loops
   std::unordered_set<const Object*> left_out_;               // statements that such a nest does
   bool uses_tiles_ = false, has_one_tile_config_ = false;

@@ -76,8 +76,12 @@ llvm::Value* FunctionEmitter::emit(const PrimExpr& expr) {
     case Kind::kSelect: {
       const auto* select = static_cast<const SelectNode*>(node);
       llvm::Value* condition = emit(select->condition);
+      // both are computed, also the one that the condition keeps from dividing by zero
+      const bool outer = std::exchange(may_not_count_, true);
       llvm::Value* true_value = emit(select->true_value);
-      return builder_.CreateSelect(condition, true_value, emit(select->false_value));
+      llvm::Value* false_value = emit(select->false_value);
+      may_not_count_ = outer;
+      return builder_.CreateSelect(condition, true_value, false_value);
     }
     case Kind::kBufferLoad: return emit_load(static_cast<const BufferLoadNode*>(node));
     case Kind::kRamp: return emit_ramp(static_cast<const RampNode*>(node));
@@ -181,7 +185,8 @@ llvm::Value* FunctionEmitter::emit_truncated(const BinaryOpNode* node, bool is_d
   };
   int64_t constant;
   const bool is_plain = as_const_int(node->b, &constant) && constant != 0 && constant != -1;
-  const bool by_extent = in_index_ && node->dtype.is_scalar() && is_safe_to_speculate(node->b);
+  const bool by_extent =
+      in_index_ && !may_not_count_ && node->dtype.is_scalar() && is_safe_to_speculate(node->b);
   if (is_plain || by_extent) return divide(b);
   llvm::Type* type = a->getType();
   llvm::Value* zero = llvm::ConstantInt::get(type, 0);

@@ -9,12 +9,16 @@
 #include "tilewright/support/error.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/index_text.h"
+#include "tilewright/tir/text.h"
 
 namespace tilewright::lower {
 namespace {
 
 // What messages show of an expression and how many variables: a person reads them.
 constexpr size_t kMaxText = 200, kMaxVars = 6, kMaxLine = 500;
+
+constexpr const char* kHelpDivision =
+    "an index or an extent needs the result; guard it with a condition, or call with other values";
 
 std::string short_text(const PrimExpr& expr) {
   std::string text = index_text(expr);
@@ -90,6 +94,33 @@ Stmt raise_outside_at(const std::string& function, const Span& place, const Size
     out.values.push_back(value);
   }
   return raise_with_place(function, place, std::move(out), help_outside(access.buffer->shape[access.dim]));
+}
+
+Stmt raise_region(const std::string& function, const Span& place, const BufferRegion& region, size_t dim,
+                  const RegionEnds& ends) {
+  return raise_with_place(function, place,
+                          {fmt::format("match_buffer: {} reaches {}:{} in dimension {}, which has extent {}",
+                                       region_text(region), kNumber, kNumber, dim, kNumber),
+                           {ends.min, ends.end, ends.extent}},
+                          "");
+}
+
+Stmt raise_division_by_zero(const std::string& function, const Span& place, const BinaryOpNode* division) {
+  NumberedText out;
+  out.text =
+      fmt::format("{} divides by {}, which is 0", short_text(PrimExpr(division)), short_text(division->b));
+  if (!is<VarNode>(division->b)) append_variables(division->b, &out);
+  return raise_with_place(function, place, std::move(out), kHelpDivision);
+}
+
+Stmt raise_division_overflow(const std::string& function, const Span& place, const BinaryOpNode* division) {
+  const PrimExpr least = min_value(division->dtype.element());
+  return raise_with_place(function, place,
+                          {fmt::format("{} divides {} by {}, which is -1: the quotient overflows {}",
+                                       short_text(PrimExpr(division)), kNumber, short_text(division->b),
+                                       division->dtype.element().str()),
+                           {least}},
+                          kHelpDivision);
 }
 
 }  // namespace tilewright::lower

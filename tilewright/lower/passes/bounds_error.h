@@ -40,4 +40,16 @@ Stmt raise_outside(const std::string& function, const Span& place, const Buffer&
 /// the loop variables are there.
 Stmt raise_outside_at(const std::string& function, const Span& place, const SizedAccess& access);
 
+/// "match_buffer: A[i * 2:i * 2 + 2] reaches 6:8 in dimension 0, which has extent 7"
+struct RegionEnds {
+  PrimExpr min, end, extent;
+};
+Stmt raise_region(const std::string& function, const Span& place, const BufferRegion& region, size_t dim,
+                  const RegionEnds& ends);
+
+/// "8 // n divides by n, which is 0"
+Stmt raise_division_by_zero(const std::string& function, const Span& place, const BinaryOpNode* division);
+/// "n // k divides -2147483648 by -1, which overflows int32"
+Stmt raise_division_overflow(const std::string& function, const Span& place, const BinaryOpNode* division);
+
 }  // namespace tilewright::lower

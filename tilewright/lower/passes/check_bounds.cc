@@ -1,17 +1,20 @@
 // B[i] = A[J[i]]  ->  if J[i] < 0 or J[i] >= 8: error; B[i] = A[J[i]]
 // In functions with the attribute check_bounds each access is checked when it runs, unless its indices are
-// proved to be inside; so are regions that views look at, and memory that buffers are declared over.  Runs
-// before all other steps, on blocks and buffers as they were written.  What functions in other languages do
-// with pointers is not seen.
+// proved to be inside; so are regions that views look at, and memory that buffers are declared over.
+// Divisions by what is not proved to be other than 0, in indices and extents, are checked there and in
+// functions with the attribute check_divisions: machines end the process.  Runs on blocks and buffers as they
+// were written.  What functions in other languages do with pointers is not seen.
 #include <fmt/format.h>
 
 #include <unordered_set>
 
+#include "tilewright/analysis/trip_count.h"
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/arith/expr_util.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/lower/passes/bounds_error.h"
+#include "tilewright/lower/passes/checked_parts.h"
 #include "tilewright/lower/passes/passes.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/loop_hints.h"
@@ -21,47 +24,12 @@
 namespace tilewright::lower {
 namespace {
 
-// Whether the value of `expr` may change between two statements.
-bool is_stable(const PrimExpr& expr) {
-  return !arith::any_node(expr, [](const Object* node) {
-    if (const auto* call = ObjectRef(node).as<CallNode>()) return !is_pure(call->op);
-    return BufferLoadNode::classof(*node);
-  });
-}
-
 PrimExpr both(const PrimExpr& a, const PrimExpr& b) { return a ? logical_and(a, b) : b; }
-
-// Lane n of a vector, as simple as can be.
-PrimExpr lane(const PrimExpr& vector, int64_t n) {
-  if (vector->dtype.is_scalar()) return vector;
-  if (const auto* ramp = vector.as<RampNode>())
-    return ramp->base + ramp->stride * make_const_int(ramp->stride->dtype, n);
-  if (const auto* same = vector.as<BroadcastNode>()) return same->value;
-  return ShuffleNode::make(std::vector<PrimExpr>{vector}, std::vector<PrimExpr>{imm(n)});
-}
-
-// `index` computed in int64, where its int32 would wrap: J[0] * 65536 * 65536 is no 0.
-PrimExpr widened(const PrimExpr& index) {
-  const auto* op = index.as<BinaryOpNode>();
-  if (!op || op->dtype != kInt32 || op->a->dtype != kInt32) return index;
-  return binary(op->kind, tir::cast(kInt64, widened(op->a)), tir::cast(kInt64, widened(op->b)));
-}
-
-// The bits from the first element of `buffer` to its end.
-PrimExpr size_in_bits(const Buffer& buffer) {
-  PrimExpr elements = imm(1, kInt64);
-  for (size_t axis = 0; axis < buffer->shape.size(); ++axis) {
-    const PrimExpr extent = tir::cast(kInt64, buffer->shape[axis]);
-    elements = buffer->strides.empty() ? elements * extent
-                                       : elements + (extent - 1) * tir::cast(kInt64, buffer->strides[axis]);
-  }
-  if (buffer->elem_offset) elements = elements + tir::cast(kInt64, buffer->elem_offset);
-  return elements * static_cast<int64_t>(buffer->dtype.bits * buffer->dtype.lanes);
-}
 
 class Checker {
  public:
-  Checker(std::string function, const PrimFunc& func) : function_(std::move(function)) {
+  Checker(std::string function, const PrimFunc& func, bool checks_accesses)
+      : function_(std::move(function)), checks_accesses_(checks_accesses) {
     for (const Buffer& buffer : func->buffers) {
       if (!buffer) continue;
       own(buffer);
@@ -72,6 +40,8 @@ class Checker {
   }
 
   Stmt stmt(const Stmt& node);
+  Stmt body(const PrimFunc& func);
+  size_t num_checks() const { return num_checks_; }
 
  private:
   // statements
@@ -84,6 +54,7 @@ class Checker {
   Stmt attribute(const AttrStmt& node);
   Stmt declaration(const DeclBuffer& node);
   void own(const Buffer& buffer);
+  void sizes(const Buffer& buffer);
   void memory(const Buffer& buffer, const Span& span);
   Stmt realize(const BlockRealize& node);
   Stmt block_part(const Block& block, const Stmt& part);
@@ -93,6 +64,9 @@ class Checker {
   void choice(const PrimExpr& condition, const PrimExpr& then, const PrimExpr& otherwise,
               const PrimExpr& path);
   bool call(const CallNode* node, const PrimExpr& path);
+  void index(const PrimExpr& node, const PrimExpr& path);
+  void division(const BinaryOpNode* node, const PrimExpr& path);
+  bool left_before(const std::vector<PrimExpr>& facts);
   void access(const Buffer& buffer, const std::vector<PrimExpr>& indices, const PrimExpr& mask,
               const PrimExpr& path, const Span& span);
   void index(const Buffer& buffer, size_t dim, const PrimExpr& index, const PrimExpr& value,
@@ -104,7 +78,11 @@ class Checker {
   PrimExpr unproved(const PrimExpr& low, const PrimExpr& value, const PrimExpr& end);
 
   std::string function_;
+  bool checks_accesses_;   // or only divisions
+  bool in_index_ = false;  // what is looked at becomes an index or an extent
+  PrimExpr chosen_;        // the condition of a Select that wants the value; null: always
   arith::Analyzer analyzer_;
+  std::vector<std::vector<PrimExpr>> errors_;          // conditions under which the function has been left
   std::vector<Stmt> checks_;                           // to stand before the statement that is looked at
   size_t num_checks_ = 0;                              // of all statements so far
   Span place_;                                         // of the innermost statement that has one
@@ -139,12 +117,13 @@ Stmt Checker::with_checks(const Stmt& node) {
   if (const auto* view = node.as<DeclBufferNode>()) return declaration(DeclBuffer(view));
   if (const auto* alloc = node.as<AllocBufferNode>()) {
     own(alloc->buffer);
+    sizes(alloc->buffer);
     Stmt body = stmt(alloc->body);
     return body == alloc->body ? node : with(AllocBuffer(alloc), [&](AllocBufferNode& n) { n.body = body; });
   }
   if (const auto* store = node.as<BufferStoreNode>()) {
     expr(store->value, nullptr);
-    for (const PrimExpr& index : store->indices) expr(index, nullptr);
+    for (const PrimExpr& index : store->indices) this->index(index, nullptr);
     if (store->predicate) expr(store->predicate, nullptr);
     access(store->buffer, store->indices, store->predicate, nullptr, store->span);
   } else if (const auto* evaluate = node.as<EvaluateNode>()) {
@@ -158,23 +137,29 @@ Stmt Checker::with_checks(const Stmt& node) {
 // An assertion holds in what follows it.
 Stmt Checker::sequence(const SeqStmtNode* node) {
   const auto scope = analyzer_.enter();
+  const size_t num_errors = errors_.size();
   std::vector<Stmt> items;
   bool is_changed = false;
   for (const Stmt& item : node->seq) {
     items.push_back(stmt(item));
     is_changed |= items.back() != item;
     if (const auto* assertion = item.as<AssertStmtNode>()) assume_stable(assertion->condition);
+    if (auto conditions = error_conditions(item); !conditions.empty())
+      errors_.push_back(std::move(conditions));
   }
+  errors_.resize(num_errors);
   return is_changed ? seq(std::move(items)) : Stmt(node);
 }
 
 Stmt Checker::loop(const For& node) {
-  expr(node->min, nullptr);
-  expr(node->extent, nullptr);
+  index(node->min, nullptr);
+  index(node->extent, nullptr);
   const size_t before = num_checks_;
   const auto scope = analyzer_.enter();
-  if (is_stable(node->min) && is_stable(node->extent))
+  if (is_stable(node->min) && is_stable(node->extent)) {
     analyzer_.bind(node->loop_var, make_range(node->min, node->extent));
+    analysis::require_turn(&analyzer_, node->extent);
+  }
   Stmt body = stmt(node->body);
   if (body == node->body) return node;
   return with(node, [&](ForNode& n) {
@@ -216,7 +201,10 @@ Stmt Checker::branch(const IfThenElse& node) {
 }
 
 Stmt Checker::let(const LetStmt& node) {
-  expr(node->value, nullptr);
+  if (arith::is_index(node->value->dtype) && feeds_index(node->var.get(), node->body))
+    index(node->value, nullptr);
+  else
+    expr(node->value, nullptr);
   const auto scope = analyzer_.enter();
   if (arith::is_index(node->value->dtype) && is_stable(node->value))
     analyzer_.require(equal(node->var, node->value));
@@ -225,17 +213,21 @@ Stmt Checker::let(const LetStmt& node) {
 }
 
 Stmt Checker::attribute(const AttrStmt& node) {
-  expr(node->value, nullptr);
-  const auto scope = analyzer_.enter();
   const auto* axis = node->node.as<IterVarNode>();
-  if (axis && (node->attr_key == "thread_extent" || node->attr_key == "virtual_thread") &&
-      is_stable(node->value))
+  const bool is_loop = axis && (node->attr_key == "thread_extent" || node->attr_key == "virtual_thread");
+  if (is_loop)
+    index(node->value, nullptr);
+  else
+    expr(node->value, nullptr);
+  const auto scope = analyzer_.enter();
+  if (is_loop && is_stable(node->value))
     analyzer_.bind(axis->var, make_range(make_const_int(node->value->dtype, 0), node->value));
   Stmt body = stmt(node->body);
   return body == node->body ? node : with(node, [&](AttrStmtNode& n) { n.body = body; });
 }
 
 Stmt Checker::declaration(const DeclBuffer& node) {
+  sizes(node->buffer);
   memory(node->buffer, place_);
   Stmt body = stmt(node->body);
   return body == node->body ? node : with(node, [&](DeclBufferNode& n) { n.body = body; });
@@ -246,9 +238,15 @@ void Checker::own(const Buffer& buffer) {
   known_.insert(buffer.get());
 }
 
+void Checker::sizes(const Buffer& buffer) {
+  for (const PrimExpr& extent : buffer->shape) index(extent, nullptr);
+  for (const PrimExpr& stride : buffer->strides) index(stride, nullptr);
+  if (buffer->elem_offset) index(buffer->elem_offset, nullptr);
+}
+
 // A buffer over the memory of another one ends where that ends, at the latest.
 void Checker::memory(const Buffer& buffer, const Span& span) {
-  if (!known_.insert(buffer.get()).second) return;
+  if (!checks_accesses_ || !known_.insert(buffer.get()).second) return;
   const auto owner = owners_.find(buffer->data.get());
   if (owner == owners_.end()) return;
   const PrimExpr needed = size_in_bits(buffer), given = size_in_bits(owner->second);
@@ -283,10 +281,10 @@ Stmt Checker::realize(const BlockRealize& node) {
   assume_stable(node->predicate);
   const PrimExpr path = is_one(node->predicate) ? PrimExpr() : node->predicate;
   for (size_t n = 0; n < block->iter_vars.size(); ++n) {
-    expr(node->iter_values[n], path);
+    index(node->iter_values[n], path);
     bind_axis(block->iter_vars[n], node->iter_values[n]);
   }
-  for (const Buffer& buffer : block->alloc_buffers) own(buffer);
+  for (const Buffer& buffer : block->alloc_buffers) own(buffer), sizes(buffer);
   for (const MatchBufferRegion& view : block->match_buffers) known_.insert(view->buffer.get());
   const Stmt body = block_part(block, block->body);
   const Stmt init = block->init ? block_part(block, block->init) : Stmt();
@@ -318,20 +316,15 @@ void Checker::region(const MatchBufferRegion& view) {
   const std::string name = region_text(source);
   for (size_t dim = 0; dim < source->region.size(); ++dim) {
     const Range& range = source->region[dim];
-    expr(range->min, nullptr);
-    expr(range->extent, nullptr);
+    index(range->min, nullptr);
+    index(range->extent, nullptr);
     const PrimExpr &extent = source->buffer->shape[dim], end = range->min + range->extent;
-    if (const PrimExpr wrong = unproved(range->min, end, extent + 1))
-      add(wrong, nullptr,
-          raise_with_place(function_, place_,
-                           {fmt::format("match_buffer: {} reaches {}:{} in dimension {}, which has extent {}",
-                                        name, kNumber, kNumber, dim, kNumber),
-                            {range->min, end, extent}},
-                           ""));
+    const PrimExpr wrong = checks_accesses_ ? unproved(range->min, end, extent + 1) : PrimExpr();
+    if (wrong) add(wrong, nullptr, raise_region(function_, place_, source, dim, {range->min, end, extent}));
     if (dim < num_leading) continue;
     const PrimExpr& wanted = view->buffer->shape[dim - num_leading];
     if (is<VarNode>(wanted) && is_stable(range->extent)) analyzer_.require(equal(wanted, range->extent));
-    if (is<VarNode>(wanted) || analyzer_.can_prove(wanted <= range->extent)) continue;
+    if (!checks_accesses_ || is<VarNode>(wanted) || analyzer_.can_prove(wanted <= range->extent)) continue;
     add(wanted > range->extent, nullptr,
         raise_with_place(
             function_, place_,
@@ -359,9 +352,19 @@ void Checker::expr(const PrimExpr& node, const PrimExpr& path) {
     return expr(substitute(definition->body, {{definition->var.get(), definition->value}}), path);
   }
   if (const auto* load = node.as<BufferLoadNode>()) {
-    for (const PrimExpr& index : load->indices) expr(index, path);
+    for (const PrimExpr& index : load->indices) this->index(index, path);
     if (load->predicate) expr(load->predicate, path);
     return access(load->buffer, load->indices, load->predicate, path, load->span);
+  }
+  if (const auto* op = node.as<SelectNode>(); op && op->condition->dtype.is_scalar()) {
+    expr(op->condition, path);
+    const PrimExpr outer = chosen_;
+    for (const bool holds : {true, false}) {
+      chosen_ = both(outer, holds ? op->condition : logical_not(op->condition));
+      expr(holds ? op->true_value : op->false_value, path);
+    }
+    chosen_ = outer;
+    return;
   }
   bool is_top = true;  // walk meets `node` itself first
   walk(node, [&](const PrimExprNode* child) {
@@ -371,6 +374,46 @@ void Checker::expr(const PrimExpr& node, const PrimExpr& path) {
     }
     expr(PrimExpr(child), path);
     return false;
+  });
+  const BinaryOpNode* open = in_index_ ? arith::as_open_division(node.get()) : nullptr;
+  if (open) division(open, path);
+}
+
+// `node` becomes an index or an extent.
+void Checker::index(const PrimExpr& node, const PrimExpr& path) {
+  const bool outer = std::exchange(in_index_, true);
+  expr(node, path);
+  in_index_ = outer;
+}
+
+// By vectors, and by what memory holds, index divisions are computed as those of data are: by 0 it is 0.
+void Checker::division(const BinaryOpNode* node, const PrimExpr& path) {
+  const auto* vector = node->b.as<BroadcastNode>();
+  const PrimExpr divisor = vector ? vector->value : node->b;
+  if (!divisor->dtype.is_scalar() || (!checks_accesses_ && !is_stable(divisor))) return;
+  const auto scope = analyzer_.enter();
+  if (chosen_) assume_stable(chosen_);
+  const PrimExpr where = chosen_ ? both(path, chosen_) : path;
+  const Span& place = node->span ? node->span : place_;
+  const PrimExpr is_zero = equal(divisor, make_const_int(divisor->dtype, 0));
+  const PrimExpr is_not_zero = not_equal(divisor, make_const_int(divisor->dtype, 0));
+  if (!analyzer_.can_prove(divisor >= 1) && !analyzer_.can_prove(is_not_zero) && !left_before({is_zero}))
+    add(is_zero, where, raise_division_by_zero(function_, place, node));
+  if (vector || !node->dtype.is_int()) return;
+  const PrimExpr is_minus = equal(divisor, make_const_int(divisor->dtype, -1));
+  const PrimExpr is_least = equal(node->a, min_value(node->dtype));
+  if (!analyzer_.can_prove(divisor >= 0) && !analyzer_.can_prove(node->a > min_value(node->dtype)) &&
+      !left_before({is_minus, is_least}))
+    add(logical_and(is_minus, is_least), where, raise_division_overflow(function_, place, node));
+}
+
+// Whether the function has reported an error before if all of `facts` hold here.
+bool Checker::left_before(const std::vector<PrimExpr>& facts) {
+  const auto scope = analyzer_.enter();
+  for (const PrimExpr& fact : facts) assume_stable(fact);
+  return std::any_of(errors_.begin(), errors_.end(), [&](const std::vector<PrimExpr>& error) {
+    return std::all_of(error.begin(), error.end(),
+                       [&](const PrimExpr& condition) { return analyzer_.can_prove(condition); });
   });
 }
 
@@ -398,13 +441,14 @@ bool Checker::call(const CallNode* node, const PrimExpr& path) {
   // an address may lie behind the end, and nothing happens if what is fetched does
   if (!is_call_of(node, "tir.address_of") && !is_call_of(node, "tir.prefetch")) return true;
   if (const auto* load = node->args[0].as<BufferLoadNode>()) {
-    for (const PrimExpr& index : load->indices) expr(index, path);
+    for (const PrimExpr& index : load->indices) this->index(index, path);
   }
   return false;
 }
 
 void Checker::access(const Buffer& buffer, const std::vector<PrimExpr>& indices, const PrimExpr& mask,
                      const PrimExpr& path, const Span& span) {
+  if (!checks_accesses_) return;
   memory(buffer, span ? span : place_);
   for (size_t dim = 0; dim < indices.size(); ++dim) {
     const PrimExpr& at = indices[dim];
@@ -430,7 +474,7 @@ void Checker::index(const Buffer& buffer, size_t dim, const PrimExpr& index, con
   // a variable knows only where it was defined
   const bool has_place = index->span && !is<VarNode>(index);
   const Span& where = has_place ? index->span : span ? span : place_;
-  add(wrong, path, raise_outside(function_, where, buffer, dim, index, widened(number)));
+  add(wrong, path, raise_outside(function_, where, buffer, dim, index, arith::in_int64(number)));
 }
 
 void Checker::add(const PrimExpr& wrong, const PrimExpr& path, Stmt error) {
@@ -441,10 +485,20 @@ void Checker::add(const PrimExpr& wrong, const PrimExpr& path, Stmt error) {
 // What of  low >= 0  and  value < end  is not proved, negated; null if both are.
 PrimExpr Checker::unproved(const PrimExpr& low, const PrimExpr& value, const PrimExpr& end) {
   PrimExpr wrong;
-  if (!analyzer_.can_prove(low >= 0)) wrong = widened(low) < 0;
+  if (!analyzer_.can_prove(low >= 0)) wrong = arith::in_int64(low) < 0;
   if (analyzer_.can_prove(value < end)) return wrong;
-  const PrimExpr is_beyond = widened(value) >= end;
+  const PrimExpr is_beyond = arith::in_int64(value) >= end;
   return wrong ? logical_or(wrong, is_beyond) : is_beyond;
+}
+
+Stmt Checker::body(const PrimFunc& func) {
+  for (const Buffer& buffer : func->buffers) {
+    if (buffer) sizes(buffer);
+  }
+  std::vector<Stmt> items;
+  std::swap(items, checks_);
+  items.push_back(stmt(func->body));
+  return items.size() == 1 ? items[0] : seq(std::move(items));
 }
 
 // What of a condition stays true while statements run.
@@ -458,13 +512,25 @@ void Checker::assume_stable(const PrimExpr& condition) {
 
 }  // namespace
 
+bool may_divide_by_zero(const std::string& name, const PrimFunc& func) {
+  bool has_open_division = false;
+  walk(func,
+       [&](const PrimExprNode* node) { has_open_division |= arith::as_open_division(node) != nullptr; });
+  if (!has_open_division) return false;
+  Checker checker(name, func, false);
+  checker.body(func);
+  return checker.num_checks() > 0;
+}
+
 PrimFunc check_bounds(const PrimFunc& func) {
-  if (!func->attrs.contains(kCheckBounds)) return func;
-  Checker checker(func->attrs.get_string(kCheckBounds, "main"), func);
-  Stmt body = checker.stmt(func->body);
+  const bool checks_accesses = func->attrs.contains(kCheckBounds);
+  const std::string attr(checks_accesses ? kCheckBounds : kCheckDivisions);
+  if (!func->attrs.contains(attr)) return func;
+  Checker checker(func->attrs.get_string(attr, "main"), func, checks_accesses);
+  Stmt body = checker.body(func);
   return with(func, [&](PrimFuncNode& changed) {
     changed.body = body;
-    changed.attrs.erase(std::string(kCheckBounds));
+    changed.attrs.erase(attr);
   });
 }
 

@@ -17,11 +17,17 @@ inline constexpr std::string_view kStorageAlign = "buffer_dim_align";
 /// Attribute of a function whose accesses are checked when it runs: what messages call the function.
 inline constexpr std::string_view kCheckBounds = "check_bounds";
 
-/// Accesses of functions with the attribute kCheckBounds  ->  an error before each that leaves its buffer.
-PrimFunc check_bounds(const PrimFunc& func);
+/// Attribute of a function whose divisions in indices and extents are checked so: what messages call it.
+inline constexpr std::string_view kCheckDivisions = "check_divisions";
 
 /// What with_size_checks (check_sizes.h) found  ->  asked at the start.
 PrimFunc check_sizes(const PrimFunc& func);
+
+/// Accesses of functions with the attribute kCheckBounds  ->  an error before each that leaves its buffer;
+/// with it or kCheckDivisions: an error before each division in an index or extent by what is 0.
+PrimFunc check_bounds(const PrimFunc& func);
+/// Whether check_bounds would find such a division in the function called `name`.
+bool may_divide_by_zero(const std::string& name, const PrimFunc& func);
 
 /// Numbers that the function returns  ->  stored for the caller; what is returned is a status.
 PrimFunc lower_returns(const PrimFunc& func);
