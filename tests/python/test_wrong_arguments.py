@@ -239,7 +239,7 @@ def test_arguments_by_name():
 @pytest.mark.parametrize(
     ("value", "text"),
     [
-        (2**70, "error: copy: argument 1: the integer 1180591620717411303424 does not fit in 64 bits"),
+        (2**70, "error: copy: argument 1: 1180591620717411303424 does not fit in 64 bits"),
         (
             object(),
             "error: copy: argument 1: a Python object cannot be passed to a compiled function\n"
@@ -291,7 +291,7 @@ def test_what_is_no_argument(value, text):
         ),
         (
             lambda: tilewright.empty(2**70),
-            "error: empty: the dimension 1180591620717411303424 does not fit in 64 bits",
+            "error: empty: a dimension, 1180591620717411303424, does not fit in 64 bits",
         ),
         (
             lambda: tilewright.empty((2**40, 2**40)),

@@ -5,6 +5,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "tilewright/arith/analyzer.h"
 #include "tilewright/ir/field.h"
 #include "tilewright/ir/services.h"
 #include "tilewright/ir/walk.h"
@@ -144,6 +145,12 @@ bool is_harmless(const PrimExpr& expr) {
     if (visits > kMaxVisits || !is_known || !operands(node, &pending)) return false;
   }
   return true;
+}
+
+bool is_always_zero(const PrimExpr& expr) {
+  if (!expr->dtype.is_integral()) return false;
+  if (expr->kind == Kind::kVar || expr->kind == Kind::kBufferLoad) return false;
+  return is_zero(expr) || is_zero(simplify(expr));
 }
 
 }  // namespace tilewright::arith

@@ -18,5 +18,8 @@ bool any_node(const PrimExpr& expr, const std::function<bool(const Object*)>& ho
 /// True only if `expr` can be evaluated for any values of its variables: no division by zero, no access to
 /// memory.
 bool is_harmless(const PrimExpr& expr);
+/// True only if the integer `expr` is 0 for all values of its variables: 0, n - n,
+/// T.Cast("int32", 0).
+bool is_always_zero(const PrimExpr& expr);
 
 }  // namespace tilewright::arith
