@@ -7,6 +7,7 @@
 #include "tilewright/te/topi/conv.h"
 #include "tilewright/te/topi/transform.h"
 #include "tilewright/tir/arithmetic.h"
+#include "tilewright/tir/text.h"
 
 namespace tilewright::relax {
 namespace {
@@ -29,7 +30,7 @@ int64_t constant_of(const Call& call, size_t n, const PrimExpr& value) {
   int64_t number;
   if (!tir::as_const_int(value, &number))
     throw Unsupported(call, "{}: {} holds {}, which is no constant", name_of(call), arg_name(call, n),
-                      extent_text(value));
+                      tir::expr_text(value));
   return number;
 }
 

@@ -2,6 +2,7 @@
 #include "tilewright/te/topi/parts.h"
 
 #include "tilewright/relax/op_util.h"
+#include "tilewright/tir/text.h"
 
 namespace tilewright::relax {
 namespace {
@@ -41,8 +42,8 @@ void check_parts(const Call& call, const Shape& second, int64_t order) {
 void check_inner(const Call& call, const Shape& second, const PrimExpr& inner, const PrimExpr& own) {
   int64_t has = 0, expected = 0;
   if (!tir::as_const_int(inner, &has) || !tir::as_const_int(own, &expected) || has != expected)
-    fail(call, "{} has {} elements, {} is {}: expected {}, both known", arg_name(call, 0), extent_text(inner),
-         arg_name(call, 1), shape_text(second), extent_text(own));
+    fail(call, "{} has {} elements, {} is {}: expected {}, both known", arg_name(call, 0),
+         tir::expr_text(inner), arg_name(call, 1), shape_text(second), tir::expr_text(own));
 }
 
 // What is multiplied: floats whose products float32 holds.
