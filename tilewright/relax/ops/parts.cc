@@ -2,6 +2,7 @@
 #include "tilewright/te/topi/parts.h"
 
 #include "tilewright/relax/op_util.h"
+#include "tilewright/support/count_text.h"
 #include "tilewright/tir/text.h"
 
 namespace tilewright::relax {
@@ -54,7 +55,8 @@ void check_dtype(const Call& call, size_t n) {
 }
 
 void check_ndim(const Call& call, int64_t ndim, size_t n, int64_t least) {
-  if (ndim < least) fail(call, "{} has {} dimensions, expected {} or more", arg_name(call, n), ndim, least);
+  if (ndim < least)
+    fail(call, "{} has {}, expected {} or more", arg_name(call, n), count_text(ndim, "dimension"), least);
 }
 
 Type infer_matmul(const Call& call, const MatmulAttrs& attrs, Requirements& require) {
