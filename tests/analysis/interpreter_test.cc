@@ -85,7 +85,8 @@ TEST(Interpret, ArgumentsMustFit) {
             "error: argument B: dimension 0 is 2, expected k = 3\n  f.py:2:1\n   2 | def main(a: T.handle, "
             "b: T.handle, c: T.handle):\n     | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^");
   EXPECT_EQ(fault(kMatmul, {A, A, ints({1})}), "error: argument 2 (C) holds int32, expected float32");
-  EXPECT_EQ(fault(kMatmul, {A, A, floats({1}, {1})}), "error: argument 2 (C) has 1 dimensions, expected 2");
+  EXPECT_EQ(fault(kMatmul, {A, A, floats({1}, {1})}),
+            "error: argument 2 (C) is 1-dimensional, expected 2-dimensional");
   EXPECT_EQ(fault(kMatmul, {A, A, A.slice(1, 0, 2)}),
             "error: argument 2 (C) has gaps between its elements, but the function takes compact "
             "memory\nhelp: pass tensor.compact()");

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tilewright/support/error.h"
 
 namespace tilewright::cli {
@@ -11,6 +13,7 @@ namespace {
 using runtime::Value;
 using runtime::vm::BytecodeFunction;
 using testing::ElementsAre;
+using testing::Pair;
 
 std::string error_of(const std::function<void()>& action) {
   try {
@@ -61,6 +64,29 @@ TEST(Signature, RandomFloatsAreInTheUnitInterval) {
   const std::span<const float> values(x.data_as<float>(), 1000);
   EXPECT_THAT(values, testing::Each(testing::AllOf(testing::Ge(0), testing::Lt(1))));
   EXPECT_NE(values[0], values[1]);
+}
+
+TEST(Signature, IntegersAreZeroAndOneAndIndicesAreBelowTheirBound) {
+  BytecodeFunction function;
+  function.parameters = {{"x", "int64[1000]"}, {"i", "int64[1000]"}, {"j", "int8[1000]"}, {"k", "uint16[9]"}};
+  const std::vector<runtime::Value> values =
+      random_inputs(function, 0, {}, parse_index_bounds("1:50 2:1000 3:1"));
+  const auto greatest = [&]<class T>(size_t n, T) {
+    const runtime::Tensor tensor = values[n].as_tensor();
+    const std::span<const T> numbers(tensor.data_as<T>(), static_cast<size_t>(tensor.num_elements()));
+    EXPECT_THAT(numbers, testing::Each(testing::Ge(T(0))));
+    return static_cast<int64_t>(*std::max_element(numbers.begin(), numbers.end()));
+  };
+  EXPECT_EQ(greatest(0, int64_t{}), 1);
+  EXPECT_EQ(greatest(1, int64_t{}), 49);
+  EXPECT_EQ(greatest(2, int8_t{}), 127);
+  EXPECT_EQ(greatest(3, uint16_t{}), 0);
+}
+
+TEST(Signature, BoundsOfIndices) {
+  EXPECT_THAT(parse_index_bounds("0:10 3:1"), ElementsAre(Pair(0, 10), Pair(3, 1)));
+  EXPECT_TRUE(parse_index_bounds("").empty());
+  EXPECT_TRUE(parse_index_bounds("x 1 2: :3 4:0 5:y").empty());  // of a damaged file
 }
 
 TEST(Signature, WhatHasNoRandomNumbers) {

@@ -159,7 +159,7 @@ UNSUPPORTED = """\
 model.onnx: ONNX opset 17
 inputs
   x  float32[n, 3]
-  k  int64[?]
+  k  int64[k.0]
 outputs
   y  float32
   z  unknown

@@ -331,7 +331,7 @@ TEST(Llvm, ArgumentsAreChecked) {
   EXPECT_EQ(error_of([&] { f(Tensor::zeros(std::vector<int64_t>{2, 4}, kFloat32)); }),
             "f: argument A has shape [2, 4], expected [2, 3]");
   EXPECT_EQ(error_of([&] { f(Tensor::zeros(std::vector<int64_t>{6}, kFloat32)); }),
-            "f: argument A has 1 dimensions, expected 2");
+            "f: argument A is 1-dimensional, expected 2-dimensional");
   EXPECT_EQ(error_of([&] { f(Tensor::zeros(std::vector<int64_t>{2, 3}, kInt32)); }),
             "f: argument A has dtype int32, expected float32");
 }

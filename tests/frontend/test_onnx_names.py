@@ -69,3 +69,44 @@ def test_scripts():
     with pytest.raises(tilewright.UserError) as error:
         tilewright.script.parse(text)
     assert "A[\\udcff] = 1" in str(error.value)
+
+
+def two_negations(x, y, outputs=((None,), (None,))):
+    """A model of inputs x and y with these shapes, and their negatives."""
+    values = [helper.make_tensor_value_info(n, TensorProto.FLOAT, s) for n, s in [("x", x), ("y", y)]]
+    results = [
+        helper.make_tensor_value_info(n, TensorProto.FLOAT, s) for n, s in zip("ab", outputs, strict=True)
+    ]
+    nodes = [helper.make_node("Neg", ["x"], ["a"]), helper.make_node("Neg", ["y"], ["b"])]
+    return helper.make_model(
+        helper.make_graph(nodes, "g", values, results),
+        opset_imports=[helper.make_opsetid("", 17)],
+        ir_version=10,
+    )
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "outputs", "shown"),
+    [
+        (["y.0"], [None], [[None], [None]], ["float32[y.0]", "float32[y.0_]"]),
+        ([None], ["x.0"], [[None], [None]], ["float32[x.0_]", "float32[x.0]"]),
+        (["y.0"], ["?"], [[None], [None]], ["float32[y.0]", "float32[y.0_]"]),
+        ([None, "x.0"], ["x.0_"], [[None, None], [None]], ["float32[x.0__, x.0]", "float32[x.0_]"]),
+        ([None], [None], [["x.0"], ["y.0"]], ["float32[x.0_]", "float32[y.0_]"]),
+        ([None], [None], [[None], [None]], ["float32[x.0]", "float32[y.0]"]),
+    ],
+)
+def test_a_name_made_for_an_axis_is_no_name_of_the_model(x, y, outputs, shown):
+    executable = tilewright.compile(two_negations(x, y, outputs))
+    assert [each.type for each in executable.inputs] == shown
+    arrays = [np.arange(15, dtype="float32").reshape(3, 5) if len(x) == 2 else np.ones(3, "float32")]
+    arrays.append(np.ones(7, "float32"))
+    found = tilewright.VirtualMachine(executable)["main"](*arrays)
+    for array, result in zip(arrays, found, strict=True):
+        np.testing.assert_array_equal(result.numpy(), -array)
+
+
+def test_made_names_are_fixed_beside_those_of_the_model():
+    model = two_negations([None, "x.0"], ["y.0"], [[None, None], [None]])
+    fixed = tilewright.compile(model, shapes={"x.0": 5, "x.0_": 3, "y.0": 7})
+    assert [each.type for each in fixed.inputs] == ["float32[3, 5]", "float32[7]"]

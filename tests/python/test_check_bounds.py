@@ -393,3 +393,42 @@ def test_a_value_that_int32_does_not_hold_is_shown_as_it_is_compared(index, valu
     assert f"dimension 0 of buffer A has extent 8, but its index {index} is {value}\n" in refusal(
         f, np.zeros(8, "int32"), ints(1)
     )
+
+
+@pytest.mark.parametrize("target", ["llvm", "c"])
+@pytest.mark.parametrize(
+    ("dtype", "index", "shown", "value"),
+    [
+        ("uint64", "J[0]", "J[0]", 2**64 - 1),
+        ("uint64", "J[0]", "J[0]", 2**63),
+        ("uint64", "J[0]", "J[0]", 5),
+        ("uint32", "J[0]", "J[0]", 2**32 - 1),
+        ("int64", "J[0] + J[1]", "J[0] + J[1]", 9),
+        ("int32", 'T.Cast("int64", J[0] + J[1])', 'T.Cast("int64", J[0] + J[1])', 9),
+        ("int8", "J[0] + J[1]", "J[0] + J[1]", 100),
+    ],
+)
+def test_numbers_in_texts_are_plain(target, dtype, index, shown, value):
+    f = checked(
+        f"""
+    @T.prim_func
+    def f(A: T.Buffer((5,), "float32"), J: T.Buffer((2,), "{dtype}")):
+        A[{index}] = T.float32(1)
+    """,
+        target,
+    )
+    assert refusal(f, np.zeros(5, "float32"), np.array([value, 0], dtype)).splitlines()[0] == (
+        f"error: f: dimension 0 of buffer A has extent 5, but its index {shown} is {value}"
+    )
+
+
+def test_an_index_of_uint64_in_the_interpreter():
+    f = parse("""
+    @T.prim_func
+    def f(A: T.Buffer((5, 2), "float32"), J: T.Buffer((1,), "uint64")):
+        A[J[0], 1] = T.float32(1)
+    """)
+    text = refusal(tilewright.tir.interpret, f, np.zeros((5, 2), "float32"), np.array([2**64 - 1], "uint64"))
+    assert text.splitlines()[0] == (
+        "error: A[18446744073709551615, 1] is outside of the buffer: dimension 0 has extent 5"
+    )

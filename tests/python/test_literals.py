@@ -45,6 +45,18 @@ def test_with_a_dtype():
     assert const(7, "float16").value == 7.0
     assert const(float("-inf"), "float16").value == float("-inf")
     assert str(const(3, "int32x4")) == "T.Broadcast(3, 4)"
+    assert str(const(2.0, "int32")) == "2"
+    assert str(const(1, "bool")) == "True"
+
+
+@pytest.mark.parametrize(
+    ("value", "dtype"),
+    [(2.5, "int32"), (-0.5, "uint8"), (0.5, "bool"), (float("nan"), "int64"), (np.float32(1.5), "int8")],
+)
+def test_fractions_are_no_integers(value, dtype):
+    with pytest.raises(tilewright.UserError) as error:
+        const(value, dtype)
+    assert str(error.value) == f"error: {value} is no {dtype}\nhelp: round it, or give a float dtype"
 
 
 REFUSED = [
@@ -54,6 +66,12 @@ REFUSED = [
     (lambda: const(-1, "uint64"), "-1 does not fit in uint64"),
     (lambda: const(2**64, "uint64"), "18446744073709551616 does not fit in uint64"),
     (lambda: const(np.int64(300), "uint8"), "300 does not fit in uint8"),
+    (lambda: const(10**400), "an integer of 1329 bits does not fit in uint64"),
+    (lambda: const(10**5000, "int8"), "an integer of 16610 bits does not fit in int8"),
+    (lambda: const(3e9, "int32"), "3000000000 does not fit in int32"),
+    (lambda: const(2, "bool"), "2 does not fit in bool"),
+    (lambda: IntImm("bool", 2), "2 does not fit in bool"),
+    (lambda: tir.Var("x") + 10**30, "1000000000000000000000000000000 does not fit in 64 bits"),
     (lambda: IntImm("uint8", -1), "-1 does not fit in uint8"),
     (lambda: IntImm("int8", 128), "128 does not fit in int8"),
     (lambda: tir.Var("x", "uint8") + 300, "300 does not fit in uint8"),
@@ -62,6 +80,9 @@ REFUSED = [
     (lambda: const(1) // 0, "1 is divided by zero"),
     (lambda: tir.Var("x") % 0, "x is divided by zero"),
     (lambda: tir.truncdiv(tir.Var("x"), 0), "x is divided by zero"),
+    (lambda: tir.Var("x") // (tir.Var("n") * 0), "x is divided by zero"),
+    (lambda: (n := tir.Var("n")) % (n - n), "n is divided by zero"),
+    (lambda: tir.Var("x") // tir.Cast("int32", const(0, "int64")), "x is divided by zero"),
     (lambda: tir.Var("x") << -1, "a shift by a negative number, -1"),
     (lambda: tir.Var("x") >> const(-3), "a shift by a negative number, -3"),
     (lambda: tir.shift_left(tir.Var("x"), -1), "a shift by a negative number, -1"),
@@ -84,6 +105,25 @@ def test_floats_that_would_be_infinite(value, dtype):
         assert (
             str(error.value) == f'error: {shown} does not fit in {dtype}\nhelp: an infinity is float("inf")'
         )
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (lambda: FloatImm("float16", 70000), "70000 does not fit in float16"),
+        (lambda: tir.Var("x", "float16") + 70000, "70000 does not fit in float16"),
+        (
+            lambda: const(2**128 - 1, "float32"),
+            "340282366920938463463374607431768211455 does not fit in float32",
+        ),
+        (lambda: const(10**400, "float64"), "an integer of 1329 bits does not fit in float64"),
+        (lambda: FloatImm("float32", -(10**400)), "an integer of 1329 bits does not fit in float32"),
+    ],
+)
+def test_integers_that_would_be_infinite(make, text):
+    with pytest.raises(tilewright.UserError) as error:
+        make()
+    assert str(error.value) == f'error: {text}\nhelp: an infinity is float("inf")'
 
 
 def test_the_largest_uint64():
@@ -180,8 +220,43 @@ def test_an_integer_that_a_float_of_a_script_does_not_hold(dtype, value):
 
 
 @pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("T.int32(2.5)", "2.5 is no int32"),
+        ("T.uint8(-1.5)", "-1.5 is no uint8"),
+        ("T.bool(0.5)", "0.5 is no bool"),
+        ("T.int32x4(2.5)", "2.5 is no int32x4"),
+        ('T.cast(2.5, "int64")', "2.5 is no int64"),
+        ('T.IntImm("int32", 2.5)', "2.5 is no int32"),
+        ('T.int32(float("nan"))', "nan is no int32"),
+        ("T.int64(1e300)", "1e+300 is no int64"),
+    ],
+)
+def test_a_fraction_that_an_integer_of_a_script_does_not_hold(text, shown):
+    with pytest.raises(tilewright.UserError) as error:
+        parsed(text)
+    first, place, *_, help_line = str(error.value).split("\n")
+    assert (first, help_line) == (f"error: {shown}", "help: round it, or give a float dtype")
+    assert place.startswith("  <script>:4:")
+
+
+@pytest.mark.parametrize(
+    ("text", "printed"),
+    [("T.int32(-2.0)", "-2"), ("T.bool(1.0)", "T.bool(True)"), ("T.uint8(255.0)", "T.uint8(255)")],
+)
+def test_whole_floats_are_integers_of_a_script(text, printed):
+    assert f"T.evaluate({printed})" in parsed(text).script()
+
+
+@pytest.mark.parametrize(
     ("text", "dividend"),
     [
+        ("J[0] // (J[1] - J[1])", "J[0]"),
+        ('J[0] // T.Cast("int32", 0)', "J[0]"),
+        ("J[0] % T.Select(x > T.float32(0), 0, 0)", "J[0]"),
+        ("T.truncdiv(J[0], J[1] * 0)", "J[0]"),
+        ("T.ceildiv(J[0], J[1] % 1)", "J[0]"),
+        ("J[0:4] // T.Broadcast(J[0] - J[0], 4)", "J[0:4]"),
         ("J[0] // 0", "J[0]"),
         ("J[0] % 0", "J[0]"),
         ("J[0] // (2 - 2)", "J[0]"),

@@ -124,7 +124,7 @@ def test_refused_parts():
         "error: matmul_of_parts: x has 7 elements, w is [2, 3, 5]: expected 3, both known"
     )
     assert refusal(matmul, [(3,), (2, 3, 5)], order=1) == (
-        "error: matmul_of_parts: x has 1 dimensions, expected 2 or more"
+        "error: matmul_of_parts: x has 1 dimension, expected 2 or more"
     )
     window = {"strides": [1], "padding": [0, 0], "dilation": [1], "order": 1}
     assert refusal(conv, [(1, 4, 3), (2, 5, 3, 8)], **window) == (

@@ -506,3 +506,14 @@ def test_collapse_sum_to_extents_that_are_neither_one_nor_those_of_the_data():
     assert first_line(run, some(3, 7), some(3, 2)) == (
         "error: main: collapse_sum_like: data is [a = 3, 7], which [3, n = 2] does not broadcast to"
     )
+
+
+def test_collapse_sum_to_a_shape_made_in_python_shows_plain_numbers():
+    builder, n = tw.relax.BlockBuilder(), tw.tir.Var("n", "int64")
+    x = tw.relax.Var("x", tw.relax.TensorType((n,), "float32"))
+    with builder.function("main", [x]):
+        builder.emit_func_output(builder.emit(tw.relax.op.collapse_sum_to(x, tw.relax.ShapeExpr([4]))))
+    run = tw.VirtualMachine(tw.compile(builder.get()))["main"]
+    assert first_line(run, some(3)) == (
+        "error: main: collapse_sum_to: data is [n = 3], which [4] does not broadcast to"
+    )

@@ -50,12 +50,25 @@ def test_a_number_that_the_dtype_does_not_hold(dtype, number, kind):
         (3.402e39, None, "3.402e+39 is beyond the numbers of float32"),
         (1e6, "float16", "1000000.0 is beyond the numbers of float16"),
         (np.array([1.0, 1e300]), "float32", "1e+300 is beyond the numbers of float32"),
+        (10**39, "float32", "1e+39 is beyond the numbers of float32"),
+        (10**39, "bfloat16", "1e+39 is beyond the numbers of bfloat16"),
+        ([1, 10**30], "float16", "1e+30 is beyond the numbers of float16"),
+        (10**30, "float8_e5m2", "1e+30 is beyond the numbers of float8_e5m2"),
+        (np.array([1, -(10**39)], object), "float32", "-1e+39 is beyond the numbers of float32"),
+        ([1.5, 10**400], "float64", "an integer of 1329 bits is beyond the numbers of float64"),
+        ([-(10**5000)], "float32", "an integer of 16610 bits is beyond the numbers of float32"),
     ],
 )
 def test_a_constant_that_its_dtype_does_not_hold(value, dtype, text):
     with pytest.raises(UserError) as error:
         tw.relax.const(value, dtype)
     assert str(error.value) == f"const: {text}\nhelp: give a wider dtype, or numpy.inf"
+
+
+def test_integers_of_more_than_64_bits_are_floats_that_hold_them():
+    for dtype in ("float32", "float64", "bfloat16"):
+        found = tw.relax.const([1, 10**30], dtype).data.numpy()
+        np.testing.assert_array_equal(found, np.array([1, 1e30]).astype(found.dtype))
 
 
 def test_infinity_is_a_constant():
@@ -76,6 +89,17 @@ def test_infinity_is_a_constant():
         ([[1, 2**31]], "int32", "2147483648 does not fit in int32\nhelp: give a wider dtype"),
         (2**63, "int64", "9223372036854775808 does not fit in int64\nhelp: give a wider dtype"),
         (1e10, "int32", "10000000000.0 does not fit in int32\nhelp: give a wider dtype"),
+        (10**400, "bool", "an integer of 1329 bits does not fit in bool\nhelp: give a wider dtype"),
+        (10**400, None, "an integer of 1329 bits does not fit in int32\nhelp: give a wider dtype"),
+        (10**30, "int4", "1000000000000000000000000000000 does not fit in int4\nhelp: give a wider dtype"),
+        (
+            np.array([1, 10**30], object),
+            "uint64",
+            "1000000000000000000000000000000 does not fit in uint64\nhelp: give a wider dtype",
+        ),
+        ([1, None], "float32", "None is no float32\nhelp: give numbers"),
+        (np.array([1, None], object), "int8", "None is no int8\nhelp: give numbers"),
+        (1j, "float32", "1j is no float32\nhelp: give its real part"),
         (np.int64(300), "uint8", "300 does not fit in uint8\nhelp: give a wider dtype"),
         (2, "bool", "2 does not fit in bool\nhelp: give a wider dtype"),
         (70000, "float16", "70000 is beyond the numbers of float16\nhelp: give a wider dtype, or numpy.inf"),

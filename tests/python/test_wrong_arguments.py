@@ -150,8 +150,8 @@ def not_aligned():
         ((A, A.astype("float64")), "copy: argument B has dtype float64, expected float32"),
         ((A.astype("bool"), A), "copy: argument A has dtype bool, expected float32"),
         ((A.astype("complex128"), A), "copy: argument A has dtype complex128, expected float32"),
-        ((A.reshape(2, 2), A), "copy: argument A has 2 dimensions, expected 1"),
-        ((np.array(1, "float32"), A), "copy: argument A has 0 dimensions, expected 1"),
+        ((A.reshape(2, 2), A), "copy: argument A is 2-dimensional, expected 1-dimensional"),
+        ((np.array(1, "float32"), A), "copy: argument A is 0-dimensional, expected 1-dimensional"),
         ((np.zeros(5, "float32"), A), "copy: argument A has shape [5], expected [4]"),
         ((not_aligned(), A), "copy: the data of argument A is not aligned to 4 bytes"),
         ((3, A), "copy: argument A is not a tensor"),
@@ -239,7 +239,7 @@ def test_arguments_by_name():
 @pytest.mark.parametrize(
     ("value", "text"),
     [
-        (2**70, "error: copy: argument 1: the integer 1180591620717411303424 does not fit in 64 bits"),
+        (2**70, "error: copy: argument 1: 1180591620717411303424 does not fit in 64 bits"),
         (
             object(),
             "error: copy: argument 1: a Python object cannot be passed to a compiled function\n"
@@ -291,7 +291,7 @@ def test_what_is_no_argument(value, text):
         ),
         (
             lambda: tilewright.empty(2**70),
-            "error: empty: the dimension 1180591620717411303424 does not fit in 64 bits",
+            "error: empty: a dimension, 1180591620717411303424, does not fit in 64 bits",
         ),
         (
             lambda: tilewright.empty((2**40, 2**40)),

@@ -33,7 +33,7 @@ def f(a: T.handle, b: T.handle):
     usage = "\nhelp: the function is f(A: float32[n, 4], B: float32[n + 1] (written))"
     zeros = lambda *shape: np.zeros(shape, "float32")  # noqa: E731
     assert refusal(library["f"], zeros(3, 4, 1), zeros(4)) == (
-        f"error: f: argument A has 3 dimensions, expected 2{usage}"
+        f"error: f: argument A is 3-dimensional, expected 2-dimensional{usage}"
     )
     assert refusal(library["f"], zeros(3, 5), zeros(4)) == (
         f"error: f: argument A has shape [3, 5], expected [n, 4]{usage}"
@@ -67,3 +67,40 @@ def main(x: R.Tensor(("n", "n"), "float32"), y: R.Tensor(("n", "m", "m"), "float
     assert refusal(main, [1.0], np.zeros(y, "float32")).split("\n")[0] == (
         "error: main: x is a tuple or list, expected float32[n, n]"
     )
+
+
+def machine(signature, result):
+    program = f"""
+@R.function
+def main({signature}):
+    n = T.int64()
+    return {result}
+"""
+    return tilewright.VirtualMachine(tilewright.compile(parse(program)))["main"]
+
+
+@pytest.mark.parametrize(
+    ("shape", "text"),
+    [
+        ((3,), "x is float32[3], expected float32[n, n + 1]"),
+        ((3, 4, 5), "x is float32[3, 4, 5], expected float32[n, n + 1]"),
+        ((3, 5), "x: dimension 1 (n + 1) is 5, expected 4"),
+    ],
+)
+def test_a_size_that_is_computed_has_its_formula(shape, text):
+    main = machine('x: R.Tensor(("n", "n + 1"), "float32")', "x")
+    assert main(np.zeros((3, 4), "float32")).shape == (3, 4)
+    assert refusal(main, np.zeros(shape, "float32")).splitlines()[0] == f"error: main: {text}"
+
+
+@pytest.mark.parametrize(
+    ("shape", "text"),
+    [
+        ((3, 7, 2), "s is shape[3, 7, 2], expected a shape [n, n * 2]"),
+        ((3, 7), "s: dimension 1 (n * 2) is 7, expected 6"),
+    ],
+)
+def test_a_size_of_a_shape_that_is_computed_is_compared(shape, text):
+    main = machine('s: R.Shape(["n", "n * 2"])', "s")
+    assert tuple(main(tilewright.runtime.Shape([3, 6]))) == (3, 6)
+    assert refusal(main, tilewright.runtime.Shape(shape)).splitlines()[0] == f"error: main: {text}"

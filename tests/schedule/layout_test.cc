@@ -339,7 +339,7 @@ TEST(AnnotateBufferAccess, BadRegionsAreRefused) {
       "error: annotate_buffer_access: the map takes 2 indices, but block B has 1 axes" + place);
   check_refused(
       kStencil, [&](Schedule& sch) { sch.call("annotate_buffer_access", "B", 0, "read", point); },
-      "error: annotate_buffer_access: the map gives 3 numbers instead of begin and end of 1 dimensions" +
+      "error: annotate_buffer_access: the map gives 3 numbers instead of begin and end of 1 dimension" +
           place);
   check_refused(
       kStencil, [&](Schedule& sch) { sch.call("annotate_buffer_access", "B", 0, "read", window(2)); },

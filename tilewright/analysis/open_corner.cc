@@ -5,7 +5,7 @@
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/tir/builder.h"
-#include "tilewright/tir/index_text.h"
+#include "tilewright/tir/text.h"
 #include "tilewright/tir/uses.h"
 
 namespace tilewright::analysis {
@@ -103,7 +103,7 @@ std::optional<OpenCorner> open_corner_outside(const PrimExpr& index, const PrimE
   for (const auto& [var, range] : loops) {
     if (!uses(index, var.get())) continue;
     values +=
-        fmt::format("{}{} = {}", values.empty() ? "" : ", ", var->name_hint, index_text(search.here(var)));
+        fmt::format("{}{} = {}", values.empty() ? "" : ", ", var->name_hint, expr_text(search.here(var)));
   }
   return OpenCorner{search.here(index), std::move(values)};
 }

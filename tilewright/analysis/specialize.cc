@@ -6,6 +6,7 @@
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/services.h"
 #include "tilewright/ir/walk.h"
+#include "tilewright/support/count_text.h"
 #include "tilewright/support/error.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/text.h"
@@ -61,8 +62,8 @@ void match_buffers(Values& values, const Buffer& own, const Buffer& given) {
     throw UserError("specialize: buffer {} is {}, the given one {}", own->name, own->dtype.str(),
                     given->dtype.str());
   if (own->shape.size() != given->shape.size() || own->strides.size() != given->strides.size())
-    throw UserError("specialize: buffer {} has {} dimensions and {} strides, the given one {} and {}",
-                    own->name, own->shape.size(), own->strides.size(), given->shape.size(),
+    throw UserError("specialize: buffer {} has {} and {} strides, the given one {} and {}", own->name,
+                    count_text(own->shape.size(), "dimension"), own->strides.size(), given->shape.size(),
                     given->strides.size());
   for (size_t n = 0; n < own->shape.size(); ++n) values.match(own, own->shape[n], given->shape[n]);
   for (size_t n = 0; n < own->strides.size(); ++n) values.match(own, own->strides[n], given->strides[n]);

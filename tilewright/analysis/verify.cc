@@ -5,6 +5,7 @@
 
 #include "tilewright/analysis/verifier.h"
 #include "tilewright/ir/walk.h"
+#include "tilewright/support/count_text.h"
 #include "tilewright/support/error.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/storage_scope.h"
@@ -52,8 +53,8 @@ void Verifier::define(const BufferNode* buffer, bool with_data, const ObjectRef&
   ever_buffers_.insert(buffer);
   check_storage_scope(buffer->scope());
   if (!buffer->strides.empty() && buffer->strides.size() != buffer->shape.size())
-    throw UserError(where, "buffer {} has {} dimensions, but {} strides", buffer->name, buffer->shape.size(),
-                    buffer->strides.size());
+    throw UserError(where, "buffer {} has {}, but {} strides", buffer->name,
+                    count_text(buffer->shape.size(), "dimension"), buffer->strides.size());
   if (!buffer->data->dtype.is_handle())
     throw UserError(where, "buffer {} lies at {}, which is {}, expected a handle", buffer->name,
                     buffer->data->name_hint, buffer->data->dtype.str());

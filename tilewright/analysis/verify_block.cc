@@ -6,6 +6,7 @@
 #include "tilewright/analysis/verifier.h"
 #include "tilewright/ir/services.h"
 #include "tilewright/ir/walk.h"
+#include "tilewright/support/count_text.h"
 #include "tilewright/support/error.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/op.h"
@@ -167,8 +168,8 @@ void Verifier::region(const BufferRegion& region, const BlockNode* block) {
   const ObjectRef where = place_of(region, block);
   use(region->buffer.get(), where);
   if (region->region.size() != region->buffer->shape.size())
-    throw UserError(where, "block {}: region {} has {} dimensions, but buffer {} has {}", block->name_hint,
-                    region_text(region), region->region.size(), region->buffer->name,
+    throw UserError(where, "block {}: region {} has {}, but buffer {} has {}", block->name_hint,
+                    region_text(region), count_text(region->region.size(), "dimension"), region->buffer->name,
                     region->buffer->shape.size());
   for (const Range& range : region->region) {
     expr(range->min);
@@ -280,9 +281,9 @@ void Verifier::block(const BlockRealizeNode* realize) {
     define_alone(match->buffer->elem_offset);
     define(match->buffer.get(), true, ObjectRef(block));
     if (match->buffer->shape.size() > match->source->region.size())
-      throw UserError(ObjectRef(block), "match_buffer: view {} has {} dimensions, its region {} has {}",
-                      match->buffer->name, match->buffer->shape.size(), region_text(match->source),
-                      match->source->region.size());
+      throw UserError(ObjectRef(block), "match_buffer: view {} has {}, its region {} has {}",
+                      match->buffer->name, count_text(match->buffer->shape.size(), "dimension"),
+                      region_text(match->source), match->source->region.size());
   }
   ranges_.erase(ranges_.begin(),
                 ranges_.begin() + static_cast<ptrdiff_t>(outer.size()));  // promises hold for all axis values

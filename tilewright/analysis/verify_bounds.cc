@@ -9,7 +9,7 @@
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/support/error.h"
 #include "tilewright/tir/builder.h"
-#include "tilewright/tir/index_text.h"
+#include "tilewright/tir/text.h"
 #include "tilewright/tir/uses.h"
 
 namespace tilewright::analysis {
@@ -80,22 +80,22 @@ std::optional<std::string> outside(const SureAccess& access) {
                           ? open_corner_outside(index, extent, access.assumption, access.loops)
                           : std::optional<OpenCorner>();
   if (!corner) return std::nullopt;
-  return value_at(index_text(corner->index), corner->values);
+  return value_at(expr_text(corner->index), corner->values);
 }
 
 void check(const SureAccess& access) {
   const std::optional<std::string> value = outside(access);
   if (!value) return;
   const PrimExpr& extent = access.buffer->shape[access.dim];
-  const std::string shown = index_text(access.written);
+  const std::string shown = expr_text(access.written);
   const bool is_constant = is<IntImmNode>(access.written);
   UserError error =
       is_constant
           ? UserError(access.place(), "dimension {} of buffer {} has extent {}, but its index is {}",
-                      access.dim, access.buffer->name, index_text(extent), shown)
+                      access.dim, access.buffer->name, expr_text(extent), shown)
           : UserError(access.place(), "dimension {} of buffer {} has extent {}, but its index {} is {}",
-                      access.dim, access.buffer->name, index_text(extent), shown, *value);
-  const std::string last = index_text(arith::simplify(extent - 1));
+                      access.dim, access.buffer->name, expr_text(extent), shown, *value);
+  const std::string last = expr_text(arith::simplify(extent - 1));
   if (!is_zero(extent))
     error.help("indices are 0 to {}; guard the access with a condition, or shorten the loop", last);
   throw error;

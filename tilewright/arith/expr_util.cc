@@ -204,4 +204,10 @@ PrimExpr in_int64(const PrimExpr& expr) {
   return tir::binary(op->kind, tir::cast(kInt64, a), tir::cast(kInt64, b));
 }
 
+bool is_always_zero(const PrimExpr& expr) {
+  if (!expr->dtype.is_integral()) return false;
+  if (expr->kind == Kind::kVar || expr->kind == Kind::kBufferLoad) return false;
+  return is_zero(expr) || is_zero(simplify(expr));
+}
+
 }  // namespace tilewright::arith

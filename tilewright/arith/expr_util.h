@@ -29,5 +29,8 @@ const BinaryOpNode* as_open_division(const PrimExprNode* node);
 std::vector<const BinaryOpNode*> sure_divisions(const PrimExpr& expr);
 /// `expr`, a condition or an index, with the arithmetic of int32 done in int64, where it does not wrap.
 PrimExpr in_int64(const PrimExpr& expr);
+/// True only if the integer `expr` is 0 for all values of its variables: 0, n - n,
+/// T.Cast("int32", 0).
+bool is_always_zero(const PrimExpr& expr);
 
 }  // namespace tilewright::arith

@@ -152,7 +152,7 @@ void run(const Options& options) {
   runtime::set_num_threads(options.model.num_threads);
   Progress progress(options.model.is_quiet);
   const Model model = load_model(options.model, progress);
-  const std::vector<Value> inputs = make_inputs(options.input, model.main());
+  const std::vector<Value> inputs = make_inputs(options.input, model);
   Result result;
   result.latency = measure(model, inputs, options);
   result.kernels =

@@ -74,17 +74,19 @@ void add_input_options(CLI::App& app, InputOptions& options, const char* input_d
         options.seed = seed;
         options.is_random = true;
       },
-      "random inputs from this seed: floats in [0, 1), integers 0 and 1, legal indices of most tables");
+      "random inputs from this seed: floats in [0, 1), integers 0 and 1, indices from 0 up to the extent "
+      "that "
+      "they index, or 0 where that is open");
   random->excludes(input);
   app.add_option("--dim", options.dims, "size of a symbolic dimension of random inputs, e.g. n=8; default 1")
       ->excludes(input);
 }
 
-std::vector<runtime::Value> make_inputs(const InputOptions& options,
-                                        const runtime::vm::BytecodeFunction& function) {
+std::vector<runtime::Value> make_inputs(const InputOptions& options, const Model& model) {
   if (!options.file.empty())
-    return match_inputs(function, read_arrays(read_file(options.file), options.file), options.file);
-  return random_inputs(function, options.seed, parse_dim_sizes("--dim", options.dims));
+    return match_inputs(model.main(), read_arrays(read_file(options.file), options.file), options.file);
+  return random_inputs(model.main(), options.seed, parse_dim_sizes("--dim", options.dims),
+                       parse_index_bounds(model.machine.executable().note("indices")));
 }
 
 runtime::Value call_main(const Model& model, const std::vector<runtime::Value>& inputs) {

@@ -37,9 +37,8 @@ struct InputOptions {
   std::vector<std::string> dims;
 };
 void add_input_options(CLI::App& app, InputOptions& options, const char* input_doc);
-/// The arguments of `function` that the options ask for: of the file, or random.
-std::vector<runtime::Value> make_inputs(const InputOptions& options,
-                                        const runtime::vm::BytecodeFunction& function);
+/// The arguments of main that the options ask for: of the file, or random.
+std::vector<runtime::Value> make_inputs(const InputOptions& options, const Model& model);
 
 /// A call of main.  Errors of the model's checks get a help line that lists what it takes.
 runtime::Value call_main(const Model& model, const std::vector<runtime::Value>& inputs);

@@ -29,7 +29,7 @@ void run(const Options& options) {
   Model model;
   model.compiled = compile(import_onnx(options.model, progress), options.model, progress);
   model.machine = model.compiled->machine();
-  const std::vector<runtime::Value> inputs = make_inputs(options.input, model.main());
+  const std::vector<runtime::Value> inputs = make_inputs(options.input, model);
   (void)call_main(model, inputs);  // errors of the inputs name what the model takes
   const explain::Peaks peaks = explain::peaks_of_machine(options.measures_again);
   const std::string name = std::filesystem::path(options.model.path).filename().string();

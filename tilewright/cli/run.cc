@@ -87,7 +87,7 @@ void run(const Options& options) {
     throw UserError("run: no inputs were given")
         .help("give a .npz with --input, or --random SEED; the inputs are:{}",
               list_text(model.main().parameters));
-  const std::vector<Value> inputs = make_inputs(options.input, model.main());
+  const std::vector<Value> inputs = make_inputs(options.input, model);
   const auto start = std::chrono::steady_clock::now();
   const Value result = call_main(model, inputs);
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;

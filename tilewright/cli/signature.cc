@@ -47,10 +47,11 @@ void fill(const Tensor& tensor, Make make) {
   for (int64_t n = 0; n < tensor.num_elements(); ++n) tensor.data_as<T>()[n] = static_cast<T>(make());
 }
 
-void fill_random(const Tensor& tensor, Random& random, const std::string& name) {
+// bound  integers are below it
+void fill_random(const Tensor& tensor, Random& random, uint64_t bound, const std::string& name) {
   const DataType dtype = tensor.dtype();
   auto unit = [&] { return random.unit(); };
-  auto bit = [&] { return random.next() % 2; };  // many integers are indices, of types of tokens, too
+  auto bit = [&] { return random.next() % 2; };
   if (dtype == DataType::float_(32)) return fill<float>(tensor, unit);
   if (dtype == DataType::float_(64)) return fill<double>(tensor, unit);
   // bit patterns of numbers in [0.5, 1)
@@ -60,10 +61,13 @@ void fill_random(const Tensor& tensor, Random& random, const std::string& name) 
     return fill<uint16_t>(tensor, [&] { return 0x3F00 | random.next() % 128; });
   if (dtype.is_bool()) return fill<uint8_t>(tensor, bit);
   if (dtype.is_integral() && dtype.lanes == 1) {
-    if (dtype.bits == 8) return fill<uint8_t>(tensor, bit);
-    if (dtype.bits == 16) return fill<uint16_t>(tensor, bit);
-    if (dtype.bits == 32) return fill<uint32_t>(tensor, bit);
-    if (dtype.bits == 64) return fill<uint64_t>(tensor, bit);
+    const int num_bits = dtype.bits - (dtype.is_int() ? 1 : 0);
+    if (num_bits < 63) bound = std::min(bound, uint64_t{1} << num_bits);
+    auto number = [&] { return random.next() % bound; };
+    if (dtype.bits == 8) return fill<uint8_t>(tensor, number);
+    if (dtype.bits == 16) return fill<uint16_t>(tensor, number);
+    if (dtype.bits == 32) return fill<uint32_t>(tensor, number);
+    if (dtype.bits == 64) return fill<uint64_t>(tensor, number);
   }
   throw Unsupported("input \"{}\": there are no random numbers of dtype {}", name, dtype.str())
       .help("give the inputs with --input");
@@ -147,7 +151,22 @@ DimSizes parse_dim_sizes(std::string_view option, const std::vector<std::string>
   return sizes;
 }
 
-std::vector<Value> random_inputs(const BytecodeFunction& function, uint64_t seed, const DimSizes& sizes) {
+IndexBounds parse_index_bounds(std::string_view note) {
+  IndexBounds bounds;
+  while (!note.empty()) {
+    const size_t end = std::min(note.find(' '), note.size());
+    const std::string_view entry = note.substr(0, end);
+    const size_t colon = std::min(entry.find(':'), entry.size() - 1);
+    int64_t param = 0, bound = 0;
+    if (parse_int(entry.substr(0, colon), &param) && parse_int(entry.substr(colon + 1), &bound) && bound > 0)
+      bounds[static_cast<size_t>(param)] = bound;
+    note.remove_prefix(std::min(end + 1, note.size()));
+  }
+  return bounds;
+}
+
+std::vector<Value> random_inputs(const BytecodeFunction& function, uint64_t seed, const DimSizes& sizes,
+                                 const IndexBounds& bounds) {
   Random random(seed);
   std::set<std::string> symbols;
   std::vector<Value> values;
@@ -163,7 +182,9 @@ std::vector<Value> random_inputs(const BytecodeFunction& function, uint64_t seed
       shape.back() = sizes.contains(dim) ? sizes.at(dim) : 1;
     }
     const Tensor tensor = Tensor::empty(shape, type.dtype);
-    fill_random(tensor, random, parameter.name);
+    const auto bound = bounds.find(values.size());
+    fill_random(tensor, random, bound == bounds.end() ? 2 : static_cast<uint64_t>(bound->second),
+                parameter.name);
     values.emplace_back(tensor);
   }
   for (const auto& [name, size] : sizes) {

@@ -31,10 +31,15 @@ std::vector<runtime::Value> match_inputs(const runtime::vm::BytecodeFunction& fu
 using DimSizes = std::map<std::string, int64_t>;
 /// {"n=8", ...} as sizes.  Raises UserError for anything else.
 DimSizes parse_dim_sizes(std::string_view option, const std::vector<std::string>& texts);
-/// Arrays of random numbers: floats in [0, 1), integers 0 and 1, bools.  Symbolic dimensions have the size of
-/// `sizes`, or 1.  The same seed gives the same numbers.
+/// Bounds of integers by the number of their parameter.
+using IndexBounds = std::map<size_t, int64_t>;
+/// What the note "indices" of an executable says: parameters that are indices, and of how many elements.
+IndexBounds parse_index_bounds(std::string_view note);
+/// Arrays of random numbers: floats in [0, 1), integers 0 and 1 or, of parameters in `bounds`, from 0 up to
+/// the bound, bools.  Symbolic dimensions have the size of `sizes`, or 1.  The same seed gives the same
+/// numbers.
 /// Raises UserError for a size that no input has, Unsupported for inputs without a known dtype or shape.
 std::vector<runtime::Value> random_inputs(const runtime::vm::BytecodeFunction& function, uint64_t seed,
-                                          const DimSizes& sizes);
+                                          const DimSizes& sizes, const IndexBounds& bounds = {});
 
 }  // namespace tilewright::cli

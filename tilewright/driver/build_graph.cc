@@ -14,6 +14,7 @@
 #include "tilewright/driver/verify_passes.h"
 #include "tilewright/relax/block_builder.h"
 #include "tilewright/relax/definitions.h"
+#include "tilewright/relax/index_inputs.h"
 #include "tilewright/relax/infer.h"
 #include "tilewright/relax/pipeline.h"
 #include "tilewright/relax/vm_codegen.h"
@@ -80,6 +81,17 @@ std::string flops_text(const tir::PrimFunc& func) {
   return fmt::format("{} * {}.{} + {}", slope, places[0].param, places[0].axis, flops[0] - slope);
 }
 
+// "0:10 3:1": parameters 0 and 3 of main are indices below 10 and 1.
+std::string indices_text(const ir::IRModule& module) {
+  const auto main = ir::ref_as<relax::FunctionNode>(module->find("main"));
+  std::vector<std::string> texts;
+  if (main) {
+    for (const auto& [param, bound] : relax::index_inputs(main))
+      texts.push_back(fmt::format("{}:{}", param, bound));
+  }
+  return fmt::format("{}", fmt::join(texts, " "));
+}
+
 // What the file of a compiled model says about itself.
 std::vector<runtime::vm::Note> notes_of(const ir::IRModule& module, const ir::Target& target,
                                         const std::vector<std::string>& features) {
@@ -139,6 +151,7 @@ Executable build_graph(ir::IRModule module, const ir::Target& target, ir::PassCo
     if (on_stage) on_stage(result.times.back());
   };
   result.legalized = normalized(std::move(module));
+  const std::string indices = indices_text(result.legalized);
   stage("normalize");
   context.clear_records();
   const Generator generator = make_generator(target);
@@ -156,6 +169,7 @@ Executable build_graph(ir::IRModule module, const ir::Target& target, ir::PassCo
   result.plans = std::move(program.plans);
   stage("plan memory");
   result.code.notes = notes_of(result.legalized, target, generator.needed_features);
+  if (!indices.empty()) result.code.notes.push_back({"indices", indices});
   const auto blob = [code = result.code] {
     const std::vector<std::byte> bytes = runtime::vm::save(code);
     return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());

@@ -99,6 +99,11 @@ nb::object number_of_numpy(nb::handle value) {
   return nb::steal(number);
 }
 
+std::string integer_text(nb::handle value) {
+  const auto bits = nb::cast<int64_t>(value.attr("bit_length")());
+  return bits > 128 ? fmt::format("an integer of {} bits", bits) : nb::str(value).c_str();
+}
+
 ir::ObjectRef from_python(nb::handle value, const NumberDTypes& dtypes) {
   if (value.is_none()) return nullptr;
   if (nb::isinstance<PyNode>(value)) return nb::cast<PyNode&>(value).ref;
@@ -109,7 +114,7 @@ ir::ObjectRef from_python(nb::handle value, const NumberDTypes& dtypes) {
   if (PyLong_Check(object)) {
     int overflow = 0;
     const int64_t number = PyLong_AsLongLongAndOverflow(object, &overflow);
-    if (overflow) throw UserError("the integer {} does not fit in 64 bits", nb::str(value).c_str());
+    if (overflow) throw UserError("{} does not fit in 64 bits", integer_text(value));
     const bool fits = number >= INT32_MIN && number <= INT32_MAX;
     return ir::IntImmNode::make(fits ? dtypes.ints : kInt64, number);
   }

@@ -36,6 +36,8 @@ ir::ObjectRef from_python(nb::handle value, const NumberDTypes& dtypes = {});
 /// The bool, int or float of a scalar of numpy and the like, also of those of ml_dtypes; invalid for anything
 /// else.
 nb::object number_of_numpy(nb::handle value);
+/// The Python integer `value` in messages: its digits, or how many bits it has where these are many.
+std::string integer_text(nb::handle value);
 /// True if `value` is a node or something from_python takes.
 bool is_node_like(nb::handle value);
 

@@ -4,7 +4,9 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 #include <algorithm>
+#include <cmath>
 
+#include "tilewright/arith/expr_util.h"
 #include "tilewright/ir/module.h"
 #include "tilewright/ir/services.h"
 #include "tilewright/python/bindings.h"
@@ -81,6 +83,7 @@ int64_t fitting_int(nb::handle value, DataType dtype) {
   int overflow = 0;
   auto number = static_cast<int64_t>(PyLong_AsLongLongAndOverflow(value.ptr(), &overflow));
   bool fits = overflow == 0 && tir::wrap_int(number, dtype) == number;
+  if (dtype.is_bool()) fits = overflow == 0 && (number == 0 || number == 1);
   if (dtype.is_uint() && dtype.bits == 64) {
     fits = overflow == 0 && number >= 0;
     if (overflow > 0) {
@@ -89,15 +92,29 @@ int64_t fitting_int(nb::handle value, DataType dtype) {
       PyErr_Clear();
     }
   }
-  if (!fits) throw UserError("{} does not fit in {}", nb::str(value).c_str(), dtype.str());
+  if (!fits) throw UserError("{} does not fit in {}", integer_text(value), dtype.str());
   return number;
 }
 
-// `value`; raises UserError if `dtype` has only infinities for a finite one.
-double fitting_float(double value, DataType dtype) {
-  if (tir::overflows(value, dtype))
-    throw UserError("{} does not fit in {}", value, dtype.str()).help("an infinity is float(\"inf\")");
-  return value;
+// The Python number `value` as a double; raises UserError if `dtype` has only infinities for a finite one.
+double fitting_float(nb::handle value, DataType dtype) {
+  const bool is_whole = PyLong_Check(value.ptr());
+  const double number = PyFloat_AsDouble(value.ptr());
+  const bool is_beyond = PyErr_Occurred() != nullptr;  // an integer that no double is near to
+  PyErr_Clear();
+  if (is_beyond || tir::overflows(number, dtype))
+    throw UserError("{} does not fit in {}", is_whole ? integer_text(value) : fmt::format("{}", number),
+                    dtype.str())
+        .help("an infinity is float(\"inf\")");
+  return number;
+}
+
+// The Python float `value` as an integer; raises UserError if it is none of `dtype`.
+int64_t whole_float(nb::handle value, DataType dtype) {
+  const double number = PyFloat_AsDouble(value.ptr());
+  if (!std::isfinite(number) || number != std::trunc(number))
+    throw UserError("{} is no {}", number, dtype.str()).help("round it, or give a float dtype");
+  return fitting_int(nb::steal(PyLong_FromDouble(number)), dtype);
 }
 
 // The dtype of a literal stands before its value, which is to be one of its numbers.
@@ -105,10 +122,12 @@ void fill_field(const ir::FieldInfo& field, ir::Object* object, nb::handle value
   const ir::ObjectRef node(object);
   const auto* whole = node.as<ir::IntImmNode>();
   const auto* real = node.as<ir::FloatImmNode>();
-  if (whole && field.name == "value" && PyLong_Check(value.ptr()) && whole->dtype.is_integral())
+  if (whole && field.name == "value" && PyLong_Check(value.ptr()) &&
+      (whole->dtype.is_integral() || whole->dtype.is_bool()))
     return field.set(object, fitting_int(value, whole->dtype));
-  if (real && field.name == "value" && PyFloat_Check(value.ptr()) && real->dtype.is_float())
-    fitting_float(PyFloat_AsDouble(value.ptr()), real->dtype);
+  const bool is_number = PyFloat_Check(value.ptr()) || PyLong_Check(value.ptr());
+  if (real && field.name == "value" && is_number && real->dtype.is_float())
+    return field.set(object, fitting_float(value, real->dtype));
   field.set(object, field_from_python(field, value));
 }
 
@@ -190,13 +209,15 @@ tir::PrimExpr beside(nb::handle value, const tir::PrimExpr& expr, DataType other
     return tir::float_imm(PyFloat_AsDouble(value.ptr()), element);
   if (PyLong_Check(value.ptr()) && !PyBool_Check(value.ptr()) && element.is_integral())
     return tir::imm(fitting_int(value, element), element);
+  if (PyLong_Check(value.ptr()) && !PyBool_Check(value.ptr()) && element.is_float())
+    return tir::float_imm(fitting_float(value, element), element);
   return expr;
 }
 
 void check_divisor(ir::Kind kind, const tir::PrimExpr& x, const tir::PrimExpr& y) {
   const bool divides = kind == ir::Kind::kDiv || kind == ir::Kind::kMod || kind == ir::Kind::kFloorDiv ||
                        kind == ir::Kind::kFloorMod;
-  if (divides && !x->dtype.is_float() && tir::is_const_int(y, 0))
+  if (divides && !x->dtype.is_float() && arith::is_always_zero(y))
     throw UserError("{} is divided by zero", tir::expr_text(x));
 }
 
@@ -228,12 +249,13 @@ void bind_expressions(nb::module_& m) {
   m.def("const", [](nb::handle value, DataType dtype) {
     // a literal also of dtypes to which casts of literals stay casts
     const DataType element = dtype.element();
-    if (PyFloat_Check(value.ptr()) && dtype.is_float())
-      return tir::make_const(dtype, fitting_float(PyFloat_AsDouble(value.ptr()), element));
-    if (PyLong_Check(value.ptr()) && !PyBool_Check(value.ptr()) && dtype.is_integral())
+    const bool is_real = PyFloat_Check(value.ptr()), is_whole = PyLong_Check(value.ptr());
+    if ((is_real || is_whole) && dtype.is_float())
+      return tir::make_const(dtype, fitting_float(value, element));
+    if (is_real && (dtype.is_integral() || dtype.is_bool()))
+      return tir::make_const_int(dtype, whole_float(value, element));
+    if (is_whole && (dtype.is_integral() || dtype.is_bool()))
       return tir::make_const_int(dtype, fitting_int(value, element));
-    if (PyLong_Check(value.ptr()) && dtype.is_float())
-      return tir::make_const(dtype, fitting_float(PyLong_AsDouble(value.ptr()), element));
     return tir::cast(dtype, prim(value, kInt64));
   });
   // a & b and the like, of integers that have one dtype then, or bool

@@ -15,6 +15,7 @@
 #include "tilewright/relax/pass.h"
 #include "tilewright/relax/purity.h"
 #include "tilewright/relax/type_util.h"
+#include "tilewright/support/count_text.h"
 #include "tilewright/support/error.h"
 
 namespace tilewright::python {
@@ -208,7 +209,7 @@ void bind_relax(nb::module_& m) {
         relax::Shape extents;
         for (nb::handle extent : shape) extents.push_back(relax::checked_extent(extent_from_python(extent)));
         if (ndim >= 0 && ndim != static_cast<int64_t>(extents.size()))
-          throw UserError("the shape has {} dimensions, but ndim is {}", extents.size(), ndim);
+          throw UserError("the shape has {}, but ndim is {}", count_text(extents.size(), "dimension"), ndim);
         return relax::tensor_type(std::move(extents), dtype, std::move(device));
       },
       nb::arg("shape").none(), nb::arg("dtype"), nb::arg("ndim"), nb::arg("device"));

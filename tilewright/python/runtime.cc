@@ -127,7 +127,7 @@ int64_t extent_of(nb::handle value, const char* what) {
     throw UserError("{}: a dimension is a Python {}, expected an integer", what,
                     Py_TYPE(value.ptr())->tp_name)
         .help("give the shape as integers, e.g. (2, 3)");
-  if (overflow) throw UserError("{}: the dimension {} does not fit in 64 bits", what, nb::str(value).c_str());
+  if (overflow) throw UserError("{}: a dimension, {}, does not fit in 64 bits", what, integer_text(value));
   return extent;
 }
 

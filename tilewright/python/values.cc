@@ -47,8 +47,7 @@ class PythonFunction final : public runtime::FunctionObject {
 int64_t int_of(PyObject* number) {
   int overflow = 0;
   const int64_t value = PyLong_AsLongLongAndOverflow(number, &overflow);
-  if (overflow)
-    throw UserError("the integer {} does not fit in 64 bits", nb::str(nb::handle(number)).c_str());
+  if (overflow) throw UserError("{} does not fit in 64 bits", integer_text(number));
   return value;
 }
 

@@ -8,8 +8,9 @@
 namespace tilewright::relax {
 
 /// Raises UserError at the first variable that graph functions of `module` define twice, as a parameter or by
-/// a binding, in functions and branches inside of them, too, and at the first one that is used where its
-/// binding has not been yet.  A variable belongs to one function.
+/// a binding, in functions and branches inside of them, too, and at the first variable or dimension that is
+/// used where it is not defined: before, behind the branch or function that defines it, or in another
+/// function; and at the first call of a function that the module has not.
 void require_definitions(const ir::IRModule& module);
 
 /// Raises UserError if `result`, the type of what `func` returns, contradicts the type that it declares.

@@ -8,6 +8,7 @@
 #include "tilewright/ir/walk.h"
 #include "tilewright/relax/infer.h"
 #include "tilewright/relax/op_util.h"
+#include "tilewright/tir/text.h"
 
 namespace tilewright::relax {
 
@@ -31,7 +32,7 @@ std::string Requirements::Shown::operator()(std::string_view text) const {
 
 // "7", "k", and with places "k = {}"
 std::string Requirements::Shown::operator()(const PrimExpr& extent) const {
-  const std::string text = extent_text(extent);
+  const std::string text = tir::expr_text(extent);
   if (!places || is<IntImmNode>(extent)) return text;
   places->push_back(extent);
   constexpr size_t kLongest = 24;  // the value alone says more than a long expression

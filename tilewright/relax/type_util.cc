@@ -176,17 +176,10 @@ std::optional<std::vector<int64_t>> constant_shape(const Expr& expr) {
 
 // ---------------------------------------------------------------- text
 
-std::string extent_text(const PrimExpr& extent) {
-  tir::ExprWriter writer;
-  writer.bare_int = kInt64;
-  writer.expr(extent);
-  return std::move(writer.out);
-}
-
 namespace {
 std::string joined_extents(const Shape& shape) {
   std::vector<std::string> texts;
-  for (const PrimExpr& extent : shape) texts.push_back(extent_text(extent));
+  for (const PrimExpr& extent : shape) texts.push_back(tir::expr_text(extent));
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
@@ -210,7 +203,7 @@ std::string type_text(const Type& type) {
     return shape->ndim < 0 ? "R.Shape" : fmt::format("R.Shape(ndim={})", shape->ndim);
   }
   if (const auto* prim = type.as<PrimTypeNode>())
-    return prim->value ? fmt::format("R.Prim(value={})", extent_text(prim->value))
+    return prim->value ? fmt::format("R.Prim(value={})", tir::expr_text(prim->value))
                        : fmt::format("R.Prim(\"{}\")", prim->dtype.str());
   if (const auto* tuple = type.as<TupleTypeNode>()) {
     std::vector<std::string> elements;

@@ -66,8 +66,6 @@ std::optional<std::vector<int64_t>> constant_extents(const Shape& shape);
 std::optional<std::vector<int64_t>> constant_shape(const Expr& expr);
 
 // ---- text for messages
-/// "n * 4": an extent, whose numbers are int64 without saying so
-std::string extent_text(const PrimExpr& extent);
 /// "[n, 4]"
 std::string shape_text(const Shape& shape);
 /// "R.Tensor((n, 4), \"float32\")"

@@ -4,6 +4,7 @@
 
 #include "tilewright/relax/type_util.h"
 #include "tilewright/relax/vm/function_compiler.h"
+#include "tilewright/tir/text.h"
 
 namespace tilewright::relax {
 
@@ -17,7 +18,7 @@ std::string short_type(const Type& type) {
     const auto* shape = tensor->shape.as<ShapeExprNode>();
     if (!shape) return tensor->ndim < 0 ? dtype : fmt::format("{}[ndim={}]", dtype, tensor->ndim);
     std::vector<std::string> extents;
-    for (const PrimExpr& extent : shape->values) extents.push_back(extent_text(extent));
+    for (const PrimExpr& extent : shape->values) extents.push_back(tir::expr_text(extent));
     return fmt::format("{}[{}]", dtype, fmt::join(extents, ", "));
   }
   if (const auto* tuple = type.as<TupleTypeNode>()) {

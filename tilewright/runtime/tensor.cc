@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 
+#include "tilewright/support/count_text.h"
 #include "tilewright/support/error.h"
 
 namespace tilewright::runtime {
@@ -317,8 +318,9 @@ Tensor Tensor::transpose(std::span<const int> axes) const {
       seen[axis] = true;
   }
   if (!is_permutation) {
-    throw UserError("transpose: [{}] is not a permutation of the {} dimensions of {}",
-                    fmt::join(axes.begin(), axes.end(), ", "), ndim(), type_str(*this));
+    throw UserError("transpose: [{}] is not a permutation of the {} of {}",
+                    fmt::join(axes.begin(), axes.end(), ", "), count_text(ndim(), "dimension"),
+                    type_str(*this));
   }
   Shape permuted, steps;
   const Shape old_steps = strides();

@@ -49,7 +49,11 @@ std::string node_text(const ObjectRef& node) {
                   [](const AttrMap::Entry& e) { return quoted(e.first) + ": " + node_text(e.second); }) +
            "}";
   if (is<IndexMapNode>(node)) return index_map_text(ref_as<IndexMapNode>(node));
-  if (is<PrimExprNode>(node)) return expr_text(ref_as<PrimExprNode>(node));
+  if (is<PrimExprNode>(node)) {
+    ExprWriter writer;  // what may be run again, with dtypes
+    writer.expr(ref_as<PrimExprNode>(node));
+    return writer.out;
+  }
   return repr(node);
 }
 

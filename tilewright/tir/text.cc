@@ -96,7 +96,9 @@ std::string float_text(double value, DataType dtype, bool as_double) {
 
 // Two numbers without a type would be computed by Python, so they stand in a function.
 bool ExprWriter::is_function(const BinaryOpNode* op) const {
-  auto is_bare = [&](const PrimExpr& expr) { return expr->dtype == bare_int && is<IntImmNode>(expr); };
+  auto is_bare = [&](const PrimExpr& expr) {
+    return (has_plain_ints || expr->dtype == bare_int) && is<IntImmNode>(expr);
+  };
   return infix_of(op).sign.empty() || (is_bare(op->a) && is_bare(op->b));
 }
 
@@ -164,14 +166,14 @@ void ExprWriter::plain(const PrimExpr& expr) {
 }
 
 void ExprWriter::int_literal(const IntImmNode* literal) {
-  if (literal->dtype == bare_int)
-    out += fmt::format("{}", literal->value);
-  else if (literal->dtype.is_bool())
+  const DataType dtype = literal->dtype;
+  if (dtype.is_bool() && dtype != bare_int) {
     out += fmt::format("{}.bool({})", alias, literal->value ? "True" : "False");
-  else if (literal->dtype.is_uint())
-    out += fmt::format("{}.{}({})", alias, literal->dtype.str(), static_cast<uint64_t>(literal->value));
-  else
-    out += fmt::format("{}.{}({})", alias, literal->dtype.str(), literal->value);
+    return;
+  }
+  const std::string number = dtype.is_uint() ? fmt::format("{}", static_cast<uint64_t>(literal->value))
+                                             : fmt::format("{}", literal->value);
+  out += has_plain_ints || dtype == bare_int ? number : fmt::format("{}.{}({})", alias, dtype.str(), number);
 }
 
 void ExprWriter::binary(const BinaryOpNode* op) {
@@ -417,18 +419,21 @@ void ExprWriter::attributes(const AttrMap& attrs) {
 
 std::string expr_text(const PrimExpr& expr) {
   ExprWriter writer;
+  writer.has_plain_ints = true;
   writer.expr(expr);
   return std::move(writer.out);
 }
 
 std::string region_text(const BufferRegion& region) {
   ExprWriter writer;
+  writer.has_plain_ints = true;
   writer.region(region);
   return std::move(writer.out);
 }
 
 std::string indices_text(const std::vector<PrimExpr>& indices) {
   ExprWriter writer;
+  writer.has_plain_ints = true;
   writer.out = "[";
   writer.exprs(indices);
   return std::move(writer.out) + ']';

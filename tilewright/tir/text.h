@@ -7,7 +7,7 @@
 
 namespace tilewright::tir {
 
-/// `expr` in one line, variables and buffers by their name hints.
+/// `expr` in one line, variables and buffers by their name hints, integers without their dtype.
 std::string expr_text(const PrimExpr& expr);
 /// "A[0:5, vi]"
 std::string region_text(const BufferRegion& region);
@@ -36,6 +36,7 @@ class ExprWriter {
   bool keeps_places = false;
   bool floats_as_doubles = false;  // 0.10000000149011612 for the float32 0.1
   DataType bare_int = kInt32;      // the type that a number without one has
+  bool has_plain_ints = false;     // numbers of other types stand without one, too: for people
   std::string alias = "T";         // the name of the module that functions come from
 
   virtual ~ExprWriter() = default;

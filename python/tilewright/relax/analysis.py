@@ -141,8 +141,10 @@ def remove_all_unused(func):
 
 
 def well_formed(program, check_struct_info: bool = True) -> bool:
-    """True if the graph functions of a module, or one function, are normal, define each variable once, and what is declared
-    of their results, types and side effects holds."""
+    """True if the graph functions of a module, or one function, define each variable and dimension once and before its uses,
+    have operands of the right types, and what they declare of results and side effects holds.
+
+    compile refuses whatever is not, but undeclared side effects."""
     from .. import UserError
     from .block_builder import BlockBuilder
 
@@ -152,8 +154,6 @@ def well_formed(program, check_struct_info: bool = True) -> bool:
         _core.relax_require_definitions(unwrapped(module))
         for var, func in module.functions.items():
             if isinstance(func, classes["relax.Function"]):
-                if free_vars(func):
-                    return False
                 normal = builder.normalize(func)
                 _core.relax_require_result(func, var.name_hint, normal.body.type)
                 _core.relax_require_purity(func, var.name_hint, module)

@@ -17,32 +17,65 @@ def _held(value, dtype):
     import numpy
 
     given = numpy.array(value)
+    wanted = numpy.dtype(dtype if dtype is not None else given.dtype)
+    is_float = wanted.kind == "f" or (wanted.kind == "V" and "float" in wanted.name)
+    if given.dtype.kind == "c" and wanted.kind != "c":
+        raise UserError(f"const: {given.flat[0]} is no {wanted}\nhelp: give its real part")
+    if given.dtype.kind == "O" and is_float:  # integers of more than 64 bits
+        value = given = numpy.array([_as_float(n, wanted) for n in given.flat]).reshape(given.shape)
     try:
         with numpy.errstate(over="ignore", invalid="ignore"):
             made = numpy.array(value, dtype=dtype)
-    except (OverflowError, ValueError):
+    except (OverflowError, ValueError, TypeError):
         if given.dtype.kind not in "biufO":
             raise
         made = None
-    if made is None or (made.dtype.kind in "biuV" and "float" not in made.dtype.name):
-        if not isinstance(value, numpy.ndarray):
-            _require_integers(given, made, dtype)
-    elif given.dtype.kind in "iuf" and made.dtype.kind in "fV":
-        lost = numpy.isfinite(given) & ~numpy.isfinite(made.astype("float64"))
-        if lost.any():
-            raise UserError(
-                f"const: {given[lost].flat[0]} is beyond the numbers of {made.dtype}\nhelp: give a wider dtype, or numpy.inf"
-            )
+    if is_float:
+        if given.dtype.kind in "iuf":
+            _require_finite(given, made)
+    elif wanted.kind in "biuV" and (given.dtype.kind == "O" or not isinstance(value, numpy.ndarray)):
+        _require_integers(given, made, dtype)
     return made
+
+
+def _beyond(shown, dtype) -> UserError:
+    return UserError(
+        f"const: {shown} is beyond the numbers of {dtype}\nhelp: give a wider dtype, or numpy.inf"
+    )
+
+
+def _shown(number) -> str:
+    bits = number.bit_length() if isinstance(number, int) else 0
+    return f"an integer of {bits} bits" if bits > 128 else str(number)
+
+
+def _as_float(number, dtype) -> float:
+    if not isinstance(number, int | float):
+        raise UserError(f"const: {number!r} is no {dtype}\nhelp: give numbers")
+    try:
+        return float(number)
+    except OverflowError:
+        raise _beyond(_shown(number), dtype) from None
+
+
+def _require_finite(given, made):
+    """Refuses the first finite number of `given` that is not finite in `made`."""
+    import numpy
+
+    lost = numpy.isfinite(given) & ~numpy.isfinite(made.astype("float64"))
+    if lost.any():
+        raise _beyond(given[lost].flat[0], made.dtype)
 
 
 def _require_integers(given, made, dtype):
     """Refuses the first number of `given` that its integer in `made` (None: there is one without) is not."""
     for n, number in enumerate(given.ravel().tolist()):
+        if not isinstance(number, int | float):
+            raise UserError(f"const: {number!r} is no {dtype}\nhelp: give numbers")
         if isinstance(number, float) and not number.is_integer():
             raise UserError(f"const: {number} is no {dtype}\nhelp: round it, or give a float dtype")
         if _wraps(number, made, n, dtype):
-            raise UserError(f"const: {number} does not fit in {dtype}\nhelp: give a wider dtype")
+            raise UserError(f"const: {_shown(number)} does not fit in {dtype}\nhelp: give a wider dtype")
 
 
 def _wraps(number, made, n, dtype) -> bool:
@@ -50,8 +83,10 @@ def _wraps(number, made, n, dtype) -> bool:
 
     if made is not None:
         return int(made.flat[n]) != number
-    limits = numpy.iinfo(numpy.dtype(dtype))
-    return not limits.min <= number <= limits.max
+    name = numpy.dtype(dtype).name
+    bits = 1 if name == "bool" else int(name.lstrip("uint"))
+    first = -(2 ** (bits - 1)) if name.startswith("int") else 0
+    return not first <= number < first + 2**bits
 
 
 def const(value, dtype: str | None = None):

@@ -12,7 +12,17 @@
 namespace tilewright::analysis {
 
 std::string Access::element_text(const int64_t* index) const {
-  return fmt::format("{}[{}]", buffer->name, fmt::join(index, index + buffer->shape.size(), ", "));
+  const auto* load = site->node.as<BufferLoadNode>();
+  const auto* store = site->node.as<BufferStoreNode>();
+  const std::vector<PrimExpr>* written = load ? &load->indices : store ? &store->indices : nullptr;
+  std::vector<std::string> texts;
+  for (size_t dim = 0; dim < buffer->shape.size(); ++dim) {
+    // numbers of uint64 are kept by their bits
+    const bool is_unsigned = written && dim < written->size() && (*written)[dim]->dtype == DataType::uint(64);
+    texts.push_back(is_unsigned ? fmt::format("{}", static_cast<uint64_t>(index[dim]))
+                                : fmt::format("{}", index[dim]));
+  }
+  return fmt::format("{}[{}]", buffer->name, fmt::join(texts, ", "));
 }
 
 namespace {

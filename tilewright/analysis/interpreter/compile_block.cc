@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "tilewright/analysis/interpreter/compiler.h"
+#include "tilewright/support/count_text.h"
 #include "tilewright/support/error.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/text.h"
@@ -109,8 +110,9 @@ StmtCodePtr Compiler::match_buffer(const MatchBufferRegionNode* match, const Reg
   std::optional<Dimension> offset;
   if (buffer->elem_offset) offset = dimension(buffer->elem_offset);
   if (buffer->shape.size() > match->source->region.size())
-    throw UserError("match_buffer: view {} has {} dimensions, its region {} has {}", buffer->name,
-                    buffer->shape.size(), region_text(match->source), match->source->region.size());
+    throw UserError("match_buffer: view {} has {}, its region {} has {}", buffer->name,
+                    count_text(buffer->shape.size(), "dimension"), region_text(match->source),
+                    match->source->region.size());
   StmtCodePtr evaluate = evaluate_region(source);
   return stmt_code([=, shape = std::move(shape), strides = std::move(strides), offset = std::move(offset),
                     evaluate = std::move(evaluate), first = source.first, name = buffer->name,

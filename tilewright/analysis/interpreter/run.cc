@@ -80,7 +80,8 @@ void bind_tensor(const PrimFunc& func, size_t n, const runtime::Value& value, Vi
   if (tensor.dtype() != element)
     throw UserError("{} holds {}, expected {}", what, tensor.dtype().str(), element.str());
   if (static_cast<size_t>(tensor.ndim()) != buffer->shape.size())
-    throw UserError("{} has {} dimensions, expected {}", what, tensor.ndim(), buffer->shape.size());
+    throw UserError("{} is {}-dimensional, expected {}-dimensional", what, tensor.ndim(),
+                    buffer->shape.size());
   if (buffer->strides.empty() && !tensor.is_contiguous())
     throw UserError("{} has gaps between its elements, but the function takes compact memory", what)
         .help("pass tensor.compact()");

@@ -257,10 +257,14 @@ Code CPrinter::raise(const CallNode* node) {
   for (size_t n = 2; n < node->args.size(); ++n) {
     // the type that the next conversion of the format asks for
     while ((at = format.find('%', at)) != std::string::npos && format[at + 1] == '%') at += 2;
-    const bool is_wide = at != std::string::npos && format.compare(at, 4, "%lld") == 0;
+    const std::string_view conversion =
+        at == std::string::npos ? std::string_view() : std::string_view(format).substr(at, 4);
     const DataType dtype = node->args[n]->dtype;
     const bool is_int = dtype.is_bool() || (dtype.is_integral() && dtype.bits <= (dtype.is_int() ? 32 : 16));
-    const char* cast = is_wide ? "(long long)" : dtype.is_integral() && !is_int ? "(int)" : "";
+    const char* cast = conversion == "%lld"             ? "(long long)"
+                       : conversion == "%llu"           ? "(unsigned long long)"
+                       : dtype.is_integral() && !is_int ? "(int)"
+                                                        : "";
     values += ", " + (cast + text(node->args[n], *cast ? Level::kPrefix : Level::kChoice));
     if (at != std::string::npos) ++at;
   }

@@ -4,6 +4,7 @@
 
 #include "tilewright/frontend/onnx/convert.h"
 #include "tilewright/frontend/onnx/import.h"
+#include "tilewright/support/count_text.h"
 #include "tilewright/support/near.h"
 #include "tilewright/support/small_float.h"
 #include "tilewright/te/topi/elementwise.h"
@@ -101,7 +102,8 @@ std::vector<ir::PrimExpr> literals(Importer& importer, const Node& node, size_t 
 
 int64_t checked_axis(int64_t axis, size_t ndim) {
   const auto count = static_cast<int64_t>(ndim);
-  if (axis < -count || axis >= count) throw UserError("axis {} of a tensor with {} dimensions", axis, ndim);
+  if (axis < -count || axis >= count)
+    throw UserError("axis {} of a tensor with {}", axis, count_text(ndim, "dimension"));
   return axis < 0 ? axis + count : axis;
 }
 

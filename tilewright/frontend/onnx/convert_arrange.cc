@@ -4,6 +4,7 @@
 
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/frontend/onnx/convert.h"
+#include "tilewright/support/count_text.h"
 #include "tilewright/te/topi/broadcast.h"
 
 namespace tilewright::frontend::onnx {
@@ -33,7 +34,7 @@ void tile(Importer& importer, const Node& node) {
   if (const auto numbers = relax::constant_extents(repeats))
     return importer.emit(node, "relax.tile", {x}, {{"repeats", attr(*numbers)}});
   if (repeats.size() != from.size())
-    throw UserError("{} repeats for {} dimensions", repeats.size(), from.size());
+    throw UserError("{} repeats for {}", repeats.size(), count_text(from.size(), "dimension"));
   relax::Shape apart, repeated, result;
   for (size_t n = 0; n < from.size(); ++n) {
     apart.insert(apart.end(), {relax::extent_imm(1), from[n]});
@@ -57,7 +58,8 @@ Padding padding_of(Importer& importer, const Node& node, size_t ndim) {
   for (size_t n = 0; n < ndim; ++n) axes[n] = static_cast<int64_t>(n);
   if (importer.has_input(node, 3)) axes = importer.require_ints(node, 3);
   if (pads.size() != 2 * axes.size())
-    throw UserError("{} pads for {} dimensions, expected {}", pads.size(), axes.size(), 2 * axes.size());
+    throw UserError("{} pads for {}, expected {}", pads.size(), count_text(axes.size(), "dimension"),
+                    2 * axes.size());
   Padding padding{relax::Shape(ndim, relax::extent_imm(0)), relax::Shape(ndim, relax::extent_imm(0))};
   for (size_t n = 0; n < axes.size(); ++n) {
     const auto axis = static_cast<size_t>(checked_axis(axes[n], ndim));
@@ -342,7 +344,8 @@ struct Picture {
     importer.define(node.outputs.at(0), importer.reshaped(node, turned, result));
   }
   void require_four() const {
-    if (shape.size() != 4) throw UserError("input 0 has {} dimensions, expected 4", shape.size());
+    if (shape.size() != 4)
+      throw UserError("input 0 has {}, expected 4", count_text(shape.size(), "dimension"));
   }
 };
 

@@ -4,6 +4,7 @@
 
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/frontend/onnx/convert.h"
+#include "tilewright/support/count_text.h"
 
 namespace tilewright::frontend::onnx {
 namespace {
@@ -107,7 +108,8 @@ struct NewShape {
 
   const ir::PrimExpr& kept(size_t axis) const {
     if (axis >= from.size())
-      throw UserError("the shape keeps dimension {} of an input with {} dimensions", axis, from.size());
+      throw UserError("the shape keeps dimension {} of an input with {}", axis,
+                      count_text(from.size(), "dimension"));
     return from[axis];
   }
   void resolve_numbers() {
@@ -160,7 +162,7 @@ void flatten(Importer& importer, const Node& node) {
   int64_t axis = int_attr(node, "axis", 1);
   if (axis < 0) axis += static_cast<int64_t>(from.size());
   if (axis < 0 || axis > static_cast<int64_t>(from.size()))
-    throw UserError("axis {} of a tensor with {} dimensions", axis, from.size());
+    throw UserError("axis {} of a tensor with {}", axis, count_text(from.size(), "dimension"));
   const relax::Shape head(from.begin(), from.begin() + axis), tail(from.begin() + axis, from.end());
   const relax::Shape target{relax::num_elements(head), relax::num_elements(tail)};
   importer.emit(node, "relax.reshape", {data, relax::shape_expr(target)});

@@ -5,6 +5,7 @@
 
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/frontend/onnx/convert_window.h"
+#include "tilewright/support/count_text.h"
 #include "tilewright/te/topi/elementwise.h"
 
 namespace tilewright::frontend::onnx {
@@ -28,7 +29,7 @@ std::vector<int64_t> kernel_of_weight(const Node& node, const relax::Shape& weig
 
 Window window_of_weight(const Node& node, const relax::Shape& data, const relax::Shape& weight) {
   if (num_spatial_of(weight, "weight") != num_spatial_of(data))
-    throw UserError("the input has {} dimensions, the weight {}", data.size(), weight.size());
+    throw UserError("the input has {}, the weight {}", count_text(data.size(), "dimension"), weight.size());
   return window_of(node, kernel_of_weight(node, weight));
 }
 

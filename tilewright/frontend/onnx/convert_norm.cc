@@ -2,6 +2,7 @@
 #include <numeric>
 
 #include "tilewright/frontend/onnx/convert.h"
+#include "tilewright/support/count_text.h"
 
 namespace tilewright::frontend::onnx {
 namespace {
@@ -125,8 +126,10 @@ struct Wide {
 void local_response_norm(Importer& importer, const Node& node) {
   const Wide wide{importer, node};
   const relax::Shape shape = shape_of(node, wide.given);
-  if (shape.size() < 3) throw UserError("input 0 has {} dimensions, expected at least 3", shape.size());
-  if (shape.size() > 5) throw Unsupported("input 0 has {} dimensions, expected at most 5", shape.size());
+  if (shape.size() < 3)
+    throw UserError("input 0 has {}, expected at least 3", count_text(shape.size(), "dimension"));
+  if (shape.size() > 5)
+    throw Unsupported("input 0 has {}, expected at most 5", count_text(shape.size(), "dimension"));
   const int64_t size = int_attr(node, "size", 1), ndim = static_cast<int64_t>(shape.size());
   std::vector<int64_t> to_last{0}, from_last{0, ndim - 1};
   for (int64_t axis = 2; axis < ndim; ++axis) to_last.push_back(axis), from_last.push_back(axis - 1);

@@ -5,6 +5,7 @@
 
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/frontend/onnx/convert.h"
+#include "tilewright/support/count_text.h"
 #include "tilewright/support/fraction.h"
 
 namespace tilewright::frontend::onnx {
@@ -36,7 +37,7 @@ std::vector<Line> lines_of(const Node& node, const relax::Shape& shape) {
 // shape inference and onnxruntime, against the operator's text.
 void scale_by(const std::vector<double>& scales, std::vector<Line>* lines) {
   if (scales.size() != lines->size())
-    throw UserError("{} scales for {} dimensions", scales.size(), lines->size());
+    throw UserError("{} scales for {}", scales.size(), count_text(lines->size(), "dimension"));
   for (size_t n = 0; n < scales.size(); ++n) {
     Line& line = (*lines)[n];
     if (!(scales[n] > 0) || scales[n] > 2147483647.0)
@@ -77,7 +78,7 @@ void keep_aspect(bool is_largest, std::vector<Line>* lines) {
 
 void size_to(const Node& node, const relax::Shape& sizes, std::vector<Line>* lines) {
   if (sizes.size() != lines->size())
-    throw UserError("{} sizes for {} dimensions", sizes.size(), lines->size());
+    throw UserError("{} sizes for {}", sizes.size(), count_text(lines->size(), "dimension"));
   const std::string policy = string_attr(node, "keep_aspect_ratio_policy", "stretch");
   require_known_text("keep_aspect_ratio_policy", policy, {"stretch", "not_larger", "not_smaller"});
   for (size_t n = 0; n < sizes.size(); ++n) {
@@ -92,8 +93,8 @@ void size_to(const Node& node, const relax::Shape& sizes, std::vector<Line>* lin
 // roi: begins of the lines, then their ends
 void crop_to(const std::vector<double>& roi, std::vector<Line>* lines) {
   if (roi.size() != 2 * lines->size())
-    throw UserError("{} numbers in roi for {} dimensions, expected {}", roi.size(), lines->size(),
-                    2 * lines->size());
+    throw UserError("{} numbers in roi for {}, expected {}", roi.size(),
+                    count_text(lines->size(), "dimension"), 2 * lines->size());
   for (size_t n = 0; n < lines->size(); ++n)
     (*lines)[n].begin = roi[n], (*lines)[n].end = roi[n + lines->size()];
 }

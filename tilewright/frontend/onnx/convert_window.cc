@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tilewright/arith/analyzer.h"
+#include "tilewright/support/count_text.h"
 
 namespace tilewright::frontend::onnx {
 
@@ -22,7 +23,8 @@ Window window_of(const Node& node, std::vector<int64_t> kernel) {
 
 size_t num_spatial_of(const relax::Shape& shape, std::string_view what) {
   if (shape.size() < 3 || shape.size() > 5)
-    throw Unsupported("the {} has {} dimensions, expected 3 to 5 ([n, c, ...])", what, shape.size());
+    throw Unsupported("the {} has {}, expected 3 to 5 ([n, c, ...])", what,
+                      count_text(shape.size(), "dimension"));
   return shape.size() - 2;
 }
 

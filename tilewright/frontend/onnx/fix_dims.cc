@@ -1,5 +1,6 @@
-// Open dimensions of a model's inputs become numbers.
+// Open dimensions of a model's inputs get names, or become numbers.
 #include <algorithm>
+#include <set>
 
 #include "tilewright/frontend/onnx/model.h"
 #include "tilewright/support/error.h"
@@ -7,18 +8,29 @@
 
 namespace tilewright::frontend::onnx {
 
-std::string shown_dim(const ValueInfo& input, size_t axis) {
-  const Dim& dim = input.shape[axis];
-  return dim.is_anonymous() ? fmt::format("{}.{}", input.name, axis) : dim.name;
+void name_dims(Graph& graph) {
+  std::set<std::string> taken;
+  for (const std::vector<ValueInfo>* values : {&graph.inputs, &graph.outputs}) {
+    for (const ValueInfo& value : *values) {
+      for (const Dim& dim : value.shape) taken.insert(dim.name);
+    }
+  }
+  for (ValueInfo& input : graph.inputs) {
+    for (size_t axis = 0; axis < input.shape.size(); ++axis) {
+      Dim& dim = input.shape[axis];
+      if (dim.is_known() || !dim.is_anonymous()) continue;
+      dim.name = fmt::format("{}.{}", input.name, axis);
+      while (taken.contains(dim.name)) dim.name += '_';
+    }
+  }
 }
 
 std::vector<std::string> open_dims(const Graph& graph) {
   std::vector<std::string> names;
   for (const ValueInfo& input : graph.inputs) {
-    for (size_t axis = 0; axis < input.shape.size(); ++axis) {
-      const std::string name = shown_dim(input, axis);
-      if (!input.shape[axis].is_known() && std::find(names.begin(), names.end(), name) == names.end())
-        names.push_back(name);
+    for (const Dim& dim : input.shape) {
+      if (!dim.is_known() && std::find(names.begin(), names.end(), dim.name) == names.end())
+        names.push_back(dim.name);
     }
   }
   return names;
@@ -52,9 +64,8 @@ void fix(Graph& graph, std::string name, int64_t extent) {
     name = dim->name;
   }
   for (ValueInfo& input : graph.inputs) {
-    for (size_t axis = 0; axis < input.shape.size(); ++axis) {
-      Dim& dim = input.shape[axis];
-      if (!dim.is_known() && shown_dim(input, axis) == name) dim = {extent, ""};
+    for (Dim& dim : input.shape) {
+      if (!dim.is_known() && dim.name == name) dim = {extent, ""};
     }
   }
 }

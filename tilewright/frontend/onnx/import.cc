@@ -42,15 +42,13 @@ relax::Var make_input(const ValueInfo& info, std::map<std::string, tir::Var>* di
   ir::Type type = relax::tensor_type_of_ndim(-1, info.dtype);
   if (info.has_shape) {
     relax::Shape extents;
-    for (size_t axis = 0; axis < info.shape.size(); ++axis) {
-      const Dim& dim = info.shape[axis];
+    for (const Dim& dim : info.shape) {
       if (dim.is_known()) {
         extents.push_back(relax::extent_imm(dim.value));
         continue;
       }
-      const std::string name = shown_dim(info, axis);
-      tir::Var& var = (*dims)[name];
-      if (!var) var = tir::make_var(name, kInt64);
+      tir::Var& var = (*dims)[dim.name];
+      if (!var) var = tir::make_var(dim.name, kInt64);
       extents.push_back(var);
     }
     type = relax::tensor_type(std::move(extents), info.dtype);

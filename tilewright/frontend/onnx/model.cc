@@ -279,6 +279,7 @@ Model parse_model(std::string_view bytes, const std::string& folder, const std::
     model.opsets[std::string(opset.domain == "ai.onnx" ? "" : opset.domain)] = opset.version;
   if (!model.opsets.count("")) model.opsets[""] = 1;
   model.graph = read_graph(*proto.graph, folder, {});
+  name_dims(model.graph);
   return model;
 }
 

@@ -60,7 +60,8 @@ struct Graph {
   std::string name;
   std::vector<Node> nodes;  // each after those it needs
   std::map<std::string, runtime::Tensor> initializers;
-  std::vector<ValueInfo> inputs, outputs;  // inputs: without initializers
+  // inputs: without initializers; of a model's own graph, their open dimensions have names
+  std::vector<ValueInfo> inputs, outputs;
 };
 
 struct Model {
@@ -77,8 +78,9 @@ Model load_model(const std::string& path);
 /// The same from bytes; `folder` is where external data is looked for, empty: refused.
 Model parse_model(std::string_view bytes, const std::string& folder, const std::string& shown_name);
 
-/// What messages and options call dimension `axis` of an input: its name, or "x.0".
-std::string shown_dim(const ValueInfo& input, size_t axis);
+/// Gives open dimensions of the inputs that have no name one: "x.0", or with as many "_" behind it as make it
+/// differ from every name of the graph's own dimensions.
+void name_dims(Graph& graph);
 /// The open dimensions of the inputs, in order, each once.
 std::vector<std::string> open_dims(const Graph& graph);
 

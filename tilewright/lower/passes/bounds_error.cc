@@ -8,7 +8,6 @@
 #include "tilewright/lower/passes/raise_error.h"
 #include "tilewright/support/error.h"
 #include "tilewright/tir/builder.h"
-#include "tilewright/tir/index_text.h"
 #include "tilewright/tir/text.h"
 
 namespace tilewright::lower {
@@ -21,7 +20,7 @@ constexpr const char* kHelpDivision =
     "an index or an extent needs the result; guard it with a condition, or call with other values";
 
 std::string short_text(const PrimExpr& expr) {
-  std::string text = index_text(expr);
+  std::string text = expr_text(expr);
   if (text.size() > kMaxText) text = text.substr(0, kMaxText) + "...";
   return text;
 }
@@ -70,8 +69,17 @@ Stmt raise_with_place(const std::string& function, const Span& place, NumberedTe
   // the heading is that of whoever catches the error
   const std::string rendered = escaped(error.render().substr(std::string_view("error: ").size()));
   std::string format;
-  for (const char c : rendered) format += c == kNumber ? std::string("%lld") : std::string(1, c);
-  for (PrimExpr& value : text.values) value = tir::cast(kInt64, value);
+  auto value = text.values.begin();
+  for (const char c : rendered) {
+    if (c != kNumber) {
+      format += c;
+      continue;
+    }
+    const bool is_unsigned = (*value)->dtype == DataType::uint(64);
+    format += is_unsigned ? "%llu" : "%lld";
+    if (!is_unsigned) *value = tir::cast(kInt64, *value);
+    ++value;
+  }
   return raise_error("IndexError", std::move(format), text.values);
 }
 

@@ -474,7 +474,8 @@ void Checker::index(const Buffer& buffer, size_t dim, const PrimExpr& index, con
   // a variable knows only where it was defined
   const bool has_place = index->span && !is<VarNode>(index);
   const Span& where = has_place ? index->span : span ? span : place_;
-  add(wrong, path, raise_outside(function_, where, buffer, dim, index, arith::in_int64(number)));
+  const PrimExpr& shown = value->dtype == DataType::uint(64) ? value : arith::in_int64(number);
+  add(wrong, path, raise_outside(function_, where, buffer, dim, index, shown));
 }
 
 void Checker::add(const PrimExpr& wrong, const PrimExpr& path, Stmt error) {

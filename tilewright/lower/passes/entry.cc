@@ -16,14 +16,6 @@
 namespace tilewright::lower {
 namespace {
 
-// Sizes of both dtypes are plain numbers: float32[n + 1, 4].
-std::string extent_text(const PrimExpr& extent) {
-  ExprWriter writer;
-  writer.bare_int = extent->dtype;
-  writer.expr(extent);
-  return std::move(writer.out);
-}
-
 const DataType kHandle = DataType::handle();
 
 PrimExpr peek(DataType dtype, PrimExpr pointer, int64_t offset) {
@@ -82,7 +74,7 @@ class Entry {
       const Buffer& buffer = func_->buffers[n];
       std::vector<std::string> extents;
       if (buffer) {
-        for (const PrimExpr& extent : buffer->shape) extents.push_back(extent_text(extent));
+        for (const PrimExpr& extent : buffer->shape) extents.push_back(expr_text(extent));
       }
       lines += fmt::format("{}{}: {}{}\n", written[n] ? 'w' : 'r',
                            buffer ? buffer->name : func_->params[n]->name_hint,
@@ -164,11 +156,11 @@ class Entry {
                           {device}));
     const PrimExpr ndim = peek(kInt32, tensor, abi_.ndim());
     const int64_t expected_ndim = static_cast<int64_t>(buffer->shape.size());
-    refuse_if(
-        not_equal(ndim, imm(expected_ndim)),
-        raise_error("ValueError",
-                    fmt::format("{}: argument {} has %d dimensions, expected {}", name_, name, expected_ndim),
-                    {ndim}));
+    refuse_if(not_equal(ndim, imm(expected_ndim)),
+              raise_error("ValueError",
+                          fmt::format("{}: argument {} is %d-dimensional, expected {}-dimensional", name_,
+                                      name, expected_ndim),
+                          {ndim}));
     const DataType dtype = buffer->dtype;
     const int64_t bits = dtype.code | dtype.bits << 8 | static_cast<int64_t>(dtype.lanes) << 16;
     const PrimExpr given = peek(kInt32, tensor, abi_.dtype());
@@ -204,7 +196,7 @@ class Entry {
           new_vars.emplace_back(Var(var), actual);
         else
           derived_.push_back({name, axis, actual, extent});
-        expected_text.push_back(escaped(extent_text(extent)));
+        expected_text.push_back(escaped(expr_text(extent)));
       }
     }
     std::vector<PrimExpr> values = given;
@@ -318,7 +310,7 @@ class Entry {
       refuse_if(not_equal(dim.actual, expected),
                 raise_error("ValueError",
                             fmt::format("{}: dimension {} of argument {} is %lld, expected {} = %lld", name_,
-                                        dim.axis, dim.name, escaped(extent_text(dim.expected))),
+                                        dim.axis, dim.name, escaped(expr_text(dim.expected))),
                             {dim.actual, expected}));
     }
   }

@@ -3,6 +3,7 @@
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/relax/gradient.h"
 #include "tilewright/relax/op_util.h"
+#include "tilewright/tir/text.h"
 
 namespace tilewright::relax {
 namespace {
@@ -49,7 +50,7 @@ std::vector<int64_t> unreached(const Backward& b, const AttrMap& attrs, size_t n
     const auto* number = rest.as<IntImmNode>();
     if (!number)
       b.refuse(fmt::format("extent {} of its data is not known to be a multiple of stride {}",
-                           extent_text(b.shape(0)[at]), strides[n]));
+                           tir::expr_text(b.shape(0)[at]), strides[n]));
     more.push_back(number->value);
   }
   return more;

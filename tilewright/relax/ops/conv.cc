@@ -2,6 +2,7 @@
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/relax/conv_options.h"
 #include "tilewright/relax/op_util.h"
+#include "tilewright/support/count_text.h"
 
 namespace tilewright::relax {
 namespace {
@@ -82,7 +83,7 @@ topi::ConvOptions options_of(const Call& call, const Attrs& attrs, size_t num_sp
 size_t position(const Call& call, const std::string& layout, char letter, size_t size) {
   const size_t at = layout.find(letter);
   if (layout.size() != size || at == std::string::npos)
-    fail(call, "layout \"{}\" does not name {} dimensions with {}", layout, size, letter);
+    fail(call, "layout \"{}\" does not name {} with {}", layout, count_text(size, "dimension"), letter);
   return at;
 }
 

@@ -3,10 +3,12 @@
 
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/relax/op_util.h"
+#include "tilewright/support/count_text.h"
 #include "tilewright/te/topi/arrange.h"
 #include "tilewright/te/topi/conv.h"
 #include "tilewright/te/topi/transform.h"
 #include "tilewright/tir/arithmetic.h"
+#include "tilewright/tir/text.h"
 
 namespace tilewright::relax {
 namespace {
@@ -29,7 +31,7 @@ int64_t constant_of(const Call& call, size_t n, const PrimExpr& value) {
   int64_t number;
   if (!tir::as_const_int(value, &number))
     throw Unsupported(call, "{}: {} holds {}, which is no constant", name_of(call), arg_name(call, n),
-                      extent_text(value));
+                      tir::expr_text(value));
   return number;
 }
 
@@ -167,7 +169,8 @@ struct TakeAttrs {
   }
 };
 int64_t take_axis(const Call& call, const TakeAttrs& attrs, int64_t ndim) {
-  if (!attrs.axis && ndim != 1) fail(call, "axis is not given for a tensor with {} dimensions", ndim);
+  if (!attrs.axis && ndim != 1)
+    fail(call, "axis is not given for a tensor with {}", count_text(ndim, "dimension"));
   return normalize_axis(call, attrs.axis.value_or(0), ndim);
 }
 Type infer_take(const Call& call, const TakeAttrs& attrs, Requirements& require) {
@@ -226,8 +229,8 @@ Type infer_pad(const Call& call, const PadAttrs& attrs, Requirements& require) {
   if (!x->dtype.is_void()) pad_value_of(call, attrs, x->dtype);
   if (x->ndim < 0) return tensor_type_of_ndim(-1, x->dtype);
   if (attrs.pad_width.size() != 2 * static_cast<size_t>(x->ndim))
-    fail(call, "pad_width has {} numbers, expected {} for {} dimensions", attrs.pad_width.size(), 2 * x->ndim,
-         x->ndim);
+    fail(call, "pad_width has {} numbers, expected {} for {}", attrs.pad_width.size(), 2 * x->ndim,
+         count_text(x->ndim, "dimension"));
   const std::string& mode = attrs.pad_mode;
   if (mode != "constant" && mode != "edge" && mode != "replicate" && mode != "reflect" && mode != "circular")
     fail(call, "pad_mode is \"{}\", expected \"constant\", \"replicate\", \"reflect\" or \"circular\"", mode);

@@ -86,10 +86,10 @@ Type infer_view(const Call& call) {
   const PrimExpr used = num_bytes(*wanted, dtype);
   arith::Analyzer analyzer;
   if (analyzer.can_prove(tir::operator<(start, extent_imm(0))))
-    fail(call, "relative_byte_offset is {}, which is negative", extent_text(start));
+    fail(call, "relative_byte_offset is {}, which is negative", tir::expr_text(start));
   if (analyzer.can_prove(tir::operator>(start + used, available)))
-    fail(call, "{} bytes from byte {} on are asked for, but data {} has {}", extent_text(used),
-         extent_text(start), short_text(data), extent_text(available));
+    fail(call, "{} bytes from byte {} on are asked for, but data {} has {}", tir::expr_text(used),
+         tir::expr_text(start), short_text(data), tir::expr_text(available));
   return tensor_type(*wanted, dtype);
 }
 

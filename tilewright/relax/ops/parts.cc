@@ -2,6 +2,8 @@
 #include "tilewright/te/topi/parts.h"
 
 #include "tilewright/relax/op_util.h"
+#include "tilewright/support/count_text.h"
+#include "tilewright/tir/text.h"
 
 namespace tilewright::relax {
 namespace {
@@ -41,8 +43,8 @@ void check_parts(const Call& call, const Shape& second, int64_t order) {
 void check_inner(const Call& call, const Shape& second, const PrimExpr& inner, const PrimExpr& own) {
   int64_t has = 0, expected = 0;
   if (!tir::as_const_int(inner, &has) || !tir::as_const_int(own, &expected) || has != expected)
-    fail(call, "{} has {} elements, {} is {}: expected {}, both known", arg_name(call, 0), extent_text(inner),
-         arg_name(call, 1), shape_text(second), extent_text(own));
+    fail(call, "{} has {} elements, {} is {}: expected {}, both known", arg_name(call, 0),
+         tir::expr_text(inner), arg_name(call, 1), shape_text(second), tir::expr_text(own));
 }
 
 // What is multiplied: floats whose products float32 holds.
@@ -53,7 +55,8 @@ void check_dtype(const Call& call, size_t n) {
 }
 
 void check_ndim(const Call& call, int64_t ndim, size_t n, int64_t least) {
-  if (ndim < least) fail(call, "{} has {} dimensions, expected {} or more", arg_name(call, n), ndim, least);
+  if (ndim < least)
+    fail(call, "{} has {}, expected {} or more", arg_name(call, n), count_text(ndim, "dimension"), least);
 }
 
 Type infer_matmul(const Call& call, const MatmulAttrs& attrs, Requirements& require) {

@@ -1,5 +1,6 @@
 // Elements written to places that tensors say, and slices whose bounds tensors say: runtime functions.
 #include "tilewright/relax/op_util.h"
+#include "tilewright/support/count_text.h"
 
 namespace tilewright::relax {
 namespace {
@@ -87,8 +88,8 @@ Type infer_index_put(const Call& call, const PutAttrs&) {
   const std::vector<const TensorTypeNode*> indices = tensors_arg(call, 1);
   if (indices.empty()) fail(call, "no indices are given");
   if (x->ndim >= 0 && static_cast<int64_t>(indices.size()) > x->ndim)
-    fail(call, "{} index tensors for {} with {} dimension{}", indices.size(), short_text(x), x->ndim,
-         x->ndim == 1 ? "" : "s");
+    fail(call, "{} for {} with {}", count_text(indices.size(), "index tensor"), short_text(x),
+         count_text(x->ndim, "dimension"));
   for (size_t field = 0; field < indices.size(); ++field) {
     if (!indices[field]->dtype.is_void() && !indices[field]->dtype.is_integral())
       fail(call, "indices[{}] is {}, expected integers", field, short_text(indices[field]));

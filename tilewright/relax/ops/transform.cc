@@ -6,6 +6,7 @@
 
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/relax/op_util.h"
+#include "tilewright/support/count_text.h"
 #include "tilewright/te/topi/broadcast.h"
 #include "tilewright/te/topi/transform.h"
 
@@ -99,7 +100,8 @@ std::vector<int64_t> permutation(const Call& call, const std::vector<int64_t>& a
   }
   normalize_axes(call, result, ndim);
   if (static_cast<int64_t>(result.size()) != ndim)
-    fail(call, "axes [{}] are given for a tensor with {} dimensions", fmt::join(axes, ", "), ndim);
+    fail(call, "axes [{}] are given for a tensor with {}", fmt::join(axes, ", "),
+         count_text(ndim, "dimension"));
   return result;
 }
 Type infer_permute(const Call& call, const AxesAttrs& attrs) {

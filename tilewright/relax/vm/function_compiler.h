@@ -22,6 +22,7 @@ class FunctionCompiler {
   void check_parameters();
   void check_value(rt::Register value, const std::string& name, const Type& type);
   rt::Operand dim_pattern(const PrimExpr& extent);
+  rt::Operands dim_patterns(rt::Register value, const std::string& name, int64_t ndim, const Shape* shape);
   void check_derived_dims();
   void bind_dim(const tir::VarNode* dim, rt::IntRegister place);
   // sizes.cc: shape arithmetic
@@ -58,7 +59,7 @@ class FunctionCompiler {
   rt::Operands operands(const std::vector<Expr>& args, size_t first = 0);
 
   struct DerivedDim {
-    rt::Register tensor;
+    rt::Register value;  // a tensor or a shape
     uint32_t axis;
     PrimExpr extent;
     std::string name;

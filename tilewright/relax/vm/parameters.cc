@@ -4,6 +4,7 @@
 #include "tilewright/runtime/value.h"
 #include "tilewright/support/error.h"
 #include "tilewright/tir/builder.h"
+#include "tilewright/tir/text.h"
 
 namespace tilewright::relax::vm {
 
@@ -27,7 +28,7 @@ void FunctionCompiler::bind_dim(const tir::VarNode* dim, rt::IntRegister place) 
 rt::Operand FunctionCompiler::dim_pattern(const PrimExpr& extent) {
   if (const auto* number = extent.as<IntImmNode>()) return rt::imm(number->value);
   const auto* var = extent.as<tir::VarNode>();
-  if (!var) return rt::any_dim();
+  if (!var) return rt::any_dim(executable_.string(tir::expr_text(extent)));
   auto known = dims_.find(var);
   if (known != dims_.end()) return known->second;
   rt::IntRegister target = code_.new_int(var->name_hint);
@@ -35,26 +36,28 @@ rt::Operand FunctionCompiler::dim_pattern(const PrimExpr& extent) {
   return rt::bind(target);
 }
 
+// One pattern for each dimension of `value`; what they do not compare is compared later.
+rt::Operands FunctionCompiler::dim_patterns(rt::Register value, const std::string& name, int64_t ndim,
+                                            const Shape* shape) {
+  rt::Operands patterns;
+  for (size_t axis = 0; axis < static_cast<size_t>(ndim); ++axis) {
+    patterns.push_back(shape ? dim_pattern(shape->at(axis)) : rt::any_dim());
+    if (shape && patterns.back().kind == rt::Operand::Kind::kAnyDim)
+      derived_.push_back({value, static_cast<uint32_t>(axis), shape->at(axis), name});
+  }
+  return patterns;
+}
+
 void FunctionCompiler::check_value(rt::Register value, const std::string& name, const Type& type) {
   if (const auto* tensor = type.as<TensorTypeNode>()) {
-    const auto* shape = tensor->shape.as<ShapeExprNode>();
+    const Shape* shape = known_shape(tensor);
     if (!shape && tensor->ndim < 0) return code_.check_tensor_any_ndim(value, name, tensor->dtype);
-    rt::Operands pattern;
-    for (int64_t axis = 0; axis < tensor->ndim; ++axis) {
-      pattern.push_back(shape ? dim_pattern(shape->values[static_cast<size_t>(axis)]) : rt::any_dim());
-      if (shape && pattern.back().kind == rt::Operand::Kind::kAnyDim)
-        derived_.push_back(
-            {value, static_cast<uint32_t>(axis), shape->values[static_cast<size_t>(axis)], name});
-    }
-    return code_.check_tensor(value, name, tensor->dtype, pattern);
+    return code_.check_tensor(value, name, tensor->dtype, dim_patterns(value, name, tensor->ndim, shape));
   }
   if (const auto* shape = type.as<ShapeTypeNode>()) {
     if (!shape->is_known && shape->ndim < 0) return code_.check_shape_any_ndim(value, name);
-    rt::Operands pattern;
-    for (int64_t axis = 0; axis < shape->ndim; ++axis)
-      pattern.push_back(shape->is_known ? dim_pattern(shape->values[static_cast<size_t>(axis)])
-                                        : rt::any_dim());
-    return code_.check_shape(value, name, pattern);
+    return code_.check_shape(
+        value, name, dim_patterns(value, name, shape->ndim, shape->is_known ? &shape->values : nullptr));
   }
   if (const auto* tuple = type.as<TupleTypeNode>()) {
     code_.check_kind(value, name, static_cast<uint32_t>(runtime::ValueKind::kTuple),
@@ -74,8 +77,8 @@ void FunctionCompiler::check_value(rt::Register value, const std::string& name, 
 void FunctionCompiler::check_derived_dims() {
   for (const DerivedDim& dim : derived_) {
     const rt::IntRegister expected = int_register(dim.extent);
-    code_.check_equal(code_.load_dim(dim.tensor, dim.axis), expected,
-                      fmt::format("{}: dimension {} ({})", dim.name, dim.axis, extent_text(dim.extent)));
+    code_.check_equal(code_.load_dim(dim.value, dim.axis), expected,
+                      fmt::format("{}: dimension {} ({})", dim.name, dim.axis, tir::expr_text(dim.extent)));
   }
   derived_.clear();
 }

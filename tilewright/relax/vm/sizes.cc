@@ -3,6 +3,7 @@
 #include "tilewright/relax/vm/function_compiler.h"
 #include "tilewright/support/error.h"
 #include "tilewright/tir/builder.h"
+#include "tilewright/tir/text.h"
 
 namespace tilewright::relax::vm {
 namespace {
@@ -34,7 +35,7 @@ rt::IntRegister FunctionCompiler::int_register(const PrimExpr& expr) {
   if (const auto* var = expr.as<tir::VarNode>()) {
     auto known = dims_.find(var);
     if (known != dims_.end()) return known->second;
-    throw UserError(expr, "the dimension {} is used, but no parameter or match_cast says what it is",
+    throw UserError(expr, "the dimension {} is used before a parameter or match_cast says what it is",
                     var->name_hint)
         .help("give it as a dimension of a parameter, or bind it with R.match_cast");
   }
@@ -45,7 +46,7 @@ rt::IntRegister FunctionCompiler::int_register(const PrimExpr& expr) {
   const auto* binary = expr.as<tir::BinaryOpNode>();
   rt::Opcode opcode;
   if (!binary || !opcode_of(binary->kind, &opcode))
-    throw Unsupported(expr, "shape arithmetic with {}", extent_text(expr))
+    throw Unsupported(expr, "shape arithmetic with {}", tir::expr_text(expr))
         .help("shapes may use + - * // % min, max, comparisons and T.Select");
   const rt::IntRegister a = int_register(binary->a);
   return code_.binary(opcode, a, int_register(binary->b));

@@ -5,6 +5,7 @@
 
 #include "tilewright/runtime/builtin/builtin.h"
 #include "tilewright/runtime/builtin/elements.h"
+#include "tilewright/support/count_text.h"
 
 namespace tilewright::runtime::builtin {
 namespace {
@@ -70,7 +71,8 @@ Value unique(Args args) {
   if (args.size() < 6) x = x.reshape(Shape{-1});
   const int64_t given = args.size() < 6 ? 0 : args[5].as_int(), axis = given < 0 ? given + x.ndim() : given;
   if (axis < 0 || axis >= x.ndim())
-    throw UserError("unique: axis {} is outside of a tensor with {} dimensions", given, x.ndim());
+    throw UserError("unique: axis {} is outside of a tensor with {}", given,
+                    count_text(x.ndim(), "dimension"));
   const Lines lines(x.shape(), axis);
   std::vector<Value> results;
   with_number_type(x.dtype(), "unique", [&]<class T>(T) {
@@ -119,8 +121,8 @@ Value dynamic_strided_slice(Args args) {
                strides = input(args, 3, kWhat);
   for (const Tensor& bounds : {begin, end, strides}) {
     if (bounds.num_elements() != x.ndim())
-      throw UserError("{}: {} bounds for {} with {} dimensions", kWhat, bounds.num_elements(), type_str(x),
-                      x.ndim());
+      throw UserError("{}: {} bounds for {} with {}", kWhat, bounds.num_elements(), type_str(x),
+                      count_text(x.ndim(), "dimension"));
   }
   Shape from, step, shape;
   for (int64_t n = 0; n < x.ndim(); ++n) {

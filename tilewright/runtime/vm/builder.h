@@ -39,9 +39,11 @@ inline Operand imm_bool(bool value) { return {Operand::Kind::kBool, 0, value}; }
 Operand imm_float(double value);
 Operand imm_dtype(DataType dtype);
 Operand imm_device(Device device);
-/// Dimension patterns: the dimension becomes the value of `target`; every dimension is right.
+/// Dimension patterns: the dimension becomes the value of `target`; every dimension is right, and messages
+/// show string `shown` for it.
 inline Operand bind(IntRegister target) { return {Operand::Kind::kBind, target.index, 0}; }
 inline Operand any_dim() { return {Operand::Kind::kAnyDim, 0, 0}; }
+inline Operand any_dim(uint32_t shown) { return {Operand::Kind::kAnyDim, 0, int64_t{shown} + 1}; }
 
 class ExecutableBuilder {
  public:

@@ -20,11 +20,11 @@ namespace tilewright::runtime::vm {
 /// One more argument of an instruction.
 struct Operand {
   enum class Kind : uint32_t {
-    kNone = 0,       // the value none
-    kRegister = 1,   // value of register R `index`
-    kInt = 2,        // value of int register I `index`; in a dimension pattern: the dimension must equal it
-    kBind = 3,       // dimension pattern: the dimension is stored in int register I `index`
-    kAnyDim = 4,     // dimension pattern: every extent is right
+    kNone = 0,      // the value none
+    kRegister = 1,  // value of register R `index`
+    kInt = 2,       // value of int register I `index`; in a dimension pattern: the dimension must equal it
+    kBind = 3,      // dimension pattern: the dimension is stored in int register I `index`
+    kAnyDim = 4,  // dimension pattern: every extent is right; bits: 0, or 1 + the string that is shown for it
     kImmediate = 5,  // bits is an int64; in a dimension pattern: the dimension must equal it
     kFloat = 6,      // bits is a double
     kBool = 7,       // bits is 0 or 1

@@ -50,14 +50,18 @@ std::optional<int64_t> known_size(const Operand& pattern, Patterns patterns, Sha
   return shape[static_cast<size_t>(bound - patterns.begin())];
 }
 
-// "[n, 7]", and in `known` what names stand for: " with n = 5"
-std::string pattern_str(const BytecodeFunction& function, Patterns patterns, ShapeView shape, Frame& frame,
-                        std::string* known) {
+// "[n, 7]" with what is known of its names: "[n, n + 1] with n = 5"
+// shape  that of the value, empty if it has none
+std::string expected_shape(const MachineObject& machine, const BytecodeFunction& function, Patterns patterns,
+                           ShapeView shape, Frame& frame) {
   std::vector<std::string> dims, values;
   for (const Operand& pattern : patterns) {
     switch (pattern.kind) {
       case Operand::Kind::kImmediate: dims.push_back(fmt::format("{}", pattern.bits)); break;
-      case Operand::Kind::kAnyDim: dims.push_back("any"); break;
+      case Operand::Kind::kAnyDim:
+        dims.push_back(pattern.bits ? machine.executable.strings[static_cast<size_t>(pattern.bits - 1)]
+                                    : "any");
+        break;
       default: dims.push_back(name_of_int(function, pattern.index));
     }
     if (pattern.kind != Operand::Kind::kInt) continue;
@@ -66,17 +70,8 @@ std::string pattern_str(const BytecodeFunction& function, Patterns patterns, Sha
     std::string value = fmt::format("{} = {}", dims.back(), *size);
     if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(std::move(value));
   }
-  if (!values.empty()) *known = fmt::format(" with {}", fmt::join(values, ", "));
-  return fmt::format("[{}]", fmt::join(dims, ", "));
-}
-
-// `shape`: that of the value, empty if it has none
-std::string expected_shape(const BytecodeFunction& function, int64_t ndim, Patterns patterns, ShapeView shape,
-                           Frame& frame) {
-  std::string known;
-  if (ndim < 0) return " of any shape";
-  std::string dims = pattern_str(function, patterns, shape, frame, &known);
-  return dims + known;
+  return fmt::format("[{}]{}{}", fmt::join(dims, ", "), values.empty() ? "" : " with ",
+                     fmt::join(values, ", "));
 }
 
 // Python passes lists as tuples.
@@ -94,10 +89,11 @@ std::string given(const Value& value) {
   const TensorObject* tensor = value.tensor_object();
   const ShapeView shape =
       tensor ? ShapeView(tensor->dl.shape, static_cast<size_t>(tensor->dl.ndim)) : ShapeView();
-  throw UserError("{}: {} is {}, expected {}{}", function.name, machine.executable.strings[operands[0].index],
-                  value.is(ValueKind::kTensor) ? value.type_str() : given(value),
-                  dtype.is_void() ? "a tensor" : dtype.str(),
-                  expected_shape(function, operands[2].bits, patterns, shape, frame))
+  throw UserError(
+      "{}: {} is {}, expected {}{}", function.name, machine.executable.strings[operands[0].index],
+      value.is(ValueKind::kTensor) ? value.type_str() : given(value),
+      dtype.is_void() ? "a tensor" : dtype.str(),
+      operands[2].bits < 0 ? " of any shape" : expected_shape(machine, function, patterns, shape, frame))
       .help("{}{}", is_list ? "make it a tensor, e.g. numpy.array(values, \"float32\"); " : "",
             usage(function));
 }
@@ -163,7 +159,7 @@ void check_shape(const MachineObject& machine, const BytecodeFunction& function,
   throw UserError("{}: {} is {}, expected a shape{}", function.name,
                   machine.executable.strings[operands[0].index],
                   value.is(ValueKind::kShape) ? value.type_str() : given(value),
-                  ndim < 0 ? "" : " " + expected_shape(function, ndim, patterns, shape, frame))
+                  ndim < 0 ? "" : " " + expected_shape(machine, function, patterns, shape, frame))
       .help("{}", usage(function));
 }
 

@@ -103,6 +103,10 @@ class FunctionVerifier {
       case Operand::Kind::kInt:
       case Operand::Kind::kBind: return out_of_range("int register", operand.index, function_.num_ints);
       case Operand::Kind::kString: return out_of_range("string", operand.index, executable_.strings.size());
+      case Operand::Kind::kAnyDim:
+        return operand.bits == 0 ? std::string()
+                                 : out_of_range("string", static_cast<uint64_t>(operand.bits) - 1,
+                                                executable_.strings.size());
       case Operand::Kind::kDtype: {
         const DataType dtype = operand_dtype(operand);
         if (dtype.is_void() && letter == 't') return {};

@@ -5,6 +5,7 @@
 #include "tilewright/schedule/layout.h"
 #include "tilewright/schedule/primitive.h"
 #include "tilewright/schedule/report.h"
+#include "tilewright/support/count_text.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/op.h"
 
@@ -102,8 +103,8 @@ void apply(State& state, Args& args) {
                  args.gen_new_ranges->initial_indices.size(), realize->block->name_hint, num_axes);
   const size_t num_ends = args.gen_new_ranges->final_indices.size();
   if (num_ends != ndim && num_ends != 2 * ndim)
-    throw refuse(state, id, "the map gives {} numbers instead of begin and end of {} dimensions", num_ends,
-                 ndim);
+    throw refuse(state, id, "the map gives {} numbers instead of begin and end of {}", num_ends,
+                 count_text(ndim, "dimension"));
   arith::Analyzer analyzer;
   std::vector<PrimExpr> axes;
   for (const IterVar& axis : realize->block->iter_vars) {

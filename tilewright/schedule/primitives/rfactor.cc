@@ -9,6 +9,7 @@
 #include "tilewright/schedule/report.h"
 #include "tilewright/schedule/stage.h"
 #include "tilewright/schedule/update.h"
+#include "tilewright/support/count_text.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::schedule {
@@ -173,7 +174,7 @@ BlockRef apply(State& state, const Args& args) {
   require_order(state, block_id, loop_id, update);
   const auto ndim = static_cast<int64_t>(update.indices.size()) + 1;
   if (args.factor_axis < -ndim || args.factor_axis >= ndim)
-    throw refuse(state, block_id, "the new buffer has {} dimensions, there is no axis {}", ndim,
+    throw refuse(state, block_id, "the new buffer has {}, there is no axis {}", count_text(ndim, "dimension"),
                  args.factor_axis);
   const auto position = static_cast<long>(args.factor_axis < 0 ? args.factor_axis + ndim : args.factor_axis);
   if (!is<IntImmNode>(factor_loop->extent))

@@ -97,7 +97,8 @@ PrimExpr integer_literal(Value::PyInt value, std::optional<DataType> wanted, con
 
 PrimExpr float_literal(double value, std::optional<DataType> wanted, const Span& span) {
   const DataType dtype = wanted.value_or(kFloat32);
-  if (!dtype.is_float()) throw UserError(span, "{} is no {}", value, dtype.str());
+  if (!dtype.is_float())
+    throw UserError(span, "{} is no {}", value, dtype.str()).help("round it, or give a float dtype");
   if (overflows(value, dtype.element()))
     throw UserError(span, "{} does not fit in {}", value, dtype.element().str());
   PrimExpr literal = float_imm(value, dtype.element());

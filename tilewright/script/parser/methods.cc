@@ -1,6 +1,7 @@
 // Attributes and methods of buffers and expressions: A.data, A.shape, A.access_ptr("r"), x.astype("float32").
 #include "tilewright/script/parser/regions.h"
 #include "tilewright/script/parser/tir_functions.h"
+#include "tilewright/support/count_text.h"
 #include "tilewright/support/near.h"
 
 namespace tilewright::script {
@@ -74,8 +75,8 @@ Value access_ptr(Parser& parser, const Buffer& buffer, Args& args) {
 std::vector<PrimExpr> vector_access(Parser& parser, const Buffer& buffer, const Arg& begin, DataType dtype) {
   std::vector<PrimExpr> indices = parser.to_prims(begin.value, begin.place);
   if (indices.size() != buffer->shape.size())
-    throw UserError(parser.span(begin.place), "buffer {} has {} dimensions, but {} indices are given",
-                    buffer->name, buffer->shape.size(), indices.size());
+    throw UserError(parser.span(begin.place), "buffer {} has {}, but {} indices are given", buffer->name,
+                    count_text(buffer->shape.size(), "dimension"), indices.size());
   const int lanes = buffer->dtype.lanes ? dtype.lanes / buffer->dtype.lanes : 1;
   if (lanes > 1 && indices.back()->dtype.is_scalar())
     indices.back() =
@@ -118,8 +119,8 @@ Value flat_offset(Parser& parser, const Buffer& buffer, Args& args) {
   args.done();
   std::vector<PrimExpr> indices = parser.to_prims(arg.value, arg.place);
   if (indices.size() != buffer->shape.size())
-    throw UserError(args.span, "buffer {} has {} dimensions, but {} indices are given", buffer->name,
-                    buffer->shape.size(), indices.size());
+    throw UserError(args.span, "buffer {} has {}, but {} indices are given", buffer->name,
+                    count_text(buffer->shape.size(), "dimension"), indices.size());
   PrimExpr offset = offset_of(buffer);
   PrimExpr position = indices.empty() ? imm(0, offset->dtype) : PrimExpr();
   for (size_t n = 0; n < indices.size(); ++n) {

@@ -1,6 +1,7 @@
 // Operators: Python's over Python values, nodes over expressions, graph operators over graph values.
 #include <cmath>
 
+#include "tilewright/arith/expr_util.h"
 #include "tilewright/script/parser/parser.h"
 #include "tilewright/tir/arithmetic.h"
 #include "tilewright/tir/text.h"
@@ -314,8 +315,7 @@ PrimExpr Parser::binary_node(ir::Kind kind, const Value& a, const Value& b, Plac
 
 PrimExpr Parser::binary_node(ir::Kind kind, PrimExpr a, PrimExpr b, const Span& span) {
   const bool divides = kind >= ir::Kind::kDiv && kind <= ir::Kind::kFloorMod;
-  if (divides && b->dtype.is_integral() && tir::is_zero(b))
-    throw UserError(span, "{} is divided by zero", tir::expr_text(a));
+  if (divides && arith::is_always_zero(b)) throw UserError(span, "{} is divided by zero", tir::expr_text(a));
   return make_binary(kind, std::move(a), std::move(b), span);
 }
 

@@ -1,5 +1,6 @@
 // R.Tensor((1, "m"), "float32"), R.Shape, R.Tuple, R.Object, R.Prim, R.Callable
 #include "tilewright/script/parser/relax_state.h"
+#include "tilewright/support/count_text.h"
 
 namespace tilewright::script {
 namespace {
@@ -67,8 +68,8 @@ Value tensor(Parser& parser, Args& args) {
   }
   relax::Shape extents = to_shape(parser, shape->value, shape->place);
   if (rank >= 0 && rank != static_cast<int64_t>(extents.size()))
-    throw UserError(parser.span(shape->place), "the shape has {} dimensions, but ndim is {}", extents.size(),
-                    rank);
+    throw UserError(parser.span(shape->place), "the shape has {}, but ndim is {}",
+                    count_text(extents.size(), "dimension"), rank);
   return relax::tensor_type(std::move(extents), element, device_of(parser, device));
 }
 

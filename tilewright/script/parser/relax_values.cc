@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "tilewright/script/parser/relax_state.h"
+#include "tilewright/support/count_text.h"
 
 namespace tilewright::script {
 namespace {
@@ -141,8 +142,8 @@ Value Parser::graph_subscript(const Value& base, const ast::Expr* expr) {
   const int64_t index = to_int(eval(expr->items[1]), expr->items[1]->place, "the index of a tuple");
   if (const auto* shape = tuple.as<relax::ShapeExprNode>()) {
     if (index < 0 || index >= static_cast<int64_t>(shape->values.size()))
-      throw UserError(span(expr), "the shape has {} dimensions, there is no number {}", shape->values.size(),
-                      index);
+      throw UserError(span(expr), "the shape has {}, there is no number {}",
+                      count_text(shape->values.size(), "dimension"), index);
     return shape->values[static_cast<size_t>(index)];
   }
   ir::Expr leaf = to_leaf(*this, tuple, expr->items[0]->place);

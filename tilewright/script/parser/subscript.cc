@@ -4,6 +4,7 @@
 #include "tilewright/analysis/index_range.h"
 #include "tilewright/ir/services.h"
 #include "tilewright/script/parser/regions.h"
+#include "tilewright/support/count_text.h"
 
 namespace tilewright::script {
 using ast::Expr;
@@ -137,8 +138,8 @@ BufferSlice::Part Parser::eval_slice(const Expr* index, const Buffer& buffer, si
   };
   const std::optional<Value> start = part(0), stop = part(1), step = part(2);
   if (!stop && dimension >= buffer->shape.size())
-    throw UserError(span(index), "buffer {} has {} dimensions, but more indices are given", buffer->name,
-                    buffer->shape.size());
+    throw UserError(span(index), "buffer {} has {}, but more indices are given", buffer->name,
+                    count_text(buffer->shape.size(), "dimension"));
   const Value end = stop ? *stop : Value(buffer->shape[dimension]);
   auto [first, last] = unify(start ? *start : Value(0), end, index->place);
   PrimExpr stride =

@@ -1,6 +1,7 @@
 // Buffers: T.Buffer, T.match_buffer, and the three ways to allocate.
 #include "tilewright/script/parser/regions.h"
 #include "tilewright/script/parser/tir_functions.h"
+#include "tilewright/support/count_text.h"
 #include "tilewright/tir/text.h"
 
 namespace tilewright::script {
@@ -74,8 +75,8 @@ Buffer buffer_from_args(Parser& parser, Args& args, size_t first, std::string na
   if (const Arg* arg = args.find(first + 3, "strides"); arg && !arg->value.is_none())
     strides = dimensions(parser, arg->value, arg->place);
   if (!strides.empty() && strides.size() != shape.size())
-    throw UserError(args.span, "{}: the shape has {} dimensions, the strides {}", args.function, shape.size(),
-                    strides.size());
+    throw UserError(args.span, "{}: the shape has {}, the strides {}", args.function,
+                    count_text(shape.size(), "dimension"), strides.size());
   PrimExpr elem_offset;
   if (const Arg* arg = args.find(first + 4, "elem_offset"); arg && !arg->value.is_none())
     elem_offset = dimension(parser, arg->value, arg->place);

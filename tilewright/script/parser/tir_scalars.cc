@@ -1,6 +1,7 @@
 // T.float32(...), T.Cast, T.Select and the other scalar nodes.
 #include <cmath>
 
+#include "tilewright/arith/expr_util.h"
 #include "tilewright/script/parser/regions.h"
 #include "tilewright/script/parser/tir_functions.h"
 
@@ -46,12 +47,11 @@ Value pointer(Parser& parser, Args& args) {
 
 PrimExpr converted(Parser& parser, DataType dtype, const Arg& arg, bool keep_same) {
   if (arg.value.is_number()) {
-    const bool is_real = arg.value.get<double>() != nullptr;
-    if (!is_real || dtype.is_float()) return parser.to_prim(arg.value, arg.place, dtype);
-    const double value = *arg.value.get<double>();
-    if (!(std::abs(value) < 9e18)) throw UserError(parser.span(arg.place), "{} is no {}", value, dtype.str());
-    return parser.to_prim(Value(static_cast<int64_t>(value)), arg.place,
-                          dtype);  // as Python's int(): towards zero
+    const auto* real = arg.value.get<double>();
+    const bool is_whole = real && std::abs(*real) < 9e18 && *real == std::trunc(*real);
+    if (is_whole && !dtype.is_float())
+      return parser.to_prim(Value(static_cast<int64_t>(*real)), arg.place, dtype);
+    return parser.to_prim(arg.value, arg.place, dtype);
   }
   if (auto special = named_float(arg.value); special && dtype.is_float()) return float_imm(*special, dtype);
   PrimExpr value = parser.to_prim(arg.value, arg.place);
@@ -169,8 +169,7 @@ Value ceil_divide(Parser& parser, Args& args) {
     return parser.binary_op("//", shifted, b.value, args.place);
   }
   auto [x, y] = parser.unify(a.value, b.value, args.place);
-  if (y->dtype.is_integral() && tir::is_zero(y))
-    return parser.binary_node(ir::Kind::kFloorDiv, x, y, args.span);
+  if (arith::is_always_zero(y)) return parser.binary_node(ir::Kind::kFloorDiv, x, y, args.span);
   return tir::ceildiv(x, y);
 }
 

@@ -2,6 +2,7 @@
 
 #include "tilewright/arith/int_set.h"
 #include "tilewright/ir/rewrite.h"
+#include "tilewright/support/count_text.h"
 #include "tilewright/tir/text.h"
 
 namespace tilewright::topi {
@@ -46,8 +47,8 @@ MappedLayout map_layout(const IndexMap& map, const Shape& extents) {
   MappedLayout layout;
   if (map->initial_indices.size() != extents.size()) {
     const size_t count = map->initial_indices.size();
-    layout.problem = fmt::format("it takes {} {}, but x has {} dimensions", count,
-                                 count == 1 ? "index" : "indices", extents.size());
+    layout.problem = fmt::format("it takes {} {}, but x has {}", count, count == 1 ? "index" : "indices",
+                                 count_text(extents.size(), "dimension"));
     return layout;
   }
   arith::Analyzer analyzer, larger;
