@@ -111,20 +111,24 @@ inline constexpr Program kPrograms[] = {
         for i, j, k, l, m in T.grid(4, 4, 3, 4, 3):
             with T.block("columns"):
                 a, s, p, q, c = T.axis.remap("SSSSS", [i, j, k, l, m])
+                T.block_attr({"role": "winograd.columns"})
                 columns[a, s, p, q, c] = T.Select(a == 0, d[p * 2 + 0, q * 2 + s, c] - d[p * 2 + 2, q * 2 + s, c], T.Select(a == 1, d[p * 2 + 1, q * 2 + s, c] + d[p * 2 + 2, q * 2 + s, c], T.Select(a == 2, d[p * 2 + 2, q * 2 + s, c] - d[p * 2 + 1, q * 2 + s, c], d[p * 2 + 1, q * 2 + s, c] - d[p * 2 + 3, q * 2 + s, c])))
         for i, j, k, l, m in T.grid(4, 4, 3, 4, 3):
             with T.block("patches"):
                 a, s, p, q, c = T.axis.remap("SSSSS", [i, j, k, l, m])
+                T.block_attr({"role": "winograd.patches"})
                 patches[a, s, p, q, c] = T.Select(s == 0, columns[a, 0, p, q, c] - columns[a, 2, p, q, c], T.Select(s == 1, columns[a, 1, p, q, c] + columns[a, 2, p, q, c], T.Select(s == 2, columns[a, 2, p, q, c] - columns[a, 1, p, q, c], columns[a, 1, p, q, c] - columns[a, 3, p, q, c])))
         for i, j, k, l, m, n in T.grid(4, 4, 3, 4, 9, 3):
             with T.block("products"):
                 a, s, p, q, o, c = T.axis.remap("SSSSSR", [i, j, k, l, m, n])
+                T.block_attr({"role": "winograd.products"})
                 with T.init():
                     products[a, s, p, q, o] = T.float32(0)
                 products[a, s, p, q, o] = products[a, s, p, q, o] + patches[a, s, p, q, c] * U[a, s, c, o]
         for i, j, k, l, m in T.grid(2, 4, 3, 4, 9):
             with T.block("rows"):
                 a, s, p, q, o = T.axis.remap("SSSSS", [i, j, k, l, m])
+                T.block_attr({"role": "winograd.rows"})
                 rows[a, s, p, q, o] = T.Select(a == 0, products[0, s, p, q, o] + products[1, s, p, q, o] + products[2, s, p, q, o], products[1, s, p, q, o] - products[2, s, p, q, o] - products[3, s, p, q, o])
         for i, j, k in T.grid(5, 7, 9):
             with T.block("y"):

@@ -404,6 +404,21 @@ TEST(DefaultSchedule, WinogradIsTiledAllAtOnceOrInStrips) {
   EXPECT_TRUE(loop_of_tiles(kTiny));
 }
 
+// What blocks compute does not tell their parts: programs written by hand that look alike stay what they are.
+TEST(DefaultSchedule, WinogradIsKnownByTheRolesOfItsBlocks) {
+  const auto program = std::find_if(std::begin(kPrograms), std::end(kPrograms),
+                                    [](const Program& each) { return each.name == "winograd"; });
+  std::string text(program->text);
+  const std::string role = "T.block_attr({\"role\": \"winograd.patches\"})";
+  text.replace(text.find(role), role.size(), "pass");
+  Schedule sch(module_of(text));
+  const std::vector<Attempt> attempts = schedule_by_rules(sch, "main", kSse);
+  EXPECT_TRUE(std::none_of(attempts.begin(), attempts.end(), [](const Attempt& attempt) {
+    return attempt.rule == "tile_winograd" && attempt.is_applied();
+  }));
+  expect_same_numbers(module_of(text), sch.module());
+}
+
 TEST(DefaultSchedule, SumsOfGroupsAreComputedInTheTilesOfTheirSum) {
   const auto program = std::find_if(std::begin(kPrograms), std::end(kPrograms),
                                     [](const Program& each) { return each.name == "sums_of_groups"; });

@@ -1,6 +1,8 @@
 #include "tilewright/te/compute.h"
 
 #include "tilewright/te/shape.h"
+#include "tilewright/tir/block_roles.h"
+#include "tilewright/tir/builder.h"
 
 namespace tilewright::te {
 namespace {
@@ -66,6 +68,10 @@ std::vector<Tensor> compute_many(Shape shape,
   std::vector<Tensor> outputs;
   for (size_t n = 0; n < values.size(); ++n) outputs.push_back(output_of(op, n, shape, values[n]->dtype));
   return outputs;
+}
+
+Named in_role(std::string name, std::string_view role) {
+  return {.name = std::move(name), .attrs = {{std::string(tir::kRole), tir::string_imm(std::string(role))}}};
 }
 
 Tensor compute(Shape shape, const ComputeBody& body, Named named) {

@@ -42,6 +42,9 @@ struct Named {
   AttrMap attrs = {};                        // copied to the block
   std::vector<std::string> axis_names = {};  // default i0, i1, ...
 };
+/// Called `name`; the block has a part in a computation that rules of schedules know as a whole
+/// (tir/block_roles.h).
+Named in_role(std::string name, std::string_view role);
 using ComputeBody = std::function<PrimExpr(const std::vector<Var>&)>;
 /// The tensor of `shape` whose element at the axes is `body(axes)`.
 Tensor compute(Shape shape, const ComputeBody& body, Named named = {});

@@ -8,6 +8,7 @@
 // All that a block of queries needs stays near the core.
 #include "tilewright/ir/walk.h"
 #include "tilewright/schedule/default/rules.h"
+#include "tilewright/tir/block_roles.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::schedule {
@@ -20,54 +21,22 @@ struct Parts {
   bool has_key_blocks = false;
 };
 
-const BlockShape* writer_of(const Shapes& shapes, const BlockShape& reader, bool is_reduction) {
-  const BlockShape* found = nullptr;
-  for (const BlockShape& shape : shapes) {
-    if (shape.ref == reader.ref || shape.is_reduction() != is_reduction || !reads(reader, shape.output()))
-      continue;
-    if (found) return nullptr;
-    found = &shape;
-  }
-  return found;
-}
-std::vector<const BlockShape*> sums_of(const Shapes& shapes, const BlockShape& terms) {
-  std::vector<const BlockShape*> found;
-  for (const BlockShape& shape : shapes) {
-    if (shape.is_reduction() && reads(shape, terms.output())) found.push_back(&shape);
-  }
-  return found;
-}
-bool is_exp(const BlockShape& shape) {
-  const auto* call = shape.store->value.as<CallNode>();
-  const auto* op = call ? call->op.as<OpNode>() : nullptr;
-  return op && op->name == "tir.exp" && is<SubNode>(call->args[0]);
-}
-bool is_maximum(const BlockShape& shape) { return shape.is_reduction() && is<MaxNode>(shape.store->value); }
-
-std::optional<Parts> parts_of(const Shapes& shapes, const BlockShape& weights) {
+std::optional<Parts> parts_of(const Shapes& shapes) {
   Parts parts{};
-  parts.weights = &weights;
+  parts.products = block_in_role(shapes, kAttentionProducts);
+  parts.scores = block_in_role(shapes, kAttentionScores);
+  parts.largest = block_in_role(shapes, kAttentionLargest);
+  parts.weights = block_in_role(shapes, kAttentionWeights);
+  parts.sum = block_in_role(shapes, kAttentionSum);
+  parts.mixed = block_in_role(shapes, kAttentionMixed);
+  parts.scaled = block_in_role(shapes, kAttentionScaled);
+  parts.merged = block_in_role(shapes, kAttentionMerged);
+  parts.has_key_blocks = parts.merged != nullptr;
+  if (!parts.merged) parts.merged = parts.mixed;
   parts.result = &shapes.back();
-  parts.scores = writer_of(shapes, weights, false);
-  parts.largest = writer_of(shapes, weights, true);
-  const std::vector<const BlockShape*> sums = sums_of(shapes, weights);
-  if (!parts.scores || !parts.largest || !is_maximum(*parts.largest) || sums.size() != 2 ||
-      !reads(*parts.largest, parts.scores->output()) || parts.result->is_reduction())
-    return std::nullopt;
-  parts.products = writer_of(shapes, *parts.scores, true);
-  // weights times values; the other sum is of weights alone
-  const bool is_first_mixed = sums[0]->loads.size() > sums[1]->loads.size();
-  parts.mixed = sums[is_first_mixed ? 0 : 1];
-  parts.sum = sums[is_first_mixed ? 1 : 0];
-  const BlockShape* rows = writer_of(shapes, *parts.result, false);
-  parts.scaled = rows ? writer_of(shapes, *rows, false) : nullptr;
-  for (const BlockShape& shape : shapes) {
-    const bool is_operand = parts.scaled && shape.is_reduction() && reads(*parts.scaled, shape.output());
-    if (is_operand && (shape.ref == parts.mixed->ref || reads(shape, parts.mixed->output())))
-      parts.merged = &shape;
-  }
-  parts.has_key_blocks = parts.merged != parts.mixed;
-  return parts.products && parts.merged ? std::optional(parts) : std::nullopt;
+  const bool is_whole = parts.products && parts.scores && parts.largest && parts.weights && parts.sum &&
+                        parts.mixed && parts.scaled && !parts.result->is_reduction();
+  return is_whole ? std::optional(parts) : std::nullopt;
 }
 
 // The axes of the result: of the batch, as the rows have them, and that of the queries, which are `size` to a
@@ -232,14 +201,10 @@ class Attention {
 }  // namespace
 
 bool tile_attention(Schedule& sch, const std::vector<BlockShape>& shapes, const Features& features) {
-  for (const BlockShape& shape : shapes) {
-    if (!is_exp(shape)) continue;
-    const std::optional<Parts> parts = parts_of(shapes, shape);
-    const std::optional<ResultAxes> axes = parts ? axes_of(*parts->result) : std::nullopt;
-    if (!axes || !has_loops(sch, *parts->result)) continue;
-    return Attention(sch, shapes, *parts, *axes, features).run();
-  }
-  return false;
+  const std::optional<Parts> parts = parts_of(shapes);
+  const std::optional<ResultAxes> axes = parts ? axes_of(*parts->result) : std::nullopt;
+  if (!axes || !has_loops(sch, *parts->result)) return false;
+  return Attention(sch, shapes, *parts, *axes, features).run();
 }
 
 }  // namespace tilewright::schedule

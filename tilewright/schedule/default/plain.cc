@@ -4,6 +4,7 @@
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/schedule/default/default.h"
+#include "tilewright/tir/block_roles.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::schedule {
@@ -15,7 +16,10 @@ bool is_unit(const IterVar& axis) { return is_one(axis->dom->extent); }
 std::string why_not_plain_block(const BlockRealizeNode* realize, const std::vector<const ForNode*>& loops) {
   const BlockNode* block = realize->block.get();
   if (!is_one(realize->predicate)) return fmt::format("block {} has a predicate", block->name_hint);
-  if (!block->annotations.empty()) return fmt::format("block {} has annotations", block->name_hint);
+  // what it is part of says nothing about how it is computed
+  AttrMap others = block->annotations;
+  others.erase(std::string(kRole));
+  if (!others.empty()) return fmt::format("block {} has annotations", block->name_hint);
   std::vector<bool> is_used(loops.size(), false);
   for (size_t n = 0; n < realize->iter_values.size(); ++n) {
     const PrimExpr& value = realize->iter_values[n];

@@ -8,6 +8,7 @@
 #include "tilewright/ir/services.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/schedule/loops.h"
+#include "tilewright/tir/block_roles.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/op.h"
 #include "tilewright/tir/text.h"
@@ -192,6 +193,16 @@ std::optional<BlockShape> shape_of(const Schedule& sch, BlockRef block, std::str
     if (load->buffer != shape.store->buffer) shape.loads.push_back(load);
   });
   return shape;
+}
+
+const BlockShape* block_in_role(const std::vector<BlockShape>& shapes, std::string_view role) {
+  const BlockShape* found = nullptr;
+  for (const BlockShape& shape : shapes) {
+    if (shape.block->annotations.get_string(kRole, "") != role) continue;
+    if (found) return nullptr;
+    found = &shape;
+  }
+  return found;
 }
 
 std::vector<LoopRef> loops_inside(Schedule& sch, BlockRef block, std::optional<LoopRef> outer) {

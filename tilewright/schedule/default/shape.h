@@ -87,6 +87,10 @@ int64_t product(int64_t a, int64_t b);
 /// The shape of `block`, or nothing if it is another kind of block; `why` then gets the reason.
 std::optional<BlockShape> shape_of(const Schedule& sch, BlockRef block, std::string* why = nullptr);
 
+/// The one of `shapes` whose block has this part (tir/block_roles.h); null if there is none, or more than
+/// one.
+const BlockShape* block_in_role(const std::vector<BlockShape>& shapes, std::string_view role);
+
 /// The loops of `block` inside of `outer` (all, if there is none), outermost first.
 std::vector<LoopRef> loops_inside(Schedule& sch, BlockRef block, std::optional<LoopRef> outer);
 /// Those of `loops` whose variable is in the value of `axis`.

@@ -10,6 +10,7 @@
 #include "tilewright/schedule/default/rules.h"
 #include "tilewright/schedule/default/sum_plan.h"
 #include "tilewright/schedule/loops.h"
+#include "tilewright/tir/block_roles.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::schedule {
@@ -19,18 +20,11 @@ struct Parts {
   const BlockShape *padding, *inner, *data, *sum, *rows, *result;  // padding: null, if there is none
 };
 
-const BlockShape* writer_of(const std::vector<BlockShape>& shapes, const BlockShape& reader) {
+const BlockShape* only_reader_of(const std::vector<BlockShape>& shapes, const BlockShape& writer) {
   const BlockShape* found = nullptr;
   for (const BlockShape& shape : shapes) {
-    if (shape.ref != reader.ref && is_chosen_by_axis(shape) && reads(reader, shape.output())) found = &shape;
-  }
-  return found;
-}
-const BlockShape* only_reader_of(const std::vector<BlockShape>& shapes, const BlockShape* writer) {
-  const BlockShape* found = nullptr;
-  for (const BlockShape& shape : shapes) {
-    if (!writer || shape.ref == writer->ref || !reads(shape, writer->output())) continue;
-    if (found || !is_chosen_by_axis(shape)) return nullptr;
+    if (shape.ref == writer.ref || !reads(shape, writer.output())) continue;
+    if (found) return nullptr;
     found = &shape;
   }
   return found;
@@ -50,12 +44,15 @@ const BlockShape* padding_of(const std::vector<BlockShape>& shapes, const BlockS
 
 std::optional<Parts> parts_of(const std::vector<BlockShape>& shapes, const BlockShape& sum) {
   Parts parts{};
-  parts.sum = &sum;
-  parts.data = writer_of(shapes, sum);
-  parts.inner = parts.data ? writer_of(shapes, *parts.data) : nullptr;
-  parts.rows = only_reader_of(shapes, &sum);
-  parts.result = only_reader_of(shapes, parts.rows);
-  if (!parts.inner || !parts.result) return std::nullopt;
+  parts.sum = block_in_role(shapes, kWinogradProducts);
+  parts.inner = block_in_role(shapes, kWinogradColumns);
+  parts.data = block_in_role(shapes, kWinogradPatches);
+  parts.rows = block_in_role(shapes, kWinogradRows);
+  if (!parts.sum || parts.sum->ref != sum.ref || !parts.inner || !parts.data || !parts.rows)
+    return std::nullopt;
+  // with what was fused to it
+  parts.result = only_reader_of(shapes, *parts.rows);
+  if (!parts.result || !is_chosen_by_axis(*parts.result)) return std::nullopt;
   parts.padding = padding_of(shapes, *parts.inner);
   return parts;
 }

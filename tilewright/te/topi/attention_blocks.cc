@@ -5,6 +5,7 @@
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/target/costs.h"
 #include "tilewright/te/topi/attention_parts.h"
+#include "tilewright/tir/block_roles.h"
 #include "tilewright/tir/limits.h"
 
 namespace tilewright::topi {
@@ -210,16 +211,16 @@ class Blocks {
     const PrimExpr num_keys = make_const_int(kInt64, keys_.size);
     const Shape shape = key_shape({num_keys});
     const IterVar d = te::reduce_axis(parts_.extent('d'), "d");
-    const Tensor products =
-        te::compute(shape,
-                    [&](const std::vector<Var>& i) {
-                      LetterValues at = score_at(i);
-                      at['d'] = d->var;
-                      te::Indices of_query(i.begin(), i.begin() + static_cast<long>(num_batch_) + 1);
-                      of_query.insert(of_query.end(), {d->var, i.back()});
-                      return te::sum(lane_queries_.at(of_query) * parts_.key(at), {d});
-                    },
-                    {.name = "T_products"});
+    const Tensor products = te::compute(
+        shape,
+        [&](const std::vector<Var>& i) {
+          LetterValues at = score_at(i);
+          at['d'] = d->var;
+          te::Indices of_query(i.begin(), i.begin() + static_cast<long>(num_batch_) + 1);
+          of_query.insert(of_query.end(), {d->var, i.back()});
+          return te::sum(lane_queries_.at(of_query) * parts_.key(at), {d});
+        },
+        te::in_role("T_products", kAttentionProducts));
     Tensor bias;
     if (parts_.has_strided_bias()) bias = biases_of_lanes();
     const Tensor scores = te::compute(
@@ -232,57 +233,59 @@ class Blocks {
           return select(keys_.place(key_block(i), i[i.size() - 2]) < keys_.extent, score,
                         min_value(score->dtype));
         },
-        {.name = "T_scores"});
-    const auto reduced = [&](const char* name, const auto& combine) {
+        te::in_role("T_scores", kAttentionScores));
+    const auto reduced = [&](const char* name, std::string_view role, const auto& combine) {
       const IterVar j = te::reduce_axis(num_keys, "j");
-      return te::compute(key_shape({}),
-                         [&](const std::vector<Var>& i) { return combine(with(i, j->var), j); },
-                         {.name = name});
+      return te::compute(
+          key_shape({}), [&](const std::vector<Var>& i) { return combine(with(i, j->var), j); },
+          te::in_role(name, role));
     };
-    largest_ = reduced("T_largest", [&](const te::Indices& indices, const IterVar& j) {
+    largest_ = reduced("T_largest", kAttentionLargest, [&](const te::Indices& indices, const IterVar& j) {
       return te::max(scores.at(indices), {j});
     });
-    const Tensor weights =
-        te::compute(shape,
-                    [&](const std::vector<Var>& i) {
-                      PrimExpr most = largest_.at(without(i, i.size() - 2, 1));
-                      // a block whose scores are all -inf has no weight; exp(-inf - -inf) is none
-                      if (has_key_blocks_) most = tir::max(most, lowest_finite(most->dtype));
-                      return call(most->dtype, "exp", {scores.at({i.begin(), i.end()}) - most});
-                    },
-                    {.name = "T_weights"});
-    sum_ = reduced("T_sum", [&](const te::Indices& indices, const IterVar& j) {
+    const Tensor weights = te::compute(
+        shape,
+        [&](const std::vector<Var>& i) {
+          PrimExpr most = largest_.at(without(i, i.size() - 2, 1));
+          // a block whose scores are all -inf has no weight; exp(-inf - -inf) is none
+          if (has_key_blocks_) most = tir::max(most, lowest_finite(most->dtype));
+          return call(most->dtype, "exp", {scores.at({i.begin(), i.end()}) - most});
+        },
+        te::in_role("T_weights", kAttentionWeights));
+    sum_ = reduced("T_sum", kAttentionSum, [&](const te::Indices& indices, const IterVar& j) {
       return te::sum(weights.at(indices), {j});
     });
     const IterVar j = te::reduce_axis(num_keys, "j");
-    mixed_ = te::compute(key_shape({parts_.extent('e')}),
-                         [&](const std::vector<Var>& i) {
-                           LetterValues at = parts_.batch_at(i);
-                           at['t'] = keys_.nearest(key_block(i), j->var);
-                           at['e'] = i[i.size() - 2];
-                           te::Indices indices(i.begin(), i.end());
-                           indices[indices.size() - 2] = j->var;
-                           return te::sum(weights.at(indices) * parts_.value(at), {j});
-                         },
-                         {.name = "T_mixed"});
+    mixed_ = te::compute(
+        key_shape({parts_.extent('e')}),
+        [&](const std::vector<Var>& i) {
+          LetterValues at = parts_.batch_at(i);
+          at['t'] = keys_.nearest(key_block(i), j->var);
+          at['e'] = i[i.size() - 2];
+          te::Indices indices(i.begin(), i.end());
+          indices[indices.size() - 2] = j->var;
+          return te::sum(weights.at(indices) * parts_.value(at), {j});
+        },
+        te::in_role("T_mixed", kAttentionMixed));
   }
 
   void merge() {
     const size_t block_axis = num_batch_ + 1;
-    const auto merged = [&](const char* name, const Shape& others, const auto& combine) {
+    const auto merged = [&](te::Named options, const Shape& others, const auto& combine) {
       const IterVar c = te::reduce_axis(keys_.count, "c");
-      return te::compute(query_shape(others),
-                         [&](const std::vector<Var>& i) {
-                           te::Indices all(i.begin(), i.end());
-                           all.insert(all.begin() + static_cast<long>(block_axis), c->var);
-                           te::Indices of_sum(all.begin(), all.begin() + static_cast<long>(block_axis) + 1);
-                           of_sum.push_back(all.back());
-                           return combine(all, of_sum, c);
-                         },
-                         {.name = name});
+      return te::compute(
+          query_shape(others),
+          [&](const std::vector<Var>& i) {
+            te::Indices all(i.begin(), i.end());
+            all.insert(all.begin() + static_cast<long>(block_axis), c->var);
+            te::Indices of_sum(all.begin(), all.begin() + static_cast<long>(block_axis) + 1);
+            of_sum.push_back(all.back());
+            return combine(all, of_sum, c);
+          },
+          std::move(options));
     };
     const Tensor largest = merged(
-        "T_largest_of_all", {},
+        {.name = "T_largest_of_all"}, {},
         [&](const auto& all, const auto&, const IterVar& c) { return te::max(largest_.at(all), {c}); });
     const Tensor share = te::compute(
         key_shape({}),
@@ -291,13 +294,13 @@ class Blocks {
                       {largest_.at({i.begin(), i.end()}) - largest.at(without(i, block_axis, 1))});
         },
         {.name = "T_share"});
-    const auto sum_of_shares = [&](const char* name, const Tensor& source, const Shape& others) {
-      return merged(name, others, [&](const auto& all, const auto& of_sum, const IterVar& c) {
+    const auto sum_of_shares = [&](te::Named options, const Tensor& source, const Shape& others) {
+      return merged(std::move(options), others, [&](const auto& all, const auto& of_sum, const IterVar& c) {
         return te::sum(share.at(of_sum) * source.at(all), {c});
       });
     };
-    sum_ = sum_of_shares("T_sum_of_all", sum_, {});
-    mixed_ = sum_of_shares("T_mixed_of_all", mixed_, {parts_.extent('e')});
+    sum_ = sum_of_shares({.name = "T_sum_of_all"}, sum_, {});
+    mixed_ = sum_of_shares(te::in_role("T_mixed_of_all", kAttentionMerged), mixed_, {parts_.extent('e')});
   }
 
   // scaled[.., e, lane] / sum[.., lane], a row for each query
@@ -311,7 +314,7 @@ class Blocks {
           // without keys the result is zero
           return select(equal(sum, make_const_int(sum->dtype, 0)), mixed, div(mixed, sum));
         },
-        {.name = "T_scaled"});
+        te::in_role("T_scaled", kAttentionScaled));
     return transposed(scaled, with_last_swapped(shape), "T_rows");
   }
 

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "tilewright/arith/analyzer.h"
+#include "tilewright/tir/block_roles.h"
 
 namespace tilewright::topi {
 using namespace tir;
@@ -111,37 +112,38 @@ Tensor conv2d_winograd(const Tensor& data, const Tensor& weight, const std::vect
   const Tensor source = with_zeros(data, padding, tiles, m);
   const PrimExpr patch = make_const_int(kInt64, points), tile = make_const_int(kInt64, m);
   const auto at = [](int64_t n) { return make_const_int(kInt64, n); };
-  const Tensor columns =
-      te::compute({patch, patch, batch, tiles[0], tiles[1], inputs},
-                  [&](const std::vector<Var>& i) {
-                    const Element element = [&](int64_t n) {
-                      return source.at({i[2], PrimExpr(i[3]) * m + n, PrimExpr(i[4]) * m + i[1], i[5]});
-                    };
-                    return chosen(i[0], points, [&](int64_t n) { return data_value(m, n, element); });
-                  },
-                  {.name = "winograd_columns"});
+  const Tensor columns = te::compute(
+      {patch, patch, batch, tiles[0], tiles[1], inputs},
+      [&](const std::vector<Var>& i) {
+        const Element element = [&](int64_t n) {
+          return source.at({i[2], PrimExpr(i[3]) * m + n, PrimExpr(i[4]) * m + i[1], i[5]});
+        };
+        return chosen(i[0], points, [&](int64_t n) { return data_value(m, n, element); });
+      },
+      te::in_role("winograd_columns", kWinogradColumns));
   const Tensor patches = te::compute(
       {patch, patch, batch, tiles[0], tiles[1], inputs},
       [&](const std::vector<Var>& i) {
         const Element element = [&](int64_t n) { return columns.at({i[0], at(n), i[2], i[3], i[4], i[5]}); };
         return chosen(i[1], points, [&](int64_t n) { return data_value(m, n, element); });
       },
-      {.name = "winograd_patches"});
+      te::in_role("winograd_patches", kWinogradPatches));
   const IterVar rc = te::reduce_axis(inputs, "rc");
-  const Tensor products = te::compute({patch, patch, batch, tiles[0], tiles[1], outputs},
-                                      [&](const std::vector<Var>& i) {
-                                        return te::sum(patches.at({i[0], i[1], i[2], i[3], i[4], rc->var}) *
-                                                           weight.at({i[0], i[1], rc->var, i[5]}),
-                                                       {rc});
-                                      },
-                                      {.name = "winograd_products"});
+  const Tensor products = te::compute(
+      {patch, patch, batch, tiles[0], tiles[1], outputs},
+      [&](const std::vector<Var>& i) {
+        return te::sum(
+            patches.at({i[0], i[1], i[2], i[3], i[4], rc->var}) * weight.at({i[0], i[1], rc->var, i[5]}),
+            {rc});
+      },
+      te::in_role("winograd_products", kWinogradProducts));
   const Tensor rows = te::compute(
       {tile, patch, batch, tiles[0], tiles[1], outputs},
       [&](const std::vector<Var>& i) {
         const Element element = [&](int64_t n) { return products.at({at(n), i[1], i[2], i[3], i[4], i[5]}); };
         return chosen(i[0], m, [&](int64_t n) { return result_value(m, n, element); });
       },
-      {.name = "winograd_rows"});
+      te::in_role("winograd_rows", kWinogradRows));
   return te::compute(result,
                      [&](const std::vector<Var>& i) {
                        const PrimExpr h = i[1], w = i[2];
