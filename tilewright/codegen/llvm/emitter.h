@@ -61,6 +61,9 @@ class ModuleEmitter {
   llvm::Function* dtype_text_function();
   /// i64 power(i64 x, i64 y): x^y of an unsigned y (integer_power.cc).
   llvm::Function* power_function();
+  /// i32 check_registers(): 0 if those of SVE or RVV are as wide as the code needs, else -1 after an error
+  /// (register_width.cc).
+  llvm::Function* check_registers_function();
   /// i32 allow_tiles(): 0 if the process may use tile registers, else -1 after an error (matrix_tiles.cc).
   llvm::Function* allow_tiles_function();
 
@@ -71,6 +74,8 @@ class ModuleEmitter {
   void export_params(const std::string& name, const std::string& description);
   llvm::Function* declare(const std::string& name, const PrimFuncNode* func);
   void set_attributes(llvm::Function* function, const PrimFuncNode* func);
+  /// Tells LLVM how wide registers of SVE and RVV are at least (register_width.cc).
+  void set_register_width(llvm::Function* function) const;
   /// What LLVM calls for float16 on CPUs that cannot convert it (half.cc).
   void define_half_conversions();
   llvm::Function* helper(const char* name, llvm::Type* result, std::vector<llvm::Type*> params,

@@ -1,0 +1,174 @@
+"""Code for SVE and RVV of several widths runs there, under qemu-user, and gives numpy's numbers."""
+
+import re
+from pathlib import Path
+
+import cross_testing
+import numpy as np
+import pytest
+from cross_testing import machine_of_rvv, machine_of_sve, output_of
+from vector_kernels import Kernel, all_kernels, matmul
+
+import tilewright as tw
+from tilewright.target import features
+
+WIDTHS = (128, 256, 512)
+MACHINES = {"sve": machine_of_sve, "rvv": machine_of_rvv}
+
+
+class Program:
+    """C that calls kernels one after the other and writes what each computes."""
+
+    #: elements begin where no vector does
+    PAD = 8
+
+    def __init__(self, kernels: dict[str, Kernel], folder: Path):
+        self._globals: list[str] = []
+        self._lines: list[str] = []
+        for name, kernel in kernels.items():
+            self._add(name, kernel, folder)
+
+    def text(self) -> str:
+        return "\n".join([*self._globals, "static void start(void) {", *self._lines, "}"])
+
+    def _add(self, name: str, kernel: Kernel, folder: Path) -> None:
+        self._globals.append(
+            f"int32_t __tvm_ffi_{name}(void*, const TilewrightAny*, int32_t, TilewrightAny*);"
+        )
+        self._lines.append("  {\n    DLTensor t[3];\n    TilewrightAny args[3], none = {0, 0, {0}};")
+        arrays = [*kernel.inputs, kernel.expected]
+        for n, array in enumerate(arrays):
+            place, is_input = f"{name}_{n}", n + 1 < len(arrays)
+            array.tofile(folder / f"{place}.bin")
+            content = f' = {{\n{"0," * self.PAD}\n#embed "{folder}/{place}.bin"\n}}' if is_input else ""
+            extents = ", ".join(map(str, array.shape))
+            self._globals += [
+                f"static _Alignas(64) unsigned char {place}[{self.PAD + array.nbytes}]{content};",
+                f"static int64_t {place}_shape[] = {{{extents}}};",
+            ]
+            code = {"i": 0, "u": 1, "f": 2}[array.dtype.kind]
+            self._lines += [
+                f"    const DLDataType dtype_{n} = {{{code}, {8 * array.dtype.itemsize}, 1}};",
+                f"    set_tensor(&args[{n}], &t[{n}], {place} + {self.PAD}, {place}_shape, {array.ndim}, dtype_{n});",
+            ]
+        self._lines += [
+            f"    if (__tvm_ffi_{name}(0, args, {len(arrays)}, &none) != 0) leave(1);",
+            f"    put({place} + {self.PAD}, sizeof {place} - {self.PAD});\n  }}",
+        ]
+
+
+def outputs(machine, kernels: dict[str, Kernel], folder: Path) -> dict[str, np.ndarray]:
+    """What the kernels compute on the machine."""
+    cross_testing.require(machine.emulator)
+    lib = tw.build(
+        tw.IRModule({name: kernel.func.with_attr("global_symbol", name) for name, kernel in kernels.items()}),
+        f"llvm {machine.target}",
+    )
+    lib.export_library(folder / "kernels.o")
+    data = output_of(machine, Program(kernels, folder).text(), folder / "kernels.o")
+    found, at = {}, 0
+    for name, kernel in kernels.items():
+        count = kernel.expected.size
+        found[name] = np.frombuffer(data, kernel.expected.dtype, count, at).reshape(kernel.expected.shape)
+        at += kernel.expected.nbytes
+    assert at == len(data)
+    return found
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", MACHINES)
+def test_numbers_are_those_of_numpy(name, width, tmp_path):
+    kernels = all_kernels()
+    if name == "rvv":
+        # qemu 7.2 fails an assertion where vfcvt.rtz is the first conversion of a piece of code
+        del kernels["rounded"]
+    for kernel_name, found in outputs(MACHINES[name](width), kernels, tmp_path).items():
+        kernel = kernels[kernel_name]
+        scale = np.abs(kernel.expected).max().astype("float64") if kernel.tolerance else 0
+        np.testing.assert_allclose(
+            found, kernel.expected, rtol=0, atol=kernel.tolerance * scale, err_msg=kernel_name
+        )
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_code_runs_where_registers_are_wider(name, tmp_path):
+    kernels = {"odd": matmul(5, 127, 7)}
+    found = outputs(MACHINES[name](256, there=512), kernels, tmp_path)
+    np.testing.assert_allclose(found["odd"], kernels["odd"].expected, rtol=0, atol=1e-5)
+
+
+REFUSED = """
+int32_t __tvm_ffi_odd(void* self, const TilewrightAny* args, int32_t num_args, TilewrightAny* result);
+static void start(void) {
+  TilewrightAny none = {0, 0, {0}};
+  /* not even arguments are looked at */
+  if (__tvm_ffi_odd(0, 0, 3, &none) != -1) leave(2);
+  if (numbers[0] != 512 || numbers[1] != %d || numbers[2] != %d) leave(3);
+}
+"""
+
+
+ADVICE = {
+    "sve": "compile it with -vector-width=%lld",
+    "rvv": "compile it with -vector-width=%lld, and without features that promise more (zvl*b)",
+}
+
+
+@pytest.mark.parametrize("there", [128, 256])
+@pytest.mark.parametrize(
+    "name, options",
+    [("sve", ""), ("rvv", ""), ("rvv", " -mattr=+m,+a,+f,+d,+c,+v,+zvl512b -vector-width=128")],
+)
+def test_code_is_refused_where_registers_are_narrower(name, options, there, tmp_path):
+    machine = MACHINES[name](512, there)
+    cross_testing.require(machine.emulator)
+    func = matmul(5, 127, 7).func.with_attr("global_symbol", "odd")
+    lib = tw.build(tw.IRModule({"odd": func}), f"llvm {machine.target}{options}")
+    text = "this code is for vector registers of %lld bits or more, but those of this machine have %lld: "
+    assert f'c"{text}{ADVICE[name]}\\00"' in lib.get_source("ll")
+    lib.export_library(tmp_path / "kernel.o")
+    output_of(machine, REFUSED % (there, there), tmp_path / "kernel.o")
+
+
+def num_registers(asm: str, letter: str) -> int:
+    return len(re.findall(rf"\b{letter}\d+\.", asm))
+
+
+@pytest.mark.parametrize(
+    "options, width, has_sve",
+    [
+        ("-mcpu=neoverse-v1", 32, True),
+        ("-mcpu=a64fx", 64, True),
+        ("-mcpu=neoverse-v2", 16, False),
+        ("-mattr=+sve", 16, False),  # NEON does as much at 128 bits
+        ("-mattr=+sve -vector-width=1024", 128, True),
+        ("-mcpu=neoverse-v1 -vector-width=128", 16, False),
+        ("-mcpu=cortex-a72 -vector-width=128", 16, False),
+    ],
+)
+def test_vectors_of_sve_are_whole_registers(options, width, has_sve):
+    target = f"llvm -mtriple=aarch64-linux-gnu {options}"
+    assert features(target)["vector_bytes"].value == width
+    asm = tw.build(matmul(64, 64, 64).func, target).get_source("asm")
+    assert (num_registers(asm, "z") > 50) == has_sve
+    assert (num_registers(asm, "v") > 50) == (not has_sve)
+
+
+@pytest.mark.parametrize(
+    "options, width",
+    [
+        ("+v", 16),
+        ("+v,+zvl256b", 32),
+        ("+v -vector-width=512", 64),
+        ("+v,+zvl512b -vector-width=256", 32),
+        ("+m", 16),
+    ],
+)
+def test_vectors_of_rvv_are_whole_registers(options, width):
+    target = f"llvm -mtriple=riscv64-linux-gnu -mattr=+f,+d,{options}"
+    assert features(target)["vector_bytes"].value == width
+    asm = tw.build(matmul(64, 64, 64).func, target).get_source("asm")
+    assert ("vfmacc.vf" in asm) == ("+v" in options)
+    if "+v" in options:
+        assert re.search(rf"vset(i?vli)\t\w+, \w+, e32, m{'1' if '512b' not in options else 'f2'}", asm)
+        assert not re.search(r"e32, m[248]", asm)
