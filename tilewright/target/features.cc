@@ -105,7 +105,9 @@ void set_dots(const Processor& processor, Builder* builder) {
     builder->set(member, value, "features of the processor");
   };
   const bool is_x86 = processor.triple.starts_with("x86_64");
-  const bool has_dotprod = processor.triple.starts_with("aarch64") && processor.has("dotprod");
+  // of NEON an extension, of SVE, whose vectors alone are wider, a part
+  const bool has_dotprod =
+      processor.triple.starts_with("aarch64") && (processor.has("dotprod") || processor.vector_bits > 128);
   const bool has_vnni = is_x86 && (processor.has("avx512vnni") || processor.has("avxvnni"));
   set(&D::mixed_bytes, has_vnni);
   set(&D::signed_bytes, has_vnni || has_dotprod);
