@@ -39,7 +39,8 @@ bool is_x86(const Processor& processor) {
   const std::string_view triple = processor.triple;
   return triple.starts_with("x86_64") || (triple.starts_with("i") && triple.substr(2).starts_with("86"));
 }
-bool is_aarch64(const Processor& processor) { return processor.triple.starts_with("aarch64"); }
+// Little-endian: LLVM keeps no vectors in registers of SVE otherwise.
+bool is_aarch64(const Processor& processor) { return processor.triple.starts_with("aarch64-"); }
 bool is_riscv(const Processor& processor) { return processor.triple.starts_with("riscv"); }
 bool has_sve(const Processor& processor) { return is_aarch64(processor) && processor.has("sve"); }
 bool has_rvv(const Processor& processor) { return is_riscv(processor) && processor.has("zvl128b"); }

@@ -16,10 +16,14 @@
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Transforms/InstCombine/InstCombine.h>
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
+#include <llvm/Transforms/Scalar/InstSimplifyPass.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
+#include <llvm/Transforms/Utils/LCSSA.h>
+#include <llvm/Transforms/Utils/LoopSimplify.h>
 
 #include "tilewright/codegen/llvm/emitter.h"
 #include "tilewright/codegen/llvm/guarded.h"
+#include "tilewright/codegen/llvm/lane_products.h"
 #include "tilewright/codegen/llvm/target.h"
 #include "tilewright/lower/lowered.h"
 #include "tilewright/runtime/interrupt.h"
@@ -84,6 +88,21 @@ std::exception_ptr asked_to_stop() {
   return nullptr;
 }
 
+// Multiply-adds of SVE by lanes, at the end: other passes do not know what they are.
+void use_lanes(llvm::Module& module, const NativeTarget& target, llvm::FunctionAnalysisManager& analyses) {
+  const bool is_sve = llvm::Triple(target.triple).getArch() == llvm::Triple::aarch64;
+  if (!is_sve || target.least_register_bits == 0 || target.opt_level < 2) return;
+  llvm::FunctionPassManager passes;
+  passes.addPass(llvm::LoopSimplifyPass());
+  passes.addPass(llvm::LCSSAPass());
+  passes.addPass(LaneProducts(target.least_register_bits));
+  passes.addPass(llvm::InstSimplifyPass());
+  passes.addPass(llvm::SimplifyCFGPass());
+  for (llvm::Function& function : module) {
+    if (!function.isDeclaration() && !is_entry(function)) passes.run(function, analyses);
+  }
+}
+
 void optimise(Unit& unit, const NativeTarget& target) {
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = tuning.LoopInterleaving = target.opt_level >= 2;
@@ -117,6 +136,7 @@ void optimise(Unit& unit, const NativeTarget& target) {
   llvm::ModulePassManager passes = target.opt_level == 0 ? builder.buildO0DefaultPipeline(level)
                                                          : builder.buildPerModuleDefaultPipeline(level);
   passes.run(unit.module, modules);
+  use_lanes(unit.module, target, functions);
   if (interruption) std::rethrow_exception(interruption);
   llvm::FunctionPassManager few;
   few.addPass(llvm::EarlyCSEPass());
