@@ -1,16 +1,20 @@
 """Code for SVE and RVV of several widths runs there, under qemu-user, and gives numpy's numbers."""
 
 import re
+import sys
 
 import cross_testing
 import numpy as np
 import pytest
 from cross_kernels import outputs
-from cross_testing import machine_of_rvv, machine_of_sve, output_of
+from cross_testing import ROOT, machine_of_rvv, machine_of_sve, output_of
 from vector_kernels import all_kernels, matmul
 
 import tilewright as tw
 from tilewright.target import features
+
+sys.path.insert(0, str(ROOT / "tools"))
+from assembly_loops import hottest_loop  # noqa: E402
 
 WIDTHS = (128, 256, 512)
 MACHINES = {"sve": machine_of_sve, "rvv": machine_of_rvv}
@@ -121,3 +125,18 @@ def test_bytes_are_added_in_groups_by_sve():
         asm = tw.build(matmul(64, 64, 64, dtype, "int32").func, target).get_source("asm")
         assert re.search(rf"{instruction}\tz\d+\.s, z\d+\.b, z\d+\.b", asm)
         assert "\tsmull" not in asm
+
+
+@pytest.mark.parametrize(
+    "target, share",
+    [
+        ("-mtriple=aarch64-linux-gnu -mcpu=neoverse-v1", 0.7),
+        ("-mtriple=aarch64-linux-gnu -mattr=+sve -vector-width=512", 0.7),
+        ("-mtriple=riscv64-linux-gnu -mattr=+m,+a,+f,+d,+c,+v,+zvl256b", 0.35),
+    ],
+)
+def test_columns_that_fill_no_register_are_one_with_a_mask(target, share):
+    # else LLVM puts seven numbers together from four, two and one: 40 multiply-adds in 523 instructions
+    asm = tw.build(matmul(64, 7, 64).func, f"llvm {target}").get_source("asm")
+    multiply_adds, instructions, on_stack = hottest_loop(asm)
+    assert multiply_adds / instructions >= share and on_stack == 0

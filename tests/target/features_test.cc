@@ -48,6 +48,15 @@ TEST(Features, ProductsOfBytesArePartOfWideSve) {
   EXPECT_FALSE(has(128, {"sve"}));
 }
 
+TEST(Features, MasksAreInstructionsOfAvxOfWideSveAndOfRvv) {
+  EXPECT_TRUE(of("x86_64-linux-gnu", "haswell", 256, {"avx"}).has_masks);
+  EXPECT_FALSE(of("x86_64-linux-gnu", "x86-64", 128).has_masks);
+  EXPECT_TRUE(of("aarch64-linux-gnu", "neoverse-v1", 256, {"sve"}).has_masks);
+  EXPECT_FALSE(of("aarch64-linux-gnu", "neoverse-v2", 128, {"sve"}).has_masks);
+  EXPECT_TRUE(of("riscv64-linux-gnu", "generic-rv64", 128, {"v"}).has_masks);
+  EXPECT_FALSE(of("riscv64-linux-gnu", "generic-rv64", 128).has_masks);
+}
+
 TEST(Features, CachesAreThoseOfTheCoreUnlessTheTargetSaysOtherwise) {
   EXPECT_EQ(of("aarch64-linux-gnu", "neoverse-v1", 128).l1_bytes, 64 << 10);
   EXPECT_EQ(of("aarch64-linux-gnu", "neoverse-v1", 128).l1_ways, 4);

@@ -92,7 +92,10 @@ void set_vectors(const Processor& processor, Builder* builder) {
   // RISC-V without vectors: each of their elements takes a register of floats
   if (is_riscv && !processor.has("zve32f")) num_registers /= processor.vector_bits / 32;
   builder->set(&F::num_vector_registers, num_registers, source);
-  builder->set(&F::has_masks, is_x86 && processor.has("avx"), source);
+  // registers of NEON have no masks; those of SVE are used where they are wider
+  const bool has_wide_sve = triple.starts_with("aarch64") && processor.vector_bits > 128;
+  const bool has_masks = is_x86 ? processor.has("avx") : has_wide_sve || (is_riscv && processor.has("v"));
+  builder->set(&F::has_masks, has_masks, source);
   // Those of AMD, which alone have sse4a, have fewer places for lines under way than they lose by it (layer
   // norm of 4096 x 1024 on a Zen 4: 1,090 us, with it 1,390; on a Xeon rows of numpy's arrays 2,200, with
   // it 1,400)
