@@ -79,12 +79,21 @@ class Builder {
   }
 };
 
+// Who says how wide vectors are.
+std::string source_of_width(const Processor& processor, const ir::Target& target) {
+  if (target->attrs.get("vector-width")) return "-vector-width";
+  const bool is_wide_sve = processor.triple.starts_with("aarch64") && processor.vector_bits > 128;
+  if (!is_wide_sve) return "features of the processor";
+  const Core* core = find_core(processor.cpu);
+  return core ? std::string(core->source) : "the manual of " + processor.cpu;
+}
+
 // What code may name and which of its accesses are instructions.
-void set_vectors(const Processor& processor, Builder* builder) {
+void set_vectors(const Processor& processor, const ir::Target& target, Builder* builder) {
   using F = Features;
   const std::string& triple = processor.triple;
   const std::string source = "features of the processor";
-  builder->set(&F::vector_bytes, processor.vector_bits / 8, source);
+  builder->set(&F::vector_bytes, processor.vector_bits / 8, source_of_width(processor, target));
   // AVX-512, AArch64 and RISC-V name 32 registers, older x86 and NEON of 32 bits 16
   const bool is_x86 = triple.starts_with("x86_64"), is_riscv = triple.starts_with("riscv");
   const bool has_32 = is_x86 ? processor.has("avx512f") : triple.starts_with("aarch64") || is_riscv;
@@ -132,7 +141,7 @@ void set_core(const Core& core, Builder* builder) {
 KnownFeatures features_of(const Processor& processor, const ir::Target& target) {
   using F = Features;
   Builder builder;
-  set_vectors(processor, &builder);
+  set_vectors(processor, target, &builder);
   set_dots(processor, &builder);
   if (const Core* core = find_core(processor.cpu)) set_core(*core, &builder);
   if (processor.is_host) {
