@@ -6,7 +6,8 @@ import re
 MULTIPLY_ADD = re.compile(
     r"(vfn?m(add|sub)\d+ps|fmla|mulps|vpdpbusd|vdpbf16ps|sdot|vfmacc\.v[vf]|vfmadd\.v[vf]|fn?m(add|sub)\.s)\b"
 )
-STACK = re.compile(r"\(%rsp|\[sp|\(sp\)")
+# whole registers of SVE and RVV are only moved to and from the stack
+STACK = re.compile(r"\(%rsp|\[sp|\(sp\)|, mul vl\]|\bv[ls][1248]r\.v")
 
 
 def instructions(block: str) -> list[str]:

@@ -9,69 +9,12 @@
 // Source: Arm Architecture Reference Manual for A-profile, FMLA (indexed), LD1RQW.
 #include "tilewright/codegen/llvm/lane_products.h"
 
-#include <llvm/Analysis/AssumptionCache.h>
-#include <llvm/Analysis/LoopInfo.h>
-#include <llvm/Analysis/OptimizationRemarkEmitter.h>
-#include <llvm/Analysis/ScalarEvolutionExpressions.h>
-#include <llvm/Analysis/TargetTransformInfo.h>
-#include <llvm/Analysis/VectorUtils.h>
-#include <llvm/IR/Dominators.h>
-#include <llvm/IR/IntrinsicInst.h>
-#include <llvm/Transforms/Utils/UnrollLoop.h>
-
-#include <optional>
-
 #include "tilewright/codegen/llvm/lane_rewriter.h"
 
 namespace tilewright::codegen {
 namespace {
 
 constexpr size_t kRegisters = 32;
-
-// The number that all lanes of a vector are; if they are one lane of another vector, that choice.
-llvm::Value* number_of(llvm::Value* vector) {
-  if (llvm::Value* number = llvm::getSplatValue(vector)) return number;
-  auto* chosen = llvm::dyn_cast<llvm::ShuffleVectorInst>(vector);
-  return chosen && llvm::all_equal(chosen->getShuffleMask()) ? chosen : nullptr;
-}
-
-std::optional<Product> product_of(llvm::Instruction& instruction, uint64_t register_bits) {
-  auto* add = llvm::dyn_cast<llvm::BinaryOperator>(&instruction);
-  auto* type = llvm::dyn_cast<llvm::FixedVectorType>(instruction.getType());
-  if (!add || !type || add->getOpcode() != llvm::Instruction::FAdd || !add->hasAllowContract())
-    return std::nullopt;
-  const uint64_t bits = type->getPrimitiveSizeInBits().getFixedValue();
-  if (bits <= kSegmentBits || bits > register_bits) return std::nullopt;
-  for (unsigned place = 0; place < 2; ++place) {
-    auto* product = llvm::dyn_cast<llvm::BinaryOperator>(add->getOperand(place));
-    if (!product || product->getOpcode() != llvm::Instruction::FMul || !product->hasOneUse() ||
-        !product->hasAllowContract() || product->getParent() != add->getParent())
-      continue;
-    for (unsigned side = 0; side < 2; ++side) {
-      if (llvm::Value* number = number_of(product->getOperand(side)))
-        return Product{add, add->getOperand(1 - place), product->getOperand(1 - side), number};
-    }
-  }
-  return std::nullopt;
-}
-
-bool may_write(const llvm::Instruction& instruction) {
-  const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
-  return instruction.mayWriteToMemory() && !(call && call->getIntrinsicID() == llvm::Intrinsic::prefetch);
-}
-
-// All of one element type, of a block that writes to nothing but registers; else none.
-std::vector<Product> products_in(llvm::BasicBlock& block, uint64_t register_bits) {
-  std::vector<Product> products;
-  for (llvm::Instruction& instruction : block) {
-    if (may_write(instruction)) return {};
-    const std::optional<Product> product = product_of(instruction, register_bits);
-    if (!product) continue;
-    if (!products.empty() && products[0].add->getType() != product->add->getType()) return {};
-    products.push_back(*product);
-  }
-  return products;
-}
 
 enum class Order { kNone, kByRows, kBySteps };
 
@@ -88,43 +31,16 @@ Order order_of(size_t sums, size_t vectors_of_steps, size_t rows, size_t lanes, 
   return Order::kNone;
 }
 
-size_t num_distinct(const std::vector<Product>& products, llvm::Value* Product::* member) {
-  llvm::SmallPtrSet<llvm::Value*, 32> values;
-  for (const Product& product : products) values.insert(product.*member);
-  return values.size();
-}
-
-// ---- several steps of a loop together
-
-// Whether the loop moves the address by one element in each step.
-bool is_next(llvm::Value* number, const llvm::Loop& loop, llvm::ScalarEvolution& scev) {
-  auto* load = llvm::dyn_cast<llvm::LoadInst>(number);
-  if (!load || !load->isSimple() || load->getParent() != loop.getHeader()) return false;
-  const auto* address = llvm::dyn_cast<llvm::SCEVAddRecExpr>(scev.getSCEV(load->getPointerOperand()));
-  if (!address || address->getLoop() != &loop || !address->isAffine()) return false;
-  const auto* step = llvm::dyn_cast<llvm::SCEVConstant>(address->getStepRecurrence(scev));
-  return step && step->getAPInt() == load->getType()->getPrimitiveSizeInBits().getFixedValue() / 8;
-}
-
-struct Analyses {
-  llvm::LoopInfo& loops;
-  llvm::ScalarEvolution& scev;
-  llvm::DominatorTree& tree;
-  llvm::AssumptionCache& assumptions;
-  const llvm::TargetTransformInfo& costs;
-  llvm::OptimizationRemarkEmitter& remarks;
-};
-
-// Of 64-bit numbers two registers: more of any only take more addresses.
-constexpr unsigned kMostSteps = 4;
-
-void unroll(llvm::Loop* loop, uint64_t register_bits, const Analyses& known) {
-  const std::vector<Product> products = products_in(*loop->getHeader(), register_bits);
-  if (products.empty()) return;
-  const auto next = [&](const Product& product) { return is_next(product.number, *loop, known.scev); };
-  if (!std::all_of(products.begin(), products.end(), next)) return;
+// As many steps as registers have lanes, or more.
+void take_lanes_together(llvm::Loop* loop, uint64_t register_bits, llvm::Function& function,
+                         llvm::FunctionAnalysisManager& analyses) {
+  // of 64-bit numbers two registers: more of any only take more addresses
+  constexpr unsigned kMostSteps = 4;
+  auto& scev = analyses.getResult<llvm::ScalarEvolutionAnalysis>(function);
+  const std::vector<Product> products = products_in(*loop->getHeader(), kSegmentBits, register_bits);
+  if (products.empty() || !take_next_numbers(products, *loop, scev)) return;
   const unsigned lanes = num_lanes(products[0].add->getType()->getScalarType());
-  const unsigned count = known.scev.getSmallConstantTripCount(loop);
+  const unsigned count = scev.getSmallConstantTripCount(loop);
   const size_t vectors = num_distinct(products, &Product::vector),
                rows = num_distinct(products, &Product::number);
   const auto order = [&](unsigned steps) {
@@ -134,15 +50,8 @@ void unroll(llvm::Loop* loop, uint64_t register_bits, const Analyses& known) {
   if (order(lanes) == Order::kNone) return;
   unsigned steps = lanes;
   while (2 * steps <= kMostSteps && order(2 * steps) == Order::kByRows) steps *= 2;
-  llvm::UnrollLoopOptions options{};
-  options.Count = steps;
-  options.Runtime = true;
-  options.AllowExpensiveTripCount = true;
-  llvm::UnrollLoop(loop, options, &known.loops, &known.scev, &known.tree, &known.assumptions, &known.costs,
-                   &known.remarks, true);
+  take_together(loop, steps, function, analyses);
 }
-
-// ---- numbers by lanes
 
 // Whether each sum only meets products of the same row, or of rows that come later, and nothing else in the
 // block needs it.
@@ -166,7 +75,7 @@ bool may_go_by_rows(const std::vector<Product>& products, const Lanes& lanes) {
 }
 
 void use_lanes(llvm::BasicBlock& block, uint64_t register_bits, llvm::ScalarEvolution& scev) {
-  std::vector<Product> products = products_in(block, register_bits);
+  std::vector<Product> products = products_in(block, kSegmentBits, register_bits);
   if (products.empty()) return;
   const Lanes lanes(products, scev);
   std::erase_if(products, [&](const Product& product) { return !lanes.find(product.number); });
@@ -185,23 +94,12 @@ void use_lanes(llvm::BasicBlock& block, uint64_t register_bits, llvm::ScalarEvol
 }  // namespace
 
 llvm::PreservedAnalyses LaneProducts::run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
-  const Analyses known{analyses.getResult<llvm::LoopAnalysis>(function),
-                       analyses.getResult<llvm::ScalarEvolutionAnalysis>(function),
-                       analyses.getResult<llvm::DominatorTreeAnalysis>(function),
-                       analyses.getResult<llvm::AssumptionAnalysis>(function),
-                       analyses.getResult<llvm::TargetIRAnalysis>(function),
-                       analyses.getResult<llvm::OptimizationRemarkEmitterAnalysis>(function)};
-  std::vector<llvm::Loop*> innermost;
-  for (llvm::Loop* loop : known.loops.getLoopsInPreorder()) {
-    if (loop->isInnermost() && loop->getNumBlocks() == 1 && loop->isLoopSimplifyForm())
-      innermost.push_back(loop);
-  }
   const auto bits = static_cast<uint64_t>(register_bits);
-  for (llvm::Loop* loop : innermost) unroll(loop, bits, known);
-  // numbers may stand in registers already: also loops that were not unrolled
-  for (llvm::Loop* loop : known.loops.getLoopsInPreorder()) {
-    if (loop->isInnermost() && loop->getNumBlocks() == 1) use_lanes(*loop->getHeader(), bits, known.scev);
-  }
+  const auto& loops = analyses.getResult<llvm::LoopAnalysis>(function);
+  for (llvm::Loop* loop : blocks_that_loop(loops)) take_lanes_together(loop, bits, function, analyses);
+  // numbers may stand in registers already: also loops that were left as they are
+  auto& scev = analyses.getResult<llvm::ScalarEvolutionAnalysis>(function);
+  for (llvm::Loop* loop : blocks_that_loop(loops)) use_lanes(*loop->getHeader(), bits, scev);
   return llvm::PreservedAnalyses::none();
 }
 

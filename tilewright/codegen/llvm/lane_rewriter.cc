@@ -2,7 +2,6 @@
 
 #include <llvm/Analysis/ScalarEvolutionExpressions.h>
 #include <llvm/IR/IRBuilder.h>
-#include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/IntrinsicsAArch64.h>
 #include <llvm/Transforms/Utils/Local.h>
 
@@ -88,7 +87,7 @@ class Rewriter {
     std::optional<unsigned> last_lane;
     for (const Product& product : products) {
       const Lane& place = *lanes.find(product.number);
-      if (!by_rows && last_lane && last_lane != place.lane) stay_before({}, product.add);
+      if (!by_rows && last_lane && last_lane != place.lane) keep_order(product.add);
       last_lane = place.lane;
       const auto [row, is_new] = row_of.try_emplace(place.quad, rows.size());
       llvm::Value* quad = quad_of(place.quad, product.vector->getType());
@@ -118,8 +117,7 @@ class Rewriter {
   }
 
  private:
-  // No load moves across a statement of assembly, and the sums of a row are its operands: else LLVM would
-  // load the numbers of all rows at once, or take turns between rows.  It is no instruction.
+  // The sums of a row are known before the numbers of the next are loaded.
   void stay_before(const std::vector<llvm::Instruction*>& row, llvm::Instruction* place) {
     const auto is_last = [&](llvm::Instruction* added) {
       return std::none_of(added->user_begin(), added->user_end(), [&](llvm::User* user) {
@@ -128,23 +126,12 @@ class Rewriter {
     };
     llvm::SmallVector<llvm::Value*> sums;
     std::copy_if(row.begin(), row.end(), std::back_inserter(sums), is_last);
-    llvm::SmallVector<llvm::Type*> types;
-    std::string outputs, inputs;
-    for (llvm::Value* sum : sums) {
-      outputs += outputs.empty() ? "=w" : ",=w";
-      inputs += "," + std::to_string(types.size());
-      types.push_back(sum->getType());
-    }
-    builder_.SetInsertPoint(place);
-    llvm::Type* result = types.empty()       ? builder_.getVoidTy()
-                         : types.size() == 1 ? types[0]
-                                             : llvm::StructType::get(block_.getContext(), types);
-    llvm::CallInst* passed = builder_.CreateCall(
-        llvm::InlineAsm::get(llvm::FunctionType::get(result, types, false), "", outputs + inputs, true),
-        sums);
-    for (unsigned n = 0; n < sums.size(); ++n) {
-      llvm::Value* same = sums.size() == 1 ? passed : builder_.CreateExtractValue(passed, n);
-      sums[n]->replaceUsesWithIf(same, [&](const llvm::Use& use) { return use.getUser() != passed; });
+    const llvm::SmallVector<llvm::Value*> same = keep_order(place, sums);
+    for (size_t n = 0; n < sums.size(); ++n) {
+      sums[n]->replaceUsesWithIf(same[n], [&](const llvm::Use& use) {
+        const auto* call = llvm::dyn_cast<llvm::CallInst>(use.getUser());
+        return !call || !call->isInlineAsm();
+      });
     }
   }
 

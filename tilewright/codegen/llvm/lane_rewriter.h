@@ -2,11 +2,11 @@
 #pragma once
 #include <llvm/ADT/DenseMap.h>
 #include <llvm/ADT/SmallPtrSet.h>
-#include <llvm/Analysis/ScalarEvolution.h>
-#include <llvm/IR/Instructions.h>
 
 #include <map>
 #include <vector>
+
+#include "tilewright/codegen/llvm/sum_loops.h"
 
 namespace tilewright::codegen {
 
@@ -14,13 +14,6 @@ namespace tilewright::codegen {
 inline constexpr unsigned kSegmentBits = 128;
 /// How many numbers of a type they hold.
 unsigned num_lanes(const llvm::Type* element);
-
-/// sum + vector * splat(number), rounded once.  The number may also be the vector of it, if its lanes are one
-/// lane of another vector.
-struct Product {
-  llvm::BinaryOperator* add;
-  llvm::Value *sum, *vector, *number;
-};
 
 /// Where a number is: a lane of what lies at a pointer, or of a value of 128 bits.
 struct Lane {

@@ -24,6 +24,7 @@
 #include "tilewright/codegen/llvm/emitter.h"
 #include "tilewright/codegen/llvm/guarded.h"
 #include "tilewright/codegen/llvm/lane_products.h"
+#include "tilewright/codegen/llvm/sum_loops.h"
 #include "tilewright/codegen/llvm/target.h"
 #include "tilewright/lower/lowered.h"
 #include "tilewright/runtime/interrupt.h"
@@ -88,14 +89,19 @@ std::exception_ptr asked_to_stop() {
   return nullptr;
 }
 
-// Multiply-adds of SVE by lanes, at the end: other passes do not know what they are.
-void use_lanes(llvm::Module& module, const NativeTarget& target, llvm::FunctionAnalysisManager& analyses) {
-  const bool is_sve = llvm::Triple(target.triple).getArch() == llvm::Triple::aarch64;
-  if (!is_sve || target.least_register_bits == 0 || target.opt_level < 2) return;
+// Passes of ours over sums of products, at the end: others do not know what they make.
+void finish_sums(llvm::Module& module, const NativeTarget& target, llvm::FunctionAnalysisManager& analyses) {
+  const llvm::Triple triple(target.triple);
+  const bool has_lanes = triple.getArch() == llvm::Triple::aarch64 && target.least_register_bits > 0,
+             has_rvv = triple.isRISCV() && target.has("v");
+  if ((!has_lanes && !has_rvv) || target.opt_level < 2) return;
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::LoopSimplifyPass());
   passes.addPass(llvm::LCSSAPass());
-  passes.addPass(LaneProducts(target.least_register_bits));
+  if (has_lanes)
+    passes.addPass(LaneProducts(target.least_register_bits));
+  else
+    passes.addPass(StepsTogether());
   passes.addPass(llvm::InstSimplifyPass());
   passes.addPass(llvm::SimplifyCFGPass());
   for (llvm::Function& function : module) {
@@ -136,7 +142,7 @@ void optimise(Unit& unit, const NativeTarget& target) {
   llvm::ModulePassManager passes = target.opt_level == 0 ? builder.buildO0DefaultPipeline(level)
                                                          : builder.buildPerModuleDefaultPipeline(level);
   passes.run(unit.module, modules);
-  use_lanes(unit.module, target, functions);
+  finish_sums(unit.module, target, functions);
   if (interruption) std::rethrow_exception(interruption);
   llvm::FunctionPassManager few;
   few.addPass(llvm::EarlyCSEPass());
