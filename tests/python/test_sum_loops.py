@@ -103,6 +103,7 @@ def test_which_tiles_of_rvv_take_steps_together(rows, vectors, steps):
         assert multiply_adds / instructions >= 0.6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "machine_of, bits",
     [(machine_of_sve, 256), (machine_of_sve, 512), (machine_of_rvv, 128), (machine_of_rvv, 512)],
@@ -142,6 +143,7 @@ def check(func, a: np.ndarray, b: np.ndarray, expected: np.ndarray, folder) -> N
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5 * np.abs(expected).max())
 
 
+@pytest.mark.slow
 def test_terms_of_unknown_number(tmp_path):
     n = te.var("n", "int64")
     x, y = te.placeholder((4, n), name="X"), te.placeholder((n, 16), name="Y")

@@ -20,6 +20,7 @@ WIDTHS = (128, 256, 512)
 MACHINES = {"sve": machine_of_sve, "rvv": machine_of_rvv}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("name", MACHINES)
 def test_numbers_are_those_of_numpy(name, width, tmp_path):
