@@ -124,6 +124,24 @@ def strided(columns: int) -> Kernel:
     )
 
 
+def pooled(size: int, channels_last: bool, dtype: str = "float32") -> Kernel:
+    """The largest of 3 x 3 at every second place."""
+    a = _random(3, size, size, dtype=dtype) if not channels_last else _random(size, size, 7, dtype=dtype)
+    (x,) = _placeholders(a)
+    h, v = te.reduce_axis((0, 3), "h"), te.reduce_axis((0, 3), "v")
+    count = (size - 3) // 2 + 1
+    ends = [slice(p, p + 2 * count - 1, 2) for p in range(3)]
+    if channels_last:
+        shape = (count, count, 7)
+        y = te.compute(shape, lambda i, j, c: te.max(x[2 * i + h, 2 * j + v, c], axis=[h, v]), name="Y")
+        parts = [a[p, q] for p in ends for q in ends]
+    else:
+        shape = (3, count, count)
+        y = te.compute(shape, lambda c, i, j: te.max(x[c, 2 * i + h, 2 * j + v], axis=[h, v]), name="Y")
+        parts = [a[:, p, q] for p in ends for q in ends]
+    return Kernel(te.create_prim_func([x, y]), [a], np.max(parts, axis=0))
+
+
 def rounded(columns: int) -> Kernel:
     """float32 to int8: what quantization does."""
     a = _random(5, columns) * 40
@@ -159,5 +177,9 @@ def all_kernels() -> dict[str, Kernel]:
         "sum_of_words": sum_of(1, 7, 129, "int32"),
         "largest_place": largest_place(7, 127),
         "strided": strided(127),
+        "pooled": pooled(33, False),
+        "pooled_by_channels": pooled(15, True),
+        "pooled_doubles": pooled(19, False, "float64"),
+        "pooled_halves": pooled(35, False, "float16"),
         "rounded": rounded(127),
     }

@@ -11,6 +11,7 @@ from cross_testing import ROOT, machine_of_rvv, machine_of_sve, output_of
 from vector_kernels import all_kernels, matmul
 
 import tilewright as tw
+from tilewright import te
 from tilewright.target import features
 
 sys.path.insert(0, str(ROOT / "tools"))
@@ -141,3 +142,23 @@ def test_columns_that_fill_no_register_are_one_with_a_mask(target, share):
     asm = tw.build(matmul(64, 7, 64).func, f"llvm {target}").get_source("asm")
     multiply_adds, instructions, on_stack = hottest_loop(asm)
     assert multiply_adds / instructions >= share and on_stack == 0
+
+
+@pytest.mark.parametrize(
+    "target, instruction",
+    [
+        (
+            "-mtriple=aarch64-linux-gnu -mcpu=neoverse-v1",
+            r"ld1w\t\{ z\d+\.s \}, p\d+/z, \[x\d+, z\d+\.s, sxtw #2\]",
+        ),
+        ("-mtriple=riscv64-linux-gnu -mattr=+m,+a,+f,+d,+c,+v,+zvl256b", r"vlse32\.v"),
+    ],
+)
+def test_numbers_that_lie_apart_are_loaded_by_one_instruction(target, instruction):
+    x = te.placeholder((12288,), name="X")
+    y = te.compute((4096,), lambda i: x[3 * i] + tw.tir.const(1, "float32"), name="Y")
+    sch = tw.Schedule(te.create_prim_func([x, y]))
+    loop = sch.get_loops(sch.get_block("Y"))[0]
+    sch.vectorize(sch.split(loop, factors=[None, 8])[1])
+    asm = tw.build(sch.mod, f"llvm {target}", schedule=False).get_source("asm")
+    assert re.search(instruction, asm)
