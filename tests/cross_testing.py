@@ -97,6 +97,7 @@ class Machine:
     clang: tuple  # options of clang
     emulator: str
     system: str  # leave and put, in C
+    emulated: tuple = ()  # options of the emulator: the processor
 
     @property
     def is_wasm(self) -> bool:
@@ -108,6 +109,33 @@ _ARM = (
     "qemu-arm",
     _CALL % ("r7", "r0", "r1", "r2", "svc 0", 1, 4),
 )
+
+
+def machine_of_sve(width: int, there: int | None = None) -> Machine:
+    """AArch64 with code for registers of SVE of `width` bits, on a processor where they have `there`."""
+    return Machine(
+        f"-mtriple=aarch64-linux-gnu -mattr=+sve,+dotprod,+fullfp16 -vector-width={width}",
+        ("--target=aarch64-linux-gnu",),
+        "qemu-aarch64",
+        _CALL % ("x8", "x0", "x1", "x2", "svc 0", 93, 64),
+        ("-cpu", f"max,sve-max-vq={(there or width) // 128}"),
+    )
+
+
+def machine_of_rvv(width: int, there: int | None = None) -> Machine:
+    """64-bit RISC-V with code for registers of V of `width` bits, on a processor where they have `there`.
+
+    float16 is computed by single numbers: qemu 7.2 has no vectors of it (zvfh).
+    """
+    return Machine(
+        f"-mtriple=riscv64-linux-gnu -mattr=+m,+a,+f,+d,+c,+zfh,+v -vector-width={width}",
+        ("--target=riscv64-linux-gnu", "-march=rv64gc", "-mabi=lp64d"),
+        "qemu-riscv64",
+        _CALL % ("a7", "a0", "a1", "a2", "ecall", 93, 64),
+        ("-cpu", f"rv64,v=true,vext_spec=v1.0,Zfh=true,vlen={there or width}"),
+    )
+
+
 MACHINES = {
     "aarch64": Machine(
         "-mtriple=aarch64-linux-gnu -mcpu=cortex-a72",
@@ -121,6 +149,8 @@ MACHINES = {
         "qemu-riscv64",
         _CALL % ("a7", "a0", "a1", "a2", "ecall", 93, 64),
     ),
+    "aarch64 with SVE": machine_of_sve(512),
+    "riscv64 with V": machine_of_rvv(256),
     "armv7": Machine("-mtriple=armv7-linux-gnueabihf -mattr=+neon", *_ARM),
     "armv7 without vectors": Machine("-mtriple=armv7-linux-gnueabihf", *_ARM),
     "i386": Machine(  # its structs align int64 to 4 bytes
@@ -146,7 +176,7 @@ def require(*programs: str) -> None:
 def run(*words) -> bytes:
     """What the program writes; it must end with status 0."""
     done = subprocess.run([str(word) for word in words], capture_output=True, timeout=60, check=False)
-    assert done.returncode == 0, f"{words}: {done.returncode}\n{done.stdout!r}{done.stderr.decode()}"
+    assert done.returncode == 0, f"{words}: {done.returncode}\n{done.stdout[-500:]!r}{done.stderr.decode()}"
     return done.stdout
 
 
@@ -171,6 +201,6 @@ def output_of(machine: Machine, program: str, kernels: Path) -> bytes:
     linker = ("wasm-ld-19", "--allow-undefined") if machine.is_wasm else ("ld.lld-19", "-static")
     run(*linker, "-o", made, compiled(machine, main, "-O1"), kernels)
     if not machine.is_wasm:
-        return run(machine.emulator, made)
+        return run(machine.emulator, *machine.emulated, made)
     (folder / "run.js").write_text(_NODE)
     return run("node", folder / "run.js", made)

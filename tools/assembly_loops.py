@@ -6,8 +6,8 @@ import re
 MULTIPLY_ADD = re.compile(
     r"(vfn?m(add|sub)\d+ps|fmla|mulps|vpdpbusd|vdpbf16ps|sdot|vfmacc\.v[vf]|vfmadd\.v[vf]|fn?m(add|sub)\.s)\b"
 )
-# what waits there for a register; an array has an index, too
-STACK = re.compile(r"\(%rsp\)|\[sp|\(sp\)")
+# what waits there for a register; an array has an index, too; whole registers of SVE and RVV are only moved there
+STACK = re.compile(r"\(%rsp\)|\[sp|\(sp\)|, mul vl\]|\bv[ls][1248]r\.v")
 
 
 LABEL = re.compile(r"([\w.]+):")

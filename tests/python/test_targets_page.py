@@ -14,10 +14,12 @@ def test_its_examples_run(capsys):
     scope = {"__name__": "page"}
     for block in re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL):
         exec(compile(block, "docs/targets.md", "exec"), scope)
+    lines = capsys.readouterr().out.splitlines()
     assert (
-        capsys.readouterr().out.splitlines()[0]
-        == "vector_bytes                 16 bytes      one vector register: features of the processor"
+        lines[0]
+        == "vector_bytes                 32 bytes      one vector register: Arm Neoverse V1 Software Optimization Guide"
     )
+    assert lines[-3:] == ["32 True False", "64 True False", "64 False True"]
 
 
 def test_options_of_a_target_are_what_is_known():
@@ -30,6 +32,10 @@ def test_options_of_a_target_are_what_is_known():
         "a common core",
         "features of the processor",
     ]
+    assert features("llvm -vector-width=128")["vector_bytes"].source == "-vector-width"
+    a64fx = features("llvm -mtriple=aarch64-linux-gnu -mcpu=a64fx")["vector_bytes"]
+    assert (a64fx.value, a64fx.source) == (64, "the manual of a64fx")
+    assert features("c -mcpu=haswell -vector-width=128")["vector_bytes"].value == 16
     arm = features("llvm -mtriple=aarch64-linux-gnu -mcpu=cortex-a72")
     assert arm["l1_ways"].source == "Arm Cortex-A72 Software Optimization Guide"
 

@@ -38,6 +38,25 @@ TEST(Features, RegistersAreThoseOfTheArchitecture) {
   EXPECT_EQ(of("riscv64-linux-gnu", "generic-rv64", 128).num_vector_registers, 8);
 }
 
+TEST(Features, ProductsOfBytesArePartOfWideSve) {
+  const auto has = [](int64_t bits, std::vector<std::string> features) {
+    const DotInstructions dots = of("aarch64-linux-gnu", "generic", bits, std::move(features)).dots;
+    return dots.signed_bytes && dots.unsigned_bytes;
+  };
+  EXPECT_TRUE(has(256, {"sve"}));
+  EXPECT_TRUE(has(128, {"dotprod"}));
+  EXPECT_FALSE(has(128, {"sve"}));
+}
+
+TEST(Features, MasksAreInstructionsOfAvxOfWideSveAndOfRvv) {
+  EXPECT_TRUE(of("x86_64-linux-gnu", "haswell", 256, {"avx"}).has_masks);
+  EXPECT_FALSE(of("x86_64-linux-gnu", "x86-64", 128).has_masks);
+  EXPECT_TRUE(of("aarch64-linux-gnu", "neoverse-v1", 256, {"sve"}).has_masks);
+  EXPECT_FALSE(of("aarch64-linux-gnu", "neoverse-v2", 128, {"sve"}).has_masks);
+  EXPECT_TRUE(of("riscv64-linux-gnu", "generic-rv64", 128, {"v"}).has_masks);
+  EXPECT_FALSE(of("riscv64-linux-gnu", "generic-rv64", 128).has_masks);
+}
+
 TEST(Features, CachesAreThoseOfTheCoreUnlessTheTargetSaysOtherwise) {
   EXPECT_EQ(of("aarch64-linux-gnu", "neoverse-v1", 128).l1_bytes, 64 << 10);
   EXPECT_EQ(of("aarch64-linux-gnu", "neoverse-v1", 128).l1_ways, 4);

@@ -7,9 +7,9 @@
 #include <set>
 #include <sstream>
 
-#include "tilewright/codegen/vector_bits.h"
 #include "tilewright/driver/c_compiler.h"
 #include "tilewright/support/error.h"
+#include "tilewright/target/vector_width.h"
 
 namespace tilewright::driver {
 namespace {
@@ -98,8 +98,7 @@ target::Processor processor_with(const Words& known, std::string_view Feature::*
   for (const Feature& feature : kFeatures) {
     if (is_x86 && known.contains(feature.*name)) processor.features.emplace_back(feature.name);
   }
-  processor.vector_bits =
-      codegen::vector_bits_of(is_x86, [&](std::string_view feature) { return processor.has(feature); });
+  processor.vector_bits = target::widest_vectors(processor);
   return processor;
 }
 

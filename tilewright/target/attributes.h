@@ -18,7 +18,9 @@ inline constexpr TargetAttr kCpuAttrs[] = {
     {"l2_cache_size_bytes", TargetAttr::kInt, "size of the L2 cache that a core has for itself", "bytes",
      kLeastCache, kMostCache},
     {"vector-width", TargetAttr::kInt,
-     "widest vectors in bits: 128, 256 or 512; default: the widest that are fast"},
+     "widest vectors, 128 to 2048; of SVE and RVV what registers have at least; default: the widest that "
+     "are fast",
+     "bits"},
     {"model", TargetAttr::kString, "name of the machine, for people"},
     {"opt-level", TargetAttr::kInt, "0..3, how hard LLVM tries"},
     {"fast-math", TargetAttr::kStrings,

@@ -106,12 +106,21 @@ class Builder {
   }
 };
 
+// Who says how wide vectors are.
+std::string source_of_width(const Processor& processor, const ir::Target& target) {
+  if (target->attrs.get("vector-width")) return "-vector-width";
+  const bool is_wide_sve = processor.triple.starts_with("aarch64") && processor.vector_bits > 128;
+  if (!is_wide_sve) return "features of the processor";
+  const Core* core = find_core(processor.cpu);
+  return core ? std::string(core->source) : "the manual of " + processor.cpu;
+}
+
 // What code may name and which of its accesses are instructions.
-void set_vectors(const Processor& processor, Builder* builder) {
+void set_vectors(const Processor& processor, const ir::Target& target, Builder* builder) {
   using F = Features;
   const std::string& triple = processor.triple;
   const std::string source = "features of the processor";
-  builder->set(&F::vector_bytes, processor.vector_bits / 8, source);
+  builder->set(&F::vector_bytes, processor.vector_bits / 8, source_of_width(processor, target));
   // AVX-512, AArch64 and RISC-V name 32 registers, older x86 and NEON of 32 bits 16
   const bool is_x86 = triple.starts_with("x86_64"), is_riscv = triple.starts_with("riscv");
   const bool has_32 = is_x86 ? processor.has("avx512f") : triple.starts_with("aarch64") || is_riscv;
@@ -119,7 +128,12 @@ void set_vectors(const Processor& processor, Builder* builder) {
   // RISC-V without vectors: each of their elements takes a register of floats
   if (is_riscv && !processor.has("zve32f")) num_registers /= processor.vector_bits / 32;
   builder->set(&F::num_vector_registers, num_registers, source);
-  builder->set(&F::has_masks, is_x86 && processor.has("avx"), source);
+  // registers of NEON have no masks; those of SVE are used where they are wider
+  const bool has_wide_sve = triple.starts_with("aarch64") && processor.vector_bits > 128;
+  const bool has_masks = is_x86 ? processor.has("avx") : has_wide_sve || (is_riscv && processor.has("v"));
+  // codegen/llvm/lane_products.h
+  if (has_wide_sve) builder->set(&F::steps_in_registers, int64_t{4}, source);
+  builder->set(&F::has_masks, has_masks, source);
   // Those of AMD, which alone have sse4a, have fewer places for lines under way than they lose by it (layer
   // norm of 4096 x 1024 on a Zen 4: 1,090 us, with it 1,390; on a Xeon rows of numpy's arrays 2,200, with
   // it 1,400)
@@ -132,7 +146,9 @@ void set_dots(const Processor& processor, Builder* builder) {
     builder->set(member, value, "features of the processor");
   };
   const bool is_x86 = processor.triple.starts_with("x86_64");
-  const bool has_dotprod = processor.triple.starts_with("aarch64") && processor.has("dotprod");
+  // of NEON an extension, of SVE, whose vectors alone are wider, a part
+  const bool has_dotprod =
+      processor.triple.starts_with("aarch64") && (processor.has("dotprod") || processor.vector_bits > 128);
   const bool has_vnni = is_x86 && (processor.has("avx512vnni") || processor.has("avxvnni"));
   set(&D::mixed_bytes, has_vnni);
   set(&D::signed_bytes, has_vnni || has_dotprod);
@@ -169,7 +185,7 @@ void set_core(const Processor& processor, Builder* builder) {
 KnownFeatures features_of(const Processor& processor, const ir::Target& target) {
   using F = Features;
   Builder builder;
-  set_vectors(processor, &builder);
+  set_vectors(processor, target, &builder);
   set_dots(processor, &builder);
   set_core(processor, &builder);
   if (processor.is_host) {

@@ -93,6 +93,7 @@ struct Features {
   int64_t parallel_cycles = 12288;
   int64_t page_bytes = 4096;
   DotInstructions dots = {};
+  int64_t steps_in_registers = 1;
   bool can_shuffle = true;
   bool has_masks = true;
   bool fetches_writes = true;
@@ -118,6 +119,8 @@ struct Features {
                      "of work, below which starting threads and waiting for all costs more than it gains"},
         FeatureField{&F::page_bytes, "page_bytes", "bytes",
                      "page of memory, at whose end prefetching by hardware stops"},
+        FeatureField{&F::steps_in_registers, "steps_in_registers", "",
+                     "of a sum whose vectors code generators keep together, to multiply by lanes"},
         FeatureField{&F::can_shuffle, "can_shuffle", "",
                      "code that permutes lanes of vectors becomes instructions that do so"},
         FeatureField{&F::has_masks, "has_masks", "", "loads and stores of some lanes are instructions"},

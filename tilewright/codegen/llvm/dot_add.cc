@@ -1,6 +1,6 @@
 // dot_add -> the instruction that does it, or multiplications.
 //   x86      vpdpbusd (AVX512-VNNI, AVX-VNNI): uint8 * int8;  vdpbf16ps (AVX512-BF16)
-//   AArch64  sdot, udot
+//   AArch64  sdot, udot of NEON and of SVE
 // vpdpbusd takes one unsigned and one signed operand: int8 * int8 is (a + 128) * b - 128 * b.
 // Source: Intel Intrinsics Guide, _mm512_dpbusd_epi32, _mm512_dpbf16_ps; Arm Neon Intrinsics Reference.
 #include "tilewright/tir/dot_add.h"
@@ -58,12 +58,8 @@ class Dot {
   llvm::Value* bytes(llvm::Value* sum, llvm::Value* x, llvm::Value* y) {
     if (dot_.group != 4) return nullptr;
     const bool is_x_signed = is_signed(dot_.a), is_y_signed = is_signed(dot_.b);
-    if (target_.triple.starts_with("aarch64")) {
-      if (is_x_signed != is_y_signed || bits() != 128 || !target_.has("dotprod")) return nullptr;
-      return b_.CreateIntrinsic(
-          is_x_signed ? llvm::Intrinsic::aarch64_neon_sdot : llvm::Intrinsic::aarch64_neon_udot,
-          {sum->getType(), x->getType()}, {sum, x, y});
-    }
+    if (target_.triple.starts_with("aarch64"))
+      return is_x_signed == is_y_signed ? bytes_of_arm(sum, x, y, is_x_signed) : nullptr;
     const llvm::Intrinsic::ID id = bytes_instruction(target_, bits());
     if (id == llvm::Intrinsic::not_intrinsic || (!is_x_signed && !is_y_signed)) return nullptr;
     if (is_x_signed && !is_y_signed) std::swap(x, y);
@@ -72,6 +68,23 @@ class Dot {
     llvm::Value* shifted = b_.CreateIntrinsic(id, {}, {sum, words(b_.CreateXor(x, offset)), words(y)});
     llvm::Value* zero = llvm::Constant::getNullValue(sum->getType());
     return b_.CreateSub(shifted, b_.CreateIntrinsic(id, {}, {zero, words(offset), words(y)}));
+  }
+
+  llvm::Value* bytes_of_arm(llvm::Value* sum, llvm::Value* x, llvm::Value* y, bool is_signed) {
+    using namespace llvm::Intrinsic;
+    if (bits() == 128 && target_.has("dotprod"))
+      return b_.CreateIntrinsic(is_signed ? aarch64_neon_sdot : aarch64_neon_udot,
+                                {sum->getType(), x->getType()}, {sum, x, y});
+    if (bits() <= 128 || bits() > static_cast<uint64_t>(target_.least_register_bits)) return nullptr;
+    // registers begin with the vectors
+    const auto scalable = [&](llvm::Value* vector, unsigned bits_of_lane) {
+      auto* type = llvm::ScalableVectorType::get(b_.getIntNTy(bits_of_lane), 128 / bits_of_lane);
+      return b_.CreateInsertVector(type, llvm::PoisonValue::get(type), vector, b_.getInt64(0));
+    };
+    llvm::Value* first = scalable(sum, 32);
+    llvm::Value* added = b_.CreateIntrinsic(is_signed ? aarch64_sve_sdot : aarch64_sve_udot,
+                                            {first->getType()}, {first, scalable(x, 8), scalable(y, 8)});
+    return b_.CreateExtractVector(sum->getType(), added, b_.getInt64(0));
   }
 
   llvm::Value* bfloats(llvm::Value* sum, llvm::Value* x, llvm::Value* y) {

@@ -25,6 +25,9 @@ llvm::Type* llvm_type(llvm::LLVMContext& context, DataType dtype);
 /// The same in memory, where a bool is one byte.
 llvm::Type* llvm_memory_type(llvm::LLVMContext& context, DataType dtype);
 
+/// Whether one instruction loads numbers of `dtype`, a vector, that lie `stride` apart, and is the best way.
+bool loads_numbers_apart(const NativeTarget& target, DataType dtype, int64_t stride);
+
 /// Position of the function pointers in TilewrightHost, after its two 32-bit fields.
 enum class HostMember { kParallelFor, kSetError, kWorkspaceAlloc, kWorkspaceFree, kCallPacked };
 
@@ -61,6 +64,9 @@ class ModuleEmitter {
   llvm::Function* dtype_text_function();
   /// i64 power(i64 x, i64 y): x^y of an unsigned y (integer_power.cc).
   llvm::Function* power_function();
+  /// i32 check_registers(): 0 if those of SVE or RVV are as wide as the code needs, else -1 after an error
+  /// (register_width.cc).
+  llvm::Function* check_registers_function();
   /// i32 allow_tiles(): 0 if the process may use tile registers, else -1 after an error (matrix_tiles.cc).
   llvm::Function* allow_tiles_function();
 
@@ -71,6 +77,8 @@ class ModuleEmitter {
   void export_params(const std::string& name, const std::string& description);
   llvm::Function* declare(const std::string& name, const PrimFuncNode* func);
   void set_attributes(llvm::Function* function, const PrimFuncNode* func);
+  /// Tells LLVM how wide registers of SVE and RVV are at least (register_width.cc).
+  void set_register_width(llvm::Function* function) const;
   /// What LLVM calls for float16 on CPUs that cannot convert it (half.cc).
   void define_half_conversions();
   llvm::Function* helper(const char* name, llvm::Type* result, std::vector<llvm::Type*> params,
@@ -114,6 +122,9 @@ class FunctionEmitter {
 
   // ---- memory (memory.cc)
   llvm::Value* emit_load(const BufferLoadNode* node);
+  // numbers_apart.cc
+  llvm::Value* load_numbers_apart(const Buffer& buffer, const RampNode* ramp, int64_t stride,
+                                  llvm::Type* type, llvm::Value* mask);
   llvm::Value* strided_load(const Buffer& buffer, const RampNode* ramp, int64_t stride, llvm::Type* type,
                             llvm::Value* mask);
   void emit_store(const BufferStoreNode* node);

@@ -152,9 +152,12 @@ llvm::Value* FunctionEmitter::emit_load(const BufferLoadNode* node) {
     return module_.target.has("avx512bw") || (module_.target.has("avx") && dtype.element().num_bytes() >= 4);
   };
   int64_t stride;
-  if (ramp && as_const_int(ramp->stride, &stride) && stride >= 2 && stride <= kMaxShuffledStride &&
-      (!mask || has_masks()))
-    return from_memory(strided_load(node->buffer, ramp, stride, type, mask), dtype);
+  if (ramp && as_const_int(ramp->stride, &stride)) {
+    if (loads_numbers_apart(module_.target, dtype, stride))
+      return from_memory(load_numbers_apart(node->buffer, ramp, stride, type, mask), dtype);
+    if (stride >= 2 && stride <= kMaxShuffledStride && (!mask || has_masks()))
+      return from_memory(strided_load(node->buffer, ramp, stride, type, mask), dtype);
+  }
   llvm::Value* lanes = element_pointer(node->buffer, index, mask != nullptr);
   if (mask)
     return from_memory(

@@ -43,6 +43,7 @@ void ModuleEmitter::set_attributes(llvm::Function* function, const PrimFuncNode*
   function->addFnAttr("prefer-vector-width", std::to_string(target.vector_bits));
   function->addFnAttr("min-legal-vector-width", std::to_string(target.vector_bits));
   function->addFnAttr("no-trapping-math", "true");
+  set_register_width(function);
   if (!func || !func->attrs.get_bool("tir.noalias", false)) return;
   for (unsigned n = 0; n < function->arg_size(); ++n) {
     if (function->getArg(n)->getType()->isPointerTy()) function->addParamAttr(n, llvm::Attribute::NoAlias);

@@ -16,10 +16,15 @@
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Transforms/InstCombine/InstCombine.h>
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
+#include <llvm/Transforms/Scalar/InstSimplifyPass.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
+#include <llvm/Transforms/Utils/LCSSA.h>
+#include <llvm/Transforms/Utils/LoopSimplify.h>
 
 #include "tilewright/codegen/llvm/emitter.h"
 #include "tilewright/codegen/llvm/guarded.h"
+#include "tilewright/codegen/llvm/lane_products.h"
+#include "tilewright/codegen/llvm/sum_loops.h"
 #include "tilewright/codegen/llvm/target.h"
 #include "tilewright/lower/lowered.h"
 #include "tilewright/runtime/interrupt.h"
@@ -84,6 +89,26 @@ std::exception_ptr asked_to_stop() {
   return nullptr;
 }
 
+// Passes of ours over sums of products, at the end: others do not know what they make.
+void finish_sums(llvm::Module& module, const NativeTarget& target, llvm::FunctionAnalysisManager& analyses) {
+  const llvm::Triple triple(target.triple);
+  const bool has_lanes = triple.getArch() == llvm::Triple::aarch64 && target.least_register_bits > 0,
+             has_rvv = triple.isRISCV() && target.has("v");
+  if ((!has_lanes && !has_rvv) || target.opt_level < 2) return;
+  llvm::FunctionPassManager passes;
+  passes.addPass(llvm::LoopSimplifyPass());
+  passes.addPass(llvm::LCSSAPass());
+  if (has_lanes)
+    passes.addPass(LaneProducts(target.least_register_bits));
+  else
+    passes.addPass(StepsTogether());
+  passes.addPass(llvm::InstSimplifyPass());
+  passes.addPass(llvm::SimplifyCFGPass());
+  for (llvm::Function& function : module) {
+    if (!function.isDeclaration() && !is_entry(function)) passes.run(function, analyses);
+  }
+}
+
 void optimise(Unit& unit, const NativeTarget& target) {
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = tuning.LoopInterleaving = target.opt_level >= 2;
@@ -117,6 +142,7 @@ void optimise(Unit& unit, const NativeTarget& target) {
   llvm::ModulePassManager passes = target.opt_level == 0 ? builder.buildO0DefaultPipeline(level)
                                                          : builder.buildPerModuleDefaultPipeline(level);
   passes.run(unit.module, modules);
+  finish_sums(unit.module, target, functions);
   if (interruption) std::rethrow_exception(interruption);
   llvm::FunctionPassManager few;
   few.addPass(llvm::EarlyCSEPass());

@@ -21,7 +21,8 @@ struct NativeTarget {
   std::string features;                // "+avx512f,+fma,-amx-tile"
   int opt_level = 3;                   // 0..3
   bool is_host = true;                 // code for it runs in this process
-  int vector_bits = 128;               // what loops are vectorised for
+  int64_t vector_bits = 128;           // what loops are vectorised for
+  int64_t least_register_bits = 0;     // as in target::VectorWidth
   std::vector<std::string> fast_math;  // what floats may do besides contraction, e.g. "reassoc"
   bool contracts = true;               // a * b + c may be rounded once
   std::vector<std::string> needed;     // what code for it may use beyond the architecture, e.g. "avx2"

@@ -3,6 +3,7 @@
 
 #include "tilewright/codegen/llvm/emitter.h"
 #include "tilewright/ir/walk.h"
+#include "tilewright/lower/lowered.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/loop_hints.h"
 
@@ -39,6 +40,9 @@ void FunctionEmitter::run() {
     if (func_->buffers[n])
       values_[func_->buffers[n]->data.get()] = function_->getArg(static_cast<unsigned>(n));
   }
+  if (module_.target.least_register_bits > 0 &&
+      func_->attrs.get_string(lower::kLoweredKind, "") == lower::kEntry)
+    return_if_failed(builder_.CreateCall(module_.check_registers_function()));
   walk(func_->body, [&](const RampNode*) { has_vectors_ = true; });
   find_tile_nests();
   configure_tiles();

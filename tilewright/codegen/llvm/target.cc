@@ -22,10 +22,10 @@
 
 #include "tilewright/codegen/llvm/guarded.h"
 #include "tilewright/codegen/llvm/rates.h"
-#include "tilewright/codegen/vector_bits.h"
 #include "tilewright/ir/expr.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/near.h"
+#include "tilewright/target/vector_width.h"
 
 namespace tilewright::codegen {
 
@@ -228,12 +228,9 @@ NativeTarget parsed(const ir::Target& target) {
   std::unique_ptr<llvm::MCSubtargetInfo> info(
       backend.createMCSubtargetInfo(native.triple, native.cpu, native.features));
   native.enabled = enabled_features(*info);
-  native.vector_bits =
-      vector_bits_of(triple.isX86(), [&](std::string_view name) { return native.has(name); });
-  const int64_t wanted_bits = target->attrs.get_int("vector-width", native.vector_bits);
-  if (wanted_bits != 128 && wanted_bits != 256 && wanted_bits != 512)
-    throw UserError("target llvm: -vector-width must be 128, 256 or 512, but is {}", wanted_bits);
-  native.vector_bits = static_cast<int>(std::min<int64_t>(wanted_bits, native.vector_bits));
+  const target::VectorWidth width = target::vector_width(native.processor(), target);
+  native.vector_bits = width.bits;
+  native.least_register_bits = width.least_register_bits;
   native.rates = rates_of(backend, *info, native.vector_bits);
   if (same_machine) native.needed = needed_features(native, triple);
   native.is_host = same_machine && lacking_features(native.needed).empty();

@@ -11,6 +11,7 @@
 #include "tilewright/lower/lower.h"
 #include "tilewright/support/error.h"
 #include "tilewright/target/target.h"
+#include "tilewright/target/vector_width.h"
 
 namespace tilewright::driver {
 namespace {
@@ -33,12 +34,15 @@ std::vector<std::string> compiler_flags(const ir::Target& target) {
 // This machine, unless -mcpu says what the compiler makes code for.
 target::Processor processor(const ir::Target& target) {
   const std::string cpu = target->attrs.get_string("mcpu", "native");
+  target::Processor here;
   try {
-    return cpu == "native" ? this_processor() : processor_of_compiler(cpu);
+    here = cpu == "native" ? this_processor() : processor_of_compiler(cpu);
   } catch (Error& error) {
     error.add_prefix("target c");
     throw;
   }
+  here.vector_bits = target::vector_width(here, target).bits;
+  return here;
 }
 
 // x86_64-linux-gnu, x86_64-pc-linux-gnu: what stands between architecture and system names nobody.

@@ -40,11 +40,11 @@ ir::IRModule with_c_as_llvm(const ir::IRModule& lowered, const codegen::NativeTa
 // Bindings by place: a new field does not compile until it is in the text.  What is enabled follows from the
 // features, how structs are laid out from the triple.
 std::string code_key(const codegen::NativeTarget& native, const target::Features& hardware) {
-  const auto& [triple, cpu, features, opt_level, is_host, vector_bits, fast_math, contracts, needed, enabled,
-               abi, rates] = native;
-  return fmt::format("{} {} {} O{} {} {} {} {} {}; {}", triple, cpu, features, opt_level, is_host,
-                     vector_bits, fmt::join(fast_math, ","), contracts, fmt::join(needed, ","),
-                     hardware.str());
+  const auto& [triple, cpu, features, opt_level, is_host, vector_bits, least_register_bits, fast_math,
+               contracts, needed, enabled, abi, rates] = native;
+  return fmt::format("{} {} {} O{} {} {} {} {} {} {}; {}", triple, cpu, features, opt_level, is_host,
+                     vector_bits, least_register_bits, fmt::join(fast_math, ","), contracts,
+                     fmt::join(needed, ","), hardware.str());
 }
 
 Generator make(const ir::Target& target) {

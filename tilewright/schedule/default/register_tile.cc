@@ -97,8 +97,11 @@ RegisterTile choose_register_tile(int64_t num_rows, int64_t num_columns, int64_t
   for (int64_t vectors = 1; vectors <= std::min<int64_t>(num_vectors, 8); ++vectors) {
     if (is_whole && num_vectors % vectors != 0) continue;
     for (int64_t rows = row_step; rows <= std::min<int64_t>(num_rows, 16); rows += row_step) {
-      // sums, the vectors of one step, and one scalar spread over a vector
-      const int64_t registers = rows * vectors + vectors * loads.vectors * loads.window + 1;
+      // sums, the vectors of steps that are taken together, and one scalar spread over a vector, or two with
+      // lanes
+      const int64_t steps = std::max(loads.window, features.steps_in_registers);
+      const int64_t registers = rows * vectors + vectors * loads.vectors * steps +
+                                std::min<int64_t>(2, features.steps_in_registers);
       if (registers > features.num_vector_registers && rows * vectors > row_step) continue;
       TileLoads own = loads;
       if (rows >= num_rows) own.is_far = false;
