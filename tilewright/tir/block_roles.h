@@ -1,5 +1,5 @@
-// The parts that blocks have in computations of several blocks, which rules of schedules know as a whole: topi
-// says them, so that nobody has to guess them from what blocks compute.
+// The parts that blocks have in computations of several blocks, which rules of schedules know as a whole:
+// topi says them, so that nobody has to guess them from what blocks compute.
 #pragma once
 #include <string_view>
 

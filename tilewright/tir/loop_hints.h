@@ -10,8 +10,8 @@ inline constexpr std::string_view kMatrixTiles = "matrix_tiles";
 /// Set (bool) on such a nest: tiles of rows pass by, so that the first cache keeps the columns.
 inline constexpr std::string_view kStreamRows = "stream_rows";
 
-/// Set (bool) on a loop that code generators keep as one, however few iterations it has: written out, it would
-/// need more registers than there are.
+/// Set (bool) on a loop that code generators keep as one, however few iterations it has: written out, it
+/// would need more registers than there are.
 inline constexpr std::string_view kKeepLoop = "keep_loop";
 
 /// A number of bytes: vectors that the loop reads one after the other are fetched that far ahead.
