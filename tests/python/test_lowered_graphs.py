@@ -259,3 +259,27 @@ def test_the_printed_form_parses_to_the_same():
     np.testing.assert_allclose(run(_Spelled, x), np.exp(np.exp(x)), rtol=1e-5)
     lowered = compiled(CHAIN).lowered
     assert_structural_equal(tilewright.script.parse(lowered.script()), lowered)
+
+
+ALIGNED = """
+@R.function
+def main(x: R.Tensor({shape}, "{dtype}")):
+    return R.astype(x, "float32")
+"""
+
+
+@pytest.mark.parametrize(
+    ("dtype", "shape", "is_aligned"),
+    [
+        ("bfloat16", (127, 258), False),  # 65,532 bytes
+        ("bfloat16", (127, 259), True),
+        ("float16", (1024, 2048), True),  # 4 MiB
+        ("int8", (1024, 4097), False),
+        ("int8", '("n", 7)', True),  # known when it is called
+        ("float32", (1024, 127), False),
+        ("float32", '("n", 7)', False),
+    ],
+)
+def test_arguments_that_kernels_read_in_narrow_tiles_are_aligned(dtype, shape, is_aligned):
+    text = compiled(tilewright.script.parse(ALIGNED.format(shape=shape, dtype=dtype))).as_text()
+    assert ("   1: align_tensor(r0, 65536, 4194304)" in text.splitlines()) == is_aligned

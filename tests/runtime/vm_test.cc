@@ -83,10 +83,11 @@ VirtualMachine add_three() {
 }
 
 // found: bfloat16 products took twice the time with arrays of numpy
-TEST(VirtualMachine, SmallElementsOfArraysBeginWithALine) {
+TEST(VirtualMachine, ArgumentsBeginWithALineWhereTheProgramSaysSo) {
   const auto given = [](DataType dtype, int64_t count, size_t offset) {
     const VirtualMachine vm = machine({"x"}, [&](FunctionBuilder& main) {
       main.check_tensor(main.parameter(0), "x", dtype, {any_dim()});
+      main.align_tensor(main.parameter(0), 1 << 16, 1 << 22);
       main.ret(main.parameter(0));
     });
     std::vector<char> memory(static_cast<size_t>(count * dtype.num_bytes()) + 128, 7);
@@ -102,7 +103,7 @@ TEST(VirtualMachine, SmallElementsOfArraysBeginWithALine) {
   EXPECT_TRUE(given(DataType::int_(8), 70001, 0));       // begins with a line
   EXPECT_TRUE(given(DataType::int_(8), 60001, 16));      // few
   EXPECT_TRUE(given(DataType::int_(8), 5'000'001, 16));  // many
-  EXPECT_TRUE(given(kFloat32, 70001, 16));               // larger elements
+  EXPECT_FALSE(given(kFloat32, 70001, 16));              // elements do not matter, the compiler has chosen
 }
 
 TEST(VirtualMachine, RunsKernelsOverSymbolicShapes) {

@@ -21,6 +21,7 @@ class FunctionCompiler {
   // parameters.cc: what comes in
   void check_parameters();
   void check_value(rt::Register value, const std::string& name, const Type& type);
+  void align(rt::Register value, const Var& param);
   rt::Operand dim_pattern(const PrimExpr& extent);
   rt::Operands dim_patterns(rt::Register value, const std::string& name, int64_t ndim, const Shape* shape);
   void check_derived_dims();

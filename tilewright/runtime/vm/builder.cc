@@ -132,6 +132,9 @@ void FunctionBuilder::check_equal(IntRegister value, IntRegister expected, std::
 void FunctionBuilder::check_divisible(IntRegister value, IntRegister divisor, std::string_view what) {
   emit_with(Opcode::kCheckDivisible, 0, value.index, {str(what), divisor});
 }
+void FunctionBuilder::align_tensor(Register value, int64_t least_bytes, int64_t most_bytes) {
+  emit_with(Opcode::kAlignTensor, 0, value.index, {imm(least_bytes), imm(most_bytes)});
+}
 void FunctionBuilder::require(IntRegister condition, std::string_view format, const Operands& values) {
   emit_with(Opcode::kRequire, 0, condition.index, joined({str(format)}, values));
 }

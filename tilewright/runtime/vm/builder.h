@@ -90,6 +90,9 @@ class FunctionBuilder {
   void check_equal(IntRegister value, IntRegister expected, std::string_view what);
   /// "{what} is {value}, which is not a multiple of {divisor}"
   void check_divisible(IntRegister value, IntRegister divisor, std::string_view what);
+  /// A tensor of `least_bytes` to `most_bytes` that does not begin with a line of 64 bytes is replaced by a
+  /// copy.
+  void align_tensor(Register value, int64_t least_bytes, int64_t most_bytes);
   /// "{format}" with {} for each of `values`, sizes, unless `condition` is not 0
   void require(IntRegister condition, std::string_view format, const Operands& values);
 

@@ -50,6 +50,8 @@ enum class Opcode : uint8_t {
   kCheckEqual = 3,      // I a == I b', args: what string, kInt b'.  "{what} is {a}, expected {b'}"
   kCheckDivisible = 4,  // I a is a multiple of I b', args: what string, kInt b'
   kRequire = 5,         // I a is not 0; args: format string with {} for each of the sizes that follow
+  kAlignTensor = 6,  // R a, a tensor, begins with a line of 64 bytes: it is replaced by a copy that does, if
+                     // it has args[0] to args[1] bytes (immediates)
 
   // -- int registers --
   kLoadDim = 10,  // I dst = dimension b of tensor or shape R a

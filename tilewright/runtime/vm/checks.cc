@@ -98,20 +98,13 @@ std::string given(const Value& value) {
             usage(function));
 }
 
-// Whether kernels read a copy that begins with a line of the cache so much faster that it pays: tiles of
-// numbers of one or two bytes take twice the time where each row of a tile lies in two lines, as in arrays of
-// numpy, which begin 16 bytes behind a page (1024^3 of bfloat16 on a Xeon: 3,670 us, 1,860 so).  Large ones
-// may be weights, which are read once.
-bool is_better_on_lines(const DLTensor& tensor) {
-  constexpr int64_t kLeastBytes = 1 << 16, kMostBytes = 1 << 22;
-  if (tensor.dtype.bits * tensor.dtype.lanes > 16 || tensor.dtype.bits < 8) return false;
-  const auto address = reinterpret_cast<uintptr_t>(tensor.data) + tensor.byte_offset;
-  if (address % kTensorAlignment == 0) return false;
-  int64_t bytes = tensor.dtype.bits * tensor.dtype.lanes / 8;
+// Of all elements, or the largest number.
+int64_t num_bytes(const DLTensor& tensor) {
+  int64_t bytes = (tensor.dtype.bits * tensor.dtype.lanes + 7) / 8;
   for (int axis = 0; axis < tensor.ndim; ++axis) {
-    if (__builtin_mul_overflow(bytes, tensor.shape[axis], &bytes)) return false;
+    if (__builtin_mul_overflow(bytes, tensor.shape[axis], &bytes)) return INT64_MAX;
   }
-  return bytes >= kLeastBytes && bytes <= kMostBytes;
+  return bytes;
 }
 
 }  // namespace
@@ -139,9 +132,17 @@ void check_tensor(const MachineObject& machine, const BytecodeFunction& function
                     Device::from_dlpack(tensor->dl.device).str())
         .help("{}", usage(function));
   }
-  if (!Tensor::is_kernel_ready(tensor->dl))
-    value = value.as_tensor().compact();
-  else if (is_better_on_lines(tensor->dl))
+  if (!Tensor::is_kernel_ready(tensor->dl)) value = value.as_tensor().compact();
+}
+
+void align_tensor(const BytecodeFunction& function, const Instruction& instruction, Frame& frame) {
+  Value& value = frame.reg(instruction.a);
+  const TensorObject* tensor = value.tensor_object();
+  if (!tensor) return;
+  const Operand* operands = function.operands.data() + instruction.b;
+  const auto address = reinterpret_cast<uintptr_t>(tensor->dl.data) + tensor->dl.byte_offset;
+  const int64_t bytes = num_bytes(tensor->dl);
+  if (address % kTensorAlignment != 0 && bytes >= operands[0].bits && bytes <= operands[1].bits)
     value = value.as_tensor().copy();
 }
 

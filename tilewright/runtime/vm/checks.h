@@ -16,6 +16,8 @@ void check_equal(const MachineObject& machine, const BytecodeFunction& function,
                  const Instruction& instruction, Frame& frame);
 void check_divisible(const MachineObject& machine, const BytecodeFunction& function,
                      const Instruction& instruction, Frame& frame);
+/// Replaces a tensor by a copy, as the instruction says.
+void align_tensor(const BytecodeFunction& function, const Instruction& instruction, Frame& frame);
 void require(const MachineObject& machine, const BytecodeFunction& function, const Instruction& instruction,
              Frame& frame);
 

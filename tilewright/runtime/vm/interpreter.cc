@@ -253,6 +253,7 @@ Value Interpreter::run() {
       case Opcode::kCheckEqual: check_equal(machine_, function_, in, frame); break;
       case Opcode::kCheckDivisible: check_divisible(machine_, function_, in, frame); break;
       case Opcode::kRequire: require(machine_, function_, in, frame); break;
+      case Opcode::kAlignTensor: align_tensor(function_, in, frame); break;
 
       case Opcode::kLoadDim:
         frame.integer(in.dst) = dimension_of(frame.reg(in.a), in.b, function_.name);

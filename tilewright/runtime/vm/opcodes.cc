@@ -13,6 +13,7 @@ constexpr OpcodeInfo kTable[] = {
     {kCheckEqual, "check_equal", kUnused, kInt, kOperands, "si"},
     {kCheckDivisible, "check_divisible", kUnused, kInt, kOperands, "si"},
     {kRequire, "require", kUnused, kInt, kOperands, "sz*"},
+    {kAlignTensor, "align_tensor", kUnused, kRegister, kOperands, "nn"},
     {kLoadDim, "load_dim", kInt, kRegister, kNumber, ""},
     {kLoadInt, "load_int", kInt, kRegister, kUnused, ""},
     {kSetInt, "set_int", kInt, kUnused, kOperands, "z"},
