@@ -4,12 +4,17 @@
 #include <mutex>
 
 #include "tilewright/ir/services.h"
-#include "tilewright/schedule/default/dots.h"
-#include "tilewright/schedule/default/transpose.h"
+#include "tilewright/schedule/intrinsics/dot.h"
+#include "tilewright/schedule/intrinsics/transpose.h"
 #include "tilewright/support/near.h"
 
 namespace tilewright::schedule {
 namespace {
+
+// Intrinsics of which there are many, by sizes and dtypes: each family makes those whose names it knows, so
+// that a trace can name one that nobody has registered.
+using Family = std::optional<TensorIntrin> (*)(const std::string& name);
+constexpr Family kFamilies[] = {dot_intrinsic, transpose_intrinsic};
 
 // As the runtime's function registry: names that Python registers and traces refer to.
 struct Registry {
@@ -65,8 +70,9 @@ TensorIntrin get_tensor_intrin(const std::string& name) {
   const std::lock_guard lock(known.mutex);
   auto it = known.intrins.find(name);
   if (it != known.intrins.end()) return it->second;
-  if (std::optional<TensorIntrin> dot = dot_intrinsic(name)) return *dot;
-  if (std::optional<TensorIntrin> transpose = transpose_intrinsic(name)) return *transpose;
+  for (const Family family : kFamilies) {
+    if (const std::optional<TensorIntrin> made = family(name)) return *made;
+  }
   std::vector<std::string_view> names;
   for (const auto& entry : known.intrins) names.push_back(entry.first);
   UserError error("there is no tensor intrinsic \"{}\"", name);

@@ -2,7 +2,6 @@
 //   C[i, j] += cast(A[i, k]) * cast(B[k, j])  ->  C[i, j] += A[i, 4 * k + 0..3] . B[j // w, k, j % w, 0..3]
 #pragma once
 #include "tilewright/schedule/default/shape.h"
-#include "tilewright/schedule/tensor_intrin.h"
 
 namespace tilewright::schedule {
 
@@ -18,9 +17,5 @@ struct DotSum {
 };
 /// Nothing if the machine has no such instruction for `sum`, whose vectors run along axis `column_axis`.
 std::optional<DotSum> dot_sum(const BlockShape& sum, size_t column_axis, const Features& features);
-
-/// The intrinsic "dot_16x4_uint8_int8_int32": C[16] += A[4] . B[16, 4], by dot_add.  "_columns_first" at the
-/// end says that the program multiplies B by A.  Nothing for other names.
-std::optional<TensorIntrin> dot_intrinsic(const std::string& name);
 
 }  // namespace tilewright::schedule
