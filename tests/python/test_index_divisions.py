@@ -168,7 +168,9 @@ def test_every_dtype(dtype, build):
 @pytest.mark.parametrize("build", BUILDS)
 @pytest.mark.parametrize("dtype", ["int32", "int64"])
 def test_a_quotient_that_is_divided_again(dtype, build):
-    f = built("A[n // k // k] = 1", f"A: T.Buffer((4,), 'int32'), n: T.{dtype}, k: T.{dtype}", **BUILDS[build])
+    f = built(
+        "A[n // k // k] = 1", f"A: T.Buffer((4,), 'int32'), n: T.{dtype}, k: T.{dtype}", **BUILDS[build]
+    )
     a, least = ints(), int(np.iinfo(dtype).min)
     f(a, 12, 2)
     f(a, 2, -1)
