@@ -203,6 +203,21 @@ TEST_F(Simplify, SharedSums) {
   analyzer.simplify(nested);
 }
 
+// What is kept as it is, 100 levels below or with a constant that its dtype cannot hold, has no parts.
+TEST_F(Simplify, BoundsOfWhatIsKept) {
+  for (const Kind kind : {Kind::kDiv, Kind::kMod}) {
+    PrimExpr deep = i;
+    for (int count = 0; count < 120; ++count) deep = make_binary(kind, deep, j);
+    EXPECT_EQ(Analyzer().const_bounds(deep), arith::ConstBounds());
+  }
+  PrimExpr wide = i;
+  for (int count = 0; count < 120; ++count) wide = cast(count % 2 ? kInt32 : kInt64, wide + j);
+  EXPECT_EQ(Analyzer().const_bounds(wide), arith::ConstBounds());
+  const auto scope = analyzer.assume(equal(k, imm(-1)));
+  EXPECT_FALSE(analyzer.can_prove(cast(kInt64, floordiv(i, k)) <= imm(INT32_MIN, kInt64)));
+  EXPECT_FALSE(analyzer.can_prove(equal(floordiv(i, k), imm(INT32_MIN))));
+}
+
 TEST_F(Simplify, DeepExpressions) {
   const std::vector<Kind> kinds = {Kind::kMin, Kind::kFloorDiv, Kind::kFloorMod, Kind::kMul, Kind::kSub};
   for (const Kind kind : kinds) {

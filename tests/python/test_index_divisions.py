@@ -60,6 +60,7 @@ SURE = {
     "an address": ("T.evaluate(T.address_of(A[3 % k]))\nA[0] = 1", 2, [1, 0, 0, 0], "3 % k divides by k"),
     "an allocation": ("B = T.alloc_buffer((8 // k,), 'int32')\nB[1] = 1\nA[0] = B[1]", 4, [1, 0, 0, 0], "8 // k divides by k"),
     "a while": ("while A[3 % k] < 1:\n    A[3 % k] = 1", 2, [0, 1, 0, 0], "3 % k divides by k"),
+    "twice": ("A[12 // k // k] = 1", 2, [0, 0, 0, 1], "12 // k divides by k"),
     "nested": ("A[8 // (4 // k)] = 1", 1, [0, 0, 1, 0], "4 // k divides by k"),
     "an axis": ("for i in range(2):\n    with T.block('b'):\n        v = T.axis.spatial(2, i % k)\n        A[v] = 1", 1, [1, 0, 0, 0], "i % k divides by k"),
     "a view": (
@@ -162,6 +163,20 @@ def test_every_dtype(dtype, build):
             f"f: n {operator} k divides {least} by k, which is -1: the quotient overflows {dtype}\n"
             in refusal(f, a, least, -1)
         )
+
+
+@pytest.mark.parametrize("build", BUILDS)
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+def test_a_quotient_that_is_divided_again(dtype, build):
+    f = built(
+        "A[n // k // k] = 1", f"A: T.Buffer((4,), 'int32'), n: T.{dtype}, k: T.{dtype}", **BUILDS[build]
+    )
+    a, least = ints(), int(np.iinfo(dtype).min)
+    f(a, 12, 2)
+    f(a, 2, -1)
+    np.testing.assert_array_equal(a, [0, 0, 1, 1])
+    assert "n // k divides by k, which is 0" in refusal(f, a, 12, 0)
+    assert f"n // k divides {least} by k, which is -1" in refusal(f, a, least, -1)
 
 
 @pytest.mark.parametrize("build", ["llvm", "c"])

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import tilewright
-from tilewright import tir
+from tilewright import relax, tir
 from tilewright.script import parse
 from tilewright.tir import FloatImm, IntImm, const
 
@@ -73,6 +73,8 @@ REFUSED = [
     (lambda: IntImm("bool", 2), "2 does not fit in bool"),
     (lambda: tir.Var("x") + 10**30, "1000000000000000000000000000000 does not fit in 64 bits"),
     (lambda: IntImm("uint8", -1), "-1 does not fit in uint8"),
+    (lambda: IntImm("uint8", np.int8(-1)), "-1 does not fit in uint8"),
+    (lambda: IntImm("bool", np.int64(5)), "5 does not fit in bool"),
     (lambda: IntImm("int8", 128), "128 does not fit in int8"),
     (lambda: tir.Var("x", "uint8") + 300, "300 does not fit in uint8"),
     (lambda: tir.Var("x", "int32") < 2**31, "2147483648 does not fit in int32"),
@@ -111,6 +113,7 @@ def test_floats_that_would_be_infinite(value, dtype):
     ("make", "text"),
     [
         (lambda: FloatImm("float16", 70000), "70000 does not fit in float16"),
+        (lambda: FloatImm("float16", np.uint64(2**64 - 1)), "18446744073709551615 does not fit in float16"),
         (lambda: tir.Var("x", "float16") + 70000, "70000 does not fit in float16"),
         (
             lambda: const(2**128 - 1, "float32"),
@@ -282,3 +285,31 @@ def test_an_integer_of_a_script_over_zero(text, dividend):
 @pytest.mark.parametrize("text", ["x / T.float32(0)", "T.truncdiv(J[0], J[1])", "J[0] // 1"])
 def test_floats_and_other_divisors_are_legal(text):
     parsed(text)
+
+
+def test_integers_of_numpy_are_literals():
+    assert IntImm("uint64", np.uint64(2**64 - 1)).value == 2**64 - 1
+    assert IntImm("int8", np.int64(-128)).value == -128
+    assert FloatImm("float32", np.uint8(200)).value == 200.0
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float8_e5m2"])
+def test_small_floats_of_unsigned_integers(dtype):
+    """numpy gives integers of 64 bits beside none of these, and floats beside other integers."""
+    for value in (2**63, [0, 2**63], np.array([2**63], "uint64")):
+        if dtype == "bfloat16":
+            found = np.asarray(relax.const(value, dtype).data.numpy()).astype("float64")
+            assert found.flat[-1] == 2.0**63
+        else:
+            with pytest.raises(tilewright.UserError, match="is beyond the numbers of float8_e5m2"):
+                relax.const(value, dtype)
+
+
+@pytest.mark.parametrize("last", [2**64 - 1, np.uint64(2**64 - 1), 2**63])
+def test_lists_of_large_integers(last):
+    np.testing.assert_array_equal(
+        relax.const([[0, 1], [2, last]], "uint64").data.numpy(), np.array([[0, 1], [2, int(last)]], "uint64")
+    )
+    with pytest.raises(tilewright.UserError) as error:
+        relax.const([-1, last], "uint64")
+    assert str(error.value) == "const: -1 does not fit in uint64\nhelp: give a wider dtype"

@@ -44,7 +44,7 @@ Id Analyzer::State::import(const PrimExpr& expr) {
 }
 
 Id Analyzer::State::opaque(const PrimExpr& expr) {
-  const Id id = terms.intern(Op::kOther, expr->dtype, {}, kOpaque, expr, expr->kind);
+  const Id id = terms.intern(Op::kOther, expr->dtype, {}, kOpaque, expr);
   terms[id].exported = expr;
   return id;
 }

@@ -62,7 +62,7 @@ int64_t content(const Linear& a);
 
 struct Term {
   Op op;
-  Kind kind;  // of the IR node, for kOther
+  Kind kind;  // of the IR node, for kOther; kCount for an opaque term, which has no args
   DataType dtype;
   uint32_t begin, count;  // its args
   int64_t value;          // constant; for kOther what else belongs to its identity (lanes, bits of a float)

@@ -117,17 +117,24 @@ int64_t whole_float(nb::handle value, DataType dtype) {
   return fitting_int(nb::steal(PyLong_FromDouble(number)), dtype);
 }
 
+// An integer of numpy as one of Python.
+nb::object plain_number(nb::handle value) {
+  const bool is_numpy = !PyLong_Check(value.ptr()) && PyIndex_Check(value.ptr());
+  return is_numpy ? nb::steal(PyNumber_Index(value.ptr())) : nb::borrow(value);
+}
+
 // The dtype of a literal stands before its value, which is to be one of its numbers.
 void fill_field(const ir::FieldInfo& field, ir::Object* object, nb::handle value) {
   const ir::ObjectRef node(object);
   const auto* whole = node.as<ir::IntImmNode>();
   const auto* real = node.as<ir::FloatImmNode>();
-  if (whole && field.name == "value" && PyLong_Check(value.ptr()) &&
-      (whole->dtype.is_integral() || whole->dtype.is_bool()))
-    return field.set(object, fitting_int(value, whole->dtype));
-  const bool is_number = PyFloat_Check(value.ptr()) || PyLong_Check(value.ptr());
-  if (real && field.name == "value" && is_number && real->dtype.is_float())
-    return field.set(object, fitting_float(value, real->dtype));
+  const bool is_value = (whole || real) && field.name == "value";
+  const nb::object number = is_value ? plain_number(value) : nb::borrow(value);
+  const bool is_whole = PyLong_Check(number.ptr()), is_real = PyFloat_Check(number.ptr());
+  if (is_value && whole && is_whole && (whole->dtype.is_integral() || whole->dtype.is_bool()))
+    return field.set(object, fitting_int(number, whole->dtype));
+  if (is_value && real && (is_whole || is_real) && real->dtype.is_float())
+    return field.set(object, fitting_float(number, real->dtype));
   field.set(object, field_from_python(field, value));
 }
 

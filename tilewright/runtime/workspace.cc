@@ -21,9 +21,14 @@ class Workspace {
  public:
   void* alloc(uint64_t bytes, uint64_t alignment) {
     constexpr uint64_t kMaxBytes = uint64_t{1} << 62;
-    if (bytes > kMaxBytes || alignment > 4096 || (alignment & (alignment - 1)) != 0) {
+    if (alignment > 4096 || (alignment & (alignment - 1)) != 0)
       throw InternalError("workspace of {} bytes aligned to {}", bytes, alignment);
-    }
+    // extents that a program computes of the sizes of a call
+    if (bytes > kMaxBytes)
+      throw UserError(
+          "a buffer of {} bytes is allocated: an extent is below 0, or the product of all too large",
+          static_cast<int64_t>(bytes))
+          .help("guard the allocation with T.max(extent, 0), or call with other values");
     const uint64_t needed = bytes + (alignment > kTensorAlignment ? alignment : 0);
     if (num_used_ == blocks_.size()) blocks_.emplace_back();
     Block& block = blocks_[num_used_];

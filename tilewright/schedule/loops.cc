@@ -60,6 +60,7 @@ Stmt substitute_loops(const Stmt& body, const Substitution& values, arith::Analy
       body,
       [&](auto& self, const ForNode* loop) -> Stmt {
         PrimExpr min = put(loop->min), extent = put(loop->extent);
+        const auto scope = analyzer.enter();
         analyzer.bind(loop->loop_var, make_range(min, extent));
         Stmt inner = self(loop->body);
         if (min == loop->min && extent == loop->extent && inner == loop->body) return Stmt(loop);

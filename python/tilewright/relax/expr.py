@@ -21,8 +21,15 @@ def _held(value, dtype):
     is_float = wanted.kind == "f" or (wanted.kind == "V" and "float" in wanted.name)
     if given.dtype.kind == "c" and wanted.kind != "c":
         raise UserError(f"const: {given.flat[0]} is no {wanted}\nhelp: give its real part")
-    if given.dtype.kind == "O" and is_float:  # integers of more than 64 bits
+    if is_float and given.dtype.kind == "O":  # integers of more than 64 bits
         value = given = numpy.array([_as_float(n, wanted) for n in given.flat]).reshape(given.shape)
+    elif is_float and (wanted.kind == "V" or wanted.itemsize == 1) and given.dtype.kind in "uf":
+        value = given = given.astype("float64")  # numpy makes no float of few bits of 2**63
+    if given.dtype.kind == "f" and wanted.kind in "iu" and isinstance(value, list):
+        # numpy makes floats of [0, 2**64 - 1]
+        numbers = numpy.array(value, dtype=object).flat
+        plain = [n.item() if isinstance(n, numpy.generic) else n for n in numbers]
+        value = given = numpy.array(plain, dtype=object).reshape(given.shape)
     try:
         with numpy.errstate(over="ignore", invalid="ignore"):
             made = numpy.array(value, dtype=dtype)

@@ -4,6 +4,7 @@
 #include "tilewright/codegen/source/printer.h"
 #include "tilewright/ir/services.h"
 #include "tilewright/ir/walk.h"
+#include "tilewright/lower/passes/surroundings.h"
 #include "tilewright/support/error.h"
 #include "tilewright/tir/builder.h"
 
@@ -111,7 +112,7 @@ void SourcePrinter::loop(const ForNode* node) {
                    node->loop_var->name_hint);
   const std::string begin = index_text(node->min), end = loop_end(node);
   const auto scope = analyzer_.enter();
-  analyzer_.bind(node->loop_var, make_range(node->min, node->extent));
+  lower::learn_range(node, analyzer_);
   // the name is declared inside of the loop's own block, so that the next loop may have the same one
   names_.enter();
   const std::string name = names_.declare(node->loop_var.get());
@@ -144,7 +145,8 @@ void SourcePrinter::while_loop(const WhileNode* node) {
 void SourcePrinter::condition(const IfThenElseNode* node, const std::string& before) {
   open(before + "if (" + text(node->condition) + ") {");
   {
-    const auto scope = analyzer_.assume(node->condition);
+    const auto scope = analyzer_.enter();
+    lower::learn_condition(node->condition, analyzer_);
     stmt(node->then_case);
   }
   if (!node->else_case) return close();

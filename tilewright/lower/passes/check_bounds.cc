@@ -16,6 +16,7 @@
 #include "tilewright/lower/passes/bounds_error.h"
 #include "tilewright/lower/passes/checked_parts.h"
 #include "tilewright/lower/passes/passes.h"
+#include "tilewright/lower/passes/surroundings.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/loop_hints.h"
 #include "tilewright/tir/op.h"
@@ -74,7 +75,6 @@ class Checker {
   void region(const MatchBufferRegion& view);
   void add(const PrimExpr& wrong, const PrimExpr& path, Stmt error);
 
-  void assume_stable(const PrimExpr& condition);
   PrimExpr unproved(const PrimExpr& low, const PrimExpr& value, const PrimExpr& end);
 
   std::string function_;
@@ -143,7 +143,7 @@ Stmt Checker::sequence(const SeqStmtNode* node) {
   for (const Stmt& item : node->seq) {
     items.push_back(stmt(item));
     is_changed |= items.back() != item;
-    if (const auto* assertion = item.as<AssertStmtNode>()) assume_stable(assertion->condition);
+    if (const auto* assertion = item.as<AssertStmtNode>()) learn_condition(assertion->condition, analyzer_);
     if (auto conditions = error_conditions(item); !conditions.empty())
       errors_.push_back(std::move(conditions));
   }
@@ -188,12 +188,12 @@ Stmt Checker::branch(const IfThenElse& node) {
   Stmt then_case, else_case = node->else_case;
   {
     const auto scope = analyzer_.enter();
-    assume_stable(node->condition);
+    learn_condition(node->condition, analyzer_);
     then_case = stmt(node->then_case);
   }
   if (else_case) {
     const auto scope = analyzer_.enter();
-    assume_stable(logical_not(node->condition));
+    learn_condition(logical_not(node->condition), analyzer_);
     else_case = stmt(else_case);
   }
   if (then_case == node->then_case && else_case == node->else_case) return node;
@@ -278,7 +278,7 @@ Stmt Checker::realize(const BlockRealize& node) {
   const Block& block = node->block;
   expr(node->predicate, nullptr);
   const auto scope = analyzer_.enter();
-  assume_stable(node->predicate);
+  learn_condition(node->predicate, analyzer_);
   const PrimExpr path = is_one(node->predicate) ? PrimExpr() : node->predicate;
   for (size_t n = 0; n < block->iter_vars.size(); ++n) {
     index(node->iter_values[n], path);
@@ -392,7 +392,7 @@ void Checker::division(const BinaryOpNode* node, const PrimExpr& path) {
   const PrimExpr divisor = vector ? vector->value : node->b;
   if (!divisor->dtype.is_scalar() || (!checks_accesses_ && !is_stable(divisor))) return;
   const auto scope = analyzer_.enter();
-  if (chosen_) assume_stable(chosen_);
+  if (chosen_) learn_condition(chosen_, analyzer_);
   const PrimExpr where = chosen_ ? both(path, chosen_) : path;
   const Span& place = node->span ? node->span : place_;
   const PrimExpr is_zero = equal(divisor, make_const_int(divisor->dtype, 0));
@@ -410,7 +410,7 @@ void Checker::division(const BinaryOpNode* node, const PrimExpr& path) {
 // Whether the function has reported an error before if all of `facts` hold here.
 bool Checker::left_before(const std::vector<PrimExpr>& facts) {
   const auto scope = analyzer_.enter();
-  for (const PrimExpr& fact : facts) assume_stable(fact);
+  for (const PrimExpr& fact : facts) learn_condition(fact, analyzer_);
   return std::any_of(errors_.begin(), errors_.end(), [&](const std::vector<PrimExpr>& error) {
     return std::all_of(error.begin(), error.end(),
                        [&](const PrimExpr& condition) { return analyzer_.can_prove(condition); });
@@ -500,15 +500,6 @@ Stmt Checker::body(const PrimFunc& func) {
   std::swap(items, checks_);
   items.push_back(stmt(func->body));
   return items.size() == 1 ? items[0] : seq(std::move(items));
-}
-
-// What of a condition stays true while statements run.
-void Checker::assume_stable(const PrimExpr& condition) {
-  if (const auto* both = condition.as<AndNode>()) {
-    assume_stable(both->a);
-    return assume_stable(both->b);
-  }
-  if (condition->dtype.is_scalar() && is_stable(condition)) analyzer_.require(condition);
 }
 
 }  // namespace

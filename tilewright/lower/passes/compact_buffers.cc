@@ -15,6 +15,7 @@
 #include "tilewright/ir/walk.h"
 #include "tilewright/lower/passes/passes.h"
 #include "tilewright/lower/passes/ramps.h"
+#include "tilewright/lower/passes/surroundings.h"
 #include "tilewright/support/error.h"
 #include "tilewright/tir/builder.h"
 #include "tilewright/tir/op.h"
@@ -72,15 +73,19 @@ class Touched {
     domains_[var] = {loop->min, loop->min + loop->extent - 1};
     int64_t extent;
     if (loop->for_kind == ForKind::kVectorized && as_const_int(loop->extent, &extent)) vectors_[var] = extent;
-    analyzer_.bind(loop->loop_var, make_range(loop->min, loop->extent));
-    visit(loop->body.get());
+    {
+      const auto scope = analyzer_.enter();
+      learn_range(loop, analyzer_);
+      visit(loop->body.get());
+    }
     domains_.erase(var);
   }
 
   void visit_branch(const IfThenElseNode* branch) {
     visit(branch->condition.get());
     {
-      auto scope = analyzer_.assume(branch->condition);
+      const auto scope = analyzer_.enter();
+      learn_condition(branch->condition, analyzer_);
       visit(branch->then_case.get());
     }
     if (branch->else_case) visit(branch->else_case.get());
@@ -156,7 +161,7 @@ class Compactor {
  public:
   Stmt run(const Stmt& body) {
     return rewrite(
-        body, [&](auto& self, const ForNode* node) -> Stmt { return in_loop(self, node); },
+        body, [&](auto& self, const ForNode* node) -> Stmt { return rewrite_loop(self, node, analyzer); },
         [&](auto& self, const AllocBufferNode* node) -> Stmt { return allocation(self, node); },
         [&](auto& self, const BufferLoadNode* node) -> PrimExpr {
           BufferLoad load = self.children(node);
@@ -178,12 +183,6 @@ class Compactor {
   Analyzer analyzer;
 
  private:
-  template <class Self>
-  Stmt in_loop(Self& self, const ForNode* node) {
-    analyzer.bind(node->loop_var, make_range(node->min, node->extent));
-    return self.children(node);
-  }
-
   template <class Self>
   Stmt allocation(Self& self, const AllocBufferNode* node) {
     const Buffer& buffer = node->buffer;

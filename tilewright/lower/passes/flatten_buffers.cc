@@ -7,6 +7,7 @@
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/lower/passes/passes.h"
+#include "tilewright/lower/passes/surroundings.h"
 #include "tilewright/support/error.h"
 #include "tilewright/tir/builder.h"
 
@@ -137,10 +138,7 @@ PrimFunc flatten_buffers(const PrimFunc& func) {
   Flattener flattener(func);
   Stmt body = rewrite(
       func->body,
-      [&](auto& self, const ForNode* node) -> Stmt {
-        flattener.analyzer.bind(node->loop_var, make_range(node->min, node->extent));
-        return self.children(node);
-      },
+      [&](auto& self, const ForNode* node) -> Stmt { return rewrite_loop(self, node, flattener.analyzer); },
       [&](auto& self, const BufferLoadNode* node) -> PrimExpr {
         std::vector<PrimExpr> indices = self(node->indices);
         return BufferLoadNode::make(flattener.flat(node->buffer), flattener.index(node->buffer, indices),

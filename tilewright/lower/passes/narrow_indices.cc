@@ -9,6 +9,7 @@
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/lower/passes/passes.h"
+#include "tilewright/lower/passes/surroundings.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::lower {
@@ -45,10 +46,11 @@ class Narrower {
  private:
   template <class Self>
   Stmt in_loop(Self& self, const ForNode* node) {
-    analyzer_.bind(node->loop_var, make_range(node->min, node->extent));
     const PrimExpr min = node->loop_var->dtype == kInt64 ? narrow(self, node->min) : nullptr;
     const PrimExpr extent = min && fits(node->min + node->extent) ? narrow(self, node->extent) : nullptr;
-    if (!extent) return self.children(node);
+    if (!extent) return rewrite_loop(self, node, analyzer_);
+    const auto scope = analyzer_.enter();
+    learn_range(node, analyzer_);
     const Var var = with(node->loop_var, [](VarNode& changed) { changed.dtype = kInt32; });
     narrowed_[node->loop_var.get()] = var;
     self.replace_uses(node->loop_var.get(), cast(kInt64, var));

@@ -12,6 +12,7 @@
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
 #include "tilewright/lower/passes/passes.h"
+#include "tilewright/lower/passes/surroundings.h"
 #include "tilewright/support/error.h"
 #include "tilewright/tir/arithmetic.h"
 #include "tilewright/tir/builder.h"
@@ -93,6 +94,8 @@ std::optional<arith::Interval> bytes_of(const PrimExpr& index, int64_t per_byte,
 // Whether no byte of narrow elements that the loop writes is touched by two of its iterations: each ends
 // before the byte where the next begins.
 bool keeps_bytes_apart(const ForNode* loop, arith::Analyzer& analyzer) {
+  const auto scope = analyzer.enter();
+  learn_range(loop, analyzer);
   const Accesses found = accesses_in(loop->body);
   const Substitution next{{loop->loop_var.get(), loop->loop_var + 1}};
   for (const auto& [data, accesses] : found.narrow) {
@@ -210,10 +213,9 @@ class Packer {
 
   template <class Self>
   Stmt loop(Self& self, const ForNode* node) {
-    analyzer_.bind(node->loop_var, make_range(node->min, node->extent));
     const bool meets = (node->for_kind == ForKind::kParallel && !keeps_bytes_apart(node, analyzer_)) ||
                        (node->for_kind == ForKind::kVectorized && stores_narrow(node->body));
-    const For changed = self.children(node);
+    const For changed = rewrite_loop(self, node, analyzer_);
     return meets ? with(changed, [](ForNode& serial) { serial.for_kind = ForKind::kSerial; }) : changed;
   }
 

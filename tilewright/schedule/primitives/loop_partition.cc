@@ -148,6 +148,8 @@ std::vector<LoopRef> apply(State& state, const Args& args) {
   for (size_t n = 0; n < extents.size(); ++n) {
     const PrimExpr& extent = extents[n];
     vars.push_back(make_var(fmt::format("{}_{}", loop->loop_var->name_hint, n), dtype));
+    const PrimExpr end = analyzer.simplify(start + extent);
+    const auto scope = analyzer.enter();  // the others may be empty
     if (!args.preserve_unit_iters || !is_one(extent)) analyzer.bind(vars[n], make_range(start, extent));
     Stmt body = substitute_loops(loop->body, {{loop->loop_var.get(), vars[n]}}, analyzer);
     const For part = with(loop, [&](ForNode& changed) {
@@ -161,7 +163,7 @@ std::vector<LoopRef> apply(State& state, const Args& args) {
     else
       forwarded = changed;
     parts.push_back(with(part, [&](ForNode& whole) { whole.body = body; }));
-    start = analyzer.simplify(start + extent);
+    start = end;
   }
   const NodeId scope = state.node(id).parent;
   // a buffer that only one loop inside used is used by a loop of each part now

@@ -1,5 +1,8 @@
 // transform_layout: the elements of a buffer are stored in another order.
+#include <unordered_set>
+
 #include "tilewright/analysis/regions.h"
+#include "tilewright/ir/walk.h"
 #include "tilewright/schedule/buffers.h"
 #include "tilewright/schedule/edit.h"
 #include "tilewright/schedule/inline.h"
@@ -92,9 +95,9 @@ void insert_pad(State& state, NodeId scope, const Buffer& buffer, const Stmt& st
   edit.commit(state, scope);
 }
 
-// The variables around accesses to the buffer, in program order: the order in which variables become known
-// decides how sums of them are written.
-void bind_around(const State& state, NodeId root, const Buffer& buffer, arith::Analyzer& analyzer) {
+// The ranges of the variables around accesses to the buffer, in program order: the order in which variables
+// become known decides how sums of them are written.
+arith::IterRanges ranges_around(const State& state, NodeId root, const Buffer& buffer) {
   std::vector<NodeId> users = {root};
   const auto all_below = [&](auto& self, NodeId id) -> void {
     for (NodeId child : state.node(id).children) users.push_back(child), self(self, child);
@@ -103,14 +106,32 @@ void bind_around(const State& state, NodeId root, const Buffer& buffer, arith::A
     for (NodeId id : with_ways_to(state, root, state.users_of(buffer, root))) users.push_back(id);
   else
     all_below(all_below, root);
+  arith::IterRanges ranges;
   for (NodeId id : users) {
     if (const BlockNode* block = state.node(id).block()) {
-      for (const IterVar& axis : block->iter_vars) analyzer.bind(axis->var, axis->dom);
+      for (const IterVar& axis : block->iter_vars) ranges.emplace_back(axis->var, axis->dom);
     } else {
       const ForNode* loop = state.node(id).loop();
-      analyzer.bind(loop->loop_var, make_range(loop->min, loop->extent));
+      ranges.emplace_back(loop->loop_var, make_range(loop->min, loop->extent));
     }
   }
+  return ranges;
+}
+
+// The indices of an access by the new layout, where what is around it runs; what is beside may not.
+std::vector<PrimExpr> moved(const IndexMap& map, const std::vector<PrimExpr>& indices,
+                            const arith::IterRanges& ranges) {
+  std::unordered_set<const VarNode*> around;  // in the indices, and in the ranges of such
+  const auto add = [&](const PrimExpr& expr) { walk(expr, [&](const VarNode* var) { around.insert(var); }); };
+  for (const PrimExpr& index : indices) add(index);
+  for (auto entry = ranges.rbegin(); entry != ranges.rend(); ++entry) {
+    if (around.count(entry->first.get())) add(entry->second->min), add(entry->second->extent);
+  }
+  arith::Analyzer analyzer;
+  for (const auto& [var, range] : ranges) {
+    if (around.count(var.get())) analyzer.bind(var, range);
+  }
+  return apply_map(map, indices, analyzer);
 }
 
 void apply(State& state, Args& given) {
@@ -136,11 +157,10 @@ void apply(State& state, Args& given) {
     const bool is_input = target.owner == kNoNode && writers_of(state, scope, buffer).empty();
     pad = make_pad(state, block, args, space, buffer, changed, is_input);
   }
-  arith::Analyzer analyzer;
-  bind_around(state, target.root, buffer, analyzer);
+  const arith::IterRanges ranges = ranges_around(state, target.root, buffer);
   State after = state;
   replace_allocated_buffer(after, target, changed, [&](const std::vector<PrimExpr>& indices) {
-    return apply_map(args.index_map, indices, analyzer);
+    return moved(args.index_map, indices, ranges);
   });
   if (pad.stmt) {
     insert_pad(after, scope, changed, pad.stmt);
