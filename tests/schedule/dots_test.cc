@@ -1,9 +1,9 @@
 // Sums of products of bytes and bfloat16 by dot product instructions.
 #include "tilewright/schedule/default/dots.h"
-#include "tilewright/schedule/intrinsics/dot.h"
 #include "schedule_testing.h"
 #include "tilewright/ir/services.h"
 #include "tilewright/schedule/default/default.h"
+#include "tilewright/schedule/intrinsics/dot.h"
 
 namespace tilewright::schedule {
 namespace {
