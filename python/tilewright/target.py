@@ -63,8 +63,8 @@ def costs() -> dict[str, Feature]:
 
     Each was measured once, or fitted: its `source` says on what. They are the same for all targets, and fixed.
 
-    >>> tilewright.target.costs()["packed_uses"].unit
-    'tiles'
+    >>> tilewright.target.costs()["packed_uses"].value
+    4
     """
     return {name: Feature(*cost) for name, *cost in _core.target_costs()}
 

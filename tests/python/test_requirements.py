@@ -508,6 +508,7 @@ def test_collapse_sum_to_extents_that_are_neither_one_nor_those_of_the_data():
     )
 
 
+@pytest.mark.hand_made
 def test_collapse_sum_to_a_shape_made_in_python_shows_plain_numbers():
     builder, n = tw.relax.BlockBuilder(), tw.tir.Var("n", "int64")
     x = tw.relax.Var("x", tw.relax.TensorType((n,), "float32"))

@@ -156,6 +156,7 @@ def test_a_view_of_an_open_buffer(size, build):
         assert written(a).size == 0
 
 
+@pytest.mark.hand_made
 def test_a_view_below_zero_and_one_under_a_predicate():
     body = VIEW.replace("v * 2:v * 2 + 2", "v * 2 - n:v * 2 - n + 2")
     f = built(body, params=", n: T.int64")

@@ -220,7 +220,7 @@ def test_bias_and_activation_are_in_the_same_kernel():
 
 
 def test_kernels_read_from_one_end_to_the_other():
-    """Numbers, scales and zero points lie in panels of the columns of a tile, here 4 vectors of 16."""
+    """Numbers, scales and zero points lie in panels of the columns of a tile, here 5 vectors of 16."""
     q, s, z = numbers("int4", 256, 300), scales(8, 300), numbers("int4", 8, 300, seed=1)
     with tilewright.transform.PassContext(config={"fuse_dequantize_matmul.min_bytes": 1}):
         module = program((1, 256), q, s, z, 32)
@@ -228,9 +228,9 @@ def test_kernels_read_from_one_end_to_the_other():
     call = executable.legalized["main"].body.blocks[0].bindings[0].value
     kept = [arg.data for arg in call.args[1].elements[1:]]
     assert [(each.shape, each.dtype) for each in kept] == [
-        ((5, 32, 64), "int32"),
-        ((5, 8, 64), "float32"),
-        ((5, 8, 64), "int8"),
+        ((4, 32, 80), "int32"),
+        ((4, 8, 80), "float32"),
+        ((4, 8, 80), "int8"),
     ]
 
 

@@ -447,6 +447,7 @@ def test_malformed(name):
     assert error_of(module_of(make(Parts()))) == text
 
 
+@pytest.mark.hand_made
 @pytest.mark.parametrize("name", WELL_FORMED)
 def test_well_formed(name):
     module = module_of(WELL_FORMED[name](Parts()))
