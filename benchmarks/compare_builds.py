@@ -1,12 +1,12 @@
-"""Times cases of cases.toml with two builds in turns, and prints a Markdown table of their ratios.
+"""Times cases of cases.toml with two builds alternately, and prints a Markdown table of their ratios.
 
 python benchmarks/compare_builds.py BEFORE AFTER [CASE ...] [--all] [--threads 1 2] [--seconds 2]
 
 BEFORE, AFTER   folders of builds: tilewright is imported from their folder python/
 CASE            names in cases.toml; none: the functions and models of which something is asked, with --all every one
 
-Each build has a process of its own for each case, so that neither sees the other's threads or caches; they take turns of a
-tenth of a second.  A ratio is the time of BEFORE by that of AFTER in one round: above 1, AFTER is faster.  Reported are its
+Each build has a process of its own for each case, so that neither sees the other's threads or caches; each is timed for a
+tenth of a second at a time.  A ratio is the time of BEFORE by that of AFTER in one round: above 1, AFTER is faster.  Reported are its
 median and its spread (10th to 90th percentile of the rounds), and the geometric mean of all medians.
 """
 
@@ -14,7 +14,6 @@ import argparse
 import json
 import os
 import statistics
-import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -23,55 +22,28 @@ import run
 import timing
 
 
-class Worker:
-    """A build that has one case ready."""
-
-    def __init__(self, build: str, name: str, num_threads: int):
-        env = os.environ | dict.fromkeys(run.THREAD_VARIABLES, str(num_threads))
-        env |= {"PYTHONPATH": str(Path(build).resolve() / "python")}
-        self.process = subprocess.Popen(
-            [sys.executable, __file__, "--worker", name, str(num_threads)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            env=env,
-        )
-
-    def answer(self):
-        line = self.process.stdout.readline()
-        if not line:
-            raise RuntimeError(f"its process ended with {self.process.wait()}")
-        return json.loads(line)
-
-    def times_of_slice(self, seconds: float) -> list[float]:
-        print(seconds, file=self.process.stdin, flush=True)
-        return self.answer()
-
-    def close(self) -> None:
-        self.process.stdin.close()
-        self.process.wait()
+def worker(build: str, name: str, num_threads: int) -> timing.Worker:
+    """A process of the build that has the case ready."""
+    env = os.environ | dict.fromkeys(run.THREAD_VARIABLES, str(num_threads))
+    env |= {"PYTHONPATH": str(Path(build).resolve() / "python")}
+    return timing.Worker([sys.executable, __file__, "--worker", name, str(num_threads)], env)
 
 
 def serve(name: str, num_threads: int) -> None:
-    """Makes the case ready, says so, and answers each number of seconds with the times of calls."""
+    """Makes the case ready, says so, and answers each "slice S" with the times of calls in S seconds."""
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-num_threads:])
     os.environ["TILEWRIGHT_CACHE_MB"] = "0"
     case = tomllib.loads((run.FOLDER / "cases.toml").read_text())[name]
     call = run.prepare(case, run.load_adapters(["tilewright"], num_threads)["tilewright"])
-    print(json.dumps("ready"), flush=True)
+    print("ready", flush=True)
     for line in sys.stdin:
-        print(json.dumps(timing.times_of_calls(call, float(line))), flush=True)
+        print(json.dumps(timing.times_of_calls(call, float(line.split()[1]))), flush=True)
 
 
 def ratios_of(builds: tuple[str, str], name: str, num_threads: int, seconds: float) -> dict:
-    workers = {build: Worker(build, name, num_threads) for build in builds}
-    try:
-        for worker in workers.values():
-            worker.answer()
-        rounds = timing.time_in_turns(workers, seconds)["rounds"]
-    finally:
-        for worker in workers.values():
-            worker.close()
+    rounds = timing.time_in_turns({build: worker(build, name, num_threads) for build in builds}, seconds)[
+        "rounds"
+    ]
     before, after = (rounds[build] for build in builds)
     ratios = sorted(old / new for old, new in zip(before, after, strict=True))
     last = len(ratios) - 1

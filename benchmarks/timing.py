@@ -11,6 +11,25 @@ SLICE_S = 0.1
 PAUSE_S = 0.02
 
 
+class Worker:
+    """A process that says "ready", and then answers each line that it is asked with one of JSON; it ends with the pipe."""
+
+    def __init__(self, words: list[str], env: dict[str, str]):
+        self.process = subprocess.Popen(
+            words, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        while (line := self.process.stdout.readline()).strip() != "ready":  # other words may come before
+            if not line:
+                raise RuntimeError(f"{words[1]} ended with code {self.process.wait()}")
+
+    def ask(self, question: str):
+        print(question, file=self.process.stdin, flush=True)
+        return json.loads(self.process.stdout.readline())
+
+    def times_of_slice(self, seconds: float) -> list[float]:
+        return self.ask(f"slice {seconds}")
+
+
 def summary(times: list[float]) -> dict[str, float]:
     """Median and spread in microseconds."""
     values = sorted(value * 1e6 for value in times)

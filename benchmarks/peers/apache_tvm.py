@@ -1,11 +1,11 @@
 """apache-tvm after tuning, in a process of the Python that TVM_PYTHON names (tvm_worker.py)."""
 
-import json
 import os
 import subprocess
 from pathlib import Path
 
 import numpy as np
+import timing
 
 PYTHON = os.environ.get("TVM_PYTHON", "")
 WORKER = Path(__file__).resolve().parents[1] / "tvm_worker.py"
@@ -27,32 +27,18 @@ def set_threads(count: int) -> None:
     num_threads = count
 
 
-class Worker:
-    """Calls of a product in another process, which times them itself, and ends when nothing holds the pipe to it."""
+class Worker(timing.Worker):
+    """Calls of a product in another process, which times them itself."""
 
     def __init__(self, sizes: list[int]):
         name = "x".join(map(str, sizes)) + f"-{num_threads}"
         folder = Path(PYTHON).absolute().parents[1] / "tuned" / name
         folder.mkdir(parents=True, exist_ok=True)
         words = [PYTHON, str(WORKER), *map(str, sizes), str(num_threads), str(folder)]
-        env = os.environ | {"TVM_NUM_THREADS": str(num_threads), "PYTHONPATH": ""}
-        self.process = subprocess.Popen(
-            words, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
-        while (line := self.process.stdout.readline()).strip() != "ready":  # what tuning tells comes before
-            if not line:
-                raise RuntimeError(f"tvm_worker.py ended with code {self.process.wait()}")
-
-    def ask(self, question: str):
-        self.process.stdin.write(question + "\n")
-        self.process.stdin.flush()
-        return json.loads(self.process.stdout.readline())
+        super().__init__(words, os.environ | {"TVM_NUM_THREADS": str(num_threads), "PYTHONPATH": ""})
 
     def __call__(self) -> np.ndarray:
         return np.array(self.ask("result"), "float32")
-
-    def times_of_slice(self, seconds: float) -> list[float]:
-        return self.ask(f"slice {seconds}")
 
 
 def function(name: str, arrays: list[np.ndarray], case: dict):

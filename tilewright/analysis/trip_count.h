@@ -12,7 +12,7 @@ inline bool turns_at_least_once(const PrimExpr& extent) {
   return as_const_int(extent, &count) && count > 0;
 }
 
-/// Tells `analyzer` that a loop of this extent turns: no factor of it is 0.
+/// Tells `analyzer` that a loop of this extent runs at least once: no factor of it is 0.
 inline void require_turn(arith::Analyzer* analyzer, const PrimExpr& extent) {
   if (!arith::is_index(extent->dtype)) return;
   analyzer->require(extent >= 1);

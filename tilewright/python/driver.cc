@@ -78,6 +78,14 @@ ir::IRModule module_of_bytes(const nb::bytes& bytes, const FixedDims& shapes) {
 }
 
 // A module, or what an ONNX model is: a module that nobody else holds, whose constants go as it is compiled.
+nb::list rows_to_python(const std::vector<target::FeatureRow>& rows) {
+  nb::list list;
+  for (const target::FeatureRow& row : rows)
+    list.append(nb::make_tuple(std::string(row.name), row.value, std::string(row.unit), std::string(row.doc),
+                               row.source));
+  return list;
+}
+
 using GraphSource = std::variant<ir::IRModule, nb::bytes, std::string>;
 ir::IRModule module_of(const GraphSource& source, const FixedDims& shapes) {
   if (const auto* path = std::get_if<std::string>(&source)) return module_of_path(*path, shapes);
@@ -118,20 +126,10 @@ void bind_build(nb::module_& m) {
   });
   m.def("module_source", &driver::get_source);
   m.def("target_features", [](const ir::Target& target) {
-    nb::list rows;
     const driver::Generator generator = driver::make_generator(target);
-    for (const target::FeatureRow& row : generator.features.rows(generator.feature_sources))
-      rows.append(nb::make_tuple(std::string(row.name), row.value, std::string(row.unit),
-                                 std::string(row.doc), row.source));
-    return rows;
+    return rows_to_python(generator.features.rows(generator.feature_sources));
   });
-  m.def("target_costs", [] {
-    nb::list rows;
-    for (const target::CostRow& row : target::cost_rows())
-      rows.append(nb::make_tuple(std::string(row.name), row.value, std::string(row.unit),
-                                 std::string(row.doc), std::string(row.source)));
-    return rows;
-  });
+  m.def("target_costs", [] { return rows_to_python(target::cost_rows()); });
   m.def("export_library", &driver::export_library);
   nb::class_<Executable>(m, "Executable", nb::dynamic_attr(), "A compiled graph module.")
       .def_ro("kernels", &Executable::kernels)

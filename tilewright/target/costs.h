@@ -1,11 +1,7 @@
 // Numbers of the estimates that decide how fast code is and that no description of hardware gives: each was
 // measured once, and says where.  What a manual or the system can say of a machine is in features.h.
 #pragma once
-#include <cstdint>
-#include <string_view>
-#include <tuple>
-#include <variant>
-#include <vector>
+#include "tilewright/target/features.h"
 
 namespace tilewright::target {
 
@@ -16,13 +12,6 @@ template <class Owner, class T>
 struct CostField {
   T Owner::* member;
   std::string_view name, unit, doc, source;
-};
-
-/// A cost with its value, for people.
-struct CostRow {
-  std::string_view name;
-  std::variant<int64_t, double> value;
-  std::string_view unit, doc, source;
 };
 
 // Register tiles and panels (schedule/default/register_tile.cc, sum_tile.cc, panels.cc).
@@ -240,6 +229,6 @@ inline constexpr LoopCosts kLoopCosts;
 inline constexpr GraphCosts kGraphCosts;
 
 /// All costs, in the order of the tables.
-std::vector<CostRow> cost_rows();
+std::vector<FeatureRow> cost_rows();
 
 }  // namespace tilewright::target

@@ -9,6 +9,7 @@
 #include <llvm/IR/IntrinsicsX86.h>
 
 #include "tilewright/codegen/llvm/emitter.h"
+#include "tilewright/codegen/llvm/sve.h"
 
 namespace tilewright::codegen {
 namespace {
@@ -76,14 +77,10 @@ class Dot {
       return b_.CreateIntrinsic(is_signed ? aarch64_neon_sdot : aarch64_neon_udot,
                                 {sum->getType(), x->getType()}, {sum, x, y});
     if (bits() <= 128 || bits() > static_cast<uint64_t>(target_.least_register_bits)) return nullptr;
-    // registers begin with the vectors
-    const auto scalable = [&](llvm::Value* vector, unsigned bits_of_lane) {
-      auto* type = llvm::ScalableVectorType::get(b_.getIntNTy(bits_of_lane), 128 / bits_of_lane);
-      return b_.CreateInsertVector(type, llvm::PoisonValue::get(type), vector, b_.getInt64(0));
-    };
-    llvm::Value* first = scalable(sum, 32);
-    llvm::Value* added = b_.CreateIntrinsic(is_signed ? aarch64_sve_sdot : aarch64_sve_udot,
-                                            {first->getType()}, {first, scalable(x, 8), scalable(y, 8)});
+    llvm::Value* first = in_register(b_, sum);
+    llvm::Value* added =
+        b_.CreateIntrinsic(is_signed ? aarch64_sve_sdot : aarch64_sve_udot, {first->getType()},
+                           {first, in_register(b_, x), in_register(b_, y)});
     return b_.CreateExtractVector(sum->getType(), added, b_.getInt64(0));
   }
 

@@ -9,10 +9,6 @@
 
 namespace tilewright::codegen {
 
-unsigned num_lanes(const llvm::Type* element) {
-  return kSegmentBits / static_cast<unsigned>(element->getPrimitiveSizeInBits().getFixedValue());
-}
-
 Lanes::Lanes(const std::vector<Product>& products, llvm::ScalarEvolution& scev)
     : lanes_(num_lanes(products[0].add->getType()->getScalarType())) {
   for (const Product& product : products) {
@@ -135,11 +131,6 @@ class Rewriter {
     }
   }
 
-  static llvm::ScalableVectorType* register_type(llvm::Type* vector) {
-    llvm::Type* element = vector->getScalarType();
-    return llvm::ScalableVectorType::get(element, num_lanes(element));
-  }
-
   // Where what uses `value` may begin.
   void go_behind(llvm::Value* value) {
     auto* made = llvm::dyn_cast<llvm::Instruction>(value);
@@ -149,21 +140,18 @@ class Rewriter {
       builder_.SetInsertPoint(&block_, block_.getFirstInsertionPt());
   }
 
-  // The register that begins with a vector; the lanes behind it are anything.
   llvm::Value* scalable(llvm::Value* vector) {
     llvm::Value*& known = scalable_[vector];
     if (known) return known;
     go_behind(vector);
-    llvm::Type* type = register_type(vector->getType());
-    return known =
-               builder_.CreateInsertVector(type, llvm::PoisonValue::get(type), vector, builder_.getInt64(0));
+    return known = in_register(builder_, vector);
   }
 
   // 128 bits, repeated.
   llvm::Value* quad_of(llvm::Value* source, llvm::Type* vector) {
     llvm::Value*& known = quads_[source];
     if (known) return known;
-    llvm::ScalableVectorType* type = register_type(vector);
+    llvm::ScalableVectorType* type = register_type(vector->getScalarType());
     auto* load = llvm::dyn_cast<llvm::LoadInst>(source);
     if (load && load->getParent() == &block_) {
       builder_.SetInsertPoint(load);

@@ -7,15 +7,12 @@
 #include <vector>
 
 #include "tilewright/codegen/llvm/sum_loops.h"
+#include "tilewright/codegen/llvm/sve.h"
 
 namespace tilewright::codegen {
 
-/// FMLA takes one lane of each 128 bits of a register.
-inline constexpr unsigned kSegmentBits = 128;
-/// How many numbers of a type they hold.
-unsigned num_lanes(const llvm::Type* element);
-
-/// Where a number is: a lane of what lies at a pointer, or of a value of 128 bits.
+/// Where a number is (FMLA takes one lane of each 128 bits of a register): a lane of what lies at a pointer,
+/// or of a value of 128 bits.
 struct Lane {
   llvm::Value* quad = nullptr;  // the load of lane 0, or the value
   unsigned lane = 0;

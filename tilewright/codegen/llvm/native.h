@@ -28,7 +28,7 @@ struct NativeTarget {
   std::vector<std::string> needed;     // what code for it may use beyond the architecture, e.g. "avx2"
   std::vector<std::string> enabled;    // its features, sorted, those that others imply among them
   lower::KernelAbi abi;                // how it lays out what kernels are given
-  std::optional<target::Rates> rates;  // of vectors, as LLVM's scheduling model of `cpu` has them
+  std::optional<target::Rates> rates;  // LLVM's of `cpu`, where no manual has them
   bool has(std::string_view feature) const;
   /// What target::features_of asks for.
   target::Processor processor() const { return {triple, cpu, enabled, vector_bits, is_host, rates}; }

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "tilewright/codegen/llvm/emitter.h"
+#include "tilewright/codegen/llvm/sve.h"
 
 namespace tilewright::codegen {
 
@@ -42,7 +43,7 @@ llvm::Value* FunctionEmitter::load_numbers_apart(const Buffer& buffer, const Ram
         llvm::Align(bits / 8), mask ? mask : all, none);
   }
   auto* distance = builder_.getIntNTy(bits);
-  auto* places = llvm::ScalableVectorType::get(distance, 128 / bits);
+  auto* places = register_type(distance);
   llvm::Value* index = builder_.CreateIntrinsic(
       llvm::Intrinsic::aarch64_sve_index, {places},
       {llvm::ConstantInt::get(distance, 0), llvm::ConstantInt::getSigned(distance, stride)});
@@ -53,8 +54,7 @@ llvm::Value* FunctionEmitter::load_numbers_apart(const Buffer& buffer, const Ram
       builder_.CreateIntrinsic(llvm::Intrinsic::aarch64_sve_ptrue, {masks}, {builder_.getInt32(pattern)});
   const llvm::Intrinsic::ID gather = bits == 64 ? llvm::Intrinsic::aarch64_sve_ld1_gather_index
                                                 : llvm::Intrinsic::aarch64_sve_ld1_gather_sxtw_index;
-  llvm::Value* loaded = builder_.CreateIntrinsic(gather, {llvm::ScalableVectorType::get(element, 128 / bits)},
-                                                 {chosen, first, index});
+  llvm::Value* loaded = builder_.CreateIntrinsic(gather, {register_type(element)}, {chosen, first, index});
   return builder_.CreateExtractVector(type, loaded, builder_.getInt64(0));
 }
 

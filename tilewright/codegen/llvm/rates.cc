@@ -18,7 +18,7 @@ struct Opcodes {
   int64_t fma_instructions = 1;
 };
 
-std::optional<Opcodes> opcodes_for(const llvm::MCSubtargetInfo& info, int vector_bits) {
+std::optional<Opcodes> opcodes_for(const llvm::MCSubtargetInfo& info, int64_t vector_bits) {
   const llvm::Triple& triple = info.getTargetTriple();
   const auto has = [&](llvm::StringRef feature) { return info.checkFeatures(("+" + feature).str()); };
   if (triple.isX86() && has("fma")) {
@@ -64,7 +64,7 @@ std::optional<Speed> speed_of(llvm::StringRef opcode, const llvm::MCInstrInfo& i
 }  // namespace
 
 std::optional<target::Rates> rates_of(const llvm::Target& backend, const llvm::MCSubtargetInfo& info,
-                                      int vector_bits) {
+                                      int64_t vector_bits) {
   const std::optional<Opcodes> opcodes = opcodes_for(info, vector_bits);
   const llvm::MCSchedModel& model = info.getSchedModel();
   if (!opcodes || !model.hasInstrSchedModel() || model.IssueWidth == 0) return std::nullopt;

@@ -13,6 +13,6 @@ namespace tilewright::codegen {
 /// Rates of the instructions on vectors of `vector_bits` that code for `info` consists of.  Nothing where
 /// LLVM has no model of the processor, or one without these instructions.
 std::optional<target::Rates> rates_of(const llvm::Target& backend, const llvm::MCSubtargetInfo& info,
-                                      int vector_bits);
+                                      int64_t vector_bits);
 
 }  // namespace tilewright::codegen

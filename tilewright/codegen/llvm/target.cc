@@ -25,6 +25,7 @@
 #include "tilewright/ir/expr.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/near.h"
+#include "tilewright/target/cores.h"
 #include "tilewright/target/vector_width.h"
 
 namespace tilewright::codegen {
@@ -231,7 +232,9 @@ NativeTarget parsed(const ir::Target& target) {
   const target::VectorWidth width = target::vector_width(native.processor(), target);
   native.vector_bits = width.bits;
   native.least_register_bits = width.least_register_bits;
-  native.rates = rates_of(backend, *info, native.vector_bits);
+  // where no manual has them
+  const target::Core* core = target::find_core(native.cpu);
+  if (!core || !core->rates(native.vector_bits)) native.rates = rates_of(backend, *info, native.vector_bits);
   if (same_machine) native.needed = needed_features(native, triple);
   native.is_host = same_machine && lacking_features(native.needed).empty();
   return native;

@@ -98,15 +98,6 @@ std::string given(const Value& value) {
             usage(function));
 }
 
-// Of all elements, or the largest number.
-int64_t num_bytes(const DLTensor& tensor) {
-  int64_t bytes = (tensor.dtype.bits * tensor.dtype.lanes + 7) / 8;
-  for (int axis = 0; axis < tensor.ndim; ++axis) {
-    if (__builtin_mul_overflow(bytes, tensor.shape[axis], &bytes)) return INT64_MAX;
-  }
-  return bytes;
-}
-
 }  // namespace
 
 void check_tensor(const MachineObject& machine, const BytecodeFunction& function,
@@ -137,13 +128,12 @@ void check_tensor(const MachineObject& machine, const BytecodeFunction& function
 
 void align_tensor(const BytecodeFunction& function, const Instruction& instruction, Frame& frame) {
   Value& value = frame.reg(instruction.a);
-  const TensorObject* tensor = value.tensor_object();
-  if (!tensor) return;
+  if (!value.tensor_object()) return;
   const Operand* operands = function.operands.data() + instruction.b;
-  const auto address = reinterpret_cast<uintptr_t>(tensor->dl.data) + tensor->dl.byte_offset;
-  const int64_t bytes = num_bytes(tensor->dl);
-  if (address % kTensorAlignment != 0 && bytes >= operands[0].bits && bytes <= operands[1].bits)
-    value = value.as_tensor().copy();
+  const Tensor tensor = value.as_tensor();
+  const int64_t bytes = tensor.num_bytes();
+  if (!tensor.is_aligned(kTensorAlignment) && bytes >= operands[0].bits && bytes <= operands[1].bits)
+    value = tensor.copy();
 }
 
 void check_shape(const MachineObject& machine, const BytecodeFunction& function,
