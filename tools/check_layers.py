@@ -1,7 +1,7 @@
 """Checks that C++ includes only point downwards.
 
-A file of layer L may include headers of L and of the layers before it in tilewright/layers.txt.  Heavy libraries are kept
-to one place: LLVM to codegen/llvm, Python and nanobind to python.  Files elsewhere that use codegen/llvm have llvm in their
+A file of layer L may include headers of L and of the layers before it in tilewright/layers.txt.  Where the list names the
+rooms of a layer (its folders, and "." for files that lie in none), the same holds among them.  Heavy libraries are kept to one place: LLVM to codegen/llvm, Python and nanobind to python.  Files elsewhere that use codegen/llvm have llvm in their
 names: builds without LLVM leave them out.
 Prints one line per violation; exit code 1 if there are any.
 """
@@ -19,13 +19,34 @@ CONFINED = {
 }
 
 
-def read_layers(root: Path) -> list[str]:
-    """The names in tilewright/layers.txt, bottom to top."""
-    lines = (root / "tilewright" / "layers.txt").read_text().splitlines()
-    return [line.strip() for line in lines if line.strip() and not line.startswith("#")]
+def read_layers(root: Path) -> dict[str, list[str]]:
+    """The layers in tilewright/layers.txt, bottom to top, each with its rooms, those of the indented lines after it."""
+    layers: dict[str, list[str]] = {}
+    for line in (root / "tilewright" / "layers.txt").read_text().splitlines():
+        name = line.partition("#")[0].rstrip()
+        if name.startswith(" "):
+            layers[list(layers)[-1]].append(name.strip())
+        elif name:
+            layers[name] = []
+    return layers
 
 
-def check_include(header: str, layer: str, folder: str, file: str, layers: list[str]) -> str:
+def room_of(path: str, rooms: list[str]) -> str:
+    """The room of a file: the longest of `rooms` whose folder it lies in, "." if it lies in the folder of the layer."""
+    inner = "/".join(path.split("/")[1:-1])
+    found = [room for room in rooms if inner == room or inner.startswith(room + "/")]
+    return max(found, key=len) if found else inner or "."
+
+
+def check_rooms(header: str, path: str, rooms: list[str]) -> str:
+    """'' if file `path` may include `header` of the same layer, else the reason it may not."""
+    ours, theirs = room_of(path, rooms), room_of(header, rooms)
+    if ours not in rooms or theirs not in rooms or rooms.index(theirs) <= rooms.index(ours):
+        return ""
+    return f"room {ours} is below {theirs}"
+
+
+def check_include(header: str, layer: str, folder: str, file: str, layers: dict[str, list[str]]) -> str:
     """'' if `file` of `layer`, which lies in tilewright/`folder`, may include `header`, else the reason it may not."""
     for library, (pattern, home) in CONFINED.items():
         if pattern.search(header) and not (folder == home or folder.startswith(home + "/")):
@@ -38,8 +59,11 @@ def check_include(header: str, layer: str, folder: str, file: str, layers: list[
     if target not in layers:
         # headers of the whole library, such as tilewright/c_api.h, belong to its users
         return "" if target.endswith(".h") else f"there is no layer {target} in tilewright/layers.txt"
-    if layers.index(target) > layers.index(layer):
+    order = list(layers)
+    if order.index(target) > order.index(layer):
         return f"layer {layer} is below {target}"
+    if target == layer and layers[layer]:
+        return check_rooms(header.removeprefix("tilewright/"), f"{folder}/{file}", layers[layer])
     return ""
 
 
@@ -56,6 +80,11 @@ def check(root: Path) -> list[str]:
         layer, folder = parts[0], "/".join(parts[:-1])
         if layer not in layers:
             problems.append(f"{file.relative_to(root)}: folder {layer} is not in tilewright/layers.txt")
+            continue
+        if layers[layer] and (room := room_of("/".join(parts), layers[layer])) not in layers[layer]:
+            problems.append(
+                f"{file.relative_to(root)}: room {room} of {layer} is not in tilewright/layers.txt"
+            )
             continue
         text = file.read_text()
         for match in INCLUDE.finditer(text):

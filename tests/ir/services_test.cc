@@ -3,7 +3,7 @@
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/services.h"
 #include "tilewright/ir/walk.h"
-#include "tilewright/relax/relax.h"
+#include "tilewright/relax/graph/relax.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::tir {

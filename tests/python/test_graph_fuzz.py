@@ -201,7 +201,7 @@ def test_any_other_pass_may_be_switched_off(name):
 PASSES = [
     "eliminate_common_subexpr", "canonicalize_bindings", "to_non_dataflow", "to_dataflow", "normalize", "decompose_ops",
     "combine_parallel_matmul", "fuse_transpose_matmul", "topological_sort", "dead_code_elimination", "legalize_ops",
-    "rewrite_dataflow_reshape", "fuse_ops", "fuse_tir", "place_parts", "split_call_tir", "annotate_tir_op_pattern", "attach_global_symbol",
+    "rewrite_dataflow_reshape", "fuse_ops", "fuse_tir", "alias_slices", "split_call_tir", "annotate_tir_op_pattern", "attach_global_symbol",
     "call_tir_rewrite", "static_plan_block_memory", "kill_after_last_use", "lower_alloc_tensor", "lower_runtime_builtin",
 ]  # fmt: skip
 

@@ -1,7 +1,7 @@
 // What the block builder refuses that Python cannot ask of it.
 #include <gtest/gtest.h>
 
-#include "tilewright/relax/block_builder.h"
+#include "tilewright/relax/build/block_builder.h"
 #include "tilewright/support/error.h"
 
 namespace tilewright::relax {

@@ -1,12 +1,12 @@
 // Loop programs run while compiling: what the fast way takes, what it leaves to the interpreter, and limits.
-#include "tilewright/relax/evaluate.h"
+#include "tilewright/relax/fold/evaluate.h"
 
 #include <gmock/gmock.h>
 
 #include <cmath>
 
 #include "script_testing.h"
-#include "tilewright/relax/evaluate_rows.h"
+#include "tilewright/relax/fold/evaluate_rows.h"
 
 namespace tilewright::relax {
 namespace {

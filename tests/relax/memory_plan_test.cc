@@ -1,5 +1,5 @@
 // Memory plans: tensors alive together never overlap, and the peak is near the lower bound.
-#include "tilewright/relax/memory_plan.h"
+#include "tilewright/relax/memory/memory_plan.h"
 
 #include <gtest/gtest.h>
 

@@ -4,9 +4,9 @@
 
 #include "te/evaluate.h"
 #include "tilewright/analysis/interpreter.h"
-#include "tilewright/relax/infer.h"
-#include "tilewright/relax/op_util.h"
-#include "tilewright/relax/te_call.h"
+#include "tilewright/relax/build/te_call.h"
+#include "tilewright/relax/infer/infer.h"
+#include "tilewright/relax/infer/op_util.h"
 
 namespace tilewright::testing {
 using relax::extent_imm;

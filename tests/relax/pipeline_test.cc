@@ -71,7 +71,7 @@ TEST(Pipeline, EachPassHasItsLevel) {
                   "remove_identities", "dead_code_elimination", "quantize_weights", "fuse_dequantize_matmul",
                   "fuse_attention", "precision", "sink_reshapes", "remove_identities",
                   "eliminate_common_subexpr", "winograd", "legalize_ops", "dead_code_elimination", "fuse_ops",
-                  "fuse_tir", "place_parts", "dead_code_elimination"));
+                  "fuse_tir", "alias_slices", "dead_code_elimination"));
   EXPECT_EQ(passes_at(3), passes_at(2));
 }
 

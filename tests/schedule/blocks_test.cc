@@ -1,6 +1,6 @@
 // Inlining, caches, tiles as blocks, partial results, layouts.
 #include "schedule_testing.h"
-#include "tilewright/schedule/tensor_intrin.h"
+#include "tilewright/schedule/intrinsics/tensor_intrin.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::schedule {

@@ -3,7 +3,7 @@
 #include "default_programs.h"
 #include "default_testing.h"
 #include "tilewright/ir/services.h"
-#include "tilewright/schedule/default/register_tile.h"
+#include "tilewright/schedule/default/cpu/register_tile.h"
 
 namespace tilewright::schedule {
 namespace {

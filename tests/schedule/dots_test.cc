@@ -1,5 +1,5 @@
 // Sums of products of bytes and bfloat16 by dot product instructions.
-#include "tilewright/schedule/default/dots.h"
+#include "tilewright/schedule/default/cpu/dots.h"
 #include "schedule_testing.h"
 #include "tilewright/ir/services.h"
 #include "tilewright/schedule/default/default.h"

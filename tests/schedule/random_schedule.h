@@ -5,7 +5,7 @@
 
 #include "fuzz_programs.h"
 #include "schedule_testing.h"
-#include "tilewright/schedule/access.h"
+#include "tilewright/schedule/core/access.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::schedule {

@@ -1,7 +1,7 @@
 // Traces are replayed as a whole or not at all; rules of the default schedule refuse, bugs come through.
 #include "schedule_testing.h"
 #include "tilewright/ir/services.h"
-#include "tilewright/schedule/default/rules.h"
+#include "tilewright/schedule/default/cpu/rules.h"
 
 namespace tilewright::schedule {
 namespace {

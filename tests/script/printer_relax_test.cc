@@ -3,7 +3,7 @@
 #include <sstream>
 
 #include "printer_testing.h"
-#include "tilewright/relax/type_util.h"
+#include "tilewright/relax/graph/type_util.h"
 
 namespace tilewright::script {
 namespace {

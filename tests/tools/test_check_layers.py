@@ -73,3 +73,39 @@ def test_folder_that_is_no_layer_is_named(tmp_path):
 def test_this_repository_passes():
     root = check_layers.Path(check_layers.__file__).resolve().parent.parent
     assert check_layers.check(root) == []
+
+
+ROOMS = "# rooms\nir\n  nodes\n  .\n  passes\ntir\n"
+
+
+def tree_with_rooms(root, files):
+    for name, text in files.items():
+        write(root, name, text)
+    write(root, "layers.txt", ROOMS)
+    return check_layers.check(root)
+
+
+def test_rooms_include_those_before_them(tmp_path):
+    files = {
+        "ir/passes/fold.cc": '#include "tilewright/ir/pass.h"\n#include "tilewright/ir/nodes/expr.h"\n',
+        "ir/pass.h": '#include "tilewright/ir/nodes/expr.h"\n',
+        "tir/op.h": '#include "tilewright/ir/passes/fold.h"\n',
+    }
+    assert tree_with_rooms(tmp_path, files) == []
+
+
+def test_a_room_does_not_include_one_after_it(tmp_path):
+    files = {
+        "ir/nodes/expr.h": '#include "tilewright/ir/pass.h"\n',
+        "ir/pass.h": '#include "tilewright/ir/passes/inner/fold.h"\n',
+    }
+    assert tree_with_rooms(tmp_path, files) == [
+        "tilewright/ir/nodes/expr.h:1: includes tilewright/ir/pass.h, but room nodes is below .",
+        "tilewright/ir/pass.h:1: includes tilewright/ir/passes/inner/fold.h, but room . is below passes",
+    ]
+
+
+def test_a_folder_is_a_room_or_lies_in_one(tmp_path):
+    assert tree_with_rooms(tmp_path, {"ir/attic/old.cc": "int old;\n"}) == [
+        "tilewright/ir/attic/old.cc: room attic of ir is not in tilewright/layers.txt"
+    ]

@@ -8,8 +8,8 @@
 #include "tilewright/cli/signature.h"
 #include "tilewright/frontend/onnx/import.h"
 #include "tilewright/frontend/onnx/problems.h"
-#include "tilewright/relax/relax.h"
-#include "tilewright/relax/vm_codegen.h"
+#include "tilewright/relax/graph/relax.h"
+#include "tilewright/relax/graph/type_util.h"
 
 namespace tilewright::cli {
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 #include "tilewright/driver/build.h"
 #include "tilewright/ir/pass.h"
-#include "tilewright/relax/memory_plan.h"
+#include "tilewright/relax/memory/memory_plan.h"
 #include "tilewright/runtime/vm/virtual_machine.h"
 
 namespace tilewright::driver {

@@ -6,8 +6,8 @@
 #include "tilewright/ir/pass.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
-#include "tilewright/relax/liveness.h"
-#include "tilewright/relax/type_util.h"
+#include "tilewright/relax/graph/type_util.h"
+#include "tilewright/relax/memory/liveness.h"
 #include "tilewright/schedule/default/default.h"
 
 namespace tilewright::driver {

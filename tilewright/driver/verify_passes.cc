@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "tilewright/analysis/verify.h"
-#include "tilewright/relax/block_builder.h"
+#include "tilewright/relax/build/block_builder.h"
 #include "tilewright/support/error.h"
 
 namespace tilewright::driver {

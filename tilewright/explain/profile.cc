@@ -8,7 +8,7 @@
 #include <set>
 
 #include "tilewright/analysis/flops.h"
-#include "tilewright/relax/vm_codegen.h"
+#include "tilewright/relax/graph/function_names.h"
 #include "tilewright/tir/tir.h"
 
 namespace tilewright::explain {

@@ -4,8 +4,8 @@
 
 #include "tilewright/ir/walk.h"
 #include "tilewright/lower/lowered.h"
-#include "tilewright/lower/passes/check_machine.h"
 #include "tilewright/lower/passes/passes.h"
+#include "tilewright/lower/passes/require_cpu.h"
 #include "tilewright/lower/pipeline.h"
 #include "tilewright/lower/verify_step.h"
 #include "tilewright/support/error.h"

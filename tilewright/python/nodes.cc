@@ -12,7 +12,7 @@
 #include "tilewright/python/bindings.h"
 #include "tilewright/python/convert.h"
 #include "tilewright/python/runtime_values.h"
-#include "tilewright/relax/relax.h"
+#include "tilewright/relax/graph/relax.h"
 #include "tilewright/target/target.h"
 #include "tilewright/tir/arithmetic.h"
 #include "tilewright/tir/builder.h"

@@ -7,7 +7,7 @@
 #include "tilewright/python/convert.h"
 #include "tilewright/python/locks.h"
 #include "tilewright/schedule/describe.h"
-#include "tilewright/schedule/tensor_intrin.h"
+#include "tilewright/schedule/intrinsics/tensor_intrin.h"
 
 namespace tilewright::python {
 namespace {

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "tilewright/relax/liveness.h"
-#include "tilewright/relax/type_util.h"
+#include "tilewright/relax/graph/type_util.h"
+#include "tilewright/relax/memory/liveness.h"
 
 namespace tilewright::relax {
 namespace {

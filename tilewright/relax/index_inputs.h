@@ -2,7 +2,7 @@
 #pragma once
 #include <map>
 
-#include "tilewright/relax/relax.h"
+#include "tilewright/relax/graph/relax.h"
 
 namespace tilewright::relax {
 

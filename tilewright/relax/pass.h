@@ -2,7 +2,7 @@
 // <stem>_info`.
 #pragma once
 #include "tilewright/ir/pass.h"
-#include "tilewright/relax/relax.h"
+#include "tilewright/relax/graph/relax.h"
 
 namespace tilewright::relax {
 

@@ -106,7 +106,7 @@ Pipeline default_pipeline() {
       {&find_pass("dead_code_elimination"), {}},     // 1  what nobody uses does not keep others from fusing
       {&find_pass("fuse_ops"), {}},                  // 2
       {&find_pass("fuse_tir"), {}},                  // 2
-      {&find_pass("place_parts"), {}},               // 2  programs are as they stay
+      {&find_pass("alias_slices"), {}},              // 2  programs are as they stay
       {&find_pass("dead_code_elimination"), {}},     // 1  programs that were merged into others
   };
 }

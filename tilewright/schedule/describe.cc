@@ -2,9 +2,9 @@
 
 #include <map>
 
-#include "tilewright/schedule/access.h"
-#include "tilewright/schedule/block_checks.h"
-#include "tilewright/schedule/report.h"
+#include "tilewright/schedule/core/access.h"
+#include "tilewright/schedule/core/report.h"
+#include "tilewright/schedule/legality/block_checks.h"
 
 namespace tilewright::schedule {
 namespace {

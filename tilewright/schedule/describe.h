@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "tilewright/schedule/state.h"
+#include "tilewright/schedule/core/state.h"
 
 namespace tilewright::schedule {
 

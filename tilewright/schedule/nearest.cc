@@ -3,8 +3,8 @@
 
 #include <fmt/ranges.h>
 
-#include "tilewright/schedule/access.h"
-#include "tilewright/schedule/loops.h"
+#include "tilewright/schedule/core/access.h"
+#include "tilewright/schedule/core/loops.h"
 
 namespace tilewright::schedule {
 namespace {

@@ -1,6 +1,6 @@
 // What would be accepted in the place of a step that was refused.
 #pragma once
-#include "tilewright/schedule/primitive.h"
+#include "tilewright/schedule/core/primitive.h"
 
 namespace tilewright::schedule {
 

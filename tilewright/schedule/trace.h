@@ -1,6 +1,6 @@
 // What a schedule has done, step by step: printed as Python, saved as JSON, replayed on another module.
 #pragma once
-#include "tilewright/schedule/primitive.h"
+#include "tilewright/schedule/core/primitive.h"
 
 namespace tilewright::schedule {
 

@@ -14,7 +14,7 @@ struct CostField {
   std::string_view name, unit, doc, source;
 };
 
-// Register tiles and panels (schedule/default/register_tile.cc, sum_tile.cc, panels.cc).
+// Register tiles and panels (schedule/default/cpu/register_tile.cc, sum_plan_tile.cc, panels.cc).
 struct TileCosts {
   double load_share = 0.875;
   double far_share = 0.3;
@@ -100,7 +100,7 @@ struct TileCosts {
   }
 };
 
-// When loops become parallel, and what elements count for (schedule/default/shape.h, elements.cc).
+// When loops become parallel, and what elements count for (schedule/default/cpu/shape.h, vectorize.cc).
 struct LoopCosts {
   int64_t likely_extent = 64;
   int64_t element_work = 4;

@@ -6,8 +6,8 @@
 #include "mutate.h"
 #include "tilewright/driver/build_graph.h"
 #include "tilewright/frontend/onnx/import.h"
-#include "tilewright/relax/op.h"
-#include "tilewright/relax/relax.h"
+#include "tilewright/relax/graph/relax.h"
+#include "tilewright/relax/infer/op.h"
 #include "tilewright/support/error.h"
 #include "tilewright/target/target.h"
 

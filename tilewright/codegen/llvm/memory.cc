@@ -60,7 +60,7 @@ void FunctionEmitter::fetch_line(llvm::Value* pointer, uint32_t place, bool is_w
 }
 
 void FunctionEmitter::prefetch_ahead(llvm::Value* pointer, const BufferLoadNode* load) {
-  constexpr uint64_t kLineBytes = 64;
+  const auto line_bytes = static_cast<uint64_t>(module_.target.line_bytes);
   const auto moves_with = [&](const Prefetch& hint) {
     return hint.loop_var && uses(load->indices[0], hint.loop_var);
   };
@@ -74,12 +74,12 @@ void FunctionEmitter::prefetch_ahead(llvm::Value* pointer, const BufferLoadNode*
         std::count_if(near_.fetched.begin(), near_.fetched.end(),
                       [&](const BufferLoadNode* other) { return other->buffer == load->buffer; });
     const auto bytes = static_cast<uint64_t>(before * load->dtype.num_bytes());
-    if (bytes % kLineBytes == 0) fetch_line(builder_.CreateGEP(i8_, pointer, near_.distance), near_.place);
+    if (bytes % line_bytes == 0) fetch_line(builder_.CreateGEP(i8_, pointer, near_.distance), near_.place);
     near_.fetched.push_back(load);
   }
   if (!moves_with(next_panel_)) return;
   llvm::Value* ahead = builder_.CreateGEP(i8_, pointer, next_panel_.distance);
-  for (uint64_t begin = 0; begin < next_panel_.bytes; begin += kLineBytes)
+  for (uint64_t begin = 0; begin < next_panel_.bytes; begin += line_bytes)
     fetch_line(builder_.CreateConstGEP1_64(i8_, ahead, begin), next_panel_.place);
   next_panel_ = {};  // once in each turn
 }
@@ -153,8 +153,8 @@ llvm::Value* FunctionEmitter::emit_load(const BufferLoadNode* node) {
   };
   int64_t stride;
   if (ramp && as_const_int(ramp->stride, &stride)) {
-    if (loads_numbers_apart(module_.target, dtype, stride))
-      return from_memory(load_numbers_apart(node->buffer, ramp, stride, type, mask), dtype);
+    if (has_strided_load(module_.target, dtype, stride))
+      return from_memory(strided_load(node->buffer, ramp, stride, type, mask), dtype);
     if (stride >= 2 && stride <= kMaxShuffledStride && (!mask || has_masks()))
       return from_memory(strided_load(node->buffer, ramp, stride, type, mask), dtype);
   }

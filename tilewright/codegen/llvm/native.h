@@ -29,6 +29,7 @@ struct NativeTarget {
   std::vector<std::string> enabled;    // its features, sorted, those that others imply among them
   lower::KernelAbi abi;                // how it lays out what kernels are given
   std::optional<target::Rates> rates;  // LLVM's of `cpu`, where no manual has them
+  int64_t line_bytes = 64;             // of L1, as in target::Features
   bool has(std::string_view feature) const;
   /// What target::features_of asks for.
   target::Processor processor() const { return {triple, cpu, enabled, vector_bits, is_host, rates}; }

@@ -237,6 +237,7 @@ NativeTarget parsed(const ir::Target& target) {
   if (!core || !core->rates(native.vector_bits)) native.rates = rates_of(backend, *info, native.vector_bits);
   if (same_machine) native.needed = needed_features(native, triple);
   native.is_host = same_machine && lacking_features(native.needed).empty();
+  native.line_bytes = target::features_of(native.processor(), target).features.line_bytes;
   return native;
 }
 

@@ -41,7 +41,7 @@ ir::IRModule with_c_as_llvm(const ir::IRModule& lowered, const codegen::NativeTa
 // features, how structs are laid out from the triple.
 std::string code_key(const codegen::NativeTarget& native, const target::Features& hardware) {
   const auto& [triple, cpu, features, opt_level, is_host, vector_bits, least_register_bits, fast_math,
-               contracts, needed, enabled, abi, rates] = native;
+               contracts, needed, enabled, abi, rates, line_bytes] = native;
   return fmt::format("{} {} {} O{} {} {} {} {} {} {}; {}", triple, cpu, features, opt_level, is_host,
                      vector_bits, least_register_bits, fmt::join(fast_math, ","), contracts,
                      fmt::join(needed, ","), hardware.str());

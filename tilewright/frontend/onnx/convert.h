@@ -8,8 +8,8 @@
 #include "tilewright/frontend/onnx/known.h"
 #include "tilewright/frontend/onnx/model.h"
 #include "tilewright/ir/options.h"
-#include "tilewright/relax/block_builder.h"
-#include "tilewright/relax/op.h"
+#include "tilewright/relax/build/block_builder.h"
+#include "tilewright/relax/infer/op.h"
 #include "tilewright/support/error.h"
 
 namespace tilewright::frontend::onnx {

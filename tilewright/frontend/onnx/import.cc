@@ -7,9 +7,9 @@
 #include "tilewright/frontend/onnx/convert.h"
 #include "tilewright/frontend/onnx/problems.h"
 #include "tilewright/frontend/onnx/schema.h"
-#include "tilewright/relax/infer.h"
-#include "tilewright/relax/type_util.h"
-#include "tilewright/relax/vm_codegen.h"
+#include "tilewright/relax/graph/function_names.h"
+#include "tilewright/relax/graph/type_util.h"
+#include "tilewright/relax/infer/infer.h"
 
 namespace tilewright::frontend::onnx {
 namespace {

@@ -4,10 +4,10 @@
 
 #include "tilewright/frontend/onnx/convert.h"
 #include "tilewright/ir/walk.h"
-#include "tilewright/relax/fold_call.h"
-#include "tilewright/relax/infer.h"
-#include "tilewright/relax/liveness.h"
-#include "tilewright/relax/type_util.h"
+#include "tilewright/relax/fold/fold_call.h"
+#include "tilewright/relax/graph/type_util.h"
+#include "tilewright/relax/infer/infer.h"
+#include "tilewright/relax/memory/liveness.h"
 
 namespace tilewright::frontend::onnx {
 

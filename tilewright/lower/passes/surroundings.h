@@ -4,7 +4,7 @@
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/arith/iter_parse.h"
 #include "tilewright/ir/rewrite.h"
-#include "tilewright/lower/passes/checked_parts.h"
+#include "tilewright/lower/passes/bounds_conditions.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::lower {

@@ -3,7 +3,7 @@
 #include "tilewright/te/topi/arrange.h"
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/ir/rewrite.h"
-#include "tilewright/relax/op_util.h"
+#include "tilewright/relax/infer/op_util.h"
 #include "tilewright/te/topi/reduce.h"
 
 namespace tilewright::relax {

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "tilewright/relax/op_util.h"
+#include "tilewright/relax/infer/op_util.h"
 
 namespace tilewright::relax {
 namespace {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <map>
 
-#include "tilewright/relax/op_util.h"
+#include "tilewright/relax/infer/op_util.h"
 #include "tilewright/te/topi/attention.h"
 
 namespace tilewright::relax {

@@ -1,5 +1,5 @@
 // Two (or three) tensors that broadcast, element by element.
-#include "tilewright/relax/op_util.h"
+#include "tilewright/relax/infer/op_util.h"
 #include "tilewright/te/topi/broadcast.h"
 
 namespace tilewright::relax {

@@ -1,6 +1,6 @@
 // Calls of loop programs and of functions of the run-time registry.
-#include "tilewright/relax/infer.h"
-#include "tilewright/relax/op_util.h"
+#include "tilewright/relax/infer/infer.h"
+#include "tilewright/relax/infer/op_util.h"
 
 namespace tilewright::relax {
 namespace {

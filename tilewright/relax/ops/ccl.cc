@@ -1,5 +1,5 @@
 // Communication of workers.  There is one process, which is worker 0 of 1: each gives what it has.
-#include "tilewright/relax/op_util.h"
+#include "tilewright/relax/infer/op_util.h"
 
 namespace tilewright::relax {
 namespace {

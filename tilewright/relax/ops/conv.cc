@@ -1,7 +1,7 @@
 // Convolutions.
 #include "tilewright/arith/analyzer.h"
-#include "tilewright/relax/conv_options.h"
-#include "tilewright/relax/op_util.h"
+#include "tilewright/relax/infer/conv_options.h"
+#include "tilewright/relax/infer/op_util.h"
 #include "tilewright/support/count_text.h"
 
 namespace tilewright::relax {

@@ -1,7 +1,7 @@
 // Convolutions by Winograd's algorithm, as the pass of this name makes them of others.
 #include "tilewright/te/topi/winograd.h"
 
-#include "tilewright/relax/op_util.h"
+#include "tilewright/relax/infer/op_util.h"
 #include "tilewright/te/topi/conv.h"
 
 namespace tilewright::relax {

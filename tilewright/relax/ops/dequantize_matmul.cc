@@ -2,7 +2,7 @@
 // dequantize.
 #include "tilewright/te/topi/dequantize_matmul.h"
 
-#include "tilewright/relax/op_util.h"
+#include "tilewright/relax/infer/op_util.h"
 
 namespace tilewright::relax {
 namespace {

@@ -1,7 +1,7 @@
 // Operators that say where a value is, or when it is computed; of values they are the identity, for compiled
 // graphs run on one device.
-#include "tilewright/relax/op_util.h"
-#include "tilewright/relax/type_util.h"
+#include "tilewright/relax/graph/type_util.h"
+#include "tilewright/relax/infer/op_util.h"
 #include "tilewright/te/topi/elementwise.h"
 
 namespace tilewright::relax {

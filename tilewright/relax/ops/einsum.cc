@@ -3,7 +3,7 @@
 
 #include <map>
 
-#include "tilewright/relax/op_util.h"
+#include "tilewright/relax/infer/op_util.h"
 #include "tilewright/te/topi/broadcast.h"
 #include "tilewright/te/topi/matmul.h"
 

@@ -1,7 +1,7 @@
 // Elements chosen by tensors of indices: gather_elements, gather_nd, index_tensor, one_hot, slice_scatter,
 // bucketize, searchsorted, multinomial_from_uniform.
 #include "tilewright/te/topi/gather.h"
-#include "tilewright/relax/op_util.h"
+#include "tilewright/relax/infer/op_util.h"
 
 namespace tilewright::relax {
 namespace {

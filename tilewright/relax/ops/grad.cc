@@ -1,6 +1,6 @@
 // Operators that say how gradients are computed; of values they are the identity.  Gradients of operators in
 // their arguments stand beside them: pool.cc, conv.cc, index.cc, attention.cc.
-#include "tilewright/relax/op_util.h"
+#include "tilewright/relax/infer/op_util.h"
 #include "tilewright/te/topi/elementwise.h"
 
 namespace tilewright::relax {

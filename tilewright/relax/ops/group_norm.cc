@@ -1,5 +1,5 @@
 // Normalizations over groups of channels of each sample.
-#include "tilewright/relax/op_util.h"
+#include "tilewright/relax/infer/op_util.h"
 #include "tilewright/te/topi/norm.h"
 
 namespace tilewright::relax {

@@ -1,8 +1,8 @@
 // Pictures at other places: grid_sample, affine_grid.
 #include "tilewright/te/topi/image.h"
 
-#include "tilewright/relax/known_texts.h"
-#include "tilewright/relax/op_util.h"
+#include "tilewright/relax/infer/known_texts.h"
+#include "tilewright/relax/infer/op_util.h"
 
 namespace tilewright::relax {
 namespace {

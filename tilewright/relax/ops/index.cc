@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "tilewright/arith/analyzer.h"
-#include "tilewright/relax/op_util.h"
+#include "tilewright/relax/infer/op_util.h"
 #include "tilewright/support/count_text.h"
 #include "tilewright/te/topi/arrange.h"
 #include "tilewright/te/topi/conv.h"

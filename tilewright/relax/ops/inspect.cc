@@ -1,6 +1,6 @@
 // What a tensor says about itself at run time, as scalars; its elements, if they are in a range, or indices
 // of given dimensions.
-#include "tilewright/relax/op_util.h"
+#include "tilewright/relax/infer/op_util.h"
 
 namespace tilewright::relax {
 namespace {

@@ -2,7 +2,7 @@
 #include "tilewright/te/topi/layout.h"
 
 #include "tilewright/arith/analyzer.h"
-#include "tilewright/relax/op_util.h"
+#include "tilewright/relax/infer/op_util.h"
 #include "tilewright/tir/text.h"
 
 namespace tilewright::relax {

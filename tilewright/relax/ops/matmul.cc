@@ -1,6 +1,6 @@
 // matmul, as numpy.matmul (batch dimensions broadcast).
 #include "tilewright/te/topi/matmul.h"
-#include "tilewright/relax/op_util.h"
+#include "tilewright/relax/infer/op_util.h"
 
 namespace tilewright::relax {
 namespace {

@@ -3,8 +3,8 @@
 //   R.memory.alloc_storage, alloc_tensor, kill_*            memory, tensors at places in it, and their ends
 //   R.vm.alloc_storage, alloc_tensor, kill_object           the same as the virtual machine is told
 // Each allocation gives new memory, so that none of them is pure: two equal calls are two tensors.
-#include "tilewright/relax/memory_ops.h"
-#include "tilewright/relax/op_util.h"
+#include "tilewright/relax/infer/op_util.h"
+#include "tilewright/relax/memory/memory_ops.h"
 
 namespace tilewright::relax {
 namespace {

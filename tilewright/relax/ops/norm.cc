@@ -1,6 +1,6 @@
 // Normalizations, softmax, dropout: what networks do for inference.
 #include "tilewright/te/topi/norm.h"
-#include "tilewright/relax/op_util.h"
+#include "tilewright/relax/infer/op_util.h"
 #include "tilewright/te/topi/broadcast.h"
 #include "tilewright/te/topi/softmax.h"
 

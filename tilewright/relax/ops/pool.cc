@@ -1,6 +1,6 @@
 // Pooling over the spatial dimensions of a layout.
 #include "tilewright/te/topi/pool.h"
-#include "tilewright/relax/op_util.h"
+#include "tilewright/relax/infer/op_util.h"
 
 namespace tilewright::relax {
 namespace {

@@ -1,5 +1,5 @@
 // Quantization by scale and zero point, per tensor, per index of one dimension, or per block along it.
-#include "tilewright/relax/op_util.h"
+#include "tilewright/relax/infer/op_util.h"
 #include "tilewright/te/topi/broadcast.h"
 
 namespace tilewright::relax {

@@ -1,6 +1,6 @@
 // Reductions over axes.  axis: which, all if not given; keepdims: whether they stay as ones.
 #include "tilewright/te/topi/reduce.h"
-#include "tilewright/relax/op_util.h"
+#include "tilewright/relax/infer/op_util.h"
 #include "tilewright/te/topi/transform.h"
 
 namespace tilewright::relax {

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "tilewright/relax/known_texts.h"
-#include "tilewright/relax/op_util.h"
+#include "tilewright/relax/infer/known_texts.h"
+#include "tilewright/relax/infer/op_util.h"
 #include "tilewright/te/topi/pool.h"
 
 namespace tilewright::relax {

@@ -1,5 +1,5 @@
 // Elements written to places that tensors say, and slices whose bounds tensors say: runtime functions.
-#include "tilewright/relax/op_util.h"
+#include "tilewright/relax/infer/op_util.h"
 #include "tilewright/support/count_text.h"
 
 namespace tilewright::relax {

@@ -1,5 +1,5 @@
 // Order, rank and sets of elements: work of runtime functions, since it is no loop nest.
-#include "tilewright/relax/op_util.h"
+#include "tilewright/relax/infer/op_util.h"
 
 namespace tilewright::relax {
 namespace {

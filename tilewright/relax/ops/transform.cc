@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "tilewright/arith/analyzer.h"
-#include "tilewright/relax/op_util.h"
+#include "tilewright/relax/infer/op_util.h"
 #include "tilewright/support/count_text.h"
 #include "tilewright/te/topi/broadcast.h"
 #include "tilewright/te/topi/transform.h"

@@ -1,5 +1,5 @@
 // One tensor in, one of the same shape out, element by element.
-#include "tilewright/relax/op_util.h"
+#include "tilewright/relax/infer/op_util.h"
 #include "tilewright/te/topi/elementwise.h"
 
 namespace tilewright::relax {

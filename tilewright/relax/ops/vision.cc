@@ -2,7 +2,7 @@
 // hold in them.
 #include "tilewright/te/topi/boxes.h"
 
-#include "tilewright/relax/op_util.h"
+#include "tilewright/relax/infer/op_util.h"
 
 namespace tilewright::relax {
 namespace {

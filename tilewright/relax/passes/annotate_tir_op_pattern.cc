@@ -1,8 +1,8 @@
 // Loop programs have the attribute op_pattern: how fusion may treat them, read off their loops.
 //   0 elementwise  1 broadcast  2 injective  3 reduction  4 out-fusable (matmul, convolution)  8 opaque
 // fuse_ops finds the same by itself; one that is written already stays and overrides what would be found.
+#include "tilewright/relax/fusion/tir_pattern.h"
 #include "tilewright/relax/pass.h"
-#include "tilewright/relax/tir_pattern.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::relax {

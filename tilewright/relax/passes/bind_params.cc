@@ -1,10 +1,9 @@
 // Parameters become constants:  def main(x, w): ...  with w = [...]  ->  def main(x): ... R.const([...]) ...
 // Dimensions that only the constant's shape says become numbers everywhere.
 #include "tilewright/ir/rewrite.h"
-#include "tilewright/relax/block_builder.h"
+#include "tilewright/relax/build/block_builder.h"
+#include "tilewright/relax/graph/type_util.h"
 #include "tilewright/relax/pass.h"
-#include "tilewright/relax/type_util.h"
-#include "tilewright/relax/vm_codegen.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/near.h"
 #include "tilewright/tir/builder.h"

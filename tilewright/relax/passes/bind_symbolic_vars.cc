@@ -3,9 +3,9 @@
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
-#include "tilewright/relax/block_builder.h"
+#include "tilewright/relax/build/block_builder.h"
+#include "tilewright/relax/graph/type_util.h"
 #include "tilewright/relax/pass.h"
-#include "tilewright/relax/type_util.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/near.h"
 

@@ -5,7 +5,7 @@
 //     return gv                             gv = R.linear(x, w, b)
 //                                           return gv
 #include "tilewright/ir/rewrite.h"
-#include "tilewright/relax/block_builder.h"
+#include "tilewright/relax/build/block_builder.h"
 #include "tilewright/relax/pass.h"
 #include "tilewright/support/error.h"
 

@@ -7,8 +7,8 @@
 // last arguments.  Such calls have effects: functions that are changed have no dataflow blocks afterwards.
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
-#include "tilewright/relax/liveness.h"
-#include "tilewright/relax/memory_ops.h"
+#include "tilewright/relax/memory/liveness.h"
+#include "tilewright/relax/memory/memory_ops.h"
 #include "tilewright/relax/pass.h"
 
 namespace tilewright::relax {

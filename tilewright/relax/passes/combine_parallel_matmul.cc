@@ -7,9 +7,9 @@
 
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/services.h"
-#include "tilewright/relax/block_builder.h"
-#include "tilewright/relax/liveness.h"
-#include "tilewright/relax/op.h"
+#include "tilewright/relax/build/block_builder.h"
+#include "tilewright/relax/infer/op.h"
+#include "tilewright/relax/memory/liveness.h"
 #include "tilewright/relax/pass.h"
 #include "tilewright/support/error.h"
 

@@ -11,10 +11,10 @@
 #include <unordered_map>
 
 #include "tilewright/ir/walk.h"
-#include "tilewright/relax/block_builder.h"
-#include "tilewright/relax/conv_options.h"
-#include "tilewright/relax/liveness.h"
-#include "tilewright/relax/op.h"
+#include "tilewright/relax/build/block_builder.h"
+#include "tilewright/relax/infer/conv_options.h"
+#include "tilewright/relax/infer/op.h"
+#include "tilewright/relax/memory/liveness.h"
 #include "tilewright/relax/pass.h"
 #include "tilewright/target/costs.h"
 #include "tilewright/te/topi/winograd.h"

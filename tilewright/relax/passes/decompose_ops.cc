@@ -14,9 +14,9 @@
 // the place of t[0].
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/ir/rewrite.h"
-#include "tilewright/relax/block_builder.h"
-#include "tilewright/relax/liveness.h"
-#include "tilewright/relax/op.h"
+#include "tilewright/relax/build/block_builder.h"
+#include "tilewright/relax/infer/op.h"
+#include "tilewright/relax/memory/liveness.h"
 #include "tilewright/relax/pass.h"
 #include "tilewright/support/error.h"
 #include "tilewright/support/near.h"

@@ -9,10 +9,10 @@
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/services.h"
 #include "tilewright/ir/walk.h"
-#include "tilewright/relax/liveness.h"
-#include "tilewright/relax/memory_ops.h"
+#include "tilewright/relax/infer/purity.h"
+#include "tilewright/relax/memory/liveness.h"
+#include "tilewright/relax/memory/memory_ops.h"
 #include "tilewright/relax/pass.h"
-#include "tilewright/relax/purity.h"
 #include "tilewright/support/hash.h"
 
 namespace tilewright::relax {

@@ -7,10 +7,10 @@
 #include <map>
 
 #include "tilewright/ir/rewrite.h"
-#include "tilewright/relax/block_builder.h"
-#include "tilewright/relax/infer.h"
+#include "tilewright/relax/build/block_builder.h"
+#include "tilewright/relax/build/private_functions.h"
+#include "tilewright/relax/infer/infer.h"
 #include "tilewright/relax/pass.h"
-#include "tilewright/relax/private_functions.h"
 
 namespace tilewright::relax {
 namespace {

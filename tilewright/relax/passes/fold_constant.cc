@@ -5,10 +5,10 @@
 // types. Not computed: what would make the model much larger (zeros, broadcasts of large extents), what would
 // take too long, and what raises an error.
 #include "tilewright/ir/rewrite.h"
-#include "tilewright/relax/block_builder.h"
-#include "tilewright/relax/fold_call.h"
-#include "tilewright/relax/infer.h"
-#include "tilewright/relax/liveness.h"
+#include "tilewright/relax/build/block_builder.h"
+#include "tilewright/relax/fold/fold_call.h"
+#include "tilewright/relax/infer/infer.h"
+#include "tilewright/relax/memory/liveness.h"
 #include "tilewright/relax/pass.h"
 
 namespace tilewright::relax {

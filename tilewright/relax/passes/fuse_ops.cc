@@ -1,7 +1,7 @@
 // Groups of call_tir become functions of their own with the attribute Primitive, for fuse_tir to merge.
 //   lv = call_tir(matmul, (x, w)); lv1 = call_tir(add, (lv, b)); gv = call_tir(relu, (lv1,))
 //   ->  gv = fused_matmul_add_relu(x, w, b)
-// relax/fusion.h says which.  A group has one result, and what it computes inside is used only inside, so
+// relax/fusion/fusion.h says which.  A group has one result, and what it computes inside is used only inside, so
 // that nothing is computed twice and no cycle can arise.  Constants are arguments, those without dimensions
 // excepted; variables of shapes that no argument says come in a last argument R.shape([...]).
 #include <algorithm>
@@ -9,12 +9,12 @@
 
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
-#include "tilewright/relax/block_builder.h"
-#include "tilewright/relax/fusion.h"
-#include "tilewright/relax/infer.h"
-#include "tilewright/relax/liveness.h"
+#include "tilewright/relax/build/block_builder.h"
+#include "tilewright/relax/fusion/fusion.h"
+#include "tilewright/relax/fusion/tir_pattern.h"
+#include "tilewright/relax/infer/infer.h"
+#include "tilewright/relax/memory/liveness.h"
 #include "tilewright/relax/pass.h"
-#include "tilewright/relax/tir_pattern.h"
 
 namespace tilewright::relax {
 namespace {

@@ -13,9 +13,9 @@
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/services.h"
 #include "tilewright/ir/walk.h"
-#include "tilewright/relax/liveness.h"
+#include "tilewright/relax/graph/type_util.h"
+#include "tilewright/relax/memory/liveness.h"
 #include "tilewright/relax/pass.h"
-#include "tilewright/relax/type_util.h"
 
 namespace tilewright::relax {
 namespace {

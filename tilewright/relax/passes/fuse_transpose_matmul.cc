@@ -7,8 +7,8 @@
 #include <unordered_map>
 
 #include "tilewright/ir/rewrite.h"
-#include "tilewright/relax/liveness.h"
-#include "tilewright/relax/op.h"
+#include "tilewright/relax/infer/op.h"
+#include "tilewright/relax/memory/liveness.h"
 #include "tilewright/relax/pass.h"
 
 namespace tilewright::relax {

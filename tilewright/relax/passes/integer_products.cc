@@ -15,12 +15,12 @@
 #include <unordered_map>
 
 #include "tilewright/ir/rewrite.h"
-#include "tilewright/relax/block_builder.h"
-#include "tilewright/relax/integer_sums.h"
-#include "tilewright/relax/liveness.h"
-#include "tilewright/relax/mixed_precision.h"
-#include "tilewright/relax/op.h"
+#include "tilewright/relax/build/block_builder.h"
+#include "tilewright/relax/infer/op.h"
+#include "tilewright/relax/memory/liveness.h"
 #include "tilewright/relax/pass.h"
+#include "tilewright/relax/products/integer_sums.h"
+#include "tilewright/relax/products/mixed_precision.h"
 #include "tilewright/target/features.h"
 
 namespace tilewright::relax {

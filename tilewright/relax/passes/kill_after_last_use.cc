@@ -9,8 +9,8 @@
 #include <unordered_set>
 
 #include "tilewright/ir/walk.h"
-#include "tilewright/relax/liveness.h"
-#include "tilewright/relax/memory_ops.h"
+#include "tilewright/relax/memory/liveness.h"
+#include "tilewright/relax/memory/memory_ops.h"
 #include "tilewright/relax/pass.h"
 
 namespace tilewright::relax {

@@ -9,11 +9,11 @@
 
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
-#include "tilewright/relax/block_builder.h"
-#include "tilewright/relax/infer.h"
-#include "tilewright/relax/op.h"
+#include "tilewright/relax/build/block_builder.h"
+#include "tilewright/relax/graph/type_util.h"
+#include "tilewright/relax/infer/infer.h"
+#include "tilewright/relax/infer/op.h"
 #include "tilewright/relax/pass.h"
-#include "tilewright/relax/type_util.h"
 
 namespace tilewright::relax {
 namespace {

@@ -6,11 +6,11 @@
 // Operators with neither stay too; what runs them is decided later.
 // What operators need of extents that are known only when the graph runs is stated before they are gone.
 #include "tilewright/ir/rewrite.h"
-#include "tilewright/relax/block_builder.h"
-#include "tilewright/relax/liveness.h"
-#include "tilewright/relax/op.h"
+#include "tilewright/relax/build/block_builder.h"
+#include "tilewright/relax/build/te_call.h"
+#include "tilewright/relax/infer/op.h"
+#include "tilewright/relax/memory/liveness.h"
 #include "tilewright/relax/pass.h"
-#include "tilewright/relax/te_call.h"
 #include "tilewright/support/error.h"
 
 namespace tilewright::relax {

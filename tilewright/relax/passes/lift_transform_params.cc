@@ -11,8 +11,8 @@
 #include <unordered_set>
 
 #include "tilewright/ir/walk.h"
-#include "tilewright/relax/copy_bindings.h"
-#include "tilewright/relax/op.h"
+#include "tilewright/relax/build/copy_bindings.h"
+#include "tilewright/relax/infer/op.h"
 #include "tilewright/relax/pass.h"
 #include "tilewright/support/error.h"
 

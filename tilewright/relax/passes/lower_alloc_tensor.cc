@@ -11,8 +11,8 @@
 // Compiling does not run it: the machine makes a tensor with memory of its own in one step, and returns it
 // without a copy (docs/decisions/0013-one-lowered-form.md).
 #include "tilewright/ir/rewrite.h"
-#include "tilewright/relax/liveness.h"
-#include "tilewright/relax/memory_ops.h"
+#include "tilewright/relax/memory/liveness.h"
+#include "tilewright/relax/memory/memory_ops.h"
 #include "tilewright/relax/pass.h"
 
 namespace tilewright::relax {

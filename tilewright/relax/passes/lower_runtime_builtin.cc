@@ -8,8 +8,8 @@
 //
 //   R.memory.kill_tensor(x)                               ->  R.vm.kill_object(x)
 #include "tilewright/ir/rewrite.h"
-#include "tilewright/relax/liveness.h"
-#include "tilewright/relax/memory_ops.h"
+#include "tilewright/relax/memory/liveness.h"
+#include "tilewright/relax/memory/memory_ops.h"
 #include "tilewright/relax/pass.h"
 
 namespace tilewright::relax {

@@ -3,7 +3,7 @@
 //   ->  gv1 = R.exp(x); gv2 = R.negative(x); gv = R.add(gv1, gv2)
 // Programs that were parsed or built by a BlockBuilder are so already; what was put together from nodes may
 // not be.
-#include "tilewright/relax/block_builder.h"
+#include "tilewright/relax/build/block_builder.h"
 #include "tilewright/relax/pass.h"
 
 namespace tilewright::relax {

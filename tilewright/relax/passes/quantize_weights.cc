@@ -9,11 +9,11 @@
 #include <map>
 
 #include "tilewright/ir/rewrite.h"
-#include "tilewright/relax/block_builder.h"
-#include "tilewright/relax/liveness.h"
-#include "tilewright/relax/op.h"
+#include "tilewright/relax/build/block_builder.h"
+#include "tilewright/relax/infer/op.h"
+#include "tilewright/relax/memory/liveness.h"
 #include "tilewright/relax/pass.h"
-#include "tilewright/relax/quantized_weight.h"
+#include "tilewright/relax/products/quantized_weight.h"
 #include "tilewright/runtime/packed_elements.h"
 #include "tilewright/support/error.h"
 

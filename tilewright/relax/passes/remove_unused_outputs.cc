@@ -7,9 +7,9 @@
 
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
-#include "tilewright/relax/block_builder.h"
+#include "tilewright/relax/build/block_builder.h"
+#include "tilewright/relax/build/private_functions.h"
 #include "tilewright/relax/pass.h"
-#include "tilewright/relax/private_functions.h"
 
 namespace tilewright::relax {
 namespace {

@@ -7,10 +7,10 @@
 
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
-#include "tilewright/relax/infer.h"
+#include "tilewright/relax/build/private_functions.h"
+#include "tilewright/relax/graph/type_util.h"
+#include "tilewright/relax/infer/infer.h"
 #include "tilewright/relax/pass.h"
-#include "tilewright/relax/private_functions.h"
-#include "tilewright/relax/type_util.h"
 
 namespace tilewright::relax {
 namespace {

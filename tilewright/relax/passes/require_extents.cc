@@ -4,8 +4,8 @@
 //   ..", n, ..)
 //     lv = R.matmul(x, w)                                   ->  lv = R.matmul(x, w)
 // Later passes replace operators by others; the statements stay as they are.
+#include "tilewright/relax/infer/requirements.h"
 #include "tilewright/relax/pass.h"
-#include "tilewright/relax/requirements.h"
 
 namespace tilewright::relax {
 namespace {

@@ -4,7 +4,7 @@
 //   gv = R.call_tir(cls.ext, (x,), ...)  ->  gv = R.call_dps_packed("env.relu", (x,), ...)
 // The module holds no such names afterwards.
 #include "tilewright/ir/rewrite.h"
-#include "tilewright/relax/liveness.h"
+#include "tilewright/relax/memory/liveness.h"
 #include "tilewright/relax/pass.h"
 
 namespace tilewright::relax {

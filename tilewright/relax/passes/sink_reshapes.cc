@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "tilewright/ir/rewrite.h"
-#include "tilewright/relax/infer.h"
-#include "tilewright/relax/liveness.h"
-#include "tilewright/relax/op.h"
+#include "tilewright/relax/infer/infer.h"
+#include "tilewright/relax/infer/op.h"
+#include "tilewright/relax/memory/liveness.h"
 #include "tilewright/relax/pass.h"
 
 namespace tilewright::relax {

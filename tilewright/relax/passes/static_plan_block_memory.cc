@@ -6,9 +6,9 @@
 // Left alone: tensors that are returned or that a registry function sees, which may keep them; tensors of
 // symbolic size, unless the attribute tir_var_upper_bound says how large their dimensions get.
 #include "tilewright/ir/rewrite.h"
-#include "tilewright/relax/liveness.h"
-#include "tilewright/relax/memory_ops.h"
-#include "tilewright/relax/memory_plan.h"
+#include "tilewright/relax/memory/liveness.h"
+#include "tilewright/relax/memory/memory_ops.h"
+#include "tilewright/relax/memory/memory_plan.h"
 #include "tilewright/relax/pass.h"
 
 namespace tilewright::relax {

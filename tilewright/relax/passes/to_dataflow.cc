@@ -5,9 +5,9 @@
 //       with R.dataflow(): gv = R.add(lv, x); gv1 = R.exp(gv)
 // Blocks that follow each other are one.  Variables keep their kind; branches and casts stay outside.
 #include "tilewright/ir/rewrite.h"
-#include "tilewright/relax/liveness.h"
+#include "tilewright/relax/infer/purity.h"
+#include "tilewright/relax/memory/liveness.h"
 #include "tilewright/relax/pass.h"
-#include "tilewright/relax/purity.h"
 
 namespace tilewright::relax {
 namespace {

@@ -20,12 +20,12 @@
 
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
-#include "tilewright/relax/block_builder.h"
-#include "tilewright/relax/liveness.h"
-#include "tilewright/relax/mixed_precision.h"
-#include "tilewright/relax/op.h"
+#include "tilewright/relax/build/block_builder.h"
+#include "tilewright/relax/infer/op.h"
+#include "tilewright/relax/memory/liveness.h"
 #include "tilewright/relax/pass.h"
 #include "tilewright/relax/passes/mixed_precision_ops.h"
+#include "tilewright/relax/products/mixed_precision.h"
 #include "tilewright/support/small_float.h"
 
 namespace tilewright::relax {

@@ -8,7 +8,7 @@
 
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
-#include "tilewright/relax/liveness.h"
+#include "tilewright/relax/memory/liveness.h"
 #include "tilewright/relax/pass.h"
 #include "tilewright/support/error.h"
 

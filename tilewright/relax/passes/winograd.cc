@@ -8,12 +8,12 @@
 // in order (tests/python/test_winograd.py).  An infinity or NaN spreads to all results of a tile.
 // Source: arXiv 1509.09308, F(2x2, 3x3) and F(4x4, 3x3)
 #include "tilewright/ir/rewrite.h"
-#include "tilewright/relax/block_builder.h"
-#include "tilewright/relax/conv_options.h"
-#include "tilewright/relax/liveness.h"
-#include "tilewright/relax/op.h"
+#include "tilewright/relax/build/block_builder.h"
+#include "tilewright/relax/infer/conv_options.h"
+#include "tilewright/relax/infer/op.h"
+#include "tilewright/relax/memory/liveness.h"
 #include "tilewright/relax/pass.h"
-#include "tilewright/relax/winograd_choice.h"
+#include "tilewright/relax/products/winograd_choice.h"
 
 namespace tilewright::relax {
 namespace {

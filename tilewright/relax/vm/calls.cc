@@ -1,6 +1,7 @@
 // Calls: kernels and registry functions, functions of the module, operators the machine does itself.
-#include "tilewright/relax/liveness.h"
-#include "tilewright/relax/requirements.h"
+#include "tilewright/relax/graph/function_names.h"
+#include "tilewright/relax/infer/requirements.h"
+#include "tilewright/relax/memory/liveness.h"
 #include "tilewright/relax/vm/function_compiler.h"
 #include "tilewright/runtime/builtins.h"
 #include "tilewright/support/error.h"

@@ -1,9 +1,10 @@
 // Bindings in order: calls, branches, other values.
 #include "tilewright/relax/vm/function_compiler.h"
+#include "tilewright/relax/graph/function_names.h"
 
 #include "tilewright/ir/services.h"
 #include "tilewright/ir/walk.h"
-#include "tilewright/relax/type_util.h"
+#include "tilewright/relax/graph/type_util.h"
 #include "tilewright/support/error.h"
 #include "tilewright/tir/builder.h"
 

@@ -3,8 +3,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "tilewright/relax/memory_layout.h"
-#include "tilewright/relax/vm_codegen.h"
+#include "tilewright/relax/memory/memory_layout.h"
 #include "tilewright/runtime/vm/builder.h"
 
 namespace tilewright::relax::vm {

@@ -1,5 +1,5 @@
 // Checks of what enters a graph function: parameters and match_cast.  Symbolic dimensions are bound here.
-#include "tilewright/relax/type_util.h"
+#include "tilewright/relax/graph/type_util.h"
 #include "tilewright/relax/vm/function_compiler.h"
 #include "tilewright/runtime/value.h"
 #include "tilewright/support/error.h"

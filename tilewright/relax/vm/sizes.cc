@@ -1,5 +1,5 @@
 // Shape arithmetic on int registers.
-#include "tilewright/relax/type_util.h"
+#include "tilewright/relax/graph/type_util.h"
 #include "tilewright/relax/vm/function_compiler.h"
 #include "tilewright/support/error.h"
 #include "tilewright/tir/builder.h"

@@ -1,6 +1,6 @@
 // The check_* instructions: what enters a function, and the messages when it is not as promised.
 #pragma once
-#include "tilewright/runtime/vm/machine.h"
+#include "tilewright/runtime/vm/machine_state.h"
 
 namespace tilewright::runtime::vm {
 

@@ -1,6 +1,6 @@
 // The loop that runs the instructions of one function.
 #pragma once
-#include "tilewright/runtime/vm/machine.h"
+#include "tilewright/runtime/vm/machine_state.h"
 
 namespace tilewright::runtime::vm {
 

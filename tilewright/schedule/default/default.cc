@@ -5,10 +5,10 @@
 
 #include "tilewright/ir/services.h"
 #include "tilewright/ir/walk.h"
-#include "tilewright/schedule/default/group_sums.h"
-#include "tilewright/schedule/default/packed_rows.h"
-#include "tilewright/schedule/default/rules.h"
-#include "tilewright/schedule/default/sum_plan.h"
+#include "tilewright/schedule/default/cpu/packed_rows.h"
+#include "tilewright/schedule/default/cpu/rules.h"
+#include "tilewright/schedule/default/cpu/sum_plan.h"
+#include "tilewright/schedule/default/cpu/tile_groups.h"
 
 namespace tilewright::schedule {
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 #include <optional>
 
-#include "tilewright/schedule/tensor_intrin.h"
+#include "tilewright/schedule/intrinsics/tensor_intrin.h"
 
 namespace tilewright::schedule {
 

@@ -1,7 +1,7 @@
 // add_unit_loop: a loop of one iteration around a block or loop.
-#include "tilewright/schedule/block_checks.h"
-#include "tilewright/schedule/primitive.h"
-#include "tilewright/schedule/stage.h"
+#include "tilewright/schedule/core/primitive.h"
+#include "tilewright/schedule/core/stage.h"
+#include "tilewright/schedule/legality/block_checks.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::schedule {

@@ -1,7 +1,7 @@
 // annotate: a hint on a block or loop.
-#include "tilewright/schedule/annotations.h"
-#include "tilewright/schedule/primitive.h"
-#include "tilewright/schedule/report.h"
+#include "tilewright/schedule/core/annotations.h"
+#include "tilewright/schedule/core/primitive.h"
+#include "tilewright/schedule/core/report.h"
 
 namespace tilewright::schedule {
 namespace {

@@ -1,8 +1,8 @@
 // bind: iterations of a loop run on the threads of a GPU.
-#include "tilewright/schedule/loop_kind.h"
-#include "tilewright/schedule/loops.h"
-#include "tilewright/schedule/primitive.h"
-#include "tilewright/schedule/report.h"
+#include "tilewright/schedule/core/loops.h"
+#include "tilewright/schedule/core/primitive.h"
+#include "tilewright/schedule/core/report.h"
+#include "tilewright/schedule/transforms/loop_kind.h"
 #include "tilewright/support/near.h"
 #include "tilewright/tir/builder.h"
 

@@ -1,7 +1,7 @@
 // blockize: a loop nest, or blocks, become a block that works on a tile.
-#include "tilewright/schedule/blockize.h"
+#include "tilewright/schedule/transforms/blockize.h"
 
-#include "tilewright/schedule/primitive.h"
+#include "tilewright/schedule/core/primitive.h"
 
 namespace tilewright::schedule {
 namespace {

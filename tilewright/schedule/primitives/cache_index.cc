@@ -3,11 +3,11 @@
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/services.h"
 #include "tilewright/ir/walk.h"
-#include "tilewright/schedule/block_checks.h"
-#include "tilewright/schedule/edit.h"
-#include "tilewright/schedule/loops.h"
-#include "tilewright/schedule/primitive.h"
-#include "tilewright/schedule/stage.h"
+#include "tilewright/schedule/core/edit.h"
+#include "tilewright/schedule/core/loops.h"
+#include "tilewright/schedule/core/primitive.h"
+#include "tilewright/schedule/core/stage.h"
+#include "tilewright/schedule/legality/block_checks.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::schedule {

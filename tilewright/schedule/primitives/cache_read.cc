@@ -1,12 +1,12 @@
 // cache_read: consumers read a copy of a buffer in another storage scope.
-#include "tilewright/schedule/block_checks.h"
-#include "tilewright/schedule/buffers.h"
-#include "tilewright/schedule/cache_stage.h"
-#include "tilewright/schedule/edit.h"
-#include "tilewright/schedule/loops.h"
-#include "tilewright/schedule/outer_regions.h"
-#include "tilewright/schedule/primitive.h"
-#include "tilewright/schedule/report.h"
+#include "tilewright/schedule/core/edit.h"
+#include "tilewright/schedule/core/loops.h"
+#include "tilewright/schedule/core/primitive.h"
+#include "tilewright/schedule/core/report.h"
+#include "tilewright/schedule/legality/block_checks.h"
+#include "tilewright/schedule/transforms/buffers.h"
+#include "tilewright/schedule/transforms/cache_stage.h"
+#include "tilewright/schedule/transforms/outer_regions.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::schedule {

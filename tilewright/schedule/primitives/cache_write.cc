@@ -1,13 +1,13 @@
 // cache_write: a block writes to a buffer in another storage scope, from which the result is copied.
-#include "tilewright/schedule/block_checks.h"
-#include "tilewright/schedule/buffers.h"
-#include "tilewright/schedule/cache_stage.h"
-#include "tilewright/schedule/coverage.h"
-#include "tilewright/schedule/edit.h"
-#include "tilewright/schedule/loops.h"
-#include "tilewright/schedule/primitive.h"
-#include "tilewright/schedule/reduction.h"
-#include "tilewright/schedule/report.h"
+#include "tilewright/schedule/core/edit.h"
+#include "tilewright/schedule/core/loops.h"
+#include "tilewright/schedule/core/primitive.h"
+#include "tilewright/schedule/core/reduction.h"
+#include "tilewright/schedule/core/report.h"
+#include "tilewright/schedule/legality/block_checks.h"
+#include "tilewright/schedule/legality/coverage.h"
+#include "tilewright/schedule/transforms/buffers.h"
+#include "tilewright/schedule/transforms/cache_stage.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::schedule {

@@ -1,7 +1,7 @@
 // calculate: a number made of sampled ones.
 #include <algorithm>
 
-#include "tilewright/schedule/primitive.h"
+#include "tilewright/schedule/core/primitive.h"
 
 namespace tilewright::schedule {
 namespace {

@@ -1,13 +1,13 @@
 // compute_inline: what a block computes is computed again where it is read, and the block goes.
-#include "tilewright/schedule/coverage.h"
-#include "tilewright/schedule/dependence.h"
-#include "tilewright/schedule/edit.h"
-#include "tilewright/schedule/inline.h"
-#include "tilewright/schedule/loop_kind.h"
-#include "tilewright/schedule/loops.h"
-#include "tilewright/schedule/outer_regions.h"
-#include "tilewright/schedule/primitive.h"
-#include "tilewright/schedule/report.h"
+#include "tilewright/schedule/core/edit.h"
+#include "tilewright/schedule/core/loops.h"
+#include "tilewright/schedule/core/primitive.h"
+#include "tilewright/schedule/core/report.h"
+#include "tilewright/schedule/legality/coverage.h"
+#include "tilewright/schedule/legality/dependence.h"
+#include "tilewright/schedule/transforms/inline.h"
+#include "tilewright/schedule/transforms/loop_kind.h"
+#include "tilewright/schedule/transforms/outer_regions.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::schedule {

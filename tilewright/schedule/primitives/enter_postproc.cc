@@ -1,5 +1,5 @@
 // enter_postproc: a mark in the trace.
-#include "tilewright/schedule/primitive.h"
+#include "tilewright/schedule/core/primitive.h"
 
 namespace tilewright::schedule {
 namespace {

@@ -2,10 +2,10 @@
 #include <limits>
 
 #include "tilewright/ir/walk.h"
-#include "tilewright/schedule/loops.h"
-#include "tilewright/schedule/primitive.h"
-#include "tilewright/schedule/report.h"
-#include "tilewright/schedule/stage.h"
+#include "tilewright/schedule/core/loops.h"
+#include "tilewright/schedule/core/primitive.h"
+#include "tilewright/schedule/core/report.h"
+#include "tilewright/schedule/core/stage.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::schedule {

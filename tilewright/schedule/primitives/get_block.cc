@@ -1,6 +1,6 @@
 // get_block: a block by its name.
-#include "tilewright/schedule/primitive.h"
-#include "tilewright/schedule/report.h"
+#include "tilewright/schedule/core/primitive.h"
+#include "tilewright/schedule/core/report.h"
 #include "tilewright/support/near.h"
 
 namespace tilewright::schedule {

@@ -1,5 +1,5 @@
 // get_child_blocks: the blocks directly inside a block or loop.
-#include "tilewright/schedule/block_list.h"
+#include "tilewright/schedule/core/block_list.h"
 
 namespace tilewright::schedule {
 namespace {

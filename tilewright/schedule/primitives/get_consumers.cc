@@ -1,6 +1,6 @@
 // get_consumers: the blocks that read what a block writes.
-#include "tilewright/schedule/access.h"
-#include "tilewright/schedule/block_list.h"
+#include "tilewright/schedule/core/access.h"
+#include "tilewright/schedule/core/block_list.h"
 
 namespace tilewright::schedule {
 namespace {

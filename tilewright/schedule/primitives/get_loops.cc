@@ -1,5 +1,5 @@
 // get_loops: the loops around a block.
-#include "tilewright/schedule/primitive.h"
+#include "tilewright/schedule/core/primitive.h"
 
 namespace tilewright::schedule {
 namespace {

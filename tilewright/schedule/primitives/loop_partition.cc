@@ -1,11 +1,11 @@
 // loop_partition: one loop becomes several, one after the other.
 #include "tilewright/ir/rewrite.h"
-#include "tilewright/schedule/access.h"
-#include "tilewright/schedule/fresh.h"
-#include "tilewright/schedule/loop_kind.h"
-#include "tilewright/schedule/loops.h"
-#include "tilewright/schedule/primitive.h"
-#include "tilewright/schedule/report.h"
+#include "tilewright/schedule/core/access.h"
+#include "tilewright/schedule/core/fresh.h"
+#include "tilewright/schedule/core/loops.h"
+#include "tilewright/schedule/core/primitive.h"
+#include "tilewright/schedule/core/report.h"
+#include "tilewright/schedule/transforms/loop_kind.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::schedule {

@@ -1,11 +1,11 @@
 // merge: loops that run one after the other become one.
 #include "tilewright/ir/walk.h"
-#include "tilewright/schedule/dependence.h"
-#include "tilewright/schedule/edit.h"
-#include "tilewright/schedule/loops.h"
-#include "tilewright/schedule/primitive.h"
-#include "tilewright/schedule/report.h"
-#include "tilewright/schedule/witness.h"
+#include "tilewright/schedule/core/edit.h"
+#include "tilewright/schedule/core/loops.h"
+#include "tilewright/schedule/core/primitive.h"
+#include "tilewright/schedule/core/report.h"
+#include "tilewright/schedule/legality/dependence.h"
+#include "tilewright/schedule/legality/witness.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::schedule {

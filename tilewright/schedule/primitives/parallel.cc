@@ -1,6 +1,6 @@
 // parallel: iterations of a loop run on several threads.
-#include "tilewright/schedule/loop_kind.h"
-#include "tilewright/schedule/primitive.h"
+#include "tilewright/schedule/core/primitive.h"
+#include "tilewright/schedule/transforms/loop_kind.h"
 
 namespace tilewright::schedule {
 namespace {

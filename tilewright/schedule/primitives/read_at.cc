@@ -1,5 +1,5 @@
 // read_at: one iteration of a loop copies what a block in it reads.
-#include "tilewright/schedule/tile_copy.h"
+#include "tilewright/schedule/transforms/tile_copy.h"
 
 namespace tilewright::schedule {
 extern constinit const PrimitiveInfo read_at_info = primitive<copy_at<true>>("read_at", R"(

@@ -1,7 +1,7 @@
 // reindex: a block accesses a buffer that is laid out by the block's own axes.
-#include "tilewright/schedule/reindex.h"
-#include "tilewright/schedule/buffers.h"
-#include "tilewright/schedule/primitive.h"
+#include "tilewright/schedule/transforms/reindex.h"
+#include "tilewright/schedule/core/primitive.h"
+#include "tilewright/schedule/transforms/buffers.h"
 
 namespace tilewright::schedule {
 namespace {

@@ -1,5 +1,5 @@
 // reindex_cache_read: a block reads a copy of a buffer, laid out as a map says.
-#include "tilewright/schedule/reindex.h"
+#include "tilewright/schedule/transforms/reindex.h"
 
 namespace tilewright::schedule {
 extern constinit const PrimitiveInfo reindex_cache_read_info =

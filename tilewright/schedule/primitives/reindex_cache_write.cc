@@ -1,5 +1,5 @@
 // reindex_cache_write: a block writes to a buffer laid out as a map says, from which the result is copied.
-#include "tilewright/schedule/reindex.h"
+#include "tilewright/schedule/transforms/reindex.h"
 
 namespace tilewright::schedule {
 extern constinit const PrimitiveInfo reindex_cache_write_info =

@@ -1,9 +1,9 @@
 // reorder: loops of one nest change their order.
 #include "tilewright/ir/walk.h"
-#include "tilewright/schedule/dependence.h"
-#include "tilewright/schedule/loops.h"
-#include "tilewright/schedule/primitive.h"
-#include "tilewright/schedule/report.h"
+#include "tilewright/schedule/core/loops.h"
+#include "tilewright/schedule/core/primitive.h"
+#include "tilewright/schedule/core/report.h"
+#include "tilewright/schedule/legality/dependence.h"
 
 namespace tilewright::schedule {
 namespace {

@@ -1,8 +1,8 @@
 // reorder_block_iter_var: the axes of a block in another order.
-#include "tilewright/schedule/primitive.h"
+#include "tilewright/schedule/core/primitive.h"
 
 #include <fmt/format.h>
-#include "tilewright/schedule/report.h"
+#include "tilewright/schedule/core/report.h"
 
 namespace tilewright::schedule {
 namespace {

@@ -1,11 +1,11 @@
 // reverse_compute_inline: a consumer is computed by its only producer, and the buffer between them goes.
 #include "tilewright/analysis/regions.h"
-#include "tilewright/schedule/edit.h"
-#include "tilewright/schedule/inline.h"
-#include "tilewright/schedule/loops.h"
-#include "tilewright/schedule/outer_regions.h"
-#include "tilewright/schedule/primitive.h"
-#include "tilewright/schedule/report.h"
+#include "tilewright/schedule/core/edit.h"
+#include "tilewright/schedule/core/loops.h"
+#include "tilewright/schedule/core/primitive.h"
+#include "tilewright/schedule/core/report.h"
+#include "tilewright/schedule/transforms/inline.h"
+#include "tilewright/schedule/transforms/outer_regions.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::schedule {

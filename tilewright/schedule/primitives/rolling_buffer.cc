@@ -1,12 +1,12 @@
 // rolling_buffer: what two iterations of a loop have in common is kept instead of computed again.
 #include <algorithm>
 
-#include "tilewright/schedule/block_checks.h"
-#include "tilewright/schedule/buffers.h"
-#include "tilewright/schedule/inline.h"
-#include "tilewright/schedule/loops.h"
-#include "tilewright/schedule/primitive.h"
-#include "tilewright/schedule/report.h"
+#include "tilewright/schedule/core/loops.h"
+#include "tilewright/schedule/core/primitive.h"
+#include "tilewright/schedule/core/report.h"
+#include "tilewright/schedule/legality/block_checks.h"
+#include "tilewright/schedule/transforms/buffers.h"
+#include "tilewright/schedule/transforms/inline.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::schedule {

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "tilewright/schedule/primitive.h"
+#include "tilewright/schedule/core/primitive.h"
 
 namespace tilewright::schedule {
 namespace {

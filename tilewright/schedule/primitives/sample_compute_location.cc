@@ -1,7 +1,7 @@
 // sample_compute_location: where a block is computed, drawn from the places where it may be.
-#include "tilewright/schedule/access.h"
-#include "tilewright/schedule/primitive.h"
-#include "tilewright/schedule/report.h"
+#include "tilewright/schedule/core/access.h"
+#include "tilewright/schedule/core/primitive.h"
+#include "tilewright/schedule/core/report.h"
 
 namespace tilewright::schedule {
 namespace {

@@ -1,7 +1,7 @@
 // sample_perfect_tile: factors of a loop's extent drawn at random.
-#include "tilewright/schedule/primitive.h"
-#include "tilewright/schedule/report.h"
-#include "tilewright/schedule/tile_sampling.h"
+#include "tilewright/schedule/core/primitive.h"
+#include "tilewright/schedule/core/report.h"
+#include "tilewright/schedule/transforms/tile_sampling.h"
 
 namespace tilewright::schedule {
 namespace {

@@ -1,9 +1,9 @@
 // set_axis_separator: where the dimensions of a buffer are cut when it is laid out in memory.
-#include "tilewright/schedule/buffers.h"
+#include "tilewright/schedule/transforms/buffers.h"
 
 #include <fmt/format.h>
-#include "tilewright/schedule/primitive.h"
-#include "tilewright/schedule/report.h"
+#include "tilewright/schedule/core/primitive.h"
+#include "tilewright/schedule/core/report.h"
 
 namespace tilewright::schedule {
 namespace {

@@ -1,9 +1,9 @@
 // set_scope: a buffer moves to another storage scope.
-#include "tilewright/schedule/access.h"
-#include "tilewright/schedule/buffers.h"
-#include "tilewright/schedule/edit.h"
-#include "tilewright/schedule/primitive.h"
-#include "tilewright/schedule/report.h"
+#include "tilewright/schedule/core/access.h"
+#include "tilewright/schedule/core/edit.h"
+#include "tilewright/schedule/core/primitive.h"
+#include "tilewright/schedule/core/report.h"
+#include "tilewright/schedule/transforms/buffers.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::schedule {

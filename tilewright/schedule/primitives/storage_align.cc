@@ -1,10 +1,10 @@
 // storage_align: rows of a buffer start at aligned addresses.
-#include "tilewright/schedule/access.h"
-#include "tilewright/schedule/annotations.h"
-#include "tilewright/schedule/buffers.h"
-#include "tilewright/schedule/layout.h"
-#include "tilewright/schedule/primitive.h"
-#include "tilewright/schedule/report.h"
+#include "tilewright/schedule/core/access.h"
+#include "tilewright/schedule/core/annotations.h"
+#include "tilewright/schedule/core/primitive.h"
+#include "tilewright/schedule/core/report.h"
+#include "tilewright/schedule/legality/layout.h"
+#include "tilewright/schedule/transforms/buffers.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::schedule {

@@ -2,12 +2,12 @@
 #include "tilewright/analysis/regions.h"
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/ir/walk.h"
-#include "tilewright/schedule/block_checks.h"
-#include "tilewright/schedule/layout.h"
-#include "tilewright/schedule/primitive.h"
-#include "tilewright/schedule/report.h"
-#include "tilewright/schedule/stage.h"
-#include "tilewright/schedule/trivial_nest.h"
+#include "tilewright/schedule/core/primitive.h"
+#include "tilewright/schedule/core/report.h"
+#include "tilewright/schedule/core/stage.h"
+#include "tilewright/schedule/legality/block_checks.h"
+#include "tilewright/schedule/legality/layout.h"
+#include "tilewright/schedule/transforms/trivial_nest.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::schedule {

@@ -1,7 +1,7 @@
 // unannotate: a hint on a block or loop goes.
-#include "tilewright/schedule/annotations.h"
-#include "tilewright/schedule/primitive.h"
-#include "tilewright/schedule/report.h"
+#include "tilewright/schedule/core/annotations.h"
+#include "tilewright/schedule/core/primitive.h"
+#include "tilewright/schedule/core/report.h"
 #include "tilewright/support/near.h"
 
 namespace tilewright::schedule {

@@ -1,6 +1,6 @@
 // unsafe_hide_buffer_access: a block does not say of some buffers that it accesses them.
-#include "tilewright/schedule/primitive.h"
-#include "tilewright/schedule/report.h"
+#include "tilewright/schedule/core/primitive.h"
+#include "tilewright/schedule/core/report.h"
 
 namespace tilewright::schedule {
 namespace {

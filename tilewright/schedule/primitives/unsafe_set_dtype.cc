@@ -1,9 +1,9 @@
 // unsafe_set_dtype: a buffer holds elements of another type.
-#include "tilewright/schedule/access.h"
-#include "tilewright/schedule/buffers.h"
-#include "tilewright/schedule/inline.h"
-#include "tilewright/schedule/primitive.h"
-#include "tilewright/schedule/report.h"
+#include "tilewright/schedule/core/access.h"
+#include "tilewright/schedule/core/primitive.h"
+#include "tilewright/schedule/core/report.h"
+#include "tilewright/schedule/transforms/buffers.h"
+#include "tilewright/schedule/transforms/inline.h"
 #include "tilewright/tir/builder.h"
 
 namespace tilewright::schedule {

@@ -1,8 +1,8 @@
 // vectorize: iterations of a loop become lanes of vectors.
-#include "tilewright/schedule/loop_kind.h"
-#include "tilewright/schedule/loops.h"
-#include "tilewright/schedule/primitive.h"
-#include "tilewright/schedule/report.h"
+#include "tilewright/schedule/core/loops.h"
+#include "tilewright/schedule/core/primitive.h"
+#include "tilewright/schedule/core/report.h"
+#include "tilewright/schedule/transforms/loop_kind.h"
 
 namespace tilewright::schedule {
 namespace {

@@ -1,5 +1,5 @@
 // write_at: one iteration of a loop copies what a block in it has written.
-#include "tilewright/schedule/tile_copy.h"
+#include "tilewright/schedule/transforms/tile_copy.h"
 
 namespace tilewright::schedule {
 extern constinit const PrimitiveInfo write_at_info = primitive<copy_at<false>>("write_at", R"(

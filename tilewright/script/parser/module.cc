@@ -1,6 +1,6 @@
 // The entry: a file's definitions, and classes of @I.ir_module.
 #include "tilewright/ir/services.h"
-#include "tilewright/relax/purity.h"
+#include "tilewright/relax/infer/purity.h"
 #include "tilewright/script/parser/relax_parser.h"
 #include "tilewright/script/parser/tir_parser.h"
 #include "tilewright/support/near.h"

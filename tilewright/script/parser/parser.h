@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "tilewright/relax/relax.h"
+#include "tilewright/relax/graph/relax.h"
 #include "tilewright/script/parser/aliases.h"
 #include "tilewright/script/parser/args.h"
 #include "tilewright/script/parser/names.h"

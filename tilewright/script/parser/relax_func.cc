@@ -1,6 +1,6 @@
 // @R.function: parameters, bindings, the result.
 #include "tilewright/ir/walk.h"
-#include "tilewright/relax/infer.h"
+#include "tilewright/relax/infer/infer.h"
 #include "tilewright/script/parser/relax_parser.h"
 
 namespace tilewright::script {

@@ -1,7 +1,7 @@
 // R.name(...) of an operator: its row in the registry says which arguments are values and which are
 // attributes.
-#include "tilewright/relax/infer.h"
-#include "tilewright/relax/op.h"
+#include "tilewright/relax/infer/infer.h"
+#include "tilewright/relax/infer/op.h"
 #include "tilewright/script/parser/relax_state.h"
 #include "tilewright/script/parser/tir_functions.h"
 

@@ -3,7 +3,7 @@
 #include <map>
 #include <unordered_set>
 
-#include "tilewright/relax/type_util.h"
+#include "tilewright/relax/graph/type_util.h"
 #include "tilewright/script/parser/macros.h"
 #include "tilewright/script/parser/parser.h"
 

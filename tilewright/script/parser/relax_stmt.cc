@@ -1,5 +1,5 @@
 // Statements of graphs: bindings, dataflow blocks, if, nested functions, return.
-#include "tilewright/relax/infer.h"
+#include "tilewright/relax/infer/infer.h"
 #include "tilewright/script/parser/relax_parser.h"
 
 namespace tilewright::script {

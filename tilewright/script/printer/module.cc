@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "tilewright/ir/walk.h"
-#include "tilewright/relax/relax.h"
+#include "tilewright/relax/graph/relax.h"
 #include "tilewright/script/printer/writer.h"
 
 namespace tilewright::script {

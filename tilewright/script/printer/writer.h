@@ -2,7 +2,7 @@
 #pragma once
 #include <map>
 
-#include "tilewright/relax/relax.h"
+#include "tilewright/relax/graph/relax.h"
 #include "tilewright/script/print.h"
 #include "tilewright/script/printer/names.h"
 #include "tilewright/tir/text.h"

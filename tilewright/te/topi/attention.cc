@@ -1,7 +1,7 @@
 #include "tilewright/te/topi/attention.h"
 
 #include "tilewright/arith/analyzer.h"
-#include "tilewright/te/topi/attention_parts.h"
+#include "tilewright/te/topi/attention_steps.h"
 #include "tilewright/te/topi/broadcast.h"
 #include "tilewright/te/topi/einsum.h"
 #include "tilewright/te/topi/reduce.h"

@@ -1,10 +1,10 @@
 // Attention in blocks: some queries are the lanes of vectors, and keys come in blocks whose softmax is merged
 // with that of the keys before, so that no scores are kept.  Which sizes blocks have, and the stages of the
-// computation, which schedule/default/attention.cc puts together.
+// computation, which schedule/default/cpu/tile_attention.cc puts together.
 // Source: Milakov, Gimelshein, Online normalizer calculation for softmax, arXiv 1805.02867
 #include "tilewright/arith/analyzer.h"
 #include "tilewright/target/costs.h"
-#include "tilewright/te/topi/attention_parts.h"
+#include "tilewright/te/topi/attention_steps.h"
 #include "tilewright/tir/block_roles.h"
 #include "tilewright/tir/limits.h"
 

@@ -6,7 +6,7 @@
 namespace tilewright::topi {
 
 /// The extent of what extents `x` and `y`, which are equal or of which one is 1, broadcast to.  That it is so
-/// must be known: operators of graphs require it (relax/requirements.h).
+/// must be known: operators of graphs require it (relax/infer/requirements.h).
 PrimExpr broadcast_extent(const PrimExpr& x, const PrimExpr& y);
 /// The common shape, extent by extent.  Raises UserError for constants that are neither equal nor 1.
 Shape broadcast_shape(const Shape& a, const Shape& b);

@@ -1,0 +1,14 @@
+// Names that attributes of functions give.
+#pragma once
+#include "tilewright/relax/graph/relax.h"
+
+namespace tilewright::relax {
+
+/// Attribute of a graph function: what its results are called (Array of StringImm), one name for each field
+/// of the tuple.
+inline constexpr std::string_view kOutputNames = "output_names";
+
+/// The name under which the kernel `name` of `module` is exported: its global_symbol, or `name`.
+std::string kernel_symbol(const IRModule& module, const std::string& name);
+
+}  // namespace tilewright::relax

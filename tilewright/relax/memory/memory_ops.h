@@ -1,0 +1,80 @@
+// Calls that make and end the memory of tensors, and calls of functions that write into tensors they are
+// given: what a graph is made of once call_tir_rewrite ran.  Three dialects, from graphs to the machine:
+//   R.builtin.alloc_tensor                                a tensor with memory of its own
+//   R.memory.alloc_storage, alloc_tensor, kill_*          tensors at places of storages, planned
+//   R.vm.alloc_storage, alloc_tensor, kill_object         the same as the virtual machine is told
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+
+#include "tilewright/relax/graph/type_util.h"
+
+namespace tilewright::relax {
+
+inline constexpr std::string_view kBuiltinAllocTensor = "relax.builtin.alloc_tensor";
+inline constexpr std::string_view kMemoryAllocStorage = "relax.memory.alloc_storage";
+inline constexpr std::string_view kMemoryAllocTensor = "relax.memory.alloc_tensor";
+inline constexpr std::string_view kMemoryKillStorage = "relax.memory.kill_storage";
+inline constexpr std::string_view kMemoryKillTensor = "relax.memory.kill_tensor";
+inline constexpr std::string_view kVmAllocStorage = "relax.vm.alloc_storage";
+inline constexpr std::string_view kVmAllocTensor = "relax.vm.alloc_tensor";
+inline constexpr std::string_view kVmKillObject = "relax.vm.kill_object";
+
+/// All memory of tensors is aligned to so many bytes.
+inline constexpr int64_t kMemoryAlignment = 64;
+
+/// True for R.memory.alloc_storage and R.vm.alloc_storage.
+bool is_alloc_storage(std::string_view op_name);
+/// True for R.memory.alloc_tensor and R.vm.alloc_tensor: tensors in a storage.
+bool is_alloc_in_storage(std::string_view op_name);
+/// True for the operators that end what they are given.
+bool is_kill(std::string_view op_name);
+
+/// R.builtin.alloc_tensor(shape, dtype, device, scope)
+struct TensorAlloc {
+  Expr shape, dtype, device, scope;
+};
+/// R.memory.alloc_storage(size, device, scope, dtype), R.vm.alloc_storage(size, device, dtype, scope)
+struct StorageAlloc {
+  Expr size, device, scope, dtype;
+  /// The number of bytes, an extent.
+  PrimExpr num_bytes() const;
+};
+/// R.memory.alloc_tensor(storage, offset, shape, dtype), R.vm.alloc_tensor(storage, offset, shape, dtype)
+struct PlacedAlloc {
+  Expr storage, offset, shape, dtype;
+  /// The bytes of the storage before the tensor, an extent.
+  PrimExpr offset_bytes() const;
+};
+/// The arguments of such a call, optional ones filled in.
+TensorAlloc tensor_alloc(const CallNode* call);
+StorageAlloc storage_alloc(const CallNode* call);
+PlacedAlloc placed_alloc(const CallNode* call);
+
+// ---- making; calls have their types
+Expr int_value(PrimExpr value);
+Expr text_value(std::string text);
+Expr dtype_value(DataType dtype);
+/// A call of the operator `op`; raises what its inference raises.
+Call memory_call(std::string_view op, std::vector<Expr> args, const Span& span);
+/// f(args...), which gives nothing: what it computes goes into its last arguments.
+Call call_for_effect(const Expr& callee, std::vector<Expr> args, const Span& span);
+/// _ = call
+Binding effect(const Call& call);
+Binding bind(const AnyVar& var, const Expr& value, const Span& span);
+
+// ---- sizes
+/// The most that dimensions may be, by name.
+using UpperBounds = std::map<std::string, int64_t>;
+/// What the attribute tir_var_upper_bound of `func` says.  Raises UserError unless it is a dict of positive
+/// integers.
+UpperBounds upper_bounds(const Function& func);
+inline constexpr std::string_view kUpperBounds = "tir_var_upper_bound";
+/// The number of bytes of a tensor; its extents are known.
+PrimExpr num_bytes(const TensorType& type);
+/// The most bytes that a tensor can have; nothing if there is no bound.  Raises UserError for a tensor that
+/// no memory holds.
+std::optional<int64_t> most_bytes(const TensorType& type, const UpperBounds& bounds);
+
+}  // namespace tilewright::relax

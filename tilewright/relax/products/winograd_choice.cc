@@ -1,0 +1,54 @@
+#include "tilewright/relax/products/winograd_choice.h"
+
+#include "tilewright/relax/graph/type_util.h"
+#include "tilewright/relax/infer/conv_options.h"
+#include "tilewright/relax/infer/op.h"
+#include "tilewright/relax/memory/liveness.h"
+#include "tilewright/target/costs.h"
+
+namespace tilewright::relax {
+namespace {
+
+using target::kGraphCosts;
+
+// Multiply-adds for each pair of channels that take as long as the convolution by tiles of m x m.  A weight
+// is read in the time of two, beside arithmetic; of many if all of them come from memory, where arithmetic
+// waits. Fitted to 6 x 6 to 14 x 14 results of 64 to 512 channels on a Zen 4, whose memory is fast beside its
+// arithmetic, and held against a Xeon with twice the arithmetic: one and two threads, eight convolutions one
+// after the other.  7 x 7 of 128 channels take 79 us by two and 49 by four, of 512 1.41 and 1.25 ms (on two
+// threads 0.70 and 1.06), 14 x 14 of 256 940 and 840 us.
+double work_of(int64_t height, int64_t width, int64_t m, int64_t channel_pairs) {
+  const int64_t points = (m + 2) * (m + 2), tiles = ((height - 1) / m + 1) * ((width - 1) / m + 1);
+  const int64_t bytes = points * channel_pairs * 4;
+  const int64_t to_read = bytes > kGraphCosts.winograd_farthest_bytes ? kGraphCosts.winograd_farthest_tiles
+                          : bytes > kGraphCosts.winograd_far_bytes    ? kGraphCosts.winograd_far_tiles
+                                                                      : 0;
+  return static_cast<double>(points * std::max(tiles + 2, to_read));
+}
+
+}  // namespace
+
+std::optional<WinogradChoice> winograd_choice(const Call& call, const topi::WinogradLimits& limits,
+                                              int64_t tile) {
+  if (op_name(call.get()) != "relax.nn.conv2d" || !is<ConstantNode>(call->args[1])) return std::nullopt;
+  const topi::ConvOptions conv = conv_options(call);
+  const auto weight = constant_shape(call->args[1]);
+  const Shape* result = known_shape(call);
+  int64_t height, width;
+  if (!weight || !known_shape(call->args[0]) || !result || result->size() != 4 ||
+      !tir::as_const_int((*result)[1], &height) || !tir::as_const_int((*result)[2], &width) ||
+      conv.data_layout != "NHWC" || conv.kernel_layout != "HWIO")
+    return std::nullopt;
+  if (!topi::is_worth_winograd(conv, (*weight)[0], (*weight)[1], (*weight)[2], (*weight)[3], height * width,
+                               limits) ||
+      dtype_of(call->args[0]) != kFloat32 || dtype_of(call->args[1]) != kFloat32 ||
+      dtype_of(call) != kFloat32)
+    return std::nullopt;
+  const int64_t pairs = (*weight)[2] * (*weight)[3];
+  const double by_two = work_of(height, width, 2, pairs), by_four = work_of(height, width, 4, pairs);
+  if (tile == 0) tile = by_four < by_two ? 4 : 2;
+  const double share = (tile == 4 ? by_four : by_two) / static_cast<double>(9 * height * width);
+  return share < kGraphCosts.winograd_share ? std::optional(WinogradChoice{tile, share}) : std::nullopt;
+}
+
+}  // namespace tilewright::relax

@@ -1,0 +1,185 @@
+#include "tilewright/runtime/vm/machine_state.h"
+
+#include <fmt/format.h>
+
+#include "tilewright/runtime/vm/interpreter.h"
+#include "tilewright/runtime/vm/print.h"
+#include "tilewright/runtime/vm/serialize.h"
+#include "tilewright/runtime/vm/verify.h"
+#include "tilewright/support/error.h"
+#include "tilewright/support/near.h"
+
+namespace tilewright::runtime::vm {
+namespace {
+
+class BytecodeClosure final : public FunctionObject {
+ public:
+  BytecodeClosure(const MachineObject& machine, uint32_t function, std::vector<Value> captured)
+      : FunctionObject(machine.executable.functions[function].name),
+        machine_(&machine),
+        function_(function),
+        captured_(std::move(captured)) {}
+
+  Value call(Args args) const override {
+    if (captured_.empty()) return machine_->call(function_, args);
+    std::vector<Value> all(args.begin(), args.end());
+    all.insert(all.end(), captured_.begin(), captured_.end());
+    return machine_->call(function_, all);
+  }
+
+ private:
+  Ref<MachineObject> machine_;
+  uint32_t function_;
+  std::vector<Value> captured_;
+};
+
+// Takes a frame, and brings it back cleaned however the call ends.
+class FrameLease {
+ public:
+  FrameLease(FramePool& pool, const BytecodeFunction& function) : pool_(pool), frame_(pool.take(function)) {}
+  ~FrameLease() {
+    frame_->finish();
+    pool_.give_back(std::move(frame_));
+  }
+  Frame& operator*() { return *frame_; }
+
+ private:
+  FramePool& pool_;
+  std::unique_ptr<Frame> frame_;
+};
+
+// How many calls of bytecode functions this thread is in: the interpreter uses the C++ stack.
+thread_local int depth = 0;
+struct DepthScope {
+  static constexpr int kMaxDepth = 1000;
+  explicit DepthScope(const std::string& function) {
+    if (depth >= kMaxDepth)
+      throw UserError("{}: functions call each other more than {} deep", function, kMaxDepth);
+    ++depth;
+  }
+  ~DepthScope() { --depth; }
+};
+
+[[noreturn]] void wrong_count(const BytecodeFunction& function, size_t got) {
+  std::vector<std::string> names;
+  for (const Description& parameter : function.parameters) names.push_back(parameter.name);
+  throw UserError("{}: got {} arguments, expected {} ({})", function.name, got, names.size(),
+                  fmt::join(names, ", "))
+      .help("{}", usage(function));
+}
+
+}  // namespace
+
+Callee::Callee(std::string name, const Module& kernels) : name_(std::move(name)) {
+  if (kernels) function_ = kernels.find_function(name_);
+  is_from_module_ = static_cast<bool>(function_);
+  if (!is_from_module_) return;
+  kernel_ = function_.object()->kernel;
+  compiled_ = function_.object();
+  self_ = function_.object()->self;
+}
+
+Function Callee::current() const {
+  if (is_from_module_) return function_;
+  std::lock_guard lock(mutex_);
+  // read before the look-up: a change in between shows at the next call
+  const uint64_t generation = registry_generation();
+  if (generation != generation_) {
+    function_ = find_function(name_);
+    generation_ = generation;
+  }
+  return function_;
+}
+
+MachineObject::MachineObject(Executable source, const Module& kernels)
+    : ModuleObject("vm"), executable(std::move(source)), kernels(kernels) {
+  const std::string fault = find_fault(executable);
+  TILEWRIGHT_CHECK(fault.empty(), "vm: {}", fault);
+  for (const std::string& name : executable.callees) callees.emplace_back(name, kernels);
+  for (const std::string& text : executable.strings) strings.emplace_back(text);
+  for (uint32_t n = 0; n < executable.functions.size(); ++n) {
+    frames_.emplace_back();
+    if (executable.functions[n].is_public) public_functions_.emplace(executable.functions[n].name, n);
+  }
+}
+
+int64_t MachineObject::find_public(std::string_view function_name) const {
+  auto entry = public_functions_.find(function_name);
+  return entry == public_functions_.end() ? -1 : static_cast<int64_t>(entry->second);
+}
+
+Function MachineObject::find(std::string_view function_name) const {
+  const int64_t index = find_public(function_name);
+  return index < 0 ? Function() : make_closure(*this, static_cast<uint32_t>(index), {});
+}
+
+std::vector<std::string> MachineObject::names() const {
+  std::vector<std::string> names;
+  for (const BytecodeFunction& function : executable.functions) {
+    if (function.is_public) names.push_back(function.name);
+  }
+  return names;
+}
+
+Value MachineObject::call(uint32_t index, Args args) const {
+  const BytecodeFunction& function = executable.functions[index];
+  if (args.size() != function.parameters.size()) wrong_count(function, args.size());
+  DepthScope scope(function.name);
+  FrameLease lease(frames_[index], function);
+  Frame& frame = *lease;
+  frame.start();
+  for (uint32_t n = 0; n < args.size(); ++n) frame.reg(n) = args[n];
+  return interpret(*this, function, frame);
+}
+
+Function make_closure(const MachineObject& machine, uint32_t function, std::vector<Value> captured) {
+  return Function(Ref<FunctionObject>(new BytecodeClosure(machine, function, std::move(captured))));
+}
+
+VirtualMachine::VirtualMachine(Executable executable, Module kernels)
+    : module_(Ref<ModuleObject>(new MachineObject(std::move(executable), kernels))) {
+  if (kernels) module_.import_module(kernels);
+}
+
+VirtualMachine VirtualMachine::from_module(const Module& model) {
+  const std::span<const std::byte> blob = model.blob();
+  if (blob.empty()) {
+    throw UserError("{} has functions, but no model to run", model.name())
+        .help("call its functions by name, or make a library with `tilewright compile`");
+  }
+  return VirtualMachine(load(blob, model.name(), std::make_shared<Module>(model)), model);
+}
+
+MachineObject& VirtualMachine::machine() const {
+  return const_cast<MachineObject&>(static_cast<const MachineObject&>(*module_.object()));
+}
+
+Value VirtualMachine::invoke(std::string_view function, Args args) const {
+  const int64_t index = machine().find_public(function);
+  if (index < 0) (void)get_function(function);  // raises
+  return machine().call(static_cast<uint32_t>(index), args);
+}
+
+Function VirtualMachine::get_function(std::string_view name) const {
+  if (Function function = machine().find(name)) return function;
+  const std::vector<std::string> names = machine().names();
+  throw UserError("the model has no function \"{}\"", name)
+      .help("{}", nearest_names_text(name, std::vector<std::string_view>(names.begin(), names.end())));
+}
+
+const Executable& VirtualMachine::executable() const { return machine().executable; }
+
+std::vector<std::string> VirtualMachine::missing_callees() const {
+  std::vector<std::string> missing;
+  for (const Callee& callee : machine().callees) {
+    if (!callee.kernel() && !callee.current()) missing.push_back(callee.name());
+  }
+  return missing;
+}
+
+void VirtualMachine::set_instrument(Instrument instrument) const {
+  machine().instrument = std::move(instrument);
+}
+void VirtualMachine::set_profiler(Profiler profiler) const { machine().profiler = std::move(profiler); }
+
+}  // namespace tilewright::runtime::vm

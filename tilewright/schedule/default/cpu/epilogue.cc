@@ -1,0 +1,137 @@
+#include "tilewright/schedule/default/cpu/epilogue.h"
+
+#include <algorithm>
+
+#include "tilewright/schedule/core/loops.h"
+#include "tilewright/schedule/default/cpu/rules.h"
+#include "tilewright/schedule/default/cpu/sum_plan.h"
+#include "tilewright/tir/builder.h"
+#include "tilewright/tir/loop_hints.h"
+
+namespace tilewright::schedule {
+namespace {
+
+// What one of the loads of the sum divides `axis` by, whose quotient and rest it reads; 0 if none does.
+int64_t divisor_of(const BlockShape& sum, const BlockShape& epilogue, size_t axis) {
+  const VarNode* var = epilogue.block->iter_vars[axis]->var.get();
+  int64_t quotient_by = 0, rest_by = 0;
+  for (const BufferLoadNode* load : epilogue.loads) {
+    if (load->buffer != sum.output()) continue;
+    for (const PrimExpr& index : load->indices) {
+      const auto* quotient = index.as<FloorDivNode>();
+      const auto* rest = index.as<FloorModNode>();
+      if (quotient && quotient->a.get() == var) as_const_int(quotient->b, &quotient_by);
+      if (rest && rest->a.get() == var) as_const_int(rest->b, &rest_by);
+    }
+  }
+  return quotient_by > 1 && quotient_by == rest_by && epilogue.extent(axis) % rest_by == 0 ? rest_by : 0;
+}
+
+// What the epilogue reads in vectors beside the sum, if it is large.
+const BufferLoadNode* added_operand(const Target& target, size_t column, const Features& features) {
+  const auto& loads = target.block.loads;
+  const auto added = std::find_if(loads.begin(), loads.end(), [&](const BufferLoadNode* load) {
+    return load->buffer->scope() != "local" && num_bytes(load->buffer) > features.l2_bytes / 2 &&
+           along(target.block, load, *target.map[column]) == Along::kContiguous;
+  });
+  return added == loads.end() ? nullptr : *added;
+}
+
+// Whether vectors that the sum itself reads move along `axis`: they would be fetched as well.
+bool moves_vectors(const BlockShape& sum, size_t column, size_t axis) {
+  return std::any_of(sum.loads.begin(), sum.loads.end(), [&](const BufferLoadNode* load) {
+    return along(sum, load, column) != Along::kStays && along(sum, load, axis) != Along::kStays;
+  });
+}
+
+}  // namespace
+
+std::optional<AxisMap> map_axes(const BlockShape& sum, const BlockShape& epilogue) {
+  AxisMap map(sum.block->iter_vars.size());
+  auto axis_of = [](const BlockShape& shape, const PrimExpr& index) -> std::optional<size_t> {
+    for (size_t axis = 0; axis < shape.block->iter_vars.size(); ++axis) {
+      if (shape.block->iter_vars[axis]->var.get() == index.as<VarNode>()) return axis;
+    }
+    return std::nullopt;
+  };
+  bool is_read = false;
+  for (const BufferLoadNode* load : epilogue.loads) {
+    if (load->buffer != sum.output()) continue;
+    is_read = true;
+    for (size_t dim = 0; dim < load->indices.size(); ++dim) {
+      const auto from = axis_of(sum, sum.store->indices[dim]), to = axis_of(epilogue, load->indices[dim]);
+      if (is_one(sum.output()->shape[dim])) continue;
+      if (!from || !to || (map[*from] && map[*from] != to)) return std::nullopt;
+      map[*from] = to;
+    }
+  }
+  for (size_t axis = 0; axis < epilogue.block->iter_vars.size(); ++axis) {
+    if (epilogue.extent(axis) != 1 && std::find(map.begin(), map.end(), axis) == map.end())
+      return std::nullopt;
+  }
+  return is_read ? std::optional(map) : std::nullopt;
+}
+
+void divide_epilogue(Schedule& sch, const BlockShape& sum, const BlockShape& epilogue,
+                     const Features& features) {
+  const bool is_far = num_bytes(epilogue.output()) >= features.l2_bytes / 2;
+  std::vector<Var> from;
+  std::vector<PrimExpr> to;
+  for (size_t axis = 0; axis < epilogue.block->iter_vars.size(); ++axis) {
+    from.push_back(make_var(fmt::format("i{}", axis), epilogue.block->iter_vars[axis]->var->dtype));
+    const PrimExpr value = from.back();
+    int64_t divisor = divisor_of(sum, epilogue, axis);
+    if (is_far && divisor * epilogue.output()->dtype.num_bytes() < features.line_bytes) divisor = 0;
+    if (divisor > 0) to.push_back(floordiv(value, divisor));
+    to.push_back(divisor > 0 ? floormod(value, divisor) : value);
+  }
+  if (to.size() > from.size()) sch.call("transform_block_layout", epilogue.ref, IndexMapNode::make(from, to));
+}
+
+bool is_contiguous(const BlockShape& shape, size_t axis) {
+  return along(shape.output(), shape.store->indices, shape.block->iter_vars[axis]->var) == Along::kContiguous;
+}
+
+std::optional<Target> target_of(Schedule& sch, const BlockShape& sum,
+                                const std::optional<BlockShape>& epilogue, size_t column,
+                                const Features& features) {
+  BlockRef block;
+  if (epilogue) {
+    divide_epilogue(sch, sum, *epilogue, features);
+    const BlockShape divided = *shape_of(sch, epilogue->ref);
+    const std::optional<AxisMap> map = map_axes(sum, divided);
+    if (!map || !map->at(column) || !is_contiguous(divided, *map->at(column))) return std::nullopt;
+    if (!has_loop(sch, divided.ref, *map->at(column))) return std::nullopt;  // one column
+    sch.call("set_scope", sum.ref, 0, "local");
+    block = epilogue->ref;
+  } else {
+    block = sch.call("cache_write", sum.ref, 0, "local").block();
+  }
+  const BlockShape shape = *shape_of(sch, block);
+  return Target{shape, *map_axes(*shape_of(sch, sum.ref), shape)};
+}
+
+void fetch_added(Schedule& sch, const BlockShape& sum, const Target& target, const SumPlan& plan,
+                 const std::vector<LoopRef>& loops, const Features& features) {
+  const BufferLoadNode* added = added_operand(target, plan.column, features);
+  if (!added) return;
+  // rows from the inside to the outside
+  std::vector<std::pair<size_t, int64_t>> steps;
+  if (plan.row) steps.emplace_back(*plan.row, plan.rows);
+  if (plan.outer_row) steps.emplace_back(*plan.outer_row, plan.outer_rows);
+  for (size_t n = plan.others.size(); n-- > 0;) steps.emplace_back(plan.others[n], 1);
+  for (const auto& [axis, count] : steps) {
+    if (!target.map[axis] || moves_vectors(sum, plan.column, axis)) return;
+    const std::vector<LoopRef> own = loops_of_axis(sch, target.block.ref, *target.map[axis], loops);
+    const int64_t turns = (sum.likely_extent(axis) - 1) / count + 1;
+    if (own.size() == 1 && turns == 1) continue;
+    const int64_t ahead = product(stride_bytes(target.block, added, *target.map[axis]).value_or(0), count);
+    // another extent: one loop with those of other axes
+    if (own.size() == 1 && extent_of(sch, own[0]) == turns && ahead > 0 &&
+        ahead < kLoopCosts.added_rows_bytes)
+      fetch_ahead(sch, own[0], prefetch_at(ahead, features));
+    return;
+  }
+}
+
+}  // namespace tilewright::schedule

@@ -1,0 +1,303 @@
+// Programs that reduce rows: sums and maxima along what is contiguous, softmax, norms.
+//   for i, k: S[i] += A[i, k]
+//   for i, j: B[i, j] = A[i, j] / S[i]
+//   ->  for i: P[64] = 0; for ko: P[0:64] += A[i, ko * 64 + 0:64]
+//              P1[16] = sum of the four vectors in P; ...; S[i] = sum of four numbers
+//              for jo: B[i, jo * 16 + 0:16] = A[i, jo * 16 + 0:16] / S[i]
+// Partial sums are kept in vectors, and all blocks work on one row while it is near the core.  Where there is
+// one row, which is everything, blocks work one after the other.
+#include "tilewright/arith/analyzer.h"
+#include "tilewright/schedule/default/cpu/prefetch.h"
+#include "tilewright/schedule/default/cpu/rules.h"
+#include "tilewright/schedule/default/default.h"
+#include "tilewright/tir/builder.h"
+#include "tilewright/tir/loop_hints.h"
+#include "tilewright/tir/text.h"
+
+namespace tilewright::schedule {
+namespace {
+
+/// How the terms of one sum are put into vectors.
+struct Terms {
+  size_t axis = 0;  // reduces, and is contiguous in what is read
+  int64_t lanes = 1, vectors = 1;
+};
+
+struct Plan {
+  size_t num_rows = 0;                     // axes that all blocks begin with
+  std::vector<std::optional<Terms>> sums;  // of each block; nothing: it works element by element
+};
+
+// The spatial axes with more than one value.
+std::vector<size_t> spatial_axes(const BlockShape& shape) {
+  std::vector<size_t> axes;
+  for (size_t axis = 0; axis < shape.block->iter_vars.size(); ++axis) {
+    const IterVar& var = shape.block->iter_vars[axis];
+    if (var->iter_type == IterType::kSpatial && !is_one(var->dom->extent)) axes.push_back(axis);
+  }
+  return axes;
+}
+
+bool is_contiguous_alone(const BlockShape& sum, size_t axis) {
+  bool is_contiguous = false;
+  for (const BufferLoadNode* load : sum.loads) {
+    const Along moves = along(sum, load, axis);
+    if (moves == Along::kStrided) return false;
+    is_contiguous |= moves == Along::kContiguous;
+  }
+  return is_contiguous;
+}
+
+// Why no axis along which the block adds gives its vectors.
+std::string why_no_terms(const BlockShape& sum) {
+  for (size_t axis = 0; axis < sum.block->iter_vars.size(); ++axis) {
+    const IterVar& var = sum.block->iter_vars[axis];
+    if (var->iter_type == IterType::kSpatial || sum.extent(axis) > 0 || !is_contiguous_alone(sum, axis))
+      continue;
+    return fmt::format("the extent of axis {} of block {}, {}, {}", axis_name(sum, axis),
+                       sum.block->name_hint, expr_text(var->dom->extent), kOpenExtent);
+  }
+  return fmt::format("no axis along which block {} adds is contiguous in all that it reads",
+                     sum.block->name_hint);
+}
+
+std::optional<Terms> terms_of(const BlockShape& sum, const Features& features, std::string* why) {
+  Terms terms;
+  bool is_found = false;
+  for (size_t axis = 0; axis < sum.block->iter_vars.size(); ++axis) {
+    const IterVar& var = sum.block->iter_vars[axis];
+    if (var->iter_type == IterType::kSpatial || sum.extent(axis) <= 1) continue;
+    if (!is_contiguous_alone(sum, axis)) continue;
+    terms.axis = axis;
+    is_found = true;
+  }
+  if (!is_found || sum.output()->dtype.is_bool()) {
+    *why = is_found ? fmt::format("{} is of bool", sum.output()->name) : why_no_terms(sum);
+    return std::nullopt;
+  }
+  // at least two of all vectors, if possible without an edge
+  const int64_t extent = sum.extent(terms.axis);
+  terms.lanes = features.vector_bytes / std::max<int64_t>(1, sum.output()->dtype.num_bytes());
+  while (terms.lanes > kLoopCosts.least_vector && extent < 2 * terms.lanes) terms.lanes /= 2;
+  const int64_t most = std::min(kLoopCosts.most_sums, extent / terms.lanes / 2);
+  if (terms.lanes < kLoopCosts.least_vector || most < 1) {
+    *why = fmt::format("axis {} of block {} has {} terms, fewer than two vectors of {}",
+                       axis_name(sum, terms.axis), sum.block->name_hint, extent,
+                       std::max(terms.lanes, kLoopCosts.least_vector));
+    return std::nullopt;
+  }
+  terms.vectors = most;
+  while (terms.vectors > 1 && extent % (terms.vectors * terms.lanes) != 0) --terms.vectors;
+  if (extent % (terms.vectors * terms.lanes) != 0) terms.vectors = most;
+  return terms;
+}
+
+// Whether the first dimensions of an access, but for those of extent 1, are the rows of `shape`.
+bool begins_with_rows(const BlockShape& shape, const Buffer& buffer, const std::vector<PrimExpr>& indices,
+                      const std::vector<size_t>& axes, size_t num_rows) {
+  size_t row = 0;
+  for (size_t dim = 0; dim < indices.size() && row < num_rows; ++dim) {
+    if (is_one(buffer->shape[dim])) continue;
+    if (indices[dim].as<VarNode>() != shape.block->iter_vars[axes[row]]->var.get()) return false;
+    ++row;
+  }
+  return row == num_rows;
+}
+
+std::optional<Plan> make_plan(const std::vector<BlockShape>& shapes, const Features& features,
+                              std::string* why) {
+  Plan plan;
+  const auto other_rows = [&](const BlockShape& shape) {
+    *why = fmt::format("block {} does not work on the rows of block {}", shape.block->name_hint,
+                       shapes.back().block->name_hint);
+    return std::nullopt;
+  };
+  std::optional<size_t> num_rows;
+  for (const BlockShape& shape : shapes) {
+    plan.sums.push_back(shape.is_reduction() ? terms_of(shape, features, why) : std::nullopt);
+    if (!shape.is_reduction()) continue;
+    const size_t num_spatial = spatial_axes(shape).size();
+    if (!plan.sums.back()) return std::nullopt;
+    if (num_rows && *num_rows != num_spatial) return other_rows(shape);
+    num_rows = num_spatial;
+  }
+  if (!num_rows) {
+    *why = "nothing is added up";
+    return std::nullopt;
+  }
+  plan.num_rows = *num_rows;
+  const std::vector<size_t> last_axes = spatial_axes(shapes.back());
+  if (last_axes.size() < plan.num_rows) return other_rows(shapes.back());
+  arith::Analyzer analyzer;
+  for (const BlockShape& shape : shapes) {
+    const std::vector<size_t> axes = spatial_axes(shape);
+    if (axes.size() < plan.num_rows ||
+        !begins_with_rows(shape, shape.output(), shape.store->indices, axes, plan.num_rows))
+      return other_rows(shape);
+    for (size_t row = 0; row < plan.num_rows; ++row) {
+      if (!analyzer.can_prove_equal(shape.block->iter_vars[axes[row]]->dom->extent,
+                                    shapes.back().block->iter_vars[last_axes[row]]->dom->extent))
+        return other_rows(shape);
+    }
+    for (const BufferLoadNode* load : shape.loads) {
+      const bool is_made_here = std::any_of(shapes.begin(), shapes.end(), [&](const BlockShape& other) {
+        return other.output() == load->buffer;
+      });
+      if (is_made_here && !begins_with_rows(shape, load->buffer, load->indices, axes, plan.num_rows))
+        return other_rows(shape);
+    }
+  }
+  return plan;
+}
+
+/// A block of partial sums.
+struct Partial {
+  BlockRef ref;
+  int64_t lanes;
+};
+
+// First vectors of partial sums, then one vector, then four numbers, which `sum` adds.
+std::vector<Partial> make_partials(Schedule& sch, BlockRef sum, const Terms& terms) {
+  std::vector<Partial> partials;
+  const auto factor = [&](LoopRef loop, int64_t count, int64_t lanes) {
+    const LoopRef inner = sch.call("split", loop, Factors{None{}, count}).loops().back();
+    const BlockRef partial = sch.call("rfactor", inner, -1).block();
+    sch.call("set_scope", partial, 0, "local");
+    partials.push_back({partial, lanes});
+  };
+  std::vector<LoopRef> loops = sch.call("get_loops", sum).loops();
+  const LoopRef along = loops_of_axis(sch, sum, terms.axis, loops)[0];
+  if (!is_same(sch, along, loops.back())) {
+    std::erase_if(loops, [&](LoopRef loop) { return is_same(sch, loop, along); });
+    loops.push_back(along);
+    sch.call("reorder", loops);
+  }
+  factor(along, terms.lanes * terms.vectors, terms.lanes);
+  const auto rest = [&] { return sch.call("get_loops", sum).loops().back(); };
+  if (terms.vectors > 1) factor(rest(), terms.lanes, terms.lanes);
+  if (terms.lanes > kLoopCosts.least_vector) factor(rest(), kLoopCosts.least_vector, kLoopCosts.least_vector);
+  return partials;
+}
+
+// Loops that reduce after all others but those of `column`; gives the first of them.
+LoopRef order_loops(Schedule& sch, BlockRef block, const std::optional<LoopRef>& row,
+                    std::optional<size_t> column) {
+  const Block node = sch.get(block);
+  const std::vector<LoopRef> loops = loops_inside(sch, block, row);
+  std::vector<LoopRef> order, reducing, columns;
+  for (size_t axis = 0; axis < node->iter_vars.size(); ++axis) {
+    std::vector<LoopRef>& list = axis == column                                           ? columns
+                                 : node->iter_vars[axis]->iter_type == IterType::kSpatial ? order
+                                                                                          : reducing;
+    for (LoopRef loop : loops_of_axis(sch, block, axis, loops)) list.push_back(loop);
+  }
+  TILEWRIGHT_CHECK(!reducing.empty(), "block {} has no loop that reduces", node->name_hint);
+  order.insert(order.end(), reducing.begin(), reducing.end());
+  order.insert(order.end(), columns.begin(), columns.end());
+  if (order.size() > 1) sch.call("reorder", order);
+  return reducing[0];
+}
+
+// The block that fetches rows to come, if they do not stay in the second cache: one of those that read them,
+// best one whose arithmetic leaves memory time.
+std::optional<size_t> block_that_fetches(const std::vector<BlockShape>& shapes, const Features& features) {
+  std::optional<size_t> found;
+  for (size_t n = shapes.size(); n-- > 0;) {
+    if (!reads_beyond(shapes[n], features.l2_bytes)) continue;
+    const bool is_better = shapes[n].is_expensive() || !found || !shapes[*found].is_expensive();
+    if (is_better) found = n;
+  }
+  return found;
+}
+
+// is_first  the partial sums are of what is read, not of other sums
+void vectorize_partial(Schedule& sch, const Partial& partial, const std::optional<LoopRef>& row,
+                       bool is_first, bool is_fetching, const Features& features) {
+  const std::optional<BlockShape> shape = shape_of(sch, partial.ref);
+  const std::optional<size_t> column = shape ? shape->last_axis() : std::nullopt;
+  TILEWRIGHT_CHECK(column, "a block of partial sums has no last axis");
+  const LoopRef first = order_loops(sch, partial.ref, row, column);
+  const LoopRef lanes = loops_inside(sch, partial.ref, row).back();
+  const auto expand = [&](BlockRef block) {
+    const std::vector<LoopRef> loops = loops_inside(sch, block, row);
+    sch.call("unroll", loops[loops.size() - 2]);
+    sch.call("vectorize", loops.back());
+  };
+  sch.call("split", lanes, Factors{None{}, partial.lanes});
+  const BlockRef init = sch.call("decompose_reduction", partial.ref, first).block();
+  expand(init);
+  expand(partial.ref);
+  if (!is_first) sch.call("unroll", first);
+  if (is_fetching) fetch_ahead(sch, first, prefetch_at(features.far_fetch_bytes(), features));
+}
+
+}  // namespace
+
+std::string why_no_row_sums(const std::vector<BlockShape>& shapes, const Features& features) {
+  std::string why;
+  make_plan(shapes, features, &why);
+  return why;
+}
+
+bool reduce_rows(Schedule& sch, const std::vector<BlockShape>& shapes, const Features& features) {
+  std::string why;
+  const std::optional<Plan> plan = make_plan(shapes, features, &why);
+  if (!plan) return false;
+  int64_t work = 0;
+  std::vector<std::vector<Partial>> partials(shapes.size());
+  for (size_t n = 0; n < shapes.size(); ++n) {
+    const int64_t of_one = shapes[n].is_expensive() ? kLoopCosts.expensive_work
+                                                    : kLoopCosts.element_work / 2;  // it is only read
+    work = std::max(work, product(shapes[n].num_instances(), of_one));
+    if (plan->sums[n]) partials[n] = make_partials(sch, shapes[n].ref, *plan->sums[n]);
+  }
+  const BlockRef last = shapes.back().ref;
+  std::vector<LoopRef> rows;
+  const std::vector<LoopRef> loops = sch.call("get_loops", last).loops();
+  const std::optional<BlockShape> shape = shape_of(sch, last);
+  const std::vector<size_t> axes = spatial_axes(*shape);
+  for (size_t row = 0; row < plan->num_rows; ++row)
+    rows.push_back(loops_of_axis(sch, last, axes[row], loops)[0]);
+  std::optional<LoopRef> row;
+  if (!rows.empty()) {
+    std::vector<LoopRef> order = rows;
+    for (LoopRef loop : loops) {
+      if (std::none_of(rows.begin(), rows.end(), [&](LoopRef other) { return is_same(sch, loop, other); }))
+        order.push_back(loop);
+    }
+    if (order.size() > 1) sch.call("reorder", order);
+    if (features.num_cores > 1 && work >= features.min_parallel_work())
+      rows = parallelize(sch, rows, rows.size(), features);
+    row = rows.back();
+    for (size_t n = shapes.size(); n-- > 0;) {
+      if (n + 1 < shapes.size()) sch.call("compute_at", shapes[n].ref, *row);
+      for (size_t k = partials[n].size(); k-- > 0;) sch.call("compute_at", partials[n][k].ref, *row);
+    }
+  }
+  const std::optional<size_t> fetching = row ? block_that_fetches(shapes, features) : std::nullopt;
+  for (size_t n = 0; n < shapes.size(); ++n) {
+    if (!plan->sums[n]) {
+      std::vector<LoopRef> inner = loops_inside(sch, shapes[n].ref, row);
+      if (!row)
+        vectorize_elements(sch, shapes[n], features);
+      else if (!inner.empty())
+        vectorize_last_axis(sch, *shape_of(sch, shapes[n].ref), &inner, features);
+      if (n == fetching && !inner.empty())
+        fetch_ahead(sch, inner.back(), prefetch_at(features.far_fetch_bytes(), features));
+      // stores that wait for memory hold up loads of the next row, which may be of the same address but for
+      // pages
+      if (features.fetches_writes && row && n + 1 == shapes.size() && !inner.empty() &&
+          num_bytes(shapes[n].output()) > features.l2_bytes)
+        sch.call("annotate", inner.back(), std::string(kPrefetchWrites), imm(features.far_fetch_bytes() / 2));
+      continue;
+    }
+    for (size_t k = 0; k < partials[n].size(); ++k)
+      vectorize_partial(sch, partials[n][k], row, k == 0, k == 0 && n == fetching, features);
+    const LoopRef final_loop = order_loops(sch, shapes[n].ref, row, std::nullopt);
+    sch.call("decompose_reduction", shapes[n].ref, final_loop);
+    sch.call("unroll", final_loop);
+  }
+  return true;
+}
+
+}  // namespace tilewright::schedule
