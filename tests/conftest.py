@@ -5,6 +5,7 @@ Random numbers that a test takes from numpy's global generator depend on its nam
 run.
 """
 
+import datetime
 import os
 import zlib
 
@@ -12,6 +13,8 @@ import numpy as np
 
 os.environ.setdefault("TILEWRIGHT_CACHE_MB", "0")
 os.environ.setdefault("TILEWRIGHT_VERIFY_PASSES", "1")
+# the same for all processes of pytest-xdist, even at midnight
+os.environ.setdefault("TILEWRIGHT_TODAY", datetime.datetime.now(datetime.UTC).date().isoformat())
 
 
 def pytest_addoption(parser):
@@ -20,6 +23,12 @@ def pytest_addoption(parser):
         type=int,
         metavar="N",
         help="of the cases of each test only N or a tenth, evenly spread: where all take too long (sanitizers)",
+    )
+    parser.addoption(
+        "--one-of",
+        type=int,
+        metavar="N",
+        help="only one test of N, others each day: all have run after some days (sanitizers)",
     )
     parser.addoption(
         "--round-trip",
@@ -40,15 +49,22 @@ def pytest_runtest_setup(item):
 
 
 def pytest_collection_modifyitems(config, items):
-    least = config.getoption("--cases-per-test")
-    if not least:
-        return
     cases: dict[str, list] = {}
     for item in items:
         cases.setdefault(item.nodeid.split("[")[0], []).append(item)
-    chosen = {id(case) for group in cases.values() for case in evenly_spread(group, least)}
+    if of := config.getoption("--one-of"):
+        today = datetime.date.fromisoformat(os.environ["TILEWRIGHT_TODAY"])
+        cases = {test: group for test, group in cases.items() if is_in_sample(test, today, of)}
+    if least := config.getoption("--cases-per-test"):
+        cases = {test: evenly_spread(group, least) for test, group in cases.items()}
+    chosen = {id(case) for group in cases.values() for case in group}
     config.hook.pytest_deselected(items=[item for item in items if id(item) not in chosen])
     items[:] = [item for item in items if id(item) in chosen]
+
+
+def is_in_sample(test: str, day: datetime.date, of: int) -> bool:
+    """True on one of `of` days that follow each other."""
+    return (zlib.crc32(test.encode()) + day.toordinal()) % of == 0
 
 
 def evenly_spread(group: list, least: int) -> list:

@@ -5,12 +5,14 @@ python tools/ci.py cpp python   only these, in the order below
 The output of a stage is in build/ci/STAGE.log; the end of it is printed if the stage fails.
 """
 
+import concurrent.futures
 import dataclasses
 import os
 import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import xml.etree.ElementTree
 from collections.abc import Callable
@@ -37,11 +39,11 @@ class Counts:
 
 @dataclasses.dataclass
 class Stage:
-    """One line of the report: commands that run one after the other."""
+    """One line of the report: commands that run one after the other; those of a list run two at a time."""
 
     name: str
     title: str
-    commands: Callable[[], list["Command"]]
+    commands: Callable[[], list["Command | list[Command]"]]
     limit_s: int
     is_default: bool = True  # False: only when named, e.g. make test STAGES=tidy
 
@@ -116,9 +118,11 @@ def python_commands() -> list[Command]:
 
 
 def sanitizer_commands() -> list[Command]:
-    """The C++ tests and some cases of each fast Python test under address and undefined behaviour sanitizers.
+    """The C++ tests and, each day, a fourth of the fast Python tests under address and undefined behaviour sanitizers.
 
-    make test STAGES=sanitizers TILEWRIGHT_SANITIZED_CASES=1000    all cases
+    Of a test with many cases some run.
+    make test STAGES=sanitizers TILEWRIGHT_SANITIZED_ONE_OF=1                                     each test
+    make test STAGES=sanitizers TILEWRIGHT_SANITIZED_ONE_OF=1 TILEWRIGHT_SANITIZED_CASES=1000     all cases
     """
     find_runtime = ["clang++-19", f"-print-file-name={SANITIZER_RUNTIME}"]
     runtime = subprocess.run(find_runtime, capture_output=True, text=True, check=True).stdout.strip()
@@ -131,6 +135,7 @@ def sanitizer_commands() -> list[Command]:
         "sanitizers",
         "-n",
         "2",
+        f"--one-of={os.environ.get('TILEWRIGHT_SANITIZED_ONE_OF', '4')}",
         f"--cases-per-test={os.environ.get('TILEWRIGHT_SANITIZED_CASES', '2')}",
         "-m",
         "not slow and not peers",
@@ -177,11 +182,18 @@ def no_llvm_commands() -> list[Command]:
     ]
 
 
-def open_commands() -> list[Command]:
-    """Random models with open extents, called with shapes that fit and that contradict each other; another sample each day."""
+def model_commands() -> list[list[Command]]:
+    """Real models, and random ones with open extents, called with shapes that fit and that contradict each other; another
+    sample each day.
+    """
     env = environment("build")
     env["PYTHONPATH"] += f":{ROOT / 'tests'}"
-    return [Command([sys.executable, "-m", "open_models", "--today", "40"], env)]
+    return [
+        [
+            pytest("models", "tests/models"),
+            Command([sys.executable, "-m", "open_models", "--today", "40"], env),
+        ]
+    ]
 
 
 def slow_commands() -> list[Command]:
@@ -191,20 +203,14 @@ def slow_commands() -> list[Command]:
     """
     # the stage before ran those of examples and install, one after the other since they share dist/
     elsewhere = [f"--ignore=tests/{folder}" for folder in ("examples", "install")]
-    return [
-        pytest("slow", "-n", "2", "-m", "slow", *elsewhere, "tests"),
-        *[
-            Command(
-                [
-                    f"build/bin/{program}",
-                    f"--gtest_filter={tests}",
-                    f"--gtest_output=xml:{LOGS}/{program}.xml",
-                ],
-                env,
-            )
-            for program, tests, env in FUZZERS
-        ],
+    fuzzers = [
+        Command(
+            [f"build/bin/{program}", f"--gtest_filter={tests}", f"--gtest_output=xml:{LOGS}/{program}.xml"],
+            env,
+        )
+        for program, tests, env in FUZZERS
     ]
+    return [pytest("slow", "-n", "2", "-m", "slow", *elsewhere, "tests"), fuzzers]
 
 
 # test program, its tests, how long: about a million cases of arithmetic, thousands of schedules and files
@@ -222,9 +228,8 @@ STAGES = [
     Stage("build", "build, warnings are errors", lambda: [Command(["tools/build.sh", "release"])], 2400),
     Stage("cpp", "C++ tests", lambda: [ctest("cpp", "build", "-j2")], 600),
     Stage("python", "fast Python tests", python_commands, 900),
-    Stage("open", "random models with open extents", open_commands, 150),
     Stage("examples", "the demo, examples, install", example_commands, 2400),
-    Stage("models", "models", lambda: [pytest("models", "tests/models")], 600),
+    Stage("models", "real and random models", model_commands, 600),
     Stage("slow", "slow tests and fuzzers", slow_commands, 1500),
     Stage("sanitizers", "address and undefined behaviour sanitizers", sanitizer_commands, 3000),
     Stage("threads", "thread sanitizer", threads_commands, 600),
@@ -239,8 +244,27 @@ STAGES = [
 ]
 
 
-def run_command(command: Command, log, limit_s: float) -> str:
+def run_beside(commands: list[Command], log, limit_s: float) -> str:
+    """Runs the commands two at a time; '' if all succeeded, else why one did not.  `log` gets what each printed as a whole."""
+
+    def run(command: Command) -> tuple[str, str]:
+        with tempfile.TemporaryFile("w+", errors="replace") as own_log:
+            failure = run_command(command, own_log, limit_s)
+            own_log.seek(0)
+            return failure, own_log.read()
+
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        # the end of the log is shown: failures come last
+        results = sorted(pool.map(run, commands), key=lambda result: bool(result[0]))
+    for _, printed in results:
+        log.write(printed)
+    return results[-1][0]
+
+
+def run_command(command: Command | list[Command], log, limit_s: float) -> str:
     """'' if the command succeeded, else why not.  Its whole process group ends with it."""
+    if isinstance(command, list):
+        return run_beside(command, log, limit_s)
     log.write(f"$ {' '.join(command.words)[:400]}\n")
     log.flush()
     env = os.environ | command.env
