@@ -173,7 +173,7 @@ def no_llvm_commands() -> list[Command]:
     """Target c alone: CMake's TILEWRIGHT_LLVM=OFF."""
     return [
         Command(["tools/build.sh", "no-llvm"]),
-        pytest("no-llvm", "tests/python/test_without_llvm.py", build="build-no-llvm"),
+        pytest("no-llvm", "tests/driver/test_without_llvm.py", build="build-no-llvm"),
     ]
 
 
