@@ -63,9 +63,15 @@ endfunction()
 # Test programs call the optimised libraries; to optimise the checks themselves costs more than it saves.
 set(tilewright_test_options -O0)
 
-# tilewright_tests(<name> <libraries...>): one GoogleTest program from every *_test.cc in the current folder
+# tilewright_tests(<name> <libraries...>): one GoogleTest program from every *_test.cc in the current folder and below it,
+#   but for folders that have a CMakeLists.txt of their own
 function(tilewright_tests name)
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*_test.cc)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*_test.cc)
+  file(GLOB programs ${CMAKE_CURRENT_SOURCE_DIR}/*/CMakeLists.txt)
+  foreach(program ${programs})
+    get_filename_component(folder ${program} DIRECTORY)
+    list(FILTER sources EXCLUDE REGEX "^${folder}/")
+  endforeach()
   if(sources)
     add_executable(${name}_test ${sources})
     target_link_libraries(${name}_test PRIVATE ${ARGN} tilewright_flags GTest::gtest GTest::gmock GTest::gtest_main)

@@ -108,7 +108,7 @@ def format_commands() -> list[Command]:
 def layout_commands() -> list[Command]:
     return [
         Command([sys.executable, f"tools/{tool}.py"])
-        for tool in ("check_layers", "check_sizes", "error_inventory")
+        for tool in ("check_layers", "check_sizes", "check_tests", "error_inventory")
     ]
 
 
@@ -178,7 +178,7 @@ def no_llvm_commands() -> list[Command]:
     """Target c alone: CMake's TILEWRIGHT_LLVM=OFF."""
     return [
         Command(["tools/build.sh", "no-llvm"]),
-        pytest("no-llvm", "tests/python/test_without_llvm.py", build="build-no-llvm"),
+        pytest("no-llvm", "tests/driver/test_without_llvm.py", build="build-no-llvm"),
     ]
 
 
@@ -224,7 +224,7 @@ FUZZERS = [
 
 STAGES = [
     Stage("format", "formatters and linters", format_commands, 120),
-    Stage("layout", "layers, sizes, error inventory", layout_commands, 120),
+    Stage("layout", "layers, sizes, tests, error inventory", layout_commands, 120),
     Stage("build", "build, warnings are errors", lambda: [Command(["tools/build.sh", "release"])], 2400),
     Stage("cpp", "C++ tests", lambda: [ctest("cpp", "build", "-j2")], 600),
     Stage("python", "fast Python tests", python_commands, 900),

@@ -82,7 +82,7 @@ def scheduled_matmul():
 
 
 def programs_of_tests() -> dict[str, object]:
-    """The functions and modules that stand in the files of tests: "test_fusion.main"."""
+    """The functions and modules that stand in the files of tests: "test_fuse_ops.main"."""
     found = {}
     written_out = re.compile(r"^@(T\.prim_func|I\.ir_module|tvm\.script)", re.MULTILINE)
     for file in sorted((ROOT / "tests").rglob("test_*.py")):

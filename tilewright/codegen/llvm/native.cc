@@ -113,7 +113,7 @@ void optimise(Unit& unit, const NativeTarget& target) {
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = tuning.LoopInterleaving = target.opt_level >= 2;
   // LLVM 19's gives wrong numbers for some nests that are unrolled as a whole, on processors with AVX-512
-  // (tests/python/test_unrolled_nests.py); vectors are made by schedules
+  // (tests/codegen/test_unrolled_nests.py); vectors are made by schedules
   tuning.SLPVectorization = false;
   llvm::PassInstrumentationCallbacks callbacks;
   // entries have no loop and no value that is worth all passes, which take a third of a small kernel's time

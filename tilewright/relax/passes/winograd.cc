@@ -5,7 +5,7 @@
 // Where channels are many, so that the transforms cost less than what is saved, and images not so small that
 // reading the larger weights costs more.  Of float32 only: results by four are nearer to those of exact
 // arithmetic than sums in order, since each has fewer terms; by sixteen errors are about twice those of sums
-// in order (tests/python/test_winograd.py).  An infinity or NaN spreads to all results of a tile.
+// in order (tests/relax/passes/test_winograd.py).  An infinity or NaN spreads to all results of a tile.
 // Source: arXiv 1509.09308, F(2x2, 3x3) and F(4x4, 3x3)
 #include "tilewright/ir/rewrite.h"
 #include "tilewright/relax/build/block_builder.h"

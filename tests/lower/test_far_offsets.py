@@ -107,3 +107,20 @@ def test_loops_of_more_turns_than_32_bits_count():
     assert (loop.loop_var.dtype, int(loop.extent)) == ("int64", 2_800_000_000)
     small = tilewright.Schedule(lookup((100,), "int32"))
     assert small.get(small.fuse(*small.get_loops(small.get_block("C")))).loop_var.dtype == "int32"
+
+
+@pytest.mark.parametrize("target", ["llvm", "llvm -opt-level=0", "c"])
+@pytest.mark.parametrize(("dtype", "n"), [("uint8", 200), ("uint16", 40_000), ("int16", 20_000)])
+def test_indices_without_sign_are_not_negative(dtype, n, target):
+    func = tilewright.script.parse(f"""
+@T.prim_func
+def main(A: T.Buffer((50000,), "float32"), n: T.{dtype}, B: T.Buffer((2,), "float32")):
+    C = T.alloc_buffer((T.max(T.Cast("{dtype}", 1), n),), "float32")
+    for i in range(T.Cast("int32", n)):
+        C[i] = A[i] + T.float32(1)
+    B[0] = A[n]
+    B[1] = C[T.Cast("int32", n) - 1]
+""")
+    a, b = np.arange(50_000, dtype="float32"), np.zeros(2, "float32")
+    tilewright.build(func, target)(a, n, b)
+    assert b.tolist() == [n, n]

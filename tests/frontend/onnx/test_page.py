@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tilewright.frontend.onnx import operators
 
-PAGE = Path(__file__).resolve().parents[2] / "docs/onnx.md"
+PAGE = Path(__file__).resolve().parents[3] / "docs/onnx.md"
 
 
 def test_the_page_lists_the_operators():

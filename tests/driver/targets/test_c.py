@@ -8,6 +8,7 @@ import pytest
 
 import tilewright
 from tilewright import relax
+from tilewright.script import tir as T  # noqa: N812
 
 
 def one_operator(op, arrays):
@@ -136,3 +137,23 @@ def test_source_of_a_model_is_c(tmp_path):
     assert executable.kernels.get_source().startswith("// Made by tilewright.\n#include <math.h>\n")
     executable.export_library(tmp_path / "mlp.c")
     assert "__tilewright_blob" in (tmp_path / "mlp.c").read_text()
+
+
+def test_choices_by_bool_elements_in_c():
+    @T.prim_func
+    def main(
+        X: T.Buffer((7, 127), "float32"),
+        Y: T.Buffer((127,), "float32"),
+        M: T.Buffer((7, 127), "bool"),
+        C: T.Buffer((7, 127), "float32"),
+    ):
+        for a, b in T.grid(7, 127):
+            with T.block("C"):
+                va, vb = T.axis.remap("SS", [a, b])
+                C[va, vb] = T.Select(M[va, vb], X[va, vb], Y[vb])
+
+    rng = np.random.default_rng(0)
+    x, y, m = rng.random((7, 127), "float32"), rng.random(127, "float32"), rng.random((7, 127)) < 0.5
+    c = np.zeros((7, 127), "float32")
+    tilewright.build(main, target="c")["main"](x, y, m, c)
+    np.testing.assert_array_equal(c, np.where(m, x, y))

@@ -14,7 +14,7 @@ import tilewright
 from tilewright import te
 from tilewright.relax import transform
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
 from assembly_loops import counts_of_loops, hottest_loop  # noqa: E402
 
 TARGETS = {

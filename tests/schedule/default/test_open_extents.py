@@ -7,7 +7,9 @@ import re
 import numpy as np
 import pytest
 
+import tilewright
 import tilewright as tw
+from tilewright.script import tir as T  # noqa: N812
 
 EXTENTS = (1, 3, 5, 7, 127)
 
@@ -66,3 +68,19 @@ def main(x: R.Tensor(("n", 64, 129), "float32"), w: R.Tensor((129, {outputs}), "
         x = np.random.default_rng(1).standard_normal((batch, 64, 129)).astype("float32")
         result = tw.VirtualMachine(executable)["main"](x, w).numpy()
         np.testing.assert_allclose(result, x @ w, rtol=1e-4, atol=1e-4)
+
+
+def test_rows_of_unknown_number_are_tiled():
+    @T.prim_func
+    def main(a: T.handle, B: T.Buffer((784, 128), "float32"), c: T.handle):
+        n = T.int64()
+        A = T.match_buffer(a, (n, 784))
+        C = T.match_buffer(c, (n, 128))
+        for i, j, k in T.grid(n, 128, 784):
+            with T.block("C"):
+                vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+                with T.init():
+                    C[vi, vj] = T.float32(0)
+                C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
+
+    assert tilewright.schedule.by_rules(main).rejections == []

@@ -1,4 +1,4 @@
-"""Weights of few bits: products read their integers, and are those of the dequantized weights but for rounding."""
+"""fuse_dequantize_matmul: products read weights of few bits, and are those of the dequantized weights but for rounding."""
 
 import ml_dtypes
 import numpy as np

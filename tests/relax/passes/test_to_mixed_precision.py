@@ -1,4 +1,4 @@
-"""to_mixed_precision: what is done in float16 or bfloat16, and how far the numbers are off."""
+"""to_mixed_precision: what is computed in float16 or bfloat16, and how far the numbers are off."""
 
 import numpy as np
 import pytest

@@ -1,7 +1,7 @@
-"""Which calls become one loop program, and what the program looks like."""
+"""fuse_ops: which calls become one loop program, and what the program looks like."""
 
 import numpy as np
-import pytest
+from graph_programs import Dense
 from graph_testing import (
     check_fused,
     fused,
@@ -10,26 +10,11 @@ from graph_testing import (
     run,
 )
 
-import tilewright
 from tilewright.ir import assert_structural_equal
 from tilewright.relax import transform
 from tilewright.script import ir as I  # noqa: N812
 from tilewright.script import relax as R  # noqa: N812
 from tilewright.script import tir as T  # noqa: N812
-
-
-@I.ir_module
-class Dense:
-    @R.function
-    def main(
-        x: R.Tensor((5, 7), "float32"), w: R.Tensor((7, 3), "float32"), b: R.Tensor((3,), "float32")
-    ) -> R.Tensor((5, 3), "float32"):
-        with R.dataflow():
-            lv = R.matmul(x, w)
-            lv1 = R.add(lv, b)
-            gv = R.nn.relu(lv1)
-            R.output(gv)
-        return gv
 
 
 @I.ir_module
@@ -283,72 +268,3 @@ def test_equal_fused_programs_are_one_and_numbers_are_inside():
     assert "T.float32(0.5)" in module["fused_matmul_multiply"].script()
     x = random(5, 5)
     np.testing.assert_array_equal(run(module, x, x, x), run(EqualLayers, x, x, x))
-
-
-@I.ir_module
-class WrittenByHand:
-    @T.prim_func(private=True)
-    def double(A: T.Buffer((3,), "float32"), B: T.Buffer((3,), "float32")):
-        for i in T.serial(3):
-            with T.block("B"):
-                vi = T.axis.spatial(3, i)
-                B[vi] = A[vi] * T.float32(2)
-
-    @R.function
-    def both(x: R.Tensor((3,), "float32")):
-        R.func_attr({"Primitive": 1})
-        cls = WrittenByHand
-        with R.dataflow():
-            once = R.call_tir(cls.double, (x,), out_sinfo=R.Tensor((3,), "float32"))
-            twice = R.call_tir(cls.double, (once,), out_sinfo=R.Tensor((3,), "float32"))
-            R.output(once, twice)
-        return (once, twice)
-
-    @R.function
-    def more(x: R.Tensor((3,), "float32")) -> R.Tensor((3,), "float32"):
-        R.func_attr({"Primitive": 1})
-        with R.dataflow():
-            gv = R.exp(x)
-            R.output(gv)
-        return gv
-
-    @R.function
-    def main(x: R.Tensor((3,), "float32")):
-        cls = WrittenByHand
-        pair = cls.both(x)
-        first = pair[0]
-        second = pair[1]
-        third = cls.more(second)
-        return (first, second, third)
-
-
-def test_fuse_tir_takes_functions_written_by_hand_and_leaves_what_is_more_than_calls():
-    merged = transform.fuse_tir()(WrittenByHand)
-    assert isinstance(merged["both"], tilewright.tir.PrimFunc)
-    assert isinstance(merged["more"], tilewright.relax.Function)
-    assert len(merged["both"].params) == 3
-    x = random(3)
-    for got, want in zip(run(merged, x), [x * 2, x * 4, np.exp(x * 4)], strict=True):
-        np.testing.assert_allclose(got, want, rtol=1e-6)
-
-
-def test_passes_refuse_unknown_options():
-    with pytest.raises(tilewright.UserError) as error:
-        transform.fuse_ops(max_sizes=3)(Dense)
-    expected = [
-        'error: fuse_ops: pass options: there is no option "max_sizes"',
-        "help: did you mean max_size?",
-    ]
-    assert str(error.value).splitlines() == expected
-
-
-def test_passes_are_switched_off_by_name():
-    def compiled(**context):
-        with tilewright.transform.PassContext(**context):
-            return kernels(tilewright.compile(Dense).legalized)
-
-    assert compiled() == ["fused_matmul_add_relu"]
-    assert compiled(disabled_pass=["fuse_ops"]) == ["matmul", "add", "relu"]
-    assert compiled(opt_level=1) == ["matmul", "add", "relu"]
-    assert compiled(opt_level=1, required_pass=["fuse_ops", "fuse_tir"]) == ["fused_matmul_add_relu"]
-    assert compiled(config={"fuse_ops.max_size": 2}) == ["fused_matmul_add", "relu"]
