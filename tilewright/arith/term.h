@@ -40,10 +40,9 @@ struct Arg {
 struct Linear {
   std::vector<Arg> terms;
   int64_t constant = 0;
-  bool is_exact = true;  // false once a coefficient has left [-kLimit, kLimit]: the rest means nothing
+  bool is_exact = true;  // false once a coefficient left [-kLimit, kLimit]: the rest is then meaningless
 
-  // false once a coefficient left [-kLimit, kLimit]: the contents are then meaningless
-  static constexpr int64_t kLimit = int64_t{1} << 62;
+  static constexpr int64_t kLimit = int64_t{1} << 62;  // far from the infinities of bounds
   bool is_const() const { return terms.empty(); }
   int64_t coeff_of(Id id) const;
   friend bool operator==(const Linear&, const Linear&) = default;
