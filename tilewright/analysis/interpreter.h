@@ -18,9 +18,8 @@ using ExternFunction = std::function<runtime::Value(runtime::Args)>;
 struct InterpretOptions {
   bool check_uninitialised = true;  // use of an element that was never written; copies pass the state on
   bool check_regions = true;        // an access by a block outside of its T.reads / T.writes
-  bool check_races =
-      // two iterations of a parallel, vectorized or thread loop touch one element and one of them writes
-      true;
+  // two iterations of a parallel, vectorized or thread loop touch one element and one of them writes
+  bool check_races = true;
   bool check_axes = true;             // a value of a block axis outside of its domain
   int64_t max_steps = 1'000'000'000;  // maximum number of loop iterations before the run is aborted
   // if not null: incremented by the iterations that were run, also if interpret raises

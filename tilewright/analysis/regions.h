@@ -13,7 +13,7 @@ struct AccessRegions {
 };
 
 /// The regions that `stmt` reads and writes in buffers that exist outside of it.
-/// /
+///
 /// - A Block node stands for its inside: init, then body, with its axes as free variables.  Its own
 ///   reads/writes are ignored, so this is the default for a program that leaves them out.
 /// - A BlockRealize, at the top or anywhere inside, stands for the regions its block declares, with the
