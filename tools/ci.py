@@ -19,7 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 LOGS = ROOT / "build" / "ci"
 SANITIZER_RUNTIME = "libclang_rt.asan-x86_64.so"
-# pytest's exit code when a selection holds no test
+# pytest's exit code if a selection contains no test
 NO_TESTS = 5
 
 
@@ -37,13 +37,13 @@ class Counts:
 
 @dataclasses.dataclass
 class Stage:
-    """One line of the report: commands that run one after the other."""
+    """One stage of the report: commands that run one after the other."""
 
     name: str
     title: str
     commands: Callable[[], list["Command"]]
     limit_s: int
-    is_default: bool = True  # False: only when named, e.g. make test STAGES=tidy
+    is_default: bool = True  # False: runs only when named, e.g. make test STAGES=tidy
 
 
 @dataclasses.dataclass
@@ -61,7 +61,7 @@ def tracked(*patterns: str) -> list[str]:
 
 
 def environment(build: str) -> dict[str, str]:
-    """What makes `import tilewright` and the command line come from a build folder."""
+    """The environment in which `import tilewright` and the command line use a build folder."""
     return {
         "PYTHONPATH": str(ROOT / build / "python"),
         "PATH": f"{ROOT / build / 'bin'}:{os.environ['PATH']}",
@@ -78,7 +78,7 @@ def pytest(label: str, *words: str, build: str = "build", env: dict[str, str] | 
 
 
 def ctest(label: str, build: str, *words: str) -> Command:
-    # each GoogleTest program writes its cases, ctest alone would count programs
+    # each GoogleTest program reports its cases; ctest alone would count programs
     env = {"GTEST_OUTPUT": f"xml:{LOGS}/{label}-gtest/"}
     shutil.rmtree(LOGS / f"{label}-gtest", ignore_errors=True)
     return Command(
@@ -116,15 +116,16 @@ def python_commands() -> list[Command]:
 
 
 def sanitizer_commands() -> list[Command]:
-    """The C++ tests and some cases of each fast Python test under address and undefined behaviour sanitizers.
+    """The C++ tests and a sample of cases of each fast Python test under the address and undefined behaviour sanitizers.
 
     make test STAGES=sanitizers TILEWRIGHT_SANITIZED_CASES=1000    all cases
     """
     find_runtime = ["clang++-19", f"-print-file-name={SANITIZER_RUNTIME}"]
     runtime = subprocess.run(find_runtime, capture_output=True, text=True, check=True).stdout.strip()
-    # Python itself is not instrumented, so its runtime has to be loaded first, and its own leaks are not ours
+    # Python itself is not instrumented, so the sanitizer's runtime must be loaded first, and Python's leaks
+    # are ignored
     env = {"ASAN_OPTIONS": "detect_leaks=0:detect_odr_violation=0", "UBSAN_OPTIONS": "print_stacktrace=1"}
-    # these run compiled code for the most part, which is not instrumented
+    # these mostly run compiled code, which is not instrumented
     left_out = ("models", "examples", "install", "tools", "compat/test_course.py")
     folders = [f"--ignore=tests/{name}" for name in left_out]
     python = pytest(
@@ -170,7 +171,7 @@ def example_commands() -> list[Command]:
 
 
 def no_llvm_commands() -> list[Command]:
-    """Target c alone: CMake's TILEWRIGHT_LLVM=OFF."""
+    """Only target c: CMake's TILEWRIGHT_LLVM=OFF."""
     return [
         Command(["tools/build.sh", "no-llvm"]),
         pytest("no-llvm", "tests/python/test_without_llvm.py", build="build-no-llvm"),
@@ -178,18 +179,18 @@ def no_llvm_commands() -> list[Command]:
 
 
 def open_commands() -> list[Command]:
-    """Random models with open extents, called with shapes that fit and that contradict each other; another sample each day."""
+    """Random models with symbolic extents, called with matching and contradicting shapes; a different sample each day."""
     env = environment("build")
     env["PYTHONPATH"] += f":{ROOT / 'tests'}"
     return [Command([sys.executable, "-m", "open_models", "--today", "40"], env)]
 
 
 def slow_commands() -> list[Command]:
-    """Everything marked slow, and the fuzzers for longer than in the fast set.
+    """All tests marked slow, and the fuzzers for longer than in the fast set.
 
-    TILEWRIGHT_FUZZ_SEED=fresh make test STAGES=slow    looks elsewhere each time; the seeds are in the log
+    TILEWRIGHT_FUZZ_SEED=fresh make test STAGES=slow    uses new seeds each time; they are in the log
     """
-    # the stage before ran those of examples and install, one after the other since they share dist/
+    # the examples stage ran the tests of examples and install, one after the other since they share dist/
     elsewhere = [f"--ignore=tests/{folder}" for folder in ("examples", "install")]
     return [
         pytest("slow", "-n", "2", "-m", "slow", *elsewhere, "tests"),
@@ -240,7 +241,7 @@ STAGES = [
 
 
 def run_command(command: Command, log, limit_s: float) -> str:
-    """'' if the command succeeded, else why not.  Its whole process group ends with it."""
+    """'' if the command succeeded, else the reason.  Its whole process group ends with it."""
     log.write(f"$ {' '.join(command.words)[:400]}\n")
     log.flush()
     env = os.environ | command.env
